@@ -34,6 +34,8 @@ var (
 var (
 	errNegative = errors.New("expected more than 0, or 0 for the default")
 	errNoJob    = errors.New("no job, expected one to recrawl")
+	errNoRetry  = errors.New("no job, expected one to retry")
+	errNotRetry = errors.New("with Fresh or Update, expected one of them")
 	errFresh    = errors.New("with Fresh, expected one of them")
 )
 

@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"net/http"
+
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 )
@@ -21,6 +23,19 @@ const (
 type ErrorKind struct {
 	Name    string
 	Meaning string // for people, on one line; flags are those of the command
+}
+
+// MayPass reports whether a later request for the URL of a record may end otherwise: its status is
+// 408, 429 or 5xx, or its error may be one of the network, of a server that is down or overloaded, or
+// of this machine.
+func MayPass(r *Record) bool {
+	switch http1.Kind(r.ErrorKind) {
+	case KindNoRobots, KindOverloaded, http1.KindResource, http1.KindDNS, http1.KindConnect, http1.KindProxy,
+		http1.KindDialTimeout, http1.KindTLSTimeout, http1.KindFirstByteTimeout, http1.KindIdleTimeout, http1.KindTooSlow,
+		http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
+		return true
+	}
+	return r.Status == http.StatusRequestTimeout || r.Status == http.StatusTooManyRequests || r.Status >= 500
 }
 
 // Kinds lists every error kind of a record, in the order in which a URL meets them. A status such as

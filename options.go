@@ -132,14 +132,20 @@ type Options struct {
 
 	// What is kept.
 
-	Job        string // folder for the records and the state of the crawl; a job in it resumes. Empty: nothing is kept
-	Fresh      bool   // remove a job that is in the folder first
-	Update     bool   // recrawl a finished job, from the URLs it knows; resume one that is not finished. See record.Change
-	Amend      bool   // Seeds, SeedSeq and Exclude may add to those of the job
-	MinFree    int    // bytes; start no fetch while less is free on the disk of Job. 0: any
-	KeepLinks  bool   // every link of every page, in Job/links.jsonl
-	KeepBodies bool   // decoded bodies by their hash, in Job/bodies, unless Archive keeps them
-	Archive    bool   // requests and responses, in Job/archive: see package warc
+	Job    string // folder for the records and the state of the crawl; a job in it resumes. Empty: nothing is kept
+	Fresh  bool   // remove a job that is in the folder first
+	Update bool   // recrawl a finished job, from the URLs it knows; resume one that is not finished. See record.Change
+	// RetryFailed asks again for what an earlier run has finished: the URLs of the job whose last
+	// record it selects, such as MayPass. They have a further record then, in the same visit. It is
+	// called for every record of the job, so that a URL's last call counts, unless a retry was
+	// interrupted, whose URLs wait already: that resumes. nil: no URL.
+	RetryFailed func(*Record) bool
+
+	Amend      bool // Seeds, SeedSeq and Exclude may add to those of the job
+	MinFree    int  // bytes; start no fetch while less is free on the disk of Job. 0: any
+	KeepLinks  bool // every link of every page, in Job/links.jsonl
+	KeepBodies bool // decoded bodies by their hash, in Job/bodies, unless Archive keeps them
+	Archive    bool // requests and responses, in Job/archive: see package warc
 	// ArchiveSize is how long a file of the archive becomes, in bytes; 0: 1 GB. A response is never
 	// split.
 	ArchiveSize   int
@@ -326,6 +332,10 @@ func (c *config) checkJob() error {
 		return &OptionError{Option: "Update", Err: errNoJob}
 	case c.Update && c.Fresh:
 		return &OptionError{Option: "Update", Err: errFresh}
+	case c.RetryFailed != nil && c.Job == "":
+		return &OptionError{Option: "RetryFailed", Err: errNoRetry}
+	case c.RetryFailed != nil && (c.Fresh || c.Update):
+		return &OptionError{Option: "RetryFailed", Err: errNotRetry}
 	case !slices.Contains([]warc.Algorithm{"", warc.SHA256, warc.SHA1}, c.ArchiveDigest):
 		return invalid("ArchiveDigest", string(c.ArchiveDigest), errors.New("expected sha256 or sha1"))
 	case c.PruneDuplicates && c.Duplicates == DuplicatesOff:

@@ -112,3 +112,23 @@ func TestReferrersFollowed(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestReferrersBeyond checks that pages which link to what is only checked, or needed, count.
+func TestReferrersBeyond(t *testing.T) {
+	s, other := newChanging(t), newChanging(t)
+	s.mu.pages = map[string]response{
+		"/":       {body: a("/silent", "/some", other.URL+"/lost")},
+		"/silent": {body: a(other.URL+"/lost") + "<img src=/lost.png>", header: map[string]string{"X-Robots-Tag": "nofollow"}},
+		"/some":   {body: `<img src=/lost.png>` + a(other.URL+"/moved")},
+	}
+	other.mu.pages = map[string]response{"/moved": {status: 301, location: "/lost"}}
+	job := filepath.Join(t.TempDir(), "job")
+	crawled(t, weft.Options{Seeds: []string{s.URL + "/"}, Job: job, External: true, Assets: weft.AssetsScope})
+	if got, want := referrers(t, job, s.URL, "/lost.png"), "/silent /some"; got != want {
+		t.Errorf("the image: got %q, expected %q", got, want)
+	}
+	want := "/moved (redirect) " + s.URL + "/ " + s.URL + "/silent"
+	if got := referrers(t, job, other.URL, "/lost"); got != want {
+		t.Errorf("beyond the scope: got %q, expected %q", got, want)
+	}
+}

@@ -34,15 +34,16 @@ type analysis struct {
 	joins  *joins
 	reader *Reader
 	look   func(weburl.URL) (outcome, error)
-	count  func(*Finding) // notes a finding for its page
-	err    error          // the first
+	name   func(weburl.URL) string // of a target, in findings
+	count  func(*Finding)          // notes a finding for its page
+	err    error                   // the first
 }
 
 func newAnalysis(subject string, o Options) *analysis {
 	o.Order = cmp.Or(o.Order, ByPage)
 	o.Depth, o.SlowMS, o.HugeBytes = cmp.Or(o.Depth, 5), cmp.Or(o.SlowMS, 3000), cmp.Or(o.HugeBytes, 2<<20)
 	return &analysis{
-		Options: o, reader: NewReader(o.Agent), joins: newJoins(o.Dir), count: func(*Finding) {},
+		Options: o, reader: NewReader(o.Agent), joins: newJoins(o.Dir), count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
 			Subject: subject, Order: o.Order, findings: extsort.New(o.Dir),
 			Totals: Totals{
@@ -83,7 +84,7 @@ type document struct {
 	key     key
 	links   int // that count
 	visited func(to weburl.URL, l *links.Link, o *outcome)
-	shift   func(line, column int) (int, int) // positions in the source; or nil
+	place   func(l *links.Link) (line, column int) // in the source that was rendered; or nil
 }
 
 // checked are the kinds of links that may be broken: form takes what a page sends, hints are early
@@ -105,9 +106,9 @@ func (a *analysis) link(d *document, l *links.Link) {
 	if !checked(l) {
 		return
 	}
-	f := Finding{Page: d.name, Line: l.Line, Column: l.Column, Tag: l.Tag, Attr: l.Attr, Text: l.Text, URL: l.URL.String()}
-	if d.shift != nil {
-		f.Line, f.Column = d.shift(f.Line, f.Column)
+	f := Finding{Page: d.name, Line: l.Line, Column: l.Column, Tag: l.Tag, Attr: l.Attr, Text: l.Text, URL: a.name(l.URL)}
+	if d.place != nil {
+		f.Line, f.Column = d.place(l)
 	}
 	if l.URL.IsZero() {
 		f.URL = l.Raw

@@ -95,7 +95,6 @@ func newCoordinator(cfg *Config) *Coordinator {
 	d.progress.summary = record.NewSummary()
 	if cfg.Job != nil {
 		d.recall(cfg.Job)
-		d.progress.summary.Visit = cfg.Fetch.Visit
 	}
 	d.progress.summary.Runs++
 	d.committer = committer{job: cfg.Job, most: cfg.Shares.Batch}
@@ -111,10 +110,9 @@ func newCoordinator(cfg *Config) *Coordinator {
 // recall takes in what is known of the job before its frontier is.
 func (d *Coordinator) recall(j *job.Job) {
 	if j.History.Summary.Runs > 0 {
-		s := j.History.Summary.Clone() // the job's is what earlier runs have come to
-		s.Stopped, s.Interrupted, s.Finished = "", false, false
-		d.progress.summary = s
+		d.progress.goOn(j.History.Summary.Clone()) // the job's is what earlier runs have come to
 	}
+	d.progress.summary.Visit = d.cfg.Fetch.Visit
 	if d.seeds.before = j.History.List; d.cfg.Amend && d.cfg.SeedSeq != nil {
 		d.seeds.before = job.List{} // any list will do
 	}
@@ -169,18 +167,23 @@ func (d *Coordinator) run(t *aio.Task) error {
 func (d *Coordinator) resume(t *aio.Task) error {
 	if j := d.cfg.Job; j != nil {
 		now := d.clock.now()
-		_, err := aio.Offload(t, func(ctx context.Context) (struct{}, error) {
+		retried, err := aio.Offload(t, func(ctx context.Context) (*job.Retried, error) {
 			if err := j.StartVisit(ctx); err != nil {
-				return struct{}{}, err
+				return nil, err
+			}
+			retried, err := j.StartRetry(ctx)
+			if err != nil {
+				return nil, err
 			}
 			if err := d.recallScope(j); err != nil {
-				return struct{}{}, err
+				return nil, err
 			}
-			return struct{}{}, j.Store.Restore(now, d.restorer)
+			return retried, j.Store.Restore(now, d.restorer)
 		})
 		if err != nil {
 			return err
 		}
+		d.retry(retried)
 		if err := d.recallDuplicates(j.Store); err != nil {
 			return err
 		}
@@ -207,6 +210,19 @@ func (d *Coordinator) resume(t *aio.Task) error {
 	d.ready = true
 	d.committer.saved = d.history()
 	return nil
+}
+
+// retry takes in that URLs are asked again.
+func (d *Coordinator) retry(r *job.Retried) {
+	if r == nil {
+		return
+	}
+	s := r.Summary
+	s.Runs = d.progress.summary.Runs
+	d.progress.goOn(s)
+	if r.URLs == 0 {
+		d.warn(errors.New("no record of the job is selected: nothing is asked again"))
+	}
 }
 
 // crawl starts at the seeds and waits until the crawl is over.
@@ -272,7 +288,7 @@ func (d *Coordinator) history() job.History {
 	}
 	h := job.History{Summary: s, List: d.seeds.list(), Clock: d.clock.read()}
 	if d.cfg.Job != nil {
-		h.NotFollowed = d.cfg.Job.History.NotFollowed
+		h.NotFollowed, h.Retry = d.cfg.Job.History.NotFollowed, d.cfg.Job.History.Retry
 	}
 	if d.ending.over.IsSet() || d.ending.broken {
 		h.Ended = d.loop.Wall().UTC()
@@ -295,6 +311,12 @@ type progress struct {
 	rate    rate
 	growth  growth
 	ended   bool // the summary is whole
+}
+
+// goOn continues from what earlier runs have come to.
+func (p *progress) goOn(s record.Summary) {
+	s.Stopped, s.Interrupted, s.Finished = "", false, false
+	p.summary = s
 }
 
 func (p *progress) start(now, date time.Time) {

@@ -206,9 +206,9 @@ func (c *collector) forget(reason string) {
 	}
 	c.out.Links = kept
 	c.wanted = append(c.wanted, c.again...)
-	c.out.Targets = nil
-	for _, list := range [][]frontier.URL{kept, c.wanted} {
-		for _, u := range list {
+	if f.cfg.Assets == scope.AssetsNone && !f.cfg.External { // else most are requested all the same
+		c.out.Targets = nil
+		for _, u := range c.wanted {
 			f.refer(c.out, u.URL)
 		}
 	}

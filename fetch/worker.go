@@ -59,6 +59,7 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 	}
 	out.Record = f.newRecord(u, started)
 	exchange(out.Record, res)
+	out.Record.Method = req.Method
 	at := f.when(started)
 	if res.Truncated {
 		cut = warc.CutLength
@@ -67,7 +68,6 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 		return out, err
 	}
 	if req.Method == methodHead { // an archive has what GET brings
-		out.Record.Method = req.Method
 		return out, nil
 	}
 	return out, f.archive(t, &out, u.URL, res, at, cut)
@@ -95,13 +95,12 @@ const crowdedTries = 5
 func (f *Loop) fail(out *Outcome, req *http1.Request, res *http1.Response, err error, started time.Time) {
 	var e *http1.Error
 	errors.As(err, &e)
-	stale, odd := errors.Is(e, http1.ErrStale), dislikesHead(req, 0, e)
-	out.AtOnce, out.Result.Total = stale || odd, e.Timing.Total
-	if !stale {
+	out.AtOnce, out.Result.Total = errors.Is(e, http1.ErrStale) || dislikesHead(req, 0, e), e.Timing.Total
+	if !out.AtOnce {
 		out.blameNetwork(e)
-	}
-	if res == nil && !out.AtOnce {
-		blameHost(&out.Result, e)
+		if res == nil {
+			blameHost(&out.Result, e)
+		}
 	}
 	instead, guessed := Instead(out.URL, string(e.Kind))
 	switch {

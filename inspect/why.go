@@ -191,7 +191,7 @@ func (q *explainer) absence() string {
 		scope.ReasonTooDeep: "it looks like a trap",
 		scope.ReasonRepeats: "it looks like a trap",
 	}[q.bounds.Refuses(q.url, aLink)]
-	if refused {
+	if refused && !q.checked(aLink) {
 		return "links that are not followed are not kept, and a link to it is not followed: " + rule
 	}
 	text := "no page that was read is known to link to it"
@@ -209,6 +209,23 @@ func (q *explainer) absence() string {
 		}
 	}
 	return text
+}
+
+// checked reports whether links to the URL, at a depth, are checked.
+func (q *explainer) checked(depth int) bool {
+	switch q.bounds.Refuses(q.url, depth) {
+	case scope.ReasonScope, scope.ReasonDepth, scope.ReasonInclude:
+		return q.plan.External && q.bounds.Forbids(q.url) == ""
+	}
+	return false
+}
+
+// treated says what becomes of links to a URL out of scope.
+func (q *explainer) treated() string {
+	if q.plan.External {
+		return "only checked"
+	}
+	return "not followed"
 }
 
 // parent returns the status of a URL that led to another; zero if it is unknown.
@@ -246,7 +263,7 @@ func (q *explainer) askBounds(context.Context) error {
 	case inside:
 		q.say(time.Time{}, "scope", "%s: inside", b.Scope)
 	case q.why.State == URLUnseen:
-		q.say(time.Time{}, "scope", "%s: outside, links to it are not followed", b.Scope)
+		q.say(time.Time{}, "scope", "%s: outside, links to it are %s", b.Scope, q.treated())
 	default:
 		q.say(time.Time{}, "scope", "%s: outside, but a hook followed it", b.Scope)
 	}

@@ -22,8 +22,9 @@ var (
 	// ErrNoSeed is returned when there is neither a seed nor a job that has some.
 	ErrNoSeed = errors.New("none, expected a URL such as https://example.org/")
 
-	errNoJob = errors.New("no job, expected one to recrawl")
-	errInUse = fmt.Errorf("%w: another crawl or command", store.ErrLocked)
+	errNoJob   = errors.New("no job, expected one to recrawl")
+	errNoRetry = errors.New("no job, expected one to retry")
+	errInUse   = fmt.Errorf("%w: another crawl or command", store.ErrLocked)
 )
 
 // OptionError reports an invalid option.

@@ -18,6 +18,7 @@ type History struct {
 	Clock   Clock     // when this was saved
 	Ended   time.Time // end of the last run; zero while it runs, or if it was killed
 	Turning bool      // a visit starts: finished URLs are becoming pending
+	Retry   Retry     // the last one of the visit; empty: there was none
 
 	NotFollowed map[string]int // of earlier visits, as Summary.NotFollowed
 }
@@ -69,6 +70,7 @@ type stored struct {
 	Clock       Clock          `json:"clock,omitzero"`
 	Ended       time.Time      `json:"ended,omitzero"`
 	Turning     bool           `json:"turning,omitempty"`
+	Retry       Retry          `json:"retry,omitempty"`
 	NotFollowed map[string]int `json:"not_followed,omitempty"`
 }
 
@@ -135,7 +137,7 @@ var wordStart = regexp.MustCompile("([a-z])([A-Z])")
 func (h *History) stored() stored {
 	s := &h.Summary
 	return stored{
-		List: h.List, Hosts: s.Hosts, Clock: h.Clock, Ended: h.Ended, Turning: h.Turning, NotFollowed: h.NotFollowed,
+		List: h.List, Hosts: s.Hosts, Clock: h.Clock, Ended: h.Ended, Turning: h.Turning, Retry: h.Retry, NotFollowed: h.NotFollowed,
 		Summary: storedSummary{
 			Started: s.Started, Elapsed: s.Elapsed, Done: s.Recorded(), Refused: s.Refused,
 			Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Duplicates: s.Duplicates, Near: s.Near, Robots: s.Robots,
@@ -151,7 +153,7 @@ func (h *History) stored() stored {
 func (d *stored) history() History {
 	s := &d.Summary
 	return History{
-		List: d.List, Clock: d.Clock, Ended: d.Ended, Turning: d.Turning, NotFollowed: d.NotFollowed,
+		List: d.List, Clock: d.Clock, Ended: d.Ended, Turning: d.Turning, Retry: d.Retry, NotFollowed: d.NotFollowed,
 		Summary: record.Summary{
 			Counters: record.Counters{
 				Pending: s.Pending, Done: s.Done - s.Refused, Refused: s.Refused, OverLimit: s.OverLimit, OverVariants: s.OverVariants,

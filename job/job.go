@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -62,6 +63,9 @@ type Job struct {
 	Networks []guard.Network // open to links
 	Promised []frontier.URL  // to be added: see Promise
 	Resumed  bool            // there was an earlier run
+
+	retry      func(*record.Record) bool // that of Options, if a retry starts
+	retryBatch int
 }
 
 // Options say how a job is opened.
@@ -72,6 +76,11 @@ type Options struct {
 	Update bool // recrawl: the folder must be that of a job
 	Amend  bool // seeds and exclusions may come on top of the job's
 	List   bool // there is a SeedSeq
+
+	// Retry selects finished URLs, by their last records, that are asked again; the folder must be
+	// that of a job. nil: none.
+	Retry      func(*record.Record) bool
+	RetryBatch int // URLs that become pending at once; 0: 100
 
 	Plan  Plan // what the user asks for, with the defaults filled in
 	Asked Plan // the same as given: unset options are zero
@@ -102,8 +111,11 @@ func Open(o Options) (*Job, error) {
 		}
 	}
 	name := "Job"
-	if o.Update {
+	switch {
+	case o.Update:
 		name = "Update"
+	case o.Retry != nil:
+		name = "RetryFailed"
 	}
 	return nil, &OptionError{name, o.Dir, err}
 }
@@ -118,7 +130,7 @@ func View(dir string) (*Job, error) {
 }
 
 func (j *Job) open(o *Options) error {
-	begun, err := j.begun(o.Update)
+	begun, err := j.begun(o.Update || o.Retry != nil)
 	if err != nil {
 		return err
 	}
@@ -127,6 +139,8 @@ func (j *Job) open(o *Options) error {
 	switch {
 	case o.Update && !begun:
 		return &OptionError{"Update", o.Dir, errNoJob}
+	case o.Retry != nil && !begun:
+		return &OptionError{"RetryFailed", o.Dir, errNoRetry}
 	case (!begun || o.Fresh) && j.Plan.seedless():
 		return &OptionError{Option: "Seeds", Err: ErrNoSeed}
 	case o.Fresh && begun:
@@ -206,7 +220,7 @@ func (j *Job) removeEmpty(names []string) {
 
 // startsAnew reports whether the job starts anew because its last run has fetched nothing.
 func (j *Job) startsAnew(o *Options) bool {
-	return j.History.Summary.Fruitless() && !o.Update && !o.Amend && (o.List || !j.Plan.List)
+	return j.History.Summary.Fruitless() && !o.Update && !o.Amend && o.Retry == nil && (o.List || !j.Plan.List)
 }
 
 // begin saves the plan, and a history that says what this run is to do.
@@ -221,6 +235,10 @@ func (j *Job) begin(o *Options, begun bool) error {
 		j.History = j.History.nextVisit()
 		j.SetHistory(b, j.History)
 		j.SetBroken(b, nil)
+	case begun && o.Retry != nil && j.History.retrying():
+		j.retry, j.retryBatch = o.Retry, cmp.Or(o.RetryBatch, retryBatch)
+		j.History.Retry, j.History.Summary.Finished = retryTurning, false
+		j.SetHistory(b, j.History)
 	case begun && o.Amend: // there is more to do, however this run ends
 		j.History.Summary.Finished = false
 		j.SetHistory(b, j.History)
@@ -257,8 +275,9 @@ func (j *Job) openStore(o store.Options) (err error) {
 	}
 }
 
-// begun reports whether the folder is that of a job. A folder with anything else is an error.
-func (j *Job) begun(update bool) (bool, error) {
+// begun reports whether the folder is that of a job; must says that it is to be one. A folder with
+// anything else is an error.
+func (j *Job) begun(must bool) (bool, error) {
 	names, err := j.Files.List(j.Dir)
 	names = slices.DeleteFunc(names, func(name string) bool { return name == ctl.Name }) // left by a crawl that was killed
 	switch {
@@ -266,7 +285,7 @@ func (j *Job) begun(update bool) (bool, error) {
 		return false, nil
 	case err != nil:
 		expected := "a new folder, or that of a job"
-		if update {
+		if must {
 			expected = "the folder of a job"
 		}
 		return false, fmt.Errorf("%w, expected %s", withoutPath(err), expected)

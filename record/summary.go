@@ -128,35 +128,78 @@ func (s *Summary) Count(r *Record) {
 			s.FirstError = r.URL + ": " + r.ErrorKind + ": " + cut(r.Error)
 		}
 	}
+	s.tally(r, 1)
+}
+
+// Discount takes back what Count has added for a record whose URL is pending again, and was refused or
+// done. The bytes stay: they were received.
+func (s *Summary) Discount(r *Record, refused bool) {
+	if s.Pending++; refused {
+		s.Refused--
+	} else {
+		s.Done--
+	}
+	if r.Status != 0 {
+		discount(s.Statuses, r.Status, r.Bytes)
+	}
+	if r.BodyBytes > 0 {
+		t := strings.ToLower(MediaType(r.Type()))
+		if _, known := s.ContentTypes[t]; !known {
+			t = "other"
+		}
+		discount(s.ContentTypes, t, r.Bytes)
+	}
+	if r.ErrorKind != "" {
+		discount(s.Errors, r.ErrorKind, r.Bytes)
+		if strings.HasPrefix(s.FirstError, r.URL+": ") {
+			s.FirstError = ""
+		}
+	}
+	s.tally(r, -1)
+	s.Broken = slices.DeleteFunc(s.Broken, func(b Broken) bool { return b.URL == r.URL })
+	s.Slowest = slices.DeleteFunc(s.Slowest, func(slow Record) bool { return slow.URL == r.URL })
+}
+
+func discount[K comparable](all map[K]Count, key K, bytes int64) {
+	c := all[key]
+	if c.URLs <= 1 {
+		delete(all, key)
+		return
+	}
+	all[key] = Count{c.URLs - 1, c.Bytes - bytes}
+}
+
+// tally adds n to the counters that a record counts in.
+func (s *Summary) tally(r *Record, n int) {
 	if r.Depth == 0 && r.ErrorKind == "" && r.IsFetched() {
-		s.SeedsFetched++
+		s.SeedsFetched += n
 	}
 	if r.Redirect != "" {
-		s.Redirects++
+		s.Redirects += n
 	}
 	if r.DuplicateOf != "" {
-		s.Duplicates++
+		s.Duplicates += n
 	}
 	if r.NearDuplicateOf != "" {
-		s.Near++
+		s.Near += n
 	}
 	switch {
 	case r.Role == "" && r.IsPage():
-		s.Pages++
+		s.Pages += n
 	case r.Role == RoleAsset && r.IsFetched():
-		s.Assets++
+		s.Assets += n
 	case r.Role == RoleExternal && (r.Tries > 0 || r.IsBroken()): // by robots.txt it is not checked
-		s.External++
+		s.External += n
 	}
 	switch r.Change {
 	case ChangeUnchanged:
-		s.Unchanged++
+		s.Unchanged += n
 	case ChangeChanged:
-		s.Changed++
+		s.Changed += n
 	case ChangeGone:
-		s.Gone++
+		s.Gone += n
 	case ChangeNew:
-		s.New++
+		s.New += n
 	}
 }
 

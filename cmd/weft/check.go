@@ -154,26 +154,61 @@ func (f *checkFlags) run(args []string) error {
 	if len(args) == 1 && isJob(args[0]) {
 		return f.report(format, func(o check.Options) (*check.Report, error) { return check.Job(args[0], o) })
 	}
-	dir, err := f.crawled(args)
-	if f.crawl.options.Job == "" && dir != "" {
-		defer os.RemoveAll(dir)
-	}
-	var e *exit
-	if err != nil && (!errors.As(err, &e) || e.code != exitLimit) {
+	files, err := areFiles(args)
+	if err != nil {
 		return err
 	}
-	f.options.Canon, f.options.Agent = f.crawl.options.Canon, f.crawl.options.UserAgent
-	found := f.report(format, func(o check.Options) (*check.Report, error) {
+	seeds := args
+	if files {
+		f.crawl.options.Scope = weft.ScopePage
+		if seeds, err = f.offSite(args); err != nil {
+			return &exit{exitError, reason(err)}
+		}
+	}
+	dir, stopped := "", error(nil)
+	if !files || len(seeds) > 0 {
+		var remove func()
+		if dir, remove, stopped = f.crawled(seeds); remove != nil {
+			defer remove()
+		}
+	}
+	var e *exit
+	if stopped != nil && (!errors.As(stopped, &e) || e.code != exitLimit) {
+		return stopped
+	}
+	err = f.report(format, func(o check.Options) (*check.Report, error) {
+		if files {
+			return check.Files(args, dir, o)
+		}
 		r, err := check.Job(dir, o)
 		if err == nil {
 			r.Subject = strings.Join(args, " ")
 		}
 		return r, err
 	})
-	if found == nil && e != nil {
-		return e
+	return cmp.Or(err, stopped)
+}
+
+// areFiles reports whether arguments are files or folders; all of them or none.
+func areFiles(args []string) (bool, error) {
+	found := 0
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err == nil {
+			found++
+		}
 	}
-	return found
+	if found > 0 && found < len(args) {
+		return false, usage("check: expected URLs, or files and folders, not both")
+	}
+	return found > 0, nil
+}
+
+// offSite returns the links of files to the Web that are to be checked.
+func (f *checkFlags) offSite(files []string) ([]string, error) {
+	if f.internal {
+		return nil, nil
+	}
+	return check.OffSite(files, f.options)
 }
 
 // complete reads what the flags name.
@@ -198,19 +233,22 @@ func (f *checkFlags) complete() (err error) {
 	return nil
 }
 
-// crawled crawls into a job, and returns its folder.
-func (f *checkFlags) crawled(args []string) (dir string, err error) {
-	o := f.crawl.options
-	o.Archive, o.External, o.Assets = true, !f.internal, weft.AssetsScope
-	if dir = cmp.Or(o.Job, f.crawl.update); dir == "" {
-		if dir, err = os.MkdirTemp("", "weft-check-*"); err != nil {
-			return "", &exit{exitError, err}
-		}
-		o.Job = filepath.Join(dir, "job")
-	}
+// crawled crawls into a job, and returns its folder, and what removes one that is not to be kept.
+func (f *checkFlags) crawled(seeds []string) (dir string, remove func(), err error) {
 	c := f.crawl
-	c.options, c.forCheck = o, true
-	return cmp.Or(o.Job, dir), c.run(args)
+	c.forCheck = true
+	o := &c.options
+	o.Archive, o.External, o.Assets = true, !f.internal && o.Scope != weft.ScopePage, weft.AssetsScope
+	if o.Job == "" && c.update == "" {
+		temporary, err := os.MkdirTemp("", "weft-check-*")
+		if err != nil {
+			return "", nil, &exit{exitError, err}
+		}
+		remove = func() { os.RemoveAll(temporary) }
+		o.Job = filepath.Join(temporary, "job")
+	}
+	f.options.Canon, f.options.Agent = o.Canon, o.UserAgent
+	return cmp.Or(c.update, o.Job), remove, c.run(seeds)
 }
 
 // report makes a report and writes it.

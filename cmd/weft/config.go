@@ -271,6 +271,9 @@ func set(flag *pflag.Flag, o config.Option) error {
 		return fmt.Errorf("%s: a list, expected one value", o.Name)
 	}
 	for _, v := range o.Values {
+		if bare := optionOf(flag).bare; bare != "" && v == "true" {
+			v = bare // as the flag without a value
+		}
 		err := flag.Value.Set(v)
 		switch {
 		case err != nil && flag.Value.Type() == "bool":

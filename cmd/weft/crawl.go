@@ -31,8 +31,13 @@ where the site supports them, and newly linked URLs. Records are appended and
 say whether each page is unchanged, changed, gone or new. An unfinished recrawl
 resumes with the same command, with or without --update.
 
+--retry-failed asks again for what failed in a job and may pass, or for what
+--status, --error and --where select, as part of the same visit: the last
+record of a URL counts. An unfinished retry resumes with the same command.
+
 More examples:
   weft crawl --update example.org.weft -o - | jq 'select(.change == "new")'
+  weft crawl --retry-failed example.org.weft --status 404,500..599
   weft crawl --scope page -i urls.txt -o - | jq -r '[.status, .url] | @tsv'
 
 Exit status: 0 done, 1 error or no seed could be fetched, 3 usage error, 4
@@ -110,6 +115,9 @@ func (f *crawlFlags) run(args []string) error {
 	}
 	o.Output = out.Writer
 	o.Hooks = con.hooks()
+	if f.retry.dir != "" {
+		o.RetryFailed = f.retry.selects(con.warn)
+	}
 	c, err := con.start(o, out)
 	if err != nil {
 		return f.refused(err, con.job, len(args) == 0)
@@ -155,6 +163,10 @@ func (f *crawlFlags) check(o *weft.Options) error {
 			errors.New("expected together with an output, such as -o -"))
 	case len(o.Fields) > 0 && o.Format != weft.FormatCSV:
 		return misused("fields", strings.Join(o.Fields, ","), errors.New("expected together with CSV, such as -o FILE.csv"))
+	case f.retry.dir != "":
+		return f.retry.check(f, o)
+	case f.retry.any():
+		return usage("--status, --error and --where: expected together with --retry-failed")
 	case f.update == "":
 		return nil
 	case o.Job != "":
@@ -174,6 +186,8 @@ func (f *crawlFlags) naming(dir string) naming {
 	switch {
 	case f.update != "":
 		return naming{"update", dir}
+	case f.retry.dir != "":
+		return naming{"retry-failed", dir}
 	case f.options.Job != "":
 		return naming{"job", dir}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -14,7 +15,8 @@ type crawlFlags struct {
 	anyDepth      bool   // --depth 0 was given
 	strict        bool   // a line of the input that is no URL ends the crawl
 	update        string // the folder of a job
-	forCheck      bool   // weft check says what came of it
+	retry         retryFlags
+	forCheck      bool // weft check says what came of it
 }
 
 // groups returns all options, in the order of the help.
@@ -173,6 +175,18 @@ func (f *crawlFlags) jobOptions() []option {
 		{name: "update", arg: "DIR", Value: to(&f.update, some("the folder of a job")), field: "Update",
 			help: "recrawl the finished job in DIR",
 			more: "Fetches the URLs of the job again, and newly found ones."},
+		{name: "retry-failed", arg: "DIR", Value: to(&f.retry.dir, some("the folder of a job")), field: "RetryFailed",
+			advanced: true, help: "ask again for what failed in the job in DIR",
+			more: "By default for what may pass: errors of the network, of servers that are down, and the " +
+				"statuses 408, 429 and 5xx."},
+		{name: "status", arg: "STATUS", Value: to(&f.retry.status, statuses), advanced: true,
+			help: "with --retry-failed: URLs by status: 404, 4xx, 500..599"},
+		{name: "error", arg: "KIND", Value: to(&f.retry.kind, errorKind), words: errorKinds(), advanced: true,
+			help: "with --retry-failed: URLs by error kind: see weft kinds"},
+		{name: "where", arg: "CONDITION", Value: to(&f.retry.condition, where.Compile[weft.Record]), advanced: true,
+			help: "with --retry-failed: URLs for whose record CONDITION holds",
+			more: "Of --status, --error and --where, all apply. A CONDITION is over the fields of pages.jsonl " +
+				"and host, in the language of https://expr-lang.org."},
 		{name: "fresh", Value: on(&o.Fresh), field: "Fresh",
 			help: "start over: remove the job's earlier crawl"},
 		{name: "amend", Value: on(&o.Amend), field: "Amend", advanced: true,

@@ -114,11 +114,11 @@ func byFlag(err error, n naming) error {
 	}
 	why, name := o.Err, flagOf()[o.Option]
 	over := "use --fresh to start over, or --job " + n.another() + " for another job"
-	if n.isUpdate() {
+	if n.isAgain() {
 		over = "use --job with --fresh to start over"
 	}
 	switch {
-	case errors.Is(why, weft.ErrJobExists) && o.Option == "Update":
+	case errors.Is(why, weft.ErrJobExists) && (o.Option == "Update" || o.Option == "RetryFailed"):
 		why = fmt.Errorf("%w, expected the folder of a job", why)
 	case errors.Is(why, weft.ErrJobExists):
 		why = fmt.Errorf("%w, expected a new folder: remove this one, or name another with --job", why)

@@ -112,6 +112,19 @@ func crawls(t *testing.T, code int, args ...string) ended {
 	return e
 }
 
+// retries retries a crawl in which two of five pages fail, and one is not there, and expects a
+// number of requests.
+func retries(t *testing.T, requests int, args ...string) {
+	t.Helper()
+	s, _ := newFailing(t)
+	first := crawls(t, exitDone, "--job", "job", "--retries", "0", s.URL)
+	before := len(s.got())
+	e := weftIn(t, first.dir, append([]string{"crawl", "--retry-failed", "job", "--retries", "0"}, args...)...)
+	if n := len(s.got()) - before; e.code != exitDone || n != requests {
+		t.Errorf("%q: exit %d, %d requests, expected %d: %s", args, e.code, n, requests, e.stderr)
+	}
+}
+
 // kind crawls a URL that cannot be fetched, and expects an error kind.
 func kind(t *testing.T, want string, args ...string) {
 	t.Helper()
@@ -632,6 +645,10 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("exit %d, %d requests in all, expected 8: %s", code, len(s.got()), stderr)
 		}
 	},
+	"retry-failed": func(t *testing.T) { retries(t, 2) },
+	"status":       func(t *testing.T) { retries(t, 1, "--status", "404") },
+	"error":        func(t *testing.T) { retries(t, 1, "--error", "early-end") },
+	"where":        func(t *testing.T) { retries(t, 4, "--where", "status != 404") },
 	"amend": func(t *testing.T) {
 		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) })
 		first := crawls(t, exitDone, "--job", "job", s.URL+"/one")

@@ -12,12 +12,12 @@ import (
 
 // naming is how the command line names the folder of its job.
 type naming struct {
-	flag string // "job" or "update"; empty: the folder is that of the first URL's host
+	flag string // "job", "update" or "retry-failed"; empty: the folder is that of the first URL's host
 	dir  string
 }
 
-// isUpdate reports whether --update names the job, which --job and --fresh exclude.
-func (n naming) isUpdate() bool { return n.flag == "update" }
+// isAgain reports whether --update or --retry-failed names the job, which --job and --fresh exclude.
+func (n naming) isAgain() bool { return n.flag == "update" || n.flag == "retry-failed" }
 
 // given is the folder as messages name it.
 func (n naming) given() string {
@@ -92,8 +92,9 @@ func otherCrawl(e *weft.PlanError, n naming) error {
 		amendable = amendable && slices.Contains(amendableOptions, d.Option)
 	}
 	other := &advice{error: fmt.Errorf("%s holds another crawl (%s)", n.dir, strings.Join(how, "; "))}
-	if n.isUpdate() {
-		other.add("weft crawl --update "+n.dir, "recrawls it with its own options")
+	if n.isAgain() {
+		what := map[string]string{"update": "recrawls", "retry-failed": "retries"}[n.flag]
+		other.add("weft crawl --"+n.flag+" "+n.dir, what+" it with its own options")
 		if amendable {
 			other.add("--amend", "adds to it")
 		}

@@ -50,8 +50,12 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	earlier := c.Earlier()
 	if earlier.Finished && !more {
 		out.discard()
-		con.warn(c.Job() + " is finished; weft crawl --update " + c.Job() + " recrawls it, --fresh starts over, " +
-			"--amend adds URLs")
+		failed := ""
+		if len(earlier.Broken) > 0 {
+			failed = "--retry-failed " + c.Job() + " asks again for what failed, "
+		}
+		con.warn(c.Job() + " is finished; weft crawl --update " + c.Job() + " recrawls it, " + failed +
+			"--fresh starts over, --amend adds URLs")
 		r := report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
 		return con.end(r, false, nil)
 	}
@@ -81,6 +85,8 @@ func (con *console) announce(job string, earlier weft.Summary) {
 	progress := fmt.Sprintf("%s done, %s left", plural(earlier.Recorded(), "URL"), count(earlier.Pending))
 	visit := max(1, earlier.Visit)
 	switch {
+	case con.job.flag == "retry-failed":
+		con.warn(fmt.Sprintf("%s: asking again for what failed: %s", job, progress))
 	case earlier.Runs > 0 && visit > 1:
 		con.warn(fmt.Sprintf("%s: resuming visit %d: %s", job, visit, progress))
 	case earlier.Runs > 0:

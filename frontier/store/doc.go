@@ -43,7 +43,7 @@
 // Options.Fresh, Open starts any job anew.
 //
 // [Store.Recrawl] makes the URLs of a finished job pending again, with a [frontier.Snapshot] of
-// their last fetch, before a frontier is restored.
+// their last fetch, before a frontier is restored; [Store.Again] does so with some of them.
 //
 // The frontier reads the URLs it does not keep in memory with [Store.Pending], and looks up the
 // seen set with [Store.Known]. [Store.Find], [Store.URLs] and [Store.Origin] serve people;

@@ -26,7 +26,7 @@ func (s *Store) Recrawl(ctx context.Context, keep, byDepth bool) error {
 		return err
 	}
 	counts.Duplicates = 0
-	v := recrawl{store: s, keep: keep, byDepth: byDepth, counts: counts}
+	v := recrawl{store: s, keep: keep, byDepth: byDepth, counts: counts, reset: resetOrigin}
 	v.begin()
 	for c, err := range s.chunks([]byte{keyEntry}, []byte{keyEntry + 1}) {
 		if err == nil {
@@ -36,7 +36,7 @@ func (s *Store) Recrawl(ctx context.Context, keep, byDepth bool) error {
 			return err
 		}
 		for key, value := range c.entries {
-			if err := v.requeue(key, value); err != nil {
+			if err := v.turn(key, value); err != nil {
 				return err
 			}
 		}
@@ -44,12 +44,50 @@ func (s *Store) Recrawl(ctx context.Context, keep, byDepth bool) error {
 	return v.commit()
 }
 
-// recrawl is the state of one call of Recrawl.
+// Again returns a batch that makes URLs pending again which are done or refused, as Recrawl does it
+// for all of them, without a visit: what is known of them, and the limits of hosts hold, but for
+// these URLs. With keep they come before all others. The caller commits it before the frontier is
+// restored, and before the next call.
+func (s *Store) Again(entries []Entry, keep, byDepth bool) (*Batch, error) {
+	counts, err := s.Counts()
+	if err != nil {
+		return nil, err
+	}
+	v := recrawl{store: s, byDepth: byDepth, counts: counts, reset: reopenOrigin}
+	v.begin()
+	for _, e := range entries {
+		if err := v.requeue(e, keep); err != nil {
+			return nil, err
+		}
+		v.batch.key = append(append(v.batch.key[:0], keyEntry), e.URL.URL.String()...)
+		v.batch.delete(v.batch.key)
+		if e.State == Done {
+			name := e.URL.URL.Origin()
+			o := v.origins[name]
+			o.Answered = max(0, o.Answered-1)
+			v.origins[name] = o
+		}
+	}
+	v.end()
+	return v.batch, nil
+}
+
+// reopenOrigin returns the state of an origin that has URLs to ask again: it may have failed for a
+// reason that is gone.
+func reopenOrigin(name string, o frontier.OriginState) frontier.OriginState {
+	answered, tried := o.Answered, o.Tried
+	o = resetOrigin(name, o)
+	o.Answered, o.Tried = answered, tried
+	return o
+}
+
+// recrawl is the state of one call of Recrawl, or of Again.
 type recrawl struct {
 	store    *Store
 	keep     bool
 	byDepth  bool
 	counts   frontier.Stats
+	reset    func(name string, o frontier.OriginState) frontier.OriginState
 	batch    *Batch
 	origins  map[string]frontier.OriginState // of the URLs in the batch
 	from, to []byte                          // first and last key of their entries; nil if there are none
@@ -65,10 +103,7 @@ func (v *recrawl) commit() error {
 	if v.from != nil {
 		v.batch.writer.deleteRange(v.from, append(slices.Clone(v.to), 0))
 	}
-	for _, o := range v.origins {
-		v.batch.Origin(o)
-	}
-	v.batch.Counts(v.counts)
+	v.end()
 	if err := v.store.Commit(v.batch); err != nil {
 		return err
 	}
@@ -76,12 +111,35 @@ func (v *recrawl) commit() error {
 	return nil
 }
 
-// requeue makes the URL of an entry pending.
-func (v *recrawl) requeue(key, value []byte) error {
+// end adds to the batch what has changed of origins and counts.
+func (v *recrawl) end() {
+	for _, o := range v.origins {
+		v.batch.Origin(o)
+	}
+	v.batch.Counts(v.counts)
+}
+
+// turn makes the URL of an entry pending, which commit removes.
+func (v *recrawl) turn(key, value []byte) error {
 	e, err := decodeEntry(value)
 	if err != nil {
 		return v.store.check(key, err)
 	}
+	if err := v.requeue(e, v.keep && e.URL.Known != nil); err != nil {
+		return err
+	}
+	if v.from == nil {
+		v.from = key
+	}
+	v.to = key
+	if v.batch.Size() >= v.store.recrawlBatch {
+		return v.commit()
+	}
+	return nil
+}
+
+// requeue adds to the batch that the URL of an entry is pending; kept ones come before others.
+func (v *recrawl) requeue(e Entry, kept bool) error {
 	name := e.URL.URL.Origin()
 	o, known := v.origins[name]
 	if !known {
@@ -89,7 +147,7 @@ func (v *recrawl) requeue(key, value []byte) error {
 		if err != nil {
 			return err
 		}
-		o = resetOrigin(name, was.OriginState)
+		o = v.reset(name, was.OriginState)
 	}
 	o.Pending++
 	v.origins[name] = o
@@ -101,19 +159,12 @@ func (v *recrawl) requeue(key, value []byte) error {
 	}
 	u, was := e.URL, e.URL.QueueKey()
 	u.Tries, u.NotBefore, u.Past = 0, time.Time{}, nil
-	u.Kept = v.keep && u.Known != nil
+	u.Kept = kept
 	u.ByDepth = v.byDepth && u.Depth > 0
 	if v.byDepth || u.QueueKey() != was {
 		v.batch.putSeen(u)
 	}
 	v.batch.putPending(u)
-	if v.from == nil {
-		v.from = key
-	}
-	v.to = key
-	if v.batch.Size() >= v.store.recrawlBatch {
-		return v.commit()
-	}
 	return nil
 }
 

@@ -102,7 +102,7 @@ func (w *world) crawl(disk store.FS, o weft.Options, l schedule) (sum weft.Summa
 	o.Archive, o.ArchiveSize = w.archive, 4<<10 // some pages
 	tuned := tuning.Options{Files: disk, SeenBytes: w.seenBytes, HostBytes: w.seenBytes}
 	if o.Tuning != nil {
-		tuned.Heads = o.Tuning.Heads
+		tuned.Heads, tuned.Retried = o.Tuning.Heads, o.Tuning.Retried
 	}
 	o.Tuning = &tuned
 	o.Memory = cmp.Or(o.Memory, 64<<20) // a store allocates its share at once, and there are many

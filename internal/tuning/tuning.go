@@ -16,6 +16,7 @@ type Options struct {
 	SeenBytes int           // memory for fingerprints; 0: as Memory allows
 	HostBytes int           // memory for hosts; the same
 	Drain     time.Duration // 0: 10 s
+	Retried   int           // URLs that a retry makes pending at once; 0: 100
 
 	// OnMeters is given the meters of bodies and of big outcomes when the crawl is made; nil:
 	// nobody.

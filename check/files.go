@@ -1,0 +1,293 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// fileTypes are the files that are read, by extension.
+var fileTypes = map[string]string{
+	".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml",
+	".md": markdownType, ".markdown": markdownType,
+}
+
+const markdownType = "text/markdown"
+
+// indexFiles stand for their folder.
+var indexFiles = []string{"index.html", "index.htm", "README.md", "readme.md", "index.md"}
+
+// Files checks files of HTML and Markdown, and those in folders, hidden ones and node_modules left
+// out. Links to files lead to the disk; a URL that begins with a slash, to the folder that was given.
+// Links to the Web are what the job in web says; without one, they are unchecked.
+func Files(paths []string, web string, o Options) (*Report, error) {
+	d := &disk{analysis: newAnalysis(strings.Join(paths, " "), o), files: make(map[string]*file)}
+	d.analysis.look = d.find
+	d.analysis.count, d.analysis.name = d.countFinding, nameOf
+	if web != "" {
+		var err error
+		if d.web, err = openTargets(web, o.Canon, o.Accept); err != nil {
+			return nil, err
+		}
+		defer d.web.close()
+	}
+	for _, path := range paths {
+		d.fail(d.walk(path))
+	}
+	for len(d.asked) > 0 && d.err == nil { // further files, for the fragments of links that lead there
+		path := d.asked[0]
+		d.asked = d.asked[1:]
+		d.fail(d.read(path, path, false))
+	}
+	report, err := d.end()
+	if err != nil {
+		return nil, err
+	}
+	report.pages = d.rows
+	return report, nil
+}
+
+// OffSite returns the links of files to the Web, each once, in the order of the files: what a job has
+// to have for [Files]. Their number is bounded.
+func OffSite(paths []string, o Options) ([]string, error) {
+	seen := make(map[string]bool)
+	var all []string
+	d := &disk{analysis: newAnalysis("", o), files: make(map[string]*file)}
+	d.analysis.look = func(u weburl.URL) (outcome, error) {
+		if to := u.Canonical().String(); u.IsHTTP() && !seen[to] && len(all) < mostOffSite {
+			seen[to] = true
+			all = append(all, to)
+		}
+		return outcome{verdict: Unchecked}, nil
+	}
+	for _, path := range paths {
+		d.fail(d.walk(path))
+	}
+	report, err := d.end()
+	if err != nil {
+		return nil, err
+	}
+	return all, report.Close()
+}
+
+const mostOffSite = 1_000_000
+
+// disk is the check of files.
+type disk struct {
+	*analysis
+	web   *targets         // or nil
+	files map[string]*file // that were read, by absolute path
+	order []*file
+	root  string   // the folder that is walked
+	asked []string // files to read for their anchors
+}
+
+// file is one that was read.
+type file struct{ row PageRow }
+
+func (d *disk) walk(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	d.root = path
+	if !info.IsDir() {
+		d.root = filepath.Dir(path)
+		if fileTypes[strings.ToLower(filepath.Ext(path))] == "" {
+			return fmt.Errorf("%s: expected a file of HTML or Markdown: .html or .md", path)
+		}
+		return d.read(path, path, true)
+	}
+	return filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != path && strings.HasPrefix(e.Name(), "."), e.IsDir() && e.Name() == "node_modules":
+			if e.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case !e.Type().IsRegular() || fileTypes[strings.ToLower(filepath.Ext(name))] == "":
+			return nil
+		}
+		return d.read(name, name, true)
+	})
+}
+
+// read reads a file: its anchors, and if it is one of those to check, its links.
+func (d *disk) read(path, name string, check bool) error {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if d.files[absolute] != nil {
+		return d.err
+	}
+	own := &file{PageRow{URL: name, Verdict: OK}}
+	d.files[absolute] = own
+	source, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	base, err := fileURL(absolute)
+	if err != nil {
+		return nil // a name that no URL has: nothing leads there
+	}
+	contentType := fileTypes[strings.ToLower(filepath.Ext(path))]
+	page := &document{name: name, url: base, key: base.Fingerprint()}
+	doc := links.Document{Base: base, ContentType: contentType}
+	if contentType == markdownType {
+		doc.ContentType = "text/html"
+		if doc.Body, err = renderMarkdown(source); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		page.place = (&sourceOf{source: source}).place
+	} else {
+		doc.Body, doc.Charset = charset.UTF8(contentType, source)
+	}
+	facts := d.reader.Read(doc, func(l links.Link) bool {
+		if check {
+			d.link(page, &l)
+		}
+		return d.err == nil
+	})
+	d.fail(d.joins.read(page.key, facts.Anchors))
+	if check {
+		own.row.Title, own.row.Bytes, own.row.LinksOut, own.row.ContentType = facts.Title, int64(len(source)), page.links, contentType
+		d.order = append(d.order, own)
+		d.report.Totals.Pages++
+		count(d.report.Totals.Sizes, own.row.Bytes)
+		d.imagesOf(name, contentType, &facts)
+	}
+	return d.err
+}
+
+// imagesOf reports images without alt.
+func (d *disk) imagesOf(name, contentType string, facts *Facts) {
+	for _, i := range facts.Images {
+		f := Finding{Rule: ImageAlt, Page: name, Line: i.Line, Column: i.Column, Tag: "img", URL: i.Source, Message: "no alt attribute"}
+		if contentType == markdownType {
+			f.Line, f.Column = 0, 0
+		}
+		d.found(f)
+	}
+	if facts.Title == "" && contentType != markdownType {
+		d.found(Finding{Rule: MissingTitle, Page: name, Message: "no title"})
+	}
+}
+
+func (d *disk) countFinding(f *Finding) {
+	absolute, _ := filepath.Abs(f.Page)
+	switch own := d.files[absolute]; {
+	case own == nil:
+	case f.Level == Error:
+		own.row.Errors++
+	case f.Level == Warning:
+		own.row.Warnings++
+	default:
+		own.row.Notes++
+	}
+}
+
+// find returns what became of a target: of a file, whether it is there.
+func (d *disk) find(u weburl.URL) (outcome, error) {
+	if u.Scheme() != "file" {
+		if d.web == nil {
+			return outcome{verdict: Unchecked}, nil
+		}
+		return d.web.look(d.web.keyOf(u), d.Accept)
+	}
+	path, err := url.PathUnescape(u.Path())
+	if err != nil || strings.ContainsRune(path, 0) || u.Host() != "" {
+		return outcome{verdict: Broken, message: "no name of a file"}, nil
+	}
+	path = filepath.Clean(path)
+	info, err := os.Stat(path)
+	if err != nil { // a URL that begins with a slash
+		below := filepath.Join(d.root, path)
+		if other, failed := os.Stat(below); failed == nil {
+			if path, err = filepath.Abs(below); err == nil {
+				info = other
+			}
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid):
+		return outcome{verdict: Broken, message: "no such file"}, nil
+	case err != nil:
+		return outcome{verdict: Unknown, message: "the file cannot be read", err: err.Error()}, nil
+	}
+	if info.IsDir() {
+		for _, name := range indexFiles {
+			if inside, err := os.Stat(filepath.Join(path, name)); err == nil && inside.Mode().IsRegular() {
+				path = filepath.Join(path, name)
+				break
+			}
+		}
+	}
+	if _, fragment := fragmentOf(u.Fragment()); fragment && d.files[path] == nil && fileTypes[strings.ToLower(filepath.Ext(path))] != "" {
+		if len(d.asked) == 0 || !slices.Contains(d.asked[max(0, len(d.asked)-100):], path) {
+			d.asked = append(d.asked, path)
+		}
+	}
+	to, err := fileURL(path)
+	if err != nil {
+		return outcome{verdict: OK}, nil
+	}
+	return outcome{verdict: OK, end: to.Fingerprint()}, nil
+}
+
+func (d *disk) rows(yield func(PageRow, error) bool) {
+	for _, f := range d.order {
+		if !yield(f.row, nil) {
+			return
+		}
+	}
+}
+
+// nameOf returns the path of a file from here, with its fragment, and other URLs as they are.
+func nameOf(u weburl.URL) string {
+	path, err := url.PathUnescape(u.Path())
+	if u.Scheme() != "file" || err != nil {
+		return u.String()
+	}
+	here, err := filepath.Abs(".")
+	if err == nil {
+		path, err = filepath.Rel(here, path)
+	}
+	if err != nil {
+		return u.String()
+	}
+	if fragment := u.Fragment(); fragment != "" {
+		path += "#" + fragment
+	}
+	return path
+}
+
+// fileURL returns the URL of a file.
+func fileURL(absolute string) (weburl.URL, error) {
+	return weburl.Parse((&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String())
+}
+
+// readFile reads the beginning of a regular file.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s: not a file", path))
+	}
+	return io.ReadAll(io.LimitReader(f, maxBody))
+}

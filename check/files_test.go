@@ -1,0 +1,77 @@
+package check
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// write makes files below a new folder, and changes to it.
+func write(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// found lists the findings of a report, and closes it.
+func found(t *testing.T, r *Report, err error) (all []string) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, err := range r.Findings() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%s:%d:%d %s %s", f.Page, f.Line, f.Column, f.Rule, f.URL))
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	return all
+}
+
+// TestFiles checks HTML and Markdown on disk: links to files, folders and fragments, by the rules of
+// GitHub for ids of headings.
+func TestFiles(t *testing.T) {
+	write(t, map[string]string{
+		"docs/README.md": "---\ntitle: \"[x](front)\"\n---\n# Hello, *World*!\n\n[sub](sub/) [gone](gone.md) [ref][r] [frag](sub/page.html#b%20c)\n" +
+			"[bad](sub/page.html#no) <a name=\"old\"></a> [a](#hello-world) [b](#old) [c](#none) [d](/other.md#größe-1) [up](../up.md#x-1)\n" +
+			"![img](i.png) <mailto:a@b@c> [web](http://example.org/) [line](code.go#L10)\n\n```\n[code](none.md)\n```\n\n[r]: nothing.html\n",
+		"docs/other.md":       "# Größe\n## Größe\n",
+		"docs/sub/page.html":  "<p id='b c'><a href=../README.md>x</a>\n<img src=\"none.png\"><a href=./>folder</a><a href='page.html?v=1#top'>self</a>",
+		"docs/code.go":        "package x",
+		"docs/.hidden/a.html": "<a href=none>",
+		"up.md":               "# X\n# X\n[not checked](none)\n",
+	})
+	r, err := Files([]string{"docs"}, "", Options{})
+	got := found(t, r, err)
+	want := []string{
+		"docs/README.md:6:20 broken-link docs/gone.md",
+		"docs/README.md:7:7 missing-fragment docs/sub/page.html#no",
+		"docs/README.md:7:76 missing-fragment docs/README.md#none",
+		"docs/README.md:8:8 broken-link docs/i.png",
+		"docs/README.md:8:23 invalid-mail mailto:a@b@c",
+		"docs/README.md:14:6 broken-link docs/nothing.html",
+		"docs/sub/page.html:2:11 broken-link docs/sub/none.png",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	off, err := OffSite([]string{"docs"}, Options{})
+	if err != nil || !slices.Equal(off, []string{"http://example.org/"}) {
+		t.Errorf("%q, %v", off, err)
+	}
+	if _, err := Files([]string{"docs/code.go"}, "", Options{}); err == nil {
+		t.Error("no error for a file of another type")
+	}
+}
