@@ -40,7 +40,7 @@ check:
 fuzz:
 	@script/fuzz $(or $(FUZZTIME),10s)
 
-## interop: what warcio.js and ReplayWeb.page make of archives; needs npm and chromium
+## interop: what warcio.js and ReplayWeb.page make of archives, DuckDB of Parquet; needs npm and chromium
 .PHONY: interop
 interop:
 	./script/interop
@@ -90,6 +90,11 @@ bench-archive:
 .PHONY: bench-check
 bench-check:
 	@script/bench-check
+## bench-export: exports of a job of 10 million URLs, into docs/bench/export.md (20 minutes; 20 GB on DISK=/var/tmp; URLS=)
+.PHONY: bench-export
+bench-export:
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	go run ./internal/bench/export -weft "$$bin/weft" -jobs $(or $(DISK),/var/tmp) -urls $(or $(URLS),10000000) -o docs/bench/export.md
 
 ## lab: every way to fetch many pages, measured side by side (ARGS='--connections 10000'; 30 seconds)
 .PHONY: lab

@@ -228,7 +228,7 @@ func newBash(t *testing.T) *bash {
 	if err := os.Symlink(unraced(), filepath.Join(bin, "weft")); err != nil {
 		t.Fatal(err)
 	}
-	for _, tool := range []string{"jq"} { // whoever has none checks less
+	for _, tool := range []string{"jq", "sqlite3"} { // whoever has none checks less
 		if _, err := exec.LookPath(tool); err != nil {
 			if err := os.WriteFile(filepath.Join(bin, tool), []byte("#!/bin/sh\ncat >/dev/null\n"), 0o700); err != nil {
 				t.Fatal(err)
