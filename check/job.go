@@ -14,7 +14,7 @@ import (
 
 // Job checks the pages and links of a job, by its last visit. It reads the files of the folder alone;
 // the job may be running. Links are read from the bodies that the job has kept; without any, each
-// URL that fails is reported with the page that its record names.
+// URL that fails is reported with the pages that package refs names.
 func Job(dir string, o Options) (*Report, error) {
 	t, err := openTargets(dir, o.Canon, o.Accept)
 	if err != nil {
@@ -29,8 +29,9 @@ func Job(dir string, o Options) (*Report, error) {
 	j := &site{analysis: newAnalysis(dir, o), targets: t, bodies: b}
 	j.analysis.look = func(u weburl.URL) (outcome, error) { return t.look(t.keyOf(u), o.Accept) }
 	j.analysis.count = j.countFinding
-	if err := t.last(j.record); err != nil {
-		j.fail(err)
+	j.fail(t.last(j.record))
+	if !b.any() {
+		j.fail(j.referrers(dir))
 	}
 	if j.siteMaps > 0 {
 		j.fail(t.last(j.listed))
@@ -90,7 +91,7 @@ func (s *site) record(n *target, r *record.Record) error {
 	case Unknown:
 		t.Unknown++
 	}
-	if r.From == "" || !s.bodies.any() {
+	if r.From == "" {
 		s.given(r, &o)
 	}
 	u, err := weburl.Parse(r.URL)
@@ -106,16 +107,11 @@ func (s *site) record(n *target, r *record.Record) error {
 	return s.read(n, u, r)
 }
 
-// given reports a URL that nobody links to, or of which only the first page that does is known.
+// given reports a seed that is not ok. Where it redirects is no matter of a link.
 func (s *site) given(r *record.Record, o *outcome) {
-	f := Finding{Page: r.From, URL: r.URL, Status: o.status, ErrorKind: o.kind, Error: o.err, Redirects: o.chain}
-	if r.From == "" {
-		f.Page = r.URL
+	if o.verdict != OK && !s.ignores(r.URL) {
+		s.verdict(o, Finding{Page: r.URL, URL: r.URL, Status: o.status, ErrorKind: o.kind, Error: o.err, Redirects: o.chain})
 	}
-	if s.ignores(f.URL) || o.verdict == OK && r.From == "" { // a redirect of a seed is no link's
-		return
-	}
-	s.verdict(o, f)
 }
 
 // read reads the body of a record.

@@ -195,6 +195,7 @@ func (t *targets) record(n *target) (r record.Record, err error) {
 
 // outcome is what became of a target, behind its redirects.
 type outcome struct {
+	url       string // of the target, unless it is ok
 	verdict   Verdict
 	rule      string // of a finding; "": the usual one of the verdict
 	message   string
@@ -240,6 +241,7 @@ func (t *targets) follow(n *target, accept []Range) (o outcome, err error) {
 			return o, err
 		}
 		o.end, o.status, o.kind, o.err = n.key, r.Status, r.ErrorKind, r.Error
+		o.url = cmp.Or(o.url, r.URL)
 		if n.redirect == (key{}) {
 			o.verdict, o.rule, o.message = judge(&r, accept)
 			return o, nil

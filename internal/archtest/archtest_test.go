@@ -40,7 +40,7 @@ var imports = map[string][]string{
 	"sitemap": {"weburl", "internal/charset", "internal/feed", "internal/inflate", "internal/markup"},
 	"text":    {"links", "internal/markup", "github.com/cespare/xxhash/v2"},
 	"warc":    {"internal/deflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
-	"check":   {"archive", "links", "record", "sitemap", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/parser", "github.com/yuin/goldmark/renderer/html"},
+	"check":   {"archive", "links", "record", "refs", "sitemap", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/parser", "github.com/yuin/goldmark/renderer/html"},
 	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
 	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "links", "warc", "weburl", "internal/charset", "internal/markup", "internal/sniff"},

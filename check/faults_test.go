@@ -1,0 +1,79 @@
+package check_test
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/check"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// crawl crawls a site into a job, as weft check does.
+func crawl(t *testing.T, site string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "job")
+	c, err := weft.New(weft.Options{Seeds: []string{site}, Job: dir, Archive: true, External: true, Assets: weft.AssetsScope, Retries: -1, PerHost: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestFaults: of a site with every kind of fault, each is reported once, at its line and column, and
+// nothing else is.
+func TestFaults(t *testing.T) {
+	tls := httptest.NewUnstartedServer(nil)
+	tls.Config.ErrorLog = log.New(io.Discard, "", 0)
+	tls.StartTLS()
+	defer tls.Close()
+	refused := httptest.NewServer(nil)
+	refused.Close()
+	site := &webtest.LinkFaults{Refused: refused.URL, BadTLS: tls.URL}
+	var want []string
+	for _, f := range site.All() {
+		want = append(want, fmt.Sprintf("%s %s:%d:%d", f.Rule, f.Page, f.Line, f.Column))
+	}
+	if len(want) < 60 {
+		t.Fatalf("%d faults, expected 60", len(want))
+	}
+	s := httptest.NewServer(site)
+	defer s.Close()
+	r, err := check.Job(crawl(t, s.URL), check.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var got []string
+	for f, err := range r.Findings() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %s:%d:%d", f.Rule, strings.TrimPrefix(f.Page, s.URL), f.Line, f.Column))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	for _, w := range want {
+		if !slices.Contains(got, w) {
+			t.Errorf("not found: %s", w)
+		}
+	}
+	for i, g := range got {
+		if !slices.Contains(want, g) {
+			t.Errorf("no fault: %s", g)
+		}
+		if i > 0 && got[i-1] == g {
+			t.Errorf("twice: %s", g)
+		}
+	}
+	t.Logf("%d faults, %+v", len(want), r.Totals)
+}

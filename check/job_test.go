@@ -1,0 +1,162 @@
+package check
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/record"
+)
+
+// A made is a record of a job, with its body.
+type made struct {
+	record.Record
+	body string
+}
+
+func htmlPage(url, body string) made {
+	return made{record.Record{URL: url, Status: 200, ContentType: "text/html; charset=utf-8", From: "x", Depth: 1, Started: time.Unix(1, 0)}, body}
+}
+
+func answer(url string, status int, redirect string) made {
+	return made{record.Record{URL: url, Status: status, Redirect: redirect, From: "x", Depth: 1}, ""}
+}
+
+// makeJob makes the folder of a job with these records, with bodies.
+func makeJob(t testing.TB, all ...made) string {
+	t.Helper()
+	dir := t.TempDir()
+	var pages []byte
+	for _, m := range all {
+		if m.Status == 200 && m.ContentType != "" {
+			m.SHA256 = fmt.Sprintf("%x", sha256.Sum256([]byte(m.body)))
+			m.BodyBytes = len(m.body)
+			folder := filepath.Join(dir, "bodies", m.SHA256[:2])
+			if err := os.MkdirAll(folder, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, m.SHA256), []byte(m.body), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pages = append(pages, m.Line()...)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "pages.jsonl"), pages, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestSecure: mixed content, and links by http where https answers.
+func TestSecure(t *testing.T) {
+	r, err := Job(makeJob(t,
+		htmlPage("https://a.test/", "<title>a</title><a href=http://a.test/b>b</a><a href=http://c.test/>c</a>\n<img alt src=http://a.test/i><script src=http://a.test/i></script><a href=http://a.test/i>i</a>"),
+		htmlPage("https://a.test/b", "<title>b</title>"), htmlPage("http://a.test/b", "<title>b</title>"),
+		answer("http://c.test/", 200, ""), answer("http://a.test/i", 200, ""),
+	), Options{})
+	want := []string{"https://a.test/:1:25 https-available http://a.test/b", "https://a.test/:2:14 mixed-content http://a.test/i", "https://a.test/:2:42 mixed-content http://a.test/i"}
+	if got := found(t, r, err); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestSite: each rule about pages finds its page, and the sound ones are left alone.
+func TestSite(t *testing.T) {
+	page := func(url, title, more string) made {
+		return htmlPage("http://a.test"+url, "<title>"+title+"</title>"+more)
+	}
+	slow, deep := page("/slow", "slow", ""), page("/deep", "deep", "")
+	slow.TotalMS, deep.Depth = 5000, 9
+	sitemap := made{record.Record{URL: "http://a.test/sitemap.xml", Status: 200, ContentType: "application/xml", Sitemap: "urlset", Depth: 1, From: "x"},
+		`<urlset><url><loc>http://a.test/orphan</loc></url><url><loc>http://a.test/old</loc></url><url><loc>http://a.test/same1</loc></url><url><loc>http://a.test/gone</loc></url></urlset>`}
+	home := htmlPage("http://a.test/", `<title>home</title><meta name=description content="This  one"><img src=x><img src=y alt><img src=z role=presentation>`+
+		`<a href=/slow></a><a href=/deep></a><a href=/huge></a><a href=/same1></a><a href=/same2></a><a href=/none></a><a href=/hidden></a><a href=/de></a><a href=/en></a><a href=/fr></a>`)
+	home.From, home.Depth = "", 0
+	r, err := Job(makeJob(t, home, slow, deep, sitemap,
+		page("/huge", "huge", strings.Repeat(" ", 3<<20)),
+		page("/same1", "Same", ""), page("/same2", "same", `<meta name=description content="This one">`), page("/same3", "Same", ""),
+		page("/none", "", `<link rel=canonical href=/none#x>`), page("/hidden", "hidden", "<meta name=robots content=noindex>"), page("/orphan", "orphan", "<link rel=canonical href=/>"),
+		answer("http://a.test/old", 301, "http://a.test/slow"), answer("http://a.test/gone", 404, ""),
+		page("/de", "de", "<link rel=alternate hreflang=en href=/en><link rel=alternate hreflang=fr href=/fr>"), page("/en", "en", "<link rel=alternate hreflang=de href=/de>"), page("/fr", "fr", ""),
+	), Options{Rules: named("all") &^ named(NotInSitemap)})
+	want := []string{
+		"http://a.test/:0:0 duplicate-description ", "http://a.test/:1:63 image-alt x",
+		"http://a.test/de:0:0 hreflang-no-return http://a.test/fr",
+		"http://a.test/deep:0:0 deep ", "http://a.test/hidden:0:0 noindex-linked ", "http://a.test/huge:0:0 huge ",
+		"http://a.test/none:0:0 missing-title ", "http://a.test/orphan:0:0 canonical-elsewhere ", "http://a.test/orphan:0:0 orphan ",
+		"http://a.test/same1:0:0 duplicate-title ", "http://a.test/same2:0:0 duplicate-description ", "http://a.test/same3:0:0 duplicate-title ",
+		"http://a.test/sitemap.xml:0:0 broken-link http://a.test/gone", "http://a.test/sitemap.xml:0:0 redirect-in-sitemap http://a.test/old",
+		"http://a.test/slow:0:0 slow ",
+	}
+	if got := found(t, r, err); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestLastRecord: of a URL that was visited again, the last record counts, and its body.
+func TestLastRecord(t *testing.T) {
+	was, is := htmlPage("http://a.test/", "<a href=/b><a href=/c>"), htmlPage("http://a.test/", "<a href=/b>\n<a href=/c>")
+	is.Visit = 2
+	r, err := Job(makeJob(t, was, answer("http://a.test/b", 404, ""), answer("http://a.test/c", 200, ""), is, answer("http://a.test/b", 200, ""), answer("http://a.test/c", 410, "")), Options{})
+	if err == nil {
+		for row := range r.Pages() {
+			if row.URL == "http://a.test/" && (row.LinksOut != 2 || row.Errors != 1) {
+				t.Errorf("%+v", row)
+			}
+		}
+	}
+	if got, want := found(t, r, err), []string{"http://a.test/:2:9 broken-link http://a.test/c"}; !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestHostile: a page of 100,000 broken links, cut and binary lines in pages.jsonl, and redirects in a
+// circle take bounded memory and little time.
+func TestHostile(t *testing.T) {
+	var body strings.Builder
+	body.WriteString("<title>x</title>")
+	for i := range 100_000 {
+		fmt.Fprintf(&body, "<a href=/gone#%d>x</a>\n", i)
+	}
+	dir := makeJob(t, htmlPage("http://a.test/", body.String()), answer("http://a.test/gone", 302, "http://b.test/1"),
+		answer("http://b.test/1", 302, "http://c.test/2"), answer("http://c.test/2", 302, "http://b.test/1"))
+	f, err := os.OpenFile(filepath.Join(dir, "pages.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString("\x00\xff\n{\"url\":\"\"}\n{\"url\":\"http://[\"}\n[1]\n" + strings.Repeat("x", 5<<20) + "\n{\"url\":\"http://a.test/half")
+		f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := Job(dir, Options{Order: ByTarget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if r.Totals.Rules[RedirectLoop] != 100_000 || r.Totals.Links != 100_000 {
+		t.Errorf("%+v", r.Totals)
+	}
+	if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > 64<<20 {
+		t.Errorf("%d MiB held", held>>20)
+	}
+	n := 0
+	for f, err := range r.Findings() {
+		if err != nil || f.Rule != RedirectLoop || len(f.Redirects) != 3 {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		n++
+	}
+	if n != 100_000 {
+		t.Errorf("%d findings", n)
+	}
+}
