@@ -451,3 +451,25 @@ func TestWhyBeyond(t *testing.T) {
 		}
 	}
 }
+
+// TestRetryBeyond checks that what failed beyond the scope is asked for again, with its role.
+func TestRetryBeyond(t *testing.T) {
+	t.Parallel()
+	w := web{"http://a.test/": a("http://b.test/x") + "<img src=http://c.test/image>", "http://b.test/x": "500", "http://c.test/image": "500"}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, External: true, Assets: weft.AssetsAny, Retries: -1, Job: filepath.Join(t.TempDir(), "job")}
+	if _, sum, _ := w.crawl(t, o); sum.External != 1 || sum.Assets != 0 || len(sum.Broken) != 2 {
+		t.Fatalf("summary %+v", sum)
+	}
+	w["http://b.test/x"], w["http://c.test/image"] = a("/y"), "data"
+	o.RetryFailed = func(r *weft.Record) bool { return r.Status == 500 }
+	var retried []string
+	o.Hooks.OnRecord = func(r *weft.Record) {
+		retried = append(retried, fmt.Sprint(r.URL, " ", r.Role, " ", r.Method, r.Status))
+	}
+	sum, _ := w.run(t, w.network(t), o)
+	slices.Sort(retried)
+	want := []string{"http://b.test/x external HEAD200", "http://c.test/image asset 200"}
+	if !slices.Equal(retried, want) || sum.External != 1 || sum.Assets != 1 || len(sum.Broken) != 0 || sum.Recorded() != 3 {
+		t.Errorf("retried %v; summary %+v", retried, sum)
+	}
+}

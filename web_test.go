@@ -45,6 +45,12 @@ func (v requests) urls() (urls []string) {
 // crawl runs a crawl over an in-memory network, on a virtual clock. Each response takes 100 ms.
 func (w web) crawl(t *testing.T, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
 	t.Helper()
+	return w.crawlOver(t, w.network(t), o)
+}
+
+// network returns a network with the hosts of w.
+func (w web) network(t *testing.T) aio.Network {
+	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
 	hosts := make(map[string]bool)
 	for u := range w {
@@ -57,16 +63,23 @@ func (w web) crawl(t *testing.T, o weft.Options) (map[string]weft.Record, weft.S
 	for i, host := range slices.Sorted(maps.Keys(hosts)) {
 		netw.Host(host, fmt.Sprintf("10.0.%d.%d", (i+1)/256, (i+1)%256))
 	}
-	return w.crawlOver(t, netw, o)
+	return netw
 }
 
 // crawlOver is like crawl, over the given network.
 func (w web) crawlOver(t *testing.T, netw aio.Network, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
 	t.Helper()
-	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
 	if o.Job == "" {
 		o.Job = filepath.Join(t.TempDir(), "job")
 	}
+	sum, seen := w.run(t, netw, o)
+	return records(t, o.Job), sum, seen
+}
+
+// run is like crawlOver, and does not look at what the crawl has written.
+func (w web) run(t *testing.T, netw aio.Network, o weft.Options) (weft.Summary, requests) {
+	t.Helper()
+	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
 	c, err := weft.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +103,7 @@ func (w web) crawlOver(t *testing.T, netw aio.Network, o weft.Options) (map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return records(t, o.Job), sum, seen
+	return sum, seen
 }
 
 // ports are those at which w has pages, and 80.

@@ -59,7 +59,7 @@ func (s *Store) Again(entries []Entry, keep, byDepth bool) (*Batch, error) {
 		if err := v.requeue(e, keep); err != nil {
 			return nil, err
 		}
-		v.batch.key = append(append(v.batch.key[:0], keyEntry), e.URL.URL.String()...)
+		v.batch.key = appendEntryKey(v.batch.key[:0], &e.URL)
 		v.batch.delete(v.batch.key)
 		if e.State == Done {
 			name := e.URL.URL.Origin()
