@@ -86,6 +86,10 @@ bench-archive:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
 	go run ./internal/bench/archive -weft "$$bin/weft" -o docs/bench/archive.md
 
+## bench-check: weft check beside linkinator (npm) and linkchecker (Debian), into docs/bench/check.md
+.PHONY: bench-check
+bench-check:
+	@script/bench-check
 ## bench-export: exports of a job of 10 million URLs, into docs/bench/export.md (20 minutes; 20 GB on DISK=/var/tmp; URLS=)
 .PHONY: bench-export
 bench-export:

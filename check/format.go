@@ -113,10 +113,7 @@ func writeText(w io.Writer, r *Report, s Style) error {
 		if err != nil {
 			return err
 		}
-		head, rest := f.Page, f.URL
-		if r.Order == ByTarget && f.URL != "" {
-			head, rest = f.URL, f.Page
-		}
+		head, rest := f.group(r.Order)
 		if first || head != group {
 			if !first {
 				fmt.Fprintln(out)

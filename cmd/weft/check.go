@@ -166,7 +166,10 @@ func (f *checkFlags) run(args []string) error {
 		}
 	}
 	dir, stopped := "", error(nil)
-	if !files || len(seeds) > 0 {
+	if !files {
+		seeds = append(slices.Clip(seeds), madeUp(seeds)...)
+	}
+	if len(seeds) > 0 {
 		var remove func()
 		if dir, remove, stopped = f.crawled(seeds); remove != nil {
 			defer remove()
@@ -201,6 +204,20 @@ func areFiles(args []string) (bool, error) {
 		return false, usage("check: expected URLs, or files and folders, not both")
 	}
 	return found > 0, nil
+}
+
+// madeUp returns URLs that no site has, one for each seed.
+func madeUp(seeds []string) (all []string) {
+	for _, seed := range seeds {
+		s, err := weft.ReadSeed(seed)
+		if err != nil {
+			continue // the crawl says so
+		}
+		if u, err := check.MadeUp(s.URL); err == nil && !slices.Contains(all, u.String()) {
+			all = append(all, u.String())
+		}
+	}
+	return all
 }
 
 // offSite returns the links of files to the Web that are to be checked.

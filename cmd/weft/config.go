@@ -80,7 +80,7 @@ func (c *configFlags) apply(cmd *cobra.Command, args []string) ([]string, error)
 	}
 	for _, o := range effective(options, c.profile, cmd) {
 		if o.Name == urlsKey {
-			if len(args) == 0 && !typed(cmd, "input", "update") {
+			if len(args) == 0 && !typed(cmd, "input", "update", "retry-failed") {
 				args = o.Values
 			}
 			continue

@@ -142,6 +142,7 @@ var imports = map[string][]string{
 	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},
 	"internal/bench/cost":     {"internal/process"},
 	"internal/bench/archive":  {"capture", "frontier", "warc", "internal/bench/machine", "internal/bench/origin", "internal/process"},
+	"internal/bench/check":    {"internal/bench/machine", "internal/bench/origin", "internal/process"},
 	"internal/bench/export":   {"internal/process", "record"},
 	"internal/bench/origin":   {"internal/process"},
 	"internal/bench/recrawl":  {"internal/bench/origin", "internal/process"},
