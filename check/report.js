@@ -62,7 +62,7 @@ const findingColumns = [
 	{name: "rule", label: "Rule", key: f => f.rule, cell: f => f.rule, dim: true},
 	{name: "message", label: "Finding", key: f => f.message, cell: f => [text(f.message), f.error && el("div", {class: "dim"}, text(f.error))]},
 	{name: "url", label: "Link", key: f => f.url, cell: f => [f.url && link(f.url), about(f), hops(f)], prefix: ""},
-	{name: "page", label: "Page", key: f => f.page, cell: f => pageLink(f.page), prefix: "on"},
+	{name: "page", label: "Page", key: f => f.page, cell: f => [pageLink(f.page), el("div", {class: "of-target"}, about(f))], prefix: "on"},
 	{name: "place", label: "Line", key: f => f.line, cell: place, number: true, prefix: "at"},
 ]
 const pageColumns = [
@@ -176,7 +176,7 @@ class Table {
 		for (const row of rows) {
 			if (this.group && row.group !== this.last) {
 				this.last = row.group
-				all.push(this.groupRow(row.group))
+				all.push(this.groupRow(row.group, row))
 			}
 			all.push(el("tr", null, this.columns.map(c =>
 				el("td", {class: "c-" + c.name + (c.number ? " number" : "") + (c.short ? " short" : "") + (c.dim ? " dim" : ""), "data-label": c.prefix || null}, c.cell(row)))))
@@ -191,10 +191,11 @@ class Table {
 			+ (this.found.length < this.rows.length ? "; " + number(this.rows.length) + " in all" : "")
 	}
 
-	groupRow(g) {
+	// groupRow is the head of a group. The links of a target have the same redirects.
+	groupRow(g, first) {
 		const counts = levels.filter(l => g[l]).map(l => count(g[l], l)).join(", ")
 		return el("tr", {class: "group"}, el("th", {scope: "rowgroup", colspan: this.columns.length - 1},
-			this.group === "page" ? pageLink(g.name) : link(g.name), " ", el("span", {class: "count"}, counts)))
+			this.group === "page" ? pageLink(g.name) : link(g.name), " ", el("span", {class: "count"}, counts), this.group === "url" ? hops(first) : ""))
 	}
 }
 
