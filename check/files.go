@@ -261,12 +261,10 @@ func nameOf(u weburl.URL) string {
 	if u.Scheme() != "file" || err != nil {
 		return u.String()
 	}
-	here, err := filepath.Abs(".")
-	if err == nil {
-		path, err = filepath.Rel(here, path)
-	}
-	if err != nil {
-		return u.String()
+	if here, err := filepath.Abs("."); err == nil {
+		if short, err := filepath.Rel(here, path); err == nil && len(short) < len(path) {
+			path = short
+		}
 	}
 	if fragment := u.Fragment(); fragment != "" {
 		path += "#" + fragment

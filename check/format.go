@@ -29,6 +29,7 @@ var formats = []Format{
 	{"junit", "JUnit XML, for CI servers", ".xml", writeJUnit},
 	{"sarif", "SARIF 2.1.0, for code scanning", ".sarif", writeSARIF},
 	{"markdown", "for summaries and issues", ".md", writeMarkdown},
+	{"html", "one page for browsers: charts, tables that sort and filter", ".html", writeHTML},
 	{"github", "workflow commands of GitHub Actions: annotations", "", writeGitHub},
 }
 
@@ -112,10 +113,7 @@ func writeText(w io.Writer, r *Report, s Style) error {
 		if err != nil {
 			return err
 		}
-		head, rest := f.Page, f.URL
-		if r.Order == ByTarget && f.URL != "" {
-			head, rest = f.URL, f.Page
-		}
+		head, rest := f.group(r.Order)
 		if first || head != group {
 			if !first {
 				fmt.Fprintln(out)

@@ -91,7 +91,7 @@ func (s *site) record(n *target, r *record.Record) error {
 	case Unknown:
 		t.Unknown++
 	}
-	if r.From == "" {
+	if n.flags&isSeed != 0 {
 		s.given(r, &o)
 	}
 	u, err := weburl.Parse(r.URL)

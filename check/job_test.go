@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // A made is a record of a job, with its body.
@@ -158,5 +159,30 @@ func TestHostile(t *testing.T) {
 	}
 	if n != 100_000 {
 		t.Errorf("%d findings", n)
+	}
+}
+
+// TestSoft404: pages that say what a site says of a URL that does not exist are reported, unless the
+// site says that of all.
+func TestSoft404(t *testing.T) {
+	seed, err := weburl.Parse("http://a.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, err := MadeUp(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for says, want := range map[string][]string{
+		"not here": {"http://a.test/:1:9 soft-404 http://a.test/gone", "http://a.test/:1:42 soft-404 http://a.test/old"},
+		"<a href=/gone></a><a href=/b></a><a href=/old></a>": nil,
+	} {
+		home := htmlPage("http://a.test/", "<a href=/gone></a><a href=/b></a><a href=/old></a>")
+		home.From = ""
+		r, err := Job(makeJob(t, home, htmlPage("http://a.test/gone", says), htmlPage("http://a.test/b", "here"),
+			answer("http://a.test/old", 302, "http://a.test/gone"), htmlPage(up.String(), says)), Options{})
+		if got := found(t, r, err); !slices.Equal(got, want) {
+			t.Errorf("%q\nwant %q", got, want)
+		}
 	}
 }

@@ -199,10 +199,7 @@ func writeMarkdown(w io.Writer, r *Report, s Style) error {
 		if err != nil {
 			return err
 		}
-		head, link := f.Page, f.URL
-		if r.Order == ByTarget && f.URL != "" {
-			head, link = f.URL, f.Page
-		}
+		head, link := f.group(r.Order)
 		if head != group {
 			group = head
 			fmt.Fprintf(out, "\n## %s\n\n", address(s.clean(head)))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/extsort"
@@ -29,6 +30,23 @@ type Finding struct {
 	ErrorKind string `json:"error_kind,omitempty"`
 	Error     string `json:"error,omitempty"`
 	Redirects []Hop  `json:"redirects,omitempty"` // from URL on
+}
+
+// target is what a finding is about: the URL, with a fragment only if that is missing.
+func (f *Finding) target() string {
+	if f.Rule == MissingFragment || f.Rule == InvalidURL || f.Rule == InvalidMail {
+		return f.URL
+	}
+	url, _, _ := strings.Cut(f.URL, "#")
+	return url
+}
+
+// group returns what findings stand under in an order, and what is said of each.
+func (f *Finding) group(by Order) (head, rest string) {
+	if by == ByTarget && f.URL != "" {
+		return f.target(), f.Page
+	}
+	return f.Page, f.URL
 }
 
 // Hop is a redirect.
@@ -184,7 +202,7 @@ func (r *Report) add(f *Finding) error {
 	place := fmt.Sprintf("%s\x00%09d\x00%09d", oneLine(f.Page), f.Line, f.Column)
 	key := place + "\x00" + oneLine(f.URL)
 	if r.Order == ByTarget {
-		key = oneLine(f.URL) + "\x00" + place
+		key = oneLine(f.target()) + "\x00" + key
 	}
 	text, err := json.Marshal(f)
 	if err != nil {

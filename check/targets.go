@@ -26,6 +26,7 @@ type target struct {
 	redirect    key   // where it leads; zero: nowhere
 	title       uint64
 	description uint64
+	text        uint64 // of a page
 	in, out     uint32 // mentions
 	errors      uint32 // findings
 	warnings    uint32
@@ -42,6 +43,8 @@ const (
 	isLinked                    // by a page, another than itself
 	inSitemap                   // a sitemap has it
 	isNoIndex                   // it is not to be indexed
+	isSeed                      // nothing led to it
+	isMissing                   // it says that it is missing, with a status of 200
 	hasIssue                    // its record alone does not say ok
 )
 
@@ -51,6 +54,8 @@ type targets struct {
 	file  *os.File // pages.jsonl
 	at    map[key]uint32
 	all   []target
+
+	missing map[uint64]bool // what sites say of a made-up URL with a status of 200: see textOf
 
 	began, ended time.Time
 
@@ -70,18 +75,24 @@ func openTargets(dir string, canon weburl.RuleSet, accept []Range) (*targets, er
 	if err != nil {
 		return nil, err
 	}
-	t := &targets{canon: canon, file: f, at: make(map[key]uint32), known: make(map[key]outcome)}
+	t := &targets{canon: canon, file: f, at: make(map[key]uint32), known: make(map[key]outcome), missing: make(map[uint64]bool)}
 	err = t.each(func(offset int64, r *record.Record) error {
 		u, err := weburl.Parse(r.URL)
-		if err != nil {
-			return nil
+		switch {
+		case err != nil:
+		case !isMadeUp(u):
+			t.add(t.keyOf(u), offset, r, accept)
+		case r.IsPage():
+			t.missing[textOf(r)] = true
 		}
-		t.add(t.keyOf(u), offset, r, accept)
 		return nil
 	})
 	if err != nil {
 		f.Close()
 		return nil, err
+	}
+	if len(t.missing) > 0 {
+		t.mark()
 	}
 	return t, nil
 }
@@ -106,6 +117,10 @@ func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 	}
 	if r.IsPage() && r.Role == "" {
 		n.flags |= isPage
+		n.text = textOf(r)
+	}
+	if r.From == "" {
+		n.flags |= isSeed
 	}
 	if v, _, _ := judge(r, accept); v != OK || r.Redirect != "" {
 		n.flags |= hasIssue
@@ -244,6 +259,9 @@ func (t *targets) follow(n *target, accept []Range) (o outcome, err error) {
 		o.url = cmp.Or(o.url, r.URL)
 		if n.redirect == (key{}) {
 			o.verdict, o.rule, o.message = judge(&r, accept)
+			if n.flags&isMissing != 0 && o.verdict == OK {
+				o.verdict, o.rule, o.message = Broken, Soft404, "the page says what the site says of pages that do not exist"
+			}
 			return o, nil
 		}
 		if len(passed) == 0 {

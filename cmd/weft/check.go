@@ -135,8 +135,8 @@ func (f *checkFlags) outputOptions() []option {
 			help: "write the report to FILE", def: "standard output"},
 		{name: "format", arg: "FORMAT", words: formats,
 			Value: to(&f.format, oneOf(formats...)),
-			help:  "write text, json, junit, sarif, markdown or github",
-			more:  "Default: by the extension of FILE: json, xml, sarif, md; otherwise text."},
+			help:  "text, html, json, junit, sarif, markdown or github",
+			more:  "Default: by the extension of FILE: html, json, xml, sarif, md; otherwise text."},
 		{name: "sort", arg: "ORDER", words: []string{"page", "target"},
 			Value: to(&f.options.Order, oneOf(check.ByPage, check.ByTarget)),
 			help:  "sort by page or target", def: "page"},
@@ -166,7 +166,10 @@ func (f *checkFlags) run(args []string) error {
 		}
 	}
 	dir, stopped := "", error(nil)
-	if !files || len(seeds) > 0 {
+	if !files {
+		seeds = append(slices.Clip(seeds), madeUp(seeds)...)
+	}
+	if len(seeds) > 0 {
 		var remove func()
 		if dir, remove, stopped = f.crawled(seeds); remove != nil {
 			defer remove()
@@ -201,6 +204,20 @@ func areFiles(args []string) (bool, error) {
 		return false, usage("check: expected URLs, or files and folders, not both")
 	}
 	return found > 0, nil
+}
+
+// madeUp returns URLs that no site has, one for each seed.
+func madeUp(seeds []string) (all []string) {
+	for _, seed := range seeds {
+		s, err := weft.ReadSeed(seed)
+		if err != nil {
+			continue // the crawl says so
+		}
+		if u, err := check.MadeUp(s.URL); err == nil && !slices.Contains(all, u.String()) {
+			all = append(all, u.String())
+		}
+	}
+	return all
 }
 
 // offSite returns the links of files to the Web that are to be checked.
