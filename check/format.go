@@ -29,6 +29,7 @@ var formats = []Format{
 	{"junit", "JUnit XML, for CI servers", ".xml", writeJUnit},
 	{"sarif", "SARIF 2.1.0, for code scanning", ".sarif", writeSARIF},
 	{"markdown", "for summaries and issues", ".md", writeMarkdown},
+	{"html", "one page for browsers: charts, tables that sort and filter", ".html", writeHTML},
 	{"github", "workflow commands of GitHub Actions: annotations", "", writeGitHub},
 }
 

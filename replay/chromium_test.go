@@ -1,157 +1,19 @@
 package replay
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/weftcrawl/weft/internal/browser"
 	"github.com/weftcrawl/weft/internal/long"
 )
-
-// browser is Chromium, driven over two pipes (Chrome DevTools Protocol).
-type browser struct {
-	t       *testing.T
-	in      io.Writer
-	out     *bufio.Reader
-	id      int
-	session string // of the tab
-	frame   string // of the last frame with a process of its own; "": none
-}
-
-type message struct {
-	ID        int             `json:"id"`
-	SessionID string          `json:"sessionId"`
-	Method    string          `json:"method"`
-	Params    json.RawMessage `json:"params"`
-	Result    json.RawMessage `json:"result"`
-	Error     json.RawMessage `json:"error"`
-}
-
-func startBrowser(t *testing.T, flags ...string) *browser {
-	t.Helper()
-	program, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
-	}
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute) // a bound on a hang
-	fromTest, toBrowser, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fromBrowser, toTest, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(ctx, program, append(flags, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-extensions", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())...)
-	cmd.ExtraFiles = []*os.File{fromTest, toTest}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	fromTest.Close()
-	toTest.Close()
-	b := &browser{t: t, in: toBrowser, out: bufio.NewReader(fromBrowser)}
-	t.Cleanup(func() {
-		b.call("", "Browser.close", nil, nil)
-		cmd.Wait()
-		stop()
-		toBrowser.Close()
-		fromBrowser.Close()
-	})
-	var tab struct{ TargetID, SessionID string }
-	b.call("", "Target.createTarget", map[string]any{"url": "about:blank"}, &tab)
-	b.call("", "Target.attachToTarget", map[string]any{"targetId": tab.TargetID, "flatten": true}, &tab)
-	b.session = tab.SessionID
-	b.call(b.session, "Target.setAutoAttach", map[string]any{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true}, nil)
-	b.call(b.session, "Page.enable", nil, nil)
-	return b
-}
-
-// receive returns the next message.
-func (b *browser) receive() (m message) {
-	b.t.Helper()
-	text, err := b.out.ReadBytes(0)
-	if err == nil {
-		err = json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &m)
-	}
-	if err != nil {
-		b.t.Fatal("chromium: ", err)
-	}
-	var target struct {
-		SessionID  string
-		TargetInfo struct{ Type string }
-	}
-	if m.Method == "Target.attachedToTarget" && json.Unmarshal(m.Params, &target) == nil && target.TargetInfo.Type == "iframe" {
-		b.frame = target.SessionID
-	}
-	return m
-}
-
-func (b *browser) call(session, method string, params, result any) {
-	b.t.Helper()
-	b.id++
-	text, err := json.Marshal(map[string]any{"id": b.id, "sessionId": session, "method": method, "params": params})
-	if session == "" {
-		text, err = json.Marshal(map[string]any{"id": b.id, "method": method, "params": params})
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if _, err := b.in.Write(append(text, 0)); err != nil {
-		b.t.Fatal(err)
-	}
-	for {
-		switch m := b.receive(); {
-		case m.ID != b.id:
-		case m.Error != nil:
-			b.t.Fatalf("%s: %s", method, m.Error)
-		case result != nil:
-			if err := json.Unmarshal(m.Result, result); err != nil {
-				b.t.Fatal(err)
-			}
-			return
-		default:
-			return
-		}
-	}
-}
-
-// open loads a page with all it contains.
-func (b *browser) open(url string) {
-	b.t.Helper()
-	b.frame = ""
-	b.call(b.session, "Page.navigate", map[string]any{"url": url}, nil)
-	for m := b.receive(); m.Method != "Page.loadEventFired" || m.SessionID != b.session; m = b.receive() {
-	}
-}
-
-// run returns what a script returns or promises, as text.
-func (b *browser) run(session, script string) string {
-	b.t.Helper()
-	var r struct {
-		Result struct {
-			Value any
-		}
-		ExceptionDetails json.RawMessage
-	}
-	b.call(session, "Runtime.evaluate", map[string]any{"expression": script, "awaitPromise": true, "returnByValue": true}, &r)
-	if r.ExceptionDetails != nil {
-		b.t.Fatalf("%s: %s", script, r.ExceptionDetails)
-	}
-	return fmt.Sprint(r.Result.Value)
-}
 
 // look is what a reader sees of a page: its text, links, styles and images.
 const look = `JSON.stringify({
@@ -240,13 +102,13 @@ func TestChromium(t *testing.T) {
 			paths = append(paths, docs+name+".html")
 		}
 	}
-	b := startBrowser(t)
+	b := browser.Start(t)
 	captures := []captured{load(t, live.URL+"/hostile")}
 	seen, had := make(map[string]string), make(map[string]bool)
 	for _, path := range paths {
-		b.open(live.URL + path)
-		seen[path] = b.run(b.session, look)
-		loaded := b.run(b.session, `[location.href, ...performance.getEntriesByType("resource").map(e => e.name)].join("\n")`)
+		b.Open(live.URL + path)
+		seen[path] = b.Run(b.Tab, look)
+		loaded := b.Run(b.Tab, `[location.href, ...performance.getEntriesByType("resource").map(e => e.name)].join("\n")`)
 		for url := range strings.SplitSeq(loaded, "\n") {
 			if !had[url] && strings.HasPrefix(url, live.URL) {
 				captures = append(captures, load(t, url))
@@ -257,25 +119,25 @@ func TestChromium(t *testing.T) {
 	live.Close()
 	s := serving(t, captures...)
 	for path, want := range seen {
-		b.open(s.URL + "/2026/" + live.URL + path)
-		if b.frame == "" {
+		b.Open(s.URL + "/2026/" + live.URL + path)
+		if b.Frame == "" {
 			t.Fatal("no frame with a process of its own")
 		}
-		if got := b.run(b.frame, look); got != want {
+		if got := b.Run(b.Frame, look); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", path, got, want)
 		}
-		banner := b.run(b.session, `document.getElementById("date").textContent`)
+		banner := b.Run(b.Tab, `document.getElementById("date").textContent`)
 		if banner != "22 November 2026 12:00:00 UTC" {
 			t.Errorf("the banner: %s", banner)
 		}
 	}
-	b.open(s.URL + "/2026/" + live.URL + "/hostile")
-	if got := b.run(b.frame, "window.done"); got != "" {
+	b.Open(s.URL + "/2026/" + live.URL + "/hostile")
+	if got := b.Run(b.Frame, "window.done"); got != "" {
 		t.Errorf("a hostile page can: %s", got)
 	}
-	b.run(b.session, `void(window.loaded = new Promise(ok => document.getElementById("page").onload = () => ok("an error")))`)
-	b.run(b.frame, `void(location = "`+beacon.URL+`/self")`)
-	b.run(b.session, "loaded") // what the browser shows instead
+	b.Run(b.Tab, `void(window.loaded = new Promise(ok => document.getElementById("page").onload = () => ok("an error")))`)
+	b.Run(b.Frame, `void(location = "`+beacon.URL+`/self")`)
+	b.Run(b.Tab, "loaded") // what the browser shows instead
 	if n := away.Load(); n > 0 {
 		t.Errorf("%d requests left the replay", n)
 	}
@@ -321,21 +183,21 @@ window.done = Promise.all([text("/data"), text("https://cdn.example/data"), text
 		captured{"http://site.example/plain", "301 Moved Permanently\r\nLocation: http://other.example/", "", 0},
 		captured{"http://other.example/", html, "<p>plain", 0},
 	)
-	b := startBrowser(t, "--proxy-server="+s.Listener.Addr().String(), "--proxy-bypass-list=<-loopback>", "--ignore-certificate-errors-spki-list="+ca.PublicKey())
-	b.open("https://site.example/")
-	if got, want := b.run(b.session, "window.done"), "https://site.example/,c=1,stored,data,far,404,refused,no worker"; got != want {
+	b := browser.Start(t, "--proxy-server="+s.Listener.Addr().String(), "--proxy-bypass-list=<-loopback>", "--ignore-certificate-errors-spki-list="+ca.PublicKey())
+	b.Open("https://site.example/")
+	if got, want := b.Run(b.Tab, "window.done"), "https://site.example/,c=1,stored,data,far,404,refused,no worker"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	b.open("https://site.example/listen")
-	if got := b.run(b.session, "window.done"); got != "100,90" {
+	b.Open("https://site.example/listen")
+	if got := b.Run(b.Tab, "window.done"); got != "100,90" {
 		t.Errorf("a sound that is sought in: %s", got)
 	}
-	b.open("http://site.example/plain")
-	if got := b.run(b.session, "location.href + document.body.innerText"); got != "http://other.example/plain" {
+	b.Open("http://site.example/plain")
+	if got := b.Run(b.Tab, "location.href + document.body.innerText"); got != "http://other.example/plain" {
 		t.Error(got)
 	}
-	b.open("https://site.example/none")
-	if got := b.run(b.session, "document.links[0].href + getComputedStyle(document.body).fontSize"); got != "https://site.example/15px" {
+	b.Open("https://site.example/none")
+	if got := b.Run(b.Tab, "document.links[0].href + getComputedStyle(document.body).fontSize"); got != "https://site.example/15px" {
 		t.Error(got)
 	}
 	if n := away.Load(); n > 0 {

@@ -113,6 +113,7 @@ var imports = map[string][]string{
 	"examples/tls":           {"aio"},
 
 	"internal/archtest": {},
+	"internal/browser":  {},
 	"internal/charset": {
 		"internal/markup",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",

@@ -19,6 +19,7 @@ var foreign = map[string]string{
 
 	"ruleId": "SARIF 2.1.0", "physicalLocation": "SARIF 2.1.0", "artifactLocation": "SARIF 2.1.0",
 	"startLine": "SARIF 2.1.0", "startColumn": "SARIF 2.1.0",
+	"sessionId":        "Chrome DevTools Protocol",
 	"shortDescription": "SARIF 2.1.0", "defaultConfiguration": "SARIF 2.1.0",
 }
 
