@@ -151,7 +151,10 @@ func (f *checkFlags) run(args []string) error {
 	if err := f.complete(); err != nil {
 		return err
 	}
-	if len(args) == 1 && isJob(args[0]) {
+	if c := &f.crawl; len(args) == 0 && c.update == "" && c.options.Job == "" && c.input == "" {
+		return usage("check: nothing given, expected URLs, a job, or files and folders")
+	}
+	if len(args) == 1 && holdsJob(args[0]) {
 		return f.report(format, func(o check.Options) (*check.Report, error) { return check.Job(args[0], o) })
 	}
 	files, err := areFiles(args)
@@ -169,7 +172,7 @@ func (f *checkFlags) run(args []string) error {
 	if !files {
 		seeds = append(slices.Clip(seeds), madeUp(seeds)...)
 	}
-	if len(seeds) > 0 {
+	if !files || len(seeds) > 0 {
 		var remove func()
 		if dir, remove, stopped = f.crawled(seeds); remove != nil {
 			defer remove()
@@ -185,11 +188,17 @@ func (f *checkFlags) run(args []string) error {
 		}
 		r, err := check.Job(dir, o)
 		if err == nil {
-			r.Subject = strings.Join(args, " ")
+			r.Subject = cmp.Or(strings.Join(args, " "), dir)
 		}
 		return r, err
 	})
 	return cmp.Or(err, stopped)
+}
+
+// holdsJob reports whether a folder is that of a job, perhaps without its state.
+func holdsJob(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "pages.jsonl"))
+	return err == nil || isJob(path)
 }
 
 // areFiles reports whether arguments are files or folders; all of them or none.

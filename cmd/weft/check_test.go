@@ -84,6 +84,12 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %+v, want %d %s", name, got, c.code, c.want)
 		}
 	}
+	if got := weftRun(t, "check", "-q", "--update", job); got.code != exitBroken || !strings.Contains(got.stdout, "4 errors, 1 warning, 1 note\n2 pages") {
+		t.Errorf("checked again: %+v", got)
+	}
+	if got := weftRun(t, "check"); got.code != exitUsage {
+		t.Errorf("nothing to check: %+v", got)
+	}
 	if got := weftRun(t, "check", "--baseline", filepath.Join(e.dir, "known"), job); got.code != exitDone || !strings.Contains(got.stdout, "0 warnings, 1 note, 5 known") {
 		t.Errorf("with a baseline: %+v", got)
 	}
@@ -147,5 +153,17 @@ func TestCheckFormats(t *testing.T) {
 	b, _ = os.ReadFile(filepath.Join(e.dir, "r.xml"))
 	if err := xml.Unmarshal(b, &suites); err != nil || suites.Suite.Tests != 7 || suites.Suite.Failures != 4 || len(suites.Suite.Cases) != 7 {
 		t.Errorf("%v %s", err, b)
+	}
+}
+
+// TestCheckReferrers: of a job without bodies, broken links are known by their pages.
+func TestCheckReferrers(t *testing.T) {
+	site := faultySite(t)
+	e := weftRun(t, "crawl", "-q", "--job", "job.weft", site)
+	got := weftRun(t, "check", filepath.Join(e.dir, "job.weft"))
+	for _, want := range []string{site + "/\n", site + "/b\n", "error  404 Not Found", "note  403", "2 errors, 1 warning, 1 note"} {
+		if got.code != exitBroken || !strings.Contains(got.stdout, want) {
+			t.Errorf("%+v, want %s", got, want)
+		}
 	}
 }

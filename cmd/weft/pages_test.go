@@ -220,6 +220,9 @@ type bash struct {
 func newBash(t *testing.T) *bash {
 	s := &bash{t: t, dir: t.TempDir()}
 	bin := t.TempDir()
+	if err := os.Mkdir(filepath.Join(s.dir, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range pageFiles {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -322,6 +325,9 @@ var pageFiles = map[string]string{
 	"secret.txt":  "ada:lovelace\n",
 	"robots.txt":  "User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\nCrawl-delay: 0.5\n",
 	"page.html":   `<!doctype html><meta charset=utf-8><title>Page</title><a href="a.html">A</a> <img src=logo.png>`,
+
+	"README.md":     "# A project\n\n[Guide](docs/guide.md), [gone](docs/gone.md)\n",
+	"docs/guide.md": "# Guide\n\n[Home](../README.md#a-project)\n",
 }
 
 // exampleSite is example.org: a page of each kind that the pages for people speak of. Two of them
