@@ -90,6 +90,7 @@ bench-archive:
 .PHONY: bench-check
 bench-check:
 	@script/bench-check
+
 ## bench-export: exports of a job of 10 million URLs, into docs/bench/export.md (20 minutes; 20 GB on DISK=/var/tmp; URLS=)
 .PHONY: bench-export
 bench-export:

@@ -32,7 +32,6 @@ type LinkFaults struct {
 
 type faultyPage struct {
 	contentType string
-	header      [2]string
 	body        string
 }
 
