@@ -186,3 +186,25 @@ func TestSoft404(t *testing.T) {
 		}
 	}
 }
+
+// TestTextIsHarmless: what the Web says drives no terminal, and writes no command to a CI log.
+func TestTextIsHarmless(t *testing.T) {
+	r, err := Job(makeJob(t, htmlPage("http://a.test/", "<a href='http://[\x1b[31m'>\x1b]0;x\x07\u009b</a>\n<a href=\"mailto:a\n::error::x\">y</a>"), answer("http://a.test/b", 404, "")), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.Totals.Errors != 2 {
+		t.Errorf("%+v", r.Totals)
+	}
+	for _, name := range []string{"text", "markdown", "github", "junit"} {
+		var out strings.Builder
+		f, err := FormatOf(name, "")
+		if err == nil {
+			err = f.Write(&out, r, Style{})
+		}
+		if err != nil || strings.ContainsAny(out.String(), "\x1b\x07\u009b") || strings.Contains(out.String(), "\n::error::x") {
+			t.Errorf("%s: %q, %v", name, out.String(), err)
+		}
+	}
+}

@@ -145,12 +145,12 @@ func writeSARIF(w io.Writer, r *Report, _ Style) error {
 
 // writeJUnit writes a test suite in which each finding is a test case: errors fail, what is unknown is
 // skipped, the others pass and say so. The first case is the check itself, so that none is empty.
-func writeJUnit(w io.Writer, r *Report, _ Style) error {
+func writeJUnit(w io.Writer, r *Report, s Style) error {
 	t := &r.Totals
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s<testsuites>\n<testsuite name=\"weft check\" tests=\"%d\" failures=\"%d\" skipped=\"%d\" errors=\"0\">\n",
 		xml.Header, 1+t.Errors+t.Warnings+t.Notes, t.Errors, t.Rules[UnknownLink])
-	fmt.Fprintf(out, "<testcase classname=%s name=\"%d links on %d pages\"/>\n", attribute(r.Subject), t.Links, t.Pages)
+	fmt.Fprintf(out, "<testcase classname=%s name=\"%s on %s\"/>\n", attribute(r.Subject), plural(t.Links, "link"), plural(t.Pages, "page"))
 	for f, err := range r.Findings() {
 		if err != nil {
 			return err
@@ -162,8 +162,8 @@ func writeJUnit(w io.Writer, r *Report, _ Style) error {
 		if f.URL != "" {
 			name += " " + f.URL
 		}
-		text := attribute(sentence(&f))
-		fmt.Fprintf(out, "<testcase classname=%s name=%s", attribute(f.Page), attribute(name))
+		text := attribute(s.clean(sentence(&f)))
+		fmt.Fprintf(out, "<testcase classname=%s name=%s", attribute(s.clean(f.Page)), attribute(s.clean(name)))
 		switch {
 		case f.Level == Error:
 			fmt.Fprintf(out, "><failure type=\"%s\" message=%s/></testcase>\n", f.Rule, text)
@@ -266,11 +266,11 @@ func writeGitHub(w io.Writer, r *Report, s Style) error {
 			break
 		}
 		fmt.Fprintf(out, "::%s title=%s", commands[f.Level], property(f.Rule))
-		text := sentence(&f)
+		text := s.clean(sentence(&f))
 		if strings.Contains(f.Page, "://") {
-			text = strings.TrimSuffix(f.Page+":"+where(&f), ":") + ": " + text
+			text = strings.TrimSuffix(s.clean(f.Page)+":"+where(&f), ":") + ": " + text
 		} else {
-			fmt.Fprintf(out, ",file=%s", property(f.Page))
+			fmt.Fprintf(out, ",file=%s", property(s.clean(f.Page)))
 			if f.Line > 0 {
 				fmt.Fprintf(out, ",line=%d,col=%d", f.Line, f.Column)
 			}

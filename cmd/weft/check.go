@@ -63,6 +63,7 @@ Exit status: 0 nothing is broken, 1 error, 2 something is broken, 3 usage error,
   weft check --accept 200..299,403 --ignore '//twitter[.]com/' example.org.weft`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
 	}
+	cmd.Annotations[takesURLs] = "yes"
 	define(cmd, f.groups()...)
 	return cmd
 }

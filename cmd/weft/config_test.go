@@ -28,6 +28,8 @@ func TestConfig(t *testing.T) {
 			html(w, "/a.zip", "/b/", "/c", "/d")
 		case "/robots.txt":
 			http.NotFound(w, r)
+		case "/missing":
+			http.NotFound(w, r)
 		default:
 			w.Write([]byte(r.UserAgent() + r.Header.Get("X-A")))
 		}
@@ -45,6 +47,10 @@ header = ["X-A: b"]
 bodies = true
 format = "urls"
 output = "-"
+
+[check]
+urls = ["`+s.URL+`/missing"]
+no-external = true
 
 [profile.ci]
 user-agent = "ci/1"
@@ -78,8 +84,11 @@ scope = "page"
 	if e := weftIn(t, dir, "crawl", "--update", "one"); e.code != exitDone || e.stderr != "" {
 		t.Errorf("--update: %+v", e)
 	}
+	if e := weftIn(t, dir, "check"); e.code != exitBroken || !strings.Contains(e.stdout, "/missing") {
+		t.Errorf("weft check: %+v", e)
+	}
 	e := weftIn(t, dir, "config", "show", "--profile", "ci")
-	for _, want := range []string{`exclude = []`, `# weft.toml:18`, `user-agent = "ci/1"`, `header = ["X-A: (hidden)"]`} {
+	for _, want := range []string{`exclude = []`, `# weft.toml:22`, `user-agent = "ci/1"`, `header = ["X-A: (hidden)"]`} {
 		if !strings.Contains(e.stdout, want) {
 			t.Errorf("show: no %s in %s", want, e.stdout)
 		}
