@@ -1,3 +1,5 @@
+//go:build train
+
 package deflate
 
 import (
@@ -14,16 +16,16 @@ import (
 	"testing"
 )
 
-// TestTrain writes lengths.go, if WEFT_TRAIN has the kinds of texts and for each the folders of
+// TestTrain writes lengths.go, if it is built. WEFT_TRAIN has the kinds of texts and for each the folders of
 // samples with the ends of their names, the first kind for what is like none:
 //
-//	WEFT_TRAIN='html=/path,.html+/path,.htm,.html cjk=/path,.html' go test -run Train ./internal/deflate
+//	WEFT_TRAIN='html=/path,.html+/path,.htm,.html cjk=/path,.html' go test -tags train -run Train ./internal/deflate
 //
 // Each folder of a kind counts the same. The folder "random" is base64 of random bytes.
 func TestTrain(t *testing.T) {
 	kinds := strings.Fields(os.Getenv("WEFT_TRAIN"))
 	if len(kinds) == 0 {
-		t.Skip("WEFT_TRAIN is not set")
+		t.Fatal("WEFT_TRAIN is not set")
 	}
 	out := bytes.NewBufferString(trainedHead)
 	for _, kind := range kinds {
