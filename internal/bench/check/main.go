@@ -22,6 +22,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +46,7 @@ func main() {
 	linkchecker := flag.String("linkchecker", "linkchecker", "of Debian")
 	linkinator := flag.String("linkinator", "linkinator", "of npm")
 	runs := flag.Int("runs", 3, "runs of each")
+	most := flag.Duration("most", 5*time.Minute, "end a run after that time")
 	flag.Parse()
 	all := []checker{
 		{"weft check", *weft, func(url string) []string {
@@ -57,7 +59,7 @@ func main() {
 			return []string{"--no-robots", "--no-status", "--no-warnings", "-o", "csv", "-t", "10", url}
 		}, linkcheckerBroken},
 	}
-	page, err := measure(all, *runs, *command)
+	page, err := measure(all, *runs, *most, *command)
 	if err == nil && *out != "" {
 		err = os.WriteFile(*out, page, 0o666)
 	} else if err == nil {
@@ -69,7 +71,7 @@ func main() {
 	}
 }
 
-func measure(all []checker, runs int, command string) ([]byte, error) {
+func measure(all []checker, runs int, most time.Duration, command string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "weft-check.")
 	if err != nil {
 		return nil, err
@@ -90,13 +92,14 @@ func measure(all []checker, runs int, command string) ([]byte, error) {
 `+"`%s`"+`, at commit %s, with %s on %d cores;
 medians of %d runs, in turns. Each checks every link within the site, pages, images, styles and
 scripts, and none beyond it. Small is the documentation of Python, medium that of Boost.
-CPU is user and system time; linkchecker is Debian's, linkinator npm's.
+CPU is user and system time; linkchecker is Debian's, linkinator npm's. A run of a checker that
+does not end is ended after %s, and the checker is not run again.
 
 | site | checker | time, s | CPU, s | peak memory, MB | broken URLs |
 |---|---|---|---|---|---|
-`, command, machine.Commit(), runtime.Version(), runtime.NumCPU(), runs)
+`, command, machine.Commit(), runtime.Version(), runtime.NumCPU(), runs, most)
 	for _, s := range sites {
-		if err := compare(&b, s, all, runs); err != nil {
+		if err := compare(&b, s, all, runs, most); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
@@ -110,16 +113,17 @@ type cost struct {
 }
 
 // compare writes a line of the table for each checker.
-func compare(b *bytes.Buffer, s origin.Site, all []checker, runs int) error {
+func compare(b *bytes.Buffer, s origin.Site, all []checker, runs int, most time.Duration) error {
 	costs := make([][]cost, len(all))
 	found := make([]map[string]bool, len(all))
+	endless := make([]bool, len(all))
 	for range runs {
 		for i, c := range all {
-			if _, err := exec.LookPath(c.program); err != nil {
+			if _, err := exec.LookPath(c.program); err != nil || endless[i] {
 				continue
 			}
-			one, broken, err := c.run(s.URL)
-			if err != nil {
+			one, broken, err := c.run(s.URL, most)
+			if endless[i] = errors.Is(err, errEndless); err != nil && !endless[i] {
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			costs[i], found[i] = append(costs[i], one), broken
@@ -130,24 +134,35 @@ func compare(b *bytes.Buffer, s origin.Site, all []checker, runs int) error {
 			fmt.Fprintf(b, "| %s | %s | not installed | | | |\n", s.Name, c.name)
 			continue
 		}
-		fmt.Fprintf(b, "| %s | %s | %.1f | %.1f | %.0f | %d |\n", s.Name, c.name,
+		broken := strconv.Itoa(len(found[i]))
+		if endless[i] {
+			broken = "did not end"
+		}
+		fmt.Fprintf(b, "| %s | %s | %.1f | %.1f | %.0f | %s |\n", s.Name, c.name,
 			median(costs[i], func(c cost) float64 { return c.took.Seconds() }),
 			median(costs[i], func(c cost) float64 { return c.cpu.Seconds() }),
-			median(costs[i], func(c cost) float64 { return float64(c.peak) / 1e6 }), len(found[i]))
+			median(costs[i], func(c cost) float64 { return float64(c.peak) / 1e6 }), broken)
 	}
 	return nil
 }
 
-// run checks a site once.
-func (c *checker) run(url string) (cost, map[string]bool, error) {
+var errEndless = errors.New("it did not end")
+
+// run checks a site once. After a time it is ended, with errEndless.
+func (c *checker) run(url string, most time.Duration) (cost, map[string]bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
 	began := time.Now()
-	p, err := process.Start(context.Background(), process.Options{Pipes: true}, c.program, c.args(url)...)
+	p, err := process.Start(ctx, process.Options{Pipes: true}, c.program, c.args(url)...)
 	if err != nil {
 		return cost{}, nil, err
 	}
 	broken, readErr := c.broken(p.Out)
 	_, _ = io.Copy(io.Discard, p.Out)
 	err = p.Wait()
+	if ctx.Err() != nil {
+		return cost{time.Since(began), p.CPU(), p.Peak()}, nil, errEndless
+	}
 	var status *exec.ExitError
 	if errors.As(err, &status) && status.ExitCode() <= 2 { // broken links
 		err = nil
