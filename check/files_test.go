@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -73,5 +75,49 @@ func TestFiles(t *testing.T) {
 	}
 	if _, err := Files([]string{"docs/code.go"}, "", Options{}); err == nil {
 		t.Error("no error for a file of another type")
+	}
+}
+
+// TestHostileFiles: what a stranger may put into a repository neither ends a check nor holds it up:
+// folders, devices and pipes with the names of documents, symbolic links in a circle, a thousand
+// headings and links alike on one line.
+func TestHostileFiles(t *testing.T) {
+	var long strings.Builder
+	for range 10_000 {
+		long.WriteString("# x\n")
+	}
+	for range 10_000 {
+		long.WriteString("[a](%67one&amp;.md) ")
+	}
+	write(t, map[string]string{
+		"docs/a.md": "[folder](folder.md#x) [device](device.md#x) [pipe](pipe.md#x) [self](self/self/self/a.md#none) [b](self/b.md#none)\n",
+		"docs/b.md": "# B\n", "docs/folder.md/x": "", "docs/long.md": long.String(), "::error::x.md": "[x](::stop::y.md)",
+	})
+	for name, to := range map[string]string{"docs/device.md": "/dev/zero", "docs/self": ".", "docs/pipe.md": ""} {
+		err := os.Symlink(to, name)
+		if to == "" {
+			err = syscall.Mkfifo(name, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Files([]string{"."}, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := r.Totals.Rules[BrokenLink]; d != 10_001 {
+		t.Errorf("%d broken links", d)
+	}
+	all := slices.DeleteFunc(found(t, r, nil), func(f string) bool { return strings.HasPrefix(f, "docs/long.md:") })
+	want := []string{
+		"./::error::x.md:1:5 broken-link ./::stop::y.md",
+		"docs/a.md:1:70 missing-fragment docs/self/self/self/a.md#none", "docs/a.md:1:100 missing-fragment docs/self/b.md#none",
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("%q\nwant %q", all, want)
+	}
+	if _, err := readFile("docs/pipe.md"); err == nil {
+		t.Error("a pipe was read")
 	}
 }
