@@ -45,7 +45,7 @@ func newAnalysis(subject string, o Options) *analysis {
 	return &analysis{
 		Options: o, reader: NewReader(o.Agent), joins: newJoins(o.Dir), count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
-			Subject: subject, Order: o.Order, findings: extsort.New(o.Dir),
+			Subject: subject, Order: o.Order, findings: extsort.New(o.Dir), baseline: o.Baseline,
 			Totals: Totals{
 				Rules: make(map[string]int), Statuses: make(map[string]int), Depths: make(map[int]int),
 				Times: buckets(timeBounds), Sizes: buckets(sizeBounds),

@@ -65,6 +65,7 @@ func OffSite(paths []string, o Options) ([]string, error) {
 	var all []string
 	d := &disk{analysis: newAnalysis("", o), files: make(map[string]*file)}
 	d.analysis.look = func(u weburl.URL) (outcome, error) {
+		u = published(u)
 		if to := u.Canonical().String(); u.IsHTTP() && !seen[to] && len(all) < mostOffSite {
 			seen[to] = true
 			all = append(all, to)
@@ -86,11 +87,12 @@ const mostOffSite = 1_000_000
 // disk is the check of files.
 type disk struct {
 	*analysis
-	web   *targets         // or nil
-	files map[string]*file // that were read, by absolute path
-	order []*file
-	root  string   // the folder that is walked
-	asked []string // files to read for their anchors
+	web    *targets         // or nil
+	files  map[string]*file // that were read, by absolute path
+	order  []*file
+	root   string   // the folder that is walked
+	rooted bool     // the link that is looked at begins with a slash
+	asked  []string // files to read for their anchors
 }
 
 // file is one that was read.
@@ -169,6 +171,7 @@ func (d *disk) read(path, name string, check bool) error {
 	}
 	facts := d.reader.Read(doc, func(l links.Link) bool {
 		if check {
+			d.rooted = strings.HasPrefix(strings.TrimSpace(l.Raw), "/")
 			d.link(page, &l)
 		}
 		return d.err == nil
@@ -213,6 +216,7 @@ func (d *disk) countFinding(f *Finding) {
 
 // find returns what became of a target: of a file, whether it is there.
 func (d *disk) find(u weburl.URL) (outcome, error) {
+	u = published(u)
 	if u.Scheme() != "file" {
 		if d.web == nil {
 			return outcome{verdict: Unchecked}, nil
@@ -220,17 +224,14 @@ func (d *disk) find(u weburl.URL) (outcome, error) {
 		return d.web.look(d.web.keyOf(u), d.Accept)
 	}
 	path, err := url.PathUnescape(u.Path())
-	if err != nil || strings.ContainsRune(path, 0) || u.Host() != "" {
+	if err != nil || strings.ContainsRune(path, 0) {
 		return outcome{verdict: Broken, message: "no name of a file"}, nil
 	}
 	path = filepath.Clean(path)
 	info, err := os.Stat(path)
-	if err != nil { // a URL that begins with a slash
-		below := filepath.Join(d.root, path)
-		if other, failed := os.Stat(below); failed == nil {
-			if path, err = filepath.Abs(below); err == nil {
-				info = other
-			}
+	if d.rooted || err != nil { // or its base begins with a slash
+		if path, err = filepath.Abs(filepath.Join(d.root, path)); err == nil {
+			info, err = os.Stat(path)
 		}
 	}
 	switch {
@@ -280,8 +281,20 @@ func (d *disk) rows(yield func(PageRow, error) bool) {
 	}
 }
 
+// published returns what a URL stands for when its file is on the Web: of two slashes at the
+// beginning of a link, a file makes the scheme that it has itself.
+func published(u weburl.URL) weburl.URL {
+	if u.Scheme() == "file" && u.Host() != "" {
+		if there, err := weburl.Parse("https" + strings.TrimPrefix(u.String(), "file")); err == nil {
+			return there
+		}
+	}
+	return u
+}
+
 // nameOf returns the path of a file from here, with its fragment, and other URLs as they are.
 func nameOf(u weburl.URL) string {
+	u = published(u)
 	path, err := url.PathUnescape(u.Path())
 	if u.Scheme() != "file" || err != nil {
 		return u.String()

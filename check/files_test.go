@@ -121,3 +121,17 @@ func TestHostileFiles(t *testing.T) {
 		t.Error("a pipe was read")
 	}
 }
+
+// TestFilesAsPublished: a link that begins with a slash leads into the folder, whatever else this
+// machine has there, and one that begins with two, to another host.
+func TestFilesAsPublished(t *testing.T) {
+	write(t, map[string]string{"docs/a b.html": "<a href=/tmp/>x</a><a href=' /in'>y</a><script src=//cdn.test/x.js></script>", "docs/in": ""})
+	r, err := Files([]string{"docs"}, "", Options{})
+	if got, want := found(t, r, err), []string{"docs/a b.html:1:9 broken-link /tmp/"}; !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	off, err := OffSite([]string{"docs"}, Options{})
+	if err != nil || !slices.Equal(off, []string{"https://cdn.test/x.js"}) {
+		t.Errorf("%q, %v", off, err)
+	}
+}

@@ -137,7 +137,7 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 	n.flags |= isRead
 	n.out = uint32(d.links)
 	s.report.Totals.Pages++
-	if s.Rules.Has(MissingFragment) {
+	if s.Rules.Has(MissingFragment) && !facts.Cut { // else it may have more
 		s.fail(s.joins.read(n.key, facts.Anchors))
 	}
 	if n.flags&isPage != 0 {

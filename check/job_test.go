@@ -101,6 +101,15 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// TestCutPage: of a page that could not be read to its end, nobody knows which fragments it lacks.
+func TestCutPage(t *testing.T) {
+	r, err := Job(makeJob(t, htmlPage("http://a.test/", "<a href=/b#x>x</a><a href=/c#x>x</a>"),
+		htmlPage("http://a.test/b", "<title>b</title><!-- <a href=/>"), htmlPage("http://a.test/c", "<title>c</title>")), Options{})
+	if got, want := found(t, r, err), []string{"http://a.test/:1:27 missing-fragment http://a.test/c#x"}; !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
 // TestLastRecord: of a URL that was visited again, the last record counts, and its body.
 func TestLastRecord(t *testing.T) {
 	was, is := htmlPage("http://a.test/", "<a href=/b><a href=/c>"), htmlPage("http://a.test/", "<a href=/b>\n<a href=/c>")

@@ -164,6 +164,7 @@ type Report struct {
 	Order   Order // of Findings
 
 	findings *extsort.Sorter
+	baseline *Baseline
 	pages    func(yield func(PageRow, error) bool)
 	close    []func() error
 }

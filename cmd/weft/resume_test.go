@@ -238,7 +238,7 @@ func TestOtherList(t *testing.T) {
 
 // clearing makes a job one whose --fresh was killed.
 func clearing(state string) error {
-	return errors.Join(os.WriteFile(filepath.Join(state, "clearing"), []byte("pages.jsonl\nlinks.jsonl\nbodies"), 0o666),
+	return errors.Join(os.WriteFile(filepath.Join(state, "clearing"), []byte("pages.jsonl\nreferrers.bin\nlinks.jsonl\nbodies\narchive"), 0o666),
 		os.Remove(filepath.Join(state, "../pages.jsonl")))
 }
 
