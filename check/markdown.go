@@ -16,14 +16,66 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 )
 
+// Bounds on Markdown that nobody writes, and that would take the parser minutes or gigabytes.
+const (
+	mostNested = 200     // block quotes and lists in one another, that begin on one line
+	mostCells  = 500_000 // of tables: a row has as many as the head, whatever it says
+)
+
+var (
+	errNested   = fmt.Errorf("more than %d quotes or lists in one another", mostNested)
+	errCells    = fmt.Errorf("more than %d cells of tables", mostCells)
+	errRendered = fmt.Errorf("more than %d MiB as HTML", maxBody>>20)
+)
+
+// bounded takes the HTML of a document, which references may make much longer than it.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxBody {
+		return 0, errRendered
+	}
+	return b.Buffer.Write(p)
+}
+
+// isSane returns an error for a document beyond the bounds.
+func isSane(source []byte) error {
+	const marks = " \t\r>|:-+*.)0123456789"
+	cells, columns := 0, 0
+	for line := range bytes.Lines(source) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		text := bytes.TrimLeft(line, marks)
+		head := line[:len(line)-len(text)]
+		nested := bytes.Count(head, []byte(">"))
+		for _, item := range []string{"- ", "+ ", "* ", ". ", ") "} {
+			nested += bytes.Count(head, []byte(item))
+		}
+		switch {
+		case nested > mostNested:
+			return errNested
+		case len(bytes.TrimSpace(line)) == 0:
+			columns = 0
+		case len(text) == 0 && bytes.IndexByte(line, '-') >= 0: // perhaps what separates head and rows
+			columns = max(columns, bytes.Count(line, []byte("|")))
+		}
+		if cells += columns; cells > mostCells {
+			return errCells
+		}
+	}
+	return nil
+}
+
 // renderMarkdown returns Markdown, as GitHub reads it, in HTML. Front matter is none of it.
 func renderMarkdown(source []byte) ([]byte, error) {
+	if err := isSane(source); err != nil {
+		return nil, err
+	}
 	md := goldmark.New(
 		goldmark.WithExtensions(extension.GFM, extension.Footnote),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithAttribute()),
 		goldmark.WithRendererOptions(html.WithUnsafe()),
 	)
-	var out bytes.Buffer
+	var out bounded
 	err := md.Convert(afterFrontMatter(source), &out, parser.WithContext(parser.NewContext(parser.WithIDs(headings{}))))
 	return out.Bytes(), err
 }
