@@ -68,6 +68,7 @@ func (a *analysis) found(f Finding) {
 		return
 	}
 	f.Level = ruleOf(f.Rule).Level
+	f.clip()
 	if a.Baseline.has(&f) {
 		a.report.Totals.Known++
 		return

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
@@ -129,8 +130,16 @@ func (d *disk) walk(path string) error {
 		case !e.Type().IsRegular() || fileTypes[strings.ToLower(filepath.Ext(name))] == "":
 			return nil
 		}
-		return d.read(name, name, true)
+		return d.read(name, plainName(name), true)
 	})
+}
+
+// plainName returns the name of a file that does not look like a command of a CI server, ::error::.
+func plainName(path string) string {
+	if strings.HasPrefix(path, ":") {
+		return "./" + path
+	}
+	return path
 }
 
 // read reads a file: its anchors, and if it is one of those to check, its links.
@@ -145,8 +154,11 @@ func (d *disk) read(path, name string, check bool) error {
 	own := &file{PageRow{URL: name, Verdict: OK}}
 	d.files[absolute] = own
 	source, err := readFile(path)
-	if err != nil {
+	switch {
+	case err != nil && check:
 		return err
+	case err != nil: // its anchors remain unknown
+		return nil
 	}
 	base, err := fileURL(absolute)
 	if err != nil {
@@ -250,21 +262,34 @@ func (d *disk) find(u weburl.URL) (outcome, error) {
 	if info.IsDir() {
 		for _, name := range indexFiles {
 			if inside, err := os.Stat(filepath.Join(path, name)); err == nil && inside.Mode().IsRegular() {
-				path = filepath.Join(path, name)
+				path, info = filepath.Join(path, name), inside
 				break
 			}
 		}
 	}
-	if _, fragment := fragmentOf(u.Fragment()); fragment && d.files[path] == nil && fileTypes[strings.ToLower(filepath.Ext(path))] != "" {
-		if len(d.asked) == 0 || !slices.Contains(d.asked[max(0, len(d.asked)-100):], path) {
-			d.asked = append(d.asked, path)
-		}
+	if _, fragment := fragmentOf(u.Fragment()); fragment && info.Mode().IsRegular() {
+		path = d.ask(path)
 	}
 	to, err := fileURL(path)
 	if err != nil {
 		return outcome{verdict: OK}, nil
 	}
 	return outcome{verdict: OK, end: to.Fingerprint()}, nil
+}
+
+// ask has the anchors of a file read, if they are not known, and returns its path: without symbolic
+// links, or one file would have as many paths as one wants.
+func (d *disk) ask(path string) string {
+	if d.files[path] != nil || fileTypes[strings.ToLower(filepath.Ext(path))] == "" {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if d.files[path] == nil && !slices.Contains(d.asked[max(0, len(d.asked)-100):], path) {
+		d.asked = append(d.asked, path)
+	}
+	return path
 }
 
 func (d *disk) rows(yield func(PageRow, error) bool) {
@@ -289,7 +314,7 @@ func nameOf(u weburl.URL) string {
 	if fragment := u.Fragment(); fragment != "" {
 		path += "#" + fragment
 	}
-	return path
+	return plainName(path)
 }
 
 // fileURL returns the URL of a file.
@@ -297,19 +322,15 @@ func fileURL(absolute string) (weburl.URL, error) {
 	return weburl.Parse((&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String())
 }
 
-// readFile reads the beginning of a regular file.
+// readFile reads the beginning of a regular file. It does not wait for the writer of a pipe.
 func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() { // to open a pipe waits for its writer
-		err = fmt.Errorf("%s: no regular file", path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s: not a file", path))
+	}
 	return io.ReadAll(io.LimitReader(f, maxBody))
 }

@@ -51,8 +51,10 @@ func FormatOf(name, file string) (Format, error) {
 	return Format{}, fmt.Errorf("format %.64q, expected one of %s", name, strings.Join(all, ", "))
 }
 
-// clean replaces what could drive a terminal, and line ends.
+// clean replaces what could drive a terminal, line ends, and the beginning of what GitHub takes for a
+// command anywhere in a line: ##[command].
 func (s Style) clean(text string) string {
+	text = strings.ReplaceAll(text, "##[", `##\u005b`)
 	if s.Clean != nil {
 		return s.Clean(text)
 	}

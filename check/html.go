@@ -399,7 +399,7 @@ func depthBars(counts map[int]int) (all []bar) {
 		for len(all) <= min(depth, maxBars-1) {
 			all = append(all, bar{Label: strconv.Itoa(len(all))})
 		}
-		b := &all[min(max(depth, 0), maxBars-1)]
+		b := &all[min(depth, maxBars-1)]
 		if b.Count += counts[depth]; depth >= maxBars {
 			b.Label = fmt.Sprintf("≥ %d", maxBars-1)
 		}

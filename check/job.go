@@ -179,7 +179,7 @@ func (s *site) sitemap(u weburl.URL, r *record.Record, body []byte) {
 // page checks what the record of a page says.
 func (s *site) page(n *target, r *record.Record) {
 	t := &s.report.Totals
-	t.Depths[r.Depth]++
+	t.Depths[max(r.Depth, 0)]++
 	count(t.Times, int64(r.TotalMS))
 	count(t.Sizes, int64(r.BodyBytes))
 	f := Finding{Page: r.URL}

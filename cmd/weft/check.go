@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/check"
+	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -166,8 +167,8 @@ func (f *checkFlags) run(args []string) error {
 		return err
 	}
 	seeds := args
-	if files {
-		f.crawl.options.Scope = weft.ScopePage
+	if files { // whoever wrote them is not the user
+		f.crawl.options.Scope, f.crawl.options.Distrust = weft.ScopePage, true
 		if seeds, err = f.offSite(args); err != nil {
 			return &exit{exitError, reason(err)}
 		}
@@ -244,7 +245,11 @@ func (f *checkFlags) offSite(files []string) ([]string, error) {
 	if f.internal {
 		return nil, nil
 	}
-	return check.OffSite(files, f.options)
+	all, err := check.OffSite(files, f.options)
+	return slices.DeleteFunc(all, func(link string) bool {
+		u, err := weburl.Parse(link)
+		return err != nil || guard.BlocksPort(u.EffectivePort())
+	}), err
 }
 
 // complete reads what the flags name.

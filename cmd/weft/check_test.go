@@ -219,3 +219,24 @@ func TestCheckReferrers(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckStrangersFiles: links of files lead where links of pages may, and get no secrets: whoever
+// opens a pull request writes them.
+func TestCheckStrangersFiles(t *testing.T) {
+	var got []string
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/robots.txt" {
+			got = append(got, r.URL.Path+r.Header.Get("Authorization"))
+		}
+	}))
+	defer s.Close()
+	files := map[string][]byte{"a.md": []byte("[x](" + s.URL + "/x) [mail](http://127.0.0.1:25/)\n")}
+	e := weftAmong(t, files, "check", "-q", "-H", "Authorization: Bearer sesame", "a.md")
+	if e.code != exitDone || len(got) > 0 || !strings.Contains(e.stdout, "its address is not public") || !strings.Contains(e.stdout, "1 link not checked") {
+		t.Errorf("%+v, requests %q", e, got)
+	}
+	e = weftAmong(t, files, "check", "-q", "--allow-private", "-H", "Authorization: Bearer sesame", "a.md")
+	if e.code != exitDone || len(got) != 1 || got[0] != "/x" || !strings.Contains(e.stdout, "nothing is broken, 0 warnings, 0 notes") {
+		t.Errorf("%+v, requests %q", e, got)
+	}
+}
