@@ -124,6 +124,7 @@ func TestSecretsStayAtSeeds(t *testing.T) {
 	}{
 		{"header", weft.Options{Seeds: []string{seed.URL}, Header: secret}, "Bearer sesame;"},
 		{"header, list", weft.Options{SeedSeq: list, Header: secret}, "Bearer sesame;"},
+		{"header, seeds that others wrote", weft.Options{Seeds: []string{seed.URL}, Header: secret, Distrust: true}, "Bearer sesame;"},
 		{"credential", weft.Options{Seeds: []string{seed.URL}, Auth: auth}, "Basic "},
 		{"credential, list", weft.Options{SeedSeq: list, Auth: auth}, "Basic "},
 	} {
@@ -144,7 +145,7 @@ func TestSecretsStayAtSeeds(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			for name, fields := range seen {
-				trusted := name == "seed"
+				trusted := name == "seed" && !c.o.Distrust
 				if got := fields["Authorization"]; strings.HasPrefix(got, c.want) != trusted || strings.Contains(got, ";;") == trusted {
 					t.Errorf("%s: Authorization %q", name, got)
 				}

@@ -127,6 +127,7 @@ type Options struct {
 	Insecure         bool                                   // do not verify certificates
 	RootCAs          *x509.CertPool                         // nil: the system's
 	AllowPrivate     bool                                   // links may lead to private addresses: see package guard
+	Distrust         bool                                   // others wrote Seeds and SeedSeq: they lead where links may, and get no Authorization or Cookie of Header
 	Resolve          []http1.Override                       // addresses of hosts, before any name service is asked
 	DNS              []netip.AddrPort                       // name servers, in this order; empty: the system's
 

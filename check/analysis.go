@@ -7,6 +7,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -45,7 +46,7 @@ func newAnalysis(subject string, o Options) *analysis {
 	return &analysis{
 		Options: o, reader: NewReader(o.Agent), joins: newJoins(o.Dir), count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
-			Subject: subject, Order: o.Order, findings: extsort.New(o.Dir),
+			Subject: subject, Order: o.Order, findings: extsort.New(o.Dir), baseline: o.Baseline,
 			Totals: Totals{
 				Rules: make(map[string]int), Statuses: make(map[string]int), Depths: make(map[int]int),
 				Times: buckets(timeBounds), Sizes: buckets(sizeBounds),
@@ -67,6 +68,7 @@ func (a *analysis) found(f Finding) {
 		return
 	}
 	f.Level = ruleOf(f.Rule).Level
+	f.clip()
 	if a.Baseline.has(&f) {
 		a.report.Totals.Known++
 		return
@@ -74,6 +76,21 @@ func (a *analysis) found(f Finding) {
 	a.count(&f)
 	if err := a.report.add(&f); err != nil {
 		a.fail(err)
+	}
+}
+
+// requested counts a URL, by its last record and by what became of it.
+func (a *analysis) requested(r *record.Record, o *outcome) {
+	t := &a.report.Totals
+	t.URLs++
+	t.Statuses[outcomeName(r)]++
+	switch o.verdict {
+	case OK:
+		t.OK++
+	case Broken:
+		t.Broken++
+	case Unknown:
+		t.Unknown++
 	}
 }
 

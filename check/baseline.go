@@ -2,14 +2,18 @@ package check
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Baseline is a list of known findings. They are known by rule, page and URL, so that they remain
-// known where the page changes.
-type Baseline struct{ known map[knownFinding]bool }
+// known where the page changes. It belongs to one check.
+type Baseline struct {
+	known map[knownFinding]bool // whether the check has found it
+}
 
 type knownFinding struct {
 	Rule string `json:"rule"`
@@ -31,7 +35,7 @@ func ReadBaseline(from io.Reader) (*Baseline, error) {
 			if json.Unmarshal(line, &k) != nil || k.Rule == "" {
 				return nil, fmt.Errorf("line %d: %.64q, expected a finding of --write-baseline", n, line)
 			}
-			b.known[k] = true
+			b.known[k] = false
 		}
 		if err == io.EOF {
 			return b, nil
@@ -39,8 +43,8 @@ func ReadBaseline(from io.Reader) (*Baseline, error) {
 	}
 }
 
-// WriteBaseline writes the findings of a report as a baseline, those of notes left out: a line of
-// JSON for each rule, page and URL.
+// WriteBaseline writes the findings of a report as a baseline, those of notes left out, and those that
+// the report leaves out as they are known: a line of JSON for each rule, page and URL.
 func WriteBaseline(to io.Writer, r *Report) error {
 	out := bufio.NewWriter(to)
 	enc := json.NewEncoder(out)
@@ -59,9 +63,39 @@ func WriteBaseline(to io.Writer, r *Report) error {
 			return err
 		}
 	}
+	for _, k := range r.baseline.found() {
+		if err := enc.Encode(k); err != nil {
+			return err
+		}
+	}
 	return out.Flush()
 }
 
+// found returns the known findings that the check has found, in order.
+func (b *Baseline) found() (all []knownFinding) {
+	if b == nil {
+		return nil
+	}
+	for k, found := range b.known {
+		if found {
+			all = append(all, k)
+		}
+	}
+	slices.SortFunc(all, func(a, b knownFinding) int {
+		return cmp.Or(cmp.Compare(a.Page, b.Page), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Rule, b.Rule))
+	})
+	return all
+}
+
+// has reports whether a finding is known.
 func (b *Baseline) has(f *Finding) bool {
-	return b != nil && b.known[knownFinding{f.Rule, f.Page, f.URL}]
+	if b == nil {
+		return false
+	}
+	k := knownFinding{f.Rule, f.Page, f.URL}
+	_, known := b.known[k]
+	if known {
+		b.known[k] = true
+	}
+	return known
 }

@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -48,6 +50,13 @@ func Files(paths []string, web string, o Options) (*Report, error) {
 		path := d.asked[0]
 		d.asked = d.asked[1:]
 		d.fail(d.read(path, path, false))
+	}
+	if d.web != nil {
+		d.fail(d.web.last(func(n *target, r *record.Record) error {
+			o, err := d.web.look(n.key, d.Accept)
+			d.requested(r, &o)
+			return err
+		}))
 	}
 	report, err := d.end()
 	if err != nil {
@@ -85,11 +94,12 @@ const mostOffSite = 1_000_000
 // disk is the check of files.
 type disk struct {
 	*analysis
-	web   *targets         // or nil
-	files map[string]*file // that were read, by absolute path
-	order []*file
-	root  string   // the folder that is walked
-	asked []string // files to read for their anchors
+	web    *targets         // or nil
+	files  map[string]*file // that were read, by absolute path
+	order  []*file
+	root   string   // the folder that is walked
+	rooted bool     // the link that is looked at begins with a slash
+	asked  []string // files to read for their anchors
 }
 
 // file is one that was read.
@@ -120,8 +130,16 @@ func (d *disk) walk(path string) error {
 		case !e.Type().IsRegular() || fileTypes[strings.ToLower(filepath.Ext(name))] == "":
 			return nil
 		}
-		return d.read(name, name, true)
+		return d.read(name, plainName(name), true)
 	})
+}
+
+// plainName returns the name of a file that does not look like a command of a CI server, ::error::.
+func plainName(path string) string {
+	if strings.HasPrefix(path, ":") {
+		return "./" + path
+	}
+	return path
 }
 
 // read reads a file: its anchors, and if it is one of those to check, its links.
@@ -136,8 +154,11 @@ func (d *disk) read(path, name string, check bool) error {
 	own := &file{PageRow{URL: name, Verdict: OK}}
 	d.files[absolute] = own
 	source, err := readFile(path)
-	if err != nil {
+	switch {
+	case err != nil && check:
 		return err
+	case err != nil: // its anchors remain unknown
+		return nil
 	}
 	base, err := fileURL(absolute)
 	if err != nil {
@@ -157,6 +178,7 @@ func (d *disk) read(path, name string, check bool) error {
 	}
 	facts := d.reader.Read(doc, func(l links.Link) bool {
 		if check {
+			d.publish(&l)
 			d.link(page, &l)
 		}
 		return d.err == nil
@@ -170,6 +192,19 @@ func (d *disk) read(path, name string, check bool) error {
 		d.imagesOf(name, contentType, &facts)
 	}
 	return d.err
+}
+
+// publish makes of a link what it is when its file is on the Web: one that begins with two slashes
+// leads to another host there, and with one, into the folder.
+func (d *disk) publish(l *links.Link) {
+	raw := strings.TrimSpace(l.Raw)
+	d.rooted = strings.HasPrefix(raw, "/")
+	if !strings.HasPrefix(raw, "//") || l.URL.IsHTTP() {
+		return
+	}
+	if there, err := weburl.Parse("https:" + raw); err == nil {
+		l.URL = there
+	}
 }
 
 // imagesOf reports images without alt.
@@ -213,12 +248,9 @@ func (d *disk) find(u weburl.URL) (outcome, error) {
 	}
 	path = filepath.Clean(path)
 	info, err := os.Stat(path)
-	if err != nil { // a URL that begins with a slash
-		below := filepath.Join(d.root, path)
-		if other, failed := os.Stat(below); failed == nil {
-			if path, err = filepath.Abs(below); err == nil {
-				info = other
-			}
+	if d.rooted || err != nil { // or its base begins with a slash
+		if path, err = filepath.Abs(filepath.Join(d.root, path)); err == nil {
+			info, err = os.Stat(path)
 		}
 	}
 	switch {
@@ -230,21 +262,34 @@ func (d *disk) find(u weburl.URL) (outcome, error) {
 	if info.IsDir() {
 		for _, name := range indexFiles {
 			if inside, err := os.Stat(filepath.Join(path, name)); err == nil && inside.Mode().IsRegular() {
-				path = filepath.Join(path, name)
+				path, info = filepath.Join(path, name), inside
 				break
 			}
 		}
 	}
-	if _, fragment := fragmentOf(u.Fragment()); fragment && d.files[path] == nil && fileTypes[strings.ToLower(filepath.Ext(path))] != "" {
-		if len(d.asked) == 0 || !slices.Contains(d.asked[max(0, len(d.asked)-100):], path) {
-			d.asked = append(d.asked, path)
-		}
+	if _, fragment := fragmentOf(u.Fragment()); fragment && info.Mode().IsRegular() {
+		path = d.ask(path)
 	}
 	to, err := fileURL(path)
 	if err != nil {
 		return outcome{verdict: OK}, nil
 	}
 	return outcome{verdict: OK, end: to.Fingerprint()}, nil
+}
+
+// ask has the anchors of a file read, if they are not known, and returns its path: without symbolic
+// links, or one file would have as many paths as one wants.
+func (d *disk) ask(path string) string {
+	if d.files[path] != nil || fileTypes[strings.ToLower(filepath.Ext(path))] == "" {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if d.files[path] == nil && !slices.Contains(d.asked[max(0, len(d.asked)-100):], path) {
+		d.asked = append(d.asked, path)
+	}
+	return path
 }
 
 func (d *disk) rows(yield func(PageRow, error) bool) {
@@ -269,7 +314,7 @@ func nameOf(u weburl.URL) string {
 	if fragment := u.Fragment(); fragment != "" {
 		path += "#" + fragment
 	}
-	return path
+	return plainName(path)
 }
 
 // fileURL returns the URL of a file.
@@ -277,9 +322,9 @@ func fileURL(absolute string) (weburl.URL, error) {
 	return weburl.Parse((&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String())
 }
 
-// readFile reads the beginning of a regular file.
+// readFile reads the beginning of a regular file. It does not wait for the writer of a pipe.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -73,5 +75,91 @@ func TestFiles(t *testing.T) {
 	}
 	if _, err := Files([]string{"docs/code.go"}, "", Options{}); err == nil {
 		t.Error("no error for a file of another type")
+	}
+}
+
+// TestHostileFiles: what a stranger may put into a repository neither ends a check nor holds it up:
+// folders, devices and pipes with the names of documents, symbolic links in a circle, many
+// headings alike, and links on one line.
+func TestHostileFiles(t *testing.T) {
+	var long strings.Builder
+	for range 5000 {
+		long.WriteString("# x\n")
+	}
+	for range 5000 {
+		long.WriteString("[a](%67one&amp;.md) ")
+	}
+	write(t, map[string]string{
+		"docs/a.md": "[folder](folder.md#x) [device](device.md#x) [pipe](pipe.md#x) [self](self/self/self/a.md#none) [b](self/b.md#none)\n",
+		"docs/b.md": "# B\n", "docs/folder.md/x": "", "docs/long.md": long.String(), "::error::x.md": "[x](::stop::y.md)",
+	})
+	for name, to := range map[string]string{"docs/device.md": "/dev/zero", "docs/self": ".", "docs/pipe.md": ""} {
+		err := os.Symlink(to, name)
+		if to == "" {
+			err = syscall.Mkfifo(name, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Files([]string{"."}, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := r.Totals.Rules[BrokenLink]; d != 5001 {
+		t.Errorf("%d broken links", d)
+	}
+	all := slices.DeleteFunc(found(t, r, nil), func(f string) bool { return strings.HasPrefix(f, "docs/long.md:") })
+	want := []string{
+		"./::error::x.md:1:5 broken-link ./::stop::y.md",
+		"docs/a.md:1:70 missing-fragment docs/self/self/self/a.md#none", "docs/a.md:1:100 missing-fragment docs/self/b.md#none",
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("%q\nwant %q", all, want)
+	}
+	if _, err := readFile("docs/pipe.md"); err == nil {
+		t.Error("a pipe was read")
+	}
+}
+
+// TestFilesAsPublished: a link that begins with a slash leads into the folder, whatever else this
+// machine has there, and one that begins with two, to another host.
+func TestFilesAsPublished(t *testing.T) {
+	write(t, map[string]string{"docs/a b.html": "<a href=/tmp/>x</a><a href=' /in'>y</a><script src=//cdn.test:8080/x.js></script>", "docs/in": ""})
+	r, err := Files([]string{"docs"}, "", Options{})
+	if got, want := found(t, r, err), []string{"docs/a b.html:1:9 broken-link /tmp/"}; !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	web := makeJob(t, answer("https://cdn.test:8080/x.js", 404, ""))
+	if r, err = Files([]string{"docs"}, web, Options{}); err != nil || r.Totals.URLs != 1 || r.Totals.Broken != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := found(t, r, err); len(got) != 2 || got[1] != "docs/a b.html:1:52 broken-link https://cdn.test:8080/x.js" {
+		t.Errorf("%q", got)
+	}
+	off, err := OffSite([]string{"docs"}, Options{})
+	if err != nil || !slices.Equal(off, []string{"https://cdn.test:8080/x.js"}) {
+		t.Errorf("%q, %v", off, err)
+	}
+}
+
+// TestMarkdownBombs: short documents that would take minutes or gigabytes are errors, and those that
+// people write are none.
+func TestMarkdownBombs(t *testing.T) {
+	row := strings.Repeat("|a", 50) + "|\n"
+	for name, c := range map[string]struct {
+		source string
+		want   error
+	}{
+		"quotes":     {strings.Repeat(">", 200_000), errNested},
+		"lists":      {strings.Repeat("- ", 20_000) + "a", errNested},
+		"cells":      {strings.Repeat("a|", 2000) + "\n" + strings.Repeat("-|", 2000) + "\n" + strings.Repeat("|\n", 5000), errCells},
+		"references": {strings.Repeat("[a] ", 1200) + "\n\n[a]: /" + strings.Repeat("x", 60_000), errRendered},
+		"table":      {row + strings.Repeat("|-", 50) + "|\n" + strings.Repeat(row, 1000), nil},
+		"rule":       {strings.Repeat("-", 5000) + "\n" + strings.Repeat("> ", 50) + "a", nil},
+	} {
+		if _, err := renderMarkdown([]byte(c.source)); err != c.want {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
 	}
 }

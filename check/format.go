@@ -51,8 +51,10 @@ func FormatOf(name, file string) (Format, error) {
 	return Format{}, fmt.Errorf("format %.64q, expected one of %s", name, strings.Join(all, ", "))
 }
 
-// clean replaces what could drive a terminal, and line ends.
+// clean replaces what could drive a terminal, line ends, and the beginning of what GitHub takes for a
+// command anywhere in a line: ##[command].
 func (s Style) clean(text string) string {
+	text = strings.ReplaceAll(text, "##[", `##\u005b`)
 	if s.Clean != nil {
 		return s.Clean(text)
 	}
@@ -166,8 +168,11 @@ func quoted(text string) string {
 func (s Style) summary(out io.Writer, r *Report) {
 	t := &r.Totals
 	state := s.paint(green, "nothing is broken")
-	if r.Failed() {
+	switch {
+	case r.Failed():
 		state = s.paint(red, plural(t.Errors, "error"))
+	case r.isEmpty():
+		state = s.paint(yellow, "nothing could be read")
 	}
 	fmt.Fprintf(out, "%s, %s, %s", state, plural(t.Warnings, "warning"), plural(t.Notes, "note"))
 	if t.Known > 0 {

@@ -75,7 +75,10 @@ type htmlReport struct {
 
 // Verdict is the report in words.
 func (v *htmlReport) Verdict() string {
-	if !v.Failed() {
+	switch {
+	case v.isEmpty():
+		return "Nothing could be read"
+	case !v.Failed():
 		return "Nothing is broken"
 	}
 	return number(v.Totals.Errors) + " " + noun(v.Totals.Errors, "error")
@@ -396,7 +399,7 @@ func depthBars(counts map[int]int) (all []bar) {
 		for len(all) <= min(depth, maxBars-1) {
 			all = append(all, bar{Label: strconv.Itoa(len(all))})
 		}
-		b := &all[min(max(depth, 0), maxBars-1)]
+		b := &all[min(depth, maxBars-1)]
 		if b.Count += counts[depth]; depth >= maxBars {
 			b.Label = fmt.Sprintf("≥ %d", maxBars-1)
 		}

@@ -76,21 +76,11 @@ func (s *site) countFinding(f *Finding) {
 
 // record takes in the last record of a URL: what became of it, and the links of its body.
 func (s *site) record(n *target, r *record.Record) error {
-	t := &s.report.Totals
-	t.URLs++
-	t.Statuses[outcomeName(r)]++
 	o, err := s.targets.look(n.key, s.Accept)
 	if err != nil {
 		return err
 	}
-	switch o.verdict {
-	case OK:
-		t.OK++
-	case Broken:
-		t.Broken++
-	case Unknown:
-		t.Unknown++
-	}
+	s.requested(r, &o)
 	if n.flags&isSeed != 0 {
 		s.given(r, &o)
 	}
@@ -137,7 +127,7 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 	n.flags |= isRead
 	n.out = uint32(d.links)
 	s.report.Totals.Pages++
-	if s.Rules.Has(MissingFragment) {
+	if s.Rules.Has(MissingFragment) && !facts.Cut { // else it may have more
 		s.fail(s.joins.read(n.key, facts.Anchors))
 	}
 	if n.flags&isPage != 0 {
@@ -189,7 +179,7 @@ func (s *site) sitemap(u weburl.URL, r *record.Record, body []byte) {
 // page checks what the record of a page says.
 func (s *site) page(n *target, r *record.Record) {
 	t := &s.report.Totals
-	t.Depths[r.Depth]++
+	t.Depths[max(r.Depth, 0)]++
 	count(t.Times, int64(r.TotalMS))
 	count(t.Sizes, int64(r.BodyBytes))
 	f := Finding{Page: r.URL}

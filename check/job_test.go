@@ -3,6 +3,7 @@ package check
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -96,6 +97,15 @@ func TestSite(t *testing.T) {
 		"http://a.test/slow:0:0 slow ",
 	}
 	if got := found(t, r, err); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestCutPage: of a page that could not be read to its end, nobody knows which fragments it lacks.
+func TestCutPage(t *testing.T) {
+	r, err := Job(makeJob(t, htmlPage("http://a.test/", "<a href=/b#x>x</a><a href=/c#x>x</a>"),
+		htmlPage("http://a.test/b", "<title>b</title><!-- <a href=/>"), htmlPage("http://a.test/c", "<title>c</title>")), Options{})
+	if got, want := found(t, r, err), []string{"http://a.test/:1:27 missing-fragment http://a.test/c#x"}; !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }
@@ -206,5 +216,29 @@ func TestTextIsHarmless(t *testing.T) {
 		if err != nil || strings.ContainsAny(out.String(), "\x1b\x07\u009b") || strings.Contains(out.String(), "\n::error::x") {
 			t.Errorf("%s: %q, %v", name, out.String(), err)
 		}
+	}
+}
+
+// TestStrangeRecords: a job that somebody sends has depths below 0, and strings of any length.
+func TestStrangeRecords(t *testing.T) {
+	odd := htmlPage("http://a.test/odd", "<a href=/long></a><a href='http://["+strings.Repeat("\x01", 60<<10)+"'></a>")
+	odd.Depth = -1
+	failed := answer("http://a.test/failed", 0, "")
+	failed.ErrorKind, failed.Error = strings.Repeat("k\x01", 200_000), strings.Repeat("<", 200_000)
+	home := htmlPage("http://a.test/", "<a href=/failed></a><a href=/long#x></a><link rel=canonical href=/long>")
+	home.URL += "?" + strings.Repeat("&", 300_000)
+	r, err := Job(makeJob(t, odd, home, failed, answer("http://a.test/long", 301, "http://b.test/?"+strings.Repeat("&", 250_000)), answer("http://b.test/?"+strings.Repeat("&", 250_000), 200, "")),
+		Options{Order: ByTarget, Rules: named("all")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, f := range Formats() {
+		if err := f.Write(io.Discard, r, Style{}); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+	if r.Totals.Rules[PermanentRedirect] != 3 || r.Totals.Rules[InvalidURL] != 1 || r.Totals.Depths[0] != 1 {
+		t.Errorf("%+v", r.Totals)
 	}
 }

@@ -33,6 +33,7 @@ func line(sort byte, of key, name uint64, what byte, f *Finding) []byte {
 	b := append([]byte{sort}, of[:]...)
 	b = append(binary.BigEndian.AppendUint64(b, name), what)
 	if f != nil {
+		f.clip()
 		text, _ := json.Marshal(f) // a struct of strings and numbers
 		b = append(b, text...)
 	}

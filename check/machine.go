@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 )
 
@@ -130,7 +131,9 @@ func writeSARIF(w io.Writer, r *Report, _ Style) error {
 	err = list(out, r, " ", func(f *Finding) any {
 		s := sarifResult{RuleID: f.Rule, Level: sarifLevels[f.Level], Message: sarifText{sentence(f)}, Locations: make([]sarifLocation, 1)}
 		at := &s.Locations[0].Physical
-		at.Artifact.URI = f.Page
+		if at.Artifact.URI = f.Page; !strings.Contains(f.Page, "://") { // a path
+			at.Artifact.URI = (&url.URL{Path: f.Page}).String()
+		}
 		if f.Line > 0 {
 			at.Region = &sarifRegion{f.Line, f.Column}
 		}

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,14 +16,66 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 )
 
+// Bounds on Markdown that nobody writes, and that would take the parser minutes or gigabytes.
+const (
+	mostNested = 200     // block quotes and lists in one another, that begin on one line
+	mostCells  = 500_000 // of tables: a row has as many as the head, whatever it says
+)
+
+var (
+	errNested   = fmt.Errorf("more than %d quotes or lists in one another", mostNested)
+	errCells    = fmt.Errorf("more than %d cells of tables", mostCells)
+	errRendered = fmt.Errorf("more than %d MiB as HTML", maxBody>>20)
+)
+
+// bounded takes the HTML of a document, which references may make much longer than it.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxBody {
+		return 0, errRendered
+	}
+	return b.Buffer.Write(p)
+}
+
+// isSane returns an error for a document beyond the bounds.
+func isSane(source []byte) error {
+	const marks = " \t\r>|:-+*.)0123456789"
+	cells, columns := 0, 0
+	for line := range bytes.Lines(source) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		text := bytes.TrimLeft(line, marks)
+		head := line[:len(line)-len(text)]
+		nested := bytes.Count(head, []byte(">"))
+		for _, item := range []string{"- ", "+ ", "* ", ". ", ") "} {
+			nested += bytes.Count(head, []byte(item))
+		}
+		switch {
+		case nested > mostNested:
+			return errNested
+		case len(bytes.TrimSpace(line)) == 0:
+			columns = 0
+		case len(text) == 0 && bytes.IndexByte(line, '-') >= 0: // perhaps what separates head and rows
+			columns = max(columns, bytes.Count(line, []byte("|")))
+		}
+		if cells += columns; cells > mostCells {
+			return errCells
+		}
+	}
+	return nil
+}
+
 // renderMarkdown returns Markdown, as GitHub reads it, in HTML. Front matter is none of it.
 func renderMarkdown(source []byte) ([]byte, error) {
+	if err := isSane(source); err != nil {
+		return nil, err
+	}
 	md := goldmark.New(
 		goldmark.WithExtensions(extension.GFM, extension.Footnote),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithAttribute()),
 		goldmark.WithRendererOptions(html.WithUnsafe()),
 	)
-	var out bytes.Buffer
+	var out bounded
 	err := md.Convert(afterFrontMatter(source), &out, parser.WithContext(parser.NewContext(parser.WithIDs(headings{}))))
 	return out.Bytes(), err
 }
@@ -39,7 +92,9 @@ func afterFrontMatter(source []byte) []byte {
 
 // headings are the ids of a document's headings, as GitHub makes them: letters, digits, - and _ in
 // lower case, with - for spaces, and a number where an id is taken.
-type headings map[string]bool
+//
+// The number of an id is where the next one like it begins to look for a free one.
+type headings map[string]int
 
 // Generate returns the id of a heading.
 func (h headings) Generate(text []byte, _ ast.NodeKind) []byte {
@@ -53,15 +108,16 @@ func (h headings) Generate(text []byte, _ ast.NodeKind) []byte {
 		return -1
 	}, strings.TrimSpace(string(text)))
 	unique := id
-	for n := 1; h[unique]; n++ {
+	for n := h[id]; h[unique] > 0; n++ {
 		unique = fmt.Sprintf("%s-%d", id, n)
+		h[id] = n + 1
 	}
-	h[unique] = true
+	h[unique] = 1
 	return []byte(unique)
 }
 
 // Put notes an id that the document gives itself.
-func (h headings) Put(id []byte) { h[string(id)] = true }
+func (h headings) Put(id []byte) { h[string(id)] = max(1, h[string(id)]) }
 
 // sourceOf finds the links of rendered Markdown in its source. HTML has them in the same order, but
 // for those with a reference, whose URL stands elsewhere; so the next place where the URL stands, as
@@ -69,34 +125,72 @@ func (h headings) Put(id []byte) { h[string(id)] = true }
 type sourceOf struct {
 	source []byte
 	at     int // after the last link that was found
+	read   int // bytes, in search of links
+
+	told         int // the last place, in bytes
+	lines, chars int // before it, and before it in its line
 }
 
-// before is what stands before a URL in Markdown: (url), <url>, [ref]: url, attr="url"; and anything, for a URL
-// that stands alone.
-var before = []string{"(", "<", ": ", `"`, ""}
+// mostRead bounds the bytes that are read in search of the links of a document: a long one, whose
+// links stand otherwise in the source, would take time in proportion to the square of its length.
+const mostRead = 1 << 28
 
-// place returns line and column of a link; 0, 0 if the source does not have its URL.
+// before is what stands before a URL in Markdown: (url), <url>, [ref]: url, attr="url".
+var before = []string{"(", "<", ": ", `"`}
+
+// place returns line and column of a link; 0, 0 if the source does not have its URL, or if it would
+// take too long to tell.
 func (s *sourceOf) place(l *links.Link) (line, column int) {
-	raw := strings.TrimPrefix(l.Raw, "mailto:")
-	for _, from := range []int{s.at, 0} {
-		best := -1
-		for _, mark := range before {
-			if mark == "" && (best >= 0 || len(raw) < len("a.b")) {
-				break
-			}
-			if i := bytes.Index(s.source[from:], []byte(mark+raw)); i >= 0 && (best < 0 || i+len(mark) < best) {
-				best = i + len(mark)
-			}
-		}
-		if best < 0 {
-			continue
-		}
-		at := from + best
-		if from > 0 || s.at == 0 {
-			s.at = at + len(raw)
-		}
-		start := bytes.LastIndexByte(s.source[:at], '\n') + 1
-		return bytes.Count(s.source[:at], []byte("\n")) + 1, utf8.RuneCount(s.source[start:at]) + 1
+	raw := []byte(strings.TrimPrefix(l.Raw, "mailto:"))
+	at := s.find(raw, s.at)
+	switch {
+	case at >= 0:
+		s.at = at + len(raw)
+	case s.at > 0:
+		at = s.find(raw, 0)
 	}
-	return 0, 0
+	if at < 0 {
+		return 0, 0
+	}
+	return s.tell(at)
+}
+
+// find returns where a URL stands, from a place on: behind one of before, or else, unless it is
+// short, alone; -1: nowhere.
+func (s *sourceOf) find(raw []byte, from int) int {
+	alone := -1
+	for s.read < mostRead {
+		i := bytes.Index(s.source[from:], raw)
+		if i < 0 {
+			s.read += len(s.source) - from
+			break
+		}
+		s.read += i + 1 + len(raw)
+		at := from + i
+		if slices.ContainsFunc(before, func(mark string) bool { return bytes.HasSuffix(s.source[:at], []byte(mark)) }) {
+			return at
+		}
+		if alone < 0 && len(raw) >= len("a.b") {
+			alone = at
+		}
+		if from = at + 1; from > len(s.source) {
+			break
+		}
+	}
+	return alone
+}
+
+// tell returns line and column of a place, counted on from the last one.
+func (s *sourceOf) tell(at int) (line, column int) {
+	if at < s.told {
+		s.told, s.lines, s.chars = 0, 0, 0
+	}
+	passed := s.source[s.told:at]
+	s.told, s.read = at, s.read+len(passed)
+	if n := bytes.Count(passed, []byte("\n")); n > 0 {
+		s.lines, s.chars = s.lines+n, 0
+		passed = passed[bytes.LastIndexByte(passed, '\n')+1:]
+	}
+	s.chars += utf8.RuneCount(passed)
+	return s.lines + 1, s.chars + 1
 }

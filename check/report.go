@@ -32,6 +32,27 @@ type Finding struct {
 	Redirects []Hop  `json:"redirects,omitempty"` // from URL on
 }
 
+// Bounds on the strings of a finding, in bytes. It has to fit into a line of a sorter, where JSON may
+// take six bytes for one; and there may be as many findings as links.
+const (
+	longestURL  = 16 << 10 // no longer one is requested
+	longestText = 4 << 10
+	longestHop  = 2 << 10
+)
+
+// clip cuts strings that are too long.
+func (f *Finding) clip() {
+	f.Page, f.URL = clipped(f.Page, longestURL), clipped(f.URL, longestURL)
+	f.Message, f.Error, f.ErrorKind = clipped(f.Message, longestText), clipped(f.Error, longestText), clipped(f.ErrorKind, longestText)
+}
+
+func clipped(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
 // target is what a finding is about: the URL, with a fragment only if that is missing.
 func (f *Finding) target() string {
 	if f.Rule == MissingFragment || f.Rule == InvalidURL || f.Rule == InvalidMail {
@@ -143,12 +164,19 @@ type Report struct {
 	Order   Order // of Findings
 
 	findings *extsort.Sorter
+	baseline *Baseline
 	pages    func(yield func(PageRow, error) bool)
 	close    []func() error
 }
 
 // Failed reports whether something is broken: whether there are errors.
 func (r *Report) Failed() bool { return r.Totals.Errors > 0 }
+
+// isEmpty reports whether nothing could be checked: no page was read, and nothing is known to be ok or
+// broken.
+func (r *Report) isEmpty() bool {
+	return r.Totals.Pages == 0 && r.Totals.OK == 0 && !r.Failed()
+}
 
 var errStopped = errors.New("stopped")
 
@@ -211,11 +239,8 @@ func (r *Report) add(f *Finding) error {
 	return r.findings.Add(append(append([]byte(key+"\x00"+f.Rule), keyEnd...), text...))
 }
 
-// longestKey bounds a URL in the key of a finding, in bytes.
-const longestKey = 64 << 10
-
 func oneLine(s string) string {
-	b := []byte(s[:min(len(s), longestKey)])
+	b := []byte(s)
 	for i, c := range b {
 		if c < ' ' {
 			b[i] = ' '

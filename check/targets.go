@@ -62,9 +62,10 @@ type targets struct {
 	// What look has found out of targets that are not ok. Most links to such a target come from
 	// many pages. Bounded by mostKnown.
 	known map[key]outcome
+	hops  int // of them, and they themselves
 }
 
-const mostKnown = 10_000
+const mostKnown = 10_000 // hops
 
 // maxRecord bounds a line of pages.jsonl, in bytes; longer ones are no records.
 const maxRecord = 4 << 20
@@ -240,8 +241,9 @@ func (t *targets) look(k key, accept []Range) (outcome, error) {
 	if err != nil {
 		return o, err
 	}
-	if len(t.known) == mostKnown {
+	if t.hops += 1 + len(o.chain); t.hops > mostKnown {
 		clear(t.known)
+		t.hops = 1 + len(o.chain)
 	}
 	t.known[k] = o
 	return o, nil
@@ -268,7 +270,7 @@ func (t *targets) follow(n *target, accept []Range) (o outcome, err error) {
 			o.permanent = r.Status == 301 || r.Status == 308
 		}
 		passed = append(passed, n.key)
-		o.chain = append(o.chain, Hop{r.Status, r.Redirect})
+		o.chain = append(o.chain, Hop{r.Status, clipped(r.Redirect, longestHop)})
 		if slices.Contains(passed, n.redirect) || len(passed) > maxChain {
 			o.verdict, o.rule, o.message = Broken, RedirectLoop, "redirects in a circle"
 			return o, nil
@@ -295,7 +297,7 @@ func (t *targets) close() error { return t.file.Close() }
 
 // outcomeName is how totals call what became of a URL: its status, or its error kind.
 func outcomeName(r *record.Record) string {
-	return cmp.Or(r.ErrorKind, fmt.Sprint(r.Status))
+	return cmp.Or(clipped(r.ErrorKind, 64), fmt.Sprint(r.Status))
 }
 
 var errNoBody = errors.New("no body")

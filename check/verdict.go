@@ -82,7 +82,7 @@ func isChallenge(title string) bool {
 // kindVerdicts are the verdicts by error kind. Those that are missing are unknown.
 var kindVerdicts = map[string]Verdict{
 	"dns": Broken, "connect": Broken, "tls": Broken, "scheme": Broken, "blocked-address": Unknown, "protocol": Broken,
-	"encoding": Broken, "location": Broken, "redirects": Broken, "early-end": Broken,
+	"encoding": Broken, "location": Broken, "redirects": Broken,
 	"too-large": OK, "bomb": OK, "too-slow": OK,
 	record.KindExcluded: Unchecked, record.KindRefused: Unchecked, record.KindNothingNew: Unchecked,
 }
@@ -115,7 +115,7 @@ func judge(r *record.Record, accept []Range) (v Verdict, rule, message string) {
 			rule = RedirectLoop
 		case v == Broken && r.ErrorKind == "tls" && isCertificate(r.Error):
 			rule, message = Certificate, "the certificate is invalid"
-		case r.ErrorKind == "dns" && isTemporary(r.Error):
+		case r.ErrorKind == "dns" && !hasNoAddress(r.Error):
 			v, message = Unknown, "the name cannot be resolved now"
 		}
 		return v, rule, message
@@ -134,9 +134,10 @@ func isCertificate(err string) bool {
 	return strings.Contains(err, "x509") || strings.Contains(err, "certificate")
 }
 
-// isTemporary reports whether a name server failed, rather than said that there is no such name.
-func isTemporary(err string) bool {
-	return strings.Contains(err, "server failure") || strings.Contains(err, "time")
+// hasNoAddress reports whether a name server said that a name, or its address, does not exist, rather
+// than failed: see package dns.
+func hasNoAddress(err string) bool {
+	return strings.Contains(err, "no such host") || strings.Contains(err, "no IP address")
 }
 
 // inWords is "404 Not Found".

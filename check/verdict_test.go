@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/weftcrawl/weft/record"
@@ -29,11 +30,15 @@ func TestVerdicts(t *testing.T) {
 		"not accepted":      {record.Record{Status: 200}, "403", Broken, ""},
 		"bot wall":          {record.Record{Status: 200, Title: "Just a moment..."}, "", Unknown, ""},
 		"no such name":      {record.Record{ErrorKind: "dns", Error: "no such host"}, "", Broken, ""},
-		"no name server":    {record.Record{ErrorKind: "dns", Error: "server failure"}, "", Unknown, ""},
+		"no address":        {record.Record{ErrorKind: "dns", Error: "lookup x.test on 192.0.2.1:53: the host has no IP address"}, "", Broken, ""},
+		"a name with time":  {record.Record{ErrorKind: "dns", Error: "lookup time.test on 192.0.2.1:53: no such host"}, "", Broken, ""},
+		"no name server":    {record.Record{ErrorKind: "dns", Error: "lookup x.test on 192.0.2.1:53: the server failed (SERVFAIL)"}, "", Unknown, ""},
+		"no word of it":     {record.Record{ErrorKind: "dns", Error: "lookup x.test on 192.0.2.1:53: i/o timeout"}, "", Unknown, ""},
 		"refused":           {record.Record{ErrorKind: "connect"}, "", Broken, ""},
 		"slow to connect":   {record.Record{ErrorKind: "dial-timeout"}, "", Unknown, ""},
 		"slow to answer":    {record.Record{ErrorKind: "first-byte-timeout"}, "", Unknown, ""},
 		"reset":             {record.Record{ErrorKind: "reset"}, "", Unknown, ""},
+		"no answer":         {record.Record{ErrorKind: "early-end"}, "", Unknown, ""},
 		"robots.txt":        {record.Record{ErrorKind: record.KindRobots}, "", Unknown, ""},
 		"certificate":       {record.Record{ErrorKind: "tls", Error: "x509: certificate has expired"}, "", Broken, Certificate},
 		"handshake":         {record.Record{ErrorKind: "tls", Error: "handshake failure"}, "", Broken, ""},
@@ -54,6 +59,23 @@ func TestVerdicts(t *testing.T) {
 		if got, rule, message := judge(&c.r, accept); got != c.want || rule != c.rule || got != OK && got != Unchecked && message == "" {
 			t.Errorf("%s: %s %s %q, want %s %s", name, got, rule, message, c.want, c.rule)
 		}
+	}
+}
+
+// TestNothingRead: a check that could read nothing does not say that nothing is broken.
+func TestNothingRead(t *testing.T) {
+	for status, want := range map[int]string{503: "nothing could be read", 404: "1 error", 200: "nothing is broken"} {
+		seed := answer("http://a.test/", status, "")
+		seed.From = ""
+		r, err := Job(makeJob(t, seed), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := writeText(&out, r, Style{}); err != nil || !strings.Contains(out.String(), want) || r.Failed() != (status == 404) {
+			t.Errorf("%d: %s, %v", status, out.String(), err)
+		}
+		r.Close()
 	}
 }
 

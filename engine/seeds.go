@@ -85,7 +85,9 @@ func (d *Coordinator) addSeed(s Seed) bool {
 	c := &d.cfg.Fetch
 	u := c.Canon.Apply(s.URL)
 	d.open(u)
-	d.openNetwork(fetch.WrittenNetwork(u))
+	if !c.Distrust {
+		d.openNetwork(fetch.WrittenNetwork(u))
+	}
 	seed := frontier.URL{URL: u}
 	if s.Guessed {
 		seed.Rank = fetch.GuessedRank

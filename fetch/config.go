@@ -26,6 +26,7 @@ type Config struct {
 	Scope        scope.Rules
 	Canon        weburl.RuleSet
 	AllowPrivate bool // links may lead to private addresses
+	Distrust     bool // seeds are no better than links
 	Retries      int
 	NoRobots     bool
 	Sitemaps     bool

@@ -78,6 +78,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, w
 		bounds: shared.Bounds.Share(), short: newExtractors(cfg, 3),
 	}
 	f.reach = newReach()
+	f.reach.distrust = cfg.Distrust
 	f.reach.guard.AllowAll, f.reach.guard.OnOpen = cfg.AllowPrivate, f.networkOpened
 	return f
 }

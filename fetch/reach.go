@@ -14,16 +14,21 @@ import (
 // The host of a seed may be at any address, as the user named it, until it has answered from a
 // public one: then its pages are public. A name given as a seed that answers from a private address
 // opens that network to links, too, unless the name also has a public address. A name in a list of
-// seeds opens nothing: see guard.Listed. An address written in a seed opens its network at once.
+// seeds opens nothing: see guard.Listed. An address written in a seed opens its network at once. With
+// distrust, seeds are links like others.
 type reach struct {
-	guard guard.Guard
-	given map[string]bool // hosts of seeds that were given one by one
-	known map[string]bool // origins of seeds that may have the user's secrets
+	guard    guard.Guard
+	distrust bool
+	given    map[string]bool // hosts of seeds that were given one by one
+	known    map[string]bool // origins of seeds that may have the user's secrets
 }
 
 func newReach() reach { return reach{given: make(map[string]bool), known: make(map[string]bool)} }
 
 func (r *reach) trust(seeds []weburl.URL) {
+	if r.distrust {
+		return
+	}
 	for _, u := range seeds {
 		r.given[u.Host()] = true
 	}
@@ -33,6 +38,9 @@ func (r *reach) trust(seeds []weburl.URL) {
 // know lets the user's secrets go to the origins of seeds. Those of http may have https too: whoever
 // could read them there has read them before.
 func (r *reach) know(seeds []weburl.URL) {
+	if r.distrust {
+		return
+	}
 	for _, u := range seeds {
 		r.known[u.Origin()] = true
 		if u.Scheme() == "http" && u.EffectivePort() == 80 {
@@ -59,7 +67,7 @@ func (f *Loop) allow(lease frontier.URL, u weburl.URL) func(netip.AddrPort) erro
 // trusts says who named the host of u, which a lease or its redirects led to.
 func (r *reach) trusts(lease frontier.URL, u weburl.URL) guard.Trust {
 	switch {
-	case !lease.Seed || u.Host() != lease.URL.Host():
+	case r.distrust || !lease.Seed || u.Host() != lease.URL.Host():
 		return guard.Linked
 	case r.given[u.Host()]:
 		return guard.Given

@@ -39,6 +39,7 @@ type Status struct {
 	Seeds   int         `json:"seeds"`                // but for those of SeedSeq
 	First   string      `json:"first_seed,omitempty"` // of them
 	Scope   scope.Scope `json:"scope"`
+	Canon   string      `json:"canon,omitempty"` // names of rules: see weburl.ParseRules
 
 	record.Counters
 
@@ -73,7 +74,7 @@ type Outlook struct {
 func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) Status {
 	sum := h.Summary
 	s := Status{
-		Job: dir, Version: p.Version, Begun: p.Begun, Ended: h.Ended, Runs: sum.Runs, Seconds: sum.Elapsed.Seconds(), Scope: p.Scope,
+		Job: dir, Version: p.Version, Begun: p.Begun, Ended: h.Ended, Runs: sum.Runs, Seconds: sum.Elapsed.Seconds(), Scope: p.Scope, Canon: p.Canon,
 		Counters: sum.Counters,
 		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
 		Traps: sum.Traps, MoreTraps: sum.MoreTraps,

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/check"
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // checkFlags are the options of weft check: those of a crawl, and its own.
@@ -152,10 +155,11 @@ func (f *checkFlags) run(args []string) error {
 	if err := f.complete(); err != nil {
 		return err
 	}
-	if c := &f.crawl; len(args) == 0 && c.update == "" && c.options.Job == "" && c.input == "" {
+	if c := &f.crawl; len(args) == 0 && c.again() == "" && c.options.Job == "" && c.input == "" {
 		return usage("check: nothing given, expected URLs, a job, or files and folders")
 	}
 	if len(args) == 1 && holdsJob(args[0]) {
+		f.ofJob(args[0])
 		return f.report(format, func(o check.Options) (*check.Report, error) { return check.Job(args[0], o) })
 	}
 	files, err := areFiles(args)
@@ -163,11 +167,14 @@ func (f *checkFlags) run(args []string) error {
 		return err
 	}
 	seeds := args
-	if files {
-		f.crawl.options.Scope = weft.ScopePage
+	if files { // whoever wrote them is not the user
+		f.crawl.options.Scope, f.crawl.options.Distrust = weft.ScopePage, true
 		if seeds, err = f.offSite(args); err != nil {
 			return &exit{exitError, reason(err)}
 		}
+	}
+	if err := mayWrite(f.output); err != nil {
+		return err
 	}
 	dir, stopped := "", error(nil)
 	if !files {
@@ -175,7 +182,7 @@ func (f *checkFlags) run(args []string) error {
 	}
 	if !files || len(seeds) > 0 {
 		var remove func()
-		if dir, remove, stopped = f.crawled(seeds); remove != nil {
+		if dir, remove, stopped = f.crawled(seeds, files); remove != nil {
 			defer remove()
 		}
 	}
@@ -183,6 +190,7 @@ func (f *checkFlags) run(args []string) error {
 	if stopped != nil && (!errors.As(stopped, &e) || e.code != exitLimit) {
 		return stopped
 	}
+	f.ofJob(dir)
 	err = f.report(format, func(o check.Options) (*check.Report, error) {
 		if files {
 			return check.Files(args, dir, o)
@@ -204,14 +212,16 @@ func holdsJob(path string) bool {
 
 // areFiles reports whether arguments are files or folders; all of them or none.
 func areFiles(args []string) (bool, error) {
-	found := 0
+	found, other := 0, ""
 	for _, arg := range args {
 		if _, err := os.Stat(arg); err == nil {
 			found++
+		} else {
+			other = arg
 		}
 	}
-	if found > 0 && found < len(args) {
-		return false, usage("check: expected URLs, or files and folders, not both")
+	if found > 0 && other != "" {
+		return false, usage("check: %.128q: no such file, expected URLs, or files and folders, not both", weft.WithoutSecrets(other))
 	}
 	return found > 0, nil
 }
@@ -235,7 +245,11 @@ func (f *checkFlags) offSite(files []string) ([]string, error) {
 	if f.internal {
 		return nil, nil
 	}
-	return check.OffSite(files, f.options)
+	all, err := check.OffSite(files, f.options)
+	return slices.DeleteFunc(all, func(link string) bool {
+		u, err := weburl.Parse(link)
+		return err != nil || guard.BlocksPort(u.EffectivePort())
+	}), err
 }
 
 // complete reads what the flags name.
@@ -246,6 +260,7 @@ func (f *checkFlags) complete() (err error) {
 		}
 	}
 	f.options.HugeBytes = int64(f.hugeBytes)
+	f.options.Agent = cmp.Or(f.crawl.client.UserAgent, weft.DefaultUserAgent)
 	if f.baseline == "" {
 		return nil
 	}
@@ -260,13 +275,16 @@ func (f *checkFlags) complete() (err error) {
 	return nil
 }
 
-// crawled crawls into a job, and returns its folder, and what removes one that is not to be kept.
-func (f *checkFlags) crawled(seeds []string) (dir string, remove func(), err error) {
+// crawled crawls into a job, and returns its folder, and what removes one that is not to be kept. A job
+// without seeds is one that has its own, and its own options.
+func (f *checkFlags) crawled(seeds []string, files bool) (dir string, remove func(), err error) {
 	c := f.crawl
 	c.forCheck = true
 	o := &c.options
-	o.Archive, o.External, o.Assets = true, !f.internal && o.Scope != weft.ScopePage, weft.AssetsScope
-	if o.Job == "" && c.update == "" {
+	if len(seeds) > 0 || c.input != "" {
+		o.Archive, o.External, o.Assets = true, !f.internal && !files, weft.AssetsScope
+	}
+	if o.Job == "" && c.again() == "" {
 		temporary, err := os.MkdirTemp("", "weft-check-*")
 		if err != nil {
 			return "", nil, &exit{exitError, err}
@@ -274,8 +292,36 @@ func (f *checkFlags) crawled(seeds []string) (dir string, remove func(), err err
 		remove = func() { os.RemoveAll(temporary) }
 		o.Job = filepath.Join(temporary, "job")
 	}
-	f.options.Canon, f.options.Agent = o.Canon, o.UserAgent
-	return cmp.Or(c.update, o.Job), remove, c.run(seeds)
+	dir = cmp.Or(c.again(), o.Job)
+	return dir, remove, c.run(seeds)
+}
+
+// ofJob takes the rules by which a job knows its URLs; if it cannot say, those of the flags hold.
+func (f *checkFlags) ofJob(dir string) {
+	f.options.Canon = f.crawl.options.Canon
+	if dir == "" {
+		return
+	}
+	job, err := weft.OpenJob(context.Background(), dir)
+	if err != nil {
+		return
+	}
+	defer job.Close()
+	if s, err := job.Status(context.Background()); err == nil {
+		f.options.Canon, _ = weburl.ParseRules(s.Canon)
+	}
+}
+
+// mayWrite refuses an output that cannot be written, before a crawl that would be in vain.
+func mayWrite(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil // whoever reads it would see its end
+	}
+	out, err := openOutput(path)
+	if err == nil {
+		out.discard()
+	}
+	return err
 }
 
 // report makes a report and writes it.

@@ -87,11 +87,63 @@ func TestCheck(t *testing.T) {
 	if got := weftRun(t, "check", "-q", "--update", job); got.code != exitBroken || !strings.Contains(got.stdout, "4 errors, 1 warning, 1 note\n2 pages") {
 		t.Errorf("checked again: %+v", got)
 	}
+	both := filepath.Join(e.dir, "both")
+	for _, baseline := range []string{filepath.Join(e.dir, "known"), both} { // what is known stays so
+		if got := weftRun(t, "check", "--baseline", baseline, "--write-baseline", both, job); got.code != exitDone || !strings.Contains(got.stdout, "5 known") {
+			t.Errorf("baseline after baseline: %+v", got)
+		}
+	}
 	if got := weftRun(t, "check"); got.code != exitUsage {
 		t.Errorf("nothing to check: %+v", got)
 	}
 	if got := weftRun(t, "check", "--baseline", filepath.Join(e.dir, "known"), job); got.code != exitDone || !strings.Contains(got.stdout, "0 warnings, 1 note, 5 known") {
 		t.Errorf("with a baseline: %+v", got)
+	}
+}
+
+// TestCheckAgain: what a check of a job leaves out of its options is as the job has it, and an output
+// that cannot be written is known before the crawl.
+func TestCheckAgain(t *testing.T) {
+	site := faultySite(t)
+	e := weftRun(t, "check", "-q", "--job", "job.weft", "--no-external", "--canon", "sort-query,drop-tracking", site)
+	if e.code != exitBroken {
+		t.Fatalf("%+v", e)
+	}
+	for args, code := range map[string]int{
+		"check -q --update job.weft":                    exitBroken,
+		"check -q --job job.weft":                       exitBroken,
+		"check -q --retry-failed job.weft":              exitBroken,
+		"check -q --scope page " + site:                 exitBroken,
+		"check -q -o none/report.html " + site:          exitUsage,
+		"check -q -o . " + site:                         exitUsage,
+		"check -q --retry-failed none " + site:          exitUsage,
+		"check -q job.weft/pages.jsonl none.html":       exitUsage,
+		"check -q --update none":                        exitUsage,
+		"check -q --job job.weft --depth 3":             exitUsage,
+		"check -q -o report.html --scope page job.weft": exitBroken,
+	} {
+		got := weftIn(t, e.dir, strings.Fields(args)...)
+		if got.code != code || code == exitUsage && got.stderr == "" || code == exitBroken && got.stderr != "" {
+			t.Errorf("weft %s: %+v, expected %d", args, got, code)
+		}
+	}
+}
+
+// TestCheckCanon: links are those of the job, by its rules.
+func TestCheckCanon(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if w.Header().Set("Content-Type", "text/html"); r.URL.Path != "/" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		io.WriteString(w, "<a href='/gone?b=2&a=1'>x</a>")
+	}))
+	defer s.Close()
+	e := weftRun(t, "check", "-q", "--job", "job.weft", "--canon", "sort-query", s.URL)
+	for range 2 {
+		if e.code != exitBroken || !strings.Contains(e.stdout, "404 Not Found") || strings.Contains(e.stdout, "not checked") {
+			t.Errorf("%+v", e)
+		}
+		e = weftIn(t, e.dir, "check", "job.weft")
 	}
 }
 
@@ -165,5 +217,26 @@ func TestCheckReferrers(t *testing.T) {
 		if got.code != exitBroken || !strings.Contains(got.stdout, want) {
 			t.Errorf("%+v, want %s", got, want)
 		}
+	}
+}
+
+// TestCheckStrangersFiles: links of files lead where links of pages may, and get no secrets: whoever
+// opens a pull request writes them.
+func TestCheckStrangersFiles(t *testing.T) {
+	var got []string
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/robots.txt" {
+			got = append(got, r.URL.Path+r.Header.Get("Authorization"))
+		}
+	}))
+	defer s.Close()
+	files := map[string][]byte{"a.md": []byte("[x](" + s.URL + "/x) [mail](http://127.0.0.1:25/)\n")}
+	e := weftAmong(t, files, "check", "-q", "-H", "Authorization: Bearer sesame", "a.md")
+	if e.code != exitDone || len(got) > 0 || !strings.Contains(e.stdout, "its address is not public") || !strings.Contains(e.stdout, "1 link not checked") {
+		t.Errorf("%+v, requests %q", e, got)
+	}
+	e = weftAmong(t, files, "check", "-q", "--allow-private", "-H", "Authorization: Bearer sesame", "a.md")
+	if e.code != exitDone || len(got) != 1 || got[0] != "/x" || !strings.Contains(e.stdout, "nothing is broken, 0 warnings, 0 notes") {
+		t.Errorf("%+v, requests %q", e, got)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -180,6 +181,9 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	o.Job, o.Update = f.update, true
 	return nil
 }
+
+// again is the folder of the job that is crawled again, or in part; empty: none.
+func (f *crawlFlags) again() string { return cmp.Or(f.update, f.retry.dir) }
 
 // naming says which flag, if any, names the folder of the job.
 func (f *crawlFlags) naming(dir string) naming {
