@@ -7,6 +7,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -75,6 +76,21 @@ func (a *analysis) found(f Finding) {
 	a.count(&f)
 	if err := a.report.add(&f); err != nil {
 		a.fail(err)
+	}
+}
+
+// requested counts a URL, by its last record and by what became of it.
+func (a *analysis) requested(r *record.Record, o *outcome) {
+	t := &a.report.Totals
+	t.URLs++
+	t.Statuses[outcomeName(r)]++
+	switch o.verdict {
+	case OK:
+		t.OK++
+	case Broken:
+		t.Broken++
+	case Unknown:
+		t.Unknown++
 	}
 }
 

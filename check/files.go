@@ -14,6 +14,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -50,6 +51,13 @@ func Files(paths []string, web string, o Options) (*Report, error) {
 		d.asked = d.asked[1:]
 		d.fail(d.read(path, path, false))
 	}
+	if d.web != nil {
+		d.fail(d.web.last(func(n *target, r *record.Record) error {
+			o, err := d.web.look(n.key, d.Accept)
+			d.requested(r, &o)
+			return err
+		}))
+	}
 	report, err := d.end()
 	if err != nil {
 		return nil, err
@@ -65,7 +73,6 @@ func OffSite(paths []string, o Options) ([]string, error) {
 	var all []string
 	d := &disk{analysis: newAnalysis("", o), files: make(map[string]*file)}
 	d.analysis.look = func(u weburl.URL) (outcome, error) {
-		u = published(u)
 		if to := u.Canonical().String(); u.IsHTTP() && !seen[to] && len(all) < mostOffSite {
 			seen[to] = true
 			all = append(all, to)
@@ -171,7 +178,7 @@ func (d *disk) read(path, name string, check bool) error {
 	}
 	facts := d.reader.Read(doc, func(l links.Link) bool {
 		if check {
-			d.rooted = strings.HasPrefix(strings.TrimSpace(l.Raw), "/")
+			d.publish(&l)
 			d.link(page, &l)
 		}
 		return d.err == nil
@@ -185,6 +192,19 @@ func (d *disk) read(path, name string, check bool) error {
 		d.imagesOf(name, contentType, &facts)
 	}
 	return d.err
+}
+
+// publish makes of a link what it is when its file is on the Web: one that begins with two slashes
+// leads to another host there, and with one, into the folder.
+func (d *disk) publish(l *links.Link) {
+	raw := strings.TrimSpace(l.Raw)
+	d.rooted = strings.HasPrefix(raw, "/")
+	if !strings.HasPrefix(raw, "//") || l.URL.IsHTTP() {
+		return
+	}
+	if there, err := weburl.Parse("https:" + raw); err == nil {
+		l.URL = there
+	}
 }
 
 // imagesOf reports images without alt.
@@ -216,7 +236,6 @@ func (d *disk) countFinding(f *Finding) {
 
 // find returns what became of a target: of a file, whether it is there.
 func (d *disk) find(u weburl.URL) (outcome, error) {
-	u = published(u)
 	if u.Scheme() != "file" {
 		if d.web == nil {
 			return outcome{verdict: Unchecked}, nil
@@ -224,7 +243,7 @@ func (d *disk) find(u weburl.URL) (outcome, error) {
 		return d.web.look(d.web.keyOf(u), d.Accept)
 	}
 	path, err := url.PathUnescape(u.Path())
-	if err != nil || strings.ContainsRune(path, 0) {
+	if err != nil || strings.ContainsRune(path, 0) || u.Host() != "" {
 		return outcome{verdict: Broken, message: "no name of a file"}, nil
 	}
 	path = filepath.Clean(path)
@@ -281,20 +300,8 @@ func (d *disk) rows(yield func(PageRow, error) bool) {
 	}
 }
 
-// published returns what a URL stands for when its file is on the Web: of two slashes at the
-// beginning of a link, a file makes the scheme that it has itself.
-func published(u weburl.URL) weburl.URL {
-	if u.Scheme() == "file" && u.Host() != "" {
-		if there, err := weburl.Parse("https" + strings.TrimPrefix(u.String(), "file")); err == nil {
-			return there
-		}
-	}
-	return u
-}
-
 // nameOf returns the path of a file from here, with its fragment, and other URLs as they are.
 func nameOf(u weburl.URL) string {
-	u = published(u)
 	path, err := url.PathUnescape(u.Path())
 	if u.Scheme() != "file" || err != nil {
 		return u.String()

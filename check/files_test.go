@@ -131,13 +131,20 @@ func TestHostileFiles(t *testing.T) {
 // TestFilesAsPublished: a link that begins with a slash leads into the folder, whatever else this
 // machine has there, and one that begins with two, to another host.
 func TestFilesAsPublished(t *testing.T) {
-	write(t, map[string]string{"docs/a b.html": "<a href=/tmp/>x</a><a href=' /in'>y</a><script src=//cdn.test/x.js></script>", "docs/in": ""})
+	write(t, map[string]string{"docs/a b.html": "<a href=/tmp/>x</a><a href=' /in'>y</a><script src=//cdn.test:8080/x.js></script>", "docs/in": ""})
 	r, err := Files([]string{"docs"}, "", Options{})
 	if got, want := found(t, r, err), []string{"docs/a b.html:1:9 broken-link /tmp/"}; !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
+	web := makeJob(t, answer("https://cdn.test:8080/x.js", 404, ""))
+	if r, err = Files([]string{"docs"}, web, Options{}); err != nil || r.Totals.URLs != 1 || r.Totals.Broken != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := found(t, r, err); len(got) != 2 || got[1] != "docs/a b.html:1:52 broken-link https://cdn.test:8080/x.js" {
+		t.Errorf("%q", got)
+	}
 	off, err := OffSite([]string{"docs"}, Options{})
-	if err != nil || !slices.Equal(off, []string{"https://cdn.test/x.js"}) {
+	if err != nil || !slices.Equal(off, []string{"https://cdn.test:8080/x.js"}) {
 		t.Errorf("%q, %v", off, err)
 	}
 }

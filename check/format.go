@@ -168,8 +168,11 @@ func quoted(text string) string {
 func (s Style) summary(out io.Writer, r *Report) {
 	t := &r.Totals
 	state := s.paint(green, "nothing is broken")
-	if r.Failed() {
+	switch {
+	case r.Failed():
 		state = s.paint(red, plural(t.Errors, "error"))
+	case r.isEmpty():
+		state = s.paint(yellow, "nothing could be read")
 	}
 	fmt.Fprintf(out, "%s, %s, %s", state, plural(t.Warnings, "warning"), plural(t.Notes, "note"))
 	if t.Known > 0 {

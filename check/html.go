@@ -75,7 +75,10 @@ type htmlReport struct {
 
 // Verdict is the report in words.
 func (v *htmlReport) Verdict() string {
-	if !v.Failed() {
+	switch {
+	case v.isEmpty():
+		return "Nothing could be read"
+	case !v.Failed():
 		return "Nothing is broken"
 	}
 	return number(v.Totals.Errors) + " " + noun(v.Totals.Errors, "error")

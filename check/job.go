@@ -76,21 +76,11 @@ func (s *site) countFinding(f *Finding) {
 
 // record takes in the last record of a URL: what became of it, and the links of its body.
 func (s *site) record(n *target, r *record.Record) error {
-	t := &s.report.Totals
-	t.URLs++
-	t.Statuses[outcomeName(r)]++
 	o, err := s.targets.look(n.key, s.Accept)
 	if err != nil {
 		return err
 	}
-	switch o.verdict {
-	case OK:
-		t.OK++
-	case Broken:
-		t.Broken++
-	case Unknown:
-		t.Unknown++
-	}
+	s.requested(r, &o)
 	if n.flags&isSeed != 0 {
 		s.given(r, &o)
 	}

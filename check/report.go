@@ -172,6 +172,12 @@ type Report struct {
 // Failed reports whether something is broken: whether there are errors.
 func (r *Report) Failed() bool { return r.Totals.Errors > 0 }
 
+// isEmpty reports whether nothing could be checked: no page was read, and nothing is known to be ok or
+// broken.
+func (r *Report) isEmpty() bool {
+	return r.Totals.Pages == 0 && r.Totals.OK == 0 && !r.Failed()
+}
+
 var errStopped = errors.New("stopped")
 
 // Findings yields the findings in the order of the report. It can be called again.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/weftcrawl/weft/record"
@@ -58,6 +59,23 @@ func TestVerdicts(t *testing.T) {
 		if got, rule, message := judge(&c.r, accept); got != c.want || rule != c.rule || got != OK && got != Unchecked && message == "" {
 			t.Errorf("%s: %s %s %q, want %s %s", name, got, rule, message, c.want, c.rule)
 		}
+	}
+}
+
+// TestNothingRead: a check that could read nothing does not say that nothing is broken.
+func TestNothingRead(t *testing.T) {
+	for status, want := range map[int]string{503: "nothing could be read", 404: "1 error", 200: "nothing is broken"} {
+		seed := answer("http://a.test/", status, "")
+		seed.From = ""
+		r, err := Job(makeJob(t, seed), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := writeText(&out, r, Style{}); err != nil || !strings.Contains(out.String(), want) || r.Failed() != (status == 404) {
+			t.Errorf("%d: %s, %v", status, out.String(), err)
+		}
+		r.Close()
 	}
 }
 

@@ -212,14 +212,16 @@ func holdsJob(path string) bool {
 
 // areFiles reports whether arguments are files or folders; all of them or none.
 func areFiles(args []string) (bool, error) {
-	found := 0
+	found, other := 0, ""
 	for _, arg := range args {
 		if _, err := os.Stat(arg); err == nil {
 			found++
+		} else {
+			other = arg
 		}
 	}
-	if found > 0 && found < len(args) {
-		return false, usage("check: expected URLs, or files and folders, not both")
+	if found > 0 && other != "" {
+		return false, usage("check: %.128q: no such file, expected URLs, or files and folders, not both", weft.WithoutSecrets(other))
 	}
 	return found > 0, nil
 }

@@ -117,6 +117,7 @@ func TestCheckAgain(t *testing.T) {
 		"check -q -o none/report.html " + site:          exitUsage,
 		"check -q -o . " + site:                         exitUsage,
 		"check -q --retry-failed none " + site:          exitUsage,
+		"check -q job.weft/pages.jsonl none.html":       exitUsage,
 		"check -q --update none":                        exitUsage,
 		"check -q --job job.weft --depth 3":             exitUsage,
 		"check -q -o report.html --scope page job.weft": exitBroken,
