@@ -46,7 +46,7 @@ func (b *bodies) read(r *record.Record) ([]byte, error) {
 	if !b.folder || len(r.SHA256) < 2 || r.SHA256 != filepath.Base(r.SHA256) {
 		return nil, errNoBody
 	}
-	f, err := os.Open(filepath.Join(b.dir, "bodies", r.SHA256[:2], r.SHA256))
+	f, err := openRegular(filepath.Join(b.dir, "bodies", r.SHA256[:2], r.SHA256))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoBody
 	}

@@ -322,15 +322,24 @@ func fileURL(absolute string) (weburl.URL, error) {
 	return weburl.Parse((&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String())
 }
 
-// readFile reads the beginning of a regular file. It does not wait for the writer of a pipe.
+// readFile reads the beginning of a regular file.
 func readFile(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s: not a file", path))
-	}
 	return io.ReadAll(io.LimitReader(f, maxBody))
+}
+
+// openRegular opens a regular file. It does not wait for the writer of a pipe.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s: not a file", path), f.Close())
+	}
+	return f, nil
 }

@@ -120,6 +120,12 @@ func TestHostileFiles(t *testing.T) {
 	if _, err := readFile("docs/pipe.md"); err == nil {
 		t.Error("a pipe was read")
 	}
+	if err := syscall.Mkfifo("pages.jsonl", 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Job(".", Options{}); err == nil {
+		t.Error("a job whose records are a pipe was read")
+	}
 }
 
 // TestFilesAsPublished: a link that begins with a slash leads into the folder, whatever else this

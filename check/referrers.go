@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/weftcrawl/weft/refs"
@@ -12,7 +11,7 @@ import (
 // referrers reports the targets that are not ok with the pages that a job without bodies knows to
 // lead there: where on them, it does not know.
 func (s *site) referrers(dir string) error {
-	f, err := os.Open(filepath.Join(dir, refs.File))
+	f, err := openRegular(filepath.Join(dir, refs.File))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -72,7 +72,7 @@ const maxRecord = 4 << 20
 
 // openTargets reads pages.jsonl of a job.
 func openTargets(dir string, canon weburl.RuleSet, accept []Range) (*targets, error) {
-	f, err := os.Open(filepath.Join(dir, "pages.jsonl"))
+	f, err := openRegular(filepath.Join(dir, "pages.jsonl"))
 	if err != nil {
 		return nil, err
 	}
