@@ -240,3 +240,18 @@ func TestCheckStrangersFiles(t *testing.T) {
 		t.Errorf("%+v, requests %q", e, got)
 	}
 }
+
+// TestOwnPages: nothing in the documentation of Weft is broken.
+func TestOwnPages(t *testing.T) {
+	args := []string{"check", "--no-external"}
+	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs"} {
+		path, err := filepath.Abs(filepath.Join("../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, path)
+	}
+	if e := weftRun(t, args...); e.code != exitDone || !strings.Contains(e.stdout, "nothing is broken") {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+}
