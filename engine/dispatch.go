@@ -195,7 +195,7 @@ func (d *Coordinator) finish() {
 	d.admission.begin.Set()
 }
 
-// DrainTime is how long a crawl that drains should wait for what is in flight. It is longer than most
+// DrainTime is how long a crawl that drains waits for what is in flight. It is longer than most
 // fetches take, and shorter than people wait for a command that they have interrupted.
 const DrainTime = 10 * time.Second
 

@@ -39,7 +39,7 @@ var doors = map[string]string{
 	// The store: called from loops' offloads, and Pebble has goroutines of its own.
 	"frontier/store/failure.go":             "a call of Pebble that never returns is left behind",
 	"frontier/store/memory.go":              "any goroutine may read",
-	"frontier/store/read.go":                "the next chunk is read ahead",
+	"frontier/store/scan.go":                "the next chunk is read ahead",
 	"frontier/store/diskfull.go":            "writes wait for space until abandoned",
 	"frontier/store/spare.go":               "batches are filled on a loop, committed off it",
 	"frontier/store/store.go":               "any goroutine may read and close",

@@ -44,15 +44,7 @@ func main() {
 	runs := flag.Int("runs", 7, "pairs of crawls")
 	flag.Parse()
 	page, err := measure(*weft, *jobs, *runs, *command)
-	if err == nil && *out != "" {
-		err = os.WriteFile(*out, page, 0o666)
-	} else if err == nil {
-		_, err = os.Stdout.Write(page)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "archive:", err)
-		os.Exit(1)
-	}
+	machine.Publish("archive", *out, page, err)
 }
 
 // bench is one making of the page.

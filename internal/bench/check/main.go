@@ -60,15 +60,7 @@ func main() {
 		}, linkcheckerBroken},
 	}
 	page, err := measure(all, *runs, *most, *command)
-	if err == nil && *out != "" {
-		err = os.WriteFile(*out, page, 0o666)
-	} else if err == nil {
-		_, err = os.Stdout.Write(page)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "check:", err)
-		os.Exit(1)
-	}
+	machine.Publish("check", *out, page, err)
 }
 
 func measure(all []checker, runs int, most time.Duration, command string) ([]byte, error) {

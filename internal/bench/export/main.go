@@ -27,6 +27,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/bench/machine"
+
 	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/record"
 )
@@ -41,15 +43,7 @@ func main() {
 	urls := flag.Int("urls", 10_000_000, "records of the job")
 	flag.Parse()
 	page, err := measure(*weft, *jobs, *urls, *command)
-	if err == nil && *out != "" {
-		err = os.WriteFile(*out, page, 0o666)
-	} else if err == nil {
-		_, err = os.Stdout.Write(page)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "export:", err)
-		os.Exit(1)
-	}
+	machine.Publish("export", *out, page, err)
 }
 
 func measure(weft, jobs string, urls int, command string) ([]byte, error) {

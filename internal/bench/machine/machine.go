@@ -1,5 +1,5 @@
 // Package machine identifies the machine and the commit of a measurement, for the pages in
-// docs/bench.
+// docs/bench, and writes them.
 package machine
 
 import (
@@ -41,6 +41,20 @@ func Commit() string {
 		return "unknown"
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// Publish writes the page of a program to a file, or to standard output if it has no name. It ends
+// the program with an error of making the page, or of writing it.
+func Publish(program, file string, page []byte, err error) {
+	if err == nil && file != "" {
+		err = os.WriteFile(file, page, 0o666)
+	} else if err == nil {
+		_, err = os.Stdout.Write(page)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		os.Exit(1)
+	}
 }
 
 // Thousands formats n as a whole number with commas.

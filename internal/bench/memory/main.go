@@ -27,6 +27,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/bench/machine"
 	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
@@ -43,15 +44,7 @@ func main() {
 		os.Exit(3)
 	}
 	page, err := write(flag.Arg(0), *command, strings.Split(*budgets, ","), *only, *runs)
-	if err == nil && *out == "" {
-		_, err = os.Stdout.Write(page)
-	} else if err == nil {
-		err = os.WriteFile(*out, page, 0o666)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "memory:", err)
-		os.Exit(1)
-	}
+	machine.Publish("memory", *out, page, err)
 }
 
 // load is a web, and how to crawl it.

@@ -24,6 +24,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/bench/machine"
+
 	"github.com/weftcrawl/weft/internal/bench/origin"
 	"github.com/weftcrawl/weft/internal/process"
 )
@@ -42,15 +44,7 @@ func main() {
 	runs := flag.Int("runs", 5, "runs per site")
 	flag.Parse()
 	page, err := measure(*weft, *jobs, *runs, *command)
-	if err == nil && *out != "" {
-		err = os.WriteFile(*out, page, 0o666)
-	} else if err == nil {
-		_, err = os.Stdout.Write(page)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "recrawl:", err)
-		os.Exit(1)
-	}
+	machine.Publish("recrawl", *out, page, err)
 }
 
 // figures are the cost of one crawl.

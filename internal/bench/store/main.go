@@ -38,15 +38,7 @@ func main() {
 	urls := flag.Int("urls", 10_000_000, "URLs of the largest crawl to resume")
 	flag.Parse()
 	page, err := write(*command, []place{{"memory", *memory}, {"disk", *disk}}, *urls)
-	if err == nil && *out != "" {
-		err = os.WriteFile(*out, page, 0o666)
-	} else if err == nil {
-		_, err = os.Stdout.Write(page)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "store:", err)
-		os.Exit(1)
-	}
+	machine.Publish("store", *out, page, err)
 }
 
 // place is where jobs are stored.
