@@ -408,3 +408,53 @@ func TestDiskStaysFull(t *testing.T) {
 		})
 	}
 }
+
+// crashAgain crawls a job on a disk a second time, from a time on, and crashes the machine before its
+// disk operations: one in some of the first ones, which move URLs back to pending, and some of all. It
+// loses any part of what was not synced. Whether it crashed or not, the crawl ends as check expects.
+func (w *world) crashAgain(t *testing.T, crawled *storetest.FS, o weft.Options, begin time.Duration, first, oneIn int, check func(*storetest.FS, weft.Summary) error) {
+	finish := func(disk *storetest.FS) error {
+		sum, err := w.crawl(disk, o, schedule{begin: begin})
+		disk.Before(nil)
+		if err == nil {
+			err = check(disk, sum)
+		}
+		if err == nil && !sum.Finished {
+			err = fmt.Errorf("not finished: %+v", sum)
+		}
+		return err
+	}
+	again := func(before func(point storetest.Point, disk *storetest.FS, what string)) []storetest.Point {
+		disk, points := crawled.Crash(100, rand.New(rand.NewPCG(1, 2))), storetest.Points{}
+		disk.Before(func(op storetest.Op, path string) error {
+			point := points.Next(op, path)
+			before(point, disk, fmt.Sprintf("%v of %s", point, path))
+			return nil
+		})
+		if err := finish(disk); err != nil {
+			t.Fatal(err)
+		}
+		return points.All()
+	}
+	all := again(func(storetest.Point, *storetest.FS, string) {})
+	tried := storetest.Sample(all[:first], oneIn)
+	for i := 0; i < len(all); i += long.Or(60, 16) {
+		tried = append(tried, all[i])
+	}
+	type crash struct {
+		what string
+		disk *storetest.FS
+	}
+	var crashes []crash
+	again(func(point storetest.Point, disk *storetest.FS, what string) {
+		if n := len(crashes); slices.Contains(tried, point) {
+			crashes = append(crashes, crash{what, disk.Crash(n%3*50, rand.New(rand.NewPCG(uint64(n), 3)))})
+		}
+	})
+	forAll(len(crashes), 2, func(i int) {
+		if err := finish(crashes[i].disk); err != nil {
+			t.Errorf("crash before %s: %v", crashes[i].what, err)
+		}
+	})
+	t.Logf("crashes before %d of %d operations", len(crashes), len(all))
+}

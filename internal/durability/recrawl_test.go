@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -111,45 +110,9 @@ func TestRecrawlCrash(t *testing.T) {
 	update := few
 	update.Update = true
 	begin := clock.Now().Sub(aiotest.Epoch)
-	recrawl := func(before func(point storetest.Point, disk *storetest.FS, what string)) []storetest.Point {
-		disk, points := crawled.Crash(100, rand.New(rand.NewPCG(1, 2))), storetest.Points{}
-		disk.Before(func(op storetest.Op, path string) error {
-			point := points.Next(op, path)
-			before(point, disk, fmt.Sprintf("%v of %s", point, path))
-			return nil
-		})
-		if sum, err := w.crawl(disk, update, schedule{begin: begin}); err != nil || !sum.Finished {
-			t.Fatalf("summary %+v, error %v", sum, err)
-		}
-		return points.All()
-	}
-	all := recrawl(func(storetest.Point, *storetest.FS, string) {})
-	start := all[:40] // here all URLs become pending again
-	tried := storetest.Sample(start, long.Or(3, 1))
-	for i := 0; i < len(all); i += long.Or(60, 16) {
-		tried = append(tried, all[i])
-	}
-	type crash struct {
-		what string
-		disk *storetest.FS
-	}
-	var crashes []crash
-	recrawl(func(point storetest.Point, disk *storetest.FS, what string) {
-		if n := len(crashes); slices.Contains(tried, point) {
-			crashes = append(crashes, crash{what, disk.Crash(n%3*50, rand.New(rand.NewPCG(uint64(n), 3)))})
-		}
+	w.crashAgain(t, crawled, update, begin, 40, long.Or(3, 1), func(disk *storetest.FS, _ weft.Summary) error {
+		return w.checkVisits(disk)
 	})
-	forAll(len(crashes), 2, func(i int) {
-		c := crashes[i]
-		sum, err := w.crawl(c.disk, update, schedule{begin: begin})
-		if err == nil {
-			err = w.checkVisits(c.disk)
-		}
-		if err != nil || !sum.Finished {
-			t.Errorf("crash before %s: error %v, summary %+v", c.what, err, sum)
-		}
-	})
-	t.Logf("crashes before %d of %d operations", len(crashes), len(all))
 }
 
 func byVisit(pages []byte) (map[int][]weft.Record, error) {

@@ -2,8 +2,6 @@ package durability_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/weftcrawl/weft"
@@ -82,47 +80,7 @@ func TestRetryCrash(t *testing.T) {
 	retry := few
 	retry.RetryFailed, retry.Tuning = asked, &tuning.Options{Retried: 3}
 	begin := clock.Now().Sub(aiotest.Epoch)
-	again := func(before func(point storetest.Point, disk *storetest.FS, what string)) []storetest.Point {
-		disk, points := crawled.Crash(100, rand.New(rand.NewPCG(1, 2))), storetest.Points{}
-		disk.Before(func(op storetest.Op, path string) error {
-			point := points.Next(op, path)
-			before(point, disk, fmt.Sprintf("%v of %s", point, path))
-			return nil
-		})
-		sum, err := w.crawl(disk, retry, schedule{begin: begin})
-		disk.Before(nil)
-		if err == nil {
-			err = w.checkRetried(disk, asked, sum)
-		}
-		if err != nil || !sum.Finished {
-			t.Fatalf("summary %+v, error %v", sum, err)
-		}
-		return points.All()
-	}
-	all := again(func(storetest.Point, *storetest.FS, string) {})
-	tried := storetest.Sample(all[:60], long.Or(5, 1)) // here URLs become pending again
-	for i := 0; i < len(all); i += long.Or(60, 16) {
-		tried = append(tried, all[i])
-	}
-	type crash struct {
-		what string
-		disk *storetest.FS
-	}
-	var crashes []crash
-	again(func(point storetest.Point, disk *storetest.FS, what string) {
-		if n := len(crashes); slices.Contains(tried, point) {
-			crashes = append(crashes, crash{what, disk.Crash(n%3*50, rand.New(rand.NewPCG(uint64(n), 3)))})
-		}
+	w.crashAgain(t, crawled, retry, begin, 60, long.Or(5, 1), func(disk *storetest.FS, sum weft.Summary) error {
+		return w.checkRetried(disk, asked, sum)
 	})
-	forAll(len(crashes), 2, func(i int) {
-		c := crashes[i]
-		sum, err := w.crawl(c.disk, retry, schedule{begin: begin})
-		if err == nil {
-			err = w.checkRetried(c.disk, asked, sum)
-		}
-		if err != nil || !sum.Finished {
-			t.Errorf("crash before %s: error %v, summary %+v", c.what, err, sum)
-		}
-	})
-	t.Logf("%d URLs, crashes before %d of %d operations", len(w.truth), len(crashes), len(all))
 }
