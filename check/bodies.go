@@ -43,10 +43,10 @@ func (b *bodies) read(r *record.Record) ([]byte, error) {
 	if b.archive != nil {
 		return b.fromArchive(r)
 	}
-	if !b.folder || len(r.SHA256) < 2 || r.SHA256 != filepath.Base(r.SHA256) {
+	if !b.folder {
 		return nil, errNoBody
 	}
-	f, err := openRegular(filepath.Join(b.dir, "bodies", r.SHA256[:2], r.SHA256))
+	f, err := archive.OpenBody(b.dir, r.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoBody
 	}

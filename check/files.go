@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/weftcrawl/weft/archive"
 
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
@@ -324,22 +325,10 @@ func fileURL(absolute string) (weburl.URL, error) {
 
 // readFile reads the beginning of a regular file.
 func readFile(path string) ([]byte, error) {
-	f, err := openRegular(path)
+	f, err := archive.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxBody))
-}
-
-// openRegular opens a regular file. It does not wait for the writer of a pipe.
-func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s: not a file", path), f.Close())
-	}
-	return f, nil
 }

@@ -149,8 +149,8 @@ func TestFilesAsPublished(t *testing.T) {
 	}
 }
 
-// TestMarkdownBombs: short documents that would take minutes or gigabytes are errors, and those that
-// people write are none.
+// TestMarkdownBombs: a short document that would take minutes or gigabytes is an error; a document
+// that a person writes is not.
 func TestMarkdownBombs(t *testing.T) {
 	row := strings.Repeat("|a", 50) + "|\n"
 	for name, c := range map[string]struct {

@@ -393,7 +393,7 @@ func bucketBars(buckets []Bucket, inWords func(int64) string) (all []bar) {
 	return all[:used]
 }
 
-// depthBars are the depths up to the deepest; those that have no bar of their own share the last.
+// depthBars are the depths up to the deepest; depths without a bar share the last one.
 func depthBars(counts map[int]int) (all []bar) {
 	for _, depth := range slices.Sorted(maps.Keys(counts)) {
 		for len(all) <= min(depth, maxBars-1) {

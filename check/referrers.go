@@ -5,13 +5,15 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/weftcrawl/weft/archive"
+
 	"github.com/weftcrawl/weft/refs"
 )
 
 // referrers reports the targets that are not ok with the pages that a job without bodies knows to
 // lead there: where on them, it does not know.
 func (s *site) referrers(dir string) error {
-	f, err := openRegular(filepath.Join(dir, refs.File))
+	f, err := archive.OpenRegular(filepath.Join(dir, refs.File))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

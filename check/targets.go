@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weftcrawl/weft/archive"
+
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -72,7 +74,7 @@ const maxRecord = 4 << 20
 
 // openTargets reads pages.jsonl of a job.
 func openTargets(dir string, canon weburl.RuleSet, accept []Range) (*targets, error) {
-	f, err := openRegular(filepath.Join(dir, "pages.jsonl"))
+	f, err := archive.OpenRegular(filepath.Join(dir, "pages.jsonl"))
 	if err != nil {
 		return nil, err
 	}

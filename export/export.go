@@ -77,7 +77,7 @@ func IsText(name string) bool {
 	return slices.ContainsFunc(formats, func(f format) bool { return f.name == name && f.text })
 }
 
-// rows are what is asked for of a table.
+// rows are the rows of a table that the options select.
 type rows struct {
 	table   *table
 	columns []column

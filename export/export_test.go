@@ -169,7 +169,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestAsCrawled: CSV and JSON are those that a crawl writes, where the fields are the same.
+// TestAsCrawled: an export writes the CSV and JSON that the crawl wrote, for the same fields.
 func TestAsCrawled(t *testing.T) {
 	dir := site(t)
 	inCSV, inJSON := record.NewStream(record.Form{Format: record.FormatCSV}, true), new(bytes.Buffer)

@@ -130,7 +130,7 @@ func (f *catJobFlags) printBody(dir, url string) error {
 	case record == nil || record.SHA256 == "":
 		return errNoResponse(url)
 	}
-	body, err := os.Open(filepath.Join(dir, "bodies", record.SHA256[:2], record.SHA256))
+	body, err := archive.OpenBody(dir, record.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s has no archive and no body of %s, expected a job of weft crawl --warc or --bodies", dir, url)
 	}
@@ -147,7 +147,7 @@ func (f *catJobFlags) printBody(dir, url string) error {
 
 // lastRecord returns the last record of a URL, of a visit or of any; nil: there is none.
 func lastRecord(dir, url string, visit int) (last *weft.Record, err error) {
-	f, err := os.Open(filepath.Join(dir, "pages.jsonl"))
+	f, err := archive.OpenRegular(filepath.Join(dir, "pages.jsonl"))
 	if err != nil {
 		return nil, reason(err)
 	}

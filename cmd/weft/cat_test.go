@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -81,5 +82,35 @@ func TestCatBodies(t *testing.T) {
 	}
 	if e := weftIn(t, dir, "cat", "job", s.URL); e.code != exitDone || e.stdout == "" {
 		t.Errorf("exit %d, %q, %s", e.code, e.stdout, e.stderr)
+	}
+}
+
+// TestCatHostileJob: the records of a job from elsewhere lead to no file but its bodies, and a pipe in
+// place of a file does not hang the command.
+func TestCatHostileJob(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	pages := filepath.Join(dir, "job/pages.jsonl")
+	if err := os.MkdirAll(filepath.Join(dir, "job/bodies/.."), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, sum := range []string{"x", "../../secret", strings.Repeat("x", 64)} {
+		if err := os.WriteFile(pages, fmt.Appendf(nil, `{"url":"http://a.test/","sha256":%q}`+"\n", sum), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if e := weftIn(t, dir, "cat", "job", "http://a.test/"); e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, "no body of http://a.test/") {
+			t.Errorf("sha256 %q: %+v", sum, e)
+		}
+	}
+	if err := os.Remove(pages); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(pages, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if e := weftIn(t, dir, "cat", "job", "http://a.test/"); e.code != exitError || !strings.Contains(e.stderr, "not a file") {
+		t.Errorf("a pipe: %+v", e)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/weftcrawl/weft/internal/where"
 )
 
-// retryFlags are --retry-failed and what selects other URLs than those that may pass.
+// retryFlags are --retry-failed, and the flags that replace its selection: URLs that may pass.
 type retryFlags struct {
 	dir       string // the folder of a job; empty: no retry
 	status    []weft.StatusRange

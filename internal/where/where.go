@@ -33,7 +33,7 @@ type Filter[T any] struct {
 	machine vm.VM
 	record  reflect.Value // what the program reads: of type environment, its fields as in fields
 	pointer any           // to it
-	fields  []field       // those that the condition names
+	fields  []field       // named in the condition
 }
 
 // field is a field of a record.
