@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/results"
 
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
@@ -330,5 +331,5 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxBody))
+	return io.ReadAll(io.LimitReader(f, results.MaxBody))
 }

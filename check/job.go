@@ -8,6 +8,7 @@ import (
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/results"
 	"github.com/weftcrawl/weft/sitemap"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -20,17 +21,17 @@ func Job(dir string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := openBodies(dir)
+	b, err := results.OpenBodies(dir)
 	if err != nil {
 		t.close()
 		return nil, err
 	}
-	defer b.close()
+	defer b.Close()
 	j := &site{analysis: newAnalysis(dir, o), targets: t, bodies: b}
 	j.analysis.look = func(u weburl.URL) (outcome, error) { return t.look(t.keyOf(u), o.Accept) }
 	j.analysis.count = j.countFinding
 	j.fail(t.last(j.record))
-	if !b.any() {
+	if !b.Any() {
 		j.fail(j.referrers(dir))
 	}
 	if j.siteMaps > 0 {
@@ -52,7 +53,7 @@ func Job(dir string, o Options) (*Report, error) {
 type site struct {
 	*analysis
 	targets  *targets
-	bodies   *bodies
+	bodies   *results.Bodies
 	siteMaps int // that were read
 }
 
@@ -91,7 +92,7 @@ func (s *site) record(n *target, r *record.Record) error {
 	if n.flags&isPage != 0 {
 		s.page(n, r)
 	}
-	if reads := links.Reads(r.Type()) || r.Sitemap != ""; !reads || !r.IsFetched() || !s.bodies.any() {
+	if reads := links.Reads(r.Type()) || r.Sitemap != ""; !reads || !r.IsFetched() || !s.bodies.Any() {
 		return s.err
 	}
 	return s.read(n, u, r)
@@ -106,8 +107,8 @@ func (s *site) given(r *record.Record, o *outcome) {
 
 // read reads the body of a record.
 func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
-	body, err := s.bodies.read(r)
-	if errors.Is(err, errNoBody) {
+	body, err := s.bodies.Read(r)
+	if errors.Is(err, results.ErrNoBody) {
 		return s.err
 	}
 	if err != nil {

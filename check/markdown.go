@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/results"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -25,14 +26,14 @@ const (
 var (
 	errNested   = fmt.Errorf("more than %d quotes or lists in one another", mostNested)
 	errCells    = fmt.Errorf("more than %d cells of tables", mostCells)
-	errRendered = fmt.Errorf("more than %d MiB as HTML", maxBody>>20)
+	errRendered = fmt.Errorf("more than %d MiB as HTML", results.MaxBody>>20)
 )
 
 // bounded takes the HTML of a document, which references may make much longer than it.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxBody {
+	if b.Len()+len(p) > results.MaxBody {
 		return 0, errRendered
 	}
 	return b.Buffer.Write(p)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -301,5 +300,3 @@ func (t *targets) close() error { return t.file.Close() }
 func outcomeName(r *record.Record) string {
 	return cmp.Or(clipped(r.ErrorKind, 64), fmt.Sprint(r.Status))
 }
-
-var errNoBody = errors.New("no body")

@@ -319,7 +319,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	dir := jobOf(t, nil, nil)
-	put(t, dir, "pages.jsonl", strings.Repeat("x", longest+1)+"\n")
+	put(t, dir, "pages.jsonl", strings.Repeat("x", 16<<20+1)+"\n")
 	if _, err := export(dir, Options{Format: "csv"}); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("a long line: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/results"
 )
 
 // entry is a line of a file under a key: a hash of the URL, or of the URLs, that it speaks of.
@@ -64,60 +65,33 @@ func (s *source) sorted(put func(entries) error, judge func(e entry, same bool))
 	return errors.Join(err, all.sorter.Close())
 }
 
-// bitmap is a set of lines; nil is empty.
-type bitmap []uint64
-
-func (b *bitmap) set(line uint64) {
-	for uint64(len(*b)) <= line/64 {
-		*b = append(*b, 0)
-	}
-	(*b)[line/64] |= 1 << (line % 64)
-}
-
-func (b bitmap) has(line uint64) bool {
-	return line/64 < uint64(len(b)) && b[line/64]&(1<<(line%64)) != 0
-}
-
 // mark finds the records that later ones of the same URLs replace.
-func (s *source) mark() error {
+func (s *source) mark() (err error) {
 	if s.marked {
 		return nil
 	}
 	s.marked = true
-	var last entry
-	return s.sorted(func(all entries) error {
-		return s.eachRecord(func(e entry, _ line) error {
-			s.visits = s.visits || e.visit > 1
-			if s.o.Visit != 0 && int(e.visit) != s.o.Visit {
-				return nil
-			}
-			return all.add(e)
-		})
-	}, func(e entry, same bool) {
-		if same {
-			s.old.set(last.line)
-		}
-		last = e
-	})
+	s.old, s.visits, err = results.Superseded(s.ctx, s.dir, s.o.Visit, s.o.Temp)
+	return err
 }
 
 // eachRecord reads the URL and the visit of each record.
-func (s *source) eachRecord(do func(entry, line) error) error {
-	f, err := openFile(s.dir, "pages.jsonl")
+func (s *source) eachRecord(do func(entry, results.Line) error) error {
+	f, err := results.OpenFile(s.dir, results.Pages)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	for l := range f.lines() {
+	for l := range f.Lines() {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		e := entry{line: l.n, role: roleRecord}
-		if url, ok := l.plain("url"); ok {
-			e.key, e.visit = keyOf(string(url)), l.visit()
+		e := entry{line: l.N, role: roleRecord}
+		if url, ok := l.Plain("url"); ok {
+			e.key, e.visit = keyOf(string(url)), l.Visit()
 		} else {
 			var r record.Record
-			if err := l.into(&r); err != nil {
+			if err := l.Into(&r); err != nil {
 				return err
 			}
 			e.key, e.visit = keyOf(r.URL), uint32(max(r.Visit, 1))
@@ -130,17 +104,17 @@ func (s *source) eachRecord(do func(entry, line) error) error {
 }
 
 // eachLink reads each link that is not in old, with the number of its line and its visit.
-func (s *source) eachLink(old bitmap, do func(*record.Link, entry) error) error {
+func (s *source) eachLink(old results.Set, do func(*record.Link, entry) error) error {
 	for l, err := range s.currentLinks(old) {
 		if err == nil {
 			err = s.ctx.Err()
 		}
 		var link record.Link
 		if err == nil {
-			err = l.into(&link)
+			err = l.Into(&link)
 		}
 		if err == nil {
-			err = do(&link, entry{line: l.n, visit: uint32(max(link.Visit, 1))})
+			err = do(&link, entry{line: l.N, visit: uint32(max(link.Visit, 1))})
 		}
 		if err != nil {
 			return err
@@ -151,7 +125,7 @@ func (s *source) eachLink(old bitmap, do func(*record.Link, entry) error) error 
 
 // oldLinks finds the links that pages no longer have: those of an earlier visit than the one that
 // found the page changed, new or gone last.
-func (s *source) oldLinks() (old bitmap, err error) {
+func (s *source) oldLinks() (old results.Set, err error) {
 	if err := s.mark(); err != nil {
 		return nil, err
 	}
@@ -161,18 +135,18 @@ func (s *source) oldLinks() (old bitmap, err error) {
 	if s.o.Visit != 0 {
 		return old, s.eachLink(nil, func(_ *record.Link, e entry) error {
 			if int(e.visit) != s.o.Visit {
-				old.set(e.line)
+				old.Add(e.line)
 			}
 			return nil
 		})
 	}
 	current := uint32(0) // the visit whose links the page has
 	return old, s.sorted(func(all entries) error {
-		err := s.eachRecord(func(e entry, l line) error {
+		err := s.eachRecord(func(e entry, l results.Line) error {
 			var r struct {
 				Change record.Change `json:"change"`
 			}
-			if err := l.into(&r); err != nil {
+			if err := l.Into(&r); err != nil {
 				return err
 			}
 			if e.visit > 1 && (r.Change == "" || r.Change == record.ChangeUnchanged) {
@@ -195,7 +169,7 @@ func (s *source) oldLinks() (old bitmap, err error) {
 		case e.role == roleRecord:
 			current = e.visit
 		case e.visit < current:
-			old.set(e.line)
+			old.Add(e.line)
 		}
 	})
 }
@@ -222,7 +196,7 @@ func (s *source) eachEdge(condition string, nodes func(add func(url string) erro
 		}
 		return s.eachLink(old, func(l *record.Link, e entry) error {
 			if holds, err := filter.Matches(l); err != nil || !holds {
-				others.set(e.line)
+				others.Add(e.line)
 				return err
 			}
 			return addEdge(all, l, e, nodes != nil)
@@ -232,7 +206,7 @@ func (s *source) eachEdge(condition string, nodes func(add func(url string) erro
 			first = e.role
 		}
 		if first == roleLink || e.role == rolePair && same { // without a node, or repeated
-			others.set(e.line)
+			others.Add(e.line)
 		}
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft/internal/near"
 	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/results"
 )
 
 // page is a row of the table pages: a record, and what follows from it.
@@ -197,9 +198,9 @@ type source struct {
 	dir    string
 	job    *weft.Job
 	o      *Options
-	old    bitmap // lines of pages.jsonl that later ones of the same URLs replace
-	marked bool   // old is known
-	visits bool   // the job has more than one
+	old    results.Set // lines of pages.jsonl that later ones of the same URLs replace
+	marked bool        // old is known
+	visits bool        // the job has more than one
 }
 
 // pages yields the last record of each URL, or the URLs that wait.
@@ -231,18 +232,18 @@ func (s *source) recorded(yield func(*page, error) bool) {
 		yield(nil, err)
 		return
 	}
-	f, err := openFile(s.dir, "pages.jsonl")
+	f, err := results.OpenFile(s.dir, results.Pages)
 	if err != nil {
 		yield(nil, err)
 		return
 	}
 	defer f.Close()
-	for l := range f.lines() {
-		if s.old.has(l.n) {
+	for l := range f.Lines() {
+		if s.old.Has(l.N) {
 			continue
 		}
 		var p page
-		if err := l.into(&p.Record); err != nil {
+		if err := l.Into(&p.Record); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -306,7 +307,7 @@ func (s *source) links() iter.Seq2[*record.Link, error] {
 		for l, err := range s.currentLinks(old) {
 			var link record.Link
 			if err == nil {
-				err = l.into(&link)
+				err = l.Into(&link)
 			}
 			if !yield(&link, err) || err != nil {
 				return
@@ -316,19 +317,19 @@ func (s *source) links() iter.Seq2[*record.Link, error] {
 }
 
 // currentLinks yields the lines of links.jsonl that are not in old.
-func (s *source) currentLinks(old bitmap) iter.Seq2[line, error] {
-	return func(yield func(line, error) bool) {
-		f, err := openFile(s.dir, "links.jsonl")
+func (s *source) currentLinks(old results.Set) iter.Seq2[results.Line, error] {
+	return func(yield func(results.Line, error) bool) {
+		f, err := results.OpenFile(s.dir, "links.jsonl")
 		if errors.Is(err, fs.ErrNotExist) {
 			err = ErrNoLinks
 		}
 		if err != nil {
-			yield(line{}, err)
+			yield(results.Line{}, err)
 			return
 		}
 		defer f.Close()
-		for l := range f.lines() {
-			if !old.has(l.n) && !yield(l, nil) {
+		for l := range f.Lines() {
+			if !old.Has(l.N) && !yield(l, nil) {
 				return
 			}
 		}

@@ -1,4 +1,4 @@
-package export
+package results
 
 import (
 	"bufio"
@@ -11,20 +11,23 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/weftcrawl/weft/archive"
 )
 
 // longest bounds a line of a file of records, in bytes.
 const longest = 16 << 20
 
-// file is a file of records, as long as it was when it was opened.
-type file struct {
+// File is a file of records, as long as it was when it was opened.
+type File struct {
 	*os.File
 	name string
 	size int64
 }
 
-func openFile(dir, name string) (*file, error) {
-	f, err := os.Open(filepath.Join(dir, name))
+// OpenFile opens a file of records of a job: pages.jsonl, or another of its lists.
+func OpenFile(dir, name string) (*File, error) {
+	f, err := archive.OpenRegular(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
@@ -32,12 +35,12 @@ func openFile(dir, name string) (*file, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &file{f, name, info.Size()}, nil
+	return &File{f, name, info.Size()}, nil
 }
 
-// lines yields the complete lines. A line holds until the next.
-func (f *file) lines() iter.Seq[line] {
-	return func(yield func(line) bool) {
+// Lines yields the complete lines. A line holds until the next.
+func (f *File) Lines() iter.Seq[Line] {
+	return func(yield func(Line) bool) {
 		r := bufio.NewReaderSize(io.NewSectionReader(f, 0, f.size), 256<<10)
 		var long []byte
 		for n := uint64(0); ; n++ {
@@ -56,44 +59,44 @@ func (f *file) lines() iter.Seq[line] {
 			case len(text) > longest:
 				err = fmt.Errorf("longer than %d bytes", longest)
 			}
-			if !yield(line{f, n, text, err}) || err != nil {
+			if !yield(Line{N: n, file: f, text: text, err: err}) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// line is a line of a file, or the error of reading it.
-type line struct {
-	file *file
-	n    uint64 // its number, from 0
+// Line is a line of a file, or the error of reading it.
+type Line struct {
+	N    uint64 // its number, from 0
+	file *File
 	text []byte
 	err  error
 }
 
-// into reads the line as JSON.
-func (l *line) into(v any) error {
+// Into reads the line as JSON.
+func (l *Line) Into(v any) error {
 	err := l.err
 	if err == nil {
 		err = json.Unmarshal(l.text, v)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: line %d: %w", l.file.name, l.n+1, err)
+		return fmt.Errorf("%s: line %d: %w", l.file.name, l.N+1, err)
 	}
 	return nil
 }
 
-// plain returns the value of a text field that a line begins with: no backslash is in it. Lines that
+// Plain returns the value of a text field that a line begins with: no backslash is in it. Lines that
 // Weft writes begin so.
-func (l *line) plain(field string) (value []byte, ok bool) {
+func (l *Line) Plain(field string) (value []byte, ok bool) {
 	rest, begins := bytes.CutPrefix(l.text, []byte(`{"`+field+`":"`))
 	value, _, ends := bytes.Cut(rest, []byte{'"'})
 	return value, l.err == nil && begins && ends && bytes.IndexByte(value, '\\') < 0
 }
 
-// visit returns the number of a visit that a line of Weft names; 1 is the first. The quote of a key
+// Visit returns the number of a visit that a line of Weft names; 1 is the first. The quote of a key
 // that a text quotes has a backslash in front.
-func (l *line) visit() uint32 {
+func (l *Line) Visit() uint32 {
 	_, rest, found := bytes.Cut(l.text, []byte(`,"visit":`))
 	end := bytes.IndexAny(rest, ",}")
 	if !found || end < 0 {

@@ -1,4 +1,4 @@
-package check
+package results
 
 import (
 	"errors"
@@ -12,18 +12,22 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// maxBody bounds a body that is read, in bytes: of a longer one the beginning counts.
-const maxBody = 64 << 20
+// MaxBody bounds a body that is read, in bytes: of a longer one the beginning counts.
+const MaxBody = 64 << 20
 
-// bodies finds the bodies of a job, in its archive or in its folder of bodies.
-type bodies struct {
+// Bodies finds the bodies of a job, in its archive or in its folder of bodies.
+type Bodies struct {
 	dir     string
 	archive *archive.Archive // or nil
 	folder  bool             // there is a folder of bodies
 }
 
-func openBodies(dir string) (*bodies, error) {
-	b := &bodies{dir: dir}
+// ErrNoBody is returned for a record whose body the job has not kept.
+var ErrNoBody = errors.New("no body, expected a job of weft crawl --warc or --bodies")
+
+// OpenBodies opens the bodies of a job, if it has any. Close them.
+func OpenBodies(dir string) (*Bodies, error) {
+	b := &Bodies{dir: dir}
 	if info, err := os.Stat(filepath.Join(dir, "bodies")); err == nil {
 		b.folder = info.IsDir()
 	}
@@ -35,35 +39,35 @@ func openBodies(dir string) (*bodies, error) {
 	return b, err
 }
 
-// any reports whether the job has bodies at all.
-func (b *bodies) any() bool { return b.folder || b.archive != nil }
+// Any reports whether the job has bodies at all.
+func (b *Bodies) Any() bool { return b.folder || b.archive != nil }
 
-// read returns the body that a record describes. Its error is errNoBody if the job has none.
-func (b *bodies) read(r *record.Record) ([]byte, error) {
+// Read returns the body that a record describes. Its error is ErrNoBody if the job has none.
+func (b *Bodies) Read(r *record.Record) ([]byte, error) {
 	if b.archive != nil {
 		return b.fromArchive(r)
 	}
 	if !b.folder {
-		return nil, errNoBody
+		return nil, ErrNoBody
 	}
 	f, err := archive.OpenBody(b.dir, r.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errNoBody
+		return nil, ErrNoBody
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxBody))
+	return io.ReadAll(io.LimitReader(f, MaxBody))
 }
 
-func (b *bodies) fromArchive(r *record.Record) ([]byte, error) {
+func (b *Bodies) fromArchive(r *record.Record) ([]byte, error) {
 	captures, err := b.archive.Captures(r.URL)
 	if err != nil {
 		return nil, err
 	}
 	if len(captures) == 0 {
-		return nil, errNoBody
+		return nil, ErrNoBody
 	}
 	c := captures[len(captures)-1]
 	for _, other := range captures {
@@ -80,14 +84,15 @@ func (b *bodies) fromArchive(r *record.Record) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.URL, err)
 	}
-	text, err := io.ReadAll(io.LimitReader(body, maxBody))
+	text, err := io.ReadAll(io.LimitReader(body, MaxBody))
 	if len(text) > 0 {
 		return text, nil // what was received counts
 	}
 	return nil, err
 }
 
-func (b *bodies) close() error {
+// Close lets go of the archive.
+func (b *Bodies) Close() error {
 	if b.archive == nil {
 		return nil
 	}

@@ -1,0 +1,119 @@
+package results
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"iter"
+
+	"github.com/weftcrawl/weft/internal/extsort"
+	"github.com/weftcrawl/weft/record"
+)
+
+// Pages is the name of the file of records.
+const Pages = "pages.jsonl"
+
+// Last yields the last record of each URL of a job, in the order of pages.jsonl: those of a visit,
+// or of all visits if it is 0. Each holds until the next. An error ends it; temp is a folder for
+// what does not fit into memory, "" that for temporary files.
+func Last(ctx context.Context, dir string, visit int, temp string) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		old, _, err := Superseded(ctx, dir, visit, temp)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		f, err := OpenFile(dir, Pages)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		for l := range f.Lines() {
+			if old.Has(l.N) {
+				continue
+			}
+			var r record.Record
+			if err := errors.Join(ctx.Err(), l.Into(&r)); err != nil {
+				yield(nil, err)
+				return
+			}
+			if visit != 0 && max(r.Visit, 1) != visit {
+				continue
+			}
+			if !yield(&r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Superseded returns the lines of pages.jsonl that later ones of the same URLs replace: of a visit,
+// or of all visits if it is 0. It also tells whether there are several.
+func Superseded(ctx context.Context, dir string, visit int, temp string) (old Set, visits bool, err error) {
+	f, err := OpenFile(dir, Pages)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	// Lines sort by URL, then by number.
+	sorter := extsort.New(temp)
+	defer sorter.Close()
+	var entry [16 + 8]byte
+	for l := range f.Lines() {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		url, at, err := l.url()
+		if err != nil {
+			return nil, false, err
+		}
+		visits = visits || at > 1
+		if visit != 0 && at != visit {
+			continue
+		}
+		sum := sha256.Sum256(url)
+		copy(entry[:16], sum[:])
+		binary.BigEndian.PutUint64(entry[16:], l.N)
+		if err := sorter.Add(entry[:]); err != nil {
+			return nil, false, err
+		}
+	}
+	var last [16 + 8]byte
+	first := true
+	return old, visits, sorter.Each(func(line []byte) error {
+		if !first && [16]byte(line) == [16]byte(last[:]) {
+			old.Add(binary.BigEndian.Uint64(last[16:]))
+		}
+		first = false
+		copy(last[:], line)
+		return nil
+	})
+}
+
+// url returns the URL and the visit of a record.
+func (l *Line) url() (url []byte, visit int, err error) {
+	if url, ok := l.Plain("url"); ok {
+		return url, int(l.Visit()), nil
+	}
+	var r record.Record
+	err = l.Into(&r)
+	return []byte(r.URL), max(r.Visit, 1), err
+}
+
+// Set is a set of lines; nil is empty.
+type Set []uint64
+
+// Add adds a line.
+func (s *Set) Add(line uint64) {
+	for uint64(len(*s)) <= line/64 {
+		*s = append(*s, 0)
+	}
+	(*s)[line/64] |= 1 << (line % 64)
+}
+
+// Has reports whether a line is in it.
+func (s Set) Has(line uint64) bool {
+	return line/64 < uint64(len(s)) && s[line/64]&(1<<(line%64)) != 0
+}

@@ -1,0 +1,59 @@
+package results
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func jobWith(t *testing.T, lines ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, Pages), []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func last(t *testing.T, dir string, visit int) (all []string, failure error) {
+	t.Helper()
+	for r, err := range Last(t.Context(), dir, visit, t.TempDir()) {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, fmt.Sprintf("%s %d", r.URL, r.Status))
+	}
+	return all, nil
+}
+
+func TestLast(t *testing.T) {
+	dir := jobWith(t,
+		`{"url":"http://a/1","status":200}`,
+		`{"url":"http://a/2","status":500}`,
+		`{"url":"http://a/\u0031","status":404}`, // another program wrote it
+		`{"url":"http://a/2","status":200,"visit":2}`,
+		`{"url":"http://a/3","sta`) // a crawl is writing
+	for _, test := range []struct {
+		visit int
+		want  []string
+	}{
+		{0, []string{"http://a/1 404", "http://a/2 200"}},
+		{1, []string{"http://a/2 500", "http://a/1 404"}},
+		{2, []string{"http://a/2 200"}},
+		{3, nil},
+	} {
+		if got, err := last(t, dir, test.visit); err != nil || !slices.Equal(got, test.want) {
+			t.Errorf("visit %d: %q, %v, expected %q", test.visit, got, err, test.want)
+		}
+	}
+}
+
+func TestLastDamaged(t *testing.T) {
+	dir := jobWith(t, `{"url":"http://a/1"}`, `{"url":"http://a/2"`, ``)
+	if _, err := last(t, dir, 0); err == nil || !strings.HasPrefix(err.Error(), "pages.jsonl: line 2: ") {
+		t.Errorf("error %v, expected one of line 2", err)
+	}
+}
