@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/check"
@@ -19,7 +21,10 @@ import (
 func crawl(t *testing.T, site string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "job")
-	c, err := weft.New(weft.Options{Seeds: []string{site}, Job: dir, Archive: true, External: true, Assets: weft.AssetsScope, Retries: -1, PerHost: 16})
+	c, err := weft.New(weft.Options{
+		Seeds: []string{site}, Job: dir, Archive: true, External: true, Assets: weft.AssetsScope, Retries: -1, PerHost: 16,
+		FirstByteTimeout: 2 * time.Second,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,13 +37,25 @@ func crawl(t *testing.T, site string) (dir string) {
 // TestFaults: of a site with every kind of fault, each is reported once, at its line and column, and
 // nothing else is.
 func TestFaults(t *testing.T) {
-	tls := httptest.NewUnstartedServer(nil)
-	tls.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Parallel() // it waits for a timeout
+	plain, tls := httptest.NewUnstartedServer(nil), httptest.NewUnstartedServer(nil)
+	for _, s := range []*httptest.Server{plain, tls} {
+		s.Config.ErrorLog = log.New(io.Discard, "", 0)
+		defer s.Close()
+	}
+	plain.Start()
 	tls.StartTLS()
-	defer tls.Close()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
 	refused := httptest.NewServer(nil)
 	refused.Close()
-	site := &webtest.LinkFaults{Refused: refused.URL, BadTLS: tls.URL}
+	site := &webtest.LinkFaults{
+		Refused: refused.URL, Silent: "http://" + silent.Addr().String(),
+		BadTLS: tls.URL, NoTLS: strings.Replace(plain.URL, "http:", "https:", 1),
+	}
 	var want []string
 	for _, f := range site.All() {
 		want = append(want, fmt.Sprintf("%s %s:%d:%d", f.Rule, f.Page, f.Line, f.Column))

@@ -260,7 +260,7 @@ func (t *targets) follow(n *target, accept []Range) (o outcome, err error) {
 		}
 		o.end, o.status, o.kind, o.err = n.key, r.Status, r.ErrorKind, r.Error
 		o.url = cmp.Or(o.url, r.URL)
-		if n.redirect == (key{}) {
+		if n.redirect == (key{}) || r.ErrorKind == record.KindRedirects { // the end, or the last that is followed
 			o.verdict, o.rule, o.message = judge(&r, accept)
 			if n.flags&isMissing != 0 && o.verdict == OK {
 				o.verdict, o.rule, o.message = Broken, Soft404, "the page says what the site says of pages that do not exist"

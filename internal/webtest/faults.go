@@ -12,6 +12,7 @@ import (
 
 // LinkFault is something wrong with a link, of a kind that people make.
 type LinkFault struct {
+	Group  string // of kinds, such as "redirects": one of FaultGroups
 	Kind   string // names it, such as "img srcset"; each has a page
 	Rule   string // what a checker calls it: see package check
 	Page   string // path of the page that has it
@@ -20,11 +21,17 @@ type LinkFault struct {
 	Link   string // the URL as the page writes it
 }
 
+// FaultGroups are the groups of faults.
+var FaultGroups = []string{"elements", "documents", "statuses", "redirects", "fragments", "syntax", "network", "TLS"}
+
 // LinkFaults is a site with faults: each once, beside a link of the same kind that is sound. It is
-// reached from its root. Other sites are needed for some: Refused, where nothing listens, and
-// BadTLS, whose certificate is invalid; without them these kinds are left out.
+// reached from its root. Other sites are needed for some; without them these kinds are left out. They
+// are named as in http://127.0.0.1:9, without a slash at the end.
 type LinkFaults struct {
-	Refused, BadTLS string // such as http://127.0.0.1:9, without a slash at the end
+	Refused string // nothing listens
+	Silent  string // it takes connections, and never responds
+	BadTLS  string // https with an invalid certificate
+	NoTLS   string // https in the URL, and a server that speaks http
 
 	pages map[string]faultyPage
 	all   []LinkFault
@@ -67,18 +74,27 @@ var faultyElements = []struct{ kind, html string }{
 	{"after a script", `<script>"<a href='/x'>"</script><a href="%">text</a>`},
 }
 
-// links are whole links that are wrong, and the rules that say so. {refused} and {tls} stand for the other sites.
-var faultyLinks = []struct{ kind, rule, link string }{
-	{"404", "broken-link", "/status/404/a"}, {"410", "broken-link", "/status/410/a"}, {"400", "broken-link", "/status/400/a"}, {"500", "broken-link", "/status/500/a"},
-	{"401", "unknown", "/status/401/a"}, {"403", "unknown", "/status/403/a"}, {"451", "unknown", "/status/451/a"}, {"999", "unknown", "/status/999/a"},
-	{"bot wall", "unknown", "/wall"}, {"robots.txt", "unknown", "/closed/a"},
-	{"moved", "permanent-redirect", "/to/301/ok/moved"}, {"moved 308", "permanent-redirect", "/to/308/ok/moved8"}, {"moved to nowhere", "broken-link", "/to/301/broken/moved"},
-	{"found nowhere", "broken-link", "/to/302/broken/found"}, {"chain", "redirect-chain", "/to/302/to/307/ok/chain"}, {"circle", "redirect-loop", "/circle/1"}, {"self", "redirect-loop", "/circle/self"},
-	{"fragment", "missing-fragment", "/anchors#none"}, {"fragment escaped", "missing-fragment", "/anchors#%C3%A4"}, {"fragment case", "missing-fragment", "/anchors#Id"},
-	{"fragment of this page", "missing-fragment", "#none"}, {"fragment behind a redirect", "missing-fragment", "/to/302/anchors#none"},
-	{"no URL", "invalid-url", "http://[x/"}, {"no port", "invalid-url", "http://a:b/"}, {"mail", "invalid-mail", "mailto:a.test"}, {"mail list", "invalid-mail", "mailto:a@b.test,c"},
-	{"mail copy", "invalid-mail", "mailto:a@b.test?cc=c%40"}, {"no such name", "broken-link", "http://name.invalid/"},
-	{"refused", "broken-link", "{refused}/a"}, {"certificate", "certificate", "{tls}/a"},
+// faultyLinks are whole links that are wrong, and the rules that say so. {refused} and the like stand
+// for the other sites.
+var faultyLinks = []struct{ group, kind, rule, link string }{
+	{"statuses", "404", "broken-link", "/status/404/a"}, {"statuses", "410", "broken-link", "/status/410/a"},
+	{"statuses", "400", "broken-link", "/status/400/a"}, {"statuses", "500", "broken-link", "/status/500/a"},
+	{"statuses", "401", "unknown", "/status/401/a"}, {"statuses", "403", "unknown", "/status/403/a"},
+	{"statuses", "451", "unknown", "/status/451/a"}, {"statuses", "999", "unknown", "/status/999/a"},
+	{"statuses", "bot wall", "unknown", "/wall"}, {"statuses", "robots.txt", "unknown", "/closed/a"},
+	{"redirects", "moved", "permanent-redirect", "/to/301/ok/moved"}, {"redirects", "moved 308", "permanent-redirect", "/to/308/ok/moved8"},
+	{"redirects", "moved to nowhere", "broken-link", "/to/301/broken/moved"}, {"redirects", "found nowhere", "broken-link", "/to/302/broken/found"},
+	{"redirects", "chain", "redirect-chain", "/to/302/to/307/ok/chain"}, {"redirects", "circle", "redirect-loop", "/circle/1"},
+	{"redirects", "self", "redirect-loop", "/circle/self"}, {"redirects", "endless", "redirect-loop", "/further/1"},
+	{"fragments", "fragment", "missing-fragment", "/anchors#none"}, {"fragments", "fragment escaped", "missing-fragment", "/anchors#%C3%A4"},
+	{"fragments", "fragment case", "missing-fragment", "/anchors#Id"}, {"fragments", "fragment of this page", "missing-fragment", "#none"},
+	{"fragments", "fragment behind a redirect", "missing-fragment", "/to/302/anchors#none"},
+	{"syntax", "no URL", "invalid-url", "http://[x/"}, {"syntax", "no port", "invalid-url", "http://a:b/"},
+	{"syntax", "mail", "invalid-mail", "mailto:a.test"}, {"syntax", "mail list", "invalid-mail", "mailto:a@b.test,c"},
+	{"syntax", "mail copy", "invalid-mail", "mailto:a@b.test?cc=c%40"},
+	{"network", "no such name", "broken-link", "http://name.invalid/"}, {"network", "refused", "broken-link", "{refused}/a"},
+	{"network", "timeout", "unknown", "{silent}/a"}, {"network", "cut", "unknown", "/cut"},
+	{"TLS", "certificate", "certificate", "{tls}/a"}, {"TLS", "no TLS", "broken-link", "{notls}/a"},
 }
 
 // soundLinks are links that are not wrong, though they may look so.
@@ -110,12 +126,12 @@ func (f *LinkFaults) make() {
 			extension, rest = "."+at[:end], at[end:]
 		}
 		fill := func(folder string) string { return strings.ReplaceAll(before+folder+name+extension+rest, "\x00", "%") }
-		f.page(e.kind, "broken-link", fill("/ok/"), fill("/broken/"), before, "/broken/"+name+extension)
+		f.page("elements", e.kind, "broken-link", fill("/ok/"), fill("/broken/"), before, "/broken/"+name+extension)
 	}
 	for _, l := range faultyLinks {
-		link := strings.NewReplacer("{refused}", f.Refused, "{tls}", f.BadTLS).Replace(l.link)
+		link := strings.NewReplacer("{refused}", f.Refused, "{silent}", f.Silent, "{tls}", f.BadTLS, "{notls}", f.NoTLS).Replace(l.link)
 		if !strings.HasPrefix(link, "/a") || strings.HasPrefix(l.link, "/") {
-			f.page(l.kind, l.rule, `<a href="/ok/x">text</a>`, `<a href="`+link+`">text</a>`, `<a href="`, link)
+			f.page(l.group, l.kind, l.rule, `<a href="/ok/x">text</a>`, `<a href="`+link+`">text</a>`, `<a href="`, link)
 		}
 	}
 	f.documents()
@@ -130,12 +146,12 @@ func (f *LinkFaults) make() {
 }
 
 // page adds a page with a sound link, and a faulty one in its third line.
-func (f *LinkFaults) page(kind, rule, sound, faulty, before, link string) {
+func (f *LinkFaults) page(group, kind, rule, sound, faulty, before, link string) {
 	name := "/page/" + strings.ReplaceAll(kind, " ", "-")
 	const third = "é "
 	body := fmt.Sprintf("<!doctype html><meta charset=utf-8><title>%s</title>\n%s\n%s%s\n", kind, sound, third, faulty)
 	f.pages[name] = faultyPage{body: body}
-	f.all = append(f.all, LinkFault{kind, rule, name, 3, utf8.RuneCountInString(third+before) + 1, link})
+	f.all = append(f.all, LinkFault{group, kind, rule, name, 3, utf8.RuneCountInString(third+before) + 1, link})
 }
 
 // documents adds faults in what is no ordinary page.
@@ -155,7 +171,7 @@ func (f *LinkFaults) documents() {
 		f.pages[name] = faultyPage{contentType: d.contentType, body: d.body}
 		before, _, _ := strings.Cut(d.body, d.link)
 		line := strings.LastIndexByte(before, '\n') + 1
-		f.all = append(f.all, LinkFault{d.kind, "broken-link", name, strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[line:]) + 1, d.link})
+		f.all = append(f.all, LinkFault{"documents", d.kind, "broken-link", name, strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[line:]) + 1, d.link})
 	}
 }
 
@@ -201,6 +217,12 @@ func (f *LinkFaults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/circle/1", http.StatusFound)
 	case r.URL.Path == "/circle/self":
 		http.Redirect(w, r, "/circle/self", http.StatusFound)
+	case len(segments) > 2 && segments[1] == "further":
+		n := 0
+		fmt.Sscan(segments[2], &n)
+		http.Redirect(w, r, fmt.Sprintf("/further/%d", n+1), http.StatusFound)
+	case r.URL.Path == "/cut":
+		panic(http.ErrAbortHandler)
 	case len(segments) > 2 && segments[1] == "to":
 		status := 302
 		fmt.Sscan(segments[2], &status)
