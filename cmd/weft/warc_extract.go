@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft/internal/filename"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -84,7 +85,7 @@ func (f *extractFlags) run(paths []string) error {
 	}
 	defer root.Close()
 	out := newPrinter()
-	x := &extractor{extractFlags: *f, into: newUnpacked(root), out: out}
+	x := &extractor{extractFlags: *f, into: filename.NewFolder(root), out: out}
 	for _, path := range paths {
 		if err := x.file(path); err != nil {
 			return errors.Join(err, out.Flush())
@@ -137,7 +138,7 @@ func (f *extractFlags) body(r *warc.Record) (io.Reader, error) {
 // extractor writes the bodies of files.
 type extractor struct {
 	extractFlags
-	into   *unpacked
+	into   *filename.Folder
 	out    *printer
 	faults int
 }
@@ -181,7 +182,7 @@ func (x *extractor) record(path string, r *warc.Record) error {
 	default:
 		return nil
 	}
-	name, damage, err := x.into.write(r.URL(), mime, r.Date(), body)
+	name, damage, err := x.into.Write(r.URL(), mime, r.Date(), body)
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("%s: %w", x.dir, err)}
 	}
