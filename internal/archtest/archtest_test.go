@@ -43,6 +43,7 @@ var imports = map[string][]string{
 	"results": {"archive", "record", "internal/extsort"},
 	"check":   {"archive", "results", "links", "record", "refs", "sitemap", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/parser", "github.com/yuin/goldmark/renderer/html"},
 	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
+	"content": {"weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "links", "warc", "weburl", "internal/charset", "internal/markup", "internal/sniff"},
 	"wacz":    {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
@@ -172,7 +173,7 @@ var imports = map[string][]string{
 
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
-	"guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff",
+	"content", "guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff",
 	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants",
 }
 
