@@ -13,6 +13,7 @@ import (
 
 	"github.com/weftcrawl/weft/archive"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/rewrite"
 	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
@@ -162,15 +163,16 @@ func (d *document) rewrite(prefix, options, insert string) {
 		text, encoding = encoding.Decode(text), charset.Lookup("utf-8")
 		d.contentType = mime.FormatMediaType(mediaType, map[string]string{"charset": "utf-8"})
 	}
-	w := newRewriter(prefix, d.base, encoding)
-	w.xml = strings.HasSuffix(mediaType, "xml")
-	switch {
-	case mediaType == "text/css":
-		d.text = w.css(nil, text)
-	case html:
-		w.insert = insert
-		fallthrough
-	default:
-		d.text = w.html(text)
+	p := rewrite.Policy{Base: true, Confine: true, URL: func(u weburl.URL, _ rewrite.Use) (string, rewrite.Fate) {
+		return pathOf(prefix, u.String()), rewrite.Replace
+	}}
+	if html {
+		p.Insert = insert
+	}
+	w := rewrite.New(&p, d.base, encoding, strings.HasSuffix(mediaType, "xml"))
+	if mediaType == "text/css" {
+		d.text = w.AppendCSS(nil, text)
+	} else {
+		d.text = w.HTML(text)
 	}
 }

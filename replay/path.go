@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -88,4 +89,20 @@ func (s *Server) path(v view, date, url string) string {
 		return pathOf(s.root, url)
 	}
 	return pathOf(s.root+date+string(v)+"/", url)
+}
+
+// pathOf appends a URL to a prefix. A '%' that encodes nothing is encoded: the server of net/http
+// refuses it.
+func pathOf(prefix, url string) string {
+	if !strings.Contains(url, "%") {
+		return prefix + url
+	}
+	b := []byte(prefix)
+	for i := range len(url) {
+		b = append(b, url[i])
+		if url[i] == '%' && (i+2 >= len(url) || !markup.IsHexDigit(url[i+1]) || !markup.IsHexDigit(url[i+2])) {
+			b = append(b, "25"...)
+		}
+	}
+	return string(b)
 }

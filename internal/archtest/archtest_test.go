@@ -45,7 +45,7 @@ var imports = map[string][]string{
 	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
 	"content": {"weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"cdxj":    {"internal/extsort", "warc"},
-	"replay":  {"archive", "links", "warc", "weburl", "internal/charset", "internal/markup", "internal/sniff"},
+	"replay":  {"archive", "warc", "weburl", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
 	"wacz":    {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
@@ -131,6 +131,7 @@ var imports = map[string][]string{
 	"internal/ctl":            {},
 	"internal/extsort":        {},
 	"internal/filename":       {},
+	"internal/rewrite":        {"links", "weburl", "internal/charset", "internal/markup"},
 	"internal/feed":           {"internal/markup"},
 	"internal/golden":         {},
 	"internal/idna":           {"golang.org/x/net/idna", "golang.org/x/text/unicode/norm"},

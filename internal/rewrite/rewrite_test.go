@@ -1,4 +1,4 @@
-package replay
+package rewrite
 
 import (
 	"strings"
@@ -8,12 +8,17 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-func rewriterOf(t testing.TB, encoding string) *rewriter {
+// into leads URLs into a folder, as a replay does.
+func into(prefix string) *Policy {
+	return &Policy{Base: true, Confine: true, URL: func(u weburl.URL, _ Use) (string, Fate) { return prefix + u.String(), Replace }}
+}
+
+func rewriterOf(t testing.TB, encoding string) *Rewriter {
 	base, err := weburl.Parse("https://example.org/dir/page")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newRewriter("/1/", base, charset.Lookup(encoding))
+	return New(into("/1/"), base, charset.Lookup(encoding), false)
 }
 
 // TestHTML: what is rewritten, and what keeps its bytes.
@@ -26,7 +31,7 @@ func TestHTML(t *testing.T) {
 		`<a href="mailto:a@b">`:                                                                   ``,
 		`<a href=javascript:f()>`:                                                                 ``,
 		`<img src="data:image/gif;base64,AA">`:                                                    ``,
-		`<a href="//other.example/100%">`:                                                         `<a href="/1/https://other.example/100%25">`,
+		`<a href="//other.example/100%">`:                                                         `<a href="/1/https://other.example/100%">`,
 		`<img srcset="a.png 1x, /b,c.png 2x" alt=>`:                                               `<img srcset="` + at + `dir/a.png 1x, ` + at + `b,c.png 2x" alt=>`,
 		`<p style="background:url('a.png');x:y">`:                                                 `<p style="background:url('` + at + `dir/a.png');x:y">`,
 		`<style>@import "a.css";b{c:url(d'(e)}</style>`:                                           `<style>@import "` + at + `dir/a.css";b{c:url(d'(e)}</style>`,
@@ -48,12 +53,12 @@ func TestHTML(t *testing.T) {
 		if want == "" {
 			want = in
 		}
-		if got := string(rewriterOf(t, "utf-8").html([]byte(in))); got != want {
+		if got := string(rewriterOf(t, "utf-8").HTML([]byte(in))); got != want {
 			t.Errorf("%s\n%s, want\n%s", in, got, want)
 		}
 	}
 	w := rewriterOf(t, "windows-1252")
-	if got, want := string(w.html([]byte("<a href='\xe9?\xe9' style='a:\"\xe9\";b:url(c)'>\xe9"))),
+	if got, want := string(w.HTML([]byte("<a href='\xe9?\xe9' style='a:\"\xe9\";b:url(c)'>\xe9"))),
 		`<a href="`+at+`dir/%C3%A9?%E9" style="a:&quot;&#233;&quot;;b:url(`+at+`dir/c)">`+"\xe9"; got != want {
 		t.Errorf("%q, want\n%q", got, want)
 	}
@@ -65,7 +70,7 @@ func TestHTML(t *testing.T) {
 	} {
 		w := rewriterOf(t, "utf-8")
 		w.insert = "+"
-		if got := string(w.html([]byte(in))); got != want {
+		if got := string(w.HTML([]byte(in))); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
@@ -73,7 +78,7 @@ func TestHTML(t *testing.T) {
 
 // TestCSS: a URL cannot end the string or the parentheses that it stands in.
 func TestCSS(t *testing.T) {
-	got := string(rewriterOf(t, "utf-8").css(nil, []byte(`@namespace url(http://a/); a{b:url( "c'd(e).png" );f:URL(g\29 h);i:url(#j);k:image-set("l" 1x)}`)))
+	got := string(rewriterOf(t, "utf-8").AppendCSS(nil, []byte(`@namespace url(http://a/); a{b:url( "c'd(e).png" );f:URL(g\29 h);i:url(#j);k:image-set("l" 1x)}`)))
 	want := `@namespace url(http://a/); a{b:url( "/1/https://example.org/dir/c\000027d\000028e\000029.png" );f:URL(/1/https://example.org/dir/g\000029h);i:url(#j);k:image-set("/1/https://example.org/dir/l" 1x)}`
 	if got != want {
 		t.Errorf("%s, want\n%s", got, want)
@@ -85,7 +90,7 @@ func FuzzHTML(f *testing.F) {
 	f.Add([]byte(`<a href=b><img srcset="a 1x, b"><style>@import url(x)</style><svg><style>`))
 	f.Add([]byte(`<iframe srcdoc='<base href=/x><p style="a:url(b)">'><meta http-equiv=refresh content="1;url=x">`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		once := rewriterOf(t, "utf-8").html(body)
+		once := rewriterOf(t, "utf-8").HTML(body)
 		if len(once) > 100*(len(body)+100) {
 			t.Errorf("%d bytes of %d", len(once), len(body))
 		}
@@ -105,8 +110,48 @@ func TestLongBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "<base href='https://example.org/" + strings.Repeat("a", 30_000) + "/'>" + strings.Repeat("<a href=b>", 10_000)
-	out := newRewriter("/1mp_/", base, charset.Lookup("utf-8")).html([]byte(text))
-	if len(out) > 2*mostRewritten || !strings.HasSuffix(string(out), "<a href=b>") {
+	out := New(into("/1mp_/"), base, charset.Lookup("utf-8"), false).HTML([]byte(text))
+	if len(out) > 2*MaxAdded || !strings.HasSuffix(string(out), "<a href=b>") {
 		t.Errorf("%d bytes, which end with %.20q", len(out), out[len(out)-20:])
+	}
+}
+
+// TestFates: what stays, what another takes the place of, and what is gone without a trace that would
+// make a browser ask for it. Without the base element, what was relative to it is not.
+func TestFates(t *testing.T) {
+	p := Policy{URL: func(u weburl.URL, use Use) (string, Fate) {
+		switch name := strings.TrimPrefix(u.Path(), "/dir/"); {
+		case use == Hint:
+			return "", Remove
+		case strings.HasPrefix(name, "has"):
+			return "here/" + name, Replace
+		case use == Load:
+			return "", Remove
+		}
+		return u.String(), Replace
+	}}
+	for in, want := range map[string]string{
+		`<a href=has>`:                                       `<a href="here/has">`,
+		`<a href="#x">`:                                      `<a href="#x">`,
+		`<a href=no#x>`:                                      `<a href="https://example.org/dir/no#x">`,
+		`<img src=no alt=a>`:                                 `<img  alt=a>`,
+		`<img data-src=no>`:                                  `<img data-src="https://example.org/dir/no">`,
+		`<img srcset="no 1x, has 2x">`:                       `<img srcset="here/has 1x, here/has 2x">`,
+		`<img srcset="no 1x" src=has>`:                       `<img  src="here/has">`,
+		`<script src=no>f()</script>`:                        `<script src="data:,">f()</script>`,
+		`<p style="a:url(no)">`:                              `<p style="a:url(data:,)">`,
+		`<style>@import "no"; a{b:url(has)}</style>`:         `<style>@import "data:,"; a{b:url(here/has)}</style>`,
+		`<link rel="Alternate StyleSheet" href=no>`:          `<link rel="Alternate StyleSheet" >`,
+		`<link rel="preconnect" href=has>`:                   `<link rel="preconnect" >`,
+		`<link rel=next href=no>`:                            `<link rel=next href="https://example.org/dir/no">`,
+		`<base href=/dir/ target=a><a href="#x">`:            `<base  target=a><a href="https://example.org/dir/#x">`,
+		`<base href=/dir/has><base href=/><a href="">`:       `<base ><base ><a href="here/has">`,
+		`<form action=has><a target=_blank href=mailto:a@b>`: `<form action="here/has"><a target=_blank href=mailto:a@b>`,
+		`<svg><a xlink:href=no /><image href=no /></svg>`:    `<svg><a xlink:href="https://example.org/dir/no" /><image  /></svg>`,
+		`<base href=x/><iframe srcdoc="<a href=#x>">`:        `<base ><iframe srcdoc="&lt;a href=&quot;https://example.org/dir/x/#x&quot;>">`,
+	} {
+		if got := string(New(&p, rewriterOf(t, "utf-8").urls.Base(), charset.Lookup("utf-8"), false).HTML([]byte(in))); got != want {
+			t.Errorf("%s\n%s, want\n%s", in, got, want)
+		}
 	}
 }

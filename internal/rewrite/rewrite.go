@@ -1,0 +1,395 @@
+package rewrite
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/markup"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Policy says what becomes of the URLs of a document.
+type Policy struct {
+	// URL returns what stands for a URL of http or https from now on. It is given a URL with its
+	// fragment.
+	URL func(u weburl.URL, use Use) (string, Fate)
+
+	Insert  string // markup for the head; "": none
+	Base    bool   // the base element stays, with another URL; otherwise it goes
+	Confine bool   // nothing opens in another window or frame
+}
+
+// Use is what a browser does with a URL.
+type Use uint8
+
+// Uses.
+const (
+	Follow Use = iota // nothing, until a person goes there
+	Load              // it loads it to show the document
+	Hint              // it may do so in advance, or prepare to: a document looks the same without
+)
+
+// Fate is what becomes of a URL.
+type Fate uint8
+
+// Fates.
+const (
+	Keep    Fate = iota // it stays as it is
+	Replace             // another takes its place
+	Remove              // nothing is loaded in its place
+)
+
+// nothing is a URL that leads to nothing, and asks nobody.
+const nothing = "data:,"
+
+// MaxAdded bounds what the URLs of a document take in all, in bytes: beyond it they stay. A long
+// base URL would make gigabytes of short relative ones.
+const MaxAdded = 32 << 20
+
+// Rewriter gives a document other URLs. Everything else keeps its bytes.
+type Rewriter struct {
+	policy   *Policy
+	encoding *charset.Encoding
+	xml      bool
+
+	urls    weburl.Resolver
+	based   bool   // there was a base element
+	moved   bool   // it is removed
+	insert  string // is not inserted yet
+	foreign int    // open elements of SVG and MathML
+	depth   int    // of documents in one another
+	added   int    // bytes of rewritten URLs
+	attrs   []attr
+}
+
+// attr is an attribute of a tag and where it stands.
+type attr struct {
+	name, value []byte
+	from, to    int
+}
+
+// New returns what rewrites one document in an encoding, which is XML or not. Its URLs are relative to
+// base. ASCII in the encoding is ASCII.
+func New(p *Policy, base weburl.URL, encoding *charset.Encoding, xml bool) *Rewriter {
+	w := &Rewriter{policy: p, encoding: encoding, xml: xml, insert: p.Insert}
+	w.urls.ResetIn(base, encoding.Name())
+	return w
+}
+
+// url returns what a URL of the document becomes. It stays if it is a part of the document, or
+// neither http nor https.
+func (w *Rewriter) url(value []byte, use Use) (string, Fate) {
+	value = markup.Trim(value)
+	if !w.moved && (len(value) == 0 || value[0] == '#') || w.added > MaxAdded {
+		return "", Keep
+	}
+	u, err := w.urls.Resolve(value)
+	if err != nil || !u.IsHTTP() {
+		return "", Keep
+	}
+	to, fate := w.policy.URL(u, use)
+	w.added += len(to)
+	return to, fate
+}
+
+// HTML rewrites a page, or another document of elements: SVG.
+func (w *Rewriter) HTML(body []byte) []byte {
+	s := markup.Scanner{Body: body}
+	out := make([]byte, 0, len(body)+len(body)/4)
+	done := 0 // what stands before is in out
+	for {
+		token := s.Next()
+		if token == markup.EOF {
+			return append(out, body[done:]...)
+		}
+		if token == markup.Other {
+			continue
+		}
+		tag, start := strings.ToLower(string(s.Name)), place(body, s.Name)-1
+		w.attrs = w.attrs[:0]
+		for name, value, ok := s.Attr(); ok; name, value, ok = s.Attr() {
+			w.attrs = append(w.attrs, attr{name, value, place(body, name), s.Pos})
+		}
+		if s.Cut {
+			continue
+		}
+		if w.count(tag, token == markup.EndTag, &s); token == markup.EndTag {
+			continue
+		}
+		if w.insert != "" && tag != "html" && tag != "head" {
+			out = append(append(out, body[done:start]...), w.insert...)
+			done, w.insert = start, ""
+		}
+		for i, a := range w.attrs {
+			value, change := w.attribute(tag, a)
+			if !change {
+				continue
+			}
+			out = append(out, body[done:w.attrs[i].from]...)
+			if value != nil {
+				out = w.appendAttribute(out, a.name, value)
+			}
+			done = a.to
+		}
+		if w.insert != "" && tag == "head" {
+			out = append(append(out, body[done:s.Pos]...), w.insert...)
+			done, w.insert = s.Pos, ""
+		}
+		if text := w.rawText(tag, &s); tag == "style" {
+			from := s.Pos - len(text)
+			out = w.AppendCSS(append(out, body[done:from]...), text)
+			done = s.Pos
+		}
+	}
+}
+
+// place returns where a part of a body begins.
+func place(body, part []byte) int { return cap(body) - cap(part) }
+
+// count follows SVG and MathML, whose elements hold no raw text.
+func (w *Rewriter) count(tag string, end bool, s *markup.Scanner) {
+	switch {
+	case tag != "svg" && tag != "math":
+	case end:
+		w.foreign = max(0, w.foreign-1)
+	case !s.SelfClosing:
+		w.foreign++
+	}
+	s.Sections = w.xml || w.foreign > 0
+}
+
+// rawText moves behind the raw text of an element, and returns it.
+func (w *Rewriter) rawText(tag string, s *markup.Scanner) []byte {
+	if s.SelfClosing && (w.xml || w.foreign > 0) {
+		return nil
+	}
+	switch tag {
+	case "script", "style":
+		return s.RawText(tag)
+	case "iframe", "noembed", "noframes", "plaintext", "textarea", "title", "xmp":
+		if !w.xml && w.foreign == 0 {
+			return s.RawText(tag)
+		}
+	}
+	return nil
+}
+
+// appendAttribute appends an attribute whose value is UTF-8. In a document of another encoding,
+// references stand for characters outside of ASCII.
+func (w *Rewriter) appendAttribute(out, name, value []byte) []byte {
+	out = append(append(out, name...), `="`...)
+	for _, c := range string(value) {
+		switch {
+		case c == '&':
+			out = append(out, "&amp;"...)
+		case c == '"':
+			out = append(out, "&quot;"...)
+		case c == '<':
+			out = append(out, "&lt;"...)
+		case c < utf8.RuneSelf || w.encoding.Name() == "utf-8":
+			out = utf8.AppendRune(out, c)
+		default:
+			out = append(strconv.AppendInt(append(out, "&#"...), int64(c), 10), ';')
+		}
+	}
+	return append(out, '"')
+}
+
+// text returns an attribute's value in UTF-8, without references.
+func (w *Rewriter) text(raw []byte) []byte {
+	return markup.AppendText(nil, w.encoding.Decode(raw), markup.InAttribute)
+}
+
+// Bounds of documents in one another by srcdoc: how deep they are, and how long, in bytes. Each
+// level escapes those in it once more.
+const (
+	maxDepth  = 4
+	mostInner = 1 << 20
+)
+
+// attribute returns what an attribute becomes: change reports whether it does, and nil removes it.
+func (w *Rewriter) attribute(tag string, a attr) (value []byte, change bool) {
+	switch name := strings.ToLower(string(a.name)); name {
+	case "href", "xlink:href", "src", "action", "formaction", "poster", "background", "longdesc", "data-src", "data":
+		if name == "data" && tag != "object" {
+			return nil, false
+		}
+		if tag == "base" && name == "href" {
+			return w.base(w.text(a.value))
+		}
+		url, fate := w.url(w.text(a.value), w.use(tag, name))
+		if fate == Remove && tag == "script" {
+			return []byte(nothing), true // without the attribute, its text would run
+		}
+		if fate == Remove {
+			return nil, true
+		}
+		return []byte(url), fate == Replace
+	case "srcset", "imagesrcset", "data-srcset":
+		return w.srcset(w.text(a.value), w.use(tag, name)), true
+	case "style":
+		return w.AppendCSS(nil, w.text(a.value)), bytes.IndexByte(a.value, '(') >= 0
+	case "srcdoc":
+		if tag != "iframe" || w.depth == maxDepth || len(a.value) > mostInner {
+			return nil, tag == "iframe"
+		}
+		inner := New(w.policy, w.urls.Base(), charset.Lookup("utf-8"), false)
+		inner.depth, inner.added, inner.moved, inner.insert = w.depth+1, w.added, w.moved, ""
+		value = inner.HTML(w.text(a.value))
+		w.added = inner.added
+		return value, true
+	case "integrity", "crossorigin", "nonce", "ping": // of what was before it was rewritten
+		return nil, true
+	case "target":
+		return nil, w.policy.Confine && slices.Contains([]string{"_blank", "_new", "_parent", "_top"}, strings.ToLower(string(a.value)))
+	case "http-equiv", "content":
+		if tag == "meta" {
+			return w.meta(name, a)
+		}
+	}
+	return nil, false
+}
+
+// base reads a base element, and returns what becomes of its URL. The first one counts.
+func (w *Rewriter) base(value []byte) ([]byte, bool) {
+	url, fate := "", Keep
+	if w.policy.Base {
+		url, fate = w.url(value, Follow)
+	}
+	if !w.based {
+		w.based, w.moved = true, !w.policy.Base
+		if base, err := w.urls.Resolve(value); err == nil {
+			w.urls.ResetIn(base, w.encoding.Name())
+		}
+	}
+	if !w.policy.Base {
+		return nil, true
+	}
+	return []byte(url), fate == Replace
+}
+
+// use returns what a browser does with the URL of an attribute.
+func (w *Rewriter) use(tag, name string) Use {
+	switch name {
+	case "action", "formaction", "longdesc", "data-src", "data-srcset":
+		return Follow
+	}
+	switch tag {
+	case "a", "area", "form":
+		return Follow
+	case "link":
+		return w.relation()
+	}
+	return Load
+}
+
+// relations are those of a link element that a browser acts on.
+var relations = map[string]Use{
+	"stylesheet": Load, "icon": Load, "apple-touch-icon": Load, "apple-touch-icon-precomposed": Load, "mask-icon": Load,
+	"preload": Load, "modulepreload": Load,
+	"manifest": Hint, "preconnect": Hint, "dns-prefetch": Hint, "prefetch": Hint, "prerender": Hint,
+}
+
+// relation returns what a browser does with a link element: of several relations, what counts most.
+func (w *Rewriter) relation() (use Use) {
+	for _, a := range w.attrs {
+		if !markup.EqualFold(a.name, "rel") {
+			continue
+		}
+		for word := range strings.FieldsSeq(strings.ToLower(string(w.text(a.value)))) {
+			if is := relations[word]; use != Load && is != Follow {
+				use = is
+			}
+		}
+	}
+	return use
+}
+
+// meta rewrites the target of a refresh, and removes policies.
+func (w *Rewriter) meta(name string, a attr) (value []byte, change bool) {
+	equiv := ""
+	for _, other := range w.attrs {
+		if markup.EqualFold(other.name, "http-equiv") {
+			equiv = strings.ToLower(string(w.text(other.value)))
+		}
+	}
+	if strings.HasPrefix(equiv, "content-security-policy") {
+		return nil, true
+	}
+	if equiv != "refresh" || name != "content" {
+		return nil, false
+	}
+	content := w.text(a.value)
+	target := links.RefreshURL(content)
+	url, fate := w.url(target, Follow)
+	if fate != Replace {
+		return nil, false
+	}
+	from := place(content, target)
+	return slices.Concat(content[:from], []byte(url), content[from+len(target):]), true
+}
+
+// srcset rewrites a list of images; nil: none is left. One that is removed is replaced by the first
+// that is not.
+func (w *Rewriter) srcset(text []byte, use Use) (out []byte) {
+	type candidate struct {
+		from, to int
+		url      string
+		fate     Fate
+	}
+	var all []candidate
+	stays := ""
+	for value := range links.SrcsetURLs(text) {
+		from := place(text, value)
+		url, fate := w.url(value, use)
+		if all = append(all, candidate{from, from + len(value), url, fate}); stays == "" && fate == Replace {
+			stays = url
+		}
+	}
+	done := 0
+	for _, c := range all {
+		switch {
+		case c.fate == Keep:
+			continue
+		case c.fate == Remove && stays == "":
+			return nil
+		case c.fate == Remove:
+			c.url = stays
+		}
+		out = append(append(out, text[done:c.from]...), c.url...)
+		done = c.to
+	}
+	return append(out, text[done:]...)
+}
+
+// AppendCSS appends a rewritten style sheet.
+func (w *Rewriter) AppendCSS(out, text []byte) []byte {
+	done := 0
+	for at, value := range links.StyleURLs(text) {
+		url, fate := w.url(w.encoding.Decode(value), Load)
+		if fate == Keep {
+			continue
+		}
+		if fate == Remove {
+			url = nothing
+		}
+		out = append(out, text[done:at.From]...)
+		for i := range len(url) {
+			switch c := url[i]; c {
+			case '"', '\'', '(', ')', '\\', '<':
+				const hex = "0123456789abcdef"
+				out = append(out, `\0000`...)
+				out = append(out, hex[c>>4], hex[c&15])
+			default:
+				out = append(out, c)
+			}
+		}
+		done = at.To
+	}
+	return append(out, text[done:]...)
+}
