@@ -19,7 +19,7 @@ import (
 type Batch struct {
 	store  *Store
 	writer writer
-	lines  map[string][]byte   // by output
+	lines  map[string]lines    // by output
 	ended  []string            // outputs of the series
 	dirs   map[string]struct{} // to be synced
 	next   uint64              // larger than every Seq in it
@@ -48,7 +48,7 @@ var _ frontier.Journal = (*Batch)(nil)
 func (s *Store) Begin() *Batch {
 	return &Batch{
 		store: s, writer: s.engine.newWriter(),
-		lines: make(map[string][]byte), dirs: make(map[string]struct{}),
+		lines: make(map[string]lines), dirs: make(map[string]struct{}),
 		date: func(t time.Time) time.Time { return t },
 	}
 }
@@ -68,11 +68,7 @@ func (b *Batch) Append(output string, lines []byte) {
 	if !slices.Contains(b.store.fixed, output) && !b.store.series.has(output) {
 		panic(fmt.Sprintf("store: append to %q, which is no output", output))
 	}
-	all, begun := b.lines[output]
-	if !begun {
-		all = b.store.spare.take(b.store.series.of(output))
-	}
-	b.lines[output] = append(all, lines...)
+	b.lines[output] = b.lines[output].append(lines, &b.store.spare)
 	b.size += len(lines)
 }
 
@@ -282,7 +278,7 @@ func (s *Store) Commit(b *Batch) error {
 		if o, _ := s.outputOf(name); o != nil {
 			o.committed = o.size
 		}
-		s.spare.give(s.series.of(name), lines)
+		s.spare.give(lines)
 	}
 	if err := s.endOutputs(b.ended); err != nil { // the next run does it
 		s.failure.set(err)

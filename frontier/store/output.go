@@ -62,12 +62,14 @@ func fileSize(fsys FS, path string) (int64, error) {
 }
 
 // append writes and syncs lines. They count once the batch is committed.
-func (o *output) append(lines []byte) error {
-	n, err := o.file.WriteAt(lines, o.size)
-	if err != nil {
-		return err
+func (o *output) append(all lines) error {
+	for _, block := range all {
+		n, err := o.file.WriteAt(block, o.size)
+		if err != nil {
+			return err
+		}
+		o.size += int64(n)
 	}
-	o.size += int64(n)
 	return o.file.SyncData()
 }
 

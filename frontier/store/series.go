@@ -65,14 +65,6 @@ func (s *series) has(name string) bool {
 	return s.dir != "" && strings.HasPrefix(name, s.dir+"/")
 }
 
-// of returns one name for all outputs of the series, and that of any other.
-func (s *series) of(name string) string {
-	if s.has(name) {
-		return s.dir
-	}
-	return name
-}
-
 // openSeries checks the files of a series, opens those that have not ended, and removes what was
 // begun without being committed.
 func (s *Store) openSeries(readOnly bool) error {
@@ -180,8 +172,8 @@ func (s *Store) endOutputs(names []string) error {
 
 // inOrder returns the names of outputs in the order in which they are written: those of the series
 // first, so that an index among Options.Outputs leads to what is there.
-func (s *Store) inOrder(lines map[string][]byte) []string {
-	names := slices.Sorted(maps.Keys(lines))
+func (s *Store) inOrder(all map[string]lines) []string {
+	names := slices.Sorted(maps.Keys(all))
 	slices.SortStableFunc(names, func(x, y string) int {
 		return cmp.Compare(slices.Index(s.fixed, x), slices.Index(s.fixed, y))
 	})

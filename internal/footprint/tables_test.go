@@ -70,7 +70,7 @@ var tables = map[string][]string{
 		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
 	},
 	"a response of a loop, of 64 KiB or less, and its fields": {"fetch.Loop.raw", "warc.Encoder.fields", "warc.Encoder.parts", "warc.Encoder.sum", "internal/deflate.Encoder.text"},
-	"two files of the archive, 3 buffers of 1.5 MiB":          {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
+	"two files of the archive, 96 blocks of 64 KiB":          {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
 	"4,096 hosts, and 1,024 sitemaps, of a loop":              {"fetch.readers.weights", "fetch.Loop.known"},
 
 	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
