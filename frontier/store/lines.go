@@ -1,7 +1,5 @@
 package store
 
-import "sync"
-
 // blockSize is that of the blocks that lines are kept in, in bytes: a batch of a busy crawl fills
 // some, and a write of one costs far more than the call.
 const blockSize = 64 << 10
@@ -21,34 +19,4 @@ func (l lines) append(b []byte, spare *spare) lines {
 		b = b[n:]
 	}
 	return l
-}
-
-// spare is blocks of committed batches, for later ones: memory that is touched for the first time
-// costs more than filling it. Batches are filled on the coordinator's loop and committed off it.
-type spare struct {
-	mu   sync.Mutex
-	free [][]byte
-}
-
-// mostSpare bounds the blocks. A batch has a few outputs, of a MB together, and while one is
-// committed another is filled.
-const mostSpare = 6 << 20 / blockSize
-
-// take returns an empty block.
-func (s *spare) take() []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := len(s.free)
-	if n == 0 {
-		return make([]byte, 0, blockSize)
-	}
-	b := s.free[n-1]
-	s.free = s.free[:n-1]
-	return b[:0]
-}
-
-func (s *spare) give(all lines) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free = append(s.free, all[:min(len(all), mostSpare-len(s.free))]...)
 }
