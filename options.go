@@ -59,6 +59,10 @@ type Options struct {
 	// to that is an error. Nothing there is followed but redirects. See Record.Role.
 	External bool
 
+	// ExternalBody has External request bodies: with GET at once, and of each this many bytes at most,
+	// for the archive. 0: HEAD comes first.
+	ExternalBody int
+
 	// Traps are pages that make links without end. Links beyond these limits are not followed,
 	// unless they are seeds, or OnLink follows them (not beyond MaxVariants). Negative: any
 	// number.
@@ -251,6 +255,7 @@ func (c *config) checkNumbers() error {
 		{"PerAddress", &c.PerAddress, 0},
 		{"MinRate", &c.MinRate, 0},
 		{"MinFree", &c.MinFree, 0},
+		{"ExternalBody", &c.ExternalBody, 0},
 	} {
 		if *n.value < 0 {
 			return invalid(n.option, strconv.Itoa(*n.value), errNegative)

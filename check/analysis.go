@@ -20,6 +20,10 @@ type Options struct {
 	Order    Order            // of the findings; "": ByPage
 	Dir      string           // for temporary files; "": the system's
 
+	// ExternalFragments compares fragments with external pages, too, as far as the job has their
+	// bodies: see Unread.
+	ExternalFragments bool
+
 	Canon weburl.RuleSet // of the job: see weft.Options.Canon
 	Agent string         // the job's User-Agent, for what pages say to it
 
@@ -37,6 +41,7 @@ type analysis struct {
 	look   func(weburl.URL) (outcome, error)
 	name   func(weburl.URL) string // of a target, in findings
 	count  func(*Finding)          // notes a finding for its page
+	named  func(end key)           // takes links that name a place, instead of findings; or nil
 	err    error                   // the first
 }
 
@@ -183,6 +188,10 @@ func (a *analysis) target(d *document, l *links.Link, f Finding) {
 		a.secure(l.URL, f)
 	}
 	if name, ok := fragmentOf(l.URL.Fragment()); ok && l.Kind == links.KindPage && a.Rules.Has(MissingFragment) {
+		if a.named != nil {
+			a.named(o.end)
+			return
+		}
 		f.Rule, f.Message = MissingFragment, "no element has this id or name: "+name
 		a.fail(a.joins.mention(o.end, Anchor(name), &f))
 	}

@@ -54,11 +54,7 @@ func Files(paths []string, web string, o Options) (*Report, error) {
 		d.fail(d.read(path, path, false))
 	}
 	if d.web != nil {
-		d.fail(d.web.last(func(n *target, r *record.Record) error {
-			o, err := d.web.look(n.key, d.Accept)
-			d.requested(r, &o)
-			return err
-		}))
+		d.fail(d.ofWeb(web))
 	}
 	report, err := d.end()
 	if err != nil {
@@ -66,6 +62,23 @@ func Files(paths []string, web string, o Options) (*Report, error) {
 	}
 	report.pages = d.rows
 	return report, nil
+}
+
+// ofWeb takes in what became of the URLs of a job, and which names its pages have.
+func (d *disk) ofWeb(dir string) error {
+	b, err := results.OpenBodies(dir)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return d.web.last(func(n *target, r *record.Record) error {
+		o, err := d.web.look(n.key, d.Accept)
+		d.requested(r, &o)
+		if u, bad := weburl.Parse(r.URL); err == nil && bad == nil && d.ExternalFragments && r.IsPage() {
+			err = d.anchors(b, n, u, r)
+		}
+		return err
+	})
 }
 
 // OffSite returns the links of files to the Web, each once, in the order of the files: what a job has

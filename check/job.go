@@ -17,21 +17,14 @@ import (
 // the job may be running. Links are read from the bodies that the job has kept; without any, each
 // URL that fails is reported with the pages that package refs names.
 func Job(dir string, o Options) (*Report, error) {
-	t, err := openTargets(dir, o.Canon, o.Accept)
+	j, err := newSite(dir, o)
 	if err != nil {
 		return nil, err
 	}
-	b, err := results.OpenBodies(dir)
-	if err != nil {
-		t.close()
-		return nil, err
-	}
-	defer b.Close()
-	j := &site{analysis: newAnalysis(dir, o), targets: t, bodies: b}
-	j.analysis.look = func(u weburl.URL) (outcome, error) { return t.look(t.keyOf(u), o.Accept) }
-	j.analysis.count = j.countFinding
+	defer j.bodies.Close()
+	t := j.targets
 	j.fail(t.last(j.record))
-	if !b.Any() {
+	if !j.bodies.Any() {
 		j.fail(j.referrers(dir))
 	}
 	if j.siteMaps > 0 {
@@ -55,6 +48,23 @@ type site struct {
 	targets  *targets
 	bodies   *results.Bodies
 	siteMaps int // that were read
+}
+
+// newSite opens a job. Its targets and bodies are to be closed.
+func newSite(dir string, o Options) (*site, error) {
+	t, err := openTargets(dir, o.Canon, o.Accept)
+	if err != nil {
+		return nil, err
+	}
+	b, err := results.OpenBodies(dir)
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	s := &site{analysis: newAnalysis(dir, o), targets: t, bodies: b}
+	s.look = func(u weburl.URL) (outcome, error) { return t.look(t.keyOf(u), o.Accept) }
+	s.count = s.countFinding
+	return s, nil
 }
 
 // countFinding notes a finding for the row of its page.
@@ -107,7 +117,13 @@ func (s *site) given(r *record.Record, o *outcome) {
 
 // read reads the body of a record.
 func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
-	body, err := s.bodies.Read(r)
+	if n.flags&isExternal != 0 {
+		if s.ExternalFragments && r.IsPage() {
+			s.fail(s.anchors(s.bodies, n, u, r))
+		}
+		return s.err
+	}
+	body, whole, err := s.bodies.Received(r)
 	if errors.Is(err, results.ErrNoBody) {
 		return s.err
 	}
@@ -128,7 +144,7 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 	n.flags |= isRead
 	n.out = uint32(d.links)
 	s.report.Totals.Pages++
-	if s.Rules.Has(MissingFragment) && !facts.Cut { // else it may have more
+	if s.Rules.Has(MissingFragment) && whole && !facts.Cut { // else it may have more
 		s.fail(s.joins.read(n.key, facts.Anchors))
 	}
 	if n.flags&isPage != 0 {

@@ -105,7 +105,14 @@ func (r *Reader) anchor(name []byte) {
 	if len(name) > 0 && len(r.facts.Anchors) < mostAnchors {
 		r.facts.Anchors = append(r.facts.Anchors, Anchor(name))
 	}
+	if rest, ok := bytes.CutPrefix(name, usersOwn); ok {
+		r.anchor(rest)
+	}
 }
+
+// usersOwn begins the ids that GitHub and others give to what users write; their scripts find them
+// without it.
+var usersOwn = []byte("user-content-")
 
 // image takes in an image without alt. One that is decoration by its role needs none.
 func (r *Reader) image(t *links.Tag) {

@@ -36,17 +36,19 @@ type target struct {
 	flags       flags
 }
 
-type flags uint8
+type flags uint16
 
 const (
-	isPage    flags = 1 << iota // HTML that was received
-	isRead                      // its links were read
-	isLinked                    // by a page, another than itself
-	inSitemap                   // a sitemap has it
-	isNoIndex                   // it is not to be indexed
-	isSeed                      // nothing led to it
-	isMissing                   // it says that it is missing, with a status of 200
-	hasIssue                    // its record alone does not say ok
+	isPage     flags = 1 << iota // HTML that was received
+	isRead                       // its links were read
+	isLinked                     // by a page, another than itself
+	inSitemap                    // a sitemap has it
+	isNoIndex                    // it is not to be indexed
+	isSeed                       // nothing led to it
+	isMissing                    // it says that it is missing, with a status of 200
+	hasIssue                     // its record alone does not say ok
+	isExternal                   // it is not crawled, only links to it are checked
+	isNamed                      // a link names a place on it: see Job.unread
 )
 
 // targets are the URLs of a job, each by its last record.
@@ -120,6 +122,9 @@ func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 	if r.IsPage() && r.Role == "" {
 		n.flags |= isPage
 		n.text = textOf(r)
+	}
+	if r.Role == record.RoleExternal {
+		n.flags |= isExternal
 	}
 	if r.From == "" {
 		n.flags |= isSeed

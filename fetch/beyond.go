@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -72,13 +73,14 @@ func (f *Loop) beyond(from *frontier.URL, to weburl.URL, needed bool, reason str
 // little of a film.
 const checkedBody = 64 << 10
 
-// check makes the request for a URL one that checks a link to it: HEAD at first, then GET.
-func check(req *http1.Request, u *frontier.URL) {
+// check makes the request for a URL one that checks a link to it: HEAD at first, then GET; or GET
+// alone, if the body is wanted.
+func (c *Config) check(req *http1.Request, u *frontier.URL) {
 	if u.Role != frontier.RoleExternal {
 		return
 	}
-	req.MaxBody, req.Cut = checkedBody, true
-	if u.Tries == 0 {
+	req.MaxBody, req.Cut = cmp.Or(c.ExternalBody, checkedBody), true
+	if u.Tries == 0 && c.ExternalBody == 0 {
 		req.Method = methodHead
 	}
 }

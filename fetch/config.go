@@ -32,6 +32,7 @@ type Config struct {
 	Sitemaps     bool
 	Assets       scope.Assets // that are fetched
 	External     bool         // links that lead beyond the bounds are checked
+	ExternalBody int          // bytes that are received of such a target, by GET; 0: HEAD comes first
 
 	Visit      int  // of the job: see record.Record
 	Job        bool // there is one, which a later visit compares with

@@ -27,7 +27,7 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 	if f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero() { // a 304 refers to a capture
 		req.Header = conditions(u.Known)
 	}
-	check(&req, &u)
+	f.cfg.check(&req, &u)
 	if err := f.askHook(u, &req); err != nil {
 		out.Record = f.newRecord(u, started)
 		out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, record.KindRefused, err.Error()

@@ -42,32 +42,40 @@ func OpenBodies(dir string) (*Bodies, error) {
 // Any reports whether the job has bodies at all.
 func (b *Bodies) Any() bool { return b.folder || b.archive != nil }
 
-// Read returns the body that a record describes. Its error is ErrNoBody if the job has none.
+// Read returns the body that a record describes, as far as it was received. Its error is ErrNoBody if
+// the job has none.
 func (b *Bodies) Read(r *record.Record) ([]byte, error) {
+	body, _, err := b.Received(r)
+	return body, err
+}
+
+// Received is Read, and says whether the body is whole.
+func (b *Bodies) Received(r *record.Record) (body []byte, whole bool, err error) {
 	if b.archive != nil {
 		return b.fromArchive(r)
 	}
 	if !b.folder {
-		return nil, ErrNoBody
+		return nil, false, ErrNoBody
 	}
 	f, err := archive.OpenBody(b.dir, r.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoBody
+		return nil, false, ErrNoBody
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, MaxBody))
+	body, err = io.ReadAll(io.LimitReader(f, MaxBody))
+	return body, len(body) < MaxBody, err
 }
 
-func (b *Bodies) fromArchive(r *record.Record) ([]byte, error) {
+func (b *Bodies) fromArchive(r *record.Record) (body []byte, whole bool, err error) {
 	captures, err := b.archive.Captures(r.URL)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(captures) == 0 {
-		return nil, ErrNoBody
+		return nil, false, ErrNoBody
 	}
 	c := captures[len(captures)-1]
 	for _, other := range captures {
@@ -77,18 +85,18 @@ func (b *Bodies) fromArchive(r *record.Record) ([]byte, error) {
 	}
 	capture, err := b.archive.Read(c)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer capture.Close()
-	body, err := capture.Body()
+	decoded, err := capture.Body()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.URL, err)
+		return nil, false, fmt.Errorf("%s: %w", r.URL, err)
 	}
-	text, err := io.ReadAll(io.LimitReader(body, MaxBody))
-	if len(text) > 0 {
-		return text, nil // what was received counts
+	body, err = io.ReadAll(io.LimitReader(decoded, MaxBody))
+	if len(body) > 0 { // what was received counts
+		return body, err == nil && len(body) < MaxBody && capture.Record.Header.Get("WARC-Truncated") == "", nil
 	}
-	return nil, err
+	return nil, false, err
 }
 
 // Close lets go of the archive.

@@ -111,6 +111,9 @@ func (f *checkFlags) checkOptions() []option {
 			help: "do not check links whose URL matches RE; repeatable"},
 		{name: "no-external", Value: on(&f.internal),
 			help: "do not check links that lead out of scope"},
+		{name: "external-fragments", Value: on(&o.ExternalFragments),
+			help: "check fragments of links out of scope, too",
+			more: "Requests each such page once more, with GET, and reads up to 4 MiB of it."},
 		{name: "rules", arg: "NAMES", Value: to(&o.Rules, check.ParseRules),
 			help: "apply these rules", def: "links",
 			more: "Names, links, site or all, separated by commas; those with - in front are left out."},
@@ -184,6 +187,9 @@ func (f *checkFlags) run(args []string) error {
 		var remove func()
 		if dir, remove, stopped = f.crawled(seeds, files); remove != nil {
 			defer remove()
+		}
+		if stopped == nil && !files && f.options.ExternalFragments {
+			stopped = f.readExternal(dir)
 		}
 	}
 	var e *exit
@@ -294,6 +300,23 @@ func (f *checkFlags) crawled(seeds []string, files bool) (dir string, remove fun
 	}
 	dir = cmp.Or(c.again(), o.Job)
 	return dir, remove, c.run(seeds)
+}
+
+// readExternal has a job read the external pages that links name a place on.
+func (f *checkFlags) readExternal(dir string) error {
+	f.ofJob(dir)
+	unread, err := check.Unread(dir, f.options)
+	if err != nil {
+		return &exit{exitError, err}
+	}
+	if len(unread) == 0 {
+		return nil
+	}
+	c := f.crawl
+	c.forCheck, c.input, c.update = true, "", ""
+	c.options.Job, c.options.Fresh, c.options.Update, c.options.ExternalBody = "", false, false, check.ExternalBody
+	c.retry = retryFlags{dir: dir, only: func(r *weft.Record) bool { return unread[r.URL] }}
+	return c.run(nil)
 }
 
 // ofJob takes the rules by which a job knows its URLs; if it cannot say, those of the flags hold.

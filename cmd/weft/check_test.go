@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/weftcrawl/weft/check"
@@ -253,5 +254,67 @@ func TestOwnPages(t *testing.T) {
 	}
 	if e := weftRun(t, args...); e.code != exitDone || !strings.Contains(e.stdout, "nothing is broken") {
 		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+}
+
+// TestCheckExternalFragments: on request, fragments of pages that are not crawled are compared with
+// them; each such page is requested once more, the others are not.
+func TestCheckExternalFragments(t *testing.T) {
+	var mu sync.Mutex
+	requests := make(map[string]int)
+	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		requests[r.Method+" "+r.URL.Path]++
+		mu.Unlock()
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/moved":
+			http.Redirect(w, r, "/page", http.StatusFound)
+		case "/page":
+			io.WriteString(w, "<h1 id=here>x</h1><h2 id=user-content-there>x</h2><a href=/never>x</a>"+strings.Repeat(" ", 100<<10)+"<p id=end>")
+		case "/long":
+			io.WriteString(w, strings.Repeat("<b>\n", check.ExternalBody/4+1))
+		case "/image":
+			w.Header().Set("Content-Type", "image/png")
+		case "/sulks":
+			if r.Method == http.MethodHead {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+			}
+			io.WriteString(w, strings.Repeat(" ", 100<<10)+"<p id=end>")
+		}
+	}))
+	defer far.Close()
+	links := ""
+	for _, to := range []string{"/page", "/page#here", "/page#there", "/page#end", "/page#gone", "/moved#moved", "/moved#here", "/long#x", "/image#x", "/plain", "/sulks#end", "/sulks#no"} {
+		links += "<a href=" + far.URL + to + ">x</a>\n"
+	}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path != "/" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		io.WriteString(w, links)
+	}))
+	defer site.Close()
+	want := []string{"5:9  error  no element has this id or name: gone", "6:9  error  no element has this id or name: moved", "12:9  error  no element has this id or name: no"}
+	e := weftRun(t, "check", "-q", "--external-fragments", "--job", "x.weft", site.URL)
+	job := filepath.Join(e.dir, "x.weft")
+	again := weftRun(t, "check", "-q", "--external-fragments", job)
+	files := weftAmong(t, map[string][]byte{"a.html": []byte(links)}, "check", "-q", "--external-fragments", "--allow-private", "a.html")
+	for total, got := range map[string]ended{"\n3 errors": e, "\n3 errors,": again, "\n4 errors": files} { // all of /long is read for files
+		for _, line := range append(want, total) {
+			if got.code != exitBroken || !strings.Contains(got.stdout, line) {
+				t.Errorf("%d %s%s, want %s", got.code, got.stdout, got.stderr, line)
+			}
+		}
+	}
+	if e := weftRun(t, "check", "-q", job); e.code != exitDone {
+		t.Errorf("without the option: %+v", e)
+	}
+	for request, n := range map[string]int{"HEAD /page": 1, "HEAD /plain": 1, "HEAD /long": 1, "GET /plain": 1, "GET /image": 1, "GET /never": 0} {
+		if requests[request] != n { // a GET of each is for the file
+			t.Errorf("%s: %d times, expected %d", request, requests[request], n)
+		}
 	}
 }

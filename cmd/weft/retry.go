@@ -13,6 +13,7 @@ type retryFlags struct {
 	status    []weft.StatusRange
 	kind      string
 	condition *where.Filter[weft.Record]
+	only      func(*weft.Record) bool // replaces the selection; or nil
 }
 
 // any reports whether a selection is given.
@@ -38,6 +39,9 @@ func (r *retryFlags) check(f *crawlFlags, o *weft.Options) error {
 // selects returns which records are those of URLs to ask again. A condition that cannot be evaluated
 // for a record does not hold; warn takes the first such error.
 func (r *retryFlags) selects(warn func(string)) func(*weft.Record) bool {
+	if r.only != nil {
+		return r.only
+	}
 	if !r.any() {
 		return weft.MayPass
 	}

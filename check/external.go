@@ -1,0 +1,62 @@
+package check
+
+import (
+	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/results"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// ExternalBody is how much of an external page is read for its fragments, in bytes: a crawl of what
+// Unread returns has it as weft.Options.ExternalBody.
+const ExternalBody = 4 << 20
+
+// Unread returns the external pages of a job, by their URL, that links name a place on and whose
+// bodies the job does not have, or only the beginning. They are there, so that one request for each
+// is all that [Options].ExternalFragments takes.
+func Unread(dir string, o Options) (map[string]bool, error) {
+	o.Rules, o.ExternalFragments = named(MissingFragment), false
+	s, err := newSite(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.targets.close()
+	defer s.bodies.Close()
+	defer s.report.Close()
+	defer s.joins.close()
+	s.named = func(end key) {
+		if n := s.targets.find(end); n != nil && n.flags&isExternal != 0 {
+			n.flags |= isNamed
+		}
+	}
+	if s.fail(s.targets.last(s.record)); s.err != nil {
+		return nil, s.err
+	}
+	unread := make(map[string]bool)
+	err = s.targets.last(func(n *target, r *record.Record) error {
+		if n.flags&isNamed == 0 || !r.IsPage() {
+			return nil
+		}
+		body, whole, err := s.bodies.Received(r)
+		if err != nil || !whole && len(body) < ExternalBody {
+			unread[r.URL] = true
+		}
+		return nil
+	})
+	return unread, err
+}
+
+// anchors reads which names a page has, whose links do not count.
+func (a *analysis) anchors(from *results.Bodies, n *target, u weburl.URL, r *record.Record) error {
+	body, whole, err := from.Received(r)
+	if err != nil || !whole {
+		return nil // nobody knows which it lacks
+	}
+	text, encoding := charset.UTF8(r.Type(), body)
+	facts := a.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, func(links.Link) bool { return true })
+	if facts.Cut {
+		return nil
+	}
+	return a.joins.read(n.key, facts.Anchors)
+}
