@@ -366,3 +366,32 @@ func TestCSVReaders(t *testing.T) {
 		}
 	}
 }
+
+// TestInterrupted: an export ends soon after its context does, whatever it does then.
+func TestInterrupted(t *testing.T) {
+	dir := jobOf(t, []record.Record{{URL: "http://a.test/"}}, []record.Link{{From: "http://a.test/", To: "http://a.test/b"}})
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &source{ctx: ctx, dir: dir, o: &Options{Temp: t.TempDir()}}
+	judged := 0
+	err := s.sorted(func(all entries) error {
+		defer cancel()
+		return errors.Join(all.add(entry{line: 1}), all.add(entry{line: 2}))
+	}, func(entry, bool) { judged++ })
+	if !errors.Is(err, context.Canceled) || judged > 0 {
+		t.Errorf("sorted: %v, %d lines", err, judged)
+	}
+	for _, format := range Formats() {
+		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := New(Options{Format: format})
+		if err == nil {
+			err = e.Write(ctx, dir, nil, out)
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", format, err)
+		}
+		out.Close()
+	}
+}

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -44,10 +45,13 @@ func (s entries) add(e entry) error {
 }
 
 // each calls judge with the entries by key, role and line. With same, the one before has the key, too.
-func (s entries) each(judge func(e entry, same bool)) error {
+func (s entries) each(ctx context.Context, judge func(e entry, same bool)) error {
 	var last entry
 	first := true
 	return s.sorter.Each(func(b []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		e := entry{key: [16]byte(b), role: b[16], line: binary.BigEndian.Uint64(b[17:]), visit: binary.BigEndian.Uint32(b[25:])}
 		judge(e, !first && e.key == last.key)
 		last, first = e, false
@@ -60,7 +64,7 @@ func (s *source) sorted(put func(entries) error, judge func(e entry, same bool))
 	all := entries{extsort.New(s.o.Temp)}
 	err := put(all)
 	if err == nil {
-		err = all.each(judge)
+		err = all.each(s.ctx, judge)
 	}
 	return errors.Join(err, all.sorter.Close())
 }

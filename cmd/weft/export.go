@@ -131,15 +131,17 @@ func (f *exportFlags) run(dir string) error {
 	if errors.As(err, &wrong) {
 		return misused(wrong.Option, wrong.Value, wrong.Err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	return inJob(dir, func(_ context.Context, job *weft.Job) error {
+	return inJob(dir, func(ctx context.Context, job *weft.Job) error {
+		ctx, stop := untilInterrupted(ctx)
+		defer stop()
 		err := f.write(func(to io.Writer) error { return e.Write(ctx, dir, job, to) })
 		switch {
 		case err == nil:
 			return nil
+		case ctx.Err() != nil && f.isStream():
+			return &exit{exitInterrupted, errors.New("interrupted: the export is incomplete")}
 		case ctx.Err() != nil:
-			return &exit{exitInterrupted, errors.New("interrupted: nothing was written to " + f.output)}
+			return &exit{exitInterrupted, errors.New("interrupted: nothing was written to " + strconv.Quote(f.output))}
 		case f.output == "-":
 			return standardOutput(err)
 		case errors.Is(err, export.ErrNoLinks):
@@ -147,6 +149,18 @@ func (f *exportFlags) run(dir string) error {
 		}
 		return &exit{exitError, err}
 	})
+}
+
+// untilInterrupted returns a context that a signal ends. The next one ends the process: it may be
+// stuck in writing to a pipe that nobody reads.
+func untilInterrupted(ctx context.Context) (_ context.Context, stop func()) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup arranges
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop = signal.NotifyContext(ctx, signals...)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 // check settles format and folder, and refuses what cannot be written.

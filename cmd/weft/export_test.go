@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -208,5 +213,55 @@ func TestExportPipe(t *testing.T) {
 	cmd.Dir, cmd.Stdout = dir, in
 	if err := cmd.Run(); err == nil || stderr.String() != "" { // ended by SIGPIPE, as a shell expects
 		t.Errorf("%v, %s", err, stderr)
+	}
+}
+
+// TestExportInterrupted: Ctrl-C, kill and a terminal that closes leave FILE as it was, and nothing
+// beside it.
+func TestExportInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := crawls(t, exitDone, "--job", "job", newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) }).URL).dir
+	pages, err := os.OpenFile(filepath.Join(dir, "job/pages.jsonl"), os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriter(pages)
+	for i := range 200_000 { // seconds of work
+		fmt.Fprintf(w, `{"url":"http://a.test/%d","depth":1,"tries":1,"status":200,"title":"a title","started":"2026-11-01T00:00:00Z"}`+"\n", i)
+	}
+	if err := errors.Join(w.Flush(), pages.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for file, sig := range map[string]os.Signal{"a.csv": os.Interrupt, "a.sqlite": syscall.SIGTERM, "a.parquet": syscall.SIGHUP} {
+		if sig == syscall.SIGHUP && signal.Ignored(syscall.SIGHUP) {
+			t.Logf("%v: not tried, as it is ignored around here, as by nohup", sig)
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), []byte("old"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cmd, stderr := weftCommand(t, "export", "job", "-o", file)
+		cmd.Dir = dir
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		beside := func() []string {
+			left, _ := filepath.Glob(filepath.Join(dir, file+"?*"))
+			return left
+		}
+		ended := make(chan int, 1)
+		go func() { ended <- exitCode(cmd.Wait()) }()
+		for len(beside()) == 0 && len(ended) == 0 {
+			runtime.Gosched()
+		}
+		_ = cmd.Process.Signal(sig)
+		code := <-ended
+		if want := fmt.Sprintf("weft: interrupted: nothing was written to %q\n", file); code != exitInterrupted || stderr.String() != want {
+			t.Errorf("%s: exit %d, %q, expected %d, %q", file, code, stderr, exitInterrupted, want)
+		}
+		old, err := os.ReadFile(filepath.Join(dir, file))
+		if left := beside(); string(old) != "old" || len(left) > 0 {
+			t.Errorf("%s: %.20q, %v, beside it %v", file, old, err, left)
+		}
 	}
 }
