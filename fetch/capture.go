@@ -15,9 +15,12 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// longRaw is how long a response is, in bytes, that is encoded off the loop, and whose memory counts
-// until it is committed.
-const longRaw = 64 << 10
+// The memory of a response of more than bigRaw bytes counts until it is committed; one of more than
+// longRaw bytes is encoded off the loop.
+const (
+	bigRaw  = 64 << 10
+	longRaw = 256 << 10 // a millisecond's work
+)
 
 // archive encodes an exchange for the archive, if there is one. u was requested at a time; cut says
 // why the response is not whole, or nothing.
@@ -51,30 +54,33 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Respo
 	}
 	mime := record.MediaType(record.BriefContentType(res.Header.Get("Content-Type")))
 	n := res.RawLen()
+	if n > bigRaw { // while it is encoded there are the response as received, and its member, which may be as long
+		if err := res.Make(t, 2*n); err != nil {
+			return err
+		}
+	}
 	if n <= longRaw {
 		t.OnLoop(func() {
 			f.raw = received(x, res, f.raw[:0])
 			out.Capture = a.Encode(x, past, mime)
 		})
-		out.captured(f.cfg.Visit)
-		return nil
+	} else {
+		made, err := aio.Offload(t, func(context.Context) (*capture.Capture, error) {
+			received(x, res, nil)
+			return a.Encode(x, past, mime), nil
+		})
+		if err != nil {
+			res.Keep(-2 * n)
+			return err
+		}
+		out.Capture = made
 	}
-	// While it is encoded there are the response as received, and its member, which may be as long.
-	if err := res.Make(t, 2*n); err != nil {
-		return err
+	if n > bigRaw {
+		res.Keep(-2 * n)
+		hold := f.shared.Bodies.Open(out.URL.Prompt)
+		hold.Set(cap(out.Capture.Records))
+		out.Holds = append(out.Holds, &hold)
 	}
-	made, err := aio.Offload(t, func(context.Context) (*capture.Capture, error) {
-		received(x, res, nil)
-		return a.Encode(x, past, mime), nil
-	})
-	res.Keep(-2 * n)
-	if err != nil {
-		return err
-	}
-	out.Capture = made
-	hold := f.shared.Bodies.Open(out.URL.Prompt)
-	hold.Set(cap(made.Records))
-	out.Holds = append(out.Holds, &hold)
 	out.captured(f.cfg.Visit)
 	return nil
 }

@@ -2,11 +2,11 @@ package warc
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/binary"
 	"hash"
 	"hash/crc32"
 	"io"
+	"math/rand/v2"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -39,10 +39,9 @@ func NewEncoder(opt Options) *Encoder {
 		opt.Digest = SHA256
 	}
 	if opt.NewID == nil {
-		opt.NewID = func() ID {
-			var random [16]byte
-			rand.Read(random[:])
-			return NewID(random)
+		opt.NewID = func() ID { // unique, not secret
+			random := binary.LittleEndian.AppendUint64(make([]byte, 0, 16), rand.Uint64())
+			return NewID([16]byte(binary.LittleEndian.AppendUint64(random, rand.Uint64())))
 		}
 	}
 	return &Encoder{opt: opt, hash: opt.Digest.New()}
@@ -254,7 +253,10 @@ func (e *Encoder) id(name string, id ID) {
 
 // date has microseconds: ISO 28500, section 5.4 allows up to nine digits.
 func (e *Encoder) date(name string, at time.Time) {
-	e.fields = endField(at.UTC().AppendFormat(beginField(e.fields, name), "2006-01-02T15:04:05.000000Z"))
+	b := at.UTC().AppendFormat(beginField(e.fields, name), time.RFC3339) // which time formats fast
+	b = strconv.AppendInt(b[:len(b)-1], int64(1e6+at.Nanosecond()/1e3), 10)
+	b[len(b)-7] = '.'
+	e.fields = endField(append(b, 'Z'))
 }
 
 func (e *Encoder) digestField(name string, d Digest) {

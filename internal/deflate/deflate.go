@@ -90,7 +90,7 @@ func (e *Encoder) block(o *output, text []byte, at int, last bool) {
 // encode writes text[i:], for which there is room. It looks for one match at each position, and
 // writes at once what it finds: as the codes are known, nothing has to be counted first.
 func (e *Encoder) encode(o *output, text []byte, i int, c *codes) {
-	out, w, b, matched := o.b, o.w, o.bits, i
+	out, w, b, written := o.b, o.w, o.bits, i // the literals from written to i wait for a match
 	for i <= len(text)-8 {
 		v := binary.LittleEndian.Uint64(text[i:])
 		h := hash(v)
@@ -99,6 +99,19 @@ func (e *Encoder) encode(o *output, text []byte, i int, c *codes) {
 		if distance-1 < window {
 			from := i - int(distance)
 			if x := binary.LittleEndian.Uint64(text[from:]) ^ v; uint32(x) == 0 {
+				for ; i-written >= 4; written += 4 { // as many as the bit buffer holds
+					l := binary.LittleEndian.Uint32(text[written:])
+					b = b.add(c.lit[byte(l)]).add(c.lit[byte(l>>8)]).add(c.lit[byte(l>>16)]).add(c.lit[l>>24])
+					binary.LittleEndian.PutUint64(out[w:], b.b)
+					w, b = w+int(b.n>>3), b.rest()
+				}
+				if written < i {
+					for _, l := range text[written:i] {
+						b = b.add(c.lit[l])
+					}
+					binary.LittleEndian.PutUint64(out[w:], b.b)
+					w, b = w+int(b.n>>3), b.rest()
+				}
 				length := bits.TrailingZeros64(x) >> 3
 				if x == 0 {
 					length = extend(text, from, i)
@@ -108,22 +121,14 @@ func (e *Encoder) encode(o *output, text []byte, i int, c *codes) {
 				binary.LittleEndian.PutUint64(out[w:], b.b)
 				w, b = w+int(b.n>>3), b.rest()
 				i += length
-				matched = i
+				written = i
 				continue
 			}
 		}
-		for skip := (i - matched) >> patience; ; skip-- {
-			b = b.add(c.lit[byte(v)])
-			binary.LittleEndian.PutUint64(out[w:], b.b)
-			w, b = w+int(b.n>>3), b.rest()
-			if i++; skip <= 0 || i == len(text) {
-				break
-			}
-			v = uint64(text[i])
-		}
+		i += 1 + (i-written)>>patience
 	}
-	for ; i < len(text); i++ {
-		b = b.add(c.lit[text[i]])
+	for _, l := range text[written:] {
+		b = b.add(c.lit[l])
 		binary.LittleEndian.PutUint64(out[w:], b.b)
 		w, b = w+int(b.n>>3), b.rest()
 	}
