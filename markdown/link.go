@@ -1,0 +1,269 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// longestTarget bounds the target of a link or an image, in bytes.
+const longestTarget = 8 << 10
+
+// link converts a. Around blocks, each paragraph in it becomes the link.
+func (c *converter) link(n *html.Node) {
+	switch {
+	case isPermalink(n), c.noted(n), c.notes.isBack(n):
+		return
+	case c.Text && !c.outer[n]:
+		c.children(n)
+		return
+	}
+	target := c.target(attr(n, "href"))
+	if c.outer[n] && c.cells == 0 {
+		outer := c.href
+		c.endRun()
+		if c.href = target; outer != "" {
+			c.href = outer
+		}
+		c.children(n)
+		c.endRun()
+		c.href = outer
+		return
+	}
+	r := &c.run
+	if target == "" || c.href != "" || r.inLink > 0 {
+		c.children(n)
+		return
+	}
+	r.inLink++
+	outer := r.link
+	r.link = len(r.text)
+	start := c.wrapped(n)
+	r.link = outer
+	r.inLink--
+	if start >= len(r.text) {
+		name := strings.TrimSpace(attr(n, "aria-label"))
+		if name == "" {
+			name = strings.TrimSpace(attr(n, "title"))
+		}
+		if name == "" || hasElement(n, atom.Img) {
+			return
+		}
+		r.inLink++
+		c.text(&html.Node{Type: html.TextNode, Data: name})
+		r.inLink--
+		for start < len(r.text) && r.text[start] == ' ' {
+			start++
+		}
+	}
+	broken := false
+	for len(r.text) > start && r.text[len(r.text)-1] == '\n' {
+		r.text, broken = r.text[:len(r.text)-1], true
+	}
+	if start >= len(r.text) {
+		return
+	}
+	if start > 0 && r.text[start-1] == '!' {
+		r.text = slices.Insert(r.text, start-1, '\\')
+		start++
+	}
+	c.insert(start, "[")
+	r.text = append(append(append(r.text, "]("...), target...), ')')
+	if broken {
+		c.lineBreak(nil)
+	}
+}
+
+func hasElement(n *html.Node, name atom.Atom) bool {
+	for d := range n.Descendants() {
+		if d.DataAtom == name {
+			return true
+		}
+	}
+	return false
+}
+
+// isPermalink reports whether a link leads to where it stands, as documentation tools put beside
+// headings.
+func isPermalink(n *html.Node) bool {
+	if !strings.HasPrefix(attr(n, "href"), "#") {
+		return false
+	}
+	switch strings.TrimSpace(textOf(n, 8)) {
+	case "\u00B6", "#", "\u00A7", "\U0001F517", "\u2693", "\u2693\uFE0E", "\uF0C1":
+		return true
+	case "":
+		return hasClass(n, "headerlink", "anchor", "header-anchor", "anchorlink", "heading-link", "permalink", "hash-link")
+	}
+	return hasClass(n, "headerlink", "header-anchor", "hash-link")
+}
+
+// textOf returns the beginning of the text of an element, somewhat more than most bytes.
+func textOf(n *html.Node, most int) string {
+	text := ""
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			if text += d.Data; len(text) > most {
+				break
+			}
+		}
+	}
+	return text
+}
+
+// target returns the absolute URL of a reference, as it stands in Markdown; "" if it leads nowhere.
+func (c *converter) target(ref string) string {
+	ref = strings.TrimSpace(ref)
+	if ref == "" || len(ref) > longestTarget {
+		return ""
+	}
+	if scheme, _, found := strings.Cut(ref, ":"); found && len(scheme) <= len("javascript") {
+		switch strings.ToLower(strings.TrimSpace(scheme)) {
+		case "javascript", "vbscript", "data", "about", "blob":
+			return ""
+		}
+	}
+	if !c.Base.IsZero() {
+		u, err := c.resolver.ResolveString(ref)
+		if err != nil {
+			return ""
+		}
+		ref = u.String()
+	}
+	return destination(ref)
+}
+
+// destination writes a URL so that nothing in it ends a link or a cell of a table.
+func destination(url string) string {
+	if !strings.ContainsAny(url, " ()<>|\\\n\t\r\"`*_[]&") && isPrintable(url) {
+		return url
+	}
+	var b strings.Builder
+	for i := range len(url) {
+		switch c := url[i]; {
+		case c <= ' ' || c == 0x7F || strings.IndexByte("()<>|\\\"`", c) >= 0:
+			const hex = "0123456789ABCDEF"
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&15])
+		case c == '&' && isReference(url[i:]), c == '*', c == '_', c == '[', c == ']':
+			if c == '&' {
+				b.WriteString("&amp;")
+			} else {
+				b.WriteByte(c)
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return strings.ToValidUTF8(b.String(), "")
+}
+
+func isPrintable(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7F {
+			return false
+		}
+	}
+	return true
+}
+
+// image converts img. Decoration, which has an empty alt or the role of none, is left out.
+func (c *converter) image(n *html.Node) {
+	if isDecoration(n) || c.isFormula(n) {
+		return
+	}
+	alt := strings.Join(strings.Fields(cleaned(attr(n, "alt"))), " ")
+	if c.Text || c.run.inCode > 0 {
+		if alt != "" {
+			c.text(&html.Node{Type: html.TextNode, Data: alt})
+		}
+		return
+	}
+	target := c.target(source(n))
+	if target == "" && alt == "" {
+		return
+	}
+	if target == "" {
+		c.text(&html.Node{Type: html.TextNode, Data: alt})
+		return
+	}
+	c.write("![")
+	if alt != "" {
+		c.run.inLink++
+		c.text(&html.Node{Type: html.TextNode, Data: alt})
+		c.run.inLink--
+	}
+	c.run.space = noSpace
+	c.write("](" + target + ")")
+}
+
+// isDecoration reports whether an image says nothing: HTML Standard, section 4.8.4.4.
+func isDecoration(n *html.Node) bool {
+	if role := attr(n, "role"); role == "presentation" || role == "none" {
+		return true
+	}
+	if w, h := number(n, "width", 99), number(n, "height", 99); w <= 1 || h <= 1 {
+		return true
+	}
+	if hasAttr(n, "alt") && strings.TrimSpace(attr(n, "alt")) == "" {
+		for p := n.Parent; p != nil; p = p.Parent {
+			if p.DataAtom == atom.Figure {
+				return false
+			}
+		}
+		return true
+	}
+	// Icons of notes that DocBook writes.
+	alt := attr(n, "alt")
+	return len(alt) > 2 && alt[0] == '[' && alt[len(alt)-1] == ']' && strings.Contains(attr(n, "src"), "images/"+strings.ToLower(alt[1:len(alt)-1]))
+}
+
+// source returns where an image is: scripts load many later, and put something else in src until
+// then.
+func source(n *html.Node) string {
+	src := attr(n, "src")
+	if src != "" && !strings.HasPrefix(src, "data:") && !hasAttr(n, "data-src") {
+		return src
+	}
+	for _, key := range []string{"data-src", "data-original", "data-lazy-src", "data-lazy", "data-orig-file"} {
+		if v := attr(n, key); v != "" && !strings.HasPrefix(v, "data:") {
+			return v
+		}
+	}
+	for _, key := range []string{"srcset", "data-srcset", "data-lazy-srcset"} {
+		if v := firstCandidate(attr(n, key)); v != "" {
+			return v
+		}
+	}
+	if p := n.Parent; p != nil && p.DataAtom == atom.Picture {
+		for s := p.FirstChild; s != nil; s = s.NextSibling {
+			if v := firstCandidate(attr(s, "srcset")); v != "" {
+				return v
+			}
+			if v := firstCandidate(attr(s, "data-srcset")); v != "" {
+				return v
+			}
+		}
+	}
+	if strings.HasPrefix(src, "data:") {
+		return ""
+	}
+	return src
+}
+
+// firstCandidate returns the first URL of a srcset.
+func firstCandidate(srcset string) string {
+	srcset = strings.TrimLeft(srcset, " \t\n\r\f,")
+	end := strings.IndexAny(srcset, " \t\n\r\f")
+	if end < 0 {
+		end = len(srcset)
+	}
+	url := strings.TrimRight(srcset[:end], ",")
+	if strings.HasPrefix(url, "data:") {
+		return ""
+	}
+	return url
+}

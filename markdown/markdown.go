@@ -1,0 +1,208 @@
+package markdown
+
+import (
+	"strings"
+
+	"github.com/weftcrawl/weft/weburl"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Options say what becomes of a tree. The zero value means Markdown, with links as they stand.
+type Options struct {
+	Base weburl.URL // what links are resolved against
+	Text bool       // plain text: no marks, no link targets
+	Page *html.Node // where footnotes are looked for that the tree lacks, or nil
+}
+
+// Document is what became of a tree.
+type Document struct {
+	Text     string
+	Headings []Heading
+	Blocks   []int // offsets in Text of the outermost blocks, headings included
+}
+
+// Heading is a heading that stands in no list, quotation or table.
+type Heading struct {
+	Offset int // in the text of the document
+	Level  int // 1 to 6
+	Text   string
+}
+
+// Convert converts what is in an element. Its time is linear in the tree.
+func Convert(root *html.Node, o Options) Document {
+	c := &converter{Options: o, outer: make(map[*html.Node]bool)}
+	c.resolver.Reset(o.Base)
+	c.survey(root)
+	c.findNotes(root)
+	c.children(root)
+	c.endRun()
+	c.writeNotes()
+	c.doc.Text = string(c.out)
+	return c.doc
+}
+
+// deepest is how many containers nest: each adds to every line in it.
+const deepest = 10
+
+// converter holds what is known between two nodes.
+type converter struct {
+	Options
+	resolver weburl.Resolver
+	doc      Document
+	out      []byte
+	place    place
+	run      run
+	notes    notes
+	outer    map[*html.Node]bool // inline elements that have blocks in them
+	skip     map[*html.Node]bool
+	href     string // of the link that the blocks stand in
+	cells    int    // tables that are open
+}
+
+// place is where the next block stands.
+type place struct {
+	prefix []byte // what its lines begin with
+	lead   []byte // what its first line begins with, if that differs: a marker is due
+	gap    gap
+	tight  bool // the blocks of an item follow without an empty line
+	depth  int
+	list   *html.Node // the last list, if nothing has followed it
+	other  bool       // that list had the second kind of marker
+}
+
+// gap is what stands between two blocks.
+type gap byte
+
+const (
+	noGap   gap = iota // the next block is the first
+	newLine            // as between items
+	emptyLine
+)
+
+// survey marks the inline elements that have blocks in them: they are containers.
+func (c *converter) survey(root *html.Node) {
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode || !isBlock(n) {
+			continue
+		}
+		for p := n.Parent; p != nil && p != root && !isBlock(p) && !c.outer[p]; p = p.Parent {
+			c.outer[p] = true
+		}
+	}
+}
+
+// children converts what is in an element.
+func (c *converter) children(n *html.Node) {
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		c.node(child)
+	}
+}
+
+// node converts a node.
+func (c *converter) node(n *html.Node) {
+	if n.Type == html.TextNode {
+		c.text(n)
+		return
+	}
+	if n.Type != html.ElementNode || c.skip[n] || hasAttr(n, "hidden") {
+		return
+	}
+	rule, known := rules[n.DataAtom]
+	switch {
+	case n.Namespace == "math" || n.Namespace == "svg":
+		c.foreign(n)
+	case c.math(n):
+	case known:
+		rule(c, n)
+	case c.outer[n]:
+		c.container(n)
+	default:
+		c.children(n)
+	}
+}
+
+// rules says what becomes of elements. Others are containers if they have blocks in them, and their
+// content stands in the line if not.
+var rules map[atom.Atom]func(*converter, *html.Node)
+
+func init() { // the rules refer to the table
+	rules = map[atom.Atom]func(*converter, *html.Node){
+		atom.H1: (*converter).heading, atom.H2: (*converter).heading, atom.H3: (*converter).heading,
+		atom.H4: (*converter).heading, atom.H5: (*converter).heading, atom.H6: (*converter).heading,
+		atom.Ul: (*converter).list, atom.Ol: (*converter).list, atom.Menu: (*converter).list, atom.Dir: (*converter).list,
+		atom.Li: (*converter).strayItem, atom.Dl: (*converter).definitions,
+		atom.Dt: (*converter).container, atom.Dd: (*converter).container,
+		atom.Pre: (*converter).pre, atom.Listing: (*converter).pre, atom.Xmp: (*converter).pre,
+		atom.Blockquote: (*converter).quote, atom.Hr: (*converter).rule, atom.Table: (*converter).table,
+		atom.Summary: (*converter).title, atom.Br: (*converter).lineBreak,
+		atom.A: (*converter).link, atom.Img: (*converter).image,
+		atom.B: (*converter).strong, atom.Strong: (*converter).strong,
+		atom.I: (*converter).emphasis, atom.Em: (*converter).emphasis, atom.Cite: (*converter).emphasis,
+		atom.Dfn: (*converter).emphasis, atom.Var: (*converter).emphasis,
+		atom.Del: (*converter).deleted, atom.S: (*converter).deleted, atom.Strike: (*converter).deleted,
+		atom.Code: (*converter).code, atom.Tt: (*converter).code, atom.Kbd: (*converter).code, atom.Samp: (*converter).code,
+		atom.Sup: (*converter).raised, atom.Sub: (*converter).raised, atom.Q: (*converter).quoted,
+		atom.P: (*converter).paragraph, atom.Input: (*converter).input, atom.Ruby: (*converter).ruby,
+	}
+	for name := range blocks {
+		if rules[name] == nil {
+			rules[name] = (*converter).container
+		}
+	}
+	for _, name := range []atom.Atom{
+		atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Head, atom.Iframe, atom.Object, atom.Canvas,
+		atom.Datalist, atom.Select, atom.Textarea, atom.Button, atom.Link, atom.Meta, atom.Title, atom.Colgroup, atom.Rp,
+	} {
+		rules[name] = func(*converter, *html.Node) {}
+	}
+}
+
+// blocks lists the elements that begin a new line.
+var blocks = map[atom.Atom]bool{
+	atom.Address: true, atom.Article: true, atom.Aside: true, atom.Blockquote: true, atom.Body: true, atom.Center: true,
+	atom.Dd: true, atom.Details: true, atom.Dialog: true, atom.Dir: true, atom.Div: true, atom.Dl: true, atom.Dt: true,
+	atom.Fieldset: true, atom.Figcaption: true, atom.Figure: true, atom.Footer: true, atom.Form: true,
+	atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.H5: true, atom.H6: true, atom.Header: true,
+	atom.Hgroup: true, atom.Hr: true, atom.Html: true, atom.Legend: true, atom.Li: true, atom.Listing: true, atom.Main: true,
+	atom.Menu: true, atom.Nav: true, atom.Ol: true, atom.Optgroup: true, atom.Option: true, atom.P: true, atom.Pre: true,
+	atom.Search: true, atom.Section: true, atom.Summary: true, atom.Table: true, atom.Caption: true, atom.Tbody: true,
+	atom.Td: true, atom.Tfoot: true, atom.Th: true, atom.Thead: true, atom.Tr: true, atom.Ul: true, atom.Xmp: true,
+}
+
+func isBlock(n *html.Node) bool { return n.Namespace == "" && blocks[n.DataAtom] }
+
+// attr returns an attribute, or "".
+func attr(n *html.Node, key string) string {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key && n.Attr[i].Namespace == "" {
+			return n.Attr[i].Val
+		}
+	}
+	return ""
+}
+
+func hasAttr(n *html.Node, key string) bool {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// hasClass reports whether an element has one of some classes.
+func hasClass(n *html.Node, names ...string) bool {
+	class := attr(n, "class")
+	if class == "" {
+		return false
+	}
+	for token := range strings.FieldsSeq(class) {
+		for _, name := range names {
+			if token == name {
+				return true
+			}
+		}
+	}
+	return false
+}

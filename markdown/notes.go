@@ -1,0 +1,259 @@
+package markdown
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// notes are the footnotes of a page.
+type notes struct {
+	byRef map[*html.Node]*note // the links that refer to them
+	all   []*note              // in the order of the first reference
+	refs  map[string]bool      // ids of references, to which notes link back
+}
+
+// note is a footnote.
+type note struct {
+	number int
+	target *html.Node // the element that has the id
+}
+
+// mostNotes bounds the footnotes of a page; references beyond stay links.
+const mostNotes = 10_000
+
+// findNotes finds the footnotes that links in a tree refer to.
+func (c *converter) findNotes(root *html.Node) {
+	var refs []*html.Node
+	for n := range root.Descendants() {
+		if n.DataAtom == atom.A && isNoteRef(n) && len(refs) < mostNotes {
+			refs = append(refs, n)
+		}
+	}
+	if refs == nil {
+		return
+	}
+	ids := idsOf(root, nil)
+	if c.Page != nil {
+		ids = idsOf(c.Page, ids)
+	}
+	s := notes{byRef: make(map[*html.Node]*note), refs: make(map[string]bool)}
+	known := make(map[*html.Node]*note)
+	for _, ref := range refs {
+		target := ids[attr(ref, "href")[1:]]
+		if !isNote(target) || isWithin(ref, target) {
+			continue
+		}
+		one := known[target]
+		if one == nil {
+			one = &note{len(s.all) + 1, target}
+			known[target] = one
+			s.all = append(s.all, one)
+		}
+		s.byRef[ref] = one
+		for n := ref; n != nil && !isBlock(n); n = n.Parent {
+			s.named(n)
+		}
+		for d := range ref.Descendants() {
+			s.named(d)
+		}
+		if p := ref.PrevSibling; p != nil {
+			s.named(p)
+		}
+	}
+	c.notes = s
+	c.skip = make(map[*html.Node]bool)
+	for _, one := range s.all {
+		c.skip[one.target] = true
+		if one.target.DataAtom == atom.Dt {
+			if dd := nextElement(one.target); dd != nil {
+				c.skip[dd] = true
+			}
+		}
+		c.skipContainer(one.target)
+	}
+}
+
+// named notes the names of an element that a footnote may link back to.
+func (s *notes) named(n *html.Node) {
+	for _, key := range []string{"id", "name"} {
+		if name := attr(n, key); name != "" {
+			s.refs[name] = true
+		}
+	}
+}
+
+// skipContainer leaves out what remains of a list of footnotes: its title and its rule.
+func (c *converter) skipContainer(target *html.Node) {
+	for n, i := target.Parent, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
+		if !isNotes(n) {
+			continue
+		}
+		if p := previousElement(n); p != nil && p.DataAtom == atom.Hr {
+			c.skip[p] = true
+		}
+		for child := n.FirstChild; child != nil; child = child.NextSibling {
+			if child.DataAtom == atom.Hr || child.DataAtom == atom.Br || isHeadingAtom(child.DataAtom) {
+				c.skip[child] = true
+			}
+		}
+	}
+	for n, i := target, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
+		if p := previousElement(n); p != nil && p.DataAtom == atom.P && hasClass(p, "rubric") {
+			c.skip[p] = true
+		}
+	}
+	for n := target.Parent; n != nil && (n.DataAtom == atom.Ol || n.DataAtom == atom.Dl || n.DataAtom == atom.Ul); n = nil {
+		for child := n.FirstChild; child != nil; child = child.NextSibling {
+			if child.Type == html.ElementNode && !c.skip[child] {
+				return
+			}
+		}
+		c.skip[n] = true
+	}
+}
+
+func isHeadingAtom(a atom.Atom) bool {
+	switch a {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
+}
+
+func nextElement(n *html.Node) *html.Node {
+	for n = n.NextSibling; n != nil && n.Type != html.ElementNode; {
+		n = n.NextSibling
+	}
+	return n
+}
+
+func previousElement(n *html.Node) *html.Node {
+	for n = n.PrevSibling; n != nil && n.Type != html.ElementNode; {
+		n = n.PrevSibling
+	}
+	return n
+}
+
+// isNoteRef reports whether a link looks like a reference to a footnote.
+func isNoteRef(n *html.Node) bool {
+	if href := attr(n, "href"); len(href) < 2 || href[0] != '#' {
+		return false
+	}
+	if attr(n, "role") == "doc-noteref" || hasClass(n, "footnote-ref", "footnote-reference", "footnote", "footnoteref", "noteref") {
+		return true
+	}
+	inSup := n.Parent != nil && n.Parent.DataAtom == atom.Sup
+	for child := n.FirstChild; child != nil && !inSup; child = child.NextSibling {
+		inSup = child.DataAtom == atom.Sup
+	}
+	if !inSup {
+		return false
+	}
+	text := strings.Trim(textOf(n, 12), "[]() \n\u00A0")
+	if text == "" || len(text) > 8 {
+		return false
+	}
+	_, err := strconv.Atoi(text)
+	return err == nil || len(text) == 1 || strings.Trim(text, "*†‡§") == ""
+}
+
+// isNote reports whether an element may be a footnote: an item, or marked as one.
+func isNote(n *html.Node) bool {
+	if n == nil {
+		return false
+	}
+	switch n.DataAtom {
+	case atom.Li, atom.Dt, atom.Aside:
+		return true
+	case atom.Div, atom.P, atom.Td, atom.Tr, atom.Dd, atom.Section:
+		return hasClass(n, "footnote", "fn", "footnote-item", "footnotebody", "footdef") || attr(n, "role") == "doc-footnote" || n.DataAtom == atom.P || isNotes(n.Parent)
+	}
+	return false
+}
+
+func isNotes(n *html.Node) bool {
+	return n != nil && (hasClass(n, "footnotes", "footnote-list", "references", "reflist", "endnotes") || attr(n, "role") == "doc-endnotes")
+}
+
+func isWithin(n, outer *html.Node) bool {
+	for ; n != nil; n = n.Parent {
+		if n == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// idsOf adds the elements of a tree to a table by their ids, unless they are in it.
+func idsOf(root *html.Node, ids map[string]*html.Node) map[string]*html.Node {
+	if ids == nil {
+		ids = make(map[string]*html.Node)
+	}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if id := attr(n, "id"); id != "" && ids[id] == nil {
+			ids[id] = n
+		}
+	}
+	return ids
+}
+
+// isBack reports whether a link leads from a footnote to where it is referred to.
+func (s *notes) isBack(n *html.Node) bool {
+	if s.byRef == nil {
+		return false
+	}
+	href := attr(n, "href")
+	return len(href) > 1 && href[0] == '#' && s.byRef[n] == nil && s.refs[href[1:]] ||
+		attr(n, "role") == "doc-backlink" || hasClass(n, "footnote-backref", "footnote-back", "fn-backref")
+}
+
+// noted writes a link that refers to a footnote, and reports whether it does.
+func (c *converter) noted(n *html.Node) bool {
+	one := c.notes.byRef[n]
+	if one == nil {
+		return false
+	}
+	mark := "[^" + strconv.Itoa(one.number) + "]"
+	if c.Text {
+		mark = "[" + strconv.Itoa(one.number) + "]"
+	}
+	if c.run.inCode == 0 {
+		c.run.space = noSpace
+		c.write(mark)
+	}
+	return true
+}
+
+// writeNotes writes the footnotes.
+func (c *converter) writeNotes() {
+	for _, one := range c.notes.all {
+		delete(c.skip, one.target)
+		lead, prefix := "[^"+strconv.Itoa(one.number)+"]: ", "    "
+		if c.Text {
+			lead, prefix = "["+strconv.Itoa(one.number)+"] ", ""
+		}
+		c.within(lead, prefix, false, func() {
+			body := one.target
+			if body.DataAtom == atom.Dt {
+				if dd := nextElement(body); dd != nil {
+					body = dd
+				}
+			}
+			for child := body.FirstChild; child != nil; child = child.NextSibling {
+				if !isLabel(child) {
+					c.node(child)
+				}
+			}
+			c.endRun()
+		})
+	}
+}
+
+// isLabel reports whether an element is the number that stands before a footnote.
+func isLabel(n *html.Node) bool { return hasClass(n, "label", "footnote-label", "mw-cite-backlink") }

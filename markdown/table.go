@@ -1,0 +1,304 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// breakTag parts lines in a cell.
+const breakTag = "<br>"
+
+// mostColumns bounds the columns of a table: further cells of a row stand in the last one.
+const mostColumns = 100
+
+// cell is a cell of a table.
+type cell struct {
+	text   string
+	align  string
+	header bool
+}
+
+// table converts a table. One that arranges other things becomes what is in its cells.
+func (c *converter) table(n *html.Node) {
+	if c.cells > 0 { // in a cell
+		c.endRun()
+		c.children(n)
+		c.endRun()
+		return
+	}
+	c.endRun()
+	t := layoutOf(n)
+	if t.arranges {
+		c.arranged(n)
+		return
+	}
+	if t.caption != nil {
+		c.children(t.caption)
+		c.endRun()
+	}
+	var rows [][]cell
+	var spans []int // rows that the cell of each column goes on for
+	columns := 0
+	for _, tr := range t.rows {
+		row := c.row(tr, &spans)
+		if len(row) > 0 {
+			rows = append(rows, row)
+			columns = max(columns, len(row))
+		}
+	}
+	if columns > 0 {
+		c.block(c.tableLines(rows, columns)...)
+	}
+}
+
+// layout is what stands in a table.
+type layout struct {
+	rows     []*html.Node
+	caption  *html.Node
+	arranges bool
+}
+
+func layoutOf(table *html.Node) (t layout) {
+	widest, heads := 0, 0
+	role := attr(table, "role")
+	t.arranges = role == "presentation" || role == "none"
+	for n := range table.Descendants() {
+		switch n.DataAtom {
+		case atom.Table, atom.H1, atom.H2, atom.H3, atom.H4:
+			t.arranges = true
+		case atom.Tr:
+			t.rows = append(t.rows, n)
+			width := 0
+			for cell := n.FirstChild; cell != nil; cell = cell.NextSibling {
+				if isCell(cell) && !isLineNumber(cell) {
+					width++
+				}
+			}
+			widest = max(widest, width)
+		case atom.Th:
+			heads++
+		case atom.Caption:
+			t.caption = n
+		}
+		if t.arranges {
+			return t
+		}
+	}
+	t.arranges = heads == 0 && (widest <= 1 || len(t.rows) <= 1) || table.Parent != nil && isAdmonition(table.Parent)
+	return t
+}
+
+func isCell(n *html.Node) bool { return n.DataAtom == atom.Td || n.DataAtom == atom.Th }
+
+// arranged converts the cells of a table one after another.
+func (c *converter) arranged(n *html.Node) {
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		switch {
+		case c.skip[child], isCell(child) && isLineNumber(child):
+		case child.DataAtom == atom.Th:
+			if c.outer[child] || hasBlock(child) {
+				c.container(child)
+			} else {
+				c.title(child)
+			}
+		case child.DataAtom == atom.Tbody, child.DataAtom == atom.Thead, child.DataAtom == atom.Tfoot, child.DataAtom == atom.Tr:
+			c.arranged(child)
+		default:
+			c.node(child)
+		}
+	}
+	c.endRun()
+}
+
+func hasBlock(n *html.Node) bool {
+	for d := range n.Descendants() {
+		if d.Type == html.ElementNode && isBlock(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// row converts the cells of a row. Spans of cells leave empty ones.
+func (c *converter) row(tr *html.Node, spans *[]int) (row []cell) {
+	spanned := func() {
+		for len(row) < len(*spans) && (*spans)[len(row)] > 0 && len(row) < mostColumns {
+			(*spans)[len(row)]--
+			row = append(row, cell{})
+		}
+	}
+	for n := tr.FirstChild; n != nil; n = n.NextSibling {
+		if !isCell(n) || isLineNumber(n) || c.skip[n] {
+			continue
+		}
+		spanned()
+		text := c.cellText(n)
+		if len(row) == mostColumns {
+			last := &row[mostColumns-1]
+			last.text = strings.TrimSpace(last.text + " " + text)
+			continue
+		}
+		rows := min(max(number(n, "rowspan", 1), 1), 65534)
+		for i := range min(max(number(n, "colspan", 1), 1), mostColumns-len(row)) {
+			if i > 0 {
+				text = ""
+			}
+			for len(*spans) <= len(row) {
+				*spans = append(*spans, 0)
+			}
+			(*spans)[len(row)] = rows - 1
+			row = append(row, cell{text, alignment(n), n.DataAtom == atom.Th})
+		}
+	}
+	spanned()
+	for len(row) > 0 && row[len(row)-1] == (cell{}) {
+		row = row[:len(row)-1]
+	}
+	return row
+}
+
+func alignment(n *html.Node) string {
+	if align := strings.ToLower(attr(n, "align")); align != "" {
+		return align
+	}
+	if _, style, found := strings.Cut(attr(n, "style"), "text-align:"); found {
+		style, _, _ = strings.Cut(style, ";")
+		return strings.TrimSpace(style)
+	}
+	return ""
+}
+
+// cellText converts a cell to one line.
+func (c *converter) cellText(n *html.Node) string {
+	outer := c.run
+	c.run = run{}
+	c.cells++
+	c.children(n)
+	c.cells--
+	text := c.run.text
+	c.run = outer
+	text = bytes.TrimSpace(text)
+	for bytes.HasSuffix(text, []byte(breakTag)) {
+		text = bytes.TrimSpace(text[:len(text)-len(breakTag)])
+	}
+	return strings.ReplaceAll(string(text), "\n", " ")
+}
+
+// breakCell begins a new line in a cell.
+func (c *converter) breakCell() {
+	r := &c.run
+	if len(r.text) == 0 || bytes.HasSuffix(r.text, []byte(breakTag)) {
+		r.space = noSpace
+		return
+	}
+	r.space = noSpace
+	if c.Text {
+		r.space = blank
+		return
+	}
+	r.text = append(r.text, breakTag...)
+}
+
+// cellItems converts a list in a cell.
+func (c *converter) cellItems(n *html.Node) {
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		if child.Type != html.ElementNode {
+			continue
+		}
+		c.breakCell()
+		if child.DataAtom != atom.Li {
+			c.node(child)
+			continue
+		}
+		if !c.Text {
+			c.write("• ")
+		}
+		c.children(child)
+	}
+	c.breakCell()
+}
+
+// codeCell writes code in a cell: a span a line.
+func (c *converter) codeCell(lines []string) {
+	for _, line := range lines {
+		c.breakCell()
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if c.Text {
+			c.write(line)
+			continue
+		}
+		c.due("`")
+		c.run.text = c.appendCode(c.run.text, line)
+	}
+	c.breakCell()
+}
+
+// tableLines writes rows. Without a header its cells are empty.
+func (c *converter) tableLines(rows [][]cell, columns int) (lines []string) {
+	if c.Text {
+		for _, row := range rows {
+			var texts []string
+			for _, cell := range row {
+				texts = append(texts, cell.text)
+			}
+			lines = append(lines, strings.Join(texts, "\t"))
+		}
+		return lines
+	}
+	head := make([]cell, columns)
+	if isHeader(rows[0]) {
+		copy(head, rows[0])
+		rows = rows[1:]
+	}
+	lines = append(lines, tableLine(head))
+	var b strings.Builder
+	b.WriteByte('|')
+	for i := range columns {
+		align := head[i].align
+		if align == "" && len(rows) > 0 && i < len(rows[0]) {
+			align = rows[0][i].align
+		}
+		switch align {
+		case "center":
+			b.WriteString(" :-: |")
+		case "right":
+			b.WriteString(" --: |")
+		default:
+			b.WriteString(" --- |")
+		}
+	}
+	lines = append(lines, b.String())
+	for _, row := range rows {
+		lines = append(lines, tableLine(row))
+	}
+	return lines
+}
+
+// isHeader reports whether a row is a header: all its cells are, and one has text.
+func isHeader(row []cell) bool {
+	for _, cell := range row {
+		if !cell.header && cell.text != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func tableLine(row []cell) string {
+	var b strings.Builder
+	b.WriteByte('|')
+	for _, cell := range row {
+		b.WriteByte(' ')
+		b.WriteString(cell.text)
+		if cell.text != "" {
+			b.WriteByte(' ')
+		}
+		b.WriteByte('|')
+	}
+	return b.String()
+}
