@@ -120,7 +120,12 @@ func TestConfigMistakes(t *testing.T) {
 		}
 	}
 	dir := withConfig(t, "[profile.a]\nquiet = true\n")
+	long := "x = '" + strings.Repeat("x", mostConfig) + "'\n"
+	if err := os.WriteFile(filepath.Join(dir, "long.toml"), []byte(long), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for line, want := range map[string]string{
+		"--config long.toml":     `"long.toml": longer than 4 MiB, expected a file of options`,
 		"--profile b":            `--profile "b": expected one that weft.toml has: a`,
 		"--config none.toml":     `"none.toml": no such file`,
 		"--config a --no-config": `--no-config beside --config`,

@@ -50,8 +50,15 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Parse reads a file. Its options are in the order of the file. An error is an [Error].
+// mostKeys bounds the keys of a file: reading them takes time with the square of their number.
+const mostKeys = 10_000
+
+// Parse reads a file of at most 10,000 keys. Its options are in the order of the file. An error is an
+// [Error].
 func Parse(text []byte) ([]Option, error) {
+	if err := checkKeys(text); err != nil {
+		return nil, err
+	}
 	var valid map[string]any
 	if err := toml.Unmarshal(text, &valid); err != nil {
 		var at *toml.DecodeError
@@ -61,7 +68,7 @@ func Parse(text []byte) ([]Option, error) {
 		}
 		return nil, &Error{1, err}
 	}
-	r := reader{text: text}
+	r := reader{text: text, line: 1}
 	r.parser.Reset(text)
 	var table []string
 	for r.parser.NextExpression() {
@@ -79,19 +86,48 @@ func Parse(text []byte) ([]Option, error) {
 	return r.options, nil
 }
 
-// reader reads what is known to be TOML.
+// checkKeys refuses a file of too many keys. It goes as far as the file is TOML.
+func checkKeys(text []byte) error {
+	r := reader{text: text, line: 1}
+	r.parser.Reset(text)
+	for count := 0; r.parser.NextExpression(); {
+		if count += r.keys(r.parser.Expression()); count > mostKeys {
+			return r.fail(fmt.Errorf("more than %d keys", mostKeys))
+		}
+	}
+	return nil
+}
+
+// reader reads a file from its beginning to its end.
 type reader struct {
 	parser  unstable.Parser
 	text    []byte
 	line    int // of the last key
+	at      int // the last key
 	options []Option
+}
+
+// keys counts the parts of all keys in an expression or a value.
+func (r *reader) keys(n *unstable.Node) (count int) {
+	switch n.Kind {
+	case unstable.Table, unstable.ArrayTable:
+		count = len(r.names(n.Key()))
+	case unstable.KeyValue:
+		count = len(r.names(n.Key())) + r.keys(n.Value())
+	case unstable.Array, unstable.InlineTable:
+		for children := n.Children(); children.Next(); {
+			count += r.keys(children.Node())
+		}
+	}
+	return count
 }
 
 // names returns the parts of a key, and notes its line.
 func (r *reader) names(key unstable.Iterator) (all []string) {
 	for key.Next() {
 		n := key.Node()
-		r.line = 1 + bytes.Count(r.text[:n.Raw.Offset], []byte("\n"))
+		r.line += bytes.Count(r.text[r.at:n.Raw.Offset], []byte("\n"))
+		r.at = int(n.Raw.Offset)
 		all = append(all, string(n.Data))
 	}
 	return all

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -70,6 +71,31 @@ func TestMistakes(t *testing.T) {
 		var e *config.Error
 		if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestManyKeys: keys of all kinds count, and a long list is none.
+func TestManyKeys(t *testing.T) {
+	list := "[crawl]\nurls = [" + strings.Repeat("\"https://example.org/\",\n", 100_000) + "]\n"
+	if all, err := config.Parse([]byte(list)); err != nil || len(all[0].Values) != 100_000 {
+		t.Errorf("a list: %v", err)
+	}
+	var keys, tables, inline strings.Builder
+	for i := range 10_001 {
+		fmt.Fprintf(&keys, "k%d = 1\n", i)
+		fmt.Fprintf(&tables, "[a%d]\n", i)
+		fmt.Fprintf(&inline, "a%d = 1,", i)
+	}
+	for text, line := range map[string]int{
+		keys.String():   10_001,
+		tables.String(): 10_001,
+		"\nx = {" + strings.TrimSuffix(inline.String(), ",") + "}\n": 2,
+		"a" + strings.Repeat(".a", 10_000) + " = 1\n":                1,
+		"x = [" + strings.Repeat("{a = 1},", 10_001) + "]\n":         1,
+	} {
+		if _, err := config.Parse([]byte(text)); err == nil || err.Error() != fmt.Sprintf("line %d: more than 10000 keys", line) {
+			t.Errorf("%.20q: %v", text, err)
 		}
 	}
 }
