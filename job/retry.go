@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -25,6 +26,8 @@ const (
 const (
 	mostRetried = 1 << 17 // URLs that one pass over the records finds, for their memory
 	retryBatch  = 100     // URLs that become pending at once
+
+	longestRecord = 16 << 20 // bytes of a line, as packages that read records have it
 )
 
 // retrying reports whether a retry is to begin, or to begin again: one that has got as far as its
@@ -89,18 +92,14 @@ func (r *retry) find(ctx context.Context) (found map[string]int64, more bool, er
 	end := "" // of the URLs to find; empty: there is none
 	lines := bufio.NewReader(io.NewSectionReader(r.records, 0, 1<<62))
 	for at := int64(0); ; {
-		line, err := lines.ReadBytes('\n')
+		rec, length, err := readRecord(lines)
 		if err == io.EOF {
 			break
 		}
-		var rec record.Record
-		if err == nil {
-			err = json.Unmarshal(line, &rec)
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
 		if err != nil {
+			return nil, false, Damaged("records", err)
+		}
+		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
 		switch {
@@ -110,7 +109,7 @@ func (r *retry) find(ctx context.Context) (found map[string]int64, more bool, er
 		default:
 			delete(found, rec.URL)
 		}
-		at += int64(len(line))
+		at += int64(length)
 		if len(found) > mostRetried {
 			end = slices.Sorted(maps.Keys(found))[len(found)/2]
 			maps.DeleteFunc(found, func(url string, _ int64) bool { return url >= end })
@@ -118,6 +117,25 @@ func (r *retry) find(ctx context.Context) (found map[string]int64, more bool, er
 	}
 	r.from = end
 	return found, end != "", nil
+}
+
+// readRecord reads a line and returns its length, too. The error of half a line is io.EOF.
+func readRecord(in *bufio.Reader) (rec record.Record, length int, err error) {
+	line, err := in.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		for line = slices.Clone(line); err == bufio.ErrBufferFull; {
+			if len(line) > longestRecord {
+				return rec, 0, fmt.Errorf("a line of more than %d bytes", longestRecord)
+			}
+			var more []byte
+			more, err = in.ReadSlice('\n')
+			line = append(line, more...)
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(line, &rec)
+	}
+	return rec, len(line), err
 }
 
 // requeue makes URLs pending whose last records are at these places, in one batch.
@@ -136,11 +154,7 @@ func (r *retry) requeue(urls []string, at map[string]int64) error {
 		if e.State != store.Done && e.State != store.Refused { // it is pending already
 			continue
 		}
-		line, err := bufio.NewReader(io.NewSectionReader(r.records, at[url], 1<<62)).ReadBytes('\n')
-		var rec record.Record
-		if err == nil {
-			err = json.Unmarshal(line, &rec)
-		}
+		rec, _, err := readRecord(bufio.NewReader(io.NewSectionReader(r.records, at[url], 1<<62)))
 		if err != nil {
 			return Damaged("records", err)
 		}
