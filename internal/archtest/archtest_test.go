@@ -52,6 +52,7 @@ var imports = map[string][]string{
 	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "warc", "weburl", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
 	"wacz":    {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
+	"http2": {"golang.org/x/net/http2/hpack"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
@@ -180,7 +181,7 @@ var imports = map[string][]string{
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
 	"content", "guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
-	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants",
+	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "http2",
 }
 
 // pureImports is what a pure package may not import.
