@@ -153,7 +153,7 @@ var imports = map[string][]string{
 	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},
 	"internal/bench/cost":     {"internal/process"},
 	"internal/bench/archive":  {"capture", "frontier", "warc", "internal/bench/machine", "internal/bench/origin", "internal/process"},
-	"internal/bench/check":    {"internal/bench/machine", "internal/bench/origin", "internal/process"},
+	"internal/bench/check":    {"internal/bench/machine", "internal/bench/origin", "internal/process", "internal/webtest"},
 	"internal/bench/export":   {"internal/bench/machine", "internal/process", "record"},
 	"internal/bench/origin":   {"internal/process"},
 	"internal/bench/recrawl":  {"internal/bench/machine", "internal/bench/origin", "internal/process"},
