@@ -5,13 +5,14 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // Block is an element with text of its own: that which stands in it, and in inline elements in it,
 // but in no block further inside.
 type Block struct {
 	Node  *html.Node
-	Place uint64 // a hash of the names, ids and classes of the element and of those around it
+	Place uint64 // a hash of the names, ids and classes of the element and of those around it, numbered ones apart
 	Hash  uint64 // of the text, words parted by one blank
 	Words int
 }
@@ -74,14 +75,23 @@ func Blocks(root *html.Node, yield func(Block) bool) {
 func placeOf(d *xxhash.Digest, parent uint64, n *html.Node) uint64 {
 	d.ResetWithSeed(parent)
 	d.WriteString(n.Data)
+	if n.DataAtom == atom.Html || n.DataAtom == atom.Body { // many a system names the page there
+		return d.Sum64()
+	}
 	for _, a := range n.Attr {
-		if a.Key == "id" || a.Key == "class" {
-			d.WriteString("\x00" + a.Key + "\x00")
-			d.WriteString(a.Val)
+		if a.Key != "id" && a.Key != "class" {
+			continue
+		}
+		for name := range strings.FieldsSeq(a.Val) {
+			if strings.IndexFunc(name, isDigit) < 0 { // post-1234 is a place of one page
+				d.WriteString("\x00" + a.Key + "\x00" + name)
+			}
 		}
 	}
 	return d.Sum64()
 }
+
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 
 func blockOf(d *xxhash.Digest, n *html.Node) Block {
 	b := Block{Node: n}

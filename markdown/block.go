@@ -155,13 +155,19 @@ func (c *converter) heading(n *html.Node) {
 		c.block(text)
 		return
 	}
-	if end := strings.TrimRight(text, "#"); end != text && (end == "" || end[len(end)-1] == ' ') {
-		text = end + `\` + text[len(end):]
-	}
+	text = headline(text)
 	if href != "" && !strings.Contains(text, "](") {
 		text = "[" + text + "](" + href + ")"
 	}
 	c.block(strings.Repeat("#", level) + " " + text)
+}
+
+// headline escapes number signs at the end of a heading, which would go.
+func headline(text string) string {
+	if end := strings.TrimRight(text, "#"); end != text && (end == "" || end[len(end)-1] == ' ') {
+		return end + `\` + text[len(end):]
+	}
+	return text
 }
 
 // flatten converts blocks as one run, which is the link if there is one in it.

@@ -12,11 +12,8 @@ import (
 func (c *converter) math(n *html.Node) bool {
 	switch {
 	case n.DataAtom == atom.Script:
-		kind := attr(n, "type")
-		if !strings.HasPrefix(kind, "math/tex") {
-			return false
-		}
-		c.formula(textOf(n, longestFormula), strings.Contains(kind, "display"))
+		tex, display := TeX(n)
+		c.formula(tex, display)
 		return true
 	case n.DataAtom != atom.Span && n.DataAtom != atom.Div || !hasAttr(n, "class"):
 		return false
@@ -54,14 +51,8 @@ func (c *converter) foreign(n *html.Node) {
 	if n.Namespace == "svg" {
 		return
 	}
-	for d := range n.Descendants() {
-		if d.Data == "annotation" && strings.Contains(attr(d, "encoding"), "tex") {
-			c.formula(textOf(d, longestFormula), attr(n, "display") == "block")
-			return
-		}
-	}
-	if text := attr(n, "alttext"); text != "" {
-		c.formula(text, attr(n, "display") == "block")
+	if tex, display := TeX(n); tex != "" {
+		c.formula(tex, display)
 		return
 	}
 	for d := range n.Descendants() {
@@ -69,6 +60,25 @@ func (c *converter) foreign(n *html.Node) {
 			c.text(d)
 		}
 	}
+}
+
+// TeX returns what a script of MathJax or an element of MathML says in TeX, and whether it stands in a
+// line of its own; "" if it does not say.
+func TeX(n *html.Node) (tex string, display bool) {
+	if n.DataAtom == atom.Script {
+		kind := attr(n, "type")
+		if !strings.HasPrefix(kind, "math/tex") {
+			return "", false
+		}
+		return textOf(n, longestFormula), strings.Contains(kind, "display")
+	}
+	display = attr(n, "display") == "block"
+	for d := range n.Descendants() {
+		if d.Data == "annotation" && strings.Contains(attr(d, "encoding"), "tex") {
+			return textOf(d, longestFormula), display
+		}
+	}
+	return attr(n, "alttext"), display
 }
 
 // formula writes TeX, between dollar signs.

@@ -36,6 +36,9 @@ resumes with the same command, with or without --update.
 --status, --error and --where select, as part of the same visit: the last
 record of a URL counts. An unfinished retry resumes with the same command.
 
+--markdown and --text write the pages when the crawl has ended, or was stopped
+by a limit: only then it is known what stands on every page of a site.
+
 More examples:
   weft crawl --update example.org.weft -o - | jq 'select(.change == "new")'
   weft crawl --retry-failed example.org.weft --status 404,500..599
@@ -95,6 +98,9 @@ func (f *crawlFlags) run(args []string) error {
 		return err
 	}
 	o.Seeds = args
+	if f.texts.any() && f.again() == "" && (len(args) > 0 || f.input != "") && !o.KeepBodies {
+		o.Archive = true
+	}
 	if len(args) > 0 {
 		first = args[0]
 	}
@@ -106,6 +112,9 @@ func (f *crawlFlags) run(args []string) error {
 		o.Job = weft.JobName(s.URL)
 	}
 	con.job = f.naming(o.Job)
+	if err := f.texts.possible(o.Job, f.again() != "" || len(args) == 0 && f.input == ""); err != nil {
+		return err
+	}
 	out, err := openOutput(f.output)
 	if err != nil {
 		return err
@@ -123,7 +132,8 @@ func (f *crawlFlags) run(args []string) error {
 	if err != nil {
 		return f.refused(err, con.job, len(args) == 0)
 	}
-	return con.crawl(c, out, f.input != "" || o.Amend)
+	err = con.crawl(c, out, f.input != "" || o.Amend)
+	return f.texts.write(con, o.Job, err)
 }
 
 // noFiles refuses arguments that name a file or a job: as URLs without a scheme, both would only

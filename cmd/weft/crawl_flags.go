@@ -17,6 +17,7 @@ type crawlFlags struct {
 	update        string // the folder of a job
 	retry         retryFlags
 	forCheck      bool // weft check says what came of it
+	texts         textFlags
 }
 
 // groups returns all options, in the order of the help.
@@ -205,10 +206,15 @@ func (f *crawlFlags) outputOptions() []option {
 		{name: "format", arg: "FORMAT", field: "Format",
 			Value: to(&o.Format, oneOf(weft.FormatJSONL, weft.FormatURLs, weft.FormatCSV)),
 			words: []string{"jsonl", "urls", "csv"},
-			help:  "write -o as jsonl, urls or csv", def: "jsonl",
+			help:  "write -o as jsonl, urls or csv", def: "jsonl", advanced: true,
 			more: "FILE.csv is csv by default. urls: the URLs that were answered with a 2xx status."},
 		{name: "fields", arg: "NAMES", field: "Fields", Value: to(&o.Fields, csvFields),
 			help: "columns of csv, such as url,status", def: "all", advanced: true},
+		{name: "markdown", Value: on(&f.texts.markdown),
+			help: "write pages as Markdown to JOB/markdown in the end",
+			more: "As weft read JOB does. Keeps an archive, unless --bodies is given."},
+		{name: "text", Value: on(&f.texts.plain), advanced: true,
+			help: "write pages as plain text to JOB/text in the end"},
 		{name: "links", Value: on(&o.KeepLinks), field: "KeepLinks",
 			help: "save every link of every page in JOB/links.jsonl"},
 		{name: "bodies", Value: on(&o.KeepBodies), field: "KeepBodies", advanced: true,

@@ -589,6 +589,22 @@ var effects = map[string]func(t *testing.T){
 			t.Error("no body was kept")
 		}
 	},
+	"markdown": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		e := crawls(t, exitDone, "--markdown", "--job", "job", s.URL)
+		if files, _ := filepath.Glob(filepath.Join(e.dir, "job/markdown/*/*.md")); len(files) != 4 || !strings.Contains(e.stderr, "4 texts in job/markdown") {
+			t.Errorf("files %q, %s", files, e.stderr)
+		}
+	},
+	"text": func(t *testing.T) {
+		e := crawls(t, exitLimit, "--text", "--bodies", "--limit", "2", "--job", "job", newAsked(t, false, star).URL)
+		if files, _ := filepath.Glob(filepath.Join(e.dir, "job/text/*/*.txt")); len(files) != 2 {
+			t.Errorf("files %q, %s", files, e.stderr)
+		}
+		if _, err := os.Stat(filepath.Join(e.dir, "job/archive")); err == nil {
+			t.Error("bodies are kept twice")
+		}
+	},
 	"warc": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		e := crawls(t, exitDone, "--warc", "--bodies", "--job", "job", s.URL)

@@ -60,8 +60,8 @@ func rootCommand(out io.Writer) *cobra.Command {
 	root.AddGroup(sections...)
 	cobra.EnableCommandSorting = false // the help lists them in this order
 	root.AddCommand(
-		crawlCommand(), checkCommand(), mirrorCommand(), demoCommand(),
-		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), exportCommand(), ctlCommand(),
+		crawlCommand(), checkCommand(), demoCommand(),
+		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), exportCommand(), readCommand(), ctlCommand(),
 		fetchCommand(), linksCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
 		warcCommand(), waczCommand(), replayCommand(), kindsCommand(), manCommand(), configCommand(&c), versionCommand(), labCommand(),
 	)

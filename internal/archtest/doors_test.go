@@ -45,6 +45,9 @@ var doors = map[string]string{
 	"frontier/store/store.go":               "any goroutine may read and close",
 	"frontier/store/storetest/storetest.go": "Pebble's goroutines use the disk",
 
+	// Uses of a finished job.
+	"read/job.go": "pages are read on all cores",
+
 	// Tables that are made once.
 	"internal/charset/detect.go":    "a pool of detectors",
 	"internal/charset/model.go":     "a table decoded at its first use",

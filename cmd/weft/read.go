@@ -1,0 +1,339 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/where"
+	"github.com/weftcrawl/weft/read"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/results"
+)
+
+// readFlags are the options of weft read.
+type readFlags struct {
+	options        read.Options
+	client         clientFlags
+	markdown, llms bool
+	output, format string
+	explain, base  string
+	redirects      int
+}
+
+// Formats of weft read.
+const (
+	formatFiles = "files"
+	formatJSONL = "jsonl"
+)
+
+func readCommand() *cobra.Command {
+	f := readFlags{redirects: 10}
+	cmd := &cobra.Command{
+		Use:     "read [flags] JOB|URL|FILE|-",
+		Short:   "Write pages as Markdown or text",
+		GroupID: sectionJob,
+		Long: `Write the main content of pages as Markdown: of all pages of a job, a file each
+in JOB/markdown, or of one page, to standard output.
+
+What stands on most pages of a site, such as its menus, is left out. That takes
+a job: with one page, only the page itself says what is no content.`,
+		Annotations: detailed(`
+A job has to have its bodies: weft crawl --markdown, --warc or --bodies. It may
+be running. Reading it again writes the files whose text has changed, removes
+those of pages that are gone, and counts both. index.jsonl lists the files.
+
+-o FILE.jsonl, or --format jsonl, writes a line of JSON a page instead, with its
+text; if FILE is there, each line says what has changed since it was written.
+
+With JOB and URL, the page is printed as it would be written.
+
+Exit status: 0 done; 1 a page or the job cannot be read, has no bodies, or the
+output cannot be written; 3 usage error; 5 interrupted.`),
+		Example: `  weft read https://example.org/
+  weft read example.org.weft --no-duplicates --language en
+  weft read example.org.weft -o chunks.jsonl --chunks 2000
+  weft read example.org.weft --explain https://example.org/about`,
+		Args: arguments(0, 2, "page", "a JOB, perhaps with one of its URLs, a URL, a FILE or -"),
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
+	}
+	define(cmd, append([]group{{"Text", f.textOptions()}, {"Pages", f.pageOptions()}, {"Output", f.outputOptions()}}, f.client.groups("16MiB")...)...)
+	return cmd
+}
+
+func (f *readFlags) textOptions() []option {
+	o := &f.options
+	return []option{
+		{name: "markdown", Value: on(&f.markdown), help: "write Markdown (default)"},
+		{name: "text", Value: on(&o.Text), help: "write plain text"},
+		{name: "whole", Value: on(&o.Whole), help: "write all that is on a page, not its main content"},
+		{name: "chunks", arg: "N", Value: to(&o.Chunk, number(1)),
+			help: "add chunks of at most N characters to JSON lines",
+			more: "Texts are divided at their headings; each chunk has an id and the headings above it."},
+		{name: "base", arg: "URL", Value: to(&f.base, some("a URL such as https://example.org/docs/")),
+			help: "the URL of the page in FILE",
+			more: "Default: " + localBase + "."},
+	}
+}
+
+func (f *readFlags) pageOptions() []option {
+	o := &f.options
+	return []option{
+		{name: "language", arg: "CODES", Value: to(&o.Languages, languages),
+			help: "pages in these languages, such as en,de",
+			more: "en includes en-GB. Pages whose language is not known are left out."},
+		{name: "no-duplicates", Value: on(&o.NoDuplicates),
+			help: "leave out pages that the crawl has marked as duplicates",
+			more: "Those with duplicate_of or near_duplicate_of: see weft crawl --duplicates."},
+		{name: "where", arg: "CONDITION", Value: to(&o.Where, condition),
+			help: "pages for whose record CONDITION holds",
+			more: "It is over the fields of pages.jsonl and host, in the language of https://expr-lang.org."},
+	}
+}
+
+func (f *readFlags) outputOptions() []option {
+	return []option{
+		{name: "output", short: "o", arg: "DIR|FILE", Value: to(&f.output, some("a folder, a FILE.jsonl, or - for standard output")),
+			help: "write to DIR, or to FILE.jsonl (-: stdout)",
+			more: "Default: JOB/markdown or JOB/text; of one page, standard output."},
+		{name: "format", arg: "FORMAT", Value: to(&f.format, oneOf(formatFiles, formatJSONL)), words: []string{formatFiles, formatJSONL},
+			help: "files or jsonl", more: "Default: by -o. FILE.jsonl and - are jsonl."},
+		{name: "llms-txt", Value: on(&f.llms), help: "write an overview of the site: see llmstxt.org"},
+		{name: "explain", arg: "URL", Value: to(&f.explain, some("a URL")),
+			help: "print what is left out of a page, and why"},
+		redirectsOption(&f.redirects, "follow at most N redirects"),
+	}
+}
+
+// languages reads en,de.
+func languages(s string) (all []string, err error) {
+	for code := range strings.SplitSeq(s, ",") {
+		if code = strings.TrimSpace(code); len(code) < 2 || len(code) > 35 || strings.Trim(strings.ToLower(code), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return nil, errors.New("expected codes of languages, such as en or en,pt-BR")
+		}
+		all = append(all, code)
+	}
+	return all, nil
+}
+
+// condition checks a condition over records.
+func condition(s string) (string, error) {
+	_, err := where.Compile[record.Record](s)
+	return s, err
+}
+
+func (f *readFlags) run(args []string) error {
+	if f.markdown && f.options.Text {
+		return usage("--markdown and --text: expected one of them")
+	}
+	if len(args) == 0 && f.explain != "" {
+		args = []string{f.explain}
+	}
+	switch {
+	case len(args) == 0:
+		return usage("read: nothing given, expected a JOB, a URL, a FILE, or - for standard input")
+	case holdsJob(args[0]):
+		return f.job(args[0], args[1:])
+	case len(args) > 1:
+		return noJob(args[0], "no job")
+	case f.llms, len(f.options.Languages) > 0, f.options.NoDuplicates, f.options.Where != "":
+		return noJob(args[0], "no job")
+	}
+	return f.page(args[0])
+}
+
+// page reads one page.
+func (f *readFlags) page(arg string) error {
+	p, err := f.client.readPage("read", arg, maxPage, f.redirects)
+	if err != nil {
+		return err
+	}
+	if f.base != "" || p.url.IsZero() {
+		if p.url, err = weft.ParseSeed(cmp.Or(f.base, localBase)); err != nil {
+			return usage("--base: %w", err)
+		}
+	}
+	p.contentType = cmp.Or(p.contentType, "text/html")
+	if !record.IsHTML(p.contentType) {
+		return &exit{exitError, fmt.Errorf("%s: content type %.64q, expected HTML", p.url, p.contentType)}
+	}
+	return f.print(read.One(read.Source{URL: p.url, ContentType: p.contentType, Body: p.body}, f.options))
+}
+
+// print prints a page, or what is left out of it.
+func (f *readFlags) print(p read.Page) error {
+	out, err := openOutput(cmp.Or(f.output, "-"))
+	if err != nil {
+		return err
+	}
+	if err := out.open(false); err != nil {
+		return &exit{exitError, fmt.Errorf("--output %.128q: %w", f.output, reason(err))}
+	}
+	w := bufio.NewWriter(out)
+	switch {
+	case f.explain != "":
+		err = printRemoved(w, p, f.isJSONL())
+	case f.isJSONL():
+		err = newEncoder(w).Encode(p)
+	default:
+		_, err = io.WriteString(w, p.Markdown+p.Text)
+	}
+	return standardOutput(errors.Join(err, w.Flush(), out.close()))
+}
+
+func (f *readFlags) isJSONL() bool {
+	ext := strings.ToLower(filepath.Ext(f.output))
+	return f.format == formatJSONL || f.format == "" && (ext == ".jsonl" || ext == ".ndjson")
+}
+
+// printRemoved prints what was left out of a page.
+func printRemoved(w io.Writer, p read.Page, asJSON bool) error {
+	for _, r := range p.Removed {
+		if asJSON {
+			if err := newEncoder(w).Encode(r); err != nil {
+				return err
+			}
+			continue
+		}
+		rule := r.Rule
+		if r.Of > 0 {
+			rule = fmt.Sprintf("on %s of %s pages of the site", count(r.Pages), count(r.Of))
+		}
+		fmt.Fprintf(w, "%s\n  %s\n  %s\n", rule, printable(r.Path), printable(r.Text))
+	}
+	return nil
+}
+
+// job reads a job, or one page of it.
+func (f *readFlags) job(dir string, urls []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if f.explain != "" {
+		urls = append(urls, f.explain)
+	}
+	var err error
+	switch {
+	case len(urls) > 1:
+		return usage("read: %.128q and %.128q, expected one URL", urls[0], urls[1])
+	case len(urls) == 1:
+		u, wrong := weft.ReadSeed(urls[0])
+		if wrong != nil {
+			return &exit{exitUsage, wrong}
+		}
+		var p read.Page
+		if p, err = read.Find(ctx, dir, u.URL.String(), f.options); err == nil {
+			return f.print(p)
+		}
+	case f.llms:
+		err = f.write(func(w io.Writer) error { return read.LLMsTxt(ctx, dir, w, f.options) })
+	default:
+		err = f.texts(ctx, dir)
+	}
+	var e *exit
+	switch {
+	case err == nil || errors.As(err, &e):
+		return err
+	case ctx.Err() != nil:
+		return &exit{exitInterrupted, errors.New("interrupted: the same command goes on")}
+	case errors.Is(err, results.ErrNoBody):
+		err = fmt.Errorf("job %.128q: no bodies, expected a job of weft crawl --markdown, --warc or --bodies", dir)
+	case errors.Is(err, read.ErrNoPage):
+	default:
+		err = fmt.Errorf("job %.128q: %w", dir, reason(err))
+	}
+	return &exit{exitError, err}
+}
+
+// write writes to the output; a file is replaced when it is complete.
+func (f *readFlags) write(write func(io.Writer) error) error {
+	if f.output == "" || f.output == "-" {
+		return standardOutput(write(terminal(os.Stdout)))
+	}
+	return cdxj.WriteFile(f.output, write)
+}
+
+// texts writes the texts of a job, and says how many there are.
+func (f *readFlags) texts(ctx context.Context, dir string) error {
+	f.options.Temp = dir
+	say := terminal(os.Stdout)
+	to := cmp.Or(f.output, filepath.Join(dir, textFolder(f.options.Text)))
+	var c read.Counts
+	var err error
+	switch {
+	case f.output == "-":
+		say = terminal(os.Stderr)
+		to = "standard output"
+		err = f.write(func(w io.Writer) (err error) {
+			c, err = read.Lines(ctx, dir, w, nil, f.options)
+			return err
+		})
+	case f.isJSONL():
+		if f.output == "" {
+			to += ".jsonl"
+			f.output = to
+		}
+		c, err = f.lines(ctx, dir, to)
+	default:
+		c, err = read.Folder(ctx, dir, to, f.options)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(say, said(to, c))
+	return standardOutput(err)
+}
+
+// lines writes JSON lines to a file, compared with what it has.
+func (f *readFlags) lines(ctx context.Context, dir, to string) (c read.Counts, err error) {
+	var earlier io.Reader = strings.NewReader("")
+	old, err := os.Open(to)
+	if err == nil {
+		defer old.Close()
+		earlier = old
+	}
+	err = f.write(func(w io.Writer) (err error) {
+		c, err = read.Lines(ctx, dir, w, earlier, f.options)
+		return err
+	})
+	return c, err
+}
+
+// textFolder is the folder of texts in that of a job.
+func textFolder(text bool) string {
+	if text {
+		return "text"
+	}
+	return "markdown"
+}
+
+// said says what was written.
+func said(to string, c read.Counts) string {
+	s := fmt.Sprintf("%s in %s", plural(c.Pages, "text"), to)
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{c.New, "new"}, {c.Changed, "changed"}, {c.Unchanged, "unchanged"}, {c.Gone, "gone"}} {
+		if part.n > 0 {
+			parts = append(parts, count(part.n)+" "+part.word)
+		}
+	}
+	if c.New < c.Pages && len(parts) > 0 || c.Gone > 0 {
+		s += ": " + strings.Join(parts, ", ")
+	}
+	if c.Unread > 0 {
+		s += "; " + plural(c.Unread, "page") + " could not be read"
+	}
+	return s + "\n"
+}

@@ -1,0 +1,230 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/weftcrawl/weft/content"
+	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/results"
+)
+
+// Counts are what became of the pages of a job.
+type Counts struct {
+	Pages     int // texts in the output
+	New       int // that were not in the output before
+	Changed   int // that were another text
+	Unchanged int
+	Gone      int // that were in the output before, and are not now
+	Unread    int // pages whose body the job has not kept, or that cannot be read
+}
+
+// Change is what has become of a text since the output was written before.
+type Change string
+
+// Changes.
+const (
+	New       Change = "new"
+	Changed   Change = "changed"
+	Unchanged Change = "unchanged"
+	Gone      Change = "gone"
+)
+
+// work is done by one of several goroutines, each with the bodies of the job.
+type work struct {
+	run  func(*results.Bodies)
+	done chan struct{}
+}
+
+// reading is the reading of a job.
+type reading struct {
+	Options
+	ctx  context.Context
+	plan *plan
+	todo chan *work
+}
+
+// result is a page that was read.
+type result struct {
+	work
+	entry *entry
+	page  Page
+	err   error // it could not be read
+}
+
+// each calls use for the texts of a job, or of one of its hosts, in order. It returns how many pages
+// could not be read.
+func each(ctx context.Context, dir, host string, o Options, use func(*entry, *Page) error) (unread int, err error) {
+	p, err := newPlan(ctx, dir, host, &o)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	ctx, stop := context.WithCancel(ctx)
+	r := &reading{Options: o, ctx: ctx, plan: p, todo: make(chan *work)}
+	workers := runtime.GOMAXPROCS(0)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	for range workers {
+		bodies, err := results.OpenBodies(dir)
+		if err != nil {
+			return 0, err
+		}
+		if !bodies.Any() {
+			return 0, errors.Join(results.ErrNoBody, bodies.Close())
+		}
+		running.Go(func() {
+			defer bodies.Close()
+			r.work(bodies)
+		})
+	}
+	ordered := make(chan *result, 2*workers)
+	var failed error // of the plan; read when ordered is closed
+	running.Go(func() {
+		defer close(ordered)
+		failed = r.all(ordered)
+	})
+	for one := range ordered {
+		select {
+		case <-one.done:
+		case <-ctx.Done():
+			return unread, ctx.Err()
+		}
+		if one.err != nil {
+			unread++
+			continue
+		}
+		if !speaks(one.page.Language, o.Languages) {
+			continue
+		}
+		if err := use(one.entry, &one.page); err != nil {
+			return unread, err
+		}
+	}
+	return unread, failed
+}
+
+// work does what is to be done.
+func (r *reading) work(bodies *results.Bodies) {
+	for {
+		select {
+		case w := <-r.todo:
+			w.run(bodies)
+			close(w.done)
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
+// give gives work to the workers.
+func (r *reading) give(w *work) error {
+	select {
+	case r.todo <- w:
+		return nil
+	case <-r.ctx.Done():
+		return r.ctx.Err()
+	}
+}
+
+// all reads the pages of the plan, site by site.
+func (r *reading) all(ordered chan<- *result) error {
+	var of *site
+	var sample []*entry
+	host := ""
+	for {
+		e, err := r.plan.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if of == nil || e.host != host {
+			of, host = &site{on: make(map[uint64]uint16)}, e.host
+		}
+		if e.sample {
+			sample = append(sample, e)
+			continue
+		}
+		if len(sample) > 0 {
+			if err := r.learn(of, sample); err != nil {
+				return err
+			}
+			sample = nil
+		}
+		one := &result{entry: e, work: work{done: make(chan struct{})}}
+		one.run = r.reader(one, of)
+		select {
+		case ordered <- one:
+		case <-r.ctx.Done():
+			return r.ctx.Err()
+		}
+		if err := r.give(&one.work); err != nil {
+			return err
+		}
+	}
+}
+
+// reader returns the work of reading a page of a site.
+func (r *reading) reader(one *result, of *site) func(*results.Bodies) {
+	return func(bodies *results.Bodies) {
+		body, err := bodies.Read(&one.entry.record)
+		if err != nil && (!errors.Is(err, results.ErrNoBody) || one.entry.record.BodyBytes > 0) {
+			one.err = err
+			return
+		}
+		s, err := one.entry.source(body)
+		if err != nil {
+			one.err = err
+			return
+		}
+		one.page = oneOf(s, r.Options, of)
+	}
+}
+
+// learn finds the boilerplate of a site in its sample.
+func (r *reading) learn(of *site, sample []*entry) error {
+	var mu sync.Mutex
+	all := make([]*work, 0, len(sample))
+	for _, e := range sample {
+		w := &work{done: make(chan struct{}), run: func(bodies *results.Bodies) {
+			body, err := bodies.Read(&e.record)
+			if err != nil {
+				return
+			}
+			text, _ := charset.UTF8(e.record.Type(), body)
+			root, _ := content.Parse(text)
+			keys := keysOf(root)
+			mu.Lock()
+			of.add(keys)
+			mu.Unlock()
+		}}
+		all = append(all, w)
+		if err := r.give(w); err != nil {
+			return err
+		}
+	}
+	for _, w := range all {
+		select {
+		case <-w.done:
+		case <-r.ctx.Done():
+			return r.ctx.Err()
+		}
+	}
+	of.settle()
+	return nil
+}
+
+// speaks reports whether a language is one of those wanted: "en" includes "en-GB".
+func speaks(language string, wanted []string) bool {
+	return len(wanted) == 0 || slices.ContainsFunc(wanted, func(one string) bool {
+		return len(language) >= len(one) && strings.EqualFold(language[:len(one)], one) && (len(language) == len(one) || language[len(one)] == '-')
+	})
+}

@@ -1,0 +1,212 @@
+package read
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/results"
+)
+
+// What an llms.txt lists.
+const (
+	mostSections = 20 // folders of the site; the pages of others are optional
+	mostLinks    = 50 // of a section: the pages nearest to the start
+)
+
+// LLMsTxt writes an overview of a site for language models, as https://llmstxt.org describes it: its
+// title, what it says of itself, and links to its pages with their descriptions, a section for each
+// folder of the first level. The site is that of the first page of the job.
+func LLMsTxt(ctx context.Context, dir string, out io.Writer, o Options) error {
+	s, err := overviewOf(ctx, dir, &o)
+	if err != nil {
+		return err
+	}
+	wanted := make(map[string]*listed)
+	for _, section := range s.all {
+		for i := range section.pages {
+			wanted[section.pages[i].url] = &section.pages[i]
+		}
+	}
+	o.NoDuplicates, o.Chunk, o.Text = true, 0, true
+	o.wanted = func(url string) bool { return wanted[url] != nil || url == s.start }
+	title, about := "", ""
+	_, err = each(ctx, dir, s.host, o, func(_ *entry, p *Page) error {
+		if p.URL == s.start {
+			title, about = cmp.Or(p.Site, p.Title, p.URL), p.summary()
+		}
+		if l := wanted[p.URL]; l != nil {
+			l.title, l.about = cmp.Or(p.Title, p.URL), p.summary()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, s.String(title, about))
+	return err
+}
+
+// listed is a page in an overview.
+type listed struct {
+	url, title, about string
+	depth             int
+}
+
+// overview is what an llms.txt lists.
+type overview struct {
+	start, host string
+	all         []*folderOf
+}
+
+// folderOf is a folder of the site.
+type folderOf struct {
+	name  string
+	count int
+	pages []listed
+}
+
+// overviewOf chooses the pages of an overview by their records.
+func overviewOf(ctx context.Context, dir string, o *Options) (*overview, error) {
+	var s overview
+	byName := make(map[string]*folderOf)
+	var other folderOf
+	for r, err := range results.Last(ctx, dir, 0, o.Temp) {
+		if err != nil {
+			return nil, err
+		}
+		if !r.IsPage() || r.Role != "" || r.DuplicateOf != "" || r.NearDuplicateOf != "" {
+			continue
+		}
+		host, _ := orderOf(r.URL)
+		if s.start == "" {
+			s.start, s.host = r.URL, host
+			continue
+		}
+		if host != s.host {
+			continue
+		}
+		name := folderName(r.URL, s.start)
+		f := byName[name]
+		switch {
+		case f != nil:
+		case len(byName) < 10*mostSections:
+			f = &folderOf{name: name}
+			byName[name] = f
+		default:
+			f = &other
+		}
+		f.add(r)
+	}
+	for _, f := range byName {
+		s.all = append(s.all, f)
+	}
+	slices.SortFunc(s.all, func(a, b *folderOf) int { return cmp.Or(b.count-a.count, cmp.Compare(a.name, b.name)) })
+	for i, f := range s.all {
+		if i >= mostSections || f.count < 2 {
+			for _, l := range f.pages {
+				other.insert(l)
+			}
+			f.pages = nil
+		}
+	}
+	s.all = slices.DeleteFunc(s.all, func(f *folderOf) bool { return len(f.pages) == 0 })
+	slices.SortFunc(s.all, func(a, b *folderOf) int { return cmp.Compare(a.name, b.name) })
+	if len(other.pages) > 0 {
+		other.name = "Optional"
+		s.all = append(s.all, &other)
+	}
+	return &s, nil
+}
+
+// folderName is the first folder of a URL behind that of the start.
+func folderName(address, start string) string {
+	base := start[:strings.LastIndexByte(start, '/')+1]
+	rest, ok := strings.CutPrefix(address, base)
+	if !ok {
+		_, rest, _ = strings.Cut(address, "://")
+		_, rest, _ = strings.Cut(rest, "/")
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	name, _, isFolder := strings.Cut(rest, "/")
+	if !isFolder {
+		return "Pages"
+	}
+	if decoded, err := url.PathUnescape(name); err == nil {
+		name = decoded
+	}
+	return cmp.Or(line(name, 100), "Pages")
+}
+
+func (f *folderOf) add(r *record.Record) {
+	f.count++
+	f.insert(listed{url: r.URL, title: r.Title, depth: r.Depth})
+}
+
+// insert keeps the pages nearest to the start.
+func (f *folderOf) insert(l listed) {
+	f.pages = append(f.pages, l)
+	if len(f.pages) >= 2*mostLinks {
+		f.trim()
+	}
+}
+
+func (f *folderOf) trim() {
+	slices.SortFunc(f.pages, func(a, b listed) int { return cmp.Or(a.depth-b.depth, cmp.Compare(a.url, b.url)) })
+	f.pages = f.pages[:min(len(f.pages), mostLinks)]
+}
+
+// String writes the overview.
+func (s *overview) String(title, about string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", bare(cmp.Or(title, s.host)))
+	if about != "" {
+		fmt.Fprintf(&b, "\n> %s\n", bare(about))
+	}
+	for _, f := range s.all {
+		f.trim()
+		fmt.Fprintf(&b, "\n## %s\n\n", bare(f.name))
+		for _, l := range f.pages {
+			fmt.Fprintf(&b, "- [%s](%s)", bare(cmp.Or(l.title, l.url)), destination(l.url))
+			if l.about != "" && l.about != l.title {
+				b.WriteString(": " + bare(l.about))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// bare is text in a line of Markdown in which nothing is marked.
+func bare(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "*", `\*`, "`", "\\`", "<", `\<`).Replace(line(s, 500))
+}
+
+func destination(url string) string { return strings.NewReplacer("(", "%28", ")", "%29").Replace(url) }
+
+// summary is what a page says of itself, or its first sentence.
+func (p *Page) summary() string {
+	const most = 200
+	text := p.Description
+	if text == "" {
+		for paragraph := range strings.SplitSeq(p.Text, "\n\n") {
+			if paragraph = line(paragraph, 4*most); len(paragraph) >= 40 && strings.Contains(paragraph, " ") && paragraph != p.Title && !strings.HasPrefix(paragraph, "- ") {
+				text = paragraph
+				break
+			}
+		}
+	}
+	if text = line(text, 4*most); len(text) <= most {
+		return text
+	}
+	if at := strings.Index(text, ". "); at >= 0 && at < most {
+		return text[:at+1]
+	}
+	cut := line(text[:most], most)
+	return cut[:max(strings.LastIndexByte(cut, ' '), 1)] + " …"
+}

@@ -1,0 +1,203 @@
+package read
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/content"
+	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/markdown"
+	"github.com/weftcrawl/weft/weburl"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Options say what a text has. The zero value is Markdown of the main content of every page.
+type Options struct {
+	Text  bool // plain text rather than Markdown
+	Whole bool // the page as it is, with its menus and footers
+	Chunk int  // characters of a chunk at most; 0: no chunks
+
+	// Which pages of a job are read.
+	Languages    []string // with one of these languages, such as "en", which includes "en-GB"; empty: all
+	NoDuplicates bool     // without those that the crawl has marked duplicate_of or near_duplicate_of
+	Where        string   // for whose record the condition holds: see package where
+
+	wanted func(url string) bool // of these pages alone; nil: all
+
+	Temp string // folder for what does not fit into memory; "": that for temporary files
+}
+
+// Page is the text of a page. Its fields are those of a line of JSON.
+type Page struct {
+	URL         string     `json:"url"`
+	Title       string     `json:"title,omitempty"`
+	Author      string     `json:"author,omitempty"`
+	Site        string     `json:"site,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Date        *time.Time `json:"date,omitempty"` // it was published
+	Modified    *time.Time `json:"modified,omitempty"`
+	Language    string     `json:"language,omitempty"` // a BCP 47 tag
+	File        string     `json:"file,omitempty"`     // in the folder
+	Change      Change     `json:"change,omitempty"`
+	Hash        string     `json:"hash,omitempty"` // SHA-256 of the text, hexadecimal
+	Markdown    string     `json:"markdown,omitempty"`
+	Text        string     `json:"text,omitempty"`
+	Chunks      []Chunk    `json:"chunks,omitempty"`
+
+	Removed []Removal `json:"-"` // what is on the page and not in the text
+}
+
+// Removal is a part of a page that was left out.
+type Removal struct {
+	Rule  string `json:"rule"`            // "site" for boilerplate of the site, or a rule of package content
+	Path  string `json:"path"`            // of the element
+	Text  string `json:"text"`            // its beginning
+	Pages int    `json:"pages,omitempty"` // of the sample, that have it; of the site's boilerplate
+	Of    int    `json:"of,omitempty"`    // pages in the sample
+}
+
+// Source is a page to read.
+type Source struct {
+	URL         weburl.URL
+	ContentType string
+	Body        []byte
+}
+
+// One reads a page. Its site is not known, so nothing is left out because of it.
+func One(s Source, o Options) Page { return oneOf(s, o, nil) }
+
+// oneOf reads a page of a site, which may be nil.
+func oneOf(s Source, o Options, of *site) Page {
+	text, _ := charset.UTF8(s.ContentType, s.Body)
+	root, _ := content.Parse(text) // of a page that is too long or deep, what was read counts
+	base := prepare(root, s.URL)
+	var removed []Removal
+	if of != nil && !o.Whole {
+		removed = of.clear(root)
+	}
+	c := content.Extract(content.Page{URL: s.URL, Root: root}, content.Options{Whole: o.Whole})
+	for _, r := range c.Removed {
+		removed = append(removed, Removal{Rule: r.Rule, Path: r.Path, Text: r.Text})
+	}
+	d := markdown.Convert(c.Node, markdown.Options{Base: base, Text: o.Text, Page: root})
+	p := Page{
+		URL: s.URL.String(), Title: line(c.Title, 1000), Author: line(c.Author, 1000), Site: line(c.Site, 1000),
+		Description: line(c.Description, 4000), Language: line(c.Language, 100),
+		Date: timeOf(c.Date), Modified: timeOf(c.Modified), Removed: removed,
+	}
+	titled(&d, p.Title, o.Text)
+	sum := sha256.Sum256([]byte(d.Text))
+	p.Hash = hex.EncodeToString(sum[:])
+	if o.Chunk > 0 {
+		p.Chunks = chunks(&d, p.URL, o.Chunk)
+	}
+	if p.Markdown = d.Text; o.Text {
+		p.Markdown, p.Text = "", d.Text
+	}
+	return p
+}
+
+func timeOf(t time.Time) *time.Time {
+	if t.IsZero() || t.Year() < 0 || t.Year() > 9999 { // JSON has no others
+		return nil
+	}
+	return &t
+}
+
+// titled puts the title in front of a text that has none: no heading of the first level, and not the
+// title itself as its first heading.
+func titled(d *markdown.Document, title string, plain bool) {
+	for i, h := range d.Headings {
+		if h.Level == 1 || i == 0 && strings.EqualFold(h.Text, title) {
+			return
+		}
+	}
+	if title == "" {
+		return
+	}
+	head := markdown.Heading{Level: 1, Text: title}
+	first := title + "\n"
+	if !plain {
+		first = markdown.Title(title) + "\n"
+	}
+	if d.Text != "" {
+		first += "\n"
+	}
+	d.Text = first + d.Text
+	for i := range d.Headings {
+		d.Headings[i].Offset += len(first)
+	}
+	for i := range d.Blocks {
+		d.Blocks[i] += len(first)
+	}
+	d.Headings = append([]markdown.Heading{head}, d.Headings...)
+	d.Blocks = append([]int{0}, d.Blocks...)
+}
+
+// line returns text from the Web as one line of at most so many bytes, without characters that steer a
+// terminal.
+func line(s string, most int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r <= ' ' || r == 0x7F || r >= 0x80 && r <= 0xA0 || r == '\u2028' || r == '\u2029'
+	}), " ")
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// prepare returns the URL that the links of a page are resolved against, and writes its formulas as
+// text: what looks for the main content knows neither scripts nor MathML.
+func prepare(root *html.Node, url weburl.URL) (base weburl.URL) {
+	base = url
+	found := false
+	var formulas []*html.Node
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch {
+		case n.DataAtom == atom.Base && !found:
+			for _, a := range n.Attr {
+				if a.Key == "href" {
+					found = true
+					if u, err := url.Resolve(strings.TrimSpace(a.Val)); err == nil && u.IsHTTP() {
+						base = u
+					}
+				}
+			}
+		case n.DataAtom == atom.Script && isTeX(n), n.DataAtom == atom.Math && n.Namespace == "math":
+			formulas = append(formulas, n)
+		}
+	}
+	for _, n := range formulas {
+		if tex, display := markdown.TeX(n); tex != "" && n.Parent != nil {
+			n.Parent.InsertBefore(formula(tex, display), n)
+			n.Parent.RemoveChild(n)
+		}
+	}
+	return base
+}
+
+func isTeX(n *html.Node) bool {
+	for _, a := range n.Attr {
+		if a.Key == "type" {
+			return strings.HasPrefix(a.Val, "math/tex")
+		}
+	}
+	return false
+}
+
+// formula is an element as Sphinx writes one.
+func formula(tex string, display bool) *html.Node {
+	open, end := `\(`, `\)`
+	if display {
+		open, end = `\[`, `\]`
+	}
+	n := &html.Node{Type: html.ElementNode, Data: "span", DataAtom: atom.Span, Attr: []html.Attribute{{Key: "class", Val: "math"}}}
+	n.AppendChild(&html.Node{Type: html.TextNode, Data: open + tex + end})
+	return n
+}

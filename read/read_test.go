@@ -1,0 +1,416 @@
+package read
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/results"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// served is a site whose pages a test changes.
+type served struct {
+	mu    sync.Mutex
+	pages map[string]string
+}
+
+func (s *served) set(path, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pages[path] = text; text == "" {
+		delete(s.pages, path)
+	}
+}
+
+func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, ok := s.pages[r.URL.Path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprint(w, text)
+}
+
+// manual is a site of chapters, with a menu and a footer on each page.
+func manual() *served {
+	s := &served{pages: make(map[string]string)}
+	var menu strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&menu, "<li><a href=/chapter/%d.html>Chapter %d</a>", i, i)
+	}
+	for i := range 20 {
+		s.pages[fmt.Sprintf("/chapter/%d.html", i)] = chapter(i, menu.String(), "")
+	}
+	s.pages["/"] = "<title>Manual</title><meta name=description content='All about it.'><h1>Manual</h1><ul>" + menu.String() + "</ul>"
+	return s
+}
+
+func chapter(i int, menu, more string) string {
+	return fmt.Sprintf(`<title>Chapter %[1]d</title><div class=top><p>A manual of things</p><p>Sign in</p></div><ul class=menu>%[2]s</ul>
+		<div class=body><h1>Chapter %[1]d</h1><h2>Description</h2><p>Chapter %[1]d says that there are %[1]d things and more of them.</p>
+		<pre>make install</pre><p>See below.</p><h2>Example</h2><p>The thing number %[1]d is like this.%[3]s</p>
+		<table><tr><th>Name<th>Value<tr><td>thing<td>%[1]d</table></div>
+		<div class=foot><h3>Help</h3><p>Made with care</p><p>Imprint</p></div>`, i, menu, more)
+}
+
+// crawled crawls a site into a job.
+func crawled(t *testing.T, url, dir string, update bool) {
+	t.Helper()
+	o := weft.Options{Job: dir, Archive: true, AllowPrivate: true, NoRobots: true, Update: update}
+	if !update {
+		o.Seeds = []string{url}
+	}
+	for _, err := range weft.Crawl(t.Context(), o) {
+		if err != nil && !strings.Contains(err.Error(), "404") {
+			t.Log(err)
+		}
+	}
+}
+
+func start(t *testing.T, s *served) (url, job string) {
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	job = filepath.Join(t.TempDir(), "job")
+	crawled(t, server.URL+"/", job, false)
+	return server.URL, job
+}
+
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		_, name, found := strings.Cut(name, "/") // without the host, which has a port
+		if found {
+			files[name] = string(text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestFolder(t *testing.T) {
+	site := manual()
+	url, job := start(t, site)
+	to := filepath.Join(t.TempDir(), "out")
+	run := func(want Counts) map[string]string {
+		t.Helper()
+		got, err := Folder(t.Context(), job, to, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("%+v, expected %+v", got, want)
+		}
+		return tree(t, to)
+	}
+	files := run(Counts{Pages: 21, New: 21})
+	text := files["chapter/7.html.md"]
+	for _, want := range []string{"---\ntitle: \"Chapter 7\"\nurl: \"" + url + "/chapter/7.html\"\n", "## Description", "```\nmake install\n```", "See below.", "| thing | 7 |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	for _, other := range []string{"Sign in", "Chapter 6", "Imprint", "Help"} {
+		if strings.Contains(text, other) {
+			t.Errorf("%q is in\n%s", other, text)
+		}
+	}
+	if _, ok := files["index.html.md"]; !ok || len(files) != 21 {
+		t.Errorf("%d files", len(files))
+	}
+	run(Counts{Pages: 21, Unchanged: 21})
+
+	// A site crawled again: one chapter changes, one goes, and one comes.
+	site.set("/chapter/3.html", chapter(3, "<li><a href=/chapter/new.html>New</a>", " And more."))
+	site.set("/chapter/4.html", "")
+	site.set("/chapter/new.html", chapter(99, "", ""))
+	crawled(t, url+"/", job, true)
+	before := modified(t, to, url, "chapter/5.html.md")
+	files = run(Counts{Pages: 21, New: 1, Changed: 1, Unchanged: 19, Gone: 1})
+	if !strings.Contains(files["chapter/3.html.md"], "And more.") {
+		t.Errorf("chapter 3 is\n%s", files["chapter/3.html.md"])
+	}
+	if _, is := files["chapter/4.html.md"]; is {
+		t.Error("chapter 4 is gone, and its file is not")
+	}
+	if _, is := files["chapter/new.html.md"]; !is {
+		t.Error("the new chapter has no file")
+	}
+	if modified(t, to, url, "chapter/5.html.md") != before {
+		t.Error("the file of a chapter that has not changed was written")
+	}
+}
+
+func modified(t *testing.T, to, url, name string) string {
+	t.Helper()
+	host, _ := orderOf(url + "/")
+	info, err := os.Stat(filepath.Join(to, host, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(info.ModTime(), info.Sys())
+}
+
+// TestFolderInterrupted: what is stopped at any page is completed by the next run, as if it had not
+// been stopped, and no file is half written.
+func TestFolderInterrupted(t *testing.T) {
+	_, job := start(t, manual())
+	whole := filepath.Join(t.TempDir(), "whole")
+	if _, err := Folder(t.Context(), job, whole, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	want := tree(t, whole)
+	for _, after := range []int{0, 1, 7} {
+		to := filepath.Join(t.TempDir(), "out")
+		ctx, stop := context.WithCancel(t.Context())
+		left := after
+		_, err := Folder(ctx, job, to, Options{wanted: func(string) bool {
+			if left--; left < 0 {
+				stop()
+			}
+			return true
+		}})
+		if err == nil {
+			t.Error("no error, expected one of the context")
+		}
+		for name, text := range tree(t, to) {
+			if want[name] != text {
+				t.Errorf("%s is\n%s\nexpected\n%s", name, text, want[name])
+			}
+		}
+		if _, err := os.Stat(filepath.Join(to, Index)); err == nil {
+			t.Error("there is an index")
+		}
+		c, err := Folder(t.Context(), job, to, Options{})
+		if err != nil || c != (Counts{Pages: 21, New: 21}) {
+			t.Errorf("%+v, %v", c, err)
+		}
+		if got := tree(t, to); len(got) != len(want) {
+			t.Errorf("%d files, expected %d", len(got), len(want))
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	site := manual()
+	url, job := start(t, site)
+	run := func(earlier string, o Options) (string, map[string]Page, Counts) {
+		t.Helper()
+		var b strings.Builder
+		c, err := Lines(t.Context(), job, &b, strings.NewReader(earlier), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages := make(map[string]Page)
+		for line := range strings.Lines(b.String()) {
+			var p Page
+			if err := json.Unmarshal([]byte(line), &p); err != nil {
+				t.Fatal(err)
+			}
+			pages[strings.TrimPrefix(p.URL, url)] = p
+		}
+		return b.String(), pages, c
+	}
+	first, pages, _ := run("", Options{Text: true, Chunk: 120})
+	p := pages["/chapter/2.html"]
+	if p.Change != New || p.Title != "Chapter 2" || !strings.Contains(p.Text, "thing\t2") || p.Markdown != "" || len(p.Hash) != 64 || len(p.Chunks) < 2 {
+		t.Errorf("%+v", p)
+	}
+	site.set("/chapter/2.html", chapter(2, "", " New words."))
+	site.set("/chapter/9.html", "")
+	crawled(t, url+"/", job, true)
+	_, pages, c := run(first, Options{Text: true, Chunk: 120})
+	if c != (Counts{Pages: 20, Changed: 1, Unchanged: 19, Gone: 1}) {
+		t.Errorf("%+v", c)
+	}
+	for path, change := range map[string]Change{"/chapter/2.html": Changed, "/chapter/9.html": Gone, "/chapter/1.html": Unchanged} {
+		if got := pages[path].Change; got != change {
+			t.Errorf("%s is %s, expected %s", path, got, change)
+		}
+	}
+	if _, pages, _ = run("", Options{Where: `url endsWith "7.html"`}); len(pages) != 2 {
+		t.Errorf("%d pages end in 7.html", len(pages))
+	}
+}
+
+func TestFind(t *testing.T) {
+	url, job := start(t, manual())
+	p, err := Find(t.Context(), job, url+"/chapter/7.html", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []string
+	for _, r := range p.Removed {
+		rules = append(rules, fmt.Sprintf("%s %s %d/%d", r.Rule, r.Text, r.Pages, r.Of))
+	}
+	got := strings.Join(rules, "\n")
+	for _, want := range []string{"site A manual of things Sign in 20/21", "site Help Made with care Imprint 20/21"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if _, err := Find(t.Context(), job, url+"/nothing", Options{}); !errors.Is(err, ErrNoPage) {
+		t.Errorf("error %v, expected that there is no such page", err)
+	}
+	if p, err = Find(t.Context(), job, url+"/chapter/7.html", Options{Whole: true}); err != nil || !strings.Contains(p.Markdown, "Imprint") {
+		t.Errorf("%v, the whole page lacks its footer:\n%s", err, p.Markdown)
+	}
+}
+
+func TestLLMsTxt(t *testing.T) {
+	url, job := start(t, manual())
+	var b strings.Builder
+	if err := LLMsTxt(t.Context(), job, &b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	want := "\n\n## chapter\n\n- [Chapter 0](" + url + "/chapter/0.html): Chapter 0 says that there are 0 things and more of them.\n"
+	if !strings.HasPrefix(b.String(), "# Manual\n") || !strings.Contains(b.String(), want) || strings.Count(b.String(), "\n- ") != 20 {
+		t.Errorf("got\n%s\nexpected\n%s…", b.String(), want)
+	}
+}
+
+// TestNoBodies: a job without bodies is an error that says so.
+func TestNoBodies(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "pages.jsonl"), []byte(`{"url":"http://a.test/","status":200,"content_type":"text/html"}`+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Folder(t.Context(), dir, t.TempDir(), Options{}); !errors.Is(err, results.ErrNoBody) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestHostileFolder: whatever URLs there are and whatever is in the folder, nothing is written
+// outside.
+func TestHostileFolder(t *testing.T) {
+	outside := t.TempDir()
+	to := t.TempDir()
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	host, _ := orderOf("http://a.test/")
+	for _, err := range []error{
+		os.Mkdir(filepath.Join(to, host), 0o777),
+		os.Symlink(outside, filepath.Join(to, host, "link")),
+		os.Symlink(filepath.Join(outside, "file"), filepath.Join(to, host, "x.md")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &folder{root: root, ext: ".md"}
+	defer f.leave()
+	names := make(map[string]string)
+	for _, url := range []string{
+		"http://a.test/../../etc/passwd", "http://a.test/%2e%2e/%2e%2e/x", "http://a.test/a%00b", "http://a.test/CON", "http://a.test/x.md/y",
+		"http://a.test/" + strings.Repeat("long", 1000), "http://a.test/" + strings.Repeat("d/", 400), "http://a.test/.weft.part",
+		"http://a.test/A", "http://a.test/a", "http://a.test/b?q=../../c", "http://a.test/x", "http://a.test/x/", "http://a.test/link/in",
+	} {
+		_, name := orderOf(url)
+		e := &entry{name: name}
+		e.record.URL = url
+		file, err := f.nameOf(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !filepath.IsLocal(file) {
+			t.Errorf("%s: %q is not local", url, file)
+		}
+		if other := names[strings.ToLower(file)]; other != "" {
+			t.Errorf("%s and %s are both %s", url, other, file)
+		}
+		names[strings.ToLower(file)] = url
+		err = f.write(file, []byte("text"))
+		if isLink := strings.Contains(url, "/link/"); isLink != (err != nil) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+		t.Errorf("outside are %v, %v", left, err)
+	}
+	if info, err := os.Lstat(filepath.Join(to, host, "x.md")); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("x.md is %v, %v, expected a file", info, err)
+	}
+}
+
+// TestHostileFront: whatever a title holds, it is one line of YAML that reads as the title.
+func TestHostileFront(t *testing.T) {
+	for _, title := range []string{
+		"plain", `"quoted" \ back`, "a: b # c", "- x", "two\n---\nlines", "esc \x1b[31m red", "\u2028 \u0085 \u202e", "<b>&amp;", "!!python/object", "\xff", "😀 ok", `\u003c`, "null", "~",
+	} {
+		text := "<title>" + strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(title) + "</title><p>x"
+		p := One(Source{URL: mustURL(t, "http://a.test/"), ContentType: "text/html; charset=utf-8", Body: []byte(text)}, Options{})
+		lines := strings.Split(p.front(), "\n")
+		value, ok := strings.CutPrefix(lines[1], "title: ")
+		var read string
+		if err := json.Unmarshal([]byte(value), &read); !ok || err != nil || read != p.Title {
+			t.Errorf("%q: %q is read as %q, %v, expected %q", title, lines[1], read, err, p.Title)
+		}
+		if strings.ContainsAny(p.front(), "\x1b\x07\u2028\u0085\u202e") || strings.Count(p.front(), "---\n") != 2 {
+			t.Errorf("%q: %q", title, p.front())
+		}
+	}
+}
+
+func mustURL(t testing.TB, s string) weburl.URL {
+	t.Helper()
+	u, err := weburl.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// TestLarge: of a page that is long or deep, some text comes.
+func TestLarge(t *testing.T) {
+	for name, body := range map[string]string{
+		"long":   "<p>Begin</p>" + strings.Repeat("<p>word</p>", 420_000),
+		"nested": "<p>Begin</p>" + strings.Repeat("<div>", 50_000) + "deep",
+		"spans":  "<p>Begin " + strings.Repeat("<b><i>", 20_000) + "deep",
+		"cells":  "<p>Begin</p><table>" + strings.Repeat("<tr><td colspan=1000>x", 10_000),
+	} {
+		p := One(Source{URL: mustURL(t, "http://a.test/"), ContentType: "text/html", Body: []byte(body)}, Options{Whole: true})
+		if !strings.Contains(p.Markdown, "Begin") || len(p.Markdown) > 40<<20 {
+			t.Errorf("%s: %d bytes, %.100q", name, len(p.Markdown), p.Markdown)
+		}
+	}
+}
+
+func TestEncodings(t *testing.T) {
+	for _, test := range []struct{ name, contentType, body, want string }{
+		{"windows-1251", "text/html; charset=windows-1251", "<p>\xcf\xf0\xe8\xe2\xe5\xf2", "Привет\n"},
+		{"shift_jis", "text/html", "<meta charset=shift_jis><p>\x93\xfa\x96\x7b", "日本\n"},
+		{"big5", "text/html; charset=big5", "<p>\xa4\xa4\xa4\xe5", "中文\n"},
+		{"utf-16", "text/html", "\xfe\xff\x00<\x00p\x00>\x05\xe9", "ש\n"},
+		{"broken", "text/html; charset=utf-8", "<p>a\xffb", "a\uFFFDb\n"},
+	} {
+		p := One(Source{URL: mustURL(t, "http://a.test/"), ContentType: test.contentType, Body: []byte(test.body)}, Options{Text: true})
+		if p.Text != test.want {
+			t.Errorf("%s: %q, expected %q", test.name, p.Text, test.want)
+		}
+	}
+}
