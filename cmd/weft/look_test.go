@@ -180,6 +180,9 @@ func TestLookAtStoppedProcess(t *testing.T) {
 	}
 	<-asked
 	_ = cmd.Process.Signal(syscall.SIGSTOP)
+	if _, err := syscall.Wait4(cmd.Process.Pid, nil, syscall.WUNTRACED, nil); err != nil { // it has stopped
+		t.Fatal(err)
+	}
 	began := time.Now()
 	var looks sync.WaitGroup
 	for _, args := range []string{"status job", "hosts --json job", "urls job", "why job " + s.URL, "ctl job stop", "ctl job tasks"} {

@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 		os.Unsetenv(name)
 		os.Unsetenv(strings.ToUpper(name))
 	}
+	// A process with the race detector sleeps for a second before it exits.
+	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
 	flag.Parse()
 	if runtime.GOMAXPROCS(0) < 4 { // parallel tests wait for processes that wait
 		_ = flag.Set("test.parallel", "4")
