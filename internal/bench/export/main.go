@@ -4,8 +4,8 @@
 //
 //	export [-o FILE] [-urls N] [-jobs DIR] [-weft FILE] [-command TEXT]
 //
-// The job is a small crawl whose pages.jsonl is replaced by N made-up records: a tenth of the URLs
-// have a second one.
+// The job is a small crawl whose records are replaced by N made-up ones, each with two links: a tenth
+// of the URLs have a second one.
 package main
 
 import (
@@ -21,14 +21,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/bench/machine"
-
 	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/record"
 )
@@ -60,22 +58,24 @@ func measure(weft, jobs string, urls int, command string) ([]byte, error) {
 	// The first paragraph is to be reviewed whenever the page is measured again.
 	fmt.Fprintf(&page, `# Exports of a large job
 
-An export needs memory for one row, one group of rows, and two bits a URL: no format needs more than
-%d MiB for ten million records. Reading a record takes longer than writing it, except for SQLite.
+An export needs memory for one row, one group of rows, what the sort holds, and two bits a record
+and a link: no format needs more than %d MiB for ten million records.
 
 ## How it was measured
 
-%s, at commit %s, with %s on %d cores, one run. The job has %d records, a tenth of them of a second
-visit; %s. Memory is the peak resident size of the process; time and CPU are those of the whole
-command, with the search for the last record of each URL.
+%s at commit %s, with %s on %d cores, one run. The job has %d records, a tenth of
+them of a second visit, and %d links: %s.
+Memory is the peak resident size of the process; time and CPU are those of the whole command, with
+the search for the last record of each URL.
 
 ## Figures
 
-| format | options | rows a second | seconds | CPU s | memory, MiB | mark | file, MB |
+| format | options | records a CPU second | CPU, s | time, s | memory, MiB | mark | file, MB |
 |---|---|---|---|---|---|---|---|
-`, markMiB, "`"+command+"`", commit(), runtime.Version(), runtime.NumCPU(), urls, size(filepath.Join(job, "pages.jsonl"))+" MB of pages.jsonl")
+`, markMiB, "`"+command+"`", machine.Commit(), runtime.Version(), runtime.NumCPU(), urls, urls*linksEach,
+		size(filepath.Join(job, "pages.jsonl"))+" MB of pages.jsonl, "+size(filepath.Join(job, "links.jsonl"))+" of links.jsonl")
 	for _, c := range []struct{ format, options string }{
-		{"csv", ""}, {"csv", "--where status==404"}, {"parquet", ""}, {"sqlite", ""},
+		{"jsonl", ""}, {"edges", ""}, {"graphml", ""}, {"csv", ""}, {"csv", "--where status==404"}, {"parquet", ""}, {"sqlite", ""},
 	} {
 		to := filepath.Join(dir, "out."+c.format)
 		args := append([]string{"export", job, "-o", to}, strings.Fields(c.options)...)
@@ -90,9 +90,10 @@ command, with the search for the last record of each URL.
 		if memory > markMiB {
 			verdict = fmt.Sprintf("≤ %d, **missed**", markMiB)
 		}
-		fmt.Fprintf(&page, "| %s | %s | %.0f | %.0f | %.0f | %d | %s | %s |\n", c.format, c.options,
-			float64(urls)/took.Seconds(), took.Seconds(), p.CPU().Seconds(), memory, verdict, size(to))
-		fmt.Fprintf(os.Stderr, "%s %s: %.0f s, %d MiB\n", c.format, c.options, took.Seconds(), memory)
+		row := fmt.Sprintf("| %s | %s | %.0f | %.0f | %.0f | %d | %s | %s |\n", c.format, c.options,
+			float64(urls)/p.CPU().Seconds(), p.CPU().Seconds(), took.Seconds(), memory, verdict, size(to))
+		page.WriteString(row)
+		fmt.Fprint(os.Stderr, row)
 		if err := os.Remove(to); err != nil {
 			return nil, err
 		}
@@ -108,21 +109,40 @@ func size(path string) string {
 	return fmt.Sprintf("%.1f", float64(info.Size())/1e6)
 }
 
-// makeJob crawls a page, and replaces its record.
+// linksEach is the number of links of a record.
+const linksEach = 2
+
+// makeJob crawls a page, and replaces its record and its links.
 func makeJob(weft, job string, urls int) error {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a page") }))
 	defer s.Close()
-	if _, err := process.Run(context.Background(), process.Options{}, weft, "crawl", "-q", "--job", job, s.URL); err != nil {
+	if _, err := process.Run(context.Background(), process.Options{}, weft, "crawl", "-q", "--links", "--job", job, s.URL); err != nil {
 		return err
 	}
-	f, err := os.Create(filepath.Join(job, "pages.jsonl"))
+	known := urls * 10 / 11
+	err := makeLines(filepath.Join(job, "pages.jsonl"), urls, func(n int) []byte { return made(n, known).Line() })
+	if err != nil {
+		return err
+	}
+	return makeLines(filepath.Join(job, "links.jsonl"), urls*linksEach, func(n int) []byte {
+		from, to := made(n/linksEach, known), made(n*7919%known, known)
+		return record.Link{
+			From: from.URL, To: to.URL, Tag: "a", Attr: "href", Kind: "page", Text: to.Title,
+			Line: 10 + n%500, Column: 1 + n%80, Visit: from.Visit,
+		}.JSONLine()
+	})
+}
+
+// makeLines replaces a file by a number of lines.
+func makeLines(path string, count int, line func(n int) []byte) error {
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	for n := range urls {
-		if _, err := w.Write(made(n, urls*10/11).Line()); err != nil {
-			return err
+	for n := range count {
+		if _, err := w.Write(line(n)); err != nil {
+			return errors.Join(err, f.Close())
 		}
 	}
 	return errors.Join(w.Flush(), f.Close())
@@ -150,13 +170,4 @@ func made(n, urls int) *record.Record {
 		r.Change = record.ChangeChanged
 	}
 	return r
-}
-
-// commit names the measured tree, if git does.
-func commit() string {
-	name, err := exec.Command("git", "describe", "--always", "--dirty").Output()
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(name))
 }
