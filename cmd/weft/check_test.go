@@ -105,6 +105,7 @@ func TestCheck(t *testing.T) {
 // TestCheckAgain: what a check of a job leaves out of its options is as the job has it, and an output
 // that cannot be written is known before the crawl.
 func TestCheckAgain(t *testing.T) {
+	t.Parallel()
 	site := faultySite(t)
 	e := weftRun(t, "check", "-q", "--job", "job.weft", "--no-external", "--canon", "sort-query,drop-tracking", site)
 	if e.code != exitBroken {

@@ -22,6 +22,7 @@ func withConfig(t *testing.T, text string) (dir string) {
 // TestConfig: options of the file hold, those of the profile before others, those of the command
 // before those of all, and flags before all of them.
 func TestConfig(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":

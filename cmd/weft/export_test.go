@@ -75,6 +75,7 @@ func reader(t *testing.T, dir, name string, args ...string) string {
 
 // TestExport: the readers of other people find in each format what the job knows.
 func TestExport(t *testing.T) {
+	t.Parallel()
 	dir, site := exportedJob(t)
 	export := func(file string, args ...string) string {
 		t.Helper()
