@@ -16,7 +16,7 @@ var perRun = []string{
 	"Limit", "MaxTime", "GiveUp",
 	"Concurrency", "PerHost", "PerDomain", "PerAddress", "Delay", "DomainDelay", "AddressDelay", "RateLimit", "Memory",
 	"Timeout", "DialTimeout", "TLSTimeout", "FirstByteTimeout", "IdleTimeout", "MinRate", "Retries", "MaxBody",
-	"Header", "Cookies", "Auth", "Proxy", "Insecure", "RootCAs", "AllowPrivate", "Distrust", "Resolve", "DNS",
+	"Header", "Cookies", "Auth", "Proxy", "Insecure", "RootCAs", "AllowPrivate", "Resolve", "DNS",
 	"Job", "Fresh", "Update", "RetryFailed", "Amend", "MinFree", "ArchiveSize", "ArchiveDigest", "ArchiveMetadata", "Output", "Format", "Fields",
 	"ExternalBody", "Hooks", "Loops", "Loop", "Tuning",
 }

@@ -43,6 +43,7 @@ type Plan struct {
 	MaxAlike     int          `json:"max_alike"`
 	Assets       scope.Assets `json:"assets,omitempty"`
 	External     bool         `json:"external,omitempty"`
+	Distrust     bool         `json:"distrust,omitempty"`
 	NoRobots     bool         `json:"no_robots"`
 	Sitemaps     bool         `json:"sitemaps"`
 	UserAgent    string       `json:"user_agent"` // its product token selects the rules of robots.txt, and is frozen
@@ -80,6 +81,7 @@ var Frozen = []FrozenOption{
 	{Name: "MaxAlike", words: limit},
 	{Name: "Assets", words: text("none")},
 	{Name: "External", words: yesNo},
+	{Name: "Distrust", words: yesNo},
 	{Name: "NoRobots", words: yesNo},
 	{Name: "Sitemaps", words: yesNo},
 	{Name: "UserAgent", words: productToken, free: true},

@@ -237,6 +237,11 @@ func TestCheckStrangersFiles(t *testing.T) {
 	if e.code != exitDone || len(got) > 0 || !strings.Contains(e.stdout, "its address is not public") || !strings.Contains(e.stdout, "1 link not checked") {
 		t.Errorf("%+v, requests %q", e, got)
 	}
+	e = weftAmong(t, files, "check", "-q", "--job", "a.weft", "a.md")
+	again := weftRun(t, "check", "-q", "--update", filepath.Join(e.dir, "a.weft"), "-H", "Authorization: Bearer sesame")
+	if len(got) > 0 || !strings.Contains(again.stdout, "its address is not public") {
+		t.Errorf("checked again: %+v, requests %q", again, got)
+	}
 	e = weftAmong(t, files, "check", "-q", "--allow-private", "-H", "Authorization: Bearer sesame", "a.md")
 	if e.code != exitDone || len(got) != 1 || got[0] != "/x" || !strings.Contains(e.stdout, "nothing is broken, 0 warnings, 0 notes") {
 		t.Errorf("%+v, requests %q", e, got)

@@ -62,7 +62,9 @@ kinds of the records.
 func frozenFlags() string {
 	var names []string
 	for _, option := range weft.FrozenOptions() {
-		names = append(names, "--"+flagOf()[option])
+		if flag, ok := flagOf()[option]; ok {
+			names = append(names, "--"+flag)
+		}
 	}
 	slices.Sort(names)
 	text := "A job keeps these: a later run gives them as before, or leaves out all but the folder: " + strings.Join(names, ", ") + "."

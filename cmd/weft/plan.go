@@ -56,6 +56,7 @@ var frozenInWords = map[string]struct{ what, yes, no string }{
 	"MaxAlike":        {what: "pages in a row with nothing new"},
 	"Assets":          {what: "assets"},
 	"External":        {"external links", "checked", "not checked"},
+	"Distrust":        {"seeds", "of others", "of the user"},
 	"NoRobots":        {"robots.txt", "ignored", "obeyed"},
 	"Sitemaps":        {"sitemaps", "crawled", "not crawled"},
 	"UserAgent":       {what: "name for robots.txt"},
