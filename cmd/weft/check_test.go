@@ -65,6 +65,9 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%d %s\n%s\nwant\n%s", e.code, e.stderr, e.stdout, want)
 	}
 	job := filepath.Join(e.dir, "job.weft")
+	if again := weftRun(t, "check", "--job", job, site); !strings.Contains(again.stderr, "is finished; weft check --update "+job+" recrawls it") {
+		t.Errorf("%+v", again)
+	}
 	for name, c := range map[string]struct {
 		args []string
 		code int

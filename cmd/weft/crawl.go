@@ -199,15 +199,19 @@ func (f *crawlFlags) again() string { return cmp.Or(f.update, f.retry.dir) }
 
 // naming says which flag, if any, names the folder of the job.
 func (f *crawlFlags) naming(dir string) naming {
+	command := "weft crawl"
+	if f.forCheck {
+		command = "weft check"
+	}
 	switch {
 	case f.update != "":
-		return naming{"update", dir}
+		return naming{"update", dir, command}
 	case f.retry.dir != "":
-		return naming{"retry-failed", dir}
+		return naming{"retry-failed", dir, command}
 	case f.options.Job != "":
-		return naming{"job", dir}
+		return naming{"job", dir, command}
 	}
-	return naming{"", dir}
+	return naming{"", dir, command}
 }
 
 // refused returns the error of weft.New in the words of the command.

@@ -14,6 +14,8 @@ import (
 type naming struct {
 	flag string // "job", "update" or "retry-failed"; empty: the folder is that of the first URL's host
 	dir  string
+
+	command string // that names it, "weft crawl" or "weft check"
 }
 
 // isAgain reports whether --update or --retry-failed names the job, which --job and --fresh exclude.
@@ -95,7 +97,7 @@ func otherCrawl(e *weft.PlanError, n naming) error {
 	other := &advice{error: fmt.Errorf("%s holds another crawl (%s)", n.dir, strings.Join(how, "; "))}
 	if n.isAgain() {
 		what := map[string]string{"update": "recrawls", "retry-failed": "retries"}[n.flag]
-		other.add("weft crawl --"+n.flag+" "+n.dir, what+" it with its own options")
+		other.add(n.command+" --"+n.flag+" "+n.dir, what+" it with its own options")
 		if amendable {
 			other.add("--amend", "adds to it")
 		}
@@ -103,7 +105,7 @@ func otherCrawl(e *weft.PlanError, n naming) error {
 		return other
 	}
 	if !e.Finished {
-		other.add("weft crawl --job "+n.dir, "resumes it")
+		other.add(n.command+" --job "+n.dir, "resumes it")
 	}
 	if amendable {
 		other.add("--amend", "adds to it")

@@ -54,7 +54,7 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 		if len(earlier.Broken) > 0 {
 			failed = "--retry-failed " + c.Job() + " asks again for what failed, "
 		}
-		con.warn(c.Job() + " is finished; weft crawl --update " + c.Job() + " recrawls it, " + failed +
+		con.warn(c.Job() + " is finished; " + con.job.command + " --update " + c.Job() + " recrawls it, " + failed +
 			"--fresh starts over, --amend adds URLs")
 		r := report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
 		return con.end(r, false, nil)
