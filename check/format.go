@@ -171,7 +171,7 @@ func (s Style) summary(out io.Writer, r *Report) {
 	switch {
 	case r.Failed():
 		state = s.paint(red, plural(t.Errors, "error"))
-	case r.isEmpty():
+	case r.Empty():
 		state = s.paint(yellow, "nothing could be read")
 	}
 	fmt.Fprintf(out, "%s, %s, %s", state, plural(t.Warnings, "warning"), plural(t.Notes, "note"))

@@ -76,7 +76,7 @@ type htmlReport struct {
 // Verdict is the report in words.
 func (v *htmlReport) Verdict() string {
 	switch {
-	case v.isEmpty():
+	case v.Empty():
 		return "Nothing could be read"
 	case !v.Failed():
 		return "Nothing is broken"

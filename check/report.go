@@ -172,9 +172,9 @@ type Report struct {
 // Failed reports whether something is broken: whether there are errors.
 func (r *Report) Failed() bool { return r.Totals.Errors > 0 }
 
-// isEmpty reports whether nothing could be checked: no page was read, and nothing is known to be ok or
+// Empty reports whether nothing could be checked: no page was read, and nothing is known to be ok or
 // broken.
-func (r *Report) isEmpty() bool {
+func (r *Report) Empty() bool {
 	return r.Totals.Pages == 0 && r.Totals.OK == 0 && !r.Failed()
 }
 

@@ -59,8 +59,9 @@ Rules. Those of links apply by default, down to soft-404; the others with
 --rules site or all. What one of level e finds is broken; w and n are advice.
 
 ` + ruleList() + `
-Exit status: 0 nothing is broken, 1 error, 2 something is broken, 3 usage error,
-4 stopped by --limit or --max-time with nothing broken so far, 5 interrupted.`),
+Exit status: 0 nothing is broken, 1 error or nothing could be checked, 2
+something is broken, 3 usage error, 4 stopped by --limit or --max-time with
+nothing broken so far, 5 interrupted.`),
 		Example: `  weft check https://example.org/
   weft check --format github docs/
   weft check --accept 200..299,403 --ignore '//twitter[.]com/' example.org.weft`,
@@ -363,8 +364,11 @@ func (f *checkFlags) report(format check.Format, make func(check.Options) (*chec
 	if err := f.write(format, r); err != nil {
 		return err
 	}
-	if r.Failed() {
+	switch {
+	case r.Failed():
 		return &exit{exitBroken, nil}
+	case r.Empty():
+		return &exit{exitError, errors.New("nothing was checked: no seed could be fetched, and no file read")}
 	}
 	return nil
 }

@@ -327,3 +327,22 @@ func TestCheckExternalFragments(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckNothing: a check of what cannot be reached is no success.
+func TestCheckNothing(t *testing.T) {
+	down := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
+	defer down.Close()
+	e := weftRun(t, "check", "-q", "--retries", "0", "--job", "x.weft", down.URL)
+	if e.code != exitError || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "nothing was checked: no seed could be fetched") {
+		t.Errorf("%+v", e)
+	}
+	if e := weftRun(t, "check", filepath.Join(e.dir, "x.weft")); e.code != exitError {
+		t.Errorf("of the job: %+v", e)
+	}
+	if e := weftAmong(t, map[string][]byte{"a.md": []byte("no link")}, "check", "a.md"); e.code != exitDone {
+		t.Errorf("%+v", e)
+	}
+	if e := weftRun(t, "check", t.TempDir()); e.code != exitError {
+		t.Errorf("of an empty folder: %+v", e)
+	}
+}
