@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -391,9 +392,49 @@ func (f *checkFlags) write(format check.Format, r *check.Report) error {
 	return standardOutput(format.Write(out, r, style))
 }
 
-// writeFile writes a file.
+// writeFile writes a file: beside the one of this name, which it replaces when it is whole. A symbolic
+// link remains one, and so does what is no file, such as a pipe. Where nothing can be put beside it, or
+// in its place, as in a container that mounts a single file, the whole is copied into it.
 func writeFile(path string, write func(io.Writer) error) error {
-	file, err := os.Create(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return writeInto(path, write)
+	}
+	mode := fs.FileMode(0o666)
+	if err == nil {
+		mode = info.Mode().Perm()
+	}
+	beside, err := os.OpenFile(path+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		if beside, err = os.CreateTemp("", "weft-check-*"); err != nil {
+			return reason(err)
+		}
+	}
+	defer os.Remove(beside.Name())
+	out := bufio.NewWriter(beside)
+	if err := errors.Join(write(out), out.Flush(), beside.Close()); err != nil {
+		return err
+	}
+	if filepath.Dir(beside.Name()) == filepath.Dir(path) && os.Rename(beside.Name(), path) == nil {
+		return nil
+	}
+	in, err := os.Open(beside.Name())
+	if err != nil {
+		return reason(err)
+	}
+	defer in.Close()
+	return writeInto(path, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
+		return err
+	})
+}
+
+// writeInto writes what a path names.
+func writeInto(path string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666) // of a pipe, this waits for a reader
 	if err != nil {
 		return reason(err)
 	}

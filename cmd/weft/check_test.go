@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/weftcrawl/weft/check"
@@ -344,5 +346,46 @@ func TestCheckNothing(t *testing.T) {
 	}
 	if e := weftRun(t, "check", t.TempDir()); e.code != exitError {
 		t.Errorf("of an empty folder: %+v", e)
+	}
+}
+
+// TestWriteFile: a report replaces the one before when it is whole, through a symbolic link, too.
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	file, link, pipe := filepath.Join(dir, "report"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	if err := errors.Join(os.WriteFile(file, []byte("old"), 0o640), os.Symlink("report", link), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	half := func(w io.Writer) error {
+		io.WriteString(w, strings.Repeat("half", 10_000))
+		return io.ErrUnexpectedEOF
+	}
+	whole := func(w io.Writer) error {
+		_, err := io.WriteString(w, "new")
+		return err
+	}
+	for _, c := range []struct {
+		write func(io.Writer) error
+		want  string
+	}{{half, "old"}, {whole, "new"}} {
+		err := writeFile(link, c.write)
+		got, _ := os.ReadFile(file)
+		if info, stat := os.Stat(file); string(got) != c.want || (err == nil) != (c.want == "new") || stat != nil || info.Mode() != 0o640 {
+			t.Errorf("%.20q, %v, %v", got, err, info)
+		}
+	}
+	if target, err := os.Readlink(link); target != "report" {
+		t.Errorf("the link leads to %s, %v", target, err)
+	}
+	read := make(chan string)
+	go func() {
+		b, _ := os.ReadFile(pipe)
+		read <- string(b)
+	}()
+	if err := writeFile(pipe, whole); err != nil || <-read != "new" {
+		t.Error(err)
+	}
+	if all, _ := os.ReadDir(dir); len(all) != 3 {
+		t.Errorf("left: %v", all)
 	}
 }
