@@ -238,14 +238,18 @@ func address(url string) string {
 	return inMarkdown(url)
 }
 
-// inMarkdown escapes what Markdown and HTML in it would read.
+// inMarkdown escapes what Markdown, HTML in it and GitHub would read. GitHub looks for @user, #123 and
+// GH-123 after all escapes, and notifies users or marks issues: a space without width ends these words.
 func inMarkdown(text string) string {
 	var b strings.Builder
-	for _, r := range text {
-		if strings.ContainsRune("\\`*_{}[]()#!|&~<>", r) {
+	for i, r := range text {
+		if strings.ContainsRune("\\`*_{}[]()#!|&~<>$", r) {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
+		if r == '@' || r == '#' || r == '-' && i >= 2 && strings.EqualFold(text[i-2:i], "gh") {
+			b.WriteString("&#8203;")
+		}
 	}
 	return b.String()
 }
