@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -30,6 +31,8 @@ type Options struct {
 	Depth     int   // Deep: pages further from a seed; 0: 5
 	SlowMS    int   // Slow: pages that take longer, in milliseconds; 0: 3,000
 	HugeBytes int64 // Huge: pages that are larger; 0: 2 MiB
+
+	bounds bounds
 }
 
 // analysis collects the findings of a check.
@@ -42,12 +45,14 @@ type analysis struct {
 	name   func(weburl.URL) string // of a target, in findings
 	count  func(*Finding)          // notes a finding for its page
 	named  func(end key)           // takes links that name a place, instead of findings; or nil
+	doc    *document               // that is being read; or nil
 	err    error                   // the first
 }
 
 func newAnalysis(subject string, o Options) *analysis {
 	o.Order = cmp.Or(o.Order, ByPage)
 	o.Depth, o.SlowMS, o.HugeBytes = cmp.Or(o.Depth, 5), cmp.Or(o.SlowMS, 3000), cmp.Or(o.HugeBytes, 2<<20)
+	o.bounds = bounds{cmp.Or(o.bounds.links, 100_000), cmp.Or(o.bounds.findings, 64<<20)}
 	return &analysis{
 		Options: o, reader: NewReader(o.Agent), joins: newJoins(o.Dir), count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
@@ -79,9 +84,30 @@ func (a *analysis) found(f Finding) {
 		return
 	}
 	a.count(&f)
-	if err := a.report.add(&f); err != nil {
-		a.fail(err)
+	a.report.count(&f)
+	if a.fits(&f) {
+		a.fail(a.report.add(&f))
 	}
+}
+
+// fits reports whether a finding, or a line about it, is kept: it is not if those of the document
+// take too much.
+func (a *analysis) fits(f *Finding) bool {
+	d := a.doc
+	if d == nil {
+		return true
+	}
+	if d.size += f.size(); d.size <= a.bounds.findings {
+		return true
+	}
+	a.report.Totals.Unlisted++
+	return false
+}
+
+// bounds are those on what a document gives rise to.
+type bounds struct {
+	links    int // that are checked; 0: 100,000, beyond which a crawl follows none
+	findings int // bytes of them on disk; 0: 64 MiB
 }
 
 // requested counts a URL, by its last record and by what became of it.
@@ -105,6 +131,7 @@ type document struct {
 	url     weburl.URL // of its own
 	key     key
 	links   int // that count
+	size    int // of what is kept of findings, in bytes
 	visited func(to weburl.URL, l *links.Link, o *outcome)
 	place   func(l *links.Link) (line, column int) // in the source that was rendered; or nil
 }
@@ -125,6 +152,13 @@ func checked(l *links.Link) bool {
 func (a *analysis) link(d *document, l *links.Link) {
 	d.links++
 	a.report.Totals.Links++
+	if d.links > a.bounds.links {
+		a.report.Totals.Unchecked++
+		if d.links == a.bounds.links+1 {
+			a.found(Finding{Rule: NotRead, Page: d.name, Line: l.Line, Column: l.Column, Message: fmt.Sprintf("further links are not checked: there are more than %d", a.bounds.links)})
+		}
+		return
+	}
 	if !checked(l) {
 		return
 	}
@@ -193,7 +227,9 @@ func (a *analysis) target(d *document, l *links.Link, f Finding) {
 			return
 		}
 		f.Rule, f.Message = MissingFragment, "no element has this id or name: "+name
-		a.fail(a.joins.mention(o.end, Anchor(name), &f))
+		if a.fits(&f) {
+			a.fail(a.joins.mention(o.end, Anchor(name), &f))
+		}
 	}
 }
 

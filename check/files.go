@@ -181,11 +181,19 @@ func (d *disk) read(path, name string, check bool) error {
 	}
 	contentType := fileTypes[strings.ToLower(filepath.Ext(path))]
 	page := &document{name: name, url: base, key: base.Fingerprint()}
+	d.doc = page
+	defer func() { d.doc = nil }()
 	doc := links.Document{Base: base, ContentType: contentType}
+	whole := true
 	if contentType == markdownType {
 		doc.ContentType = "text/html"
-		if doc.Body, err = renderMarkdown(source); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+		cut := -1
+		doc.Body, cut, err = renderMarkdown(source)
+		if whole = err == nil && cut < 0; !whole && check {
+			d.notRead(page, source, cut, err)
+		}
+		if err != nil {
+			return d.err
 		}
 		page.place = (&sourceOf{source: source}).place
 	} else {
@@ -198,7 +206,9 @@ func (d *disk) read(path, name string, check bool) error {
 		}
 		return d.err == nil
 	})
-	d.fail(d.joins.read(page.key, facts.Anchors))
+	if whole {
+		d.fail(d.joins.read(page.key, facts.Anchors))
+	}
 	if check {
 		own.row.Title, own.row.Bytes, own.row.LinksOut, own.row.ContentType = facts.Title, int64(len(source)), page.links, contentType
 		d.order = append(d.order, own)
@@ -207,6 +217,17 @@ func (d *disk) read(path, name string, check bool) error {
 		d.imagesOf(name, contentType, &facts)
 	}
 	return d.err
+}
+
+// notRead reports Markdown that is not read, or not beyond a place.
+func (d *disk) notRead(page *document, source []byte, cut int, err error) {
+	f := Finding{Rule: NotRead, Page: page.name}
+	if f.Message = "this paragraph, and what follows, takes too long to parse"; err != nil {
+		f.Message = err.Error()
+	} else {
+		f.Line, f.Column = (&sourceOf{source: source}).tell(cut)
+	}
+	d.found(f)
 }
 
 // publish makes of a link what it is when its file is on the Web: one that begins with two slashes

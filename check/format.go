@@ -178,6 +178,9 @@ func (s Style) summary(out io.Writer, r *Report) {
 	if t.Known > 0 {
 		fmt.Fprintf(out, ", %d known", t.Known)
 	}
+	if t.Unlisted > 0 {
+		fmt.Fprintf(out, ", %d not listed", t.Unlisted)
+	}
 	fmt.Fprintf(out, "\n%s, %s; %s: %d ok, %d broken, %d unknown", plural(t.Pages, "page"), plural(t.Links, "link"), plural(t.URLs, "URL"),
 		t.OK, t.Broken, t.Unknown)
 	if t.Unchecked > 0 {

@@ -114,6 +114,7 @@ func (v *htmlReport) Tiles() (all []tile) {
 		{noun(t.Unknown, "URL") + " unknown", "", t.Unknown},
 		{noun(t.Unchecked, "link") + " not checked", "", t.Unchecked},
 		{"known findings", "", t.Known},
+		{"findings not listed", "", t.Unlisted},
 		{"damaged " + noun(t.Unread, "body"), "", t.Unread},
 	} {
 		if more.Count > 0 {

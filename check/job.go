@@ -136,6 +136,8 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 		return s.err
 	}
 	d := &document{name: r.URL, url: u, key: n.key, visited: s.visited(n)}
+	s.doc = d
+	defer func() { s.doc = nil }()
 	text, encoding := charset.UTF8(r.Type(), body)
 	facts := s.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, func(l links.Link) bool {
 		s.link(d, &l)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -127,12 +126,12 @@ func TestLastRecord(t *testing.T) {
 	}
 }
 
-// TestHostile: a page of 100,000 broken links, cut and binary lines in pages.jsonl, and redirects in a
-// circle take bounded memory and little time.
+// TestHostile: of a page of broken links without end, some are checked, and some of these listed; cut
+// and binary lines in pages.jsonl are passed over, and redirects in a circle end.
 func TestHostile(t *testing.T) {
 	var body strings.Builder
 	body.WriteString("<title>x</title>")
-	for i := range 100_000 {
+	for i := range 5000 {
 		fmt.Fprintf(&body, "<a href=/gone#%d>x</a>\n", i)
 	}
 	dir := makeJob(t, htmlPage("http://a.test/", body.String()), answer("http://a.test/gone", 302, "http://b.test/1"),
@@ -145,30 +144,23 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	r, err := Job(dir, Options{Order: ByTarget})
+	r, err := Job(dir, Options{Order: ByTarget, bounds: bounds{links: 4000, findings: 400_000}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	if r.Totals.Rules[RedirectLoop] != 100_000 || r.Totals.Links != 100_000 {
+	if n := r.Totals; n.Rules[RedirectLoop] != 4000 || n.Rules[NotRead] != 1 || n.Links != 5000 || n.Unchecked != 1000 || n.Unlisted < 3000 {
 		t.Errorf("%+v", r.Totals)
-	}
-	if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > 64<<20 {
-		t.Errorf("%d MiB held", held>>20)
 	}
 	n := 0
 	for f, err := range r.Findings() {
-		if err != nil || f.Rule != RedirectLoop || len(f.Redirects) != 3 {
+		if err != nil || f.Rule == RedirectLoop && len(f.Redirects) != 3 {
 			t.Fatalf("%+v, %v", f, err)
 		}
 		n++
 	}
-	if n != 100_000 {
-		t.Errorf("%d findings", n)
+	if n == 0 || n != 4001-r.Totals.Unlisted {
+		t.Errorf("%d findings, %+v", n, r.Totals)
 	}
 }
 
@@ -240,5 +232,20 @@ func TestStrangeRecords(t *testing.T) {
 	}
 	if r.Totals.Rules[PermanentRedirect] != 3 || r.Totals.Rules[InvalidURL] != 1 || r.Totals.Depths[0] != 1 {
 		t.Errorf("%+v", r.Totals)
+	}
+}
+
+// TestMarkdownIsHarmless: what pages say is no Markdown, HTML or mention of a user or an issue.
+func TestMarkdownIsHarmless(t *testing.T) {
+	for text, want := range map[string]string{
+		"@user":         "@&#8203;user",
+		"o/r#12 GH-3":   `o/r\#&#8203;12 GH-&#8203;3`,
+		"a-b gh":        "a-b gh",
+		"<b>|`x`|[a](b": "\\<b\\>\\|\\`x\\`\\|\\[a\\]\\(b",
+		"$1$":           `\$1\$`,
+	} {
+		if got := inMarkdown(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
 	}
 }

@@ -15,25 +15,32 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // Bounds on Markdown that nobody writes, and that would take the parser minutes or gigabytes.
 const (
 	mostNested = 200     // block quotes and lists in one another, that begin on one line
 	mostCells  = 500_000 // of tables: a row has as many as the head, whatever it says
+	mostDefs   = 10_000  // link reference definitions without an empty line between
 )
 
 var (
 	errNested   = fmt.Errorf("more than %d quotes or lists in one another", mostNested)
 	errCells    = fmt.Errorf("more than %d cells of tables", mostCells)
+	errDefs     = fmt.Errorf("more than %d link references one after another", mostDefs)
 	errRendered = fmt.Errorf("more than %d MiB as HTML", results.MaxBody>>20)
 )
 
 // bounded takes the HTML of a document, which references may make much longer than it.
-type bounded struct{ bytes.Buffer }
+type bounded struct {
+	bytes.Buffer
+	most int
+}
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > results.MaxBody {
+	if b.Len()+len(p) > b.most {
 		return 0, errRendered
 	}
 	return b.Buffer.Write(p)
@@ -42,7 +49,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 // isSane returns an error for a document beyond the bounds.
 func isSane(source []byte) error {
 	const marks = " \t\r>|:-+*.)0123456789"
-	cells, columns := 0, 0
+	cells, columns, defs := 0, 0, 0
 	for line := range bytes.Lines(source) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		text := bytes.TrimLeft(line, marks)
@@ -51,11 +58,16 @@ func isSane(source []byte) error {
 		for _, item := range []string{"- ", "+ ", "* ", ". ", ") "} {
 			nested += bytes.Count(head, []byte(item))
 		}
+		if bytes.HasPrefix(text, []byte("[")) && bytes.Contains(text, []byte("]:")) {
+			defs++
+		}
 		switch {
+		case defs > mostDefs:
+			return errDefs
 		case nested > mostNested:
 			return errNested
 		case len(bytes.TrimSpace(line)) == 0:
-			columns = 0
+			columns, defs = 0, 0
 		case len(text) == 0 && bytes.IndexByte(line, '-') >= 0: // perhaps what separates head and rows
 			columns = max(columns, bytes.Count(line, []byte("|")))
 		}
@@ -66,19 +78,62 @@ func isSane(source []byte) error {
 	return nil
 }
 
-// renderMarkdown returns Markdown, as GitHub reads it, in HTML. Front matter is none of it.
-func renderMarkdown(source []byte) ([]byte, error) {
-	if err := isSane(source); err != nil {
-		return nil, err
+// patience is an inline parser that comes before the others, and ends a paragraph that would take
+// them too long: they may look at all that is left of it from each mark on.
+type patience struct {
+	most  int // for a document
+	spent int // bytes that were left, in sum
+	cut   int // the first place that was passed over; -1: none
+}
+
+// mostSpent is patience.most; it takes about 1.5 s. A paragraph of 5,000 links
+// takes two thirds.
+const mostSpent = 1 << 30
+
+func (p *patience) Trigger() []byte { return []byte("![]()<`*_~") }
+
+func (p *patience) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	lines := parent.Lines()
+	_, at := block.Position()
+	if lines == nil || lines.Len() == 0 {
+		return nil
 	}
+	if p.spent += lines.At(lines.Len()-1).Stop - at.Start; p.spent <= p.most {
+		return nil
+	}
+	if p.cut < 0 {
+		p.cut = at.Start
+	}
+	for line, _ := block.PeekLine(); line != nil; line, _ = block.PeekLine() {
+		block.AdvanceLine()
+	}
+	return ast.NewString(nil)
+}
+
+// renderMarkdown returns Markdown, as GitHub reads it, in HTML, and where in the source it stops
+// reading inside of paragraphs; -1: nowhere. Front matter is none of it.
+func renderMarkdown(source []byte) (rendered []byte, cut int, err error) {
+	return renderWithin(mostSpent, results.MaxBody, source)
+}
+
+func renderWithin(spent, size int, source []byte) (rendered []byte, cut int, err error) {
+	if err := isSane(source); err != nil {
+		return nil, -1, err
+	}
+	limit := &patience{most: spent, cut: -1}
 	md := goldmark.New(
 		goldmark.WithExtensions(extension.GFM, extension.Footnote),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithAttribute()),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithAttribute(),
+			parser.WithInlineParsers(util.Prioritized(limit, 0))),
 		goldmark.WithRendererOptions(html.WithUnsafe()),
 	)
-	var out bounded
-	err := md.Convert(afterFrontMatter(source), &out, parser.WithContext(parser.NewContext(parser.WithIDs(headings{}))))
-	return out.Bytes(), err
+	out := bounded{most: size}
+	body := afterFrontMatter(source)
+	err = md.Convert(body, &out, parser.WithContext(parser.NewContext(parser.WithIDs(headings{}))))
+	if limit.cut >= 0 {
+		limit.cut += len(source) - len(body)
+	}
+	return out.Bytes(), limit.cut, err
 }
 
 // afterFrontMatter returns what follows the lines between two "---" at the beginning.

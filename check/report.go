@@ -46,6 +46,15 @@ func (f *Finding) clip() {
 	f.Message, f.Error, f.ErrorKind = clipped(f.Message, longestText), clipped(f.Error, longestText), clipped(f.ErrorKind, longestText)
 }
 
+// size is about what a finding takes on disk, in bytes.
+func (f *Finding) size() int {
+	n := 256 + 2*(len(f.Page)+len(f.URL)) + len(f.Text) + len(f.Message) + len(f.Error)
+	for _, hop := range f.Redirects {
+		n += 32 + len(hop.To)
+	}
+	return n
+}
+
 func clipped(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -90,8 +99,9 @@ type Totals struct {
 	Errors   int            `json:"errors"` // findings of this level
 	Warnings int            `json:"warnings"`
 	Notes    int            `json:"notes"`
-	Rules    map[string]int `json:"rules"` // findings by rule
-	Known    int            `json:"known"` // findings that the baseline has, which count nowhere else
+	Rules    map[string]int `json:"rules"`              // findings by rule
+	Known    int            `json:"known"`              // findings that the baseline has, which count nowhere else
+	Unlisted int            `json:"unlisted,omitempty"` // findings that count, and are too many of one page to be listed
 
 	Statuses map[string]int `json:"statuses"` // URLs by status, or error kind
 	Depths   map[int]int    `json:"depths"`   // pages by the links from a seed
@@ -215,8 +225,8 @@ func (r *Report) Close() error {
 // keyEnd separates what findings are sorted by from the finding. No URL has a line end.
 var keyEnd = []byte("\n")
 
-// add keeps a finding.
-func (r *Report) add(f *Finding) error {
+// count counts a finding.
+func (r *Report) count(f *Finding) {
 	t := &r.Totals
 	t.Rules[f.Rule]++
 	switch f.Level {
@@ -227,6 +237,10 @@ func (r *Report) add(f *Finding) error {
 	default:
 		t.Notes++
 	}
+}
+
+// add keeps a finding.
+func (r *Report) add(f *Finding) error {
 	place := fmt.Sprintf("%s\x00%09d\x00%09d", oneLine(f.Page), f.Line, f.Column)
 	key := place + "\x00" + oneLine(f.URL)
 	if r.Order == ByTarget {

@@ -38,6 +38,7 @@ const (
 	HTTPSAvailable    = "https-available"
 	MixedContent      = "mixed-content"
 	Soft404           = "soft-404"
+	NotRead           = "not-read"
 
 	MissingTitle         = "missing-title"
 	DuplicateTitle       = "duplicate-title"
@@ -73,6 +74,7 @@ var rules = []Rule{
 	{HTTPSAvailable, Warning, GroupLinks, "the link has http, and the server answers https"},
 	{MixedContent, Warning, GroupLinks, "an https page loads this by http, which browsers block"},
 	{Soft404, Warning, GroupLinks, "the page says \"not found\" with a status of 200"},
+	{NotRead, Warning, GroupLinks, "a part of the page is not read: it is beyond a limit"},
 
 	{MissingTitle, Warning, GroupSite, "the page has no title"},
 	{DuplicateTitle, Warning, GroupSite, "other pages have the same title"},
