@@ -473,3 +473,25 @@ func TestRetryBeyond(t *testing.T) {
 		t.Errorf("retried %v; summary %+v", retried, sum)
 	}
 }
+
+// TestProbe: https is asked once of each host that is linked by http, and on request alone.
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	for _, asked := range []bool{false, true} {
+		w := web{"http://a.test/": a("/b", "http://b.test/1", "http://b.test/2", "http://c.test:8080/", "https://d.test/"), "http://a.test/b": a("http://b.test/3")}
+		got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, External: true, ExternalHTTPS: asked, Retries: -1})
+		var probes []string
+		for u, r := range got {
+			if r.Role == weft.RoleProbe {
+				probes = append(probes, u)
+			}
+		}
+		slices.Sort(probes)
+		if want := []string{"https://a.test/", "https://b.test/"}; asked && !slices.Equal(probes, want) || !asked && probes != nil || got["https://d.test/"].Role != weft.RoleExternal {
+			t.Errorf("%t: %q", asked, probes)
+		}
+		if sum.External != 5 {
+			t.Errorf("%t: %d external links", asked, sum.External)
+		}
+	}
+}

@@ -18,7 +18,7 @@ var perRun = []string{
 	"Timeout", "DialTimeout", "TLSTimeout", "FirstByteTimeout", "IdleTimeout", "MinRate", "Retries", "MaxBody",
 	"Header", "Cookies", "Auth", "Proxy", "Insecure", "RootCAs", "AllowPrivate", "Resolve", "DNS",
 	"Job", "Fresh", "Update", "RetryFailed", "Amend", "MinFree", "ArchiveSize", "ArchiveDigest", "ArchiveMetadata", "Output", "Format", "Fields",
-	"ExternalBody", "Hooks", "Loops", "Loop", "Tuning",
+	"ExternalHTTPS", "ExternalBody", "Hooks", "Loops", "Loop", "Tuning",
 }
 
 // TestEveryOptionIsClassified checks that every option is listed either as frozen or as per run.

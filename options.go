@@ -59,6 +59,10 @@ type Options struct {
 	// to that is an error. Nothing there is followed but redirects. See Record.Role.
 	External bool
 
+	// ExternalHTTPS has External request https://HOST/, too, once for each host that links lead to by
+	// http at its usual port. Its Record.Role is RoleProbe.
+	ExternalHTTPS bool
+
 	// ExternalBody has External request bodies: with GET at once, and of each this many bytes at most,
 	// for the archive. 0: HEAD comes first.
 	ExternalBody int

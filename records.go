@@ -92,6 +92,7 @@ type Role = record.Role
 const (
 	RoleAsset    = record.RoleAsset
 	RoleExternal = record.RoleExternal
+	RoleProbe    = record.RoleProbe
 )
 
 // Duplicates says which pages are recognized as duplicates of others.

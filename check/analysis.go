@@ -208,7 +208,8 @@ func (a *analysis) target(d *document, l *links.Link, f Finding) {
 	if d.visited != nil {
 		d.visited(l.URL, l, &o)
 	}
-	if d.url.Scheme() == "https" && l.URL.Scheme() == "http" && loaded.Has(l.Kind) {
+	mixed := d.url.Scheme() == "https" && l.URL.Scheme() == "http" && loaded.Has(l.Kind)
+	if mixed {
 		m := f
 		m.Rule, m.Message = MixedContent, "loaded by http into an https page"
 		a.found(m)
@@ -218,7 +219,7 @@ func (a *analysis) target(d *document, l *links.Link, f Finding) {
 	if o.verdict != OK {
 		return
 	}
-	if l.URL.Scheme() == "http" && len(o.chain) == 0 {
+	if l.URL.Scheme() == "http" && len(o.chain) == 0 && !mixed {
 		a.secure(l.URL, f)
 	}
 	if name, ok := fragmentOf(l.URL.Fragment()); ok && l.Kind == links.KindPage && a.Rules.Has(MissingFragment) {
@@ -270,10 +271,29 @@ func (a *analysis) secure(u weburl.URL, f Finding) {
 	if err != nil {
 		return
 	}
-	if o, err := a.look(secure); err == nil && o.verdict == OK && len(o.chain) == 0 {
+	o, err := a.look(secure)
+	answers := o.verdict == OK && len(o.chain) == 0
+	if err == nil && o.verdict == Unchecked { // then its host counts
+		if secure, err = weburl.Parse("https://" + u.Host() + "/"); err == nil {
+			o, err = a.look(secure)
+		}
+		answers = responds(&o)
+	}
+	if err == nil && answers {
 		f.Rule, f.Message = HTTPSAvailable, "https answers, too"
 		a.found(f)
 	}
+}
+
+// responds reports whether a server responds by https, perhaps that it has no page there: it has a
+// valid certificate, is not overloaded, and does not lead back to http.
+func responds(o *outcome) bool {
+	for _, hop := range o.chain {
+		if !strings.HasPrefix(hop.To, "https:") {
+			return false
+		}
+	}
+	return o.status >= 200 && o.status < 500
 }
 
 // end finishes the report.

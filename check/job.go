@@ -91,7 +91,9 @@ func (s *site) record(n *target, r *record.Record) error {
 	if err != nil {
 		return err
 	}
-	s.requested(r, &o)
+	if n.flags&isProbe == 0 {
+		s.requested(r, &o)
+	}
 	if n.flags&isSeed != 0 {
 		s.given(r, &o)
 	}

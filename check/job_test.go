@@ -61,9 +61,40 @@ func TestSecure(t *testing.T) {
 		htmlPage("https://a.test/b", "<title>b</title>"), htmlPage("http://a.test/b", "<title>b</title>"),
 		answer("http://c.test/", 200, ""), answer("http://a.test/i", 200, ""),
 	), Options{})
-	want := []string{"https://a.test/:1:25 https-available http://a.test/b", "https://a.test/:2:14 mixed-content http://a.test/i", "https://a.test/:2:42 mixed-content http://a.test/i"}
+	want := []string{"https://a.test/:1:25 https-available http://a.test/b", "https://a.test/:2:14 mixed-content http://a.test/i", "https://a.test/:2:42 mixed-content http://a.test/i", "https://a.test/:2:75 https-available http://a.test/i"}
 	if got := found(t, r, err); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestProbe: what the root of a host says by https holds for links by http that lead there.
+func TestProbe(t *testing.T) {
+	probe := func(url string, status int, redirect string) made {
+		m := answer(url, status, redirect)
+		m.Role = record.RoleProbe
+		return m
+	}
+	for name, c := range map[string]struct {
+		probes []made
+		want   int
+	}{
+		"answers":          {[]made{probe("https://b.test/", 200, "")}, 2},
+		"has no root":      {[]made{probe("https://b.test/", 404, "")}, 2},
+		"overloaded":       {[]made{probe("https://b.test/", 503, "")}, 0},
+		"no answer":        {[]made{probe("https://b.test/", 0, "")}, 0},
+		"back to http":     {[]made{probe("https://b.test/", 301, "http://b.test/1")}, 0},
+		"to another":       {[]made{probe("https://b.test/", 301, "https://www.b.test/"), probe("https://www.b.test/", 200, "")}, 2},
+		"the page has not": {[]made{probe("https://b.test/", 200, ""), answer("https://b.test/1", 404, "")}, 1},
+	} {
+		r, err := Job(makeJob(t, append(c.probes, htmlPage("http://a.test:80/", "<a href=http://b.test/1></a><a href=http://b.test/2></a>"),
+			answer("http://b.test/1", 200, ""), answer("http://b.test/2", 200, ""))...), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Totals.Rules[HTTPSAvailable] != c.want || r.Totals.Broken > 1 || name == "answers" && r.Totals.URLs != 3 {
+			t.Errorf("%s: %+v", name, r.Totals)
+		}
+		r.Close()
 	}
 }
 

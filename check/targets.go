@@ -48,6 +48,7 @@ const (
 	isMissing                    // it says that it is missing, with a status of 200
 	hasIssue                     // its record alone does not say ok
 	isExternal                   // it is not crawled, only links to it are checked
+	isProbe                      // no link led to it: see record.RoleProbe
 	isNamed                      // a link names a place on it: see Job.unread
 )
 
@@ -123,7 +124,10 @@ func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 		n.flags |= isPage
 		n.text = textOf(r)
 	}
-	if r.Role == record.RoleExternal {
+	switch r.Role {
+	case record.RoleProbe:
+		n.flags |= isExternal | isProbe
+	case record.RoleExternal:
 		n.flags |= isExternal
 	}
 	if r.From == "" {

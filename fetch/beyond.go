@@ -35,7 +35,31 @@ var roles = [...]record.Role{
 }
 
 // RoleOf returns the role of a URL as records have it.
-func RoleOf(u *frontier.URL) record.Role { return roles[u.Role] }
+func RoleOf(u *frontier.URL) record.Role {
+	if u.Role == frontier.RoleExternal && u.Rank == probeRank {
+		return record.RoleProbe
+	}
+	return roles[u.Role]
+}
+
+// probeRank is the rank of an external URL that no link leads to: see probe.
+const probeRank = 1
+
+// probe has https asked of the host of a link by http: at its root, so that the seen set lets each
+// host pass once.
+func (c *collector) probe(to weburl.URL) {
+	f := c.f
+	if !f.cfg.External || !f.cfg.ExternalHTTPS || to.Scheme() != "http" || to.Port() != "" {
+		return
+	}
+	root, err := weburl.Parse("https://" + to.Host() + "/")
+	if err != nil || f.bounds.Forbids(root) != "" {
+		return
+	}
+	if u, _, added := c.x.recent.Add(root, recentBeyond); added {
+		c.out.Links = append(c.out.Links, frontier.URL{URL: u, From: c.out.Record.URL, Depth: c.depth, Rank: probeRank, Role: frontier.RoleExternal})
+	}
+}
 
 // within returns the role of a URL within the bounds that a link leads to; ok is false if it is not
 // requested.

@@ -19,20 +19,21 @@ import (
 
 // Config configures all fetch loops of a crawl. It does not change once the loops run.
 type Config struct {
-	HTTP         http1.Options    // but for Resolver, which each loop makes
-	DNS          []netip.AddrPort // name servers; empty: the system's
-	NameBytes    int              // memory for names of each loop; 0: the default of package dns
-	RecentBytes  int              // memory for recent URLs of each loop; 0: any
-	Scope        scope.Rules
-	Canon        weburl.RuleSet
-	AllowPrivate bool // links may lead to private addresses
-	Distrust     bool // seeds are no better than links
-	Retries      int
-	NoRobots     bool
-	Sitemaps     bool
-	Assets       scope.Assets // that are fetched
-	External     bool         // links that lead beyond the bounds are checked
-	ExternalBody int          // bytes that are received of such a target, by GET; 0: HEAD comes first
+	HTTP          http1.Options    // but for Resolver, which each loop makes
+	DNS           []netip.AddrPort // name servers; empty: the system's
+	NameBytes     int              // memory for names of each loop; 0: the default of package dns
+	RecentBytes   int              // memory for recent URLs of each loop; 0: any
+	Scope         scope.Rules
+	Canon         weburl.RuleSet
+	AllowPrivate  bool // links may lead to private addresses
+	Distrust      bool // seeds are no better than links
+	Retries       int
+	NoRobots      bool
+	Sitemaps      bool
+	Assets        scope.Assets // that are fetched
+	External      bool         // links that lead beyond the bounds are checked
+	ExternalHTTPS bool         // with External, https is asked of each host that a link leads to by http
+	ExternalBody  int          // bytes that are received of such a target, by GET; 0: HEAD comes first
 
 	Visit      int  // of the job: see record.Record
 	Job        bool // there is one, which a later visit compares with

@@ -114,6 +114,7 @@ func (c *collector) link(l links.Link) bool {
 		c.out.Drop(reason)
 	default:
 		c.add(to, v, role)
+		c.probe(to)
 	}
 	return true
 }
@@ -194,6 +195,10 @@ func (c *collector) forget(reason string) {
 	f := c.f
 	kept := c.out.Links[:0]
 	for _, u := range c.out.Links {
+		if RoleOf(&u) == record.RoleProbe { // its link does not count
+			c.x.recent.Forget(u.URL)
+			continue
+		}
 		if reason == scope.ReasonNoFollow && u.Role != frontier.RolePage {
 			kept = append(kept, u)
 			continue

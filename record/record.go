@@ -72,6 +72,7 @@ type Role string
 const (
 	RoleAsset    Role = "asset"    // a page needs it; only links of style sheets are followed
 	RoleExternal Role = "external" // a link to it is checked; nothing there is followed but redirects
+	RoleProbe    Role = "probe"    // the same, and no link led to it: the root of a host that is linked by http, by https
 )
 
 // Change is what a recrawl found of a URL, compared with the last visit. A response that is

@@ -268,6 +268,7 @@ func (f *checkFlags) complete() (err error) {
 		}
 	}
 	f.options.HugeBytes = int64(f.hugeBytes)
+	f.crawl.options.ExternalHTTPS = f.options.Rules.Has(check.HTTPSAvailable)
 	f.options.Agent = cmp.Or(f.crawl.client.UserAgent, weft.DefaultUserAgent)
 	if f.baseline == "" {
 		return nil
