@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -246,6 +247,28 @@ func madeUp(seeds []string) (all []string) {
 		}
 	}
 	return all
+}
+
+// withMadeUp yields seeds of a list, and beside the first one of each host a URL that no site has. As
+// the list may be long, that holds for its first hosts.
+func withMadeUp(seeds iter.Seq2[string, error]) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		const most = 10_000
+		known := make(map[string]bool)
+		for seed, err := range seeds {
+			if !yield(seed, err) {
+				return
+			}
+			s, bad := weft.ReadSeed(seed)
+			if err != nil || bad != nil || len(known) == most || known[s.URL.Origin()] {
+				continue
+			}
+			known[s.URL.Origin()] = true
+			if u, err := check.MadeUp(s.URL); err == nil && !yield(u.String(), nil) {
+				return
+			}
+		}
+	}
 }
 
 // offSite returns the links of files to the Web that are to be checked.

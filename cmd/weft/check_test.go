@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -387,5 +388,27 @@ func TestWriteFile(t *testing.T) {
 	}
 	if all, _ := os.ReadDir(dir); len(all) != 3 {
 		t.Errorf("left: %v", all)
+	}
+}
+
+// TestCheckListSoft404: hosts of a list of seeds are asked how they say that a page is missing, once.
+func TestCheckListSoft404(t *testing.T) {
+	var asked atomic.Int32
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch {
+		case r.URL.Path == "/a" || r.URL.Path == "/b":
+			io.WriteString(w, "<title>here</title><a href=/gone>x</a>"+r.URL.Path)
+		default:
+			if strings.Contains(r.URL.Path, "no-such-page") {
+				asked.Add(1)
+			}
+			io.WriteString(w, "<title>sorry</title>not found")
+		}
+	}))
+	defer site.Close()
+	e := weftAmong(t, map[string][]byte{"seeds": []byte(site.URL + "/a\n" + site.URL + "/b\n")}, "check", "-q", "-i", "seeds")
+	if e.code != exitDone || strings.Count(e.stdout, "soft-404") != 2 || asked.Load() != 1 {
+		t.Errorf("%d requests: %+v", asked.Load(), e)
 	}
 }

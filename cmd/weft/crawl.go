@@ -93,6 +93,9 @@ func (f *crawlFlags) run(args []string) error {
 		}
 		defer list.Close()
 		seeds, first, o.SeedSeq = list, list.first, list.urls
+		if f.forCheck {
+			o.SeedSeq = withMadeUp(list.urls)
+		}
 	case len(args) == 0 && (o.Job == "" || o.Fresh): // a job knows its seeds
 		return usage("crawl: no URL given, expected one such as https://example.org/, or -i FILE")
 	}
