@@ -60,7 +60,7 @@ func rootCommand(out io.Writer) *cobra.Command {
 	root.AddGroup(sections...)
 	cobra.EnableCommandSorting = false // the help lists them in this order
 	root.AddCommand(
-		crawlCommand(), checkCommand(), demoCommand(),
+		crawlCommand(), checkCommand(), mirrorCommand(), demoCommand(),
 		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), exportCommand(), readCommand(), ctlCommand(),
 		fetchCommand(), linksCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
 		warcCommand(), waczCommand(), replayCommand(), kindsCommand(), manCommand(), configCommand(&c), versionCommand(), labCommand(),

@@ -47,11 +47,13 @@ var imports = map[string][]string{
 	"warc":    {"internal/deflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
 	"results": {"archive", "record", "internal/extsort"},
 	"check":   {"archive", "results", "links", "record", "refs", "sitemap", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/parser", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util"},
+	"mirror":  {"results", "record", "weburl", "internal/charset", "internal/filename", "internal/markup", "internal/rewrite"},
 	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
 	"content": {"weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "warc", "weburl", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
 	"wacz":    {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
+	"http2": {"golang.org/x/net/http2/hpack"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
@@ -117,7 +119,7 @@ var imports = map[string][]string{
 		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "http1", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"check",
 		"internal/extsort", "internal/config",
-		"internal/filename",
+		"internal/filename", "mirror",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
@@ -152,7 +154,7 @@ var imports = map[string][]string{
 	"internal/tuning":         {"budget", "frontier/store"},
 	"internal/ctl":            {},
 	"internal/extsort":        {},
-	"internal/filename":       {},
+	"internal/filename":       {"internal/markup", "golang.org/x/text/unicode/norm"},
 	"internal/rewrite":        {"links", "weburl", "internal/charset", "internal/markup"},
 	"internal/feed":           {"internal/markup"},
 	"internal/golden":         {},
@@ -169,7 +171,7 @@ var imports = map[string][]string{
 	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},
 	"internal/bench/cost":     {"internal/process"},
 	"internal/bench/archive":  {"capture", "frontier", "warc", "internal/bench/machine", "internal/bench/origin", "internal/process"},
-	"internal/bench/check":    {"internal/bench/machine", "internal/bench/origin", "internal/process"},
+	"internal/bench/check":    {"internal/bench/machine", "internal/bench/origin", "internal/process", "internal/webtest"},
 	"internal/bench/export":   {"internal/bench/machine", "internal/process", "record"},
 	"internal/bench/origin":   {"internal/process"},
 	"internal/bench/recrawl":  {"internal/bench/machine", "internal/bench/origin", "internal/process"},
@@ -197,7 +199,7 @@ var imports = map[string][]string{
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
 	"content", "guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
-	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants",
+	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "http2",
 }
 
 // pureImports is what a pure package may not import.

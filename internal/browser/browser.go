@@ -23,6 +23,36 @@ type Browser struct {
 	id    int
 	Tab   string // its session
 	Frame string // the session of the last frame with a process of its own; "": none
+
+	Requested []string // URLs that pages have asked for since Watch
+	Failed    []string // of these, those that could not be loaded, and why
+	watched   map[string]string
+}
+
+// Watch notes what pages ask for from now on.
+func (b *Browser) Watch() {
+	b.t.Helper()
+	b.Requested, b.Failed, b.watched = nil, nil, make(map[string]string)
+	b.Call(b.Tab, "Network.enable", nil, nil)
+}
+
+// note notes what a message says of a request.
+func (b *Browser) note(m message) {
+	var n struct {
+		RequestID string
+		Request   struct{ URL string }
+		ErrorText string
+	}
+	if b.watched == nil || json.Unmarshal(m.Params, &n) != nil {
+		return
+	}
+	switch m.Method {
+	case "Network.requestWillBeSent":
+		b.watched[n.RequestID] = n.Request.URL
+		b.Requested = append(b.Requested, n.Request.URL)
+	case "Network.loadingFailed":
+		b.Failed = append(b.Failed, b.watched[n.RequestID]+": "+n.ErrorText)
+	}
 }
 
 type message struct {
@@ -92,6 +122,7 @@ func (b *Browser) receive() (m message) {
 	if m.Method == "Target.attachedToTarget" && json.Unmarshal(m.Params, &target) == nil && target.TargetInfo.Type == "iframe" {
 		b.Frame = target.SessionID
 	}
+	b.note(m)
 	return m
 }
 

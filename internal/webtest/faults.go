@@ -85,7 +85,7 @@ var faultyLinks = []struct{ group, kind, rule, link string }{
 	{"redirects", "moved", "permanent-redirect", "/to/301/ok/moved"}, {"redirects", "moved 308", "permanent-redirect", "/to/308/ok/moved8"},
 	{"redirects", "moved to nowhere", "broken-link", "/to/301/broken/moved"}, {"redirects", "found nowhere", "broken-link", "/to/302/broken/found"},
 	{"redirects", "chain", "redirect-chain", "/to/302/to/307/ok/chain"}, {"redirects", "circle", "redirect-loop", "/circle/1"},
-	{"redirects", "self", "redirect-loop", "/circle/self"}, {"redirects", "endless", "redirect-loop", "/further/1"},
+	{"redirects", "self", "redirect-loop", "/circle/self"}, {"redirects", "too many", "redirect-loop", "/further/30"},
 	{"fragments", "fragment", "missing-fragment", "/anchors#none"}, {"fragments", "fragment escaped", "missing-fragment", "/anchors#%C3%A4"},
 	{"fragments", "fragment case", "missing-fragment", "/anchors#Id"}, {"fragments", "fragment of this page", "missing-fragment", "#none"},
 	{"fragments", "fragment behind a redirect", "missing-fragment", "/to/302/anchors#none"},
@@ -218,9 +218,13 @@ func (f *LinkFaults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/circle/self":
 		http.Redirect(w, r, "/circle/self", http.StatusFound)
 	case len(segments) > 2 && segments[1] == "further":
-		n := 0
-		fmt.Sscan(segments[2], &n)
-		http.Redirect(w, r, fmt.Sprintf("/further/%d", n+1), http.StatusFound)
+		left := 0
+		fmt.Sscan(segments[2], &left)
+		to := "/ok/further"
+		if left > 1 {
+			to = fmt.Sprintf("/further/%d", left-1)
+		}
+		http.Redirect(w, r, to, http.StatusFound)
 	case r.URL.Path == "/cut":
 		panic(http.ErrAbortHandler)
 	case len(segments) > 2 && segments[1] == "to":

@@ -27,6 +27,7 @@ const (
 type Site struct {
 	Name, Root string
 	Validators bool
+	Field      string // header field of every response, as in "Name value"; empty: none
 	URL        string // set by Serve
 }
 
@@ -53,7 +54,11 @@ func Serve(dir string, sites []Site) (stop func(), err error) {
 		if !s.Validators {
 			without = `etag off; add_header Last-Modified ""; if_modified_since off;`
 		}
-		fmt.Fprintf(&servers, "server { listen %s backlog=4096; root %s; index index.html; %s }\n", address, s.Root, without)
+		field := ""
+		if s.Field != "" {
+			field = "add_header " + s.Field + " always;"
+		}
+		fmt.Fprintf(&servers, "server { listen %s backlog=4096; root %s; index index.html; %s %s }\n", address, s.Root, without, field)
 	}
 	conf := filepath.Join(dir, "nginx.conf")
 	text := strings.NewReplacer("@DIR@", dir, "@SERVERS@", servers.String()).Replace(`

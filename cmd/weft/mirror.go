@@ -1,0 +1,285 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/mirror"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// mirrorFlags are the options of weft mirror: those of a crawl, and its own.
+type mirrorFlags struct {
+	crawl   crawlFlags
+	options mirror.Options
+	dir     string
+	from    string // the folder of a job
+}
+
+func mirrorCommand() *cobra.Command {
+	f := mirrorFlags{crawl: crawlFlags{options: weft.Options{Assets: weft.AssetsAny, Archive: true}}}
+	cmd := &cobra.Command{
+		Use:     "mirror [flags] URL...",
+		Short:   "Copy a site to files that open without a network",
+		GroupID: sectionCrawl,
+		Long: `Crawl the given URLs as weft crawl does, with all that pages need to be shown,
+and write them as files whose links lead to one another.`,
+		Annotations: detailed(`
+A name says what the URL says: DIR/HOST/PATH, with the extension of its type.
+Links to what was not fetched lead to the Web; what a page would load and was
+not fetched is not asked for. The crawl is kept in DIR/.weft: a job with an
+archive, and the list of the files.
+
+The same command goes on after an interruption. When the mirror is complete, it
+brings it up to date: pages are requested again, with conditional requests, and
+only files that change are written. Files that you change, and files that are
+not of the mirror, are left alone. Files of pages that are gone stay, unless
+--delete is given.
+
+With --from, nothing is requested: JOB is one of weft crawl --warc --assets any.
+
+Exit status: 0 done, 1 error or no seed could be fetched, 3 usage error, 4
+stopped by --limit or --max-time with what was fetched written, 5 interrupted.`),
+		Example: `  weft mirror https://example.org/ -o copy
+  weft mirror --scope prefix -d 3 --delete https://example.org/docs/
+  weft mirror --from example.org.weft -o copy`,
+		RunE:              func(_ *cobra.Command, args []string) error { return f.run(args) },
+		ValidArgsFunction: nothing,
+	}
+	cmd.Annotations[takesURLs] = "yes"
+	define(cmd, f.groups()...)
+	return cmd
+}
+
+// groups returns all options: what a crawl writes and where has no place here.
+func (f *mirrorFlags) groups() []group {
+	all := []group{{"Mirror", f.mirrorOptions()}}
+	for _, g := range f.crawl.groups() {
+		g.options = slices.DeleteFunc(g.options, func(o option) bool {
+			return slices.Contains([]string{"check-external", "job", "update", "retry-failed", "status", "error", "where"}, o.name)
+		})
+		if g.title == "Output" {
+			g.options = slices.DeleteFunc(g.options, func(o option) bool {
+				return !slices.Contains([]string{"quiet", "verbose", "log-format", "warc-size", "warc-digest"}, o.name)
+			})
+		}
+		all = append(all, g)
+	}
+	for _, g := range all[1:] {
+		for i := range g.options {
+			o := &g.options[i]
+			o.advanced = o.advanced || !slices.Contains([]string{"scope", "depth", "include", "exclude", "limit", "max-time", "delay", "fresh", "quiet", "verbose"}, o.name)
+			if o.name == "assets" {
+				o.bare, o.def, o.more = "", "any", "All that pages need to be shown, wherever it is; scope: in scope only."
+			}
+		}
+	}
+	return all
+}
+
+func (f *mirrorFlags) mirrorOptions() []option {
+	return []option{
+		{name: "output", short: "o", arg: "DIR", Value: to(&f.dir, some("a folder")),
+			help: "write to DIR", def: "./HOST"},
+		{name: "from", arg: "JOB", Value: to(&f.from, some("the folder of a job")),
+			help: "write what JOB has, and fetch nothing"},
+		{name: "delete", Value: on(&f.options.Delete),
+			help: "remove files of pages that are gone"},
+		{name: "windows", Value: on(&f.options.Windows),
+			help: "give files names that Windows allows",
+			more: "No device has such a name, and paths in DIR have at most 180 bytes. Files that are there keep theirs."},
+	}
+}
+
+func (f *mirrorFlags) run(args []string) error {
+	if f.from != "" {
+		return f.ofJob(args)
+	}
+	if err := noFiles(args); err != nil {
+		return err
+	}
+	if err := f.named(args); err != nil {
+		return err
+	}
+	job := filepath.Join(f.dir, mirror.Hidden, "job")
+	crawled, visit, err := f.standing(job)
+	if err != nil {
+		return err
+	}
+	stopped := error(nil)
+	if !crawled {
+		stopped = f.crawl.run(args)
+	}
+	var e *exit
+	if stopped != nil && (!errors.As(stopped, &e) || e.code != exitLimit) {
+		return stopped
+	}
+	if !crawled {
+		if _, visit, err = f.jobOf(job); err != nil {
+			return err
+		}
+	}
+	f.options.Visit = visit
+	return cmp.Or(f.write(job), stopped)
+}
+
+// named gives the mirror a folder.
+func (f *mirrorFlags) named(args []string) error {
+	if f.dir != "" {
+		return nil
+	}
+	if len(args) == 0 {
+		return usage("mirror: no URL given, expected one such as https://example.org/, or the folder of a mirror, -o DIR")
+	}
+	s, err := weft.ReadSeed(args[0])
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	f.dir = strings.TrimSuffix(weft.JobName(s.URL), ".weft")
+	return nil
+}
+
+// standing decides what is to be done in a folder: to crawl, to go on, to crawl again, or only to write,
+// where the crawl has ended and the files were not all written.
+func (f *mirrorFlags) standing(job string) (crawled bool, visit int, err error) {
+	f.crawl.options.Job = job
+	if f.crawl.options.Fresh || !isJob(job) {
+		if err := os.MkdirAll(filepath.Dir(job), 0o777); err != nil {
+			return false, 0, misused("output", f.dir, fmt.Errorf("%w, expected a folder", reason(err)))
+		}
+		return false, 0, nil
+	}
+	finished, visit, err := f.jobOf(job)
+	if err != nil || !finished {
+		return false, visit, err
+	}
+	complete, err := mirror.Complete(f.dir, visit)
+	if err != nil {
+		return false, 0, f.failed(err)
+	}
+	if complete {
+		f.crawl.options.Job, f.crawl.update = "", job
+	}
+	return !complete, visit, nil
+}
+
+// jobOf reads whether a job is finished, at which visit, and by which rules it knows its URLs.
+func (f *mirrorFlags) jobOf(dir string) (finished bool, visit int, err error) {
+	err = inJob(dir, func(ctx context.Context, job *weft.Job) error {
+		s, err := job.Status(ctx)
+		if err == nil {
+			finished, visit = s.State == weft.JobFinished, max(1, s.Visit)
+			f.options.Canon, _ = weburl.ParseRules(s.Canon)
+		}
+		return err
+	})
+	return finished, visit, err
+}
+
+// ofJob writes what a job has.
+func (f *mirrorFlags) ofJob(args []string) error {
+	if len(args) > 0 {
+		return usage("--from %.128q and %.128q: expected a job or URLs", f.from, args[0])
+	}
+	if !holdsJob(f.from) {
+		return usage("--from %.128q: expected the folder of a job", f.from)
+	}
+	if f.dir == "" {
+		f.dir = strings.TrimSuffix(filepath.Clean(f.from), ".weft")
+		if f.dir == filepath.Clean(f.from) {
+			return usage("--from %.128q: expected a folder to write to, too: -o DIR", f.from)
+		}
+	}
+	if isJob(f.from) {
+		if _, _, err := f.jobOf(f.from); err != nil {
+			return err
+		}
+	}
+	return f.write(f.from)
+}
+
+// write writes the files of a job, and says what came of it.
+func (f *mirrorFlags) write(job string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	con := newConsole(f.crawl.console, "")
+	if !con.quiet {
+		next := time.Now().Add(printEvery)
+		f.options.Progress = func(done, of int) {
+			if now := time.Now(); now.After(next) {
+				con.warn(fmt.Sprintf("writing: %s of %s", count(done), plural(of, "file")))
+				next = now.Add(printEvery)
+			}
+		}
+	}
+	r, err := mirror.Write(ctx, job, f.dir, f.options)
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		con.warn("interrupted; the same command goes on")
+		return &exit{exitInterrupted, nil}
+	case err != nil:
+		return f.failed(err)
+	}
+	if !con.quiet {
+		con.mirrored(f.dir, r)
+	}
+	if r.Lost > 0 {
+		return &exit{exitError, fmt.Errorf("%s: %s without a file: %w", f.dir, plural(r.Lost, "page"), r.Unread[0])}
+	}
+	return nil
+}
+
+// failed returns an error of writing files.
+func (f *mirrorFlags) failed(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) {
+		return misused("output", f.dir, reason(err))
+	}
+	return &exit{exitError, fmt.Errorf("%s: %w", f.dir, err)}
+}
+
+// mirrored prints what a mirror has.
+func (c *console) mirrored(dir string, r *mirror.Report) {
+	if v, ok := c.voice.(jsonVoice); ok {
+		v.log.Info("mirror", "folder", dir, "start", r.Start, "files", r.Files, "bytes", r.Bytes, "written", r.Written,
+			"removed", r.Removed, "gone", r.Gone, "left_alone", r.Left, "not_loaded", r.Misses)
+		return
+	}
+	var b strings.Builder
+	out := &sheet{Writer: &b, width: titleWidth}
+	files := fmt.Sprintf("%s, %s: %s written", plural(r.Files, "file"), volume(r.Bytes), count(r.Written))
+	if r.Removed > 0 {
+		files += fmt.Sprintf(", %s removed", count(r.Removed))
+	}
+	out.line("mirror", "%s", files)
+	if r.Gone > 0 {
+		out.line("gone", "%s of pages that are gone; --delete removes them", plural(r.Gone, "file"))
+	}
+	for _, name := range r.Foreign {
+		out.line("left alone", "%s: it is not as weft mirror wrote it", filepath.Join(dir, name))
+	}
+	if n := r.Left - len(r.Foreign); n > 0 {
+		out.line("left alone", "%s", plural(n, "other"))
+	}
+	for _, url := range r.Missing {
+		out.line("not loaded", "%s: it was not fetched", url)
+	}
+	if n := r.Misses - len(r.Missing); n > 0 {
+		out.line("not loaded", "%s", plural(n, "other mention"))
+	}
+	if r.Start != "" {
+		out.line("open", "%s", filepath.Join(dir, r.Start))
+	}
+	fmt.Fprint(os.Stderr, elided(b.String(), os.Stderr))
+}

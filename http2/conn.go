@@ -1,0 +1,346 @@
+package http2
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"time"
+
+	"golang.org/x/net/http2/hpack"
+)
+
+// Options configure a connection. The zero value is the default.
+type Options struct {
+	// Window is what a server may send on a stream without credit for more, in bytes; 0: 256 KiB.
+	Window int
+	// ConnWindow is the same for all streams together; 0: 1 MiB. It is at least 64 KiB - 1, which a
+	// server has from the start.
+	ConnWindow int
+	// MaxHead limits the fields of a response, as sent and as decoded with 32 bytes for each, in
+	// bytes; 0: 64 KiB.
+	MaxHead int
+}
+
+const (
+	defaultWindow     = 256 << 10
+	defaultConnWindow = 1 << 20
+	defaultMaxHead    = 64 << 10
+
+	initialWindow = 1<<16 - 1 // of every stream and connection (RFC 9113, section 6.9.2)
+	maxWindow     = 1<<31 - 1
+	tableSize     = 4096 // bytes of a table of HPACK: the default, and the most that ours takes
+
+	// guessedStreams is how many streams are opened before the server has said how many it allows
+	// (RFC 9113, section 6.5.2, recommends that it allows no fewer).
+	guessedStreams = 100
+)
+
+// Receiver takes a response. Its methods are called within Feed, and must not call it.
+type Receiver interface {
+	// Interim is called for each 1xx, with the length of its fields.
+	Interim(status, size int)
+	// Head is called once. The fields are the caller's.
+	Head(status int, fields []Field)
+	// Data is called for each piece of the body, which it must not keep, and then
+	// Stream.Consume sooner or later.
+	Data(b []byte)
+	// End is called when the response is whole.
+	End(trailer []Field)
+	// Fail is called instead of End if it will not be.
+	Fail(*Error)
+}
+
+// Field is a field of a head, its name in lower case. Those of the protocol begin with a colon.
+type Field = hpack.HeaderField
+
+// Conn is a connection.
+type Conn struct {
+	opt     Options
+	now     time.Time
+	out     []byte
+	err     *Error // it has ended
+	streams map[uint32]*Stream
+	next    uint32 // id of the next stream
+	flood   flood
+
+	input  input
+	fields fields
+	peer   peer
+
+	credit   int // bytes that the peer may send
+	returned int // consumed, and not credited yet
+}
+
+// peer is what the server has said.
+type peer struct {
+	known    bool // its first settings have arrived
+	streams  uint32
+	window   int64 // of new streams
+	frame    int   // bytes of a payload
+	draining bool  // it takes no new streams
+	last     uint32
+	credit   int64 // bytes that we may send
+}
+
+// input is the frame that is arriving.
+type input struct {
+	head    [headLen]byte
+	got     int // bytes of head
+	frame   frame
+	left    int    // of its payload
+	payload []byte // what has arrived of it, unless it is DATA
+	data    *Stream
+	padding int // bytes at the end of DATA; -1: the length of it comes first
+}
+
+// New returns a connection that has sent nothing yet.
+func New(opt Options) *Conn {
+	if opt.Window <= 0 {
+		opt.Window = defaultWindow
+	}
+	if opt.ConnWindow <= 0 {
+		opt.ConnWindow = defaultConnWindow
+	}
+	opt.ConnWindow = max(opt.ConnWindow, initialWindow)
+	if opt.MaxHead <= 0 {
+		opt.MaxHead = defaultMaxHead
+	}
+	c := &Conn{
+		opt: opt, streams: make(map[uint32]*Stream), next: 1, credit: opt.ConnWindow,
+		peer: peer{streams: guessedStreams, window: initialWindow, frame: maxFrame, last: maxID, credit: initialWindow},
+	}
+	c.fields.init(opt.MaxHead)
+	c.preface()
+	return c
+}
+
+// preface sends what a connection begins with (RFC 9113, section 3.4).
+func (c *Conn) preface() {
+	c.out = append(c.out, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"...)
+	var settings []byte
+	for _, s := range []struct {
+		id    uint16
+		value int
+	}{
+		{settingPush, 0},
+		{settingWindow, c.opt.Window},
+		{settingHead, c.opt.MaxHead},
+	} {
+		settings = binary.BigEndian.AppendUint16(settings, s.id)
+		settings = binary.BigEndian.AppendUint32(settings, uint32(s.value))
+	}
+	c.send(frame{kind: kindSettings}, settings)
+	if more := c.opt.ConnWindow - initialWindow; more > 0 {
+		c.sendCredit(0, more)
+	}
+}
+
+// Output returns what is to be sent. It belongs to the caller until the next call of any method.
+func (c *Conn) Output() []byte {
+	b := c.out
+	c.out = c.out[:0]
+	return b
+}
+
+// Pending returns how many bytes are to be sent.
+func (c *Conn) Pending() int { return len(c.out) }
+
+// Streams returns how many streams are open.
+func (c *Conn) Streams() int { return len(c.streams) }
+
+// Room returns how many more streams Open takes now.
+func (c *Conn) Room() int {
+	if c.err != nil || c.peer.draining || c.next > maxID {
+		return 0
+	}
+	return max(0, int(min(c.peer.streams, math.MaxInt32))-len(c.streams))
+}
+
+// Draining reports whether Open takes no streams any more.
+func (c *Conn) Draining() bool { return c.err != nil || c.peer.draining || c.next > maxID }
+
+// Feed takes what has arrived. Its error is an *Error: the connection has ended; what Output returns
+// then says so to the server.
+func (c *Conn) Feed(b []byte, now time.Time) error {
+	c.now = now
+	for c.err == nil && len(b) > 0 {
+		b = b[c.step(b):]
+	}
+	if c.err != nil {
+		return c.err
+	}
+	return nil
+}
+
+// EOF takes the end of what arrives: open streams fail.
+func (c *Conn) EOF() {
+	if c.err == nil {
+		c.end(&Error{Code: NoError, Text: "the connection ended", Whole: true, Peer: true})
+	}
+}
+
+// Close ends the connection: open streams fail, and the server is told.
+func (c *Conn) Close() {
+	if c.err == nil {
+		c.end(&Error{Code: NoError, Text: "the connection was closed", Whole: true})
+	}
+}
+
+// end ends the connection with an error.
+func (c *Conn) end(err *Error) {
+	c.err = err
+	if !err.Peer {
+		payload := binary.BigEndian.AppendUint32(nil, 0) // no stream of the server's
+		c.send(frame{kind: kindGoAway}, binary.BigEndian.AppendUint32(payload, uint32(err.Code)))
+	}
+	for _, s := range c.streams {
+		failed := *err
+		failed.Unprocessed = s.id > c.peer.last
+		s.fail(&failed)
+	}
+}
+
+// step takes some of what has arrived, and returns how much.
+func (c *Conn) step(b []byte) int {
+	in := &c.input
+	if in.got < headLen {
+		n := copy(in.head[in.got:], b)
+		if in.got += n; in.got == headLen {
+			c.begin()
+		}
+		return n
+	}
+	n := min(len(b), in.left)
+	in.left -= n
+	switch {
+	case in.frame.kind == kindData:
+		c.data(b[:n])
+	case in.left > 0 || len(in.payload) > 0:
+		in.payload = append(in.payload, b[:n]...)
+	}
+	if in.left == 0 {
+		payload := b[:n]
+		if len(in.payload) > 0 {
+			payload = in.payload
+		}
+		c.finish(payload)
+	}
+	return n
+}
+
+// begin takes the head of a frame.
+func (c *Conn) begin() {
+	in := &c.input
+	in.frame = readHead(in.head[:])
+	in.left = in.frame.length
+	f := in.frame
+	switch {
+	case !c.peer.known && (f.kind != kindSettings || f.has(flagAck)):
+		if string(in.head[:5]) == "HTTP/" {
+			c.end(&Error{Code: HTTP11Required, Text: "the server speaks HTTP/1, expected HTTP/2", Whole: true, Peer: true})
+			return
+		}
+		c.end(broken(ProtocolError, "the server's first frame is of type %d, expected its settings", f.kind))
+	case f.length > maxFrame:
+		c.end(broken(FrameSizeError, "frame of %d bytes, expected at most %d", f.length, maxFrame))
+	case c.fields.open != 0 && (f.kind != kindContinuation || f.id != c.fields.open):
+		c.end(broken(ProtocolError, "frame of type %d within the fields of stream %d", f.kind, c.fields.open))
+	case f.kind == kindData:
+		c.beginData()
+	}
+	if c.err == nil && f.length == 0 {
+		c.finish(nil)
+	}
+}
+
+// finish takes a frame whose payload has arrived.
+func (c *Conn) finish(payload []byte) {
+	in := &c.input
+	in.got = 0
+	if c.err == nil {
+		c.take(in.frame, payload)
+	}
+	in.payload = in.payload[:0]
+	if cap(in.payload) > 4<<10 { // a connection that waits holds little
+		in.payload = nil
+	}
+}
+
+// take takes a frame. That of data has been taken but for its end.
+func (c *Conn) take(f frame, b []byte) {
+	switch f.kind {
+	case kindData:
+		c.endData()
+	case kindHeaders:
+		c.headers(f, b)
+	case kindContinuation:
+		c.continuation(f, b)
+	case kindReset:
+		c.reset(f, b)
+	case kindSettings:
+		c.settings(f, b)
+	case kindPush:
+		c.end(broken(ProtocolError, "server push, which was refused"))
+	case kindPing:
+		c.ping(f, b)
+	case kindGoAway:
+		c.goAway(f, b)
+	case kindWindowUpdate:
+		c.windowUpdate(f, b)
+	case kindPriority:
+		if f.length != 5 {
+			c.end(broken(FrameSizeError, "PRIORITY of %d bytes, expected 5", f.length))
+			return
+		}
+		c.idle()
+	default: // RFC 9113, section 4.1: of a type that is not known
+		c.idle()
+	}
+}
+
+// idle counts a frame that moves no response on.
+func (c *Conn) idle() {
+	if !c.flood.idle(c.now) && c.err == nil {
+		c.end(&Error{Code: EnhanceYourCalm, Text: "the server sends frames that move no response on", Whole: true, Excess: true})
+	}
+}
+
+func (c *Conn) ping(f frame, b []byte) {
+	switch {
+	case f.id != 0:
+		c.end(broken(ProtocolError, "PING on stream %d, expected none", f.id))
+	case len(b) != 8:
+		c.end(broken(FrameSizeError, "PING of %d bytes, expected 8", len(b)))
+	default:
+		if c.idle(); c.err == nil && !f.has(flagAck) {
+			c.send(frame{kind: kindPing, flags: flagAck}, b)
+		}
+	}
+}
+
+func (c *Conn) goAway(f frame, b []byte) {
+	if f.id != 0 || len(b) < 8 {
+		c.end(broken(ProtocolError, "GOAWAY of %d bytes on stream %d, expected 8 or more on none", len(b), f.id))
+		return
+	}
+	last, code := binary.BigEndian.Uint32(b)&maxID, Code(binary.BigEndian.Uint32(b[4:]))
+	if last > c.peer.last {
+		c.end(broken(ProtocolError, "GOAWAY raises the last stream to %d", last))
+		return
+	}
+	if c.idle(); c.err != nil {
+		return
+	}
+	c.peer.draining, c.peer.last = true, last
+	for _, s := range c.streams {
+		if s.id > last {
+			s.fail(&Error{Code: code, Text: string(bytes.ToValidUTF8(b[8:min(len(b), 8+1024)], nil)), Peer: true, Unprocessed: true})
+		}
+	}
+}
+
+// send appends a frame to what is sent.
+func (c *Conn) send(f frame, payload []byte) {
+	f.length = len(payload)
+	c.out = append(f.append(c.out), payload...)
+}

@@ -1,0 +1,138 @@
+package http2
+
+import "encoding/binary"
+
+// sendCredit lets the server send n more bytes on a stream; 0 is the connection.
+func (c *Conn) sendCredit(id uint32, n int) {
+	c.send(frame{kind: kindWindowUpdate, id: id}, binary.BigEndian.AppendUint32(nil, uint32(n)))
+}
+
+// consumed returns credit of the connection.
+func (c *Conn) consumed(n int) {
+	if c.returned += n; c.returned >= c.opt.ConnWindow/2 && c.err == nil {
+		c.sendCredit(0, c.returned)
+		c.credit += c.returned
+		c.returned = 0
+	}
+}
+
+// windowUpdate takes credit from the server.
+func (c *Conn) windowUpdate(f frame, b []byte) {
+	if len(b) != 4 {
+		c.end(broken(FrameSizeError, "WINDOW_UPDATE of %d bytes, expected 4", len(b)))
+		return
+	}
+	if c.idle(); c.err != nil {
+		return
+	}
+	n := int64(binary.BigEndian.Uint32(b) & maxID)
+	if f.id == 0 {
+		if c.peer.credit += n; n == 0 || c.peer.credit > maxWindow {
+			c.end(broken(FlowControlError, "WINDOW_UPDATE of %d bytes for a window of %d", n, c.peer.credit-n))
+			return
+		}
+	} else if s := c.streams[f.id]; s != nil {
+		if s.sendable += n; n == 0 || s.sendable > maxWindow {
+			s.abort(FlowControlError, malformed("WINDOW_UPDATE of %d bytes for a window of %d", n, s.sendable-n))
+			return
+		}
+	} else if f.id >= c.next || f.id%2 == 0 {
+		c.end(broken(ProtocolError, "WINDOW_UPDATE on stream %d, which was not opened", f.id))
+		return
+	}
+	c.flush()
+}
+
+// flush sends what there is credit for.
+func (c *Conn) flush() {
+	for _, s := range c.streams {
+		if len(s.unsent) > 0 {
+			s.flush()
+		}
+	}
+}
+
+// flush sends what there is credit for of the body of a request.
+func (s *Stream) flush() {
+	c := s.conn
+	for len(s.unsent) > 0 {
+		n := int(min(int64(len(s.unsent)), s.sendable, c.peer.credit, int64(c.peer.frame)))
+		if n <= 0 {
+			return
+		}
+		f := frame{kind: kindData, id: s.id}
+		if n == len(s.unsent) {
+			f.flags = flagEndStream
+		}
+		c.send(f, s.unsent[:n])
+		s.unsent = s.unsent[n:]
+		s.sendable -= int64(n)
+		c.peer.credit -= int64(n)
+	}
+}
+
+// beginData takes the head of a DATA frame. All of it counts, padding included.
+func (c *Conn) beginData() {
+	in := &c.input
+	f := in.frame
+	in.data, in.padding = c.streams[f.id], 0
+	if f.has(flagPadded) {
+		in.padding = -1
+	}
+	switch {
+	case f.id >= c.next || f.id%2 == 0:
+		c.end(broken(ProtocolError, "DATA on stream %d, which was not opened", f.id))
+		return
+	case in.padding < 0 && f.length == 0:
+		c.end(broken(ProtocolError, "DATA without the length of its padding"))
+		return
+	}
+	if c.credit -= f.length; c.credit < 0 {
+		c.end(broken(FlowControlError, "DATA beyond the window of the connection"))
+		return
+	}
+	if f.length == 0 && !f.has(flagEndStream) {
+		c.idle()
+	}
+	s := in.data
+	if s == nil {
+		c.idle() // of a stream that was closed
+		return
+	}
+	if s.credit -= f.length; s.credit < 0 {
+		s.abort(FlowControlError, &Error{Code: FlowControlError, Text: "DATA beyond the window of the stream"})
+		in.data = nil
+	}
+}
+
+// data takes some of the payload of a DATA frame.
+func (c *Conn) data(b []byte) {
+	in := &c.input
+	all := len(b)
+	if in.padding < 0 {
+		if in.padding, b = int(b[0]), b[1:]; in.padding > in.frame.length-1 {
+			c.end(broken(ProtocolError, "padding of %d bytes in DATA of %d", in.padding, in.frame.length))
+			return
+		}
+	}
+	// What has arrived of the padding is at the end.
+	b = b[:max(0, len(b)-max(0, in.padding-in.left))]
+	s := in.data
+	if s == nil || s.closed {
+		c.consumed(all)
+		return
+	}
+	s.consumed(all - len(b))
+	if len(b) > 0 {
+		c.flood.moved()
+		s.data(b)
+	}
+}
+
+// endData takes the end of a DATA frame.
+func (c *Conn) endData() {
+	if s := c.input.data; s != nil && !s.closed && c.input.frame.has(flagEndStream) {
+		s.end(nil)
+	}
+	c.input.data = nil
+}

@@ -1,0 +1,177 @@
+package http2
+
+import "encoding/binary"
+
+// Stream is a request and its response.
+type Stream struct {
+	conn   *Conn
+	id     uint32
+	to     Receiver
+	noBody bool // the request was HEAD, or the status is one that has no body
+
+	unsent   []byte // of the request's body
+	sendable int64  // bytes that we may send
+
+	credit   int // bytes that the server may send
+	held     int // received, and not consumed
+	returned int // consumed, and not credited yet
+
+	headed bool  // the head of the response has arrived
+	left   int64 // bytes of the body that must come still; -1: not known
+	closed bool
+}
+
+// Open sends a request; its fields begin with those of the protocol, and their names are in lower
+// case. The response goes to a receiver. Errors: ErrBusy, ErrDraining, or that of the connection.
+func (c *Conn) Open(request []Field, body []byte, to Receiver) (*Stream, error) {
+	switch {
+	case c.err != nil:
+		return nil, c.err
+	case c.Draining():
+		return nil, ErrDraining
+	case c.Room() == 0:
+		return nil, ErrBusy
+	}
+	s := &Stream{conn: c, id: c.next, to: to, unsent: body, sendable: c.peer.window, credit: c.opt.Window, left: -1}
+	c.next += 2
+	c.streams[s.id] = s
+	c.sendFields(s.id, request, len(body) == 0)
+	s.noBody = len(request) > 0 && request[0] == Field{Name: ":method", Value: "HEAD"}
+	s.flush()
+	return s, nil
+}
+
+// sendFields sends the fields of a request.
+func (c *Conn) sendFields(id uint32, request []Field, end bool) {
+	block := c.fields.encode(request)
+	f := frame{kind: kindHeaders, id: id}
+	if end {
+		f.flags = flagEndStream
+	}
+	for {
+		part := block[:min(len(block), c.peer.frame)]
+		if block = block[len(part):]; len(block) == 0 {
+			f.flags |= flagEndHeaders
+		}
+		c.send(f, part)
+		if len(block) == 0 {
+			return
+		}
+		f = frame{kind: kindContinuation, id: id}
+	}
+}
+
+// ID is the stream's number.
+func (s *Stream) ID() uint32 { return s.id }
+
+// Consume returns credit for n bytes of the response: they were dealt with.
+func (s *Stream) Consume(n int) {
+	n = min(n, s.held)
+	s.held -= n
+	s.consumed(n)
+}
+
+// consumed returns credit for what has no effect any more.
+func (s *Stream) consumed(n int) {
+	c := s.conn
+	c.consumed(n)
+	if s.closed || c.err != nil {
+		return
+	}
+	if s.returned += n; s.returned >= c.opt.Window/2 {
+		c.sendCredit(s.id, s.returned)
+		s.credit += s.returned
+		s.returned = 0
+	}
+}
+
+// Cancel ends the exchange, if it has not ended: nothing more goes to the receiver.
+func (s *Stream) Cancel() {
+	if !s.closed {
+		s.close()
+		s.conn.sendReset(s.id, Cancel)
+	}
+}
+
+func (c *Conn) sendReset(id uint32, code Code) {
+	if c.err == nil {
+		c.send(frame{kind: kindReset, id: id}, binary.BigEndian.AppendUint32(nil, uint32(code)))
+	}
+}
+
+// close takes the stream from the connection. What it holds counts no more.
+func (s *Stream) close() {
+	s.closed = true
+	delete(s.conn.streams, s.id)
+	s.conn.consumed(s.held)
+	s.held = 0
+}
+
+// fail ends the exchange with an error.
+func (s *Stream) fail(err *Error) {
+	s.close()
+	s.to.Fail(err)
+}
+
+// abort is fail for what the server has done wrong on the stream alone.
+func (s *Stream) abort(code Code, err *Error) {
+	s.conn.sendReset(s.id, code)
+	s.fail(err)
+}
+
+// data takes a piece of the body.
+func (s *Stream) data(b []byte) {
+	var bad *Error
+	n := len(b)
+	switch {
+	case !s.headed:
+		n, bad = 0, malformed("DATA before the head of the response")
+	case s.noBody:
+		n, bad = 0, malformed("DATA in a response that has no body")
+	case s.left >= 0:
+		if s.left -= int64(len(b)); s.left < 0 {
+			n, bad = len(b)+int(s.left), malformed("more DATA than the content-length says")
+		}
+	}
+	s.consumed(len(b) - n)
+	if n > 0 {
+		s.held += n
+		s.to.Data(b[:n])
+	}
+	if bad != nil && !s.closed {
+		s.abort(ProtocolError, bad)
+	}
+}
+
+// end takes the end of the response.
+func (s *Stream) end(trailer []Field) {
+	switch {
+	case !s.headed:
+		s.abort(ProtocolError, malformed("the stream ended before the head of a response"))
+		return
+	case s.left > 0 && !s.noBody:
+		s.abort(ProtocolError, malformed("the stream ended %d bytes before the content-length", s.left))
+		return
+	}
+	if len(s.unsent) > 0 { // the server does not want the rest
+		s.conn.sendReset(s.id, NoError)
+	}
+	s.closed = true
+	delete(s.conn.streams, s.id)
+	s.to.End(trailer)
+}
+
+// reset takes RST_STREAM.
+func (c *Conn) reset(f frame, b []byte) {
+	switch s := c.streams[f.id]; {
+	case len(b) != 4:
+		c.end(broken(FrameSizeError, "RST_STREAM of %d bytes, expected 4", len(b)))
+	case f.id >= c.next || f.id%2 == 0:
+		c.end(broken(ProtocolError, "RST_STREAM on stream %d, which was not opened", f.id))
+	case s == nil:
+		c.idle()
+	default:
+		code := Code(binary.BigEndian.Uint32(b))
+		s.fail(&Error{Code: code, Peer: true, Unprocessed: code == RefusedStream})
+	}
+}

@@ -1,0 +1,122 @@
+package mirror
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/markup"
+	"github.com/weftcrawl/weft/internal/rewrite"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// offline is a policy that a page states: whatever its scripts do, its browser asks nobody else.
+const offline = `<meta http-equiv="Content-Security-Policy" content="default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'" />`
+
+// byteOrderMark says that a text is UTF-8.
+const byteOrderMark = "\ufeff"
+
+// links is what a document knows of the others.
+type links interface {
+	// to returns what leads from the document to a URL: a relative path, or "" if it has no file.
+	to(u weburl.URL) string
+	// misses is told of a URL without a file that the document would load.
+	misses(u weburl.URL)
+}
+
+// document returns the body of a page as its file has it. A file has no header: what the header said
+// of the charset is written into it.
+func document(base weburl.URL, contentType string, body []byte, others links) []byte {
+	mediaType := strings.ToLower(record.MediaType(contentType))
+	html := mediaType == "text/html"
+	xml := mediaType == "image/svg+xml" || mediaType == "application/xhtml+xml"
+	css := mediaType == "text/css"
+	if !html && !xml && !css && !isText(mediaType) {
+		return body
+	}
+	encoding, source := charset.Determine(contentType, body)
+	start := ""
+	switch name := encoding.Name(); {
+	case name == "utf-16le", name == "utf-16be", name == "iso-2022-jp", // a byte like ASCII may be another character
+		!html && source == charset.Header && !(xml && name == "utf-8") && slices.ContainsFunc(body, isHigh):
+		if body, encoding = encoding.Decode(body), charset.Lookup("utf-8"); !html {
+			start = byteOrderMark
+		}
+		source = charset.Header
+	}
+	if !html && !xml && !css {
+		return append([]byte(start), body...)
+	}
+	p := rewrite.Policy{URL: func(u weburl.URL, use rewrite.Use) (string, rewrite.Fate) {
+		if use == rewrite.Hint {
+			return "", rewrite.Remove
+		}
+		if to := others.to(u); to != "" {
+			return to, rewrite.Replace
+		}
+		if use == rewrite.Load {
+			others.misses(u)
+			return "", rewrite.Remove
+		}
+		return u.String(), rewrite.Replace
+	}}
+	if html || mediaType == "application/xhtml+xml" {
+		p.Insert = offline
+	}
+	if html && source == charset.Header && !declares(body, encoding) {
+		p.Insert = `<meta charset="` + encoding.Name() + `" />` + p.Insert
+	}
+	if html && bytes.IndexByte(body, '<') < 0 {
+		start = p.Insert // there is no tag to put it before
+	}
+	w := rewrite.New(&p, base, encoding, xml)
+	if css {
+		return w.AppendCSS([]byte(start), body)
+	}
+	return append([]byte(start), w.HTML(body)...)
+}
+
+// isText reports whether a browser reads files of a type as text whose charset it has to guess. JSON
+// is UTF-8 always.
+func isText(mediaType string) bool {
+	switch mediaType {
+	case "application/javascript", "application/x-javascript", "application/xml":
+		return true
+	}
+	return strings.HasPrefix(mediaType, "text/")
+}
+
+// declares reports whether a page says itself that it has an encoding.
+func declares(body []byte, e *charset.Encoding) bool {
+	found, source := charset.HTML("text/html", body)
+	return found == e && (source == charset.Mark || source == charset.Meta)
+}
+
+func isHigh(c byte) bool { return c >= utf8.RuneSelf }
+
+// relative returns what leads from one file to another.
+func relative(from, to string) string {
+	a, b := strings.Split(from, "/"), strings.Split(to, "/")
+	same := 0
+	for same < min(len(a), len(b))-1 && a[same] == b[same] {
+		same++
+	}
+	out := []byte(strings.Repeat("../", len(a)-1-same))
+	for i := range len(b) - same {
+		if i > 0 {
+			out = append(out, '/')
+		}
+		for _, c := range []byte(b[same+i]) {
+			if markup.IsAlphanumeric(c) || strings.IndexByte("-._~@=&+", c) >= 0 {
+				out = append(out, c)
+				continue
+			}
+			const hex = "0123456789ABCDEF"
+			out = append(out, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return string(out)
+}

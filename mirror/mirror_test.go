@@ -1,0 +1,305 @@
+package mirror_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/mirror"
+	"github.com/weftcrawl/weft/record"
+)
+
+// jobOf makes the job of a crawl that has found pages: a Content-Type and a body each, "→" and a URL, or
+// "gone". Their order is any.
+func jobOf(t *testing.T, pages map[string][2]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	urls := slices.Collect(maps.Keys(pages))
+	rand.Shuffle(len(urls), func(i, j int) { urls[i], urls[j] = urls[j], urls[i] })
+	var lines []byte
+	err := os.MkdirAll(filepath.Join(dir, "bodies"), 0o777)
+	for _, url := range urls {
+		page := pages[url]
+		r := record.Record{URL: url, Status: 200, ContentType: page[0], Tries: 1, Depth: 1}
+		if strings.HasSuffix(url, ".test/") {
+			r.Depth = 0
+		}
+		switch page[0] {
+		case "→":
+			r.Status, r.Redirect, r.ContentType = 301, page[1], ""
+		case "gone":
+			r.Status = 404
+		default:
+			sum := sha256.Sum256([]byte(page[1]))
+			r.SHA256 = hex.EncodeToString(sum[:])
+			path := filepath.Join(dir, "bodies", r.SHA256[:2], r.SHA256)
+			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(page[1]), 0o666))
+		}
+		lines = append(lines, r.Line()...)
+	}
+	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, "pages.jsonl"), lines, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// tree returns the files of a folder, but for what is hidden.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if d.Name() == mirror.Hidden {
+			return fs.SkipDir
+		}
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			b, _ := os.ReadFile(path)
+			files[name] = string(b)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// names returns those of files, in order.
+func names(files map[string]string) string {
+	return strings.Join(slices.Sorted(maps.Keys(files)), "\n")
+}
+
+const html = "text/html"
+
+// TestNames: what clashes gets names that do not depend on the order of fetching, and a URL keeps its
+// name when others come.
+func TestNames(t *testing.T) {
+	pages := map[string][2]string{
+		"http://a.test/":           {html, "start"},
+		"http://a.test/index.html": {html, "start"},
+		"http://a.test/a":          {html, "a page"},
+		"http://a.test/a.html":     {html, "another"},
+		"http://a.test/A.html":     {html, "capital"},
+		"http://a.test/b":          {"application/x", "a file"},
+		"http://a.test/b/c":        {"application/x", "below"},
+		"http://a.test/B/d":        {"application/x", "below a capital"},
+		"http://a.test/x?1":        {html, "one"},
+		"http://a.test/x?2":        {html, "two"},
+		"https://a.test/x?2":       {html, "two"},
+	}
+	dir := t.TempDir()
+	write(t, jobOf(t, pages), dir, mirror.Options{})
+	want := `a.test/A.html
+a.test/B/d
+a.test/a~0babca87.html
+a.test/a~e47e9389.html
+a.test/b/c
+a.test/b~d1bb2d7a
+a.test/index.html
+a.test/x@1.html
+a.test/x@2.html
+a.test/x@2~d8bc20a7.html`
+	if got := names(tree(t, dir)); got != want {
+		t.Errorf("\n%s\nwant\n%s", got, want)
+	}
+	for range 3 {
+		again := t.TempDir()
+		write(t, jobOf(t, pages), again, mirror.Options{})
+		if got := names(tree(t, again)); got != want {
+			t.Errorf("in another order:\n%s", got)
+		}
+	}
+	pages["http://a.test/B/D"] = [2]string{"application/x", "late"}
+	pages["http://a.test/x@1.html/y"] = [2]string{"application/x", "below a file"}
+	pages["http://a.test/index.html"] = [2]string{html, "differs now"}
+	write(t, jobOf(t, pages), dir, mirror.Options{})
+	late := names(tree(t, dir))
+	for name := range strings.SplitSeq(want, "\n") {
+		if !strings.Contains(late, name) {
+			t.Errorf("%s has another name:\n%s", name, late)
+		}
+	}
+	if n := strings.Count(late, "\n") - strings.Count(want, "\n"); n != 3 {
+		t.Errorf("%d more files, want 3:\n%s", n, late)
+	}
+}
+
+// TestUpdate: only what has changed is written; what somebody else has changed is not; what is gone is
+// removed on request.
+func TestUpdate(t *testing.T) {
+	pages := map[string][2]string{
+		"http://a.test/":     {html, `<a href=same></a><a href=lost></a><a href=moves></a>`},
+		"http://a.test/same": {html, "<p>same"}, "http://a.test/edit": {html, "<p>edit"}, "http://a.test/new": {html, "<p>old"},
+		"http://a.test/lost": {html, "<p>lost"}, "http://a.test/dir/lost": {html, "<p>lost"}, "http://a.test/mine": {html, "<p>lost"},
+		"http://a.test/moves": {html, "<p>moves"},
+	}
+	dir := t.TempDir()
+	if r := write(t, jobOf(t, pages), dir, mirror.Options{}); r.Written != 8 || r.Files != 8 || r.Start != "a.test/index.html" {
+		t.Errorf("%+v", r)
+	}
+	before := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name := range tree(t, dir) {
+		os.Chtimes(filepath.Join(dir, name), before, before)
+	}
+	for _, name := range []string{"edit.html", "mine.html", "other.txt"} {
+		os.WriteFile(filepath.Join(dir, "a.test", name), []byte("by hand"), 0o666)
+	}
+	pages["http://a.test/new"] = [2]string{html, "<p>new"}
+	pages["http://a.test/edit"] = [2]string{html, "<p>changed there, too"}
+	pages["http://a.test/lost"], pages["http://a.test/dir/lost"], pages["http://a.test/mine"] = [2]string{"gone"}, [2]string{"gone"}, [2]string{"gone"}
+	pages["http://a.test/moves"] = [2]string{"→", "http://a.test/same#there"}
+	job := jobOf(t, pages)
+	r := write(t, job, dir, mirror.Options{})
+	if r.Written != 2 || r.Gone != 4 || r.Left != 1 || r.Removed != 0 {
+		t.Errorf("%+v", r)
+	}
+	got := tree(t, dir)
+	for name, want := range map[string]string{"edit": "by hand", "new": "new", "lost": "<p>lost", "index": `<a href="same.html#there">`} {
+		if !strings.Contains(got["a.test/"+name+".html"], want) {
+			t.Errorf("%s: %q, want %q", name, got["a.test/"+name+".html"], want)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "a.test/same.html")); err != nil || !info.ModTime().Equal(before) {
+		t.Errorf("same.html was touched: %v", err)
+	}
+	r = write(t, job, dir, mirror.Options{Delete: true})
+	if r.Removed != 3 || r.Gone != 0 || r.Left != 2 || r.Written != 1 {
+		t.Errorf("%+v", r)
+	}
+	if got, want := names(tree(t, dir)), "a.test/edit.html\na.test/index.html\na.test/mine.html\na.test/new.html\na.test/other.txt\na.test/same.html"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if got := tree(t, dir)["a.test/index.html"]; !strings.Contains(got, `<a href="http://a.test/lost">`) {
+		t.Errorf("a link to what is gone: %s", got)
+	}
+}
+
+// TestHostile: nothing is written outside of the folder, through links neither, nor over what is there.
+func TestHostile(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	for _, err := range []error{
+		os.MkdirAll(filepath.Join(dir, "a.test/theirs"), 0o777),
+		os.WriteFile(filepath.Join(dir, "a.test/index.html"), []byte("mine"), 0o666),
+		os.Symlink(outside, filepath.Join(dir, "a.test/out")),
+		os.Symlink("theirs", filepath.Join(dir, "a.test/in")),
+		os.Symlink(filepath.Join(outside, "file"), filepath.Join(dir, "a.test/file.html")),
+		os.Symlink(outside, filepath.Join(dir, "b.test")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages := make(map[string][2]string)
+	long := strings.Repeat("long", 1000)
+	for _, url := range []string{
+		"http://a.test/", "http://a.test/out/x", "http://a.test/in/x", "http://a.test/file", "http://b.test/x", "http://../x", "http://.weft/files.jsonl",
+		"http://a.test/..%2f..%2fetc/passwd", "http://a.test/%2e%2e/%2e%2e/y", "http://a.test/%00/nul", "http://a.test/a%5cb%5C..", "http://a.test/.htaccess", "http://a.test/" + long,
+		"http://a.test/" + strings.Repeat("d/", 800), "http://a.test/con", "http://a.test/x./y.%20", "http://a.test/%E2%80%AEfdp.exe", "http://a.test/?" + long, "http://[::1]:80/x", "http://a.test/%ff%fe",
+	} {
+		pages[url] = [2]string{html, "of " + url}
+	}
+	r := write(t, jobOf(t, pages), dir, mirror.Options{Windows: true})
+	if r.Files != len(pages) || r.Left > 0 {
+		t.Errorf("%+v", r)
+	}
+	if left := names(tree(t, outside)) + names(tree(t, filepath.Join(dir, "a.test/theirs"))); left != "" {
+		t.Errorf("outside: %s", left)
+	}
+	files := tree(t, dir)
+	if files["a.test/index.html"] != "mine" {
+		t.Error("a file that is not of the mirror has changed")
+	}
+	for name := range files {
+		for part := range strings.SplitSeq(name, "/") {
+			if len(part) > 255 || strings.ContainsAny(part, "\\:\x00\u202e") || part[0] == '.' || strings.HasSuffix(part, ".") {
+				t.Errorf("%q", name)
+			}
+		}
+	}
+	// Links that come later: nothing goes through them.
+	os.RemoveAll(filepath.Join(dir, "a.test/x%2E"))
+	os.Symlink(outside, filepath.Join(dir, "a.test/x%2E"))
+	if r := write(t, jobOf(t, pages), dir, mirror.Options{}); r.Left != 1 {
+		t.Errorf("%+v", r)
+	}
+	if r := write(t, jobOf(t, map[string][2]string{"http://a.test/other": {html, ""}}), dir, mirror.Options{Delete: true}); r.Left != 1 || r.Removed != len(pages)-1 {
+		t.Errorf("%+v", r)
+	}
+	if left := names(tree(t, outside)); left != "" {
+		t.Errorf("outside: %s", left)
+	}
+}
+
+// TestKilled: whatever file is the last, the next Write completes the mirror, and takes no file of its own
+// for one that somebody has changed.
+func TestKilled(t *testing.T) {
+	pages, later := make(map[string][2]string), make(map[string][2]string)
+	for i := range 5 {
+		url := fmt.Sprintf("http://a.test/%d", i)
+		pages[url], later[url] = [2]string{html, fmt.Sprint("<p>", i)}, [2]string{html, fmt.Sprint("<p>later ", i)}
+	}
+	for stop := 1; stop < 5; stop++ {
+		dir := t.TempDir()
+		write(t, jobOf(t, pages), dir, mirror.Options{Visit: 1})
+		ctx, cancel := context.WithCancel(t.Context())
+		o := mirror.Options{Visit: 2, Progress: func(done, _ int) {
+			if done == stop {
+				cancel()
+			}
+		}}
+		job := jobOf(t, later)
+		if _, err := mirror.Write(ctx, job, dir, o); !errors.Is(err, context.Canceled) {
+			t.Fatal(stop, err)
+		}
+		if done, err := mirror.Complete(dir, 2); done || err != nil {
+			t.Errorf("%d: complete: %t, %v", stop, done, err)
+		}
+		// The last line of the list may have no file yet, and half a line may follow.
+		log, _ := os.OpenFile(filepath.Join(dir, mirror.Hidden, "files.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
+		line, _ := json.Marshal(map[string]string{"url": "http://a.test/4", "file": "a.test/4.html", "sha256": strings.Repeat("0", 64)})
+		fmt.Fprintf(log, "%s\n{\"url\":\"http", line)
+		log.Close()
+		r := write(t, job, dir, mirror.Options{Visit: 2})
+		done, err := mirror.Complete(dir, 2)
+		if r.Left != 0 || r.Files != 5 || !done || err != nil {
+			t.Errorf("%d: %+v, %t, %v", stop, r, done, err)
+		}
+		for name, text := range tree(t, dir) {
+			if !strings.Contains(text, "later") {
+				t.Errorf("%d: %s: %q", stop, name, text)
+			}
+		}
+	}
+}
+
+// TestErrors: one line says what is wrong.
+func TestErrors(t *testing.T) {
+	job, dir := jobOf(t, map[string][2]string{"http://a.test/": {html, ""}}), t.TempDir()
+	write(t, job, dir, mirror.Options{})
+	list := filepath.Join(dir, mirror.Hidden, "files.jsonl")
+	for text, want := range map[string]string{
+		"{}\n":                      ".weft/files.jsonl: line 1: expected the list of a mirror",
+		"{\"weft_mirror\":1}\n{}\n": ".weft/files.jsonl: line 2: expected the list of a mirror",
+		"{\"weft_mirror\":1}\n{\"url\":\"x\",\"file\":\"../x\"}\n": ".weft/files.jsonl: line 2: expected the list of a mirror",
+	} {
+		os.WriteFile(list, []byte(text), 0o666)
+		if _, err := mirror.Write(t.Context(), job, dir, mirror.Options{}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := mirror.Write(t.Context(), t.TempDir(), dir, mirror.Options{}); err == nil || !strings.HasSuffix(err.Error(), "no body, expected a job of weft crawl --warc or --bodies") {
+		t.Error(err)
+	}
+}
