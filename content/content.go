@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/blocks"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -18,7 +19,7 @@ type Page struct {
 
 // Options are what a caller decides. The zero value means the main content.
 type Options struct {
-	Whole bool             // everything that a reader of the page sees
+	Whole bool             // everything that has text or can be seen
 	Drop  func(Block) bool // reports whether a block is no content, or nil
 }
 
@@ -29,6 +30,7 @@ type Content struct {
 	Author      string
 	Site        string
 	Description string
+	Kind        string // what the page says it is: article, product, forum, collection or ""
 	Language    string // a BCP 47 tag
 	Date        time.Time
 	Modified    time.Time
@@ -41,7 +43,7 @@ type Content struct {
 	Removed []Removal
 }
 
-// Removal is an element that was left out.
+// Removal is an element that was left out, or its own text.
 type Removal struct {
 	Rule string // its name
 	Path string // of the element, see Path
@@ -50,139 +52,198 @@ type Removal struct {
 
 // Extract returns the main content of a page.
 func Extract(p Page, o Options) Content {
+	about := describe(p.Root)
+	c := about.content
 	body := find(p.Root, atom.Body)
 	if body == nil {
 		body = p.Root
 	}
-	c := Content{}
-	describe(p, &c)
-	dropped := make(map[*html.Node]bool)
-	if o.Drop != nil {
-		Blocks(body, func(b Block) bool {
-			if o.Drop(b) {
-				dropped[b.Node] = true
-			}
-			return true
-		})
+	page := blocks.New(body, about.kind)
+	s := selection{page: page, keep: make([]bool, len(page.Index)), dropped: make([]bool, len(page.Index))}
+	if o.Whole {
+		s.all()
+	} else {
+		s.keep = page.Choose(page.Scores(blocks.Worth))
 	}
-	c.Node = keep(body, &c, o, dropped)
-	if !o.Whole && !hasText(c.Node) {
-		c.Removed = nil
-		c.Node = keep(body, &c, Options{Whole: true}, nil)
+	s.drop(o.Drop)
+	c.Node = s.copy(body, o.Whole)
+	if !o.Whole && s.words() < fewWords && len(about.text) > 0 {
+		c.Node = paragraphs(about.text)
 	}
+	c.Removed = s.removals()
+	c.Language = language(p, about.language, c.Node)
 	return c
 }
 
-// keep copies a tree without what is no content.
-func keep(root *html.Node, c *Content, o Options, dropped map[*html.Node]bool) *html.Node {
-	copyOf := func(n *html.Node) *html.Node {
-		return &html.Node{Type: n.Type, Data: n.Data, DataAtom: n.DataAtom, Namespace: n.Namespace, Attr: n.Attr}
-	}
-	top := copyOf(root)
-	if top.Type == html.DocumentNode {
-		top = &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
-	}
-	into := top
-	for n := root.FirstChild; n != nil; {
-		rule := ruleFor(n, o.Whole)
-		if rule == "" && dropped[n] {
-			rule = "boilerplate"
-		}
-		switch {
-		case rule == "":
-			m := copyOf(n)
-			into.AppendChild(m)
-			if n.FirstChild != nil {
-				n, into = n.FirstChild, m
-				continue
-			}
-		case n.Type == html.ElementNode && rule != silentRule:
-			if text := beginning(n); text != "" {
-				c.Removed = append(c.Removed, Removal{rule, Path(n), text})
-			}
-		}
-		for n != nil && n.NextSibling == nil {
-			n, into = n.Parent, into.Parent
-			if n == root {
-				return top
-			}
-		}
-		n = n.NextSibling
-	}
-	return top
+// fewWords is how few words of a body are less than a page says it has: a script would have shown
+// the text that the page holds for search engines.
+const fewWords = 40
+
+// selection says which blocks of a page are kept.
+type selection struct {
+	page    *blocks.Page
+	keep    []bool  // for each block
+	dropped []bool  // by Options.Drop
+	kept    []int32 // words kept in each element
 }
 
-const silentRule = "silent"
+func (s *selection) all() {
+	for k := range s.keep {
+		s.keep[k] = true
+	}
+}
 
-func ruleFor(n *html.Node, whole bool) string {
-	switch {
-	case n.Type == html.TextNode:
-		return ""
-	case n.Type != html.ElementNode, silent[n.DataAtom]:
-		return silentRule
-	case whole:
-		return ""
+// drop takes out the blocks that a caller knows for boilerplate, unless nothing would be left.
+func (s *selection) drop(is func(Block) bool) {
+	left := 0
+	if is != nil {
+		n := 0
+		Blocks(s.page.All[0].Node, func(b Block) bool {
+			s.dropped[n] = is(b)
+			n++
+			return true
+		})
 	}
-	switch n.DataAtom {
-	case atom.Nav, atom.Footer, atom.Aside:
-		return n.Data
+	for k, keep := range s.keep {
+		if keep && !s.dropped[k] {
+			left++
+		}
 	}
-	return ""
+	for k := range s.keep {
+		s.keep[k] = s.keep[k] && (!s.dropped[k] || left == 0)
+	}
+	s.kept = make([]int32, len(s.page.All))
+	for k, i := range s.page.Index {
+		if s.keep[k] {
+			s.kept[i] = s.page.All[i].Own
+		}
+	}
+	for i := len(s.kept) - 1; i > 0; i-- {
+		s.kept[s.page.All[i].Parent] += s.kept[i]
+	}
+}
+
+func (s *selection) words() int32 { return s.kept[0] }
+
+// removals lists the outermost elements of which nothing is kept, and the text right in others.
+func (s *selection) removals() []Removal {
+	var removed []Removal
+	block := 0
+	for i := int32(0); i < int32(len(s.page.All)); {
+		e := &s.page.All[i]
+		if e.Words == 0 {
+			i = e.End
+			continue
+		}
+		whole := s.kept[i] == 0
+		if whole || e.Own > 0 && !s.keep[block] {
+			removed = append(removed, s.removal(i, block, whole))
+		}
+		if whole {
+			for block < len(s.page.Index) && s.page.Index[block] < e.End {
+				block++
+			}
+			i = e.End
+			continue
+		}
+		if e.Own > 0 {
+			block++
+		}
+		i++
+	}
+	return removed
+}
+
+// removal describes an element whose first block is the given one. The longest block in it stands
+// for all.
+func (s *selection) removal(i int32, block int, whole bool) Removal {
+	e := &s.page.All[i]
+	r := Removal{Path: Path(e.Node)}
+	longest := block
+	if whole {
+		r.Text = beginning(e.Node)
+		for k := block; k < len(s.page.Index) && s.page.Index[k] < e.End; k++ {
+			if s.page.All[s.page.Index[k]].Own > s.page.All[s.page.Index[longest]].Own {
+				longest = k
+			}
+		}
+	} else {
+		r.Text = cut(Block{Node: e.Node}.Text())
+	}
+	if s.dropped[longest] {
+		r.Rule = "boilerplate"
+	} else {
+		r.Rule = s.page.Reason(longest, blocks.Worth)
+	}
+	return r
+}
+
+const mostText = 80 // bytes of a removal's text
+
+func cut(text string) string {
+	if len(text) <= mostText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostText], "")
 }
 
 // beginning is the beginning of the text of an element.
 func beginning(n *html.Node) string {
-	const most = 80
 	var text strings.Builder
-	for m := range n.Descendants() {
-		if m.Type != html.TextNode || silent[m.Parent.DataAtom] {
-			continue
-		}
-		for word := range strings.FieldsSeq(m.Data) {
-			if text.Len() > 0 {
-				text.WriteByte(' ')
+	walk(n, func(m *html.Node) bool {
+		if m.Type == html.TextNode && text.Len() <= mostText {
+			for word := range strings.FieldsSeq(m.Data) {
+				if text.Len() > mostText {
+					break
+				}
+				if text.Len() > 0 {
+					text.WriteByte(' ')
+				}
+				text.WriteString(word)
 			}
-			text.WriteString(word)
-			if text.Len() > most {
-				return strings.ToValidUTF8(text.String()[:most], "")
-			}
 		}
-	}
-	return text.String()
+		return m == n || m.Type == html.ElementNode && !blocks.Silent(m)
+	})
+	return cut(text.String())
 }
 
-func hasText(n *html.Node) bool {
-	for m := range n.Descendants() {
-		if m.Type == html.TextNode && strings.TrimSpace(m.Data) != "" {
-			return true
+// walk visits a tree in document order. Visit reports whether to go on with a node's children.
+func walk(root *html.Node, visit func(*html.Node) bool) {
+	for n := root; n != nil; {
+		if visit(n) && n.FirstChild != nil {
+			n = n.FirstChild
+			continue
 		}
+		for n != root && n.NextSibling == nil {
+			n = n.Parent
+		}
+		if n == root {
+			return
+		}
+		n = n.NextSibling
 	}
-	return false
 }
 
 // find returns the first element of a name, or nil.
-func find(root *html.Node, name atom.Atom) *html.Node {
-	for n := range root.Descendants() {
-		if n.DataAtom == name && n.Type == html.ElementNode {
-			return n
+func find(root *html.Node, name atom.Atom) (found *html.Node) {
+	walk(root, func(n *html.Node) bool {
+		if found == nil && n.Type == html.ElementNode && n.DataAtom == name {
+			found = n
+		}
+		return found == nil
+	})
+	return found
+}
+
+// paragraphs makes a body of a text.
+func paragraphs(text string) *html.Node {
+	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			p := &html.Node{Type: html.ElementNode, Data: "p", DataAtom: atom.P}
+			p.AppendChild(&html.Node{Type: html.TextNode, Data: line})
+			body.AppendChild(p)
 		}
 	}
-	return nil
-}
-
-// silent lists the elements whose content nobody reads.
-var silent = map[atom.Atom]bool{
-	atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Head: true,
-	atom.Iframe: true, atom.Object: true, atom.Applet: true, atom.Canvas: true, atom.Datalist: true,
-}
-
-// inline lists the elements that do not begin a new line.
-var inline = map[atom.Atom]bool{
-	atom.A: true, atom.Abbr: true, atom.Acronym: true, atom.B: true, atom.Bdi: true, atom.Bdo: true,
-	atom.Big: true, atom.Br: true, atom.Cite: true, atom.Code: true, atom.Data: true, atom.Del: true,
-	atom.Dfn: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Ins: true, atom.Kbd: true,
-	atom.Label: true, atom.Mark: true, atom.Q: true, atom.Rp: true, atom.Rt: true, atom.Ruby: true,
-	atom.S: true, atom.Samp: true, atom.Small: true, atom.Span: true, atom.Strike: true,
-	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Time: true, atom.Tt: true, atom.U: true,
-	atom.Var: true, atom.Wbr: true,
+	return body
 }

@@ -1,12 +1,19 @@
 package content_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/content"
 	"golang.org/x/net/html"
 )
+
+// prose are sentences enough for a page.
+const prose = `<p>The harbour was built in 1870, when ships still came under sail, and the town had four streets.
+<p>Ten years later there was a railway, a bank, and a newspaper that came out on Fridays; the streets were lit by gas.
+<p>What remains of it is the quay, two warehouses of yellow brick, and the custom house, which is a library now.`
 
 func extract(t *testing.T, page string, o content.Options) (content.Content, string) {
 	t.Helper()
@@ -28,27 +35,197 @@ func textOf(n *html.Node) string {
 	return strings.Join(words, " ")
 }
 
+func page(inner string) string {
+	return `<html lang=en><head><title>A town</title></head><body>
+<header><div class=logo><a href=/>Towns</a></div></header>
+<nav><ul><li><a href=/a>Places</a><li><a href=/b>People</a><li><a href=/c>Ships</a></ul></nav>
+<main><article><h1>A town</h1>` + inner + `</article></main>
+<aside class=sidebar><h3>Related articles</h3><ul><li><a href=/d>Another town</a><li><a href=/e>A village</a></ul></aside>
+<footer><p>Copyright 2020, all rights reserved. <a href=/privacy>Privacy policy</a></footer></body></html>`
+}
+
 func TestExtract(t *testing.T) {
-	c, text := extract(t, `<html lang=en><title>A page</title><nav><a href=/>Home</a></nav><main><p>Some text.</main><footer>All rights reserved</footer>`, content.Options{})
-	if c.Title != "A page" || c.Language != "en" || text != "Some text." || len(c.Removed) != 2 {
-		t.Errorf("%q of %+v", text, c)
+	c, text := extract(t, page(prose), content.Options{})
+	if !strings.Contains(text, "The harbour was built") || !strings.Contains(text, "which is a library now.") {
+		t.Errorf("text %q, expected the article", text)
+	}
+	for _, other := range []string{"Places", "Related", "Another town", "rights reserved", "Towns"} {
+		if strings.Contains(text, other) {
+			t.Errorf("text %q, expected it without %q", text, other)
+		}
+	}
+	rules := make(map[string]string)
+	for _, r := range c.Removed {
+		rules[r.Path] = r.Rule
+	}
+	for _, path := range []string{"body/nav", "body/aside.sidebar", "body/footer"} {
+		if rules[path] == "" {
+			t.Errorf("removed %v, expected %s among them", rules, path)
+		}
+	}
+}
+
+func TestWhole(t *testing.T) {
+	c, text := extract(t, page(prose), content.Options{Whole: true})
+	for _, part := range []string{"Towns", "Places", "harbour", "Another town", "Privacy policy"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("text %q, expected %q in it", text, part)
+		}
+	}
+	if len(c.Removed) != 0 {
+		t.Errorf("removed %v, expected nothing", c.Removed)
 	}
 }
 
 func TestDrop(t *testing.T) {
-	drop := func(b content.Block) bool { return b.Text() == "Read our newsletter" }
-	c, text := extract(t, `<p>Some text.<p>Read our  newsletter<p>More text.`, content.Options{Drop: drop})
-	if text != "Some text. More text." || len(c.Removed) != 1 || c.Removed[0] != (content.Removal{Rule: "boilerplate", Path: "body/p", Text: "Read our newsletter"}) {
-		t.Errorf("%q of %+v", text, c)
+	drop := func(b content.Block) bool { return b.Text() == "Towns are read by 900 people, every week." }
+	c, text := extract(t, page(prose+"<p class=note>Towns are read by 900  people, every week."), content.Options{Drop: drop})
+	if strings.Contains(text, "900") || !strings.Contains(text, "harbour") {
+		t.Errorf("text %q", text)
+	}
+	want := content.Removal{Rule: "boilerplate", Path: "body/main/article/p.note", Text: "Towns are read by 900 people, every week."}
+	found := false
+	for _, r := range c.Removed {
+		found = found || r == want
+	}
+	if !found {
+		t.Errorf("removed %+v, expected %+v", c.Removed, want)
+	}
+	if _, text = extract(t, page(prose), content.Options{Drop: func(content.Block) bool { return true }}); text == "" {
+		t.Error("no text, expected some: a page is never left without")
 	}
 }
 
-func TestDeep(t *testing.T) {
-	root, err := content.Parse([]byte(strings.Repeat("<div>", 100_000) + "text"))
-	if err == nil {
-		t.Error("no error, expected one that says what is missing")
+// TestNeverNothing: a page with words has text, however little looks like content.
+func TestNeverNothing(t *testing.T) {
+	for name, page := range map[string]string{
+		"one word":   "Hello",
+		"a menu":     "<nav><a href=/>Home</a> <a href=/b>About us</a></nav>",
+		"hidden":     `<div hidden style="display:none">Words nobody sees</div>`,
+		"a footer":   "<footer>© 2020</footer>",
+		"no body":    "<title>x</title>text",
+		"noscript":   "<noscript><p>Text for those without scripts.</p></noscript>",
+		"a fragment": "</div></p><td>cell",
+		"unclosed":   "<html><body><div><p><b><i><table><tr><td><ul><li><a href=x>text",
+		"Chinese":    "<p>这个港口建于一八七〇年，当时还有帆船来往。",
+		"Arabic":     "<p dir=rtl>بُني الميناء في عام ١٨٧٠",
+		"Thai":       "<p>ท่าเรือนี้สร้างขึ้น",
+		"an image":   "<p><img src=a alt=b>x",
+	} {
+		if _, text := extract(t, page, content.Options{}); text == "" {
+			t.Errorf("%s: no text", name)
+		}
 	}
-	if text := textOf(content.Extract(content.Page{Root: root}, content.Options{}).Node); text != "text" {
+	for _, page := range []string{"", "<html>", "<frameset><frame src=a></frameset>", "<!-- -->", "\x00"} {
+		if c, _ := extract(t, page, content.Options{}); c.Node == nil || c.Node.Type != html.ElementNode {
+			t.Errorf("%q: node %v, expected an element", page, c.Node)
+		}
+	}
+}
+
+// TestScripts: text without blanks is counted by characters, so that it is no short block.
+func TestScripts(t *testing.T) {
+	const zh = `<p>这个港口建于一八七〇年，当时还有帆船来往，城里只有四条街道。<p>十年以后有了铁路、银行和每逢星期五出版的报纸，街道也点上了煤气灯。<p>现在只剩下码头、两座黄砖仓库和改成图书馆的海关大楼。`
+	_, text := extract(t, `<div class=menu><a href=/1>首页</a> <a href=/2>新闻</a></div><div class=content>`+zh+`</div><div class=footer><a href=/3>联系我们</a> 版权所有</div>`, content.Options{})
+	if !strings.Contains(text, "图书馆") || strings.Contains(text, "首页") || strings.Contains(text, "联系我们") {
 		t.Errorf("text %q", text)
+	}
+}
+
+// TestKept: what readers see beside words stays where it was.
+func TestKept(t *testing.T) {
+	c, _ := extract(t, page(prose+`<p>The formula is <math><mi>x</mi><mo>=</mo><mn>1</mn></math>, and as TeX it is <script type="math/tex">x=1</script>, they say.
+<figure><img src=quay.jpg alt="The quay"></figure><p>Lines end<br>here, and the table, which is small, has an empty cell, as some have.
+<table><tr><th></th><th>ships</th></tr><tr><td>1870</td><td>12</td></tr></table><pre>for {
+  sail()
+}</pre>`+prose), content.Options{})
+	var b strings.Builder
+	if err := html.Render(&b, c.Node); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"<math><mi>x</mi><mo>=</mo><mn>1</mn></math>", `<script type="math/tex">x=1</script>`, `<img src="quay.jpg" alt="The quay"/>`,
+		"Lines end<br/>here", "<th></th><th>ships</th>", "for {\n  sail()\n}",
+	} {
+		if !strings.Contains(b.String(), part) {
+			t.Errorf("%s\nexpected %s in it", b.String(), part)
+		}
+	}
+}
+
+func TestMetadata(t *testing.T) {
+	c, _ := extract(t, `<html lang=de-AT><head><title>Der Hafen | Orte</title>
+<meta name=description content="Ein Ort."><meta property=og:site_name content=Orte><meta name=author content="Von Anna Berg">
+<meta property=article:modified_time content=2020-05-06T07:08:09+02:00>
+<script type="application/ld+json">{"@graph":[{"@type":"WebSite","name":"Orte"},{"@type":"NewsArticle","headline":"Der Hafen von 1870",
+"author":[{"@type":"Person","name":"Anna Berg"},{"name":"Jo Tal"}],"datePublished":"2020-05-04"}]}</script></head><body><p>Text.`, content.Options{})
+	want := content.Content{
+		Title: "Der Hafen von 1870", Author: "Anna Berg, Jo Tal", Site: "Orte", Description: "Ein Ort.", Kind: "article", Language: "de-AT",
+		Date: time.Date(2020, 5, 4, 0, 0, 0, 0, time.UTC), Modified: time.Date(2020, 5, 6, 5, 8, 9, 0, time.UTC),
+	}
+	if c.Title != want.Title || c.Author != want.Author || c.Site != want.Site || c.Description != want.Description || c.Kind != want.Kind || c.Language != want.Language || !c.Date.Equal(want.Date) || !c.Modified.Equal(want.Modified) {
+		t.Errorf("%+v, expected %+v", c, want)
+	}
+	c, _ = extract(t, `<title>A town - Towns</title><meta property=og:site_name content=Towns><h1>A town</h1><span class=byline>By Ann Hill</span> <time datetime=2021-02-03>3 Feb</time><p>Text.`, content.Options{})
+	if c.Title != "A town" || c.Author != "Ann Hill" || c.Date.Format(time.DateOnly) != "2021-02-03" {
+		t.Errorf("%+v, expected title, byline and time", c)
+	}
+}
+
+// TestLinkedData: a page that a script would fill says what it is about in JSON-LD.
+func TestLinkedData(t *testing.T) {
+	_, text := extract(t, `<script type="application/ld+json">{"@type":"Article","articleBody":"The harbour was built in 1870.\n\nIt is a library now."}</script><div id=app>Loading</div>`, content.Options{})
+	if text != "The harbour was built in 1870. It is a library now." {
+		t.Errorf("text %q", text)
+	}
+}
+
+func TestParseLimits(t *testing.T) {
+	for _, c := range []struct {
+		name, page string
+		err        error
+		text       string
+	}{
+		{"deep", strings.Repeat("<div>", 100_000) + "<p>text", content.ErrTooDeep, "text"},
+		{"deep lists", strings.Repeat("<ul><li>", 10_000) + "text", content.ErrTooDeep, "text"},
+		{"open formatting", hostileFormatting(), content.ErrTooDeep, "x"},
+		{"long", "<p>text<!--" + strings.Repeat("-", content.MaxBody), content.ErrTooLong, "text"},
+		{"many tags", "<p>text" + strings.Repeat("<i></i>", 300_000), content.ErrTooLong, "text"},
+	} {
+		root, err := content.Parse([]byte(c.page))
+		if !errors.Is(err, c.err) {
+			t.Errorf("%s: error %v, expected %v", c.name, err, c.err)
+		}
+		if text := textOf(content.Extract(content.Page{Root: root}, content.Options{}).Node); !strings.HasPrefix(text, c.text) {
+			t.Errorf("%s: text %.40q, expected %q", c.name, text, c.text)
+		}
+	}
+}
+
+// hostileFormatting makes a parser of the standard copy 400 open elements into each of 20,000
+// paragraphs.
+func hostileFormatting() string {
+	var b strings.Builder
+	for i := range 400 {
+		b.WriteString("<b a=")
+		b.WriteString(strings.Repeat("x", i+1))
+		b.WriteString(">")
+	}
+	b.WriteString(strings.Repeat("<p>x</p>", 20_000))
+	return b.String()
+}
+
+func TestBlocks(t *testing.T) {
+	root, _ := content.Parse([]byte(`<body><div id=a class="b c">one <b>two</b><p>three</p> four</div><p>three  </p>`))
+	var got []content.Block
+	content.Blocks(root, func(b content.Block) bool { got = append(got, b); return true })
+	if len(got) != 3 || got[0].Text() != "one two four" || got[0].Words != 3 || got[1].Text() != "three" {
+		t.Fatalf("%+v", got)
+	}
+	if got[1].Hash != got[2].Hash || got[1].Place == got[2].Place {
+		t.Errorf("hashes %x %x, places %x %x: expected one text in two places", got[1].Hash, got[2].Hash, got[1].Place, got[2].Place)
+	}
+	if path := content.Path(got[1].Node); path != "body/div#a.b.c/p" {
+		t.Errorf("path %s", path)
 	}
 }

@@ -12,36 +12,103 @@ import (
 const (
 	// MaxBody bounds the markup of a page that is parsed, in bytes.
 	MaxBody = 4 << 20
-	// MaxDepth bounds the nesting of elements in a tree, as browsers do.
+	// MaxTags bounds the tags that are parsed: a node takes 50 times the memory of a short tag.
+	MaxTags = 1 << 18
+	// MaxDepth bounds the nesting of elements in a tree.
 	MaxDepth = 512
 )
 
 // Errors of [Parse], which returns a tree with either.
 var (
-	ErrTooLong = fmt.Errorf("page longer than %d bytes: its beginning was read", MaxBody)
-	ErrTooDeep = fmt.Errorf("elements nested deeper than %d: deeper ones were joined", MaxDepth)
+	ErrTooLong = fmt.Errorf("page longer than %d bytes or %d tags: its beginning was read", MaxBody, MaxTags)
+	ErrTooDeep = fmt.Errorf("elements nested deeper than %d: deeper ones stand side by side", MaxDepth)
 )
 
 // Parse makes a tree of a page in UTF-8. The tree is never nil: an error says which part of the
 // page is missing from it.
+//
+// What a page shows to readers without scripts is in the tree (noscript): nothing runs scripts here.
 func Parse(body []byte) (*html.Node, error) {
+	body, tooLong := beginningOfBody(body)
+	if !copiesTooMuch(body) {
+		root, err := html.ParseWithOptions(bytes.NewReader(body), html.ParseOptionEnableScripting(false))
+		if err == nil {
+			return root, tooLong
+		}
+	}
+	return parseFlat(body), errors.Join(tooLong, ErrTooDeep)
+}
+
+// beginningOfBody cuts a body to the limits.
+func beginningOfBody(body []byte) ([]byte, error) {
 	var tooLong error
 	if len(body) > MaxBody {
 		body, tooLong = body[:MaxBody], ErrTooLong
 	}
-	root, err := html.Parse(bytes.NewReader(body))
-	if err == nil {
-		return root, tooLong
+	if bytes.Count(body, []byte("<")) <= MaxTags {
+		return body, tooLong
 	}
-	return parseFlat(body), errors.Join(tooLong, ErrTooDeep)
+	at := 0
+	for range MaxTags {
+		at += bytes.IndexByte(body[at:], '<') + 1
+	}
+	return body[:at-1], ErrTooLong
+}
+
+// copiesTooMuch reports whether the parser might make far more elements than the page has tags. By
+// the standard, formatting elements that are left open are opened again in each paragraph; three
+// alike at most, so it takes many that differ. No honest page has them.
+// https://html.spec.whatwg.org/multipage/parsing.html#reconstruct-the-active-formatting-elements
+func copiesTooMuch(body []byte) bool {
+	const (
+		few  = 64      // different formatting tags
+		most = 4 << 20 // elements
+	)
+	different := make(map[string]bool)
+	tags := 0
+	for rest := body; ; tags++ {
+		i := bytes.IndexByte(rest, '<')
+		if i < 0 {
+			break
+		}
+		rest = rest[i+1:]
+		if n := formatting(rest); n > 0 && len(different) <= most {
+			end := bytes.IndexByte(rest[:min(len(rest), 1<<10)], '>')
+			if end < 0 {
+				end = min(len(rest), 1<<10)
+			}
+			if end > n { // it has attributes
+				different[string(rest[:end])] = true
+			}
+		}
+	}
+	return len(different) > few && 3*len(different)*tags > most
+}
+
+// formatting returns the length of the name of a formatting element that a tag begins with, or 0.
+// A link is none of them here: it closes the one before.
+func formatting(tag []byte) int {
+	n := 0
+	for n < len(tag) && n < 7 && 'a' <= tag[n]|0x20 && tag[n]|0x20 <= 'z' {
+		n++
+	}
+	if n == 0 || n == 7 {
+		return 0
+	}
+	switch atom.Lookup(bytes.ToLower(tag[:n])) {
+	case atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small,
+		atom.Strike, atom.Strong, atom.Tt, atom.U:
+		return n
+	}
+	return 0
 }
 
 // flatDepth is where parseFlat stops nesting: less than MaxDepth, so that what is made of the tree
 // may nest a little deeper.
 const flatDepth = MaxDepth / 2
 
-// parseFlat makes a tree of a page that the parser has refused. Elements nest as their tags do, to
-// a depth of flatDepth; deeper ones have no children, and what they contain stands behind them.
+// parseFlat makes a tree of a page that the parser cannot be given. Elements nest as their tags do,
+// to a depth of flatDepth; what deeper ones contain stands behind them.
 func parseFlat(body []byte) *html.Node {
 	root := &html.Node{Type: html.DocumentNode}
 	open := []*html.Node{root}
@@ -52,21 +119,29 @@ func parseFlat(body []byte) *html.Node {
 			add(&html.Node{Type: html.TextNode, Data: t.Data})
 		case html.StartTagToken, html.SelfClosingTagToken:
 			n := &html.Node{Type: html.ElementNode, Data: t.Data, DataAtom: t.DataAtom, Attr: t.Attr}
-			add(n)
+			if t.DataAtom == atom.P || t.DataAtom == atom.Li {
+				open = closed(open, t.Data, 1) // a paragraph ends the one before
+			}
+			open[len(open)-1].AppendChild(n)
 			if !void[t.DataAtom] && len(open) < flatDepth {
 				open = append(open, n)
 			}
 		case html.EndTagToken:
-			// Only the innermost few: an end tag that nothing awaits costs the same.
-			for i := len(open) - 1; i > 0 && i > len(open)-9; i-- {
-				if open[i].Data == t.Data {
-					open = open[:i]
-					break
-				}
-			}
+			// Only the innermost few, so that an end tag that nothing awaits costs no more.
+			open = closed(open, t.Data, 8)
 		}
 	}
 	return root
+}
+
+// closed is what is still open behind the end of an element, if it is among the innermost few.
+func closed(open []*html.Node, name string, few int) []*html.Node {
+	for i := len(open) - 1; i > 0 && i >= len(open)-few; i-- {
+		if open[i].Data == name {
+			return open[:i]
+		}
+	}
+	return open
 }
 
 // void lists the elements without content.

@@ -49,7 +49,7 @@ var imports = map[string][]string{
 	"check":   {"archive", "results", "links", "record", "refs", "sitemap", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/parser", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util"},
 	"mirror":  {"results", "record", "weburl", "internal/charset", "internal/filename", "internal/markup", "internal/rewrite"},
 	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
-	"content": {"weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
+	"content": {"internal/blocks", "weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "warc", "weburl", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
 	"wacz":    {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
@@ -163,6 +163,8 @@ var imports = map[string][]string{
 	"internal/inflate":        {},
 	"internal/long":           {},
 	"internal/markup":         {"golang.org/x/net/html"},
+	"internal/bench/content":  {"content", "internal/blocks", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
+	"internal/blocks":         {"golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/config":         {"github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/unstable"},
 	"internal/near":           {},
@@ -198,7 +200,7 @@ var imports = map[string][]string{
 
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
-	"content", "guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
+	"content", "guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
 	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "http2",
 }
 

@@ -1,0 +1,152 @@
+package content
+
+import (
+	"strings"
+
+	"github.com/weftcrawl/weft/internal/blocks"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// copier copies a tree without what is not kept. An element is copied when something in it is.
+type copier struct {
+	s     *selection
+	whole bool
+	slab  []html.Node
+	path  []level // from the root to where the copy stands
+	next  int32   // the element that comes next
+	block int     // the block that comes next
+}
+
+// level is an element on the way.
+type level struct {
+	from, to *html.Node // its copy, nil as long as nothing in it is kept
+	element  int32      // of the block that its text belongs to
+	keep     bool       // that text
+	verbatim bool       // all that is in it: MathML
+}
+
+// copy returns a tree of what is kept, with body as its root.
+func (s *selection) copy(root *html.Node, whole bool) *html.Node {
+	c := copier{s: s, whole: whole, next: 1}
+	top := c.node(root)
+	if top.Type == html.DocumentNode {
+		top.Type, top.Data, top.DataAtom = html.ElementNode, "body", atom.Body
+	}
+	c.path = append(c.path, level{from: root, to: top, keep: c.own(0)})
+	for n := root.FirstChild; n != nil; {
+		if c.enter(n) {
+			n = n.FirstChild
+			continue
+		}
+		for n != root && n.NextSibling == nil {
+			if n = n.Parent; n != root {
+				c.path = c.path[:len(c.path)-1]
+			}
+		}
+		if n == root {
+			break
+		}
+		n = n.NextSibling
+	}
+	return top
+}
+
+// own reports whether the own text of an element is kept. Elements come in document order.
+func (c *copier) own(element int32) bool {
+	if c.s.page.All[element].Own == 0 {
+		return false
+	}
+	c.block++
+	return c.s.keep[c.block-1]
+}
+
+// enter takes a node in, and reports whether to go on with its children.
+func (c *copier) enter(n *html.Node) bool {
+	around := c.path[len(c.path)-1]
+	l := level{from: n, element: around.element, keep: around.keep, verbatim: around.verbatim}
+	switch {
+	case n.Type == html.TextNode:
+		// White space stays where something beside it does, so that words stay apart.
+		if around.keep || around.to != nil && strings.TrimSpace(n.Data) == "" || around.verbatim {
+			c.add(n)
+		}
+		return false
+	case n.Type != html.ElementNode:
+		return false
+	case blocks.Silent(n) && !around.verbatim:
+		if around.keep && isFormula(n) {
+			c.add(n)
+			c.path[len(c.path)-1].to.LastChild.AppendChild(c.node(n.FirstChild))
+		}
+		return false
+	case !blocks.Inline(n):
+		l.element = c.next
+		c.next++
+		l.keep = c.own(l.element)
+	case n.Namespace == "math":
+		l.verbatim = around.keep
+	}
+	if c.seen(n, l.element) || l.verbatim {
+		l.to = c.add(n)
+	}
+	if n.FirstChild != nil {
+		c.path = append(c.path, l)
+	}
+	return n.FirstChild != nil
+}
+
+// isFormula reports whether a script is TeX that another script would typeset.
+func isFormula(n *html.Node) bool {
+	return n.DataAtom == atom.Script && n.FirstChild != nil && strings.HasPrefix(attr(n, "type"), "math/")
+}
+
+// seen reports whether an element without text is kept: pictures, rules and line breaks in or
+// beside what is kept, and the empty cells of a table.
+func (c *copier) seen(n *html.Node, element int32) bool {
+	all := c.s.page.All
+	switch n.DataAtom {
+	case atom.Img, atom.Picture, atom.Video, atom.Audio, atom.Source, atom.Hr:
+		if c.whole {
+			return true
+		}
+		for all[element].Words == 0 || all[element].Node.DataAtom == atom.Figure || all[element].Node.DataAtom == atom.Figcaption {
+			if element == 0 {
+				break
+			}
+			element = all[element].Parent
+		}
+		return c.s.kept[element]*2 > all[element].Words
+	case atom.Br, atom.Wbr, atom.Input:
+		return c.path[len(c.path)-1].keep
+	case atom.Td, atom.Th:
+		return all[element].Words == 0 && c.s.kept[all[element].Parent] > 0
+	}
+	return false
+}
+
+// add copies a node to where the copy stands, with the elements around it.
+func (c *copier) add(n *html.Node) *html.Node {
+	i := len(c.path) - 1
+	for c.path[i].to == nil {
+		i--
+	}
+	for ; i+1 < len(c.path); i++ {
+		l := &c.path[i+1]
+		l.to = c.node(l.from)
+		c.path[i].to.AppendChild(l.to)
+	}
+	m := c.node(n)
+	c.path[i].to.AppendChild(m)
+	return m
+}
+
+// node copies one node, without its children. Attributes are shared: a caller that changes the
+// value of one changes the page.
+func (c *copier) node(n *html.Node) *html.Node {
+	if len(c.slab) == cap(c.slab) {
+		c.slab = make([]html.Node, 0, 64)
+	}
+	c.slab = append(c.slab, html.Node{Type: n.Type, Data: n.Data, DataAtom: n.DataAtom, Namespace: n.Namespace, Attr: n.Attr})
+	return &c.slab[len(c.slab)-1]
+}

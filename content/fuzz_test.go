@@ -1,0 +1,60 @@
+package content_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/content"
+	"golang.org/x/net/html"
+)
+
+// FuzzExtract: whatever the bytes, nothing panics, the tree of the content is a tree, its text is
+// text of the page, in order, and a page with words has some.
+func FuzzExtract(f *testing.F) {
+	for _, seed := range []string{page(prose), hostileFormatting()[:2000], "<table><a><p></table>x", "<math><mi>x", "<svg><title>a", "<frameset>", "<select><option>a<p>b", "<a><div><a>b</a>c", "\xff<p>\x00é"} {
+		f.Add([]byte(seed), false)
+		f.Add([]byte(seed), true)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, whole bool) {
+		root, _ := content.Parse(body)
+		before := pieces(root)
+		c := content.Extract(content.Page{Root: root}, content.Options{Whole: whole})
+		if c.Node == nil {
+			t.Fatal("no node")
+		}
+		if strings.Contains(string(body), "articleBody") {
+			return // of JSON-LD
+		}
+		rest := before
+		for _, piece := range pieces(c.Node) {
+			i := 0
+			for i < len(rest) && rest[i] != piece {
+				i++
+			}
+			if i == len(rest) {
+				t.Fatalf("%q is not in the page, or out of order", piece)
+			}
+			rest = rest[i+1:]
+		}
+		if after := pieces(root); strings.Join(before, "") != strings.Join(after, "") {
+			t.Fatal("the page was changed")
+		}
+		words := 0
+		content.Blocks(root, func(b content.Block) bool { words += b.Words; return true })
+		kept := 0
+		content.Blocks(c.Node, func(b content.Block) bool { kept += b.Words; return true })
+		if words > 0 && kept == 0 && !strings.Contains(string(body), "<head") {
+			t.Fatalf("nothing kept of %d words", words)
+		}
+	})
+}
+
+// pieces are the texts of a tree.
+func pieces(root *html.Node) (all []string) {
+	for n := range root.Descendants() {
+		if n.Type == html.TextNode {
+			all = append(all, n.Data)
+		}
+	}
+	return all
+}

@@ -1,0 +1,22 @@
+// Package blocks tells the text of a page from what stands around it, block by block.
+//
+// # Vocabulary
+//
+//   - block: an element that begins a new line and has words of its own, in no block further inside.
+//   - hint: what name, role, id or classes of an element say about what it contains.
+//   - cue: a word that boilerplate has and other text has not.
+//   - prose: a block of a sentence or more, mostly outside links.
+//   - fact: something that is true of a block, such as a hint around it or the share of links.
+//   - worth: the weight of a fact, measured on pages whose content is known (weights.go).
+//
+// # Method
+//
+// [Scan] counts words, links and marks in one pass over the tree. The facts about a block
+// (features.go) are looked up, their worths added; the sum is the logarithm of the odds that the
+// block is content (logistic regression). [Page.Choose] takes the blocks that make the best page.
+//
+// # Limits
+//
+// Time is linear in the size of the tree times its depth, which content.Parse bounds. Nothing is
+// recursive.
+package blocks

@@ -1,0 +1,261 @@
+package blocks
+
+import (
+	"math/bits"
+
+	"golang.org/x/net/html/atom"
+)
+
+// feature is the number of a fact about a block. Facts are numbered in groups; weights.go has the
+// worth of each.
+type feature = uint16
+
+// The groups.
+const (
+	fBias    feature = 0
+	fDensity         = 1                 // the share of links in the block
+	fMarks           = fDensity + 5      // commas and sentence ends
+	fParent          = fMarks + 4        // the share of links in the parent, and its share of the page
+	fGrand           = fParent + 15      // likewise
+	fGreat           = fGrand + 15       // likewise
+	fPrev            = fGreat + 15       // what stands before: prose, a heading, links, ...
+	fPrev2           = fPrev + 8         // before that
+	fNext            = fPrev2 + 8        // behind
+	fNext2           = fNext + 8         // behind that
+	fPlace           = fNext2 + 8        // which tenth of the page
+	fSelf            = fPlace + 10       // hints of the element
+	fNear            = fSelf + 64        // of the three around it
+	fFar             = fNear + 64        // of those further out
+	fWide            = fFar + 64         // of those that have most of the page's words
+	fBest            = fWide + 64        // elements between it and the one with most of the prose
+	fProse           = fBest + 8         // how much of the page is prose
+	fShape           = fProse + 6        // element and length
+	fCue             = fShape + 24*5     // cues in the block
+	fUnder           = fCue + 64         // cues in the heading above
+	fAlike           = fUnder + 32       // in one of many alike: how many, how long, links in them
+	fBeyond          = fAlike + 60       // before or behind the prose, and how far
+	fKind            = fBeyond + 12      // element and length, by the kind of page
+	fTalk            = fKind + Kinds*120 // in comments: with a text beside them, on a forum
+	fUnit            = fTalk + 4         // in a list, table or code: links in it, and where it stands
+	Features         = fUnit + 30
+)
+
+// groups names what is not named by its hint or cue.
+var groups = []struct {
+	from feature
+	name string
+}{
+	{fBias, "length"}, {fDensity, "links"}, {fMarks, "no sentences"}, {fParent, "among links"}, {fPrev, "neighbours"},
+	{fPlace, "place"}, {fBest, "apart from the text"}, {fProse, "little prose"}, {fShape, "short"},
+	{fAlike, "one of many"}, {fBeyond, "outside the text"}, {fKind, "short"}, {fTalk, "comment"}, {fUnit, "list"},
+}
+
+// Kind is what a page says it is.
+type Kind uint8
+
+// The kinds.
+const (
+	Unknown Kind = iota
+	Article
+	Product
+	Forum
+	Collection
+	Kinds = iota
+)
+
+// tags are the elements whose name says something about their text.
+var tags = map[atom.Atom]feature{
+	atom.P: 1, atom.H1: 2, atom.H2: 3, atom.H3: 4, atom.H4: 5, atom.H5: 6, atom.H6: 6, atom.Li: 7,
+	atom.Td: 8, atom.Th: 9, atom.Dd: 10, atom.Dt: 11, atom.Blockquote: 12, atom.Pre: 13, atom.Div: 14,
+	atom.Label: 15, atom.Button: 16, atom.Option: 17, atom.Figcaption: 18, atom.Article: 19,
+	atom.Section: 20, atom.Summary: 21, atom.Header: 22, atom.Body: 23,
+}
+
+// units are the elements whose parts stand or fall together.
+var units = map[atom.Atom]feature{atom.Ul: 0, atom.Ol: 1, atom.Dl: 2, atom.Table: 3, atom.Pre: 4}
+
+// features appends the facts about the block k to f.
+func (p *Page) features(f []feature, k int) []feature {
+	i := p.Index[k]
+	e := &p.All[i]
+	f = append(f, fBias, fDensity+share(e.Links, e.Own), fMarks+e.sentences())
+	up := e
+	for _, group := range [...]feature{fParent, fGrand, fGreat} {
+		if up.Parent >= 0 {
+			up = &p.All[up.Parent]
+		}
+		f = append(f, group+share(up.Linked, up.Words)*3+p.part(up))
+	}
+	f = append(f, fPrev+p.role(k-1), fPrev2+p.role(k-2), fNext+p.role(k+1), fNext2+p.role(k+2))
+	f = append(f, fPlace+feature(k*10/len(p.Index)), fBest+p.apart(i), fBeyond+p.beyond(int32(k)))
+	f = append(f, fProse+min(5, feature(6*p.prose/max(1, p.All[0].Words))))
+	shape := e.tag*5 + step(e.Own, 2, 4, 8, 20)
+	f = append(f, fShape+shape, fKind+feature(p.Kind)*120+shape)
+	if e.Own <= 12 {
+		f = appendBits(f, fCue, uint64(e.cues))
+	} else {
+		f = appendBits(f, fCue+32, uint64(e.cues))
+	}
+	f = appendBits(f, fUnder, uint64(p.under[k]))
+	if unit := p.unit(i); unit > 0 {
+		u := &p.All[unit]
+		f = append(f, fUnit+units[u.Node.DataAtom]*6+min(2, p.apart(unit))*2+share(u.Linked, u.Words)/3)
+	}
+	f = p.around(f, i)
+	return p.repeated(f, i)
+}
+
+// around appends what the elements around a block say.
+func (p *Page) around(f []feature, i int32) []feature {
+	var near, far, wide uint64
+	for a, level := p.All[i].Parent, 1; a >= 0; a, level = p.All[a].Parent, level+1 {
+		switch e := &p.All[a]; {
+		case e.Words*2 > p.All[0].Words:
+			wide |= e.hints
+		case level <= 3:
+			near |= e.hints
+		default:
+			far |= e.hints
+		}
+	}
+	self := p.All[i].hints
+	f = appendBits(f, fSelf, self)
+	f = appendBits(f, fNear, near)
+	f = appendBits(f, fFar, far)
+	f = appendBits(f, fWide, wide)
+	if (self|near|far)&(1<<hComment) != 0 {
+		talk := feature(0)
+		if p.prose-p.talk > 150 {
+			talk = 1
+		}
+		if p.Kind == Forum {
+			talk += 2
+		}
+		f = append(f, fTalk+talk)
+	}
+	return f
+}
+
+// repeated appends what the innermost of three or more alike elements around a block is like.
+func (p *Page) repeated(f []feature, i int32) []feature {
+	for level := 0; i > 0 && level < 8; i, level = p.All[i].Parent, level+1 {
+		e := &p.All[i]
+		if e.alike < 3 {
+			continue
+		}
+		all := &p.All[e.Parent]
+		many, long := step(e.alike, 5, 15), step(all.Words/e.alike, 5, 15, 40)
+		return append(f, fAlike+many*20+long*5+share(all.Linked, all.Words))
+	}
+	return f
+}
+
+func (e *Element) sentences() feature {
+	if e.Marks == 0 {
+		return 0
+	}
+	return 1 + min(2, feature(e.Own/e.Marks/8))
+}
+
+// isProse reports whether a block is a sentence or more, mostly outside links.
+func (e *Element) isProse() bool { return e.Own >= 12 && e.Links*3 < e.Own && e.Marks > 0 }
+
+// role sums a block up for its neighbours.
+func (p *Page) role(k int) feature {
+	if k < 0 || k >= len(p.Index) {
+		return 0
+	}
+	e := &p.All[p.Index[k]]
+	switch {
+	case e.isProse():
+		return 1
+	case isHeading(e.Node.DataAtom):
+		return 2
+	case e.inLink || e.Links*2 > e.Own:
+		return 4 - step(e.Own, 5)
+	}
+	return 7 - step(e.Own, 2, 7)
+}
+
+func isHeading(a atom.Atom) bool {
+	return a == atom.H1 || a == atom.H2 || a == atom.H3 || a == atom.H4 || a == atom.H5 || a == atom.H6
+}
+
+// apart counts the elements from the one with most of the prose to the next that has the block in it.
+func (p *Page) apart(i int32) feature {
+	n := feature(0)
+	for b := p.best; b > 0 && (i < b || i >= p.All[b].End); b = p.All[b].Parent {
+		n++
+	}
+	return min(n, 7)
+}
+
+// beyond tells whether a block stands before, in or behind the prose, and how far.
+func (p *Page) beyond(k int32) feature {
+	switch {
+	case p.first < 0:
+		return 0
+	case k < p.first:
+		return 1 + min(4, feature(p.first-k)/3)
+	case k > p.last:
+		return 6 + min(4, feature(k-p.last)/3)
+	}
+	return 11
+}
+
+// part tells how large a part of the page is in an element.
+func (p *Page) part(e *Element) feature { return step(e.Words*10/max(1, p.All[0].Words), 0, 4) }
+
+// share puts a share into a class: none, a few, some, most, nearly all.
+func share(part, of int32) feature {
+	switch {
+	case part == 0:
+		return 0
+	case part*5 < of:
+		return 1
+	case part*2 < of:
+		return 2
+	case part*10 < of*9:
+		return 3
+	}
+	return 4
+}
+
+// step counts the bounds that n exceeds.
+func step(n int32, bounds ...int32) feature {
+	for i, bound := range bounds {
+		if n <= bound {
+			return feature(i)
+		}
+	}
+	return feature(len(bounds))
+}
+
+func appendBits(f []feature, group feature, set uint64) []feature {
+	for ; set != 0; set &= set - 1 {
+		f = append(f, group+feature(bits.TrailingZeros64(set)))
+	}
+	return f
+}
+
+// name is the name of a fact, as a rule that leaves a block out.
+func name(f feature) string {
+	for _, from := range [...]feature{fSelf, fNear, fFar, fWide} {
+		if f >= from && f < from+64 {
+			return hintNames[f-from]
+		}
+	}
+	switch {
+	case f >= fCue && f < fUnder:
+		return "says " + cueNames[(f-fCue)%32]
+	case f >= fUnder && f < fAlike:
+		return "under " + cueNames[f-fUnder]
+	}
+	rule := ""
+	for _, g := range groups {
+		if g.from <= f {
+			rule = g.name
+		}
+	}
+	return rule
+}
