@@ -24,10 +24,11 @@ const (
 //
 // Who waits for whom: an origin for itself, always. Sites, which are registrable domains, keep step
 // from the moment when a URL of one leads to another; a site that leads nowhere else and that
-// nobody leads to has levels of its own, so unrelated seeds do not wait for each other. Nobody
-// waits for an origin that is parked, in back-off, without an obtainable robots.txt, or that asks
-// for a longer delay than the others, nor for responses that hang. What such an origin leads to may
-// have been leased before, with a greater depth, which stays.
+// nobody leads to has levels of its own, so unrelated seeds do not wait for each other. A URL with
+// a role leads to no page, so nobody waits for a site that has no other URLs. Nobody waits for an
+// origin that is parked, in back-off, without an obtainable robots.txt, or that asks for a longer
+// delay than the others, nor for responses that hang. What such an origin leads to may have been
+// leased before, with a greater depth, which stays.
 type levels struct {
 	common  level             // of sites that lead to each other
 	own     map[string]*level // of the others, by site, and of those that have joined
@@ -164,7 +165,7 @@ func (f *Frontier) found(o *origin, u *URL) {
 	}
 	f.levels.found = max(f.levels.found, u.Depth)
 	from := originOf(u.From)
-	if from == "" || from == o.name {
+	if from == "" || from == o.name || u.Role.Beyond() {
 		return
 	}
 	if source := f.residency.origin(from); source != nil && f.levelOf(source) != f.levelOf(o) {

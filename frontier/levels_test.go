@@ -142,6 +142,19 @@ func TestWhoWaits(t *testing.T) {
 		expectNext(t, f, 10*time.Second)
 		expectLease(t, f, 10*time.Second, 9, "a/1")
 	})
+	t.Run("not for a site that has nothing but a link to check", func(t *testing.T) {
+		f := with(t, frontier.Config{Levels: true, PerHost: 4}, "a/")
+		a := expectLease(t, f, 0, 9, "a/")[0]
+		link(f, "a/1", a, 1)
+		v := u(t, "b/")
+		v.From, v.Depth, v.Role = a.URL.String(), 1, frontier.RoleExternal
+		f.Add(v)
+		f.Done(at(0), a, frontier.Result{})
+		leases := expectLease(t, f, 0, 9, "a/1 b/")
+		link(f, "a/2", leases[0], 2)
+		f.Done(at(0), leases[0], frontier.Result{})
+		expectLease(t, f, 0, 9, "a/2")
+	})
 	t.Run("for seeds to come", func(t *testing.T) {
 		f, a, _ := begin(frontier.Config{})
 		f.HoldLevels(at(0), time.Second)
