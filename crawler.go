@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/cdxj"
 	"github.com/weftcrawl/weft/control"
 	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
@@ -83,6 +84,9 @@ func (c *config) openJob(shares budget.Shares, disk *engine.Disk) (*job.Job, err
 	err = c.thaw(&j.Plan)
 	if err == nil {
 		c.late, err = j.Plan.LateExclusions()
+	}
+	if err == nil {
+		err = c.checkExtract()
 	}
 	if err == nil {
 		var urls []weburl.URL
@@ -170,6 +174,9 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 			UserAgent: c.UserAgent, Header: c.Header, Cookies: c.Cookies, Auth: c.Auth, Proxy: c.Proxy, Insecure: c.Insecure, RootCAs: c.RootCAs,
 			Resolve: c.Resolve,
 		},
+	}
+	if len(c.Extract) > 0 || c.Structured {
+		f.Extract, _ = extract.New(c.Extract, c.Structured) // they are checked
 	}
 	if j != nil {
 		f.Visit = max(1, j.History.Summary.Visit)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -65,7 +66,7 @@ func TestRecordsPage(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]any{ // by public name: some are aliases
-		"Record": weft.Record{}, "LinkRecord": weft.LinkRecord{}, "Status": weft.Status{}, "HostStatus": weft.HostStatus{},
+		"Record": weft.Record{}, "LinkRecord": weft.LinkRecord{}, "Item": weft.Item{}, "Status": weft.Status{}, "HostStatus": weft.HostStatus{},
 		"URLStatus": weft.URLStatus{}, "Known": weft.Known{}, "Why": weft.Why{}, "Step": weft.Step{}, "Referrers": weft.Referrers{}, "Referrer": weft.Referrer{}, "TaskStatus": weft.TaskStatus{},
 	} {
 		rows := make(map[string][]string)
@@ -118,7 +119,7 @@ func TestJSONKeys(t *testing.T) {
 		}
 	}
 	for _, of := range []reflect.Type{
-		reflect.TypeFor[weft.Record](), reflect.TypeFor[weft.LinkRecord](), reflect.TypeFor[weft.Summary](), reflect.TypeFor[weft.Stats](),
+		reflect.TypeFor[weft.Record](), reflect.TypeFor[weft.LinkRecord](), reflect.TypeFor[weft.Item](), reflect.TypeFor[weft.Summary](), reflect.TypeFor[weft.Stats](),
 		reflect.TypeFor[weft.Status](), reflect.TypeFor[weft.HostStatus](), reflect.TypeFor[weft.URLStatus](), reflect.TypeFor[weft.Why](),
 		reflect.TypeFor[weft.TaskStatus](),
 	} {
@@ -158,9 +159,9 @@ func kindOf(of reflect.Type) string {
 		return "time"
 	case of.Kind() == reflect.Pointer:
 		return kindOf(of.Elem())
-	case of.Kind() == reflect.Slice:
+	case of.Kind() == reflect.Slice && of != reflect.TypeFor[weft.Fields]():
 		return "list of " + kindOf(of.Elem()) + "s"
-	case of.Kind() == reflect.Map, of.Kind() == reflect.Struct:
+	case of == reflect.TypeFor[weft.Fields](), of.Kind() == reflect.Map, of.Kind() == reflect.Struct:
 		return "object"
 	case of.Kind() == reflect.String:
 		return "string"
@@ -331,6 +332,21 @@ func Example_libraryHooks() {
 		},
 	}
 	_ = hooks
+}
+
+func Example_libraryFields() {
+	options := weft.Options{
+		Seeds: []string{"https://example.org/"},
+		Extract: []extract.Rule{{URLs: "^/product/", Fields: []extract.Field{
+			{Name: "name", Select: "h1", Required: true},
+			{Name: "price", Select: ".price", Type: extract.Number},
+		}}},
+	}
+	options.Hooks.OnItem = func(ctx context.Context, item *weft.Item) error {
+		fmt.Println(item.URL, item.Fields.Text("name"), item.Fields.Text("price"))
+		return nil
+	}
+	_ = options
 }
 
 func Example_libraryJob() {

@@ -1,12 +1,14 @@
 package weft
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
 	"time"
 
 	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -57,6 +59,13 @@ func freeze(v reflect.Value, as reflect.Type) reflect.Value {
 		return reflect.ValueOf(job.Union(texts))
 	case weburl.RuleSet:
 		return reflect.ValueOf(v.String())
+	case []extract.Rule:
+		var texts []string
+		for _, r := range v {
+			text, _ := json.Marshal(r) // texts and switches alone
+			texts = append(texts, string(text))
+		}
+		return reflect.ValueOf(texts)
 	}
 	return v.Convert(as)
 }
@@ -74,6 +83,16 @@ func unfreeze(v reflect.Value, as reflect.Type) (reflect.Value, error) {
 			all = append(all, re)
 		}
 		return reflect.ValueOf(all), nil
+	case reflect.TypeFor[[]extract.Rule]():
+		var rules []extract.Rule
+		for _, s := range v.Interface().([]string) {
+			var r extract.Rule
+			if err := json.Unmarshal([]byte(s), &r); err != nil {
+				return v, err
+			}
+			rules = append(rules, r)
+		}
+		return reflect.ValueOf(rules), nil
 	case reflect.TypeFor[weburl.RuleSet]():
 		rules, err := weburl.ParseRules(v.String())
 		return reflect.ValueOf(rules), err

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -63,6 +64,8 @@ func TestFrozenOptionsPassThroughAPlan(t *testing.T) {
 			field.Set(reflect.ValueOf([]*regexp.Regexp{regexp.MustCompile("a+")}))
 		case weburl.RuleSet:
 			field.Set(reflect.ValueOf(canon))
+		case []extract.Rule:
+			field.Set(reflect.ValueOf([]extract.Rule{{Name: "p", Fields: []extract.Field{{Name: "n", Select: "h1", List: true, Fields: []extract.Field{{Name: "m", Select: "b"}}}}}}))
 		default:
 			switch field.Kind() {
 			case reflect.Bool:

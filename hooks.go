@@ -34,6 +34,10 @@ type Hooks struct {
 	// with the page's URL; ctx is done when the crawl is cancelled.
 	OnPage func(ctx context.Context, page *Page) error
 
+	// OnItem takes every item of Options.Extract and Structured, before OnPage takes its page, and as
+	// OnPage does. It may change the item: that is how items.jsonl has it.
+	OnItem func(ctx context.Context, item *Item) error
+
 	// OnRecord takes the record of every finished URL, which it must not keep.
 	OnRecord func(*Record)
 
@@ -65,6 +69,7 @@ type Page struct {
 	Header http1.Header
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
 	Links  []links.Link // all links, followed or not
+	Items  []Item       // what Options.Extract has found
 
 	page *fetch.Page // nil: the URL failed
 }
@@ -103,10 +108,10 @@ func (p *Page) Document() (*goquery.Document, error) {
 
 // forFetch returns the hooks that fetch loops call.
 func (h *Hooks) forFetch() fetch.Hooks {
-	hooks := fetch.Hooks{OnRequest: h.OnRequest, OnLink: h.OnLink}
+	hooks := fetch.Hooks{OnRequest: h.OnRequest, OnLink: h.OnLink, OnItem: h.OnItem}
 	if onPage := h.OnPage; onPage != nil {
 		hooks.OnPage = func(ctx context.Context, p *fetch.Page) error {
-			return onPage(ctx, &Page{p.Record, p.Header, p.Body, p.Links, p})
+			return onPage(ctx, &Page{p.Record, p.Header, p.Body, p.Links, p.Items, p})
 		}
 	}
 	return hooks

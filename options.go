@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/tuning"
@@ -150,9 +151,13 @@ type Options struct {
 	// interrupted, whose URLs wait already: that resumes. nil: no URL.
 	RetryFailed func(*Record) bool
 
-	Amend      bool // Seeds, SeedSeq and Exclude may add to those of the job
-	MinFree    int  // bytes; start no fetch while less is free on the disk of Job. 0: any
-	KeepLinks  bool // every link of every page, in Job/links.jsonl
+	Amend     bool // Seeds, SeedSeq and Exclude may add to those of the job
+	MinFree   int  // bytes; start no fetch while less is free on the disk of Job. 0: any
+	KeepLinks bool // every link of every page, in Job/links.jsonl
+	// Extract and Structured find fields on pages, by rules and in structured data: see package
+	// extract. The items are in Job/items.jsonl, and go to Hooks.OnItem.
+	Extract    []extract.Rule
+	Structured bool
 	KeepBodies bool // decoded bodies by their hash, in Job/bodies, unless Archive keeps them
 	Archive    bool // requests and responses, in Job/archive: see package warc
 	// ArchiveSize is how long a file of the archive becomes, in bytes; 0: 1 GB. A response is never
@@ -195,7 +200,7 @@ type config struct {
 // check checks o and fills in its defaults. Its error is an *OptionError.
 func (o Options) check() (*config, error) {
 	c := &config{Options: o, asked: o}
-	for _, check := range []func() error{c.checkSeeds, c.checkNames, c.checkNumbers, c.checkTimes, c.fitsMemory, c.checkRequest, c.checkJob} {
+	for _, check := range []func() error{c.checkSeeds, c.checkNames, c.checkNumbers, c.checkTimes, c.fitsMemory, c.checkRequest, c.checkJob, c.checkExtract} {
 		if err := check(); err != nil {
 			return nil, err
 		}
@@ -352,6 +357,13 @@ func (c *config) checkJob() error {
 		return &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
 	case c.Job == "" && (c.KeepLinks || c.KeepBodies || c.Archive):
 		return &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
+	}
+	return nil
+}
+
+func (c *config) checkExtract() error {
+	if _, err := extract.New(c.Extract, c.Structured); err != nil {
+		return &OptionError{Option: "Extract", Err: err}
 	}
 	return nil
 }

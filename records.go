@@ -13,6 +13,8 @@ import (
 type (
 	Record     = record.Record
 	LinkRecord = record.Link
+	Item       = record.Item
+	Fields     = record.Fields
 	Change     = record.Change
 	Sameness   = record.Sameness
 	Summary    = record.Summary

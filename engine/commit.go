@@ -89,10 +89,13 @@ func (c *committer) record(r *record.Record) {
 	}
 }
 
-// keep adds lines for links.jsonl, what the page leads to, and the folder of a body to sync.
+// keep adds lines for links.jsonl and items.jsonl, what the page leads to, and the folder of a body to sync.
 func (c *committer) keep(out *fetch.Outcome) {
 	if len(out.Lines) > 0 {
 		c.open.state.Append(job.LinksFile, out.Lines)
+	}
+	if len(out.ItemLines) > 0 {
+		c.open.state.Append(job.ItemsFile, out.ItemLines)
 	}
 	if out.Read && (len(out.Targets) > 0 || out.Again) {
 		c.open.refs = refs.Append(c.open.refs, out.Record.URL, leadsBy(out.Record), out.Again, out.Targets)

@@ -336,6 +336,9 @@ func (d *Coordinator) redirect(out *fetch.Outcome) {
 
 // keep puts what belongs to a record into the open batch.
 func (d *Coordinator) keep(out *fetch.Outcome) {
+	for i := range out.Items {
+		d.progress.summary.CountItem(&out.Items[i])
+	}
 	if d.cfg.Job == nil {
 		return
 	}

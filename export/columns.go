@@ -1,6 +1,7 @@
 package export
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ type column struct {
 	optional bool  // its zero value says that there is none
 	omitted  bool  // JSON leaves its zero value out
 	few      bool  // its values repeat
+	nan      bool  // not zero, but NaN says that there is none
 }
 
 // few are the columns whose values repeat: a dictionary makes them small.
@@ -46,7 +48,7 @@ func columnsOf(t reflect.Type, first []string) (all []column) {
 		}
 		omitted := strings.Contains(options, "omit")
 		optional := k == text || k == list || k == date || k != boolean && omitted
-		all = append(all, column{name, k, f.Index, optional, omitted, slices.Contains(few, name)})
+		all = append(all, column{name, k, f.Index, optional, omitted, slices.Contains(few, name), false})
 	}
 	place := func(c column) int {
 		if at := slices.Index(first, c.name); at >= 0 {
@@ -81,6 +83,9 @@ func kindOf(t reflect.Type) (kind, bool) {
 // of returns the column's value in a row; ok: there is one.
 func (c *column) of(row reflect.Value) (v reflect.Value, ok bool) {
 	v = row.FieldByIndex(c.index)
+	if c.nan {
+		return v, !math.IsNaN(v.Float())
+	}
 	return v, !c.optional || !v.IsZero()
 }
 

@@ -129,18 +129,35 @@ func New(o Options) (*Export, error) {
 	if e.format.name != "sqlite" && e.format.table != "" && len(o.Fields) > 0 {
 		return nil, &OptionError{"fields", o.Fields[0], errors.New(o.Format + " has its own fields")}
 	}
-	columns, err := t.only(o.Fields)
-	if err == nil {
-		_, err = t.rows(nil, o.Where)
+	if t.ofJob != nil && o.Where != "" {
+		return nil, &OptionError{"where", o.Where, errors.New("expected without --table items, whose fields a job knows")}
+	}
+	var columns []column
+	if t.ofJob == nil {
+		if columns, err = t.only(o.Fields); err == nil {
+			_, err = t.rows(nil, o.Where)
+		}
 	}
 	e.rows = rows{t, columns, o.Where}
 	return e, err
 }
 
 // Write writes the export of a job in a folder. SQLite writes to an *os.File. Errors: ErrNoLinks,
-// those of reading and writing, and those of ctx.
+// ErrNoItems, an *OptionError about a field that items do not have, those of reading and writing, and
+// those of ctx.
 func (e *Export) Write(ctx context.Context, dir string, job *weft.Job, to io.Writer) error {
-	return e.format.write(&source{ctx: ctx, dir: dir, job: job, o: &e.o}, e.rows, to)
+	s := &source{ctx: ctx, dir: dir, job: job, o: &e.o}
+	r := e.rows
+	if r.table.ofJob != nil {
+		var err error
+		if r.table, err = r.table.ofJob(s); err != nil {
+			return err
+		}
+		if r.columns, err = r.table.only(e.o.Fields); err != nil {
+			return err
+		}
+	}
+	return e.format.write(s, r, to)
 }
 
 // rowWriter writes rows. Owner: one goroutine.

@@ -395,3 +395,38 @@ func TestInterrupted(t *testing.T) {
 		out.Close()
 	}
 }
+
+// TestItems: a column for each field, typed by its values, of the items that pages have now.
+func TestItems(t *testing.T) {
+	dir := jobOf(t, []record.Record{
+		{URL: "http://a/1", Status: 200}, {URL: "http://a/2", Status: 200}, {URL: "http://a/1", Status: 200, Visit: 2, Change: record.ChangeChanged},
+	}, nil)
+	if _, err := export(dir, Options{Format: "csv", Table: "items"}); !errors.Is(err, ErrNoItems) {
+		t.Errorf("without items: %v", err)
+	}
+	put(t, dir, "items.jsonl", `{"url":"http://a/1","type":"p","fields":{"price":9}}
+{"url":"http://a/2","type":"p","fields":{"name":"=x","price":0,"tags":["a","b"],"by":{"n":1}},"missing":["sku"]}
+{"url":"http://a/1","type":"p","fields":{"name":"new","url":"u","mixed":1},"visit":2}
+{"url":"http://a/2","fields":{"mixed":"one"},"structured":{"meta":{"d":"<"}}}
+`)
+	want := `url,type,name,price,tags,by,field_url,mixed,missing,structured,notes,visit
+http://a/2,p,'=x,0,"a, b","{""n"":1}",,,sku,,,
+http://a/1,p,new,,,,u,1,,,,2
+http://a/2,,,,,,,one,,"{""meta"":{""d"":""<""}}",,
+`
+	if got := exported(t, dir, Options{Format: "csv", Table: "items"}); got != want {
+		t.Errorf("got\n%sexpected\n%s", got, want)
+	}
+	want = `{"price":0,"tags":["a","b"]}` + "\n{}\n{}\n"
+	if got := exported(t, dir, Options{Format: "jsonl", Table: "items", Fields: []string{"price", "tags"}}); got != want {
+		t.Errorf("got\n%sexpected\n%s", got, want)
+	}
+	if got := exported(t, dir, Options{Format: "parquet", Table: "items"}); !strings.HasPrefix(got, "PAR1") {
+		t.Errorf("parquet: %.20q", got)
+	}
+	_, err := export(dir, Options{Format: "csv", Table: "items", Fields: []string{"pric"}})
+	var wrong *OptionError
+	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "did you mean price?") {
+		t.Errorf("unknown field: %v", err)
+	}
+}

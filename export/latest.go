@@ -24,7 +24,7 @@ type entry struct {
 // Roles of lines under a URL.
 const (
 	roleRecord byte = iota // of pages.jsonl
-	roleLink               // of links.jsonl, under a page
+	roleLink               // of links.jsonl or items.jsonl, under a page
 	rolePair               // under both of its pages
 )
 
@@ -127,9 +127,16 @@ func (s *source) eachLink(old results.Set, do func(*record.Link, entry) error) e
 	return nil
 }
 
-// oldLinks finds the links that pages no longer have: those of an earlier visit than the one that
-// found the page changed, new or gone last.
-func (s *source) oldLinks() (old results.Set, err error) {
+// oldLinks finds the links that pages no longer have.
+func (s *source) oldLinks() (results.Set, error) {
+	return s.superseded(func(do func(string, entry) error) error {
+		return s.eachLink(nil, func(l *record.Link, e entry) error { return do(l.From, e) })
+	})
+}
+
+// superseded finds the lines about a page, of which each calls its function with all, that hold no
+// longer: those of an earlier visit than the one that found the page changed, new or gone last.
+func (s *source) superseded(each func(func(url string, e entry) error) error) (old results.Set, err error) {
 	if err := s.mark(); err != nil {
 		return nil, err
 	}
@@ -137,14 +144,14 @@ func (s *source) oldLinks() (old results.Set, err error) {
 		return nil, nil
 	}
 	if s.o.Visit != 0 {
-		return old, s.eachLink(nil, func(_ *record.Link, e entry) error {
+		return old, each(func(_ string, e entry) error {
 			if int(e.visit) != s.o.Visit {
 				old.Add(e.line)
 			}
 			return nil
 		})
 	}
-	current := uint32(0) // the visit whose links the page has
+	current := uint32(0) // the visit whose lines the page has
 	return old, s.sorted(func(all entries) error {
 		err := s.eachRecord(func(e entry, l results.Line) error {
 			var r struct {
@@ -161,8 +168,8 @@ func (s *source) oldLinks() (old results.Set, err error) {
 		if err != nil {
 			return err
 		}
-		return s.eachLink(nil, func(l *record.Link, e entry) error {
-			e.key, e.role = keyOf(l.From), roleLink
+		return each(func(url string, e entry) error {
+			e.key, e.role = keyOf(url), roleLink
 			return all.add(e)
 		})
 	}, func(e entry, same bool) {

@@ -36,7 +36,7 @@ var sqlViews = []struct{ name, query string }{
 	{"by_host", `SELECT host, count(*) AS pages, sum(status >= 400 OR error_kind IS NOT NULL) AS errors, sum(bytes) AS bytes, avg(total_ms) AS total_ms FROM pages GROUP BY host`},
 }
 
-// writeSQLite writes pages, links and hosts as tables of a database, with indexes and views.
+// writeSQLite writes pages, links, items and hosts as tables of a database, with indexes and views.
 func writeSQLite(s *source, r rows, to io.Writer) error {
 	f, ok := to.(*os.File)
 	if !ok {
@@ -62,12 +62,16 @@ func fillSQLite(s *source, pages rows, db *sql.DB) error {
 	if err := sqlTable(s, tx, pages); err != nil {
 		return err
 	}
-	for _, name := range []string{"links", "hosts"} {
+	for _, name := range []string{"links", "items", "hosts"} {
 		t, err := tableNamed(name)
+		if err == nil && t.ofJob != nil {
+			t, err = t.ofJob(s)
+		}
 		if err == nil {
 			err = sqlTable(s, tx, rows{table: t, columns: t.columns})
 		}
-		if err != nil && !errors.Is(err, ErrNoLinks) { // without links the table is empty
+		// Without links the table is empty; without items there is none.
+		if err != nil && !errors.Is(err, ErrNoLinks) && !errors.Is(err, ErrNoItems) {
 			return err
 		}
 	}

@@ -71,12 +71,16 @@ type table struct {
 	name    string
 	columns []column
 	rows    func(s *source, condition string) (iter.Seq2[reflect.Value, error], error)
+
+	// ofJob returns the table of a job whose columns only the job knows; nil: it is this one.
+	ofJob func(s *source) (*table, error)
 }
 
 // tables are those of a job.
 var tables = []table{
 	tableOf("pages", slices.Concat(record.Columns(), []string{"host", "state"}), (*source).pages),
 	tableOf("links", nil, (*source).links),
+	{name: "items", ofJob: (*source).items},
 	tableOf("hosts", nil, (*source).hosts),
 	tableOf("redirects", nil, func(s *source) iter.Seq2[*redirect, error] {
 		return chosen(s.pages(), func(p *page) (*redirect, bool) {
@@ -109,7 +113,7 @@ func tableNamed(name string) (*table, error) {
 
 // tableOf is a table whose rows are of type T.
 func tableOf[T any](name string, first []string, rows func(*source) iter.Seq2[*T, error]) table {
-	return table{name, columnsOf(reflect.TypeFor[T](), first), func(s *source, condition string) (iter.Seq2[reflect.Value, error], error) {
+	return table{name: name, columns: columnsOf(reflect.TypeFor[T](), first), rows: func(s *source, condition string) (iter.Seq2[reflect.Value, error], error) {
 		filter, err := compile[T](condition)
 		if err != nil {
 			return nil, err

@@ -38,6 +38,7 @@ type Config struct {
 	Visit      int  // of the job: see record.Record
 	Job        bool // there is one, which a later visit compares with
 	KeepLinks  bool
+	Extract    Extractor                                                 // of items; nil: none
 	KeepBody   func(hash string, body []byte) (folder string, err error) // from any goroutine; nil: bodies are not kept
 	Archive    *capture.Archive                                          // nil: there is none
 	Duplicates bool                                                      // pages with the same body are recognized
@@ -70,6 +71,7 @@ type Hooks struct {
 	OnRequest func(*Request) error
 	OnLink    func(from weburl.URL, link links.Link) Verdict
 	OnPage    func(context.Context, *Page) error
+	OnItem    func(context.Context, *record.Item) error
 }
 
 // Request is a request that Hooks.OnRequest may change or refuse.
@@ -105,11 +107,13 @@ type Page struct {
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
 	Links  []links.Link // all links, followed or not
 	Text   []byte       // Body in UTF-8
+	Items  []record.Item
 
 	url      weburl.URL
 	redirect bool // kept, and not shown to OnPage
 	checked  bool // shown, and not kept
 	added    []links.Link
+	items    bool // there may be some: see Extractor
 }
 
 // Add is that of weft.Page.

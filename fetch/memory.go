@@ -29,6 +29,7 @@ const heavyHosts = 4096
 // prompt hosts have a line, too.
 type readers struct {
 	prompt, light, heavy, long aio.Lock       // held by the worker that reads, or waits for room
+	items                      aio.Lock       // held by the worker that has the items found of a page that is not short
 	offLoop                    aio.Lock       // held by the worker that has something done off the loop
 	weights                    map[string]int // of the last outcome of a host, if it was big
 }

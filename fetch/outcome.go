@@ -64,8 +64,10 @@ type NetworkSign struct {
 
 // Kept is what a job keeps of a response besides its record.
 type Kept struct {
-	Folder  string           // of the body
-	Capture *capture.Capture // for the archive; nil: none
+	Folder    string           // of the body
+	Capture   *capture.Capture // for the archive; nil: none
+	Items     []record.Item    // that rules have found on the page
+	ItemLines []byte           // for items.jsonl
 	References
 }
 

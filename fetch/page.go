@@ -31,6 +31,9 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
 	if err != nil {
 		return err
 	}
+	if err := f.findItems(t, out, page); err != nil {
+		return err
+	}
 	out.Folder, err = f.deliver(t, page)
 	if err == nil && page != nil && len(page.added) > 0 {
 		t.OnLoop(func() { f.followAdded(out, page.added) })
@@ -130,7 +133,7 @@ func (f *Loop) readText(t *aio.Task, out *Outcome, res *http1.Response, page *Pa
 // deliver does with a page what takes time: it keeps the body, in the folder that it returns, and
 // calls the user's hook.
 func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
-	if page == nil {
+	if page == nil || f.cfg.KeepBody == nil && f.cfg.Hooks.OnPage == nil {
 		return "", nil
 	}
 	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
@@ -162,7 +165,7 @@ func (f *Loop) look(out *Outcome, res *http1.Response) (page *Page, reads bool) 
 		r.SHA256 = hex.EncodeToString(out.content[:])
 	}
 	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
-	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil {
+	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil || f.cfg.Extract != nil {
 		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: u.URL}
 	}
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
@@ -196,6 +199,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset
 	}
 	if page != nil {
 		page.Text = body
+		page.items = f.cfg.Extract != nil && out.Record.IsPage() && !out.URL.Role.Beyond() && f.cfg.Extract.Wants(out.URL.URL)
 	}
 	if res.Status < 200 || res.Status >= 300 && !showAll {
 		return made

@@ -90,6 +90,8 @@ type storedSummary struct {
 	Statuses     map[int]record.Count    `json:"statuses"`
 	ContentTypes map[string]record.Count `json:"content_types"`
 	Errors       map[string]record.Count `json:"errors"`
+	Items        int                     `json:"items,omitempty"`
+	Missing      map[string]int          `json:"missing_fields,omitempty"`
 	NotFollowed  map[string]int          `json:"not_followed"`
 	Opened       []string                `json:"opened"`
 	Traps        []string                `json:"traps,omitempty"`
@@ -140,7 +142,7 @@ func (h *History) stored() stored {
 		List: h.List, Hosts: s.Hosts, Clock: h.Clock, Ended: h.Ended, Turning: h.Turning, Retry: h.Retry, NotFollowed: h.NotFollowed,
 		Summary: storedSummary{
 			Started: s.Started, Elapsed: s.Elapsed, Done: s.Recorded(), Refused: s.Refused,
-			Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Duplicates: s.Duplicates, Near: s.Near, Robots: s.Robots,
+			Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Duplicates: s.Duplicates, Near: s.Near, Items: s.Items, Missing: s.Missing, Robots: s.Robots,
 			SeedsFetched: s.SeedsFetched, Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors,
 			NotFollowed: s.NotFollowed, Opened: s.Opened, FirstError: s.FirstError, Slowest: s.Slowest,
 			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
@@ -160,7 +162,7 @@ func (d *stored) history() History {
 				Failed: record.Failed(s.Errors, s.Refused), Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Hosts: d.Hosts, Visit: s.Visit, Unchanged: s.Unchanged,
 				Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved, Robots: s.Robots, Bytes: s.Bytes,
 			},
-			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, SeedsFetched: s.SeedsFetched,
+			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, Items: s.Items, Missing: s.Missing, SeedsFetched: s.SeedsFetched,
 			Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors, NotFollowed: s.NotFollowed, Opened: s.Opened,
 			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs,
 		},

@@ -30,6 +30,7 @@ const (
 	stateDir  = "state" // the store's
 	PagesFile = "pages.jsonl"
 	LinksFile = "links.jsonl"
+	ItemsFile = "items.jsonl"
 	bodiesDir = "bodies"
 
 	ArchiveDir   = "archive"
@@ -173,7 +174,7 @@ func (j *Job) open(o *Options) error {
 	case j.Plan.List && !j.History.List.Listed && !o.List:
 		return &OptionError{Option: "SeedSeq", Err: errors.New("none, expected the list of the job again, which was not read to its end")}
 	}
-	if j.Plan.KeepLinks && !o.Plan.KeepLinks || j.Plan.Archive && !o.Plan.Archive { // inherited from the job
+	if j.Plan.KeepLinks && !o.Plan.KeepLinks || j.Plan.Extracts() && !o.Plan.Extracts() || j.Plan.Archive && !o.Plan.Archive { // inherited from the job
 		j.Plan.outputs(&options)
 		options.Fresh = false
 		if err := j.Store.Close(); err != nil {
@@ -190,13 +191,19 @@ func (j *Job) open(o *Options) error {
 }
 
 // outputs are the files and folders that a job starts without.
-var outputs = []string{PagesFile, ReferrersFile, LinksFile, bodiesDir, ArchiveDir}
+var outputs = []string{PagesFile, ReferrersFile, LinksFile, ItemsFile, bodiesDir, ArchiveDir}
+
+// Extracts reports whether the job has items.
+func (p *Plan) Extracts() bool { return len(p.Extract) > 0 || p.Structured }
 
 // outputs puts the outputs of a job with this plan into the options of its store.
 func (p *Plan) outputs(o *store.Options) {
 	o.Outputs = []string{PagesFile, ReferrersFile}
 	if p.KeepLinks {
 		o.Outputs = append(o.Outputs, LinksFile)
+	}
+	if p.Extracts() {
+		o.Outputs = append(o.Outputs, ItemsFile)
 	}
 	if p.Archive {
 		o.Outputs, o.Series = append(o.Outputs, CapturesFile), ArchiveDir

@@ -50,6 +50,8 @@ type Plan struct {
 	KeepLinks    bool         `json:"links"`
 	KeepBodies   bool         `json:"bodies"`
 	Archive      bool         `json:"archive"`
+	Extract      []string     `json:"extract,omitempty"` // rules, as JSON: see package extract
+	Structured   bool         `json:"structured,omitempty"`
 
 	Duplicates      string `json:"duplicates"`
 	PruneDuplicates bool   `json:"prune_duplicates"`
@@ -88,6 +90,8 @@ var Frozen = []FrozenOption{
 	{Name: "KeepLinks", words: yesNo},
 	{Name: "KeepBodies", words: yesNo},
 	{Name: "Archive", words: yesNo},
+	{Name: "Extract", words: rules},
+	{Name: "Structured", words: yesNo},
 	{Name: "Duplicates", words: text("same")},
 	{Name: "PruneDuplicates", words: yesNo},
 	{Name: "Include", words: list},
@@ -135,6 +139,22 @@ func depth(v reflect.Value) string {
 func productToken(v reflect.Value) string { return robots.ProductToken(v.String()) }
 
 func list(v reflect.Value) string { return inWords(v.Interface().([]string)) }
+
+// rules says which fields rules have: see extract.Rule.
+func rules(v reflect.Value) string {
+	var all []string
+	for _, text := range v.Interface().([]string) {
+		var r struct {
+			Name   string
+			Fields []struct{ Name, Select string }
+		}
+		_ = json.Unmarshal([]byte(text), &r) // of a damaged plan, nothing is to be said
+		for _, f := range r.Fields {
+			all = append(all, strings.TrimPrefix(r.Name+"."+f.Name, ".")+"="+f.Select)
+		}
+	}
+	return inWords(all)
+}
 
 func inWords(list []string) string {
 	const some = 3

@@ -45,25 +45,27 @@ type Summary struct {
 	Counters
 	Started      time.Time        `json:"started"`
 	Elapsed      time.Duration    `json:"elapsed_ns"`
-	Duplicates   int              `json:"duplicates"`    // URLs with the body of another
-	Near         int              `json:"near"`          // URLs with nearly the text of another
-	SeedsFetched int              `json:"seeds_fetched"` // seeds, and targets of their redirects, with a status of 2xx or unchanged; on a recrawl, seeds that newly redirect, too
-	Statuses     map[int]Count    `json:"statuses"`      // by status
-	ContentTypes map[string]Count `json:"content_types"` // responses with a body, by media type
-	Errors       map[string]Count `json:"errors"`        // by error kind
-	NotFollowed  map[string]int   `json:"not_followed"`  // link mentions, by reason: see weft.Reasons; or OnLink's own
-	GivenUp      []GivenUp        `json:"given_up"`      // origins whose URLs were refused, at most 20, the first ones
-	MoreGivenUp  int              `json:"more_given_up"` // further ones
-	Traps        []string         `json:"traps"`         // shapes of endless paths, such as http://h/cal/#/#/, at most 20
-	MoreTraps    int              `json:"more_traps"`    // further ones
-	Opened       []string         `json:"opened"`        // hosts that redirects of seeds brought into scope, at most 20
-	FirstError   string           `json:"first_error"`   // the first URL that failed, and why
-	Slowest      []Record         `json:"slowest"`       // slowest responses, at most 10; long texts in them are cut
-	Broken       []Broken         `json:"broken"`        // the first URLs of each error kind and error status: 10 of each, 100 of all
-	Stopped      string           `json:"stopped"`       // the limit that ended the crawl: "limit", "max-time" or ""
-	Interrupted  bool             `json:"interrupted"`   // URLs are left, because of Drain or the context
-	Finished     bool             `json:"finished"`      // no URL is left
-	Runs         int              `json:"runs"`          // runs of the visit, with this one
+	Duplicates   int              `json:"duplicates"`               // URLs with the body of another
+	Near         int              `json:"near"`                     // URLs with nearly the text of another
+	SeedsFetched int              `json:"seeds_fetched"`            // seeds, and targets of their redirects, with a status of 2xx or unchanged; on a recrawl, seeds that newly redirect, too
+	Statuses     map[int]Count    `json:"statuses"`                 // by status
+	ContentTypes map[string]Count `json:"content_types"`            // responses with a body, by media type
+	Errors       map[string]Count `json:"errors"`                   // by error kind
+	Items        int              `json:"items,omitempty"`          // lines of items.jsonl
+	Missing      map[string]int   `json:"missing_fields,omitempty"` // items without a required field, by its name after that of the rule: "product.price"
+	NotFollowed  map[string]int   `json:"not_followed"`             // link mentions, by reason: see weft.Reasons; or OnLink's own
+	GivenUp      []GivenUp        `json:"given_up"`                 // origins whose URLs were refused, at most 20, the first ones
+	MoreGivenUp  int              `json:"more_given_up"`            // further ones
+	Traps        []string         `json:"traps"`                    // shapes of endless paths, such as http://h/cal/#/#/, at most 20
+	MoreTraps    int              `json:"more_traps"`               // further ones
+	Opened       []string         `json:"opened"`                   // hosts that redirects of seeds brought into scope, at most 20
+	FirstError   string           `json:"first_error"`              // the first URL that failed, and why
+	Slowest      []Record         `json:"slowest"`                  // slowest responses, at most 10; long texts in them are cut
+	Broken       []Broken         `json:"broken"`                   // the first URLs of each error kind and error status: 10 of each, 100 of all
+	Stopped      string           `json:"stopped"`                  // the limit that ended the crawl: "limit", "max-time" or ""
+	Interrupted  bool             `json:"interrupted"`              // URLs are left, because of Drain or the context
+	Finished     bool             `json:"finished"`                 // no URL is left
+	Runs         int              `json:"runs"`                     // runs of the visit, with this one
 }
 
 // GivenUp is an origin whose URLs were refused: it did not respond, or let the crawl wait, for too
@@ -101,7 +103,7 @@ func NewSummary() Summary {
 // Clone returns a copy that shares nothing.
 func (s Summary) Clone() Summary {
 	s.Statuses, s.ContentTypes = maps.Clone(s.Statuses), maps.Clone(s.ContentTypes)
-	s.Errors, s.NotFollowed = maps.Clone(s.Errors), maps.Clone(s.NotFollowed)
+	s.Errors, s.NotFollowed, s.Missing = maps.Clone(s.Errors), maps.Clone(s.NotFollowed), maps.Clone(s.Missing)
 	s.GivenUp, s.Traps = slices.Clone(s.GivenUp), slices.Clone(s.Traps)
 	s.Opened, s.Slowest, s.Broken = slices.Clone(s.Opened), slices.Clone(s.Slowest), slices.Clone(s.Broken)
 	return s
@@ -129,6 +131,17 @@ func (s *Summary) Count(r *Record) {
 		}
 	}
 	s.tally(r, 1)
+}
+
+// CountItem adds an item. Its fields are those of rules, so their number is bounded.
+func (s *Summary) CountItem(i *Item) {
+	s.Items++
+	for _, name := range i.Missing {
+		if s.Missing == nil {
+			s.Missing = make(map[string]int)
+		}
+		s.Missing[i.FieldName(name)]++
+	}
 }
 
 // Discount takes back what Count has added for a record whose URL is pending again, and was refused or

@@ -78,6 +78,13 @@ func (c *configFlags) apply(cmd *cobra.Command, args []string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
+	if flag := cmd.Flags().Lookup("extract"); flag != nil && !flag.Changed {
+		all, err := rulesOf(options, c.profile)
+		if err != nil {
+			return nil, err // of a file that was checked
+		}
+		*optionOf(flag).Value.(*rules).to = all
+	}
 	for _, o := range effective(options, c.profile, cmd) {
 		if o.Name == urlsKey {
 			if len(args) == 0 && !typed(cmd, "input", "update", "retry-failed") {
@@ -119,7 +126,15 @@ func (c *configFlags) read(root *cobra.Command) ([]config.Option, error) {
 	if errors.As(err, &e) {
 		return nil, c.misused(e.Line, e.Err)
 	}
+	for _, profile := range slices.Compact(append(profilesOf(options), "")) {
+		if _, err := rulesOf(options, profile); errors.As(err, &e) {
+			return nil, c.misused(e.Line, e.Err)
+		}
+	}
 	for _, o := range options {
+		if ofItems(o) {
+			continue
+		}
 		if err := known(root, o); err != nil {
 			return nil, c.misused(o.Line, err)
 		}
@@ -141,12 +156,7 @@ func (c *configFlags) misused(line int, err error) error {
 
 // hasProfile checks that the profile that was asked for is there.
 func (c *configFlags) hasProfile(options []config.Option) error {
-	var names []string
-	for _, o := range options {
-		if o.Profile != "" && !slices.Contains(names, o.Profile) {
-			names = append(names, o.Profile)
-		}
-	}
+	names := profilesOf(options)
 	switch {
 	case c.profile == "" || slices.Contains(names, c.profile):
 		return nil
@@ -154,6 +164,16 @@ func (c *configFlags) hasProfile(options []config.Option) error {
 		return usage("--profile %.128q: %s has no profiles", c.profile, c.path())
 	}
 	return usage("--profile %.128q: expected one that %s has: %s", c.profile, c.path(), strings.Join(names, ", "))
+}
+
+// profilesOf returns the names of the profiles.
+func profilesOf(options []config.Option) (names []string) {
+	for _, o := range options {
+		if o.Profile != "" && !slices.Contains(names, o.Profile) {
+			names = append(names, o.Profile)
+		}
+	}
+	return names
 }
 
 // readAtMost returns a file of at most n bytes.

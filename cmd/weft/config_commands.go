@@ -138,7 +138,7 @@ func (c *configFlags) mustRead(root *cobra.Command) ([]config.Option, error) {
 
 // checkValue sets an option of commands that will not run.
 func checkValue(o config.Option) error {
-	if o.Name == urlsKey {
+	if o.Name == urlsKey || ofItems(o) {
 		return nil
 	}
 	for cmd := range below(rootCommand(io.Discard)) {

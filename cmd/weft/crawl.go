@@ -109,7 +109,7 @@ func (f *crawlFlags) run(args []string) error {
 	if len(args) > 0 {
 		first = args[0]
 	}
-	if o.Job == "" && (f.output == "" || o.KeepLinks || o.KeepBodies || o.Archive) {
+	if o.Job == "" && (f.output == "" || o.KeepLinks || o.KeepBodies || o.Archive || len(o.Extract) > 0 || o.Structured) {
 		s, err := weft.ReadSeed(first)
 		if err != nil {
 			return &exit{exitUsage, err}

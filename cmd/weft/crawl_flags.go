@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/warc"
@@ -31,7 +33,7 @@ func (f *crawlFlags) groups() []group {
 	return append(all,
 		group{"Traps", f.trapOptions()},
 		group{"Job", f.jobOptions()},
-		group{"Output", append(f.outputOptions(), f.console.options()...)},
+		group{"Output", slices.Concat(f.outputOptions(), extractOptions(&f.options.Extract, &f.options.Structured), f.console.options())},
 	)
 }
 
@@ -130,7 +132,7 @@ func (f *crawlFlags) paceOptions() []option {
 			Value: to(&o.AddressDelay, durationOrNone), def: "--delay",
 			help: "wait at least D between requests to an IP address",
 			more: "Not behind a proxy."},
-		{name: "rate-limit", arg: "N", Value: to(&o.RateLimit, rate), field: "RateLimit",
+		{name: "rate-limit", advanced: true, arg: "N", Value: to(&o.RateLimit, rate), field: "RateLimit",
 			help: "maximum requests per second, all hosts together",
 			more: "Default: no limit."},
 		{name: "retries", arg: "N", Value: to(&o.Retries, orNone), field: "Retries", advanced: true,

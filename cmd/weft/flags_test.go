@@ -554,6 +554,20 @@ var effects = map[string]func(t *testing.T){
 		e := crawls(t, exitDone, "--links", "--job", "job", newAsked(t, false, star).URL)
 		expect(t, "links", strings.Count(e.file("job/links.jsonl"), "\n"), 3)
 	},
+	"extract": func(t *testing.T) {
+		e := crawls(t, exitDone, "--extract", "links:url[]=a", "--job", "job", newAsked(t, false, star).URL)
+		expect(t, "items", strings.Count(e.file("job/items.jsonl"), `"links":[`), 1)
+		if !strings.Contains(e.stderr, "1 item") {
+			t.Errorf("no items in the report: %s", e.stderr)
+		}
+	},
+	"structured": func(t *testing.T) {
+		e := crawls(t, exitDone, "--structured", "--job", "job", newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<meta name=author content=Ada>")
+		}).URL)
+		expect(t, "items", strings.Count(e.file("job/items.jsonl"), `"structured":{"meta":{"author":"Ada"}}`), 1)
+	},
 	"duplicates": func(t *testing.T) {
 		s := newAsked(t, false, copies)
 		for duplicates, want := range map[string]string{"off": "", "same": "/c/ /d/", "near": "/b/ /c/ /d/"} {

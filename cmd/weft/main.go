@@ -62,7 +62,7 @@ func rootCommand(out io.Writer) *cobra.Command {
 	root.AddCommand(
 		crawlCommand(), checkCommand(), mirrorCommand(), demoCommand(),
 		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), exportCommand(), readCommand(), ctlCommand(),
-		fetchCommand(), linksCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
+		fetchCommand(), linksCommand(), fieldsCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
 		warcCommand(), waczCommand(), replayCommand(), kindsCommand(), manCommand(), configCommand(&c), versionCommand(), labCommand(),
 	)
 	c.define(root)

@@ -65,7 +65,7 @@ func TestPagesFlags(t *testing.T) {
 		"config": true, "no-config": true, "profile": true} // of all commands
 	crawl := crawlCommand()
 	for _, cmd := range append(slices.Concat(robotsCommand().Commands(), warcCommand().Commands()), crawl, statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(),
-		linksCommand(), urlCommand(), charsetCommand(), sitemapCommand(), demoCommand()) {
+		linksCommand(), fieldsCommand(), urlCommand(), charsetCommand(), sitemapCommand(), demoCommand()) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
 	}
 	for _, name := range []string{"README.md", "docs/guide.md", "docs/jobs.md", "docs/records.md", "docs/library.md", "docs/error-kinds.md"} {
@@ -325,6 +325,9 @@ var pageFiles = map[string]string{
 	"secret.txt":  "ada:lovelace\n",
 	"robots.txt":  "User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\nCrawl-delay: 0.5\n",
 	"page.html":   `<!doctype html><meta charset=utf-8><title>Page</title><a href="a.html">A</a> <img src=logo.png>`,
+
+	"shop.html": "<!doctype html>\n<title>Red shoe</title>\n<h1>Red <em>shoe</em></h1>\n<p class=price>Only <b>1,234.50</b> €</p>\n<ul><li class=tag>red</li><li class=tag>shoe</li></ul>\n" +
+		"<meta property=og:type content=product><script type=\"application/ld+json\">{\"@type\":\"Product\",\"name\":\"Red shoe\"}</script>\n",
 
 	"README.md":     "# A project\n\n[Guide](docs/guide.md), [gone](docs/gone.md)\n",
 	"docs/guide.md": "# Guide\n\n[Home](../README.md#a-project)\n",

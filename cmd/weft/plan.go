@@ -64,6 +64,8 @@ var frozenInWords = map[string]struct{ what, yes, no string }{
 	"UserAgent":       {what: "name for robots.txt"},
 	"KeepLinks":       {"links", "saved", "not saved"},
 	"KeepBodies":      {"bodies", "saved", "not saved"},
+	"Extract":         {what: "fields"},
+	"Structured":      {"structured data", "extracted", "not extracted"},
 	"Archive":         {"archive", "written", "not written"},
 	"Duplicates":      {what: "duplicates to mark"},
 	"PruneDuplicates": {"links of duplicates", "not followed", "followed"},

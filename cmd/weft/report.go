@@ -69,6 +69,9 @@ func (r report) String() string {
 	}
 	counts(out, "error", r.Errors)
 	out.figures("not followed", r.NotFollowed)
+	if r.Items > 0 {
+		out.line("items", "%s", itemsInWords(r.Summary))
+	}
 	if len(r.Opened) > 0 {
 		out.line("also in scope", "%s: a seed redirects there", hostList(r.Opened))
 	}

@@ -48,12 +48,23 @@ var imports = map[string][]string{
 	"results": {"archive", "record", "internal/extsort"},
 	"check":   {"archive", "results", "links", "record", "refs", "sitemap", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/parser", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util"},
 	"mirror":  {"results", "record", "weburl", "internal/charset", "internal/filename", "internal/markup", "internal/rewrite"},
+	"extract": {
+		"content",
+		"internal/charset",
+		"internal/css",
+		"record",
+		"results",
+		"weburl",
+		"github.com/antchfx/xpath",
+		"golang.org/x/net/html",
+		"golang.org/x/net/html/atom",
+	},
 	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
 	"content": {"internal/blocks", "weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "warc", "weburl", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
 	"wacz":    {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
-	"http2": {"golang.org/x/net/http2/hpack"},
+	"http2":   {"golang.org/x/net/http2/hpack"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
@@ -88,11 +99,11 @@ var imports = map[string][]string{
 	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed"},
 
 	// Level 5: the product.
-	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "refs", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "extract", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "refs", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// Uses of a finished job.
 	"export": {
-		".", "record", "results", "internal/extsort", "internal/near", "internal/where",
+		".", "job", "record", "results", "internal/extsort", "internal/near", "internal/where",
 		"github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/compress", "github.com/parquet-go/parquet-go/compress/zstd",
 		"modernc.org/sqlite",
 	},
@@ -118,6 +129,8 @@ var imports = map[string][]string{
 		"results",
 		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "http1", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"check",
+		"content",
+		"extract",
 		"internal/extsort", "internal/config",
 		"internal/filename", "mirror",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
@@ -167,6 +180,7 @@ var imports = map[string][]string{
 	"internal/blocks":         {"golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/config":         {"github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/unstable"},
+	"internal/css":            {"internal/near", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/near":           {},
 	"internal/process":        {},
 	"internal/sniff":          {"internal/markup"},
@@ -200,6 +214,7 @@ var imports = map[string][]string{
 
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
+	"internal/css",
 	"content", "guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
 	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "http2",
 }

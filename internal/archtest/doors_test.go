@@ -27,6 +27,7 @@ var doors = map[string]string{
 	"budget/meter.go":     "all loops count the memory they hold",
 	"capture/capture.go":  "all loops look up what the coordinator has placed",
 	"cookies/jar.go":      "all loops share a jar",
+	"extract/xpath.go":    "pages in several goroutines share compiled expressions",
 	"duplicates/index.go": "all loops share an index",
 	"scope/places":        "all loops look at what the coordinator opens",
 

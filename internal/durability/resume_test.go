@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/long"
@@ -99,6 +100,7 @@ func (w *world) crawl(disk store.FS, o weft.Options, l schedule) (sum weft.Summa
 		o.Scope, o.Assets, o.External = weft.ScopeHost, weft.AssetsAny, true
 	}
 	o.Retries, o.KeepLinks, o.KeepBodies = retries, true, true
+	o.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "body", Select: "body"}}}}
 	o.Archive, o.ArchiveSize = w.archive, 4<<10 // some pages
 	tuned := tuning.Options{Files: disk, SeenBytes: w.seenBytes, HostBytes: w.seenBytes}
 	if o.Tuning != nil {

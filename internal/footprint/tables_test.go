@@ -32,7 +32,7 @@ var tables = map[string][]string{
 		"http1.parser.body", "http1.parser.lines", "http1.Response.wire", "http1.frames.marks", "http1.frames.text", "internal/inflate.stream.out", "internal/inflate.stream.src", "internal/markup.Scanner.Body",
 		"fetch.Outcome.Links", "fetch.Outcome.Lines", "fetch.References.Targets", "fetch.Outcome.Holds", "engine.batch.holds",
 		"links.positioner.body",
-		"capture.Capture.Records",
+		"capture.Capture.Records", "fetch.Kept.ItemLines",
 	},
 	"Kept":     {"http1.buffers.free"},
 	"Idle":     {"http1.pool.byRoute"},
@@ -70,7 +70,7 @@ var tables = map[string][]string{
 		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
 	},
 	"a response of a loop, of 64 KiB or less, and its fields": {"fetch.Loop.raw", "warc.Encoder.fields", "warc.Encoder.parts", "warc.Encoder.sum", "internal/deflate.Encoder.text"},
-	"two files of the archive, 96 blocks of 64 KiB":          {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
+	"two files of the archive, 96 blocks of 64 KiB":           {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
 	"4,096 hosts, and 1,024 sitemaps, of a loop":              {"fetch.readers.weights", "fetch.Loop.known"},
 
 	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
@@ -84,7 +84,11 @@ var tables = map[string][]string{
 	"collected after each lease":                                      {"frontier.Frontier.refused", "frontier.Frontier.givenUp"},
 	"a field or a directive of a page in flight":                      {"links.Robots.Directives", "record.Record.Robots"},
 	"100 content types, 20 hosts, 10 slowest, kinds":                  {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
-	"private networks that there are":                                 {"guard.Guard.open", "job.Job.Networks"},
+	"2 MiB of a page, of which there is one a loop unless it is short": {
+		"fetch.Kept.Items", "record.Item.Fields", "record.Item.Missing", "record.Item.Notes", "record.Structured.JSONLD", "record.Structured.Meta", "record.Structured.Microdata",
+		"record.Structured.OpenGraph", "record.Structured.RDFa", "record.Structured.Twitter", "record.Thing.Properties", "record.Thing.Type",
+	},
+	"private networks that there are": {"guard.Guard.open", "job.Job.Networks"},
 	"what the user gives, or 1,000 seeds ahead": {
 		"record.Form.Fields", "record.Stream.fields",
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers", "dns.settings.hosts",
@@ -92,7 +96,7 @@ var tables = map[string][]string{
 		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "frontier/store.Store.outputs", "http1.Client.auth", "http1.Client.secrets", "http1.Client.shared", "http1.Options.Auth",
 		"http1.Options.Header", "http1.Options.Resolve", "http1.header.fields", "http1.names.overrides",
 		"capture.Archive.Secret", "engine.ArchiveConfig.About", "engine.archive.about", "frontier/store.Store.fixed",
-		"job.Job.Promised", "job.Plan.Guessed", "job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",
+		"record.Summary.Missing", "job.Plan.Extract", "job.Job.Promised", "job.Plan.Guessed", "job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",
 	},
 }
 

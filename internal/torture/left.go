@@ -16,11 +16,12 @@ import (
 	"github.com/weftcrawl/weft/refs"
 )
 
-// Left is what a job left that ran with KeepLinks, and KeepBodies or Archive.
+// Left is what a job left that ran with KeepLinks, and KeepBodies or Archive, perhaps with Extract.
 type Left struct {
 	Pages   string                 // pages.jsonl
 	Records map[string]weft.Record // in it, by URL
 	Links   map[string]string      // lines of links.jsonl, sorted, by their page
+	Items   map[string]string      // lines of items.jsonl, by their page
 	Leads   map[string]int         // number of targets in referrers.bin, by their page
 	Pending map[string]bool        // URLs still to fetch
 }
@@ -29,7 +30,11 @@ type Left struct {
 // reports damage: a line that is cut, a second record of a URL, a record of an unfinished URL, a
 // finished URL without a record, or links of a page without one.
 func Open(files store.FS, dir string) (l Left, err error) {
-	s, err := store.Open(dir, store.Options{FS: files, Outputs: []string{"pages.jsonl", "links.jsonl", refs.File}})
+	outputs := []string{"pages.jsonl", "links.jsonl", refs.File}
+	if _, err := files.Stat(files.PathJoin(dir, itemsFile)); err == nil {
+		outputs = append(outputs, itemsFile)
+	}
+	s, err := store.Open(dir, store.Options{FS: files, Outputs: outputs})
 	if err != nil {
 		return l, err
 	}
@@ -40,6 +45,11 @@ func Open(files store.FS, dir string) (l Left, err error) {
 	for from := range l.Links {
 		if _, ok := l.Records[from]; !ok {
 			return l, fmt.Errorf("links of %s, which has no record", from)
+		}
+	}
+	for page := range l.Items {
+		if _, ok := l.Records[page]; !ok {
+			return l, fmt.Errorf("an item of %s, which has no record", page)
 		}
 	}
 	for page := range l.Leads {
@@ -115,8 +125,37 @@ func Read(files store.FS, dir string) (Left, error) {
 		slices.Sort(lines)
 		l.Links[from] = strings.Join(lines, "")
 	}
+	if l.Items, err = readItems(files, dir); err != nil {
+		return l, err
+	}
 	l.Leads, err = readLeads(files, dir)
 	return l, err
+}
+
+const itemsFile = "items.jsonl"
+
+// readItems reads the items; there may be none. No page may have two: the rules of these tests find one.
+func readItems(files store.FS, dir string) (map[string]string, error) {
+	items := make(map[string]string)
+	path := files.PathJoin(dir, itemsFile)
+	if _, err := files.Stat(path); err != nil {
+		return items, nil
+	}
+	text, err := readFile(files, path)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var i weft.Item
+		if err := unmarshal(line, &i); err != nil {
+			return nil, fmt.Errorf("item %q: %w", line, err)
+		}
+		if items[i.URL] != "" {
+			return nil, fmt.Errorf("two items of %s", i.URL)
+		}
+		items[i.URL] = line
+	}
+	return items, nil
 }
 
 // readLeads reads which pages lead to how many targets. No page may have two entries.
@@ -173,7 +212,8 @@ func readFile(files store.FS, path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Whole checks that a finished crawl has exactly the records of the truth, and their links.
+// Whole checks that a finished crawl has exactly the records of the truth, their links, and if there are
+// items, one of each page.
 func (l Left) Whole(truth map[string]webtest.Fate, links map[string]string) error {
 	for u, fate := range truth {
 		r, ok := l.Records[u]
@@ -182,6 +222,9 @@ func (l Left) Whole(truth map[string]webtest.Fate, links map[string]string) erro
 		}
 		if !Is(r, fate) {
 			return fmt.Errorf("%s: status %d, error %q %q, expected %+v", u, r.Status, r.ErrorKind, r.Error, fate)
+		}
+		if r.IsPage() && r.Role == "" && r.ErrorKind == "" && len(l.Items) > 0 && l.Items[u] == "" {
+			return fmt.Errorf("%s has no item", u)
 		}
 		if l.Links[u] != links[u] {
 			return fmt.Errorf("links of %s: got\n%s\nexpected\n%s", u, l.Links[u], links[u])

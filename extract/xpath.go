@@ -1,0 +1,251 @@
+package extract
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/antchfx/xpath"
+	"github.com/weftcrawl/weft/internal/css"
+	"golang.org/x/net/html"
+)
+
+// xpathExpr is an expression of XPath 1.0. Evaluating one changes it, so each goroutine takes one of
+// its own.
+type xpathExpr struct {
+	text string
+	pool sync.Pool // of *xpath.Expr
+}
+
+// mostXPath bounds an expression, in bytes.
+const mostXPath = 4 << 10
+
+// parseXPath reads an expression, and tries it: some mistakes show only then.
+func parseXPath(text string) (*xpathExpr, error) {
+	if len(text) > mostXPath {
+		return nil, fmt.Errorf("expected an expression of at most %d bytes", mostXPath)
+	}
+	e, err := compileXPath(text)
+	if err != nil {
+		return nil, wrongXPath(text, err)
+	}
+	x := &xpathExpr{text: text}
+	x.pool.Put(e)
+	root, _ := html.Parse(strings.NewReader("<p class=a><a href=b>c</a></p>"))
+	p := &page{root: root}
+	p.work.Steps = 1e5
+	x.each(p, root, func(hit) bool { return true })
+	if len(p.notes) > 0 {
+		return nil, errors.New(p.notes[0])
+	}
+	return x, nil
+}
+
+// compileXPath is xpath.Compile without its panics.
+func compileXPath(text string) (e *xpath.Expr, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, err = nil, fmt.Errorf("%v", r)
+		}
+	}()
+	return xpath.Compile(text)
+}
+
+// wrongXPath says where an expression is wrong: behind the longest beginning that is one.
+func wrongXPath(text string, err error) error {
+	what := strings.TrimPrefix(err.Error(), "xpath: ")
+	for at := len(text); at > 0; at-- {
+		if !utf8.ValidString(text[:at]) || strings.TrimRight(text[:at], whiteSpace) != text[:at] {
+			continue
+		}
+		if _, err := compileXPath(text[:at]); err == nil && at < len(text) {
+			return fmt.Errorf("column %d: %.32q, expected XPath 1.0: %.128s", 1+utf8.RuneCountInString(text[:at]), text[at:], what)
+		}
+	}
+	return fmt.Errorf("column 1: %.32q, expected XPath 1.0: %.128s", text, what)
+}
+
+// errSpent is the panic of a navigator whose work is spent: the library knows no other way out.
+var errSpent = errors.New("too much work")
+
+// each yields what the expression selects, or the one value that it has.
+func (x *xpathExpr) each(p *page, from *html.Node, yield func(hit) bool) {
+	e, _ := x.pool.Get().(*xpath.Expr)
+	if e == nil {
+		e, _ = compileXPath(x.text) // it was tried
+	}
+	defer func() {
+		switch r := recover(); r {
+		case nil:
+			x.pool.Put(e)
+		case errSpent: // the page says so
+		default:
+			p.note("XPath %.64q: %.128v", x.text, r)
+		}
+	}()
+	at := &navigator{p: p, node: from, attr: -1}
+	switch v := e.Evaluate(at).(type) {
+	case *xpath.NodeIterator:
+		for v.MoveNext() {
+			n := v.Current().(*navigator)
+			switch {
+			case n.attr >= 0:
+				if !yield(hit{n.node, n.Value(), true}) {
+					return
+				}
+			case n.node.Type == html.TextNode:
+				if strings.Trim(n.node.Data, whiteSpace) != "" && !yield(hit{n.node.Parent, n.node.Data, true}) {
+					return
+				}
+			case n.node.Type == html.ElementNode:
+				if !yield(hit{node: n.node}) {
+					return
+				}
+			}
+		}
+	case string:
+		if v != "" {
+			yield(hit{text: v, isText: true})
+		}
+	case float64:
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			yield(hit{text: strconv.FormatFloat(v, 'f', -1, 64), isText: true})
+		}
+	case bool:
+		yield(hit{text: strconv.FormatBool(v), isText: true})
+	}
+}
+
+// navigator is a place in a page, as the library walks over it. Each step costs work.
+type navigator struct {
+	p    *page
+	node *html.Node
+	attr int // index of an attribute of node; -1: node itself
+}
+
+func (n *navigator) spend(steps int) {
+	if !n.p.spend(steps) {
+		panic(errSpent)
+	}
+}
+
+// to moves to a node; nil: it is not there.
+func (n *navigator) to(node *html.Node) bool {
+	n.spend(1)
+	for node != nil && node.Type == html.DoctypeNode {
+		node = nil
+	}
+	if node == nil || n.attr >= 0 {
+		return false
+	}
+	n.node = node
+	return true
+}
+
+func (n *navigator) NodeType() xpath.NodeType {
+	if n.attr >= 0 {
+		return xpath.AttributeNode
+	}
+	switch n.node.Type {
+	case html.DocumentNode:
+		return xpath.RootNode
+	case html.TextNode:
+		return xpath.TextNode
+	case html.CommentNode:
+		return xpath.CommentNode
+	}
+	return xpath.ElementNode
+}
+
+func (n *navigator) LocalName() string {
+	if n.attr >= 0 {
+		return n.node.Attr[n.attr].Key
+	}
+	if n.node.Type == html.ElementNode {
+		return n.node.Data
+	}
+	return ""
+}
+
+func (*navigator) Prefix() string { return "" }
+
+// Value returns the text of a node, within bounds.
+func (n *navigator) Value() string {
+	switch {
+	case n.attr >= 0:
+		return n.node.Attr[n.attr].Val
+	case n.node.Type == html.TextNode, n.node.Type == html.CommentNode:
+		return n.node.Data
+	}
+	var b strings.Builder
+	for c := css.Following(n.node, n.node, true); c != nil; c = css.Following(c, n.node, true) {
+		n.spend(1)
+		if c.Type == html.TextNode {
+			n.spend(len(c.Data) >> 4)
+			b.WriteString(c.Data)
+		}
+	}
+	return b.String()
+}
+
+func (n *navigator) Copy() xpath.NodeNavigator {
+	n.spend(1)
+	c := *n
+	return &c
+}
+
+func (n *navigator) MoveToRoot() { n.node, n.attr = n.p.root, -1 }
+
+func (n *navigator) MoveToParent() bool {
+	if n.attr >= 0 {
+		n.attr = -1
+		return true
+	}
+	return n.to(n.node.Parent)
+}
+
+func (n *navigator) MoveToNextAttribute() bool {
+	n.spend(1)
+	if n.node.Type != html.ElementNode || n.attr+1 >= len(n.node.Attr) {
+		return false
+	}
+	n.attr++
+	return true
+}
+
+func (n *navigator) MoveToChild() bool {
+	c := n.node.FirstChild
+	if c != nil && c.Type == html.DoctypeNode {
+		c = c.NextSibling
+	}
+	return n.to(c)
+}
+
+func (n *navigator) MoveToFirst() bool {
+	if n.attr >= 0 || n.node.Parent == nil {
+		return false
+	}
+	c := n.node.Parent.FirstChild
+	if c.Type == html.DoctypeNode {
+		c = c.NextSibling
+	}
+	return n.to(c)
+}
+
+func (n *navigator) MoveToNext() bool     { return n.to(n.node.NextSibling) }
+func (n *navigator) MoveToPrevious() bool { return n.to(n.node.PrevSibling) }
+
+func (n *navigator) MoveTo(other xpath.NodeNavigator) bool {
+	o, ok := other.(*navigator)
+	if !ok || o.p != n.p {
+		return false
+	}
+	n.node, n.attr = o.node, o.attr
+	return true
+}
+
+func (n *navigator) String() string { return n.Value() }
