@@ -229,3 +229,30 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("path %s", path)
 	}
 }
+
+func TestLanguage(t *testing.T) {
+	const german = "<p>Der Hafen ist im Jahr 1870 gebaut worden, als noch Schiffe unter Segeln kamen und die Stadt vier Straßen hatte. " +
+		"Zehn Jahre später gab es eine Bahn, eine Bank und eine Zeitung, die am Freitag erschien; die Straßen hatten Gaslicht. " +
+		"Was davon bleibt, sind der Kai, zwei Speicher aus gelbem Stein und das Zollhaus, das jetzt eine Bücherei ist."
+	for _, c := range []struct{ name, header, page, want string }{
+		{"declared", "", "<html lang=de-CH>" + german, "de-CH"},
+		{"by the header", "de", "<html>" + german, "de"},
+		{"not declared", "", "<html>" + german, "de"},
+		{"no tag", "", "<html lang=deutsch>" + german, "de"},
+		{"the template's", "", "<html lang=en-US>" + german, "de"},
+		{"an underscore", "", "<html lang=en_US>" + prose, "en-US"},
+		{"too short to tell", "", "<html lang=en>Hallo", "en"},
+		{"nothing", "", "<html>1870", ""},
+		{"Japanese", "", "<p>港は一八七〇年に造られ、まだ帆船が来ていた。", "ja"},
+		{"Chinese", "", "<p>这个港口建于一八七〇年，当时还有帆船来往。", "zh"},
+		{"Korean", "", "<p>항구는 천팔백칠십년에 지어졌다.", "ko"},
+		{"Ukrainian", "", "<p>Порт був збудований, коли ще ходили вітрильники, і місто мало чотири вулиці.", "uk"},
+		{"Persian", "", "<p>این بندر در سال ۱۸۷۰ ساخته شد و چهار خیابان داشت.", "fa"},
+		{"Greek", "", "<p>Το λιμάνι χτίστηκε το 1870.", "el"},
+	} {
+		root, _ := content.Parse([]byte(c.page))
+		if got := content.Extract(content.Page{Root: root, Language: c.header}, content.Options{}).Language; got != c.want {
+			t.Errorf("%s: language %q, expected %q", c.name, got, c.want)
+		}
+	}
+}
