@@ -97,6 +97,13 @@ bench-export:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
 	go run ./internal/bench/export -weft "$$bin/weft" -jobs $(or $(DISK),/var/tmp) -urls $(or $(URLS),10000000) -o docs/bench/export.md
 
+## bench-read: what Markdown costs a crawl, into docs/bench/read.md (3 minutes; nginx; RUNS=)
+.PHONY: bench-read
+bench-read:
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	go run ./internal/bench/read -weft "$$bin/weft" -runs $(or $(RUNS),5) -o docs/bench/read.md
+	WEFT_LONG=1 go test -count=1 -run TestSites ./markdown
+
 ## lab: every way to fetch many pages, measured side by side (ARGS='--connections 10000'; 30 seconds)
 .PHONY: lab
 lab:

@@ -103,6 +103,12 @@ func (a *Archive) Captures(url string) ([]Capture, error) {
 	return same, nil
 }
 
+// At returns the capture of a URL that is at a place in a file of the first source, as a record of a
+// crawl names it. No index is searched; reading it is an error if there is none.
+func (a *Archive) At(url, filename string, offset int64) Capture {
+	return Capture{warc.Index{Key: warc.SURT(url), URL: url, Filename: filename, Offset: offset}, a.sources[0]}
+}
+
 // Nearest returns the capture nearest to a date, or that of the latest date for the zero time.
 func Nearest(captures []Capture, at time.Time) Capture {
 	if at.IsZero() {

@@ -126,7 +126,7 @@ func (r *Record) begin(m *member) (err error) {
 func (c Capture) is(r *warc.Record) bool {
 	switch r.Type() {
 	case warc.Response, warc.Revisit, warc.Resource:
-		return (r.URL() == c.URL || warc.SURT(r.URL()) == c.Key) && r.Date().Truncate(time.Second).Equal(c.Date)
+		return (r.URL() == c.URL || warc.SURT(r.URL()) == c.Key) && (c.Date.IsZero() || r.Date().Truncate(time.Second).Equal(c.Date))
 	}
 	return false
 }

@@ -21,6 +21,10 @@ type Page struct {
 type Options struct {
 	Whole bool             // everything that has text or can be seen
 	Drop  func(Block) bool // reports whether a block is no content, or nil
+
+	// Solid keeps all of the element that is mostly content: headings and lists of links in it, too. It
+	// is for a page from which the boilerplate of its site was taken before.
+	Solid bool
 }
 
 // Content is the main content of a page, and what the page says about it. What a page does not say
@@ -64,6 +68,9 @@ func Extract(p Page, o Options) Content {
 		s.all()
 	} else {
 		s.keep = page.Choose(page.Scores(blocks.Worth))
+		if o.Solid {
+			s.fill()
+		}
 	}
 	s.drop(o.Drop)
 	c.Node = s.copy(body, o.Whole)

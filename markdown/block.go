@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -92,13 +93,14 @@ func (c *converter) written() {
 }
 
 // within converts the content of a container whose first line begins with lead, and its others
-// with prefix, each behind what lines here begin with.
+// with prefix, each behind what lines here begin with. Without content there is no container.
 func (c *converter) within(lead, prefix string, tight bool, content func()) {
 	outer := c.place
 	if outer.depth >= deepest {
 		content()
 		return
 	}
+	before, blocks := len(c.out), len(c.doc.Blocks)
 	first := outer.prefix
 	if outer.lead != nil {
 		first = outer.lead
@@ -116,7 +118,9 @@ func (c *converter) within(lead, prefix string, tight bool, content func()) {
 	}
 	content()
 	if c.place.lead != nil { // nothing was in it
-		c.out = append(append(c.out, bytes.TrimRight(c.place.lead, " ")...), '\n')
+		c.out, c.doc.Blocks = c.out[:before], c.doc.Blocks[:blocks]
+		c.place = outer
+		return
 	}
 	c.place = outer
 	c.written()
@@ -130,11 +134,13 @@ func (c *converter) heading(n *html.Node) {
 	}
 	c.endRun()
 	outer := c.href
+	c.heads++
 	if hasBlock(n) {
 		c.flatten(n)
 	} else {
 		c.children(n)
 	}
+	c.heads--
 	var words []string
 	for _, lines := range c.lines() {
 		words = append(words, lines...)
@@ -173,7 +179,7 @@ func headline(text string) string {
 // flatten converts blocks as one run, which is the link if there is one in it.
 func (c *converter) flatten(n *html.Node) {
 	for d := range n.Descendants() {
-		if d.DataAtom == atom.A && c.href == "" && !isPermalink(d) {
+		if d.DataAtom == atom.A && c.href == "" && !isPermalink(d) && !c.isSelf(d) {
 			c.href = c.target(attr(d, "href"))
 		}
 		if d.Type == html.TextNode && d.Parent.DataAtom != atom.Script && d.Parent.DataAtom != atom.Style {
@@ -231,7 +237,7 @@ func (c *converter) items(n *html.Node, first int) {
 		}
 		c.item(child, at, other, tight)
 		written = true
-		if tight {
+		if tight && c.place.gap == emptyLine {
 			c.place.gap = newLine
 		}
 		if first >= 0 {
@@ -335,9 +341,10 @@ func (c *converter) definitions(n *html.Node) {
 	}
 	c.endRun()
 	groups := terms(n, nil)
+	alone := areAlone(n, groups)
 	for i := 0; i < len(groups); {
 		end := i
-		for end < len(groups) && groups[end].DataAtom == atom.Dt {
+		for end < len(groups) && groups[end].DataAtom == atom.Dt && (end == i || !alone) {
 			end++
 		}
 		names := groups[i:end]
@@ -346,17 +353,29 @@ func (c *converter) definitions(n *html.Node) {
 		}
 		definitions := groups[i:end]
 		i = end
-		c.within("- ", "  ", false, func() {
+		c.within("- ", "  ", alone, func() {
 			for _, dt := range names {
-				c.term(dt)
+				c.term(dt, alone)
 			}
 			c.endRun()
 			for _, dd := range definitions {
 				c.node(dd)
 			}
 		})
+		if alone && c.place.gap == emptyLine {
+			c.place.gap = newLine
+		}
+	}
+	if c.place.gap == newLine && !c.place.tight {
+		c.place.gap = emptyLine
 	}
 	c.place.list, c.place.other = nil, false
+}
+
+// areAlone reports whether each term of a list is an item: in a table of contents, and where nothing is
+// defined.
+func areAlone(list *html.Node, groups []*html.Node) bool {
+	return hasClass(list, "toc") || !slices.ContainsFunc(groups, func(n *html.Node) bool { return n.DataAtom == atom.Dd })
 }
 
 // terms collects dt and dd of a list, also those in its div elements.
@@ -373,11 +392,11 @@ func terms(n *html.Node, all []*html.Node) []*html.Node {
 }
 
 // term converts a dt. What documentation tools mark as a signature is code.
-func (c *converter) term(n *html.Node) {
+func (c *converter) term(n *html.Node, alone bool) {
 	if c.skip[n] {
 		return
 	}
-	if c.outer[n] || c.Text {
+	if c.outer[n] || c.Text || alone {
 		c.container(n)
 		return
 	}
@@ -416,16 +435,10 @@ func (c *converter) quote(n *html.Node) {
 		return
 	}
 	c.endRun()
-	before := len(c.out)
-	place, blocks, gap := c.place, len(c.doc.Blocks), c.place.gap
 	c.within("> ", "> ", false, func() {
 		c.children(n)
 		c.endRun()
 	})
-	if strings.Trim(string(c.out[before:]), "> \n") == "" && place.depth < deepest { // it was empty
-		c.out, c.place, c.doc.Blocks = c.out[:before], place, c.doc.Blocks[:blocks]
-		c.place.gap = gap
-	}
 }
 
 // rule converts hr. At the edge of its container it divides nothing.
@@ -437,5 +450,15 @@ func (c *converter) rule(*html.Node) {
 	c.endRun()
 	if c.place.gap != noGap && c.place.lead == nil {
 		c.block("---")
+	}
+}
+
+// dropRule removes a rule at the end: it divides nothing.
+func (c *converter) dropRule() {
+	if rest, found := bytes.CutSuffix(c.out, []byte("\n---\n")); found && len(c.doc.Blocks) > 0 {
+		if last := len(c.doc.Blocks) - 1; c.doc.Blocks[last] == len(rest)+1 {
+			c.out, c.doc.Blocks = rest, c.doc.Blocks[:last]
+			c.dropRule()
+		}
 	}
 }

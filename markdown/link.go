@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -33,7 +34,7 @@ func (c *converter) link(n *html.Node) {
 		return
 	}
 	r := &c.run
-	if target == "" || c.href != "" || r.inLink > 0 {
+	if target == "" || c.href != "" || r.inLink > 0 || c.heads > 0 && c.isSelf(n) {
 		c.children(n)
 		return
 	}
@@ -74,6 +75,21 @@ func (c *converter) link(n *html.Node) {
 	if broken {
 		c.lineBreak(nil)
 	}
+}
+
+// isSelf reports whether a link leads to the page it is on: in a heading, that says nothing.
+func (c *converter) isSelf(n *html.Node) bool {
+	href := attr(n, "href")
+	if strings.HasPrefix(href, "#") {
+		return true
+	}
+	to, err := c.resolver.ResolveString(href)
+	return err == nil && !c.Base.IsZero() && withoutFragment(to) == withoutFragment(c.Base)
+}
+
+func withoutFragment(u weburl.URL) string {
+	address, _, _ := strings.Cut(u.String(), "#")
+	return address
 }
 
 func hasElement(n *html.Node, name atom.Atom) bool {

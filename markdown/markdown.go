@@ -33,10 +33,10 @@ type Heading struct {
 func Convert(root *html.Node, o Options) Document {
 	c := &converter{Options: o, outer: make(map[*html.Node]bool)}
 	c.resolver.Reset(o.Base)
-	c.survey(root)
-	c.findNotes(root)
+	c.findNotes(root, c.survey(root))
 	c.children(root)
 	c.endRun()
+	c.dropRule()
 	c.writeNotes()
 	c.doc.Text = string(c.out)
 	return c.doc
@@ -58,6 +58,7 @@ type converter struct {
 	skip     map[*html.Node]bool
 	href     string // of the link that the blocks stand in
 	cells    int    // tables that are open
+	heads    int    // headings that are open
 }
 
 // place is where the next block stands.
@@ -80,16 +81,35 @@ const (
 	emptyLine
 )
 
-// survey marks the inline elements that have blocks in them: they are containers.
-func (c *converter) survey(root *html.Node) {
-	for n := range root.Descendants() {
-		if n.Type != html.ElementNode || !isBlock(n) {
-			continue
-		}
-		for p := n.Parent; p != nil && p != root && !isBlock(p) && !c.outer[p]; p = p.Parent {
-			c.outer[p] = true
+// survey marks the inline elements that have blocks in them, which are containers, and returns the
+// links that look like references to footnotes.
+func (c *converter) survey(root *html.Node) (refs []*html.Node) {
+	for n := root.FirstChild; n != nil; n = following(n, root) {
+		switch {
+		case n.Type != html.ElementNode:
+		case isBlock(n):
+			for p := n.Parent; p != nil && p != root && !isBlock(p) && !c.outer[p]; p = p.Parent {
+				c.outer[p] = true
+			}
+		case n.DataAtom == atom.A && len(refs) < mostNotes && isNoteRef(n):
+			refs = append(refs, n)
 		}
 	}
+	return refs
+}
+
+// following returns the next node of a tree in document order, or nil.
+func following(n, root *html.Node) *html.Node {
+	if n.FirstChild != nil {
+		return n.FirstChild
+	}
+	for n != root {
+		if n.NextSibling != nil {
+			return n.NextSibling
+		}
+		n = n.Parent
+	}
+	return nil
 }
 
 // children converts what is in an element.

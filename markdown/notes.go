@@ -25,13 +25,7 @@ type note struct {
 const mostNotes = 10_000
 
 // findNotes finds the footnotes that links in a tree refer to.
-func (c *converter) findNotes(root *html.Node) {
-	var refs []*html.Node
-	for n := range root.Descendants() {
-		if n.DataAtom == atom.A && isNoteRef(n) && len(refs) < mostNotes {
-			refs = append(refs, n)
-		}
-	}
+func (c *converter) findNotes(root *html.Node, refs []*html.Node) {
 	if refs == nil {
 		return
 	}

@@ -53,7 +53,7 @@ func rendered(t testing.TB, text string) *html.Node {
 func structure(root *html.Node) []string {
 	c := &converter{Options: Options{Base: page}, outer: map[*html.Node]bool{}}
 	c.resolver.Reset(page)
-	c.findNotes(root)
+	c.findNotes(root, c.survey(root))
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	var walk func(n *html.Node, inTable bool, depth int)
@@ -74,7 +74,7 @@ func structure(root *html.Node) []string {
 				depth--
 				continue
 			case atom.Li, atom.Dt:
-				if c.isNotePart(child) || inTable || child.DataAtom == atom.Dt && follows(child) {
+				if c.isNotePart(child) || inTable || child.DataAtom == atom.Dt && follows(child) || c.words(child) == "" && !shows(child) && (child.DataAtom == atom.Li || nextElement(child) == nil || nextElement(child).DataAtom == atom.Dt) {
 					break
 				}
 				add("item")
@@ -88,7 +88,7 @@ func structure(root *html.Node) []string {
 				}
 				continue
 			case atom.A:
-				if url := c.target(attr(child, "href")); url != "" && c.words(child) != "" && !isPermalink(child) && c.notes.byRef[child] == nil && !c.notes.isBack(child) && !isGenerated(child) && !inSignature(child) {
+				if url := c.target(attr(child, "href")); url != "" && c.words(child) != "" && !isPermalink(child) && c.notes.byRef[child] == nil && !c.notes.isBack(child) && !isGenerated(child) && !inSignature(child) && !(inHeading(child) && c.isSelf(child)) {
 					add("link %s %s", strings.NewReplacer("%5B", "[", "%5D", "]", "%25", "%").Replace(url), c.words(child))
 				}
 			case atom.Table:
@@ -138,9 +138,22 @@ func inPre(n *html.Node) bool {
 	return n != nil
 }
 
+// follows reports whether a term shares its definition with the one before.
 func follows(n *html.Node) bool {
 	p := previousElement(n)
-	return p != nil && p.DataAtom == atom.Dt
+	return p != nil && p.DataAtom == atom.Dt && !areAlone(n.Parent, terms(n.Parent, nil))
+}
+
+// shows reports whether an element shows something that has no words.
+func shows(n *html.Node) bool {
+	return hasElement(n, atom.Pre) || hasElement(n, atom.Img)
+}
+
+func inHeading(n *html.Node) bool {
+	for n != nil && !isHeadingAtom(n.DataAtom) {
+		n = n.Parent
+	}
+	return n != nil
 }
 
 func (c *converter) isNotePart(n *html.Node) bool {

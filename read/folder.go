@@ -100,7 +100,11 @@ func extension(text bool) string {
 
 // newPart makes a file under a name that is not its last.
 func newPart(root *os.Root) (*os.File, error) {
-	if err := root.Remove(partName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	f, err := root.OpenFile(partName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if !errors.Is(err, fs.ErrExist) {
+		return f, err
+	}
+	if err := root.Remove(partName); err != nil { // a killed run has left it
 		return nil, err
 	}
 	return root.OpenFile(partName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

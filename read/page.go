@@ -78,7 +78,7 @@ func oneOf(s Source, o Options, of *site) Page {
 	if of != nil && !o.Whole {
 		removed = of.clear(root)
 	}
-	c := content.Extract(content.Page{URL: s.URL, Root: root}, content.Options{Whole: o.Whole})
+	c := content.Extract(content.Page{URL: s.URL, Root: root}, content.Options{Whole: o.Whole, Solid: of.isKnown()})
 	for _, r := range c.Removed {
 		removed = append(removed, Removal{Rule: r.Rule, Path: r.Path, Text: r.Text})
 	}

@@ -85,7 +85,7 @@ func newPlan(ctx context.Context, dir, host string, o *Options) (*plan, error) {
 		}
 		small, err := json.Marshal(&record.Record{
 			URL: r.URL, ContentType: r.ContentType, SniffedType: r.SniffedType, SHA256: r.SHA256, WARCFile: r.WARCFile, WARCOffset: r.WARCOffset,
-			DuplicateOf: r.DuplicateOf, NearDuplicateOf: r.NearDuplicateOf, BodyBytes: r.BodyBytes,
+			BodyBytes: r.BodyBytes,
 		})
 		if err != nil {
 			return nil, err
@@ -93,12 +93,24 @@ func newPlan(ctx context.Context, dir, host string, o *Options) (*plan, error) {
 		line = append(line[:0], on...)
 		line = append(append(line, 0), strings.ToLower(name)...)
 		line = append(append(line, 0), r.URL...)
-		line = append(append(append(line, 0), name...), 0)
+		line = append(append(line, 0), name...)
+		line = append(line, 0, sameness(r))
 		if err := sorter.Add(append(line, small...)); err != nil {
 			return nil, err
 		}
 	}
 	return spool(sorter, o)
+}
+
+// sameness is the duplicate that a page is, as a letter.
+func sameness(r *record.Record) byte {
+	switch {
+	case r.DuplicateOf != "":
+		return 'd'
+	case r.NearDuplicateOf != "":
+		return 'n'
+	}
+	return '-'
 }
 
 // spool writes the sorted pages to a file, and the sample of each site before them.
@@ -141,11 +153,8 @@ func spool(sorter *extsort.Sorter, o *Options) (p *plan, err error) {
 				}
 			}
 		}
-		e := entryOf(line)
-		if o.NoDuplicates && (e.record.DuplicateOf != "" || e.record.NearDuplicateOf != "") {
-			return nil
-		}
-		if o.wanted != nil && !o.wanted(e.record.URL) {
+		url, _, same, _ := fieldsOf(line)
+		if o.NoDuplicates && same != '-' || o.wanted != nil && !o.wanted(string(url)) {
 			return nil
 		}
 		return writeEntry(out, 'p', line)
@@ -210,11 +219,11 @@ type hashed struct {
 }
 
 func (s *sample) add(line []byte) {
-	e := entryOf(line)
-	if e.record.DuplicateOf != "" || s.none {
+	url, _, same, _ := fieldsOf(line)
+	if same == 'd' || s.none {
 		return
 	}
-	s.all = append(s.all, hashed{xxhash.Sum64String(e.record.URL), bytes.Clone(line)})
+	s.all = append(s.all, hashed{xxhash.Sum64(url), bytes.Clone(line)})
 	if len(s.all) >= 2*SampleSize {
 		s.trim()
 	}
@@ -281,13 +290,24 @@ func (p *plan) next() (*entry, error) {
 	return e, nil
 }
 
+// fieldsOf returns what is in a line of the sorter: host, name in lower case, URL, name, sameness and
+// the record.
+func fieldsOf(line []byte) (url, name []byte, same byte, rest []byte) {
+	_, rest, _ = bytes.Cut(line, []byte{0})
+	_, rest, _ = bytes.Cut(rest, []byte{0})
+	url, rest, _ = bytes.Cut(rest, []byte{0})
+	name, rest, _ = bytes.Cut(rest, []byte{0})
+	if len(rest) == 0 {
+		return url, name, '-', nil
+	}
+	return url, name, rest[0], rest[1:]
+}
+
 // entryOf reads a line of the sorter.
 func entryOf(line []byte) *entry {
 	var e entry
-	host, rest, _ := bytes.Cut(line, []byte{0})
-	_, rest, _ = bytes.Cut(rest, []byte{0})
-	_, rest, _ = bytes.Cut(rest, []byte{0})
-	name, rest, _ := bytes.Cut(rest, []byte{0})
+	host, _, _ := bytes.Cut(line, []byte{0})
+	_, name, _, rest := fieldsOf(line)
 	e.host, e.name = string(host), string(name)
 	_ = json.Unmarshal(rest, &e.record) // which newPlan wrote
 	return &e

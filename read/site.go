@@ -2,6 +2,7 @@ package read
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/weftcrawl/weft/content"
@@ -11,7 +12,7 @@ import (
 
 // What is boilerplate.
 const (
-	SampleSize  = 256  // pages of a site that are looked at: those whose URLs have the lowest hashes
+	SampleSize  = 128  // pages of a site that are looked at: those whose URLs have the lowest hashes
 	FewestSeen  = 10   // pages that a sample needs; of a smaller site nothing is boilerplate
 	mostBlocks  = 5000 // blocks of a page that count
 	inTheMiddle = 3    // blocks that an element needs to be boilerplate between others
@@ -22,6 +23,9 @@ type site struct {
 	pages int               // in the sample
 	on    map[uint64]uint16 // by key of a block: the pages of the sample that have it
 }
+
+// isKnown reports whether a site has been looked at, so that what is left of its pages is their own.
+func (s *site) isKnown() bool { return s != nil && s.pages >= FewestSeen }
 
 // block is a block of a page, or an image.
 type block struct {
@@ -60,8 +64,8 @@ func keyOf(n *html.Node) uint64 {
 	switch n.DataAtom {
 	case atom.Img, atom.Video, atom.Audio, atom.Embed, atom.Picture:
 		for _, a := range n.Attr {
-			if a.Key == "src" {
-				return xxhash.Sum64String(a.Val) | 1
+			if a.Key == "src" { // its name, as each folder of a site has another way to it
+				return xxhash.Sum64String(a.Val[strings.LastIndexByte(a.Val, '/')+1:]) | 1
 			}
 		}
 		return 1
@@ -103,6 +107,7 @@ func (s *site) settle() {
 
 // weight is what an element holds.
 type weight struct {
+	node     *html.Node
 	own      int // blocks and images that are not boilerplate
 	repeated int // blocks that are
 	heads    int // headings that are: they say something only with what follows
@@ -121,18 +126,15 @@ func (s *site) clear(root *html.Node) (removed []Removal) {
 	if len(s.on) == 0 {
 		return nil
 	}
-	t := tally{site: s, keys: make(map[*html.Node]uint64), of: make(map[*html.Node]weight)}
-	blocksOf(root, func(b block) { t.keys[b.node] = b.key })
-	t.firstOwn, t.lastOwn = -1, -1
+	t := tally{site: s, firstOwn: -1, lastOwn: -1}
+	blocksOf(root, func(b block) { t.blocks = append(t.blocks, b) })
 	t.weigh(root)
 	if t.firstOwn < 0 { // all of it repeats: then that is what the page says
 		return nil
 	}
-	t.gather(root)
-	for _, c := range t.chosen() {
-		w := t.of[c]
-		removed = append(removed, Removal{Rule: "site", Path: content.Path(c), Text: beginning(c), Pages: w.least, Of: s.pages})
-		c.Parent.RemoveChild(c)
+	for _, w := range t.chosen() {
+		removed = append(removed, Removal{Rule: "site", Path: content.Path(w.node), Text: beginning(w.node), Pages: w.least, Of: s.pages})
+		w.node.Parent.RemoveChild(w.node)
 	}
 	return removed
 }
@@ -140,34 +142,43 @@ func (s *site) clear(root *html.Node) (removed []Removal) {
 // tally weighs the elements of a page.
 type tally struct {
 	*site
-	keys              map[*html.Node]uint64
-	of                map[*html.Node]weight
-	blocks            int
-	firstOwn, lastOwn int          // numbers of the first and the last block that is not boilerplate
-	whole             []*html.Node // the largest elements that are boilerplate throughout
+	blocks            []block  // in their order
+	next              int      // the first of them that was not met
+	met               int      // blocks and images
+	firstOwn, lastOwn int      // numbers of the first and the last one that is not boilerplate
+	whole             []weight // the largest elements that are boilerplate throughout
+	children          []weight // of the elements that are being weighed, what is boilerplate throughout
 }
 
 // weigh returns what is in an element.
-func (t *tally) weigh(n *html.Node) (w weight) {
-	w.first = t.blocks
-	w.least = 1 << 30
-	if key, is := t.keys[n]; is {
-		t.note(&w, int(t.on[key]), isHead(n))
-	} else if n.DataAtom == atom.Pre {
+func (t *tally) weigh(n *html.Node) weight {
+	w := weight{node: n, first: t.met, least: 1 << 30}
+	switch {
+	case t.next < len(t.blocks) && t.blocks[t.next].node == n:
+		t.note(&w, int(t.on[t.blocks[t.next].key]), isHead(n))
+		t.next++
+	case n.DataAtom == atom.Pre:
 		t.note(&w, 0, false)
-	} else if key := keyOf(n); key != 0 {
-		t.note(&w, int(t.on[key]), false)
+	default:
+		if key := keyOf(n); key != 0 {
+			t.note(&w, int(t.on[key]), false)
+		}
 	}
+	from := len(t.children)
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
-		if child.Type != html.ElementNode && child.Type != html.DocumentNode {
+		if child.Type != html.ElementNode {
 			continue
 		}
 		in := t.weigh(child)
 		w.own, w.repeated, w.heads, w.least = w.own+in.own, w.repeated+in.repeated, w.heads+in.heads, min(w.least, in.least)
+		if in.own == 0 && in.repeated+in.heads > 0 && !isPart(child) {
+			t.children = append(t.children, in)
+		}
 	}
-	if w.own+w.repeated+w.heads > 0 {
-		t.of[n] = w
+	if w.own > 0 {
+		t.whole = append(t.whole, t.children[from:]...)
 	}
+	t.children = t.children[:from]
 	return w
 }
 
@@ -177,9 +188,9 @@ func (t *tally) note(w *weight, pages int, head bool) {
 	case pages == 0:
 		w.own++
 		if t.firstOwn < 0 {
-			t.firstOwn = t.blocks
+			t.firstOwn = t.met
 		}
-		t.lastOwn = t.blocks
+		t.lastOwn = t.met
 	case head:
 		w.heads++
 		w.least = min(w.least, pages)
@@ -187,7 +198,7 @@ func (t *tally) note(w *weight, pages int, head bool) {
 		w.repeated++
 		w.least = min(w.least, pages)
 	}
-	t.blocks++
+	t.met++
 }
 
 func isHead(n *html.Node) bool {
@@ -209,39 +220,26 @@ func isPart(n *html.Node) bool {
 	return false
 }
 
-// gather finds the largest elements that are boilerplate throughout.
-func (t *tally) gather(n *html.Node) {
-	for child := n.FirstChild; child != nil; child = child.NextSibling {
-		w, is := t.of[child]
-		switch {
-		case !is:
-		case w.own > 0:
-			t.gather(child)
-		case !isPart(child):
-			t.whole = append(t.whole, child)
-		}
-	}
-}
-
 // chosen returns which of them go.
-func (t *tally) chosen() []*html.Node {
-	var before, between, behind []*html.Node
-	for _, n := range t.whole {
-		switch w := t.of[n]; {
+func (t *tally) chosen() []weight {
+	slices.SortFunc(t.whole, func(a, b weight) int { return a.first - b.first })
+	var before, between, behind []weight
+	for _, w := range t.whole {
+		switch {
 		case w.first < t.firstOwn:
-			before = append(before, n)
+			before = append(before, w)
 		case w.first > t.lastOwn:
-			behind = append(behind, n)
+			behind = append(behind, w)
 		case w.repeated >= inTheMiddle:
-			between = append(between, n)
+			between = append(between, w)
 		}
 	}
-	return slices.Concat(t.withoutHeads(before), between, t.withoutHeads(behind))
+	return slices.Concat(withoutHeads(before), between, withoutHeads(behind))
 }
 
 // withoutHeads leaves out the headings at the end: they belong to what follows.
-func (t *tally) withoutHeads(all []*html.Node) []*html.Node {
-	for len(all) > 0 && t.of[all[len(all)-1]].repeated == 0 {
+func withoutHeads(all []weight) []weight {
+	for len(all) > 0 && all[len(all)-1].repeated == 0 {
 		all = all[:len(all)-1]
 	}
 	return all

@@ -70,20 +70,7 @@ func (b *Bodies) Received(r *record.Record) (body []byte, whole bool, err error)
 }
 
 func (b *Bodies) fromArchive(r *record.Record) (body []byte, whole bool, err error) {
-	captures, err := b.archive.Captures(r.URL)
-	if err != nil {
-		return nil, false, err
-	}
-	if len(captures) == 0 {
-		return nil, false, ErrNoBody
-	}
-	c := captures[len(captures)-1]
-	for _, other := range captures {
-		if r.WARCFile != "" && other.Filename == r.WARCFile && other.Offset == r.WARCOffset {
-			c = other
-		}
-	}
-	capture, err := b.archive.Read(c)
+	capture, err := b.capture(r)
 	if err != nil {
 		return nil, false, err
 	}
@@ -97,6 +84,23 @@ func (b *Bodies) fromArchive(r *record.Record) (body []byte, whole bool, err err
 		return body, err == nil && len(body) < MaxBody && capture.Record.Header.Get("WARC-Truncated") == "", nil
 	}
 	return nil, false, err
+}
+
+// capture opens the capture of a record: where the record says, or else the last one of the URL.
+func (b *Bodies) capture(r *record.Record) (*archive.Record, error) {
+	if r.WARCFile != "" {
+		if capture, err := b.archive.Read(b.archive.At(r.URL, r.WARCFile, r.WARCOffset)); err == nil {
+			return capture, nil
+		}
+	}
+	captures, err := b.archive.Captures(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	if len(captures) == 0 {
+		return nil, ErrNoBody
+	}
+	return b.archive.Read(captures[len(captures)-1])
 }
 
 // Close lets go of the archive.

@@ -190,6 +190,7 @@ var imports = map[string][]string{
 	"internal/bench/check":    {"internal/bench/machine", "internal/bench/origin", "internal/process", "internal/webtest"},
 	"internal/bench/export":   {"internal/bench/machine", "internal/process", "record"},
 	"internal/bench/origin":   {"internal/process"},
+	"internal/bench/read":     {"internal/bench/machine", "internal/bench/origin", "internal/process"},
 	"internal/bench/recrawl":  {"internal/bench/machine", "internal/bench/origin", "internal/process"},
 	"internal/bench/frontier": {"frontier", "frontier/store", "weburl", "internal/bench/machine", "internal/process"},
 	"internal/bench/memory":   {"internal/bench/machine", "internal/process", "internal/webtest"},

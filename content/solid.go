@@ -1,0 +1,88 @@
+package content
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// When an element is content throughout, in percent.
+const (
+	mostOfText  = 85 // of the words that were chosen are in it
+	mostOfSolid = 65 // of its words were chosen
+)
+
+// fill chooses all blocks of the smallest element that has most of the text, if most of it is text:
+// headings, lists of links and short lines among paragraphs, which alone look like none. Menus in
+// it, by their elements and roles, stay out.
+func (s *selection) fill() {
+	chosen, all := s.count()
+	if chosen[0] == 0 {
+		return
+	}
+	main := int32(0)
+	for next := main; next >= 0; {
+		next = -1
+		for i := main + 1; i < s.page.All[main].End; i = s.page.All[i].End {
+			if chosen[i]*100 >= chosen[0]*mostOfText {
+				next = i
+			}
+		}
+		if next >= 0 {
+			main = next
+		}
+	}
+	if chosen[main]*100 < all[main]*mostOfSolid {
+		return
+	}
+	beyond := int32(0) // the end of a menu
+	for k, i := range s.page.Index {
+		if i < main || i >= s.page.All[main].End {
+			continue
+		}
+		if beyond = max(beyond, s.menuEnd(i, main)); i >= beyond {
+			s.keep[k] = true
+		}
+	}
+}
+
+// count counts the words of each element that were chosen, and all outside of menus.
+func (s *selection) count() (chosen, all []int32) {
+	chosen, all = make([]int32, len(s.page.All)), make([]int32, len(s.page.All))
+	beyond := int32(0)
+	for k, i := range s.page.Index {
+		if beyond = max(beyond, s.menuEnd(i, 0)); i < beyond {
+			continue
+		}
+		all[i] = s.page.All[i].Own
+		if s.keep[k] {
+			chosen[i] = all[i]
+		}
+	}
+	for i := len(all) - 1; i > 0; i-- {
+		parent := s.page.All[i].Parent
+		chosen[parent], all[parent] = chosen[parent]+chosen[i], all[parent]+all[i]
+	}
+	return chosen, all
+}
+
+// menuEnd returns where the outermost menu around an element ends, or 0.
+func (s *selection) menuEnd(i, within int32) (end int32) {
+	for ; i > within; i = s.page.All[i].Parent {
+		if isMenu(s.page.All[i].Node) {
+			end = s.page.All[i].End
+		}
+	}
+	return end
+}
+
+func isMenu(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Nav, atom.Aside, atom.Footer, atom.Form:
+		return true
+	}
+	switch attr(n, "role") {
+	case "navigation", "search", "complementary", "contentinfo", "banner":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,173 @@
+//go:build linux
+
+// Read measures what Markdown costs a crawl, and writes docs/bench/read.md.
+//
+//	read [-o FILE] [-runs N] [-jobs DIR] [-weft FILE] [-command TEXT]
+//
+// The sites are the documentation in Debian's python3.11-doc and libboost1.81-doc, served by an nginx
+// that the program starts.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/bench/machine"
+	"github.com/weftcrawl/weft/internal/bench/origin"
+	"github.com/weftcrawl/weft/internal/process"
+)
+
+// mark is the CPU time that Markdown may add to a page of the medium site.
+const mark = time.Millisecond
+
+func main() {
+	out := flag.String("o", "", "file to write; empty: standard output")
+	command := flag.String("command", "make bench-read", "command to name on the page")
+	weft := flag.String("weft", "", "the command to measure")
+	jobs := flag.String("jobs", "/dev/shm", "folder for the jobs")
+	runs := flag.Int("runs", 5, "rounds of crawls")
+	flag.Parse()
+	page, err := measure(*weft, *jobs, *runs, *command)
+	machine.Publish("read", *out, page, err)
+}
+
+func measure(weft, jobs string, runs int, command string) ([]byte, error) {
+	dir, err := os.MkdirTemp(jobs, "weft-read.")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	sites := []origin.Site{
+		{Name: "527 pages of 95 KB", Root: origin.Small, Validators: true},
+		{Name: "3,903 pages of 15 KB", Root: origin.Medium, Validators: true},
+	}
+	stop, err := origin.Serve(dir, sites)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	var page bytes.Buffer
+	fmt.Fprintf(&page, `# Markdown of a crawl
+
+What Markdown adds to a crawl: the archive, then reading each page from it, parsing it, finding its
+main content and the boilerplate of its site, converting it, and writing a file.
+
+## How it was measured
+
+`+"`%s`"+` at commit %s, with %s on %d cores,
+%s; %d rounds, each a crawl without Markdown, one with an
+archive alone, and one with Markdown. Figures are CPU time, user and system, of the whole command
+divided by the pages, medians with least and most. Jobs are in memory (%s).
+
+## Figures
+
+| site | crawl | with an archive | with Markdown | Markdown adds | mark | peak memory |
+|---|---|---|---|---|---|---|
+`, command, machine.Commit(), runtime.Version(), runtime.NumCPU(), load(), runs, jobs)
+	again := "\n| site | `weft read`, all files new | again, nothing changed |\n|---|---|---|\n"
+	for i, site := range sites {
+		r := rounds{weft: weft, dir: dir, url: site.URL}
+		for range runs {
+			if err := r.round(); err != nil {
+				return nil, err
+			}
+		}
+		verdict := ""
+		if i == 1 {
+			verdict = "≤ 1.0 ms, met"
+			if median(r.added) > mark {
+				verdict = "≤ 1.0 ms, missed"
+			}
+		}
+		fmt.Fprintf(&page, "| %s | %s | %s | %s | %s | %s | %.0f MB |\n", site.Name,
+			figures(r.plain), figures(r.archived), figures(r.markdown), figures(r.added), verdict, float64(r.peak)/1e6)
+		again += fmt.Sprintf("| %s | %s | %s |\n", site.Name, figures(r.read), figures(r.again))
+	}
+	page.WriteString(again)
+	return page.Bytes(), nil
+}
+
+// load is that of the machine, in words.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "under an unknown load"
+	}
+	one, _, _ := strings.Cut(string(text), " ")
+	return "under a load of " + one
+}
+
+// rounds are crawls of a site, in turns. Times are CPU time a page.
+type rounds struct {
+	weft, dir, url                                string
+	plain, archived, markdown, added, read, again []time.Duration
+	peak                                          int64 // bytes
+}
+
+func (r *rounds) round() error {
+	job := filepath.Join(r.dir, "job")
+	crawl := func(all *[]time.Duration, flags ...string) error {
+		if err := os.RemoveAll(job); err != nil {
+			return err
+		}
+		p, err := r.run(append([]string{"crawl", "-q", "-c", "64", "--job", job, r.url}, flags...)...)
+		if err == nil {
+			*all = append(*all, p)
+		}
+		return err
+	}
+	if err := crawl(&r.plain); err != nil {
+		return err
+	}
+	if err := crawl(&r.archived, "--warc"); err != nil {
+		return err
+	}
+	for _, all := range []*[]time.Duration{&r.read, &r.again} {
+		cpu, err := r.run("read", job, "-o", filepath.Join(r.dir, "out"))
+		if err != nil {
+			return err
+		}
+		*all = append(*all, cpu)
+	}
+	if err := os.RemoveAll(filepath.Join(r.dir, "out")); err != nil {
+		return err
+	}
+	if err := crawl(&r.markdown, "--markdown"); err != nil {
+		return err
+	}
+	last := len(r.plain) - 1
+	r.added = append(r.added, r.markdown[last]-r.plain[last])
+	return nil
+}
+
+// run runs the command, and returns its CPU time a page.
+func (r *rounds) run(args ...string) (time.Duration, error) {
+	p, err := process.Run(context.Background(), process.Options{}, r.weft, args...)
+	if err != nil {
+		return 0, err
+	}
+	r.peak = max(r.peak, p.Peak())
+	pages := 527
+	if text, err := os.ReadFile(filepath.Join(r.dir, "job", "pages.jsonl")); err == nil {
+		pages = bytes.Count(text, []byte(`"status":200`))
+	}
+	return p.CPU() / time.Duration(pages), nil
+}
+
+func median(all []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[len(sorted)/2]
+}
+
+func figures(all []time.Duration) string {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	return fmt.Sprintf("%.2f ms (%.2f–%.2f)", ms(median(all)), ms(slices.Min(all)), ms(slices.Max(all)))
+}
