@@ -104,6 +104,12 @@ bench-read:
 	go run ./internal/bench/read -weft "$$bin/weft" -runs $(or $(RUNS),5) -o docs/bench/read.md
 	WEFT_LONG=1 go test -count=1 -run TestSites ./markdown
 
+## bench-mirror: weft mirror beside wget, wget2 and httrack, opened in Chromium, into docs/bench/mirror.md (5 minutes)
+.PHONY: bench-mirror
+bench-mirror:
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	WEFT_MIRROR_COMMAND="$$bin/weft" WEFT_MIRROR_PAGE="$$PWD/docs/bench/mirror.md" go test ./mirror -run '^TestPeers$$' -count 1 -timeout 9m
+
 ## lab: every way to fetch many pages, measured side by side (ARGS='--connections 10000'; 30 seconds)
 .PHONY: lab
 lab:

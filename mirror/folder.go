@@ -55,6 +55,9 @@ func (d *folder) prepare() (err error) {
 	if !lock(d.lock) {
 		return ErrBusy
 	}
+	if err = d.Remove(partName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	d.list, err = readList(d.Root)
 	return err
 }

@@ -303,3 +303,35 @@ func TestErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCharsets: what only the header said of a charset is in the file, and what the file says itself is
+// not said twice.
+func TestCharsets(t *testing.T) {
+	dir := t.TempDir()
+	write(t, jobOf(t, map[string][2]string{
+		"http://a.test/koi":   {"text/html; charset=koi8-r", "<p>\xd0"},
+		"http://a.test/own":   {"text/html; charset=koi8-r", "<meta charset=koi8-r><p>\xd0"},
+		"http://a.test/other": {"text/html; charset=utf-8", "<meta charset=koi8-r><p>é"},
+		"http://a.test/wide":  {"text/html; charset=utf-16le", "<\x00p\x00>\x00\xe9\x00"},
+		"http://a.test/text":  {"text/html; charset=utf-8", "é"},
+		"http://a.test/none":  {"text/html", "<p>\xd0"},
+		"http://a.test/a.css": {"text/css; charset=koi8-r", "a{content:'\xd0'}"},
+		"http://a.test/b.css": {"text/css; charset=koi8-r", "a{}"},
+		"http://a.test/a.js":  {"text/javascript; charset=utf-8", "'é'"},
+		"http://a.test/a.svg": {"image/svg+xml; charset=utf-8", "<svg>é</svg>"},
+		"http://a.test/k.svg": {"image/svg+xml; charset=koi8-r", "<svg>\xd0</svg>"},
+		"http://a.test/a.bin": {"application/octet-stream; charset=koi8-r", "\xd0"},
+	}), dir, mirror.Options{})
+	const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'" />`
+	got := tree(t, dir)
+	for name, want := range map[string]string{
+		"koi.html": `<meta charset="koi8-r" />` + policy + "<p>\xd0", "own.html": policy + "<meta charset=koi8-r><p>\xd0",
+		"other.html": `<meta charset="utf-8" />` + policy + "<meta charset=koi8-r><p>é", "wide.html": `<meta charset="utf-8" />` + policy + "<p>é",
+		"text.html": `<meta charset="utf-8" />` + policy + "é", "none.html": policy + "<p>\xd0",
+		"a.css": "\ufeffa{content:'п'}", "b.css": "a{}", "a.js": "\ufeff'é'", "a.svg": "<svg>é</svg>", "k.svg": "\ufeff<svg>п</svg>", "a.bin": "\xd0",
+	} {
+		if got["a.test/"+name] != want {
+			t.Errorf("%s: %q, want %q", name, got["a.test/"+name], want)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMirror: a site becomes files, again what has changed, and what is gone on request; and a job
+// becomes the same.
+func TestMirror(t *testing.T) {
+	pages := map[string]string{"/": "<!doctype html><a href=/b>b</a><img src=/i.png>", "/b": "<!doctype html><a href=/>home</a><a href=/c>", "/c": "<!doctype html>c", "/i.png": "\x89PNG"}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, ok := pages[r.URL.Path]
+		if !ok {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, text))
+		http.ServeContent(w, r, r.URL.Path, time.Time{}, strings.NewReader(text))
+	}))
+	defer s.Close()
+	host := strings.Replace(strings.TrimPrefix(s.URL, "http://"), ":", "_", 1)
+	dir := t.TempDir()
+	run := func(want int, args ...string) string {
+		t.Helper()
+		cmd, stderr := weftCommand(t, append([]string{"mirror"}, args...)...)
+		cmd.Dir = dir
+		if code := exitCode(cmd.Run()); code != want {
+			t.Fatalf("weft mirror %q: exit %d: %s", args, code, stderr)
+		}
+		return stderr.String()
+	}
+	read := func(name string) string {
+		b, _ := os.ReadFile(filepath.Join(dir, name))
+		return string(b)
+	}
+	if said := run(exitLimit, "--limit", "1", "-o", "copy", s.URL); !strings.Contains(said, "1 file, ") {
+		t.Error(said)
+	}
+	if said := run(exitDone, "-o", "copy", s.URL); !strings.Contains(said, "4 files, ") || !strings.Contains(said, filepath.Join("copy", host, "index.html")) {
+		t.Error(said)
+	}
+	if got := read("copy/" + host + "/index.html"); !strings.Contains(got, `<a href="b.html">b</a><img src="i.png">`) {
+		t.Error(got)
+	}
+	pages["/"] = `<!doctype html><a href=/b>b</a><p>changed`
+	delete(pages, "/c")
+	if said := run(exitDone, "-o", "copy", s.URL); !strings.Contains(said, "4 files, ") || !strings.Contains(said, ": 1 written") || !strings.Contains(said, "1 file of pages that are gone") {
+		t.Error(said)
+	}
+	if said := run(exitDone, "-o", "copy", "--delete"); !strings.Contains(said, "3 files, ") || !strings.Contains(said, "1 removed") {
+		t.Error(said)
+	}
+	if run(exitDone, "-q", "--from", "copy/.weft/job", "-o", "other", "--windows"); read("other/"+host+"/b.html") != read("copy/"+host+"/b.html") {
+		t.Error("the same job makes other files")
+	}
+	for _, args := range [][]string{{}, {"--from", "copy"}, {"--from", "copy/.weft/job", s.URL}, {"--from", "copy/.weft/job"}, {"copy"}, {"-o", "copy/.weft/files.jsonl", s.URL}} {
+		if said := run(exitUsage, args...); strings.Count(said, "\n") != 1 {
+			t.Errorf("%q: %s", args, said)
+		}
+	}
+}
