@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/PuerkitoBio/goquery"
+	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/links"
@@ -46,6 +48,56 @@ type Hooks struct {
 
 	// OnWarning reports a problem that does not end the crawl.
 	OnWarning func(error)
+
+	elements []elementHook // of OnHTML
+}
+
+// elementHook is what OnHTML was given.
+type elementHook struct {
+	selector string
+	find     extract.Selector // set by check
+	do       func(*Page, *goquery.Selection) error
+}
+
+// OnHTML calls do with each element of HTML pages that a selector finds, CSS or XPath as in package
+// extract, on the goroutine of OnPage and before it. The first error is like one of OnPage. Several
+// calls are made in their order.
+func (h *Hooks) OnHTML(selector string, do func(page *Page, element *goquery.Selection) error) {
+	h.elements = append(slices.Clip(h.elements), elementHook{selector: selector, do: do})
+}
+
+// check reads the selectors of OnHTML.
+func (h *Hooks) check() error {
+	h.elements = slices.Clone(h.elements)
+	for i := range h.elements {
+		e := &h.elements[i]
+		var err error
+		if e.find, err = extract.ParseSelector(e.selector); err != nil {
+			return fmt.Errorf("OnHTML %.128q: %w", e.selector, err)
+		}
+	}
+	return nil
+}
+
+// onHTML calls the functions of OnHTML for a page.
+func (h *Hooks) onHTML(page *Page) error {
+	if len(h.elements) == 0 || !page.IsPage() || len(page.Body) == 0 {
+		return nil
+	}
+	root, _ := extract.Parse(page.Text()) // a part is as good as a short page
+	doc := goquery.NewDocumentFromNode(root)
+	for _, e := range h.elements {
+		nodes, whole := e.find.Elements(root)
+		if !whole && h.OnWarning != nil {
+			h.OnWarning(fmt.Errorf("%s: OnHTML %.128q: too much work, some elements were left out", page.URL, e.selector))
+		}
+		for _, n := range nodes {
+			if err := e.do(page, doc.FindNodes(n)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // What hooks are shown, and what they decide: see package fetch.
@@ -54,6 +106,9 @@ type (
 	Verdict  = fetch.Verdict
 	Decision = fetch.Decision
 )
+
+// MaxData bounds the data of AddWith, in bytes.
+const MaxData = fetch.MaxData
 
 // Decisions of OnLink.
 const (
@@ -70,6 +125,7 @@ type Page struct {
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
 	Links  []links.Link // all links, followed or not
 	Items  []Item       // what Options.Extract has found
+	Data   string       // what AddWith has given its URL
 
 	page *fetch.Page // nil: the URL failed
 }
@@ -90,11 +146,15 @@ func (p *Page) Text() []byte {
 //
 // Only OnPage, or the body of a loop over Crawl, may call it, before the page is no longer valid.
 // Errors: ref is no http or https URL; the page is one that failed.
-func (p *Page) Add(ref string) error {
+func (p *Page) Add(ref string) error { return p.AddWith(ref, "") }
+
+// AddWith is Add with data for the page that is added: its Page.Data, at most MaxData bytes. It is
+// saved with the URL, and a redirect keeps it. Of a URL that the crawl knows already, nothing changes.
+func (p *Page) AddWith(ref, data string) error {
 	if p.page == nil {
 		return fmt.Errorf("%s: nothing was fetched to which %.128q could be added", p.URL, ref)
 	}
-	return p.page.Add(ref)
+	return p.page.Add(ref, data)
 }
 
 // Document parses the page. Each call does so anew.
@@ -109,9 +169,13 @@ func (p *Page) Document() (*goquery.Document, error) {
 // forFetch returns the hooks that fetch loops call.
 func (h *Hooks) forFetch() fetch.Hooks {
 	hooks := fetch.Hooks{OnRequest: h.OnRequest, OnLink: h.OnLink, OnItem: h.OnItem}
-	if onPage := h.OnPage; onPage != nil {
+	if h.OnPage != nil || len(h.elements) > 0 {
 		hooks.OnPage = func(ctx context.Context, p *fetch.Page) error {
-			return onPage(ctx, &Page{p.Record, p.Header, p.Body, p.Links, p.Items, p})
+			page := &Page{p.Record, p.Header, p.Body, p.Links, p.Items, p.Data, p}
+			if err := h.onHTML(page); err != nil || h.OnPage == nil {
+				return err
+			}
+			return h.OnPage(ctx, page)
 		}
 	}
 	return hooks

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/PuerkitoBio/goquery"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/extract"
 )
@@ -131,5 +134,58 @@ func TestItemsWithoutJob(t *testing.T) {
 	o.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "n", Select: "h1["}}}}
 	if err := run(); err == nil || err.Error() != "option Extract: n: column 4: the end, expected the name of an attribute" {
 		t.Errorf("wrong rules: %v", err)
+	}
+}
+
+// TestOnHTML checks that elements are found before OnPage is called, and that pages which they add have
+// the data that they were given, also in a later run and behind a redirect.
+func TestOnHTML(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved" {
+			http.Redirect(w, r, "/end", http.StatusFound)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<h1>List</h1><p data-to=/a>A</p><p data-to=/moved>B</p>`)
+	}))
+	t.Cleanup(s.Close)
+	var got []string
+	o := weft.Options{Seeds: []string{s.URL}, Job: filepath.Join(t.TempDir(), "job"), Limit: 1, Concurrency: 1}
+	o.Hooks.OnHTML("p[data-to]", func(page *weft.Page, p *goquery.Selection) error {
+		return page.AddWith(p.AttrOr("data-to", ""), page.Data+p.Text())
+	})
+	o.Hooks.OnHTML("//h1", func(page *weft.Page, h *goquery.Selection) error {
+		got = append(got, strings.TrimPrefix(page.URL, s.URL)+" "+h.Text()+" "+page.Data)
+		return nil
+	})
+	for range 3 {
+		c, err := weft.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		o.Limit = 0
+	}
+	slices.Sort(got)
+	if want := []string{"/ List ", "/a List A", "/end List B"}; !slices.Equal(got, want) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	o.Job = ""
+	o.Hooks.OnHTML("p[", func(*weft.Page, *goquery.Selection) error { return nil })
+	if _, err := weft.New(o); err == nil || err.Error() != `option Hooks: OnHTML "p[": column 3: the end, expected the name of an attribute` {
+		t.Errorf("wrong selector: %v", err)
+	}
+	long := weft.Options{Seeds: []string{s.URL}}
+	long.Hooks.OnHTML("h1", func(page *weft.Page, _ *goquery.Selection) error {
+		return page.AddWith("/x", strings.Repeat("x", weft.MaxData+1))
+	})
+	c, err := weft.New(long)
+	if err == nil {
+		_, err = c.Run(t.Context())
+	}
+	if err == nil || !strings.Contains(err.Error(), `"/x": data of 4097 bytes, expected at most 4096`) {
+		t.Errorf("long data: %v", err)
 	}
 }

@@ -200,7 +200,7 @@ type config struct {
 // check checks o and fills in its defaults. Its error is an *OptionError.
 func (o Options) check() (*config, error) {
 	c := &config{Options: o, asked: o}
-	for _, check := range []func() error{c.checkSeeds, c.checkNames, c.checkNumbers, c.checkTimes, c.fitsMemory, c.checkRequest, c.checkJob, c.checkExtract} {
+	for _, check := range []func() error{c.checkSeeds, c.checkNames, c.checkNumbers, c.checkTimes, c.fitsMemory, c.checkRequest, c.checkJob, c.checkExtract, c.checkHooks} {
 		if err := check(); err != nil {
 			return nil, err
 		}
@@ -357,6 +357,13 @@ func (c *config) checkJob() error {
 		return &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
 	case c.Job == "" && (c.KeepLinks || c.KeepBodies || c.Archive):
 		return &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
+	}
+	return nil
+}
+
+func (c *config) checkHooks() error {
+	if err := c.Hooks.check(); err != nil {
+		return &OptionError{Option: "Hooks", Err: err}
 	}
 	return nil
 }

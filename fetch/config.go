@@ -107,26 +107,38 @@ type Page struct {
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
 	Links  []links.Link // all links, followed or not
 	Text   []byte       // Body in UTF-8
+	Data   string       // of its URL
 	Items  []record.Item
 
 	url      weburl.URL
 	redirect bool // kept, and not shown to OnPage
 	checked  bool // shown, and not kept
-	added    []links.Link
+	added    []addition
 	items    bool // there may be some: see Extractor
 }
 
-// Add is that of weft.Page.
-func (p *Page) Add(ref string) error {
+// addition is a URL that OnPage has added.
+type addition struct {
+	link links.Link
+	data string
+}
+
+// MaxData bounds the data of a URL, in bytes: it stands in the queues of a crawl.
+const MaxData = 4 << 10
+
+// Add is weft.Page.AddWith.
+func (p *Page) Add(ref, data string) error {
 	to, err := p.url.Resolve(ref)
 	switch {
 	case err != nil:
 		return err
 	case !to.IsHTTP():
 		return fmt.Errorf("%.128q: scheme %.20q, expected http or https", ref, to.Scheme())
+	case len(data) > MaxData:
+		return fmt.Errorf("%.128q: data of %d bytes, expected at most %d", ref, len(data), MaxData)
 	case len(p.added) == maxLinks:
 		return fmt.Errorf("%.128q: more than %d URLs added by one page", ref, maxLinks)
 	}
-	p.added = append(p.added, links.Link{Raw: ref, URL: to.Canonical(), Tag: "hook", Attr: "add", Kind: links.KindPage})
+	p.added = append(p.added, addition{links.Link{Raw: ref, URL: to.Canonical(), Tag: "hook", Attr: "add", Kind: links.KindPage}, data})
 	return nil
 }

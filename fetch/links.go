@@ -62,6 +62,7 @@ type collector struct {
 	most    int            // of own
 	byHook  int            // followed because OnLink says so
 	wanted  []frontier.URL // by OnLink
+	data    string         // for the next link, of OnPage
 	again   []frontier.URL // by OnLink, but sent lately, perhaps for this page
 	number  uint32         // of the page
 	entries digest.Hash64  // hash of a sitemap's entries, to recognize a change at a later visit; nil: none
@@ -185,7 +186,7 @@ func (c *collector) add(to weburl.URL, v Verdict, role frontier.Role) {
 	f.mention(c.out.URL.URL, to)
 	if added {
 		priority := int8(max(-128, min(127, v.Priority)))
-		*list = append(*list, frontier.URL{URL: u, From: r.URL, Depth: c.depth, Priority: priority, Rank: rank, Role: role})
+		*list = append(*list, frontier.URL{URL: u, From: r.URL, Data: c.data, Depth: c.depth, Priority: priority, Rank: rank, Role: role})
 	}
 }
 

@@ -42,10 +42,12 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
 }
 
 // followAdded follows what OnPage has added, like links of the page that no nofollow is about.
-func (f *Loop) followAdded(out *Outcome, added []links.Link) {
+func (f *Loop) followAdded(out *Outcome, added []addition) {
 	c := f.newCollector(f.short, out)
-	for _, l := range added {
-		if !c.link(l) {
+	for _, a := range added {
+		c.data = a.data
+		c.text += len(a.data)
+		if !c.link(a.link) {
 			break
 		}
 	}
@@ -166,7 +168,7 @@ func (f *Loop) look(out *Outcome, res *http1.Response) (page *Page, reads bool) 
 	}
 	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
 	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil || f.cfg.Extract != nil {
-		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: u.URL}
+		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, Data: u.Data, url: u.URL}
 	}
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
 		f.redirect(out, location)

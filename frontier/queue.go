@@ -44,7 +44,7 @@ func (c class) Compare(d class) int {
 // fingerprints.
 type queued struct {
 	url   weburl.URL
-	from  string
+	from  string // URL.Source
 	came  uint64 // Seq, in the low 16 bits Role, in the low 14 of these Hops
 	known *Snapshot
 }
@@ -61,11 +61,13 @@ func (n *queued) role() Role { return Role(n.came >> hopBits & (1<<roleBits - 1)
 
 // of returns the URL of a class.
 func (n *queued) of(c class) URL {
-	return URL{
-		URL: n.url, From: n.from, Depth: int(c.depth), Hops: int(n.came & maxHops),
+	u := URL{
+		URL: n.url, Depth: int(c.depth), Hops: int(n.came & maxHops),
 		Priority: c.priority, Rank: c.rank, Role: n.role(), Kept: c.kept, ByDepth: c.byDepth,
 		Seq: n.seq(), Known: n.known,
 	}
+	u.SetSource(n.from)
+	return u
 }
 
 // key returns the key of a URL of the class.
@@ -79,7 +81,7 @@ func (c class) key(seq uint64) QueueKey {
 func push(q *urlQueue, u *URL) {
 	c := class{int32(min(u.Depth, math.MaxInt32)), u.Priority, u.Rank, u.Kept, u.ByDepth && !u.Kept}
 	came := u.Seq<<roleBits | uint64(u.Role)
-	q.Push(c, queued{u.URL, u.From, came<<hopBits | uint64(min(u.Hops, maxHops)), u.Known})
+	q.Push(c, queued{u.URL, u.Source(), came<<hopBits | uint64(min(u.Hops, maxHops)), u.Known})
 }
 
 func pop(q *urlQueue, u *URL) {
@@ -117,7 +119,7 @@ const costOfURL = 2 * int(unsafe.Sizeof(queued{}))
 func (n *queued) cost() int { return cost(&n.url, n.from, n.known) }
 
 // cost is what a URL takes in memory while it is queued, in bytes.
-func (u *URL) cost() int { return cost(&u.URL, u.From, u.Known) }
+func (u *URL) cost() int { return cost(&u.URL, u.From, u.Known) + len(u.Data) }
 
 func cost(u *weburl.URL, from string, known *Snapshot) int {
 	n := costOfURL + len(u.String()) + len(from)

@@ -3,6 +3,7 @@ package frontier
 import (
 	"cmp"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/weburl"
@@ -12,6 +13,7 @@ import (
 type URL struct {
 	URL      weburl.URL // canonical
 	From     string     // the page it was found on; empty for a seed
+	Data     string     // what a program has given it on that page; a redirect keeps it
 	Depth    int        // links from a seed; a redirect keeps it
 	Hops     int        // redirects that led here from a link or seed
 	Tries    int        // made so far
@@ -61,6 +63,18 @@ func (u *URL) Fingerprint() [16]byte {
 	}
 	return fp
 }
+
+// Source returns From and Data in one text, as queues and stores keep them: few URLs have Data, and no
+// URL has a NUL.
+func (u *URL) Source() string {
+	if u.Data == "" {
+		return u.From
+	}
+	return u.From + "\x00" + u.Data
+}
+
+// SetSource is the reverse of Source.
+func (u *URL) SetSource(s string) { u.From, u.Data, _ = strings.Cut(s, "\x00") }
 
 // Where returns the URL to request, which differs from URL if redirects of a robots.txt led there.
 func (u *URL) Where() weburl.URL {

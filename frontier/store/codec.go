@@ -168,7 +168,7 @@ func (d *decoder) int8() int8 {
 // value: see appendKnown.
 func appendPending(b []byte, origin string, u frontier.URL) []byte {
 	b = appendHref(b, origin, u.URL.String())
-	b = appendHref(b, origin, u.From)
+	b = appendHref(b, origin, u.Source())
 	b = appendInt(b, u.Hops+int(u.Role)<<roleShift)
 	b = appendInt(b, u.Tries)
 	b = appendTime(b, u.NotBefore)
@@ -180,6 +180,7 @@ func (d *decoder) pending(origin string, p frontier.QueueKey) frontier.URL {
 		URL: d.url(origin), From: d.href(origin), Hops: d.int(), Tries: d.int(), NotBefore: d.time(), Past: d.past(),
 		Priority: p.Priority, Depth: p.Depth, Rank: p.Rank, Kept: p.Kept, ByDepth: p.ByDepth, Seq: p.Seq,
 	}
+	u.SetSource(u.From)
 	role := u.Hops >> roleShift
 	if u.Hops &= 1<<roleShift - 1; role < 0 || role > int(frontier.RoleExternal) {
 		d.fail()

@@ -28,7 +28,7 @@ func urls(t testing.TB) []frontier.URL {
 	long := "https://example.org/" + string(bytes.Repeat([]byte("x"), weburl.MaxLength-1000))
 	return []frontier.URL{
 		{URL: parse(t, "http://a.test/"), Seq: 1},
-		{URL: parse(t, "http://a.test:8080/p/q?r=s"), From: "http://a.test:8080/p", Depth: 3, Hops: 2, Priority: -128, Rank: 127, Seq: 1 << 40},
+		{URL: parse(t, "http://a.test:8080/p/q?r=s"), From: "http://a.test:8080/p", Data: "a\x00b", Depth: 3, Hops: 2, Priority: -128, Rank: 127, Seq: 1 << 40},
 		{URL: parse(t, "https://user:word@b.test/x"), From: "https://b.test/", Priority: 127, Depth: 1 << 30, Rank: -128, Seq: 255},
 		{URL: parse(t, "http://xn--bcher-kva.test/%C3%BC?%FF"), From: "\xff not a URL", Seq: 256},
 		{URL: parse(t, "http://[::1]:81//a//b"), From: "", Tries: 3, NotBefore: at, Seq: 9, Past: []frontier.Try{

@@ -185,7 +185,7 @@ func (p *player) url(host int) frontier.URL {
 		panic(err)
 	}
 	return frontier.URL{
-		URL: u.Canonical(), From: fmt.Sprintf("http://h%d.test/from", p.rng.IntN(3)), Depth: p.rng.IntN(3), Priority: int8(p.rng.IntN(3) - 1), Rank: int8(p.rng.IntN(3) - 1),
+		URL: u.Canonical(), From: fmt.Sprintf("http://h%d.test/from", p.rng.IntN(3)), Data: strings.Repeat("d", p.rng.IntN(3)), Depth: p.rng.IntN(3), Priority: int8(p.rng.IntN(3) - 1), Rank: int8(p.rng.IntN(3) - 1),
 		Hops: p.rng.IntN(2), Seq: seq,
 	}
 }
