@@ -146,7 +146,7 @@ func TestOnHTML(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<h1>List</h1><p data-to=/a>A</p><p data-to=/moved>B</p>`)
+		fmt.Fprint(w, `<h1>List</h1><a href=/a>a</a><p data-to=/a>A</p><p data-to=/moved>B</p>`)
 	}))
 	t.Cleanup(s.Close)
 	var got []string

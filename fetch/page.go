@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // Bodies of more than shortBody bytes are read in turn: at most readQuota bytes in a turn of the
@@ -44,6 +45,7 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
 // followAdded follows what OnPage has added, like links of the page that no nofollow is about.
 func (f *Loop) followAdded(out *Outcome, added []addition) {
 	c := f.newCollector(f.short, out)
+	f.giveData(out.Links, added)
 	for _, a := range added {
 		c.data = a.data
 		c.text += len(a.data)
@@ -56,6 +58,23 @@ func (f *Loop) followAdded(out *Outcome, added []addition) {
 		hold := f.shared.Outcomes.Open(out.URL.Prompt)
 		hold.Set(c.text + c.n*linkCost)
 		out.Holds = append(out.Holds, &hold)
+	}
+}
+
+// giveData gives links of a page the data that OnPage has added them with.
+func (f *Loop) giveData(links []frontier.URL, added []addition) {
+	data := make(map[weburl.URL]string)
+	for _, a := range added {
+		to := f.cfg.Canon.Apply(a.link.URL)
+		if _, known := data[to]; !known && a.data != "" {
+			data[to] = a.data
+		}
+	}
+	if len(data) == 0 {
+		return
+	}
+	for i := range links {
+		links[i].Data = data[links[i].URL]
 	}
 }
 
