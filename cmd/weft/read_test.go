@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/read"
+)
+
+// articles is a site of a few pages with a menu and a footer on each, in two languages.
+func articles(w http.ResponseWriter, r *http.Request) {
+	n := 0
+	if _, err := fmt.Sscanf(r.URL.Path, "/a/%d.html", &n); err != nil && r.URL.Path != "/" || n > 14 {
+		http.NotFound(w, r)
+		return
+	}
+	language := []string{"en", "de-AT"}[n%2]
+	fmt.Fprintf(w, "<!doctype html><html lang=%s><title>Article %d</title><div class=menu><p>Our site</p><p>Log in</p></div><h1>Article %[2]d</h1>", language, n)
+	text := "This is paragraph %d of the article that has the number %d, and it says a little more than that."
+	if language != "en" {
+		text = "Das ist der Absatz %d des Artikels, der die Nummer %d hat, und er sagt noch ein wenig mehr als das."
+	}
+	for i := range 15 {
+		fmt.Fprintf(w, "<p>"+text+" <a href=/a/%d.html>See also</a>", i, n, i)
+	}
+	fmt.Fprint(w, "<div class=foot><p>Printed on paper</p></div>")
+}
+
+// TestRead reads a job in all the ways that the command has.
+func TestRead(t *testing.T) {
+	s := newAsked(t, false, articles)
+	dir := crawls(t, exitDone, "--warc", "--job", "job", s.URL).dir
+	run := func(code int, args ...string) ended {
+		t.Helper()
+		e := weftIn(t, dir, append([]string{"read"}, args...)...)
+		if e.code != code {
+			t.Errorf("read %q: exit %d, expected %d: %s%s", args, e.code, code, e.stdout, e.stderr)
+		}
+		return e
+	}
+	if e := run(exitDone, "job"); e.stdout != "16 texts in job/markdown\n" {
+		t.Errorf("%s", e.stdout)
+	}
+	if e := run(exitDone, "job", "-o", "elsewhere"); e.stdout != "16 texts in elsewhere\n" {
+		t.Errorf("%s", e.stdout)
+	}
+	if e := run(exitDone, "job", "--language", "de", "-o", "de.jsonl"); e.stdout != "7 texts in de.jsonl\n" {
+		t.Errorf("%s", e.stdout)
+	}
+	if e := run(exitDone, "job", "-o", "all.jsonl", "--chunks", "200", "--where", "depth > 0"); e.stdout != "15 texts in all.jsonl\n" {
+		t.Errorf("%s", e.stdout)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "all.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var p read.Page
+		if err := json.Unmarshal([]byte(line), &p); err != nil || len(p.Chunks) < 3 || p.Change != read.New || strings.Contains(p.Markdown, "Printed") {
+			t.Errorf("%v in %s", err, line)
+		}
+	}
+	if e := run(exitDone, "job", "-o", "-", "--text"); strings.Count(e.stdout, "\n") != 16 || !strings.Contains(e.stderr, "16 texts") {
+		t.Errorf("%d lines, %s", strings.Count(e.stdout, "\n"), e.stderr)
+	}
+	if e := run(exitDone, "job", s.URL+"/a/3.html"); !strings.HasPrefix(e.stdout, "# Article 3\n") || strings.Contains(e.stdout, "Log in") {
+		t.Errorf("%s", e.stdout)
+	}
+	if e := run(exitDone, "job", "--explain", s.URL+"/a/3.html"); !strings.Contains(e.stdout, "on 15 of 15 pages of the site\n  body/div.menu\n  Our site Log in\n") {
+		t.Errorf("%s", e.stdout)
+	}
+	if e := run(exitDone, "job", "--llms-txt"); !strings.HasPrefix(e.stdout, "# Article 0\n") || !strings.Contains(e.stdout, "\n## a\n\n- [Article 1]("+s.URL+"/a/1.html): Das ist der Absatz 0") {
+		t.Errorf("%s", e.stdout)
+	}
+	run(exitError, "job", s.URL+"/missing")
+	run(exitUsage, "job", "--where", "nothing > 1")
+	run(exitUsage, "job", "--markdown", "--text")
+	run(exitUsage, "--no-duplicates", s.URL)
+	run(exitUsage)
+}
+
+// TestReadPage reads one page, from the Web and from a file.
+func TestReadPage(t *testing.T) {
+	s := newAsked(t, false, articles)
+	if e := weftRun(t, "read", s.URL+"/a/5.html"); e.code != exitDone || !strings.HasPrefix(e.stdout, "# Article 5\n") || !strings.Contains(e.stdout, "[See also]("+s.URL+"/a/7.html)") {
+		t.Errorf("exit %d, %s%s", e.code, e.stdout, e.stderr)
+	}
+	if e := weftRun(t, "read", s.URL+"/missing"); e.code != exitError {
+		t.Errorf("exit %d, %s", e.code, e.stderr)
+	}
+	cmd, stderr := weftCommand(t, "read", "--whole", "--base", "https://example.org/x/", "--text=false", "-")
+	cmd.Stdin = strings.NewReader("<title>T\x1b[31m</title><h1>A</h1><p><a href=b>link</a>")
+	out, err := cmd.Output()
+	if want := "# A\n\n[link](https://example.org/x/b)\n"; err != nil || string(out) != want {
+		t.Errorf("%v, %q, expected %q: %s", err, out, want, stderr)
+	}
+}
+
+// TestReadWithoutBodies: a job that has no bodies says what is missing, before a crawl that would be
+// in vain.
+func TestReadWithoutBodies(t *testing.T) {
+	s := newAsked(t, false, articles)
+	dir := crawls(t, exitDone, "--job", "job", s.URL).dir
+	if e := weftIn(t, dir, "read", "job"); e.code != exitError || !strings.Contains(e.stderr, "no bodies, expected a job of weft crawl --markdown") {
+		t.Errorf("exit %d, %s", e.code, e.stderr)
+	}
+	before := len(s.got())
+	if e := weftIn(t, dir, "crawl", "--update", "job", "--markdown"); e.code != exitUsage || len(s.got()) != before {
+		t.Errorf("exit %d, %s", e.code, e.stderr)
+	}
+}
