@@ -86,6 +86,11 @@ bench-archive:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
 	go run ./internal/bench/archive -weft "$$bin/weft" -o docs/bench/archive.md
 
+## bench-content: main content beside other extractors, into docs/bench/content.md (CORPORA=folder of aeb and wcxb)
+.PHONY: bench-content
+bench-content:
+	@script/bench-content "$(CORPORA)"
+
 ## bench-check: weft check beside linkinator (npm) and linkchecker (Debian), into docs/bench/check.md
 .PHONY: bench-check
 bench-check:

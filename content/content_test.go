@@ -134,7 +134,7 @@ func TestScripts(t *testing.T) {
 
 // TestKept: what readers see beside words stays where it was.
 func TestKept(t *testing.T) {
-	c, _ := extract(t, page(prose+`<p>The formula is <math><mi>x</mi><mo>=</mo><mn>1</mn></math>, and as TeX it is <script type="math/tex">x=1</script>, they say.
+	c, _ := extract(t, page(prose+`<p>The formula is <math><mi>x</mi><mspace></mspace><mo>=</mo><mn>1</mn></math>, and as TeX it is <script type="math/tex">x=1</script>, they say.
 <figure><img src=quay.jpg alt="The quay"></figure><p>Lines end<br>here, and the table, which is small, has an empty cell, as some have.
 <table><tr><th></th><th>ships</th></tr><tr><td>1870</td><td>12</td></tr></table><pre>for {
   sail()
@@ -144,7 +144,7 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
-		"<math><mi>x</mi><mo>=</mo><mn>1</mn></math>", `<script type="math/tex">x=1</script>`, `<img src="quay.jpg" alt="The quay"/>`,
+		"<math><mi>x</mi><mspace></mspace><mo>=</mo><mn>1</mn></math>", `<script type="math/tex">x=1</script>`, `<img src="quay.jpg" alt="The quay"/>`,
 		"Lines end<br/>here", "<th></th><th>ships</th>", "for {\n  sail()\n}",
 	} {
 		if !strings.Contains(b.String(), part) {
@@ -189,6 +189,7 @@ func TestParseLimits(t *testing.T) {
 		{"deep", strings.Repeat("<div>", 100_000) + "<p>text", content.ErrTooDeep, "text"},
 		{"deep lists", strings.Repeat("<ul><li>", 10_000) + "text", content.ErrTooDeep, "text"},
 		{"open formatting", hostileFormatting(), content.ErrTooDeep, "x"},
+		{"few kinds", "<p>" + strings.Repeat("<b><i><u><s><tt><em><big><code><small><strong>", 3) + "</p>" + strings.Repeat("<p>x</p>", 120_000), content.ErrTooDeep, "x"},
 		{"long", "<p>text<!--" + strings.Repeat("-", content.MaxBody), content.ErrTooLong, "text"},
 		{"many tags", "<p>text" + strings.Repeat("<i></i>", 300_000), content.ErrTooLong, "text"},
 	} {
@@ -206,11 +207,13 @@ func TestParseLimits(t *testing.T) {
 // paragraphs.
 func hostileFormatting() string {
 	var b strings.Builder
+	b.WriteString("<p>")
 	for i := range 400 {
 		b.WriteString("<b a=")
 		b.WriteString(strings.Repeat("x", i+1))
 		b.WriteString(">")
 	}
+	b.WriteString("</p>")
 	b.WriteString(strings.Repeat("<p>x</p>", 20_000))
 	return b.String()
 }
@@ -225,6 +228,13 @@ func TestBlocks(t *testing.T) {
 	if got[1].Hash != got[2].Hash || got[1].Place == got[2].Place {
 		t.Errorf("hashes %x %x, places %x %x: expected one text in two places", got[1].Hash, got[2].Hash, got[1].Place, got[2].Place)
 	}
+	root, _ = content.Parse([]byte("<p>这个港口，建于一八七〇年</p>"))
+	content.Blocks(root, func(b content.Block) bool {
+		if b.Words != 6 {
+			t.Errorf("%d words, expected half of 11 characters", b.Words)
+		}
+		return true
+	})
 	if path := content.Path(got[1].Node); path != "body/div#a.b.c/p" {
 		t.Errorf("path %s", path)
 	}

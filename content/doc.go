@@ -21,9 +21,10 @@
 //
 // # Limits
 //
-// [Parse] reads at most [MaxBody] bytes and [MaxTags] tags, and nests at most [MaxDepth] elements:
-// some 100 MB of memory for the worst page. Time is linear in the tree times its depth. Nothing is
-// recursive, and nothing panics, whatever the bytes.
+// [Parse] reads at most [MaxBody] bytes and [MaxTags] tags, and nests at most [MaxDepth] elements.
+// The worst page found, made for it, takes 500 MB and seconds; one of 15 KB takes 100 KB and a
+// third of a millisecond. Time is linear in the tree times its depth. Nothing is recursive, and
+// nothing panics, whatever the bytes.
 //
 // # Concurrency
 //

@@ -56,51 +56,44 @@ func beginningOfBody(body []byte) ([]byte, error) {
 }
 
 // copiesTooMuch reports whether the parser might make far more elements than the page has tags. By
-// the standard, formatting elements that are left open are opened again in each paragraph; three
-// alike at most, so it takes many that differ. No honest page has them.
+// the standard, formatting elements that are left open are opened again in each paragraph, three of
+// a kind at most: those with the same name and attributes. Hardly an honest page has many kinds and
+// many tags.
 // https://html.spec.whatwg.org/multipage/parsing.html#reconstruct-the-active-formatting-elements
 func copiesTooMuch(body []byte) bool {
-	const (
-		few  = 64      // different formatting tags
-		most = 4 << 20 // elements
-	)
-	different := make(map[string]bool)
+	const most = 4 << 20 // elements: 600 MB
+	kinds := make(map[string]bool)
 	tags := 0
-	for rest := body; ; tags++ {
+	for rest := body; 3*len(kinds)*tags <= most; tags++ {
 		i := bytes.IndexByte(rest, '<')
 		if i < 0 {
-			break
+			return false
 		}
 		rest = rest[i+1:]
-		if n := formatting(rest); n > 0 && len(different) <= most {
-			end := bytes.IndexByte(rest[:min(len(rest), 1<<10)], '>')
-			if end < 0 {
-				end = min(len(rest), 1<<10)
+		if formatting(rest) {
+			tag := rest[:min(len(rest), 1<<10)]
+			if end := bytes.IndexByte(tag, '>'); end >= 0 {
+				tag = tag[:end]
 			}
-			if end > n { // it has attributes
-				different[string(rest[:end])] = true
-			}
+			kinds[string(tag)] = true
 		}
 	}
-	return len(different) > few && 3*len(different)*tags > most
+	return true
 }
 
-// formatting returns the length of the name of a formatting element that a tag begins with, or 0.
-// A link is none of them here: it closes the one before.
-func formatting(tag []byte) int {
+// formatting reports whether a tag begins a formatting element. A link is none of them here: it
+// closes the one before.
+func formatting(tag []byte) bool {
 	n := 0
 	for n < len(tag) && n < 7 && 'a' <= tag[n]|0x20 && tag[n]|0x20 <= 'z' {
 		n++
 	}
-	if n == 0 || n == 7 {
-		return 0
-	}
 	switch atom.Lookup(bytes.ToLower(tag[:n])) {
 	case atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small,
 		atom.Strike, atom.Strong, atom.Tt, atom.U:
-		return n
+		return true
 	}
-	return 0
+	return false
 }
 
 // flatDepth is where parseFlat stops nesting: less than MaxDepth, so that what is made of the tree

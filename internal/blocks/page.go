@@ -167,7 +167,7 @@ const doubt = 0.6
 // of precision and recall. A page with words has at least one.
 //
 // The best set has all blocks above some score; where many blocks are content for certain, doubtful
-// ones cost more than they bring.
+// ones cost more than they bring. Then holes are filled.
 func (p *Page) Choose(scores []float32) []bool {
 	order := make([]int32, len(scores))
 	chance := make([]float64, len(scores))
@@ -200,7 +200,45 @@ func (p *Page) Choose(scores []float32) []bool {
 	for k, s := range scores {
 		keep[k] = s >= least
 	}
+	p.fill(keep, scores)
 	return keep
+}
+
+// fill keeps what is doubtful where holes would be left: the heading of a section that is content,
+// code in an element most of which is, and anything in a small one, such as the signature above a
+// description.
+func (p *Page) fill(keep []bool, scores []float32) {
+	const (
+		unlikely = -1.5 // the score of a block that is left out all the same
+		mostly   = 0.6  // the share of an element that makes it content
+		small    = 8    // a small element has less than such a part of the page
+	)
+	kept := make([]int32, len(p.All))
+	for k, i := range p.Index {
+		if keep[k] {
+			kept[i] = p.All[i].Own
+		}
+	}
+	for i := len(kept) - 1; i > 0; i-- {
+		kept[p.All[i].Parent] += kept[i]
+	}
+	for k := len(keep) - 1; k >= 0; k-- {
+		if keep[k] || scores[k] < unlikely {
+			continue
+		}
+		block := p.All[p.Index[k]].Node.DataAtom
+		if isHeading(block) && block != atom.H1 {
+			keep[k] = k+1 < len(keep) && keep[k+1]
+			continue
+		}
+		for i := p.Index[k]; i >= 0 && !keep[k]; i = p.All[i].Parent {
+			e := &p.All[i]
+			if e.Words*small > p.All[0].Words && block != atom.Pre {
+				break
+			}
+			keep[k] = float32(kept[i]) >= mostly*float32(e.Words)
+		}
+	}
 }
 
 // Reason names the rule that speaks most against the block k.

@@ -20,22 +20,16 @@ import (
 
 // document is a page whose content is known.
 type document struct {
-	id      string
-	kind    string // of WCXB, or "" in the article benchmark
-	tune    bool   // of the half that is tuned on
-	body    []byte
-	gold    []string // its tokens
-	page    *blocks.Page
-	tokens  [][]string // of each block
-	facts   [][]uint16 // of each block
-	label   []float64  // which part of each block is content
-	weight  []float64  // of each block; 1 for a page
-	predict map[string]prediction
-}
-
-type prediction struct {
-	text string
-	cpu  float64 // ms
+	id     string
+	kind   string // of WCXB, or "" in the article benchmark
+	tune   bool   // of the half that is tuned on
+	body   []byte
+	gold   []string // its tokens
+	page   *blocks.Page
+	tokens [][]string // of each block
+	facts  [][]uint16 // of each block
+	label  []float64  // which part of each block is content
+	weight []float64  // of each block; 1 for a page
 }
 
 // load reads the article benchmark from DIR/aeb and the development part of WCXB from DIR/wcxb/dev.

@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/weftcrawl/weft/internal/bench/machine"
 	"github.com/weftcrawl/weft/internal/blocks"
 )
 
@@ -22,16 +23,16 @@ func main() {
 	dir := flag.String("corpora", "", "the `folder` of the corpora")
 	train := flag.Bool("train", false, "print weights.go")
 	peers := flag.String("peers", "", "a `folder` of what peers have found")
-	commit := flag.String("commit", "", "the `commit` that is measured")
+	site := flag.String("site", "/usr/share/doc/libboost1.81-doc/doc/html", "a `folder` of pages to time")
 	out := flag.String("o", "", "the `page` to write")
 	flag.Parse()
-	if err := run(*dir, *train, *peers, *commit, *out); err != nil {
+	if err := run(*dir, *train, *peers, *site, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "content:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, train bool, peers, commit, out string) error {
+func run(dir string, train bool, peers, site, out string) error {
 	all, err := load(dir)
 	if err != nil {
 		return err
@@ -41,7 +42,9 @@ func run(dir string, train bool, peers, commit, out string) error {
 		_, err := os.Stdout.Write(source(fit(all, func(*document) bool { return true })))
 		return err
 	}
-	return report(all, peers, commit, out)
+	text, err := page(all, peers, site)
+	machine.Publish("content", out, text, err)
+	return nil
 }
 
 // each calls f for each document, on all cores.
@@ -62,11 +65,14 @@ func each(all []*document, f func(*document)) {
 	wg.Wait()
 }
 
-// with finds the content of all documents with other worths.
-func with(all []*document, worth []float32, take func(*document) bool, name string) {
-	shipped := blocks.Worth
-	blocks.Worth = worth
-	defer func() { blocks.Worth = shipped }()
+// with finds the content of some documents, with other worths if they are not nil.
+func with(all []*document, worth []float32, take func(*document) bool) map[string]string {
+	if worth != nil {
+		shipped := blocks.Worth
+		blocks.Worth = worth
+		defer func() { blocks.Worth = shipped }()
+	}
+	texts := make(map[string]string)
 	var mu sync.Mutex
 	each(all, func(d *document) {
 		if !take(d) {
@@ -75,9 +81,7 @@ func with(all []*document, worth []float32, take func(*document) bool, name stri
 		text := d.extract()
 		mu.Lock()
 		defer mu.Unlock()
-		if d.predict == nil {
-			d.predict = make(map[string]prediction)
-		}
-		d.predict[name] = prediction{text: text}
+		texts[d.id] = text
 	})
+	return texts
 }

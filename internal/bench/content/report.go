@@ -1,47 +1,161 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/content"
+	"github.com/weftcrawl/weft/internal/bench/machine"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
-func report(all []*document, peers, commit, out string) error {
-	tune := func(d *document) bool { return d.tune }
-	hold := func(d *document) bool { return !d.tune }
-	any := func(*document) bool { return true }
-	first, second := fit(all, tune), fit(all, hold)
-	with(all, first, any, "tuned on half")
-	with(all, first, hold, "cross")
-	with(all, second, tune, "cross")
-	with(all, fit(all, any), any, "shipped")
-	for _, name := range []string{"tuned on half", "cross", "shipped"} {
-		for _, half := range []struct {
-			name string
-			in   func(*document) bool
-		}{{"tune", tune}, {"hold", hold}, {"all", any}} {
-			totals := map[string]*total{}
-			for _, d := range all {
-				if !half.in(d) {
-					continue
-				}
-				for _, key := range []string{d.kind, "wcxb"} {
-					if d.kind == "" && key == "wcxb" {
-						continue
-					}
-					if totals[key] == nil {
-						totals[key] = &total{}
-					}
-					totals[key].add(d, d.words(d.predict[name].text))
-				}
-			}
-			fmt.Printf("%-14s %-5s", name, half.name)
-			for _, k := range []string{"", "wcxb", "article", "forum", "product", "collection", "listing", "documentation", "service"} {
-				m := totals[k].mean()
-				fmt.Printf(" %.4s %.4f (%.3f %.3f)", k, m.f1, m.precision, m.recall)
-			}
-			fmt.Println()
+// row is an extractor and what it has found.
+type row struct {
+	name  string
+	cpu   float64 // ms a page of WCXB with parsing, or 0
+	texts map[string]string
+	of    func(*document) bool
+}
+
+var (
+	tuned = func(d *document) bool { return d.tune }
+	held  = func(d *document) bool { return !d.tune }
+	every = func(*document) bool { return true }
+)
+
+// page measures all and returns the page that reports it.
+func page(all []*document, peers, site string) ([]byte, error) {
+	rows, err := readPeers(peers)
+	if err != nil {
+		return nil, err
+	}
+	first, second := fit(all, tuned), fit(all, held)
+	cross := with(all, first, held)
+	maps.Copy(cross, with(all, second, tuned))
+	cpu := timed(bodies(all))
+	rows = append(rows,
+		row{"Weft, each half with worths of the other", cpu, cross, every},
+		row{"the half not tuned on", 0, cross, held},
+		row{"the half tuned on", 0, with(all, first, tuned), tuned},
+		row{"Weft, worths of all pages, as shipped", 0, with(all, nil, every), every},
+	)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, head, machine.Commit(), runtime.Version(), runtime.NumCPU())
+	b.WriteString("\n## Articles\n\n| extractor | F1 | precision | recall |\n|---|---|---|---|\n")
+	for _, r := range rows {
+		m := r.total(all, "")
+		fmt.Fprintf(&b, "| %s | %.3f | %.3f | %.3f |\n", r.name, m.f1, m.precision, m.recall)
+	}
+	b.WriteString(published)
+	b.WriteString("\n## Seven types of pages\n\n| extractor | all")
+	types := []string{"article", "documentation", "service", "forum", "listing", "collection", "product"}
+	for _, t := range types {
+		fmt.Fprintf(&b, " | %s", t)
+	}
+	b.WriteString(" | CPU, ms |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| %s | %.3f", r.name, r.total(all, "wcxb").f1)
+		for _, t := range types {
+			fmt.Fprintf(&b, " | %.3f", r.total(all, t).f1)
+		}
+		if r.cpu > 0 {
+			fmt.Fprintf(&b, " | %.1f", r.cpu)
+		} else {
+			b.WriteString(" |")
+		}
+		b.WriteString(" |\n")
+	}
+	b.WriteString(publishedTypes)
+	if err := speed(&b, site); err != nil {
+		return nil, err
+	}
+	b.WriteString(causes)
+	return b.Bytes(), nil
+}
+
+func (r row) total(all []*document, kind string) score {
+	var t total
+	for _, d := range all {
+		if r.of(d) && (d.kind == kind || kind == "wcxb" && d.kind != "") {
+			t.add(d, d.words(r.texts[d.id]))
 		}
 	}
-	_ = os.Stdout
+	return t.mean()
+}
+
+func readPeers(dir string) ([]row, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	var rows []row
+	for _, file := range files {
+		var r struct {
+			Name  string            `json:"name"`
+			CPU   float64           `json:"cpu_ms"`
+			Texts map[string]string `json:"texts"`
+		}
+		if err := readJSON(file, &r); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row{r.Name, r.CPU, r.Texts, every})
+	}
+	return rows, err
+}
+
+func bodies(all []*document) (pages [][]byte) {
+	for _, d := range all {
+		if d.kind != "" {
+			pages = append(pages, d.body)
+		}
+	}
+	return pages
+}
+
+// timed returns the CPU time of parsing and extraction, in ms a page.
+func timed(pages [][]byte) float64 {
+	start := process.CPU()
+	for _, body := range pages {
+		root, _ := content.Parse(body)
+		content.Extract(content.Page{Root: root}, content.Options{})
+	}
+	return ms(process.CPU()-start) / float64(max(1, len(pages)))
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// speed measures the pages of a documentation site.
+func speed(b *bytes.Buffer, site string) error {
+	var pages [][]byte
+	size := 0
+	err := filepath.WalkDir(site, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".html" {
+			return err
+		}
+		body, err := os.ReadFile(path)
+		pages, size = append(pages, body), size+len(body)
+		return err
+	})
+	if err != nil || len(pages) == 0 {
+		return err
+	}
+	var parse, both []float64
+	for range 5 {
+		start := process.CPU()
+		for _, body := range pages {
+			if _, err := content.Parse(body); err != nil {
+				return err
+			}
+		}
+		parse = append(parse, ms(process.CPU()-start)/float64(len(pages)))
+		both = append(both, timed(pages))
+	}
+	slices.Sort(parse)
+	slices.Sort(both)
+	fmt.Fprintf(b, "\n## CPU time on the medium site\n\n%d pages of %d KB, the median of five runs: parsing takes %.2f ms a page, parsing and\nextraction %.2f ms. The mark for the whole way to Markdown is 1.0 ms.\n",
+		len(pages), size/len(pages)/1000, parse[2], both[2])
 	return nil
 }
