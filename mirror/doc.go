@@ -18,8 +18,8 @@
 //
 // # Limits
 //
-// Memory is some 400 bytes for each URL of the job, and a few times the largest body, of which 64 MiB
-// count.
+// Memory is some 1.2 KB for each URL of the job (158 MB for 100,000), and a few times the largest
+// body, of which 64 MiB count.
 //
 // # Concurrency
 //
