@@ -139,7 +139,7 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 			}
 		}
 		cn.begin(&req, tm)
-		failed := cn.exchange(t, &req, total)
+		failed := cn.do(t, &req, total)
 		if failed == nil {
 			failed = cn.refused()
 		} else {

@@ -39,30 +39,35 @@ func (c *Client) route(req *Request) route {
 // connection leads to the server itself, possibly through a tunnel.
 func (to route) forwarded() bool { return to.via != nil && !to.via.socks() && !to.tls }
 
-// conn is a connection and the parser of its responses, made once and used for all of its
-// exchanges in turn.
+// exchange is the state of one request and its response.
+type exchange struct {
+	client *Client
+	parser parser
+	timing Timing
+	err    *Error // of feeding the parser
+	hold   budget.Hold
+	chain  int           // memory of the server's certificates that counts as held
+	fields int           // bytes of the request's own fields, as held during the exchange
+	sent   string        // the request, with Options.KeepRaw
+	waited time.Duration // time spent waiting for room
+	progress
+}
+
+// conn is a connection, and one exchange after the other.
 type conn struct {
 	aio.Conn
-	client *Client
+	exchange
 	route  route
 	server netip.AddrPort // behind a proxy; invalid if the proxy has looked it up
 	lookup lookup
 	tls    *channel // nil for plain http
 	reader *aio.Reader
-	parser parser
-	timing Timing
 	step   func() // feed, on the loop's stack
 	got    []byte // input of feed: what has arrived
 	used   int    // output of feed: how much of got it used
 	ended  bool   // input of feed: nothing more comes; output: TLS has ended
 	excess bool   // output of feed: TLS carried bytes beyond the response
 	reused bool
-	err    *Error // output of feed
-	hold   budget.Hold
-	fields int           // bytes of the request's own fields, as held during the exchange
-	sent   string        // the request, with Options.KeepRaw
-	waited time.Duration // time spent waiting for room
-	progress
 
 	since        time.Time // in the pool
 	older, newer *conn
@@ -141,7 +146,8 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 		bad.local = noRoute(err, to)
 		return nil, bad
 	}
-	cn := &conn{Conn: raw, client: c, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw), hold: c.opt.Meter.Open(req.Prompt)}
+	cn := &conn{Conn: raw, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw)}
+	cn.client, cn.hold = c, c.opt.Meter.Open(req.Prompt)
 	cn.step = cn.feed
 	if cn.route.tls {
 		if bad := cn.secure(t, host, total, tm); bad != nil {
@@ -166,9 +172,15 @@ func (cn *conn) secure(t *aio.Task, host string, total *limit, tm *Timing) *Erro
 		if failed != nil {
 			return failed
 		}
-		total.extend(waited)
+		if waited > 0 {
+			total.extend(waited)
+			_ = cn.SetDeadline(patience.at)
+		}
 		return nil
 	})
+	if err == nil {
+		cn.chain = max(0, cn.tls.weight()-plainChain)
+	}
 	tm.TLS = c.loop.Now().Sub(began) - cn.waited
 	var untrusted *tls.CertificateVerificationError
 	switch {
@@ -182,14 +194,6 @@ func (cn *conn) secure(t *aio.Task, host string, total *limit, tm *Timing) *Erro
 		failed.Err = &reworded{text, err} // the kind says it
 	}
 	return failed
-}
-
-// chain returns the memory of the server's certificates that counts as held by each exchange.
-func (cn *conn) chain() int {
-	if cn.tls == nil {
-		return 0
-	}
-	return max(0, cn.tls.weight()-plainChain)
 }
 
 // join formats addresses for an error.
@@ -238,8 +242,8 @@ func (cn *conn) quiet(t *aio.Task) bool {
 	return quiet && err == nil && !cn.Ready()
 }
 
-// exchange sends req and reads the response into the parser.
-func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
+// do sends req and reads the response into the parser.
+func (cn *conn) do(t *aio.Task, req *Request, total limit) *Error {
 	c := cn.client
 	patience := total
 	// Fails only for a closed connection, and so will everything that follows.
@@ -267,6 +271,9 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		waited, failed := cn.makeRoom(t, len(b), &total)
 		if failed != nil {
 			return failed
+		}
+		if waited > 0 {
+			_ = cn.SetDeadline(total.at)
 		}
 		cn.got = b
 		t.OnLoop(cn.step)
@@ -318,15 +325,15 @@ func (cn *conn) refused() *Error {
 }
 
 // pending says what had not happened yet when a limit struck during the response.
-func (cn *conn) pending(patience limit) string {
-	p := &cn.parser
+func (x *exchange) pending(patience limit) string {
+	p := &x.parser
 	switch {
 	case p.empty():
 		return "no response"
 	case patience.kind == KindIdleTimeout:
 		return "nothing more of the response"
 	case patience.kind == KindTooSlow:
-		return fmt.Sprintf("response slower than %d bytes a second, only %d", cn.client.opt.MinRate, p.wire)
+		return fmt.Sprintf("response slower than %d bytes a second, only %d", x.client.opt.MinRate, p.wire)
 	}
 	return "response incomplete"
 }

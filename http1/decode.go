@@ -45,8 +45,8 @@ func codingsOf(list string) ([]coding, *Error) {
 
 // decode decodes the body of a complete response, to at most maxBody bytes in each step; anything
 // beyond is cut or an error.
-func (cn *conn) decode(t *aio.Task, total *limit) *Error {
-	r := cn.parser.res
+func (x *exchange) decode(t *aio.Task, total *limit) *Error {
+	r := x.parser.res
 	list := r.Header.list("Content-Encoding")
 	if list == "" || len(r.Body) == 0 { // an empty body is not decoded, whatever the field says
 		return nil
@@ -62,11 +62,11 @@ func (cn *conn) decode(t *aio.Task, total *limit) *Error {
 		r.Encoding += c.name
 	}
 	for i, c := range slices.Backward(all) {
-		room := cn.parser.maxBody
+		room := x.parser.maxBody
 		if i > 0 {
 			room = min(room, minBetween+maxBetween*len(r.Body))
 		}
-		if err := cn.decodeStep(t, c, room, total); err != nil {
+		if err := x.decodeStep(t, c, room, total); err != nil {
 			return err
 		}
 	}
@@ -85,22 +85,22 @@ const blockCost = 8
 // has time for it; a long source off the loop, one at a time. What it makes counts before it is
 // made: as long as the source says, or as is likely. If that is not enough it starts over with
 // more.
-func (cn *conn) decodeStep(t *aio.Task, from coding, room int, total *limit) *Error {
-	c, r := cn.client, cn.parser.res
+func (x *exchange) decodeStep(t *aio.Task, from coding, room int, total *limit) *Error {
+	c, r := x.client, x.parser.res
 	want := from.expect(r.Body)
 	want.size = min(want.size, room)
 	var decoded *[]byte
 	var err error
 	for {
-		held := cn.base(0) + cap(*r.whole) + want.size + want.window
-		if _, failed := cn.holdMore(t, held-cn.hold.Size(), total); failed != nil {
+		held := x.base(0) + cap(*r.whole) + want.size + want.window
+		if _, failed := x.holdMore(t, held-x.hold.Size(), total); failed != nil {
 			c.decoded.give(decoded)
 			return failed
 		}
 		if decoded == nil {
-			decoded = cn.takeDecoded(want)
+			decoded = x.takeDecoded(want)
 		}
-		err = cn.decodeInTurn(t, from, decoded, want.size, total)
+		err = x.decodeInTurn(t, from, decoded, want.size, total)
 		if n := len(*decoded); len(r.Body) <= longSource && max(n, len(r.Body)) > shortBody {
 			c.decoding.Spend(max(n, blockCost*len(r.Body)))
 		}
@@ -110,7 +110,7 @@ func (cn *conn) decodeStep(t *aio.Task, from coding, room int, total *limit) *Er
 		want.size = min(room, 4*want.size+shortBody)
 		*decoded = (*decoded)[:0]
 	}
-	if failed := cn.decodeFailed(err, from, room, total); failed != nil {
+	if failed := x.decodeFailed(err, from, room, total); failed != nil {
 		c.decoded.give(decoded)
 		return failed
 	}
@@ -118,16 +118,16 @@ func (cn *conn) decodeStep(t *aio.Task, from coding, room int, total *limit) *Er
 		r.from.give(r.whole)
 	}
 	r.from, r.whole, r.Body = &c.decoded, decoded, *decoded
-	cn.count()
+	x.count()
 	return nil
 }
 
 // takeDecoded returns a buffer for a decoded body of a size that is held already. If the size is
 // certain it has that capacity, as growing would leave garbage.
-func (cn *conn) takeDecoded(want expected) *[]byte {
-	c := cn.client
+func (x *exchange) takeDecoded(want expected) *[]byte {
+	c := x.client
 	buf := c.decoded.take()
-	if more := cap(*buf) - want.size; more > 0 && !cn.hold.Try(more) {
+	if more := cap(*buf) - want.size; more > 0 && !x.hold.Try(more) {
 		c.decoded.give(buf)
 		buf = new([]byte)
 	}
@@ -139,14 +139,14 @@ func (cn *conn) takeDecoded(want expected) *[]byte {
 
 // decodeInTurn appends the decoded body, at most most bytes, to dst, once there is time for it. A
 // short source that may become long is tried as a short body first.
-func (cn *conn) decodeInTurn(t *aio.Task, from coding, dst *[]byte, most int, total *limit) (err error) {
-	c, body := cn.client, cn.parser.res.Body
+func (x *exchange) decodeInTurn(t *aio.Task, from coding, dst *[]byte, most int, total *limit) (err error) {
+	c, body := x.client, x.parser.res.Body
 	decode := func(max int) {
 		t.OnLoop(func() { err = c.decoders.decode(from, dst, body, max) })
 	}
 	switch {
 	case len(body) > longSource:
-		return cn.decodeOffLoop(t, total, from, dst, most)
+		return x.decodeOffLoop(t, total, from, dst, most)
 	case c.decoding.Free():
 		decode(most)
 		return err
@@ -165,15 +165,15 @@ func (cn *conn) decodeInTurn(t *aio.Task, from coding, dst *[]byte, most int, to
 
 // decodeFailed returns the error of a body that cannot be decoded; nil if it was decoded, or as
 // much of it as was wanted.
-func (cn *conn) decodeFailed(err error, from coding, room int, total *limit) *Error {
-	r := cn.parser.res
+func (x *exchange) decodeFailed(err error, from coding, room int, total *limit) *Error {
+	r := x.parser.res
 	var failed *Error
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &failed):
 		return failed
-	case errors.Is(err, errBomb) && cn.parser.cut:
+	case errors.Is(err, errBomb) && x.parser.cut:
 		r.Truncated = true
 		return nil
 	case errors.Is(err, errBomb):
@@ -193,8 +193,8 @@ var errBomb = inflate.ErrTooLong
 
 // decodeOffLoop runs decoders.decode on a goroutine of its own while the loop continues. A task
 // waits for its turn no longer than for the response; decoding that has started runs to its end.
-func (cn *conn) decodeOffLoop(t *aio.Task, total *limit, from coding, dst *[]byte, max int) error {
-	c, src := cn.client, cn.parser.res.Body
+func (x *exchange) decodeOffLoop(t *aio.Task, total *limit, from coding, dst *[]byte, max int) error {
+	c, src := x.client, x.parser.res.Body
 	decode := func(t *aio.Task) error {
 		if err := c.offLoop.turn.Lock(t); err != nil {
 			return err

@@ -13,14 +13,14 @@ import (
 const fastGrowth = 256 << 10
 
 // makeRoom makes room in the body for n bytes that have arrived, once the meter has some, and
-// extends the deadline of the exchange by the time that this took.
-func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration, failed *Error) {
-	p := &cn.parser
+// extends the limit of the exchange by the time that this took.
+func (x *exchange) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration, failed *Error) {
+	p := &x.parser
 	if p.body == nil { // not before a response arrives: a waiting request holds no buffer
-		p.body = cn.client.wire.take()
+		p.body = x.client.wire.take()
 		// A small body must not wait for a large buffer.
-		if size := cap(*p.body); size > budget.Small && !cn.hold.Try(size) {
-			cn.client.wire.give(p.body)
+		if size := cap(*p.body); size > budget.Small && !x.hold.Try(size) {
+			x.client.wire.give(p.body)
 			p.body = new([]byte)
 		}
 	}
@@ -35,7 +35,7 @@ func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration
 		}
 		room = max(room, size+n)
 	}
-	waited, failed = cn.holdMore(t, cn.base(n)+room-cn.hold.Size(), total)
+	waited, failed = x.holdMore(t, x.base(n)+room-x.hold.Size(), total)
 	if failed == nil && room > cap(*p.body) {
 		*p.body = append(make([]byte, 0, room), *p.body...)
 	}
@@ -43,17 +43,17 @@ func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration
 }
 
 // holdMore makes the response hold n bytes more, once the meter has room for them.
-func (cn *conn) holdMore(t *aio.Task, n int, total *limit) (waited time.Duration, failed *Error) {
-	c := cn.client
-	if n <= 0 || cn.hold.Try(n) {
+func (x *exchange) holdMore(t *aio.Task, n int, total *limit) (waited time.Duration, failed *Error) {
+	c := x.client
+	if n <= 0 || x.hold.Try(n) {
 		return 0, nil
 	}
 	began := c.loop.Now()
 	var err error
 	if c.opt.Timeout == 0 {
-		err = cn.hold.Grow(t, n)
+		err = x.hold.Grow(t, n)
 	} else {
-		err = t.Deadline(began.Add(c.opt.Timeout-cn.waited), func(t *aio.Task) error { return cn.hold.Grow(t, n) })
+		err = t.Deadline(began.Add(c.opt.Timeout-x.waited), func(t *aio.Task) error { return x.hold.Grow(t, n) })
 	}
 	if errors.Is(err, aio.ErrTimeout) {
 		return 0, fail(KindResource, "%w within %v", ErrNoRoom, c.opt.Timeout)
@@ -62,26 +62,25 @@ func (cn *conn) holdMore(t *aio.Task, n int, total *limit) (waited time.Duration
 		return 0, classify(err, KindCanceled)
 	}
 	waited = c.loop.Now().Sub(began)
-	cn.waited += waited
+	x.waited += waited
 	if waited > 0 && !total.at.IsZero() {
 		total.extend(waited)
-		_ = cn.SetDeadline(total.at)
 	}
 	return waited, nil
 }
 
 // count makes the hold what the response takes. The body's capacity may exceed what has arrived:
 // TLS keeps the beginning of a record.
-func (cn *conn) count() {
-	p := &cn.parser
-	n := cn.base(0)
+func (x *exchange) count() {
+	p := &x.parser
+	n := x.base(0)
 	switch {
 	case p.body != nil:
 		n += cap(*p.body)
 	case p.res != nil && p.res.whole != nil:
 		n += cap(*p.res.whole)
 	}
-	cn.hold.Set(n)
+	x.hold.Set(n)
 }
 
 // plainHead is the memory of the request's fields and the head that counts with the connection: see
@@ -89,8 +88,8 @@ func (cn *conn) count() {
 const plainHead = 8 << 10
 
 // base returns what the exchange takes beside the body, with n bytes more to come.
-func (cn *conn) base(n int) int {
-	return cn.chain() + max(0, cn.fields+cn.parser.headSize(n)-plainHead)
+func (x *exchange) base(n int) int {
+	return x.chain + max(0, x.fields+x.parser.headSize(n)-plainHead)
 }
 
 // longWait is how long a response must have waited for room before the server is not to blame for
@@ -98,9 +97,9 @@ func (cn *conn) base(n int) int {
 const longWait = time.Second
 
 // blame returns the error that an exchange has really failed with.
-func (cn *conn) blame(failed *Error) *Error {
-	if cn.waited >= longWait && (failed.Kind == KindReset || failed.Kind == KindEarlyEnd) {
-		return fail(KindResource, "%w for %v, and then %w", ErrNoRoom, cn.waited, failed.Err)
+func (x *exchange) blame(failed *Error) *Error {
+	if x.waited >= longWait && (failed.Kind == KindReset || failed.Kind == KindEarlyEnd) {
+		return fail(KindResource, "%w for %v, and then %w", ErrNoRoom, x.waited, failed.Err)
 	}
 	return failed
 }
@@ -121,19 +120,19 @@ type progress struct {
 
 // fastEnough checks the speed of a response if it is time to: false means that the response must
 // be ended.
-func (cn *conn) fastEnough(now time.Time) bool {
-	p := &cn.progress
+func (x *exchange) fastEnough(now time.Time) bool {
+	p := &x.progress
 	if now.Before(p.look) {
 		return true
 	}
-	came, first := cn.parser.wire-p.wire, p.look.IsZero()
-	cn.judgeFrom(now)
-	return first || came*crowdedRate >= int64(cn.hold.Size()) || !cn.client.opt.Meter.Crowded()
+	came, first := x.parser.wire-p.wire, p.look.IsZero()
+	x.judgeFrom(now)
+	return first || came*crowdedRate >= int64(x.hold.Size()) || !x.client.opt.Meter.Crowded()
 }
 
 // judgeFrom starts the interval after which a response is checked.
-func (cn *conn) judgeFrom(now time.Time) {
-	cn.progress = progress{now.Add(lookAfter), cn.parser.wire}
+func (x *exchange) judgeFrom(now time.Time) {
+	x.progress = progress{now.Add(lookAfter), x.parser.wire}
 }
 
 // peek waits for more of the response. Until the first check, patience is the only bound.
@@ -157,6 +156,6 @@ func (cn *conn) peek(t *aio.Task, patience limit) ([]byte, error) {
 }
 
 // heldUp returns the error of a response that holds up others.
-func (cn *conn) heldUp() *Error {
-	return fail(KindTooSlow, "%w: fewer than %d bytes in %v", ErrHeldUp, cn.hold.Size()/crowdedRate+1, lookAfter)
+func (x *exchange) heldUp() *Error {
+	return fail(KindTooSlow, "%w: fewer than %d bytes in %v", ErrHeldUp, x.hold.Size()/crowdedRate+1, lookAfter)
 }
