@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
@@ -39,6 +40,7 @@ type Client struct {
 	tls      *tls.Config
 	sessions sessions
 	idle     pool
+	muxes    muxes
 	decoders decoders
 	decoding *aio.Quota
 	offLoop  struct { // for decoding off the loop
@@ -70,6 +72,7 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		decoded:  buffers{max: opt.MaxKept},
 		idle:     newPool(l, &opt),
 		sessions: newSessions(opt.MaxSessionBytes),
+		muxes:    newMuxes(),
 	}
 	c.header = newHeader(opt.UserAgent, c.shared)
 	for _, f := range opt.Header {
@@ -124,40 +127,12 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		page = pageOf(&req)
 	}
 	c.addFields(t, &req, page, to)
-	var cn *conn
-	if !req.Fresh {
-		cn = c.kept(t, &req, to)
-	}
-	for {
-		var tm Timing
-		if cn == nil {
-			var failed *Error
-			if cn, failed = c.connect(t, &req, to, &total, &tm); failed != nil {
-				failed.Timing = tm
-				failed.Timing.Total = c.loop.Now().Sub(began)
-				return nil, failed
-			}
-		}
-		cn.begin(&req, tm)
-		failed := cn.do(t, &req, total)
-		if failed == nil {
-			failed = cn.refused()
-		} else {
-			failed = cn.blame(failed)
-		}
-		if failed != nil {
-			cn.timing.Total = c.loop.Now().Sub(began)
-		}
-		again := cn.stale(failed)
-		res := cn.end(t, failed)
+	for tried := 0; ; tried++ {
+		res, failed, again := c.try(t, &req, to, tried, began, total)
 		if again {
 			if res != nil {
 				res.Close()
 			}
-			if req.Once {
-				return nil, cn.staleError(failed)
-			}
-			cn = nil
 			continue
 		}
 		if page != nil && res != nil {
@@ -168,6 +143,41 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		}
 		return res, nil
 	}
+}
+
+// try sends req once. again reports that it is to be sent once more; tried counts the times before,
+// since the exchange began.
+func (c *Client) try(t *aio.Task, req *Request, to route, tried int, began time.Time, total limit) (res *Response, failed *Error, again bool) {
+	var tm Timing
+	cn, failed := c.connection(t, req, to, tried, &total, &tm)
+	if failed != nil {
+		failed.Timing = tm
+		failed.Timing.Total = c.loop.Now().Sub(began)
+		return nil, failed, false
+	}
+	if cn.mux != nil {
+		return c.tryStream(t, cn, req, tm, tried, began, total)
+	}
+	if cn.reused {
+		cn.hold, cn.waited = c.opt.Meter.Open(req.Prompt), 0
+	}
+	cn.begin(req, tm)
+	if failed = cn.do(t, req, total); failed == nil {
+		failed = cn.refused()
+	} else {
+		failed = cn.blame(failed)
+	}
+	if failed != nil {
+		cn.timing.Total = c.loop.Now().Sub(began)
+	}
+	again = cn.stale(failed)
+	if res = cn.end(t, failed); again && req.Once {
+		if res != nil {
+			res.Close()
+		}
+		return nil, cn.staleError(failed), false
+	}
+	return res, failed, again
 }
 
 // stale reports whether the server ended a kept connection just when it was used again. Then no
@@ -194,60 +204,31 @@ func (cn *conn) staleError(failed *Error) *Error {
 	return failed
 }
 
-// begin prepares cn for an exchange.
-func (cn *conn) begin(req *Request, tm Timing) {
-	opt := &cn.client.opt
-	cn.parser = parser{maxHead: opt.MaxHead, maxBody: opt.MaxBody, cut: req.Cut, head: req.Method == "HEAD"}
+// begin prepares for an exchange.
+func (x *exchange) begin(req *Request, tm Timing) {
+	opt := &x.client.opt
+	x.parser = parser{maxHead: opt.MaxHead, maxBody: opt.MaxBody, cut: req.Cut, head: req.Method == "HEAD"}
 	if req.MaxBody > 0 {
-		cn.parser.maxBody = req.MaxBody
+		x.parser.maxBody = req.MaxBody
 	}
-	cn.parser.keep = opt.KeepRaw
-	cn.timing, cn.progress = tm, progress{}
-	if cn.reused {
-		cn.hold, cn.waited = opt.Meter.Open(req.Prompt), 0
-	}
-	cn.fields = 0
+	x.parser.keep = opt.KeepRaw
+	x.timing, x.progress = tm, progress{}
+	x.fields = 0
 	for _, f := range req.Header {
-		cn.fields += len(f.Value)
+		x.fields += len(f.Value)
 	}
-	cn.hold.Set(cn.base(0))
-	if cn.hold.Size() > budget.Small { // others may wait for it before the response begins
-		cn.judgeFrom(cn.client.loop.Now())
+	x.hold.Set(x.base(0))
+	if x.hold.Size() > budget.Small { // others may wait for it before the response begins
+		x.judgeFrom(x.client.loop.Now())
 	}
 }
 
 // end returns the response, or what arrived of it when the exchange has failed, and keeps or
 // closes the connection.
 func (cn *conn) end(t *aio.Task, failed *Error) *Response {
-	p := &cn.parser
-	res := p.res
-	if res != nil {
-		res.Wire, res.Addr, res.Reused, res.Timing = p.wire, cn.addr(), cn.reused, cn.timing
-		res.Private = cn.lookup.private
-		if cn.tls != nil {
-			res.TLS = cn.tls.state
-		}
-		if p.keep {
-			res.frames, res.Sent = p.frames, cn.sent
-		}
-	}
-	if failed != nil {
-		failed.Wire, failed.Addr, failed.Timing = p.wire, cn.addr(), cn.timing
-		if p.keep && res != nil && p.body != nil {
-			res.wire, res.pool, p.body = p.body, &cn.client.wire, nil
-		}
-		cn.client.wire.give(p.body)
-		if res != nil {
-			res.spoil()
-		}
-	}
-	if res != nil && (failed == nil || res.wire != nil) {
-		cn.hold.Move(&res.hold)
-	} else {
-		cn.hold.Release()
-	}
+	res := cn.response(cn, failed)
 	// Bytes beyond the response are not ours to interpret.
-	over := failed != nil || res.Truncated || p.close || cn.ended || cn.excess || cn.reader.Buffered() > 0 ||
+	over := failed != nil || res.Truncated || cn.parser.close || cn.ended || cn.excess || cn.reader.Buffered() > 0 ||
 		cn.tls != nil && !cn.tls.lasting()
 	cn.parser = parser{} // which refers to the response
 	if over {
@@ -262,11 +243,44 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 	return res
 }
 
+// response returns the response of an exchange over cn, or what arrived of it when the exchange has
+// failed.
+func (x *exchange) response(cn *conn, failed *Error) *Response {
+	p := &x.parser
+	res := p.res
+	if res != nil {
+		res.Wire, res.Addr, res.Reused, res.Timing = p.wire, cn.addr(), cn.reused, x.timing
+		res.Private = cn.lookup.private
+		if cn.tls != nil {
+			res.TLS = cn.tls.state
+		}
+		if p.keep {
+			res.frames, res.Sent = p.frames, x.sent
+		}
+	}
+	if failed != nil {
+		failed.Wire, failed.Addr, failed.Timing = p.wire, cn.addr(), x.timing
+		if p.keep && res != nil && p.body != nil {
+			res.wire, res.pool, p.body = p.body, &x.client.wire, nil
+		}
+		x.client.wire.give(p.body)
+		if res != nil {
+			res.spoil()
+		}
+	}
+	if res != nil && (failed == nil || res.wire != nil) {
+		x.hold.Move(&res.hold)
+	} else {
+		x.hold.Release()
+	}
+	return res
+}
+
 // kept returns a kept connection for a request and its route, or nil.
 func (c *Client) kept(t *aio.Task, req *Request, to route) *conn {
 	for {
 		cn := c.idle.take(to)
-		if cn == nil || cn.permits(req) && cn.quiet(t) {
+		if cn == nil || cn.permits(req) && (cn.mux == nil && cn.quiet(t) || cn.mux != nil && cn.mux.quiet(t)) {
 			return cn
 		}
 		cn.Close()

@@ -61,6 +61,7 @@ type conn struct {
 	server netip.AddrPort // behind a proxy; invalid if the proxy has looked it up
 	lookup lookup
 	tls    *channel // nil for plain http
+	mux    *mux     // of HTTP/2, or nil
 	reader *aio.Reader
 	step   func() // feed, on the loop's stack
 	got    []byte // input of feed: what has arrived
@@ -149,15 +150,31 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 	cn := &conn{Conn: raw, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw)}
 	cn.client, cn.hold = c, c.opt.Meter.Open(req.Prompt)
 	cn.step = cn.feed
-	if cn.route.tls {
-		if bad := cn.secure(t, host, total, tm); bad != nil {
-			bad.Addr = cn.addr()
-			cn.hold.Release()
-			cn.Close()
-			return nil, bad
-		}
+	if bad := cn.agree(t, host, total, tm); bad != nil {
+		bad.Addr = cn.addr()
+		cn.hold.Release()
+		cn.Close()
+		return nil, bad
 	}
 	return cn, nil
+}
+
+// agree does the TLS handshake, if there is one, and settles the protocol.
+func (cn *conn) agree(t *aio.Task, host string, total *limit, tm *Timing) *Error {
+	c := cn.client
+	if cn.route.tls {
+		if bad := cn.secure(t, host, total, tm); bad != nil {
+			return bad
+		}
+	}
+	switch {
+	case c.speaksHTTP2(cn):
+		cn.mux = newMux(cn)
+		cn.hold.Set(cn.chain)
+	case c.opt.HTTP2 && !cn.route.forwarded():
+		return fail(KindProtocol, "the server does not speak HTTP/2, which was asked for")
+	}
+	return nil
 }
 
 // secure does the TLS handshake. Time that it waits for room is not the server's.
@@ -167,7 +184,7 @@ func (cn *conn) secure(t *aio.Task, host string, total *limit, tm *Timing) *Erro
 	patience := total.within(c.opt.TLSTimeout, began, KindTLSTimeout)
 	_ = cn.SetDeadline(patience.at)
 	var err error
-	cn.tls, err = c.handshake(t, cn.Conn, host, func(n int) error {
+	cn.tls, err = c.handshake(t, cn.Conn, host, c.protocols(cn.route), func(n int) error {
 		waited, failed := cn.holdMore(t, certBytes*n-plainChain-cn.hold.Size(), &patience)
 		if failed != nil {
 			return failed

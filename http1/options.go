@@ -83,6 +83,12 @@ type Options struct {
 	// a result of ParseProxy, the same one each time. Nil: no proxies.
 	Proxy func(scheme, host string) *Proxy
 
+	// Protocols. Over TLS the server chooses between HTTP/2 and HTTP/1.1.
+
+	// HTTP1 offers HTTP/1.1 alone, HTTP2 HTTP/2 alone: over TLS a server that does not choose it is
+	// an error, and others are expected to speak it (RFC 9113, section 3.3). HTTP1 takes precedence.
+	HTTP1, HTTP2 bool
+
 	// TLS.
 
 	// Insecure turns off the verification of certificates.

@@ -1,10 +1,14 @@
 package http1
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/http2"
 )
 
 // Request is a GET or a HEAD.
@@ -108,9 +112,10 @@ func (r *Request) server() (host string, port uint16, err *Error) {
 
 // header is the part of the header that all requests of a client share, made once.
 type header struct {
-	host   string // overrides the URL's; empty: does not
-	fields Header // without Host
-	lines  string // fields as they are sent, and the empty line
+	host   string        // overrides the URL's; empty: does not
+	fields Header        // without Host
+	lines  string        // fields as they are sent, and the empty line
+	lower  []http2.Field // fields as HTTP/2 sends them
 }
 
 // newHeader adds over to the client's own fields.
@@ -131,7 +136,33 @@ func newHeader(userAgent string, over Header) header {
 		}
 	}
 	h.lines = string(append(appendFields(nil, h.fields, nil), "\r\n"...))
+	h.lower = lowered(nil, h.fields, nil)
 	return h
+}
+
+// lowered appends the fields of h that over does not replace, as HTTP/2 sends them.
+func lowered(to []http2.Field, h, over Header) []http2.Field {
+	for _, f := range h {
+		if !over.has(f.Name) {
+			to = append(to, http2.Field{Name: strings.ToLower(f.Name), Value: f.Value, Sensitive: isSecret(f)})
+		}
+	}
+	return to
+}
+
+// fieldsOf returns the head of req as HTTP/2 sends it.
+func (h *header) fieldsOf(req *Request) []http2.Field {
+	method := cmp.Or(req.Method, "GET")
+	host := cmp.Or(req.Header.Get("Host"), h.host, req.Host)
+	list := make([]http2.Field, 0, 4+len(h.lower)+len(req.Header))
+	list = append(list, http2.Field{Name: ":method", Value: method}, http2.Field{Name: ":scheme", Value: req.Scheme},
+		http2.Field{Name: ":authority", Value: host}, http2.Field{Name: ":path", Value: req.Target})
+	if len(req.Header) == 0 {
+		return append(list, h.lower...)
+	}
+	list = lowered(list, h.fields, req.Header)
+	own := slices.DeleteFunc(slices.Clone(req.Header), func(f Field) bool { return f.Value == "" || isName(f.Name, "Host") })
+	return lowered(list, own, nil)
 }
 
 // append appends req in its wire format.

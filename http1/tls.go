@@ -18,7 +18,6 @@ func newTLSConfig(l *aio.Loop, opt *Options) *tls.Config {
 	return &tls.Config{
 		RootCAs:            opt.RootCAs,
 		InsecureSkipVerify: opt.Insecure,
-		NextProtos:         []string{"http/1.1"},
 		Time:               l.Wall,
 	}
 }
@@ -92,12 +91,12 @@ func (ch *channel) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// handshake starts TLS over raw, for use by t, with the server of a name. arrived is called with
+// handshake starts TLS over raw, for use by t, with the server of a name, and offers it protocols. arrived is called with
 // the number of bytes that have arrived.
-func (c *Client) handshake(t *aio.Task, raw aio.Conn, name string, arrived func(n int) error) (*channel, error) {
+func (c *Client) handshake(t *aio.Task, raw aio.Conn, name string, protocols []string, arrived func(n int) error) (*channel, error) {
 	ch := &channel{Conn: aio.NewNetConn(t, raw), sessions: &c.sessions, arrived: arrived}
 	config := c.tls.Clone()
-	config.ServerName, config.ClientSessionCache = name, ch
+	config.ServerName, config.ClientSessionCache, config.NextProtos = name, ch, protocols
 	ch.tls = tls.Client(ch, config)
 	if err := ch.tls.Handshake(); err != nil {
 		return nil, err

@@ -353,6 +353,9 @@ func (a *appender) Write(p []byte) (int, error) {
 // response's start line, then that of TLS, such as "TLS 1.3", or "".
 func Protocols(http, tls string) []string {
 	names := []string{strings.ToLower(http)}
+	if http == "HTTP/2" {
+		names[0] = "h2"
+	}
 	if version, ok := strings.CutPrefix(tls, "TLS "); ok {
 		names = append(names, "tls/"+version)
 	}

@@ -60,6 +60,10 @@ var tables = map[string][]string{
 		"fetch.Outcome.Dropped", "frontier.Frontier.leased", "frontier.journal.leased", "frontier.robotsCache.starved",
 		"http1.channel.in", "http1.channel.out", "http1.conn.got", "http1.parser.line",
 	},
+	"of a connection of HTTP/2, which no crawl has yet": {
+		"http1.header.lower", "http1.mux.waiting", "http1.muxes.busy", "http1.muxes.meeting", "http1.muxes.plain", "http1.stream.arrived",
+		"http2.Conn.out", "http2.Conn.streams", "http2.Stream.unsent", "http2.fields.block", "http2.fields.list", "http2.input.payload",
+	},
 	"one of a URL in what waits for admission": {
 		"frontier.lookup.prints", "frontier.lookup.urls", "frontier.seenSet.asked", "frontier.seenSet.batch", "frontier.residency.asked",
 		"frontier.Request.Fingerprints", "frontier.Request.Names", "frontier.Request.URLs",
