@@ -205,7 +205,7 @@ func (p *Page) Choose(scores []float32) []bool {
 }
 
 // fill keeps what is doubtful where holes would be left: the heading of a section that is content,
-// code in an element most of which is, and anything in a small one, such as the signature above a
+// the term of a description that is, whatever its classes; code in an element most of which is, and anything in a small one, such as the signature above a
 // description.
 func (p *Page) fill(keep []bool, scores []float32) {
 	const (
@@ -223,11 +223,11 @@ func (p *Page) fill(keep []bool, scores []float32) {
 		kept[p.All[i].Parent] += kept[i]
 	}
 	for k := len(keep) - 1; k >= 0; k-- {
-		if keep[k] || scores[k] < unlikely {
+		block := p.All[p.Index[k]].Node.DataAtom
+		if keep[k] || scores[k] < unlikely && block != atom.Dt {
 			continue
 		}
-		block := p.All[p.Index[k]].Node.DataAtom
-		if isHeading(block) && block != atom.H1 {
+		if isHeading(block) && block != atom.H1 || block == atom.Dt {
 			keep[k] = k+1 < len(keep) && keep[k+1]
 			continue
 		}
