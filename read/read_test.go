@@ -114,9 +114,10 @@ func TestFolder(t *testing.T) {
 	site := manual()
 	url, job := start(t, site)
 	to := filepath.Join(t.TempDir(), "out")
+	var o Options
 	run := func(want Counts) map[string]string {
 		t.Helper()
-		got, err := Folder(t.Context(), job, to, Options{})
+		got, err := Folder(t.Context(), job, to, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,6 +161,11 @@ func TestFolder(t *testing.T) {
 	}
 	if modified(t, to, url, "chapter/5.html.md") != before {
 		t.Error("the file of a chapter that has not changed was written")
+	}
+
+	o.Where = `url contains "/chapter/"` // the last page goes
+	if files = run(Counts{Pages: 20, Unchanged: 20, Gone: 1}); files["index.html.md"] != "" {
+		t.Error("the first page is gone, and its file is not")
 	}
 }
 
@@ -316,6 +322,8 @@ func TestHostileFolder(t *testing.T) {
 	for _, err := range []error{
 		os.Mkdir(filepath.Join(to, host), 0o777),
 		os.Symlink(outside, filepath.Join(to, host, "link")),
+		os.Mkdir(filepath.Join(to, host, "other"), 0o777),
+		os.Symlink("other", filepath.Join(to, host, "inside")),
 		os.Symlink(filepath.Join(outside, "file"), filepath.Join(to, host, "x.md")),
 	} {
 		if err != nil {
@@ -328,7 +336,7 @@ func TestHostileFolder(t *testing.T) {
 	for _, url := range []string{
 		"http://a.test/../../etc/passwd", "http://a.test/%2e%2e/%2e%2e/x", "http://a.test/a%00b", "http://a.test/CON", "http://a.test/x.md/y",
 		"http://a.test/" + strings.Repeat("long", 1000), "http://a.test/" + strings.Repeat("d/", 400), "http://a.test/.weft.part",
-		"http://a.test/A", "http://a.test/a", "http://a.test/b?q=../../c", "http://a.test/x", "http://a.test/x/", "http://a.test/link/in",
+		"http://a.test/A", "http://a.test/a", "http://a.test/b?q=../../c", "http://a.test/x", "http://a.test/x/", "http://a.test/link/in", "http://a.test/inside/in",
 	} {
 		_, name := orderOf(url)
 		e := &entry{name: name}
@@ -345,7 +353,7 @@ func TestHostileFolder(t *testing.T) {
 		}
 		names[strings.ToLower(file)] = url
 		err = f.write(file, []byte("text"))
-		if isLink := strings.Contains(url, "/link/"); isLink != (err != nil) {
+		if isLink := strings.HasSuffix(url, "/in"); isLink != (err != nil) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
