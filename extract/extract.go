@@ -32,13 +32,14 @@ const (
 type Extractor struct {
 	kinds      []*kind
 	structured bool
+	steps      int // of a page; tests allow fewer
 }
 
 // New returns an extractor for rules; with structured, of structured data, too. Its error is a
 // *RuleError.
 func New(rules []Rule, structured bool) (*Extractor, error) {
 	kinds, err := compile(rules)
-	return &Extractor{kinds, structured}, err
+	return &Extractor{kinds, structured, steps}, err
 }
 
 // Wants reports whether there may be an item of a page.
@@ -110,6 +111,7 @@ func Parse(body []byte) (*html.Node, error) {
 // nil, found is called with what selectors have found.
 func (x *Extractor) Tree(url weburl.URL, root *html.Node, cut error, found func(Match)) (items []record.Item) {
 	p := newPage(url, root, found)
+	p.allow(x.steps)
 	if cut != nil {
 		p.note("%s", strings.ReplaceAll(cut.Error(), "\n", "; "))
 	}
@@ -161,9 +163,14 @@ func newPage(url weburl.URL, root *html.Node, found func(Match)) *page {
 			p.elements = append(p.elements, n)
 		}
 	}
-	p.work.Steps = steps + stepsElement*len(p.elements)
-	p.allowed = p.work.Steps
+	p.allow(steps)
 	return p
+}
+
+// allow sets the work that the page may take: steps, and some for each element.
+func (p *page) allow(steps int) {
+	p.allowed = steps + stepsElement*len(p.elements)
+	p.work.Steps = p.allowed
 }
 
 // spend takes steps of the work, and reports whether there were enough.
