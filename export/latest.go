@@ -206,7 +206,7 @@ func (s *source) eachEdge(condition string, nodes func(add func(url string) erro
 			}
 		}
 		return s.eachLink(old, func(l *record.Link, e entry) error {
-			if holds, err := filter.Matches(l); err != nil || !holds {
+			if holds, err := matches(filter, condition, l); err != nil || !holds {
 				others.Add(e.line)
 				return err
 			}

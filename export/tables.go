@@ -125,7 +125,7 @@ func tableOf[T any](name string, first []string, rows func(*source) iter.Seq2[*T
 				}
 				holds := false
 				if err == nil {
-					holds, err = filter.Matches(row)
+					holds, err = matches(filter, condition, row)
 				}
 				if err != nil {
 					yield(reflect.Value{}, err)
@@ -149,6 +149,15 @@ func compile[T any](condition string) (*where.Filter[T], error) {
 		return nil, &OptionError{"where", condition, err}
 	}
 	return filter, nil
+}
+
+// matches reports whether a condition holds for a row. Errors: *OptionError, where it cannot be told.
+func matches[T any](filter *where.Filter[T], condition string, row *T) (bool, error) {
+	holds, err := filter.Matches(row)
+	if err != nil {
+		err = &OptionError{"where", condition, err}
+	}
+	return holds, err
 }
 
 // only returns the named columns, in the order of the names.

@@ -142,6 +142,8 @@ func (f *exportFlags) run(dir string) error {
 			return &exit{exitInterrupted, errors.New("interrupted: the export is incomplete")}
 		case ctx.Err() != nil:
 			return &exit{exitInterrupted, errors.New("interrupted: nothing was written to " + strconv.Quote(f.output))}
+		case errors.As(err, &wrong): // for a value that is found on the way
+			return &exit{exitError, fmt.Errorf("--%s %.128q: %w", wrong.Option, wrong.Value, wrong.Err)}
 		case f.output == "-":
 			return standardOutput(err)
 		case errors.Is(err, export.ErrNoLinks):

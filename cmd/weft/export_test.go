@@ -187,7 +187,7 @@ func TestExportMistakes(t *testing.T) {
 		"job -o none/a.csv":                           `1: weft: open none/a.csv.part-`,
 		"job -o /dev/full --format csv":               `1: weft: `,
 		"job -o /dev/full --format edges":             `1: weft: `,
-		"job -o a.csv --where split(url,'x')[9]==url": `1: weft: index out of range`,
+		"job -o a.csv --where split(url,'x')[9]==url": `1: weft: --where "split(url,'x')[9]==url": index out of range`,
 	} {
 		e := weftIn(t, dir, append([]string{"export"}, strings.Fields(args)...)...)
 		if got := fmt.Sprintf("%d: %s", e.code, e.stderr); !strings.HasPrefix(got, want) || strings.Count(e.stderr, "\n") != 1 || e.stdout != "" {

@@ -112,7 +112,9 @@ func selected[T any](values iter.Seq2[T, error], condition *where.Filter[T]) ite
 		for v, err := range values {
 			holds := err != nil
 			if err == nil {
-				holds, err = condition.Matches(&v)
+				if holds, err = condition.Matches(&v); err != nil {
+					err = &exit{exitError, fmt.Errorf("--where: %w", err)}
+				}
 			}
 			if (holds || err != nil) && !yield(v, err) {
 				return
