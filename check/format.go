@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -51,10 +52,18 @@ func FormatOf(name, file string) (Format, error) {
 	return Format{}, fmt.Errorf("format %.64q, expected one of %s", name, strings.Join(all, ", "))
 }
 
-// clean replaces what could drive a terminal, line ends, and the beginning of what GitHub takes for a
-// command anywhere in a line: ##[command].
+// inLog begins what CI servers take for commands: anywhere in a line ##[command] of GitHub and
+// ##vso[command] of Azure Pipelines, and at the beginning of a line, behind spaces, ::command::.
+var inLog = regexp.MustCompile(`##[A-Za-z]*\[`)
+
+// clean replaces what could drive a terminal, line ends, and the beginnings of commands to CI servers.
 func (s Style) clean(text string) string {
-	text = strings.ReplaceAll(text, "##[", `##\u005b`)
+	if strings.Contains(text, "##") {
+		text = inLog.ReplaceAllStringFunc(text, func(begin string) string { return begin[:len(begin)-1] + `\u005b` })
+	}
+	if rest := strings.TrimSpace(text); strings.HasPrefix(rest, "::") {
+		text = `\u003a` + rest[1:]
+	}
 	if s.Clean != nil {
 		return s.Clean(text)
 	}

@@ -104,6 +104,9 @@ func (r *Reader) tag(t *links.Tag) {
 func (r *Reader) anchor(name []byte) {
 	if len(name) > 0 && len(r.facts.Anchors) < mostAnchors {
 		r.facts.Anchors = append(r.facts.Anchors, Anchor(name))
+		if decoded := percentDecoded(string(name)); decoded != string(name) { // a fragment of the same letters means this one
+			r.facts.Anchors = append(r.facts.Anchors, Anchor(decoded))
+		}
 	}
 	if rest, ok := bytes.CutPrefix(name, usersOwn); ok {
 		r.anchor(rest)
@@ -144,9 +147,14 @@ func fragmentOf(fragment string) (name string, ok bool) {
 	if fragment == "" || strings.HasPrefix(fragment, "/") || strings.HasPrefix(fragment, "!") {
 		return "", false
 	}
-	name = fragment
-	if decoded, err := url.PathUnescape(fragment); err == nil && utf8.ValidString(decoded) {
-		name = decoded
-	}
+	name = percentDecoded(fragment)
 	return name, !strings.EqualFold(name, "top")
+}
+
+// percentDecoded returns a fragment or an id without percent-encoding; as it is, if it has none.
+func percentDecoded(text string) string {
+	if decoded, err := url.PathUnescape(text); err == nil && utf8.ValidString(decoded) {
+		return decoded
+	}
+	return text
 }

@@ -97,8 +97,8 @@ func Rules() []Rule { return slices.Clone(rules) }
 // RuleSet is a set of rules, by their position in Rules. The zero RuleSet is that of links.
 type RuleSet uint64
 
-// ParseRules reads names of rules and groups, and "all", separated by commas. A name with "-" or
-// "no-" in front leaves the rule out; if the first has it, the others are those of links.
+// ParseRules reads names of rules and groups, and "all", separated by commas. A name with "-" in
+// front leaves the rule out; if the first has it, the others are those of links.
 func ParseRules(list string) (RuleSet, error) {
 	var s RuleSet
 	for i, word := range strings.Split(list, ",") {
