@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -38,6 +39,7 @@ type Options struct {
 // analysis collects the findings of a check.
 type analysis struct {
 	Options
+	ctx    context.Context
 	report *Report
 	joins  *joins
 	reader *Reader
@@ -49,14 +51,14 @@ type analysis struct {
 	err    error                   // the first
 }
 
-func newAnalysis(subject string, o Options) *analysis {
+func newAnalysis(ctx context.Context, subject string, o Options) *analysis {
 	o.Order = cmp.Or(o.Order, ByPage)
 	o.Depth, o.SlowMS, o.HugeBytes = cmp.Or(o.Depth, 5), cmp.Or(o.SlowMS, 3000), cmp.Or(o.HugeBytes, 2<<20)
 	o.bounds = bounds{cmp.Or(o.bounds.links, 100_000), cmp.Or(o.bounds.findings, 64<<20)}
 	return &analysis{
-		Options: o, reader: NewReader(o.Agent), joins: newJoins(o.Dir), count: func(*Finding) {}, name: weburl.URL.String,
+		Options: o, ctx: ctx, reader: NewReader(o.Agent), joins: newJoins(o.Dir), count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
-			Subject: subject, Order: o.Order, findings: extsort.New(o.Dir), baseline: o.Baseline,
+			Subject: subject, Order: o.Order, ctx: ctx, findings: extsort.New(o.Dir), baseline: o.Baseline,
 			Totals: Totals{
 				Rules: make(map[string]int), Statuses: make(map[string]int), Depths: make(map[int]int),
 				Times: buckets(timeBounds), Sizes: buckets(sizeBounds),
@@ -150,6 +152,7 @@ func checked(l *links.Link) bool {
 
 // link checks a link of a document.
 func (a *analysis) link(d *document, l *links.Link) {
+	a.fail(a.ctx.Err())
 	d.links++
 	a.report.Totals.Links++
 	if d.links > a.bounds.links {
@@ -298,7 +301,7 @@ func responds(o *outcome) bool {
 
 // end finishes the report.
 func (a *analysis) end() (*Report, error) {
-	a.fail(a.joins.each(a.found))
+	a.fail(a.joins.each(a.ctx, a.found))
 	if err := a.joins.close(); a.err == nil {
 		a.err = err
 	}

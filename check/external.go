@@ -1,6 +1,8 @@
 package check
 
 import (
+	"context"
+
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
@@ -15,9 +17,9 @@ const ExternalBody = 4 << 20
 // Unread returns the external pages of a job, by their URL, that links name a place on and whose
 // bodies the job does not have, or only the beginning. They are there, so that one request for each
 // is all that [Options].ExternalFragments takes.
-func Unread(dir string, o Options) (map[string]bool, error) {
+func Unread(ctx context.Context, dir string, o Options) (map[string]bool, error) {
 	o.Rules, o.ExternalFragments = named(MissingFragment), false
-	s, err := newSite(dir, o)
+	s, err := newSite(ctx, dir, o)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func TestFaults(t *testing.T) {
 	}
 	s := httptest.NewServer(site)
 	defer s.Close()
-	r, err := check.Job(crawl(t, s.URL), check.Options{})
+	r, err := check.Job(t.Context(), crawl(t, s.URL), check.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,13 +35,13 @@ var indexFiles = []string{"index.html", "index.htm", "README.md", "readme.md", "
 // Files checks files of HTML and Markdown, and those in folders, hidden ones and node_modules left
 // out. Links to files lead to the disk; a URL that begins with a slash, to the folder that was given.
 // Links to the Web are what the job in web says; without one, they are unchecked.
-func Files(paths []string, web string, o Options) (*Report, error) {
-	d := &disk{analysis: newAnalysis(strings.Join(paths, " "), o), files: make(map[string]*file)}
+func Files(ctx context.Context, paths []string, web string, o Options) (*Report, error) {
+	d := &disk{analysis: newAnalysis(ctx, strings.Join(paths, " "), o), files: make(map[string]*file)}
 	d.analysis.look = d.find
 	d.analysis.count, d.analysis.name = d.countFinding, nameOf
 	if web != "" {
 		var err error
-		if d.web, err = openTargets(web, o.Canon, o.Accept); err != nil {
+		if d.web, err = openTargets(ctx, web, o.Canon, o.Accept); err != nil {
 			return nil, err
 		}
 		defer d.web.close()
@@ -83,10 +84,10 @@ func (d *disk) ofWeb(dir string) error {
 
 // OffSite returns the links of files to the Web, each once, in the order of the files: what a job has
 // to have for [Files]. Their number is bounded.
-func OffSite(paths []string, o Options) ([]string, error) {
+func OffSite(ctx context.Context, paths []string, o Options) ([]string, error) {
 	seen := make(map[string]bool)
 	var all []string
-	d := &disk{analysis: newAnalysis("", o), files: make(map[string]*file)}
+	d := &disk{analysis: newAnalysis(ctx, "", o), files: make(map[string]*file)}
 	d.analysis.look = func(u weburl.URL) (outcome, error) {
 		if to := u.Canonical().String(); u.IsHTTP() && !seen[to] && len(all) < mostOffSite {
 			seen[to] = true
@@ -133,11 +134,12 @@ func (d *disk) walk(path string) error {
 		}
 		return d.read(path, path, true)
 	}
-	return filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+	top := path + string(filepath.Separator) // or WalkDir would not enter a symbolic link
+	return filepath.WalkDir(top, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case name != path && strings.HasPrefix(e.Name(), "."), e.IsDir() && e.Name() == "node_modules":
+		case name != top && strings.HasPrefix(e.Name(), "."), e.IsDir() && e.Name() == "node_modules":
 			if e.IsDir() {
 				return filepath.SkipDir
 			}

@@ -49,13 +49,14 @@ func TestFiles(t *testing.T) {
 		"docs/README.md": "---\ntitle: \"[x](front)\"\n---\n# Hello, *World*!\n\n[sub](sub/) [gone](gone.md) [ref][r] [frag](sub/page.html#b%20c)\n" +
 			"[bad](sub/page.html#no) <a name=\"old\"></a> [a](#hello-world) [b](#old) [c](#none) [d](/other.md#größe-1) [up](../up.md#x-1)\n" +
 			"![img](i.png) <mailto:a@b@c> [web](http://example.org/) [line](code.go#L10)\n\n```\n[code](none.md)\n```\n\n[r]: nothing.html\n",
-		"docs/other.md":       "# Größe\n## Größe\n",
-		"docs/sub/page.html":  "<p id='b c'><a href=../README.md>x</a>\n<img src=\"none.png\"><a href=./>folder</a><a href='page.html?v=1#top'>self</a>",
+		"docs/other.md": "# Größe\n## Größe\n",
+		"docs/sub/page.html": "<p id='b c'><a href=../README.md>x</a>\n<img src=\"none.png\"><a href=./>folder</a><a href='page.html?v=1#top'>self</a>" +
+			"<p id='c%20d'><a href='#c%20d'>written alike</a><a href='#c%2520d'>and encoded</a>",
 		"docs/code.go":        "package x",
 		"docs/.hidden/a.html": "<a href=none>",
 		"up.md":               "# X\n# X\n[not checked](none)\n",
 	})
-	r, err := Files([]string{"docs"}, "", Options{})
+	r, err := Files(t.Context(), []string{"docs"}, "", Options{})
 	got := found(t, r, err)
 	want := []string{
 		"docs/README.md:6:20 broken-link docs/gone.md",
@@ -69,12 +70,19 @@ func TestFiles(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	off, err := OffSite([]string{"docs"}, Options{})
+	off, err := OffSite(t.Context(), []string{"docs"}, Options{})
 	if err != nil || !slices.Equal(off, []string{"http://example.org/"}) {
 		t.Errorf("%q, %v", off, err)
 	}
-	if _, err := Files([]string{"docs/code.go"}, "", Options{}); err == nil {
+	if _, err := Files(t.Context(), []string{"docs/code.go"}, "", Options{}); err == nil {
 		t.Error("no error for a file of another type")
+	}
+	if err := os.Symlink("docs", "link"); err != nil {
+		t.Fatal(err)
+	}
+	r, err = Files(t.Context(), []string{"link"}, "", Options{})
+	if got := found(t, r, err); len(got) != len(want) || got[0] != "link/README.md:6:20 broken-link link/gone.md" {
+		t.Errorf("by a symbolic link: %q", got)
 	}
 }
 
@@ -102,7 +110,7 @@ func TestHostileFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Files([]string{"."}, "", Options{})
+	r, err := Files(t.Context(), []string{"."}, "", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +131,7 @@ func TestHostileFiles(t *testing.T) {
 	if err := syscall.Mkfifo("pages.jsonl", 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Job(".", Options{}); err == nil {
+	if _, err := Job(t.Context(), ".", Options{}); err == nil {
 		t.Error("a job whose records are a pipe was read")
 	}
 }
@@ -132,18 +140,18 @@ func TestHostileFiles(t *testing.T) {
 // machine has there, and one that begins with two, to another host.
 func TestFilesAsPublished(t *testing.T) {
 	write(t, map[string]string{"docs/a b.html": "<a href=/tmp/>x</a><a href=' /in'>y</a><script src=//cdn.test:8080/x.js></script>", "docs/in": ""})
-	r, err := Files([]string{"docs"}, "", Options{})
+	r, err := Files(t.Context(), []string{"docs"}, "", Options{})
 	if got, want := found(t, r, err), []string{"docs/a b.html:1:9 broken-link /tmp/"}; !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	web := makeJob(t, answer("https://cdn.test:8080/x.js", 404, ""))
-	if r, err = Files([]string{"docs"}, web, Options{}); err != nil || r.Totals.URLs != 1 || r.Totals.Broken != 1 {
+	if r, err = Files(t.Context(), []string{"docs"}, web, Options{}); err != nil || r.Totals.URLs != 1 || r.Totals.Broken != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if got := found(t, r, err); len(got) != 2 || got[1] != "docs/a b.html:1:52 broken-link https://cdn.test:8080/x.js" {
 		t.Errorf("%q", got)
 	}
-	off, err := OffSite([]string{"docs"}, Options{})
+	off, err := OffSite(t.Context(), []string{"docs"}, Options{})
 	if err != nil || !slices.Equal(off, []string{"https://cdn.test:8080/x.js"}) {
 		t.Errorf("%q, %v", off, err)
 	}

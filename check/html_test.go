@@ -24,7 +24,7 @@ var hostile = []string{
 
 // aReport returns a report with findings, many of them hostile, on two pages.
 func aReport(t *testing.T, n int, order Order) *Report {
-	a := newAnalysis("https://site.example/"+hostile[0], Options{Order: order})
+	a := newAnalysis(t.Context(), "https://site.example/"+hostile[0], Options{Order: order})
 	r := a.report
 	t.Cleanup(func() { r.Close() })
 	r.Began = time.Date(2026, 11, 23, 9, 12, 0, 0, time.UTC)

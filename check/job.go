@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,8 +17,8 @@ import (
 // Job checks the pages and links of a job, by its last visit. It reads the files of the folder alone;
 // the job may be running. Links are read from the bodies that the job has kept; without any, each
 // URL that fails is reported with the pages that package refs names.
-func Job(dir string, o Options) (*Report, error) {
-	j, err := newSite(dir, o)
+func Job(ctx context.Context, dir string, o Options) (*Report, error) {
+	j, err := newSite(ctx, dir, o)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +52,8 @@ type site struct {
 }
 
 // newSite opens a job. Its targets and bodies are to be closed.
-func newSite(dir string, o Options) (*site, error) {
-	t, err := openTargets(dir, o.Canon, o.Accept)
+func newSite(ctx context.Context, dir string, o Options) (*site, error) {
+	t, err := openTargets(ctx, dir, o.Canon, o.Accept)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func newSite(dir string, o Options) (*site, error) {
 		t.close()
 		return nil, err
 	}
-	s := &site{analysis: newAnalysis(dir, o), targets: t, bodies: b}
+	s := &site{analysis: newAnalysis(ctx, dir, o), targets: t, bodies: b}
 	s.look = func(u weburl.URL) (outcome, error) { return t.look(t.keyOf(u), o.Accept) }
 	s.count = s.countFinding
 	return s, nil
@@ -175,6 +176,8 @@ func (s *site) visited(from *target) func(weburl.URL, *links.Link, *outcome) {
 // sitemap checks the entries of a sitemap.
 func (s *site) sitemap(u weburl.URL, r *record.Record, body []byte) {
 	s.siteMaps++
+	s.doc = &document{name: r.URL}
+	defer func() { s.doc = nil }()
 	sitemap.Read(sitemap.Document{Base: u, ContentType: r.Type(), Body: body}, sitemap.Options{}, func(e sitemap.Entry) bool {
 		s.report.Totals.Links++
 		f := Finding{Page: r.URL, Tag: "sitemap", Attr: "loc", URL: e.URL.String()}

@@ -1,11 +1,14 @@
 package check
 
 import (
+	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +59,7 @@ func makeJob(t testing.TB, all ...made) string {
 
 // TestSecure: mixed content, and links by http where https answers.
 func TestSecure(t *testing.T) {
-	r, err := Job(makeJob(t,
+	r, err := Job(t.Context(), makeJob(t,
 		htmlPage("https://a.test/", "<title>a</title><a href=http://a.test/b>b</a><a href=http://c.test/>c</a>\n<img alt src=http://a.test/i><script src=http://a.test/i></script><a href=http://a.test/i>i</a>"),
 		htmlPage("https://a.test/b", "<title>b</title>"), htmlPage("http://a.test/b", "<title>b</title>"),
 		answer("http://c.test/", 200, ""), answer("http://a.test/i", 200, ""),
@@ -86,7 +89,7 @@ func TestProbe(t *testing.T) {
 		"to another":       {[]made{probe("https://b.test/", 301, "https://www.b.test/"), probe("https://www.b.test/", 200, "")}, 2},
 		"the page has not": {[]made{probe("https://b.test/", 200, ""), answer("https://b.test/1", 404, "")}, 1},
 	} {
-		r, err := Job(makeJob(t, append(c.probes, htmlPage("http://a.test:80/", "<a href=http://b.test/1></a><a href=http://b.test/2></a>"),
+		r, err := Job(t.Context(), makeJob(t, append(c.probes, htmlPage("http://a.test:80/", "<a href=http://b.test/1></a><a href=http://b.test/2></a>"),
 			answer("http://b.test/1", 200, ""), answer("http://b.test/2", 200, ""))...), Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +113,7 @@ func TestSite(t *testing.T) {
 	home := htmlPage("http://a.test/", `<title>home</title><meta name=description content="This  one"><img src=x><img src=y alt><img src=z role=presentation>`+
 		`<a href=/slow></a><a href=/deep></a><a href=/huge></a><a href=/same1></a><a href=/same2></a><a href=/none></a><a href=/hidden></a><a href=/de></a><a href=/en></a><a href=/fr></a>`)
 	home.From, home.Depth = "", 0
-	r, err := Job(makeJob(t, home, slow, deep, sitemap,
+	r, err := Job(t.Context(), makeJob(t, home, slow, deep, sitemap,
 		page("/huge", "huge", strings.Repeat(" ", 3<<20)),
 		page("/same1", "Same", ""), page("/same2", "same", `<meta name=description content="This one">`), page("/same3", "Same", ""),
 		page("/none", "", `<link rel=canonical href=/none#x>`), page("/hidden", "hidden", "<meta name=robots content=noindex>"), page("/orphan", "orphan", "<link rel=canonical href=/>"),
@@ -133,7 +136,7 @@ func TestSite(t *testing.T) {
 
 // TestCutPage: of a page that could not be read to its end, nobody knows which fragments it lacks.
 func TestCutPage(t *testing.T) {
-	r, err := Job(makeJob(t, htmlPage("http://a.test/", "<a href=/b#x>x</a><a href=/c#x>x</a>"),
+	r, err := Job(t.Context(), makeJob(t, htmlPage("http://a.test/", "<a href=/b#x>x</a><a href=/c#x>x</a>"),
 		htmlPage("http://a.test/b", "<title>b</title><!-- <a href=/>"), htmlPage("http://a.test/c", "<title>c</title>")), Options{})
 	if got, want := found(t, r, err), []string{"http://a.test/:1:27 missing-fragment http://a.test/c#x"}; !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
@@ -144,7 +147,7 @@ func TestCutPage(t *testing.T) {
 func TestLastRecord(t *testing.T) {
 	was, is := htmlPage("http://a.test/", "<a href=/b><a href=/c>"), htmlPage("http://a.test/", "<a href=/b>\n<a href=/c>")
 	is.Visit = 2
-	r, err := Job(makeJob(t, was, answer("http://a.test/b", 404, ""), answer("http://a.test/c", 200, ""), is, answer("http://a.test/b", 200, ""), answer("http://a.test/c", 410, "")), Options{})
+	r, err := Job(t.Context(), makeJob(t, was, answer("http://a.test/b", 404, ""), answer("http://a.test/c", 200, ""), is, answer("http://a.test/b", 200, ""), answer("http://a.test/c", 410, "")), Options{})
 	if err == nil {
 		for row := range r.Pages() {
 			if row.URL == "http://a.test/" && (row.LinksOut != 2 || row.Errors != 1) {
@@ -175,7 +178,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Job(dir, Options{Order: ByTarget, bounds: bounds{links: 4000, findings: 400_000}})
+	r, err := Job(t.Context(), dir, Options{Order: ByTarget, bounds: bounds{links: 4000, findings: 400_000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,6 +195,52 @@ func TestHostile(t *testing.T) {
 	}
 	if n == 0 || n != 4001-r.Totals.Unlisted {
 		t.Errorf("%d findings, %+v", n, r.Totals)
+	}
+}
+
+// TestHostileSitemap: of the findings of a sitemap, some are listed.
+func TestHostileSitemap(t *testing.T) {
+	list, all := "<urlset>", []made(nil)
+	for i := range 100 {
+		url := fmt.Sprintf("http://a.test/%d", i)
+		list += "<url><loc>" + url + "</loc></url>"
+		all = append(all, answer(url, 404, ""))
+	}
+	sitemap := htmlPage("http://a.test/sitemap.xml", list+"</urlset>")
+	sitemap.Sitemap, sitemap.ContentType = "urlset", "text/xml"
+	r, err := Job(t.Context(), makeJob(t, append(all, sitemap)...), Options{bounds: bounds{findings: 10_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if n := r.Totals; n.Errors != 100 || n.Unlisted == 0 || n.Unlisted == 100 {
+		t.Errorf("%+v", n)
+	}
+}
+
+// TestCanceled: a check ends with its context, also one whose findings are being read.
+func TestCanceled(t *testing.T) {
+	page := htmlPage("http://a.test/", "<a href=/b></a><a href=/b></a>")
+	dir := makeJob(t, page, answer("http://a.test/b", 404, ""))
+	write(t, map[string]string{"a.html": page.body})
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := Job(ctx, dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cancel()
+	var last error
+	for _, last = range r.Findings() {
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("findings end with %v", last)
+	}
+	if _, err := Job(ctx, makeJob(t, answer("http://a.test/b", 404, "")), Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("the check of a job ends with %v", err)
+	}
+	if _, err := Files(ctx, []string{"."}, "", Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("the check of files ends with %v", err)
 	}
 }
 
@@ -212,7 +261,7 @@ func TestSoft404(t *testing.T) {
 	} {
 		home := htmlPage("http://a.test/", "<a href=/gone></a><a href=/b></a><a href=/old></a>")
 		home.From = ""
-		r, err := Job(makeJob(t, home, htmlPage("http://a.test/gone", says), htmlPage("http://a.test/b", "here"),
+		r, err := Job(t.Context(), makeJob(t, home, htmlPage("http://a.test/gone", says), htmlPage("http://a.test/b", "here"),
 			answer("http://a.test/old", 302, "http://a.test/gone"), htmlPage(up.String(), says)), Options{})
 		if got := found(t, r, err); !slices.Equal(got, want) {
 			t.Errorf("%q\nwant %q", got, want)
@@ -222,21 +271,22 @@ func TestSoft404(t *testing.T) {
 
 // TestTextIsHarmless: what the Web says drives no terminal, and writes no command to a CI log.
 func TestTextIsHarmless(t *testing.T) {
-	r, err := Job(makeJob(t, htmlPage("http://a.test/", "<a href='http://[\x1b[31m'>\x1b]0;x\x07\u009b</a>\n<a href=\"mailto:a\n::error::x\">y</a>"), answer("http://a.test/b", 404, "")), Options{})
+	r, err := Job(t.Context(), makeJob(t, htmlPage("http://a.test/", "<a href='http://[\x1b[31m'>\x1b]0;x\x07\u009b</a>\n<a href=\"mailto:a\n::error::x\">y</a><img src='::error::z'><a href='http://[/##vso[x'>##[y</a>"), answer("http://a.test/b", 404, "")), Options{Rules: named("all")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if r.Totals.Errors != 2 {
+	if r.Totals.Errors != 3 {
 		t.Errorf("%+v", r.Totals)
 	}
+	command := regexp.MustCompile(`(?m)^\s*::error::[xz]|##(vso)?\[`) // to GitHub, to Azure Pipelines
 	for _, name := range []string{"text", "markdown", "github", "junit"} {
 		var out strings.Builder
 		f, err := FormatOf(name, "")
 		if err == nil {
 			err = f.Write(&out, r, Style{})
 		}
-		if err != nil || strings.ContainsAny(out.String(), "\x1b\x07\u009b") || strings.Contains(out.String(), "\n::error::x") {
+		if err != nil || strings.ContainsAny(out.String(), "\x1b\x07\u009b") || command.MatchString(out.String()) {
 			t.Errorf("%s: %q, %v", name, out.String(), err)
 		}
 	}
@@ -250,7 +300,7 @@ func TestStrangeRecords(t *testing.T) {
 	failed.ErrorKind, failed.Error = strings.Repeat("k\x01", 200_000), strings.Repeat("<", 200_000)
 	home := htmlPage("http://a.test/", "<a href=/failed></a><a href=/long#x></a><link rel=canonical href=/long>")
 	home.URL += "?" + strings.Repeat("&", 300_000)
-	r, err := Job(makeJob(t, odd, home, failed, answer("http://a.test/long", 301, "http://b.test/?"+strings.Repeat("&", 250_000)), answer("http://b.test/?"+strings.Repeat("&", 250_000), 200, "")),
+	r, err := Job(t.Context(), makeJob(t, odd, home, failed, answer("http://a.test/long", 301, "http://b.test/?"+strings.Repeat("&", 250_000)), answer("http://b.test/?"+strings.Repeat("&", 250_000), 200, "")),
 		Options{Order: ByTarget, Rules: named("all")})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 
@@ -77,7 +78,7 @@ func (j *joins) alternatesRead(page key) error {
 func short(k key) uint64 { return max(1, binary.BigEndian.Uint64(k[:])) }
 
 // each calls use for what is mentioned, and not had by a page that was read.
-func (j *joins) each(use func(Finding)) error {
+func (j *joins) each(ctx context.Context, use func(Finding)) error {
 	var read, has []byte // the beginnings of lines
 	return j.lines.Each(func(l []byte) error {
 		head := l[:lineHead-1]
@@ -94,7 +95,7 @@ func (j *joins) each(use func(Finding)) error {
 			}
 			use(f)
 		}
-		return nil
+		return ctx.Err()
 	})
 }
 

@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -173,6 +174,7 @@ type Report struct {
 	Totals  Totals
 	Order   Order // of Findings
 
+	ctx      context.Context // of who makes it: Findings and Pages end with it, too
 	findings *extsort.Sorter
 	baseline *Baseline
 	pages    func(yield func(PageRow, error) bool)
@@ -202,7 +204,7 @@ func (r *Report) Findings() iter.Seq2[Finding, error] {
 			if !yield(f, nil) {
 				return errStopped
 			}
-			return nil
+			return r.ctx.Err()
 		})
 		if err != nil && err != errStopped {
 			yield(Finding{}, err)

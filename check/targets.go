@@ -3,6 +3,7 @@ package check
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -54,6 +55,7 @@ const (
 
 // targets are the URLs of a job, each by its last record.
 type targets struct {
+	ctx   context.Context
 	canon weburl.RuleSet
 	file  *os.File // pages.jsonl
 	at    map[key]uint32
@@ -75,12 +77,12 @@ const mostKnown = 10_000 // hops
 const maxRecord = 4 << 20
 
 // openTargets reads pages.jsonl of a job.
-func openTargets(dir string, canon weburl.RuleSet, accept []Range) (*targets, error) {
+func openTargets(ctx context.Context, dir string, canon weburl.RuleSet, accept []Range) (*targets, error) {
 	f, err := archive.OpenRegular(filepath.Join(dir, "pages.jsonl"))
 	if err != nil {
 		return nil, err
 	}
-	t := &targets{canon: canon, file: f, at: make(map[key]uint32), known: make(map[key]outcome), missing: make(map[uint64]bool)}
+	t := &targets{ctx: ctx, canon: canon, file: f, at: make(map[key]uint32), known: make(map[key]outcome), missing: make(map[uint64]bool)}
 	err = t.each(func(offset int64, r *record.Record) error {
 		u, err := weburl.Parse(r.URL)
 		switch {
@@ -155,6 +157,9 @@ func (t *targets) each(use func(offset int64, r *record.Record) error) error {
 		line, n, err := readLine(in)
 		if err == io.EOF {
 			return nil
+		}
+		if t.ctx.Err() != nil {
+			return t.ctx.Err()
 		}
 		if err != nil {
 			return fmt.Errorf("pages.jsonl: offset %d: %w", at, err)

@@ -67,7 +67,7 @@ func TestNothingRead(t *testing.T) {
 	for status, want := range map[int]string{503: "nothing could be read", 404: "1 error", 200: "nothing is broken"} {
 		seed := answer("http://a.test/", status, "")
 		seed.From = ""
-		r, err := Job(makeJob(t, seed), Options{})
+		r, err := Job(t.Context(), makeJob(t, seed), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -153,7 +153,19 @@ func (f *checkFlags) outputOptions() []option {
 	}, f.crawl.console.options()...)
 }
 
+// run checks until a signal ends it. One that comes while the crawl runs ends the crawl.
 func (f *checkFlags) run(args []string) error {
+	ctx, stop := untilInterrupted(context.Background())
+	defer stop()
+	err := f.check(ctx, args)
+	var e *exit
+	if errors.As(err, &e) && errors.Is(e.err, context.Canceled) {
+		return &exit{exitInterrupted, errors.New("interrupted: no report was written")}
+	}
+	return err
+}
+
+func (f *checkFlags) check(ctx context.Context, args []string) error {
 	format, err := check.FormatOf(f.format, f.output)
 	if err != nil {
 		return usage("--format: %w", err)
@@ -166,7 +178,7 @@ func (f *checkFlags) run(args []string) error {
 	}
 	if len(args) == 1 && holdsJob(args[0]) {
 		f.ofJob(args[0])
-		return f.report(format, func(o check.Options) (*check.Report, error) { return check.Job(args[0], o) })
+		return f.report(format, func(o check.Options) (*check.Report, error) { return check.Job(ctx, args[0], o) })
 	}
 	files, err := areFiles(args)
 	if err != nil {
@@ -175,7 +187,7 @@ func (f *checkFlags) run(args []string) error {
 	seeds := args
 	if files { // whoever wrote them is not the user
 		f.crawl.options.Scope, f.crawl.options.Distrust = weft.ScopePage, true
-		if seeds, err = f.offSite(args); err != nil {
+		if seeds, err = f.offSite(ctx, args); err != nil {
 			return &exit{exitError, reason(err)}
 		}
 	}
@@ -192,7 +204,7 @@ func (f *checkFlags) run(args []string) error {
 			defer remove()
 		}
 		if stopped == nil && !files && f.options.ExternalFragments {
-			stopped = f.readExternal(dir)
+			stopped = f.readExternal(ctx, dir)
 		}
 	}
 	var e *exit
@@ -202,9 +214,9 @@ func (f *checkFlags) run(args []string) error {
 	f.ofJob(dir)
 	err = f.report(format, func(o check.Options) (*check.Report, error) {
 		if files {
-			return check.Files(args, dir, o)
+			return check.Files(ctx, args, dir, o)
 		}
-		r, err := check.Job(dir, o)
+		r, err := check.Job(ctx, dir, o)
 		if err == nil {
 			r.Subject = cmp.Or(strings.Join(args, " "), dir)
 		}
@@ -228,6 +240,9 @@ func areFiles(args []string) (bool, error) {
 		} else {
 			other = arg
 		}
+	}
+	if found == 0 && other != "" && !strings.Contains(other, ":") {
+		return false, usage("check: %.128q: no such file or job, and no URL such as https://example.org/", other)
 	}
 	if found > 0 && other != "" {
 		return false, usage("check: %.128q: no such file, expected URLs, or files and folders, not both", weft.WithoutSecrets(other))
@@ -272,11 +287,11 @@ func withMadeUp(seeds iter.Seq2[string, error]) iter.Seq2[string, error] {
 }
 
 // offSite returns the links of files to the Web that are to be checked.
-func (f *checkFlags) offSite(files []string) ([]string, error) {
+func (f *checkFlags) offSite(ctx context.Context, files []string) ([]string, error) {
 	if f.internal {
 		return nil, nil
 	}
-	all, err := check.OffSite(files, f.options)
+	all, err := check.OffSite(ctx, files, f.options)
 	return slices.DeleteFunc(all, func(link string) bool {
 		u, err := weburl.Parse(link)
 		return err != nil || guard.BlocksPort(u.EffectivePort())
@@ -329,9 +344,9 @@ func (f *checkFlags) crawled(seeds []string, files bool) (dir string, remove fun
 }
 
 // readExternal has a job read the external pages that links name a place on.
-func (f *checkFlags) readExternal(dir string) error {
+func (f *checkFlags) readExternal(ctx context.Context, dir string) error {
 	f.ofJob(dir)
-	unread, err := check.Unread(dir, f.options)
+	unread, err := check.Unread(ctx, dir, f.options)
 	if err != nil {
 		return &exit{exitError, err}
 	}
@@ -432,6 +447,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 		mode = info.Mode().Perm()
 	}
 	beside, err := os.OpenFile(path+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	isBeside := err == nil
 	if err != nil {
 		if beside, err = os.CreateTemp("", "weft-check-*"); err != nil {
 			return reason(err)
@@ -442,7 +458,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err := errors.Join(write(out), out.Flush(), beside.Close()); err != nil {
 		return err
 	}
-	if filepath.Dir(beside.Name()) == filepath.Dir(path) && os.Rename(beside.Name(), path) == nil {
+	if isBeside && os.Rename(beside.Name(), path) == nil {
 		return nil
 	}
 	in, err := os.Open(beside.Name())

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -345,8 +346,45 @@ func TestCheckNothing(t *testing.T) {
 	if e := weftAmong(t, map[string][]byte{"a.md": []byte("no link")}, "check", "a.md"); e.code != exitDone {
 		t.Errorf("%+v", e)
 	}
+	if e := weftRun(t, "check", "docs/none.md"); e.code != exitUsage || !strings.Contains(e.stderr, "no such file") {
+		t.Errorf("of a file that is not there: %+v", e)
+	}
 	if e := weftRun(t, "check", t.TempDir()); e.code != exitError {
 		t.Errorf("of an empty folder: %+v", e)
+	}
+}
+
+// TestCheckInterrupted: a signal ends a report that is being written, and leaves neither that nor the
+// crawl behind.
+func TestCheckInterrupted(t *testing.T) {
+	t.Parallel()
+	page := "<title>x</title>" + strings.Repeat("<a href='http://['>no valid URL</a>\n", 50_000)
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, page)
+	})
+	cmd, stderr := weftCommand(t, "check", "-o", "report.html", s.URL)
+	temp, report := t.TempDir(), filepath.Join(cmd.Dir, "report.html")
+	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+	if err := errors.Join(os.WriteFile(report, []byte("old"), 0o666), cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan int, 1)
+	go func() { ended <- exitCode(cmd.Wait()) }()
+	writing := func() bool {
+		_, err := os.Stat(report + ".part")
+		return err == nil
+	}
+	for !writing() && len(ended) == 0 {
+		runtime.Gosched()
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	if code := <-ended; code != exitInterrupted || !strings.HasSuffix(stderr.String(), "weft: interrupted: no report was written\n") || strings.Contains(stderr.String(), "finishing") {
+		t.Errorf("exit %d, printed %q", code, stderr)
+	}
+	old, err := os.ReadFile(report)
+	if left, _ := os.ReadDir(temp); string(old) != "old" || len(left) > 0 || writing() {
+		t.Errorf("%.20q, %v, left %v", old, err, left)
 	}
 }
 
@@ -388,6 +426,15 @@ func TestWriteFile(t *testing.T) {
 	}
 	if all, _ := os.ReadDir(dir); len(all) != 3 {
 		t.Errorf("left: %v", all)
+	}
+
+	// Where a killed check has left its half, the report is copied: it has the mode that it had.
+	t.Setenv("TMPDIR", dir)
+	if err := errors.Join(os.WriteFile(file+".part", nil, 0o600), writeFile(file, whole)); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode() != 0o640 {
+		t.Errorf("%v, %v", info, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -138,6 +139,9 @@ func (f *crawlFlags) run(args []string) error {
 		return f.refused(err, con.job, len(args) == 0)
 	}
 	err = con.crawl(c, out, f.input != "" || o.Amend)
+	if f.forCheck {
+		signal.Stop(con.signals) // the report is not made by the crawl
+	}
 	return f.texts.write(con, o.Job, err)
 }
 
