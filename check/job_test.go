@@ -198,6 +198,22 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestNoReferrers: without bodies, and beyond the bound of the file of referrers, what is broken is
+// reported on the page that it was found on.
+func TestNoReferrers(t *testing.T) {
+	on := func(page string, m made) made {
+		m.From = page
+		return m
+	}
+	const home = "http://a.test/"
+	r, err := Job(t.Context(), makeJob(t, on("", answer(home, 200, "")), on(home, answer(home+"gone", 404, "")),
+		on(home, answer(home+"old", 302, home+"lost")), on(home+"old", answer(home+"lost", 404, ""))), Options{})
+	want := []string{home + ":0:0 broken-link " + home + "gone", home + ":0:0 broken-link " + home + "old"}
+	if got := found(t, r, err); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
 // TestHostileSitemap: of the findings of a sitemap, some are listed.
 func TestHostileSitemap(t *testing.T) {
 	list, all := "<urlset>", []made(nil)
