@@ -168,7 +168,7 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 			Traps: scope.Traps{Length: c.MaxURLLength, Depth: c.MaxPathDepth, Repeats: c.MaxRepeats},
 		},
 		HTTP: http1.Options{
-			HTTP1: true, // until the memory of HTTP/2 has a share
+			HTTP1:   true, // until the memory of HTTP/2 has a share
 			Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
 			IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: (c.Concurrency + c.Loops - 1) / c.Loops, MaxKept: shares.Kept,
 			MaxIdleBytes: shares.Idle, MaxSessionBytes: shares.Sessions,
