@@ -11,7 +11,7 @@
 //
 // Package internal/blocks looks up facts about each block: its element, length and links, the
 // classes around it, its neighbours, whether it is one of many alike, words that only boilerplate
-// has. Each fact has a worth, measured on 1,678 pages whose content is known; the sum is the chance
+// has. Each fact has a weight, measured on 1,678 pages whose content is known; the sum is the chance
 // that the block is content. The blocks that make the best page together are copied, with the
 // pictures among them. docs/bench/content.md has the figures, docs/adr/0026-main-content.md the
 // reasons.

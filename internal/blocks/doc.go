@@ -7,12 +7,12 @@
 //   - cue: a word that boilerplate has and other text has not.
 //   - prose: a block of a sentence or more, mostly outside links.
 //   - fact: something that is true of a block, such as a hint around it or the share of links.
-//   - worth: the weight of a fact, measured on pages whose content is known (weights.go).
+//   - weight: what a fact counts, measured on pages whose content is known (weights.go).
 //
 // # Method
 //
 // [Scan] counts words, links and marks in one pass over the tree. The facts about a block
-// (features.go) are looked up, their worths added; the sum is the logarithm of the odds that the
+// (features.go) are looked up, their weights added; the sum is the logarithm of the odds that the
 // block is content (logistic regression). [Page.Choose] takes the blocks that make the best page.
 //
 // # Limits

@@ -7,7 +7,7 @@ import (
 )
 
 // feature is the number of a fact about a block. Facts are numbered in groups; weights.go has the
-// worth of each.
+// weight of each.
 type feature = uint16
 
 // The groups.

@@ -95,13 +95,13 @@ func (p *Page) Facts(k int) []uint16 { return p.features(nil, k) }
 
 // Scores returns the logarithm of the odds that a block is content, for each block. What belongs
 // together, such as the items of a list, has one score.
-func (p *Page) Scores(worth []float32) []float32 {
+func (p *Page) Scores(weight []float32) []float32 {
 	scores := make([]float32, len(p.Index))
 	facts := make([]feature, 0, 64)
 	for k := range p.Index {
 		facts = p.features(facts[:0], k)
 		for _, f := range facts {
-			scores[k] += worth[f]
+			scores[k] += weight[f]
 		}
 	}
 	p.unite(scores)
@@ -242,10 +242,10 @@ func (p *Page) fill(keep []bool, scores []float32) {
 }
 
 // Reason names the rule that speaks most against the block k.
-func (p *Page) Reason(k int, worth []float32) string {
+func (p *Page) Reason(k int, weight []float32) string {
 	least := feature(0)
 	for _, f := range p.features(nil, k) {
-		if worth[f] < worth[least] {
+		if weight[f] < weight[least] {
 			least = f
 		}
 	}

@@ -2,8 +2,8 @@
 
 package blocks
 
-// Worth is the worth of each fact: what it adds to the logarithm of the odds.
-var Worth = []float32{
+// Weights has the weight of each fact: what it adds to the logarithm of the odds.
+var Weights = []float32{
 	0, 0.21, 0.07, -0.22, -0.46, -0.31, -0.25, 0, 0.17, 0.14, -0.09, -0.03, 1.09, -0.11,
 	-0.25, 0.4, -0.12, 0.01, -0.05, -0.19, -0.27, -0.23, -0.03, -0.42, -1.2, -0.08, 0, 0.08,
 	-0.07, 0.04, -0.02, -0.16, -0.35, 0.07, -0.16, -0.41, 0.18, -0.17, -0.3, -0.19, -0.06, 0.27,

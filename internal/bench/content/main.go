@@ -1,5 +1,5 @@
 // Command content measures how well package content finds the main content of pages, and finds the
-// worth of its facts.
+// weight of its facts.
 //
 //	go run ./internal/bench/content -corpora DIR -o docs/bench/content.md
 //	go run ./internal/bench/content -corpora DIR -train > internal/blocks/weights.go
@@ -65,12 +65,12 @@ func each(all []*document, f func(*document)) {
 	wg.Wait()
 }
 
-// with finds the content of some documents, with other worths if they are not nil.
-func with(all []*document, worth []float32, take func(*document) bool) map[string]string {
-	if worth != nil {
-		shipped := blocks.Worth
-		blocks.Worth = worth
-		defer func() { blocks.Worth = shipped }()
+// with finds the content of some documents, with other weights if they are not nil.
+func with(all []*document, weight []float32, take func(*document) bool) map[string]string {
+	if weight != nil {
+		shipped := blocks.Weights
+		blocks.Weights = weight
+		defer func() { blocks.Weights = shipped }()
 	}
 	texts := make(map[string]string)
 	var mu sync.Mutex

@@ -40,10 +40,10 @@ func page(all []*document, peers, site string) ([]byte, error) {
 	maps.Copy(cross, with(all, second, tuned))
 	cpu := timed(bodies(all))
 	rows = append(rows,
-		row{"Weft, each half with worths of the other", cpu, cross, every},
+		row{"Weft, each half with weights of the other", cpu, cross, every},
 		row{"the half not tuned on", 0, cross, held},
 		row{"the half tuned on", 0, with(all, first, tuned), tuned},
-		row{"Weft, worths of all pages, as shipped", 0, with(all, nil, every), every},
+		row{"Weft, weights of all pages, as shipped", 0, with(all, nil, every), every},
 	)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, head, machine.Commit(), runtime.Version(), runtime.NumCPU())

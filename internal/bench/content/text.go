@@ -24,10 +24,10 @@ work; CPU is user and system time, with parsing. The corpora are not in this rep
 Our scores are computed as both benchmarks do: the published outputs of four extractors have their
 published scores, and go-readability (shiori) and go-trafilatura run here have them, too.
 
-The worths of facts ([ADR 26](../adr/0026-main-content.md)) are found by regression. Every second
+The weights of facts ([ADR 26](../adr/0026-main-content.md)) are found by regression. Every second
 page, by name, is of the half that rules were chosen on; the other half confirms, though it was seen
-when rules were compared. *Each half with worths of the other* has no page whose truth has found its
-worths, and is the figure to compare. What is shipped has learned from all pages, as rs-trafilatura
+when rules were compared. *Each half with weights of the other* has no page whose truth has found its
+weights, and is the figure to compare. What is shipped has learned from all pages, as rs-trafilatura
 has.
 `
 	published = `
