@@ -158,7 +158,8 @@ func TestRuleErrors(t *testing.T) {
 		{field(Field{Name: "n"}), "p.n: no selector, expected CSS such as h1 or .price::text, or XPath such as //h1"},
 		{field(Field{Name: "n", Select: "div["}), "p.n: column 5: the end, expected the name of an attribute"},
 		{field(Field{Name: "n", Select: "//a[@href"}), `p.n: column 4: "[@href", expected XPath 1.0: `},
-		{field(Field{Name: "n", Select: "//a[matches(., '(')]"}), "p.n: "},
+		{field(Field{Name: "n", Select: "//a[@x = 'replace(' and matches (., @b)]"}), "p.n: column 25: matches(), expected XPath 1.0"},
+		{field(Field{Name: "n", Select: "replace(//a, 'a', //b)"}), "p.n: column 1: replace(), expected XPath 1.0"},
 		{field(Field{Name: "n", Select: "a", Type: "int"}), `p.n: type: "int", expected one of text, html, number, date, url`},
 		{field(Field{Name: "n", Select: "a", Match: "("}), "p.n: match: \"(\": missing closing ): `(`, expected a regular expression"},
 		{field(Field{Name: "n", Select: "a", Match: "(a)(b)"}), `p.n: match: "(a)(b)": 2 groups, expected at most one`},
@@ -231,6 +232,7 @@ func TestStructured(t *testing.T) {
 // Pages that would take forever, or everything, end with a note.
 func TestHostilePages(t *testing.T) {
 	deep := strings.Repeat("<div>", 300)
+	long := strings.Repeat("x", 60_000)
 	for name, test := range map[string]struct{ selector, body, note string }{
 		"nested":        {"div", strings.Repeat("<div>", 2000) + "x", "elements nested deeper than"},
 		"long":          {"p", "<p>x</p>" + strings.Repeat("    ", 2<<20), "page longer than"},
@@ -238,6 +240,8 @@ func TestHostilePages(t *testing.T) {
 		"combinators":   {"p div div div div div div div, body", deep, "steps of work"},
 		"siblings":      {"//i[count(preceding::i) > count(following::i)]", strings.Repeat("<i>x</i>", 1000), "steps of work"},
 		"texts":         {"//div[contains(., 'nothing')]", deep + strings.Repeat("x", 2<<20), "steps of work"},
+		"attributes":    {"//p[contains(/html/@lang, 'nothing')]", "<html lang=" + long + ">" + strings.Repeat("<p>", 100), "steps of work"},
+		"text nodes":    {"//p[contains(//b/text(), 'nothing')]", "<b>" + long + "</b>" + strings.Repeat("<p>", 100), "steps of work"},
 		"big value":     {"p", "<p>" + strings.Repeat("word ", 100_000), "cut at 65536 bytes"},
 		"big values":    {"b", strings.Repeat("<b>"+strings.Repeat("x", 60_000)+"</b>", 60), "left out"},
 		"many values":   {"b", strings.Repeat("<b>x</b>", 20_000), "more than 10000 values"},
@@ -245,7 +249,7 @@ func TestHostilePages(t *testing.T) {
 	} {
 		r := Rule{Fields: []Field{{Name: "first", Select: "html"}, {Name: "f", Select: test.selector, List: true}}}
 		x := extractor(t, r)
-		x.steps = 100_000
+		x.steps = 400_000
 		all := x.Page(parseURL(t, "http://h/"), []byte(test.body))
 		notes := ""
 		for _, item := range all {
@@ -256,6 +260,22 @@ func TestHostilePages(t *testing.T) {
 		}
 		if !strings.Contains(notes, test.note) {
 			t.Errorf("%s: %d items, notes %.300s, expected %s", name, len(all), notes, test.note)
+		}
+	}
+}
+
+// A text that elements around it share is read and compared again for each.
+func TestHostileTexts(t *testing.T) {
+	body := strings.Repeat("<div>", 300) + strings.Repeat("x", 20_000)
+	for name, f := range map[string]Field{
+		"match":  {Select: "div", Match: "nothing"},
+		"number": {Select: "div", Type: Number},
+	} {
+		f.Name = "f"
+		x := extractor(t, Rule{Fields: []Field{f}})
+		x.steps = 200_000
+		if all := x.Page(parseURL(t, "http://h/"), []byte(body)); len(all) != 1 || !strings.Contains(fmt.Sprint(all[0].Notes), "steps of work") {
+			t.Errorf("%s: %.300v, expected a note", name, all)
 		}
 	}
 }

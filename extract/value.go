@@ -43,7 +43,7 @@ func inline(a atom.Atom) bool {
 func (p *page) textOf(root *html.Node) (text string, cut bool) {
 	var b strings.Builder
 	for n := root; p.spend(1) && b.Len() <= MaxValue; {
-		if n.Type == html.TextNode {
+		if n.Type == html.TextNode && p.spend(min(len(n.Data), MaxValue)>>4) {
 			addText(&b, n.Data)
 		}
 		endsWord(&b, n)
@@ -170,6 +170,9 @@ func (p *page) raw(f *field, h hit) (text string, cut bool) {
 // convert makes a value of a text; nil: it is none.
 func (p *page) convert(f *field, text string) any {
 	if f.match != nil {
+		if !p.spend(len(text)) {
+			return nil
+		}
 		m := f.match.FindStringSubmatch(text)
 		if m == nil {
 			return nil

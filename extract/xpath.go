@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,10 +25,32 @@ type xpathExpr struct {
 // mostXPath bounds an expression, in bytes.
 const mostXPath = 4 << 10
 
+// called finds literals, so that what is in them is none, and calls of the functions of XPath 2.0 in
+// the library that have no bound: the library keeps each pattern, and a result may be the product of
+// two texts of the page.
+var called = regexp.MustCompile(`"[^"]*"|'[^']*'|([\w.-]+)\s*\(`)
+
+// laterFunction returns the first such call.
+func laterFunction(text string) (at int, name string) {
+	for _, m := range called.FindAllStringSubmatchIndex(text, -1) {
+		if m[2] < 0 {
+			continue
+		}
+		switch name := text[m[2]:m[3]]; name {
+		case "matches", "replace", "string-join":
+			return m[2], name
+		}
+	}
+	return 0, ""
+}
+
 // parseXPath reads an expression, and tries it: some mistakes show only then.
 func parseXPath(text string) (*xpathExpr, error) {
 	if len(text) > mostXPath {
 		return nil, fmt.Errorf("expected an expression of at most %d bytes", mostXPath)
+	}
+	if at, name := laterFunction(text); name != "" {
+		return nil, fmt.Errorf("column %d: %s(), expected XPath 1.0, which does not have it", 1+utf8.RuneCountInString(text[:at]), name)
 	}
 	e, err := compileXPath(text)
 	if err != nil {
@@ -173,23 +196,27 @@ func (n *navigator) LocalName() string {
 
 func (*navigator) Prefix() string { return "" }
 
-// Value returns the text of a node, within bounds.
+// Value returns the text of a node, and counts what the library may do with it.
 func (n *navigator) Value() string {
 	switch {
 	case n.attr >= 0:
-		return n.node.Attr[n.attr].Val
+		return n.counted(n.node.Attr[n.attr].Val)
 	case n.node.Type == html.TextNode, n.node.Type == html.CommentNode:
-		return n.node.Data
+		return n.counted(n.node.Data)
 	}
 	var b strings.Builder
 	for c := css.Following(n.node, n.node, true); c != nil; c = css.Following(c, n.node, true) {
 		n.spend(1)
 		if c.Type == html.TextNode {
-			n.spend(len(c.Data) >> 4)
-			b.WriteString(c.Data)
+			b.WriteString(n.counted(c.Data))
 		}
 	}
 	return b.String()
+}
+
+func (n *navigator) counted(text string) string {
+	n.spend(len(text) >> 2)
+	return text
 }
 
 func (n *navigator) Copy() xpath.NodeNavigator {
