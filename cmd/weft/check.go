@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/check"
 	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -307,6 +308,15 @@ func (f *checkFlags) complete() (err error) {
 	}
 	f.options.HugeBytes = int64(f.hugeBytes)
 	f.crawl.options.ExternalHTTPS = f.options.Rules.Has(check.HTTPSAvailable)
+	if ignore := f.options.Ignore; len(ignore) > 0 {
+		f.crawl.options.Hooks.OnLink = func(_ weburl.URL, l links.Link) (v weft.Verdict) {
+			url, _, _ := strings.Cut(l.URL.String(), "#") // a page is one for all of its fragments
+			if slices.ContainsFunc(ignore, func(re *regexp.Regexp) bool { return re.MatchString(url) }) {
+				v = weft.Verdict{Decision: weft.Drop, Reason: "ignored"}
+			}
+			return v
+		}
+	}
 	f.options.Agent = cmp.Or(f.crawl.client.UserAgent, weft.DefaultUserAgent)
 	if f.baseline == "" {
 		return nil

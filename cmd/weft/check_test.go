@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -351,6 +352,26 @@ func TestCheckNothing(t *testing.T) {
 	}
 	if e := weftRun(t, "check", t.TempDir()); e.code != exitError {
 		t.Errorf("of an empty folder: %+v", e)
+	}
+}
+
+// TestCheckIgnored: what is ignored is not requested.
+func TestCheckIgnored(t *testing.T) {
+	asked := make(chan string, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, "<a href=/a/1></a><a href='/b#no'></a>")
+	}))
+	defer s.Close()
+	e := weftRun(t, "check", "-q", "--job", "x.weft", "--ignore", "/a/", "--ignore", "#no", "--no-rule", "soft-404", s.URL)
+	close(asked)
+	var all []string
+	for path := range asked {
+		all = append(all, path)
+	}
+	if e.code != exitDone || slices.Contains(all, "/a/1") || !slices.Contains(all, "/b") {
+		t.Errorf("%+v, asked for %q", e, all)
 	}
 }
 

@@ -130,7 +130,9 @@ func (f *crawlFlags) run(args []string) error {
 		return misused("output", f.output, errors.New("expected a file other than the one of --input"))
 	}
 	o.Output = out.Writer
+	onLink := o.Hooks.OnLink // of weft check
 	o.Hooks = con.hooks()
+	o.Hooks.OnLink = onLink
 	if f.retry.dir != "" {
 		o.RetryFailed = f.retry.selects(con.warn)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -14,9 +15,12 @@ import (
 // TestMirror: a site becomes files, again what has changed, and what is gone on request; and a job
 // becomes the same.
 func TestMirror(t *testing.T) {
+	var mu sync.Mutex // of pages
 	pages := map[string]string{"/": "<!doctype html><a href=/b>b</a><img src=/i.png>", "/b": "<!doctype html><a href=/>home</a><a href=/c>", "/c": "<!doctype html>c", "/i.png": "\x89PNG"}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		text, ok := pages[r.URL.Path]
+		mu.Unlock()
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)
 			return
@@ -49,8 +53,10 @@ func TestMirror(t *testing.T) {
 	if got := read("copy/" + host + "/index.html"); !strings.Contains(got, `<a href="b.html">b</a><img src="i.png">`) {
 		t.Error(got)
 	}
+	mu.Lock()
 	pages["/"] = `<!doctype html><a href=/b>b</a><p>changed`
 	delete(pages, "/c")
+	mu.Unlock()
 	if said := run(exitDone, "-o", "copy", s.URL); !strings.Contains(said, "4 files, ") || !strings.Contains(said, ": 1 written") || !strings.Contains(said, "1 file of pages that are gone") {
 		t.Error(said)
 	}
