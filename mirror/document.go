@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -68,9 +67,6 @@ func document(base weburl.URL, contentType string, body []byte, others links) []
 	}
 	if html && source == charset.Header && !declares(body, encoding) {
 		p.Insert = `<meta charset="` + encoding.Name() + `" />` + p.Insert
-	}
-	if html && bytes.IndexByte(body, '<') < 0 {
-		start = p.Insert // there is no tag to put it before
 	}
 	w := rewrite.New(&p, base, encoding, xml)
 	if css {

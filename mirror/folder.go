@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -16,10 +17,32 @@ import (
 const (
 	partName = Hidden + "/part" // a file while it is written
 	lockName = Hidden + "/lock"
+	jobName  = Hidden + "/job"
 )
 
 // ErrBusy is returned while another Write has the folder.
 var ErrBusy = errors.New("another weft mirror is writing to it")
+
+// Job returns the folder that a mirror keeps its job in, and makes the one that it is in. It is an error
+// if a symbolic link stands there: a crawl would write to where it leads.
+func Job(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	d := &folder{Root: root, made: make(map[string]bool)}
+	defer d.close()
+	if err := d.enter(Hidden, true); err != nil {
+		return "", err
+	}
+	if err := d.enter(jobName, false); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return filepath.Join(dir, filepath.FromSlash(jobName)), nil
+}
 
 // folder is a folder that a mirror is in. Symbolic links in it are not followed.
 type folder struct {

@@ -335,3 +335,21 @@ func TestCharsets(t *testing.T) {
 		}
 	}
 }
+
+// TestPolicy: the policy of a page stands in its head, whatever the page begins with. A browser ignores it
+// in the body.
+func TestPolicy(t *testing.T) {
+	pages := make(map[string][2]string)
+	for i, text := range []string{"text<head>", "\ufeff\ufeff<head>", "</br><head>", "<html>&nbsp;<head>", "<head></head>"} {
+		pages[fmt.Sprintf("http://a.test/%d", i)] = [2]string{html, text + "<script>"}
+	}
+	pages["http://a.test/x"] = [2]string{"application/xhtml+xml", `<html xmlns="http://www.w3.org/1999/xhtml"><body/></html>`}
+	dir := t.TempDir()
+	write(t, jobOf(t, pages), dir, mirror.Options{})
+	for name, text := range tree(t, dir) {
+		before, _, found := strings.Cut(text, "<meta http-equiv=")
+		if before = strings.TrimPrefix(before, "\ufeff"); !found || !slices.Contains([]string{"", "<html>", "<head>", `<html xmlns="http://www.w3.org/1999/xhtml"><head xmlns="http://www.w3.org/1999/xhtml">`}, before) {
+			t.Errorf("%s: %q", name, text)
+		}
+	}
+}

@@ -113,7 +113,13 @@ func (f *mirrorFlags) run(args []string) error {
 	if err := f.named(args); err != nil {
 		return err
 	}
-	job := filepath.Join(f.dir, mirror.Hidden, "job")
+	if job := filepath.Join(f.dir, mirror.Hidden, "job"); len(args) == 0 && f.crawl.input == "" && !isJob(job) {
+		return usage("mirror: no URL given, and %.128q has no job: expected a URL such as https://example.org/, or --from JOB", f.dir)
+	}
+	job, err := mirror.Job(f.dir)
+	if err != nil {
+		return f.failed(err)
+	}
 	crawled, visit, err := f.standing(job)
 	if err != nil {
 		return err
@@ -156,9 +162,6 @@ func (f *mirrorFlags) named(args []string) error {
 func (f *mirrorFlags) standing(job string) (crawled bool, visit int, err error) {
 	f.crawl.options.Job = job
 	if f.crawl.options.Fresh || !isJob(job) {
-		if err := os.MkdirAll(filepath.Dir(job), 0o777); err != nil {
-			return false, 0, misused("output", f.dir, fmt.Errorf("%w, expected a folder", reason(err)))
-		}
 		return false, 0, nil
 	}
 	finished, visit, err := f.jobOf(job)

@@ -66,9 +66,26 @@ func TestMirror(t *testing.T) {
 	if run(exitDone, "-q", "--from", "copy/.weft/job", "-o", "other", "--windows"); read("other/"+host+"/b.html") != read("copy/"+host+"/b.html") {
 		t.Error("the same job makes other files")
 	}
-	for _, args := range [][]string{{}, {"--from", "copy"}, {"--from", "copy/.weft/job", s.URL}, {"--from", "copy/.weft/job"}, {"copy"}, {"-o", "copy/.weft/files.jsonl", s.URL}} {
+	for _, args := range [][]string{{}, {"--from", "copy"}, {"--from", "copy/.weft/job", s.URL}, {"--from", "copy/.weft/job"}, {"copy"}, {"-o", "copy/.weft/files.jsonl", s.URL}, {"-o", "other"}} {
 		if said := run(exitUsage, args...); strings.Count(said, "\n") != 1 {
 			t.Errorf("%q: %s", args, said)
+		}
+	}
+}
+
+// TestMirrorLinked: a crawl writes its job through no symbolic link in the folder.
+func TestMirrorLinked(t *testing.T) {
+	for _, link := range []string{".weft", ".weft/job"} {
+		dir, outside := t.TempDir(), t.TempDir()
+		if link = filepath.Join(dir, link); os.MkdirAll(filepath.Dir(link), 0o777) != nil || os.Symlink(outside, link) != nil {
+			t.Fatal(link)
+		}
+		cmd, stderr := weftCommand(t, "mirror", "-q", "-o", dir, "http://127.0.0.1:1/")
+		if err := cmd.Run(); err == nil || !strings.HasSuffix(stderr.String(), ": expected a folder\n") {
+			t.Errorf("%s: %v, %s", link, err, stderr)
+		}
+		if made, _ := os.ReadDir(outside); len(made) > 0 {
+			t.Errorf("%s: %s is outside", link, made[0].Name())
 		}
 	}
 }

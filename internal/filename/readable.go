@@ -191,7 +191,10 @@ func pictures(usual string) []string {
 }
 
 // shown are the extensions by which a browser runs or renders a file, whatever is in it.
-var shown = []string{".html", ".htm", ".xhtml", ".xht", ".shtml", ".shtm", ".mht", ".mhtml", ".svg", ".xml", ".xsl", ".xslt"}
+var shown = []string{
+	".html", ".htm", ".xhtml", ".xht", ".xhtm", ".shtml", ".shtm", ".ehtml", ".mht", ".mhtml", ".svg", ".svgz",
+	".xml", ".xsl", ".xslt", ".xsd", ".xbl", ".rss", ".atom",
+}
 
 // extension returns what a name lacks to be taken for a file of a type.
 func extension(base, mime string) string {

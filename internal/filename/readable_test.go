@@ -23,6 +23,8 @@ func TestReadable(t *testing.T) {
 		{"https://a.test/a.py", "text/x-python", "a.test/a.py"},
 		{"https://a.test/trap.html", "text/plain", "a.test/trap.html.txt"},
 		{"https://a.test/trap.svg", "application/octet-stream", "a.test/trap.svg.bin"},
+		{"https://a.test/trap.svgz", "text/plain", "a.test/trap.svgz.txt"},
+		{"https://a.test/trap.rss", "text/plain", "a.test/trap.rss.txt"},
 		{"https://a.test/caf%C3%A9/%E6%97%A5%E6%9C%AC.html", "text/html", "a.test/café/日本.html"},
 		{"https://a.test/my%20file.pdf", "application/pdf", "a.test/my file.pdf"},
 		{"https://a.test/%e9%zz%", "text/html", "a.test/%E9%25zz%25.html"},

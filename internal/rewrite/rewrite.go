@@ -82,13 +82,17 @@ func New(p *Policy, base weburl.URL, encoding *charset.Encoding, xml bool) *Rewr
 }
 
 // url returns what a URL of the document becomes. It stays if it is a part of the document, or
-// neither http nor https.
+// neither http nor https. A page of the Web loads no files of its reader's machine or network: opened
+// from disk, it could.
 func (w *Rewriter) url(value []byte, use Use) (string, Fate) {
 	value = markup.Trim(value)
 	if !w.moved && (len(value) == 0 || value[0] == '#') || w.added > MaxAdded {
 		return "", Keep
 	}
 	u, err := w.urls.Resolve(value)
+	if err == nil && u.Scheme() == "file" && use == Load {
+		return "", Remove
+	}
 	if err != nil || !u.IsHTTP() {
 		return "", Keep
 	}
@@ -104,13 +108,17 @@ func (w *Rewriter) HTML(body []byte) []byte {
 	done := 0 // what stands before is in out
 	for {
 		token := s.Next()
+		if at := begins(body, &s); w.insert != "" && at >= 0 {
+			out, done = append(append(out, body[done:at]...), w.head()...), at
+		}
 		if token == markup.EOF {
 			return append(out, body[done:]...)
 		}
 		if token == markup.Other {
+			out, done = w.instruction(&s, out, done)
 			continue
 		}
-		tag, start := strings.ToLower(string(s.Name)), place(body, s.Name)-1
+		tag, start := strings.ToLower(string(s.Name)), s.From+len(s.Text)
 		w.attrs = w.attrs[:0]
 		for name, value, ok := s.Attr(); ok; name, value, ok = s.Attr() {
 			w.attrs = append(w.attrs, attr{name, value, place(body, name), s.Pos})
@@ -118,12 +126,15 @@ func (w *Rewriter) HTML(body []byte) []byte {
 		if s.Cut {
 			continue
 		}
-		if w.count(tag, token == markup.EndTag, &s); token == markup.EndTag {
+		end := token == markup.EndTag
+		if w.count(tag, end, &s); end && (w.insert == "" || !endsHead[tag]) {
 			continue
 		}
-		if w.insert != "" && tag != "html" && tag != "head" {
-			out = append(append(out, body[done:start]...), w.insert...)
-			done, w.insert = start, ""
+		if w.insert != "" && (end || !w.opens(tag, s.SelfClosing)) {
+			out, done = append(append(out, body[done:start]...), w.head()...), start
+		}
+		if end {
+			continue
 		}
 		for i, a := range w.attrs {
 			value, change := w.attribute(tag, a)
@@ -147,6 +158,75 @@ func (w *Rewriter) HTML(body []byte) []byte {
 		}
 	}
 }
+
+// endsHead are the end tags that end a head which has not begun. Other ones have no effect there.
+// See https://html.spec.whatwg.org/#the-before-head-insertion-mode.
+var endsHead = map[string]bool{"head": true, "body": true, "html": true, "br": true}
+
+// begins returns where the text before a token begins, without space; -1: nowhere. Text begins the body
+// of a page: markup behind it is in no head. A byte order mark is no text.
+func begins(body []byte, s *markup.Scanner) int {
+	text := s.Text
+	if s.From == 0 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	for i, c := range text {
+		if !markup.IsSpace(c) {
+			return place(body, text) + i
+		}
+	}
+	return -1
+}
+
+// opens reports whether an element comes before the markup for the head, which stands in it.
+func (w *Rewriter) opens(tag string, empty bool) bool {
+	if w.xml {
+		return tag == "html" || strings.HasSuffix(tag, ":html") || tag == "head" && !empty
+	}
+	return tag == "html" || tag == "head"
+}
+
+// head returns what is inserted where no head has begun. In XML, none begins by itself.
+func (w *Rewriter) head() (markup string) {
+	markup, w.insert = w.insert, ""
+	if w.xml {
+		return `<head xmlns="http://www.w3.org/1999/xhtml">` + markup + "</head>"
+	}
+	return markup
+}
+
+// instruction moves behind an instruction of XML, which may hold any character, and rewrites one that
+// names a style sheet. It returns the output and what of the body is in it.
+func (w *Rewriter) instruction(s *markup.Scanner, out []byte, done int) ([]byte, int) {
+	from := s.From + len(s.Text)
+	text := s.Body[from:]
+	if !w.xml || !bytes.HasPrefix(text, []byte("<?")) {
+		return out, done
+	}
+	s.Pos = markup.After(s.Body, from, "?>")
+	if !bytes.HasPrefix(text, []byte(instruction)) {
+		return out, done
+	}
+	in := markup.Scanner{Body: s.Body[:s.Pos], Pos: from + len(instruction)}
+	for name, value, ok := in.Attr(); ok; name, value, ok = in.Attr() {
+		if string(name) != "href" {
+			continue
+		}
+		url, fate := w.url(w.text(value), Load)
+		if fate == Keep {
+			return out, done
+		}
+		if fate == Replace {
+			out = append(out, s.Body[done:place(s.Body, name)]...)
+			return w.appendAttribute(out, name, []byte(url)), in.Pos
+		}
+		break
+	}
+	return append(out, s.Body[done:from]...), s.Pos
+}
+
+// instruction begins what names a style sheet of an XML document.
+const instruction = "<?xml-stylesheet"
 
 // place returns where a part of a body begins.
 func place(body, part []byte) int { return cap(body) - cap(part) }
@@ -232,8 +312,9 @@ func (w *Rewriter) attribute(tag string, a attr) (value []byte, change bool) {
 		return []byte(url), fate == Replace
 	case "srcset", "imagesrcset", "data-srcset":
 		return w.srcset(w.text(a.value), w.use(tag, name)), true
-	case "style":
-		return w.AppendCSS(nil, w.text(a.value)), bytes.IndexByte(a.value, '(') >= 0
+	case "style", "mask", "filter", "clip-path", "cursor": // SVG has properties as attributes
+		text := w.text(a.value)
+		return w.AppendCSS(nil, text), bytes.IndexByte(text, '(') >= 0
 	case "srcdoc":
 		if tag != "iframe" || w.depth == maxDepth || len(a.value) > mostInner {
 			return nil, tag == "iframe"
@@ -326,9 +407,9 @@ func (w *Rewriter) meta(name string, a attr) (value []byte, change bool) {
 	}
 	content := w.text(a.value)
 	target := links.RefreshURL(content)
-	url, fate := w.url(target, Follow)
+	url, fate := w.url(target, Load) // nobody clicks
 	if fate != Replace {
-		return nil, false
+		return nil, fate == Remove
 	}
 	from := place(content, target)
 	return slices.Concat(content[:from], []byte(url), content[from+len(target):]), true

@@ -66,12 +66,46 @@ func TestHTML(t *testing.T) {
 		"<!doctype html><p>":        "<!doctype html>+<p>",
 		"<html lang=en><head a><p>": "<html lang=en><head a>+<p>",
 		"<!-- <head> --><title>":    "<!-- <head> -->+<title>",
-		"text":                      "text",
+		" \n text<head>":            " \n +text<head>",
+		"\ufeff<head>":              "\ufeff<head>+",
+		"\ufeff\ufeff<head>":        "\ufeff+\ufeff<head>",
+		"<html>&#32;<head>":         "<html>+&#32;<head>",
+		"<!-->x--><head>":           "<!-->+x--><head>",
+		"</br><head>":               "+</br><head>",
+		"</p><html></head><head>":   "</p><html>+</head><head>",
+		"":                          "",
 	} {
 		w := rewriterOf(t, "utf-8")
 		w.insert = "+"
 		if got := string(w.HTML([]byte(in))); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestXML: what is inserted stands in a head, and instructions for style sheets are rewritten, whatever
+// they hold.
+func TestXML(t *testing.T) {
+	const head = `<head xmlns="http://www.w3.org/1999/xhtml">+</head>`
+	for in, want := range map[string]string{
+		`<html><head/></html>`:                            `<html>` + head + `<head/></html>`,
+		`<html><body/></html>`:                            `<html>` + head + `<body/></html>`,
+		`<html>text</html>`:                               `<html>` + head + `text</html>`,
+		`<h:html><h:head/></h:html>`:                      `<h:html>` + head + `<h:head/></h:html>`,
+		`<?xml-stylesheet href="a"?><p`:                   `<?xml-stylesheet href="has/a"?><p`,
+		`<?xml-stylesheet title="&gt;>" href='no'?><p`:    `<p`,
+		`<?xml-stylesheet "?><a href="a"/>`:               head + `<a href="has/a"/>`,
+		`<?x > <a href="a"> ?><?xml-stylesheet href=#a?>`: `<?x > <a href="a"> ?><?xml-stylesheet href=#a?>`,
+	} {
+		p := Policy{Insert: "+", URL: func(u weburl.URL, _ Use) (string, Fate) {
+			if strings.HasSuffix(u.Path(), "/no") {
+				return "", Remove
+			}
+			return "has/a", Replace
+		}}
+		w := New(&p, rewriterOf(t, "utf-8").urls.Base(), charset.Lookup("utf-8"), true)
+		if got := string(w.HTML([]byte(in))); got != want {
+			t.Errorf("%s\n%s, want\n%s", in, got, want)
 		}
 	}
 }
@@ -131,10 +165,14 @@ func TestFates(t *testing.T) {
 		return u.String(), Replace
 	}}
 	for in, want := range map[string]string{
-		`<a href=has>`:                                       `<a href="here/has">`,
-		`<a href="#x">`:                                      `<a href="#x">`,
-		`<a href=no#x>`:                                      `<a href="https://example.org/dir/no#x">`,
-		`<img src=no alt=a>`:                                 `<img  alt=a>`,
+		`<a href=has>`:       `<a href="here/has">`,
+		`<a href="#x">`:      `<a href="#x">`,
+		`<a href=no#x>`:      `<a href="https://example.org/dir/no#x">`,
+		`<img src=no alt=a>`: `<img  alt=a>`,
+		`<img src="file://host/x"><a href="file:///x">`:      `<img ><a href="file:///x">`,
+		`<style>@import "FILE:\\host\x"</style>`:             `<style>@import "data:,"</style>`,
+		`<p style="a:url&#40;no)"><p mask="url(no)">`:        `<p style="a:url(data:,)"><p mask="url(data:,)">`,
+		`<meta http-equiv=refresh content="0;url=no">`:       `<meta http-equiv=refresh >`,
 		`<img data-src=no>`:                                  `<img data-src="https://example.org/dir/no">`,
 		`<img srcset="no 1x, has 2x">`:                       `<img srcset="here/has 1x, here/has 2x">`,
 		`<img srcset="no 1x" src=has>`:                       `<img  src="here/has">`,
