@@ -9,6 +9,7 @@ import (
 const (
 	mostOfText  = 85 // of the words that were chosen are in it
 	mostOfSolid = 65 // of its words were chosen
+	mostOfCode  = 40 // of the words around a page's only code were chosen
 )
 
 // fill chooses all blocks of the smallest element that has most of the text, if most of it is text:
@@ -31,7 +32,14 @@ func (s *selection) fill() {
 			main = next
 		}
 	}
-	if chosen[main]*100 < all[main]*mostOfSolid {
+	around := main
+	for prose := s.prose(); around > 0 && prose[around] == 0; {
+		around = s.page.All[around].Parent
+	}
+	switch {
+	case around > 0 && around != main && chosen[around]*100 >= all[around]*mostOfCode:
+		main = around // a few lines about code look like none of a page's text
+	case chosen[main]*100 < all[main]*mostOfSolid:
 		return
 	}
 	beyond := int32(0) // the end of a menu
@@ -43,6 +51,22 @@ func (s *selection) fill() {
 			s.keep[k] = true
 		}
 	}
+}
+
+// prose counts the words of each element that are no code.
+func (s *selection) prose() []int32 {
+	code, words := make([]bool, len(s.page.All)), make([]int32, len(s.page.All))
+	for i := range s.page.All {
+		e := &s.page.All[i]
+		code[i] = e.Node.DataAtom == atom.Pre || i > 0 && code[e.Parent]
+		if !code[i] {
+			words[i] = e.Own
+		}
+	}
+	for i := len(words) - 1; i > 0; i-- {
+		words[s.page.All[i].Parent] += words[i]
+	}
+	return words
 }
 
 // count counts the words of each element that were chosen, and all outside of menus.
