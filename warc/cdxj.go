@@ -30,7 +30,7 @@ const dateOfIndex = "20060102150405"
 func (x *Index) Append(b []byte) []byte {
 	b = append(b, x.Key...)
 	b = append(b, ' ')
-	b = x.Date.UTC().AppendFormat(b, dateOfIndex)
+	b = appendDate(b, x.Date.UTC())
 	b = append(b, ' ')
 	b = appendString(append(b, `{"url":`...), x.URL)
 	if x.MIME != "" {
@@ -46,6 +46,17 @@ func (x *Index) Append(b []byte) []byte {
 	b = appendNumber(append(b, `,"offset":`...), x.Offset)
 	b = appendString(append(b, `,"filename":`...), x.Filename)
 	return append(b, "}\n"...)
+}
+
+// appendDate appends a date as dateOfIndex has it.
+func appendDate(b []byte, at time.Time) []byte {
+	year, month, day := at.Date()
+	hour, minute, second := at.Clock()
+	n := (((((year*100+int(month))*100+day)*100)+hour)*100+minute)*100 + second
+	for digit := int64(1e13); digit > 0; digit /= 10 {
+		b = append(b, '0'+byte(int64(n)/digit%10))
+	}
+	return b
 }
 
 // appendNumber appends a number as a string, as all tools write them.

@@ -349,9 +349,16 @@ func (a *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// plain are the protocols of most exchanges without TLS.
+var plain = []string{"http/1.1"}
+
 // Protocols names the protocols of an exchange as WARC-Protocol has them: that of HTTP by the
-// response's start line, then that of TLS, such as "TLS 1.3", or "".
+// response's start line, then that of TLS, such as "TLS 1.3", or "". The
+// result must not be changed.
 func Protocols(http, tls string) []string {
+	if http == "HTTP/1.1" && tls == "" {
+		return plain
+	}
 	names := []string{strings.ToLower(http)}
 	if http == "HTTP/2" {
 		names[0] = "h2"

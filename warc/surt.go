@@ -25,15 +25,16 @@ func SURT(url string) string {
 	rest, query, _ := strings.Cut(rest, "?")
 	rest = strings.TrimLeft(rest, "/")
 	authority, path, _ := strings.Cut(rest, "/")
-	key := keyOfHost(scheme, authority) + ")" + keyOfPath(path)
+	key := append(appendHost(make([]byte, 0, len(url)+1), scheme, authority), ')')
+	key = append(key, keyOfPath(path)...)
 	if query = keyOfQuery(query); query != "" {
-		key += "?" + query
+		key = append(append(key, '?'), query...)
 	}
-	return key
+	return string(key)
 }
 
-// keyOfHost reverses the labels of a name. Addresses stay as they are.
-func keyOfHost(scheme, authority string) string {
+// appendHost appends a name with its labels reversed. Addresses stay as they are.
+func appendHost(b []byte, scheme, authority string) []byte {
 	host := authority[strings.LastIndexByte(authority, '@')+1:]
 	port := ""
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
@@ -43,13 +44,15 @@ func keyOfHost(scheme, authority string) string {
 		port = ""
 	}
 	host = strings.ToLower(strings.Trim(host, "."))
-	if !isAddr(host) {
-		host = reverseLabels(withoutWWW(host))
+	if isAddr(host) {
+		b = append(b, host...)
+	} else {
+		b = appendReversed(b, withoutWWW(host))
 	}
 	if port != "" {
-		host += ":" + port
+		b = append(append(b, ':'), port...)
 	}
-	return host
+	return b
 }
 
 // withoutWWW removes a first label such as www or www2.
@@ -64,13 +67,12 @@ func withoutWWW(host string) string {
 	return rest
 }
 
-func reverseLabels(host string) string {
-	b := make([]byte, 0, len(host))
+func appendReversed(b []byte, host string) []byte {
 	for {
 		dot := strings.LastIndexByte(host, '.')
 		b = append(b, host[dot+1:]...)
 		if dot < 0 {
-			return string(b)
+			return b
 		}
 		b = append(b, ',')
 		host = host[:dot]

@@ -92,24 +92,24 @@ func (e *Encoder) block(o *output, text []byte, at int, last bool) {
 func (e *Encoder) encode(o *output, text []byte, i int, c *codes) {
 	out, w, b, written := o.b, o.w, o.bits, i // the literals from written to i wait for a match
 	for i <= len(text)-8 {
-		v := binary.LittleEndian.Uint64(text[i:])
+		v := binary.LittleEndian.Uint64(text[i : i+8])
 		h := hash(v)
 		distance := uint16(i) - e.table[h]
 		e.table[h] = uint16(i)
 		if distance-1 < window {
 			from := i - int(distance)
-			if x := binary.LittleEndian.Uint64(text[from:]) ^ v; uint32(x) == 0 {
+			if x := binary.LittleEndian.Uint64(text[from:from+8]) ^ v; uint32(x) == 0 {
 				for ; i-written >= 4; written += 4 { // as many as the bit buffer holds
-					l := binary.LittleEndian.Uint32(text[written:])
+					l := binary.LittleEndian.Uint32(text[written : written+4])
 					b = b.add(c.lit[byte(l)]).add(c.lit[byte(l>>8)]).add(c.lit[byte(l>>16)]).add(c.lit[l>>24])
-					binary.LittleEndian.PutUint64(out[w:], b.b)
+					binary.LittleEndian.PutUint64(out[w:w+8], b.b)
 					w, b = w+int(b.n>>3), b.rest()
 				}
 				if written < i {
 					for _, l := range text[written:i] {
 						b = b.add(c.lit[l])
 					}
-					binary.LittleEndian.PutUint64(out[w:], b.b)
+					binary.LittleEndian.PutUint64(out[w:w+8], b.b)
 					w, b = w+int(b.n>>3), b.rest()
 				}
 				length := bits.TrailingZeros64(x) >> 3
@@ -118,7 +118,7 @@ func (e *Encoder) encode(o *output, text []byte, i int, c *codes) {
 				}
 				e.table[hash(v>>8)] = uint16(i + 1)
 				b = b.add(c.length[length]).addDistance(&c.dist, uint32(distance-1))
-				binary.LittleEndian.PutUint64(out[w:], b.b)
+				binary.LittleEndian.PutUint64(out[w:w+8], b.b)
 				w, b = w+int(b.n>>3), b.rest()
 				i += length
 				written = i
@@ -129,7 +129,7 @@ func (e *Encoder) encode(o *output, text []byte, i int, c *codes) {
 	}
 	for _, l := range text[written:] {
 		b = b.add(c.lit[l])
-		binary.LittleEndian.PutUint64(out[w:], b.b)
+		binary.LittleEndian.PutUint64(out[w:w+8], b.b)
 		w, b = w+int(b.n>>3), b.rest()
 	}
 	o.w, o.bits = w, b
@@ -140,7 +140,7 @@ func extend(text []byte, from, i int) int {
 	most := min(len(text)-i, longest)
 	length := 8
 	for ; length <= most-8; length += 8 {
-		x := binary.LittleEndian.Uint64(text[from+length:]) ^ binary.LittleEndian.Uint64(text[i+length:])
+		x := binary.LittleEndian.Uint64(text[from+length:from+length+8]) ^ binary.LittleEndian.Uint64(text[i+length:i+length+8])
 		if x != 0 {
 			return length + bits.TrailingZeros64(x)>>3
 		}
