@@ -41,7 +41,7 @@ func main() {
 	command := flag.String("command", "make bench-archive", "command to name on the page")
 	weft := flag.String("weft", "", "the command to measure")
 	jobs := flag.String("jobs", "/dev/shm", "folder for the jobs")
-	runs := flag.Int("runs", 7, "pairs of crawls")
+	runs := flag.Int("runs", 25, "pairs of crawls")
 	flag.Parse()
 	page, err := measure(*weft, *jobs, *runs, *command)
 	machine.Publish("archive", *out, page, err)
