@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -58,15 +59,22 @@ func (fs *noDescriptors) List(dir string) ([]string, error) {
 // descriptor left, and report it.
 func TestNoDescriptors(t *testing.T) {
 	disk := storetest.New()
+	var mu sync.Mutex // of reports: a goroutine of the first store may still wait when the second opens
 	var reports []error
-	o := store.Options{FS: disk, Retry: time.Millisecond, Buffer: 64 << 10, Waiting: func(err error) { reports = append(reports, err) }}
+	o := store.Options{FS: disk, Retry: time.Millisecond, Buffer: 64 << 10, Waiting: func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		reports = append(reports, err)
+	}}
 	fs := &noDescriptors{FS: disk}
 	o.FS = fs
 	fs.refuse.Store(5)
 	s := open(t, o)
+	mu.Lock()
 	if len(reports) < 2 || !errors.Is(reports[0], syscall.EMFILE) || reports[len(reports)-1] != nil {
 		t.Errorf("reported %v, want EMFILE and nil", reports)
 	}
+	mu.Unlock()
 	line := make([]byte, 20<<10)
 	for i := range 20 { // which fills buffers, so that tables are written and read
 		fs.refuse.Store(2)
