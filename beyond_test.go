@@ -234,7 +234,7 @@ func TestExternalLinks(t *testing.T) {
 	if len(got) != 2 || sum.External != 12 || sum.Pages != 2 {
 		t.Errorf("%d URLs in scope; the summary has %d external links and %d pages", len(got), sum.External, sum.Pages)
 	}
-	far.Close() // which waits for what is being sent
+	far.Close()            // which waits for what is being sent
 	if far.bytes > 8<<20 { // what the sockets hold
 		t.Errorf("%d bytes of an endless body were sent", far.bytes)
 	}
