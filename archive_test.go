@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -66,7 +66,7 @@ func TestArchive(t *testing.T) {
 	job := filepath.Join(t.TempDir(), "job")
 	c, err := weft.New(weft.Options{
 		Seeds: []string{s.URL + "/"}, Job: job, Archive: true, Insecure: true, Concurrency: 1, MaxBody: 20_000, Retries: -1, IdleTimeout: 100 * time.Millisecond,
-		Header: http1.Header{{Name: "Authorization", Value: "Bearer secret"}, {Name: "X-Key", Value: "secret"}, {Name: "Accept-Language", Value: "de"}},
+		Header: httpclient.Header{{Name: "Authorization", Value: "Bearer secret"}, {Name: "X-Key", Value: "secret"}, {Name: "Accept-Language", Value: "de"}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
@@ -167,7 +167,7 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 			Scope: c.Scope, Include: c.Include, Exclude: c.Exclude, Depth: c.Depth,
 			Traps: scope.Traps{Length: c.MaxURLLength, Depth: c.MaxPathDepth, Repeats: c.MaxRepeats},
 		},
-		HTTP: http1.Options{
+		HTTP: httpclient.Options{
 			HTTP1:   true, // until the memory of HTTP/2 has a share
 			Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
 			IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: (c.Concurrency + c.Loops - 1) / c.Loops, MaxKept: shares.Kept,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cookies"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 )
 
 // TestSession checks that credentials in a seed's URL and a cookie jar apply to every fetch loop,
@@ -76,7 +76,7 @@ func TestCredentialOptions(t *testing.T) {
 	for _, o := range []weft.Options{
 		{Seeds: []string{"http://Ali%3Ax:sesame@site.test/"}},
 		{Seeds: []string{"http://Ali:sesame%00@site.test/"}},
-		{Seeds: []string{"http://site.test/"}, Auth: []http1.Credential{{Scheme: "http", Host: "site.test", Token: "se same"}}},
+		{Seeds: []string{"http://site.test/"}, Auth: []httpclient.Credential{{Scheme: "http", Host: "site.test", Token: "se same"}}},
 	} {
 		if _, err := weft.New(o); err == nil || strings.Contains(err.Error(), "same") || !strings.Contains(err.Error(), "site.test") {
 			t.Errorf("error %v, expected one that names the host and hides the credential", err)
@@ -115,8 +115,8 @@ func TestSecretsStayAtSeeds(t *testing.T) {
 		}
 	})
 	list := func(yield func(string, error) bool) { yield(seed.URL+"/", nil) }
-	secret := http1.Header{{Name: "authorization", Value: "Bearer sesame"}, {Name: "Cookie", Value: "id=1"}, {Name: "X-Job", Value: "7"}}
-	auth := []http1.Credential{{Host: strings.TrimPrefix(seed.URL, "http://"), User: "Ali", Password: "sesame"}}
+	secret := httpclient.Header{{Name: "authorization", Value: "Bearer sesame"}, {Name: "Cookie", Value: "id=1"}, {Name: "X-Job", Value: "7"}}
+	auth := []httpclient.Credential{{Host: strings.TrimPrefix(seed.URL, "http://"), User: "Ali", Password: "sesame"}}
 	for _, c := range []struct {
 		name string
 		o    weft.Options
@@ -163,15 +163,15 @@ func TestSecretsStayAtSeeds(t *testing.T) {
 // TestUnusedCredential checks the warnings of credentials that no request can use.
 func TestUnusedCredential(t *testing.T) {
 	for _, c := range []struct {
-		credential http1.Credential
+		credential httpclient.Credential
 		want       string
 	}{
-		{http1.Credential{Host: "pub.test", User: "a"}, ""},
-		{http1.Credential{Host: "other.test", User: "a"}, "credential for other.test is never sent: no seed is at other.test; to send it there, write https://other.test"},
-		{http1.Credential{Scheme: "https", Host: "other.test", User: "a"}, "credential for https://other.test is not sent unless a seed redirects there: https://other.test/ is out of scope"},
+		{httpclient.Credential{Host: "pub.test", User: "a"}, ""},
+		{httpclient.Credential{Host: "other.test", User: "a"}, "credential for other.test is never sent: no seed is at other.test; to send it there, write https://other.test"},
+		{httpclient.Credential{Scheme: "https", Host: "other.test", User: "a"}, "credential for https://other.test is not sent unless a seed redirects there: https://other.test/ is out of scope"},
 	} {
 		var warnings []string
-		o := weft.Options{Seeds: []string{"http://pub.test/"}, Auth: []http1.Credential{c.credential}}
+		o := weft.Options{Seeds: []string{"http://pub.test/"}, Auth: []httpclient.Credential{c.credential}}
 		o.Hooks.OnWarning = func(err error) { warnings = append(warnings, err.Error()) }
 		web{"http://pub.test/": "a page"}.crawlOver(t, newDialNet(nil), o)
 		if got := strings.Join(warnings, "; "); got != c.want {

@@ -9,7 +9,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/fetch"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -121,7 +121,7 @@ const (
 // iteration over Crawl; clone what you keep.
 type Page struct {
 	*Record
-	Header http1.Header
+	Header httpclient.Header
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
 	Links  []links.Link // all links, followed or not
 	Items  []Item       // what Options.Extract has found

@@ -17,7 +17,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio/aiotest"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -26,12 +26,12 @@ func TestOnRequest(t *testing.T) {
 	w := web{"http://a.test/": a("/yes", "/no"), "http://a.test/yes": "a page", "http://a.test/no": "a page"}
 	got, _, seen := w.crawl(t, weft.Options{
 		Seeds:  []string{"http://a.test/"},
-		Header: http1.Header{{Name: "X-All", Value: "1"}},
+		Header: httpclient.Header{{Name: "X-All", Value: "1"}},
 		Hooks: weft.Hooks{OnRequest: func(r *weft.Request) error {
 			if strings.HasSuffix(r.URL.String(), "/no") {
 				return errors.New("not this one")
 			}
-			r.Header = http1.Header{{Name: "X-Depth", Value: strings.Repeat("I", r.Depth)}}
+			r.Header = httpclient.Header{{Name: "X-Depth", Value: strings.Repeat("I", r.Depth)}}
 			return nil
 		}},
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/control"
 	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/refs"
@@ -187,7 +187,7 @@ func (j *Job) Why(ctx context.Context, url string) (Why, error) {
 	}
 	first, err := j.why(ctx, s.URL)
 	plain, guessed := s.ByHTTP()
-	if err != nil || !guessed || first.State != URLUnseen && !seed.IsUnanswered(http1.Kind(first.ErrorKind)) {
+	if err != nil || !guessed || first.State != URLUnseen && !seed.IsUnanswered(httpclient.Kind(first.ErrorKind)) {
 		return first, err
 	}
 	if second, err := j.why(ctx, plain); err != nil || second.State != URLUnseen {

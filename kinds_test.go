@@ -10,17 +10,17 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/golden"
 )
 
 // TestKinds checks that every error kind is documented exactly once.
 func TestKinds(t *testing.T) {
 	want := make(map[string]bool)
-	for _, k := range http1.Kinds() {
+	for _, k := range httpclient.Kinds() {
 		want[string(k)] = true
 	}
-	delete(want, string(http1.KindCanceled)) // appears in no record
+	delete(want, string(httpclient.KindCanceled)) // appears in no record
 	for _, name := range declared(t, "record/kinds.go", "Kind") {
 		want[name] = true
 	}

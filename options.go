@@ -22,7 +22,7 @@ import (
 	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
@@ -119,26 +119,26 @@ type Options struct {
 
 	// One fetch.
 
-	Timeout          time.Duration                          // all of it, but for waiting for memory; 0: 30 s
-	DialTimeout      time.Duration                          // resolving the name and connecting; 0: 10 s
-	TLSTimeout       time.Duration                          // the TLS handshake; 0: 10 s
-	FirstByteTimeout time.Duration                          // from the request to the first byte of the response; 0: see http1.Options
-	IdleTimeout      time.Duration                          // between two pieces of a response; 0: see http1.Options
-	MinRate          int                                    // bytes per second; 0: any
-	Retries          int                                    // after the first try, for errors that may pass; 0: 2, negative: none
-	MaxRedirects     int                                    // followed from one link; 0: 10, negative: none
-	MaxBody          int                                    // bytes of a body, as sent and as decoded; 0: 16 MiB
-	UserAgent        string                                 // empty: DefaultUserAgent. Its product token selects the rules of robots.txt
-	Header           http1.Header                           // further fields of every request
-	Cookies          http.CookieJar                         // shared by all loops, so safe for concurrent use; nil: no cookies are sent or kept
-	Auth             []http1.Credential                     // each for one origin; those of Seeds come after them
-	Proxy            func(scheme, host string) *http1.Proxy // see http1.Options; called by all loops; nil: none
-	Insecure         bool                                   // do not verify certificates
-	RootCAs          *x509.CertPool                         // nil: the system's
-	AllowPrivate     bool                                   // links may lead to private addresses: see package guard
-	Distrust         bool                                   // others wrote Seeds and SeedSeq: they lead where links may, and get no Authorization or Cookie of Header
-	Resolve          []http1.Override                       // addresses of hosts, before any name service is asked
-	DNS              []netip.AddrPort                       // name servers, in this order; empty: the system's
+	Timeout          time.Duration                               // all of it, but for waiting for memory; 0: 30 s
+	DialTimeout      time.Duration                               // resolving the name and connecting; 0: 10 s
+	TLSTimeout       time.Duration                               // the TLS handshake; 0: 10 s
+	FirstByteTimeout time.Duration                               // from the request to the first byte of the response; 0: see httpclient.Options
+	IdleTimeout      time.Duration                               // between two pieces of a response; 0: see httpclient.Options
+	MinRate          int                                         // bytes per second; 0: any
+	Retries          int                                         // after the first try, for errors that may pass; 0: 2, negative: none
+	MaxRedirects     int                                         // followed from one link; 0: 10, negative: none
+	MaxBody          int                                         // bytes of a body, as sent and as decoded; 0: 16 MiB
+	UserAgent        string                                      // empty: DefaultUserAgent. Its product token selects the rules of robots.txt
+	Header           httpclient.Header                           // further fields of every request
+	Cookies          http.CookieJar                              // shared by all loops, so safe for concurrent use; nil: no cookies are sent or kept
+	Auth             []httpclient.Credential                     // each for one origin; those of Seeds come after them
+	Proxy            func(scheme, host string) *httpclient.Proxy // see httpclient.Options; called by all loops; nil: none
+	Insecure         bool                                        // do not verify certificates
+	RootCAs          *x509.CertPool                              // nil: the system's
+	AllowPrivate     bool                                        // links may lead to private addresses: see package guard
+	Distrust         bool                                        // others wrote Seeds and SeedSeq: they lead where links may, and get no Authorization or Cookie of Header
+	Resolve          []httpclient.Override                       // addresses of hosts, before any name service is asked
+	DNS              []netip.AddrPort                            // name servers, in this order; empty: the system's
 
 	// What is kept.
 
@@ -322,7 +322,7 @@ func (c *config) fitsMemory() error {
 
 func (c *config) checkRequest() error {
 	c.UserAgent = cmp.Or(c.UserAgent, DefaultUserAgent)
-	if err := (http1.Header{{Name: "User-Agent", Value: c.UserAgent}}).Check(); err != nil {
+	if err := (httpclient.Header{{Name: "User-Agent", Value: c.UserAgent}}).Check(); err != nil {
 		return &OptionError{Option: "UserAgent", Err: err}
 	}
 	if err := c.Header.Check(); err != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 )
 
 // TestOptionError checks that an error of New names the option, its value and what was expected.
@@ -48,7 +48,7 @@ func TestOptionError(t *testing.T) {
 	expect("rate", func(o *weft.Options) { o.RateLimit = math.NaN() }, `option RateLimit "NaN": expected`)
 	expect("time", func(o *weft.Options) { o.IdleTimeout = -1 }, `option IdleTimeout "-1ns": expected`)
 	expect("agent", func(o *weft.Options) { o.UserAgent = "a\nb" }, "option UserAgent: field User-Agent: ")
-	expect("header", func(o *weft.Options) { o.Header = http1.Header{{Name: "a b", Value: "c"}} }, `option Header: field "a b": expected`)
+	expect("header", func(o *weft.Options) { o.Header = httpclient.Header{{Name: "a b", Value: "c"}} }, `option Header: field "a b": expected`)
 	expect("name server", func(o *weft.Options) { o.DNS = []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:0")} }, `option DNS "192.0.2.1:0": expected an address and a port`)
 	expect("links without a job", func(o *weft.Options) { o.KeepLinks = true }, "option Job: none, expected a folder")
 	expect("job in a file", func(o *weft.Options) { o.Job = filepath.Join(file, "job") }, "not a directory, expected a new folder")

@@ -12,7 +12,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -46,10 +46,10 @@ func (n *dialNet) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
 	return n.Net.Connect(task, to)
 }
 
-func overrides(t *testing.T, all ...string) (list []http1.Override) {
+func overrides(t *testing.T, all ...string) (list []httpclient.Override) {
 	t.Helper()
 	for _, s := range all {
-		o, err := http1.ParseOverride(s)
+		o, err := httpclient.ParseOverride(s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 )
 
 // changing is a site whose pages differ between visits: the first crawl and its recrawls.
@@ -593,7 +593,7 @@ func TestRecrawlPages(t *testing.T) {
 			Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, KeepLinks: true, KeepBodies: true, Update: visit == 2,
 			Hooks: weft.Hooks{
 				OnRequest: func(r *weft.Request) error {
-					r.Header = append(r.Header, http1.Field{Name: "X-Visit", Value: "1"})
+					r.Header = append(r.Header, httpclient.Field{Name: "X-Visit", Value: "1"})
 					return nil
 				},
 				OnPage: func(_ context.Context, p *weft.Page) error {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 )
 
 // TestParseSeed checks that an error says what is wrong with a URL and shows a valid one.
@@ -44,7 +44,7 @@ func TestParseSeed(t *testing.T) {
 		}
 	}
 	u, c, err := weft.ParseSeedCredential("HTTPS://A%6ci:open%20sesame@Example.org:443/#a")
-	if want := (http1.Credential{Scheme: "https", Host: "example.org", User: "Ali", Password: "open sesame"}); err != nil || c == nil || *c != want || u.String() != "https://example.org/" {
+	if want := (httpclient.Credential{Scheme: "https", Host: "example.org", User: "Ali", Password: "open sesame"}); err != nil || c == nil || *c != want || u.String() != "https://example.org/" {
 		t.Errorf("%v, %v, %v", u, c, err)
 	}
 	if _, err := weft.ParseSeed("https://example.org/" + strings.Repeat("a", 1<<20)); err == nil || len(err.Error()) > 300 || !strings.Contains(err.Error(), "too long, expected at most 1048576 bytes") {

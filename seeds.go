@@ -1,7 +1,7 @@
 package weft
 
 import (
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -12,7 +12,7 @@ func ParseSeed(s string) (weburl.URL, error) { return seed.Parse(s) }
 
 // ParseSeedCredential is ParseSeed for a URL that may have user and password. They are the
 // credential for its origin, and not part of the canonical form; nil: there are none.
-func ParseSeedCredential(s string) (weburl.URL, *http1.Credential, error) {
+func ParseSeedCredential(s string) (weburl.URL, *httpclient.Credential, error) {
 	return seed.ParseCredential(s)
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
@@ -99,7 +99,7 @@ const checkedBody = 64 << 10
 
 // check makes the request for a URL one that checks a link to it: HEAD at first, then GET; or GET
 // alone, if the body is wanted.
-func (c *Config) check(req *http1.Request, u *frontier.URL) {
+func (c *Config) check(req *httpclient.Request, u *frontier.URL) {
 	if u.Role != frontier.RoleExternal {
 		return
 	}
@@ -120,7 +120,7 @@ func (f *Loop) retries(u *frontier.URL) int {
 }
 
 // dislikesHead reports whether an error of a HEAD, or its response, may be about the method.
-func dislikesHead(req *http1.Request, status int, e *http1.Error) bool {
+func dislikesHead(req *httpclient.Request, status int, e *httpclient.Error) bool {
 	if req.Method != methodHead {
 		return false
 	}
@@ -128,8 +128,8 @@ func dislikesHead(req *http1.Request, status int, e *http1.Error) bool {
 		return status >= 400
 	}
 	switch e.Kind {
-	case http1.KindFirstByteTimeout, http1.KindIdleTimeout, http1.KindTimeout, http1.KindTooSlow,
-		http1.KindReset, http1.KindEarlyEnd, http1.KindProtocol, http1.KindTooLarge:
+	case httpclient.KindFirstByteTimeout, httpclient.KindIdleTimeout, httpclient.KindTimeout, httpclient.KindTooSlow,
+		httpclient.KindReset, httpclient.KindEarlyEnd, httpclient.KindProtocol, httpclient.KindTooLarge:
 		return true
 	}
 	return false
@@ -141,7 +141,7 @@ func isStyle(r *record.Record) bool {
 }
 
 // lookBeyond is look for a link that is checked: only what a redirect leads to matters.
-func (f *Loop) lookBeyond(out *Outcome, res *http1.Response) *Page {
+func (f *Loop) lookBeyond(out *Outcome, res *httpclient.Response) *Page {
 	r := out.Record
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
 		f.redirect(out, location)

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/capture"
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
@@ -24,7 +24,7 @@ const (
 
 // archive encodes an exchange for the archive, if there is one. u was requested at a time; cut says
 // why the response is not whole, or nothing.
-func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Response, at time.Time, cut string) error {
+func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.Response, at time.Time, cut string) error {
 	a := f.cfg.Archive
 	if a == nil {
 		return nil
@@ -87,7 +87,7 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Respo
 
 // received sets the response of an exchange. Its body is copied only if chunks scatter it. b is
 // scratch, which is returned.
-func received(x *warc.Exchange, res *http1.Response, b []byte) []byte {
+func received(x *warc.Exchange, res *httpclient.Response, b []byte) []byte {
 	body, n := x.Parts.Payload, res.RawLen()
 	switch {
 	case n == len(res.RawHead)+len(body):
@@ -108,22 +108,22 @@ func (out *Outcome) captured(visit int) {
 }
 
 // cutOff says why a response is not whole that an exchange failed with.
-func cutOff(kind http1.Kind) string {
+func cutOff(kind httpclient.Kind) string {
 	switch kind {
-	case http1.KindTooLarge:
+	case httpclient.KindTooLarge:
 		return warc.CutLength
-	case http1.KindTimeout, http1.KindIdleTimeout, http1.KindTooSlow:
+	case httpclient.KindTimeout, httpclient.KindIdleTimeout, httpclient.KindTooSlow:
 		return warc.CutTime
-	case http1.KindEncoding, http1.KindBomb: // it is whole, but cannot be decoded
+	case httpclient.KindEncoding, httpclient.KindBomb: // it is whole, but cannot be decoded
 		return ""
-	case http1.KindProtocol:
+	case httpclient.KindProtocol:
 		return warc.CutUnspecified
 	}
 	return warc.CutDisconnect
 }
 
 // archiveRobots is archive for a robots.txt.
-func (f *Loop) archiveRobots(t *aio.Task, out *Outcome, at weburl.URL, res *http1.Response, started time.Time, failure error) error {
+func (f *Loop) archiveRobots(t *aio.Task, out *Outcome, at weburl.URL, res *httpclient.Response, started time.Time, failure error) error {
 	cut := ""
 	switch {
 	case res == nil:

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/guard"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
@@ -19,10 +19,10 @@ import (
 
 // Config configures all fetch loops of a crawl. It does not change once the loops run.
 type Config struct {
-	HTTP          http1.Options    // but for Resolver, which each loop makes
-	DNS           []netip.AddrPort // name servers; empty: the system's
-	NameBytes     int              // memory for names of each loop; 0: the default of package dns
-	RecentBytes   int              // memory for recent URLs of each loop; 0: any
+	HTTP          httpclient.Options // but for Resolver, which each loop makes
+	DNS           []netip.AddrPort   // name servers; empty: the system's
+	NameBytes     int                // memory for names of each loop; 0: the default of package dns
+	RecentBytes   int                // memory for recent URLs of each loop; 0: any
 	Scope         scope.Rules
 	Canon         weburl.RuleSet
 	AllowPrivate  bool // links may lead to private addresses
@@ -79,8 +79,8 @@ type Request struct {
 	URL    weburl.URL
 	From   string // page that linked here; empty for a seed
 	Depth  int
-	Tries  int          // earlier ones
-	Header http1.Header // fields to send besides, or instead of, those of Options, which an empty value removes; the hook may change them
+	Tries  int               // earlier ones
+	Header httpclient.Header // fields to send besides, or instead of, those of Options, which an empty value removes; the hook may change them
 }
 
 // Decision says whether a link is followed.
@@ -103,7 +103,7 @@ type Verdict struct {
 // Page is a response and its record. It is valid until OnPage returns.
 type Page struct {
 	Record *record.Record
-	Header http1.Header
+	Header httpclient.Header
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
 	Links  []links.Link // all links, followed or not
 	Text   []byte       // Body in UTF-8

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/seed"
 )
 
@@ -15,12 +15,12 @@ const GuessedRank = leastSitemap - 1
 // Instead returns the URL to fetch in place of u, which failed with a kind of error: see seed.Seed.
 func Instead(u frontier.URL, kind string) (frontier.URL, bool) {
 	guess := seed.Seed{URL: u.URL, Guessed: u.Rank == GuessedRank}
-	plain, ok := guess.Instead(http1.Kind(kind))
+	plain, ok := guess.Instead(httpclient.Kind(kind))
 	return frontier.URL{URL: plain, From: u.URL.String()}, ok
 }
 
 // IsUnanswered is that of package seed.
-func IsUnanswered(kind string) bool { return seed.IsUnanswered(http1.Kind(kind)) }
+func IsUnanswered(kind string) bool { return seed.IsUnanswered(httpclient.Kind(kind)) }
 
 // TriedInstead is what the record of a URL says that Instead has replaced.
 func TriedInstead(reason string, by frontier.URL) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/guard"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/text"
@@ -37,7 +37,7 @@ type Loop struct {
 	crew    *aio.Group // of these
 	broken  bool       // see Break
 
-	client  *http1.Client
+	client  *httpclient.Client
 	reading *aio.Quota
 	readers readers
 	turn    aio.Lock    // held by the worker that reads a page
@@ -113,7 +113,7 @@ func (f *Loop) Permit(open []guard.Network) {
 // Trust names seeds that were given one by one: see reach.
 func (f *Loop) Trust(seeds []weburl.URL) { f.post(func() { f.reach.trust(seeds) }) }
 
-// Know names seeds to whose origins the user's secrets may be sent: see http1.Options.Trusted.
+// Know names seeds to whose origins the user's secrets may be sent: see httpclient.Options.Trusted.
 func (f *Loop) Know(seeds []weburl.URL) { f.post(func() { f.reach.know(seeds) }) }
 
 // Exclude adds an exclusion.
@@ -164,7 +164,7 @@ func (f *Loop) Run(t *aio.Task) error {
 		o.Trusted = f.reach.knows
 	}
 	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS, MaxNames: f.cfg.NameBytes / dns.NameBytes})
-	f.client = http1.NewClient(f.loop, o)
+	f.client = httpclient.NewClient(f.loop, o)
 	f.reading = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()
 	defer f.outbox.Close()
@@ -249,7 +249,7 @@ func (f *Loop) resolve(t *aio.Task, u frontier.URL) (Outcome, error) {
 	if err != nil && endsCrawl(err) {
 		return out, err
 	}
-	var e *http1.Error
+	var e *httpclient.Error
 	if errors.As(err, &e) {
 		out.blameNetwork(e)
 	}
@@ -261,8 +261,8 @@ func (f *Loop) resolve(t *aio.Task, u frontier.URL) (Outcome, error) {
 }
 
 // kindOf returns the kind of an error of the exchange.
-func kindOf(err error) http1.Kind {
-	var e *http1.Error
+func kindOf(err error) httpclient.Kind {
+	var e *httpclient.Error
 	errors.As(err, &e)
 	return e.Kind
 }
@@ -270,6 +270,6 @@ func kindOf(err error) http1.Kind {
 // endsCrawl reports whether an error of the client is that of a cancelled task, and not of the
 // exchange.
 func endsCrawl(err error) bool {
-	var e *http1.Error
-	return !errors.As(err, &e) || e.Kind == http1.KindCanceled
+	var e *httpclient.Error
+	return !errors.As(err, &e) || e.Kind == httpclient.KindCanceled
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/links"
 )
 
@@ -83,7 +83,7 @@ func (f *Loop) mayRead(t *aio.Task, out *Outcome, long bool) (done func(), err e
 
 // weigh counts what a big outcome holds, with the links that OnPage is shown: among the outcomes,
 // and among the bodies.
-func (f *Loop) weigh(out *Outcome, res *http1.Response, page *Page) {
+func (f *Loop) weigh(out *Outcome, res *httpclient.Response, page *Page) {
 	n := cap(out.Lines) + cap(out.Targets)
 	var shown []links.Link
 	if page != nil {

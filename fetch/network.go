@@ -1,6 +1,6 @@
 package fetch
 
-import "github.com/weftcrawl/weft/http1"
+import "github.com/weftcrawl/weft/httpclient"
 
 // Network is what an outcome says of this machine's own network.
 type Network uint8
@@ -13,21 +13,21 @@ const (
 )
 
 // blameNetwork takes in what an error says of the network.
-func (out *Outcome) blameNetwork(e *http1.Error) {
+func (out *Outcome) blameNetwork(e *httpclient.Error) {
 	switch e.Kind {
-	case http1.KindReset, http1.KindEarlyEnd, http1.KindTLS, http1.KindProtocol, http1.KindProxy:
+	case httpclient.KindReset, httpclient.KindEarlyEnd, httpclient.KindTLS, httpclient.KindProtocol, httpclient.KindProxy:
 		out.Network = NetworkUp
-	case http1.KindConnect:
+	case httpclient.KindConnect:
 		out.Network = NetworkLost
 		if e.Refused() {
 			out.Network = NetworkUp
 		}
-	case http1.KindDNS:
+	case httpclient.KindDNS:
 		if e.Temporary() {
 			out.Network = NetworkLost
 		}
-	case http1.KindDialTimeout, http1.KindTLSTimeout, http1.KindFirstByteTimeout,
-		http1.KindIdleTimeout, http1.KindTimeout:
+	case httpclient.KindDialTimeout, httpclient.KindTLSTimeout, httpclient.KindFirstByteTimeout,
+		httpclient.KindIdleTimeout, httpclient.KindTimeout:
 		out.Network = NetworkLost
 	}
 	if e.Local() {
@@ -35,7 +35,7 @@ func (out *Outcome) blameNetwork(e *http1.Error) {
 	}
 	switch {
 	case out.Network < NetworkLost:
-	case e.Kind == http1.KindProxy:
+	case e.Kind == httpclient.KindProxy:
 		out.Lost = "the proxy seems to be down: " + e.Err.Error()
 	default:
 		out.Lost = "the network seems to be down: " + e.Err.Error()

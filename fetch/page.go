@@ -8,7 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/links"
@@ -27,7 +27,7 @@ const (
 )
 
 // readPage reads a response, then delivers its page.
-func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
+func (f *Loop) readPage(t *aio.Task, out *Outcome, res *httpclient.Response) error {
 	page, err := f.readInTurn(t, out, res)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (f *Loop) giveData(links []frontier.URL, added []addition) {
 
 // readInTurn reads a response when it is its turn, and memory allows: see mayRead. What reading
 // makes counts before.
-func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (page *Page, err error) {
+func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *httpclient.Response) (page *Page, err error) {
 	n, zipped := len(res.Body), f.cfg.Sitemaps && isGzip(res.Body)
 	long := n > longPage
 	if n > shortBody && !long || zipped {
@@ -124,7 +124,7 @@ func prepare(r *record.Record, body []byte) (text charset.Undecoded) {
 }
 
 // readText reads the text of a response.
-func (f *Loop) readText(t *aio.Task, out *Outcome, res *http1.Response, page *Page, text *charset.Undecoded) error {
+func (f *Loop) readText(t *aio.Task, out *Outcome, res *httpclient.Response, page *Page, text *charset.Undecoded) error {
 	before, zipped := text.Room, f.cfg.Sitemaps && isGzip(res.Body)
 	switch {
 	case zipped:
@@ -174,7 +174,7 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 
 // look fills the record from a response, as far as that needs no text, and returns the page to
 // deliver, or nil, and whether to read the text. It runs on the loop's stack. A long body is hashed.
-func (f *Loop) look(out *Outcome, res *http1.Response) (page *Page, reads bool) {
+func (f *Loop) look(out *Outcome, res *httpclient.Response) (page *Page, reads bool) {
 	r, u := out.Record, out.URL
 	if u.Role == frontier.RoleExternal {
 		return f.lookBeyond(out, res), false
@@ -206,7 +206,7 @@ func (f *Loop) look(out *Outcome, res *http1.Response) (page *Page, reads bool) 
 }
 
 // read finds the links of a response, and returns how many bytes of text it has made.
-func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset.Undecoded) (made int) {
+func (f *Loop) read(out *Outcome, res *httpclient.Response, page *Page, text *charset.Undecoded) (made int) {
 	showAll := f.cfg.Hooks.OnPage != nil
 	body := res.Body
 	if text.Encoding != nil {
@@ -238,7 +238,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset
 }
 
 // extract finds links, title, directives and, where it is of use, the text of a page.
-func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
+func (f *Loop) extract(c *collector, res *httpclient.Response, body []byte) {
 	out, r := c.out, c.out.Record
 	links.Header(out.URL.URL, res.Header.Values("Link"), c.link)
 	links.RefreshHeader(out.URL.URL, res.Header.Values("Refresh"), c.link)

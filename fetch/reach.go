@@ -5,7 +5,7 @@ import (
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/guard"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -77,7 +77,7 @@ func (r *reach) trusts(lease frontier.URL, u weburl.URL) guard.Trust {
 
 // answered takes in a response to a request for u, before the lease's outcome is sent, and returns
 // what it teaches about the host.
-func (f *Loop) answered(lease frontier.URL, u weburl.URL, res *http1.Response) frontier.Result {
+func (f *Loop) answered(lease frontier.URL, u weburl.URL, res *httpclient.Response) frontier.Result {
 	f.reach.guard.Answered(f.reach.trusts(lease, u), res.Addr, res.Private)
 	result := resultOf(res, f.loop.Wall())
 	result.Public = lease.Seed && u.Host() == lease.URL.Host() && guard.IsPublic(res.Addr.Addr())

@@ -6,28 +6,28 @@ import (
 	"hash/fnv"
 
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/record"
 )
 
 // conditions returns the fields that ask whether a URL has changed since its last visit (RFC 9110,
 // section 13.1).
-func conditions(known *frontier.Snapshot) (h http1.Header) {
+func conditions(known *frontier.Snapshot) (h httpclient.Header) {
 	if known == nil {
 		return nil
 	}
 	if known.ETag != "" {
-		h = append(h, http1.Field{Name: "If-None-Match", Value: known.ETag})
+		h = append(h, httpclient.Field{Name: "If-None-Match", Value: known.ETag})
 	}
 	if known.Modified != "" {
-		h = append(h, http1.Field{Name: "If-Modified-Since", Value: known.Modified})
+		h = append(h, httpclient.Field{Name: "If-Modified-Since", Value: known.Modified})
 	}
 	return h
 }
 
 // validate takes the validators for the next visit from a response. A 304 may leave out what has
 // not changed (RFC 9110, section 15.4.5).
-func validate(v *frontier.Snapshot, res *http1.Response) {
+func validate(v *frontier.Snapshot, res *httpclient.Response) {
 	switch res.Status {
 	case 200, 203, 304:
 	default:
@@ -52,7 +52,7 @@ func sameBody(known *frontier.Snapshot, content [32]byte, r *record.Record) bool
 }
 
 // hashFields returns a hash of the values of fields, the same in every run; 0: there are none.
-func hashFields(h http1.Header, names ...string) uint32 {
+func hashFields(h httpclient.Header, names ...string) uint32 {
 	sum, found := fnv.New32a(), false
 	for _, name := range names {
 		for _, v := range h.Values(name) {
@@ -72,7 +72,7 @@ var leading = []string{"Link", "Refresh"}
 
 // sameLinks reports whether the header leads where it led when the page's links were read. A 304
 // may leave a field out.
-func sameLinks(known *frontier.Snapshot, res *http1.Response) bool {
+func sameLinks(known *frontier.Snapshot, res *httpclient.Response) bool {
 	link, tag := hashFields(res.Header, leading...), hashFields(res.Header, "X-Robots-Tag")
 	notModified := res.Status == 304
 	return (link == known.Link || notModified && link == 0) && (tag == known.RobotsTag || notModified && tag == 0)
@@ -95,7 +95,7 @@ func sameness(known, now *frontier.Snapshot) record.Sameness {
 
 // compare puts into the record how the URL has changed since the last visit, and into the URL what
 // the next visit compares with. A response that says nothing of the page leaves that as it was.
-func (f *Loop) compare(out *Outcome, res *http1.Response) {
+func (f *Loop) compare(out *Outcome, res *httpclient.Response) {
 	r, known := out.Record, out.URL.Known
 	notModified := r.Status == 304 && known != nil && (known.ETag != "" || known.Modified != "")
 	if out.URL.Role == frontier.RoleExternal || !f.cfg.Job || r.ErrorKind != "" || !notModified && !isThere(r.Status) && !isGone(r.Status) {

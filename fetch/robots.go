@@ -7,7 +7,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
@@ -88,12 +88,12 @@ func (f *Loop) fetchRobots(t *aio.Task, l Lease) (Outcome, error) {
 }
 
 // failRobots takes in an error of the exchange; res is what came of the response, or nil.
-func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
-	var e *http1.Error
+func (f *Loop) failRobots(out *Outcome, res *httpclient.Response, err error) {
+	var e *httpclient.Error
 	errors.As(err, &e)
-	stale := errors.Is(e, http1.ErrStale)
+	stale := errors.Is(e, httpclient.ErrStale)
 	out.Result.Total = e.Timing.Total
-	out.Postpone, out.Crowded = e.Kind == http1.KindResource || stale, errors.Is(e, http1.ErrNoRoom)
+	out.Postpone, out.Crowded = e.Kind == httpclient.KindResource || stale, errors.Is(e, httpclient.ErrNoRoom)
 	if !stale {
 		out.blameNetwork(e)
 	}
@@ -103,7 +103,7 @@ func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
 	r := out.Robots
 	r.Kind, r.Reason, r.Final = string(e.Kind), e.Err.Error(), out.Postpone || !e.Temporary()
 	switch e.Kind {
-	case http1.KindDNS, http1.KindBlocked, http1.KindConnect, http1.KindProxy, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout:
+	case httpclient.KindDNS, httpclient.KindBlocked, httpclient.KindConnect, httpclient.KindProxy, httpclient.KindDialTimeout, httpclient.KindTLS, httpclient.KindTLSTimeout:
 		if out.URL.At == nil {
 			return // an error of the host, as any of its URLs would have it
 		}

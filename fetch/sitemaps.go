@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
@@ -100,7 +100,7 @@ func (f *Loop) sitemaps(out *Outcome, file *robots.Robots) []frontier.URL {
 
 // sitemap reads a response as a sitemap: its entries count as links of the page that led to it. It
 // reports whether the response is a sitemap; else it is a page.
-func (c *collector) sitemap(res *http1.Response) bool {
+func (c *collector) sitemap(res *httpclient.Response) bool {
 	f, u, r := c.f, c.out.URL, c.out.Record
 	depthOfPage, most := c.depth, c.most
 	c.most = maxLinkText // its links are absolute
@@ -191,13 +191,13 @@ func (f *Loop) knowSitemap(key sitemapKey, s knownSitemap, dropped []Dropped) {
 func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
 
 // mayBeSitemap reports whether a response is to be read as a sitemap, if it is one.
-func (f *Loop) mayBeSitemap(out *Outcome, res *http1.Response) bool {
+func (f *Loop) mayBeSitemap(out *Outcome, res *httpclient.Response) bool {
 	return f.cfg.Sitemaps && (IsSitemap(out.URL) || resemblesSitemap(out.Record, res))
 }
 
 // resemblesSitemap reports whether a response that was not requested as a sitemap begins like one
 // in XML: a seed, or the target of a link.
-func resemblesSitemap(r *record.Record, res *http1.Response) bool {
+func resemblesSitemap(r *record.Record, res *httpclient.Response) bool {
 	if record.IsHTML(r.Type()) {
 		return false
 	}

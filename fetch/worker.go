@@ -9,7 +9,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/warc"
@@ -77,7 +77,7 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 func (f *Loop) when(at time.Time) time.Time { return f.loop.Wall().Add(at.Sub(f.loop.Now())) }
 
 // askHook calls OnRequest, which may change the request's header; an error refuses the URL.
-func (f *Loop) askHook(u frontier.URL, req *http1.Request) error {
+func (f *Loop) askHook(u frontier.URL, req *httpclient.Request) error {
 	if f.cfg.Hooks.OnRequest == nil {
 		return nil
 	}
@@ -92,10 +92,10 @@ func (f *Loop) askHook(u frontier.URL, req *http1.Request) error {
 const crowdedTries = 5
 
 // fail takes in an error of the exchange; res is what came of the response, or nil.
-func (f *Loop) fail(out *Outcome, req *http1.Request, res *http1.Response, err error, started time.Time) {
-	var e *http1.Error
+func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Response, err error, started time.Time) {
+	var e *httpclient.Error
 	errors.As(err, &e)
-	out.AtOnce, out.Result.Total = errors.Is(e, http1.ErrStale) || dislikesHead(req, 0, e), e.Timing.Total
+	out.AtOnce, out.Result.Total = errors.Is(e, httpclient.ErrStale) || dislikesHead(req, 0, e), e.Timing.Total
 	if !out.AtOnce {
 		out.blameNetwork(e)
 		if res == nil {
@@ -106,11 +106,11 @@ func (f *Loop) fail(out *Outcome, req *http1.Request, res *http1.Response, err e
 	switch {
 	case guessed:
 		out.Instead = &instead
-	case errors.Is(e, http1.ErrNoRoom) && out.URL.Tries < f.cfg.Retries+crowdedTries:
+	case errors.Is(e, httpclient.ErrNoRoom) && out.URL.Tries < f.cfg.Retries+crowdedTries:
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
-	case errors.Is(e, http1.ErrNoRoom):
-	case e.Kind == http1.KindResource:
+	case errors.Is(e, httpclient.ErrNoRoom):
+	case e.Kind == httpclient.KindResource:
 		out.Postpone = true
 	case out.AtOnce, e.Temporary() && out.URL.Tries < f.retries(&out.URL):
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
@@ -132,8 +132,8 @@ func (f *Loop) fail(out *Outcome, req *http1.Request, res *http1.Response, err e
 }
 
 // request returns the request for u, which a lease or its redirects led to.
-func (f *Loop) request(lease Lease, u weburl.URL) http1.Request {
-	req := http1.Request{
+func (f *Loop) request(lease Lease, u weburl.URL) httpclient.Request {
+	req := httpclient.Request{
 		Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease.URL, u),
 		Once: true, Fresh: lease.Tries > 0, // the frontier says when to try again
 		Prompt: lease.Prompt,
@@ -175,7 +175,7 @@ func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
 }
 
 // exchange records the metadata of a response, or of the received part of one.
-func exchange(r *record.Record, res *http1.Response) {
+func exchange(r *record.Record, res *httpclient.Response) {
 	r.Status, r.Bytes, r.BodyBytes = res.Status, res.Wire, len(res.Body)
 	r.ContentType, r.Encoding = record.BriefContentType(res.Header.Get("Content-Type")), res.Encoding
 	if res.Addr.IsValid() {
@@ -184,13 +184,13 @@ func exchange(r *record.Record, res *http1.Response) {
 	timing(r, res.Timing)
 }
 
-func timing(r *record.Record, t http1.Timing) {
+func timing(r *record.Record, t httpclient.Timing) {
 	ms := record.Milliseconds
 	r.DNSMS, r.ConnectMS, r.TLSMS, r.TTFBMS, r.TotalMS = ms(t.DNS), ms(t.Connect), ms(t.TLS), ms(t.FirstByte), ms(t.Total)
 }
 
 // resultOf says what a response teaches about the host's pace.
-func resultOf(res *http1.Response, now time.Time) frontier.Result {
+func resultOf(res *httpclient.Response, now time.Time) frontier.Result {
 	a := frontier.Result{
 		Took:     res.Timing.FirstByte,
 		Total:    res.Timing.Total,
@@ -206,15 +206,15 @@ func resultOf(res *http1.Response, now time.Time) frontier.Result {
 
 // blameHost takes in an error that is the host's: it did not answer at all. Others are of one page,
 // or of this machine.
-func blameHost(a *frontier.Result, e *http1.Error) {
+func blameHost(a *frontier.Result, e *httpclient.Error) {
 	switch e.Kind {
-	case http1.KindFirstByteTimeout, http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
+	case httpclient.KindFirstByteTimeout, httpclient.KindTimeout, httpclient.KindReset, httpclient.KindEarlyEnd:
 		a.Silent = true
-	case http1.KindConnect, http1.KindDialTimeout, http1.KindTLSTimeout:
+	case httpclient.KindConnect, httpclient.KindDialTimeout, httpclient.KindTLSTimeout:
 		a.Unreached = true
-	case http1.KindDNS:
+	case httpclient.KindDNS:
 		a.Unreached, a.Absent = e.Temporary(), !e.Temporary()
-	case http1.KindTLS:
+	case httpclient.KindTLS:
 	default:
 		return
 	}

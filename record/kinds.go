@@ -1,6 +1,6 @@
 package record
 
-// Error kinds of a Record that the crawler gives itself; the others are those of package http1.
+// Error kinds of a Record that the crawler gives itself; the others are those of package httpclient.
 const (
 	KindRedirects  = "redirects"          // one redirect more than MaxRedirects
 	KindLocation   = "location"           // a redirect without a usable target

@@ -36,7 +36,7 @@ type Record struct {
 	ConnectMS   float64   `json:"connect_ms"`
 	TLSMS       float64   `json:"tls_ms"`
 	TTFBMS      float64   `json:"ttfb_ms"`          // from the request sent to the first byte of the response
-	TotalMS     float64   `json:"total_ms"`         // the steps before and the response to its last byte: see http1.Timing
+	TotalMS     float64   `json:"total_ms"`         // the steps before and the response to its last byte: see httpclient.Timing
 	SHA256      string    `json:"sha256,omitempty"` // decoded body, hexadecimal; of a 304, the body that still holds
 
 	// Where the response is in the archive: the file in JOB/archive, without .open, and the offset of

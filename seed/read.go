@@ -6,15 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/weburl"
 )
 
 // Seed is a URL that a crawl starts from.
 type Seed struct {
-	URL        weburl.URL        // canonical
-	Credential *http1.Credential // for its origin; nil: none
-	Guessed    bool              // it was given without a scheme: http is next if https does not answer
+	URL        weburl.URL             // canonical
+	Credential *httpclient.Credential // for its origin; nil: none
+	Guessed    bool                   // it was given without a scheme: http is next if https does not answer
 }
 
 // Read is ParseCredential for a URL that may lack its scheme, as people type them: example.org,
@@ -34,7 +34,7 @@ const Patience = 3 * time.Second
 
 // Instead returns the URL to try in place of one whose scheme is a guess, after an error of a kind:
 // the same by http, if its host did not answer.
-func (s Seed) Instead(kind http1.Kind) (weburl.URL, bool) {
+func (s Seed) Instead(kind httpclient.Kind) (weburl.URL, bool) {
 	if !IsUnanswered(kind) {
 		return weburl.URL{}, false
 	}
@@ -55,9 +55,9 @@ func (s Seed) ByHTTP() (weburl.URL, bool) {
 
 // IsUnanswered reports whether an error of a kind came before a host could answer at all, so that it
 // may by another scheme.
-func IsUnanswered(kind http1.Kind) bool {
+func IsUnanswered(kind httpclient.Kind) bool {
 	switch kind {
-	case http1.KindConnect, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout, http1.KindProxy:
+	case httpclient.KindConnect, httpclient.KindDialTimeout, httpclient.KindTLS, httpclient.KindTLSTimeout, httpclient.KindProxy:
 		return true
 	}
 	return false

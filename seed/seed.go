@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -25,7 +25,7 @@ func Parse(s string) (weburl.URL, error) {
 // ParseCredential is Parse for a URL that may have user and password, such as
 // https://user:password@example.org/. They are the credential for its origin, and not part of the
 // canonical form; nil: there are none. The error does not show them.
-func ParseCredential(s string) (weburl.URL, *http1.Credential, error) {
+func ParseCredential(s string) (weburl.URL, *httpclient.Credential, error) {
 	s = strings.TrimSpace(s)
 	u, err := weburl.Parse(s)
 	var wrong string
@@ -37,7 +37,7 @@ func ParseCredential(s string) (weburl.URL, *http1.Credential, error) {
 	case !u.IsHTTP():
 		wrong = fmt.Sprintf("scheme %.64q, expected http or https%s", u.Scheme(), withScheme(s))
 	case u.Username() != "" || u.Password() != "":
-		c := &http1.Credential{Scheme: u.Scheme(), Host: u.Host(), User: unescaped(u.Username()), Password: unescaped(u.Password())}
+		c := &httpclient.Credential{Scheme: u.Scheme(), Host: u.Host(), User: unescaped(u.Username()), Password: unescaped(u.Password())}
 		if err := c.Check(); err != nil {
 			return weburl.URL{}, nil, fmt.Errorf("URL at %.128q: %w", u.Host(), err)
 		}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cookies"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/weburl"
 )
 
 // clientFlags are the options of every command that sends requests.
 type clientFlags struct {
-	http1.Options
+	httpclient.Options
 	servers       []netip.AddrPort // of names
 	allowPrivate  bool
 	acceptCookies bool
@@ -38,7 +38,7 @@ func (c *clientFlags) requestOptions() []option {
 			help: "send S as the User-Agent, to name the crawler",
 			more: "robots.txt is matched by its first word. Default: " + weft.DefaultUserAgent + "."},
 		{name: "header", short: "H", arg: "'K: V'", field: "Header",
-			Value: appended((*[]http1.Field)(&c.Header), headerField),
+			Value: appended((*[]httpclient.Field)(&c.Header), headerField),
 			help:  "add a header field to every request; repeatable",
 			more: "Authorization and Cookie are sent to the origins of the given URLs only, " +
 				"Proxy-Authorization to an HTTP proxy only."},
@@ -74,7 +74,7 @@ func (c *clientFlags) credentialOptions() []option {
 func (c *clientFlags) networkOptions() []option {
 	return []option{
 		{name: "resolve", arg: "HOST:PORT:ADDR[:PORT]", field: "Resolve", advanced: true,
-			Value: appended(&c.Resolve, http1.ParseOverride),
+			Value: appended(&c.Resolve, httpclient.ParseOverride),
 			help:  "connect to ADDR for HOST, or for * (any host); repeatable"},
 		{name: "dns", arg: "ADDR[:PORT]", field: "DNS", advanced: true,
 			Value: appended(&c.servers, nameServer), def: "the system's",
@@ -110,7 +110,7 @@ func (c *clientFlags) timeoutOptions(maxBody string) []option {
 }
 
 // client returns the options of an HTTP client.
-func (c *clientFlags) client() (http1.Options, error) {
+func (c *clientFlags) client() (httpclient.Options, error) {
 	o := c.Options
 	if o.Cookies == nil && c.acceptCookies {
 		o.Cookies = cookies.New()
@@ -159,8 +159,8 @@ func (c *clientFlags) settled(u weburl.URL) weburl.URL {
 }
 
 // request returns the request for u.
-func (c *clientFlags) request(method string, u weburl.URL, reach *reach) http1.Request {
-	req := http1.Request{
+func (c *clientFlags) request(method string, u weburl.URL, reach *reach) httpclient.Request {
+	req := httpclient.Request{
 		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: reach.allow(u),
 	}
 	if c.guess(u).Guessed {
@@ -176,7 +176,7 @@ func (c *clientFlags) guess(u weburl.URL) weft.Seed {
 
 // instead returns what is fetched in place of u, which failed so.
 func (c *clientFlags) instead(u weburl.URL, f *fetched) (weburl.URL, bool) {
-	plain, ok := c.guess(u).Instead(http1.Kind(f.ErrorKind))
+	plain, ok := c.guess(u).Instead(httpclient.Kind(f.ErrorKind))
 	if ok {
 		c.byHTTP = true
 		f.Error += fmt.Sprintf("; %s is tried instead", plain)

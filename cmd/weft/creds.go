@@ -12,7 +12,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cookies"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"golang.org/x/net/http/httpproxy"
 )
 
@@ -31,7 +31,7 @@ func cookieFile(path string) (http.CookieJar, error) {
 }
 
 // basicCredential reads ORIGIN=USER:PASSWORD or ORIGIN=@FILE.
-func basicCredential(s string) (http1.Credential, error) {
+func basicCredential(s string) (httpclient.Credential, error) {
 	c, text, err := credential(s, "HOST=USER:PASSWORD")
 	if err != nil {
 		return c, err
@@ -45,7 +45,7 @@ func basicCredential(s string) (http1.Credential, error) {
 }
 
 // bearerCredential reads ORIGIN=TOKEN or ORIGIN=@FILE.
-func bearerCredential(s string) (http1.Credential, error) {
+func bearerCredential(s string) (httpclient.Credential, error) {
 	c, text, err := credential(s, "HOST=TOKEN")
 	if err != nil {
 		return c, err
@@ -58,7 +58,7 @@ func bearerCredential(s string) (http1.Credential, error) {
 const maxSecret = 16 << 10
 
 // credential reads ORIGIN=SECRET, and returns the secret.
-func credential(s, form string) (c http1.Credential, text string, err error) {
+func credential(s, form string) (c httpclient.Credential, text string, err error) {
 	at, text, ok := strings.Cut(s, "=")
 	if !ok {
 		return c, "", errors.New("expected " + form + ", or HOST=@FILE with the secret in a file")
@@ -100,29 +100,29 @@ func credential(s, form string) (c http1.Credential, text string, err error) {
 }
 
 // proxyChoice is the value of --proxy; without a proxy it is none.
-type proxyChoice struct{ proxy *http1.Proxy }
+type proxyChoice struct{ proxy *httpclient.Proxy }
 
-func (p *proxyChoice) all(string, string) *http1.Proxy { return p.proxy }
+func (p *proxyChoice) all(string, string) *httpclient.Proxy { return p.proxy }
 
 func proxyOrNone(s string) (*proxyChoice, error) {
 	if s == "none" {
 		return &proxyChoice{}, nil
 	}
-	p, err := http1.ParseProxy(s)
+	p, err := httpclient.ParseProxy(s)
 	return &proxyChoice{p}, err
 }
 
 // environmentProxy returns the proxies of the environment; nil: none. Addresses of this machine
 // are reached directly, as curl and other tools do.
-func environmentProxy() (func(scheme, host string) *http1.Proxy, error) {
+func environmentProxy() (func(scheme, host string) *httpclient.Proxy, error) {
 	env := httpproxy.FromEnvironment()
 	all := cmp.Or(os.Getenv("all_proxy"), os.Getenv("ALL_PROXY"))
-	proxies := make(map[string]*http1.Proxy)
+	proxies := make(map[string]*httpclient.Proxy)
 	for scheme, to := range map[string]*string{"http": &env.HTTPProxy, "https": &env.HTTPSProxy} {
 		if *to = cmp.Or(*to, all); *to == "" {
 			continue
 		}
-		p, err := http1.ParseProxy(*to)
+		p, err := httpclient.ParseProxy(*to)
 		if err != nil {
 			return nil, usage("$%s_proxy: %w; use --proxy none for no proxy", scheme, err)
 		}
@@ -132,7 +132,7 @@ func environmentProxy() (func(scheme, host string) *http1.Proxy, error) {
 		return nil, nil
 	}
 	choose := env.ProxyFunc()
-	return func(scheme, host string) *http1.Proxy {
+	return func(scheme, host string) *httpclient.Proxy {
 		if to, err := choose(&url.URL{Scheme: scheme, Host: host}); err != nil || to == nil {
 			return nil
 		}

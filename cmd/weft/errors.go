@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 )
 
 // Exit codes.
@@ -211,7 +211,7 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 
 // advised adds to the text of an error what may be done about it.
 func advised(text string) string {
-	if strings.Contains(text, http1.ErrCertificate.Error()) {
+	if strings.Contains(text, httpclient.ErrCertificate.Error()) {
 		text += ": --ca FILE trusts its issuer, -k accepts any certificate"
 	}
 	return text

@@ -19,7 +19,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/guard"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
@@ -133,7 +133,7 @@ type fetched struct {
 	Header    [][2]string `json:"header,omitempty"`
 	Redirect  string      `json:"redirect,omitempty"`
 	Error     string      `json:"error,omitempty"`
-	ErrorKind string      `json:"error_kind,omitempty"` // of package http1, or weft.KindRedirects, weft.KindLocation
+	ErrorKind string      `json:"error_kind,omitempty"` // of package httpclient, or weft.KindRedirects, weft.KindLocation
 	Addr      string      `json:"addr,omitempty"`
 	TLS       string      `json:"tls,omitempty"`
 	Encoding  string      `json:"encoding,omitempty"` // the Content-Encoding that was decoded
@@ -166,7 +166,7 @@ func (c *clientFlags) get(
 	options.Trusted = reach.trusted
 	err = aio.Run(ctx, func(t *aio.Task) error {
 		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: c.servers})
-		client := http1.NewClient(t.Loop(), options)
+		client := httpclient.NewClient(t.Loop(), options)
 		defer client.Close()
 		for {
 			var next weburl.URL
@@ -209,12 +209,12 @@ func (c *clientFlags) get(
 
 // one sends one request. Next is the target of its redirect, if follow is set.
 func one(
-	t *aio.Task, client *http1.Client, req http1.Request, u weburl.URL,
+	t *aio.Task, client *httpclient.Client, req httpclient.Request, u weburl.URL,
 	reach *reach, follow bool,
 ) (f fetched, next weburl.URL) {
 	res, err := client.Do(t, req)
 	f = fetched{Method: req.Method, URL: u.String()}
-	var e *http1.Error
+	var e *httpclient.Error
 	if errors.As(err, &e) {
 		f.ErrorKind, f.Error, f.Bytes = string(e.Kind), e.Err.Error(), e.Wire
 		f.at(e.Addr, e.Timing)
@@ -263,7 +263,7 @@ func one(
 	return f, next
 }
 
-func (f *fetched) at(addr netip.AddrPort, t http1.Timing) {
+func (f *fetched) at(addr netip.AddrPort, t httpclient.Timing) {
 	if addr.IsValid() {
 		f.Addr = addr.String()
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 )
 
 // number reads a whole number not below least.
@@ -128,10 +128,10 @@ func expression(s string) (*regexp.Regexp, error) {
 	return nil, fmt.Errorf("%s, expected a regular expression such as '/docs/.*[.]html$'", why)
 }
 
-func headerField(s string) (http1.Field, error) {
+func headerField(s string) (httpclient.Field, error) {
 	name, text, ok := strings.Cut(s, ":")
-	f := http1.Field{Name: name, Value: strings.TrimSpace(text)}
-	err := http1.Header{f}.Check()
+	f := httpclient.Field{Name: name, Value: strings.TrimSpace(text)}
+	err := httpclient.Header{f}.Check()
 	switch {
 	case !ok:
 		err = errors.New("expected 'NAME: VALUE', such as 'Accept-Language: en'")
@@ -146,7 +146,7 @@ func userAgent(s string) (string, error) {
 	if strings.TrimSpace(s) == "" {
 		return "", errors.New("expected a name, such as 'mybot/1.0 (+https://example.org/bot)'")
 	}
-	return s, http1.Header{{Name: "User-Agent", Value: s}}.Check()
+	return s, httpclient.Header{{Name: "User-Agent", Value: s}}.Check()
 }
 
 // authorities reads a file of certificates in PEM.

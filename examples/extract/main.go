@@ -17,7 +17,7 @@ import (
 	"sync"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -31,12 +31,12 @@ func main() {
 	if len(o.Seeds) == 0 {
 		server := httptest.NewServer(http.FileServerFS(site))
 		defer server.Close()
-		there, err := http1.ParseOverride("shop.example:80:" + server.Listener.Addr().String())
+		there, err := httpclient.ParseOverride("shop.example:80:" + server.Listener.Addr().String())
 		if err != nil {
 			log.Fatal(err)
 		}
 		// The name does not exist: the override leads it to the server.
-		o.Seeds, o.Resolve = []string{"http://shop.example/site/"}, []http1.Override{there}
+		o.Seeds, o.Resolve = []string{"http://shop.example/site/"}, []httpclient.Override{there}
 	}
 	if err := extract(o); err != nil {
 		log.Fatal(err)

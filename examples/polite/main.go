@@ -26,7 +26,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -130,11 +130,11 @@ func crawlVillage(o weft.Options) error {
 	server := httptest.NewServer(v)
 	defer server.Close()
 	// All hosts are at the server's address.
-	there, err := http1.ParseOverride("*:80:" + server.Listener.Addr().String())
+	there, err := httpclient.ParseOverride("*:80:" + server.Listener.Addr().String())
 	if err != nil {
 		return err
 	}
-	o.Resolve = []http1.Override{there}
+	o.Resolve = []httpclient.Override{there}
 	o.Delay = 20 * time.Millisecond // our own server needs no more
 	list := "http://baker.example/\nhttp://smith.example/\nhttp://miller.example/\n"
 	if err := crawl(o, strings.NewReader(list)); err != nil {

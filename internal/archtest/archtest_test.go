@@ -59,13 +59,13 @@ var imports = map[string][]string{
 		"golang.org/x/net/html",
 		"golang.org/x/net/html/atom",
 	},
-	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
-	"content": {"internal/blocks", "weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
-	"cdxj":    {"internal/extsort", "warc"},
-	"replay":  {"archive", "warc", "weburl", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
-	"wacz":    {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
-	"http2":   {"golang.org/x/net/http2/hpack"},
-	"http1":   {"aio", "budget", "dns", "guard", "http2", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
+	"archive":    {"cdxj", "internal/extsort", "warc", "weburl"},
+	"content":    {"internal/blocks", "weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
+	"cdxj":       {"internal/extsort", "warc"},
+	"replay":     {"archive", "warc", "weburl", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
+	"wacz":       {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
+	"http2":      {"golang.org/x/net/http2/hpack"},
+	"httpclient": {"aio", "budget", "dns", "guard", "http2", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
 	"duplicates": {"text"},
@@ -89,9 +89,9 @@ var imports = map[string][]string{
 	"scope":        {"guard", "scope/places", "weburl"},
 	"scope/places": {},
 	"scope/shapes": {"weburl"},
-	"seed":         {"http1", "weburl"},
+	"seed":         {"httpclient", "weburl"},
 	"job":          {"capture", "cdxj", "frontier", "frontier/store", "guard", "internal/ctl", "record", "refs", "robots", "scope", "weburl"},
-	"fetch":        {"aio", "budget", "capture", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "refs", "robots", "scope", "seed", "sitemap", "text", "warc", "weburl"},
+	"fetch":        {"aio", "budget", "capture", "dns", "duplicates", "frontier", "guard", "httpclient", "internal/charset", "internal/sniff", "links", "record", "refs", "robots", "scope", "seed", "sitemap", "text", "warc", "weburl"},
 	"engine":       {"aio", "budget", "capture", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "refs", "robots", "scope", "scope/shapes", "warc", "weburl", "github.com/dustin/go-humanize"},
 
 	// Level 4: looking at a crawl, and steering it.
@@ -99,7 +99,7 @@ var imports = map[string][]string{
 	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed"},
 
 	// Level 5: the product.
-	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "extract", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "refs", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "extract", "fetch", "frontier", "frontier/store", "httpclient", "inspect", "internal/tuning", "job", "links", "record", "refs", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// Uses of a finished job.
 	"export": {
@@ -127,7 +127,7 @@ var imports = map[string][]string{
 	"cmd/weft": {
 		"read",
 		"results",
-		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "http1", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "httpclient", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"check",
 		"content",
 		"extract",
@@ -144,8 +144,8 @@ var imports = map[string][]string{
 	"lab": {"aio", "links", "weburl", "golang.org/x/sys/unix"},
 
 	"examples/crawl":         {"."},
-	"examples/extract":       {".", "http1", "links", "weburl"},
-	"examples/polite":        {".", "http1", "weburl"},
+	"examples/extract":       {".", "httpclient", "links", "weburl"},
+	"examples/polite":        {".", "httpclient", "weburl"},
 	"examples/echo":          {"aio"},
 	"examples/echo-syscalls": {"lab"},
 	"examples/timeouts":      {"aio"},
@@ -184,7 +184,7 @@ var imports = map[string][]string{
 	"internal/near":           {},
 	"internal/process":        {},
 	"internal/sniff":          {"internal/markup"},
-	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},
+	"internal/bench":          {"aio", "httpclient", "internal/bench/cost", "internal/process"},
 	"internal/bench/cost":     {"internal/process"},
 	"internal/bench/archive":  {"capture", "frontier", "warc", "internal/bench/machine", "internal/bench/origin", "internal/process"},
 	"internal/bench/check":    {"internal/bench/machine", "internal/bench/origin", "internal/process", "internal/webtest"},

@@ -15,7 +15,7 @@ const (
 // largeStructs may have more than mostFields, each with the reason.
 var largeStructs = map[string]string{
 	"Options":                "options",
-	"http1/Options":          "options",
+	"httpclient/Options":     "options",
 	"record/Record":          "a record",
 	"job/Plan":               "options: those that a job freezes",
 	"job/storedSummary":      "a record: the summary on disk",

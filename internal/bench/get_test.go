@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 )
 
 const (
@@ -38,12 +38,12 @@ var pageHead = fmt.Sprintf("HTTP/1.1 200 OK\r\n"+
 // BenchmarkGet: keep-alive GETs of one client, 64 at a time; with two processors the tasks have two
 // loops. The figures include the few connections that are made.
 func BenchmarkGet(b *testing.B) {
-	b.Run("http1", func(b *testing.B) {
+	b.Run("httpclient", func(b *testing.B) {
 		host := start(b, "pages").must("at")
 		m := &meter{b: b}
 		m.start()
 		onLoops(b, func(t *aio.Task, i, n int) error {
-			c := http1.NewClient(t.Loop(), http1.Options{})
+			c := httpclient.NewClient(t.Loop(), httpclient.Options{})
 			defer c.Close()
 			left := share(getRound*b.N, i, n)
 			return t.Group(func(g *aio.Group) error {
@@ -51,7 +51,7 @@ func BenchmarkGet(b *testing.B) {
 					g.Go("get", func(t *aio.Task) error {
 						for left > 0 {
 							left--
-							res, err := c.Do(t, http1.Request{Scheme: "http", Host: host, Target: "/docs/page.html"})
+							res, err := c.Do(t, httpclient.Request{Scheme: "http", Host: host, Target: "/docs/page.html"})
 							if err != nil {
 								return err
 							}

@@ -29,7 +29,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/process"
 )
 
@@ -71,7 +71,7 @@ var waiters = []waiter{
 	{"goroutine", false, false, waitGoroutine},
 	{"task", false, false, waitTask},
 	{"conn", true, false, waitConn},
-	{"http1", true, false, waitHTTP1},
+	{"httpclient", true, false, waitHTTP1},
 	{"nethttp", true, false, waitNetHTTP},
 	{"http1-tls", true, true, waitHTTP1},
 	{"nethttp-tls", true, true, waitNetHTTP},
@@ -404,11 +404,11 @@ func waitConn(d *harness) error {
 
 func waitHTTP1(d *harness) error {
 	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
-		client := http1.NewClient(l, http1.Options{
+		client := httpclient.NewClient(l, httpclient.Options{
 			Timeout: 5 * time.Minute, TLSTimeout: -1, RootCAs: d.roots,
 		})
 		return func(t *aio.Task, i int) error {
-			res, err := client.Do(t, http1.Request{Scheme: d.scheme, Host: d.addrs[i], Target: d.targets[i]})
+			res, err := client.Do(t, httpclient.Request{Scheme: d.scheme, Host: d.addrs[i], Target: d.targets[i]})
 			if err != nil {
 				return err
 			}

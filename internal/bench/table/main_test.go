@@ -121,7 +121,7 @@ func TestNoPage(t *testing.T) {
 }
 
 func TestFailed(t *testing.T) {
-	for _, line := range []string{"--- FAIL: BenchmarkGet/http1", "    --- FAIL: BenchmarkGet", "FAIL", "panic: x"} {
+	for _, line := range []string{"--- FAIL: BenchmarkGet/httpclient", "    --- FAIL: BenchmarkGet", "FAIL", "panic: x"} {
 		if _, err := parse(strings.NewReader(line + "\n")); err == nil {
 			t.Errorf("%q: no error", line)
 		}

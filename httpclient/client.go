@@ -1,0 +1,323 @@
+package httpclient
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/dns"
+)
+
+// A client keeps at most keptBodies free buffers of each kind, of at most keptBody bytes each and
+// Options.MaxKept together, for later responses.
+const (
+	keptBodies = 64
+	keptBody   = 512 << 10
+)
+
+// Bodies of more than shortBody bytes, before or after decoding, take turns: the loop decodes at
+// most decodeQuota bytes in a turn, plus one body. Shorter bodies do not wait.
+const (
+	decodeQuota = 1 << 20 // a few milliseconds of work
+	shortBody   = 64 << 10
+)
+
+// Client fetches over HTTP/1.1. It belongs to one loop.
+type Client struct {
+	loop     *aio.Loop
+	opt      Options
+	invalid  *Error            // the error of opt.UserAgent, opt.Header or opt.Auth
+	shared   Header            // of Options.Header, what is sent to every origin
+	secrets  Header            // what is sent to trusted ones
+	toProxy  string            // and its field Proxy-Authorization
+	header   header            // shared, and the client's own fields
+	auth     map[origin]string // values of the Authorization field
+	names    names
+	tls      *tls.Config
+	sessions sessions
+	idle     pool
+	muxes    muxes
+	decoders decoders
+	decoding *aio.Quota
+	offLoop  struct { // for decoding off the loop
+		decoders decoders
+		turn     aio.Lock // held by the task that decodes
+	}
+	wire    buffers // for bodies as sent: one per response in progress, so that many are in use
+	decoded buffers // for decoded bodies: few at once, so that few grow large
+	opened  []byte  // a decrypted TLS record
+}
+
+// NewClient returns a client for tasks of l. Close it when it is no longer used. If
+// Options.UserAgent, Options.Header or Options.Auth cannot be sent (see Header.Check,
+// Credential.Check), all of its requests fail.
+func NewClient(l *aio.Loop, opt Options) *Client {
+	opt = opt.withDefaults()
+	if opt.Resolver == nil {
+		opt.Resolver = dns.New(l, dns.Options{})
+	}
+	c := &Client{
+		loop:     l,
+		opt:      opt,
+		shared:   slices.DeleteFunc(slices.Clone(opt.Header), func(f Field) bool { return isSecret(f) || isForProxy(f) }),
+		auth:     authorizations(opt.Auth),
+		names:    names{resolver: opt.Resolver, overrides: opt.Resolve},
+		tls:      newTLSConfig(l, &opt),
+		decoding: aio.NewQuota(l, decodeQuota),
+		wire:     buffers{max: opt.MaxKept},
+		decoded:  buffers{max: opt.MaxKept},
+		idle:     newPool(l, &opt),
+		sessions: newSessions(opt.MaxSessionBytes),
+		muxes:    newMuxes(),
+	}
+	c.header = newHeader(opt.UserAgent, c.shared)
+	for _, f := range opt.Header {
+		switch {
+		case isSecret(f):
+			c.secrets = append(c.secrets, f)
+		case isForProxy(f):
+			c.toProxy = f.Value
+		}
+	}
+	if err := append(Header{{"User-Agent", opt.UserAgent}}, opt.Header...).Check(); err != nil {
+		c.invalid = &Error{Kind: KindScheme, Err: err}
+	}
+	for _, credential := range opt.Auth {
+		if err := credential.Check(); err != nil {
+			c.invalid = &Error{Kind: KindScheme, Err: err}
+		}
+	}
+	return c
+}
+
+// Close closes the idle connections; connections in use are closed after their exchange.
+func (c *Client) Close() { c.idle.close() }
+
+// Disconnect closes the idle connections. Others will be kept.
+func (c *Client) Disconnect() { c.idle.clear() }
+
+// Do sends req and waits for the whole response. Response.Close returns its buffer.
+//
+// The error is an *Error. With an error, the Response holds what arrived of it, without its body;
+// it is nil if no head arrived.
+func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
+	if c.invalid != nil {
+		return nil, c.invalid
+	}
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	if err := t.Checkpoint(); err != nil {
+		return nil, classify(err, KindConnect)
+	}
+	began := c.loop.Now()
+	total := limit{}.within(c.opt.Timeout, began, KindTimeout)
+	to := c.route(&req)
+	if to.via != nil {
+		if err := c.permitThrough(&req); err != nil {
+			return nil, err
+		}
+	}
+	var page *url.URL // the URL for the cookie jar
+	if c.opt.Cookies != nil {
+		page = pageOf(&req)
+	}
+	c.addFields(t, &req, page, to)
+	for tried := 0; ; tried++ {
+		res, failed, again := c.try(t, &req, to, tried, began, total)
+		if again {
+			if res != nil {
+				res.Close()
+			}
+			continue
+		}
+		if page != nil && res != nil {
+			c.takeCookies(t, page, res.Header)
+		}
+		if failed != nil {
+			return res, failed
+		}
+		return res, nil
+	}
+}
+
+// try sends req once. again reports that it is to be sent once more; tried counts the times before,
+// since the exchange began.
+func (c *Client) try(t *aio.Task, req *Request, to route, tried int, began time.Time, total limit) (res *Response, failed *Error, again bool) {
+	var tm Timing
+	cn, failed := c.connection(t, req, to, tried, &total, &tm)
+	if failed != nil {
+		failed.Timing = tm
+		failed.Timing.Total = c.loop.Now().Sub(began)
+		return nil, failed, false
+	}
+	if cn.mux != nil {
+		return c.tryStream(t, cn, req, tm, tried, began, total)
+	}
+	if cn.reused {
+		cn.hold, cn.waited = c.opt.Meter.Open(req.Prompt), 0
+	}
+	cn.begin(req, tm)
+	if failed = cn.do(t, req, total); failed == nil {
+		failed = cn.refused()
+	} else {
+		failed = cn.blame(failed)
+	}
+	if failed != nil {
+		cn.timing.Total = c.loop.Now().Sub(began)
+	}
+	again = cn.stale(failed)
+	if res = cn.end(t, failed); again && req.Once {
+		if res != nil {
+			res.Close()
+		}
+		return nil, cn.staleError(failed), false
+	}
+	return res, failed, again
+}
+
+// stale reports whether the server ended a kept connection just when it was used again. Then no
+// response began, or the response was not for this request: a 408 (RFC 9110, section 15.5.9). The
+// request is sent once more, unless it says otherwise, over a new connection: the other kept ones
+// have probably been ended too.
+func (cn *conn) stale(failed *Error) bool {
+	p := &cn.parser
+	switch {
+	case !cn.reused:
+		return false
+	case failed == nil:
+		return p.res.Status == 408 && p.close
+	}
+	return p.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
+}
+
+// staleError returns the error of a request that is not sent again; failed is nil after a 408.
+func (cn *conn) staleError(failed *Error) *Error {
+	if failed == nil {
+		return &Error{Kind: KindEarlyEnd, Err: ErrStale, Timing: cn.timing}
+	}
+	failed.Err = fmt.Errorf("%w: %w", ErrStale, failed.Err)
+	return failed
+}
+
+// begin prepares for an exchange.
+func (x *exchange) begin(req *Request, tm Timing) {
+	opt := &x.client.opt
+	x.parser = parser{maxHead: opt.MaxHead, maxBody: opt.MaxBody, cut: req.Cut, head: req.Method == "HEAD"}
+	if req.MaxBody > 0 {
+		x.parser.maxBody = req.MaxBody
+	}
+	x.parser.keep = opt.KeepRaw
+	x.timing, x.progress = tm, progress{}
+	x.fields = 0
+	for _, f := range req.Header {
+		x.fields += len(f.Value)
+	}
+	x.hold.Set(x.base(0))
+	if x.hold.Size() > budget.Small { // others may wait for it before the response begins
+		x.judgeFrom(x.client.loop.Now())
+	}
+}
+
+// end returns the response, or what arrived of it when the exchange has failed, and keeps or
+// closes the connection.
+func (cn *conn) end(t *aio.Task, failed *Error) *Response {
+	res := cn.response(cn, failed)
+	// Bytes beyond the response are not ours to interpret.
+	over := failed != nil || res.Truncated || cn.parser.close || cn.ended || cn.excess || cn.reader.Buffered() > 0 ||
+		cn.tls != nil && !cn.tls.lasting()
+	cn.parser = parser{} // which refers to the response
+	if over {
+		if failed == nil && !cn.ended {
+			cn.sendCloseNotify(t)
+		}
+		cn.Close()
+	} else {
+		cn.reused = true // from now on
+		cn.client.idle.put(cn)
+	}
+	return res
+}
+
+// response returns the response of an exchange over cn, or what arrived of it when the exchange has
+// failed.
+func (x *exchange) response(cn *conn, failed *Error) *Response {
+	p := &x.parser
+	res := p.res
+	if res != nil {
+		res.Wire, res.Addr, res.Reused, res.Timing = p.wire, cn.addr(), cn.reused, x.timing
+		res.Private = cn.lookup.private
+		if cn.tls != nil {
+			res.TLS = cn.tls.state
+		}
+		if p.keep {
+			res.frames, res.Sent = p.frames, x.sent
+		}
+	}
+	if failed != nil {
+		failed.Wire, failed.Addr, failed.Timing = p.wire, cn.addr(), x.timing
+		if p.keep && res != nil && p.body != nil {
+			res.wire, res.pool, p.body = p.body, &x.client.wire, nil
+		}
+		x.client.wire.give(p.body)
+		if res != nil {
+			res.spoil()
+		}
+	}
+	if res != nil && (failed == nil || res.wire != nil) {
+		x.hold.Move(&res.hold)
+	} else {
+		x.hold.Release()
+	}
+	return res
+}
+
+// kept returns a kept connection for a request and its route, or nil.
+func (c *Client) kept(t *aio.Task, req *Request, to route) *conn {
+	for {
+		cn := c.idle.take(to)
+		if cn == nil || cn.permits(req) && (cn.mux == nil && cn.quiet(t) || cn.mux != nil && cn.mux.quiet(t)) {
+			return cn
+		}
+		cn.Close()
+	}
+}
+
+// record returns the buffer into which TLS records are decrypted, one after the other.
+func (c *Client) record() []byte {
+	if c.opened == nil {
+		c.opened = make([]byte, maxRecord)
+	}
+	return c.opened
+}
+
+// buffers is a free list.
+type buffers struct {
+	free []*[]byte
+	size int // total capacity
+	max  int // limit of size
+}
+
+func (b *buffers) take() *[]byte {
+	n := len(b.free)
+	if n == 0 {
+		buf := make([]byte, 0, 512)
+		return &buf
+	}
+	buf := b.free[n-1]
+	b.free = b.free[:n-1]
+	b.size -= cap(*buf)
+	return buf
+}
+
+func (b *buffers) give(buf *[]byte) {
+	if buf != nil && cap(*buf) <= keptBody && b.size+cap(*buf) <= b.max && len(b.free) < keptBodies {
+		*buf = (*buf)[:0]
+		b.free = append(b.free, buf)
+		b.size += cap(*buf)
+	}
+}

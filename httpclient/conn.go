@@ -1,0 +1,430 @@
+package httpclient
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
+)
+
+// route identifies connections that can be used for the same requests: one scheme, host and port,
+// reached in one way. Overrides and the name of the TLS server follow from it.
+type route struct {
+	tls bool
+	// As in the URL, including an explicit port; empty: any host, for requests sent to a proxy.
+	host string
+	via  *Proxy // nil: direct
+}
+
+// route returns the route of req.
+func (c *Client) route(req *Request) route {
+	to := route{tls: req.Scheme == "https", host: req.Host}
+	if c.opt.Proxy == nil {
+		return to
+	}
+	if to.via = c.opt.Proxy(req.Scheme, req.Host); to.forwarded() {
+		to.host = ""
+	}
+	return to
+}
+
+// forwarded reports whether requests are sent to a proxy that forwards them. Otherwise the
+// connection leads to the server itself, possibly through a tunnel.
+func (to route) forwarded() bool { return to.via != nil && !to.via.socks() && !to.tls }
+
+// exchange is the state of one request and its response.
+type exchange struct {
+	client *Client
+	parser parser
+	timing Timing
+	err    *Error // of feeding the parser
+	hold   budget.Hold
+	chain  int           // memory of the server's certificates that counts as held
+	fields int           // bytes of the request's own fields, as held during the exchange
+	sent   string        // the request, with Options.KeepRaw
+	waited time.Duration // time spent waiting for room
+	progress
+}
+
+// conn is a connection, and one exchange after the other.
+type conn struct {
+	aio.Conn
+	exchange
+	route  route
+	server netip.AddrPort // behind a proxy; invalid if the proxy has looked it up
+	lookup lookup
+	tls    *channel // nil for plain http
+	mux    *mux     // of HTTP/2, or nil
+	reader *aio.Reader
+	step   func() // feed, on the loop's stack
+	got    []byte // input of feed: what has arrived
+	used   int    // output of feed: how much of got it used
+	ended  bool   // input of feed: nothing more comes; output: TLS has ended
+	excess bool   // output of feed: TLS carried bytes beyond the response
+	reused bool
+
+	since        time.Time // in the pool
+	older, newer *conn
+}
+
+// Close also returns the reader's buffer.
+func (cn *conn) Close() error {
+	cn.reader.Close()
+	return cn.Conn.Close()
+}
+
+// connect looks up the server of req and connects to it, or to its proxy. On failure tm says where
+// the time went.
+func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *Timing) (*conn, *Error) {
+	host, port, bad := req.server()
+	if bad != nil {
+		return nil, bad
+	}
+	began := c.loop.Now()
+	var raw aio.Conn
+	var to []netip.AddrPort
+	var server netip.AddrPort
+	var found lookup
+	patience := total.within(c.opt.DialTimeout, began, KindDialTimeout)
+	dial := func(t *aio.Task) (err error) {
+		if at.via != nil {
+			raw, server, found, err = c.through(t, req, at, host, port, tm)
+			return err
+		}
+		to, err = c.names.resolve(t, host, port)
+		tm.DNS = c.loop.Now().Sub(began)
+		if err != nil {
+			return err
+		}
+		found = c.lookup(host, port, to)
+		if to, err = c.permit(req, host, port, to); err != nil {
+			return err
+		}
+		to = c.prefer(req, host, port, to)
+		patience = patience.within(req.ConnectTimeout, c.loop.Now(), KindDialTimeout)
+		connect := func(t *aio.Task) (err error) {
+			raw, err = aio.Connect(t, to)
+			return err
+		}
+		if req.ConnectTimeout > 0 {
+			err = t.Deadline(patience.at, connect)
+		} else {
+			err = connect(t)
+		}
+		tm.Connect = c.loop.Now().Sub(began) - tm.DNS
+		return err
+	}
+	var err error
+	if patience.at.IsZero() {
+		err = dial(t)
+	} else {
+		err = t.Deadline(patience.at, dial)
+	}
+	if err != nil {
+		if raw != nil { // connected in the very turn in which the time ran out
+			raw.Close()
+		}
+		kind := KindConnect
+		if noPort(err, to) {
+			kind = KindResource
+		}
+		bad := patience.classify(err, kind, func() string {
+			switch {
+			case at.via != nil:
+				return fmt.Sprintf("no connection through the proxy %v", at.via)
+			case len(to) == 0:
+				return fmt.Sprintf("no address of %.64q", host)
+			}
+			return "no connection to " + join(to)
+		})
+		bad.local = noRoute(err, to)
+		return nil, bad
+	}
+	cn := &conn{Conn: raw, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw)}
+	cn.client, cn.hold = c, c.opt.Meter.Open(req.Prompt)
+	cn.step = cn.feed
+	if bad := cn.agree(t, host, total, tm); bad != nil {
+		bad.Addr = cn.addr()
+		cn.hold.Release()
+		cn.Close()
+		return nil, bad
+	}
+	return cn, nil
+}
+
+// agree does the TLS handshake, if there is one, and settles the protocol.
+func (cn *conn) agree(t *aio.Task, host string, total *limit, tm *Timing) *Error {
+	c := cn.client
+	if cn.route.tls {
+		if bad := cn.secure(t, host, total, tm); bad != nil {
+			return bad
+		}
+	}
+	switch {
+	case c.speaksHTTP2(cn):
+		cn.mux = newMux(cn)
+		cn.hold.Set(cn.chain)
+	case c.opt.HTTP2 && !cn.route.forwarded():
+		return fail(KindProtocol, "the server does not speak HTTP/2, which was asked for")
+	}
+	return nil
+}
+
+// secure does the TLS handshake. Time that it waits for room is not the server's.
+func (cn *conn) secure(t *aio.Task, host string, total *limit, tm *Timing) *Error {
+	c := cn.client
+	began := c.loop.Now()
+	patience := total.within(c.opt.TLSTimeout, began, KindTLSTimeout)
+	_ = cn.SetDeadline(patience.at)
+	var err error
+	cn.tls, err = c.handshake(t, cn.Conn, host, c.protocols(cn.route), func(n int) error {
+		waited, failed := cn.holdMore(t, certBytes*n-plainChain-cn.hold.Size(), &patience)
+		if failed != nil {
+			return failed
+		}
+		if waited > 0 {
+			total.extend(waited)
+			_ = cn.SetDeadline(patience.at)
+		}
+		return nil
+	})
+	if err == nil {
+		cn.chain = max(0, cn.tls.weight()-plainChain)
+	}
+	tm.TLS = c.loop.Now().Sub(began) - cn.waited
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &untrusted):
+		return fail(KindTLS, "%w: %w", ErrCertificate, untrusted.Err)
+	}
+	failed := patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
+	if text, named := strings.CutPrefix(err.Error(), "tls: "); named && failed.Kind == KindTLS {
+		failed.Err = &reworded{text, err} // the kind says it
+	}
+	return failed
+}
+
+// join formats addresses for an error.
+func join(addrs []netip.AddrPort) string {
+	s := addrs[0].String()
+	if n := len(addrs) - 1; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	return s
+}
+
+// addr returns the server's address; invalid if a proxy has looked it up.
+func (cn *conn) addr() netip.AddrPort {
+	if cn.route.via != nil {
+		return cn.server
+	}
+	tcp, ok := cn.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	to := tcp.AddrPort()
+	return netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
+}
+
+// quiet reports whether nothing has arrived over cn while it was kept. Anything that has means
+// that cn has ended, or carries unrequested bytes such as a 408, which would pass for the response
+// to the next request. Only the session tickets that a TLS server may send at any time belong to
+// no response.
+func (cn *conn) quiet(t *aio.Task) bool {
+	if !cn.Ready() {
+		return true
+	}
+	if cn.tls == nil {
+		return false
+	}
+	_ = cn.SetDeadline(time.Time{})
+	b, err := cn.reader.Peek(t) // does not wait: cn is ready
+	if err != nil {
+		return false
+	}
+	quiet := true
+	t.OnLoop(func() {
+		err = cn.tls.open(cn.client.record(), b, func([]byte) { quiet = false })
+	})
+	cn.reader.Discard(len(b))
+	return quiet && err == nil && !cn.Ready()
+}
+
+// do sends req and reads the response into the parser.
+func (cn *conn) do(t *aio.Task, req *Request, total limit) *Error {
+	c := cn.client
+	patience := total
+	// Fails only for a closed connection, and so will everything that follows.
+	_ = cn.SetDeadline(total.at)
+	if err := cn.send(t, req); err != nil {
+		return total.classify(err, KindReset, func() string { return "request not sent" })
+	}
+	sent := c.loop.Time()
+	if c.opt.FirstByteTimeout > 0 {
+		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
+	}
+	p := &cn.parser
+	var began time.Time // when the response began
+	for {
+		b, err := cn.peek(t, patience)
+		if errors.Is(err, io.EOF) {
+			cn.ended = true
+		} else if err != nil {
+			return patience.classify(err, KindReset, func() string { return cn.pending(patience) })
+		}
+		arrived := c.loop.Arrival(cn.Conn)
+		if p.state == inHead {
+			b = b[:min(len(b), maxRecord)] // a head counts before more of it is taken
+		}
+		waited, failed := cn.makeRoom(t, len(b), &total)
+		if failed != nil {
+			return failed
+		}
+		if waited > 0 {
+			_ = cn.SetDeadline(total.at)
+		}
+		cn.got = b
+		t.OnLoop(cn.step)
+		cn.got = nil
+		cn.reader.Discard(cn.used)
+		now := c.loop.Now()
+		if began.IsZero() && !p.empty() {
+			began = now.Add(-waited)
+			cn.timing.FirstByte = max(0, arrived.Sub(sent))
+		}
+		began = began.Add(waited)
+		cn.count()
+		if cn.err != nil {
+			return cn.err
+		}
+		if p.state == whole {
+			cn.timing.took(max(0, arrived.Sub(sent)))
+			return cn.decode(t, &total)
+		}
+		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has requested new keys
+			out := cn.tls.out
+			cn.tls.out = nil
+			if _, err := cn.Write(t, out); err != nil {
+				return total.classify(err, KindReset, func() string { return cn.pending(total) })
+			}
+		}
+		if !began.IsZero() {
+			patience = total.within(c.opt.IdleTimeout, now, KindIdleTimeout)
+			if rate := c.opt.MinRate; rate > 0 {
+				// What has arrived satisfies the rate until then.
+				enough := time.Duration(float64(p.wire)/float64(rate)*1000) * time.Millisecond
+				patience = patience.within(max(rateGrace, enough), began, KindTooSlow)
+			}
+			if waited > 0 {
+				cn.judgeFrom(now)
+			} else if c.opt.Meter != nil && !cn.fastEnough(now) {
+				return cn.heldUp()
+			}
+		}
+	}
+}
+
+// refused returns the error of a proxy that did not forward the request, or nil.
+func (cn *conn) refused() *Error {
+	if res := cn.parser.res; cn.route.forwarded() && res.Status == 407 {
+		return fail(KindProxy, "%v: %w", cn.route.via, refused(cn.route.via, "request", res.Status))
+	}
+	return nil
+}
+
+// pending says what had not happened yet when a limit struck during the response.
+func (x *exchange) pending(patience limit) string {
+	p := &x.parser
+	switch {
+	case p.empty():
+		return "no response"
+	case patience.kind == KindIdleTimeout:
+		return "nothing more of the response"
+	case patience.kind == KindTooSlow:
+		return fmt.Sprintf("response slower than %d bytes a second, only %d", x.client.opt.MinRate, p.wire)
+	}
+	return "response incomplete"
+}
+
+// send sends req.
+func (cn *conn) send(t *aio.Task, req *Request) error {
+	c := cn.client
+	buf := c.wire.take()
+	defer c.wire.give(buf)
+	*buf = c.header.append(*buf, req)
+	if c.opt.KeepRaw {
+		cn.sent = string(*buf)
+	}
+	if cn.tls == nil {
+		_, err := cn.Write(t, *buf)
+		return err
+	}
+	sealed := c.wire.take()
+	defer c.wire.give(sealed)
+	var err error
+	t.OnLoop(func() {
+		*sealed = append(*sealed, cn.tls.out...) // a reaction to what arrived while cn was kept
+		cn.tls.out = *sealed
+		_, err = cn.tls.tls.Write(*buf)
+		*sealed, cn.tls.out = cn.tls.out, nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = cn.Write(t, *sealed)
+	return err
+}
+
+// feed passes what has arrived to the parser.
+func (cn *conn) feed() {
+	p := &cn.parser
+	cn.used = len(cn.got)
+	if cn.tls == nil {
+		cn.used, cn.err = p.feed(cn.got)
+	} else {
+		cn.decrypt()
+	}
+	if cn.err == nil && cn.ended {
+		cn.err = p.eof(cn.tls != nil && cn.tls.torn)
+	}
+	if cn.err == nil && p.state == whole {
+		p.res.from, p.res.whole, p.body = &cn.client.wire, p.body, nil
+		p.res.Body = *p.res.whole
+		if p.keep {
+			p.res.wire, p.res.pool = p.res.whole, p.res.from
+		}
+	}
+}
+
+func (cn *conn) decrypt() {
+	p := &cn.parser
+	cn.tls.ended = cn.ended
+	err := cn.tls.open(cn.client.record(), cn.got, func(b []byte) {
+		if cn.err != nil {
+			return
+		}
+		var n int
+		n, cn.err = p.feed(b)
+		cn.excess = cn.excess || n < len(b)
+	})
+	switch {
+	case cn.err != nil || err == nil:
+	case errors.Is(err, io.EOF):
+		cn.ended = true
+	case p.state == whole:
+		cn.excess = true // a whole response, then a broken record
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		cn.err = fail(KindEarlyEnd, "the connection ended within a TLS record: %w", err)
+	default:
+		cn.err = classify(err, KindTLS)
+	}
+}

@@ -1,0 +1,39 @@
+package httpclient
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+
+	"github.com/weftcrawl/weft/aio"
+)
+
+// addFields adds to req the cookies and the credential of its origin, and what a forwarding proxy
+// needs. A field that the caller has set, for this request or for all, takes precedence.
+func (c *Client) addFields(t *aio.Task, req *Request, page *url.URL, to route) {
+	own := req.Header
+	add := func(name, value string) {
+		if value == "" || req.Header.has(name) || c.shared.has(name) {
+			return
+		}
+		req.Header = append(slices.Clip(req.Header), Field{name, value}) // the first ones are the caller's
+	}
+	if len(c.secrets) > 0 && c.trusts(req) {
+		for _, f := range c.secrets {
+			if !own.has(f.Name) {
+				req.Header = append(slices.Clip(req.Header), f)
+			}
+		}
+	}
+	if page != nil {
+		add("Cookie", c.cookies(t, page))
+	}
+	if len(c.auth) > 0 {
+		add("Authorization", c.authorization(req))
+	}
+	if to.forwarded() {
+		add("Proxy-Authorization", cmp.Or(c.toProxy, to.via.authorization()))
+		// Absolute form (RFC 9112, section 3.2.2).
+		req.Target = req.Scheme + "://" + req.Host + req.Target
+	}
+}

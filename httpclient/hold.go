@@ -1,0 +1,161 @@
+package httpclient
+
+import (
+	"errors"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
+)
+
+// fastGrowth is the capacity up to which a body's buffer is doubled. A larger one grows by a
+// quarter, because all of it is counted.
+const fastGrowth = 256 << 10
+
+// makeRoom makes room in the body for n bytes that have arrived, once the meter has some, and
+// extends the limit of the exchange by the time that this took.
+func (x *exchange) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration, failed *Error) {
+	p := &x.parser
+	if p.body == nil { // not before a response arrives: a waiting request holds no buffer
+		p.body = x.client.wire.take()
+		// A small body must not wait for a large buffer.
+		if size := cap(*p.body); size > budget.Small && !x.hold.Try(size) {
+			x.client.wire.give(p.body)
+			p.body = new([]byte)
+		}
+	}
+	room, size := cap(*p.body), len(*p.body)
+	if size+n > room {
+		if room *= 2; room > 2*fastGrowth {
+			room = room/2 + room/8
+		}
+		if left := int(min(p.left, int64(p.room()))); p.state == inBody && (size >= left/4 || size+left < room) {
+			// Once a fifth is there, the announced length is believed: each growth leaves garbage.
+			room = size + left
+		}
+		room = max(room, size+n)
+	}
+	waited, failed = x.holdMore(t, x.base(n)+room-x.hold.Size(), total)
+	if failed == nil && room > cap(*p.body) {
+		*p.body = append(make([]byte, 0, room), *p.body...)
+	}
+	return waited, failed
+}
+
+// holdMore makes the response hold n bytes more, once the meter has room for them.
+func (x *exchange) holdMore(t *aio.Task, n int, total *limit) (waited time.Duration, failed *Error) {
+	c := x.client
+	if n <= 0 || x.hold.Try(n) {
+		return 0, nil
+	}
+	began := c.loop.Now()
+	var err error
+	if c.opt.Timeout == 0 {
+		err = x.hold.Grow(t, n)
+	} else {
+		err = t.Deadline(began.Add(c.opt.Timeout-x.waited), func(t *aio.Task) error { return x.hold.Grow(t, n) })
+	}
+	if errors.Is(err, aio.ErrTimeout) {
+		return 0, fail(KindResource, "%w within %v", ErrNoRoom, c.opt.Timeout)
+	}
+	if err != nil {
+		return 0, classify(err, KindCanceled)
+	}
+	waited = c.loop.Now().Sub(began)
+	x.waited += waited
+	if waited > 0 && !total.at.IsZero() {
+		total.extend(waited)
+	}
+	return waited, nil
+}
+
+// count makes the hold what the response takes. The body's capacity may exceed what has arrived:
+// TLS keeps the beginning of a record.
+func (x *exchange) count() {
+	p := &x.parser
+	n := x.base(0)
+	switch {
+	case p.body != nil:
+		n += cap(*p.body)
+	case p.res != nil && p.res.whole != nil:
+		n += cap(*p.res.whole)
+	}
+	x.hold.Set(n)
+}
+
+// plainHead is the memory of the request's fields and the head that counts with the connection: see
+// budget.PerRequest.
+const plainHead = 8 << 10
+
+// base returns what the exchange takes beside the body, with n bytes more to come.
+func (x *exchange) base(n int) int {
+	return x.chain + max(0, x.fields+x.parser.headSize(n)-plainHead)
+}
+
+// longWait is how long a response must have waited for room before the server is not to blame for
+// giving up.
+const longWait = time.Second
+
+// blame returns the error that an exchange has really failed with.
+func (x *exchange) blame(failed *Error) *Error {
+	if x.waited >= longWait && (failed.Kind == KindReset || failed.Kind == KindEarlyEnd) {
+		return fail(KindResource, "%w for %v, and then %w", ErrNoRoom, x.waited, failed.Err)
+	}
+	return failed
+}
+
+// While others wait for room, or would, a response must make progress: within lookAfter it
+// delivers at least one in crowdedRate of the bytes that it holds. A slower one would take more
+// than a minute for what it has already, at the expense of all.
+const (
+	lookAfter   = 2 * time.Second
+	crowdedRate = 32
+)
+
+// progress tracks the speed of a response that holds memory.
+type progress struct {
+	look time.Time // when the speed is checked next; zero: not yet
+	wire int64     // bytes received at the last check
+}
+
+// fastEnough checks the speed of a response if it is time to: false means that the response must
+// be ended.
+func (x *exchange) fastEnough(now time.Time) bool {
+	p := &x.progress
+	if now.Before(p.look) {
+		return true
+	}
+	came, first := x.parser.wire-p.wire, p.look.IsZero()
+	x.judgeFrom(now)
+	return first || came*crowdedRate >= int64(x.hold.Size()) || !x.client.opt.Meter.Crowded()
+}
+
+// judgeFrom starts the interval after which a response is checked.
+func (x *exchange) judgeFrom(now time.Time) {
+	x.progress = progress{now.Add(lookAfter), x.parser.wire}
+}
+
+// peek waits for more of the response. Until the first check, patience is the only bound.
+func (cn *conn) peek(t *aio.Task, patience limit) ([]byte, error) {
+	for {
+		look := cn.progress.look
+		judged := !look.IsZero() && (patience.at.IsZero() || look.Before(patience.at))
+		if !judged {
+			look = patience.at
+		}
+		// Fails only for a closed connection, and so will everything that follows.
+		_ = cn.SetReadDeadline(look)
+		b, err := cn.reader.Peek(t)
+		if !judged || !errors.Is(err, aio.ErrTimeout) {
+			return b, err
+		}
+		if !cn.fastEnough(cn.client.loop.Now()) {
+			return nil, cn.heldUp()
+		}
+	}
+}
+
+// heldUp returns the error of a response that holds up others.
+func (x *exchange) heldUp() *Error {
+	return fail(KindTooSlow, "%w: fewer than %d bytes in %v", ErrHeldUp, x.hold.Size()/crowdedRate+1, lookAfter)
+}

@@ -1,0 +1,329 @@
+package httpclient_test
+
+import (
+	"bytes"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/httpclient"
+)
+
+// h2Server is a server of net/http that counts its connections.
+type h2Server struct {
+	*httptest.Server
+	opened atomic.Int64
+}
+
+func newH2Server(t *testing.T, handler http.HandlerFunc) *h2Server {
+	t.Helper()
+	s := &h2Server{Server: httptest.NewUnstartedServer(handler)}
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.opened.Add(1)
+		}
+	}
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// options trust the server's certificate.
+func (s *h2Server) options() httpclient.Options {
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	return httpclient.Options{RootCAs: roots, KeepRaw: true}
+}
+
+func (s *h2Server) get(target string) httpclient.Request {
+	return httpclient.Request{Scheme: "https", Host: s.Listener.Addr().String(), Target: target}
+}
+
+// onLoop runs a client on a loop.
+func onLoop(t *testing.T, opt httpclient.Options, fn func(task *aio.Task, c *httpclient.Client) error) {
+	t.Helper()
+	err := aio.Run(t.Context(), func(task *aio.Task) error {
+		c := httpclient.NewClient(task.Loop(), opt)
+		defer c.Close()
+		return fn(task, c)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHTTP2: requests to an origin share a connection, and their responses are whole.
+func TestHTTP2(t *testing.T) {
+	s := newH2Server(t, func(w http.ResponseWriter, r *http.Request) {
+		var n int
+		fmt.Sscanf(r.URL.Path, "/%d", &n)
+		w.Header().Set("X-Agent", r.UserAgent())
+		w.Write(bytes.Repeat([]byte{byte('a' + n%26)}, n*n*100))
+	})
+	opt := s.options()
+	opt.UserAgent = "weft"
+	onLoop(t, opt, func(task *aio.Task, c *httpclient.Client) error {
+		return task.Group(func(g *aio.Group) error {
+			for n := range 60 {
+				g.Go("get", func(task *aio.Task) error {
+					res, err := c.Do(task, s.get(fmt.Sprintf("/%d", n)))
+					if err != nil {
+						return fmt.Errorf("%d: %w", n, err)
+					}
+					defer res.Close()
+					want := bytes.Repeat([]byte{byte('a' + n%26)}, n*n*100)
+					if !bytes.Equal(res.Body, want) || res.Proto != "HTTP/2" || res.Status != 200 || res.Header.Get("X-Agent") != "weft" {
+						t.Errorf("%d: %s %d, %d bytes of %d", n, res.Proto, res.Status, len(res.Body), len(want))
+					}
+					if !strings.HasPrefix(res.RawHead, "HTTP/1.1 200 \r\n") || !strings.HasPrefix(res.Sent, "GET /") {
+						t.Errorf("%d: head %q, sent %q", n, res.RawHead, res.Sent)
+					}
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+	if n := s.opened.Load(); n != 1 {
+		t.Errorf("%d connections, expected 1", n)
+	}
+}
+
+// scripted is a server that plays frames to each connection, by prior knowledge.
+type scripted struct {
+	net.Listener
+	opened atomic.Int64
+}
+
+// h2Peer is a connection of a scripted server, whose requests come as the streams' numbers.
+type h2Peer struct {
+	*http2.Framer
+	conn  net.Conn
+	n     int64 // of the connection, from 1
+	block bytes.Buffer
+	hpack *hpack.Encoder
+}
+
+// next returns the stream of the next request; 0: there is none.
+func (p *h2Peer) next() uint32 {
+	for {
+		f, err := p.ReadFrame()
+		if err != nil {
+			return 0
+		}
+		if h, ok := f.(*http2.HeadersFrame); ok {
+			return h.StreamID
+		}
+	}
+}
+
+func (p *h2Peer) head(id uint32, end bool, pairs ...string) {
+	p.block.Reset()
+	for i := 0; i < len(pairs); i += 2 {
+		p.hpack.WriteField(hpack.HeaderField{Name: pairs[i], Value: pairs[i+1]})
+	}
+	p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: p.block.Bytes(), EndStream: end, EndHeaders: true})
+}
+
+// answer is a whole response.
+func (p *h2Peer) answer(id uint32) {
+	p.head(id, false, ":status", "200")
+	p.WriteData(id, true, fmt.Appendf(nil, "%d.%d", p.n, id))
+}
+
+func newScripted(t *testing.T, play func(*h2Peer)) *scripted {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scripted{Listener: l}
+	var all sync.WaitGroup
+	t.Cleanup(func() { l.Close(); all.Wait() })
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p := &h2Peer{Framer: http2.NewFramer(conn, conn), conn: conn, n: s.opened.Add(1)}
+			p.hpack = hpack.NewEncoder(&p.block)
+			all.Go(func() {
+				defer conn.Close()
+				io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
+				p.WriteSettings()
+				play(p)
+				conn.(*net.TCPConn).CloseWrite() // unlike Close, no reset for what was not read
+				io.Copy(io.Discard, conn)
+			})
+		}
+	})
+	return s
+}
+
+func (s *scripted) get() httpclient.Request {
+	return httpclient.Request{Scheme: "http", Host: s.Addr().String(), Target: "/"}
+}
+
+var http2Only = httpclient.Options{HTTP2: true, Timeout: time.Minute}
+
+// TestHTTP2Retries: a request that the server has not looked at is sent again, others are not.
+func TestHTTP2Retries(t *testing.T) {
+	for name, test := range map[string]struct {
+		play  func(*h2Peer)
+		want  string // the last body, or the kind of its error
+		conns int64
+	}{
+		"connections of two requests": {func(p *h2Peer) {
+			p.answer(p.next())
+			id := p.next()
+			p.WriteGoAway(id, http2.ErrCodeNo, nil)
+			p.answer(id)
+			p.next()
+		}, "2.3", 2},
+		"a stream refused": {func(p *h2Peer) {
+			id := p.next()
+			if p.n == 1 && id == 5 {
+				p.WriteRSTStream(id, http2.ErrCodeRefusedStream)
+				id = p.next()
+			}
+			p.answer(id)
+		}, "", 0},
+		"going away for ever": {func(p *h2Peer) { p.next(); p.WriteGoAway(0, http2.ErrCodeNo, nil) }, "reset", 12},
+		"a reset":             {func(p *h2Peer) { p.WriteRSTStream(p.next(), http2.ErrCodeInternal); p.next() }, "reset", 4},
+		"a kept connection ended": {func(p *h2Peer) {
+			p.answer(p.next())
+			if p.n%2 == 1 {
+				p.next() // and says nothing
+			}
+		}, "4.1", 4},
+		"half a body": {func(p *h2Peer) {
+			id := p.next()
+			p.head(id, false, ":status", "200", "content-length", "5")
+			p.WriteData(id, false, []byte("half"))
+		}, "early-end", 4},
+		"malformed": {func(p *h2Peer) {
+			for id := p.next(); id > 0; id = p.next() {
+				p.head(id, true, ":status", "200", "Upper", "case")
+			}
+		}, "protocol", 1},
+		"HTTP/1.1": {func(p *h2Peer) { io.WriteString(p.conn, "HTTP/1.1 400 Bad Request\r\n\r\n"); p.next() }, "", 0},
+	} {
+		if test.conns == 0 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			s := newScripted(t, test.play)
+			got := ""
+			onLoop(t, http2Only, func(task *aio.Task, c *httpclient.Client) error {
+				for range 4 {
+					res, err := c.Do(task, s.get())
+					var failed *httpclient.Error
+					switch {
+					case errors.As(err, &failed):
+						got = string(failed.Kind)
+					case err != nil:
+						return err
+					default:
+						got = string(res.Body)
+						res.Close()
+					}
+				}
+				return nil
+			})
+			if n := s.opened.Load(); got != test.want || n != test.conns {
+				t.Errorf("%q over %d connections, expected %q over %d", got, n, test.want, test.conns)
+			}
+		})
+	}
+}
+
+// TestHTTP2Stalled: a response that stalls does not hold up the others of its connection.
+func TestHTTP2Stalled(t *testing.T) {
+	s := newScripted(t, func(p *h2Peer) {
+		first := p.next()
+		p.head(first, false, ":status", "200")
+		p.WriteData(first, false, []byte("half"))
+		for id := p.next(); id > 0; id = p.next() {
+			p.answer(id)
+		}
+	})
+	opt := http2Only
+	opt.IdleTimeout = time.Second
+	onLoop(t, opt, func(task *aio.Task, c *httpclient.Client) error {
+		return task.Group(func(g *aio.Group) error {
+			stalled := false
+			g.Go("stalled", func(task *aio.Task) error {
+				_, err := c.Do(task, s.get())
+				stalled = true
+				expectKind(t, err, httpclient.KindIdleTimeout)
+				return nil
+			})
+			g.Go("others", func(task *aio.Task) error {
+				if err := task.Yield(); err != nil {
+					return err
+				}
+				for range 50 {
+					res, err := c.Do(task, s.get())
+					if err != nil {
+						return err
+					}
+					res.Close()
+				}
+				if stalled {
+					t.Error("the others waited for the one that stalled")
+				}
+				return nil
+			})
+			return nil
+		})
+	})
+	if n := s.opened.Load(); n != 1 {
+		t.Errorf("%d connections, expected 1", n)
+	}
+}
+
+// TestHTTP2Cut: a body that is too long is cut, and its connection serves others.
+func TestHTTP2Cut(t *testing.T) {
+	s := newScripted(t, func(p *h2Peer) {
+		for id := p.next(); id > 0; id = p.next() {
+			p.head(id, false, ":status", "200")
+			p.WriteData(id, true, make([]byte, 10_000))
+		}
+	})
+	onLoop(t, http2Only, func(task *aio.Task, c *httpclient.Client) error {
+		for _, cut := range []bool{true, false} {
+			req := s.get()
+			req.MaxBody, req.Cut = 100, cut
+			res, err := c.Do(task, req)
+			if !cut {
+				expectKind(t, err, httpclient.KindTooLarge)
+			} else if err != nil || !res.Truncated || len(res.Body) != 100 {
+				t.Errorf("cut: %v, %+v", err, res)
+			}
+			if res != nil {
+				res.Close()
+			}
+		}
+		return nil
+	})
+	if n := s.opened.Load(); n != 1 {
+		t.Errorf("%d connections, expected 1", n)
+	}
+}

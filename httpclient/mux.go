@@ -1,0 +1,222 @@
+package httpclient
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/http2"
+)
+
+// mux is what a connection has more if it speaks HTTP/2: it carries several exchanges at once.
+//
+// No task belongs to it. Of the tasks that wait for their responses one reads for all, and hands
+// what it reads to the streams; when its own has something to take, another task reads on. While
+// nobody waits, nobody reads.
+type mux struct {
+	cn      *conn
+	h2      *http2.Conn
+	reading bool      // a task reads
+	waiting []*stream // the others that wait
+	writing aio.Lock
+	arrived time.Time // when what was read last arrived
+	users   int       // exchanges
+	failed  *Error    // why nothing works any more
+}
+
+// newMux starts HTTP/2 over a connection.
+func newMux(cn *conn) *mux {
+	opt := &cn.client.opt
+	return &mux{cn: cn, h2: http2.New(http2.Options{MaxHead: opt.MaxHead})}
+}
+
+// usable reports whether the connection takes more requests, now or later.
+func (m *mux) usable() bool { return m.failed == nil && !m.h2.Draining() }
+
+// flush sends what is to be sent. A write that stops in the middle of a frame ends the connection.
+func (m *mux) flush(t *aio.Task, until time.Time) error {
+	if m.h2.Pending() == 0 && (m.cn.tls == nil || len(m.cn.tls.out) == 0) {
+		return nil
+	}
+	if err := m.writing.Lock(t); err != nil {
+		return err
+	}
+	defer m.writing.Unlock(t)
+	c := m.cn.client
+	buf := c.wire.take()
+	defer c.wire.give(buf)
+	for m.failed == nil {
+		*buf = (*buf)[:0]
+		var err error
+		if m.cn.tls == nil {
+			*buf = append(*buf, m.h2.Output()...)
+		} else {
+			t.OnLoop(func() { err = m.seal(buf) })
+		}
+		if len(*buf) == 0 && err == nil {
+			return nil
+		}
+		if err == nil {
+			_ = m.cn.SetWriteDeadline(until)
+			_, err = m.cn.Write(t, *buf)
+		}
+		if err != nil {
+			m.end(classify(err, KindReset))
+			return err
+		}
+	}
+	return m.failed
+}
+
+// seal encrypts what is to be sent.
+func (m *mux) seal(buf *[]byte) (err error) {
+	ch := m.cn.tls
+	*buf = append(*buf, ch.out...) // a reaction to what arrived
+	ch.out = *buf
+	if m.h2.Pending() > 0 {
+		_, err = ch.tls.Write(m.h2.Output())
+	}
+	*buf, ch.out = ch.out, nil
+	return err
+}
+
+// read waits for something to arrive, and hands it to the streams. Its error is that of waiting; one
+// of the connection goes to all streams.
+func (m *mux) read(t *aio.Task, until time.Time) error {
+	_ = m.cn.SetReadDeadline(until)
+	b, err := m.cn.reader.Peek(t)
+	switch {
+	case errors.Is(err, io.EOF):
+		m.cn.ended = true
+	case errors.Is(err, aio.ErrTimeout), errors.Is(err, aio.ErrCanceled):
+		return err
+	case err != nil:
+		m.end(classify(err, KindReset))
+		return nil
+	}
+	m.arrived = m.cn.client.loop.Arrival(m.cn.Conn)
+	m.take(t, b)
+	m.cn.reader.Discard(len(b))
+	return m.flush(t, until)
+}
+
+// take hands what has arrived to the streams.
+func (m *mux) take(t *aio.Task, b []byte) {
+	now := m.cn.client.loop.Now()
+	var err error
+	t.OnLoop(func() {
+		if m.cn.tls == nil {
+			if len(b) > 0 {
+				err = m.h2.Feed(b, now)
+			}
+		} else {
+			m.cn.tls.ended = m.cn.ended
+			opened := m.cn.tls.open(m.cn.client.record(), b, func(p []byte) {
+				if err == nil {
+					err = m.h2.Feed(p, now)
+				}
+			})
+			if err == nil && opened != nil && !errors.Is(opened, io.EOF) {
+				err = classify(opened, KindTLS)
+			}
+			m.cn.ended = m.cn.ended || errors.Is(opened, io.EOF)
+		}
+	})
+	switch {
+	case err != nil:
+		m.end(kindOfH2(err))
+	case m.cn.ended:
+		m.h2.EOF()
+		m.end(fail(KindEarlyEnd, "the connection ended"))
+	}
+}
+
+// end ends the connection: all streams fail, by what h2 has told them, or with an error.
+func (m *mux) end(failed *Error) {
+	if m.failed != nil {
+		return
+	}
+	m.failed = failed
+	m.h2.Close()
+	m.cn.client.part(m.cn)
+	for _, s := range m.waiting {
+		s.wake.Unpark(nil)
+	}
+}
+
+// leave takes in that an exchange has ended. The last keeps the connection, or closes it.
+func (m *mux) leave(t *aio.Task) {
+	c := m.cn.client
+	if m.users--; m.users > 0 {
+		return
+	}
+	_ = m.flush(t, c.loop.Now().Add(time.Second))
+	if m.users > 0 { // another has come meanwhile
+		return
+	}
+	c.part(m.cn)
+	m.cn.hold.Release()
+	if !m.usable() || m.cn.tls != nil && !m.cn.tls.lasting() {
+		m.cn.Close()
+		return
+	}
+	c.idle.put(m.cn)
+}
+
+// await waits until there is something for a stream to take, or until a time. Of the streams that
+// wait, one reads.
+func (m *mux) await(t *aio.Task, s *stream, until time.Time) (err error) {
+	for err == nil && !s.ready() {
+		if !m.reading {
+			m.reading = true
+			err = m.read(t, until)
+			m.reading = false
+			continue
+		}
+		m.waiting = append(m.waiting, s)
+		park := func(t *aio.Task) error { return s.wake.Park(t, "a response over HTTP/2") }
+		if until.IsZero() {
+			err = park(t)
+		} else {
+			err = t.Deadline(until, park)
+		}
+		i := slices.Index(m.waiting, s)
+		m.waiting = slices.Delete(m.waiting, i, i+1)
+	}
+	if !m.reading && len(m.waiting) > 0 { // another reads on
+		m.waiting[0].wake.Unpark(nil)
+	}
+	return err
+}
+
+// quiet reports whether an idle connection is fit for use: what has come meanwhile is read.
+func (m *mux) quiet(t *aio.Task) bool {
+	for m.cn.Ready() && m.failed == nil {
+		_ = m.cn.SetReadDeadline(time.Time{})
+		b, err := m.cn.reader.Peek(t) // does not wait
+		if err != nil {
+			return false
+		}
+		m.take(t, b)
+		m.cn.reader.Discard(len(b))
+	}
+	return m.usable()
+}
+
+// kindOfH2 returns the error of an exchange for one of HTTP/2.
+func kindOfH2(err error) *Error {
+	var e *http2.Error
+	switch {
+	case !errors.As(err, &e):
+		return classify(err, KindProtocol)
+	case e.Excess && !e.Whole:
+		return &Error{Kind: KindTooLarge, Err: e}
+	case e.Peer && e.Whole:
+		return &Error{Kind: KindEarlyEnd, Err: e}
+	case e.Peer:
+		return &Error{Kind: KindReset, Err: e}
+	}
+	return &Error{Kind: KindProtocol, Err: e}
+}
