@@ -13,7 +13,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,16 +35,7 @@ const (
 	markRead    = 300    // MB of uncompressed records a second
 )
 
-func main() {
-	out := flag.String("o", "", "file to write; empty: standard output")
-	command := flag.String("command", "make bench-archive", "command to name on the page")
-	weft := flag.String("weft", "", "the command to measure")
-	jobs := flag.String("jobs", "/dev/shm", "folder for the jobs")
-	runs := flag.Int("runs", 25, "pairs of crawls")
-	flag.Parse()
-	page, err := measure(*weft, *jobs, *runs, *command)
-	machine.Publish("archive", *out, page, err)
-}
+func main() { machine.Main("archive", 25, measure) }
 
 // bench is one making of the page.
 type bench struct {
@@ -54,8 +44,8 @@ type bench struct {
 	page           bytes.Buffer
 }
 
-func measure(weft, jobs string, runs int, command string) ([]byte, error) {
-	dir, err := os.MkdirTemp(jobs, "weft-archive.")
+func measure(m machine.Measurement) ([]byte, error) {
+	dir, err := os.MkdirTemp(m.Jobs, "weft-archive.")
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +56,7 @@ func measure(weft, jobs string, runs int, command string) ([]byte, error) {
 		return nil, err
 	}
 	defer stop()
-	b := &bench{weft: weft, dir: dir, url: site[0].URL, runs: runs}
+	b := &bench{weft: m.Weft, dir: dir, url: site[0].URL, runs: m.Runs}
 	// The first paragraph is to be reviewed whenever the page is measured again.
 	fmt.Fprintf(&b.page, `# The archive
 
@@ -88,7 +78,7 @@ by two bytes (archives grow by 8 %%), tables of half the size, one exchange for 
 %d pairs of crawls, in turns. All figures are CPU time, user and system. The site is the medium one:
 3,903 pages of 15 KB, 1,219 dead links. Jobs are in memory (%s).
 
-`, command, machine.Commit(), runtime.Version(), runtime.NumCPU(), runs, jobs)
+`, m.Command, machine.Commit(), runtime.Version(), runtime.NumCPU(), m.Runs, m.Jobs)
 	for _, step := range []func() error{b.crawls, b.writing, b.reading} {
 		if err := step(); err != nil {
 			return nil, err
@@ -149,7 +139,7 @@ func (b *bench) crawls() error {
 			}
 			off, on, ratios = append(off, x), append(on, y), append(ratios, y.cpu.Seconds()/x.cpu.Seconds())
 		}
-		ratio := median(ratios)
+		ratio := machine.Median(ratios)
 		fmt.Fprintf(&b.page, "| %s | %s | %s | %.2f (%.2f–%.2f) | %s |\n", name, figures(off), figures(on),
 			ratio, slices.Min(ratios), slices.Max(ratios), verdict(ratio <= mark, fmt.Sprintf("≤ %.2f", mark)))
 	}
@@ -185,7 +175,7 @@ func figures(all []cost) string {
 	for _, c := range all {
 		cpu, peak = append(cpu, c.cpu.Seconds()), append(peak, float64(c.peak)/1e6)
 	}
-	return fmt.Sprintf("%.2f, %.0f", median(cpu), median(peak))
+	return fmt.Sprintf("%.2f, %.0f", machine.Median(cpu), machine.Median(peak))
 }
 
 func verdict(met bool, mark string) string {
@@ -193,8 +183,4 @@ func verdict(met bool, mark string) string {
 		return mark + ", met"
 	}
 	return mark + ", **missed**"
-}
-
-func median[T cmp.Ordered](all []T) T {
-	return slices.Sorted(slices.Values(all))[len(all)/2]
 }

@@ -33,7 +33,7 @@ func rate(fn func()) float64 {
 		}
 		all = append(all, float64(n)/(process.CPU()-start).Seconds())
 	}
-	return median(all)
+	return machine.Median(all)
 }
 
 const head = "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sun, 22 Nov 2026 21:50:58 GMT\r\n" +

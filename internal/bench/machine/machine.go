@@ -1,14 +1,17 @@
-// Package machine identifies the machine and the commit of a measurement, for the pages in
-// docs/bench, and writes them.
+// Package machine is what programs share that make pages of docs/bench: their flags, the names of
+// machine and commit, the page as a file.
 package machine
 
 import (
+	"cmp"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -34,14 +37,39 @@ func Kernel() string {
 	return strings.ToLower(unix.ByteSliceToString(u.Sysname[:])) + " " + unix.ByteSliceToString(u.Release[:])
 }
 
-// Commit returns the short hash of the working tree's commit.
+// Commit names the working tree's commit; "-dirty" follows if files differ from it.
 func Commit() string {
-	out, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	out, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {
 		return "unknown"
 	}
 	return strings.TrimSpace(string(out))
 }
+
+// Measurement is what a program that measures whole commands is asked for.
+type Measurement struct {
+	Weft    string // the command to measure
+	Jobs    string // a folder for its jobs
+	Runs    int
+	Command string // that makes the page, to name on it
+}
+
+// Main is the main function of such a program, whose name is that of its make target without
+// "bench-": it reads the flags, and publishes the page that measure returns.
+func Main(program string, runs int, measure func(Measurement) (page []byte, err error)) {
+	out := flag.String("o", "", "file to write; empty: standard output")
+	m := Measurement{}
+	flag.StringVar(&m.Weft, "weft", "", "the command to measure")
+	flag.StringVar(&m.Jobs, "jobs", "/dev/shm", "folder for the jobs")
+	flag.IntVar(&m.Runs, "runs", runs, "runs of each crawl")
+	flag.StringVar(&m.Command, "command", "make bench-"+program, "command to name on the page")
+	flag.Parse()
+	page, err := measure(m)
+	Publish(program, *out, page, err)
+}
+
+// Median returns the middle one of figures, of which there is at least one.
+func Median[T cmp.Ordered](all []T) T { return slices.Sorted(slices.Values(all))[len(all)/2] }
 
 // Publish writes the page of a program to a file, or to standard output if it has no name. It ends
 // the program with an error of making the page, or of writing it.

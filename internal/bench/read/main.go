@@ -11,7 +11,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,19 +27,10 @@ import (
 // mark is the CPU time that Markdown may add to a page of the medium site.
 const mark = time.Millisecond
 
-func main() {
-	out := flag.String("o", "", "file to write; empty: standard output")
-	command := flag.String("command", "make bench-read", "command to name on the page")
-	weft := flag.String("weft", "", "the command to measure")
-	jobs := flag.String("jobs", "/dev/shm", "folder for the jobs")
-	runs := flag.Int("runs", 5, "rounds of crawls")
-	flag.Parse()
-	page, err := measure(*weft, *jobs, *runs, *command)
-	machine.Publish("read", *out, page, err)
-}
+func main() { machine.Main("read", 5, measure) }
 
-func measure(weft, jobs string, runs int, command string) ([]byte, error) {
-	dir, err := os.MkdirTemp(jobs, "weft-read.")
+func measure(m machine.Measurement) ([]byte, error) {
+	dir, err := os.MkdirTemp(m.Jobs, "weft-read.")
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +65,11 @@ divided by the pages, medians with least and most. Jobs are in memory (%s).
 
 | site | crawl | with an archive | with Markdown | Markdown adds | mark | peak memory |
 |---|---|---|---|---|---|---|
-`, command, machine.Commit(), runtime.Version(), runtime.NumCPU(), load(), runs, jobs)
+`, m.Command, machine.Commit(), runtime.Version(), runtime.NumCPU(), load(), m.Runs, m.Jobs)
 	again := "\n| site | `weft read`, all files new | again, nothing changed |\n|---|---|---|\n"
 	for i, site := range sites {
-		r := rounds{weft: weft, dir: dir, url: site.URL}
-		for range runs {
+		r := rounds{weft: m.Weft, dir: dir, url: site.URL}
+		for range m.Runs {
 			if err := r.round(); err != nil {
 				return nil, err
 			}
@@ -87,7 +77,7 @@ divided by the pages, medians with least and most. Jobs are in memory (%s).
 		verdict := ""
 		if i == 1 {
 			verdict = "≤ 1.0 ms, met"
-			if median(r.added) > mark {
+			if machine.Median(r.added) > mark {
 				verdict = "≤ 1.0 ms, missed"
 			}
 		}
@@ -166,12 +156,7 @@ func (r *rounds) run(args ...string) (time.Duration, error) {
 	return p.CPU() / time.Duration(pages), nil
 }
 
-func median(all []time.Duration) time.Duration {
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[len(sorted)/2]
-}
-
 func figures(all []time.Duration) string {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	return fmt.Sprintf("%.2f ms (%.2f–%.2f)", ms(median(all)), ms(slices.Min(all)), ms(slices.Max(all)))
+	return fmt.Sprintf("%.2f ms (%.2f–%.2f)", ms(machine.Median(all)), ms(slices.Min(all)), ms(slices.Max(all)))
 }

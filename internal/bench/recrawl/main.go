@@ -11,17 +11,14 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/bench/machine"
@@ -36,16 +33,7 @@ const (
 	markCPU   = 0.5
 )
 
-func main() {
-	out := flag.String("o", "", "file to write; empty: standard output")
-	command := flag.String("command", "make bench-recrawl", "command to name on the page")
-	weft := flag.String("weft", "", "the command to measure")
-	jobs := flag.String("jobs", "/dev/shm", "folder for the jobs")
-	runs := flag.Int("runs", 5, "runs per site")
-	flag.Parse()
-	page, err := measure(*weft, *jobs, *runs, *command)
-	machine.Publish("recrawl", *out, page, err)
-}
+func main() { machine.Main("recrawl", 5, measure) }
 
 // figures are the cost of one crawl.
 type figures struct {
@@ -55,12 +43,12 @@ type figures struct {
 	CPU   time.Duration `json:"cpu_ns"`
 }
 
-func measure(weft, jobs string, runs int, command string) ([]byte, error) {
+func measure(m machine.Measurement) ([]byte, error) {
 	sites := []origin.Site{
 		{Name: "small", Root: origin.Small, Validators: true}, {Name: "medium", Root: origin.Medium, Validators: true},
 		{Name: "small", Root: origin.Small}, {Name: "medium", Root: origin.Medium},
 	}
-	dir, err := os.MkdirTemp(jobs, "weft-recrawl.")
+	dir, err := os.MkdirTemp(m.Jobs, "weft-recrawl.")
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +78,12 @@ error is never unchanged.
 
 | site | validators | URLs | unchanged | first: KB, CPU µs per URL | again: KB, CPU µs per URL | bytes | mark | CPU | mark |
 |---|---|---|---|---|---|---|---|---|---|
-`, "`"+command+"`", commit(), runtime.Version(), runtime.NumCPU(), runs, jobs)
+`, "`"+m.Command+"`", machine.Commit(), runtime.Version(), runtime.NumCPU(), m.Runs, m.Jobs)
 	for _, s := range sites {
 		var first, again []figures
 		var sent, cpu []float64
-		for run := range runs {
-			a, b, err := crawlTwice(weft, s.URL, filepath.Join(dir, "job"))
+		for run := range m.Runs {
+			a, b, err := crawlTwice(m.Weft, s.URL, filepath.Join(dir, "job"))
 			if err != nil {
 				return nil, fmt.Errorf("%s, run %d: %w", s.Name, run+1, err)
 			}
@@ -103,23 +91,14 @@ error is never unchanged.
 			sent = append(sent, float64(b.Bytes)/float64(a.Bytes))
 			cpu = append(cpu, float64(b.CPU)/float64(a.CPU))
 		}
-		validators, marks := "yes", [2]string{verdict(median(sent), markBytes), verdict(median(cpu), markCPU)}
+		validators, marks := "yes", [2]string{verdict(machine.Median(sent), markBytes), verdict(machine.Median(cpu), markCPU)}
 		if !s.Validators {
 			validators, marks[0] = "no", "none"
 		}
 		fmt.Fprintf(&page, "| %s | %s | %d | %d | %s | %s | %.2f | %s | %.2f (%.2f–%.2f) | %s |\n", s.Name, validators, again[0].URLs, again[0].Same,
-			perURL(first), perURL(again), median(sent), marks[0], median(cpu), slices.Min(cpu), slices.Max(cpu), marks[1])
+			perURL(first), perURL(again), machine.Median(sent), marks[0], machine.Median(cpu), slices.Min(cpu), slices.Max(cpu), marks[1])
 	}
 	return page.Bytes(), nil
-}
-
-// commit names the measured tree, if git does.
-func commit() string {
-	name, err := exec.Command("git", "describe", "--always", "--dirty").Output()
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(name))
 }
 
 func verdict(figure, mark float64) string {
@@ -129,10 +108,6 @@ func verdict(figure, mark float64) string {
 	return fmt.Sprintf("≤ %.1f, **missed**", mark)
 }
 
-func median[T cmp.Ordered](all []T) T {
-	return slices.Sorted(slices.Values(all))[len(all)/2]
-}
-
 // perURL is the median cost of a URL: KB received, and µs of CPU time.
 func perURL(all []figures) string {
 	var sent, cpu []float64
@@ -140,7 +115,7 @@ func perURL(all []figures) string {
 		sent = append(sent, float64(f.Bytes)/1e3/float64(f.URLs))
 		cpu = append(cpu, float64(f.CPU.Microseconds())/float64(f.URLs))
 	}
-	return fmt.Sprintf("%.2f, %.0f", median(sent), median(cpu))
+	return fmt.Sprintf("%.2f, %.0f", machine.Median(sent), machine.Median(cpu))
 }
 
 // crawlTwice crawls a site, then recrawls it.
