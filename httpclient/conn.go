@@ -273,7 +273,6 @@ func (cn *conn) do(t *aio.Task, req *Request, total limit) *Error {
 		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
 	}
 	p := &cn.parser
-	var began time.Time // when the response began
 	for {
 		b, err := cn.peek(t, patience)
 		if errors.Is(err, io.EOF) {
@@ -296,12 +295,12 @@ func (cn *conn) do(t *aio.Task, req *Request, total limit) *Error {
 		t.OnLoop(cn.step)
 		cn.got = nil
 		cn.reader.Discard(cn.used)
-		now := c.loop.Now()
-		if began.IsZero() && !p.empty() {
-			began = now.Add(-waited)
+		if cn.began.IsZero() && !p.empty() {
 			cn.timing.FirstByte = max(0, arrived.Sub(sent))
 		}
-		began = began.Add(waited)
+		if !p.empty() {
+			cn.moved(c.loop.Now(), waited)
+		}
 		cn.count()
 		if cn.err != nil {
 			return cn.err
@@ -317,17 +316,10 @@ func (cn *conn) do(t *aio.Task, req *Request, total limit) *Error {
 				return total.classify(err, KindReset, func() string { return cn.pending(total) })
 			}
 		}
-		if !began.IsZero() {
-			patience = total.within(c.opt.IdleTimeout, now, KindIdleTimeout)
-			if rate := c.opt.MinRate; rate > 0 {
-				// What has arrived satisfies the rate until then.
-				enough := time.Duration(float64(p.wire)/float64(rate)*1000) * time.Millisecond
-				patience = patience.within(max(rateGrace, enough), began, KindTooSlow)
-			}
-			if waited > 0 {
-				cn.judgeFrom(now)
-			} else if c.opt.Meter != nil && !cn.fastEnough(now) {
-				return cn.heldUp()
+		if !cn.began.IsZero() {
+			patience = cn.patience(total)
+			if failed = cn.judge(waited); failed != nil {
+				return failed
 			}
 		}
 	}

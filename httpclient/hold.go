@@ -112,47 +112,90 @@ const (
 	crowdedRate = 32
 )
 
-// progress tracks the speed of a response that holds memory.
+// progress is what is known of the speed of a response.
 type progress struct {
-	look time.Time // when the speed is checked next; zero: not yet
-	wire int64     // bytes received at the last check
+	began time.Time // when it began, put off by the time that it has waited for room; zero: it has not
+	last  time.Time // when some of it was taken last
+	look  time.Time // when the speed is checked next; zero: not yet
+	at    int64     // bytes received at the last check
+}
+
+// moved takes in that some of the response was taken, after waiting for room.
+func (x *exchange) moved(now time.Time, waited time.Duration) {
+	if x.began.IsZero() {
+		x.began = now.Add(-waited)
+	}
+	x.began, x.last = x.began.Add(waited), now
+}
+
+// patience returns how long a response that has begun may pause.
+func (x *exchange) patience(total limit) limit {
+	opt := &x.client.opt
+	patience := total.within(opt.IdleTimeout, x.last, KindIdleTimeout)
+	if rate := opt.MinRate; rate > 0 {
+		// What has arrived satisfies the rate until then.
+		enough := time.Duration(float64(x.parser.wire)/float64(rate)*1000) * time.Millisecond
+		patience = patience.within(max(rateGrace, enough), x.began, KindTooSlow)
+	}
+	return patience
+}
+
+// judge returns the error of a response that has come too slowly for what it holds, or nil. It
+// is not to blame for time that it has waited for room.
+func (x *exchange) judge(waited time.Duration) *Error {
+	switch {
+	case waited > 0:
+		x.judgeFrom(x.last)
+	case x.client.opt.Meter != nil && !x.fastEnough(x.last):
+		return x.heldUp()
+	}
+	return nil
 }
 
 // fastEnough checks the speed of a response if it is time to: false means that the response must
 // be ended.
 func (x *exchange) fastEnough(now time.Time) bool {
-	p := &x.progress
-	if now.Before(p.look) {
+	if now.Before(x.look) {
 		return true
 	}
-	came, first := x.parser.wire-p.wire, p.look.IsZero()
+	came, first := x.parser.wire-x.at, x.look.IsZero()
 	x.judgeFrom(now)
 	return first || came*crowdedRate >= int64(x.hold.Size()) || !x.client.opt.Meter.Crowded()
 }
 
 // judgeFrom starts the interval after which a response is checked.
 func (x *exchange) judgeFrom(now time.Time) {
-	x.progress = progress{now.Add(lookAfter), x.parser.wire}
+	x.look, x.at = now.Add(lookAfter), x.parser.wire
 }
 
-// peek waits for more of the response. Until the first check, patience is the only bound.
-func (cn *conn) peek(t *aio.Task, patience limit) ([]byte, error) {
+// watch waits for more of the response, by a function that waits until a time at most. Until the
+// first check, patience is the only bound.
+func (x *exchange) watch(patience limit, wait func(until time.Time) error) error {
 	for {
-		look := cn.progress.look
-		judged := !look.IsZero() && (patience.at.IsZero() || look.Before(patience.at))
-		if !judged {
-			look = patience.at
+		until := patience.at
+		judged := !x.look.IsZero() && (until.IsZero() || x.look.Before(until))
+		if judged {
+			until = x.look
 		}
-		// Fails only for a closed connection, and so will everything that follows.
-		_ = cn.SetReadDeadline(look)
-		b, err := cn.reader.Peek(t)
+		err := wait(until)
 		if !judged || !errors.Is(err, aio.ErrTimeout) {
-			return b, err
+			return err
 		}
-		if !cn.fastEnough(cn.client.loop.Now()) {
-			return nil, cn.heldUp()
+		if !x.fastEnough(x.client.loop.Now()) {
+			return x.heldUp()
 		}
 	}
+}
+
+// peek waits for more of the response.
+func (cn *conn) peek(t *aio.Task, patience limit) (b []byte, err error) {
+	err = cn.watch(patience, func(until time.Time) error {
+		// Fails only for a closed connection, and so will everything that follows.
+		_ = cn.SetReadDeadline(until)
+		b, err = cn.reader.Peek(t)
+		return err
+	})
+	return b, err
 }
 
 // heldUp returns the error of a response that holds up others.

@@ -1,7 +1,6 @@
 package httpclient
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -27,11 +26,11 @@ type stream struct {
 
 // ready reports whether there is something for the task to take.
 func (s *stream) ready() bool {
-	return s.ended || s.failed != nil || s.mux.failed != nil || s.arrived != nil || s.began()
+	return s.ended || s.failed != nil || s.mux.failed != nil || s.arrived != nil || s.headed()
 }
 
-// began reports whether the head has arrived since the task looked last.
-func (s *stream) began() bool { return s.parser.res != nil && s.parser.state == inHead }
+// headed reports whether the head has arrived since the task looked last.
+func (s *stream) headed() bool { return s.parser.res != nil && s.parser.state == inHead }
 
 // do sends a request, whose stream is open, and reads the response into the parser: see conn.do.
 func (s *stream) do(t *aio.Task, total limit) *Error {
@@ -44,25 +43,19 @@ func (s *stream) do(t *aio.Task, total limit) *Error {
 	if c.opt.FirstByteTimeout > 0 {
 		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
 	}
-	var began time.Time
 	for {
-		if err := s.await(t, patience); err != nil {
-			var bad *Error
-			if errors.As(err, &bad) {
-				return bad
-			}
+		err := s.watch(patience, func(until time.Time) error { return s.mux.await(t, s, until) })
+		if err != nil {
 			return patience.classify(err, KindReset, func() string { return s.pending(patience) })
 		}
 		waited, failed := s.take(t, &total)
 		if failed != nil {
 			return failed
 		}
-		now := c.loop.Now()
-		if began.IsZero() && !s.first.IsZero() {
-			began = now.Add(-waited)
+		if !s.first.IsZero() {
 			s.timing.FirstByte = max(0, s.first.Sub(sent))
+			s.moved(c.loop.Now(), waited)
 		}
-		began = began.Add(waited)
 		s.count()
 		if err := s.mux.flush(t, total.at); err != nil && p.state != whole { // credit, as it was consumed
 			return total.classify(err, KindReset, func() string { return s.pending(total) })
@@ -71,35 +64,11 @@ func (s *stream) do(t *aio.Task, total limit) *Error {
 			s.timing.took(max(0, s.mux.arrived.Sub(sent)))
 			return s.decode(t, &total)
 		}
-		if !began.IsZero() {
-			patience = total.within(c.opt.IdleTimeout, now, KindIdleTimeout)
-			if rate := c.opt.MinRate; rate > 0 {
-				enough := time.Duration(float64(p.wire)/float64(rate)*1000) * time.Millisecond
-				patience = patience.within(max(rateGrace, enough), began, KindTooSlow)
+		if !s.first.IsZero() {
+			patience = s.patience(total)
+			if failed = s.judge(waited); failed != nil {
+				return failed
 			}
-			if waited > 0 {
-				s.judgeFrom(now)
-			} else if c.opt.Meter != nil && !s.fastEnough(now) {
-				return s.heldUp()
-			}
-		}
-	}
-}
-
-// await waits for more of the response: see conn.peek.
-func (s *stream) await(t *aio.Task, patience limit) error {
-	for {
-		look := s.progress.look
-		judged := !look.IsZero() && (patience.at.IsZero() || look.Before(patience.at))
-		if !judged {
-			look = patience.at
-		}
-		err := s.mux.await(t, s, look)
-		if !judged || !errors.Is(err, aio.ErrTimeout) {
-			return err
-		}
-		if !s.fastEnough(s.client.loop.Now()) {
-			return s.heldUp()
 		}
 	}
 }
@@ -110,7 +79,7 @@ func (s *stream) take(t *aio.Task, total *limit) (waited time.Duration, failed *
 	if s.failed == nil && s.mux.failed != nil && !s.ended {
 		s.failed = s.mux.failed
 	}
-	if s.began() {
+	if s.headed() {
 		p.state = inRest
 		if s.wantsMore() > p.maxBody && !p.cut {
 			return 0, p.beyond()
