@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/weftcrawl/weft"
@@ -190,5 +191,58 @@ func TestChromium(t *testing.T) {
 	}
 	if away != asked {
 		t.Errorf("%d requests left the mirror", away-asked)
+	}
+}
+
+// TestXMLAsksNobody: a document of XML that is opened by itself, or in a frame, asks nobody, whatever is
+// in it.
+func TestXMLAsksNobody(t *testing.T) {
+	var mu sync.Mutex
+	asked := make(map[string]bool)
+	beacon := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.URL.Path] = true
+		mu.Unlock()
+	}))
+	defer beacon.Close()
+	const (
+		svg    = `<svg xmlns="http://www.w3.org/2000/svg">`
+		script = `document.title = "ran"; new Image().src = "BEACON/script"; fetch("BEACON/fetch").catch(() => 0)`
+		xslt   = `<xsl:stylesheet id="s" version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/"><html><script>` + script + `</script></html></xsl:template></xsl:stylesheet>`
+	)
+	pages := map[string][2]string{
+		"http://a.test/script":   {"image/svg+xml", svg + `<script>` + script + `</script></svg>`},
+		"http://a.test/prefix":   {"image/svg+xml", `<!--> <svg> --><_:svg xmlns:_="http://www.w3.org/2000/svg"><_:script>` + script + `</_:script></_:svg>`},
+		"http://a.test/animated": {"image/svg+xml", svg + `<image width="9" height="9"><set attributeName="href" to="BEACON/set"/></image><image width="9" height="9"><animate attributeName="href" values="BEACON/animate;x" dur="1s"/></image></svg>`},
+		"http://a.test/entity":   {"image/svg+xml", `<!DOCTYPE svg [<!ENTITY m "<image xmlns='http://www.w3.org/2000/svg' href='BEACON/entity' width='9' height='9'/>">]>` + svg + `&m;</svg>`},
+		"http://a.test/style":    {"image/svg+xml", svg + `<style>@import&#32;"BEACON/reference";</style><style>@im<!-- -->port "BEACON/comment";</style></svg>`},
+		"http://a.test/xml":      {"text/xml", `<a><script xmlns="http://www.w3.org/1999/xhtml">` + script + `</script></a>`},
+		"http://a.test/feed":     {"application/rss+xml", `<rss><channel xmlns:h="http://www.w3.org/1999/xht&#109;l"><h:script>` + script + `</h:script></channel></rss>`},
+		"http://a.test/sheet":    {"application/xml", `<?xml-stylesheet type="text/css" href="BEACON/sheet"?><a/>`},
+		"http://a.test/xslt":     {"application/xml", `<?xml-stylesheet type="text/xml" href="#s"?><!DOCTYPE a [<!ATTLIST xsl:stylesheet id ID #REQUIRED>]><a>` + xslt + `</a>`},
+		"http://a.test/frames":   {html, `<iframe src=script></iframe><iframe src=xml></iframe><iframe src=feed></iframe><object data=xslt type=text/xml></object>`},
+	}
+	for url, page := range pages {
+		pages[url] = [2]string{page[0], strings.ReplaceAll(page[1], "BEACON", beacon.URL)}
+	}
+	dir := t.TempDir()
+	write(t, jobOf(t, pages), dir, mirror.Options{})
+	b := browser.Start(t)
+	for url, file := range listed(t, dir) {
+		if url == "" {
+			continue
+		}
+		b.Open(fileURL(filepath.Join(dir, file)))
+		if title := b.Run(b.Tab, "document.title"); strings.HasSuffix(url, "/script") && title != "ran" {
+			t.Errorf("%s: the script is gone: %s", url, title)
+		}
+	}
+	b.Open(beacon.URL + "/last")
+	mu.Lock()
+	defer mu.Unlock()
+	for path := range asked {
+		if path != "/last" && path != "/favicon.ico" {
+			t.Errorf("%s was asked for", path)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -31,7 +32,7 @@ type links interface {
 func document(base weburl.URL, contentType string, body []byte, others links) []byte {
 	mediaType := strings.ToLower(record.MediaType(contentType))
 	html := mediaType == "text/html"
-	xml := mediaType == "image/svg+xml" || mediaType == "application/xhtml+xml"
+	xml := isXML(mediaType)
 	css := mediaType == "text/css"
 	if !html && !xml && !css && !isText(mediaType) {
 		return body
@@ -62,7 +63,8 @@ func document(base weburl.URL, contentType string, body []byte, others links) []
 		}
 		return u.String(), rewrite.Replace
 	}}
-	if html || mediaType == "application/xhtml+xml" {
+	p.Data = xml && mediaType != "image/svg+xml" && mediaType != "application/xhtml+xml"
+	if html || xml && !(p.Data && inert(body)) {
 		p.Insert = offline
 	}
 	if html && source == charset.Header && !declares(body, encoding) {
@@ -75,11 +77,28 @@ func document(base weburl.URL, contentType string, body []byte, others links) []
 	return append([]byte(start), w.HTML(body)...)
 }
 
+// isXML reports whether a browser shows files of a type as XML: elements of XHTML and SVG in it, such
+// as scripts, are what they are in a page.
+func isXML(mediaType string) bool {
+	return mediaType == "text/xml" || mediaType == "application/xml" || strings.HasSuffix(mediaType, "+xml")
+}
+
+// inert reports whether nothing of XML for programs is an element that a browser acts on: the names of
+// their namespaces do not occur, nor what could spell them in another way.
+func inert(body []byte) bool {
+	for _, word := range []string{"1999/xhtml", "2000/svg", "<!DOCTYPE", "&#"} {
+		if bytes.Contains(body, []byte(word)) {
+			return false
+		}
+	}
+	return true
+}
+
 // isText reports whether a browser reads files of a type as text whose charset it has to guess. JSON
 // is UTF-8 always.
 func isText(mediaType string) bool {
 	switch mediaType {
-	case "application/javascript", "application/x-javascript", "application/xml":
+	case "application/javascript", "application/x-javascript":
 		return true
 	}
 	return strings.HasPrefix(mediaType, "text/")

@@ -24,7 +24,7 @@ const (
 var ErrBusy = errors.New("another weft mirror is writing to it")
 
 // Job returns the folder that a mirror keeps its job in, and makes the one that it is in. It is an error
-// if a symbolic link stands there: a crawl would write to where it leads.
+// if a symbolic link stands there, or below: a crawl would write to where it leads.
 func Job(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
@@ -41,7 +41,24 @@ func Job(dir string) (string, error) {
 	if err := d.enter(jobName, false); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
+	if err := d.inspect(Hidden); err != nil {
+		return "", err
+	}
 	return filepath.Join(dir, filepath.FromSlash(jobName)), nil
+}
+
+// inspect sees to it that nothing below a folder leads elsewhere, or waits for somebody: a link, a pipe,
+// a device. The socket of a crawl may be there.
+func (d *folder) inspect(dir string) error {
+	return fs.WalkDir(d.FS(), dir, func(name string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // or is no longer
+			return nil
+		}
+		if mode := e.Type(); err == nil && !mode.IsDir() && !mode.IsRegular() && mode&fs.ModeSocket == 0 {
+			return fmt.Errorf("%s: %w", name, errNoFile)
+		}
+		return err
+	})
 }
 
 // folder is a folder that a mirror is in. Symbolic links in it are not followed.
@@ -73,13 +90,13 @@ func (d *folder) prepare() (err error) {
 		return err
 	}
 	if d.lock, err = d.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
-		return err
+		return of(lockName, err)
 	}
 	if !lock(d.lock) {
 		return ErrBusy
 	}
 	if err = d.Remove(partName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return of(partName, err)
 	}
 	d.list, err = readList(d.Root)
 	return err
@@ -201,7 +218,25 @@ func (d *folder) take(name string) (bool, error) {
 	return true, nil
 }
 
-var errNoFolder = errors.New("expected a folder")
+var (
+	errNoFolder = errors.New("expected a folder")
+	errNoFile   = errors.New("expected a file")
+)
+
+// of returns an error of a file with its name in the mirror, and with no other.
+func of(name string, err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
 
 // enter sees to it that a folder, and those that it is in, are no links. It makes them, or not.
 func (d *folder) enter(dir string, make bool) error {

@@ -63,12 +63,19 @@ var errNoList = errors.New("expected the list of a mirror")
 // readList reads the list of a mirror; a folder without one has an empty list.
 func readList(root *os.Root) (*list, error) {
 	l := &list{root: root, urls: make(map[string]string), own: make(map[string]*own)}
-	f, err := root.Open(listName)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := root.Lstat(listName) // opened, a pipe would wait for somebody
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return l, nil
+	case err == nil && !info.Mode().IsRegular():
+		err = errNoFile
 	}
 	if err != nil {
-		return nil, err
+		return nil, of(listName, err)
+	}
+	f, err := root.Open(listName)
+	if err != nil {
+		return nil, of(listName, err)
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 64<<10)
@@ -77,11 +84,14 @@ func readList(root *os.Root) (*list, error) {
 		if err == io.EOF { // half a line: its file was not written
 			return l, nil
 		}
-		if err == nil && n == 1 {
+		if err != nil {
+			return nil, of(listName, err)
+		}
+		if n == 1 {
 			if err = json.Unmarshal(line, &l.head); err == nil && l.head.Version != version {
 				err = errNoList
 			}
-		} else if err == nil {
+		} else {
 			var one file
 			if err = json.Unmarshal(line, &one); err == nil && (one.URL == "" || !filepath.IsLocal(one.File)) {
 				err = errNoList
@@ -121,10 +131,10 @@ func (o *own) has(digest string) bool {
 
 // begin saves the list, which is not complete from now on, and opens it for note.
 func (l *list) begin(visit int) (err error) {
-	if err = l.save(head{Version: version, Visit: visit}); err == nil {
+	if err = l.replace(head{Version: version, Visit: visit}); err == nil {
 		l.log, err = l.root.OpenFile(listName, os.O_WRONLY|os.O_APPEND, 0)
 	}
-	return err
+	return of(listName, err)
 }
 
 // note appends a line to the list.
@@ -134,11 +144,13 @@ func (l *list) note(f file) error {
 	if err == nil {
 		_, err = l.log.Write(append(line, '\n'))
 	}
-	return err
+	return of(listName, err)
 }
 
 // save writes the list anew.
-func (l *list) save(h head) error {
+func (l *list) save(h head) error { return of(listName, l.replace(h)) }
+
+func (l *list) replace(h head) error {
 	if err := l.root.Remove(newName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

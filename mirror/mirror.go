@@ -133,7 +133,7 @@ func (m *mirror) survey(ctx context.Context) error {
 	if m.Delete { // before names are given: those of what is gone are free
 		for url := range m.gone {
 			if err := m.remove(url); err != nil {
-				return err
+				return of(m.list.urls[url], err)
 			}
 		}
 	}
@@ -217,7 +217,7 @@ func (m *mirror) page(r *record.Record, name string) error {
 	text := document(base, r.Type(), body, &neighbours{m, name})
 	switch came, err := m.put(r.URL, name, text); {
 	case err != nil:
-		return fmt.Errorf("%s: %w", name, err)
+		return of(name, err)
 	case came == foreign:
 		m.leave(name)
 	case came == written:

@@ -299,6 +299,17 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+	for name, want := range map[string]string{
+		"files.jsonl": ".weft/files.jsonl: expected a file", "lock": ".weft/lock: is a directory", "part": ".weft/part: directory not empty",
+	} {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, mirror.Hidden, name, "x"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := mirror.Write(t.Context(), job, dir, mirror.Options{}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	if _, err := mirror.Write(t.Context(), t.TempDir(), dir, mirror.Options{}); err == nil || !strings.HasSuffix(err.Error(), "no body, expected a job of weft crawl --warc or --bodies") {
 		t.Error(err)
 	}
@@ -309,26 +320,31 @@ func TestErrors(t *testing.T) {
 func TestCharsets(t *testing.T) {
 	dir := t.TempDir()
 	write(t, jobOf(t, map[string][2]string{
-		"http://a.test/koi":   {"text/html; charset=koi8-r", "<p>\xd0"},
-		"http://a.test/own":   {"text/html; charset=koi8-r", "<meta charset=koi8-r><p>\xd0"},
-		"http://a.test/other": {"text/html; charset=utf-8", "<meta charset=koi8-r><p>é"},
-		"http://a.test/wide":  {"text/html; charset=utf-16le", "<\x00p\x00>\x00\xe9\x00"},
-		"http://a.test/text":  {"text/html; charset=utf-8", "é"},
-		"http://a.test/none":  {"text/html", "<p>\xd0"},
-		"http://a.test/a.css": {"text/css; charset=koi8-r", "a{content:'\xd0'}"},
-		"http://a.test/b.css": {"text/css; charset=koi8-r", "a{}"},
-		"http://a.test/a.js":  {"text/javascript; charset=utf-8", "'é'"},
-		"http://a.test/a.svg": {"image/svg+xml; charset=utf-8", "<svg>é</svg>"},
-		"http://a.test/k.svg": {"image/svg+xml; charset=koi8-r", "<svg>\xd0</svg>"},
-		"http://a.test/a.bin": {"application/octet-stream; charset=koi8-r", "\xd0"},
+		"http://a.test/koi":      {"text/html; charset=koi8-r", "<p>\xd0"},
+		"http://a.test/own":      {"text/html; charset=koi8-r", "<meta charset=koi8-r><p>\xd0"},
+		"http://a.test/other":    {"text/html; charset=utf-8", "<meta charset=koi8-r><p>é"},
+		"http://a.test/wide":     {"text/html; charset=utf-16le", "<\x00p\x00>\x00\xe9\x00"},
+		"http://a.test/text":     {"text/html; charset=utf-8", "é"},
+		"http://a.test/none":     {"text/html", "<p>\xd0"},
+		"http://a.test/a.css":    {"text/css; charset=koi8-r", "a{content:'\xd0'}"},
+		"http://a.test/b.css":    {"text/css; charset=koi8-r", "a{}"},
+		"http://a.test/a.js":     {"text/javascript; charset=utf-8", "'é'"},
+		"http://a.test/a.svg":    {"image/svg+xml; charset=utf-8", "<svg>é</svg>"},
+		"http://a.test/k.svg":    {"image/svg+xml; charset=koi8-r", "<svg>\xd0</svg>"},
+		"http://a.test/feed.rss": {"application/rss+xml; charset=koi8-r", "<rss><link>http://a.test/koi</link>\xd0</rss>"},
+		"http://a.test/data.xml": {"application/xml", "<a href='koi'/>"},
+		"http://a.test/div.xml":  {"text/xml", "<a><b href='koi' xmlns='http://www.w3.org/1999/xhtml'/></a>"},
+		"http://a.test/a.bin":    {"application/octet-stream; charset=koi8-r", "\xd0"},
 	}), dir, mirror.Options{})
 	const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'" />`
+	const inXML = `<head xmlns="http://www.w3.org/1999/xhtml">` + policy + `</head>`
 	got := tree(t, dir)
 	for name, want := range map[string]string{
 		"koi.html": `<meta charset="koi8-r" />` + policy + "<p>\xd0", "own.html": policy + "<meta charset=koi8-r><p>\xd0",
 		"other.html": `<meta charset="utf-8" />` + policy + "<meta charset=koi8-r><p>é", "wide.html": `<meta charset="utf-8" />` + policy + "<p>é",
 		"text.html": `<meta charset="utf-8" />` + policy + "é", "none.html": policy + "<p>\xd0",
-		"a.css": "\ufeffa{content:'п'}", "b.css": "a{}", "a.js": "\ufeff'é'", "a.svg": "<svg>é</svg>", "k.svg": "\ufeff<svg>п</svg>", "a.bin": "\xd0",
+		"a.css": "\ufeffa{content:'п'}", "b.css": "a{}", "a.js": "\ufeff'é'", "a.svg": "<svg>" + inXML + "é</svg>", "k.svg": "\ufeff<svg>" + inXML + "п</svg>",
+		"feed.rss": "\ufeff<rss><link>http://a.test/koi</link>п</rss>", "data.xml": "<a href='koi'/>", "div.xml": "<a>" + inXML + "<b href='koi' xmlns='http://www.w3.org/1999/xhtml'/></a>", "a.bin": "\xd0",
 	} {
 		if got["a.test/"+name] != want {
 			t.Errorf("%s: %q, want %q", name, got["a.test/"+name], want)

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -28,8 +29,11 @@ type mirrorFlags struct {
 	from    string // the folder of a job
 }
 
+// longestURL is the longest URL that a mirror follows, in bytes: a copy has every page that Weft can fetch.
+const longestURL = 16 << 10
+
 func mirrorCommand() *cobra.Command {
-	f := mirrorFlags{crawl: crawlFlags{options: weft.Options{Assets: weft.AssetsAny, Archive: true}}}
+	f := mirrorFlags{crawl: crawlFlags{options: weft.Options{Archive: true}}}
 	cmd := &cobra.Command{
 		Use:     "mirror [flags] URL...",
 		Short:   "Copy a site to files that open without a network",
@@ -81,8 +85,11 @@ func (f *mirrorFlags) groups() []group {
 		for i := range g.options {
 			o := &g.options[i]
 			o.advanced = o.advanced || !slices.Contains([]string{"scope", "depth", "include", "exclude", "limit", "max-time", "delay", "fresh", "quiet", "verbose"}, o.name)
-			if o.name == "assets" {
+			switch o.name {
+			case "assets":
 				o.bare, o.def, o.more = "", "any", "All that pages need to be shown, wherever it is; scope: in scope only."
+			case "max-url-length":
+				o.def = strconv.Itoa(longestURL)
 			}
 		}
 	}
@@ -119,6 +126,10 @@ func (f *mirrorFlags) run(args []string) error {
 	job, err := mirror.Job(f.dir)
 	if err != nil {
 		return f.failed(err)
+	}
+	if len(args) > 0 || f.crawl.input != "" { // otherwise the job has its own
+		o := &f.crawl.options
+		o.Assets, o.MaxURLLength = cmp.Or(o.Assets, weft.AssetsAny), cmp.Or(o.MaxURLLength, longestURL)
 	}
 	crawled, visit, err := f.standing(job)
 	if err != nil {

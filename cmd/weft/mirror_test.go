@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -66,6 +67,15 @@ func TestMirror(t *testing.T) {
 	if run(exitDone, "-q", "--from", "copy/.weft/job", "-o", "other", "--windows"); read("other/"+host+"/b.html") != read("copy/"+host+"/b.html") {
 		t.Error("the same job makes other files")
 	}
+	long := "/" + strings.Repeat("n", 3000)
+	mu.Lock()
+	pages["/long"], pages[long] = `<a href=`+long+`>`, "<p>long"
+	mu.Unlock()
+	run(exitDone, "-q", "--assets", "scope", "-o", "scoped", s.URL+"/long")
+	run(exitDone, "-q", "-o", "scoped") // with the options that it has
+	if found, _ := filepath.Glob(filepath.Join(dir, "scoped", host, "nnn*.html")); len(found) != 1 || len(filepath.Base(found[0])) > 255 {
+		t.Errorf("a page with a long name: %q", found)
+	}
 	for _, args := range [][]string{{}, {"--from", "copy"}, {"--from", "copy/.weft/job", s.URL}, {"--from", "copy/.weft/job"}, {"copy"}, {"-o", "copy/.weft/files.jsonl", s.URL}, {"-o", "other"}} {
 		if said := run(exitUsage, args...); strings.Count(said, "\n") != 1 {
 			t.Errorf("%q: %s", args, said)
@@ -73,19 +83,29 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// TestMirrorLinked: a crawl writes its job through no symbolic link in the folder.
+// TestMirrorLinked: a crawl writes its job through no symbolic link in the folder, and waits for no pipe.
 func TestMirrorLinked(t *testing.T) {
-	for _, link := range []string{".weft", ".weft/job"} {
+	for _, link := range []string{".weft", ".weft/job", ".weft/job/pages.jsonl", ".weft/job/state/deep/er"} {
 		dir, outside := t.TempDir(), t.TempDir()
 		if link = filepath.Join(dir, link); os.MkdirAll(filepath.Dir(link), 0o777) != nil || os.Symlink(outside, link) != nil {
 			t.Fatal(link)
 		}
 		cmd, stderr := weftCommand(t, "mirror", "-q", "-o", dir, "http://127.0.0.1:1/")
-		if err := cmd.Run(); err == nil || !strings.HasSuffix(stderr.String(), ": expected a folder\n") {
+		if err := cmd.Run(); err == nil || !strings.Contains(stderr.String(), ": expected a f") {
 			t.Errorf("%s: %v, %s", link, err, stderr)
 		}
 		if made, _ := os.ReadDir(outside); len(made) > 0 {
 			t.Errorf("%s: %s is outside", link, made[0].Name())
+		}
+	}
+	for _, pipe := range []string{".weft/files.jsonl", ".weft/job/lock"} {
+		dir := t.TempDir()
+		if pipe = filepath.Join(dir, pipe); os.MkdirAll(filepath.Dir(pipe), 0o777) != nil || syscall.Mkfifo(pipe, 0o666) != nil {
+			t.Fatal(pipe)
+		}
+		cmd, stderr := weftCommand(t, "mirror", "-q", "-o", dir, "--limit", "1", "http://127.0.0.1:1/")
+		if err := cmd.Run(); err == nil || !strings.HasSuffix(stderr.String(), ": expected a file\n") {
+			t.Errorf("%s: %v, %s", pipe, err, stderr)
 		}
 	}
 }

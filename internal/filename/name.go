@@ -19,7 +19,7 @@ func Of(url, mime string) string {
 	rest, query, hasQuery := strings.Cut(rest, "?")
 	if _, after, found := strings.Cut(rest, "://"); found {
 		host, path, _ := strings.Cut(strings.TrimLeft(after, "/"), "/")
-		rest = host[strings.LastIndexByte(host, '@')+1:] + "/" + path // without a password
+		rest = hostName(host) + "/" + path
 	} else {
 		rest = strings.Replace(rest, ":", "/", 1)
 	}
@@ -48,6 +48,12 @@ func Of(url, mime string) string {
 		return path.Join(parts[0], Digest(url)+Ext(Part(base)))
 	}
 	return name
+}
+
+// hostName returns what stands for host and port, without a password. Programs such as rsync take
+// HOST:PATH for another machine.
+func hostName(host string) string {
+	return strings.ReplaceAll(host[strings.LastIndexByte(host, '@')+1:], ":", "_")
 }
 
 // Digest tells names apart that were cut.

@@ -12,7 +12,7 @@ func TestOf(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://example.org/":                     "example.org/index.html",
 		"https://example.org":                      "example.org/index.html",
-		"http://user:word@example.org:8080/a/b.c":  "example.org%3A8080/a/b.c",
+		"http://user:word@example.org:8080/a/b.c":  "example.org_8080/a/b.c",
 		"https://example.org/a//b/":                "example.org/a/b/index.html",
 		"https://example.org/a?b=/../c&d=:":        "example.org/a@b=%2F..%2Fc&d=%3A",
 		"https://example.org/b.css?v=2.0":          "example.org/b@v=2.0.css",

@@ -30,8 +30,7 @@ func (s Style) Of(url, mime string) string {
 	rest, query, hasQuery := strings.Cut(rest, "?")
 	_, rest, _ = strings.Cut(rest, "://")
 	host, rest, _ := strings.Cut(rest, "/")
-	host = host[strings.LastIndexByte(host, '@')+1:] // without a password
-	parts := []string{s.part(strings.ReplaceAll(host, ":", "_"), "")}
+	parts := []string{s.part(hostName(host), "")}
 	dir, base := path.Split(rest)
 	for part := range strings.SplitSeq(dir, "/") {
 		if part != "" {

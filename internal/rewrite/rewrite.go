@@ -22,6 +22,7 @@ type Policy struct {
 	Insert  string // markup for the head; "": none
 	Base    bool   // the base element stays, with another URL; otherwise it goes
 	Confine bool   // nothing opens in another window or frame
+	Data    bool   // XML for programs: only style sheets that its instructions name have other URLs
 }
 
 // Use is what a browser does with a URL.
@@ -58,12 +59,14 @@ type Rewriter struct {
 	xml      bool
 
 	urls    weburl.Resolver
-	based   bool   // there was a base element
-	moved   bool   // it is removed
-	insert  string // is not inserted yet
-	foreign int    // open elements of SVG and MathML
-	depth   int    // of documents in one another
-	added   int    // bytes of rewritten URLs
+	based   bool              // there was a base element
+	moved   bool              // it is removed
+	insert  string            // is not inserted yet
+	root    span              // of XML: where the first tag stands
+	entity  map[string][]byte // of XML: what a reference to a name stands for, as it is written
+	foreign int               // open elements of SVG and MathML
+	depth   int               // of documents in one another
+	added   int               // bytes of rewritten URLs
 	attrs   []attr
 }
 
@@ -72,6 +75,9 @@ type attr struct {
 	name, value []byte
 	from, to    int
 }
+
+// span is where a part of a document stands.
+type span struct{ from, to int }
 
 // New returns what rewrites one document in an encoding, which is XML or not. Its URLs are relative to
 // base. ASCII in the encoding is ASCII.
@@ -106,9 +112,19 @@ func (w *Rewriter) HTML(body []byte) []byte {
 	s := markup.Scanner{Body: body}
 	out := make([]byte, 0, len(body)+len(body)/4)
 	done := 0 // what stands before is in out
+	if w.xml {
+		if out, done = w.prolog(&s, out); w.policy.Data {
+			out, done = w.intoRoot(body, out, done)
+			return append(out, body[done:]...)
+		}
+	}
 	for {
 		token := s.Next()
-		if at := begins(body, &s); w.insert != "" && at >= 0 {
+		switch at := begins(body, &s); {
+		case w.insert == "":
+		case w.xml && s.From+len(s.Text) >= w.root.to:
+			out, done = w.intoRoot(body, out, done)
+		case !w.xml && at >= 0:
 			out, done = append(append(out, body[done:at]...), w.head()...), at
 		}
 		if token == markup.EOF {
@@ -118,7 +134,8 @@ func (w *Rewriter) HTML(body []byte) []byte {
 			out, done = w.instruction(&s, out, done)
 			continue
 		}
-		tag, start := strings.ToLower(string(s.Name)), s.From+len(s.Text)
+		name, start := strings.ToLower(string(s.Name)), s.From+len(s.Text)
+		tag := w.local(name)
 		w.attrs = w.attrs[:0]
 		for name, value, ok := s.Attr(); ok; name, value, ok = s.Attr() {
 			w.attrs = append(w.attrs, attr{name, value, place(body, name), s.Pos})
@@ -130,7 +147,7 @@ func (w *Rewriter) HTML(body []byte) []byte {
 		if w.count(tag, end, &s); end && (w.insert == "" || !endsHead[tag]) {
 			continue
 		}
-		if w.insert != "" && (end || !w.opens(tag, s.SelfClosing)) {
+		if !w.xml && w.insert != "" && (end || tag != "html" && tag != "head") {
 			out, done = append(append(out, body[done:start]...), w.head()...), start
 		}
 		if end {
@@ -147,16 +164,24 @@ func (w *Rewriter) HTML(body []byte) []byte {
 			}
 			done = a.to
 		}
-		if w.insert != "" && tag == "head" {
-			out = append(append(out, body[done:s.Pos]...), w.insert...)
-			done, w.insert = s.Pos, ""
+		if !w.xml && w.insert != "" && tag == "head" {
+			out = append(append(out, body[done:s.Pos]...), w.head()...)
+			done = s.Pos
 		}
-		if text := w.rawText(tag, &s); tag == "style" {
+		if text := w.rawText(tag, name, &s); tag == "style" {
 			from := s.Pos - len(text)
-			out = w.AppendCSS(append(out, body[done:from]...), text)
+			out = w.appendSheet(append(out, body[done:from]...), text)
 			done = s.Pos
 		}
 	}
+}
+
+// local returns the name of an element or attribute without the prefix that it has in XML.
+func (w *Rewriter) local(name string) string {
+	if w.xml {
+		return name[strings.LastIndexByte(name, ':')+1:]
+	}
+	return name
 }
 
 // endsHead are the end tags that end a head which has not begun. Other ones have no effect there.
@@ -178,15 +203,7 @@ func begins(body []byte, s *markup.Scanner) int {
 	return -1
 }
 
-// opens reports whether an element comes before the markup for the head, which stands in it.
-func (w *Rewriter) opens(tag string, empty bool) bool {
-	if w.xml {
-		return tag == "html" || strings.HasSuffix(tag, ":html") || tag == "head" && !empty
-	}
-	return tag == "html" || tag == "head"
-}
-
-// head returns what is inserted where no head has begun. In XML, none begins by itself.
+// head returns what is inserted. It is the head of XML, where none begins by itself.
 func (w *Rewriter) head() (markup string) {
 	markup, w.insert = w.insert, ""
 	if w.xml {
@@ -212,8 +229,12 @@ func (w *Rewriter) instruction(s *markup.Scanner, out []byte, done int) ([]byte,
 		if string(name) != "href" {
 			continue
 		}
-		url, fate := w.url(w.text(value), Load)
-		if fate == Keep {
+		value = markup.Trim(w.text(value))
+		url, fate := w.url(value, Load)
+		switch inside := len(value) == 0 || value[0] == '#'; {
+		case inside && w.policy.Insert != "": // XSLT, which makes a page without what is inserted
+			fate = Remove
+		case fate == Keep:
 			return out, done
 		}
 		if fate == Replace {
@@ -244,13 +265,13 @@ func (w *Rewriter) count(tag string, end bool, s *markup.Scanner) {
 }
 
 // rawText moves behind the raw text of an element, and returns it.
-func (w *Rewriter) rawText(tag string, s *markup.Scanner) []byte {
+func (w *Rewriter) rawText(tag, name string, s *markup.Scanner) []byte {
 	if s.SelfClosing && (w.xml || w.foreign > 0) {
 		return nil
 	}
 	switch tag {
 	case "script", "style":
-		return s.RawText(tag)
+		return s.RawText(name)
 	case "iframe", "noembed", "noframes", "plaintext", "textarea", "title", "xmp":
 		if !w.xml && w.foreign == 0 {
 			return s.RawText(tag)
@@ -259,10 +280,15 @@ func (w *Rewriter) rawText(tag string, s *markup.Scanner) []byte {
 	return nil
 }
 
-// appendAttribute appends an attribute whose value is UTF-8. In a document of another encoding,
-// references stand for characters outside of ASCII.
+// appendAttribute appends an attribute whose value is UTF-8.
 func (w *Rewriter) appendAttribute(out, name, value []byte) []byte {
 	out = append(append(out, name...), `="`...)
+	return append(w.appendEscaped(out, value), '"')
+}
+
+// appendEscaped appends text that is UTF-8. In a document of another encoding, references stand for
+// characters outside of ASCII.
+func (w *Rewriter) appendEscaped(out, value []byte) []byte {
 	for _, c := range string(value) {
 		switch {
 		case c == '&':
@@ -277,12 +303,12 @@ func (w *Rewriter) appendAttribute(out, name, value []byte) []byte {
 			out = append(strconv.AppendInt(append(out, "&#"...), int64(c), 10), ';')
 		}
 	}
-	return append(out, '"')
+	return out
 }
 
 // text returns an attribute's value in UTF-8, without references.
 func (w *Rewriter) text(raw []byte) []byte {
-	return markup.AppendText(nil, w.encoding.Decode(raw), markup.InAttribute)
+	return markup.AppendText(nil, w.encoding.Decode(w.expand(raw)), markup.InAttribute)
 }
 
 // Bounds of documents in one another by srcdoc: how deep they are, and how long, in bytes. Each
@@ -294,8 +320,13 @@ const (
 
 // attribute returns what an attribute becomes: change reports whether it does, and nil removes it.
 func (w *Rewriter) attribute(tag string, a attr) (value []byte, change bool) {
-	switch name := strings.ToLower(string(a.name)); name {
-	case "href", "xlink:href", "src", "action", "formaction", "poster", "background", "longdesc", "data-src", "data":
+	name := strings.ToLower(string(a.name))
+	if w.local(name) == "href" { // whatever the prefix of XLink is
+		name = "href"
+	}
+	switch name {
+	case "href", "xlink:href", "src", "action", "formaction", "poster", "background", "longdesc", "data-src", "data",
+		"cite", "lowsrc", "dynsrc":
 		if name == "data" && tag != "object" {
 			return nil, false
 		}
@@ -314,7 +345,21 @@ func (w *Rewriter) attribute(tag string, a attr) (value []byte, change bool) {
 		return w.srcset(w.text(a.value), w.use(tag, name)), true
 	case "style", "mask", "filter", "clip-path", "cursor": // SVG has properties as attributes
 		text := w.text(a.value)
-		return w.AppendCSS(nil, text), bytes.IndexByte(text, '(') >= 0
+		return w.css(nil, text, utf8Text), bytes.IndexByte(text, '(') >= 0
+	case "to", "from", "by", "values":
+		if tag == "set" || tag == "animate" {
+			return w.animated(w.text(a.value))
+		}
+	case "value":
+		if tag == "param" && parameters[strings.ToLower(w.other("name"))] {
+			url, fate := w.url(w.text(a.value), Load)
+			return []byte(url), fate != Keep
+		}
+	case "manifest":
+		if tag == "html" {
+			_, fate := w.url(w.text(a.value), Hint)
+			return nil, fate == Remove
+		}
 	case "srcdoc":
 		if tag != "iframe" || w.depth == maxDepth || len(a.value) > mostInner {
 			return nil, tag == "iframe"
@@ -357,7 +402,7 @@ func (w *Rewriter) base(value []byte) ([]byte, bool) {
 // use returns what a browser does with the URL of an attribute.
 func (w *Rewriter) use(tag, name string) Use {
 	switch name {
-	case "action", "formaction", "longdesc", "data-src", "data-srcset":
+	case "action", "formaction", "longdesc", "cite", "data-src", "data-srcset":
 		return Follow
 	}
 	switch tag {
@@ -378,27 +423,54 @@ var relations = map[string]Use{
 
 // relation returns what a browser does with a link element: of several relations, what counts most.
 func (w *Rewriter) relation() (use Use) {
-	for _, a := range w.attrs {
-		if !markup.EqualFold(a.name, "rel") {
-			continue
-		}
-		for word := range strings.FieldsSeq(strings.ToLower(string(w.text(a.value)))) {
-			if is := relations[word]; use != Load && is != Follow {
-				use = is
-			}
+	for word := range strings.FieldsSeq(strings.ToLower(w.other("rel"))) {
+		if is := relations[word]; use != Load && is != Follow {
+			use = is
 		}
 	}
 	return use
 }
 
-// meta rewrites the target of a refresh, and removes policies.
-func (w *Rewriter) meta(name string, a attr) (value []byte, change bool) {
-	equiv := ""
-	for _, other := range w.attrs {
-		if markup.EqualFold(other.name, "http-equiv") {
-			equiv = strings.ToLower(string(w.text(other.value)))
+// other returns the value of another attribute of the tag; "": there is none.
+func (w *Rewriter) other(name string) string {
+	for _, a := range w.attrs {
+		if markup.EqualFold(a.name, name) {
+			return string(w.text(a.value))
 		}
 	}
+	return ""
+}
+
+// parameters are names of param elements by which plugins, and browsers, have found what an object shows.
+var parameters = map[string]bool{"movie": true, "src": true, "data": true, "url": true, "code": true, "filename": true}
+
+// animated rewrites what an animation makes of another attribute, one value after another: URLs where
+// it is one, properties otherwise.
+func (w *Rewriter) animated(text []byte) (out []byte, change bool) {
+	name := strings.TrimSpace(w.other("attributename"))
+	if !strings.EqualFold(name[strings.LastIndexByte(name, ':')+1:], "href") {
+		out = w.css(nil, text, utf8Text)
+		return out, !bytes.Equal(out, text)
+	}
+	for i, value := range bytes.Split(text, []byte(";")) {
+		if i > 0 {
+			out = append(out, ';')
+		}
+		switch url, fate := w.url(value, Load); fate {
+		case Keep:
+			out = append(out, value...)
+		case Remove:
+			out, change = append(out, nothing...), true
+		default:
+			out, change = append(out, strings.ReplaceAll(url, ";", "%3B")...), true
+		}
+	}
+	return out, change
+}
+
+// meta rewrites the target of a refresh, and removes policies.
+func (w *Rewriter) meta(name string, a attr) (value []byte, change bool) {
+	equiv := strings.ToLower(w.other("http-equiv"))
 	if strings.HasPrefix(equiv, "content-security-policy") {
 		return nil, true
 	}
@@ -449,10 +521,16 @@ func (w *Rewriter) srcset(text []byte, use Use) (out []byte) {
 }
 
 // AppendCSS appends a rewritten style sheet.
-func (w *Rewriter) AppendCSS(out, text []byte) []byte {
+func (w *Rewriter) AppendCSS(out, text []byte) []byte { return w.css(out, text, w.encoding) }
+
+// utf8Text is the encoding of attributes whose references are decoded.
+var utf8Text = charset.Lookup("utf-8")
+
+// css appends rewritten CSS in an encoding.
+func (w *Rewriter) css(out, text []byte, encoding *charset.Encoding) []byte {
 	done := 0
 	for at, value := range links.StyleURLs(text) {
-		url, fate := w.url(w.encoding.Decode(value), Load)
+		url, fate := w.url(encoding.Decode(value), Load)
 		if fate == Keep {
 			continue
 		}

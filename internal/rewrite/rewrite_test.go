@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"bytes"
+	"encoding/xml"
 	"strings"
 	"testing"
 
@@ -94,8 +96,18 @@ func TestXML(t *testing.T) {
 		`<h:html><h:head/></h:html>`:                      `<h:html>` + head + `<h:head/></h:html>`,
 		`<?xml-stylesheet href="a"?><p`:                   `<?xml-stylesheet href="has/a"?><p`,
 		`<?xml-stylesheet title="&gt;>" href='no'?><p`:    `<p`,
-		`<?xml-stylesheet "?><a href="a"/>`:               head + `<a href="has/a"/>`,
-		`<?x > <a href="a"> ?><?xml-stylesheet href=#a?>`: `<?x > <a href="a"> ?><?xml-stylesheet href=#a?>`,
+		`<?xml-stylesheet "?><a href="a"/>`:               `<a href="has/a">` + head + `</a>`,
+		`<?x > <a href="a"> ?><?xml-stylesheet href=#a?>`: `<?x > <a href="a"> ?>`,
+		`<!--> <a href="a"> --><_:a x=">" href="a"><b/>`:  `<!--> <a href="a"> --><_:a x=">" href="a">` + head + `<b/>`,
+		`<!DOCTYPE a [<!-- ]> --><!ENTITY e "&#98;]>"><!ENTITY % p '<a>'>]><a href='&e;' title='&e;'>&e;`: `<!DOCTYPE a [<!-- ]> --><!ENTITY e "&#98;]>"><!ENTITY % p '<a>'>]><a href="has/a" title='&e;'>` + head + `&e;`,
+		`<s:svg><x:image l:href='no'/></s:svg>`:                                                           `<s:svg>` + head + `<x:image /></s:svg>`,
+		`<svg><a><set attributeName=" xlink:href" to="no" by="a;b"/></a></svg>`:                           `<svg>` + head + `<a><set attributeName=" xlink:href" to="data:," by="has/a;has/a"/></a></svg>`,
+		`<svg><animate attributeName='fill' values='red;url(a#b)' to='x'/>`:                               `<svg>` + head + `<animate attributeName='fill' values="red;url(has/a)" to='x'/>`,
+		`<svg><style>a&gt;b{}</style><style>@import&#32;"a";a>b{}</style>`:                                `<svg>` + head + `<style>a&gt;b{}</style><style>@import &quot;has/a&quot;;a>b{}</style>`,
+		`<svg><style>@im<!-- -->port "no";<![CDATA[a>b{c:url(a)}]]></style>`:                              `<svg>` + head + `<style>@import &quot;data:,&quot;;a>b{c:url(has/a)}</style>`,
+		`text<svg>`:           `text<svg>`,
+		`<svg href=a/><svg "`: `<svg href="has/a"><svg "`,
+		`<svg a="/><svg>`:     `<svg a="/><svg>`,
 	} {
 		p := Policy{Insert: "+", URL: func(u weburl.URL, _ Use) (string, Fate) {
 			if strings.HasSuffix(u.Path(), "/no") {
@@ -137,6 +149,49 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
+// FuzzXML: what is inserted is the first child of the root, as a parser of XML has it.
+func FuzzXML(f *testing.F) {
+	f.Add([]byte("\ufeff<?xml-stylesheet href='#a'?><!-- <a> --><!DOCTYPE b [<!ENTITY c '<d>'>]><b e='>'/>"), true)
+	f.Add([]byte(`<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:a x:href="b" href='c'/></s:svg>`), false)
+	f.Fuzz(func(t *testing.T, body []byte, data bool) {
+		p := Policy{Insert: "<meta/>", Data: data, URL: func(u weburl.URL, _ Use) (string, Fate) { return "x", Replace }}
+		out := New(&p, rewriterOf(t, "utf-8").urls.Base(), charset.Lookup("utf-8"), true).HTML(body)
+		if _, wellFormed := root(body); !wellFormed {
+			return
+		}
+		d, _ := root(out)
+		if next, err := d.Token(); err != nil {
+			t.Errorf("%q: %v", out, err)
+		} else if head, ok := next.(xml.StartElement); !ok || head.Name != (xml.Name{Space: "http://www.w3.org/1999/xhtml", Local: "head"}) {
+			t.Errorf("%q: the root has %v first", out, next)
+		}
+	})
+}
+
+// root reads a document up to its first tag, and reports whether there is one.
+func root(body []byte) (*xml.Decoder, bool) {
+	d := xml.NewDecoder(bytes.NewReader(body))
+	for {
+		switch token, err := d.Token(); token := token.(type) {
+		case xml.CharData:
+			if len(bytes.TrimSpace(bytes.TrimPrefix(token, []byte("\ufeff")))) > 0 {
+				return d, false
+			}
+		case xml.Directive:
+			before, _, inside := bytes.Cut(token, []byte("["))
+			if !bytes.HasPrefix(before, []byte("DOCTYPE ")) || bytes.ContainsAny(before, "<\"'") || inside != bytes.HasSuffix(token, []byte("]")) {
+				return d, false // which this parser takes all the same
+			}
+		case xml.StartElement:
+			return d, true
+		case xml.EndElement:
+			return d, false
+		case nil:
+			return d, err == nil
+		}
+	}
+}
+
 // TestLongBase: short URLs with a long base do not make a document of gigabytes.
 func TestLongBase(t *testing.T) {
 	base, err := weburl.Parse("https://example.org/")
@@ -169,24 +224,29 @@ func TestFates(t *testing.T) {
 		`<a href="#x">`:      `<a href="#x">`,
 		`<a href=no#x>`:      `<a href="https://example.org/dir/no#x">`,
 		`<img src=no alt=a>`: `<img  alt=a>`,
-		`<img src="file://host/x"><a href="file:///x">`:      `<img ><a href="file:///x">`,
-		`<style>@import "FILE:\\host\x"</style>`:             `<style>@import "data:,"</style>`,
-		`<p style="a:url&#40;no)"><p mask="url(no)">`:        `<p style="a:url(data:,)"><p mask="url(data:,)">`,
-		`<meta http-equiv=refresh content="0;url=no">`:       `<meta http-equiv=refresh >`,
-		`<img data-src=no>`:                                  `<img data-src="https://example.org/dir/no">`,
-		`<img srcset="no 1x, has 2x">`:                       `<img srcset="here/has 1x, here/has 2x">`,
-		`<img srcset="no 1x" src=has>`:                       `<img  src="here/has">`,
-		`<script src=no>f()</script>`:                        `<script src="data:,">f()</script>`,
-		`<p style="a:url(no)">`:                              `<p style="a:url(data:,)">`,
-		`<style>@import "no"; a{b:url(has)}</style>`:         `<style>@import "data:,"; a{b:url(here/has)}</style>`,
-		`<link rel="Alternate StyleSheet" href=no>`:          `<link rel="Alternate StyleSheet" >`,
-		`<link rel="preconnect" href=has>`:                   `<link rel="preconnect" >`,
-		`<link rel=next href=no>`:                            `<link rel=next href="https://example.org/dir/no">`,
-		`<base href=/dir/ target=a><a href="#x">`:            `<base  target=a><a href="https://example.org/dir/#x">`,
-		`<base href=/dir/has><base href=/><a href="">`:       `<base ><base ><a href="here/has">`,
-		`<form action=has><a target=_blank href=mailto:a@b>`: `<form action="here/has"><a target=_blank href=mailto:a@b>`,
-		`<svg><a xlink:href=no /><image href=no /></svg>`:    `<svg><a xlink:href="https://example.org/dir/no" /><image  /></svg>`,
-		`<base href=x/><iframe srcdoc="<a href=#x>">`:        `<base ><iframe srcdoc="&lt;a href=&quot;https://example.org/dir/x/#x&quot;>">`,
+		`<img src="file://host/x"><a href="file:///x">`:          `<img ><a href="file:///x">`,
+		`<style>@import "FILE:\\host\x"</style>`:                 `<style>@import "data:,"</style>`,
+		`<p style="a:url&#40;no)"><p mask="url(no)">`:            `<p style="a:url(data:,)"><p mask="url(data:,)">`,
+		`<meta http-equiv=refresh content="0;url=no">`:           `<meta http-equiv=refresh >`,
+		`<img data-src=no>`:                                      `<img data-src="https://example.org/dir/no">`,
+		`<img srcset="no 1x, has 2x">`:                           `<img srcset="here/has 1x, here/has 2x">`,
+		`<img srcset="no 1x" src=has>`:                           `<img  src="here/has">`,
+		`<script src=no>f()</script>`:                            `<script src="data:,">f()</script>`,
+		`<p style="a:url(no)">`:                                  `<p style="a:url(data:,)">`,
+		`<style>@import "no"; a{b:url(has)}</style>`:             `<style>@import "data:,"; a{b:url(here/has)}</style>`,
+		`<link rel="Alternate StyleSheet" href=no>`:              `<link rel="Alternate StyleSheet" >`,
+		`<link rel="preconnect" href=has>`:                       `<link rel="preconnect" >`,
+		`<link rel=next href=no>`:                                `<link rel=next href="https://example.org/dir/no">`,
+		`<base href=/dir/ target=a><a href="#x">`:                `<base  target=a><a href="https://example.org/dir/#x">`,
+		`<base href=/dir/has><base href=/><a href="">`:           `<base ><base ><a href="here/has">`,
+		`<q cite=no><p cite=has><img lowsrc=no dynsrc=has>`:      `<q cite="https://example.org/dir/no"><p cite="here/has"><img  dynsrc="here/has">`,
+		`<param name=Movie value=no><param name=x value=no>`:     `<param name=Movie value=""><param name=x value=no>`,
+		`<html manifest=has><svg><set attributeName=href to=no>`: `<html ><svg><set attributeName=href to="data:,">`,
+		`<svg><style>@import&#32;"no"</style>`:                   `<svg><style>@import &quot;data:,&quot;</style>`,
+		`<style>@import&#32;"no"</style>`:                        `<style>@import&#32;"no"</style>`,
+		`<form action=has><a target=_blank href=mailto:a@b>`:     `<form action="here/has"><a target=_blank href=mailto:a@b>`,
+		`<svg><a xlink:href=no /><image href=no /></svg>`:        `<svg><a xlink:href="https://example.org/dir/no" /><image  /></svg>`,
+		`<base href=x/><iframe srcdoc="<a href=#x>">`:            `<base ><iframe srcdoc="&lt;a href=&quot;https://example.org/dir/x/#x&quot;>">`,
 	} {
 		if got := string(New(&p, rewriterOf(t, "utf-8").urls.Base(), charset.Lookup("utf-8"), false).HTML([]byte(in))); got != want {
 			t.Errorf("%s\n%s, want\n%s", in, got, want)
