@@ -168,9 +168,8 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 			Traps: scope.Traps{Length: c.MaxURLLength, Depth: c.MaxPathDepth, Repeats: c.MaxRepeats},
 		},
 		HTTP: httpclient.Options{
-			HTTP1:   true, // until the memory of HTTP/2 has a share
 			Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
-			IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: (c.Concurrency + c.Loops - 1) / c.Loops, MaxKept: shares.Kept,
+			IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, Window: c.window(), MaxIdle: (c.Concurrency + c.Loops - 1) / c.Loops, MaxKept: shares.Kept,
 			MaxIdleBytes: shares.Idle, MaxSessionBytes: shares.Sessions,
 			UserAgent: c.UserAgent, Header: c.Header, Cookies: c.Cookies, Auth: c.Auth, Proxy: c.Proxy, Insecure: c.Insecure, RootCAs: c.RootCAs,
 			Resolve: c.Resolve,
@@ -196,6 +195,13 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 		}
 	}
 	return f
+}
+
+// window returns the first window of a stream of HTTP/2. It counts with the request in flight, to which
+// a quarter of the memory belongs; a page seldom takes more than 64 KiB as sent.
+func (c *config) window() int {
+	const besides = 8 << 10 // of budget.PerRequest: task, stream, a part of a connection
+	return min(c.Memory/4/c.workers-besides, 64<<10-1)
 }
 
 // shownFields are fields of Options.Header, in lower case, that are archived: they hold no secrets.

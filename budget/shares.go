@@ -12,7 +12,8 @@ const (
 	Least = 64 << 20
 
 	// PerRequest is the memory of a request in flight without its body: a task with its stack, one
-	// connection in use and one that is kept, each with an incomplete TLS record.
+	// connection in use and one that is kept, each with an incomplete TLS record; over HTTP/2 the
+	// first window of its stream instead.
 	PerRequest = 24 << 10
 
 	// PageCost is how often the largest body must fit into the budget: the worst page is there as

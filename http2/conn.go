@@ -11,10 +11,10 @@ import (
 
 // Options configure a connection. The zero value is the default.
 type Options struct {
-	// Window is what a server may send on a stream without credit for more, in bytes; 0: 256 KiB.
+	// Window is what a server may send on a stream before Stream.Grant, in bytes; 0: 64 KiB - 1.
 	Window int
-	// ConnWindow is the same for all streams together; 0: 1 MiB. It is at least 64 KiB - 1, which a
-	// server has from the start.
+	// ConnWindow is what it may send on all streams before the first of it has arrived; 0: 1 MiB. It
+	// is at least 64 KiB - 1, which a server has from the start.
 	ConnWindow int
 	// MaxHead limits the fields of a response, as sent and as decoded with 32 bytes for each, in
 	// bytes; 0: 64 KiB.
@@ -22,7 +22,6 @@ type Options struct {
 }
 
 const (
-	defaultWindow     = 256 << 10
 	defaultConnWindow = 1 << 20
 	defaultMaxHead    = 64 << 10
 
@@ -41,8 +40,7 @@ type Receiver interface {
 	Interim(status, size int)
 	// Head is called once. The fields are the caller's.
 	Head(status int, fields []Field)
-	// Data is called for each piece of the body, which it must not keep, and then
-	// Stream.Consume sooner or later.
+	// Data is called for each piece of the body, which it must not keep.
 	Data(b []byte)
 	// End is called when the response is whole.
 	End(trailer []Field)
@@ -67,8 +65,7 @@ type Conn struct {
 	fields fields
 	peer   peer
 
-	credit   int // bytes that the peer may send
-	returned int // consumed, and not credited yet
+	returned int // arrived, and not credited yet
 }
 
 // peer is what the server has said.
@@ -90,13 +87,14 @@ type input struct {
 	left    int    // of its payload
 	payload []byte // what has arrived of it, unless it is DATA
 	data    *Stream
-	padding int // bytes at the end of DATA; -1: the length of it comes first
+	padding int  // bytes at the end of DATA; -1: the length of it comes first
+	moved   bool // there was some of a body in it
 }
 
 // New returns a connection that has sent nothing yet.
 func New(opt Options) *Conn {
 	if opt.Window <= 0 {
-		opt.Window = defaultWindow
+		opt.Window = initialWindow
 	}
 	if opt.ConnWindow <= 0 {
 		opt.ConnWindow = defaultConnWindow
@@ -106,7 +104,7 @@ func New(opt Options) *Conn {
 		opt.MaxHead = defaultMaxHead
 	}
 	c := &Conn{
-		opt: opt, streams: make(map[uint32]*Stream), next: 1, credit: opt.ConnWindow,
+		opt: opt, streams: make(map[uint32]*Stream), next: 1,
 		peer: peer{streams: guessedStreams, window: initialWindow, frame: maxFrame, last: maxID, credit: initialWindow},
 	}
 	c.fields.init(opt.MaxHead)
@@ -138,12 +136,23 @@ func (c *Conn) preface() {
 // Output returns what is to be sent. It belongs to the caller until the next call of any method.
 func (c *Conn) Output() []byte {
 	b := c.out
-	c.out = c.out[:0]
+	c.out = kept(c.out)
 	return b
+}
+
+// kept returns a buffer for later, unless it is long: a connection that waits holds little.
+func kept(b []byte) []byte {
+	if cap(b) > 1<<10 {
+		return nil
+	}
+	return b[:0]
 }
 
 // Pending returns how many bytes are to be sent.
 func (c *Conn) Pending() int { return len(c.out) }
+
+// Held returns how many bytes of incomplete frames and heads, and of what is to be sent, take memory.
+func (c *Conn) Held() int { return cap(c.input.payload) + cap(c.fields.block) + cap(c.out) }
 
 // Streams returns how many streams are open.
 func (c *Conn) Streams() int { return len(c.streams) }
@@ -260,10 +269,7 @@ func (c *Conn) finish(payload []byte) {
 	if c.err == nil {
 		c.take(in.frame, payload)
 	}
-	in.payload = in.payload[:0]
-	if cap(in.payload) > 4<<10 { // a connection that waits holds little
-		in.payload = nil
-	}
+	in.payload = kept(in.payload)
 }
 
 // take takes a frame. That of data has been taken but for its end.

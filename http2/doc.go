@@ -3,7 +3,7 @@
 // # Vocabulary
 //
 //   - exchange: one request and its response, on a stream of its own.
-//   - credit: bytes that the peer may send, returned with WINDOW_UPDATE as they are consumed.
+//   - credit: bytes that the peer may send. WINDOW_UPDATE gives it more.
 //   - idle frame: one that moves no response on, such as PING or an empty DATA.
 //
 // # Life of a connection
@@ -15,10 +15,10 @@
 //
 // # Flow control
 //
-// A stream has credit of Options.Window, the connection of Options.ConnWindow. Data count until
-// [Stream.Consume] says that they are consumed, so that what a caller has to hold is bounded by both.
-// What arrives for streams that are closed is credited to the connection at once: nothing can use up
-// its window. Credit is returned in halves of a window, not for each piece.
+// A stream has credit of Options.Window, and more by [Stream.Grant]: what a caller has to hold is
+// bounded by what it grants. The connection's credit is returned as data arrive, before anybody has
+// dealt with them, so no stream that waits for credit keeps another from its data. It is returned in
+// halves of Options.ConnWindow, not for each piece.
 //
 // # Limits
 //

@@ -7,12 +7,31 @@ func (c *Conn) sendCredit(id uint32, n int) {
 	c.send(frame{kind: kindWindowUpdate, id: id}, binary.BigEndian.AppendUint32(nil, uint32(n)))
 }
 
-// consumed returns credit of the connection.
-func (c *Conn) consumed(n int) {
+// arrived returns credit of the connection. What arrives is credited at once, whatever becomes of
+// it: streams wait for each other never, and the credit of each bounds what it holds.
+func (c *Conn) arrived(n int) {
 	if c.returned += n; c.returned >= c.opt.ConnWindow/2 && c.err == nil {
 		c.sendCredit(0, c.returned)
-		c.credit += c.returned
 		c.returned = 0
+	}
+}
+
+// Credit returns how many bytes the server may send still.
+func (s *Stream) Credit() int { return s.credit }
+
+// Grant lets the server send n bytes more.
+func (s *Stream) Grant(n int) {
+	if n = min(n, maxWindow-s.credit); n > 0 && !s.closed && s.conn.err == nil {
+		s.conn.sendCredit(s.id, n)
+		s.credit += n
+	}
+}
+
+// padded returns credit for padding, which a receiver does not see.
+func (s *Stream) padded(n int) {
+	if s.padding += n; s.padding >= s.conn.opt.Window/2 {
+		s.Grant(s.padding)
+		s.padding = 0
 	}
 }
 
@@ -75,7 +94,7 @@ func (s *Stream) flush() {
 func (c *Conn) beginData() {
 	in := &c.input
 	f := in.frame
-	in.data, in.padding = c.streams[f.id], 0
+	in.data, in.padding, in.moved = c.streams[f.id], 0, false
 	if f.has(flagPadded) {
 		in.padding = -1
 	}
@@ -86,13 +105,6 @@ func (c *Conn) beginData() {
 	case in.padding < 0 && f.length == 0:
 		c.end(broken(ProtocolError, "DATA without the length of its padding"))
 		return
-	}
-	if c.credit -= f.length; c.credit < 0 {
-		c.end(broken(FlowControlError, "DATA beyond the window of the connection"))
-		return
-	}
-	if f.length == 0 && !f.has(flagEndStream) {
-		c.idle()
 	}
 	s := in.data
 	if s == nil {
@@ -109,6 +121,7 @@ func (c *Conn) beginData() {
 func (c *Conn) data(b []byte) {
 	in := &c.input
 	all := len(b)
+	c.arrived(all)
 	if in.padding < 0 {
 		if in.padding, b = int(b[0]), b[1:]; in.padding > in.frame.length-1 {
 			c.end(broken(ProtocolError, "padding of %d bytes in DATA of %d", in.padding, in.frame.length))
@@ -119,20 +132,27 @@ func (c *Conn) data(b []byte) {
 	b = b[:max(0, len(b)-max(0, in.padding-in.left))]
 	s := in.data
 	if s == nil || s.closed {
-		c.consumed(all)
 		return
 	}
-	s.consumed(all - len(b))
+	s.padded(all - len(b))
 	if len(b) > 0 {
-		c.flood.moved()
+		in.moved = true
 		s.data(b)
 	}
 }
 
 // endData takes the end of a DATA frame.
 func (c *Conn) endData() {
-	if s := c.input.data; s != nil && !s.closed && c.input.frame.has(flagEndStream) {
+	in := &c.input
+	s, last := in.data, in.frame.has(flagEndStream)
+	in.data = nil
+	switch {
+	case in.moved:
+		c.flood.moved()
+	case s != nil && !last:
+		c.idle()
+	}
+	if s != nil && !s.closed && last {
 		s.end(nil)
 	}
-	c.input.data = nil
 }

@@ -12,9 +12,8 @@ type Stream struct {
 	unsent   []byte // of the request's body
 	sendable int64  // bytes that we may send
 
-	credit   int // bytes that the server may send
-	held     int // received, and not consumed
-	returned int // consumed, and not credited yet
+	credit  int // bytes that the server may send
+	padding int // received, and not credited yet
 
 	headed bool  // the head of the response has arrived
 	left   int64 // bytes of the body that must come still; -1: not known
@@ -64,27 +63,6 @@ func (c *Conn) sendFields(id uint32, request []Field, end bool) {
 // ID is the stream's number.
 func (s *Stream) ID() uint32 { return s.id }
 
-// Consume returns credit for n bytes of the response: they were dealt with.
-func (s *Stream) Consume(n int) {
-	n = min(n, s.held)
-	s.held -= n
-	s.consumed(n)
-}
-
-// consumed returns credit for what has no effect any more.
-func (s *Stream) consumed(n int) {
-	c := s.conn
-	c.consumed(n)
-	if s.closed || c.err != nil {
-		return
-	}
-	if s.returned += n; s.returned >= c.opt.Window/2 {
-		c.sendCredit(s.id, s.returned)
-		s.credit += s.returned
-		s.returned = 0
-	}
-}
-
 // Cancel ends the exchange, if it has not ended: nothing more goes to the receiver.
 func (s *Stream) Cancel() {
 	if !s.closed {
@@ -99,12 +77,10 @@ func (c *Conn) sendReset(id uint32, code Code) {
 	}
 }
 
-// close takes the stream from the connection. What it holds counts no more.
+// close takes the stream from the connection.
 func (s *Stream) close() {
 	s.closed = true
 	delete(s.conn.streams, s.id)
-	s.conn.consumed(s.held)
-	s.held = 0
 }
 
 // fail ends the exchange with an error.
@@ -133,9 +109,7 @@ func (s *Stream) data(b []byte) {
 			n, bad = len(b)+int(s.left), malformed("more DATA than the content-length says")
 		}
 	}
-	s.consumed(len(b) - n)
 	if n > 0 {
-		s.held += n
 		s.to.Data(b[:n])
 	}
 	if bad != nil && !s.closed {
@@ -156,8 +130,7 @@ func (s *Stream) end(trailer []Field) {
 	if len(s.unsent) > 0 { // the server does not want the rest
 		s.conn.sendReset(s.id, NoError)
 	}
-	s.closed = true
-	delete(s.conn.streams, s.id)
+	s.close()
 	s.to.End(trailer)
 }
 

@@ -389,11 +389,7 @@ func (cn *conn) feed() {
 		cn.err = p.eof(cn.tls != nil && cn.tls.torn)
 	}
 	if cn.err == nil && p.state == whole {
-		p.res.from, p.res.whole, p.body = &cn.client.wire, p.body, nil
-		p.res.Body = *p.res.whole
-		if p.keep {
-			p.res.wire, p.res.pool = p.res.whole, p.res.from
-		}
+		cn.complete()
 	}
 }
 

@@ -12,9 +12,29 @@ import (
 // quarter, because all of it is counted.
 const fastGrowth = 256 << 10
 
-// makeRoom makes room in the body for n bytes that have arrived, once the meter has some, and
-// extends the limit of the exchange by the time that this took.
+// makeRoom makes room in the body for n bytes more, once the meter has some, and extends the limit
+// of the exchange by the time that this took.
 func (x *exchange) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration, failed *Error) {
+	room := x.roomFor(n)
+	waited, failed = x.holdMore(t, x.base(n)+room-x.hold.Size(), total)
+	if failed == nil {
+		x.enlarge(room)
+	}
+	return waited, failed
+}
+
+// tryRoom is makeRoom without waiting: false means that the meter has no room.
+func (x *exchange) tryRoom(n int) bool {
+	room := x.roomFor(n)
+	if more := x.base(n) + room - x.hold.Size(); more > 0 && !x.hold.Try(more) {
+		return false
+	}
+	x.enlarge(room)
+	return true
+}
+
+// roomFor returns the capacity that the body needs for n bytes more, as it grows.
+func (x *exchange) roomFor(n int) int {
 	p := &x.parser
 	if p.body == nil { // not before a response arrives: a waiting request holds no buffer
 		p.body = x.client.wire.take()
@@ -25,21 +45,24 @@ func (x *exchange) makeRoom(t *aio.Task, n int, total *limit) (waited time.Durat
 		}
 	}
 	room, size := cap(*p.body), len(*p.body)
-	if size+n > room {
-		if room *= 2; room > 2*fastGrowth {
-			room = room/2 + room/8
-		}
-		if left := int(min(p.left, int64(p.room()))); p.state == inBody && (size >= left/4 || size+left < room) {
-			// Once a fifth is there, the announced length is believed: each growth leaves garbage.
-			room = size + left
-		}
-		room = max(room, size+n)
+	if size+n <= room {
+		return room
 	}
-	waited, failed = x.holdMore(t, x.base(n)+room-x.hold.Size(), total)
-	if failed == nil && room > cap(*p.body) {
+	if room *= 2; room > 2*fastGrowth {
+		room = room/2 + room/8
+	}
+	if left := int(min(p.left, int64(p.room()))); p.state == inBody && (size >= left/4 || size+left < room) {
+		// Once a fifth is there, the announced length is believed: each growth leaves garbage.
+		room = size + left
+	}
+	return max(room, size+n)
+}
+
+// enlarge gives the body a capacity.
+func (x *exchange) enlarge(room int) {
+	if p := &x.parser; room > cap(*p.body) {
 		*p.body = append(make([]byte, 0, room), *p.body...)
 	}
-	return waited, failed
 }
 
 // holdMore makes the response hold n bytes more, once the meter has room for them.
@@ -81,6 +104,21 @@ func (x *exchange) count() {
 		n += cap(*p.res.whole)
 	}
 	x.hold.Set(n)
+}
+
+// complete hands the body to the response, which is whole.
+func (x *exchange) complete() {
+	p := &x.parser
+	if p.body == nil { // there was none
+		p.body = x.client.wire.take()
+	}
+	r := p.res
+	r.from, r.whole, p.body = &x.client.wire, p.body, nil
+	r.Body = *r.whole
+	if p.keep {
+		r.wire, r.pool = r.whole, r.from
+	}
+	p.state = whole
 }
 
 // plainHead is the memory of the request's fields and the head that counts with the connection: see

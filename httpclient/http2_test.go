@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/httpclient"
 )
 
@@ -295,6 +296,61 @@ func TestHTTP2Stalled(t *testing.T) {
 		})
 	})
 	if n := s.opened.Load(); n != 1 {
+		t.Errorf("%d connections, expected 1", n)
+	}
+}
+
+// TestHTTP2Room: responses that together exceed the memory arrive all, over one connection, and hold no
+// more than there is: the share, one beyond it, and the first windows.
+func TestHTTP2Room(t *testing.T) {
+	const (
+		streams, body = 100, 1 << 20
+		share, window = 3 << 20, 16 << 10
+		growth        = 256 << 10 // of a long body
+		most          = share + body + growth + streams*window
+	)
+	var opened atomic.Int64
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for range body / 4096 {
+			w.Write(bytes.Repeat([]byte("x"), 4096))
+		}
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Start()
+	defer s.Close()
+	opt := http2Only
+	opt.Meter, opt.Window = budget.New(share), window
+	onLoop(t, opt, func(task *aio.Task, c *httpclient.Client) error {
+		return task.Group(func(g *aio.Group) error {
+			for n := range streams {
+				g.Go("get", func(task *aio.Task) error {
+					res, err := c.Do(task, httpclient.Request{Scheme: "http", Host: s.Listener.Addr().String(), Target: "/"})
+					if err != nil {
+						return fmt.Errorf("%d: %w", n, err)
+					}
+					if len(res.Body) != body {
+						t.Errorf("%d: %d bytes", n, len(res.Body))
+					}
+					res.Close()
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+	if peak := opt.Meter.Peak(); peak > most || peak < share/2 {
+		t.Errorf("%d bytes held, expected at most %d", peak, most)
+	}
+	if held := opt.Meter.Held(); held != 0 {
+		t.Errorf("%d bytes are still held", held)
+	}
+	if n := opened.Load(); n != 1 {
 		t.Errorf("%d connections, expected 1", n)
 	}
 }

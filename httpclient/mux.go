@@ -29,14 +29,15 @@ type mux struct {
 // newMux starts HTTP/2 over a connection.
 func newMux(cn *conn) *mux {
 	opt := &cn.client.opt
-	return &mux{cn: cn, h2: http2.New(http2.Options{MaxHead: opt.MaxHead})}
+	return &mux{cn: cn, h2: http2.New(http2.Options{MaxHead: opt.MaxHead, Window: opt.Window})}
 }
 
 // usable reports whether the connection takes more requests, now or later.
 func (m *mux) usable() bool { return m.failed == nil && !m.h2.Draining() }
 
-// flush sends what is to be sent. A write that stops in the middle of a frame ends the connection.
-func (m *mux) flush(t *aio.Task, until time.Time) error {
+// flush sends what is to be sent. A write that stops in the middle of a frame ends the connection: it
+// has its own time.
+func (m *mux) flush(t *aio.Task) error {
 	if m.h2.Pending() == 0 && (m.cn.tls == nil || len(m.cn.tls.out) == 0) {
 		return nil
 	}
@@ -59,7 +60,7 @@ func (m *mux) flush(t *aio.Task, until time.Time) error {
 			return nil
 		}
 		if err == nil {
-			_ = m.cn.SetWriteDeadline(until)
+			_ = m.cn.SetWriteDeadline(limit{}.within(c.opt.Timeout, c.loop.Now(), "").within(c.opt.IdleTimeout, c.loop.Now(), "").at)
 			_, err = m.cn.Write(t, *buf)
 		}
 		if err != nil {
@@ -99,7 +100,11 @@ func (m *mux) read(t *aio.Task, until time.Time) error {
 	m.arrived = m.cn.client.loop.Arrival(m.cn.Conn)
 	m.take(t, b)
 	m.cn.reader.Discard(len(b))
-	return m.flush(t, until)
+	m.cn.hold.Set(m.cn.chain + m.h2.Held())
+	if m.writing.Owner() != nil { // who writes that, too
+		return nil
+	}
+	return m.flush(t)
 }
 
 // take hands what has arrived to the streams.
@@ -139,21 +144,15 @@ func (m *mux) end(failed *Error) {
 		return
 	}
 	m.failed = failed
-	m.h2.Close()
+	m.h2.Close() // which tells those that wait
 	m.cn.client.part(m.cn)
-	for _, s := range m.waiting {
-		s.wake.Unpark(nil)
-	}
 }
 
 // leave takes in that an exchange has ended. The last keeps the connection, or closes it.
 func (m *mux) leave(t *aio.Task) {
 	c := m.cn.client
+	_ = m.flush(t)
 	if m.users--; m.users > 0 {
-		return
-	}
-	_ = m.flush(t, c.loop.Now().Add(time.Second))
-	if m.users > 0 { // another has come meanwhile
 		return
 	}
 	c.part(m.cn)
@@ -168,7 +167,7 @@ func (m *mux) leave(t *aio.Task) {
 // await waits until there is something for a stream to take, or until a time. Of the streams that
 // wait, one reads.
 func (m *mux) await(t *aio.Task, s *stream, until time.Time) (err error) {
-	for err == nil && !s.ready() {
+	for err == nil && !s.news {
 		if !m.reading {
 			m.reading = true
 			err = m.read(t, until)

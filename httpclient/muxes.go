@@ -174,13 +174,11 @@ func (c *Client) tryStream(t *aio.Task, cn *conn, req *Request, tm Timing, tried
 		failed = s.do(t, total)
 	}
 	if failed != nil {
-		if s.h2 != nil {
-			s.h2.Cancel()
-		}
-		c.wire.give(s.arrived)
-		s.arrived = nil
 		failed = s.blame(failed)
 		s.timing.Total = c.loop.Now().Sub(began)
+	}
+	if s.h2 != nil {
+		s.h2.Cancel() // unless it has ended
 	}
 	res := s.response(cn, failed)
 	cn.reused = true // from now on

@@ -52,6 +52,9 @@ type Options struct {
 	// wait for room, a response that holds some must come fast enough to deliver in a minute what
 	// it holds; otherwise the error is of KindTooSlow and matches ErrHeldUp. Nil: unlimited.
 	Meter *budget.Meter
+	// Window is what a server may send over a stream of HTTP/2 before Meter has room for it, in bytes;
+	// 0 or negative: 64 KiB - 1. Beyond it a server may send what there is room for.
+	Window int
 	// MaxKept limits the buffers kept for later responses in bytes, once for raw and once for
 	// decoded bodies; 0 or negative: 32 MiB.
 	MaxKept int
@@ -125,6 +128,7 @@ const (
 	defaultMaxHead     = 64 << 10
 	defaultMaxBody     = 16 << 20
 	defaultMaxIdle     = 1024
+	defaultWindow      = 1<<16 - 1
 	defaultMaxKept     = keptBodies * keptBody
 	defaultMaxTLS      = 16 << 20 // of idle connections, and of sessions
 )
@@ -157,6 +161,7 @@ func (opt Options) withDefaults() Options {
 	size(&opt.MaxHead, defaultMaxHead)
 	size(&opt.MaxBody, defaultMaxBody)
 	size(&opt.MaxKept, defaultMaxKept)
+	size(&opt.Window, defaultWindow)
 	size(&opt.MaxIdleBytes, defaultMaxTLS)
 	size(&opt.MaxSessionBytes, defaultMaxTLS)
 	opt.MinRate = max(0, opt.MinRate)

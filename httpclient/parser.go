@@ -127,6 +127,9 @@ func (p *parser) eof(torn bool) *Error {
 	return fail(KindEarlyEnd, "the connection ended in a chunked body")
 }
 
+// cutOff reports whether the body was cut.
+func (p *parser) cutOff() bool { return p.res != nil && p.res.Truncated }
+
 // empty reports whether nothing of a response has arrived.
 func (p *parser) empty() bool { return p.wire == 0 }
 

@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -9,33 +10,32 @@ import (
 	"github.com/weftcrawl/weft/http2"
 )
 
-// stream is an exchange over HTTP/2. It is the receiver of its response: what arrives waits in
-// arrived, which the server's credit bounds, until the task takes it.
+// stream is an exchange over HTTP/2. It is the receiver of its response, whose body goes into the
+// parser's as it arrives, whichever task reads. Its own task is woken for news alone: the head, the
+// end, and when there is no room for more.
+//
+// The server may send a first window unasked: see Options.Window. Beyond that, a stream has credit for
+// what its body has room for, which the meter has granted before. So a stream waits for room without
+// keeping others from their data, and what has arrived is never in the way.
 type stream struct {
 	exchange
 	mux     *mux
 	h2      *http2.Stream
 	wake    aio.Lot
-	arrived *[]byte // of the body
+	news    bool // there is something for the task to do
+	starved bool // there was no room for more, and the server has used up its credit
 	ended   bool
 	failed  *Error
 	code    http2.Code // with failed: what the server said
 	again   bool       // with failed: the server has not looked at the request
-	first   time.Time  // when the first of the response arrived; zero: nothing has
-}
 
-// ready reports whether there is something for the task to take.
-func (s *stream) ready() bool {
-	return s.ended || s.failed != nil || s.mux.failed != nil || s.arrived != nil || s.headed()
+	first, final time.Time // when the first and the last of the response arrived; zero: nothing has
 }
-
-// headed reports whether the head has arrived since the task looked last.
-func (s *stream) headed() bool { return s.parser.res != nil && s.parser.state == inHead }
 
 // do sends a request, whose stream is open, and reads the response into the parser: see conn.do.
 func (s *stream) do(t *aio.Task, total limit) *Error {
-	c, p := s.client, &s.parser
-	if err := s.mux.flush(t, total.at); err != nil {
+	c := s.client
+	if err := s.mux.flush(t); err != nil {
 		return total.classify(err, KindReset, func() string { return "request not sent" })
 	}
 	sent := c.loop.Time()
@@ -45,127 +45,161 @@ func (s *stream) do(t *aio.Task, total limit) *Error {
 	}
 	for {
 		err := s.watch(patience, func(until time.Time) error { return s.mux.await(t, s, until) })
-		if err != nil {
-			return patience.classify(err, KindReset, func() string { return s.pending(patience) })
-		}
-		waited, failed := s.take(t, &total)
-		if failed != nil {
-			return failed
-		}
+		s.news = false
 		if !s.first.IsZero() {
 			s.timing.FirstByte = max(0, s.first.Sub(sent))
-			s.moved(c.loop.Now(), waited)
 		}
-		s.count()
-		if err := s.mux.flush(t, total.at); err != nil && p.state != whole { // credit, as it was consumed
-			return total.classify(err, KindReset, func() string { return s.pending(total) })
-		}
-		if p.state == whole {
-			s.timing.took(max(0, s.mux.arrived.Sub(sent)))
+		var waited time.Duration
+		switch {
+		case s.failed != nil:
+			return s.failed
+		case s.ended || s.parser.cutOff():
+			s.timing.took(max(0, s.final.Sub(sent)))
+			s.complete()
+			s.count()
 			return s.decode(t, &total)
+		case err == nil && s.starved:
+			var failed *Error
+			if waited, failed = s.feed(t, &total); failed != nil {
+				return failed
+			}
 		}
-		if !s.first.IsZero() {
-			patience = s.patience(total)
-			if failed = s.judge(waited); failed != nil {
+		var later limit
+		if !s.began.IsZero() {
+			later = s.patience(total)
+		}
+		if err != nil && !(errors.Is(err, aio.ErrTimeout) && later.at.After(patience.at)) {
+			return patience.classify(err, KindReset, func() string { return s.pending(patience) })
+		}
+		if !s.began.IsZero() {
+			patience = later
+			if failed := s.judge(waited); failed != nil {
 				return failed
 			}
 		}
 	}
 }
 
-// take takes what has arrived, once there is memory for it.
-func (s *stream) take(t *aio.Task, total *limit) (waited time.Duration, failed *Error) {
-	p := &s.parser
-	if s.failed == nil && s.mux.failed != nil && !s.ended {
-		s.failed = s.mux.failed
+// feed waits for room for more of the body, and lets the server send it.
+func (s *stream) feed(t *aio.Task, total *limit) (waited time.Duration, failed *Error) {
+	s.starved = false
+	if waited, failed = s.makeRoom(t, s.lack(), total); failed != nil {
+		return waited, failed
 	}
-	if s.headed() {
-		p.state = inRest
-		if s.wantsMore() > p.maxBody && !p.cut {
-			return 0, p.beyond()
-		}
-	}
-	if b := s.arrived; b != nil {
-		s.arrived = nil // more may arrive while it waits for room
-		waited, failed = s.makeRoom(t, len(*b), total)
-		if failed == nil {
-			t.OnLoop(func() { _, failed = p.feed(*b) })
-		}
-		s.h2.Consume(len(*b))
-		s.client.wire.give(b)
-		if failed != nil {
-			return waited, failed
-		}
-	}
-	switch {
-	case s.failed != nil:
-		return waited, s.failed
-	case s.ended && s.arrived == nil && p.res != nil:
-		p.state = whole
-	}
-	if p.state == whole {
-		if p.body == nil {
-			p.body = s.client.wire.take()
-		}
-		p.res.from, p.res.whole, p.body = &s.client.wire, p.body, nil
-		p.res.Body = *p.res.whole
-		if p.keep {
-			p.res.wire, p.res.pool = p.res.whole, p.res.from
-		}
+	s.moved(s.client.loop.Now(), waited)
+	s.grant()
+	if err := s.mux.flush(t); err != nil {
+		return waited, total.classify(err, KindReset, func() string { return s.pending(*total) })
 	}
 	return waited, nil
 }
 
-// wantsMore returns the length of the body by the head; 0: not known, or none.
-func (s *stream) wantsMore() int {
-	if s.parser.head || s.parser.res.Status == 304 {
-		return 0
+// extend lets the server send more, if there is room and it has sent most of what it may.
+func (s *stream) extend() {
+	p, credit := &s.parser, s.h2.Credit()
+	switch {
+	case credit > max(s.client.opt.Window, len(*p.body))/4, p.state == inBody && int64(credit) >= p.left:
+	case s.tryRoom(s.lack()):
+		s.grant()
+	case credit == 0:
+		s.starved = true
+		s.tell()
 	}
-	n, _ := strconv.Atoi(s.parser.res.Header.Get("Content-Length"))
+}
+
+// lack returns for how many bytes more there should be room.
+func (s *stream) lack() int {
+	p := &s.parser
+	n := min(s.client.opt.Window, p.room())
+	if p.state == inBody {
+		n = int(min(int64(n), p.left))
+	}
 	return n
 }
 
-// begun notes when the first of the response arrived, and its length.
-func (s *stream) begun(size int) {
-	if s.parser.wire == 0 {
-		s.first = s.mux.arrived
+// grant gives the server credit for what the body has room for; for one byte more if that is all that
+// is wanted, so that it shows when there is more.
+func (s *stream) grant() {
+	p := &s.parser
+	n := min(cap(*p.body)-len(*p.body), p.room())
+	if n == p.room() {
+		n++
 	}
-	s.parser.wire += int64(size)
+	if p.state == inBody {
+		n = int(min(int64(n), p.left))
+	}
+	s.h2.Grant(n - s.h2.Credit())
+}
+
+// tell wakes the task.
+func (s *stream) tell() {
+	s.news = true
 	s.wake.Unpark(nil)
+}
+
+// arrived notes that some of the response has arrived, of size bytes that the parser does not see.
+func (s *stream) arrived(size int) {
+	if s.first.IsZero() {
+		s.first = s.mux.arrived
+		s.tell()
+	}
+	s.final = s.mux.arrived
+	s.parser.wire += int64(size)
+	s.moved(s.client.loop.Now(), 0)
 }
 
 // Interim takes a 1xx.
 func (s *stream) Interim(_, size int) {
-	s.begun(size)
+	s.arrived(size)
 	if s.parser.interim++; s.parser.interim > maxInterim {
 		s.failed = fail(KindTooLarge, "more than %d interim responses", maxInterim)
-		s.h2.Cancel()
+		s.tell()
 	}
 }
 
 // Head takes the head of the response. As text it is what HTTP/1.1 would have sent, for archives.
 func (s *stream) Head(status int, fields []http2.Field) {
+	if s.failed != nil {
+		return
+	}
+	p := &s.parser
 	res := &Response{Proto: "HTTP/2", Status: status, Header: make(Header, 0, len(fields))}
 	size := 0
 	for _, f := range fields {
 		res.Header = append(res.Header, Field{f.Name, trim(f.Value)})
 		size += len(f.Name) + len(f.Value)
 	}
-	if s.parser.keep {
+	if p.keep {
 		head := fmt.Appendf(make([]byte, 0, size+4*len(fields)+32), "HTTP/1.1 %d \r\n", status)
 		res.RawHead = string(append(appendFields(head, res.Header, nil), "\r\n"...))
 	}
-	s.parser.res = res
-	s.begun(size)
+	p.res, p.state = res, inRest
+	s.arrived(size)
+	if n, _ := strconv.ParseInt(res.Header.Get("Content-Length"), 10, 64); n > 0 && !p.head && status != 304 {
+		if p.state, p.left = inBody, n; n > int64(p.maxBody) && !p.cut {
+			s.failed = p.beyond()
+		}
+	}
+	s.count()
+	s.tell()
 }
 
-// Data takes a piece of the body.
+// Data takes a piece of the body. There is room for it, or it belongs to the first window.
 func (s *stream) Data(b []byte) {
-	if s.arrived == nil {
-		s.arrived = s.client.wire.take()
+	p := &s.parser
+	if s.failed != nil || p.state == whole {
+		return
 	}
-	*s.arrived = append(*s.arrived, b...)
-	s.wake.Unpark(nil)
+	s.arrived(0)
+	if !s.tryRoom(len(b)) {
+		s.enlarge(max(len(*p.body)+len(b), min(2*cap(*p.body), s.client.opt.Window)))
+		s.count()
+	}
+	if _, s.failed = p.feed(b); s.failed != nil || p.cutOff() {
+		s.tell()
+	} else if p.state != whole {
+		s.extend()
+	}
 }
 
 // End takes the end of the response.
@@ -173,15 +207,17 @@ func (s *stream) End(trailer []http2.Field) {
 	for _, f := range trailer {
 		s.parser.res.Trailer.Add(f.Name, trim(f.Value))
 	}
+	s.arrived(0)
 	s.ended = true
-	s.wake.Unpark(nil)
+	s.tell()
 }
 
 // Fail takes the end of the exchange without a response.
 func (s *stream) Fail(err *http2.Error) {
 	s.failed, s.code, s.again = kindOfH2(err), err.Code, err.Unprocessed
 	if s.mux.failed != nil { // which says more
-		s.failed = s.mux.failed
+		failed := *s.mux.failed
+		s.failed = &failed
 	}
-	s.wake.Unpark(nil)
+	s.tell()
 }
