@@ -38,6 +38,7 @@ type Client struct {
 	auth     map[origin]string // values of the Authorization field
 	names    names
 	tls      *tls.Config
+	verifier verifier
 	sessions sessions
 	idle     pool
 	muxes    muxes
@@ -66,7 +67,7 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		shared:   slices.DeleteFunc(slices.Clone(opt.Header), func(f Field) bool { return isSecret(f) || isForProxy(f) }),
 		auth:     authorizations(opt.Auth),
 		names:    names{resolver: opt.Resolver, overrides: opt.Resolve},
-		tls:      newTLSConfig(l, &opt),
+		verifier: newVerifier(opt.RootCAs),
 		decoding: aio.NewQuota(l, decodeQuota),
 		wire:     buffers{max: opt.MaxKept},
 		decoded:  buffers{max: opt.MaxKept},
@@ -75,6 +76,7 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		muxes:    newMuxes(),
 	}
 	c.header = newHeader(opt.UserAgent, c.shared)
+	c.tls = newTLSConfig(l, len(opt.Auth) > 0 || opt.Cookies != nil || slices.ContainsFunc(opt.Header, isSecret))
 	for _, f := range opt.Header {
 		switch {
 		case isSecret(f):

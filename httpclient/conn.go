@@ -68,6 +68,7 @@ type conn struct {
 	used   int    // output of feed: how much of got it used
 	ended  bool   // input of feed: nothing more comes; output: TLS has ended
 	excess bool   // output of feed: TLS carried bytes beyond the response
+	short  bool   // what reader has is the beginning of a TLS record
 	reused bool
 
 	since        time.Time // in the pool
@@ -184,7 +185,7 @@ func (cn *conn) secure(t *aio.Task, host string, total *limit, tm *Timing) *Erro
 	patience := total.within(c.opt.TLSTimeout, began, KindTLSTimeout)
 	_ = cn.SetDeadline(patience.at)
 	var err error
-	cn.tls, err = c.handshake(t, cn.Conn, host, c.protocols(cn.route), func(n int) error {
+	cn.tls, err = c.handshake(t, cn, host, c.protocols(cn.route), func(t *aio.Task, n int) error {
 		waited, failed := cn.holdMore(t, certBytes*n-plainChain-cn.hold.Size(), &patience)
 		if failed != nil {
 			return failed
@@ -247,16 +248,31 @@ func (cn *conn) quiet(t *aio.Task) bool {
 		return false
 	}
 	_ = cn.SetDeadline(time.Time{})
-	b, err := cn.reader.Peek(t) // does not wait: cn is ready
+	b, err := cn.arrived(t) // does not wait: cn is ready
 	if err != nil {
 		return false
 	}
-	quiet := true
+	quiet, used := true, 0
 	t.OnLoop(func() {
-		err = cn.tls.open(cn.client.record(), b, func([]byte) { quiet = false })
+		used, err = cn.tls.open(cn.client.record(), b, func([]byte) { quiet = false })
 	})
-	cn.reader.Discard(len(b))
+	cn.use(used)
 	return quiet && err == nil && !cn.Ready()
+}
+
+// arrived returns the bytes that have arrived, and waits while there are none beyond those that use
+// has left.
+func (cn *conn) arrived(t *aio.Task) ([]byte, error) {
+	if cn.short {
+		return cn.reader.More(t)
+	}
+	return cn.reader.Peek(t)
+}
+
+// use drops the first n bytes that have arrived. If there is nothing to drop, more must arrive.
+func (cn *conn) use(n int) {
+	cn.reader.Discard(n)
+	cn.short = n == 0 && cn.reader.Buffered() > 0
 }
 
 // do sends req and reads the response into the parser.
@@ -282,7 +298,7 @@ func (cn *conn) do(t *aio.Task, req *Request, total limit) *Error {
 		}
 		arrived := c.loop.Arrival(cn.Conn)
 		if p.state == inHead {
-			b = b[:min(len(b), maxRecord)] // a head counts before more of it is taken
+			b = b[:min(len(b), maxSealed)] // a head counts before more of it is taken
 		}
 		waited, failed := cn.makeRoom(t, len(b), &total)
 		if failed != nil {
@@ -294,7 +310,7 @@ func (cn *conn) do(t *aio.Task, req *Request, total limit) *Error {
 		cn.got = b
 		t.OnLoop(cn.step)
 		cn.got = nil
-		cn.reader.Discard(cn.used)
+		cn.use(cn.used)
 		if cn.began.IsZero() && !p.empty() {
 			cn.timing.FirstByte = max(0, arrived.Sub(sent))
 		}
@@ -363,12 +379,7 @@ func (cn *conn) send(t *aio.Task, req *Request) error {
 	sealed := c.wire.take()
 	defer c.wire.give(sealed)
 	var err error
-	t.OnLoop(func() {
-		*sealed = append(*sealed, cn.tls.out...) // a reaction to what arrived while cn was kept
-		cn.tls.out = *sealed
-		_, err = cn.tls.tls.Write(*buf)
-		*sealed, cn.tls.out = cn.tls.out, nil
-	})
+	t.OnLoop(func() { *sealed, err = cn.tls.seal(*sealed, *buf) })
 	if err != nil {
 		return err
 	}
@@ -396,7 +407,8 @@ func (cn *conn) feed() {
 func (cn *conn) decrypt() {
 	p := &cn.parser
 	cn.tls.ended = cn.ended
-	err := cn.tls.open(cn.client.record(), cn.got, func(b []byte) {
+	var err error
+	cn.used, err = cn.tls.open(cn.client.record(), cn.got, func(b []byte) {
 		if cn.err != nil {
 			return
 		}

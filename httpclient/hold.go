@@ -230,7 +230,7 @@ func (cn *conn) peek(t *aio.Task, patience limit) (b []byte, err error) {
 	err = cn.watch(patience, func(until time.Time) error {
 		// Fails only for a closed connection, and so will everything that follows.
 		_ = cn.SetReadDeadline(until)
-		b, err = cn.reader.Peek(t)
+		b, err = cn.arrived(t)
 		return err
 	})
 	return b, err

@@ -73,13 +73,11 @@ func (m *mux) flush(t *aio.Task) error {
 
 // seal encrypts what is to be sent.
 func (m *mux) seal(buf *[]byte) (err error) {
-	ch := m.cn.tls
-	*buf = append(*buf, ch.out...) // a reaction to what arrived
-	ch.out = *buf
+	var plain []byte
 	if m.h2.Pending() > 0 {
-		_, err = ch.tls.Write(m.h2.Output())
+		plain = m.h2.Output()
 	}
-	*buf, ch.out = ch.out, nil
+	*buf, err = m.cn.tls.seal(*buf, plain)
 	return err
 }
 
@@ -87,7 +85,7 @@ func (m *mux) seal(buf *[]byte) (err error) {
 // of the connection goes to all streams.
 func (m *mux) read(t *aio.Task, until time.Time) error {
 	_ = m.cn.SetReadDeadline(until)
-	b, err := m.cn.reader.Peek(t)
+	b, err := m.cn.arrived(t)
 	switch {
 	case errors.Is(err, io.EOF):
 		m.cn.ended = true
@@ -99,7 +97,6 @@ func (m *mux) read(t *aio.Task, until time.Time) error {
 	}
 	m.arrived = m.cn.client.loop.Arrival(m.cn.Conn)
 	m.take(t, b)
-	m.cn.reader.Discard(len(b))
 	m.cn.hold.Set(m.cn.chain + m.h2.Held())
 	if m.writing.Owner() != nil { // who writes that, too
 		return nil
@@ -110,6 +107,7 @@ func (m *mux) read(t *aio.Task, until time.Time) error {
 // take hands what has arrived to the streams.
 func (m *mux) take(t *aio.Task, b []byte) {
 	now := m.cn.client.loop.Now()
+	used := len(b)
 	var err error
 	t.OnLoop(func() {
 		if m.cn.tls == nil {
@@ -118,7 +116,8 @@ func (m *mux) take(t *aio.Task, b []byte) {
 			}
 		} else {
 			m.cn.tls.ended = m.cn.ended
-			opened := m.cn.tls.open(m.cn.client.record(), b, func(p []byte) {
+			var opened error
+			used, opened = m.cn.tls.open(m.cn.client.record(), b, func(p []byte) {
 				if err == nil {
 					err = m.h2.Feed(p, now)
 				}
@@ -129,6 +128,7 @@ func (m *mux) take(t *aio.Task, b []byte) {
 			m.cn.ended = m.cn.ended || errors.Is(opened, io.EOF)
 		}
 	})
+	m.cn.use(used)
 	switch {
 	case err != nil:
 		m.end(kindOfH2(err))
@@ -194,12 +194,11 @@ func (m *mux) await(t *aio.Task, s *stream, until time.Time) (err error) {
 func (m *mux) quiet(t *aio.Task) bool {
 	for m.cn.Ready() && m.failed == nil {
 		_ = m.cn.SetReadDeadline(time.Time{})
-		b, err := m.cn.reader.Peek(t) // does not wait
+		b, err := m.cn.arrived(t) // does not wait
 		if err != nil {
 			return false
 		}
 		m.take(t, b)
-		m.cn.reader.Discard(len(b))
 	}
 	return m.usable()
 }

@@ -37,7 +37,7 @@ type Response struct {
 
 	Reused bool // the connection was a kept one
 	Timing Timing
-	TLS    *tls.ConnectionState // shared by all responses of the connection; nil for plain http
+	TLS    *tls.ConnectionState // shared by the responses of a connection, without chains; nil: plain http
 
 	whole  *[]byte  // the buffer of Body, returned by Close
 	from   *buffers // where whole came from

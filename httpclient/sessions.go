@@ -39,16 +39,17 @@ func weighChain(chain []*x509.Certificate) int {
 type sessions struct {
 	most  int // bytes
 	bytes int
-	known map[string]*list.Element // by crypto/tls's name of the server
+	known map[string]*list.Element // by origin: host and port
 	used  list.List                // of *session, most recently used first
 }
 
 // session is one of them.
 type session struct {
-	server string
+	origin string
 	state  *tls.ClientSessionState
-	chain  int // memory of its certificates
-	bytes  int // of all of it
+	certs  []*x509.Certificate // of the server
+	chain  int                 // memory of its certificates
+	bytes  int                 // of all of it
 }
 
 // sessionBytes is the memory of a session without certificates and ticket.
@@ -58,9 +59,10 @@ func newSessions(most int) sessions {
 	return sessions{most: most, known: make(map[string]*list.Element)}
 }
 
-// put remembers the session of a server with a chain of certificates; state nil: forgets it.
-func (s *sessions) put(server string, state *tls.ClientSessionState, chain int) {
-	if e := s.known[server]; e != nil {
+// put remembers the session of an origin, and its certificates, which take chain bytes; state nil:
+// forgets it.
+func (s *sessions) put(origin string, state *tls.ClientSessionState, certs []*x509.Certificate, chain int) {
+	if e := s.known[origin]; e != nil {
 		s.remove(e)
 	}
 	if state == nil {
@@ -70,19 +72,19 @@ func (s *sessions) put(server string, state *tls.ClientSessionState, chain int) 
 	if err != nil {
 		return
 	}
-	n := &session{server: server, state: state, chain: chain, bytes: sessionBytes + len(server) + len(ticket) + chain}
+	n := &session{origin, state, certs, chain, sessionBytes + len(origin) + len(ticket) + chain}
 	if n.bytes > s.most {
 		return
 	}
-	s.known[server] = s.used.PushFront(n)
+	s.known[origin] = s.used.PushFront(n)
 	for s.bytes += n.bytes; s.bytes > s.most; {
 		s.remove(s.used.Back())
 	}
 }
 
-// get returns the session of a server, or nil.
-func (s *sessions) get(server string) *session {
-	e := s.known[server]
+// get returns the session of an origin, or nil.
+func (s *sessions) get(origin string) *session {
+	e := s.known[origin]
 	if e == nil {
 		return nil
 	}
@@ -93,29 +95,38 @@ func (s *sessions) get(server string) *session {
 func (s *sessions) remove(e *list.Element) {
 	n := s.used.Remove(e).(*session)
 	s.bytes -= n.bytes
-	delete(s.known, n.server)
+	delete(s.known, n.origin)
 }
 
 // Get and Put make a channel the tls.ClientSessionCache of its connection.
 
-// Get returns the session of a server.
-func (ch *channel) Get(server string) (*tls.ClientSessionState, bool) {
-	n := ch.sessions.get(server)
-	if n == nil {
+// Get returns the session of the origin if the certificates that it began with are still valid: they
+// are not sent again.
+func (ch *channel) Get(string) (*tls.ClientSessionState, bool) {
+	n := ch.sessions.get(ch.origin)
+	switch {
+	case n == nil:
+		return nil, false
+	case ch.shake.verify(n.certs) != nil:
+		ch.sessions.put(ch.origin, nil, nil, 0)
 		return nil, false
 	}
-	ch.resumed = n.chain
+	ch.shake.resumed = n.chain
 	return n.state, true
 }
 
-// Put remembers a session. How much its certificates take is known only after the handshake.
-func (ch *channel) Put(server string, state *tls.ClientSessionState) {
+// Put remembers a session. How much its certificates take is known only after the handshake, and
+// one is enough.
+func (ch *channel) Put(_ string, state *tls.ClientSessionState) {
 	switch {
 	case state == nil:
-		ch.sessions.put(server, nil, 0)
-	case ch.state == nil:
-		ch.server, ch.session = server, state
+		ch.sessions.put(ch.origin, nil, nil, 0)
+	case ch.shake != nil:
+		ch.shake.session = state
 	case ch.lasting():
-		ch.sessions.put(server, state, ch.chain)
+		ch.sessions.put(ch.origin, state, ch.state.PeerCertificates, ch.chain)
+		if ch.ours {
+			ch.lib = nil
+		}
 	}
 }

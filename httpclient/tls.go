@@ -1,7 +1,10 @@
 package httpclient
 
 import (
+	"bytes"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net"
@@ -10,39 +13,62 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// maxRecord is the most that one TLS record carries (RFC 8446, section 5.1).
-const maxRecord = 16 << 10
-
-// newTLSConfig returns the configuration that all TLS connections of a client share.
-func newTLSConfig(l *aio.Loop, opt *Options) *tls.Config {
-	return &tls.Config{
-		RootCAs:            opt.RootCAs,
-		InsecureSkipVerify: opt.Insecure,
-		Time:               l.Wall,
+// newTLSConfig returns the configuration that all TLS connections of a client share. Certificates
+// are verified by a verifier.
+//
+// What a client without secrets fetches is public: nobody needs to record it today to decrypt it with
+// a quantum computer. So the key exchange is without ML-KEM, a quarter of a handshake's CPU time.
+func newTLSConfig(l *aio.Loop, secrets bool) *tls.Config {
+	config := &tls.Config{InsecureSkipVerify: true, Time: l.Wall}
+	if !secrets {
+		config.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 	}
+	return config
 }
 
-// channel is the TLS layer of a connection. The handshake waits for the network inside crypto/tls,
-// on the stack of its task. After it nothing waits there: arriving bytes are put into in and
-// decrypted on the loop's stack until crypto/tls wants more than there is, and its output collects
-// in out. So a waiting connection holds no buffer of ours, and its task needs no deep stack.
+// channel is the TLS layer of a connection. crypto/tls does the handshake, on the stack of a task
+// that ends with it. After that nothing waits here: what arrives is decrypted on the loop's stack,
+// and what is to be sent collects in out. So a waiting connection holds no buffer, and its task
+// needs no deep stack.
+//
+// The records of TLS 1.3 after the handshake are handled here, in the buffer in which they have
+// arrived: crypto/tls would keep, for each connection, buffers for its longest record and its
+// longest message. It gets what comes before the first response for the session tickets in it,
+// until there is one. Other versions stay with it.
 type channel struct {
-	net.Conn // bound to a task during the handshake, then nil
-	tls      *tls.Conn
-	state    *tls.ConnectionState // a copy: keeping it does not keep the connection
-	in       []byte               // arrived, not yet taken
-	ended    bool                 // nothing comes after in
-	torn     bool                 // crypto/tls has met that end without a preceding close_notify
-	out      []byte               // to be sent
+	state *tls.ConnectionState // a copy: keeping it does not keep the connection
+	lib   *tls.Conn            // nil: not needed any more
+	in    []byte               // arrived, for lib
+	out   []byte               // to be sent
+	ended bool                 // nothing comes after what has arrived
+	torn  bool                 // that end has come without a preceding close_notify
+
+	ours      bool // records are handled here
+	get, send half
+	message   []byte // of the peer, the beginning
+	useless   int    // records in a row that carry nothing
+	updates   int    // of the peer's keys
+
+	shake *shake // nil after the handshake
 
 	// The memory of the handshake: see sessions.
-	arrived  func(n int) error // during the handshake, called for all bytes so far
-	came     int               // bytes during the handshake
-	chain    int               // memory of the server's certificates
-	resumed  int               // chain of the session that was offered to the server
+	came     int // bytes during the handshake
+	chain    int // memory of the server's certificates
 	sessions *sessions
-	server   string                  // of session
-	session  *tls.ClientSessionState // put during the handshake
+	origin   string
+}
+
+// shake is what a channel has more during the handshake.
+type shake struct {
+	task    *aio.Task
+	conn    aio.Conn
+	reader  *aio.Reader
+	lent    int                            // bytes of reader that are in use
+	arrived func(t *aio.Task, n int) error // called for all bytes so far
+	verify  func(certs []*x509.Certificate) error
+	secrets map[string][]byte       // by label
+	resumed int                     // chain of the session that was offered to the server
+	session *tls.ClientSessionState // put during the handshake
 }
 
 // errMore is what crypto/tls gets when it wants more than has arrived. It treats a temporary error
@@ -55,91 +81,237 @@ func (wantsMore) Error() string   { return "nothing more has arrived" }
 func (wantsMore) Timeout() bool   { return true }
 func (wantsMore) Temporary() bool { return true }
 
-func (ch *channel) Read(p []byte) (int, error) {
-	if ch.Conn != nil {
-		n, err := ch.Conn.Read(p)
-		if ch.came += n; err == nil {
-			err = ch.arrived(ch.came)
+// below is a channel as crypto/tls sees it: the connection below it, which gives one record at a
+// time.
+type below struct{ *channel }
+
+func (b below) Read(p []byte) (int, error) {
+	if len(b.in) == 0 && b.shake != nil {
+		if err := b.nextRecord(); err != nil {
+			return 0, err
 		}
-		return n, err
 	}
-	if len(ch.in) == 0 {
-		if ch.ended {
-			ch.torn = true
+	if len(b.in) == 0 {
+		if b.ended {
+			b.torn = true
 			return 0, io.EOF
 		}
 		return 0, errMore
 	}
-	n := copy(p, ch.in)
-	ch.in = ch.in[n:]
+	n := copy(p, b.in)
+	b.in = b.in[n:]
 	return n, nil
 }
 
-func (ch *channel) Write(p []byte) (int, error) {
-	if ch.Conn != nil {
-		return ch.Conn.Write(p)
-	}
-	ch.out = append(ch.out, p...)
+func (b below) Write(p []byte) (int, error) {
+	b.out = append(b.out, p...)
 	return len(p), nil
 }
 
-// SetWriteDeadline is called by crypto/tls before it sends an alert.
-func (ch *channel) SetWriteDeadline(at time.Time) error {
-	if ch.Conn != nil {
-		return ch.Conn.SetWriteDeadline(at)
+// The connection itself has the deadlines, and is closed elsewhere.
+
+func (below) SetDeadline(time.Time) error      { return nil }
+func (below) SetReadDeadline(time.Time) error  { return nil }
+func (below) SetWriteDeadline(time.Time) error { return nil }
+func (below) LocalAddr() net.Addr              { return nil }
+func (below) RemoteAddr() net.Addr             { return nil }
+func (below) Close() error                     { return nil }
+
+// nextRecord waits for the next record of the handshake, after it has sent what is to be sent. All
+// but the last message of ours is sent here, that one with the first request.
+func (ch *channel) nextRecord() error {
+	s := ch.shake
+	s.reader.Discard(s.lent)
+	s.lent = 0
+	var b []byte
+	var err error
+	if s.reader.Buffered() > 0 {
+		b, err = s.reader.Peek(s.task)
 	}
-	return nil
+	n := recordSize(b)
+	for err == nil && (n == 0 || n > len(b)) {
+		if len(ch.out) > 0 {
+			_, err = s.conn.Write(s.task, ch.out)
+			ch.out = ch.out[:0]
+		}
+		if err == nil {
+			b, err = s.reader.More(s.task)
+			n = recordSize(b)
+		}
+	}
+	switch {
+	case len(b) > 0 && errors.Is(err, io.EOF):
+		n = len(b)
+	case err != nil:
+		return err
+	}
+	ch.in, s.lent = b[:n], n
+	ch.came += n
+	return s.arrived(s.task, ch.came)
 }
 
-// handshake starts TLS over raw, for use by t, with the server of a name, and offers it protocols. arrived is called with
-// the number of bytes that have arrived.
-func (c *Client) handshake(t *aio.Task, raw aio.Conn, name string, protocols []string, arrived func(n int) error) (*channel, error) {
-	ch := &channel{Conn: aio.NewNetConn(t, raw), sessions: &c.sessions, arrived: arrived}
+// keyLog takes the secrets of a connection from crypto/tls: lines of a label, the client's random
+// and a secret.
+type keyLog struct{ *shake }
+
+func (k keyLog) Write(line []byte) (int, error) {
+	if f := bytes.Fields(line); len(f) == 3 {
+		secret := make([]byte, hex.DecodedLen(len(f[2])))
+		if _, err := hex.Decode(secret, f[2]); err != nil {
+			return 0, err
+		}
+		k.secrets[string(f[0])] = secret
+	}
+	return len(line), nil
+}
+
+// handshake starts TLS over a connection with the server of a name, and offers it protocols.
+// arrived is called with the number of bytes that have arrived.
+func (c *Client) handshake(t *aio.Task, cn *conn, name string, protocols []string, arrived func(t *aio.Task, n int) error) (*channel, error) {
+	s := &shake{conn: cn.Conn, reader: cn.reader, arrived: arrived, secrets: make(map[string][]byte, 4)}
+	s.verify = func(certs []*x509.Certificate) error {
+		if c.opt.Insecure {
+			return nil
+		}
+		return c.verifier.verify(certs, name, c.loop.Wall())
+	}
+	ch := &channel{sessions: &c.sessions, origin: cn.route.host, shake: s}
 	config := c.tls.Clone()
 	config.ServerName, config.ClientSessionCache, config.NextProtos = name, ch, protocols
-	ch.tls = tls.Client(ch, config)
-	if err := ch.tls.Handshake(); err != nil {
+	config.KeyLogWriter = keyLog{s}
+	config.VerifyConnection = func(state tls.ConnectionState) error {
+		if state.DidResume { // see Get
+			return nil
+		}
+		return s.verify(state.PeerCertificates)
+	}
+	ch.lib = tls.Client(below{ch}, config)
+	err := t.Group(func(g *aio.Group) error {
+		g.Go("TLS handshake", func(t *aio.Task) error {
+			s.task = t
+			return ch.lib.Handshake()
+		})
+		return nil
+	})
+	s.reader.Discard(s.lent)
+	if err != nil {
+		if len(ch.out) > 0 { // an alert, if the peer accepts it at once
+			_ = cn.SetWriteDeadline(c.loop.Now().Add(1))
+			_, _ = cn.Write(t, ch.out)
+		}
 		return nil, err
 	}
-	ch.Conn, ch.arrived = nil, nil
-	state := ch.tls.ConnectionState()
-	ch.state = &state
-	if ch.chain = ch.resumed; !state.DidResume {
-		ch.chain = weighChain(state.PeerCertificates)
-	}
-	if ch.session != nil && ch.lasting() {
-		ch.sessions.put(ch.server, ch.session, ch.chain)
-	}
-	ch.session = nil
+	ch.take()
 	return ch, nil
 }
 
+// take takes over from crypto/tls after the handshake.
+func (ch *channel) take() {
+	s := ch.shake
+	ch.shake = nil
+	state := ch.lib.ConnectionState()
+	ch.state = &tls.ConnectionState{
+		Version: state.Version, HandshakeComplete: true, DidResume: state.DidResume, CipherSuite: state.CipherSuite,
+		CurveID: state.CurveID, NegotiatedProtocol: state.NegotiatedProtocol, ServerName: state.ServerName,
+		HelloRetryRequest: state.HelloRetryRequest, PeerCertificates: state.PeerCertificates,
+	}
+	if ch.chain = s.resumed; !state.DidResume {
+		ch.chain = weighChain(state.PeerCertificates)
+	}
+	if s.session != nil && ch.lasting() {
+		ch.sessions.put(ch.origin, s.session, state.PeerCertificates, ch.chain)
+	}
+	suite, known := suites[state.CipherSuite]
+	get, send := s.secrets["SERVER_TRAFFIC_SECRET_0"], s.secrets["CLIENT_TRAFFIC_SECRET_0"]
+	if !known || len(get) == 0 || len(send) == 0 || len(ch.in) > 0 {
+		return
+	}
+	var err error
+	if ch.get, err = newHalf(suite, get); err == nil {
+		ch.send, err = newHalf(suite, send)
+	}
+	ch.ours = err == nil
+}
+
 // lasting reports whether the connection may be kept, and its session remembered: the server has
-// not sent more certificates than are of use.
-func (ch *channel) lasting() bool { return ch.came <= maxChain }
+// not sent more certificates than are of use, and the keys are not worn.
+func (ch *channel) lasting() bool {
+	return ch.came <= maxChain && max(ch.get.n, ch.send.n) < maxKeyRecords
+}
 
 // weight returns the memory of the connection that the server chooses: its certificates, and
 // crypto/tls's buffer of the longest message of the handshake, which doubles as it grows.
 func (ch *channel) weight() int { return ch.chain + 2*ch.came }
 
+// seal appends to b what is to be sent before, and plain, encrypted.
+func (ch *channel) seal(b, plain []byte) (sealed []byte, err error) {
+	b = append(b, ch.out...)
+	ch.out = nil
+	if len(plain) == 0 {
+		return b, nil
+	}
+	if ch.ours {
+		return ch.send.seal(b, applicationRecord, plain), nil
+	}
+	ch.out = b
+	_, err = ch.lib.Write(plain)
+	b, ch.out = ch.out, nil
+	return b, err
+}
+
 // sendCloseNotify sends a close_notify, which must precede the end of a connection (RFC 9112,
 // section 9.8), if the peer accepts it at once.
 func (cn *conn) sendCloseNotify(t *aio.Task) {
-	if cn.tls == nil {
+	ch := cn.tls
+	if ch == nil {
 		return
 	}
-	t.OnLoop(func() { _ = cn.tls.tls.CloseWrite() })
+	t.OnLoop(func() {
+		if ch.ours {
+			ch.out = ch.send.seal(ch.out, alertRecord, []byte{1, byte(alertCloseNotify)})
+		} else {
+			_ = ch.lib.CloseWrite()
+		}
+	})
 	_ = cn.SetWriteDeadline(cn.client.loop.Now().Add(1))
-	_, _ = cn.Write(t, cn.tls.out)
+	_, _ = cn.Write(t, ch.out)
 }
 
-// open decrypts what has arrived into buf, and calls take for each piece. It returns nil when it
-// needs more, io.EOF at the end of the stream, or the error. To crypto/tls an end between two
-// records is io.EOF with or without a close_notify: torn tells them apart.
-func (ch *channel) open(buf, arrived []byte, take func([]byte)) error {
+// open decrypts what has arrived, in its place or into buf, and calls take for each piece. It
+// returns how much of it it has used: all but the beginning of a record. The error is nil when it
+// needs more, and io.EOF at the end of the stream.
+func (ch *channel) open(buf, arrived []byte, take func([]byte)) (used int, err error) {
+	if !ch.ours {
+		return len(arrived), ch.openByLib(buf, arrived, take)
+	}
+	for {
+		b := arrived[used:]
+		n := recordSize(b)
+		switch {
+		case n > 0 && n <= len(b):
+			used += n
+			if err := ch.openRecord(buf, b[:n], take); err != nil {
+				return used, err
+			}
+		case n > maxSealed:
+			return used, ourAlert(alertOverflow)
+		case !ch.ended:
+			return used, nil
+		case len(b) > 0:
+			return used, io.ErrUnexpectedEOF
+		default:
+			ch.torn = true
+			return used, io.EOF
+		}
+	}
+}
+
+// openByLib is open by crypto/tls, to which an end between two records is io.EOF with or without a
+// close_notify: torn tells them apart.
+func (ch *channel) openByLib(buf, arrived []byte, take func([]byte)) error {
 	ch.in = arrived
 	for {
-		n, err := ch.tls.Read(buf)
+		n, err := ch.lib.Read(buf)
 		if n > 0 {
 			take(buf[:n])
 		}
@@ -151,4 +323,123 @@ func (ch *channel) open(buf, arrived []byte, take func([]byte)) error {
 			return err
 		}
 	}
+}
+
+// The peer may send as many records in a row that carry nothing of a response, and change its keys
+// as often. crypto/tls has the first limit, too.
+const (
+	mostUseless = 16
+	mostUpdates = 32
+)
+
+// Messages after the handshake (RFC 8446, sections 4.6.1 and 4.6.3).
+const (
+	newSessionTicket = 4
+	keyUpdate        = 24
+)
+
+// openRecord decrypts a record and does what it says.
+func (ch *channel) openRecord(buf, record []byte, take func([]byte)) error {
+	var sealed []byte
+	if ch.lib != nil {
+		sealed = append(buf[:0], record...)
+	}
+	kind, content, err := ch.get.open(record)
+	if err != nil {
+		return err
+	}
+	if len(ch.message) > 0 && kind != handshakeRecord {
+		return ourAlert(alertUnexpected)
+	}
+	if ch.useless++; ch.useless > mostUseless {
+		return errUseless
+	}
+	switch kind {
+	case applicationRecord:
+		if len(content) > 0 {
+			ch.useless, ch.lib = 0, nil
+			take(content)
+		}
+		return nil
+	case handshakeRecord:
+		ticket, err := ch.takeMessages(content)
+		if err == nil && ch.lib != nil {
+			ch.learn(sealed, ticket)
+		}
+		return err
+	case alertRecord:
+		switch {
+		case len(content) != 2:
+			return ourAlert(alertDecode)
+		case tls.AlertError(content[1]) == alertCloseNotify:
+			return io.EOF
+		case tls.AlertError(content[1]) == alertUserCanceled: // crypto/tls says why
+			return nil
+		}
+		return theirAlert(tls.AlertError(content[1]))
+	}
+	return ourAlert(alertUnexpected)
+}
+
+var errUseless = errors.New("too many records without content")
+
+// takeMessages takes messages that come after the handshake. ticket reports that they are whole
+// session tickets.
+func (ch *channel) takeMessages(content []byte) (ticket bool, err error) {
+	ticket = len(ch.message) == 0
+	if len(content) == 0 || len(ch.message)+len(content) > 2*maxRecord {
+		return false, ourAlert(alertUnexpected)
+	}
+	b := append(ch.message, content...)
+	for len(b) >= 4 {
+		n := 4 + (int(b[1])<<16 | int(b[2])<<8 | int(b[3]))
+		if n > len(b) {
+			break
+		}
+		switch message := b[:n]; message[0] {
+		case newSessionTicket:
+		case keyUpdate:
+			ticket = false
+			if n != 5 || message[4] > 1 || len(b) > n { // the last under its keys
+				return false, ourAlert(alertDecode)
+			}
+			if err := ch.updateKeys(message[4] == 1); err != nil {
+				return false, err
+			}
+		default:
+			return false, ourAlert(alertUnexpected)
+		}
+		b = b[n:]
+	}
+	if ch.message = nil; len(b) > 0 {
+		ch.message, ticket = bytes.Clone(b), false
+	}
+	return ticket, nil
+}
+
+// updateKeys takes in that the peer has new keys, and may want new ones from us.
+func (ch *channel) updateKeys(wanted bool) error {
+	if ch.updates++; ch.updates > mostUpdates {
+		return errors.New("too many changes of keys")
+	}
+	if err := ch.get.update(); err != nil || !wanted {
+		return err
+	}
+	ch.out = ch.send.seal(ch.out, handshakeRecord, []byte{keyUpdate, 0, 0, 1, 0})
+	return ch.send.update()
+}
+
+// learn gives a record to crypto/tls, which makes a session of a ticket. With anything else it would
+// have keys of its own that differ from ours.
+func (ch *channel) learn(record []byte, ticket bool) {
+	if !ticket {
+		ch.lib = nil
+		return
+	}
+	ch.in = record
+	var none [1]byte
+	if _, err := ch.lib.Read(none[:]); !errors.Is(err, errMore) {
+		ch.lib = nil
+	}
+	ch.in = nil
 }

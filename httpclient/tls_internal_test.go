@@ -12,7 +12,7 @@ import (
 // set.
 func TestTLSTime(t *testing.T) {
 	clock := aiotest.NewClock()
-	config := newTLSConfig(aio.NewLoop(aio.Options{Clock: clock}), &Options{})
+	config := newTLSConfig(aio.NewLoop(aio.Options{Clock: clock}), false)
 	clock.Set(-48 * time.Hour)
 	if got, want := config.Time(), aiotest.Epoch.Add(-48*time.Hour); !got.Equal(want) {
 		t.Errorf("%v, expected %v", got, want)

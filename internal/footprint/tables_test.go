@@ -59,7 +59,7 @@ var tables = map[string][]string{
 		"budget.Meter.mu.queue", "engine.committer.waiting", "engine.slots.queue", "engine.admission.waiting", "engine.admission.asked", "fetch.Loop.batch",
 		"fetch.Outcome.Dropped", "frontier.Frontier.leased", "frontier.journal.leased", "frontier.robotsCache.starved",
 		"httpclient.mux.waiting", "httpclient.muxes.busy", "httpclient.muxes.meeting", "http2.Conn.streams", "http2.Stream.unsent",
-		"httpclient.channel.in", "httpclient.channel.out", "httpclient.conn.got", "httpclient.parser.line",
+		"httpclient.channel.in", "httpclient.channel.message", "httpclient.channel.out", "httpclient.half.secret", "httpclient.shake.secrets", "httpclient.conn.got", "httpclient.parser.line",
 	},
 	"one of a URL in what waits for admission": {
 		"frontier.lookup.prints", "frontier.lookup.urls", "frontier.seenSet.asked", "frontier.seenSet.batch", "frontier.residency.asked",
@@ -75,6 +75,7 @@ var tables = map[string][]string{
 	"4,096 hosts, and 1,024 sitemaps, of a loop":              {"fetch.readers.weights", "fetch.Loop.known"},
 
 	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
+	"4,096 entries, and 128 certificates of at most 4 KiB, of a loop": {"httpclient.verifier.chains", "httpclient.verifier.issuers"},
 	"10,000 entries": {"httpclient.muxes.plain", "engine.shortage.since", "scope/shapes.Table.traps"},
 	"5 hosts":        {"engine.outage.lost"},
 	"4 MiB":          {"frontier/variants.Counter.counts", "frontier.redirects.middle"},
