@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/weftcrawl/weft/weburl"
@@ -209,6 +210,15 @@ func hasAttr(n *html.Node, key string) bool {
 		}
 	}
 	return false
+}
+
+// number returns an attribute that is a whole number, or another one.
+func number(n *html.Node, key string, otherwise int) int {
+	v, err := strconv.Atoi(strings.TrimSpace(attr(n, key)))
+	if err != nil {
+		return otherwise
+	}
+	return v
 }
 
 // hasClass reports whether an element has one of some classes.
