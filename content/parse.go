@@ -2,9 +2,12 @@ package content
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/weftcrawl/weft/internal/blocks"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -12,7 +15,7 @@ import (
 const (
 	// MaxBody bounds the markup of a page that is parsed, in bytes.
 	MaxBody = 4 << 20
-	// MaxTags bounds the tags that are parsed: a node takes 50 times the memory of a short tag.
+	// MaxTags bounds the elements of a tree: one takes 50 times the memory of a short tag.
 	MaxTags = 1 << 18
 	// MaxDepth bounds the nesting of elements in a tree.
 	MaxDepth = 512
@@ -20,7 +23,7 @@ const (
 
 // Errors of [Parse], which returns a tree with either.
 var (
-	ErrTooLong = fmt.Errorf("page longer than %d bytes or %d tags: its beginning was read", MaxBody, MaxTags)
+	ErrTooLong = fmt.Errorf("page longer than %d bytes or %d elements: its beginning was read", MaxBody, MaxTags)
 	ErrTooDeep = fmt.Errorf("elements nested deeper than %d: deeper ones stand side by side", MaxDepth)
 )
 
@@ -29,30 +32,18 @@ var (
 //
 // What a page shows to readers without scripts is in the tree (noscript): nothing runs scripts here.
 func Parse(body []byte) (*html.Node, error) {
-	body, tooLong := beginningOfBody(body)
-	if !copiesTooMuch(body) {
+	var cut error
+	if len(body) > MaxBody {
+		body, cut = body[:MaxBody], ErrTooLong
+	}
+	if bytes.Count(body, []byte("<")) <= MaxTags && !copiesTooMuch(body) {
 		root, err := html.ParseWithOptions(bytes.NewReader(body), html.ParseOptionEnableScripting(false))
 		if err == nil {
-			return root, tooLong
+			return root, cut
 		}
 	}
-	return parseFlat(body), errors.Join(tooLong, ErrTooDeep)
-}
-
-// beginningOfBody cuts a body to the limits.
-func beginningOfBody(body []byte) ([]byte, error) {
-	var tooLong error
-	if len(body) > MaxBody {
-		body, tooLong = body[:MaxBody], ErrTooLong
-	}
-	if bytes.Count(body, []byte("<")) <= MaxTags {
-		return body, tooLong
-	}
-	at := 0
-	for range MaxTags {
-		at += bytes.IndexByte(body[at:], '<') + 1
-	}
-	return body[:at-1], ErrTooLong
+	root, err := parseFlat(body)
+	return root, errors.Join(cmp.Or(cut, err), ErrTooDeep)
 }
 
 // copiesTooMuch reports whether the parser might make far more elements than the page has tags. By
@@ -101,30 +92,56 @@ func formatting(tag []byte) bool {
 const flatDepth = MaxDepth / 2
 
 // parseFlat makes a tree of a page that the parser cannot be given. Elements nest as their tags do,
-// to a depth of flatDepth; what deeper ones contain stands behind them.
-func parseFlat(body []byte) *html.Node {
+// to a depth of flatDepth; deeper ones stand side by side. Of those, the ones that directly begin with
+// another are left out, so that text behind a million tags is read.
+func parseFlat(body []byte) (*html.Node, error) {
 	root := &html.Node{Type: html.DocumentNode}
 	open := []*html.Node{root}
-	add := func(n *html.Node) { open[len(open)-1].AppendChild(n) }
+	nodes := 0
+	var deep *html.Node // the last element that was too deep, as long as it is empty
+	add := func(n *html.Node) {
+		nodes++
+		open[len(open)-1].AppendChild(n)
+	}
 	for z := html.NewTokenizer(bytes.NewReader(body)); z.Next() != html.ErrorToken; {
 		switch t := z.Token(); t.Type {
 		case html.TextToken:
-			add(&html.Node{Type: html.TextNode, Data: t.Data})
+			text := &html.Node{Type: html.TextNode, Data: t.Data}
+			switch {
+			case deep == nil:
+				add(text)
+			case blocks.Silent(deep):
+				deep.AppendChild(text)
+				add(deep)
+				deep = nil
+			case strings.TrimSpace(t.Data) != "":
+				add(deep)
+				add(text)
+				deep = nil
+			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			n := &html.Node{Type: html.ElementNode, Data: t.Data, DataAtom: t.DataAtom, Attr: t.Attr}
 			if t.DataAtom == atom.P || t.DataAtom == atom.Li {
 				open = closed(open, t.Data, 1) // a paragraph ends the one before
 			}
-			open[len(open)-1].AppendChild(n)
-			if !void[t.DataAtom] && len(open) < flatDepth {
+			switch {
+			case void[t.DataAtom]:
+				add(n)
+			case len(open) < flatDepth:
+				add(n)
 				open = append(open, n)
+			default:
+				deep = n
 			}
 		case html.EndTagToken:
 			// Only the innermost few, so that an end tag that nothing awaits costs no more.
 			open = closed(open, t.Data, 8)
 		}
+		if nodes >= MaxTags {
+			return root, ErrTooLong
+		}
 	}
-	return root
+	return root, nil
 }
 
 // closed is what is still open behind the end of an element, if it is among the innermost few.

@@ -9,6 +9,10 @@ import (
 const (
 	mostOfText  = 85 // of the words that were chosen are in it
 	mostOfSolid = 65 // of its words were chosen
+	mostOfPlain = 40 // likewise, where nothing in it can be pressed: it is for reading
+	mostOfShort = 25 // likewise, on a page of at most fewOfPage words outside of menus
+	mostOfOuter = 95 // likewise, of an element around one that is content throughout
+	fewOfPage   = 200
 	mostOfCode  = 40 // of the words around a page's only code were chosen
 )
 
@@ -36,10 +40,14 @@ func (s *selection) fill() {
 	for prose := s.prose(); around > 0 && prose[around] == 0; {
 		around = s.page.All[around].Parent
 	}
-	switch {
-	case around > 0 && around != main && chosen[around]*100 >= all[around]*mostOfCode:
+	if around > 0 && chosen[around]*100 >= all[around]*mostOfCode {
 		main = around // a few lines about code look like none of a page's text
-	case chosen[main]*100 < all[main]*mostOfSolid:
+	}
+	solid := chosen[main]*100 >= all[main]*mostOfSolid
+	if plain := s.plain(main, chosen, all); plain > 0 {
+		main, solid = plain, true
+	}
+	if !solid {
 		return
 	}
 	beyond := int32(0) // the end of a menu
@@ -109,4 +117,34 @@ func isMenu(n *html.Node) bool {
 		return true
 	}
 	return false
+}
+
+// plain returns the largest element around another that is for reading and of which enough was
+// chosen, or 0.
+func (s *selection) plain(i int32, chosen, all []int32) (plain int32) {
+	controls, enough := s.controls(), int32(mostOfPlain)
+	for ; i > 0 && controls[i] == 0; i = s.page.All[i].Parent {
+		if all[0] <= fewOfPage {
+			enough = mostOfShort
+		}
+		if chosen[i]*100 >= all[i]*enough {
+			plain = i
+		}
+		enough = mostOfOuter
+	}
+	return plain
+}
+
+// controls counts what readers can press or fill in in each element: shops and forums have buttons
+// beside what they list, manuals have not.
+func (s *selection) controls() []int32 {
+	n := make([]int32, len(s.page.All))
+	for i := len(n) - 1; i > 0; i-- {
+		switch s.page.All[i].Node.DataAtom {
+		case atom.Form, atom.Input, atom.Button, atom.Select, atom.Video:
+			n[i]++
+		}
+		n[s.page.All[i].Parent] += n[i]
+	}
+	return n
 }

@@ -43,6 +43,28 @@ func TestSolidCode(t *testing.T) {
 	}
 }
 
+// TestSolidContents: a table of contents behind an introduction is kept whole, however short its
+// entries; what a shop lists is not, and has buttons. On a short page, less of an introduction is
+// enough.
+func TestSolidContents(t *testing.T) {
+	const prose = "<p>The modules described in this chapter support data compression, and the creation of archives.</p>"
+	for _, c := range []struct {
+		paragraphs, entries int
+		behind              string
+		kept                bool
+	}{
+		{1, 30, "", true}, {1, 60, "", false}, {1, 9, "<button>Buy</button>", false},
+		{12, 200, "", true}, {12, 300, "", false}, {12, 200, "<button>Buy</button>", false},
+	} {
+		page := "<body><div class=doc><h1>Archiving</h1>" + strings.Repeat(prose, c.paragraphs) +
+			"<div><ul>" + strings.Repeat("<li><a href=/e>error</a>", c.entries) + "</ul>" + c.behind + "</div></div><p><a href=/b>Next</a>"
+		n := strings.Count(solid(t, page), ">error<")
+		if kept := n == c.entries; kept != c.kept {
+			t.Errorf("%+v: %d entries kept", c, n)
+		}
+	}
+}
+
 // solid returns what is kept of a page of a site that is known.
 func solid(t *testing.T, page string) string {
 	t.Helper()

@@ -3,6 +3,7 @@ package read
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ type Page struct {
 	Chunks      []Chunk    `json:"chunks,omitempty"`
 
 	Removed []Removal `json:"-"` // what is on the page and not in the text
+	Err     error     `json:"-"` // why a part of the page was not read, or nil
 }
 
 // Removal is a part of a page that was left out.
@@ -72,7 +74,7 @@ func One(s Source, o Options) Page { return oneOf(s, o, nil) }
 // oneOf reads a page of a site, which may be nil.
 func oneOf(s Source, o Options, of *site) Page {
 	text, _ := charset.UTF8(s.ContentType, s.Body)
-	root, _ := content.Parse(text) // of a page that is too long or deep, what was read counts
+	root, err := content.Parse(text) // of a page that is too long, what was read counts
 	base := prepare(root, s.URL)
 	var removed []Removal
 	if of != nil && !o.Whole {
@@ -84,9 +86,12 @@ func oneOf(s Source, o Options, of *site) Page {
 	}
 	d := markdown.Convert(c.Node, markdown.Options{Base: base, Text: o.Text, Page: root})
 	p := Page{
-		URL: s.URL.String(), Title: line(c.Title, 1000), Author: line(c.Author, 1000), Site: line(c.Site, 1000),
+		URL: s.URL.String(), Title: of.bare(line(c.Title, longestTitle)), Author: line(c.Author, 1000), Site: line(c.Site, 1000),
 		Description: line(c.Description, 4000), Language: line(c.Language, 100),
 		Date: timeOf(c.Date), Modified: timeOf(c.Modified), Removed: removed,
+	}
+	if errors.Is(err, content.ErrTooLong) {
+		p.Err = content.ErrTooLong
 	}
 	titled(&d, p.Title, o.Text)
 	sum := sha256.Sum256([]byte(d.Text))

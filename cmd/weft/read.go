@@ -168,11 +168,11 @@ func (f *readFlags) page(arg string) error {
 	if !record.IsHTML(p.contentType) {
 		return &exit{exitError, fmt.Errorf("%s: content type %.64q, expected HTML", p.url, p.contentType)}
 	}
-	return f.print(read.One(read.Source{URL: p.url, ContentType: p.contentType, Body: p.body}, f.options))
+	return f.print(arg, read.One(read.Source{URL: p.url, ContentType: p.contentType, Body: p.body}, f.options))
 }
 
-// print prints a page, or what is left out of it.
-func (f *readFlags) print(p read.Page) error {
+// print prints a page that a user has named, or what is left out of it.
+func (f *readFlags) print(name string, p read.Page) error {
 	out, err := openOutput(cmp.Or(f.output, "-"))
 	if err != nil {
 		return err
@@ -189,7 +189,13 @@ func (f *readFlags) print(p read.Page) error {
 	default:
 		_, err = io.WriteString(w, p.Markdown+p.Text)
 	}
-	return standardOutput(errors.Join(err, w.Flush(), out.close()))
+	if err := standardOutput(errors.Join(err, w.Flush(), out.close())); err != nil {
+		return err
+	}
+	if p.Err != nil {
+		return &exit{exitError, fmt.Errorf("%.128q: %w", name, p.Err)}
+	}
+	return nil
 }
 
 func (f *readFlags) isJSONL() bool {
@@ -233,7 +239,7 @@ func (f *readFlags) job(dir string, urls []string) error {
 		}
 		var p read.Page
 		if p, err = read.Find(ctx, dir, u.URL.String(), f.options); err == nil {
-			return f.print(p)
+			return f.print(p.URL, p)
 		}
 	case f.llms:
 		err = f.write(func(w io.Writer) error { return read.LLMsTxt(ctx, dir, w, f.options) })

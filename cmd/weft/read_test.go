@@ -114,3 +114,24 @@ func TestReadWithoutBodies(t *testing.T) {
 		t.Errorf("exit %d, %s", e.code, e.stderr)
 	}
 }
+
+// TestReadDeep: the text behind a million tags is read; of a page that is too long, its beginning, and
+// the status says so.
+func TestReadDeep(t *testing.T) {
+	dir := t.TempDir()
+	for name, page := range map[string]string{
+		"deep.html": strings.Repeat("<b>", 1_000_000) + "<p>the text",
+		"long.html": "<p>the text<!--" + strings.Repeat("-", 5<<20) + "--><p>more",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e := weftIn(t, dir, "read", "--text", "deep.html"); e.code != exitDone || e.stdout != "the text\n" {
+		t.Errorf("deep: exit %d, %q %q", e.code, e.stdout, e.stderr)
+	}
+	e := weftIn(t, dir, "read", "--text", "long.html")
+	if e.code != exitError || e.stdout != "the text\n" || !strings.HasPrefix(e.stderr, `weft: "long.html": page longer than`) {
+		t.Errorf("long: exit %d, %q %q", e.code, e.stdout, e.stderr)
+	}
+}
