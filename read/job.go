@@ -147,7 +147,7 @@ func (r *reading) all(ordered chan<- *result) error {
 			return err
 		}
 		if of == nil || e.host != host {
-			of, host = &site{on: make(map[uint64]uint16)}, e.host
+			of, host = newSite(), e.host
 		}
 		if e.sample {
 			sample = append(sample, e)
@@ -201,9 +201,9 @@ func (r *reading) learn(of *site, sample []*entry) error {
 			}
 			text, _ := charset.UTF8(e.record.Type(), body)
 			root, _ := content.Parse(text)
-			keys := keysOf(root)
+			says := sampleOf(root)
 			mu.Lock()
-			of.add(keys)
+			of.add(says)
 			mu.Unlock()
 		}}
 		all = append(all, w)

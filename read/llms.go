@@ -195,7 +195,7 @@ func (p *Page) summary() string {
 	text := p.Description
 	if text == "" {
 		for paragraph := range strings.SplitSeq(p.Text, "\n\n") {
-			if paragraph = line(paragraph, 4*most); len(paragraph) >= 40 && strings.Contains(paragraph, " ") && paragraph != p.Title && !strings.HasPrefix(paragraph, "- ") {
+			if paragraph = line(paragraph, 4*most); isSentence(paragraph) && paragraph != p.Title {
 				text = paragraph
 				break
 			}
@@ -209,4 +209,19 @@ func (p *Page) summary() string {
 	}
 	cut := line(text[:most], most)
 	return cut[:max(strings.LastIndexByte(cut, ' '), 1)] + " …"
+}
+
+// isSentence reports whether a paragraph may say what a page is about: it is no item of a list, no
+// navigation, and not about rights.
+func isSentence(paragraph string) bool {
+	if strings.HasPrefix(paragraph, "- ") || strings.HasPrefix(paragraph, "* ") || strings.Count(paragraph, " | ") > 2 {
+		return false
+	}
+	small := strings.ToLower(paragraph)
+	for _, word := range [...]string{"\u00A9", "copyright", "license", "licence", "rights reserved"} {
+		if strings.Contains(small, word) {
+			return false
+		}
+	}
+	return len(paragraph) >= 40 && strings.Contains(paragraph, " ")
 }

@@ -18,11 +18,15 @@ const (
 	inTheMiddle = 3    // blocks that an element needs to be boilerplate between others
 )
 
-// site is what is known of a host: the blocks that stand on at least half of its pages.
+// site is what is known of a host: the blocks that stand on at least half of its pages, and how their
+// titles end.
 type site struct {
 	pages int               // in the sample
 	on    map[uint64]uint16 // by key of a block: the pages of the sample that have it
+	ends  map[string]uint16 // by an end of a title, with what parts it from the rest: likewise
 }
+
+func newSite() *site { return &site{on: make(map[uint64]uint16), ends: make(map[string]uint16)} }
 
 // isKnown reports whether a site has been looked at, so that what is left of its pages is their own.
 func (s *site) isKnown() bool { return s != nil && s.pages >= FewestSeen }
@@ -38,11 +42,44 @@ func blocksOf(root *html.Node, yield func(block)) {
 	left := mostBlocks
 	content.Blocks(root, func(b content.Block) bool {
 		left--
-		if !holdsCode(b.Node) {
+		switch {
+		case holdsCode(b.Node):
+		case isRights(b):
+			yield(block{b.Node, b.Place*0x9E3779B97F4A7C15 ^ 1})
+		default:
 			yield(block{b.Node, b.Place*0x9E3779B97F4A7C15 ^ b.Hash})
 		}
 		return left > 0
 	})
+}
+
+// isRights reports whether a block says whose a page is. The years and names differ from page to page
+// of one site, so that only the place tells whether it repeats.
+func isRights(b content.Block) bool {
+	n := b.Node
+	for range 2 {
+		if n == nil {
+			return false
+		}
+		for _, a := range n.Attr {
+			if (a.Key == "class" || a.Key == "id") && strings.Contains(strings.ToLower(a.Val), "copyright") {
+				return true
+			}
+		}
+		n = n.Parent
+	}
+	text := firstText(b.Node)
+	return strings.HasPrefix(text, "\u00A9") || len(text) >= len("copyright") && strings.EqualFold(text[:len("copyright")], "copyright")
+}
+
+// firstText is the first text in an element that is not blank.
+func firstText(n *html.Node) string {
+	for d := range n.Descendants() {
+		if text := strings.TrimSpace(d.Data); d.Type == html.TextNode && text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // holdsCode reports whether a block is code: an example may stand on every page, and is content.
@@ -73,6 +110,73 @@ func keyOf(n *html.Node) uint64 {
 	return 0
 }
 
+// sampled is what a page of the sample says of its site.
+type sampled struct {
+	keys map[uint64]bool // of its blocks and images, each once
+	ends []string        // of its title
+}
+
+func sampleOf(root *html.Node) sampled {
+	return sampled{keysOf(root), endsOf(titleOf(root))}
+}
+
+// titleOf is the text of the title element.
+func titleOf(root *html.Node) string {
+	for n := range root.Descendants() {
+		if n.DataAtom == atom.Title && n.Namespace == "" {
+			return line(textOf(n), longestTitle)
+		}
+		if n.DataAtom == atom.Body {
+			break
+		}
+	}
+	return ""
+}
+
+func textOf(n *html.Node) string {
+	var text strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			text.WriteString(d.Data)
+		}
+	}
+	return text.String()
+}
+
+// longestTitle is how many bytes of a title count.
+const longestTitle = 1000
+
+// between are the characters that part the name of a site from that of its page, with a blank on
+// either side.
+const between = "|-–—·•:»«>/"
+
+// endsOf returns what may be the name of the site at the end of a title, from the longest on.
+func endsOf(title string) (ends []string) {
+	for i, r := range title {
+		if i == 0 || title[i-1] != ' ' || !strings.ContainsRune(between, r) {
+			continue
+		}
+		rest := strings.TrimLeft(title[i:], between)
+		if strings.HasPrefix(rest, " ") && strings.TrimSpace(rest) != "" && strings.TrimSpace(title[:i]) != "" {
+			ends = append(ends, title[i-1:])
+		}
+	}
+	return ends[:min(len(ends), 8)]
+}
+
+// bare returns a title without the name of the site at its end.
+func (s *site) bare(title string) string {
+	if s == nil || len(s.ends) == 0 {
+		return title
+	}
+	for _, end := range endsOf(title) {
+		if s.ends[end] > 0 {
+			return title[:len(title)-len(end)]
+		}
+	}
+	return title
+}
+
 // keysOf returns the keys of the blocks and images of a page, each once.
 func keysOf(root *html.Node) map[uint64]bool {
 	keys := make(map[uint64]bool)
@@ -88,9 +192,12 @@ func keysOf(root *html.Node) map[uint64]bool {
 }
 
 // add counts a page of the sample.
-func (s *site) add(keys map[uint64]bool) {
-	for key := range keys {
+func (s *site) add(p sampled) {
+	for key := range p.keys {
 		s.on[key]++
+	}
+	for _, end := range p.ends {
+		s.ends[end]++
 	}
 	s.pages++
 }
@@ -101,6 +208,11 @@ func (s *site) settle() {
 	for key, n := range s.on {
 		if int(n) < least || s.pages < FewestSeen {
 			delete(s.on, key)
+		}
+	}
+	for end, n := range s.ends {
+		if int(n) < least || s.pages < FewestSeen {
+			delete(s.ends, end)
 		}
 	}
 }

@@ -15,13 +15,13 @@ import (
 // learned is what a sample of pages says of their site.
 func learned(t *testing.T, pages ...string) *site {
 	t.Helper()
-	s := &site{on: make(map[uint64]uint16)}
+	s := newSite()
 	for _, text := range pages {
 		root, err := content.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.add(keysOf(root))
+		s.add(sampleOf(root))
 	}
 	s.settle()
 	return s
@@ -66,6 +66,38 @@ func TestSite(t *testing.T) {
 		}
 		if got := learned(t, pages...).cleared(t, strings.ReplaceAll(test.page, "=OWN", "=page-99")); got != test.want {
 			t.Errorf("%s:\n%s\nexpected\n%s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestSiteRights: whose a page is differs from page to page, and stands in one place.
+func TestSiteRights(t *testing.T) {
+	var pages []string
+	for i := range 20 {
+		pages = append(pages, fmt.Sprintf("<p>page-%d</p><div class=legal>Copyright © 20%02d by author %d</div>", i, i, i))
+	}
+	s := learned(t, pages...)
+	if got := s.cleared(t, "<p>OWN</p><div class=legal>Copyright © 1999 by another</div>"); got != "OWN\n" {
+		t.Errorf("%q", got)
+	}
+	if got := s.cleared(t, "<p>OWN</p><p>Copyright is a right.</p>"); got != "OWN\n\nCopyright is a right.\n" {
+		t.Errorf("elsewhere: %q", got)
+	}
+}
+
+// TestSiteTitles: the name of the site goes from the end of titles, and nothing else.
+func TestSiteTitles(t *testing.T) {
+	var pages []string
+	for i := range 20 {
+		pages = append(pages, fmt.Sprintf("<title>a - page %d — Manual 3.1 | Example</title><p>x", i))
+	}
+	s := learned(t, pages...)
+	for title, want := range map[string]string{
+		"open - read — Manual 3.1 | Example": "open - read", "open | Example": "open", "Manual 3.1 | Example": "Manual 3.1",
+		"Example": "Example", "a - b": "a - b", " | Example": " | Example", "": "",
+	} {
+		if got := s.bare(title); got != want {
+			t.Errorf("%q: %q, expected %q", title, got, want)
 		}
 	}
 }
@@ -116,7 +148,7 @@ func TestDocumentation(t *testing.T) {
 		if err != nil || len(files) == 0 {
 			t.Skipf("no pages in %s: install python3.11-doc and libboost1.81-doc", of.dir)
 		}
-		s := &site{on: make(map[uint64]uint16)}
+		s := newSite()
 		var roots []*html.Node
 		for i := 0; i < len(files); i += of.step {
 			text, err := os.ReadFile(files[i])
@@ -127,7 +159,7 @@ func TestDocumentation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.add(keysOf(root))
+			s.add(sampleOf(root))
 			roots = append(roots, root)
 		}
 		s.settle()
