@@ -20,7 +20,7 @@ const (
 	mostHeld = 32 << 20 // bytes of lines and of their slices in memory
 	fanIn    = 256      // runs that are merged at once, each with a buffer of 64 KiB
 	bufSize  = 64 << 10
-	blockLen = 1 << 20 // bytes of a block, at least MaxLine
+	blockLen = MaxLine + 1 // bytes of a block: a line and its end
 )
 
 // Sorter sorts lines by their bytes and drops repeated ones: an external merge sort. It holds 32 MiB
@@ -66,13 +66,18 @@ func (s *Sorter) Add(line []byte) error {
 	return nil
 }
 
-// block returns a block with room for a number of bytes, at most blockLen.
+// block returns a block with room for a number of bytes, at most MaxLine.
 func (s *Sorter) block(room int) *[]byte {
 	if s.used > 0 {
 		if b := &s.blocks[s.used-1]; len(*b)+room <= cap(*b) {
 			return b
 		}
 	}
+	return s.empty()
+}
+
+// empty returns a block without lines.
+func (s *Sorter) empty() *[]byte {
 	if s.used == len(s.blocks) {
 		s.blocks = append(s.blocks, make([]byte, 0, blockLen))
 	}
@@ -200,21 +205,35 @@ func (s *Sorter) merge(runs []run, use func(line []byte) error) error {
 
 // AddAll adds the whole lines of a file, not what follows the last line end.
 func (s *Sorter) AddAll(from io.Reader) error {
-	in := bufio.NewReaderSize(from, MaxLine+1)
+	var rest []byte // of the last block: the beginning of a line
 	for at := int64(0); ; {
-		line, err := in.ReadSlice('\n')
+		if len(s.lines) > 0 && s.held+blockLen > s.most {
+			if err := s.flush(); err != nil {
+				return err
+			}
+		}
+		b := s.empty()
+		*b = append(*b, rest...) // which may be in the same block
+		n, err := io.ReadFull(from, (*b)[len(rest):cap(*b)])
+		*b = (*b)[:len(rest)+n]
+		for rest = *b; ; {
+			line, after, ended := bytes.Cut(rest, []byte("\n"))
+			if !ended {
+				break
+			}
+			s.lines = append(s.lines, line)
+			s.held += len(line) + sliceSize
+			at += int64(len(line)) + 1
+			rest = after
+		}
 		switch {
-		case err == io.EOF:
-			return nil
-		case err == bufio.ErrBufferFull:
+		case len(rest) > MaxLine:
 			return fmt.Errorf("offset %d: line longer than %d bytes", at, MaxLine)
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			return nil
 		case err != nil:
 			return err
 		}
-		if err := s.Add(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
-			return err
-		}
-		at += int64(len(line))
 	}
 }
 

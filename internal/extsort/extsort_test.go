@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // someLines returns lines that begin alike, some twice, and one that is the beginning of others.
@@ -53,5 +54,37 @@ func TestSorter(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestAddAll: the lines of a file are those that Add takes one by one, wherever blocks end.
+func TestAddAll(t *testing.T) {
+	lines := someLines(60_000)
+	lines = append(lines, strings.Repeat("z", MaxLine))
+	text := strings.Join(lines, "\n") + "\nnot whole"
+	slices.Sort(lines)
+	want := slices.Compact(lines)
+	for name, most := range map[string]int{"memory": mostHeld, "runs": 1} {
+		s := New(t.TempDir())
+		s.most = most
+		if err := s.AddAll(iotest.HalfReader(strings.NewReader(text))); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		err := s.Each(func(line []byte) error {
+			got = append(got, string(line))
+			return nil
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %d lines, want %d", name, err, len(got), len(want))
+		}
+		if name == "runs" && len(s.runs) < 3 {
+			t.Errorf("%d runs of %d bytes", len(s.runs), len(text))
+		}
+		s.Close()
+	}
+	err := New("").AddAll(strings.NewReader("a\n" + strings.Repeat("z", MaxLine+1) + "\n"))
+	if want := "offset 2: line longer than 1048576 bytes"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
