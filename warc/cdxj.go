@@ -52,9 +52,8 @@ func (x *Index) Append(b []byte) []byte {
 func appendDate(b []byte, at time.Time) []byte {
 	year, month, day := at.Date()
 	hour, minute, second := at.Clock()
-	n := (((((year*100+int(month))*100+day)*100)+hour)*100+minute)*100 + second
-	for digit := int64(1e13); digit > 0; digit /= 10 {
-		b = append(b, '0'+byte(int64(n)/digit%10))
+	for _, n := range [...]int{year / 100, year % 100, int(month), day, hour, minute, second} {
+		b = append(b, '0'+byte(n/10), '0'+byte(n%10))
 	}
 	return b
 }

@@ -19,7 +19,7 @@ import (
 type Batch struct {
 	store  *Store
 	writer writer
-	lines  map[string]lines    // by output
+	lines  map[string]*lines   // by output
 	ended  []string            // outputs of the series
 	dirs   map[string]struct{} // to be synced
 	next   uint64              // larger than every Seq in it
@@ -48,7 +48,7 @@ var _ frontier.Journal = (*Batch)(nil)
 func (s *Store) Begin() *Batch {
 	return &Batch{
 		store: s, writer: s.engine.newWriter(),
-		lines: make(map[string]lines), dirs: make(map[string]struct{}),
+		lines: make(map[string]*lines), dirs: make(map[string]struct{}),
 		date: func(t time.Time) time.Time { return t },
 	}
 }
@@ -64,12 +64,17 @@ func (b *Batch) Empty() bool { return b.size == 0 && len(b.dirs) == 0 && len(b.e
 
 // Append adds whole lines to the end of an output, one of Options.Outputs or of the series, where
 // a new name begins an output. It copies them.
-func (b *Batch) Append(output string, lines []byte) {
-	if !slices.Contains(b.store.fixed, output) && !b.store.series.has(output) {
-		panic(fmt.Sprintf("store: append to %q, which is no output", output))
+func (b *Batch) Append(output string, added []byte) {
+	all := b.lines[output]
+	if all == nil {
+		if !slices.Contains(b.store.fixed, output) && !b.store.series.has(output) {
+			panic(fmt.Sprintf("store: append to %q, which is no output", output))
+		}
+		all = new(lines)
+		b.lines[output] = all
 	}
-	b.lines[output] = b.lines[output].append(lines, &b.store.spare)
-	b.size += len(lines)
+	all.append(added, &b.store.spare)
+	b.size += len(added)
 }
 
 // End ends an output of the series, to which nothing is added any more.
@@ -278,7 +283,7 @@ func (s *Store) Commit(b *Batch) error {
 		if o, _ := s.outputOf(name); o != nil {
 			o.committed = o.size
 		}
-		s.spare.give(lines)
+		s.spare.give(*lines)
 	}
 	if err := s.endOutputs(b.ended); err != nil { // the next run does it
 		s.failure.set(err)
@@ -293,7 +298,7 @@ func (s *Store) write(b *Batch) error {
 		if err != nil {
 			return err
 		}
-		if err := o.append(b.lines[name]); err != nil {
+		if err := o.append(*b.lines[name]); err != nil {
 			return err
 		}
 		b.set(textKey(keyOutput, name), binary.AppendUvarint(nil, uint64(o.size)))

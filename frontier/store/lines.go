@@ -8,15 +8,14 @@ const blockSize = 64 << 10
 // They do not move as they grow.
 type lines [][]byte
 
-func (l lines) append(b []byte, spare *spare) lines {
+func (l *lines) append(b []byte, spare *spare) {
 	for len(b) > 0 {
-		if len(l) == 0 || len(l[len(l)-1]) == blockSize {
-			l = append(l, spare.take())
+		if n := len(*l); n == 0 || len((*l)[n-1]) == blockSize {
+			*l = append(*l, spare.take())
 		}
-		last := &l[len(l)-1]
+		last := &(*l)[len(*l)-1]
 		n := min(len(b), blockSize-len(*last))
 		*last = append(*last, b[:n]...)
 		b = b[n:]
 	}
-	return l
 }

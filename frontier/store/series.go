@@ -172,7 +172,7 @@ func (s *Store) endOutputs(names []string) error {
 
 // inOrder returns the names of outputs in the order in which they are written: those of the series
 // first, so that an index among Options.Outputs leads to what is there.
-func (s *Store) inOrder(all map[string]lines) []string {
+func (s *Store) inOrder(all map[string]*lines) []string {
 	names := slices.Sorted(maps.Keys(all))
 	slices.SortStableFunc(names, func(x, y string) int {
 		return cmp.Compare(slices.Index(s.fixed, x), slices.Index(s.fixed, y))
