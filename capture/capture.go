@@ -10,7 +10,6 @@ package capture
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,7 +41,7 @@ type Archive struct {
 
 	salt     Salt
 	encoders sync.Pool // *warc.Encoder
-	buffers  sync.Pool // *[]byte, for records
+	captures sync.Pool // *Capture, with room for records
 
 	mu struct {
 		sync.Mutex
@@ -57,16 +56,17 @@ type Salt [16]byte
 
 type original struct {
 	url string
-	at  time.Time
+	at  int64 // Unix time in microseconds
 }
 
 // originalBytes is the memory of an original without its URL.
-const originalBytes = 120
+const originalBytes = 100
 
 // New returns an archive that remembers originals in a number of bytes.
 func New(salt Salt, digest warc.Algorithm, size int) *Archive {
 	a := &Archive{salt: salt, most: size / 2}
 	a.encoders.New = func() any { return warc.NewEncoder(warc.Options{Digest: digest}) }
+	a.captures.New = func() any { return new(Capture) }
 	return a
 }
 
@@ -88,7 +88,7 @@ const overhead = 2 << 10
 func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *Capture {
 	e := a.encoders.Get().(*warc.Encoder)
 	defer a.encoders.Put(e)
-	c := new(Capture)
+	c := a.captures.Get().(*Capture)
 	x.ID = a.ID(x.URL, x.Date)
 	x.Find = func(payload warc.Digest, length int) *warc.Original {
 		switch {
@@ -102,21 +102,23 @@ func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *
 			return a.refer(x.URL, past.At)
 		}
 		if o, ok := a.find(c.key); ok {
-			return a.refer(o.url, o.at)
+			return a.refer(o.url, time.UnixMicro(o.at))
 		}
 		c.whole = true
 		return nil
 	}
-	var records []byte
-	if used, ok := a.buffers.Get().(*[]byte); ok {
-		records = *used
+	room := len(x.Response)
+	for _, piece := range x.Rest {
+		room += len(piece)
 	}
-	room := len(x.Response) + len(x.Rest)
 	if !x.Parts.Coded {
 		room /= 3 // compressed, hardly any page is longer
 	}
-	records, made := e.Exchange(slices.Grow(records, room+len(x.Request)+overhead), x)
-	c.Records = records
+	if room += len(x.Request) + overhead; cap(c.Records) < room {
+		c.Records = make([]byte, 0, room)
+	}
+	var made warc.Capture
+	c.Records, made = e.Exchange(c.Records, x)
 	c.Index = warc.Index{
 		Key: warc.SURT(x.URL), Date: x.Date, URL: x.URL, MIME: mime, Status: made.Status,
 		Digest: made.Payload.String(), Length: int64(made.Length),
@@ -159,22 +161,29 @@ func (a *Archive) refer(url string, at time.Time) *warc.Original {
 // keptBuffer is the longest buffer that is used again, in bytes.
 const keptBuffer = 256 << 10
 
-// Placed lets later captures refer to one that has been placed, and takes back its records.
+// Placed lets later captures refer to one that has been placed, and takes it back: others use its
+// memory.
 func (a *Archive) Placed(c *Capture) {
-	if cap(c.Records) <= keptBuffer {
-		c.Records = c.Records[:0]
-		a.buffers.Put(&c.Records)
+	if c.whole {
+		a.remember(c)
 	}
-	if !c.whole {
-		return
+	records := c.Records[:0]
+	if cap(records) > keptBuffer {
+		records = nil
 	}
+	*c = Capture{Records: records}
+	a.captures.Put(c)
+}
+
+// remember lets later captures refer to one.
+func (a *Archive) remember(c *Capture) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.mu.size >= a.most || a.mu.young == nil {
 		a.mu.old, a.mu.young, a.mu.size = a.mu.young, make(map[[16]byte]original), 0
 	}
 	a.mu.size += originalBytes + len(c.Index.URL)
-	a.mu.young[c.key] = original{c.Index.URL, c.Index.Date}
+	a.mu.young[c.key] = original{c.Index.URL, c.Index.Date.UnixMicro()}
 }
 
 func (a *Archive) find(key [16]byte) (o original, ok bool) {
@@ -189,16 +198,23 @@ func (a *Archive) find(key [16]byte) (o original, ok bool) {
 // secret are the fields of a request that are not archived, besides the user's own.
 var secret = []string{"Authorization", "Cookie", "Proxy-Authorization"}
 
-// Public returns a request without what may be secret, which a job never has on the disk:
+// Public appends a request without what may be secret, which a job never has on the disk:
 // credentials, cookies, and the fields of Secret.
-func (a *Archive) Public(request string) []byte {
-	public := make([]byte, 0, len(request))
+func (a *Archive) Public(b []byte, request string) []byte {
 	for line := range strings.Lines(request) {
-		name, _, _ := strings.Cut(line, ":")
-		hidden := func(other string) bool { return strings.EqualFold(name, other) }
-		if !slices.ContainsFunc(secret, hidden) && !slices.ContainsFunc(a.Secret, hidden) {
-			public = append(public, line...)
+		if !named(secret, line) && !named(a.Secret, line) {
+			b = append(b, line...)
 		}
 	}
-	return public
+	return b
+}
+
+// named reports whether a line is a field with one of some names.
+func named(names []string, line string) bool {
+	for _, name := range names {
+		if n := len(name); len(line) > n && line[n] == ':' && strings.EqualFold(name, line[:n]) {
+			return true
+		}
+	}
+	return false
 }

@@ -35,24 +35,7 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 		}
 		return nil
 	}
-	x := &warc.Exchange{
-		URL: u.String(), Date: at.UTC().Truncate(time.Microsecond), IP: res.Addr.Addr(), Truncated: cut,
-		Protocols: warc.Protocols(res.Proto, ""), Request: a.Public(res.Sent),
-		Parts: &warc.Parts{Status: res.Status, Head: len(res.RawHead), Payload: res.Received(), Coded: res.Header.Get("Content-Encoding") != ""},
-	}
-	// What has no coding is the body that was hashed when it was read.
-	if body := res.Received(); !x.Parts.Coded && len(body) > 0 && len(body) == len(res.Body) && out.content != ([32]byte{}) {
-		x.Parts.Digest = warc.Digest{Algorithm: warc.SHA256, Sum: out.content[:]}
-	}
-	if res.TLS != nil {
-		x.Protocols = warc.Protocols(res.Proto, tls.VersionName(res.TLS.Version))
-		x.Cipher = tls.CipherSuiteName(res.TLS.CipherSuite)
-	}
-	var past frontier.Capture
-	if known := out.URL.Known; known != nil {
-		past = known.Capture
-	}
-	mime := record.MediaType(record.BriefContentType(res.Header.Get("Content-Type")))
+	at = at.UTC().Truncate(time.Microsecond)
 	n := res.RawLen()
 	if n > bigRaw { // while it is encoded there are the response as received, and its member, which may be as long
 		if err := res.Make(t, 2*n); err != nil {
@@ -60,14 +43,10 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 		}
 	}
 	if n <= longRaw {
-		t.OnLoop(func() {
-			f.raw = received(x, res, f.raw[:0])
-			out.Capture = a.Encode(x, past, mime)
-		})
+		t.OnLoop(func() { out.Capture = f.archived.encode(a, out, u, res, at, cut) })
 	} else {
 		made, err := aio.Offload(t, func(context.Context) (*capture.Capture, error) {
-			received(x, res, nil)
-			return a.Encode(x, past, mime), nil
+			return new(archived).encode(a, out, u, res, at, cut), nil
 		})
 		if err != nil {
 			res.Keep(-2 * n)
@@ -85,19 +64,44 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 	return nil
 }
 
-// received sets the response of an exchange. Its body is copied only if chunks scatter it. b is
-// scratch, which is returned.
-func received(x *warc.Exchange, res *httpclient.Response, b []byte) []byte {
-	body, n := x.Parts.Payload, res.RawLen()
-	switch {
-	case n == len(res.RawHead)+len(body):
-		x.Response, x.Rest = append(b, res.RawHead...), body
-	case n > cap(b):
-		x.Response = res.AppendRaw(make([]byte, 0, n))
-	default:
-		x.Response = res.AppendRaw(b)
+// archived is an exchange that is being encoded, with the memory that its parts take.
+type archived struct {
+	warc.Exchange
+	parts   warc.Parts
+	request []byte
+	head    []byte // of the response
+	pieces  [][]byte
+}
+
+// encode makes the capture of an exchange: see Loop.archive.
+func (x *archived) encode(a *capture.Archive, out *Outcome, u weburl.URL, res *httpclient.Response, at time.Time, cut string) *capture.Capture {
+	x.request = a.Public(x.request[:0], res.Sent)
+	x.head = append(x.head[:0], res.RawHead...)
+	x.pieces = res.AppendRaw(x.pieces[:0])
+	defer func() { // what is the response's
+		clear(x.pieces)
+		x.parts, x.Exchange = warc.Parts{}, warc.Exchange{}
+	}()
+	x.parts = warc.Parts{
+		Status: res.Status, Head: len(res.RawHead), Payload: res.Received(), Coded: res.Header.Get("Content-Encoding") != "",
 	}
-	return x.Response
+	// What has no coding is the body that was hashed when it was read.
+	if body := res.Received(); !x.parts.Coded && len(body) > 0 && len(body) == len(res.Body) && out.content != ([32]byte{}) {
+		x.parts.Digest = warc.Digest{Algorithm: warc.SHA256, Sum: out.content[:]}
+	}
+	x.Exchange = warc.Exchange{
+		URL: u.String(), Date: at, IP: res.Addr.Addr(), Protocols: warc.Protocols(res.Proto, ""),
+		Request: x.request, Response: x.head, Rest: x.pieces, Parts: &x.parts, Truncated: cut,
+	}
+	if res.TLS != nil {
+		x.Protocols = warc.Protocols(res.Proto, tls.VersionName(res.TLS.Version))
+		x.Cipher = tls.CipherSuiteName(res.TLS.CipherSuite)
+	}
+	var past frontier.Capture
+	if known := out.URL.Known; known != nil {
+		past = known.Capture
+	}
+	return a.Encode(&x.Exchange, past, record.MediaType(record.BriefContentType(res.Header.Get("Content-Type"))))
 }
 
 // captured notes the capture for the next visit, with what compare has taken from the response.

@@ -37,14 +37,14 @@ type Loop struct {
 	crew    *aio.Group // of these
 	broken  bool       // see Break
 
-	client  *httpclient.Client
-	reading *aio.Quota
-	readers readers
-	turn    aio.Lock    // held by the worker that reads a page
-	slices  slices      // the page that it reads
-	short   *extractors // of pages that are read in one go
-	long    *extractors // of long ones, which are read in slices; nil: none yet
-	raw     []byte      // a response as received, while it is archived
+	client   *httpclient.Client
+	reading  *aio.Quota
+	readers  readers
+	turn     aio.Lock    // held by the worker that reads a page
+	slices   slices      // the page that it reads
+	short    *extractors // of pages that are read in one go
+	long     *extractors // of long ones, which are read in slices; nil: none yet
+	archived archived    // scratch
 
 	bounds *scope.Bounds // shares what the coordinator's open
 	reach  reach         // the coordinator sends what widens it

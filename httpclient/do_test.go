@@ -1,6 +1,7 @@
 package httpclient_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -96,6 +97,11 @@ func TestFieldsThatAreNotSent(t *testing.T) {
 	}
 }
 
+// raw returns a response as received.
+func raw(r *httpclient.Response) string {
+	return r.RawHead + string(bytes.Join(r.AppendRaw(nil), nil))
+}
+
 // TestRaw checks the parts of a response other than its body, kept as received.
 func TestRaw(t *testing.T) {
 	interim := "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
@@ -103,24 +109,30 @@ func TestRaw(t *testing.T) {
 	zipped := zip(t, "hello")
 	first += fmt.Sprintf("%x;ext=1\r\n%s\r\n0\r\nX-Sum: 1\r\nx-sum: 2\r\n\r\n", len(zipped), zipped)
 	second := "HTTP/1.0 404 No\nContent-Length: 2\n\nno"
+	third := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat(chunk("x"), 1000) + "0\r\n\r\n"
 	play(t, httpclient.Options{KeepRaw: true}, func(s *site) {
 		p := s.accept()
 		p.serve("/1", interim+first)
+		p.serve("/3", third)
 		p.serve("/2", second+"bytes beyond it")
 	}, func(b *browser) {
 		res, err := b.get("/1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(res.AppendRaw(nil)) != first || res.RawLen() != len(first) || string(res.Body) != "hello" || res.Encoding != "gzip" || res.Wire != int64(len(interim+first)) {
-			t.Errorf("raw %q, want %q; body %q, wire %d", res.AppendRaw(nil), first, res.Body, res.Wire)
+		if raw(res) != first || res.RawLen() != len(first) || string(res.Body) != "hello" || res.Encoding != "gzip" || res.Wire != int64(len(interim+first)) {
+			t.Errorf("raw %q, want %q; body %q, wire %d", raw(res), first, res.Body, res.Wire)
 		}
 		if got, want := fmt.Sprint(res.Trailer), "[{X-Sum 1} {x-sum 2}]"; got != want {
 			t.Errorf("trailer %s, want %s", got, want)
 		}
 		res.Close()
-		if res, err = b.get("/2"); err != nil || string(res.AppendRaw(nil)) != second {
-			t.Errorf("raw %q, want %q (%v)", res.AppendRaw(nil), second, err)
+		if res, err = b.get("/3"); err != nil || raw(res) != third || len(res.AppendRaw(nil)) != 1 {
+			t.Errorf("raw %q, want %q (%v)", raw(res), third, err)
+		}
+		res.Close()
+		if res, err = b.get("/2"); err != nil || raw(res) != second {
+			t.Errorf("raw %q, want %q (%v)", raw(res), second, err)
 		}
 	})
 }
@@ -163,7 +175,7 @@ func TestPartOfAResponse(t *testing.T) {
 					}
 					return
 				}
-				if res == nil || res.Status != 203 || res.Body != nil || string(res.AppendRaw(nil)) != c.response ||
+				if res == nil || res.Status != 203 || res.Body != nil || raw(res) != c.response ||
 					res.Wire != int64(len(c.response)) || res.Addr != server || res.Timing != e.Timing {
 					t.Errorf("got %+v", res)
 				}

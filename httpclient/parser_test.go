@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,7 +68,7 @@ func (req request) parse(pieces ...string) verdict {
 	}
 	if p.res != nil {
 		p.res.wire, p.res.frames = body, p.frames
-		v.raw = string(p.res.AppendRaw(nil))
+		v.raw = p.res.RawHead + string(bytes.Join(p.res.AppendRaw(nil), nil))
 		v.status, v.head, v.cut = p.res.Status, p.res.RawHead, p.res.Truncated
 		if p.res.Trailer != nil {
 			v.trailer = fmt.Sprintf("%q", p.res.Trailer)

@@ -13,6 +13,9 @@ type frame struct{ at, end int }
 
 // add adds bytes that came behind the first at bytes of the body.
 func (f *frames) add(at int, b []byte) {
+	if f.text == nil { // hardly any body has more
+		f.text, f.marks = make([]byte, 0, 64), make([]frame, 0, 8)
+	}
 	f.text = append(f.text, b...)
 	if n := len(f.marks); n > 0 && f.marks[n-1].at == at {
 		f.marks[n-1].end = len(f.text)
@@ -33,7 +36,8 @@ func (r *Response) Received() []byte {
 	return *r.wire
 }
 
-// RawLen returns the length of what AppendRaw appends, in bytes.
+// RawLen returns the length of the response as received, in bytes: of RawHead and what AppendRaw
+// appends.
 func (r *Response) RawLen() int {
 	n := len(r.RawHead) + len(r.frames.text)
 	if r.wire != nil {
@@ -42,21 +46,40 @@ func (r *Response) RawLen() int {
 	return n
 }
 
-// AppendRaw appends the response as received, without interim responses: status line, fields and
-// body with their transfer and content codings, or as much as arrived of them. It needs
-// Options.KeepRaw, and must be called before Close.
-func (r *Response) AppendRaw(b []byte) []byte {
-	b = append(b, r.RawHead...)
+// manyFrames is from how many pieces of framing on AppendRaw copies: a hostile server sends a chunk for
+// each byte.
+const manyFrames = 256
+
+// AppendRaw appends the pieces of the response that follow RawHead, as received: the body with its
+// transfer and content codings, or as much as arrived of it. It needs Options.KeepRaw; the pieces
+// are valid until Close.
+func (r *Response) AppendRaw(pieces [][]byte) [][]byte {
 	if r.wire == nil {
-		return b
+		return pieces
 	}
+	if len(r.frames.marks) < manyFrames {
+		for piece := range r.pieces {
+			pieces = append(pieces, piece)
+		}
+		return pieces
+	}
+	all := make([]byte, 0, r.RawLen()-len(r.RawHead))
+	for piece := range r.pieces {
+		all = append(all, piece...)
+	}
+	return append(pieces, all)
+}
+
+// pieces yields the pieces of body and framing.
+func (r *Response) pieces(yield func([]byte) bool) {
 	body, at, from := *r.wire, 0, 0
 	for _, f := range r.frames.marks {
-		b = append(b, body[at:f.at]...)
-		b = append(b, r.frames.text[from:f.end]...)
+		if !yield(body[at:f.at]) || !yield(r.frames.text[from:f.end]) {
+			return
+		}
 		at, from = f.at, f.end
 	}
-	return append(b, body[at:]...)
+	yield(body[at:])
 }
 
 // spoil gives up the body of a response that arrived whole and could not be decoded.

@@ -29,6 +29,7 @@ type Encoder struct {
 	hash    hash.Hash
 	deflate deflate.Encoder
 	fields  []byte
+	about   []byte   // fields that both records of an exchange have
 	sum     []byte   // scratch
 	parts   [][]byte // scratch
 }
@@ -40,8 +41,10 @@ func NewEncoder(opt Options) *Encoder {
 	}
 	if opt.NewID == nil {
 		opt.NewID = func() ID { // unique, not secret
-			random := binary.LittleEndian.AppendUint64(make([]byte, 0, 16), rand.Uint64())
-			return NewID([16]byte(binary.LittleEndian.AppendUint64(random, rand.Uint64())))
+			var random [16]byte
+			binary.LittleEndian.PutUint64(random[:8], rand.Uint64())
+			binary.LittleEndian.PutUint64(random[8:], rand.Uint64())
+			return NewID(random)
 		}
 	}
 	return &Encoder{opt: opt, hash: opt.Digest.New()}
@@ -56,11 +59,11 @@ type Exchange struct {
 	Protocols []string   // such as "http/1.1", "tls/1.3"
 	Cipher    string     // of TLS, by its IANA name
 
-	Request   []byte // as sent; nil: not kept
-	Response  []byte // as received, without interim responses
-	Rest      []byte // what follows Response; with Parts, Response has at least the head
-	Parts     *Parts // of Response; nil: it is read to find them
-	Truncated string // why the response is not whole: [CutLength] and others; "": it is
+	Request   []byte   // as sent; nil: not kept
+	Response  []byte   // as received, without interim responses
+	Rest      [][]byte // pieces that follow Response; with Parts, Response has at least the head
+	Parts     *Parts   // of Response; nil: it is read to find them
+	Truncated string   // why the response is not whole: [CutLength] and others; "": it is
 
 	// Original is a capture with the same payload: the response is written as a revisit, without
 	// its body. For a 304 it is the capture that still holds.
@@ -125,7 +128,7 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 	}
 	block, rest := x.Response, x.Rest
 	c.Status = p.Status
-	if x.Truncated == "" && (p.Payload != nil || p.Head == len(block)+len(rest)) {
+	if x.Truncated == "" && (p.Payload != nil || p.Head == len(block) && len(rest) == 0) {
 		c.Payload = e.digest(p)
 	}
 	if x.Original == nil && x.Find != nil {
@@ -140,8 +143,9 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 		block, rest = block[:p.Head], nil
 	}
 
-	e.begin(c.Type, c.ID, x.Date)
-	e.about(x)
+	e.describe(x)
+	e.begin(c.Type, c.ID)
+	e.fields = append(e.fields, e.about...)
 	e.field("WARC-Truncated", x.Truncated)
 	e.field("WARC-Profile", profile)
 	if o := x.Original; o != nil {
@@ -153,12 +157,12 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 		e.digestField("WARC-Payload-Digest", c.Payload)
 	}
 	e.field("Content-Type", typeResponse)
-	b = e.end(b, c.Type == Response && !p.Coded, block, rest)
+	b = e.end(b, c.Type == Response && !p.Coded, block, rest...)
 	c.Length = len(b) - c.Start
 
 	if x.Request != nil {
-		e.begin(Request, e.opt.NewID(), x.Date)
-		e.about(x)
+		e.begin(Request, e.opt.NewID())
+		e.fields = append(e.fields, e.about...)
 		e.id("WARC-Concurrent-To", c.ID)
 		e.field("Content-Type", typeRequest)
 		b = e.end(b, false, x.Request)
@@ -168,7 +172,8 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 
 // Info appends a warcinfo record, which describes the records behind it.
 func (e *Encoder) Info(b []byte, id ID, at time.Time, filename string, about Header) []byte {
-	e.begin(Warcinfo, id, at)
+	e.begin(Warcinfo, id)
+	e.date("WARC-Date", at)
 	e.field("WARC-Filename", filename)
 	e.field("Content-Type", TypeFields)
 	return e.end(b, true, encodeFields(about))
@@ -188,7 +193,8 @@ type Note struct {
 // Note appends a record.
 func (e *Encoder) Note(b []byte, n *Note) ([]byte, ID) {
 	id := e.opt.NewID()
-	e.begin(n.Type, id, n.Date)
+	e.begin(n.Type, id)
+	e.date("WARC-Date", n.Date)
 	e.field("WARC-Target-URI", n.URL)
 	e.id("WARC-Warcinfo-ID", e.opt.Info)
 	e.id("WARC-Concurrent-To", n.ConcurrentTo)
@@ -217,24 +223,26 @@ func (e *Encoder) digest(p *Parts) Digest {
 	return Digest{e.opt.Digest, e.hash.Sum(nil)}
 }
 
-func (e *Encoder) begin(is Type, id ID, at time.Time) {
+func (e *Encoder) begin(is Type, id ID) {
 	e.fields = append(e.fields[:0], "WARC/1.1\r\n"...)
 	e.field("WARC-Type", string(is))
 	e.id("WARC-Record-ID", id)
-	e.date("WARC-Date", at)
 }
 
-// about writes what both records of an exchange say.
-func (e *Encoder) about(x *Exchange) {
+// describe sets about.
+func (e *Encoder) describe(x *Exchange) {
+	e.fields = e.fields[:0]
+	e.date("WARC-Date", x.Date)
 	e.field("WARC-Target-URI", x.URL)
 	if x.IP.IsValid() {
-		e.field("WARC-IP-Address", x.IP.String())
+		e.fields = endField(x.IP.AppendTo(beginField(e.fields, "WARC-IP-Address")))
 	}
 	for _, p := range x.Protocols {
 		e.field("WARC-Protocol", p)
 	}
 	e.field("WARC-Cipher-Suite", x.Cipher)
 	e.id("WARC-Warcinfo-ID", e.opt.Info)
+	e.about, e.fields = e.fields, e.about
 }
 
 // field writes a field, unless it is empty.
@@ -285,10 +293,11 @@ func appendField(b []byte, name, value string) []byte {
 const minCompressed = 512
 
 // end completes the fields and appends the record with the parts of its block, compressed or stored.
-func (e *Encoder) end(b []byte, compress bool, block ...[]byte) []byte {
+func (e *Encoder) end(b []byte, compress bool, block []byte, rest ...[]byte) []byte {
 	e.hash.Reset()
-	n := 0
-	for _, part := range block {
+	e.hash.Write(block)
+	n := len(block)
+	for _, part := range rest {
 		e.hash.Write(part)
 		n += len(part)
 	}
@@ -296,7 +305,7 @@ func (e *Encoder) end(b []byte, compress bool, block ...[]byte) []byte {
 	e.digestField("WARC-Block-Digest", Digest{e.opt.Digest, e.sum})
 	e.fields = endField(strconv.AppendInt(beginField(e.fields, "Content-Length"), int64(n), 10))
 	e.fields = endField(e.fields)
-	e.parts = append(append(append(e.parts[:0], e.fields), block...), []byte(recordEnd))
+	e.parts = append(append(append(e.parts[:0], e.fields, block), rest...), recordEndBytes)
 	b = e.member(b, compress && n >= minCompressed, e.parts)
 	clear(e.parts)
 	return b
@@ -304,6 +313,8 @@ func (e *Encoder) end(b []byte, compress bool, block ...[]byte) []byte {
 
 // recordEnd follows each block.
 const recordEnd = "\r\n\r\n"
+
+var recordEndBytes = []byte(recordEnd)
 
 // member appends a gzip member (RFC 1952) with the parts of a record.
 func (e *Encoder) member(b []byte, compress bool, parts [][]byte) []byte {
@@ -315,28 +326,34 @@ func (e *Encoder) member(b []byte, compress bool, parts [][]byte) []byte {
 	if compress {
 		b = e.deflate.Append(b, parts...)
 	} else {
-		b = slices.Grow(b, n+n/1000+64)
-		for i, part := range parts {
-			b = appendStored(b, part, i == len(parts)-1)
-		}
+		b = appendStored(b, n, parts)
 	}
 	b = binary.LittleEndian.AppendUint32(b, sum)
 	return binary.LittleEndian.AppendUint32(b, uint32(n))
 }
 
-// appendStored appends stored blocks of DEFLATE (RFC 1951, section 3.2.4); the last part of a member is
-// one block.
-func appendStored(b, data []byte, last bool) []byte {
-	for part := range slices.Chunk(data, 1<<16-1) {
-		head := byte(0)
-		if last {
-			head = 1
+// appendStored appends parts of n bytes together as stored blocks of DEFLATE (RFC 1951, section 3.2.4).
+func appendStored(b []byte, n int, parts [][]byte) []byte {
+	const longest = 1<<16 - 1
+	b = slices.Grow(b, n+n/1000+64)
+	room := 0 // in the block
+	for _, part := range parts {
+		for len(part) > 0 {
+			if room == 0 {
+				room = min(n, longest)
+				n -= room
+				last := byte(0)
+				if n == 0 {
+					last = 1
+				}
+				b = append(b, last)
+				b = binary.LittleEndian.AppendUint16(b, uint16(room))
+				b = binary.LittleEndian.AppendUint16(b, ^uint16(room))
+			}
+			k := min(len(part), room)
+			b = append(b, part[:k]...)
+			part, room = part[k:], room-k
 		}
-		n := uint16(len(part))
-		b = append(b, head)
-		b = binary.LittleEndian.AppendUint16(b, n)
-		b = binary.LittleEndian.AppendUint16(b, ^n)
-		b = append(b, part...)
 	}
 	return b
 }

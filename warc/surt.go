@@ -25,8 +25,8 @@ func SURT(url string) string {
 	rest, query, _ := strings.Cut(rest, "?")
 	rest = strings.TrimLeft(rest, "/")
 	authority, path, _ := strings.Cut(rest, "/")
-	key := append(appendHost(make([]byte, 0, len(url)+1), scheme, authority), ')')
-	key = append(key, keyOfPath(path)...)
+	var short [256]byte // keys are hardly ever longer
+	key := appendPath(append(appendHost(short[:0], scheme, authority), ')'), path)
 	if query = keyOfQuery(query); query != "" {
 		key = append(append(key, '?'), query...)
 	}
@@ -104,6 +104,27 @@ var (
 	}
 )
 
+// appendPath appends the key of a path.
+func appendPath(b []byte, path string) []byte {
+	start := len(b)
+	b = append(b, '/')
+	last := byte('/')
+	for _, c := range []byte(path) {
+		if special(c) || last == '/' && (c == '/' || c == '.' || c == '(') {
+			return append(b[:start], keyOfPath(path)...)
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		b, last = append(b, c), c
+	}
+	if last == '/' && path != "" {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// keyOfPath returns the key of any path.
 func keyOfPath(path string) string {
 	path = resolve("/" + unescape(path))
 	if strings.Contains(path, "/(") {
@@ -191,9 +212,12 @@ func unhex(c byte) int {
 	return -1
 }
 
-// escape encodes what a line of an index cannot hold, and what would change a URL's meaning.
+// special reports whether escape encodes a byte: what a line of an index cannot hold, and what would
+// change a URL's meaning.
+func special(c byte) bool { return c <= ' ' || c >= 0x7f || c == '#' || c == '%' }
+
+// escape encodes what is special.
 func escape(s string) string {
-	special := func(c byte) bool { return c <= ' ' || c >= 0x7f || c == '#' || c == '%' }
 	usual := 0
 	for usual < len(s) && !special(s[usual]) {
 		usual++

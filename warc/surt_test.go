@@ -36,6 +36,15 @@ func TestSURT(t *testing.T) {
 	}
 }
 
+// A path that needs little has the key that the rules for all paths give.
+func TestSURTOfPaths(t *testing.T) {
+	for _, path := range []string{"", "a", "a/", "A/b.HTML", "a//", "/", "//", ".", "./a", "a/.", "a/../b", "a/.b", "(S(4hqa0555fwsecu455xqckv45))/m.aspx", "a(b)/", "a%2F", "a b", "é", "~a"} {
+		if got, want := string(appendPath(nil, path)), keyOfPath(path); got != want {
+			t.Errorf("%q: %q, expected %q", path, got, want)
+		}
+	}
+}
+
 // A line has the form that pywb and ReplayWeb.page read, and is read again.
 func TestIndex(t *testing.T) {
 	x := Index{SURT("https://www.example.org/a?b&c"), noon.Truncate(time.Second), "https://www.example.org/a?b&c", "text/html", 200, "sha256:00", "a.warc.gz", 1386, 500}

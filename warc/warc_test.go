@@ -155,6 +155,15 @@ func TestExchange(t *testing.T) {
 					t.Errorf("%s: block %s, payload %s: %v", r.Type(), block, payload, err)
 				}
 			}
+			pieces := slices.Collect(slices.Chunk(received[len(received)-len(c.body):], 999))
+			other, _ := numbered(Options{Info: NewID([16]byte{0: 7})}).Exchange(nil, &Exchange{
+				URL: "https://example.org/a", Date: noon, IP: netip.MustParseAddr("192.0.2.7"),
+				Protocols: Protocols("HTTP/1.1", "TLS 1.3"), Cipher: "TLS_AES_128_GCM_SHA256",
+				Request: sent, Response: received[:len(received)-len(c.body)], Rest: pieces, Parts: parts(received),
+			})
+			if !bytes.Equal(other, file) {
+				t.Error("in pieces, the response has other records")
+			}
 			if strings.Contains(name, "gzip") && len(file) > len(received)+1600 {
 				t.Errorf("%d bytes for a response of %d", len(file), len(received))
 			}

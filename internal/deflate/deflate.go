@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// joined is the length, in bytes, up to which the parts of a text are copied together, so
-	// that matches cross them.
+	// joined is the length, in bytes, up to which parts of a text are copied together, so that
+	// matches cross them.
 	joined = 256 << 10
 	// maxBlock is the longest text of a block: that of a stored one.
 	maxBlock = 1<<16 - 1
@@ -34,21 +34,19 @@ type Encoder struct {
 // give the same bytes, whatever was compressed before.
 func (e *Encoder) Append(dst []byte, parts ...[]byte) []byte {
 	o := output{b: dst[:cap(dst)], w: len(dst)}
-	length := 0
+	e.text = e.text[:0]
 	for _, part := range parts {
-		length += len(part)
-	}
-	if length <= joined {
-		e.text = e.text[:0]
-		for _, part := range parts {
+		if len(e.text)+len(part) > joined {
+			e.blocks(&o, e.text, false)
+			e.text = e.text[:0]
+		}
+		if len(part) > joined {
+			e.blocks(&o, part, false)
+		} else {
 			e.text = append(e.text, part...)
 		}
-		e.blocks(&o, e.text, true)
-	} else {
-		for i, part := range parts {
-			e.blocks(&o, part, i == len(parts)-1)
-		}
 	}
+	e.blocks(&o, e.text, true)
 	o.align()
 	return o.b[:o.w]
 }

@@ -70,9 +70,13 @@ var tables = map[string][]string{
 		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
 		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
 	},
-	"a response of a loop, of 64 KiB or less, and its fields": {"fetch.Loop.raw", "warc.Encoder.fields", "warc.Encoder.parts", "warc.Encoder.sum", "internal/deflate.Encoder.text"},
-	"two files of the archive, 96 blocks of 64 KiB":           {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
-	"4,096 hosts, and 1,024 sitemaps, of a loop":              {"fetch.readers.weights", "fetch.Loop.known"},
+	"an exchange of a loop that is archived: its heads, and 512 pieces of its body": {
+		"fetch.archived.head", "fetch.archived.pieces", "fetch.archived.request",
+		"warc.Digest.Sum", "warc.Exchange.Protocols", "warc.Exchange.Request", "warc.Exchange.Response", "warc.Exchange.Rest", "warc.Parts.Payload",
+		"warc.Encoder.about", "warc.Encoder.fields", "warc.Encoder.parts", "warc.Encoder.sum", "internal/deflate.Encoder.text",
+	},
+	"two files of the archive, 96 blocks of 64 KiB": {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
+	"4,096 hosts, and 1,024 sitemaps, of a loop":    {"fetch.readers.weights", "fetch.Loop.known"},
 
 	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
 	"4,096 entries, and 128 certificates of at most 4 KiB, of a loop": {"httpclient.verifier.chains", "httpclient.verifier.issuers"},
