@@ -152,6 +152,9 @@ func (c *Conn) endData() {
 	case s != nil && !last:
 		c.idle()
 	}
+	if s != nil && !last && s.left == 0 && s.credit == 0 {
+		s.Grant(1) // some servers find that a body has ended only while they may send more: Apache
+	}
 	if s != nil && !s.closed && last {
 		s.end(nil)
 	}

@@ -98,7 +98,7 @@ func (s *stream) feed(t *aio.Task, total *limit) (waited time.Duration, failed *
 func (s *stream) extend() {
 	p, credit := &s.parser, s.h2.Credit()
 	switch {
-	case credit > max(s.client.opt.Window, len(*p.body))/4, p.state == inBody && int64(credit) >= p.left:
+	case credit > max(s.client.opt.Window, len(*p.body))/4, p.state == inBody && int64(credit) > p.left:
 	case s.tryRoom(s.lack()):
 		s.grant()
 	case credit == 0:
@@ -118,15 +118,15 @@ func (s *stream) lack() int {
 }
 
 // grant gives the server credit for what the body has room for; for one byte more if that is all that
-// is wanted, so that it shows when there is more.
+// is wanted, so that it shows when there is more, or nothing.
 func (s *stream) grant() {
 	p := &s.parser
 	n := min(cap(*p.body)-len(*p.body), p.room())
 	if n == p.room() {
 		n++
 	}
-	if p.state == inBody {
-		n = int(min(int64(n), p.left))
+	if p.state == inBody && int64(n) >= p.left {
+		n = int(p.left) + 1
 	}
 	s.h2.Grant(n - s.h2.Credit())
 }

@@ -1,0 +1,31 @@
+package http2
+
+import (
+	"testing"
+	"time"
+)
+
+// TestEndWithoutCredit: a server that has used up its credit with the last byte of a body may say that
+// it was the last. Some look only while they may send more.
+func TestEndWithoutCredit(t *testing.T) {
+	const length = "65535" // the first window
+	c, s, r := New(Options{}), newServer(t), &told{}
+	s.f.WriteSettings()
+	c.Feed(s.sent(), time.Time{})
+	if _, err := c.Open(get, nil, r); err != nil {
+		t.Fatal(err)
+	}
+	s.headers(1, false, ":status", "200", "content-length", length)
+	for range 3 {
+		s.f.WriteData(1, false, make([]byte, 16384))
+	}
+	s.f.WriteData(1, false, make([]byte, 16383))
+	c.Output()
+	if err := c.Feed(s.sent(), time.Time{}); err != nil || ours(t, c.Output()) != "WINDOW_UPDATE 1 1" || r.ended {
+		t.Errorf("%v, %s", err, r.String())
+	}
+	s.f.WriteData(1, true, nil)
+	if err := c.Feed(s.sent(), time.Time{}); err != nil || !r.ended {
+		t.Errorf("%v, %s", err, r.String())
+	}
+}
