@@ -151,7 +151,10 @@ func (t *Task) timeout(when int64, fn func(t *Task) error) error {
 	s := &scope{since: now}
 	s.deadline.owner = s
 	t.open(s)
-	defer t.close(s)
+	defer func() {
+		t.close(s)
+		s.task, s.parent = nil, nil // a dead entry of its timer may keep s for long
+	}()
 	if when <= now {
 		s.alarm()
 	} else {

@@ -28,23 +28,25 @@ const (
 
 // Client fetches over HTTP/1.1. It belongs to one loop.
 type Client struct {
-	loop     *aio.Loop
-	opt      Options
-	invalid  *Error            // the error of opt.UserAgent, opt.Header or opt.Auth
-	shared   Header            // of Options.Header, what is sent to every origin
-	secrets  Header            // what is sent to trusted ones
-	toProxy  string            // and its field Proxy-Authorization
-	header   header            // shared, and the client's own fields
-	auth     map[origin]string // values of the Authorization field
-	names    names
-	tls      *tls.Config
-	verifier verifier
-	sessions sessions
-	idle     pool
-	muxes    muxes
-	decoders decoders
-	decoding *aio.Quota
-	offLoop  struct { // for decoding off the loop
+	loop       *aio.Loop
+	opt        Options
+	invalid    *Error            // the error of opt.UserAgent, opt.Header or opt.Auth
+	shared     Header            // of Options.Header, what is sent to every origin
+	secrets    Header            // what is sent to trusted ones
+	toProxy    string            // and its field Proxy-Authorization
+	header     header            // shared, and the client's own fields
+	auth       map[origin]string // values of the Authorization field
+	names      names
+	tls        *tls.Config
+	verifier   verifier
+	warm       warmth
+	handshakes *aio.Semaphore
+	sessions   sessions
+	idle       pool
+	muxes      muxes
+	decoders   decoders
+	decoding   *aio.Quota
+	offLoop    struct { // for decoding off the loop
 		decoders decoders
 		turn     aio.Lock // held by the task that decodes
 	}
@@ -62,18 +64,19 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		opt.Resolver = dns.New(l, dns.Options{})
 	}
 	c := &Client{
-		loop:     l,
-		opt:      opt,
-		shared:   slices.DeleteFunc(slices.Clone(opt.Header), func(f Field) bool { return isSecret(f) || isForProxy(f) }),
-		auth:     authorizations(opt.Auth),
-		names:    names{resolver: opt.Resolver, overrides: opt.Resolve},
-		verifier: newVerifier(opt.RootCAs),
-		decoding: aio.NewQuota(l, decodeQuota),
-		wire:     buffers{max: opt.MaxKept},
-		decoded:  buffers{max: opt.MaxKept},
-		idle:     newPool(l, &opt),
-		sessions: newSessions(opt.MaxSessionBytes),
-		muxes:    newMuxes(),
+		loop:       l,
+		opt:        opt,
+		shared:     slices.DeleteFunc(slices.Clone(opt.Header), func(f Field) bool { return isSecret(f) || isForProxy(f) }),
+		auth:       authorizations(opt.Auth),
+		names:      names{resolver: opt.Resolver, overrides: opt.Resolve},
+		verifier:   newVerifier(opt.RootCAs),
+		handshakes: aio.NewSemaphore(mostHandshakes),
+		decoding:   aio.NewQuota(l, decodeQuota),
+		wire:       buffers{max: opt.MaxKept},
+		decoded:    buffers{max: opt.MaxKept},
+		idle:       newPool(l, &opt),
+		sessions:   newSessions(opt.MaxSessionBytes),
+		muxes:      newMuxes(),
 	}
 	c.header = newHeader(opt.UserAgent, c.shared)
 	c.tls = newTLSConfig(l, len(opt.Auth) > 0 || opt.Cookies != nil || slices.ContainsFunc(opt.Header, isSecret))

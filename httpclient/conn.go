@@ -58,6 +58,7 @@ type conn struct {
 	aio.Conn
 	exchange
 	route  route
+	host   string         // of the server, without a port
 	server netip.AddrPort // behind a proxy; invalid if the proxy has looked it up
 	lookup lookup
 	tls    *channel // nil for plain http
@@ -78,11 +79,49 @@ type conn struct {
 // Close also returns the reader's buffer.
 func (cn *conn) Close() error {
 	cn.reader.Close()
+	if cn.tls != nil {
+		cn.client.warm.drop(&cn.tls.get, &cn.tls.send)
+	}
 	return cn.Conn.Close()
 }
 
-// connect looks up the server of req and connects to it, or to its proxy. On failure tm says where
-// the time went.
+// open returns a new connection for req. On failure tm says where the time went.
+func (c *Client) open(t *aio.Task, req *Request, at route, total *limit, tm *Timing) (cn *conn, failed *Error) {
+	err := apart(t, "connect", func(t *aio.Task) error {
+		cn, failed = c.connect(t, req, at, total, tm)
+		return nil
+	})
+	if cn == nil {
+		if failed == nil { // cancelled before its first step
+			failed = classify(err, KindConnect)
+		}
+		return nil, failed
+	}
+	if at.tls {
+		failed = cn.secureInTurn(t, total, tm)
+	}
+	if failed == nil {
+		failed = cn.agree()
+	}
+	if failed != nil {
+		failed.Addr = cn.addr()
+		cn.hold.Release()
+		cn.Close()
+		return nil, failed
+	}
+	return cn, nil
+}
+
+// apart runs fn in a task of its own, whose stack ends with it: connecting needs a deep one, which a
+// task that then waits for its response would keep.
+func apart(t *aio.Task, name string, fn func(t *aio.Task) error) error {
+	return t.Group(func(g *aio.Group) error {
+		g.Go(name, fn)
+		return nil
+	})
+}
+
+// connect looks up the server of req and connects to it, or to its proxy.
 func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *Timing) (*conn, *Error) {
 	host, port, bad := req.server()
 	if bad != nil {
@@ -148,26 +187,15 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 		bad.local = noRoute(err, to)
 		return nil, bad
 	}
-	cn := &conn{Conn: raw, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw)}
+	cn := &conn{Conn: raw, route: at, host: host, server: server, lookup: found, reader: aio.NewReader(c.loop, raw)}
 	cn.client, cn.hold = c, c.opt.Meter.Open(req.Prompt)
 	cn.step = cn.feed
-	if bad := cn.agree(t, host, total, tm); bad != nil {
-		bad.Addr = cn.addr()
-		cn.hold.Release()
-		cn.Close()
-		return nil, bad
-	}
 	return cn, nil
 }
 
-// agree does the TLS handshake, if there is one, and settles the protocol.
-func (cn *conn) agree(t *aio.Task, host string, total *limit, tm *Timing) *Error {
+// agree settles the protocol.
+func (cn *conn) agree() *Error {
 	c := cn.client
-	if cn.route.tls {
-		if bad := cn.secure(t, host, total, tm); bad != nil {
-			return bad
-		}
-	}
 	switch {
 	case c.speaksHTTP2(cn):
 		cn.mux = newMux(cn)
@@ -178,14 +206,42 @@ func (cn *conn) agree(t *aio.Task, host string, total *limit, tm *Timing) *Error
 	return nil
 }
 
+// mostHandshakes is how many TLS handshakes of a client are under way at once: each has a deep stack
+// and the buffers of crypto/tls, and more would only compete for the processor until they are late.
+// One that takes longHandshake does not count any more, lest silent servers delay others.
+const (
+	mostHandshakes = 128
+	longHandshake  = time.Second
+)
+
+// secureInTurn is secure, when few enough handshakes are under way, in a task of its own. Waiting for
+// that is not the server's time.
+func (cn *conn) secureInTurn(t *aio.Task, total *limit, tm *Timing) (failed *Error) {
+	c := cn.client
+	if err := c.handshakes.Acquire(t); err != nil {
+		return classify(err, KindTLS)
+	}
+	late := c.loop.CallLater(longHandshake, c.handshakes.Release)
+	err := apart(t, "TLS handshake", func(t *aio.Task) error {
+		failed = cn.secure(t, total, tm)
+		return nil
+	})
+	if late.Cancel() {
+		c.handshakes.Release()
+	}
+	if failed == nil && err != nil { // cancelled before its first step
+		failed = classify(err, KindTLS)
+	}
+	return failed
+}
+
 // secure does the TLS handshake. Time that it waits for room is not the server's.
-func (cn *conn) secure(t *aio.Task, host string, total *limit, tm *Timing) *Error {
+func (cn *conn) secure(t *aio.Task, total *limit, tm *Timing) *Error {
 	c := cn.client
 	began := c.loop.Now()
 	patience := total.within(c.opt.TLSTimeout, began, KindTLSTimeout)
 	_ = cn.SetDeadline(patience.at)
-	var err error
-	cn.tls, err = c.handshake(t, cn, host, c.protocols(cn.route), func(t *aio.Task, n int) error {
+	err := c.handshake(t, cn, func(t *aio.Task, n int) error {
 		waited, failed := cn.holdMore(t, certBytes*n-plainChain-cn.hold.Size(), &patience)
 		if failed != nil {
 			return failed
@@ -311,6 +367,10 @@ func (cn *conn) do(t *aio.Task, req *Request, total limit) *Error {
 		t.OnLoop(cn.step)
 		cn.got = nil
 		cn.use(cn.used)
+		if p.empty() { // those were session tickets
+			c.wire.give(p.body)
+			p.body = nil
+		}
 		if cn.began.IsZero() && !p.empty() {
 			cn.timing.FirstByte = max(0, arrived.Sub(sent))
 		}

@@ -33,7 +33,8 @@
 // The bytes of a response go to a parser as they arrive, in pieces of any size, so the verdict on
 // a response does not depend on how the network cut it, and a connection that waits for its peer
 // holds no buffer of this package. Decrypting, parsing and decoding run on the loop's own stack:
-// the stack of a waiting task stays small. The TLS handshake has a task of its own, with its stack.
+// the stack of a waiting task stays small. Connecting and the TLS handshake have tasks of their own,
+// whose stacks end with them.
 //
 // # Connections
 //
@@ -42,8 +43,9 @@
 // is dropped; session tickets of a TLS server are accepted. If the end of a kept connection, or a
 // 408, crosses the request, the request is sent once more.
 //
-// TLS sessions are resumed, and certificates that were found valid are not verified again for an
-// hour. Over TLS, a body that ends with its connection is complete only if a
+// At most 128 TLS handshakes are under way at once, not counting those of more than a second. TLS
+// sessions are resumed, and certificates that were found valid are not verified again for an hour.
+// Over TLS, a body that ends with its connection is complete only if a
 // close_notify preceded the end: otherwise anybody on the path could have cut it (RFC 9112,
 // section 9.8). The client sends a close_notify when a response ends the connection; it sends none
 // when it closes a kept connection, since no task is there to write it.

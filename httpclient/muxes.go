@@ -80,7 +80,7 @@ func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, tota
 			}
 		}
 		if req.Fresh || !c.multiplexes(to) {
-			return c.connect(t, req, to, total, tm)
+			return c.open(t, req, to, total, tm)
 		}
 		first := c.muxes.meeting[to]
 		if first == nil {
@@ -107,7 +107,7 @@ func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, tota
 func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Timing) (*conn, *Error) {
 	m := new(meeting)
 	c.muxes.meeting[to] = m
-	cn, failed := c.connect(t, req, to, total, tm)
+	cn, failed := c.open(t, req, to, total, tm)
 	delete(c.muxes.meeting, to)
 	switch {
 	case failed != nil && failed.Kind != KindCanceled && failed.Kind != KindBlocked:

@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"hash"
 	"net"
+	"slices"
 )
 
 // Sizes of a record (RFC 8446, sections 5.1 and 5.2).
@@ -38,37 +39,74 @@ type suite struct {
 }
 
 // suites are the cipher suites whose records are handled here: both are AES-GCM.
-var suites = map[uint16]suite{
+var suites = map[uint16]*suite{
 	tls.TLS_AES_128_GCM_SHA256: {sha256.New, sha256.Size, 16},
 	tls.TLS_AES_256_GCM_SHA384: {sha512.New384, sha512.Size384, 32},
 }
 
 // half is one direction of a connection: records under the keys that follow from a secret.
 type half struct {
-	suite  suite
+	suite  *suite
 	secret []byte
-	aead   cipher.AEAD
+	key    []byte
 	iv     [12]byte
-	n      uint64 // of the next record
+	n      uint64      // of the next record
+	warm   *warmth     // of the client
+	aead   cipher.AEAD // of key, or nil
 }
 
 // newHalf returns the direction that a secret protects.
-func newHalf(s suite, secret []byte) (half, error) {
-	h := half{suite: s, secret: secret}
-	key, err := h.expand("key", s.key)
-	if err != nil {
+func newHalf(s *suite, secret []byte, warm *warmth) (half, error) {
+	h := half{suite: s, secret: secret, warm: warm}
+	var err error
+	if h.key, err = h.expand("key", s.key); err != nil {
 		return h, err
 	}
 	iv, err := h.expand("iv", len(h.iv))
-	if err != nil {
-		return h, err
-	}
 	copy(h.iv[:], iv)
-	block, err := aes.NewCipher(key)
-	if err == nil {
-		h.aead, err = cipher.NewGCM(block)
-	}
 	return h, err
+}
+
+// cipher returns the cipher of the key.
+func (h *half) cipher() cipher.AEAD {
+	if h.aead != nil {
+		return h.aead
+	}
+	block, err := aes.NewCipher(h.key)
+	if err != nil {
+		panic(err) // a key of the wrong size
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic(err)
+	}
+	h.warm.add(h)
+	h.aead = aead
+	return aead
+}
+
+// warmth are the directions of a client that were used last, and have their ciphers: a cipher takes
+// 750 bytes, and little time to make, so connections that wait have none.
+type warmth struct {
+	used [256]*half
+	next int
+}
+
+func (w *warmth) add(h *half) {
+	if old := w.used[w.next]; old != nil {
+		old.aead = nil
+	}
+	w.used[w.next] = h
+	w.next = (w.next + 1) % len(w.used)
+}
+
+// drop makes w forget the directions of a connection that is closed.
+func (w *warmth) drop(halves ...*half) {
+	for i, h := range w.used {
+		if slices.Contains(halves, h) {
+			w.used[i] = nil
+		}
+	}
 }
 
 // expand derives from the secret (RFC 8446, section 7.1).
@@ -81,9 +119,11 @@ func (h *half) expand(label string, size int) ([]byte, error) {
 // update changes to the next keys (section 7.2).
 func (h *half) update() error {
 	secret, err := h.expand("traffic upd", h.suite.size)
-	if err == nil {
-		*h, err = newHalf(h.suite, secret)
+	if err != nil {
+		return err
 	}
+	next, err := newHalf(h.suite, secret, h.warm)
+	h.secret, h.key, h.iv, h.n, h.aead = next.secret, next.key, next.iv, 0, nil
 	return err
 }
 
@@ -97,15 +137,16 @@ func (h *half) nonce() []byte {
 
 // seal appends content to b, in records of a kind.
 func (h *half) seal(b []byte, kind byte, content []byte) []byte {
+	aead := h.cipher()
 	for more := true; more; more = len(content) > 0 {
 		part := content[:min(len(content), maxRecord)]
 		content = content[len(part):]
 		head := len(b)
 		b = append(b, applicationRecord, 3, 3)
-		b = binary.BigEndian.AppendUint16(b, uint16(len(part)+1+h.aead.Overhead()))
+		b = binary.BigEndian.AppendUint16(b, uint16(len(part)+1+aead.Overhead()))
 		inner := len(b)
 		b = append(append(b, part...), kind)
-		b = h.aead.Seal(b[:inner], h.nonce(), b[inner:], b[head:inner])
+		b = aead.Seal(b[:inner], h.nonce(), b[inner:], b[head:inner])
 	}
 	return b
 }
@@ -116,7 +157,7 @@ func (h *half) open(record []byte) (kind byte, content []byte, err error) {
 		return 0, nil, ourAlert(alertUnexpected)
 	}
 	head, sealed := record[:recordHead], record[recordHead:]
-	content, err = h.aead.Open(sealed[:0], h.nonce(), sealed, head)
+	content, err = h.cipher().Open(sealed[:0], h.nonce(), sealed, head)
 	if err != nil {
 		return 0, nil, ourAlert(alertBadMAC)
 	}

@@ -165,19 +165,19 @@ func (k keyLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// handshake starts TLS over a connection with the server of a name, and offers it protocols.
-// arrived is called with the number of bytes that have arrived.
-func (c *Client) handshake(t *aio.Task, cn *conn, name string, protocols []string, arrived func(t *aio.Task, n int) error) (*channel, error) {
-	s := &shake{conn: cn.Conn, reader: cn.reader, arrived: arrived, secrets: make(map[string][]byte, 4)}
+// handshake starts TLS over a connection. arrived is called with the number of bytes that have
+// arrived.
+func (c *Client) handshake(t *aio.Task, cn *conn, arrived func(t *aio.Task, n int) error) error {
+	s := &shake{task: t, conn: cn.Conn, reader: cn.reader, arrived: arrived, secrets: make(map[string][]byte, 4)}
 	s.verify = func(certs []*x509.Certificate) error {
 		if c.opt.Insecure {
 			return nil
 		}
-		return c.verifier.verify(certs, name, c.loop.Wall())
+		return c.verifier.verify(certs, cn.host, c.loop.Wall())
 	}
 	ch := &channel{sessions: &c.sessions, origin: cn.route.host, shake: s}
 	config := c.tls.Clone()
-	config.ServerName, config.ClientSessionCache, config.NextProtos = name, ch, protocols
+	config.ServerName, config.ClientSessionCache, config.NextProtos = cn.host, ch, c.protocols(cn.route)
 	config.KeyLogWriter = keyLog{s}
 	config.VerifyConnection = func(state tls.ConnectionState) error {
 		if state.DidResume { // see Get
@@ -186,27 +186,22 @@ func (c *Client) handshake(t *aio.Task, cn *conn, name string, protocols []strin
 		return s.verify(state.PeerCertificates)
 	}
 	ch.lib = tls.Client(below{ch}, config)
-	err := t.Group(func(g *aio.Group) error {
-		g.Go("TLS handshake", func(t *aio.Task) error {
-			s.task = t
-			return ch.lib.Handshake()
-		})
-		return nil
-	})
+	err := ch.lib.Handshake()
 	s.reader.Discard(s.lent)
 	if err != nil {
 		if len(ch.out) > 0 { // an alert, if the peer accepts it at once
 			_ = cn.SetWriteDeadline(c.loop.Now().Add(1))
 			_, _ = cn.Write(t, ch.out)
 		}
-		return nil, err
+		return err
 	}
-	ch.take()
-	return ch, nil
+	c.takeOver(ch)
+	cn.tls = ch
+	return nil
 }
 
-// take takes over from crypto/tls after the handshake.
-func (ch *channel) take() {
+// takeOver takes a channel over from crypto/tls after the handshake.
+func (c *Client) takeOver(ch *channel) {
 	s := ch.shake
 	ch.shake = nil
 	state := ch.lib.ConnectionState()
@@ -227,8 +222,8 @@ func (ch *channel) take() {
 		return
 	}
 	var err error
-	if ch.get, err = newHalf(suite, get); err == nil {
-		ch.send, err = newHalf(suite, send)
+	if ch.get, err = newHalf(suite, get, &c.warm); err == nil {
+		ch.send, err = newHalf(suite, send, &c.warm)
 	}
 	ch.ours = err == nil
 }
