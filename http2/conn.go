@@ -13,8 +13,9 @@ import (
 type Options struct {
 	// Window is what a server may send on a stream before Stream.Grant, in bytes; 0: 64 KiB - 1.
 	Window int
-	// ConnWindow is what it may send on all streams before the first of it has arrived; 0: 1 MiB. It
-	// is at least 64 KiB - 1, which a server has from the start.
+	// ConnWindow is what it may send on all streams before the first of it has arrived; 0: 1 GiB, so
+	// that only the windows of streams count. It is at least 64 KiB - 1, which a server has from the
+	// start. One that uses it up may end a response badly: Node.js sends RST_STREAM for END_STREAM.
 	ConnWindow int
 	// MaxHead limits the fields of a response, as sent and as decoded with 32 bytes for each, in
 	// bytes; 0: 64 KiB.
@@ -22,16 +23,16 @@ type Options struct {
 }
 
 const (
-	defaultConnWindow = 1 << 20
+	defaultConnWindow = 1 << 30
 	defaultMaxHead    = 64 << 10
 
 	initialWindow = 1<<16 - 1 // of every stream and connection (RFC 9113, section 6.9.2)
 	maxWindow     = 1<<31 - 1
 	tableSize     = 4096 // bytes of a table of HPACK: the default, and the most that ours takes
 
-	// guessedStreams is how many streams are opened before the server has said how many it allows
-	// (RFC 9113, section 6.5.2, recommends that it allows no fewer).
-	guessedStreams = 100
+	// guessedStreams is how many streams are opened before the server has said how many it allows.
+	// More might be refused.
+	guessedStreams = 1
 )
 
 // Receiver takes a response. Its methods are called within Feed, and must not call it.
@@ -156,6 +157,9 @@ func (c *Conn) Held() int { return cap(c.input.payload) + cap(c.fields.block) + 
 
 // Streams returns how many streams are open.
 func (c *Conn) Streams() int { return len(c.streams) }
+
+// Known reports whether the server has said how many streams it allows.
+func (c *Conn) Known() bool { return c.peer.known }
 
 // Room returns how many more streams Open takes now.
 func (c *Conn) Room() int {

@@ -408,6 +408,7 @@ func TestConnWindow(t *testing.T) {
 	c := New(Options{Window: 1 << 16, ConnWindow: 1 << 17})
 	s := newServer(t)
 	s.f.WriteSettings()
+	c.Feed(s.sent(), time.Time{})
 	for id := uint32(1); id < 20; id += 2 {
 		if _, err := c.Open(get, nil, &told{}); err != nil {
 			t.Fatal(err)
@@ -447,10 +448,14 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestRoom: no more streams than the server allows, none when it goes away.
+// TestRoom: no more streams than the server allows, one until it has said how many, none when it goes
+// away.
 func TestRoom(t *testing.T) {
 	c := New(Options{})
 	s := newServer(t)
+	if c.Room() != 1 || c.Known() {
+		t.Errorf("at first there is room for %d", c.Room())
+	}
 	s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingMaxConcurrentStreams, Val: 1})
 	c.Feed(s.sent(), time.Time{})
 	first, err := c.Open(get, nil, &told{})
@@ -566,7 +571,7 @@ func TestServer(t *testing.T) {
 	defer ours.Close()
 	c := New(Options{Window: 10_000, ConnWindow: 70_000})
 	var all []*told
-	for n := range requests {
+	open := func(n int) {
 		r := &told{grants: true}
 		body := bytes.Repeat([]byte("b"), n*100)
 		method := "POST"
@@ -583,8 +588,12 @@ func TestServer(t *testing.T) {
 		r.stream = s
 		all = append(all, r)
 	}
+	open(0) // others when it is known how many the server takes
 	buf := make([]byte, 4096)
 	for c.Streams() > 0 {
+		for c.Room() > 0 && len(all) < requests {
+			open(len(all))
+		}
 		if c.Pending() > 0 {
 			if _, err := ours.Write(c.Output()); err != nil {
 				t.Fatal(err)

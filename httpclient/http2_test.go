@@ -148,7 +148,7 @@ func (p *h2Peer) answer(id uint32) {
 	p.WriteData(id, true, fmt.Appendf(nil, "%d.%d", p.n, id))
 }
 
-func newScripted(t *testing.T, play func(*h2Peer)) *scripted {
+func newScripted(t *testing.T, play func(*h2Peer), settings ...http2.Setting) *scripted {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -168,7 +168,7 @@ func newScripted(t *testing.T, play func(*h2Peer)) *scripted {
 			all.Go(func() {
 				defer conn.Close()
 				io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
-				p.WriteSettings()
+				p.WriteSettings(settings...)
 				play(p)
 				conn.(*net.TCPConn).CloseWrite() // unlike Close, no reset for what was not read
 				io.Copy(io.Discard, conn)
@@ -381,5 +381,52 @@ func TestHTTP2Cut(t *testing.T) {
 	})
 	if n := s.opened.Load(); n != 1 {
 		t.Errorf("%d connections, expected 1", n)
+	}
+}
+
+// TestHTTP2Settings: requests wait until a server has said how many streams it allows, and none is one
+// too many.
+func TestHTTP2Settings(t *testing.T) {
+	s := newScripted(t, func(p *h2Peer) {
+		var waiting []uint32
+		known, open := false, 0
+		for {
+			f, err := p.ReadFrame()
+			if err != nil {
+				return
+			}
+			switch f := f.(type) {
+			case *http2.SettingsFrame:
+				known = known || f.IsAck()
+			case *http2.HeadersFrame:
+				if open++; open > 5 || open > 1 && !known {
+					t.Errorf("%d streams, settings known: %t", open, known)
+				}
+				waiting = append(waiting, f.StreamID)
+			}
+			if known {
+				for _, id := range waiting {
+					p.answer(id)
+				}
+				waiting, open = nil, 0
+			}
+		}
+	}, http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 5})
+	onLoop(t, http2Only, func(task *aio.Task, c *httpclient.Client) error {
+		return task.Group(func(g *aio.Group) error {
+			for range 20 {
+				g.Go("get", func(task *aio.Task) error {
+					res, err := c.Do(task, s.get())
+					if err == nil {
+						res.Close()
+					}
+					return err
+				})
+			}
+			return nil
+		})
+	})
+	if n := s.opened.Load(); n > 4 {
+		t.Errorf("%d connections, expected at most 4", n)
 	}
 }

@@ -23,6 +23,7 @@ type mux struct {
 	writing aio.Lock
 	arrived time.Time // when what was read last arrived
 	users   int       // exchanges
+	meeting *meeting  // until it is known how many streams the server takes; then nil
 	failed  *Error    // why nothing works any more
 }
 
@@ -129,12 +130,23 @@ func (m *mux) take(t *aio.Task, b []byte) {
 		}
 	})
 	m.cn.use(used)
+	if m.h2.Known() {
+		m.met()
+	}
 	switch {
 	case err != nil:
 		m.end(kindOfH2(err))
 	case m.cn.ended:
 		m.h2.EOF()
 		m.end(fail(KindEarlyEnd, "the connection ended"))
+	}
+}
+
+// met lets those go on who wait to learn what the server takes.
+func (m *mux) met() {
+	if m.meeting != nil {
+		m.cn.client.met(m.cn.route, m.meeting)
+		m.meeting = nil
 	}
 }
 
@@ -146,6 +158,7 @@ func (m *mux) end(failed *Error) {
 	m.failed = failed
 	m.h2.Close() // which tells those that wait
 	m.cn.client.part(m.cn)
+	m.met()
 }
 
 // leave takes in that an exchange has ended. The last keeps the connection, or closes it.
@@ -156,6 +169,7 @@ func (m *mux) leave(t *aio.Task) {
 		return
 	}
 	c.part(m.cn)
+	m.met()
 	m.cn.hold.Release()
 	if !m.usable() || m.cn.tls != nil && !m.cn.tls.lasting() {
 		m.cn.Close()

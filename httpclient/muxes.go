@@ -16,8 +16,8 @@ type muxes struct {
 	meeting map[route]*meeting
 }
 
-// meeting is the first connection to a server whose protocol is not known: others wait for it, as it
-// may serve them all.
+// meeting is a new connection to a server of which it is not known what it takes: its protocol, and how
+// many streams. Others wait, as it may serve them all.
 type meeting struct {
 	lot    aio.Lot
 	failed *Error
@@ -108,17 +108,26 @@ func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Tim
 	m := new(meeting)
 	c.muxes.meeting[to] = m
 	cn, failed := c.open(t, req, to, total, tm)
-	delete(c.muxes.meeting, to)
 	switch {
 	case failed != nil && failed.Kind != KindCanceled && failed.Kind != KindBlocked:
 		m.failed = failed
 	case cn != nil && cn.mux != nil:
 		c.muxes.busy[to] = append(c.muxes.busy[to], cn)
+		cn.mux.meeting = m // until its settings are there
+		return cn, failed
 	case cn != nil:
 		c.speaksPlain(to)
 	}
-	m.lot.UnparkAll(nil)
+	c.met(to, m)
 	return cn, failed
+}
+
+// met lets those go on who wait for a meeting.
+func (c *Client) met(to route, m *meeting) {
+	if c.muxes.meeting[to] == m {
+		delete(c.muxes.meeting, to)
+	}
+	m.lot.UnparkAll(nil)
 }
 
 // speaksPlain remembers that a server is to be spoken to in HTTP/1.1.
