@@ -91,9 +91,10 @@ func (c *config) openJob(shares budget.Shares, disk *engine.Disk) (*job.Job, err
 	if err == nil {
 		var urls []weburl.URL
 		urls, err = j.Plan.SeedURLs()
+		posts, _ := seed.PostsOf(j.Plan.Posts) // job.Open has checked the plan
 		c.seeds = nil
 		for _, u := range urls {
-			c.seeds = append(c.seeds, engine.Seed{URL: u, Guessed: slices.Contains(j.Plan.Guessed, u.String())})
+			c.seeds = append(c.seeds, engine.Seed{URL: u, Guessed: slices.Contains(j.Plan.Guessed, u.String()), Post: posts[u.Post()]})
 		}
 	}
 	if err != nil { // job.Open has checked the plan: this cannot be

@@ -25,12 +25,24 @@ func (o *Options) plan(seeds []engine.Seed) job.Plan {
 			p.Guessed = append(p.Guessed, s.URL.String())
 		}
 	}
-	p.Seeds = job.Union(p.Seeds)
+	p.Seeds, p.Posts = job.Union(p.Seeds), o.plannedPosts()
 	from, to := reflect.ValueOf(o).Elem(), reflect.ValueOf(&p).Elem()
 	for _, f := range job.Frozen {
 		to.FieldByName(f.Name).Set(freeze(from.FieldByName(f.Name), to.FieldByName(f.Name).Type()))
 	}
 	return p
+}
+
+// plannedPosts returns Posts without what is secret in their URLs.
+func (o *Options) plannedPosts() []Post {
+	var all []Post
+	for _, p := range o.Posts {
+		if s, err := p.Read(); err == nil { // else the options are checked elsewhere
+			p.URL = s.URL.Canonical().String()
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 // thaw takes the frozen options of a plan into o. Its error is that of a damaged plan.

@@ -13,7 +13,7 @@ import (
 // perRun lists the options that may differ between the runs of a job. Every other field of Options
 // is frozen: it decides which URLs belong to the crawl, or what the job keeps of them.
 var perRun = []string{
-	"SeedSeq", "Seeds", // compared separately: see job.Plan
+	"SeedSeq", "Seeds", "Posts", // compared separately: see job.Plan
 	"Limit", "MaxTime", "GiveUp",
 	"Concurrency", "PerHost", "PerDomain", "PerAddress", "Delay", "DomainDelay", "AddressDelay", "RateLimit", "Memory",
 	"Timeout", "DialTimeout", "TLSTimeout", "FirstByteTimeout", "IdleTimeout", "MinRate", "Retries", "MaxBody",

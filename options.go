@@ -27,6 +27,7 @@ import (
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/sys/unix"
@@ -38,7 +39,8 @@ type Options struct {
 	// Where it starts, and where it goes.
 
 	Seeds   []string                 // http and https URLs; without a scheme, see ReadSeed; user and password are for their origins (see Auth)
-	SeedSeq iter.Seq2[string, error] // more of them, read while the crawl runs; an error ends the crawl
+	Posts   []Post                   // POST requests to start from, each sent once: see Post
+	SeedSeq iter.Seq2[string, error] // more of Seeds, read while the crawl runs; an error ends the crawl
 	Scope   Scope                    // which links are followed; empty: ScopeHost
 	Include []*regexp.Regexp         // if any, follow only links that one of them matches
 	Exclude []*regexp.Regexp         // do not follow links that one of them matches
@@ -210,7 +212,7 @@ func (o Options) check() (*config, error) {
 }
 
 func (c *config) checkSeeds() error {
-	if len(c.Seeds) == 0 && c.SeedSeq == nil && c.Job == "" { // a resumed job has its own
+	if len(c.Seeds) == 0 && len(c.Posts) == 0 && c.SeedSeq == nil && c.Job == "" { // a resumed job has its own
 		return &OptionError{Option: "Seeds", Err: job.ErrNoSeed}
 	}
 	for _, s := range c.Seeds {
@@ -218,12 +220,26 @@ func (c *config) checkSeeds() error {
 		if err != nil {
 			return &OptionError{Option: "Seeds", Err: err}
 		}
-		c.seeds = append(c.seeds, engine.Seed{URL: from.URL, Guessed: from.Guessed})
-		if from.Credential != nil {
-			c.Auth = append(slices.Clip(c.Auth), *from.Credential)
+		c.addSeed(from, nil)
+	}
+	for i := range c.Posts {
+		from, err := c.Posts[i].Read()
+		if err != nil {
+			return &OptionError{Option: "Posts", Err: err}
 		}
+		c.addSeed(from, &c.Posts[i])
+	}
+	if _, err := seed.PostsOf(c.Posts); err != nil {
+		return &OptionError{Option: "Posts", Err: err}
 	}
 	return nil
+}
+
+func (c *config) addSeed(s Seed, sent *Post) {
+	c.seeds = append(c.seeds, engine.Seed{URL: s.URL, Guessed: s.Guessed, Post: sent})
+	if s.Credential != nil {
+		c.Auth = append(slices.Clip(c.Auth), *s.Credential)
+	}
 }
 
 func (c *config) checkNames() (err error) {

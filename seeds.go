@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"net/url"
+
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
@@ -30,6 +32,25 @@ const GuessPatience = seed.Patience
 
 // ReadListedSeed is ReadSeed for a line of a list, which has no credentials.
 func ReadListedSeed(s string) (Seed, error) { return seed.ReadListed(s) }
+
+// Post is a POST request that a crawl starts from, PostForm and PostMultipart those of forms, Part a
+// field or file of such a form.
+type (
+	Post = seed.Post
+	Part = seed.Part
+)
+
+// MaxPost bounds the body of a Post, in bytes.
+const MaxPost = seed.MaxPost
+
+// PostForm returns the request that a browser sends for a form with fields.
+func PostForm(to string, fields url.Values) Post { return seed.PostForm(to, fields) }
+
+// PostMultipart returns the request that a browser sends for a form with files.
+func PostMultipart(to string, parts ...Part) Post { return seed.PostMultipart(to, parts...) }
+
+// ReadKnownSeed is ReadListedSeed for a URL that a job may know: that of a POST stays one.
+func ReadKnownSeed(s string) (Seed, error) { return seed.ReadKnown(s) }
 
 // WithoutSecrets returns the text of a URL, valid or not, without what may be its user and
 // password.

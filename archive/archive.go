@@ -133,7 +133,7 @@ func (a *Archive) Similar(url string, most int) ([]Capture, error) {
 				return nil, err
 			}
 			known := func(other Capture) bool { return other.URL == c.URL }
-			if c.Status < 400 && (i < sameFile || isHTML(c.MIME)) && !slices.ContainsFunc(found, known) {
+			if c.Status < 400 && c.Method == "" && (i < sameFile || isHTML(c.MIME)) && !slices.ContainsFunc(found, known) {
 				found = append(found, c)
 			}
 			if scanned++; len(found) == most || scanned == mostScanned {
@@ -240,10 +240,11 @@ func (s *source) listed(most int) (pages []Page, err error) {
 			Title       string `json:"title"`
 			Status      int    `json:"status"`
 			ContentType string `json:"content_type"`
+			Method      string `json:"method"`
 			Started     string `json:"started"`
 			TS          string `json:"ts"`
 		}
-		isPage := json.Unmarshal(line, &p) == nil && p.URL != "" && len(p.URL) <= mostURL && (p.Status == 0 || p.Status == 200) &&
+		isPage := json.Unmarshal(line, &p) == nil && p.Method != "POST" && p.URL != "" && len(p.URL) <= mostURL && (p.Status == 0 || p.Status == 200) &&
 			(p.ContentType == "" || isHTML(mediaType(p.ContentType)))
 		at, err := time.Parse(time.RFC3339Nano, cmp.Or(p.Started, p.TS))
 		if isPage && err == nil && (p.TS != "" || p.Status == 200) {
@@ -262,7 +263,7 @@ func (s *source) html(most int) (pages []Page, err error) {
 		if len(pages) == most {
 			break
 		}
-		if n := len(pages); n > 0 && pages[n-1].URL == c.URL || c.Status != 200 || !isHTML(c.MIME) || len(c.URL) > mostURL {
+		if n := len(pages); n > 0 && pages[n-1].URL == c.URL || c.Status != 200 || c.Method != "" || !isHTML(c.MIME) || len(c.URL) > mostURL {
 			continue
 		}
 		pages = append(pages, Page{URL: c.URL, Date: c.Date})

@@ -82,6 +82,28 @@ func (a *Archive) ID(url string, at time.Time) warc.ID {
 // overhead is more than the fields of the two records take, in bytes.
 const overhead = 2 << 10
 
+// Post is what the request of an exchange has sent.
+type Post struct {
+	Identity string // of the URL: see weburl.URL.Identity
+	Type     string
+	Body     []byte
+}
+
+// EncodePost is Encode for a POST. Its response is whole: a revisit is found by a URL, which others
+// have too.
+func (a *Archive) EncodePost(x *warc.Exchange, p Post, mime string) *Capture {
+	e := a.encoders.Get().(*warc.Encoder)
+	defer a.encoders.Put(e)
+	x.ID = a.ID(p.Identity, x.Date)
+	x.Request = append(x.Request, p.Body...)
+	c := a.captures.Get().(*Capture)
+	var made warc.Capture
+	c.Records, made = e.Exchange(c.Records, x)
+	c.Index = indexOf(x, mime, &made)
+	c.Index.Posted(p.Type, p.Body)
+	return c
+}
+
 // Encode makes the capture of an exchange, whose parts are known. Its date must be whole
 // microseconds, as the records have it. past is the last capture of the URL, of an earlier visit;
 // mime is the media type of the response.
@@ -119,13 +141,7 @@ func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *
 	}
 	var made warc.Capture
 	c.Records, made = e.Exchange(c.Records, x)
-	c.Index = warc.Index{
-		Key: warc.SURT(x.URL), Date: x.Date, URL: x.URL, MIME: mime, Status: made.Status,
-		Digest: made.Payload.String(), Length: int64(made.Length),
-	}
-	if made.Payload.Sum == nil {
-		c.Index.Digest = ""
-	}
+	c.Index = indexOf(x, mime, &made)
 	switch {
 	case made.Type == warc.Revisit:
 		c.Index.MIME = "warc/revisit"
@@ -139,6 +155,15 @@ func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *
 	return c
 }
 
+// indexOf returns the line of an exchange.
+func indexOf(x *warc.Exchange, mime string, made *warc.Capture) warc.Index {
+	line := warc.Index{Key: warc.SURT(x.URL), Date: x.Date, URL: x.URL, MIME: mime, Status: made.Status, Length: int64(made.Length)}
+	if made.Payload.Sum != nil {
+		line.Digest = made.Payload.String()
+	}
+	return line
+}
+
 // Failure makes a metadata record of a URL without a response.
 func (a *Archive) Failure(r *record.Record) *Capture {
 	return a.Note(r.URL, r.Started, warc.Header{
@@ -150,6 +175,7 @@ func (a *Archive) Failure(r *record.Record) *Capture {
 func (a *Archive) Note(url string, at time.Time, fields warc.Header) *Capture {
 	e := a.encoders.Get().(*warc.Encoder)
 	defer a.encoders.Put(e)
+	url, _, _ = strings.Cut(url, "#") // of a POST
 	records, _ := e.Note(nil, &warc.Note{Type: warc.Metadata, URL: url, Date: at, ContentType: warc.TypeFields, Block: warc.Fields(fields)})
 	return &Capture{Records: records}
 }

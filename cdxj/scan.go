@@ -24,6 +24,7 @@ func Scan(name string, from io.Reader, see func(*warc.Record, *warc.Message) err
 		in = warc.NewReader(counted)
 	}
 	var last *warc.Index // its end is not known yet
+	var p pairs
 	shared := false
 	for {
 		r, err := in.Next()
@@ -41,6 +42,9 @@ func Scan(name string, from io.Reader, see func(*warc.Record, *warc.Message) err
 			return err
 		default:
 			end = r.Offset
+		}
+		if err == nil && !r.Shared {
+			p.next(last, r)
 		}
 		if last != nil && end > last.Offset {
 			last.Length = end - last.Offset
@@ -66,6 +70,7 @@ func Scan(name string, from io.Reader, see func(*warc.Record, *warc.Message) err
 		} else if err != nil {
 			return err
 		}
+		p.take(last, r)
 	}
 }
 

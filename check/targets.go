@@ -104,7 +104,7 @@ func openTargets(ctx context.Context, dir string, canon weburl.RuleSet, accept [
 	return t, nil
 }
 
-func (t *targets) keyOf(u weburl.URL) key { return t.canon.Apply(u).Fingerprint() }
+func (t *targets) keyOf(u weburl.URL) key { return t.canon.Identity(u).Fingerprint() }
 
 func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 	i, ok := t.at[k]

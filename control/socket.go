@@ -46,11 +46,11 @@ func commands(v *inspect.View) map[string]ctl.Command {
 			return each(v.Origins(ctx, names))
 		}),
 		commandWhy: command(func(ctx context.Context, args []string) iter.Seq2[inspect.Why, error] {
-			u, err := seed.Parse(first(args))
+			s, err := seed.ReadKnown(first(args))
 			if err != nil {
 				return failed[inspect.Why](err)
 			}
-			return only(v.Why(ctx, u))
+			return only(v.Why(ctx, s.URL))
 		}),
 		commandDo: command(func(ctx context.Context, args []string) iter.Seq2[string, error] {
 			o, err := ParseOrder(args...)

@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -19,7 +20,8 @@ import (
 // Seed is a URL to start from.
 type Seed struct {
 	URL     weburl.URL
-	Guessed bool // its scheme is: see fetch.GuessedRank
+	Guessed bool       // its scheme is: see fetch.GuessedRank
+	Post    *seed.Post // what is sent to it; nil: it is a GET
 }
 
 // ArchiveConfig configures the files of an archive.

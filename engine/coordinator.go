@@ -84,7 +84,7 @@ const mostUnsaved = 4 << 20
 
 func newCoordinator(cfg *Config) *Coordinator {
 	d := &Coordinator{cfg: cfg, bounds: scope.New(cfg.Fetch.Scope), ending: ending{patience: DrainTime}}
-	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(min(cfg.Shares.Bodies/2, mostUnsaved))), Bounds: d.bounds}
+	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(min(cfg.Shares.Bodies/2, mostUnsaved))), Bounds: d.bounds, Posts: postsOf(cfg.Seeds)}
 	if cfg.Duplicates > 0 {
 		d.shared.Duplicates = duplicates.New(cfg.Duplicates)
 	}
@@ -251,7 +251,7 @@ func (d *Coordinator) crawl(t *aio.Task) error {
 
 // excluded judges a pending URL by the exclusions that are younger than it.
 func (d *Coordinator) excluded(u weburl.URL) (kind, reason string) {
-	s := u.String()
+	s := u.Canonical().String()
 	for _, re := range d.cfg.Late {
 		if re.MatchString(s) {
 			return record.KindExcluded, re.String()

@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -60,7 +61,18 @@ func (s *seeds) releaseAll() {
 func (d *Coordinator) canonicalSeeds() []weburl.URL {
 	var all []weburl.URL
 	for _, s := range d.cfg.Seeds {
-		all = append(all, d.cfg.Fetch.Canon.Apply(s.URL))
+		all = append(all, d.cfg.Fetch.Canon.Identity(s.URL))
+	}
+	return all
+}
+
+// postsOf returns what seeds send.
+func postsOf(seeds []Seed) seed.Posts {
+	all := make(seed.Posts)
+	for _, s := range seeds {
+		if s.Post != nil {
+			all[s.Post.Digest()] = s.Post
+		}
 	}
 	return all
 }
@@ -83,21 +95,21 @@ func (d *Coordinator) seedURLs(seeds ...weburl.URL) iter.Seq[weburl.URL] {
 // addSeed adds a seed, and reports whether it is new.
 func (d *Coordinator) addSeed(s Seed) bool {
 	c := &d.cfg.Fetch
-	u := c.Canon.Apply(s.URL)
+	u := c.Canon.Identity(s.URL)
 	d.open(u)
 	if !c.Distrust {
 		d.openNetwork(fetch.WrittenNetwork(u))
 	}
-	seed := frontier.URL{URL: u}
+	added := frontier.URL{URL: u}
 	if s.Guessed {
-		seed.Rank = fetch.GuessedRank
+		added.Rank = fetch.GuessedRank
 	}
-	added := d.frontier.Add(seed)
+	isNew := d.frontier.Add(added)
 	if c.NoRobots { // no robots.txt will name its sitemaps
 		d.addSitemaps(c.HostSitemaps(d.bounds, frontier.URL{URL: u}, new(robots.Robots), nil))
 	}
 	d.changed()
-	return added
+	return isNew
 }
 
 // listPause is how long the levels of a crawl to a depth wait for the next seed of a list. The list

@@ -67,7 +67,7 @@ func (k *kind) isAbout(url weburl.URL) bool {
 	case k.ofPath:
 		return k.urls.MatchString(url.RequestTarget())
 	}
-	return k.urls.MatchString(url.String())
+	return k.urls.MatchString(url.Canonical().String())
 }
 
 // Match is a part of a page that a field has been taken from.

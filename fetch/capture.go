@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -36,6 +37,7 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 		return nil
 	}
 	at = at.UTC().Truncate(time.Microsecond)
+	sent, _ := f.shared.Posts.Of(u) // fetch has found it
 	n := res.RawLen()
 	if n > bigRaw { // while it is encoded there are the response as received, and its member, which may be as long
 		if err := res.Make(t, 2*n); err != nil {
@@ -43,10 +45,10 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 		}
 	}
 	if n <= longRaw {
-		t.OnLoop(func() { out.Capture = f.archived.encode(a, out, u, res, at, cut) })
+		t.OnLoop(func() { out.Capture = f.archived.encode(a, out, sent, u, res, at, cut) })
 	} else {
 		made, err := aio.Offload(t, func(context.Context) (*capture.Capture, error) {
-			return new(archived).encode(a, out, u, res, at, cut), nil
+			return new(archived).encode(a, out, sent, u, res, at, cut), nil
 		})
 		if err != nil {
 			res.Keep(-2 * n)
@@ -74,7 +76,7 @@ type archived struct {
 }
 
 // encode makes the capture of an exchange: see Loop.archive.
-func (x *archived) encode(a *capture.Archive, out *Outcome, u weburl.URL, res *httpclient.Response, at time.Time, cut string) *capture.Capture {
+func (x *archived) encode(a *capture.Archive, out *Outcome, sent *seed.Post, u weburl.URL, res *httpclient.Response, at time.Time, cut string) *capture.Capture {
 	x.request = a.Public(x.request[:0], res.Sent)
 	x.head = append(x.head[:0], res.RawHead...)
 	x.pieces = res.AppendRaw(x.pieces[:0])
@@ -90,7 +92,7 @@ func (x *archived) encode(a *capture.Archive, out *Outcome, u weburl.URL, res *h
 		x.parts.Digest = warc.Digest{Algorithm: warc.SHA256, Sum: out.content[:]}
 	}
 	x.Exchange = warc.Exchange{
-		URL: u.String(), Date: at, IP: res.Addr.Addr(), Protocols: warc.Protocols(res.Proto, ""),
+		URL: u.Canonical().String(), Date: at, IP: res.Addr.Addr(), Protocols: warc.Protocols(res.Proto, ""),
 		Request: x.request, Response: x.head, Rest: x.pieces, Parts: &x.parts, Truncated: cut,
 	}
 	if res.TLS != nil {
@@ -101,7 +103,11 @@ func (x *archived) encode(a *capture.Archive, out *Outcome, u weburl.URL, res *h
 	if known := out.URL.Known; known != nil {
 		past = known.Capture
 	}
-	return a.Encode(&x.Exchange, past, record.MediaType(record.BriefContentType(res.Header.Get("Content-Type"))))
+	mime := record.MediaType(record.BriefContentType(res.Header.Get("Content-Type")))
+	if sent != nil {
+		return a.EncodePost(&x.Exchange, capture.Post{Identity: u.String(), Type: sent.ContentType(), Body: sent.Body}, mime)
+	}
+	return a.Encode(&x.Exchange, past, mime)
 }
 
 // captured notes the capture for the next visit, with what compare has taken from the response.

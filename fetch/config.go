@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -54,6 +55,7 @@ type Shared struct {
 	Outcomes   *budget.Meter     // big outcomes that are not saved yet
 	Bounds     *scope.Bounds     // the coordinator's
 	Duplicates *duplicates.Index // first pages of each content; nil: none are remembered
+	Posts      seed.Posts        // what seeds send
 }
 
 // Report is how a loop reaches the coordinator: it posts calls of these to its loop.
@@ -76,8 +78,8 @@ type Hooks struct {
 
 // Request is a request that Hooks.OnRequest may change or refuse.
 type Request struct {
-	URL    weburl.URL
-	From   string // page that linked here; empty for a seed
+	URL    weburl.URL // of a POST, with the fragment by which the crawl knows it
+	From   string     // page that linked here; empty for a seed
 	Depth  int
 	Tries  int               // earlier ones
 	Header httpclient.Header // fields to send besides, or instead of, those of Options, which an empty value removes; the hook may change them

@@ -21,6 +21,7 @@ func (f *Loop) redirect(out *Outcome, location string) {
 	}
 	r.Redirect = to.String()
 	out.Read = out.URL.Known == nil || out.URL.Known.Redirect != r.Redirect
+	digest := keptPost(&out.URL, r.Status)
 	standard := to.Canonical()
 	to = f.cfg.Canon.Apply(to)
 	switch {
@@ -37,6 +38,10 @@ func (f *Loop) redirect(out *Outcome, location string) {
 	if reason != "" {
 		out.Drop(reason)
 		return
+	}
+	if digest != "" {
+		to = to.WithPost(digest)
+		r.Redirect = to.String()
 	}
 	f.mention(out.URL.URL, to)
 	f.refer(out, to)

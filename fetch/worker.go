@@ -23,8 +23,13 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 	out.Again = u.Known != nil
 	started := f.loop.Now()
 	req := f.request(l, u.URL)
-	req.Cut = IsSitemap(u)                                                      // the part that came is of use
-	if f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero() { // a 304 refers to a capture
+	req.Cut = IsSitemap(u) // the part that came is of use
+	if err := f.makePost(&req, u.URL); err != nil {
+		out.Record = f.newRecord(u, started)
+		out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, string(httpclient.KindScheme), err.Error()
+		return out, nil
+	}
+	if req.Method == "" && (f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero()) { // a 304 refers to a capture
 		req.Header = conditions(u.Known)
 	}
 	f.cfg.check(&req, &u)
@@ -53,7 +58,7 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 			return out, f.archive(t, &out, u.URL, res, f.when(started), cut)
 		}
 	}
-	if again := mayPass(res.Status); u.Tries < f.retries(&u) && (again || dislikesHead(&req, res.Status, nil)) {
+	if again := mayPass(res.Status); u.Tries < f.retries(&u) && (again && repeatable(&req, res, nil) || dislikesHead(&req, res.Status, nil)) {
 		out.Retry, out.AtOnce, out.Try = true, !again, frontier.Try{Status: res.Status}
 		return out, nil
 	}
@@ -96,7 +101,7 @@ func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Respo
 	var e *httpclient.Error
 	errors.As(err, &e)
 	out.AtOnce, out.Result.Total = errors.Is(e, httpclient.ErrStale) || dislikesHead(req, 0, e), e.Timing.Total
-	if !out.AtOnce {
+	if !out.AtOnce && repeatable(req, res, e) { // else it would be sent again
 		out.blameNetwork(e)
 		if res == nil {
 			blameHost(&out.Result, e)
@@ -106,6 +111,7 @@ func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Respo
 	switch {
 	case guessed:
 		out.Instead = &instead
+	case !repeatable(req, res, e):
 	case errors.Is(e, httpclient.ErrNoRoom) && out.URL.Tries < f.cfg.Retries+crowdedTries:
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
@@ -160,6 +166,9 @@ func newRecord(u frontier.URL, visit int, started time.Time) *record.Record {
 		Role:    RoleOf(&u),
 		Tries:   u.Tries + 1,
 		Started: started.UTC().Truncate(time.Millisecond),
+	}
+	if u.URL.Post() != "" {
+		r.Method = methodPost
 	}
 	if visit > 1 {
 		r.Visit = visit

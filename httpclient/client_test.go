@@ -155,8 +155,8 @@ func TestErrors(t *testing.T) {
 			_, err := b.client.Do(b.task, httpclient.Request{Scheme: "ftp", Host: "www.example", Target: "/"})
 			return err
 		}, httpclient.KindScheme, false, nil},
-		{"POST", nobody, func(b *browser) error {
-			_, err := b.client.Do(b.task, httpclient.Request{Method: "POST", Scheme: "http", Host: "www.example", Target: "/"})
+		{"PUT", nobody, func(b *browser) error {
+			_, err := b.client.Do(b.task, httpclient.Request{Method: "PUT", Scheme: "http", Host: "www.example", Target: "/"})
 			return err
 		}, httpclient.KindScheme, false, nil},
 		{"field with a line", nobody, func(b *browser) error {

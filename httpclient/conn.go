@@ -432,6 +432,7 @@ func (cn *conn) send(t *aio.Task, req *Request) error {
 	if c.opt.KeepRaw {
 		cn.sent = string(*buf)
 	}
+	*buf = append(*buf, req.Body...)
 	if cn.tls == nil {
 		_, err := cn.Write(t, *buf)
 		return err

@@ -1,6 +1,6 @@
 // Package httpclient is an HTTP client on the event loop of package aio.
 //
-// Do sends one GET or HEAD, over plain TCP or TLS, and returns the whole response, decoded, with
+// Do sends one GET, HEAD or POST, over plain TCP or TLS, and returns the whole response, decoded, with
 // all that is known about how it arrived. Connections are kept and used again. Redirects are
 // returned as responses: following them is the crawler's business.
 //

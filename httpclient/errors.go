@@ -93,6 +93,17 @@ func (e *Error) Temporary() bool {
 	return false
 }
 
+// Unsent reports whether nothing of the request can have reached the server.
+func (e *Error) Unsent() bool {
+	switch e.Kind {
+	case KindScheme, KindDNS, KindBlocked, KindConnect, KindProxy, KindDialTimeout, KindTLSTimeout:
+		return true
+	case KindResource:
+		return !errors.Is(e, ErrNoRoom)
+	}
+	return false
+}
+
 // Refused reports whether a host answered that it takes no connection.
 func (e *Error) Refused() bool { return errors.Is(e.Err, syscall.ECONNREFUSED) }
 

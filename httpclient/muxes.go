@@ -169,7 +169,7 @@ func (c *Client) tryStream(t *aio.Task, cn *conn, req *Request, tm Timing, tried
 	s.client = c
 	s.hold = c.opt.Meter.Open(req.Prompt)
 	s.begin(req, tm)
-	h2, err := m.h2.Open(c.header.fieldsOf(req), nil, s)
+	h2, err := m.h2.Open(c.header.fieldsOf(req), req.Body, s)
 	if err != nil {
 		s.failed, s.again = &Error{Kind: KindReset, Err: err}, true
 	} else {

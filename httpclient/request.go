@@ -11,9 +11,9 @@ import (
 	"github.com/weftcrawl/weft/http2"
 )
 
-// Request is a GET or a HEAD.
+// Request is a GET, a HEAD or a POST.
 type Request struct {
-	Method string // "GET" or "HEAD"; empty: GET
+	Method string // "GET", "HEAD" or "POST"; empty: GET
 	Scheme string // "http" or "https"
 	Host   string // HOST or HOST:PORT, as in the URL
 	Target string // path and query, beginning with "/"
@@ -51,6 +51,8 @@ type Request struct {
 	// promptly.
 	Prompt bool
 
+	Body []byte // of a POST; its Content-Type is a field of Header
+
 	MaxBody int  // overrides Options.MaxBody; 0 or negative: does not
 	Cut     bool // cut a body at the limit and set Response.Truncated, instead of failing
 }
@@ -58,8 +60,10 @@ type Request struct {
 // check refuses a request that would not arrive as it is.
 func (r *Request) check() *Error {
 	switch {
-	case r.Method != "" && r.Method != "GET" && r.Method != "HEAD":
-		return fail(KindScheme, "method %.20q, expected GET or HEAD", r.Method)
+	case r.Method != "" && r.Method != "GET" && r.Method != "HEAD" && r.Method != "POST":
+		return fail(KindScheme, "method %.20q, expected GET, HEAD or POST", r.Method)
+	case len(r.Body) > 0 && r.Method != "POST":
+		return fail(KindScheme, "a body of %d bytes, expected none without POST", len(r.Body))
 	case r.Scheme != "http" && r.Scheme != "https":
 		return fail(KindScheme, "scheme %.20q, expected http or https", r.Scheme)
 	case r.Host == "" || !visible(r.Host):
@@ -157,28 +161,27 @@ func (h *header) fieldsOf(req *Request) []http2.Field {
 	list := make([]http2.Field, 0, 4+len(h.lower)+len(req.Header))
 	list = append(list, http2.Field{Name: ":method", Value: method}, http2.Field{Name: ":scheme", Value: req.Scheme},
 		http2.Field{Name: ":authority", Value: host}, http2.Field{Name: ":path", Value: req.Target})
-	if len(req.Header) == 0 {
+	if len(req.Header) == 0 && req.Method != "POST" {
 		return append(list, h.lower...)
 	}
 	list = lowered(list, h.fields, req.Header)
 	own := slices.DeleteFunc(slices.Clone(req.Header), func(f Field) bool { return f.Value == "" || isName(f.Name, "Host") })
-	return lowered(list, own, nil)
+	if list = lowered(list, own, nil); req.Method == "POST" {
+		list = append(list, http2.Field{Name: "content-length", Value: strconv.Itoa(len(req.Body))})
+	}
+	return list
 }
 
-// append appends req in its wire format.
+// append appends the head of req in its wire format.
 func (h *header) append(b []byte, req *Request) []byte {
-	if req.Method == "HEAD" {
-		b = append(b, "HEAD "...)
-	} else {
-		b = append(b, "GET "...)
-	}
-	b = append(b, req.Target...)
+	b = append(b, cmp.Or(req.Method, "GET")...)
+	b = append(append(b, ' '), req.Target...)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
 	host := req.Host
 	if h.host != "" {
 		host = h.host
 	}
-	if len(req.Header) == 0 {
+	if len(req.Header) == 0 && req.Method != "POST" {
 		b = append(append(b, host...), "\r\n"...)
 		return append(b, h.lines...)
 	}
@@ -191,6 +194,9 @@ func (h *header) append(b []byte, req *Request) []byte {
 		if f.Value != "" && !isName(f.Name, "Host") {
 			b = appendField(b, f)
 		}
+	}
+	if req.Method == "POST" {
+		b = appendField(b, Field{"Content-Length", strconv.Itoa(len(req.Body))})
 	}
 	return append(b, "\r\n"...)
 }

@@ -16,7 +16,7 @@ type Response struct {
 	Header  Header
 	Trailer Header // fields after a chunked body; none if they are malformed
 	RawHead string // status line and header as received, including the empty line
-	Sent    string // the request, as it was sent; needs Options.KeepRaw
+	Sent    string // the request without its body, as it was sent; needs Options.KeepRaw
 	Body    []byte // decoded; valid until Close; nil with an error
 
 	// Truncated reports that Body is only a beginning, because of Request.Cut: the first MaxBody

@@ -18,6 +18,7 @@ import (
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/scope/shapes"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -35,7 +36,7 @@ type Why struct {
 // Step is one decision about a URL, or one event.
 type Step struct {
 	At   time.Time `json:"at,omitzero"` // zero: unknown, or timeless
-	What string    `json:"what"`        // seed, found, redirected, unseen; role, scope, depth, include, exclude, trap, limit, robots; visit; try; done, failed, refused, dropped, next
+	What string    `json:"what"`        // seed, found, redirected, unseen; POST; role, scope, depth, include, exclude, trap, limit, robots; visit; try; done, failed, refused, dropped, next
 	Text string    `json:"text"`
 }
 
@@ -90,7 +91,7 @@ func (q *explainer) find(ctx context.Context) (err error) {
 	}
 	// A URL that the canonical rules change may be there too, as the target of a redirect.
 	seen, err := q.look()
-	if under := canon.Apply(q.url); err == nil && !seen && under != q.url {
+	if under := canon.Identity(q.url); err == nil && !seen && under != q.url {
 		q.url = under
 		seen, err = q.look()
 	}
@@ -142,6 +143,7 @@ func (q *explainer) origin(context.Context) error {
 		return nil
 	case q.why.From == "":
 		q.say(time.Time{}, "seed", "%s", q.plan.Origin(q.url.String()))
+		q.posted()
 		return nil
 	}
 	parent, err := q.parent(q.why.From)
@@ -160,6 +162,7 @@ func (q *explainer) origin(context.Context) error {
 	case q.why.Sitemap:
 		where = "as a sitemap of the host of"
 	}
+	q.posted()
 	at := parent.At
 	if known := q.why.Known; known != nil && q.history.Summary.Visit > 1 && at.After(known.FirstAt) {
 		at = time.Time{} // the parent was visited again since, and its earlier visit is not kept
@@ -175,6 +178,17 @@ func (q *explainer) origin(context.Context) error {
 	}
 	slices.Reverse(q.why.Way)
 	return nil
+}
+
+// posted says what the URL is sent.
+func (q *explainer) posted() {
+	all, err := seed.PostsOf(q.plan.Posts)
+	if err != nil {
+		return // the plan is checked when the job opens
+	}
+	if p, _ := all.Of(q.url); p != nil {
+		q.say(time.Time{}, "POST", "%d bytes of %s: %s", len(p.Body), p.ContentType(), frontier.Brief(string(p.Body)))
+	}
 }
 
 // absence says why nothing is known of the URL. Links that a rule refuses are not kept, so whether
@@ -355,7 +369,7 @@ func (q *explainer) expressions(seed bool) error {
 		if !list.asked || len(list.all) == 0 {
 			continue
 		}
-		i, err := matching(list.all, q.url.String())
+		i, err := matching(list.all, q.url.Canonical().String())
 		switch {
 		case err != nil:
 			return fmt.Errorf("%w: plan: %w", store.ErrDamaged, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -21,13 +22,14 @@ import (
 // The fields that [Frozen] lists have the name and meaning of their options, with the defaults
 // filled in.
 type Plan struct {
-	Version string    `json:"version"` // of Weft, that began the job
-	Begun   time.Time `json:"begun"`
-	Seeds   []string  `json:"seeds"`             // but for those of SeedSeq
-	Guessed []string  `json:"guessed,omitempty"` // of Seeds, those whose scheme is a guess
-	Added   []string  `json:"added,omitempty"`   // seeds added while the crawl ran
-	List    bool      `json:"list"`              // there is a SeedSeq
-	Late    []string  `json:"late,omitempty"`    // exclusions added since: they apply to pending URLs, too
+	Version string      `json:"version"` // of Weft, that began the job
+	Begun   time.Time   `json:"begun"`
+	Seeds   []string    `json:"seeds"`             // but for those of SeedSeq
+	Posts   []seed.Post `json:"posts,omitempty"`   // what those of Seeds send that are POSTs
+	Guessed []string    `json:"guessed,omitempty"` // of Seeds, those whose scheme is a guess
+	Added   []string    `json:"added,omitempty"`   // seeds added while the crawl ran
+	List    bool        `json:"list"`              // there is a SeedSeq
+	Late    []string    `json:"late,omitempty"`    // exclusions added since: they apply to pending URLs, too
 
 	Scope        scope.Scope  `json:"scope"`
 	Include      []string     `json:"include,omitempty"`
@@ -223,6 +225,7 @@ func (p Plan) resume(now Plan, amend bool) (Plan, error) {
 		}
 		p.Seeds, p.List = Union(p.Seeds, now.Seeds), p.List || now.List
 		p.Guessed = Union(p.Guessed, now.Guessed)
+		p.Posts = unionPosts(p.Posts, now.Posts)
 	} else {
 		if !now.seedless() && (!same(p.Seeds, now.Seeds) && !same(Union(p.Seeds, p.Added), now.Seeds) || p.List != now.List) {
 			differ = append(differ, Difference{"Seeds", p.seedWords(), now.seedWords()})
@@ -276,6 +279,9 @@ func (p *Plan) check() error {
 	if _, err := weburl.ParseRules(p.Canon); err != nil {
 		return err
 	}
+	if _, err := seed.PostsOf(p.Posts); err != nil {
+		return err
+	}
 	_, err := p.SeedURLs()
 	return err
 }
@@ -316,6 +322,17 @@ func Union(lists ...[]string) []string {
 		if !known[s] {
 			known[s] = true
 			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// unionPosts is Union for what POSTs send.
+func unionPosts(a, b []seed.Post) []seed.Post {
+	all := slices.Clone(a)
+	for _, p := range b {
+		if !slices.ContainsFunc(all, func(known seed.Post) bool { return known.Digest() == p.Digest() }) {
+			all = append(all, p)
 		}
 	}
 	return all

@@ -108,6 +108,9 @@ func (m *mirror) survey(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if r.Method == "POST" { // no link leads there
+			continue
+		}
 		if r.Depth == 0 && m.start == "" && r.Role == "" {
 			m.start = r.URL
 		}

@@ -17,7 +17,7 @@ func Find(ctx context.Context, dir, url string, o Options) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	u = u.Canonical()
+	u = u.Identity()
 	host, _ := orderOf(u.String())
 	o.Languages, o.NoDuplicates, o.Where = nil, false, ""
 	o.wanted = func(url string) bool { return url == u.String() }

@@ -84,7 +84,7 @@ func newPlan(ctx context.Context, dir, host string, o *Options) (*plan, error) {
 			continue
 		}
 		small, err := json.Marshal(&record.Record{
-			URL: r.URL, ContentType: r.ContentType, SniffedType: r.SniffedType, SHA256: r.SHA256, WARCFile: r.WARCFile, WARCOffset: r.WARCOffset,
+			URL: r.URL, ContentType: r.ContentType, SniffedType: r.SniffedType, SHA256: r.SHA256, Method: r.Method, WARCFile: r.WARCFile, WARCOffset: r.WARCOffset,
 			BodyBytes: r.BodyBytes,
 		})
 		if err != nil {

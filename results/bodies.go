@@ -93,6 +93,9 @@ func (b *Bodies) capture(r *record.Record) (*archive.Record, error) {
 			return capture, nil
 		}
 	}
+	if r.Method == "POST" { // it is found by its place alone
+		return nil, ErrNoBody
+	}
 	captures, err := b.archive.Captures(r.URL)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func (s Seed) ByHTTP() (weburl.URL, bool) {
 	if err != nil {
 		panic(fmt.Sprintf("seed: %s: %v", s.URL, err)) // it is a URL with either scheme
 	}
-	return plain.Canonical(), true
+	return plain.Identity(), true
 }
 
 // IsUnanswered reports whether an error of a kind came before a host could answer at all, so that it

@@ -205,7 +205,7 @@ func (p *packer) records(path string) error {
 		if err := json.Unmarshal(line, &r); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if r.Status != 200 || !record.IsHTML(r.Type()) {
+		if r.Status != 200 || r.Method == "POST" || !record.IsHTML(r.Type()) {
 			return nil
 		}
 		return p.pages.add(r.URL, r.Started, r.Title)

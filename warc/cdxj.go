@@ -21,6 +21,9 @@ type Index struct {
 	Filename string
 	Offset   int64 // of the record's member, in bytes
 	Length   int64 // of the member, in bytes
+
+	// Of a request that is no GET: its method, and its body as a query. See PostKey.
+	Method, RequestBody string
 }
 
 // dateOfIndex has 14 digits, or 17 with milliseconds.
@@ -45,6 +48,10 @@ func (x *Index) Append(b []byte) []byte {
 	b = appendNumber(append(b, `,"length":`...), x.Length)
 	b = appendNumber(append(b, `,"offset":`...), x.Offset)
 	b = appendString(append(b, `,"filename":`...), x.Filename)
+	if x.Method != "" {
+		b = appendString(append(b, `,"requestBody":`...), x.RequestBody)
+		b = appendString(append(b, `,"method":`...), x.Method)
+	}
 	return append(b, "}\n"...)
 }
 
@@ -83,6 +90,7 @@ func ParseIndex(line string) (x Index, err error) {
 	digits, object, _ := strings.Cut(rest, " ")
 	var j struct {
 		URL, MIME, Digest, Filename string
+		RequestBody, Method         string
 		Status, Length, Offset      json.RawMessage // some tools write a number
 	}
 	at, err := time.Parse(dateOfIndex, digits[:min(len(digits), len(dateOfIndex))])
@@ -92,7 +100,7 @@ func ParseIndex(line string) (x Index, err error) {
 	if err != nil {
 		return Index{}, fmt.Errorf("index line %.80q, expected a key, a date of 14 digits and a JSON object: %w", line, err)
 	}
-	x = Index{Key: strings.Clone(key), Date: at, URL: j.URL, MIME: j.MIME, Digest: j.Digest, Filename: j.Filename}
+	x = Index{Key: strings.Clone(key), Date: at, URL: j.URL, MIME: j.MIME, Digest: j.Digest, Filename: j.Filename, Method: j.Method, RequestBody: j.RequestBody}
 	number := func(raw json.RawMessage) (n int64) {
 		n, _ = strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 64)
 		return n

@@ -47,7 +47,7 @@ func TestSURTOfPaths(t *testing.T) {
 
 // A line has the form that pywb and ReplayWeb.page read, and is read again.
 func TestIndex(t *testing.T) {
-	x := Index{SURT("https://www.example.org/a?b&c"), noon.Truncate(time.Second), "https://www.example.org/a?b&c", "text/html", 200, "sha256:00", "a.warc.gz", 1386, 500}
+	x := Index{SURT("https://www.example.org/a?b&c"), noon.Truncate(time.Second), "https://www.example.org/a?b&c", "text/html", 200, "sha256:00", "a.warc.gz", 1386, 500, "", ""}
 	line := string(x.Append(nil))
 	const want = `org,example)/a?b&c 20261122120000 {"url":"https://www.example.org/a?b&c","mime":"text/html","status":"200","digest":"sha256:00","length":"500","offset":"1386","filename":"a.warc.gz"}` + "\n"
 	if line != want {

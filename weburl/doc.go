@@ -13,6 +13,7 @@
 //   - canonical form: the href without fragment and with its percent-encoding
 //     normalised ([URL.Canonical]). Two URLs are the same page to the frontier
 //     if their canonical forms are equal; [URL.Fingerprint] is 128 bits of it.
+//   - identity: the canonical form, and for a POST a fragment that names its body ([URL.Identity]).
 //   - rule: what a crawl may remove from the canonical form beyond the
 //     standards, such as tracking parameters ([Rules], [RuleSet]).
 //   - registrable domain: the public suffix of a host and one more label, the

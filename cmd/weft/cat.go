@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // catJobFlags are the options of weft cat.
@@ -42,11 +43,11 @@ Exit status: 0 done; 1 the job has no response of the URL, or it cannot be read;
 		Args:              jobArguments("JOB URL", 2),
 		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
-			u, err := weft.ReadListedSeed(args[1])
+			u, err := weft.ReadKnownSeed(args[1])
 			if err != nil {
 				return usage("cat: %w", err)
 			}
-			return f.run(args[0], u.URL.String())
+			return f.run(args[0], u.URL)
 		},
 	}
 	define(cmd, group{"Output", append(f.options(),
@@ -60,7 +61,8 @@ func errNoResponse(url string) error {
 	return &exit{exitError, fmt.Errorf("no response of %s: weft why JOB URL says what happened to it", url)}
 }
 
-func (f *catJobFlags) run(dir, url string) error {
+func (f *catJobFlags) run(dir string, u weburl.URL) error {
+	url := u.String()
 	if _, err := os.Stat(filepath.Join(dir, "archive")); errors.Is(err, fs.ErrNotExist) {
 		return f.printBody(dir, url)
 	}
@@ -69,8 +71,12 @@ func (f *catJobFlags) run(dir, url string) error {
 		return &exit{exitError, reason(err)}
 	}
 	defer a.Close()
-	captures, err := a.Captures(url)
-	if err == nil && f.visit > 0 {
+	captures, err := a.Captures(u.Canonical().String())
+	switch {
+	case err != nil:
+	case u.Post() != "":
+		captures, err = f.ofPost(a, dir, url)
+	case f.visit > 0:
 		captures, err = f.ofVisit(dir, url, captures)
 	}
 	switch {
@@ -116,6 +122,15 @@ func (f *catJobFlags) ofVisit(dir, url string, captures []archive.Capture) ([]ar
 	return slices.DeleteFunc(captures, func(c archive.Capture) bool {
 		return c.Filename != record.WARCFile || c.Offset != record.WARCOffset
 	}), nil
+}
+
+// ofPost returns the capture of a POST, which is where its record says.
+func (f *catJobFlags) ofPost(a *archive.Archive, dir, url string) ([]archive.Capture, error) {
+	record, err := lastRecord(dir, url, f.visit)
+	if err != nil || record == nil || record.WARCFile == "" {
+		return nil, err
+	}
+	return []archive.Capture{a.At(url, record.WARCFile, record.WARCOffset)}, nil
 }
 
 // printBody prints a body of a job without an archive.

@@ -103,7 +103,11 @@ func (f *crawlFlags) run(args []string) error {
 	if err := noFiles(args); err != nil {
 		return err
 	}
-	o.Seeds = args
+	if o.Seeds = args; f.post.any() {
+		if o.Seeds, o.Posts = nil, f.post.to(args); len(args) == 0 {
+			return usage("crawl: --post-data and --post-form: no URL given, expected where to send them")
+		}
+	}
 	if f.texts.any() && f.again() == "" && (len(args) > 0 || f.input != "") && !o.KeepBodies {
 		o.Archive = true
 	}
@@ -180,6 +184,8 @@ func (f *crawlFlags) check(o *weft.Options) error {
 		o.Format = weft.FormatCSV
 	}
 	switch {
+	case f.post.contentType != "" && len(f.post.data) == 0:
+		return misused("post-type", f.post.contentType, errors.New("expected together with --post-data"))
 	case f.output == "" && o.Format != "":
 		return misused("format", string(o.Format),
 			errors.New("expected together with an output, such as -o -"))

@@ -20,6 +20,7 @@ type crawlFlags struct {
 	retry         retryFlags
 	forCheck      bool // weft check says what came of it
 	texts         textFlags
+	post          postFlags
 }
 
 // groups returns all options, in the order of the help.
@@ -46,6 +47,15 @@ func (f *crawlFlags) reachOptions() []option {
 		{name: "strict", Value: on(&f.strict), advanced: true,
 			help: "end at a line of --input that is no URL, with status 3",
 			more: "By default such lines are reported and skipped."},
+		{name: "post-data", arg: "DATA", Value: appended(&f.post.data, postData), field: "Posts", advanced: true,
+			help: "send DATA, or @FILE, to the URLs by POST; repeatable",
+			more: "DATA is that of a form, such as 'q=red+shoes&page=1', unless --post-type says otherwise. " +
+				"Several make several requests to each URL. The job keeps DATA."},
+		{name: "post-form", arg: "NAME=VALUE", Value: appended(&f.post.parts, postPart), advanced: true,
+			help: "send a form with files by POST; repeatable",
+			more: "NAME=VALUE is a field, NAME=@FILE a file. All make one request to each URL, of type multipart/form-data."},
+		{name: "post-type", arg: "TYPE", Value: to(&f.post.contentType, some("a type such as application/json")), advanced: true,
+			help: "Content-Type of --post-data, such as application/json"},
 		{name: "scope", arg: "SCOPE", field: "Scope",
 			Value: to(&o.Scope, oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost,
 				weft.ScopeDomain, weft.ScopeAny)),

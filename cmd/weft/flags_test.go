@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -71,6 +74,33 @@ func hang(text string) http.HandlerFunc {
 		}
 		<-r.Context().Done()
 	}
+}
+
+// newPosted returns a site and what was posted to it, sorted.
+func newPosted(t *testing.T) (*asked, func() string) {
+	var mu sync.Mutex
+	var all []string
+	s := newAsked(t, false, func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, fmt.Sprintf("%s %s %s %s", r.Method, r.URL.Path, r.Header.Get("Content-Type"), body))
+	})
+	return s, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		slices.Sort(all)
+		return strings.Join(all, "\n")
+	}
+}
+
+// dataFile returns a file named data with a text.
+func dataFile(t *testing.T, text string) string {
+	path := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // silent returns the address of a server that accepts connections and sends nothing.
@@ -183,6 +213,24 @@ var effects = map[string]func(t *testing.T){
 		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, other.URL+"/a") })
 		crawls(t, exitDone, "--scope", "any", s.URL)
 		expect(t, "any, of another host", other.paths(), "/a")
+	},
+	"post-data": func(t *testing.T) {
+		s, got := newPosted(t)
+		e := crawls(t, exitDone, "--post-data", "q=a b", "--post-data", "@"+dataFile(t, "x"), s.URL+"/form")
+		expect(t, "posted", got(), "POST /form application/x-www-form-urlencoded q=a b\nPOST /form application/x-www-form-urlencoded x")
+		expect(t, "job", weftIn(t, e.dir, "crawl", "--post-data", "x", s.URL+"/form").code, exitUsage)
+	},
+	"post-form": func(t *testing.T) {
+		s, got := newPosted(t)
+		crawls(t, exitDone, "--post-form", "q=a b", "--post-form", "f=@"+dataFile(t, "x"), s.URL+"/form")
+		for _, want := range []string{"POST /form multipart/form-data; boundary=weft-", `name="q"`, "a b", `name="f"; filename="data"`, "application/octet-stream"} {
+			expect(t, want, strings.Contains(got(), want), true)
+		}
+	},
+	"post-type": func(t *testing.T) {
+		s, got := newPosted(t)
+		crawls(t, exitDone, "--post-type", "application/json", "--post-data", "{}", s.URL+"/form")
+		expect(t, "posted", got(), "POST /form application/json {}")
 	},
 	"include": func(t *testing.T) {
 		s := newAsked(t, false, star)

@@ -329,6 +329,8 @@ var pageFiles = map[string]string{
 	"shop.html": "<!doctype html>\n<title>Red shoe</title>\n<h1>Red <em>shoe</em></h1>\n<p class=price>Only <b>1,234.50</b> €</p>\n<ul><li class=tag>red</li><li class=tag>shoe</li></ul>\n" +
 		"<meta property=og:type content=product><script type=\"application/ld+json\">{\"@type\":\"Product\",\"name\":\"Red shoe\"}</script>\n",
 
+	"query.json": `{"q": "red shoes"}`, "ada.png": "\x89PNG",
+
 	"README.md":     "# A project\n\n[Guide](docs/guide.md), [gone](docs/gone.md)\n",
 	"docs/guide.md": "# Guide\n\n[Home](../README.md#a-project)\n",
 }
@@ -383,7 +385,7 @@ var examplePages = func() map[string]string {
 	}
 	for path, text := range map[string]string{
 		"/about": "Who we are, and what we do all day.", "/print/about": "Who we are, and what we do all day.",
-		"/docs/legacy": "What was so before.", "/hidden": "Nothing links here.", "/news": "All is as it was.", "/news/2": "Much is new.",
+		"/docs/legacy": "What was so before.", "/hidden": "Nothing links here.", "/news": "All is as it was.", "/news/2": "Much is new.", "/search": "What was found.",
 	} {
 		pages[path] = "<title>Example page</title><p>" + text + strings.Repeat(" And so on.", 10)
 	}

@@ -385,9 +385,9 @@ func pendingEntry(key, value []byte) (frontier.URL, bool, error) {
 // Find returns the entry of a URL; found is false if it was never seen. Of one that was crawled
 // after it was requested for its role, it is the entry of the crawl.
 func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
-	e, found, err = s.find(frontier.URL{URL: u.Canonical()})
+	e, found, err = s.find(frontier.URL{URL: u.Identity()})
 	if err == nil && !found {
-		e, found, err = s.find(frontier.URL{URL: u.Canonical(), Role: frontier.RoleExternal})
+		e, found, err = s.find(frontier.URL{URL: u.Identity(), Role: frontier.RoleExternal})
 	}
 	return e, found, err
 }

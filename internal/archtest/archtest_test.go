@@ -90,12 +90,12 @@ var imports = map[string][]string{
 	"scope/places": {},
 	"scope/shapes": {"weburl"},
 	"seed":         {"httpclient", "weburl"},
-	"job":          {"capture", "cdxj", "frontier", "frontier/store", "guard", "internal/ctl", "record", "refs", "robots", "scope", "weburl"},
+	"job":          {"capture", "cdxj", "frontier", "frontier/store", "guard", "internal/ctl", "record", "refs", "robots", "scope", "seed", "weburl"},
 	"fetch":        {"aio", "budget", "capture", "dns", "duplicates", "frontier", "guard", "httpclient", "internal/charset", "internal/sniff", "links", "record", "refs", "robots", "scope", "seed", "sitemap", "text", "warc", "weburl"},
-	"engine":       {"aio", "budget", "capture", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "refs", "robots", "scope", "scope/shapes", "warc", "weburl", "github.com/dustin/go-humanize"},
+	"engine":       {"aio", "budget", "capture", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "refs", "robots", "scope", "scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 
 	// Level 4: looking at a crawl, and steering it.
-	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "refs", "robots", "scope", "scope/shapes", "weburl"},
+	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "refs", "robots", "scope", "scope/shapes", "seed", "weburl"},
 	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed"},
 
 	// Level 5: the product.

@@ -1,0 +1,46 @@
+package fetch
+
+import (
+	"errors"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+const methodPost = "POST"
+
+// makePost makes the request for a URL a POST, if it is that of one. It goes over a connection of its
+// own: over a kept one that the server has just ended, nobody knows whether it has arrived.
+func (f *Loop) makePost(req *httpclient.Request, u weburl.URL) error {
+	p, err := f.shared.Posts.Of(u)
+	if p == nil {
+		return err
+	}
+	req.Method, req.Body, req.Fresh = methodPost, p.Body, true
+	req.Header = httpclient.Header{{Name: "Content-Type", Value: p.ContentType()}}
+	return nil
+}
+
+// repeatable reports whether a request may be sent again after an error, or after a response that is
+// no answer yet. A POST may have done its work (RFC 9110, section 9.2.2), unless it cannot have
+// arrived or the server says that it was refused for now.
+func repeatable(req *httpclient.Request, res *httpclient.Response, err error) bool {
+	var e *httpclient.Error
+	switch {
+	case req.Method != methodPost:
+		return true
+	case errors.As(err, &e):
+		return e.Unsent()
+	}
+	return res.Status == 429 || res.Status == 503 && res.Header.Get("Retry-After") != ""
+}
+
+// keptPost returns the digest of the POST that a redirect has sent again elsewhere; "" if it leads to
+// a GET, as most do (RFC 9110, section 15.4).
+func keptPost(u *frontier.URL, status int) string {
+	if status == 307 || status == 308 {
+		return u.URL.Post()
+	}
+	return ""
+}
