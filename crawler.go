@@ -169,6 +169,7 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 			Traps: scope.Traps{Length: c.MaxURLLength, Depth: c.MaxPathDepth, Repeats: c.MaxRepeats},
 		},
 		HTTP: httpclient.Options{
+			HTTP1: c.HTTP1, HTTP2: c.HTTP2,
 			Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
 			IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, Window: c.window(), MaxIdle: (c.Concurrency + c.Loops - 1) / c.Loops, MaxKept: shares.Kept,
 			MaxIdleBytes: shares.Idle, MaxSessionBytes: shares.Sessions,

@@ -17,7 +17,7 @@ var perRun = []string{
 	"Limit", "MaxTime", "GiveUp",
 	"Concurrency", "PerHost", "PerDomain", "PerAddress", "Delay", "DomainDelay", "AddressDelay", "RateLimit", "Memory",
 	"Timeout", "DialTimeout", "TLSTimeout", "FirstByteTimeout", "IdleTimeout", "MinRate", "Retries", "MaxBody",
-	"Header", "Cookies", "Auth", "Proxy", "Insecure", "RootCAs", "AllowPrivate", "Resolve", "DNS",
+	"Header", "Cookies", "Auth", "Proxy", "HTTP1", "HTTP2", "Insecure", "RootCAs", "AllowPrivate", "Resolve", "DNS",
 	"Job", "Fresh", "Update", "RetryFailed", "Amend", "MinFree", "ArchiveSize", "ArchiveDigest", "ArchiveMetadata", "Output", "Format", "Fields",
 	"ExternalHTTPS", "ExternalBody", "Hooks", "Loops", "Loop", "Tuning",
 }

@@ -64,7 +64,7 @@ func Kinds() []ErrorKind {
 		{string(httpclient.KindTimeout), "the fetch as a whole took longer than --timeout"},
 		{string(httpclient.KindReset), "the server broke the connection"},
 		{string(httpclient.KindEarlyEnd), "the connection ended before the response did"},
-		{string(httpclient.KindProtocol), "the response is not HTTP/1, or its length is ambiguous"},
+		{string(httpclient.KindProtocol), "the response is no valid HTTP, or its length is ambiguous"},
 		{string(httpclient.KindTooLarge), "its head is larger than 64 KiB, or its body than --max-body"},
 		{string(httpclient.KindEncoding), "the body is not what its Content-Encoding says, or Weft does not decode that"},
 		{string(httpclient.KindBomb), "the compressed body grows beyond --max-body"},

@@ -135,6 +135,7 @@ type Options struct {
 	Cookies          http.CookieJar                              // shared by all loops, so safe for concurrent use; nil: no cookies are sent or kept
 	Auth             []httpclient.Credential                     // each for one origin; those of Seeds come after them
 	Proxy            func(scheme, host string) *httpclient.Proxy // see httpclient.Options; called by all loops; nil: none
+	HTTP1, HTTP2     bool                                        // speak HTTP/1.1 alone, or HTTP/2 alone; by default servers choose over TLS, and others get HTTP/1.1
 	Insecure         bool                                        // do not verify certificates
 	RootCAs          *x509.CertPool                              // nil: the system's
 	AllowPrivate     bool                                        // links may lead to private addresses: see package guard
@@ -337,6 +338,9 @@ func (c *config) fitsMemory() error {
 }
 
 func (c *config) checkRequest() error {
+	if c.HTTP1 && c.HTTP2 {
+		return invalid("HTTP2", "true", errors.New("expected without HTTP1"))
+	}
 	c.UserAgent = cmp.Or(c.UserAgent, DefaultUserAgent)
 	if err := (httpclient.Header{{Name: "User-Agent", Value: c.UserAgent}}).Check(); err != nil {
 		return &OptionError{Option: "UserAgent", Err: err}

@@ -187,6 +187,7 @@ func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
 func exchange(r *record.Record, res *httpclient.Response) {
 	r.Status, r.Bytes, r.BodyBytes = res.Status, res.Wire, len(res.Body)
 	r.ContentType, r.Encoding = record.BriefContentType(res.Header.Get("Content-Type")), res.Encoding
+	r.Protocol, r.TLS = res.Protocol(), res.Secured()
 	if res.Addr.IsValid() {
 		r.IP = res.Addr.Addr().String()
 	}

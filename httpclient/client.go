@@ -26,7 +26,7 @@ const (
 	shortBody   = 64 << 10
 )
 
-// Client fetches over HTTP/1.1. It belongs to one loop.
+// Client fetches over HTTP/1.1 and HTTP/2. It belongs to one loop.
 type Client struct {
 	loop       *aio.Loop
 	opt        Options

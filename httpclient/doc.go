@@ -6,7 +6,7 @@
 //
 // # Vocabulary
 //
-//   - exchange: one request and its response, over one connection.
+//   - exchange: one request and its response, over a connection or a stream of one.
 //   - route: scheme, host, port and proxy; kept connections are pooled by route.
 //   - interim response: a 1xx before the real response.
 //   - tunnel: a connection that a proxy has opened to the server.
@@ -49,6 +49,17 @@
 // close_notify preceded the end: otherwise anybody on the path could have cut it (RFC 9112,
 // section 9.8). The client sends a close_notify when a response ends the connection; it sends none
 // when it closes a kept connection, since no task is there to write it.
+//
+// # HTTP/2
+//
+// Over TLS a server chooses between HTTP/2 and HTTP/1.1. The first connection to a server is awaited
+// before others are made: over HTTP/2 it serves them all, as streams, and another is made only while
+// it takes no more. No task belongs to a connection: of the tasks that wait for its responses one
+// reads for all. A server that asks for HTTP/1.1, by 421 or HTTP_1_1_REQUIRED, gets it from then on.
+// A request that a server has not looked at, by REFUSED_STREAM or GOAWAY, is sent again.
+//
+// A server may send Options.Window of each body, and then what Options.Meter has room for. What has
+// arrived is read in any case, so responses that wait for room keep no others from arriving.
 //
 // # Names
 //

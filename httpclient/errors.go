@@ -29,7 +29,7 @@ const (
 	KindTooSlow          Kind = "too-slow"           // a response came slower than MinRate
 	KindReset            Kind = "reset"              // the connection broke
 	KindEarlyEnd         Kind = "early-end"          // the connection ended before the response did
-	KindProtocol         Kind = "protocol"           // not HTTP/1, or of doubtful length
+	KindProtocol         Kind = "protocol"           // no valid HTTP, or of doubtful length
 	KindTooLarge         Kind = "too-large"          // head or body exceed their limit
 	KindEncoding         Kind = "encoding"           // not decoded here, or the body does not match it
 	KindBomb             Kind = "bomb"               // a compressed body grows beyond the limit

@@ -2,6 +2,7 @@ package httpclient_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -163,19 +164,23 @@ func newScripted(t *testing.T, play func(*h2Peer), settings ...http2.Setting) *s
 			if err != nil {
 				return
 			}
-			p := &h2Peer{Framer: http2.NewFramer(conn, conn), conn: conn, n: s.opened.Add(1)}
-			p.hpack = hpack.NewEncoder(&p.block)
-			all.Go(func() {
-				defer conn.Close()
-				io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
-				p.WriteSettings(settings...)
-				play(p)
-				conn.(*net.TCPConn).CloseWrite() // unlike Close, no reset for what was not read
-				io.Copy(io.Discard, conn)
-			})
+			n := s.opened.Add(1)
+			all.Go(func() { playTo(conn, n, play, settings...) })
 		}
 	})
 	return s
+}
+
+// playTo plays frames to the n-th connection.
+func playTo(conn net.Conn, n int64, play func(*h2Peer), settings ...http2.Setting) {
+	defer conn.Close()
+	p := &h2Peer{Framer: http2.NewFramer(conn, conn), conn: conn, n: n}
+	p.hpack = hpack.NewEncoder(&p.block)
+	io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
+	p.WriteSettings(settings...)
+	play(p)
+	conn.(interface{ CloseWrite() error }).CloseWrite() // unlike Close, no reset for what was not read
+	io.Copy(io.Discard, conn)
 }
 
 func (s *scripted) get() httpclient.Request {
@@ -206,7 +211,7 @@ func TestHTTP2Retries(t *testing.T) {
 			}
 			p.answer(id)
 		}, "", 0},
-		"going away for ever": {func(p *h2Peer) { p.next(); p.WriteGoAway(0, http2.ErrCodeNo, nil) }, "reset", 12},
+		"going away for ever": {func(p *h2Peer) { p.next(); p.WriteGoAway(0, http2.ErrCodeNo, nil) }, "reset", 4},
 		"a reset":             {func(p *h2Peer) { p.WriteRSTStream(p.next(), http2.ErrCodeInternal); p.next() }, "reset", 4},
 		"a kept connection ended": {func(p *h2Peer) {
 			p.answer(p.next())
@@ -297,6 +302,126 @@ func TestHTTP2Stalled(t *testing.T) {
 	})
 	if n := s.opened.Load(); n != 1 {
 		t.Errorf("%d connections, expected 1", n)
+	}
+}
+
+// choice is a server that speaks HTTP/1.1, and plays frames to those who choose HTTP/2.
+type choice struct {
+	*h2Server
+	frames atomic.Int64 // connections of HTTP/2
+	plain  atomic.Int64 // requests of HTTP/1.1
+}
+
+func newChoice(t *testing.T, play func(*h2Peer)) *choice {
+	t.Helper()
+	s := &choice{h2Server: &h2Server{}}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.plain.Add(1)
+		io.WriteString(w, "plain")
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}}
+	s.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){
+		"h2": func(_ *http.Server, conn *tls.Conn, _ http.Handler) {
+			playTo(conn, s.frames.Add(1), play)
+		},
+	}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestHTTP2Unwanted: a server that speaks HTTP/2 badly, or does not want to, gets HTTP/1.1 from then on.
+func TestHTTP2Unwanted(t *testing.T) {
+	for name, test := range map[string]struct {
+		play   func(*h2Peer)
+		failed int // requests
+		frames int64
+	}{
+		"HTTP_1_1_REQUIRED": {func(p *h2Peer) { p.WriteRSTStream(p.next(), http2.ErrCodeHTTP11Required); p.next() }, 0, 1},
+		"421":               {func(p *h2Peer) { p.head(p.next(), true, ":status", "421"); p.next() }, 0, 1},
+		"closed at once":    {func(p *h2Peer) {}, 1, 1},
+		"going away":        {func(p *h2Peer) { p.next(); p.WriteGoAway(0, http2.ErrCodeNo, nil) }, 0, 1},
+		"silent":            {func(p *h2Peer) { p.next(); p.WriteGoAway(1, http2.ErrCodeNo, nil) }, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newChoice(t, test.play)
+			onLoop(t, s.options(), func(task *aio.Task, c *httpclient.Client) error {
+				failed := 0
+				for range 5 {
+					res, err := c.Do(task, s.get("/"))
+					if err != nil {
+						expectKind(t, err, httpclient.KindEarlyEnd)
+						failed++
+						continue
+					}
+					if string(res.Body) != "plain" || res.Protocol() != "http/1.1" {
+						t.Errorf("%s: %q", res.Protocol(), res.Body)
+					}
+					res.Close()
+				}
+				if failed != test.failed || s.frames.Load() != test.frames {
+					t.Errorf("%d failed, %d connections of HTTP/2", failed, s.frames.Load())
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// TestHTTP2Few: requests that a server ends its connections among, or for which it allows few streams,
+// succeed, each once, over as few connections as that takes.
+func TestHTTP2Few(t *testing.T) {
+	const requests = 200
+	for name, test := range map[string]struct {
+		of       int // requests of a connection; 0: any
+		settings []http2.Setting
+		most     int64 // connections
+	}{
+		"20 of a connection": {20, nil, requests/20 + 1},
+		"2 at once":          {0, []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 2}}, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var served atomic.Int64
+			s := newScripted(t, func(p *h2Peer) {
+				for n := 1; ; n++ {
+					id := p.next()
+					if id == 0 {
+						return
+					}
+					if n == test.of {
+						p.WriteGoAway(id, http2.ErrCodeNo, nil)
+					}
+					served.Add(1)
+					p.answer(id)
+					if n == test.of {
+						return
+					}
+				}
+			}, test.settings...)
+			onLoop(t, http2Only, func(task *aio.Task, c *httpclient.Client) error {
+				return task.Group(func(g *aio.Group) error {
+					for range 10 {
+						g.Go("get", func(task *aio.Task) error {
+							for range requests / 10 {
+								req := s.get()
+								req.Once = true
+								res, err := c.Do(task, req)
+								if err != nil {
+									return err
+								}
+								res.Close()
+							}
+							return nil
+						})
+					}
+					return nil
+				})
+			})
+			if n := s.opened.Load(); n > test.most || served.Load() != requests {
+				t.Errorf("%d requests over %d connections, expected %d over at most %d", served.Load(), n, requests, test.most)
+			}
+		})
 	}
 }
 

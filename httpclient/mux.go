@@ -16,15 +16,17 @@ import (
 // what it reads to the streams; when its own has something to take, another task reads on. While
 // nobody waits, nobody reads.
 type mux struct {
-	cn      *conn
-	h2      *http2.Conn
-	reading bool      // a task reads
-	waiting []*stream // the others that wait
-	writing aio.Lock
-	arrived time.Time // when what was read last arrived
-	users   int       // exchanges
-	meeting *meeting  // until it is known how many streams the server takes; then nil
-	failed  *Error    // why nothing works any more
+	cn       *conn
+	h2       *http2.Conn
+	reading  bool      // a task reads
+	waiting  []*stream // the others that wait
+	writing  aio.Lock
+	arrived  time.Time // when what was read last arrived
+	users    int       // exchanges
+	answered int       // requests that the server has dealt with
+	meets    bool      // others wait until it is known how many streams the server takes
+	over     bool      // no more requests
+	failed   *Error    // why nothing works any more
 }
 
 // newMux starts HTTP/2 over a connection.
@@ -34,7 +36,10 @@ func newMux(cn *conn) *mux {
 }
 
 // usable reports whether the connection takes more requests, now or later.
-func (m *mux) usable() bool { return m.failed == nil && !m.h2.Draining() }
+func (m *mux) usable() bool { return m.failed == nil && !m.over && !m.h2.Draining() }
+
+// retire lets the connection take no more requests.
+func (m *mux) retire() { m.over = true }
 
 // flush sends what is to be sent. A write that stops in the middle of a frame ends the connection: it
 // has its own time.
@@ -144,9 +149,9 @@ func (m *mux) take(t *aio.Task, b []byte) {
 
 // met lets those go on who wait to learn what the server takes.
 func (m *mux) met() {
-	if m.meeting != nil {
-		m.cn.client.met(m.cn.route, m.meeting)
-		m.meeting = nil
+	if m.meets {
+		m.meets = false
+		m.cn.client.met(m.cn.route)
 	}
 }
 
@@ -166,6 +171,9 @@ func (m *mux) leave(t *aio.Task) {
 	c := m.cn.client
 	_ = m.flush(t)
 	if m.users--; m.users > 0 {
+		if s := c.muxes.servers[m.cn.route]; s != nil {
+			s.waiting.Unpark(nil) // there is room for one more
+		}
 		return
 	}
 	c.part(m.cn)

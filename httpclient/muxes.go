@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,31 +10,38 @@ import (
 )
 
 // muxes are what a client knows of protocols: its connections of HTTP/2 that are in use, and which
-// servers speak HTTP/1.1.
+// servers are spoken to in HTTP/1.1.
 type muxes struct {
-	busy    map[route][]*conn
+	servers map[route]*server
 	plain   map[route]struct{}
-	meeting map[route]*meeting
 }
 
-// meeting is a new connection to a server of which it is not known what it takes: its protocol, and how
-// many streams. Others wait, as it may serve them all.
-type meeting struct {
-	lot    aio.Lot
-	failed *Error
+// server is one that speaks HTTP/2, or may, while there are requests for it.
+type server struct {
+	conns   []*conn // that take requests, now or later
+	meeting bool    // of a new connection it is not known what it takes: others wait, as it may serve all
+	waiting aio.Lot // requests that wait for one, or for room
 }
+
+// mostConns is how many connections a server gets over which it allows few streams.
+const mostConns = 6
 
 // mostPlain bounds the servers that are known to speak HTTP/1.1. Beyond it all are forgotten, which
 // costs each one connection that others wait for.
 const mostPlain = 10_000
 
-func newMuxes() muxes {
-	return muxes{make(map[route][]*conn), make(map[route]struct{}), make(map[route]*meeting)}
-}
-
 // mostTries is how often a request is sent that servers did not look at, or that met the end of a
 // connection.
 const mostTries = 3
+
+// fewAnswers is how many responses a connection must have brought, if it leaves requests without one,
+// for its server to be spoken to in HTTP/2 again. Over shorter ones HTTP/1.1 loses nothing, and fails
+// less often.
+const fewAnswers = 10
+
+func newMuxes() muxes {
+	return muxes{make(map[route]*server), make(map[route]struct{})}
+}
 
 // multiplexes reports whether a connection may speak HTTP/2.
 func (c *Client) multiplexes(to route) bool {
@@ -64,70 +72,83 @@ func (c *Client) speaksHTTP2(cn *conn) bool {
 // or a new one.
 func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, total *limit, tm *Timing) (*conn, *Error) {
 	for {
-		if !req.Fresh {
-			if cn := c.busy(req, to); cn != nil {
-				return cn, nil
-			}
+		if cn := c.muxes.servers[to].busy(req); cn != nil {
+			return cn, nil
 		}
 		if !req.Fresh && tried == 0 {
 			if cn := c.kept(t, req, to); cn != nil {
 				if cn.mux != nil {
 					cn.hold = c.opt.Meter.Open(req.Prompt)
 					cn.hold.Set(cn.chain)
-					c.muxes.busy[to] = append(c.muxes.busy[to], cn)
+					c.server(to).add(cn)
 				}
 				return cn, nil
 			}
 		}
-		if req.Fresh || !c.multiplexes(to) {
+		if !c.multiplexes(to) {
 			return c.open(t, req, to, total, tm)
 		}
-		first := c.muxes.meeting[to]
-		if first == nil {
+		s := c.server(to)
+		if !s.meeting && s.usable() < mostConns {
 			return c.meet(t, req, to, total, tm)
 		}
-		wait := func(t *aio.Task) error { return first.lot.Park(t, "the first connection to a server") }
+		wait := func(t *aio.Task) error { return s.waiting.Park(t, "a connection of HTTP/2") }
 		var err error
 		if total.at.IsZero() {
 			err = wait(t)
 		} else {
 			err = t.Deadline(total.at, wait)
 		}
+		c.forget(to)
 		if err != nil {
-			return nil, total.classify(err, KindConnect, func() string { return "no connection" })
-		}
-		if first.failed != nil {
-			failed := *first.failed
+			failed := *total.classify(err, KindConnect, func() string { return "no connection" })
 			return nil, &failed
 		}
 	}
 }
 
-// meet makes the first connection to a server.
+// meet makes a connection to a server that may serve the requests of others, too. They fail with it.
 func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Timing) (*conn, *Error) {
-	m := new(meeting)
-	c.muxes.meeting[to] = m
+	s := c.server(to)
+	s.meeting = true
 	cn, failed := c.open(t, req, to, total, tm)
 	switch {
 	case failed != nil && failed.Kind != KindCanceled && failed.Kind != KindBlocked:
-		m.failed = failed
+		s.waiting.UnparkAll(failed)
 	case cn != nil && cn.mux != nil:
-		c.muxes.busy[to] = append(c.muxes.busy[to], cn)
-		cn.mux.meeting = m // until its settings are there
+		s.add(cn)
+		cn.mux.meets = true // until its settings are there
 		return cn, failed
 	case cn != nil:
 		c.speaksPlain(to)
 	}
-	c.met(to, m)
+	c.met(to)
 	return cn, failed
 }
 
-// met lets those go on who wait for a meeting.
-func (c *Client) met(to route, m *meeting) {
-	if c.muxes.meeting[to] == m {
-		delete(c.muxes.meeting, to)
+// met takes in that it is known what the server of a new connection takes.
+func (c *Client) met(to route) {
+	s := c.server(to)
+	s.meeting = false
+	s.waiting.UnparkAll(nil)
+	c.forget(to)
+}
+
+// server returns what is known of a server.
+func (c *Client) server(to route) *server {
+	s := c.muxes.servers[to]
+	if s == nil {
+		s = new(server)
+		c.muxes.servers[to] = s
 	}
-	m.lot.UnparkAll(nil)
+	return s
+}
+
+// forget forgets a server that nobody has to do with.
+func (c *Client) forget(to route) {
+	if s := c.muxes.servers[to]; s != nil && len(s.conns) == 0 && !s.meeting && s.waiting.Len() == 0 {
+		delete(c.muxes.servers, to)
+	}
 }
 
 // speaksPlain remembers that a server is to be spoken to in HTTP/1.1.
@@ -138,9 +159,25 @@ func (c *Client) speaksPlain(to route) {
 	c.muxes.plain[to] = struct{}{}
 }
 
-// busy returns a connection in use that takes one more request, or nil.
-func (c *Client) busy(req *Request, to route) *conn {
-	for _, cn := range c.muxes.busy[to] {
+// add adds a connection.
+func (s *server) add(cn *conn) { s.conns = append(s.conns, cn) }
+
+// usable returns how many connections take more requests, now or later.
+func (s *server) usable() (n int) {
+	for _, cn := range s.conns {
+		if cn.mux.usable() {
+			n++
+		}
+	}
+	return n
+}
+
+// busy returns a connection that takes one more request, or nil.
+func (s *server) busy(req *Request) *conn {
+	if s == nil {
+		return nil
+	}
+	for _, cn := range s.conns {
 		if cn.mux.usable() && cn.mux.h2.Room() > 0 && cn.permits(req) {
 			return cn
 		}
@@ -148,17 +185,17 @@ func (c *Client) busy(req *Request, to route) *conn {
 	return nil
 }
 
-// part takes a connection from those in use.
+// part takes in that a connection is no longer in use.
 func (c *Client) part(cn *conn) {
-	all := c.muxes.busy[cn.route]
-	if i := slices.Index(all, cn); i >= 0 {
-		all = slices.Delete(all, i, i+1)
+	s := c.muxes.servers[cn.route]
+	if s == nil {
+		return
 	}
-	if len(all) == 0 {
-		delete(c.muxes.busy, cn.route)
-	} else {
-		c.muxes.busy[cn.route] = all
+	if i := slices.Index(s.conns, cn); i >= 0 {
+		s.conns = slices.Delete(s.conns, i, i+1)
 	}
+	s.waiting.UnparkAll(nil) // one of them connects
+	c.forget(cn.route)
 }
 
 // tryStream sends req over a connection of HTTP/2: see try.
@@ -169,14 +206,11 @@ func (c *Client) tryStream(t *aio.Task, cn *conn, req *Request, tm Timing, tried
 	s.client = c
 	s.hold = c.opt.Meter.Open(req.Prompt)
 	s.begin(req, tm)
-	h2, err := m.h2.Open(c.header.fieldsOf(req), req.Body, s)
-	if err != nil {
-		s.failed, s.again = &Error{Kind: KindReset, Err: err}, true
-	} else {
-		s.h2 = h2
-		if c.opt.KeepRaw {
-			s.sent = string(c.header.append(nil, req))
-		}
+	var err error
+	if s.h2, err = m.h2.Open(c.header.fieldsOf(req), req.Body, s); err != nil {
+		s.failed, s.unseen = &Error{Kind: KindReset, Err: err}, true
+	} else if c.opt.KeepRaw {
+		s.sent = string(c.header.append(nil, req))
 	}
 	failed := s.failed
 	if failed == nil {
@@ -191,11 +225,37 @@ func (c *Client) tryStream(t *aio.Task, cn *conn, req *Request, tm Timing, tried
 	}
 	res := s.response(cn, failed)
 	cn.reused = true // from now on
-	wanted1 := failed != nil && s.code == http2.HTTP11Required || failed == nil && res.Status == 421
-	if wanted1 && !c.opt.HTTP2 {
-		c.speaksPlain(cn.route)
+	again := tried+1 < mostTries && c.again(s, req, res, failed)
+	if failed != nil && !again && s.stale(failed) {
+		failed.Err = fmt.Errorf("%w: %w", ErrStale, failed.Err)
 	}
 	m.leave(t)
-	ended := failed != nil && s.parser.wire == 0 && m.failed != nil && failed.Kind == KindEarlyEnd && !req.Once
-	return res, failed, tried+1 < mostTries && (wanted1 && !c.opt.HTTP2 || s.again && failed != nil || ended)
+	return res, failed, again
+}
+
+// again reports whether the request of a stream is to be sent once more, and learns from its end which
+// protocol its server gets.
+func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bool {
+	m := s.mux
+	wants1 := failed != nil && s.code == http2.HTTP11Required || failed == nil && res.Status == 421
+	ends := failed != nil && m.h2.Draining() && (s.unseen || s.cutShort(failed))
+	if (wants1 || ends && m.answered < fewAnswers) && !c.opt.HTTP2 {
+		c.speaksPlain(m.cn.route)
+		m.retire()
+	}
+	switch {
+	case wants1, ends && s.unseen && m.answered == 0:
+		return !c.opt.HTTP2
+	case failed == nil:
+		return false
+	}
+	return s.unseen || s.stale(failed) && !req.Once
+}
+
+// stale reports whether the end of a connection that had served others met the request: see conn.stale.
+func (s *stream) stale(failed *Error) bool { return s.cutShort(failed) && s.mux.answered > 0 }
+
+// cutShort reports whether the connection ended before anything of the response.
+func (s *stream) cutShort(failed *Error) bool {
+	return s.mux.failed != nil && s.parser.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
 }

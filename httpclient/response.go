@@ -3,6 +3,7 @@ package httpclient
 import (
 	"crypto/tls"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -11,7 +12,7 @@ import (
 
 // Response is a whole response, or with an error as much as arrived of it.
 type Response struct {
-	Proto   string // "HTTP/1.1"
+	Proto   string // "HTTP/1.1", "HTTP/2"
 	Status  int
 	Header  Header
 	Trailer Header // fields after a chunked body; none if they are malformed
@@ -68,6 +69,23 @@ type Timing struct {
 
 // took completes the times: the response ended d after the request.
 func (t *Timing) took(d time.Duration) { t.Total = t.DNS + t.Connect + t.TLS + d }
+
+// Protocol returns the protocol of the response by its name in ALPN: "h2", "http/1.1".
+func (r *Response) Protocol() string {
+	if r.Proto == "HTTP/2" {
+		return "h2"
+	}
+	return strings.ToLower(r.Proto)
+}
+
+// Secured returns the version of TLS and the cipher suite, such as "TLS 1.3, TLS_AES_128_GCM_SHA256";
+// empty for plain http.
+func (r *Response) Secured() string {
+	if r.TLS == nil {
+		return ""
+	}
+	return tls.VersionName(r.TLS.Version) + ", " + tls.CipherSuiteName(r.TLS.CipherSuite)
+}
 
 // Keep counts n bytes that were made from the body, in addition to it, until Close: see
 // Options.Meter. A negative n stops counting them.

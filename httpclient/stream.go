@@ -27,7 +27,8 @@ type stream struct {
 	ended   bool
 	failed  *Error
 	code    http2.Code // with failed: what the server said
-	again   bool       // with failed: the server has not looked at the request
+	unseen  bool       // with failed: the server has not looked at the request
+	asked   time.Time  // when the request was sent
 
 	first, final time.Time // when the first and the last of the response arrived; zero: nothing has
 }
@@ -38,23 +39,23 @@ func (s *stream) do(t *aio.Task, total limit) *Error {
 	if err := s.mux.flush(t); err != nil {
 		return total.classify(err, KindReset, func() string { return "request not sent" })
 	}
-	sent := c.loop.Time()
+	s.asked = c.loop.Time()
 	patience := total
 	if c.opt.FirstByteTimeout > 0 {
-		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
+		patience = total.within(c.opt.FirstByteTimeout, s.asked, KindFirstByteTimeout)
 	}
 	for {
 		err := s.watch(patience, func(until time.Time) error { return s.mux.await(t, s, until) })
 		s.news = false
 		if !s.first.IsZero() {
-			s.timing.FirstByte = max(0, s.first.Sub(sent))
+			s.timing.FirstByte = max(0, s.first.Sub(s.asked))
 		}
 		var waited time.Duration
 		switch {
 		case s.failed != nil:
 			return s.failed
 		case s.ended || s.parser.cutOff():
-			s.timing.took(max(0, s.final.Sub(sent)))
+			s.timing.took(max(0, s.final.Sub(s.asked)))
 			s.complete()
 			s.count()
 			return s.decode(t, &total)
@@ -69,6 +70,9 @@ func (s *stream) do(t *aio.Task, total limit) *Error {
 			later = s.patience(total)
 		}
 		if err != nil && !(errors.Is(err, aio.ErrTimeout) && later.at.After(patience.at)) {
+			if errors.Is(err, aio.ErrTimeout) && s.mux.arrived.Before(s.asked) {
+				s.mux.retire() // nothing at all comes over it
+			}
 			return patience.classify(err, KindReset, func() string { return s.pending(patience) })
 		}
 		if !s.began.IsZero() {
@@ -208,13 +212,17 @@ func (s *stream) End(trailer []http2.Field) {
 		s.parser.res.Trailer.Add(f.Name, trim(f.Value))
 	}
 	s.arrived(0)
+	s.mux.answered++
 	s.ended = true
 	s.tell()
 }
 
 // Fail takes the end of the exchange without a response.
 func (s *stream) Fail(err *http2.Error) {
-	s.failed, s.code, s.again = kindOfH2(err), err.Code, err.Unprocessed
+	s.failed, s.code, s.unseen = kindOfH2(err), err.Code, err.Unprocessed
+	if err.Peer && !err.Whole && !err.Unprocessed {
+		s.mux.answered++
+	}
 	if s.mux.failed != nil { // which says more
 		failed := *s.mux.failed
 		s.failed = &failed

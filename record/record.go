@@ -26,10 +26,12 @@ type Record struct {
 	Links       int       `json:"links"`                  // followed links, each mention counted
 	NewLinks    int       `json:"new_links"`              // of these, URLs seen for the first time
 	Title       string    `json:"title,omitempty"`
-	Sitemap     string    `json:"sitemap,omitempty"` // sitemap format: urlset, index, text, rss or atom
-	Robots      []string  `json:"robots,omitempty"`  // the page's directives for this crawler: noindex, nofollow, noarchive …
-	Cut         string    `json:"cut,omitempty"`     // why links of the page may be missing, the first of such reasons: see weft.Reasons
-	Tries       int       `json:"tries"`             // requests that were sent; 0: none
+	Sitemap     string    `json:"sitemap,omitempty"`  // sitemap format: urlset, index, text, rss or atom
+	Robots      []string  `json:"robots,omitempty"`   // the page's directives for this crawler: noindex, nofollow, noarchive …
+	Cut         string    `json:"cut,omitempty"`      // why links of the page may be missing, the first of such reasons: see weft.Reasons
+	Protocol    string    `json:"protocol,omitempty"` // of the response, by its name in ALPN: h2, http/1.1
+	TLS         string    `json:"tls,omitempty"`      // version and cipher suite
+	Tries       int       `json:"tries"`              // requests that were sent; 0: none
 	IP          string    `json:"ip,omitempty"`
 	Started     time.Time `json:"started"` // start of the last try
 	DNSMS       float64   `json:"dns_ms"`  // 0: cached, or a kept connection

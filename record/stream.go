@@ -141,6 +141,7 @@ var csvHeader = []string{
 	"sniffed_type", "cut",
 	"warc_file", "warc_offset",
 	"role", "method",
+	"protocol", "tls",
 }
 
 func (r *Record) csv() []string {
@@ -168,5 +169,6 @@ func (r *Record) csv() []string {
 		r.SniffedType, r.Cut,
 		r.WARCFile, offset,
 		string(r.Role), r.Method,
+		r.Protocol, r.TLS,
 	}
 }

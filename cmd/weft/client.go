@@ -73,6 +73,12 @@ func (c *clientFlags) credentialOptions() []option {
 
 func (c *clientFlags) networkOptions() []option {
 	return []option{
+		{name: "http1.1", Value: on(&c.HTTP1), field: "HTTP1", advanced: true,
+			help: "speak HTTP/1.1 only",
+			more: "By default a server chooses between HTTP/2 and HTTP/1.1 over TLS, and without TLS gets " +
+				"HTTP/1.1."},
+		{name: "http2", Value: on(&c.HTTP2), field: "HTTP2", advanced: true,
+			help: "speak HTTP/2 only, without TLS, too"},
 		{name: "resolve", arg: "HOST:PORT:ADDR[:PORT]", field: "Resolve", advanced: true,
 			Value: appended(&c.Resolve, httpclient.ParseOverride),
 			help:  "connect to ADDR for HOST, or for * (any host); repeatable"},
@@ -112,6 +118,9 @@ func (c *clientFlags) timeoutOptions(maxBody string) []option {
 // client returns the options of an HTTP client.
 func (c *clientFlags) client() (httpclient.Options, error) {
 	o := c.Options
+	if o.HTTP1 && o.HTTP2 {
+		return o, usage("--http1.1 and --http2: expected one of them")
+	}
 	if o.Cookies == nil && c.acceptCookies {
 		o.Cookies = cookies.New()
 	}
@@ -131,6 +140,7 @@ func (c *clientFlags) configure(o *weft.Options) error {
 	o.FirstByteTimeout, o.IdleTimeout, o.MinRate = own.FirstByteTimeout, own.IdleTimeout, own.MinRate
 	o.MaxBody, o.UserAgent, o.Header = own.MaxBody, own.UserAgent, own.Header
 	o.Cookies, o.Auth, o.Proxy = own.Cookies, own.Auth, own.Proxy
+	o.HTTP1, o.HTTP2 = own.HTTP1, own.HTTP2
 	o.Insecure, o.RootCAs = own.Insecure, own.RootCAs
 	o.Resolve, o.DNS, o.AllowPrivate = own.Resolve, c.servers, c.allowPrivate
 	return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,10 +81,18 @@ func configTemplate() string {
 	for _, g := range new(crawlFlags).groups() {
 		fmt.Fprintf(&b, "\n# %s\n", g.title)
 		for _, o := range g.options {
-			fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", o.text(), o.name, exampleOf(&o))
+			fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", o.text(), keyOf(o.name), exampleOf(&o))
 		}
 	}
 	return b.String()
+}
+
+// keyOf is the name of an option as TOML has it: a dot would part it.
+func keyOf(name string) string {
+	if strings.Contains(name, ".") {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // exampleOf is the value of an option that the template shows.
@@ -176,7 +185,7 @@ Exit status: 0 done; 3 there is no file, or a mistake in it.`,
 			}
 			out := newPrinter()
 			for _, o := range effective(options, c.profile, of) {
-				fmt.Fprintf(out, "%-40s # %s:%d\n", o.Name+" = "+shown(of, o), printable(c.path()), o.Line)
+				fmt.Fprintf(out, "%-40s # %s:%d\n", keyOf(o.Name)+" = "+shown(of, o), printable(c.path()), o.Line)
 			}
 			return standardOutput(out.Flush())
 		},

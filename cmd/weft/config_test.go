@@ -153,7 +153,7 @@ func TestConfigInit(t *testing.T) {
 	crawl, _, _ := rootCommand(os.Stdout).Find([]string{"crawl"})
 	for _, g := range flagGroups(crawl, true) {
 		for _, o := range g.options {
-			if !strings.Contains(template, "\n# "+o.name+" = ") {
+			if !strings.Contains(template, "\n# "+keyOf(o.name)+" = ") {
 				t.Errorf("no %s in the template", o.name)
 			}
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -128,8 +127,8 @@ func (f *fetchFlags) run(address string) error {
 type fetched struct {
 	Method    string      `json:"method"`
 	URL       string      `json:"url"`
-	Status    int         `json:"status,omitempty"` // absent without a response
-	Proto     string      `json:"proto,omitempty"`
+	Status    int         `json:"status,omitempty"`   // absent without a response
+	Protocol  string      `json:"protocol,omitempty"` // by its name in ALPN: h2, http/1.1
 	Header    [][2]string `json:"header,omitempty"`
 	Redirect  string      `json:"redirect,omitempty"`
 	Error     string      `json:"error,omitempty"`
@@ -146,6 +145,7 @@ type fetched struct {
 	Total     float64     `json:"total_ms"`
 
 	body        []byte
+	proto       string // as in a status line
 	contentType string // as the body is read
 }
 
@@ -224,7 +224,8 @@ func one(
 	}
 	defer res.Close()
 	reach.answered(u, res.Addr, res.Private)
-	f.Status, f.Proto, f.Encoding, f.Bytes = res.Status, res.Proto, res.Encoding, res.Wire
+	f.Status, f.proto, f.Encoding, f.Bytes = res.Status, res.Proto, res.Encoding, res.Wire
+	f.Protocol, f.TLS = res.Protocol(), res.Secured()
 	f.body, f.BodyBytes = slices.Clone(res.Body), len(res.Body)
 	r := weft.Record{ContentType: res.Header.Get("Content-Type")}
 	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
@@ -232,9 +233,6 @@ func one(
 	f.at(res.Addr, res.Timing)
 	for _, field := range res.Header {
 		f.Header = append(f.Header, [2]string{field.Name, field.Value})
-	}
-	if res.TLS != nil {
-		f.TLS = tls.VersionName(res.TLS.Version) + ", " + tls.CipherSuiteName(res.TLS.CipherSuite)
 	}
 	location := res.Header.Get("Location")
 	if f.Error != "" || !record.IsRedirect(res.Status) || location == "" {
@@ -293,7 +291,7 @@ func (f fetched) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", f.Method, f.URL)
 	if f.Status != 0 {
-		fmt.Fprintf(&b, "%s %d\n", f.Proto, f.Status)
+		fmt.Fprintf(&b, "%s %d\n", f.proto, f.Status)
 		for _, field := range f.Header {
 			fmt.Fprintln(&b, printable(field[0]+": "+field[1]))
 		}

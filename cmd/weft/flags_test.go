@@ -502,6 +502,22 @@ var effects = map[string]func(t *testing.T){
 		crawls(t, exitDone, "--resolve", "*:80:127.0.0.1:"+port, "http://example.test/")
 		expect(t, "host", s.got()[0].Host, "example.test")
 	},
+	"http1.1": func(t *testing.T) {
+		s := newAsked(t, true, star)
+		for proto, flags := range map[string][]string{"HTTP/2.0": nil, "HTTP/1.1": {"--http1.1"}} {
+			crawls(t, exitDone, append(flags, "-k", s.URL)...)
+			expect(t, "protocol", s.last().Proto, proto)
+		}
+	},
+	"http2": func(t *testing.T) {
+		s := newAsked(t, true, star)
+		crawls(t, exitDone, "--http2", "-k", s.URL)
+		expect(t, "protocol", s.last().Proto, "HTTP/2.0")
+		plain := newAsked(t, false, star)
+		crawls(t, exitDone, "--http2", plain.URL)
+		expect(t, "protocol", plain.last().Proto, "HTTP/2.0")
+		crawls(t, exitUsage, "--http2", "--http1.1", s.URL)
+	},
 	"allow-private": func(t *testing.T) {
 		inner := newAsked(t, false, star)
 		outer := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inner.URL, http.StatusFound) })

@@ -147,12 +147,16 @@ func newAsked(t *testing.T, tls bool, handler http.HandlerFunc) *asked {
 		}()
 		handler(w, r)
 	})
+	a.Server = httptest.NewUnstartedServer(serve)
 	if tls {
-		a.Server = httptest.NewUnstartedServer(serve)
 		a.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that clients refuse
+		a.EnableHTTP2 = true
 		a.StartTLS()
 	} else {
-		a.Server = httptest.NewServer(serve)
+		a.Config.Protocols = new(http.Protocols)
+		a.Config.Protocols.SetHTTP1(true)
+		a.Config.Protocols.SetUnencryptedHTTP2(true)
+		a.Start()
 	}
 	t.Cleanup(a.Close)
 	return a
@@ -168,6 +172,12 @@ func (a *asked) forRobots() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.mu.robots
+}
+
+// last is the last request.
+func (a *asked) last() *http.Request {
+	got := a.got()
+	return got[len(got)-1]
 }
 
 // atOnce is the maximum of concurrent requests.

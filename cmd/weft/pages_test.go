@@ -73,7 +73,7 @@ func TestPagesFlags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`(?:^|[^-\w])--([a-z][-a-z]*)`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`(?:^|[^-\w])--([a-z](?:[-a-z0-9.]*[a-z0-9])?)`).FindAllStringSubmatch(string(text), -1) {
 			if !flags[m[1]] {
 				t.Errorf("%s: no command has --%s", name, m[1])
 			}
