@@ -141,6 +141,11 @@ proof-memory:
 proof-neighbours:
 	@go run ./internal/proof/proof -neighbours -o docs/proof/neighbours.md
 
+## proof-http2: a site over eight real servers and their quirks, into docs/proof/http2.md (a minute)
+.PHONY: proof-http2
+proof-http2:
+	@go run ./internal/proof/proof -http2 /usr/share/doc/python3.11/html -o docs/proof/http2.md
+
 ## bench-store: the frontier's store, into docs/bench/store.md (about 15 minutes; DISK=folder on a disk)
 .PHONY: bench-store
 bench-store:

@@ -512,6 +512,12 @@ func TestHTTP2Cut(t *testing.T) {
 // TestHTTP2Settings: requests wait until a server has said how many streams it allows, and none is one
 // too many.
 func TestHTTP2Settings(t *testing.T) {
+	for limit, conns := range map[int]int64{5: 4, 20: 1} {
+		testSettings(t, limit, conns)
+	}
+}
+
+func testSettings(t *testing.T, limit int, conns int64) {
 	s := newScripted(t, func(p *h2Peer) {
 		var waiting []uint32
 		known, open := false, 0
@@ -524,7 +530,7 @@ func TestHTTP2Settings(t *testing.T) {
 			case *http2.SettingsFrame:
 				known = known || f.IsAck()
 			case *http2.HeadersFrame:
-				if open++; open > 5 || open > 1 && !known {
+				if open++; open > limit || open > 1 && !known {
 					t.Errorf("%d streams, settings known: %t", open, known)
 				}
 				waiting = append(waiting, f.StreamID)
@@ -536,7 +542,7 @@ func TestHTTP2Settings(t *testing.T) {
 				waiting, open = nil, 0
 			}
 		}
-	}, http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 5})
+	}, http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: uint32(limit)})
 	onLoop(t, http2Only, func(task *aio.Task, c *httpclient.Client) error {
 		return task.Group(func(g *aio.Group) error {
 			for range 20 {
@@ -551,7 +557,7 @@ func TestHTTP2Settings(t *testing.T) {
 			return nil
 		})
 	})
-	if n := s.opened.Load(); n > 4 {
-		t.Errorf("%d connections, expected at most 4", n)
+	if n := s.opened.Load(); n > conns {
+		t.Errorf("%d connections for %d streams each, expected at most %d", n, limit, conns)
 	}
 }

@@ -209,7 +209,8 @@ var imports = map[string][]string{
 	"internal/webtest/webtest": {"internal/webtest"},
 	"internal/measure":         {"internal/process", "lab", "robots", "weburl", "golang.org/x/sys/unix"},
 	"internal/torture":         {".", "frontier/store", "internal/webtest", "refs", "warc", "warc"},
-	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/process", "internal/torture", "internal/webtest"},
+	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/process", "internal/servers", "internal/torture", "internal/webtest"},
+	"internal/servers":         {"internal/process"},
 	"internal/proof/proof":     {"internal/process", "internal/proof", "internal/webtest"},
 }
 

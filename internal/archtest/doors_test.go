@@ -73,6 +73,7 @@ var doors = map[string]string{
 	"internal/bench/...":   "benchmark programs",
 	"internal/measure":     "clients and servers that are measured",
 	"internal/proof":       "a crawl and its judge run at once",
+	"internal/servers":     "a server runs beside the crawl",
 	"internal/webtest/...": "servers log requests of several connections",
 }
 

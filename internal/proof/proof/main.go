@@ -2,6 +2,7 @@
 // page:
 //
 //	go run ./internal/proof/proof -hosts 100000 -o docs/proof/broad.md
+//	go run ./internal/proof/proof -http2 /usr/share/doc/python3.11/html -o docs/proof/http2.md
 //	go run ./internal/proof/proof -simulate -hosts 1000000 -o docs/proof/simulation.md
 package main
 
@@ -13,6 +14,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +46,8 @@ func run(ctx context.Context, args []string) (err error) {
 	flags := f.String("flags", "", "additional flags of the weft command, separated by spaces")
 	out := f.String("o", "", "file for the page; empty: standard output")
 	neighbours := f.Bool("neighbours", false, "crawl a healthy site beside each kind of neighbour")
-	only := f.String("only", "", "with -neighbours: only those whose name contains this")
+	http2 := f.String("http2", "", "a folder of pages: serve it with real servers, and crawl each over HTTP/2")
+	only := f.String("only", "", "with -neighbours and -http2: only those whose name contains this")
 	simulate := f.Bool("simulate", false, "drive a frontier on virtual time, without sockets")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -87,6 +90,9 @@ func run(ctx context.Context, args []string) (err error) {
 	if task.Dir == "" {
 		task.Dir = tmp
 	}
+	if *http2 != "" {
+		return crawlOver(ctx, task, *http2, *only, w, line)
+	}
 	if *neighbours {
 		return crawlBeside(ctx, task, *only, w, line)
 	}
@@ -115,6 +121,38 @@ func crawlBeside(ctx context.Context, task proof.Task, only string, w io.Writer,
 		all = append(all, h)
 	}
 	return errors.Join(proof.WriteNeighbours(w, line, all), failed(proof.Missed(all)))
+}
+
+// crawlOver crawls a folder over each server that is installed.
+func crawlOver(ctx context.Context, task proof.Task, root, only string, w io.Writer, line string) error {
+	var all []proof.Crossed
+	var missing, wrong []string
+	var pages map[string]string // of the first
+	for _, c := range proof.HTTP2Cases() {
+		switch {
+		case !strings.Contains(c.Server.Name+" "+c.What, only):
+			continue
+		case !c.Server.Installed():
+			if !slices.Contains(missing, c.Server.Name) {
+				missing = append(missing, c.Server.Name)
+			}
+			continue
+		}
+		crossed, err := proof.Over{Command: task.Command, Dir: task.Dir, Root: root, Case: c}.Run(ctx, pages)
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w", c.Server.Name, c.What, err)
+		}
+		if pages == nil {
+			pages = crossed.Pages
+		}
+		task.Logf("%s %s: %d pages, %d requests, %d twice, %d retried, %d connections, %v", c.Server.Name, c.What, len(crossed.Pages),
+			crossed.Requests, len(crossed.Twice), crossed.Retried, crossed.Conns, crossed.Took)
+		for _, one := range crossed.Wrong {
+			wrong = append(wrong, c.Server.Name+" "+c.What+": "+one)
+		}
+		all = append(all, crossed)
+	}
+	return errors.Join(proof.WriteHTTP2(w, line, all, missing), failed(wrong))
 }
 
 // failed returns an error for a crawl with failures; the page lists them.
