@@ -1,7 +1,6 @@
 package httpclient
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -256,12 +255,11 @@ func (cn *conn) secure(t *aio.Task, total *limit, tm *Timing) *Error {
 		cn.chain = max(0, cn.tls.weight()-plainChain)
 	}
 	tm.TLS = c.loop.Now().Sub(began) - cn.waited
-	var untrusted *tls.CertificateVerificationError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &untrusted):
-		return fail(KindTLS, "%w: %w", ErrCertificate, untrusted.Err)
+	case errors.Is(err, ErrCertificate):
+		return &Error{Kind: KindTLS, Err: err}
 	}
 	failed := patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
 	if text, named := strings.CutPrefix(err.Error(), "tls: "); named && failed.Kind == KindTLS {

@@ -65,7 +65,7 @@ func (v *verifier) verify(certs []*x509.Certificate, name string, now time.Time)
 	}
 	valid, err := v.judge(certs, name, now)
 	if err != nil {
-		return err
+		return certificateError(err, certs, name, now)
 	}
 	if len(v.chains) >= mostChains {
 		clear(v.chains)

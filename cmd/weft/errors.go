@@ -212,7 +212,7 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 // advised adds to the text of an error what may be done about it.
 func advised(text string) string {
 	if strings.Contains(text, httpclient.ErrCertificate.Error()) {
-		text += ": --ca FILE trusts its issuer, -k accepts any certificate"
+		text += ": -k accepts any certificate, --ca FILE trusts other authorities"
 	}
 	return text
 }
