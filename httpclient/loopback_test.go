@@ -398,3 +398,58 @@ func TestTimingOfABusyLoop(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestOneFullHandshake: of requests that come at once to a server of HTTP/1.1, one does a full
+// handshake, and the others resume its session, which comes while they connect: nearly always first.
+// They do not wait for the response.
+func TestOneFullHandshake(t *testing.T) {
+	const requests = 6
+	for _, c := range []struct {
+		name    string
+		http1   bool // asked for
+		tickets bool
+		full    int64
+	}{
+		{"HTTP/1.1 is chosen by the server", false, true, 1},
+		{"HTTP/1.1 is asked for", true, true, 1},
+		{"no tickets", false, false, requests},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var full, there atomic.Int64
+			all := make(chan struct{})
+			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if there.Add(1) == requests { // each has a connection of its own
+					close(all)
+				}
+				<-all
+			}))
+			s.TLS = &tls.Config{NextProtos: []string{"http/1.1"}, SessionTicketsDisabled: !c.tickets, VerifyConnection: func(state tls.ConnectionState) error {
+				if !state.DidResume {
+					full.Add(1)
+				}
+				return nil
+			}}
+			s.StartTLS()
+			defer s.Close()
+			roots := x509.NewCertPool()
+			roots.AddCert(s.Certificate())
+			onLoop(t, httpclient.Options{RootCAs: roots, HTTP1: c.http1}, func(task *aio.Task, client *httpclient.Client) error {
+				return task.Group(func(g *aio.Group) error {
+					for range requests {
+						g.Go("get", func(task *aio.Task) error {
+							res, err := client.Do(task, httpclient.Request{Scheme: "https", Host: s.Listener.Addr().String(), Target: "/"})
+							if err == nil {
+								res.Close()
+							}
+							return err
+						})
+					}
+					return nil
+				})
+			})
+			if n := full.Load(); n < c.full || n > c.full+requests/2 {
+				t.Errorf("%d full handshakes, want %d", n, c.full)
+			}
+		})
+	}
+}

@@ -85,7 +85,7 @@ func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, tota
 				return cn, nil
 			}
 		}
-		if !c.multiplexes(to) {
+		if !c.waits(to) {
 			return c.open(t, req, to, total, tm)
 		}
 		s := c.server(to)
@@ -107,7 +107,8 @@ func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, tota
 	}
 }
 
-// meet makes a connection to a server that may serve the requests of others, too. They fail with it.
+// meet makes a connection to a server that may serve the requests of others, too, or bring a session.
+// They fail with it.
 func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Timing) (*conn, *Error) {
 	s := c.server(to)
 	s.meeting = true
@@ -124,6 +125,16 @@ func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Tim
 	}
 	c.met(to)
 	return cn, failed
+}
+
+// waits reports whether requests wait for the connections of others to a server: one may serve all,
+// and the first over TLS brings a session, in the time in which the next ones connect.
+func (c *Client) waits(to route) bool {
+	if s := c.muxes.servers[to]; s != nil && s.meeting {
+		return true
+	}
+	_, plain := c.muxes.plain[to]
+	return !plain && to.tls || c.multiplexes(to)
 }
 
 // met takes in that it is known what the server of a new connection takes.

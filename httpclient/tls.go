@@ -352,7 +352,8 @@ func (ch *channel) openRecord(buf, record []byte, take func([]byte)) error {
 	switch kind {
 	case applicationRecord:
 		if len(content) > 0 {
-			ch.useless, ch.lib = 0, nil
+			ch.useless = 0
+			ch.lib = nil
 			take(content)
 		}
 		return nil
