@@ -14,6 +14,8 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/weftcrawl/weft/http2/http2test"
 )
 
 // server is the other side: it writes frames, and reads ours as the rules have them.
@@ -52,14 +54,43 @@ func (s *server) sent() []byte {
 	return b
 }
 
+// judged is a connection whose frames a referee reads.
+type judged struct {
+	*Conn
+	referee http2test.Referee
+}
+
+// judge returns a connection that fails the test for what it may not send.
+func judge(t testing.TB, opt Options) *judged {
+	c := &judged{Conn: New(opt)}
+	c.referee.Report = func(fault string) { t.Errorf("we have sent %s", fault) }
+	t.Cleanup(func() {
+		c.Output()
+		c.referee.End()
+	})
+	return c
+}
+
+func (c *judged) Feed(b []byte, now time.Time) error {
+	c.referee.Server(b)
+	return c.Conn.Feed(b, now)
+}
+
+func (c *judged) Output() []byte {
+	b := c.Conn.Output()
+	c.referee.Client(b)
+	return b
+}
+
 // told is a receiver that writes down what it is told.
 type told struct {
 	strings.Builder
-	stream *Stream
-	grants bool
-	body   []byte // not written down yet: how it comes in pieces is no matter
-	failed *Error
-	ended  bool
+	stream   *Stream
+	grants   bool
+	body     []byte // not written down yet: how it comes in pieces is no matter
+	failed   *Error
+	ended    bool
+	canceled bool // by the client
 }
 
 func (r *told) Interim(status, _ int) { fmt.Fprintf(r, "interim %d\n", status) }
@@ -147,7 +178,7 @@ func ours(t testing.TB, b []byte) string {
 // error of the connection, and what was sent after the request.
 func run(t testing.TB, opt Options, play func(*server), piece int) (was, sent string, err error) {
 	t.Helper()
-	c := New(opt)
+	c := judge(t, opt)
 	s := newServer(t)
 	s.f.WriteSettings()
 	c.Feed(s.sent(), time.Unix(0, 0))
@@ -363,7 +394,7 @@ func repeat(n int, play func(*server)) func(*server) {
 
 // TestWindows: a server cannot send more than the credit, and gets more as it is granted.
 func TestWindows(t *testing.T) {
-	c := New(Options{Window: 1000, ConnWindow: 100_000})
+	c := judge(t, Options{Window: 1000, ConnWindow: 100_000})
 	s := newServer(t)
 	s.f.WriteSettings()
 	c.Feed(s.sent(), time.Time{})
@@ -405,7 +436,7 @@ func TestWindows(t *testing.T) {
 
 // TestConnWindow: the connection's credit is returned as data arrive, whoever waits for more of its own.
 func TestConnWindow(t *testing.T) {
-	c := New(Options{Window: 1 << 16, ConnWindow: 1 << 17})
+	c := judge(t, Options{Window: 1 << 16, ConnWindow: 1 << 17})
 	s := newServer(t)
 	s.f.WriteSettings()
 	c.Feed(s.sent(), time.Time{})
@@ -429,7 +460,7 @@ func TestConnWindow(t *testing.T) {
 
 // TestBody: a body is sent as the server gives credit.
 func TestBody(t *testing.T) {
-	c := New(Options{})
+	c := judge(t, Options{})
 	s := newServer(t)
 	s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 3})
 	c.Feed(s.sent(), time.Time{})
@@ -451,7 +482,7 @@ func TestBody(t *testing.T) {
 // TestRoom: no more streams than the server allows, one until it has said how many, none when it goes
 // away.
 func TestRoom(t *testing.T) {
-	c := New(Options{})
+	c := judge(t, Options{})
 	s := newServer(t)
 	if c.Room() != 1 || c.Known() {
 		t.Errorf("at first there is room for %d", c.Room())
@@ -486,7 +517,7 @@ func TestRoom(t *testing.T) {
 
 // TestRate: idle frames at the rate that is allowed are no flood.
 func TestRate(t *testing.T) {
-	c := New(Options{})
+	c := judge(t, Options{})
 	s := newServer(t)
 	s.f.WriteSettings()
 	now := time.Unix(0, 0)
@@ -501,7 +532,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestHTTP1(t *testing.T) {
-	c := New(Options{})
+	c := judge(t, Options{})
 	err := c.Feed([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), time.Time{})
 	if failed, ok := err.(*Error); !ok || failed.Code != HTTP11Required {
 		t.Errorf("%v", err)
@@ -519,7 +550,7 @@ func FuzzFeed(f *testing.F) {
 	f.Add(s.sent(), uint8(3))
 	f.Fuzz(func(t *testing.T, b []byte, piece uint8) {
 		play := func(piece int) (string, string) {
-			c := New(Options{Window: 100})
+			c := judge(t, Options{Window: 100})
 			r := &told{grants: true}
 			stream, err := c.Open(get, nil, r)
 			if err != nil {
@@ -569,7 +600,7 @@ func TestServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ours.Close()
-	c := New(Options{Window: 10_000, ConnWindow: 70_000})
+	c := judge(t, Options{Window: 10_000, ConnWindow: 70_000})
 	var all []*told
 	open := func(n int) {
 		r := &told{grants: true}

@@ -9,7 +9,7 @@ import (
 // it was the last. Some look only while they may send more.
 func TestEndWithoutCredit(t *testing.T) {
 	const length = "65535" // the first window
-	c, s, r := New(Options{}), newServer(t), &told{}
+	c, s, r := judge(t, Options{}), newServer(t), &told{}
 	s.f.WriteSettings()
 	c.Feed(s.sent(), time.Time{})
 	if _, err := c.Open(get, nil, r); err != nil {

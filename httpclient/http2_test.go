@@ -165,21 +165,22 @@ func newScripted(t *testing.T, play func(*h2Peer), settings ...http2.Setting) *s
 				return
 			}
 			n := s.opened.Add(1)
-			all.Go(func() { playTo(conn, n, play, settings...) })
+			all.Go(func() { playTo(t, conn, n, play, settings...) })
 		}
 	})
 	return s
 }
 
-// playTo plays frames to the n-th connection.
-func playTo(conn net.Conn, n int64, play func(*h2Peer), settings ...http2.Setting) {
-	defer conn.Close()
+// playTo plays frames to the n-th connection, whose client a referee judges.
+func playTo(t *testing.T, accepted net.Conn, n int64, play func(*h2Peer), settings ...http2.Setting) {
+	defer accepted.Close()
+	conn := judge(t, accepted)
 	p := &h2Peer{Framer: http2.NewFramer(conn, conn), conn: conn, n: n}
 	p.hpack = hpack.NewEncoder(&p.block)
 	io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
 	p.WriteSettings(settings...)
 	play(p)
-	conn.(interface{ CloseWrite() error }).CloseWrite() // unlike Close, no reset for what was not read
+	accepted.(interface{ CloseWrite() error }).CloseWrite() // unlike Close, no reset for what was not read
 	io.Copy(io.Discard, conn)
 }
 
@@ -323,7 +324,7 @@ func newChoice(t *testing.T, play func(*h2Peer)) *choice {
 	s.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}}
 	s.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){
 		"h2": func(_ *http.Server, conn *tls.Conn, _ http.Handler) {
-			playTo(conn, s.frames.Add(1), play)
+			playTo(t, conn, s.frames.Add(1), play)
 		},
 	}
 	s.StartTLS()

@@ -26,6 +26,7 @@ var imports = map[string][]string{
 	"aio":               {"aio/internal/poll", "golang.org/x/sys/unix"},
 	"aio/internal/poll": {"golang.org/x/sys/unix"},
 	"aio/aiotest":       {"aio", "golang.org/x/sys/unix"},
+	"http2/http2test":   {"golang.org/x/net/http2/hpack"},
 	"budget":            {"aio"},
 	"guard":             {},
 	"weburl": {"internal/idna", "github.com/cespare/xxhash/v2", "golang.org/x/net/publicsuffix", "golang.org/x/text/encoding",

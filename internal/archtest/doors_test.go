@@ -69,12 +69,13 @@ var doors = map[string]string{
 	"examples/...":           "programs that show goroutines beside loops",
 
 	// Programs that measure or serve, on goroutines and threads by design.
-	"lab":                  "the ways of concurrency that it compares",
-	"internal/bench/...":   "benchmark programs",
-	"internal/measure":     "clients and servers that are measured",
-	"internal/proof":       "a crawl and its judge run at once",
-	"internal/servers":     "a server runs beside the crawl",
-	"internal/webtest/...": "servers log requests of several connections",
+	"lab":                        "the ways of concurrency that it compares",
+	"internal/bench/...":         "benchmark programs",
+	"internal/measure":           "clients and servers that are measured",
+	"http2/http2test/referee.go": "the sides of a connection may belong to several goroutines",
+	"internal/proof":             "a crawl and its judge run at once",
+	"internal/servers":           "a server runs beside the crawl",
+	"internal/webtest/...":       "servers log requests of several connections",
 }
 
 // TestDoors: code is owned by a loop unless it is listed as a door. A new package or file is owned.
