@@ -180,6 +180,17 @@ func TestLinkedData(t *testing.T) {
 	}
 }
 
+// TestSigns: signs without a word are content where what surrounds them is.
+func TestSigns(t *testing.T) {
+	prose := "<p>The following tokens are operators of the language, and each of them has a meaning of its own in an expression.</p>"
+	page := `<body><nav><a href=/>Home</a><div>»</div><a href=/x>Next</a></nav><div class=content>` + prose + "<pre>+ - *</pre>" +
+		prose + "<table><tr><th>Kind<th>Sign<tr><td>less<td>&lt;</table>" + prose + `</div><div class=footer><p>←</p><a href=/y>Imprint</a></div>`
+	_, text := extract(t, page, content.Options{})
+	if !strings.Contains(text, "+ - *") || !strings.Contains(text, "less <") || strings.ContainsAny(text, "»←") {
+		t.Errorf("%q", text)
+	}
+}
+
 func TestParseLimits(t *testing.T) {
 	for _, c := range []struct {
 		name, page string

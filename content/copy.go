@@ -67,8 +67,10 @@ func (c *copier) enter(n *html.Node) bool {
 	l := level{from: n, element: around.element, keep: around.keep, verbatim: around.verbatim}
 	switch {
 	case n.Type == html.TextNode:
-		// White space stays where something beside it does, so that words stay apart.
-		if around.keep || around.to != nil && strings.TrimSpace(n.Data) == "" || around.verbatim {
+		// White space stays where something beside it does, so that words stay apart; signs without a
+		// word, such as a list of operators, where most of what is around them does.
+		isBlank := strings.TrimSpace(n.Data) == ""
+		if around.keep || around.verbatim || isBlank && around.to != nil || !isBlank && c.s.page.All[around.element].Own == 0 && c.amid(around.element) {
 			c.add(n)
 		}
 		return false
@@ -107,16 +109,7 @@ func (c *copier) seen(n *html.Node, element int32) bool {
 	all := c.s.page.All
 	switch n.DataAtom {
 	case atom.Img, atom.Picture, atom.Video, atom.Audio, atom.Source, atom.Hr:
-		if c.whole {
-			return true
-		}
-		for all[element].Words == 0 || all[element].Node.DataAtom == atom.Figure || all[element].Node.DataAtom == atom.Figcaption {
-			if element == 0 {
-				break
-			}
-			element = all[element].Parent
-		}
-		return c.s.kept[element]*2 > all[element].Words
+		return c.amid(element)
 	case atom.Br, atom.Wbr, atom.Input:
 		return c.path[len(c.path)-1].keep
 	case atom.Td, atom.Th:
@@ -149,4 +142,14 @@ func (c *copier) node(n *html.Node) *html.Node {
 	}
 	c.slab = append(c.slab, html.Node{Type: n.Type, Data: n.Data, DataAtom: n.DataAtom, Namespace: n.Namespace, Attr: n.Attr})
 	return &c.slab[len(c.slab)-1]
+}
+
+// amid reports whether most of the words are kept of the smallest element around another that has any.
+// A figure is one with what surrounds it.
+func (c *copier) amid(element int32) bool {
+	all := c.s.page.All
+	for element > 0 && (all[element].Words == 0 || all[element].Node.DataAtom == atom.Figure || all[element].Node.DataAtom == atom.Figcaption) {
+		element = all[element].Parent
+	}
+	return c.whole || c.s.kept[element]*2 > all[element].Words
 }
