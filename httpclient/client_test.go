@@ -64,7 +64,7 @@ func TestResponse(t *testing.T) {
 // A body of many segments, more than the network holds at once.
 func TestLongBody(t *testing.T) {
 	body := strings.Repeat("0123456789abcdef", 64<<10)
-	play(t, httpclient.Options{},
+	playBoth(t, httpclient.Options{},
 		func(s *site) { s.serve("/", ok(body)).serve("/again", "HTTP/1.1 200 OK\r\n\r\n"+body) },
 		func(b *browser) {
 			b.reads("/", body)
@@ -90,7 +90,7 @@ func TestLimits(t *testing.T) {
 		{"header over the limit", response("X-A: "+strings.Repeat("x", 200)+"\r\n", ""), httpclient.KindTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			play(t, opt,
+			playBoth(t, opt,
 				func(s *site) { s.serve("/", c.response).ended() },
 				func(b *browser) {
 					res, err := b.get("/")
@@ -109,7 +109,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestNegativeLimitsAreTheDefault(t *testing.T) {
-	play(t, httpclient.Options{MaxHead: -1, MaxBody: -1},
+	playBoth(t, httpclient.Options{MaxHead: -1, MaxBody: -1},
 		func(s *site) { s.serve("/", ok("x")) },
 		func(b *browser) { b.reads("/", "x") })
 }
@@ -174,7 +174,11 @@ func TestErrors(t *testing.T) {
 		}, httpclient.KindScheme, false, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			play(t, httpclient.Options{}, c.server, func(b *browser) {
+			over := playBoth
+			if c.name == "not HTTP" {
+				over = play
+			}
+			over(t, httpclient.Options{}, c.server, func(b *browser) {
 				err := c.client(b)
 				expectKind(t, err, c.kind)
 				if got := err.(*httpclient.Error).Temporary(); got != c.temporary {
@@ -208,7 +212,7 @@ func TestTimeout(t *testing.T) {
 		}
 	}
 	t.Run("while connecting", func(t *testing.T) {
-		play(t, opt, func(*site) {}, func(b *browser) { expect(b, "hole.example", timeout) })
+		playBoth(t, opt, func(*site) {}, func(b *browser) { expect(b, "hole.example", timeout) })
 	})
 	t.Run("while resolving", func(t *testing.T) {
 		playOver(t, 3*time.Second, opt, func(*site) {}, func(b *browser) { expect(b, "www.example", timeout) })
@@ -218,12 +222,12 @@ func TestTimeout(t *testing.T) {
 			func(b *browser) { expect(b, "www.example", timeout) })
 	})
 	t.Run("no response", func(t *testing.T) {
-		play(t, opt, func(s *site) {
+		playBoth(t, opt, func(s *site) {
 			s.ignore("/")
 		}, func(b *browser) { expect(b, "www.example", timeout) })
 	})
 	t.Run("a response in drops", func(t *testing.T) {
-		play(t, opt, func(s *site) {
+		playBoth(t, opt, func(s *site) {
 			p := s.serve("/", "HTTP/1.1 200 OK\r\n\r\n")
 			for p.send("x") {
 				s.until(now(s.task) + time.Second)
@@ -231,7 +235,7 @@ func TestTimeout(t *testing.T) {
 		}, func(b *browser) { expect(b, "www.example", timeout) })
 	})
 	t.Run("each request has its own", func(t *testing.T) {
-		play(t, opt, func(s *site) {
+		playBoth(t, opt, func(s *site) {
 			p := s.serve("/first", ok("1"))
 			p.request("/")
 			p.ended()
@@ -242,7 +246,7 @@ func TestTimeout(t *testing.T) {
 		})
 	})
 	t.Run("a second try has the rest of the time", func(t *testing.T) {
-		play(t, opt, func(s *site) {
+		playBoth(t, opt, func(s *site) {
 			p := s.serve("/first", ok("1"))
 			s.until(100 * time.Millisecond)
 			p.close()
@@ -255,11 +259,11 @@ func TestTimeout(t *testing.T) {
 		})
 	})
 	t.Run("30 s if none is set", func(t *testing.T) {
-		play(t, httpclient.Options{}, func(s *site) { s.ignore("/") },
+		playBoth(t, httpclient.Options{}, func(s *site) { s.ignore("/") },
 			func(b *browser) { expect(b, "www.example", 30*time.Second) })
 	})
 	t.Run("none if negative", func(t *testing.T) {
-		play(t, httpclient.Options{Timeout: -1}, func(s *site) {
+		playBoth(t, httpclient.Options{Timeout: -1}, func(s *site) {
 			p := s.accept()
 			for range 2 {
 				p.request("/")
@@ -275,7 +279,7 @@ func TestTimeout(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	t.Run("in the body", func(t *testing.T) {
-		play(t, httpclient.Options{}, func(s *site) {
+		playBoth(t, httpclient.Options{}, func(s *site) {
 			s.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello").ended()
 			s.serve("/again", ok("whole"))
 		}, func(b *browser) {
@@ -291,7 +295,7 @@ func TestCancel(t *testing.T) {
 		})
 	})
 	t.Run("while connecting", func(t *testing.T) {
-		play(t, httpclient.Options{}, func(*site) {}, func(b *browser) {
+		playBoth(t, httpclient.Options{}, func(*site) {}, func(b *browser) {
 			_ = b.task.Timeout(time.Second, func(task *aio.Task) error {
 				_, err := b.client.Do(task, httpclient.Request{Scheme: "http", Host: "hole.example", Target: "/"})
 				expectKind(t, err, httpclient.KindCanceled)
@@ -300,7 +304,7 @@ func TestCancel(t *testing.T) {
 		})
 	})
 	t.Run("before it begins, keeps the connection", func(t *testing.T) {
-		play(t, httpclient.Options{}, func(s *site) {
+		playBoth(t, httpclient.Options{}, func(s *site) {
 			s.serve("/", ok("1")).serve("/again", ok("2"))
 		}, func(b *browser) {
 			b.reads("/", "1")

@@ -61,7 +61,7 @@ func TestNotModified(t *testing.T) {
 		"length and chunked": "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			play(t, httpclient.Options{}, func(s *site) {
+			playBoth(t, httpclient.Options{}, func(s *site) {
 				p := s.serve("/", response(fields, "hello"))
 				got := p.request("/")
 				if !strings.Contains(got, "\r\nIf-None-Match: W/\"1\"\r\nIf-Modified-Since: Sat, 21 Nov 2026 19:00:00 GMT\r\n") {

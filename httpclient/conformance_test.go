@@ -33,7 +33,7 @@ func TestCompressed(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.ID, func(t *testing.T) {
-			play(t, httpclient.Options{MaxBody: 1 << 20}, func(s *site) {
+			playBoth(t, httpclient.Options{MaxBody: 1 << 20}, func(s *site) {
 				s.serve("/", response("Content-Encoding: "+c.Encoding+"\r\n", string(c.Bytes)))
 			}, func(b *browser) {
 				res, err := b.get("/")

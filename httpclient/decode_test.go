@@ -81,7 +81,7 @@ func TestContentEncoding(t *testing.T) {
 		{"over the limit between two", "Content-Encoding: gzip, gzip\r\n", zip(t, strings.Repeat(zip(t, ""), 5000)), httpclient.KindBomb, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			play(t, httpclient.Options{MaxBody: maxBody}, func(s *site) {
+			playBoth(t, httpclient.Options{MaxBody: maxBody}, func(s *site) {
 				p := s.serve("/", response(c.fields, c.sent))
 				if c.kind != "" {
 					p.ended()

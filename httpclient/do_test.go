@@ -19,7 +19,7 @@ func (b *browser) do(req httpclient.Request) (*httpclient.Response, error) {
 }
 
 func TestHead(t *testing.T) {
-	play(t, httpclient.Options{}, func(s *site) {
+	playBoth(t, httpclient.Options{}, func(s *site) {
 		p := s.accept()
 		if got := p.request("/1"); !strings.HasPrefix(got, "HEAD /1 HTTP/1.1\r\n") {
 			t.Errorf("request %q, want HEAD", got)
@@ -66,9 +66,9 @@ func TestRequestFields(t *testing.T) {
 		{"the request's host", httpclient.Header{{"Host", "virtual.example"}}, httpclient.Header{{"host", "other.example"}}, "Host: other.example\r\n" + own},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			play(t, httpclient.Options{UserAgent: "weft-test/1", Header: c.client}, func(s *site) {
+			playBoth(t, httpclient.Options{UserAgent: "weft-test/1", Header: c.client}, func(s *site) {
 				p := s.accept()
-				if got, want := p.request("/"), "GET / HTTP/1.1\r\n"+c.want+"\r\n"; got != want {
+				if got, want := p.request("/"), s.fields("GET / HTTP/1.1\r\n"+c.want+"\r\n"); got != want {
 					t.Errorf("got  %q\nwant %q", got, want)
 				}
 				p.send(ok("x"))
@@ -186,7 +186,7 @@ func TestPartOfAResponse(t *testing.T) {
 }
 
 func TestTiming(t *testing.T) {
-	play(t, httpclient.Options{}, func(s *site) {
+	playBoth(t, httpclient.Options{}, func(s *site) {
 		p := s.accept()
 		for range 2 {
 			p.request("/")

@@ -55,7 +55,7 @@ func TestDecodedIsHeldBefore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			meter := budget.New(room)
 			favoured, other := meter.Open(false), meter.Open(false)
-			play(t, httpclient.Options{Meter: meter, MaxBody: size}, func(s *site) {
+			playBoth(t, httpclient.Options{Meter: meter, MaxBody: size}, func(s *site) {
 				if err := favoured.Grow(s.task, room+1); err != nil {
 					t.Fatal(err)
 				}

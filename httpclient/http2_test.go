@@ -437,9 +437,7 @@ func TestHTTP2Room(t *testing.T) {
 	)
 	var opened atomic.Int64
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for range body / 4096 {
-			w.Write(bytes.Repeat([]byte("x"), 4096))
-		}
+		w.Write(bytes.Repeat([]byte("x"), body))
 	}))
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {

@@ -62,11 +62,17 @@ type site struct {
 	task  *aio.Task
 	ln    aio.Listener
 	peers []*peer
+
+	streams bool // over HTTP/2
+	wire    *wire
 }
 
 // accept waits for a connection.
 func (s *site) accept() *peer {
 	s.t.Helper()
+	if s.streams {
+		return s.acceptStream()
+	}
 	c, err := s.ln.Accept(s.task)
 	if err != nil {
 		s.t.Fatal("server: ", err)
@@ -106,12 +112,19 @@ type peer struct {
 	*site
 	conn   aio.Conn
 	reader *aio.Reader
+	stream *stream // over HTTP/2
 }
 
 // request reads a request for target and returns it.
 func (p *peer) request(target string) string {
 	p.t.Helper()
-	head, err := p.reader.ReadUntil(p.task, []byte("\r\n\r\n"), 4096)
+	var head []byte
+	var err error
+	if p.stream != nil {
+		head, err = []byte(p.stream.request()), p.stream.err
+	} else {
+		head, err = p.reader.ReadUntil(p.task, []byte("\r\n\r\n"), 64<<10)
+	}
 	if err != nil {
 		p.t.Fatalf("server: waits for a request for %s: %v", target, err)
 	}
@@ -124,6 +137,9 @@ func (p *peer) request(target string) string {
 
 // send sends bytes and reports whether the client took them.
 func (p *peer) send(bytes string) bool {
+	if p.stream != nil {
+		return p.stream.send(bytes)
+	}
 	_, err := p.conn.Write(p.task, []byte(bytes))
 	return err == nil
 }
@@ -137,12 +153,21 @@ func (p *peer) serve(target, response string) {
 // ended waits until the client closes the connection, and fails on another request.
 func (p *peer) ended() {
 	p.t.Helper()
+	if p.stream != nil {
+		p.stream.ended()
+		return
+	}
 	if b, err := p.reader.Peek(p.task); err == nil {
 		p.t.Fatalf("server: got %q, want the end", b)
 	}
 }
 
-func (p *peer) close() { p.conn.Close() }
+func (p *peer) close() {
+	if p.stream != nil {
+		p.stream.close()
+	}
+	p.conn.Close()
+}
 
 // browser is the client's side.
 type browser struct {

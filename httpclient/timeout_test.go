@@ -41,51 +41,56 @@ func TestEachTimeHasItsLimit(t *testing.T) {
 		kind   httpclient.Kind
 		after  time.Duration
 		says   string
+		wire   bool // it is about the bytes of HTTP/1.1
 	}{
 		{"connecting", httpclient.Options{}, func(*site) {}, "hole.example", httpclient.KindDialTimeout, 10 * time.Second,
-			"no connection to 192.0.2.2:80 within 10s (dial timeout)"},
+			"no connection to 192.0.2.2:80 within 10s (dial timeout)", false},
 		{"connecting, set", httpclient.Options{DialTimeout: 1500 * time.Millisecond}, func(*site) {}, "hole.example", httpclient.KindDialTimeout, 1500 * time.Millisecond,
-			"no connection to 192.0.2.2:80 within 1.5s (dial timeout)"},
+			"no connection to 192.0.2.2:80 within 1.5s (dial timeout)", false},
 		{"connecting, none", httpclient.Options{DialTimeout: -1}, func(*site) {}, "hole.example", httpclient.KindTimeout, 30 * time.Second,
-			"no connection to 192.0.2.2:80 within 30s" + whole},
+			"no connection to 192.0.2.2:80 within 30s" + whole, false},
 		{"connecting, several addresses", httpclient.Options{}, func(*site) {}, "holes.example", httpclient.KindDialTimeout, 10 * time.Second,
-			"no connection to 192.0.2.2:80 and 1 more within 10s (dial timeout)"},
+			"no connection to 192.0.2.2:80 and 1 more within 10s (dial timeout)", false},
 		{"resolving", httpclient.Options{DialTimeout: latency}, func(*site) {}, "www.example", httpclient.KindDialTimeout, latency,
-			`no address of "www.example" within 10ms (dial timeout)`},
+			`no address of "www.example" within 10ms (dial timeout)`, false},
 		{"the whole is less", httpclient.Options{Timeout: time.Second}, func(*site) {}, "hole.example", httpclient.KindTimeout, time.Second,
-			"no connection to 192.0.2.2:80 within 1s" + whole},
+			"no connection to 192.0.2.2:80 within 1s" + whole, false},
 		{"the first byte", httpclient.Options{FirstByteTimeout: 3 * time.Second}, func(s *site) { s.ignore("/") },
-			"www.example", httpclient.KindFirstByteTimeout, connected + 3*time.Second, "no response within 3s (first-byte timeout)"},
+			"www.example", httpclient.KindFirstByteTimeout, connected + 3*time.Second, "no response within 3s (first-byte timeout)", false},
 		{"the first byte, none", httpclient.Options{}, func(s *site) { s.ignore("/") }, "www.example", httpclient.KindTimeout, 30 * time.Second,
-			"no response within 30s" + whole},
+			"no response within 30s" + whole, false},
 		{"the first byte came", httpclient.Options{FirstByteTimeout: 3 * time.Second, IdleTimeout: 5 * time.Second},
 			func(s *site) { s.serve("/", "HTTP/1.1 2").ended() }, "www.example", httpclient.KindIdleTimeout, connected + 2*latency + 5*time.Second,
-			"nothing more of the response within 5s (idle timeout)"},
+			"nothing more of the response within 5s (idle timeout)", true},
 		{"idle", httpclient.Options{}, func(s *site) { drip(s.accept(), 1, time.Second) },
 			"www.example", httpclient.KindIdleTimeout, connected + 2*latency + time.Second + 15*time.Second,
-			"nothing more of the response within 15s (idle timeout)"},
+			"nothing more of the response within 15s (idle timeout)", false},
 		{"idle, none", httpclient.Options{IdleTimeout: -1}, func(s *site) { drip(s.accept(), 1, time.Second) },
-			"www.example", httpclient.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole},
+			"www.example", httpclient.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole, false},
 		{"slow but not idle", httpclient.Options{}, func(s *site) { drip(s.accept(), 100, time.Second) },
-			"www.example", httpclient.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole},
+			"www.example", httpclient.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole, false},
 		{"too slow", httpclient.Options{MinRate: 100}, func(s *site) { drip(s.accept(), 100, time.Second) },
 			"www.example", httpclient.KindTooSlow, connected + 2*latency + 10*time.Second,
-			"response slower than 100 bytes a second, only 53 within 10s (minimum rate)"},
+			"response slower than 100 bytes a second, only 53 within 10s (minimum rate)", true},
 		// 10,000 bytes satisfy 500 bytes a second for 20 s, and no longer.
 		{"too slow later", httpclient.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
 			head := "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
 			s.serve("/", head+strings.Repeat("x", 10_000-len(head))).ended()
 		}, "www.example", httpclient.KindTooSlow, connected + 2*latency + 20*time.Second,
-			"response slower than 500 bytes a second, only 10000 within 20s (minimum rate)"},
+			"response slower than 500 bytes a second, only 10000 within 20s (minimum rate)", true},
 		{"fast enough", httpclient.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
 			p := s.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
 			for p.send(strings.Repeat("x", 600)) {
 				s.until(now(s.task) + time.Second)
 			}
-		}, "www.example", httpclient.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole},
+		}, "www.example", httpclient.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			play(t, c.opt, c.server, func(b *browser) {
+			over := playBoth
+			if c.wire {
+				over = play
+			}
+			over(t, c.opt, c.server, func(b *browser) {
 				_, err := b.client.Do(b.task, httpclient.Request{Scheme: "http", Host: c.host, Target: "/"})
 				expectKind(t, err, c.kind)
 				if got := now(b.task); got != c.after {
@@ -125,11 +130,14 @@ func (fullNet) Connect(*aio.Task, net.Addr) (aio.Conn, error) { return nil, sysc
 
 // TestEveryKind provokes every kind of error.
 func TestEveryKind(t *testing.T) {
-	over := func(server func(s *site), opt httpclient.Options, req httpclient.Request) func(t *testing.T) error {
+	by := func(play func(*testing.T, httpclient.Options, func(*site), func(*browser)), server func(s *site), opt httpclient.Options, req httpclient.Request) func(t *testing.T) error {
 		return func(t *testing.T) (err error) {
 			play(t, opt, server, func(b *browser) { _, err = b.client.Do(b.task, req) })
 			return err
 		}
+	}
+	over := func(server func(s *site), opt httpclient.Options, req httpclient.Request) func(t *testing.T) error {
+		return by(playBoth, server, opt, req)
 	}
 	www := httpclient.Request{Scheme: "http", Host: "www.example", Target: "/"}
 	at := func(host string) httpclient.Request {
@@ -153,7 +161,7 @@ func TestEveryKind(t *testing.T) {
 		httpclient.KindTooSlow:          over(stalls, httpclient.Options{MinRate: 1000}, www),
 		httpclient.KindTimeout:          over(silent, httpclient.Options{}, www),
 		httpclient.KindEarlyEnd:         over(func(s *site) { s.accept().close() }, httpclient.Options{}, www),
-		httpclient.KindProtocol:         over(sends("220 mail.example ESMTP\r\n"), httpclient.Options{}, www),
+		httpclient.KindProtocol:         by(play, sends("220 mail.example ESMTP\r\n"), httpclient.Options{}, www),
 		httpclient.KindTooLarge:         over(sends(ok("hello")), httpclient.Options{MaxBody: 4}, www),
 		httpclient.KindEncoding:         over(sends(zipped("hello")), httpclient.Options{}, www),
 		httpclient.KindBomb:             over(sends(zipped(zip(t, strings.Repeat("x", 1000)))), httpclient.Options{MaxBody: 999}, www),
@@ -172,7 +180,7 @@ func TestEveryKind(t *testing.T) {
 			return err
 		},
 		httpclient.KindCanceled: func(t *testing.T) (err error) {
-			play(t, httpclient.Options{}, nobody, func(b *browser) {
+			playBoth(t, httpclient.Options{}, nobody, func(b *browser) {
 				_ = b.task.Timeout(time.Second, func(task *aio.Task) error {
 					_, err = b.client.Do(task, at("hole.example"))
 					return err

@@ -49,7 +49,7 @@ const (
 // between idle and all waiting, garbage included. heap-B/op and stack-B/op are heap and stacks
 // after a collection.
 //
-// coroutine, task and conn are steps on the way, to locate the bytes. Those that end in tls have
+// streams are requests over eight connections of HTTP/2. coroutine, task and conn are steps on the way, to locate the bytes. Those that end in tls have
 // done a TLS 1.3 handshake with a verified certificate.
 func BenchmarkMemory(b *testing.B) {
 	for _, w := range waiters {
@@ -73,6 +73,7 @@ var waiters = []waiter{
 	{"conn", true, false, waitConn},
 	{"httpclient", true, false, waitHTTP1},
 	{"nethttp", true, false, waitNetHTTP},
+	{"streams", true, false, waitStreams},
 	{"http1-tls", true, true, waitHTTP1},
 	{"nethttp-tls", true, true, waitNetHTTP},
 }
@@ -207,6 +208,19 @@ func serveHeld(talk talk, args []string) error {
 		}
 		defer ln.Close()
 		port = ln.Addr().(*net.TCPAddr).Port
+		streams := &http.Server{
+			Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{MaxConcurrentStreams: n},
+			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if held.Add(1) == int64(n) {
+					close(all)
+				}
+				<-enough
+				io.WriteString(w, heldBody(r.URL.Path))
+			}),
+		}
+		streams.Protocols.SetUnencryptedHTTP2(true)
+		accepted := make(chan net.Conn)
+		go streams.Serve(&handed{ln, accepted})
 		go func() {
 			for {
 				c, err := ln.Accept()
@@ -216,7 +230,16 @@ func serveHeld(talk talk, args []string) error {
 				if secret != nil {
 					c = tls.Server(c, secret)
 				}
-				go hold(c)
+				go func() {
+					if first := bufio.NewReaderSize(c, 512); secret == nil {
+						if b, _ := first.Peek(3); string(b) == "PRI" {
+							accepted <- &begun{c, first}
+							return
+						}
+						c = &begun{c, first}
+					}
+					hold(c)
+				}()
 			}
 		}()
 	}
@@ -231,6 +254,22 @@ func serveHeld(talk talk, args []string) error {
 	talk.hear()
 	return nil
 }
+
+// handed is a listener whose connections somebody else accepts.
+type handed struct {
+	net.Listener
+	conns chan net.Conn
+}
+
+func (h *handed) Accept() (net.Conn, error) { return <-h.conns, nil }
+
+// begun is a connection of which something was read.
+type begun struct {
+	net.Conn
+	from *bufio.Reader
+}
+
+func (c *begun) Read(b []byte) (int, error) { return c.from.Read(b) }
 
 // newSecret returns a self-signed certificate for the addresses of serveHeld.
 func newSecret() (*tls.Config, error) {
@@ -402,11 +441,14 @@ func waitConn(d *harness) error {
 	}, func() {})
 }
 
-func waitHTTP1(d *harness) error {
+func waitHTTP1(d *harness) error { return waitDo(d, httpclient.Options{HTTP1: true}) }
+
+func waitStreams(d *harness) error { return waitDo(d, httpclient.Options{HTTP2: true}) }
+
+func waitDo(d *harness, opt httpclient.Options) error {
+	opt.Timeout, opt.TLSTimeout, opt.RootCAs = 5*time.Minute, -1, d.roots
 	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
-		client := httpclient.NewClient(l, httpclient.Options{
-			Timeout: 5 * time.Minute, TLSTimeout: -1, RootCAs: d.roots,
-		})
+		client := httpclient.NewClient(l, opt)
 		return func(t *aio.Task, i int) error {
 			res, err := client.Do(t, httpclient.Request{Scheme: d.scheme, Host: d.addrs[i], Target: d.targets[i]})
 			if err != nil {
