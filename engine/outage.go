@@ -41,10 +41,10 @@ type outage struct {
 }
 
 // sense takes in what outcomes say of the network.
-func (d *Coordinator) sense(now time.Time, batch []fetch.Outcome) {
+func (d *Coordinator) sense(now time.Time, batch []*fetch.Outcome) {
 	o := &d.outage
-	for i := range batch {
-		switch out := &batch[i]; out.Network {
+	for _, out := range batch {
+		switch out.Network {
 		case fetch.NetworkUp:
 			*o = outage{responded: now, far: o.far || isFar(out)}
 		case fetch.NetworkLost, fetch.NetworkDown:

@@ -28,11 +28,10 @@ const (
 )
 
 // receive takes in what the workers of a fetch loop did in one of its turns.
-func (d *Coordinator) receive(loop int, batch []fetch.Outcome) {
-	big := func(out fetch.Outcome) bool { return len(out.Links) > slice }
+func (d *Coordinator) receive(loop int, batch []*fetch.Outcome) {
+	big := func(out *fetch.Outcome) bool { return len(out.Links) > slice }
 	if i := slices.IndexFunc(batch, big); i >= 0 {
-		out := batch[i]
-		d.receiveInSlices(loop, &out)
+		d.receiveInSlices(loop, batch[i])
 		if batch = slices.Delete(batch, i, i+1); len(batch) > 0 {
 			d.receive(loop, batch)
 		}
@@ -51,7 +50,7 @@ func (d *Coordinator) receiveInSlices(loop int, out *fetch.Outcome) {
 		n++
 	}
 	if n == len(out.Links) {
-		d.admitOutcomes(loop, []fetch.Outcome{*out})
+		d.admitOutcomes(loop, []*fetch.Outcome{out})
 		d.Dispatch()
 		return
 	}
@@ -90,17 +89,17 @@ func urlsOf(links []frontier.URL) iter.Seq[weburl.URL] {
 }
 
 // admitOutcomes admits outcomes as a whole.
-func (d *Coordinator) admitOutcomes(loop int, batch []fetch.Outcome) {
+func (d *Coordinator) admitOutcomes(loop int, batch []*fetch.Outcome) {
 	found := func(yield func(weburl.URL) bool) {
-		for i := range batch {
-			if !leads(&batch[i], yield) {
+		for _, out := range batch {
+			if !leads(out, yield) {
 				return
 			}
 		}
 	}
 	elsewhere := func(yield func(weburl.URL) bool) { // robots.txt that redirect
-		for i := range batch {
-			if r := batch[i].Robots; r != nil && r.At != nil && !yield(*r.At) {
+		for _, out := range batch {
+			if r := out.Robots; r != nil && r.At != nil && !yield(*r.At) {
 				return
 			}
 		}
@@ -131,12 +130,11 @@ func leads(out *fetch.Outcome, yield func(weburl.URL) bool) bool {
 
 // takeOutcomes takes outcomes into the frontier and the open batch: first what all of them found,
 // then how each lease ended.
-func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
+func (d *Coordinator) takeOutcomes(loop int, batch []*fetch.Outcome) {
 	d.free[loop] += len(batch)
 	d.sense(d.loop.Now(), batch)
 	now := d.clock.now()
-	for i := range batch {
-		out := &batch[i]
+	for _, out := range batch {
 		d.slots.give(out.Ticket)
 		if !out.URL.Resolve && d.postpones(now, out) {
 			continue
@@ -151,11 +149,11 @@ func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 			d.keep(out)
 		}
 	}
-	for i := range batch {
-		d.endLease(now, &batch[i])
+	for _, out := range batch {
+		d.endLease(now, out)
 	}
-	for i := range batch {
-		d.committer.hold(batch[i].Holds)
+	for _, out := range batch {
+		d.committer.hold(out.Holds)
 	}
 	d.overMemory()
 	d.changed()

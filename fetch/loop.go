@@ -29,7 +29,7 @@ type Loop struct {
 	inbox  *aio.Handle // of this loop, held by the coordinator
 	outbox *aio.Handle // of the coordinator's loop
 	leases aio.Queue[Lease]
-	batch  []Outcome // of this turn, on its way to the coordinator
+	batch  []*Outcome // of this turn, on its way to the coordinator
 
 	workers int // at most
 	hired   int
@@ -176,7 +176,7 @@ func (f *Loop) Run(t *aio.Task) error {
 	for err == nil && f.broken { // leases that no worker has taken
 		var l Lease
 		if l, err = f.leases.Get(t); err == nil {
-			f.send(Outcome{URL: l.URL, Ticket: l.Ticket, Postpone: true, Broken: true})
+			f.send(&Outcome{URL: l.URL, Ticket: l.Ticket, Postpone: true, Broken: true})
 		}
 	}
 	if err == aio.ErrQueueClosed {
@@ -206,7 +206,7 @@ func (f *Loop) work(t *aio.Task, g *aio.Group) error {
 		if f.idle--; f.idle == 0 && f.hired < f.workers {
 			f.hire(g)
 		}
-		var out Outcome
+		var out *Outcome
 		switch {
 		case l.Resolve:
 			out, err = f.resolve(t, l.URL)
@@ -216,7 +216,7 @@ func (f *Loop) work(t *aio.Task, g *aio.Group) error {
 			out, err = f.fetch(t, l)
 		}
 		if f.broken && errors.Is(err, aio.ErrCanceled) {
-			out, err = Outcome{URL: l.URL, Postpone: true, Broken: true, Holds: out.Holds}, nil
+			out, err = &Outcome{URL: l.URL, Postpone: true, Broken: true, Holds: out.Holds}, nil
 		}
 		if err != nil {
 			return err
@@ -228,7 +228,7 @@ func (f *Loop) work(t *aio.Task, g *aio.Group) error {
 }
 
 // send puts an outcome into the batch that goes to the coordinator at the end of this turn.
-func (f *Loop) send(out Outcome) {
+func (f *Loop) send(out *Outcome) {
 	f.batch = append(f.batch, out)
 	if len(f.batch) > 1 {
 		return
@@ -243,8 +243,8 @@ func (f *Loop) send(out Outcome) {
 }
 
 // resolve looks up the address of a host. If there is none, connecting reports it.
-func (f *Loop) resolve(t *aio.Task, u frontier.URL) (Outcome, error) {
-	out := Outcome{URL: u}
+func (f *Loop) resolve(t *aio.Task, u frontier.URL) (*Outcome, error) {
+	out := &Outcome{URL: u}
 	to, err := f.client.Lookup(t, u.URL.Scheme(), u.URL.Host())
 	if err != nil && endsCrawl(err) {
 		return out, err
@@ -256,7 +256,7 @@ func (f *Loop) resolve(t *aio.Task, u frontier.URL) (Outcome, error) {
 	if len(to) > 0 {
 		out.Result.Addr = to[0].Addr()
 	}
-	f.noteAddresses(&out, to)
+	f.noteAddresses(out, to)
 	return out, nil
 }
 

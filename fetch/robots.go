@@ -20,9 +20,9 @@ const maxRobots = 2 * robots.MaxSize
 
 // fetchRobots requests a host's robots.txt, where redirects have led to so far. They may lead to
 // any host (RFC 9309, section 2.3.1.2); each is followed at the turn of the server there.
-func (f *Loop) fetchRobots(t *aio.Task, l Lease) (Outcome, error) {
+func (f *Loop) fetchRobots(t *aio.Task, l Lease) (*Outcome, error) {
 	u := l.URL
-	out := Outcome{URL: u, Robots: new(Robots)}
+	out := &Outcome{URL: u, Robots: new(Robots)}
 	at := u.Where()
 	req := f.request(l, at)
 	req.MaxBody, req.Cut = maxRobots, true
@@ -35,11 +35,11 @@ func (f *Loop) fetchRobots(t *aio.Task, l Lease) (Outcome, error) {
 	if err != nil && endsCrawl(err) {
 		return out, err
 	}
-	if err := f.archiveRobots(t, &out, at, res, started, err); err != nil {
+	if err := f.archiveRobots(t, out, at, res, started, err); err != nil {
 		return out, err
 	}
 	if err != nil && (res == nil || robots.For(res.Status) == robots.Read) { // else the status says it all
-		f.failRobots(&out, res, err)
+		f.failRobots(out, res, err)
 		return out, nil
 	}
 	out.Result, out.Network = f.answered(u, at, res), NetworkUp
@@ -65,7 +65,7 @@ func (f *Loop) fetchRobots(t *aio.Task, l Lease) (Outcome, error) {
 	}
 	switch access {
 	case robots.Open:
-		out.Robots.Sitemaps = f.sitemaps(&out, new(robots.Robots))
+		out.Robots.Sitemaps = f.sitemaps(out, new(robots.Robots))
 	case robots.Read:
 		body := res.Body
 		if res.Truncated {
@@ -73,7 +73,7 @@ func (f *Loop) fetchRobots(t *aio.Task, l Lease) (Outcome, error) {
 		}
 		t.OnLoop(func() {
 			file := robots.Parse(body)
-			out.Robots.Rules, out.Robots.Sitemaps = file.Agent(f.cfg.HTTP.UserAgent), f.sitemaps(&out, file)
+			out.Robots.Rules, out.Robots.Sitemaps = file.Agent(f.cfg.HTTP.UserAgent), f.sitemaps(out, file)
 		})
 		if n := out.Robots.Rules.Size(); n > bigOutcome*linkCost {
 			hold := new(budget.Hold)

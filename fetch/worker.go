@@ -17,9 +17,9 @@ import (
 )
 
 // fetch makes one try at a URL. An error ends the crawl: a cancelled task, OnPage, or the disk.
-func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
+func (f *Loop) fetch(t *aio.Task, l Lease) (*Outcome, error) {
 	u := l.URL
-	out := Outcome{URL: u, contents: contents{watched: l.Sketch}}
+	out := &Outcome{URL: u, contents: contents{watched: l.Sketch}}
 	out.Again = u.Known != nil
 	started := f.loop.Now()
 	req := f.request(l, u.URL)
@@ -51,11 +51,11 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 		}
 		cut = cutOff(kindOf(err))
 		if res == nil || u.Role != frontier.RoleExternal { // the head of a response is an answer to a check
-			f.fail(&out, &req, res, err, started)
+			f.fail(out, &req, res, err, started)
 			if out.Record == nil {
 				return out, nil
 			}
-			return out, f.archive(t, &out, u.URL, res, f.when(started), cut)
+			return out, f.archive(t, out, u.URL, res, f.when(started), cut)
 		}
 	}
 	if again := mayPass(res.Status); u.Tries < f.retries(&u) && (again && repeatable(&req, res, nil) || dislikesHead(&req, res.Status, nil)) {
@@ -69,13 +69,13 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 	if res.Truncated {
 		cut = warc.CutLength
 	}
-	if err := f.readPage(t, &out, res); err != nil {
+	if err := f.readPage(t, out, res); err != nil {
 		return out, err
 	}
 	if req.Method == methodHead { // an archive has what GET brings
 		return out, nil
 	}
-	return out, f.archive(t, &out, u.URL, res, at, cut)
+	return out, f.archive(t, out, u.URL, res, at, cut)
 }
 
 // when returns the date of a time of the loop.
