@@ -109,6 +109,11 @@ bench-read:
 	go run ./internal/bench/read -weft "$$bin/weft" -runs $(or $(RUNS),5) -o docs/bench/read.md
 	WEFT_LONG=1 go test -count=1 -run TestSites ./markdown
 
+## bench-tls: handshakes and requests over TLS beside net/http and OpenSSL, into docs/bench/tls.md (4 minutes; RUNS=)
+.PHONY: bench-tls
+bench-tls:
+	@go run ./internal/bench/tls -runs $(or $(RUNS),5) -o docs/bench/tls.md
+
 ## bench-mirror: weft mirror beside wget, wget2 and httrack, opened in Chromium, into docs/bench/mirror.md (5 minutes)
 .PHONY: bench-mirror
 bench-mirror:

@@ -198,6 +198,7 @@ var imports = map[string][]string{
 	"internal/bench/table":    {"golang.org/x/sys/unix"},
 	"internal/bench/text":     {"text", "golang.org/x/net/html"},
 	"internal/bench/machine":  {"golang.org/x/sys/unix"},
+	"internal/bench/tls":      {"aio", "httpclient", "internal/bench/machine", "internal/process"},
 	"internal/bench/store":    {"frontier", "frontier/store", "robots", "weburl", "internal/bench/machine", "internal/process", "golang.org/x/sys/unix"},
 
 	"internal/where": {
