@@ -21,6 +21,7 @@ type (
 	Broken     = record.Broken
 	GivenUp    = record.GivenUp
 	Counters   = record.Counters
+	ItemCounts = record.ItemCounts
 	Count      = record.Count
 	Format     = record.Format
 	Stats      = engine.Stats

@@ -129,9 +129,6 @@ func New(o Options) (*Export, error) {
 	if e.format.name != "sqlite" && e.format.table != "" && len(o.Fields) > 0 {
 		return nil, &OptionError{"fields", o.Fields[0], errors.New(o.Format + " has its own fields")}
 	}
-	if t.ofJob != nil && o.Where != "" {
-		return nil, &OptionError{"where", o.Where, errors.New("expected without --table items, whose fields a job knows")}
-	}
 	var columns []column
 	if t.ofJob == nil {
 		if columns, err = t.only(o.Fields); err == nil {

@@ -424,8 +424,17 @@ http://a/2,,,,,,,one,,"{""meta"":{""d"":""<""}}",,
 	if got := exported(t, dir, Options{Format: "parquet", Table: "items"}); !strings.HasPrefix(got, "PAR1") {
 		t.Errorf("parquet: %.20q", got)
 	}
-	_, err := export(dir, Options{Format: "csv", Table: "items", Fields: []string{"pric"}})
+	for condition, urls := range map[string]string{`price < 1`: "http://a/2\n", `type == "p" && host == "a"`: "http://a/2\nhttp://a/1\n", `"sku" in missing`: "http://a/2\n"} {
+		if got := exported(t, dir, Options{Format: "csv", Table: "items", Fields: []string{"url"}, Where: condition}); got != "url\n"+urls {
+			t.Errorf("%s: %q, expected %q", condition, got, urls)
+		}
+	}
+	_, err := export(dir, Options{Format: "csv", Table: "items", Where: "pric < 1"})
 	var wrong *OptionError
+	if !errors.As(err, &wrong) || wrong.Option != "where" || !strings.Contains(err.Error(), "did you mean price?") {
+		t.Errorf("unknown field in a condition: %v", err)
+	}
+	_, err = export(dir, Options{Format: "csv", Table: "items", Fields: []string{"pric"}})
 	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "did you mean price?") {
 		t.Errorf("unknown field: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/results"
@@ -49,12 +50,27 @@ func (s *source) items() (*table, error) {
 		}
 	}
 	t := shape.table()
-	t.rows = func(s *source, _ string) (iter.Seq2[reflect.Value, error], error) {
+	t.rows = func(s *source, condition string) (iter.Seq2[reflect.Value, error], error) {
+		var filter *where.Condition
+		if condition != "" {
+			var err error
+			if filter, err = where.CompileFor(shape.row0, condition); err != nil {
+				return nil, &OptionError{"where", condition, err}
+			}
+		}
 		return func(yield func(reflect.Value, error) bool) {
 			for i, err := range s.currentItems(old) {
 				var row reflect.Value
 				if err == nil {
 					row, err = shape.row(i)
+				}
+				if err == nil && filter != nil {
+					holds, bad := filter.Holds(row)
+					if bad != nil {
+						err = &OptionError{"where", condition, bad}
+					} else if !holds {
+						continue
+					}
 				}
 				if !yield(row, err) || err != nil {
 					return
@@ -67,23 +83,17 @@ func (s *source) items() (*table, error) {
 
 // currentItems yields the items of lines that are not in old.
 func (s *source) currentItems(old results.Set) iter.Seq2[*record.Item, error] {
-	return func(yield func(*record.Item, error) bool) {
-		f, err := results.OpenFile(s.dir, job.ItemsFile)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = ErrNoItems
-		}
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer f.Close()
-		for l := range f.Lines() {
-			if old.Has(l.N) {
-				continue
+	return orNone(results.Each[record.Item](s.ctx, s.dir, job.ItemsFile, old), ErrNoItems)
+}
+
+// orNone yields values, and none in place of the error that there is no file of them.
+func orNone[T any](values iter.Seq2[T, error], none error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range values {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = none
 			}
-			var i record.Item
-			err := errors.Join(s.ctx.Err(), l.Into(&i))
-			if !yield(&i, err) || err != nil {
+			if !yield(v, err) || err != nil {
 				return
 			}
 		}
@@ -92,22 +102,13 @@ func (s *source) currentItems(old results.Set) iter.Seq2[*record.Item, error] {
 
 // eachItemLine calls do with the page and the visit of each item.
 func (s *source) eachItemLine(do func(url string, e entry) error) error {
-	f, err := results.OpenFile(s.dir, job.ItemsFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNoItems
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	for l := range f.Lines() {
-		var i struct {
-			URL   string `json:"url"`
-			Visit int    `json:"visit"`
+	for l, err := range orNone(results.Lines(s.ctx, s.dir, job.ItemsFile, nil), ErrNoItems) {
+		if err != nil {
+			return err
 		}
-		err := errors.Join(s.ctx.Err(), l.Into(&i))
+		url, visit, err := l.URL()
 		if err == nil {
-			err = do(i.URL, entry{line: l.N, visit: uint32(max(i.Visit, 1))})
+			err = do(string(url), entry{line: l.N, visit: visit})
 		}
 		if err != nil {
 			return err

@@ -81,26 +81,15 @@ func (s *source) mark() (err error) {
 
 // eachRecord reads the URL and the visit of each record.
 func (s *source) eachRecord(do func(entry, results.Line) error) error {
-	f, err := results.OpenFile(s.dir, results.Pages)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	for l := range f.Lines() {
-		if err := s.ctx.Err(); err != nil {
+	for l, err := range results.Lines(s.ctx, s.dir, results.Pages, nil) {
+		if err != nil {
 			return err
 		}
-		e := entry{line: l.N, role: roleRecord}
-		if url, ok := l.Plain("url"); ok {
-			e.key, e.visit = keyOf(string(url)), l.Visit()
-		} else {
-			var r record.Record
-			if err := l.Into(&r); err != nil {
-				return err
-			}
-			e.key, e.visit = keyOf(r.URL), uint32(max(r.Visit, 1))
+		url, visit, err := l.URL()
+		if err == nil {
+			err = do(entry{key: keyOf(string(url)), line: l.N, visit: visit, role: roleRecord}, l)
 		}
-		if err := do(e, l); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -110,9 +99,6 @@ func (s *source) eachRecord(do func(entry, results.Line) error) error {
 // eachLink reads each link that is not in old, with the number of its line and its visit.
 func (s *source) eachLink(old results.Set, do func(*record.Link, entry) error) error {
 	for l, err := range s.currentLinks(old) {
-		if err == nil {
-			err = s.ctx.Err()
-		}
 		var link record.Link
 		if err == nil {
 			err = l.Into(&link)

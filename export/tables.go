@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"reflect"
 	"slices"
@@ -245,22 +244,12 @@ func (s *source) recorded(yield func(*page, error) bool) {
 		yield(nil, err)
 		return
 	}
-	f, err := results.OpenFile(s.dir, results.Pages)
-	if err != nil {
-		yield(nil, err)
-		return
-	}
-	defer f.Close()
-	for l := range f.Lines() {
-		if s.old.Has(l.N) {
-			continue
-		}
-		var p page
-		if err := l.Into(&p.Record); err != nil {
+	for r, err := range results.Each[record.Record](s.ctx, s.dir, results.Pages, s.old) {
+		if err != nil {
 			yield(nil, err)
 			return
 		}
-		p.Host, p.State = where.Host(p.URL), stateOf(&p.Record)
+		p := page{Record: *r, Host: where.Host(r.URL), State: stateOf(r)}
 		if s.selects(&p) && !yield(&p, nil) {
 			return
 		}
@@ -317,34 +306,13 @@ func (s *source) links() iter.Seq2[*record.Link, error] {
 			yield(nil, err)
 			return
 		}
-		for l, err := range s.currentLinks(old) {
-			var link record.Link
-			if err == nil {
-				err = l.Into(&link)
-			}
-			if !yield(&link, err) || err != nil {
-				return
-			}
-		}
+		orNone(results.Each[record.Link](s.ctx, s.dir, linksFile, old), ErrNoLinks)(yield)
 	}
 }
 
+const linksFile = "links.jsonl"
+
 // currentLinks yields the lines of links.jsonl that are not in old.
 func (s *source) currentLinks(old results.Set) iter.Seq2[results.Line, error] {
-	return func(yield func(results.Line, error) bool) {
-		f, err := results.OpenFile(s.dir, "links.jsonl")
-		if errors.Is(err, fs.ErrNotExist) {
-			err = ErrNoLinks
-		}
-		if err != nil {
-			yield(results.Line{}, err)
-			return
-		}
-		defer f.Close()
-		for l := range f.Lines() {
-			if !old.Has(l.N) && !yield(l, nil) {
-				return
-			}
-		}
-	}
+	return orNone(results.Lines(s.ctx, s.dir, linksFile, old), ErrNoLinks)
 }

@@ -160,6 +160,8 @@ func TestRuleErrors(t *testing.T) {
 		{field(Field{Name: "n", Select: "//a[@href"}), `p.n: column 4: "[@href", expected XPath 1.0: `},
 		{field(Field{Name: "n", Select: "//a[@x = 'replace(' and matches (., @b)]"}), "p.n: column 25: matches(), expected XPath 1.0"},
 		{field(Field{Name: "n", Select: "replace(//a, 'a', //b)"}), "p.n: column 1: replace(), expected XPath 1.0"},
+		{field(Field{Name: "n", Select: "//h1/foo()"}), "p.n: column 6: foo(), expected text(), node() or comment() as a step"},
+		{field(Field{Name: "n", Select: "//h1 / child:: string (.)"}), "p.n: column 16: string(), expected text(), node() or comment() as a step"},
 		{field(Field{Name: "n", Select: "a", Type: "int"}), `p.n: type: "int", expected one of text, html, number, date, url`},
 		{field(Field{Name: "n", Select: "a", Match: "("}), "p.n: match: \"(\": missing closing ): `(`, expected a regular expression"},
 		{field(Field{Name: "n", Select: "a", Match: "(a)(b)"}), `p.n: match: "(a)(b)": 2 groups, expected at most one`},

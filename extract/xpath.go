@@ -25,23 +25,33 @@ type xpathExpr struct {
 // mostXPath bounds an expression, in bytes.
 const mostXPath = 4 << 10
 
-// called finds literals, so that what is in them is none, and calls of the functions of XPath 2.0 in
-// the library that have no bound: the library keeps each pattern, and a result may be the product of
-// two texts of the page.
+// called finds literals, so that what is in them is none, and calls.
 var called = regexp.MustCompile(`"[^"]*"|'[^']*'|([\w.-]+)\s*\(`)
 
-// laterFunction returns the first such call.
-func laterFunction(text string) (at int, name string) {
+// checkCalls refuses calls that the library takes: those of functions of XPath 2.0 that have no bound,
+// as it keeps each pattern, and a result may be the product of two texts of the page; and steps of
+// a path that are none, which would select nothing.
+func checkCalls(text string) error {
 	for _, m := range called.FindAllStringSubmatchIndex(text, -1) {
 		if m[2] < 0 {
 			continue
 		}
-		switch name := text[m[2]:m[3]]; name {
+		name, before := text[m[2]:m[3]], strings.TrimRight(text[:m[2]], whiteSpace)
+		wrong := ""
+		switch name {
+		case "text", "node", "comment":
 		case "matches", "replace", "string-join":
-			return m[2], name
+			wrong = "XPath 1.0, which does not have it"
+		default:
+			if strings.HasSuffix(before, "/") || strings.HasSuffix(before, "::") {
+				wrong = "text(), node() or comment() as a step: functions stand around a path, as in string(//h1)"
+			}
+		}
+		if wrong != "" {
+			return fmt.Errorf("column %d: %s(), expected %s", 1+utf8.RuneCountInString(text[:m[2]]), name, wrong)
 		}
 	}
-	return 0, ""
+	return nil
 }
 
 // parseXPath reads an expression, and tries it: some mistakes show only then.
@@ -49,8 +59,8 @@ func parseXPath(text string) (*xpathExpr, error) {
 	if len(text) > mostXPath {
 		return nil, fmt.Errorf("expected an expression of at most %d bytes", mostXPath)
 	}
-	if at, name := laterFunction(text); name != "" {
-		return nil, fmt.Errorf("column %d: %s(), expected XPath 1.0, which does not have it", 1+utf8.RuneCountInString(text[:at]), name)
+	if err := checkCalls(text); err != nil {
+		return nil, err
 	}
 	e, err := compileXPath(text)
 	if err != nil {

@@ -42,6 +42,7 @@ type Status struct {
 	Canon   string      `json:"canon,omitempty"` // names of rules: see weburl.ParseRules
 
 	record.Counters
+	record.ItemCounts
 
 	Statuses    map[int]int    `json:"statuses"`
 	Errors      map[string]int `json:"errors"`       // URLs failed and refused, by error kind
@@ -75,7 +76,7 @@ func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) S
 	sum := h.Summary
 	s := Status{
 		Job: dir, Version: p.Version, Begun: p.Begun, Ended: h.Ended, Runs: sum.Runs, Seconds: sum.Elapsed.Seconds(), Scope: p.Scope, Canon: p.Canon,
-		Counters: sum.Counters,
+		Counters: sum.Counters, ItemCounts: sum.ItemCounts,
 		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
 		Traps: sum.Traps, MoreTraps: sum.MoreTraps,
 	}

@@ -162,7 +162,7 @@ func (d *stored) history() History {
 				Failed: record.Failed(s.Errors, s.Refused), Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Hosts: d.Hosts, Visit: s.Visit, Unchanged: s.Unchanged,
 				Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved, Robots: s.Robots, Bytes: s.Bytes,
 			},
-			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, Items: s.Items, Missing: s.Missing, SeedsFetched: s.SeedsFetched,
+			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, ItemCounts: record.ItemCounts{Items: s.Items, Missing: s.Missing}, SeedsFetched: s.SeedsFetched,
 			Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors, NotFollowed: s.NotFollowed, Opened: s.Opened,
 			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs,
 		},

@@ -40,32 +40,37 @@ type Counters struct {
 // Recorded returns the number of URLs that have a record.
 func (c *Counters) Recorded() int { return c.Done + c.Refused }
 
+// ItemCounts says what rules for fields have found.
+type ItemCounts struct {
+	Items   int            `json:"items,omitempty"`          // lines of items.jsonl
+	Missing map[string]int `json:"missing_fields,omitempty"` // items without a required field, by its name after that of the rule: "product.price"
+}
+
 // Summary is the result of a crawl.
 type Summary struct {
 	Counters
 	Started      time.Time        `json:"started"`
 	Elapsed      time.Duration    `json:"elapsed_ns"`
-	Duplicates   int              `json:"duplicates"`               // URLs with the body of another
-	Near         int              `json:"near"`                     // URLs with nearly the text of another
-	SeedsFetched int              `json:"seeds_fetched"`            // seeds, and targets of their redirects, with a status of 2xx or unchanged; on a recrawl, seeds that newly redirect, too
-	Statuses     map[int]Count    `json:"statuses"`                 // by status
-	ContentTypes map[string]Count `json:"content_types"`            // responses with a body, by media type
-	Errors       map[string]Count `json:"errors"`                   // by error kind
-	Items        int              `json:"items,omitempty"`          // lines of items.jsonl
-	Missing      map[string]int   `json:"missing_fields,omitempty"` // items without a required field, by its name after that of the rule: "product.price"
-	NotFollowed  map[string]int   `json:"not_followed"`             // link mentions, by reason: see weft.Reasons; or OnLink's own
-	GivenUp      []GivenUp        `json:"given_up"`                 // origins whose URLs were refused, at most 20, the first ones
-	MoreGivenUp  int              `json:"more_given_up"`            // further ones
-	Traps        []string         `json:"traps"`                    // shapes of endless paths, such as http://h/cal/#/#/, at most 20
-	MoreTraps    int              `json:"more_traps"`               // further ones
-	Opened       []string         `json:"opened"`                   // hosts that redirects of seeds brought into scope, at most 20
-	FirstError   string           `json:"first_error"`              // the first URL that failed, and why
-	Slowest      []Record         `json:"slowest"`                  // slowest responses, at most 10; long texts in them are cut
-	Broken       []Broken         `json:"broken"`                   // the first URLs of each error kind and error status: 10 of each, 100 of all
-	Stopped      string           `json:"stopped"`                  // the limit that ended the crawl: "limit", "max-time" or ""
-	Interrupted  bool             `json:"interrupted"`              // URLs are left, because of Drain or the context
-	Finished     bool             `json:"finished"`                 // no URL is left
-	Runs         int              `json:"runs"`                     // runs of the visit, with this one
+	Duplicates   int              `json:"duplicates"`    // URLs with the body of another
+	Near         int              `json:"near"`          // URLs with nearly the text of another
+	SeedsFetched int              `json:"seeds_fetched"` // seeds, and targets of their redirects, with a status of 2xx or unchanged; on a recrawl, seeds that newly redirect, too
+	Statuses     map[int]Count    `json:"statuses"`      // by status
+	ContentTypes map[string]Count `json:"content_types"` // responses with a body, by media type
+	Errors       map[string]Count `json:"errors"`        // by error kind
+	ItemCounts
+	NotFollowed map[string]int `json:"not_followed"`  // link mentions, by reason: see weft.Reasons; or OnLink's own
+	GivenUp     []GivenUp      `json:"given_up"`      // origins whose URLs were refused, at most 20, the first ones
+	MoreGivenUp int            `json:"more_given_up"` // further ones
+	Traps       []string       `json:"traps"`         // shapes of endless paths, such as http://h/cal/#/#/, at most 20
+	MoreTraps   int            `json:"more_traps"`    // further ones
+	Opened      []string       `json:"opened"`        // hosts that redirects of seeds brought into scope, at most 20
+	FirstError  string         `json:"first_error"`   // the first URL that failed, and why
+	Slowest     []Record       `json:"slowest"`       // slowest responses, at most 10; long texts in them are cut
+	Broken      []Broken       `json:"broken"`        // the first URLs of each error kind and error status: 10 of each, 100 of all
+	Stopped     string         `json:"stopped"`       // the limit that ended the crawl: "limit", "max-time" or ""
+	Interrupted bool           `json:"interrupted"`   // URLs are left, because of Drain or the context
+	Finished    bool           `json:"finished"`      // no URL is left
+	Runs        int            `json:"runs"`          // runs of the visit, with this one
 }
 
 // GivenUp is an origin whose URLs were refused: it did not respond, or let the crawl wait, for too

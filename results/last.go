@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"iter"
 
 	"github.com/weftcrawl/weft/internal/extsort"
@@ -24,25 +23,11 @@ func Last(ctx context.Context, dir string, visit int, temp string) iter.Seq2[*re
 			yield(nil, err)
 			return
 		}
-		f, err := OpenFile(dir, Pages)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer f.Close()
-		for l := range f.Lines() {
-			if old.Has(l.N) {
+		for r, err := range Each[record.Record](ctx, dir, Pages, old) {
+			if err == nil && visit != 0 && max(r.Visit, 1) != visit {
 				continue
 			}
-			var r record.Record
-			if err := errors.Join(ctx.Err(), l.Into(&r)); err != nil {
-				yield(nil, err)
-				return
-			}
-			if visit != 0 && max(r.Visit, 1) != visit {
-				continue
-			}
-			if !yield(&r, nil) {
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}
@@ -52,25 +37,20 @@ func Last(ctx context.Context, dir string, visit int, temp string) iter.Seq2[*re
 // Superseded returns the lines of pages.jsonl that later ones of the same URLs replace: of a visit,
 // or of all visits if it is 0. It also tells whether there are several.
 func Superseded(ctx context.Context, dir string, visit int, temp string) (old Set, visits bool, err error) {
-	f, err := OpenFile(dir, Pages)
-	if err != nil {
-		return nil, false, err
-	}
-	defer f.Close()
 	// Lines sort by URL, then by number.
 	sorter := extsort.New(temp)
 	defer sorter.Close()
 	var entry [16 + 8]byte
-	for l := range f.Lines() {
-		if err := ctx.Err(); err != nil {
+	for l, err := range Lines(ctx, dir, Pages, nil) {
+		if err != nil {
 			return nil, false, err
 		}
-		url, at, err := l.url()
+		url, at, err := l.URL()
 		if err != nil {
 			return nil, false, err
 		}
 		visits = visits || at > 1
-		if visit != 0 && at != visit {
+		if visit != 0 && int(at) != visit {
 			continue
 		}
 		sum := sha256.Sum256(url)
@@ -90,16 +70,6 @@ func Superseded(ctx context.Context, dir string, visit int, temp string) (old Se
 		copy(last[:], line)
 		return nil
 	})
-}
-
-// url returns the URL and the visit of a record.
-func (l *Line) url() (url []byte, visit int, err error) {
-	if url, ok := l.Plain("url"); ok {
-		return url, int(l.Visit()), nil
-	}
-	var r record.Record
-	err = l.Into(&r)
-	return []byte(r.URL), max(r.Visit, 1), err
 }
 
 // Set is a set of lines; nil is empty.

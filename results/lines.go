@@ -3,6 +3,7 @@ package results
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,15 +19,55 @@ import (
 // longest bounds a line of a file of records, in bytes.
 const longest = 16 << 20
 
-// File is a file of records, as long as it was when it was opened.
-type File struct {
+// Lines yields the lines of a file of records of a job, pages.jsonl or another of its lists, that are
+// not in old. Each holds until the next. An error ends it.
+func Lines(ctx context.Context, dir, name string, old Set) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		f, err := openFile(dir, name)
+		if err != nil {
+			yield(Line{}, err)
+			return
+		}
+		defer f.Close()
+		for l := range f.lines() {
+			if err := ctx.Err(); err != nil {
+				yield(Line{}, err)
+				return
+			}
+			if !old.Has(l.N) && !yield(l, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Each is Lines, each read as a T.
+func Each[T any](ctx context.Context, dir, name string, old Set) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for l, err := range Lines(ctx, dir, name, old) {
+			v := new(T)
+			if err == nil {
+				err = l.Into(v)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// file is a file of records, as long as it was when it was opened.
+type file struct {
 	*os.File
 	name string
 	size int64
 }
 
-// OpenFile opens a file of records of a job: pages.jsonl, or another of its lists.
-func OpenFile(dir, name string) (*File, error) {
+func openFile(dir, name string) (*file, error) {
 	f, err := archive.OpenRegular(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
@@ -35,11 +76,11 @@ func OpenFile(dir, name string) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &File{f, name, info.Size()}, nil
+	return &file{f, name, info.Size()}, nil
 }
 
-// Lines yields the complete lines. A line holds until the next.
-func (f *File) Lines() iter.Seq[Line] {
+// lines yields the complete lines. A line holds until the next.
+func (f *file) lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		r := bufio.NewReaderSize(io.NewSectionReader(f, 0, f.size), 256<<10)
 		var long []byte
@@ -69,7 +110,7 @@ func (f *File) Lines() iter.Seq[Line] {
 // Line is a line of a file, or the error of reading it.
 type Line struct {
 	N    uint64 // its number, from 0
-	file *File
+	file *file
 	text []byte
 	err  error
 }
@@ -92,6 +133,19 @@ func (l *Line) Plain(field string) (value []byte, ok bool) {
 	rest, begins := bytes.CutPrefix(l.text, []byte(`{"`+field+`":"`))
 	value, _, ends := bytes.Cut(rest, []byte{'"'})
 	return value, l.err == nil && begins && ends && bytes.IndexByte(value, '\\') < 0
+}
+
+// URL returns the URL and the visit of a record.
+func (l *Line) URL() (url []byte, visit uint32, err error) {
+	if url, ok := l.Plain("url"); ok {
+		return url, l.Visit(), nil
+	}
+	var r struct {
+		URL   string `json:"url"`
+		Visit uint32 `json:"visit"`
+	}
+	err = l.Into(&r)
+	return []byte(r.URL), max(r.Visit, 1), err
 }
 
 // Visit returns the number of a visit that a line of Weft names; 1 is the first. The quote of a key

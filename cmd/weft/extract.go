@@ -227,7 +227,7 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 	if err := out.close(); err != nil {
 		return standardOutput(err)
 	}
-	fmt.Fprintf(os.Stderr, "weft: %s\n", printable(itemsInWords(sum)))
+	fmt.Fprintf(os.Stderr, "weft: %s\n", printable(itemsInWords(sum.ItemCounts)))
 	if sum.Items == 0 {
 		return &exit{exitError, nil}
 	}
@@ -235,7 +235,7 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 }
 
 // itemsInWords says how many items there are, and what they lack.
-func itemsInWords(s weft.Summary) string {
+func itemsInWords(s weft.ItemCounts) string {
 	text := plural(s.Items, "item")
 	for i, name := range slices.Sorted(maps.Keys(s.Missing)) {
 		if i == mostMissing {
@@ -244,6 +244,22 @@ func itemsInWords(s weft.Summary) string {
 		text += fmt.Sprintf("; %s missing in %s", name, count(s.Missing[name]))
 	}
 	return text
+}
+
+// incomplete says which required field most items lack; "" if none does.
+func incomplete(s weft.ItemCounts) string {
+	if len(s.Missing) == 0 {
+		return ""
+	}
+	names := slices.SortedFunc(maps.Keys(s.Missing), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.Missing[b], s.Missing[a]), cmp.Compare(a, b))
+	})
+	more := ""
+	if n := len(names) - 1; n > 0 {
+		more = fmt.Sprintf(", and %s in others", plural(n, "other field"))
+	}
+	return fmt.Sprintf("%s is required, and missing in %s of %s%s",
+		names[0], count(s.Missing[names[0]]), plural(s.Items, "item"), more)
 }
 
 // mostMissing is how many fields are named that items lack.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -111,6 +112,16 @@ func TestExtractTyped(t *testing.T) {
 	_, stderr, code = run("extract", "--extract", "n=h3", "page.html")
 	expect(t, "nothing found", stderr, "weft: page.html: nothing was found\n")
 	expect(t, "exit", code, exitError)
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, "/a", "/b") })
+	write("weft.toml", "[items.p]\nfields.n = { select = 'h1', required = true }\nfields.a = 'a'\n")
+	_, stderr, _ = run("crawl", "--job", "job", s.URL)
+	if warning := "\nweft: p.n is required, and missing in 3 of 3 items\n"; !strings.HasSuffix(stderr, warning) {
+		t.Errorf("%s, expected at the end %q", stderr, warning)
+	}
+	out, _, _ = run("status", "job")
+	if line := "\n  items         3 items; p.n missing in 3\n"; !strings.Contains(out, line) {
+		t.Errorf("%s, expected %q", out, line)
+	}
 	write("weft.toml", "[items.p]\nfields.n = 'h1['\n")
 	for _, args := range [][]string{{"config", "check"}, {"crawl", "http://127.0.0.1:1/"}} {
 		_, stderr, code = run(args...)

@@ -103,6 +103,9 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	var bad *badLine
 	if !con.quiet && !con.forCheck && !foreign && (!unread || s.job != "") {
 		con.report(s)
+		if text := incomplete(s.ItemCounts); text != "" {
+			con.warn(text)
+		}
 	}
 	switch {
 	case unread:

@@ -87,6 +87,9 @@ func writeStatus(w io.Writer, s weft.Status) {
 	out.line("hosts", "%s", count(s.Hosts))
 	out.line("received", "%s", volume(s.Bytes))
 	out.saved(s.BytesSaved)
+	if s.Items > 0 {
+		out.line("items", "%s", itemsInWords(s.ItemCounts))
+	}
 	if s.Memory > 0 {
 		used, most := humanize.IBytes(uint64(s.Memory)), humanize.IBytes(uint64(s.MaxMemory))
 		out.line("memory", "%s of %s", used, most)

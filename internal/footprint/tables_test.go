@@ -102,7 +102,7 @@ var tables = map[string][]string{
 		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "frontier/store.Store.outputs", "httpclient.Client.auth", "httpclient.Client.secrets", "httpclient.Client.shared", "httpclient.Options.Auth",
 		"httpclient.Options.Header", "httpclient.Options.Resolve", "httpclient.header.fields", "httpclient.header.lower", "httpclient.names.overrides",
 		"capture.Archive.Secret", "engine.ArchiveConfig.About", "engine.archive.about", "frontier/store.Store.fixed",
-		"record.Summary.Missing", "job.Plan.Extract", "job.Plan.Posts", "fetch.Shared.Posts", "seed.Post.Body", "job.Job.Promised", "job.Plan.Guessed", "job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",
+		"record.ItemCounts.Missing", "job.Plan.Extract", "job.Plan.Posts", "fetch.Shared.Posts", "seed.Post.Body", "job.Job.Promised", "job.Plan.Guessed", "job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",
 	},
 }
 

@@ -29,7 +29,10 @@ const longest = 10_000
 
 // Filter is a compiled condition on records of type T, a struct; nil selects all. Owner: one
 // goroutine.
-type Filter[T any] struct {
+type Filter[T any] struct{ Condition }
+
+// Condition is a compiled condition on structs of a type that is known at run time.
+type Condition struct {
 	program *vm.Program
 	machine vm.VM
 	record  reflect.Value // what the program reads: of type environment, its fields as in fields
@@ -49,11 +52,20 @@ type field struct {
 // Compile reads a condition. Errors: it is no expression, names a field that T lacks, compares what
 // cannot be compared, or its result is neither true nor false.
 func Compile[T any](condition string) (*Filter[T], error) {
+	c, err := CompileFor(reflect.TypeFor[T](), condition)
+	if err != nil {
+		return nil, err
+	}
+	return &Filter[T]{*c}, nil
+}
+
+// CompileFor is Compile for a type of structs.
+func CompileFor(t reflect.Type, condition string) (*Condition, error) {
 	if len(condition) > longest {
 		return nil, fmt.Errorf("%d bytes, expected at most %d", len(condition), longest)
 	}
-	all := fieldsOf(reflect.TypeFor[T]())
-	f := &Filter[T]{record: environment(all)}
+	all := fieldsOf(t)
+	f := &Condition{record: environment(all)}
 	f.pointer = f.record.Addr().Interface()
 	program, err := expr.Compile(condition, expr.Env(f.pointer), expr.AsBool())
 	if err != nil {
@@ -74,7 +86,11 @@ func (f *Filter[T]) Matches(record *T) (bool, error) {
 	if f == nil {
 		return true, nil
 	}
-	from := reflect.ValueOf(record).Elem()
+	return f.Holds(reflect.ValueOf(record).Elem())
+}
+
+// Holds is Filter.Matches for a struct.
+func (f *Condition) Holds(from reflect.Value) (bool, error) {
 	for i := range f.fields {
 		f.fields[i].copy(f.record, from)
 	}
