@@ -29,3 +29,21 @@ func TestEndWithoutCredit(t *testing.T) {
 		t.Errorf("%v, %s", err, r.String())
 	}
 }
+
+// TestCreditWithinFrame: the rest of a frame that is arriving is no room for more.
+func TestCreditWithinFrame(t *testing.T) {
+	c, s := judge(t, Options{Window: 1000}), newServer(t)
+	s.f.WriteSettings()
+	c.Feed(s.sent(), time.Time{})
+	stream, err := c.Open(get, nil, &told{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.headers(1, false, ":status", "200")
+	s.f.WriteData(1, false, make([]byte, 600))
+	for b := s.sent(); len(b) > 0; b = b[1:] {
+		if err := c.Feed(b[:1], time.Time{}); err != nil || stream.Credit() != 400+min(600, len(b)-1) {
+			t.Fatalf("%v, a credit of %d with %d bytes of the frame to come", err, stream.Credit(), len(b)-1)
+		}
+	}
+}

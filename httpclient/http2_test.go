@@ -560,3 +560,52 @@ func testSettings(t *testing.T, limit int, conns int64) {
 		t.Errorf("%d connections for %d streams each, expected at most %d", n, limit, conns)
 	}
 }
+
+// TestHTTP2EndsByCredit: a response is whole although its server looks whether it has ended only while it
+// has credit, as Apache does.
+func TestHTTP2EndsByCredit(t *testing.T) {
+	const length = 300_000
+	s := newScripted(t, func(p *h2Peer) {
+		var id uint32
+		window, left := 65535, length
+		for {
+			f, err := p.ReadFrame()
+			if err != nil {
+				return
+			}
+			switch f := f.(type) {
+			case *http2.SettingsFrame:
+				if size, ok := f.Value(http2.SettingInitialWindowSize); ok {
+					window = int(size)
+				}
+			case *http2.WindowUpdateFrame:
+				if f.StreamID != 0 {
+					window += int(f.Increment)
+				}
+			case *http2.HeadersFrame:
+				id = f.StreamID
+				p.head(id, false, ":status", "200", "content-length", fmt.Sprint(length))
+			}
+			for id != 0 && window > 0 {
+				n := min(window, left, 1<<14)
+				if p.WriteData(id, n == 0, make([]byte, n)); n == 0 {
+					return
+				}
+				window, left = window-n, left-n
+			}
+		}
+	})
+	opt := http2Only
+	opt.IdleTimeout = 2 * time.Second
+	onLoop(t, opt, func(task *aio.Task, c *httpclient.Client) error {
+		res, err := c.Do(task, s.get())
+		if err != nil {
+			return err
+		}
+		defer res.Close()
+		if len(res.Body) != length {
+			t.Errorf("%d bytes", len(res.Body))
+		}
+		return nil
+	})
+}

@@ -90,14 +90,14 @@ func HTTP2Cases() (all []Case) {
 	for _, c := range []Case{
 		{What: "100 requests a connection", Options: servers.Options{Requests: 100}, Conns: 8},
 		{What: "no window for us", Options: servers.Options{Window: -1}},
-		{What: "reload in the middle", Event: reload, Conns: 2 * loops},
+		{What: "reload in the middle", Event: reload, Conns: 3 * loops},
 		{What: "restart in the middle", Event: restart, Conns: 2*loops + parallel, Broken: true},
 	} {
 		c.Server = byName["nginx"]
 		all = append(all, c)
 	}
 	for _, name := range []string{"Go", "Apache", "HAProxy"} {
-		all = append(all, Case{Server: byName[name], What: "reload in the middle", Event: reload, Conns: 2 * loops})
+		all = append(all, Case{Server: byName[name], What: "reload in the middle", Event: reload, Conns: 3 * loops})
 	}
 	for _, name := range []string{"Go", "Apache", "nghttpd"} { // and so with small windows
 		all = append(all, Case{Server: byName[name], What: "64 MiB of memory for us", Flags: []string{"--memory", "64MiB"}})
