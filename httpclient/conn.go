@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -261,11 +260,7 @@ func (cn *conn) secure(t *aio.Task, total *limit, tm *Timing) *Error {
 	case errors.Is(err, ErrCertificate):
 		return &Error{Kind: KindTLS, Err: err}
 	}
-	failed := patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
-	if text, named := strings.CutPrefix(err.Error(), "tls: "); named && failed.Kind == KindTLS {
-		failed.Err = &reworded{text, err} // the kind says it
-	}
-	return failed
+	return inWords(patience.classify(err, KindTLS, func() string { return "TLS handshake not done" }))
 }
 
 // join formats addresses for an error.
@@ -484,6 +479,6 @@ func (cn *conn) decrypt() {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		cn.err = fail(KindEarlyEnd, "the connection ended within a TLS record: %w", err)
 	default:
-		cn.err = classify(err, KindTLS)
+		cn.err = inWords(classify(err, KindTLS))
 	}
 }

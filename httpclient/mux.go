@@ -129,7 +129,7 @@ func (m *mux) take(t *aio.Task, b []byte) {
 				}
 			})
 			if err == nil && opened != nil && !errors.Is(opened, io.EOF) {
-				err = classify(opened, KindTLS)
+				err = inWords(classify(opened, KindTLS))
 			}
 			m.cn.ended = m.cn.ended || errors.Is(opened, io.EOF)
 		}

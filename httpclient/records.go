@@ -11,6 +11,7 @@ import (
 	"hash"
 	"net"
 	"slices"
+	"strings"
 )
 
 // Sizes of a record (RFC 8446, sections 5.1 and 5.2).
@@ -193,6 +194,23 @@ const (
 	alertDecode       tls.AlertError = 50
 	alertUserCanceled tls.AlertError = 90
 )
+
+// inWords puts an error of TLS in words that say who refuses. The kind says that it is about TLS.
+func inWords(failed *Error) *Error {
+	if failed.Kind != KindTLS {
+		return failed
+	}
+	text := failed.Err.Error()
+	for from, to := range map[string]string{
+		"tls: ": "", "remote error: tls: ": "the server sends an alert: ", "local error: tls: ": "the server breaks the rules: ",
+	} {
+		if rest, found := strings.CutPrefix(text, from); found {
+			failed.Err = &reworded{to + rest, failed.Err}
+			break
+		}
+	}
+	return failed
+}
 
 // ourAlert returns the error of a peer that breaks the rules, in the words of crypto/tls.
 func ourAlert(a tls.AlertError) error { return &net.OpError{Op: "local error", Err: a} }
