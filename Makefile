@@ -114,6 +114,12 @@ bench-read:
 bench-tls:
 	@go run ./internal/bench/tls -runs $(or $(RUNS),5) -o docs/bench/tls.md
 
+## bench-extract: what fields of pages cost, and a crawl with them, into docs/bench/extract.md (2 minutes; nginx; RUNS=)
+.PHONY: bench-extract
+bench-extract:
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	go run ./internal/bench/extract -weft "$$bin/weft" -runs $(or $(RUNS),9) -o docs/bench/extract.md
+
 ## bench-mirror: weft mirror beside wget, wget2 and httrack, opened in Chromium, into docs/bench/mirror.md (5 minutes)
 .PHONY: bench-mirror
 bench-mirror:

@@ -189,6 +189,7 @@ var imports = map[string][]string{
 	"internal/bench/cost":     {"internal/process"},
 	"internal/bench/archive":  {"capture", "frontier", "warc", "internal/bench/machine", "internal/bench/origin", "internal/process"},
 	"internal/bench/check":    {"internal/bench/machine", "internal/bench/origin", "internal/process", "internal/webtest"},
+	"internal/bench/extract":  {"extract", "internal/bench/machine", "internal/bench/origin", "internal/process", "weburl"},
 	"internal/bench/export":   {"internal/bench/machine", "internal/process", "record"},
 	"internal/bench/origin":   {"internal/process"},
 	"internal/bench/read":     {"internal/bench/machine", "internal/bench/origin", "internal/process"},

@@ -28,6 +28,16 @@ func CPU() string {
 	return "unknown processor"
 }
 
+// Load returns the load of the machine, in words.
+func Load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "under an unknown load"
+	}
+	one, _, _ := strings.Cut(string(text), " ")
+	return "under a load of " + one
+}
+
 // Kernel returns the operating system and its release.
 func Kernel() string {
 	var u unix.Utsname

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/bench/machine"
@@ -65,7 +64,7 @@ divided by the pages, medians with least and most. Jobs are in memory (%s).
 
 | site | crawl | with an archive | with Markdown | Markdown adds | mark | peak memory |
 |---|---|---|---|---|---|---|
-`, m.Command, machine.Commit(), runtime.Version(), runtime.NumCPU(), load(), m.Runs, m.Jobs)
+`, m.Command, machine.Commit(), runtime.Version(), runtime.NumCPU(), machine.Load(), m.Runs, m.Jobs)
 	again := "\n| site | `weft read`, all files new | again, nothing changed |\n|---|---|---|\n"
 	for i, site := range sites {
 		r := rounds{weft: m.Weft, dir: dir, url: site.URL}
@@ -87,16 +86,6 @@ divided by the pages, medians with least and most. Jobs are in memory (%s).
 	}
 	page.WriteString(again)
 	return page.Bytes(), nil
-}
-
-// load is that of the machine, in words.
-func load() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "under an unknown load"
-	}
-	one, _, _ := strings.Cut(string(text), " ")
-	return "under a load of " + one
 }
 
 // rounds are crawls of a site, in turns. Times are CPU time a page.
