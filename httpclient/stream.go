@@ -182,6 +182,8 @@ func (s *stream) Head(status int, fields []http2.Field) {
 	if n, _ := strconv.ParseInt(res.Header.Get("Content-Length"), 10, 64); n > 0 && !p.head && status != 304 {
 		if p.state, p.left = inBody, n; n > int64(p.maxBody) && !p.cut {
 			s.failed = p.beyond()
+		} else if n > int64(s.client.opt.Window) && n <= fastGrowth && s.tryRoom(min(int(n), p.maxBody)) {
+			s.grant() // at once: each growth would cost a round trip
 		}
 	}
 	s.count()
