@@ -14,10 +14,12 @@ import (
 	"crypto/x509"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -544,4 +546,46 @@ func TestTLSCancelledAtAnyMoment(t *testing.T) {
 			})
 		})
 	}
+}
+
+// everywhere resolves all names to one address.
+type everywhere struct{ addr netip.Addr }
+
+func (r everywhere) Lookup(*aio.Task, string) ([]netip.Addr, error) { return []netip.Addr{r.addr}, nil }
+
+// TestSilentServersGiveUpTheirTurn: as many handshakes as may be under way, with servers that say
+// nothing, delay others by a second at most.
+func TestSilentServersGiveUpTheirTurn(t *testing.T) {
+	const silent = 128
+	playTLS(t, func(opt *httpclient.Options, _ *tls.Config) {
+		opt.Resolver = everywhere{netip.MustParseAddr("192.0.2.1")}
+	}, func(v *tlsSite) {
+		for range silent {
+			v.accept()
+		}
+		v.admit().serve("/", ok("a page"))
+		v.until(time.Minute)
+	}, func(b *browser) {
+		_ = b.task.Group(func(g *aio.Group) error {
+			for i := range silent {
+				g.Go("silent", func(task *aio.Task) error {
+					_, err := b.client.Do(task, httpclient.Request{Scheme: "https", Host: fmt.Sprintf("h%d.example", i), Target: "/"})
+					expectKind(t, err, httpclient.KindTLSTimeout)
+					return nil
+				})
+			}
+			if err := b.task.Sleep(100 * time.Millisecond); err != nil {
+				return err
+			}
+			began := b.task.Loop().Now()
+			res := b.readsTLS("/", "a page")
+			if took := b.task.Loop().Now().Sub(began); took < time.Second/2 || took > 2*time.Second {
+				t.Errorf("it took %v, want a second", took)
+			}
+			if res.Timing.TLS > time.Second/2 {
+				t.Errorf("its own handshake took %v: waiting is not the server's time", res.Timing.TLS)
+			}
+			return nil
+		})
+	})
 }
