@@ -257,7 +257,7 @@ func (x *exchange) response(cn *conn, failed *Error) *Response {
 		res.Wire, res.Addr, res.Reused, res.Timing = p.wire, cn.addr(), cn.reused, x.timing
 		res.Private = cn.lookup.private
 		if cn.tls != nil {
-			res.TLS = cn.tls.state
+			res.TLS, res.secured = cn.tls.state, cn.tls.secured
 		}
 		if p.keep {
 			res.frames, res.Sent = p.frames, x.sent

@@ -40,6 +40,8 @@ type Response struct {
 	Timing Timing
 	TLS    *tls.ConnectionState // shared by the responses of a connection, without chains; nil: plain http
 
+	secured string
+
 	whole  *[]byte  // the buffer of Body, returned by Close
 	from   *buffers // where whole came from
 	wire   *[]byte  // the body before it was decoded, with Options.KeepRaw; else nil
@@ -80,12 +82,7 @@ func (r *Response) Protocol() string {
 
 // Secured returns the version of TLS and the cipher suite, such as "TLS 1.3, TLS_AES_128_GCM_SHA256";
 // empty for plain http.
-func (r *Response) Secured() string {
-	if r.TLS == nil {
-		return ""
-	}
-	return tls.VersionName(r.TLS.Version) + ", " + tls.CipherSuiteName(r.TLS.CipherSuite)
-}
+func (r *Response) Secured() string { return r.secured }
 
 // Keep counts n bytes that were made from the body, in addition to it, until Close: see
 // Options.Meter. A negative n stops counting them.

@@ -36,12 +36,13 @@ func newTLSConfig(l *aio.Loop, secrets bool) *tls.Config {
 // longest message. It gets what comes before the first response for the session tickets in it,
 // until there is one. Other versions stay with it.
 type channel struct {
-	state *tls.ConnectionState // a copy: keeping it does not keep the connection
-	lib   *tls.Conn            // nil: not needed any more
-	in    []byte               // arrived, for lib
-	out   []byte               // to be sent
-	ended bool                 // nothing comes after what has arrived
-	torn  bool                 // that end has come without a preceding close_notify
+	state   *tls.ConnectionState // a copy: keeping it does not keep the connection
+	secured string               // see Response.Secured
+	lib     *tls.Conn            // nil: not needed any more
+	in      []byte               // arrived, for lib
+	out     []byte               // to be sent
+	ended   bool                 // nothing comes after what has arrived
+	torn    bool                 // that end has come without a preceding close_notify
 
 	ours      bool // records are handled here
 	get, send half
@@ -210,6 +211,7 @@ func (c *Client) takeOver(ch *channel) {
 		CurveID: state.CurveID, NegotiatedProtocol: state.NegotiatedProtocol, ServerName: state.ServerName,
 		HelloRetryRequest: state.HelloRetryRequest, PeerCertificates: state.PeerCertificates,
 	}
+	ch.secured = tls.VersionName(state.Version) + ", " + tls.CipherSuiteName(state.CipherSuite)
 	if ch.chain = s.resumed; !state.DidResume {
 		ch.chain = weighChain(state.PeerCertificates)
 	}
