@@ -79,7 +79,7 @@ func HTTP2Cases() (all []Case) {
 	few := servers.Options{Streams: 2}
 	for _, c := range []Case{
 		{What: "at most 2 streams", Options: few, Conns: parallel / 2},
-		{What: "HTTP/1.1 only", Options: servers.Options{HTTP1: true}, HTTP1: true, Conns: parallel},
+		{What: "HTTP/1.1 only", Options: servers.Options{HTTP1: true}, HTTP1: true, Conns: parallel + 8}, // Apache has 100 requests a connection
 	} {
 		for _, name := range []string{"Go", "nginx", "Apache", "h2o", "HAProxy", "nghttpd", "Node.js"} {
 			if c.Server = byName[name]; !c.HTTP1 || name != "h2o" && name != "nghttpd" && name != "Node.js" {
@@ -88,7 +88,7 @@ func HTTP2Cases() (all []Case) {
 		}
 	}
 	for _, c := range []Case{
-		{What: "100 requests a connection", Options: servers.Options{Requests: 100}, Conns: 8},
+		{What: "100 requests a connection", Options: servers.Options{Requests: 100}, Conns: 10},
 		{What: "no window for us", Options: servers.Options{Window: -1}},
 		{What: "reload in the middle", Event: reload, Conns: 3 * loops},
 		{What: "restart in the middle", Event: restart, Conns: 2*loops + parallel, Broken: true},
@@ -96,9 +96,11 @@ func HTTP2Cases() (all []Case) {
 		c.Server = byName["nginx"]
 		all = append(all, c)
 	}
-	for _, name := range []string{"Go", "Apache", "HAProxy"} {
+	for _, name := range []string{"Go", "HAProxy"} {
 		all = append(all, Case{Server: byName[name], What: "reload in the middle", Event: reload, Conns: 3 * loops})
 	}
+	// Apache ends connections in the middle of responses.
+	all = append(all, Case{Server: byName["Apache"], What: "reload in the middle", Event: reload, Conns: 2*loops + parallel, Broken: true})
 	for _, name := range []string{"Go", "Apache", "nghttpd"} { // and so with small windows
 		all = append(all, Case{Server: byName[name], What: "64 MiB of memory for us", Flags: []string{"--memory", "64MiB"}})
 	}
@@ -137,7 +139,7 @@ func (o Over) Run(ctx context.Context, pages map[string]string) (c Crossed, err 
 	}
 	defer p.Kill()
 	if o.Event != nil {
-		if err := o.during(ctx, p, running, len(pages)/3); err != nil {
+		if err := o.during(ctx, p, running, max(len(pages)/3, 50)); err != nil {
 			return c, err
 		}
 	}
@@ -244,12 +246,13 @@ func (c *Crossed) judge(requests []servers.Request, pages map[string]string) {
 	if c.Conns > c.Case.Conns {
 		c.note("%d connections, expected at most %d", c.Conns, c.Case.Conns)
 	}
-	most := 0
-	if c.Broken { // what was under way is sent again
-		most = parallel
+	twice, retried := 0, 0
+	if c.Broken { // what was under way is sent again, and what found nobody, until the host is parked
+		twice, retried = parallel, 2*parallel
 	}
-	if len(c.Twice) > most || c.Retried > most {
-		c.note("%d URLs requested more than once and %d with several tries, expected at most %d: %.300q", len(c.Twice), c.Retried, most, c.Twice)
+	if len(c.Twice) > twice || c.Retried > retried {
+		c.note("%d URLs requested more than once and %d with several tries, expected at most %d and %d: %.300q",
+			len(c.Twice), c.Retried, twice, retried, c.Twice)
 	}
 	if len(c.Pages) == 0 {
 		c.note("no pages")
@@ -286,8 +289,9 @@ func WriteHTTP2(w io.Writer, command string, all []Crossed, missing []string) er
 	p.line("of its file, the pages are those of the first crawl, no record has an error or several tries, the")
 	p.line("server's log has no URL twice, each request came over HTTP/2 (over HTTP/1.1 where the server has")
 	p.line("nothing else), over no more connections than stated: one for each fetch loop, more where a server")
-	p.line("takes few streams or few requests a connection. A server that is stopped in the middle may break")
-	p.line("requests under way: at most %d are sent again.\n", parallel)
+	p.line("takes few streams or few requests a connection. A server that is stopped in the middle, and")
+	p.line("Apache even when it is reloaded, may break requests under way: at most %d come twice. With those", parallel)
+	p.line("that find nobody, at most %d are tried again.\n", 2*parallel)
 	p.line("| server | version | quirk | pages | requests | twice | retried | connections | at most |")
 	p.line("|---|---|---|---:|---:|---:|---:|---:|---:|")
 	for i := range all {
