@@ -96,7 +96,8 @@ type Options struct {
 
 	// Insecure turns off the verification of certificates.
 	Insecure bool
-	// RootCAs are the trusted roots; nil: the system's.
+	// RootCAs are the trusted roots; nil: the system's. A constraint of CertPool.AddCertWithConstraint
+	// is not asked for each certificate: an issuer that it has let pass is believed for an hour.
 	RootCAs *x509.CertPool
 
 	// Names.
