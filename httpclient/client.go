@@ -176,7 +176,7 @@ func (c *Client) try(t *aio.Task, req *Request, to route, tried int, began time.
 		cn.timing.Total = c.loop.Now().Sub(began)
 	}
 	again = cn.stale(failed)
-	if res = cn.end(t, failed); again && req.Once {
+	if res = cn.end(t, failed); again && !req.repeats() {
 		if res != nil {
 			res.Close()
 		}

@@ -262,6 +262,23 @@ func TestHTTP2Retries(t *testing.T) {
 	}
 }
 
+// TestPostIsNotRepeated: a POST that meets the end of a kept connection is not sent again, over either
+// protocol.
+func TestPostIsNotRepeated(t *testing.T) {
+	playBoth(t, httpclient.Options{}, func(s *site) {
+		p := s.serve("/", ok("x"))
+		s.until(100 * time.Millisecond)
+		p.close()
+	}, func(b *browser) {
+		b.reads("/", "x")
+		b.until(105 * time.Millisecond) // the connection looks open for 5 ms more
+		_, err := b.do(httpclient.Request{Method: "POST", Target: "/", Body: []byte("a=b")})
+		if !errors.Is(err, httpclient.ErrStale) {
+			t.Errorf("%v, expected an error that matches ErrStale", err)
+		}
+	})
+}
+
 // TestHTTP2Stalled: a response that stalls does not hold up the others of its connection.
 func TestHTTP2Stalled(t *testing.T) {
 	s := newScripted(t, func(p *h2Peer) {

@@ -260,7 +260,7 @@ func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bo
 	case failed == nil:
 		return false
 	}
-	return s.unseen || s.stale(failed) && !req.Once
+	return s.unseen || s.stale(failed) && req.repeats()
 }
 
 // stale reports whether the end of a connection that had served others met the request: see conn.stale.

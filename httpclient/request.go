@@ -40,7 +40,7 @@ type Request struct {
 
 	// Fresh sends the request over a new connection, not over a kept one. Once does not send it
 	// again if the server ends a kept connection just when it is used: the error then matches
-	// ErrStale.
+	// ErrStale. Nor is a POST sent again then, as the server may have taken it.
 	Fresh, Once bool
 
 	// ConnectTimeout limits connecting, once the name is looked up, to less than what
@@ -56,6 +56,9 @@ type Request struct {
 	MaxBody int  // overrides Options.MaxBody; 0 or negative: does not
 	Cut     bool // cut a body at the limit and set Response.Truncated, instead of failing
 }
+
+// repeats reports whether the request may be sent again although a server may have seen it.
+func (r *Request) repeats() bool { return !r.Once && r.Method != "POST" }
 
 // check refuses a request that would not arrive as it is.
 func (r *Request) check() *Error {
