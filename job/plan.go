@@ -328,10 +328,11 @@ func Union(lists ...[]string) []string {
 }
 
 // unionPosts is Union for what POSTs send.
-func unionPosts(a, b []seed.Post) []seed.Post {
-	all := slices.Clone(a)
-	for _, p := range b {
-		if !slices.ContainsFunc(all, func(known seed.Post) bool { return known.Digest() == p.Digest() }) {
+func unionPosts(lists ...[]seed.Post) (all []seed.Post) {
+	known := make(map[string]bool)
+	for _, p := range slices.Concat(lists...) {
+		if digest := p.Digest(); !known[digest] {
+			known[digest] = true
 			all = append(all, p)
 		}
 	}

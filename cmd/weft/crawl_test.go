@@ -143,6 +143,7 @@ func TestMistakes(t *testing.T) {
 		"no job":             {[]string{"crawl", "--job", "nosuch"}, []string{"crawl: no URL given, expected one such as https://example.org/, or the folder of a job\n"}},
 		"empty URL":          {[]string{"crawl", " "}, []string{`""`, "empty, expected"}},
 		"port as scheme":     {[]string{"fetch", "host:x"}, []string{"host:x", "expected http or https"}},
+		"flag of curl":       {[]string{"crawl", "--data", "q=1", "http://127.0.0.1/"}, []string{"--data", "did you mean --post-data?"}},
 		"no such command":    {[]string{"crwl"}, []string{"crwl", "did you mean crawl?"}},
 		"command unlike any": {[]string{"frobnicate"}, []string{"frobnicate", "weft --help"}},
 		"help for nothing":   {[]string{"help", "crawls"}, []string{"crawls", "did you mean crawl?"}},

@@ -8,7 +8,8 @@ import (
 )
 
 // nearFlag returns the long flag that is meant by a name that no flag has: one that a few slips
-// turn into it, that it begins, or whose name it ends with, as --max-depth does; "" for none.
+// turn into it, that it begins, whose name it ends with, as --max-depth does, or that ends with it, as
+// --post-data with --data; "" for none.
 func nearFlag(flags *pflag.FlagSet, name string) string {
 	name = strings.ToLower(name)
 	nearest, least := "", max(2, len(name)/4)+1
@@ -19,7 +20,7 @@ func nearFlag(flags *pflag.FlagSet, name string) string {
 			return
 		case len(name) < 4:
 			n *= 2 // any short name is two slips from any other
-		case strings.HasPrefix(f.Name, name), strings.HasSuffix(name, "-"+f.Name):
+		case strings.HasPrefix(f.Name, name), strings.HasSuffix(name, "-"+f.Name), strings.HasSuffix(f.Name, "-"+name):
 			n = min(n, 1)
 		}
 		if n < least {
