@@ -69,7 +69,7 @@ func TestFetch(t *testing.T) {
 		"not modified":       {[]string{"-H", `If-None-Match: "1"`, plain.URL + "/cached"}, exitDone, []string{"HTTP/1.1 304", `"1"`, "0 bytes"}, ""},
 		"unknown authority":  {[]string{secure.URL}, exitError, nil, "tls: "},
 		"any certificate":    {[]string{"-k", secure.URL}, exitDone, []string{"tls       TLS 1.3"}, ""},
-		"known authority":    {[]string{"--ca", certificate(t, secure), secure.URL}, exitDone, []string{"HTTP/1.1 200"}, ""},
+		"known authority":    {[]string{"--ca", certificate(t, secure), secure.URL}, exitDone, []string{"HTTP/2 200"}, ""},
 		"limit of body":      {[]string{"--max-body", "5", plain.URL}, exitError, nil, "too-large: "},
 		"limit of time":      {[]string{"--timeout", "100ms", newAsked(t, false, hang("")).URL}, exitError, nil, "timeout: "},
 		"limit of handshake": {[]string{"--tls-timeout", "100ms", "https://" + silent(t)}, exitError, nil, "tls-timeout: "},
