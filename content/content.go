@@ -67,7 +67,7 @@ func Extract(p Page, o Options) Content {
 	if o.Whole {
 		s.all()
 	} else {
-		s.keep = page.Choose(page.Scores(blocks.Weights))
+		s.keep = page.Choose(page.Scores(blocks.Shipped))
 		if o.Solid {
 			s.fill()
 		}
@@ -180,7 +180,7 @@ func (s *selection) removal(i int32, block int, whole bool) Removal {
 	if s.dropped[longest] {
 		r.Rule = "boilerplate"
 	} else {
-		r.Rule = s.page.Reason(longest, blocks.Weights)
+		r.Rule = s.page.Reason(longest, blocks.Shipped.Weights)
 	}
 	return r
 }

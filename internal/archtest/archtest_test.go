@@ -177,7 +177,7 @@ var imports = map[string][]string{
 	"internal/inflate":        {},
 	"internal/long":           {},
 	"internal/markup":         {"golang.org/x/net/html"},
-	"internal/bench/content":  {"content", "internal/bench/machine", "internal/blocks", "internal/process", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
+	"internal/bench/content":  {"content", "internal/bench/machine", "internal/blocks", "internal/process", "weburl", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/blocks":         {"golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/config":         {"github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/unstable"},

@@ -70,6 +70,8 @@ var cues = indexed(map[cue]string{
 	cDisclosure: "article post originally appeared links",
 })
 
+var cueLengths = lengths(cues)
+
 // cuesIn looks up the words of a text.
 func cuesIn(s string) (found uint32) {
 	var word [16]byte
@@ -94,7 +96,7 @@ func cuesIn(s string) (found uint32) {
 		case c == '$':
 			found |= 1 << cPrice
 		}
-		if n > 0 && n <= len(word) {
+		if n > 0 && n <= len(word) && cueLengths[word[0]]>>n&1 != 0 {
 			found |= 1 << cues[string(word[:n])]
 		}
 		n = 0

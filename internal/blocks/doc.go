@@ -8,12 +8,14 @@
 //   - prose: a block of a sentence or more, mostly outside links.
 //   - fact: something that is true of a block, such as a hint around it or the share of links.
 //   - weight: what a fact counts, measured on pages whose content is known (weights.go).
+//   - tree: four questions about what is around a block (context.go), and what the answers count.
 //
 // # Method
 //
 // [Scan] counts words, links and marks in one pass over the tree. The facts about a block
-// (features.go) are looked up, their weights added; the sum is the logarithm of the odds that the
-// block is content (logistic regression). [Page.Choose] takes the blocks that make the best page.
+// (features.go) are looked up, their weights added (logistic regression); trees correct the sum by
+// those of other blocks. It is the logarithm of the odds that the block is content. [Page.Choose]
+// takes the blocks that make the best page.
 //
 // # Limits
 //

@@ -226,7 +226,7 @@ func hintsIn(s string) (hints uint64) {
 		lower := c | 0x20
 		letter := 'a' <= lower && lower <= 'z'
 		if n > 0 && (!letter || small && c != lower) {
-			if n <= len(word) {
+			if n <= len(word) && wordLengths[word[0]]>>n&1 != 0 {
 				hints |= 1 << words[string(word[:n])]
 			}
 			n = 0
@@ -252,23 +252,23 @@ func attr(n *html.Node, key string) string {
 }
 
 // Inline reports whether an element begins no new line. MathML is a formula in its line.
-func Inline(n *html.Node) bool { return inline[n.DataAtom] || n.Namespace == "math" }
-
-// Silent reports whether nobody reads what is in an element.
-func Silent(n *html.Node) bool { return silent[n.DataAtom] || n.Namespace == "svg" }
-
-var inline = map[atom.Atom]bool{
-	atom.A: true, atom.Abbr: true, atom.Acronym: true, atom.B: true, atom.Bdi: true, atom.Bdo: true,
-	atom.Big: true, atom.Br: true, atom.Cite: true, atom.Code: true, atom.Data: true, atom.Del: true,
-	atom.Dfn: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Ins: true, atom.Kbd: true,
-	atom.Mark: true, atom.Q: true, atom.Rp: true, atom.Rt: true, atom.Ruby: true, atom.S: true,
-	atom.Samp: true, atom.Small: true, atom.Span: true, atom.Strike: true, atom.Strong: true,
-	atom.Sub: true, atom.Sup: true, atom.Time: true, atom.Tt: true, atom.U: true, atom.Var: true,
-	atom.Wbr: true,
+func Inline(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.A, atom.Abbr, atom.Acronym, atom.B, atom.Bdi, atom.Bdo, atom.Big, atom.Br, atom.Cite, atom.Code,
+		atom.Data, atom.Del, atom.Dfn, atom.Em, atom.Font, atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.Rp,
+		atom.Rt, atom.Ruby, atom.S, atom.Samp, atom.Small, atom.Span, atom.Strike, atom.Strong, atom.Sub, atom.Sup,
+		atom.Time, atom.Tt, atom.U, atom.Var, atom.Wbr:
+		return true
+	}
+	return n.Namespace == "math"
 }
 
-var silent = map[atom.Atom]bool{
-	atom.Script: true, atom.Style: true, atom.Template: true, atom.Head: true, atom.Iframe: true,
-	atom.Object: true, atom.Applet: true, atom.Canvas: true, atom.Datalist: true,
-	atom.Textarea: true, atom.Svg: true, atom.Noframes: true, atom.Noembed: true, atom.Title: true,
+// Silent reports whether nobody reads what is in an element.
+func Silent(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Template, atom.Head, atom.Iframe, atom.Object, atom.Applet, atom.Canvas,
+		atom.Datalist, atom.Textarea, atom.Svg, atom.Noframes, atom.Noembed, atom.Title:
+		return true
+	}
+	return n.Namespace == "svg"
 }

@@ -84,7 +84,7 @@ func (p *Page) features(f []feature, k int) []feature {
 		if up.Parent >= 0 {
 			up = &p.All[up.Parent]
 		}
-		f = append(f, group+share(up.Linked, up.Words)*3+p.part(up))
+		f = append(f, group+share(up.Linked, up.Words)*3+p.portion(up))
 	}
 	f = append(f, fPrev+p.role(k-1), fPrev2+p.role(k-2), fNext+p.role(k+1), fNext2+p.role(k+2))
 	f = append(f, fPlace+feature(k*10/len(p.Index)), fBest+p.apart(i), fBeyond+p.beyond(int32(k)))
@@ -203,8 +203,8 @@ func (p *Page) beyond(k int32) feature {
 	return 11
 }
 
-// part tells how large a part of the page is in an element.
-func (p *Page) part(e *Element) feature { return step(e.Words*10/max(1, p.All[0].Words), 0, 4) }
+// portion tells how large a part of the page is in an element.
+func (p *Page) portion(e *Element) feature { return step(e.Words*10/max(1, p.All[0].Words), 0, 4) }
 
 // share puts a share into a class: none, a few, some, most, nearly all.
 func share(part, of int32) feature {

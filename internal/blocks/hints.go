@@ -176,6 +176,17 @@ var words = indexed(map[hint]string{
 	hHidden:      "hidden hide invisible collapsed",
 })
 
+var wordLengths = lengths(words)
+
+// lengths has, by their first byte, a bit for each length that words of a table have: most words are
+// told by it to be none of them.
+func lengths(table map[string]uint8) (of [256]uint32) {
+	for word := range table {
+		of[word[0]] |= 1 << len(word)
+	}
+	return of
+}
+
 // indexed turns lists of words into a table of words.
 func indexed(lists map[uint8]string) map[string]uint8 {
 	table := make(map[string]uint8)

@@ -93,9 +93,30 @@ func (p *Page) inTalk(i int32) bool {
 // Facts yields the facts about the block k, for those who measure what they are worth.
 func (p *Page) Facts(k int) []uint16 { return p.features(nil, k) }
 
+// Model is what was measured: the weight of each fact, and trees that correct the sum by what is around
+// a block.
+type Model struct {
+	Weights []float32
+	Trees   []Tree
+}
+
 // Scores returns the logarithm of the odds that a block is content, for each block. What belongs
 // together, such as the items of a list, has one score.
-func (p *Page) Scores(weight []float32) []float32 {
+func (p *Page) Scores(m Model) []float32 {
+	scores := p.Sums(m.Weights)
+	if len(m.Trees) > 0 {
+		for k, around := range p.Around(scores) {
+			for t := range m.Trees {
+				scores[k] += m.Trees[t].leaf(&around)
+			}
+		}
+	}
+	p.unite(scores)
+	return scores
+}
+
+// Sums returns the sum of the weights of facts about each block.
+func (p *Page) Sums(weight []float32) []float32 {
 	scores := make([]float32, len(p.Index))
 	facts := make([]feature, 0, 64)
 	for k := range p.Index {
@@ -104,7 +125,6 @@ func (p *Page) Scores(weight []float32) []float32 {
 			scores[k] += weight[f]
 		}
 	}
-	p.unite(scores)
 	return scores
 }
 

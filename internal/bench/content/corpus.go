@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/weftcrawl/weft/content"
 	"github.com/weftcrawl/weft/internal/blocks"
+	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -22,7 +26,8 @@ import (
 type document struct {
 	id     string
 	kind   string // of WCXB, or "" in the article benchmark
-	tune   bool   // of the half that is tuned on
+	site   string // its registrable domain, or its id if its URL is not known
+	fold   int    // of its site
 	body   []byte
 	gold   []string // its tokens
 	page   *blocks.Page
@@ -30,10 +35,11 @@ type document struct {
 	facts  [][]uint16 // of each block
 	label  []float64  // which part of each block is content
 	weight []float64  // of each block; 1 for a page
+	around []blocks.Around
 }
 
 // load reads the article benchmark from DIR/aeb and the development part of WCXB from DIR/wcxb/dev.
-// Every second page of either, in the order of their names, is of the half that is tuned on.
+// Pages of one site are in one fold.
 func load(dir string) ([]*document, error) {
 	articles, err := loadArticles(filepath.Join(dir, "aeb"))
 	if err != nil {
@@ -45,14 +51,28 @@ func load(dir string) ([]*document, error) {
 	}
 	all := append(articles, pages...)
 	slices.SortFunc(all, func(a, b *document) int { return strings.Compare(a.id, b.id) })
-	for i, d := range all {
-		d.tune = i%2 == 0
+	for _, d := range all {
+		h := fnv.New32a()
+		h.Write([]byte(d.site))
+		d.fold = int(h.Sum32() % folds)
 	}
 	return all, nil
 }
 
+// folds is how many parts the pages are divided into: each is judged with weights of the others.
+const folds = 5
+
+// siteOf is the registrable domain of a URL, or another name if there is none.
+func siteOf(address, otherwise string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return otherwise
+	}
+	return cmp.Or(weburl.RegistrableDomain(u.Hostname()), u.Hostname())
+}
+
 func loadArticles(dir string) ([]*document, error) {
-	var truth map[string]struct{ ArticleBody string }
+	var truth map[string]struct{ ArticleBody, URL string }
 	if err := readJSON(filepath.Join(dir, "ground-truth.json"), &truth); err != nil {
 		return nil, err
 	}
@@ -62,7 +82,7 @@ func loadArticles(dir string) ([]*document, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, &document{id: id, body: body, gold: tokens(t.ArticleBody)})
+		all = append(all, &document{id: id, site: siteOf(t.URL, id), body: body, gold: tokens(t.ArticleBody)})
 	}
 	return all, nil
 }
@@ -78,12 +98,14 @@ func loadPages(dir string) ([]*document, error) {
 		var page struct {
 			PageType struct{ Primary string } `json:"page_type"`
 		}
+		var address string
 		var text struct {
 			MainContent string `json:"main_content"`
 		}
 		err := readJSON(file, &truth)
 		if err == nil {
 			err = errors.Join(json.Unmarshal(truth["_internal"], &page), json.Unmarshal(truth["ground_truth"], &text))
+			_ = json.Unmarshal(truth["url"], &address) // one page has none
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
@@ -93,7 +115,7 @@ func loadPages(dir string) ([]*document, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := &document{id: id, kind: page.PageType.Primary, body: body}
+		d := &document{id: id, site: siteOf(address, id), kind: page.PageType.Primary, body: body}
 		d.gold = tokens(strings.ToLower(text.MainContent))
 		all = append(all, d)
 	}

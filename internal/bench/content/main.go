@@ -39,7 +39,7 @@ func run(dir string, train bool, peers, site, out string) error {
 	}
 	each(all, (*document).prepare)
 	if train {
-		_, err := os.Stdout.Write(source(fit(all, func(*document) bool { return true })))
+		_, err := os.Stdout.Write(source(learn(all, every)))
 		return err
 	}
 	text, err := page(all, peers, site)
@@ -65,12 +65,12 @@ func each(all []*document, f func(*document)) {
 	wg.Wait()
 }
 
-// with finds the content of some documents, with other weights if they are not nil.
-func with(all []*document, weight []float32, take func(*document) bool) map[string]string {
-	if weight != nil {
-		shipped := blocks.Weights
-		blocks.Weights = weight
-		defer func() { blocks.Weights = shipped }()
+// with finds the content of some documents, with another model if it is not nil.
+func with(all []*document, model *blocks.Model, take func(*document) bool) map[string]string {
+	if model != nil {
+		shipped := blocks.Shipped
+		blocks.Shipped = *model
+		defer func() { blocks.Shipped = shipped }()
 	}
 	texts := make(map[string]string)
 	var mu sync.Mutex

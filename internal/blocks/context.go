@@ -1,0 +1,115 @@
+package blocks
+
+import "math"
+
+// Around is what the scores around a block and the page say about it: what a [Tree] asks for.
+type Around [arounds]float32
+
+// The values. Means are of scores by words; far is one where there is nothing.
+const (
+	aScore    = iota // of the block
+	aPrev            // of the block before
+	aNext            // of the block behind
+	aParent          // the mean in the element around it
+	aGrand           // in the one around that
+	aGreat           // and around that
+	aNear            // the mean of five blocks on either side
+	aBefore          // of those before
+	aBehind          // of those behind
+	aPart            // the mean in the largest element around it that has less than half of the page
+	aHeading         // of the heading above
+	aRepeated        // the mean of the alike elements that it is in one of
+	aPage            // of all blocks
+	aWords           // the logarithm of the block's words
+	aLinks           // which part of them is linked
+	aTag             // its element
+	aTotal           // the logarithm of the page's words
+	aBlocks          // of its blocks
+	aLinked          // which part of its words is linked
+	aProse           // which part is prose
+	aBest            // which part is in the element with most of the prose
+	aKind            // of the page
+	arounds
+)
+
+const far = -9
+
+// Tree is a decision tree whose levels ask one question each: whether a value is above a bound. The
+// answers are the bits of the number of a leaf.
+type Tree struct {
+	Value [4]uint8
+	Bound [4]float32
+	Leaf  [16]float32
+}
+
+// Around tells what the scores of all blocks mean for each.
+func (p *Page) Around(scores []float32) []Around {
+	n := len(p.Index)
+	sum := make([]float32, len(p.All)) // of scores times words, in each element
+	upTo := make([]float32, n+1)       // of the blocks before
+	words := make([]float32, n+1)
+	for k, i := range p.Index {
+		own := float32(p.All[i].Own)
+		sum[i] = scores[k] * own
+		upTo[k+1], words[k+1] = upTo[k]+sum[i], words[k]+own
+	}
+	for i := len(sum) - 1; i > 0; i-- {
+		sum[p.All[i].Parent] += sum[i]
+	}
+	inElement := func(i int32) float32 { return sum[i] / max(1, float32(p.All[i].Words)) }
+	between := func(from, to int) float32 {
+		if from, to = max(0, from), min(n, to); words[from] < words[to] {
+			return (upTo[to] - upTo[from]) / (words[to] - words[from])
+		}
+		return far
+	}
+	root := &p.All[0]
+	page := Around{
+		aHeading: far, aPage: inElement(0), aTotal: logarithm(root.Words), aBlocks: logarithm(int32(n)), aLinked: part(root.Linked, root.Words),
+		aProse: part(p.prose, root.Words), aBest: part(p.All[p.best].Words, root.Words), aKind: float32(p.Kind),
+	}
+	all := make([]Around, n)
+	for k, i := range p.Index {
+		e, a := &p.All[i], &all[k]
+		if isHeading(e.Node.DataAtom) {
+			page[aHeading] = scores[k]
+		}
+		*a = page
+		a[aScore], a[aPrev], a[aNext] = scores[k], between(k-1, k), between(k+1, k+2)
+		a[aNear], a[aBefore], a[aBehind] = between(k-5, k+6), between(k-5, k), between(k+1, k+6)
+		a[aWords], a[aLinks], a[aTag] = logarithm(e.Own), part(e.Links, e.Own), float32(e.tag)
+		a[aRepeated] = far
+		up := i
+		for _, value := range [...]int{aParent, aGrand, aGreat} {
+			up = max(p.All[up].Parent, 0)
+			a[value] = inElement(up)
+		}
+		small, level := i, 0
+		for at := i; at > 0; at, level = p.All[at].Parent, level+1 {
+			if a[aRepeated] == far && p.All[at].alike >= 3 && level < 8 {
+				a[aRepeated] = inElement(p.All[at].Parent)
+			}
+			if p.All[at].Words*2 > root.Words {
+				break
+			}
+			small = at
+		}
+		a[aPart] = inElement(small)
+	}
+	return all
+}
+
+func logarithm(n int32) float32 { return float32(math.Log1p(float64(n))) }
+
+func part(of, all int32) float32 { return float32(of) / float32(max(1, all)) }
+
+// leaf is what a tree adds to the score of a block.
+func (t *Tree) leaf(a *Around) float32 {
+	leaf := 0
+	for level, value := range t.Value {
+		if a[value] > t.Bound[level] {
+			leaf |= 1 << level
+		}
+	}
+	return t.Leaf[leaf]
+}

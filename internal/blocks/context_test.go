@@ -1,0 +1,43 @@
+package blocks
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// TestAround: means are of scores by words, and where there is nothing, far.
+func TestAround(t *testing.T) {
+	root, err := html.Parse(strings.NewReader("<body><div><h2>one</h2><p>one two three</p></div><p>four"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(root, Forum)
+	all := p.Around([]float32{2, 1, -4})
+	for _, c := range []struct {
+		name         string
+		block, value int
+		want         float64
+	}{
+		{"own", 1, aScore, 1}, {"before", 1, aPrev, 2}, {"behind", 1, aNext, -4}, {"nothing before", 0, aPrev, far}, {"nothing behind", 2, aBehind, far},
+		{"parent", 1, aParent, (2 + 3.0) / 4}, {"page", 1, aPage, (2 + 3 - 4.0) / 5}, {"grand", 1, aGrand, (2 + 3 - 4.0) / 5},
+		{"near", 1, aNear, (2 + 3 - 4.0) / 5}, {"before it", 2, aBefore, (2 + 3.0) / 4}, {"part", 0, aPart, 2}, {"heading", 2, aHeading, 2},
+		{"not repeated", 1, aRepeated, far}, {"words", 1, aWords, math.Log(4)}, {"kind", 1, aKind, float64(Forum)},
+	} {
+		if got := all[c.block][c.value]; math.Abs(float64(got)-c.want) > 1e-4 {
+			t.Errorf("%s: %v, expected %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestTree: the answers are the bits of the leaf, the first the lowest.
+func TestTree(t *testing.T) {
+	tree := Tree{Value: [4]uint8{aWords, aScore, aWords, aKind}, Bound: [4]float32{1, 0, 9, 2}, Leaf: [16]float32{1: .25, 2: .5, 3: .75, 11: 1}}
+	for _, c := range []struct{ words, score, kind, want float32 }{{2, -1, 0, .25}, {0, 1, 0, .5}, {2, 1, 0, .75}, {2, 1, 3, 1}, {1, 0, 2, 0}} {
+		if got := tree.leaf(&Around{aWords: c.words, aScore: c.score, aKind: c.kind}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
