@@ -26,9 +26,9 @@ published scores, and go-readability (shiori) and go-trafilatura run here have t
 
 The weights of facts and the trees ([ADR 26](../adr/0026-main-content.md)) are learned. *Each fifth
 of the sites with what the others taught* is the figure to compare: no page of a site has taught what
-judges it; the page of a site that is in both corpora neither. Which facts and trees there are was
-chosen by looking at half of the pages, before these figures; how much trees count, by the articles
-below. What is shipped has learned from all pages, as rs-trafilatura has, and its row says only that.
+judges it, in either corpus. Which facts there are was chosen by looking at half of the pages; the
+size of the trees, and how much they count, by figures like these of all. What is shipped has
+learned from all pages, as rs-trafilatura has, and its row says only that.
 `
 	published = `
 Published: rs-trafilatura 0.970, go-trafilatura 0.960, trafilatura 0.958, go-readability 0.947.
@@ -47,9 +47,9 @@ million weights, MinerU-HTML 0.827; trafilatura 0.791. On the test part rs-trafi
 - **All types, 0.90.** If every block were judged rightly, the score would be 0.97. Articles and
   documentation have 0.92 to 0.95. On products, collections and listings truths differ between pages
   that look alike: reviews, filters, related products and prices count on one and not on the other.
-  What learns does not decide it: trees of six questions over 290 values a block, 150 of them, came
-  to 0.859; the shipped ones, whose cost is 10 µs a page, are as good within 0.004.
-- **Truths without a word.** Of the pages, 16 have an empty truth: whoever finds text there has 0.
+  What learns does not decide it: 60 to 200 trees of five to seven questions over 60 values a block
+  came to 0.859; the shipped ones are as good within 0.004.
+- **Truths without a word.** On 16 pages the truth is empty: whoever finds text there has 0.
   Of six threads of Discourse, the page has only the title: a script would fetch the posts. Together
   they cost 0.015.
 - **Texts that are not in the page.** All text nodes of products, collections and listings together
