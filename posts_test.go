@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -172,5 +173,45 @@ func TestPostsResume(t *testing.T) {
 	}
 	if crawled(t, weft.Options{Job: o.Job, Update: true}); len(s.requests()) != len(want) {
 		t.Error("a recrawl did not send each again")
+	}
+}
+
+// TestPostBodies: the bodies are those that browsers send.
+func TestPostBodies(t *testing.T) {
+	var options weft.Options
+	photo, query := []byte("\x89PNG"), []byte(`{"q":"red shoes"}`)
+	options.Posts = []weft.Post{
+		weft.PostForm("https://example.org/search", url.Values{"q": {"red shoes"}}),
+		weft.PostMultipart("https://example.org/photos",
+			weft.Part{Name: "like", Filename: "ada.png", Content: photo}),
+		{URL: "https://example.org/api", Type: "application/json", Body: query},
+	}
+	fields := func(p weft.Post) string {
+		r, err := http.NewRequest("POST", p.URL, bytes.NewReader(p.Body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", p.Type)
+		if err := r.ParseMultipartForm(1 << 20); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+			t.Fatal(err)
+		}
+		if r.MultipartForm == nil {
+			return r.PostForm.Encode()
+		}
+		f, head, err := r.FormFile("like")
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(f)
+		return fmt.Sprintf("%s %q %v", head.Filename, content, err)
+	}
+	if got := fields(options.Posts[0]); got != "q=red+shoes" {
+		t.Errorf("form: %s", got)
+	}
+	if got := fields(options.Posts[1]); got != `ada.png "\x89PNG" <nil>` {
+		t.Errorf("form with a file: %s", got)
+	}
+	if got := options.Posts[2]; got.Type != "application/json" || !bytes.Equal(got.Body, query) {
+		t.Errorf("JSON: %+v", got)
 	}
 }
