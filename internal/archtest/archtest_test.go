@@ -95,6 +95,12 @@ var imports = map[string][]string{
 	"fetch":        {"aio", "budget", "capture", "dns", "duplicates", "frontier", "guard", "httpclient", "internal/charset", "internal/sniff", "links", "record", "refs", "robots", "scope", "seed", "sitemap", "text", "warc", "weburl"},
 	"engine":       {"aio", "budget", "capture", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "refs", "robots", "scope", "scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 
+	// A crawl on several machines: what is decided without a network.
+	"cluster/partition":   {"weburl"},
+	"cluster/ownership":   {},
+	"cluster/ending":      {"cluster/ownership"},
+	"cluster/clustertest": {"cluster/ownership"},
+
 	// Level 4: looking at a crawl, and steering it.
 	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "refs", "robots", "scope", "scope/shapes", "seed", "weburl"},
 	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed"},
@@ -222,6 +228,7 @@ var pure = []string{
 	"internal/css",
 	"content", "guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
 	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "http2",
+	"cluster/ending", "cluster/ownership", "cluster/partition",
 }
 
 // pureImports is what a pure package may not import.

@@ -1,0 +1,140 @@
+package ownership
+
+import (
+	"maps"
+	"slices"
+)
+
+// seeNode takes in the key of a node.
+func (n *Node) seeNode(id string, e Entry) error {
+	p := n.peer(id)
+	if e.Revision <= p.revision {
+		return nil
+	}
+	beat := Beat{Incarnation: p.beat.Incarnation, State: Dead} // of a key that was deleted
+	if err := decode(e, &beat); err != nil {
+		return err
+	}
+	if beat.State != p.beat.State || beat.Incarnation != p.beat.Incarnation || p.doubtful {
+		n.planned = false
+	}
+	*p = peer{beat: beat, revision: e.Revision, changed: n.now}
+	n.latest = max(n.latest, e.Revision)
+	if id == n.cfg.ID && !n.ended {
+		n.seeSelf(&beat)
+	}
+	return nil
+}
+
+// seeSelf takes in the node's own key.
+func (n *Node) seeSelf(beat *Beat) {
+	l := &n.lease
+	switch {
+	case beat.Incarnation != n.cfg.Incarnation:
+		if l.joined {
+			n.end(ErrReplaced)
+		}
+	case beat.State == Dead:
+		n.end(ErrDead)
+	case beat.State == Left:
+		n.end(nil)
+	default:
+		if !l.joined {
+			l.joined, l.steady = true, n.now
+		}
+		l.renewed = max(l.renewed, beat.At)
+		if l.paused && n.now < n.Until() {
+			l.paused, l.steady, n.planned = false, n.now, false
+			n.order(Order{Kind: Resume})
+		}
+	}
+}
+
+func (n *Node) end(err error) {
+	n.ended = true
+	n.writes = nil
+	n.order(Order{Kind: End, Err: err})
+}
+
+// beat writes the node's key when that is due. A first beat waits until an earlier process with
+// the same ID is over.
+func (n *Node) beat() {
+	l, p, left := &n.lease, n.peer(n.cfg.ID), n.left()
+	switch {
+	case p.flight.open:
+		return
+	case !l.joined && n.leaving:
+		n.end(nil)
+		return
+	case !l.joined:
+		earlier := p.beat.Running() && p.beat.Incarnation != n.cfg.Ended
+		if earlier && n.now-p.changed < n.cfg.TTL {
+			return
+		}
+	case !l.due && !left && n.now-l.last < n.cfg.Beat:
+		return
+	}
+	state := Alive
+	switch {
+	case left:
+		state = Left
+	case n.leaving:
+		state = Leaving
+	}
+	n.write(&p.flight, Write{nodePrefix + n.cfg.ID, encode(n.compose(state)), p.revision})
+	l.due, l.last = false, n.now
+}
+
+// compose returns what the node says of itself now.
+func (n *Node) compose(state State) Beat {
+	b := Beat{
+		Incarnation: n.cfg.Incarnation, State: state, At: n.now,
+		Idle: n.idle, Wakes: n.wakes, Seen: n.latest, Note: n.note,
+	}
+	for i := range n.parts {
+		if p := &n.parts[i]; p.stage != foreign && p.started {
+			b.Holds ^= Digest(i, p.revision)
+		}
+	}
+	return b
+}
+
+// Digest is what one partition, started at an epoch, contributes to Beat.Holds, by exclusive or.
+func Digest(part int, epoch uint64) uint64 {
+	h := epoch*0x9e3779b97f4a7c15 + uint64(part)
+	h ^= h >> 30
+	h *= 0xbf58476d1ce4e5b9
+	h ^= h >> 27
+	h *= 0x94d049bb133111eb
+	return h ^ h>>31
+}
+
+// left reports whether the node leaves and has nothing more to do.
+func (n *Node) left() bool {
+	if !n.leaving || !n.lease.joined {
+		return false
+	}
+	takers := slices.ContainsFunc(n.members(), func(m member) bool { return !m.leaving })
+	return !slices.ContainsFunc(n.parts, func(p part) bool {
+		return p.stage != foreign && (takers || p.stage != drained)
+	})
+}
+
+// bury writes those dead that have been silent for too long.
+func (n *Node) bury() {
+	for _, id := range slices.Sorted(maps.Keys(n.peers)) {
+		p := n.peers[id]
+		silent := n.now - max(p.changed, n.lease.steady)
+		if id == n.cfg.ID || !p.beat.Running() && !p.doubtful || p.flight.open || silent < n.cfg.TTL {
+			continue
+		}
+		dead := p.beat
+		dead.State = Dead
+		n.write(&p.flight, Write{nodePrefix + id, encode(dead), p.revision})
+	}
+}
+
+func (n *Node) write(f *flight, w Write) {
+	f.begin(w.Expected)
+	n.writes = append(n.writes, w)
+}

@@ -1,0 +1,105 @@
+package ownership
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Entry is what the store shows of a key.
+type Entry struct {
+	Key      string
+	Value    []byte // empty: deleted
+	Revision uint64
+}
+
+// Write asks for a new value of a key.
+type Write struct {
+	Key      string
+	Value    []byte
+	Expected uint64 // the revision that it replaces; 0: the key does not exist
+}
+
+// The keys of a crawl start with these.
+const (
+	nodePrefix = "node."
+	partPrefix = "part."
+)
+
+// Owner is a process that a partition belongs to; zero: none.
+type Owner struct {
+	ID          string `json:"id"`
+	Incarnation uint64 `json:"incarnation"`
+}
+
+// claim is the value of a partition's key.
+type claim struct {
+	Owner
+	Before uint64 `json:"before"` // the revision that it replaced
+}
+
+// State is what a node's key says of it.
+type State string
+
+const (
+	Alive   State = "alive"
+	Leaving State = "leaving" // hands its partitions over
+	Left    State = "left"    // ended by itself
+	Dead    State = "dead"    // written by another node
+)
+
+// Beat is the value of a node's key.
+type Beat struct {
+	Incarnation uint64        `json:"incarnation"`
+	State       State         `json:"state"`
+	At          time.Duration `json:"at"` // when it was composed, on the node's own clock
+
+	// For package ending.
+	Idle  bool   `json:"idle"`  // see [Node.Idle]
+	Wakes uint64 `json:"wakes"` // how often work has ended idleness
+	Holds uint64 `json:"holds"` // digest of the partitions that it has started, with their epochs
+	Seen  uint64 `json:"seen"`  // the highest revision it knew of when the beat was composed
+
+	Note json.RawMessage `json:"note,omitempty"` // see [Node.Note]
+}
+
+// Running reports whether a node with this beat owns partitions.
+func (b *Beat) Running() bool { return b.State == Alive || b.State == Leaving }
+
+// parse returns the ID of a node or the number of a partition, as a key has it.
+func parse(key string, partitions int) (id string, part int, err error) {
+	if id, ok := strings.CutPrefix(key, nodePrefix); ok && id != "" {
+		return id, 0, nil
+	}
+	digits, ok := strings.CutPrefix(key, partPrefix)
+	if !ok {
+		return "", 0, fmt.Errorf("ownership: key %q, expected %sID or %sNUMBER", key, nodePrefix, partPrefix)
+	}
+	if part, err = strconv.Atoi(digits); err != nil || part < 0 || part >= partitions {
+		return "", 0, fmt.Errorf("ownership: key %q, expected a partition below %d", key, partitions)
+	}
+	return "", part, nil
+}
+
+// decode reads a value; an empty one is zero.
+func decode(e Entry, v any) error {
+	if len(e.Value) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(e.Value, v); err != nil {
+		return fmt.Errorf("ownership: value of key %q: %w", e.Key, err)
+	}
+	return nil
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // structs of this file, whose notes were checked
+	}
+	return b
+}
+
+func partKey(part int) string { return partPrefix + strconv.Itoa(part) }
