@@ -3,6 +3,7 @@ package clustertest
 import (
 	"container/heap"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/cluster/ownership"
@@ -43,7 +44,7 @@ func New(seed uint64, network Network) *World {
 	if network.TimeOut == 0 {
 		network.TimeOut = time.Second
 	}
-	return &World{Rand: rand.New(rand.NewPCG(seed, 21)), Network: network, Store: Store{entries: make(map[string]ownership.Entry)}}
+	return &World{Rand: rand.New(rand.NewPCG(seed, 21)), Network: network, Store: Store{entries: make(map[string]ownership.Entry), Writes: make(map[string]int)}}
 }
 
 // step is something that happens.
@@ -127,8 +128,8 @@ type Store struct {
 	Down     bool // refuses all
 	revision uint64
 	entries  map[string]ownership.Entry
-	// Writes counts those that were carried out, by the first letters of the key up to the point.
-	Writes int
+	// Writes counts those that were carried out, by the key up to its point.
+	Writes map[string]int
 }
 
 // Put carries a write out, unless the key has another revision than the write expects.
@@ -137,7 +138,8 @@ func (s *Store) Put(w ownership.Write) (e ownership.Entry, ok bool) {
 		return e, false
 	}
 	s.revision++
-	s.Writes++
+	kind, _, _ := strings.Cut(w.Key, ".")
+	s.Writes[kind]++
 	e = ownership.Entry{Key: w.Key, Value: w.Value, Revision: s.revision}
 	s.entries[w.Key] = e
 	return e, true

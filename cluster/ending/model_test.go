@@ -444,7 +444,7 @@ func (c *crawl) check(by *worker) {
 // TestModel: whatever happens to processes and messages, the crawl is over when nothing is left to
 // do, not before, and this is found out in the end.
 func TestModel(t *testing.T) {
-	for seed := range uint64(long.Or(40, 2000)) {
+	for seed := range uint64(long.Or(30, 2000)) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			c := newCrawl(t, seed, 1+int(seed%7), 20+int(seed%50), clustertest.Network{
 				Latency: 20 * time.Millisecond, Rough: true, Late: 0.02, LateBy: 4 * time.Second, Lost: 0.02, Twice: 0.05,

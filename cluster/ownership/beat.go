@@ -3,6 +3,7 @@ package ownership
 import (
 	"maps"
 	"slices"
+	"time"
 )
 
 // seeNode takes in the key of a node.
@@ -15,7 +16,7 @@ func (n *Node) seeNode(id string, e Entry) error {
 	if err := decode(e, &beat); err != nil {
 		return err
 	}
-	if beat.State != p.beat.State || beat.Incarnation != p.beat.Incarnation || p.doubtful {
+	if b := &p.beat; beat.State != b.State || beat.Incarnation != b.Incarnation || beat.Started != b.Started || beat.Room != b.Room || p.doubtful {
 		n.planned = false
 	}
 	*p = peer{beat: beat, revision: e.Revision, changed: n.now}
@@ -59,7 +60,8 @@ func (n *Node) end(err error) {
 // beat writes the node's key when that is due. A first beat waits until an earlier process with
 // the same ID is over.
 func (n *Node) beat() {
-	l, p, left := &n.lease, n.peer(n.cfg.ID), n.left()
+	l, p := &n.lease, n.peer(n.cfg.ID)
+	left := n.gone || n.left()
 	switch {
 	case p.flight.open:
 		return
@@ -71,7 +73,7 @@ func (n *Node) beat() {
 		if earlier && n.now-p.changed < n.cfg.TTL {
 			return
 		}
-	case !l.due && !left && n.now-l.last < n.cfg.Beat:
+	case !l.due && !left && n.now-l.last < n.interval():
 		return
 	}
 	state := Alive
@@ -82,17 +84,32 @@ func (n *Node) beat() {
 		state = Leaving
 	}
 	n.write(&p.flight, Write{nodePrefix + n.cfg.ID, encode(n.compose(state)), p.revision})
-	l.due, l.last = false, n.now
+	l.due, l.last, n.gone, n.starts = false, n.now, left, 0
 }
+
+// interval is the time between two beats: shorter after partitions were started, for those who have
+// more to hand over.
+func (n *Node) interval() time.Duration {
+	if n.starts > 0 {
+		return n.cfg.Beat / 8
+	}
+	return n.cfg.Beat
+}
+
+// leastRoom is how many partitions wait at a node to be started, at least, so that it has always one
+// to restore.
+const leastRoom = 4
 
 // compose returns what the node says of itself now.
 func (n *Node) compose(state State) Beat {
 	b := Beat{
 		Incarnation: n.cfg.Incarnation, State: state, At: n.now,
+		Room: max(leastRoom, 2*n.starts),
 		Idle: n.idle, Wakes: n.wakes, Seen: n.latest, Note: n.note,
 	}
 	for i := range n.parts {
 		if p := &n.parts[i]; p.stage != foreign && p.started {
+			b.Started++
 			b.Holds ^= Digest(i, p.revision)
 		}
 	}

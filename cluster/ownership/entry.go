@@ -56,6 +56,9 @@ type Beat struct {
 	State       State         `json:"state"`
 	At          time.Duration `json:"at"` // when it was composed, on the node's own clock
 
+	Started int `json:"started"` // partitions that it has started
+	Room    int `json:"room"`    // how many that it has not started it is given at most
+
 	// For package ending.
 	Idle  bool   `json:"idle"`  // see [Node.Idle]
 	Wakes uint64 `json:"wakes"` // how often work has ended idleness

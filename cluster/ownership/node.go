@@ -18,7 +18,6 @@ type Config struct {
 	Partitions int
 	Beat       time.Duration // between two beats; 0: 2 s
 	TTL        time.Duration // silence after which a node is dead; 0: 10 s; at least 3 beats
-	Draining   int           // partitions that are drained at a time, unless the node leaves; 0: 32
 }
 
 func (c Config) withDefaults() (Config, error) {
@@ -28,9 +27,6 @@ func (c Config) withDefaults() (Config, error) {
 	if c.TTL == 0 {
 		c.TTL = 10 * time.Second
 	}
-	if c.Draining == 0 {
-		c.Draining = 32
-	}
 	switch {
 	case c.ID == "":
 		return c, errors.New("ownership: no ID")
@@ -38,7 +34,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("ownership: incarnation %d, expected a new one", c.Incarnation)
 	case c.Partitions < 1:
 		return c, fmt.Errorf("ownership: %d partitions, expected at least 1", c.Partitions)
-	case c.Beat < 0 || c.TTL < 3*c.Beat || c.Draining < 0:
+	case c.Beat < 0 || c.TTL < 3*c.Beat:
 		return c, fmt.Errorf("ownership: TTL %v, expected at least three times the beat, %v", c.TTL, c.Beat)
 	}
 	return c, nil
@@ -59,12 +55,14 @@ type Node struct {
 	lease  lease
 
 	leaving bool
+	gone    bool // a beat was sent that says that it has left: it takes nothing more
 	ended   bool
 	planned bool // nothing has changed since the last plan
 
-	idle  bool
-	wakes uint64
-	note  json.RawMessage
+	starts int // partitions started since the last beat
+	idle   bool
+	wakes  uint64
+	note   json.RawMessage
 
 	writes []Write // for the next Tick to return
 	orders []Order
@@ -140,20 +138,22 @@ func (n *Node) Failed(now time.Duration, w Write) {
 	if err != nil {
 		return
 	}
-	f := &n.parts[part].flight
+	var f *flight
 	if id != "" {
 		f = &n.peer(id).flight
+	} else {
+		f = &n.parts[part].flight
 	}
 	if f.expected == w.Expected {
-		f.open = false
-		n.planned = false
+		f.open, n.planned = false, false
 	}
 }
 
-// Started takes in that a partition of Take is restored.
+// Started takes in that a partition of Take is restored. If it has work, Busy was called before.
 func (n *Node) Started(part int, epoch uint64) {
-	if p := &n.parts[part]; p.stage != foreign && p.revision == epoch {
+	if p := &n.parts[part]; p.stage != foreign && p.revision == epoch && !p.started {
 		p.started = true
+		n.starts++
 	}
 }
 
@@ -208,7 +208,7 @@ func (n *Node) Acts(now time.Duration, part int) bool {
 
 // Until is when the node has to pause unless a beat is renewed before.
 func (n *Node) Until() time.Duration {
-	if !n.lease.joined || n.ended {
+	if !n.lease.joined || n.gone || n.ended {
 		return 0
 	}
 	return n.lease.renewed + n.cfg.patience()
@@ -216,7 +216,7 @@ func (n *Node) Until() time.Duration {
 
 // Epoch returns the epoch at which the node holds a partition, 0 if it does not.
 func (n *Node) Epoch(part int) uint64 {
-	if n.parts[part].stage == foreign || n.ended {
+	if n.parts[part].stage == foreign || n.gone || n.ended {
 		return 0
 	}
 	return n.parts[part].revision
@@ -230,8 +230,8 @@ func (n *Node) Owner(part int) (o Owner, epoch uint64) {
 // Partitions is the number of partitions.
 func (n *Node) Partitions() int { return len(n.parts) }
 
-// ID is the node's own.
-func (n *Node) ID() string { return n.cfg.ID }
+// Self is the node's process, as an owner.
+func (n *Node) Self() Owner { return n.self }
 
 // Nodes returns the nodes that the store has, with their last beat and its revision, in any order.
 func (n *Node) Nodes() iter.Seq2[string, Shown] {
@@ -256,7 +256,7 @@ func (n *Node) Tick(now time.Duration) (writes []Write, orders []Order) {
 	n.pass(now)
 	if !n.ended {
 		n.beat()
-		if n.lease.joined && !n.lease.paused {
+		if n.lease.joined && !n.lease.paused && !n.gone {
 			n.bury()
 			n.plan()
 		}
@@ -274,7 +274,7 @@ func (n *Node) pass(now time.Duration) {
 		l.steady = now
 	}
 	n.now = max(n.now, now)
-	if l.joined && !l.paused && !n.ended && n.now >= n.Until() {
+	if l.joined && !l.paused && !n.gone && !n.ended && n.now >= n.Until() {
 		l.paused = true
 		n.order(Order{Kind: Pause})
 	}

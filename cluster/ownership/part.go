@@ -47,7 +47,7 @@ func (n *Node) seePart(i int, e Entry) error {
 	n.latest = max(n.latest, e.Revision)
 	n.planned = false
 	switch {
-	case n.ended:
+	case n.ended, n.gone:
 	case c.Owner == n.self:
 		p.stage = held
 		n.order(Order{Kind: Take, Partition: i, Epoch: e.Revision, Before: c.Before})

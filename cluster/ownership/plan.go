@@ -10,6 +10,8 @@ import (
 type member struct {
 	Owner
 	leaving bool
+	started int // of what it owns
+	room    int
 	owned   int
 	target  int
 	place   int // the number of its first place
@@ -53,7 +55,7 @@ func (n *Node) members() []member {
 	for _, id := range slices.Sorted(maps.Keys(n.peers)) {
 		if beat := &n.peers[id].beat; beat.Running() {
 			leaving := beat.State == Leaving || id == n.cfg.ID && n.leaving
-			all = append(all, member{Owner: Owner{id, beat.Incarnation}, leaving: leaving})
+			all = append(all, member{Owner: Owner{id, beat.Incarnation}, leaving: leaving, started: beat.Started, room: beat.Room})
 		}
 	}
 	return all
@@ -133,42 +135,44 @@ func (n *Node) claim(orphans []int, mine *member) {
 
 // release hands over what this node has drained and has in excess, and drains what is to follow.
 // Drains beyond the excess are called off.
+//
+// A node that joins is given no more at a time than it can soon start: the rest is better off where
+// it is. A node that leaves does not wait for that.
 func (n *Node) release(all []member, mine *member) {
-	excess, item, busy := mine.excess(), mine.item, 0
+	excess, item := mine.excess(), mine.item
 	for _, stage := range []stage{drained, draining, held} {
 		for i := len(n.parts) - 1; i >= 0; i-- {
 			p := &n.parts[i]
 			if p.stage != stage || p.flight.open {
 				continue
 			}
-			switch {
-			case excess == 0 && stage != held:
+			if excess == 0 {
+				if stage == held {
+					return
+				}
 				n.keep(i)
 				continue
-			case excess == 0:
-				return
-			case stage == drained:
-				if to, ok := placed(all, item); ok {
-					n.assign(i, to)
-				}
-				item++
-			case stage == draining:
-				busy++
-			case n.leaving || busy < n.cfg.Draining:
+			}
+			to, wait := placed(all, item)
+			switch {
+			case stage == drained && to != Owner{}:
+				n.assign(i, to)
+			case stage == held && (n.leaving || !wait):
 				n.drain(i)
-				busy++
 			}
 			excess--
+			item++
 		}
 	}
 }
 
-// placed returns the node with the place of a number.
-func placed(all []member, place int) (o Owner, ok bool) {
+// placed returns the node with the place of a number, zero if there is none, and whether that node
+// has to start others first.
+func placed(all []member, place int) (to Owner, wait bool) {
 	for i := range all {
 		if m := &all[i]; m.place <= place && place < m.place+m.missing() {
-			return m.Owner, true
+			return m.Owner, place-m.place >= m.room-max(0, m.owned-m.started)
 		}
 	}
-	return Owner{}, false
+	return Owner{}, true
 }

@@ -17,9 +17,6 @@ import (
 // Default is how many partitions a crawl has unless it is begun with another number.
 const Default = 1024
 
-// Most is the highest number of partitions: what they cost in keys and subjects is a multiple.
-const Most = 1 << 16
-
 // Of returns the partition, from 0 to n-1, of a host without port.
 func Of(host string, n int) int { return int(hash(Site(host)) % uint64(n)) }
 
