@@ -141,6 +141,11 @@ proof-broad:
 proof-simulation:
 	@go run ./internal/proof/proof -simulate -hosts 1000000 -o docs/proof/simulation.md
 
+## proof-cluster: 100 machines and 10,000,000 hosts on virtual time, into docs/proof/cluster.md (3 minutes)
+.PHONY: proof-cluster
+proof-cluster:
+	@go run ./internal/proof/proof -nodes 100 -hosts 10000000 -o docs/proof/cluster.md
+
 ## proof-memory: memory of whole crawls within budgets, into docs/proof/memory.md (about 8 minutes)
 .PHONY: proof-memory
 proof-memory:

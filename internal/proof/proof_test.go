@@ -130,3 +130,29 @@ func expectPage(t *testing.T, write func(*bytes.Buffer, string) error, parts ...
 		}
 	}
 }
+
+// TestSimulateCluster: partitions that nodes hand over are as many as needed and no more, and a page
+// costs messages as batches of its links allow.
+func TestSimulateCluster(t *testing.T) {
+	c, err := proof.SimulateCluster(proof.ClusterTask{Nodes: 12, Hosts: 20_000, Partitions: 64, Rate: 50, Seed: 1, Logf: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range c.Failures() {
+		t.Error(wrong)
+	}
+	for _, s := range c.Shares {
+		if s.Hosts < 1 || s.Pages < 1 || s.Hosts > 3 {
+			t.Errorf("%+v, expected a most above the mean", s)
+		}
+	}
+	for i, x := range c.Traffic {
+		if x.Links <= 0 || x.Links > 12 || x.PerMessage < 1 || x.ToNodes > x.Links {
+			t.Errorf("%+v", x)
+		}
+		if i%3 > 0 && x.Links > c.Traffic[i-1].Links {
+			t.Errorf("%+v: more messages than with a shorter batch", x)
+		}
+	}
+	expectPage(t, func(b *bytes.Buffer, command string) error { return c.Write(b, command) }, "# A crawl on many machines, simulated\n", "## Hand-over", "## What JetStream has to carry")
+}

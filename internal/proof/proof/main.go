@@ -4,6 +4,7 @@
 //	go run ./internal/proof/proof -hosts 100000 -o docs/proof/broad.md
 //	go run ./internal/proof/proof -http2 /usr/share/doc/python3.11/html -o docs/proof/http2.md
 //	go run ./internal/proof/proof -simulate -hosts 1000000 -o docs/proof/simulation.md
+//	go run ./internal/proof/proof -nodes 100 -hosts 10000000 -o docs/proof/cluster.md
 package main
 
 import (
@@ -18,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/cluster/partition"
 	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/proof"
 	"github.com/weftcrawl/weft/internal/webtest"
@@ -49,6 +51,7 @@ func run(ctx context.Context, args []string) (err error) {
 	http2 := f.String("http2", "", "a folder of pages: serve it with real servers, and crawl each over HTTP/2")
 	only := f.String("only", "", "with -neighbours and -http2: only those whose name contains this")
 	simulate := f.Bool("simulate", false, "drive a frontier on virtual time, without sockets")
+	nodes := f.Int("nodes", 0, "simulate a crawl on that many machines, at least 4; 0: do not")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -69,6 +72,13 @@ func run(ctx context.Context, args []string) (err error) {
 	task := proof.Task{
 		Web: proof.Web(*hosts, *delay), Delay: *delay, Patience: *patience, Concurrency: *concurrency, Variants: *variants,
 		Memory: *memory, Kills: *kills, Flags: strings.Fields(*flags), Logf: logf,
+	}
+	if *nodes > 0 {
+		c, err := proof.SimulateCluster(proof.ClusterTask{Nodes: *nodes, Hosts: *hosts, Partitions: partition.Default, Rate: 1000, Seed: 1, Logf: logf})
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.Write(w, line), failed(c.Failures()))
 	}
 	if *simulate {
 		r, err := proof.Simulate(task)
