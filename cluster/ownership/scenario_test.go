@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -394,6 +395,37 @@ func TestDoubt(t *testing.T) {
 	}
 	if l.Epoch(0) == 0 {
 		t.Errorf("wrote %v, want partition 0 claimed", all)
+	}
+}
+
+// TestJump: a clock that jumps, by less than what would make the node pause, hastens no death.
+func TestJump(t *testing.T) {
+	l := newLone(t, 1)
+	for range 3 {
+		l.tick("")
+	}
+	l.see("node.b", `{"incarnation":2,"state":"alive","room":4}`)
+	for range 10 {
+		l.tick("")
+	}
+	l.now += ttl / 2
+	for range 4 {
+		if wrote, _ := l.tick(""); slices.ContainsFunc(wrote, func(w string) bool { return strings.Contains(w, "node.b") }) {
+			t.Fatalf("wrote %v", wrote)
+		}
+	}
+}
+
+// TestRenewal: a lease counts from when its beat was composed, not from when the reply came.
+func TestRenewal(t *testing.T) {
+	l := newLone(t, 1)
+	l.now = beat
+	writes, _ := l.Tick(l.now)
+	if err := l.Wrote(2*beat, writes[0], 1); err != nil {
+		t.Fatal(err)
+	}
+	if want := beat + ttl*2/3; l.Until() != want {
+		t.Errorf("until %v, want %v", l.Until(), want)
 	}
 }
 
