@@ -257,7 +257,7 @@ func (silent) Moved(frontier.URL, frontier.QueueKey)   {}
 func (silent) Done(frontier.URL)                       {}
 func (silent) Refused(frontier.Refusal, time.Time)     {}
 func (silent) Dropped(frontier.URL, frontier.Drop)     {}
-func (silent) Variants([16]byte, int)                  {}
+func (silent) Variants(string, [16]byte, int)          {}
 func (silent) OverLimit(string)                        {}
 func (silent) Rules(string, robots.Rules)              {}
 func (silent) Redirected([16]byte, int, *frontier.URL) {}

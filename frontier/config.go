@@ -74,6 +74,12 @@ type Config struct {
 	// RulesBytes is how many bytes the rules of robots.txt may take in memory. Beyond that the
 	// least recently used are dropped, and fetched again when needed. 0: any number.
 	RulesBytes int
+
+	// Partition returns the partition of a host; those of one registrable domain have the same. Ours
+	// are the partitions whose hosts this frontier has at first; the others are those of other
+	// frontiers, which get their URLs: see SendBy. nil: all are ours. It requires HostBytes.
+	Partition func(host string) int
+	Ours      []int
 }
 
 // Settings are the parts of Config that can change during a crawl: see Frontier.Steer.

@@ -165,6 +165,30 @@
 //     next follow after 50 ms, 100 ms, and so on up to 2 s
 //   - Steer applies to a dormant host when it comes back; View.Origin and View.Slowest omit it
 //
+// # Partitions
+//
+// With Partition, a crawl has several frontiers, each with all hosts of some partitions. A URL of another
+// one's partition is not added but sent: SendBy. A partition moves in these steps:
+//
+//   - Hold: nothing more of it is leased. Quiet: nothing of it is leased any more.
+//   - Disown: its URLs are sent from now on. NoteOrigins, commit, Saved: the store has its last state.
+//   - Forget: it is gone from memory and from the counts, but for fingerprints, which do no harm: the
+//     frontier that has the partition has them all.
+//   - There, Adopt takes in the origins and the fingerprints that the store has got; then Own makes the
+//     partition its own. All of its hosts are evicted or dormant, and come back as such do.
+//
+// Hold and Forget look at all resident hosts, however many partitions they are given. A partition takes
+// with it what its origins are known by, so pace, robots.txt, failures and LimitPerHost hold; Limit
+// counts what was leased of the hosts that a frontier has. It leaves behind:
+//
+//   - the groups of its addresses: their delays, and their loads
+//   - redirects: a shorter way to a URL that redirects led to is missed, if it has moved since
+//   - with Levels, ways that may be shorter. Each frontier has levels of its own: the depth of a URL that
+//     was sent may not be the least
+//
+// A robots.txt that redirects to a host of another partition is requested from here, under the delays of
+// this frontier; so is that of the same host from elsewhere.
+//
 // # Limits
 //
 // MaxVariants limits the URLs that differ only after the first ';' or '?', not counting seeds. The

@@ -31,9 +31,7 @@ const (
 // Invariant: what the store knows of a host does not change while the host is not resident.
 type dormant struct {
 	waiting evictionLine // resident hosts that may become dormant
-	origins int          // dormant ones
-	urls    int          // pending on them
-	tried   int          // of these, retries
+	dormantCount
 
 	cursor    string              // the origin that was looked at last; empty: none of this round
 	request   *Request            // not answered yet; nil: none
@@ -75,10 +73,23 @@ func (h *host) isAhead() bool { return !h.hasTurn() && h.own.step != nil && h.ow
 // count counts an origin that is dormant from now on, or with -1 is not any more.
 func (d *dormant) count(s OriginState, n int) {
 	if s.Pending > 0 {
-		d.origins += n
-		d.urls += n * s.Pending
-		d.tried += n * s.Tried
+		d.dormantCount.count(s, n)
 		d.same = false
+	}
+}
+
+// dormantCount counts dormant origins.
+type dormantCount struct {
+	origins int
+	urls    int // pending on them
+	tried   int // of these, retries
+}
+
+func (c *dormantCount) count(s OriginState, n int) {
+	if s.Pending > 0 {
+		c.origins += n
+		c.urls += n * s.Pending
+		c.tried += n * s.Tried
 	}
 }
 
@@ -197,12 +208,19 @@ func (f *Frontier) revive(origins []StoredOrigin, last string) {
 	d.request = nil
 	revived := 0
 	for _, s := range origins {
-		if _, left := d.left[Hostname(s.Name)]; left || f.residency.origin(s.Name) != nil {
+		name := Hostname(s.Name)
+		_, left := d.left[name]
+		if f.partitions.unread(name) { // it may count until it is forgotten
+			d.same = false
+			continue
+		}
+		if left || f.residency.origin(s.Name) != nil {
 			continue
 		}
 		f.comeBack(s.OriginState, s.Rules).owed = true
 		revived++
 	}
+	f.allRead()
 	if d.answered(f.now, revived, last) { // the crawl ends all the same, with everything there is
 		pending, fresh := d.missing(tried)
 		f.stats.Pending -= pending

@@ -31,6 +31,7 @@ type Frontier struct {
 	levels     levels
 	robots     robotsCache
 	refills    refills
+	partitions partitions
 
 	leased  map[leaseKey]*origin // without robots.txt
 	refused []Refusal            // not collected
@@ -59,6 +60,7 @@ func New(cfg Config) *Frontier {
 		leased:    make(map[leaseKey]*origin),
 		journal:   newJournal(),
 	}
+	f.partitions = newPartitions(&f.cfg)
 	f.politeness = newPoliteness(&f.cfg)
 	f.refills.cfg = &f.cfg
 	return f
@@ -91,12 +93,16 @@ func (f *Frontier) quiet() bool {
 // Limited reports whether Limit URLs were leased: no other will be.
 func (f *Frontier) Limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.Limit }
 
-// Add makes a URL pending, and reports whether it did: not if the URL was seen before, if its host
-// has had LimitPerHost or, unless it is a seed, if its path has had MaxVariants. With SeenBytes or
+// Add makes a URL pending, and reports whether it did: not if the URL was seen before, if it is of
+// another partition, which SendBy is told, if its host has had LimitPerHost or, unless it is a seed, if
+// its path has had MaxVariants. With SeenBytes or
 // HostBytes it is a URL of the batch last given to Prepare.
 func (f *Frontier) Add(u URL) bool {
 	if f.lookup.open {
 		panic("frontier: Add: the page for the batch was not provided")
+	}
+	if f.leaves(&u) {
+		return false
 	}
 	if u.From == "" {
 		f.addSeed(u.URL)

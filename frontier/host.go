@@ -36,6 +36,8 @@ type host struct {
 	quick    uint8   // pages in a row that came within PromptTime, up to promptPages
 	prompt   bool    // whose turns it has: see stalls
 	located  uint16  // the minute in which it came to its address: see pinned
+	held     bool    // nothing is leased: see Hold
+	foreign  bool    // it was of another frontier when it came: see partitions
 	residence
 }
 
@@ -43,6 +45,9 @@ type host struct {
 func (f *Frontier) newHost(hostname, first string) *host {
 	h := &host{last: f.politeness.restored, asked: never, turn: turn{index: -1, rank: -1}}
 	h.own.name = first
+	if h.held, h.foreign = f.partitions.holds(hostname), f.partitions.foreign(hostname); h.foreign {
+		f.partitions.foreigners[h] = struct{}{}
+	}
 	if f.cfg.PerHost == 0 && !isLoopback(hostname) {
 		h.pace.most = startPace
 	}

@@ -51,7 +51,7 @@ func (j *journal) originChanged(o *origin) {
 	if o.isRobotsRedirects() {
 		o = &o.own // the pace is the host's
 	}
-	if j.to != nil && !o.dirty {
+	if j.to != nil && !o.dirty && !o.foreign {
 		o.dirty = true
 		j.changed = append(j.changed, o)
 	}

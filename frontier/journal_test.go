@@ -151,7 +151,7 @@ func (l *journal) Dropped(u frontier.URL, why frontier.Drop) {
 	})
 }
 
-func (l *journal) Variants(key [16]byte, n int) {
+func (l *journal) Variants(_ string, key [16]byte, n int) {
 	l.note(func() string {
 		return fmt.Sprintf("%d variants", n)
 	}, func(d *durable) {

@@ -370,7 +370,7 @@ func (f *Frontier) dueOf(o *origin) (at moment, ok bool) {
 // due returns the same of a host, as far as that depends on it alone.
 func (f *Frontier) due(h *host) (at moment, ok bool) {
 	o := f.politeness.top(h)
-	if o == nil {
+	if o == nil || h.held {
 		return 0, false
 	}
 	at, ok = f.dueOf(o)

@@ -100,26 +100,24 @@ func (f *Frontier) stepIn(o *origin) {
 	o.step = &step{level: l, index: -1}
 }
 
-// stepOut takes in that an origin leaves memory.
-func (f *Frontier) stepOut(o *origin) {
+// stepOut takes in that an origin leaves memory, and returns where it stood when it was last recorded.
+func (f *Frontier) stepOut(o *origin) LevelState {
 	s := o.step
 	if s == nil {
-		return
+		return LevelState{}
 	}
 	l := f.levelOf(o)
 	if s.index >= 0 {
 		l.ahead.Remove(int(s.index))
 	}
 	f.holds(o, false)
-	if o.pending > 0 {
-		f.levels.countDormant(s.noted, 1)
-	}
 	site := siteOf(o.name)
 	own := f.levels.own[site]
 	if own.origins--; own.origins == 0 {
 		own.joined = true // nothing is left to open
 		delete(f.levels.own, site)
 	}
+	return s.noted
 }
 
 // siteOf returns the registrable domain of an origin, or its host.
@@ -142,10 +140,16 @@ func (all *levels) countDormant(s LevelState, n int) {
 	if !s.Joint {
 		return
 	}
-	for len(all.dormant) <= s.Least {
-		all.dormant = append(all.dormant, 0)
+	all.dormant = countDepth(all.dormant, s.Least, n)
+}
+
+// countDepth adds n to the count of a depth.
+func countDepth(counts []int, depth, n int) []int {
+	for len(counts) <= depth {
+		counts = append(counts, 0)
 	}
-	all.dormant[s.Least] += n
+	counts[depth] += n
+	return counts
 }
 
 // leastDormant returns the least depth of the dormant origins.

@@ -124,7 +124,8 @@ func (f *Frontier) provideNearer(p Page) {
 	asked := n.asked
 	n.asked, n.hurry = nil, false
 	for _, s := range p.Origins {
-		if _, left := n.left[Hostname(s.Name)]; !left && f.residency.origin(s.Name) == nil {
+		name := Hostname(s.Name)
+		if _, left := n.left[name]; !left && f.residency.origin(s.Name) == nil && !f.partitions.unread(name) {
 			f.comeBack(s.OriginState, s.Rules)
 		}
 	}
@@ -132,7 +133,7 @@ func (f *Frontier) provideNearer(p Page) {
 	for _, u := range p.URLs {
 		if o := f.residency.origin(u.URL.Origin()); o != nil {
 			found[o] = append(found[o], u)
-		} else { // it was evicted meanwhile
+		} else if !f.partitions.foreign(u.URL.Hostname()) { // it was evicted meanwhile
 			n.keep(u.URL, asked[u.URL])
 		}
 	}
@@ -143,6 +144,7 @@ func (f *Frontier) provideNearer(p Page) {
 	}
 	f.moveAll(found, asked)
 	f.resume()
+	f.allRead()
 }
 
 // resume places the origins that no URL has to be moved to any more.

@@ -97,17 +97,22 @@ func (o *origin) seeded() bool {
 // leased.
 func (f *Frontier) take(o *origin, u *URL) (again bool) {
 	if o.retries(f.now) {
-		w := o.retry.Pop()
-		*u = w.url
-		o.retry.bytes -= w.cost()
-		f.residency.bytes -= w.cost()
-		if o.retry.Len() == 0 {
-			o.retry = nil
-		}
+		f.takeRetry(o, u)
 		return true
 	}
 	pop(&o.queue, u)
 	return false
+}
+
+// takeRetry removes the first retry of o, which has one.
+func (f *Frontier) takeRetry(o *origin, u *URL) {
+	w := o.retry.Pop()
+	*u = w.url
+	o.retry.bytes -= w.cost()
+	f.residency.bytes -= w.cost()
+	if o.retry.Len() == 0 {
+		o.retry = nil
+	}
 }
 
 // again returns the retries of o, the first of them in front.

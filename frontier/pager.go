@@ -140,6 +140,9 @@ func (f *Frontier) chain(b *lookup, u weburl.URL) {
 
 func (f *Frontier) chainOf(b *lookup, u URL) {
 	for range f.cfg.MaxRedirects + 1 {
+		if f.partitions.foreign(u.URL.Hostname()) {
+			break
+		}
 		fp := u.Fingerprint()
 		b.prints, b.urls = append(b.prints, fp), append(b.urls, u.URL)
 		h := f.redirects.hops[fp]
@@ -206,7 +209,7 @@ func (f *Frontier) provideLookup(p Page) {
 		panic("frontier: Provide: nobody has requested a lookup")
 	}
 	for _, s := range p.Origins {
-		if f.residency.origin(s.Name) == nil { // else it was revived meanwhile
+		if f.residency.origin(s.Name) == nil && !f.partitions.foreign(Hostname(s.Name)) { // else it was revived meanwhile
 			f.comeBack(s.OriginState, s.Rules)
 		}
 	}

@@ -124,7 +124,6 @@ func (r *residency) removed(h *host) {
 	for o := range h.each {
 		r.bytes -= bytesOf(o)
 		r.origins--
-		r.evicted++
 	}
 	r.gone.Add(r.nameKey(name))
 }
@@ -359,13 +358,28 @@ func (f *Frontier) evict(h *host) {
 	f.levels.nearer.evicted(h.name())
 	f.residency.removed(h)
 	f.politeness.remove(h)
+	delete(f.partitions.foreigners, h)
 	for o := range h.each {
-		f.stepOut(o)
+		s := OriginState{
+			Pending: int(o.pending), Tried: int(o.tried), Answered: int(o.answered), Levels: f.stepOut(o),
+		}
 		if o.pending > 0 {
 			f.refills.dropped(o)
-			f.dormant.count(OriginState{Pending: int(o.pending), Tried: int(o.tried)}, 1)
+		}
+		if !h.foreign {
+			f.countEvicted(o.name, s, 1)
 		}
 	}
+}
+
+// countEvicted counts an origin that is evicted from now on, or with -1 is not any more.
+func (f *Frontier) countEvicted(name string, s OriginState, n int) {
+	f.residency.evicted += n
+	f.dormant.count(s, n)
+	if s.Pending > 0 {
+		f.levels.countDormant(s.Levels, n)
+	}
+	f.partitions.countEvicted(name, s, n)
 }
 
 // comeBack makes an evicted origin resident again.
@@ -384,11 +398,7 @@ func (f *Frontier) comeBack(s OriginState, r robots.Rules) *origin {
 
 // wake has an origin that was evicted take its turn.
 func (f *Frontier) wake(o *origin, s OriginState) {
-	f.residency.evicted--
-	f.dormant.count(s, -1)
-	if s.Pending > 0 {
-		f.levels.countDormant(s.Levels, -1)
-	}
+	f.countEvicted(s.Name, s, -1)
 	f.refills.restore(o, s)
 	f.place(o)
 	f.consider(o.host)

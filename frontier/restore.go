@@ -7,7 +7,8 @@ import (
 )
 
 // Restorer brings a new frontier to the state that a Journal has recorded. Everything is restored
-// before the frontier is used; the order does not matter, except that Beside comes last.
+// before the frontier is used; the order does not matter, except that Beside comes last. What is of
+// another partition is left out.
 type Restorer struct{ f *Frontier }
 
 // Restore starts with an empty frontier.
@@ -63,16 +64,17 @@ func (r *Restorer) Variants(key [16]byte, n int) { r.f.variants.Raise(key, n) }
 // Then Beside is called for all origins, once Origin was.
 func (r *Restorer) Origin(now time.Time, s OriginState, rules robots.Rules) bool {
 	f := r.f
+	if f.partitions.foreign(Hostname(s.Name)) {
+		return true
+	}
 	f.tell(now)
 	f.residency.waits = f.now
 	f.stats.Pending += s.Pending
 	f.fresh += s.Pending - s.Tried
 	if f.dispensable(s) {
 		f.residency.gone.Add(f.residency.nameKey(Hostname(s.Name)))
-		f.residency.evicted++
-		f.dormant.count(s, 1)
+		f.countEvicted(s.Name, s, 1)
 		if s.Pending > 0 {
-			f.levels.countDormant(s.Levels, 1)
 			f.levels.found = maxDepth
 		}
 		f.first += s.Answered
@@ -98,7 +100,8 @@ func (f *Frontier) dispensable(s OriginState) bool {
 // Beside restores an origin that Origin has left out if another of its name is resident.
 func (r *Restorer) Beside(s OriginState, rules robots.Rules) {
 	f := r.f
-	if f.residency.names.Find(Hostname(s.Name)) == nil || f.residency.origin(s.Name) != nil {
+	name := Hostname(s.Name)
+	if f.residency.names.Find(name) == nil || f.residency.origin(s.Name) != nil || f.partitions.foreign(name) {
 		return
 	}
 	o, _ := f.recall(s, rules, true)

@@ -3,6 +3,7 @@ package frontier
 import (
 	"container/list"
 	"crypto/sha256"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/robots"
@@ -138,6 +139,12 @@ func (c *robotsCache) starve(o *origin) {
 		o.starved = true
 		c.starved = append(c.starved, o)
 	}
+}
+
+// leave takes o, which waits for room, out of the line.
+func (c *robotsCache) leave(o *origin) {
+	o.starved = false
+	c.starved = slices.DeleteFunc(c.starved, func(other *origin) bool { return other == o })
 }
 
 // admit returns the origins that may now fetch their rules: as many as there may be room for. An

@@ -34,8 +34,13 @@ func (f *Frontier) RobotsAt(now time.Time, u URL, a Result, at weburl.URL) {
 	f.redirectRobots(h, u, now)
 }
 
-// redirectRobots makes u a robots.txt redirect to h, not leased before a time.
+// redirectRobots makes u a robots.txt redirect to h, not leased before a time. If h is held, it is asked
+// for anew later: by then another frontier may have h.
 func (f *Frontier) redirectRobots(h *host, u URL, at time.Time) {
+	if h.held {
+		f.askLater(&u)
+		return
+	}
 	all := f.originsOf(h)
 	if all.redirects == nil {
 		all.redirects = &origin{host: h, index: -1, doubtful: true}

@@ -37,9 +37,9 @@ type Journal interface {
 	// Dropped records that a new URL is seen and never becomes pending, and why.
 	Dropped(u URL, why Drop)
 
-	// Variants records how many URLs with a VariantKey were taken, n ≥ 1: at 64, 72, 80 and so
-	// on, an eighth more each time, and at MaxVariants.
-	Variants(key [16]byte, n int)
+	// Variants records how many URLs of an origin with a VariantKey were taken, n ≥ 1: at 64, 72, 80
+	// and so on, an eighth more each time, and at MaxVariants.
+	Variants(origin string, key [16]byte, n int)
 
 	// OverLimit drops every pending URL of an origin that was never tried (QueueKey.Tried is
 	// false). Those that are leased are repeated at once, by Pending.

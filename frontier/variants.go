@@ -21,7 +21,7 @@ func (f *Frontier) tooMany(u weburl.URL) bool {
 	}
 	n := f.variants.Add(key, f.cfg.MaxVariants)
 	if worthRecording(n) || n == f.cfg.MaxVariants {
-		f.journal.record(func(l Journal) { l.Variants(key, n) })
+		f.journal.record(func(l Journal) { l.Variants(u.Origin(), key, n) })
 	}
 	return n == 0
 }

@@ -16,9 +16,11 @@ type View struct{ f *Frontier }
 // View returns a look at the frontier.
 func (f *Frontier) View() View { return View{f} }
 
-// Seen reports whether a URL was added, whatever became of it. With SeenBytes it is a URL of the
-// batch last given to Prepare.
-func (v View) Seen(u weburl.URL) bool { return v.f.seen.has(u.Fingerprint()) }
+// Seen reports whether a URL was added, whatever became of it; false if it is of another partition.
+// With SeenBytes it is a URL of the batch last given to Prepare.
+func (v View) Seen(u weburl.URL) bool {
+	return !v.f.partitions.foreign(u.Hostname()) && v.f.seen.has(u.Fingerprint())
+}
 
 // OnlyRank reports whether an origin waits with URLs of one rank only, none of
 // which was leased before.

@@ -17,17 +17,20 @@ import (
 // Commit saves all of it or nothing. Owner: one goroutine, which hands it over with Commit. A batch
 // that is never committed is dropped like any value.
 type Batch struct {
-	store  *Store
-	writer writer
-	lines  map[string]*lines   // by output
-	ended  []string            // outputs of the series
-	dirs   map[string]struct{} // to be synced
-	next   uint64              // larger than every Seq in it
-	seen   []seenEntry         // not in writer yet
-	size   int
-	date   func(time.Time) time.Time // of a refusal
-	key    []byte                    // scratch; writer copies it
-	value  []byte                    // scratch; writer copies it
+	store     *Store
+	writer    writer
+	lines     map[string]*lines   // by output
+	ended     []string            // outputs of the series
+	dirs      map[string]struct{} // to be synced
+	next      uint64              // larger than every Seq in it
+	seen      []seenEntry         // not in writer yet
+	size      int
+	posted    []Message                 // to the outbox
+	delivered                           // from it
+	others    bool                      // it has what another store knows: see Import
+	date      func(time.Time) time.Time // of a refusal
+	key       []byte                    // scratch; writer copies it
+	value     []byte                    // scratch; writer copies it
 }
 
 // seenEntry is a fingerprint and its value. Entries are written in key order: unsorted, each would
@@ -104,6 +107,9 @@ func (b *Batch) has(dir string) bool {
 func (b *Batch) Pending(u frontier.URL) {
 	b.putSeen(u)
 	b.putPending(u)
+	if b.others { // the state of its origin may be missing
+		b.list(u.URL.Origin(), listedOrigin(u.URL.Origin()))
+	}
 }
 
 func (b *Batch) Retried(u frontier.URL, was frontier.QueueKey) {
@@ -127,12 +133,14 @@ func (b *Batch) Nearer(u frontier.URL, open bool) {
 }
 
 func (b *Batch) Done(u frontier.URL) {
+	b.seenElsewhere(u)
 	b.deletePending(u, u.QueueKey())
 	b.value = appendDone(b.value[:0], u)
 	b.putEntry(u)
 }
 
 func (b *Batch) Refused(r frontier.Refusal, at time.Time) {
+	b.seenElsewhere(r.URL)
 	b.deletePending(r.URL, r.URL.QueueKey())
 	b.value = appendRefused(b.value[:0], r, b.date(at))
 	b.putEntry(r.URL)
@@ -147,9 +155,10 @@ func (b *Batch) Dropped(u frontier.URL, why frontier.Drop) {
 	b.addSeen(u.Fingerprint())
 }
 
-func (b *Batch) Variants(key [16]byte, n int) {
+func (b *Batch) Variants(origin string, key [16]byte, n int) {
 	b.key = appendKey(b.key[:0], keyVariants, key)
 	b.set(b.key, binary.AppendUvarint(nil, uint64(n)))
+	b.list(origin, append(b.key, origin...))
 }
 
 func (b *Batch) OverLimit(origin string) {
@@ -177,6 +186,7 @@ func (b *Batch) Redirected(fingerprint [16]byte, fewest int, target *frontier.UR
 func (b *Batch) Origin(o frontier.OriginState) {
 	b.value = appendOrigin(b.value[:0], o)
 	b.set(originKey(o.Name, originState), b.value)
+	b.list(o.Name, listedOrigin(o.Name))
 }
 
 func (b *Batch) Counts(s frontier.Stats) {
@@ -266,6 +276,7 @@ func (s *Store) Commit(b *Batch) error {
 		return s.failure.get()
 	}
 	b.writeSeen()
+	s.outbox.write(b)
 	next := max(s.next.Load(), b.next)
 	if next > s.next.Load() {
 		b.set([]byte{keyNext}, binary.AppendUvarint(nil, next))
@@ -279,6 +290,7 @@ func (s *Store) Commit(b *Batch) error {
 	s.batches++
 	s.writeWatermark()
 	s.next.Store(next)
+	s.outbox.committed(b)
 	for name, lines := range b.lines {
 		if o, _ := s.outputOf(name); o != nil {
 			o.committed = o.size

@@ -30,6 +30,15 @@
 //	w URL                      another way to a URL, not looked into yet
 //	x variant key              number of variants taken
 //
+// A node of a cluster has a part of a crawl, and keys that other jobs lack:
+//
+//	b number                   message of the outbox
+//	i partition h name 0 origin
+//	                           an origin of the partition
+//	i partition x variant key origin
+//	                           a count of variants of the partition
+//	s partition                state of the partition: imported, owned or leaving
+//
 // In the key of an origin, the name precedes the scheme and the port. All integers of keys are
 // ordered as bytes, so a scan of p returns each origin's URLs in the order of its queue.
 //
@@ -49,6 +58,32 @@
 // seen set with [Store.Known]. [Store.Find], [Store.URLs] and [Store.Origin] serve people;
 // [Store.Snapshot] copies the state for another process to do so.
 //
+// # Partitions
+//
+// With Options.Partition, a partition of the crawl can move from one store to another, each of a
+// frontier of its own: [Store.Export] reports it to a journal, and [Store.Import] begins a batch that is
+// one. The state of a partition is:
+//
+//   - its origins (h), with the rules of robots.txt
+//   - its pending URLs (p), and those that are done or refused (u)
+//   - the fingerprints (f) of these
+//   - its counts of variants (x)
+//
+// It has no fingerprints of dropped URLs: what has dropped them, the limit of their host or of their path,
+// is part of the state, and drops them again. Nor has it redirects (k) and other ways (w): the price
+// of forgetting these is in package frontier. Notes are the caller's.
+//
+// Keys are ordered by host, not by partition, so that one machine's jobs are as they were. The list of a
+// partition's origins, i, leads to everything else, so Export and [Store.Drop] cost what they read or
+// delete: some seeks for each origin, and no scan of other partitions. The list costs a key without value
+// for each change of an origin's state.
+//
+// Export is no snapshot: it reports what was there at some time since it began. Whoever then repeats
+// all changes since the beginning has the state after these. [Store.Settle] ends an import.
+//
+// The outbox holds messages that a batch has posted, in order, until a later batch says that they were
+// delivered.
+//
 // # Failure
 //
 // A write to a full disk waits for space, and Options.Waiting reports it. Any other error of a
@@ -58,7 +93,8 @@
 //
 // # Concurrency
 //
-// One goroutine at a time fills a batch and commits it. Any goroutine may read, which shows
+// One goroutine at a time fills a batch and commits it; others may import and drop partitions
+// meanwhile that it does not touch. Any goroutine may read, which shows
 // committed state, or call WriteFile, Abandon and Close. Commit, Close and reads block on the disk;
 // an event loop must offload them.
 //

@@ -29,6 +29,11 @@ const (
 	keyNext     = 'q' // → next Seq
 	keyVersion  = 'v' // → format
 	keyMark     = 'm' // number of the last batch → nothing
+
+	// Only in the job of a node of a cluster.
+	keyOutbox    = 'b' // number → message
+	keyListed    = 'i' // partition, key of the host or the variants → nothing
+	keyPartition = 's' // partition → its state
 )
 
 // A key of a pending URL sorts as the queue of its origin does. An origin contains no byte 0, so

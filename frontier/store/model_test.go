@@ -286,7 +286,7 @@ func (p *player) step(g *store.Batch) {
 		delete(p.notes, name)
 	case n < 94:
 		key := [16]byte{byte(p.rng.IntN(4))}
-		g.Variants(key, n)
+		g.Variants("http://h1.test", key, n)
 		p.variants[key] = n
 	case n < 95:
 		p.counts = frontier.Stats{Pending: len(p.pending), Done: n, Refused: 2, OverLimit: 3, OverVariants: 5, Duplicates: 4}

@@ -58,6 +58,10 @@ type Options struct {
 	// two buffers. 0: 8 MiB.
 	Cache int
 
+	// Partition returns the partition of a host: see frontier.Config. With it, and only then, the
+	// store lists its keys by partition, for Export and Drop. nil: there are no partitions.
+	Partition func(host string) int
+
 	// FS is the file system. nil: Disk.
 	FS FS
 }
@@ -72,6 +76,8 @@ type Store struct {
 	outputs      map[string]*output
 	fixed        []string // names of these
 	series       series
+	partition    func(host string) int // nil: keys are not listed by partition
+	outbox       outbox
 	spare        spare
 	lock         io.Closer // nil for a state in memory
 	watermark    vfs.File  // nil in memory or read-only
@@ -94,7 +100,7 @@ func Open(dir string, o Options) (*Store, error) {
 	s := &Store{
 		dir: dir, recrawlBatch: cmp.Or(o.Buffer, buffer) / 4, failure: newFailure(),
 		outputs: make(map[string]*output), fixed: o.Outputs, abandoned: make(chan struct{}),
-		series: series{o.Series, make(map[string]*output)},
+		series: series{o.Series, make(map[string]*output)}, partition: o.Partition,
 	}
 	s.abandon = sync.OnceFunc(func() { close(s.abandoned) })
 	w := &spaceWaiter{every: o.Retry, notify: o.Waiting, abandoned: s.abandoned}
@@ -129,6 +135,9 @@ func (s *Store) open(o Options) error {
 		return err
 	}
 	s.next.Store(max(next, 1))
+	if err := s.openOutbox(); err != nil {
+		return err
+	}
 	s.readOnly = o.ReadOnly
 	if found != 0 {
 		if s.batches, err = s.lastBatch(); err != nil {

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"sync/atomic"
+)
+
+// Message is an entry of the outbox. Kind and Data are the caller's.
+type Message struct {
+	ID        uint64 // ascending in the order of posting; set by Commit
+	Partition int    // to which it goes, or which it is about
+	Kind      byte
+	Data      []byte
+}
+
+// outbox is what the store knows of its messages. Messages are in the state; this is their range.
+// Owner: whoever commits; the counts are anybody's.
+type outbox struct {
+	last    uint64        // ID of the last message
+	waiting atomic.Int64  // messages
+	bytes   atomic.Int64  // of their data
+	saved   atomic.Uint64 // ID of the last one that is committed
+}
+
+// Post adds a message to the outbox. It takes over the data.
+func (b *Batch) Post(partition int, kind byte, data []byte) {
+	b.posted = append(b.posted, Message{Partition: partition, Kind: kind, Data: data})
+	b.size += 9 + len(data)
+}
+
+// Delivered removes messages that [Store.Outbox] has returned from the outbox. Each is removed once.
+func (b *Batch) Delivered(all ...Message) {
+	for _, m := range all {
+		b.delete(outboxKey(m.ID))
+		b.delivered.count++
+		b.delivered.bytes += int64(len(m.Data))
+	}
+}
+
+// delivered counts what a batch removes from the outbox.
+type delivered struct{ count, bytes int64 }
+
+// Outbox returns the messages after one, in the order of posting, at most of so many bytes, but one if
+// there is any.
+func (s *Store) Outbox(after uint64, bytes int) ([]Message, error) {
+	var all []Message
+	for m, err := range each(s, outboxKey(after+1), []byte{keyOutbox + 1}, decodeMessage) {
+		if err != nil {
+			return nil, err
+		}
+		if bytes -= len(m.Data); bytes < 0 && len(all) > 0 {
+			break
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// Waiting returns how many messages are in the outbox, and how many bytes of data they have.
+func (s *Store) Waiting() (messages, bytes int64) {
+	return s.outbox.waiting.Load(), s.outbox.bytes.Load()
+}
+
+// Posted returns the ID of the last message that is committed.
+func (s *Store) Posted() uint64 { return s.outbox.saved.Load() }
+
+func (s *Store) openOutbox() error {
+	for m, err := range each(s, []byte{keyOutbox}, []byte{keyOutbox + 1}, decodeMessage) {
+		if err != nil {
+			return err
+		}
+		s.outbox.last = m.ID
+		s.outbox.waiting.Add(1)
+		s.outbox.bytes.Add(int64(len(m.Data)))
+	}
+	s.outbox.saved.Store(s.outbox.last)
+	return nil
+}
+
+// write adds the messages of a batch to its changes.
+func (o *outbox) write(b *Batch) {
+	for i := range b.posted {
+		m := &b.posted[i]
+		m.ID = o.last + 1 + uint64(i)
+		b.value = append(binary.AppendUvarint(b.value[:0], uint64(m.Partition)), m.Kind)
+		b.value = append(b.value, m.Data...)
+		b.writer.set(outboxKey(m.ID), b.value)
+	}
+}
+
+// committed takes in that a batch is committed.
+func (o *outbox) committed(b *Batch) {
+	bytes := -b.delivered.bytes
+	for _, m := range b.posted {
+		bytes += int64(len(m.Data))
+	}
+	o.last += uint64(len(b.posted))
+	o.waiting.Add(int64(len(b.posted)) - b.delivered.count)
+	o.bytes.Add(bytes)
+	o.saved.Store(o.last)
+}
+
+func outboxKey(id uint64) []byte { return binary.BigEndian.AppendUint64([]byte{keyOutbox}, id) }
+
+func decodeMessage(key, value []byte) (m Message, ok bool, err error) {
+	if len(key) != 9 {
+		return m, false, errValue
+	}
+	d := decoder{b: value}
+	number := d.uvarint()
+	m.ID, m.Partition, m.Kind = binary.BigEndian.Uint64(key[1:]), int(number), d.byte()
+	m.Data = slices.Clone(d.b)
+	if d.bad || number > math.MaxInt32 {
+		return m, false, errValue
+	}
+	return m, true, nil
+}
