@@ -1,0 +1,292 @@
+package changelog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// ErrMalformed is returned for bytes that no Encoder has written.
+var ErrMalformed = errors.New("malformed changes")
+
+// VersionError is returned for a block of another version of the format.
+type VersionError struct{ Found byte }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("changes of format %d, expected %d", e.Found, version)
+}
+
+// most bounds a number that a block gives: larger than any count of a crawl, on 32 bits too.
+const most = math.MaxInt32
+
+// Replay reports the changes of a block to a journal, in order. Now is the time of the job that goes on
+// with them. Before an error some were reported.
+func Replay(block []byte, now time.Time, to frontier.Journal) error {
+	d := decoder{b: block, job: now}
+	if v := d.byte(); !d.bad && v != version {
+		return &VersionError{v}
+	}
+	d.calendar = time.UnixMicro(d.int())
+	for len(d.b) > 0 && !d.bad {
+		d.change(to)
+	}
+	if d.bad {
+		return ErrMalformed
+	}
+	return nil
+}
+
+// change reads a change and reports it, if it is valid.
+func (d *decoder) change(to frontier.Journal) {
+	var report func()
+	switch d.byte() {
+	case changePending:
+		u := d.url()
+		report = func() { to.Pending(u) }
+	case changeRetried:
+		u := d.url()
+		was := d.queueKey(u.Seq)
+		report = func() { to.Retried(u, was) }
+	case changeDone:
+		u := d.url()
+		report = func() { to.Done(u) }
+	case changeRefused:
+		r := frontier.Refusal{URL: d.url()}
+		at := d.date()
+		r.Kind, r.Reason = d.text(), d.text()
+		report = func() { to.Refused(r, at) }
+	case changeVariants:
+		origin, key, n := d.origin(), [16]byte{}, 0
+		copy(key[:], d.bytes(len(key)))
+		n = d.number()
+		report = func() { to.Variants(origin, key, n) }
+	case changeOverLimit:
+		origin := d.origin()
+		report = func() { to.OverLimit(origin) }
+	case changeRules:
+		origin, r := d.origin(), robots.Rules{}
+		if r.UnmarshalBinary([]byte(d.text())) != nil {
+			d.fail()
+		}
+		report = func() { to.Rules(origin, r) }
+	case changeOrigin:
+		o := frontier.OriginState{Name: d.origin()}
+		d.fields(originFields(&o))
+		report = func() { to.Origin(o) }
+	default:
+		d.fail()
+	}
+	if !d.bad {
+		report()
+	}
+}
+
+// decoder reads fields. After an invalid one it returns zeros.
+type decoder struct {
+	b             []byte
+	bad           bool
+	job, calendar time.Time
+	context
+}
+
+func (d *decoder) fail() { d.b, d.bad = nil, true }
+
+func (d *decoder) byte() byte {
+	if b := d.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// bytes returns the next n bytes; nil if there are fewer.
+func (d *decoder) bytes(n int) []byte {
+	if n > len(d.b) {
+		d.fail()
+		return nil
+	}
+	b := d.b[:n]
+	d.b = d.b[n:]
+	return b
+}
+
+func (d *decoder) int() int64 {
+	v, n := binary.Varint(d.b)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) within(from, to int64) int64 {
+	v := d.int()
+	if v < from || v > to {
+		d.fail()
+		return 0
+	}
+	return v
+}
+
+func (d *decoder) small() int8 { return int8(d.within(math.MinInt8, math.MaxInt8)) }
+
+func (d *decoder) number() int { return int(d.within(0, most)) }
+
+// longest bounds the distance of two times, in microseconds: 100 years.
+const longest = int64(100 * 365 * 24 * time.Hour / time.Microsecond)
+
+func (d *decoder) date() time.Time { return d.time(d.calendar) }
+
+// time reads a time by its distance from another.
+func (d *decoder) time(from time.Time) time.Time {
+	v := d.int()
+	switch {
+	case v == never:
+		return time.Time{}
+	case v < -longest || v > longest:
+		d.fail()
+		return time.Time{}
+	}
+	return from.Add(time.Duration(v) * time.Microsecond)
+}
+
+func (d *decoder) text() string {
+	n := d.uint()
+	if n > uint64(len(d.b)) {
+		d.fail()
+		return ""
+	}
+	return string(d.bytes(int(n)))
+}
+
+// maxText bounds a text that repeats others: else each byte of a block could make it twice as long.
+const maxText = 1 << 20
+
+func (d *decoder) repeat(last *string) string {
+	n := d.uint()
+	if n > uint64(len(*last)) {
+		d.fail()
+		return ""
+	}
+	rest := d.text()
+	if int(n)+len(rest) > maxText {
+		d.fail()
+		return ""
+	}
+	*last = (*last)[:n] + rest
+	return *last
+}
+
+// origin reads the name of an origin: what weburl.URL.Origin returns.
+func (d *decoder) origin() string {
+	name := d.repeat(&d.name)
+	if d.bad {
+		return ""
+	}
+	u, err := weburl.Parse(name + "/")
+	if err != nil || u.Origin() != name {
+		d.fail()
+	}
+	return name
+}
+
+func (d *decoder) flags(n int) uint64 {
+	bits := d.uint()
+	if bits>>n != 0 {
+		d.fail()
+		return 0
+	}
+	return bits
+}
+
+func (d *decoder) queueKey(seq uint64) frontier.QueueKey {
+	bits := d.flags(3)
+	k := frontier.QueueKey{Tried: bits&1 != 0, Kept: bits&2 != 0, ByDepth: bits&4 != 0}
+	k.Priority, k.Depth, k.Rank = d.small(), d.number(), d.small()
+	k.Seq = seq + uint64(d.int())
+	return k
+}
+
+// maxSeq is larger than every Seq of a frontier: its queues have 48 bits for them.
+const maxSeq = 1 << 48
+
+// url reads a URL, which is canonical: parsing does not change it.
+func (d *decoder) url() frontier.URL {
+	href := d.repeat(&d.href)
+	d.seq += uint64(d.int())
+	bits := d.flags(5)
+	if bits&1 != 0 {
+		d.repeat(&d.from)
+	}
+	u := frontier.URL{Kept: bits&2 != 0, ByDepth: bits&4 != 0, Seq: d.seq}
+	u.SetSource(d.from)
+	d.fields(urlFields(&u))
+	if bits&8 != 0 {
+		u.Past = d.past()
+	}
+	if bits&16 != 0 {
+		u.Known = new(frontier.Snapshot)
+		d.fields(knownFields(u.Known))
+	}
+	if d.bad || d.seq >= maxSeq {
+		d.fail()
+		return frontier.URL{}
+	}
+	var err error
+	if u.URL, err = weburl.Parse(href); err != nil || !u.URL.IsHTTP() || u.URL.Canonical().String() != href {
+		d.fail()
+		return frontier.URL{}
+	}
+	return u
+}
+
+func (d *decoder) past() []frontier.Try {
+	n := d.uint()
+	if n == 0 || n > uint64(len(d.b)) {
+		d.fail()
+		return nil
+	}
+	var past []frontier.Try
+	for range n {
+		var t frontier.Try
+		if d.fields(tryFields(&t)); d.bad {
+			return nil
+		}
+		past = append(past, t)
+	}
+	return past
+}
+
+func (d *decoder) fields(all []field) {
+	bits := d.flags(len(all))
+	for i := range all {
+		if bits&(1<<i) != 0 {
+			all[i].decode(d)
+		}
+	}
+}
+
+func bytesOf(word uint64) []byte { return binary.BigEndian.AppendUint64(nil, word) }
+
+func wordOf(b []byte) uint64 {
+	if b == nil {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b)
+}
