@@ -65,6 +65,9 @@ func New(o Options) (*Crawler, error) {
 	if cfg.tuning.Drain != 0 {
 		c.crawl.SetDrainTime(cfg.tuning.Drain)
 	}
+	if cfg.tuning.OnCrawl != nil {
+		cfg.tuning.OnCrawl(c.crawl)
+	}
 	if cfg.tuning.OnMeters != nil {
 		cfg.tuning.OnMeters(c.crawl.Meters())
 	}
@@ -76,7 +79,7 @@ func (c *config) openJob(shares budget.Shares, disk *engine.Disk) (*job.Job, err
 	j, err := job.Open(job.Options{
 		Dir: c.Job, Files: c.tuning.Files, Fresh: c.Fresh, Update: c.Update, Amend: c.Amend, Retry: c.RetryFailed, RetryBatch: c.tuning.Retried, List: c.SeedSeq != nil,
 		Plan: c.plan(c.seeds), Asked: c.asked.plan(nil),
-		Buffer: shares.Buffer, Cache: shares.Cache, Waiting: disk.Waiting,
+		Buffer: shares.Buffer, Cache: shares.Cache, Waiting: disk.Waiting, Partition: c.tuning.Partition,
 	})
 	if err != nil {
 		return nil, err
@@ -110,7 +113,7 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 		Fetch: c.fetch(j, shares), Seeds: c.seeds, Amend: c.Amend, Late: c.late,
 		Loops: c.Loops, Concurrency: c.Concurrency, Workers: c.workers, Memory: c.Memory, Shares: shares,
 		MaxAlike: c.MaxAlike, MaxTime: c.MaxTime, MinFree: c.MinFree, Loop: c.Loop, Job: j, Output: c.Output, Form: record.Form{Format: c.Format, Fields: c.Fields},
-		OnRecord: c.Hooks.OnRecord, OnError: c.Hooks.OnError, OnWarning: c.Hooks.OnWarning,
+		Hooks: engine.Hooks{OnRecord: c.Hooks.OnRecord, OnError: c.Hooks.OnError, OnWarning: c.Hooks.OnWarning},
 		Frontier: frontier.Config{
 			Delay: c.Delay, DomainDelay: c.DomainDelay, AddressDelay: c.AddressDelay,
 			PerHost: c.PerHost, PerDomain: c.PerDomain, PerAddress: c.PerAddress, Resolve: true, RateLimit: c.RateLimit, MaxRedirects: c.MaxRedirects,
@@ -118,6 +121,7 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 			Beyond: c.Assets != AssetsNone || c.External, Levels: c.Depth > 0, RulesBytes: shares.Rules,
 		},
 	}
+	e.Node, e.Frontier.Partition, e.Frontier.Ours = c.tuning.Node, c.tuning.Partition, c.tuning.Ours
 	if c.Archive {
 		e.Archive = engine.ArchiveConfig{Size: int64(c.ArchiveSize), About: c.about()}
 	}

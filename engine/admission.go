@@ -56,7 +56,11 @@ func (d *Coordinator) admit(urls, hosts iter.Seq[weburl.URL], take func()) {
 // admitWaiting takes in what waits, or has it looked up.
 func (d *Coordinator) admitWaiting() {
 	a := &d.admission
-	for len(a.waiting) > 0 && a.request == nil {
+	for a.request == nil && len(a.asked) == 0 {
+		d.runBetween()
+		if len(a.waiting) == 0 {
+			return
+		}
 		a.asked, a.waiting = a.waiting, nil
 		r, unknown := d.frontier.Prepare(
 			a.all(func(w arrival) iter.Seq[weburl.URL] { return w.urls }), a.all(func(w arrival) iter.Seq[weburl.URL] { return w.hosts }))

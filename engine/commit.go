@@ -10,6 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/cluster/changelog"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
@@ -38,7 +39,8 @@ type batch struct {
 	refs   []byte       // entries of package refs, to be packed
 	since  time.Time    // of its first change; zero: there is none
 
-	holds []*budget.Hold // memory of the big outcomes whose URLs it has, until it is committed
+	holds []*budget.Hold                   // memory of the big outcomes whose URLs it has, until it is committed
+	after []func(posted uint64, err error) // called when it is committed, or has failed to be
 }
 
 // committer is how the coordinator saves its work: batch after batch, in order, off the loop. All
@@ -50,7 +52,8 @@ type committer struct {
 	refs    *refs.Writer   // used by write
 	stream  *record.Stream // nil: there is no Output
 	output  *store.PatientWriter
-	most    int // bytes: a larger open batch holds the crawl up
+	log     *changelog.Log // what goes to other nodes with the open batch; nil: the crawl is whole
+	most    int            // bytes: a larger open batch holds the crawl up
 
 	open     batch
 	requests []frontier.Request // to be read from the store after the next commit
@@ -66,7 +69,12 @@ type committer struct {
 func (c *committer) begin(f *frontier.Frontier, date func(time.Time) time.Time) {
 	c.open.state = c.job.Store.Begin()
 	c.open.state.DateBy(date)
-	f.SetJournal(c.open.state)
+	if c.log == nil {
+		f.SetJournal(c.open.state)
+		return
+	}
+	c.log.Begin(c.open.state)
+	f.SetJournal(c.log)
 }
 
 // openRefs goes on where the last run has stopped.
@@ -152,6 +160,9 @@ func (c *committer) size() int {
 	}
 	if c.job != nil {
 		n += c.open.state.Size() + len(c.open.refs)
+	}
+	if c.log != nil {
+		n += c.log.Size()
 	}
 	return n
 }
@@ -241,6 +252,7 @@ func (d *Coordinator) commit(t *aio.Task) error {
 		c.saved = sealed.history
 		d.frontier.Saved()
 	}
+	d.tellCommitted(sealed.after, done.err)
 	if done.err != nil {
 		c.failure = done.err
 		d.fail(done.err)
@@ -275,6 +287,9 @@ type sealed struct {
 func (d *Coordinator) seal() sealed {
 	c := &d.committer
 	d.frontier.NoteOrigins()
+	if c.log != nil {
+		c.log.Seal()
+	}
 	s := sealed{c.open, d.history(), c.requests}
 	c.open, c.requests = batch{}, nil
 	if c.stream != nil {

@@ -30,6 +30,13 @@ type ArchiveConfig struct {
 	About warc.Header // the crawl, as each file describes it
 }
 
+// Hooks are called as the crawl goes on; any may be nil.
+type Hooks struct {
+	OnRecord  func(*record.Record)
+	OnError   func(*record.Record)
+	OnWarning func(error)
+}
+
 // Config is a crawl, checked and with its defaults filled in.
 type Config struct {
 	Frontier frontier.Config
@@ -53,14 +60,14 @@ type Config struct {
 
 	Archive ArchiveConfig
 
+	Node *NodeConfig // nil: the crawl is whole
+
 	Job    *job.Job // nil: nothing is kept
 	Disk   *Disk    // of the job; nil: none
 	Output io.Writer
 	Form   record.Form // of Output
 
-	OnRecord  func(*record.Record)
-	OnError   func(*record.Record)
-	OnWarning func(error)
+	Hooks
 
 	// Serve answers questions about the crawl while it runs, until stop is called; nil: none.
 	Serve func() (stop func())

@@ -47,11 +47,17 @@ type Coordinator struct {
 	short     shortage
 	outage    outage
 	ending    ending
+	node      node
 
+	alarms
+	warned warned
+	contents
+}
+
+// alarms are what the coordinator does by time.
+type alarms struct {
 	later   *aio.Callback // Dispatch, when the next host is due
 	tooLong *aio.Callback // stop, after MaxTime
-	warned  warned
-	contents
 }
 
 // contents is what the crawl knows of the contents of pages.
@@ -191,6 +197,7 @@ func (d *Coordinator) resume(t *aio.Task) error {
 			d.restorer.AskedUntil(now)
 		}
 		d.recallNetworks(j.Networks)
+		d.startNode()
 		d.committer.begin(d.frontier, d.clock.date)
 		if d.committer.refs, err = openRefs(j); err != nil {
 			return err
@@ -238,6 +245,7 @@ func (d *Coordinator) crawl(t *aio.Task) error {
 		d.holdLevels()
 	})
 	d.keepPromises()
+	d.joinCrawl()
 	if d.seeds.read != nil {
 		d.seeds.read()
 	}
@@ -283,7 +291,7 @@ func (d *Coordinator) history() job.History {
 		s.Pending, s.InFlight = s.Pending+d.frontier.View().LeasedURLs(), 0 // on disk a leased URL is pending
 	}
 	s.Elapsed = d.progress.elapsed(d.loop.Now())
-	if s.Finished = s.Pending == 0 && !d.seeds.reading; s.Finished {
+	if s.Finished = s.Pending == 0 && !d.seeds.reading && d.node.mayEnd(); s.Finished {
 		s.Stopped = ""
 	}
 	h := job.History{Summary: s, List: d.seeds.list(), Clock: d.clock.read()}

@@ -32,10 +32,11 @@ func (d *Coordinator) Dispatch() {
 	if limited {
 		d.progress.summary.Stopped = cmp.Or(d.progress.summary.Stopped, "limit")
 	}
-	if s.Leased == 0 && d.admission.empty() && (d.ending.draining || limited || d.frontier.Over() && !d.seeds.reading) {
+	if s.Leased == 0 && d.admission.empty() && (d.ending.draining || limited || d.frontier.Over() && !d.seeds.reading && d.node.mayEnd()) {
 		d.finish()
 		return
 	}
+	d.checkDrains()
 	d.wakeLater(starts)
 }
 

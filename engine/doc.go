@@ -9,12 +9,14 @@
 //   - admission: outcomes and seeds on their way into the frontier, which may first need to read
 //     the store.
 //   - slot: what a lease takes of Concurrency.
+//   - node: an engine that has some partitions of a crawl: see [NodeConfig]. What it finds for others, and
+//     what must outlive its disk, goes with each batch into the outbox of the store.
 //
 // # Lifecycle
 //
 // [New] makes a [Crawl]; [Crawl.Run] runs the coordinator and each fetch loop on an event loop of
 // its own, [Crawl.RunOn] runs all of them as tasks of one loop. The crawl ends when nothing is
-// pending and nothing is leased: a count, never a timeout.
+// pending and nothing is leased: a count, never a timeout. A node ends when it is told so.
 //
 // # Life of an outcome
 //

@@ -288,6 +288,10 @@ func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
 // promise has fallBack add a URL once it is looked up. Until then the job has a note of it, as the
 // URL in whose place it comes is done.
 func (d *Coordinator) promise(u frontier.URL) {
+	if d.node.cfg != nil {
+		d.fallBackElsewhere(u)
+		return
+	}
 	added, noted := false, false
 	d.admit(one(u.URL), none, func() {
 		added = true
@@ -325,6 +329,9 @@ func (d *Coordinator) fallBack(u frontier.URL) {
 func (d *Coordinator) redirect(out *fetch.Outcome) {
 	if out.URL.Depth == 0 && d.openTarget(out.Target.URL) {
 		d.progress.summary.Open(out.Target.URL.Host())
+		if log := d.committer.log; log != nil {
+			log.Open(out.Target.URL.String())
+		}
 	}
 	if !d.frontier.Redirect(out.URL, *out.Target) {
 		r := out.Record

@@ -108,14 +108,23 @@ func (d *Coordinator) warn(err error) {
 // openNetwork lets links lead to a private network, here and in every fetch loop; the job remembers
 // it.
 func (d *Coordinator) openNetwork(n guard.Network) {
+	if d.acceptNetwork(n) && d.committer.log != nil {
+		d.committer.log.Open(n.String())
+		d.changed()
+	}
+}
+
+// acceptNetwork does so for what any node has opened. It reports whether that is new.
+func (d *Coordinator) acceptNetwork(n guard.Network) bool {
 	if !d.networks.Open(n) {
-		return
+		return false
 	}
 	d.permit([]guard.Network{n})
 	if d.cfg.Job != nil {
 		d.cfg.Job.SetNetwork(d.committer.open.state, n)
 		d.changed()
 	}
+	return true
 }
 
 // recallNetworks opens the networks that were open in the job's last run.

@@ -86,6 +86,8 @@ type Options struct {
 	Plan  Plan // what the user asks for, with the defaults filled in
 	Asked Plan // the same as given: unset options are zero
 
+	Partition func(host string) int // of a node of a cluster: see store.Options; nil: the job is whole
+
 	Buffer, Cache int // memory for the store: see budget.Shares
 	Waiting       func(full error)
 }
@@ -135,7 +137,7 @@ func (j *Job) open(o *Options) error {
 	if err != nil {
 		return err
 	}
-	options := store.Options{FS: o.Files, Waiting: o.Waiting, Buffer: o.Buffer, Cache: o.Cache}
+	options := store.Options{FS: o.Files, Waiting: o.Waiting, Buffer: o.Buffer, Cache: o.Cache, Partition: o.Partition}
 	o.Plan.outputs(&options)
 	switch {
 	case o.Update && !begun:

@@ -80,6 +80,8 @@ var imports = map[string][]string{
 	"frontier/variants": {"weburl"},
 	"internal/heap":     {},
 
+	"cluster/changelog": {"frontier", "robots", "weburl"},
+
 	// Its durable half: the only one that sees Pebble.
 	"frontier/store":           {"frontier", "weburl", "robots", "github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble/v2/bloom", "github.com/cockroachdb/pebble/v2/vfs", "github.com/RaduBerinde/btreemap"},
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
@@ -93,7 +95,7 @@ var imports = map[string][]string{
 	"seed":         {"httpclient", "weburl"},
 	"job":          {"capture", "cdxj", "frontier", "frontier/store", "guard", "internal/ctl", "record", "refs", "robots", "scope", "seed", "weburl"},
 	"fetch":        {"aio", "budget", "capture", "dns", "duplicates", "frontier", "guard", "httpclient", "internal/charset", "internal/sniff", "links", "record", "refs", "robots", "scope", "seed", "sitemap", "text", "warc", "weburl"},
-	"engine":       {"aio", "budget", "capture", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "refs", "robots", "scope", "scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
+	"engine":       {"aio", "budget", "capture", "cluster/changelog", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "refs", "robots", "scope", "scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 
 	// A crawl on several machines: what is decided without a network.
 	"cluster/partition":   {"weburl"},
@@ -171,7 +173,7 @@ var imports = map[string][]string{
 	"internal/durability":     {},
 	"internal/sites":          {},
 	"internal/footprint":      {},
-	"internal/tuning":         {"budget", "frontier/store"},
+	"internal/tuning":         {"budget", "engine", "frontier/store"},
 	"internal/ctl":            {},
 	"internal/extsort":        {},
 	"internal/filename":       {"internal/markup", "golang.org/x/text/unicode/norm"},

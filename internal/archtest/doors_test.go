@@ -32,14 +32,16 @@ var doors = map[string]string{
 	"scope/places":        "all loops look at what the coordinator opens",
 
 	// What callers and loops on other threads enter a crawl by.
-	"crawl.go":        "the caller reads pages of a crawl that runs in the background",
-	"job.go":          "the caller's context ends the wait for a job",
-	"engine/crawl.go": "a crawl starts its loops and is drained from any goroutine",
-	"engine/tasks.go": "loops on several threads list their tasks",
+	"crawl.go":           "the caller reads pages of a crawl that runs in the background",
+	"job.go":             "the caller's context ends the wait for a job",
+	"engine/crawl.go":    "a crawl starts its loops and is drained from any goroutine",
+	"engine/handover.go": "whoever connects the nodes of a crawl waits for its coordinator",
+	"engine/tasks.go":    "loops on several threads list their tasks",
 
 	// The store: called from loops' offloads, and Pebble has goroutines of its own.
 	"frontier/store/failure.go":             "a call of Pebble that never returns is left behind",
 	"frontier/store/memory.go":              "any goroutine may read",
+	"frontier/store/outbox.go":              "any goroutine may ask how much waits",
 	"frontier/store/scan.go":                "the next chunk is read ahead",
 	"frontier/store/diskfull.go":            "writes wait for space until abandoned",
 	"frontier/store/spare.go":               "batches are filled on a loop, committed off it",

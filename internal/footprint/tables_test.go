@@ -25,6 +25,7 @@ var tables = map[string][]string{
 	"Hosts": { // evicted hosts are in the store, with their queues; so are names in a filter
 		"frontier/names.Index.under", "frontier.origins.known", "frontier.group.siblings", "frontier.politeness.addresses",
 		"frontier.politeness.domains", "frontier.evictionLine.hosts", "frontier.levels.own", "internal/heap.Heap.items",
+		"frontier.partitions.foreigners", "frontier.partitions.loud",
 	},
 	"Pending": {"frontier/queue.Queue.buckets", "frontier/queue.bucket.items", "frontier.URL.Past"},
 	"Bodies": { // each counts as held before it is made, or as it arrives
@@ -49,6 +50,7 @@ var tables = map[string][]string{
 	"Shapes":     {"scope/shapes.Table.shapes", "scope/shapes.Table.sketches"},
 	"Batch": {
 		"frontier/store.Batch.lines", "frontier/store.Batch.seen", "frontier/store.Batch.key", "frontier/store.Batch.value",
+		"cluster/changelog.Encoder.out", "cluster/changelog.Log.blocks", "cluster/changelog.Log.opened", "frontier/store.Batch.posted", "frontier/store.Message.Data",
 		"frontier/store.Batch.dirs", "engine.batch.stream", "engine.batch.refs", "engine.archive.line", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
 		"frontier.refill.ended",
 	},
@@ -78,18 +80,23 @@ var tables = map[string][]string{
 	"two files of the archive, 96 blocks of 64 KiB": {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
 	"4,096 hosts, and 1,024 sitemaps, of a loop":    {"fetch.readers.weights", "fetch.Loop.known"},
 
-	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
+	"65,536 entries": {"frontier.partitions.sent", "engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
 	"4,096 entries, and 128 certificates of at most 4 KiB, of a loop": {"httpclient.verifier.chains", "httpclient.verifier.issuers"},
 	"10,000 entries": {"httpclient.muxes.plain", "engine.shortage.since", "scope/shapes.Table.traps"},
 	"5 hosts":        {"engine.outage.lost"},
 	"4 MiB":          {"frontier/variants.Counter.counts", "frontier.redirects.middle"},
 	"65,536 entries and 4 MiB of URLs, and as much that is looked up": {"frontier.nearer.ways", "frontier.nearer.asked", "frontier.nearer.names"},
-	"hosts evicted during one look-up, or depths of those in memory":  {"frontier.nearer.left", "frontier.levels.vacant", "frontier.levels.dormant"},
-	"1,000 of a robots.txt, while it is read":                         {"fetch.Robots.Sitemaps"},
-	"those that the store asks for at once":                           {"frontier.refills.wanted", "engine.committer.requests", "frontier.dormant.left"},
-	"collected after each lease":                                      {"frontier.Frontier.refused", "frontier.Frontier.givenUp"},
-	"a field or a directive of a page in flight":                      {"links.Robots.Directives", "record.Record.Robots"},
-	"100 content types, 20 hosts, 10 slowest, kinds":                  {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
+	"hosts evicted during one look-up, or depths of those in memory":  {"frontier.nearer.left", "frontier.levels.vacant", "frontier.levels.dormant", "frontier.tally.joint"},
+	"partitions of a crawl": {
+		"engine.drain.numbers", "engine.node.between", "engine.node.drains", "frontier.Config.Ours", "frontier.partitions.held", "frontier.partitions.late", "frontier.partitions.leaving",
+		"frontier.partitions.ours", "frontier.partitions.tally",
+	},
+	"messages that other nodes send at once":         {"engine.batch.after", "engine.node.early"},
+	"1,000 of a robots.txt, while it is read":        {"fetch.Robots.Sitemaps"},
+	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.committer.requests", "frontier.dormant.left"},
+	"collected after each lease":                     {"frontier.Frontier.refused", "frontier.Frontier.givenUp"},
+	"a field or a directive of a page in flight":     {"links.Robots.Directives", "record.Record.Robots"},
+	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
 	"2 MiB of a page, of which there is one a loop unless it is short": {
 		"fetch.Kept.Items", "record.Item.Fields", "record.Item.Missing", "record.Item.Notes", "record.Structured.JSONLD", "record.Structured.Meta", "record.Structured.Microdata",
 		"record.Structured.OpenGraph", "record.Structured.RDFa", "record.Structured.Twitter", "record.Thing.Properties", "record.Thing.Type",

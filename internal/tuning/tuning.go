@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/frontier/store"
 )
 
@@ -17,6 +18,12 @@ type Options struct {
 	HostBytes int           // memory for hosts; the same
 	Drain     time.Duration // 0: 10 s
 	Retried   int           // URLs that a retry makes pending at once; 0: 100
+
+	// Of a node of a crawl that several share: see engine.Config.Node. OnCrawl is given the crawl.
+	Node      *engine.NodeConfig
+	Partition func(host string) int
+	Ours      []int
+	OnCrawl   func(*engine.Crawl)
 
 	// OnMeters is given the meters of bodies and of big outcomes when the crawl is made; nil:
 	// nobody.

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/weftcrawl/weft/cluster/changelog"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+)
+
+// The methods of this file are for whoever connects the nodes of a crawl: see Config.Node. Any goroutine
+// may call them, but none that the coordinator's loop waits for.
+
+// post runs fn on the coordinator's loop, while the crawl runs.
+func (c *Crawl) post(fn func(*Coordinator)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.inbox == nil || c.mu.inbox.Post(func() { c.coordinator.whenReady(fn) }) != nil {
+		return ErrEnded
+	}
+	return nil
+}
+
+// result is how something on the coordinator's loop has ended.
+type result struct {
+	posted uint64
+	err    error
+}
+
+// await has fn start something on the coordinator's loop, and waits until that calls done.
+func (c *Crawl) await(ctx context.Context, fn func(d *Coordinator, done func(uint64, error))) (posted uint64, err error) {
+	ended := make(chan result, 1)
+	err = c.post(func(d *Coordinator) { fn(d, func(posted uint64, err error) { ended <- result{posted, err} }) })
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case r := <-ended:
+		return r.posted, r.err
+	case <-c.over:
+		return 0, ErrEnded
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+}
+
+// Deliver takes in the links of a message of another node. It returns at once; done is called on the
+// coordinator's loop when they are committed, with the last message of the outbox by then: once that is
+// delivered, nothing of them can be lost any more. A crawl that ends may never call it. An error means that
+// nothing was taken in.
+func (c *Crawl) Deliver(links []byte, done func(posted uint64, err error)) error {
+	urls, err := changelog.Read(links)
+	if err != nil {
+		return err
+	}
+	return c.post(func(d *Coordinator) { d.deliver(urls, done) })
+}
+
+// Outbox returns the messages after one, in the order of posting, at most of so many bytes, but one if there
+// is any. It blocks on the disk.
+func (c *Crawl) Outbox(after uint64, bytes int) ([]store.Message, error) {
+	return c.coordinator.cfg.Job.Store.Outbox(after, bytes)
+}
+
+// Delivered removes messages from the outbox, with the next batch.
+func (c *Crawl) Delivered(all ...store.Message) error {
+	return c.post(func(d *Coordinator) { d.delivered(all) })
+}
+
+// Open takes in a message of Opened. What is given to Deliver after it returns is judged by it.
+func (c *Crawl) Open(what []byte) error {
+	open, err := opening(string(what))
+	if err != nil {
+		return err
+	}
+	return c.post(open)
+}
+
+// Activity reports whether the node is idle: nothing is left to do, and nothing to be sent; and a number
+// that grows with all that comes from other nodes.
+func (c *Crawl) Activity(ctx context.Context) (idle bool, n uint64, err error) {
+	_, err = c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
+		idle, n = d.activity()
+		done(0, nil)
+	})
+	return idle, n, err
+}
+
+// End ends the crawl, which is over on all nodes.
+func (c *Crawl) End() error { return c.post((*Coordinator).end) }
+
+// Leave gives partitions away: it leases nothing more of them, waits for what is in flight, has their URLs go
+// to others, commits all that is known of them, and forgets them. It returns the last message of the outbox
+// by then: once that is delivered, another node may have them; then Drop removes them from the disk. If ctx
+// ends before they have left, they stay.
+func (c *Crawl) Leave(ctx context.Context, numbers ...int) (posted uint64, err error) {
+	posted, err = c.await(ctx, func(d *Coordinator, done func(uint64, error)) { d.leave(numbers, done) })
+	if err == nil || ctx.Err() == nil {
+		return posted, err
+	}
+	left := false
+	if _, failed := c.await(context.WithoutCancel(ctx), func(d *Coordinator, done func(uint64, error)) {
+		left = !d.stay(numbers)
+		d.afterCommit(done) // that of what has left, or a later one
+	}); failed != nil || !left {
+		return 0, err
+	}
+	return c.coordinator.cfg.Job.Store.Posted(), nil
+}
+
+// Drop removes partitions from the disk that have left, or were never imported to their end.
+func (c *Crawl) Drop(ctx context.Context, numbers ...int) error {
+	for _, n := range numbers {
+		if err := c.coordinator.cfg.Job.Store.Drop(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Join takes a partition over: blocks are its snapshot and its log, in order. The disk has nothing of it:
+// see Drop. It returns when the partition is ours, and that is committed. After an error it is not, and
+// Drop removes what was imported.
+func (c *Crawl) Join(ctx context.Context, number int, blocks iter.Seq2[[]byte, error]) error {
+	var now time.Time
+	if _, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
+		now = d.clock.now()
+		d.drainPartitions([]int{number}, func() { done(0, nil) })
+	}); err != nil {
+		return c.giveUpJoin(number, err)
+	}
+	s := c.coordinator.cfg.Job.Store
+	if err := importAll(s, number, now, blocks); err != nil {
+		return c.giveUpJoin(number, err)
+	}
+	err := s.Settle(number, func(origins []frontier.OriginState, seen [][16]byte) error {
+		_, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
+			d.frontier.Adopt(number, origins, seen)
+			done(0, nil)
+		})
+		return err
+	})
+	if err != nil {
+		return c.giveUpJoin(number, err)
+	}
+	_, err = c.await(context.WithoutCancel(ctx), func(d *Coordinator, done func(uint64, error)) { d.own(number, done) })
+	return err
+}
+
+// giveUpJoin undoes what Join has done to the frontier.
+func (c *Crawl) giveUpJoin(number int, err error) error {
+	_ = c.post(func(d *Coordinator) { d.abandonJoin(number) }) // a crawl that is over joins nothing
+	return err
+}
+
+// Export passes on a snapshot of a partition, in blocks of at most about a megabyte. Changes since its
+// beginning may be in it or not: whoever joins replays all of them. It ends at the error of fn.
+func (c *Crawl) Export(ctx context.Context, number int, fn func(block []byte) error) error {
+	var job, calendar time.Time
+	if _, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
+		job, calendar = d.clock.now(), d.loop.Wall()
+		done(0, nil)
+	}); err != nil {
+		return err
+	}
+	return exportAll(c.coordinator.cfg.Job.Store, number, job, calendar, fn)
+}

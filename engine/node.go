@@ -1,0 +1,300 @@
+package engine
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/cluster/changelog"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// NodeConfig makes a crawl a part of one that several engines share, each with some of its partitions:
+// see frontier.Config.Partition. It needs a job.
+type NodeConfig struct {
+	// Posted is called with the last message of the outbox when there are new ones, on the coordinator's
+	// loop; it does not block.
+	Posted func(last uint64)
+}
+
+// node is what a coordinator knows as one of several.
+//
+// Invariant: whose a partition is changes between two batches of admission only.
+type node struct {
+	cfg      *NodeConfig // nil: the crawl is whole
+	told     bool        // the crawl is over everywhere
+	posted   uint64      // last message that Posted was told of
+	activity uint64      // grows with whatever comes from other nodes
+	between  []func()    // changes that wait for the batch that is being looked up
+	drains   []drain
+	early    []func(*Coordinator) // what came before the frontier was as the job's last run left it
+}
+
+// drain waits until nothing of partitions, which are held, is leased.
+type drain struct {
+	numbers []int
+	quiet   func()
+}
+
+// startNode makes the frontier that of a node.
+func (d *Coordinator) startNode() {
+	if d.cfg.Node == nil {
+		return
+	}
+	d.node.cfg = d.cfg.Node
+	log := &changelog.Log{
+		Partition: d.cfg.Frontier.Partition,
+		Clock:     func() (job, calendar time.Time) { return d.clock.now(), d.loop.Wall() },
+	}
+	d.committer.log = log
+	d.frontier.SendBy(log.Send)
+}
+
+// whenReady runs fn, now or when the frontier is as the job's last run left it.
+func (d *Coordinator) whenReady(fn func(*Coordinator)) {
+	if !d.ready {
+		d.node.early = append(d.node.early, fn)
+		return
+	}
+	fn(d)
+}
+
+// joinCrawl begins what other nodes wait for.
+func (d *Coordinator) joinCrawl() {
+	early := d.node.early
+	d.node.early = nil
+	for _, fn := range early {
+		fn(d)
+	}
+	d.tellCommitted(nil, nil)
+}
+
+// mayEnd reports whether the crawl is over when nothing is left to do here.
+func (n *node) mayEnd() bool { return n.cfg == nil || n.told }
+
+// idleHere reports whether nothing is left to do here, nor to be sent from here: then only a message, or a
+// partition, gives the node something to do.
+func (d *Coordinator) idleHere() bool {
+	waiting, _ := d.cfg.Job.Store.Waiting()
+	c := &d.committer
+	return d.ready && d.frontier.Over() && d.admission.empty() && !d.seeds.reading && len(d.node.between) == 0 &&
+		len(d.node.drains) == 0 && c.open.since.IsZero() && c.began.IsZero() && waiting == 0
+}
+
+func (d *Coordinator) activity() (idle bool, n uint64) { return d.idleHere(), d.node.activity }
+
+// end ends the crawl, which is over on all nodes.
+func (d *Coordinator) end() {
+	d.node.told = true
+	d.Dispatch()
+}
+
+// deliver takes in URLs that another node has found. When they are committed, done is called with the last
+// message of the outbox by then: once that is delivered, they are as safe as the log.
+func (d *Coordinator) deliver(urls []frontier.URL, done func(posted uint64, err error)) {
+	d.node.activity++
+	seeds := func(yield func(weburl.URL) bool) {
+		for i := range urls {
+			if urls[i].From == "" && !yield(urls[i].URL) {
+				return
+			}
+		}
+	}
+	d.admit(urlsOf(urls), seeds, func() {
+		for _, u := range urls {
+			d.frontier.Receive(u)
+		}
+		d.afterCommit(done)
+	})
+	d.Dispatch()
+}
+
+// afterCommit has fn called when the open batch is committed, or has failed to be.
+func (d *Coordinator) afterCommit(fn func(posted uint64, err error)) {
+	d.committer.open.after = append(d.committer.open.after, fn)
+	d.changed()
+}
+
+// tellCommitted tells those who wait for it that a batch is committed, or has failed to be.
+func (d *Coordinator) tellCommitted(after []func(uint64, error), err error) {
+	if d.node.cfg == nil {
+		return
+	}
+	last := d.cfg.Job.Store.Posted()
+	for _, fn := range after {
+		fn(last, err)
+	}
+	if last > d.node.posted && d.node.cfg.Posted != nil {
+		d.node.posted = last
+		d.node.cfg.Posted(last)
+	}
+}
+
+// delivered removes messages from the outbox.
+func (d *Coordinator) delivered(all []store.Message) {
+	d.committer.open.state.Delivered(all...)
+	d.changed()
+}
+
+// betweenBatches calls fn when no batch is being looked up.
+func (d *Coordinator) betweenBatches(fn func()) {
+	d.node.between = append(d.node.between, fn)
+	d.admitWaiting()
+}
+
+// runBetween runs what has waited for the end of a batch.
+func (d *Coordinator) runBetween() {
+	waiting := d.node.between
+	d.node.between = nil
+	for _, fn := range waiting {
+		fn()
+	}
+}
+
+// drainPartitions leases nothing more of partitions, and calls quiet when nothing of them is leased.
+func (d *Coordinator) drainPartitions(numbers []int, quiet func()) {
+	d.frontier.Hold(d.clock.now(), numbers...)
+	d.node.drains = append(d.node.drains, drain{numbers, quiet})
+	d.checkDrains()
+}
+
+// checkDrains calls those whose partitions are quiet by now.
+func (d *Coordinator) checkDrains() {
+	var quiet []func()
+	d.node.drains = slices.DeleteFunc(d.node.drains, func(w drain) bool {
+		is := len(d.frontier.Quiet(w.numbers...)) == len(w.numbers)
+		if is {
+			quiet = append(quiet, w.quiet)
+		}
+		return is
+	})
+	for _, fn := range quiet {
+		d.betweenBatches(fn)
+	}
+}
+
+// stay takes back that partitions are to leave. It reports false if they have left.
+func (d *Coordinator) stay(numbers []int) bool {
+	n := len(d.node.drains)
+	d.node.drains = slices.DeleteFunc(d.node.drains, func(w drain) bool { return slices.Equal(w.numbers, numbers) })
+	if len(d.node.drains) == n {
+		return false
+	}
+	d.frontier.Release(d.clock.now(), numbers...)
+	d.Dispatch()
+	return true
+}
+
+// leave gives partitions away: nothing more of them is leased; when nothing is, their URLs go to others,
+// what is known of them is committed, and they are forgotten. Then done is called with the last message of
+// the outbox by then, or with an error.
+func (d *Coordinator) leave(numbers []int, done func(posted uint64, err error)) {
+	d.drainPartitions(numbers, func() {
+		for _, n := range numbers {
+			d.frontier.Disown(n)
+			d.committer.open.state.SetPartition(n, store.Leaving)
+		}
+		d.afterCommit(func(posted uint64, err error) {
+			if err != nil {
+				done(0, err)
+				return
+			}
+			d.betweenBatches(func() {
+				d.frontier.Forget(numbers...)
+				done(posted, nil)
+				d.Dispatch()
+			})
+		})
+		d.committer.hurry.Set()
+	})
+}
+
+// own makes a partition ours that was imported.
+func (d *Coordinator) own(number int, done func(posted uint64, err error)) {
+	d.betweenBatches(func() {
+		d.node.activity++
+		d.frontier.Own(d.clock.now(), number, d.cfg.Job.Store.NextSeq())
+		d.committer.open.state.SetPartition(number, store.Owned)
+		d.afterCommit(done)
+		d.Dispatch()
+	})
+}
+
+// abandonJoin takes in that a partition is not ours after all.
+func (d *Coordinator) abandonJoin(number int) {
+	d.node.drains = slices.DeleteFunc(d.node.drains, func(w drain) bool { return slices.Equal(w.numbers, []int{number}) })
+	d.frontier.Reject(number)
+	d.frontier.Release(d.clock.now(), number)
+	d.Dispatch()
+}
+
+// opening reads what another node has opened: a private network, or a URL that has widened the scope.
+func opening(text string) (open func(*Coordinator), err error) {
+	if n, err := guard.ParseNetwork(text); err == nil {
+		return func(d *Coordinator) { d.acceptNetwork(n) }, nil
+	}
+	u, err := weburl.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%.100q: expected a network or a URL", text)
+	}
+	return func(d *Coordinator) { d.open(u) }, nil
+}
+
+// fallBackElsewhere has a URL come back as a link: what is promised would be lost with the disk.
+func (d *Coordinator) fallBackElsewhere(u frontier.URL) {
+	d.open(u.URL)
+	d.committer.log.Send(u)
+	d.changed()
+}
+
+// importAll replays changes into batches of about commitSize, which it commits.
+func importAll(s *store.Store, number int, now time.Time, blocks iter.Seq2[[]byte, error]) error {
+	b := s.Import()
+	b.SetPartition(number, store.Importing)
+	if err := s.Commit(b); err != nil {
+		return err
+	}
+	b = s.Import()
+	for block, err := range blocks {
+		if err == nil {
+			err = changelog.Replay(block, now, b)
+		}
+		if err != nil {
+			return fmt.Errorf("partition %d: %w", number, err)
+		}
+		if b.Size() >= commitSize {
+			if err := s.Commit(b); err != nil {
+				return err
+			}
+			b = s.Import()
+		}
+	}
+	return s.Commit(b)
+}
+
+// exportAll passes on a snapshot of a partition, of a moment, in blocks of about commitSize.
+func exportAll(s *store.Store, number int, job, calendar time.Time, fn func([]byte) error) error {
+	to := exporter{changelog.NewEncoder(job, calendar)}
+	pass := func() error {
+		block := to.Block()
+		to.Encoder = changelog.NewEncoder(job, calendar)
+		return fn(block)
+	}
+	err := s.Export(number, &to, func() error {
+		if to.Len() < commitSize {
+			return nil
+		}
+		return pass()
+	})
+	if err != nil {
+		return err
+	}
+	return pass()
+}
+
+// exporter is a journal that writes to one block after the other.
+type exporter struct{ *changelog.Encoder }
