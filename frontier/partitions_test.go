@@ -314,3 +314,41 @@ func (c *shared) handOver(p int, from, to *node) {
 	to.f.Adopt(p, states[half:], nil)
 	to.f.Own(at(c.now), p, a.seq+1)
 }
+
+// TestOwnWaits: a host that comes waits its full delay, whatever the last owner could record of it.
+func TestOwnWaits(t *testing.T) {
+	l := newJournal(t)
+	cfg := frontier.Config{Delay: time.Second, Heads: 1, HostBytes: 1 << 20, Partition: partitionOf}
+	f := l.restore(cfg, epoch)
+	late := u(t, "a/1")
+	late.Seq = 7
+	l.put(late)
+	state := frontier.OriginState{Name: late.URL.Origin(), Pending: 1}
+	l.origins[state.Name] = state
+	p := partitionOf(late.URL.Hostname())
+	f.Adopt(p, []frontier.OriginState{state}, [][16]byte{late.Fingerprint()})
+	f.Own(at(0), p, 8)
+	for now := time.Duration(0); ; now += 100 * time.Millisecond {
+		leases := f.Lease(at(now), 1)
+		if len(leases) > 0 {
+			if now < cfg.Delay {
+				t.Errorf("it is leased after %v", now)
+			}
+			break
+		}
+		if now > 3*cfg.Delay {
+			t.Fatal("it is not leased")
+		}
+		requests := f.Reads()
+		f.NoteOrigins()
+		l.commit()
+		f.Saved()
+		for _, r := range requests {
+			if r.Kind == frontier.Revive {
+				f.Provide(at(now), l.dormant(r, 100))
+			} else {
+				f.Provide(at(now), l.read(r))
+			}
+		}
+	}
+}
