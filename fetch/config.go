@@ -61,7 +61,7 @@ type Shared struct {
 // Report is how a loop reaches the coordinator: it posts calls of these to its loop.
 type Report struct {
 	Outcomes func(loop int, batch []*Outcome) // of one turn of the loop
-	Network  func(guard.Network)             // links may lead to it from now on
+	Network  func(guard.Network)              // links may lead to it from now on
 
 	// Links are those of an outcome that is to come. Once they are admitted, the coordinator calls
 	// admitted with how many were new, and how many there are too many of.
