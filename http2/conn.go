@@ -67,6 +67,7 @@ type Conn struct {
 	peer   peer
 
 	returned int // arrived, and not credited yet
+	replies  int // to PING and SETTINGS, not sent yet
 }
 
 // peer is what the server has said.
@@ -138,6 +139,7 @@ func (c *Conn) preface() {
 func (c *Conn) Output() []byte {
 	b := c.out
 	c.out = kept(c.out)
+	c.replies = 0
 	return b
 }
 
@@ -211,6 +213,15 @@ func (c *Conn) end(err *Error) {
 		failed.Unprocessed = s.id > c.peer.last
 		s.fail(&failed)
 	}
+}
+
+// excess ends the connection because of what has come for a stream; 0: for none. Those of the other
+// streams may be sent again.
+func (c *Conn) excess(id uint32, err *Error) {
+	if s := c.streams[id]; s != nil {
+		s.fail(err)
+	}
+	c.end(&Error{Code: err.Code, Text: err.Text, Whole: true, Excess: true})
 }
 
 // step takes some of what has arrived, and returns how much.
@@ -311,7 +322,7 @@ func (c *Conn) take(f frame, b []byte) {
 // idle counts a frame that moves no response on.
 func (c *Conn) idle() {
 	if !c.flood.idle(c.now) && c.err == nil {
-		c.end(&Error{Code: EnhanceYourCalm, Text: "the server sends frames that move no response on", Whole: true, Excess: true})
+		c.excess(c.input.frame.id, &Error{Code: EnhanceYourCalm, Text: "the server sends frames that move no response on"})
 	}
 }
 
@@ -323,7 +334,7 @@ func (c *Conn) ping(f frame, b []byte) {
 		c.end(broken(FrameSizeError, "PING of %d bytes, expected 8", len(b)))
 	default:
 		if c.idle(); c.err == nil && !f.has(flagAck) {
-			c.send(frame{kind: kindPing, flags: flagAck}, b)
+			c.reply(frame{kind: kindPing, flags: flagAck}, b)
 		}
 	}
 }
@@ -347,6 +358,19 @@ func (c *Conn) goAway(f frame, b []byte) {
 			s.fail(&Error{Code: code, Text: string(bytes.ToValidUTF8(b[8:min(len(b), 8+1024)], nil)), Peer: true, Unprocessed: true})
 		}
 	}
+}
+
+// mostReplies is how many replies may wait until they can be sent: a server that reads nothing cannot
+// fill memory with them.
+const mostReplies = 1000
+
+// reply sends what a frame of the server asks for.
+func (c *Conn) reply(f frame, payload []byte) {
+	if c.replies++; c.replies > mostReplies {
+		c.excess(0, &Error{Code: EnhanceYourCalm, Text: "the server does not read the replies that it asks for"})
+		return
+	}
+	c.send(f, payload)
 }
 
 // send appends a frame to what is sent.

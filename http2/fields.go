@@ -2,6 +2,7 @@ package http2
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -101,7 +102,7 @@ func (c *Conn) continuation(f frame, b []byte) {
 		return
 	}
 	if len(c.fields.block)+len(b) > c.fields.max {
-		c.end(&Error{Code: EnhanceYourCalm, Text: "more than " + strconv.Itoa(c.fields.max) + " bytes of fields", Whole: true, Excess: true})
+		c.excess(f.id, &Error{Code: EnhanceYourCalm, Text: "more than " + strconv.Itoa(c.fields.max) + " bytes of fields", Excess: true})
 		return
 	}
 	c.fields.block = append(c.fields.block, b...)
@@ -115,6 +116,10 @@ func (c *Conn) continuation(f frame, b []byte) {
 // decode takes the fields of a stream. Those of one that was closed keep the table up to date.
 func (c *Conn) decode(id uint32, block []byte) {
 	list, over, err := c.fields.decode(block)
+	if errors.Is(err, hpack.ErrStringLength) { // the table cannot be kept up to date
+		c.excess(id, &Error{Code: EnhanceYourCalm, Text: "a field of more than " + strconv.Itoa(c.fields.max) + " bytes", Excess: true})
+		return
+	}
 	if err != nil {
 		c.end(broken(CompressionError, "fields that cannot be decoded: %v", err))
 		return

@@ -31,7 +31,7 @@ func (c *Conn) settings(f frame, b []byte) {
 		c.setting(binary.BigEndian.Uint16(b), binary.BigEndian.Uint32(b[2:]))
 	}
 	if c.err == nil {
-		c.send(frame{kind: kindSettings, flags: flagAck}, nil)
+		c.reply(frame{kind: kindSettings, flags: flagAck}, nil)
 		c.flush()
 	}
 }

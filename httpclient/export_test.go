@@ -21,3 +21,6 @@ func Responses() (all []ResponseCase) {
 	}
 	return all
 }
+
+// Idle returns how many connections c keeps.
+func (c *Client) Idle() int { return c.idle.n }

@@ -683,3 +683,67 @@ func TestHTTP2EndsByCredit(t *testing.T) {
 		return nil
 	})
 }
+
+// TestHTTP2Excess: of the requests of a connection, the one whose fields are too long fails. Others are
+// sent again.
+func TestHTTP2Excess(t *testing.T) {
+	s := newScripted(t, func(p *h2Peer) {
+		id := p.next()
+		p.answer(id)
+		if p.n > 1 {
+			for id = p.next(); id > 0; id = p.next() {
+				p.answer(id)
+			}
+			return
+		}
+		for range 3 {
+			id = p.next()
+		}
+		p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: []byte{0x88}})
+		for range 5 {
+			p.WriteContinuation(id, false, make([]byte, 16<<10))
+		}
+		p.next()
+	})
+	kinds := make(map[httpclient.Kind]int)
+	onLoop(t, http2Only, func(task *aio.Task, c *httpclient.Client) error {
+		get := func(task *aio.Task) error {
+			res, err := c.Do(task, s.get())
+			var failed *httpclient.Error
+			switch {
+			case err == nil:
+				kinds[""]++
+				res.Close()
+			case errors.As(err, &failed):
+				kinds[failed.Kind]++
+			}
+			return nil
+		}
+		_ = get(task) // the server's settings
+		return task.Group(func(g *aio.Group) error {
+			for range 3 {
+				g.Go("get", get)
+			}
+			return nil
+		})
+	})
+	if kinds[""] != 3 || kinds[httpclient.KindTooLarge] != 1 {
+		t.Errorf("kinds of errors: %v", kinds)
+	}
+}
+
+// TestHTTP2None: a connection that takes no more requests, for all that its server says, is not kept.
+func TestHTTP2None(t *testing.T) {
+	s := newScripted(t, func(p *h2Peer) { p.answer(p.next()); p.next() }, http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 0})
+	onLoop(t, http2Only, func(task *aio.Task, c *httpclient.Client) error {
+		res, err := c.Do(task, s.get())
+		if err != nil {
+			return err
+		}
+		res.Close()
+		if n := c.Idle(); n > 0 {
+			t.Errorf("%d connections are kept", n)
+		}
+		return nil
+	})
+}

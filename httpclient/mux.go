@@ -179,7 +179,7 @@ func (m *mux) leave(t *aio.Task) {
 	c.part(m.cn)
 	m.met()
 	m.cn.hold.Release()
-	if !m.usable() || m.cn.tls != nil && !m.cn.tls.lasting() {
+	if !m.usable() || m.h2.Room() == 0 || m.cn.tls != nil && !m.cn.tls.lasting() {
 		m.cn.Close()
 		return
 	}
@@ -233,7 +233,7 @@ func kindOfH2(err error) *Error {
 		return classify(err, KindProtocol)
 	case e.Excess && !e.Whole:
 		return &Error{Kind: KindTooLarge, Err: e}
-	case e.Peer && e.Whole:
+	case e.Whole && (e.Peer || e.Excess): // the latter by another stream
 		return &Error{Kind: KindEarlyEnd, Err: e}
 	case e.Peer:
 		return &Error{Kind: KindReset, Err: e}
