@@ -59,6 +59,9 @@ func parseXPath(text string) (*xpathExpr, error) {
 	if len(text) > mostXPath {
 		return nil, fmt.Errorf("expected an expression of at most %d bytes", mostXPath)
 	}
+	if err := balanced(text); err != nil {
+		return nil, err
+	}
 	if err := checkCalls(text); err != nil {
 		return nil, err
 	}
@@ -78,14 +81,61 @@ func parseXPath(text string) (*xpathExpr, error) {
 	return x, nil
 }
 
-// compileXPath is xpath.Compile without its panics.
+// compileXPath is xpath.Compile without its panics, and of the whole text: package xpath leaves out
+// what follows an expression, but not in brackets.
 func compileXPath(text string) (e *xpath.Expr, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, err = nil, fmt.Errorf("%v", r)
 		}
 	}()
-	return xpath.Compile(text)
+	if e, err = xpath.Compile(text); err == nil {
+		if _, err = xpath.Compile("(" + text + ")"); err != nil {
+			err = errors.New("something follows the expression")
+		}
+	}
+	return e, err
+}
+
+// balanced checks that quotation marks and brackets come in pairs: of some that do not, package
+// xpath leaves out the rest.
+func balanced(text string) error {
+	var open []int
+	wrong := func(at int, expected string) error {
+		return fmt.Errorf("column %d: %.32q, expected %s", 1+utf8.RuneCountInString(text[:at]), text[at:], expected)
+	}
+	closing := func(at int) string {
+		if text[at] == '(' {
+			return ")"
+		}
+		return "]"
+	}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '"', '\'':
+			end := strings.IndexByte(text[i+1:], c)
+			if end < 0 {
+				return wrong(i, string(c)+" behind it")
+			}
+			i += 1 + end
+		case '(', '[':
+			open = append(open, i)
+		case ')', ']':
+			last := len(open) - 1
+			if last < 0 {
+				return wrong(i, "no "+string(c)+" without its beginning")
+			}
+			if end := closing(open[last]); end != string(c) {
+				return wrong(i, end)
+			}
+			open = open[:last]
+		}
+	}
+	if len(open) > 0 {
+		at := open[len(open)-1]
+		return wrong(at, closing(at)+" behind it")
+	}
+	return nil
 }
 
 // wrongXPath says where an expression is wrong: behind the longest beginning that is one.
