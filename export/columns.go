@@ -18,7 +18,8 @@ const (
 	number
 	boolean
 	date
-	list // of texts
+	list   // of texts
+	object // a record, or a list of other than texts: a text column that holds JSON
 )
 
 // column is a field of a table's rows.
@@ -30,6 +31,7 @@ type column struct {
 	omitted  bool  // JSON leaves its zero value out
 	few      bool  // its values repeat
 	nan      bool  // not zero, but NaN says that there is none
+	json     bool  // its text is JSON
 }
 
 // few are the columns whose values repeat: a dictionary makes them small.
@@ -48,7 +50,7 @@ func columnsOf(t reflect.Type, first []string) (all []column) {
 		}
 		omitted := strings.Contains(options, "omit")
 		optional := k == text || k == list || k == date || k != boolean && omitted
-		all = append(all, column{name, k, f.Index, optional, omitted, slices.Contains(few, name), false})
+		all = append(all, column{name, k, f.Index, optional, omitted, slices.Contains(few, name), false, f.Tag.Get("holds") == "json"})
 	}
 	place := func(c column) int {
 		if at := slices.Index(first, c.name); at >= 0 {

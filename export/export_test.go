@@ -421,6 +421,13 @@ http://a/2,,,,,,,one,,"{""meta"":{""d"":""<""}}",,
 	if got := exported(t, dir, Options{Format: "jsonl", Table: "items", Fields: []string{"price", "tags"}}); got != want {
 		t.Errorf("got\n%sexpected\n%s", got, want)
 	}
+	want = `{"by":{"n":1}}
+{"mixed":"1"}
+{"mixed":"one","structured":{"meta":{"d":"<"}}}
+`
+	if got := exported(t, dir, Options{Format: "jsonl", Table: "items", Fields: []string{"by", "mixed", "structured"}}); got != want {
+		t.Errorf("got\n%sexpected\n%s", got, want)
+	}
 	if got := exported(t, dir, Options{Format: "parquet", Table: "items"}); !strings.HasPrefix(got, "PAR1") {
 		t.Errorf("parquet: %.20q", got)
 	}

@@ -27,14 +27,14 @@ type item struct {
 	URL        string   `json:"url"`
 	Type       string   `json:"type,omitempty"`
 	Missing    []string `json:"missing,omitempty"`
-	Structured string   `json:"structured,omitempty"` // JSON
+	Structured string   `json:"structured,omitempty" holds:"json"`
 	Notes      []string `json:"notes,omitempty"`
 	Visit      int      `json:"visit,omitempty"`
 }
 
 // items is the table of a job's items: a column for each field that one of them has, behind url and
-// type. A field that is called like another column is one of "field_" and its name. What is
-// not always a number, a text or a list of texts is JSON.
+// type. A field that is called like another column is one of "field_" and its name. Records
+// are JSON; what is now of one type, now of another, is a text, and JSON where it was none.
 func (s *source) items() (*table, error) {
 	old, err := s.superseded(s.eachItemLine)
 	if err != nil {
@@ -148,16 +148,20 @@ func kindOfValue(v any) kind {
 	case []any:
 		for _, part := range v {
 			if _, ok := part.(string); !ok {
-				return text
+				return object
 			}
 		}
 		return list
+	case string:
+		return text
 	}
-	return text
+	return object
 }
 
 // types are those of the columns of fields.
-var types = map[kind]reflect.Type{text: reflect.TypeFor[string](), number: reflect.TypeFor[float64](), list: reflect.TypeFor[[]string]()}
+var types = map[kind]reflect.Type{
+	text: reflect.TypeFor[string](), object: reflect.TypeFor[string](), number: reflect.TypeFor[float64](), list: reflect.TypeFor[[]string](),
+}
 
 // table returns the table, without its rows. Its rows are structs that are made for it.
 func (t *itemShape) table() *table {
@@ -173,9 +177,11 @@ func (t *itemShape) table() *table {
 			column = "field_" + column
 		}
 		own[column] = true
-		fields = append(fields, reflect.StructField{
-			Name: fmt.Sprintf("F%d", i), Type: types[t.kinds[name]], Tag: reflect.StructTag(fmt.Sprintf("json:%q", column+",omitempty")),
-		})
+		tag := fmt.Sprintf("json:%q", column+",omitempty")
+		if t.kinds[name] == object {
+			tag += ` holds:"json"`
+		}
+		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: types[t.kinds[name]], Tag: reflect.StructTag(tag)})
 	}
 	t.row0 = reflect.StructOf(fields)
 	first := []string{"url", "type"}

@@ -74,6 +74,10 @@ func (w *jsonWriter) row(row reflect.Value) error {
 		w.line.WriteByte('"')
 		w.line.WriteString(c.name)
 		w.line.WriteString(`":`)
+		if c.json {
+			w.line.WriteString(v.String())
+			continue
+		}
 		if err := w.values.Encode(v.Interface()); err != nil {
 			return err
 		}
