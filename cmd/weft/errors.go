@@ -189,7 +189,7 @@ func arguments(least, most int, noun, expected string) cobra.PositionalArgs {
 		if least <= len(args) && len(args) <= most {
 			return nil
 		}
-		return usage("%s: %s given, expected %s", cmd.CommandPath(), plural(len(args), noun), expected)
+		return usage("%s: %s given, expected %s", strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), plural(len(args), noun), expected)
 	}
 }
 

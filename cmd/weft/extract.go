@@ -227,7 +227,7 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 	if err := out.close(); err != nil {
 		return standardOutput(err)
 	}
-	fmt.Fprintf(os.Stderr, "weft: %s\n", printable(itemsInWords(sum.ItemCounts)))
+	fmt.Fprintf(os.Stderr, "weft: %s\n", printable(itemsInWords(sum.ItemCounts, 0)))
 	if sum.Items == 0 {
 		return &exit{exitError, nil}
 	}
@@ -235,8 +235,11 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 }
 
 // itemsInWords says how many items there are, and what they lack.
-func itemsInWords(s weft.ItemCounts) string {
+func itemsInWords(s weft.ItemCounts, visit int) string {
 	text := plural(s.Items, "item")
+	if visit > 1 {
+		text += " of pages that are new or changed"
+	}
 	for i, name := range slices.Sorted(maps.Keys(s.Missing)) {
 		if i == mostMissing {
 			return text + fmt.Sprintf("; %s more are missing", plural(len(s.Missing)-i, "field"))

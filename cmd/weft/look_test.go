@@ -247,9 +247,9 @@ func TestLookMistakes(t *testing.T) {
 	for _, c := range []struct {
 		name, args, want string
 	}{
-		{"no job", "status", "weft status: 0 arguments given, expected JOB\n"},
-		{"no URL", "why job", "weft why: 1 argument given, expected JOB URL\n"},
-		{"no order", "ctl job", "weft ctl: 1 argument given, expected JOB and an ORDER such as pause\n"},
+		{"no job", "status", "weft: status: 0 arguments given, expected JOB\n"},
+		{"no URL", "why job", "weft: why: 1 argument given, expected JOB URL\n"},
+		{"no order", "ctl job", "weft: ctl: 1 argument given, expected JOB and an ORDER such as pause\n"},
 		{"no folder", "status none", `weft: "none": no job, expected the folder of a job`},
 		{"no job in it", "hosts .", `weft: ".": no job`},
 		{"no URL's form", "why . example", `weft: why: URL "example": no scheme`},

@@ -119,7 +119,9 @@ func (f *readFlags) outputOptions() []option {
 // languages reads en,de.
 func languages(s string) (all []string, err error) {
 	for code := range strings.SplitSeq(s, ",") {
-		if code = strings.TrimSpace(code); len(code) < 2 || len(code) > 35 || strings.Trim(strings.ToLower(code), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		code = strings.TrimSpace(code)
+		first, _, _ := strings.Cut(code, "-")
+		if len(first) < 2 || len(first) > 3 || len(code) > 35 || strings.Trim(strings.ToLower(code), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 			return nil, errors.New("expected codes of languages, such as en or en,pt-BR")
 		}
 		all = append(all, code)
@@ -136,6 +138,9 @@ func condition(s string) (string, error) {
 func (f *readFlags) run(args []string) error {
 	if f.markdown && f.options.Text {
 		return usage("--markdown and --text: expected one of them")
+	}
+	if f.options.Chunk > 0 && f.output != "-" && !f.isJSONL() {
+		return usage("--chunks: expected with lines of JSON: -o FILE.jsonl, -o - or --format jsonl")
 	}
 	if len(args) == 0 && f.explain != "" {
 		args = []string{f.explain}
@@ -216,7 +221,7 @@ func printRemoved(w io.Writer, p read.Page, asJSON bool) error {
 		if r.Of > 0 {
 			rule = fmt.Sprintf("on %s of %s pages of the site", count(r.Pages), count(r.Of))
 		}
-		fmt.Fprintf(w, "%s\n  %s\n  %s\n", rule, printable(r.Path), printable(r.Text))
+		fmt.Fprintf(w, "%s\n  %s\n  %s\n", rule, printable(r.Path), cmp.Or(printable(r.Text), "(no text)"))
 	}
 	return nil
 }
@@ -280,7 +285,7 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 	switch {
 	case f.output == "-":
 		say = terminal(os.Stderr)
-		to = "standard output"
+		to = ""
 		err = f.write(func(w io.Writer) (err error) {
 			c, err = read.Lines(ctx, dir, w, nil, f.options)
 			return err
@@ -324,9 +329,12 @@ func textFolder(text bool) string {
 	return "markdown"
 }
 
-// said says what was written.
+// said says what was written, and where, if that is not standard output.
 func said(to string, c read.Counts) string {
-	s := fmt.Sprintf("%s in %s", plural(c.Pages, "text"), to)
+	s := plural(c.Pages, "text")
+	if to != "" {
+		s += " in " + to
+	}
 	var parts []string
 	for _, part := range []struct {
 		n    int

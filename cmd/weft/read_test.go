@@ -65,7 +65,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%v in %s", err, line)
 		}
 	}
-	if e := run(exitDone, "job", "-o", "-", "--text"); strings.Count(e.stdout, "\n") != 16 || !strings.Contains(e.stderr, "16 texts") {
+	if e := run(exitDone, "job", "-o", "-", "--text"); strings.Count(e.stdout, "\n") != 16 || !strings.HasSuffix(e.stderr, "16 texts\n") {
 		t.Errorf("%d lines, %s", strings.Count(e.stdout, "\n"), e.stderr)
 	}
 	if e := run(exitDone, "job", s.URL+"/a/3.html"); !strings.HasPrefix(e.stdout, "# Article 3\n") || strings.Contains(e.stdout, "Log in") {
@@ -81,6 +81,9 @@ func TestRead(t *testing.T) {
 	run(exitUsage, "job", "--where", "nothing > 1")
 	run(exitUsage, "job", "--markdown", "--text")
 	run(exitUsage, "--no-duplicates", s.URL)
+	run(exitUsage, "job", "--language", "english")
+	run(exitUsage, "job", "--chunks", "200")
+	run(exitUsage, s.URL, "--chunks", "200")
 	run(exitUsage)
 }
 

@@ -47,7 +47,7 @@ func TestReplay(t *testing.T) {
 		"none":                        "weft: replay: open none: no such file or directory",
 		"--listen 0.0.0.0:80 none":    `weft: --listen "0.0.0.0:80": expected an address of loopback`,
 		"--listen example.org:1 none": `weft: --listen "example.org:1": expected an address of loopback`,
-		"":                            "weft: weft replay: 0 archives given",
+		"":                            "weft: replay: 0 archives given",
 	} {
 		e := weftRun(t, append([]string{"replay"}, strings.Fields(args)...)...)
 		if e.code == exitDone || !strings.HasPrefix(e.stderr, want) {

@@ -70,7 +70,7 @@ func (r report) String() string {
 	counts(out, "error", r.Errors)
 	out.figures("not followed", r.NotFollowed)
 	if r.Items > 0 {
-		out.line("items", "%s", itemsInWords(r.ItemCounts))
+		out.line("items", "%s", itemsInWords(r.ItemCounts, r.Visit))
 	}
 	if len(r.Opened) > 0 {
 		out.line("also in scope", "%s: a seed redirects there", hostList(r.Opened))

@@ -88,7 +88,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 	out.line("received", "%s", volume(s.Bytes))
 	out.saved(s.BytesSaved)
 	if s.Items > 0 {
-		out.line("items", "%s", itemsInWords(s.ItemCounts))
+		out.line("items", "%s", itemsInWords(s.ItemCounts, s.Visit))
 	}
 	if s.Memory > 0 {
 		used, most := humanize.IBytes(uint64(s.Memory)), humanize.IBytes(uint64(s.MaxMemory))

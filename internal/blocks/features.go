@@ -46,8 +46,8 @@ var groups = []struct {
 	name string
 }{
 	{fBias, "length"}, {fDensity, "links"}, {fMarks, "no sentences"}, {fParent, "among links"}, {fPrev, "neighbours"},
-	{fPlace, "place"}, {fBest, "apart from the text"}, {fProse, "little prose"}, {fShape, "short"},
-	{fAlike, "one of many"}, {fBeyond, "outside the text"}, {fKind, "short"}, {fTalk, "comment"}, {fUnit, "list"},
+	{fPlace, "place on the page"}, {fBest, "apart from the text"}, {fProse, "little prose"}, {fShape, "short"},
+	{fAlike, "one of many"}, {fBeyond, "outside the text"}, {fKind, "short"}, {fTalk, "comment"}, {fUnit, "in a list or table"},
 }
 
 // Kind is what a page says it is.
