@@ -55,7 +55,11 @@ func ago(d time.Duration) string {
 	if n == 0 {
 		n, unit = int(d.Hours()), "hour"
 	}
-	if n != 1 {
+	switch n {
+	case 0:
+		return "less than an hour"
+	case 1:
+	default:
 		unit += "s"
 	}
 	return fmt.Sprintf("%d %s", n, unit)
@@ -70,17 +74,24 @@ func unknownAuthority(leaf *x509.Certificate, certs []*x509.Certificate) string 
 		return "it is self-signed"
 	}
 	top, own := leaf, "it"
-	for range certs { // up to what the server has sent
-		if slices.Contains(weakSignatures, top.SignatureAlgorithm) && !bytes.Equal(top.RawSubject, top.RawIssuer) {
-			return fmt.Sprintf("%s is signed with %v, which can be forged", own, top.SignatureAlgorithm)
-		}
-		i := slices.IndexFunc(certs, func(c *x509.Certificate) bool {
-			return c != top && bytes.Equal(c.RawSubject, top.RawIssuer)
-		})
-		if i < 0 {
+	for range min(len(certs), mostLinks) { // up to what the server has sent
+		if bytes.Equal(top.RawSubject, top.RawIssuer) {
 			break
 		}
-		top = certs[i]
+		if slices.Contains(weakSignatures, top.SignatureAlgorithm) {
+			return fmt.Sprintf("%s is signed with %v, which can be forged", own, top.SignatureAlgorithm)
+		}
+		issuer, err := issuerOf(top, certs)
+		switch {
+		case errors.As(err, new(x509.ConstraintViolationError)):
+			return fmt.Sprintf("that of its issuer %s is not one of an authority", nameOf(issuer.Subject))
+		case err != nil:
+			return fmt.Sprintf("%s is not signed by its issuer %s", own, nameOf(issuer.Subject))
+		}
+		if issuer == nil {
+			break
+		}
+		top = issuer
 		own = "that of its issuer " + nameOf(top.Subject)
 	}
 	switch {
@@ -90,6 +101,26 @@ func unknownAuthority(leaf *x509.Certificate, certs []*x509.Certificate) string 
 		return fmt.Sprintf("its issuer %s is unknown, and the server sends no certificate of that", nameOf(top.Issuer))
 	}
 	return fmt.Sprintf("its authority %s is unknown", nameOf(top.Issuer))
+}
+
+// mostLinks is how far a chain is followed, and how many certificates of the same name are tried, to say
+// what is wrong with it.
+const mostLinks = 8
+
+// issuerOf returns the certificate, of those that a server has sent, that has signed c; or one of the
+// same name, and why it has not; or nil.
+func issuerOf(c *x509.Certificate, certs []*x509.Certificate) (issuer *x509.Certificate, err error) {
+	tried := 0
+	for _, other := range certs {
+		if other == c || !bytes.Equal(other.RawSubject, c.RawIssuer) || tried == mostLinks {
+			continue
+		}
+		tried++
+		if issuer, err = other, c.CheckSignatureFrom(other); err == nil {
+			break
+		}
+	}
+	return issuer, err
 }
 
 // nameOf returns the name of an authority, quoted.

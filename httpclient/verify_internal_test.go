@@ -80,6 +80,8 @@ func TestCertificateErrors(t *testing.T) {
 			change(c)
 		})
 	}
+	middle := other.issue(t, "Middle", authorityCert)
+	owner, namesake := host(func(*x509.Certificate) {}), issuerNamed(t, "Test Issuer")
 	for want, certs := range map[string][]*issuing{
 		"it expired on 2026-11-20, 3 days ago": {host(func(c *x509.Certificate) { c.NotAfter = today.AddDate(0, 0, -3) }), issuer},
 		"it expired on 2026-11-23, 1 hour ago": {host(func(c *x509.Certificate) { c.NotAfter = today.Add(-time.Hour) }), issuer},
@@ -100,10 +102,12 @@ func TestCertificateErrors(t *testing.T) {
 		"it is self-signed": {none.issue(t, "leaf", forHost)},
 		`its issuer "Test Issuer" is unknown, and the server sends no certificate of that`: {host(func(*x509.Certificate) {})},
 		`its authority "Other\x1b[2J Root" is not trusted`:                                 {other.issue(t, "leaf", forHost), other},
-		`its authority "Other\x1b[2J Root" is unknown`: {
-			other.issue(t, "Middle", authorityCert).issue(t, "leaf", forHost), other.issue(t, "Middle", authorityCert),
-		},
-		`that of its issuer "Ended Issuer" expired on 2026-11-22, 1 day ago`: {ended.issue(t, "leaf", forHost), ended},
+		`its authority "Other\x1b[2J Root" is unknown`:                                     {middle.issue(t, "leaf", forHost), middle},
+		`it is not signed by its issuer "Test Issuer"`:                                     {issuerNamed(t, "Test Issuer").issue(t, "leaf", forHost), issuer},
+		`that of its issuer "leaf" is not one of an authority`:                             {owner.issue(t, "sub", forHost), owner, issuer},
+		`its authority "Test Issuer" is not trusted`:                                       {namesake.issue(t, "leaf", forHost), issuer, namesake},
+		"it expired on 2026-11-23, less than an hour ago":                                  {host(func(c *x509.Certificate) { c.NotAfter = today.Add(-time.Minute) }), issuer},
+		`that of its issuer "Ended Issuer" expired on 2026-11-22, 1 day ago`:               {ended.issue(t, "leaf", forHost), ended},
 	} {
 		v := newVerifier(rootsOf(root))
 		err := v.verify(plain(certs), "a.test", today)
