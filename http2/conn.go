@@ -360,9 +360,9 @@ func (c *Conn) goAway(f frame, b []byte) {
 	}
 }
 
-// mostReplies is how many replies may wait until they can be sent: a server that reads nothing cannot
-// fill memory with them.
-const mostReplies = 1000
+// mostReplies is how many replies may wait until they can be sent, more than what arrives at once can ask
+// for: a server that reads nothing cannot fill memory with them.
+const mostReplies = 4000
 
 // reply sends what a frame of the server asks for.
 func (c *Conn) reply(f frame, payload []byte) {
