@@ -297,6 +297,9 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 		}
 		c, err = f.lines(ctx, dir, to)
 	default:
+		if info, wrong := os.Stat(to); wrong == nil && !info.IsDir() || errors.Is(wrong, syscall.ENOTDIR) {
+			return misused("output", to, errors.New("not a directory, expected a folder or a FILE.jsonl"))
+		}
 		c, err = read.Folder(ctx, dir, to, f.options)
 	}
 	if err != nil {

@@ -81,6 +81,10 @@ func TestRead(t *testing.T) {
 	run(exitUsage, "job", "--where", "nothing > 1")
 	run(exitUsage, "job", "--markdown", "--text")
 	run(exitUsage, "--no-duplicates", s.URL)
+	for _, output := range []string{"all.jsonl/x", "job/pages.jsonl"} {
+		expect(t, output, run(exitUsage, "job", "-o", output, "--format", "files").stderr,
+			`weft: --output "`+output+`": not a directory, expected a folder or a FILE.jsonl`+"\n")
+	}
 	run(exitUsage, "job", "--language", "english")
 	run(exitUsage, "job", "--chunks", "200")
 	run(exitUsage, s.URL, "--chunks", "200")
