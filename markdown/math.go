@@ -101,13 +101,18 @@ func (c *converter) formula(tex string, display bool) {
 	c.write(tex)
 }
 
-// isFormula reports whether an image is a formula that also stands beside it as MathML.
+// isFormula reports whether an image is a formula that also stands beside it as MathML, or in
+// the form of Sphinx, which package read makes of that.
 func (c *converter) isFormula(n *html.Node) bool {
 	if !hasClass(n, "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display") {
 		return false
 	}
-	if n.Parent != nil && hasElement(n.Parent, atom.Math) {
-		return true
+	if n.Parent != nil {
+		for d := range n.Parent.Descendants() {
+			if d.DataAtom == atom.Math || d.DataAtom == atom.Span && hasClass(d, "math") {
+				return true
+			}
+		}
 	}
 	c.formula(attr(n, "alt"), hasClass(n, "mwe-math-fallback-image-display"))
 	return true
