@@ -279,3 +279,22 @@ func TestLanguage(t *testing.T) {
 		}
 	}
 }
+
+// TestFormulas: a formula is content where what surrounds it is, in a line of its own, too.
+func TestFormulas(t *testing.T) {
+	prose := "<p>This is a sentence of prose, with a comma, and as long as those that people write about formulas of all kinds.</p>"
+	for _, formula := range []string{
+		`<math display=block><mi>q</mi></math>`, `<dl><dd><math display=block><mi>q</mi></math></dd></dl>`, `<script type="math/tex; mode=display">q</script>`,
+		`<span class=katex-display><span class=katex><math><mi>q</mi></math></span><span class=katex-html>q</span></span>`,
+	} {
+		page := "<body><nav><a href=/>Home</a><math><mi>nav</mi></math></nav><article>" + prose + prose + formula + prose + "</article>"
+		c, _ := extract(t, page, content.Options{})
+		var out strings.Builder
+		if err := html.Render(&out, c.Node); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); !strings.Contains(got, "q</mi></math>") && !strings.Contains(got, ">q</script>") || strings.Contains(got, "nav") {
+			t.Errorf("%s: %s", formula, got)
+		}
+	}
+}

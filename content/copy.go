@@ -77,7 +77,7 @@ func (c *copier) enter(n *html.Node) bool {
 	case n.Type != html.ElementNode:
 		return false
 	case blocks.Silent(n) && !around.verbatim:
-		if around.keep && isFormula(n) {
+		if isFormula(n) && (around.keep || c.amid(around.element)) {
 			c.add(n)
 			c.path[len(c.path)-1].to.LastChild.AppendChild(c.node(n.FirstChild))
 		}
@@ -87,7 +87,7 @@ func (c *copier) enter(n *html.Node) bool {
 		c.next++
 		l.keep = c.own(l.element)
 	case n.Namespace == "math":
-		l.verbatim = around.keep
+		l.verbatim = around.verbatim || around.keep || c.amid(around.element) // like a picture
 	}
 	if c.seen(n, l.element) || l.verbatim {
 		l.to = c.add(n)

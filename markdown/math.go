@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"cmp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -62,8 +63,8 @@ func (c *converter) foreign(n *html.Node) {
 	}
 }
 
-// TeX returns what a script of MathJax or an element of MathML says in TeX, and whether it stands in a
-// line of its own; "" if it does not say.
+// TeX returns what a script of MathJax or an element of MathML says in TeX, or what MathML shows, and
+// whether it stands in a line of its own; "" if that is nothing.
 func TeX(n *html.Node) (tex string, display bool) {
 	if n.DataAtom == atom.Script {
 		kind := attr(n, "type")
@@ -78,7 +79,7 @@ func TeX(n *html.Node) (tex string, display bool) {
 			return textOf(d, longestFormula), display
 		}
 	}
-	return attr(n, "alttext"), display
+	return cmp.Or(attr(n, "alttext"), presented(n)), display
 }
 
 // formula writes TeX, between dollar signs.
@@ -101,15 +102,15 @@ func (c *converter) formula(tex string, display bool) {
 	c.write(tex)
 }
 
-// isFormula reports whether an image is a formula that also stands beside it as MathML, or in
-// the form of Sphinx, which package read makes of that.
+// isFormula reports whether an image is a formula, and writes it unless it also stands beside it as
+// MathML.
 func (c *converter) isFormula(n *html.Node) bool {
 	if !hasClass(n, "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display") {
 		return false
 	}
 	if n.Parent != nil {
 		for d := range n.Parent.Descendants() {
-			if d.DataAtom == atom.Math || d.DataAtom == atom.Span && hasClass(d, "math") {
+			if d.DataAtom == atom.Math {
 				return true
 			}
 		}

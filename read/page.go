@@ -75,7 +75,7 @@ func One(s Source, o Options) Page { return oneOf(s, o, nil) }
 func oneOf(s Source, o Options, of *site) Page {
 	text, _ := charset.UTF8(s.ContentType, s.Body)
 	root, err := content.Parse(text) // of a page that is too long, what was read counts
-	base := prepare(root, s.URL)
+	base := baseOf(root, s.URL)
 	var removed []Removal
 	if of != nil && !o.Whole {
 		removed = of.clear(root)
@@ -154,55 +154,21 @@ func line(s string, most int) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// prepare returns the URL that the links of a page are resolved against, and writes its formulas as
-// text: what looks for the main content knows neither scripts nor MathML.
-func prepare(root *html.Node, url weburl.URL) (base weburl.URL) {
-	base = url
-	found := false
-	var formulas []*html.Node
+// baseOf returns the URL that the links of a page are resolved against.
+func baseOf(root *html.Node, url weburl.URL) weburl.URL {
 	for n := range root.Descendants() {
-		if n.Type != html.ElementNode {
+		if n.Type != html.ElementNode || n.DataAtom != atom.Base {
 			continue
 		}
-		switch {
-		case n.DataAtom == atom.Base && !found:
-			for _, a := range n.Attr {
-				if a.Key == "href" {
-					found = true
-					if u, err := url.Resolve(strings.TrimSpace(a.Val)); err == nil && u.IsHTTP() {
-						base = u
-					}
-				}
+		for _, a := range n.Attr {
+			if a.Key != "href" {
+				continue
 			}
-		case n.DataAtom == atom.Script && isTeX(n), n.DataAtom == atom.Math && n.Namespace == "math":
-			formulas = append(formulas, n)
+			if u, err := url.Resolve(strings.TrimSpace(a.Val)); err == nil && u.IsHTTP() {
+				return u
+			}
+			return url // the first with a URL counts, whatever that is
 		}
 	}
-	for _, n := range formulas {
-		if tex, display := markdown.TeX(n); tex != "" && n.Parent != nil {
-			n.Parent.InsertBefore(formula(tex, display), n)
-			n.Parent.RemoveChild(n)
-		}
-	}
-	return base
-}
-
-func isTeX(n *html.Node) bool {
-	for _, a := range n.Attr {
-		if a.Key == "type" {
-			return strings.HasPrefix(a.Val, "math/tex")
-		}
-	}
-	return false
-}
-
-// formula is an element as Sphinx writes one.
-func formula(tex string, display bool) *html.Node {
-	open, end := `\(`, `\)`
-	if display {
-		open, end = `\[`, `\]`
-	}
-	n := &html.Node{Type: html.ElementNode, Data: "span", DataAtom: atom.Span, Attr: []html.Attribute{{Key: "class", Val: "math"}}}
-	n.AppendChild(&html.Node{Type: html.TextNode, Data: open + tex + end})
-	return n
+	return url
 }

@@ -62,7 +62,7 @@ func (s *scanner) enter(n *html.Node) bool {
 	case n.Type == html.TextNode:
 		s.all[s.at].count(n.Data, s.links > 0)
 		return false
-	case n.Type != html.ElementNode || Silent(n):
+	case n.Type != html.ElementNode || Silent(n) || n.Namespace == "math": // a formula has no words
 		return false
 	case !Inline(n):
 		s.all = append(s.all, Element{
