@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/read"
 	"github.com/weftcrawl/weft/record"
@@ -169,11 +170,26 @@ func (f *readFlags) page(arg string) error {
 			return usage("--base: %w", err)
 		}
 	}
-	p.contentType = cmp.Or(p.contentType, "text/html")
+	name := p.url.String()
+	if p.status == 0 { // a file
+		name, p.contentType = arg, typeOfFile(p.body)
+	}
 	if !record.IsHTML(p.contentType) {
-		return &exit{exitError, fmt.Errorf("%s: content type %.64q, expected HTML", p.url, p.contentType)}
+		return &exit{exitError, fmt.Errorf("%.2048s: content type %.64q, expected HTML", name, p.contentType)}
 	}
 	return f.print(arg, read.One(read.Source{URL: p.url, ContentType: p.contentType, Body: p.body}, f.options))
+}
+
+// typeOfFile returns the type of a file that is read as HTML: text/html, unless it is obviously
+// something else, such as a picture.
+func typeOfFile(body []byte) string {
+	found := sniff.Type("", "", body)
+	for _, kind := range []string{"image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/x-gzip", "application/x-rar"} {
+		if strings.HasPrefix(found, kind) {
+			return found
+		}
+	}
+	return "text/html"
 }
 
 // print prints a page that a user has named, or what is left out of it.

@@ -100,6 +100,13 @@ func TestReadPage(t *testing.T) {
 	if e := weftRun(t, "read", s.URL+"/missing"); e.code != exitError {
 		t.Errorf("exit %d, %s", e.code, e.stderr)
 	}
+	picture := filepath.Join(t.TempDir(), "a.png")
+	if err := os.WriteFile(picture, []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if e := weftRun(t, "read", picture); e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, `a.png: content type "image/png", expected HTML`) {
+		t.Errorf("a picture: exit %d, %q, %s", e.code, e.stdout, e.stderr)
+	}
 	cmd, stderr := weftCommand(t, "read", "--whole", "--base", "https://example.org/x/", "--text=false", "-")
 	cmd.Stdin = strings.NewReader("<title>T\x1b[31m</title><h1>A</h1><p><a href=b>link</a>")
 	out, err := cmd.Output()
