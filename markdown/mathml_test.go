@@ -17,7 +17,7 @@ func TestMathML(t *testing.T) {
 		`<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>0</mn></mrow><mi>n</mi></munderover>`:                      `∑_{i=0}^{n}`,
 		`<msup><mrow><mo>(</mo><mi>a</mi><mi>b</mi><mo>)</mo></mrow><mi>n</mi></msup>`:                                  `{(ab)}^{n}`,
 		`<mroot><mi>x</mi><mn>3</mn></mroot>`:                                                                           `\sqrt[3]{x}`,
-		`<mover><mi>v</mi><mo>→</mo></mover><mi>sin</mi><mo>⁡</mo>`:                                                     `\vec{v}\operatorname{sin}`,
+		`<mover><mi>v</mi><mo>→</mo></mover><mi>sin</mi><mo>&#x2061;</mo>`:                                              `\vec{v}\operatorname{sin}`,
 		`<mtext>if  x_1</mtext><mo>{</mo>`:                                                                              `\text{if x\_1}\{`,
 		`<mfenced open="["><mi>a</mi><mi>b</mi></mfenced>`:                                                              `[a,b)`,
 		`<mphantom><mi>q</mi></mphantom><msup></msup><mover></mover>`:                                                   `{}{}`,
