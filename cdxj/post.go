@@ -2,7 +2,7 @@ package cdxj
 
 import "github.com/weftcrawl/weft/warc"
 
-// pairs finds the requests of captures, which stand beside them: before or after.
+// pairs finds the request of each capture: the record just before or after it.
 type pairs struct {
 	request  *post  // that has no capture yet; nil: none
 	response string // identifier of the last capture

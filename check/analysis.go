@@ -133,7 +133,7 @@ type document struct {
 	url     weburl.URL // of its own
 	key     key
 	links   int // that count
-	size    int // of what is kept of findings, in bytes
+	size    int // bytes of the findings that are kept
 	visited func(to weburl.URL, l *links.Link, o *outcome)
 	place   func(l *links.Link) (line, column int) // in the source that was rendered; or nil
 }

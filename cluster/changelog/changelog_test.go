@@ -21,7 +21,7 @@ var (
 	calendar = time.UnixMicro(1_790_000_000_000_000)
 )
 
-// recorder is a journal that remembers what it was told.
+// recorder is a journal that records its calls.
 type recorder struct{ told []any }
 
 type (
@@ -136,7 +136,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-// same compares what two journals were told: times may be in other zones.
+// same compares the calls of two journals. Times may differ in their zones.
 func same(a, b any) bool { return fmt.Sprintf("%+v", utc(a)) == fmt.Sprintf("%+v", utc(b)) }
 
 // utc returns a text of a value with its times in UTC, and what its pointers lead to.
@@ -171,7 +171,7 @@ func utc(v any) string {
 	return b.String()
 }
 
-// TestReplay: what an Encoder was told, Replay tells.
+// TestReplay: Replay repeats the calls that an Encoder got.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -198,7 +198,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// tell tells a journal what another was told.
+// tell repeats the calls of one journal to another.
 func tell(v any, to frontier.Journal) {
 	switch v := v.(type) {
 	case pending:

@@ -30,7 +30,7 @@ type Batch interface {
 	Post(partition int, kind byte, data []byte)
 }
 
-// Log is a journal that passes on what it is told to a batch, and keeps it by partition until the batch is
+// Log is a journal that passes each change on to a batch, and keeps it by partition until the batch is
 // sealed.
 type Log struct {
 	Partition func(host string) int
@@ -180,7 +180,7 @@ func Read(block []byte) ([]frontier.URL, error) {
 // found is a journal that takes URLs.
 type found struct {
 	urls  []frontier.URL
-	other bool // it was told something else
+	other bool // it got another change
 }
 
 func (f *found) Pending(u frontier.URL)                  { f.urls = append(f.urls, u) }

@@ -178,7 +178,7 @@ func (p *Process) watch(e ownership.Entry) {
 
 func (p *Process) see(e ownership.Entry) {
 	if err := p.See(p.Clock(), e); err != nil {
-		panic(err) // values are those that nodes wrote
+		panic(err) // only nodes write values
 	}
 }
 
@@ -192,7 +192,7 @@ func (p *Process) loses() bool {
 }
 
 // Call sends a request to the servers of the cluster. There, it is carried out by a function, which
-// may refuse it. If the reply does not come in time, the process is told that the request was
+// may refuse it. If the reply does not come in time, the process learns that the request was
 // refused, whatever became of it.
 func (p *Process) Call(carryOut func() bool, reply func(ok bool)) {
 	w := p.World

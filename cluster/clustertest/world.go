@@ -128,7 +128,7 @@ type Store struct {
 	Down     bool // refuses all
 	revision uint64
 	entries  map[string]ownership.Entry
-	// Writes counts those that were carried out, by the key up to its point.
+	// Writes counts the writes that succeeded, by the part of the key before the point.
 	Writes map[string]int
 }
 

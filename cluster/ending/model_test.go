@@ -108,7 +108,7 @@ func newCrawl(t *testing.T, seed uint64, partitions, urls int, network clusterte
 	for i := range c.logs {
 		c.logs[i] = log{found: make(map[int]bool), done: make(map[int]bool)}
 	}
-	for u := range c.links { // a long chain, and some links beside it
+	for u := range c.links { // a long chain with a few side links
 		if u+1 < urls {
 			c.links[u] = append(c.links[u], u+1)
 		}
