@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/fields"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -28,15 +29,15 @@ const most = math.MaxInt32
 // Replay reports the changes of a block to a journal, in order. Now is the time of the job that goes on
 // with them. Before an error some were reported.
 func Replay(block []byte, now time.Time, to frontier.Journal) error {
-	d := decoder{b: block, job: now}
-	if v := d.byte(); !d.bad && v != version {
+	d := decoder{Reader: fields.Reader{Rest: block}, job: now}
+	if v := d.Byte(); !d.Bad && v != version {
 		return &VersionError{v}
 	}
-	d.calendar = time.UnixMicro(d.int())
-	for len(d.b) > 0 && !d.bad {
+	d.calendar = time.UnixMicro(d.Varint())
+	for len(d.Rest) > 0 && !d.Bad {
 		d.change(to)
 	}
-	if d.bad {
+	if d.Bad {
 		return ErrMalformed
 	}
 	return nil
@@ -45,7 +46,7 @@ func Replay(block []byte, now time.Time, to frontier.Journal) error {
 // change reads a change and reports it, if it is valid.
 func (d *decoder) change(to frontier.Journal) {
 	var report func()
-	switch d.byte() {
+	switch d.Byte() {
 	case changePending:
 		u := d.url()
 		report = func() { to.Pending(u) }
@@ -59,11 +60,11 @@ func (d *decoder) change(to frontier.Journal) {
 	case changeRefused:
 		r := frontier.Refusal{URL: d.url()}
 		at := d.date()
-		r.Kind, r.Reason = d.text(), d.text()
+		r.Kind, r.Reason = d.Text(), d.Text()
 		report = func() { to.Refused(r, at) }
 	case changeVariants:
 		origin, key, n := d.origin(), [16]byte{}, 0
-		copy(key[:], d.bytes(len(key)))
+		copy(key[:], d.Bytes(len(key)))
 		n = d.number()
 		report = func() { to.Variants(origin, key, n) }
 	case changeOverLimit:
@@ -71,8 +72,8 @@ func (d *decoder) change(to frontier.Journal) {
 		report = func() { to.OverLimit(origin) }
 	case changeRules:
 		origin, r := d.origin(), robots.Rules{}
-		if r.UnmarshalBinary([]byte(d.text())) != nil {
-			d.fail()
+		if r.UnmarshalBinary([]byte(d.Text())) != nil {
+			d.Fail()
 		}
 		report = func() { to.Rules(origin, r) }
 	case changeOrigin:
@@ -80,65 +81,24 @@ func (d *decoder) change(to frontier.Journal) {
 		d.fields(originFields(&o))
 		report = func() { to.Origin(o) }
 	default:
-		d.fail()
+		d.Fail()
 	}
-	if !d.bad {
+	if !d.Bad {
 		report()
 	}
 }
 
 // decoder reads fields. After an invalid one it returns zeros.
 type decoder struct {
-	b             []byte
-	bad           bool
+	fields.Reader
 	job, calendar time.Time
 	context
 }
 
-func (d *decoder) fail() { d.b, d.bad = nil, true }
-
-func (d *decoder) byte() byte {
-	if b := d.bytes(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-// bytes returns the next n bytes; nil if there are fewer.
-func (d *decoder) bytes(n int) []byte {
-	if n > len(d.b) {
-		d.fail()
-		return nil
-	}
-	b := d.b[:n]
-	d.b = d.b[n:]
-	return b
-}
-
-func (d *decoder) int() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) uint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
 func (d *decoder) within(from, to int64) int64 {
-	v := d.int()
+	v := d.Varint()
 	if v < from || v > to {
-		d.fail()
+		d.Fail()
 		return 0
 	}
 	return v
@@ -155,38 +115,29 @@ func (d *decoder) date() time.Time { return d.time(d.calendar) }
 
 // time reads a time by its distance from another.
 func (d *decoder) time(from time.Time) time.Time {
-	v := d.int()
+	v := d.Varint()
 	switch {
 	case v == never:
 		return time.Time{}
 	case v < -longest || v > longest:
-		d.fail()
+		d.Fail()
 		return time.Time{}
 	}
 	return from.Add(time.Duration(v) * time.Microsecond)
-}
-
-func (d *decoder) text() string {
-	n := d.uint()
-	if n > uint64(len(d.b)) {
-		d.fail()
-		return ""
-	}
-	return string(d.bytes(int(n)))
 }
 
 // maxText bounds a text that repeats others: else each byte of a block could make it twice as long.
 const maxText = 1 << 20
 
 func (d *decoder) repeat(last *string) string {
-	n := d.uint()
+	n := d.Uvarint()
 	if n > uint64(len(*last)) {
-		d.fail()
+		d.Fail()
 		return ""
 	}
-	rest := d.text()
+	rest := d.Text()
 	if int(n)+len(rest) > maxText {
-		d.fail()
+		d.Fail()
 		return ""
 	}
 	*last = (*last)[:n] + rest
@@ -196,20 +147,20 @@ func (d *decoder) repeat(last *string) string {
 // origin reads the name of an origin: what weburl.URL.Origin returns.
 func (d *decoder) origin() string {
 	name := d.repeat(&d.name)
-	if d.bad {
+	if d.Bad {
 		return ""
 	}
 	u, err := weburl.Parse(name + "/")
 	if err != nil || u.Origin() != name {
-		d.fail()
+		d.Fail()
 	}
 	return name
 }
 
 func (d *decoder) flags(n int) uint64 {
-	bits := d.uint()
+	bits := d.Uvarint()
 	if bits>>n != 0 {
-		d.fail()
+		d.Fail()
 		return 0
 	}
 	return bits
@@ -219,7 +170,7 @@ func (d *decoder) queueKey(seq uint64) frontier.QueueKey {
 	bits := d.flags(3)
 	k := frontier.QueueKey{Tried: bits&1 != 0, Kept: bits&2 != 0, ByDepth: bits&4 != 0}
 	k.Priority, k.Depth, k.Rank = d.small(), d.number(), d.small()
-	k.Seq = seq + uint64(d.int())
+	k.Seq = seq + uint64(d.Varint())
 	return k
 }
 
@@ -229,7 +180,7 @@ const maxSeq = 1 << 48
 // url reads a URL, which is canonical: parsing does not change it.
 func (d *decoder) url() frontier.URL {
 	href := d.repeat(&d.href)
-	d.seq += uint64(d.int())
+	d.seq += uint64(d.Varint())
 	bits := d.flags(5)
 	if bits&1 != 0 {
 		d.repeat(&d.from)
@@ -244,28 +195,28 @@ func (d *decoder) url() frontier.URL {
 		u.Known = new(frontier.Snapshot)
 		d.fields(knownFields(u.Known))
 	}
-	if d.bad || d.seq >= maxSeq {
-		d.fail()
+	if d.Bad || d.seq >= maxSeq {
+		d.Fail()
 		return frontier.URL{}
 	}
 	var err error
 	if u.URL, err = weburl.Parse(href); err != nil || !u.URL.IsHTTP() || u.URL.Canonical().String() != href {
-		d.fail()
+		d.Fail()
 		return frontier.URL{}
 	}
 	return u
 }
 
 func (d *decoder) past() []frontier.Try {
-	n := d.uint()
-	if n == 0 || n > uint64(len(d.b)) {
-		d.fail()
+	n := d.Uvarint()
+	if n == 0 || n > uint64(len(d.Rest)) {
+		d.Fail()
 		return nil
 	}
 	var past []frontier.Try
 	for range n {
 		var t frontier.Try
-		if d.fields(tryFields(&t)); d.bad {
+		if d.fields(tryFields(&t)); d.Bad {
 			return nil
 		}
 		past = append(past, t)

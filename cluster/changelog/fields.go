@@ -137,29 +137,29 @@ func (f *field) decode(d *decoder) {
 	case f.small != nil:
 		*f.small = d.small()
 	case f.role != nil:
-		*f.role = frontier.Role(d.byte())
+		*f.role = frontier.Role(d.Byte())
 		if *f.role > frontier.RoleExternal {
-			d.fail()
+			d.Fail()
 		}
 	case f.wide != nil:
-		*f.wide = d.int()
+		*f.wide = d.Varint()
 	case f.word != nil:
-		*f.word = wordOf(d.bytes(8))
+		*f.word = wordOf(d.Bytes(8))
 	case f.hash != nil:
 		*f.hash = uint32(d.within(0, math.MaxUint32))
 	case f.is != nil:
 		*f.is = true
 	case f.span != nil:
-		*f.span = time.Duration(d.int())
+		*f.span = time.Duration(d.Varint())
 	case f.moment != nil:
 		*f.moment = d.time(d.job)
 	case f.date != nil:
 		*f.date = d.date()
 	case f.text != nil:
-		*f.text = d.text()
+		*f.text = d.Text()
 	case f.alike != nil:
 		*f.alike = d.repeat(&d.kind)
 	default:
-		copy(f.content, d.bytes(len(f.content)))
+		copy(f.content, d.Bytes(len(f.content)))
 	}
 }

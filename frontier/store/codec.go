@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/fields"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -49,93 +50,45 @@ func appendHref(b []byte, origin, href string) []byte {
 }
 
 // decoder reads fields. After an invalid field it returns zeros, and end an error.
-type decoder struct {
-	b   []byte
-	bad bool
-}
-
-func (d *decoder) fail() {
-	d.b, d.bad = nil, true
-}
+type decoder struct{ fields.Reader }
 
 // end returns an error unless all bytes were read and valid.
 func (d *decoder) end() error {
-	if d.bad || len(d.b) > 0 {
+	if d.Bad || len(d.Rest) > 0 {
 		return errValue
 	}
 	return nil
 }
 
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
 func (d *decoder) int() int {
-	v := d.varint()
+	v := d.Varint()
 	if v < math.MinInt || v > math.MaxInt {
-		d.fail()
+		d.Fail()
 	}
 	return int(v)
 }
 
-func (d *decoder) duration() time.Duration { return time.Duration(d.varint()) }
+func (d *decoder) duration() time.Duration { return time.Duration(d.Varint()) }
 
 func (d *decoder) time() time.Time {
-	v := d.varint()
+	v := d.Varint()
 	if v == 0 {
 		return time.Time{}
 	}
 	return time.UnixMicro(v)
 }
 
-func (d *decoder) byte() byte {
-	if len(d.b) == 0 {
-		d.fail()
-		return 0
-	}
-	v := d.b[0]
-	d.b = d.b[1:]
-	return v
-}
-
 func (d *decoder) bool() bool {
-	v := d.byte()
+	v := d.Byte()
 	if v > 1 {
-		d.fail()
+		d.Fail()
 	}
 	return v == 1
 }
 
-func (d *decoder) text() string {
-	n := d.uvarint()
-	if n > uint64(len(d.b)) {
-		d.fail()
-		return ""
-	}
-	s := string(d.b[:n])
-	d.b = d.b[n:]
-	return s
-}
-
 func (d *decoder) href(origin string) string {
 	same := d.bool()
-	rest := d.text()
+	rest := d.Text()
 	if same {
 		return origin + rest
 	}
@@ -145,21 +98,21 @@ func (d *decoder) href(origin string) string {
 // url reads a canonical URL: parsing it must not change it.
 func (d *decoder) url(origin string) weburl.URL {
 	href := d.href(origin)
-	if d.bad {
+	if d.Bad {
 		return weburl.URL{}
 	}
 	u, err := weburl.Parse(href)
 	if err != nil || u.String() != href {
-		d.fail()
+		d.Fail()
 		return weburl.URL{}
 	}
 	return u
 }
 
 func (d *decoder) int8() int8 {
-	v := d.varint()
+	v := d.Varint()
 	if v < math.MinInt8 || v > math.MaxInt8 {
-		d.fail()
+		d.Fail()
 	}
 	return int8(v)
 }
@@ -183,7 +136,7 @@ func (d *decoder) pending(origin string, p frontier.QueueKey) frontier.URL {
 	u.SetSource(u.From)
 	role := u.Hops >> roleShift
 	if u.Hops &= 1<<roleShift - 1; role < 0 || role > int(frontier.RoleExternal) {
-		d.fail()
+		d.Fail()
 	}
 	u.Role = frontier.Role(role)
 	return u
@@ -205,8 +158,8 @@ func appendURL(b []byte, u frontier.URL) []byte {
 }
 
 func (d *decoder) fullURL() frontier.URL {
-	origin := d.text()
-	p := frontier.QueueKey{Priority: d.int8(), Depth: d.int(), Rank: d.int8(), Seq: d.uvarint()}
+	origin := d.Text()
+	p := frontier.QueueKey{Priority: d.int8(), Depth: d.int(), Rank: d.int8(), Seq: d.Uvarint()}
 	return d.pending(origin, p)
 }
 
@@ -222,15 +175,15 @@ func appendPast(b []byte, past []frontier.Try) []byte {
 }
 
 func (d *decoder) past() []frontier.Try {
-	n := d.uvarint()
-	if n > uint64(len(d.b)) { // a try takes at least four bytes
-		d.fail()
+	n := d.Uvarint()
+	if n > uint64(len(d.Rest)) { // a try takes at least four bytes
+		d.Fail()
 		return nil
 	}
 	var past []frontier.Try
 	for range n {
-		past = append(past, frontier.Try{At: d.time(), Status: d.int(), Kind: d.text(), Reason: d.text()})
-		if d.bad {
+		past = append(past, frontier.Try{At: d.time(), Status: d.int(), Kind: d.Text(), Reason: d.Text()})
+		if d.Bad {
 			return nil
 		}
 	}
@@ -256,15 +209,15 @@ func appendRefused(b []byte, r frontier.Refusal, at time.Time) []byte {
 }
 
 func decodeEntry(value []byte) (Entry, error) {
-	d := decoder{b: value}
+	d := decoder{Reader: fields.Reader{Rest: value}}
 	var e Entry
-	switch d.byte() {
+	switch d.Byte() {
 	case entryDone:
 		e = Entry{State: Done, URL: d.fullURL()}
 	case entryRefused:
-		e = Entry{State: Refused, URL: d.fullURL(), At: d.time(), Kind: d.text(), Reason: d.text()}
+		e = Entry{State: Refused, URL: d.fullURL(), At: d.time(), Kind: d.Text(), Reason: d.Text()}
 	default:
-		d.fail()
+		d.Fail()
 	}
 	e.URL.Known = d.known()
 	return e, d.end()
@@ -303,23 +256,23 @@ func appendOrigin(b []byte, o frontier.OriginState) []byte {
 }
 
 func decodeOrigin(name string, value []byte) (frontier.OriginState, error) {
-	d := decoder{b: value}
+	d := decoder{Reader: fields.Reader{Rest: value}}
 	o := frontier.OriginState{Name: name}
 	o.Pending, o.Tried, o.Answered, o.Capped = d.int(), d.int(), d.int(), d.bool()
 	o.Asked, o.Took, o.Best, o.Most = d.time(), d.duration(), d.duration(), d.int()
 	o.Hold, o.Strikes, o.Overload = d.time(), d.int(), d.bool()
 	o.Robots.Have, o.Robots.Shut, o.Robots.Until = d.bool(), d.bool(), d.time()
-	o.Robots.Tries, o.Robots.Kind, o.Robots.Reason = d.int(), d.text(), d.text()
-	if len(d.b) > 0 { // jobs that predate marked seeds end here
+	o.Robots.Tries, o.Robots.Kind, o.Robots.Reason = d.int(), d.Text(), d.Text()
+	if len(d.Rest) > 0 { // jobs that predate marked seeds end here
 		o.Seed = d.bool()
 	}
-	if len(d.b) > 0 { // jobs that predate parked hosts end here
+	if len(d.Rest) > 0 { // jobs that predate parked hosts end here
 		o.Trouble.Failures, o.Trouble.GivenUp = d.int(), d.bool()
 	}
-	if len(d.b) > 0 {
+	if len(d.Rest) > 0 {
 		o.Responded, o.Trouble.Since, o.Trouble.Until = d.bool(), d.time(), d.time()
-		o.Trouble.Kind, o.Trouble.Reason = d.text(), d.text()
-		if len(d.b) > 0 {
+		o.Trouble.Kind, o.Trouble.Reason = d.Text(), d.Text()
+		if len(d.Rest) > 0 {
 			o.Levels.Least, o.Levels.Joint = d.int(), d.bool()
 		}
 		return o, d.end()
@@ -345,7 +298,7 @@ func decodeRedirect(fp, value []byte) (Redirect, error) {
 	if len(fp) != 16 {
 		return Redirect{}, errValue
 	}
-	d := decoder{b: value}
+	d := decoder{Reader: fields.Reader{Rest: value}}
 	r := Redirect{Fingerprint: [16]byte(fp), Fewest: d.int()}
 	if d.bool() {
 		target := d.fullURL()
@@ -364,7 +317,7 @@ func appendCounts(b []byte, s frontier.Stats) []byte {
 }
 
 func decodeCounts(value []byte) (frontier.Stats, error) {
-	d := decoder{b: value}
+	d := decoder{Reader: fields.Reader{Rest: value}}
 	s := frontier.Stats{
 		Pending: d.int(), Done: d.int(), Refused: d.int(),
 		OverLimit: d.int(), OverVariants: d.int(), Duplicates: d.int(),
@@ -373,7 +326,7 @@ func decodeCounts(value []byte) (frontier.Stats, error) {
 }
 
 func decodeNumber(value []byte) (uint64, error) {
-	d := decoder{b: value}
-	n := d.uvarint()
+	d := decoder{Reader: fields.Reader{Rest: value}}
+	n := d.Uvarint()
 	return n, d.end()
 }

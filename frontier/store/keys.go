@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/fields"
 )
 
 // format is the version of everything on disk: keys, values, the canonical form of URLs, and their
@@ -133,9 +134,9 @@ func classOf(p frontier.QueueKey) byte {
 }
 
 func (d *decoder) queueKey() frontier.QueueKey {
-	class := d.byte()
+	class := d.Byte()
 	if class > classByDepth {
-		d.fail()
+		d.Fail()
 	}
 	p := frontier.QueueKey{
 		Tried: class == classTried, Kept: class == classKept, ByDepth: class == classByDepth,
@@ -143,41 +144,41 @@ func (d *decoder) queueKey() frontier.QueueKey {
 	if p.ByDepth {
 		p.Depth = int(d.ordered())
 	}
-	p.Priority = int8(0x7f ^ d.byte())
+	p.Priority = int8(0x7f ^ d.Byte())
 	if !p.ByDepth {
 		p.Depth = int(d.ordered())
 	}
-	p.Rank, p.Seq = int8(0x7f^d.byte()), d.ordered()
+	p.Rank, p.Seq = int8(0x7f^d.Byte()), d.ordered()
 	return p
 }
 
 func (d *decoder) ordered() uint64 {
-	size := int(d.byte())
-	if size > 8 || size > len(d.b) || size > 0 && d.b[0] == 0 {
-		d.fail()
+	size := int(d.Byte())
+	if size > 8 || size > len(d.Rest) || size > 0 && d.Rest[0] == 0 {
+		d.Fail()
 		return 0
 	}
 	var n uint64
-	for _, c := range d.b[:size] {
+	for _, c := range d.Rest[:size] {
 		n = n<<8 | uint64(c)
 	}
-	d.b = d.b[size:]
+	d.Rest = d.Rest[size:]
 	return n
 }
 
 // decodeSeen decodes the queue key of a URL, and why it was dropped, which counts if it is neither
 // pending nor done.
 func decodeSeen(b []byte) (frontier.QueueKey, frontier.Drop, error) {
-	d := decoder{b: b}
+	d := decoder{Reader: fields.Reader{Rest: b}}
 	p, why := d.queueKey(), frontier.DropHost
-	if len(d.b) > 0 {
-		why = frontier.Drop(d.byte())
+	if len(d.Rest) > 0 {
+		why = frontier.Drop(d.Byte())
 	}
 	return p, why, d.end()
 }
 
 func decodeQueueKey(b []byte) (frontier.QueueKey, error) {
-	d := decoder{b: b}
+	d := decoder{Reader: fields.Reader{Rest: b}}
 	p := d.queueKey()
 	return p, d.end()
 }
@@ -192,7 +193,7 @@ func decodePending(key, value []byte) (frontier.URL, error) {
 	if err != nil {
 		return frontier.URL{}, err
 	}
-	d := decoder{b: value}
+	d := decoder{Reader: fields.Reader{Rest: value}}
 	u := d.pending(string(origin), p)
 	u.Known = d.known()
 	return u, d.end()

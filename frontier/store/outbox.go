@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
+
+	"github.com/weftcrawl/weft/internal/fields"
 )
 
 // Message is an entry of the outbox. Kind and Data are the caller's.
@@ -108,11 +110,11 @@ func decodeMessage(key, value []byte) (m Message, ok bool, err error) {
 	if len(key) != 9 {
 		return m, false, errValue
 	}
-	d := decoder{b: value}
-	number := d.uvarint()
-	m.ID, m.Partition, m.Kind = binary.BigEndian.Uint64(key[1:]), int(number), d.byte()
-	m.Data = slices.Clone(d.b)
-	if d.bad || number > math.MaxInt32 {
+	d := decoder{Reader: fields.Reader{Rest: value}}
+	number := d.Uvarint()
+	m.ID, m.Partition, m.Kind = binary.BigEndian.Uint64(key[1:]), int(number), d.Byte()
+	m.Data = slices.Clone(d.Rest)
+	if d.Bad || number > math.MaxInt32 {
 		return m, false, errValue
 	}
 	return m, true, nil

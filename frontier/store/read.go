@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/fields"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -253,12 +254,12 @@ func (s *Store) Dormant(r frontier.Request) (origins []Origin, last string, err 
 
 // dormant reports from the state of an origin whether it has URLs pending, or to retry.
 func dormant(state []byte, tried bool) (wanted, bad bool) {
-	d := decoder{b: state}
+	d := decoder{Reader: fields.Reader{Rest: state}}
 	n := d.int()
 	if again := d.int(); tried {
 		n = again
 	}
-	return n > 0, d.bad
+	return n > 0, d.Bad
 }
 
 // byHTTP reports whether an origin may be looked up by name; others are always in memory.
@@ -311,7 +312,7 @@ func (s *Store) Variants() iter.Seq2[Variants, error] {
 // nearer yields the other ways to URLs for Restore.
 func (s *Store) nearer() iter.Seq2[frontier.URL, error] {
 	return each(s, []byte{keyNearer}, []byte{keyNearer + 1}, func(_, value []byte) (frontier.URL, bool, error) {
-		d := decoder{b: value}
+		d := decoder{Reader: fields.Reader{Rest: value}}
 		u := d.fullURL()
 		return u, true, d.end()
 	})

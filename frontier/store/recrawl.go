@@ -208,45 +208,34 @@ func appendKnown(b []byte, known *frontier.Snapshot) []byte {
 }
 
 func (d *decoder) known() *frontier.Snapshot {
-	if len(d.b) == 0 {
+	if len(d.Rest) == 0 {
 		return nil
 	}
 	known := &frontier.Snapshot{
-		Number: d.int(), Change: d.text(), At: d.time(), First: d.time(), Changed: d.time(),
-		Status: d.int(), Redirect: d.text(),
+		Number: d.int(), Change: d.Text(), At: d.time(), First: d.time(), Changed: d.time(),
+		Status: d.int(), Redirect: d.Text(),
 	}
-	copy(known.Content[:], d.bytes(len(known.Content)))
-	if text := d.bytes(8); text != nil {
+	copy(known.Content[:], d.Bytes(len(known.Content)))
+	if text := d.Bytes(8); text != nil {
 		known.Text = binary.BigEndian.Uint64(text)
 	}
-	known.Bytes, known.Link, known.RobotsTag = d.varint(), d.hash(), d.hash()
-	known.ETag, known.Modified, known.Type = d.text(), d.text(), d.text()
-	if len(d.b) > 0 { // jobs that predate titles end here
-		known.Title = d.text()
+	known.Bytes, known.Link, known.RobotsTag = d.Varint(), d.hash(), d.hash()
+	known.ETag, known.Modified, known.Type = d.Text(), d.Text(), d.Text()
+	if len(d.Rest) > 0 { // jobs that predate titles end here
+		known.Title = d.Text()
 	}
-	if len(d.b) > 0 { // there is an archive
-		known.Capture.At = time.UnixMicro(d.varint()).UTC()
-		copy(known.Capture.Payload[:], d.bytes(len(known.Capture.Payload)))
+	if len(d.Rest) > 0 { // there is an archive
+		known.Capture.At = time.UnixMicro(d.Varint()).UTC()
+		copy(known.Capture.Payload[:], d.Bytes(len(known.Capture.Payload)))
 	}
 	return known
 }
 
 // hash reads a 32-bit hash.
 func (d *decoder) hash() uint32 {
-	v := d.uvarint()
+	v := d.Uvarint()
 	if v > math.MaxUint32 {
-		d.fail()
+		d.Fail()
 	}
 	return uint32(v)
-}
-
-// bytes returns the next n bytes, valid until the value changes; nil if there are fewer.
-func (d *decoder) bytes(n int) []byte {
-	if n > len(d.b) {
-		d.fail()
-		return nil
-	}
-	b := d.b[:n]
-	d.b = d.b[n:]
-	return b
 }

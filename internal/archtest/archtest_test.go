@@ -80,10 +80,10 @@ var imports = map[string][]string{
 	"frontier/variants": {"weburl"},
 	"internal/heap":     {},
 
-	"cluster/changelog": {"frontier", "robots", "weburl"},
+	"cluster/changelog": {"frontier", "internal/fields", "robots", "weburl"},
 
 	// Its durable half: the only one that sees Pebble.
-	"frontier/store":           {"frontier", "weburl", "robots", "github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble/v2/bloom", "github.com/cockroachdb/pebble/v2/vfs", "github.com/RaduBerinde/btreemap"},
+	"frontier/store":           {"frontier", "internal/fields", "weburl", "robots", "github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble/v2/bloom", "github.com/cockroachdb/pebble/v2/vfs", "github.com/RaduBerinde/btreemap"},
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: a crawl. Where it goes, what it writes, its folder; fetch loops, then the
@@ -190,6 +190,7 @@ var imports = map[string][]string{
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/config":         {"github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/unstable"},
 	"internal/css":            {"internal/near", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
+	"internal/fields":         {},
 	"internal/near":           {},
 	"internal/process":        {},
 	"internal/sniff":          {"internal/markup"},
