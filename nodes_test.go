@@ -69,6 +69,7 @@ type member struct {
 	published uint64 // last message of its outbox
 	acks      []ack
 	sum       weft.Summary
+	mute      bool // it publishes nothing for a while
 }
 
 // ack is a message of links that may be acknowledged when the outbox is published up to a message.
@@ -136,7 +137,12 @@ func (c *nodes) add(i int, o weft.Options) {
 		tuned = *o.Tuning
 	}
 	tuned.Files, tuned.Ours = m.files, m.ours
-	tuned.Node, tuned.Partition = &engine.NodeConfig{Posted: m.posted}, nodePartition
+	tuned.Partition = nodePartition
+	node := engine.NodeConfig{Posted: m.posted}
+	if tuned.Node != nil {
+		node.MaxOutbox = tuned.Node.MaxOutbox
+	}
+	tuned.Node = &node
 	tuned.OnCrawl = func(crawl *engine.Crawl) { m.crawl = crawl }
 	o.Tuning = &tuned
 	var err error
@@ -266,7 +272,7 @@ func (m *member) posted(uint64) { m.loop.CallLater(20*time.Millisecond, m.publis
 
 // publish publishes the messages of a node in order; mostly all, sometimes some of them.
 func (m *member) publish() {
-	if m.dead {
+	if m.dead || m.mute {
 		return
 	}
 	all, err := m.crawl.Outbox(m.published, 1<<30)
@@ -715,6 +721,52 @@ func TestNodeKilled(t *testing.T) {
 	}
 	if again == 0 {
 		t.Error("nothing was finished and not in the log")
+	}
+}
+
+// TestOutboxFull: while nobody takes the messages of a node, it stops fetching, says why, and goes on when
+// they are delivered.
+func TestOutboxFull(t *testing.T) {
+	t.Parallel()
+	const most = 4 << 10
+	o := nodeOptions
+	o.Delay = 100 * time.Millisecond
+	_, want, _ := crawlWeb(t, nodeWeb(1), o)
+	o.Tuning = &tuning.Options{Node: &engine.NodeConfig{MaxOutbox: most}}
+	c, _ := runNodes(t, nodeWeb(1), 2, o, func(task *aio.Task, c *nodes) error {
+		m := c.all[0]
+		if err := c.until(task, m, 10); err != nil {
+			return err
+		}
+		m.mute = true
+		if err := task.Sleep(time.Minute); err != nil {
+			return err
+		}
+		var s weft.Stats
+		var waiting []store.Message
+		if err := off(task, func(context.Context) (err error) {
+			s = m.crawl.Stats()
+			waiting, err = m.crawl.Outbox(m.published, 1<<30)
+			return err
+		}); err != nil {
+			return err
+		}
+		bytes := 0
+		for _, msg := range waiting {
+			bytes += len(msg.Data)
+		}
+		if !slices.Equal(s.Paused, []string{engine.PausedOutbox}) || s.InFlight > 0 || s.Pending == 0 {
+			t.Errorf("paused by %q, %d in flight, %d pending", s.Paused, s.InFlight, s.Pending)
+		}
+		if bytes <= most || bytes > 4*most {
+			t.Errorf("%d bytes wait, expected little more than %d", bytes, most)
+		}
+		m.mute = false
+		m.publish()
+		return nil
+	})
+	if twice := c.compareNodes(t, want); len(twice) > 0 {
+		t.Errorf("two nodes have fetched %q", twice)
 	}
 }
 

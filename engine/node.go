@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -19,7 +20,14 @@ type NodeConfig struct {
 	// Posted is called with the last message of the outbox when there are new ones, on the coordinator's
 	// loop; it does not block.
 	Posted func(last uint64)
+
+	// MaxOutbox is how many bytes of messages may wait in the outbox: while there are more, no fetch
+	// starts, until half of them are delivered. 0: 32 MiB.
+	MaxOutbox int64
 }
+
+// defaultOutbox is what a node posts in about half a minute, at 1,000 pages a second.
+const defaultOutbox = 32 << 20
 
 // node is what a coordinator knows as one of several.
 //
@@ -124,6 +132,7 @@ func (d *Coordinator) tellCommitted(after []func(uint64, error), err error) {
 	if d.node.cfg == nil {
 		return
 	}
+	d.limitOutbox()
 	last := d.cfg.Job.Store.Posted()
 	for _, fn := range after {
 		fn(last, err)
@@ -131,6 +140,18 @@ func (d *Coordinator) tellCommitted(after []func(uint64, error), err error) {
 	if last > d.node.posted && d.node.cfg.Posted != nil {
 		d.node.posted = last
 		d.node.cfg.Posted(last)
+	}
+}
+
+// limitOutbox pauses the crawl while too much waits in the outbox: what others do not take in, or the streams
+// have no room for, stays on this disk, and is lost with it.
+func (d *Coordinator) limitOutbox() {
+	most := cmp.Or(d.node.cfg.MaxOutbox, defaultOutbox)
+	switch _, bytes := d.cfg.Job.Store.Waiting(); {
+	case bytes > most:
+		d.Pause(PausedOutbox, true)
+	case bytes <= most/2:
+		d.Pause(PausedOutbox, false)
 	}
 }
 

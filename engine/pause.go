@@ -16,6 +16,7 @@ const (
 	PausedDescriptors = "no file descriptor is left"
 	PausedFree        = "free disk space is below the minimum"
 	PausedByHand      = "by hand"
+	PausedOutbox      = "messages wait to be delivered to other nodes"
 	pausedMemory      = "waiting for memory"
 )
 
