@@ -36,7 +36,7 @@ func Parse(body []byte) (*html.Node, error) {
 	if len(body) > MaxBody {
 		body, cut = body[:MaxBody], ErrTooLong
 	}
-	if bytes.Count(body, []byte("<")) <= MaxTags && !copiesTooMuch(body) {
+	if (len(body) <= MaxTags || bytes.Count(body, []byte("<")) <= MaxTags) && !copiesTooMuch(body) {
 		root, err := html.ParseWithOptions(bytes.NewReader(body), html.ParseOptionEnableScripting(false))
 		if err == nil {
 			return root, cut
@@ -66,7 +66,9 @@ func copiesTooMuch(body []byte) bool {
 			if end := bytes.IndexByte(tag, '>'); end >= 0 {
 				tag = tag[:end]
 			}
-			kinds[string(tag)] = true
+			if !kinds[string(tag)] {
+				kinds[string(tag)] = true
+			}
 		}
 	}
 	return true
@@ -75,13 +77,14 @@ func copiesTooMuch(body []byte) bool {
 // formatting reports whether a tag begins a formatting element. A link is none of them here: it
 // closes the one before.
 func formatting(tag []byte) bool {
+	var name [len("strike") + 1]byte
 	n := 0
-	for n < len(tag) && n < 7 && 'a' <= tag[n]|0x20 && tag[n]|0x20 <= 'z' {
+	for n < len(tag) && n < len(name) && 'a' <= tag[n]|0x20 && tag[n]|0x20 <= 'z' {
+		name[n] = tag[n] | 0x20
 		n++
 	}
-	switch atom.Lookup(bytes.ToLower(tag[:n])) {
-	case atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small,
-		atom.Strike, atom.Strong, atom.Tt, atom.U:
+	switch string(name[:n]) {
+	case "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u":
 		return true
 	}
 	return false

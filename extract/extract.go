@@ -96,7 +96,7 @@ const mostTags = 400_000
 // Parse is content.Parse for a page of many tags: of more than 400,000 the beginning is read.
 func Parse(body []byte) (*html.Node, error) {
 	var cut error
-	if bytes.Count(body, []byte("<")) > mostTags {
+	if len(body) > mostTags && bytes.Count(body, []byte("<")) > mostTags {
 		at := 0
 		for range mostTags {
 			at += bytes.IndexByte(body[at:], '<') + 1
@@ -151,6 +151,7 @@ type page struct {
 	allowed  int                   // work at the beginning
 	room     int                   // bytes, for the values of the item
 	ids      map[string]*html.Node // nil: not known yet
+	order    map[*html.Node]int    // where in the page nodes stand; nil: not known yet
 	notes    []string
 	found    func(Match)
 	around   []string // names of the fields around the one that is looked for

@@ -11,8 +11,9 @@ import (
 
 // selector finds parts of a page: by CSS, or by XPath.
 type selector struct {
-	css   *css.Selector
-	xpath *xpathExpr
+	css      *css.Selector
+	xpath    *xpathExpr
+	absolute bool // from the root of the page, wherever it is looked for
 }
 
 // hit is what a selector has found: an element, or a text that stands in it.
@@ -32,6 +33,10 @@ func parseSelector(text string) (*selector, error) {
 	}
 	if isXPath(text) {
 		x, err := parseXPath(text)
+		path := strings.Trim(text, whiteSpace)
+		if plain := asCSS(path); err == nil && plain != nil {
+			return &selector{css: plain, absolute: path[0] == '/'}, nil
+		}
 		return &selector{xpath: x}, err
 	}
 	s, err := css.Parse(text)
@@ -43,6 +48,9 @@ func (s *selector) each(p *page, from *html.Node, yield func(hit) bool) {
 	if s.xpath != nil {
 		s.xpath.each(p, from, yield)
 		return
+	}
+	if s.absolute {
+		from = p.root
 	}
 	if from != p.root {
 		p.work.Scope = from

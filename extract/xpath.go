@@ -1,14 +1,14 @@
 package extract
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/antchfx/xpath"
 	"github.com/weftcrawl/weft/internal/css"
@@ -25,49 +25,17 @@ type xpathExpr struct {
 // mostXPath bounds an expression, in bytes.
 const mostXPath = 4 << 10
 
-// called finds literals, so that what is in them is none, and calls.
-var called = regexp.MustCompile(`"[^"]*"|'[^']*'|([\w.-]+)\s*\(`)
-
-// checkCalls refuses calls that the library takes: those of functions of XPath 2.0 that have no bound,
-// as it keeps each pattern, and a result may be the product of two texts of the page; and steps of
-// a path that are none, which would select nothing.
-func checkCalls(text string) error {
-	for _, m := range called.FindAllStringSubmatchIndex(text, -1) {
-		if m[2] < 0 {
-			continue
-		}
-		name, before := text[m[2]:m[3]], strings.TrimRight(text[:m[2]], whiteSpace)
-		wrong := ""
-		switch name {
-		case "text", "node", "comment":
-		case "matches", "replace", "string-join":
-			wrong = "XPath 1.0, which does not have it"
-		default:
-			if strings.HasSuffix(before, "/") || strings.HasSuffix(before, "::") {
-				wrong = "text(), node() or comment() as a step: functions stand around a path, as in string(//h1)"
-			}
-		}
-		if wrong != "" {
-			return fmt.Errorf("column %d: %s(), expected %s", 1+utf8.RuneCountInString(text[:m[2]]), name, wrong)
-		}
-	}
-	return nil
-}
-
 // parseXPath reads an expression, and tries it: some mistakes show only then.
 func parseXPath(text string) (*xpathExpr, error) {
 	if len(text) > mostXPath {
 		return nil, fmt.Errorf("expected an expression of at most %d bytes", mostXPath)
 	}
-	if err := balanced(text); err != nil {
-		return nil, err
-	}
-	if err := checkCalls(text); err != nil {
+	if err := checkXPath(text); err != nil {
 		return nil, err
 	}
 	e, err := compileXPath(text)
 	if err != nil {
-		return nil, wrongXPath(text, err)
+		return nil, fmt.Errorf("%.64q, expected XPath 1.0: %.128s", text, strings.Join(strings.Fields(err.Error()), " "))
 	}
 	x := &xpathExpr{text: text}
 	x.pool.Put(e)
@@ -81,75 +49,14 @@ func parseXPath(text string) (*xpathExpr, error) {
 	return x, nil
 }
 
-// compileXPath is xpath.Compile without its panics, and of the whole text: package xpath leaves out
-// what follows an expression, but not in brackets.
+// compileXPath is xpath.Compile without its panics.
 func compileXPath(text string) (e *xpath.Expr, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, err = nil, fmt.Errorf("%v", r)
 		}
 	}()
-	if e, err = xpath.Compile(text); err == nil {
-		if _, err = xpath.Compile("(" + text + ")"); err != nil {
-			err = errors.New("something follows the expression")
-		}
-	}
-	return e, err
-}
-
-// balanced checks that quotation marks and brackets come in pairs: of some that do not, package
-// xpath leaves out the rest.
-func balanced(text string) error {
-	var open []int
-	wrong := func(at int, expected string) error {
-		return fmt.Errorf("column %d: %.32q, expected %s", 1+utf8.RuneCountInString(text[:at]), text[at:], expected)
-	}
-	closing := func(at int) string {
-		if text[at] == '(' {
-			return ")"
-		}
-		return "]"
-	}
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case '"', '\'':
-			end := strings.IndexByte(text[i+1:], c)
-			if end < 0 {
-				return wrong(i, string(c)+" behind it")
-			}
-			i += 1 + end
-		case '(', '[':
-			open = append(open, i)
-		case ')', ']':
-			last := len(open) - 1
-			if last < 0 {
-				return wrong(i, "no "+string(c)+" without its beginning")
-			}
-			if end := closing(open[last]); end != string(c) {
-				return wrong(i, end)
-			}
-			open = open[:last]
-		}
-	}
-	if len(open) > 0 {
-		at := open[len(open)-1]
-		return wrong(at, closing(at)+" behind it")
-	}
-	return nil
-}
-
-// wrongXPath says where an expression is wrong: behind the longest beginning that is one.
-func wrongXPath(text string, err error) error {
-	what := strings.TrimPrefix(err.Error(), "xpath: ")
-	for at := len(text); at > 0; at-- {
-		if !utf8.ValidString(text[:at]) || strings.TrimRight(text[:at], whiteSpace) != text[:at] {
-			continue
-		}
-		if _, err := compileXPath(text[:at]); err == nil && at < len(text) {
-			return fmt.Errorf("column %d: %.32q, expected XPath 1.0: %.128s", 1+utf8.RuneCountInString(text[:at]), text[at:], what)
-		}
-	}
-	return fmt.Errorf("column 1: %.32q, expected XPath 1.0: %.128s", text, what)
+	return xpath.Compile(text)
 }
 
 // errSpent is the panic of a navigator whose work is spent: the library knows no other way out.
@@ -173,8 +80,7 @@ func (x *xpathExpr) each(p *page, from *html.Node, yield func(hit) bool) {
 	at := &navigator{p: p, node: from, attr: -1}
 	switch v := e.Evaluate(at).(type) {
 	case *xpath.NodeIterator:
-		for v.MoveNext() {
-			n := v.Current().(*navigator)
+		for _, n := range p.inOrder(v) {
 			switch {
 			case n.attr >= 0:
 				if !yield(hit{n.node, n.Value(), true}) {
@@ -201,6 +107,30 @@ func (x *xpathExpr) each(p *page, from *html.Node, yield func(hit) bool) {
 	case bool:
 		yield(hit{text: strconv.FormatBool(v), isText: true})
 	}
+}
+
+// inOrder returns a set of nodes in the order of the page. Package xpath has some twice, and those of
+// an inner element behind those of the outer one.
+func (p *page) inOrder(set *xpath.NodeIterator) (all []navigator) {
+	seen := make(map[navigator]bool)
+	for set.MoveNext() {
+		if n := *set.Current().(*navigator); !seen[n] {
+			seen[n] = true
+			all = append(all, n)
+		}
+	}
+	if len(all) > 1 && p.order == nil {
+		p.order = make(map[*html.Node]int)
+		for n := p.root; n != nil && p.spend(1); n = css.Following(n, p.root, true) {
+			p.order[n] = len(p.order)
+		}
+	}
+	if p.spend(8 * len(all)) { // sorting compares about so often
+		slices.SortFunc(all, func(a, b navigator) int {
+			return cmp.Or(cmp.Compare(p.order[a.node], p.order[b.node]), cmp.Compare(a.attr, b.attr))
+		})
+	}
+	return all
 }
 
 // navigator is a place in a page, as the library walks over it. Each step costs work.
@@ -254,7 +184,13 @@ func (n *navigator) LocalName() string {
 	return ""
 }
 
-func (*navigator) Prefix() string { return "" }
+// Prefix is that of an attribute in SVG: xlink.
+func (n *navigator) Prefix() string {
+	if n.attr >= 0 {
+		return n.node.Attr[n.attr].Namespace
+	}
+	return ""
+}
 
 // Value returns the text of a node, and counts what the library may do with it.
 func (n *navigator) Value() string {

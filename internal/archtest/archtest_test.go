@@ -53,6 +53,7 @@ var imports = map[string][]string{
 		"content",
 		"internal/charset",
 		"internal/css",
+		"internal/near",
 		"record",
 		"results",
 		"weburl",
