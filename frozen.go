@@ -16,6 +16,16 @@ import (
 // frozen are the options that a job freezes, by the name of their fields: job.Frozen. What a plan
 // has as text is converted: expressions, and the rules of Canon.
 
+// Plan returns the frozen options of o: as given, and with the defaults filled in. Its error is an
+// *OptionError.
+func (o Options) Plan() (asked, plan job.Plan, err error) {
+	c, err := o.check()
+	if err != nil {
+		return asked, plan, err
+	}
+	return c.asked.plan(nil), c.plan(c.seeds), nil
+}
+
 // plan returns the frozen options of o, with its seeds.
 func (o *Options) plan(seeds []engine.Seed) job.Plan {
 	p := job.Plan{Version: Version, Begun: time.Now().UTC().Truncate(time.Second), List: o.SeedSeq != nil}

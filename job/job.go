@@ -144,7 +144,7 @@ func (j *Job) open(o *Options) error {
 		return &OptionError{"Update", o.Dir, errNoJob}
 	case o.Retry != nil && !begun:
 		return &OptionError{"RetryFailed", o.Dir, errNoRetry}
-	case (!begun || o.Fresh) && j.Plan.seedless():
+	case (!begun || o.Fresh) && j.Plan.Seedless():
 		return &OptionError{Option: "Seeds", Err: ErrNoSeed}
 	case o.Fresh && begun:
 		options.Fresh, options.Clear = true, outputs
@@ -171,7 +171,7 @@ func (j *Job) open(o *Options) error {
 		}
 	}
 	switch {
-	case j.Plan.seedless(): // it was killed while it started
+	case j.Plan.Seedless(): // it was killed while it started
 		return &OptionError{Option: "Seeds", Err: ErrNoSeed}
 	case j.Plan.List && !j.History.List.Listed && !o.List:
 		return &OptionError{Option: "SeedSeq", Err: errors.New("none, expected the list of the job again, which was not read to its end")}
@@ -317,15 +317,14 @@ func (j *Job) recall(o *Options) error {
 	}
 	if known { // or the job was killed while it started
 		now := j.Plan
-		if now.seedless() || o.Amend {
+		if now.Seedless() || o.Amend {
 			now = now.inherit(&o.Asked, &was)
 		}
-		j.Plan, err = was.resume(now, o.Amend)
+		j.Plan, err = was.agree(now, o.Amend)
 		var differs *PlanError
 		if errors.As(err, &differs) {
 			differs.Finished = j.History.Summary.Finished
-			first := differs.Differences[0]
-			return &OptionError{first.Option, first.Now, differs}
+			return err
 		}
 	}
 	for n, err := range noted(j.Store, noteNetwork, guard.ParseNetwork) {

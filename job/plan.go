@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -169,8 +170,8 @@ func inWords(list []string) string {
 	return strings.Join(list, " ")
 }
 
-// seedless reports whether there is nothing to start from.
-func (p *Plan) seedless() bool { return len(p.Seeds) == 0 && !p.List }
+// Seedless reports whether there is nothing to start from.
+func (p *Plan) Seedless() bool { return len(p.Seeds) == 0 && !p.List }
 
 // AllSeeds returns the seeds, with those added while the crawl ran.
 func (p *Plan) AllSeeds() []string { return slices.Concat(p.Seeds, p.Added) }
@@ -196,6 +197,27 @@ func (p Plan) inherit(asked *Plan, was *Plan) Plan {
 		}
 	}
 	return p
+}
+
+// Continue returns the plan with which a crawl of plan p goes on when the caller requests now; asked has
+// its options as given. Who gives no seeds takes those of p, and all options that are left unset. Its
+// error is an *OptionError with a *PlanError.
+func (p Plan) Continue(now Plan, asked *Plan) (Plan, error) {
+	if now.Seedless() {
+		now = now.inherit(asked, &p)
+	}
+	return p.agree(now, false)
+}
+
+// agree is resume, whose error it makes that of the first option that differs.
+func (p Plan) agree(now Plan, amend bool) (Plan, error) {
+	p, err := p.resume(now, amend)
+	var differs *PlanError
+	if errors.As(err, &differs) {
+		first := differs.Differences[0]
+		return p, &OptionError{first.Option, first.Now, differs}
+	}
+	return p, err
 }
 
 // resume returns the plan with which a job of plan p continues when the caller requests now: p
@@ -227,7 +249,7 @@ func (p Plan) resume(now Plan, amend bool) (Plan, error) {
 		p.Guessed = Union(p.Guessed, now.Guessed)
 		p.Posts = unionPosts(p.Posts, now.Posts)
 	} else {
-		if !now.seedless() && (!same(p.Seeds, now.Seeds) && !same(Union(p.Seeds, p.Added), now.Seeds) || p.List != now.List) {
+		if !now.Seedless() && (!same(p.Seeds, now.Seeds) && !same(Union(p.Seeds, p.Added), now.Seeds) || p.List != now.List) {
 			differ = append(differ, Difference{"Seeds", p.seedWords(), now.seedWords()})
 		}
 		if !same(p.Exclude, now.Exclude) && !same(exclude, now.Exclude) {

@@ -111,6 +111,15 @@ var imports = map[string][]string{
 	// Level 5: the product.
 	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "extract", "fetch", "frontier", "frontier/store", "httpclient", "inspect", "internal/tuning", "job", "links", "record", "refs", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
+	// A crawl on several machines: the only one that sees NATS.
+	"cluster": {
+		".",
+		"job",
+		"github.com/nats-io/nats.go",
+		"github.com/nats-io/nats.go/jetstream",
+		"github.com/nats-io/nuid",
+	},
+
 	// Uses of a finished job.
 	"export": {
 		".", "job", "record", "results", "internal/extsort", "internal/near", "internal/where",

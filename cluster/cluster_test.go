@@ -1,0 +1,33 @@
+package cluster_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// serve runs a server of NATS until the test ends.
+func serve(t *testing.T, o server.Options) *server.Server {
+	t.Helper()
+	o.Host, o.NoLog, o.NoSigs = "127.0.0.1", true, true
+	if o.Port == 0 {
+		o.Port = server.RANDOM_PORT
+	}
+	if o.JetStream && o.StoreDir == "" {
+		o.StoreDir = t.TempDir()
+	}
+	s, err := server.NewServer(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	return s
+}

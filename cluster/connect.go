@@ -1,0 +1,124 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Options say where a crawl's servers are. The zero value of each but Name is its default.
+type Options struct {
+	Servers   []string // such as nats://HOST:4222, each of one cluster; empty: that of this machine
+	Name      string   // of the crawl
+	Creds     string   // a file of NATS credentials
+	CA        string   // a file of certificates, PEM: who signs those of the servers
+	Cert, Key string   // files, PEM: the certificate that the servers ask for
+	Replicas  int      // copies of what the servers store; 0: three if they form a cluster, else one
+	OnWarning func(error)
+}
+
+// requestTimeout is how long a request to the servers may take.
+const requestTimeout = 5 * time.Second
+
+// Client is a connection to the servers of a crawl.
+type Client struct {
+	layout
+	servers  string // for messages
+	conn     *nats.Conn
+	js       jetstream.JetStream
+	replicas int
+	warn     func(error)
+}
+
+// Dial connects to the servers. Its error is one line.
+func Dial(ctx context.Context, o Options) (*Client, error) {
+	if err := checkName(o.Name); err != nil {
+		return nil, err
+	}
+	if (o.Cert == "") != (o.Key == "") {
+		return nil, errors.New("a certificate and its key: expected both or none")
+	}
+	c := &Client{layout: layout(o.Name), servers: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL), replicas: o.Replicas, warn: o.OnWarning}
+	if c.warn == nil {
+		c.warn = func(error) {}
+	}
+	var err error
+	if c.conn, err = nats.Connect(c.servers, c.options(&o)...); err != nil {
+		return nil, c.refused(err)
+	}
+	if err := c.checkJetStream(ctx); err != nil {
+		c.conn.Close()
+		return nil, c.refused(err)
+	}
+	return c, nil
+}
+
+// options are those of the connection. What cannot be sent at once fails: it is sent again by those
+// who know whether it still holds.
+func (c *Client) options(o *Options) []nats.Option {
+	all := []nats.Option{
+		nats.Name("weft " + o.Name), nats.Timeout(requestTimeout), nats.MaxReconnects(-1),
+		nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectBufSize(-1),
+		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(1), nats.IgnoreAuthErrorAbort(),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				c.warn(fmt.Errorf("the connection to the cluster is lost: %w", err))
+			}
+		}),
+		nats.ReconnectHandler(func(conn *nats.Conn) { c.warn(fmt.Errorf("connected to %s again", conn.ConnectedUrlRedacted())) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.warn(err) }),
+	}
+	if o.Creds != "" {
+		all = append(all, nats.UserCredentials(o.Creds))
+	}
+	if o.CA != "" {
+		all = append(all, nats.RootCAs(o.CA))
+	}
+	if o.Cert != "" {
+		all = append(all, nats.ClientCert(o.Cert, o.Key))
+	}
+	return all
+}
+
+// checkJetStream finds out whether the servers store anything, and how many copies.
+func (c *Client) checkJetStream(ctx context.Context) (err error) {
+	c.js, err = jetstream.New(c.conn, jetstream.WithDefaultTimeout(requestTimeout),
+		jetstream.WithPublishAsyncTimeout(requestTimeout), jetstream.WithPublishAsyncMaxPending(4096))
+	if err != nil {
+		return err
+	}
+	if _, err = c.js.AccountInfo(ctx); err != nil {
+		return err
+	}
+	if c.replicas == 0 {
+		c.replicas = 1
+		if c.conn.ConnectedClusterName() != "" {
+			c.replicas = 3
+		}
+	}
+	return nil
+}
+
+// Close ends the connection.
+func (c *Client) Close() { c.conn.Close() }
+
+// refused returns an error of the servers with what is to be done about it.
+func (c *Client) refused(err error) error {
+	switch {
+	case errors.Is(err, nats.ErrNoServers):
+		err = errors.New("no server answers there")
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		err = errors.New("the servers run without JetStream, expected with it (nats-server -js)")
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
+		err = errors.New("JetStream does not answer: fewer than half of the servers may be up")
+	default:
+		err = errors.New(strings.TrimPrefix(err.Error(), "nats: "))
+	}
+	return fmt.Errorf("cluster %s: %w", c.servers, err)
+}

@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/job"
+)
+
+// Plan is what the nodes of a crawl have in common, frozen when it begins.
+type Plan struct {
+	Layout     int      `json:"layout"` // the version of names and messages
+	ID         string   `json:"id"`     // of the crawl; another one with its name has another
+	Partitions int      `json:"partitions"`
+	Options    job.Plan `json:"options"`
+}
+
+// ErrNoCrawl is returned when the servers have no crawl of the name.
+var ErrNoCrawl = errors.New("there is no such crawl")
+
+// Plan returns the plan of the crawl, or ErrNoCrawl.
+func (c *Client) Plan(ctx context.Context) (Plan, error) {
+	bucket, err := c.js.KeyValue(ctx, c.bucket())
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return Plan{}, c.noCrawl()
+	}
+	if err != nil {
+		return Plan{}, c.refused(err)
+	}
+	return c.readPlan(ctx, bucket)
+}
+
+func (c *Client) noCrawl() error { return fmt.Errorf("crawl %s: %w", c.layout, ErrNoCrawl) }
+
+func (c *Client) readPlan(ctx context.Context, bucket jetstream.KeyValue) (p Plan, err error) {
+	e, err := bucket.Get(ctx, keyPlan)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return p, c.noCrawl()
+	}
+	if err != nil {
+		return p, c.refused(err)
+	}
+	if err := json.Unmarshal(e.Value(), &p); err != nil {
+		return p, fmt.Errorf("crawl %s: its plan: %w", c.layout, err)
+	}
+	if p.Layout != layoutVersion {
+		return p, fmt.Errorf("crawl %s: begun by weft %s with layout %d, expected layout %d", c.layout, p.Options.Version, p.Layout, layoutVersion)
+	}
+	if p.Partitions < 1 || p.Partitions > mostPartitions {
+		return p, fmt.Errorf("crawl %s: %d partitions, expected 1 to %d", c.layout, p.Partitions, mostPartitions)
+	}
+	return p, nil
+}
+
+// mostPartitions bounds what a plan may ask of a node's memory.
+const mostPartitions = 1 << 16
+
+// begin returns the plan of the crawl, which it begins with these options if there is none. Their
+// seeds may be left out by those that join.
+func (c *Client) begin(ctx context.Context, o weft.Options, partitions int) (p Plan, err error) {
+	asked, given, err := o.Plan()
+	if err != nil {
+		return p, err
+	}
+	p, err = c.Plan(ctx)
+	if errors.Is(err, ErrNoCrawl) {
+		if given.Seedless() {
+			return p, fmt.Errorf("%w, expected one, or a URL to begin it", err)
+		}
+		p, err = c.create(ctx, Plan{Layout: layoutVersion, ID: nuid.Next(), Partitions: partitions, Options: given})
+	}
+	if err != nil {
+		return p, err
+	}
+	theirs := p.Options
+	theirs.List = given.List // the others' list is theirs to read
+	p.Options, err = theirs.Continue(given, &asked)
+	return p, err
+}
+
+// create makes what a crawl has on the servers. The plan comes last: whoever finds it finds all.
+func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
+	bucket, err := c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: c.bucket(), Description: "a crawl of weft: plan, nodes, owners", Replicas: c.replicas,
+	})
+	if err != nil {
+		return p, c.refused(err)
+	}
+	for _, s := range []jetstream.StreamConfig{
+		{Name: c.linkStream(), Subjects: []string{c.subject() + ".links.*"}, Description: "links to partitions of a crawl of weft"},
+		{Name: c.logStream(), Subjects: []string{c.allLogs()}, Description: "changes of partitions of a crawl of weft"},
+	} {
+		s.Replicas, s.Storage, s.Discard, s.AllowDirect = c.replicas, jetstream.FileStorage, jetstream.DiscardNew, true
+		if _, err := c.js.CreateOrUpdateStream(ctx, s); err != nil {
+			return p, c.refused(err)
+		}
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return p, err
+	}
+	_, err = bucket.Create(ctx, keyPlan, text)
+	if errors.Is(err, jetstream.ErrKeyExists) { // another node was faster
+		return c.readPlan(ctx, bucket)
+	}
+	if err != nil {
+		return p, c.refused(err)
+	}
+	return p, nil
+}
