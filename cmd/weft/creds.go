@@ -84,19 +84,25 @@ func credential(s, form string) (c httpclient.Credential, text string, err error
 	if !isFile {
 		return c, text, nil
 	}
+	text, err = secretIn(path)
+	return c, text, err
+}
+
+// secretIn reads a file that holds a secret.
+func secretIn(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return c, "", fmt.Errorf("%.128q: %w, expected a file with the secret", path, reason(err))
+		return "", fmt.Errorf("%.128q: %w, expected a file with the secret", path, reason(err))
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
 	switch {
 	case err != nil:
-		return c, "", fmt.Errorf("%.128q: %w", path, reason(err))
+		return "", fmt.Errorf("%.128q: %w", path, reason(err))
 	case len(b) > maxSecret:
-		return c, "", fmt.Errorf("%.128q: expected at most %d bytes", path, maxSecret)
+		return "", fmt.Errorf("%.128q: expected at most %d bytes", path, maxSecret)
 	}
-	return c, strings.TrimRight(string(b), "\r\n"), nil
+	return strings.TrimRight(string(b), "\r\n"), nil
 }
 
 // proxyChoice is the value of --proxy; without a proxy it is none.

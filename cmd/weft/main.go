@@ -63,7 +63,7 @@ func rootCommand(out io.Writer) *cobra.Command {
 		crawlCommand(), checkCommand(), mirrorCommand(), demoCommand(),
 		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), exportCommand(), readCommand(), ctlCommand(),
 		fetchCommand(), linksCommand(), fieldsCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
-		warcCommand(), waczCommand(), replayCommand(), kindsCommand(), manCommand(), configCommand(&c), versionCommand(), labCommand(),
+		warcCommand(), waczCommand(), replayCommand(), clusterCommand(), kindsCommand(), manCommand(), configCommand(&c), versionCommand(), labCommand(),
 	)
 	c.define(root)
 	c.adopt(root)

@@ -104,6 +104,9 @@ var imports = map[string][]string{
 	"cluster/ending":      {"cluster/ownership"},
 	"cluster/clustertest": {"cluster/ownership"},
 
+	// The only one that sees the server of NATS.
+	"cluster/server": {"github.com/nats-io/nats-server/v2/server"},
+
 	// Level 4: looking at a crawl, and steering it.
 	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "refs", "robots", "scope", "scope/shapes", "seed", "weburl"},
 	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed"},
@@ -144,6 +147,7 @@ var imports = map[string][]string{
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
+		"cluster/server",
 		"read",
 		"results",
 		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "httpclient", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",

@@ -48,6 +48,9 @@ var doors = map[string]string{
 	"frontier/store/store.go":               "any goroutine may read and close",
 	"frontier/store/storetest/storetest.go": "Pebble's goroutines use the disk",
 
+	// A crawl on several machines: NATS has goroutines of its own.
+	"cluster/server": "any goroutine may use a server, and its own warn",
+
 	// Uses of a finished job.
 	"read/job.go": "pages are read on all cores",
 
@@ -57,6 +60,7 @@ var doors = map[string]string{
 	"internal/charset/multibyte.go": "a table made at its first use",
 
 	// The command: signals, the terminal, and output that hooks share.
+	"cmd/weft/cluster.go": "a signal ends the server",
 	"cmd/weft/console.go": "signals of the terminal",
 	"cmd/weft/errors.go":  "a table made at its first use",
 	"cmd/weft/export.go":  "a signal ends the export",

@@ -1,0 +1,136 @@
+//go:build unix
+
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// Server is a running server.
+type Server struct {
+	nats  *server.Server
+	log   *logger
+	lock  *os.File
+	close sync.Once
+}
+
+// startsWithin bounds how long a server reads its store before it takes connections.
+const startsWithin = time.Minute
+
+// Start starts a server. Its errors name what is wrong in one line: an option, a store that cannot
+// be written or that another server has, an address that is in use.
+func Start(o Options) (*Server, error) {
+	so, err := o.options()
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockStore(o.Store)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{lock: lock, log: &logger{warn: o.Warn, started: time.Now()}}
+	if err := s.start(so); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) start(so *server.Options) error {
+	// NATS looks at its store first, for minutes if that is large, and reports the address last.
+	err := isFree(so.Host, so.Port)
+	if err == nil && so.Cluster.Port != 0 {
+		err = isFree(so.Cluster.Host, so.Cluster.Port)
+	}
+	if err != nil {
+		return err
+	}
+	if s.nats, err = server.NewServer(so); err != nil {
+		return err
+	}
+	s.nats.SetLoggerV2(s.log, false, false, false)
+	s.nats.Start()
+	if ready := s.nats.ReadyForConnections(startsWithin); ready && s.log.fatal() == nil {
+		return nil
+	}
+	if err := s.log.fatal(); err != nil {
+		return err
+	}
+	return fmt.Errorf("the server in %.128q takes no connections after %v", so.StoreDir, startsWithin)
+}
+
+// isFree reports an address at which nobody can listen.
+func isFree(host string, port int) error {
+	at := net.JoinHostPort(host, strconv.Itoa(max(0, port)))
+	l, err := net.Listen("tcp", at)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%s: in use, expected a free address: a server may run there already", at)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("%s: expected an address of this machine", at)
+	case err != nil:
+		return err
+	}
+	return l.Close()
+}
+
+// bare is an error of the file system without its path.
+func bare(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// URL is where clients of this machine find the server, without its login.
+func (s *Server) URL() string {
+	at := s.nats.Addr().(*net.TCPAddr)
+	if at.IP.IsUnspecified() {
+		at = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: at.Port}
+	}
+	return (&url.URL{Scheme: "nats", Host: at.String()}).String()
+}
+
+// Local reports whether only this machine reaches the server.
+func (s *Server) Local() bool { return s.nats.Addr().(*net.TCPAddr).IP.IsLoopback() }
+
+// Peers is how many servers this one is connected to.
+func (s *Server) Peers() int { return len(s.nats.ActivePeers()) - 1 }
+
+// Ready waits until the server can be used: of several, most are there and have elected a leader.
+func (s *Server) Ready(ctx context.Context) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !s.nats.JetStreamIsCurrent() {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// Close ends the server, and returns when its store is complete.
+func (s *Server) Close() {
+	s.close.Do(func() {
+		if s.nats != nil {
+			s.nats.Shutdown()
+			s.nats.WaitForShutdown()
+		}
+		_ = s.lock.Close() // nothing was written
+	})
+}

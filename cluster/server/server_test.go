@@ -1,0 +1,249 @@
+package server_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/weftcrawl/weft/cluster/server"
+)
+
+// start starts a server that ends with the test.
+func start(t *testing.T, o server.Options) *server.Server {
+	t.Helper()
+	s, err := server.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// connect connects to a server, until the test ends.
+func connect(t *testing.T, url string, o ...nats.Option) jetstream.JetStream {
+	t.Helper()
+	nc, err := nats.Connect(url, o...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+// TestStore: what a server has acknowledged is there for the next one in its folder, and one at a
+// time has it.
+func TestStore(t *testing.T) {
+	o := server.Options{Store: filepath.Join(t.TempDir(), "new", "store"), Listen: "127.0.0.1:0", Name: "a"}
+	s := start(t, o)
+	js := connect(t, s.URL())
+	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"})
+	if err == nil {
+		_, err = kv.Create(t.Context(), "key", []byte("value"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Start(o); err == nil || !strings.Contains(err.Error(), "another server has it") {
+		t.Errorf("two servers of one store: %v", err)
+	}
+	s.Close()
+	s.Close()
+	s = start(t, o)
+	if kv, err = connect(t, s.URL()).KeyValue(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := kv.Get(t.Context(), "key"); err != nil || string(e.Value()) != "value" {
+		t.Errorf("after a restart: %v, %v", e, err)
+	}
+}
+
+// TestMistakes: each is reported in one line that says what was expected.
+func TestMistakes(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	three := []string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
+	for _, c := range []struct {
+		o    server.Options
+		want string
+	}{
+		{server.Options{}, "no store, expected a folder"},
+		{server.Options{Store: file}, "not a directory, expected a folder that can be written"},
+		{server.Options{Store: filepath.Join(file, "sub")}, "not a directory, expected a folder that can be written"},
+		{server.Options{Listen: taken.Addr().String()}, taken.Addr().String() + ": in use, expected a free address"},
+		{server.Options{Listen: "192.0.2.1:0"}, "192.0.2.1:0: expected an address of this machine"},
+		{server.Options{Listen: "nats://127.0.0.1"}, "address to listen at: expected HOST or HOST:PORT, such as 10.0.0.1 or 10.0.0.1:4222"},
+		{server.Options{Listen: "127.0.0.1:99999"}, "address to listen at: expected HOST or HOST:PORT"},
+		{server.Options{Name: "a b"}, `name "a b": expected one without spaces`},
+		{server.Options{Login: "ada:"}, "login: expected USER:PASSWORD or a token"},
+		{server.Options{Cert: file}, "expected both a certificate and its key"},
+		{server.Options{Cert: file, Key: file}, "file"},
+		{server.Options{CA: file}, "expected both a certificate and its key"},
+		{server.Options{Peers: []string{"a", "a:6222", "b"}}, `peer "a:6222": named twice`},
+		{server.Options{Peers: []string{"a", "http://b", "c"}}, `peer "http://b": expected HOST or HOST:PORT, such as 10.0.0.1 or 10.0.0.1:6222`},
+		{server.Options{Peers: three}, "peers 127.0.0.1:1,127.0.0.1:2,127.0.0.1:3: expected all servers, this one too: 127.0.0.1:6222"},
+		{server.Options{Peers: three[:2], ListenPeers: three[0]}, "expected three or more"},
+		{server.Options{Peers: append(three, taken.Addr().String()), ListenPeers: taken.Addr().String()}, taken.Addr().String() + ": in use"},
+	} {
+		if c.o.Store == "" && c.want != "no store, expected a folder" {
+			c.o.Store = filepath.Join(dir, "store")
+		}
+		if c.o.Listen == "" {
+			c.o.Listen = "127.0.0.1:0"
+		}
+		s, err := server.Start(c.o)
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v: %v, expected %s", c.o, err, c.want)
+		}
+	}
+}
+
+// TestLogin: only who has the login, and speaks TLS by the authority, gets in.
+func TestLogin(t *testing.T) {
+	files := certificates(t)
+	o := server.Options{Store: t.TempDir(), Listen: "127.0.0.1:0", Login: "ada:lovelace", Cert: files.cert, Key: files.key, CA: files.ca}
+	s := start(t, o)
+	ca, cert, login := nats.RootCAs(files.ca), nats.ClientCert(files.cert, files.key), nats.UserInfo("ada", "lovelace")
+	connect(t, s.URL(), ca, cert, login)
+	for name, with := range map[string][]nats.Option{
+		"no certificate": {ca, login}, "no login": {ca, cert}, "another password": {ca, cert, nats.UserInfo("ada", "byron")}, "another authority": {cert, login},
+	} {
+		if nc, err := nats.Connect(s.URL(), with...); err == nil {
+			nc.Close()
+			t.Errorf("%s: got in", name)
+		}
+	}
+	token := start(t, server.Options{Store: t.TempDir(), Listen: "127.0.0.1:0", Login: "secret"})
+	connect(t, token.URL(), nats.Token("secret"))
+	if nc, err := nats.Connect(token.URL()); !errors.Is(err, nats.ErrAuthorization) {
+		nc.Close()
+		t.Errorf("without the token: %v", err)
+	}
+}
+
+// TestThree: of three servers, which speak TLS and ask for a login, any may go.
+func TestThree(t *testing.T) {
+	files := certificates(t)
+	var all []*server.Server
+	var peers []string
+	for range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		peers = append(peers, l.Addr().String())
+		l.Close()
+	}
+	var mu sync.Mutex
+	for i, at := range peers {
+		all = append(all, start(t, server.Options{
+			Store: t.TempDir(), Listen: "127.0.0.1:0", Name: fmt.Sprint(i), Peers: peers, ListenPeers: at,
+			Login: "secret", Cert: files.cert, Key: files.key, CA: files.ca,
+			Warn: func(text string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if strings.Contains(text, "\n") {
+					t.Errorf("a warning of two lines: %q", text)
+				}
+			},
+		}))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for _, s := range all {
+		if err := s.Ready(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := all[0].Peers(); n != 2 {
+		t.Errorf("%d peers, expected 2", n)
+	}
+	js := connect(t, all[0].URL()+","+all[1].URL()+","+all[2].URL(), nats.RootCAs(files.ca), nats.ClientCert(files.cert, files.key), nats.Token("secret"))
+	kv, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "b", Replicas: 3})
+	if err == nil {
+		_, err = kv.Create(ctx, "key", []byte("value"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all[0].Close()
+	for {
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		_, err = kv.Put(short, "key", []byte("later"))
+		cancel()
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal("two of three take nothing:", err)
+		}
+	}
+}
+
+type pems struct{ ca, cert, key string }
+
+// certificates writes a certificate of 127.0.0.1, which is its own authority.
+func certificates(t *testing.T) pems {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	p := pems{ca: filepath.Join(dir, "ca.pem"), cert: filepath.Join(dir, "cert.pem"), key: filepath.Join(dir, "key.pem")}
+	for path, block := range map[string]*pem.Block{
+		p.ca: {Type: "CERTIFICATE", Bytes: der}, p.cert: {Type: "CERTIFICATE", Bytes: der}, p.key: {Type: "PRIVATE KEY", Bytes: secret},
+	} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tls.LoadX509KeyPair(p.cert, p.key); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bufio"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestClusterServe: the command prints where it serves, and ends when it is interrupted; what is wrong
+// is one line.
+func TestClusterServe(t *testing.T) {
+	cmd, stderr := weftCommand(t, "cluster", "serve", "--listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	at, _ := bufio.NewReader(out).ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(at), "nats://127.0.0.1:")
+	if !ok {
+		t.Errorf("printed %q", at)
+	}
+	for args, want := range map[string]string{
+		"--listen 127.0.0.1:" + address: "weft: cluster serve: 127.0.0.1:" + address + ": in use, expected a free address",
+		"--peers a,,b":                  `weft: --peers "a,,b": expected a list such as 10.0.0.1,10.0.0.2,10.0.0.3`,
+		"--peers a,b,c":                 "weft: cluster serve: peers a,b,c: expected all servers, this one too: 127.0.0.1:6222",
+		"--login @none":                 `weft: --login: "none": no such file or directory, expected a file with the secret`,
+		"--max-disk all":                `weft: --max-disk "all": expected a size above 0`,
+		"--cert a --key b":              `weft: cluster serve: certificate "a" and key "b": open a: no such file or directory`,
+		"x":                             `weft: weft cluster serve: argument "x", expected none`,
+	} {
+		e := weftRun(t, append([]string{"cluster", "serve"}, strings.Fields(args)...)...)
+		if e.code == exitDone || !strings.HasPrefix(e.stderr, want) || strings.Count(e.stderr, "\n") != 1 {
+			t.Errorf("%s: %+v", args, e)
+		}
+	}
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+		t.Errorf("%v, %s", err, stderr)
+	}
+}
