@@ -68,6 +68,7 @@ func Extract(p Page, o Options) Content {
 		s.all()
 	} else {
 		s.keep = page.Choose(page.Scores(blocks.Shipped))
+		s.unite()
 		if o.Solid {
 			s.fill()
 		}

@@ -106,6 +106,25 @@ func (c *converter) skipContainer(target *html.Node) {
 			}
 		}
 		c.skip[n] = true
+		c.skipTitle(n)
+	}
+}
+
+// skipTitle leaves out the heading and the rule above a list of footnotes, unless something else
+// stands under the heading.
+func (c *converter) skipTitle(list *html.Node) {
+	for n, i := list, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
+		title, next := previousElement(n), nextElement(n)
+		for ; title != nil && title.DataAtom == atom.Hr; title = previousElement(title) {
+			c.skip[title] = true
+		}
+		switch {
+		case title != nil && isHeadingAtom(title.DataAtom) && (next == nil || isHeadingAtom(next.DataAtom) && next.Data <= title.Data):
+			c.skip[title] = true
+			return
+		case title != nil || next != nil:
+			return
+		}
 	}
 }
 

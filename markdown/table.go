@@ -87,8 +87,31 @@ func layoutOf(table *html.Node) (t layout) {
 			return t
 		}
 	}
-	t.arranges = heads == 0 && (widest <= 1 || len(t.rows) <= 1) || table.Parent != nil && isAdmonition(table.Parent)
+	t.arranges = heads == 0 && (widest <= 1 || len(t.rows) == 1 && !isData(t.rows[0])) || table.Parent != nil && isAdmonition(table.Parent)
 	return t
+}
+
+// isData reports whether a row without others holds data: each cell a line of words, in one of them
+// outside of links. Rows of menus and of columns do not.
+func isData(row *html.Node) bool {
+	words := false
+	for cell := row.FirstChild; cell != nil; cell = cell.NextSibling {
+		if !isCell(cell) {
+			continue
+		}
+		if hasBlock(cell) || strings.TrimSpace(textOf(cell, 1000)) == "" {
+			return false
+		}
+		linked := false
+		for d := range cell.Descendants() {
+			if d.DataAtom == atom.Img || d.DataAtom == atom.Br {
+				return false
+			}
+			linked = linked || d.DataAtom == atom.A
+		}
+		words = words || !linked
+	}
+	return words
 }
 
 func isCell(n *html.Node) bool { return n.DataAtom == atom.Td || n.DataAtom == atom.Th }
