@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/results"
@@ -17,7 +19,11 @@ import (
 const (
 	mostSections = 20 // folders of the site; the pages of others are optional
 	mostLinks    = 50 // of a section: the pages nearest to the start
+	mostLetters  = 4  // pages of one title for letters of the alphabet: more are an index, which lists nothing new
 )
+
+// isLetter holds for the URL of what begins with a letter: genindex-A.html, names/b/, ?letter=C.
+var isLetter = regexp.MustCompile(`[-_=/]([A-Za-z_]|all|[Ss]ymbols)(\.[a-z]+)?/?$`).MatchString
 
 // LLMsTxt writes an overview of a site for language models, as https://llmstxt.org describes it: its
 // title, what it says of itself, and links to its pages with their descriptions, a section for each
@@ -66,9 +72,10 @@ type overview struct {
 
 // folderOf is a folder of the site.
 type folderOf struct {
-	name  string
-	count int
-	pages []listed
+	name    string
+	count   int
+	pages   []listed
+	letters map[string]int // pages for letters, by title
 }
 
 // overviewOf chooses the pages of an overview by their records.
@@ -115,12 +122,13 @@ func overviewOf(ctx context.Context, dir string, o *Options) (*overview, error) 
 			f.pages = nil
 		}
 	}
-	s.all = slices.DeleteFunc(s.all, func(f *folderOf) bool { return len(f.pages) == 0 })
 	slices.SortFunc(s.all, func(a, b *folderOf) int { return cmp.Compare(a.name, b.name) })
-	if len(other.pages) > 0 {
-		other.name = "Optional"
-		s.all = append(s.all, &other)
+	other.name = "Optional"
+	s.all = append(s.all, &other)
+	for _, f := range s.all {
+		f.trim()
 	}
+	s.all = slices.DeleteFunc(s.all, func(f *folderOf) bool { return len(f.pages) == 0 })
 	return &s, nil
 }
 
@@ -150,6 +158,12 @@ func (f *folderOf) add(r *record.Record) {
 
 // insert keeps the pages nearest to the start.
 func (f *folderOf) insert(l listed) {
+	if f.letters == nil {
+		f.letters = make(map[string]int)
+	}
+	if isLetter(l.url) && (f.letters[l.title] > 0 || len(f.letters) < mostLinks) {
+		f.letters[l.title]++
+	}
 	f.pages = append(f.pages, l)
 	if len(f.pages) >= 2*mostLinks {
 		f.trim()
@@ -157,6 +171,7 @@ func (f *folderOf) insert(l listed) {
 }
 
 func (f *folderOf) trim() {
+	f.pages = slices.DeleteFunc(f.pages, func(l listed) bool { return isLetter(l.url) && f.letters[l.title] > mostLetters })
 	slices.SortFunc(f.pages, func(a, b listed) int { return cmp.Or(a.depth-b.depth, cmp.Compare(a.url, b.url)) })
 	f.pages = f.pages[:min(len(f.pages), mostLinks)]
 }
@@ -169,10 +184,17 @@ func (s *overview) String(title, about string) string {
 		fmt.Fprintf(&b, "\n> %s\n", bare(about))
 	}
 	for _, f := range s.all {
-		f.trim()
 		fmt.Fprintf(&b, "\n## %s\n\n", bare(f.name))
+		titles := make(map[string]int)
 		for _, l := range f.pages {
-			fmt.Fprintf(&b, "- [%s](%s)", bare(cmp.Or(l.title, l.url)), destination(l.url))
+			titles[l.title]++
+		}
+		for _, l := range f.pages {
+			name := cmp.Or(l.title, l.url)
+			if titles[l.title] > 1 { // of one title, the path tells which
+				name = bare(l.title) + " (" + placeOf(l.url) + ")"
+			}
+			fmt.Fprintf(&b, "- [%s](%s)", bare(name), destination(l.url))
 			if l.about != "" && l.about != l.title {
 				b.WriteString(": " + bare(l.about))
 			}
@@ -180,6 +202,16 @@ func (s *overview) String(title, about string) string {
 		}
 	}
 	return b.String()
+}
+
+// placeOf is the path of a URL without the ending of its file.
+func placeOf(address string) string {
+	_, path, _ := strings.Cut(address, "://")
+	_, path, _ = strings.Cut(path, "/")
+	if decoded, err := url.PathUnescape(path); err == nil {
+		path = decoded
+	}
+	return strings.TrimSuffix(path, ".html")
 }
 
 // bare is text in a line of Markdown in which nothing is marked.
@@ -215,6 +247,12 @@ func (p *Page) summary() string {
 // navigation, and not about rights.
 func isSentence(paragraph string) bool {
 	if strings.HasPrefix(paragraph, "- ") || strings.HasPrefix(paragraph, "* ") || strings.Count(paragraph, " | ") > 2 {
+		return false
+	}
+	body := strings.TrimRight(paragraph, "\"')]”»")
+	last, _ := utf8.DecodeLastRuneInString(body)
+	ends := strings.ContainsRune(".!?…。！？", last) || strings.Contains(strings.ReplaceAll(body, "...", ""), ". ")
+	if !ends || strings.HasPrefix(paragraph, "//") || strings.Contains(paragraph, " { ") { // code
 		return false
 	}
 	small := strings.ToLower(paragraph)

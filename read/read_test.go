@@ -422,3 +422,35 @@ func TestEncodings(t *testing.T) {
 		}
 	}
 }
+
+// TestOverview: an index by letters is left out, and of pages with one title the path tells which.
+func TestOverview(t *testing.T) {
+	const host = "https://a.test/"
+	f := &folderOf{name: "Pages"}
+	for _, l := range []listed{
+		{url: host + "genindex.html", title: "Index"}, {url: host + "genindex-A.html", title: "Index"}, {url: host + "genindex-B.html", title: "Index"},
+		{url: host + "genindex-all.html", title: "Index"}, {url: host + "genindex-_.html", title: "Index"}, {url: host + "genindex-Symbols.html", title: "Index"},
+		{url: host + "plan-b.html", title: "Plan B"}, {url: host + "api/type.html", title: "Types"}, {url: host + "api/typeobj.html", title: "Types"},
+	} {
+		f.insert(l)
+	}
+	f.trim()
+	got := (&overview{all: []*folderOf{f}}).String("Site", "")
+	want := "# Site\n\n## Pages\n\n- [Types (api/type)](" + host + "api/type.html)\n- [Types (api/typeobj)](" + host + "api/typeobj.html)\n" +
+		"- [Index](" + host + "genindex.html)\n- [Plan B](" + host + "plan-b.html)\n"
+	if got != want {
+		t.Errorf("got\n%s\nexpected\n%s", got, want)
+	}
+	for text, is := range map[string]bool{
+		"The stack class provides a stack, pushing and popping.":           true,
+		"It reads a file. Then it is closed, and the next one":             true,
+		"// In header: <boost/lockfree/stack.hpp> and more of it.":         false,
+		"template<typename T, typename ... Options> class queue":           false,
+		"namespace std { void swap(int a, int b); } // Required for sort.": false,
+		"Creating Address and Network and Interface objects":               false,
+	} {
+		if isSentence(text) != is {
+			t.Errorf("%q: sentence is %v, expected %v", text, !is, is)
+		}
+	}
+}
