@@ -35,6 +35,7 @@ type Report struct {
 	Left    int      // names that were left alone
 	Unread  []error  // bodies that the job does not have: the first few
 	Lost    int      // bodies that the job does not have
+	Posts   int      // results of POST requests, which have no file: no link leads there
 	Missing []string // URLs that pages load and that have no file: the first few
 	Misses  int      // mentions of such URLs
 }
@@ -108,7 +109,10 @@ func (m *mirror) survey(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if r.Method == "POST" { // no link leads there
+		if r.Method == "POST" {
+			if r.IsFetched() {
+				m.report.Posts++
+			}
 			continue
 		}
 		if r.Depth == 0 && m.start == "" && r.Role == "" {

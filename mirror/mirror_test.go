@@ -21,8 +21,8 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// jobOf makes the job of a crawl that has found pages: a Content-Type and a body each, "→" and a URL, or
-// "gone". Their order is any.
+// jobOf makes the job of a crawl that has found pages: a Content-Type and a body each, "→" and a URL,
+// "gone" or "POST". Their order is any.
 func jobOf(t *testing.T, pages map[string][2]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,6 +41,8 @@ func jobOf(t *testing.T, pages map[string][2]string) string {
 			r.Status, r.Redirect, r.ContentType = 301, page[1], ""
 		case "gone":
 			r.Status = 404
+		case "POST":
+			r.Method = "POST"
 		default:
 			sum := sha256.Sum256([]byte(page[1]))
 			r.SHA256 = hex.EncodeToString(sum[:])
@@ -143,10 +145,10 @@ func TestUpdate(t *testing.T) {
 		"http://a.test/":     {html, `<a href=same></a><a href=lost></a><a href=moves></a>`},
 		"http://a.test/same": {html, "<p>same"}, "http://a.test/edit": {html, "<p>edit"}, "http://a.test/new": {html, "<p>old"},
 		"http://a.test/lost": {html, "<p>lost"}, "http://a.test/dir/lost": {html, "<p>lost"}, "http://a.test/mine": {html, "<p>lost"},
-		"http://a.test/moves": {html, "<p>moves"},
+		"http://a.test/moves": {html, "<p>moves"}, "http://a.test/form": {"POST", "<p>found"},
 	}
 	dir := t.TempDir()
-	if r := write(t, jobOf(t, pages), dir, mirror.Options{}); r.Written != 8 || r.Files != 8 || r.Start != "a.test/index.html" {
+	if r := write(t, jobOf(t, pages), dir, mirror.Options{}); r.Written != 8 || r.Files != 8 || r.Posts != 1 || r.Start != "a.test/index.html" {
 		t.Errorf("%+v", r)
 	}
 	before := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -267,7 +267,7 @@ func (f *mirrorFlags) failed(err error) error {
 func (c *console) mirrored(dir string, r *mirror.Report) {
 	if v, ok := c.voice.(jsonVoice); ok {
 		v.log.Info("mirror", "folder", dir, "start", r.Start, "files", r.Files, "bytes", r.Bytes, "written", r.Written,
-			"removed", r.Removed, "gone", r.Gone, "left_alone", r.Left, "not_loaded", r.Misses)
+			"removed", r.Removed, "gone", r.Gone, "left_alone", r.Left, "posts", r.Posts, "not_loaded", r.Misses)
 		return
 	}
 	var b strings.Builder
@@ -279,6 +279,9 @@ func (c *console) mirrored(dir string, r *mirror.Report) {
 	out.line("mirror", "%s", files)
 	if r.Gone > 0 {
 		out.line("gone", "%s of pages that are gone; --delete removes them", plural(r.Gone, "file"))
+	}
+	if r.Posts > 0 {
+		out.line("left out", "%s of POST requests: no link leads there", plural(r.Posts, "result"))
 	}
 	for _, name := range r.Foreign {
 		out.line("left alone", "%s: it is not as weft mirror wrote it", filepath.Join(dir, name))
