@@ -118,7 +118,7 @@ func New(o Options) (*Export, error) {
 	name := o.Table
 	if e.format.table != "" {
 		if name != "" && name != e.format.table {
-			return nil, &OptionError{"table", name, errors.New(o.Format + " has its own tables")}
+			return nil, &OptionError{"table", name, fmt.Errorf("expected no table, as %s has its own", o.Format)}
 		}
 		name = e.format.table
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"mime"
 	"mime/multipart"
 	"net/textproto"
 	"net/url"
@@ -91,6 +92,9 @@ func (p *Post) Read() (Seed, error) {
 	s.URL = s.URL.WithPost(p.Digest())
 	if len(p.Body) > MaxPost {
 		return s, fmt.Errorf("%.128q: a body of %d bytes, expected at most %d", p.URL, len(p.Body), MaxPost)
+	}
+	if kind, _, err := mime.ParseMediaType(p.ContentType()); err != nil || !strings.Contains(kind, "/") {
+		return s, fmt.Errorf("%.128q: type %.64q, expected a media type such as application/json", p.URL, p.Type)
 	}
 	if err := (httpclient.Header{{Name: "Content-Type", Value: p.ContentType()}}).Check(); err != nil {
 		return s, fmt.Errorf("%.128q: %w", p.URL, err)

@@ -54,7 +54,7 @@ func (f *crawlFlags) reachOptions() []option {
 		{name: "post-form", arg: "NAME=VALUE", Value: appended(&f.post.parts, postPart), advanced: true,
 			help: "send a form with files by POST; repeatable",
 			more: "NAME=VALUE is a field, NAME=@FILE a file. All make one request to each URL, of type multipart/form-data."},
-		{name: "post-type", arg: "TYPE", Value: to(&f.post.contentType, some("a type such as application/json")), advanced: true,
+		{name: "post-type", arg: "TYPE", Value: to(&f.post.contentType, postType), advanced: true,
 			help: "Content-Type of --post-data, such as application/json"},
 		{name: "scope", arg: "SCOPE", field: "Scope",
 			Value: to(&o.Scope, oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost,

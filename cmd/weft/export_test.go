@@ -178,7 +178,7 @@ func TestExportMistakes(t *testing.T) {
 		"job -o a.csv --where statu==1":               `3: weft: --where "statu==1": unknown field statu: did you mean status?`,
 		"job -o a.csv --where status":                 `3: weft: --where "status": expected bool, but got int64`,
 		"job -o a.csv --visit 0":                      `3: weft: --visit "0": expected the number of a visit`,
-		"job -o a.db --table links":                   `3: weft: --table "links": sqlite has its own tables`,
+		"job -o a.db --table links":                   `3: weft: --table "links": expected no table, as sqlite has its own`,
 		"job -o - --format sqlite":                    `3: weft: --output "-": no regular file, expected one for sqlite`,
 		"job -o job/pages.jsonl":                      `3: weft: --output "job/pages.jsonl": the job's own records`,
 		"none -o a.csv":                               `3: weft: "none": no job`,

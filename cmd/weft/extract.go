@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -232,6 +233,12 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 		return &exit{exitError, nil}
 	}
 	return nil
+}
+
+// keepsItems reports whether a crawl looks for items: its job has a file of them, empty or not.
+func keepsItems(job string, found int) bool {
+	_, err := os.Stat(filepath.Join(job, "items.jsonl"))
+	return found > 0 || job != "" && err == nil
 }
 
 // itemsInWords says how many items there are, and what they lack.

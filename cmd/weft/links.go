@@ -28,8 +28,8 @@ func linksCommand() *cobra.Command {
 		Short:   "List a page's links",
 		GroupID: sectionURL,
 		Long: `Read a page from a file, standard input (-) or the Web and print its links, one
-URL per line: those of the Link header fields, then those of the body, in
-order.`,
+URL per line, each once: those of the Link header fields, then those of the
+body, in order. With --json, each mention has a line.`,
 		Annotations: detailed(`
 A page is HTML, XHTML, SVG, CSS, a feed (RSS, Atom) or JSON-LD. Redirects are
 followed; robots.txt is not read.
@@ -129,6 +129,7 @@ const maxPage = 16 << 20
 func (p source) printLinks(x *links.Extractor, asJSON bool) (found links.Page, err error) {
 	text, encoding := charset.UTF8(p.contentType, p.body)
 	out := newPrinter()
+	printed := make(map[string]bool)
 	print := func(l links.Link) bool {
 		if asJSON {
 			err = out.json.Encode(struct {
@@ -144,8 +145,9 @@ func (p source) printLinks(x *links.Extractor, asJSON bool) (found links.Page, e
 				Line     int    `json:"line,omitempty"`
 				Column   int    `json:"column,omitempty"`
 			}{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Text, l.Kind.String(), l.URL.Fragment(), l.Line, l.Column})
-		} else {
-			_, err = fmt.Fprintln(out, l.URL)
+		} else if u := l.URL.String(); !printed[u] {
+			printed[u] = true
+			_, err = fmt.Fprintln(out, u)
 		}
 		return err == nil
 	}

@@ -72,6 +72,10 @@ func TestLinksOfAPage(t *testing.T) {
 	if e.code != exitDone || e.stdout != "http://h.test/?%93%FA\n" {
 		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
 	}
+	e = weftFed(t, "<a href=/a>1</a><a href=/b>2</a><a href=/a>3</a>", "", "links", "--base", "http://h.test/", "-")
+	if e.stdout != "http://h.test/a\nhttp://h.test/b\n" {
+		t.Errorf("%q, expected each link once", e.stdout)
+	}
 	e = weftFed(t, "<base href=foo:/"+strings.Repeat("a", 64000)+"/>"+strings.Repeat("<a href=x>", 2000), "", "links", "-")
 	if e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, "some are not listed") {
 		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"mime"
 	"net/netip"
 	"os"
 	"regexp"
@@ -45,6 +46,14 @@ func some(what string) func(string) (string, error) {
 		}
 		return s, nil
 	}
+}
+
+// postType reads a media type, such as application/json; charset=utf-8.
+func postType(s string) (string, error) {
+	if kind, _, err := mime.ParseMediaType(s); err != nil || !strings.Contains(kind, "/") {
+		return "", errors.New("expected a media type such as application/json")
+	}
+	return s, nil
 }
 
 // anyText takes any text, the empty one included.

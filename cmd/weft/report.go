@@ -69,7 +69,7 @@ func (r report) String() string {
 	}
 	counts(out, "error", r.Errors)
 	out.figures("not followed", r.NotFollowed)
-	if r.Items > 0 {
+	if keepsItems(r.job, r.Items) {
 		out.line("items", "%s", itemsInWords(r.ItemCounts, r.Visit))
 	}
 	if len(r.Opened) > 0 {

@@ -87,7 +87,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 	out.line("hosts", "%s", count(s.Hosts))
 	out.line("received", "%s", volume(s.Bytes))
 	out.saved(s.BytesSaved)
-	if s.Items > 0 {
+	if keepsItems(s.Job, s.Items) {
 		out.line("items", "%s", itemsInWords(s.ItemCounts, s.Visit))
 	}
 	if s.Memory > 0 {
