@@ -68,10 +68,10 @@ func Extract(p Page, o Options) Content {
 		s.all()
 	} else {
 		s.keep = page.Choose(page.Scores(blocks.Shipped))
-		s.unite()
 		if o.Solid {
 			s.fill()
 		}
+		s.unite()
 	}
 	s.drop(o.Drop)
 	c.Node = s.copy(body, o.Whole)

@@ -396,15 +396,15 @@ func (c *converter) term(n *html.Node, alone bool) {
 	if c.skip[n] {
 		return
 	}
-	if c.outer[n] || c.Text || alone {
+	isCode := hasClass(n, "sig")
+	if c.outer[n] || c.Text || alone && !isCode {
 		c.container(n)
 		return
 	}
 	c.endRun()
-	switch {
-	case hasClass(n, "sig"):
+	if isCode {
 		c.codeSpan(signature(n))
-	default:
+	} else {
 		c.mark(n, strongMark)
 	}
 	c.endRun()

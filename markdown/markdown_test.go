@@ -81,3 +81,14 @@ func TestText(t *testing.T) {
 		t.Errorf("got\n%s\nexpected\n%s", got, want)
 	}
 }
+
+// TestNotesBeyond: notes that the content lacks are those of its page, and their title stands above
+// nothing.
+func TestNotesBeyond(t *testing.T) {
+	const text = `<p>One<sup><a href="#n1">1</a></sup></p><p class=rubric>Footnotes</p>`
+	whole := parse(t, []byte(text+`<aside class=footnote-list><aside class=footnote id=n1><p>First.</p></aside></aside>`))
+	got := Convert(parse(t, []byte(text)), Options{Base: page, Page: whole}).Text
+	if want := "One[^1]\n\n[^1]: First.\n"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+}

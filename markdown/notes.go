@@ -13,6 +13,8 @@ type notes struct {
 	byRef map[*html.Node]*note // the links that refer to them
 	all   []*note              // in the order of the first reference
 	refs  map[string]bool      // ids of references, to which notes link back
+
+	titles map[string]bool // what stood above notes
 }
 
 // note is a footnote.
@@ -33,7 +35,7 @@ func (c *converter) findNotes(root *html.Node, refs []*html.Node) {
 	if c.Page != nil {
 		ids = idsOf(c.Page, ids)
 	}
-	s := notes{byRef: make(map[*html.Node]*note), refs: make(map[string]bool)}
+	s := notes{byRef: make(map[*html.Node]*note), refs: make(map[string]bool), titles: make(map[string]bool)}
 	known := make(map[*html.Node]*note)
 	for _, ref := range refs {
 		target := ids[attr(ref, "href")[1:]]
@@ -68,7 +70,34 @@ func (c *converter) findNotes(root *html.Node, refs []*html.Node) {
 		}
 		c.skipContainer(one.target)
 	}
+	if c.Page != nil && len(c.notes.titles) > 0 {
+		c.skipTitlesIn(root)
+	}
 }
+
+// skipTitle leaves out what stands above footnotes.
+func (c *converter) skipTitle(title *html.Node) {
+	c.skip[title] = true
+	c.notes.titles[strings.TrimSpace(textOf(title, longestTitle))] = true
+}
+
+// skipTitlesIn leaves out such titles with nothing below them in a tree that lacks the notes: these
+// were found on the page of which it is the content.
+func (c *converter) skipTitlesIn(root *html.Node) {
+	for n := range root.Descendants() {
+		if (isHeadingAtom(n.DataAtom) || isRubric(n)) && c.notes.titles[strings.TrimSpace(textOf(n, longestTitle))] {
+			if next := nextElement(n); next == nil || isHeadingAtom(next.DataAtom) {
+				c.skip[n] = true
+			}
+		}
+	}
+}
+
+// isRubric reports whether a paragraph is a title, as Sphinx writes them.
+func isRubric(n *html.Node) bool { return n.DataAtom == atom.P && hasClass(n, "rubric") }
+
+// longestTitle bounds what is compared of a title, in bytes.
+const longestTitle = 100
 
 // named notes the names of an element that a footnote may link back to.
 func (s *notes) named(n *html.Node) {
@@ -89,14 +118,17 @@ func (c *converter) skipContainer(target *html.Node) {
 			c.skip[p] = true
 		}
 		for child := n.FirstChild; child != nil; child = child.NextSibling {
-			if child.DataAtom == atom.Hr || child.DataAtom == atom.Br || isHeadingAtom(child.DataAtom) {
+			switch {
+			case child.DataAtom == atom.Hr, child.DataAtom == atom.Br:
 				c.skip[child] = true
+			case isHeadingAtom(child.DataAtom):
+				c.skipTitle(child)
 			}
 		}
 	}
 	for n, i := target, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
-		if p := previousElement(n); p != nil && p.DataAtom == atom.P && hasClass(p, "rubric") {
-			c.skip[p] = true
+		if p := previousElement(n); p != nil && isRubric(p) {
+			c.skipTitle(p)
 		}
 	}
 	for n := target.Parent; n != nil && (n.DataAtom == atom.Ol || n.DataAtom == atom.Dl || n.DataAtom == atom.Ul); n = nil {
@@ -106,13 +138,13 @@ func (c *converter) skipContainer(target *html.Node) {
 			}
 		}
 		c.skip[n] = true
-		c.skipTitle(n)
+		c.skipHeading(n)
 	}
 }
 
-// skipTitle leaves out the heading and the rule above a list of footnotes, unless something else
+// skipHeading leaves out the heading and the rule above a list of footnotes, unless something else
 // stands under the heading.
-func (c *converter) skipTitle(list *html.Node) {
+func (c *converter) skipHeading(list *html.Node) {
 	for n, i := list, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
 		title, next := previousElement(n), nextElement(n)
 		for ; title != nil && title.DataAtom == atom.Hr; title = previousElement(title) {
@@ -120,7 +152,7 @@ func (c *converter) skipTitle(list *html.Node) {
 		}
 		switch {
 		case title != nil && isHeadingAtom(title.DataAtom) && (next == nil || isHeadingAtom(next.DataAtom) && next.Data <= title.Data):
-			c.skip[title] = true
+			c.skipTitle(title)
 			return
 		case title != nil || next != nil:
 			return

@@ -28,7 +28,7 @@ func (c *converter) pre(n *html.Node) {
 		return
 	}
 	fence := strings.Repeat("`", longestRun(text, '`', 2)+1)
-	lines = append([]string{fence + language(n)}, append(lines, fence)...)
+	lines = append([]string{fence + language(n, text)}, append(lines, fence)...)
 	c.block(lines...)
 }
 
@@ -72,8 +72,8 @@ func isLineNumber(n *html.Node) bool {
 }
 
 // language returns the language of code as classes and attributes of the element, of what it
-// contains, or of the two elements around it say; "" if none does.
-func language(pre *html.Node) string {
+// contains, or of the two elements around it say; or the prompt of Python. It is "" if none does.
+func language(pre *html.Node, text string) string {
 	for child := pre.FirstChild; child != nil; child = child.NextSibling {
 		if child.DataAtom == atom.Code {
 			if l := languageOf(child); l != "" {
@@ -85,6 +85,9 @@ func language(pre *html.Node) string {
 		if l := languageOf(n); l != "" {
 			return l
 		}
+	}
+	if strings.HasPrefix(text, ">>> ") {
+		return "python"
 	}
 	return ""
 }

@@ -84,7 +84,7 @@ func structure(root *html.Node) []string {
 				}
 			case atom.Pre:
 				if text := strings.Trim(strings.TrimRight(preText(child), " \t\n"), "\n"); text != "" && !inTable {
-					add("pre %s %q", language(child), text)
+					add("pre %s %q", language(child, text), text)
 				}
 				continue
 			case atom.A:

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -297,7 +298,7 @@ func (c *converter) tableLines(rows [][]cell, columns int) (lines []string) {
 	}
 	lines = append(lines, b.String())
 	for _, row := range rows {
-		lines = append(lines, tableLine(row))
+		lines = append(lines, tableLine(slices.Concat(row, make([]cell, columns-len(row)))))
 	}
 	return lines
 }
