@@ -25,6 +25,10 @@ type Options struct {
 	// Solid keeps all of the element that is mostly content: headings and lists of links in it, too. It
 	// is for a page from which the boilerplate of its site was taken before.
 	Solid bool
+
+	// Main reports whether an element at a place is the content of other pages of the site, as their
+	// Trunk says; nil: not known.
+	Main func(place uint64) bool
 }
 
 // Content is the main content of a page, and what the page says about it. What a page does not say
@@ -42,6 +46,9 @@ type Content struct {
 	// Node is a copy of the body that has only the main content. It is never nil, and has text if
 	// the page has any. It belongs to the caller.
 	Node *html.Node
+
+	// Trunk, with Solid, are the elements that hold most of the page, from the body inwards.
+	Trunk []Part
 
 	// Removed is what was left out of the body, in document order.
 	Removed []Removal
@@ -68,8 +75,10 @@ func Extract(p Page, o Options) Content {
 		s.all()
 	} else {
 		s.keep = page.Choose(page.Scores(blocks.Shipped))
-		if o.Solid {
-			s.fill()
+		switch {
+		case o.Main != nil && s.fillMains(o.Main):
+		case o.Solid:
+			c.Trunk = s.fill()
 		}
 		s.unite()
 	}
@@ -92,6 +101,7 @@ type selection struct {
 	page    *blocks.Page
 	keep    []bool  // for each block
 	dropped []bool  // by Options.Drop
+	beside  []bool  // left out by Options.Main; nil: none
 	kept    []int32 // words kept in each element
 }
 
@@ -178,9 +188,12 @@ func (s *selection) removal(i int32, block int, whole bool) Removal {
 	} else {
 		r.Text = cut(Block{Node: e.Node}.Text())
 	}
-	if s.dropped[longest] {
+	switch {
+	case s.dropped[longest]:
 		r.Rule = "boilerplate"
-	} else {
+	case s.beside != nil && s.beside[longest]:
+		r.Rule = "beside the content"
+	default:
 		r.Rule = s.page.Reason(longest, blocks.Shipped.Weights)
 	}
 	return r

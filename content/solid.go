@@ -1,6 +1,9 @@
 package content
 
 import (
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -13,18 +16,107 @@ const (
 	mostOfShort = 25 // likewise, on a page of at most fewOfPage words outside of menus
 	mostOfOuter = 95 // likewise, of an element around one that is content throughout
 	fewOfPage   = 200
+	mostOfMain  = 98 // of the words that are content are in the only element that is
 	mostOfCode  = 40 // of the words around a page's only code were chosen
 )
 
-// fill chooses all blocks of the smallest element that has most of the text, if most of it is text:
-// headings, lists of links and short lines among paragraphs, which alone look like none. Menus in
-// it, by their elements and roles, stay out.
-func (s *selection) fill() {
+// Part is an element that holds most of a page.
+type Part struct {
+	Place uint64 // see Block
+	Main  bool   // all of it is content, but for menus in it, and hardly anything else is
+}
+
+// fill chooses all blocks of an element that is content throughout: headings, lists of links and short
+// lines among paragraphs, which alone look like none. Menus in it, by their elements and roles, stay
+// out. It returns the elements that hold most of the page, from the body inwards.
+func (s *selection) fill() (trunk []Part) {
 	chosen, all := s.count()
-	if chosen[0] == 0 {
-		return
+	main, solid := s.solid(chosen, all)
+	if solid {
+		s.fillIn(main)
+		chosen, _ = s.count()
 	}
-	main := int32(0)
+	s.trunk(all, func(i int32, at uint64) bool {
+		inside := solid && i >= main && i < s.page.All[main].End
+		trunk = append(trunk, Part{Place: at, Main: inside && chosen[i]*100 >= chosen[0]*mostOfMain})
+		return true
+	})
+	return trunk
+}
+
+// fillMains chooses what is at the places where the content of the site's pages is, and nothing
+// else; it reports whether there is something.
+func (s *selection) fillMains(isMain func(place uint64) bool) bool {
+	_, all := s.count()
+	var d xxhash.Digest
+	var mains []int32
+	s.trunk(all, func(i int32, at uint64) bool {
+		if all[i] > 0 && isMain(at) {
+			mains = []int32{i}
+		}
+		if len(mains) > 0 {
+			return true // the innermost
+		}
+		for in := i + 1; in < s.page.All[i].End; in = s.page.All[in].End {
+			if all[in] > 0 && s.page.All[in].End > in+1 && isMain(place(&d, at, s.page.All[in].Node)) {
+				mains = append(mains, in)
+			}
+		}
+		return true
+	})
+	if len(mains) == 0 {
+		return false
+	}
+	s.beside = make([]bool, len(s.keep))
+	for k, i := range s.page.Index {
+		if s.keep[k] && !slices.ContainsFunc(mains, func(main int32) bool { return i >= main && i < s.page.All[main].End }) {
+			s.keep[k], s.beside[k] = false, true
+		}
+	}
+	for _, main := range mains {
+		s.fillIn(main)
+	}
+	return true
+}
+
+// trunk calls yield for the elements that hold most of the words of the page, outside of menus, from the
+// body inwards, with their places, until it returns false.
+func (s *selection) trunk(all []int32, yield func(i int32, at uint64) bool) {
+	var d xxhash.Digest
+	at := uint64(0)
+	for i := int32(0); i >= 0; {
+		at = place(&d, at, s.page.All[i].Node)
+		if !yield(i, at) {
+			return
+		}
+		most := int32(-1)
+		for in := i + 1; in < s.page.All[i].End && most < 0; in = s.page.All[in].End {
+			if all[in]*2 > all[0] {
+				most = in
+			}
+		}
+		i = most
+	}
+}
+
+// fillIn chooses all blocks of an element, but for menus in it.
+func (s *selection) fillIn(main int32) {
+	beyond := int32(0) // the end of a menu
+	for k, i := range s.page.Index {
+		if i < main || i >= s.page.All[main].End {
+			continue
+		}
+		if beyond = max(beyond, s.menuEnd(i, main)); i >= beyond {
+			s.keep[k] = true
+		}
+	}
+}
+
+// solid finds the smallest element that has most of the text, and reports whether most of it is text.
+func (s *selection) solid(chosen, all []int32) (main int32, solid bool) {
+	if chosen[0] == 0 {
+		return 0, false
+	}
 	for next := main; next >= 0; {
 		next = -1
 		for i := main + 1; i < s.page.All[main].End; i = s.page.All[i].End {
@@ -43,22 +135,10 @@ func (s *selection) fill() {
 	if around > 0 && chosen[around]*100 >= all[around]*mostOfCode {
 		main = around // a few lines about code look like none of a page's text
 	}
-	solid := chosen[main]*100 >= all[main]*mostOfSolid
 	if plain := s.plain(main, chosen, all); plain > 0 {
-		main, solid = plain, true
+		return plain, true
 	}
-	if !solid {
-		return
-	}
-	beyond := int32(0) // the end of a menu
-	for k, i := range s.page.Index {
-		if i < main || i >= s.page.All[main].End {
-			continue
-		}
-		if beyond = max(beyond, s.menuEnd(i, main)); i >= beyond {
-			s.keep[k] = true
-		}
-	}
+	return main, chosen[main]*100 >= all[main]*mostOfSolid
 }
 
 // prose counts the words of each element that are no code.

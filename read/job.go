@@ -12,6 +12,8 @@ import (
 	"github.com/weftcrawl/weft/content"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/results"
+	"github.com/weftcrawl/weft/weburl"
+	"golang.org/x/net/html"
 )
 
 // Counts are what became of the pages of a job.
@@ -189,8 +191,26 @@ func (r *reading) reader(one *result, of *site) func(*results.Bodies) {
 	}
 }
 
-// learn finds the boilerplate of a site in its sample.
+// learn finds the boilerplate of a site in its sample, and then where the content of its pages is.
 func (r *reading) learn(of *site, sample []*entry) error {
+	err := r.parsed(sample, func(_ weburl.URL, root *html.Node) func() {
+		says := sampleOf(root)
+		return func() { of.add(says) }
+	})
+	of.settle()
+	if err != nil || !of.isKnown() {
+		return err
+	}
+	known := &site{pages: of.pages, on: of.on} // what is learnt now does not count yet
+	return r.parsed(sample[:min(len(sample), mainSample)], func(url weburl.URL, root *html.Node) func() {
+		known.clear(root)
+		trunk := content.Extract(content.Page{URL: url, Root: root}, known.options(false)).Trunk
+		return func() { of.addMain(trunk) }
+	})
+}
+
+// parsed calls look for each page of a sample, on the workers, and then what it returns, one at a time.
+func (r *reading) parsed(sample []*entry, look func(url weburl.URL, root *html.Node) func()) error {
 	var mu sync.Mutex
 	all := make([]*work, 0, len(sample))
 	for _, e := range sample {
@@ -199,12 +219,16 @@ func (r *reading) learn(of *site, sample []*entry) error {
 			if err != nil {
 				return
 			}
-			text, _ := charset.UTF8(e.record.Type(), body)
+			s, err := e.source(body)
+			if err != nil {
+				return
+			}
+			text, _ := charset.UTF8(s.ContentType, s.Body)
 			root, _ := content.Parse(text)
-			says := sampleOf(root)
+			add := look(s.URL, root)
 			mu.Lock()
-			of.add(says)
-			mu.Unlock()
+			defer mu.Unlock()
+			add()
 		}}
 		all = append(all, w)
 		if err := r.give(w); err != nil {
@@ -218,7 +242,6 @@ func (r *reading) learn(of *site, sample []*entry) error {
 			return r.ctx.Err()
 		}
 	}
-	of.settle()
 	return nil
 }
 

@@ -80,7 +80,7 @@ func oneOf(s Source, o Options, of *site) Page {
 	if of != nil && !o.Whole {
 		removed = of.clear(root)
 	}
-	c := content.Extract(content.Page{URL: s.URL, Root: root}, content.Options{Whole: o.Whole, Solid: of.isKnown()})
+	c := content.Extract(content.Page{URL: s.URL, Root: root}, of.options(o.Whole))
 	for _, r := range c.Removed {
 		removed = append(removed, Removal{Rule: r.Rule, Path: r.Path, Text: r.Text})
 	}
@@ -103,6 +103,14 @@ func oneOf(s Source, o Options, of *site) Page {
 		p.Markdown, p.Text = "", d.Text
 	}
 	return p
+}
+
+// options are those of finding the content of a page, of which the boilerplate is gone.
+func (s *site) options(whole bool) content.Options {
+	if !s.isKnown() {
+		return content.Options{Whole: whole}
+	}
+	return content.Options{Whole: whole, Solid: true, Main: s.isMain}
 }
 
 func timeOf(t time.Time) *time.Time {

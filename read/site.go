@@ -16,17 +16,46 @@ const (
 	FewestSeen  = 10   // pages that a sample needs; of a smaller site nothing is boilerplate
 	mostBlocks  = 5000 // blocks of a page that count
 	inTheMiddle = 3    // blocks that an element needs to be boilerplate between others
+	mainSample  = 64   // of the sample, pages that tell where content is
+	fewestMain  = 4    // pages that must have an element, so that it tells where content is
 )
 
-// site is what is known of a host: the blocks that stand on at least half of its pages, and how their
-// titles end.
+// site is what is known of a host: the blocks that stand on at least half of its pages, how their titles
+// end, and which elements are the content of nearly all pages that have them.
 type site struct {
 	pages int               // in the sample
 	on    map[uint64]uint16 // by key of a block: the pages of the sample that have it
 	ends  map[string]uint16 // by an end of a title, with what parts it from the rest: likewise
+	mains map[uint64]*seen  // by the place of an element that holds most of a page
 }
 
-func newSite() *site { return &site{on: make(map[uint64]uint16), ends: make(map[string]uint16)} }
+// seen counts the pages that have an element at a place, and those whose content it is.
+type seen struct{ pages, main int }
+
+func newSite() *site {
+	return &site{on: make(map[uint64]uint16), ends: make(map[string]uint16), mains: make(map[uint64]*seen)}
+}
+
+// addMain counts a page without boilerplate.
+func (s *site) addMain(trunk []content.Part) {
+	for _, part := range trunk {
+		m := s.mains[part.Place]
+		if m == nil {
+			m = new(seen)
+			s.mains[part.Place] = m
+		}
+		m.pages++
+		if part.Main {
+			m.main++
+		}
+	}
+}
+
+// isMain reports whether what is at a place is the content of a page like the others.
+func (s *site) isMain(place uint64) bool {
+	m := s.mains[place]
+	return m != nil && m.pages >= fewestMain && m.main*4 >= m.pages*3
+}
 
 // isKnown reports whether a site has been looked at, so that what is left of its pages is their own.
 func (s *site) isKnown() bool { return s != nil && s.pages >= FewestSeen }

@@ -205,3 +205,29 @@ func partsOf(n *html.Node) string {
 	return fmt.Sprintf("%d headings, %d code, %d rows, %d items, %d paragraphs",
 		counts[atom.H1]+counts[atom.H2]+counts[atom.H3]+counts[atom.H4], counts[atom.Pre], counts[atom.Tr], counts[atom.Li], counts[atom.P])
 }
+
+// TestMains: what is the content of most pages is that of a page whose text does not tell: a list of
+// links is kept whole, what stands beside it is not.
+func TestMains(t *testing.T) {
+	const prose = "<p>The function returns the value that was given to it, unless the value is empty, and then it returns nothing at all.</p>"
+	page := func(i int, inner string) string {
+		return fmt.Sprintf("<title>Page %d</title><body><div class=menu>%d of 20</div><div class=body>%s</div><div class=side>Previous topic: <a href=/%[2]d>Number %[2]d</a></div>", i, i-1, inner)
+	}
+	var pages []string
+	for i := range FewestSeen {
+		pages = append(pages, page(i, fmt.Sprintf("<h1>Function %d</h1>", i)+strings.Repeat(prose, 4)))
+	}
+	s := learned(t, pages...)
+	for _, text := range pages {
+		root, err := content.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.addMain(content.Extract(content.Page{Root: root}, content.Options{Solid: true}).Trunk)
+	}
+	list := page(20, "<h1>Functions</h1><p>All functions of the library, in their order.</p><ul>"+strings.Repeat("<li><a href=/f>function</a>", 100)+"</ul>")
+	p := oneOf(Source{URL: mustURL(t, "http://a.test/"), ContentType: "text/html; charset=utf-8", Body: []byte(list)}, Options{Text: true}, s)
+	if n := strings.Count(p.Text, "function\n"); n != 100 || strings.Contains(p.Text, "Number 19") || strings.Contains(p.Text, "of 20") {
+		t.Errorf("%d of 100 links in %q", n, p.Text)
+	}
+}
