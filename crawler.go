@@ -76,9 +76,13 @@ func New(o Options) (*Crawler, error) {
 
 // openJob opens the job; then the frozen options and seeds of c are the job's.
 func (c *config) openJob(shares budget.Shares, disk *engine.Disk) (*job.Job, error) {
+	plan, asked := c.plan(c.seeds), c.asked.plan(nil)
+	if c.tuning.Plan != nil {
+		plan, asked = *c.tuning.Plan, job.Plan{}
+	}
 	j, err := job.Open(job.Options{
 		Dir: c.Job, Files: c.tuning.Files, Fresh: c.Fresh, Update: c.Update, Amend: c.Amend, Retry: c.RetryFailed, RetryBatch: c.tuning.Retried, List: c.SeedSeq != nil,
-		Plan: c.plan(c.seeds), Asked: c.asked.plan(nil),
+		Plan: plan, Asked: asked,
 		Buffer: shares.Buffer, Cache: shares.Cache, Waiting: disk.Waiting, Partition: c.tuning.Partition,
 	})
 	if err != nil {

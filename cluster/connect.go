@@ -14,13 +14,14 @@ import (
 
 // Options say where a crawl's servers are. The zero value of each but Name is its default.
 type Options struct {
-	Servers   []string // such as nats://HOST:4222, each of one cluster; empty: that of this machine
-	Name      string   // of the crawl
-	Creds     string   // a file of NATS credentials
-	CA        string   // a file of certificates, PEM: who signs those of the servers
-	Cert, Key string   // files, PEM: the certificate that the servers ask for
-	Replicas  int      // copies of what the servers store; 0: three if they form a cluster, else one
-	OnWarning func(error)
+	Servers    []string // such as nats://HOST:4222, each of one cluster; empty: that of this machine
+	Name       string   // of the crawl
+	Creds      string   // a file of NATS credentials
+	CA         string   // a file of certificates, PEM: who signs those of the servers
+	Cert, Key  string   // files, PEM: the certificate that the servers ask for
+	Replicas   int      // copies of what the servers store; 0: three if they form a cluster, else one
+	Partitions int      // of a crawl that begins; 0: DefaultPartitions
+	OnWarning  func(error)
 }
 
 // requestTimeout is how long a request to the servers may take.
@@ -29,11 +30,12 @@ const requestTimeout = 5 * time.Second
 // Client is a connection to the servers of a crawl.
 type Client struct {
 	layout
-	servers  string // for messages
-	conn     *nats.Conn
-	js       jetstream.JetStream
-	replicas int
-	warn     func(error)
+	servers    string // for messages
+	conn       *nats.Conn
+	js         jetstream.JetStream
+	replicas   int
+	partitions int
+	warn       func(error)
 }
 
 // Dial connects to the servers. Its error is one line.
@@ -44,7 +46,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	if (o.Cert == "") != (o.Key == "") {
 		return nil, errors.New("a certificate and its key: expected both or none")
 	}
-	c := &Client{layout: layout(o.Name), servers: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL), replicas: o.Replicas, warn: o.OnWarning}
+	c := &Client{layout: layout(o.Name), servers: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL), replicas: o.Replicas, partitions: o.Partitions, warn: o.OnWarning}
 	if c.warn == nil {
 		c.warn = func(error) {}
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 )
 
 // layout is what a crawl has on the servers, by its name.
@@ -17,9 +18,26 @@ func (l layout) logStream() string  { return "weft_" + string(l) + "_log" }
 func (l layout) subject() string    { return "weft." + string(l) }
 func (l layout) allLogs() string    { return l.subject() + ".log.>" }
 
+func (l layout) log(p int) string   { return l.subject() + ".log." + strconv.Itoa(p) }
+func (l layout) links(p int) string { return l.subject() + ".links." + strconv.Itoa(p) }
+
+// Header fields of messages.
+const (
+	headerEpoch    = "Weft-Epoch"    // of a log: at which its writer owns the partition
+	headerID       = "Weft-Id"       // of a log: of the message, so that its writer knows it again
+	headerKind     = "Weft-Kind"     // of a log: see logs.go
+	headerSnapshot = "Weft-Snapshot" // of a log: the last message before a snapshot
+	headerMore     = "Weft-More"     // of a log: the next message continues this one
+	headerLater    = "Weft-Later"    // of a log: the message continues the one before
+	headerOpened   = "Weft-Opened"   // the revision of the bucket that a reader has to have seen
+)
+
 // Keys of the bucket, besides those of package ownership.
 const (
-	keyPlan = "plan" // a Plan, the last that is written when a crawl begins
+	keyPlan   = "plan"    // a Plan, the last that is written when a crawl begins
+	keySeeded = "seeded"  // the seeds are in the streams
+	keyOver   = "over"    // the crawl is
+	keyOpened = "opened." // and a digest: where links may lead from now on
 )
 
 var nameOf = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

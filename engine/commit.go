@@ -54,6 +54,7 @@ type committer struct {
 	output  *store.PatientWriter
 	log     *changelog.Log // what goes to other nodes with the open batch; nil: the crawl is whole
 	most    int            // bytes: a larger open batch holds the crawl up
+	after   time.Duration  // how long a batch waits for more
 
 	open     batch
 	requests []frontier.Request // to be read from the store after the next commit
@@ -186,7 +187,7 @@ func (c *committer) gather(t *aio.Task) error {
 	if c.open.since.IsZero() || c.job == nil { // the reader of a stream need not wait
 		return nil
 	}
-	err := t.Deadline(c.open.since.Add(commitAfter), c.hurry.Wait)
+	err := t.Deadline(c.open.since.Add(c.after), c.hurry.Wait)
 	var late *aio.TimeoutError
 	if errors.As(err, &late) {
 		return nil

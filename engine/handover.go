@@ -145,7 +145,26 @@ func (c *Crawl) Join(ctx context.Context, number int, blocks iter.Seq2[[]byte, e
 	if err != nil {
 		return c.giveUpJoin(number, err)
 	}
-	_, err = c.await(context.WithoutCancel(ctx), func(d *Coordinator, done func(uint64, error)) { d.own(number, done) })
+	_, err = c.await(context.WithoutCancel(ctx), func(d *Coordinator, done func(uint64, error)) { d.own([]int{number}, done) })
+	return err
+}
+
+// JoinNew takes over partitions that nobody has had before. The disk has nothing of them.
+func (c *Crawl) JoinNew(ctx context.Context, numbers ...int) error {
+	_, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
+		d.drainPartitions(numbers, func() { d.own(numbers, done) })
+	})
+	return err
+}
+
+// Release lets fetches of partitions begin that were held: see NodeConfig.Held.
+func (c *Crawl) Release(ctx context.Context, numbers ...int) error {
+	_, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
+		d.node.activity++
+		d.frontier.Release(d.clock.now(), numbers...)
+		d.Dispatch()
+		done(0, nil)
+	})
 	return err
 }
 

@@ -20,6 +20,10 @@ type NodeConfig struct {
 	// Posted is called with the last message of the outbox when there are new ones, on the coordinator's
 	// loop; it does not block.
 	Posted func(last uint64)
+	// Held are partitions of Config.Frontier.Ours of which nothing is fetched until Release.
+	Held []int
+	// Gather is how long a commit waits for more; 0: as without nodes. What goes to others goes with a commit.
+	Gather time.Duration
 
 	// MaxOutbox is how many bytes of messages may wait in the outbox: while there are more, no fetch
 	// starts, until half of them are delivered. 0: 32 MiB.
@@ -60,6 +64,8 @@ func (d *Coordinator) startNode() {
 	}
 	d.committer.log = log
 	d.frontier.SendBy(log.Send)
+	d.committer.after = cmp.Or(d.cfg.Node.Gather, commitAfter)
+	d.frontier.Hold(d.clock.now(), d.node.cfg.Held...)
 }
 
 // whenReady runs fn, now or when the frontier is as the job's last run left it.
@@ -234,12 +240,14 @@ func (d *Coordinator) leave(numbers []int, done func(posted uint64, err error)) 
 	})
 }
 
-// own makes a partition ours that was imported.
-func (d *Coordinator) own(number int, done func(posted uint64, err error)) {
+// own makes partitions ours that were imported, or of which there is nothing. They are held, and quiet.
+func (d *Coordinator) own(numbers []int, done func(posted uint64, err error)) {
 	d.betweenBatches(func() {
 		d.node.activity++
-		d.frontier.Own(d.clock.now(), number, d.cfg.Job.Store.NextSeq())
-		d.committer.open.state.SetPartition(number, store.Owned)
+		for _, n := range numbers {
+			d.frontier.Own(d.clock.now(), n, d.cfg.Job.Store.NextSeq())
+			d.committer.open.state.SetPartition(n, store.Owned)
+		}
 		d.afterCommit(done)
 		d.Dispatch()
 	})

@@ -63,7 +63,7 @@ func (l *Log) Begin(b Batch) {
 
 // Send has a URL of another node's go there with the batch.
 func (l *Log) Send(u frontier.URL) {
-	u.Seq, u.Tries, u.NotBefore, u.Past, u.Known = 0, 0, time.Time{}, nil, nil
+	u = asLink(u)
 	l.write(links, u.URL.Hostname(), func(e *Encoder) { e.Pending(u) })
 }
 
@@ -175,6 +175,26 @@ func Read(block []byte) ([]frontier.URL, error) {
 		err = ErrMalformed
 	}
 	return all.urls, err
+}
+
+// Again returns the URLs of a message of Found as one of Links, nil if there are none: for whoever has the
+// partition by now.
+func Again(block []byte, calendar time.Time) ([]byte, error) {
+	var all found
+	if err := Replay(block, time.Time{}, &all); err != nil || len(all.urls) == 0 {
+		return nil, err
+	}
+	e := NewEncoder(time.Time{}, calendar)
+	for _, u := range all.urls {
+		e.Pending(asLink(u))
+	}
+	return e.Block(), nil
+}
+
+// asLink returns a URL without what the next frontier decides itself.
+func asLink(u frontier.URL) frontier.URL {
+	u.Seq, u.Tries, u.NotBefore, u.Past, u.Known = 0, 0, time.Time{}, nil, nil
+	return u
 }
 
 // found is a journal that takes URLs.

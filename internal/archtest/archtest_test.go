@@ -117,10 +117,19 @@ var imports = map[string][]string{
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {
 		".",
+		"cluster/changelog",
+		"cluster/ending",
+		"cluster/ownership",
+		"cluster/partition",
+		"engine",
+		"frontier/store",
+		"internal/tuning",
 		"job",
+		"github.com/klauspost/compress/s2",
 		"github.com/nats-io/nats.go",
 		"github.com/nats-io/nats.go/jetstream",
 		"github.com/nats-io/nuid",
+		"golang.org/x/sys/unix",
 	},
 
 	// Uses of a finished job.
@@ -187,7 +196,7 @@ var imports = map[string][]string{
 	"internal/durability":     {},
 	"internal/sites":          {},
 	"internal/footprint":      {},
-	"internal/tuning":         {"budget", "engine", "frontier/store"},
+	"internal/tuning":         {"budget", "engine", "frontier/store", "job"},
 	"internal/ctl":            {},
 	"internal/extsort":        {},
 	"internal/filename":       {"internal/markup", "golang.org/x/text/unicode/norm"},

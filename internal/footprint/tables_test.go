@@ -88,7 +88,7 @@ var tables = map[string][]string{
 	"65,536 entries and 4 MiB of URLs, and as much that is looked up": {"frontier.nearer.ways", "frontier.nearer.asked", "frontier.nearer.names"},
 	"hosts evicted during one look-up, or depths of those in memory":  {"frontier.nearer.left", "frontier.levels.vacant", "frontier.levels.dormant", "frontier.tally.joint"},
 	"partitions of a crawl": {
-		"engine.drain.numbers", "engine.node.between", "engine.node.drains", "frontier.Config.Ours", "frontier.partitions.held", "frontier.partitions.late", "frontier.partitions.leaving",
+		"engine.drain.numbers", "engine.node.between", "engine.node.drains", "engine.NodeConfig.Held", "frontier.Config.Ours", "frontier.partitions.held", "frontier.partitions.late", "frontier.partitions.leaving",
 		"frontier.partitions.ours", "frontier.partitions.tally",
 	},
 	"messages that other nodes send at once":         {"engine.batch.after", "engine.node.early"},

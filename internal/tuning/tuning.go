@@ -8,6 +8,7 @@ import (
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/job"
 )
 
 // Options tune a crawl. Zero values stand for what every other crawl has.
@@ -24,6 +25,7 @@ type Options struct {
 	Partition func(host string) int
 	Ours      []int
 	OnCrawl   func(*engine.Crawl)
+	Plan      *job.Plan // of the crawl, in place of the options; nil: these
 
 	// OnMeters is given the meters of bodies and of big outcomes when the crawl is made; nil:
 	// nobody.

@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weftcrawl/weft/cluster/ending"
+)
+
+// endOfCrawl is what a node knows of it. Owner: the node's goroutine.
+type endOfCrawl struct {
+	judge  ending.Judge
+	seeded bool   // the seeds are in the streams
+	over   bool   // nothing is left to do anywhere
+	asking bool   // whether the engine is idle
+	busy   uint64 // grows with all that ends idleness
+}
+
+// askIdle finds out whether the node is idle: the engine has nothing to do, nothing waits to be sent, and
+// every message that was taken in is acknowledged.
+func (n *Node) askIdle() {
+	if n.end.asking {
+		return
+	}
+	n.end.asking = true
+	busy := n.end.busy
+	n.ops.Go(func() {
+		idle, _, err := n.crawl.Activity(n.ctx)
+		n.mail.post(func() {
+			n.end.asking = false
+			if err == nil && idle && busy == n.end.busy && n.restful() {
+				n.rest()
+			}
+		})
+	})
+}
+
+// restful reports whether nothing waits in the node itself.
+func (n *Node) restful() bool {
+	if n.unknown > 0 {
+		return false
+	}
+	for p := range n.parts {
+		if part := &n.parts[p]; len(part.queue) > 0 || len(part.acks) > 0 || part.purging {
+			return false
+		}
+	}
+	return true
+}
+
+// rest takes in that the node is idle. Its seeds are then in the streams: nobody asks for the end before.
+func (n *Node) rest() {
+	if n.end.seeded {
+		n.own.Idle()
+		return
+	}
+	n.create(keySeeded)
+}
+
+// create writes a key that is written once.
+func (n *Node) create(key string) {
+	n.ops.Go(func() {
+		n.outbox.retry(n.ctx, func(ctx context.Context) error {
+			_, err := n.bucket.Create(ctx, key, []byte(n.dir.Node))
+			if errors.Is(err, jetstream.ErrKeyExists) {
+				return nil
+			}
+			return err
+		})
+	})
+}
+
+// judgeEnd asks whether the crawl is over, if that is this node's to ask.
+func (n *Node) judgeEnd() {
+	if !n.end.seeded || n.own.Epoch(0) == 0 || !n.own.Acts(now(), 0) {
+		return
+	}
+	switch step, round := n.end.judge.Look(n.own); step {
+	case ending.Streams:
+		n.ops.Go(func() {
+			empty, err := n.noLinks(n.ctx)
+			n.mail.post(func() { n.end.judge.Read(now(), round, empty && err == nil) })
+		})
+	case ending.Over:
+		n.create(keyOver)
+	}
+}
+
+// noLinks reports whether no message of links is left.
+func (n *Node) noLinks(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	s, err := n.js.Stream(ctx, n.linkStream()) // asks the leader
+	if err != nil {
+		return false, err
+	}
+	return s.CachedInfo().State.Msgs == 0, nil
+}

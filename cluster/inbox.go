@@ -1,0 +1,225 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weftcrawl/weft/engine"
+)
+
+// reader reads the links of the partitions that are started. When these change, another consumer takes the
+// place of the one before.
+type reader struct {
+	follows []int // the partitions of the consumer
+	stop    context.CancelFunc
+	ended   chan struct{} // the consumer's goroutine has
+}
+
+// follow makes the reader read the partitions that are open. Owner: the node's goroutine.
+func (r *reader) follow(n *Node) {
+	var open []int
+	for p := range n.parts {
+		if n.parts[p].open {
+			open = append(open, p)
+		}
+	}
+	if slices.Equal(open, r.follows) {
+		return
+	}
+	r.follows = open
+	before := r.ended
+	if r.stop != nil {
+		r.stop()
+	}
+	ctx, stop := context.WithCancel(n.ctx)
+	ended := make(chan struct{})
+	r.stop, r.ended = stop, ended
+	n.ops.Go(func() {
+		defer close(ended)
+		if before != nil {
+			<-before
+		}
+		n.readLinks(ctx, open)
+	})
+}
+
+// linksAhead bounds the messages that the engine was given and has not committed.
+const linksAhead = 256
+
+// readLinks gives the engine the links of some partitions, until ctx ends.
+func (n *Node) readLinks(ctx context.Context, open []int) {
+	if len(open) == 0 {
+		return
+	}
+	subjects := make([]string, len(open))
+	for i, p := range open {
+		subjects[i] = n.links(p)
+	}
+	room := make(chan struct{}, linksAhead)
+	n.outbox.retry(ctx, func(context.Context) error {
+		all, stop, err := n.consume(ctx, n.linkStream(), jetstream.OrderedConsumerConfig{FilterSubjects: subjects}, linksAhead)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		for {
+			msg, err := all.Next()
+			if err != nil {
+				return err
+			}
+			n.receive(ctx, msg, room)
+		}
+	})
+}
+
+// ack is a message of links that the engine was given.
+type ack struct {
+	seq    uint64
+	posted uint64 // the message of the outbox with which it is safe
+	done   bool   // posted is known
+}
+
+// receive gives the engine a message of links.
+func (n *Node) receive(ctx context.Context, msg jetstream.Msg, room chan struct{}) {
+	subject := msg.Subject()
+	p, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:])
+	if err != nil || p < 0 || p >= len(n.parts) {
+		return // a subject that nobody of us writes to
+	}
+	at, err := msg.Metadata()
+	if err != nil || n.seen.wait(ctx, number(msg.Headers().Get(headerOpened))) != nil {
+		return
+	}
+	blocks, err := unpack(msg.Data())
+	if err != nil {
+		n.warn(fmt.Errorf("message %d of links to partition %d: %w", at.Sequence.Stream, p, err))
+	}
+	select {
+	case room <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	var once sync.Once
+	n.mail.post(func() { n.deliver(p, at.Sequence.Stream, blocks, func() { once.Do(func() { <-room }) }) })
+}
+
+// deliver gives the engine a message of links, unless it was given it before.
+func (n *Node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
+	part := &n.parts[p]
+	if !part.open || seq <= part.taken {
+		release()
+		return
+	}
+	n.wake()
+	part.taken = seq
+	a := &ack{seq: seq}
+	part.acks = append(part.acks, a)
+	left := new(atomic.Int64)
+	left.Store(int64(len(blocks)))
+	safe := func(posted uint64) {
+		n.mail.post(func() {
+			release()
+			a.posted, a.done = posted, true
+		})
+	}
+	if len(blocks) == 0 {
+		safe(0)
+	}
+	for _, b := range blocks {
+		err := n.crawl.Deliver(b, func(posted uint64, err error) {
+			if left.Add(-1) == 0 && err == nil {
+				safe(posted)
+			}
+		})
+		if err != nil && !errors.Is(err, engine.ErrEnded) {
+			n.warn(fmt.Errorf("message %d of links to partition %d: %w", seq, p, err))
+			if left.Add(-1) == 0 {
+				safe(0)
+			}
+		}
+	}
+}
+
+// acknowledge removes messages of links whose URLs are in the logs.
+func (n *Node) acknowledge() {
+	for p := range n.parts {
+		part := &n.parts[p]
+		if len(part.acks) == 0 || part.purging {
+			continue
+		}
+		safe := 0
+		for safe < len(part.acks) && part.acks[safe].done && n.outbox.delivered(part.acks[safe].posted) {
+			safe++
+		}
+		if safe > 0 {
+			n.purge(p, part.acks[safe-1].seq)
+		}
+	}
+}
+
+// purge removes the messages of links to a partition up to one.
+func (n *Node) purge(p int, seq uint64) {
+	part := &n.parts[p]
+	part.purging = true
+	n.ops.Go(func() {
+		n.outbox.retry(n.ctx, func(ctx context.Context) error {
+			s, err := n.js.Stream(ctx, n.linkStream())
+			if err != nil {
+				return err
+			}
+			return s.Purge(ctx, jetstream.WithPurgeSubject(n.links(p)), jetstream.WithPurgeSequence(seq+1))
+		})
+		n.mail.post(func() {
+			part.purging = false
+			part.acks = slices.DeleteFunc(part.acks, func(a *ack) bool { return a.seq <= seq })
+		})
+	})
+}
+
+// gatherer has the engine take many new partitions at once.
+type gatherer struct {
+	mu      sync.Mutex
+	running bool
+	next    *gathered
+}
+
+type gathered struct {
+	numbers []int
+	ended   chan struct{}
+	err     error
+}
+
+// join takes a partition over that nobody has had before, with others that come meanwhile.
+func (g *gatherer) join(ctx context.Context, crawl *engine.Crawl, p int) error {
+	g.mu.Lock()
+	if g.next == nil {
+		g.next = &gathered{ended: make(chan struct{})}
+	}
+	mine := g.next
+	mine.numbers = append(mine.numbers, p)
+	if g.running {
+		g.mu.Unlock()
+		<-mine.ended
+		return mine.err
+	}
+	g.running = true
+	for g.next != nil {
+		one := g.next
+		g.next = nil
+		g.mu.Unlock()
+		one.err = crawl.JoinNew(ctx, one.numbers...)
+		close(one.ended)
+		g.mu.Lock()
+	}
+	g.running = false
+	g.mu.Unlock()
+	return mine.err
+}

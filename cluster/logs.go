@@ -1,0 +1,372 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weftcrawl/weft/cluster/ownership"
+)
+
+// The kinds of messages in a log.
+const (
+	kindOpening  = "opening"  // of an owner: what has an earlier epoch is refused from here on
+	kindSnapshot = "snapshot" // a piece of one
+	kindEnd      = "end"      // of a snapshot: the changes up to its first message need no more be read
+)
+
+// errLost is why a log refuses a message: the partition is another's.
+var errLost = errors.New("the partition is another node's")
+
+// logEnd is the end of a log that this node may write to.
+type logEnd struct {
+	mu    sync.Mutex // held while a message is on its way
+	epoch uint64
+	seq   uint64 // of its last message
+
+	fresh    int // bytes since the last snapshot
+	snapshot int // bytes of that
+	exports  bool
+}
+
+// last is the last message of a log; zero: there is none.
+type last struct {
+	seq, epoch uint64
+	id         string
+}
+
+// last returns the end of a log. It may be late: whoever relies on it expects its sequence.
+func (n *Node) last(ctx context.Context, p int) (l last, err error) {
+	s, err := n.js.Stream(ctx, n.logStream())
+	if err != nil {
+		return l, err
+	}
+	msg, err := s.GetLastMsgForSubject(ctx, n.log(p))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return l, nil
+	}
+	if err != nil {
+		return l, err
+	}
+	l.seq, l.id = msg.Sequence, msg.Header.Get(headerID)
+	l.epoch, err = strconv.ParseUint(msg.Header.Get(headerEpoch), 10, 64)
+	if err != nil {
+		err = fmt.Errorf("the last message of log %d: %w", p, err)
+	}
+	return l, err
+}
+
+// append adds changes to a log, or returns errLost.
+func (o *outbox) append(ctx context.Context, p int, c *changes) error {
+	end := o.log(p)
+	if end == nil {
+		return errLost
+	}
+	err := o.add(ctx, p, end, nats.Header{}, pack(c.blocks))
+	if err == nil {
+		o.node.compact(p, end)
+	}
+	return err
+}
+
+// add appends data to a log, in as many messages as it takes.
+func (o *outbox) add(ctx context.Context, p int, end *logEnd, h nats.Header, data []byte) error {
+	end.mu.Lock()
+	defer end.mu.Unlock()
+	end.fresh += len(data)
+	h.Del(headerLater)
+	for most := o.node.mostData(); ; h.Set(headerLater, "1") {
+		piece := data[:min(len(data), most)]
+		data = data[len(piece):]
+		if h.Del(headerMore); len(data) > 0 {
+			h.Set(headerMore, "1")
+		}
+		if err := o.addOne(ctx, p, end, h, piece); err != nil || len(data) == 0 {
+			return err
+		}
+	}
+}
+
+// addOne appends a message. Its fate may be unknown when a request fails: the log tells.
+func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, data []byte) (err error) {
+	id := o.node.nextID()
+	msg := &nats.Msg{Subject: o.node.log(p), Data: data, Header: nats.Header{}}
+	for k, v := range h {
+		msg.Header[k] = v
+	}
+	msg.Header.Set(headerEpoch, strconv.FormatUint(end.epoch, 10))
+	msg.Header.Set(headerID, id)
+	lost := false
+	o.retry(ctx, func(ctx context.Context) error {
+		ack, err := o.node.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(end.seq))
+		if err == nil {
+			end.seq = ack.Sequence
+			return nil
+		}
+		l, failed := o.node.last(ctx, p)
+		switch {
+		case failed != nil || l.seq <= end.seq:
+			return err
+		case l.id == id:
+			end.seq = l.seq
+		default:
+			lost = true
+		}
+		return nil
+	})
+	if lost {
+		return errLost
+	}
+	return nil
+}
+
+// restore makes a partition this node's: first its log refuses all others, then the engine gets what the
+// log has. A disk that has the state of the epoch before is used as it is.
+func (n *Node) restore(ctx context.Context, o ownership.Order) error {
+	p := o.Partition
+	before, end, err := n.openLog(ctx, p, o.Epoch)
+	if err != nil {
+		return err
+	}
+	part := &n.parts[p]
+	switch {
+	case part.local && before.epoch == o.Before:
+		n.outbox.hold(p, end)
+		return n.crawl.Release(ctx, p)
+	case part.local, part.remains:
+		if err := n.forget(ctx, p); err != nil {
+			return err
+		}
+	}
+	if before.seq == 0 {
+		err = n.news.join(ctx, n.crawl, p)
+	} else {
+		part.remains = true
+		n.restoring <- struct{}{}
+		err = n.crawl.Join(ctx, p, n.readLog(ctx, p, end.seq))
+		<-n.restoring
+	}
+	if err != nil {
+		return err
+	}
+	part.local, part.remains = true, false
+	n.outbox.hold(p, end)
+	return nil
+}
+
+// openLog appends the opening of an epoch to a log, and returns what was its end before.
+func (n *Node) openLog(ctx context.Context, p int, epoch uint64) (before last, end *logEnd, err error) {
+	end = &logEnd{epoch: epoch}
+	for {
+		lost := false
+		n.outbox.retry(ctx, func(ctx context.Context) (err error) {
+			before, err = n.last(ctx, p)
+			lost = before.epoch > epoch
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return before, nil, context.Cause(ctx)
+		case lost:
+			return before, nil, errLost
+		}
+		end.seq = before.seq
+		err := n.outbox.addOne(ctx, p, end, nats.Header{headerKind: {kindOpening}}, nil)
+		if !errors.Is(err, errLost) { // nobody was faster
+			return before, end, errors.Join(err, context.Cause(ctx))
+		}
+	}
+}
+
+// readLog reads what a log has up to a message: the last snapshot that is whole, then the changes since its
+// beginning.
+func (n *Node) readLog(ctx context.Context, p int, to uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		from, opened := uint64(0), uint64(0)
+		for m, err := range n.messages(ctx, p, to, true) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if m.kind == kindEnd {
+				from = m.snapshot
+			}
+			opened = max(opened, m.opened)
+		}
+		if err := n.seen.wait(ctx, opened); err != nil {
+			yield(nil, err)
+			return
+		}
+		snapshot := func(m *message) bool {
+			return (m.kind == kindSnapshot || m.kind == kindEnd) && m.snapshot == from
+		}
+		since := func(m *message) bool { return m.kind == "" && m.seq > from }
+		if from > 0 && !n.readBlocks(ctx, p, to, snapshot, yield) {
+			return
+		}
+		n.readBlocks(ctx, p, to, since, yield)
+	}
+}
+
+// readBlocks yields the blocks of some messages. It reports false when the reader has stopped.
+func (n *Node) readBlocks(ctx context.Context, p int, to uint64, wanted func(*message) bool, yield func([]byte, error) bool) bool {
+	var data []byte
+	for m, err := range n.messages(ctx, p, to, false) {
+		if err != nil {
+			return yield(nil, err)
+		}
+		if !wanted(m) {
+			continue
+		}
+		if !m.later { // whoever wrote the pieces before has not come to the last, and has them still
+			data = nil
+		}
+		if data = append(data, m.data...); m.more {
+			continue
+		}
+		blocks, err := unpack(data)
+		if err != nil {
+			return yield(nil, fmt.Errorf("message %d of log %d: %w", m.seq, p, err))
+		}
+		for _, b := range blocks {
+			if !yield(b, nil) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// message is one of a log.
+type message struct {
+	seq, snapshot, opened uint64
+	kind                  string
+	later, more           bool // a piece of several: not the first, not the last
+	data                  []byte
+}
+
+// messages reads a log up to a message, which is there.
+func (n *Node) messages(ctx context.Context, p int, to uint64, headers bool) iter.Seq2[*message, error] {
+	return func(yield func(*message, error) bool) {
+		all, stop, err := n.consume(ctx, n.logStream(), jetstream.OrderedConsumerConfig{FilterSubjects: []string{n.log(p)}, HeadersOnly: headers}, 64)
+		if err != nil {
+			yield(nil, n.refused(err))
+			return
+		}
+		defer stop()
+		for {
+			raw, err := all.Next()
+			if err != nil {
+				if ctx.Err() != nil {
+					err = context.Cause(ctx)
+				}
+				yield(nil, err)
+				return
+			}
+			at, err := raw.Metadata()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			h := raw.Headers()
+			m := &message{
+				seq: at.Sequence.Stream, kind: h.Get(headerKind), later: h.Get(headerLater) != "", more: h.Get(headerMore) != "",
+				data:     raw.Data(),
+				snapshot: number(h.Get(headerSnapshot)), opened: number(h.Get(headerOpened)),
+			}
+			if m.seq > to || !yield(m, nil) || m.seq == to {
+				return
+			}
+		}
+	}
+}
+
+// consume reads messages of a stream in order, until stop is called or ctx ends.
+func (c *Client) consume(ctx context.Context, stream string, cfg jetstream.OrderedConsumerConfig, ahead int) (all jetstream.MessagesContext, stop func(), err error) {
+	cfg.InactiveThreshold = time.Minute // servers forget a consumer whose process has died
+	consumer, err := c.js.OrderedConsumer(ctx, stream, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if all, err = consumer.Messages(jetstream.PullMaxMessages(ahead)); err != nil {
+		return nil, nil, err
+	}
+	done := context.AfterFunc(ctx, all.Stop)
+	return all, func() {
+		done()
+		all.Stop()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+		defer cancel()
+		if info := consumer.CachedInfo(); info != nil {
+			_ = c.js.DeleteConsumer(ctx, stream, info.Name) // or it goes when it was inactive for long enough
+		}
+	}, nil
+}
+
+// number reads a number of a header field; none is 0.
+func number(s string) uint64 {
+	n, _ := strconv.ParseUint(s, 10, 64)
+	return n
+}
+
+// compactAfter is how many bytes a log grows by, at least, before a snapshot takes its place.
+const compactAfter = 1 << 20
+
+// compact has a snapshot take the place of a log that has become twice as long as one.
+func (n *Node) compact(p int, end *logEnd) {
+	end.mu.Lock()
+	due := !end.exports && end.fresh > max(compactAfter, 2*end.snapshot)
+	end.exports = end.exports || due
+	from := end.seq
+	end.mu.Unlock()
+	if due {
+		n.mail.post(func() {
+			n.do(p, func(ctx context.Context) func() {
+				err := n.snapshot(ctx, p, end, from)
+				end.mu.Lock()
+				end.exports = false
+				end.mu.Unlock()
+				if err != nil && ctx.Err() == nil && !errors.Is(err, errLost) {
+					n.warn(fmt.Errorf("snapshot of partition %d: %w", p, err))
+				}
+				return func() {}
+			})
+		})
+	}
+}
+
+// snapshot appends a snapshot to a log, and removes what it takes the place of.
+func (n *Node) snapshot(ctx context.Context, p int, end *logEnd, from uint64) error {
+	if !n.parts[p].local || n.outbox.log(p) != end {
+		return nil
+	}
+	h := nats.Header{headerKind: {kindSnapshot}, headerSnapshot: {strconv.FormatUint(from, 10)}}
+	size := 0
+	err := n.crawl.Export(ctx, p, func(block []byte) error {
+		data := pack([][]byte{block})
+		size += len(data)
+		return n.outbox.add(ctx, p, end, h, data)
+	})
+	if err != nil {
+		return err
+	}
+	h.Set(headerKind, kindEnd)
+	if err := n.outbox.add(ctx, p, end, h, pack(nil)); err != nil || ctx.Err() != nil {
+		return err
+	}
+	end.mu.Lock()
+	end.snapshot, end.fresh = size, max(0, end.fresh-size)
+	end.mu.Unlock()
+	s, err := n.js.Stream(ctx, n.logStream())
+	if err != nil {
+		return err
+	}
+	return s.Purge(ctx, jetstream.WithPurgeSubject(n.log(p)), jetstream.WithPurgeSequence(from+1))
+}

@@ -1,0 +1,536 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster/ownership"
+	"github.com/weftcrawl/weft/cluster/partition"
+	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/internal/tuning"
+)
+
+// DefaultPartitions is how many partitions a crawl has.
+const DefaultPartitions = 1024
+
+// PausedLease is why a node starts no fetch that could not renew its lease.
+const PausedLease = "the cluster does not answer, and others may take this node's hosts"
+
+// ErrOver is returned by Join for a crawl that is over.
+var ErrOver = errors.New("the crawl is over")
+
+// Node is this process's part in a crawl.
+//
+// Owner: one goroutine, that of run; others leave it functions in the mailbox. A partition's operations
+// run on goroutines of their own, one after another.
+type Node struct {
+	*Client
+	plan      Plan
+	bucket    jetstream.KeyValue
+	crawler   *weft.Crawler
+	crawl     *engine.Crawl
+	dir       identity
+	mail      mailbox
+	ops       sync.WaitGroup
+	outbox    *outbox
+	ids       atomic.Uint64
+	news      gatherer      // partitions that nobody has had before
+	restoring chan struct{} // bounds the logs that are read at once
+	seen      revision      // of the bucket, up to which its watch has come
+	ctx       context.Context
+	stop      context.CancelCauseFunc
+
+	own     *ownership.Node
+	parts   []part
+	reader  reader
+	end     endOfCrawl
+	unknown int // partitions on the disk of which it is not known yet whose they are
+	ended   bool
+	err     error
+}
+
+// part is a partition as this node has it.
+type part struct {
+	local   bool // the engine has it. Owner: the operations of the partition
+	remains bool // the disk has something of it, which is worth nothing. Owner: the same
+	unknown bool // it is on the disk, and may be another's by now
+	open    bool // messages of links are taken in
+	queue   []operation
+	stay    context.CancelFunc // calls off the drain that runs; nil: none does
+	taken   uint64             // the last message of links that the engine was given
+	acks    []*ack
+	purging bool
+}
+
+// operation is something that takes time: it returns what is to be done then by the node's goroutine.
+type operation func(context.Context) (then func())
+
+// Join makes this process a node of a crawl, which begins if there is none of the name. Nothing is fetched
+// before Run.
+func Join(ctx context.Context, servers Options, o weft.Options) (*Node, error) {
+	c, err := Dial(ctx, servers)
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.join(ctx, o)
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (c *Client) join(ctx context.Context, o weft.Options) (*Node, error) {
+	if o.Job == "" || o.Update || o.Fresh || o.RetryFailed != nil {
+		return nil, errors.New("a crawl of a cluster needs a job, and is not crawled again: expected neither update, nor fresh, nor retry")
+	}
+	n := &Node{Client: c, restoring: make(chan struct{}, 8)}
+	var err error
+	if n.plan, err = c.begin(ctx, o, cmp.Or(c.partitions, DefaultPartitions)); err != nil {
+		return nil, err
+	}
+	if n.bucket, err = c.js.KeyValue(ctx, c.bucket()); err != nil {
+		return nil, c.refused(err)
+	}
+	if _, err := n.bucket.Get(ctx, keyOver); err == nil {
+		return nil, fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
+	}
+	n.parts = make([]part, n.plan.Partitions)
+	disk, err := n.onDisk(o.Job)
+	if err != nil {
+		return nil, err
+	}
+	n.mail.wake = make(chan struct{}, 1)
+	n.seen.changed = make(chan struct{})
+	n.outbox = newOutbox(n)
+	tuned := tuning.Options{}
+	if o.Tuning != nil {
+		tuned = *o.Tuning
+	}
+	tuned.Plan, tuned.Ours = &n.plan.Options, disk
+	tuned.Node = &engine.NodeConfig{Posted: n.outbox.post, Held: disk, Gather: gather}
+	tuned.Partition = func(host string) int { return partition.Of(host, n.plan.Partitions) }
+	tuned.OnCrawl = func(crawl *engine.Crawl) { n.crawl = crawl }
+	o.Tuning = &tuned
+	if n.crawler, err = weft.New(o); err != nil {
+		return nil, err
+	}
+	if n.dir, err = n.identify(o.Job); err != nil {
+		return nil, err
+	}
+	n.own, err = ownership.New(ownership.Config{
+		ID: n.dir.Node, Incarnation: n.dir.Incarnation, Ended: n.dir.Incarnation - 1, Partitions: n.plan.Partitions,
+	})
+	return n, err
+}
+
+// gather is how long a node's commit waits for more: what goes to others goes in batches.
+const gather = time.Second
+
+// Stats returns where this node's part of the crawl is.
+func (n *Node) Stats() weft.Stats { return n.crawler.Stats() }
+
+// Drain has the node leave the crawl: its partitions go to other nodes, and Run returns.
+func (n *Node) Drain() {
+	n.mail.post(func() { n.own.Leave() })
+}
+
+// Run crawls until the crawl is over on all nodes, or this one has left.
+func (n *Node) Run(ctx context.Context) (weft.Summary, error) {
+	defer n.Close()
+	ctx, n.stop = context.WithCancelCause(ctx)
+	defer n.stop(nil)
+	inner, stopAll := context.WithCancel(context.WithoutCancel(ctx))
+	n.ctx = inner
+	watch, err := n.bucket.WatchAll(inner)
+	if err != nil {
+		stopAll()
+		return weft.Summary{}, n.refused(err)
+	}
+	lost := make(chan error, 1)
+	n.ops.Go(func() { lost <- n.run(watch) })
+	n.ops.Go(func() {
+		if err := n.outbox.run(inner); err != nil {
+			n.mail.post(func() { n.fail(fmt.Errorf("crawl %s: %w", n.layout, err)) })
+		}
+	})
+	sum, err := n.crawler.Run(ctx)
+	stopAll()
+	_ = watch.Stop()
+	n.ops.Wait()
+	if failure := <-lost; failure != nil {
+		err = failure
+	}
+	return sum, err
+}
+
+// run is the node's goroutine.
+func (n *Node) run(watch jetstream.KeyWatcher) error {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	shown := false // all that the bucket had
+	n.own.Busy()
+	for !n.ended {
+		asks := false
+		select {
+		case e := <-watch.Updates():
+			if e == nil { // also when the watch is over, which ctx ends
+				if n.ctx.Err() != nil {
+					return n.err
+				}
+				shown = true
+				break
+			}
+			n.see(e)
+			for more := true; more; { // all that is there
+				select {
+				case e := <-watch.Updates():
+					if more = e != nil; more {
+						n.see(e)
+					} else {
+						shown = true
+					}
+				default:
+					more = false
+				}
+			}
+		case <-n.mail.wake:
+			for _, fn := range n.mail.take() {
+				fn()
+			}
+		case <-tick.C:
+			asks = true
+		case <-n.ctx.Done():
+			return n.err
+		}
+		if shown {
+			n.turn(asks)
+		}
+	}
+	if n.err != nil {
+		n.stop(n.err)
+		return n.err
+	}
+	n.crawler.Drain()
+	return nil
+}
+
+// turn does what the node has to do now.
+func (n *Node) turn(asks bool) {
+	if n.end.over {
+		_ = n.crawl.End() // it may have ended
+		return
+	}
+	writes, orders := n.own.Tick(now())
+	for _, w := range writes {
+		n.ops.Go(func() { n.write(w) })
+	}
+	for _, o := range orders {
+		n.obey(o)
+	}
+	if n.unknown > 0 {
+		n.settle()
+	}
+	n.acknowledge()
+	n.reader.follow(n)
+	if asks {
+		n.askIdle()
+	}
+	n.judgeEnd()
+}
+
+// see takes in what the bucket shows of a key.
+func (n *Node) see(e jetstream.KeyValueEntry) {
+	var value []byte
+	if e.Operation() == jetstream.KeyValuePut {
+		value = e.Value()
+	}
+	switch key := e.Key(); {
+	case strings.HasPrefix(key, keyOpened):
+		if err := n.crawl.Open(value); err != nil && !errors.Is(err, engine.ErrEnded) {
+			n.warn(fmt.Errorf("crawl %s: key %s: %w", n.layout, key, err))
+		}
+	case key == keySeeded:
+		n.end.seeded = true
+	case key == keyOver:
+		n.end.over = true
+	case key == keyPlan:
+	default:
+		if err := n.own.See(now(), ownership.Entry{Key: key, Value: value, Revision: e.Revision()}); err != nil {
+			n.warn(fmt.Errorf("crawl %s: %w", n.layout, err))
+		}
+	}
+	n.seen.reach(e.Revision())
+}
+
+// write writes a key for package ownership, if it is as that expects it.
+func (n *Node) write(w ownership.Write) {
+	revision, err := n.put(w)
+	n.mail.post(func() {
+		if err == nil {
+			err = n.own.Wrote(now(), w, revision)
+		}
+		if err != nil {
+			n.own.Failed(now(), w)
+		}
+	})
+}
+
+func (n *Node) put(w ownership.Write) (uint64, error) {
+	ctx, cancel := context.WithTimeout(n.ctx, requestTimeout)
+	defer cancel()
+	if w.Expected == 0 {
+		return n.bucket.Create(ctx, w.Key, w.Value)
+	}
+	return n.bucket.Update(ctx, w.Key, w.Value, w.Expected)
+}
+
+// obey does what package ownership orders.
+func (n *Node) obey(o ownership.Order) {
+	switch p := o.Partition; o.Kind {
+	case ownership.Take:
+		n.wake()
+		n.take(o)
+	case ownership.Drain:
+		n.drain(p)
+	case ownership.Keep:
+		if stay := n.parts[p].stay; stay != nil {
+			stay()
+		}
+		epoch := n.own.Epoch(p)
+		n.take(ownership.Order{Kind: ownership.Take, Partition: p, Epoch: epoch, Before: epoch})
+	case ownership.Drop:
+		n.drop(p)
+	case ownership.Pause, ownership.Resume:
+		n.pause(o.Kind == ownership.Pause)
+	case ownership.End:
+		n.ended = true
+		if o.Err != nil {
+			n.err = fmt.Errorf("crawl %s: %w; the same command joins again", n.layout, o.Err)
+		}
+	}
+}
+
+// wake says that the node has work, before it has it.
+func (n *Node) wake() {
+	n.end.busy++
+	n.own.Busy()
+}
+
+func (n *Node) pause(on bool) {
+	n.ops.Go(func() {
+		_ = n.crawl.Ask(n.ctx, func(d *engine.Coordinator) { d.Pause(PausedLease, on) }) // a crawl that is over fetches nothing
+	})
+	if on {
+		n.warn(errors.New("the cluster does not answer: nothing is fetched until it does"))
+	} else {
+		n.warn(errors.New("the cluster answers again: the crawl goes on"))
+	}
+}
+
+// settle gives up the partitions on the disk that others have by now.
+func (n *Node) settle() {
+	if n.own.Until() == 0 {
+		return // nobody has answered yet
+	}
+	for p := range n.parts {
+		owner, _ := n.own.Owner(p)
+		if !n.parts[p].unknown || owner.ID == n.dir.Node {
+			continue
+		}
+		n.known(p)
+		n.drop(p)
+	}
+}
+
+// known takes in whose a partition on the disk is.
+func (n *Node) known(p int) {
+	if !n.parts[p].unknown {
+		return
+	}
+	n.parts[p].unknown = false
+	if n.unknown--; n.unknown == 0 {
+		n.outbox.begin()
+	}
+}
+
+// do runs an operation of a partition after those before it.
+func (n *Node) do(p int, op operation) {
+	q := &n.parts[p].queue
+	if *q = append(*q, op); len(*q) == 1 {
+		n.runNext(p)
+	}
+}
+
+func (n *Node) runNext(p int) {
+	op := n.parts[p].queue[0]
+	n.ops.Go(func() {
+		then := op(n.ctx)
+		n.mail.post(func() {
+			then()
+			q := &n.parts[p].queue
+			if *q = (*q)[1:]; len(*q) > 0 {
+				n.runNext(p)
+			}
+		})
+	})
+}
+
+// take restores a partition that is this node's from now on.
+func (n *Node) take(o ownership.Order) {
+	p := o.Partition
+	n.do(p, func(ctx context.Context) func() {
+		err := n.restore(ctx, o)
+		return func() {
+			n.known(p)
+			switch {
+			case errors.Is(err, errLost), ctx.Err() != nil:
+			case err != nil:
+				n.fail(fmt.Errorf("crawl %s: partition %d: %w", n.layout, p, err))
+			case n.own.Epoch(p) == o.Epoch:
+				n.wake()
+				n.own.Started(p, o.Epoch)
+				n.parts[p].open = true
+			}
+		}
+	})
+}
+
+// drain hands a partition over: nothing more of it is fetched, and what is known of it is in its log.
+func (n *Node) drain(p int) {
+	ctx, stay := context.WithCancel(n.ctx)
+	n.parts[p].open, n.parts[p].stay = false, stay
+	n.do(p, func(context.Context) func() {
+		left := false
+		if ctx.Err() == nil && n.parts[p].local {
+			posted, err := n.crawl.Leave(ctx, p)
+			if left = err == nil; left {
+				n.parts[p].local = false
+				left = n.outbox.wait(n.ctx, posted) == nil
+			}
+		}
+		return func() {
+			stay()
+			n.parts[p].stay = nil
+			if left {
+				n.own.Drained(p)
+			}
+		}
+	})
+}
+
+// drop forgets a partition, which is another's.
+func (n *Node) drop(p int) {
+	n.parts[p].open = false
+	if stay := n.parts[p].stay; stay != nil {
+		stay()
+	}
+	n.do(p, func(ctx context.Context) func() {
+		n.outbox.release(p)
+		err := n.forget(ctx, p)
+		return func() {
+			n.parts[p].taken, n.parts[p].acks = 0, nil
+			if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrEnded) {
+				n.fail(err)
+			}
+		}
+	})
+}
+
+// forget removes a partition from the engine and from the disk.
+func (n *Node) forget(ctx context.Context, p int) error {
+	if n.parts[p].local {
+		if _, err := n.crawl.Leave(ctx, p); err != nil {
+			return err
+		}
+		n.parts[p].local = false
+	}
+	if err := n.crawl.Drop(ctx, p); err != nil {
+		return err
+	}
+	n.parts[p].remains = false
+	return nil
+}
+
+// mostData is how much data a message may have.
+func (n *Node) mostData() int { return int(n.conn.MaxPayload()) - 1024 } // for the header
+
+// nextID returns an ID of a message that no other has.
+func (n *Node) nextID() string {
+	return fmt.Sprintf("%s.%d.%d", n.dir.Node, n.dir.Incarnation, n.ids.Add(1))
+}
+
+// fail ends the node. What it has not finished is for others.
+func (n *Node) fail(err error) {
+	if !n.ended {
+		n.ended, n.err = true, err
+	}
+}
+
+// mailbox has functions for the node's goroutine, from any other.
+type mailbox struct {
+	mu   sync.Mutex
+	all  []func()
+	wake chan struct{}
+}
+
+func (m *mailbox) post(fn func()) {
+	m.mu.Lock()
+	m.all = append(m.all, fn)
+	m.mu.Unlock()
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (m *mailbox) take() []func() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.all
+	m.all = nil
+	return all
+}
+
+// revision is how far something has come, and who waits for that.
+type revision struct {
+	mu      sync.Mutex
+	at      uint64
+	changed chan struct{} // closed when it goes on
+}
+
+func (r *revision) reach(at uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at > r.at {
+		r.at = at
+		close(r.changed)
+		r.changed = make(chan struct{})
+	}
+}
+
+// wait waits until it has come as far, or for the end of ctx.
+func (r *revision) wait(ctx context.Context, at uint64) error {
+	for {
+		r.mu.Lock()
+		now, changed := r.at, r.changed
+		r.mu.Unlock()
+		if now >= at {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package cluster_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/internal/torture"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// crawl is a crawl of a synthetic web by several nodes over real sockets.
+type crawl struct {
+	t       *testing.T
+	web     *webtest.Running
+	servers cluster.Options
+	dir     string
+	all     []*member
+	options weft.Options
+}
+
+// member is a node of it.
+type member struct {
+	name string
+	job  string
+	node *cluster.Node
+	stop context.CancelFunc
+	done chan struct{}
+	sum  weft.Summary
+	err  error
+}
+
+func newCrawl(t *testing.T, cfg webtest.Config) *crawl {
+	t.Helper()
+	c := &crawl{t: t, web: webtest.Start(t, cfg), dir: t.TempDir()}
+	s := serve(t, server.Options{JetStream: true})
+	c.servers = cluster.Options{Servers: []string{s.ClientURL()}, Name: "test", Partitions: 32}
+	c.options = weft.Options{
+		Seeds: []string{c.web.Web.Home(0)}, Scope: weft.ScopeAny, DNS: []netip.AddrPort{netip.MustParseAddrPort(c.web.DNS.Addr())},
+		Memory: 64 << 20,
+	}
+	return c
+}
+
+// join has one more node join, with a job folder of that name.
+func (c *crawl) join(name string) *member {
+	c.t.Helper()
+	m := &member{name: name, job: filepath.Join(c.dir, name), done: make(chan struct{})}
+	o := c.options
+	o.Job = m.job
+	servers := c.servers
+	servers.OnWarning = func(err error) { c.t.Logf("%s: %v", name, err) }
+	ctx, stop := context.WithCancel(c.t.Context())
+	m.stop = stop
+	var err error
+	if m.node, err = cluster.Join(ctx, servers, o); err != nil {
+		c.t.Fatal(err)
+	}
+	go func() {
+		defer close(m.done)
+		m.sum, m.err = m.node.Run(ctx)
+	}()
+	c.all = append(c.all, m)
+	return m
+}
+
+// wait waits for the end of all nodes.
+func (c *crawl) wait() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	defer cancel()
+	for _, m := range c.all {
+		select {
+		case <-m.done:
+			c.t.Logf("%s: %d URLs, %v", m.name, m.sum.Done, m.err)
+		case <-ctx.Done():
+			c.t.Fatalf("%s does not end: %+v", m.name, m.node.Stats())
+		}
+	}
+}
+
+// fetched returns how often each URL has a record.
+func (c *crawl) fetched() map[string]int {
+	c.t.Helper()
+	all := make(map[string]int)
+	for _, job := range jobs(c.t, c.dir) {
+		f, err := os.Open(filepath.Join(job, "pages.jsonl"))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var r weft.Record
+			if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+				c.t.Fatal(err)
+			}
+			all[r.URL]++
+		}
+	}
+	return all
+}
+
+func jobs(t *testing.T, dir string) []string {
+	all, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// check compares the records with the truth of the web: each URL is there, and at most so many more than
+// once.
+func (c *crawl) check(twice int) {
+	c.t.Helper()
+	all, missing, more := c.fetched(), 0, 0
+	truth := 0
+	for url := range c.web.Web.Truth(torture.Policy(0)) {
+		truth++
+		switch n := all[url]; {
+		case n == 0:
+			if missing++; missing < 5 {
+				c.t.Errorf("%s has no record", url)
+			}
+		case n > 1:
+			more += n - 1
+		}
+		delete(all, url)
+	}
+	extra := 0
+	for url := range all {
+		if extra++; extra < 5 {
+			c.t.Errorf("%s has a record, and is not to be found", url)
+		}
+	}
+	fmt.Fprintln(c.t.Output(), truth, "URLs,", missing, "missing,", more, "more than once")
+	if missing > 0 || extra > 0 || more > twice {
+		c.t.Errorf("%d of %d URLs missing, %d more than once (expected at most %d), %d that are not in the web", missing, truth, more, twice, extra)
+	}
+}
+
+func small() webtest.Config {
+	return webtest.Config{Seed: 2, Hosts: 40, Pages: 8, CrawlDelay: 20 * time.Millisecond, SlowDelay: 50 * time.Millisecond, Rates: webtest.Rates{Stalled: -1, Flaky: -1, ShyRobots: -1}}
+}
+
+// TestNodes: several nodes find what the web has, each URL once.
+func TestNodes(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			c := newCrawl(t, small())
+			for i := range n {
+				c.join(fmt.Sprint("node", i))
+			}
+			c.wait()
+			for _, m := range c.all {
+				if m.err != nil || m.sum.Done == 0 {
+					t.Errorf("%s: %d URLs, %v", m.name, m.sum.Done, m.err)
+				}
+			}
+			c.check(0)
+		})
+	}
+}

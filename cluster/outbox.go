@@ -1,0 +1,299 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weftcrawl/weft/cluster/changelog"
+	"github.com/weftcrawl/weft/frontier/store"
+)
+
+// outbox publishes what the engine has for others and for the logs.
+//
+// Messages go out in phases. What a commit has ended goes out in the phase after what it has found, when
+// all of that is acknowledged, whatever partition it belongs to: a page whose end is in a log has all its
+// links in safety.
+type outbox struct {
+	node   *Node
+	ready  chan struct{} // closed when it may begin
+	once   sync.Once
+	signal chan struct{} // there may be messages
+	done   revision      // the ID of the last message that is delivered, and all before it
+	opened uint64        // the revision of the last opening. Owner: run
+
+	mu   sync.Mutex
+	logs map[int]*logEnd // of the partitions that this node may write to
+}
+
+func newOutbox(n *Node) *outbox {
+	o := &outbox{node: n, ready: make(chan struct{}), signal: make(chan struct{}, 1), logs: make(map[int]*logEnd)}
+	o.done.changed = make(chan struct{})
+	if n.unknown == 0 {
+		o.begin()
+	}
+	return o
+}
+
+// begin lets messages go out: it is known whose the partitions on the disk are. Before, what has ended in
+// them would be taken for another's.
+func (o *outbox) begin() { o.once.Do(func() { close(o.ready) }) }
+
+// post says that there are messages.
+func (o *outbox) post(uint64) {
+	select {
+	case o.signal <- struct{}{}:
+	default:
+	}
+}
+
+// wait waits until a message and all before it are delivered.
+func (o *outbox) wait(ctx context.Context, id uint64) error { return o.done.wait(ctx, id) }
+
+// delivered reports whether a message and all before it are.
+func (o *outbox) delivered(id uint64) bool {
+	o.done.mu.Lock()
+	defer o.done.mu.Unlock()
+	return o.done.at >= id
+}
+
+// hold lets the node write to the log of a partition, whose last message is its own.
+func (o *outbox) hold(p int, end *logEnd) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.logs[p] = end
+}
+
+// release ends that.
+func (o *outbox) release(p int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.logs, p)
+}
+
+func (o *outbox) log(p int) *logEnd {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.logs[p]
+}
+
+// outboxBytes is how much of the outbox is read at once.
+const outboxBytes = 4 << 20
+
+// run publishes until ctx ends.
+func (o *outbox) run(ctx context.Context) error {
+	select {
+	case <-o.ready:
+	case <-ctx.Done():
+		return nil
+	}
+	for after := uint64(0); ; {
+		all, err := o.node.crawl.Outbox(after, outboxBytes)
+		switch {
+		case errors.Is(err, store.ErrClosed):
+			return nil
+		case err != nil:
+			return err
+		case len(all) == 0:
+			select {
+			case <-o.signal:
+				continue
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		for _, phase := range phases(all) {
+			if err := o.publish(ctx, phase); err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return nil
+			}
+		}
+		after = all[len(all)-1].ID
+		_ = o.node.crawl.Delivered(all...) // a crawl that is over sends them again
+		o.done.reach(after)
+		o.node.mail.post(func() {}) // who waits for that looks again
+	}
+}
+
+// phases splits messages where what has ended follows what was found.
+func phases(all []store.Message) [][]store.Message {
+	var out [][]store.Message
+	from := 0
+	for i := 1; i < len(all); i++ {
+		if all[i].Kind == changelog.Ended && all[i-1].Kind != changelog.Ended {
+			out = append(out, all[from:i])
+			from = i
+		}
+	}
+	return append(out, all[from:])
+}
+
+// publish delivers the messages of a phase, in any order but that of each partition's log.
+func (o *outbox) publish(ctx context.Context, phase []store.Message) error {
+	logs, links := make(map[int]*changes), make(map[int][][]byte)
+	for _, m := range phase {
+		switch m.Kind {
+		case changelog.Opened:
+			if err := o.open(ctx, m.Data); err != nil {
+				return err
+			}
+		case changelog.Links:
+			links[m.Partition] = append(links[m.Partition], m.Data)
+		default:
+			c := logs[m.Partition]
+			if c == nil {
+				c = new(changes)
+				logs[m.Partition] = c
+			}
+			c.add(m)
+		}
+	}
+	return o.all(logs, links, func(p int, c *changes) error {
+		err := o.append(ctx, p, c)
+		if errors.Is(err, errLost) { // its new owner is told what was found
+			return o.sendFound(ctx, p, c.found)
+		}
+		return err
+	}, func(p int, blocks [][]byte) error { return o.send(ctx, p, blocks) })
+}
+
+// changes are those of a partition in a phase.
+type changes struct {
+	blocks [][]byte
+	found  [][]byte // those of them that were found
+}
+
+func (c *changes) add(m store.Message) {
+	c.blocks = append(c.blocks, m.Data)
+	if m.Kind == changelog.Found {
+		c.found = append(c.found, m.Data)
+	}
+}
+
+// atOnce bounds the messages that are published at once.
+const atOnce = 64
+
+// all calls functions for all messages, some at once, and returns the first error.
+func (o *outbox) all(logs map[int]*changes, links map[int][][]byte, log func(int, *changes) error, link func(int, [][]byte) error) error {
+	var (
+		wait  sync.WaitGroup
+		mu    sync.Mutex
+		first error
+		room  = make(chan struct{}, atOnce)
+	)
+	run := func(fn func() error) {
+		room <- struct{}{}
+		wait.Go(func() {
+			err := fn()
+			<-room
+			if err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				if first == nil {
+					first = err
+				}
+			}
+		})
+	}
+	for p, blocks := range links {
+		run(func() error { return link(p, blocks) })
+	}
+	for p, c := range logs {
+		run(func() error { return log(p, c) })
+	}
+	wait.Wait()
+	return first
+}
+
+// open tells all nodes what is open from now on. They have seen it before they take in links of later
+// messages, which name its revision.
+func (o *outbox) open(ctx context.Context, what []byte) error {
+	sum := sha256.Sum256(what)
+	key := keyOpened + hex.EncodeToString(sum[:16])
+	return o.retry(ctx, func(ctx context.Context) error {
+		revision, err := o.node.bucket.Create(ctx, key, what)
+		if errors.Is(err, jetstream.ErrKeyExists) {
+			var e jetstream.KeyValueEntry
+			if e, err = o.node.bucket.Get(ctx, key); err == nil {
+				revision = e.Revision()
+			}
+		}
+		o.opened = max(o.opened, revision)
+		return err
+	})
+}
+
+// sendFound sends the URLs of changes as links.
+func (o *outbox) sendFound(ctx context.Context, p int, found [][]byte) error {
+	var all [][]byte
+	for _, block := range found {
+		links, err := changelog.Again(block, time.Now())
+		if err != nil {
+			return err
+		}
+		if links != nil {
+			all = append(all, links)
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return o.send(ctx, p, all)
+}
+
+// send publishes links to the owner of a partition, in one message if they fit.
+func (o *outbox) send(ctx context.Context, p int, blocks [][]byte) error {
+	data := pack(blocks)
+	if most := o.node.mostData(); len(data) > most {
+		if len(blocks) == 1 {
+			return fmt.Errorf("links of %d bytes for partition %d: the servers take %d at most; expected a higher max_payload", len(data), p, most)
+		}
+		half := len(blocks) / 2
+		return errors.Join(o.send(ctx, p, blocks[:half]), o.send(ctx, p, blocks[half:]))
+	}
+	msg := &nats.Msg{Subject: o.node.links(p), Data: data, Header: o.header()}
+	return o.retry(ctx, func(ctx context.Context) error {
+		_, err := o.node.js.PublishMsg(ctx, msg)
+		return err
+	})
+}
+
+func (o *outbox) header() nats.Header {
+	h := nats.Header{}
+	if o.opened > 0 {
+		h.Set(headerOpened, strconv.FormatUint(o.opened, 10))
+	}
+	return h
+}
+
+// retry calls fn until it succeeds, or ctx ends: servers that are away come back, and full streams get
+// room. Meanwhile, the outbox fills, and the engine stops.
+func (o *outbox) retry(ctx context.Context, fn func(context.Context) error) error {
+	for warned := false; ; {
+		one, cancel := context.WithTimeout(ctx, requestTimeout)
+		err := fn(one)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return nil // who asks looks at ctx
+		}
+		if !warned {
+			warned = true
+			o.node.warn(fmt.Errorf("messages wait: %w", o.node.refused(err)))
+		}
+		select {
+		case <-time.After(250 * time.Millisecond):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

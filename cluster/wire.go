@@ -1,0 +1,44 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/klauspost/compress/s2"
+)
+
+// pack puts blocks into one piece of data, compressed.
+func pack(blocks [][]byte) []byte {
+	var all []byte
+	for _, b := range blocks {
+		all = append(binary.AppendUvarint(all, uint64(len(b))), b...)
+	}
+	return s2.Encode(nil, all)
+}
+
+// mostUnpacked bounds what a message may say that it unpacks to.
+const mostUnpacked = 64 << 20
+
+var errPacked = errors.New("not what a node has packed")
+
+// unpack is the reverse of pack.
+func unpack(data []byte) (blocks [][]byte, err error) {
+	size, err := s2.DecodedLen(data)
+	if err != nil || size > mostUnpacked {
+		return nil, fmt.Errorf("%w: %d bytes", errPacked, len(data))
+	}
+	all, err := s2.Decode(nil, data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errPacked, err)
+	}
+	for len(all) > 0 {
+		n, k := binary.Uvarint(all)
+		if k <= 0 || n > uint64(len(all)-k) {
+			return nil, errPacked
+		}
+		blocks = append(blocks, all[k:k+int(n)])
+		all = all[k+int(n):]
+	}
+	return blocks, nil
+}
