@@ -22,6 +22,7 @@ type Options struct {
 	Replicas   int      // copies of what the servers store; 0: three if they form a cluster, else one
 	Partitions int      // of a crawl that begins; 0: DefaultPartitions
 	OnWarning  func(error)
+	OnChange   func(Share) // what this node has of the crawl has changed
 }
 
 // requestTimeout is how long a request to the servers may take.
@@ -36,6 +37,7 @@ type Client struct {
 	replicas   int
 	partitions int
 	warn       func(error)
+	change     func(Share)
 }
 
 // Dial connects to the servers. Its error is one line.
@@ -49,6 +51,9 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	c := &Client{layout: layout(o.Name), servers: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL), replicas: o.Replicas, partitions: o.Partitions, warn: o.OnWarning}
 	if c.warn == nil {
 		c.warn = func(error) {}
+	}
+	if c.change = o.OnChange; c.change == nil {
+		c.change = func(Share) {}
 	}
 	var err error
 	if c.conn, err = nats.Connect(c.servers, c.options(&o)...); err != nil {

@@ -51,6 +51,9 @@ type Node struct {
 
 	own     *ownership.Node
 	parts   []part
+	shown   Share // what OnChange was told
+	ticks   int
+	coming  Share // what it was when looked at last
 	reader  reader
 	end     endOfCrawl
 	unknown int // partitions on the disk of which it is not known yet whose they are
@@ -136,8 +139,48 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*Node, error) {
 // gather is how long a node's commit waits for more: what goes to others goes in batches.
 const gather = time.Second
 
+// Share is what a node has of a crawl.
+type Share struct {
+	Nodes      int // that crawl
+	Partitions int // of this one
+	All        int
+}
+
+// share tells of changes, once what is this node's has come to rest.
+func (n *Node) share() {
+	s := Share{All: n.plan.Partitions}
+	for _, beat := range n.own.Nodes() {
+		if beat.Running() {
+			s.Nodes++
+		}
+	}
+	for p := range n.parts {
+		if n.own.Epoch(p) == 0 {
+			continue
+		}
+		if !n.parts[p].open || len(n.parts[p].queue) > 0 {
+			return
+		}
+		s.Partitions++
+	}
+	switch {
+	case s == n.shown || s.Partitions == 0:
+	case s != n.coming:
+		n.coming = s
+	default: // for a while: partitions that are moving are no news
+		n.shown = s
+		n.change(s)
+	}
+}
+
 // Stats returns where this node's part of the crawl is.
 func (n *Node) Stats() weft.Stats { return n.crawler.Stats() }
+
+// Earlier is that of the node's job: see weft.Crawler.Earlier.
+func (n *Node) Earlier() weft.Summary { return n.crawler.Earlier() }
+
+// Job returns the folder of the node's job.
+func (n *Node) Job() string { return n.crawler.Job() }
 
 // Drain has the node leave the crawl: its partitions go to other nodes, and Run returns.
 func (n *Node) Drain() {
@@ -244,6 +287,9 @@ func (n *Node) turn(asks bool) {
 	n.reader.follow(n)
 	if asks {
 		n.askIdle()
+		if n.ticks++; n.ticks%4 == 0 {
+			n.share()
+		}
 	}
 	n.judgeEnd()
 }

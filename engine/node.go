@@ -249,6 +249,7 @@ func (d *Coordinator) own(numbers []int, done func(posted uint64, err error)) {
 			d.committer.open.state.SetPartition(n, store.Owned)
 		}
 		d.afterCommit(done)
+		d.committer.hurry.Set()
 		d.Dispatch()
 	})
 }

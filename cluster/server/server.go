@@ -124,6 +124,20 @@ func (s *Server) Ready(ctx context.Context) error {
 	return nil
 }
 
+// Deserted waits until no client is connected, or for the end of ctx.
+func (s *Server) Deserted(ctx context.Context) error {
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for s.nats.NumClients() > 0 {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 // Close ends the server, and returns when its store is complete.
 func (s *Server) Close() {
 	s.close.Do(func() {

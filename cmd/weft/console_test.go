@@ -58,7 +58,7 @@ func TestReport(t *testing.T) {
 		},
 		Broken:  lost,
 		Stopped: "limit",
-	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}, false}
+	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}, false, false}
 	golden.Equal(t, "testdata/report.txt", r.String())
 	golden.Equal(t, "testdata/report-empty.txt", report{Summary: weft.Summary{Interrupted: true}, job: "a.test.weft"}.String())
 	golden.Equal(t, "testdata/report-failed.txt", report{Summary: weft.Summary{Counters: weft.Counters{Done: 3, Pending: 12}}, job: "a.test.weft", failed: true}.String())

@@ -97,7 +97,7 @@ func (f *crawlFlags) run(args []string) error {
 		if f.forCheck {
 			o.SeedSeq = withMadeUp(list.urls)
 		}
-	case len(args) == 0 && (o.Job == "" || o.Fresh): // a job knows its seeds
+	case len(args) == 0 && (o.Job == "" || o.Fresh) && !f.cluster.any(): // a job knows its seeds
 		return usage("crawl: no URL given, expected one such as https://example.org/, or -i FILE")
 	}
 	if err := noFiles(args); err != nil {
@@ -140,11 +140,12 @@ func (f *crawlFlags) run(args []string) error {
 	if f.retry.dir != "" {
 		o.RetryFailed = f.retry.selects(con.warn)
 	}
-	c, err := con.start(o, out)
+	c, err := con.start(o, out, f.cluster.joins(con))
 	if err != nil {
 		return f.refused(err, con.job, len(args) == 0)
 	}
-	err = con.crawl(c, out, f.input != "" || o.Amend)
+	err = con.crawl(c, out, f.input != "" || o.Amend || f.cluster.any())
+	f.cluster.close()
 	if f.forCheck {
 		signal.Stop(con.signals) // the report is not made by the crawl
 	}
@@ -178,6 +179,9 @@ func (f *crawlFlags) check(o *weft.Options) error {
 		return err
 	}
 	if err := f.client.configure(o); err != nil {
+		return err
+	}
+	if err := f.cluster.check(o); err != nil {
 		return err
 	}
 	if o.Format == "" && strings.EqualFold(filepath.Ext(f.output), ".csv") {

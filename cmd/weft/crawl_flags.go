@@ -21,6 +21,7 @@ type crawlFlags struct {
 	forCheck      bool // weft check says what came of it
 	texts         textFlags
 	post          postFlags
+	cluster       clusterFlags
 }
 
 // groups returns all options, in the order of the help.
@@ -33,7 +34,7 @@ func (f *crawlFlags) groups() []group {
 	all = append(all, f.client.groups("16MiB")...)
 	return append(all,
 		group{"Traps", f.trapOptions()},
-		group{"Job", f.jobOptions()},
+		group{"Job", slices.Concat(f.jobOptions(), f.cluster.options(true))},
 		group{"Output", slices.Concat(f.outputOptions(), extractOptions(&f.options.Extract, &f.options.Structured), f.console.options())},
 	)
 }
@@ -83,7 +84,7 @@ func (f *crawlFlags) reachOptions() []option {
 			more: "All that pages need to be shown, in scope; any: wherever it is. The depth and " +
 				"--include do not apply to it."},
 		{name: "check-external", Value: on(&o.External), field: "External",
-			help: "check links that lead out of scope",
+			advanced: true, help: "check links that lead out of scope",
 			more: "Once each, with HEAD, or with GET where HEAD fails. Nothing there is crawled."},
 		{name: "no-robots", Value: on(&o.NoRobots), field: "NoRobots",
 			help: "ignore robots.txt and nofollow"},

@@ -17,6 +17,7 @@ type report struct {
 	job     string   // its folder; empty: none
 	records []string // the files that hold them
 	failed  bool     // an error has ended the crawl
+	node    bool     // one of several, of which another may have fetched the seeds
 }
 
 // records returns the files that a crawl has written records to.
@@ -33,7 +34,7 @@ func records(job string, out *output) []string {
 
 // fetchedNone reports whether a crawl went on to its end, and could fetch none of its seeds.
 func (r report) fetchedNone() bool {
-	return r.SeedsFetched == 0 && r.Stopped == "" && !r.failed && !r.Interrupted
+	return !r.node && r.SeedsFetched == 0 && r.Stopped == "" && !r.failed && !r.Interrupted
 }
 
 // rate is n per second of the whole crawl.

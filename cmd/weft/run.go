@@ -13,11 +13,21 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster"
 )
 
-// start is weft.New, which waits while the disk is full. Until it returns, a signal ends the
-// process; later ones are left in con.signals for handleSignals.
-func (con *console) start(o weft.Options, out *output) (*weft.Crawler, error) {
+// crawler is a crawl, of this process or of several machines.
+type crawler interface {
+	Run(context.Context) (weft.Summary, error)
+	Drain()
+	Stats() weft.Stats
+	Earlier() weft.Summary
+	Job() string
+}
+
+// start is weft.New, or joins a crawl of several machines; it waits while the disk is full. Until it
+// returns, a signal ends the process; later ones are left in con.signals for handleSignals.
+func (con *console) start(o weft.Options, out *output, open func(weft.Options) (crawler, error)) (crawler, error) {
 	con.signals = make(chan os.Signal, 2)
 	// Interrupts count even if they are ignored, as some shells arrange for background jobs;
 	// hangups do not, as nohup arranges.
@@ -35,7 +45,7 @@ func (con *console) start(o weft.Options, out *output) (*weft.Crawler, error) {
 			os.Exit(exitInterrupted)
 		}
 	}()
-	c, err := weft.New(o)
+	c, err := open(o)
 	started <- struct{}{}
 	if err != nil {
 		signal.Stop(con.signals)
@@ -46,7 +56,7 @@ func (con *console) start(o weft.Options, out *output) (*weft.Crawler, error) {
 
 // crawl runs c, whose records go to out, prints progress and the report, and returns the exit
 // status. For a finished job it prints the report only, unless there may be more to do.
-func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
+func (con *console) crawl(c crawler, out *output, more bool) error {
 	earlier := c.Earlier()
 	if earlier.Finished && !more {
 		out.discard()
@@ -76,7 +86,8 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	if interrupted.Load() && onlyCanceled(err) {
 		err = nil
 	}
-	r := report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil}
+	_, node := c.(*cluster.Node)
+	r := report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil, node: node}
 	return con.end(r, interrupted.Load(), err)
 }
 
@@ -138,7 +149,7 @@ func (con *console) end(s report, interrupted bool, err error) error {
 // finish, the second cancels them, the third ends the process. The second does, too, if the
 // crawl has not ended some time after it, as parsing a page of a million links is not
 // interrupted. Uncommitted work is lost then, as if the process were killed.
-func (con *console) handleSignals(c *weft.Crawler, stop func(), ended <-chan struct{}) *atomic.Bool {
+func (con *console) handleSignals(c crawler, stop func(), ended <-chan struct{}) *atomic.Bool {
 	var interrupted atomic.Bool
 	go func() {
 		<-con.signals
@@ -181,7 +192,7 @@ const (
 
 // watch shows progress until the function it returns is called; that returns when the last
 // line is written.
-func (con *console) watch(c *weft.Crawler) (over func()) {
+func (con *console) watch(c crawler) (over func()) {
 	if con.quiet {
 		return func() {}
 	}

@@ -78,7 +78,7 @@ func stuck(url string) {
 	c, err := con.start(weft.Options{Seeds: []string{url}, Hooks: weft.Hooks{OnRecord: func(*weft.Record) {
 		fmt.Fprintln(os.Stderr, "stuck")
 		select {}
-	}}}, out)
+	}}}, out, alone)
 	if err == nil {
 		err = con.crawl(c, out, false)
 	}

@@ -156,6 +156,7 @@ var imports = map[string][]string{
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
+		"cluster",
 		"cluster/server",
 		"read",
 		"results",

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/cluster/server"
+)
+
+// embedded is the value of --cluster for a server in this process.
+const embedded = "embedded"
+
+// clusterFlags say which crawl of several machines is meant.
+type clusterFlags struct {
+	cluster.Options
+	server *server.Server // in this process; nil: none
+}
+
+// options returns the flags. A node may bring a server along.
+func (f *clusterFlags) options(node bool) []option {
+	servers := option{
+		name: "cluster", arg: "URL,...", Value: to(&f.Servers, commaSeparated),
+		help: "a crawl on several machines, by its NATS servers",
+	}
+	name := option{name: "name", arg: "NAME", Value: to(&f.Name, some("a name")), advanced: node, help: "with --cluster: the name of the crawl"}
+	if node {
+		servers.help = "crawl with other machines, by these servers"
+		servers.more = "URLs of NATS, such as nats://HOST:4222. Run the same command on each machine. embedded: run a server in this process, as weft cluster serve does. " +
+			"See docs/cluster.md."
+		name.help = "with --cluster: join the crawl NAME, or begin it"
+	}
+	return []option{
+		servers, name,
+		{name: "cluster-creds", arg: "FILE", Value: to(&f.Creds, some("a file")), advanced: true, help: "with --cluster: the NATS credentials in FILE"},
+		{name: "cluster-ca", arg: "FILE", Value: to(&f.CA, some("a file")), advanced: true,
+			help: "with --cluster: trust servers with certificates of these authorities (PEM)"},
+		{name: "cluster-cert", arg: "FILE", Value: to(&f.Cert, some("a file")), advanced: true, help: "with --cluster: show the certificate in FILE (PEM)"},
+		{name: "cluster-key", arg: "FILE", Value: to(&f.Key, some("a file")), advanced: true, help: "with --cluster: its private key (PEM)"},
+	}
+}
+
+// any reports whether a crawl of several machines is meant.
+func (f *clusterFlags) any() bool { return len(f.Servers) > 0 || f.Name != "" }
+
+// check completes the options of a node, if this is to be one.
+func (f *clusterFlags) check(o *weft.Options) error {
+	switch {
+	case !f.any():
+		return nil
+	case f.Name == "":
+		return usage("--cluster: expected together with --name NAME, which other machines give, too")
+	case len(f.Servers) == 0:
+		return usage("--name %s: expected together with --cluster, such as nats://HOST:4222", f.Name)
+	case o.Update || o.Fresh || o.Amend || o.RetryFailed != nil:
+		return usage("--cluster: expected without --update, --fresh, --amend and --retry-failed")
+	case slices.Contains(f.Servers, embedded) && len(f.Servers) > 1:
+		return usage("--cluster %s: expected it alone", embedded)
+	}
+	o.Job = cmp.Or(o.Job, f.Name+".weft")
+	return nil
+}
+
+// joins returns what makes the crawl of this process, or a node of one of several machines.
+func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
+	if !f.any() {
+		return alone
+	}
+	return func(o weft.Options) (crawler, error) {
+		servers := f.Options
+		servers.OnWarning = func(err error) { con.warn(err.Error()) }
+		servers.OnChange = func(s cluster.Share) {
+			con.warn(fmt.Sprintf("crawl %s: %s; %s of %s partitions are this one's", f.Name, plural(s.Nodes, "node"), count(s.Partitions), count(s.All)))
+		}
+		if servers.Servers[0] == embedded {
+			if err := f.serve(con); err != nil {
+				return nil, &exit{exitError, err}
+			}
+			servers.Servers = []string{f.server.URL()}
+		}
+		n, err := cluster.Join(context.Background(), servers, o)
+		if err != nil {
+			f.close()
+			return nil, err
+		}
+		return n, nil
+	}
+}
+
+// alone makes a crawl of this process.
+func alone(o weft.Options) (crawler, error) { return weft.New(o) }
+
+// serve starts the server of this process.
+func (f *clusterFlags) serve(con *console) error {
+	s, err := server.Start(server.Options{Store: "weft.nats", Warn: func(text string) { con.warn("server: " + text) }})
+	if err != nil {
+		return fmt.Errorf("--cluster %s: %w", embedded, err)
+	}
+	f.server = s
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := s.Ready(ctx); err != nil {
+		f.close()
+		return errors.New("--cluster " + embedded + ": the server does not start")
+	}
+	con.warn("others join with --cluster " + s.URL() + " --name " + f.Name)
+	return nil
+}
+
+// close ends the server of this process. At the end of a crawl it first lets other nodes see that.
+func (f *clusterFlags) close() {
+	if f.server == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_ = f.server.Deserted(ctx) // who stays longer finds no server
+	f.server.Close()
+	f.server = nil
+}
