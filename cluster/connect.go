@@ -23,7 +23,12 @@ type Options struct {
 	Partitions int      // of a crawl that begins; 0: DefaultPartitions
 	OnWarning  func(error)
 	OnChange   func(Share) // what this node has of the crawl has changed
+
+	beat time.Duration // see ownership.Config; tests make it shorter
 }
+
+// defaultBeat is how often a node says that it is alive. After five beats of silence it is dead.
+const defaultBeat = 2 * time.Second
 
 // requestTimeout is how long a request to the servers may take.
 const requestTimeout = 5 * time.Second
@@ -36,6 +41,7 @@ type Client struct {
 	js         jetstream.JetStream
 	replicas   int
 	partitions int
+	beat       time.Duration
 	warn       func(error)
 	change     func(Share)
 }
@@ -48,7 +54,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	if (o.Cert == "") != (o.Key == "") {
 		return nil, errors.New("a certificate and its key: expected both or none")
 	}
-	c := &Client{layout: layout(o.Name), servers: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL), replicas: o.Replicas, partitions: o.Partitions, warn: o.OnWarning}
+	c := &Client{layout: layout(o.Name), servers: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL), replicas: o.Replicas, partitions: o.Partitions, beat: cmp.Or(o.beat, defaultBeat), warn: o.OnWarning}
 	if c.warn == nil {
 		c.warn = func(error) {}
 	}

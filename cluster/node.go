@@ -131,7 +131,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*Node, error) {
 		return nil, err
 	}
 	n.own, err = ownership.New(ownership.Config{
-		ID: n.dir.Node, Incarnation: n.dir.Incarnation, Ended: n.dir.Incarnation - 1, Partitions: n.plan.Partitions,
+		ID: n.dir.Node, Incarnation: n.dir.Incarnation, Ended: n.dir.Incarnation - 1, Partitions: n.plan.Partitions, Beat: c.beat, TTL: 5 * c.beat,
 	})
 	return n, err
 }
@@ -218,7 +218,7 @@ func (n *Node) Run(ctx context.Context) (weft.Summary, error) {
 
 // run is the node's goroutine.
 func (n *Node) run(watch jetstream.KeyWatcher) error {
-	tick := time.NewTicker(500 * time.Millisecond)
+	tick := time.NewTicker(n.beat / 4)
 	defer tick.Stop()
 	shown := false // all that the bucket had
 	n.own.Busy()

@@ -45,6 +45,7 @@ func newCrawl(t *testing.T, cfg webtest.Config) *crawl {
 	c := &crawl{t: t, web: webtest.Start(t, cfg), dir: t.TempDir()}
 	s := serve(t, server.Options{JetStream: true})
 	c.servers = cluster.Options{Servers: []string{s.ClientURL()}, Name: "test", Partitions: 32}
+	c.servers.Hasten()
 	c.options = weft.Options{
 		Seeds: []string{c.web.Web.Home(0)}, Scope: weft.ScopeAny, DNS: []netip.AddrPort{netip.MustParseAddrPort(c.web.DNS.Addr())},
 		Memory: 64 << 20,
@@ -94,22 +95,36 @@ func (c *crawl) fetched() map[string]int {
 	c.t.Helper()
 	all := make(map[string]int)
 	for _, job := range jobs(c.t, c.dir) {
-		f, err := os.Open(filepath.Join(job, "pages.jsonl"))
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		defer f.Close()
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			var r weft.Record
-			if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-				c.t.Fatal(err)
-			}
-			all[r.URL]++
-		}
+		c.read(job, all)
 	}
 	return all
+}
+
+// recordsOf returns how often each URL has a record of a node.
+func (c *crawl) recordsOf(m *member) map[string]int {
+	c.t.Helper()
+	all := make(map[string]int)
+	c.read(m.job, all)
+	return all
+}
+
+// read counts the records of a job.
+func (c *crawl) read(job string, all map[string]int) {
+	c.t.Helper()
+	f, err := os.Open(filepath.Join(job, "pages.jsonl"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r weft.Record
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			c.t.Fatal(err)
+		}
+		all[r.URL]++
+	}
 }
 
 func jobs(t *testing.T, dir string) []string {
@@ -124,8 +139,17 @@ func jobs(t *testing.T, dir string) []string {
 // once.
 func (c *crawl) check(twice int) {
 	c.t.Helper()
+	c.checkWith(nil, twice)
+}
+
+// checkWith is check, with records that are not on a disk any more. They count if nobody has another.
+func (c *crawl) checkWith(lost map[string]int, twice int) {
+	c.t.Helper()
 	all, missing, more := c.fetched(), 0, 0
 	truth := 0
+	for url, n := range lost {
+		all[url] += n
+	}
 	for url := range c.web.Web.Truth(torture.Policy(0)) {
 		truth++
 		switch n := all[url]; {
@@ -158,6 +182,7 @@ func small() webtest.Config {
 func TestNodes(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
 			c := newCrawl(t, small())
 			for i := range n {
 				c.join(fmt.Sprint("node", i))
@@ -171,4 +196,86 @@ func TestNodes(t *testing.T) {
 			c.check(0)
 		})
 	}
+}
+
+// long is a web that several nodes crawl for some seconds.
+func long() webtest.Config {
+	cfg := small()
+	cfg.Latency = 100 * time.Millisecond
+	return cfg
+}
+
+// until waits until a node has fetched so many URLs.
+func (m *member) until(t *testing.T, n int) {
+	t.Helper()
+	for m.node.Stats().Done < n {
+		select {
+		case <-m.done:
+			t.Fatalf("%s has ended: %v", m.name, m.err)
+		case <-time.Tick(10 * time.Millisecond):
+		}
+	}
+}
+
+// end waits for the end of a node.
+func (m *member) end(t *testing.T) {
+	t.Helper()
+	select {
+	case <-m.done:
+	case <-t.Context().Done():
+	}
+}
+
+// TestDeath: a node dies, and its disk with it. The others fetch what it had not told, and no more.
+func TestDeath(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	a, _, d := c.join("a"), c.join("b"), c.join("d")
+	d.until(t, 20)
+	d.stop()
+	d.end(t)
+	lost := c.recordsOf(d)
+	if err := os.RemoveAll(d.job); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s had %d records", d.name, len(lost))
+	c.all = c.all[:2]
+	c.wait()
+	_ = a
+	c.checkWith(lost, 60)
+}
+
+// TestRestart: a node is stopped without a word, and started again with its folder.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	_, b := c.join("a"), c.join("b")
+	for i := range 3 {
+		b.until(t, 20*(i+1))
+		b.stop()
+		b.end(t)
+		c.all = c.all[:1]
+		b = c.join("b")
+	}
+	c.wait()
+	c.check(0)
+}
+
+// TestLeave: a node leaves, another joins later.
+func TestLeave(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	a, b := c.join("a"), c.join("b")
+	b.until(t, 20)
+	b.node.Drain()
+	b.end(t)
+	if b.err != nil {
+		t.Error(b.err)
+	}
+	d := c.join("d")
+	c.wait()
+	if a.err != nil || d.err != nil || d.sum.Done == 0 {
+		t.Errorf("%v; %v, %d URLs", a.err, d.err, d.sum.Done)
+	}
+	c.check(0)
 }
