@@ -21,6 +21,14 @@ func (l layout) allLogs() string    { return l.subject() + ".log.>" }
 func (l layout) log(p int) string   { return l.subject() + ".log." + strconv.Itoa(p) }
 func (l layout) links(p int) string { return l.subject() + ".links." + strconv.Itoa(p) }
 
+// asks is where a node is asked; empty: all of them.
+func (l layout) asks(node string) string {
+	if node == "" {
+		return l.subject() + ".ask"
+	}
+	return l.subject() + ".ask." + node
+}
+
 // Header fields of messages.
 const (
 	headerEpoch    = "Weft-Epoch"    // of a log: at which its writer owns the partition
@@ -37,6 +45,7 @@ const (
 	keyPlan   = "plan"    // a Plan, the last that is written when a crawl begins
 	keySeeded = "seeded"  // the seeds are in the streams
 	keyOver   = "over"    // the crawl is
+	keyStats  = "stats."  // and the ID of a node: a NodeStatus
 	keyOpened = "opened." // and a digest: where links may lead from now on
 )
 

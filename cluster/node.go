@@ -51,9 +51,7 @@ type Node struct {
 
 	own     *ownership.Node
 	parts   []part
-	shown   Share // what OnChange was told
-	ticks   int
-	coming  Share // what it was when looked at last
+	told    told
 	reader  reader
 	end     endOfCrawl
 	unknown int // partitions on the disk of which it is not known yet whose they are
@@ -139,6 +137,14 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*Node, error) {
 // gather is how long a node's commit waits for more: what goes to others goes in batches.
 const gather = time.Second
 
+// told is what was told of the node. Owner: the node's goroutine, but for speed.
+type told struct {
+	share  Share // to OnChange
+	coming Share // what it was when looked at last
+	ticks  int
+	speed  speed // Owner: reports
+}
+
 // Share is what a node has of a crawl.
 type Share struct {
 	Nodes      int // that crawl
@@ -164,11 +170,11 @@ func (n *Node) share() {
 		s.Partitions++
 	}
 	switch {
-	case s == n.shown || s.Partitions == 0:
-	case s != n.coming:
-		n.coming = s
+	case s == n.told.share || s.Partitions == 0:
+	case s != n.told.coming:
+		n.told.coming = s
 	default: // for a while: partitions that are moving are no news
-		n.shown = s
+		n.told.share = s
 		n.change(s)
 	}
 }
@@ -206,10 +212,16 @@ func (n *Node) Run(ctx context.Context) (weft.Summary, error) {
 			n.mail.post(func() { n.fail(fmt.Errorf("crawl %s: %w", n.layout, err)) })
 		}
 	})
+	n.ops.Go(n.reports)
+	stopAnswering := n.answering()
 	sum, err := n.crawler.Run(ctx)
+	stopAnswering()
 	stopAll()
 	_ = watch.Stop()
 	n.ops.Wait()
+	last, done := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+	defer done()
+	n.report(last, n.crawler.Stats())
 	if failure := <-lost; failure != nil {
 		err = failure
 	}
@@ -267,6 +279,20 @@ func (n *Node) run(watch jetstream.KeyWatcher) error {
 	return nil
 }
 
+// reports reports now and then, until the node ends.
+func (n *Node) reports() {
+	tick := time.NewTicker(n.beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			n.report(n.ctx, n.crawler.Stats())
+		case <-n.ctx.Done():
+			return
+		}
+	}
+}
+
 // turn does what the node has to do now.
 func (n *Node) turn(asks bool) {
 	if n.end.over {
@@ -287,7 +313,7 @@ func (n *Node) turn(asks bool) {
 	n.reader.follow(n)
 	if asks {
 		n.askIdle()
-		if n.ticks++; n.ticks%4 == 0 {
+		if n.told.ticks++; n.told.ticks%4 == 0 {
 			n.share()
 		}
 	}
@@ -309,7 +335,7 @@ func (n *Node) see(e jetstream.KeyValueEntry) {
 		n.end.seeded = true
 	case key == keyOver:
 		n.end.over = true
-	case key == keyPlan:
+	case key == keyPlan, strings.HasPrefix(key, keyStats):
 	default:
 		if err := n.own.See(now(), ownership.Entry{Key: key, Value: value, Revision: e.Revision()}); err != nil {
 			n.warn(fmt.Errorf("crawl %s: %w", n.layout, err))

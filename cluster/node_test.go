@@ -36,8 +36,10 @@ type member struct {
 	node *cluster.Node
 	stop context.CancelFunc
 	done chan struct{}
-	sum  weft.Summary
-	err  error
+
+	records chan struct{} // one for each record
+	sum     weft.Summary
+	err     error
 }
 
 func newCrawl(t *testing.T, cfg webtest.Config) *crawl {
@@ -56,9 +58,10 @@ func newCrawl(t *testing.T, cfg webtest.Config) *crawl {
 // join has one more node join, with a job folder of that name.
 func (c *crawl) join(name string) *member {
 	c.t.Helper()
-	m := &member{name: name, job: filepath.Join(c.dir, name), done: make(chan struct{})}
+	m := &member{name: name, job: filepath.Join(c.dir, name), done: make(chan struct{}), records: make(chan struct{}, 1<<16)}
 	o := c.options
 	o.Job = m.job
+	o.Hooks.OnRecord = func(*weft.Record) { m.records <- struct{}{} }
 	servers := c.servers
 	servers.OnWarning = func(err error) { c.t.Logf("%s: %v", name, err) }
 	ctx, stop := context.WithCancel(c.t.Context())
@@ -205,14 +208,14 @@ func long() webtest.Config {
 	return cfg
 }
 
-// until waits until a node has fetched so many URLs.
+// until waits until a node has n records more.
 func (m *member) until(t *testing.T, n int) {
 	t.Helper()
-	for m.node.Stats().Done < n {
+	for range n {
 		select {
 		case <-m.done:
 			t.Fatalf("%s has ended: %v", m.name, m.err)
-		case <-time.Tick(10 * time.Millisecond):
+		case <-m.records:
 		}
 	}
 }
@@ -250,8 +253,8 @@ func TestRestart(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())
 	_, b := c.join("a"), c.join("b")
-	for i := range 3 {
-		b.until(t, 20*(i+1))
+	for range 3 {
+		b.until(t, 20)
 		b.stop()
 		b.end(t)
 		c.all = c.all[:1]

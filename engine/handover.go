@@ -64,6 +64,9 @@ func (c *Crawl) Outbox(after uint64, bytes int) ([]store.Message, error) {
 	return c.coordinator.cfg.Job.Store.Outbox(after, bytes)
 }
 
+// Waiting returns how many messages are in the outbox, and how many bytes they have.
+func (c *Crawl) Waiting() (messages, bytes int64) { return c.coordinator.cfg.Job.Store.Waiting() }
+
 // Delivered removes messages from the outbox, with the next batch.
 func (c *Crawl) Delivered(all ...store.Message) error {
 	return c.post(func(d *Coordinator) { d.delivered(all) })

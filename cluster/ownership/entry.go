@@ -105,4 +105,25 @@ func encode(v any) []byte {
 	return b
 }
 
+// NodeOf returns the node of a key, and what its value says of it. It reports false for other keys.
+func NodeOf(key string, value []byte) (id string, b Beat, ok bool) {
+	if id, ok = strings.CutPrefix(key, nodePrefix); ok {
+		ok = json.Unmarshal(value, &b) == nil
+	}
+	return id, b, ok
+}
+
+// OwnerOf returns the owner of a partition by its key and value. It reports false for other keys.
+func OwnerOf(key string, value []byte) (o Owner, ok bool) {
+	if !strings.HasPrefix(key, partPrefix) {
+		return o, false
+	}
+	var c claim
+	err := json.Unmarshal(value, &c)
+	return c.Owner, err == nil
+}
+
+// PartKey is the key of a partition.
+func PartKey(part int) string { return partKey(part) }
+
 func partKey(part int) string { return partPrefix + strconv.Itoa(part) }

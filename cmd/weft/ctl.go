@@ -37,6 +37,7 @@ func orderLines() string {
 }
 
 func ctlCommand() *cobra.Command {
+	var f clusterFlags
 	cmd := &cobra.Command{
 		Use:     "ctl JOB ORDER [ARG...]",
 		Short:   "Pause, stop or adjust a running crawl",
@@ -48,16 +49,24 @@ Exit status: 0 done, 1 no crawl is running, 3 usage error or no job.`,
 		Example: `  weft ctl example.org.weft pause
   weft ctl example.org.weft set delay=2s per-host=1
   weft ctl example.org.weft exclude '/calendar/'`,
-		Args:              arguments(2, math.MaxInt, "argument", "JOB and an ORDER such as pause"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.any() {
+				return arguments(1, math.MaxInt, "argument", "an ORDER such as pause")(cmd, args)
+			}
+			return arguments(2, math.MaxInt, "argument", "JOB and an ORDER such as pause")(cmd, args)
+		},
 		ValidArgsFunction: completeOrder,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if f.any() {
+				return f.control(args)
+			}
 			return control(args[0], args[1:])
 		},
 
 		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().SetInterspersed(false) // arguments after JOB may start with a dash
-	define(cmd)
+	define(cmd, group{"Several machines", f.options(false)})
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 )
 
 func hostsCommand() *cobra.Command {
+	var f clusterFlags
 	var asJSON bool
 	var limit int
 	cmd := &cobra.Command{
@@ -22,10 +23,10 @@ concurrent requests, delay, the state of robots.txt, and what the host waits
 for.` + jobExit,
 		Example: `  weft hosts example.org.weft
   weft hosts --json example.org.weft | jq -r 'select(.waits).host'`,
-		Args:              jobArguments("JOB", 1),
+		Args:              f.arguments("JOB", 1),
 		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return inJob(args[0], func(ctx context.Context, job *weft.Job) error {
+			return f.look(args, func(ctx context.Context, job looked) error {
 				if !asJSON {
 					out := newPrinter()
 					hostTable.header(out)
@@ -40,7 +41,7 @@ for.` + jobExit,
 			})
 		},
 	}
-	define(cmd, group{"Output", []option{
+	define(cmd, group{"Several machines", f.options(false)}, group{"Output", []option{
 		{name: "limit", arg: "N", Value: to(&limit, number(1)), help: "list at most N hosts", def: "all"},
 		jsonOption(&asJSON, "print a JSON object per line"),
 	}})

@@ -12,9 +12,11 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster"
 )
 
 func statusCommand() *cobra.Command {
+	var f clusterFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "status [flags] JOB",
@@ -24,9 +26,18 @@ func statusCommand() *cobra.Command {
 and after.` + jobExit,
 		Example: `  weft status example.org.weft
   weft status --json example.org.weft | jq .pending`,
-		Args:              jobArguments("JOB", 1),
+		Args:              f.arguments("JOB", 1),
 		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if f.any() {
+				return f.ask(func(ctx context.Context, c *cluster.Client) error {
+					s, err := c.Status(ctx)
+					if err != nil {
+						return err
+					}
+					return printOne(s, asJSON, writeCluster)
+				})
+			}
 			return inJob(args[0], func(ctx context.Context, job *weft.Job) error {
 				s, err := job.Status(ctx)
 				if err != nil {
@@ -36,7 +47,7 @@ and after.` + jobExit,
 			})
 		},
 	}
-	define(cmd, group{"Output", []option{jsonOption(&asJSON, "print a JSON object")}})
+	define(cmd, group{"Several machines", f.options(false)}, group{"Output", []option{jsonOption(&asJSON, "print a JSON object")}})
 	return cmd
 }
 

@@ -32,6 +32,7 @@ func stateNames() []string {
 }
 
 func urlsCommand() *cobra.Command {
+	var f clusterFlags
 	var asJSON, only bool
 	var filter weft.URLFilter
 	var condition *where.Filter[weft.URLStatus]
@@ -56,14 +57,14 @@ host, in the language of https://expr-lang.org.` + jobExit,
   weft urls --error dns --json example.org.weft | jq -r '[.url, .from] | @tsv'
   weft urls --where 'status >= 400 && host == "example.org"' example.org.weft
   weft urls --status 5xx --only-urls example.org.weft | weft crawl -i - -o -`,
-		Args:              jobArguments("JOB", 1),
+		Args:              f.arguments("JOB", 1),
 		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
 			write := writeURL
 			if only {
 				write = func(w io.Writer, u weft.URLStatus) { fmt.Fprintln(w, printable(u.URL)) }
 			}
-			return inJob(args[0], func(ctx context.Context, job *weft.Job) error {
+			return f.look(args, func(ctx context.Context, job looked) error {
 				return printAll(selected(job.URLs(ctx, filter), condition), 0, asJSON, write)
 			})
 		},
@@ -79,6 +80,7 @@ host, in the language of https://expr-lang.org.` + jobExit,
 			{name: "where", arg: "CONDITION", Value: to(&condition, where.Compile[weft.URLStatus]),
 				help: "list URLs for which CONDITION holds"},
 		}},
+		group{"Several machines", f.options(false)},
 		group{"Output", []option{
 			{name: "only-urls", Value: on(&only), help: "print nothing but the URLs"},
 			jsonOption(&asJSON, "print JSON, with depth, tries, error and more"),

@@ -10,6 +10,7 @@ import (
 )
 
 func whyCommand() *cobra.Command {
+	var f clusterFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "why [flags] JOB URL",
@@ -20,14 +21,15 @@ about it, how each try ended and when the next one is due, and which pages link
 to it. For a URL that the crawl has not found, show what the rules say.` + jobExit,
 		Example: `  weft why example.org.weft https://example.org/a
   weft why --json example.org.weft https://example.org/a | jq .referrers`,
-		Args:              jobArguments("JOB URL", 2),
+		Args:              f.arguments("JOB URL", 2),
 		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if _, err := weft.ReadListedSeed(args[1]); err != nil {
+			url := args[len(args)-1]
+			if _, err := weft.ReadListedSeed(url); err != nil {
 				return usage("why: %w", err)
 			}
-			return inJob(args[0], func(ctx context.Context, job *weft.Job) error {
-				why, err := job.Why(ctx, args[1])
+			return f.look(args, func(ctx context.Context, job looked) error {
+				why, err := job.Why(ctx, url)
 				if err != nil {
 					return err
 				}
@@ -35,7 +37,7 @@ to it. For a URL that the crawl has not found, show what the rules say.` + jobEx
 			})
 		},
 	}
-	define(cmd, group{"Output", []option{jsonOption(&asJSON, "print a JSON object")}})
+	define(cmd, group{"Several machines", f.options(false)}, group{"Output", []option{jsonOption(&asJSON, "print a JSON object")}})
 	return cmd
 }
 

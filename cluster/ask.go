@@ -1,0 +1,281 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/weftcrawl/weft"
+)
+
+// Questions to nodes. A node answers in messages, one after the other: it sends the next when the asker has
+// confirmed the one before. So a long answer waits for its reader and takes no memory on the way.
+
+// The commands of questions.
+const (
+	askHosts = "hosts"
+	askURLs  = "urls"
+	askWhy   = "why"
+	askDo    = "do"
+)
+
+// question is what a node is asked.
+type question struct {
+	Command string         `json:"command"`
+	Args    []string       `json:"args,omitempty"`
+	Filter  weft.URLFilter `json:"filter"`
+}
+
+// answer is a value of the answer of a node.
+type answer struct {
+	node  string
+	value json.RawMessage
+}
+
+// Header fields of answers.
+const (
+	headerNode  = "Weft-Node"
+	headerEnd   = "Weft-End"   // the answer's last message
+	headerError = "Weft-Error" // why there is no more
+)
+
+const (
+	answerBytes   = 128 << 10       // of a message of an answer, about
+	answerWithin  = 5 * time.Second // a node that is silent for longer does not answer
+	readWithin    = time.Minute     // an asker that is silent for longer has gone
+	answersAtOnce = 4
+)
+
+// answering makes the node answer questions until stop is called.
+func (n *Node) answering() (stop func()) {
+	room := make(chan struct{}, answersAtOnce)
+	var all []*nats.Subscription
+	stop = func() {
+		for _, s := range all {
+			_ = s.Unsubscribe() // the connection may be gone
+		}
+	}
+	for _, subject := range []string{n.asks(""), n.asks(n.dir.Node)} {
+		s, err := n.conn.Subscribe(subject, func(m *nats.Msg) {
+			select {
+			case room <- struct{}{}:
+				n.ops.Go(func() {
+					defer func() { <-room }()
+					n.answer(m)
+				})
+			default: // the asker learns it by the silence
+			}
+		})
+		if err != nil {
+			n.warn(fmt.Errorf("nobody can ask this node: %w", n.refused(err)))
+			break
+		}
+		all = append(all, s)
+	}
+	return stop
+}
+
+// answer answers one question.
+func (n *Node) answer(m *nats.Msg) {
+	ctx, cancel := context.WithCancel(n.ctx)
+	defer cancel()
+	to := &reply{node: n, ctx: ctx, inbox: m.Reply}
+	err := to.about(m.Data)
+	_ = to.send(err, true) // who does not listen needs no answer
+}
+
+// reply is an answer on its way.
+type reply struct {
+	node  *Node
+	ctx   context.Context
+	inbox string
+	lines bytes.Buffer
+}
+
+// about answers a question, but for the last message.
+func (r *reply) about(text []byte) error {
+	var q question
+	if err := json.Unmarshal(text, &q); err != nil {
+		return fmt.Errorf("the question: %w", err)
+	}
+	job, err := weft.OpenJob(r.ctx, r.node.crawler.Job())
+	if err != nil {
+		return err
+	}
+	defer job.Close()
+	switch q.Command {
+	case askHosts:
+		return put(r, job.Hosts(r.ctx))
+	case askURLs:
+		return put(r, job.URLs(r.ctx, q.Filter))
+	case askWhy:
+		if len(q.Args) != 1 {
+			return errors.New("why: expected a URL")
+		}
+		why, err := job.Why(r.ctx, q.Args[0])
+		return put(r, func(yield func(weft.Why, error) bool) { yield(why, err) })
+	case askDo:
+		o, err := weft.ParseOrder(q.Args...)
+		if err != nil {
+			return err
+		}
+		lines, err := job.Do(r.ctx, o)
+		if err != nil {
+			return err
+		}
+		return put(r, func(yield func(string, error) bool) {
+			for _, l := range lines {
+				if !yield(l, nil) {
+					return
+				}
+			}
+		})
+	}
+	return fmt.Errorf("question %.32q: expected %s, %s, %s or %s", q.Command, askHosts, askURLs, askWhy, askDo)
+}
+
+// put answers with values.
+func put[T any](r *reply, all iter.Seq2[T, error]) error {
+	for v, err := range all {
+		if err != nil {
+			return err
+		}
+		line, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		r.lines.Write(append(line, '\n'))
+		if r.lines.Len() >= answerBytes {
+			if err := r.send(nil, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// send sends what there is, and waits until the asker has it.
+func (r *reply) send(failed error, end bool) error {
+	if most := r.node.mostData(); r.lines.Len() > most {
+		return fmt.Errorf("an answer of %d bytes, expected at most %d", r.lines.Len(), most)
+	}
+	m := &nats.Msg{Subject: r.inbox, Data: bytes.Clone(r.lines.Bytes()), Header: nats.Header{headerNode: {r.node.dir.Node}}}
+	r.lines.Reset()
+	if end {
+		m.Header.Set(headerEnd, "1")
+	}
+	if failed != nil {
+		m.Header.Set(headerError, strings.NewReplacer("\r", " ", "\n", " ").Replace(failed.Error()))
+	}
+	if end {
+		return r.node.conn.PublishMsg(m)
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, readWithin)
+	defer cancel()
+	_, err := r.node.conn.RequestMsgWithContext(ctx, m)
+	return err
+}
+
+// ask asks a node, or all that are alive, and yields their answers. An error comes last: that of nodes, or
+// that some did not answer.
+func (c *Client) ask(ctx context.Context, id string, q question) iter.Seq2[answer, error] {
+	return func(yield func(answer, error) bool) {
+		names, err := c.alive(ctx)
+		if err != nil {
+			yield(answer{}, err)
+			return
+		}
+		if id != "" {
+			if _, ok := names[id]; !ok {
+				yield(answer{}, fmt.Errorf("node %s is not there", id))
+				return
+			}
+			names = map[string]string{id: names[id]}
+		}
+		if len(names) == 0 {
+			yield(answer{}, fmt.Errorf("crawl %s: no node is there", c.layout))
+			return
+		}
+		if err := c.converse(ctx, id, q, names, yield); err != nil {
+			yield(answer{}, err)
+		}
+	}
+}
+
+// converse sends a question, and reads answers until all nodes have ended theirs.
+func (c *Client) converse(ctx context.Context, id string, q question, names map[string]string, yield func(answer, error) bool) error {
+	inbox, err := c.conn.SubscribeSync(c.conn.NewRespInbox())
+	if err != nil {
+		return c.refused(err)
+	}
+	defer func() { _ = inbox.Unsubscribe() }()
+	text, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	if err := c.conn.PublishRequest(c.asks(id), inbox.Subject, text); err != nil {
+		return c.refused(err)
+	}
+	var failures []error
+	for len(names) > 0 {
+		short, cancel := context.WithTimeout(ctx, answerWithin)
+		m, err := inbox.NextMsgWithContext(short)
+		cancel()
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			var silent []string
+			for _, name := range names {
+				silent = append(silent, name)
+			}
+			slices.Sort(silent)
+			failures = append(failures, fmt.Errorf("%s: no answer; what is said here is without that node", strings.Join(silent, ", ")))
+			break
+		}
+		node := m.Header.Get(headerNode)
+		name, ok := names[node]
+		if !ok {
+			continue
+		}
+		for line := range bytes.Lines(m.Data) {
+			if !yield(answer{name, line}, nil) {
+				return nil
+			}
+		}
+		if text := m.Header.Get(headerError); text != "" {
+			failures = append(failures, fmt.Errorf("%s: %s", name, text))
+		}
+		if m.Header.Get(headerEnd) != "" {
+			delete(names, node)
+			continue
+		}
+		if err := m.Respond(nil); err != nil {
+			return c.refused(err)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// alive returns the names of the nodes that are there, by their IDs.
+func (c *Client) alive(ctx context.Context) (map[string]string, error) {
+	s, err := c.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[string]string)
+	for _, n := range s.Nodes {
+		if n.State == "alive" || n.State == "leaving" {
+			names[n.ID] = n.Name
+		}
+	}
+	return names, nil
+}

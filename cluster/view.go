@@ -1,0 +1,268 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster/ownership"
+	"github.com/weftcrawl/weft/cluster/partition"
+)
+
+// NodeStatus is a node of a crawl, as it said last.
+type NodeStatus struct {
+	ID         string   `json:"id"`
+	Name       string   `json:"name"`  // MACHINE:FOLDER
+	State      string   `json:"state"` // alive, leaving, left or dead
+	Partitions int      `json:"partitions"`
+	Done       int      `json:"done"`
+	Pages      int      `json:"pages"`
+	Failed     int      `json:"failed"`
+	Refused    int      `json:"refused"`
+	Pending    int      `json:"pending"`
+	InFlight   int      `json:"in_flight"`
+	Hosts      int      `json:"hosts"`
+	Bytes      int64    `json:"bytes"`
+	PerSecond  float64  `json:"urls_per_second"`
+	Outbox     int64    `json:"outbox"` // messages that wait to be sent
+	Paused     []string `json:"paused,omitempty"`
+	Seconds    float64  `json:"seconds"` // how long its process has crawled
+}
+
+// Status is a crawl of several machines.
+type Status struct {
+	Name       string       `json:"name"`
+	Begun      time.Time    `json:"begun"`
+	Over       bool         `json:"over"`
+	Seeds      []string     `json:"seeds"`
+	Partitions int          `json:"partitions"`
+	Unowned    int          `json:"unowned"` // partitions without a node that is alive
+	Links      uint64       `json:"links"`   // messages of links that no log has yet
+	Total      NodeStatus   `json:"total"`
+	Nodes      []NodeStatus `json:"nodes"`
+}
+
+// Status says where a crawl is: what its nodes have said last.
+func (c *Client) Status(ctx context.Context) (s Status, err error) {
+	p, err := c.Plan(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Name, s.Begun, s.Seeds, s.Partitions = string(c.layout), p.Options.Begun, p.Options.AllSeeds(), p.Partitions
+	nodes := make(map[string]*NodeStatus)
+	node := func(id string) *NodeStatus {
+		n := nodes[id]
+		if n == nil {
+			n = &NodeStatus{ID: id, Name: id, State: "joining"}
+			nodes[id] = n
+		}
+		return n
+	}
+	owners := make(map[string]int)
+	for e, err := range c.entries(ctx) {
+		if err != nil {
+			return s, err
+		}
+		if id, b, ok := ownership.NodeOf(e.Key(), e.Value()); ok {
+			node(id).State = string(b.State)
+		} else if o, ok := ownership.OwnerOf(e.Key(), e.Value()); ok {
+			owners[o.ID]++
+		} else if id, ok := strings.CutPrefix(e.Key(), keyStats); ok {
+			n := node(id)
+			state := n.State
+			if err := json.Unmarshal(e.Value(), n); err != nil {
+				return s, fmt.Errorf("crawl %s: key %s: %w", c.layout, e.Key(), err)
+			}
+			n.State = state
+		} else if e.Key() == keyOver {
+			s.Over = true
+		}
+	}
+	for id, n := range nodes {
+		n.Partitions = owners[id]
+		if n.State == string(ownership.Alive) || n.State == string(ownership.Leaving) {
+			s.Unowned += n.Partitions
+		}
+		s.Nodes = append(s.Nodes, *n)
+	}
+	s.Unowned = s.Partitions - s.Unowned
+	slices.SortFunc(s.Nodes, func(a, b NodeStatus) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	for i := range s.Nodes {
+		s.Total.add(&s.Nodes[i], s.Over)
+	}
+	stream, err := c.js.Stream(ctx, c.linkStream())
+	if err != nil {
+		return s, c.refused(err)
+	}
+	s.Links = stream.CachedInfo().State.Msgs
+	return s, nil
+}
+
+// add adds what a node has done, and what it has to do if it is there.
+func (t *NodeStatus) add(n *NodeStatus, over bool) {
+	t.Done, t.Pages, t.Failed, t.Refused, t.Bytes = t.Done+n.Done, t.Pages+n.Pages, t.Failed+n.Failed, t.Refused+n.Refused, t.Bytes+n.Bytes
+	t.Hosts, t.Seconds = t.Hosts+n.Hosts, max(t.Seconds, n.Seconds)
+	if n.State != string(ownership.Alive) && n.State != string(ownership.Leaving) || over {
+		return
+	}
+	t.Partitions, t.Pending, t.InFlight = t.Partitions+n.Partitions, t.Pending+n.Pending, t.InFlight+n.InFlight
+	t.PerSecond, t.Outbox = t.PerSecond+n.PerSecond, t.Outbox+n.Outbox
+}
+
+// entries are the keys of the bucket with their values.
+func (c *Client) entries(ctx context.Context) iter.Seq2[jetstream.KeyValueEntry, error] {
+	return func(yield func(jetstream.KeyValueEntry, error) bool) {
+		bucket, err := c.js.KeyValue(ctx, c.bucket())
+		if err != nil {
+			yield(nil, c.refused(err))
+			return
+		}
+		watch, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
+		if err != nil {
+			yield(nil, c.refused(err))
+			return
+		}
+		defer func() { _ = watch.Stop() }()
+		for {
+			select {
+			case e := <-watch.Updates():
+				if e == nil || !yield(e, nil) {
+					return
+				}
+			case <-ctx.Done():
+				yield(nil, c.refused(context.Cause(ctx)))
+				return
+			}
+		}
+	}
+}
+
+// owner returns the node that has a host, and whether that is alive.
+func (c *Client) owner(ctx context.Context, host string) (id string, err error) {
+	p, err := c.Plan(ctx)
+	if err != nil {
+		return "", err
+	}
+	bucket, err := c.js.KeyValue(ctx, c.bucket())
+	if err != nil {
+		return "", c.refused(err)
+	}
+	e, err := bucket.Get(ctx, ownership.PartKey(partition.Of(host, p.Partitions)))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return "", fmt.Errorf("no node has %s yet", host)
+	}
+	if err != nil {
+		return "", c.refused(err)
+	}
+	o, ok := ownership.OwnerOf(e.Key(), e.Value())
+	if !ok {
+		return "", fmt.Errorf("key %s of the cluster cannot be read", e.Key())
+	}
+	return o.ID, nil
+}
+
+// report writes what the node has done, for Status, now and then and at the end.
+func (n *Node) report(ctx context.Context, s weft.Stats) {
+	waiting, _ := n.crawl.Waiting()
+	text, err := json.Marshal(NodeStatus{
+		ID: n.dir.Node, Name: n.dir.name(n.crawler.Job()),
+		Done: s.Done, Pages: s.Pages, Failed: s.Failed, Refused: s.Refused, Pending: s.Pending, InFlight: s.InFlight, Hosts: s.Hosts, Bytes: s.Bytes,
+		PerSecond: n.told.speed.sample(s.Done, s.Elapsed), Outbox: waiting, Paused: s.Paused, Seconds: s.Elapsed.Seconds(),
+	})
+	if err == nil {
+		_, _ = n.bucket.Put(ctx, keyStats+n.dir.Node, text) // the next one is better
+	}
+}
+
+// speed is how fast URLs are done, between two samples.
+type speed struct {
+	done int
+	at   time.Duration
+}
+
+func (m *speed) sample(done int, at time.Duration) (perSecond float64) {
+	if at > m.at {
+		perSecond = float64(done-m.done) / (at - m.at).Seconds()
+	}
+	m.done, m.at = done, at
+	return perSecond
+}
+
+// name is how people know a node.
+func (identity) name(dir string) string {
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "?"
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return machine + ":" + dir
+}
+
+// Hosts lists the hosts of all nodes, those of one after those of another.
+func (c *Client) Hosts(ctx context.Context) iter.Seq2[weft.HostStatus, error] {
+	return values[weft.HostStatus](c.ask(ctx, "", question{Command: askHosts}))
+}
+
+// URLs lists the URLs of all nodes, those of one after those of another.
+func (c *Client) URLs(ctx context.Context, f weft.URLFilter) iter.Seq2[weft.URLStatus, error] {
+	return values[weft.URLStatus](c.ask(ctx, "", question{Command: askURLs, Filter: f}))
+}
+
+// Why asks the node that has the host of a URL what has become of the URL.
+func (c *Client) Why(ctx context.Context, url string) (why weft.Why, err error) {
+	s, err := weft.ReadListedSeed(url)
+	if err != nil {
+		return why, err
+	}
+	id, err := c.owner(ctx, s.URL.Hostname())
+	if err != nil {
+		return why, err
+	}
+	for why, err := range values[weft.Why](c.ask(ctx, id, question{Command: askWhy, Args: []string{url}})) {
+		return why, err
+	}
+	return why, errors.New("the node returned nothing")
+}
+
+// Do has all nodes carry out an order, or for seeds the first that answers, and returns what came of it.
+func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err error) {
+	for a, err := range c.ask(ctx, "", question{Command: askDo, Args: words}) {
+		if err != nil {
+			return lines, err
+		}
+		var line string
+		if err := json.Unmarshal(a.value, &line); err != nil {
+			return lines, err
+		}
+		lines = append(lines, a.node+": "+line)
+	}
+	return lines, nil
+}
+
+// values yields the answers of all nodes.
+func values[T any](all iter.Seq2[answer, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for a, err := range all {
+			var v T
+			if err == nil {
+				err = json.Unmarshal(a.value, &v)
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}
