@@ -25,9 +25,9 @@ Our scores are computed as both benchmarks do: the published outputs of four ext
 published scores, and go-readability (shiori) and go-trafilatura run here have them, too.
 
 The weights of facts and the trees ([ADR 26](../adr/0026-main-content.md)) are learned. *Each fifth
-of the sites with what the others taught* is the figure to compare: no page of a site has taught what
-judges it, in either corpus. Which facts there are was chosen by looking at half of the pages; the
-size of the trees, and how much they count, by figures like these of all. What is shipped has
+of the sites with what the others taught* is the figure to compare: no page of a site has taught
+what judges it, in either corpus. Which facts there are was chosen by looking at half of the pages;
+the size of the trees, and how much they count, by figures like these of all. What is shipped has
 learned from all pages, as rs-trafilatura has, and its row says only that.
 `
 	published = `

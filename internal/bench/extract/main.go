@@ -48,12 +48,11 @@ func measure(m machine.Measurement) ([]byte, error) {
 
 CPU time to take five fields from a page. Parsing is most of it (golang.org/x/net/html); what would
 take less is a tree built from `+"`internal/markup`"+` for pages without mistakes, beside the parser for
-all others. By XPath, each expression walks over the page on its own, in a library (antchfx/xpath)
-that copies its place at each element that a predicate looks at. A crawl pays for the items, too: a
-goroutine and a line for each page.
+all others. Paths of XPath that CSS can say, too, are matched as CSS, in one walk; others are left to
+a library (antchfx/xpath) that copies its place at each element that a predicate looks at. A crawl
+pays for the items, too: a goroutine and a line for each page.
 
-These figures were taken beside much other work, which slows the parser down as well. On a quieter
-day it took 0.263 ms, five fields by CSS 0.286 ms, within the mark, and by XPath 0.341 ms.
+Other work on the machine slows all rows down: compare what stands beyond parsing.
 
 ## How it was measured
 
