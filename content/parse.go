@@ -35,6 +35,9 @@ func Parse(body []byte) (*html.Node, error) {
 	var cut error
 	if len(body) > MaxBody {
 		body, cut = body[:MaxBody], ErrTooLong
+		if at := bytes.LastIndexByte(body, '<'); at > bytes.LastIndexByte(body, '>') {
+			body = body[:at] // half a tag
+		}
 	}
 	if (len(body) <= MaxTags || bytes.Count(body, []byte("<")) <= MaxTags) && !copiesTooMuch(body) {
 		root, err := html.ParseWithOptions(bytes.NewReader(body), html.ParseOptionEnableScripting(false))
