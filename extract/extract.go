@@ -129,7 +129,7 @@ func (x *Extractor) Tree(url weburl.URL, root *html.Node, cut error, found func(
 			items[0].Structured = s
 		}
 	}
-	if p.work.Spent {
+	if p.work.Spent || p.short {
 		p.note("more than %d steps of work: some values were not looked for", p.allowed)
 	}
 	if len(p.notes) > 0 && len(items) == 0 {
@@ -149,6 +149,7 @@ type page struct {
 	elements []*html.Node // all, in order
 	work     css.Work
 	allowed  int                   // work at the beginning
+	short    bool                  // some work was broken off: what was found is not all
 	room     int                   // bytes, for the values of the item
 	ids      map[string]*html.Node // nil: not known yet
 	order    map[*html.Node]int    // where in the page nodes stand; nil: not known yet

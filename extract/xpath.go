@@ -111,14 +111,8 @@ func (x *xpathExpr) each(p *page, from *html.Node, yield func(hit) bool) {
 
 // inOrder returns a set of nodes in the order of the page. Package xpath has some twice, and those of
 // an inner element behind those of the outer one.
-func (p *page) inOrder(set *xpath.NodeIterator) (all []navigator) {
-	seen := make(map[navigator]bool)
-	for set.MoveNext() {
-		if n := *set.Current().(*navigator); !seen[n] {
-			seen[n] = true
-			all = append(all, n)
-		}
-	}
+func (p *page) inOrder(set *xpath.NodeIterator) []navigator {
+	all := p.collect(set)
 	if len(all) > 1 && p.order == nil {
 		p.order = make(map[*html.Node]int)
 		for n := p.root; n != nil && p.spend(1); n = css.Following(n, p.root, true) {
@@ -129,6 +123,31 @@ func (p *page) inOrder(set *xpath.NodeIterator) (all []navigator) {
 		slices.SortFunc(all, func(a, b navigator) int {
 			return cmp.Or(cmp.Compare(p.order[a.node], p.order[b.node]), cmp.Compare(a.attr, b.attr))
 		})
+	}
+	return all
+}
+
+// collect returns what is in a set. If that takes too much work, it is what was found until then, for
+// whose values an eighth of the work is left.
+func (p *page) collect(set *xpath.NodeIterator) (all []navigator) {
+	left := p.work.Steps / 8
+	p.work.Steps -= left
+	defer func() {
+		switch r := recover(); r {
+		case nil:
+			p.work.Steps += left
+		case errSpent:
+			p.short, p.work = true, css.Work{Steps: left, Scope: p.work.Scope}
+		default:
+			panic(r)
+		}
+	}()
+	seen := make(map[navigator]bool)
+	for set.MoveNext() {
+		if n := *set.Current().(*navigator); !seen[n] {
+			seen[n] = true
+			all = append(all, n)
+		}
 	}
 	return all
 }
