@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/internal/filename"
@@ -252,8 +253,9 @@ func (n *neighbours) to(u weburl.URL) string {
 }
 
 func (n *neighbours) misses(u weburl.URL) {
-	if n.report.Misses++; len(n.report.Missing) < mostNamed {
-		n.report.Missing = append(n.report.Missing, u.String())
+	n.report.Misses++
+	if url := u.String(); len(n.report.Missing) < mostNamed && !slices.Contains(n.report.Missing, url) {
+		n.report.Missing = append(n.report.Missing, url)
 	}
 }
 
