@@ -122,6 +122,11 @@ func TestExtractTyped(t *testing.T) {
 	if line := "\n  items         3 items; p.n missing in 3\n"; !strings.Contains(out, line) {
 		t.Errorf("%s, expected %q", out, line)
 	}
+	run("crawl", "--update", "job")
+	out, _, _ = run("status", "job")
+	if line := "\n  items         0 items of pages that are new or changed\n"; !strings.Contains(out, line) {
+		t.Errorf("%s, expected %q", out, line)
+	}
 	write("weft.toml", "[items.p]\nfields.n = 'h1['\n")
 	for _, args := range [][]string{{"config", "check"}, {"crawl", "http://127.0.0.1:1/"}} {
 		_, stderr, code = run(args...)
