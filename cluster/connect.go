@@ -106,7 +106,7 @@ func (c *Client) checkJetStream(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err = c.js.AccountInfo(ctx); err != nil {
+	if err = chosen(ctx, func(ctx context.Context) error { _, err := c.js.AccountInfo(ctx); return err }); err != nil {
 		return err
 	}
 	if c.replicas == 0 {
@@ -116,6 +116,27 @@ func (c *Client) checkJetStream(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// chosen calls fn again, which may be repeated, while the servers choose who answers for a stream: that takes
+// them a moment when it is new or a server has failed, and what they are asked meanwhile may be lost.
+func chosen(ctx context.Context, fn func(context.Context) error) error {
+	late := time.Now().Add(2 * requestTimeout)
+	for {
+		try, stop := context.WithTimeout(ctx, requestTimeout/4)
+		err := fn(try)
+		stop()
+		again := errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrTimeout) ||
+			errors.Is(err, context.DeadlineExceeded)
+		if !again || time.Now().After(late) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // Close ends the connection.

@@ -25,7 +25,8 @@ var ErrNoCrawl = errors.New("there is no such crawl")
 
 // Plan returns the plan of the crawl, or ErrNoCrawl.
 func (c *Client) Plan(ctx context.Context) (Plan, error) {
-	bucket, err := c.js.KeyValue(ctx, c.bucket())
+	var bucket jetstream.KeyValue
+	err := chosen(ctx, func(ctx context.Context) (err error) { bucket, err = c.js.KeyValue(ctx, c.bucket()); return err })
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return Plan{}, c.noCrawl()
 	}
@@ -38,7 +39,8 @@ func (c *Client) Plan(ctx context.Context) (Plan, error) {
 func (c *Client) noCrawl() error { return fmt.Errorf("crawl %s: %w", c.layout, ErrNoCrawl) }
 
 func (c *Client) readPlan(ctx context.Context, bucket jetstream.KeyValue) (p Plan, err error) {
-	e, err := bucket.Get(ctx, keyPlan)
+	var e jetstream.KeyValueEntry
+	err = chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyPlan); return err })
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return p, c.noCrawl()
 	}
@@ -85,8 +87,12 @@ func (c *Client) begin(ctx context.Context, o weft.Options, partitions int) (p P
 
 // create makes what a crawl has on the servers. The plan comes last: whoever finds it finds all.
 func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
-	bucket, err := c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: c.bucket(), Description: "a crawl of weft: plan, nodes, owners", Replicas: c.replicas,
+	var bucket jetstream.KeyValue
+	err := chosen(ctx, func(ctx context.Context) (err error) {
+		bucket, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: c.bucket(), Description: "a crawl of weft: plan, nodes, owners", Replicas: c.replicas,
+		})
+		return err
 	})
 	if err != nil {
 		return p, c.refused(err)
@@ -96,7 +102,8 @@ func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 		{Name: c.logStream(), Subjects: []string{c.allLogs()}, Description: "changes of partitions of a crawl of weft"},
 	} {
 		s.Replicas, s.Storage, s.Discard, s.AllowDirect = c.replicas, jetstream.FileStorage, jetstream.DiscardNew, true
-		if _, err := c.js.CreateOrUpdateStream(ctx, s); err != nil {
+		err := chosen(ctx, func(ctx context.Context) error { _, err := c.js.CreateOrUpdateStream(ctx, s); return err })
+		if err != nil {
 			return p, c.refused(err)
 		}
 	}
@@ -104,7 +111,7 @@ func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	_, err = bucket.Create(ctx, keyPlan, text)
+	err = chosen(ctx, func(ctx context.Context) error { _, err := bucket.Create(ctx, keyPlan, text); return err })
 	if errors.Is(err, jetstream.ErrKeyExists) { // another node was faster
 		return c.readPlan(ctx, bucket)
 	}
