@@ -19,6 +19,8 @@ type Conn interface {
 	// WaitReadable waits until Read has something to return, so that the caller needs a buffer
 	// only when there are bytes to put into it.
 	WaitReadable(t *Task) error
+	// WhenReadable is WaitReadable for a task that waits without a stack: see Lot.Then.
+	WhenReadable(t *Task, until time.Time, next func(t *Task) error) error
 	// Ready reports whether Read would return bytes, the end or an error without waiting, as far
 	// as the loop knows: it does not ask the system again.
 	Ready() bool
@@ -126,6 +128,10 @@ func (s *socket) WaitReadable(t *Task) error {
 		}
 	}
 	return nil
+}
+
+func (s *socket) WhenReadable(t *Task, until time.Time, next func(t *Task) error) error {
+	return s.read.lot.then(t, &s.read, "bytes to read", until, next)
 }
 
 func (s *socket) Ready() bool {

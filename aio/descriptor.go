@@ -197,14 +197,10 @@ func (dir *direction) wait(t *Task, what string) error {
 	if err := t.stopped(); err != nil {
 		return t.refuse(err)
 	}
-	dir.lot.push(t)
-	if err := d.register(); err != nil {
-		dir.lot.remove(t)
+	if err := dir.enlist(t); err != nil {
 		return err
 	}
-	d.loop.fds.waits++
 	err := t.park(what)
-	d.loop.fds.waits--
 	if err != nil {
 		_ = d.register()
 	}
@@ -217,6 +213,23 @@ func (dir *direction) wait(t *Task, what string) error {
 		return dir.over()
 	}
 	return nil // even if the deadline has passed since the event
+}
+
+// enlist lets the next event wake t, which is about to park.
+func (dir *direction) enlist(t *Task) error {
+	dir.lot.push(t)
+	if err := dir.d.register(); err != nil {
+		dir.lot.remove(t)
+		return err
+	}
+	t.polled = true
+	dir.d.loop.fds.waits++
+	return nil
+}
+
+// join is enlist for a continuation: false means that an attempt will not block.
+func (dir *direction) join(t *Task) bool {
+	return !dir.ready && dir.lot.Len() == 0 && dir.watch == nil && dir.over() == nil && dir.enlist(t) == nil
 }
 
 // over returns why this direction is finished, or nil.

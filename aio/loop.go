@@ -66,6 +66,8 @@ type Loop struct {
 	network Network
 	buffers [][]byte // free read buffers, each of bufferSize
 
+	coroutines []*coroutine // free ones
+
 	offloads int // running, or their results not yet taken
 	handles  int // open
 
@@ -191,6 +193,7 @@ func (l *Loop) start() error {
 // stop releases what the loop holds.
 func (l *Loop) stop() {
 	l.watch.stop()
+	l.dismiss()
 	l.fds.closeAll()
 	if l.selector != nil {
 		l.selector.Close()

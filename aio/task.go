@@ -3,36 +3,34 @@ package aio
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"runtime"
 	"runtime/debug"
 	"time"
 )
 
-// Task is a coroutine driven by a loop, and the future of its own result. A function that can be
-// suspended takes the *Task it runs in; between two calls that take it nothing else runs on the
-// loop.
+// Task is a function that a loop runs as a coroutine, and the future of its own result. A function
+// that can be suspended takes the *Task it runs in; between two calls that take it nothing else runs
+// on the loop.
 //
 // Owner: its loop. Other goroutines may only call Name.
 type Task struct {
 	// The fields that every step touches come first, on as few cache lines as possible: with
 	// thousands of tasks taking turns, fetching these lines is the cost of a switch.
-	resume func() (syscall func(), alive bool) // the loop's side of the coroutine
+	resume func() (syscall func(), alive bool) // the loop's side of the coroutine; nil: it has none
 	yield  func(syscall func()) bool           // the coroutine's side
 	scope  *scope                              // innermost, where the task is now
 	state  taskState
 	deaf   bool   // parked where cancellation must not wake it: joining a group
+	polled bool   // parked until a descriptor is ready
 	budget int16  // operations left without a wait before the task gives up the turn
 	ignore int32  // cancelled waits in a row
 	waits  string // for the dump: what for
 	since  int64  // and since when
 	future
 
-	lot        *Lot  // where the task is parked, if anywhere
-	next, prev *Task // in lot
-	woken      error // what the current park returns
-	sleep      timer
-	own        scope // the whole task
+	parking
+	sleep timer
+	own   scope // the whole task
 
 	name      string
 	id        uint64
@@ -43,6 +41,13 @@ type Task struct {
 	goroutine uint64 // the coroutine's; only with Options.Debug
 	older     *Task  // in the loop's taskList
 	newer     *Task
+}
+
+// parking is where a task is parked.
+type parking struct {
+	lot        *Lot  // nil: nowhere
+	next, prev *Task // in lot
+	woken      error // what the current park returns
 }
 
 type taskState uint8
@@ -130,11 +135,11 @@ func (t *Task) Loop() *Loop { return t.loop }
 // run makes one step: from the current suspension to the next.
 func (t *Task) run(l *Loop) {
 	if t.resume == nil {
-		if t.own.canceled || l.broken != nil {
+		if t.state == taskNew && (t.own.canceled || l.broken != nil) {
 			t.finish(ErrCanceled) // before the first step: the body never runs
 			return
 		}
-		t.resume, _ = iter.Pull(t.body)
+		l.lend(t)
 	}
 	t.state = taskRunning
 	t.budget = opsPerStep
@@ -153,9 +158,10 @@ func (t *Task) run(l *Loop) {
 }
 
 // body runs in the coroutine: the one place where a panic or a Goexit of a task becomes its error.
-func (t *Task) body(yield func(func()) bool) {
-	t.yield = yield
+// It returns when t has ended, or waits for its next function.
+func (t *Task) body() {
 	if t.loop.opt.Debug {
+		t.goroutine = 0
 		t.loop.checkGoroutine(t) // records the goroutine
 	}
 	err := ErrGoexit
@@ -163,9 +169,23 @@ func (t *Task) body(yield func(func()) bool) {
 		if r := recover(); r != nil {
 			err = panicked(r)
 		}
-		t.finish(err)
+		t.resume, t.yield = nil, nil
+		if _, waits := err.(*continuation); !waits {
+			t.finish(err)
+		}
 	}()
-	err = t.main(t)
+	for {
+		t.woken = nil
+		err = t.main(t)
+		next, goesOn := err.(*continuation)
+		if !goesOn {
+			return
+		}
+		if t.main = next.next; next.wait(t) {
+			return
+		}
+		err = ErrGoexit
+	}
 }
 
 // panicked makes an error of a recovered panic, on the stack where it happened. A panic that was
@@ -289,13 +309,18 @@ func (t *Task) sleepUntil(when int64) error {
 	return t.park("a time")
 }
 
-// alarm ends Sleep.
+// alarm ends Sleep, and the wait of a Then.
 func (t *Task) alarm() { t.wake(nil) }
+
+// parked notes that t waits, until wake or interrupt.
+func (t *Task) parked(waits string) {
+	t.state, t.waits, t.since = taskParked, waits, t.loop.now
+	t.loop.trace(TraceWait, t, waits)
+}
 
 // park suspends t until wake or interrupt and returns their argument.
 func (t *Task) park(waits string) error {
-	t.state, t.waits, t.since = taskParked, waits, t.loop.now
-	t.loop.trace(TraceWait, t, waits)
+	t.parked(waits)
 	t.yield(nil)
 	err := t.woken
 	t.woken = nil
@@ -315,6 +340,10 @@ func (t *Task) wake(err error) {
 	}
 	if t.lot != nil {
 		t.lot.remove(t)
+	}
+	if t.polled {
+		t.polled = false
+		t.loop.fds.waits--
 	}
 	t.loop.timers.disarm(&t.sleep)
 	t.state, t.woken = taskReady, err

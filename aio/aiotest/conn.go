@@ -98,6 +98,10 @@ func (c *conn) WaitReadable(task *aio.Task) error {
 	return nil
 }
 
+func (c *conn) WhenReadable(task *aio.Task, until time.Time, next func(*aio.Task) error) error {
+	return c.read.then(task, "bytes to read", c.Ready(), until, next)
+}
+
 func (c *conn) Ready() bool {
 	return c.closed || c.arrived.Len() > 0 || c.readErr != nil || c.ended
 }
@@ -279,6 +283,14 @@ func (h *half) wait(task *aio.Task, what string) error {
 		return aio.ErrTimeout
 	}
 	return h.lot.Park(task, what)
+}
+
+// then is wait for a task that waits without a stack, unless it is ready.
+func (h *half) then(task *aio.Task, what string, ready bool, until time.Time, next func(*aio.Task) error) error {
+	if ready || h.lot.Len() > 0 || h.expired() {
+		return task.Then(next)
+	}
+	return h.lot.Then(task, what, until, next)
 }
 
 func (h *half) wake() { h.lot.Unpark(nil) }

@@ -144,6 +144,10 @@ func (d *datagrams) WaitReadable(task *aio.Task) error {
 	return d.opError("read", err)
 }
 
+func (d *datagrams) WhenReadable(task *aio.Task, until time.Time, next func(*aio.Task) error) error {
+	return d.read.then(task, "a datagram", d.Ready(), until, next)
+}
+
 func (d *datagrams) Ready() bool { return d.closed || d.failed != nil || len(d.arrived) > 0 }
 
 func (d *datagrams) CloseWrite() error { return d.opError("close", syscall.EOPNOTSUPP) }

@@ -56,7 +56,7 @@ var tables = map[string][]string{
 	},
 
 	"one of a request in flight": { // and there are at most so many: budget.PerRequest
-		"aio.Group.errs", "aio.Queue.items", "aio.Reader.buf", "aio.fdTable.byFD", "aio.fdTable.events", "aio.fdTable.free", "aio.fdTable.slots",
+		"aio.Group.errs", "aio.Queue.items", "aio.Reader.buf", "aio.Loop.coroutines", "aio.fdTable.byFD", "aio.fdTable.events", "aio.fdTable.free", "aio.fdTable.slots",
 		"aio.future.callbacks", "aio.inbox.mu.posted", "aio.ready.ring", "aio.scopeContext.mu.after", "aio.timers.heap", "aio.PanicError.Stack",
 		"budget.Meter.mu.queue", "engine.committer.waiting", "engine.slots.queue", "engine.admission.waiting", "engine.admission.asked", "fetch.Loop.batch",
 		"fetch.Outcome.Dropped", "frontier.Frontier.leased", "frontier.journal.leased", "frontier.robotsCache.starved",
