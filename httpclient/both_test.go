@@ -28,9 +28,18 @@ func playBoth(t *testing.T, opt httpclient.Options, server func(s *site), client
 	}
 }
 
-// overEach has a play for each protocol, by its name.
+// overEach has a play for each protocol and way to wait, by its name.
 var overEach = map[string]func(t *testing.T, opt httpclient.Options, server func(s *site), client func(b *browser)){
 	"http/1.1": play,
+	"http/1.1 by DoThen": func(t *testing.T, opt httpclient.Options, server func(s *site), client func(b *browser)) {
+		t.Helper()
+		play(t, opt, server, func(b *browser) { b.then = true; client(b) })
+	},
+	"h2 by DoThen": func(t *testing.T, opt httpclient.Options, server func(s *site), client func(b *browser)) {
+		t.Helper()
+		opt.HTTP2 = true
+		play(t, opt, func(s *site) { s.streams = true; server(s) }, func(b *browser) { b.then = true; client(b) })
+	},
 	"h2": func(t *testing.T, opt httpclient.Options, server func(s *site), client func(b *browser)) {
 		t.Helper()
 		opt.HTTP2 = true

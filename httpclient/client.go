@@ -3,9 +3,7 @@ package httpclient
 import (
 	"crypto/tls"
 	"fmt"
-	"net/url"
 	"slices"
-	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
@@ -105,86 +103,6 @@ func (c *Client) Close() { c.idle.close() }
 // Disconnect closes the idle connections. Others will be kept.
 func (c *Client) Disconnect() { c.idle.clear() }
 
-// Do sends req and waits for the whole response. Response.Close returns its buffer.
-//
-// The error is an *Error. With an error, the Response holds what arrived of it, without its body;
-// it is nil if no head arrived.
-func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
-	if c.invalid != nil {
-		return nil, c.invalid
-	}
-	if err := req.check(); err != nil {
-		return nil, err
-	}
-	if err := t.Checkpoint(); err != nil {
-		return nil, classify(err, KindConnect)
-	}
-	began := c.loop.Now()
-	total := limit{}.within(c.opt.Timeout, began, KindTimeout)
-	to := c.route(&req)
-	if to.via != nil {
-		if err := c.permitThrough(&req); err != nil {
-			return nil, err
-		}
-	}
-	var page *url.URL // the URL for the cookie jar
-	if c.opt.Cookies != nil {
-		page = pageOf(&req)
-	}
-	c.addFields(t, &req, page, to)
-	for tried := 0; ; tried++ {
-		res, failed, again := c.try(t, &req, to, tried, began, total)
-		if again {
-			if res != nil {
-				res.Close()
-			}
-			continue
-		}
-		if page != nil && res != nil {
-			c.takeCookies(t, page, res.Header)
-		}
-		if failed != nil {
-			return res, failed
-		}
-		return res, nil
-	}
-}
-
-// try sends req once. again reports that it is to be sent once more; tried counts the times before,
-// since the exchange began.
-func (c *Client) try(t *aio.Task, req *Request, to route, tried int, began time.Time, total limit) (res *Response, failed *Error, again bool) {
-	var tm Timing
-	cn, failed := c.connection(t, req, to, tried, &total, &tm)
-	if failed != nil {
-		failed.Timing = tm
-		failed.Timing.Total = c.loop.Now().Sub(began)
-		return nil, failed, false
-	}
-	if cn.mux != nil {
-		return c.tryStream(t, cn, req, tm, tried, began, total)
-	}
-	if cn.reused {
-		cn.hold, cn.waited = c.opt.Meter.Open(req.Prompt), 0
-	}
-	cn.begin(req, tm)
-	if failed = cn.do(t, req, total); failed == nil {
-		failed = cn.refused()
-	} else {
-		failed = cn.blame(failed)
-	}
-	if failed != nil {
-		cn.timing.Total = c.loop.Now().Sub(began)
-	}
-	again = cn.stale(failed)
-	if res = cn.end(t, failed); again && !req.repeats() {
-		if res != nil {
-			res.Close()
-		}
-		return nil, cn.staleError(failed), false
-	}
-	return res, failed, again
-}
-
 // stale reports whether the server ended a kept connection just when it was used again. Then no
 // response began, or the response was not for this request: a 408 (RFC 9110, section 15.5.9). The
 // request is sent once more, unless it says otherwise, over a new connection: the other kept ones
@@ -228,9 +146,9 @@ func (x *exchange) begin(req *Request, tm Timing) {
 	}
 }
 
-// end returns the response, or what arrived of it when the exchange has failed, and keeps or
+// release returns the response, or what arrived of it when the exchange has failed, and keeps or
 // closes the connection.
-func (cn *conn) end(t *aio.Task, failed *Error) *Response {
+func (cn *conn) release(t *aio.Task, failed *Error) *Response {
 	res := cn.response(cn, failed)
 	// Bytes beyond the response are not ours to interpret.
 	over := failed != nil || res.Truncated || cn.parser.close || cn.ended || cn.excess || cn.reader.Buffered() > 0 ||

@@ -324,37 +324,45 @@ func (cn *conn) use(n int) {
 	cn.short = n == 0 && cn.reader.Buffered() > 0
 }
 
-// do sends req and reads the response into the parser.
-func (cn *conn) do(t *aio.Task, req *Request, total limit) *Error {
-	c := cn.client
-	patience := total
+// send sends the request of a call.
+func (cn *conn) send(t *aio.Task, k *call) *Error {
 	// Fails only for a closed connection, and so will everything that follows.
-	_ = cn.SetDeadline(total.at)
-	if err := cn.send(t, req); err != nil {
-		return total.classify(err, KindReset, func() string { return "request not sent" })
+	_ = cn.SetDeadline(k.total.at)
+	if err := cn.write(t, k.req); err != nil {
+		return k.total.classify(err, KindReset, func() string { return "request not sent" })
 	}
-	sent := c.loop.Time()
-	if c.opt.FirstByteTimeout > 0 {
-		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
+	return nil
+}
+
+// when lets the task wait for something to read: see attempt.
+func (cn *conn) when(t *aio.Task, k *call) error {
+	if cn.reader.Buffered() > 0 { // session tickets, that came with the end of the handshake
+		return t.Then(k.proceed)
 	}
-	p := &cn.parser
+	return cn.WhenReadable(t, cn.due(k.patience()), k.proceed)
+}
+
+// receive reads the response into the parser.
+func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
+	c, p := cn.client, &cn.parser
+	patience := k.patience()
 	for {
 		b, err := cn.peek(t, patience)
 		if errors.Is(err, io.EOF) {
 			cn.ended = true
 		} else if err != nil {
-			return patience.classify(err, KindReset, func() string { return cn.pending(patience) })
+			return patience.classify(err, KindReset, func() string { return cn.pending(patience) }), false
 		}
 		arrived := c.loop.Arrival(cn.Conn)
 		if p.state == inHead {
 			b = b[:min(len(b), maxSealed)] // a head counts before more of it is taken
 		}
-		waited, failed := cn.makeRoom(t, len(b), &total)
+		waited, failed := cn.makeRoom(t, len(b), &k.total)
 		if failed != nil {
-			return failed
+			return failed, false
 		}
 		if waited > 0 {
-			_ = cn.SetDeadline(total.at)
+			_ = cn.SetDeadline(k.total.at)
 		}
 		cn.got = b
 		t.OnLoop(cn.step)
@@ -365,33 +373,56 @@ func (cn *conn) do(t *aio.Task, req *Request, total limit) *Error {
 			p.body = nil
 		}
 		if cn.began.IsZero() && !p.empty() {
-			cn.timing.FirstByte = max(0, arrived.Sub(sent))
+			cn.timing.FirstByte = max(0, arrived.Sub(k.sent))
 		}
 		if !p.empty() {
 			cn.moved(c.loop.Now(), waited)
 		}
 		cn.count()
 		if cn.err != nil {
-			return cn.err
+			return cn.err, false
 		}
 		if p.state == whole {
-			cn.timing.took(max(0, arrived.Sub(sent)))
-			return cn.decode(t, &total)
+			cn.timing.took(max(0, arrived.Sub(k.sent)))
+			return cn.decode(t, &k.total), false
 		}
 		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has requested new keys
 			out := cn.tls.out
 			cn.tls.out = nil
 			if _, err := cn.Write(t, out); err != nil {
-				return total.classify(err, KindReset, func() string { return cn.pending(total) })
+				return k.total.classify(err, KindReset, func() string { return cn.pending(k.total) }), false
 			}
 		}
-		if !cn.began.IsZero() {
-			patience = cn.patience(total)
+		switch {
+		case !cn.began.IsZero():
+			patience = cn.patience(k.total)
 			if failed = cn.judge(waited); failed != nil {
-				return failed
+				return failed, false
 			}
+		case k.next != nil && cn.reader.Buffered() == 0:
+			return nil, true
 		}
 	}
+}
+
+// end ends the exchange of a call: see attempt.
+func (cn *conn) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Error, again bool) {
+	if failed == nil {
+		failed = cn.refused()
+	} else {
+		failed = cn.blame(failed)
+	}
+	if failed != nil {
+		cn.timing.Total = cn.client.loop.Now().Sub(k.began)
+	}
+	again = cn.stale(failed)
+	if res = cn.release(t, failed); again && !k.req.repeats() {
+		if res != nil {
+			res.Close()
+		}
+		return nil, cn.staleError(failed), false
+	}
+	return res, failed, again
 }
 
 // refused returns the error of a proxy that did not forward the request, or nil.
@@ -416,8 +447,8 @@ func (x *exchange) pending(patience limit) string {
 	return "response incomplete"
 }
 
-// send sends req.
-func (cn *conn) send(t *aio.Task, req *Request) error {
+// write writes req.
+func (cn *conn) write(t *aio.Task, req *Request) error {
 	c := cn.client
 	buf := c.wire.take()
 	defer c.wire.give(buf)

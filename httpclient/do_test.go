@@ -15,7 +15,7 @@ import (
 // do sends a request to www.example.
 func (b *browser) do(req httpclient.Request) (*httpclient.Response, error) {
 	req.Scheme, req.Host = "http", "www.example"
-	return b.client.Do(b.task, req)
+	return b.send(req)
 }
 
 func TestHead(t *testing.T) {

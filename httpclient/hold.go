@@ -210,19 +210,24 @@ func (x *exchange) judgeFrom(now time.Time) {
 // first check, patience is the only bound.
 func (x *exchange) watch(patience limit, wait func(until time.Time) error) error {
 	for {
-		until := patience.at
-		judged := !x.look.IsZero() && (until.IsZero() || x.look.Before(until))
-		if judged {
-			until = x.look
-		}
+		until := x.due(patience)
 		err := wait(until)
-		if !judged || !errors.Is(err, aio.ErrTimeout) {
+		if until == patience.at || !errors.Is(err, aio.ErrTimeout) {
 			return err
 		}
 		if !x.fastEnough(x.client.loop.Now()) {
 			return x.heldUp()
 		}
 	}
+}
+
+// due returns when waiting for more of the response ends: when its patience does, or when its speed
+// is checked.
+func (x *exchange) due(patience limit) time.Time {
+	if at := patience.at; x.look.IsZero() || !at.IsZero() && !x.look.Before(at) {
+		return at
+	}
+	return x.look
 }
 
 // peek waits for more of the response.

@@ -47,11 +47,11 @@ func TestConnectionsAreNotShared(t *testing.T) {
 		res.Close()
 		err = b.task.Group(func(g *aio.Group) error {
 			g.Go("2", func(task *aio.Task) error {
-				(&browser{t, task, b.client}).reads("/2", "2")
+				(&browser{t, task, b.client, b.then}).reads("/2", "2")
 				return nil
 			})
 			g.Go("3", func(task *aio.Task) error {
-				(&browser{t, task, b.client}).reads("/3", "3")
+				(&browser{t, task, b.client, b.then}).reads("/3", "3")
 				return nil
 			})
 			return nil
@@ -211,7 +211,7 @@ func TestServerClosesKeptConnection(t *testing.T) {
 			err := b.task.Group(func(g *aio.Group) error {
 				for _, name := range []string{"one", "other"} {
 					g.Go(name, func(task *aio.Task) error {
-						(&browser{t, task, b.client}).reads("/1", "first")
+						(&browser{t, task, b.client, b.then}).reads("/1", "first")
 						return nil
 					})
 				}
@@ -285,7 +285,7 @@ func TestMaxIdle(t *testing.T) {
 			err := b.task.Group(func(g *aio.Group) error {
 				for _, name := range []string{"one", "other"} {
 					g.Go(name, func(task *aio.Task) error {
-						get(&browser{t, task, b.client}, "www.example")
+						get(&browser{t, task, b.client, b.then}, "www.example")
 						return nil
 					})
 				}
@@ -390,7 +390,7 @@ func TestLimitsOfThePool(t *testing.T) {
 				err := b.task.Group(func(g *aio.Group) error {
 					for range 4 {
 						g.Go("reader", func(task *aio.Task) error {
-							(&browser{t, task, b.client}).reads("/", "x")
+							(&browser{t, task, b.client, b.then}).reads("/", "x")
 							return nil
 						})
 					}

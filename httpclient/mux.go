@@ -18,7 +18,7 @@ import (
 type mux struct {
 	cn       *conn
 	h2       *http2.Conn
-	reading  bool      // a task reads
+	reader   *stream   // whose task reads
 	waiting  []*stream // the others that wait
 	writing  aio.Lock
 	arrived  time.Time // when what was read last arrived
@@ -187,29 +187,51 @@ func (m *mux) leave(t *aio.Task) {
 }
 
 // await waits until there is something for a stream to take, or until a time. Of the streams that
-// wait, one reads.
-func (m *mux) await(t *aio.Task, s *stream, until time.Time) (err error) {
-	for err == nil && !s.news {
-		if !m.reading {
-			m.reading = true
-			err = m.read(t, until)
-			m.reading = false
-			continue
-		}
-		m.waiting = append(m.waiting, s)
-		park := func(t *aio.Task) error { return s.wake.Park(t, "a response over HTTP/2") }
-		if until.IsZero() {
-			err = park(t)
-		} else {
-			err = t.Deadline(until, park)
-		}
-		i := slices.Index(m.waiting, s)
-		m.waiting = slices.Delete(m.waiting, i, i+1)
+// wait, one reads. later: if there is nothing yet, the task waits elsewhere, which waits reports; see
+// stream.when.
+func (m *mux) await(t *aio.Task, s *stream, until time.Time, later bool) (waits bool, err error) {
+	m.stay(s)
+	if later {
+		err = t.Checkpoint()
+		later = until.IsZero() || until.After(m.cn.client.loop.Now())
 	}
-	if !m.reading && len(m.waiting) > 0 { // another reads on
+	for err == nil && !s.news {
+		switch {
+		case m.reader == s || m.reader == nil && !later:
+			m.reader = s
+			err = m.read(t, until)
+			m.reader = nil
+			waits = later && err == nil && !s.news
+		case later:
+			waits = true
+		default:
+			m.waiting = append(m.waiting, s)
+			park := func(t *aio.Task) error { return s.wake.Park(t, "a response over HTTP/2") }
+			if until.IsZero() {
+				err = park(t)
+			} else {
+				err = t.Deadline(until, park)
+			}
+			m.stay(s)
+		}
+		if waits {
+			return true, nil
+		}
+	}
+	if m.reader == s {
+		m.reader = nil
+	}
+	if m.reader == nil && len(m.waiting) > 0 { // another reads on
 		m.waiting[0].wake.Unpark(nil)
 	}
-	return err
+	return false, err
+}
+
+// stay takes a stream from those that wait.
+func (m *mux) stay(s *stream) {
+	if i := slices.Index(m.waiting, s); i >= 0 {
+		m.waiting = slices.Delete(m.waiting, i, i+1)
+	}
 }
 
 // quiet reports whether an idle connection is fit for use: what has come meanwhile is read.

@@ -3,7 +3,6 @@ package httpclient
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/http2"
@@ -209,8 +208,8 @@ func (c *Client) part(cn *conn) {
 	c.forget(cn.route)
 }
 
-// tryStream sends req over a connection of HTTP/2: see try.
-func (c *Client) tryStream(t *aio.Task, cn *conn, req *Request, tm Timing, tried int, began time.Time, total limit) (*Response, *Error, bool) {
+// newStream begins an exchange over a connection of HTTP/2.
+func (c *Client) newStream(cn *conn, req *Request, tm Timing) *stream {
 	m := cn.mux
 	m.users++
 	s := &stream{mux: m}
@@ -223,20 +222,22 @@ func (c *Client) tryStream(t *aio.Task, cn *conn, req *Request, tm Timing, tried
 	} else if c.opt.KeepRaw {
 		s.sent = string(c.header.append(nil, req))
 	}
-	failed := s.failed
-	if failed == nil {
-		failed = s.do(t, total)
-	}
+	return s
+}
+
+// end ends the exchange of a call: see attempt.
+func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Error, again bool) {
+	m := s.mux
 	if failed != nil {
 		failed = s.blame(failed)
-		s.timing.Total = c.loop.Now().Sub(began)
+		s.timing.Total = s.client.loop.Now().Sub(k.began)
 	}
 	if s.h2 != nil {
 		s.h2.Cancel() // unless it has ended
 	}
-	res := s.response(cn, failed)
-	cn.reused = true // from now on
-	again := tried+1 < mostTries && c.again(s, req, res, failed)
+	res = s.response(m.cn, failed)
+	m.cn.reused = true // from now on
+	again = k.tried+1 < mostTries && s.client.again(s, k.req, res, failed)
 	if failed != nil && !again && s.stale(failed) {
 		failed.Err = fmt.Errorf("%w: %w", ErrStale, failed.Err)
 	}

@@ -174,13 +174,33 @@ type browser struct {
 	t      *testing.T
 	task   *aio.Task
 	client *httpclient.Client
+	then   bool // by DoThen, in a task of its own
 }
 
 func (b *browser) until(d time.Duration) { until(b.t, b.task, d) }
 
 // get fetches from www.example.
 func (b *browser) get(target string) (*httpclient.Response, error) {
-	return b.client.Do(b.task, httpclient.Request{Scheme: "http", Host: "www.example", Target: target})
+	return b.send(httpclient.Request{Scheme: "http", Host: "www.example", Target: target})
+}
+
+// send sends a request and waits for its response.
+func (b *browser) send(req httpclient.Request) (res *httpclient.Response, err error) {
+	if !b.then {
+		return b.client.Do(b.task, req)
+	}
+	took := func(_ *aio.Task, r *httpclient.Response, e error) error {
+		res, err = r, e
+		return nil
+	}
+	failed := b.task.Group(func(g *aio.Group) error {
+		g.Go("request", func(t *aio.Task) error { return b.client.DoThen(t, &req, took) })
+		return nil
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	return res, err
 }
 
 // reads fetches target and expects body.

@@ -28,57 +28,79 @@ type stream struct {
 	failed  *Error
 	code    http2.Code // with failed: what the server said
 	unseen  bool       // with failed: the server has not looked at the request
-	asked   time.Time  // when the request was sent
 
 	first, final time.Time // when the first and the last of the response arrived; zero: nothing has
 }
 
-// do sends a request, whose stream is open, and reads the response into the parser: see conn.do.
-func (s *stream) do(t *aio.Task, total limit) *Error {
-	c := s.client
+// send sends the request of a call, whose stream is open.
+func (s *stream) send(t *aio.Task, k *call) *Error {
+	if s.failed != nil {
+		return s.failed
+	}
 	if err := s.mux.flush(t); err != nil {
-		return total.classify(err, KindReset, func() string { return "request not sent" })
+		return k.total.classify(err, KindReset, func() string { return "request not sent" })
 	}
-	s.asked = c.loop.Time()
-	patience := total
-	if c.opt.FirstByteTimeout > 0 {
-		patience = total.within(c.opt.FirstByteTimeout, s.asked, KindFirstByteTimeout)
+	return nil
+}
+
+// when lets the task wait for news, or for something to read if nobody else reads: see attempt.
+func (s *stream) when(t *aio.Task, k *call) error {
+	m, until := s.mux, s.due(k.patience())
+	switch {
+	case s.news:
+		return t.Then(k.proceed)
+	case m.reader == nil:
+		m.reader = s
+		return m.cn.when(t, k)
 	}
+	m.waiting = append(m.waiting, s)
+	return s.wake.Then(t, "a response over HTTP/2", until, k.proceed)
+}
+
+// receive reads the response into the parser.
+func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
+	patience := k.patience()
 	for {
-		err := s.watch(patience, func(until time.Time) error { return s.mux.await(t, s, until) })
+		err := s.watch(patience, func(until time.Time) (err error) {
+			waits, err = s.mux.await(t, s, until, k.next != nil && s.first.IsZero())
+			return err
+		})
+		if waits {
+			return nil, true
+		}
 		s.news = false
 		if !s.first.IsZero() {
-			s.timing.FirstByte = max(0, s.first.Sub(s.asked))
+			s.timing.FirstByte = max(0, s.first.Sub(k.sent))
 		}
 		var waited time.Duration
 		switch {
 		case s.failed != nil:
-			return s.failed
+			return s.failed, false
 		case s.ended || s.parser.cutOff():
-			s.timing.took(max(0, s.final.Sub(s.asked)))
+			s.timing.took(max(0, s.final.Sub(k.sent)))
 			s.complete()
 			s.count()
-			return s.decode(t, &total)
+			return s.decode(t, &k.total), false
 		case err == nil && s.starved:
 			var failed *Error
-			if waited, failed = s.feed(t, &total); failed != nil {
-				return failed
+			if waited, failed = s.feed(t, &k.total); failed != nil {
+				return failed, false
 			}
 		}
 		var later limit
 		if !s.began.IsZero() {
-			later = s.patience(total)
+			later = s.patience(k.total)
 		}
 		if err != nil && !(errors.Is(err, aio.ErrTimeout) && later.at.After(patience.at)) {
-			if errors.Is(err, aio.ErrTimeout) && s.mux.arrived.Before(s.asked) {
+			if errors.Is(err, aio.ErrTimeout) && s.mux.arrived.Before(k.sent) {
 				s.mux.retire() // nothing at all comes over it
 			}
-			return patience.classify(err, KindReset, func() string { return s.pending(patience) })
+			return patience.classify(err, KindReset, func() string { return s.pending(patience) }), false
 		}
 		if !s.began.IsZero() {
 			patience = later
 			if failed := s.judge(waited); failed != nil {
-				return failed
+				return failed, false
 			}
 		}
 	}

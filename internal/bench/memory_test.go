@@ -49,7 +49,9 @@ const (
 // between idle and all waiting, garbage included. heap-B/op and stack-B/op are heap and stacks
 // after a collection.
 //
-// streams are requests over eight connections of HTTP/2. coroutine, task and conn are steps on the way, to locate the bytes. Those that end in tls have
+// streams are requests over eight connections of HTTP/2. Those that begin with then wait without a
+// stack, as a crawl does. coroutine, task and conn are steps on the way, to locate the bytes. Those
+// that end in tls have
 // done a TLS 1.3 handshake with a verified certificate.
 func BenchmarkMemory(b *testing.B) {
 	for _, w := range waiters {
@@ -75,6 +77,10 @@ var waiters = []waiter{
 	{"nethttp", true, false, waitNetHTTP},
 	{"streams", true, false, waitStreams},
 	{"http1-tls", true, true, waitHTTP1},
+	{"then-conn", true, false, thenConn},
+	{"then-http1", true, false, thenHTTP1},
+	{"then-streams", true, false, thenStreams},
+	{"then-http1-tls", true, true, thenHTTP1},
 	{"nethttp-tls", true, true, waitNetHTTP},
 }
 
@@ -457,6 +463,50 @@ func waitDo(d *harness, opt httpclient.Options) error {
 			err = d.check(i, res.Body)
 			res.Close()
 			return err
+		}
+	}, func() {})
+}
+
+func thenConn(d *harness) error {
+	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
+		return func(t *aio.Task, i int) error {
+			c, err := aio.Dial(t, "tcp", d.addrs[i])
+			if err != nil {
+				return err
+			}
+			if _, err := c.Write(t, d.request(i)); err != nil {
+				return err
+			}
+			return c.WhenReadable(t, time.Time{}, func(t *aio.Task) error {
+				defer c.Close()
+				response, err := aio.NewReader(l, c).ReadAll(t, 4096)
+				if err != nil {
+					return err
+				}
+				_, body, _ := bytes.Cut(response, []byte("\r\n\r\n"))
+				return d.check(i, body)
+			})
+		}
+	}, func() {})
+}
+
+func thenHTTP1(d *harness) error { return thenDo(d, httpclient.Options{HTTP1: true}) }
+
+func thenStreams(d *harness) error { return thenDo(d, httpclient.Options{HTTP2: true}) }
+
+func thenDo(d *harness, opt httpclient.Options) error {
+	opt.Timeout, opt.TLSTimeout, opt.RootCAs = 5*time.Minute, -1, d.roots
+	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
+		client := httpclient.NewClient(l, opt)
+		return func(t *aio.Task, i int) error {
+			req := httpclient.Request{Scheme: d.scheme, Host: d.addrs[i], Target: d.targets[i]}
+			return client.DoThen(t, &req, func(t *aio.Task, res *httpclient.Response, err error) error {
+				if err != nil {
+					return err
+				}
+				defer res.Close()
+				return d.check(i, res.Body)
+			})
 		}
 	}, func() {})
 }
