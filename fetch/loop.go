@@ -189,12 +189,12 @@ func (f *Loop) Run(t *aio.Task) error {
 func (f *Loop) hire(g *aio.Group) {
 	f.hired++
 	f.idle++
-	g.Go(fmt.Sprintf("worker %d.%d", f.id, f.hired), func(t *aio.Task) error { return f.work(t, g) })
+	g.Go(fmt.Sprintf("worker %d.%d", f.id, f.hired), f.work)
 }
 
 // work takes leases and reports their outcomes. As long as there may be more workers, one is idle
-// and waits for the next lease.
-func (f *Loop) work(t *aio.Task, g *aio.Group) error {
+// and waits for the next lease. While it waits for a response it has no stack.
+func (f *Loop) work(t *aio.Task) error {
 	for {
 		l, err := f.leases.Get(t)
 		if err == aio.ErrQueueClosed {
@@ -204,27 +204,49 @@ func (f *Loop) work(t *aio.Task, g *aio.Group) error {
 			return err
 		}
 		if f.idle--; f.idle == 0 && f.hired < f.workers {
-			f.hire(g)
+			f.hire(f.crew)
 		}
+		x := &fetching{lease: l}
 		var out *Outcome
 		switch {
 		case l.Resolve:
 			out, err = f.resolve(t, l.URL)
 		case l.Robots:
-			out, err = f.fetchRobots(t, l)
+			f.askRobots(x)
 		default:
-			out, err = f.fetch(t, l)
+			out = f.ask(x)
 		}
-		if f.broken && errors.Is(err, aio.ErrCanceled) {
-			out, err = &Outcome{URL: l.URL, Postpone: true, Broken: true, Holds: out.Holds}, nil
+		if out == nil {
+			return f.client.DoThen(t, &x.req, func(t *aio.Task, res *httpclient.Response, err error) error {
+				take := f.fetched
+				if x.lease.Robots {
+					take = f.fetchedRobots
+				}
+				out, err := take(t, x, res, err)
+				if err := f.finish(x, out, err); err != nil {
+					return err
+				}
+				return t.Then(f.work)
+			})
 		}
-		if err != nil {
+		if err := f.finish(x, out, err); err != nil {
 			return err
 		}
-		f.idle++
-		out.Ticket = l.Ticket
-		f.send(out)
 	}
+}
+
+// finish reports the outcome of a lease. An error ends the crawl.
+func (f *Loop) finish(x *fetching, out *Outcome, err error) error {
+	if f.broken && errors.Is(err, aio.ErrCanceled) {
+		out, err = &Outcome{URL: x.lease.URL, Postpone: true, Broken: true, Holds: out.Holds}, nil
+	}
+	if err != nil {
+		return err
+	}
+	f.idle++
+	out.Ticket = x.lease.Ticket
+	f.send(out)
+	return nil
 }
 
 // send puts an outcome into the batch that goes to the coordinator at the end of this turn.

@@ -18,16 +18,19 @@ import (
 // flushed line by line can make a body longer.
 const maxRobots = 2 * robots.MaxSize
 
-// fetchRobots requests a host's robots.txt, where redirects have led to so far. They may lead to
-// any host (RFC 9309, section 2.3.1.2); each is followed at the turn of the server there.
-func (f *Loop) fetchRobots(t *aio.Task, l Lease) (*Outcome, error) {
-	u := l.URL
+// askRobots makes the request for a host's robots.txt, where redirects have led to so far. They may
+// lead to any host (RFC 9309, section 2.3.1.2); each is followed at the turn of the server there.
+func (f *Loop) askRobots(x *fetching) {
+	x.started = f.loop.Now()
+	x.req = f.request(x.lease, x.lease.Where())
+	x.req.MaxBody, x.req.Cut = maxRobots, true
+}
+
+// fetchedRobots takes in what came of that request: see fetched.
+func (f *Loop) fetchedRobots(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
+	u, started := x.lease.URL, x.started
 	out := &Outcome{URL: u, Robots: new(Robots)}
 	at := u.Where()
-	req := f.request(l, at)
-	req.MaxBody, req.Cut = maxRobots, true
-	started := f.loop.Now()
-	res, err := f.client.Do(t, req)
 	if res != nil {
 		defer res.Close()
 		out.Robots.Bytes = res.Wire

@@ -16,29 +16,54 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// fetch makes one try at a URL. An error ends the crawl: a cancelled task, OnPage, or the disk.
-func (f *Loop) fetch(t *aio.Task, l Lease) (*Outcome, error) {
+// fetching is a lease on its way: what is known until a response comes. There are thousands that
+// wait, so it is little.
+type fetching struct {
+	lease   Lease
+	req     httpclient.Request
+	started time.Time
+}
+
+// ask makes the request of one try at a URL, or the outcome if there is to be none.
+func (f *Loop) ask(x *fetching) *Outcome {
+	l := x.lease
 	u := l.URL
-	out := &Outcome{URL: u, contents: contents{watched: l.Sketch}}
-	out.Again = u.Known != nil
-	started := f.loop.Now()
-	req := f.request(l, u.URL)
+	x.started = f.loop.Now()
+	x.req = f.request(l, u.URL)
+	req := &x.req
 	req.Cut = IsSitemap(u) // the part that came is of use
-	if err := f.makePost(&req, u.URL); err != nil {
-		out.Record = f.newRecord(u, started)
-		out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, string(httpclient.KindScheme), err.Error()
-		return out, nil
+	if err := f.makePost(req, u.URL); err != nil {
+		return f.unasked(x, string(httpclient.KindScheme), err)
 	}
 	if req.Method == "" && (f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero()) { // a 304 refers to a capture
 		req.Header = conditions(u.Known)
 	}
-	f.cfg.check(&req, &u)
-	if err := f.askHook(u, &req); err != nil {
-		out.Record = f.newRecord(u, started)
-		out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, record.KindRefused, err.Error()
-		return out, nil
+	f.cfg.check(req, &u)
+	if err := f.askHook(u, req); err != nil {
+		return f.unasked(x, record.KindRefused, err)
 	}
-	res, err := f.client.Do(t, req)
+	return nil
+}
+
+// newOutcome returns the outcome of a try at a URL.
+func newOutcome(l Lease) *Outcome {
+	out := &Outcome{URL: l.URL, contents: contents{watched: l.Sketch}}
+	out.Again = l.Known != nil
+	return out
+}
+
+// unasked returns the outcome of a URL that is not requested.
+func (f *Loop) unasked(x *fetching, kind string, err error) *Outcome {
+	out := newOutcome(x.lease)
+	out.Record = f.newRecord(out.URL, x.started)
+	out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, kind, err.Error()
+	return out
+}
+
+// fetched takes in what came of a request. An error ends the crawl: a cancelled task, OnPage, or the
+// disk.
+func (f *Loop) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
+	out, u, req, started := newOutcome(x.lease), x.lease.URL, &x.req, x.started
 	if res != nil {
 		defer res.Close()
 		out.Result = f.answered(u, u.URL, res)
@@ -51,14 +76,14 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (*Outcome, error) {
 		}
 		cut = cutOff(kindOf(err))
 		if res == nil || u.Role != frontier.RoleExternal { // the head of a response is an answer to a check
-			f.fail(out, &req, res, err, started)
+			f.fail(out, req, res, err, started)
 			if out.Record == nil {
 				return out, nil
 			}
 			return out, f.archive(t, out, u.URL, res, f.when(started), cut)
 		}
 	}
-	if again := mayPass(res.Status); u.Tries < f.retries(&u) && (again && repeatable(&req, res, nil) || dislikesHead(&req, res.Status, nil)) {
+	if again := mayPass(res.Status); u.Tries < f.retries(&u) && (again && repeatable(req, res, nil) || dislikesHead(req, res.Status, nil)) {
 		out.Retry, out.AtOnce, out.Try = true, !again, frontier.Try{Status: res.Status}
 		return out, nil
 	}
