@@ -14,13 +14,14 @@ import (
 
 // Options say where a crawl's servers are. The zero value of each but Name is its default.
 type Options struct {
-	Servers    []string // such as nats://HOST:4222, each of one cluster; empty: that of this machine
-	Name       string   // of the crawl
-	Creds      string   // a file of NATS credentials
-	CA         string   // a file of certificates, PEM: who signs those of the servers
-	Cert, Key  string   // files, PEM: the certificate that the servers ask for
-	Replicas   int      // copies of what the servers store; 0: three if they form a cluster, else one
-	Partitions int      // of a crawl that begins; 0: DefaultPartitions
+	Servers    []string      // such as nats://HOST:4222, each of one cluster; empty: that of this machine
+	Name       string        // of the crawl
+	Creds      string        // a file of NATS credentials
+	CA         string        // a file of certificates, PEM: who signs those of the servers
+	Cert, Key  string        // files, PEM: the certificate that the servers ask for
+	Replicas   int           // copies of what the servers store; 0: three if they form a cluster, else one
+	Partitions int           // of a crawl that begins; 0: DefaultPartitions
+	Wait       time.Duration // for servers that are not there yet; 0: none
 	OnWarning  func(error)
 	OnChange   func(Share) // what this node has of the crawl has changed
 
@@ -40,6 +41,7 @@ type Client struct {
 	conn       *nats.Conn
 	js         jetstream.JetStream
 	replicas   int
+	until      time.Time // for how long to wait for servers
 	partitions int
 	beat       time.Duration
 	warn       func(error)
@@ -61,15 +63,38 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	if c.change = o.OnChange; c.change == nil {
 		c.change = func(Share) {}
 	}
-	var err error
-	if c.conn, err = nats.Connect(c.servers, c.options(&o)...); err != nil {
-		return nil, c.refused(err)
+	c.until = time.Now().Add(o.Wait)
+	return c, c.insist(ctx, func() error { return c.dial(ctx, &o) })
+}
+
+// insist calls fn until the servers are there, or that has taken too long.
+func (c *Client) insist(ctx context.Context, fn func() error) error {
+	for said := false; ; said = true {
+		err := fn()
+		var away *absent
+		if !errors.As(err, &away) || time.Now().After(c.until) || ctx.Err() != nil {
+			return err
+		}
+		if !said {
+			c.warn(fmt.Errorf("%w; waiting for them", err))
+		}
+		select {
+		case <-time.After(250 * time.Millisecond):
+		case <-ctx.Done():
+		}
 	}
-	if err := c.checkJetStream(ctx); err != nil {
+}
+
+// dial connects to the servers, and checks that they can carry a crawl.
+func (c *Client) dial(ctx context.Context, o *Options) (err error) {
+	if c.conn, err = nats.Connect(c.servers, c.options(o)...); err != nil {
+		return c.refused(err)
+	}
+	if err = c.checkJetStream(ctx); err != nil {
 		c.conn.Close()
-		return nil, c.refused(err)
+		return c.refused(err)
 	}
-	return c, nil
+	return nil
 }
 
 // options are those of the connection. What cannot be sent at once fails: it is sent again by those
@@ -142,15 +167,28 @@ func chosen(ctx context.Context, fn func(context.Context) error) error {
 // Close ends the connection.
 func (c *Client) Close() { c.conn.Close() }
 
+// absent is why a request failed of which another one may succeed.
+type absent struct{ text string }
+
+func (e *absent) Error() string { return e.text }
+
+// noPeers is the code of the error that fewer servers are there than copies are wanted.
+const noPeers = 10005
+
 // refused returns an error of the servers with what is to be done about it.
 func (c *Client) refused(err error) error {
+	var api *jetstream.APIError
+	var before *absent
 	switch {
+	case errors.As(err, &before):
+		return err
 	case errors.Is(err, nats.ErrNoServers):
-		err = errors.New("no server answers there")
+		err = &absent{"no server answers there"}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		err = errors.New("the servers run without JetStream, expected with it (nats-server -js)")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
-		err = errors.New("JetStream does not answer: fewer than half of the servers may be up")
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders),
+		errors.As(err, &api) && (api.Code == 503 || api.ErrorCode == noPeers):
+		err = &absent{"JetStream does not answer: fewer than half of the servers may be up"}
 	default:
 		err = errors.New(strings.TrimPrefix(err.Error(), "nats: "))
 	}

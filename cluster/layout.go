@@ -37,6 +37,7 @@ const (
 	headerSnapshot = "Weft-Snapshot" // of a log: the last message before a snapshot
 	headerMore     = "Weft-More"     // of a log: the next message continues this one
 	headerLater    = "Weft-Later"    // of a log: the message continues the one before
+	headerBare     = "Weft-Bare"     // of an opening: the log has nothing but openings
 	headerOpened   = "Weft-Opened"   // the revision of the bucket that a reader has to have seen
 )
 

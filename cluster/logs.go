@@ -40,6 +40,7 @@ type logEnd struct {
 type last struct {
 	seq, epoch uint64
 	id         string
+	bare       bool // the log has only openings
 }
 
 // last returns the end of a log. It may be late: whoever relies on it expects its sequence.
@@ -50,12 +51,12 @@ func (n *Node) last(ctx context.Context, p int) (l last, err error) {
 	}
 	msg, err := s.GetLastMsgForSubject(ctx, n.log(p))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return l, nil
+		return last{bare: true}, nil
 	}
 	if err != nil {
 		return l, err
 	}
-	l.seq, l.id = msg.Sequence, msg.Header.Get(headerID)
+	l.seq, l.id, l.bare = msg.Sequence, msg.Header.Get(headerID), msg.Header.Get(headerBare) != ""
 	l.epoch, err = strconv.ParseUint(msg.Header.Get(headerEpoch), 10, 64)
 	if err != nil {
 		err = fmt.Errorf("the last message of log %d: %w", p, err)
@@ -131,13 +132,16 @@ func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, 
 // log has. A disk that has the state of the epoch before is used as it is.
 func (n *Node) restore(ctx context.Context, o ownership.Order) error {
 	p := o.Partition
-	before, end, err := n.openLog(ctx, p, o.Epoch)
+	before, end, err := last{bare: true}, &logEnd{epoch: o.Epoch}, error(nil)
+	if o.Before > 0 { // else there is no earlier owner to be refused
+		before, end, err = n.openLog(ctx, p, o.Epoch)
+	}
 	if err != nil {
 		return err
 	}
 	part := &n.parts[p]
 	switch {
-	case part.local && before.epoch == o.Before:
+	case part.local && (before.epoch == o.Before || before.seq == 0):
 		n.outbox.hold(p, end)
 		return n.crawl.Release(ctx, p)
 	case part.local, part.remains:
@@ -145,7 +149,7 @@ func (n *Node) restore(ctx context.Context, o ownership.Order) error {
 			return err
 		}
 	}
-	if before.seq == 0 {
+	if before.bare {
 		err = n.news.join(ctx, n.crawl, p)
 	} else {
 		part.remains = true
@@ -178,19 +182,29 @@ func (n *Node) openLog(ctx context.Context, p int, epoch uint64) (before last, e
 			return before, nil, errLost
 		}
 		end.seq = before.seq
-		err := n.outbox.addOne(ctx, p, end, nats.Header{headerKind: {kindOpening}}, nil)
+		h := nats.Header{headerKind: {kindOpening}}
+		if before.bare {
+			h.Set(headerBare, "1")
+		}
+		err := n.outbox.addOne(ctx, p, end, h, nil)
 		if !errors.Is(err, errLost) { // nobody was faster
 			return before, end, errors.Join(err, context.Cause(ctx))
 		}
 	}
 }
 
+// logInMemory is how much of a log is kept while it is read. A longer one is read again, once it is known
+// where its last snapshot is.
+const logInMemory = 16 << 20
+
 // readLog reads what a log has up to a message: the last snapshot that is whole, then the changes since its
 // beginning.
 func (n *Node) readLog(ctx context.Context, p int, to uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		from, opened := uint64(0), uint64(0)
-		for m, err := range n.messages(ctx, p, to, true) {
+		var all []*message
+		var from, opened uint64
+		size := 0
+		for m, err := range n.messages(ctx, p, to) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -199,28 +213,41 @@ func (n *Node) readLog(ctx context.Context, p int, to uint64) iter.Seq2[[]byte, 
 				from = m.snapshot
 			}
 			opened = max(opened, m.opened)
+			if size += len(m.data); size <= logInMemory {
+				all = append(all, m)
+			}
 		}
 		if err := n.seen.wait(ctx, opened); err != nil {
 			yield(nil, err)
 			return
 		}
+		read := func(yield func(*message, error) bool) {
+			for _, m := range all {
+				if !yield(m, nil) {
+					return
+				}
+			}
+		}
+		if size > logInMemory {
+			all, read = nil, n.messages(ctx, p, to)
+		}
 		snapshot := func(m *message) bool {
 			return (m.kind == kindSnapshot || m.kind == kindEnd) && m.snapshot == from
 		}
 		since := func(m *message) bool { return m.kind == "" && m.seq > from }
-		if from > 0 && !n.readBlocks(ctx, p, to, snapshot, yield) {
-			return
+		if from == 0 || blocksOf(p, read, snapshot, yield) {
+			blocksOf(p, read, since, yield)
 		}
-		n.readBlocks(ctx, p, to, since, yield)
 	}
 }
 
-// readBlocks yields the blocks of some messages. It reports false when the reader has stopped.
-func (n *Node) readBlocks(ctx context.Context, p int, to uint64, wanted func(*message) bool, yield func([]byte, error) bool) bool {
+// blocksOf yields the blocks of some messages of a log. It reports false when the reader has stopped.
+func blocksOf(p int, all iter.Seq2[*message, error], wanted func(*message) bool, yield func([]byte, error) bool) bool {
 	var data []byte
-	for m, err := range n.messages(ctx, p, to, false) {
+	for m, err := range all {
 		if err != nil {
-			return yield(nil, err)
+			yield(nil, err)
+			return false
 		}
 		if !wanted(m) {
 			continue
@@ -233,7 +260,8 @@ func (n *Node) readBlocks(ctx context.Context, p int, to uint64, wanted func(*me
 		}
 		blocks, err := unpack(data)
 		if err != nil {
-			return yield(nil, fmt.Errorf("message %d of log %d: %w", m.seq, p, err))
+			yield(nil, fmt.Errorf("message %d of log %d: %w", m.seq, p, err))
+			return false
 		}
 		for _, b := range blocks {
 			if !yield(b, nil) {
@@ -253,9 +281,9 @@ type message struct {
 }
 
 // messages reads a log up to a message, which is there.
-func (n *Node) messages(ctx context.Context, p int, to uint64, headers bool) iter.Seq2[*message, error] {
+func (n *Node) messages(ctx context.Context, p int, to uint64) iter.Seq2[*message, error] {
 	return func(yield func(*message, error) bool) {
-		all, stop, err := n.consume(ctx, n.logStream(), jetstream.OrderedConsumerConfig{FilterSubjects: []string{n.log(p)}, HeadersOnly: headers}, 64)
+		all, stop, err := n.consume(ctx, n.logStream(), jetstream.OrderedConsumerConfig{FilterSubjects: []string{n.log(p)}}, 64)
 		if err != nil {
 			yield(nil, n.refused(err))
 			return

@@ -95,8 +95,11 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*Node, error) {
 		return nil, errors.New("a crawl of a cluster needs a job, and is not crawled again: expected neither update, nor fresh, nor retry")
 	}
 	n := &Node{Client: c, restoring: make(chan struct{}, 8)}
-	var err error
-	if n.plan, err = c.begin(ctx, o, cmp.Or(c.partitions, DefaultPartitions)); err != nil {
+	err := c.insist(ctx, func() (err error) {
+		n.plan, err = c.begin(ctx, o, cmp.Or(c.partitions, DefaultPartitions))
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if n.bucket, err = c.js.KeyValue(ctx, c.bucket()); err != nil {

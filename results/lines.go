@@ -115,6 +115,9 @@ type Line struct {
 	err  error
 }
 
+// Bytes returns the line, without its end. It holds until the next line.
+func (l *Line) Bytes() []byte { return bytes.TrimSuffix(l.text, []byte{'\n'}) }
+
 // Into reads the line as JSON.
 func (l *Line) Into(v any) error {
 	err := l.err

@@ -26,7 +26,7 @@ func clusterCommand() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		DisableFlagsInUseLine:      true,
 	}
-	cmd.AddCommand(serveCommand())
+	cmd.AddCommand(serveCommand(), collectCommand())
 	return cmd
 }
 

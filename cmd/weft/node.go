@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft"
@@ -13,8 +13,17 @@ import (
 	"github.com/weftcrawl/weft/cluster/server"
 )
 
-// embedded is the value of --cluster for a server in this process.
+// embedded is the value of --cluster for a server in this process; an address may follow it after @.
 const embedded = "embedded"
+
+// embeds returns where the server of this process is to listen.
+func (f *clusterFlags) embeds() (at string, ok bool) {
+	if len(f.Servers) == 0 {
+		return "", false
+	}
+	name, at, _ := strings.Cut(f.Servers[0], "@")
+	return at, name == embedded
+}
 
 // clusterFlags say which crawl of several machines is meant.
 type clusterFlags struct {
@@ -31,7 +40,7 @@ func (f *clusterFlags) options(node bool) []option {
 	name := option{name: "name", arg: "NAME", Value: to(&f.Name, some("a name")), advanced: node, help: "with --cluster: the name of the crawl"}
 	if node {
 		servers.help = "crawl with other machines, by these servers"
-		servers.more = "URLs of NATS, such as nats://HOST:4222. Run the same command on each machine. embedded: run a server in this process, as weft cluster serve does. " +
+		servers.more = "URLs of NATS, such as nats://HOST:4222. Run the same command on each machine. embedded, or embedded@HOST:PORT: run a server in this process, as weft cluster serve does. " +
 			"See docs/cluster.md."
 		name.help = "with --cluster: join the crawl NAME, or begin it"
 	}
@@ -59,7 +68,8 @@ func (f *clusterFlags) check(o *weft.Options) error {
 		return usage("--name %s: expected together with --cluster, such as nats://HOST:4222", f.Name)
 	case o.Update || o.Fresh || o.Amend || o.RetryFailed != nil:
 		return usage("--cluster: expected without --update, --fresh, --amend and --retry-failed")
-	case slices.Contains(f.Servers, embedded) && len(f.Servers) > 1:
+	}
+	if _, ok := f.embeds(); ok && len(f.Servers) > 1 {
 		return usage("--cluster %s: expected it alone", embedded)
 	}
 	o.Job = cmp.Or(o.Job, f.Name+".weft")
@@ -73,12 +83,13 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 	}
 	return func(o weft.Options) (crawler, error) {
 		servers := f.Options
+		servers.Wait = 20 * time.Second // they may be started together
 		servers.OnWarning = func(err error) { con.warn(err.Error()) }
 		servers.OnChange = func(s cluster.Share) {
 			con.warn(fmt.Sprintf("crawl %s: %s; %s of %s partitions are this one's", f.Name, plural(s.Nodes, "node"), count(s.Partitions), count(s.All)))
 		}
-		if servers.Servers[0] == embedded {
-			if err := f.serve(con); err != nil {
+		if at, ok := f.embeds(); ok {
+			if err := f.serve(con, at); err != nil {
 				return nil, &exit{exitError, err}
 			}
 			servers.Servers = []string{f.server.URL()}
@@ -96,8 +107,8 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 func alone(o weft.Options) (crawler, error) { return weft.New(o) }
 
 // serve starts the server of this process.
-func (f *clusterFlags) serve(con *console) error {
-	s, err := server.Start(server.Options{Store: "weft.nats", Warn: func(text string) { con.warn("server: " + text) }})
+func (f *clusterFlags) serve(con *console, at string) error {
+	s, err := server.Start(server.Options{Store: "weft.nats", Listen: at, Warn: func(text string) { con.warn("server: " + text) }})
 	if err != nil {
 		return fmt.Errorf("--cluster %s: %w", embedded, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -256,8 +258,11 @@ func newBash(t *testing.T) *bash {
 		hosts[host+":80"], hosts[host+":443"] = at(plain), at(secure)
 	}
 	proxy := newHTTPProxy(t, "", hosts).url
+	nats := freeAddress(t)
 	s.rewrite = strings.NewReplacer("127.0.0.1:8000", at(plain), "127.0.0.1:8443", at(secure),
-		"http://proxy.example:3128", proxy)
+		"http://proxy.example:3128", proxy,
+		"--cluster embedded", "--cluster embedded@"+nats, "127.0.0.1:4222", nats,
+		"10.0.0.", fmt.Sprintf("127.%d.%d.", 1+os.Getpid()/256%250, os.Getpid()%256)) // Linux has all of 127.0.0.0/8
 	s.env = append(os.Environ(), "WEFT_TEST_MAIN=1", "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+s.dir,
 		"http_proxy="+proxy, "https_proxy="+proxy, "SSL_CERT_FILE="+trusted)
 	return s
@@ -289,16 +294,32 @@ func (s *bash) run(command string, want int) (code int, output string) {
 func (s *bash) command(text string, output io.Writer) *exec.Cmd {
 	cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "set -o pipefail; "+s.rewrite.Replace(text)+"\nexit $?")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, s.env, output, output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
-// end waits for what was left running.
+// end waits for what was left running. A server runs until it is interrupted.
 func (s *bash) end() {
+	for _, cmd := range s.background {
+		if strings.Contains(cmd.Args[2], "weft cluster serve") {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+		}
+	}
 	for _, cmd := range s.background {
 		if code := exitCode(cmd.Wait()); code != 0 && code != exitInterrupted {
 			s.t.Errorf("%s: exit status %d", cmd.Args[2], code)
 		}
 	}
+}
+
+// freeAddress returns an address of this machine on which nobody listens.
+func freeAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 // certificateFor makes a certificate of hosts, and returns it in PEM too, as one to trust.

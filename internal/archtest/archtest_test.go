@@ -105,6 +105,7 @@ var imports = map[string][]string{
 	"cluster/clustertest": {"cluster/ownership"},
 
 	// The only one that sees the server of NATS.
+	"cluster/collect": {"cdxj", "internal/extsort", "job", "results"},
 	"cluster/server": {"github.com/nats-io/nats-server/v2/server"},
 
 	// Level 4: looking at a crawl, and steering it.
@@ -157,6 +158,7 @@ var imports = map[string][]string{
 	// Level 6: the command and the examples.
 	"cmd/weft": {
 		"cluster",
+		"cluster/collect",
 		"cluster/server",
 		"read",
 		"results",

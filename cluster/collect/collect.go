@@ -1,0 +1,346 @@
+package collect
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/extsort"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/results"
+)
+
+// Summary is what was merged.
+type Summary struct {
+	Records  int   // in the folder
+	Repeated int   // of URLs that another node has fetched later
+	Archives int   // files of WARC
+	Bytes    int64 // of them
+}
+
+// Jobs merges the jobs in some folders into a new one. It is whole, or not there: what was interrupted begins
+// again. The files of archives are linked where both folders are on one disk, else copied.
+// Errors: fs.ErrExist if there is such a folder.
+func Jobs(ctx context.Context, dir string, jobs []string) (s Summary, err error) {
+	if _, err := os.Lstat(dir); err == nil {
+		return s, fmt.Errorf("%s: %w, expected a new folder", dir, fs.ErrExist)
+	}
+	part := filepath.Clean(dir) + ".part"
+	if err := os.RemoveAll(part); err != nil {
+		return s, err
+	}
+	if err := os.MkdirAll(part, 0o777); err != nil {
+		return s, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(part))
+		}
+	}()
+	c := &collection{ctx: ctx, dir: part, jobs: jobs, old: make([]results.Set, len(jobs)), lost: make([]map[[16]byte]struct{}, len(jobs))}
+	for i := range c.lost {
+		c.lost[i] = make(map[[16]byte]struct{})
+	}
+	for _, step := range []func() error{c.judge, c.records, c.lists, c.bodies, c.archives} {
+		if err := step(); err != nil {
+			return c.Summary, err
+		}
+	}
+	return c.Summary, os.Rename(part, dir)
+}
+
+// collection is a merge that runs.
+type collection struct {
+	Summary
+	ctx  context.Context
+	dir  string
+	jobs []string
+	old  []results.Set           // lines of each job's records that do not count
+	lost []map[[16]byte]struct{} // URLs that a job has fetched for nothing: as many as nodes that died left
+}
+
+func fingerprint(url []byte) [16]byte {
+	sum := sha256.Sum256(url)
+	return [16]byte(sum[:])
+}
+
+// entry is a record to be compared: its URL, when its fetch began, job and line, so that they sort in this
+// order.
+const entrySize = 16 + 8 + 4 + 8
+
+// judge finds out which records count.
+func (c *collection) judge() error {
+	sorter := extsort.New(c.dir)
+	defer sorter.Close()
+	for i, dir := range c.jobs {
+		for l, err := range results.Lines(c.ctx, dir, results.Pages, nil) {
+			if err != nil {
+				return fmt.Errorf("%s: %w", dir, err)
+			}
+			var r struct {
+				URL     string    `json:"url"`
+				Started time.Time `json:"started"`
+			}
+			if err := l.Into(&r); err != nil {
+				return fmt.Errorf("%s: %w", dir, err)
+			}
+			sum := fingerprint([]byte(r.URL))
+			entry := make([]byte, 0, 2*entrySize)
+			entry = append(entry, sum[:]...)
+			entry = binary.BigEndian.AppendUint64(entry, uint64(r.Started.UnixNano()))
+			entry = binary.BigEndian.AppendUint32(entry, uint32(i))
+			entry = binary.BigEndian.AppendUint64(entry, l.N)
+			if err := sorter.Add(entry); err != nil {
+				return err
+			}
+		}
+	}
+	var last [entrySize]byte
+	first := true
+	return sorter.Each(func(entry []byte) error {
+		if !first && [16]byte(entry) == [16]byte(last[:]) {
+			loser, winner := binary.BigEndian.Uint32(last[24:]), binary.BigEndian.Uint32(entry[24:])
+			c.old[loser].Add(binary.BigEndian.Uint64(last[28:]))
+			c.Repeated++
+			if loser != winner {
+				c.lost[loser][[16]byte(entry)] = struct{}{}
+			}
+		}
+		first = false
+		copy(last[:], entry)
+		return nil
+	})
+}
+
+// records writes those that count.
+func (c *collection) records() error {
+	return c.write(results.Pages, func(out *bufio.Writer) error {
+		for i, dir := range c.jobs {
+			for l, err := range results.Lines(c.ctx, dir, results.Pages, c.old[i]) {
+				if err != nil {
+					return fmt.Errorf("%s: %w", dir, err)
+				}
+				c.Records++
+				if err := c.line(out, i, l.Bytes()); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// fileField is how a record names its archive, in one of Weft's own lines.
+var fileField = []byte(`"warc_file":"`)
+
+// line writes a record, with the name that the file of its archive has in the folder. In a text of a page the
+// quote would have a backslash.
+func (c *collection) line(out *bufio.Writer, i int, line []byte) error {
+	if before, after, ok := bytes.Cut(line, fileField); ok {
+		line = bytes.Join([][]byte{before, fileField, []byte(c.name(i, "")), after}, nil)
+	}
+	return writeLine(out, line)
+}
+
+func writeLine(out *bufio.Writer, line []byte) error {
+	_, err := out.Write(line)
+	return errors.Join(err, out.WriteByte('\n'))
+}
+
+// name is the name of a job's file of an archive.
+func (c *collection) name(i int, file string) string { return fmt.Sprintf("n%d-%s", i+1, file) }
+
+// lists writes the links and items of pages that count.
+func (c *collection) lists() error {
+	for _, list := range []struct{ file, url string }{{job.LinksFile, "from"}, {job.ItemsFile, "url"}} {
+		if !c.any(list.file) {
+			continue
+		}
+		err := c.write(list.file, func(out *bufio.Writer) error {
+			for i, dir := range c.jobs {
+				for l, err := range results.Lines(c.ctx, dir, list.file, nil) {
+					if errors.Is(err, fs.ErrNotExist) {
+						break
+					}
+					if err != nil {
+						return fmt.Errorf("%s: %w", dir, err)
+					}
+					url, err := urlIn(&l, list.url)
+					if err != nil {
+						return fmt.Errorf("%s: %s: %w", dir, list.file, err)
+					}
+					if _, lost := c.lost[i][fingerprint(url)]; lost {
+						continue
+					}
+					if err := writeLine(out, l.Bytes()); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func urlIn(l *results.Line, field string) ([]byte, error) {
+	if url, ok := l.Plain(field); ok {
+		return url, nil
+	}
+	var all map[string]json.RawMessage
+	if err := l.Into(&all); err != nil {
+		return nil, err
+	}
+	var url string
+	err := json.Unmarshal(all[field], &url)
+	return []byte(url), err
+}
+
+// any reports whether a job has a file.
+func (c *collection) any(name string) bool {
+	for _, dir := range c.jobs {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// bodies takes over the files of bodies, whose names are what is in them.
+func (c *collection) bodies() error {
+	for _, dir := range c.jobs {
+		from := filepath.Join(dir, "bodies")
+		err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist) && path == from:
+				return fs.SkipAll
+			case err != nil:
+				return err
+			case !d.Type().IsRegular():
+				return c.ctx.Err()
+			}
+			rest, err := filepath.Rel(dir, path)
+			if err != nil {
+				return err
+			}
+			return c.take(path, rest)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// archives takes over the files of WARC, and writes an index of the captures that count.
+func (c *collection) archives() error {
+	if !c.any(job.CapturesFile) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Join(c.dir, job.ArchiveDir), 0o777); err != nil {
+		return err
+	}
+	return c.write(job.CapturesFile, func(out *bufio.Writer) error {
+		for i, dir := range c.jobs {
+			all, err := filepath.Glob(filepath.Join(dir, job.ArchiveDir, "*.warc*"))
+			if err != nil {
+				return err
+			}
+			for _, path := range all {
+				info, err := os.Stat(path)
+				if err == nil {
+					c.Archives++
+					c.Bytes += info.Size()
+					err = c.take(path, filepath.Join(job.ArchiveDir, c.name(i, filepath.Base(path))))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if err := c.captures(out, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// captures writes the lines of a job's index, but for those of URLs that another has fetched later.
+func (c *collection) captures(out *bufio.Writer, i int) error {
+	for l, err := range results.Lines(c.ctx, filepath.Join(c.jobs[i], job.ArchiveDir), cdxj.CapturesFile, nil) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.jobs[i], err)
+		}
+		head, text, ok := strings.Cut(string(l.Bytes()), " {")
+		var of struct {
+			URL  string `json:"url"`
+			File string `json:"filename"`
+		}
+		if !ok || json.Unmarshal([]byte("{"+text), &of) != nil {
+			return fmt.Errorf("%s: line %d of %s: expected a capture", c.jobs[i], l.N+1, job.CapturesFile)
+		}
+		if _, lost := c.lost[i][fingerprint([]byte(of.URL))]; lost {
+			continue
+		}
+		text = strings.Replace(text, `"filename":"`, `"filename":"`+c.name(i, ""), 1)
+		if _, err := fmt.Fprintf(out, "%s {%s\n", head, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes a file of the folder.
+func (c *collection) write(name string, fill func(*bufio.Writer) error) error {
+	f, err := os.Create(filepath.Join(c.dir, name))
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(f, 1<<20)
+	err = fill(out)
+	return errors.Join(err, out.Flush(), f.Sync(), f.Close())
+}
+
+// take links or copies a file into the folder, which may have it.
+func (c *collection) take(path, name string) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	to := filepath.Join(c.dir, name)
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	err := os.Link(path, to)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Sync(), f.Close())
+}

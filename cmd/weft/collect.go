@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft/cluster/collect"
+)
+
+func collectCommand() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "collect [flags] JOB...",
+		Short: "Merge what the nodes of a crawl have on their disks",
+		Long: `Merge the jobs of a crawl's nodes into one folder: records, links, items,
+bodies and archives, each URL once. A page that two nodes have fetched counts
+as fetched last.
+
+The folder is no job: it has results and no state. weft read, check, mirror,
+replay and warc take it. The jobs stay as they are.` + jobExit,
+		Example:           `  weft cluster collect -o docs one/docs.weft two/docs.weft`,
+		Args:              arguments(1, math.MaxInt, "argument", "the folders of jobs"),
+		ValidArgsFunction: completeJob,
+		RunE:              func(_ *cobra.Command, jobs []string) error { return collectJobs(dir, jobs) },
+	}
+	define(cmd, group{"Output", []option{
+		{name: "output", short: "o", arg: "DIR", Value: to(&dir, some("a folder")), help: "write to DIR, a new folder"},
+	}})
+	return cmd
+}
+
+// collectJobs merges jobs into a folder.
+func collectJobs(dir string, jobs []string) error {
+	if dir == "" {
+		return usage("cluster collect: expected -o DIR, a new folder")
+	}
+	for _, job := range jobs {
+		if err := mayBeJob(job); err != nil {
+			return err
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s, err := collect.Jobs(ctx, dir, jobs)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usage("cluster collect: -o %w", err)
+	case ctx.Err() != nil:
+		return &exit{exitInterrupted, nil}
+	case err != nil:
+		return &exit{exitError, fmt.Errorf("cluster collect: %w", err)}
+	}
+	text := fmt.Sprintf("%s: %s", dir, plural(s.Records, "record"))
+	if s.Repeated > 0 {
+		text += fmt.Sprintf(", %s fetched twice", plural(s.Repeated, "URL"))
+	}
+	if s.Archives > 0 {
+		text += fmt.Sprintf("; %s of archives, %s", plural(s.Archives, "file"), volume(s.Bytes))
+	}
+	_, err = fmt.Println(printable(text))
+	return standardOutput(err)
+}
