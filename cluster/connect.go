@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -192,5 +193,14 @@ func (c *Client) refused(err error) error {
 	default:
 		err = errors.New(strings.TrimPrefix(err.Error(), "nats: "))
 	}
-	return fmt.Errorf("cluster %s: %w", c.servers, err)
+	return fmt.Errorf("cluster %s: %w", withoutLogins(c.servers), err)
+}
+
+var login = regexp.MustCompile(`//[^/,]*@|^[^/,]*@|,[^/,]*@`)
+
+// withoutLogins returns servers, as a message may name them.
+func withoutLogins(servers string) string {
+	return login.ReplaceAllStringFunc(servers, func(s string) string {
+		return s[:len(s)-len(strings.TrimLeft(s, "/,"))] + "…@"
+	})
 }

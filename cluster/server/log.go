@@ -12,9 +12,9 @@ import (
 // quiet is how long a warning is not repeated with other values.
 const quiet = 10 * time.Second
 
-// usual is what servers say of peers that are about to come, and settling is for how long that is
+// usual is what servers say of peers that are about to come and of a login as it was given, and settling is for how long that is
 // nothing to tell.
-var usual = []string{"Error trying to connect to route", "Waiting for routing", "JetStream has not established contact"}
+var usual = []string{"Plaintext passwords detected", "Error trying to connect to route", "Waiting for routing", "JetStream has not established contact"}
 
 const settling = 5 * time.Second
 
