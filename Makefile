@@ -91,6 +91,11 @@ bench-archive:
 bench-content:
 	@script/bench-content "$(CORPORA)"
 
+## bench-jetstream: what NATS JetStream carries, into docs/bench/jetstream.md (2 minutes; RUNS=)
+.PHONY: bench-jetstream
+bench-jetstream:
+	@go run ./internal/bench/jetstream -runs $(or $(RUNS),1) -o docs/bench/jetstream.md
+
 ## bench-check: weft check beside linkinator (npm) and linkchecker (Debian), into docs/bench/check.md
 .PHONY: bench-check
 bench-check:
