@@ -23,6 +23,9 @@ type Records struct {
 	Trapped int            // in a trap, which the truth leaves out
 	Kinds   map[string]int // by status or error kind
 	Samples []string       // some of the mistakes
+
+	web   *webtest.Web
+	truth map[string]webtest.Fate
 }
 
 // Good reports whether every URL has exactly one record.
@@ -30,47 +33,70 @@ func (r *Records) Good() bool { return r.Twice+r.Missing+r.Wrong+r.Unknown == 0 
 
 // compare reads records and compares them with the truth.
 func compare(name string, web *webtest.Web) (Records, error) {
-	r := Records{Kinds: make(map[string]int)}
-	truth := maps.Collect(web.Truth(policy()))
+	r := newRecords(web)
+	known := make(map[string]bool, len(r.truth))
+	err := readRecords(name, func(record weft.Record) {
+		if known[record.URL] {
+			r.Kinds[kind(&record)]++
+			r.Twice++
+			r.sample("twice: %s", record.URL)
+			return
+		}
+		r.add(record)
+		known[record.URL] = true
+	})
+	for u := range r.truth {
+		if !known[u] {
+			r.miss(u)
+		}
+	}
+	return *r, err
+}
+
+func newRecords(web *webtest.Web) *Records {
+	return &Records{Kinds: make(map[string]int), web: web, truth: maps.Collect(web.Truth(policy()))}
+}
+
+// readRecords calls fn for each record of a file.
+func readRecords(name string, fn func(weft.Record)) error {
 	file, err := os.Open(name)
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer file.Close()
-	known := make(map[string]bool, len(truth))
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var record weft.Record
 		if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
-			return r, fmt.Errorf("record %q: %w", lines.Bytes(), err)
+			return fmt.Errorf("record %q: %w", lines.Bytes(), err)
 		}
-		r.Kinds[kind(&record)]++
-		fate, ok := truth[record.URL]
-		switch {
-		case known[record.URL]:
-			r.Twice++
-			r.sample("twice: %s", record.URL)
-		case ok && torture.Is(record, fate):
-			r.Right++
-		case ok:
-			r.Wrong++
-			r.sample("%s: status %d, error %q %q, expected %+v", record.URL, record.Status, record.ErrorKind, record.Error, fate)
-		case trap(web, record.URL):
-			r.Trapped++
-		default:
-			r.Unknown++
-			r.sample("unknown: %s", record.URL)
-		}
-		known[record.URL] = true
+		fn(record)
 	}
-	for u := range truth {
-		if !known[u] {
-			r.Missing++
-			r.sample("missing: %s", u)
-		}
+	return lines.Err()
+}
+
+// add judges the first record of a URL.
+func (r *Records) add(record weft.Record) {
+	r.Kinds[kind(&record)]++
+	fate, ok := r.truth[record.URL]
+	switch {
+	case ok && torture.Is(record, fate):
+		r.Right++
+	case ok:
+		r.Wrong++
+		r.sample("%s: status %d, error %q %q, expected %+v", record.URL, record.Status, record.ErrorKind, record.Error, fate)
+	case trap(r.web, record.URL):
+		r.Trapped++
+	default:
+		r.Unknown++
+		r.sample("unknown: %s", record.URL)
 	}
-	return r, lines.Err()
+}
+
+func (r *Records) miss(url string) {
+	r.Missing++
+	r.sample("missing: %s", url)
 }
 
 func (r *Records) sample(format string, args ...any) {

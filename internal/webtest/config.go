@@ -17,6 +17,7 @@ type Config struct {
 	Domain    string // names are h000000.s000000.DOMAIN and so on, a public suffix; empty: test
 	Host      string // name or address of the only host; empty: as above
 	Port      int    // in all URLs; 0: 80
+	Network   byte   // first byte of all addresses; 0: 127, those of this machine
 
 	RefusingPort int // in URLs of hosts that refuse connections; 0: 9
 	MutePort     int // in URLs of hosts to which no connection completes; 0: 10
@@ -101,7 +102,7 @@ func (r *Rates) all() []*float64 {
 	}
 }
 
-// maxHosts is the number of hosts that fit into 127.0.0.0/8 with an address each.
+// maxHosts is the number of hosts that fit into a network of 24 bits with an address each.
 const maxHosts = 10_000_000
 
 // maxPages is the most pages of one host.
@@ -159,6 +160,9 @@ func (c Config) check() (Config, error) {
 	}
 	if c.Host != "" && c.Hosts != 1 {
 		return c, fmt.Errorf("webtest: the name %q for %d hosts, expected one host", c.Host, c.Hosts)
+	}
+	if c.Network == 0 {
+		c.Network = 127
 	}
 	if c.Domain == "" {
 		c.Domain = "test"

@@ -21,7 +21,7 @@ type Addresses struct {
 	Rule *Rule
 }
 
-// Running is a web served on loopback sockets of this machine.
+// Running is a web served on sockets of this machine.
 type Running struct {
 	Web  *Web
 	Log  *Log
@@ -70,7 +70,7 @@ func Run(cfg Config, at Addresses) (*Running, error) {
 			server := NewServer(r.Web, r.Log)
 			server.referee = r.Referee
 			ready <- nil
-			err = server.Serve(t, loopback{ln})
+			err = server.Serve(t, within{ln, r.Web.cfg.Network})
 			r.Lag = server.lag
 			return err
 		})
@@ -83,14 +83,17 @@ func Run(cfg Config, at Addresses) (*Running, error) {
 	return r, nil
 }
 
-// loopback is a listener for clients on this machine. It listens on all addresses, to give each
-// host its own, and closes connections to addresses other than loopback.
-type loopback struct{ aio.Listener }
+// within is a listener for the clients of a web. It listens on all addresses, to give each host its own,
+// and closes connections to addresses of other networks.
+type within struct {
+	aio.Listener
+	network byte // the first byte of its addresses
+}
 
-func (l loopback) Accept(t *aio.Task) (aio.Conn, error) {
+func (l within) Accept(t *aio.Task) (aio.Conn, error) {
 	for {
 		c, err := l.Listener.Accept(t)
-		if err != nil || addressOf(c).IsLoopback() {
+		if err != nil || addressOf(c).Is4() && addressOf(c).As4()[0] == l.network {
 			return c, err
 		}
 		c.Close()

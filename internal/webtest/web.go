@@ -132,8 +132,8 @@ func (w *Web) addressOf(i int) int {
 	return i
 }
 
-// address returns the address with a number, in 127.0.0.0/8 but not in 127.0.0.0/16, where systems
-// keep services of their own.
+// address returns the address with a number, not in the first 16 bits of the network: in 127.0.0.0/16
+// systems keep services of their own.
 func (w *Web) address(n int) netip.Addr {
 	at := 1<<16 + n
 	switch {
@@ -142,7 +142,7 @@ func (w *Web) address(n int) netip.Addr {
 	case n > w.cfg.Hosts:
 		at = 200<<16 + n - w.cfg.Hosts - 1
 	}
-	return netip.AddrFrom4([4]byte{127, byte(at >> 16), byte(at >> 8), byte(at)})
+	return netip.AddrFrom4([4]byte{w.cfg.Network, byte(at >> 16), byte(at >> 8), byte(at)})
 }
 
 // Resolve returns the address of a host name, ignoring case; false if there is none.

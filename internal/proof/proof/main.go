@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -52,11 +53,15 @@ func run(ctx context.Context, args []string) (err error) {
 	only := f.String("only", "", "with -neighbours and -http2: only those whose name contains this")
 	simulate := f.Bool("simulate", false, "drive a frontier on virtual time, without sockets")
 	nodes := f.Int("nodes", 0, "simulate a crawl on that many machines, at least 4; 0: do not")
+	m := machinesOf(f)
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	if f.NArg() > 0 {
 		return fmt.Errorf("argument %q, expected only flags", f.Arg(0))
+	}
+	if ran, err := m.alone(ctx); ran || err != nil {
+		return err
 	}
 	var w io.Writer = os.Stdout
 	if *out != "" {
@@ -92,13 +97,8 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	if task.Command, task.Dir = *command, *dir; task.Command == "" {
-		if task.Command, err = process.BuildWeft(ctx, tmp); err != nil {
-			return err
-		}
-	}
-	if task.Dir == "" {
-		task.Dir = tmp
+	if err := place(ctx, &task, *command, cmp.Or(*dir, tmp), tmp); err != nil {
+		return err
 	}
 	if *http2 != "" {
 		return crawlOver(ctx, task, *http2, *only, w, line)
@@ -106,11 +106,22 @@ func run(ctx context.Context, args []string) (err error) {
 	if *neighbours {
 		return crawlBeside(ctx, task, *only, w, line)
 	}
+	if m.number > 0 {
+		return m.crawl(ctx, task, w, line)
+	}
 	r, err := proof.Crawl(ctx, task)
 	if err != nil {
 		return err
 	}
 	return errors.Join(r.Write(w, line), failed(r.Failures()))
+}
+
+// place says which command crawls, and where; it builds the command if there is none.
+func place(ctx context.Context, task *proof.Task, command, dir, tmp string) (err error) {
+	if task.Command, task.Dir = command, dir; command == "" {
+		task.Command, err = process.BuildWeft(ctx, tmp)
+	}
+	return err
 }
 
 // crawlBeside crawls a healthy site alone and beside each neighbour.

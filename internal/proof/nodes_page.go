@@ -1,0 +1,166 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// Marks of a crawl by three nodes, beside one by one node.
+const (
+	leastFaster = 2.8 // times the requests a second, where latency binds
+	mostCPU     = 1.3 // times the CPU time of a node for a request
+)
+
+// Failures lists what a crawl by several nodes did wrong, a line each.
+func (r *NodesResult) Failures() (wrong []string) {
+	if !r.Records.Good() {
+		wrong = append(wrong, fmt.Sprintf("records: %d twice in a job, %d missing, %d wrong, %d of unknown URLs",
+			r.Records.Twice, r.Records.Missing, r.Records.Wrong, r.Records.Unknown))
+	}
+	if r.Again.Others > 0 {
+		wrong = append(wrong, fmt.Sprintf("%d records of URLs that were fetched again for no reason", r.Again.Others))
+	}
+	if len(wrong) > 0 {
+		wrong = append(wrong, r.Records.Samples[:min(10, len(r.Records.Samples))]...)
+	}
+	if most := r.traps * (r.Variants + (len(r.Blows)+r.Nodes)*max(forgetsVariants, r.Variants/8)); r.Records.Trapped > most {
+		wrong = append(wrong, fmt.Sprintf("%d URLs of endless calendars, expected at most %d", r.Records.Trapped, most))
+	}
+	if len(r.Struck) < len(r.Blows) {
+		wrong = append(wrong, fmt.Sprintf("the crawl ended after %d of %d blows", len(r.Struck), len(r.Blows)))
+	}
+	return append(wrong, impolite(r.alone())...)
+}
+
+// alone returns the verdict without what nodes that do not know of each other may do: each keeps the delay to an
+// address that hosts of several share.
+func (r *NodesResult) alone() webtest.Verdict {
+	v := r.Verdict
+	if a := &v.Units[webtest.Address]; a.MostAtOnce <= r.Nodes {
+		a.Violations = 0
+	}
+	v.Violations = slices.DeleteFunc(slices.Clone(v.Violations), func(x webtest.Violation) bool { return x.Unit == webtest.Address && x.AtOnce <= r.Nodes })
+	return v
+}
+
+// Scaling is the same crawl by one node without a cluster and by several.
+type Scaling struct {
+	One, Several *NodesResult
+}
+
+// Scale crawls a web whose responses take long with one node, and with all of a task, and nothing happens to
+// them. Each has few requests in flight.
+func Scale(ctx context.Context, task NodesTask, hosts int) (s Scaling, err error) {
+	task.Web, task.Seeds = LatencyWeb(hosts), min(hosts, 1000)
+	task.Delay, task.Concurrency, task.Blows = 10*time.Millisecond, 30, nil
+	one := task
+	one.Nodes, one.Servers = 1, 0
+	if s.One, err = CrawlByNodes(ctx, one); err == nil {
+		s.Several, err = CrawlByNodes(ctx, task)
+	}
+	return s, err
+}
+
+// Faster is how many times the requests a second of one node several make.
+func (s *Scaling) Faster() float64 { return s.Several.Rate / s.One.Rate }
+
+// Dearer is how many times the CPU time of one node, for a request, the nodes of several take.
+func (s *Scaling) Dearer() float64 { return cpuPerRequest(s.Several) / cpuPerRequest(s.One) }
+
+func cpuPerRequest(r *NodesResult) float64 { return perRequest(r.NodeCPU(), r.Verdict.Requests) }
+
+// Failures lists the marks that are missed.
+func (s *Scaling) Failures() (wrong []string) {
+	if f := s.Faster(); f < leastFaster {
+		wrong = append(wrong, fmt.Sprintf("%.2f times the requests a second of one node, expected at least %.1f", f, leastFaster))
+	}
+	if d := s.Dearer(); d > mostCPU {
+		wrong = append(wrong, fmt.Sprintf("%.2f times the CPU time of one node for a request, expected at most %.1f", d, mostCPU))
+	}
+	return wrong
+}
+
+// WriteNodes writes the page of a crawl by several nodes.
+func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
+	p := &page{w: w}
+	wrong := r.Failures()
+	if s != nil {
+		wrong = append(wrong, s.Failures()...)
+	}
+	p.line("# A crawl by several nodes\n")
+	if len(wrong) == 0 {
+		p.line("%d nodes crawl %d hosts, are struck %d times on the way, lose no URL, and are polite to every host", r.Nodes, r.Web.Hosts, len(r.Struck))
+		p.line("and domain. They fetch again only what a blow explains.\n")
+	} else {
+		p.line("This crawl failed its proof: see the section Wrong at the end.\n")
+	}
+	p.line("## How it was measured\n\n`%s`, on %d cores, %s:", command, runtime.GOMAXPROCS(0), runtime.Version())
+	p.line("%d nodes and %d NATS servers, each the real command in a network namespace of its own, crawl %d URLs of", r.Nodes, r.Servers, r.Bound.URLs)
+	p.line("%d synthetic hosts. A node has a link to the web and one to the servers. The web's servers judge", r.Web.Hosts)
+	p.line("politeness, its ground truth the records of all nodes, those on lost disks too.\n")
+	p.line("| | |\n|---|---:|")
+	p.row("requests that the ground truth demands", r.Bound.Requests)
+	p.row("requests received", r.Verdict.Requests)
+	p.row("time", r.Took.Round(100*time.Millisecond))
+	p.row("lower bound that politeness sets", r.Bound.Longest().Round(100*time.Millisecond))
+	p.row("CPU time of the nodes, µs per request", fmt.Sprintf("%v, %.0f", r.NodeCPU().Round(time.Second), cpuPerRequest(r)))
+	p.row("CPU time of the NATS servers, µs per request", fmt.Sprintf("%v, %.0f", r.ServerCPU.Round(time.Second), perRequest(r.ServerCPU, r.Verdict.Requests)))
+	p.row("CPU time of the web and its judge, µs per request", fmt.Sprintf("%v, %.0f", r.WebCPU.Round(time.Second), perRequest(r.WebCPU, r.Verdict.Requests)))
+	p.row("longest wait of a request in the web's loop", r.Lag.Round(time.Millisecond/10))
+	p.line("\n## Blows\n\n| requests so far | node | | for |\n|---:|---:|---|---:|")
+	for _, b := range r.Struck {
+		p.line("| %d | %d | %v | %v |", b.Requests, b.Node+1, b.Blow, b.Over.Sub(b.At).Round(100*time.Millisecond))
+	}
+	p.line("\n| node | ran for | CPU | peak RSS MiB | end |\n|---:|---:|---:|---:|---|")
+	for _, t := range slices.SortedFunc(slices.Values(r.Stints), func(a, b *Stint) int { return a.Node - b.Node }) {
+		how := "ended"
+		switch {
+		case t.Killed:
+			how = "killed"
+		case t.Fenced:
+			how = "others had taken its partitions"
+		}
+		p.line("| %d | %v | %v | %d | %s |", t.Node+1, t.Took.Round(100*time.Millisecond), t.CPU.Round(100*time.Millisecond), t.Peak>>20, how)
+	}
+	p.line("\n## Records\n")
+	p.line("%d right, %d missing, %d wrong, %d of unknown URLs, %d twice in one job, %d in traps. %d more are of URLs", r.Records.Right,
+		r.Records.Missing, r.Records.Wrong, r.Records.Unknown, r.Records.Twice, r.Records.Trapped, r.Again.N)
+	p.line("that were fetched again: all but %d by a node %v or less before it was struck, or %v or less after it was", r.Again.Others,
+		r.Again.Before.Round(10*time.Millisecond), r.Again.After.Round(10*time.Millisecond))
+	p.line("cut off (expected at most %v and %v). %d URLs have no record but on a lost disk.\n", mostBefore, mostAfter.Round(100*time.Millisecond), r.Again.Gone)
+	p.counts(r.Records.Kinds)
+	p.politeness(r.Verdict, r.Delay)
+	p.line("\nEach node keeps the delay to an address by itself: where hosts of one address belong to several nodes, it gets at")
+	p.line("most %d requests at once. These are the violations by address; they are not counted as such.", r.Nodes)
+	if s != nil {
+		p.scaling(s)
+	}
+	p.failures(wrong)
+	return p.err
+}
+
+func (p *page) scaling(s *Scaling) {
+	o := s.One
+	p.line("\n## Throughput\n\nThe same crawl, of %d hosts that respond within %v, by one node without a cluster and by %d, each with %d",
+		o.Web.Hosts, o.Web.Latency, s.Several.Nodes, o.Concurrency)
+	p.line("requests in flight at most. The rate is that from the first fifth of the requests to the fourth.\n")
+	p.line("| nodes | requests | time | requests/s | CPU of nodes, µs a request | of NATS servers |\n|---:|---:|---:|---:|---:|---:|")
+	for _, r := range []*NodesResult{o, s.Several} {
+		p.line("| %d | %d | %v | %.0f | %.0f | %.0f |", r.Nodes, r.Verdict.Requests, r.Took.Round(100*time.Millisecond), r.Rate, cpuPerRequest(r),
+			perRequest(r.ServerCPU, r.Verdict.Requests))
+	}
+	p.line("\n%.2f times the requests a second (mark: at least %.1f), at %.2f times the CPU time of a node for each (mark: at", s.Faster(), leastFaster, s.Dearer())
+	p.line("most %.1f). The NATS servers are not in that.", mostCPU)
+}
+
+// LatencyWeb returns a web whose responses take long, and nothing else does: of single hosts, without faults.
+func LatencyWeb(hosts int) webtest.Config {
+	return webtest.Config{Seed: 7, Hosts: hosts, Pages: 5, Links: 2, PageBytes: 4000, Latency: 200 * time.Millisecond, Clean: true,
+		Rates: webtest.Rates{Across: 0.2}}
+}
