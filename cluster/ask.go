@@ -55,7 +55,7 @@ const (
 )
 
 // answering makes the node answer questions until stop is called.
-func (n *Node) answering() (stop func()) {
+func (n *node) answering() (stop func()) {
 	room := make(chan struct{}, answersAtOnce)
 	var all []*nats.Subscription
 	stop = func() {
@@ -84,7 +84,7 @@ func (n *Node) answering() (stop func()) {
 }
 
 // answer answers one question.
-func (n *Node) answer(m *nats.Msg) {
+func (n *node) answer(m *nats.Msg) {
 	ctx, cancel := context.WithCancel(n.ctx)
 	defer cancel()
 	to := &reply{node: n, ctx: ctx, inbox: m.Reply}
@@ -94,7 +94,7 @@ func (n *Node) answer(m *nats.Msg) {
 
 // reply is an answer on its way.
 type reply struct {
-	node  *Node
+	node  *node
 	ctx   context.Context
 	inbox string
 	lines bytes.Buffer

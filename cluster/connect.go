@@ -183,7 +183,7 @@ func (c *Client) refused(err error) error {
 	switch {
 	case errors.As(err, &before):
 		return err
-	case errors.Is(err, nats.ErrNoServers):
+	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrReconnectBufExceeded):
 		err = &absent{"no server answers there"}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		err = errors.New("the servers run without JetStream, expected with it (nats-server -js)")

@@ -14,5 +14,5 @@
 //
 // # Concurrency
 //
-// A [Client] and a [Node] may be used by any goroutine.
+// A [Client] and a [Crawl] may be used by any goroutine.
 package cluster

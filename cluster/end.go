@@ -20,7 +20,7 @@ type endOfCrawl struct {
 
 // askIdle finds out whether the node is idle: the engine has nothing to do, nothing waits to be sent, and
 // every message that was taken in is acknowledged.
-func (n *Node) askIdle() {
+func (n *node) askIdle() {
 	if n.end.asking {
 		return
 	}
@@ -38,7 +38,7 @@ func (n *Node) askIdle() {
 }
 
 // restful reports whether nothing waits in the node itself.
-func (n *Node) restful() bool {
+func (n *node) restful() bool {
 	if n.unknown > 0 {
 		return false
 	}
@@ -51,7 +51,7 @@ func (n *Node) restful() bool {
 }
 
 // rest takes in that the node is idle. Its seeds are then in the streams: nobody asks for the end before.
-func (n *Node) rest() {
+func (n *node) rest() {
 	if n.end.seeded {
 		n.own.Idle()
 		return
@@ -60,7 +60,7 @@ func (n *Node) rest() {
 }
 
 // create writes a key that is written once.
-func (n *Node) create(key string) {
+func (n *node) create(key string) {
 	n.ops.Go(func() {
 		n.outbox.retry(n.ctx, func(ctx context.Context) error {
 			_, err := n.bucket.Create(ctx, key, []byte(n.dir.Node))
@@ -73,7 +73,7 @@ func (n *Node) create(key string) {
 }
 
 // judgeEnd asks whether the crawl is over, if that is this node's to ask.
-func (n *Node) judgeEnd() {
+func (n *node) judgeEnd() {
 	if !n.end.seeded || n.own.Epoch(0) == 0 || !n.own.Acts(now(), 0) {
 		return
 	}
@@ -89,7 +89,7 @@ func (n *Node) judgeEnd() {
 }
 
 // noLinks reports whether no message of links is left.
-func (n *Node) noLinks(ctx context.Context) (bool, error) {
+func (n *node) noLinks(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	s, err := n.js.Stream(ctx, n.linkStream()) // asks the leader

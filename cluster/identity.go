@@ -24,7 +24,7 @@ func identityFile(dir string) string { return filepath.Join(dir, "node.json") }
 
 // onDisk returns the partitions that a job folder has, and notes what it has of others. It refuses a folder
 // that is not of this crawl.
-func (n *Node) onDisk(dir string) (ours []int, err error) {
+func (n *node) onDisk(dir string) (ours []int, err error) {
 	id, err := readIdentity(dir)
 	switch {
 	case err != nil:
@@ -74,7 +74,7 @@ func readIdentity(dir string) (id identity, err error) {
 }
 
 // identify returns the node that a job folder makes of this process, which has its lock.
-func (n *Node) identify(dir string) (identity, error) {
+func (n *node) identify(dir string) (identity, error) {
 	id, err := readIdentity(dir)
 	if err != nil {
 		return id, err

@@ -24,7 +24,7 @@ type reader struct {
 }
 
 // follow makes the reader read the partitions that are open. Owner: the node's goroutine.
-func (r *reader) follow(n *Node) {
+func (r *reader) follow(n *node) {
 	var open []int
 	for p := range n.parts {
 		if n.parts[p].open {
@@ -55,7 +55,7 @@ func (r *reader) follow(n *Node) {
 const linksAhead = 256
 
 // readLinks gives the engine the links of some partitions, until ctx ends.
-func (n *Node) readLinks(ctx context.Context, open []int) {
+func (n *node) readLinks(ctx context.Context, open []int) {
 	if len(open) == 0 {
 		return
 	}
@@ -88,7 +88,7 @@ type ack struct {
 }
 
 // receive gives the engine a message of links.
-func (n *Node) receive(ctx context.Context, msg jetstream.Msg, room chan struct{}) {
+func (n *node) receive(ctx context.Context, msg jetstream.Msg, room chan struct{}) {
 	subject := msg.Subject()
 	p, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:])
 	if err != nil || p < 0 || p >= len(n.parts) {
@@ -112,7 +112,7 @@ func (n *Node) receive(ctx context.Context, msg jetstream.Msg, room chan struct{
 }
 
 // deliver gives the engine a message of links, unless it was given it before.
-func (n *Node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
+func (n *node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
 	part := &n.parts[p]
 	if !part.open || seq <= part.taken {
 		release()
@@ -149,7 +149,7 @@ func (n *Node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
 }
 
 // acknowledge removes messages of links whose URLs are in the logs.
-func (n *Node) acknowledge() {
+func (n *node) acknowledge() {
 	for p := range n.parts {
 		part := &n.parts[p]
 		if len(part.acks) == 0 || part.purging {
@@ -166,7 +166,7 @@ func (n *Node) acknowledge() {
 }
 
 // purge removes the messages of links to a partition up to one.
-func (n *Node) purge(p int, seq uint64) {
+func (n *node) purge(p int, seq uint64) {
 	part := &n.parts[p]
 	part.purging = true
 	n.ops.Go(func() {

@@ -44,7 +44,7 @@ type last struct {
 }
 
 // last returns the end of a log. It may be late: whoever relies on it expects its sequence.
-func (n *Node) last(ctx context.Context, p int) (l last, err error) {
+func (n *node) last(ctx context.Context, p int) (l last, err error) {
 	s, err := n.js.Stream(ctx, n.logStream())
 	if err != nil {
 		return l, err
@@ -130,7 +130,7 @@ func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, 
 
 // restore makes a partition this node's: first its log refuses all others, then the engine gets what the
 // log has. A disk that has the state of the epoch before is used as it is.
-func (n *Node) restore(ctx context.Context, o ownership.Order) error {
+func (n *node) restore(ctx context.Context, o ownership.Order) error {
 	p := o.Partition
 	before, end, err := last{bare: true}, &logEnd{epoch: o.Epoch}, error(nil)
 	if o.Before > 0 { // else there is no earlier owner to be refused
@@ -166,7 +166,7 @@ func (n *Node) restore(ctx context.Context, o ownership.Order) error {
 }
 
 // openLog appends the opening of an epoch to a log, and returns what was its end before.
-func (n *Node) openLog(ctx context.Context, p int, epoch uint64) (before last, end *logEnd, err error) {
+func (n *node) openLog(ctx context.Context, p int, epoch uint64) (before last, end *logEnd, err error) {
 	end = &logEnd{epoch: epoch}
 	for {
 		lost := false
@@ -199,7 +199,7 @@ const logInMemory = 16 << 20
 
 // readLog reads what a log has up to a message: the last snapshot that is whole, then the changes since its
 // beginning.
-func (n *Node) readLog(ctx context.Context, p int, to uint64) iter.Seq2[[]byte, error] {
+func (n *node) readLog(ctx context.Context, p int, to uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		var all []*message
 		var from, opened uint64
@@ -281,7 +281,7 @@ type message struct {
 }
 
 // messages reads a log up to a message, which is there.
-func (n *Node) messages(ctx context.Context, p int, to uint64) iter.Seq2[*message, error] {
+func (n *node) messages(ctx context.Context, p int, to uint64) iter.Seq2[*message, error] {
 	return func(yield func(*message, error) bool) {
 		all, stop, err := n.consume(ctx, n.logStream(), jetstream.OrderedConsumerConfig{FilterSubjects: []string{n.log(p)}}, 64)
 		if err != nil {
@@ -348,7 +348,7 @@ func number(s string) uint64 {
 const compactAfter = 1 << 20
 
 // compact has a snapshot take the place of a log that has become twice as long as one.
-func (n *Node) compact(p int, end *logEnd) {
+func (n *node) compact(p int, end *logEnd) {
 	end.mu.Lock()
 	due := !end.exports && end.fresh > max(compactAfter, 2*end.snapshot)
 	end.exports = end.exports || due
@@ -371,7 +371,7 @@ func (n *Node) compact(p int, end *logEnd) {
 }
 
 // snapshot appends a snapshot to a log, and removes what it takes the place of.
-func (n *Node) snapshot(ctx context.Context, p int, end *logEnd, from uint64) error {
+func (n *node) snapshot(ctx context.Context, p int, end *logEnd, from uint64) error {
 	if !n.parts[p].local || n.outbox.log(p) != end {
 		return nil
 	}

@@ -28,11 +28,11 @@ const PausedLease = "the cluster does not answer, and others may take this node'
 // ErrOver is returned by Join for a crawl that is over.
 var ErrOver = errors.New("the crawl is over")
 
-// Node is this process's part in a crawl.
+// node is this process's part in a crawl, until it has left, was cut off for too long, or the crawl is over.
 //
 // Owner: one goroutine, that of run; others leave it functions in the mailbox. A partition's operations
 // run on goroutines of their own, one after another.
-type Node struct {
+type node struct {
 	*Client
 	plan      Plan
 	bucket    jetstream.KeyValue
@@ -54,7 +54,8 @@ type Node struct {
 	told    told
 	reader  reader
 	end     endOfCrawl
-	unknown int // partitions on the disk of which it is not known yet whose they are
+	unknown int           // partitions on the disk of which it is not known yet whose they are
+	paused  time.Duration // since when; 0: it is not
 	ended   bool
 	err     error
 }
@@ -75,9 +76,9 @@ type part struct {
 // operation is something that takes time: it returns what is to be done then by the node's goroutine.
 type operation func(context.Context) (then func())
 
-// Join makes this process a node of a crawl, which begins if there is none of the name. Nothing is fetched
-// before Run.
-func Join(ctx context.Context, servers Options, o weft.Options) (*Node, error) {
+// join makes this process a node of a crawl, which begins if there is none of the name. Nothing is fetched
+// before run.
+func join(ctx context.Context, servers Options, o weft.Options) (*node, error) {
 	c, err := Dial(ctx, servers)
 	if err != nil {
 		return nil, err
@@ -90,11 +91,11 @@ func Join(ctx context.Context, servers Options, o weft.Options) (*Node, error) {
 	return n, nil
 }
 
-func (c *Client) join(ctx context.Context, o weft.Options) (*Node, error) {
+func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	if o.Job == "" || o.Update || o.Fresh || o.RetryFailed != nil {
 		return nil, errors.New("a crawl of a cluster needs a job, and is not crawled again: expected neither update, nor fresh, nor retry")
 	}
-	n := &Node{Client: c, restoring: make(chan struct{}, 8)}
+	n := &node{Client: c, restoring: make(chan struct{}, 8)}
 	err := c.insist(ctx, func() (err error) {
 		n.plan, err = c.begin(ctx, o, cmp.Or(c.partitions, DefaultPartitions))
 		return err
@@ -156,7 +157,7 @@ type Share struct {
 }
 
 // share tells of changes, once what is this node's has come to rest.
-func (n *Node) share() {
+func (n *node) share() {
 	s := Share{All: n.plan.Partitions}
 	for _, beat := range n.own.Nodes() {
 		if beat.Running() {
@@ -182,22 +183,16 @@ func (n *Node) share() {
 	}
 }
 
-// Stats returns where this node's part of the crawl is.
-func (n *Node) Stats() weft.Stats { return n.crawler.Stats() }
+// errCutOff is why a node ends whose lease was not renewed for so long that what it has in flight may soon be
+// another's to fetch.
+var errCutOff = errors.New("this node was cut off from the servers for too long")
 
-// Earlier is that of the node's job: see weft.Crawler.Earlier.
-func (n *Node) Earlier() weft.Summary { return n.crawler.Earlier() }
+// leave has the node leave the crawl: its partitions go to other nodes, and crawl returns.
+func (n *node) leave() { n.mail.post(func() { n.own.Leave() }) }
 
-// Job returns the folder of the node's job.
-func (n *Node) Job() string { return n.crawler.Job() }
-
-// Drain has the node leave the crawl: its partitions go to other nodes, and Run returns.
-func (n *Node) Drain() {
-	n.mail.post(func() { n.own.Leave() })
-}
-
-// Run crawls until the crawl is over on all nodes, or this one has left.
-func (n *Node) Run(ctx context.Context) (weft.Summary, error) {
+// follow crawls until the crawl is over on all nodes, or this one has left or is cut off. Then what is in
+// flight is broken off.
+func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 	defer n.Close()
 	ctx, n.stop = context.WithCancelCause(ctx)
 	defer n.stop(nil)
@@ -232,7 +227,7 @@ func (n *Node) Run(ctx context.Context) (weft.Summary, error) {
 }
 
 // run is the node's goroutine.
-func (n *Node) run(watch jetstream.KeyWatcher) error {
+func (n *node) run(watch jetstream.KeyWatcher) error {
 	tick := time.NewTicker(n.beat / 4)
 	defer tick.Stop()
 	shown := false // all that the bucket had
@@ -283,7 +278,7 @@ func (n *Node) run(watch jetstream.KeyWatcher) error {
 }
 
 // reports reports now and then, until the node ends.
-func (n *Node) reports() {
+func (n *node) reports() {
 	tick := time.NewTicker(n.beat)
 	defer tick.Stop()
 	for {
@@ -297,7 +292,7 @@ func (n *Node) reports() {
 }
 
 // turn does what the node has to do now.
-func (n *Node) turn(asks bool) {
+func (n *node) turn(asks bool) {
 	if n.end.over {
 		_ = n.crawl.End() // it may have ended
 		return
@@ -308,6 +303,9 @@ func (n *Node) turn(asks bool) {
 	}
 	for _, o := range orders {
 		n.obey(o)
+	}
+	if n.paused > 0 && now()-n.paused > n.beat {
+		n.fail(fmt.Errorf("crawl %s: %w", n.layout, errCutOff))
 	}
 	if n.unknown > 0 {
 		n.settle()
@@ -324,7 +322,7 @@ func (n *Node) turn(asks bool) {
 }
 
 // see takes in what the bucket shows of a key.
-func (n *Node) see(e jetstream.KeyValueEntry) {
+func (n *node) see(e jetstream.KeyValueEntry) {
 	var value []byte
 	if e.Operation() == jetstream.KeyValuePut {
 		value = e.Value()
@@ -348,7 +346,7 @@ func (n *Node) see(e jetstream.KeyValueEntry) {
 }
 
 // write writes a key for package ownership, if it is as that expects it.
-func (n *Node) write(w ownership.Write) {
+func (n *node) write(w ownership.Write) {
 	revision, err := n.put(w)
 	n.mail.post(func() {
 		if err == nil {
@@ -360,7 +358,7 @@ func (n *Node) write(w ownership.Write) {
 	})
 }
 
-func (n *Node) put(w ownership.Write) (uint64, error) {
+func (n *node) put(w ownership.Write) (uint64, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, requestTimeout)
 	defer cancel()
 	if w.Expected == 0 {
@@ -370,7 +368,7 @@ func (n *Node) put(w ownership.Write) (uint64, error) {
 }
 
 // obey does what package ownership orders.
-func (n *Node) obey(o ownership.Order) {
+func (n *node) obey(o ownership.Order) {
 	switch p := o.Partition; o.Kind {
 	case ownership.Take:
 		n.wake()
@@ -388,20 +386,24 @@ func (n *Node) obey(o ownership.Order) {
 	case ownership.Pause, ownership.Resume:
 		n.pause(o.Kind == ownership.Pause)
 	case ownership.End:
-		n.ended = true
+		n.ended, n.err = true, o.Err
 		if o.Err != nil {
-			n.err = fmt.Errorf("crawl %s: %w; the same command joins again", n.layout, o.Err)
+			n.err = fmt.Errorf("crawl %s: %w", n.layout, o.Err)
 		}
 	}
 }
 
 // wake says that the node has work, before it has it.
-func (n *Node) wake() {
+func (n *node) wake() {
 	n.end.busy++
 	n.own.Busy()
 }
 
-func (n *Node) pause(on bool) {
+func (n *node) pause(on bool) {
+	n.paused = 0
+	if on {
+		n.paused = now()
+	}
 	n.ops.Go(func() {
 		_ = n.crawl.Ask(n.ctx, func(d *engine.Coordinator) { d.Pause(PausedLease, on) }) // a crawl that is over fetches nothing
 	})
@@ -413,7 +415,7 @@ func (n *Node) pause(on bool) {
 }
 
 // settle gives up the partitions on the disk that others have by now.
-func (n *Node) settle() {
+func (n *node) settle() {
 	if n.own.Until() == 0 {
 		return // nobody has answered yet
 	}
@@ -428,7 +430,7 @@ func (n *Node) settle() {
 }
 
 // known takes in whose a partition on the disk is.
-func (n *Node) known(p int) {
+func (n *node) known(p int) {
 	if !n.parts[p].unknown {
 		return
 	}
@@ -439,14 +441,14 @@ func (n *Node) known(p int) {
 }
 
 // do runs an operation of a partition after those before it.
-func (n *Node) do(p int, op operation) {
+func (n *node) do(p int, op operation) {
 	q := &n.parts[p].queue
 	if *q = append(*q, op); len(*q) == 1 {
 		n.runNext(p)
 	}
 }
 
-func (n *Node) runNext(p int) {
+func (n *node) runNext(p int) {
 	op := n.parts[p].queue[0]
 	n.ops.Go(func() {
 		then := op(n.ctx)
@@ -461,7 +463,7 @@ func (n *Node) runNext(p int) {
 }
 
 // take restores a partition that is this node's from now on.
-func (n *Node) take(o ownership.Order) {
+func (n *node) take(o ownership.Order) {
 	p := o.Partition
 	n.do(p, func(ctx context.Context) func() {
 		err := n.restore(ctx, o)
@@ -481,7 +483,7 @@ func (n *Node) take(o ownership.Order) {
 }
 
 // drain hands a partition over: nothing more of it is fetched, and what is known of it is in its log.
-func (n *Node) drain(p int) {
+func (n *node) drain(p int) {
 	ctx, stay := context.WithCancel(n.ctx)
 	n.parts[p].open, n.parts[p].stay = false, stay
 	n.do(p, func(context.Context) func() {
@@ -504,7 +506,7 @@ func (n *Node) drain(p int) {
 }
 
 // drop forgets a partition, which is another's.
-func (n *Node) drop(p int) {
+func (n *node) drop(p int) {
 	n.parts[p].open = false
 	if stay := n.parts[p].stay; stay != nil {
 		stay()
@@ -522,7 +524,7 @@ func (n *Node) drop(p int) {
 }
 
 // forget removes a partition from the engine and from the disk.
-func (n *Node) forget(ctx context.Context, p int) error {
+func (n *node) forget(ctx context.Context, p int) error {
 	if n.parts[p].local {
 		if _, err := n.crawl.Leave(ctx, p); err != nil {
 			return err
@@ -537,15 +539,15 @@ func (n *Node) forget(ctx context.Context, p int) error {
 }
 
 // mostData is how much data a message may have.
-func (n *Node) mostData() int { return int(n.conn.MaxPayload()) - 1024 } // for the header
+func (n *node) mostData() int { return int(n.conn.MaxPayload()) - 1024 } // for the header
 
 // nextID returns an ID of a message that no other has.
-func (n *Node) nextID() string {
+func (n *node) nextID() string {
 	return fmt.Sprintf("%s.%d.%d", n.dir.Node, n.dir.Incarnation, n.ids.Add(1))
 }
 
 // fail ends the node. What it has not finished is for others.
-func (n *Node) fail(err error) {
+func (n *node) fail(err error) {
 	if !n.ended {
 		n.ended, n.err = true, err
 	}

@@ -33,13 +33,14 @@ type crawl struct {
 type member struct {
 	name string
 	job  string
-	node *cluster.Node
+	node *cluster.Crawl
 	stop context.CancelFunc
 	done chan struct{}
 
-	records chan struct{} // one for each record
-	sum     weft.Summary
-	err     error
+	records  chan struct{} // one for each record
+	warnings chan error
+	sum      weft.Summary
+	err      error
 }
 
 func newCrawl(t *testing.T, cfg webtest.Config) *crawl {
@@ -56,14 +57,21 @@ func newCrawl(t *testing.T, cfg webtest.Config) *crawl {
 }
 
 // join has one more node join, with a job folder of that name.
-func (c *crawl) join(name string) *member {
+func (c *crawl) join(name string) *member { return c.joinBy(name, c.servers.Servers[0]) }
+
+// joinBy is join, by another way to the servers.
+func (c *crawl) joinBy(name, server string) *member {
 	c.t.Helper()
-	m := &member{name: name, job: filepath.Join(c.dir, name), done: make(chan struct{}), records: make(chan struct{}, 1<<16)}
+	m := &member{name: name, job: filepath.Join(c.dir, name), done: make(chan struct{}), records: make(chan struct{}, 1<<16), warnings: make(chan error, 1<<10)}
 	o := c.options
 	o.Job = m.job
 	o.Hooks.OnRecord = func(*weft.Record) { m.records <- struct{}{} }
 	servers := c.servers
-	servers.OnWarning = func(err error) { c.t.Logf("%s: %v", name, err) }
+	servers.Servers = []string{server}
+	servers.OnWarning = func(err error) {
+		c.t.Logf("%s: %v", name, err)
+		m.warnings <- err
+	}
 	ctx, stop := context.WithCancel(c.t.Context())
 	m.stop = stop
 	var err error

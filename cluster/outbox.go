@@ -23,7 +23,7 @@ import (
 // all of that is acknowledged, whatever partition it belongs to: a page whose end is in a log has all its
 // links in safety.
 type outbox struct {
-	node   *Node
+	node   *node
 	ready  chan struct{} // closed when it may begin
 	once   sync.Once
 	signal chan struct{} // there may be messages
@@ -32,9 +32,11 @@ type outbox struct {
 
 	mu   sync.Mutex
 	logs map[int]*logEnd // of the partitions that this node may write to
+
+	complained time.Time // when it was said last why messages wait
 }
 
-func newOutbox(n *Node) *outbox {
+func newOutbox(n *node) *outbox {
 	o := &outbox{node: n, ready: make(chan struct{}), signal: make(chan struct{}, 1), logs: make(map[int]*logEnd)}
 	o.done.changed = make(chan struct{})
 	if n.unknown == 0 {
@@ -279,21 +281,28 @@ func (o *outbox) header() nats.Header {
 // retry calls fn until it succeeds, or ctx ends: servers that are away come back, and full streams get
 // room. Meanwhile, the outbox fills, and the engine stops.
 func (o *outbox) retry(ctx context.Context, fn func(context.Context) error) error {
-	for warned := false; ; {
+	for {
 		one, cancel := context.WithTimeout(ctx, requestTimeout)
 		err := fn(one)
 		cancel()
 		if err == nil || ctx.Err() != nil {
 			return nil // who asks looks at ctx
 		}
-		if !warned {
-			warned = true
-			o.node.warn(fmt.Errorf("messages wait: %w", o.node.refused(err)))
-		}
+		o.complain(err)
 		select {
 		case <-time.After(250 * time.Millisecond):
 		case <-ctx.Done():
 			return nil
 		}
+	}
+}
+
+// complain says why messages wait, now and then: that of one after the other says the same.
+func (o *outbox) complain(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now := time.Now(); now.Sub(o.complained) > time.Minute {
+		o.complained = now
+		o.node.warn(fmt.Errorf("messages wait: %w", o.node.refused(err)))
 	}
 }

@@ -173,7 +173,7 @@ func (c *Client) owner(ctx context.Context, host string) (id string, err error) 
 }
 
 // report writes what the node has done, for Status, now and then and at the end.
-func (n *Node) report(ctx context.Context, s weft.Stats) {
+func (n *node) report(ctx context.Context, s weft.Stats) {
 	waiting, _ := n.crawl.Waiting()
 	text, err := json.Marshal(NodeStatus{
 		ID: n.dir.Node, Name: n.dir.name(n.crawler.Job()),

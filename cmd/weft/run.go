@@ -86,7 +86,7 @@ func (con *console) crawl(c crawler, out *output, more bool) error {
 	if interrupted.Load() && onlyCanceled(err) {
 		err = nil
 	}
-	_, node := c.(*cluster.Node)
+	_, node := c.(*cluster.Crawl)
 	r := report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil, node: node}
 	return con.end(r, interrupted.Load(), err)
 }

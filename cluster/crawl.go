@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster/ownership"
+)
+
+// Crawl is a crawl of several machines, as this one takes part in it. Any goroutine may use it.
+type Crawl struct {
+	servers Options
+	options weft.Options
+
+	mu struct {
+		sync.Mutex
+		node     *node // the current one
+		draining bool
+	}
+}
+
+// Join joins the crawl of the name, or begins it. Nothing is fetched before Run. The error is one line:
+// ErrOver, for one, or that of options that are not those of the crawl.
+func Join(ctx context.Context, servers Options, o weft.Options) (*Crawl, error) {
+	n, err := join(ctx, servers, o)
+	if err != nil {
+		return nil, err
+	}
+	c := &Crawl{servers: servers, options: o}
+	c.mu.node = n
+	return c, nil
+}
+
+// Run crawls until the crawl is over on all machines, or this one has left. A node that was cut off for so
+// long that others have its partitions joins again, as soon as the servers answer.
+func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
+	for {
+		s, err := c.now().follow(ctx)
+		if !errors.Is(err, errCutOff) && !errors.Is(err, ownership.ErrDead) || ctx.Err() != nil || c.ends() {
+			return s, err
+		}
+		servers := c.servers
+		servers.Wait = math.MaxInt64
+		if servers.OnWarning != nil {
+			servers.OnWarning(fmt.Errorf("%w: it joins again", err))
+		}
+		n, err := join(ctx, servers, c.options)
+		if errors.Is(err, ErrOver) { // the others have ended it
+			return s, nil
+		}
+		if err != nil {
+			return s, err
+		}
+		c.mu.Lock()
+		c.mu.node = n
+		draining := c.mu.draining
+		c.mu.Unlock()
+		if draining {
+			n.leave()
+		}
+	}
+}
+
+func (c *Crawl) now() *node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mu.node
+}
+
+func (c *Crawl) ends() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mu.draining
+}
+
+// Drain has this machine leave the crawl: its partitions go to other nodes, and Run returns.
+func (c *Crawl) Drain() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.draining = true
+	c.mu.node.leave()
+}
+
+// Stats returns where this machine's part of the crawl is.
+func (c *Crawl) Stats() weft.Stats { return c.now().crawler.Stats() }
+
+// Earlier is that of the job: see weft.Crawler.Earlier.
+func (c *Crawl) Earlier() weft.Summary { return c.now().crawler.Earlier() }
+
+// Job returns the folder of the job.
+func (c *Crawl) Job() string { return c.now().crawler.Job() }

@@ -1,0 +1,120 @@
+package cluster_test
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// link is a connection of a node to the servers that can be cut: then nothing passes, either way.
+type link struct {
+	listener net.Listener
+	to       string
+
+	mu   sync.Mutex
+	cut  bool
+	open []net.Conn
+}
+
+func newLink(t *testing.T, server string) *link {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &link{to: u.Host}
+	if l.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			c, err := l.listener.Accept()
+			if err != nil {
+				return
+			}
+			go l.carry(c)
+		}
+	}()
+	t.Cleanup(func() {
+		l.listener.Close()
+		l.set(true)
+	})
+	return l
+}
+
+func (l *link) url() string { return "nats://" + l.listener.Addr().String() }
+
+// carry carries one connection.
+func (l *link) carry(c net.Conn) {
+	defer c.Close()
+	s, err := net.Dial("tcp", l.to)
+	if err != nil {
+		return
+	}
+	defer s.Close()
+	l.mu.Lock()
+	refused := l.cut
+	l.open = append(l.open, c, s)
+	l.mu.Unlock()
+	if refused {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(s, c)
+		s.Close()
+	}()
+	_, _ = io.Copy(c, s)
+}
+
+// set cuts the link, or mends it.
+func (l *link) set(cut bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = cut
+	if cut {
+		for _, c := range l.open {
+			c.Close()
+		}
+		l.open = nil
+	}
+}
+
+// TestCut: a node that is cut off stops, joins again when it can, and nothing is lost. What it had in flight, and
+// had not told, is fetched by whoever has its partitions by then.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	l := newLink(t, c.servers.Servers[0])
+	b := c.joinBy("b", l.url())
+	c.join("a")
+	b.until(t, 20)
+	l.set(true)
+	b.hears(t, "nothing is fetched")
+	b.hears(t, "joins again")
+	l.set(false)
+	c.wait()
+	for _, m := range c.all {
+		if m.err != nil {
+			t.Errorf("%s: %v", m.name, m.err)
+		}
+	}
+	c.check(60)
+}
+
+// hears waits until a node has warned of something.
+func (m *member) hears(t *testing.T, text string) {
+	t.Helper()
+	for {
+		select {
+		case w := <-m.warnings:
+			if strings.Contains(w.Error(), text) {
+				return
+			}
+		case <-m.done:
+			t.Fatalf("%s has ended without a word of %q: %v", m.name, text, m.err)
+		}
+	}
+}
