@@ -147,3 +147,20 @@ func TestWhenReadable(t *testing.T) {
 		})
 	}
 }
+
+// listenLocal listens on a free port of the loopback interface.
+func listenLocal(task *aio.Task) (aio.Listener, error) {
+	return aio.Listen(task, "tcp", "127.0.0.1:0")
+}
+
+// connected returns both ends of a new connection over loopback.
+func connected(task *aio.Task, ln aio.Listener) (client, server aio.Conn, err error) {
+	if client, err = aio.Dial(task, "tcp", ln.Addr().String()); err != nil {
+		return nil, nil, err
+	}
+	if server, err = ln.Accept(task); err != nil {
+		client.Close()
+		return nil, nil, err
+	}
+	return client, server, nil
+}

@@ -49,7 +49,7 @@ var doors = map[string]string{
 	"frontier/store/storetest/storetest.go": "Pebble's goroutines use the disk",
 
 	// A crawl on several machines: NATS has goroutines of its own.
-	"cluster": "no loop owns it: a node's goroutine, its operations, and those of NATS",
+	"cluster":        "no loop owns it: a node's goroutine, its operations, and those of NATS",
 	"cluster/server": "any goroutine may use a server, and its own warn",
 
 	// Uses of a finished job.
