@@ -75,7 +75,7 @@ func (n *node) answering() (stop func()) {
 			}
 		})
 		if err != nil {
-			n.warn(fmt.Errorf("nobody can ask this node: %w", n.refused(err)))
+			n.warn(fmt.Errorf("weft hosts, urls, why and ctl cannot ask this node: %w", n.refused(err)))
 			break
 		}
 		all = append(all, s)
@@ -195,7 +195,7 @@ func (c *Client) ask(ctx context.Context, id string, q question) iter.Seq2[answe
 		}
 		if id != "" {
 			if _, ok := names[id]; !ok {
-				yield(answer{}, fmt.Errorf("node %s is not there", id))
+				yield(answer{}, fmt.Errorf("crawl %s: the node that has the host is not there", c.layout))
 				return
 			}
 			names = map[string]string{id: names[id]}
@@ -238,7 +238,7 @@ func (c *Client) converse(ctx context.Context, id string, q question, names map[
 				silent = append(silent, name)
 			}
 			slices.Sort(silent)
-			failures = append(failures, fmt.Errorf("%s: no answer; what is said here is without that node", strings.Join(silent, ", ")))
+			failures = append(failures, fmt.Errorf("%s: no answer; what is said here leaves it out", strings.Join(silent, ", ")))
 			break
 		}
 		node := m.Header.Get(headerNode)
@@ -270,6 +270,9 @@ func (c *Client) alive(ctx context.Context) (map[string]string, error) {
 	s, err := c.Status(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if s.Over {
+		return nil, fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
 	}
 	names := make(map[string]string)
 	for _, n := range s.Nodes {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"regexp"
 	"strings"
 	"time"
@@ -79,7 +77,7 @@ func (c *Client) insist(ctx context.Context, fn func() error) error {
 			return err
 		}
 		if !said {
-			c.warn(fmt.Errorf("%w; waiting for them", err))
+			c.warn(fmt.Errorf("%w; trying again", err))
 		}
 		select {
 		case <-time.After(250 * time.Millisecond):
@@ -109,7 +107,7 @@ func (c *Client) options(o *Options) []nats.Option {
 		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(1), nats.IgnoreAuthErrorAbort(),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				c.warn(fmt.Errorf("the connection to the cluster is lost: %w", err))
+				c.warn(fmt.Errorf("the connection to the servers is lost: %w", err))
 			}
 		}),
 		nats.ReconnectHandler(func(conn *nats.Conn) { c.warn(fmt.Errorf("connected to %s again", conn.ConnectedUrlRedacted())) }),
@@ -182,14 +180,11 @@ const noPeers = 10005
 func (c *Client) refused(err error) error {
 	var api *jetstream.APIError
 	var before *absent
-	var broken *net.OpError
 	switch {
 	case errors.As(err, &before):
 		return err
-	case errors.Is(err, io.EOF), errors.As(err, &broken), errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrStaleConnection):
-		err = &absent{"the connection broke: " + err.Error()}
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrReconnectBufExceeded):
-		err = &absent{"no server answers there"}
+		err = &absent{"no server answers"}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		err = errors.New("the servers run without JetStream, expected with it (nats-server -js)")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders),

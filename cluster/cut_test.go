@@ -92,7 +92,7 @@ func TestCut(t *testing.T) {
 	c.join("a")
 	b.until(t, 20)
 	l.set(true)
-	b.hears(t, "nothing is fetched")
+	b.hears(t, "no fetch starts")
 	b.hears(t, "joins again")
 	told := len(c.recordsOf(b)) // at most
 	l.set(false)

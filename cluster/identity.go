@@ -41,7 +41,7 @@ func (n *node) onDisk(dir string) (ours []int, err error) {
 	}
 	defer s.Close()
 	if id.Crawl == "" {
-		return nil, fmt.Errorf("%s: the job of one machine, expected a new folder", dir)
+		return nil, fmt.Errorf("%s: the job of a crawl on one machine, expected a new folder", dir)
 	}
 	states, err := s.Partitions()
 	for p, state := range states {
@@ -71,6 +71,12 @@ func readIdentity(dir string) (id identity, err error) {
 		err = fmt.Errorf("%s: %w", identityFile(dir), err)
 	}
 	return id, err
+}
+
+// IsNode reports whether a folder is the job of a node.
+func IsNode(dir string) bool {
+	id, err := readIdentity(dir)
+	return err == nil && id.Crawl != ""
 }
 
 // identify returns the node that a job folder makes of this process, which has its lock.

@@ -23,7 +23,7 @@ import (
 const DefaultPartitions = 1024
 
 // PausedLease is why a node starts no fetch that could not renew its lease.
-const PausedLease = "the cluster does not answer, and others may take this node's hosts"
+const PausedLease = "the servers of the crawl do not answer, and other nodes may take this one's hosts"
 
 // ErrOver is returned by Join for a crawl that is over.
 var ErrOver = errors.New("the crawl is over")
@@ -93,7 +93,7 @@ func join(ctx context.Context, servers Options, o weft.Options) (*node, error) {
 
 func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	if o.Job == "" || o.Update || o.Fresh || o.RetryFailed != nil {
-		return nil, errors.New("a crawl of a cluster needs a job, and is not crawled again: expected neither update, nor fresh, nor retry")
+		return nil, errors.New("a crawl on several machines: expected a job, and neither Update, Fresh nor RetryFailed")
 	}
 	n := &node{Client: c, restoring: make(chan struct{}, 8)}
 	err := c.insist(ctx, func() (err error) {
@@ -408,9 +408,9 @@ func (n *node) pause(on bool) {
 		_ = n.crawl.Ask(n.ctx, func(d *engine.Coordinator) { d.Pause(PausedLease, on) }) // a crawl that is over fetches nothing
 	})
 	if on {
-		n.warn(errors.New("the cluster does not answer: nothing is fetched until it does"))
+		n.warn(errors.New("the servers do not answer: no fetch starts until they do"))
 	} else {
-		n.warn(errors.New("the cluster answers again: the crawl goes on"))
+		n.warn(errors.New("the servers answer again: the crawl goes on"))
 	}
 }
 
@@ -491,7 +491,7 @@ func (n *node) drain(p int) {
 		if ctx.Err() == nil && n.parts[p].local {
 			posted, err := n.crawl.Leave(ctx, p)
 			if left = err == nil; left {
-				n.parts[p].local, n.parts[p].remains = false, true
+				n.parts[p].local = false
 				left = n.outbox.wait(n.ctx, posted) == nil
 			}
 		}

@@ -72,7 +72,7 @@ func (c *Client) begin(ctx context.Context, o weft.Options, partitions int) (p P
 	p, err = c.Plan(ctx)
 	if errors.Is(err, ErrNoCrawl) {
 		if given.Seedless() {
-			return p, fmt.Errorf("%w, expected one, or a URL to begin it", err)
+			return p, fmt.Errorf("%w, expected one of that name, or a URL to begin it", err)
 		}
 		p, err = c.create(ctx, Plan{Layout: layoutVersion, ID: nuid.Next(), Partitions: partitions, Options: given})
 	}

@@ -24,7 +24,7 @@ import (
 type NodeStatus struct {
 	ID         string   `json:"id"`
 	Name       string   `json:"name"`  // MACHINE:FOLDER
-	State      string   `json:"state"` // alive, leaving, left or dead
+	State      string   `json:"state"` // joining, alive, leaving, left or dead; over when the crawl is
 	Partitions int      `json:"partitions"`
 	Done       int      `json:"done"`
 	Pages      int      `json:"pages"`
@@ -93,6 +93,11 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 		n.Partitions = owners[id]
 		if n.State == string(ownership.Alive) || n.State == string(ownership.Leaving) {
 			s.Unowned += n.Partitions
+			if s.Over {
+				n.State = "over"
+			}
+		} else {
+			n.PerSecond = 0 // what it has said last
 		}
 		s.Nodes = append(s.Nodes, *n)
 	}

@@ -18,7 +18,7 @@ import (
 func clusterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "cluster COMMAND",
-		Short:   "Help a crawl on several machines: servers, results",
+		Short:   "Serve a crawl on several machines, and merge its results",
 		GroupID: sectionTools,
 		Args:    oneCommand,
 		RunE:    showHelp,
@@ -35,14 +35,15 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Run a server for crawls on several machines",
-		Long: `Run a NATS server with JetStream, until it is interrupted: it carries what the
-nodes of a crawl tell each other. It prints its address once it can be used.
+		Long: `Run a NATS server with JetStream until it is interrupted. It carries the
+messages of the nodes of crawls, and keeps the state of these crawls. It prints
+its address once nodes may join: weft crawl --cluster ADDRESS.
 
-One server is enough as long as its machine is there. Of three, any one may
-fail: run this command on three machines, with the same --peers.`,
+One server is enough as long as its machine lives. Of three, any one may fail:
+run this command on three machines, with the same --peers.`,
 		Annotations: detailed(`
-A server that ends, or is killed, goes on with its --store when it is started
-again. Keep --name, or --listen, and --store together.
+A server that has ended, or was killed, goes on when it is started again with
+the same flags. Its name, which is --name or else --listen, belongs to --store.
 
 Without --login, whoever reaches the address may read and change the crawls.
 

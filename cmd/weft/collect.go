@@ -20,11 +20,11 @@ func collectCommand() *cobra.Command {
 		Use:   "collect [flags] JOB...",
 		Short: "Merge what the nodes of a crawl have on their disks",
 		Long: `Merge the jobs of a crawl's nodes into one folder: records, links, items,
-bodies and archives, each URL once. A page that two nodes have fetched counts
-as fetched last.
+bodies and archives, each URL once. Of a page that two nodes have fetched, the
+later record counts.
 
-The folder is no job: it has results and no state. weft read, check, mirror,
-replay and warc take it. The jobs stay as they are.` + jobExit,
+weft read, check, mirror, replay and warc read the folder. It has results and no
+state: weft crawl and weft status do not take it. The jobs stay as they are.` + jobExit,
 		Example:           `  weft cluster collect -o docs one/docs.weft two/docs.weft`,
 		Args:              arguments(1, math.MaxInt, "argument", "the folders of jobs"),
 		ValidArgsFunction: completeJob,

@@ -236,7 +236,10 @@ func (f *crawlFlags) naming(dir string) naming {
 // refused returns the error of weft.New in the words of the command.
 func (f *crawlFlags) refused(err error, job naming, noURL bool) error {
 	var wrong *weft.OptionError
+	var plan *weft.PlanError
 	switch {
+	case f.cluster.any() && errors.As(err, &plan):
+		return &exit{exitUsage, otherBeginning(plan, &f.cluster)}
 	case errors.Is(err, weft.ErrJobUnusable):
 		return &exit{exitError, byFlag(err, job)}
 	case errors.As(err, &wrong) && wrong.Option == "Seeds" && noURL && f.input == "":

@@ -35,12 +35,12 @@ type clusterFlags struct {
 func (f *clusterFlags) options(node bool) []option {
 	servers := option{
 		name: "cluster", arg: "URL,...", Value: to(&f.Servers, commaSeparated),
-		help: "a crawl on several machines, by its NATS servers",
+		help: "a crawl on several machines, in place of JOB",
 	}
 	name := option{name: "name", arg: "NAME", Value: to(&f.Name, some("a name")), advanced: node, help: "with --cluster: the name of the crawl"}
 	if node {
-		servers.help = "crawl with other machines, by these servers"
-		servers.more = "URLs of NATS, such as nats://HOST:4222. Run the same command on each machine. embedded, or embedded@HOST:PORT: run a server in this process, as weft cluster serve does. " +
+		servers.help = "crawl together with other machines, by NATS servers"
+		servers.more = "Such as nats://HOST:4222. Run the same command on each machine, with a job of its own. embedded, or embedded@HOST[:PORT]: run a server in this process until the crawl ends, and let others join there. " +
 			"See docs/cluster.md."
 		name.help = "with --cluster: join the crawl NAME, or begin it"
 	}
@@ -63,14 +63,14 @@ func (f *clusterFlags) check(o *weft.Options) error {
 	case !f.any():
 		return nil
 	case f.Name == "":
-		return usage("--cluster: expected together with --name NAME, which other machines give, too")
+		return usage("--cluster: expected together with --name NAME, the same on every machine")
 	case len(f.Servers) == 0:
 		return usage("--name %s: expected together with --cluster, such as nats://HOST:4222", f.Name)
 	case o.Update || o.Fresh || o.Amend || o.RetryFailed != nil:
 		return usage("--cluster: expected without --update, --fresh, --amend and --retry-failed")
 	}
 	if _, ok := f.embeds(); ok && len(f.Servers) > 1 {
-		return usage("--cluster %s: expected it alone", embedded)
+		return usage("--cluster %s: expected no other server beside it", embedded)
 	}
 	o.Job = cmp.Or(o.Job, f.Name+".weft")
 	return nil
@@ -86,7 +86,7 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 		servers.Wait = 20 * time.Second // they may be started together
 		servers.OnWarning = func(err error) { con.warn(err.Error()) }
 		servers.OnChange = func(s cluster.Share) {
-			con.warn(fmt.Sprintf("crawl %s: %s; %s of %s partitions are this one's", f.Name, plural(s.Nodes, "node"), count(s.Partitions), count(s.All)))
+			con.warn(fmt.Sprintf("crawl %s: %s; this one has %s of %s partitions", f.Name, plural(s.Nodes, "node"), count(s.Partitions), count(s.All)))
 		}
 		if at, ok := f.embeds(); ok {
 			if err := f.serve(con, at); err != nil {
@@ -103,8 +103,13 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 	}
 }
 
-// alone makes a crawl of this process.
-func alone(o weft.Options) (crawler, error) { return weft.New(o) }
+// alone makes a crawl of this process. The job of a node has only some of its crawl's sites.
+func alone(o weft.Options) (crawler, error) {
+	if o.Job != "" && cluster.IsNode(o.Job) {
+		return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected --cluster and --name, or another folder", o.Job)
+	}
+	return weft.New(o)
+}
 
 // serve starts the server of this process.
 func (f *clusterFlags) serve(con *console, at string) error {
@@ -117,7 +122,7 @@ func (f *clusterFlags) serve(con *console, at string) error {
 	defer cancel()
 	if err := s.Ready(ctx); err != nil {
 		f.close()
-		return errors.New("--cluster " + embedded + ": the server does not start")
+		return errors.New("--cluster " + embedded + ": the server has not started within 10 s")
 	}
 	con.warn("others join with --cluster " + s.URL() + " --name " + f.Name)
 	return nil

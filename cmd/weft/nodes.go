@@ -46,7 +46,7 @@ func (f *clusterFlags) look(args []string, fn func(context.Context, looked) erro
 func (f *clusterFlags) ask(fn func(context.Context, *cluster.Client) error) error {
 	switch {
 	case f.Name == "":
-		return usage("--cluster: expected together with --name NAME, that of the crawl")
+		return usage("--cluster: expected together with --name NAME, the name of the crawl")
 	case len(f.Servers) == 0:
 		return usage("--name %s: expected together with --cluster, such as nats://HOST:4222", f.Name)
 	}
@@ -90,7 +90,7 @@ func writeCluster(w io.Writer, s cluster.Status) {
 	case s.Over:
 		state = "over"
 	case s.Unowned == s.Partitions:
-		state = "no node is there; weft crawl --cluster goes on with it"
+		state = "not over, no node is there; weft crawl --cluster goes on with it"
 	case s.Unowned > 0:
 		state = fmt.Sprintf("running; %s of %s have no node yet", plural(s.Unowned, "partition"), count(s.Partitions))
 	}
@@ -100,10 +100,12 @@ func writeCluster(w io.Writer, s cluster.Status) {
 	t := &s.Total
 	out.line("done", "%s: %s, %s failed", plural(t.Done, "URL"), plural(t.Pages, "page"), count(t.Failed))
 	out.line("refused", "%s", count(t.Refused))
-	out.line("waiting", "%s, and %s between nodes", count(t.Pending), plural(int(s.Links), "message"))
-	out.line("in flight", "%s", count(t.InFlight))
+	if s.Unowned < s.Partitions { // else only the logs know
+		out.line("waiting", "%s, and %s between nodes", count(t.Pending), plural(int(s.Links), "message"))
+		out.line("in flight", "%s", count(t.InFlight))
+	}
 	out.line("received", "%s", volume(t.Bytes))
-	if !s.Over {
+	if !s.Over && s.Unowned < s.Partitions {
 		out.line("rate", "%s/s", perSecond(t.PerSecond))
 	}
 	fmt.Fprintln(w)

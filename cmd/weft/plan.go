@@ -117,6 +117,19 @@ func otherCrawl(e *weft.PlanError, n naming) error {
 	return other
 }
 
+// otherBeginning says that a crawl of several machines has begun with other options, and what to type to
+// get either.
+func otherBeginning(e *weft.PlanError, f *clusterFlags) error {
+	var how []string
+	for _, d := range e.Differences {
+		how = append(how, differs(d))
+	}
+	other := &advice{error: fmt.Errorf("crawl %s has begun with other options (%s)", f.Name, strings.Join(how, "; "))}
+	other.add("without URLs and these options", "joins it as it is")
+	other.add("--name "+f.Name+"-2", "begins another crawl")
+	return other
+}
+
 // advice is an error with what may be typed instead, and what comes of each.
 type advice struct {
 	error

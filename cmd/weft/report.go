@@ -165,6 +165,8 @@ func (r report) left() string {
 		resume = "; the same command resumes it"
 	}
 	switch {
+	case r.Interrupted && r.node:
+		return "this node has left the crawl; the same command joins it again"
 	case r.Interrupted:
 		return left + ", the crawl was interrupted" + resume
 	case r.Stopped != "":
