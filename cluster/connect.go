@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"regexp"
 	"strings"
 	"time"
@@ -180,9 +182,12 @@ const noPeers = 10005
 func (c *Client) refused(err error) error {
 	var api *jetstream.APIError
 	var before *absent
+	var broken *net.OpError
 	switch {
 	case errors.As(err, &before):
 		return err
+	case errors.Is(err, io.EOF), errors.As(err, &broken), errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrStaleConnection):
+		err = &absent{"the connection broke: " + err.Error()}
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrReconnectBufExceeded):
 		err = &absent{"no server answers"}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):

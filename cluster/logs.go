@@ -149,25 +149,35 @@ func (n *node) restore(ctx context.Context, o ownership.Order) error {
 			return err
 		}
 	}
+	to := end.seq
+	// The log is open before the engine has the partition: what the engine finds must not be taken for
+	// another's, sent as links, and found to be known here when it arrives. No log would have it.
+	n.outbox.hold(p, end)
 	if before.bare {
 		err = n.news.join(ctx, n.crawl, p)
 	} else {
 		part.remains = true
 		n.restoring <- struct{}{}
-		err = n.crawl.Join(ctx, p, n.readLog(ctx, p, end.seq))
+		err = n.crawl.Join(ctx, p, n.readLog(ctx, p, to))
 		<-n.restoring
 	}
 	if err != nil {
+		n.outbox.release(p)
 		return err
 	}
 	part.local, part.remains = true, false
-	n.outbox.hold(p, end)
 	return nil
 }
 
-// openLog appends the opening of an epoch to a log, and returns what was its end before.
+// openLog appends the opening of an epoch to a log, and returns what was its end before. An end that the
+// node has, from an earlier epoch, goes on: what is on its way is appended first.
 func (n *node) openLog(ctx context.Context, p int, epoch uint64) (before last, end *logEnd, err error) {
-	end = &logEnd{epoch: epoch}
+	if end = n.outbox.log(p); end == nil {
+		end = new(logEnd)
+	}
+	end.mu.Lock()
+	defer end.mu.Unlock()
+	end.epoch = epoch
 	for {
 		lost := false
 		n.outbox.retry(ctx, func(ctx context.Context) (err error) {
@@ -181,11 +191,11 @@ func (n *node) openLog(ctx context.Context, p int, epoch uint64) (before last, e
 		case lost:
 			return before, nil, errLost
 		}
-		end.seq = before.seq
 		h := nats.Header{headerKind: {kindOpening}}
 		if before.bare {
 			h.Set(headerBare, "1")
 		}
+		end.seq = before.seq
 		err := n.outbox.addOne(ctx, p, end, h, nil)
 		if !errors.Is(err, errLost) { // nobody was faster
 			return before, end, errors.Join(err, context.Cause(ctx))

@@ -491,7 +491,7 @@ func (n *node) drain(p int) {
 		if ctx.Err() == nil && n.parts[p].local {
 			posted, err := n.crawl.Leave(ctx, p)
 			if left = err == nil; left {
-				n.parts[p].local = false
+				n.parts[p].local, n.parts[p].remains = false, true
 				left = n.outbox.wait(n.ctx, posted) == nil
 			}
 		}

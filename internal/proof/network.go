@@ -61,7 +61,7 @@ func AtHub(ctx context.Context) (ran bool, err error) {
 func newNetwork() (*network, error) {
 	return &network{}, ip(
 		"link set lo up",
-		fmt.Sprintf("route add local %d.0.0.0/8 dev lo", webNetwork),
+		fmt.Sprintf("route replace local %d.0.0.0/8 dev lo", webNetwork),
 		"link add "+hubBridge+" type bridge",
 		"addr add "+hubOnWeb+"/24 dev "+hubBridge,
 		"link set "+hubBridge+" up",
