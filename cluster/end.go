@@ -30,20 +30,26 @@ func (n *node) askIdle() {
 		idle, _, err := n.crawl.Activity(n.ctx)
 		n.mail.post(func() {
 			n.end.asking = false
-			if err == nil && idle && busy == n.end.busy && n.restful() {
+			switch {
+			case err != nil:
+			case !idle:
+				n.own.Busy() // a person has given it work, or it has not been idle at all
+			case busy == n.end.busy && n.restful():
 				n.rest()
 			}
 		})
 	})
 }
 
-// restful reports whether nothing waits in the node itself.
+// restful reports whether nothing waits in the node itself, nor in the log of a partition that it has and
+// the engine has not: one that it restores or hands over.
 func (n *node) restful() bool {
 	if n.unknown > 0 {
 		return false
 	}
 	for p := range n.parts {
-		if part := &n.parts[p]; len(part.queue) > 0 || len(part.acks) > 0 || part.purging {
+		part := &n.parts[p]
+		if len(part.queue) > 0 || len(part.acks) > 0 || part.purging || n.own.Epoch(p) != 0 && !part.open {
 			return false
 		}
 	}

@@ -1,6 +1,56 @@
 package cluster
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/weftcrawl/weft/cluster/ownership"
+)
 
 // Hasten makes nodes beat ten times as often.
 func (o *Options) Hasten() { o.beat = 200 * time.Millisecond }
+
+// Waver has the node prepare to hand all its partitions over, and keep them when then is called.
+func (c *Crawl) Waver() (then func()) {
+	n := c.now()
+	n.mail.post(func() {
+		for p := range n.parts {
+			if n.parts[p].open {
+				n.drain(p)
+			}
+		}
+	})
+	return func() {
+		n.mail.post(func() {
+			for p := range n.parts {
+				if n.own.Epoch(p) != 0 && !n.parts[p].open {
+					n.obey(ownership.Order{Kind: ownership.Keep, Partition: p})
+				}
+			}
+		})
+	}
+}
+
+// Unwatch ends the watch of the bucket.
+func (c *Crawl) Unwatch() {
+	n := c.now()
+	n.mail.post(func() { _ = n.watch.Stop() })
+}
+
+// Beats waits for so many beats of the node, or its end.
+func (c *Crawl) Beats(ctx context.Context, count int) error {
+	n := c.now()
+	watch, err := n.bucket.Watch(ctx, "node."+n.dir.Node)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watch.Stop() }()
+	for range count {
+		select {
+		case <-watch.Updates():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}

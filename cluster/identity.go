@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -17,7 +18,9 @@ import (
 type identity struct {
 	Crawl       string `json:"crawl"` // Plan.ID
 	Node        string `json:"node"`
-	Incarnation uint64 `json:"incarnation"` // of the last process
+	Incarnation uint64 `json:"incarnation"` // of the last process: random, as copies of a folder may start at once
+
+	ended uint64 // that of the process before, which has ended: it had the folder's lock
 }
 
 func identityFile(dir string) string { return filepath.Join(dir, "node.json") }
@@ -88,7 +91,7 @@ func (n *node) identify(dir string) (identity, error) {
 	if id.Node == "" {
 		id = identity{Crawl: n.plan.ID, Node: nuid.Next()}
 	}
-	id.Incarnation++
+	id.ended, id.Incarnation = id.Incarnation, 1+rand.Uint64N(1<<53-1)
 	text, err := json.Marshal(id)
 	if err != nil {
 		return id, err

@@ -7,12 +7,14 @@ import (
 	"iter"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weftcrawl/weft/cluster/ownership"
+	"github.com/weftcrawl/weft/frontier/store"
 )
 
 // The kinds of messages in a log.
@@ -27,6 +29,10 @@ var errLost = errors.New("the partition is another node's")
 
 // logEnd is the end of a log that this node may write to.
 type logEnd struct {
+	// after is the last message of the outbox before the node got the partition: what is up to it is of an
+	// earlier time with it, and the engine may have it no more.
+	after atomic.Uint64
+
 	mu    sync.Mutex // held while a message is on its way
 	epoch uint64
 	seq   uint64 // of its last message
@@ -65,12 +71,15 @@ func (n *node) last(ctx context.Context, p int) (l last, err error) {
 }
 
 // append adds changes to a log, or returns errLost.
-func (o *outbox) append(ctx context.Context, p int, c *changes) error {
-	end := o.log(p)
-	if end == nil {
-		return errLost
+func (o *outbox) append(ctx context.Context, p int, end *logEnd, all []store.Message) error {
+	if len(all) == 0 {
+		return nil
 	}
-	err := o.add(ctx, p, end, nats.Header{}, pack(c.blocks))
+	blocks := make([][]byte, len(all))
+	for i, m := range all {
+		blocks[i] = m.Data
+	}
+	err := o.add(ctx, p, end, nats.Header{}, pack(blocks))
 	if err == nil {
 		o.node.compact(p, end)
 	}
@@ -131,7 +140,10 @@ func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, 
 // restore makes a partition this node's: first its log refuses all others, then the engine gets what the
 // log has. A disk that has the state of the epoch before is used as it is.
 func (n *node) restore(ctx context.Context, o ownership.Order) error {
-	p := o.Partition
+	p, part := o.Partition, &n.parts[o.Partition]
+	if part.local && o.Before == o.Epoch { // it was kept
+		return n.crawl.Release(ctx, p)
+	}
 	before, end, err := last{bare: true}, &logEnd{epoch: o.Epoch}, error(nil)
 	if o.Before > 0 { // else there is no earlier owner to be refused
 		before, end, err = n.openLog(ctx, p, o.Epoch)
@@ -139,9 +151,8 @@ func (n *node) restore(ctx context.Context, o ownership.Order) error {
 	if err != nil {
 		return err
 	}
-	part := &n.parts[p]
 	switch {
-	case part.local && (before.epoch == o.Before || before.seq == 0):
+	case part.local && o.Mine && (before.epoch == o.Before || before.seq == 0):
 		n.outbox.hold(p, end)
 		return n.crawl.Release(ctx, p)
 	case part.local, part.remains:
@@ -149,6 +160,8 @@ func (n *node) restore(ctx context.Context, o ownership.Order) error {
 			return err
 		}
 	}
+	part.remains = true
+	end.after.Store(n.crawl.Posted())
 	to := end.seq
 	// The log is open before the engine has the partition: what the engine finds must not be taken for
 	// another's, sent as links, and found to be known here when it arrives. No log would have it.
@@ -156,7 +169,6 @@ func (n *node) restore(ctx context.Context, o ownership.Order) error {
 	if before.bare {
 		err = n.news.join(ctx, n.crawl, p)
 	} else {
-		part.remains = true
 		n.restoring <- struct{}{}
 		err = n.crawl.Join(ctx, p, n.readLog(ctx, p, to))
 		<-n.restoring
@@ -304,6 +316,8 @@ func (n *node) messages(ctx context.Context, p int, to uint64) iter.Seq2[*messag
 			if err != nil {
 				if ctx.Err() != nil {
 					err = context.Cause(ctx)
+				} else {
+					err = &absent{err.Error()}
 				}
 				yield(nil, err)
 				return

@@ -45,7 +45,8 @@ type node struct {
 	ids       atomic.Uint64
 	news      gatherer      // partitions that nobody has had before
 	restoring chan struct{} // bounds the logs that are read at once
-	seen      revision      // of the bucket, up to which its watch has come
+	watch     jetstream.KeyWatcher
+	seen      revision // of the bucket, up to which its watch has come
 	ctx       context.Context
 	stop      context.CancelCauseFunc
 
@@ -54,10 +55,16 @@ type node struct {
 	told    told
 	reader  reader
 	end     endOfCrawl
-	unknown int           // partitions on the disk of which it is not known yet whose they are
-	paused  time.Duration // since when; 0: it is not
+	unknown int // partitions on the disk of which it is not known yet whose they are
+	lapse   lapse
 	ended   bool
 	err     error
+}
+
+// lapse is a pause because the lease was not renewed.
+type lapse struct {
+	since time.Duration // 0: there is none
+	holds atomic.Bool   // the same, for the coordinator
 }
 
 // part is a partition as this node has it.
@@ -133,7 +140,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		return nil, err
 	}
 	n.own, err = ownership.New(ownership.Config{
-		ID: n.dir.Node, Incarnation: n.dir.Incarnation, Ended: n.dir.Incarnation - 1, Partitions: n.plan.Partitions, Beat: c.beat, TTL: 5 * c.beat,
+		ID: n.dir.Node, Incarnation: n.dir.Incarnation, Ended: n.dir.ended, Partitions: n.plan.Partitions, Beat: c.beat, TTL: 5 * c.beat,
 	})
 	return n, err
 }
@@ -204,7 +211,8 @@ func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 		return weft.Summary{}, n.refused(err)
 	}
 	lost := make(chan error, 1)
-	n.ops.Go(func() { lost <- n.run(watch) })
+	n.watch = watch
+	n.ops.Go(func() { lost <- n.run() })
 	n.ops.Go(func() {
 		if err := n.outbox.run(inner); err != nil {
 			n.mail.post(func() { n.fail(fmt.Errorf("crawl %s: %w", n.layout, err)) })
@@ -215,8 +223,8 @@ func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 	sum, err := n.crawler.Run(ctx)
 	stopAnswering()
 	stopAll()
-	_ = watch.Stop()
 	n.ops.Wait()
+	_ = n.watch.Stop() // the connection may be gone
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer done()
 	n.report(last, n.crawler.Stats())
@@ -227,33 +235,30 @@ func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 }
 
 // run is the node's goroutine.
-func (n *node) run(watch jetstream.KeyWatcher) error {
+func (n *node) run() error {
 	tick := time.NewTicker(n.beat / 4)
 	defer tick.Stop()
+	updates := n.watch.Updates()
 	shown := false // all that the bucket had
 	n.own.Busy()
 	for !n.ended {
 		asks := false
 		select {
-		case e := <-watch.Updates():
-			if e == nil { // also when the watch is over, which ctx ends
-				if n.ctx.Err() != nil {
-					return n.err
-				}
-				shown = true
-				break
-			}
-			n.see(e)
-			for more := true; more; { // all that is there
-				select {
-				case e := <-watch.Updates():
-					if more = e != nil; more {
-						n.see(e)
-					} else {
-						shown = true
-					}
+		case e, ok := <-updates:
+			for there := true; there; {
+				switch {
+				case !ok: // a watch may end while the servers choose who answers for the bucket
+					updates = nil
+					n.ops.Go(func() { n.watchAgain(func() { updates = n.watch.Updates() }) })
+				case e == nil:
+					shown = true
 				default:
-					more = false
+					n.see(e)
+				}
+				select {
+				case e, ok = <-updates:
+				default:
+					there = false
 				}
 			}
 		case <-n.mail.wake:
@@ -275,6 +280,20 @@ func (n *node) run(watch jetstream.KeyWatcher) error {
 	}
 	n.crawler.Drain()
 	return nil
+}
+
+// watchAgain watches the bucket again, and has the node's goroutine call then.
+func (n *node) watchAgain(then func()) {
+	n.outbox.retry(n.ctx, func(context.Context) error {
+		watch, err := n.bucket.WatchAll(n.ctx)
+		if err == nil {
+			n.mail.post(func() {
+				n.watch = watch
+				then()
+			})
+		}
+		return err
+	})
 }
 
 // reports reports now and then, until the node ends.
@@ -304,7 +323,7 @@ func (n *node) turn(asks bool) {
 	for _, o := range orders {
 		n.obey(o)
 	}
-	if n.paused > 0 && now()-n.paused > n.beat {
+	if n.lapse.since > 0 && now()-n.lapse.since > n.beat {
 		n.fail(fmt.Errorf("crawl %s: %w", n.layout, errCutOff))
 	}
 	if n.unknown > 0 {
@@ -376,11 +395,10 @@ func (n *node) obey(o ownership.Order) {
 	case ownership.Drain:
 		n.drain(p)
 	case ownership.Keep:
-		if stay := n.parts[p].stay; stay != nil {
-			stay()
-		}
+		n.wake()
+		n.callOff(p)
 		epoch := n.own.Epoch(p)
-		n.take(ownership.Order{Kind: ownership.Take, Partition: p, Epoch: epoch, Before: epoch})
+		n.take(ownership.Order{Kind: ownership.Take, Partition: p, Epoch: epoch, Before: epoch, Mine: true})
 	case ownership.Drop:
 		n.drop(p)
 	case ownership.Pause, ownership.Resume:
@@ -400,12 +418,13 @@ func (n *node) wake() {
 }
 
 func (n *node) pause(on bool) {
-	n.paused = 0
+	n.lapse.since = 0
 	if on {
-		n.paused = now()
+		n.lapse.since = now()
 	}
-	n.ops.Go(func() {
-		_ = n.crawl.Ask(n.ctx, func(d *engine.Coordinator) { d.Pause(PausedLease, on) }) // a crawl that is over fetches nothing
+	n.lapse.holds.Store(on)
+	n.ops.Go(func() { // whichever comes last to the coordinator says what holds now
+		_ = n.crawl.Ask(n.ctx, func(d *engine.Coordinator) { d.Pause(PausedLease, n.lapse.holds.Load()) }) // a crawl that is over fetches nothing
 	})
 	if on {
 		n.warn(errors.New("the servers do not answer: no fetch starts until they do"))
@@ -466,7 +485,14 @@ func (n *node) runNext(p int) {
 func (n *node) take(o ownership.Order) {
 	p := o.Partition
 	n.do(p, func(ctx context.Context) func() {
-		err := n.restore(ctx, o)
+		var err error
+		n.outbox.retry(ctx, func(context.Context) error {
+			var away *absent
+			if err = n.restore(ctx, o); errors.As(err, &away) {
+				return err
+			}
+			return nil
+		})
 		return func() {
 			n.known(p)
 			switch {
@@ -484,6 +510,7 @@ func (n *node) take(o ownership.Order) {
 
 // drain hands a partition over: nothing more of it is fetched, and what is known of it is in its log.
 func (n *node) drain(p int) {
+	n.wake() // nobody has its URLs until another node does
 	ctx, stay := context.WithCancel(n.ctx)
 	n.parts[p].open, n.parts[p].stay = false, stay
 	n.do(p, func(context.Context) func() {
@@ -496,8 +523,10 @@ func (n *node) drain(p int) {
 			}
 		}
 		return func() {
-			stay()
-			n.parts[p].stay = nil
+			if ctx.Err() != nil {
+				return // called off: what is next in the queue takes the partition back, or forgets it
+			}
+			n.callOff(p)
 			if left {
 				n.own.Drained(p)
 			}
@@ -505,12 +534,18 @@ func (n *node) drain(p int) {
 	})
 }
 
+// callOff ends the drain that runs, if one does.
+func (n *node) callOff(p int) {
+	if stay := n.parts[p].stay; stay != nil {
+		stay()
+		n.parts[p].stay = nil
+	}
+}
+
 // drop forgets a partition, which is another's.
 func (n *node) drop(p int) {
 	n.parts[p].open = false
-	if stay := n.parts[p].stay; stay != nil {
-		stay()
-	}
+	n.callOff(p)
 	n.do(p, func(ctx context.Context) func() {
 		n.outbox.release(p)
 		err := n.forget(ctx, p)

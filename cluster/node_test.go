@@ -290,3 +290,25 @@ func TestLeave(t *testing.T) {
 	}
 	c.check(0)
 }
+
+// TestKeep: a node that hands its partitions over, and keeps them after all, is not idle meanwhile, although
+// its engine has nothing to do. It loses its view of the cluster in between, and gets another.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	web := small()
+	web.Hosts, web.Pages = 1, 12 // no links wait in the streams
+	c := newCrawl(t, web)
+	a := c.join("a")
+	a.until(t, 3)
+	keep := a.node.Waver()
+	a.node.Unwatch()
+	if err := a.node.Beats(t.Context(), 12); err != nil {
+		t.Fatal(err)
+	}
+	keep()
+	c.wait()
+	if a.err != nil {
+		t.Error(a.err)
+	}
+	c.check(0)
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -142,7 +143,7 @@ func phases(all []store.Message) [][]store.Message {
 
 // publish delivers the messages of a phase, in any order but that of each partition's log.
 func (o *outbox) publish(ctx context.Context, phase []store.Message) error {
-	logs, links := make(map[int]*changes), make(map[int][][]byte)
+	logs, links := make(map[int][]store.Message), make(map[int][][]byte)
 	for _, m := range phase {
 		switch m.Kind {
 		case changelog.Opened:
@@ -152,41 +153,38 @@ func (o *outbox) publish(ctx context.Context, phase []store.Message) error {
 		case changelog.Links:
 			links[m.Partition] = append(links[m.Partition], m.Data)
 		default:
-			c := logs[m.Partition]
-			if c == nil {
-				c = new(changes)
-				logs[m.Partition] = c
-			}
-			c.add(m)
+			logs[m.Partition] = append(logs[m.Partition], m)
 		}
 	}
-	return o.all(logs, links, func(p int, c *changes) error {
-		err := o.append(ctx, p, c)
-		if errors.Is(err, errLost) { // its new owner is told what was found
-			return o.sendFound(ctx, p, c.found)
+	return o.all(logs, links,
+		func(p int, all []store.Message) error { return o.record(ctx, p, all) },
+		func(p int, blocks [][]byte) error { return o.send(ctx, p, blocks) })
+}
+
+// record appends changes to the log of a partition. Of those that are not the owner's, who may be this node
+// again, the owner is told what was found.
+func (o *outbox) record(ctx context.Context, p int, all []store.Message) error {
+	lost := all
+	if end := o.log(p); end != nil {
+		first := slices.IndexFunc(all, func(m store.Message) bool { return m.ID > end.after.Load() })
+		if first < 0 {
+			first = len(all)
 		}
-		return err
-	}, func(p int, blocks [][]byte) error { return o.send(ctx, p, blocks) })
-}
-
-// changes are those of a partition in a phase.
-type changes struct {
-	blocks [][]byte
-	found  [][]byte // those of them that were found
-}
-
-func (c *changes) add(m store.Message) {
-	c.blocks = append(c.blocks, m.Data)
-	if m.Kind == changelog.Found {
-		c.found = append(c.found, m.Data)
+		switch err := o.append(ctx, p, end, all[first:]); {
+		case err == nil:
+			lost = all[:first]
+		case !errors.Is(err, errLost):
+			return err
+		}
 	}
+	return o.sendFound(ctx, p, lost)
 }
 
 // atOnce bounds the messages that are published at once.
 const atOnce = 64
 
 // all calls functions for all messages, some at once, and returns the first error.
-func (o *outbox) all(logs map[int]*changes, links map[int][][]byte, log func(int, *changes) error, link func(int, [][]byte) error) error {
+func (o *outbox) all(logs map[int][]store.Message, links map[int][][]byte, log func(int, []store.Message) error, link func(int, [][]byte) error) error {
 	var (
 		wait  sync.WaitGroup
 		mu    sync.Mutex
@@ -210,8 +208,8 @@ func (o *outbox) all(logs map[int]*changes, links map[int][][]byte, log func(int
 	for p, blocks := range links {
 		run(func() error { return link(p, blocks) })
 	}
-	for p, c := range logs {
-		run(func() error { return log(p, c) })
+	for p, messages := range logs {
+		run(func() error { return log(p, messages) })
 	}
 	wait.Wait()
 	return first
@@ -235,30 +233,40 @@ func (o *outbox) open(ctx context.Context, what []byte) error {
 	})
 }
 
-// sendFound sends the URLs of changes as links.
-func (o *outbox) sendFound(ctx context.Context, p int, found [][]byte) error {
-	var all [][]byte
-	for _, block := range found {
-		links, err := changelog.Again(block, time.Now())
+// sendFound sends the URLs that were found as links.
+func (o *outbox) sendFound(ctx context.Context, p int, all []store.Message) error {
+	var links [][]byte
+	for _, m := range all {
+		if m.Kind != changelog.Found {
+			continue
+		}
+		block, err := changelog.Again(m.Data, time.Now())
 		if err != nil {
 			return err
 		}
-		if links != nil {
-			all = append(all, links)
+		if block != nil {
+			links = append(links, block)
 		}
 	}
-	if all == nil {
+	if links == nil {
 		return nil
 	}
-	return o.send(ctx, p, all)
+	return o.send(ctx, p, links)
 }
 
 // send publishes links to the owner of a partition, in one message if they fit.
 func (o *outbox) send(ctx context.Context, p int, blocks [][]byte) error {
 	data := pack(blocks)
 	if most := o.node.mostData(); len(data) > most {
-		if len(blocks) == 1 {
-			return fmt.Errorf("links of %d bytes for partition %d: the servers take %d at most; expected a higher max_payload", len(data), p, most)
+		if len(blocks) == 1 { // pages may have as many links as they like
+			halves, err := changelog.Halves(blocks[0], time.Now())
+			if err != nil {
+				return err
+			}
+			if halves == nil {
+				return fmt.Errorf("a link of %d bytes for partition %d: the servers take %d at most; expected a higher max_payload", len(data), p, most)
+			}
+			blocks = halves
 		}
 		half := len(blocks) / 2
 		return errors.Join(o.send(ctx, p, blocks[:half]), o.send(ctx, p, blocks[half:]))

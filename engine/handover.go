@@ -13,11 +13,15 @@ import (
 // The methods of this file are for whoever connects the nodes of a crawl: see Config.Node. Any goroutine
 // may call them, but none that the coordinator's loop waits for.
 
-// post runs fn on the coordinator's loop, while the crawl runs.
+// post runs fn on the coordinator's loop, once the crawl runs.
 func (c *Crawl) post(fn func(*Coordinator)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mu.inbox == nil || c.mu.inbox.Post(func() { c.coordinator.whenReady(fn) }) != nil {
+	if !c.mu.ran {
+		c.coordinator.node.early = append(c.coordinator.node.early, fn)
+		return nil
+	}
+	if c.mu.inbox.Post(func() { c.coordinator.whenReady(fn) }) != nil {
 		return ErrEnded
 	}
 	return nil
@@ -63,6 +67,9 @@ func (c *Crawl) Deliver(links []byte, done func(posted uint64, err error)) error
 func (c *Crawl) Outbox(after uint64, bytes int) ([]store.Message, error) {
 	return c.coordinator.cfg.Job.Store.Outbox(after, bytes)
 }
+
+// Posted returns the ID of the last message that was posted, 0 if none was.
+func (c *Crawl) Posted() uint64 { return c.coordinator.cfg.Job.Store.Posted() }
 
 // Waiting returns how many messages are in the outbox, and how many bytes they have.
 func (c *Crawl) Waiting() (messages, bytes int64) { return c.coordinator.cfg.Job.Store.Waiting() }

@@ -21,6 +21,43 @@ var (
 	calendar = time.UnixMicro(1_790_000_000_000_000)
 )
 
+// TestHalves: links that are too many for a message go in two.
+func TestHalves(t *testing.T) {
+	block := func(urls ...frontier.URL) []byte {
+		e := changelog.NewEncoder(epoch, calendar)
+		for _, u := range urls {
+			e.Pending(u)
+		}
+		return e.Block()
+	}
+	var all []frontier.URL
+	for i := range 3 {
+		u, err := weburl.Parse(fmt.Sprintf("https://h.test/%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, frontier.URL{URL: u, From: "https://from.test/", Depth: i})
+	}
+	halves, err := changelog.Halves(block(all...), calendar)
+	if err != nil || len(halves) != 2 {
+		t.Fatal(halves, err)
+	}
+	var read []frontier.URL
+	for _, h := range halves {
+		urls, err := changelog.Read(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read = append(read, urls...)
+	}
+	if !reflect.DeepEqual(read, all) {
+		t.Errorf("%+v, expected %+v", read, all)
+	}
+	if halves, err := changelog.Halves(block(all[0]), calendar); halves != nil || err != nil {
+		t.Errorf("one URL: %q, %v", halves, err)
+	}
+}
+
 // recorder is a journal that records its calls.
 type recorder struct{ told []any }
 

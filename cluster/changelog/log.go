@@ -191,6 +191,23 @@ func Again(block []byte, calendar time.Time) ([]byte, error) {
 	return e.Block(), nil
 }
 
+// Halves returns a message of Links as two. One URL is not split: it has no halves.
+func Halves(block []byte, calendar time.Time) ([][]byte, error) {
+	all, err := Read(block)
+	if err != nil || len(all) < 2 {
+		return nil, err
+	}
+	var halves [][]byte
+	for _, urls := range [][]frontier.URL{all[:len(all)/2], all[len(all)/2:]} {
+		e := NewEncoder(time.Time{}, calendar)
+		for _, u := range urls {
+			e.Pending(u)
+		}
+		halves = append(halves, e.Block())
+	}
+	return halves, nil
+}
+
 // asLink returns a URL without what the next frontier decides itself.
 func asLink(u frontier.URL) frontier.URL {
 	u.Seq, u.Tries, u.NotBefore, u.Past, u.Known = 0, 0, time.Time{}, nil, nil

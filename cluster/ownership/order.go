@@ -31,5 +31,6 @@ type Order struct {
 	Partition int    // of Take, Drain, Keep and Drop
 	Epoch     uint64 // of Take
 	Before    uint64 // of Take: the epoch before. A disk with the state of just that epoch need not restore it
+	Mine      bool   // of Take: the owner before was this node, or an earlier process with its ID
 	Err       error  // of End: ErrDead, ErrReplaced; nil: the node has left
 }

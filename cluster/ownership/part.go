@@ -42,7 +42,7 @@ func (n *Node) seePart(i int, e Entry) error {
 	if err := decode(e, &c); err != nil {
 		return err
 	}
-	was := p.stage
+	was, mine := p.stage, c.Before == p.revision && p.owner.ID == n.self.ID
 	*p = part{owner: c.Owner, revision: e.Revision}
 	n.latest = max(n.latest, e.Revision)
 	n.planned = false
@@ -50,7 +50,7 @@ func (n *Node) seePart(i int, e Entry) error {
 	case n.ended, n.gone:
 	case c.Owner == n.self:
 		p.stage = held
-		n.order(Order{Kind: Take, Partition: i, Epoch: e.Revision, Before: c.Before})
+		n.order(Order{Kind: Take, Partition: i, Epoch: e.Revision, Before: c.Before, Mine: mine})
 	case was != foreign:
 		n.order(Order{Kind: Drop, Partition: i})
 	}
