@@ -572,6 +572,12 @@ var effects = map[string]func(t *testing.T){
 		e := crawls(t, exitDone, "--job", "job", newAsked(t, false, star).URL)
 		expect(t, "records", strings.Count(e.file("job/pages.jsonl"), "\n"), 4)
 	},
+	"cluster":       effectCluster,
+	"name":          effectCluster,
+	"cluster-creds": effectClusterFile("--cluster-creds"),
+	"cluster-ca":    effectClusterFile("--cluster-ca"),
+	"cluster-cert":  effectClusterFile("--cluster-cert", "--cluster-key", "key.pem"),
+	"cluster-key":   effectClusterFile("--cluster-key", "--cluster-cert", "cert.pem"),
 	"output": func(t *testing.T) {
 		e := crawls(t, exitDone, "-o", "records", newAsked(t, false, star).URL)
 		expect(t, "records", strings.Count(e.file("records"), "\n"), 4)
@@ -800,6 +806,22 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("%s", e.stdout)
 		}
 	},
+}
+
+// effectCluster: a node crawls into the folder that the crawl's name says.
+func effectCluster(t *testing.T) {
+	e := crawls(t, exitDone, "--cluster", "embedded@"+freeAddress(t), "--name", "some", newAsked(t, false, star).URL)
+	expect(t, "records", strings.Count(e.file("some.weft/pages.jsonl"), "\n"), 4)
+}
+
+// effectClusterFile: the file of a flag is read.
+func effectClusterFile(flag string, more ...string) func(*testing.T) {
+	return func(t *testing.T) {
+		e := crawls(t, exitUsage, append(more, "--cluster", "embedded@"+freeAddress(t), "--name", "some", flag, "absent.pem", "http://a.test/")...)
+		if !strings.Contains(e.stderr, "no such file") {
+			t.Errorf("%s", e.stderr)
+		}
+	}
 }
 
 // TestFlags: every flag has an effect.
