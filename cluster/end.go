@@ -62,7 +62,9 @@ func (n *node) rest() {
 		n.own.Idle()
 		return
 	}
-	n.create(keySeeded)
+	if !n.plan.Options.List || n.lists { // else the node that has the list has read it first
+		n.create(keySeeded)
+	}
 }
 
 // create writes a key that is written once.

@@ -59,6 +59,9 @@ func AtHub(ctx context.Context) (ran bool, err error) {
 
 // newNetwork makes the hub.
 func newNetwork() (*network, error) {
+	for _, bridge := range []string{hubBridge, lineBridge} {
+		_ = ip("link del " + bridge) // of the crawl before, if there was one
+	}
 	return &network{}, ip(
 		"link set lo up",
 		fmt.Sprintf("route replace local %d.0.0.0/8 dev lo", webNetwork),
