@@ -13,6 +13,7 @@ import (
 type endOfCrawl struct {
 	judge  ending.Judge
 	seeded bool   // the seeds are in the streams
+	reads  bool   // another node reads seeds from a list, and says when they are
 	over   bool   // nothing is left to do anywhere
 	asking bool   // whether the engine is idle
 	busy   uint64 // grows with all that ends idleness
@@ -62,7 +63,7 @@ func (n *node) rest() {
 		n.own.Idle()
 		return
 	}
-	if !n.plan.Options.List || n.lists { // else the node that has the list has read it first
+	if !n.end.reads {
 		n.create(keySeeded)
 	}
 }

@@ -55,8 +55,7 @@ type node struct {
 	told    told
 	reader  reader
 	end     endOfCrawl
-	lists   bool // it has the list of seeds
-	unknown int  // partitions on the disk of which it is not known yet whose they are
+	unknown int // partitions on the disk of which it is not known yet whose they are
 	lapse   lapse
 	ended   bool
 	err     error
@@ -118,7 +117,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		return nil, fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
 	}
 	n.parts = make([]part, n.plan.Partitions)
-	n.lists = o.SeedSeq != nil
+	n.end.reads = n.plan.listed && o.SeedSeq == nil
 	disk, err := n.onDisk(o.Job)
 	if err != nil {
 		return nil, err

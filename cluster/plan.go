@@ -18,6 +18,8 @@ type Plan struct {
 	ID         string   `json:"id"`     // of the crawl; another one with its name has another
 	Partitions int      `json:"partitions"`
 	Options    job.Plan `json:"options"`
+
+	listed bool // the crawl has seeds from a list of some node
 }
 
 // ErrNoCrawl is returned when the servers have no crawl of the name.
@@ -80,6 +82,7 @@ func (c *Client) begin(ctx context.Context, o weft.Options, partitions int) (p P
 		return p, err
 	}
 	theirs := p.Options
+	p.listed = theirs.List
 	theirs.List = given.List // the others' list is theirs to read
 	p.Options, err = theirs.Continue(given, &asked)
 	return p, err
