@@ -2,6 +2,7 @@ package httpclient
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"strings"
 )
@@ -137,6 +138,51 @@ func (p *parser) empty() bool { return p.wire == 0 }
 // waiting for us, so that neither the head nor the connection would ever end.
 const version = "HTTP/1."
 
+// protocol is one that servers speak where a response is expected, by its first bytes; -1 is any.
+type protocol struct {
+	begin []int
+	err   error
+}
+
+var (
+	errHTTP2 = errors.New("the server responds in HTTP/2, expected HTTP/1.1")
+	errTLS   = errors.New("the server speaks TLS on this port, expected HTTP without it")
+)
+
+var protocols = []protocol{
+	{[]int{0, -1, -1, 4, 0, 0, 0, 0, 0}, errHTTP2}, // SETTINGS (RFC 9113, section 3.4)
+	{[]int{21, 3, -1, 0, 2}, errTLS},               // an alert, to what is no handshake (RFC 8446, section 5.1)
+}
+
+// mostBegin is the length of the longest beginning.
+const mostBegin = 9
+
+// matches returns how many of the first bytes are those of the protocol.
+func (o *protocol) matches(b []byte) (n int) {
+	for n < min(len(b), len(o.begin)) && (o.begin[n] < 0 || int(b[n]) == o.begin[n]) {
+		n++
+	}
+	return n
+}
+
+// feedOther takes the first bytes of what is not HTTP/1, until it is known what it is.
+func (p *parser) feedOther(b []byte) (int, *Error) {
+	had := len(p.lines)
+	p.lines = append(p.lines, b[:min(len(b), mostBegin)]...)
+	most := 0
+	for _, o := range protocols {
+		n := o.matches(p.lines)
+		if n == len(o.begin) {
+			return n - had, &Error{Kind: KindProtocol, Err: o.err}
+		}
+		most = max(most, n)
+	}
+	if most == len(p.lines) {
+		return len(b), nil
+	}
+	return most + 1 - had, fail(KindProtocol, "response begins with %q, expected %q", p.lines[:1], version)
+}
+
 // maxInterim bounds the interim responses before the real one.
 const maxInterim = 16
 
@@ -149,6 +195,9 @@ func (p *parser) feedHead(b []byte) (int, *Error) {
 		}
 	}
 	had, n := len(p.lines), lineLen(b)
+	if had == 0 && b[0] != version[0] || had > 0 && p.lines[0] != version[0] {
+		return p.feedOther(b)
+	}
 	for i := had; i < min(had+n, len(version)); i++ {
 		if b[i-had] != version[i] {
 			begin := append(p.lines, b[:i+1-had]...)

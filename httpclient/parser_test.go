@@ -190,3 +190,24 @@ func TestHeader(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherProtocols: the error names a protocol that servers speak in place of HTTP/1.1, in whatever
+// pieces it arrives.
+func TestOtherProtocols(t *testing.T) {
+	for name, c := range map[string]struct{ raw, text string }{
+		"frames of HTTP/2":     {"\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x80", "responds in HTTP/2"},
+		"an alert of TLS":      {"\x15\x03\x01\x00\x02\x02\x46", "speaks TLS on this port"},
+		"almost frames":        {"\x00\x00\x12\x05\x00\x00\x00\x00\x00", `begins with "\x00"`},
+		"almost an alert":      {"\x15\x03\x01\x01\x02\x02\x46", `begins with "\x15"`},
+		"a line":               {"SSH-2.0-OpenSSH\r\n", `begins with "S"`},
+		"after an interim one": {"HTTP/1.1 103 Early Hints\r\n\r\n\x15\x03\x03\x00\x02\x02\x46", "speaks TLS on this port"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, pieces := range [][]string{{c.raw}, strings.Split(c.raw, "")} {
+				if v := (request{}).parse(pieces...); v.kind != KindProtocol || !strings.Contains(v.err, c.text) {
+					t.Errorf("%d pieces: %v, expected %s", len(pieces), v, c.text)
+				}
+			}
+		})
+	}
+}
