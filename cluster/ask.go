@@ -276,7 +276,7 @@ func (c *Client) alive(ctx context.Context) (map[string]string, error) {
 	}
 	names := make(map[string]string)
 	for _, n := range s.Nodes {
-		if n.State == "alive" || n.State == "leaving" {
+		if n.there() {
 			names[n.ID] = n.Name
 		}
 	}

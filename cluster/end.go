@@ -71,7 +71,7 @@ func (n *node) rest() {
 // create writes a key that is written once.
 func (n *node) create(key string) {
 	n.ops.Go(func() {
-		n.outbox.retry(n.ctx, func(ctx context.Context) error {
+		_ = n.outbox.retry(n.ctx, func(ctx context.Context) error { // a node that ends leaves it to others
 			_, err := n.bucket.Create(ctx, key, []byte(n.dir.Node))
 			if errors.Is(err, jetstream.ErrKeyExists) {
 				return nil
@@ -101,9 +101,9 @@ func (n *node) judgeEnd() {
 func (n *node) noLinks(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	s, err := n.js.Stream(ctx, n.linkStream()) // asks the leader
+	s, err := n.streams.links.Info(ctx) // of the leader
 	if err != nil {
 		return false, err
 	}
-	return s.CachedInfo().State.Msgs == 0, nil
+	return s.State.Msgs == 0, nil
 }

@@ -15,16 +15,27 @@ import (
 	"github.com/weftcrawl/weft/engine"
 )
 
-// reader reads the links of the partitions that are started. When these change, another consumer takes the
-// place of the one before.
+// reader reads the links of the partitions that are open. When these change, another consumer takes the
+// place of the one before. Owner: the node's goroutine.
 type reader struct {
+	changed bool  // these have, since it followed them
 	follows []int // the partitions of the consumer
 	stop    context.CancelFunc
 	ended   chan struct{} // the consumer's goroutine has
 }
 
-// follow makes the reader read the partitions that are open. Owner: the node's goroutine.
+// open has the messages of links to a partition taken in, or no more.
+func (n *node) open(p int, on bool) {
+	n.reader.changed = n.reader.changed || n.parts[p].open != on
+	n.parts[p].open = on
+}
+
+// follow makes the reader read the partitions that are open.
 func (r *reader) follow(n *node) {
+	if !r.changed {
+		return
+	}
+	r.changed = false
 	var open []int
 	for p := range n.parts {
 		if n.parts[p].open {
@@ -64,7 +75,7 @@ func (n *node) readLinks(ctx context.Context, open []int) {
 		subjects[i] = n.links(p)
 	}
 	room := make(chan struct{}, linksAhead)
-	n.outbox.retry(ctx, func(context.Context) error {
+	_ = n.outbox.retry(ctx, func(context.Context) error { // until ctx ends
 		all, stop, err := n.consume(ctx, n.linkStream(), jetstream.OrderedConsumerConfig{FilterSubjects: subjects}, linksAhead)
 		if err != nil {
 			return err
@@ -170,13 +181,12 @@ func (n *node) purge(p int, seq uint64) {
 	part := &n.parts[p]
 	part.purging = true
 	n.ops.Go(func() {
-		n.outbox.retry(n.ctx, func(ctx context.Context) error {
-			s, err := n.js.Stream(ctx, n.linkStream())
-			if err != nil {
-				return err
-			}
-			return s.Purge(ctx, jetstream.WithPurgeSubject(n.links(p)), jetstream.WithPurgeSequence(seq+1))
+		err := n.outbox.retry(n.ctx, func(ctx context.Context) error {
+			return n.streams.links.Purge(ctx, jetstream.WithPurgeSubject(n.links(p)), jetstream.WithPurgeSequence(seq+1))
 		})
+		if err != nil {
+			return // the node ends: who has the partition next gets them again
+		}
 		n.mail.post(func() {
 			part.purging = false
 			part.acks = slices.DeleteFunc(part.acks, func(a *ack) bool { return a.seq <= seq })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -51,11 +52,7 @@ type last struct {
 
 // last returns the end of a log. It may be late: whoever relies on it expects its sequence.
 func (n *node) last(ctx context.Context, p int) (l last, err error) {
-	s, err := n.js.Stream(ctx, n.logStream())
-	if err != nil {
-		return l, err
-	}
-	msg, err := s.GetLastMsgForSubject(ctx, n.log(p))
+	msg, err := n.streams.log.GetLastMsgForSubject(ctx, n.log(p))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return last{bare: true}, nil
 	}
@@ -105,16 +102,14 @@ func (o *outbox) add(ctx context.Context, p int, end *logEnd, h nats.Header, dat
 }
 
 // addOne appends a message. Its fate may be unknown when a request fails: the log tells.
-func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, data []byte) (err error) {
-	id := o.node.nextID()
-	msg := &nats.Msg{Subject: o.node.log(p), Data: data, Header: nats.Header{}}
-	for k, v := range h {
-		msg.Header[k] = v
-	}
+func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, data []byte) error {
+	id := o.nextID()
+	msg := &nats.Msg{Subject: o.node.log(p), Data: data, Header: o.header()}
+	maps.Copy(msg.Header, h)
 	msg.Header.Set(headerEpoch, strconv.FormatUint(end.epoch, 10))
 	msg.Header.Set(headerID, id)
 	lost := false
-	o.retry(ctx, func(ctx context.Context) error {
+	err := o.retry(ctx, func(ctx context.Context) error {
 		ack, err := o.node.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(end.seq))
 		if err == nil {
 			end.seq = ack.Sequence
@@ -134,7 +129,7 @@ func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, 
 	if lost {
 		return errLost
 	}
-	return nil
+	return err
 }
 
 // restore makes a partition this node's: first its log refuses all others, then the engine gets what the
@@ -191,16 +186,14 @@ func (n *node) openLog(ctx context.Context, p int, epoch uint64) (before last, e
 	defer end.mu.Unlock()
 	end.epoch = epoch
 	for {
-		lost := false
-		n.outbox.retry(ctx, func(ctx context.Context) (err error) {
+		err = n.outbox.retry(ctx, func(ctx context.Context) (err error) {
 			before, err = n.last(ctx, p)
-			lost = before.epoch > epoch
 			return err
 		})
 		switch {
-		case ctx.Err() != nil:
-			return before, nil, context.Cause(ctx)
-		case lost:
+		case err != nil:
+			return before, nil, err
+		case before.epoch > epoch:
 			return before, nil, errLost
 		}
 		h := nats.Header{headerKind: {kindOpening}}
@@ -208,9 +201,8 @@ func (n *node) openLog(ctx context.Context, p int, epoch uint64) (before last, e
 			h.Set(headerBare, "1")
 		}
 		end.seq = before.seq
-		err := n.outbox.addOne(ctx, p, end, h, nil)
-		if !errors.Is(err, errLost) { // nobody was faster
-			return before, end, errors.Join(err, context.Cause(ctx))
+		if err = n.outbox.addOne(ctx, p, end, h, nil); !errors.Is(err, errLost) { // nobody was faster
+			return before, end, err
 		}
 	}
 }
@@ -410,15 +402,11 @@ func (n *node) snapshot(ctx context.Context, p int, end *logEnd, from uint64) er
 		return err
 	}
 	h.Set(headerKind, kindEnd)
-	if err := n.outbox.add(ctx, p, end, h, pack(nil)); err != nil || ctx.Err() != nil {
+	if err := n.outbox.add(ctx, p, end, h, pack(nil)); err != nil {
 		return err
 	}
 	end.mu.Lock()
 	end.snapshot, end.fresh = size, max(0, end.fresh-size)
 	end.mu.Unlock()
-	s, err := n.js.Stream(ctx, n.logStream())
-	if err != nil {
-		return err
-	}
-	return s.Purge(ctx, jetstream.WithPurgeSubject(n.log(p)), jetstream.WithPurgeSequence(from+1))
+	return n.streams.log.Purge(ctx, jetstream.WithPurgeSubject(n.log(p)), jetstream.WithPurgeSequence(from+1))
 }

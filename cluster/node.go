@@ -36,13 +36,13 @@ type node struct {
 	*Client
 	plan      Plan
 	bucket    jetstream.KeyValue
+	streams   streams
 	crawler   *weft.Crawler
 	crawl     *engine.Crawl
 	dir       identity
 	mail      mailbox
 	ops       sync.WaitGroup
 	outbox    *outbox
-	ids       atomic.Uint64
 	news      gatherer      // partitions that nobody has had before
 	restoring chan struct{} // bounds the logs that are read at once
 	watch     jetstream.KeyWatcher
@@ -61,27 +61,14 @@ type node struct {
 	err     error
 }
 
+// streams are those of the crawl.
+type streams struct{ links, log jetstream.Stream }
+
 // lapse is a pause because the lease was not renewed.
 type lapse struct {
 	since time.Duration // 0: there is none
 	holds atomic.Bool   // the same, for the coordinator
 }
-
-// part is a partition as this node has it.
-type part struct {
-	local   bool // the engine has it. Owner: the operations of the partition
-	remains bool // the disk has something of it, which is worth nothing. Owner: the same
-	unknown bool // it is on the disk, and may be another's by now
-	open    bool // messages of links are taken in
-	queue   []operation
-	stay    context.CancelFunc // calls off the drain that runs; nil: none does
-	taken   uint64             // the last message of links that the engine was given
-	acks    []*ack
-	purging bool
-}
-
-// operation is something that takes time: it returns what is to be done then by the node's goroutine.
-type operation func(context.Context) (then func())
 
 // join makes this process a node of a crawl, which begins if there is none of the name. Nothing is fetched
 // before run.
@@ -111,6 +98,12 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		return nil, err
 	}
 	if n.bucket, err = c.js.KeyValue(ctx, c.bucket()); err != nil {
+		return nil, c.refused(err)
+	}
+	if n.streams.links, err = c.js.Stream(ctx, c.linkStream()); err != nil {
+		return nil, c.refused(err)
+	}
+	if n.streams.log, err = c.js.Stream(ctx, c.logStream()); err != nil {
 		return nil, c.refused(err)
 	}
 	if _, err := n.bucket.Get(ctx, keyOver); err == nil {
@@ -148,48 +141,6 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 
 // gather is how long a node's commit waits for more: what goes to others goes in batches.
 const gather = time.Second
-
-// told is what was told of the node. Owner: the node's goroutine, but for speed.
-type told struct {
-	share  Share // to OnChange
-	coming Share // what it was when looked at last
-	ticks  int
-	speed  speed // Owner: reports
-}
-
-// Share is what a node has of a crawl.
-type Share struct {
-	Nodes      int // that crawl
-	Partitions int // of this one
-	All        int
-}
-
-// share tells of changes, once what is this node's has come to rest.
-func (n *node) share() {
-	s := Share{All: n.plan.Partitions}
-	for _, beat := range n.own.Nodes() {
-		if beat.Running() {
-			s.Nodes++
-		}
-	}
-	for p := range n.parts {
-		if n.own.Epoch(p) == 0 {
-			continue
-		}
-		if !n.parts[p].open || len(n.parts[p].queue) > 0 {
-			return
-		}
-		s.Partitions++
-	}
-	switch {
-	case s == n.told.share || s.Partitions == 0:
-	case s != n.told.coming:
-		n.told.coming = s
-	default: // for a while: partitions that are moving are no news
-		n.told.share = s
-		n.change(s)
-	}
-}
 
 // errCutOff is why a node ends whose lease was not renewed for so long that what it has in flight may soon be
 // another's to fetch.
@@ -285,7 +236,7 @@ func (n *node) run() error {
 
 // watchAgain watches the bucket again, and has the node's goroutine call then.
 func (n *node) watchAgain(then func()) {
-	n.outbox.retry(n.ctx, func(context.Context) error {
+	_ = n.outbox.retry(n.ctx, func(context.Context) error { // a node that ends needs none
 		watch, err := n.bucket.WatchAll(n.ctx)
 		if err == nil {
 			n.mail.post(func() {
@@ -434,216 +385,12 @@ func (n *node) pause(on bool) {
 	}
 }
 
-// settle gives up the partitions on the disk that others have by now.
-func (n *node) settle() {
-	if n.own.Until() == 0 {
-		return // nobody has answered yet
-	}
-	for p := range n.parts {
-		owner, _ := n.own.Owner(p)
-		if !n.parts[p].unknown || owner.ID == n.dir.Node {
-			continue
-		}
-		n.known(p)
-		n.drop(p)
-	}
-}
-
-// known takes in whose a partition on the disk is.
-func (n *node) known(p int) {
-	if !n.parts[p].unknown {
-		return
-	}
-	n.parts[p].unknown = false
-	if n.unknown--; n.unknown == 0 {
-		n.outbox.begin()
-	}
-}
-
-// do runs an operation of a partition after those before it.
-func (n *node) do(p int, op operation) {
-	q := &n.parts[p].queue
-	if *q = append(*q, op); len(*q) == 1 {
-		n.runNext(p)
-	}
-}
-
-func (n *node) runNext(p int) {
-	op := n.parts[p].queue[0]
-	n.ops.Go(func() {
-		then := op(n.ctx)
-		n.mail.post(func() {
-			then()
-			q := &n.parts[p].queue
-			if *q = (*q)[1:]; len(*q) > 0 {
-				n.runNext(p)
-			}
-		})
-	})
-}
-
-// take restores a partition that is this node's from now on.
-func (n *node) take(o ownership.Order) {
-	p := o.Partition
-	n.do(p, func(ctx context.Context) func() {
-		var err error
-		n.outbox.retry(ctx, func(context.Context) error {
-			var away *absent
-			if err = n.restore(ctx, o); errors.As(err, &away) {
-				return err
-			}
-			return nil
-		})
-		return func() {
-			n.known(p)
-			switch {
-			case errors.Is(err, errLost), ctx.Err() != nil:
-			case err != nil:
-				n.fail(fmt.Errorf("crawl %s: partition %d: %w", n.layout, p, err))
-			case n.own.Epoch(p) == o.Epoch:
-				n.wake()
-				n.own.Started(p, o.Epoch)
-				n.parts[p].open = true
-			}
-		}
-	})
-}
-
-// drain hands a partition over: nothing more of it is fetched, and what is known of it is in its log.
-func (n *node) drain(p int) {
-	n.wake() // nobody has its URLs until another node does
-	ctx, stay := context.WithCancel(n.ctx)
-	n.parts[p].open, n.parts[p].stay = false, stay
-	n.do(p, func(context.Context) func() {
-		left := false
-		if ctx.Err() == nil && n.parts[p].local {
-			posted, err := n.crawl.Leave(ctx, p)
-			if left = err == nil; left {
-				n.parts[p].local, n.parts[p].remains = false, true
-				left = n.outbox.wait(n.ctx, posted) == nil
-			}
-		}
-		return func() {
-			if ctx.Err() != nil {
-				return // called off: what is next in the queue takes the partition back, or forgets it
-			}
-			n.callOff(p)
-			if left {
-				n.own.Drained(p)
-			}
-		}
-	})
-}
-
-// callOff ends the drain that runs, if one does.
-func (n *node) callOff(p int) {
-	if stay := n.parts[p].stay; stay != nil {
-		stay()
-		n.parts[p].stay = nil
-	}
-}
-
-// drop forgets a partition, which is another's.
-func (n *node) drop(p int) {
-	n.parts[p].open = false
-	n.callOff(p)
-	n.do(p, func(ctx context.Context) func() {
-		n.outbox.release(p)
-		err := n.forget(ctx, p)
-		return func() {
-			n.parts[p].taken, n.parts[p].acks = 0, nil
-			if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrEnded) {
-				n.fail(err)
-			}
-		}
-	})
-}
-
-// forget removes a partition from the engine and from the disk.
-func (n *node) forget(ctx context.Context, p int) error {
-	if n.parts[p].local {
-		if _, err := n.crawl.Leave(ctx, p); err != nil {
-			return err
-		}
-		n.parts[p].local = false
-	}
-	if err := n.crawl.Drop(ctx, p); err != nil {
-		return err
-	}
-	n.parts[p].remains = false
-	return nil
-}
-
 // mostData is how much data a message may have.
 func (n *node) mostData() int { return int(n.conn.MaxPayload()) - 1024 } // for the header
-
-// nextID returns an ID of a message that no other has.
-func (n *node) nextID() string {
-	return fmt.Sprintf("%s.%d.%d", n.dir.Node, n.dir.Incarnation, n.ids.Add(1))
-}
 
 // fail ends the node. What it has not finished is for others.
 func (n *node) fail(err error) {
 	if !n.ended {
 		n.ended, n.err = true, err
-	}
-}
-
-// mailbox has functions for the node's goroutine, from any other.
-type mailbox struct {
-	mu   sync.Mutex
-	all  []func()
-	wake chan struct{}
-}
-
-func (m *mailbox) post(fn func()) {
-	m.mu.Lock()
-	m.all = append(m.all, fn)
-	m.mu.Unlock()
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (m *mailbox) take() []func() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := m.all
-	m.all = nil
-	return all
-}
-
-// revision is how far something has come, and who waits for that.
-type revision struct {
-	mu      sync.Mutex
-	at      uint64
-	changed chan struct{} // closed when it goes on
-}
-
-func (r *revision) reach(at uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if at > r.at {
-		r.at = at
-		close(r.changed)
-		r.changed = make(chan struct{})
-	}
-}
-
-// wait waits until it has come as far, or for the end of ctx.
-func (r *revision) wait(ctx context.Context, at uint64) error {
-	for {
-		r.mu.Lock()
-		now, changed := r.at, r.changed
-		r.mu.Unlock()
-		if now >= at {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,7 +30,8 @@ type outbox struct {
 	once   sync.Once
 	signal chan struct{} // there may be messages
 	done   revision      // the ID of the last message that is delivered, and all before it
-	opened uint64        // the revision of the last opening. Owner: run
+	ids    atomic.Uint64 // of messages of logs
+	opened atomic.Uint64 // the revision of the last opening
 
 	mu   sync.Mutex
 	logs map[int]*logEnd // of the partitions that this node may write to
@@ -114,11 +116,11 @@ func (o *outbox) run(ctx context.Context) error {
 			}
 		}
 		for _, phase := range phases(all) {
-			if err := o.publish(ctx, phase); err != nil {
-				return err
-			}
-			if ctx.Err() != nil {
+			switch err := o.publish(ctx, phase); {
+			case ctx.Err() != nil:
 				return nil
+			case err != nil:
+				return err
 			}
 		}
 		after = all[len(all)-1].ID
@@ -228,7 +230,9 @@ func (o *outbox) open(ctx context.Context, what []byte) error {
 				revision = e.Revision()
 			}
 		}
-		o.opened = max(o.opened, revision)
+		if err == nil {
+			o.opened.Store(max(o.opened.Load(), revision)) // nobody else stores it
+		}
 		return err
 	})
 }
@@ -278,29 +282,38 @@ func (o *outbox) send(ctx context.Context, p int, blocks [][]byte) error {
 	})
 }
 
+// header is what links and logs have in common: what their reader has to have seen.
 func (o *outbox) header() nats.Header {
 	h := nats.Header{}
-	if o.opened > 0 {
-		h.Set(headerOpened, strconv.FormatUint(o.opened, 10))
+	if at := o.opened.Load(); at > 0 {
+		h.Set(headerOpened, strconv.FormatUint(at, 10))
 	}
 	return h
 }
 
-// retry calls fn until it succeeds, or ctx ends: servers that are away come back, and full streams get
-// room. Meanwhile, the outbox fills, and the engine stops.
+// nextID returns an ID of a message that no other has.
+func (o *outbox) nextID() string {
+	return fmt.Sprintf("%s.%d.%d", o.node.dir.Node, o.node.dir.Incarnation, o.ids.Add(1))
+}
+
+// retry calls fn until it succeeds: servers that are away come back, and full streams get room. Meanwhile,
+// the outbox fills, and the engine stops. Its error is that of ctx.
 func (o *outbox) retry(ctx context.Context, fn func(context.Context) error) error {
 	for {
 		one, cancel := context.WithTimeout(ctx, requestTimeout)
 		err := fn(one)
 		cancel()
-		if err == nil || ctx.Err() != nil {
-			return nil // who asks looks at ctx
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
 		}
 		o.complain(err)
 		select {
 		case <-time.After(250 * time.Millisecond):
 		case <-ctx.Done():
-			return nil
+			return context.Cause(ctx)
 		}
 	}
 }

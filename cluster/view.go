@@ -91,7 +91,7 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	}
 	for id, n := range nodes {
 		n.Partitions = owners[id]
-		if n.State == string(ownership.Alive) || n.State == string(ownership.Leaving) {
+		if n.there() {
 			s.Unowned += n.Partitions
 			if s.Over {
 				n.State = "over"
@@ -104,7 +104,7 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	s.Unowned = s.Partitions - s.Unowned
 	slices.SortFunc(s.Nodes, func(a, b NodeStatus) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	for i := range s.Nodes {
-		s.Total.add(&s.Nodes[i], s.Over)
+		s.Total.add(&s.Nodes[i])
 	}
 	stream, err := c.js.Stream(ctx, c.linkStream())
 	if err != nil {
@@ -114,11 +114,16 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	return s, nil
 }
 
+// there reports whether the node crawls.
+func (n *NodeStatus) there() bool {
+	return n.State == string(ownership.Alive) || n.State == string(ownership.Leaving)
+}
+
 // add adds what a node has done, and what it has to do if it is there.
-func (t *NodeStatus) add(n *NodeStatus, over bool) {
+func (t *NodeStatus) add(n *NodeStatus) {
 	t.Done, t.Pages, t.Failed, t.Refused, t.Bytes = t.Done+n.Done, t.Pages+n.Pages, t.Failed+n.Failed, t.Refused+n.Refused, t.Bytes+n.Bytes
 	t.Hosts, t.Seconds = t.Hosts+n.Hosts, max(t.Seconds, n.Seconds)
-	if n.State != string(ownership.Alive) && n.State != string(ownership.Leaving) || over {
+	if !n.there() {
 		return
 	}
 	t.Partitions, t.Pending, t.InFlight = t.Partitions+n.Partitions, t.Pending+n.Pending, t.InFlight+n.InFlight
@@ -175,6 +180,48 @@ func (c *Client) owner(ctx context.Context, host string) (id string, err error) 
 		return "", fmt.Errorf("key %s of the cluster cannot be read", e.Key())
 	}
 	return o.ID, nil
+}
+
+// told is what the node has said of itself. Owner: the node's goroutine, but for speed.
+type told struct {
+	share  Share // to OnChange
+	coming Share // what it was when looked at last
+	ticks  int
+	speed  speed // Owner: reports
+}
+
+// Share is what a node has of a crawl.
+type Share struct {
+	Nodes      int // that crawl
+	Partitions int // of this one
+	All        int
+}
+
+// share reports what the node has of the crawl when that has changed, and no partition is moving.
+func (n *node) share() {
+	s := Share{All: n.plan.Partitions}
+	for _, beat := range n.own.Nodes() {
+		if beat.Running() {
+			s.Nodes++
+		}
+	}
+	for p := range n.parts {
+		if n.own.Epoch(p) == 0 {
+			continue
+		}
+		if !n.parts[p].open || len(n.parts[p].queue) > 0 {
+			return
+		}
+		s.Partitions++
+	}
+	switch {
+	case s == n.told.share || s.Partitions == 0:
+	case s != n.told.coming:
+		n.told.coming = s
+	default: // for a while: partitions that are moving are no news
+		n.told.share = s
+		n.change(s)
+	}
 }
 
 // report writes what the node has done, for Status, now and then and at the end.

@@ -57,15 +57,26 @@ func (f *clusterFlags) options(node bool) []option {
 // any reports whether a crawl of several machines is meant.
 func (f *clusterFlags) any() bool { return len(f.Servers) > 0 || f.Name != "" }
 
-// check completes the options of a node, if this is to be one.
-func (f *clusterFlags) check(o *weft.Options) error {
+// named refuses the servers of a crawl without its name, and the name without the servers.
+func (f *clusterFlags) named() error {
 	switch {
-	case !f.any():
-		return nil
 	case f.Name == "":
 		return usage("--cluster: expected together with --name NAME, the same on every machine")
 	case len(f.Servers) == 0:
 		return usage("--name %s: expected together with --cluster, such as nats://HOST:4222", f.Name)
+	}
+	return nil
+}
+
+// check completes the options of a node, if this is to be one.
+func (f *clusterFlags) check(o *weft.Options) error {
+	if !f.any() {
+		return nil
+	}
+	err := f.named()
+	switch {
+	case err != nil:
+		return err
 	case o.Update || o.Fresh || o.Amend || o.RetryFailed != nil:
 		return usage("--cluster: expected without --update, --fresh, --amend and --retry-failed")
 	}

@@ -44,11 +44,8 @@ func (f *clusterFlags) look(args []string, fn func(context.Context, looked) erro
 
 // ask connects to the servers of a crawl.
 func (f *clusterFlags) ask(fn func(context.Context, *cluster.Client) error) error {
-	switch {
-	case f.Name == "":
-		return usage("--cluster: expected together with --name NAME, the name of the crawl")
-	case len(f.Servers) == 0:
-		return usage("--name %s: expected together with --cluster, such as nats://HOST:4222", f.Name)
+	if err := f.named(); err != nil {
+		return err
 	}
 	ctx := context.Background()
 	c, err := cluster.Dial(ctx, f.Options)

@@ -203,7 +203,7 @@ func (c *crowd) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		ports, err := freePorts(2)
+		ports, err := process.FreePorts(2)
 		if err != nil {
 			return err
 		}
@@ -229,23 +229,6 @@ func (c *crowd) serve(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// freePorts returns ports of this machine that are free.
-func freePorts(n int) (ports []string, err error) {
-	for range n {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer ln.Close()
-		_, port, err := net.SplitHostPort(ln.Addr().String())
-		if err != nil {
-			return nil, err
-		}
-		ports = append(ports, port)
-	}
-	return ports, nil
 }
 
 // start starts the process of a node.

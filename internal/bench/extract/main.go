@@ -48,9 +48,9 @@ func measure(m machine.Measurement) ([]byte, error) {
 
 CPU time to take five fields from a page. Parsing is most of it (golang.org/x/net/html); what would
 take less is a tree built from `+"`internal/markup`"+` for pages without mistakes, beside the parser for
-all others. Paths of XPath that CSS can say, too, are matched as CSS, in one walk; others are left to
-a library (antchfx/xpath) that copies its place at each element that a predicate looks at. A crawl
-pays for the items, too: a goroutine and a line for each page.
+all others. Paths of XPath that CSS can say, too, are matched as CSS, in one walk; others are left
+to a library (antchfx/xpath) that copies its place at each element that a predicate looks at. A
+crawl pays for the items, too: a goroutine and a line for each page.
 
 Other work on the machine slows all rows down: compare what stands beyond parsing.
 

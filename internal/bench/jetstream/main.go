@@ -113,9 +113,9 @@ func measure(m machine.Measurement) ([]byte, error) {
 
 const preface = `# What JetStream carries
 
-An append to three copies costs their servers together four to six times what it costs one server: 32 µs
-of CPU time for 256 bytes, 85 µs for 4 KB. So sixteen pages in one message cost less than three times
-what one page does. A thousand durable consumers at rest cost a quarter of a core.
+An append to three copies costs their servers together four to six times what it costs one server:
+32 µs of CPU time for 256 bytes, 85 µs for 4 KB. So sixteen pages in one message cost less than
+three times what one page does. A thousand durable consumers at rest cost a quarter of a core.
 
 Not explained: with *sync*, three servers append more than one does.
 
@@ -124,8 +124,8 @@ Not explained: with *sync*, three servers append more than one does.
 %s, at commit %s, with %s, %s, %d cores, %s;
 medians of %d runs by the servers' CPU time. Every server is a process with its files on one disk,
 all on this machine, which other work shared: rates are what was left, CPU times are more reliable.
-Messages are random bytes, as packed ones look. *Servers* is the CPU time of all servers, *client* that of
-the one client process.
+Messages are random bytes, as packed ones look. *Servers* is the CPU time of all servers, *client*
+that of the one client process.
 `
 
 // appends measures appends with an expected last sequence of their subject, one in flight for each.
@@ -133,9 +133,10 @@ func appends(m machine.Measurement, page *bytes.Buffer) error {
 	fmt.Fprint(page, `
 ## Appends
 
-To the logs of 1,024 partitions, each a subject of one stream in files. An append names the last sequence
-of its subject, so one is in flight for each; the client has 256 of them in flight, or 1. With *sync*, the
-server syncs its file before it acknowledges (`+"`sync_interval: always`"+`); otherwise, as by default, every two minutes.
+To the logs of 1,024 partitions, each a subject of one stream in files. An append names the last
+sequence of its subject, so one is in flight for each; the client has 256 of them in flight, or 1.
+With *sync*, the server syncs its file before it acknowledges (`+"`sync_interval: always`"+`);
+otherwise, as by default, every two minutes.
 
 | copies | bytes | in flight | sync | appends/s | MB/s | an append, p50 | p99 | CPU of servers, µs an append | of the client, µs | bytes on disk, each copy |
 |---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|
@@ -170,9 +171,9 @@ func reads(m machine.Measurement, page *bytes.Buffer) error {
 	fmt.Fprint(page, `
 ## Reading a log back
 
-The log of one partition, every 1,024th message of a stream of 100,000 messages of 4 KB, or all of a stream
-with one; by an ordered consumer, as after a take-over. *Purged*: the messages of the partition are then
-deleted up to the last, as after a snapshot.
+The log of one partition, every 1,024th message of a stream of 100,000 messages of 4 KB, or all of a
+stream with one; by an ordered consumer, as after a take-over. *Purged*: the messages of the
+partition are then deleted up to the last, as after a snapshot.
 
 | copies | partitions | messages read | messages/s | MB/s | CPU of servers, µs a message | purged in |
 |---:|---:|---:|---:|---:|---:|---:|
@@ -198,7 +199,8 @@ func beats(m machine.Measurement, page *bytes.Buffer) error {
 	fmt.Fprint(page, `
 ## Beats
 
-Compare-and-set of a key of 300 bytes, as each node does every two seconds, seen by watchers of the bucket.
+Compare-and-set of a key of 300 bytes, as each node does every two seconds, seen by watchers of the
+bucket.
 
 | copies | nodes that beat at once | watchers | beats/s | a beat, p50 | p99 | CPU of servers, µs a beat | events a beat |
 |---:|---:|---:|---:|---:|---:|---:|---:|

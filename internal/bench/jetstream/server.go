@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -76,7 +75,7 @@ func start(ctx context.Context, dir string, number int, always bool) (*servers, 
 	if err != nil {
 		return nil, err
 	}
-	ports, err := freePorts(2 * number)
+	ports, err := process.FreePorts(2 * number)
 	if err != nil {
 		return nil, err
 	}
@@ -142,21 +141,4 @@ func (c *servers) size() (bytes float64) {
 		return nil
 	})
 	return bytes
-}
-
-// freePorts returns ports of this machine that are free.
-func freePorts(n int) (ports []string, err error) {
-	for range n {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer ln.Close()
-		_, port, err := net.SplitHostPort(ln.Addr().String())
-		if err != nil {
-			return nil, err
-		}
-		ports = append(ports, port)
-	}
-	return ports, nil
 }
