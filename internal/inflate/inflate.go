@@ -141,8 +141,9 @@ func (s *stream) stored() error {
 const (
 	longestMatch = 258
 	// fastRoom is the room in out that a step of the fast loop may need: two literals and a
-	// match, whose last 8 bytes may be written starting at its last byte.
-	fastRoom = 2 + longestMatch + 8
+	// match, whose last bytes may be written starting at its last byte.
+	fastRoom = 2 + longestMatch + copied
+	copied   = 16 // bytes of a match that are copied at once
 	// fastInput is the input that it may need: it refills twice, up to 7 bytes, and reads 8.
 	fastInput = 7 + 8
 )
@@ -162,31 +163,41 @@ func (d *Decoder) coded() error {
 
 // fast decodes while neither the end of src nor the end of out is near. It reports whether the
 // block has ended.
+//
+// Within it only the low 6 bits of n count: whole entries are subtracted from it.
 func (d *Decoder) fast() (end bool, err error) {
 	src, pos, b, n := d.src, d.pos, d.b, d.n
 	out, w, base := d.out, d.w, d.base
 	lit, dist := &d.lit, &d.dist
 	for pos <= len(src)-fastInput && w <= len(out)-fastRoom {
-		b |= binary.LittleEndian.Uint64(src[pos:]) << (n & 63)
+		n &= 63
+		b |= binary.LittleEndian.Uint64(src[pos:]) << n
 		pos += int((63 - n) >> 3)
 		n |= 56
-		// At least 56 bits: enough for two literals of litBits and a length.
+		// At least 56 bits: enough for three literals of litBits and a length.
 		e := lit[b&(1<<litBits-1)]
 		if e&literal != 0 {
 			out[w] = byte(e >> 16)
 			w++
 			b >>= e & 63
-			n -= uint(e & 63)
+			n -= uint(e)
 			e = lit[b&(1<<litBits-1)]
 			if e&literal != 0 {
 				out[w] = byte(e >> 16)
 				w++
 				b >>= e & 63
-				n -= uint(e & 63)
+				n -= uint(e)
 				e = lit[b&(1<<litBits-1)]
+				if e&literal != 0 {
+					out[w] = byte(e >> 16)
+					w++
+					b >>= e & 63
+					n -= uint(e)
+					continue
+				}
 			}
 		}
-		if e&(literal|special) != 0 {
+		if e&special != 0 {
 			if e&further != 0 {
 				e = lit[(uint64(e>>16)+b>>litBits&(1<<(e>>8&15)-1))%litSize]
 			}
@@ -195,21 +206,22 @@ func (d *Decoder) fast() (end bool, err error) {
 				out[w] = byte(e >> 16)
 				w++
 				b >>= e & 63
-				n -= uint(e & 63)
+				n -= uint(e)
 				continue
 			case e&endOfBlock != 0:
-				d.pos, d.b, d.n, d.w = pos, b>>(e&63), n-uint(e&63), w
+				d.pos, d.b, d.n, d.w = pos, b>>(e&63), (n-uint(e))&63, w
 				return true, nil
 			case e&special != 0:
-				d.pos, d.b, d.n, d.w = pos, b, n, w
+				d.pos, d.b, d.n, d.w = pos, b, n&63, w
 				return false, ErrCorrupt
 			}
 		}
 		length := int(e>>16) + int(b&(1<<(e&63)-1)>>(e>>8&15))
 		b >>= e & 63
-		n -= uint(e & 63)
+		n -= uint(e)
 
-		b |= binary.LittleEndian.Uint64(src[pos:]) << (n & 63)
+		n &= 63
+		b |= binary.LittleEndian.Uint64(src[pos:]) << n
 		pos += int((63 - n) >> 3)
 		n |= 56
 		e = dist[b&(1<<distBits-1)]
@@ -218,13 +230,20 @@ func (d *Decoder) fast() (end bool, err error) {
 		}
 		from := w - int(e>>16) - int(b&(1<<(e&63)-1)>>(e>>8&15))
 		if e&special != 0 || from < base {
-			d.pos, d.b, d.n, d.w = pos, b, n, w
+			d.pos, d.b, d.n, d.w = pos, b, n&63, w
 			return false, ErrCorrupt
 		}
 		b >>= e & 63
-		n -= uint(e & 63)
+		n -= uint(e)
 		to := w + length
-		if w-from >= 8 {
+		switch {
+		case w-from >= copied: // most matches are not longer
+			*(*[copied]byte)(out[w:]) = *(*[copied]byte)(out[from:])
+			for w += copied; w < to; w += copied {
+				from += copied
+				*(*[copied]byte)(out[w:]) = *(*[copied]byte)(out[from:])
+			}
+		case w-from >= 8:
 			for {
 				binary.LittleEndian.PutUint64(out[w:], binary.LittleEndian.Uint64(out[from:]))
 				if w += 8; w >= to {
@@ -232,14 +251,14 @@ func (d *Decoder) fast() (end bool, err error) {
 				}
 				from += 8
 			}
-		} else {
+		default:
 			for ; w < to; w, from = w+1, from+1 {
 				out[w] = out[from]
 			}
 		}
 		w = to
 	}
-	d.pos, d.b, d.n, d.w = pos, b, n, w
+	d.pos, d.b, d.n, d.w = pos, b, n&63, w
 	return false, nil
 }
 
