@@ -178,21 +178,15 @@ func (d *Decoder) fast() (end bool, err error) {
 		e := lit[b&(1<<litBits-1)]
 		if e&literal != 0 {
 			out[w] = byte(e >> 16)
-			w++
-			b >>= e & 63
-			n -= uint(e)
+			w, b, n = w+1, b>>(e&63), n-uint(e)
 			e = lit[b&(1<<litBits-1)]
 			if e&literal != 0 {
 				out[w] = byte(e >> 16)
-				w++
-				b >>= e & 63
-				n -= uint(e)
+				w, b, n = w+1, b>>(e&63), n-uint(e)
 				e = lit[b&(1<<litBits-1)]
 				if e&literal != 0 {
 					out[w] = byte(e >> 16)
-					w++
-					b >>= e & 63
-					n -= uint(e)
+					w, b, n = w+1, b>>(e&63), n-uint(e)
 					continue
 				}
 			}
@@ -204,9 +198,7 @@ func (d *Decoder) fast() (end bool, err error) {
 			switch {
 			case e&literal != 0:
 				out[w] = byte(e >> 16)
-				w++
-				b >>= e & 63
-				n -= uint(e)
+				w, b, n = w+1, b>>(e&63), n-uint(e)
 				continue
 			case e&endOfBlock != 0:
 				d.pos, d.b, d.n, d.w = pos, b>>(e&63), (n-uint(e))&63, w
@@ -217,8 +209,7 @@ func (d *Decoder) fast() (end bool, err error) {
 			}
 		}
 		length := int(e>>16) + int(b&(1<<(e&63)-1)>>(e>>8&15))
-		b >>= e & 63
-		n -= uint(e)
+		b, n = b>>(e&63), n-uint(e)
 
 		n &= 63
 		b |= binary.LittleEndian.Uint64(src[pos:]) << n
@@ -233,33 +224,35 @@ func (d *Decoder) fast() (end bool, err error) {
 			d.pos, d.b, d.n, d.w = pos, b, n&63, w
 			return false, ErrCorrupt
 		}
-		b >>= e & 63
-		n -= uint(e)
+		b, n = b>>(e&63), n-uint(e)
 		to := w + length
-		switch {
-		case w-from >= copied: // most matches are not longer
+		if w-from >= copied { // most matches are not longer
 			*(*[copied]byte)(out[w:]) = *(*[copied]byte)(out[from:])
 			for w += copied; w < to; w += copied {
 				from += copied
 				*(*[copied]byte)(out[w:]) = *(*[copied]byte)(out[from:])
 			}
-		case w-from >= 8:
-			for {
-				binary.LittleEndian.PutUint64(out[w:], binary.LittleEndian.Uint64(out[from:]))
-				if w += 8; w >= to {
-					break
-				}
-				from += 8
-			}
-		default:
-			for ; w < to; w, from = w+1, from+1 {
-				out[w] = out[from]
-			}
+		} else {
+			repeat(out, w, from, to)
 		}
 		w = to
 	}
 	d.pos, d.b, d.n, d.w = pos, b, n&63, w
 	return false, nil
+}
+
+// repeat writes a match that begins less than copied bytes before it; up to 7 bytes beyond its end
+// are overwritten.
+func repeat(out []byte, w, from, to int) {
+	if w-from < 8 {
+		for ; w < to; w, from = w+1, from+1 {
+			out[w] = out[from]
+		}
+		return
+	}
+	for ; w < to; w, from = w+8, from+8 {
+		binary.LittleEndian.PutUint64(out[w:], binary.LittleEndian.Uint64(out[from:]))
+	}
 }
 
 // careful decodes one literal, match or end of block.
