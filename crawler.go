@@ -7,7 +7,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
@@ -195,7 +194,7 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 			f.Archive = capture.New(j.Salt, cmp.Or(c.ArchiveDigest, warc.SHA256), shares.Originals)
 			f.Archive.Metadata = c.ArchiveMetadata
 			for _, field := range c.Header {
-				if !slices.Contains(shownFields, strings.ToLower(field.Name)) {
+				if !field.Shown() {
 					f.Archive.Secret = append(f.Archive.Secret, field.Name)
 				}
 			}
@@ -213,9 +212,6 @@ func (c *config) window() int {
 	const besides = 8 << 10 // of budget.PerRequest: task, stream, a part of a connection
 	return min(c.Memory/4/c.workers-besides, 64<<10-1)
 }
-
-// shownFields are fields of Options.Header, in lower case, that are archived: they hold no secrets.
-var shownFields = []string{"accept", "accept-encoding", "accept-language", "from", "host", "referer", "user-agent"}
 
 // seedSeq parses the seeds of SeedSeq. It ends at the first that is none.
 func (c *config) seedSeq() iter.Seq2[engine.Seed, error] {

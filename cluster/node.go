@@ -91,7 +91,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	}
 	n := &node{Client: c, restoring: make(chan struct{}, 8)}
 	err := c.insist(ctx, func() (err error) {
-		n.plan, err = c.begin(ctx, o, cmp.Or(c.partitions, DefaultPartitions))
+		n.plan, err = c.begin(ctx, &o, cmp.Or(c.partitions, DefaultPartitions))
 		return err
 	})
 	if err != nil {

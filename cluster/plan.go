@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,9 @@ type Plan struct {
 	ID         string   `json:"id"`     // of the crawl; another one with its name has another
 	Partitions int      `json:"partitions"`
 	Options    job.Plan `json:"options"`
+
+	Common  options             `json:"common,omitempty"`  // more of them: see common
+	Secrets map[string][]string `json:"secrets,omitempty"` // what nodes have to bring along, by the options that have it
 
 	listed bool // the crawl has seeds from a list of some node
 }
@@ -64,9 +68,9 @@ func (c *Client) readPlan(ctx context.Context, bucket jetstream.KeyValue) (p Pla
 // mostPartitions bounds what a plan may ask of a node's memory.
 const mostPartitions = 1 << 16
 
-// begin returns the plan of the crawl, which it begins with these options if there is none. Their
-// seeds may be left out by those that join.
-func (c *Client) begin(ctx context.Context, o weft.Options, partitions int) (p Plan, err error) {
+// begin returns the plan of the crawl, which it begins with these options if there is none. Who joins may
+// leave options of the plan out; then o has them, but for what the plan has itself.
+func (c *Client) begin(ctx context.Context, o *weft.Options, partitions int) (p Plan, err error) {
 	asked, given, err := o.Plan()
 	if err != nil {
 		return p, err
@@ -76,11 +80,18 @@ func (c *Client) begin(ctx context.Context, o weft.Options, partitions int) (p P
 		if given.Seedless() {
 			return p, fmt.Errorf("%w, expected one of that name, or a URL to begin it", err)
 		}
-		p, err = c.create(ctx, Plan{Layout: layoutVersion, ID: nuid.Next(), Partitions: partitions, Options: given})
+		p = Plan{Layout: layoutVersion, ID: nuid.Next(), Partitions: partitions, Options: given}
+		if p.Common, p.Secrets, err = commonOf(o); err == nil {
+			p, err = c.create(ctx, p)
+		}
 	}
 	if err != nil {
 		return p, err
 	}
+	if err := p.agree(o); err != nil {
+		return p, err
+	}
+	given.UserAgent = cmp.Or(o.UserAgent, weft.DefaultUserAgent)
 	theirs := p.Options
 	p.listed = theirs.List
 	theirs.List = given.List // the others' list is theirs to read

@@ -1,12 +1,18 @@
 package cluster
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"net/netip"
+	"reflect"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/httpclient"
 )
 
 func begun(t *testing.T) *Client {
@@ -36,7 +42,7 @@ func TestPlan(t *testing.T) {
 	if _, err := c.Plan(t.Context()); !errors.Is(err, ErrNoCrawl) {
 		t.Fatal(err)
 	}
-	if _, err := c.begin(t.Context(), weft.Options{Job: "job"}, 16); !errors.Is(err, ErrNoCrawl) {
+	if _, err := c.begin(t.Context(), &weft.Options{Job: "job"}, 16); !errors.Is(err, ErrNoCrawl) {
 		t.Fatal(err)
 	}
 	first := weft.Options{Job: "job", Seeds: []string{"http://a.test/"}, Depth: 3}
@@ -45,13 +51,14 @@ func TestPlan(t *testing.T) {
 	for i := range plans {
 		all.Go(func() {
 			var err error
-			if plans[i], err = c.begin(t.Context(), first, 16); err != nil {
+			o := first
+			if plans[i], err = c.begin(t.Context(), &o, 16); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	joined, err := c.begin(t.Context(), weft.Options{Job: "job"}, 99)
+	joined, err := c.begin(t.Context(), &weft.Options{Job: "job", UserAgent: weft.DefaultUserAgent}, 99)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +68,92 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]weft.Options{
-		`option Depth "2": expected 3, as the job began with`:                                             {Job: "job", Depth: 2},
-		`option Seeds "http://b.test/": expected http://a.test/, as the job began with`:                   {Job: "job", Depth: 3, Seeds: []string{"http://b.test/"}},
-		`option Scope "any": expected host, as the job began with; option Depth "any number": expected 3`: {Job: "job", Scope: weft.ScopeAny, Seeds: first.Seeds},
+		`option Depth "2": expected 3, as the job began with`:                                            {Job: "job", Depth: 2},
+		`option Seeds "http://b.test/": expected http://a.test/, as the job began with`:                  {Job: "job", Depth: 3, Seeds: []string{"http://b.test/"}},
+		`option Scope "any": expected host, as the job began with`:                                       {Job: "job", Scope: weft.ScopeAny, Seeds: first.Seeds},
+		`option Depth "none": expected 3, as the job began with; option Sitemaps "true": expected false`: {Job: "job", Depth: -1, Sitemaps: true},
 	} {
-		if _, err := c.begin(t.Context(), o, 16); err == nil || err.Error() != want {
+		if _, err := c.begin(t.Context(), &o, 16); err == nil || err.Error() != want {
 			t.Errorf("%v\nexpected %s", err, want)
 		}
+	}
+}
+
+// TestCommonOptions: nodes ask sites alike. Who leaves an option out takes that of the plan, and is refused
+// with another; secrets are not on the servers, and each node brings them along.
+func TestCommonOptions(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	token := httpclient.Field{Name: "X-Token", Value: "swordfish"}
+	key := httpclient.Credential{Host: "a.test", User: "ada", Password: "swordfish"}
+	first := weft.Options{
+		Job: "job", Seeds: []string{"http://a.test/"}, Delay: 20 * time.Millisecond, Retries: -1, UserAgent: "bot/1", HTTP1: true, Header: httpclient.Header{{Name: "Accept-Language", Value: "de"}, token},
+		Auth: []httpclient.Credential{key}, Resolve: []httpclient.Override{{Host: "a.test", Port: 80, Addr: netip.MustParseAddr("127.0.0.1")}}, Concurrency: 7, Limit: 5,
+	}
+	o := first
+	p, err := c.begin(t.Context(), &o, 16)
+	if err != nil || !reflect.DeepEqual(o.Header, first.Header) {
+		t.Fatalf("%v, %v", err, o.Header)
+	}
+	if text, _ := json.Marshal(p); bytes.Contains(text, []byte("swordfish")) || bytes.Contains(text, []byte("ada")) {
+		t.Errorf("%s", text)
+	}
+	brings := weft.Options{Job: "job", Seeds: []string{"http://ada:swordfish@a.test/"}, Header: httpclient.Header{token}}
+	o = brings
+	if _, err := c.begin(t.Context(), &o, 16); err != nil {
+		t.Fatal(err)
+	}
+	if o.Delay != first.Delay || o.Retries != -1 || o.UserAgent != "bot/1" || !o.HTTP1 || !reflect.DeepEqual(o.Resolve, first.Resolve) || !reflect.DeepEqual(o.Header, first.Header) || o.Concurrency != 0 {
+		t.Errorf("%+v", o)
+	}
+	for want, change := range map[string]func(*weft.Options){
+		`option Delay "1s": expected 20ms, as the job began with; option Timeout "5s": expected 30s`: func(o *weft.Options) { o.Delay, o.Timeout = time.Second, 5*time.Second },
+		`option UserAgent "bot/2": expected bot/1, as the job began with`:                            func(o *weft.Options) { o.UserAgent = "bot/2" },
+		`option Header "none": expected x-token, as the job began with`:                              func(o *weft.Options) { o.Header = nil },
+		`option Auth "b.test": expected a.test, as the job began with`: func(o *weft.Options) {
+			o.Seeds, o.Auth = nil, []httpclient.Credential{{Host: "b.test", Token: "x"}}
+		},
+	} {
+		o := brings
+		change(&o)
+		if _, err := c.begin(t.Context(), &o, 16); err == nil || err.Error() != want || !errors.Is(err, weft.ErrPlan) {
+			t.Errorf("%v\nexpected %s", err, want)
+		}
+	}
+	o = brings
+	o.Timeout, o.Retries, o.UserAgent = 30*time.Second, -1, weft.DefaultUserAgent // what it is anyway
+	if _, err := c.begin(t.Context(), &o, 16); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOptionsAreClassified: every option is of the job's plan, common to the nodes, or of one machine.
+func TestOptionsAreClassified(t *testing.T) {
+	class := make(map[string]int)
+	for _, name := range weft.FrozenOptions() {
+		class[name]++
+	}
+	for _, c := range common {
+		class[c.name]++
+	}
+	class["UserAgent"]-- // its token is the job's, the rest is common
+	for _, name := range []string{
+		"Seeds", "SeedSeq", "Posts", // of the plan, too
+		"Auth", "Cookies", // secret: each node has to bring them along
+		"Limit", "MaxTime", "Update", "Fresh", "Amend", "RetryFailed", // of a run
+		"Concurrency", "RateLimit", "Memory", "Loops", "Loop", "Hooks", "Tuning", // of a process
+		"Job", "MinFree", "ArchiveSize", "Output", "Format", "Fields", // of a disk
+		"Proxy", "RootCAs", "DNS", // of a network
+	} {
+		class[name]++
+	}
+	for f := range reflect.TypeFor[weft.Options]().Fields() {
+		if class[f.Name] != 1 {
+			t.Errorf("option %s is listed %d times, expected once", f.Name, class[f.Name])
+		}
+		delete(class, f.Name)
+	}
+	if len(class) > 0 {
+		t.Errorf("no options: %v", class)
 	}
 }

@@ -15,6 +15,11 @@ type Header []Field
 // Field is a line of a header. Its value has no surrounding space.
 type Field struct{ Name, Value string }
 
+// Shown reports whether the field of a request is known to hold no secret.
+func (f Field) Shown() bool { return slices.Contains(shownFields, strings.ToLower(f.Name)) }
+
+var shownFields = []string{"accept", "accept-encoding", "accept-language", "from", "host", "referer", "user-agent"}
+
 // fieldSize is the memory of a Field beside its text, in bytes.
 const fieldSize = 32
 

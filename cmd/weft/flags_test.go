@@ -383,7 +383,7 @@ var effects = map[string]func(t *testing.T){
 	},
 	"max-time": func(t *testing.T) {
 		s := newAsked(t, false, chain)
-		if e := crawls(t, exitLimit, "--max-alike", "0", "--max-time", "300ms", s.URL); !strings.Contains(e.stderr, "stopped by --max-time") {
+		if e := crawls(t, exitLimit, "--max-alike", "0", "--max-time", "100ms", s.URL); !strings.Contains(e.stderr, "stopped by --max-time") {
 			t.Errorf("the report: %s", e.stderr)
 		}
 	},

@@ -77,8 +77,10 @@ var frozenInWords = map[string]struct{ what, yes, no string }{
 
 // differs says how the job differs from the command.
 func differs(d weft.Difference) string {
-	words := frozenInWords[d.Option]
+	words, frozen := frozenInWords[d.Option]
 	switch {
+	case !frozen: // common to the nodes of a crawl
+		return fmt.Sprintf("--%s: %s, not %s", flagOf()[d.Option], d.Was, d.Now)
 	case words.yes == "":
 		return fmt.Sprintf("%s: %s, not %s", words.what, d.Was, d.Now)
 	case d.Was == "true":
@@ -117,15 +119,24 @@ func otherCrawl(e *weft.PlanError, n naming) error {
 	return other
 }
 
+// secretOptions are those that each node of a crawl has to be given.
+var secretOptions = []string{"Auth", "Header", "Cookies"}
+
 // otherBeginning says that a crawl of several machines has begun with other options, and what to type to
 // get either.
 func otherBeginning(e *weft.PlanError, f *clusterFlags) error {
 	var how []string
+	secret := false
 	for _, d := range e.Differences {
 		how = append(how, differs(d))
+		secret = secret || slices.Contains(secretOptions, d.Option)
 	}
 	other := &advice{error: fmt.Errorf("crawl %s has begun with other options (%s)", f.Name, strings.Join(how, "; "))}
-	other.add("without URLs and these options", "joins it as it is")
+	if secret {
+		other.add("with the secrets it began with", "joins it: the servers do not keep them")
+	} else {
+		other.add("without URLs and these options", "joins it as it is")
+	}
 	other.add("--name "+f.Name+"-2", "begins another crawl")
 	return other
 }

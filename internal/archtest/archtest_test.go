@@ -124,6 +124,7 @@ var imports = map[string][]string{
 		"cluster/partition",
 		"engine",
 		"frontier/store",
+		"httpclient",
 		"internal/tuning",
 		"job",
 		"github.com/klauspost/compress/s2",

@@ -1,0 +1,153 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/httpclient"
+)
+
+// common are the options that the nodes of a crawl have in common beside those that a job keeps: how sites
+// are asked, and what becomes of a response. The others are of a machine: its memory, disk and network.
+//
+// A plan has them as they were given; unset is what they are otherwise, in words.
+var common = []struct{ name, unset string }{
+	{name: "PerHost"}, {name: "PerDomain"}, {name: "PerAddress"},
+	{name: "Delay"}, {name: "DomainDelay"}, {name: "AddressDelay"},
+	{"GiveUp", "2h0m0s"}, {"Retries", "2"},
+	{"Timeout", "30s"}, {"DialTimeout", "10s"}, {"TLSTimeout", "10s"}, {name: "FirstByteTimeout"}, {"IdleTimeout", "15s"},
+	{"MinRate", "none"}, {"MaxBody", "16777216"},
+	{"UserAgent", weft.DefaultUserAgent}, {"Header", "none"},
+	{"HTTP1", "no"}, {"HTTP2", "no"}, {"Insecure", "no"}, {"AllowPrivate", "no"}, {"Resolve", "none"},
+	{"ExternalHTTPS", "no"}, {"ExternalBody", "none"},
+	{"ArchiveDigest", "sha256"}, {"ArchiveMetadata", "no"},
+}
+
+// options are some of weft.Options by their names, as JSON.
+type options map[string]json.RawMessage
+
+// commonOf returns the common options of a node, as given, and the names of what is secret of its others. Of
+// these the servers know no more than that.
+func commonOf(o *weft.Options) (given options, secrets map[string][]string, err error) {
+	all := *o
+	all.Header, secrets = publicHeader(o)
+	given = make(options)
+	for _, c := range common {
+		v := reflect.ValueOf(all).FieldByName(c.name)
+		if words(v, c.unset) == words(reflect.Zero(v.Type()), c.unset) {
+			continue
+		}
+		if given[c.name], err = json.Marshal(v.Interface()); err != nil {
+			return nil, nil, err
+		}
+	}
+	return given, secrets, nil
+}
+
+// publicHeader returns the fields that hold no secret, and the names of what else the options have that does.
+func publicHeader(o *weft.Options) (public httpclient.Header, secrets map[string][]string) {
+	secrets = make(map[string][]string)
+	for _, f := range o.Header {
+		if f.Shown() {
+			public = append(public, f)
+		} else {
+			secrets["Header"] = append(secrets["Header"], strings.ToLower(f.Name))
+		}
+	}
+	auth := slices.Clone(o.Auth)
+	for _, text := range o.Seeds {
+		if s, err := weft.ReadSeed(text); err == nil && s.Credential != nil { // else the options are refused elsewhere
+			auth = append(auth, *s.Credential)
+		}
+	}
+	for _, c := range auth {
+		secrets["Auth"] = append(secrets["Auth"], strings.ToLower(c.Host))
+	}
+	if o.Cookies != nil {
+		secrets["Cookies"] = []string{"yes"}
+	}
+	for name, all := range secrets {
+		slices.Sort(all)
+		secrets[name] = slices.Compact(all)
+	}
+	return public, secrets
+}
+
+// agree takes the common options of the plan into those of a node, which may leave them out. Its error is a
+// *weft.OptionError with a *weft.PlanError.
+func (p *Plan) agree(o *weft.Options) error {
+	given, secrets, err := commonOf(o)
+	if err != nil {
+		return err
+	}
+	hidden := slices.DeleteFunc(slices.Clone(o.Header), httpclient.Field.Shown)
+	o.Header = slices.DeleteFunc(slices.Clone(o.Header), func(f httpclient.Field) bool { return !f.Shown() })
+	var differ []weft.Difference
+	for _, c := range common {
+		v := reflect.ValueOf(o).Elem().FieldByName(c.name)
+		was := reflect.New(v.Type()).Elem()
+		if text := p.Common[c.name]; text != nil {
+			if err := json.Unmarshal(text, was.Addr().Interface()); err != nil {
+				return fmt.Errorf("option %s of the crawl: %w", c.name, err)
+			}
+		}
+		if wanted := words(was, c.unset); given[c.name] != nil && words(v, c.unset) != wanted {
+			differ = append(differ, weft.Difference{Option: c.name, Was: wanted, Now: words(v, c.unset)})
+		}
+		v.Set(was)
+	}
+	o.Header = append(o.Header, hidden...)
+	for _, name := range []string{"Auth", "Header", "Cookies"} {
+		if was, is := p.Secrets[name], secrets[name]; !slices.Equal(was, is) {
+			differ = append(differ, weft.Difference{Option: name, Was: listed(was), Now: listed(is)})
+		}
+	}
+	if differ == nil {
+		return nil
+	}
+	first := differ[0]
+	return &weft.OptionError{Option: first.Option, Value: first.Now, Err: &weft.PlanError{Differences: differ}}
+}
+
+// words are the value of an option for people; values with the same words agree.
+func words(v reflect.Value, unset string) string {
+	if v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
+		if unset == "" {
+			return "the default"
+		}
+		return unset
+	}
+	switch is := v.Interface().(type) {
+	case bool:
+		return "yes"
+	case time.Duration, int:
+		if v.Int() < 0 {
+			return "none"
+		}
+	case httpclient.Header:
+		var all []string
+		for _, f := range is {
+			all = append(all, f.Name+": "+f.Value)
+		}
+		return strings.Join(all, ", ")
+	case []httpclient.Override:
+		var all []string
+		for _, one := range is {
+			all = append(all, one.String())
+		}
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprint(v)
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
