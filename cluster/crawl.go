@@ -60,7 +60,7 @@ func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
 		draining := c.mu.draining
 		c.mu.Unlock()
 		if draining {
-			n.leave()
+			n.crawler.Drain()
 		}
 	}
 }
@@ -77,12 +77,13 @@ func (c *Crawl) ends() bool {
 	return c.mu.draining
 }
 
-// Drain has this machine leave the crawl: its partitions go to other nodes, and Run returns.
+// Drain has this machine leave the crawl: no more fetches start, those in flight finish or are broken off, its
+// partitions go to other nodes, and Run returns.
 func (c *Crawl) Drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mu.draining = true
-	c.mu.node.leave()
+	c.mu.node.crawler.Drain()
 }
 
 // Stats returns where this machine's part of the crawl is.

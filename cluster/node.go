@@ -123,7 +123,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		tuned = *o.Tuning
 	}
 	tuned.Plan, tuned.Ours = &n.plan.Options, disk
-	tuned.Node = &engine.NodeConfig{Posted: n.outbox.post, Held: disk, Gather: gather}
+	tuned.Node = &engine.NodeConfig{Posted: n.outbox.post, Leaving: n.leave, Held: disk, Gather: gather}
 	tuned.Partition = func(host string) int { return partition.Of(host, n.plan.Partitions) }
 	tuned.OnCrawl = func(crawl *engine.Crawl) { n.crawl = crawl }
 	o.Tuning = &tuned
@@ -146,7 +146,7 @@ const gather = time.Second
 // another's to fetch.
 var errCutOff = errors.New("this node was cut off from the servers for too long")
 
-// leave has the node leave the crawl: its partitions go to other nodes, and crawl returns.
+// leave hands the node's partitions over to others. Then its crawl ends.
 func (n *node) leave() { n.mail.post(func() { n.own.Leave() }) }
 
 // follow crawls until the crawl is over on all nodes, or this one has left or is cut off. Then what is in
@@ -230,7 +230,7 @@ func (n *node) run() error {
 		n.stop(n.err)
 		return n.err
 	}
-	n.crawler.Drain()
+	_ = n.crawl.Left() // it may have ended
 	return nil
 }
 

@@ -291,6 +291,53 @@ func TestLeave(t *testing.T) {
 	c.check(0)
 }
 
+// TestStop: a node that is stopped by an order, as by a limit of its own, leaves like any other: others have
+// its partitions at once, and fetch nothing again.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	web := small()
+	web.Hosts = 15
+	c := newCrawl(t, web)
+	a, b := c.join("a"), c.join("b")
+	b.until(t, 10)
+	stop, err := weft.ParseOrder("stop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := weft.OpenJob(t.Context(), b.job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := job.Do(t.Context(), stop); err != nil {
+		t.Error(err)
+	}
+	b.end(t)
+	job.Close()
+	if s := c.status(); s.Nodes[1].State != "left" || s.Unowned > 0 || b.err != nil || !b.sum.Interrupted {
+		t.Errorf("%+v, %v, interrupted %v", s, b.err, b.sum.Interrupted)
+	}
+	c.wait()
+	if a.err != nil {
+		t.Error(a.err)
+	}
+	c.check(0)
+}
+
+// status asks the servers.
+func (c *crawl) status() cluster.Status {
+	c.t.Helper()
+	client, err := cluster.Dial(c.t.Context(), c.servers)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer client.Close()
+	s, err := client.Status(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return s
+}
+
 // TestKeep: a node that hands its partitions over, and keeps them after all, is not idle meanwhile, although
 // its engine has nothing to do. It loses its view of the cluster in between, and gets another.
 func TestKeep(t *testing.T) {

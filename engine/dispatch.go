@@ -32,7 +32,8 @@ func (d *Coordinator) Dispatch() {
 	if limited {
 		d.progress.summary.Stopped = cmp.Or(d.progress.summary.Stopped, "limit")
 	}
-	if s.Leased == 0 && d.admission.empty() && (d.ending.draining || limited || d.frontier.Over() && !d.seeds.reading && d.node.mayEnd()) {
+	ends := (d.ending.draining || limited) && d.mayLeave()
+	if s.Leased == 0 && d.admission.empty() && (ends || d.frontier.Over() && !d.seeds.reading && d.node.mayEnd()) {
 		d.finish()
 		return
 	}

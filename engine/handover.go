@@ -101,6 +101,9 @@ func (c *Crawl) Activity(ctx context.Context) (idle bool, n uint64, err error) {
 // End ends the crawl, which is over on all nodes.
 func (c *Crawl) End() error { return c.post((*Coordinator).end) }
 
+// Left ends the crawl here, whose partitions have left or stay on this disk: see NodeConfig.Leaving.
+func (c *Crawl) Left() error { return c.post((*Coordinator).haveLeft) }
+
 // Leave gives partitions away: it leases nothing more of them, waits for what is in flight, has their URLs go
 // to others, commits all that is known of them, and forgets them. It returns the last message of the outbox
 // by then: once that is delivered, another node may have them; then Drop removes them from the disk. If ctx

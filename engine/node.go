@@ -25,6 +25,9 @@ type NodeConfig struct {
 	// Gather is how long a commit waits for more; 0: as without nodes. What goes to others goes with a commit.
 	Gather time.Duration
 
+	// Leaving is called once, on the coordinator's loop, when the crawl is to end here and is not over: by a
+	// limit, or by Drain. It does not block. Partitions may leave then; the crawl ends after Crawl.Left.
+	Leaving func()
 	// MaxOutbox is how many bytes of messages may wait in the outbox: while there are more, no fetch
 	// starts, until half of them are delivered. 0: 32 MiB.
 	MaxOutbox int64
@@ -39,6 +42,8 @@ const defaultOutbox = 32 << 20
 type node struct {
 	cfg      *NodeConfig // nil: the crawl is whole
 	told     bool        // the crawl is over everywhere
+	leaving  bool        // Leaving was called
+	left     bool        // nothing more is to be handed over
 	posted   uint64      // last message that Posted was told of
 	activity uint64      // grows with whatever comes from other nodes
 	between  []func()    // changes that wait for the batch that is being looked up
@@ -105,6 +110,26 @@ func (d *Coordinator) activity() (idle bool, n uint64) { return d.idleHere(), d.
 func (d *Coordinator) end() {
 	d.node.told = true
 	d.Dispatch()
+}
+
+// mayLeave reports whether the crawl may end here before it is over. A node hands its partitions over first,
+// unless its own disk fails.
+func (d *Coordinator) mayLeave() bool {
+	n := &d.node
+	if n.cfg == nil || n.cfg.Leaving == nil || n.left || d.ending.failure != nil {
+		return true
+	}
+	if !n.leaving {
+		n.leaving = true
+		n.cfg.Leaving()
+	}
+	return false
+}
+
+// haveLeft ends the crawl here: others have what there was.
+func (d *Coordinator) haveLeft() {
+	d.node.left = true
+	d.drain()
 }
 
 // deliver takes in URLs that another node has found. When they are committed, done is called with the last
