@@ -26,6 +26,10 @@ type Conn interface {
 	Ready() bool
 	// Write writes all of p, waiting while the peer or the network is slower than t.
 	Write(t *Task, p []byte) (int, error)
+	// Send writes what the peer takes of p without a wait. If that is not all, the loop calls later
+	// once, unless it is nil, when the peer takes more or an error is there for the next Send; not
+	// after Close. Deadlines do not apply. Until then a second Send gets ErrBusy.
+	Send(p []byte, later func()) (int, error)
 	// CloseWrite sends the end of the stream; reading stays possible.
 	CloseWrite() error
 	// Close ends both directions; waiting tasks get ErrClosed. A second Close does nothing.
@@ -158,27 +162,45 @@ func (s *socket) Write(t *Task, p []byte) (int, error) {
 		return 0, s.opError("write", err)
 	}
 	for done := 0; ; {
-		if done == len(p) {
-			return done, nil
-		}
-		if s.write.ready {
-			n, err := sysWrite(s.fd, p[done:])
-			switch err {
-			case nil:
-				done += n
-				continue
-			case unix.EINTR:
-				continue
-			case unix.EAGAIN:
-				s.write.ready = false
-			default:
-				return done, s.opError("write", os.NewSyscallError("write", err))
-			}
+		n, err := s.put(p[done:])
+		if done += n; err != nil || done == len(p) {
+			return done, err
 		}
 		if err := s.write.wait(t, "the peer to take bytes"); err != nil {
 			return done, s.opError("write", err)
 		}
 	}
+}
+
+// put writes what the peer takes now.
+func (s *socket) put(p []byte) (done int, err error) {
+	for done < len(p) && s.write.ready {
+		n, err := sysWrite(s.fd, p[done:])
+		switch err {
+		case nil:
+			done += n
+		case unix.EINTR:
+		case unix.EAGAIN:
+			s.write.ready = false
+		default:
+			return done, s.opError("write", os.NewSyscallError("write", err))
+		}
+	}
+	return done, nil
+}
+
+func (s *socket) Send(p []byte, later func()) (int, error) {
+	switch {
+	case s.closed:
+		return 0, s.opError("write", ErrClosed)
+	case s.write.busy():
+		return 0, s.opError("write", ErrBusy)
+	}
+	n, err := s.put(p)
+	if err == nil && n < len(p) && later != nil {
+		err = s.write.once(later)
+	}
+	return n, err
 }
 
 func (s *socket) CloseWrite() error {

@@ -332,6 +332,45 @@ func TestWriteWaitsForSlowPeer(t *testing.T) {
 	})
 }
 
+// Send takes what the peer takes without a wait, and tells once when the peer takes more; not after
+// Close.
+func TestSend(t *testing.T) {
+	onTransports(t, func(t *testing.T, task *aio.Task, tr transport) error {
+		client, server := connect(t, task, tr)
+		defer client.Close()
+		sent := noise(16 << 20) // more than any socket buffer
+		rest, told := sent, 0
+		var send func()
+		send = func() {
+			n, err := server.Send(rest, func() { told++; send() })
+			expectIs(t, "Send", err, nil)
+			if rest = rest[n:]; len(rest) == 0 {
+				server.Close()
+			}
+		}
+		send()
+		if len(rest) == 0 || len(rest) == len(sent) {
+			t.Errorf("a Send that had to wait has taken %d bytes of %d", len(sent)-len(rest), len(sent))
+		}
+		_, err := server.Send(rest, nil)
+		expectIs(t, "Send during another", err, aio.ErrBusy)
+		_, err = server.Write(task, rest)
+		expectIs(t, "Write during Send", err, aio.ErrBusy)
+		_ = task.Sleep(time.Millisecond)
+		expect(t, "told though nobody has read", told, 0)
+		got, err := readAll(task, client)
+		expect(t, "all came through", bytes.Equal(got, sent), true)
+		_, again := server.Send(sent, nil)
+		expectIs(t, "Send after Close", again, aio.ErrClosed)
+
+		one, two := connect(t, task, tr)
+		defer two.Close()
+		_, _ = one.Send(sent, func() { t.Error("told after Close") })
+		one.Close()
+		return errors.Join(err, task.Sleep(time.Millisecond))
+	})
+}
+
 // The peer gets exactly what Write reports as written.
 func TestWriteCanceled(t *testing.T) {
 	onTransports(t, func(t *testing.T, task *aio.Task, tr transport) error {

@@ -161,7 +161,7 @@ func (d *descriptor) register() error {
 	}
 	var in poll.Interest
 	for _, dir := range [...]*direction{&d.read, &d.write} {
-		if dir.lot.Len() > 0 || dir.watch != nil {
+		if dir.busy() {
 			in |= dir.in
 		}
 	}
@@ -187,7 +187,7 @@ func (dir *direction) event() {
 // is closed.
 func (dir *direction) wait(t *Task, what string) error {
 	d := dir.d
-	if dir.lot.Len() > 0 || dir.watch != nil {
+	if dir.busy() {
 		return ErrBusy
 	}
 	if err := dir.over(); err != nil {
@@ -229,8 +229,11 @@ func (dir *direction) enlist(t *Task) error {
 
 // join is enlist for a continuation: false means that an attempt will not block.
 func (dir *direction) join(t *Task) bool {
-	return !dir.ready && dir.lot.Len() == 0 && dir.watch == nil && dir.over() == nil && dir.enlist(t) == nil
+	return !dir.ready && !dir.busy() && dir.over() == nil && dir.enlist(t) == nil
 }
+
+// busy reports whether somebody waits for this direction.
+func (dir *direction) busy() bool { return dir.lot.Len() > 0 || dir.watch != nil }
 
 // over returns why this direction is finished, or nil.
 func (dir *direction) over() error {
@@ -280,17 +283,36 @@ func (l *Loop) watchFD(fd int, in poll.Interest, fn func()) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if dir.lot.Len() > 0 || dir.watch != nil {
+	if dir.busy() {
 		return nil, ErrBusy
 	}
-	w := &Watch{dir: dir, fn: fn}
-	dir.watch = w
-	l.fds.waits++
-	if err := dir.d.register(); err != nil {
+	w := &Watch{fn: fn}
+	if err := w.begin(dir); err != nil {
 		w.Stop()
 		return nil, err
 	}
 	return w, nil
+}
+
+func (w *Watch) begin(dir *direction) error {
+	w.dir, dir.watch = dir, w
+	dir.d.loop.fds.waits++
+	return dir.d.register()
+}
+
+// once calls fn in the turn of the next event.
+func (dir *direction) once(fn func()) error {
+	w := new(Watch)
+	w.fn = func() {
+		w.drop()
+		_ = dir.d.register()
+		fn()
+	}
+	err := w.begin(dir)
+	if err != nil {
+		w.drop()
+	}
+	return err
 }
 
 // Stop ends the watch: fn is not called again, even if it was due in this turn.
@@ -373,7 +395,7 @@ func (tab *fdTable) drop(d *descriptor) {
 // unused reports whether nobody waits for d. Waiters that were woken but have not run do not
 // count: their wait is over, and fd may have been closed since.
 func (d *descriptor) unused() bool {
-	return d.read.lot.Len() == 0 && d.read.watch == nil && d.write.lot.Len() == 0 && d.write.watch == nil
+	return !d.read.busy() && !d.write.busy()
 }
 
 // closeAll closes the sockets that are still open when the loop ends, and reports them.

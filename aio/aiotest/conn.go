@@ -112,29 +112,51 @@ func (c *conn) Write(task *aio.Task, p []byte) (int, error) {
 	}
 	done := 0
 	for {
+		if !c.closed && c.write.expired() {
+			return done, c.opError("write", aio.ErrTimeout)
+		}
+		n, err := c.put(p[done:])
+		if done += n; err != nil || done == len(p) {
+			return done, err
+		}
+		if err := c.write.wait(task, "the peer to take bytes"); err != nil {
+			return done, c.opError("write", err)
+		}
+	}
+}
+
+// put writes what there is room for now.
+func (c *conn) put(p []byte) (done int, err error) {
+	for {
 		switch {
 		case c.closed:
 			return done, c.opError("write", aio.ErrClosed)
-		case c.write.expired():
-			return done, c.opError("write", aio.ErrTimeout)
 		case done == len(p):
 			return done, nil
 		case c.writeErr != nil:
 			return done, c.opError("write", c.writeErr)
 		case c.finished:
 			return done, c.opError("write", syscall.EPIPE)
-		case c.room > 0:
-			n := min(c.room, len(p)-done, segmentSize)
-			data := bytes.Clone(p[done : done+n])
-			done += n
-			c.room -= n
-			c.transmit(func() { c.peer.take(data) })
-			continue
+		case c.room == 0:
+			return done, nil
 		}
-		if err := c.write.wait(task, "the peer to take bytes"); err != nil {
-			return done, c.opError("write", err)
-		}
+		n := min(c.room, len(p)-done, segmentSize)
+		data := bytes.Clone(p[done : done+n])
+		done += n
+		c.room -= n
+		c.transmit(func() { c.peer.take(data) })
 	}
+}
+
+func (c *conn) Send(p []byte, later func()) (int, error) {
+	if c.write.busy() {
+		return 0, c.opError("write", aio.ErrBusy)
+	}
+	n, err := c.put(p)
+	if err == nil && n < len(p) {
+		c.write.later = later
+	}
+	return n, err
 }
 
 func (c *conn) CloseWrite() error {
@@ -266,10 +288,11 @@ func (c *conn) reset() {
 }
 
 // half is one direction of a connection as its user sees it: at most one task waits, until there
-// is news or its deadline has passed.
+// is news or its deadline has passed, or one callback.
 type half struct {
 	loop  *aio.Loop
 	lot   aio.Lot
+	later func()    // called when there is news; nil: none
 	limit time.Time // the deadline; zero: none
 	alarm *aio.Callback
 }
@@ -277,7 +300,7 @@ type half struct {
 // wait suspends task until there is news; the caller then looks again.
 func (h *half) wait(task *aio.Task, what string) error {
 	switch {
-	case h.lot.Len() > 0:
+	case h.busy():
 		return aio.ErrBusy
 	case h.expired():
 		return aio.ErrTimeout
@@ -287,13 +310,25 @@ func (h *half) wait(task *aio.Task, what string) error {
 
 // then is wait for a task that waits without a stack, unless it is ready.
 func (h *half) then(task *aio.Task, what string, ready bool, until time.Time, next func(*aio.Task) error) error {
-	if ready || h.lot.Len() > 0 || h.expired() {
+	if ready || h.busy() || h.expired() {
 		return task.Then(next)
 	}
 	return h.lot.Then(task, what, until, next)
 }
 
-func (h *half) wake() { h.lot.Unpark(nil) }
+func (h *half) busy() bool { return h.lot.Len() > 0 || h.later != nil }
+
+func (h *half) wake() {
+	h.lot.Unpark(nil)
+	if h.later != nil {
+		h.loop.CallSoon(func() {
+			if fn := h.later; fn != nil {
+				h.later = nil
+				fn()
+			}
+		})
+	}
+}
 
 func (h *half) expired() bool { return !h.limit.IsZero() && !h.limit.After(h.loop.Now()) }
 
@@ -313,6 +348,7 @@ func (h *half) disarm() {
 
 func (h *half) close() {
 	h.disarm()
+	h.later = nil
 	h.lot.UnparkAll(aio.ErrClosed)
 }
 

@@ -81,6 +81,34 @@ func TestWriteWaitsWhileTheBufferIsFull(t *testing.T) {
 		})
 }
 
+func TestSend(t *testing.T) {
+	const size = 5000
+	page := bytes.Repeat([]byte("0123456789"), 1234)
+	between(t, aiotest.NewNet(aiotest.NetOptions{Latency: tick, Buffer: size}),
+		func(task *aio.Task, c aio.Conn) error {
+			rest := page
+			var failed error
+			var send func()
+			send = func() {
+				n, err := c.Send(rest, send)
+				if rest = rest[n:]; err != nil || len(rest) == 0 {
+					failed = errors.Join(err, c.CloseWrite())
+				}
+			}
+			send()
+			_, busy := c.Send(rest, nil)
+			err := errors.Join(expect("left", len(rest), len(page)-size), expect("a second", errors.Is(busy, aio.ErrBusy), true))
+			_ = task.SleepUntil(aiotest.Epoch.Add(2 * time.Second))
+			err = errors.Join(err, expect("left while nobody reads", len(rest), len(page)-size), task.Sleep(time.Second))
+			return errors.Join(err, expect("left", len(rest), 0), failed)
+		},
+		func(task *aio.Task, c aio.Conn) error {
+			_ = task.SleepUntil(aiotest.Epoch.Add(2*time.Second + tick))
+			got, err := io.ReadAll(aio.NewNetConn(task, c))
+			return errors.Join(err, expect("all bytes in order", bytes.Equal(got, page), true))
+		})
+}
+
 func TestCloseWriteLeavesTheOtherDirectionOpen(t *testing.T) {
 	between(t, aiotest.NewNet(aiotest.NetOptions{Latency: tick}),
 		func(task *aio.Task, c aio.Conn) error {

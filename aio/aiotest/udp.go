@@ -60,6 +60,11 @@ func (d *datagrams) Write(task *aio.Task, p []byte) (int, error) {
 	if err := task.Checkpoint(); err != nil {
 		return 0, d.opError("write", err)
 	}
+	return d.Send(p, nil)
+}
+
+// Send never has a rest.
+func (d *datagrams) Send(p []byte, _ func()) (int, error) {
 	if err := d.fault(); err != nil {
 		return 0, d.opError("write", err)
 	}
