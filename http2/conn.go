@@ -163,12 +163,16 @@ func (c *Conn) Streams() int { return len(c.streams) }
 // Known reports whether the server has said how many streams it allows.
 func (c *Conn) Known() bool { return c.peer.known }
 
+// Allowed returns how many streams the server allows; before it has said so, how many are opened all
+// the same.
+func (c *Conn) Allowed() int { return int(min(c.peer.streams, math.MaxInt32)) }
+
 // Room returns how many more streams Open takes now.
 func (c *Conn) Room() int {
 	if c.err != nil || c.peer.draining || c.next > maxID {
 		return 0
 	}
-	return max(0, int(min(c.peer.streams, math.MaxInt32))-len(c.streams))
+	return max(0, c.Allowed()-len(c.streams))
 }
 
 // Draining reports whether Open takes no streams any more.

@@ -60,6 +60,9 @@ func (c *Conn) sendFields(id uint32, request []Field, end bool) {
 	}
 }
 
+// Unsent returns how many bytes of the request's body the server has not allowed to be sent yet.
+func (s *Stream) Unsent() int { return len(s.unsent) }
+
 // ID is the stream's number.
 func (s *Stream) ID() uint32 { return s.id }
 

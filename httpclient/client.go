@@ -2,6 +2,7 @@ package httpclient
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -118,6 +119,12 @@ func (cn *conn) stale(failed *Error) bool {
 	return p.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
 }
 
+// misjudged reports whether a server that asked for HTTP/1.1 responds in HTTP/2 to it. The request meant
+// nothing to it, so any is sent again.
+func (cn *conn) misjudged(failed *Error) bool {
+	return failed != nil && errors.Is(failed, errHTTP2) && cn.client.plain(cn.route).wanted && !cn.client.opt.HTTP1
+}
+
 // staleError returns the error of a request that is not sent again; failed is nil after a 408.
 func (cn *conn) staleError(failed *Error) *Error {
 	if failed == nil {
@@ -199,11 +206,23 @@ func (x *exchange) response(cn *conn, failed *Error) *Response {
 	return res
 }
 
-// kept returns a kept connection for a request and its route, or nil.
-func (c *Client) kept(t *aio.Task, req *Request, to route) *conn {
+// kept returns a kept connection for a request, or nil. One of HTTP/2 serves others, too, from then on.
+// If the request is new to no connection, others of HTTP/1.1 have probably been ended like the last one;
+// there is one of HTTP/2, which may have refused it.
+func (c *Client) kept(t *aio.Task, req *Request, to route, tried int) *conn {
 	for {
-		cn := c.idle.take(to)
-		if cn == nil || cn.permits(req) && (cn.mux == nil && cn.quiet(t) || cn.mux != nil && cn.mux.quiet(t)) {
+		cn := c.idle.take(to, tried == 0 && !req.Fresh)
+		switch {
+		case cn == nil:
+			return nil
+		case !cn.permits(req) || cn.mux != nil && req.Fresh:
+		case cn.mux == nil:
+			if cn.quiet(t) {
+				return cn
+			}
+		case c.wakes(t, cn):
+			cn.hold = c.opt.Meter.Open(req.Prompt)
+			cn.hold.Set(cn.chain)
 			return cn
 		}
 		cn.Close()

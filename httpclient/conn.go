@@ -415,6 +415,10 @@ func (cn *conn) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Er
 	if failed != nil {
 		cn.timing.Total = cn.client.loop.Now().Sub(k.began)
 	}
+	if cn.misjudged(failed) {
+		delete(cn.client.muxes.plain, cn.route)
+		return cn.release(t, failed), failed, true
+	}
 	again = cn.stale(failed)
 	if res = cn.release(t, failed); again && !k.req.repeats() {
 		if res != nil {

@@ -55,8 +55,10 @@
 // Over TLS a server chooses between HTTP/2 and HTTP/1.1. The first connection to a server is awaited
 // before others are made: over HTTP/2 it serves them all, as streams, and another is made only while
 // it takes no more. No task belongs to a connection: of the tasks that wait for its responses one
-// reads for all. A server that asks for HTTP/1.1, by 421 or HTTP_1_1_REQUIRED, gets it from then on.
-// A request that a server has not looked at, by REFUSED_STREAM or GOAWAY, is sent again.
+// reads for all, and what a server does not take at once is sent by the loop, while nobody waits. A
+// server that asks for HTTP/1.1, by 421 or HTTP_1_1_REQUIRED, gets it for an hour.
+// A request that a server has not looked at, by REFUSED_STREAM or GOAWAY, is sent again. While a server
+// allows no requests (SETTINGS_MAX_CONCURRENT_STREAMS is 0), they wait over the connection there is.
 //
 // A server may send Options.Window of each body, and then what Options.Meter has room for. What has
 // arrived is read in any case, so responses that wait for room keep no others from arriving.

@@ -213,7 +213,7 @@ func TestHTTP2Retries(t *testing.T) {
 			}
 			p.answer(id)
 		}, "", 0},
-		"going away for ever": {func(p *h2Peer) { p.next(); p.WriteGoAway(0, http2.ErrCodeNo, nil) }, "reset", 4},
+		"going away for ever": {func(p *h2Peer) { p.next(); p.WriteGoAway(0, http2.ErrCodeNo, nil) }, "reset", 8},
 		"a reset":             {func(p *h2Peer) { p.WriteRSTStream(p.next(), http2.ErrCodeInternal); p.next() }, "reset", 4},
 		"a kept connection ended": {func(p *h2Peer) {
 			p.answer(p.next())
@@ -350,7 +350,8 @@ func newChoice(t *testing.T, play func(*h2Peer)) *choice {
 	return s
 }
 
-// TestHTTP2Unwanted: a server that speaks HTTP/2 badly, or does not want to, gets HTTP/1.1 from then on.
+// TestHTTP2Unwanted: a server that asks for HTTP/1.1 gets it from then on, one that ends connections does
+// not.
 func TestHTTP2Unwanted(t *testing.T) {
 	for name, test := range map[string]struct {
 		play   func(*h2Peer)
@@ -359,9 +360,14 @@ func TestHTTP2Unwanted(t *testing.T) {
 	}{
 		"HTTP_1_1_REQUIRED": {func(p *h2Peer) { p.WriteRSTStream(p.next(), http2.ErrCodeHTTP11Required); p.next() }, 0, 1},
 		"421":               {func(p *h2Peer) { p.head(p.next(), true, ":status", "421"); p.next() }, 0, 1},
-		"closed at once":    {func(p *h2Peer) {}, 1, 1},
-		"going away":        {func(p *h2Peer) { p.next(); p.WriteGoAway(0, http2.ErrCodeNo, nil) }, 0, 1},
-		"silent":            {func(p *h2Peer) { p.next(); p.WriteGoAway(1, http2.ErrCodeNo, nil) }, 1, 1},
+		"closed at once":    {func(p *h2Peer) {}, 5, 5},
+		"silent":            {func(p *h2Peer) { p.next(); p.WriteGoAway(1, http2.ErrCodeNo, nil) }, 5, 5},
+		"closed at first": {func(p *h2Peer) {
+			if id := p.next(); p.n > 1 {
+				p.head(id, false, ":status", "200")
+				p.WriteData(id, true, []byte("h2"))
+			}
+		}, 1, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newChoice(t, test.play)
@@ -374,7 +380,7 @@ func TestHTTP2Unwanted(t *testing.T) {
 						failed++
 						continue
 					}
-					if string(res.Body) != "plain" || res.Protocol() != "http/1.1" {
+					if want := map[bool]string{true: "h2", false: "http/1.1"}[test.failed > 0]; res.Protocol() != want {
 						t.Errorf("%s: %q", res.Protocol(), res.Body)
 					}
 					res.Close()
@@ -730,20 +736,4 @@ func TestHTTP2Excess(t *testing.T) {
 	if kinds[""] != 3 || kinds[httpclient.KindTooLarge] != 1 {
 		t.Errorf("kinds of errors: %v", kinds)
 	}
-}
-
-// TestHTTP2None: a connection that takes no more requests, for all that its server says, is not kept.
-func TestHTTP2None(t *testing.T) {
-	s := newScripted(t, func(p *h2Peer) { p.answer(p.next()); p.next() }, http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 0})
-	onLoop(t, http2Only, func(task *aio.Task, c *httpclient.Client) error {
-		res, err := c.Do(task, s.get())
-		if err != nil {
-			return err
-		}
-		res.Close()
-		if n := c.Idle(); n > 0 {
-			t.Errorf("%d connections are kept", n)
-		}
-		return nil
-	})
 }

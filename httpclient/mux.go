@@ -14,13 +14,17 @@ import (
 //
 // No task belongs to it. Of the tasks that wait for their responses one reads for all, and hands
 // what it reads to the streams; when its own has something to take, another task reads on. While
-// nobody waits, nobody reads.
+// nobody waits, nobody reads. Nobody waits to write: what the server does not take at once, the loop
+// sends when it does.
 type mux struct {
 	cn       *conn
 	h2       *http2.Conn
 	reader   *stream   // whose task reads
 	waiting  []*stream // the others that wait
-	writing  aio.Lock
+	barred   []*stream // that are not open, as the server allows none for now
+	write    func()    // send
+	out      *[]byte   // on its way: the server has taken some; nil: nothing is
+	taken    int       // of out
 	arrived  time.Time // when what was read last arrived
 	users    int       // exchanges
 	answered int       // requests that the server has dealt with
@@ -32,58 +36,78 @@ type mux struct {
 // newMux starts HTTP/2 over a connection.
 func newMux(cn *conn) *mux {
 	opt := &cn.client.opt
-	return &mux{cn: cn, h2: http2.New(http2.Options{MaxHead: opt.MaxHead, Window: opt.Window})}
+	m := &mux{cn: cn, h2: http2.New(http2.Options{MaxHead: opt.MaxHead, Window: opt.Window})}
+	m.write = m.send
+	return m
 }
 
 // usable reports whether the connection takes more requests, now or later.
 func (m *mux) usable() bool { return m.failed == nil && !m.over && !m.h2.Draining() }
 
+// bars reports whether the server allows no requests for now.
+func (m *mux) bars() bool { return m.usable() && m.h2.Allowed() == 0 }
+
 // retire lets the connection take no more requests.
 func (m *mux) retire() { m.over = true }
 
-// flush sends what is to be sent. A write that stops in the middle of a frame ends the connection: it
-// has its own time.
-func (m *mux) flush(t *aio.Task) error {
-	if m.h2.Pending() == 0 && (m.cn.tls == nil || len(m.cn.tls.out) == 0) {
-		return nil
-	}
-	if err := m.writing.Lock(t); err != nil {
-		return err
-	}
-	defer m.writing.Unlock(t)
-	c := m.cn.client
-	buf := c.wire.take()
-	defer c.wire.give(buf)
-	for m.failed == nil {
-		*buf = (*buf)[:0]
-		var err error
-		if m.cn.tls == nil {
-			*buf = append(*buf, m.h2.Output()...)
-		} else {
-			t.OnLoop(func() { err = m.seal(buf) })
-		}
-		if len(*buf) == 0 && err == nil {
-			return nil
-		}
-		if err == nil {
-			_ = m.cn.SetWriteDeadline(limit{}.within(c.opt.Timeout, c.loop.Now(), "").within(c.opt.IdleTimeout, c.loop.Now(), "").at)
-			_, err = m.cn.Write(t, *buf)
-		}
-		if err != nil {
-			m.end(classify(err, KindReset))
-			return err
-		}
-	}
-	return m.failed
+// pending reports whether there is something to be sent, beside what is on its way.
+func (m *mux) pending() bool {
+	return m.h2.Pending() > 0 || m.cn.tls != nil && len(m.cn.tls.out) > 0
 }
 
-// seal encrypts what is to be sent.
-func (m *mux) seal(buf *[]byte) (err error) {
+// flush opens the streams that may be opened, and sends what the server takes.
+func (m *mux) flush(t *aio.Task) {
+	m.admit()
+	if m.out == nil && m.pending() {
+		t.OnLoop(m.write)
+	}
+}
+
+// admit opens streams that the server has barred. Those of a connection that takes no more requests
+// fail, and go over another.
+func (m *mux) admit() {
+	for len(m.barred) > 0 && (m.h2.Room() > 0 || !m.usable()) {
+		s := m.barred[0]
+		m.barred = m.barred[1:]
+		s.open()
+	}
+}
+
+// send sends what the server takes, and goes on when it takes more. It runs on the loop's stack. After
+// an error nothing more is sent: what came before can still be read, and then the end.
+func (m *mux) send() {
+	c := m.cn.client
+	for m.out != nil || m.pending() {
+		if m.out == nil {
+			m.out, m.taken = c.wire.take(), 0
+			if err := m.fill(); err != nil {
+				m.end(classify(err, KindTLS))
+				return
+			}
+		}
+		n, err := m.cn.Send((*m.out)[m.taken:], m.write)
+		if m.taken += n; m.taken < len(*m.out) {
+			if err != nil {
+				m.retire()
+			}
+			return
+		}
+		c.wire.give(m.out)
+		m.out = nil
+	}
+}
+
+// fill puts what is to be sent into out, over TLS encrypted.
+func (m *mux) fill() (err error) {
 	var plain []byte
 	if m.h2.Pending() > 0 {
 		plain = m.h2.Output()
 	}
-	*buf, err = m.cn.tls.seal(*buf, plain)
+	if m.cn.tls == nil {
+		*m.out = append(*m.out, plain...)
+		return nil
+	}
+	*m.out, err = m.cn.tls.seal(*m.out, plain)
 	return err
 }
 
@@ -104,16 +128,14 @@ func (m *mux) read(t *aio.Task, until time.Time) error {
 	m.arrived = m.cn.client.loop.Arrival(m.cn.Conn)
 	m.take(t, b)
 	m.cn.hold.Set(m.cn.chain + m.h2.Held())
-	if m.writing.Owner() != nil { // who writes that, too
-		return nil
-	}
-	return m.flush(t)
+	m.flush(t)
+	return nil
 }
 
 // take hands what has arrived to the streams.
 func (m *mux) take(t *aio.Task, b []byte) {
 	now := m.cn.client.loop.Now()
-	used := len(b)
+	used, allowed := len(b), m.h2.Allowed()
 	var err error
 	t.OnLoop(func() {
 		if m.cn.tls == nil {
@@ -137,6 +159,9 @@ func (m *mux) take(t *aio.Task, b []byte) {
 	m.cn.use(used)
 	if m.h2.Known() {
 		m.met()
+	}
+	if m.h2.Allowed() > allowed {
+		m.cn.client.hasRoom(m.cn.route)
 	}
 	switch {
 	case err != nil:
@@ -162,6 +187,7 @@ func (m *mux) end(failed *Error) {
 	}
 	m.failed = failed
 	m.h2.Close() // which tells those that wait
+	m.admit()
 	m.cn.client.part(m.cn)
 	m.met()
 }
@@ -169,7 +195,7 @@ func (m *mux) end(failed *Error) {
 // leave takes in that an exchange has ended. The last keeps the connection, or closes it.
 func (m *mux) leave(t *aio.Task) {
 	c := m.cn.client
-	_ = m.flush(t)
+	m.flush(t)
 	if m.users--; m.users > 0 {
 		if s := c.muxes.servers[m.cn.route]; s != nil {
 			s.waiting.Unpark(nil) // there is room for one more
@@ -179,7 +205,7 @@ func (m *mux) leave(t *aio.Task) {
 	c.part(m.cn)
 	m.met()
 	m.cn.hold.Release()
-	if !m.usable() || m.h2.Room() == 0 || m.cn.tls != nil && !m.cn.tls.lasting() {
+	if !m.usable() || m.out != nil || m.cn.tls != nil && !m.cn.tls.lasting() {
 		m.cn.Close()
 		return
 	}
@@ -190,7 +216,7 @@ func (m *mux) leave(t *aio.Task) {
 // wait, one reads. later: if there is nothing yet, the task waits elsewhere, which waits reports; see
 // stream.when.
 func (m *mux) await(t *aio.Task, s *stream, until time.Time, later bool) (waits bool, err error) {
-	m.stay(s)
+	m.waiting = without(m.waiting, s)
 	if later {
 		err = t.Checkpoint()
 		later = until.IsZero() || until.After(m.cn.client.loop.Now())
@@ -212,7 +238,7 @@ func (m *mux) await(t *aio.Task, s *stream, until time.Time, later bool) (waits 
 			} else {
 				err = t.Deadline(until, park)
 			}
-			m.stay(s)
+			m.waiting = without(m.waiting, s)
 		}
 		if waits {
 			return true, nil
@@ -227,11 +253,12 @@ func (m *mux) await(t *aio.Task, s *stream, until time.Time, later bool) (waits 
 	return false, err
 }
 
-// stay takes a stream from those that wait.
-func (m *mux) stay(s *stream) {
-	if i := slices.Index(m.waiting, s); i >= 0 {
-		m.waiting = slices.Delete(m.waiting, i, i+1)
+// without takes a stream from a list.
+func without(list []*stream, s *stream) []*stream {
+	if i := slices.Index(list, s); i >= 0 {
+		return slices.Delete(list, i, i+1)
 	}
+	return list
 }
 
 // quiet reports whether an idle connection is fit for use: what has come meanwhile is read.

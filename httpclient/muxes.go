@@ -2,7 +2,9 @@ package httpclient
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/http2"
@@ -12,8 +14,17 @@ import (
 // servers are spoken to in HTTP/1.1.
 type muxes struct {
 	servers map[route]*server
-	plain   map[route]struct{}
+	plain   map[route]http1
 }
+
+// http1 is that a server is spoken to in HTTP/1.1.
+type http1 struct {
+	until  time.Time
+	wanted bool // it has asked for it, and is not offered HTTP/2; else it has chosen it
+}
+
+// plainFor is how long a server is spoken to in HTTP/1.1 before HTTP/2 is tried again.
+const plainFor = time.Hour
 
 // server is one that speaks HTTP/2, or may, while there are requests for it.
 type server struct {
@@ -29,23 +40,27 @@ const mostConns = 6
 // costs each one connection that others wait for.
 const mostPlain = 10_000
 
-// mostTries is how often a request is sent that servers did not look at, or that met the end of a
-// connection.
+// mostTries is how often a request is sent that a server refuses, or that meets the end of a
+// connection: see stream.tries.
 const mostTries = 3
 
-// fewAnswers is how many responses a connection must have brought, if it leaves requests without one,
-// for its server to be spoken to in HTTP/2 again. Over shorter ones HTTP/1.1 loses nothing, and fails
-// less often.
-const fewAnswers = 10
-
 func newMuxes() muxes {
-	return muxes{make(map[route]*server), make(map[route]struct{})}
+	return muxes{make(map[route]*server), make(map[route]http1)}
 }
 
 // multiplexes reports whether a connection may speak HTTP/2.
 func (c *Client) multiplexes(to route) bool {
-	_, plain := c.muxes.plain[to]
-	return !plain && !c.opt.HTTP1 && !to.forwarded() && (to.tls || c.opt.HTTP2)
+	return !c.plain(to).wanted && !c.opt.HTTP1 && !to.forwarded() && (to.tls || c.opt.HTTP2)
+}
+
+// plain returns what is known of a server that is spoken to in HTTP/1.1, or the zero value.
+func (c *Client) plain(to route) http1 {
+	p, ok := c.muxes.plain[to]
+	if ok && !c.loop.Now().Before(p.until) {
+		delete(c.muxes.plain, to)
+		return http1{}
+	}
+	return p
 }
 
 // protocols returns what to offer a server.
@@ -71,23 +86,24 @@ func (c *Client) speaksHTTP2(cn *conn) bool {
 // or a new one.
 func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, total *limit, tm *Timing) (*conn, *Error) {
 	for {
-		if cn := c.muxes.servers[to].busy(req); cn != nil {
+		s := c.muxes.servers[to]
+		if cn := s.busy(req); cn != nil {
 			return cn, nil
 		}
-		if !req.Fresh && tried == 0 {
-			if cn := c.kept(t, req, to); cn != nil {
-				if cn.mux != nil {
-					cn.hold = c.opt.Meter.Open(req.Prompt)
-					cn.hold.Set(cn.chain)
-					c.server(to).add(cn)
-				}
+		if s == nil || !s.meeting {
+			if cn := c.kept(t, req, to, tried); cn != nil {
 				return cn, nil
 			}
 		}
 		if !c.waits(to) {
-			return c.open(t, req, to, total, tm)
+			cn, failed := c.open(t, req, to, total, tm)
+			if cn != nil && cn.mux != nil { // the server has changed its mind
+				delete(c.muxes.plain, to)
+				c.join(cn)
+			}
+			return cn, failed
 		}
-		s := c.server(to)
+		s = c.server(to)
 		if !s.meeting && s.usable() < mostConns {
 			return c.meet(t, req, to, total, tm)
 		}
@@ -116,14 +132,20 @@ func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Tim
 	case failed != nil && failed.Kind != KindCanceled && failed.Kind != KindBlocked:
 		s.waiting.UnparkAll(failed)
 	case cn != nil && cn.mux != nil:
-		s.add(cn)
-		cn.mux.meets = true // until its settings are there
+		c.join(cn)
 		return cn, failed
 	case cn != nil:
-		c.speaksPlain(to)
+		c.speaksPlain(to, false)
 	}
 	c.met(to)
 	return cn, failed
+}
+
+// join lets a new connection serve others, once its server's settings are there. Until then they wait.
+func (c *Client) join(cn *conn) {
+	s := c.server(cn.route)
+	s.conns = append(s.conns, cn)
+	s.meeting, cn.mux.meets = true, true
 }
 
 // waits reports whether requests wait for the connections of others to a server: one may serve all,
@@ -132,16 +154,35 @@ func (c *Client) waits(to route) bool {
 	if s := c.muxes.servers[to]; s != nil && s.meeting {
 		return true
 	}
-	_, plain := c.muxes.plain[to]
-	return !plain && to.tls || c.multiplexes(to)
+	known := !c.plain(to).until.IsZero()
+	return !known && (to.tls || c.multiplexes(to))
+}
+
+// wakes reports whether an idle connection of HTTP/2 is fit for use, and lets it serve others, too. They
+// wait meanwhile, lest they connect.
+func (c *Client) wakes(t *aio.Task, cn *conn) bool {
+	s := c.server(cn.route)
+	s.meeting = true
+	quiet := cn.mux.quiet(t)
+	if quiet {
+		s.conns = append(s.conns, cn)
+	}
+	c.met(cn.route)
+	return quiet
 }
 
 // met takes in that it is known what the server of a new connection takes.
 func (c *Client) met(to route) {
-	s := c.server(to)
-	s.meeting = false
-	s.waiting.UnparkAll(nil)
+	c.server(to).meeting = false
+	c.hasRoom(to)
 	c.forget(to)
+}
+
+// hasRoom lets those that wait for a server look again.
+func (c *Client) hasRoom(to route) {
+	if s := c.muxes.servers[to]; s != nil {
+		s.waiting.UnparkAll(nil)
+	}
 }
 
 // server returns what is known of a server.
@@ -161,16 +202,13 @@ func (c *Client) forget(to route) {
 	}
 }
 
-// speaksPlain remembers that a server is to be spoken to in HTTP/1.1.
-func (c *Client) speaksPlain(to route) {
+// speaksPlain remembers that a server is to be spoken to in HTTP/1.1: it has chosen that, or asked for it.
+func (c *Client) speaksPlain(to route, wanted bool) {
 	if len(c.muxes.plain) >= mostPlain {
 		clear(c.muxes.plain)
 	}
-	c.muxes.plain[to] = struct{}{}
+	c.muxes.plain[to] = http1{c.loop.Now().Add(plainFor), wanted}
 }
-
-// add adds a connection.
-func (s *server) add(cn *conn) { s.conns = append(s.conns, cn) }
 
 // usable returns how many connections take more requests, now or later.
 func (s *server) usable() (n int) {
@@ -182,17 +220,22 @@ func (s *server) usable() (n int) {
 	return n
 }
 
-// busy returns a connection that takes one more request, or nil.
-func (s *server) busy(req *Request) *conn {
+// busy returns a connection that takes one more request; else one whose server allows none for now, as
+// others would not fare better; or nil.
+func (s *server) busy(req *Request) (best *conn) {
 	if s == nil {
 		return nil
 	}
 	for _, cn := range s.conns {
-		if cn.mux.usable() && cn.mux.h2.Room() > 0 && cn.permits(req) {
+		switch m := cn.mux; {
+		case !m.usable() || !cn.permits(req):
+		case m.h2.Room() > 0:
 			return cn
+		case m.bars():
+			best = cn
 		}
 	}
-	return nil
+	return best
 }
 
 // part takes in that a connection is no longer in use.
@@ -208,23 +251,6 @@ func (c *Client) part(cn *conn) {
 	c.forget(cn.route)
 }
 
-// newStream begins an exchange over a connection of HTTP/2.
-func (c *Client) newStream(cn *conn, req *Request, tm Timing) *stream {
-	m := cn.mux
-	m.users++
-	s := &stream{mux: m}
-	s.client = c
-	s.hold = c.opt.Meter.Open(req.Prompt)
-	s.begin(req, tm)
-	var err error
-	if s.h2, err = m.h2.Open(c.header.fieldsOf(req), req.Body, s); err != nil {
-		s.failed, s.unseen = &Error{Kind: KindReset, Err: err}, true
-	} else if c.opt.KeepRaw {
-		s.sent = string(c.header.append(nil, req))
-	}
-	return s
-}
-
 // end ends the exchange of a call: see attempt.
 func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Error, again bool) {
 	m := s.mux
@@ -235,9 +261,10 @@ func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *E
 	if s.h2 != nil {
 		s.h2.Cancel() // unless it has ended
 	}
+	m.barred = without(m.barred, s)
 	res = s.response(m.cn, failed)
 	m.cn.reused = true // from now on
-	again = k.tried+1 < mostTries && s.client.again(s, k.req, res, failed)
+	again = k.tried < s.tries() && s.client.again(s, k.req, res, failed)
 	if failed != nil && !again && s.stale(failed) {
 		failed.Err = fmt.Errorf("%w: %w", ErrStale, failed.Err)
 	}
@@ -245,23 +272,32 @@ func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *E
 	return res, failed, again
 }
 
-// again reports whether the request of a stream is to be sent once more, and learns from its end which
-// protocol its server gets.
+// again reports whether the request of a stream is to be sent once more, and learns from its end whether
+// its server wants HTTP/1.1.
 func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bool {
-	m := s.mux
 	wants1 := failed != nil && s.code == http2.HTTP11Required || failed == nil && res.Status == 421
-	ends := failed != nil && m.h2.Draining() && (s.unseen || s.cutShort(failed))
-	if (wants1 || ends && m.answered < fewAnswers) && !c.opt.HTTP2 {
-		c.speaksPlain(m.cn.route)
-		m.retire()
-	}
 	switch {
-	case wants1, ends && s.unseen && m.answered == 0:
-		return !c.opt.HTTP2
-	case failed == nil:
+	case wants1 && !c.opt.HTTP2:
+		c.speaksPlain(s.mux.cn.route, true)
+		s.mux.retire()
+		return true
+	case failed == nil || wants1:
 		return false
 	}
 	return s.unseen || s.stale(failed) && req.repeats()
+}
+
+// tries returns how often a request may be sent again that was refused, or met the end of its
+// connection. After a connection that has served others the next one gets on, too; one that has served
+// nobody is worth one further try: the caller knows when to come back.
+func (s *stream) tries() int {
+	switch m := s.mux; {
+	case s.unseen && m.answered == 0:
+		return 1
+	case s.unseen && m.h2.Draining():
+		return math.MaxInt
+	}
+	return mostTries - 1
 }
 
 // stale reports whether the end of a connection that had served others met the request: see conn.stale.

@@ -66,15 +66,17 @@ func (p *pool) put(cn *conn) {
 	}
 }
 
-// take returns the most recently used connection of a route, or nil.
-func (p *pool) take(to route) *conn {
+// take returns the most recently used connection of a route, or nil; only one of HTTP/2 unless any is
+// set.
+func (p *pool) take(to route, any bool) *conn {
 	conns := p.byRoute[to]
-	if len(conns) == 0 {
-		return nil
+	for i, cn := range slices.Backward(conns) {
+		if any || cn.mux != nil {
+			p.remove(cn, i)
+			return cn
+		}
 	}
-	cn := conns[len(conns)-1]
-	p.remove(cn, len(conns)-1)
-	return cn
+	return nil
 }
 
 // reap closes connections that have been idle too long.

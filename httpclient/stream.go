@@ -20,7 +20,8 @@ import (
 type stream struct {
 	exchange
 	mux     *mux
-	h2      *http2.Stream
+	req     *Request
+	h2      *http2.Stream // nil: it is not open yet
 	wake    aio.Lot
 	news    bool // there is something for the task to do
 	starved bool // there was no room for more, and the server has used up its credit
@@ -32,15 +33,44 @@ type stream struct {
 	first, final time.Time // when the first and the last of the response arrived; zero: nothing has
 }
 
-// send sends the request of a call, whose stream is open.
-func (s *stream) send(t *aio.Task, k *call) *Error {
-	if s.failed != nil {
-		return s.failed
+// newStream begins an exchange over a connection of HTTP/2.
+func (c *Client) newStream(cn *conn, req *Request, tm Timing) *stream {
+	m := cn.mux
+	m.users++
+	s := &stream{mux: m, req: req}
+	s.client = c
+	s.hold = c.opt.Meter.Open(req.Prompt)
+	s.begin(req, tm)
+	if c.opt.KeepRaw {
+		s.sent = string(c.header.append(nil, req))
 	}
-	if err := s.mux.flush(t); err != nil {
-		return k.total.classify(err, KindReset, func() string { return "request not sent" })
+	s.open()
+	return s
+}
+
+// open opens the stream, or puts that off until the server allows one.
+func (s *stream) open() {
+	m := s.mux
+	if m.bars() {
+		m.barred = append(m.barred, s)
+		return
 	}
-	return nil
+	var err error
+	if s.h2, err = m.h2.Open(s.client.header.fieldsOf(s.req), s.req.Body, s); err != nil {
+		s.failed, s.unseen = &Error{Kind: KindReset, Err: err}, true
+		s.tell()
+	}
+}
+
+// unsent reports whether the server may not have taken the request yet.
+func (s *stream) unsent() bool {
+	return s.parser.empty() && (s.h2 == nil || s.h2.Unsent() > 0 || s.mux.out != nil)
+}
+
+// send sends the request of a call.
+func (s *stream) send(t *aio.Task, _ *call) *Error {
+	s.mux.flush(t)
+	return s.failed
 }
 
 // when lets the task wait for news, or for something to read if nobody else reads: see attempt.
@@ -59,7 +89,7 @@ func (s *stream) when(t *aio.Task, k *call) error {
 
 // receive reads the response into the parser.
 func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
-	patience := k.patience()
+	c, patience := s.client, k.patience()
 	for {
 		err := s.watch(patience, func(until time.Time) (err error) {
 			waits, err = s.mux.await(t, s, until, k.next != nil && s.first.IsZero())
@@ -92,8 +122,13 @@ func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 			later = s.patience(k.total)
 		}
 		if err != nil && !(errors.Is(err, aio.ErrTimeout) && later.at.After(patience.at)) {
-			if errors.Is(err, aio.ErrTimeout) && s.mux.arrived.Before(k.sent) {
-				s.mux.retire() // nothing at all comes over it
+			if s.unsent() && patience.kind == KindFirstByteTimeout && errors.Is(err, aio.ErrTimeout) {
+				k.sent = c.loop.Now() // at the earliest
+				patience = k.patience()
+				continue
+			}
+			if errors.Is(err, aio.ErrTimeout) && (s.unsent() || s.mux.arrived.Before(k.sent)) {
+				s.mux.retire() // nothing at all goes, or comes, over it
 			}
 			return patience.classify(err, KindReset, func() string { return s.pending(patience) }), false
 		}
@@ -114,9 +149,7 @@ func (s *stream) feed(t *aio.Task, total *limit) (waited time.Duration, failed *
 	}
 	s.moved(s.client.loop.Now(), waited)
 	s.grant()
-	if err := s.mux.flush(t); err != nil {
-		return waited, total.classify(err, KindReset, func() string { return s.pending(*total) })
-	}
+	s.mux.flush(t)
 	return waited, nil
 }
 
@@ -239,6 +272,17 @@ func (s *stream) End(trailer []http2.Field) {
 	s.mux.answered++
 	s.ended = true
 	s.tell()
+}
+
+// pending says what had not happened yet when a limit struck.
+func (s *stream) pending(patience limit) string {
+	switch {
+	case s.h2 == nil:
+		return "no request allowed by the server"
+	case s.unsent():
+		return "request not sent"
+	}
+	return s.exchange.pending(patience)
 }
 
 // Fail takes the end of the exchange without a response.

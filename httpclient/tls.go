@@ -270,8 +270,7 @@ func (cn *conn) sendCloseNotify(t *aio.Task) {
 			_ = ch.lib.CloseWrite()
 		}
 	})
-	_ = cn.SetWriteDeadline(cn.client.loop.Now().Add(1))
-	_, _ = cn.Write(t, ch.out)
+	_, _ = cn.Send(ch.out, nil)
 }
 
 // open decrypts what has arrived, in its place or into buf, and calls take for each piece. It

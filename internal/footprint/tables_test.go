@@ -60,7 +60,7 @@ var tables = map[string][]string{
 		"aio.future.callbacks", "aio.inbox.mu.posted", "aio.ready.ring", "aio.scopeContext.mu.after", "aio.timers.heap", "aio.PanicError.Stack",
 		"budget.Meter.mu.queue", "engine.committer.waiting", "engine.slots.queue", "engine.admission.waiting", "engine.admission.asked", "fetch.Loop.batch",
 		"fetch.Outcome.Dropped", "frontier.Frontier.leased", "frontier.journal.leased", "frontier.robotsCache.starved",
-		"httpclient.mux.waiting", "httpclient.muxes.servers", "httpclient.server.conns", "http2.Conn.streams", "http2.Stream.unsent",
+		"httpclient.mux.barred", "httpclient.mux.out", "httpclient.mux.waiting", "httpclient.muxes.servers", "httpclient.Request.Body", "httpclient.Request.Header", "httpclient.server.conns", "http2.Conn.streams", "http2.Stream.unsent",
 		"httpclient.channel.in", "httpclient.channel.message", "httpclient.channel.out", "httpclient.half.key", "httpclient.half.secret", "httpclient.shake.secrets", "httpclient.conn.got", "httpclient.parser.line",
 	},
 	"one of a URL in what waits for admission": {
