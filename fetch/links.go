@@ -53,6 +53,7 @@ type collector struct {
 	out     *Outcome
 	page    *Page
 	follow  bool           // links of an error page are reported, not followed
+	plain   bool           // the links of a page: one like another adds nothing but its number
 	showAll bool           // to OnPage
 	depth   int            // of the URLs that the links lead to
 	rank    int8           // the same
@@ -72,7 +73,10 @@ type collector struct {
 // newCollector returns a collector of links that are followed.
 func (f *Loop) newCollector(x *extractors, out *Outcome) collector {
 	x.pages++
-	return collector{f: f, x: x, out: out, follow: true, number: x.pages, depth: out.URL.Depth + 1, most: maxLinkText}
+	return collector{
+		f: f, x: x, out: out, follow: true, number: x.pages, depth: out.URL.Depth + 1, most: maxLinkText,
+		plain: f.cfg.Hooks.OnLink == nil && !f.cfg.KeepLinks && out.URL.Role == frontier.RolePage,
+	}
 }
 
 // link takes in a link, and reports whether to read on.
@@ -94,9 +98,10 @@ func (c *collector) link(l links.Link) bool {
 	if !c.follow {
 		return true
 	}
-	to := l.URL
-	if f.cfg.Canon != 0 {
-		to = f.cfg.Canon.Apply(to)
+	to := f.cfg.Canon.Apply(l.URL)
+	if c.plain && l.Kind == links.KindPage && !l.NoFollow && c.x.recent.Again(to, c.reach(), c.number) {
+		r.Links++ // as is true of most links of long pages
+		return true
 	}
 	if f.cfg.KeepLinks {
 		c.out.Lines = append(c.out.Lines, linkLine(r, l, to)...)
@@ -157,14 +162,20 @@ func (c *collector) judge(l links.Link, to weburl.URL, v Verdict) (role frontier
 // followed: so the same one is sent again when it is.
 const recentBeyond = 1 << 30
 
+// reach is the depth of the URLs that the links lead to, for the memory of recent ones: 0, unless the
+// crawl ends at some depth.
+func (c *collector) reach() int {
+	if c.f.cfg.Scope.Depth > 0 {
+		return c.depth
+	}
+	return 0
+}
+
 // add has a URL requested that a link leads to.
 func (c *collector) add(to weburl.URL, v Verdict, role frontier.Role) {
 	f, r := c.f, c.out.Record
 	list := &c.out.Links
-	depth, rank := 0, c.rank // a URL found again, no matter where
-	if f.cfg.Scope.Depth > 0 {
-		depth = c.depth
-	}
+	depth, rank := c.reach(), c.rank
 	if role.Beyond() {
 		depth += recentBeyond
 		if rank = 0; c.out.URL.Role == frontier.RoleAsset {
@@ -172,7 +183,7 @@ func (c *collector) add(to weburl.URL, v Verdict, role frontier.Role) {
 		}
 	}
 	u, fingerprint, added := c.x.recent.Add(to, depth)
-	if f.cfg.Job && !c.x.recent.Met(c.number) {
+	if !c.x.recent.Met(c.number) && f.cfg.Job {
 		c.out.Targets.Add(fingerprint)
 	}
 	if v.Decision == Follow {

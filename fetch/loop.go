@@ -64,7 +64,7 @@ type extractors struct {
 func newExtractors(cfg *Config, quarters int) *extractors {
 	return &extractors{
 		links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
-		pieces: links.NewExtractor(links.Options{Kinds: sketched, Bare: true}),
+		pieces: links.NewExtractor(links.Options{Kinds: sketched}),
 		recent: weburl.NewMemo(recentURLs/4*quarters, cfg.RecentBytes/4*quarters),
 	}
 }

@@ -52,7 +52,7 @@ type Page struct {
 // Options choose what to extract. The zero value extracts everything except Scripts.
 type Options struct {
 	Kinds   Kinds // kinds to yield; 0 means all
-	Bare    bool  // leave Raw, Rel and Text empty, so that nothing is copied
+	Bare    bool  // leave Raw, Rel, Text and the fragment of URL empty, so that nothing is copied
 	Scripts bool  // strings in scripts that look like a URL are links too
 
 	// Every yields links of other schemes, too, such as mailto:, and what is no URL at all: then
@@ -285,6 +285,10 @@ func (x *Extractor) resolve(value []byte) (weburl.URL, bool) {
 	if x.spent += x.excess; x.spent > maxExcess {
 		x.stopped, x.page.Cut = true, true
 		return weburl.URL{}, false
+	}
+	if x.options.Bare {
+		u, err := x.urls.ResolvePage(value)
+		return u, err == nil
 	}
 	u, err := x.urls.Resolve(value)
 	return u, err == nil

@@ -131,7 +131,8 @@ func FuzzParse(f *testing.F) {
 
 // FuzzResolve checks that the fast path makes of every link on every page what the parser of the
 // standard makes of it, or leaves it to that; that a Resolver agrees, for bytes and strings, even
-// after earlier use; and that a URL that it returned does not change.
+// after earlier use; that a URL that it returned does not change; and that ResolvePage returns it
+// without its fragment, whatever it remembers.
 func FuzzResolve(f *testing.F) {
 	seed(f, func(base, ref string) { f.Add(base, ref) })
 	var r Resolver
@@ -164,6 +165,15 @@ func FuzzResolve(f *testing.F) {
 		clear(text)
 		check("Resolver, before", first, err)
 		check("Resolver, after", second, err)
+		page1, _ := Parse("http://example.org/a/other?x")
+		for _, on := range []URL{b, b, page1, page1, b} { // resolved, found again, of another page
+			r.Reset(on)
+			got, err := r.ResolvePage([]byte(ref))
+			want, wantErr := parse(ref, on, "")
+			if want.href = want.href[:want.fragmentAt]; got != want || (err == nil) != (wantErr == nil) {
+				t.Fatalf("ResolvePage: %q on %q: %#v, %v; want %#v, %v", ref, on, got, err, want, wantErr)
+			}
+		}
 	})
 }
 

@@ -13,6 +13,9 @@ type Resolver struct {
 	base     basePage
 	encoding string
 	block    []byte // consecutive hrefs, never changed once written
+
+	followed *[followedLinks]followed // or nil
+	where    uint64                   // how often the directory or the encoding has changed
 }
 
 const (
@@ -21,14 +24,18 @@ const (
 )
 
 // Reset makes base the page of the following links, in UTF-8.
-func (r *Resolver) Reset(base URL) { r.base, r.encoding = basePageOf(base), "" }
+func (r *Resolver) Reset(base URL) { r.ResetIn(base, "") }
 
 // ResetIn is Reset for a page that was in an encoding with that name or label (WHATWG, such as
 // "shift_jis") before it became UTF-8: it encodes non-ASCII characters in the queries of http,
 // https and other special links, except ws and wss. An empty or unknown name means UTF-8. See
 // https://url.spec.whatwg.org/#query-state.
 func (r *Resolver) ResetIn(base URL, encoding string) {
-	r.base, r.encoding = basePageOf(base), encoding
+	page := basePageOf(base)
+	if page.directory != r.base.directory || encoding != r.encoding {
+		r.where++
+	}
+	r.base, r.encoding = page, encoding
 }
 
 // Base returns the current page.
@@ -39,23 +46,24 @@ func (r *Resolver) Base() URL { return r.base.URL }
 //
 //go:noinline
 func (r *Resolver) Resolve(ref []byte) (u URL, err error) {
-	err = resolve(r, &u, ref)
+	_, err = resolve(r, &u, ref)
 	return u, err
 }
 
 // ResolveString is Resolve for a string.
 func (r *Resolver) ResolveString(ref string) (u URL, err error) {
-	err = resolve(r, &u, ref)
+	_, err = resolve(r, &u, ref)
 	return u, err
 }
 
-func resolve[T string | []byte](r *Resolver, u *URL, ref T) (err error) {
+// resolve sets u to what ref leads to, and reports whether that was plain.
+func resolve[T string | []byte](r *Resolver, u *URL, ref T) (plain bool, err error) {
 	if n := len(r.base.href) + len(ref) + len("/"); cap(r.block)-len(r.block) < n && n <= maxInBlock {
 		r.block = make([]byte, 0, blockSize)
 	}
-	href, ok := appendPlain(r.block[len(r.block):], u, &r.base, ref)
+	href, plain := appendPlain(r.block[len(r.block):], u, &r.base, ref)
 	switch {
-	case !ok:
+	case !plain:
 		*u, err = parse(string(ref), r.base.URL, r.encoding)
 	case len(href) > cap(r.block)-len(r.block): // it has memory of its own
 		u.href = string(href)
@@ -64,5 +72,5 @@ func resolve[T string | []byte](r *Resolver, u *URL, ref T) (err error) {
 		r.block = r.block[:len(r.block)+len(href)]
 		u.href = unsafe.String(unsafe.SliceData(href), len(href))
 	}
-	return err
+	return plain, err
 }

@@ -128,6 +128,20 @@ func TestMemo(t *testing.T) {
 			t.Errorf("%d: %q is %q, %x, %v", i, c.url, got, fingerprint, added)
 		}
 	}
+	// On page 7, a was met, and neither another URL nor a lesser depth.
+	m.Add(a, 3)
+	for _, c := range []struct {
+		url   URL
+		depth int
+		page  uint32
+		again bool
+	}{{a, 0, 7, false}, {a, 0, 7, true}, {a, -1, 7, false}, {a, 5, 8, false}, {b, 0, 7, false}} {
+		if again := m.Again(c.url.Canonical(), c.depth, c.page); again != c.again {
+			t.Errorf("%+v: %v", c, again)
+		}
+		m.Add(a, 3)
+		m.Met(7)
+	}
 	// It forgets, but never confuses URLs.
 	for i := range 2 * 1000 {
 		u := mustParse(t, fmt.Sprintf("http://example.org/%d", i%1000))
