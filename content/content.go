@@ -63,7 +63,7 @@ type Removal struct {
 
 // Extract returns the main content of a page.
 func Extract(p Page, o Options) Content {
-	about := describe(p.Root)
+	about := describe(p)
 	c := about.content
 	body := find(p.Root, atom.Body)
 	if body == nil {

@@ -1,13 +1,14 @@
 package content
 
 import (
-	"encoding/json"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
+	"unicode"
 
 	"github.com/weftcrawl/weft/internal/blocks"
+	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -19,7 +20,12 @@ type about struct {
 	language string // as the page declares it
 	text     string // that the page gives to search engines
 	said     map[field]said
-	json     int // bytes of JSON-LD read
+	shown    shown
+	json     int               // bytes of JSON-LD read
+	things   map[string]string // the names of things in JSON-LD, by their @id
+	label    string            // of the twitter card whose data comes next
+	head     string            // the title element
+	host     string            // the first label of the registrable domain
 }
 
 // A field of Content. Each has several sources; the best one counts, and of equal ones the first.
@@ -42,7 +48,8 @@ type said struct {
 
 // The ranks of sources. What is written for machines to quote is better than what is shown.
 const (
-	rankText  = iota + 1 // bylines, time elements, h1
+	rankGroup = iota + 1 // an organization as author
+	rankText             // bylines, time elements, h1
 	rankTitle            // <title>, which often has the site's name in it
 	rankMeta             // meta name
 	rankGraph            // OpenGraph
@@ -50,8 +57,16 @@ const (
 )
 
 func (a *about) say(f field, value string, rank int) {
-	value = strings.Join(strings.Fields(value), " ")
-	if value != "" && rank > a.said[f].rank && len(value) <= mostValue {
+	if rank <= a.said[f].rank || len(value) > mostValue {
+		return
+	}
+	if value = html.UnescapeString(value); f == author { // many a value is escaped twice
+		value = person(value)
+	}
+	if (f == published || f == modified) && date(value).IsZero() {
+		return
+	}
+	if value = strings.Join(strings.Fields(value), " "); value != "" {
 		a.said[f] = said{value, rank}
 	}
 }
@@ -68,32 +83,34 @@ var metas = map[string]struct {
 }{
 	"og:title": {title, rankGraph}, "twitter:title": {title, rankMeta}, "dc.title": {title, rankMeta}, "citation_title": {title, rankLD},
 	"author": {author, rankMeta}, "article:author": {author, rankMeta}, "dc.creator": {author, rankMeta}, "parsely-author": {author, rankMeta},
-	"byl": {author, rankMeta}, "sailthru.author": {author, rankMeta}, "citation_author": {author, rankMeta}, "twitter:data1": {author, rankText},
+	"byl": {author, rankMeta}, "sailthru.author": {author, rankMeta}, "citation_author": {author, rankMeta},
 	"og:site_name": {site, rankGraph}, "application-name": {site, rankMeta},
 	"description": {description, rankMeta}, "og:description": {description, rankGraph}, "dc.description": {description, rankMeta},
 	"twitter:description":    {description, rankText},
 	"article:published_time": {published, rankGraph}, "og:published_time": {published, rankGraph}, "datepublished": {published, rankGraph},
 	"date": {published, rankMeta}, "dc.date": {published, rankMeta}, "dc.date.issued": {published, rankMeta}, "pubdate": {published, rankMeta},
 	"publishdate": {published, rankMeta}, "publish-date": {published, rankMeta}, "parsely-pub-date": {published, rankMeta},
-	"sailthru.date": {published, rankMeta}, "citation_publication_date": {published, rankMeta}, "dcterms.created": {published, rankMeta},
+	"sailthru.date": {published, rankMeta}, "published": {published, rankMeta},
+	"published_date": {published, rankMeta}, "published-date": {published, rankMeta}, "publication_date": {published, rankMeta},
+	"publication-date": {published, rankMeta}, "publish_date": {published, rankMeta}, "dcterms.date": {published, rankMeta}, "dcterms.issued": {published, rankMeta},
+	"citation_publication_date": {published, rankMeta}, "dcterms.created": {published, rankMeta},
 	"article:modified_time": {modified, rankGraph}, "og:updated_time": {modified, rankGraph}, "datemodified": {modified, rankGraph},
 	"last-modified": {modified, rankMeta}, "dcterms.modified": {modified, rankMeta}, "lastmod": {modified, rankMeta}, "revised": {modified, rankMeta},
 	"og:locale": {locale, rankText}, "content-language": {locale, rankMeta}, "language": {locale, rankText}, "dc.language": {locale, rankText},
 }
 
 // describe reads what a page says about itself.
-func describe(root *html.Node) *about {
+func describe(p Page) *about {
 	a := &about{said: make(map[field]said)}
-	walk(root, func(n *html.Node) bool {
-		if n.Type == html.ElementNode {
-			a.element(n)
-		}
-		return n.DataAtom != atom.Script && n.Namespace == ""
-	})
+	if domain := weburl.RegistrableDomain(p.URL.Hostname()); domain != "" {
+		a.host, _, _ = strings.Cut(domain, ".")
+	}
+	a.read(p.Root)
+	a.sayShown()
 	c := &a.content
-	c.Title = a.said[title].value
-	c.Author = person(a.said[author].value)
 	c.Site = a.said[site].value
+	c.Title = a.title()
+	c.Author = a.said[author].value
 	c.Description = a.said[description].value
 	c.Date = date(a.said[published].value)
 	c.Modified = date(a.said[modified].value)
@@ -101,10 +118,21 @@ func describe(root *html.Node) *about {
 	if a.language == "" {
 		a.language = a.said[locale].value
 	}
-	if a.said[title].rank == rankTitle {
-		c.Title = withoutSite(c.Title, c.Site)
-	}
 	return a
+}
+
+// read visits the elements and texts of a page.
+func (a *about) read(root *html.Node) {
+	walk(root, func(n *html.Node) bool {
+		switch n.Type {
+		case html.ElementNode:
+			a.element(n)
+			return n.Namespace == "" && n.DataAtom != atom.Script && n.DataAtom != atom.Style
+		case html.TextNode:
+			a.shown.text(n.Data)
+		}
+		return true
+	})
 }
 
 func (a *about) element(n *html.Node) {
@@ -115,21 +143,22 @@ func (a *about) element(n *html.Node) {
 			a.language = attr(n, "xml:lang")
 		}
 	case atom.Title:
-		a.say(title, beginningOf(n), rankTitle)
-	case atom.H1:
-		if a.said[title].rank == 0 {
-			a.say(title, beginningOf(n), rankText)
+		if n.Namespace == "" {
+			if a.head == "" {
+				a.head = textOf(n)
+			}
+			a.say(title, textOf(n), rankTitle)
 		}
+	case atom.H1:
+		a.shown.heading(textOf(n))
 	case atom.Meta:
 		a.meta(n)
 	case atom.Script:
 		if n.FirstChild != nil && strings.EqualFold(attr(n, "type"), "application/ld+json") {
 			a.linked(n.FirstChild.Data)
 		}
-	case atom.Time:
-		a.time(n)
-	case atom.A, atom.Span, atom.P, atom.Div, atom.Address, atom.Li, atom.Cite:
-		a.byline(n)
+	default:
+		a.shown.marked(n)
 	}
 }
 
@@ -152,8 +181,15 @@ func (a *about) meta(n *html.Node) {
 	}
 	for _, name := range names {
 		name = strings.ToLower(name)
-		if name == "og:type" {
+		switch name {
+		case "og:type":
 			a.typed(value, false)
+		case "twitter:label1", "twitter:label2":
+			a.label = value
+		case "twitter:data1", "twitter:data2":
+			if label := strings.ToLower(a.label); strings.Contains(label, "written by") || label == "author" || label == "by" {
+				a.say(author, value, rankMeta)
+			}
 		}
 		if m, ok := metas[name]; ok {
 			a.say(m.field, value, m.rank)
@@ -161,216 +197,60 @@ func (a *about) meta(n *html.Node) {
 	}
 }
 
-func (a *about) time(n *html.Node) {
-	when := attr(n, "datetime")
-	if when == "" {
-		when = beginningOf(n)
-	}
-	if date(when).IsZero() {
-		return
-	}
-	hint := strings.ToLower(attr(n, "itemprop") + " " + attr(n, "class"))
-	if strings.Contains(hint, "modified") || strings.Contains(hint, "updated") && !strings.Contains(hint, "published") {
-		a.say(modified, when, rankText)
-		return
-	}
-	a.say(published, when, rankText)
-}
-
-// byline takes the author from an element that is marked as such.
-func (a *about) byline(n *html.Node) {
-	if a.said[author].rank > 0 {
-		return
-	}
-	for _, at := range n.Attr {
-		switch at.Key {
-		case "rel", "itemprop":
-			if at.Val != "author" {
-				continue
-			}
-		case "class":
-			if !slices.ContainsFunc(bylines, func(name string) bool { return strings.Contains(at.Val, name) }) {
-				continue
-			}
-		default:
-			continue
-		}
-		if name := person(beginningOf(n)); name != "" && len(strings.Fields(name)) <= 6 {
-			a.say(author, name, rankText)
-		}
-	}
-}
-
-// bylines are what classes of an author's name contain.
-var bylines = []string{"byline", "author-name", "author__name", "author_name", "p-author", "post-author", "entry-author"}
-
-// person takes "By" and what follows the name off.
+// person is the name in a byline, or "" if there is none.
 func person(name string) string {
-	for _, by := range [...]string{"by ", "von ", "par ", "por ", "di "} {
-		if len(name) > len(by) && strings.EqualFold(name[:len(by)], by) {
-			name = name[len(by):]
+	name, _, _ = strings.Cut(strings.TrimSpace(name), "|")
+	for _, before := range befores {
+		if beginsWith(name, before) {
+			name = name[len(before):]
+			break
 		}
 	}
+	name = strings.Trim(name, " ,·•-–:\u00a0")
 	if u, err := url.Parse(name); err == nil && u.Scheme != "" { // of a profile
 		return ""
 	}
-	name, _, _ = strings.Cut(name, "|")
-	return strings.Trim(name, " ,·•-–")
+	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.Contains(name, "©") || nobodies[strings.ToLower(name)] || !day(name).IsZero() {
+		return ""
+	}
+	return name
 }
 
-// withoutSite takes the name of the site off the end of a title.
-func withoutSite(title, site string) string {
-	if site == "" {
-		return title
-	}
-	for _, between := range [...]string{" | ", " - ", " – ", " — ", " · ", " :: ", " « ", " » "} {
-		if rest, ok := strings.CutSuffix(title, between+site); ok {
-			return rest
-		}
-	}
-	return title
-}
+// befores are words before a name.
+var befores = append(slices.Clone(by), "author", "von", "par", "por", "di")
 
-// beginningOf is the text of an element, up to the length of a field.
-func beginningOf(n *html.Node) string {
+// nobodies are what programs call an author whose name they do not know.
+var nobodies = map[string]bool{"admin": true, "administrator": true, "undefined": true, "null": true, "none": true, "author": true, "anonymous": true, "guest": true, "unknown": true}
+
+// textOf is the text of an element, up to the length of a field.
+func textOf(n *html.Node) string {
+	const most = 400 // bytes
 	var text strings.Builder
-	walk(n, func(m *html.Node) bool {
-		if m.Type == html.TextNode && text.Len() < 400 {
-			text.WriteString(m.Data[:min(len(m.Data), 400)])
+	for m := range first(n) {
+		switch {
+		case m.Type == html.TextNode:
+			text.WriteString(m.Data[:min(len(m.Data), most)])
+		case m.DataAtom == atom.Br || m.Type == html.ElementNode && !blocks.Inline(m):
+			text.WriteByte(' ')
 		}
-		return text.Len() < 400
-	})
+		if text.Len() >= most {
+			break
+		}
+	}
 	return strings.ToValidUTF8(text.String(), "")
 }
 
-// linked reads JSON-LD.
-func (a *about) linked(text string) {
-	if a.json += len(text); a.json > mostJSON {
-		return
-	}
-	text = strings.TrimSpace(text)
-	text = strings.TrimSuffix(strings.TrimPrefix(text, "<![CDATA["), "]]>")
-	var value any
-	if json.Unmarshal([]byte(text), &value) == nil {
-		a.value(value, 0)
-	}
-}
-
-// value reads a value of JSON-LD: a thing, or a list of things.
-func (a *about) value(value any, depth int) {
-	if depth > 4 {
-		return
-	}
-	switch v := value.(type) {
-	case []any:
-		for _, one := range v {
-			a.value(one, depth+1)
-		}
-	case map[string]any:
-		for _, t := range list(v["@type"]) {
-			a.typed(t, true)
-			if pageTypes[t] > 0 {
-				a.thing(v)
-			}
-			if t == "WebSite" {
-				a.say(site, text(v["name"]), rankMeta)
-			}
-		}
-		for _, key := range [...]string{"@graph", "mainEntity", "mainEntityOfPage"} {
-			a.value(v[key], depth+1)
-		}
-	}
-}
-
-// thing reads what a page is about.
-func (a *about) thing(v map[string]any) {
-	title0 := text(v["headline"])
-	if title0 == "" {
-		title0 = text(v["name"])
-	}
-	a.say(title, title0, rankLD)
-	a.say(author, text(v["author"]), rankLD)
-	a.say(site, text(v["publisher"]), rankMeta)
-	a.say(description, text(v["description"]), rankMeta)
-	a.say(published, text(v["datePublished"]), rankLD)
-	a.say(modified, text(v["dateModified"]), rankLD)
-	a.say(locale, text(v["inLanguage"]), rankText)
-	if body := text(v["articleBody"]); len(body) > len(a.text) {
-		a.text = body
-	}
-}
-
-// pageTypes are the types of things that a page is, with the kind they make it.
-var pageTypes = map[string]int{
-	"Article": 1, "NewsArticle": 1, "BlogPosting": 1, "TechArticle": 1, "Report": 1, "ReportageNewsArticle": 1,
-	"AnalysisNewsArticle": 1, "OpinionNewsArticle": 1, "ReviewNewsArticle": 1, "ScholarlyArticle": 1, "LiveBlogPosting": 1, "Recipe": 1,
-	"Product": 2, "ProductGroup": 2, "DiscussionForumPosting": 3, "QAPage": 3,
-	"CollectionPage": 4, "ItemList": 4,
-}
-
-// typed notes the type of the page: a forum is one whatever else, and an article may show products.
-func (a *about) typed(name string, linked bool) {
-	kind := blocks.Kind(pageTypes[name])
-	if !linked {
-		switch {
-		case name == "article":
-			kind = blocks.Article
-		case strings.Contains(name, "product"):
-			kind = blocks.Product
-		}
-	}
-	if kindRank[kind] > kindRank[a.kind] {
-		a.kind = kind
-	}
-}
-
-var kindRank = [blocks.Kinds]int{blocks.Forum: 4, blocks.Article: 3, blocks.Product: 2, blocks.Collection: 1}
-
-// text is what a value says: itself, its name, or those of its first few.
-func text(value any) string {
-	return strings.Join(list(value), ", ")
-}
-
-func list(value any) (all []string) {
-	switch v := value.(type) {
-	case string:
-		return []string{v}
-	case map[string]any:
-		for _, key := range [...]string{"name", "@value"} {
-			if s, ok := v[key].(string); ok {
-				return []string{s}
-			}
-		}
-	case []any:
-		for _, one := range v[:min(len(v), 8)] {
-			if s := list(one); len(s) > 0 {
-				all = append(all, s[0])
+// first are the first nodes in an element: of nested ones, each would go through all in it.
+func first(n *html.Node) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) {
+		const most = 500
+		seen := 0
+		for m := range n.Descendants() {
+			if seen++; seen > most || !yield(m) {
+				return
 			}
 		}
 	}
-	return all
-}
-
-// layouts are the forms of dates on the Web.
-var layouts = []string{
-	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04:05 -0700",
-	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02", "2006/01/02", "2006-01", "2006/01", "20060102", "January 2, 2006", "Jan 2, 2006", "Jan. 2, 2006",
-	"2 January 2006", "2 Jan 2006", "Monday, January 2, 2006", "Monday, 2 January 2006", "January 2, 2006 3:04 PM", "Jan 2, 2006 3:04 PM", "January 2, 2006, 3:04 pm", "02.01.2006", "2.1.2006", "1/2/2006",
-	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, "Mon, 2 Jan 2006 15:04:05 -0700", "2006-01-02T15:04:05.000-0700", "2006",
-}
-
-// date reads a date. A date without a zone is read as UTC.
-func date(s string) time.Time {
-	s = strings.TrimSpace(s)
-	if len(s) < 4 || len(s) > 40 {
-		return time.Time{}
-	}
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() > 1900 && t.Year() < 2200 {
-			return t
-		}
-	}
-	return time.Time{}
 }
 
 func attr(n *html.Node, key string) string {

@@ -29,7 +29,9 @@ type document struct {
 	site   string // its registrable domain, or its id if its URL is not known
 	fold   int    // of its site
 	body   []byte
-	gold   []string // its tokens
+	gold   []string   // its tokens
+	url    weburl.URL // of WCXB
+	truth  about
 	page   *blocks.Page
 	tokens [][]string // of each block
 	facts  [][]uint16 // of each block
@@ -117,6 +119,10 @@ func loadPages(dir string) ([]*document, error) {
 		}
 		d := &document{id: id, site: siteOf(address, id), kind: page.PageType.Primary, body: body}
 		d.gold = tokens(strings.ToLower(text.MainContent))
+		d.url, _ = weburl.Parse(address)
+		if d.truth, err = truthAbout(truth["ground_truth"]); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
 		all = append(all, d)
 	}
 	return all, err

@@ -9,6 +9,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -25,17 +26,25 @@ func main() {
 	peers := flag.String("peers", "", "a `folder` of what peers have found")
 	site := flag.String("site", "/usr/share/doc/libboost1.81-doc/doc/html", "a `folder` of pages to time")
 	out := flag.String("o", "", "the `page` to write")
+	about := flag.Bool("about", false, "print only the section on titles, authors and dates")
 	flag.Parse()
-	if err := run(*dir, *train, *peers, *site, *out); err != nil {
+	if err := run(*dir, *train, *about, *peers, *site, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "content:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, train bool, peers, site, out string) error {
+func run(dir string, train, about bool, peers, site, out string) error {
 	all, err := load(dir)
 	if err != nil {
 		return err
+	}
+	if about {
+		rows, err := readPeers(peers)
+		var b bytes.Buffer
+		abouts(&b, all, rows)
+		machine.Publish("content", out, b.Bytes(), err)
+		return nil
 	}
 	each(all, (*document).prepare)
 	if train {

@@ -21,9 +21,14 @@ type row struct {
 	cpu   float64 // ms a page of WCXB with parsing, or 0
 	texts map[string]string
 	of    func(*document) bool
+
+	abouts map[string]about // nil: not measured
 }
 
 func every(*document) bool { return true }
+
+// types are those of the pages of WCXB.
+var types = []string{"article", "documentation", "service", "forum", "listing", "collection", "product"}
 
 // page measures all and returns the page that reports it.
 func page(all []*document, peers, site string) ([]byte, error) {
@@ -37,8 +42,8 @@ func page(all []*document, peers, site string) ([]byte, error) {
 		maps.Copy(cross, with(all, &m, func(d *document) bool { return d.fold == fold }))
 	}
 	rows = append(rows,
-		row{"Weft, each fifth of the sites with what the others taught", timed(bodies(all)), cross, every},
-		row{"Weft, as shipped", 0, with(all, nil, every), every},
+		row{"Weft, each fifth of the sites with what the others taught", timed(bodies(all)), cross, every, nil},
+		row{"Weft, as shipped", 0, with(all, nil, every), every, nil},
 	)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, head, machine.Commit(), runtime.Version(), runtime.NumCPU())
@@ -49,7 +54,6 @@ func page(all []*document, peers, site string) ([]byte, error) {
 	}
 	b.WriteString(published)
 	b.WriteString("\n## Seven types of pages\n\n| extractor | all")
-	types := []string{"article", "documentation", "service", "forum", "listing", "collection", "product"}
 	for _, t := range types {
 		fmt.Fprintf(&b, " | %s", t)
 	}
@@ -70,6 +74,7 @@ func page(all []*document, peers, site string) ([]byte, error) {
 	if err := speed(&b, site); err != nil {
 		return nil, err
 	}
+	abouts(&b, all, rows)
 	b.WriteString(causes)
 	return b.Bytes(), nil
 }
@@ -92,11 +97,13 @@ func readPeers(dir string) ([]row, error) {
 			Name  string            `json:"name"`
 			CPU   float64           `json:"cpu_ms"`
 			Texts map[string]string `json:"texts"`
+
+			Abouts map[string]about `json:"abouts"`
 		}
 		if err := readJSON(file, &r); err != nil {
 			return nil, err
 		}
-		rows = append(rows, row{r.Name, r.CPU, r.Texts, every})
+		rows = append(rows, row{r.Name, r.CPU, r.Texts, every, r.Abouts})
 	}
 	return rows, err
 }

@@ -55,22 +55,66 @@ func trafilaturaText(root *html.Node, o trafilatura.Options) (string, error) {
 	return r.ContentText, nil
 }
 
+// about is what a page says about itself.
+type about struct {
+	Title  string    `json:"title"`
+	Author string    `json:"author"`
+	Date   time.Time `json:"date"`
+}
+
+// metadata is what some of the peers find of it. Trafilatura is asked for it on pages without a text, too.
+var metadata = map[string]func(root *html.Node) (about, error){
+	"go-readability v2 (readeck)": func(root *html.Node) (about, error) {
+		p := readability.NewParser()
+		article, err := p.ParseAndMutate(root, page)
+		if err != nil {
+			return about{}, err
+		}
+		date, _ := article.PublishedTime()
+		return about{article.Title(), article.Byline(), date}, nil
+	},
+	"go-readability (shiori)": func(root *html.Node) (about, error) {
+		p := shiori.NewParser()
+		article, err := p.ParseDocument(root, page)
+		a := about{Title: article.Title, Author: article.Byline}
+		if article.PublishedTime != nil {
+			a.Date = *article.PublishedTime
+		}
+		return a, err
+	},
+	"go-trafilatura": func(root *html.Node) (about, error) {
+		config := trafilatura.DefaultConfig()
+		config.MinOutputSize = 0
+		r, err := trafilatura.ExtractDocument(root, trafilatura.Options{Config: config})
+		if err != nil {
+			return about{}, err
+		}
+		return about{r.Metadata.Title, r.Metadata.Author, r.Metadata.Date}, nil
+	},
+}
+
 // result is a file of results.
 type result struct {
-	Name  string            `json:"name"`
-	CPU   float64           `json:"cpu_ms"` // a page of WCXB
-	Texts map[string]string `json:"texts"`
+	Name   string            `json:"name"`
+	CPU    float64           `json:"cpu_ms"` // a page of WCXB
+	Texts  map[string]string `json:"texts"`
+	Abouts map[string]about  `json:"abouts,omitempty"`
 }
 
 func main() {
 	articles, _ := filepath.Glob(filepath.Join(os.Args[1], "aeb/html/*.html.gz"))
 	pages, _ := filepath.Glob(filepath.Join(os.Args[1], "wcxb/dev/html/*.html.gz"))
 	for name, find := range peers {
-		r := result{Name: name, Texts: make(map[string]string)}
+		r := result{Name: name, Texts: make(map[string]string), Abouts: make(map[string]about)}
 		for i, file := range append(pages, articles...) {
-			took := r.add(file, find)
+			took := r.read(file, func(id string, root *html.Node) { r.Texts[id], _ = find(root) })
 			if i < len(pages) {
 				r.CPU += float64(took.Microseconds()) / 1000 / float64(len(pages))
+			}
+		}
+		if find := metadata[name]; find != nil {
+			for _, file := range pages {
+				r.read(file, func(id string, root *html.Node) { r.Abouts[id], _ = find(root) })
 			}
 		}
 		text, err := json.Marshal(r)
@@ -83,7 +127,8 @@ func main() {
 	}
 }
 
-func (r *result) add(file string, find func(*html.Node) (string, error)) (took time.Duration) {
+// read calls a function with a page, and returns the CPU time of that and of parsing.
+func (r *result) read(file string, find func(id string, root *html.Node)) (took time.Duration) {
 	f, err := os.Open(file)
 	if err != nil {
 		log.Fatal(err)
@@ -104,8 +149,7 @@ func (r *result) add(file string, find func(*html.Node) (string, error)) (took t
 	}()
 	start := cpu()
 	if root, err := html.Parse(bytes.NewReader(body)); err == nil {
-		text, _ := find(root)
-		r.Texts[strings.TrimSuffix(filepath.Base(file), ".html.gz")] = text
+		find(strings.TrimSuffix(filepath.Base(file), ".html.gz"), root)
 	}
 	return cpu() - start
 }
