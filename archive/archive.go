@@ -77,16 +77,33 @@ func (c Capture) size() int {
 // spellings with the same key, such as http for https, that are no redirects: those mostly lead to
 // the URL that was asked for.
 func (a *Archive) Captures(url string) ([]Capture, error) {
+	return a.find(warc.SURT(url), url, func(c Capture) bool { return c.Status/100 != 3 })
+}
+
+// Posted returns the captures of what a POST of a body to a URL has brought, as Captures does. A
+// multipart body may have another boundary than the one that was archived.
+func (a *Archive) Posted(url, contentType string, body io.Reader) ([]Capture, error) {
+	text, err := io.ReadAll(io.LimitReader(body, warc.MaxPostBody))
+	if err != nil {
+		return nil, err
+	}
+	key, _ := warc.PostKey(url, contentType, text)
+	return a.find(key, url, func(Capture) bool { return true })
+}
+
+// find returns the captures of a URL that have a key, by date. If there is none, it returns those of
+// other spellings that may stand for them.
+func (a *Archive) find(key, url string, may func(Capture) bool) ([]Capture, error) {
 	want := canonical(url)
 	var same, others []Capture
 	held := 0
-	for c, err := range a.prefixed(warc.SURT(url) + " ") {
+	for c, err := range a.prefixed(key + " ") {
 		switch {
 		case err != nil:
 			return nil, err
 		case canonical(c.URL) == want:
 			same = append(same, c)
-		case c.Status/100 != 3:
+		case may(c):
 			others = append(others, c)
 		}
 		held += c.size()

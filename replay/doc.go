@@ -18,6 +18,8 @@
 // scripts make of URLs is not: a relative one works, and one from the root of the site ("/a.js") or
 // with a host does not, and requests of scripts (fetch, XMLHttpRequest) find no response.
 //
+// A form that is sent by POST brings what was archived for the same body: a login, a search.
+//
 // # A hostile page
 //
 // An archived page runs in a sandbox: its origin is opaque, so it can read neither this server's own

@@ -67,9 +67,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store") // the live site has these URLs, too
 	switch {
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "The archive holds no responses to "+r.Method+".", http.StatusMethodNotAllowed)
+	case !allowed(w, r):
 	case r.Header.Get("Service-Worker") != "": // it would stay in the browser
 		http.Error(w, "A replay has no service workers.", http.StatusNotFound)
 	default:
@@ -83,7 +81,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, target string) {
 		http.Error(w, fmt.Sprintf("%.200q: expected an http or https URL", target), http.StatusBadRequest)
 		return
 	}
-	captures, err := p.server.archive.Captures(u.String())
+	captures, err := p.server.captures(r, u)
 	switch {
 	case err != nil:
 		p.fail(w, err)

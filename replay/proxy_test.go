@@ -127,11 +127,30 @@ func TestProxy(t *testing.T) {
 		}
 	}
 	for header, want := range map[string]int{
-		"Method POST": 405, "Method HEAD": 200, "Method OPTIONS": 405, "Service-Worker script": 404, "Sec-Fetch-Dest image": 200,
+		"Method POST": 404, "Method PUT": 405, "Method HEAD": 200, "Method OPTIONS": 405, "Service-Worker script": 404, "Sec-Fetch-Dest image": 200,
 	} {
 		name, value, _ := strings.Cut(header, " ")
 		if resp, body := ask(t, latest, "https://example.org/", name, value); resp.StatusCode != want {
 			t.Errorf("%s: %s %s", header, resp.Status, body)
+		}
+	}
+}
+
+// TestProxyForms: a form, and a script, find what was archived for the same body.
+func TestProxyForms(t *testing.T) {
+	client, _, _ := proxying(t, "", sends...)
+	for _, c := range []struct{ url, contentType, body, want string }{
+		{"https://example.org/search", "application/x-www-form-urlencoded", "q=red%20shoes", "two shoes"},
+		{"https://example.org/api", "application/json", `{"q": [1]}`, "[]"},
+		{"https://example.org/search", "application/x-www-form-urlencoded", "q=x", "What was sent to https://example.org/search is not in the archive"},
+	} {
+		resp, err := client.Post(c.url, c.contentType, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if resp.Body.Close(); err != nil || !strings.Contains(string(body), c.want) {
+			t.Errorf("%s %s: %s %.300s, %v, want %s", c.url, c.body, resp.Status, body, err, c.want)
 		}
 	}
 }

@@ -57,9 +57,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	own(h)
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "The archive holds no responses to "+r.Method+".", http.StatusMethodNotAllowed)
+	if !allowed(w, r) {
 		return
 	}
 	target, ok := strings.CutPrefix(r.RequestURI, s.root)
@@ -68,6 +66,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch path, query, _ := strings.Cut(target, "?"); {
+	case r.Method == http.MethodPost:
+		s.serve(w, r, target)
 	case path == "":
 		s.start(w)
 	case path == "-/open":
@@ -83,6 +83,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.serve(w, r, target)
 	}
+}
+
+// allowed refuses a request whose method no archive has.
+func allowed(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodPost {
+		return true
+	}
+	w.Header().Set("Allow", "GET, HEAD, POST")
+	http.Error(w, "The archive holds no responses to "+r.Method+".", http.StatusMethodNotAllowed)
+	return false
 }
 
 // own sets what holds for the server's own pages: no other page may frame them or read them.
@@ -113,12 +123,17 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, target string) {
 		s.fail(w, http.StatusNotFound, err)
 		return
 	}
+	sent := r.Method == http.MethodPost
+	if sent && a.view != rewritten {
+		s.fail(w, http.StatusNotFound, errors.New("only an archived page sends a form"))
+		return
+	}
 	// A page opened in a window of its own gets its banner there.
-	if a.view == rewritten && r.Header.Get("Sec-Fetch-Dest") == "document" {
+	if a.view == rewritten && !sent && r.Header.Get("Sec-Fetch-Dest") == "document" {
 		redirect(w, s.path(framed, a.date, a.url.String()))
 		return
 	}
-	captures, err := s.archive.Captures(a.url.String())
+	captures, err := s.captures(r, a.url)
 	switch {
 	case err != nil:
 		s.fail(w, http.StatusInternalServerError, err)
@@ -132,6 +147,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, target string) {
 	default:
 		s.capture(w, r, a, archive.Nearest(captures, a.at))
 	}
+}
+
+// captures returns those of what a request asks for.
+func (s *Server) captures(r *http.Request, u weburl.URL) ([]archive.Capture, error) {
+	if r.Method == http.MethodPost {
+		return s.archive.Posted(u.String(), r.Header.Get("Content-Type"), r.Body)
+	}
+	return s.archive.Captures(u.String())
 }
 
 // redirect leads to another path, which http.Redirect would clean.
@@ -216,7 +239,7 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request, u weburl.URL, s
 	for _, c := range similar {
 		rows = append(rows, row{link(c), c.URL, c.Date})
 	}
-	s.show(w, http.StatusNotFound, "missing.html", map[string]any{"URL": u.String(), "Similar": rows, "Style": style})
+	s.show(w, http.StatusNotFound, "missing.html", map[string]any{"URL": u.String(), "Sent": r.Method == http.MethodPost, "Similar": rows, "Style": style})
 }
 
 // month is the captures of a month.

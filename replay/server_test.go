@@ -19,6 +19,7 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
+// captured is a capture; behind the URL of a POST stand " POST ", its Content-Type and its body.
 type captured struct {
 	url, head, body string
 	hours           int
@@ -30,8 +31,13 @@ func archived(t *testing.T, captures ...captured) *archive.Archive {
 	e := warc.NewEncoder(warc.Options{})
 	var file []byte
 	for _, c := range captures {
-		file, _ = e.Exchange(file, &warc.Exchange{URL: c.url, Date: noon.Add(time.Duration(c.hours) * time.Hour),
-			Response: []byte("HTTP/1.1 " + c.head + "\r\n\r\n" + c.body)})
+		url, sent, _ := strings.Cut(c.url, " POST ")
+		x := &warc.Exchange{URL: url, Date: noon.Add(time.Duration(c.hours) * time.Hour),
+			Response: []byte("HTTP/1.1 " + c.head + "\r\n\r\n" + c.body)}
+		if contentType, body, ok := strings.Cut(sent, " "); ok {
+			x.Request = fmt.Appendf(nil, "POST / HTTP/1.1\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", contentType, len(body), body)
+		}
+		file, _ = e.Exchange(file, x)
 	}
 	path := filepath.Join(t.TempDir(), "a.warc.gz")
 	if err := os.WriteFile(path, file, 0o666); err != nil {
@@ -188,7 +194,8 @@ func TestIsolation(t *testing.T) {
 		"Host localhost:1;x":          "421 ",
 		"Host localhost":              "200 ",
 		"Host [::1]:80":               "200 ",
-		"Method POST":                 "405 ",
+		"Method POST":                 "404 ",
+		"Method PUT":                  "405 ",
 		"Sec-Fetch-Dest document":     "302 ",
 		"Sec-Fetch-Dest font":         "200 *",
 		"Sec-Fetch-Dest empty":        "200 ",
@@ -197,6 +204,52 @@ func TestIsolation(t *testing.T) {
 		resp, _ := get(t, s, "/1mp_/https://example.org/f.woff", name, value)
 		if got := fmt.Sprint(resp.StatusCode, " ", resp.Header.Get("Access-Control-Allow-Origin")); got != want {
 			t.Errorf("%s: %s, want %s", header, got, want)
+		}
+	}
+}
+
+// sends are captures of what forms and scripts have sent.
+var sends = []captured{
+	{"https://example.org/search", html, "the form", 0},
+	{"https://example.org/search POST application/x-www-form-urlencoded q=red+shoes", html, "<a href=/shoe>a shoe</a>", 0},
+	{"https://example.org/search POST application/x-www-form-urlencoded q=red+shoes", html, "<a href=/shoe>two shoes</a>", 48},
+	{"https://example.org/search POST application/x-www-form-urlencoded q=hats", "303 See Other\r\nLocation: /hats", "", 0},
+	{"https://example.org/search POST multipart/form-data;boundary=xyz --xyz\r\nContent-Disposition: form-data; name=\"q\"\r\n\r\nbag\r\n--xyz--\r\n", html, "a bag", 0},
+	{"https://example.org/api POST application/json {\"q\":[1]}", "200 OK\r\nContent-Type: application/json", "[]", 0},
+}
+
+// TestForms: what a form sends brings what was archived for the same body.
+func TestForms(t *testing.T) {
+	s := serving(t, sends...)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for _, c := range []struct{ path, contentType, body, want string }{
+		{"/mp_/https://example.org/search", "application/x-www-form-urlencoded", "q=red%20shoes", `200 <a href="ROOT/mp_/https://example.org/shoe">two shoes</a>`},
+		{"/20261122mp_/https://example.org/search", "application/x-www-form-urlencoded", "q=red+shoes", `200 <a href="ROOT/20261122mp_/https://example.org/shoe">a shoe</a>`},
+		{"/mp_/http://www.example.org/search", "application/x-www-form-urlencoded", "q=hats", "303 to ROOT/mp_/https://example.org/hats"},
+		{"/mp_/https://example.org/search", "multipart/form-data; boundary=another", "--another\r\nContent-Disposition: form-data; name=\"q\"\r\n\r\nbag\r\n--another--\r\n", "200 a bag"},
+		{"/mp_/https://example.org/api", "application/json", "{ \"q\": [ 1 ] }", "200 []"},
+		{"/mp_/https://example.org/search", "application/x-www-form-urlencoded", "q=blue+shoes", "404 What was sent to https://example.org/search is not in the archive"},
+		{"/mp_/https://example.org/search", "application/x-www-form-urlencoded", "", "404 What was sent"},
+		{"/https://example.org/search", "application/x-www-form-urlencoded", "q=hats", "404 only an archived page sends a form"},
+		{"/", "application/x-www-form-urlencoded", "q=hats", "404 expected"},
+	} {
+		resp, err := client.Post(s.URL+c.path, c.contentType, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		root := strings.TrimPrefix(s.URL, "http://"+resp.Request.URL.Host)
+		got := fmt.Sprintf("%d %s", resp.StatusCode, body)
+		if to := resp.Header.Get("Location"); to != "" {
+			got = fmt.Sprintf("%d to %s", resp.StatusCode, to)
+		}
+		status, want, _ := strings.Cut(strings.ReplaceAll(c.want, "ROOT", root), " ")
+		if !strings.HasPrefix(got, status) || !strings.Contains(got, want) {
+			t.Errorf("%s %s: %s, want %s", c.path, c.body, got, c.want)
 		}
 	}
 }

@@ -170,9 +170,9 @@ func ReadPost(block io.Reader) (contentType string, body []byte, ok bool) {
 	if err != nil || !strings.HasPrefix(m.Start, "POST ") {
 		return "", nil, false
 	}
-	body, err = io.ReadAll(io.LimitReader(m.Payload(), maxPostBody))
+	body, err = io.ReadAll(io.LimitReader(m.Payload(), MaxPostBody))
 	return m.Header.Get("Content-Type"), body, err == nil
 }
 
-// maxPostBody bounds what is read of the body of a request, in bytes.
-const maxPostBody = 1 << 20
+// MaxPostBody bounds what is read of the body of a request, in bytes.
+const MaxPostBody = 1 << 20
