@@ -88,6 +88,7 @@ func (n *node) answer(m *nats.Msg) {
 	ctx, cancel := context.WithCancel(n.ctx)
 	defer cancel()
 	to := &reply{node: n, ctx: ctx, inbox: m.Reply}
+	n.ops.Go(func() { to.showLife(ctx) })
 	err := to.about(m.Data)
 	_ = to.send(err, true) // who does not listen needs no answer
 }
@@ -164,11 +165,12 @@ func put[T any](r *reply, all iter.Seq2[T, error]) error {
 
 // send sends what there is, and waits until the asker has it.
 func (r *reply) send(failed error, end bool) error {
-	if most := r.node.mostData(); r.lines.Len() > most {
-		return fmt.Errorf("an answer of %d bytes, expected at most %d", r.lines.Len(), most)
-	}
-	m := &nats.Msg{Subject: r.inbox, Data: bytes.Clone(r.lines.Bytes()), Header: nats.Header{headerNode: {r.node.dir.Node}}}
+	data := bytes.Clone(r.lines.Bytes())
 	r.lines.Reset()
+	if most := r.node.mostData(); len(data) > most {
+		return fmt.Errorf("an answer of %d bytes, expected at most %d", len(data), most)
+	}
+	m := r.message(data)
 	if end {
 		m.Header.Set(headerEnd, "1")
 	}
@@ -182,6 +184,25 @@ func (r *reply) send(failed error, end bool) error {
 	defer cancel()
 	_, err := r.node.conn.RequestMsgWithContext(ctx, m)
 	return err
+}
+
+// message returns a message of the answer.
+func (r *reply) message(data []byte) *nats.Msg {
+	return &nats.Msg{Subject: r.inbox, Data: data, Header: nats.Header{headerNode: {r.node.dir.Node}}}
+}
+
+// showLife lets the asker know, until ctx ends, that an answer is being looked for.
+func (r *reply) showLife(ctx context.Context) {
+	tick := time.NewTicker(answerWithin / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			_ = r.node.conn.PublishMsg(r.message(nil)) // the next one is as good
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // ask asks a node, or all that are alive, and yields their answers. An error comes last: that of nodes, or
@@ -257,6 +278,9 @@ func (c *Client) converse(ctx context.Context, id string, q question, names map[
 		if m.Header.Get(headerEnd) != "" {
 			delete(names, node)
 			continue
+		}
+		if m.Reply == "" {
+			continue // the node is looking for more
 		}
 		if err := m.Respond(nil); err != nil {
 			return c.refused(err)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,6 +179,9 @@ func (e *absent) Error() string { return e.text }
 // noPeers is the code of the error that fewer servers are there than copies are wanted.
 const noPeers = 10005
 
+// noRoom are the codes of what JetStream answers when its disk, a stream or the account is full.
+var noRoom = []jetstream.ErrorCode{10023, 10028, 10047, 10077}
+
 // refused returns an error of the servers with what is to be done about it.
 func (c *Client) refused(err error) error {
 	var api *jetstream.APIError
@@ -192,9 +196,13 @@ func (c *Client) refused(err error) error {
 		err = &absent{"no server answers"}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		err = errors.New("the servers run without JetStream, expected with it (nats-server -js)")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders),
+	case errors.As(err, &api) && slices.Contains(noRoom, api.ErrorCode):
+		err = &absent{"the servers have no room: " + api.Description}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse),
 		errors.As(err, &api) && (api.Code == 503 || api.ErrorCode == noPeers):
 		err = &absent{"JetStream does not answer: fewer than half of the servers may be up"}
+	case api != nil:
+		err = errors.New(api.Description)
 	default:
 		err = errors.New(strings.TrimPrefix(err.Error(), "nats: "))
 	}

@@ -97,13 +97,21 @@ func (n *node) judgeEnd() {
 	}
 }
 
-// noLinks reports whether no message of links is left.
+// noLinks reports whether no message of links is left. A server that was the leader until it was cut off does
+// not know of the last messages; one that has a message which it was sent first, and most servers have, does.
 func (n *node) noLinks(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	s, err := n.streams.links.Info(ctx) // of the leader
+	probe, err := n.js.Publish(ctx, n.probe(), nil)
 	if err != nil {
 		return false, err
 	}
-	return s.State.Msgs == 0, nil
+	if err := n.streams.links.Purge(ctx, jetstream.WithPurgeSubject(n.probe())); err != nil {
+		return false, err
+	}
+	s, err := n.streams.links.Info(ctx)
+	if err != nil {
+		return false, err
+	}
+	return s.State.LastSeq >= probe.Sequence && s.State.Msgs == 0, nil
 }

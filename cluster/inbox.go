@@ -22,6 +22,7 @@ type reader struct {
 	follows []int // the partitions of the consumer
 	stop    context.CancelFunc
 	ended   chan struct{} // the consumer's goroutine has
+	room    room          // for what the engine was given and has not committed
 }
 
 // open has the messages of links to a partition taken in, or no more.
@@ -62,9 +63,6 @@ func (r *reader) follow(n *node) {
 	})
 }
 
-// linksAhead bounds the messages that the engine was given and has not committed.
-const linksAhead = 256
-
 // readLinks gives the engine the links of some partitions, until ctx ends.
 func (n *node) readLinks(ctx context.Context, open []int) {
 	if len(open) == 0 {
@@ -74,9 +72,8 @@ func (n *node) readLinks(ctx context.Context, open []int) {
 	for i, p := range open {
 		subjects[i] = n.links(p)
 	}
-	room := make(chan struct{}, linksAhead)
 	_ = n.outbox.retry(ctx, func(context.Context) error { // until ctx ends
-		all, stop, err := n.consume(ctx, n.linkStream(), jetstream.OrderedConsumerConfig{FilterSubjects: subjects}, linksAhead)
+		all, stop, err := n.consume(ctx, n.linkStream(), subjects, cap(n.reader.room)*roomUnit)
 		if err != nil {
 			return err
 		}
@@ -86,7 +83,10 @@ func (n *node) readLinks(ctx context.Context, open []int) {
 			if err != nil {
 				return err
 			}
-			n.receive(ctx, msg, room)
+			if err := n.receive(ctx, msg); err != nil {
+				n.mail.post(func() { n.fail(fmt.Errorf("crawl %s: %w", n.layout, err)) })
+				return nil
+			}
 		}
 	})
 }
@@ -98,28 +98,43 @@ type ack struct {
 	done   bool   // posted is known
 }
 
-// receive gives the engine a message of links.
-func (n *node) receive(ctx context.Context, msg jetstream.Msg, room chan struct{}) {
+// receive gives the engine a message of links. What cannot be read is kept, and so is what comes behind it:
+// the node ends.
+func (n *node) receive(ctx context.Context, msg jetstream.Msg) error {
 	subject := msg.Subject()
 	p, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:])
 	if err != nil || p < 0 || p >= len(n.parts) {
-		return // a subject that nobody of us writes to
+		return nil // a subject that nobody of us writes to
 	}
 	at, err := msg.Metadata()
-	if err != nil || n.seen.wait(ctx, number(msg.Headers().Get(headerOpened))) != nil {
-		return
+	if err != nil {
+		return nil
+	}
+	seq := at.Sequence.Stream
+	if err := n.reached(ctx, number(msg.Headers().Get(headerOpened))); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return n.unreadable(seq, err)
 	}
 	blocks, err := unpack(msg.Data())
 	if err != nil {
-		n.warn(fmt.Errorf("message %d of links to partition %d: %w", at.Sequence.Stream, p, err))
+		return n.unreadable(seq, err)
 	}
-	select {
-	case room <- struct{}{}:
-	case <-ctx.Done():
-		return
+	size := 0
+	for _, b := range blocks {
+		size += len(b)
 	}
-	var once sync.Once
-	n.mail.post(func() { n.deliver(p, at.Sequence.Stream, blocks, func() { once.Do(func() { <-room }) }) })
+	if n.reader.room.take(ctx, size) != nil {
+		return nil
+	}
+	n.mail.post(func() { n.deliver(p, seq, blocks, func() { n.reader.room.give(size) }) })
+	return nil
+}
+
+// unreadable is why a node ends that cannot read a message of links.
+func (n *node) unreadable(seq uint64, err error) error {
+	return fmt.Errorf("message %d of stream %s: %w; the crawl can go on when that message is deleted", seq, n.linkStream(), err)
 }
 
 // deliver gives the engine a message of links, unless it was given it before.
@@ -151,10 +166,7 @@ func (n *node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
 			}
 		})
 		if err != nil && !errors.Is(err, engine.ErrEnded) {
-			n.warn(fmt.Errorf("message %d of links to partition %d: %w", seq, p, err))
-			if left.Add(-1) == 0 {
-				safe(0)
-			}
+			n.fail(fmt.Errorf("crawl %s: %w", n.layout, n.unreadable(seq, err)))
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 type layout string
 
 // layoutVersion is that of all the names, keys and messages of this package.
-const layoutVersion = 1
+const layoutVersion = 2
 
 func (l layout) bucket() string     { return "weft_" + string(l) }
 func (l layout) linkStream() string { return "weft_" + string(l) + "_links" }
@@ -20,6 +20,7 @@ func (l layout) allLogs() string    { return l.subject() + ".log.>" }
 
 func (l layout) log(p int) string   { return l.subject() + ".log." + strconv.Itoa(p) }
 func (l layout) links(p int) string { return l.subject() + ".links." + strconv.Itoa(p) }
+func (l layout) probe() string      { return l.subject() + ".links.probe" } // see noLinks
 
 // asks is where a node is asked; empty: all of them.
 func (l layout) asks(node string) string {
@@ -35,6 +36,7 @@ const (
 	headerID       = "Weft-Id"       // of a log: of the message, so that its writer knows it again
 	headerKind     = "Weft-Kind"     // of a log: see logs.go
 	headerSnapshot = "Weft-Snapshot" // of a log: the last message before a snapshot
+	headerWhole    = "Weft-Whole"    // of a log: the last snapshot that is whole
 	headerMore     = "Weft-More"     // of a log: the next message continues this one
 	headerLater    = "Weft-Later"    // of a log: the message continues the one before
 	headerBare     = "Weft-Bare"     // of an opening: the log has nothing but openings
@@ -48,6 +50,7 @@ const (
 	keyOver   = "over"    // the crawl is
 	keyStats  = "stats."  // and the ID of a node: a NodeStatus
 	keyOpened = "opened." // and a digest: where links may lead from now on
+	keyProbe  = "probe"   // nothing: its writer learns how far the bucket has come
 )
 
 var nameOf = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"strconv"
 	"sync"
@@ -37,6 +36,7 @@ type logEnd struct {
 	mu    sync.Mutex // held while a message is on its way
 	epoch uint64
 	seq   uint64 // of its last message
+	whole uint64 // its last whole snapshot: the last message before that; 0: there is none
 
 	fresh    int // bytes since the last snapshot
 	snapshot int // bytes of that
@@ -45,9 +45,9 @@ type logEnd struct {
 
 // last is the last message of a log; zero: there is none.
 type last struct {
-	seq, epoch uint64
-	id         string
-	bare       bool // the log has only openings
+	seq, epoch, whole uint64
+	id                string
+	bare              bool // the log has only openings
 }
 
 // last returns the end of a log. It may be late: whoever relies on it expects its sequence.
@@ -59,7 +59,7 @@ func (n *node) last(ctx context.Context, p int) (l last, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.seq, l.id, l.bare = msg.Sequence, msg.Header.Get(headerID), msg.Header.Get(headerBare) != ""
+	l.seq, l.id, l.bare, l.whole = msg.Sequence, msg.Header.Get(headerID), msg.Header.Get(headerBare) != "", number(msg.Header.Get(headerWhole))
 	l.epoch, err = strconv.ParseUint(msg.Header.Get(headerEpoch), 10, 64)
 	if err != nil {
 		err = fmt.Errorf("the last message of log %d: %w", p, err)
@@ -108,6 +108,9 @@ func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, 
 	maps.Copy(msg.Header, h)
 	msg.Header.Set(headerEpoch, strconv.FormatUint(end.epoch, 10))
 	msg.Header.Set(headerID, id)
+	if end.whole > 0 {
+		msg.Header.Set(headerWhole, strconv.FormatUint(end.whole, 10))
+	}
 	lost := false
 	err := o.retry(ctx, func(ctx context.Context) error {
 		ack, err := o.node.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(end.seq))
@@ -164,9 +167,7 @@ func (n *node) restore(ctx context.Context, o ownership.Order) error {
 	if before.bare {
 		err = n.news.join(ctx, n.crawl, p)
 	} else {
-		n.restoring <- struct{}{}
-		err = n.crawl.Join(ctx, p, n.readLog(ctx, p, to))
-		<-n.restoring
+		err = n.joinFrom(ctx, p, before.whole, to)
 	}
 	if err != nil {
 		n.outbox.release(p)
@@ -174,6 +175,16 @@ func (n *node) restore(ctx context.Context, o ownership.Order) error {
 	}
 	part.local, part.remains = true, false
 	return nil
+}
+
+// joinFrom has the engine take over a partition whose log has something, when the log is read.
+func (n *node) joinFrom(ctx context.Context, p int, snapshot, to uint64) error {
+	log, err := n.logs.read(ctx, n, p, snapshot, to)
+	if err != nil {
+		return err
+	}
+	defer log.leave()
+	return n.crawl.Join(ctx, p, n.readLog(ctx, log))
 }
 
 // openLog appends the opening of an epoch to a log, and returns what was its end before. An end that the
@@ -200,90 +211,11 @@ func (n *node) openLog(ctx context.Context, p int, epoch uint64) (before last, e
 		if before.bare {
 			h.Set(headerBare, "1")
 		}
-		end.seq = before.seq
+		end.seq, end.whole = before.seq, before.whole
 		if err = n.outbox.addOne(ctx, p, end, h, nil); !errors.Is(err, errLost) { // nobody was faster
 			return before, end, err
 		}
 	}
-}
-
-// logInMemory is how much of a log is kept while it is read. A longer one is read again, once it is known
-// where its last snapshot is.
-const logInMemory = 16 << 20
-
-// readLog reads what a log has up to a message: the last snapshot that is whole, then the changes since its
-// beginning.
-func (n *node) readLog(ctx context.Context, p int, to uint64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		var all []*message
-		var from, opened uint64
-		size := 0
-		for m, err := range n.messages(ctx, p, to) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if m.kind == kindEnd {
-				from = m.snapshot
-			}
-			opened = max(opened, m.opened)
-			if size += len(m.data); size <= logInMemory {
-				all = append(all, m)
-			}
-		}
-		if err := n.seen.wait(ctx, opened); err != nil {
-			yield(nil, err)
-			return
-		}
-		read := func(yield func(*message, error) bool) {
-			for _, m := range all {
-				if !yield(m, nil) {
-					return
-				}
-			}
-		}
-		if size > logInMemory {
-			all, read = nil, n.messages(ctx, p, to)
-		}
-		snapshot := func(m *message) bool {
-			return (m.kind == kindSnapshot || m.kind == kindEnd) && m.snapshot == from
-		}
-		since := func(m *message) bool { return m.kind == "" && m.seq > from }
-		if from == 0 || blocksOf(p, read, snapshot, yield) {
-			blocksOf(p, read, since, yield)
-		}
-	}
-}
-
-// blocksOf yields the blocks of some messages of a log. It reports false when the reader has stopped.
-func blocksOf(p int, all iter.Seq2[*message, error], wanted func(*message) bool, yield func([]byte, error) bool) bool {
-	var data []byte
-	for m, err := range all {
-		if err != nil {
-			yield(nil, err)
-			return false
-		}
-		if !wanted(m) {
-			continue
-		}
-		if !m.later { // whoever wrote the pieces before has not come to the last, and has them still
-			data = nil
-		}
-		if data = append(data, m.data...); m.more {
-			continue
-		}
-		blocks, err := unpack(data)
-		if err != nil {
-			yield(nil, fmt.Errorf("message %d of log %d: %w", m.seq, p, err))
-			return false
-		}
-		for _, b := range blocks {
-			if !yield(b, nil) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // message is one of a log.
@@ -294,52 +226,21 @@ type message struct {
 	data                  []byte
 }
 
-// messages reads a log up to a message, which is there.
-func (n *node) messages(ctx context.Context, p int, to uint64) iter.Seq2[*message, error] {
-	return func(yield func(*message, error) bool) {
-		all, stop, err := n.consume(ctx, n.logStream(), jetstream.OrderedConsumerConfig{FilterSubjects: []string{n.log(p)}}, 64)
-		if err != nil {
-			yield(nil, n.refused(err))
-			return
-		}
-		defer stop()
-		for {
-			raw, err := all.Next()
-			if err != nil {
-				if ctx.Err() != nil {
-					err = context.Cause(ctx)
-				} else {
-					err = &absent{err.Error()}
-				}
-				yield(nil, err)
-				return
-			}
-			at, err := raw.Metadata()
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			h := raw.Headers()
-			m := &message{
-				seq: at.Sequence.Stream, kind: h.Get(headerKind), later: h.Get(headerLater) != "", more: h.Get(headerMore) != "",
-				data:     raw.Data(),
-				snapshot: number(h.Get(headerSnapshot)), opened: number(h.Get(headerOpened)),
-			}
-			if m.seq > to || !yield(m, nil) || m.seq == to {
-				return
-			}
-		}
-	}
-}
+// messagesAhead bounds the messages that the servers send before they are taken in.
+const messagesAhead = 256
 
-// consume reads messages of a stream in order, until stop is called or ctx ends.
-func (c *Client) consume(ctx context.Context, stream string, cfg jetstream.OrderedConsumerConfig, ahead int) (all jetstream.MessagesContext, stop func(), err error) {
-	cfg.InactiveThreshold = time.Minute // servers forget a consumer whose process has died
-	consumer, err := c.js.OrderedConsumer(ctx, stream, cfg)
+// consume reads messages of a stream in order, about so many bytes ahead, until stop is called or ctx ends.
+func (c *Client) consume(ctx context.Context, stream string, subjects []string, ahead int) (all jetstream.MessagesContext, stop func(), err error) {
+	consumer, err := c.js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
+		FilterSubjects:    subjects,
+		InactiveThreshold: time.Minute, // servers forget a consumer whose process has died
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	if all, err = consumer.Messages(jetstream.PullMaxMessages(ahead)); err != nil {
+	// The servers send nothing at all if the next message is longer than that.
+	ahead = max(ahead, int(c.conn.MaxPayload())+64<<10)
+	if all, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(messagesAhead, ahead)); err != nil {
 		return nil, nil, err
 	}
 	done := context.AfterFunc(ctx, all.Stop)
@@ -402,6 +303,7 @@ func (n *node) snapshot(ctx context.Context, p int, end *logEnd, from uint64) er
 		return err
 	}
 	h.Set(headerKind, kindEnd)
+	h.Set(headerWhole, h.Get(headerSnapshot))
 	if err := n.outbox.add(ctx, p, end, h, pack(nil)); err != nil {
 		return err
 	}

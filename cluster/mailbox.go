@@ -47,6 +47,12 @@ func (r *revision) reach(at uint64) {
 	}
 }
 
+func (r *revision) now() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.at
+}
+
 // wait waits until it has come as far, or for the end of ctx.
 func (r *revision) wait(ctx context.Context, at uint64) error {
 	for {

@@ -34,21 +34,21 @@ var ErrOver = errors.New("the crawl is over")
 // run on goroutines of their own, one after another.
 type node struct {
 	*Client
-	plan      Plan
-	bucket    jetstream.KeyValue
-	streams   streams
-	crawler   *weft.Crawler
-	crawl     *engine.Crawl
-	dir       identity
-	mail      mailbox
-	ops       sync.WaitGroup
-	outbox    *outbox
-	news      gatherer      // partitions that nobody has had before
-	restoring chan struct{} // bounds the logs that are read at once
-	watch     jetstream.KeyWatcher
-	seen      revision // of the bucket, up to which its watch has come
-	ctx       context.Context
-	stop      context.CancelCauseFunc
+	plan    Plan
+	bucket  jetstream.KeyValue
+	streams streams
+	crawler *weft.Crawler
+	crawl   *engine.Crawl
+	dir     identity
+	mail    mailbox
+	ops     sync.WaitGroup
+	outbox  *outbox
+	news    gatherer  // partitions that nobody has had before
+	logs    logReader // of partitions that others have had
+	watch   jetstream.KeyWatcher
+	seen    revision // of the bucket, up to which its watch has come
+	ctx     context.Context
+	stop    context.CancelCauseFunc
 
 	own     *ownership.Node
 	parts   []part
@@ -62,12 +62,16 @@ type node struct {
 }
 
 // streams are those of the crawl.
-type streams struct{ links, log jetstream.Stream }
+type streams struct {
+	links, log jetstream.Stream
+	verifier   verifier
+}
 
 // lapse is a pause because the lease was not renewed.
 type lapse struct {
 	since time.Duration // 0: there is none
 	holds atomic.Bool   // the same, for the coordinator
+	why   error         // the last beat could not be written; nil: nothing is known of it yet
 }
 
 // join makes this process a node of a crawl, which begins if there is none of the name. Nothing is fetched
@@ -89,25 +93,11 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	if o.Job == "" || o.Update || o.Fresh || o.RetryFailed != nil {
 		return nil, errors.New("a crawl on several machines: expected a job, and neither Update, Fresh nor RetryFailed")
 	}
-	n := &node{Client: c, restoring: make(chan struct{}, 8)}
-	err := c.insist(ctx, func() (err error) {
-		n.plan, err = c.begin(ctx, &o, cmp.Or(c.partitions, DefaultPartitions))
-		return err
-	})
-	if err != nil {
+	n := &node{Client: c}
+	memory := cmp.Or(o.Memory, weft.DefaultMemory)
+	n.logs.room, n.reader.room = newRoom(memory/32), newRoom(memory/32)
+	if err := c.insist(ctx, func() error { return n.attach(ctx, &o) }); err != nil {
 		return nil, err
-	}
-	if n.bucket, err = c.js.KeyValue(ctx, c.bucket()); err != nil {
-		return nil, c.refused(err)
-	}
-	if n.streams.links, err = c.js.Stream(ctx, c.linkStream()); err != nil {
-		return nil, c.refused(err)
-	}
-	if n.streams.log, err = c.js.Stream(ctx, c.logStream()); err != nil {
-		return nil, c.refused(err)
-	}
-	if _, err := n.bucket.Get(ctx, keyOver); err == nil {
-		return nil, fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
 	}
 	n.parts = make([]part, n.plan.Partitions)
 	n.end.reads = n.plan.listed && o.SeedSeq == nil
@@ -139,12 +129,35 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	return n, err
 }
 
+// attach finds what the crawl has on the servers, or makes it.
+func (n *node) attach(ctx context.Context, o *weft.Options) (err error) {
+	if n.plan, err = n.begin(ctx, o, cmp.Or(n.partitions, DefaultPartitions)); err != nil {
+		return err
+	}
+	if n.bucket, err = n.js.KeyValue(ctx, n.layout.bucket()); err != nil {
+		return n.refused(err)
+	}
+	if err := n.openStreams(ctx); err != nil {
+		return err
+	}
+	switch _, err := n.bucket.Get(ctx, keyOver); {
+	case err == nil:
+		return fmt.Errorf("crawl %s: %w", n.layout, ErrOver)
+	case !errors.Is(err, jetstream.ErrKeyNotFound):
+		return n.refused(err)
+	}
+	return nil
+}
+
 // gather is how long a node's commit waits for more: what goes to others goes in batches.
 const gather = time.Second
 
 // errCutOff is why a node ends whose lease was not renewed for so long that what it has in flight may soon be
 // another's to fetch.
 var errCutOff = errors.New("this node was cut off from the servers for too long")
+
+// errLate is why a lease was not renewed when no request has failed.
+var errLate = errors.New("the servers have not answered yet")
 
 // leave hands the node's partitions over to others. Then its crawl ends.
 func (n *node) leave() { n.mail.post(func() { n.own.Leave() }) }
@@ -157,13 +170,16 @@ func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 	defer n.stop(nil)
 	inner, stopAll := context.WithCancel(context.WithoutCancel(ctx))
 	n.ctx = inner
-	watch, err := n.bucket.WatchAll(inner)
-	if err != nil {
+	if err := n.insist(ctx, func() (err error) {
+		if n.watch, err = n.bucket.WatchAll(inner); err != nil {
+			err = n.refused(err)
+		}
+		return err
+	}); err != nil {
 		stopAll()
-		return weft.Summary{}, n.refused(err)
+		return weft.Summary{}, err
 	}
 	lost := make(chan error, 1)
-	n.watch = watch
 	n.ops.Go(func() { lost <- n.run() })
 	n.ops.Go(func() {
 		if err := n.outbox.run(inner); err != nil {
@@ -176,7 +192,7 @@ func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 	stopAnswering()
 	stopAll()
 	n.ops.Wait()
-	_ = n.watch.Stop() // the connection may be gone
+	endWatch(n.watch)
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer done()
 	n.report(last, n.crawler.Stats())
@@ -191,7 +207,7 @@ func (n *node) run() error {
 	tick := time.NewTicker(n.beat / 4)
 	defer tick.Stop()
 	updates := n.watch.Updates()
-	shown := false // all that the bucket had
+	shown := false // all that the bucket had, openings of an earlier process of this node among it
 	n.own.Busy()
 	for !n.ended {
 		asks := false
@@ -204,6 +220,7 @@ func (n *node) run() error {
 					n.ops.Go(func() { n.watchAgain(func() { updates = n.watch.Updates() }) })
 				case e == nil:
 					shown = true
+					n.outbox.mayBegin(n.unknown)
 				default:
 					n.see(e)
 				}
@@ -246,6 +263,15 @@ func (n *node) watchAgain(then func()) {
 		}
 		return err
 	})
+}
+
+// endWatch ends a watch. It may have something to show that nobody waits for.
+func endWatch(watch jetstream.KeyWatcher) {
+	_ = watch.Stop() // the connection may be gone
+	go func() {
+		for range watch.Updates() {
+		}
+	}()
 }
 
 // reports reports now and then, until the node ends.
@@ -300,6 +326,7 @@ func (n *node) see(e jetstream.KeyValueEntry) {
 	}
 	switch key := e.Key(); {
 	case strings.HasPrefix(key, keyOpened):
+		n.outbox.opened.reach(e.Revision()) // what is found from now on may follow from it
 		if err := n.crawl.Open(value); err != nil && !errors.Is(err, engine.ErrEnded) {
 			n.warn(fmt.Errorf("crawl %s: key %s: %w", n.layout, key, err))
 		}
@@ -307,7 +334,7 @@ func (n *node) see(e jetstream.KeyValueEntry) {
 		n.end.seeded = true
 	case key == keyOver:
 		n.end.over = true
-	case key == keyPlan, strings.HasPrefix(key, keyStats):
+	case key == keyPlan, key == keyProbe, strings.HasPrefix(key, keyStats):
 	default:
 		if err := n.own.See(now(), ownership.Entry{Key: key, Value: value, Revision: e.Revision()}); err != nil {
 			n.warn(fmt.Errorf("crawl %s: %w", n.layout, err))
@@ -319,11 +346,15 @@ func (n *node) see(e jetstream.KeyValueEntry) {
 // write writes a key for package ownership, if it is as that expects it.
 func (n *node) write(w ownership.Write) {
 	revision, err := n.put(w)
+	if err != nil {
+		n.verify()
+	}
 	n.mail.post(func() {
 		if err == nil {
 			err = n.own.Wrote(now(), w, revision)
 		}
 		if err != nil {
+			n.lapse.why = n.refused(err)
 			n.own.Failed(now(), w)
 		}
 	})
@@ -379,9 +410,10 @@ func (n *node) pause(on bool) {
 		_ = n.crawl.Ask(n.ctx, func(d *engine.Coordinator) { d.Pause(PausedLease, n.lapse.holds.Load()) }) // a crawl that is over fetches nothing
 	})
 	if on {
-		n.warn(errors.New("the servers do not answer: no fetch starts until they do"))
+		n.warn(fmt.Errorf("no fetch starts until this node's lease is renewed: %w", cmp.Or(n.lapse.why, errLate)))
 	} else {
-		n.warn(errors.New("the servers answer again: the crawl goes on"))
+		n.lapse.why = nil
+		n.warn(errors.New("the lease is renewed: the crawl goes on"))
 	}
 }
 

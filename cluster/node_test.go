@@ -45,9 +45,17 @@ type member struct {
 
 func newCrawl(t *testing.T, cfg webtest.Config) *crawl {
 	t.Helper()
+	return crawlOn(t, cfg, serve(t, server.Options{JetStream: true}))
+}
+
+// crawlOn is a crawl on servers of the test's own.
+func crawlOn(t *testing.T, cfg webtest.Config, servers ...*server.Server) *crawl {
+	t.Helper()
 	c := &crawl{t: t, web: webtest.Start(t, cfg), dir: t.TempDir()}
-	s := serve(t, server.Options{JetStream: true})
-	c.servers = cluster.Options{Servers: []string{s.ClientURL()}, Name: "test", Partitions: 32}
+	c.servers = cluster.Options{Name: "test", Partitions: 32}
+	for _, s := range servers {
+		c.servers.Servers = append(c.servers.Servers, s.ClientURL())
+	}
 	c.servers.Hasten()
 	c.options = weft.Options{
 		Seeds: []string{c.web.Web.Home(0)}, Scope: weft.ScopeAny, DNS: []netip.AddrPort{netip.MustParseAddrPort(c.web.DNS.Addr())},

@@ -31,7 +31,7 @@ type outbox struct {
 	signal chan struct{} // there may be messages
 	done   revision      // the ID of the last message that is delivered, and all before it
 	ids    atomic.Uint64 // of messages of logs
-	opened atomic.Uint64 // the revision of the last opening
+	opened revision      // of the bucket: that of the last opened key
 
 	mu   sync.Mutex
 	logs map[int]*logEnd // of the partitions that this node may write to
@@ -41,16 +41,17 @@ type outbox struct {
 
 func newOutbox(n *node) *outbox {
 	o := &outbox{node: n, ready: make(chan struct{}), signal: make(chan struct{}, 1), logs: make(map[int]*logEnd)}
-	o.done.changed = make(chan struct{})
-	if n.unknown == 0 {
-		o.begin()
-	}
+	o.done.changed, o.opened.changed = make(chan struct{}), make(chan struct{})
 	return o
 }
 
-// begin lets messages go out: it is known whose the partitions on the disk are. Before, what has ended in
-// them would be taken for another's.
-func (o *outbox) begin() { o.once.Do(func() { close(o.ready) }) }
+// mayBegin lets messages go out, unless it is unknown whose some partitions on the disk are: what has ended
+// in them would be taken for another's.
+func (o *outbox) mayBegin(unknown int) {
+	if unknown == 0 {
+		o.once.Do(func() { close(o.ready) })
+	}
+}
 
 // post says that there are messages.
 func (o *outbox) post(uint64) {
@@ -64,11 +65,7 @@ func (o *outbox) post(uint64) {
 func (o *outbox) wait(ctx context.Context, id uint64) error { return o.done.wait(ctx, id) }
 
 // delivered reports whether a message and all before it are.
-func (o *outbox) delivered(id uint64) bool {
-	o.done.mu.Lock()
-	defer o.done.mu.Unlock()
-	return o.done.at >= id
-}
+func (o *outbox) delivered(id uint64) bool { return o.done.now() >= id }
 
 // hold lets the node write to the log of a partition, whose last message is its own.
 func (o *outbox) hold(p int, end *logEnd) {
@@ -231,7 +228,7 @@ func (o *outbox) open(ctx context.Context, what []byte) error {
 			}
 		}
 		if err == nil {
-			o.opened.Store(max(o.opened.Load(), revision)) // nobody else stores it
+			o.opened.reach(revision)
 		}
 		return err
 	})
@@ -285,7 +282,7 @@ func (o *outbox) send(ctx context.Context, p int, blocks [][]byte) error {
 // header is what links and logs have in common: what their reader has to have seen.
 func (o *outbox) header() nats.Header {
 	h := nats.Header{}
-	if at := o.opened.Load(); at > 0 {
+	if at := o.opened.now(); at > 0 {
 		h.Set(headerOpened, strconv.FormatUint(at, 10))
 	}
 	return h
@@ -309,7 +306,9 @@ func (o *outbox) retry(ctx context.Context, fn func(context.Context) error) erro
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		}
-		o.complain(err)
+		if !o.node.verify() {
+			o.complain(err)
+		}
 		select {
 		case <-time.After(250 * time.Millisecond):
 		case <-ctx.Done():

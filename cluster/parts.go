@@ -46,9 +46,8 @@ func (n *node) known(p int) {
 		return
 	}
 	n.parts[p].unknown = false
-	if n.unknown--; n.unknown == 0 {
-		n.outbox.begin()
-	}
+	n.unknown--
+	n.outbox.mayBegin(n.unknown)
 }
 
 // do runs an operation of a partition after those before it.

@@ -116,9 +116,16 @@ func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 		{Name: c.logStream(), Subjects: []string{c.allLogs()}, Description: "changes of partitions of a crawl of weft"},
 	} {
 		s.Replicas, s.Storage, s.Discard, s.AllowDirect = c.replicas, jetstream.FileStorage, jetstream.DiscardNew, true
-		err := chosen(ctx, func(ctx context.Context) error { _, err := c.js.CreateOrUpdateStream(ctx, s); return err })
+		var made jetstream.Stream
+		err := chosen(ctx, func(ctx context.Context) (err error) { made, err = c.js.CreateOrUpdateStream(ctx, s); return err })
 		if err != nil {
 			return p, c.refused(err)
+		}
+		if made.CachedInfo().State.Msgs > 0 {
+			if there, err := c.readPlan(ctx, bucket); !errors.Is(err, ErrNoCrawl) { // another node was faster
+				return there, err
+			}
+			return p, fmt.Errorf("crawl %s: stream %s has what is left of a crawl whose plan was deleted, expected another name", c.layout, s.Name)
 		}
 	}
 	text, err := json.Marshal(p)

@@ -143,7 +143,7 @@ func (c *Client) entries(ctx context.Context) iter.Seq2[jetstream.KeyValueEntry,
 			yield(nil, c.refused(err))
 			return
 		}
-		defer func() { _ = watch.Stop() }()
+		defer endWatch(watch)
 		for {
 			select {
 			case e := <-watch.Updates():

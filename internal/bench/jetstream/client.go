@@ -30,6 +30,7 @@ type task struct {
 	Partitions int // 0: 1,024
 	Watchers   int
 	Consumers  int
+	Logs       int // to read by one consumer
 }
 
 // result is what a client has measured. The first one has only been prepared.
@@ -179,13 +180,17 @@ func (c *client) fill(payload []byte) (result, error) {
 	})
 }
 
-// read reads the log of a partition from its beginning, and purges it.
+// read reads the logs of some partitions from their beginning, by one consumer, and purges the first.
 func (c *client) read() error {
 	if _, err := c.append(); err != nil {
 		return err
 	}
 	return c.measure(func() (r result, err error) {
-		all, err := c.stream.OrderedConsumer(c.ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject(0)}})
+		var subjects []string
+		for p := range c.Logs {
+			subjects = append(subjects, subject(p))
+		}
+		all, err := c.stream.OrderedConsumer(c.ctx, jetstream.OrderedConsumerConfig{FilterSubjects: subjects})
 		if err != nil {
 			return r, err
 		}

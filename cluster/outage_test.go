@@ -1,0 +1,228 @@
+package cluster_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weftcrawl/weft/cluster"
+)
+
+// jetStream is what the operator of the servers uses.
+func jetStream(t *testing.T, servers ...string) jetstream.JetStream {
+	t.Helper()
+	conn, err := nats.Connect(strings.Join(servers, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+// TestDeleted: what the crawl has on the servers is deleted under it. Its nodes end, each with one line that
+// names it, and keep what they have.
+func TestDeleted(t *testing.T) {
+	t.Parallel()
+	for _, stream := range []string{"KV_weft_test", "weft_test_links", "weft_test_log"} {
+		t.Run(stream, func(t *testing.T) {
+			t.Parallel()
+			c := newCrawl(t, long())
+			a := c.join("a")
+			a.until(t, 20)
+			js := jetStream(t, c.servers.Servers...)
+			if err := js.DeleteStream(t.Context(), stream); err != nil {
+				t.Fatal(err)
+			}
+			a.end(t)
+			if want := "crawl test: stream " + stream + " was deleted"; !strings.HasPrefix(errorText(a.err), want) {
+				t.Errorf("%v\nexpected %q", a.err, want)
+			}
+			for len(a.warnings) > 0 {
+				if w := (<-a.warnings).Error(); strings.Contains(w, "fewer than half") {
+					t.Error(w)
+				}
+			}
+			if n := len(c.recordsOf(a)); n < 20 {
+				t.Errorf("%d records, expected at least 20", n)
+			}
+			o := c.options
+			o.Job = a.job
+			if _, err := cluster.Join(t.Context(), c.servers, o); !strings.Contains(errorText(err), "was deleted") {
+				t.Errorf("joined again: %v", err)
+			}
+		})
+	}
+}
+
+// TestConsumersDeleted: the consumers of links are deleted. The nodes make others, and miss nothing.
+func TestConsumersDeleted(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	a, b := c.join("a"), c.join("b")
+	a.until(t, 10)
+	js := jetStream(t, c.servers.Servers...)
+	s, err := js.Stream(t.Context(), "weft_test_links")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := s.ConsumerNames(t.Context())
+	for name := range names.Name() {
+		if err := s.DeleteConsumer(t.Context(), name); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+			t.Error(err)
+		}
+	}
+	c.wait()
+	if a.err != nil || b.err != nil {
+		t.Errorf("%v; %v", a.err, b.err)
+	}
+	c.check(0)
+}
+
+// TestUnreadable: a message of links that no node can read stays where it is, and the node says which one it is.
+// When it is gone, the crawl goes on.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	a := c.join("a")
+	a.until(t, 10)
+	js := jetStream(t, c.servers.Servers...)
+	ack, err := js.Publish(t.Context(), "weft.test.links.3", []byte("garbage"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.end(t)
+	if want := fmt.Sprintf("crawl test: message %d of stream weft_test_links: not what a node has packed", ack.Sequence); !strings.HasPrefix(errorText(a.err), want) {
+		t.Fatalf("%v\nexpected %s", a.err, want)
+	}
+	s, err := js.Stream(t.Context(), "weft_test_links")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteMsg(t.Context(), ack.Sequence); err != nil {
+		t.Fatal("it was acknowledged:", err)
+	}
+	c.all = nil
+	c.join("a")
+	c.wait()
+	c.check(0)
+}
+
+// TestFull: the servers have no more room. The node says so once, waits, and goes on when there is room.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 20
+	s := serve(t, server.Options{JetStream: true, JetStreamMaxStore: most})
+	c := crawlOn(t, long(), s)
+	js := jetStream(t, s.ClientURL())
+	a := c.join("a")
+	a.until(t, 20)
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "other", Subjects: []string{"other"}}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := js.Publish(t.Context(), "other", make([]byte, 64<<10)); err != nil {
+			t.Log(err)
+			break
+		}
+	}
+	a.hears(t, "no room")
+	if err := js.DeleteStream(t.Context(), "other"); err != nil {
+		t.Fatal(err)
+	}
+	c.wait()
+	if a.err != nil {
+		t.Error(a.err)
+	}
+	c.check(60)
+}
+
+// three are servers that form a cluster.
+type three struct {
+	t       *testing.T
+	options [3]server.Options
+	servers [3]*server.Server
+}
+
+func serveThree(t *testing.T) *three {
+	t.Helper()
+	var routes []*url.URL
+	all := &three{t: t}
+	for i := range all.options {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l2, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &all.options[i]
+		o.ServerName, o.JetStream, o.StoreDir = fmt.Sprint("s", i), true, t.TempDir()
+		o.Host, o.Port = "127.0.0.1", l.Addr().(*net.TCPAddr).Port
+		o.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: l2.Addr().(*net.TCPAddr).Port}
+		routes = append(routes, &url.URL{Scheme: "nats", Host: l2.Addr().String()})
+		l.Close()
+		l2.Close()
+	}
+	for i := range all.options {
+		all.options[i].Routes = routes
+		all.start(i)
+	}
+	return all
+}
+
+func (a *three) start(i int) {
+	o := a.options[i]
+	o.NoLog, o.NoSigs = true, true
+	s, err := server.NewServer(&o)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	s.Start()
+	a.servers[i] = s
+	a.t.Cleanup(func() { a.stop(i) })
+}
+
+func (a *three) stop(i int) {
+	a.servers[i].Shutdown()
+	a.servers[i].WaitForShutdown()
+}
+
+// TestServers: of three servers, one goes away, and the crawl goes on. Two go away: the node stops, and says so;
+// it goes on when one is back.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	servers := serveThree(t)
+	c := crawlOn(t, long(), servers.servers[:]...)
+	c.servers.Servers = []string{strings.Join(c.servers.Servers, ",")}
+	c.servers.Wait = time.Minute
+	began := time.Now()
+	a := c.join("a")
+	a.until(t, 10)
+	t.Log(time.Since(began), "begun")
+	servers.stop(0)
+	a.until(t, 60)
+	t.Log(time.Since(began), "one lost")
+	servers.stop(1)
+	a.hears(t, "no fetch starts")
+	t.Log(time.Since(began), "two lost")
+	servers.start(1)
+	c.wait()
+	t.Log(time.Since(began), "end")
+	if a.err != nil {
+		t.Error(a.err)
+	}
+	c.check(60)
+}

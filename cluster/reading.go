@@ -1,0 +1,260 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// logReader reads the logs of partitions that the node takes over, those of many by one consumer: to find
+// the messages of some subjects, a server reads the whole stream from its disk, once a consumer.
+type logReader struct {
+	room room // for what is read and not yet in the engine
+
+	mu      sync.Mutex
+	waiting []*reading
+	running bool
+}
+
+// readAtOnce bounds the logs of a consumer: each partition's import holds a batch.
+const readAtOnce = 32
+
+// reading is one log that is read.
+type reading struct {
+	node      *node
+	partition int
+	snapshot  uint64 // the last that is whole; 0: none is
+	to        uint64 // the last message, which is there
+
+	began chan struct{} // closed when messages may come
+	queue chan *message // closed behind the last
+	err   error         // why there are no more; set before that
+}
+
+// read waits until it is a log's turn, with others that wait.
+func (r *logReader) read(ctx context.Context, n *node, p int, snapshot, to uint64) (*reading, error) {
+	one := &reading{
+		node: n, partition: p, snapshot: snapshot, to: to,
+		began: make(chan struct{}), queue: make(chan *message, cap(r.room)),
+	}
+	r.mu.Lock()
+	r.waiting = append(r.waiting, one)
+	if !r.running {
+		r.running = true
+		n.ops.Go(func() { r.run(n) })
+	}
+	r.mu.Unlock()
+	select {
+	case <-one.began:
+		return one, nil
+	case <-ctx.Done():
+		one.leave()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// run reads until no log waits.
+func (r *logReader) run(n *node) {
+	for {
+		r.mu.Lock()
+		some := r.waiting[:min(readAtOnce, len(r.waiting))]
+		r.waiting = r.waiting[len(some):]
+		r.running = len(some) > 0
+		r.mu.Unlock()
+		if len(some) == 0 {
+			return
+		}
+		byPartition := make(map[int]*reading)
+		for _, one := range some {
+			byPartition[one.partition] = one // a partition has one operation at a time
+			close(one.began)
+		}
+		err := r.readAll(n.ctx, n, byPartition)
+		for _, one := range byPartition {
+			one.err = err
+			close(one.queue)
+		}
+	}
+}
+
+// readAll hands the messages of logs on. What it has read to the end is no longer in the map.
+func (r *logReader) readAll(ctx context.Context, n *node, logs map[int]*reading) error {
+	var subjects []string
+	for p := range logs {
+		subjects = append(subjects, n.log(p))
+	}
+	all, stop, err := n.consume(ctx, n.logStream(), subjects, cap(r.room)*roomUnit)
+	if err != nil {
+		return n.refused(err)
+	}
+	defer stop()
+	for len(logs) > 0 {
+		m, p, err := nextOfLog(ctx, all)
+		if err != nil {
+			return err
+		}
+		one := logs[p]
+		if one == nil {
+			continue
+		}
+		if m.seq <= one.to {
+			if err := r.room.take(ctx, len(m.data)); err != nil {
+				return err
+			}
+			one.queue <- m // each message in it has some of the room, and the queue is as long as that
+		}
+		if m.seq >= one.to {
+			close(one.queue)
+			delete(logs, p)
+		}
+	}
+	return nil
+}
+
+// nextOfLog returns the next message of a log, and the log's partition.
+func nextOfLog(ctx context.Context, all jetstream.MessagesContext) (*message, int, error) {
+	raw, err := all.Next()
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, 0, context.Cause(ctx)
+		}
+		return nil, 0, &absent{err.Error()}
+	}
+	at, err := raw.Metadata()
+	if err != nil {
+		return nil, 0, err
+	}
+	subject, h := raw.Subject(), raw.Headers()
+	p, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:])
+	return &message{
+		seq: at.Sequence.Stream, kind: h.Get(headerKind), later: h.Get(headerLater) != "", more: h.Get(headerMore) != "",
+		data: raw.Data(), snapshot: number(h.Get(headerSnapshot)), opened: number(h.Get(headerOpened)),
+	}, p, err
+}
+
+// leave says that nobody wants more of the log. What still comes is let go.
+func (g *reading) leave() {
+	g.node.ops.Go(func() {
+		for m := range g.queue {
+			g.node.logs.room.give(len(m.data))
+		}
+	})
+}
+
+// messages are those of the log, with the pieces of one put together.
+func (g *reading) messages(ctx context.Context) iter.Seq2[*message, error] {
+	return func(yield func(*message, error) bool) {
+		var data []byte
+		for m := range g.queue {
+			g.node.logs.room.give(len(m.data))
+			if err := g.node.reached(ctx, m.opened); err != nil {
+				yield(nil, fmt.Errorf("message %d of log %d: %w", m.seq, g.partition, err))
+				return
+			}
+			if !m.later { // whoever wrote the pieces before has not come to the last, and has them still
+				data = nil
+			}
+			if data = append(data, m.data...); m.more {
+				continue
+			}
+			m.data, data = data, nil
+			if !yield(m, nil) {
+				return
+			}
+		}
+		if g.err != nil {
+			yield(nil, g.err)
+		}
+	}
+}
+
+// mostKept bounds the changes that are kept, of those that came between the pieces of a snapshot.
+const mostKept = 1 << 20
+
+// state passes on what makes the state of the partition: the last snapshot that is whole, then the changes
+// since its beginning. Of these, it leaves all to another reading if too many came between the pieces of the
+// snapshot: then more is true.
+func (g *reading) state(ctx context.Context, pass func(*message) error) (more bool, err error) {
+	var kept []*message
+	size, ended := 0, g.snapshot == 0
+	for m, err := range g.messages(ctx) {
+		switch {
+		case err != nil:
+			return false, err
+		case m.kind == kindOpening, m.kind == "" && m.seq <= g.snapshot, m.kind != "" && m.snapshot != g.snapshot:
+			continue // worth nothing by now
+		case m.kind == "" && more:
+			continue
+		case m.kind == "" && !ended:
+			size += len(m.data)
+			kept = append(kept, m)
+			if more = size > mostKept; more {
+				kept = nil
+			}
+			continue
+		}
+		if err := pass(m); err != nil {
+			return false, err
+		}
+		if m.kind == kindEnd {
+			ended = true
+			for _, k := range kept {
+				if err := pass(k); err != nil {
+					return false, err
+				}
+			}
+			kept = nil
+		}
+	}
+	return more, nil
+}
+
+// changes passes on the changes since the snapshot began.
+func (g *reading) changes(ctx context.Context, pass func(*message) error) error {
+	for m, err := range g.messages(ctx) {
+		if err == nil && m.kind == "" && m.seq > g.snapshot {
+			err = pass(m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errEnough is why a reading ends whose reader wants no more.
+var errEnough = errors.New("enough")
+
+// readLog yields the blocks that a log has. Its turn has come.
+func (n *node) readLog(ctx context.Context, one *reading) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		pass := func(m *message) error {
+			blocks, err := unpack(m.data)
+			if err != nil {
+				return fmt.Errorf("message %d of log %d: %w", m.seq, one.partition, err)
+			}
+			for _, b := range blocks {
+				if !yield(b, nil) {
+					return errEnough
+				}
+			}
+			return nil
+		}
+		more, err := one.state(ctx, pass)
+		if more && err == nil {
+			if one, err = n.logs.read(ctx, n, one.partition, one.snapshot, one.to); err == nil {
+				err = one.changes(ctx, pass)
+				one.leave()
+			}
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, err)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package cluster
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/weftcrawl/weft"
+)
+
+// TestReading: what logs have is read for many partitions at once: the last whole snapshot, then the changes since
+// its beginning, those between its pieces too, be they few or many.
+func TestReading(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	if _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 64); err != nil {
+		t.Fatal(err)
+	}
+	n := &node{Client: c, ctx: t.Context()}
+	n.seen.changed = make(chan struct{})
+	n.logs.room = newRoom(0)
+	var last uint64
+	add := func(p int, header string, blocks ...string) uint64 {
+		t.Helper()
+		var all [][]byte
+		for _, b := range blocks {
+			all = append(all, []byte(b))
+		}
+		data := pack(all)
+		for i, piece := range [][]byte{data[:len(data)/2], data[len(data)/2:]} { // in two, as a long one is
+			h := nats.Header{}
+			for field := range strings.FieldsSeq(header) {
+				key, value, _ := strings.Cut(field, "=")
+				h.Set("Weft-"+key, value)
+			}
+			if i == 0 {
+				h.Set(headerMore, "1")
+			} else {
+				h.Set(headerLater, "1")
+			}
+			ack, err := c.js.PublishMsg(t.Context(), &nats.Msg{Subject: c.log(p), Header: h, Data: piece})
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = ack.Sequence
+		}
+		return last
+	}
+	many := make([]byte, mostKept/2)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(many) // which S2 does not make shorter
+	type log struct {
+		whole, to uint64
+		want      []string
+	}
+	logs := make(map[int]log)
+	for p := range 40 {
+		is := func(s string) string { return fmt.Sprint(s, p) }
+		old := add(p, "", is("old"))
+		add(p, fmt.Sprint("Kind=snapshot Snapshot=", old), is("unfinished"))
+		from := add(p, "", is("before"))
+		piece := "Kind=snapshot Snapshot=" + strconv.FormatUint(from, 10)
+		add(p, piece, is("one"), is("two"))
+		between := []string{is("between")}
+		if p == 3 { // more than is kept
+			for i := range 3 {
+				between = append(between, string(many[i:]))
+			}
+		}
+		for _, b := range between {
+			add(p, "", b)
+		}
+		add(p, piece, is("three"))
+		add(p, "Kind=end Snapshot="+strconv.FormatUint(from, 10))
+		add(p, "", is("after"))
+		add(p, fmt.Sprint("Kind=snapshot Snapshot=", last), is("unfinished"))
+		add(p, "Kind=opening")
+		want := slices.Concat([]string{is("one"), is("two"), is("three")}, between, []string{is("after")})
+		logs[p] = log{from, last, want}
+		add(p, "", "of the next owner")
+	}
+	var all sync.WaitGroup
+	for p, l := range logs {
+		all.Go(func() {
+			one, err := n.logs.read(t.Context(), n, p, l.whole, l.to)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer one.leave()
+			var got []string
+			for b, err := range n.readLog(t.Context(), one) {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got = append(got, string(b))
+				if p == 5 {
+					return // a reader that wants no more keeps nobody waiting
+				}
+			}
+			if !slices.Equal(got, l.want) {
+				t.Errorf("log %d: %.200q, expected %.200q", p, got, l.want)
+			}
+		})
+	}
+	all.Wait()
+	n.ops.Wait()
+	if len(n.logs.room) > 0 {
+		t.Errorf("%d units of room were not given back", len(n.logs.room))
+	}
+}

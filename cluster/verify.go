@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// verifier finds out, when requests fail, whether the servers still have what the crawl needs: for a stream
+// that was deleted nobody need wait.
+type verifier struct {
+	mu      sync.Mutex // held while it asks
+	last    time.Time
+	deleted bool
+	made    map[string]time.Time // when the streams were made, by name
+}
+
+// stream returns a stream of the crawl.
+func (c *Client) stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	s, err := c.js.Stream(ctx, name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, fmt.Errorf("crawl %s: stream %s was deleted from the servers, and the crawl cannot go on without it", c.layout, name)
+	}
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	return s, nil
+}
+
+// streamNames are those of what the crawl has on the servers.
+func (l layout) streamNames() []string {
+	return []string{"KV_" + l.bucket(), l.linkStream(), l.logStream()}
+}
+
+// verify ends the node if what it needs was deleted, and reports that. It is called when a request has failed;
+// of several calls in a beat, one asks.
+func (n *node) verify() (deleted bool) {
+	v := &n.streams.verifier
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.deleted || time.Since(v.last) < n.beat {
+		return v.deleted
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, requestTimeout)
+	defer cancel()
+	for _, name := range n.streamNames() {
+		s, err := n.stream(ctx, name)
+		var away *absent
+		if ctx.Err() != nil || errors.As(err, &away) {
+			break // the servers do not say
+		}
+		if err == nil && !s.CachedInfo().Created.Equal(v.made[name]) {
+			err = fmt.Errorf("crawl %s: stream %s was deleted from the servers, and made anew", n.layout, name)
+		}
+		if err != nil {
+			v.deleted = true
+			n.mail.post(func() { n.fail(err) })
+			break
+		}
+	}
+	v.last = time.Now()
+	return v.deleted
+}
+
+// openStreams opens the streams of the crawl.
+func (n *node) openStreams(ctx context.Context) (err error) {
+	n.streams.verifier.made = make(map[string]time.Time)
+	for _, name := range n.streamNames() {
+		s, err := n.stream(ctx, name)
+		if err != nil {
+			return err
+		}
+		n.streams.verifier.made[name] = s.CachedInfo().Created
+		switch name {
+		case n.linkStream():
+			n.streams.links = s
+		case n.logStream():
+			n.streams.log = s
+		}
+	}
+	return nil
+}
+
+// reached waits until the watch of the bucket has come to a revision. A bucket that has not come so far when
+// the servers are asked is older than whoever names the revision: restored from a copy, say.
+func (n *node) reached(ctx context.Context, revision uint64) error {
+	for {
+		some, cancel := context.WithTimeout(ctx, requestTimeout)
+		err := n.seen.wait(some, revision)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if at, err := n.bucket.Put(ctx, keyProbe, nil); err == nil && at < revision {
+			return fmt.Errorf("it names revision %d of bucket %s, which has %d", revision, n.layout.bucket(), at)
+		}
+	}
+}
