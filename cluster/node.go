@@ -410,6 +410,7 @@ func (n *node) pause(on bool) {
 		_ = n.crawl.Ask(n.ctx, func(d *engine.Coordinator) { d.Pause(PausedLease, n.lapse.holds.Load()) }) // a crawl that is over fetches nothing
 	})
 	if on {
+		n.ops.Go(func() { n.verify() })
 		n.warn(fmt.Errorf("no fetch starts until this node's lease is renewed: %w", cmp.Or(n.lapse.why, errLate)))
 	} else {
 		n.lapse.why = nil
