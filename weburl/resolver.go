@@ -5,7 +5,7 @@ import "unsafe"
 // Resolver resolves the links of page after page: like [URL.Resolve], but faster, and mostly
 // without an allocation. The zero value is ready, and its base is the zero URL.
 //
-// The URLs that it returns stay valid for ever. Their text lies in blocks of 8 KiB, each of which
+// The URLs that it returns stay valid for ever. Their text lies in blocks of 2 KiB, each of which
 // lives as long as any URL in it; see [URL.Clone].
 //
 // A Resolver must not be copied. One goroutine or task at a time may use it.
@@ -19,7 +19,7 @@ type Resolver struct {
 }
 
 const (
-	blockSize  = 8 << 10
+	blockSize  = 2 << 10
 	maxInBlock = blockSize / 8 // longer ones get memory of their own
 )
 
