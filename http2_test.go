@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,7 +114,7 @@ func TestStreamsArePolite(t *testing.T) {
 			for n := range 20 {
 				o.Seeds = append(o.Seeds, fmt.Sprintf("%s/%d", other.URL, n))
 			}
-			o.Resolve, o.Insecure, o.NoRobots, o.Loops = []httpclient.Override{over}, true, true, 1
+			o.Resolve, o.Insecure, o.NoRobots, o.Loops = []httpclient.Override{over}, true, true, 2
 			var want []string
 			for n := range 24 {
 				at := fmt.Sprintf(test.host, n%test.hosts) + fmt.Sprintf("/%d", n)
@@ -135,6 +136,42 @@ func TestStreamsArePolite(t *testing.T) {
 				t.Errorf("%d at once over %d connections: %q", s.mu.most, s.mu.conns, s.mu.requests)
 			}
 		})
+	}
+}
+
+// TestPostsOverHTTP2: POSTs of a crawl go over HTTP/2, over the connection that others use, and one whose
+// response breaks off is not sent again.
+func TestPostsOverHTTP2(t *testing.T) {
+	t.Parallel()
+	const seeds = 4
+	s := newSpeaker(t, 2*seeds, 0, func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); string(body) == "q=cut" {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	o := weft.Options{Insecure: true, NoRobots: true, Loops: 2, PerHost: 2 * seeds, Job: filepath.Join(t.TempDir(), "job")}
+	for n := range seeds {
+		o.Seeds = append(o.Seeds, fmt.Sprintf("%s/%d", s.URL, n))
+		o.Posts = append(o.Posts, weft.PostForm(s.URL+"/form", url.Values{"q": {[]string{"cut", "a", "b", "c"}[n]}}))
+	}
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for path, r := range records(t, o.Job) {
+		switch {
+		case r.Error != "" && r.Tries <= 1:
+			failed++
+		case r.Protocol != "h2" || r.Status != 200 || strings.Contains(path, "/form") != (r.Method == "POST"):
+			t.Errorf("%s: %s, status %d over %q", path, r.Method, r.Status, r.Protocol)
+		}
+	}
+	if n := len(s.mu.requests); failed != 1 || n != 2*seeds || s.mu.conns != 1 {
+		t.Errorf("%d requests over %d connections, of which %d failed, expected %d over 1, and 1", n, s.mu.conns, failed, 2*seeds)
 	}
 }
 

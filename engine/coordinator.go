@@ -30,8 +30,8 @@ type Coordinator struct {
 	restorer *frontier.Restorer // of the frontier, before the crawl
 	ready    bool               // the frontier is as the job's last run left it
 
-	loops  []*fetch.Loop
-	free   []int // by loop: workers without a lease
+	loops []*fetch.Loop
+	placing
 	slots  slots
 	shared *fetch.Shared
 

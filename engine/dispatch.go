@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"hash/fnv"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // Dispatch hands leases to idle workers, and ends the crawl when nothing is left to do.
@@ -97,8 +100,15 @@ func (d *Coordinator) isGuess(u *frontier.URL) bool {
 	return u.Rank == fetch.GuessedRank
 }
 
+// placing is which loop gets a lease.
+type placing struct {
+	free  []int // by loop: workers without a lease
+	http1 http1
+}
+
 // loopFor returns the loop for a lease: that of its host, which has its address and perhaps a
-// connection, or, if that is much busier than others, the one with the most idle workers.
+// connection, or, if that is much busier than others, the one with the most idle workers. A host that
+// may speak HTTP/2 keeps its loop, whose one connection serves all requests.
 func (d *Coordinator) loopFor(u frontier.URL) int {
 	most, busy := 0, d.cfg.Workers
 	for i, n := range d.free {
@@ -107,13 +117,41 @@ func (d *Coordinator) loopFor(u frontier.URL) int {
 			most = i
 		}
 	}
+	where := u.Where()
+	host := where.Hostname()
 	hash := fnv.New32a()
-	_, _ = io.WriteString(hash, u.Where().Hostname()) // never fails
+	_, _ = io.WriteString(hash, host) // never fails
 	home := int(uint64(hash.Sum32()) * uint64(len(d.loops)) >> 32)
-	if slack := busy / len(d.loops); d.free[home] > 0 && d.free[most]-d.free[home] <= max(slack, 1) {
+	keeps := where.Scheme() == "https" && !d.http1.has(host)
+	if slack := busy / len(d.loops); d.free[home] > 0 && (keeps || d.free[most]-d.free[home] <= max(slack, 1)) {
 		return home
 	}
 	return most
+}
+
+// http1 are hosts that have chosen HTTP/1.1 over TLS.
+type http1 struct{ hosts map[string]struct{} }
+
+// mostHTTP1 bounds them. Beyond it all are forgotten, and keep to one loop until they respond again.
+const mostHTTP1 = 4096
+
+func (h *http1) has(host string) bool {
+	_, has := h.hosts[host]
+	return has
+}
+
+// learn takes in how a host has responded.
+func (h *http1) learn(r *record.Record, at weburl.URL) {
+	switch host := at.Hostname(); {
+	case at.Scheme() != "https" || r.Protocol == "":
+	case r.Protocol == "h2":
+		delete(h.hosts, host)
+	case !h.has(host):
+		if h.hosts == nil || len(h.hosts) >= mostHTTP1 {
+			h.hosts = make(map[string]struct{})
+		}
+		h.hosts[strings.Clone(host)] = struct{}{}
+	}
 }
 
 // readForFrontier has the committer read what the frontier wants back in memory.

@@ -147,6 +147,7 @@ func (d *Coordinator) takeOutcomes(loop int, batch []*fetch.Outcome) {
 		if out.Record != nil {
 			d.committer.record(out.Record)
 			d.keep(out)
+			d.http1.learn(out.Record, out.URL.Where())
 		}
 	}
 	for _, out := range batch {

@@ -82,6 +82,7 @@ var tables = map[string][]string{
 
 	"65,536 entries": {"frontier.partitions.sent", "engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
 	"4,096 entries, and 128 certificates of at most 4 KiB, of a loop": {"httpclient.verifier.chains", "httpclient.verifier.issuers"},
+	"4,096 entries":  {"engine.http1.hosts"},
 	"10,000 entries": {"httpclient.muxes.plain", "engine.shortage.since", "scope/shapes.Table.traps"},
 	"5 hosts":        {"engine.outage.lost"},
 	"4 MiB":          {"frontier/variants.Counter.counts", "frontier.redirects.middle"},
@@ -105,7 +106,7 @@ var tables = map[string][]string{
 	"what the user gives, or 1,000 seeds ahead": {
 		"record.Form.Fields", "record.Stream.fields",
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers", "dns.settings.hosts",
-		"engine.Config.Late", "engine.Config.Seeds", "engine.Coordinator.free", "engine.Coordinator.loops", "engine.Coordinator.pauses",
+		"engine.Config.Late", "engine.Config.Seeds", "engine.placing.free", "engine.Coordinator.loops", "engine.Coordinator.pauses",
 		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "frontier/store.Store.outputs", "httpclient.Client.auth", "httpclient.Client.secrets", "httpclient.Client.shared", "httpclient.Options.Auth",
 		"httpclient.Options.Header", "httpclient.Options.Resolve", "httpclient.header.fields", "httpclient.header.lower", "httpclient.names.overrides",
 		"capture.Archive.Secret", "engine.ArchiveConfig.About", "engine.archive.about", "frontier/store.Store.fixed",

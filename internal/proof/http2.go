@@ -39,13 +39,12 @@ type Case struct {
 	Options servers.Options
 	Event   func(ctx context.Context, r *servers.Running) error // is called after a third of the requests
 	HTTP1   bool                                                // requests come in HTTP/1.1
-	Conns   int                                                 // the most connections; 0: one for each fetch loop
+	Conns   int                                                 // the most connections; 0: one
 	Broken  bool                                                // requests may be broken: they are sent again, and counted
 	Flags   []string                                            // of the weft command
 }
 
-// A crawl of Over sends so many requests at once, from so many fetch loops. Each has a connection of its
-// own.
+// A crawl of Over sends so many requests at once, from so many fetch loops: over HTTP/2 from one of them.
 const (
 	parallel = 16
 	loops    = 2
@@ -78,7 +77,7 @@ func HTTP2Cases() (all []Case) {
 	}
 	few := servers.Options{Streams: 2}
 	for _, c := range []Case{
-		{What: "at most 2 streams", Options: few, Conns: parallel / 2},
+		{What: "at most 2 streams", Options: few, Conns: 6},
 		{What: "HTTP/1.1 only", Options: servers.Options{HTTP1: true}, HTTP1: true, Conns: parallel + 8}, // Apache has 100 requests a connection
 	} {
 		for _, name := range []string{"Go", "nginx", "Apache", "h2o", "HAProxy", "nghttpd", "Node.js"} {
@@ -88,19 +87,19 @@ func HTTP2Cases() (all []Case) {
 		}
 	}
 	for _, c := range []Case{
-		{What: "100 requests a connection", Options: servers.Options{Requests: 100}, Conns: 10},
+		{What: "100 requests a connection", Options: servers.Options{Requests: 100}, Conns: 7},
 		{What: "no window for us", Options: servers.Options{Window: -1}},
-		{What: "reload in the middle", Event: reload, Conns: 3 * loops},
-		{What: "restart in the middle", Event: restart, Conns: 2*loops + parallel, Broken: true},
+		{What: "reload in the middle", Event: reload, Conns: 3},
+		{What: "restart in the middle", Event: restart, Conns: 2 + parallel, Broken: true},
 	} {
 		c.Server = byName["nginx"]
 		all = append(all, c)
 	}
 	for _, name := range []string{"Go", "HAProxy"} {
-		all = append(all, Case{Server: byName[name], What: "reload in the middle", Event: reload, Conns: 3 * loops})
+		all = append(all, Case{Server: byName[name], What: "reload in the middle", Event: reload, Conns: 3})
 	}
 	// Apache ends connections in the middle of responses.
-	all = append(all, Case{Server: byName["Apache"], What: "reload in the middle", Event: reload, Conns: 2*loops + parallel, Broken: true})
+	all = append(all, Case{Server: byName["Apache"], What: "reload in the middle", Event: reload, Conns: 2 + parallel, Broken: true})
 	for _, name := range []string{"Go", "Apache", "nghttpd"} { // and so with small windows
 		all = append(all, Case{Server: byName[name], What: "64 MiB of memory for us", Flags: []string{"--memory", "64MiB"}})
 	}
@@ -115,7 +114,7 @@ func HTTP2Cases() (all []Case) {
 
 // Run runs the crawl. Pages are those of another one, to compare with; nil: there was none.
 func (o Over) Run(ctx context.Context, pages map[string]string) (c Crossed, err error) {
-	o.Case.Conns = cmp.Or(o.Case.Conns, loops)
+	o.Case.Conns = cmp.Or(o.Case.Conns, 1)
 	c.Over, c.Version = o, o.Server.Version(ctx)
 	dir, err := os.MkdirTemp(o.Dir, "over")
 	if err != nil {
@@ -288,7 +287,7 @@ func WriteHTTP2(w io.Writer, command string, all []Crossed, missing []string) er
 	p.line("with at most %d requests at once, from %d fetch loops. The marks: the SHA-256 of each body is that", parallel, loops)
 	p.line("of its file, the pages are those of the first crawl, no record has an error or several tries, the")
 	p.line("server's log has no URL twice, each request came over HTTP/2 (over HTTP/1.1 where the server has")
-	p.line("nothing else), over no more connections than stated: one for each fetch loop, more where a server")
+	p.line("nothing else), over no more connections than stated: one, more where a server")
 	p.line("takes few streams or few requests a connection. A server that is stopped in the middle, and")
 	p.line("Apache even when it is reloaded, may break requests under way: at most %d come twice. With those", parallel)
 	p.line("that find nobody, at most %d are tried again.\n", 2*parallel)
