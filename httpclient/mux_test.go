@@ -368,3 +368,80 @@ func TestHTTP2BarredReset(t *testing.T) {
 		})
 	})
 }
+
+// TestHTTP2Post: a POST is sent again if its server has said that it has not looked at it, and else not.
+func TestHTTP2Post(t *testing.T) {
+	for name, test := range map[string]struct {
+		play  func(w *wire, id uint32) // to the first POST
+		again bool
+	}{
+		"refused":           {func(w *wire, id uint32) { _ = w.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, true},
+		"gone away before":  {func(w *wire, id uint32) { _ = w.WriteGoAway(id-2, http2.ErrCodeNo, nil) }, true},
+		"HTTP/1.1 required": {func(w *wire, id uint32) { _ = w.WriteRSTStream(id, http2.ErrCodeHTTP11Required) }, false},
+		"reset":             {func(w *wire, id uint32) { _ = w.WriteRSTStream(id, http2.ErrCodeInternal) }, false},
+		"gone away after":   {func(w *wire, id uint32) { _ = w.WriteGoAway(id, http2.ErrCodeNo, nil); w.conn.Close() }, false},
+		"ended":             {func(w *wire, _ uint32) { w.conn.Close() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			posts := 0
+			playWire(t, httpclient.Options{}, func(s *site) {
+				var w *wire
+				for posts = 0; ; {
+					var f *http2.MetaHeadersFrame
+					for f == nil {
+						if w == nil || w.err != nil {
+							w = s.acceptWire()
+						}
+						f = w.next()
+					}
+					if f.PseudoValue("method") == "POST" {
+						if posts++; posts == 1 {
+							test.play(w, f.StreamID)
+							continue
+						}
+					}
+					if w.head(f.StreamID, true); f.PseudoValue("path") == "/end" {
+						w.next()
+						return
+					}
+				}
+			}, func(b *browser) {
+				b.reads("/", "")
+				res, err := b.do(httpclient.Request{Method: "POST", Target: "/", Body: []byte("a=b")})
+				if res != nil {
+					res.Close()
+				}
+				b.reads("/end", "")
+				if want := map[bool]int{true: 2, false: 1}[test.again]; posts != want || (err == nil) != test.again {
+					b.t.Errorf("%d requests and %v, expected %d", posts, err, want)
+				}
+			})
+		})
+	}
+}
+
+// TestHTTP2Fresh: a request that must not go over a kept connection replaces it by a new one, or goes over
+// one that is in use.
+func TestHTTP2Fresh(t *testing.T) {
+	playWire(t, httpclient.Options{}, func(s *site) {
+		w := s.acceptWire()
+		w.head(w.next().StreamID, true)
+		if f := w.next(); f != nil {
+			s.t.Error("a request over the kept connection")
+		}
+		w = s.acceptWire()
+		first, second := w.next(), w.next()
+		w.head(first.StreamID, true)
+		w.head(second.StreamID, true)
+		w.next()
+	}, func(b *browser) {
+		b.reads("/", "")
+		b.together(2, func(b *browser) {
+			res, err := b.send(httpclient.Request{Scheme: "http", Host: "www.example", Target: "/", Fresh: true})
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			res.Close()
+		})
+	})
+}
