@@ -215,3 +215,75 @@ func TestPostBodies(t *testing.T) {
 		t.Errorf("JSON: %+v", got)
 	}
 }
+
+// TestPagePost: what a hook sends is a URL like those it adds, with its body, in later runs and visits,
+// too.
+func TestPagePost(t *testing.T) {
+	s := newForms(t)
+	form := func(to, q string) weft.Post { return weft.PostForm(to, url.Values{"q": {q}}) }
+	o := weft.Options{Seeds: []string{s.URL + "/start/"}, Job: filepath.Join(t.TempDir(), "job"), Archive: true, Limit: 1, Concurrency: 1}
+	var pages []string
+	o.Hooks.OnPage = func(_ context.Context, page *weft.Page) error {
+		pages = append(pages, page.Method+" "+strings.TrimPrefix(page.URL, s.URL)+" "+page.Title+page.Data)
+		if page.Data != "" {
+			t.Errorf("%s: data %q, expected none", page.URL, page.Data)
+		}
+		if page.Depth > 0 {
+			return nil
+		}
+		return errors.Join(page.Post(form("../search", "a b")), page.Post(form("../search", "a b")), page.Post(form("/kept", "e")), page.Post(form("/see-other", "d")),
+			page.Post(form("/private", "f")), page.Post(form("https://example.org/", "g")), page.Post(weft.Post{URL: "/api", Type: "application/json", Body: []byte("\x00{}")}))
+	}
+	for visit, run := range []struct {
+		limit  int
+		update bool
+		want   []string
+	}{
+		{1, false, []string{"GET /start/"}},
+		{0, false, []string{"GET /done", "GET /search", "GET /search?page=2", "POST /api \x00{}", "POST /kept q=e", "POST /search q=a+b", "POST /search q=e", "POST /see-other q=d"}},
+		{0, true, []string{"GET /done", "GET /search", "GET /search?page=2", "GET /start/", "POST /api \x00{}", "POST /kept q=e", "POST /search q=a+b", "POST /search q=e", "POST /see-other q=d"}},
+	} {
+		o.Limit, o.Update = run.limit, run.update
+		c, err := weft.New(o)
+		if err == nil {
+			_, err = c.Run(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.expect(t, fmt.Sprint("run ", visit+1), run.want...)
+	}
+	slices.Sort(pages)
+	for i, page := range pages {
+		pages[i], _, _ = strings.Cut(page, "-")
+	}
+	if want := []string{" /done ", " /search ", " /search?page=2 ", " /start/ ", "POST /api#POST", "POST /search#POST"}; !slices.Equal(slices.Compact(pages), want) {
+		t.Errorf("pages %q", pages)
+	}
+	a, err := archive.Open(o.Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if found, err := a.Posted(s.URL+"/search", "application/x-www-form-urlencoded", strings.NewReader("q=a b")); err != nil || len(found) != 2 {
+		t.Errorf("captures %v, %v", found, err)
+	}
+}
+
+// TestPagePostErrors: what cannot be sent is an error of the hook.
+func TestPagePostErrors(t *testing.T) {
+	s := newForms(t)
+	for want, post := range map[string]weft.Post{
+		`scheme "mailto", expected http or https`: {URL: "mailto:a@example.org"},
+		`of 4131 bytes, expected at most 4095`:    weft.PostForm("/x", url.Values{"q": {strings.Repeat("x", 4096)}}),
+		`type "a", expected a media type such as`: {URL: "/x", Type: "a"},
+	} {
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Hooks: weft.Hooks{OnPage: func(_ context.Context, page *weft.Page) error { return page.Post(post) }}})
+		if err == nil {
+			_, err = c.Run(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+}

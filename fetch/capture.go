@@ -37,7 +37,10 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 		return nil
 	}
 	at = at.UTC().Truncate(time.Microsecond)
-	sent, _ := f.shared.Posts.Of(u) // fetch has found it
+	var sent *seed.Post
+	if u.Post() != "" {
+		sent, _ = f.postOf(&out.URL) // ask has found it
+	}
 	n := res.RawLen()
 	if n > bigRaw { // while it is encoded there are the response as received, and its member, which may be as long
 		if err := res.Make(t, 2*n); err != nil {

@@ -144,3 +144,25 @@ func (p *Page) Add(ref, data string) error {
 	p.added = append(p.added, addition{links.Link{Raw: ref, URL: to.Canonical(), Tag: "hook", Attr: "add", Kind: links.KindPage}, data})
 	return nil
 }
+
+// Post is weft.Page.Post.
+func (p *Page) Post(post seed.Post) error {
+	to, err := p.url.Resolve(post.URL)
+	if err != nil {
+		return err
+	}
+	ref := post.URL
+	post.URL = to.String()
+	as, err := post.Read()
+	data := post.ContentType() + "\x00" + string(post.Body)
+	switch {
+	case err != nil:
+		return err
+	case len(data) > MaxData:
+		return fmt.Errorf("%.128q: type and body of %d bytes, expected at most %d", ref, len(data)-1, MaxData-1)
+	case len(p.added) == maxLinks:
+		return fmt.Errorf("%.128q: more than %d URLs added by one page", ref, maxLinks)
+	}
+	p.added = append(p.added, addition{links.Link{Raw: ref, URL: as.URL, Tag: "hook", Attr: "post", Kind: links.KindPage}, data})
+	return nil
+}

@@ -55,6 +55,7 @@ type collector struct {
 	follow  bool           // links of an error page are reported, not followed
 	plain   bool           // the links of a page: one like another adds nothing but its number
 	showAll bool           // to OnPage
+	added   bool           // by OnPage
 	depth   int            // of the URLs that the links lead to
 	rank    int8           // the same
 	n       int            // links
@@ -99,6 +100,9 @@ func (c *collector) link(l links.Link) bool {
 		return true
 	}
 	to := f.cfg.Canon.Apply(l.URL)
+	if c.added {
+		to = f.cfg.Canon.Identity(l.URL) // a page cannot name a POST, a hook can
+	}
 	if c.plain && l.Kind == links.KindPage && !l.NoFollow && c.x.recent.Again(to, c.reach(), c.number) {
 		r.Links++ // as is true of most links of long pages
 		return true
@@ -182,9 +186,15 @@ func (c *collector) add(to weburl.URL, v Verdict, role frontier.Role) {
 			rank = c.out.URL.Rank - 1
 		}
 	}
-	u, fingerprint, added := c.x.recent.Add(to, depth)
-	if !c.x.recent.Met(c.number) && f.cfg.Job {
-		c.out.Targets.Add(fingerprint)
+	u, added := to, true
+	if to.Post() != "" { // which the memory of recent URLs would take for a GET
+		f.refer(c.out, to)
+	} else {
+		var fingerprint [16]byte
+		u, fingerprint, added = c.x.recent.Add(to, depth)
+		if !c.x.recent.Met(c.number) && f.cfg.Job {
+			c.out.Targets.Add(fingerprint)
+		}
 	}
 	if v.Decision == Follow {
 		c.byHook++

@@ -45,6 +45,7 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *httpclient.Response) err
 // followAdded follows what OnPage has added, like links of the page that no nofollow is about.
 func (f *Loop) followAdded(out *Outcome, added []addition) {
 	c := f.newCollector(f.short, out)
+	c.added = true
 	f.giveData(out.Links, added)
 	for _, a := range added {
 		c.data = a.data
@@ -65,7 +66,7 @@ func (f *Loop) followAdded(out *Outcome, added []addition) {
 func (f *Loop) giveData(links []frontier.URL, added []addition) {
 	data := make(map[weburl.URL]string)
 	for _, a := range added {
-		to := f.cfg.Canon.Apply(a.link.URL)
+		to := f.cfg.Canon.Identity(a.link.URL)
 		if _, known := data[to]; !known && a.data != "" {
 			data[to] = a.data
 		}
@@ -187,7 +188,7 @@ func (f *Loop) look(out *Outcome, res *httpclient.Response) (page *Page, reads b
 	}
 	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
 	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil || f.cfg.Extract != nil {
-		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, Data: u.Data, url: u.URL}
+		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, Data: dataOf(&u), url: u.URL}
 	}
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
 		f.redirect(out, location)

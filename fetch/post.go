@@ -2,24 +2,42 @@ package fetch
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/httpclient"
-	"github.com/weftcrawl/weft/weburl"
+	"github.com/weftcrawl/weft/seed"
 )
 
 const methodPost = "POST"
 
 // makePost makes the request for a URL a POST, if it is that of one. It goes over a connection of its
 // own: over a kept one that the server has just ended, nobody knows whether it has arrived.
-func (f *Loop) makePost(req *httpclient.Request, u weburl.URL) error {
-	p, err := f.shared.Posts.Of(u)
+func (f *Loop) makePost(req *httpclient.Request, u *frontier.URL) error {
+	p, err := f.postOf(u)
 	if p == nil {
 		return err
 	}
 	req.Method, req.Body, req.Fresh = methodPost, p.Body, true
 	req.Header = httpclient.Header{{Name: "Content-Type", Value: p.ContentType()}}
 	return nil
+}
+
+// postOf returns the POST that a URL is known for; nil: it is a GET. What a hook sends stands in the
+// data of the URL, which goes where the URL goes: other bodies are those of seeds.
+func (f *Loop) postOf(u *frontier.URL) (*seed.Post, error) {
+	if contentType, body, ok := strings.Cut(u.Data, "\x00"); ok && u.URL.Post() != "" {
+		return &seed.Post{Type: contentType, Body: []byte(body)}, nil
+	}
+	return f.shared.Posts.Of(u.URL)
+}
+
+// dataOf returns the data of a URL that a program gave it; a POST has none.
+func dataOf(u *frontier.URL) string {
+	if u.URL.Post() != "" {
+		return ""
+	}
+	return u.Data
 }
 
 // repeatable reports whether a request may be sent again after an error, or after a response that is

@@ -45,7 +45,11 @@ func (f *Loop) redirect(out *Outcome, location string) {
 	}
 	f.mention(out.URL.URL, to)
 	f.refer(out, to)
-	out.Target = &frontier.URL{URL: to, From: r.URL, Data: out.URL.Data, Depth: out.URL.Depth, Priority: out.URL.Priority, Rank: out.URL.Rank, Role: role}
+	data := out.URL.Data
+	if digest == "" {
+		data = dataOf(&out.URL)
+	}
+	out.Target = &frontier.URL{URL: to, From: r.URL, Data: data, Depth: out.URL.Depth, Priority: out.URL.Priority, Rank: out.URL.Rank, Role: role}
 	if out.URL.Rank == GuessedRank {
 		out.Target.Rank = 0 // its scheme is none
 	}

@@ -32,7 +32,7 @@ func (f *Loop) ask(x *fetching) *Outcome {
 	x.req = f.request(l, u.URL)
 	req := &x.req
 	req.Cut = IsSitemap(u) // the part that came is of use
-	if err := f.makePost(req, u.URL); err != nil {
+	if err := f.makePost(req, &u); err != nil {
 		return f.unasked(x, string(httpclient.KindScheme), err)
 	}
 	if req.Method == "" && (f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero()) { // a 304 refers to a capture
