@@ -30,6 +30,9 @@ func (l layout) asks(node string) string {
 	return l.subject() + ".ask." + node
 }
 
+// aboutAddresses is where a node hears what others say of addresses.
+func (l layout) aboutAddresses(node string) string { return l.subject() + ".address." + node }
+
 // Header fields of messages.
 const (
 	headerEpoch    = "Weft-Epoch"    // of a log: at which its writer owns the partition

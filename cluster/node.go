@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cluster/ownership"
 	"github.com/weftcrawl/weft/cluster/partition"
+	"github.com/weftcrawl/weft/cluster/share"
 	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/internal/tuning"
 )
@@ -50,15 +51,21 @@ type node struct {
 	ctx     context.Context
 	stop    context.CancelCauseFunc
 
-	own     *ownership.Node
-	parts   []part
-	told    told
-	reader  reader
-	end     endOfCrawl
-	unknown int // partitions on the disk of which it is not known yet whose they are
-	lapse   lapse
-	ended   bool
-	err     error
+	own       *ownership.Node
+	parts     []part
+	addresses addresses
+	told      told
+	reader    reader
+	end       endOfCrawl
+	unknown   int // partitions on the disk of which it is not known yet whose they are
+	lapse     lapse
+	ended     ended
+}
+
+// ended is how the node has ended.
+type ended struct {
+	is bool
+	by error
 }
 
 // streams are those of the crawl.
@@ -113,7 +120,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		tuned = *o.Tuning
 	}
 	tuned.Plan, tuned.Ours = &n.plan.Options, disk
-	tuned.Node = &engine.NodeConfig{Posted: n.outbox.post, Leaving: n.leave, Held: disk, Gather: gather}
+	tuned.Node = &engine.NodeConfig{Posted: n.outbox.post, Leaving: n.leave, Ask: n.askHomes, Held: disk, Gather: gather}
 	tuned.Partition = func(host string) int { return partition.Of(host, n.plan.Partitions) }
 	tuned.OnCrawl = func(crawl *engine.Crawl) { n.crawl = crawl }
 	o.Tuning = &tuned
@@ -126,6 +133,9 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	n.own, err = ownership.New(ownership.Config{
 		ID: n.dir.Node, Incarnation: n.dir.Incarnation, Ended: n.dir.ended, Partitions: n.plan.Partitions, Beat: c.beat, TTL: 5 * c.beat,
 	})
+	if err == nil {
+		n.addresses = addresses{home: share.NewHome(n.own, n.plan.Partitions), out: make(map[ownership.Owner]*share.Message), homes: make([]uint64, n.plan.Partitions)}
+	}
 	return n, err
 }
 
@@ -179,6 +189,11 @@ func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 		stopAll()
 		return weft.Summary{}, err
 	}
+	stopHearing, err := n.hearAddresses()
+	if err != nil {
+		stopAll()
+		return weft.Summary{}, err
+	}
 	lost := make(chan error, 1)
 	n.ops.Go(func() { lost <- n.run() })
 	n.ops.Go(func() {
@@ -190,6 +205,7 @@ func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 	stopAnswering := n.answering()
 	sum, err := n.crawler.Run(ctx)
 	stopAnswering()
+	stopHearing()
 	stopAll()
 	n.ops.Wait()
 	endWatch(n.watch)
@@ -209,7 +225,7 @@ func (n *node) run() error {
 	updates := n.watch.Updates()
 	shown := false // all that the bucket had, openings of an earlier process of this node among it
 	n.own.Busy()
-	for !n.ended {
+	for !n.ended.is {
 		asks := false
 		select {
 		case e, ok := <-updates:
@@ -237,15 +253,15 @@ func (n *node) run() error {
 		case <-tick.C:
 			asks = true
 		case <-n.ctx.Done():
-			return n.err
+			return n.ended.by
 		}
 		if shown {
 			n.turn(asks)
 		}
 	}
-	if n.err != nil {
-		n.stop(n.err)
-		return n.err
+	if n.ended.by != nil {
+		n.stop(n.ended.by)
+		return n.ended.by
 	}
 	_ = n.crawl.Left() // it may have ended
 	return nil
@@ -308,6 +324,7 @@ func (n *node) turn(asks bool) {
 		n.settle()
 	}
 	n.acknowledge()
+	n.followAddresses()
 	n.reader.follow(n)
 	if asks {
 		n.askIdle()
@@ -374,6 +391,7 @@ func (n *node) obey(o ownership.Order) {
 	switch p := o.Partition; o.Kind {
 	case ownership.Take:
 		n.wake()
+		n.addresses.home.Own(now(), p, o.Epoch, o.Before == 0)
 		n.take(o)
 	case ownership.Drain:
 		n.drain(p)
@@ -383,13 +401,14 @@ func (n *node) obey(o ownership.Order) {
 		epoch := n.own.Epoch(p)
 		n.take(ownership.Order{Kind: ownership.Take, Partition: p, Epoch: epoch, Before: epoch, Mine: true})
 	case ownership.Drop:
+		n.addresses.home.Disown(p)
 		n.drop(p)
 	case ownership.Pause, ownership.Resume:
 		n.pause(o.Kind == ownership.Pause)
 	case ownership.End:
-		n.ended, n.err = true, o.Err
+		n.ended = ended{true, o.Err}
 		if o.Err != nil {
-			n.err = fmt.Errorf("crawl %s: %w", n.layout, o.Err)
+			n.ended.by = fmt.Errorf("crawl %s: %w", n.layout, o.Err)
 		}
 	}
 }
@@ -423,7 +442,7 @@ func (n *node) mostData() int { return int(n.conn.MaxPayload()) - 1024 } // for 
 
 // fail ends the node. What it has not finished is for others.
 func (n *node) fail(err error) {
-	if !n.ended {
-		n.ended, n.err = true, err
+	if !n.ended.is {
+		n.ended = ended{true, err}
 	}
 }

@@ -42,6 +42,7 @@ func (d *Coordinator) Dispatch() {
 	}
 	d.checkDrains()
 	d.wakeLater(starts)
+	d.tellHomes()
 }
 
 // mayStart reports whether fetches may start now, as far as hosts do not matter.

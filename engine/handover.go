@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/cluster/changelog"
+	"github.com/weftcrawl/weft/cluster/share"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 )
@@ -103,6 +104,26 @@ func (c *Crawl) End() error { return c.post((*Coordinator).end) }
 
 // Left ends the crawl here, whose partitions have left or stay on this disk: see NodeConfig.Leaving.
 func (c *Crawl) Left() error { return c.post((*Coordinator).haveLeft) }
+
+// Replied takes in what the homes of addresses have replied to NodeConfig.Ask. They have their partitions as far as
+// the caller has seen.
+func (c *Crawl) Replied(replies []share.Reply) error {
+	return c.post(func(d *Coordinator) { d.hear(replies) })
+}
+
+// HomesMoved has the homes of addresses asked again that are new: those of some partitions, of so many.
+func (c *Crawl) HomesMoved(parts map[int]bool, partitions int) error {
+	return c.post(func(d *Coordinator) {
+		d.node.sharing.holder.Moved(d.clock.now(), parts, partitions)
+		d.tellHomes()
+	})
+}
+
+// Declare calls done, on the coordinator's loop, with the addresses of tables that the node holds, of so many
+// partitions in all. It takes in no later Replied before. A crawl that ends may never call it.
+func (c *Crawl) Declare(tables []share.Table, partitions int, done func([]share.Declaration)) error {
+	return c.post(func(d *Coordinator) { done(d.node.sharing.holder.Declare(tables, partitions)) })
+}
 
 // Leave gives partitions away: it leases nothing more of them, waits for what is in flight, has their URLs go
 // to others, commits all that is known of them, and forgets them. It returns the last message of the outbox

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/cluster/changelog"
+	"github.com/weftcrawl/weft/cluster/share"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/guard"
@@ -28,6 +29,12 @@ type NodeConfig struct {
 	// Leaving is called once, on the coordinator's loop, when the crawl is to end here and is not over: by a
 	// limit, or by Drain. It does not block. Partitions may leave then; the crawl ends after Crawl.Left.
 	Leaving func()
+
+	// Ask is given what the homes of addresses are to be told, and how long the delay of an address is, on
+	// the coordinator's loop; it does not block. What they reply goes to Crawl.Replied. nil: the node shares
+	// no address with others.
+	Ask func(asks []share.Ask, delay time.Duration)
+
 	// MaxOutbox is how many bytes of messages may wait in the outbox: while there are more, no fetch
 	// starts, until half of them are delivered. 0: 32 MiB.
 	MaxOutbox int64
@@ -49,6 +56,7 @@ type node struct {
 	between  []func()    // changes that wait for the batch that is being looked up
 	drains   []drain
 	early    []func(*Coordinator) // what came before the frontier was as the job's last run left it
+	sharing  sharing
 }
 
 // drain waits until nothing of partitions, which are held, is leased.
@@ -71,6 +79,7 @@ func (d *Coordinator) startNode() {
 	d.frontier.SendBy(log.Send)
 	d.committer.after = cmp.Or(d.cfg.Node.Gather, commitAfter)
 	d.frontier.Hold(d.clock.now(), d.node.cfg.Held...)
+	d.shareAddresses()
 }
 
 // whenReady runs fn, now or when the frontier is as the job's last run left it.

@@ -189,6 +189,9 @@
 // A robots.txt that redirects to a host of another partition is requested from here, under the delays of
 // this frontier; so is that of the same host from elsewhere.
 //
+// With ShareBy, an address is shut until Admit: hosts of several frontiers may have it. A host whose turn
+// comes waits in the line of its address, and the caller asks the others.
+//
 // # Limits
 //
 // MaxVariants limits the URLs that differ only after the first ';' or '?', not counting seeds. The

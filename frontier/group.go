@@ -19,7 +19,7 @@ type group struct {
 	window
 	addr     netip.Addr // of an address; invalid: a domain
 	hosts    int32
-	busy     int32  // leases
+	busy     int32  // leases, and closed while it is shut
 	last     moment // from which its delay counts
 	waiting  line   // hosts that it held up when their turn came
 	siblings map[*group]*siblings
@@ -96,6 +96,8 @@ type politeness struct {
 	empty     int               // groups without a host in memory
 	sweepAt   int               // so many are swept next
 	restored  moment            // until then another process may have asked any host; never: none
+
+	ask func(netip.Addr) bool // wants an address that is shut: see ShareBy; nil: none is
 }
 
 func newPoliteness(cfg *Config) politeness {
@@ -140,6 +142,9 @@ func (p *politeness) address(now moment, addr netip.Addr) *group {
 	if g == nil {
 		p.sweep(now)
 		g = p.add(addr, addr.IsLoopback())
+		if p.ask != nil {
+			g.busy = closed
+		}
 		p.addresses[addr] = g
 	}
 	return g
@@ -199,7 +204,9 @@ func (p *politeness) sweep(now moment) {
 	if p.empty <= p.sweepAt {
 		return
 	}
-	over := func(g *group) bool { return g.hosts == 0 && p.freeAt(g) <= now }
+	over := func(g *group) bool {
+		return g.hosts == 0 && p.freeAt(g) <= now && (p.ask == nil || !g.addr.IsValid() || g.isShut())
+	}
 	before := p.len()
 	for addr, g := range p.addresses {
 		if over(g) {

@@ -11,7 +11,7 @@ import (
 // multiplicative decrease, as TCP does with its window (RFC 5681), with the response time in the
 // place of the lost packet.
 const (
-	anyPace   = math.MaxInt32
+	anyPace   = 1 << 30
 	startPace = 2  // gentle: what two readers of a site do
 	maxPace   = 16 // more gains little, and some servers take it for an attack
 

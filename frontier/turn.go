@@ -236,7 +236,7 @@ func (p *politeness) represent(b *siblings, old *host) {
 
 // next returns the host whose turn is next, of all or of the prompt ones, and when: at a time
 // before now it is due. It considers everything that time alone decides, and returns nil if only a
-// response or a new URL helps.
+// response, a new URL or an address that is admitted helps.
 func (p *politeness) next(now moment, all bool) (h *host, at moment) {
 	for {
 		h, at, order := p.prompt.first()
@@ -258,8 +258,11 @@ func (p *politeness) next(now moment, all bool) (h *host, at moment) {
 			continue
 		}
 		by := p.heldUp(h, max(at, now))
-		if by == nobody {
+		switch {
+		case by == nobody:
 			return h, at
+		case by == itsAddress && h.address.isShut() && !p.ask(h.address.addr):
+			return nil, 0
 		}
 		p.leave(h)
 		p.join(h, by)

@@ -206,6 +206,15 @@ func (n *Node) Acts(now time.Duration, part int) bool {
 	return p.started && (p.stage == held || p.stage == draining) && now < n.Until()
 }
 
+// Speaks returns the epoch at which the node owns a partition now, restored or not, and nobody else does.
+// 0: it does not, or may not any more.
+func (n *Node) Speaks(now time.Duration, part int) uint64 {
+	if p := &n.parts[part]; p.offered || now >= n.Until() {
+		return 0
+	}
+	return n.Epoch(part)
+}
+
 // Until is when the node has to pause unless a beat is renewed before.
 func (n *Node) Until() time.Duration {
 	if !n.lease.joined || n.gone || n.ended {
@@ -225,6 +234,16 @@ func (n *Node) Epoch(part int) uint64 {
 // Owner returns who owns a partition as the store shows it, and the epoch.
 func (n *Node) Owner(part int) (o Owner, epoch uint64) {
 	return n.parts[part].owner, n.parts[part].revision
+}
+
+// Running returns the processes that run, as the store shows it.
+func (n *Node) Running() (all []Owner) {
+	for id, p := range n.peers {
+		if p.beat.Running() {
+			all = append(all, Owner{id, p.beat.Incarnation})
+		}
+	}
+	return all
 }
 
 // Partitions is the number of partitions.

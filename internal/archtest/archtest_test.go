@@ -96,12 +96,13 @@ var imports = map[string][]string{
 	"seed":         {"httpclient", "weburl"},
 	"job":          {"capture", "cdxj", "frontier", "frontier/store", "guard", "internal/ctl", "record", "refs", "robots", "scope", "seed", "weburl"},
 	"fetch":        {"aio", "budget", "capture", "dns", "duplicates", "frontier", "guard", "httpclient", "internal/charset", "internal/sniff", "links", "record", "refs", "robots", "scope", "seed", "sitemap", "text", "warc", "weburl"},
-	"engine":       {"aio", "budget", "capture", "cluster/changelog", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "refs", "robots", "scope", "scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
+	"engine":       {"aio", "budget", "capture", "cluster/changelog", "cluster/share", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "refs", "robots", "scope", "scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 
 	// A crawl on several machines: what is decided without a network.
 	"cluster/partition":   {"weburl"},
 	"cluster/ownership":   {},
 	"cluster/ending":      {"cluster/ownership"},
+	"cluster/share":       {"cluster/ownership", "cluster/partition", "internal/fields", "internal/heap"},
 	"cluster/clustertest": {"cluster/ownership"},
 
 	// The only one that sees the server of NATS.
@@ -122,6 +123,7 @@ var imports = map[string][]string{
 		"cluster/ending",
 		"cluster/ownership",
 		"cluster/partition",
+		"cluster/share",
 		"engine",
 		"frontier/store",
 		"httpclient",
@@ -259,7 +261,7 @@ var pure = []string{
 	"internal/css",
 	"content", "guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
 	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "http2",
-	"cluster/ending", "cluster/ownership", "cluster/partition",
+	"cluster/ending", "cluster/ownership", "cluster/partition", "cluster/share",
 }
 
 // pureImports is what a pure package may not import.

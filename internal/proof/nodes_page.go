@@ -35,18 +35,7 @@ func (r *NodesResult) Failures() (wrong []string) {
 	if len(r.Struck) < len(r.Blows) {
 		wrong = append(wrong, fmt.Sprintf("the crawl ended after %d of %d blows", len(r.Struck), len(r.Blows)))
 	}
-	return append(wrong, impolite(r.alone())...)
-}
-
-// alone returns the verdict without what nodes that do not know of each other may do: each keeps the delay to an
-// address that hosts of several share.
-func (r *NodesResult) alone() webtest.Verdict {
-	v := r.Verdict
-	if a := &v.Units[webtest.Address]; a.MostAtOnce <= r.Nodes {
-		a.Violations = 0
-	}
-	v.Violations = slices.DeleteFunc(slices.Clone(v.Violations), func(x webtest.Violation) bool { return x.Unit == webtest.Address && x.AtOnce <= r.Nodes })
-	return v
+	return append(wrong, impolite(r.Verdict)...)
 }
 
 // Scaling is the same crawl by one node without a cluster and by several.
@@ -136,8 +125,7 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	p.line("cut off (expected at most %v and %v). %d URLs have no record but on a lost disk.\n", mostBefore, mostAfter.Round(100*time.Millisecond), r.Again.Gone)
 	p.counts(r.Records.Kinds)
 	p.politeness(r.Verdict, r.Delay)
-	p.line("\nEach node keeps the delay to an address by itself: where hosts of one address belong to several nodes, it gets at")
-	p.line("most %d requests at once. These are the violations by address; they are not counted as such.", r.Nodes)
+	p.line("\nWhere hosts of one address belong to several nodes, these share its delay.")
 	if s != nil {
 		p.scaling(s)
 	}

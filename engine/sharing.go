@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/cluster/share"
+)
+
+// sharing is what a node asks others about addresses: see NodeConfig.Ask. The zero sharing asks nothing.
+type sharing struct {
+	holder *share.Holder
+	later  *aio.Callback // tellHomes
+	at     time.Time     // of later
+}
+
+// shareAddresses has the frontier ask before it requests from an address.
+func (d *Coordinator) shareAddresses() {
+	if d.node.cfg.Ask == nil {
+		return
+	}
+	h := share.NewHolder(d.frontier)
+	d.node.sharing.holder = h
+	d.frontier.ShareBy(func(a netip.Addr) bool { return h.Want(d.clock.now(), a) })
+}
+
+// tellHomes tells the homes of addresses what is wanted and what is given up, now and whenever time alone
+// changes that.
+func (d *Coordinator) tellHomes() {
+	s := &d.node.sharing
+	if s.holder == nil {
+		return
+	}
+	d.ask(s.holder.Tick(d.clock.now()))
+	at, ok := s.holder.Next()
+	if s.later != nil {
+		if ok && at.Equal(s.at) {
+			return
+		}
+		s.later.Cancel()
+		s.later = nil
+	}
+	if ok {
+		s.at = at
+		s.later = d.loop.CallAt(d.clock.onLoop(at), func() {
+			s.later = nil
+			d.tellHomes()
+		})
+	}
+}
+
+func (d *Coordinator) ask(asks []share.Ask) {
+	if len(asks) > 0 {
+		d.node.cfg.Ask(asks, d.frontier.AddressDelay())
+	}
+}
+
+// hear takes in what the homes of addresses have said.
+func (d *Coordinator) hear(replies []share.Reply) {
+	d.ask(d.node.sharing.holder.Replied(d.clock.now(), replies))
+	d.Dispatch()
+}

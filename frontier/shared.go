@@ -1,0 +1,73 @@
+package frontier
+
+import (
+	"net/netip"
+	"time"
+)
+
+// closed is how many leases a group counts as having while it is shut: more than any limit allows. So a group
+// that is shut costs no test of its own.
+const closed = anyPace
+
+// ShareBy makes other frontiers share the pace of addresses: nothing is leased of an address before Admit, or
+// after Shut. When the turn of a host comes whose address is shut, ask is called; it reports false to be asked
+// again later, and then no other host has its turn either.
+func (f *Frontier) ShareBy(ask func(netip.Addr) bool) {
+	f.politeness.ask = ask
+	for _, g := range f.politeness.addresses {
+		f.politeness.setShut(g, true)
+	}
+}
+
+// Admit lets an address be leased from; if it waits, after a delay.
+func (f *Frontier) Admit(now time.Time, addr netip.Addr, waits bool) {
+	f.tell(now)
+	g := f.politeness.address(f.now, addr)
+	if waits {
+		g.waitFrom(f.now)
+	}
+	f.politeness.setShut(g, false)
+}
+
+// Shut undoes Admit.
+func (f *Frontier) Shut(now time.Time, addr netip.Addr) {
+	f.tell(now)
+	f.politeness.setShut(f.politeness.address(f.now, addr), true)
+}
+
+// Use reports whether a host waits for an address, and whether it rests: nothing is leased there, and the
+// delay is over.
+func (f *Frontier) Use(now time.Time, addr netip.Addr) (wanted, rests bool) {
+	f.tell(now)
+	g := f.politeness.addresses[addr]
+	if g == nil {
+		return false, true
+	}
+	return g.waiting.Len() > 0, g.leases() == 0 && f.politeness.freeAt(g) <= f.now
+}
+
+// AddressDelay returns the time between the end of a response and the next request to an address.
+func (f *Frontier) AddressDelay() time.Duration { return f.politeness.groupDelay(true) }
+
+// isShut reports whether g is the group of an address that is shut.
+func (g *group) isShut() bool { return g.busy >= closed }
+
+// leases returns how many leases there are.
+func (g *group) leases() int32 {
+	if g.isShut() {
+		return g.busy - closed
+	}
+	return g.busy
+}
+
+func (p *politeness) setShut(g *group, on bool) {
+	switch {
+	case on == g.isShut():
+		return
+	case on:
+		g.busy += closed
+	default:
+		g.busy -= closed
+	}
+	p.place(g)
+}

@@ -1,0 +1,66 @@
+package frontier_test
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+)
+
+// TestShareBy: nothing is leased of an address that is shut; it is asked for when a host's turn comes, and rests
+// when the delay after its last response is over.
+func TestShareBy(t *testing.T) {
+	f := with(t, frontier.Config{Resolve: true, Delay: time.Second}, "a/1 a/2 b/1 c/1")
+	x, y := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
+	var asked []netip.Addr
+	room := 1
+	f.ShareBy(func(a netip.Addr) bool {
+		if len(asked) == room {
+			return false
+		}
+		asked = append(asked, a)
+		return true
+	})
+	for i, lease := range f.Lease(at(0), 9) {
+		f.Resolved(at(0), lease, []netip.Addr{x, x, y}[i])
+	}
+	expectUse := func(now time.Duration, addr netip.Addr, wanted, rests bool) {
+		t.Helper()
+		if w, r := f.Use(at(now), addr); w != wanted || r != rests {
+			t.Errorf("%v: wanted %t, rests %t; expected %t and %t", now, w, r, wanted, rests)
+		}
+	}
+	expectUse(0, x, false, true)
+	expectLease(t, f, 0, 9, "")
+	expectNoNext(t, f)
+	if got := fmt.Sprint(asked); got != "[10.0.0.1]" {
+		t.Fatalf("%s was asked for, with room for one", got)
+	}
+	expectUse(0, x, true, true)
+
+	room = 9
+	f.Admit(at(0), x, false)
+	leases := expectLease(t, f, 0, 9, "a/1")
+	expectUse(0, x, true, false)
+	if got := fmt.Sprint(asked[1:]); got != "[10.0.0.2]" {
+		t.Fatalf("%s was asked for besides", got)
+	}
+	f.Done(at(time.Second), leases[0], frontier.Result{})
+	f.Shut(at(time.Second), x)
+	expectUse(time.Second, x, true, false)
+	expectUse(2*time.Second, x, true, true)
+	expectLease(t, f, 3*time.Second, 9, "")
+
+	f.Admit(at(4*time.Second), x, true)
+	expectLease(t, f, 4*time.Second, 9, "")
+	expectNext(t, f, 5*time.Second)
+	leases = expectLease(t, f, 5*time.Second, 9, "b/1")
+	f.Shut(at(5*time.Second), x)
+	f.Done(at(6*time.Second), leases[0], frontier.Result{})
+	expectUse(7*time.Second, x, true, true)
+	f.Admit(at(7*time.Second), x, false)
+	f.Admit(at(7*time.Second), y, false)
+	expectLease(t, f, 7*time.Second, 9, "c/1 a/2")
+}
