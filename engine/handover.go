@@ -146,8 +146,17 @@ func (c *Crawl) Leave(ctx context.Context, numbers ...int) (posted uint64, err e
 
 // Drop removes partitions from the disk that have left, or were never imported to their end.
 func (c *Crawl) Drop(ctx context.Context, numbers ...int) error {
+	unsee := func(seen [][16]byte) error {
+		_, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
+			d.betweenBatches(func() {
+				d.frontier.Unsee(seen)
+				done(0, nil)
+			})
+		})
+		return err
+	}
 	for _, n := range numbers {
-		if err := c.coordinator.cfg.Job.Store.Drop(ctx, n); err != nil {
+		if err := c.coordinator.cfg.Job.Store.Drop(ctx, n, unsee); err != nil {
 			return err
 		}
 	}

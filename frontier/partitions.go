@@ -264,6 +264,13 @@ func (f *Frontier) Adopt(number int, origins []OriginState, seen [][16]byte) {
 	}
 }
 
+// Unsee takes in that the store has some URLs of a partition that is not ours no more. If the partition is ours
+// again, what its log does not have is found anew. It is called between two batches of Prepare.
+func (f *Frontier) Unsee(seen [][16]byte) {
+	f.betweenBatches("Unsee")
+	f.seen.remove(seen)
+}
+
 // Reject takes back what Adopt was given of a partition.
 func (f *Frontier) Reject(number int) {
 	if _, ours := f.partitions.ours[number]; !ours {

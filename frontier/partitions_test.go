@@ -307,6 +307,7 @@ func (c *shared) handOver(p int, from, to *node) {
 			delete(a.seen, u)
 		}
 	}
+	from.f.Unsee(seen)
 	a.names, b.names = nil, nil
 	b.seq = max(a.seq, b.seq)
 	half := len(states) / 2
@@ -350,5 +351,29 @@ func TestOwnWaits(t *testing.T) {
 				f.Provide(at(now), l.read(r))
 			}
 		}
+	}
+}
+
+// TestUnsee: what a partition had when it was lost, and has no more when it is ours again, is new.
+func TestUnsee(t *testing.T) {
+	l := newJournal(t)
+	found := u(t, "a/1")
+	p := partitionOf(found.URL.Hostname())
+	f := l.restore(frontier.Config{Partition: partitionOf, Ours: []int{p}}, epoch)
+	for range 2 {
+		if !f.Add(found) {
+			t.Fatal("it counts as seen")
+		}
+		f.Hold(at(0), p)
+		f.Disown(p)
+		f.NoteOrigins()
+		l.commit()
+		f.Saved()
+		f.Forget(p)
+		delete(l.pending, found.URL.Origin())
+		delete(l.origins, found.URL.Origin())
+		delete(l.seen, found.URL)
+		f.Unsee([][16]byte{found.Fingerprint()})
+		f.Own(at(0), p, 9)
 	}
 }

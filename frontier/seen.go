@@ -96,6 +96,15 @@ func (s *seenSet) add(fp fingerprint) bool {
 	return true
 }
 
+// remove takes out fingerprints that the store does not have any more.
+func (s *seenSet) remove(all []fingerprint) {
+	for _, fp := range all {
+		s.table.Remove(fp)
+		delete(s.fresh, fp)
+		delete(s.sealed, fp)
+	}
+}
+
 // seal takes in that what was added until now is in a batch of the journal.
 func (s *seenSet) seal() {
 	if len(s.sealed) == 0 {

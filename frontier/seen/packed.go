@@ -45,6 +45,8 @@ func (b *packedLine) is(slot int, rest uint64, away int) bool {
 	return b.low[slot] == uint32(rest) && b.high[slot] == uint8(rest>>32) && b.away(slot) == away
 }
 
+func (b *packedLine) rest(slot int) uint64 { return uint64(b.low[slot]) | uint64(b.high[slot])<<32 }
+
 func (b *packedLine) away(slot int) int { return int(b.meta >> (2 * slot) % reach) }
 
 // push puts a remainder into the first free slot, if there is one.
@@ -87,8 +89,17 @@ func (p *packed) join(home int, rest uint64) uint64 {
 
 // has reports whether the segment holds a key; in a lossy one only the home bucket counts.
 func (p *packed) has(key uint64, lossy bool) bool {
+	_, slot := p.find(key, lossy)
+	return slot >= 0
+}
+
+// afar is the slot of keys in far, where bucket is the index.
+const afar = packedKeys
+
+// find returns where a key is; the slot is -1 if it is nowhere.
+func (p *packed) find(key uint64, lossy bool) (bucket, slot int) {
 	if len(p.buckets) == 0 {
-		return false
+		return 0, -1
 	}
 	i, rest := p.split(key)
 	for away := range reach {
@@ -96,17 +107,20 @@ func (p *packed) has(key uint64, lossy bool) bool {
 		n := b.taken()
 		for slot := range n {
 			if b.is(slot, rest, away) {
-				return true
+				return i, slot
 			}
 		}
 		if n < packedKeys || lossy {
-			return false
+			return 0, -1
 		}
 		if i++; i == len(p.buckets) {
 			i = 0
 		}
 	}
-	return slices.Contains(p.far, p.cut(key))
+	if at := slices.Index(p.far, p.cut(key)); at >= 0 {
+		return at, afar
+	}
+	return 0, -1
 }
 
 // put adds a key, and reports whether it is new.
@@ -150,7 +164,7 @@ func (p *packed) keys(yield func(uint64) bool) {
 		b := &p.buckets[i]
 		for slot := range b.taken() {
 			home := (i + reach*n - b.away(slot)) % n
-			if !yield(p.join(home, uint64(b.low[slot])|uint64(b.high[slot])<<32)) {
+			if !yield(p.join(home, b.rest(slot))) {
 				return
 			}
 		}

@@ -112,15 +112,21 @@ func (g *segment) has(key uint64) bool {
 	if len(g.buckets) == 0 {
 		return g.packed.has(key, g.lossy)
 	}
+	_, slot := g.find(key)
+	return slot >= 0
+}
+
+// find returns where a key is, in a segment with buckets; the slot is -1 if it is nowhere.
+func (g *segment) find(key uint64) (bucket, slot int) {
 	for i := g.home(key); ; {
 		b := &g.buckets[i]
-		for _, k := range b {
+		for slot, k := range b {
 			if k == key {
-				return true
+				return i, slot
 			}
 		}
 		if b[7] == 0 {
-			return false
+			return 0, -1
 		}
 		if i++; i == len(g.buckets) {
 			i = 0

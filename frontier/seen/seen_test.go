@@ -161,6 +161,36 @@ func TestPacked(t *testing.T) {
 	}
 }
 
+// TestPackedRemove checks that a packed segment keeps all keys but those that were removed, however far from
+// home.
+func TestPackedRemove(t *testing.T) {
+	for _, buckets := range []int{1, 2, 3, 5, 64, 500} {
+		r := rand.New(rand.NewPCG(uint64(buckets), 2))
+		p, kept := newPacked(buckets), make(map[uint64]bool)
+		for range packedRoom(buckets) + 20 {
+			key := r.Uint64()
+			p.put(key)
+			kept[key] = true
+		}
+		for key := range kept {
+			if !p.remove(key, false) || p.has(key, false) {
+				t.Fatalf("%d buckets: %x is still there", buckets, key)
+			}
+			if delete(kept, key); len(kept)%16 > 0 {
+				continue
+			}
+			for key := range kept {
+				if !p.has(key, false) {
+					t.Fatalf("%d buckets: %x is lost", buckets, key)
+				}
+			}
+		}
+		if len(p.far) > 0 {
+			t.Errorf("%d buckets: %d keys are left far from home", buckets, len(p.far))
+		}
+	}
+}
+
 // FuzzSet checks that a set without a limit is exact, and that one with a limit holds nothing that
 // was not added and denies nothing for certain that was.
 func FuzzSet(f *testing.F) {
@@ -177,6 +207,11 @@ func FuzzSet(f *testing.F) {
 			if found != set[fp] && (final || found) {
 				t.Fatalf("%x: found %t, final %t, added %t", fp, found, final, set[fp])
 			}
+			if data[i]%3 == 0 {
+				s.Remove(fp)
+				delete(set, fp)
+				continue
+			}
 			s.Add(fp)
 			set[fp] = true
 		}
@@ -186,6 +221,44 @@ func FuzzSet(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestRemove checks that a set from which some were removed holds exactly the others, or is unsure; and that
+// those can be added again.
+func TestRemove(t *testing.T) {
+	const n = 30_000
+	for _, limit := range []int{0, 3 * n, 6 * n, 8 * n} {
+		t.Run(fmt.Sprintf("%d bytes", limit), func(t *testing.T) {
+			s := New(limit)
+			all := fingerprints(n, 4)
+			for _, fp := range all {
+				s.Add(fp)
+			}
+			for round := range 3 {
+				for i, fp := range all {
+					if i%3 == round {
+						s.Remove(fp)
+						s.Remove(fp)
+					}
+				}
+				for i, fp := range all {
+					found, final := s.Has(fp)
+					if removed := i%3 == round; removed && found || !removed && !found && final {
+						t.Fatalf("fingerprint %d: removed %t, found %t, final %t", i, removed, found, final)
+					}
+				}
+				bytes := s.bytes
+				for i, fp := range all {
+					if i%3 == round && !s.Add(fp) {
+						t.Fatalf("fingerprint %d is not new, though it was removed", i)
+					}
+				}
+				if s.bytes > max(bytes+bytes/20, limit) {
+					t.Errorf("%d bytes before adding what was removed, %d after", bytes, s.bytes)
+				}
+			}
+		})
+	}
 }
 
 // BenchmarkSet looks up one fingerprint, 70 % of them in the set, in batches of 256.

@@ -246,16 +246,20 @@ func rangesOf(origin string) [2][2][]byte {
 
 // Drop removes everything that the store has of a partition, and then its state. It commits many batches,
 // so its memory is bounded; after an interruption, or that of an import, another call continues. Nothing of
-// the partition may change meanwhile. It returns the errors of Commit and that of ctx.
-func (s *Store) Drop(ctx context.Context, number int) error {
-	b := s.Begin()
+// the partition may change meanwhile. After each batch, fn is called with the fingerprints of the URLs in it.
+// Drop returns the errors of Commit, of fn and of ctx.
+func (s *Store) Drop(ctx context.Context, number int, fn func(seen [][16]byte) error) error {
+	b, seen := s.Begin(), [][16]byte(nil)
 	b.SetPartition(number, Leaving)
 	commit := func() error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		err := s.Commit(b)
-		b = s.Begin()
+		if err == nil && len(seen) > 0 {
+			err = fn(seen)
+		}
+		b, seen = s.Begin(), nil
 		return err
 	}
 	if err := commit(); err != nil {
@@ -268,7 +272,7 @@ func (s *Store) Drop(ctx context.Context, number int) error {
 				return s.check(listed, err)
 			}
 			b.delete(appendKey(nil, keyVariants, key))
-		} else if err := s.dropOrigin(listed, &b, commit); err != nil {
+		} else if err := s.dropOrigin(listed, &b, &seen, commit); err != nil {
 			return err
 		}
 		b.delete(append(partitionKey(keyListed, number), listed...)) // what it leads to goes before, or with it
@@ -285,12 +289,12 @@ func (s *Store) Drop(ctx context.Context, number int) error {
 }
 
 // dropOrigin removes an origin, given its listed key.
-func (s *Store) dropOrigin(listed []byte, b **Batch, commit func() error) error {
+func (s *Store) dropOrigin(listed []byte, b **Batch, seen *[][16]byte, commit func() error) error {
 	o, err := s.listedOrigin(listed)
 	if err != nil {
 		return err
 	}
-	if err := s.dropURLs(o.Name, b, commit); err != nil {
+	if err := s.dropURLs(o.Name, b, seen, commit); err != nil {
 		return err
 	}
 	(*b).delete(originKey(o.Name, originRules))
@@ -298,7 +302,7 @@ func (s *Store) dropOrigin(listed []byte, b **Batch, commit func() error) error 
 	return nil
 }
 
-func (s *Store) dropURLs(origin string, b **Batch, commit func() error) error {
+func (s *Store) dropURLs(origin string, b **Batch, seen *[][16]byte, commit func() error) error {
 	for _, r := range rangesOf(origin) {
 		for c, err := range s.chunks(r[0], r[1]) {
 			if err != nil {
@@ -310,7 +314,9 @@ func (s *Store) dropURLs(origin string, b **Batch, commit func() error) error {
 					return s.check(key, err)
 				}
 				(*b).delete(key)
-				(*b).delete(appendKey(nil, keySeen, u.Fingerprint()))
+				fp := u.Fingerprint()
+				(*b).delete(appendKey(nil, keySeen, fp))
+				*seen = append(*seen, fp)
 			}
 			if (*b).Size() >= s.recrawlBatch {
 				if err := commit(); err != nil {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -102,16 +103,26 @@ func TestMovePartitions(t *testing.T) {
 			if err := flush(); err != nil {
 				t.Fatal(err)
 			}
+			dropped := make(map[[16]byte]bool)
+			drop := func(seen [][16]byte) error {
+				for _, fp := range seen {
+					dropped[fp] = true
+				}
+				return nil
+			}
 			if p == 0 { // it has two hosts, and takes several batches
-				if err := from.Drop(&impatient{t.Context(), 2}, p); !errors.Is(err, context.Canceled) {
+				if err := from.Drop(&impatient{t.Context(), 2}, p, drop); !errors.Is(err, context.Canceled) {
 					t.Errorf("Drop, canceled: %v", err)
 				}
 				if states, err := from.Partitions(); err != nil || states[p] != store.Leaving {
 					t.Errorf("partition %d is in state %d, error %v", p, states[p], err)
 				}
 			}
-			if err := from.Drop(t.Context(), p); err != nil {
+			if err := from.Drop(t.Context(), p, drop); err != nil {
 				t.Fatal(err)
+			}
+			if known, err := from.Known(slices.SortedFunc(maps.Keys(dropped), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })); err != nil || len(known) == 0 || slices.Contains(known, true) {
+				t.Errorf("partition %d: %v of the URLs that were dropped are known, error %v", p, known, err)
 			}
 		}
 		origins, prints := 0, 0
