@@ -1,11 +1,19 @@
 package cluster_test
 
 import (
+	"flag"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 )
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "8") // nodes wait for beats and for each other: they take a tenth of a core
+	os.Exit(m.Run())
+}
 
 // serve runs a server of NATS until the test ends.
 func serve(t *testing.T, o server.Options) *server.Server {

@@ -120,7 +120,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		tuned = *o.Tuning
 	}
 	tuned.Plan, tuned.Ours = &n.plan.Options, disk
-	tuned.Node = &engine.NodeConfig{Posted: n.outbox.post, Leaving: n.leave, Ask: n.askHomes, Held: disk, Gather: gather}
+	tuned.Node = &engine.NodeConfig{Posted: n.outbox.post, Leaving: n.leave, Ask: n.askHomes, Held: disk, Gather: c.beat / gathersABeat}
 	tuned.Partition = func(host string) int { return partition.Of(host, n.plan.Partitions) }
 	tuned.OnCrawl = func(crawl *engine.Crawl) { n.crawl = crawl }
 	o.Tuning = &tuned
@@ -159,8 +159,9 @@ func (n *node) attach(ctx context.Context, o *weft.Options) (err error) {
 	return nil
 }
 
-// gather is how long a node's commit waits for more: what goes to others goes in batches.
-const gather = time.Second
+// gathersABeat is how many commits a node makes in a beat, at most: each waits for more, so that what goes to
+// others goes in batches.
+const gathersABeat = 2
 
 // errCutOff is why a node ends whose lease was not renewed for so long that what it has in flight may soon be
 // another's to fetch.
