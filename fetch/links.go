@@ -53,7 +53,7 @@ type collector struct {
 	out     *Outcome
 	page    *Page
 	follow  bool           // links of an error page are reported, not followed
-	plain   bool           // the links of a page: one like another adds nothing but its number
+	plain   bool           // a link to where another one has led adds nothing but its number
 	showAll bool           // to OnPage
 	added   bool           // by OnPage
 	depth   int            // of the URLs that the links lead to
@@ -74,6 +74,7 @@ type collector struct {
 // newCollector returns a collector of links that are followed.
 func (f *Loop) newCollector(x *extractors, out *Outcome) collector {
 	x.pages++
+	x.led.Clear()
 	return collector{
 		f: f, x: x, out: out, follow: true, number: x.pages, depth: out.URL.Depth + 1, most: maxLinkText,
 		plain: f.cfg.Hooks.OnLink == nil && !f.cfg.KeepLinks && out.URL.Role == frontier.RolePage,
@@ -99,13 +100,14 @@ func (c *collector) link(l links.Link) bool {
 	if !c.follow {
 		return true
 	}
+	plain := c.plain && l.Kind == links.KindPage && !l.NoFollow
+	if plain && c.x.led.Has(l.URL) {
+		r.Links++ // as is true of most links of long pages
+		return true
+	}
 	to := f.cfg.Canon.Apply(l.URL)
 	if c.added {
 		to = f.cfg.Canon.Identity(l.URL) // a page cannot name a POST, a hook can
-	}
-	if c.plain && l.Kind == links.KindPage && !l.NoFollow && c.x.recent.Again(to, c.reach(), c.number) {
-		r.Links++ // as is true of most links of long pages
-		return true
 	}
 	if f.cfg.KeepLinks {
 		c.out.Lines = append(c.out.Lines, linkLine(r, l, to)...)
@@ -123,6 +125,9 @@ func (c *collector) link(l links.Link) bool {
 	case reason != "":
 		c.out.Drop(reason)
 	default:
+		if plain && role == frontier.RolePage {
+			c.x.led.Add(l.URL)
+		}
 		c.add(to, v, role)
 		c.probe(to)
 	}
@@ -166,20 +171,14 @@ func (c *collector) judge(l links.Link, to weburl.URL, v Verdict) (role frontier
 // followed: so the same one is sent again when it is.
 const recentBeyond = 1 << 30
 
-// reach is the depth of the URLs that the links lead to, for the memory of recent ones: 0, unless the
-// crawl ends at some depth.
-func (c *collector) reach() int {
-	if c.f.cfg.Scope.Depth > 0 {
-		return c.depth
-	}
-	return 0
-}
-
 // add has a URL requested that a link leads to.
 func (c *collector) add(to weburl.URL, v Verdict, role frontier.Role) {
 	f, r := c.f, c.out.Record
 	list := &c.out.Links
-	depth, rank := c.reach(), c.rank
+	depth, rank := 0, c.rank // a URL found again, no matter where
+	if f.cfg.Scope.Depth > 0 {
+		depth = c.depth
+	}
 	if role.Beyond() {
 		depth += recentBeyond
 		if rank = 0; c.out.URL.Role == frontier.RoleAsset {
@@ -192,7 +191,7 @@ func (c *collector) add(to weburl.URL, v Verdict, role frontier.Role) {
 	} else {
 		var fingerprint [16]byte
 		u, fingerprint, added = c.x.recent.Add(to, depth)
-		if !c.x.recent.Met(c.number) && f.cfg.Job {
+		if f.cfg.Job && !c.x.recent.Met(c.number) {
 			c.out.Targets.Add(fingerprint)
 		}
 	}

@@ -58,6 +58,7 @@ type extractors struct {
 	pieces *links.Extractor // finds what belongs to a page itself: see sketched
 	recent *weburl.Memo     // URLs that they found, and that were sent to the coordinator lately
 	pages  uint32           // read so far, for recent.Met
+	led    weburl.Places    // to where the page leads that is read, as its links say it
 }
 
 // newExtractors returns extractors that take a number of quarters of what a loop may have.

@@ -45,7 +45,7 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *httpclient.Response) err
 // followAdded follows what OnPage has added, like links of the page that no nofollow is about.
 func (f *Loop) followAdded(out *Outcome, added []addition) {
 	c := f.newCollector(f.short, out)
-	c.added = true
+	c.added, c.plain = true, false // another page may be in the middle of its links
 	f.giveData(out.Links, added)
 	for _, a := range added {
 		c.data = a.data

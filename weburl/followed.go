@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"strings"
+	"unsafe"
 )
 
 // A followed is a link that was resolved lately, without its fragment.
@@ -69,4 +70,30 @@ func (r *Resolver) slot(ref []byte) *followed {
 	}
 	hi, lo := bits.Mul64(first^0x9e3779b97f4a7c15, last^uint64(len(ref))^0xd1b54a32d192ed03)
 	return &r.followed[(hi^lo)>>16%followedLinks]
+}
+
+// Places is a few of the URLs to which a page leads. A URL is found by the place of its text, which
+// is the same if ResolvePage has found it again: that takes a fraction of a hash of the text. What
+// is there was added; what was added may be forgotten.
+type Places struct {
+	texts [followedLinks / 2]string
+	any   bool
+}
+
+// Has reports whether u is there.
+func (p *Places) Has(u URL) bool { return *p.of(u) == u.href && u.href != "" }
+
+// Add adds u.
+func (p *Places) Add(u URL) { *p.of(u), p.any = u.href, true }
+
+// Clear removes all.
+func (p *Places) Clear() {
+	if p.any {
+		*p = Places{}
+	}
+}
+
+func (p *Places) of(u URL) *string {
+	at := uint64(uintptr(unsafe.Pointer(unsafe.StringData(u.href))))
+	return &p.texts[at*0x9e3779b97f4a7c15>>32%uint64(len(p.texts))]
 }

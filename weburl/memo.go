@@ -51,7 +51,11 @@ func (m *Memo) Add(u URL, depth int) (canonical URL, fingerprint [16]byte, added
 // add is Add for the URL that it makes canonical.
 func (m *Memo) add(u *URL) (slot *memoSlot, added bool) {
 	u.canonicalise()
-	if slot = m.slot(u.href); slot.url.href == u.href {
+	if slot = &m.slots[m.last]; slot.url.href == u.href {
+		return slot, false
+	}
+	m.last = xxhash.Sum64String(u.href) & uint64(len(m.slots)-1)
+	if slot = &m.slots[m.last]; slot.url.href == u.href {
 		return slot, false
 	}
 	if m.bytes += len(u.href) - len(slot.url.href); m.most > 0 && m.bytes > m.most {
@@ -62,15 +66,6 @@ func (m *Memo) add(u *URL) (slot *memoSlot, added bool) {
 	return slot, true
 }
 
-// slot returns the slot of a URL, which becomes the last one.
-func (m *Memo) slot(href string) *memoSlot {
-	if slot := &m.slots[m.last]; slot.url.href == href {
-		return slot
-	}
-	m.last = xxhash.Sum64String(href) & uint64(len(m.slots)-1)
-	return &m.slots[m.last]
-}
-
 // Met reports whether the URL of the last Add was met on a page before, whose number is not 0, as
 // far as that is remembered.
 func (m *Memo) Met(page uint32) bool {
@@ -78,13 +73,6 @@ func (m *Memo) Met(page uint32) bool {
 	met := slot.page == page
 	slot.page = page
 	return met
-}
-
-// Again reports whether u, which is canonical, was added at a depth, or at a lesser one, and then met
-// on a page.
-func (m *Memo) Again(u URL, depth int, page uint32) bool {
-	slot := m.slot(u.href)
-	return slot.url.href == u.href && slot.page == page && int(slot.depth) <= depth
 }
 
 // Forget removes u, which is canonical, so that it can be added again.

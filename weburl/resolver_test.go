@@ -113,6 +113,31 @@ func TestClone(t *testing.T) {
 	}
 }
 
+// TestPlaces: a URL is there if it was added, found again by its text or not at all.
+func TestPlaces(t *testing.T) {
+	var r Resolver
+	r.Reset(mustParse(t, "http://example.org/"))
+	var p Places
+	found := 0
+	for i := range 1000 {
+		ref := fmt.Appendf(nil, "page-%d#x", i)
+		u, _ := r.ResolvePage(ref)
+		if p.Has(u) {
+			t.Errorf("%q before it was added", u)
+		}
+		p.Add(u)
+		if again, _ := r.ResolvePage(ref); again != u || !p.Has(again) {
+			t.Errorf("%q, then %q: not there", u, again)
+		}
+		if first, _ := r.ResolvePage([]byte("page-0")); p.Has(first) {
+			found++
+		}
+	}
+	if p.Clear(); found == 0 || found == 1000 || p.Has(URL{}) {
+		t.Errorf("the first was there %d times", found)
+	}
+}
+
 func TestMemo(t *testing.T) {
 	m := NewMemo(3, 0)
 	if len(m.slots) != 4 {
@@ -127,20 +152,6 @@ func TestMemo(t *testing.T) {
 		if got != c.url.Canonical() || fingerprint != c.url.Fingerprint() || added != c.added {
 			t.Errorf("%d: %q is %q, %x, %v", i, c.url, got, fingerprint, added)
 		}
-	}
-	// On page 7, a was met, and neither another URL nor a lesser depth.
-	m.Add(a, 3)
-	for _, c := range []struct {
-		url   URL
-		depth int
-		page  uint32
-		again bool
-	}{{a, 0, 7, false}, {a, 0, 7, true}, {a, -1, 7, false}, {a, 5, 8, false}, {b, 0, 7, false}} {
-		if again := m.Again(c.url.Canonical(), c.depth, c.page); again != c.again {
-			t.Errorf("%+v: %v", c, again)
-		}
-		m.Add(a, 3)
-		m.Met(7)
 	}
 	// It forgets, but never confuses URLs.
 	for i := range 2 * 1000 {
