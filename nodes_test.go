@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/cluster/changelog"
 	"github.com/weftcrawl/weft/cluster/partition"
+	"github.com/weftcrawl/weft/cluster/share"
 	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
@@ -47,6 +48,10 @@ type nodes struct {
 	log    [nodePartitions][][]byte
 	next   int
 	ticks  int
+
+	revision uint64 // of a store that shows who owns what
+	epoch    [nodePartitions]uint64
+	shares   bool // addresses: their nodes ask one another
 }
 
 // link is a message of links.
@@ -69,6 +74,7 @@ type member struct {
 	published uint64 // last message of its outbox
 	acks      []ack
 	sum       weft.Summary
+	home      *share.Home
 	mute      bool // it publishes nothing for a while
 }
 
@@ -138,7 +144,11 @@ func (c *nodes) add(i int, o weft.Options) {
 	}
 	tuned.Files, tuned.Ours = m.files, m.ours
 	tuned.Partition = nodePartition
+	m.home = share.NewHome(m, nodePartitions)
 	node := engine.NodeConfig{Posted: m.posted}
+	if c.shares = o.Delay > 0; c.shares { // else there is nothing to be seen of it
+		node.Ask = m.askHomes
+	}
 	if tuned.Node != nil {
 		node.MaxOutbox = tuned.Node.MaxOutbox
 	}
@@ -204,7 +214,7 @@ func (c *nodes) conduct(task *aio.Task, play func(*aio.Task, *nodes) error) erro
 	for p := range nodePartitions {
 		m := c.all[p%len(c.all)]
 		if slices.Contains(m.ours, p) {
-			c.owner[p] = m
+			c.own(p, m)
 		} else if err := c.join(task, p, m); err != nil {
 			return err
 		}
@@ -353,7 +363,8 @@ func (c *nodes) join(task *aio.Task, p int, m *member, blocks ...[]byte) error {
 	if blocks == nil {
 		blocks = c.log[p]
 	}
-	c.owner[p], c.moving[p] = m, true
+	c.own(p, m)
+	c.moving[p] = true
 	var all iter.Seq2[[]byte, error] = func(yield func([]byte, error) bool) {
 		for _, b := range blocks {
 			if !yield(b, nil) {
@@ -663,6 +674,11 @@ func TestMovingPartitions(t *testing.T) {
 		for host, m := range webtest.Judge(slices.Values(log.Requests())).Hosts {
 			if m.Requests > 1 && m.SmallGap < o.Delay {
 				t.Errorf("%s: %s was asked again after %v", name, host, m.SmallGap)
+			}
+		}
+		for addr, m := range log.Politeness().Addresses {
+			if m.Requests > 1 && m.SmallGap < o.Delay {
+				t.Errorf("%s: %v was asked again after %v", name, addr, m.SmallGap)
 			}
 		}
 	}
