@@ -1,6 +1,7 @@
 package content
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -70,11 +71,13 @@ func Extract(p Page, o Options) Content {
 		body = p.Root
 	}
 	page := blocks.New(body, about.kind)
-	s := selection{page: page, keep: make([]bool, len(page.Index)), dropped: make([]bool, len(page.Index))}
+	s := selection{page: page, keep: make([]bool, len(page.Index)), why: make([]string, len(page.Index))}
+	s.mark(o.Drop)
 	if o.Whole {
 		s.all()
 	} else {
 		s.keep = page.Choose(page.Scores(blocks.Shipped))
+		s.copies()
 		switch {
 		case o.Main != nil && s.fillMains(o.Main):
 		case o.Solid:
@@ -82,7 +85,8 @@ func Extract(p Page, o Options) Content {
 		}
 		s.unite()
 	}
-	s.drop(o.Drop)
+	s.drop()
+	s.sum()
 	c.Node = s.copy(body, o.Whole)
 	if !o.Whole && s.words() < fewWords && len(about.text) > 0 {
 		c.Node = paragraphs(about.text)
@@ -98,11 +102,10 @@ const fewWords = 40
 
 // selection says which blocks of a page are kept.
 type selection struct {
-	page    *blocks.Page
-	keep    []bool  // for each block
-	dropped []bool  // by Options.Drop
-	beside  []bool  // left out by Options.Main; nil: none
-	kept    []int32 // words kept in each element
+	page *blocks.Page
+	keep []bool   // for each block
+	why  []string // the rule that left the block out once it was chosen, or ""
+	kept []int32  // words kept in each element
 }
 
 func (s *selection) all() {
@@ -111,25 +114,36 @@ func (s *selection) all() {
 	}
 }
 
-// drop takes out the blocks that a caller knows for boilerplate, unless nothing would be left.
-func (s *selection) drop(is func(Block) bool) {
-	left := 0
-	if is != nil {
-		n := 0
-		Blocks(s.page.All[0].Node, func(b Block) bool {
-			s.dropped[n] = is(b)
-			n++
-			return true
-		})
+const boilerplate = "boilerplate"
+
+// mark notes the blocks that a caller knows for boilerplate.
+func (s *selection) mark(is func(Block) bool) {
+	if is == nil {
+		return
 	}
-	for k, keep := range s.keep {
-		if keep && !s.dropped[k] {
-			left++
+	k := 0
+	Blocks(s.page.All[0].Node, func(b Block) bool {
+		if is(b) {
+			s.why[k] = boilerplate
 		}
+		k++
+		return true
+	})
+}
+
+// drop takes boilerplate out, unless nothing would be left.
+func (s *selection) drop() {
+	left := slices.Clone(s.keep)
+	for k, why := range s.why {
+		left[k] = left[k] && why != boilerplate
 	}
-	for k := range s.keep {
-		s.keep[k] = s.keep[k] && (!s.dropped[k] || left == 0)
+	if slices.Contains(left, true) {
+		s.keep = left
 	}
+}
+
+// sum adds up what is kept.
+func (s *selection) sum() {
 	s.kept = make([]int32, len(s.page.All))
 	for k, i := range s.page.Index {
 		if s.keep[k] {
@@ -188,12 +202,8 @@ func (s *selection) removal(i int32, block int, whole bool) Removal {
 	} else {
 		r.Text = cut(Block{Node: e.Node}.Text())
 	}
-	switch {
-	case s.dropped[longest]:
-		r.Rule = "boilerplate"
-	case s.beside != nil && s.beside[longest]:
-		r.Rule = "beside the content"
-	default:
+	r.Rule = s.why[longest]
+	if r.Rule == "" {
 		r.Rule = s.page.Reason(longest, blocks.Shipped.Weights)
 	}
 	return r

@@ -67,10 +67,9 @@ func (s *selection) fillMains(isMain func(place uint64) bool) bool {
 	if len(mains) == 0 {
 		return false
 	}
-	s.beside = make([]bool, len(s.keep))
 	for k, i := range s.page.Index {
 		if s.keep[k] && !slices.ContainsFunc(mains, func(main int32) bool { return i >= main && i < s.page.All[main].End }) {
-			s.keep[k], s.beside[k] = false, true
+			s.keep[k], s.why[k] = false, "beside the content"
 		}
 	}
 	for _, main := range mains {

@@ -1,0 +1,137 @@
+package content
+
+import (
+	"math/bits"
+
+	"golang.org/x/net/html/atom"
+)
+
+const (
+	leastCopy  = 20      // rows of a copy: fewer come back in honest texts, too
+	mostOfCopy = 80      // percent of an element's rows that stand before it
+	mostRows   = 1 << 17 // of a page: a longer one is not looked through
+	mostAround = 32      // elements around a block that may be a copy
+)
+
+// copies leaves out what was said before: pages hold a text again for narrow windows, for search
+// engines, or as the caption of each size of a picture. An element is a copy if most of its rows of
+// words stand in what is kept before it, enough of them as prose: lists, tables, quotations and code
+// repeat what they mean to.
+func (s *selection) copies() {
+	all, rows := s.page.All, s.rows()
+	if len(rows) > mostRows {
+		return
+	}
+	type count struct{ rows, again, prose int32 } // of an element; of these, said before it; of these, prose
+	counts := make([]count, len(all))
+	seen := newFirsts(len(rows))
+	for _, r := range rows {
+		counts[r.element].rows++
+		first := seen.add(r)
+		for up, n := r.element, 0; up > first && n < mostAround; up, n = all[up].Parent, n+1 {
+			counts[up].again++
+			if r.prose {
+				counts[up].prose++
+			}
+		}
+	}
+	for i := len(all) - 1; i > 0; i-- {
+		counts[all[i].Parent].rows += counts[i].rows
+	}
+	k, end := 0, int32(0) // of the copy
+	for i := range int32(len(all)) {
+		if c := counts[i]; i >= end && c.prose >= leastCopy && c.again*100 >= c.rows*mostOfCopy {
+			end = all[i].End
+		}
+		if all[i].Own == 0 {
+			continue
+		}
+		if s.keep[k] && i < end {
+			s.keep[k], s.why[k] = false, "said before"
+		}
+		k++
+	}
+}
+
+// row is four words in a row: fewer come back by chance.
+type row struct {
+	hash    uint64
+	element int32 // of the block that they stand in
+	prose   bool  // in no list, table, quotation or code
+}
+
+// rows reads all that is kept, up to mostRows and a block more.
+func (s *selection) rows() (rows []row) {
+	for k, i := range s.page.Index {
+		if !s.keep[k] || s.why[k] != "" || len(rows) > mostRows {
+			continue
+		}
+		var words [4]uint64
+		n, prose := 0, s.unit(i) == 0 && !s.isCode(i)
+		own(s.page.All[i].Node, func(text string) {
+			eachWord(text, func(word uint64) {
+				words[n%4] = word
+				if n++; n >= 4 {
+					rows = append(rows, row{rowHash(words[n%4], words[(n+1)%4], words[(n+2)%4], word), i, prose})
+				}
+			})
+		})
+	}
+	return rows
+}
+
+func (s *selection) isCode(i int32) bool {
+	for ; i > 0; i = s.page.All[i].Parent {
+		if s.page.All[i].Node.DataAtom == atom.Pre {
+			return true
+		}
+	}
+	return false
+}
+
+func rowHash(words ...uint64) (hash uint64) {
+	for _, w := range words {
+		hash = (bits.RotateLeft64(hash, 17) ^ w) * 0x9e3779b97f4a7c15
+	}
+	return hash
+}
+
+// eachWord yields a hash (FNV-1a) of each word of a text, in small letters.
+func eachWord(text string, yield func(uint64)) {
+	const offset, prime = 14695981039346656037, 1099511628211
+	word := uint64(offset)
+	for i := 0; i <= len(text); i++ {
+		c := byte(' ')
+		if i < len(text) {
+			c = text[i]
+		}
+		switch {
+		case 'A' <= c && c <= 'Z':
+			word = (word ^ uint64(c|0x20)) * prime
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c >= 0x80:
+			word = (word ^ uint64(c)) * prime
+		case word != offset:
+			yield(word)
+			word = offset
+		}
+	}
+}
+
+// firsts knows in which element each row stands first. It is a table with open addresses, at most half
+// full.
+type firsts []row
+
+func newFirsts(rows int) firsts { return make(firsts, 2<<bits.Len(uint(rows))) }
+
+// add returns the first element of a row: its own if it is new.
+func (f firsts) add(r row) int32 {
+	mask := uint64(len(f) - 1)
+	at := r.hash & mask
+	for ; f[at].hash != 0; at = (at + 1) & mask {
+		if f[at].hash == r.hash {
+			return f[at].element
+		}
+	}
+	f[at] = r
+	return r.element
+}
