@@ -1,34 +1,47 @@
 package blocks
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Around is what the scores around a block and the page say about it: what a [Tree] asks for.
 type Around [arounds]float32
 
 // The values. Means are of scores by words; far is one where there is nothing.
 const (
-	aScore    = iota // of the block
-	aPrev            // of the block before
-	aNext            // of the block behind
-	aParent          // the mean in the element around it
-	aGrand           // in the one around that
-	aGreat           // and around that
-	aNear            // the mean of five blocks on either side
-	aBefore          // of those before
-	aBehind          // of those behind
-	aPart            // the mean in the largest element around it that has less than half of the page
-	aHeading         // of the heading above
-	aRepeated        // the mean of the alike elements that it is in one of
-	aPage            // of all blocks
-	aWords           // the logarithm of the block's words
-	aLinks           // which part of them is linked
-	aTag             // its element
-	aTotal           // the logarithm of the page's words
-	aBlocks          // of its blocks
-	aLinked          // which part of its words is linked
-	aProse           // which part is prose
-	aBest            // which part is in the element with most of the prose
-	aKind            // of the page
+	aScore      = iota // of the block
+	aPrev              // of the block before
+	aNext              // of the block behind
+	aParent            // the mean in the element around it
+	aGrand             // in the one around that
+	aGreat             // and around that
+	aNear              // the mean of five blocks on either side
+	aBefore            // of those before
+	aBehind            // of those behind
+	aPart              // the mean in the largest element around it that has less than half of the page
+	aHeading           // of the heading above
+	aRepeated          // the mean of the alike elements that it is in one of
+	aPage              // of all blocks
+	aWords             // the logarithm of the block's words
+	aLinks             // which part of them is linked
+	aTag               // its element
+	aTotal             // the logarithm of the page's words
+	aBlocks            // of its blocks
+	aLinked            // which part of its words is linked
+	aProse             // which part is prose
+	aBest              // which part is in the element with most of the prose
+	aKind              // of the page
+	aTop               // the mean of the best words of the page
+	aBelow             // how far the score is below that
+	aCore              // elements between it and the core: above it if negative, else to where both are in
+	aCoreMean          // of the core
+	aCoreSure          // which part of its words are among the best
+	aStray             // which part of the best words is outside of the core
+	aStyle             // of all blocks of its style
+	aStyleWords        // the logarithm of their words
+	aStyleShare        // which part of the page they are
 	arounds
 )
 
@@ -48,14 +61,18 @@ func (p *Page) Around(scores []float32) []Around {
 	sum := make([]float32, len(p.All)) // of scores times words, in each element
 	upTo := make([]float32, n+1)       // of the blocks before
 	words := make([]float32, n+1)
+	styled := make([]float32, len(p.styles)) // in blocks of each style
 	for k, i := range p.Index {
 		own := float32(p.All[i].Own)
 		sum[i] = scores[k] * own
+		styled[p.style[k]] += sum[i]
 		upTo[k+1], words[k+1] = upTo[k]+sum[i], words[k]+own
 	}
 	for i := len(sum) - 1; i > 0; i-- {
 		sum[p.All[i].Parent] += sum[i]
 	}
+	top := p.top(scores)
+	core, sure := p.core(scores, top)
 	inElement := func(i int32) float32 { return sum[i] / max(1, float32(p.All[i].Words)) }
 	between := func(from, to int) float32 {
 		if from, to = max(0, from), min(n, to); words[from] < words[to] {
@@ -67,6 +84,7 @@ func (p *Page) Around(scores []float32) []Around {
 	page := Around{
 		aHeading: far, aPage: inElement(0), aTotal: logarithm(root.Words), aBlocks: logarithm(int32(n)), aLinked: part(root.Linked, root.Words),
 		aProse: part(p.prose, root.Words), aBest: part(p.All[p.best].Words, root.Words), aKind: float32(p.Kind),
+		aTop: top, aCoreMean: inElement(core), aCoreSure: sure[core] / max(1, float32(p.All[core].Words)), aStray: 1 - sure[core]/max(1e-9, sure[0]),
 	}
 	all := make([]Around, n)
 	for k, i := range p.Index {
@@ -95,8 +113,70 @@ func (p *Page) Around(scores []float32) []Around {
 			small = at
 		}
 		a[aPart] = inElement(small)
+		a[aBelow], a[aCore] = top-scores[k], p.distance(i, core)
+		style := p.styles[p.style[k]]
+		a[aStyle], a[aStyleWords], a[aStyleShare] = styled[p.style[k]]/float32(style), logarithm(style), part(style, root.Words)
 	}
 	return all
+}
+
+// top is the mean score of the words that are most likely content.
+func (p *Page) top(scores []float32) float32 {
+	const best = 150 // words: a short article
+	order := make([]int32, len(scores))
+	for k := range order {
+		order[k] = int32(k)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(scores[b], scores[a]) })
+	var sum, words float32
+	for _, k := range order {
+		own := min(float32(p.All[p.Index[k]].Own), best-words)
+		sum, words = sum+own*scores[k], words+own
+		if words >= best {
+			break
+		}
+	}
+	return sum / max(1, words)
+}
+
+// core is the smallest element that has most of the best words: those of a score near the top. It
+// returns how many of them each element has, too.
+func (p *Page) core(scores []float32, top float32) (core int32, sure []float32) {
+	const near, steep, most = 1.5, 2, .7
+	sure = make([]float32, len(p.All))
+	for k, i := range p.Index {
+		sure[i] = float32(p.All[i].Own) / (1 + float32(math.Exp(-steep*float64(scores[k]-top+near))))
+	}
+	for i := len(sure) - 1; i > 0; i-- {
+		sure[p.All[i].Parent] += sure[i]
+	}
+	for next := core; next >= 0; {
+		next = -1
+		for i := core + 1; i < p.All[core].End; i = p.All[i].End {
+			if sure[i] >= most*sure[0] {
+				next = i
+			}
+		}
+		if next >= 0 {
+			core = next
+		}
+	}
+	return core, sure
+}
+
+// distance counts the elements from the core to one that has the element i in it; in the core, those
+// from the element to the core, as less than none.
+func (p *Page) distance(i, core int32) (n float32) {
+	for ; core > 0 && (i < core || i >= p.All[core].End); core = p.All[core].Parent {
+		n++
+	}
+	if n > 0 {
+		return n
+	}
+	for ; i > core; i = p.All[i].Parent {
+		n--
+	}
+	return n
 }
 
 func logarithm(n int32) float32 { return float32(math.Log1p(float64(n))) }

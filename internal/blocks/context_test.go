@@ -32,6 +32,29 @@ func TestAround(t *testing.T) {
 	}
 }
 
+// TestCore: the core is the smallest element with most of the best words; what is outside is told by how
+// far it is, and what looks like it by what it has elsewhere.
+func TestCore(t *testing.T) {
+	root, err := html.Parse(strings.NewReader(`<body><section><div class=text><p>one two three<p>four five six</div><p>seven</section><div class=text><p>eight</div>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := New(root, Unknown).Around([]float32{4, 4, -4, -8})
+	for _, c := range []struct {
+		name         string
+		block, value int
+		want         float64
+	}{
+		{"top", 0, aTop, (6*4 - 4 - 8) / 8.0}, {"below", 2, aBelow, 1.5 + 4}, {"in the core", 0, aCore, -1}, {"beside it", 2, aCore, 1}, {"apart", 3, aCore, 2},
+		{"mean", 3, aCoreMean, 4}, {"sure", 0, aCoreSure, 1}, {"stray", 0, aStray, 0}, {"style of both", 0, aStyleShare, 6 / 8.0}, {"style of one", 2, aStyleWords, math.Log(2)},
+		{"mean of a style", 1, aStyle, 4},
+	} {
+		if got := all[c.block][c.value]; math.Abs(float64(got)-c.want) > .02 {
+			t.Errorf("%s: %v, expected %v", c.name, got, c.want)
+		}
+	}
+}
+
 // TestTree: the answers are the bits of the leaf, the first the lowest.
 func TestTree(t *testing.T) {
 	tree := Tree{Value: [4]uint8{aWords, aScore, aWords, aKind}, Bound: [4]float32{1, 0, 9, 2}, Leaf: [16]float32{1: .25, 2: .5, 3: .75, 11: 1}}

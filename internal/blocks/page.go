@@ -20,6 +20,9 @@ type Page struct {
 	best  int32    // the element with the most prose right in it, or the root
 	first int32    // the first block of prose in best, or -1
 	last  int32    // the last
+
+	style  []int32 // of each block
+	styles []int32 // the words of each
 }
 
 // New reads a page.
@@ -40,7 +43,30 @@ func New(root *html.Node, kind Kind) *Page {
 			p.last = int32(k)
 		}
 	}
+	p.findStyles()
 	return p
+}
+
+// findStyles finds the blocks that look alike wherever they stand: the elements with those around them
+// have the same names and classes.
+func (p *Page) findStyles() {
+	type look [3]uint32
+	known := make(map[look]int32)
+	p.style = make([]int32, len(p.Index))
+	for k, i := range p.Index {
+		var l look
+		for n, up := 0, i; n < len(l) && up >= 0; n, up = n+1, p.All[up].Parent {
+			l[n] = p.All[up].sign
+		}
+		style, ok := known[l]
+		if !ok {
+			style = int32(len(p.styles))
+			known[l] = style
+			p.styles = append(p.styles, 0)
+		}
+		p.style[k] = style
+		p.styles[style] += p.All[i].Own
+	}
 }
 
 // findProse finds the blocks, and among them the prose.

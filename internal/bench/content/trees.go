@@ -10,13 +10,13 @@ import (
 
 // What trees are made by.
 const (
-	trees = 60
+	trees = 120
 	bins  = 32  // into which a value is put
 	depth = 4   // of blocks.Tree
-	pace  = .15 // which part of a correction is made at once
+	pace  = .08 // which part of a correction is made at once
 	damp  = 2   // pages that a leaf must speak for
-	part  = .5  // of the pages, by which each tree is made
-	trust = .5  // which part of what they say counts: with all of it, seven types gain 0.001, articles lose 0.004
+	part  = .4  // of the pages, by which each tree is made
+	some  = .6  // of the values, which it may ask for
 )
 
 // example is a block to learn from.
@@ -50,18 +50,24 @@ func boost(docs []*document) []blocks.Tree {
 	order := rand.New(rand.NewPCG(3, 4))
 	made := make([]blocks.Tree, trees)
 	for t := range made {
-		var some []*example
+		var taught []*example
 		from := 0
 		for _, end := range ends {
 			if order.Float64() < part {
 				for i := from; i < end; i++ {
 					all[i].leaf = 0
-					some = append(some, &all[i])
+					taught = append(taught, &all[i])
 				}
 			}
 			from = end
 		}
-		asked := grow(&made[t], some, bounds)
+		var values []int
+		for v := range bounds {
+			if order.Float64() < some {
+				values = append(values, v)
+			}
+		}
+		asked := grow(&made[t], taught, bounds, values)
 		for i := range all {
 			e, leaf := &all[i], 0
 			for level, bin := range asked {
@@ -70,11 +76,6 @@ func boost(docs []*document) []blocks.Tree {
 				}
 			}
 			e.score += float64(made[t].Leaf[leaf])
-		}
-	}
-	for t := range made {
-		for i := range made[t].Leaf {
-			made[t].Leaf[i] = float32(math.Round(1000*trust*float64(made[t].Leaf[i])) / 1000)
 		}
 	}
 	return made
@@ -93,22 +94,23 @@ func slopeOf(e *example) slope {
 	return slope{e.weight * (e.label - p), e.weight * p * (1 - p)}
 }
 
-// grow makes a tree, level by level, and returns the bins above which its answers are yes.
-func grow(tree *blocks.Tree, some []*example, bounds [][]float32) (asked [depth]uint8) {
-	slopes := make([]slope, len(some))
-	for i, e := range some {
+// grow makes a tree that asks for some values, level by level, and returns the bins above which its
+// answers are yes.
+func grow(tree *blocks.Tree, taught []*example, bounds [][]float32, values []int) (asked [depth]uint8) {
+	slopes := make([]slope, len(taught))
+	for i, e := range taught {
 		slopes[i] = slopeOf(e)
 	}
 	for level := range depth {
 		var sums [1 << depth][len(blocks.Around{})][bins]slope
-		for i, e := range some {
+		for i, e := range taught {
 			in := &sums[e.leaf]
-			for v, bin := range e.bin {
-				in[v][bin].add(slopes[i])
+			for _, v := range values {
+				in[v][e.bin[v]].add(slopes[i])
 			}
 		}
 		best, value, bin := 0.0, 0, 0
-		for v := range bounds {
+		for _, v := range values {
 			var left [1 << depth]slope
 			for b := range bounds[v] {
 				gain := 0.0
@@ -127,18 +129,18 @@ func grow(tree *blocks.Tree, some []*example, bounds [][]float32) (asked [depth]
 			}
 		}
 		tree.Value[level], tree.Bound[level], asked[level] = uint8(value), bounds[value][bin], uint8(bin)
-		for _, e := range some {
+		for _, e := range taught {
 			if int(e.bin[value]) > bin {
 				e.leaf |= 1 << level
 			}
 		}
 	}
 	var sums [1 << depth]slope
-	for i, e := range some {
+	for i, e := range taught {
 		sums[e.leaf].add(slopes[i])
 	}
 	for leaf, s := range sums {
-		tree.Leaf[leaf] = float32(math.Round(100*pace*s.first/(s.second+damp*.25)) / 100)
+		tree.Leaf[leaf] = float32(math.Round(1000*pace*s.first/(s.second+damp*.25)) / 1000)
 	}
 	return asked
 }
