@@ -11,14 +11,6 @@ import (
 	"github.com/weftcrawl/weft/engine"
 )
 
-// Speaks makes a node a share.Lease.
-func (m *member) Speaks(_ time.Duration, part int) uint64 {
-	if m.owner[part] != m {
-		return 0
-	}
-	return m.epoch[part]
-}
-
 func (m *member) process() ownership.Owner { return ownership.Owner{ID: m.name, Incarnation: 1} }
 
 func (c *nodes) now() time.Duration { return time.Duration(c.loop.Now().UnixNano()) }

@@ -144,7 +144,7 @@ func (c *nodes) add(i int, o weft.Options) {
 	}
 	tuned.Files, tuned.Ours = m.files, m.ours
 	tuned.Partition = nodePartition
-	m.home = share.NewHome(m, nodePartitions)
+	m.home = share.NewHome(nodePartitions)
 	node := engine.NodeConfig{Posted: m.posted}
 	if c.shares = o.Delay > 0; c.shares { // else there is nothing to be seen of it
 		node.Ask = m.askHomes

@@ -206,15 +206,6 @@ func (n *Node) Acts(now time.Duration, part int) bool {
 	return p.started && (p.stage == held || p.stage == draining) && now < n.Until()
 }
 
-// Speaks returns the epoch at which the node owns a partition now, restored or not, and nobody else does.
-// 0: it does not, or may not any more.
-func (n *Node) Speaks(now time.Duration, part int) uint64 {
-	if p := &n.parts[part]; p.offered || now >= n.Until() {
-		return 0
-	}
-	return n.Epoch(part)
-}
-
 // Until is when the node has to pause unless a beat is renewed before.
 func (n *Node) Until() time.Duration {
 	if !n.lease.joined || n.gone || n.ended {

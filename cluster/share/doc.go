@@ -32,14 +32,16 @@
 // When a partition changes hands, holders go on. The new home grants nothing until its view of the store has come
 // to its epoch and every process that runs in that view has declared what it holds. Whoever holds something has
 // asked the home before, which granted it only to a process that it saw running: that one's key is older
-// than the epoch. A process declares after it has seen the epoch, and then takes no grant of an earlier one.
+// than the epoch. A process declares after it has seen the epoch, and then takes no grant of an earlier one. So a
+// home that does not know yet that it is none any more does no harm: whoever takes its grant declares it later.
 //
 // # Cost
 //
-// An address that is taken into use costs two messages' worth of some 14 bytes each, and two when it is given
-// up again: in steady use it costs nothing. One that several nodes want costs six for each turn. All that goes
-// from one process to another within [Gather] is one message. A home has an entry for each address that is held
-// or waited for, a holder for each that it holds or waits for.
+// An address costs an ask and a reply of some 14 bytes each when it is taken into use, a release when it is given
+// up, and nothing in between. One that several nodes want costs about six of these for each turn, and two a second
+// for each that waits. All that goes from one process to another within [Gather] is one message. A home has an
+// entry for each address that is held or waited for, a holder for each that it holds or waits for. If a release
+// is lost, the home's entry stays until another process wants the address, or its holder ends.
 //
 // # Concurrency
 //

@@ -8,17 +8,10 @@ import (
 	"github.com/weftcrawl/weft/cluster/ownership"
 )
 
-// Lease is what a home has to know of its node: an *ownership.Node.
-type Lease interface {
-	// Speaks returns the epoch at which the node speaks for a partition now; 0: it does not.
-	Speaks(now time.Duration, part int) uint64
-}
-
-// Home says who holds the addresses of the partitions that a node owns. Its time is that of the lease.
+// Home says who holds the addresses of the partitions that a node owns. Its time is any monotonic one.
 //
 // Invariant: whoever may hold an address of a complete table is the holder of its entry.
 type Home struct {
-	lease   Lease
 	parts   int
 	tables  map[int]*table
 	open    int // tables that are not complete
@@ -53,10 +46,10 @@ type waiter struct {
 // forget is after which time without an ask a process waits no more.
 const forget = 3 * again
 
-// NewHome returns the home of a node, in a crawl of so many partitions.
-func NewHome(l Lease, parts int) *Home {
+// NewHome returns the home of a node in a crawl of so many partitions.
+func NewHome(parts int) *Home {
 	return &Home{
-		lease: l, parts: parts, tables: make(map[int]*table),
+		parts: parts, tables: make(map[int]*table),
 		running: make(map[ownership.Owner]bool), out: make(map[ownership.Owner][]Reply),
 	}
 }
@@ -158,13 +151,12 @@ func (h *Home) Needs() map[ownership.Owner][]Table {
 	return all
 }
 
-// table returns that of a partition in an epoch; nil if the node does not speak for it.
-func (h *Home) table(now time.Duration, part int, epoch uint64) *table {
-	t := h.tables[part]
-	if t == nil || t.epoch != epoch || h.lease.Speaks(now, part) != epoch {
-		return nil
+// table returns that of a partition in an epoch; nil if the node owns it in no such one.
+func (h *Home) table(part int, epoch uint64) *table {
+	if t := h.tables[part]; t != nil && t.epoch == epoch {
+		return t
 	}
-	return t
+	return nil
 }
 
 // Hear takes in what a process says. What is for another home, or comes from a process that does not run, has
@@ -179,7 +171,7 @@ func (h *Home) Hear(now time.Duration, m *Message) {
 	}
 	for i := range m.Asks {
 		a := &m.Asks[i]
-		if t := h.table(now, Partition(a.Addr, h.parts), a.Epoch); t != nil {
+		if t := h.table(Partition(a.Addr, h.parts), a.Epoch); t != nil {
 			h.ask(now, t, m.From, a)
 		}
 	}
@@ -187,7 +179,7 @@ func (h *Home) Hear(now time.Duration, m *Message) {
 
 // declare takes in what a process holds.
 func (h *Home) declare(now time.Duration, from ownership.Owner, d *Declaration) {
-	t := h.table(now, d.Part, d.Epoch)
+	t := h.table(d.Part, d.Epoch)
 	if t == nil || t.declared == nil || t.declared[from] {
 		return
 	}

@@ -26,6 +26,7 @@ type model struct {
 	delay   time.Duration // of addresses
 	rough   bool          // messages are lost, processes die, and partitions move
 	calm    bool          // not any more
+	still   bool          // no partition moves whose owner lives
 	idle    bool          // nobody has anything to request
 	all     []*process
 	parts   [modelParts]owned // as the store has it
@@ -87,8 +88,8 @@ type load struct {
 
 func newModel(t *testing.T, seed uint64, rough bool) *model {
 	m := &model{
-		Rand: rand.New(rand.NewPCG(seed, 1)), t: t, rough: rough, last: make(map[netip.Addr]request),
-		delay: []time.Duration{300 * time.Millisecond, 7 * time.Second}[seed%2],
+		Rand: rand.New(rand.NewPCG(seed, 1)), t: t, rough: rough, still: seed%4 > 1, last: make(map[netip.Addr]request),
+		delay: []time.Duration{300 * time.Millisecond, 3 * time.Second}[seed%2],
 	}
 	for i := range 3 {
 		m.addrs = append(m.addrs, netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}))
@@ -107,7 +108,7 @@ func (m *model) start(id string) {
 		model: m, self: ownership.Owner{ID: id, Incarnation: m.Uint64() | 1}, rate: 1 + m.Float64()/4,
 		offset: time.Duration(m.IntN(1e12)), load: make(map[netip.Addr]*load),
 	}
-	p.home, p.holder = NewHome(p, modelParts), NewHolder(p)
+	p.home, p.holder = NewHome(modelParts), NewHolder(p)
 	for _, a := range m.addrs {
 		p.load[a] = new(load)
 	}
@@ -117,14 +118,6 @@ func (m *model) start(id string) {
 
 func (p *process) clock() time.Duration { return p.offset + time.Duration(float64(p.now)*p.rate) }
 func (p *process) time() time.Time      { return time.Unix(0, 0).Add(p.clock()) }
-
-// Speaks makes p a Lease: it knows at once when it may not speak any more, and late when it may.
-func (p *process) Speaks(_ time.Duration, part int) uint64 {
-	if p.parts[part].owner != p || p.view[part] != p.parts[part] {
-		return 0
-	}
-	return p.parts[part].epoch
-}
 
 // Admit, Shut and Use make p a Gate.
 func (p *process) Admit(now time.Time, a netip.Addr, waits bool) {
@@ -153,9 +146,14 @@ func (m *model) give(part int, to *process) {
 	m.parts[part] = owned{to, uint64(len(m.store))}
 }
 
-// die ends a process, which the store shows later.
+// die ends a process, which the store shows later. What it has in flight is broken off.
 func (m *model) die(p *process) {
 	p.dead = true
+	for a, last := range m.last {
+		if last.by == p && last.ended > m.now {
+			m.last[a] = request{p, m.now}
+		}
+	}
 	m.after(time.Second, func() {
 		m.store = append(m.store, change{part: -1, process: p})
 		for part, o := range m.parts {
@@ -326,17 +324,15 @@ func (m *model) misfortune() {
 	case 0:
 		if p := alive[m.IntN(len(alive))]; len(alive) > 2 {
 			m.die(p)
-			for a, last := range m.last {
-				if last.by == p && last.ended > m.now {
-					m.last[a] = request{p, m.now} // what it had in flight is broken off
-				}
-			}
 		}
 	case 1:
 		if len(m.all) < 12 {
 			m.start(fmt.Sprint(len(m.all)))
 		}
 	case 2, 3, 4, 5, 6, 7:
+		if m.still {
+			return
+		}
 		m.give(m.IntN(modelParts), alive[m.IntN(len(alive))])
 	}
 }
@@ -354,6 +350,7 @@ func TestModel(t *testing.T) {
 			m := newModel(t, seed, rough)
 			m.run(90 * time.Second)
 			m.calm = true
+			m.die(m.alive()[1]) // and no partition moves later that is not its own
 			m.run(m.now + 90*time.Second)
 			counts := m.starts()
 			m.run(m.now + 3*time.Minute)
@@ -387,4 +384,24 @@ func (m *model) starts() (all []int) {
 		}
 	}
 	return all
+}
+
+// TestLostRelease: a home that has missed that an address was given up learns it when another process asks.
+func TestLostRelease(t *testing.T) {
+	a, b, addr := ownership.Owner{ID: "a", Incarnation: 1}, ownership.Owner{ID: "b", Incarnation: 1}, netip.AddrFrom4([4]byte{10, 0, 0, 1})
+	h := NewHome(1)
+	h.Own(1, 0, 1, true)
+	h.See(1, 1, []ownership.Owner{a, b})
+	h.Hear(1, &Message{From: a, Asks: []Ask{{Want, addr, 1, 1}}})
+	h.Replies()
+	h.Hear(2, &Message{From: b, Asks: []Ask{{Want, addr, 1, 1}}})
+	asks := NewHolder(nil).Replied(time.Time{}, h.Replies()[a])
+	if len(asks) != 1 || asks[0].Kind != Release {
+		t.Fatalf("%+v", asks)
+	}
+	asks[0].Number, asks[0].Epoch = 1, 1
+	h.Hear(3, &Message{From: a, Asks: asks})
+	if r := h.Replies()[b]; len(r) != 1 || r[0].Verdict != Granted {
+		t.Errorf("%+v", r)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"reflect"
 	"testing"
-	"time"
 
 	"github.com/weftcrawl/weft/cluster/ownership"
 )
@@ -32,11 +31,6 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// always is a lease that never ends.
-type always struct{}
-
-func (always) Speaks(time.Duration, int) uint64 { return 1 }
-
 // FuzzDecode: what other nodes send does no harm, and what is understood is understood alike again.
 func FuzzDecode(f *testing.F) {
 	data := Encode(example())
@@ -53,7 +47,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(again, m) {
 			t.Fatalf("%+v, %v; expected %+v", again, err, m)
 		}
-		h := NewHome(always{}, 4)
+		h := NewHome(4)
 		h.Own(1, 1, 1, false)
 		h.See(1, 1, []ownership.Owner{m.From})
 		h.Hear(2, m)
