@@ -125,6 +125,7 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 		},
 	}
 	e.Node, e.Frontier.Partition, e.Frontier.Ours = c.tuning.Node, c.tuning.Partition, c.tuning.Ours
+	e.Frontier.Metered = e.Node != nil && e.Node.Short != nil
 	if c.Archive {
 		e.Archive = engine.ArchiveConfig{Size: int64(c.ArchiveSize), About: c.about()}
 	}

@@ -30,6 +30,7 @@ func Join(ctx context.Context, servers Options, o weft.Options) (*Crawl, error) 
 	if err != nil {
 		return nil, err
 	}
+	o.Limit, o.MaxTime = 0, 0 // others may raise them, by the time that it joins again
 	c := &Crawl{servers: servers, options: o}
 	c.mu.node = n
 	return c, nil
@@ -49,7 +50,7 @@ func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
 			servers.OnWarning(fmt.Errorf("%w: it joins again", err))
 		}
 		n, err := join(ctx, servers, c.options)
-		if errors.Is(err, ErrOver) { // the others have ended it
+		if errors.Is(err, ErrOver) || errors.Is(err, ErrLimit) { // the others have ended it
 			return s, nil
 		}
 		if err != nil {

@@ -12,10 +12,11 @@ import (
 // endOfCrawl is what a node knows of it. Owner: the node's goroutine.
 type endOfCrawl struct {
 	judge  ending.Judge
-	seeded bool   // the seeds are in the streams
-	reads  bool   // another node reads seeds from a list, and says when they are
-	over   bool   // nothing is left to do anywhere
-	asking bool   // whether the engine is idle
+	seeded bool // the seeds are in the streams
+	reads  bool // another node reads seeds from a list, and says when they are
+	over   bool // nothing is left to do anywhere
+	asking bool // whether the engine is idle
+	quota  quota
 	busy   uint64 // grows with all that ends idleness
 }
 
@@ -31,6 +32,7 @@ func (n *node) askIdle() {
 		idle, _, err := n.crawl.Activity(n.ctx)
 		n.mail.post(func() {
 			n.end.asking = false
+			n.end.quota.unused = idle
 			switch {
 			case err != nil:
 			case !idle:

@@ -121,6 +121,9 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	}
 	tuned.Plan, tuned.Ours = &n.plan.Options, disk
 	tuned.Node = &engine.NodeConfig{Posted: n.outbox.post, Leaving: n.leave, Ask: n.askHomes, Held: disk, Gather: c.beat / gathersABeat}
+	if n.end.quota.URLs > 0 {
+		tuned.Node.Short = n.wants
+	}
 	tuned.Partition = func(host string) int { return partition.Of(host, n.plan.Partitions) }
 	tuned.OnCrawl = func(crawl *engine.Crawl) { n.crawl = crawl }
 	o.Tuning = &tuned
@@ -156,7 +159,7 @@ func (n *node) attach(ctx context.Context, o *weft.Options) (err error) {
 	case !errors.Is(err, jetstream.ErrKeyNotFound):
 		return n.refused(err)
 	}
-	return nil
+	return n.joinLimits(ctx, o)
 }
 
 // gathersABeat is how many commits a node makes in a beat, at most: each waits for more, so that what goes to
@@ -171,7 +174,7 @@ var errCutOff = errors.New("this node was cut off from the servers for too long"
 var errLate = errors.New("the servers have not answered yet")
 
 // leave hands the node's partitions over to others. Then its crawl ends.
-func (n *node) leave() { n.mail.post(func() { n.own.Leave() }) }
+func (n *node) leave() { n.mail.post(func() { n.end.quota.leaves = true }) }
 
 // follow crawls until the crawl is over on all nodes, or this one has left or is cut off. Then what is in
 // flight is broken off.
@@ -311,6 +314,7 @@ func (n *node) turn(asks bool) {
 		_ = n.crawl.End() // it may have ended
 		return
 	}
+	n.keepLimits(asks)
 	writes, orders := n.own.Tick(now())
 	for _, w := range writes {
 		n.ops.Go(func() { n.write(w) })
@@ -352,6 +356,10 @@ func (n *node) see(e jetstream.KeyValueEntry) {
 		n.end.seeded = true
 	case key == keyOver:
 		n.end.over = true
+	case key == keyLimits:
+		if err := n.seeLimits(e); err != nil {
+			n.warn(err)
+		}
 	case key == keyPlan, key == keyProbe, strings.HasPrefix(key, keyStats):
 	default:
 		if err := n.own.See(now(), ownership.Entry{Key: key, Value: value, Revision: e.Revision()}); err != nil {

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -329,6 +331,63 @@ func TestStop(t *testing.T) {
 		t.Error(a.err)
 	}
 	c.check(0)
+}
+
+// TestLimit: the nodes of a crawl fetch as many URLs together as the first was allowed, whatever becomes of
+// them; a node may raise that, and no other limit is taken.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	web := long()
+	web.Hosts = 15
+	c := newCrawl(t, web)
+	c.options.Limit = 200
+	a := c.join("a")
+	c.options.Limit = 0
+	b, d := c.join("b"), c.join("d")
+	c.wait()
+	for _, m := range c.all {
+		if m.err != nil || m.sum.Stopped != "limit" {
+			t.Errorf("%s: %v, stopped by %q", m.name, m.err, m.sum.Stopped)
+		}
+	}
+	if n := a.sum.Done + b.sum.Done + d.sum.Done; n != 200 {
+		t.Errorf("%d URLs, expected 200", n)
+	}
+	for limit, want := range map[int]string{0: "a higher one goes on", 199: `option Limit "199": expected at least 200`} {
+		o := c.options
+		o.Job, o.Limit = a.job, limit
+		if _, err := cluster.Join(t.Context(), c.servers, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+	}
+	c.options.Limit, c.all = 250, nil
+	a = c.join("a")
+	c.wait()
+	if n := a.sum.Done + b.sum.Done + d.sum.Done; n != 250 || a.sum.Stopped != "limit" || a.err != nil {
+		t.Errorf("%d URLs, expected 250; stopped by %q, %v", n, a.sum.Stopped, a.err)
+	}
+}
+
+// TestMaxTime: the time of a crawl counts from its beginning, for all nodes.
+func TestMaxTime(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	c.options.MaxTime = 2 * time.Second
+	a := c.join("a")
+	a.until(t, 5)
+	c.options.MaxTime = 0
+	c.join("b")
+	c.wait()
+	for _, m := range c.all {
+		if m.err != nil || m.sum.Stopped != "max-time" {
+			t.Errorf("%s: %v, stopped by %q", m.name, m.err, m.sum.Stopped)
+		}
+	}
+	o := c.options
+	o.Job = a.job
+	if _, err := cluster.Join(t.Context(), c.servers, o); !errors.Is(err, cluster.ErrLimit) {
+		t.Error(err)
+	}
 }
 
 // status asks the servers.

@@ -20,6 +20,7 @@ type Plan struct {
 	Partitions int      `json:"partitions"`
 	Options    job.Plan `json:"options"`
 
+	Limits  limits              `json:"limits"`            // as the crawl began with
 	Common  options             `json:"common,omitempty"`  // more of them: see common
 	Secrets map[string][]string `json:"secrets,omitempty"` // what nodes have to bring along, by the options that have it
 
@@ -80,7 +81,7 @@ func (c *Client) begin(ctx context.Context, o *weft.Options, partitions int) (p 
 		if given.Seedless() {
 			return p, fmt.Errorf("%w, expected one of that name, or a URL to begin it", err)
 		}
-		p = Plan{Layout: layoutVersion, ID: nuid.Next(), Partitions: partitions, Options: given}
+		p = Plan{Layout: layoutVersion, ID: nuid.Next(), Partitions: partitions, Options: given, Limits: limits{URLs: o.Limit, MaxTime: o.MaxTime}}
 		if p.Common, p.Secrets, err = commonOf(o); err == nil {
 			p, err = c.create(ctx, p)
 		}

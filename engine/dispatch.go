@@ -31,7 +31,8 @@ func (d *Coordinator) Dispatch() {
 	}
 	s := d.frontier.Stats()
 	d.seeds.release(s.Pending)
-	limited := d.frontier.Limited() && d.frontier.Stopped() && (s.Pending > 0 || d.seeds.reading)
+	d.wantMore()
+	limited := (d.cfg.Frontier.Limit > 0 || d.node.limited) && d.frontier.Limited() && d.frontier.Stopped() && (s.Pending > 0 || d.seeds.reading)
 	if limited {
 		d.progress.summary.Stopped = cmp.Or(d.progress.summary.Stopped, "limit")
 	}

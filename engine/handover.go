@@ -102,6 +102,24 @@ func (c *Crawl) Activity(ctx context.Context) (idle bool, n uint64, err error) {
 // End ends the crawl, which is over on all nodes.
 func (c *Crawl) End() error { return c.post((*Coordinator).end) }
 
+// Allow has at most so many URLs fetched in this run that were not before, or as many as were, with
+// NodeConfig.Short. It returns how many were.
+func (c *Crawl) Allow(ctx context.Context, most int) (begun int, err error) {
+	_, err = c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
+		begun = d.allow(most)
+		done(0, nil)
+	})
+	return begun, err
+}
+
+// LimitReached takes in whether no more will be allowed: then the crawl stops here if anything is left.
+func (c *Crawl) LimitReached(is bool) error {
+	return c.post(func(d *Coordinator) { d.reachLimit(is) })
+}
+
+// Stop ends the crawl here in good order, by a limit.
+func (c *Crawl) Stop(limit string) error { return c.post(func(d *Coordinator) { d.stop(limit) }) }
+
 // Left ends the crawl here, whose partitions have left or stay on this disk: see NodeConfig.Leaving.
 func (c *Crawl) Left() error { return c.post((*Coordinator).haveLeft) }
 

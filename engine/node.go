@@ -35,6 +35,9 @@ type NodeConfig struct {
 	// no address with others.
 	Ask func(asks []share.Ask, delay time.Duration)
 
+	// Short is called, on the coordinator's loop, when half of what Crawl.Allow has allowed is begun, and
+	// once more after each Allow. It does not block. nil: any number of URLs may be fetched.
+	Short func()
 	// MaxOutbox is how many bytes of messages may wait in the outbox: while there are more, no fetch
 	// starts, until half of them are delivered. 0: 32 MiB.
 	MaxOutbox int64
@@ -51,6 +54,9 @@ type node struct {
 	told     bool        // the crawl is over everywhere
 	leaving  bool        // Leaving was called
 	left     bool        // nothing more is to be handed over
+	limited  bool        // the limit of all nodes is reached
+	short    bool        // Short was called since the last Allow
+	enough   int         // as many URLs may be begun until it is
 	posted   uint64      // last message that Posted was told of
 	activity uint64      // grows with whatever comes from other nodes
 	between  []func()    // changes that wait for the batch that is being looked up
@@ -118,6 +124,31 @@ func (d *Coordinator) activity() (idle bool, n uint64) { return d.idleHere(), d.
 // end ends the crawl, which is over on all nodes.
 func (d *Coordinator) end() {
 	d.node.told = true
+	d.Dispatch()
+}
+
+// allow has at most so many URLs fetched that were not before, and returns how many were.
+func (d *Coordinator) allow(most int) (begun int) {
+	begun = d.frontier.Allow(d.clock.now(), most)
+	d.node.enough = begun + (most-begun)/2
+	d.node.short = false
+	d.Dispatch()
+	return begun
+}
+
+// wantMore asks for more to be allowed when much of that is begun.
+func (d *Coordinator) wantMore() {
+	n := &d.node
+	if n.cfg == nil || n.cfg.Short == nil || n.short || d.frontier.Stats().Pending == 0 || d.frontier.Begun() < n.enough {
+		return
+	}
+	n.short = true
+	n.cfg.Short()
+}
+
+// reachLimit takes in whether nothing more will be allowed: then the crawl ends here unless nothing is pending.
+func (d *Coordinator) reachLimit(is bool) {
+	d.node.limited = is
 	d.Dispatch()
 }
 

@@ -38,8 +38,9 @@ type Config struct {
 	// longDelay. Then they are refused. 0: any time.
 	GiveUp time.Duration
 
-	Limit        int // URLs leased; 0: any number. Neither robots.txt nor further tries count
-	LimitPerHost int // the same, of each host
+	Metered      bool // URLs that were not leased before are leased as far as Allow says
+	Limit        int  // URLs leased; 0: any number. Neither robots.txt nor further tries count
+	LimitPerHost int  // the same, of each host
 
 	// Levels makes Depth the least number of links: URLs of a depth wait until those of less depth
 	// have ended, as far as these may lead to them: see levels.

@@ -39,14 +39,21 @@ type Frontier struct {
 	givenUp []GivenUp            // not collected
 	refuse  func(*URL) (kind, reason string)
 
-	stats Stats
-	first int    // URLs leased for the first time
-	fresh int    // pending URLs that were never leased
-	seq   uint64 // of the last URL added
-	order uint64 // of the last turn given
-	free  moment // RateLimit allows nothing before
+	stats  Stats
+	firsts firsts
+	fresh  int    // pending URLs that were never leased
+	seq    uint64 // of the last URL added
+	order  uint64 // of the last turn given
+	free   moment // RateLimit allows nothing before
 
 	journal journal
+}
+
+// firsts are URLs leased for the first time.
+type firsts struct {
+	all     int
+	begun   int // since New
+	allowed int // how many these may be, with Metered
 }
 
 // New returns an empty frontier.
@@ -90,8 +97,27 @@ func (f *Frontier) quiet() bool {
 		f.refills.open == 0 && f.dormant.request == nil && f.levels.nearer.asked == nil
 }
 
-// Limited reports whether Limit URLs were leased: no other will be.
-func (f *Frontier) Limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.Limit }
+// Limited reports whether Limit URLs were leased, or as many as were allowed: no other will be.
+func (f *Frontier) Limited() bool {
+	return f.cfg.Limit > 0 && f.firsts.all >= f.cfg.Limit || f.cfg.Metered && f.firsts.begun >= f.firsts.allowed
+}
+
+// Allow changes how many URLs may be leased that were not before, with Metered: most since New, or as many as
+// were. It returns how many were.
+func (f *Frontier) Allow(now time.Time, most int) (begun int) {
+	f.tell(now)
+	limited := f.Limited()
+	f.firsts.allowed = max(f.firsts.begun, most)
+	if limited && !f.Limited() {
+		for _, o := range f.residency.all() {
+			f.place(o)
+		}
+	}
+	return f.firsts.begun
+}
+
+// Begun returns how many URLs were leased since New that were not before.
+func (f *Frontier) Begun() int { return f.firsts.begun }
 
 // Add makes a URL pending, and reports whether it did: not if the URL was seen before, if it is of
 // another partition, which SendBy is told, if its host has had LimitPerHost or, unless it is a seed, if

@@ -207,7 +207,8 @@ func (f *Frontier) count(o *origin) {
 	if f.full(o) && !o.capped {
 		f.dropRest(o)
 	}
-	f.first++
+	f.firsts.all++
+	f.firsts.begun++
 }
 
 // full reports whether o has had LimitPerHost.

@@ -346,7 +346,7 @@ func (f *Frontier) countTally(t *tally, n int) {
 	d.same = d.same && t.dormant.origins == 0
 	f.stats.Pending += n * t.dormant.urls
 	f.fresh += n * (t.dormant.urls - t.dormant.tried)
-	f.first += n * t.answered
+	f.firsts.all += n * t.answered
 	for depth, origins := range t.joint {
 		f.levels.dormant = countDepth(f.levels.dormant, depth, n*origins)
 	}

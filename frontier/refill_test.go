@@ -211,3 +211,21 @@ func TestLimitWasReached(t *testing.T) {
 		t.Errorf("the limit is not reached: %+v", f.Stats())
 	}
 }
+
+// TestAllow: with Metered, URLs are leased as far as they are allowed, and go on when more are.
+func TestAllow(t *testing.T) {
+	f := frontier.New(frontier.Config{Metered: true})
+	for _, text := range []string{"http://a.example/", "http://b.example/", "http://c.example/"} {
+		u, err := weburl.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(frontier.URL{URL: u})
+	}
+	for _, step := range []struct{ allow, leases, begun int }{{0, 0, 0}, {2, 2, 2}, {0, 0, 2}, {2, 0, 2}, {3, 1, 3}} {
+		begun := f.Allow(at(0), step.allow)
+		if n := len(f.Lease(at(0), 10)); n != step.leases || f.Begun() != step.begun || begun != step.begun-step.leases {
+			t.Errorf("%+v: %d leases, %d begun, %d before", step, n, f.Begun(), begun)
+		}
+	}
+}

@@ -77,7 +77,7 @@ func (r *Restorer) Origin(now time.Time, s OriginState, rules robots.Rules) bool
 		if s.Pending > 0 {
 			f.levels.found = maxDepth
 		}
-		f.first += s.Answered
+		f.firsts.all += s.Answered
 		return false
 	}
 	o, _ := f.recall(s, rules, true)
@@ -87,7 +87,7 @@ func (r *Restorer) Origin(now time.Time, s OriginState, rules robots.Rules) bool
 	o.domain().waitFrom(f.now)
 	f.place(o)
 	f.consider(o.host)
-	f.first += s.Answered
+	f.firsts.all += s.Answered
 	return true
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster"
 )
 
 func crawlCommand() *cobra.Command {
@@ -240,6 +241,8 @@ func (f *crawlFlags) refused(err error, job naming, noURL bool) error {
 	switch {
 	case f.cluster.any() && errors.As(err, &plan):
 		return &exit{exitUsage, otherBeginning(plan, &f.cluster)}
+	case errors.Is(err, cluster.ErrLimit):
+		return &exit{exitLimit, err}
 	case errors.Is(err, weft.ErrJobUnusable):
 		return &exit{exitError, byFlag(err, job)}
 	case errors.As(err, &wrong) && wrong.Option == "Seeds" && noURL && f.input == "":

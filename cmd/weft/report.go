@@ -169,6 +169,8 @@ func (r report) left() string {
 		return "this node has left the crawl; the same command joins it again"
 	case r.Interrupted:
 		return left + ", the crawl was interrupted" + resume
+	case r.Stopped != "" && r.node:
+		return "the crawl has reached --" + r.Stopped + "; the same command with a higher one joins it again"
 	case r.Stopped != "":
 		return left + ", stopped by --" + r.Stopped
 	case r.failed && !r.Finished:
