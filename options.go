@@ -326,7 +326,7 @@ func (c *config) fitsMemory() error {
 	size := func(n int) string { return humanize.IBytes(uint64(n)) }
 	switch {
 	case c.Memory < budget.Least:
-		return invalid("Memory", size(c.Memory), fmt.Errorf("expected at least %s, which one large page and the tables of a crawl take", size(budget.Least)))
+		return invalid("Memory", size(c.Memory), fmt.Errorf("expected at least %d MB, which one large page and the tables of a crawl take", budget.Least/1_000_000))
 	case c.Memory/4 < c.Concurrency*budget.PerRequest:
 		return invalid("Concurrency", fmt.Sprint(c.Concurrency), fmt.Errorf("expected at most %d within %s of memory, as each request takes %s plus its body, and all of them may take a quarter",
 			c.Memory/4/budget.PerRequest, size(c.Memory), size(budget.PerRequest)))

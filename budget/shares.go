@@ -8,8 +8,8 @@ const (
 
 	// Least is the smallest budget: one page at a time of 16 MiB, as sent and as decoded, plus
 	// tables, buffers and the program. A page of 100,000 links, or of 32 MiB of their text, takes
-	// twice as much until it is saved: see docs/proof/memory.md.
-	Least = 64 << 20
+	// twice as much until it is saved: see docs/proof/memory.md. People write 64MB, 64M or 64MiB.
+	Least = 64_000_000
 
 	// PerRequest is the memory of a request in flight without its body: a task with its stack, one
 	// connection in use and one that is kept, each with an incomplete TLS record; over HTTP/2 the

@@ -8,6 +8,7 @@ import (
 	"crypto/sha512"
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"hash"
 	"net"
 	"slices"
@@ -198,6 +199,11 @@ const (
 // inWords puts an error of TLS in words that say who refuses. The kind says that it is about TLS.
 func inWords(failed *Error) *Error {
 	if failed.Kind != KindTLS {
+		return failed
+	}
+	var other tls.RecordHeaderError
+	if errors.As(failed.Err, &other) && string(other.RecordHeader[:]) == version[:len(other.RecordHeader)] {
+		failed.Err = &reworded{"the server speaks plain HTTP on this port, expected TLS", failed.Err}
 		return failed
 	}
 	text := failed.Err.Error()

@@ -387,7 +387,7 @@ func TestTLSFailures(t *testing.T) {
 		{"old TLS only", func(_ *httpclient.Options, config *tls.Config) { config.MaxVersion = tls.VersionTLS11 }, shake,
 			"www.example", httpclient.KindTLS, false, "protocol version"},
 		{"not TLS", nil, func(v *tlsSite) { v.accept().send("HTTP/1.1 400 Bad Request\r\n\r\n") },
-			"www.example", httpclient.KindTLS, false, "does not look like a TLS handshake"},
+			"www.example", httpclient.KindTLS, false, "the server speaks plain HTTP on this port, expected TLS"},
 		{"the end", nil, func(v *tlsSite) { v.accept().close() }, "www.example", httpclient.KindEarlyEnd, true, "EOF"},
 		{"silence", nil, func(v *tlsSite) { v.accept(); v.until(time.Minute) }, "www.example", httpclient.KindTLSTimeout, true,
 			"tls-timeout: TLS handshake not done within 10s (TLS timeout)"},

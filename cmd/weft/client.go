@@ -168,11 +168,10 @@ func (c *clientFlags) settled(u weburl.URL) weburl.URL {
 	return u
 }
 
-// request returns the request for u.
-func (c *clientFlags) request(method string, u weburl.URL, reach *reach) httpclient.Request {
-	req := httpclient.Request{
-		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: reach.allow(u),
-	}
+// request returns the request for u of what is asked: method, body and fields.
+func (c *clientFlags) request(ask httpclient.Request, u weburl.URL, reach *reach) httpclient.Request {
+	req := ask
+	req.Scheme, req.Host, req.Target, req.Allow = u.Scheme(), u.Host(), u.RequestTarget(), reach.allow(u)
 	if c.guess(u).Guessed {
 		req.ConnectTimeout = weft.GuessPatience
 	}

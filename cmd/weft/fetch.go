@@ -27,6 +27,7 @@ import (
 // fetchFlags are the options of weft fetch.
 type fetchFlags struct {
 	client               clientFlags
+	post                 postFlags
 	asJSON, follow, head bool
 	output               string
 	redirects            int
@@ -46,7 +47,8 @@ Exit status: 0 a complete and valid response, whatever its status; 1 an error;
 		Example: `  weft fetch https://example.org/
   weft fetch -I https://example.org/big.iso
   weft fetch -H 'If-None-Match: "65a1-10"' https://example.org/
-  weft fetch --follow -o page.html http://example.org/`,
+  weft fetch --follow -o page.html http://example.org/
+  weft fetch -d 'q=red+shoes' https://example.org/search`,
 		Args:              arguments(1, 1, "URL", "one such as https://example.org/"),
 		ValidArgsFunction: nothing,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,6 +66,16 @@ Exit status: 0 a complete and valid response, whatever its status; 1 an error;
 			help:  "write the decoded body to FILE (-: stdout)"},
 		{name: "follow", Value: on(&f.follow), help: "follow redirects"},
 		redirectsOption(&f.redirects, "follow at most N redirects, with --follow"),
+	}}, {"POST", []option{
+		{name: "post-data", short: "d", arg: "DATA", Value: appended(&f.post.data, postData),
+			help: "send DATA, or @FILE, by POST; repeatable",
+			more: "DATA is that of a form, such as 'q=red+shoes&page=1', unless --post-type says otherwise. " +
+				"Several are joined by &."},
+		{name: "post-form", arg: "NAME=VALUE", Value: appended(&f.post.parts, postPart), advanced: true,
+			help: "send a form with files by POST; repeatable",
+			more: "NAME=VALUE is a field, NAME=@FILE a file. All make one request, of type multipart/form-data."},
+		{name: "post-type", arg: "TYPE", Value: to(&f.post.contentType, postType), advanced: true,
+			help: "Content-Type of --post-data, such as application/json"},
 	}}}, f.client.groups("16MiB")...)...)
 	return cmd
 }
@@ -80,6 +92,12 @@ func (f *fetchFlags) check(redirectsGiven bool) error {
 		return usage("--max-redirects: expected together with --follow")
 	case f.head && f.output != "":
 		return usage("--head and --output: expected one of them: a HEAD response has no body")
+	case f.head && f.post.any():
+		return usage("--head and POST: expected one of them")
+	case len(f.post.data) > 0 && len(f.post.parts) > 0:
+		return usage("--post-data and --post-form: expected one of them: one request is sent")
+	case f.post.contentType != "" && len(f.post.data) == 0:
+		return misused("post-type", f.post.contentType, errors.New("expected together with --post-data"))
 	case f.asJSON && f.output == "-":
 		return usage("--json and --output -: expected one of them: both write to standard output")
 	case !f.follow:
@@ -104,11 +122,14 @@ func (f *fetchFlags) run(address string) error {
 	case f.output == "-":
 		report = reportText(os.Stderr)
 	}
-	method := "GET"
-	if f.head {
-		method = "HEAD"
+	ask := httpclient.Request{Method: "GET"}
+	switch {
+	case f.head:
+		ask.Method = "HEAD"
+	case f.post.any():
+		ask = f.post.request()
 	}
-	last, err := f.client.get(method, u, f.redirects, report)
+	last, err := f.client.get(ask, u, f.redirects, report)
 	if err != nil || out.Writer == nil {
 		out.discard()
 		return err
@@ -152,7 +173,7 @@ type fetched struct {
 // get fetches u, and follows at most redirects redirects; negative: none, and that is no
 // error. It reports each request. Its error carries the exit code.
 func (c *clientFlags) get(
-	method string, u weburl.URL, redirects int, report func(fetched) error,
+	ask httpclient.Request, u weburl.URL, redirects int, report func(fetched) error,
 ) (last fetched, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -170,7 +191,7 @@ func (c *clientFlags) get(
 		defer client.Close()
 		for {
 			var next weburl.URL
-			last, next = one(t, client, c.request(method, u, &reach), u, &reach, follow)
+			last, next = one(t, client, c.request(ask, u, &reach), u, &reach, follow)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -192,6 +213,9 @@ func (c *clientFlags) get(
 			}
 			if next.IsZero() {
 				return nil
+			}
+			if ask.Method == "POST" && last.Status != 307 && last.Status != 308 {
+				ask = httpclient.Request{Method: "GET"} // https://fetch.spec.whatwg.org/#http-redirect-fetch
 			}
 			reach.redirect(u, next)
 			u, redirects = next, redirects-1

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -86,6 +88,48 @@ func TestFetch(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFetchPost: curl's habits. A redirect with 307 keeps what is sent, others lead to a GET.
+func TestFetchPost(t *testing.T) {
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		switch body, _ := io.ReadAll(r.Body); r.URL.Path {
+		case "/307":
+			http.Redirect(w, r, "/x", http.StatusTemporaryRedirect)
+		case "/302":
+			http.Redirect(w, r, "/x", http.StatusFound)
+		default:
+			kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+			fmt.Fprintf(w, "%s %s %s", r.Method, kind, body)
+		}
+	})
+	for args, want := range map[string]string{
+		"-d a=b -d c=d": "POST application/x-www-form-urlencoded a=b&c=d",
+		"--post-data={} --post-type=application/json": "POST application/json {}",
+		"--post-form=a=b":     "POST multipart/form-data --weft-",
+		"--follow -d a=b 307": "POST application/x-www-form-urlencoded a=b",
+		"--follow -d a=b 302": "GET  ",
+	} {
+		path := "/"
+		fields := strings.Fields(args)
+		if last := fields[len(fields)-1]; last == "307" || last == "302" {
+			fields, path = fields[:len(fields)-1], "/"+last
+		}
+		e := weftRun(t, append(append([]string{"fetch", "-o", "-"}, fields...), s.URL+path)...)
+		if e.code != exitDone || !strings.HasPrefix(e.stdout, want) {
+			t.Errorf("%s: %d %s%s, expected %s", args, e.code, e.stdout, e.stderr, want)
+		}
+	}
+	for args, want := range map[string]string{
+		"-I -d a":             "--head and POST: expected one of them",
+		"-d a --post-form a=": "--post-data and --post-form: expected one of them",
+		"--post-type a/b":     `--post-type "a/b": expected together with --post-data`,
+	} {
+		e := weftRun(t, append(append([]string{"fetch"}, strings.Fields(args)...), s.URL)...)
+		if e.code != exitUsage || !strings.Contains(e.stderr, want) {
+			t.Errorf("%s: %d %s, expected %s", args, e.code, e.stderr, want)
+		}
 	}
 }
 

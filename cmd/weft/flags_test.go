@@ -397,6 +397,7 @@ var effects = map[string]func(t *testing.T){
 	"memory": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		crawls(t, exitDone, "--max-body", "40MiB", s.URL)
+		crawls(t, exitDone, "--memory", "64MB", s.URL)
 		e := crawls(t, exitUsage, "--memory", "64MiB", "--max-body", "40MiB", s.URL)
 		expect(t, "message", e.stderr, "weft: --max-body \"40 MiB\": expected at most 21 MiB within 64 MiB of memory, as a page is there as sent, as decoded and in UTF-8\n")
 	},

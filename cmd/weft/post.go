@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/httpclient"
 )
 
 // postFlags say what is sent to the URLs of a command.
@@ -30,6 +32,17 @@ func (f *postFlags) to(urls []string) (posts []weft.Post) {
 		}
 	}
 	return posts
+}
+
+// request returns the request that sends all to one URL.
+func (f *postFlags) request() httpclient.Request {
+	post := weft.Post{Type: f.contentType, Body: bytes.Join(f.data, []byte("&"))}
+	if len(f.parts) > 0 {
+		post = weft.PostMultipart("", f.parts...)
+	}
+	return httpclient.Request{
+		Method: "POST", Body: post.Body, Header: httpclient.Header{{Name: "Content-Type", Value: post.ContentType()}},
+	}
 }
 
 // postData reads DATA, or @FILE.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -76,7 +77,7 @@ func (c *clientFlags) readPage(command, arg string, most, redirects int) (source
 
 // fetch is read for a URL.
 func (c *clientFlags) fetch(u weburl.URL, redirects int) (source, error) {
-	last, err := c.get("GET", u, redirects, noReport)
+	last, err := c.get(httpclient.Request{Method: "GET"}, u, redirects, noReport)
 	if err != nil {
 		return source{}, err
 	}

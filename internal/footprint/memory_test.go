@@ -299,7 +299,7 @@ func TestMemoryOptions(t *testing.T) {
 		name, says string
 		o          weft.Options
 	}{
-		{"too little", `expected at least 64 MiB`, weft.Options{Memory: mebi}},
+		{"too little", `expected at least 64 MB`, weft.Options{Memory: mebi}},
 		{"negative", `expected`, weft.Options{Memory: -1}},
 		{"too many requests", `expected at most 682 within 64 MiB of memory`, weft.Options{Memory: 64 * mebi, Concurrency: 700}},
 		{"a body that is too large", `expected at most 21 MiB within 64 MiB of memory`, weft.Options{Memory: 64 * mebi, MaxBody: 22 * mebi}},
