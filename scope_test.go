@@ -30,7 +30,9 @@ func TestScope(t *testing.T) {
 	for _, u := range all[1:] {
 		w[u] = "a page"
 	}
-	w["http://www.example.org/docs/"] = a(all...)
+	links := slices.Clone(all)
+	links[1] += "#top" // which rules do not see
+	w["http://www.example.org/docs/"] = a(links...)
 	w["http://www.example.org/docs/a"] = a("http://www.example.org/docs/a/deeper")
 	w["http://www.example.org/docs/a/deeper"] = "a page"
 	deeper := "http://www.example.org/docs/a/deeper"
