@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	_ = flag.Set("test.parallel", "8") // nodes wait for beats and for each other: they take a tenth of a core
+	_ = flag.Set("test.parallel", "4") // nodes wait for beats and for each other: they take a tenth of a core
 	os.Exit(m.Run())
 }
 

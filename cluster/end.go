@@ -39,6 +39,8 @@ func (n *node) askIdle() {
 				n.own.Busy() // a person has given it work, or it has not been idle at all
 			case busy == n.end.busy && n.restful():
 				n.rest()
+			default:
+				n.acknowledge(true) // nothing comes in, and this keeps the node from rest
 			}
 		})
 	})

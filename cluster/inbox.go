@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -96,7 +97,16 @@ type ack struct {
 	seq    uint64
 	posted uint64 // the message of the outbox with which it is safe
 	done   bool   // posted is known
+	since  time.Duration
 }
+
+// mostSafe and purgeAfter bound what is acknowledged at once: the messages of a partition, and the beats that they
+// wait for more. Each purge has the servers count anew what waits for each consumer, by all its subjects; who
+// takes a partition over is given again what was not purged, and knows it.
+const (
+	mostSafe   = 64
+	purgeAfter = 5
+)
 
 // receive gives the engine a message of links. What cannot be read is kept, and so is what comes behind it:
 // the node ends.
@@ -146,7 +156,7 @@ func (n *node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
 	}
 	n.wake()
 	part.taken = seq
-	a := &ack{seq: seq}
+	a := &ack{seq: seq, since: now()}
 	part.acks = append(part.acks, a)
 	left := new(atomic.Int64)
 	left.Store(int64(len(blocks)))
@@ -171,8 +181,8 @@ func (n *node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
 	}
 }
 
-// acknowledge removes messages of links whose URLs are in the logs.
-func (n *node) acknowledge() {
+// acknowledge removes messages of links whose URLs are in the logs: those that have waited, or all.
+func (n *node) acknowledge(all bool) {
 	for p := range n.parts {
 		part := &n.parts[p]
 		if len(part.acks) == 0 || part.purging {
@@ -182,7 +192,7 @@ func (n *node) acknowledge() {
 		for safe < len(part.acks) && part.acks[safe].done && n.outbox.delivered(part.acks[safe].posted) {
 			safe++
 		}
-		if safe > 0 {
+		if safe > 0 && (all || safe >= mostSafe || now()-part.acks[0].since > purgeAfter*n.beat) {
 			n.purge(p, part.acks[safe-1].seq)
 		}
 	}

@@ -328,7 +328,7 @@ func (n *node) turn(asks bool) {
 	if n.unknown > 0 {
 		n.settle()
 	}
-	n.acknowledge()
+	n.acknowledge(false)
 	n.followAddresses()
 	n.reader.follow(n)
 	if asks {
