@@ -151,10 +151,10 @@ proof-simulation:
 proof-cluster:
 	@go run ./internal/proof/proof -nodes 100 -hosts 10000000 -o docs/proof/cluster.md
 
-## proof-nodes: three nodes and three NATS servers in network namespaces, struck five times, into docs/proof/nodes.md (root; half an hour)
+## proof-nodes: three nodes and three NATS servers in network namespaces, struck five times, into docs/proof/nodes.md (root; about 20 minutes)
 .PHONY: proof-nodes
 proof-nodes:
-	@go run ./internal/proof/proof -machines 3 -hosts 100000 -concurrency 300 -o docs/proof/nodes.md
+	@go run ./internal/proof/proof -machines 3 -hosts 100000 -delay 50ms -variants 500 -concurrency 300 -o docs/proof/nodes.md
 
 ## proof-memory: memory of whole crawls within budgets, into docs/proof/memory.md (about 8 minutes)
 .PHONY: proof-memory
