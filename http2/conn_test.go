@@ -323,8 +323,37 @@ func TestResponses(t *testing.T) {
 			s.f.WriteGoAway(5, xhttp2.ErrCodeNo, nil)
 		}),
 
-		"a flood of pings":    brokenBy(flooded, "ENHANCE_YOUR_CALM", repeat(300, func(s *server) { s.f.WritePing(false, [8]byte{}) })),
-		"a flood of settings": brokenBy(flooded, "ENHANCE_YOUR_CALM", repeat(300, func(s *server) { s.f.WriteSettings() })),
+		"a priority of 4 bytes": brokenBy("PRIORITY of 4 bytes, expected 5", "FRAME_SIZE_ERROR", raw(xhttp2.FramePriority, 0, 1, 4)),
+		"a reset of 3 bytes":    brokenBy("RST_STREAM of 3 bytes, expected 4", "FRAME_SIZE_ERROR", raw(xhttp2.FrameRSTStream, 0, 1, 3)),
+		"a reset of no stream":  brokenBy("RST_STREAM on stream 3, which was not opened", "PROTOCOL_ERROR", raw(xhttp2.FrameRSTStream, 0, 3, 4)),
+		"settings of 5 bytes":   brokenBy("SETTINGS of 5 bytes", "FRAME_SIZE_ERROR", raw(xhttp2.FrameSettings, 0, 0, 5)),
+		"settings in an ack":    brokenBy("SETTINGS of 6 bytes", "FRAME_SIZE_ERROR", raw(xhttp2.FrameSettings, xhttp2.FlagSettingsAck, 0, 6)),
+		"settings of a stream":  brokenBy("SETTINGS on stream 1, expected none", "PROTOCOL_ERROR", raw(xhttp2.FrameSettings, 0, 1, 0)),
+		"push of a client": brokenBy("the server's SETTINGS_ENABLE_PUSH is 1, expected 0", "PROTOCOL_ERROR", func(s *server) {
+			s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingEnablePush, Val: 1})
+		}),
+		"a window beyond its size": brokenBy("SETTINGS_INITIAL_WINDOW_SIZE overflows the window of stream 1", "FLOW_CONTROL_ERROR", func(s *server) {
+			s.f.WriteWindowUpdate(1, 1<<31-1-initialWindow)
+			s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: initialWindow + 1})
+		}),
+		"a ping of a stream":    brokenBy("PING on stream 1, expected none", "PROTOCOL_ERROR", raw(xhttp2.FramePing, 0, 1, 8)),
+		"going away in 7 bytes": brokenBy("GOAWAY of 7 bytes on stream 0, expected 8 or more on none", "PROTOCOL_ERROR", raw(xhttp2.FrameGoAway, 0, 0, 7)),
+		"a stream going away":   brokenBy("GOAWAY of 8 bytes on stream 1, expected 8 or more on none", "PROTOCOL_ERROR", raw(xhttp2.FrameGoAway, 0, 1, 8)),
+		"credit of 3 bytes":     brokenBy("WINDOW_UPDATE of 3 bytes, expected 4", "FRAME_SIZE_ERROR", raw(xhttp2.FrameWindowUpdate, 0, 0, 3)),
+		"credit of no stream":   brokenBy("WINDOW_UPDATE on stream 3, which was not opened", "PROTOCOL_ERROR", func(s *server) { s.f.WriteWindowUpdate(3, 1) }),
+		"too much credit of a stream": {play: func(s *server) { s.f.WriteWindowUpdate(1, 1<<31-1) },
+			want: "fail WINDOW_UPDATE of 2147483647 bytes for a window of 65535\n", sent: "RST_STREAM 1 FLOW_CONTROL_ERROR"},
+		"padding of no length": brokenBy("DATA without the length of its padding", "PROTOCOL_ERROR", raw(xhttp2.FrameData, xhttp2.FlagDataPadded, 1, 0)),
+		"padding of fields":    brokenBy("HEADERS shorter than its padding", "PROTOCOL_ERROR", raw(xhttp2.FrameHeaders, xhttp2.FlagHeadersPadded, 1, 0)),
+		"fields of no stream":  brokenBy("HEADERS on stream 3, which was not opened", "PROTOCOL_ERROR", func(s *server) { s.headers(3, true, ":status", "200") }),
+		"a flood of goodbyes":  brokenBy(flooded, "ENHANCE_YOUR_CALM", repeat(300, func(s *server) { s.f.WriteGoAway(1, xhttp2.ErrCodeNo, nil) })),
+		"a flood for no stream": brokenBy(flooded, "ENHANCE_YOUR_CALM", func(s *server) {
+			s.headers(1, true, ":status", "200")
+			repeat(300, func(s *server) { s.f.WriteData(1, false, []byte("x")) })(s)
+		}),
+		"a flood of heads for no stream": brokenBy(flooded, "ENHANCE_YOUR_CALM", repeat(300, func(s *server) { s.headers(1, true, ":status", "200") })),
+		"a flood of pings":               brokenBy(flooded, "ENHANCE_YOUR_CALM", repeat(300, func(s *server) { s.f.WritePing(false, [8]byte{}) })),
+		"a flood of settings":            brokenBy(flooded, "ENHANCE_YOUR_CALM", repeat(300, func(s *server) { s.f.WriteSettings() })),
 		"a flood of resets": brokenBy(flooded, "ENHANCE_YOUR_CALM", func(s *server) {
 			s.headers(1, true, ":status", "200")
 			repeat(300, func(s *server) { s.f.WriteRSTStream(1, 0) })(s)
@@ -382,6 +411,11 @@ func brokenBy(text, code string, play func(*server)) response {
 		want = "" // some floods come when the stream has ended
 	}
 	return response{play: play, want: want, broken: code}
+}
+
+// raw is a frame of zeros.
+func raw(kind xhttp2.FrameType, flags xhttp2.Flags, id uint32, length int) func(*server) {
+	return func(s *server) { s.f.WriteRawFrame(kind, flags, id, make([]byte, length)) }
 }
 
 func repeat(n int, play func(*server)) func(*server) {
@@ -528,6 +562,16 @@ func TestRate(t *testing.T) {
 		}
 		c.Output()
 		now = now.Add(time.Second / idleRate)
+	}
+}
+
+// TestSettingsFirst: a server's first frame is SETTINGS.
+func TestSettingsFirst(t *testing.T) {
+	c, s := judge(t, Options{}), newServer(t)
+	s.f.WritePing(false, [8]byte{})
+	err := c.Feed(s.sent(), time.Time{})
+	if failed, ok := err.(*Error); !ok || failed.Code != ProtocolError {
+		t.Errorf("%v", err)
 	}
 }
 
