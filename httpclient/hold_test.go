@@ -44,7 +44,7 @@ func TestHeadsAreHeld(t *testing.T) {
 // TestDecodedIsHeldBefore: a body counts before it is decoded, even if its source lies about its
 // length: it waits while there is no room, and then holds what it has become.
 func TestDecodedIsHeldBefore(t *testing.T) {
-	const size, room = 8 << 20, 4 << 20
+	const size, room = 2 << 20, 1 << 20
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, _ = z.Write(make([]byte, size))

@@ -276,51 +276,6 @@ func TestPostIsNotRepeated(t *testing.T) {
 	})
 }
 
-// TestHTTP2Stalled: a response that stalls does not hold up the others of its connection.
-func TestHTTP2Stalled(t *testing.T) {
-	s := newScripted(t, func(p *h2Peer) {
-		first := p.next()
-		p.head(first, false, ":status", "200")
-		p.WriteData(first, false, []byte("half"))
-		for id := p.next(); id > 0; id = p.next() {
-			p.answer(id)
-		}
-	})
-	opt := http2Only
-	opt.IdleTimeout = time.Second
-	onLoop(t, opt, func(task *aio.Task, c *httpclient.Client) error {
-		return task.Group(func(g *aio.Group) error {
-			stalled := false
-			g.Go("stalled", func(task *aio.Task) error {
-				_, err := c.Do(task, s.get())
-				stalled = true
-				expectKind(t, err, httpclient.KindIdleTimeout)
-				return nil
-			})
-			g.Go("others", func(task *aio.Task) error {
-				if err := task.Yield(); err != nil {
-					return err
-				}
-				for range 50 {
-					res, err := c.Do(task, s.get())
-					if err != nil {
-						return err
-					}
-					res.Close()
-				}
-				if stalled {
-					t.Error("the others waited for the one that stalled")
-				}
-				return nil
-			})
-			return nil
-		})
-	})
-	if n := s.opened.Load(); n != 1 {
-		t.Errorf("%d connections, expected 1", n)
-	}
-}
-
 // choice is a server that speaks HTTP/1.1, and plays frames to those who choose HTTP/2.
 type choice struct {
 	*h2Server
@@ -333,6 +288,14 @@ func newChoice(t *testing.T, play func(*h2Peer)) *choice {
 	s := &choice{h2Server: &h2Server{}}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.plain.Add(1)
+		if r.URL.Path == "/frames" { // in the middle of HTTP/1.1
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				http2.NewFramer(conn, nil).WriteSettings()
+				conn.Close()
+			}
+			return
+		}
 		io.WriteString(w, "plain")
 	}))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -388,6 +351,31 @@ func TestHTTP2Unwanted(t *testing.T) {
 				return nil
 			})
 		})
+	}
+}
+
+// TestHTTP2Misjudged: a server that asked for HTTP/1.1 once, and does not speak it, gets HTTP/2 again.
+func TestHTTP2Misjudged(t *testing.T) {
+	s := newChoice(t, func(p *h2Peer) {
+		for id := p.next(); id > 0; id = p.next() {
+			p.head(id, true, ":status", map[bool]string{true: "421", false: "200"}[p.n == 1])
+		}
+	})
+	onLoop(t, s.options(), func(task *aio.Task, c *httpclient.Client) error {
+		for range 2 {
+			res, err := c.Do(task, s.get("/frames"))
+			if err != nil {
+				return err
+			}
+			if res.Status != 200 || res.Protocol() != "h2" {
+				t.Errorf("%d over %s", res.Status, res.Protocol())
+			}
+			res.Close()
+		}
+		return nil
+	})
+	if s.plain.Load() != 1 || s.frames.Load() != 2 {
+		t.Errorf("%d requests of HTTP/1.1, %d connections of HTTP/2", s.plain.Load(), s.frames.Load())
 	}
 }
 
@@ -507,7 +495,7 @@ func TestHTTP2Tunnel(t *testing.T) {
 // more than there is: the share, one beyond it, and the first windows.
 func TestHTTP2Room(t *testing.T) {
 	const (
-		streams, body = 100, 1 << 20
+		streams, body = 100, 400 << 10
 		share, window = 3 << 20, 16 << 10
 		growth        = 256 << 10 // of a long body
 		most          = share + body + growth + streams*window

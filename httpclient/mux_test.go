@@ -144,10 +144,38 @@ func TestHTTP2ReadsLate(t *testing.T) {
 	})
 }
 
+// TestHTTP2Stalled: a response that stalls does not hold up the others of its connection.
+func TestHTTP2Stalled(t *testing.T) {
+	playWire(t, httpclient.Options{IdleTimeout: time.Second}, func(s *site) {
+		w := s.acceptWire()
+		id := w.next().StreamID
+		w.head(id, false)
+		_ = w.WriteData(id, false, []byte("half"))
+		for f := w.next(); f != nil; f = w.next() {
+			w.head(f.StreamID, true)
+		}
+	}, func(b *browser) {
+		_ = b.task.Group(func(g *aio.Group) error {
+			g.Go("stalled", func(task *aio.Task) error {
+				b.on(task).fails("/", httpclient.KindIdleTimeout)
+				return nil
+			})
+			_ = b.task.Yield()
+			for range 20 {
+				b.reads("/", "")
+			}
+			if at := now(b.task); at > time.Second {
+				b.t.Errorf("it is %v: the others waited for the one that stalled", at)
+			}
+			return nil
+		})
+	})
+}
+
 // TestHTTP2KeptByTwo: two requests that find one kept connection share it, even if frames have come over
 // it meanwhile.
 func TestHTTP2KeptByTwo(t *testing.T) {
-	const rounds = 150 // so that each step of a request is once the last in its turn
+	const rounds, last = 40, 130 // so that each step of a request is once the last in its turn, of 128
 	playWire(t, httpclient.Options{}, func(s *site) {
 		w := s.acceptWire()
 		for range 2 * rounds {
@@ -164,7 +192,7 @@ func TestHTTP2KeptByTwo(t *testing.T) {
 			until(b.t, b.task, now(b.task)+time.Second)
 			_ = b.task.Group(func(g *aio.Group) error {
 				g.Go("get", func(task *aio.Task) error { b.on(task).reads("/", ""); return nil })
-				for range n {
+				for range last - n {
 					_ = b.task.Checkpoint()
 				}
 				b.reads("/", "")
