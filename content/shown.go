@@ -52,10 +52,14 @@ const (
 )
 
 func (s *shown) heading(text string) {
-	if text = strings.Join(strings.Fields(text), " "); text != "" && len(s.headings) < mostHeadings {
+	text = strings.TrimRight(strings.Join(strings.Fields(text), " "), permalinks)
+	if text != "" && len(s.headings) < mostHeadings {
 		s.headings = append(s.headings, heading{text, s.texts})
 	}
 }
+
+// permalinks are the signs of links to a heading that stand behind it.
+const permalinks = " ¶§🔗"
 
 func (s *shown) note(f field, value string, how mark) {
 	if value = strings.Join(strings.Fields(value), " "); len(s.notes) < mostNotes && value != "" {
@@ -167,13 +171,23 @@ func (s *shown) person(n *html.Node, how mark) {
 			break
 		}
 		text := strings.TrimSpace(m.Data)
-		if name == "" && m.Type == html.TextNode && len(text) <= mostNote && !endsWithBy(text) && dayIn(text) == "" {
+		switch {
+		case m.Type != html.TextNode || text == "" || len(text) > mostNote:
+		case name == "" && !endsWithBy(text) && dayIn(text) == "":
 			name = person(text)
+		case isName(name) && isName(text): // of a person, in two elements
+			name += " " + text
 		}
 	}
 	if len(strings.Fields(name)) <= mostPerson {
 		s.note(author, person(name), how)
 	}
+}
+
+// isName reports whether a text may be a first name, or a last name.
+func isName(text string) bool {
+	first, size := utf8.DecodeRuneInString(text)
+	return unicode.IsUpper(first) && size < len(text) && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' }) < 0
 }
 
 func (s *shown) time(n *html.Node) {
