@@ -52,10 +52,18 @@ type Client struct {
 	change     func(Share)
 }
 
+// schemes are those of the addresses of servers.
+var schemes = []string{"nats", "tls", "ws", "wss"}
+
 // Dial connects to the servers. Its error is one line.
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	if err := checkName(o.Name); err != nil {
 		return nil, err
+	}
+	for _, server := range o.Servers {
+		if scheme, _, ok := strings.Cut(server, "://"); ok && !slices.Contains(schemes, scheme) {
+			return nil, fmt.Errorf("server %.100q: expected nats://, tls://, ws:// or wss://", withoutLogins(server))
+		}
 	}
 	if (o.Cert == "") != (o.Key == "") {
 		return nil, errors.New("a certificate and its key: expected both or none")

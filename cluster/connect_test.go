@@ -23,11 +23,12 @@ func TestDialErrors(t *testing.T) {
 	guarded := serve(t, server.Options{JetStream: true, Authorization: "secret"})
 	at := func(s *server.Server) string { return "nats://" + s.Addr().String() }
 	for want, o := range map[string]cluster.Options{
-		"":                          {Servers: []string{nobody, at(stores)}},
-		nobody + ": no server":      {Servers: []string{nobody}},
-		"nats://…@127.0.0.1":        {Servers: []string{strings.Replace(nobody, "//", "//ada:lovelace@", 1)}},
-		"without JetStream":         {Servers: []string{at(plain)}},
-		"uthorization":              {Servers: []string{at(guarded)}},
+		"":                     {Servers: []string{nobody, at(stores)}},
+		nobody + ": no server": {Servers: []string{nobody}},
+		"nats://…@127.0.0.1":   {Servers: []string{strings.Replace(nobody, "//", "//ada:lovelace@", 1)}},
+		"without JetStream":    {Servers: []string{at(plain)}},
+		"uthorization":         {Servers: []string{at(guarded)}},
+		`server "http://…@a.test:4222": expected nats://, tls://, ws:// or wss://`: {Servers: []string{"http://ada:lovelace@a.test:4222"}},
 		`name "a b"`:                {Name: "a b"},
 		"expected both":             {Cert: "cert.pem"},
 		"creds: no such file":       {Servers: []string{at(stores)}, Creds: "no.creds"},

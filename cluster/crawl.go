@@ -20,6 +20,7 @@ type Crawl struct {
 		sync.Mutex
 		node     *node // the current one
 		draining bool
+		rejoin   func() // ends joining again; nil: it never did
 	}
 }
 
@@ -49,11 +50,11 @@ func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
 		if servers.OnWarning != nil {
 			servers.OnWarning(fmt.Errorf("%w: it joins again", err))
 		}
-		n, err := join(ctx, servers, c.options)
-		if errors.Is(err, ErrOver) || errors.Is(err, ErrLimit) { // the others have ended it
+		n, err := c.joinAgain(ctx, servers)
+		switch {
+		case errors.Is(err, ErrOver), errors.Is(err, ErrLimit), err != nil && c.ends(): // others have what it had
 			return s, nil
-		}
-		if err != nil {
+		case err != nil:
 			return s, err
 		}
 		c.mu.Lock()
@@ -64,6 +65,20 @@ func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
 			n.crawler.Drain()
 		}
 	}
+}
+
+// joinAgain joins the crawl as a new process. Drain ends it.
+func (c *Crawl) joinAgain(ctx context.Context, servers Options) (*node, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c.mu.Lock()
+	c.mu.rejoin = stop
+	draining := c.mu.draining
+	c.mu.Unlock()
+	if draining {
+		stop()
+	}
+	return join(ctx, servers, c.options)
 }
 
 func (c *Crawl) now() *node {
@@ -85,6 +100,9 @@ func (c *Crawl) Drain() {
 	defer c.mu.Unlock()
 	c.mu.draining = true
 	c.mu.node.crawler.Drain()
+	if c.mu.rejoin != nil {
+		c.mu.rejoin()
+	}
 }
 
 // Stats returns where this machine's part of the crawl is.

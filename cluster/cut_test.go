@@ -105,6 +105,22 @@ func TestCut(t *testing.T) {
 	c.check(told)
 }
 
+// TestDrainWhileCut: a node that waits for the servers, to join again, ends when it is asked to.
+func TestDrainWhileCut(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	l := newLink(t, c.servers.Servers[0])
+	b := c.joinBy("b", l.url())
+	b.until(t, 5)
+	l.set(true)
+	b.hears(t, "joins again")
+	b.node.Drain()
+	c.wait()
+	if b.err != nil {
+		t.Error(b.err)
+	}
+}
+
 // hears waits until a node has warned of something.
 func (m *member) hears(t *testing.T, text string) {
 	t.Helper()

@@ -383,6 +383,9 @@ func TestMaxTime(t *testing.T) {
 			t.Errorf("%s: %v, stopped by %q", m.name, m.err, m.sum.Stopped)
 		}
 	}
+	if s := c.status(); s.Unowned != s.Partitions || s.Nodes[0].Partitions+s.Nodes[1].Partitions > 0 {
+		t.Errorf("%+v, expected nodes without partitions", s)
+	}
 	o := c.options
 	o.Job = a.job
 	if _, err := cluster.Join(t.Context(), c.servers, o); !errors.Is(err, cluster.ErrLimit) {

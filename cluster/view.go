@@ -90,8 +90,8 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 		}
 	}
 	for id, n := range nodes {
-		n.Partitions = owners[id]
-		if n.there() {
+		if n.there() { // the last to leave is written as the owner of its partitions until another comes
+			n.Partitions = owners[id]
 			s.Unowned += n.Partitions
 			if s.Over {
 				n.State = "over"

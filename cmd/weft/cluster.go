@@ -141,7 +141,11 @@ func serve(o server.Options) error {
 	soon, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if s.Ready(soon) != nil && ctx.Err() == nil {
-		say(fmt.Sprintf("%s waits for its peers: %d of %d servers are there", s.URL(), s.Peers()+1, len(o.Peers)))
+		waits := fmt.Sprintf("waits for its peers: %d of %d servers are there", s.Peers()+1, len(o.Peers))
+		if s.Peers()+1 == len(o.Peers) {
+			waits = "has found its peers, and waits until they have chosen who leads"
+		}
+		say(s.URL() + " " + waits)
 	}
 	if s.Ready(ctx) != nil { // interrupted
 		return nil
