@@ -93,6 +93,7 @@ func TestBareHostWhy(t *testing.T) {
 // TestBareCommands: every command that takes a URL takes one without a scheme, tries https first and
 // says so when http is next.
 func TestBareCommands(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
