@@ -329,7 +329,7 @@ func (m *model) misfortune() {
 		if len(m.all) < 12 {
 			m.start(fmt.Sprint(len(m.all)))
 		}
-	case 2, 3, 4, 5, 6, 7:
+	case 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21:
 		if m.still {
 			return
 		}
