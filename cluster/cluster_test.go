@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -10,6 +11,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if text := os.Getenv(nodeEnv); text != "" {
+		if err := asProcess(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	_ = flag.Set("test.parallel", "4") // nodes wait for beats and for each other: they take a tenth of a core
 	os.Exit(m.Run())

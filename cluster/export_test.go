@@ -37,6 +37,12 @@ func (c *Crawl) Unwatch() {
 	n.mail.post(func() { _ = n.watch.Stop() })
 }
 
+// InHand returns how many units of memory the links take that the node was given and has not committed.
+func (c *Crawl) InHand() (units, most int) {
+	n := c.now()
+	return len(n.reader.room), cap(n.reader.room)
+}
+
 // Beats waits for so many beats of the node, or its end.
 func (c *Crawl) Beats(ctx context.Context, count int) error {
 	n := c.now()

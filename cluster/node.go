@@ -24,7 +24,7 @@ import (
 const DefaultPartitions = 1024
 
 // PausedLease is why a node starts no fetch that could not renew its lease.
-const PausedLease = "the servers of the crawl do not answer, and other nodes may take this one's hosts"
+const PausedLease = "its lease is not renewed, and other nodes may take its hosts"
 
 // ErrOver is returned by Join for a crawl that is over.
 var ErrOver = errors.New("the crawl is over")

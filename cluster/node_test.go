@@ -29,6 +29,7 @@ type crawl struct {
 	dir     string
 	all     []*member
 	options weft.Options
+	slow    map[string]chan struct{} // what a node waits for after each record, by its name
 }
 
 // member is a node of it.
@@ -75,7 +76,12 @@ func (c *crawl) joinBy(name, server string) *member {
 	m := &member{name: name, job: filepath.Join(c.dir, name), done: make(chan struct{}), records: make(chan struct{}, 1<<16), warnings: make(chan error, 1<<10)}
 	o := c.options
 	o.Job = m.job
-	o.Hooks.OnRecord = func(*weft.Record) { m.records <- struct{}{} }
+	o.Hooks.OnRecord = func(*weft.Record) {
+		m.records <- struct{}{}
+		if gate := c.slow[name]; gate != nil {
+			<-gate
+		}
+	}
 	servers := c.servers
 	servers.Servers = []string{server}
 	servers.OnWarning = func(err error) {

@@ -229,3 +229,33 @@ func TestServers(t *testing.T) {
 	}
 	c.check(60)
 }
+
+// TestSlow: a node does not get on, as if its disk took for ever. The other goes on; what it finds for the slow one
+// waits on the servers, and little of it in memory.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	gate := make(chan struct{})
+	c.slow = map[string]chan struct{}{"b": gate}
+	a, b := c.join("a"), c.join("b")
+	b.until(t, 1)
+	a.until(t, 100)
+	client, err := cluster.Dial(t.Context(), c.servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	s, err := client.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if units, most := b.node.InHand(); s.Links == 0 || units >= most {
+		t.Errorf("%d messages of links wait, and %d of %d units in memory", s.Links, units, most)
+	}
+	close(gate)
+	c.wait()
+	if a.err != nil || b.err != nil {
+		t.Errorf("%v; %v", a.err, b.err)
+	}
+	c.check(0)
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"sync"
@@ -155,5 +156,44 @@ func TestOptionsAreClassified(t *testing.T) {
 	}
 	if len(class) > 0 {
 		t.Errorf("no options: %v", class)
+	}
+}
+
+// TestPlanOfOthers: a plan that this version cannot follow, or that is gone, is refused in one line.
+func TestPlanOfOthers(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	begin := func() error {
+		_, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 16)
+		return err
+	}
+	if err := begin(); err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := c.js.KeyValue(t.Context(), c.bucket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for plan, want := range map[string]string{
+		`{"layout": 99, "options": {"version": "v9.0.0"}}`:             "crawl test: begun by weft v9.0.0 with layout 99, expected layout 2",
+		fmt.Sprintf(`{"layout": %d, "partitions": -1}`, layoutVersion): "crawl test: -1 partitions, expected 1 to 65536",
+		"not a plan": "crawl test: its plan: invalid character 'o' in literal null (expecting 'u')",
+	} {
+		if _, err := bucket.PutString(t.Context(), keyPlan, plan); err != nil {
+			t.Fatal(err)
+		}
+		if err := begin(); err == nil || err.Error() != want {
+			t.Errorf("%v\nexpected %s", err, want)
+		}
+	}
+	if _, err := c.js.Publish(t.Context(), c.log(3), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := bucket.Purge(t.Context(), keyPlan); err != nil {
+		t.Fatal(err)
+	}
+	want := "crawl test: stream weft_test_log has what is left of a crawl whose plan was deleted, expected another name"
+	if err := begin(); err == nil || err.Error() != want {
+		t.Errorf("%v\nexpected %s", err, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/weftcrawl/weft"
@@ -113,4 +114,47 @@ func TestReading(t *testing.T) {
 	if len(n.logs.room) > 0 {
 		t.Errorf("%d units of room were not given back", len(n.logs.room))
 	}
+}
+
+// TestReached: a message that names a revision which the bucket does not have is an error; one that the watch
+// has not come to yet is waited for.
+func TestReached(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	c.beat = time.Millisecond
+	if _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 64); err != nil {
+		t.Fatal(err)
+	}
+	n := &node{Client: c, ctx: t.Context()}
+	n.seen.changed = make(chan struct{})
+	if err := n.attach(t.Context(), &weft.Options{Job: "job"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.reached(t.Context(), 1000); !strings.Contains(errorText(err), "it names revision 1000 of bucket weft_test, which has") {
+		t.Error(err)
+	}
+	done := make(chan error)
+	go func() { done <- n.reached(t.Context(), 1) }()
+	n.seen.reach(1)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for range 2 { // the probes are no links
+		if empty, err := n.noLinks(t.Context()); err != nil || !empty {
+			t.Error(empty, err)
+		}
+	}
+	if _, err := c.js.Publish(t.Context(), c.links(3), nil); err != nil {
+		t.Fatal(err)
+	}
+	if empty, err := n.noLinks(t.Context()); err != nil || empty {
+		t.Error(empty, err)
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

@@ -89,8 +89,8 @@ func (n *node) openStreams(ctx context.Context) (err error) {
 // the servers are asked is older than whoever names the revision: restored from a copy, say.
 func (n *node) reached(ctx context.Context, revision uint64) error {
 	for {
-		some, cancel := context.WithTimeout(ctx, requestTimeout)
-		err := n.seen.wait(some, revision)
+		soon, cancel := context.WithTimeout(ctx, n.beat)
+		err := n.seen.wait(soon, revision)
 		cancel()
 		if err == nil || ctx.Err() != nil {
 			return err
