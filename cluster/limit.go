@@ -83,6 +83,7 @@ type quota struct {
 	leaves   bool          // the node is to leave, once it has given that back
 	left     bool          // and has
 	busy     bool          // the key is being written
+	unsaid   bool          // it has not been, and may show more than mine
 	told     bool          // the engine, that the limit is reached
 	late     bool          // MaxTime is over
 	begun    time.Duration // when the crawl began, on this node's clock
@@ -133,19 +134,32 @@ func (n *node) keepLimits(again bool) {
 		q.told = over
 		_ = n.crawl.LimitReached(over)
 	}
-	has := q.mine.Taken > q.mine.Begun
-	switch {
-	case q.URLs == 0 || q.busy || !again && !q.fresh && !q.leaves:
-	case has && (q.leaves || q.unused):
-		n.account(false)
-	case q.short && !q.leaves:
-		n.account(true)
+	if due, more := q.due(again); due && n.own.Until() > 0 { // others take the slice of one who has not joined for lost
+		n.account(more)
 	}
-	if q.leaves && !q.left && !q.busy && q.mine.Taken == q.mine.Begun {
+	if q.leaves && !q.left && !q.busy && !q.has() {
 		q.left = true
 		n.own.Leave()
 	}
 }
+
+// due says whether the key is to be written, and whether the engine needs more. What has failed waits for the
+// next tick.
+func (q *quota) due(again bool) (due, more bool) {
+	switch {
+	case q.URLs == 0 || q.busy || !again && (q.unsaid || !q.fresh && !q.leaves):
+		return false, false
+	case q.has() && (q.leaves || q.unused):
+		return true, false
+	}
+	return q.short && !q.leaves, true
+}
+
+// has reports whether there is something to give back.
+func (q *quota) has() bool { return q.unsaid || q.mine.Taken > q.mine.Begun }
+
+// wrote takes in what became of an account.
+func (q *quota) wrote(mine slice, err error) { q.mine, q.busy, q.unsaid = mine, false, err != nil }
 
 // wants takes in that the engine wants more.
 func (n *node) wants() {
@@ -185,7 +199,7 @@ func (n *node) account(more bool) {
 				mine = taken
 			}
 		}
-		n.mail.post(func() { q.mine, q.busy = mine, false })
+		n.mail.post(func() { q.wrote(mine, err) })
 	})
 }
 

@@ -1,0 +1,28 @@
+package cluster
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestGiveBackAgain: what a node could not give back of a limit, as another wrote at once, it gives back later:
+// others may wait for it. It does not leave before.
+func TestGiveBackAgain(t *testing.T) {
+	t.Parallel()
+	for _, q := range []*quota{{unused: true}, {leaves: true}} {
+		q.URLs, q.mine = 10, slice{Taken: 5, Begun: 3}
+		if due, more := q.due(true); !due || more {
+			t.Fatalf("%+v: due %t, more %t", q, due, more)
+		}
+		q.wrote(slice{3, 3}, errors.New("wrong last sequence"))
+		if due, _ := q.due(false); due {
+			t.Errorf("%+v: at once", q)
+		}
+		if due, more := q.due(true); !due || more || !q.has() {
+			t.Errorf("%+v: due %t, more %t", q, due, more)
+		}
+		if q.wrote(slice{3, 3}, nil); q.has() {
+			t.Errorf("%+v has something", q)
+		}
+	}
+}
