@@ -36,12 +36,15 @@ func (f *Frontier) Shut(now time.Time, addr netip.Addr) {
 }
 
 // Use reports whether a host waits for an address, and whether it rests: nothing is leased there, and the
-// delay is over.
+// delay is over. What waits for more to be allowed does not wait for the address.
 func (f *Frontier) Use(now time.Time, addr netip.Addr) (wanted, rests bool) {
 	f.tell(now)
 	g := f.politeness.addresses[addr]
 	if g == nil {
 		return false, true
+	}
+	for n := 0; n < maxEnded && g.waiting.Len() > 0 && f.ended(g.waiting.First()); n++ {
+		f.placeHost(g.waiting.First())
 	}
 	return g.waiting.Len() > 0, g.leases() == 0 && f.politeness.freeAt(g) <= f.now
 }

@@ -64,3 +64,32 @@ func TestShareBy(t *testing.T) {
 	f.Admit(at(7*time.Second), y, false)
 	expectLease(t, f, 7*time.Second, 9, "c/1 a/2")
 }
+
+// TestShareByLimited: a frontier that may lease nothing more wants no address, which others could use meanwhile.
+// When more is allowed, it asks for it again.
+func TestShareByLimited(t *testing.T) {
+	f := with(t, frontier.Config{Resolve: true, Metered: true}, "a/1 b/1 c/1")
+	x := netip.MustParseAddr("10.0.0.1")
+	asked := 0
+	f.ShareBy(func(netip.Addr) bool { asked++; return true })
+	f.Allow(at(0), 1)
+	for _, lease := range f.Lease(at(0), 9) {
+		f.Resolved(at(0), lease, x)
+	}
+	expectLease(t, f, 0, 9, "")
+	f.Admit(at(0), x, false)
+	leases := expectLease(t, f, 0, 9, "a/1")
+	f.Done(at(time.Second), leases[0], frontier.Result{})
+	if wanted, rests := f.Use(at(time.Second), x); wanted || !rests {
+		t.Errorf("wanted %t, rests %t, and nothing may be leased", wanted, rests)
+	}
+	f.Shut(at(time.Second), x)
+	asked = 0
+	f.Allow(at(2*time.Second), 2)
+	expectLease(t, f, 2*time.Second, 9, "")
+	if wanted, _ := f.Use(at(2*time.Second), x); !wanted || asked == 0 {
+		t.Errorf("asked for %d times, wanted %t, and one may be leased", asked, wanted)
+	}
+	f.Admit(at(2*time.Second), x, false)
+	expectLease(t, f, 2*time.Second, 9, "b/1")
+}
