@@ -61,7 +61,7 @@ func New(cfg Config) *Frontier {
 	f := &Frontier{
 		cfg:       cfg,
 		seen:      newSeenSet(cfg.SeenBytes),
-		redirects: newRedirects(),
+		redirects: newRedirects(&cfg),
 		residency: newResidency(cfg.HostBytes),
 		robots:    robotsCache{limit: cfg.RulesBytes},
 		leased:    make(map[leaseKey]*origin),

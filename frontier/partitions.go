@@ -294,7 +294,6 @@ func (f *Frontier) Own(now time.Time, number int, next uint64) {
 	f.countTally(p.tallyOf(number), 1)
 	f.seq = max(f.seq, max(next, 1)-1)
 	f.residency.waits = f.now
-	f.redirects.full = true // URLs with Hops may come whose redirects are not known
 	p.ours[number] = struct{}{}
 	delete(p.held, number)
 	if f.dormant.request != nil || f.levels.nearer.asked != nil {

@@ -7,7 +7,7 @@ type redirects struct {
 	hops   map[fingerprint]*hops
 	middle []fingerprint // of URLs that redirected themselves, the first one in front: see maxMiddles
 	bytes  int           // of their targets
-	full   bool          // there were more than maxReached
+	full   bool          // some may be missing: there were more than maxReached, or the log of a partition has none
 }
 
 // hops is kept for a URL that redirects led to until a link leads to it, or it ends without a
@@ -29,7 +29,9 @@ const (
 // that a shorter way to it is missed: its own Hops count.
 const maxReached = 4 * maxMiddles
 
-func newRedirects() redirects { return redirects{hops: make(map[fingerprint]*hops)} }
+func newRedirects(cfg *Config) redirects {
+	return redirects{hops: make(map[fingerprint]*hops), full: cfg.Partition != nil}
+}
 
 // reached records that a new URL was reached over a number of redirects. It returns nil if there is
 // no room.

@@ -65,3 +65,20 @@ func TestTargetsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes are kept, expected about %d", f.redirects.bytes, maxTargets)
 	}
 }
+
+// TestHopsThatMoved checks that a frontier that starts again counts the redirects to a URL that came with its
+// partition, which is all that it knows of the way there.
+func TestHopsThatMoved(t *testing.T) {
+	const most = 2
+	f := Restore(Config{MaxRedirects: most, Partition: func(string) int { return 0 }, Ours: []int{0}}).Frontier()
+	at := func(path string, hops int) URL {
+		u, err := weburl.Parse("http://a.test/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return URL{URL: u, From: "http://a.test/", Hops: hops}
+	}
+	if f.Redirect(at("1", most), at("2", 0)) || !f.Redirect(at("3", most-1), at("4", 0)) {
+		t.Errorf("more than %d redirects in a row are followed, or fewer", most)
+	}
+}
