@@ -43,7 +43,7 @@ func (l *limits) reached() bool {
 	return l.URLs > 0 && begun >= l.URLs
 }
 
-// mostSlice bounds a slice: as much is lost of the limit when a node dies.
+// mostSlice bounds what a process may begin and has not: as much of the limit is lost when it dies.
 const mostSlice = 1000
 
 // with returns the limits after a process has begun some of the URLs of its slice and, if it wants more, has
@@ -66,7 +66,7 @@ func (l *limits) with(me string, mine slice, more bool, runs map[string]bool) (l
 		}
 	}
 	if left -= next.Gone; more && left > 0 {
-		mine.Taken += min(max(1, left/(2*max(1, len(runs)))), mostSlice, left)
+		mine.Taken += min(max(1, left/(2*max(1, len(runs)))), mostSlice-(mine.Taken-mine.Begun), left)
 	}
 	next.Slices[me] = mine
 	return next, mine

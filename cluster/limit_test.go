@@ -26,3 +26,17 @@ func TestGiveBackAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestSliceIsBounded: a process takes more while it has some left, and has at most mostSlice left then.
+func TestSliceIsBounded(t *testing.T) {
+	t.Parallel()
+	l := limits{URLs: 1_000_000}
+	var mine slice
+	for range 20 {
+		l, mine = l.with("a.1", mine, true, map[string]bool{"a.1": true})
+		if left := mine.Taken - mine.Begun; left != mostSlice {
+			t.Fatalf("%d of %d are not begun, expected %d", left, mine.Taken, mostSlice)
+		}
+		mine.Begun += mostSlice / 2
+	}
+}
