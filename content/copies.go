@@ -118,8 +118,10 @@ func eachWord(text string, yield func(uint64)) {
 }
 
 // firsts knows in which element each row stands first. It is a table with open addresses, at most half
-// full.
+// full. A page may have been made to have all its rows in one place: beyond mostProbes they are new.
 type firsts []row
+
+const mostProbes = 256
 
 func newFirsts(rows int) firsts { return make(firsts, 2<<bits.Len(uint(rows))) }
 
@@ -127,9 +129,12 @@ func newFirsts(rows int) firsts { return make(firsts, 2<<bits.Len(uint(rows))) }
 func (f firsts) add(r row) int32 {
 	mask := uint64(len(f) - 1)
 	at := r.hash & mask
-	for ; f[at].hash != 0; at = (at + 1) & mask {
-		if f[at].hash == r.hash {
+	for n := 0; f[at].hash != 0; n, at = n+1, (at+1)&mask {
+		switch {
+		case f[at].hash == r.hash:
 			return f[at].element
+		case n == mostProbes:
+			return r.element
 		}
 	}
 	f[at] = r
