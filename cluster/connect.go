@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,6 +64,11 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	for _, server := range o.Servers {
 		if scheme, _, ok := strings.Cut(server, "://"); ok && !slices.Contains(schemes, scheme) {
 			return nil, fmt.Errorf("server %.100q: expected nats://, tls://, ws:// or wss://", withoutLogins(server))
+		} else if !ok {
+			server = "nats://" + server
+		}
+		if _, err := url.Parse(server); err != nil { // which quotes it, perhaps with its password
+			return nil, errors.New("servers: expected nats://[USER:PASSWORD@]HOST[:PORT] each, with %2F for / and %2C for a comma in a password")
 		}
 	}
 	if (o.Cert == "") != (o.Key == "") {

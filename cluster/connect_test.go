@@ -29,6 +29,8 @@ func TestDialErrors(t *testing.T) {
 		"without JetStream":    {Servers: []string{at(plain)}},
 		"uthorization":         {Servers: []string{at(guarded)}},
 		`server "http://…@a.test:4222": expected nats://, tls://, ws:// or wss://`: {Servers: []string{"http://ada:lovelace@a.test:4222"}},
+		"%2F for /":                 {Servers: []string{"nats://ada:love/lovelace@a.test:4222"}},
+		"%2C for a comma":           {Servers: []string{"nats://ada:lovelace", "x@a.test:4222"}},
 		`name "a b"`:                {Name: "a b"},
 		"expected both":             {Cert: "cert.pem"},
 		"creds: no such file":       {Servers: []string{at(stores)}, Creds: "no.creds"},
