@@ -11,8 +11,8 @@ import (
 	"github.com/weftcrawl/weft/cluster/share"
 )
 
-// addresses is this node's part in which node requests from which address: see package share. What is said of
-// them is neither stored nor repeated by NATS: whoever has no reply asks again.
+// addresses is this node's part in deciding which node requests from which address: see package share. NATS
+// neither stores nor repeats what is said of them: whoever gets no reply asks again.
 //
 // Owner: the node's goroutine.
 type addresses struct {
@@ -20,12 +20,12 @@ type addresses struct {
 	delay time.Duration // of an address
 	out   map[ownership.Owner]*share.Message
 	armed bool          // out is sent in a moment
-	asked time.Duration // when others were asked last what they hold
+	asked time.Duration // when others were last asked what they hold
 	seen  uint64        // the revision of the bucket that the home is as of
 	homes []uint64      // by partition: the epoch of which the engine knows
 }
 
-// declareAgain is after which time a node is asked again what it holds.
+// declareAgain is how long it takes until a node is asked again what it holds.
 const declareAgain = 100 * time.Millisecond
 
 // hearAddresses has the node hear what others say of addresses, until stop is called.
@@ -114,8 +114,8 @@ func (n *node) send(m *share.Message) {
 	}
 }
 
-// hear takes in a message. What is of another epoch than this node has seen is out of date, or will be asked
-// again.
+// hear takes in a message. A reply or a need of another epoch than this node has seen is dropped: it is out of
+// date, or is repeated.
 func (n *node) hear(m *share.Message) {
 	if m.To != n.own.Self() {
 		return

@@ -77,7 +77,7 @@ func Extract(p Page, o Options) Content {
 		s.all()
 	} else {
 		s.keep = page.Choose(page.Scores(blocks.Shipped))
-		s.copies()
+		s.repeats()
 		switch {
 		case o.Main != nil && s.fillMains(o.Main):
 		case o.Solid:

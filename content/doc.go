@@ -5,6 +5,7 @@
 //   - main content: what people come to a page for. An article without navigation, adverts and
 //     links to others; all posts of a thread; a product with its description; the entries of a list.
 //   - block: an element that begins a new line and has words of its own, in no block further inside.
+//   - repeat: an element that says again what is kept before it.
 //   - removal: what was left out, with the name of the rule that spoke most against it.
 //
 // # Method
@@ -22,8 +23,8 @@
 // # Limits
 //
 // [Parse] reads at most [MaxBody] bytes and [MaxTags] tags, and nests at most [MaxDepth] elements.
-// The worst page found, made for it, takes 500 MB and seconds; one of 15 KB takes 100 KB and a
-// third of a millisecond. Time is linear in the tree times its depth. Nothing is recursive, and
+// The worst page found, made for it, takes 500 MB and seconds; one of 15 KB takes 100 KB and
+// 0.3 ms beyond parsing. Time is linear in the tree times its depth. Nothing is recursive, and
 // nothing panics, whatever the bytes.
 //
 // # Concurrency

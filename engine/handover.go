@@ -102,8 +102,8 @@ func (c *Crawl) Activity(ctx context.Context) (idle bool, n uint64, err error) {
 // End ends the crawl, which is over on all nodes.
 func (c *Crawl) End() error { return c.post((*Coordinator).end) }
 
-// Allow has at most so many URLs fetched in this run that were not before, or as many as were, with
-// NodeConfig.Short. It returns how many were.
+// Allow sets how many URLs may be begun in this run: those that were fetched for the first time. It returns how
+// many were, which is the least that may be. It needs NodeConfig.Short.
 func (c *Crawl) Allow(ctx context.Context, most int) (begun int, err error) {
 	_, err = c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
 		begun = d.allow(most)
@@ -120,16 +120,16 @@ func (c *Crawl) LimitReached(is bool) error {
 // Stop ends the crawl here in good order, by a limit.
 func (c *Crawl) Stop(limit string) error { return c.post(func(d *Coordinator) { d.stop(limit) }) }
 
-// Left ends the crawl here, whose partitions have left or stay on this disk: see NodeConfig.Leaving.
+// Left ends the crawl here: its partitions have left, or stay on this disk. See NodeConfig.Leaving.
 func (c *Crawl) Left() error { return c.post((*Coordinator).haveLeft) }
 
-// Replied takes in what the homes of addresses have replied to NodeConfig.Ask. They have their partitions as far as
-// the caller has seen.
+// Replied takes in what the homes of addresses have replied to NodeConfig.Ask: those that own their partitions, as
+// far as the caller has seen.
 func (c *Crawl) Replied(replies []share.Reply) error {
 	return c.post(func(d *Coordinator) { d.hear(replies) })
 }
 
-// HomesMoved has the homes of addresses asked again that are new: those of some partitions, of so many.
+// HomesMoved has the new homes of addresses asked again: those of the given partitions, of so many in all.
 func (c *Crawl) HomesMoved(parts map[int]bool, partitions int) error {
 	return c.post(func(d *Coordinator) {
 		d.node.sharing.holder.Moved(d.clock.now(), parts, partitions)
@@ -137,8 +137,8 @@ func (c *Crawl) HomesMoved(parts map[int]bool, partitions int) error {
 	})
 }
 
-// Declare calls done, on the coordinator's loop, with the addresses of tables that the node holds, of so many
-// partitions in all. It takes in no later Replied before. A crawl that ends may never call it.
+// Declare calls done, on the coordinator's loop, with the addresses that the node holds of the given tables, of so
+// many partitions in all. Until then it takes in no later Replied. A crawl that ends may never call done.
 func (c *Crawl) Declare(tables []share.Table, partitions int, done func([]share.Declaration)) error {
 	return c.post(func(d *Coordinator) { done(d.node.sharing.holder.Declare(tables, partitions)) })
 }

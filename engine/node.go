@@ -30,13 +30,13 @@ type NodeConfig struct {
 	// limit, or by Drain. It does not block. Partitions may leave then; the crawl ends after Crawl.Left.
 	Leaving func()
 
-	// Ask is given what the homes of addresses are to be told, and how long the delay of an address is, on
-	// the coordinator's loop; it does not block. What they reply goes to Crawl.Replied. nil: the node shares
-	// no address with others.
+	// Ask tells the homes of addresses what the node wants and gives up, and how long the delay of an address
+	// is. It is called on the coordinator's loop and does not block. Replies go to Crawl.Replied. nil: the node
+	// shares no address with others.
 	Ask func(asks []share.Ask, delay time.Duration)
 
-	// Short is called, on the coordinator's loop, when half of what Crawl.Allow has allowed is begun, and
-	// once more after each Allow. It does not block. nil: any number of URLs may be fetched.
+	// Short is called once after each Crawl.Allow, on the coordinator's loop, when half of the URLs that were
+	// left then are begun. It does not block. nil: any number of URLs may be fetched.
 	Short func()
 	// MaxOutbox is how many bytes of messages may wait in the outbox: while there are more, no fetch
 	// starts, until half of them are delivered. 0: 32 MiB.
@@ -56,7 +56,7 @@ type node struct {
 	left     bool        // nothing more is to be handed over
 	limited  bool        // the limit of all nodes is reached
 	short    bool        // Short was called since the last Allow
-	enough   int         // as many URLs may be begun until it is
+	enough   int         // URLs begun at which Short is called next
 	posted   uint64      // last message that Posted was told of
 	activity uint64      // grows with whatever comes from other nodes
 	between  []func()    // changes that wait for the batch that is being looked up
@@ -127,7 +127,7 @@ func (d *Coordinator) end() {
 	d.Dispatch()
 }
 
-// allow has at most so many URLs fetched that were not before, and returns how many were.
+// allow lets so many URLs be begun in this run, and returns how many were.
 func (d *Coordinator) allow(most int) (begun int) {
 	begun = d.frontier.Allow(d.clock.now(), most)
 	d.node.enough = begun + (most-begun)/2
@@ -136,7 +136,7 @@ func (d *Coordinator) allow(most int) (begun int) {
 	return begun
 }
 
-// wantMore asks for more to be allowed when much of that is begun.
+// wantMore calls Short when half of what was left is begun.
 func (d *Coordinator) wantMore() {
 	n := &d.node
 	if n.cfg == nil || n.cfg.Short == nil || n.short || d.frontier.Stats().Pending == 0 || d.frontier.Begun() < n.enough {
@@ -146,7 +146,7 @@ func (d *Coordinator) wantMore() {
 	n.cfg.Short()
 }
 
-// reachLimit takes in whether nothing more will be allowed: then the crawl ends here unless nothing is pending.
+// reachLimit takes in whether nothing more will be allowed. If so, the crawl ends here unless nothing is pending.
 func (d *Coordinator) reachLimit(is bool) {
 	d.node.limited = is
 	d.Dispatch()

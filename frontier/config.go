@@ -38,7 +38,7 @@ type Config struct {
 	// longDelay. Then they are refused. 0: any time.
 	GiveUp time.Duration
 
-	Metered      bool // URLs that were not leased before are leased as far as Allow says
+	Metered      bool // no more URLs are leased for the first time than Allow says
 	Limit        int  // URLs leased; 0: any number. Neither robots.txt nor further tries count
 	LimitPerHost int  // the same, of each host
 

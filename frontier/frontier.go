@@ -102,8 +102,8 @@ func (f *Frontier) Limited() bool {
 	return f.cfg.Limit > 0 && f.firsts.all >= f.cfg.Limit || f.cfg.Metered && f.firsts.begun >= f.firsts.allowed
 }
 
-// Allow changes how many URLs may be leased that were not before, with Metered: most since New, or as many as
-// were. It returns how many were.
+// Allow sets how many URLs may be leased for the first time since New, with Metered. It returns how many were,
+// which is the least that may be.
 func (f *Frontier) Allow(now time.Time, most int) (begun int) {
 	f.tell(now)
 	limited := f.Limited()
@@ -116,7 +116,7 @@ func (f *Frontier) Allow(now time.Time, most int) (begun int) {
 	return f.firsts.begun
 }
 
-// Begun returns how many URLs were leased since New that were not before.
+// Begun returns how many URLs were leased for the first time since New.
 func (f *Frontier) Begun() int { return f.firsts.begun }
 
 // Add makes a URL pending, and reports whether it did: not if the URL was seen before, if it is of

@@ -264,8 +264,8 @@ func (f *Frontier) Adopt(number int, origins []OriginState, seen [][16]byte) {
 	}
 }
 
-// Unsee takes in that the store has some URLs of a partition that is not ours no more. If the partition is ours
-// again, what its log does not have is found anew. It is called between two batches of Prepare.
+// Unsee takes in that the store no longer has some URLs, of a partition that is not ours. If the partition comes
+// back, those that its log does not have can be found anew. It is called between two batches of Prepare.
 func (f *Frontier) Unsee(seen [][16]byte) {
 	f.betweenBatches("Unsee")
 	f.seen.remove(seen)

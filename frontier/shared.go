@@ -9,9 +9,9 @@ import (
 // that is shut costs no test of its own.
 const closed = anyPace
 
-// ShareBy makes other frontiers share the pace of addresses: nothing is leased of an address before Admit, or
-// after Shut. When the turn of a host comes whose address is shut, ask is called; it reports false to be asked
-// again later, and then no other host has its turn either.
+// ShareBy has the frontier share the pace of addresses with others: nothing is leased of an address before
+// Admit, or after Shut. When a host whose address is shut has its turn, ask is called. If ask reports false, it
+// is called again later, and no other host has its turn before.
 func (f *Frontier) ShareBy(ask func(netip.Addr) bool) {
 	f.politeness.ask = ask
 	for _, g := range f.politeness.addresses {

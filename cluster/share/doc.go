@@ -17,9 +17,9 @@
 // # The bound
 //
 // At most one process holds an address, whatever becomes of messages, processes and partitions. As long as a
-// process lives it gives an address up only when it rests. What a process holds that has ended is free once
-// the store says so of it, which is when its partitions are free, too; nobody requests from an address for a
-// delay after that.
+// process lives, it gives an address up only when that rests. What an ended process held is free once the store
+// says that it has ended, which frees its partitions, too; after that, nobody requests from the address for a
+// delay.
 //
 // # Why that is right
 //
@@ -33,7 +33,7 @@
 // to its epoch and every process that runs in that view has declared what it holds. Whoever holds something has
 // asked the home before, which granted it only to a process that it saw running: that one's key is older
 // than the epoch. A process declares after it has seen the epoch, and then takes no grant of an earlier one. So a
-// home that does not know yet that it is none any more does no harm: whoever takes its grant declares it later.
+// home that does not know yet that it has been replaced does no harm: whoever takes its grant declares it later.
 //
 // # Cost
 //

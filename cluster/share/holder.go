@@ -18,13 +18,13 @@ type Gate interface {
 }
 
 const (
-	// look is how often a holder looks whether an address is still in use.
+	// look is how often a holder checks whether an address is still in use.
 	look = 5 * time.Second
 
 	// restless is the same while others wait for it.
 	restless = 20 * time.Millisecond
 
-	// prompt is within which time an ask has a reply, if its home answers at all.
+	// prompt is how soon an ask has its reply, if its home replies at all.
 	prompt = 250 * time.Millisecond
 
 	// mostOpen bounds the asks that have no reply yet, and are younger than that.
@@ -47,12 +47,12 @@ type held struct {
 	addr   netip.Addr
 	index  int32
 	phase  phase
-	open   bool      // it counts as such
+	open   bool      // it counts in Holder.open
 	yields bool      // others wait for it
-	first  uint64    // ask since it is wanted; 0: none
-	last   uint64    // ask
-	since  time.Time // it is asked for or held
-	at     time.Time // something is to be done
+	first  uint64    // number of the first ask since it is wanted; 0: none
+	last   uint64    // number of the last ask
+	since  time.Time // when it was asked for, or granted
+	at     time.Time // when something is to be done
 }
 
 // phase is how far an address is.
@@ -177,7 +177,7 @@ func (h *Holder) Tick(now time.Time) (asks []Ask) {
 	return asks
 }
 
-// patience is for how long an ask waits for its reply.
+// patience is how long an ask waits for its reply.
 func (h *Holder) patience(s *held) time.Duration {
 	if s.open {
 		return prompt

@@ -17,7 +17,7 @@ type Home struct {
 	open    int // tables that are not complete
 	running map[ownership.Owner]bool
 	seen    uint64        // the revision of the store that this is as of
-	changed time.Duration // when addresses may have become free of which it is not known since when they rest
+	changed time.Duration // when addresses may last have become free that had not rested for a delay
 	delay   time.Duration // of addresses
 	out     map[ownership.Owner][]Reply
 }
@@ -43,7 +43,7 @@ type waiter struct {
 	asked   time.Duration
 }
 
-// forget is after which time without an ask a process waits no more.
+// forget is how long a process counts as waiting after its last ask.
 const forget = 3 * again
 
 // NewHome returns the home of a node in a crawl of so many partitions.
@@ -103,7 +103,7 @@ func (h *Home) See(now time.Duration, revision uint64, running []ownership.Owner
 	}
 }
 
-// bury frees what processes held that have ended.
+// bury frees what ended processes held.
 func (h *Home) bury(now time.Duration, ended map[ownership.Owner]bool) {
 	h.changed = now
 	for _, t := range h.tables {
@@ -135,7 +135,7 @@ func (h *Home) complete(now time.Duration, t *table) {
 	}
 }
 
-// Needs returns the tables of which processes have to declare what they hold.
+// Needs returns, by process, the tables of which it has yet to declare what it holds.
 func (h *Home) Needs() map[ownership.Owner][]Table {
 	all := make(map[ownership.Owner][]Table)
 	for part, t := range h.tables {
@@ -151,7 +151,7 @@ func (h *Home) Needs() map[ownership.Owner][]Table {
 	return all
 }
 
-// table returns that of a partition in an epoch; nil if the node owns it in no such one.
+// table returns the table of a partition in an epoch, or nil if the node does not own it in that epoch.
 func (h *Home) table(part int, epoch uint64) *table {
 	if t := h.tables[part]; t != nil && t.epoch == epoch {
 		return t
@@ -159,8 +159,8 @@ func (h *Home) table(part int, epoch uint64) *table {
 	return nil
 }
 
-// Hear takes in what a process says. What is for another home, or comes from a process that does not run, has
-// no reply: it is asked again.
+// Hear takes in what a process says. What is meant for another home, or comes from a process that does not
+// run, gets no reply: whoever runs asks again.
 func (h *Home) Hear(now time.Duration, m *Message) {
 	if !h.running[m.From] {
 		return
@@ -241,7 +241,7 @@ func (e *entry) enqueue(now time.Duration, process ownership.Owner, number uint6
 	e.waiting = append(e.waiting, waiter{process, number, now})
 }
 
-// free gives an address, which nobody holds any more, to whoever has waited for longest.
+// free gives an address that nobody holds any more to the process that has waited longest.
 func (h *Home) free(now time.Duration, t *table, addr netip.Addr, e *entry) {
 	e.holder = ownership.Owner{}
 	e.waiting = slices.DeleteFunc(e.waiting, func(w waiter) bool { return now-w.asked >= forget || !h.running[w.process] })

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// Turn is for how long a node may start requests to an address while others wait for it.
+	// Turn is how long a node may start requests to an address while others wait for it.
 	Turn = 2 * time.Second
 
 	// Gather is how long a message waits for more to the same process.
 	Gather = 5 * time.Millisecond
 
-	// again is after which time an ask is repeated: it, or what came of it, may be lost.
+	// again is how long it takes until an ask is repeated: it may be lost, and so may its reply.
 	again = time.Second
 )
 

@@ -7,6 +7,8 @@
 //   - cue: a word that boilerplate has and other text has not.
 //   - prose: a block of a sentence or more, mostly outside links.
 //   - fact: something that is true of a block, such as a hint around it or the share of links.
+//   - style: what blocks have that look alike: their element and the two around it, by name and classes.
+//   - core: the smallest element that has most of the words which are most likely content.
 //   - weight: what a fact counts, measured on pages whose content is known (weights.go).
 //   - tree: four questions about what is around a block (context.go), and what the answers count.
 //

@@ -21,8 +21,8 @@ type Page struct {
 	first int32    // the first block of prose in best, or -1
 	last  int32    // the last
 
-	style  []int32 // of each block
-	styles []int32 // the words of each
+	style  []int32 // of each block, as an index of styles
+	styles []int32 // the words in blocks of each style
 }
 
 // New reads a page.
@@ -47,8 +47,8 @@ func New(root *html.Node, kind Kind) *Page {
 	return p
 }
 
-// findStyles finds the blocks that look alike wherever they stand: the elements with those around them
-// have the same names and classes.
+// findStyles finds the style of each block: blocks look alike, wherever they stand, if they and the two
+// elements around each have the same names and classes.
 func (p *Page) findStyles() {
 	type look [3]uint32
 	known := make(map[look]int32)

@@ -6,7 +6,7 @@ const (
 	head = `# Main content
 
 On pages of seven types, Weft finds the main content better than the Go libraries measured beside
-it, in a fraction of their CPU time. On news articles alone it lies between go-readability and
+it, in less CPU time. On news articles alone it lies between go-readability and
 go-trafilatura. Both marks are missed on sites that taught nothing: 0.965 on articles, 0.90 on all
 types.
 

@@ -7,26 +7,26 @@ import (
 )
 
 const (
-	leastCopy  = 20      // rows of a copy: fewer come back in honest texts, too
-	mostOfCopy = 80      // percent of an element's rows that stand before it
-	mostRows   = 1 << 17 // of a page: a longer one is not looked through
-	mostAround = 32      // elements around a block that may be a copy
+	leastRepeat  = 20      // shingles of a repeat: fewer come back in honest texts, too
+	mostOfRepeat = 80      // percent of an element's shingles that stand before it
+	mostShingles = 1 << 17 // of a page: a longer one is not looked through
+	mostAround   = 32      // elements around a block that may be a repeat
 )
 
-// copies leaves out what was said before: pages hold a text again for narrow windows, for search
-// engines, or as the caption of each size of a picture. An element is a copy if most of its rows of
-// words stand in what is kept before it, enough of them as prose: lists, tables, quotations and code
-// repeat what they mean to.
-func (s *selection) copies() {
-	all, rows := s.page.All, s.rows()
-	if len(rows) > mostRows {
+// repeats leaves out what was said before: pages hold a text again for narrow windows, for search
+// engines, or as the caption of each size of a picture. An element is a repeat if most of its shingles
+// stand in what is kept before it, enough of them as prose: lists, tables, quotations and code repeat
+// themselves on purpose.
+func (s *selection) repeats() {
+	all, shingles := s.page.All, s.shingles()
+	if len(shingles) > mostShingles {
 		return
 	}
-	type count struct{ rows, again, prose int32 } // of an element; of these, said before it; of these, prose
+	type count struct{ shingles, again, prose int32 } // of an element; of these, said before it; of these, prose
 	counts := make([]count, len(all))
-	seen := newFirsts(len(rows))
-	for _, r := range rows {
-		counts[r.element].rows++
+	seen := newFirsts(len(shingles))
+	for _, r := range shingles {
+		counts[r.element].shingles++
 		first := seen.add(r)
 		for up, n := r.element, 0; up > first && n < mostAround; up, n = all[up].Parent, n+1 {
 			counts[up].again++
@@ -36,11 +36,11 @@ func (s *selection) copies() {
 		}
 	}
 	for i := len(all) - 1; i > 0; i-- {
-		counts[all[i].Parent].rows += counts[i].rows
+		counts[all[i].Parent].shingles += counts[i].shingles
 	}
-	k, end := 0, int32(0) // of the copy
+	k, end := 0, int32(0) // of the repeat
 	for i := range int32(len(all)) {
-		if c := counts[i]; i >= end && c.prose >= leastCopy && c.again*100 >= c.rows*mostOfCopy {
+		if c := counts[i]; i >= end && c.prose >= leastRepeat && c.again*100 >= c.shingles*mostOfRepeat {
 			end = all[i].End
 		}
 		if all[i].Own == 0 {
@@ -53,17 +53,17 @@ func (s *selection) copies() {
 	}
 }
 
-// row is four words in a row: fewer come back by chance.
-type row struct {
+// shingle is four words in a row: fewer come back by chance.
+type shingle struct {
 	hash    uint64
 	element int32 // of the block that they stand in
 	prose   bool  // in no list, table, quotation or code
 }
 
-// rows reads all that is kept, up to mostRows and a block more.
-func (s *selection) rows() (rows []row) {
+// shingles reads all that is kept, up to mostShingles and a block more.
+func (s *selection) shingles() (all []shingle) {
 	for k, i := range s.page.Index {
-		if !s.keep[k] || s.why[k] != "" || len(rows) > mostRows {
+		if !s.keep[k] || s.why[k] != "" || len(all) > mostShingles {
 			continue
 		}
 		var words [4]uint64
@@ -72,12 +72,12 @@ func (s *selection) rows() (rows []row) {
 			eachWord(text, func(word uint64) {
 				words[n%4] = word
 				if n++; n >= 4 {
-					rows = append(rows, row{rowHash(words[n%4], words[(n+1)%4], words[(n+2)%4], word), i, prose})
+					all = append(all, shingle{shingleHash(words[n%4], words[(n+1)%4], words[(n+2)%4], word), i, prose})
 				}
 			})
 		})
 	}
-	return rows
+	return all
 }
 
 func (s *selection) isCode(i int32) bool {
@@ -89,7 +89,7 @@ func (s *selection) isCode(i int32) bool {
 	return false
 }
 
-func rowHash(words ...uint64) (hash uint64) {
+func shingleHash(words ...uint64) (hash uint64) {
 	for _, w := range words {
 		hash = (bits.RotateLeft64(hash, 17) ^ w) * 0x9e3779b97f4a7c15
 	}
@@ -117,16 +117,16 @@ func eachWord(text string, yield func(uint64)) {
 	}
 }
 
-// firsts knows in which element each row stands first. It is a table with open addresses, at most half
-// full. A page may have been made to have all its rows in one place: beyond mostProbes they are new.
-type firsts []row
+// firsts knows in which element each shingle stands first. It is a hash table with open addressing, at most
+// half full. A page may be made so that all its shingles meet in one place: beyond mostProbes they are new.
+type firsts []shingle
 
 const mostProbes = 256
 
-func newFirsts(rows int) firsts { return make(firsts, 2<<bits.Len(uint(rows))) }
+func newFirsts(shingles int) firsts { return make(firsts, 2<<bits.Len(uint(shingles))) }
 
-// add returns the first element of a row: its own if it is new.
-func (f firsts) add(r row) int32 {
+// add returns the first element of a shingle: its own if it is new.
+func (f firsts) add(r shingle) int32 {
 	mask := uint64(len(f) - 1)
 	at := r.hash & mask
 	for n := 0; f[at].hash != 0; n, at = n+1, (at+1)&mask {

@@ -7,12 +7,12 @@ import (
 	"github.com/weftcrawl/weft/content"
 )
 
-// once is a sentence long enough to be a copy.
+// once is a sentence long enough to be a repeat.
 const once = "When the railway came, the captains sold their ships and bought hotels, and the sail makers sewed tents for " +
 	"the visitors who stayed all summer."
 
-// TestCopies: what was said before is left out, unless it repeats itself as honest texts do.
-func TestCopies(t *testing.T) {
+// TestRepeats: what was said before is left out, unless it is repeated as honest texts do.
+func TestRepeats(t *testing.T) {
 	for _, c := range []struct {
 		name, page string
 		times      int // that the sentence is in the text
@@ -43,8 +43,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopyOfBoilerplate: what stands behind boilerplate that says the same is no copy.
-func TestCopyOfBoilerplate(t *testing.T) {
+// TestRepeatOfBoilerplate: what stands behind boilerplate that says the same is no repeat.
+func TestRepeatOfBoilerplate(t *testing.T) {
 	first := true
 	drop := func(b content.Block) bool {
 		is := first && b.Text() == once
