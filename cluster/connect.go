@@ -33,8 +33,11 @@ type Options struct {
 	beat time.Duration // see ownership.Config; tests make it shorter
 }
 
-// defaultBeat is how often a node says that it is alive. After five beats of silence it is dead.
+// defaultBeat is how often a node says that it is alive.
 const defaultBeat = 2 * time.Second
+
+// beatsOfSilence are those after which a node is dead.
+const beatsOfSilence = 5
 
 // requestTimeout is how long a request to the servers may take.
 const requestTimeout = 5 * time.Second
@@ -56,11 +59,16 @@ type Client struct {
 // schemes are those of the addresses of servers.
 var schemes = []string{"nats", "tls", "ws", "wss"}
 
-// Dial connects to the servers. Its error is one line.
+// Dial connects to the servers of a crawl. Its error is one line.
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	if err := checkName(o.Name); err != nil {
 		return nil, err
 	}
+	return connect(ctx, o)
+}
+
+// connect is Dial without a crawl.
+func connect(ctx context.Context, o Options) (*Client, error) {
 	for _, server := range o.Servers {
 		if scheme, _, ok := strings.Cut(server, "://"); ok && !slices.Contains(schemes, scheme) {
 			return nil, fmt.Errorf("server %.100q: expected nats://, tls://, ws:// or wss://", withoutLogins(server))

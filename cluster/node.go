@@ -134,7 +134,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		return nil, err
 	}
 	n.own, err = ownership.New(ownership.Config{
-		ID: n.dir.Node, Incarnation: n.dir.Incarnation, Ended: n.dir.ended, Partitions: n.plan.Partitions, Beat: c.beat, TTL: 5 * c.beat,
+		ID: n.dir.Node, Incarnation: n.dir.Incarnation, Ended: n.dir.ended, Partitions: n.plan.Partitions, Beat: c.beat, TTL: beatsOfSilence * c.beat,
 	})
 	if err == nil {
 		n.addresses = addresses{home: share.NewHome(n.plan.Partitions), out: make(map[ownership.Owner]*share.Message), homes: make([]uint64, n.plan.Partitions)}

@@ -126,7 +126,7 @@ func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 			if there, err := c.readPlan(ctx, bucket); !errors.Is(err, ErrNoCrawl) { // another node was faster
 				return there, err
 			}
-			return p, fmt.Errorf("crawl %s: stream %s has what is left of a crawl whose plan was deleted, expected another name", c.layout, s.Name)
+			return p, fmt.Errorf("crawl %s: stream %s has what is left of a crawl whose plan was deleted, expected that it is removed, or another name", c.layout, s.Name)
 		}
 	}
 	text, err := json.Marshal(p)

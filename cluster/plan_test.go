@@ -192,8 +192,44 @@ func TestPlanOfOthers(t *testing.T) {
 	if err := bucket.Purge(t.Context(), keyPlan); err != nil {
 		t.Fatal(err)
 	}
-	want := "crawl test: stream weft_test_log has what is left of a crawl whose plan was deleted, expected another name"
+	want := "crawl test: stream weft_test_log has what is left of a crawl whose plan was deleted, expected that it is removed, or another name"
 	if err := begin(); err == nil || err.Error() != want {
 		t.Errorf("%v\nexpected %s", err, want)
+	}
+}
+
+// TestSilentNodes: a crawl of which all processes were killed, so that nobody says so, has no nodes.
+func TestSilentNodes(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	if _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 16); err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := c.js.KeyValue(t.Context(), c.bucket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bucket.PutString(t.Context(), "node.x", `{"state": "alive"}`); err != nil {
+		t.Fatal(err)
+	}
+	state := func(beat time.Duration) string {
+		c.beat = beat
+		s, err := c.Status(t.Context())
+		if err != nil || len(s.Nodes) != 1 {
+			t.Fatal(s.Nodes, err)
+		}
+		return s.Nodes[0].State
+	}
+	if s := state(time.Hour); s != "alive" {
+		t.Error(s)
+	}
+	if err := c.Remove(t.Context(), false); !errors.Is(err, ErrInUse) {
+		t.Error(err)
+	}
+	if s := state(time.Nanosecond); s != "silent" {
+		t.Error(s)
+	}
+	if err := c.Remove(t.Context(), false); err != nil {
+		t.Error(err)
 	}
 }

@@ -24,7 +24,7 @@ import (
 type NodeStatus struct {
 	ID         string   `json:"id"`
 	Name       string   `json:"name"`  // MACHINE:FOLDER
-	State      string   `json:"state"` // joining, alive, leaving, left or dead; over when the crawl is
+	State      string   `json:"state"` // joining, alive, leaving, silent, left or dead; over when the crawl is
 	Partitions int      `json:"partitions"`
 	Done       int      `json:"done"`
 	Pages      int      `json:"pages"`
@@ -70,12 +70,20 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 		return n
 	}
 	owners := make(map[string]int)
+	bucket, err := c.js.Stream(ctx, c.streamNames()[0])
+	if err != nil {
+		return s, c.refused(err)
+	}
+	now := bucket.CachedInfo().TimeStamp
 	for e, err := range c.entries(ctx) {
 		if err != nil {
 			return s, err
 		}
 		if id, b, ok := ownership.NodeOf(e.Key(), e.Value()); ok {
 			node(id).State = string(b.State)
+			if b.Running() && c.silent(e, now) { // nobody is left who would say that it is dead
+				node(id).State = silentNode
+			}
 		} else if o, ok := ownership.OwnerOf(e.Key(), e.Value()); ok {
 			owners[o.ID]++
 		} else if id, ok := strings.CutPrefix(e.Key(), keyStats); ok {
@@ -113,6 +121,9 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	s.Links = stream.CachedInfo().State.Msgs
 	return s, nil
 }
+
+// silentNode is the state of a node that has not said for long that it is alive.
+const silentNode = "silent"
 
 // there reports whether the node crawls.
 func (n *NodeStatus) there() bool {
@@ -152,6 +163,9 @@ func (c *Client) entries(ctx context.Context) iter.Seq2[jetstream.KeyValueEntry,
 				}
 			case <-ctx.Done():
 				yield(nil, c.refused(context.Cause(ctx)))
+				return
+			case <-time.After(requestTimeout): // it may have been removed
+				yield(nil, c.refused(context.DeadlineExceeded))
 				return
 			}
 		}

@@ -18,7 +18,7 @@ import (
 func clusterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "cluster COMMAND",
-		Short:   "Serve a crawl on several machines, and merge its results",
+		Short:   "Serve and manage crawls on several machines",
 		GroupID: sectionTools,
 		Args:    oneCommand,
 		RunE:    showHelp,
@@ -26,7 +26,7 @@ func clusterCommand() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		DisableFlagsInUseLine:      true,
 	}
-	cmd.AddCommand(serveCommand(), collectCommand())
+	cmd.AddCommand(serveCommand(), listCommand(), removeCommand(), collectCommand())
 	return cmd
 }
 

@@ -37,8 +37,34 @@ func TestClusterServe(t *testing.T) {
 			t.Errorf("%s: %+v", args, e)
 		}
 	}
+	listsCrawls(t, "nats://127.0.0.1:"+address)
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
 		t.Errorf("%v, %s", err, stderr)
+	}
+}
+
+// listsCrawls: a crawl that is over is listed, and removed once.
+func listsCrawls(t *testing.T, servers string) {
+	t.Helper()
+	crawls(t, exitDone, "--cluster", servers, "--name", "some", newAsked(t, false, star).URL)
+	for _, step := range []struct {
+		args   string
+		code   int
+		stdout string
+		stderr string
+	}{
+		{"list --json --cluster " + servers, exitDone, `{"name":"some","state":"over","nodes":0,"pages":4,`, ""},
+		{"list --cluster " + servers, exitDone, "STATE     NODES       PAGES  BEGUN", ""},
+		{"remove --name some --cluster " + servers, exitDone, "", ""},
+		{"remove --name some --force --cluster " + servers, exitError, "", "weft: crawl some: there is no such crawl\n"},
+		{"list --json --cluster " + servers, exitDone, "", ""},
+		{"list", exitUsage, "", "weft: cluster list: expected --cluster, such as nats://HOST:4222\n"},
+		{"remove", exitUsage, "", "weft: cluster remove: expected --cluster, such as nats://HOST:4222, and --name\n"},
+	} {
+		e := weftRun(t, append([]string{"cluster"}, strings.Fields(step.args)...)...)
+		if e.code != step.code || !strings.HasPrefix(e.stdout, step.stdout) || (e.stdout == "") != (step.stdout == "") || e.stderr != step.stderr {
+			t.Errorf("%s: %+v", step.args, e)
+		}
 	}
 }

@@ -33,19 +33,27 @@ type clusterFlags struct {
 
 // options returns the flags. A node may bring a server along.
 func (f *clusterFlags) options(node bool) []option {
-	servers := option{
-		name: "cluster", arg: "URL,...", Value: to(&f.Servers, commaSeparated),
-		help: "a crawl on several machines, in place of JOB",
-	}
-	name := option{name: "name", arg: "NAME", Value: to(&f.Name, some("a name")), advanced: node, help: "with --cluster: the name of the crawl"}
+	servers, name := f.servers("a crawl on several machines, in place of JOB"), f.name("with --cluster: the name of the crawl")
 	if node {
 		servers.help = "crawl together with other machines, by NATS servers"
 		servers.more = "Such as nats://HOST:4222. Run the same command on each machine, with a job of its own. embedded, or embedded@HOST[:PORT]: run a server in this process until the crawl ends, and let others join there. " +
 			"See docs/cluster.md."
-		name.help = "with --cluster: join the crawl NAME, or begin it"
+		name.help, name.advanced = "with --cluster: join the crawl NAME, or begin it", true
 	}
+	return append([]option{servers, name}, f.security()...)
+}
+
+func (f *clusterFlags) servers(help string) option {
+	return option{name: "cluster", arg: "URL,...", Value: to(&f.Servers, commaSeparated), help: help}
+}
+
+func (f *clusterFlags) name(help string) option {
+	return option{name: "name", arg: "NAME", Value: to(&f.Name, some("a name")), help: help}
+}
+
+// security are the flags of what servers and nodes show each other.
+func (f *clusterFlags) security() []option {
 	return []option{
-		servers, name,
 		{name: "cluster-creds", arg: "FILE", Value: to(&f.Creds, some("a file")), advanced: true, help: "with --cluster: the NATS credentials in FILE"},
 		{name: "cluster-ca", arg: "FILE", Value: to(&f.CA, some("a file")), advanced: true,
 			help: "with --cluster: trust servers with certificates of these authorities (PEM)"},
