@@ -106,7 +106,7 @@ func newModel(t *testing.T, seed uint64, rough bool) *model {
 func (m *model) start(id string) {
 	p := &process{
 		model: m, self: ownership.Owner{ID: id, Incarnation: m.Uint64() | 1}, rate: 1 + m.Float64()/4,
-		offset: time.Duration(m.IntN(1e12)), load: make(map[netip.Addr]*load),
+		offset: time.Duration(m.Int64N(1e12)), load: make(map[netip.Addr]*load),
 	}
 	p.home, p.holder = NewHome(modelParts), NewHolder(p)
 	for _, a := range m.addrs {
