@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -30,10 +31,11 @@ const declareAgain = 100 * time.Millisecond
 
 // hearAddresses has the node hear what others say of addresses, until stop is called.
 func (n *node) hearAddresses() (stop func(), err error) {
+	var warned sync.Once // who writes one may write many
 	s, err := n.conn.Subscribe(n.aboutAddresses(n.dir.Node), func(m *nats.Msg) {
 		msg, err := share.Decode(m.Data)
 		if err != nil {
-			n.warn(fmt.Errorf("crawl %s: a message about addresses: %w", n.layout, err))
+			warned.Do(func() { n.warn(fmt.Errorf("crawl %s: a message about addresses: %w", n.layout, err)) })
 			return
 		}
 		n.mail.post(func() { n.hear(msg) })

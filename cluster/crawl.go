@@ -52,7 +52,10 @@ func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
 		}
 		n, err := c.joinAgain(ctx, servers)
 		switch {
-		case errors.Is(err, ErrOver), errors.Is(err, ErrLimit), err != nil && c.ends(): // others have what it had
+		case errors.Is(err, ErrOver): // by others, who have what it had
+			s.Interrupted, s.Finished = false, true
+			return s, nil
+		case errors.Is(err, ErrLimit), err != nil && c.ends(): // the same
 			return s, nil
 		case err != nil:
 			return s, err

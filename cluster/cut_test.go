@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/webtest"
 )
 
 // link is a connection of a node to the servers that can be cut: then nothing passes, either way.
@@ -118,6 +120,27 @@ func TestDrainWhileCut(t *testing.T) {
 	c.wait()
 	if b.err != nil {
 		t.Error(b.err)
+	}
+}
+
+// TestOverWhileCut: a node that finds the crawl over when it joins again has not left it.
+func TestOverWhileCut(t *testing.T) {
+	t.Parallel()
+	web := small()
+	web.Hosts, web.Pages = 4, 5
+	web.Rates = webtest.Rates{DeadHost: -1, Stalled: -1, Flaky: -1, Failing: -1, ShyRobots: -1, ClosedRobots: -1}
+	c := newCrawl(t, web)
+	l := newLink(t, c.servers.Servers[0])
+	b := c.joinBy("b", l.url())
+	b.until(t, 1)
+	l.set(true)
+	a := c.join("a")
+	b.hears(t, "joins again")
+	<-a.done
+	l.set(false)
+	c.wait()
+	if b.err != nil || b.sum.Interrupted || !b.sum.Finished {
+		t.Errorf("%v, %+v", b.err, b.sum)
 	}
 }
 
