@@ -82,6 +82,8 @@ func Extract(p Page, o Options) Content {
 		case o.Main != nil && s.fillMains(o.Main):
 		case o.Solid:
 			c.Trunk = s.fill()
+		case c.Kind == "":
+			s.fillManual()
 		}
 		s.unite()
 	}

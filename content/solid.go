@@ -18,6 +18,8 @@ const (
 	fewOfPage   = 200
 	mostOfMain  = 98 // of the words that are content are in the only element that is
 	mostOfCode  = 40 // of the words around a page's only code were chosen
+	mostOfPage  = 80 // of the words of a page, outside of menus, are in the text of a manual
+	mostOfNamed = 50 // of its headings can be linked to
 )
 
 // Part is an element that holds most of a page.
@@ -78,6 +80,56 @@ func (s *selection) fillMains(isMain func(place uint64) bool) bool {
 	return true
 }
 
+// fillManual chooses all of the text of a manual, where hardly anything of the page is beside it: contents
+// pages, signatures and examples look like no text.
+func (s *selection) fillManual() {
+	chosen, all := s.count()
+	i := s.core(chosen)
+	for i > 0 && all[i]*100 < all[0]*mostOfPage {
+		i = s.page.All[i].Parent
+	}
+	if i > 0 && chosen[i]*100 >= all[i]*mostOfPlain && isManual(s.page.All[i].Node) {
+		s.fillIn(i)
+	}
+}
+
+// isManual reports whether an element is made for looking things up: links can lead to its headings, and
+// nothing in it can be pressed, runs or comes from elsewhere.
+func isManual(n *html.Node) bool {
+	headings, named := 0, 0
+	for d := range n.Descendants() {
+		switch d.DataAtom {
+		case atom.Form, atom.Input, atom.Button, atom.Select, atom.Script, atom.Noscript, atom.Style, atom.Iframe, atom.Object,
+			atom.Embed, atom.Canvas, atom.Svg, atom.Video:
+			return false
+		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+			headings++
+			if isNamed(d) {
+				named++
+			}
+		}
+	}
+	return headings > 0 && named*100 >= headings*mostOfNamed
+}
+
+// isNamed reports whether links can lead to a heading: it has a name, or something in it, an anchor
+// right before it or the section that it begins.
+func isNamed(heading *html.Node) bool {
+	section := heading.Parent
+	named := attr(heading, "id") != "" ||
+		(section.DataAtom == atom.Section || attr(section, "class") == "section") && attr(section, "id") != ""
+	for d := range heading.Descendants() {
+		named = named || attr(d, "id") != "" || isAnchor(d)
+	}
+	before := heading.PrevSibling
+	for before != nil && before.Type != html.ElementNode {
+		before = before.PrevSibling
+	}
+	return named || before != nil && isAnchor(before)
+}
+
+func isAnchor(n *html.Node) bool { return n.DataAtom == atom.A && attr(n, "name") != "" }
+
 // trunk calls yield for the elements that hold most of the words of the page, outside of menus, from the
 // body inwards, with their places, until it returns false.
 func (s *selection) trunk(all []int32, yield func(i int32, at uint64) bool) {
@@ -116,17 +168,7 @@ func (s *selection) solid(chosen, all []int32) (main int32, solid bool) {
 	if chosen[0] == 0 {
 		return 0, false
 	}
-	for next := main; next >= 0; {
-		next = -1
-		for i := main + 1; i < s.page.All[main].End; i = s.page.All[i].End {
-			if chosen[i]*100 >= chosen[0]*mostOfText {
-				next = i
-			}
-		}
-		if next >= 0 {
-			main = next
-		}
-	}
+	main = s.core(chosen)
 	around := main
 	for prose := s.prose(); around > 0 && prose[around] == 0; {
 		around = s.page.All[around].Parent
@@ -138,6 +180,22 @@ func (s *selection) solid(chosen, all []int32) (main int32, solid bool) {
 		return plain, true
 	}
 	return main, chosen[main]*100 >= all[main]*mostOfSolid
+}
+
+// core is the smallest element that has most of what was chosen.
+func (s *selection) core(chosen []int32) (core int32) {
+	for next := core; next >= 0; {
+		next = -1
+		for i := core + 1; i < s.page.All[core].End; i = s.page.All[i].End {
+			if chosen[i]*100 >= chosen[0]*mostOfText {
+				next = i
+			}
+		}
+		if next >= 0 {
+			core = next
+		}
+	}
+	return core
 }
 
 // prose counts the words of each element that are no code.

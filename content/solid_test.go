@@ -65,8 +65,41 @@ func TestSolidContents(t *testing.T) {
 	}
 }
 
+// TestManual: the front page of a manual and its synopses are kept whole, also of a site that is not known;
+// where headings have no names, or something can be pressed, blocks are chosen one by one.
+func TestManual(t *testing.T) {
+	const prose = "<p>The function returns the value that was given to it, unless the value is empty, and then it returns nothing at all.</p>"
+	manual := func(name, more string) string {
+		return `<title>Function</title><body><table><tr><td><a href=/>Home</a></table><div class=chapter><div class=titlepage><h2><a ` + name + `></a>Chapter 14. Function</h2>` +
+			`<h3 id=author>Douglas Gregor</h3><p>Copyright 2001 Douglas Gregor</p></div><div class=toc><p>Table of Contents</p><dl>` +
+			strings.Repeat(`<dt><a href=/a>Performance</a><dd><dl><dt><a href=/b>History</a></dl>`, 9) + `</dl></div>` + strings.Repeat(prose, 4) + more + `</div>`
+	}
+	for _, c := range []struct {
+		name, more string
+		kept       bool
+	}{
+		{"name=function", "", true},
+		{"href=/other", "<h4>Notes</h4>" + prose, false},
+		{"name=function", "<button>Buy</button>", false},
+	} {
+		text := extracted(t, manual(c.name, c.more), Options{})
+		if kept := strings.Contains(text, "Copyright 2001"); kept != c.kept {
+			t.Errorf("%s %s: kept %v in %s", c.name, c.more, kept, text)
+		}
+		if strings.Contains(text, "Home") || !strings.Contains(text, "returns nothing") {
+			t.Errorf("%s %s: %s", c.name, c.more, text)
+		}
+	}
+}
+
 // solid returns what is kept of a page of a site that is known.
 func solid(t *testing.T, page string) string {
+	t.Helper()
+	return extracted(t, page, Options{Solid: true})
+}
+
+// extracted returns the main content of a page, as HTML.
+func extracted(t *testing.T, page string, o Options) string {
 	t.Helper()
 	root, err := Parse([]byte(page))
 	if err != nil {
@@ -76,7 +109,7 @@ func solid(t *testing.T, page string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Extract(Page{URL: url, Root: root}, Options{Solid: true})
+	c := Extract(Page{URL: url, Root: root}, o)
 	var b strings.Builder
 	if err := html.Render(&b, c.Node); err != nil {
 		t.Fatal(err)
