@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -20,18 +19,12 @@ func TestAddress(t *testing.T) {
 	c.options.Delay = delay
 	a, b, d := c.join("a"), c.join("b"), c.join("d")
 	d.until(t, 5)
-	d.stop()
-	d.end(t)
-	lost := c.recordsOf(d)
-	if err := os.RemoveAll(d.job); err != nil {
-		t.Fatal(err)
-	}
-	c.all = c.all[:2]
+	c.lose(d)
 	e := c.join("e")
 	c.wait()
-	c.checkWith(lost, 60)
+	c.check()
 	if a.sum.Done == 0 || b.sum.Done == 0 {
-		t.Errorf("%d, %d, %d and %d URLs, expected some of a and b", a.sum.Done, b.sum.Done, len(lost), e.sum.Done)
+		t.Errorf("%d, %d, %d and %d URLs, expected some of a and b", a.sum.Done, b.sum.Done, len(c.lost), e.sum.Done)
 	}
 	for addr, m := range c.web.Log.Politeness().Addresses {
 		t.Logf("%v: %+v", addr, m)

@@ -2,9 +2,15 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weftcrawl/weft/cluster/changelog"
 	"github.com/weftcrawl/weft/cluster/ownership"
+	"github.com/weftcrawl/weft/frontier"
 )
 
 // Hasten makes nodes beat five times as often.
@@ -60,3 +66,54 @@ func (c *Crawl) Beats(ctx context.Context, count int) error {
 	}
 	return nil
 }
+
+// Ended returns how often the logs of a crawl say of each URL that it has ended. What a node has sent again,
+// as it does after it was started again, counts once.
+func Ended(ctx context.Context, servers Options) (map[string]int, error) {
+	c, err := Dial(ctx, servers)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	s, err := c.js.Stream(ctx, c.layout.logStream())
+	if err != nil {
+		return nil, err
+	}
+	all := ends{changelog.NewEncoder(time.Time{}, time.Time{}), make(map[string]int)}
+	sent := make(map[string]bool)
+	for seq, state := uint64(1), s.CachedInfo().State; seq <= state.LastSeq; seq++ {
+		msg, err := s.GetMsg(ctx, seq)
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+			continue
+		case err != nil:
+			return nil, err
+		case msg.Header.Get(headerKind) != "": // a test has no log that is long enough for a snapshot
+			continue
+		}
+		node, _, _ := strings.Cut(msg.Header.Get(headerID), ".")
+		blocks, err := unpack(msg.Data)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range blocks {
+			if sent[node+string(b)] {
+				continue
+			}
+			sent[node+string(b)] = true
+			if err := changelog.Replay(b, time.Now(), all); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all.urls, nil
+}
+
+// ends counts URLs that have ended.
+type ends struct {
+	*changelog.Encoder // for all else
+	urls               map[string]int
+}
+
+func (e ends) Done(u frontier.URL)                     { e.urls[u.URL.String()]++ }
+func (e ends) Refused(r frontier.Refusal, _ time.Time) { e.urls[r.URL.URL.String()]++ }

@@ -90,7 +90,7 @@ func TestConsumersDeleted(t *testing.T) {
 	if a.err != nil || b.err != nil {
 		t.Errorf("%v; %v", a.err, b.err)
 	}
-	c.check(0)
+	c.check()
 }
 
 // TestUnreadable: a message of links that no node can read stays where it is, and the node says which one it is.
@@ -119,7 +119,7 @@ func TestUnreadable(t *testing.T) {
 	c.all = nil
 	c.join("a")
 	c.wait()
-	c.check(0)
+	c.check()
 }
 
 // TestFull: the servers have no more room. The node says so once, waits, and goes on when there is room.
@@ -148,7 +148,7 @@ func TestFull(t *testing.T) {
 	if a.err != nil {
 		t.Error(a.err)
 	}
-	c.check(60)
+	c.check()
 }
 
 // three are servers that form a cluster.
@@ -227,7 +227,7 @@ func TestServers(t *testing.T) {
 	if a.err != nil {
 		t.Error(a.err)
 	}
-	c.check(60)
+	c.check()
 }
 
 // TestSlow: a node does not get on, as if its disk took for ever. The other goes on; what it finds for the slow one
@@ -257,5 +257,5 @@ func TestSlow(t *testing.T) {
 	if a.err != nil || b.err != nil {
 		t.Errorf("%v; %v", a.err, b.err)
 	}
-	c.check(0)
+	c.check()
 }
