@@ -193,7 +193,7 @@ func (p *process) watch() {
 
 func (m *model) late() time.Duration {
 	if m.rough && !m.calm && m.IntN(20) == 0 {
-		return time.Duration(m.Int64N(int64(8*time.Second)))
+		return time.Duration(m.Int64N(int64(8 * time.Second)))
 	}
 	return time.Duration(m.IntN(int(50 * time.Millisecond)))
 }
