@@ -266,7 +266,7 @@ func (c *crowd) conduct(ctx context.Context) error {
 	moved, next := time.Now(), time.Now()
 	requests := 0
 	var mend []func() (bool, error) // what a blow has left to do
-	healed := time.Now()
+	var healed time.Time
 	for {
 		running := false
 		for i, s := range c.now {

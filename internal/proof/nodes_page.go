@@ -20,8 +20,8 @@ const (
 // Failures lists what a crawl by several nodes did wrong, a line each.
 func (r *NodesResult) Failures() (wrong []string) {
 	if !r.Records.Good() {
-		wrong = append(wrong, fmt.Sprintf("records: %d twice in a job, %d missing, %d wrong, %d of unknown URLs",
-			r.Records.Twice, r.Records.Missing, r.Records.Wrong, r.Records.Unknown))
+		wrong = append(wrong, fmt.Sprintf("records: %d missing, %d wrong, %d of unknown URLs",
+			r.Records.Missing, r.Records.Wrong, r.Records.Unknown))
 	}
 	if r.Again.Others > 0 {
 		wrong = append(wrong, fmt.Sprintf("%d records of URLs that were fetched again for no reason", r.Again.Others))
@@ -118,8 +118,8 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 		p.line("| %d | %v | %v | %d | %s |", t.Node+1, t.Took.Round(100*time.Millisecond), t.CPU.Round(100*time.Millisecond), t.Peak>>20, how)
 	}
 	p.line("\n## Records\n")
-	p.line("%d right, %d missing, %d wrong, %d of unknown URLs, %d twice in one job, %d in traps. %d more are of URLs", r.Records.Right,
-		r.Records.Missing, r.Records.Wrong, r.Records.Unknown, r.Records.Twice, r.Records.Trapped, r.Again.N)
+	p.line("%d right, %d missing, %d wrong, %d of unknown URLs, %d in traps. %d more, of these %d in the same job, are of URLs", r.Records.Right,
+		r.Records.Missing, r.Records.Wrong, r.Records.Unknown, r.Records.Trapped, r.Again.N, r.Again.Same)
 	p.line("that were fetched again: all but %d by a node %v or less before it was struck, or %v or less after it was", r.Again.Others,
 		r.Again.Before.Round(10*time.Millisecond), r.Again.After.Round(10*time.Millisecond))
 	p.line("cut off (expected at most %v and %v). %d URLs have no record but on a lost disk.\n", mostBefore, mostAfter.Round(100*time.Millisecond), r.Again.Gone)

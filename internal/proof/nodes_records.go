@@ -18,6 +18,7 @@ type left struct {
 // Again is what several nodes fetched more than once, and why.
 type Again struct {
 	N      int           // records beyond the first of their URL
+	Same   int           // of these, in the job that has the one that counts: the node came back with its disk
 	Before time.Duration // the longest from a record that did not count until the blow to its node
 	After  time.Duration // the longest from a blow until such a record
 	Others int           // records that no blow explains
@@ -43,12 +44,8 @@ func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again
 	for i, l := range all {
 		err := readRecords(filepath.Join(l.job, "pages.jsonl"), func(record weft.Record) {
 			before := known[record.URL]
-			switch {
-			case len(before) == 0:
+			if len(before) == 0 {
 				r.add(record)
-			case before[len(before)-1].left == i:
-				r.Twice++
-				r.sample("twice in a job: %s", record.URL)
 			}
 			ended := record.Started.Add(time.Duration(record.TotalMS * float64(time.Millisecond)))
 			known[record.URL] = append(before, seen{i, ended})
@@ -78,7 +75,13 @@ func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again
 			}
 		}
 		for i, s := range records {
-			if i != last && !a.explain(s, all[s.left].node, struck) {
+			if i == last {
+				continue
+			}
+			if s.left == records[last].left {
+				a.Same++
+			}
+			if !a.explain(s, all[s.left].node, struck) {
 				a.Others++
 				r.sample("again: %s, first by node %d at %s", u, all[s.left].node+1, s.ended.Format(time.TimeOnly))
 			}

@@ -56,6 +56,30 @@ func expectPolite(t *testing.T, v webtest.Verdict) {
 	}
 }
 
+// TestNodes is a small proof of a crawl by two nodes, of which one is killed: no URL is lost, and what is fetched
+// again is what the blow explains.
+func TestNodes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("samples of memory are read from Linux's /proc")
+	}
+	t.Parallel()
+	web := proof.LatencyWeb(100)
+	web.Latency = 50 * time.Millisecond
+	r, err := proof.CrawlByNodes(t.Context(), proof.NodesTask{
+		Command: weft(t), Dir: t.TempDir(), Web: web, Delay: 20 * time.Millisecond, Patience: time.Minute, Concurrency: 50, Variants: 150,
+		Nodes: 2, Servers: 1, Blows: []proof.Blow{proof.Kill}, Logf: t.Logf,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range r.Failures() {
+		t.Error(wrong)
+	}
+	if r.Records.Right != r.Bound.URLs {
+		t.Errorf("%d of %d URLs are right", r.Records.Right, r.Bound.URLs)
+	}
+}
+
 // TestCrawl is a small proof: the command, killed twice, is polite to all hosts and records each
 // URL once, with the fate of the truth.
 func TestCrawl(t *testing.T) {
