@@ -45,7 +45,7 @@ func (d *Coordinator) tellHomes() {
 		s.at = at
 		s.later = d.loop.CallAt(d.clock.onLoop(at), func() {
 			s.later = nil
-			d.tellHomes()
+			d.Dispatch() // hosts may wait for fewer asks to be open
 		})
 	}
 }

@@ -86,18 +86,18 @@ func Decode(data []byte) (*Message, error) {
 		return nil, errMessage
 	}
 	m := &Message{From: d.owner(), To: d.owner(), Delay: max(0, time.Duration(d.Uvarint()))}
-	for range d.count() {
+	for range d.count(8) {
 		m.Asks = append(m.Asks, Ask{Kind(d.below(byte(kinds))), d.addr(), d.Uvarint(), d.Uvarint()})
 	}
-	for range d.count() {
+	for range d.count(8) {
 		m.Replies = append(m.Replies, Reply{Verdict(d.below(byte(verdicts))), d.addr(), d.Uvarint(), d.Uvarint()})
 	}
-	for range d.count() {
+	for range d.count(2) {
 		m.Needs = append(m.Needs, d.table())
 	}
-	for range d.count() {
+	for range d.count(3) {
 		one := Declaration{Table: d.table()}
-		for range d.count() {
+		for range d.count(6) {
 			one.Held = append(one.Held, Held{d.addr(), d.Uvarint()})
 		}
 		m.Declared = append(m.Declared, one)
@@ -110,10 +110,10 @@ func Decode(data []byte) (*Message, error) {
 
 type decoder struct{ fields.Reader }
 
-// count reads how many values follow, each of which takes a byte or more.
-func (d *decoder) count() int {
+// count reads how many values follow, each of which takes so many bytes or more.
+func (d *decoder) count(least int) int {
 	n := d.Uvarint()
-	if n > uint64(len(d.Rest)) {
+	if n > uint64(len(d.Rest)/least) {
 		d.Fail()
 		return 0
 	}
