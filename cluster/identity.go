@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/job"
 )
 
 // identity is whose a job folder is. It is a file there, node.json.
@@ -25,32 +27,50 @@ type identity struct {
 
 func identityFile(dir string) string { return filepath.Join(dir, "node.json") }
 
-// onDisk returns the partitions that a job folder has, and notes what it has of others. It refuses a folder
-// that is not of this crawl.
-func (n *node) onDisk(dir string) (ours []int, err error) {
-	id, err := readIdentity(dir)
-	switch {
-	case err != nil:
-		return nil, err
-	case id.Crawl != "" && id.Crawl != n.plan.ID:
-		return nil, fmt.Errorf("%s: the job of a node of another crawl, expected a new folder", dir)
+// folder is what a job folder has before a process takes its lock.
+type folder struct {
+	dir    string
+	was    identity
+	states map[int]store.PartitionState
+}
+
+// readFolder reads a job folder. It refuses one that cannot be a node's.
+func readFolder(dir string) (f folder, err error) {
+	f.dir = dir
+	if f.was, err = readIdentity(dir); err != nil {
+		return f, err
 	}
-	s, err := store.Open(dir, store.Options{FS: store.Disk, ReadOnly: true})
+	j, err := job.View(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return f, nil
 	}
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	defer s.Close()
-	if id.Crawl == "" {
-		return nil, fmt.Errorf("%s: the job of a crawl on one machine, expected a new folder", dir)
+	defer j.Close()
+	if f.was.Crawl == "" { // or a node ended before it had its identity
+		if h, err := j.SavedHistory(); err != nil || !h.Summary.Started.IsZero() {
+			return f, cmp.Or(err, fmt.Errorf("%s: the job of a crawl on one machine, expected a new folder", dir))
+		}
 	}
-	states, err := s.Partitions()
-	for p, state := range states {
+	f.states, err = j.Store.Partitions()
+	return f, err
+}
+
+// of refuses a folder that is of another crawl than that; empty: than one that has not begun.
+func (id identity) of(crawl, dir string) error {
+	if id.Crawl != "" && id.Crawl != crawl {
+		return fmt.Errorf("%s: the job of a node of another crawl, expected a new folder", dir)
+	}
+	return nil
+}
+
+// onDisk returns the partitions that a job folder has, and notes what it has of others.
+func (n *node) onDisk(f *folder) (ours []int, err error) {
+	for p, state := range f.states {
 		switch {
 		case p >= len(n.parts):
-			return nil, fmt.Errorf("%s: partition %d, expected less than %d", dir, p, len(n.parts))
+			return nil, fmt.Errorf("%s: partition %d, expected less than %d", f.dir, p, len(n.parts))
 		case state == store.Owned:
 			ours = append(ours, p)
 			n.parts[p].local, n.parts[p].unknown = true, true
@@ -59,7 +79,7 @@ func (n *node) onDisk(dir string) (ours []int, err error) {
 			n.parts[p].remains = true
 		}
 	}
-	return ours, err
+	return ours, nil
 }
 
 func readIdentity(dir string) (id identity, err error) {
@@ -82,11 +102,15 @@ func IsNode(dir string) bool {
 	return err == nil && id.Crawl != ""
 }
 
-// identify returns the node that a job folder makes of this process, which has its lock.
-func (n *node) identify(dir string) (identity, error) {
-	id, err := readIdentity(dir)
+// identify returns the node that a job folder makes of this process, which has its lock. The folder is as it
+// was read: each process that has the lock writes another incarnation.
+func (n *node) identify(f *folder) (identity, error) {
+	id, err := readIdentity(f.dir)
 	if err != nil {
 		return id, err
+	}
+	if id != f.was {
+		return id, fmt.Errorf("%s: another process had it a moment ago, expected one at a time", f.dir)
 	}
 	if id.Node == "" {
 		id = identity{Crawl: n.plan.ID, Node: nuid.Next()}
@@ -96,7 +120,7 @@ func (n *node) identify(dir string) (identity, error) {
 	if err != nil {
 		return id, err
 	}
-	return id, writeFile(identityFile(dir), text)
+	return id, writeFile(identityFile(f.dir), text)
 }
 
 // writeFile replaces a file, which has the old or the new text after a power failure.

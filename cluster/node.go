@@ -103,12 +103,19 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	n := &node{Client: c}
 	memory := cmp.Or(o.Memory, weft.DefaultMemory)
 	n.logs.room, n.reader.room = newRoom(memory/32), newRoom(memory/32)
+	found, err := readFolder(o.Job)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.insist(ctx, func() error { return n.attach(ctx, &o) }); err != nil {
+		return nil, err
+	}
+	if err := found.was.of(n.plan.ID, o.Job); err != nil {
 		return nil, err
 	}
 	n.parts = make([]part, n.plan.Partitions)
 	n.end.reads = n.plan.listed && o.SeedSeq == nil
-	disk, err := n.onDisk(o.Job)
+	disk, err := n.onDisk(&found)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +137,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	if n.crawler, err = weft.New(o); err != nil {
 		return nil, err
 	}
-	if n.dir, err = n.identify(o.Job); err != nil {
+	if n.dir, err = n.identify(&found); err != nil {
 		return nil, err
 	}
 	n.own, err = ownership.New(ownership.Config{

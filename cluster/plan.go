@@ -81,6 +81,13 @@ func (c *Client) begin(ctx context.Context, o *weft.Options, partitions int) (p 
 		if given.Seedless() {
 			return p, fmt.Errorf("%w, expected one of that name, or a URL to begin it", err)
 		}
+		var was identity
+		if was, err = readIdentity(o.Job); err != nil {
+			return p, err
+		}
+		if err := was.of("", o.Job); err != nil { // who is refused begins no crawl
+			return p, err
+		}
 		p = Plan{Layout: layoutVersion, ID: nuid.Next(), Partitions: partitions, Options: given, Limits: limits{URLs: o.Limit, MaxTime: o.MaxTime}}
 		if p.Common, p.Secrets, err = commonOf(o); err == nil {
 			p, err = c.create(ctx, p)
