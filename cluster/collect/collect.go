@@ -25,7 +25,7 @@ import (
 // Summary is what was merged.
 type Summary struct {
 	Records  int   // in the folder
-	Repeated int   // of URLs that another node has fetched later
+	Repeated int   // left out, as their URLs were fetched again later
 	Archives int   // files of WARC
 	Bytes    int64 // of them
 }
@@ -68,7 +68,7 @@ type collection struct {
 	dir  string
 	jobs []string
 	old  []results.Set           // lines of each job's records that do not count
-	lost []map[[16]byte]struct{} // URLs that a job has fetched for nothing: as many as nodes that died left
+	lost []map[[16]byte]struct{} // URLs whose record in another job counts: as many as nodes that died left
 }
 
 func fingerprint(url []byte) [16]byte {
@@ -114,9 +114,8 @@ func (c *collection) judge() error {
 			loser, winner := binary.BigEndian.Uint32(last[24:]), binary.BigEndian.Uint32(entry[24:])
 			c.old[loser].Add(binary.BigEndian.Uint64(last[28:]))
 			c.Repeated++
-			if loser != winner {
-				c.lost[loser][[16]byte(entry)] = struct{}{}
-			}
+			c.lost[loser][[16]byte(entry)] = struct{}{}
+			delete(c.lost[winner], [16]byte(entry)) // it may have fetched it before, too
 		}
 		first = false
 		copy(last[:], entry)

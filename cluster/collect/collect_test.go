@@ -29,7 +29,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 }
 
 // TestJobs: each URL is there once, as fetched last, with its links, and its capture is that of the node
-// that it counts of.
+// that it counts of, also when that has fetched it before, too.
 func TestJobs(t *testing.T) {
 	a, b, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "all")
 	write(t, a, map[string]string{
@@ -41,14 +41,15 @@ func TestJobs(t *testing.T) {
 		"bodies/ab/abcd":        "body",
 	})
 	write(t, b, map[string]string{
-		"pages.jsonl":           record1("http://a.test/twice", "03", `,"warc_file":"x.warc.gz"`) + record1("http://b.test/", "01", ""),
+		"pages.jsonl": record1("http://a.test/twice", "01", "") + record1("http://b.test/", "01", "") +
+			record1("http://a.test/twice", "03", `,"warc_file":"x.warc.gz"`),
 		"links.jsonl":           `{"from":"http://a.test/twice","to":"http://a.test/new"}` + "\n",
 		"archive/x.warc.gz":     "second",
 		"archive/captures.cdxj": `test,a)/twice 2026 {"url":"http://a.test/twice","filename":"x.warc.gz"}` + "\n",
 		"bodies/ab/abcd":        "body",
 	})
 	s, err := collect.Jobs(t.Context(), dir, []string{a, b})
-	if err != nil || s.Records != 3 || s.Repeated != 1 || s.Archives != 2 || s.Bytes != 11 {
+	if err != nil || s.Records != 3 || s.Repeated != 2 || s.Archives != 2 || s.Bytes != 11 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	files := make(map[string]string)
