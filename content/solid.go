@@ -88,7 +88,11 @@ func (s *selection) fillManual() {
 	for i > 0 && all[i]*100 < all[0]*mostOfPage {
 		i = s.page.All[i].Parent
 	}
-	if i > 0 && chosen[i]*100 >= all[i]*mostOfPlain && isManual(s.page.All[i].Node) {
+	e, enough := &s.page.All[i], int32(mostOfPlain)
+	if e.Linked*2 > e.Words { // contents
+		enough = mostOfShort
+	}
+	if i > 0 && chosen[i]*100 >= all[i]*enough && isManual(e.Node) {
 		s.fillIn(i)
 	}
 }

@@ -92,6 +92,16 @@ func TestManual(t *testing.T) {
 	}
 }
 
+// TestManualContents: of contents, less of a manual is enough.
+func TestManualContents(t *testing.T) {
+	const prose = "<p>The modules described in this chapter support data compression, and the creation of archives.</p>"
+	page := "<title>Archiving</title><body><section id=archiving><h1>Archiving</h1>" + strings.Repeat(prose, 12) +
+		"<div><ul>" + strings.Repeat("<li><a href=/e>error</a>", 320) + "</ul></div></section><p><a href=/b>Next</a>"
+	if n := strings.Count(extracted(t, page, Options{}), ">error<"); n != 320 {
+		t.Errorf("%d entries kept", n)
+	}
+}
+
 // solid returns what is kept of a page of a site that is known.
 func solid(t *testing.T, page string) string {
 	t.Helper()

@@ -53,7 +53,7 @@ million weights, MinerU-HTML 0.827; trafilatura 0.791. On the test part rs-trafi
   collections and listings truths differ between pages that look alike: reviews, filters, related
   products and prices count on one and not on the other. What learns does not decide it: trees of 31
   values come to what those of 94 do, within what another seed changes (0.002 to 0.004).
-- **Documentation** has 0.931 instead of 0.936: text that a manual repeats, once for each language of
+- **Documentation** has 0.933 instead of 0.936: text that a manual repeats, once for each language of
   programming, counts in the truth. A crawl of the site keeps it, as it knows the main element.
 - **Truths without a word.** On 16 pages the truth is empty: whoever finds text there has 0.
   Of six threads of Discourse, the page has only the title: a script would fetch the posts. Together
