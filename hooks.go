@@ -32,8 +32,8 @@ type Hooks struct {
 	// 304 too, which has no body. It runs on a goroutine of its own, and the worker that fetched
 	// the page waits for it: a slow OnPage slows the crawl. At most Concurrency run at once; fewer
 	// while the links of their pages fill a share of Memory, and then no other page is read.
-	// OnPage owns the page until it returns, and may add URLs: see Page.Add and Page.Post. An error ends the crawl, and Run returns it, wrapped,
-	// with the page's URL; ctx is done when the crawl is cancelled.
+	// OnPage owns the page until it returns, and may add URLs: see Page.Add and Page.Post. An error ends
+	// the crawl, and Run returns it, wrapped, with the page's URL; ctx is done when the crawl is cancelled.
 	OnPage func(ctx context.Context, page *Page) error
 
 	// OnItem takes every item of Options.Extract and Structured, before OnPage takes its page, and as
@@ -157,9 +157,9 @@ func (p *Page) AddWith(ref, data string) error {
 	return p.page.Add(ref, data)
 }
 
-// Post adds a POST request to the crawl, as Add adds a URL: that of a form, with what it hides, or of
-// an API. Type and body have less than MaxData bytes together. OnLink sees it with Attr "post". The
-// page it brings has the Method POST, and a URL that ends with a digest of what was sent: the same
+// Post adds a POST request to the crawl, as Add adds a URL: that of a form, with its hidden fields, or of
+// an API. Content type and body take less than MaxData bytes together. OnLink sees it with Attr "post". The
+// page that it brings has the Method POST, and a URL that ends with a digest of what was sent: the same
 // request is made once. See Options.Posts for when it is sent again.
 func (p *Page) Post(post Post) error {
 	if p.page == nil {

@@ -31,8 +31,8 @@ var common = []struct{ name, unset string }{
 // options are some of weft.Options by their names, as JSON.
 type options map[string]json.RawMessage
 
-// commonOf returns the common options of a node, as given, and the names of what is secret of its others. Of
-// these the servers know no more than that.
+// commonOf returns the common options of a node, as given, and the names of the secrets among its other options.
+// The servers know no more of a secret than its name.
 func commonOf(o *weft.Options) (given options, secrets map[string][]string, err error) {
 	all := *o
 	all.Header, secrets = publicHeader(o)

@@ -102,7 +102,7 @@ func (n *node) judgeEnd() {
 }
 
 // noLinks reports whether no message of links is left. A server that was the leader until it was cut off does
-// not know of the last messages; one that has a message which it was sent first, and most servers have, does.
+// not know the last messages. One that has taken a probe, which most servers then have, knows them.
 func (n *node) noLinks(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

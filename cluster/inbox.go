@@ -100,9 +100,9 @@ type ack struct {
 	since  time.Duration
 }
 
-// mostSafe and purgeAfter bound what is acknowledged at once: the messages of a partition, and the beats that they
-// wait for more. Each purge has the servers count anew what waits for each consumer, by all its subjects; who
-// takes a partition over is given again what was not purged, and knows it.
+// mostSafe and purgeAfter bound what is acknowledged at once: the messages of a partition, and the beats for which
+// they wait for more. Each purge makes the servers recount what waits for each consumer, over all its subjects.
+// Whoever takes a partition over is given again what was not purged, and already knows those URLs.
 const (
 	mostSafe   = 64
 	purgeAfter = 5

@@ -299,9 +299,9 @@ func (n *node) sinceBegun(ctx context.Context) error {
 	q.begun = now() - lasted
 	switch {
 	case q.reached():
-		return fmt.Errorf("crawl %s: %w: --limit %d; a higher one goes on", n.layout, ErrLimit, q.URLs)
+		return fmt.Errorf("crawl %s: %w: --limit %d, expected a higher one to continue it", n.layout, ErrLimit, q.URLs)
 	case q.MaxTime > 0 && lasted >= q.MaxTime:
-		return fmt.Errorf("crawl %s: %w: --max-time %v; a longer one goes on", n.layout, ErrLimit, q.MaxTime)
+		return fmt.Errorf("crawl %s: %w: --max-time %v, expected a longer one to continue it", n.layout, ErrLimit, q.MaxTime)
 	}
 	return nil
 }

@@ -381,7 +381,7 @@ func TestLimit(t *testing.T) {
 	if n := a.sum.Done + b.sum.Done + d.sum.Done; n != 200 {
 		t.Errorf("%d URLs, expected 200", n)
 	}
-	for limit, want := range map[int]string{0: "a higher one goes on", 199: `option Limit "199": expected at least 200`} {
+	for limit, want := range map[int]string{0: "expected a higher one to continue it", 199: `option Limit "199": expected at least 200`} {
 		o := c.options
 		o.Job, o.Limit = a.job, limit
 		if _, err := cluster.Join(t.Context(), c.servers, o); err == nil || !strings.Contains(err.Error(), want) {

@@ -45,8 +45,8 @@ func newOutbox(n *node) *outbox {
 	return o
 }
 
-// mayBegin lets messages go out, unless it is unknown whose some partitions on the disk are: what has ended
-// in them would be taken for another's.
+// mayBegin lets messages go out, unless it is not known yet who owns some partitions on the disk: what has
+// ended in them would be taken for another's.
 func (o *outbox) mayBegin(unknown int) {
 	if unknown == 0 {
 		o.once.Do(func() { close(o.ready) })

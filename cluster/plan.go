@@ -21,8 +21,8 @@ type Plan struct {
 	Options    job.Plan `json:"options"`
 
 	Limits  limits              `json:"limits"`            // as the crawl began with
-	Common  options             `json:"common,omitempty"`  // more of them: see common
-	Secrets map[string][]string `json:"secrets,omitempty"` // what nodes have to bring along, by the options that have it
+	Common  options             `json:"common,omitempty"`  // further options: see common
+	Secrets map[string][]string `json:"secrets,omitempty"` // names of what each node has to be given, by option
 
 	listed bool // the crawl has seeds from a list of some node
 }
@@ -69,8 +69,8 @@ func (c *Client) readPlan(ctx context.Context, bucket jetstream.KeyValue) (p Pla
 // mostPartitions bounds what a plan may ask of a node's memory.
 const mostPartitions = 1 << 16
 
-// begin returns the plan of the crawl, which it begins with these options if there is none. Who joins may
-// leave options of the plan out; then o has them, but for what the plan has itself.
+// begin returns the plan of the crawl, which it begins with these options if there is none. A node that joins may
+// leave out options of the plan: o is given those that are common, and the returned plan has the others.
 func (c *Client) begin(ctx context.Context, o *weft.Options, partitions int) (p Plan, err error) {
 	asked, given, err := o.Plan()
 	if err != nil {

@@ -163,8 +163,8 @@ func (c *Conn) Streams() int { return len(c.streams) }
 // Known reports whether the server has said how many streams it allows.
 func (c *Conn) Known() bool { return c.peer.known }
 
-// Allowed returns how many streams the server allows; before it has said so, how many are opened all
-// the same.
+// Allowed returns how many streams the server allows; until it has said so, how many are opened without
+// its word.
 func (c *Conn) Allowed() int { return int(min(c.peer.streams, math.MaxInt32)) }
 
 // Room returns how many more streams Open takes now.

@@ -119,10 +119,10 @@ func (cn *conn) stale(failed *Error) bool {
 	return p.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
 }
 
-// misjudged reports whether a server that asked for HTTP/1.1 responds in HTTP/2 to it. The request meant
-// nothing to it, so any is sent again.
+// misjudged reports whether a server that asked for HTTP/1.1 has responded to it in HTTP/2. It understood
+// nothing of the request, so that even a POST may be sent again.
 func (cn *conn) misjudged(failed *Error) bool {
-	return failed != nil && errors.Is(failed, errHTTP2) && cn.client.plain(cn.route).wanted && !cn.client.opt.HTTP1
+	return failed != nil && errors.Is(failed, errHTTP2) && cn.client.http1(cn.route).wanted && !cn.client.opt.HTTP1
 }
 
 // staleError returns the error of a request that is not sent again; failed is nil after a 408.
@@ -207,8 +207,8 @@ func (x *exchange) response(cn *conn, failed *Error) *Response {
 }
 
 // kept returns a kept connection for a request, or nil. One of HTTP/2 serves others, too, from then on.
-// If the request is new to no connection, others of HTTP/1.1 have probably been ended like the last one;
-// there is one of HTTP/2, which may have refused it.
+// If the request was tried before, the server has probably ended its other connections of HTTP/1.1 as it
+// ended the last one; one of HTTP/2 may only have refused the request.
 func (c *Client) kept(t *aio.Task, req *Request, to route, tried int) *conn {
 	for {
 		cn := c.idle.take(to, tried == 0 && !req.Fresh)

@@ -14,17 +14,17 @@ import (
 // servers are spoken to in HTTP/1.1.
 type muxes struct {
 	servers map[route]*server
-	plain   map[route]http1
+	http1   map[route]http1
 }
 
-// http1 is that a server is spoken to in HTTP/1.1.
+// http1 says how long HTTP/1.1 is spoken to a server, and why.
 type http1 struct {
 	until  time.Time
-	wanted bool // it has asked for it, and is not offered HTTP/2; else it has chosen it
+	wanted bool // the server has asked for it, and is not offered HTTP/2; else it has chosen it
 }
 
-// plainFor is how long a server is spoken to in HTTP/1.1 before HTTP/2 is tried again.
-const plainFor = time.Hour
+// http1For is how long a server is spoken to in HTTP/1.1 before HTTP/2 is tried again.
+const http1For = time.Hour
 
 // server is one that speaks HTTP/2, or may, while there are requests for it.
 type server struct {
@@ -36,12 +36,12 @@ type server struct {
 // mostConns is how many connections a server gets over which it allows few streams.
 const mostConns = 6
 
-// mostPlain bounds the servers that are known to speak HTTP/1.1. Beyond it all are forgotten, which
+// mostHTTP1 bounds the servers that are known to speak HTTP/1.1. Beyond it all are forgotten, which
 // costs each one connection that others wait for.
-const mostPlain = 10_000
+const mostHTTP1 = 10_000
 
-// mostTries is how often a request is sent that a server refuses, or that meets the end of a
-// connection: see stream.tries.
+// mostTries is how often a request is sent at most that a server refuses, or whose connection ends: see
+// stream.tries.
 const mostTries = 3
 
 func newMuxes() muxes {
@@ -50,14 +50,14 @@ func newMuxes() muxes {
 
 // multiplexes reports whether a connection may speak HTTP/2.
 func (c *Client) multiplexes(to route) bool {
-	return !c.plain(to).wanted && !c.opt.HTTP1 && !to.forwarded() && (to.tls || c.opt.HTTP2)
+	return !c.http1(to).wanted && !c.opt.HTTP1 && !to.forwarded() && (to.tls || c.opt.HTTP2)
 }
 
-// plain returns what is known of a server that is spoken to in HTTP/1.1, or the zero value.
-func (c *Client) plain(to route) http1 {
-	p, ok := c.muxes.plain[to]
+// http1 returns what is known of a server that is spoken to in HTTP/1.1, or the zero value.
+func (c *Client) http1(to route) http1 {
+	p, ok := c.muxes.http1[to]
 	if ok && !c.loop.Now().Before(p.until) {
-		delete(c.muxes.plain, to)
+		delete(c.muxes.http1, to)
 		return http1{}
 	}
 	return p
@@ -98,7 +98,7 @@ func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, tota
 		if !c.waits(to) {
 			cn, failed := c.open(t, req, to, total, tm)
 			if cn != nil && cn.mux != nil { // the server has changed its mind
-				delete(c.muxes.plain, to)
+				delete(c.muxes.http1, to)
 				c.join(cn)
 			}
 			return cn, failed
@@ -135,7 +135,7 @@ func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Tim
 		c.join(cn)
 		return cn, failed
 	case cn != nil:
-		c.speaksPlain(to, false)
+		c.speakHTTP1(to, false)
 	}
 	c.met(to)
 	return cn, failed
@@ -154,12 +154,12 @@ func (c *Client) waits(to route) bool {
 	if s := c.muxes.servers[to]; s != nil && s.meeting {
 		return true
 	}
-	known := !c.plain(to).until.IsZero()
+	known := !c.http1(to).until.IsZero()
 	return !known && (to.tls || c.multiplexes(to))
 }
 
-// wakes reports whether an idle connection of HTTP/2 is fit for use, and lets it serve others, too. They
-// wait meanwhile, lest they connect.
+// wakes reports whether an idle connection of HTTP/2 is fit for use, and lets it serve others, too. These
+// wait meanwhile, and do not connect.
 func (c *Client) wakes(t *aio.Task, cn *conn) bool {
 	s := c.server(cn.route)
 	s.meeting = true
@@ -178,7 +178,7 @@ func (c *Client) met(to route) {
 	c.forget(to)
 }
 
-// hasRoom lets those that wait for a server look again.
+// hasRoom wakes the requests that wait for a server, to look for room again.
 func (c *Client) hasRoom(to route) {
 	if s := c.muxes.servers[to]; s != nil {
 		s.waiting.UnparkAll(nil)
@@ -202,12 +202,12 @@ func (c *Client) forget(to route) {
 	}
 }
 
-// speaksPlain remembers that a server is to be spoken to in HTTP/1.1: it has chosen that, or asked for it.
-func (c *Client) speaksPlain(to route, wanted bool) {
-	if len(c.muxes.plain) >= mostPlain {
-		clear(c.muxes.plain)
+// speakHTTP1 remembers that a server has chosen HTTP/1.1, or asked for it.
+func (c *Client) speakHTTP1(to route, wanted bool) {
+	if len(c.muxes.http1) >= mostHTTP1 {
+		clear(c.muxes.http1)
 	}
-	c.muxes.plain[to] = http1{c.loop.Now().Add(plainFor), wanted}
+	c.muxes.http1[to] = http1{c.loop.Now().Add(http1For), wanted}
 }
 
 // usable returns how many connections take more requests, now or later.
@@ -220,8 +220,8 @@ func (s *server) usable() (n int) {
 	return n
 }
 
-// busy returns a connection that takes one more request; else one whose server allows none for now, as
-// others would not fare better; or nil.
+// busy returns a connection that takes one more request; or else one whose server allows none for now, as a
+// new connection would not be allowed any, either; or nil.
 func (s *server) busy(req *Request) (best *conn) {
 	if s == nil {
 		return nil
@@ -278,7 +278,7 @@ func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bo
 	wants1 := failed != nil && s.code == http2.HTTP11Required || failed == nil && res.Status == 421
 	switch {
 	case wants1 && !c.opt.HTTP2:
-		c.speaksPlain(s.mux.cn.route, true)
+		c.speakHTTP1(s.mux.cn.route, true)
 		s.mux.retire()
 		return true
 	case failed == nil || wants1:
@@ -287,9 +287,9 @@ func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bo
 	return s.unseen || s.stale(failed) && req.repeats()
 }
 
-// tries returns how often a request may be sent again that was refused, or met the end of its
-// connection. After a connection that has served others the next one gets on, too; one that has served
-// nobody is worth one further try: the caller knows when to come back.
+// tries returns how often a request may be sent again that was refused, or whose connection has ended. A
+// server that has responded over the connection probably responds over the next one; one that has not is
+// tried once more, and then the caller decides when to come back.
 func (s *stream) tries() int {
 	switch m := s.mux; {
 	case s.unseen && m.answered == 0:

@@ -38,10 +38,9 @@ type Request struct {
 	Prefer netip.Addr
 	Pinned bool
 
-	// Fresh sends the request over a new connection, not over a kept one, or over one of HTTP/2 that
-	// others use at the moment. Once does not send it
-	// again if the server ends a kept connection just when it is used: the error then matches
-	// ErrStale. Nor is a POST sent again then, as the server may have taken it.
+	// Fresh sends the request over a new connection, or over one of HTTP/2 that others are using, and not
+	// over a kept one. Once does not send it again if the server ends a kept connection just when it is
+	// used: the error then matches ErrStale. Nor is a POST sent again then, as the server may have taken it.
 	Fresh, Once bool
 
 	// ConnectTimeout limits connecting, once the name is looked up, to less than what

@@ -2,5 +2,5 @@
 //
 // The folder has the records, links, items, bodies and archives of all nodes, each URL once: a page that two
 // nodes have fetched, since one of them died before it could tell, counts as fetched last. It is no job: no
-// crawl goes on with it. What reads the results of a job (package results) reads it.
+// crawl continues it. What reads the results of a job (package results) reads it.
 package collect

@@ -107,13 +107,14 @@ func (f *crawlFlags) limitOptions() []option {
 	o := &f.options
 	return []option{
 		{name: "limit", arg: "N", Value: to(&o.Limit, number(1)), field: "Limit",
-			help: "stop after fetching N URLs", def: "no limit"},
+			help: "stop after fetching N URLs", def: "no limit",
+			more: "With --cluster, all nodes together."},
 		{name: "limit-per-host", arg: "N", Value: to(&o.LimitPerHost, number(1)), field: "LimitPerHost",
 			help: "fetch at most N URLs per host", def: "no limit",
 			more: "A host's sitemaps count."},
 		{name: "max-time", arg: "D", Value: to(&o.MaxTime, duration), field: "MaxTime",
 			help: "stop starting fetches after D", def: "no limit",
-			more: "Fetches that have started finish; --timeout bounds them."},
+			more: "Fetches that have started finish; --timeout bounds them. With --cluster, D counts from the start of the crawl."},
 	}
 }
 

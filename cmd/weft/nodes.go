@@ -87,7 +87,7 @@ func writeCluster(w io.Writer, s cluster.Status) {
 	case s.Over:
 		state = "over"
 	case s.Unowned == s.Partitions:
-		state = "not over, no node is there; weft crawl --cluster goes on with it"
+		state = "not over, no node is there; weft crawl --cluster continues it"
 	case s.Unowned > 0:
 		state = fmt.Sprintf("running; %s of %s have no node yet", plural(s.Unowned, "partition"), count(s.Partitions))
 	}

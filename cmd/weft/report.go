@@ -170,7 +170,7 @@ func (r report) left() string {
 	case r.Interrupted:
 		return left + ", the crawl was interrupted" + resume
 	case r.Stopped != "" && r.node:
-		return "the crawl has reached --" + r.Stopped + "; the same command with a higher one joins it again"
+		return "the crawl has reached --" + r.Stopped + "; the same command with a higher limit continues it"
 	case r.Stopped != "":
 		return left + ", stopped by --" + r.Stopped
 	case r.failed && !r.Finished:
