@@ -59,10 +59,14 @@ func readFolder(dir string) (f folder, err error) {
 
 // of refuses a folder that is of another crawl than that; empty: than one that has not begun.
 func (id identity) of(crawl, dir string) error {
-	if id.Crawl != "" && id.Crawl != crawl {
-		return fmt.Errorf("%s: the job of a node of another crawl, expected a new folder", dir)
+	switch id.Crawl {
+	case "", crawl:
+		return nil
 	}
-	return nil
+	if crawl == "" {
+		return fmt.Errorf("%s: the job of a node of a crawl that was deleted from the servers, or has another name; expected a new folder", dir)
+	}
+	return fmt.Errorf("%s: the job of a node of another crawl, expected a new folder", dir)
 }
 
 // onDisk returns the partitions that a job folder has, and notes what it has of others.

@@ -37,7 +37,7 @@ func TestRefusedFolder(t *testing.T) {
 	if err := os.WriteFile(identityFile(o.Job), []byte(`{"crawl": "x", "node": "y", "incarnation": 1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused("the job of a node of another crawl, expected a new folder")
+	refused("the job of a node of a crawl that was deleted from the servers, or has another name; expected a new folder")
 }
 
 // TestUnidentified: a folder whose process has ended after it made the job and before it had an identity is as good
