@@ -30,7 +30,8 @@ type Options struct {
 	OnWarning  func(error)
 	OnChange   func(Share) // what this node has of the crawl has changed
 
-	beat time.Duration // see ownership.Config; tests make it shorter
+	beat         time.Duration // see ownership.Config; tests make it shorter
+	compactAfter int           // see defaultCompactAfter; tests make it less
 }
 
 // defaultBeat is how often a node says that it is alive.
@@ -45,15 +46,16 @@ const requestTimeout = 5 * time.Second
 // Client is a connection to the servers of a crawl.
 type Client struct {
 	layout
-	servers    string // for messages
-	conn       *nats.Conn
-	js         jetstream.JetStream
-	replicas   int
-	until      time.Time // for how long to wait for servers
-	partitions int
-	beat       time.Duration
-	warn       func(error)
-	change     func(Share)
+	servers      string // for messages
+	conn         *nats.Conn
+	js           jetstream.JetStream
+	replicas     int
+	until        time.Time // for how long to wait for servers
+	partitions   int
+	beat         time.Duration
+	compactAfter int
+	warn         func(error)
+	change       func(Share)
 }
 
 // schemes are those of the addresses of servers.
@@ -82,7 +84,12 @@ func connect(ctx context.Context, o Options) (*Client, error) {
 	if (o.Cert == "") != (o.Key == "") {
 		return nil, errors.New("a certificate and its key: expected both or none")
 	}
-	c := &Client{layout: layout(o.Name), servers: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL), replicas: o.Replicas, partitions: o.Partitions, beat: cmp.Or(o.beat, defaultBeat), warn: o.OnWarning}
+	c := &Client{
+		layout: layout(o.Name), servers: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL),
+		replicas: o.Replicas, partitions: o.Partitions,
+		beat: cmp.Or(o.beat, defaultBeat), compactAfter: cmp.Or(o.compactAfter, defaultCompactAfter),
+		warn: o.OnWarning,
+	}
 	if c.warn == nil {
 		c.warn = func(error) {}
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -15,6 +16,51 @@ import (
 
 // Hasten makes nodes beat five times as often.
 func (o *Options) Hasten() { o.beat = 400 * time.Millisecond }
+
+// CompactAfter has snapshots take the place of logs that have grown by so many bytes.
+func (o *Options) CompactAfter(bytes int) { o.compactAfter = bytes }
+
+// Restored returns how often a log says of each URL that it has ended, as who takes its partition over reads it; and how
+// many logs have a whole snapshot.
+func Restored(ctx context.Context, servers Options) (urls map[string]int, snapshots int, err error) {
+	c, err := Dial(ctx, servers)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer c.Close()
+	n := &node{Client: c, ctx: ctx}
+	n.logs.room, n.seen.at = newRoom(0), math.MaxUint64
+	if n.streams.log, err = c.js.Stream(ctx, c.layout.logStream()); err != nil {
+		return nil, 0, err
+	}
+	all := ends{changelog.NewEncoder(time.Time{}, time.Time{}), make(map[string]int)}
+	for p := range servers.Partitions {
+		l, err := n.last(ctx, p)
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case l.seq == 0:
+			continue
+		case l.whole > 0:
+			snapshots++
+		}
+		one, err := n.logs.read(ctx, n, p, l.whole, l.seq)
+		if err != nil {
+			return nil, 0, err
+		}
+		for block, err := range n.readLog(ctx, one) {
+			if err == nil {
+				err = changelog.Replay(block, time.Now(), all)
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+		}
+		one.leave()
+	}
+	n.ops.Wait()
+	return all.urls, snapshots, nil
+}
 
 // Waver has the node prepare to hand all its partitions over, and keep them when then is called.
 func (c *Crawl) Waver() (then func()) {

@@ -138,7 +138,16 @@ func (n *node) receive(ctx context.Context, msg jetstream.Msg) error {
 	if n.reader.room.take(ctx, size) != nil {
 		return nil
 	}
-	n.mail.post(func() { n.deliver(p, seq, blocks, func() { n.reader.room.give(size) }) })
+	n.mail.post(func() {
+		release := func() { n.reader.room.give(size) }
+		// A consumer that has ended may have left out a message before this one. The next begins with what this
+		// one has not delivered.
+		if ctx.Err() != nil {
+			release()
+			return
+		}
+		n.deliver(p, seq, blocks, release)
+	})
 	return nil
 }
 
@@ -181,7 +190,7 @@ func (n *node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
 	}
 }
 
-// acknowledge removes messages of links whose URLs are in the logs: those that have waited, or all.
+// acknowledge purges messages of links whose URLs are in the logs: all of them, or only those that are due.
 func (n *node) acknowledge(all bool) {
 	for p := range n.parts {
 		part := &n.parts[p]

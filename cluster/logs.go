@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weftcrawl/weft/cluster/ownership"
+	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/frontier/store"
 )
 
@@ -108,14 +109,18 @@ func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, 
 	maps.Copy(msg.Header, h)
 	msg.Header.Set(headerEpoch, strconv.FormatUint(end.epoch, 10))
 	msg.Header.Set(headerID, id)
-	if end.whole > 0 {
-		msg.Header.Set(headerWhole, strconv.FormatUint(end.whole, 10))
+	whole := end.whole
+	if h.Get(headerKind) == kindEnd {
+		whole = number(h.Get(headerSnapshot))
+	}
+	if whole > 0 {
+		msg.Header.Set(headerWhole, strconv.FormatUint(whole, 10))
 	}
 	lost := false
 	err := o.retry(ctx, func(ctx context.Context) error {
 		ack, err := o.node.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(end.seq))
 		if err == nil {
-			end.seq = ack.Sequence
+			end.seq, end.whole = ack.Sequence, whole
 			return nil
 		}
 		l, failed := o.node.last(ctx, p)
@@ -123,7 +128,7 @@ func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, 
 		case failed != nil || l.seq <= end.seq:
 			return err
 		case l.id == id:
-			end.seq = l.seq
+			end.seq, end.whole = l.seq, whole
 		default:
 			lost = true
 		}
@@ -261,13 +266,13 @@ func number(s string) uint64 {
 	return n
 }
 
-// compactAfter is how many bytes a log grows by, at least, before a snapshot takes its place.
-const compactAfter = 1 << 20
+// defaultCompactAfter is how many bytes a log grows by, at least, before a snapshot takes its place.
+const defaultCompactAfter = 1 << 20
 
 // compact has a snapshot take the place of a log that has become twice as long as one.
 func (n *node) compact(p int, end *logEnd) {
 	end.mu.Lock()
-	due := !end.exports && end.fresh > max(compactAfter, 2*end.snapshot)
+	due := !end.exports && end.fresh > max(n.compactAfter, 2*end.snapshot)
 	end.exports = end.exports || due
 	from := end.seq
 	end.mu.Unlock()
@@ -278,7 +283,7 @@ func (n *node) compact(p int, end *logEnd) {
 				end.mu.Lock()
 				end.exports = false
 				end.mu.Unlock()
-				if err != nil && ctx.Err() == nil && !errors.Is(err, errLost) {
+				if err != nil && ctx.Err() == nil && !errors.Is(err, errLost) && !errors.Is(err, engine.ErrEnded) {
 					n.warn(fmt.Errorf("snapshot of partition %d: %w", p, err))
 				}
 				return func() {}
@@ -302,8 +307,11 @@ func (n *node) snapshot(ctx context.Context, p int, end *logEnd, from uint64) er
 	if err != nil {
 		return err
 	}
+	// The disk, and so the snapshot, may say of a page that it is done before others have its links.
+	if err := n.outbox.wait(ctx, n.crawl.Posted()); err != nil {
+		return err
+	}
 	h.Set(headerKind, kindEnd)
-	h.Set(headerWhole, h.Get(headerSnapshot))
 	if err := n.outbox.add(ctx, p, end, h, pack(nil)); err != nil {
 		return err
 	}

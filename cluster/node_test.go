@@ -294,6 +294,26 @@ func TestDeath(t *testing.T) {
 	c.check()
 }
 
+// TestCompaction: snapshots take the place of logs under the crawl, and what a log has to say is still whole.
+func TestCompaction(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, small())
+	c.servers.Partitions = 4
+	c.servers.CompactAfter(1 << 10)
+	c.join("a")
+	c.join("b")
+	c.wait()
+	ended, snapshots, err := cluster.Restored(t.Context(), c.servers)
+	if err != nil || snapshots < 2 {
+		t.Errorf("%d logs of 4 have snapshots; %v", snapshots, err)
+	}
+	for url := range c.web.Web.Truth(torture.Policy(0)) {
+		if ended[url] == 0 {
+			t.Errorf("%s has not ended by the logs", url)
+		}
+	}
+}
+
 // TestRestart: a node is stopped without a word, and started again with its folder. If that takes long, the other
 // has its partitions by then.
 func TestRestart(t *testing.T) {
