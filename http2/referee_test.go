@@ -8,30 +8,17 @@ import (
 	"time"
 
 	xhttp2 "golang.org/x/net/http2"
+
+	"github.com/weftcrawl/weft/http2/http2test"
 )
-
-// program is what a client and a server do, a byte after the other. It is all zeros at its end.
-type program []byte
-
-func (p *program) next() int {
-	if len(*p) == 0 {
-		return 0
-	}
-	b := (*p)[0]
-	*p = (*p)[1:]
-	return int(b)
-}
-
-// of returns one of several.
-func of[T any](p *program, all ...T) T { return all[p.next()%len(all)] }
 
 // act is a connection with its streams.
 type act struct {
 	*judged
 	*server
-	program
-	now time.Time
-	all []*told
+	program http2test.Program
+	now     time.Time
+	all     []*told
 }
 
 // pass lets the client read what the server has sent, frame by frame, and send what that leads to. It
@@ -51,39 +38,39 @@ func (a *act) pass() bool {
 }
 
 // seldom is true seldom: what ends a connection would end most programs soon.
-func (p *program) seldom() bool { return p.next() == 77 }
+func seldom(p *http2test.Program) bool { return p.Next() == 77 }
 
 // id returns the id of a stream that was opened, seldom of another.
 func (a *act) id() uint32 {
-	if len(a.all) == 0 || a.program.seldom() {
-		return of[uint32](&a.program, 1, 0, 2, 99, maxID)
+	if len(a.all) == 0 || seldom(&a.program) {
+		return http2test.OneOf[uint32](&a.program, 1, 0, 2, 99, maxID)
 	}
-	return of(&a.program, a.all...).stream.id
+	return http2test.OneOf(&a.program, a.all...).stream.id
 }
 
 // client does something of the client's.
 func (a *act) client() {
-	switch a.program.next() % 4 {
+	switch a.program.Next() % 4 {
 	case 0, 1:
-		r := &told{grants: a.program.next()%2 == 0}
+		r := &told{grants: a.program.Next()%2 == 0}
 		request, body := get, []byte(nil)
-		if a.program.next()%3 == 0 {
-			request, body = append([]Field{{Name: ":method", Value: "POST"}}, get[1:]...), make([]byte, 500*a.program.next())
+		if a.program.Next()%3 == 0 {
+			request, body = append([]Field{{Name: ":method", Value: "POST"}}, get[1:]...), make([]byte, 500*a.program.Next())
 		}
-		request = append(request[:len(request):len(request)], Field{Name: "x", Value: fmt.Sprint(a.program.next())})
+		request = append(request[:len(request):len(request)], Field{Name: "x", Value: fmt.Sprint(a.program.Next())})
 		if s, err := a.Open(request, body, r); err == nil {
 			r.stream = s
 			a.all = append(a.all, r)
 		}
 	case 2:
 		if len(a.all) > 0 {
-			r := a.all[a.program.next()%len(a.all)]
+			r := a.all[a.program.Next()%len(a.all)]
 			r.canceled = r.canceled || !r.ended && r.failed == nil
 			r.stream.Cancel()
 		}
 	case 3:
 		if len(a.all) > 0 {
-			of(&a.program, a.all...).stream.Grant(of(&a.program, 1, 1000, 1<<20, maxWindow))
+			http2test.OneOf(&a.program, a.all...).stream.Grant(http2test.OneOf(&a.program, 1, 1000, 1<<20, maxWindow))
 		}
 	}
 	a.Output()
@@ -92,29 +79,29 @@ func (a *act) client() {
 // serve does something of the server's.
 func (a *act) serve() {
 	f, p := a.server.f, &a.program
-	what := p.next() % 12
+	what := p.Next() % 12
 	if what < 6 && len(a.all) == 0 {
 		what = 7
 	}
 	switch what {
 	case 0, 1:
-		a.server.headers(a.id(), p.next()%3 == 0, ":status", of(p, "200", "200", "404", "103", "304"), "content-length", of(p, "0", "5", "20000"))
+		a.server.headers(a.id(), p.Next()%3 == 0, ":status", http2test.OneOf(p, "200", "200", "404", "103", "304"), "content-length", http2test.OneOf(p, "0", "5", "20000"))
 	case 2:
-		a.server.headers(a.id(), p.next()%3 == 0, ":status", "200")
+		a.server.headers(a.id(), p.Next()%3 == 0, ":status", "200")
 	case 3, 4:
-		f.WriteData(a.id(), p.next()%3 == 0, make([]byte, of(p, 0, 1, 5, 1000, 16384)))
+		f.WriteData(a.id(), p.Next()%3 == 0, make([]byte, http2test.OneOf(p, 0, 1, 5, 1000, 16384)))
 	case 5:
-		f.WriteDataPadded(a.id(), p.next()%3 == 0, make([]byte, p.next()), make([]byte, p.next()))
+		f.WriteDataPadded(a.id(), p.Next()%3 == 0, make([]byte, p.Next()), make([]byte, p.Next()))
 	case 6:
-		f.WriteWindowUpdate(a.id()*uint32(p.next()%2), of[uint32](p, 1, 1000, 100_000))
-		if p.seldom() {
-			f.WriteWindowUpdate(a.id(), of[uint32](p, 0, 1<<30, 1<<31-1))
+		f.WriteWindowUpdate(a.id()*uint32(p.Next()%2), http2test.OneOf[uint32](p, 1, 1000, 100_000))
+		if seldom(p) {
+			f.WriteWindowUpdate(a.id(), http2test.OneOf[uint32](p, 0, 1<<30, 1<<31-1))
 		}
 	case 7:
-		id, value := xhttp2.SettingID(p.next()%8), of[uint32](p, 0, 1, 2, 100, 4096, 20000, 65535)
+		id, value := xhttp2.SettingID(p.Next()%8), http2test.OneOf[uint32](p, 0, 1, 2, 100, 4096, 20000, 65535)
 		switch {
-		case p.seldom():
-			value = of[uint32](p, 1<<24-1, 1<<31-1, 1<<32-1)
+		case seldom(p):
+			value = http2test.OneOf[uint32](p, 1<<24-1, 1<<31-1, 1<<32-1)
 		case id == xhttp2.SettingMaxFrameSize:
 			value = max(value, 16384)
 		case id == xhttp2.SettingEnablePush:
@@ -122,18 +109,18 @@ func (a *act) serve() {
 		}
 		f.WriteSettings(xhttp2.Setting{ID: id, Val: value})
 	case 8:
-		f.WritePing(p.next()%4 == 0, [8]byte{byte(p.next())})
+		f.WritePing(p.Next()%4 == 0, [8]byte{byte(p.Next())})
 	case 9:
-		f.WriteRSTStream(a.id(), xhttp2.ErrCode(p.next()%14))
+		f.WriteRSTStream(a.id(), xhttp2.ErrCode(p.Next()%14))
 	case 10:
 		switch {
-		case p.seldom():
-			f.WriteGoAway(of[uint32](p, maxID, 9, 3, 0), xhttp2.ErrCode(p.next()%14), nil)
-		case p.seldom() || len(a.all) == 0:
-			f.WriteRawFrame(xhttp2.FrameType(p.next()%12), xhttp2.Flags(p.next()), a.id(), make([]byte, p.next()))
+		case seldom(p):
+			f.WriteGoAway(http2test.OneOf[uint32](p, maxID, 9, 3, 0), xhttp2.ErrCode(p.Next()%14), nil)
+		case seldom(p) || len(a.all) == 0:
+			f.WriteRawFrame(xhttp2.FrameType(p.Next()%12), xhttp2.Flags(p.Next()), a.id(), make([]byte, p.Next()))
 		default:
 			id, block := a.id(), a.server.fields(":status", "200")
-			f.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: id, BlockFragment: block[:0], EndStream: p.next()%2 == 0})
+			f.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: id, BlockFragment: block[:0], EndStream: p.Next()%2 == 0})
 			f.WriteContinuation(id, true, block)
 		}
 	case 11:
@@ -157,11 +144,11 @@ func FuzzFrames(f *testing.F) {
 		a.referee.Prompt = true
 		a.server.f.WriteSettings()
 		open := true
-		if a.program.next()%4 == 0 {
+		if a.program.Next()%4 == 0 {
 			a.client() // before the settings are there
 		}
 		for open = a.pass(); open && len(a.program) > 0; open = a.pass() {
-			if a.program.next()%3 == 0 {
+			if a.program.Next()%3 == 0 {
 				a.client()
 			} else {
 				a.serve()

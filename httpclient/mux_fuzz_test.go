@@ -14,21 +14,6 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 )
 
-// program is what a server does, a byte after the other. It is all zeros at its end.
-type program []byte
-
-func (p *program) next() int {
-	if len(*p) == 0 {
-		return 0
-	}
-	b := (*p)[0]
-	*p = (*p)[1:]
-	return int(b)
-}
-
-// oneOf returns one of several.
-func oneOf[T any](p *program, all ...T) T { return all[p.next()%len(all)] }
-
 // refereed is a connection of a task, whose client a referee judges.
 type refereed struct {
 	onTask
@@ -47,45 +32,45 @@ func (r refereed) Write(b []byte) (int, error) {
 }
 
 // hostile serves one connection by a program, and ends it.
-func (p *program) hostile(task *aio.Task, conn aio.Conn, report func(string)) {
+func hostile(p *http2test.Program, task *aio.Task, conn aio.Conn, report func(string)) {
 	defer conn.Close()
 	on := refereed{onTask{task, conn, aio.NewReader(task.Loop(), conn)}, &http2test.Referee{Report: report}}
 	defer on.from.Close()
 	f := http2.NewFramer(on, on)
 	f.AllowIllegalWrites = true
-	if p.next()%8 > 0 {
+	if p.Next()%8 > 0 {
 		_, _ = io.ReadFull(on, make([]byte, len(http2.ClientPreface)))
 		_ = f.WriteSettings()
 	}
 	for err := error(nil); len(*p) > 0 && err == nil; {
-		id := uint32(1 + 2*(p.next()%12))
-		switch p.next() % 16 {
+		id := uint32(1 + 2*(p.Next()%12))
+		switch p.Next() % 16 {
 		case 0:
-			err = f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: oneOf[uint32](p, 0, 1, 2, 100)})
+			err = f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: http2test.OneOf[uint32](p, 0, 1, 2, 100)})
 		case 1:
-			err = f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: oneOf[uint32](p, 0, 1, 1000, 1<<31-1)})
+			err = f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: http2test.OneOf[uint32](p, 0, 1, 1000, 1<<31-1)})
 		case 2, 3, 4:
-			err = f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: []byte("\x88"), EndHeaders: true, EndStream: p.next()%2 == 0})
+			err = f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: []byte("\x88"), EndHeaders: true, EndStream: p.Next()%2 == 0})
 		case 5, 6:
-			err = f.WriteData(id, p.next()%3 == 0, make([]byte, oneOf(p, 0, 1, 100, 16384)))
+			err = f.WriteData(id, p.Next()%3 == 0, make([]byte, http2test.OneOf(p, 0, 1, 100, 16384)))
 		case 7:
-			err = f.WriteRSTStream(id, oneOf(p, http2.ErrCodeRefusedStream, http2.ErrCodeHTTP11Required, http2.ErrCodeInternal, http2.ErrCodeNo))
+			err = f.WriteRSTStream(id, http2test.OneOf(p, http2.ErrCodeRefusedStream, http2.ErrCodeHTTP11Required, http2.ErrCodeInternal, http2.ErrCodeNo))
 		case 8:
-			if p.next()%4 == 0 {
+			if p.Next()%4 == 0 {
 				err = f.WriteGoAway(id-2, http2.ErrCodeNo, nil)
 			}
 		case 9:
-			err = f.WriteWindowUpdate(oneOf(p, 0, id), oneOf[uint32](p, 1, 1000, 1<<20))
+			err = f.WriteWindowUpdate(http2test.OneOf(p, 0, id), http2test.OneOf[uint32](p, 1, 1000, 1<<20))
 		case 10:
-			err = f.WritePing(p.next()%2 == 0, [8]byte{})
+			err = f.WritePing(p.Next()%2 == 0, [8]byte{})
 		case 11, 12:
-			err = task.Sleep(time.Duration(p.next()) * 20 * time.Millisecond)
+			err = task.Sleep(time.Duration(p.Next()) * 20 * time.Millisecond)
 		case 13:
-			if p.next()%16 == 0 {
-				_, err = on.Write([]byte{byte(p.next()), byte(p.next()), byte(p.next())})
+			if p.Next()%16 == 0 {
+				_, err = on.Write([]byte{byte(p.Next()), byte(p.Next()), byte(p.Next())})
 			}
 		case 14:
-			if p.next()%8 == 0 {
+			if p.Next()%8 == 0 {
 				return
 			}
 		case 15: // reads what there is, and waits for more
@@ -107,7 +92,7 @@ func FuzzHTTP2Server(f *testing.F) {
 	}
 	const limit = 10 * time.Second
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p := program(b)
+		p := http2test.Program(b)
 		opt := httpclient.Options{HTTP2: true, Timeout: limit, FirstByteTimeout: 2 * time.Second, Window: 16 << 10, Meter: budget.New(100 << 10)}
 		play(t, opt, func(s *site) {
 			for {
@@ -120,7 +105,7 @@ func FuzzHTTP2Server(f *testing.F) {
 					return
 				}
 				_ = s.task.Timeout(2*limit, func(task *aio.Task) error {
-					p.hostile(task, conn, func(fault string) { t.Errorf("the client has sent %s", fault) })
+					hostile(&p, task, conn, func(fault string) { t.Errorf("the client has sent %s", fault) })
 					return nil
 				})
 			}
