@@ -23,7 +23,7 @@ type addresses struct {
 	armed bool          // out is sent in a moment
 	asked time.Duration // when others were last asked what they hold
 	seen  uint64        // the revision of the bucket that the home is as of
-	homes []uint64      // by partition: the epoch of which the engine knows
+	homes []uint64      // by partition: the epoch that the engine knows
 }
 
 // declareAgain is how long it takes until a node is asked again what it holds.

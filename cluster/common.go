@@ -12,10 +12,10 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 )
 
-// common are the options that the nodes of a crawl have in common beside those that a job keeps: how sites
-// are asked, and what becomes of a response. The others are of a machine: its memory, disk and network.
+// common lists the options that all nodes of a crawl share, besides those that a job keeps: how sites are
+// asked, and what becomes of a response. All other options belong to a machine: its memory, disk and network.
 //
-// A plan has them as they were given; unset is what they are otherwise, in words.
+// A plan has them as they were given; unset is the default, in words.
 var common = []struct{ name, unset string }{
 	{name: "PerHost"}, {name: "PerDomain"}, {name: "PerAddress"},
 	{name: "Delay"}, {name: "DomainDelay"}, {name: "AddressDelay"},

@@ -172,8 +172,8 @@ func (n *node) wants() {
 
 // account writes what the node has begun of its slice, and takes more or gives the rest back.
 //
-// What the engine may begin is never more than the bucket says, whatever becomes of a write: it is told less
-// before, and more only after a write has succeeded.
+// The engine never begins more than the bucket allows, even if a write fails: it learns of a smaller allowance
+// before the write, and of a larger one only after the write has succeeded.
 func (n *node) account(more bool) {
 	q := &n.end.quota
 	q.busy, q.fresh = true, false

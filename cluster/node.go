@@ -355,7 +355,7 @@ func (n *node) see(e jetstream.KeyValueEntry) {
 	}
 	switch key := e.Key(); {
 	case strings.HasPrefix(key, keyOpened):
-		n.outbox.opened.reach(e.Revision()) // what is found from now on may follow from it
+		n.outbox.opened.reach(e.Revision()) // links that are found from now on may depend on it
 		if err := n.crawl.Open(value); err != nil && !errors.Is(err, engine.ErrEnded) {
 			n.warn(fmt.Errorf("crawl %s: key %s: %w", n.layout, key, err))
 		}

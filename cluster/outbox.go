@@ -160,8 +160,8 @@ func (o *outbox) publish(ctx context.Context, phase []store.Message) error {
 		func(p int, blocks [][]byte) error { return o.send(ctx, p, blocks) })
 }
 
-// record appends changes to the log of a partition. Of those that are not the owner's, who may be this node
-// again, the owner is told what was found.
+// record appends changes to the log of a partition. If the partition was lost since they were made, it sends
+// the URLs among them to the owner as links; that may be this node again.
 func (o *outbox) record(ctx context.Context, p int, all []store.Message) error {
 	lost := all
 	if end := o.log(p); end != nil {

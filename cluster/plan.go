@@ -70,7 +70,7 @@ func (c *Client) readPlan(ctx context.Context, bucket jetstream.KeyValue) (p Pla
 const mostPartitions = 1 << 16
 
 // begin returns the plan of the crawl, which it begins with these options if there is none. A node that joins may
-// leave out options of the plan: o is given those that are common, and the returned plan has the others.
+// leave options out: begin sets the common ones in o, and the others are in the returned plan.
 func (c *Client) begin(ctx context.Context, o *weft.Options, partitions int) (p Plan, err error) {
 	asked, given, err := o.Plan()
 	if err != nil {

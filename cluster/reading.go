@@ -15,7 +15,7 @@ import (
 // logReader reads the logs of partitions that the node takes over, those of many by one consumer: to find
 // the messages of some subjects, a server reads the whole stream from its disk, once a consumer.
 type logReader struct {
-	room room // for what is read and not yet in the engine
+	room room // for messages that are read, and that the engine does not have yet
 
 	mu      sync.Mutex
 	waiting []*reading
@@ -174,7 +174,7 @@ func (g *reading) messages(ctx context.Context) iter.Seq2[*message, error] {
 	}
 }
 
-// mostKept bounds the changes that are kept, of those that came between the pieces of a snapshot.
+// mostKept bounds, in bytes, the changes between the pieces of a snapshot that stay in memory until its end.
 const mostKept = 1 << 20
 
 // state passes on what makes the state of the partition: the last snapshot that is whole, then the changes

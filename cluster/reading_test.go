@@ -14,8 +14,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestReading: what logs have is read for many partitions at once: the last whole snapshot, then the changes since
-// its beginning, those between its pieces too, be they few or many.
+// TestReading: one consumer reads the logs of many partitions: of each the last whole snapshot, then the changes since
+// its beginning, including any number of changes between its pieces.
 func TestReading(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
