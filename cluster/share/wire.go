@@ -24,18 +24,12 @@ func Encode(m *Message) []byte {
 	e.number(uint64(len(m.Asks)))
 	for i := range m.Asks {
 		a := &m.Asks[i]
-		e = append(e, byte(a.Kind))
-		e.addr(a.Addr)
-		e.number(a.Number)
-		e.number(a.Epoch)
+		e.about(byte(a.Kind), a.Addr, a.Number, a.Epoch)
 	}
 	e.number(uint64(len(m.Replies)))
 	for i := range m.Replies {
 		r := &m.Replies[i]
-		e = append(e, byte(r.Verdict))
-		e.addr(r.Addr)
-		e.number(r.Number)
-		e.number(r.Epoch)
+		e.about(byte(r.Verdict), r.Addr, r.Number, r.Epoch)
 	}
 	e.number(uint64(len(m.Needs)))
 	for _, t := range m.Needs {
@@ -55,6 +49,14 @@ func Encode(m *Message) []byte {
 }
 
 type encoder []byte
+
+// about appends what is said of an address, in an ask or a reply.
+func (e *encoder) about(what byte, a netip.Addr, number, epoch uint64) {
+	*e = append(*e, what)
+	e.addr(a)
+	e.number(number)
+	e.number(epoch)
+}
 
 func (e *encoder) number(n uint64) { *e = binary.AppendUvarint(*e, n) }
 

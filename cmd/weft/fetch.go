@@ -74,8 +74,7 @@ Exit status: 0 a complete and valid response, whatever its status; 1 an error;
 		{name: "post-form", arg: "NAME=VALUE", Value: appended(&f.post.parts, postPart), advanced: true,
 			help: "send a form with files by POST; repeatable",
 			more: "NAME=VALUE is a field, NAME=@FILE a file. All make one request, of type multipart/form-data."},
-		{name: "post-type", arg: "TYPE", Value: to(&f.post.contentType, postType), advanced: true,
-			help: "Content-Type of --post-data, such as application/json"},
+		f.post.typeOption(),
 	}}}, f.client.groups("16MiB")...)...)
 	return cmd
 }

@@ -45,6 +45,12 @@ func (f *postFlags) request() httpclient.Request {
 	}
 }
 
+// typeOption is --post-type.
+func (f *postFlags) typeOption() option {
+	return option{name: "post-type", arg: "TYPE", Value: to(&f.contentType, postType), advanced: true,
+		help: "Content-Type of --post-data, such as application/json"}
+}
+
 // postData reads DATA, or @FILE.
 func postData(s string) ([]byte, error) {
 	if path, isFile := strings.CutPrefix(s, "@"); isFile {
