@@ -24,7 +24,8 @@ const remembered = time.Hour
 // servers have. Verifying is most of the CPU time of a handshake. What is not valid is not
 // remembered.
 type verifier struct {
-	roots   *x509.CertPool
+	roots   *x509.CertPool             // nil: the system's
+	most    func() *x509.CertPool      // those of the roots that are tried first; nil: none
 	chains  map[[sha256.Size]byte]span // by name and certificates
 	issuers map[[sha256.Size]byte]*issuer
 }
@@ -54,7 +55,11 @@ func (s span) within(certs ...*x509.Certificate) span {
 }
 
 func newVerifier(roots *x509.CertPool) verifier {
-	return verifier{roots, make(map[[sha256.Size]byte]span), make(map[[sha256.Size]byte]*issuer)}
+	v := verifier{roots: roots, chains: make(map[[sha256.Size]byte]span), issuers: make(map[[sha256.Size]byte]*issuer)}
+	if roots == nil {
+		v.most = bundled
+	}
+	return v
 }
 
 // verify returns an error unless certs, the server's and then others, are valid for a name.
@@ -106,11 +111,10 @@ func (v *verifier) judge(certs []*x509.Certificate, name string, now time.Time) 
 			}
 		}
 	}
-	opts.Roots = v.roots
 	for _, c := range certs[1:] {
 		opts.Intermediates.AddCert(c)
 	}
-	chains, err := leaf.Verify(opts)
+	chains, err := v.toRoot(leaf, opts)
 	if err != nil {
 		return span{}, err
 	}
@@ -123,6 +127,19 @@ func (v *verifier) judge(certs []*x509.Certificate, name string, now time.Time) 
 		}
 	}
 	return longest, nil
+}
+
+// toRoot returns the chains that lead from a certificate to a root.
+func (v *verifier) toRoot(leaf *x509.Certificate, opts x509.VerifyOptions) ([][]*x509.Certificate, error) {
+	if v.most != nil {
+		if opts.Roots = v.most(); opts.Roots != nil {
+			if chains, err := leaf.Verify(opts); err == nil {
+				return chains, nil
+			}
+		}
+	}
+	opts.Roots = v.roots
+	return leaf.Verify(opts)
 }
 
 // remember remembers the issuer of a valid chain, unless the certificates above it, which are not

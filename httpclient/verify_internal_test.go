@@ -7,11 +7,14 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"maps"
 	"math/big"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -168,7 +171,7 @@ func TestVerifiedChains(t *testing.T) {
 		{"another of the root", []*issuing{root.issue(t, "leaf", forHost)}, "a.test", 0, false},
 		{"of an issuer of that name", []*issuing{issuerNamed(t, "Test Issuer").issue(t, "leaf", forHost), issuer}, "a.test", 0, false},
 	} {
-		fresh := verifier{v.roots, maps.Clone(v.chains), maps.Clone(v.issuers)} // each case for itself
+		fresh := verifier{roots: v.roots, chains: maps.Clone(v.chains), issuers: maps.Clone(v.issuers)} // each case for itself
 		if err := fresh.verify(plain(c.certs), c.name, today.Add(c.after)); (err == nil) != c.valid {
 			t.Errorf("%s: %v", c.what, err)
 		}
@@ -210,5 +213,29 @@ func TestVerifierIsBounded(t *testing.T) {
 	}
 	if err := v.verify(plain([]*issuing{leaf}), "a.test", today); err != nil || len(v.chains) != 1 {
 		t.Errorf("%v, %d chains", err, len(v.chains))
+	}
+}
+
+// TestSomeRootsAreTriedFirst: a root beyond those that are tried first counts, and none besides.
+func TestSomeRootsAreTriedFirst(t *testing.T) {
+	var none *issuing
+	first, second, other := none.issue(t, "First", authorityCert), none.issue(t, "Second", authorityCert), none.issue(t, "Other", authorityCert)
+	file := filepath.Join(t.TempDir(), "bundle.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: first.Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bundle := readBundle(file+"-missing", file)
+	if !bundle.Equal(rootsOf(first)) {
+		t.Error("the bundle is not what the file has")
+	}
+	v, asked := newVerifier(rootsOf(second)), 0
+	v.most = func() *x509.CertPool { asked++; return bundle }
+	for root, valid := range map[*issuing]bool{first: true, second: true, other: false} {
+		if err := v.verify(plain([]*issuing{root.issue(t, "leaf", forHost)}), "a.test", today); (err == nil) != valid {
+			t.Errorf("%s: %v", root.Subject.CommonName, err)
+		}
+	}
+	if asked != 3 || newVerifier(rootsOf()).most != nil || newVerifier(nil).most == nil {
+		t.Error("they are not the system's, or not tried")
 	}
 }
