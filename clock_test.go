@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // TestClockBetweenRuns checks that a job resumes its waits where they were, although the machine's
@@ -61,6 +63,63 @@ func TestClockBetweenRuns(t *testing.T) {
 				t.Errorf("requested %v after the start, expected %v", site.last.Sub(aiotest.Epoch), c.after)
 			}
 		})
+	}
+}
+
+// TestClockOfLookUps: the calendar was set forward in the first run, so that in the second the job's clock is behind
+// that of the loop. Neither what is looked up in the store nor the levels of a crawl to a depth go by the loop's:
+// requests keep their distance, and none waits until the job's clock has caught up.
+func TestClockOfLookUps(t *testing.T) {
+	const pages, delay = 40, time.Second
+	var asked []time.Time
+	serve := func(task *aio.Task, conn aio.Conn) error {
+		r := aio.NewReader(task.Loop(), conn)
+		defer r.Close()
+		head, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192)
+		if err != nil {
+			return ignore(err, io.EOF)
+		}
+		asked = append(asked, task.Loop().Now())
+		n, _ := strconv.Atoi(strings.Trim(strings.Fields(string(head))[1], "/"))
+		body := a(fmt.Sprintf("/%d", min(n+1, pages)), fmt.Sprintf("/%d", min(n+2, pages)))
+		_, err = fmt.Fprintf(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
+		return err
+	}
+	run := func(clock *aiotest.Clock, o weft.Options, drain time.Duration) {
+		netw := aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond})
+		netw.Host("a.test", "10.0.0.1")
+		crawlOn(t, clock, netw, o, serve, func(l *aio.Loop, run *weft.Crawler) {
+			l.CallLater(drain/2, func() { clock.Set(time.Hour) })
+			l.CallLater(drain, run.Drain)
+		})
+	}
+	o := weft.Options{
+		Seeds: []string{"http://a.test/0"}, Job: filepath.Join(t.TempDir(), "job"), Delay: delay, NoRobots: true, Depth: pages,
+		Tuning: &tuning.Options{SeenBytes: 1},
+	}
+	clock := aiotest.NewClock()
+	run(clock, o, 10*time.Second)
+	ended := clock.Wall()
+	clock = aiotest.NewClock()
+	pass(t, clock, ended.Sub(aiotest.Epoch))
+	began := len(asked)
+	run(clock, o, 2*pages*delay)
+	for i := began + 1; i < len(asked); i++ {
+		if gap := asked[i].Sub(asked[i-1]); gap < delay || gap > 3*delay {
+			t.Errorf("request %d came %v after the one before, expected %v", i, gap, delay)
+		}
+	}
+	if len(asked) < pages {
+		t.Errorf("%d requests, expected at least %d", len(asked), pages)
+	}
+}
+
+// pass lets time pass on a clock.
+func pass(t *testing.T, clock *aiotest.Clock, d time.Duration) {
+	t.Helper()
+	err := aio.NewLoop(aio.Options{Clock: clock}).Run(t.Context(), func(task *aio.Task) error { return task.Sleep(d) })
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -119,7 +119,7 @@ func (d *Coordinator) lookUpAll(t *aio.Task) error {
 			page = frontier.Page{Request: r, Seen: slices.Repeat([]bool{true}, len(r.Fingerprints))}
 		}
 		a.request = nil
-		d.frontier.Provide(d.loop.Now(), page)
+		d.frontier.Provide(d.clock.now(), page)
 		d.takeAsked()
 		d.admitWaiting()
 		d.Dispatch()

@@ -236,7 +236,7 @@ func (d *Coordinator) retry(r *job.Retried) {
 func (d *Coordinator) crawl(t *aio.Task) error {
 	given := d.canonicalSeeds()
 	d.trust(given)
-	d.frontier.HoldLevels(d.loop.Now(), time.Hour) // until they are looked up
+	d.frontier.HoldLevels(d.clock.now(), time.Hour) // until they are looked up
 	d.admit(none, d.seedURLs(given...), func() {
 		for _, s := range d.cfg.Seeds {
 			d.addSeed(s)

@@ -122,7 +122,7 @@ func (d *Coordinator) holdLevels() {
 	if d.seeds.reading {
 		wait = listPause
 	}
-	d.frontier.HoldLevels(d.loop.Now(), wait)
+	d.frontier.HoldLevels(d.clock.now(), wait)
 }
 
 // takeSeed takes in a seed of the list; release makes room for another.
