@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -160,6 +161,40 @@ func TestServerRefereeGivenUp(t *testing.T) {
 				t.Errorf("%+v", v)
 			}
 		})
+	}
+}
+
+// TestServerRefereeDate: a Retry-After with a date is over at that date, however long the response took to come.
+func TestServerRefereeDate(t *testing.T) {
+	cfg := webtest.Config{Pages: 8, Clean: true, Latency: 20 * time.Millisecond, Rates: webtest.Rates{Flaky: 1}}
+	for early, want := range map[time.Duration]int{0: 0, time.Microsecond: 1} {
+		r, err := webtest.Run(cfg, webtest.Addresses{Rule: &webtest.Rule{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for u := range r.Web.Truth(webtest.Policy{Retries: 9}) {
+			_, target := split(u)
+			if !r.Web.Response(r.Web.Name(0), target, 0).RetryDate {
+				continue
+			}
+			res, err := http.Get(u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			date, err := http.ParseTime(res.Header.Get("Retry-After"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Referee.Begin(webtest.Arrival{Target: target, At: date.Add(-early)})
+			break
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if v := r.Referee.Verdict(); v.Units[webtest.Host].Violations != want || v.Requests != 2 {
+			t.Errorf("%v before the date: %+v", early, v)
+		}
 	}
 }
 

@@ -68,6 +68,7 @@ type Response struct {
 
 	RetryAfter time.Duration // 0: no such field
 	RetryDate  bool          // as a date, not in seconds
+	until      time.Time     // that date, once the response has it
 }
 
 // Response returns the response to a GET request with a Host field and target, after a number of

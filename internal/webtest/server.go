@@ -130,7 +130,9 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 		a.Header = append(a.Header, "Connection: close")
 	}
 	if a.RetryAfter > 0 {
-		a.Header = append(a.Header, "Retry-After: "+retryAfter(a, t.Loop().Now()))
+		var field string
+		field, a.until = retryAfter(a, t.Loop().Time())
+		a.Header = append(a.Header, "Retry-After: "+field)
 	}
 	if a.Delay > 0 {
 		if err := t.Sleep(a.Delay); err != nil {
@@ -188,10 +190,13 @@ func (s *Server) judged(t *aio.Task, c aio.Conn, p resource, req request, a *Res
 		end(now.Add(s.referee.rule.Patience), 0, true)
 		return func(bool) { end(time.Now(), 0, true) } // the crawler gave up earlier
 	}
-	hold := a.RetryAfter
 	return func(gone bool) {
 		if end != nil {
-			end(time.Now(), hold, gone)
+			now, hold := time.Now(), a.RetryAfter
+			if !a.until.IsZero() {
+				hold = a.until.Sub(now)
+			}
+			end(now, hold, gone)
 			end = nil
 		}
 	}
@@ -209,13 +214,14 @@ func drip(t *aio.Task, c aio.Conn) error {
 	}
 }
 
-// retryAfter returns the value of a Retry-After field (RFC 9110, section 10.2.3). A date is rounded
-// up to whole seconds.
-func retryAfter(a Response, now time.Time) string {
+// retryAfter returns the value of a Retry-After field (RFC 9110, section 10.2.3), and the date in it, which is
+// rounded up to whole seconds; zero: it has seconds, which count from the end of the response.
+func retryAfter(a Response, now time.Time) (field string, until time.Time) {
 	if !a.RetryDate {
-		return strconv.Itoa(int(a.RetryAfter / time.Second))
+		return strconv.Itoa(int(a.RetryAfter / time.Second)), time.Time{}
 	}
-	return now.Add(a.RetryAfter + time.Second - 1).UTC().Format(http.TimeFormat)
+	until = now.Add(a.RetryAfter + time.Second - 1).Truncate(time.Second)
+	return until.UTC().Format(http.TimeFormat), until
 }
 
 // request is the part of a request that a server needs.
