@@ -741,49 +741,69 @@ func TestNodeKilled(t *testing.T) {
 }
 
 // TestOutboxFull: while nobody takes the messages of a node, it stops fetching, says why, and goes on when
-// they are delivered.
+// they are delivered: when they are too many, or when the first is too old.
 func TestOutboxFull(t *testing.T) {
 	t.Parallel()
-	const most = 4 << 10
-	o := nodeOptions
-	o.Delay = 100 * time.Millisecond
-	_, want, _ := crawlWeb(t, nodeWeb(1), o)
-	o.Tuning = &tuning.Options{Node: &engine.NodeConfig{MaxOutbox: most}}
-	c, _ := runNodes(t, nodeWeb(1), 2, o, func(task *aio.Task, c *nodes) error {
-		m := c.all[0]
-		if err := c.until(task, m, 10); err != nil {
-			return err
-		}
-		m.mute = true
-		if err := task.Sleep(time.Minute); err != nil {
-			return err
-		}
-		var s weft.Stats
-		var waiting []store.Message
-		if err := off(task, func(context.Context) (err error) {
-			s = m.crawl.Stats()
-			waiting, err = m.crawl.Outbox(m.published, 1<<30)
-			return err
-		}); err != nil {
-			return err
-		}
-		bytes := 0
-		for _, msg := range waiting {
-			bytes += len(msg.Data)
-		}
-		if !slices.Equal(s.Paused, []string{engine.PausedOutbox}) || s.InFlight > 0 || s.Pending == 0 {
-			t.Errorf("paused by %q, %d in flight, %d pending", s.Paused, s.InFlight, s.Pending)
-		}
-		if bytes <= most || bytes > 4*most {
-			t.Errorf("%d bytes wait, expected little more than %d", bytes, most)
-		}
-		m.mute = false
-		m.publish()
-		return nil
-	})
-	if twice := c.compareNodes(t, want); len(twice) > 0 {
-		t.Errorf("two nodes have fetched %q", twice)
+	for name, tt := range map[string]struct {
+		most int64
+		soon time.Duration // by then it fetches nothing
+	}{"too many": {512, engine.MaxUntold / 2}, "too old": {1 << 30, engine.MaxUntold + time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := nodeOptions
+			o.Delay = time.Second
+			cfg := nodeWeb(1)
+			cfg.Clean = true // else what comes of a host may depend on when it is asked
+			_, want, _ := crawlWeb(t, cfg, o)
+			o.Tuning = &tuning.Options{Node: &engine.NodeConfig{MaxOutbox: tt.most}}
+			c, _ := runNodes(t, cfg, 2, o, func(task *aio.Task, c *nodes) error {
+				m := c.all[0]
+				if err := c.until(task, m, 10); err != nil {
+					return err
+				}
+				m.mute = true
+				if err := task.Sleep(tt.soon); err != nil {
+					return err
+				}
+				before, waiting, err := m.outbox(task)
+				if err != nil {
+					return err
+				}
+				bytes := int64(0)
+				for _, msg := range waiting {
+					bytes += int64(len(msg.Data))
+				}
+				if !slices.Equal(before.Paused, []string{engine.PausedOutbox}) || before.InFlight > 0 || before.Pending == 0 {
+					t.Errorf("paused by %q, %d in flight, %d pending", before.Paused, before.InFlight, before.Pending)
+				}
+				if bytes == 0 || bytes > 8*tt.most {
+					t.Errorf("%d bytes wait, expected little more than %d", bytes, tt.most)
+				}
+				if err := task.Sleep(time.Minute); err != nil {
+					return err
+				}
+				if after, _, err := m.outbox(task); err != nil || after.Done != before.Done {
+					t.Errorf("%d done after a minute, %d before: %v", after.Done, before.Done, err)
+				}
+				m.mute = false
+				m.publish()
+				return nil
+			})
+			if twice := c.compareNodes(t, want); len(twice) > 0 {
+				t.Errorf("two nodes have fetched %q", twice)
+			}
+		})
 	}
+}
+
+// outbox returns how far a node is, and what it has not published.
+func (m *member) outbox(task *aio.Task) (s weft.Stats, waiting []store.Message, err error) {
+	err = off(task, func(context.Context) (err error) {
+		s = m.crawl.Stats()
+		waiting, err = m.crawl.Outbox(m.published, 1<<30)
+		return err
+	})
+	return s, waiting, err
 }
 
 // endings is a journal that takes the URLs that have ended.

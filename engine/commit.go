@@ -253,7 +253,7 @@ func (d *Coordinator) commit(t *aio.Task) error {
 		c.saved = sealed.history
 		d.frontier.Saved()
 	}
-	d.tellCommitted(sealed.after, done.err)
+	d.tellCommitted(sealed.since, sealed.after, done.err)
 	if done.err != nil {
 		c.failure = done.err
 		d.fail(done.err)

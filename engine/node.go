@@ -46,6 +46,10 @@ type NodeConfig struct {
 // defaultOutbox is what a node posts in about half a minute, at 1,000 pages a second.
 const defaultOutbox = 32 << 20
 
+// MaxUntold is how long what a node has done may wait to be delivered: while something waits for longer, no
+// fetch starts. A node that dies with its disk loses what it finished in that time, and what was in flight then.
+const MaxUntold = 3 * time.Second
+
 // node is what a coordinator knows as one of several.
 //
 // Invariant: whose a partition is changes between two batches of admission only.
@@ -61,6 +65,7 @@ type node struct {
 	activity uint64      // grows with whatever comes from other nodes
 	between  []func()    // changes that wait for the batch that is being looked up
 	drains   []drain
+	untold   []untold // in order
 	early    []func(*Coordinator) // what came before the frontier was as the job's last run left it
 	sharing  sharing
 }
@@ -69,6 +74,12 @@ type node struct {
 type drain struct {
 	numbers []int
 	quiet   func()
+}
+
+// untold is a committed batch with messages that are not delivered.
+type untold struct {
+	since time.Time // of its first change
+	last  uint64    // message
 }
 
 // startNode makes the frontier that of a node.
@@ -104,7 +115,7 @@ func (d *Coordinator) joinCrawl() {
 	for _, fn := range early {
 		fn(d)
 	}
-	d.tellCommitted(nil, nil)
+	d.tellCommitted(d.loop.Now(), nil, nil) // what the run before has left
 }
 
 // mayEnd reports whether the crawl is over when nothing is left to do here.
@@ -199,7 +210,7 @@ func (d *Coordinator) afterCommit(fn func(posted uint64, err error)) {
 }
 
 // tellCommitted tells those who wait for it that a batch is committed, or has failed to be.
-func (d *Coordinator) tellCommitted(after []func(uint64, error), err error) {
+func (d *Coordinator) tellCommitted(since time.Time, after []func(uint64, error), err error) {
 	if d.node.cfg == nil {
 		return
 	}
@@ -208,10 +219,21 @@ func (d *Coordinator) tellCommitted(after []func(uint64, error), err error) {
 	for _, fn := range after {
 		fn(last, err)
 	}
-	if last > d.node.posted && d.node.cfg.Posted != nil {
-		d.node.posted = last
-		d.node.cfg.Posted(last)
+	if n := &d.node; last > n.posted {
+		n.posted = last
+		n.untold = append(n.untold, untold{since, last})
+		if n.overdue(d.loop.Now()) { // until all of it is delivered: one will do
+			n.untold = append(n.untold[:0], untold{n.untold[0].since, last})
+		}
+		if n.cfg.Posted != nil {
+			n.cfg.Posted(last)
+		}
 	}
+}
+
+// overdue reports whether something was done so long ago, and is not delivered, that no fetch is to start.
+func (n *node) overdue(now time.Time) bool {
+	return len(n.untold) > 0 && now.Sub(n.untold[0].since) > MaxUntold
 }
 
 // limitOutbox pauses the crawl while too much waits in the outbox: what others do not take in, or the streams
@@ -226,10 +248,14 @@ func (d *Coordinator) limitOutbox() {
 	}
 }
 
-// delivered removes messages from the outbox.
+// delivered removes messages from the outbox. All before them were.
 func (d *Coordinator) delivered(all []store.Message) {
 	d.committer.open.state.Delivered(all...)
 	d.changed()
+	for _, m := range all {
+		d.node.untold = slices.DeleteFunc(d.node.untold, func(b untold) bool { return b.last <= m.ID })
+	}
+	d.Dispatch()
 }
 
 // betweenBatches calls fn when no batch is being looked up.

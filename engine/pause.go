@@ -30,6 +30,9 @@ func (d *Coordinator) Paused() []string {
 	if d.shared.Bodies.Full(false) && !d.ending.over.IsSet() {
 		all = append(all, pausedMemory)
 	}
+	if d.node.overdue(d.loop.Now()) && !d.pauses[PausedOutbox] {
+		all = append(all, PausedOutbox)
+	}
 	if d.outage.down {
 		all = append(all, d.outage.words(d.loop.Now()))
 	}
