@@ -120,9 +120,10 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	p.line("\n## Records\n")
 	p.line("%d right, %d missing, %d wrong, %d of unknown URLs, %d in traps. %d more, of these %d in the same job, are of URLs", r.Records.Right,
 		r.Records.Missing, r.Records.Wrong, r.Records.Unknown, r.Records.Trapped, r.Again.N, r.Again.Same)
-	p.line("that were fetched again: all but %d by a node %v or less before it was struck, or %v or less after it was", r.Again.Others,
-		r.Again.Before.Round(10*time.Millisecond), r.Again.After.Round(10*time.Millisecond))
-	p.line("cut off (expected at most %v and %v). %d URLs have no record but on a lost disk.\n", mostBefore, mostAfter.Round(100*time.Millisecond), r.Again.Gone)
+	p.line("that were fetched again: all but %d were finished %v or less before the last fetch that their node began before a", r.Again.Others,
+		r.Again.Within.Round(10*time.Millisecond))
+	p.line("blow. Nodes start none while something has waited for %v to be told; a busy machine adds up to %v. %d URLs have", untold, mostWithin-untold, r.Again.Gone)
+	p.line("no record but on a lost disk.\n")
 	p.counts(r.Records.Kinds)
 	p.politeness(r.Verdict, r.Delay)
 	p.line("\nWhere hosts of one address belong to several nodes, these share its delay.")

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft"
@@ -19,36 +20,41 @@ type left struct {
 type Again struct {
 	N      int           // records beyond the first of their URL
 	Same   int           // of these, in the job that has the one that counts: the node came back with its disk
-	Before time.Duration // the longest from a record that did not count until the blow to its node
-	After  time.Duration // the longest from a blow until such a record
+	Within time.Duration // the longest from the end of such a record until its node's last fetch before the blow began
 	Others int           // records that no blow explains
 	Gone   int           // URLs with no record but on a lost disk
 }
 
-// The bounds of what may be fetched again.
+// The bounds of what may be fetched again because of a blow: what the node finished so long, or shorter, before its
+// last fetch began. As long as it is not struck, it has told all that is older (ADR 35).
 const (
-	mostBefore = 5 * time.Second                    // what is done, but not in the log
-	mostAfter  = 2*10*time.Second/3 + 2*time.Second // until a node without servers pauses, and what it is doing then
+	untold     = 3 * time.Second
+	mostWithin = untold + time.Second               // what the ways between loops take on a busy machine
+	mostAfter  = 2*10*time.Second/3 + 2*time.Second // a cut: until what is in flight is broken off
 )
 
 // seen is a record of a URL.
 type seen struct {
-	left  int
-	ended time.Time
+	left           int
+	started, ended time.Time
 }
 
 // compareNodes compares the records of all nodes with the truth.
 func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again, error) {
 	r := newRecords(web)
 	known := make(map[string][]seen, len(r.truth))
+	last := make([]time.Time, len(struck)) // fetch that the node began before the blow
 	for i, l := range all {
 		err := readRecords(filepath.Join(l.job, "pages.jsonl"), func(record weft.Record) {
 			before := known[record.URL]
 			if len(before) == 0 {
 				r.add(record)
 			}
-			ended := record.Started.Add(time.Duration(record.TotalMS * float64(time.Millisecond)))
-			known[record.URL] = append(before, seen{i, ended})
+			one := seen{i, record.Started, record.Started.Add(time.Duration(record.TotalMS * float64(time.Millisecond)))}
+			known[record.URL] = append(before, one)
+			if b := blowOf(one, l.node, struck); b >= 0 && last[b].Before(one.started) {
+				last[b] = one.started
+			}
 		})
 		if err != nil && !l.lost { // its last line may be torn
 			return *r, Again{}, err
@@ -68,38 +74,40 @@ func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again
 		if !kept {
 			a.Gone++
 		}
-		last := 0 // of its records, the one that was made last counts
+		counts := 0 // the record that was made last
 		for i, s := range records {
-			if s.ended.After(records[last].ended) {
-				last = i
+			if s.ended.After(records[counts].ended) {
+				counts = i
 			}
 		}
 		for i, s := range records {
-			if i == last {
+			if i == counts {
 				continue
 			}
-			if s.left == records[last].left {
+			a.N++
+			if s.left == records[counts].left {
 				a.Same++
 			}
-			if !a.explain(s, all[s.left].node, struck) {
+			b := blowOf(s, all[s.left].node, struck)
+			if b < 0 || last[b].Sub(s.ended) > mostWithin {
 				a.Others++
 				r.sample("again: %s, first by node %d at %s", u, all[s.left].node+1, s.ended.Format(time.TimeOnly))
+				continue
 			}
+			a.Within = max(a.Within, last[b].Sub(s.ended))
 		}
 	}
 	return *r, a, nil
 }
 
-// explain finds the blow because of which a record did not count.
-func (a *Again) explain(s seen, node int, struck []Struck) bool {
-	a.N++
-	for _, b := range struck {
-		d := s.ended.Sub(b.At)
-		if b.Node != node || d < -mostBefore || d > mostAfter {
-			continue
+// blowOf returns the next blow to a node that has made a record, -1 if there is none. A node that is cut off goes on
+// for a while.
+func blowOf(s seen, node int, struck []Struck) int {
+	return slices.IndexFunc(struck, func(b Struck) bool {
+		until := b.At
+		if b.Blow == Cut || b.Blow == Off {
+			until = until.Add(mostAfter)
 		}
-		a.Before, a.After = max(a.Before, -d), max(a.After, d)
-		return true
-	}
-	return false
+		return b.Node == node && !s.ended.After(until)
+	})
 }
