@@ -29,9 +29,11 @@ const (
 
 // question is what a node is asked.
 type question struct {
-	Command string         `json:"command"`
-	Args    []string       `json:"args,omitempty"`
-	Filter  weft.URLFilter `json:"filter"`
+	Command  string         `json:"command"`
+	Args     []string       `json:"args,omitempty"`
+	Filter   weft.URLFilter `json:"filter"`
+	Revision uint64         `json:"revision,omitempty"` // of the orders that hold, with this one; 0: it does not last
+	New      bool           `json:"new,omitempty"`      // that revision brought it
 }
 
 // answer is a value of the answer of a node.
@@ -124,11 +126,7 @@ func (r *reply) about(text []byte) error {
 		why, err := job.Why(r.ctx, q.Args[0])
 		return put(r, func(yield func(weft.Why, error) bool) { yield(why, err) })
 	case askDo:
-		o, err := weft.ParseOrder(q.Args...)
-		if err != nil {
-			return err
-		}
-		lines, err := job.Do(r.ctx, o)
+		lines, err := r.do(job, q)
 		if err != nil {
 			return err
 		}
@@ -141,6 +139,18 @@ func (r *reply) about(text []byte) error {
 		})
 	}
 	return fmt.Errorf("question %.32q: expected %s, %s, %s or %s", q.Command, askHosts, askURLs, askWhy, askDo)
+}
+
+// do carries out an order, or finds out what came of one that lasts.
+func (r *reply) do(job *weft.Job, q question) ([]string, error) {
+	o, err := weft.ParseOrder(q.Args...)
+	if err != nil {
+		return nil, err
+	}
+	if q.Revision > 0 {
+		return r.order(q)
+	}
+	return job.Do(r.ctx, o)
 }
 
 // put answers with values.
@@ -221,6 +231,17 @@ func (c *Client) ask(ctx context.Context, id string, q question) iter.Seq2[answe
 			}
 			names = map[string]string{id: names[id]}
 		}
+		for a, err := range c.askAll(ctx, id, q, names) {
+			if !yield(a, err) {
+				return
+			}
+		}
+	}
+}
+
+// askAll is ask of nodes with these names.
+func (c *Client) askAll(ctx context.Context, id string, q question, names map[string]string) iter.Seq2[answer, error] {
+	return func(yield func(answer, error) bool) {
 		if len(names) == 0 {
 			yield(answer{}, fmt.Errorf("crawl %s: no node is there", c.layout))
 			return
@@ -259,7 +280,7 @@ func (c *Client) converse(ctx context.Context, id string, q question, names map[
 				silent = append(silent, name)
 			}
 			slices.Sort(silent)
-			failures = append(failures, fmt.Errorf("%s: no answer; what is said here leaves it out", strings.Join(silent, ", ")))
+			failures = append(failures, fmt.Errorf("%s: no answer; %s", strings.Join(silent, ", "), q.unanswered()))
 			break
 		}
 		node := m.Header.Get(headerNode)
@@ -287,6 +308,14 @@ func (c *Client) converse(ctx context.Context, id string, q question, names map[
 		}
 	}
 	return errors.Join(failures...)
+}
+
+// unanswered says what it means that nodes do not answer.
+func (q *question) unanswered() string {
+	if q.Revision > 0 {
+		return "the order holds once they do"
+	}
+	return "what is said here leaves it out"
 }
 
 // alive returns the names of the nodes that are there, by their IDs.

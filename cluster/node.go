@@ -46,11 +46,10 @@ type node struct {
 	outbox  *outbox
 	news    gatherer  // partitions that nobody has had before
 	logs    logReader // of partitions that others have had
-	watch   jetstream.KeyWatcher
-	seen    revision // of the bucket, up to which its watch has come
 	ctx     context.Context
 	stop    context.CancelCauseFunc
 
+	sight
 	own       *ownership.Node
 	parts     []part
 	addresses addresses
@@ -60,6 +59,13 @@ type node struct {
 	unknown   int // partitions on the disk of which it is not known yet whose they are
 	lapse     lapse
 	ended     ended
+}
+
+// sight is what the node sees of the bucket.
+type sight struct {
+	watch  jetstream.KeyWatcher
+	seen   revision // up to which the watch has come
+	orders obedience
 }
 
 // ended is how the node has ended.
@@ -367,6 +373,10 @@ func (n *node) see(e jetstream.KeyValueEntry) {
 		if err := n.seeLimits(e); err != nil {
 			n.warn(err)
 		}
+	case key == keyOrders:
+		if err := n.seeOrders(e.Revision(), value); err != nil {
+			n.warn(fmt.Errorf("crawl %s: key %s: %w", n.layout, key, err))
+		}
 	case key == keyPlan, key == keyProbe, strings.HasPrefix(key, keyStats):
 	default:
 		if err := n.own.See(now(), ownership.Entry{Key: key, Value: value, Revision: e.Revision()}); err != nil {
@@ -454,7 +464,7 @@ func (n *node) pause(on bool) {
 }
 
 // mostData is how much data a message may have.
-func (n *node) mostData() int { return int(n.conn.MaxPayload()) - 1024 } // for the header
+func (c *Client) mostData() int { return int(c.conn.MaxPayload()) - 1024 } // for the header
 
 // fail ends the node. What it has not finished is for others.
 func (n *node) fail(err error) {

@@ -47,10 +47,12 @@ type Status struct {
 	Over       bool         `json:"over"`
 	Seeds      []string     `json:"seeds"`
 	Partitions int          `json:"partitions"`
-	Unowned    int          `json:"unowned"` // partitions without a node that is alive
-	Links      uint64       `json:"links"`   // messages of links that no log has yet
+	Unowned    int          `json:"unowned"`          // partitions without a node that is alive
+	Links      uint64       `json:"links"`            // messages of links that no log has yet
+	Orders     []string     `json:"orders,omitempty"` // those of Client.Do that hold
 	Total      NodeStatus   `json:"total"`
 	Nodes      []NodeStatus `json:"nodes"`
+	Unread     []string     `json:"unread,omitempty"` // keys that cannot be read, and why
 }
 
 // Status says where a crawl is: what its nodes have said last.
@@ -88,11 +90,23 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 			owners[o.ID]++
 		} else if id, ok := strings.CutPrefix(e.Key(), keyStats); ok {
 			n := node(id)
-			state := n.State
-			if err := json.Unmarshal(e.Value(), n); err != nil {
-				return s, fmt.Errorf("crawl %s: key %s: %w", c.layout, e.Key(), err)
+			said := *n
+			if err := json.Unmarshal(e.Value(), &said); err != nil {
+				s.Unread = append(s.Unread, fmt.Sprintf("%s: %v", e.Key(), err))
+				continue
 			}
-			n.State = state
+			said.ID, said.State = n.ID, n.State
+			*n = said
+		} else if e.Key() == keyOrders {
+			all, err := readOrders(e.Value())
+			if err != nil {
+				s.Unread = append(s.Unread, fmt.Sprintf("%s: %v", e.Key(), err))
+			}
+			for _, words := range all {
+				if words[0] != "resume" { // all is as if nothing was said
+					s.Orders = append(s.Orders, strings.Join(words, " "))
+				}
+			}
 		} else if e.Key() == keyOver {
 			s.Over = true
 		}
@@ -301,21 +315,6 @@ func (c *Client) Why(ctx context.Context, url string) (why weft.Why, err error) 
 		return why, err
 	}
 	return why, errors.New("the node returned nothing")
-}
-
-// Do has all nodes carry out an order, or for seeds the first that answers, and returns what came of it.
-func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err error) {
-	for a, err := range c.ask(ctx, "", question{Command: askDo, Args: words}) {
-		if err != nil {
-			return lines, err
-		}
-		var line string
-		if err := json.Unmarshal(a.value, &line); err != nil {
-			return lines, err
-		}
-		lines = append(lines, a.node+": "+line)
-	}
-	return lines, nil
 }
 
 // values yields the answers of all nodes.

@@ -150,7 +150,7 @@ func parseSettings(args []string) (action, error) {
 			d.Steer(set)
 		}
 		d.Dispatch()
-		return []string{strings.Join(args, " ") + ", for this run"}
+		return []string{strings.Join(args, " ") + thisRun}
 	}, nil
 }
 
@@ -213,6 +213,24 @@ var added = map[engine.SeedState]string{
 	engine.SeedAdded: "added: ",
 	engine.SeedKnown: "already known: ",
 }
+
+// OnNode has a node of a crawl carry out an order as soon as it can be steered, after those that it was given before,
+// and calls done with what came of it, on the coordinator's loop. A crawl that ends may never call done.
+func (o Order) OnNode(c *engine.Crawl, done func(lines []string)) error {
+	return c.WhenReady(func(d *engine.Coordinator) {
+		if d.Over() {
+			return
+		}
+		lines := o.do(d)
+		for i := range lines {
+			lines[i] = strings.TrimSuffix(lines[i], thisRun)
+		}
+		done(lines)
+	})
+}
+
+// thisRun ends what is said of an order that later runs do not keep. Nodes are given it again.
+const thisRun = ", for this run"
 
 // errStarting is returned when a crawl cannot be steered yet.
 var errStarting = errors.New("the crawl is still reading its last run's state, try again in a moment")

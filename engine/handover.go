@@ -28,6 +28,10 @@ func (c *Crawl) post(fn func(*Coordinator)) error {
 	return nil
 }
 
+// WhenReady has fn run on the coordinator's loop when the crawl can be steered, after those that were given before
+// it. A crawl that ends may never run it.
+func (c *Crawl) WhenReady(fn func(*Coordinator)) error { return c.post(fn) }
+
 // result is how something on the coordinator's loop has ended.
 type result struct {
 	posted uint64

@@ -45,6 +45,9 @@ func ctlCommand() *cobra.Command {
 		Long: `Send an order to the crawl that runs in a job's folder, and print the result:
 
 ` + orderLines() + `
+With --cluster, all nodes carry it out; all orders but stop hold for nodes that
+join later, too.
+
 Exit status: 0 done, 1 no crawl is running, 3 usage error or no job.`,
 		Example: `  weft ctl example.org.weft pause
   weft ctl example.org.weft set delay=2s per-host=1

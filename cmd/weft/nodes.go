@@ -80,6 +80,9 @@ var nodeTable = table{
 	{"STATE", -8}, {"PARTITIONS", 10}, {"DONE", 11}, {"PAGES", 11}, {"PER S", 8}, {"WAITING", 11}, {"IN FLIGHT", 9}, {"TO SEND", 8}, {"NODE", 0},
 }
 
+// mostOrders is how many orders writeCluster shows.
+const mostOrders = 5
+
 // writeCluster writes a crawl of several machines, and a line for each node.
 func writeCluster(w io.Writer, s cluster.Status) {
 	state := "running"
@@ -104,6 +107,16 @@ func writeCluster(w io.Writer, s cluster.Status) {
 	out.line("received", "%s", volume(t.Bytes))
 	if !s.Over && s.Unowned < s.Partitions {
 		out.line("rate", "%s/s", perSecond(t.PerSecond))
+	}
+	for i, order := range s.Orders {
+		if i == mostOrders {
+			out.line("orders", "and %s more", count(len(s.Orders)-i))
+			break
+		}
+		out.line("orders", "%s", order)
+	}
+	for _, key := range s.Unread {
+		out.line("unreadable", "%s", key)
 	}
 	fmt.Fprintln(w)
 	nodeTable.header(w)

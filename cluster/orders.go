@@ -1,0 +1,268 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weftcrawl/weft"
+)
+
+// orders are those that hold: a key of the bucket. Each has one argument at most. An order takes the place of the one
+// before about the same; the last that was given is the last.
+//
+// Nodes obey what their watch of the key shows, before they take a partition. So a node that joins later, that is
+// started again or that was cut off ends where the others are.
+type orders [][]string
+
+// lasting returns an order as it holds until another takes its place; nil: it is for those that run.
+func lasting(words []string) (all orders) {
+	switch words[0] {
+	case "stop":
+		return nil
+	case "pause", "resume":
+		return orders{words}
+	}
+	for _, arg := range words[1:] {
+		all = append(all, []string{words[0], arg})
+	}
+	return all
+}
+
+// about returns what an order is about.
+func about(words []string) string {
+	switch words[0] {
+	case "pause", "resume":
+		return "pause"
+	case "set":
+		name, _, _ := strings.Cut(words[1], "=")
+		return "set " + name
+	}
+	return strings.Join(words, " ")
+}
+
+// have reports whether an order is among them.
+func (o orders) have(words []string) bool {
+	return slices.ContainsFunc(o, func(one []string) bool { return slices.Equal(one, words) })
+}
+
+// with returns the orders after more were given, and whether these are others.
+func (o orders) with(more orders) (next orders, changed bool) {
+	next = slices.Clone(o)
+	for _, words := range more {
+		if next.have(words) {
+			continue
+		}
+		next = append(slices.DeleteFunc(next, func(one []string) bool { return about(one) == about(words) }), words)
+		changed = true
+	}
+	return next, changed
+}
+
+// readOrders reads the value of the key; nil: it was deleted. Who has a login may have written anything.
+func readOrders(text []byte) (all orders, err error) {
+	if text == nil {
+		return nil, nil
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	for _, words := range all {
+		if _, err := weft.ParseOrder(words...); err != nil {
+			return nil, err
+		}
+		if one := lasting(words); len(one) != 1 || !slices.Equal(one[0], words) {
+			return nil, fmt.Errorf("%.64q, expected one that lasts, with one argument", words)
+		}
+	}
+	return all, nil
+}
+
+// Do has all nodes carry out an order, and returns what came of it. All orders but stop hold for nodes that come
+// later, too.
+func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err error) {
+	if _, err := weft.ParseOrder(words...); err != nil {
+		return nil, err
+	}
+	names, err := c.alive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := question{Command: askDo, Args: words}
+	if more := lasting(words); more != nil {
+		if q.Revision, q.New, err = c.give(ctx, more); err != nil {
+			return nil, fmt.Errorf("crawl %s: %w", c.layout, err)
+		}
+		if len(names) == 0 {
+			return []string{"no node is there: it holds for those that come"}, nil
+		}
+	}
+	for a, err := range c.askAll(ctx, "", q, names) {
+		if err != nil {
+			return lines, err
+		}
+		var line string
+		if err := json.Unmarshal(a.value, &line); err != nil {
+			return lines, err
+		}
+		lines = append(lines, a.node+": "+line)
+	}
+	return lines, nil
+}
+
+// give adds to the orders that hold. It returns the revision of the key that has them, and whether it is new.
+func (c *Client) give(ctx context.Context, more orders) (revision uint64, changed bool, err error) {
+	bucket, err := c.js.KeyValue(ctx, c.bucket())
+	if err != nil {
+		return 0, false, c.refused(err)
+	}
+	for {
+		now, revision, err := c.standing(ctx, bucket)
+		if err != nil {
+			return 0, false, err
+		}
+		next, changed := now.with(more)
+		if !changed {
+			return revision, false, nil
+		}
+		text, err := json.Marshal(next)
+		if err != nil {
+			return 0, false, err
+		}
+		if most := c.mostData(); len(text) > most {
+			return 0, false, fmt.Errorf("%d bytes of orders, expected at most %d", len(text), most)
+		}
+		var written uint64
+		err = chosen(ctx, func(ctx context.Context) (err error) {
+			if revision == 0 {
+				written, err = bucket.Create(ctx, keyOrders, text)
+			} else {
+				written, err = bucket.Update(ctx, keyOrders, text, revision)
+			}
+			return err
+		})
+		switch {
+		case err == nil:
+			return written, true, nil
+		case !errors.Is(err, jetstream.ErrKeyExists): // else another was faster
+			return 0, false, c.refused(err)
+		}
+	}
+}
+
+// standing returns the orders that hold, and their revision.
+func (c *Client) standing(ctx context.Context, bucket jetstream.KeyValue) (all orders, revision uint64, err error) {
+	var e jetstream.KeyValueEntry
+	err = chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyOrders); return err })
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return nil, 0, nil
+	case err != nil:
+		return nil, 0, c.refused(err)
+	}
+	if all, err = readOrders(e.Value()); err != nil {
+		return nil, 0, fmt.Errorf("key %s: %w", keyOrders, err)
+	}
+	return all, e.Revision(), nil
+}
+
+// obedience is what a node has made of the orders that hold. Owner: the node's goroutine.
+type obedience struct {
+	held     orders // as the bucket shows them
+	revision uint64
+	fresh    []*outcome // of those that this revision brought
+}
+
+// outcome is what comes of an order.
+type outcome struct {
+	words []string
+	lines []string // once done is closed
+	done  chan struct{}
+}
+
+// seeOrders obeys what the bucket shows of the orders and was not obeyed yet.
+func (n *node) seeOrders(revision uint64, text []byte) error {
+	o := &n.orders
+	if revision <= o.revision {
+		return nil
+	}
+	next, err := readOrders(text)
+	if err != nil {
+		return err
+	}
+	was := o.held
+	*o = obedience{held: next, revision: revision}
+	n.wake() // there may be a seed among them
+	for _, words := range next {
+		if !was.have(words) {
+			o.fresh = append(o.fresh, n.carryOut(words))
+		}
+	}
+	return nil
+}
+
+// carryOut has the engine carry out an order that was checked, after those before.
+func (n *node) carryOut(words []string) *outcome {
+	o := &outcome{words: words, done: make(chan struct{})}
+	order, err := weft.ParseOrder(words...)
+	if err == nil {
+		err = order.OnNode(n.crawl, func(lines []string) {
+			o.lines = lines
+			close(o.done)
+		})
+	}
+	if err != nil {
+		o.lines = []string{err.Error()}
+		close(o.done)
+	}
+	return o
+}
+
+// outcomes returns what comes of the orders of a question. Those that were given before are carried out again, for a
+// node may have had others of its own since, unless different ones have taken their place.
+func (n *node) outcomes(q question) (all []*outcome) {
+	o := &n.orders
+	for _, words := range lasting(q.Args) {
+		i := slices.IndexFunc(o.fresh, func(one *outcome) bool { return slices.Equal(one.words, words) })
+		switch {
+		case q.New && q.Revision == o.revision && i >= 0:
+			all = append(all, o.fresh[i])
+		case o.held.have(words):
+			all = append(all, n.carryOut(words))
+		}
+	}
+	return all
+}
+
+// order returns what came of an order.
+func (r *reply) order(q question) (lines []string, err error) {
+	n := r.node
+	if err := n.seen.wait(r.ctx, q.Revision); err != nil {
+		return nil, err
+	}
+	came := make(chan []*outcome, 1)
+	n.mail.post(func() { came <- n.outcomes(q) })
+	var all []*outcome
+	select {
+	case all = <-came:
+	case <-r.ctx.Done():
+		return nil, context.Cause(r.ctx)
+	}
+	if len(all) == 0 {
+		return []string{"another order has taken its place"}, nil
+	}
+	for _, o := range all {
+		select {
+		case <-o.done:
+			lines = append(lines, o.lines...)
+		case <-r.ctx.Done():
+			return nil, context.Cause(r.ctx)
+		}
+	}
+	return lines, nil
+}
