@@ -81,9 +81,12 @@ func Extract(p Page, o Options) Content {
 		switch {
 		case o.Main != nil && s.fillMains(o.Main):
 		case o.Solid:
+			if c.Kind == "" {
+				s.fillManual(about.manual)
+			}
 			c.Trunk = s.fill()
 		case c.Kind == "":
-			s.fillManual()
+			s.fillManual(about.manual)
 		}
 		s.unite()
 	}

@@ -16,6 +16,7 @@ type copier struct {
 	path  []level // from the root to where the copy stands
 	next  int32   // the element that comes next
 	block int     // the block that comes next
+	core  int32   // the smallest element that has most of what is kept
 }
 
 // level is an element on the way.
@@ -24,11 +25,12 @@ type level struct {
 	element  int32      // of the block that its text belongs to
 	keep     bool       // that text
 	verbatim bool       // all that is in it: MathML
+	link     bool       // it is a link, or in one
 }
 
 // copy returns a tree of what is kept, with body as its root.
 func (s *selection) copy(root *html.Node, whole bool) *html.Node {
-	c := copier{s: s, whole: whole, next: 1}
+	c := copier{s: s, whole: whole, next: 1, core: s.core(s.kept)}
 	top := c.node(root)
 	if top.Type == html.DocumentNode {
 		top.Type, top.Data, top.DataAtom = html.ElementNode, "body", atom.Body
@@ -64,7 +66,7 @@ func (c *copier) own(element int32) bool {
 // enter takes a node in, and reports whether to go on with its children.
 func (c *copier) enter(n *html.Node) bool {
 	around := c.path[len(c.path)-1]
-	l := level{from: n, element: around.element, keep: around.keep, verbatim: around.verbatim}
+	l := level{from: n, element: around.element, keep: around.keep, verbatim: around.verbatim, link: around.link || n.DataAtom == atom.A}
 	switch {
 	case n.Type == html.TextNode:
 		// White space stays where something beside it does, so that words stay apart; signs without a
@@ -103,13 +105,21 @@ func isFormula(n *html.Node) bool {
 	return n.DataAtom == atom.Script && n.FirstChild != nil && strings.HasPrefix(attr(n, "type"), "math/")
 }
 
+// isHidden reports whether a picture is shown by a script, if at all, such as the arrow that unfolds a row.
+func isHidden(n *html.Node) bool {
+	style := attr(n, "style")
+	return strings.Contains(style, "display:none") || strings.Contains(style, "display: none")
+}
+
 // seen reports whether an element without text is kept: pictures, rules and line breaks in or
 // beside what is kept, and the empty cells of a table.
 func (c *copier) seen(n *html.Node, element int32) bool {
 	all := c.s.page.All
 	switch n.DataAtom {
-	case atom.Img, atom.Picture, atom.Video, atom.Audio, atom.Source, atom.Hr:
-		return c.amid(element)
+	case atom.Img, atom.Picture, atom.Video, atom.Audio, atom.Source:
+		return c.amid(element) && (c.within(element) || !c.path[len(c.path)-1].link) && !isHidden(n)
+	case atom.Hr:
+		return c.amid(element) && c.within(element)
 	case atom.Br, atom.Wbr, atom.Input:
 		return c.path[len(c.path)-1].keep
 	case atom.Td, atom.Th:
@@ -142,6 +152,12 @@ func (c *copier) node(n *html.Node) *html.Node {
 	}
 	c.slab = append(c.slab, html.Node{Type: n.Type, Data: n.Data, DataAtom: n.DataAtom, Namespace: n.Namespace, Attr: n.Attr})
 	return &c.slab[len(c.slab)-1]
+}
+
+// within reports whether an element is where most of what is kept is. Rules, and pictures that lead to
+// other pages, frame it elsewhere.
+func (c *copier) within(element int32) bool {
+	return c.whole || element >= c.core && element < c.s.page.All[c.core].End
 }
 
 // amid reports whether most of the words are kept of the smallest element around another that has any.

@@ -21,6 +21,7 @@ type about struct {
 	text     string // that the page gives to search engines
 	said     map[field]said
 	shown    shown
+	manual   bool              // a program made it that makes nothing but manuals
 	json     int               // bytes of JSON-LD read
 	things   map[string]string // the names of things in JSON-LD, by their @id
 	label    string            // of the twitter card whose data comes next
@@ -184,6 +185,8 @@ func (a *about) meta(n *html.Node) {
 		switch name {
 		case "og:type":
 			a.typed(value, false)
+		case "generator":
+			a.manual = a.manual || makesManuals(value)
 		case "twitter:label1", "twitter:label2":
 			a.label = value
 		case "twitter:data1", "twitter:data2":

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
-	"golang.org/x/net/html"
+	"github.com/weftcrawl/weft/internal/blocks"
 	"golang.org/x/net/html/atom"
 )
 
@@ -18,8 +18,6 @@ const (
 	fewOfPage   = 200
 	mostOfMain  = 98 // of the words that are content are in the only element that is
 	mostOfCode  = 40 // of the words around a page's only code were chosen
-	mostOfPage  = 80 // of the words of a page, outside of menus, are in the text of a manual
-	mostOfNamed = 50 // of its headings can be linked to
 )
 
 // Part is an element that holds most of a page.
@@ -80,60 +78,6 @@ func (s *selection) fillMains(isMain func(place uint64) bool) bool {
 	return true
 }
 
-// fillManual chooses all of the text of a manual, where hardly anything of the page is beside it: contents
-// pages, signatures and examples look like no text.
-func (s *selection) fillManual() {
-	chosen, all := s.count()
-	i := s.core(chosen)
-	for i > 0 && all[i]*100 < all[0]*mostOfPage {
-		i = s.page.All[i].Parent
-	}
-	e, enough := &s.page.All[i], int32(mostOfPlain)
-	if e.Linked*2 > e.Words { // contents
-		enough = mostOfShort
-	}
-	if i > 0 && chosen[i]*100 >= all[i]*enough && isManual(e.Node) {
-		s.fillIn(i)
-	}
-}
-
-// isManual reports whether an element is made for looking things up: links can lead to its headings, and
-// nothing in it can be pressed, runs or comes from elsewhere.
-func isManual(n *html.Node) bool {
-	headings, named := 0, 0
-	for d := range n.Descendants() {
-		switch d.DataAtom {
-		case atom.Form, atom.Input, atom.Button, atom.Select, atom.Script, atom.Noscript, atom.Style, atom.Iframe, atom.Object,
-			atom.Embed, atom.Canvas, atom.Svg, atom.Video:
-			return false
-		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-			headings++
-			if isNamed(d) {
-				named++
-			}
-		}
-	}
-	return headings > 0 && named*100 >= headings*mostOfNamed
-}
-
-// isNamed reports whether links can lead to a heading: it has a name, or something in it, an anchor
-// right before it or the section that it begins.
-func isNamed(heading *html.Node) bool {
-	section := heading.Parent
-	named := attr(heading, "id") != "" ||
-		(section.DataAtom == atom.Section || attr(section, "class") == "section") && attr(section, "id") != ""
-	for d := range heading.Descendants() {
-		named = named || attr(d, "id") != "" || isAnchor(d)
-	}
-	before := heading.PrevSibling
-	for before != nil && before.Type != html.ElementNode {
-		before = before.PrevSibling
-	}
-	return named || before != nil && isAnchor(before)
-}
-
-func isAnchor(n *html.Node) bool { return n.DataAtom == atom.A && attr(n, "name") != "" }
-
 // trunk calls yield for the elements that hold most of the words of the page, outside of menus, from the
 // body inwards, with their places, until it returns false.
 func (s *selection) trunk(all []int32, yield func(i int32, at uint64) bool) {
@@ -188,6 +132,9 @@ func (s *selection) solid(chosen, all []int32) (main int32, solid bool) {
 
 // core is the smallest element that has most of what was chosen.
 func (s *selection) core(chosen []int32) (core int32) {
+	if chosen[0] == 0 {
+		return 0
+	}
 	for next := core; next >= 0; {
 		next = -1
 		for i := core + 1; i < s.page.All[core].End; i = s.page.All[i].End {
@@ -241,19 +188,21 @@ func (s *selection) count() (chosen, all []int32) {
 // menuEnd returns where the outermost menu around an element ends, or 0.
 func (s *selection) menuEnd(i, within int32) (end int32) {
 	for ; i > within; i = s.page.All[i].Parent {
-		if isMenu(s.page.All[i].Node) {
+		if isMenu(&s.page.All[i]) {
 			end = s.page.All[i].End
 		}
 	}
 	return end
 }
 
-func isMenu(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.Nav, atom.Aside, atom.Footer, atom.Form:
+func isMenu(e *blocks.Element) bool {
+	switch e.Node.DataAtom {
+	case atom.Nav, atom.Footer, atom.Form:
 		return true
+	case atom.Aside: // or an abstract, or a note beside the text
+		return e.Linked*2 > e.Words
 	}
-	switch attr(n, "role") {
+	switch attr(e.Node, "role") {
 	case "navigation", "search", "complementary", "contentinfo", "banner":
 		return true
 	}

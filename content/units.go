@@ -57,7 +57,7 @@ func (s *selection) follows(k int, unit int32) bool {
 	for unit > 0 && all[all[unit].Parent].Words == all[unit].Words {
 		unit = all[unit].Parent
 	}
-	if unit == 0 || isMenu(all[unit].Node) {
+	if unit == 0 || isMenu(&all[unit]) {
 		return false
 	}
 	parent, before := all[unit].Parent, k-1

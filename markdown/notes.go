@@ -258,6 +258,29 @@ func (s *notes) isBack(n *html.Node) bool {
 		attr(n, "role") == "doc-backlink" || hasClass(n, "footnote-backref", "footnote-back", "fn-backref")
 }
 
+// isBacks reports whether an element is links back and what parts them, as in "(1,2)", with which a note
+// begins that is referred to several times.
+func (s *notes) isBacks(n *html.Node) bool {
+	found := false
+	var only func(n *html.Node) bool
+	only = func(n *html.Node) bool {
+		switch {
+		case n.Type == html.TextNode:
+			return !strings.ContainsFunc(n.Data, isLetterOrDigit)
+		case n.DataAtom == atom.A && s.isBack(n):
+			found = true
+			return true
+		}
+		for child := n.FirstChild; child != nil; child = child.NextSibling {
+			if !only(child) {
+				return false
+			}
+		}
+		return true
+	}
+	return n.Type == html.ElementNode && only(n) && found
+}
+
 // noted writes a link that refers to a footnote, and reports whether it does.
 func (c *converter) noted(n *html.Node) bool {
 	one := c.notes.byRef[n]
@@ -291,7 +314,7 @@ func (c *converter) writeNotes() {
 				}
 			}
 			for child := body.FirstChild; child != nil; child = child.NextSibling {
-				if !isLabel(child) {
+				if !isLabel(child) && !c.notes.isBacks(child) {
 					c.node(child)
 				}
 			}

@@ -73,42 +73,13 @@ func blocksOf(root *html.Node, yield func(block)) {
 		left--
 		switch {
 		case holdsCode(b.Node):
-		case isRights(b):
+		case content.IsRights(b.Node): // years and names differ from page to page: only the place tells whether it repeats
 			yield(block{b.Node, b.Place*0x9E3779B97F4A7C15 ^ 1})
 		default:
 			yield(block{b.Node, b.Place*0x9E3779B97F4A7C15 ^ b.Hash})
 		}
 		return left > 0
 	})
-}
-
-// isRights reports whether a block says whose a page is. The years and names differ from page to page
-// of one site, so that only the place tells whether it repeats.
-func isRights(b content.Block) bool {
-	n := b.Node
-	for range 2 {
-		if n == nil {
-			return false
-		}
-		for _, a := range n.Attr {
-			if (a.Key == "class" || a.Key == "id") && strings.Contains(strings.ToLower(a.Val), "copyright") {
-				return true
-			}
-		}
-		n = n.Parent
-	}
-	text := firstText(b.Node)
-	return strings.HasPrefix(text, "\u00A9") || len(text) >= len("copyright") && strings.EqualFold(text[:len("copyright")], "copyright")
-}
-
-// firstText is the first text in an element that is not blank.
-func firstText(n *html.Node) string {
-	for d := range n.Descendants() {
-		if text := strings.TrimSpace(d.Data); d.Type == html.TextNode && text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // holdsCode reports whether a block is code: an example may stand on every page, and is content.
