@@ -12,11 +12,13 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 )
 
+// sharedOption is an option, and its default in words.
+type sharedOption struct{ name, unset string }
+
 // common lists the options that all nodes of a crawl share, besides those that a job keeps: how sites are
 // asked, and what becomes of a response. All other options belong to a machine: its memory, disk and network.
-//
-// A plan has them as they were given; unset is the default, in words.
-var common = []struct{ name, unset string }{
+// A plan has them as they were given.
+var common = []sharedOption{
 	{name: "PerHost"}, {name: "PerDomain"}, {name: "PerAddress"},
 	{name: "Delay"}, {name: "DomainDelay"}, {name: "AddressDelay"},
 	{"GiveUp", "2h0m0s"}, {"Retries", "2"},
@@ -87,6 +89,11 @@ func (p *Plan) agree(o *weft.Options) error {
 	}
 	hidden := slices.DeleteFunc(slices.Clone(o.Header), httpclient.Field.Shown)
 	o.Header = slices.DeleteFunc(slices.Clone(o.Header), func(f httpclient.Field) bool { return !f.Shown() })
+	for name := range p.Common {
+		if !slices.ContainsFunc(common, func(c sharedOption) bool { return c.name == name }) {
+			return fmt.Errorf("option %.64q of the crawl, which weft %s began: this weft %s does not have it", name, p.Options.Version, weft.Version)
+		}
+	}
 	var differ []weft.Difference
 	for _, c := range common {
 		v := reflect.ValueOf(o).Elem().FieldByName(c.name)

@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +27,7 @@ type Options struct {
 	OnWarning  func(error)
 	OnChange   func(Share) // what this node has of the crawl has changed
 
+	again        bool          // a node that was cut off joins again
 	beat         time.Duration // see ownership.Config; tests make it shorter
 	compactAfter int           // see defaultCompactAfter; tests make it less
 }
@@ -50,12 +48,15 @@ type Client struct {
 	conn         *nats.Conn
 	js           jetstream.JetStream
 	replicas     int
-	until        time.Time // for how long to wait for servers
+	again        bool          // see Options
+	skew         time.Duration // of this machine's clock, in tests
+	until        time.Time     // for how long to wait for servers
 	partitions   int
 	beat         time.Duration
 	compactAfter int
 	warn         func(error)
 	change       func(Share)
+	login        *login
 }
 
 // schemes are those of the addresses of servers.
@@ -87,8 +88,8 @@ func connect(ctx context.Context, o Options) (*Client, error) {
 	c := &Client{
 		layout: layout(o.Name), servers: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL),
 		replicas: o.Replicas, partitions: o.Partitions,
-		beat: cmp.Or(o.beat, defaultBeat), compactAfter: cmp.Or(o.compactAfter, defaultCompactAfter),
-		warn: o.OnWarning,
+		beat: cmp.Or(o.beat, defaultBeat), compactAfter: cmp.Or(o.compactAfter, defaultCompactAfter), again: o.again,
+		warn: o.OnWarning, login: new(login),
 	}
 	if c.warn == nil {
 		c.warn = func(error) {}
@@ -123,9 +124,22 @@ func (c *Client) dial(ctx context.Context, o *Options) (err error) {
 	if c.conn, err = nats.Connect(c.servers, c.options(o)...); err != nil {
 		return c.refused(err)
 	}
-	if err = c.checkJetStream(ctx); err != nil {
+	if err = c.checkVersion(); err == nil {
+		err = c.checkJetStream(ctx)
+	}
+	if err != nil {
 		c.conn.Close()
 		return c.refused(err)
+	}
+	return nil
+}
+
+// checkVersion refuses servers that are too old: a consumer of theirs reads one subject.
+func (c *Client) checkVersion() error {
+	var major, minor int
+	version := c.conn.ConnectedServerVersion()
+	if _, err := fmt.Sscanf(version, "%d.%d.", &major, &minor); err != nil || major < 2 || major == 2 && minor < 10 {
+		return fmt.Errorf("the servers run NATS %.32q, expected 2.10 or later", version)
 	}
 	return nil
 }
@@ -142,8 +156,20 @@ func (c *Client) options(o *Options) []nats.Option {
 				c.warn(fmt.Errorf("the connection to the servers is lost: %w", err))
 			}
 		}),
-		nats.ReconnectHandler(func(conn *nats.Conn) { c.warn(fmt.Errorf("connected to %s again", conn.ConnectedUrlRedacted())) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.warn(err) }),
+		nats.ReconnectHandler(func(conn *nats.Conn) {
+			c.login.accept()
+			c.warn(fmt.Errorf("connected to %s again", conn.ConnectedUrlRedacted()))
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			switch {
+			case errors.Is(err, nats.ErrPermissionViolation):
+				c.login.lacks(err)
+			case !loginRefused(err):
+				c.warn(err)
+			case c.login.refuse(err): // it is tried again, and again
+				c.warn(c.refused(err))
+			}
+		}),
 	}
 	if o.Creds != "" {
 		all = append(all, nats.UserCredentials(o.Creds))
@@ -164,7 +190,7 @@ func (c *Client) checkJetStream(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err = chosen(ctx, func(ctx context.Context) error { _, err := c.js.AccountInfo(ctx); return err }); err != nil {
+	if err = c.chosen(ctx, func(ctx context.Context) error { _, err := c.js.AccountInfo(ctx); return err }); err != nil {
 		return err
 	}
 	if c.replicas == 0 {
@@ -178,15 +204,13 @@ func (c *Client) checkJetStream(ctx context.Context) (err error) {
 
 // chosen calls fn again, which may be repeated, while the servers choose who answers for a stream: that takes
 // them a moment when it is new or a server has failed, and what they are asked meanwhile may be lost.
-func chosen(ctx context.Context, fn func(context.Context) error) error {
+func (c *Client) chosen(ctx context.Context, fn func(context.Context) error) error {
 	late := time.Now().Add(2 * requestTimeout)
 	for {
 		try, stop := context.WithTimeout(ctx, requestTimeout/4)
 		err := fn(try)
 		stop()
-		again := errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrTimeout) ||
-			errors.Is(err, context.DeadlineExceeded)
-		if !again || time.Now().After(late) {
+		if !isSilence(err) || time.Now().After(late) || c.login.lacked() != nil {
 			return err
 		}
 		select {
@@ -199,50 +223,3 @@ func chosen(ctx context.Context, fn func(context.Context) error) error {
 
 // Close ends the connection.
 func (c *Client) Close() { c.conn.Close() }
-
-// absent is why a request failed of which another one may succeed.
-type absent struct{ text string }
-
-func (e *absent) Error() string { return e.text }
-
-// noPeers is the code of the error that fewer servers are there than copies are wanted.
-const noPeers = 10005
-
-// noRoom are the codes of what JetStream answers when its disk, a stream or the account is full.
-var noRoom = []jetstream.ErrorCode{10023, 10028, 10047, 10077}
-
-// refused returns an error of the servers with what is to be done about it.
-func (c *Client) refused(err error) error {
-	var api *jetstream.APIError
-	var before *absent
-	var broken *net.OpError
-	switch {
-	case errors.As(err, &before):
-		return err
-	case errors.Is(err, io.EOF), errors.As(err, &broken), errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrStaleConnection):
-		err = &absent{"the connection broke: " + err.Error()}
-	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrReconnectBufExceeded):
-		err = &absent{"no server answers"}
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		err = errors.New("the servers run without JetStream, expected with it (nats-server -js)")
-	case errors.As(err, &api) && slices.Contains(noRoom, api.ErrorCode):
-		err = &absent{"the servers have no room: " + api.Description}
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse),
-		errors.As(err, &api) && (api.Code == 503 || api.ErrorCode == noPeers):
-		err = &absent{"JetStream does not answer: fewer than half of the servers may be up"}
-	case api != nil:
-		err = errors.New(api.Description)
-	default:
-		err = errors.New(strings.TrimPrefix(err.Error(), "nats: "))
-	}
-	return fmt.Errorf("cluster %s: %w", withoutLogins(c.servers), err)
-}
-
-var login = regexp.MustCompile(`//[^/,]*@|^[^/,]*@|,[^/,]*@`)
-
-// withoutLogins returns servers, as a message may name them.
-func withoutLogins(servers string) string {
-	return login.ReplaceAllStringFunc(servers, func(s string) string {
-		return s[:len(s)-len(strings.TrimLeft(s, "/,"))] + "…@"
-	})
-}

@@ -1,7 +1,14 @@
 package cluster_test
 
 import (
+	"bufio"
+	"crypto/tls"
+	"encoding/pem"
+	"fmt"
 	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,6 +28,14 @@ func TestDialErrors(t *testing.T) {
 	stores := serve(t, server.Options{JetStream: true})
 	plain := serve(t, server.Options{})
 	guarded := serve(t, server.Options{JetStream: true, Authorization: "secret"})
+	web := httptest.NewTLSServer(nil)
+	defer web.Close()
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secure := serve(t, server.Options{JetStream: true, TLS: true, TLSConfig: &tls.Config{Certificates: web.TLS.Certificates}})
+	asks := serve(t, server.Options{JetStream: true, TLS: true, TLSConfig: &tls.Config{Certificates: web.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert}})
 	at := func(s *server.Server) string { return "nats://" + s.Addr().String() }
 	for want, o := range map[string]cluster.Options{
 		"":                     {Servers: []string{nobody, at(stores)}},
@@ -29,12 +44,16 @@ func TestDialErrors(t *testing.T) {
 		"without JetStream":    {Servers: []string{at(plain)}},
 		"uthorization":         {Servers: []string{at(guarded)}},
 		`server "http://…@a.test:4222": expected nats://, tls://, ws:// or wss://`: {Servers: []string{"http://ada:lovelace@a.test:4222"}},
-		"%2F for /":                 {Servers: []string{"nats://ada:love/lovelace@a.test:4222"}},
-		"%2C for a comma":           {Servers: []string{"nats://ada:lovelace", "x@a.test:4222"}},
-		`name "a b"`:                {Name: "a b"},
-		"expected both":             {Cert: "cert.pem"},
-		"creds: no such file":       {Servers: []string{at(stores)}, Creds: "no.creds"},
-		"secure connection not ava": {Servers: []string{"tls://" + stores.Addr().String()}},
+		"%2F for /":           {Servers: []string{"nats://ada:love/lovelace@a.test:4222"}},
+		"%2C for a comma":     {Servers: []string{"nats://ada:lovelace", "x@a.test:4222"}},
+		`name "a b"`:          {Name: "a b"},
+		"expected both":       {Cert: "cert.pem"},
+		"creds: no such file": {Servers: []string{at(stores)}, Creds: "no.creds"},
+		"certificate signed by unknown authority":                                {Servers: []string{at(secure)}},
+		"failed to parse root certificate":                                       {Servers: []string{at(secure)}, CA: "connect_test.go"},
+		"refuse this node's certificate, or want one: tls: certificate required": {Servers: []string{at(asks)}, CA: ca},
+		`the servers run NATS "2.9.25", expected 2.10 or later`:                  {Servers: []string{old(t, "2.9.25")}},
+		"secure connection not ava":                                              {Servers: []string{"tls://" + stores.Addr().String()}},
 	} {
 		if o.Name == "" {
 			o.Name = "test"
@@ -47,6 +66,30 @@ func TestDialErrors(t *testing.T) {
 			t.Errorf("%+v: %s, expected %q", o, got, want)
 		}
 	}
+}
+
+// old runs something that answers like a server of a version, up to the first request.
+func old(t *testing.T, version string) (url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "INFO {\"version\":%q,\"max_payload\":1048576,\"headers\":true}\r\n", version)
+		for lines := bufio.NewScanner(c); lines.Scan(); {
+			if lines.Text() == "PING" {
+				fmt.Fprint(c, "PONG\r\n")
+			}
+		}
+	}()
+	return "nats://" + l.Addr().String()
 }
 
 func errorText(err error) string {

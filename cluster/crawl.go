@@ -46,7 +46,7 @@ func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
 			return s, err
 		}
 		servers := c.servers
-		servers.Wait = math.MaxInt64
+		servers.Wait, servers.again = math.MaxInt64, true
 		if servers.OnWarning != nil {
 			servers.OnWarning(fmt.Errorf("%w: it joins again", err))
 		}

@@ -65,7 +65,7 @@ func Crawls(ctx context.Context, o Options) (all []Listed, err error) {
 
 // find returns how much each stream has of each crawl.
 func (c *Client) find(ctx context.Context) (found map[layout]map[string]uint64, err error) {
-	err = chosen(ctx, func(ctx context.Context) error {
+	err = c.chosen(ctx, func(ctx context.Context) error {
 		found = make(map[layout]map[string]uint64)
 		streams := c.js.ListStreams(ctx)
 		for s := range streams.Info() {
@@ -141,7 +141,7 @@ func (c *Client) Remove(ctx context.Context, force bool) error {
 	there := false
 	for i, name := range c.streamNames() { // the bucket is the first: without the plan it is no crawl
 		var s jetstream.Stream
-		err := chosen(ctx, func(ctx context.Context) (err error) { s, err = c.js.Stream(ctx, name); return err })
+		err := c.chosen(ctx, func(ctx context.Context) (err error) { s, err = c.js.Stream(ctx, name); return err })
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			continue
 		}
@@ -152,7 +152,7 @@ func (c *Client) Remove(ctx context.Context, force bool) error {
 		}
 		if err == nil {
 			there = true
-			err = chosen(ctx, func(ctx context.Context) error { return c.js.DeleteStream(ctx, name) })
+			err = c.chosen(ctx, func(ctx context.Context) error { return c.js.DeleteStream(ctx, name) })
 		}
 		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) { // whose deletion was asked for twice
 			return c.refused(err)

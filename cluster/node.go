@@ -207,6 +207,9 @@ func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 		return weft.Summary{}, err
 	}
 	stopHearing, err := n.hearAddresses()
+	if err == nil {
+		err = n.mayTell(ctx)
+	}
 	if err != nil {
 		stopAll()
 		return weft.Summary{}, err

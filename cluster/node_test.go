@@ -79,6 +79,16 @@ func (c *crawl) join(name string) *member { return c.joinBy(name, c.servers.Serv
 // joinBy is join, by another way to the servers.
 func (c *crawl) joinBy(name, server string) *member {
 	c.t.Helper()
+	m, err := c.tryJoin(name, server)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return m
+}
+
+// tryJoin is joinBy for a node that may be refused.
+func (c *crawl) tryJoin(name, server string) (*member, error) {
+	c.t.Helper()
 	m := &member{name: name, job: filepath.Join(c.dir, name), done: make(chan struct{}), records: make(chan struct{}, 1<<16), warnings: make(chan error, 1<<10)}
 	o := c.options
 	o.Job = m.job
@@ -99,14 +109,14 @@ func (c *crawl) joinBy(name, server string) *member {
 	m.stop = stop
 	var err error
 	if m.node, err = cluster.Join(ctx, servers, o); err != nil {
-		c.t.Fatal(err)
+		return nil, err
 	}
 	go func() {
 		defer close(m.done)
 		m.sum, m.err = m.node.Run(ctx)
 	}()
 	c.all = append(c.all, m)
-	return m
+	return m, nil
 }
 
 // wait waits for the end of all nodes.

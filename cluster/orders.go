@@ -138,7 +138,7 @@ func (c *Client) give(ctx context.Context, more orders) (revision uint64, change
 			return 0, false, fmt.Errorf("%d bytes of orders, expected at most %d", len(text), most)
 		}
 		var written uint64
-		err = chosen(ctx, func(ctx context.Context) (err error) {
+		err = c.chosen(ctx, func(ctx context.Context) (err error) {
 			if revision == 0 {
 				written, err = bucket.Create(ctx, keyOrders, text)
 			} else {
@@ -158,7 +158,7 @@ func (c *Client) give(ctx context.Context, more orders) (revision uint64, change
 // standing returns the orders that hold, and their revision.
 func (c *Client) standing(ctx context.Context, bucket jetstream.KeyValue) (all orders, revision uint64, err error) {
 	var e jetstream.KeyValueEntry
-	err = chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyOrders); return err })
+	err = c.chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyOrders); return err })
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		return nil, 0, nil

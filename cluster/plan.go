@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -33,7 +34,7 @@ var ErrNoCrawl = errors.New("there is no such crawl")
 // Plan returns the plan of the crawl, or ErrNoCrawl.
 func (c *Client) Plan(ctx context.Context) (Plan, error) {
 	var bucket jetstream.KeyValue
-	err := chosen(ctx, func(ctx context.Context) (err error) { bucket, err = c.js.KeyValue(ctx, c.bucket()); return err })
+	err := c.chosen(ctx, func(ctx context.Context) (err error) { bucket, err = c.js.KeyValue(ctx, c.bucket()); return err })
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return Plan{}, c.noCrawl()
 	}
@@ -47,7 +48,7 @@ func (c *Client) noCrawl() error { return fmt.Errorf("crawl %s: %w", c.layout, E
 
 func (c *Client) readPlan(ctx context.Context, bucket jetstream.KeyValue) (p Plan, err error) {
 	var e jetstream.KeyValueEntry
-	err = chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyPlan); return err })
+	err = c.chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyPlan); return err })
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return p, c.noCrawl()
 	}
@@ -59,6 +60,11 @@ func (c *Client) readPlan(ctx context.Context, bucket jetstream.KeyValue) (p Pla
 	}
 	if p.Layout != layoutVersion {
 		return p, fmt.Errorf("crawl %s: begun by weft %s with layout %d, expected layout %d", c.layout, p.Options.Version, p.Layout, layoutVersion)
+	}
+	strict := json.NewDecoder(bytes.NewReader(e.Value()))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(new(Plan)); err != nil { // an option that this version would crawl without
+		return p, fmt.Errorf("crawl %s: begun by weft %s, which this weft %s cannot follow: %w", c.layout, p.Options.Version, weft.Version, err)
 	}
 	if p.Partitions < 1 || p.Partitions > mostPartitions {
 		return p, fmt.Errorf("crawl %s: %d partitions, expected 1 to %d", c.layout, p.Partitions, mostPartitions)
@@ -110,7 +116,7 @@ func (c *Client) begin(ctx context.Context, o *weft.Options, partitions int) (p 
 // create makes what a crawl has on the servers. The plan comes last: whoever finds it finds all.
 func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 	var bucket jetstream.KeyValue
-	err := chosen(ctx, func(ctx context.Context) (err error) {
+	err := c.chosen(ctx, func(ctx context.Context) (err error) {
 		bucket, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 			Bucket: c.bucket(), Description: "a crawl of weft: plan, nodes, owners", Replicas: c.replicas,
 		})
@@ -125,7 +131,7 @@ func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 	} {
 		s.Replicas, s.Storage, s.Discard, s.AllowDirect = c.replicas, jetstream.FileStorage, jetstream.DiscardNew, true
 		var made jetstream.Stream
-		err := chosen(ctx, func(ctx context.Context) (err error) { made, err = c.js.CreateOrUpdateStream(ctx, s); return err })
+		err := c.chosen(ctx, func(ctx context.Context) (err error) { made, err = c.js.CreateOrUpdateStream(ctx, s); return err })
 		if err != nil {
 			return p, c.refused(err)
 		}
@@ -140,7 +146,7 @@ func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	err = chosen(ctx, func(ctx context.Context) error { _, err := bucket.Create(ctx, keyPlan, text); return err })
+	err = c.chosen(ctx, func(ctx context.Context) error { _, err := bucket.Create(ctx, keyPlan, text); return err })
 	if errors.Is(err, jetstream.ErrKeyExists) { // another node was faster
 		return c.readPlan(ctx, bucket)
 	}

@@ -175,8 +175,10 @@ func TestPlanOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for plan, want := range map[string]string{
-		`{"layout": 99, "options": {"version": "v9.0.0"}}`:             "crawl test: begun by weft v9.0.0 with layout 99, expected layout 2",
-		fmt.Sprintf(`{"layout": %d, "partitions": -1}`, layoutVersion): "crawl test: -1 partitions, expected 1 to 65536",
+		`{"layout": 99, "options": {"version": "v9.0.0"}}`:                                                                     "crawl test: begun by weft v9.0.0 with layout 99, expected layout 2",
+		fmt.Sprintf(`{"layout": %d, "partitions": -1}`, layoutVersion):                                                         "crawl test: -1 partitions, expected 1 to 65536",
+		fmt.Sprintf(`{"layout": %d, "partitions": 9, "options": {"version": "v9.0.0", "gzip": true}}`, layoutVersion):          `crawl test: begun by weft v9.0.0, which this weft ` + weft.Version + ` cannot follow: json: unknown field "gzip"`,
+		fmt.Sprintf(`{"layout": %d, "partitions": 9, "options": {"version": "v9.0.0"}, "common": {"Gzip": 1}}`, layoutVersion): `option "Gzip" of the crawl, which weft v9.0.0 began: this weft ` + weft.Version + ` does not have it`,
 		"not a plan": "crawl test: its plan: invalid character 'o' in literal null (expecting 'u')",
 	} {
 		if _, err := bucket.PutString(t.Context(), keyPlan, plan); err != nil {

@@ -69,10 +69,15 @@ func (n *node) verify() (deleted bool) {
 // openStreams opens the streams of the crawl.
 func (n *node) openStreams(ctx context.Context) (err error) {
 	n.streams.verifier.made = make(map[string]time.Time)
+	var apart time.Duration
 	for _, name := range n.streamNames() {
+		asked := n.wall()
 		s, err := n.stream(ctx, name)
 		if err != nil {
 			return err
+		}
+		if d := clocksApart(asked, n.wall(), s.CachedInfo().TimeStamp); d.Abs() > apart.Abs() {
+			apart = d
 		}
 		n.streams.verifier.made[name] = s.CachedInfo().Created
 		switch name {
@@ -82,7 +87,35 @@ func (n *node) openStreams(ctx context.Context) (err error) {
 			n.streams.log = s
 		}
 	}
+	if apart.Abs() > mostApart {
+		n.warn(fmt.Errorf("the clock of this machine is %s the servers', expected the same time: it dates records and archives, and judges certificates; theirs counts for --max-time", aheadOf(apart)))
+	}
 	return nil
+}
+
+// mostApart is how far clocks may be apart without a word.
+const mostApart = time.Minute
+
+// wall is what this machine's clock says.
+func (c *Client) wall() time.Time { return time.Now().Add(c.skew) }
+
+// clocksApart returns how far this machine's clock is ahead of a server's, which has answered between two
+// moments, at least: less than 0 if it is behind.
+func clocksApart(asked, heard, answered time.Time) time.Duration {
+	switch {
+	case answered.IsZero(), !answered.Before(asked) && !answered.After(heard):
+		return 0
+	case answered.Before(asked):
+		return asked.Sub(answered)
+	}
+	return heard.Sub(answered)
+}
+
+func aheadOf(d time.Duration) string {
+	if d < 0 {
+		return (-d).Round(time.Second).String() + " behind"
+	}
+	return d.Round(time.Second).String() + " ahead of"
 }
 
 // reached waits until the watch of the bucket has come to a revision. A bucket that has not come so far when

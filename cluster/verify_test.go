@@ -1,0 +1,32 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+)
+
+// TestClock: a node whose clock is wrong by an hour, beside the servers', says so once when it joins. It joins like any
+// other: only the servers' clocks count for the time that the crawl may take.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	const effect = " the servers', expected the same time: it dates records and archives, and judges certificates; theirs counts for --max-time"
+	for skew, want := range map[time.Duration]string{
+		0:                                 "",
+		mostApart / 2:                     "",
+		time.Hour:                         "the clock of this machine is 1h0m0s ahead of" + effect,
+		-time.Hour - 300*time.Millisecond: "the clock of this machine is 1h0m0s behind" + effect,
+	} {
+		got := ""
+		c.skew, c.warn = skew, func(err error) { got += err.Error() }
+		n := &node{Client: c, ctx: t.Context()}
+		if err := n.attach(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}, MaxTime: time.Minute}); err != nil {
+			t.Error(err)
+		}
+		if got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
