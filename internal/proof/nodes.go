@@ -31,8 +31,8 @@ type NodesTask struct {
 	Nodes       int            // 1: no cluster
 	Servers     int            // of NATS; each is a process
 	Spaces      bool           // each node and each server is a machine of its own: see AtHub
-	Blows       []Blow         // in this order, at equal shares of the requests
-	Seed        uint64         // says which node is struck
+	Blows       []Blow         // in any order and at any time: after about equal shares of the requests
+	Seed        uint64         // says when, and which node is struck
 	Seeds       int            // hosts whose home pages are seeds; 0: 1
 	Flags       []string       // additional ones of the command
 	Logf        func(format string, args ...any)
@@ -118,6 +118,7 @@ type crowd struct {
 	waits   []bool   // nodes to start again, once links are up
 	losses  []int    // disks that a node has lost
 	rng     *rand.Rand
+	due     []int // requests after which blows come
 	marks   []mark
 }
 
@@ -171,6 +172,7 @@ func (c *crowd) prepare(ctx context.Context) (err error) {
 	}
 	c.traps = c.served.Web.Traps()
 	c.Bound = c.served.Web.Bound(policy(), c.costs())
+	c.plan()
 	c.Logf("%d hosts, %d URLs, %d requests; bound %v", c.served.Web.Hosts(), c.Bound.URLs, c.Bound.Requests, c.Bound.Longest().Round(time.Second))
 	for i := range c.Nodes {
 		m, err := c.machine(fmt.Sprint("n", i+1), true)
@@ -180,6 +182,16 @@ func (c *crowd) prepare(ctx context.Context) (err error) {
 		c.nodes = append(c.nodes, m)
 	}
 	return c.serve(ctx)
+}
+
+// plan draws the order of the blows, and their times: each in a part of the crawl of its own.
+func (c *crowd) plan() {
+	c.Blows = slices.Clone(c.Blows)
+	c.rng.Shuffle(len(c.Blows), func(i, j int) { c.Blows[i], c.Blows[j] = c.Blows[j], c.Blows[i] })
+	part := float64(c.Bound.Requests) / float64(len(c.Blows)+1)
+	for i := range c.Blows {
+		c.due = append(c.due, int(part*(float64(i)+0.5+c.rng.Float64())))
+	}
 }
 
 func (c *crowd) costs() webtest.Costs {
@@ -322,7 +334,7 @@ func (c *crowd) conduct(ctx context.Context) error {
 			}
 			continue
 		}
-		if n := len(c.Struck); n < len(c.Blows) && requests >= c.Bound.Requests*(n+1)/(len(c.Blows)+1) && now.Sub(healed) > apart {
+		if n := len(c.Struck); n < len(c.Blows) && requests >= c.due[n] && now.Sub(healed) > apart {
 			then, err := c.strike(ctx, c.Blows[n], requests)
 			if err != nil {
 				return err

@@ -84,8 +84,8 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	}
 	p.line("# A crawl by several nodes\n")
 	if len(wrong) == 0 {
-		p.line("%d nodes crawl %d hosts, are struck %d times on the way, lose no URL, and are polite to every host", r.Nodes, r.Web.Hosts, len(r.Struck))
-		p.line("and domain. They fetch again only what a blow explains.\n")
+		p.line("%d nodes crawl %d hosts, are struck %d times on the way, lose no URL, and are polite to every host,", r.Nodes, r.Web.Hosts, len(r.Struck))
+		p.line("domain and address. They fetch again only what they had no time to tell before they were struck.\n")
 	} else {
 		p.line("This crawl failed its proof: see the section Wrong at the end.\n")
 	}

@@ -64,7 +64,7 @@ func TestNodes(t *testing.T) {
 	}
 	t.Parallel()
 	web := proof.LatencyWeb(100)
-	web.Latency = 50 * time.Millisecond
+	web.Latency = 20 * time.Millisecond
 	r, err := proof.CrawlByNodes(t.Context(), proof.NodesTask{
 		Command: weft(t), Dir: t.TempDir(), Web: web, Delay: 20 * time.Millisecond, Patience: time.Minute, Concurrency: 50, Variants: 150,
 		Nodes: 2, Servers: 1, Blows: []proof.Blow{proof.Kill}, Logf: t.Logf,

@@ -163,7 +163,7 @@ func (p *page) chains(b webtest.Bound) {
 }
 
 func (p *page) politeness(v webtest.Verdict, delay time.Duration) {
-	p.line("\n## Politeness\n\nMeasured at the servers; the requested delay is %v.\n", delay)
+	p.line("\n## Politeness\n\nMeasured at the servers; the requested delay is %v. A gap counts from before the end of a\nresponse is written until the next request is read, so that none seems shorter than it was.\n", delay)
 	p.line("| by | units | with several hosts | most requests | smallest gap | most at once | violations |\n|---|---:|---:|---:|---:|---:|---:|")
 	for u, t := range v.Units {
 		p.line("| %v | %d | %d | %d | %v | %d | %d |", webtest.Unit(u), t.Asked, t.Shared, t.Requests, t.SmallGap.Round(time.Millisecond/10), t.MostAtOnce, t.Violations)

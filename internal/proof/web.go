@@ -45,8 +45,8 @@ func (t *Task) costs() webtest.Costs {
 const forgetsVariants = 64
 
 // lag is how much earlier than the servers the command may start to wait for a response that it
-// gives up.
-const lag = time.Second
+// gives up: its time includes the connection.
+const lag = dial
 
 // forgets is how much work the command may lose when it is killed: a batch being committed, and the
 // work that waits behind it; longer on a busy disk.
