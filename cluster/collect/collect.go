@@ -3,6 +3,7 @@ package collect
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -13,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +39,9 @@ func Jobs(ctx context.Context, dir string, jobs []string) (s Summary, err error)
 	if _, err := os.Lstat(dir); err == nil {
 		return s, fmt.Errorf("%s: %w, expected a new folder", dir, fs.ErrExist)
 	}
+	if err := distinct(jobs); err != nil {
+		return s, err
+	}
 	part := filepath.Clean(dir) + ".part"
 	if err := os.RemoveAll(part); err != nil {
 		return s, err
@@ -46,7 +51,7 @@ func Jobs(ctx context.Context, dir string, jobs []string) (s Summary, err error)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(part))
+			err = cmp.Or(err, os.RemoveAll(part))
 		}
 	}()
 	c := &collection{ctx: ctx, dir: part, jobs: jobs, old: make([]results.Set, len(jobs)), lost: make([]map[[16]byte]struct{}, len(jobs))}
@@ -59,6 +64,22 @@ func Jobs(ctx context.Context, dir string, jobs []string) (s Summary, err error)
 		}
 	}
 	return c.Summary, os.Rename(part, dir)
+}
+
+// distinct refuses a folder that is named twice: all of its pages would count as fetched twice.
+func distinct(jobs []string) error {
+	var all []os.FileInfo
+	for _, dir := range jobs {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(all, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
+			return fmt.Errorf("%s: named twice, expected each folder once", dir)
+		}
+		all = append(all, info)
+	}
+	return nil
 }
 
 // collection is a merge that runs.
@@ -78,7 +99,7 @@ func fingerprint(url []byte) [16]byte {
 
 // entry is a record to be compared: its URL, when its fetch began, job and line, so that they sort in this
 // order.
-const entrySize = 16 + 8 + 4 + 8
+const entrySize = 16 + 12 + 4 + 8
 
 // judge finds out which records count.
 func (c *collection) judge() error {
@@ -99,7 +120,8 @@ func (c *collection) judge() error {
 			sum := fingerprint([]byte(r.URL))
 			entry := make([]byte, 0, 2*entrySize)
 			entry = append(entry, sum[:]...)
-			entry = binary.BigEndian.AppendUint64(entry, uint64(r.Started.UnixNano()))
+			entry = binary.BigEndian.AppendUint64(entry, uint64(max(0, r.Started.Unix()))) // the year 1: it was not fetched
+			entry = binary.BigEndian.AppendUint32(entry, uint32(r.Started.Nanosecond()))
 			entry = binary.BigEndian.AppendUint32(entry, uint32(i))
 			entry = binary.BigEndian.AppendUint64(entry, l.N)
 			if err := sorter.Add(entry); err != nil {
@@ -111,8 +133,8 @@ func (c *collection) judge() error {
 	first := true
 	return sorter.Each(func(entry []byte) error {
 		if !first && [16]byte(entry) == [16]byte(last[:]) {
-			loser, winner := binary.BigEndian.Uint32(last[24:]), binary.BigEndian.Uint32(entry[24:])
-			c.old[loser].Add(binary.BigEndian.Uint64(last[28:]))
+			loser, winner := binary.BigEndian.Uint32(last[28:]), binary.BigEndian.Uint32(entry[28:])
+			c.old[loser].Add(binary.BigEndian.Uint64(last[32:]))
 			c.Repeated++
 			c.lost[loser][[16]byte(entry)] = struct{}{}
 			delete(c.lost[winner], [16]byte(entry)) // it may have fetched it before, too
@@ -155,7 +177,7 @@ func (c *collection) line(out *bufio.Writer, i int, line []byte) error {
 
 func writeLine(out *bufio.Writer, line []byte) error {
 	_, err := out.Write(line)
-	return errors.Join(err, out.WriteByte('\n'))
+	return cmp.Or(err, out.WriteByte('\n'))
 }
 
 // name is the name of a job's file of an archive.
@@ -246,7 +268,7 @@ func (c *collection) bodies() error {
 	return nil
 }
 
-// archives takes over the files of WARC, and writes an index of the captures that count.
+// archives writes an index of the captures that count, and takes over the files of WARC.
 func (c *collection) archives() error {
 	if !c.any(job.CapturesFile) {
 		return nil
@@ -254,33 +276,89 @@ func (c *collection) archives() error {
 	if err := os.MkdirAll(filepath.Join(c.dir, job.ArchiveDir), 0o777); err != nil {
 		return err
 	}
-	return c.write(job.CapturesFile, func(out *bufio.Writer) error {
-		for i, dir := range c.jobs {
-			all, err := filepath.Glob(filepath.Join(dir, job.ArchiveDir, "*.warc*"))
-			if err != nil {
-				return err
-			}
-			for _, path := range all {
-				info, err := os.Stat(path)
-				if err == nil {
-					c.Archives++
-					c.Bytes += info.Size()
-					err = c.take(path, filepath.Join(job.ArchiveDir, c.name(i, filepath.Base(path))))
-				}
-				if err != nil {
-					return err
-				}
-			}
+	if err := c.write(job.CapturesFile, func(out *bufio.Writer) error {
+		for i := range c.jobs {
 			if err := c.captures(out, i); err != nil {
 				return err
 			}
 		}
 		return nil
+	}); err != nil {
+		return err
+	}
+	for i, dir := range c.jobs { // after their index, which so leads to what is there
+		all, err := filepath.Glob(filepath.Join(dir, job.ArchiveDir, "*.warc*"))
+		if err != nil {
+			return err
+		}
+		for _, path := range all {
+			if err := c.archive(i, path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// archive takes over a file of WARC. One that its node had not ended is copied: a run of that node would cut it, or
+// go on with it.
+func (c *collection) archive(i int, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	c.Archives++
+	c.Bytes += info.Size()
+	name, open := strings.CutSuffix(filepath.Base(path), cdxj.OpenSuffix)
+	name = filepath.Join(job.ArchiveDir, c.name(i, name))
+	if open {
+		return c.copy(path, name)
+	}
+	return c.take(path, name)
+}
+
+// capture is what counts here of a line of an index.
+type capture struct {
+	URL    string `json:"url"`
+	MIME   string `json:"mime"`
+	Digest string `json:"digest"`
+}
+
+// captures writes the lines of a job's index, but for those of URLs that another has fetched later. Of these, it writes
+// what has the payload of a revisit.
+func (c *collection) captures(out *bufio.Writer, i int) error {
+	needed := make(map[string]bool) // payloads, by their digests: no more than URLs are lost
+	lost := func(of *capture) bool { _, ok := c.lost[i][fingerprint([]byte(of.URL))]; return ok }
+	if len(c.lost[i]) > 0 {
+		if err := c.eachCapture(i, func(_, _ string, of *capture) error {
+			if lost(of) && of.Digest != "" {
+				needed[of.Digest] = false
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		if err := c.eachCapture(i, func(_, _ string, of *capture) error {
+			if _, ok := needed[of.Digest]; ok && of.MIME == "warc/revisit" && !lost(of) {
+				needed[of.Digest] = true
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return c.eachCapture(i, func(head, text string, of *capture) error {
+		if lost(of) && !needed[of.Digest] {
+			return nil
+		}
+		text = strings.Replace(text, `"filename":"`, `"filename":"`+c.name(i, ""), 1)
+		_, err := fmt.Fprintf(out, "%s {%s\n", head, text)
+		return err
 	})
 }
 
-// captures writes the lines of a job's index, but for those of URLs that another has fetched later.
-func (c *collection) captures(out *bufio.Writer, i int) error {
+// eachCapture calls fn for each line of a job's index: what is before its brace, and behind.
+func (c *collection) eachCapture(i int, fn func(head, text string, of *capture) error) error {
 	for l, err := range results.Lines(c.ctx, filepath.Join(c.jobs[i], job.ArchiveDir), cdxj.CapturesFile, nil) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -289,18 +367,11 @@ func (c *collection) captures(out *bufio.Writer, i int) error {
 			return fmt.Errorf("%s: %w", c.jobs[i], err)
 		}
 		head, text, ok := strings.Cut(string(l.Bytes()), " {")
-		var of struct {
-			URL  string `json:"url"`
-			File string `json:"filename"`
-		}
+		var of capture
 		if !ok || json.Unmarshal([]byte("{"+text), &of) != nil {
 			return fmt.Errorf("%s: line %d of %s: expected a capture", c.jobs[i], l.N+1, job.CapturesFile)
 		}
-		if _, lost := c.lost[i][fingerprint([]byte(of.URL))]; lost {
-			continue
-		}
-		text = strings.Replace(text, `"filename":"`, `"filename":"`+c.name(i, ""), 1)
-		if _, err := fmt.Fprintf(out, "%s {%s\n", head, text); err != nil {
+		if err := fn(head, text, &of); err != nil {
 			return err
 		}
 	}
@@ -315,7 +386,7 @@ func (c *collection) write(name string, fill func(*bufio.Writer) error) error {
 	}
 	out := bufio.NewWriterSize(f, 1<<20)
 	err = fill(out)
-	return errors.Join(err, out.Flush(), f.Sync(), f.Close())
+	return cmp.Or(err, out.Flush(), f.Sync(), f.Close()) // a full disk says it once
 }
 
 // take links or copies a file into the folder, which may have it.
@@ -327,19 +398,26 @@ func (c *collection) take(path, name string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		return err
 	}
-	err := os.Link(path, to)
-	if err == nil || errors.Is(err, fs.ErrExist) {
+	if err := os.Link(path, to); err == nil || errors.Is(err, fs.ErrExist) {
 		return nil
+	}
+	return c.copy(path, name)
+}
+
+// copy copies a file into the folder.
+func (c *collection) copy(path, name string) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
 	}
 	from, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	f, err := os.Create(to)
+	f, err := os.Create(filepath.Join(c.dir, name))
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(f, from)
-	return errors.Join(err, f.Sync(), f.Close())
+	return cmp.Or(err, f.Sync(), f.Close())
 }

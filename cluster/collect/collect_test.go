@@ -31,6 +31,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 // TestJobs: each URL is there once, as fetched last, with its links, and its capture is that of the node
 // that it counts of, also when that has fetched it before, too.
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	a, b, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "all")
 	write(t, a, map[string]string{
 		"pages.jsonl": record1("http://a.test/", "01", `,"warc_file":"x.warc.gz","warc_offset":1`) +
@@ -74,6 +75,12 @@ func TestJobs(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
 	}
+	if _, err := collect.Jobs(t.Context(), dir+"2", []string{a, b, a + "/."}); err == nil || err.Error() != a+"/.: named twice, expected each folder once" {
+		t.Errorf("a folder twice: %v", err)
+	}
+	if _, err := collect.Jobs(t.Context(), dir+"2", []string{a, b + "3"}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), b+"3") {
+		t.Errorf("a folder that is not there: %v", err)
+	}
 	if _, err := collect.Jobs(t.Context(), dir, []string{a}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a folder that is there: %v", err)
 	}
@@ -83,5 +90,52 @@ func TestJobs(t *testing.T) {
 	}
 	if all, _ := filepath.Glob(dir + "2*"); len(all) > 0 {
 		t.Errorf("left behind: %v", all)
+	}
+}
+
+// TestDead: what a node that was killed has left is whole in the folder, and is the folder's own: a node that goes on
+// with its job cuts its archive. A refusal, which no fetch has begun, counts for less than a page; an original stays
+// for the revisits of its payload.
+func TestDead(t *testing.T) {
+	t.Parallel()
+	a, b, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "all")
+	captureOf := func(url, mime, digest string) string {
+		return fmt.Sprintf(`test,a) 2026 {"url":%q,"mime":%q,"digest":%q,"filename":"x.warc.gz"}`+"\n", url, mime, digest)
+	}
+	write(t, a, map[string]string{
+		"pages.jsonl": record1("http://a.test/1", "01", "") + record1("http://a.test/2", "01", "") + record1("http://a.test/3", "02", "") +
+			`{"url":"http://a.test/4","status":200,"started":"2026-01-01T00:00:00.5Z"}` + "\n",
+		"archive/x.warc.gz.open": "of the dead",
+		"archive/captures.cdxj": captureOf("http://a.test/1", "text/html", "sha256:1") + captureOf("http://a.test/2", "text/html", "sha256:2") +
+			captureOf("http://a.test/3", "warc/revisit", "sha256:1"),
+	})
+	write(t, b, map[string]string{
+		"pages.jsonl": record1("http://a.test/1", "03", "") + record1("http://a.test/2", "03", "") +
+			`{"url":"http://a.test/4","error_kind":"robots","started":"0001-01-01T00:00:00Z"}` + "\n",
+		"archive/captures.cdxj": captureOf("http://a.test/1", "text/html", "sha256:4") + captureOf("http://a.test/2", "text/html", "sha256:5"),
+	})
+	if _, err := collect.Jobs(t.Context(), dir, []string{a, b}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(a, "archive/x.warc.gz.open"), 2); err != nil {
+		t.Fatal(err)
+	}
+	name := strings.NewReplacer("x.warc", "n1-x.warc").Replace
+	for file, want := range map[string]string{
+		"archive/n1-x.warc.gz": "of the dead",
+		"archive/captures.cdxj": name(captureOf("http://a.test/1", "text/html", "sha256:1")+captureOf("http://a.test/3", "warc/revisit", "sha256:1")) +
+			strings.ReplaceAll(captureOf("http://a.test/1", "text/html", "sha256:4")+captureOf("http://a.test/2", "text/html", "sha256:5"), "x.warc", "n2-x.warc"),
+	} {
+		if text, err := os.ReadFile(filepath.Join(dir, file)); string(text) != want {
+			t.Errorf("%s: %q, %v\nexpected %q", file, text, err, want)
+		}
+	}
+	for r, err := range results.Each[record.Record](t.Context(), dir, results.Pages, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.URL == "http://a.test/4" && r.Status != 200 {
+			t.Errorf("%+v", r)
+		}
 	}
 }
