@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -162,19 +164,20 @@ func serveThree(t *testing.T) *three {
 	t.Helper()
 	var routes []*url.URL
 	all := &three{t: t}
+	host := ownLoopback()
 	for i := range all.options {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		l2, err := net.Listen("tcp", "127.0.0.1:0")
+		l2, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := &all.options[i]
 		o.ServerName, o.JetStream, o.StoreDir = fmt.Sprint("s", i), true, t.TempDir()
-		o.Host, o.Port = "127.0.0.1", l.Addr().(*net.TCPAddr).Port
-		o.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: l2.Addr().(*net.TCPAddr).Port}
+		o.Host, o.Port = host, l.Addr().(*net.TCPAddr).Port
+		o.Cluster = server.ClusterOpts{Name: "test", Host: host, Port: l2.Addr().(*net.TCPAddr).Port}
 		routes = append(routes, &url.URL{Scheme: "nats", Host: l2.Addr().String()})
 		l.Close()
 		l2.Close()
@@ -184,6 +187,16 @@ func serveThree(t *testing.T) *three {
 		all.start(i)
 	}
 	return all
+}
+
+// ownLoopback returns an address of this machine that other processes do not use: on it, the port of a server that is
+// to start, or to come back, is not taken by the tests of another.
+func ownLoopback() string {
+	if runtime.GOOS != "linux" { // others have one
+		return "127.0.0.1"
+	}
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.%d", 1+pid>>16&127, pid>>8&255, pid&255)
 }
 
 func (a *three) start(i int) {
