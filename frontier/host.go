@@ -38,6 +38,7 @@ type host struct {
 	located  uint16  // the minute in which it came to its address: see pinned
 	held     bool    // nothing is leased: see Hold
 	foreign  bool    // it was of another frontier when it came: see partitions
+	part     int32   // its partition
 	residence
 }
 
@@ -45,6 +46,9 @@ type host struct {
 func (f *Frontier) newHost(hostname, first string) *host {
 	h := &host{last: f.politeness.restored, asked: never, turn: turn{index: -1, rank: -1}}
 	h.own.name = first
+	if f.partitions.of != nil {
+		h.part = int32(f.partitions.partition(hostname))
+	}
 	if h.held, h.foreign = f.partitions.holds(hostname), f.partitions.foreign(hostname); h.foreign {
 		f.partitions.foreigners[h] = struct{}{}
 	}

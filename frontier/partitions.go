@@ -207,7 +207,7 @@ func (f *Frontier) eachOf(numbers []int, fn func(*host)) {
 	}
 	var all []*host // fn may remove them
 	for h := range among {
-		if wanted[p.partition(h.name())] {
+		if wanted[int(h.part)] {
 			all = append(all, h)
 		}
 	}
@@ -224,7 +224,7 @@ func (f *Frontier) Quiet(numbers ...int) []int {
 	p.loud = slices.DeleteFunc(p.loud, func(h *host) bool { return h.evicted || h.isQuiet() })
 	loud := make(map[int]bool)
 	for _, h := range p.loud {
-		loud[p.partition(h.name())] = true
+		loud[int(h.part)] = true
 	}
 	var quiet []int
 	for _, n := range numbers {
