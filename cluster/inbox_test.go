@@ -18,7 +18,7 @@ func TestEndedConsumer(t *testing.T) {
 	n := &node{Client: c, parts: make([]part, 4)}
 	n.mail.wake, n.seen.changed = make(chan struct{}, 1), make(chan struct{})
 	n.reader.room = newRoom(0)
-	n.open(3, true)
+	n.parts[3] = part{open: true, read: true}
 	if _, err := c.js.Publish(t.Context(), c.links(3), pack(nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestEndedConsumer(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, end := context.WithCancel(t.Context())
-	if err := n.receive(ctx, msg); err != nil {
+	if err := n.receive(ctx, 3, msg); err != nil {
 		t.Fatal(err)
 	}
 	end()
@@ -41,5 +41,18 @@ func TestEndedConsumer(t *testing.T) {
 	}
 	if n.parts[3].taken != 0 || len(n.parts[3].acks) > 0 || len(n.reader.room) > 0 {
 		t.Errorf("message %d was taken in, %d units of room are taken", n.parts[3].taken, len(n.reader.room))
+	}
+}
+
+// TestOpenedLater: a consumer that reads the links of all partitions may have left out some of one that has opened
+// since it began. What comes of these is left to the next consumer, which has all of them.
+func TestOpenedLater(t *testing.T) {
+	t.Parallel()
+	n := &node{parts: make([]part, 4)}
+	n.open(3, true)
+	released := false
+	n.deliver(3, 9, nil, func() { released = true })
+	if part := n.parts[3]; part.taken != 0 || len(part.acks) > 0 || !released || !n.reader.opened {
+		t.Errorf("%+v, released %v, opened %v; expected that another consumer reads it", part, released, n.reader.opened)
 	}
 }

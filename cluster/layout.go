@@ -17,6 +17,7 @@ func (l layout) linkStream() string { return "weft_" + string(l) + "_links" }
 func (l layout) logStream() string  { return "weft_" + string(l) + "_log" }
 func (l layout) subject() string    { return "weft." + string(l) }
 func (l layout) allLogs() string    { return l.subject() + ".log.>" }
+func (l layout) allLinks() string   { return l.subject() + ".links.*" }
 
 func (l layout) log(p int) string   { return l.subject() + ".log." + strconv.Itoa(p) }
 func (l layout) links(p int) string { return l.subject() + ".links." + strconv.Itoa(p) }

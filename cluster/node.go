@@ -344,10 +344,10 @@ func (n *node) turn(asks bool) {
 	if n.unknown > 0 {
 		n.settle()
 	}
-	n.acknowledge(false)
 	n.followAddresses()
 	n.reader.follow(n)
 	if asks {
+		n.acknowledge(false)
 		n.askIdle()
 		if n.told.ticks++; n.told.ticks%4 == 0 {
 			n.share()

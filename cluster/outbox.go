@@ -179,8 +179,8 @@ func (o *outbox) record(ctx context.Context, p int, all []store.Message) error {
 	return o.sendFound(ctx, p, lost)
 }
 
-// atOnce bounds the messages that are published at once.
-const atOnce = 64
+// atOnce bounds the messages that are published at once. The servers agree on many as they do on one.
+const atOnce = 1024
 
 // all calls functions for all messages, some at once, and returns the first error.
 func (o *outbox) all(logs map[int][]store.Message, links map[int][][]byte, log func(int, []store.Message) error, link func(int, [][]byte) error) error {

@@ -14,7 +14,8 @@ type part struct {
 	local   bool // the engine has it. Owner: the operations of the partition
 	remains bool // the disk has something of it, which is worth nothing. Owner: the same
 	unknown bool // it is on the disk, and may be another's by now
-	open    bool // messages of links are taken in
+	open    bool // messages of links are to be taken in
+	read    bool // by the consumer that runs
 	queue   []operation
 	stay    context.CancelFunc // calls off the drain that runs; nil: none does
 	taken   uint64             // the last message of links that the engine was given

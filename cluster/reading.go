@@ -119,7 +119,7 @@ func (r *logReader) readAll(ctx context.Context, n *node, logs map[int]*reading)
 
 // nextOfLog returns the next message of a log, and the log's partition.
 func nextOfLog(ctx context.Context, all jetstream.MessagesContext) (*message, int, error) {
-	raw, err := all.Next()
+	raw, err := all.Next(jetstream.NextContext(ctx)) // see readLinks
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, 0, context.Cause(ctx)
