@@ -260,7 +260,7 @@ func (cn *conn) secure(t *aio.Task, total *limit, tm *Timing) *Error {
 	case errors.Is(err, ErrCertificate):
 		return &Error{Kind: KindTLS, Err: err}
 	}
-	return inWords(patience.classify(err, KindTLS, func() string { return "TLS handshake not done" }))
+	return inWords(patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })).lost("during the TLS handshake")
 }
 
 // join formats addresses for an error.
@@ -329,7 +329,7 @@ func (cn *conn) send(t *aio.Task, k *call) *Error {
 	// Fails only for a closed connection, and so will everything that follows.
 	_ = cn.SetDeadline(k.total.at)
 	if err := cn.write(t, k.req); err != nil {
-		return k.total.classify(err, KindReset, func() string { return "request not sent" })
+		return k.total.classify(err, KindReset, func() string { return "request not sent" }).lost("while the request was sent")
 	}
 	return nil
 }
@@ -351,7 +351,7 @@ func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 		if errors.Is(err, io.EOF) {
 			cn.ended = true
 		} else if err != nil {
-			return patience.classify(err, KindReset, func() string { return cn.pending(patience) }), false
+			return patience.classify(err, KindReset, func() string { return cn.pending(patience) }).lost(p.place()), false
 		}
 		arrived := c.loop.Arrival(cn.Conn)
 		if p.state == inHead {
@@ -390,7 +390,7 @@ func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 			out := cn.tls.out
 			cn.tls.out = nil
 			if _, err := cn.Write(t, out); err != nil {
-				return k.total.classify(err, KindReset, func() string { return cn.pending(k.total) }), false
+				return k.total.classify(err, KindReset, func() string { return cn.pending(k.total) }).lost(p.place()), false
 			}
 		}
 		switch {

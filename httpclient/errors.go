@@ -142,6 +142,17 @@ func fail(k Kind, format string, args ...any) *Error {
 	return &Error{Kind: k, Err: fmt.Errorf(format, args...)}
 }
 
+// lost puts the loss of a connection in words that say when it happened.
+func (e *Error) lost(place string) *Error {
+	switch e.Kind {
+	case KindReset:
+		e.Err = &reworded{"the connection was reset " + place, e.Err}
+	case KindEarlyEnd:
+		e.Err = &reworded{"the connection ended " + place, e.Err}
+	}
+	return e
+}
+
 // classify makes an *Error of a network error that is not one of our time-outs: see
 // limit.classify. An unlisted error gets the kind otherwise.
 func classify(err error, otherwise Kind) *Error {

@@ -3,6 +3,7 @@ package httpclient
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -117,15 +118,23 @@ func (p *parser) eof(torn bool) *Error {
 		}
 		p.state = whole
 		return nil
-	case inHead:
-		if len(p.lines) == 0 {
-			return fail(KindEarlyEnd, "the connection ended before a response")
-		}
-		return fail(KindEarlyEnd, "the connection ended in the header")
-	case inBody:
-		return fail(KindEarlyEnd, "the connection ended %d bytes before the body did", p.left)
 	}
-	return fail(KindEarlyEnd, "the connection ended in a chunked body")
+	return fail(KindEarlyEnd, "the connection ended %s", p.place())
+}
+
+// place says where in the response the parser is.
+func (p *parser) place() string {
+	switch {
+	case p.state == inHead && len(p.lines) == 0:
+		return "before a response"
+	case p.state == inHead:
+		return "in the header"
+	case p.state == inBody:
+		return fmt.Sprintf("%d bytes before the end of the body", p.left)
+	case p.state == inRest:
+		return "in the body"
+	}
+	return "in a chunked body"
 }
 
 // cutOff reports whether the body was cut.

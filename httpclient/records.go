@@ -9,9 +9,11 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -202,11 +204,21 @@ func inWords(failed *Error) *Error {
 		return failed
 	}
 	var other tls.RecordHeaderError
-	if errors.As(failed.Err, &other) && string(other.RecordHeader[:]) == version[:len(other.RecordHeader)] {
-		failed.Err = &reworded{"the server speaks plain HTTP on this port, expected TLS", failed.Err}
+	if errors.As(failed.Err, &other) && other.Conn != nil { // in the first record
+		text := fmt.Sprintf("the server does not speak TLS on this port: its first bytes are %q", other.RecordHeader)
+		if string(other.RecordHeader[:]) == version[:len(other.RecordHeader)] {
+			text = "the server speaks plain HTTP on this port, expected TLS"
+		}
+		failed.Err = &reworded{text, failed.Err}
 		return failed
 	}
 	text := failed.Err.Error()
+	if digits, found := strings.CutPrefix(text, "tls: server selected unsupported protocol version "); found {
+		if old, err := strconv.ParseUint(digits, 16, 16); err == nil {
+			failed.Err = &reworded{"the server speaks " + tls.VersionName(uint16(old)) + ", expected TLS 1.2 or 1.3", failed.Err}
+			return failed
+		}
+	}
 	for from, to := range map[string]string{
 		"tls: ": "", "remote error: tls: ": "the server sends an alert: ", "local error: tls: ": "the server breaks the rules: ",
 	} {

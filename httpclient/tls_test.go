@@ -388,7 +388,20 @@ func TestTLSFailures(t *testing.T) {
 			"www.example", httpclient.KindTLS, false, "protocol version"},
 		{"not TLS", nil, func(v *tlsSite) { v.accept().send("HTTP/1.1 400 Bad Request\r\n\r\n") },
 			"www.example", httpclient.KindTLS, false, "the server speaks plain HTTP on this port, expected TLS"},
-		{"the end", nil, func(v *tlsSite) { v.accept().close() }, "www.example", httpclient.KindEarlyEnd, true, "EOF"},
+		{"another protocol", nil, func(v *tlsSite) { v.accept().send("SSH-2.0-OpenSSH_9.2\r\n") },
+			"www.example", httpclient.KindTLS, false, `tls: the server does not speak TLS on this port: its first bytes are "SSH-2"`},
+		{"an old version", nil, func(v *tlsSite) {
+			v.accept().send("\x16\x03\x02\x00\x2a\x02\x00\x00\x26\x03\x02" + strings.Repeat("r", 32) + "\x00\x00\x2f\x00")
+		},
+			"www.example", httpclient.KindTLS, false, "tls: the server speaks TLS 1.1, expected TLS 1.2 or 1.3"},
+		{"an alert", nil, func(v *tlsSite) { v.accept().send("\x15\x03\x03\x00\x02\x02\x70") },
+			"www.example", httpclient.KindTLS, false, "tls: the server sends an alert: unrecognized name"},
+		{"the end", nil, func(v *tlsSite) { v.accept().close() }, "www.example", httpclient.KindEarlyEnd, true,
+			"early-end: the connection ended during the TLS handshake"},
+		{"the end after an alert that is ignored", nil, func(v *tlsSite) { p := v.accept(); p.send("\x15\x03\x03\x00\x02\x01\x70"); p.close() },
+			"www.example", httpclient.KindEarlyEnd, true, "early-end: the connection ended during the TLS handshake"},
+		{"the end within a message", nil, func(v *tlsSite) { p := v.accept(); p.send("\x16\x03\x03\x00\x7a\x02"); p.close() },
+			"www.example", httpclient.KindEarlyEnd, true, "early-end: the connection ended during the TLS handshake"},
 		{"silence", nil, func(v *tlsSite) { v.accept(); v.until(time.Minute) }, "www.example", httpclient.KindTLSTimeout, true,
 			"tls-timeout: TLS handshake not done within 10s (TLS timeout)"},
 		{"a broken record", nil, func(v *tlsSite) {

@@ -211,8 +211,15 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 
 // advised adds to the text of an error what may be done about it.
 func advised(text string) string {
-	if strings.Contains(text, httpclient.ErrCertificate.Error()) {
-		text += ": -k accepts any certificate, --ca FILE trusts other authorities"
+	_, fault, found := strings.Cut(text, httpclient.ErrCertificate.Error())
+	if !found {
+		return text
+	}
+	text += ": -k accepts any certificate"
+	for _, of := range []string{"self-signed", "not trusted", "unknown"} { // not of its name or its time
+		if strings.Contains(fault, of) {
+			return text + ", --ca FILE trusts other authorities"
+		}
 	}
 	return text
 }

@@ -101,6 +101,26 @@ func TestCertificateMessage(t *testing.T) {
 	}
 }
 
+// TestAdvised: what may be done about a certificate is said where it helps.
+func TestAdvised(t *testing.T) {
+	const any, others = ": -k accepts any certificate", ", --ca FILE trusts other authorities"
+	for fault, want := range map[string]string{
+		"it is self-signed":                              any + others,
+		`its authority "A" is not trusted`:               any + others,
+		`its authority "A" is unknown`:                   any + others,
+		"it expired on 2026-11-21, 2 days ago":           any,
+		"it is for www.example, not for www.example.org": any,
+	} {
+		text := "tls: certificate not accepted: " + fault
+		if got := advised(text); got != text+want {
+			t.Errorf("%s, expected %s", got, text+want)
+		}
+	}
+	if text := "early-end: the connection ended"; advised(text) != text {
+		t.Errorf("%s, expected %s", advised(text), text)
+	}
+}
+
 // TestReaderLeaves: like other tools, a command whose reader leaves ends without a word, whether
 // SIGPIPE ends it or is ignored.
 func TestReaderLeaves(t *testing.T) {
