@@ -11,14 +11,13 @@ import (
 
 const methodPost = "POST"
 
-// makePost makes the request for a URL a POST, if it is that of one. It goes over a connection of its
-// own: over a kept one that the server has just ended, nobody knows whether it has arrived.
+// makePost makes the request for a URL a POST, if it is that of one.
 func (f *Loop) makePost(req *httpclient.Request, u *frontier.URL) error {
 	p, err := f.postOf(u)
 	if p == nil {
 		return err
 	}
-	req.Method, req.Body, req.Fresh = methodPost, p.Body, true
+	req.Method, req.Body = methodPost, p.Body
 	req.Header = httpclient.Header{{Name: "Content-Type", Value: p.ContentType()}}
 	return nil
 }

@@ -343,6 +343,13 @@ func (c *Conn) ping(f frame, b []byte) {
 	}
 }
 
+// Ping asks the server for a sign of life.
+func (c *Conn) Ping() {
+	if c.err == nil {
+		c.send(frame{kind: kindPing}, make([]byte, 8))
+	}
+}
+
 func (c *Conn) goAway(f frame, b []byte) {
 	if f.id != 0 || len(b) < 8 {
 		c.end(broken(ProtocolError, "GOAWAY of %d bytes on stream %d, expected 8 or more on none", len(b), f.id))

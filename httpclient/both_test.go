@@ -66,6 +66,7 @@ type wire struct {
 	first int                       // the credit of a stream at first
 	more  map[uint32]int            // and what it got besides
 	reset map[uint32]bool
+	pings int // that have come
 	err   error
 }
 
@@ -110,6 +111,9 @@ func (w *wire) read() {
 		w.more[f.StreamID] += int(f.Increment)
 	case *http2.RSTStreamFrame:
 		w.reset[f.StreamID] = true
+	case *http2.PingFrame:
+		w.pings++
+		w.err = w.WritePing(true, f.Data)
 	case *http2.MetaHeadersFrame:
 		w.heads = append(w.heads, f)
 	}

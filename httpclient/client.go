@@ -211,11 +211,11 @@ func (x *exchange) response(cn *conn, failed *Error) *Response {
 // ended the last one; one of HTTP/2 may only have refused the request.
 func (c *Client) kept(t *aio.Task, req *Request, to route, tried int) *conn {
 	for {
-		cn := c.idle.take(to, tried == 0 && !req.Fresh)
+		cn := c.idle.take(to, tried == 0 && !req.fresh())
 		switch {
 		case cn == nil:
 			return nil
-		case !cn.permits(req) || cn.mux != nil && req.Fresh:
+		case !cn.permits(req) || cn.mux != nil && req.fresh():
 		case cn.mux == nil:
 			if cn.quiet(t) {
 				return cn

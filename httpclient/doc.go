@@ -41,7 +41,9 @@
 // A connection is used again, for the same scheme, host and port, if its response has a known end
 // and nothing came after it. A kept connection that has ended, or has received unrequested bytes,
 // is dropped; session tickets of a TLS server are accepted. If the end of a kept connection, or a
-// 408, crosses the request, the request is sent once more.
+// 408, crosses the request, the request is sent once more. A POST is not, as the server may have taken
+// it: so none goes over a kept connection, or over one in use from which nothing has come for 5 s and
+// no response to a PING.
 //
 // At most 128 TLS handshakes are under way at once, not counting those of more than a second. TLS
 // sessions are resumed, and certificates that were found valid are not verified again for an hour.

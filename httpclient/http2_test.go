@@ -259,20 +259,51 @@ func TestHTTP2Retries(t *testing.T) {
 	}
 }
 
-// TestPostIsNotRepeated: a POST that meets the end of a kept connection is not sent again, over either
+// TestPostIsNotKept: a POST does not go over a kept connection, whose end it might meet, over either
 // protocol.
-func TestPostIsNotRepeated(t *testing.T) {
+func TestPostIsNotKept(t *testing.T) {
 	playBoth(t, httpclient.Options{}, func(s *site) {
 		p := s.serve("/", ok("x"))
 		s.until(100 * time.Millisecond)
 		p.close()
+		s.serve("/post", ok("y"))
 	}, func(b *browser) {
 		b.reads("/", "x")
 		b.until(105 * time.Millisecond) // the connection looks open for 5 ms more
-		_, err := b.do(httpclient.Request{Method: "POST", Target: "/", Body: []byte("a=b")})
-		if !errors.Is(err, httpclient.ErrStale) {
-			t.Errorf("%v, expected an error that matches ErrStale", err)
+		res, err := b.do(httpclient.Request{Method: "POST", Target: "/post", Body: []byte("a=b")})
+		if err != nil || string(res.Body) != "y" {
+			t.Fatalf("%+v, %v, expected y over a new connection", res, err)
 		}
+		res.Close()
+	})
+}
+
+// TestPostIsNotRepeated: a POST that meets the end of a connection that others use is not sent again.
+func TestPostIsNotRepeated(t *testing.T) {
+	playWire(t, httpclient.Options{}, func(s *site) {
+		w := s.acceptWire()
+		w.head(w.next().StreamID, true)
+		w.next()
+		s.until(100 * time.Millisecond)
+		w.conn.Close()
+		w = s.acceptWire() // for the GET
+		if f := w.next(); f.PseudoValue("method") != "GET" {
+			s.t.Error("a POST was sent again")
+		} else {
+			w.head(f.StreamID, true)
+		}
+		w.next()
+	}, func(b *browser) {
+		b.reads("/", "")
+		_ = b.task.Group(func(g *aio.Group) error {
+			g.Go("get", func(task *aio.Task) error { b.on(task).reads("/", ""); return nil })
+			b.until(105 * time.Millisecond) // the connection looks open for 5 ms more
+			_, err := b.do(httpclient.Request{Method: "POST", Target: "/", Body: []byte("a=b")})
+			if !errors.Is(err, httpclient.ErrStale) {
+				b.t.Errorf("%v, expected an error that matches ErrStale", err)
+			}
+			return nil
+		})
 	})
 }
 

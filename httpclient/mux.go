@@ -28,6 +28,7 @@ type mux struct {
 	arrived  time.Time // when what was read last arrived
 	users    int       // exchanges
 	answered int       // requests that the server has dealt with
+	life     aio.Lot   // requests that wait for a sign of life
 	meets    bool      // others wait until it is known how many streams the server takes
 	over     bool      // no more requests
 	failed   *Error    // why nothing works any more
@@ -46,6 +47,32 @@ func (m *mux) usable() bool { return m.failed == nil && !m.over && !m.h2.Drainin
 
 // bars reports whether the server allows no requests for now.
 func (m *mux) bars() bool { return m.usable() && m.h2.Allowed() == 0 }
+
+// silence is how long a connection may be silent before it is asked for a sign of life, and then until
+// it gets no more requests.
+const silence = 5 * time.Second
+
+// lively reports whether something has arrived over the connection lately, or it is new. A server that
+// has gone without a word, and a network that has forgotten the connection, are silent.
+func (m *mux) lively() bool {
+	return m.arrived.IsZero() || m.cn.client.loop.Now().Sub(m.arrived) < silence
+}
+
+// revive asks the server for a sign of life, and waits for it. Without one the connection takes no more
+// requests.
+func (m *mux) revive(t *aio.Task, total *limit) error {
+	if m.life.Len() == 0 {
+		m.h2.Ping()
+		m.flush(t)
+	}
+	until := total.within(silence, m.cn.client.loop.Now(), KindTimeout).at
+	err := t.Deadline(until, func(t *aio.Task) error { return m.life.Park(t, "a sign of life over HTTP/2") })
+	if errors.Is(err, aio.ErrTimeout) {
+		m.retire()
+		return nil
+	}
+	return err
+}
 
 // retire lets the connection take no more requests.
 func (m *mux) retire() { m.over = true }
@@ -122,7 +149,7 @@ func (m *mux) read(t *aio.Task, until time.Time) error {
 	case errors.Is(err, aio.ErrTimeout), errors.Is(err, aio.ErrCanceled):
 		return err
 	case err != nil:
-		m.end(classify(err, KindReset))
+		m.end(classify(err, KindReset).lost("with requests under way"))
 		return nil
 	}
 	m.arrived = m.cn.client.loop.Arrival(m.cn.Conn)
@@ -157,6 +184,7 @@ func (m *mux) take(t *aio.Task, b []byte) {
 		}
 	})
 	m.cn.use(used)
+	m.life.UnparkAll(nil)
 	if m.h2.Known() {
 		m.met()
 	}
@@ -188,6 +216,7 @@ func (m *mux) end(failed *Error) {
 	m.failed = failed
 	m.h2.Close() // which tells those that wait
 	m.admit()
+	m.life.UnparkAll(nil)
 	m.cn.client.part(m.cn)
 	m.met()
 }
@@ -202,6 +231,7 @@ func (m *mux) leave(t *aio.Task) {
 		}
 		return
 	}
+	m.life.UnparkAll(nil) // nobody reads any more
 	c.part(m.cn)
 	m.met()
 	m.cn.hold.Release()

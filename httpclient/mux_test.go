@@ -404,7 +404,7 @@ func TestHTTP2Post(t *testing.T) {
 		again bool
 	}{
 		"refused":           {func(w *wire, id uint32) { _ = w.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, true},
-		"gone away before":  {func(w *wire, id uint32) { _ = w.WriteGoAway(id-2, http2.ErrCodeNo, nil) }, true},
+		"gone away before":  {func(w *wire, _ uint32) { _ = w.WriteGoAway(0, http2.ErrCodeNo, nil) }, true},
 		"HTTP/1.1 required": {func(w *wire, id uint32) { _ = w.WriteRSTStream(id, http2.ErrCodeHTTP11Required) }, false},
 		"reset":             {func(w *wire, id uint32) { _ = w.WriteRSTStream(id, http2.ErrCodeInternal) }, false},
 		"gone away after":   {func(w *wire, id uint32) { _ = w.WriteGoAway(id, http2.ErrCodeNo, nil); w.conn.Close() }, false},
@@ -443,6 +443,51 @@ func TestHTTP2Post(t *testing.T) {
 				if want := map[bool]int{true: 2, false: 1}[test.again]; posts != want || (err == nil) != test.again {
 					b.t.Errorf("%d requests and %v, expected %d", posts, err, want)
 				}
+			})
+		})
+	}
+}
+
+// TestPostOverAConnectionInUse: a POST goes over a connection that others use if something has come over
+// it lately, or its server responds to a PING. From one that has gone without a word it is kept.
+func TestPostOverAConnectionInUse(t *testing.T) {
+	for name, test := range map[string]struct {
+		at, until time.Duration // the POST begins and ends
+		gone      bool          // the server does not respond to anything more
+		pings     int
+	}{
+		"heard from lately": {4 * time.Second, 4*time.Second + 2*latency, false, 0},
+		"silent":            {9 * time.Second, 9*time.Second + 4*latency, false, 1},
+		"gone":              {9 * time.Second, 14*time.Second + 4*latency, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			playWire(t, httpclient.Options{}, func(s *site) {
+				w := s.acceptWire()
+				slow, at := w.next(), w
+				if test.gone {
+					at = s.acceptWire()
+				}
+				post := at.next()
+				at.head(post.StreamID, true)
+				s.until(20 * time.Second)
+				w.head(slow.StreamID, true)
+				if w.next(); post.PseudoValue("method") != "POST" || w.pings != test.pings {
+					s.t.Errorf("%s, %d times PING, expected POST, %d times", post.PseudoValue("method"), w.pings, test.pings)
+				}
+			}, func(b *browser) {
+				_ = b.task.Group(func(g *aio.Group) error {
+					g.Go("slow", func(task *aio.Task) error { b.on(task).reads("/slow", ""); return nil })
+					b.until(test.at)
+					res, err := b.do(httpclient.Request{Method: "POST", Target: "/", Body: []byte("a=b")})
+					if err != nil {
+						b.t.Fatal(err)
+					}
+					res.Close()
+					if got := now(b.task); got != test.until {
+						b.t.Errorf("the response came at %v, expected %v", got, test.until)
+					}
+					return nil
+				})
 			})
 		})
 	}

@@ -88,7 +88,13 @@ func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, tota
 	for {
 		s := c.muxes.servers[to]
 		if cn := s.busy(req); cn != nil {
-			return cn, nil
+			if !req.fresh() || cn.mux.lively() {
+				return cn, nil
+			}
+			if err := cn.mux.revive(t, total); err != nil {
+				return nil, classify(err, KindConnect)
+			}
+			continue
 		}
 		if s == nil || !s.meeting {
 			if cn := c.kept(t, req, to, tried); cn != nil {

@@ -38,9 +38,11 @@ type Request struct {
 	Prefer netip.Addr
 	Pinned bool
 
-	// Fresh sends the request over a new connection, or over one of HTTP/2 that others are using, and not
-	// over a kept one. Once does not send it again if the server ends a kept connection just when it is
-	// used: the error then matches ErrStale. Nor is a POST sent again then, as the server may have taken it.
+	// Fresh sends the request over a new connection and not over a kept one, or over one of HTTP/2 that
+	// others are using and that is alive: if it has been silent for 5 s, it has to respond to a PING
+	// within 5 s. So is every POST sent. Once does not send the request again if the server ends the
+	// connection just when it is used: the error then matches ErrStale. Nor is a POST sent again then,
+	// as the server may have taken it.
 	Fresh, Once bool
 
 	// ConnectTimeout limits connecting, once the name is looked up, to less than what
@@ -56,6 +58,9 @@ type Request struct {
 	MaxBody int  // overrides Options.MaxBody; 0 or negative: does not
 	Cut     bool // cut a body at the limit and set Response.Truncated, instead of failing
 }
+
+// fresh reports whether the request must not meet the end of a connection: see Fresh.
+func (r *Request) fresh() bool { return r.Fresh || r.Method == "POST" }
 
 // repeats reports whether the request may be sent again although a server may have seen it.
 func (r *Request) repeats() bool { return !r.Once && r.Method != "POST" }
