@@ -80,7 +80,9 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 			size := min(8, end-at)
 			inside := uint64(highs) >> (64 - 8*size)
 			blankHere := blanks(x) & inside
-			figures |= digits(x) & (mayOpen(x)<<8 | 0x80) & inside
+			if found := digits(x) & inside; found != 0 {
+				figures |= found & (mayOpen(x)<<8 | 0x80)
+			}
 			// All eight bytes can be copied unless there is a blank after a blank, a
 			// reference, or a byte beyond ASCII.
 			stops := (blankHere&(blankHere<<8|blank) | equals(x, '&')&references | x) & inside

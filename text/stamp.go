@@ -192,7 +192,12 @@ func kindOf(word []byte) kind {
 	if isShortNumber(word) { // as most figures are
 		return number
 	}
-	word = bytes.TrimRight(bytes.TrimLeft(word, "(["), ".,;:)]")
+	for len(word) > 0 && (word[0] == '(' || word[0] == '[') {
+		word = word[1:]
+	}
+	for len(word) > 0 && closing[word[len(word)-1]] {
+		word = word[:len(word)-1]
+	}
 	if len(word) == 0 || len(word) > longestStamp {
 		return 0
 	}
@@ -219,6 +224,9 @@ func kindOf(word []byte) kind {
 	}
 	return k
 }
+
+// closing holds what may stand at the end of a word: bytes.TrimRight would make this table for each.
+var closing = [256]bool{'.': true, ',': true, ';': true, ':': true, ')': true, ']': true}
 
 // isShortNumber reports whether a word is one to four digits.
 func isShortNumber(word []byte) bool {
