@@ -64,6 +64,9 @@ const (
 	sampled = 100 * time.Millisecond
 )
 
+// noServers is the exit status of a node that finds no servers.
+const noServers = 3
+
 // Struck is a blow to a node.
 type Struck struct {
 	Blow
@@ -81,6 +84,7 @@ type Stint struct {
 	Peak   int64 // resident bytes
 	Killed bool
 	Fenced bool // it ended because others had taken its partitions
+	Waited bool // it ended because no servers answered when it began: they may be slow on a busy machine
 	Lost   bool // its disk was
 
 	process *process.Process
@@ -288,11 +292,12 @@ func (c *crowd) conduct(ctx context.Context) error {
 			select {
 			case <-s.process.Ended():
 				err := c.ended(s)
-				if s.Fenced = err != nil && c.cutSince(i, s.began); err != nil && !s.Fenced {
+				s.Fenced = err != nil && c.cutSince(i, s.began)
+				s.Waited = err != nil && !s.Fenced && s.process.ExitCode() == noServers
+				if c.waits[i] = s.Fenced || s.Waited; err != nil && !c.waits[i] {
 					return fmt.Errorf("node %d: %w", i+1, err)
 				}
 				c.now[i] = nil
-				c.waits[i] = s.Fenced
 			default:
 				running = true
 			}

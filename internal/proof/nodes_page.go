@@ -114,6 +114,8 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 			how = "killed"
 		case t.Fenced:
 			how = "others had taken its partitions"
+		case t.Waited:
+			how = "no servers answered"
 		}
 		p.line("| %d | %v | %v | %d | %s |", t.Node+1, t.Took.Round(100*time.Millisecond), t.CPU.Round(100*time.Millisecond), t.Peak>>20, how)
 	}
