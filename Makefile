@@ -86,7 +86,7 @@ bench-archive:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
 	go run ./internal/bench/archive -weft "$$bin/weft" -o docs/bench/archive.md
 
-## bench-content: main content beside other extractors, into docs/bench/content.md (CORPORA=folder of aeb and wcxb)
+## bench-content: main content beside other extractors, into docs/bench/content.md (CORPORA=folder of aeb, wcxb, fundus)
 .PHONY: bench-content
 bench-content:
 	@script/bench-content "$(CORPORA)"

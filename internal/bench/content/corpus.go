@@ -25,7 +25,7 @@ import (
 // document is a page whose content is known.
 type document struct {
 	id     string
-	kind   string // of WCXB, or "" in the article benchmark
+	kind   string // of WCXB, "" in the article benchmark, or lesson
 	site   string // its registrable domain, or its id if its URL is not known
 	fold   int    // of its site
 	body   []byte
@@ -41,24 +41,24 @@ type document struct {
 }
 
 // load reads the article benchmark from DIR/aeb and the development part of WCXB from DIR/wcxb/dev.
-// Pages of one site are in one fold.
 func load(dir string) ([]*document, error) {
 	articles, err := loadArticles(filepath.Join(dir, "aeb"))
 	if err != nil {
 		return nil, err
 	}
 	pages, err := loadPages(filepath.Join(dir, "wcxb", "dev"))
-	if err != nil {
-		return nil, err
-	}
-	all := append(articles, pages...)
+	return folded(append(articles, pages...)), err
+}
+
+// folded sorts documents, and puts all pages of a site into one fold.
+func folded(all []*document) []*document {
 	slices.SortFunc(all, func(a, b *document) int { return strings.Compare(a.id, b.id) })
 	for _, d := range all {
 		h := fnv.New32a()
 		h.Write([]byte(d.site))
 		d.fold = int(h.Sum32() % folds)
 	}
-	return all, nil
+	return all
 }
 
 // folds is how many parts the pages are divided into: each is judged with weights of the others.

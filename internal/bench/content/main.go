@@ -5,7 +5,8 @@
 //	go run ./internal/bench/content -corpora DIR -train > internal/blocks/weights.go
 //
 // DIR/aeb is https://github.com/scrapinghub/article-extraction-benchmark, DIR/wcxb is the
-// development part of https://github.com/Murrough-Foley/web-content-extraction-benchmark.
+// development part of https://github.com/Murrough-Foley/web-content-extraction-benchmark. DIR/fundus is
+// https://github.com/flairNLP/fundus, whose pages only teach.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/weftcrawl/weft/internal/bench/machine"
@@ -46,12 +48,17 @@ func run(dir string, train, about bool, peers, site, out string) error {
 		machine.Publish("content", out, b.Bytes(), err)
 		return nil
 	}
-	each(all, (*document).prepare)
-	if train {
-		_, err := os.Stdout.Write(source(learn(all, every)))
+	more, err := lessons(dir)
+	if err != nil {
 		return err
 	}
-	text, err := page(all, peers, site)
+	teachers := slices.Concat(all, more)
+	each(teachers, (*document).prepare)
+	if train {
+		_, err := os.Stdout.Write(source(learn(teachers, every)))
+		return err
+	}
+	text, err := page(all, teachers, peers, site)
 	machine.Publish("content", out, text, err)
 	return nil
 }

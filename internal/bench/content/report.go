@@ -30,15 +30,15 @@ func every(*document) bool { return true }
 // types are those of the pages of WCXB.
 var types = []string{"article", "documentation", "service", "forum", "listing", "collection", "product"}
 
-// page measures all and returns the page that reports it.
-func page(all []*document, peers, site string) ([]byte, error) {
+// page measures all, with what teachers teach, and returns the page that reports it.
+func page(all, teachers []*document, peers, site string) ([]byte, error) {
 	rows, err := readPeers(peers)
 	if err != nil {
 		return nil, err
 	}
 	cross := make(map[string]string)
 	for fold := range folds {
-		m := learn(all, func(d *document) bool { return d.fold != fold })
+		m := learn(teachers, func(d *document) bool { return d.fold != fold })
 		maps.Copy(cross, with(all, &m, func(d *document) bool { return d.fold == fold }))
 	}
 	rows = append(rows,
