@@ -224,6 +224,15 @@ func (s *socket) Close() error {
 	return nil
 }
 
+// Abort closes c, and the system forgets what it has not brought to the peer. After Close, it goes on trying for
+// minutes.
+func Abort(c Conn) error {
+	if s, ok := c.(*socket); ok && !s.closed {
+		_ = unix.SetsockoptLinger(s.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}) // for no time
+	}
+	return c.Close()
+}
+
 func (s *socket) SetDeadline(at time.Time) error {
 	_ = s.SetReadDeadline(at)
 	return s.SetWriteDeadline(at)

@@ -162,6 +162,7 @@ func (cn *conn) release(t *aio.Task, failed *Error) *Response {
 		cn.tls != nil && !cn.tls.lasting()
 	cn.parser = parser{} // which refers to the response
 	if over {
+		cn.gaveUp = failed != nil
 		if failed == nil && !cn.ended {
 			cn.sendCloseNotify(t)
 		}

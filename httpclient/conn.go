@@ -69,6 +69,7 @@ type conn struct {
 	excess bool   // output of feed: TLS carried bytes beyond the response
 	short  bool   // what reader has is the beginning of a TLS record
 	reused bool
+	gaveUp bool // on a request, which the system may still have
 
 	since        time.Time // in the pool
 	older, newer *conn
@@ -79,6 +80,9 @@ func (cn *conn) Close() error {
 	cn.reader.Close()
 	if cn.tls != nil {
 		cn.client.warm.drop(&cn.tls.get, &cn.tls.send)
+	}
+	if cn.gaveUp { // it must not arrive when the network is back: others may ask this host by then
+		return aio.Abort(cn.Conn)
 	}
 	return cn.Conn.Close()
 }

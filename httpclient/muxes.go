@@ -261,6 +261,7 @@ func (c *Client) part(cn *conn) {
 func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Error, again bool) {
 	m := s.mux
 	if failed != nil {
+		m.cn.gaveUp = true
 		failed = s.blame(failed)
 		s.timing.Total = s.client.loop.Now().Sub(k.began)
 	}

@@ -2,11 +2,15 @@ package httpclient_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/weftcrawl/weft/aio"
@@ -59,5 +63,42 @@ func TestPost(t *testing.T) {
 			}
 			return nil
 		})
+	}
+}
+
+// TestGivenUp: what the system still has of a request that was given up does not arrive later, when others may ask the
+// host.
+func TestGivenUp(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	begun, gaveUp, read := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		conn, err := ln.Accept()
+		if err == nil {
+			_, _ = io.ReadFull(conn, make([]byte, 1))
+			close(begun)
+			<-gaveUp // the network brings nothing meanwhile: its buffers are full
+			_, err = io.Copy(io.Discard, conn)
+			conn.Close()
+		}
+		read <- err
+	}()
+	onLoop(t, httpclient.Options{}, func(task *aio.Task, c *httpclient.Client) error {
+		return task.Group(func(g *aio.Group) error {
+			asks := g.Go("asks", func(task *aio.Task) error {
+				_, _ = c.Do(task, httpclient.Request{Method: "POST", Scheme: "http", Host: ln.Addr().String(), Target: "/", Body: make([]byte, 32<<20)})
+				return nil
+			})
+			_, err := aio.Offload(task, func(context.Context) (struct{}, error) { <-begun; return struct{}{}, nil })
+			asks.Cancel()
+			return err
+		})
+	})
+	close(gaveUp)
+	if err := <-read; !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%v, expected a reset", err)
 	}
 }
