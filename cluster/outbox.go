@@ -23,7 +23,8 @@ import (
 //
 // Messages go out in phases. What a commit has ended goes out in the phase after what it has found, when
 // all of that is acknowledged, whatever partition it belongs to: a page whose end is in a log has all its
-// links in safety.
+// links in safety. It waits for what the next commit has found, to be one message with that, unless the servers
+// are slow: a node has to tell in time what it has done, see engine.MaxUntold.
 type outbox struct {
 	node   *node
 	ready  chan struct{} // closed when it may begin
@@ -32,6 +33,8 @@ type outbox struct {
 	done   revision      // the ID of the last message that is delivered, and all before it
 	ids    atomic.Uint64 // of messages of logs
 	opened revision      // of the bucket: that of the last opened key
+	wanted atomic.Uint64 // the last message for which somebody waits
+	linger time.Duration // how long what has ended waits for more, at most
 
 	mu   sync.Mutex
 	logs map[int]*logEnd // of the partitions that this node may write to
@@ -41,6 +44,7 @@ type outbox struct {
 
 func newOutbox(n *node) *outbox {
 	o := &outbox{node: n, ready: make(chan struct{}), signal: make(chan struct{}, 1), logs: make(map[int]*logEnd)}
+	o.linger = n.beat / gathersABeat * 3 / 2 // the next commit comes before, unless the disk is slow
 	o.done.changed, o.opened.changed = make(chan struct{}), make(chan struct{})
 	return o
 }
@@ -62,7 +66,12 @@ func (o *outbox) post(uint64) {
 }
 
 // wait waits until a message and all before it are delivered.
-func (o *outbox) wait(ctx context.Context, id uint64) error { return o.done.wait(ctx, id) }
+func (o *outbox) wait(ctx context.Context, id uint64) error {
+	for was := o.wanted.Load(); was < id && !o.wanted.CompareAndSwap(was, id); was = o.wanted.Load() {
+	}
+	o.post(id)
+	return o.done.wait(ctx, id)
+}
 
 // delivered reports whether a message and all before it are.
 func (o *outbox) delivered(id uint64) bool { return o.done.now() >= id }
@@ -97,22 +106,41 @@ func (o *outbox) run(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
+	var (
+		all  []store.Message  // read, and not published
+		late <-chan time.Time // when what has ended waits no longer
+		ripe bool             // that is now
+	)
 	for after := uint64(0); ; {
-		all, err := o.node.crawl.Outbox(after, outboxBytes)
+		more, err := o.node.crawl.Outbox(after, outboxBytes)
 		switch {
 		case errors.Is(err, store.ErrClosed):
 			return nil
 		case err != nil:
 			return err
-		case len(all) == 0:
+		case len(more) > 0:
+			after = more[len(more)-1].ID
+			all = append(all, more...)
+		}
+		due := all
+		if !ripe {
+			due = all[:o.due(all)]
+		}
+		if len(due) == 0 {
+			if len(all) > 0 && late == nil {
+				late = time.After(o.linger)
+			}
 			select {
 			case <-o.signal:
-				continue
+			case <-late:
+				ripe = true
 			case <-ctx.Done():
 				return nil
 			}
+			continue
 		}
-		for _, phase := range phases(all) {
+		began := time.Now()
+		for _, phase := range phases(due) {
 			switch err := o.publish(ctx, phase); {
 			case ctx.Err() != nil:
 				return nil
@@ -120,11 +148,24 @@ func (o *outbox) run(ctx context.Context) error {
 				return err
 			}
 		}
-		after = all[len(all)-1].ID
-		_ = o.node.crawl.Delivered(all...) // a crawl that is over sends them again
-		o.done.reach(after)
+		_ = o.node.crawl.Delivered(due...) // a crawl that is over sends them again
+		o.done.reach(due[len(due)-1].ID)
 		o.node.mail.post(func() {}) // who waits for that looks again
+		all, late, ripe = slices.Clone(all[len(due):]), nil, time.Since(began) > o.linger/8
 	}
+}
+
+// due returns how many of the messages are to be published at once: all but the end of the last commit, unless
+// somebody waits for that.
+func (o *outbox) due(all []store.Message) int {
+	n := len(all)
+	for n > 0 && all[n-1].Kind == changelog.Ended && all[n-1].ID > o.wanted.Load() {
+		n--
+	}
+	if n > 0 && all[n-1].Kind == changelog.Ended {
+		return len(all)
+	}
+	return n
 }
 
 // phases splits messages where what has ended follows what was found.

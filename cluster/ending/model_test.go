@@ -93,11 +93,13 @@ func (c *commit) work() bool  { return len(c.links)+len(c.found)+len(c.done) > 0
 func (c *commit) empty() bool { return !c.work() && len(c.acks) == 0 }
 
 // shipment is what goes out at once. A commit is two: links and what was found; and when streams and
-// logs have these, what is done, and acknowledgements.
+// logs have these, what is done, and acknowledgements. The second waits for the first of the next commit, and
+// goes with it.
 type shipment struct {
 	commit
-	sent  bool
-	waits int
+	lingers bool // it waits for more
+	sent    bool
+	waits   int
 }
 
 func newCrawl(t *testing.T, seed uint64, partitions, urls int, network clustertest.Network) *crawl {
@@ -278,14 +280,24 @@ func (w *worker) receive() {
 func (w *worker) commit() {
 	if c := w.open; !c.empty() {
 		w.open = commit{}
-		w.outbox = append(w.outbox, &shipment{commit: commit{links: c.links, found: c.found}}, &shipment{commit: commit{done: c.done, acks: c.acks}})
+		first := &shipment{}
+		if n := len(w.outbox); n > 0 && w.outbox[n-1].lingers {
+			first, w.outbox = w.outbox[n-1], w.outbox[:n-1]
+		}
+		first.links, first.found, first.lingers = c.links, c.found, false
+		then := &shipment{commit: commit{done: c.done, acks: c.acks}, lingers: true}
+		w.outbox = append(w.outbox, first, then)
+		w.After(w.c.UpTo(time.Second), func() {
+			then.lingers = false
+			w.ship()
+		})
 	}
 	w.ship()
 }
 
 // ship sends what comes first in the outbox, after all before it has arrived.
 func (w *worker) ship() {
-	for len(w.outbox) > 0 {
+	for len(w.outbox) > 0 && !w.outbox[0].lingers {
 		if s := w.outbox[0]; !s.sent {
 			s.sent = true
 			w.send(s)
