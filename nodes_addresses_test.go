@@ -1,11 +1,14 @@
 package weft_test
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/cluster/ownership"
 	"github.com/weftcrawl/weft/cluster/share"
 	"github.com/weftcrawl/weft/engine"
@@ -104,4 +107,40 @@ func TestAddressOfNodes(t *testing.T) {
 			t.Errorf("%s: %+v", m.name, m.sum)
 		}
 	}
+}
+
+// TestAddressOfPausedNode: a node that is paused leaves an address to others, and has its turns again when it goes on.
+func TestAddressOfPausedNode(t *testing.T) {
+	t.Parallel()
+	web := nodeWeb(3)
+	web.Rates.Shared = 1
+	o := nodeOptions
+	o.Delay = 100 * time.Millisecond
+	_, want, _ := crawlWeb(t, web, o)
+	c, _ := runNodes(t, web, 2, o, func(task *aio.Task, c *nodes) error {
+		done := func(m *member) (n int) {
+			_ = off(task, func(context.Context) error { n = m.crawl.Stats().Done; return nil })
+			return n
+		}
+		pause := func(m *member, on bool) {
+			_ = off(task, func(ctx context.Context) error {
+				return m.crawl.Ask(ctx, func(d *engine.Coordinator) { d.Pause(engine.PausedByHand, on) })
+			})
+		}
+		a, b := c.all[0], c.all[1]
+		if err := cmp.Or(c.until(task, a, 10), c.until(task, b, 10)); err != nil {
+			return err
+		}
+		pause(b, true)
+		before := done(a)
+		if err := task.Sleep(10 * time.Second); err != nil {
+			return err
+		}
+		if n := done(a) - before; n < 25 {
+			t.Errorf("%d URLs in 10 s, expected more: the other node has its turns while it is paused", n)
+		}
+		pause(b, false)
+		return c.until(task, b, 30)
+	})
+	c.compareNodes(t, want)
 }

@@ -57,6 +57,7 @@ func (d *Coordinator) Pause(reason string, on bool) {
 		}
 	case d.pauses[reason]:
 		delete(d.pauses, reason)
+		d.wantAgain()
 		d.Dispatch()
 	}
 }

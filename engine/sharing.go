@@ -6,6 +6,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/cluster/share"
+	"github.com/weftcrawl/weft/frontier"
 )
 
 // sharing is what a node asks others about addresses: see NodeConfig.Ask. The zero sharing asks nothing.
@@ -20,9 +21,31 @@ func (d *Coordinator) shareAddresses() {
 	if d.node.cfg.Ask == nil {
 		return
 	}
-	h := share.NewHolder(d.frontier)
+	h := share.NewHolder(gate{d.frontier, d})
 	d.node.sharing.holder = h
 	d.frontier.ShareBy(func(a netip.Addr) bool { return h.Want(d.clock.now(), a) })
+}
+
+// gate is the frontier, as what a node may do with an address.
+type gate struct {
+	*frontier.Frontier
+	d *Coordinator
+}
+
+// Use is that of the frontier, but a node that starts no fetch wants no address: others do.
+func (g gate) Use(now time.Time, addr netip.Addr) (wanted, rests bool, soon time.Time) {
+	wanted, rests, soon = g.Frontier.Use(now, addr)
+	if len(g.d.pauses) > 0 || g.d.ending.draining {
+		return false, rests, time.Time{}
+	}
+	return wanted, rests, soon
+}
+
+// wantAgain asks again for the addresses that the node gave up because it started no fetch.
+func (d *Coordinator) wantAgain() {
+	if d.node.sharing.holder != nil && len(d.pauses) == 0 {
+		d.frontier.AskAgain(d.clock.now())
+	}
 }
 
 // tellHomes tells the homes of addresses what is wanted and what is given up, now and whenever time alone

@@ -25,6 +25,7 @@ type group struct {
 	siblings map[*group]*siblings
 	at       moment // key in the heap of groups: when the first waiting host may be leased from
 	order    uint64 // of that host
+	soon     moment // of an address that is shared: see dueAt
 	index    int32  // in that heap; -1: it is not there
 	prompt   bool   // that heap is of prompt hosts, as that host is
 }

@@ -335,6 +335,7 @@ func (f *Frontier) placeHost(h *host) {
 		return
 	}
 	at = max(at, f.now)
+	f.politeness.dueAt(f.now, h, at)
 	switch {
 	case !h.hasTurn():
 		f.politeness.giveTurn(f.now, h, at, f.nextOrder())

@@ -35,18 +35,43 @@ func (f *Frontier) Shut(now time.Time, addr netip.Addr) {
 	f.politeness.setShut(f.politeness.address(f.now, addr), true)
 }
 
+// AskAgain has each address that is shut, and that hosts wait for, asked for once more.
+func (f *Frontier) AskAgain(now time.Time) {
+	f.tell(now)
+	p := &f.politeness
+	for _, g := range p.addresses {
+		for g.isShut() && g.waiting.Len() > 0 {
+			h := g.waiting.First()
+			p.leave(h)
+			p.join(h, nobody)
+		}
+	}
+}
+
 // Use reports whether a host waits for an address, and whether it rests: nothing is leased there, and the
-// delay is over. What waits for more to be allowed does not wait for the address.
-func (f *Frontier) Use(now time.Time, addr netip.Addr) (wanted, rests bool) {
+// delay is over. What waits for more to be allowed does not wait for the address. Soon is when a host there may have
+// waited for its own delay; zero: none waits for that.
+func (f *Frontier) Use(now time.Time, addr netip.Addr) (wanted, rests bool, soon time.Time) {
 	f.tell(now)
 	g := f.politeness.addresses[addr]
 	if g == nil {
-		return false, true
+		return false, true, soon
 	}
 	for n := 0; n < maxEnded && g.waiting.Len() > 0 && f.ended(g.waiting.First()); n++ {
 		f.placeHost(g.waiting.First())
 	}
-	return g.waiting.Len() > 0, g.leases() == 0 && f.politeness.freeAt(g) <= f.now
+	if g.soon > f.now {
+		soon = f.time(g.soon)
+	}
+	return g.waiting.Len() > 0, g.leases() == 0 && f.politeness.freeAt(g) <= f.now, soon
+}
+
+// dueAt takes in that a host waits for its own delay, until at. Its address keeps the least of these times, until
+// that is over: then one of those who were later says so again, or none is as soon.
+func (p *politeness) dueAt(now moment, h *host, at moment) {
+	if g := h.address; p.ask != nil && g != nil && at > now && (g.soon <= now || at < g.soon) {
+		g.soon = at
+	}
 }
 
 // AddressDelay returns the time between the end of a response and the next request to an address.

@@ -28,7 +28,7 @@ func TestShareBy(t *testing.T) {
 	}
 	expectUse := func(now time.Duration, addr netip.Addr, wanted, rests bool) {
 		t.Helper()
-		if w, r := f.Use(at(now), addr); w != wanted || r != rests {
+		if w, r, _ := f.Use(at(now), addr); w != wanted || r != rests {
 			t.Errorf("%v: wanted %t, rests %t; expected %t and %t", now, w, r, wanted, rests)
 		}
 	}
@@ -65,6 +65,30 @@ func TestShareBy(t *testing.T) {
 	expectLease(t, f, 7*time.Second, 9, "c/1 a/2")
 }
 
+// TestSoon: an address is known to be wanted soon when a host there waits for its own delay; and it is asked for again
+// on demand.
+func TestSoon(t *testing.T) {
+	f := with(t, frontier.Config{Resolve: true, Delay: time.Second, AddressDelay: time.Millisecond}, "a/1 a/2")
+	x := netip.MustParseAddr("10.0.0.1")
+	asked := 0
+	f.ShareBy(func(netip.Addr) bool { asked++; return true })
+	f.Resolved(at(0), f.Lease(at(0), 9)[0], x)
+	expectLease(t, f, 0, 9, "")
+	f.AskAgain(at(0))
+	if expectLease(t, f, 0, 9, ""); asked != 2 {
+		t.Errorf("asked %d times, expected twice", asked)
+	}
+	f.Admit(at(0), x, false)
+	lease := expectLease(t, f, 0, 9, "a/1")[0]
+	f.Done(at(time.Second), lease, frontier.Result{})
+	if wanted, rests, soon := f.Use(at(1100*time.Millisecond), x); wanted || !rests || !soon.Equal(at(2*time.Second)) {
+		t.Errorf("wanted %t, rests %t, soon %v", wanted, rests, soon)
+	}
+	if _, _, soon := f.Use(at(2*time.Second), x); !soon.IsZero() {
+		t.Errorf("soon %v, and it is now", soon)
+	}
+}
+
 // TestShareByLimited: a frontier that may lease nothing more wants no address, which others could use meanwhile.
 // When more is allowed, it asks for it again.
 func TestShareByLimited(t *testing.T) {
@@ -80,14 +104,14 @@ func TestShareByLimited(t *testing.T) {
 	f.Admit(at(0), x, false)
 	leases := expectLease(t, f, 0, 9, "a/1")
 	f.Done(at(time.Second), leases[0], frontier.Result{})
-	if wanted, rests := f.Use(at(time.Second), x); wanted || !rests {
+	if wanted, rests, _ := f.Use(at(time.Second), x); wanted || !rests {
 		t.Errorf("wanted %t, rests %t, and nothing may be leased", wanted, rests)
 	}
 	f.Shut(at(time.Second), x)
 	asked = 0
 	f.Allow(at(2*time.Second), 2)
 	expectLease(t, f, 2*time.Second, 9, "")
-	if wanted, _ := f.Use(at(2*time.Second), x); !wanted || asked == 0 {
+	if wanted, _, _ := f.Use(at(2*time.Second), x); !wanted || asked == 0 {
 		t.Errorf("asked for %d times, wanted %t, and one may be leased", asked, wanted)
 	}
 	f.Admit(at(2*time.Second), x, false)

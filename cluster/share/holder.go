@@ -13,8 +13,9 @@ type Gate interface {
 	Admit(now time.Time, addr netip.Addr, waits bool)
 	// Shut ends that.
 	Shut(now time.Time, addr netip.Addr)
-	// Use says whether an address could be requested now, or is waited for, and whether it rests.
-	Use(now time.Time, addr netip.Addr) (wanted, rests bool)
+	// Use says whether an address could be requested now, or is waited for, whether it rests, and when a host there
+	// will have waited for its own delay; zero: none waits for that alone.
+	Use(now time.Time, addr netip.Addr) (wanted, rests bool, soon time.Time)
 }
 
 const (
@@ -145,7 +146,7 @@ func (h *Holder) Tick(now time.Time) (asks []Ask) {
 			s.phase = resting
 			h.gate.Shut(now, s.addr)
 		}
-		wanted, rests := h.gate.Use(now, s.addr)
+		wanted, rests, soon := h.gate.Use(now, s.addr)
 		switch {
 		case s.phase == asking && !wanted:
 			if s.first != 0 {
@@ -158,7 +159,7 @@ func (h *Holder) Tick(now time.Time) (asks []Ask) {
 			}
 			asks = append(asks, h.want(s))
 			h.wake(s, now.Add(h.patience(s)))
-		case rests && (s.phase == resting || !wanted):
+		case rests && (s.phase == resting || !wanted && !s.continues(now, soon)):
 			asks = append(asks, s.release())
 			if s.phase == holding {
 				h.gate.Shut(now, s.addr)
@@ -175,6 +176,12 @@ func (h *Holder) Tick(now time.Time) (asks []Ask) {
 		}
 	}
 	return asks
+}
+
+// continues reports whether a turn goes on although nothing is to be requested now: something will be before it is
+// over. Else whoever has few hosts there, with long delays, would have a turn for each request.
+func (s *held) continues(now, soon time.Time) bool {
+	return s.yields && soon.After(now) && soon.Before(s.since.Add(Turn))
 }
 
 // patience is how long an ask waits for its reply.

@@ -135,9 +135,9 @@ func (p *process) Admit(now time.Time, a netip.Addr, waits bool) {
 
 func (p *process) Shut(_ time.Time, a netip.Addr) { p.load[a].admitted = false }
 
-func (p *process) Use(now time.Time, a netip.Addr) (wanted, rests bool) {
+func (p *process) Use(now time.Time, a netip.Addr) (wanted, rests bool, soon time.Time) {
 	l := p.load[a]
-	return l.queue > 0, l.busy == 0 && !now.Before(l.notUntil)
+	return l.queue > 0, l.busy == 0 && !now.Before(l.notUntil), soon
 }
 
 // give makes a partition a process's; the last owner acts for it no more.
@@ -404,4 +404,42 @@ func TestLostRelease(t *testing.T) {
 	if r := h.Replies()[b]; len(r) != 1 || r[0].Verdict != Granted {
 		t.Errorf("%+v", r)
 	}
+}
+
+// TestTurn: whoever has an address while others wait keeps it until its turn is over, if a host there waits for its own
+// delay and will be due by then; else it gives the address up.
+func TestTurn(t *testing.T) {
+	addr := netip.AddrFrom4([4]byte{10, 0, 0, 1})
+	begin := time.Unix(0, 0)
+	for delay, want := range map[time.Duration]time.Duration{20 * time.Millisecond: Turn - 20*time.Millisecond, Turn + 1: 0, 0: 0} {
+		g := &spaced{delay: delay}
+		h := NewHolder(g)
+		h.Want(begin, addr)
+		ask := h.Tick(begin)[0]
+		h.Replied(begin, []Reply{{Verdict: Granted, Addr: addr, Number: ask.Number}, {Verdict: Yield, Addr: addr}})
+		for now := begin; ; now = now.Add(10 * time.Millisecond) {
+			if asks := h.Tick(now); len(asks) > 0 {
+				if got := now.Sub(begin); asks[0].Kind != Release || got != want {
+					t.Errorf("delay %v: %+v after %v, expected a release after %v", delay, asks, got, want)
+				}
+				break
+			}
+		}
+	}
+}
+
+// spaced is a gate with one host, which waits for its own delay.
+type spaced struct {
+	asked bool
+	delay time.Duration
+}
+
+func (*spaced) Admit(time.Time, netip.Addr, bool) {}
+func (*spaced) Shut(time.Time, netip.Addr)        {}
+func (g *spaced) Use(now time.Time, _ netip.Addr) (wanted, rests bool, soon time.Time) {
+	wanted, g.asked = !g.asked, true
+	if g.delay > 0 {
+		soon = now.Add(g.delay)
+	}
+	return wanted, true, soon
 }
