@@ -83,11 +83,13 @@ func (f *Frontier) foundAgain(u *URL) {
 	if o != nil {
 		f.found(o, u)
 	}
-	if all := &f.levels; u.Depth >= all.found || u.Depth > all.deepest || u.Role.Beyond() {
+	from := originOf(u.From)
+	elsewhere := f.partitions.foreign(Hostname(from)) // there levels may be deeper, or less deep, than here
+	if all := &f.levels; u.Depth >= all.found || u.Depth > all.deepest && !elsewhere || u.Role.Beyond() {
 		return
 	}
-	source := f.residency.origin(originOf(u.From)) // it may be ahead of sites that it has joined
-	if o == nil || u.Depth <= f.levelOf(o).depth || source != nil && u.Depth <= source.step.reached {
+	source := f.residency.origin(from) // it may be ahead of sites that it has joined
+	if o == nil || elsewhere || u.Depth <= f.levelOf(o).depth || source != nil && u.Depth <= source.step.reached {
 		if f.levels.nearer.keep(u.URL, way{u.Depth, u.From}) {
 			f.journal.record(func(l Journal) { l.Nearer(*u, true) })
 		}

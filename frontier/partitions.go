@@ -159,6 +159,9 @@ func (f *Frontier) leaves(u *URL) bool {
 	}
 	fp := u.Fingerprint()
 	key := binary.LittleEndian.Uint64(fp[:]) ^ uint64(u.Hops) // it may come nearer
+	if f.cfg.Levels {
+		key ^= uint64(u.Depth) << 32
+	}
 	if last := &p.sent[key%maxSent]; *last != key || u.From == "" {
 		*last = key
 		p.send(*u)

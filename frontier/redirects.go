@@ -53,7 +53,7 @@ func (r *redirects) shortened(fp fingerprint, n int) (h *hops, forgotten bool) {
 		return nil, false
 	}
 	h.fewest = n
-	if n == 0 {
+	if n == 0 && (h.target != nil || !r.full) { // else nothing kept would mean that nothing is known
 		r.forget(fp, h)
 	}
 	return h, n == 0
@@ -107,12 +107,14 @@ func (r *redirects) ended(u *URL) (fp fingerprint, forgotten bool) {
 func (f *Frontier) Redirect(u, target URL) bool {
 	fp := u.Fingerprint()
 	h := f.redirects.hops[fp]
-	if h == nil { // a link or seed: there is no shorter way
-		h = &hops{target: &target}
-		if f.redirects.full {
-			h.fewest = u.Hops
-		}
-		return f.follow(h)
+	switch {
+	case h == nil && f.redirects.full:
+		return f.follow(&hops{fewest: u.Hops, target: &target})
+	case h != nil && h.fewest == 0:
+		f.redirects.forget(fp, h)
+		fallthrough
+	case h == nil: // a link or seed: there is no shorter way
+		return f.follow(&hops{target: &target})
 	}
 	forgotten := f.redirects.redirected(fp, h, &target)
 	f.recordHops(fp, h)

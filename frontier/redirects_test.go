@@ -36,6 +36,28 @@ func TestHopsAreBounded(t *testing.T) {
 	}
 }
 
+// TestLinkedLater: a URL that another node has found over redirects, and that is linked before it redirects itself, counts
+// as linked.
+func TestLinkedLater(t *testing.T) {
+	f := New(Config{MaxRedirects: 1, Partition: func(string) int { return 0 }, Ours: []int{0}})
+	at := func(path string, hops int) URL {
+		u, err := weburl.Parse("http://a.test/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return URL{URL: u, From: "http://b.test/", Hops: hops}
+	}
+	f.Receive(at("1", 1))
+	f.Receive(at("2", 1))
+	f.Receive(at("1", 0))
+	if !f.Redirect(at("1", 1), at("3", 0)) || f.Redirect(at("2", 1), at("4", 0)) {
+		t.Error("expected that only what is linked is followed")
+	}
+	if len(f.redirects.hops) != 2 { // of 2 and 3
+		t.Errorf("the hops of %d URLs are kept", len(f.redirects.hops))
+	}
+}
+
 // TestTargetsAreBounded checks that the middles of chains of redirects take only so much memory,
 // however long their URLs are.
 func TestTargetsAreBounded(t *testing.T) {
