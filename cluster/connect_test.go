@@ -38,11 +38,12 @@ func TestDialErrors(t *testing.T) {
 	asks := serve(t, server.Options{JetStream: true, TLS: true, TLSConfig: &tls.Config{Certificates: web.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert}})
 	at := func(s *server.Server) string { return "nats://" + s.Addr().String() }
 	for want, o := range map[string]cluster.Options{
-		"":                     {Servers: []string{nobody, at(stores)}},
-		nobody + ": no server": {Servers: []string{nobody}},
-		"nats://…@127.0.0.1":   {Servers: []string{strings.Replace(nobody, "//", "//ada:lovelace@", 1)}},
-		"without JetStream":    {Servers: []string{at(plain)}},
-		"uthorization":         {Servers: []string{at(guarded)}},
+		"":                                   {Servers: []string{nobody, at(stores)}},
+		nobody + ": no server":               {Servers: []string{nobody}},
+		"nats://…@127.0.0.1":                 {Servers: []string{strings.Replace(nobody, "//", "//ada:lovelace@", 1)}},
+		"a web server, expected one of NATS": {Servers: []string{at(stores), web.Listener.Addr().String()}},
+		"without JetStream":                  {Servers: []string{at(plain)}},
+		"uthorization":                       {Servers: []string{at(guarded)}},
 		`server "http://…@a.test:4222": expected nats://, tls://, ws:// or wss://`: {Servers: []string{"http://ada:lovelace@a.test:4222"}},
 		"%2F for /":           {Servers: []string{"nats://ada:love/lovelace@a.test:4222"}},
 		"%2C for a comma":     {Servers: []string{"nats://ada:lovelace", "x@a.test:4222"}},
@@ -77,16 +78,18 @@ func old(t *testing.T, version string) (url string) {
 	}
 	t.Cleanup(func() { l.Close() })
 	go func() {
-		c, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		fmt.Fprintf(c, "INFO {\"version\":%q,\"max_payload\":1048576,\"headers\":true}\r\n", version)
-		for lines := bufio.NewScanner(c); lines.Scan(); {
-			if lines.Text() == "PING" {
-				fmt.Fprint(c, "PONG\r\n")
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
 			}
+			fmt.Fprintf(c, "INFO {\"version\":%q,\"max_payload\":1048576,\"headers\":true}\r\n", version)
+			for lines := bufio.NewScanner(c); lines.Scan(); {
+				if lines.Text() == "PING" {
+					fmt.Fprint(c, "PONG\r\n")
+				}
+			}
+			c.Close()
 		}
 	}()
 	return "nats://" + l.Addr().String()
