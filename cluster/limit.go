@@ -43,6 +43,17 @@ func (l *limits) reached() bool {
 	return l.URLs > 0 && begun >= l.URLs
 }
 
+// stop returns the limit that stops a crawl that has lasted for so long; empty: none does.
+func (l *limits) stop(lasted time.Duration) string {
+	switch {
+	case l.reached():
+		return fmt.Sprint("--limit ", l.URLs)
+	case l.MaxTime > 0 && lasted >= l.MaxTime:
+		return fmt.Sprint("--max-time ", l.MaxTime)
+	}
+	return ""
+}
+
 // mostSlice bounds what a process may begin and has not: as much of the limit is lost when it dies.
 const mostSlice = 1000
 
@@ -297,11 +308,8 @@ func (n *node) sinceBegun(ctx context.Context) error {
 	}
 	lasted := status.CachedInfo().TimeStamp.Sub(plan.Created())
 	q.begun = now() - lasted
-	switch {
-	case q.reached():
-		return fmt.Errorf("crawl %s: %w: --limit %d, expected a higher one to continue it", n.layout, ErrLimit, q.URLs)
-	case q.MaxTime > 0 && lasted >= q.MaxTime:
-		return fmt.Errorf("crawl %s: %w: --max-time %v, expected a longer one to continue it", n.layout, ErrLimit, q.MaxTime)
+	if limit := q.stop(lasted); limit != "" {
+		return fmt.Errorf("crawl %s: %w: %s, expected a higher one to continue it", n.layout, ErrLimit, limit)
 	}
 	return nil
 }

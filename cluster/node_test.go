@@ -408,8 +408,8 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%s: %v, stopped by %q", m.name, m.err, m.sum.Stopped)
 		}
 	}
-	if n := a.sum.Done + b.sum.Done + d.sum.Done; n != 200 {
-		t.Errorf("%d URLs, expected 200", n)
+	if n, s := a.sum.Done+b.sum.Done+d.sum.Done, c.status(); n != 200 || s.Stopped != "--limit 200" {
+		t.Errorf("%d URLs, expected 200; stopped by %q", n, s.Stopped)
 	}
 	for limit, want := range map[int]string{0: "expected a higher one to continue it", 199: `option Limit "199": expected at least 200`} {
 		o := c.options
@@ -441,7 +441,7 @@ func TestMaxTime(t *testing.T) {
 			t.Errorf("%s: %v, stopped by %q", m.name, m.err, m.sum.Stopped)
 		}
 	}
-	if s := c.status(); s.Unowned != s.Partitions || s.Nodes[0].Partitions+s.Nodes[1].Partitions > 0 {
+	if s := c.status(); s.Stopped != "--max-time 2s" || s.Unowned != s.Partitions || s.Nodes[0].Partitions+s.Nodes[1].Partitions > 0 {
 		t.Errorf("%+v, expected nodes without partitions", s)
 	}
 	o := c.options

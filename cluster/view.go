@@ -45,6 +45,7 @@ type Status struct {
 	Name       string       `json:"name"`
 	Begun      time.Time    `json:"begun"`
 	Over       bool         `json:"over"`
+	Stopped    string       `json:"stopped,omitempty"` // such as --limit 100: the limit that it has reached
 	Seeds      []string     `json:"seeds"`
 	Partitions int          `json:"partitions"`
 	Unowned    int          `json:"unowned"`          // partitions without a node that is alive
@@ -62,58 +63,32 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 		return s, err
 	}
 	s.Name, s.Begun, s.Seeds, s.Partitions = string(c.layout), p.Options.Begun, p.Options.AllSeeds(), p.Partitions
-	nodes := make(map[string]*NodeStatus)
-	node := func(id string) *NodeStatus {
-		n := nodes[id]
-		if n == nil {
-			n = &NodeStatus{ID: id, Name: id, State: "joining"}
-			nodes[id] = n
-		}
-		return n
-	}
-	owners := make(map[string]int)
 	bucket, err := c.js.Stream(ctx, c.streamNames()[0])
 	if err != nil {
 		return s, c.refused(err)
 	}
-	now := bucket.CachedInfo().TimeStamp
+	look := look{now: bucket.CachedInfo().TimeStamp, nodes: make(map[string]*NodeStatus), owners: make(map[string]int)}
 	for e, err := range c.entries(ctx) {
 		if err != nil {
 			return s, err
 		}
 		if id, b, ok := ownership.NodeOf(e.Key(), e.Value()); ok {
-			node(id).State = string(b.State)
-			if b.Running() && c.silent(e, now) { // nobody is left who would say that it is dead
-				node(id).State = silentNode
+			look.node(id).State = string(b.State)
+			if b.Running() && c.silent(e, look.now) { // nobody is left who would say that it is dead
+				look.node(id).State = silentNode
 			}
 		} else if o, ok := ownership.OwnerOf(e.Key(), e.Value()); ok {
-			owners[o.ID]++
-		} else if id, ok := strings.CutPrefix(e.Key(), keyStats); ok {
-			n := node(id)
-			said := *n
-			if err := json.Unmarshal(e.Value(), &said); err != nil {
-				s.Unread = append(s.Unread, fmt.Sprintf("%s: %v", e.Key(), err))
-				continue
-			}
-			said.ID, said.State = n.ID, n.State
-			*n = said
-		} else if e.Key() == keyOrders {
-			all, err := readOrders(e.Value())
-			if err != nil {
-				s.Unread = append(s.Unread, fmt.Sprintf("%s: %v", e.Key(), err))
-			}
-			for _, words := range all {
-				if words[0] != "resume" { // all is as if nothing was said
-					s.Orders = append(s.Orders, strings.Join(words, " "))
-				}
-			}
-		} else if e.Key() == keyOver {
-			s.Over = true
+			look.owners[o.ID]++
+		} else if err := look.see(&s, e); err != nil {
+			s.Unread = append(s.Unread, fmt.Sprintf("%s: %v", e.Key(), err))
 		}
 	}
-	for id, n := range nodes {
+	if !s.Over {
+		s.Stopped = look.limits.stop(look.now.Sub(look.begun))
+	}
+	for id, n := range look.nodes {
 		if n.there() { // the last to leave is written as the owner of its partitions until another comes
-			n.Partitions = owners[id]
+			n.Partitions = look.owners[id]
 			s.Unowned += n.Partitions
 			if s.Over {
 				n.State = "over"
@@ -134,6 +109,56 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	}
 	s.Links = stream.CachedInfo().State.Msgs
 	return s, nil
+}
+
+// look is what Status reads in the bucket.
+type look struct {
+	now, begun time.Time // by the servers' clocks: of the look, and of the crawl
+	nodes      map[string]*NodeStatus
+	owners     map[string]int // of partitions, by node
+	limits     limits
+}
+
+// node returns that of an ID.
+func (l *look) node(id string) *NodeStatus {
+	n := l.nodes[id]
+	if n == nil {
+		n = &NodeStatus{ID: id, Name: id, State: "joining"}
+		l.nodes[id] = n
+	}
+	return n
+}
+
+// see takes in a key that is not of package ownership.
+func (l *look) see(s *Status, e jetstream.KeyValueEntry) error {
+	id, ofNode := strings.CutPrefix(e.Key(), keyStats)
+	switch {
+	case ofNode:
+		n := l.node(id)
+		said := *n
+		if err := json.Unmarshal(e.Value(), &said); err != nil {
+			return err
+		}
+		said.ID, said.State = n.ID, n.State
+		*n = said
+	case e.Key() == keyOrders:
+		all, err := readOrders(e.Value())
+		if err != nil {
+			return err
+		}
+		for _, words := range all {
+			if words[0] != "resume" { // all is as if nothing was said
+				s.Orders = append(s.Orders, strings.Join(words, " "))
+			}
+		}
+	case e.Key() == keyLimits:
+		return json.Unmarshal(e.Value(), &l.limits)
+	case e.Key() == keyPlan:
+		l.begun = e.Created()
+	case e.Key() == keyOver:
+		s.Over = true
+	}
+	return nil
 }
 
 // silentNode is the state of a node that has not said for long that it is alive.

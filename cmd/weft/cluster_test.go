@@ -38,6 +38,7 @@ func TestClusterServe(t *testing.T) {
 		}
 	}
 	listsCrawls(t, "nats://127.0.0.1:"+address)
+	stopsAtLimit(t, "nats://127.0.0.1:"+address)
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
 		t.Errorf("%v, %s", err, stderr)
@@ -65,6 +66,25 @@ func listsCrawls(t *testing.T, servers string) {
 		e := weftRun(t, append([]string{"cluster"}, strings.Fields(step.args)...)...)
 		if e.code != step.code || !strings.HasPrefix(e.stdout, step.stdout) || (e.stdout == "") != (step.stdout == "") || e.stderr != step.stderr {
 			t.Errorf("%s: %+v", step.args, e)
+		}
+	}
+}
+
+// stopsAtLimit: what is said of a crawl that a limit has stopped is a command that continues it. It is not crawled again.
+func stopsAtLimit(t *testing.T, servers string) {
+	t.Helper()
+	of := "--cluster " + servers + " --name few"
+	dir := crawls(t, exitLimit, append(strings.Fields(of), "--limit", "2", newAsked(t, false, star).URL)...).dir
+	for args, want := range map[string]string{
+		"status " + of:                  "few: stopped by --limit 2; weft crawl --cluster with a higher limit continues it\n",
+		"status few.weft":               "few.weft: stopped by --limit, weft crawl --cluster resumes it\n",
+		"crawl " + of:                   "weft: crawl few: the crawl has reached a limit: --limit 2, expected a higher one to continue it\n",
+		"crawl --job few.weft":          "weft: few.weft: the job of a crawl on several machines, expected --cluster and --name, or another folder\n",
+		"crawl --update few.weft":       "weft: few.weft: the job of a crawl on several machines, expected one that a single machine has crawled\n",
+		"crawl --update few.weft " + of: "weft: --cluster: expected without --update, --fresh, --amend and --retry-failed\n",
+	} {
+		if e := weftIn(t, dir, strings.Fields(args)...); !strings.HasPrefix(e.stdout+e.stderr, want) {
+			t.Errorf("%s: %+v", args, e)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	if err := f.client.configure(o); err != nil {
 		return err
 	}
-	if err := f.cluster.check(o); err != nil {
+	if err := f.cluster.check(o, f.again() != ""); err != nil {
 		return err
 	}
 	if o.Format == "" && strings.EqualFold(filepath.Ext(f.output), ".csv") {

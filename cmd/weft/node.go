@@ -76,8 +76,8 @@ func (f *clusterFlags) named() error {
 	return nil
 }
 
-// check completes the options of a node, if this is to be one.
-func (f *clusterFlags) check(o *weft.Options) error {
+// check completes the options of a node, if this is to be one. A job that is crawled again is one of a single machine.
+func (f *clusterFlags) check(o *weft.Options, again bool) error {
 	if !f.any() {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (f *clusterFlags) check(o *weft.Options) error {
 	switch {
 	case err != nil:
 		return err
-	case o.Update || o.Fresh || o.Amend || o.RetryFailed != nil:
+	case again || o.Fresh || o.Amend:
 		return usage("--cluster: expected without --update, --fresh, --amend and --retry-failed")
 	}
 	if _, ok := f.embeds(); ok && len(f.Servers) > 1 {
@@ -124,6 +124,9 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 
 // alone makes a crawl of this process. The job of a node has only some of its crawl's sites.
 func alone(o weft.Options) (crawler, error) {
+	if o.Job != "" && cluster.IsNode(o.Job) && (o.Update || o.RetryFailed != nil) {
+		return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected one that a single machine has crawled", o.Job)
+	}
 	if o.Job != "" && cluster.IsNode(o.Job) {
 		return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected --cluster and --name, or another folder", o.Job)
 	}

@@ -89,6 +89,8 @@ func writeCluster(w io.Writer, s cluster.Status) {
 	switch {
 	case s.Over:
 		state = "over"
+	case s.Unowned == s.Partitions && s.Stopped != "":
+		state = "stopped by " + s.Stopped + "; weft crawl --cluster with a higher limit continues it"
 	case s.Unowned == s.Partitions:
 		state = "not over, no node is there; weft crawl --cluster continues it"
 	case s.Unowned > 0:

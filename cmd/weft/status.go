@@ -63,7 +63,11 @@ var stateInWords = map[weft.JobState]string{
 const titleWidth = 13
 
 func writeStatus(w io.Writer, s weft.Status) {
-	words := strings.Replace(stateInWords[s.State], "JOB", s.Job, 1)
+	again := "--job " + s.Job
+	if cluster.IsNode(s.Job) {
+		again = "--cluster"
+	}
+	words := strings.Replace(stateInWords[s.State], "--job JOB", again, 1)
 	state := cmp.Or(words, string(s.State))
 	switch s.State {
 	case weft.JobPaused:
@@ -74,7 +78,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 			state += ", for at most " + clock(roundUp(fromSeconds(s.EndsIn)))
 		}
 	case weft.JobStopped:
-		state += " by --" + strings.Join(s.Reasons, ", ") + ", weft crawl --job " + s.Job + " resumes it"
+		state += " by --" + strings.Join(s.Reasons, ", ") + ", weft crawl " + again + " resumes it"
 	}
 	fmt.Fprintf(w, "%s: %s\n", printable(s.Job), printable(state))
 	out := &sheet{Writer: w, width: titleWidth}
