@@ -73,20 +73,18 @@ func Extract(p Page, o Options) Content {
 	page := blocks.New(body, about.kind)
 	s := selection{page: page, keep: make([]bool, len(page.Index)), why: make([]string, len(page.Index))}
 	s.mark(o.Drop)
-	if o.Whole {
+	switch {
+	case o.Whole:
 		s.all()
-	} else {
-		s.keep = page.Choose(page.Scores(blocks.Shipped))
-		s.repeats()
-		switch {
-		case o.Main != nil && s.fillMains(o.Main):
-		case o.Solid:
-			if c.Kind == "" {
-				s.fillManual(about.manual)
-			}
-			c.Trunk = s.fill()
-		case c.Kind == "":
+	case o.Main != nil && s.fillMains(o.Main):
+		s.unite()
+	default:
+		s.choose()
+		if c.Kind == "" {
 			s.fillManual(about.manual)
+		}
+		if o.Solid {
+			c.Trunk = s.fill()
 		}
 		s.unite()
 	}
@@ -117,6 +115,12 @@ func (s *selection) all() {
 	for k := range s.keep {
 		s.keep[k] = true
 	}
+}
+
+// choose chooses block by block, each text once.
+func (s *selection) choose() {
+	s.keep = s.page.Choose(s.page.Scores(blocks.Shipped))
+	s.repeats()
 }
 
 const boilerplate = "boilerplate"

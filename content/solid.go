@@ -45,11 +45,30 @@ func (s *selection) fill() (trunk []Part) {
 }
 
 // fillMains chooses what is at the places where the content of the site's pages is, and nothing
-// else; it reports whether there is something.
+// else; it reports whether there is something. Only in menus there blocks are looked at one by one.
 func (s *selection) fillMains(isMain func(place uint64) bool) bool {
+	mains := s.mains(isMain)
+	if len(mains) == 0 {
+		return false
+	}
+	if s.hasMenu(mains) {
+		s.choose()
+	}
+	for k, i := range s.page.Index {
+		if !slices.ContainsFunc(mains, func(main int32) bool { return i >= main && i < s.page.All[main].End }) {
+			s.keep[k], s.why[k] = false, "beside the content"
+		}
+	}
+	for _, main := range mains {
+		s.fillIn(main)
+	}
+	return true
+}
+
+// mains are the elements where the content of the site's pages is.
+func (s *selection) mains(isMain func(place uint64) bool) (mains []int32) {
 	_, all := s.count()
 	var d xxhash.Digest
-	var mains []int32
 	s.trunk(all, func(i int32, at uint64) bool {
 		if all[i] > 0 && isMain(at) {
 			mains = []int32{i}
@@ -64,18 +83,19 @@ func (s *selection) fillMains(isMain func(place uint64) bool) bool {
 		}
 		return true
 	})
-	if len(mains) == 0 {
-		return false
-	}
-	for k, i := range s.page.Index {
-		if s.keep[k] && !slices.ContainsFunc(mains, func(main int32) bool { return i >= main && i < s.page.All[main].End }) {
-			s.keep[k], s.why[k] = false, "beside the content"
+	return mains
+}
+
+// hasMenu reports whether there is a menu in some elements.
+func (s *selection) hasMenu(mains []int32) bool {
+	return slices.ContainsFunc(mains, func(main int32) bool {
+		for i := main + 1; i < s.page.All[main].End; i++ {
+			if isMenu(&s.page.All[i]) {
+				return true
+			}
 		}
-	}
-	for _, main := range mains {
-		s.fillIn(main)
-	}
-	return true
+		return false
+	})
 }
 
 // trunk calls yield for the elements that hold most of the words of the page, outside of menus, from the

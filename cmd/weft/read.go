@@ -294,6 +294,7 @@ func (f *readFlags) write(write func(io.Writer) error) error {
 func (f *readFlags) texts(ctx context.Context, dir string) error {
 	f.options.Temp = dir
 	limitMemory(0)
+	collectLess()
 	say := terminal(os.Stdout)
 	to := cmp.Or(f.output, filepath.Join(dir, textFolder(f.options.Text)))
 	var c read.Counts

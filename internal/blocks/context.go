@@ -57,6 +57,7 @@ type Tree struct {
 
 // Around tells what the scores of all blocks mean for each.
 func (p *Page) Around(scores []float32) []Around {
+	p.findStyles()
 	n := len(p.Index)
 	sum := make([]float32, len(p.All)) // of scores times words, in each element
 	upTo := make([]float32, n+1)       // of the blocks before

@@ -43,7 +43,6 @@ func New(root *html.Node, kind Kind) *Page {
 			p.last = int32(k)
 		}
 	}
-	p.findStyles()
 	return p
 }
 
@@ -52,7 +51,7 @@ func New(root *html.Node, kind Kind) *Page {
 func (p *Page) findStyles() {
 	type look [3]uint32
 	known := make(map[look]int32)
-	p.style = make([]int32, len(p.Index))
+	p.style, p.styles = make([]int32, len(p.Index)), nil
 	for k, i := range p.Index {
 		var l look
 		for n, up := 0, i; n < len(l) && up >= 0; n, up = n+1, p.All[up].Parent {
