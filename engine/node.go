@@ -65,7 +65,7 @@ type node struct {
 	activity uint64      // grows with whatever comes from other nodes
 	between  []func()    // changes that wait for the batch that is being looked up
 	drains   []drain
-	untold   []untold // in order
+	untold   []untold             // in order
 	early    []func(*Coordinator) // what came before the frontier was as the job's last run left it
 	sharing  sharing
 }
