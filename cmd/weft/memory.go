@@ -3,18 +3,24 @@ package main
 import (
 	"cmp"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 
 	"github.com/weftcrawl/weft"
 )
 
-// gcPercent is the garbage at which the collector runs, in percent of the live heap, while the
-// limit allows it. Compared with the default of 100 it costs a small crawl some megabytes and
-// saves a few percent of CPU time: see docs/proof/memory.md.
-const gcPercent = 200
-
 // program is the memory outside Go's own, in bytes: mostly code.
 const program = 32 << 20
+
+// garbage is how much of it, in bytes, may lie beside a small live heap before the collector runs.
+// Beside a larger one it is as much as is alive: with thousands of requests that wait, garbage of
+// twice the live heap would be most of a crawl's memory. See docs/proof/memory.md.
+const garbage = 24 << 20
+
+// mostPercent is the most garbage in percent of the live heap: a heap that grows from little to much
+// is judged by what it was until the collector has run.
+const mostPercent = 400
 
 // limitMemory makes the garbage collector keep the process within a crawl's memory (0: the
 // default), unless the environment says otherwise. Package weft cannot do this: the limit holds
@@ -25,6 +31,20 @@ func limitMemory(n int) {
 		debug.SetMemoryLimit(int64(n - min(program, n/8)))
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		limitGarbage()
 	}
+}
+
+// limitGarbage sets when the collector runs next, and does so again each time that it has run: the
+// object that nobody refers to is found then, and early, since few are as small.
+func limitGarbage() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	debug.SetGCPercent(gcPercent(live[0].Value.Uint64()))
+	runtime.AddCleanup(new(*byte), func(struct{}) { limitGarbage() }, struct{}{})
+}
+
+// gcPercent returns the garbage at which the collector runs, in percent of the live heap.
+func gcPercent(live uint64) int {
+	return int(min(max(100, 100*garbage/max(1, live)), mostPercent))
 }

@@ -11,6 +11,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -37,13 +38,14 @@ func main() {
 	command := flag.String("command", "go run ./internal/bench/memory ./weft", "command to name on the page")
 	budgets := flag.String("budgets", "64MiB,128MiB,512MiB", "values of --memory")
 	runs := flag.Int("runs", 11, "crawls per setting of the collector; 0: leave that table out")
+	waits := flag.Int("waits", 5, "crawls whose requests wait, by protocol; 0: leave that table out")
 	only := flag.String("web", "", "measure only webs whose name contains this")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "memory: expected the command to measure, such as ./weft")
 		os.Exit(3)
 	}
-	page, err := write(flag.Arg(0), *command, strings.Split(*budgets, ","), *only, *runs)
+	page, err := write(flag.Arg(0), *command, strings.Split(*budgets, ","), *only, *runs, *waits)
 	machine.Publish("memory", *out, page, err)
 }
 
@@ -150,7 +152,7 @@ as much.`
 of the crawl, its duration and its CPU time.`
 )
 
-func write(weft, command string, budgets []string, only string, runs int) ([]byte, error) {
+func write(weft, command string, budgets []string, only string, runs, waits int) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Memory of whole crawls\n\n%s\n\n## How it was measured\n\n`%s`, on %s, %s, %d CPUs.\n%s\n\n## By `--memory`\n\n", take, command, time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU(), how)
 	fmt.Fprintf(&b, "| web | %s |\n|---|%s\n", strings.Join(budgets, " | "), strings.Repeat("---|", len(budgets)))
@@ -170,17 +172,23 @@ func write(weft, command string, budgets []string, only string, runs int) ([]byt
 		}
 		fmt.Fprintln(&b)
 	}
-	if runs == 0 {
-		return b.Bytes(), nil
+	if waits > 0 {
+		if err := waiting(&b, weft, waits); err != nil {
+			return nil, err
+		}
 	}
-	err := collector(&b, weft, runs)
-	return b.Bytes(), err
+	if runs > 0 {
+		if err := collector(&b, weft, runs); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
 }
 
 // collector writes the cost of a crawl by GOGC.
 func collector(b *bytes.Buffer, weft string, runs int) error {
 	small := load{"a site", []string{"-c", "64", "--no-robots"}, site}
-	settings := []string{"100", "200", "400"}
+	settings := []string{"", "100", "200", "400"} // empty: as the command sets it
 	all := make(map[string][]measured)
 	for range runs { // in turns, so that other work on the machine affects all alike
 		for _, percent := range settings {
@@ -191,12 +199,12 @@ func collector(b *bytes.Buffer, weft string, runs int) error {
 			all[percent] = append(all[percent], m)
 		}
 	}
-	fmt.Fprintf(b, "\n## The collector\n\nA crawl of one host (%s) with `--memory 512MiB -c 64`, by GOGC: medians of %d runs in\nturns, and the middle half of the runs. The command sets 200.\n\n", all[settings[0]][0].outcome, runs)
+	fmt.Fprintf(b, "\n## The collector\n\nA crawl of one host (%s) with `--memory 512MiB -c 64`, by GOGC: medians of %d runs in\nturns, and the middle half of the runs. The command bounds the garbage to 24 MiB, or to what is alive\nif that is more.\n\n", all[settings[0]][0].outcome, runs)
 	fmt.Fprintf(b, "| GOGC | CPU time, s | middle half | resident, MiB |\n|---|---|---|---|\n")
 	for _, percent := range settings {
 		cpu := sorted(all[percent], func(m measured) float64 { return m.cpu.Seconds() })
 		resident := sorted(all[percent], func(m measured) float64 { return float64(m.resident >> 20) })
-		fmt.Fprintf(b, "| %s | %.3f | %.3f to %.3f | %.0f |\n", percent, cpu[runs/2], cpu[runs/4], cpu[runs-1-runs/4], resident[runs/2])
+		fmt.Fprintf(b, "| %s | %.3f | %.3f to %.3f | %.0f |\n", cmp.Or(percent, "the command's"), cpu[runs/2], cpu[runs/4], cpu[runs-1-runs/4], resident[runs/2])
 	}
 	return nil
 }
