@@ -50,11 +50,11 @@ func TestDialErrors(t *testing.T) {
 		`name "a b"`:          {Name: "a b"},
 		"expected both":       {Cert: "cert.pem"},
 		"creds: no such file": {Servers: []string{at(stores)}, Creds: "no.creds"},
-		"certificate signed by unknown authority":                                {Servers: []string{at(secure)}},
-		"failed to parse root certificate":                                       {Servers: []string{at(secure)}, CA: "connect_test.go"},
-		"refuse this node's certificate, or want one: tls: certificate required": {Servers: []string{at(asks)}, CA: ca},
-		`the servers run NATS "2.9.25", expected 2.10 or later`:                  {Servers: []string{old(t, "2.9.25")}},
-		"secure connection not ava":                                              {Servers: []string{"tls://" + stores.Addr().String()}},
+		"certificate signed by unknown authority":                 {Servers: []string{at(secure)}},
+		"failed to parse root certificate":                        {Servers: []string{at(secure)}, CA: "connect_test.go"},
+		"the servers refuse this node's certificate, or want one": {Servers: []string{at(asks)}, CA: ca},
+		`the servers run NATS "2.9.25", expected 2.10 or later`:   {Servers: []string{old(t, "2.9.25")}},
+		"secure connection not ava":                               {Servers: []string{"tls://" + stores.Addr().String()}},
 	} {
 		if o.Name == "" {
 			o.Name = "test"
