@@ -62,8 +62,7 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 	if plain {
 		references = 0
 	}
-	buf, n := r.buf, r.n
-	figures := uint64(0)
+	buf, n, figures := r.buf, r.n, uint64(0)
 	for _, p := range pieces {
 		at, end := p.From, p.To
 		blank := uint64(0x80) // the byte before is blank
