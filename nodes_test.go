@@ -136,6 +136,9 @@ func (c *nodes) add(i int, o weft.Options) {
 	if o.Tuning != nil && o.Tuning.Files != nil {
 		m.files = o.Tuning.Files.(*storetest.FS)
 		m.ours = c.ownedIn(m.files)
+		for _, p := range m.ours {
+			c.owner[p] = m
+		}
 	}
 	o.Seeds, o.Scope, o.Job = []string{c.web.Home(0)}, weft.ScopeAny, m.job
 	tuned := tuning.Options{}
@@ -153,7 +156,11 @@ func (c *nodes) add(i int, o weft.Options) {
 		node.MaxOutbox = tuned.Node.MaxOutbox
 	}
 	tuned.Node = &node
-	tuned.OnCrawl = func(crawl *engine.Crawl) { m.crawl = crawl }
+	tuned.OnCrawl = func(crawl *engine.Crawl) {
+		if m.crawl = crawl; len(m.ours) > 0 { // its outbox may be read before it can be steered
+			m.publish()
+		}
+	}
 	o.Tuning = &tuned
 	var err error
 	if m.crawler, err = weft.New(o); err != nil {
@@ -630,6 +637,27 @@ func TestNodeRestarted(t *testing.T) {
 	}
 	if len(ended) != len(want) {
 		t.Errorf("%d URLs have ended in the log, expected %d", len(ended), len(want))
+	}
+}
+
+// TestOutboxReadEarly: what a run has left in its outbox may be delivered before the next one knows of it, which
+// then does not wait for that.
+func TestOutboxReadEarly(t *testing.T) {
+	t.Parallel()
+	o := nodeOptions
+	o.Delay = 2 * engine.MaxUntold // nothing else is delivered by then
+	o.Tuning = &tuning.Options{Files: storetest.New()}
+	first, _ := runNodes(t, nodeWeb(1), 1, o, func(task *aio.Task, c *nodes) error {
+		defer c.all[0].crawler.Drain()
+		c.all[0].mute = true
+		return task.Sleep(engine.MaxUntold)
+	})
+	if m := first.all[0]; !m.sum.Interrupted {
+		t.Fatalf("%+v", m.sum)
+	}
+	second, _ := runNodes(t, nodeWeb(1), 1, o, nil)
+	if m := second.all[0]; !m.sum.Finished {
+		t.Errorf("%+v", m.sum)
 	}
 }
 

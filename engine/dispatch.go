@@ -49,7 +49,7 @@ func (d *Coordinator) Dispatch() {
 // mayStart reports whether fetches may start now, as far as hosts do not matter.
 func (d *Coordinator) mayStart() bool {
 	now := d.loop.Now()
-	return !d.ending.draining && !d.committer.behind(now, d.shared.Outcomes.Held()) && !d.seeds.comparing() && len(d.pauses) == 0 && !d.node.overdue(now)
+	return !d.ending.draining && !d.committer.behind(now, d.shared.Outcomes.Held()) && !d.seeds.comparing() && len(d.pauses) == 0 && !d.node.untold.overdue(now)
 }
 
 // room is how many leases may start: of all hosts, and as many of prompt ones in all.

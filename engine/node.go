@@ -65,7 +65,7 @@ type node struct {
 	activity uint64      // grows with whatever comes from other nodes
 	between  []func()    // changes that wait for the batch that is being looked up
 	drains   []drain
-	untold   []untold             // in order
+	untold   untold
 	early    []func(*Coordinator) // what came before the frontier was as the job's last run left it
 	sharing  sharing
 }
@@ -76,10 +76,39 @@ type drain struct {
 	quiet   func()
 }
 
-// untold is a committed batch with messages that are not delivered.
+// untold is what is committed and not delivered.
 type untold struct {
+	batches   []told // in order
+	delivered uint64 // the last message that is, and all before it
+}
+
+// told is a committed batch with messages.
+type told struct {
 	since time.Time // of its first change
 	last  uint64    // message
+}
+
+// add takes in that a batch is committed. Whoever reads the outbox may have seen it first.
+func (u *untold) add(now time.Time, b told) {
+	if b.last <= u.delivered {
+		return
+	}
+	if u.overdue(now) { // until all of it is delivered: one will do
+		b.since = u.batches[0].since
+		u.batches = u.batches[:0]
+	}
+	u.batches = append(u.batches, b)
+}
+
+// deliver takes in that a message and all before it are delivered.
+func (u *untold) deliver(last uint64) {
+	u.delivered = max(u.delivered, last)
+	u.batches = slices.DeleteFunc(u.batches, func(b told) bool { return b.last <= u.delivered })
+}
+
+// overdue reports whether something was done so long ago, and is not delivered, that no fetch is to start.
+func (u *untold) overdue(now time.Time) bool {
+	return len(u.batches) > 0 && now.Sub(u.batches[0].since) > MaxUntold
 }
 
 // startNode makes the frontier that of a node.
@@ -221,19 +250,11 @@ func (d *Coordinator) tellCommitted(since time.Time, after []func(uint64, error)
 	}
 	if n := &d.node; last > n.posted {
 		n.posted = last
-		n.untold = append(n.untold, untold{since, last})
-		if n.overdue(d.loop.Now()) { // until all of it is delivered: one will do
-			n.untold = append(n.untold[:0], untold{n.untold[0].since, last})
-		}
+		n.untold.add(d.loop.Now(), told{since, last})
 		if n.cfg.Posted != nil {
 			n.cfg.Posted(last)
 		}
 	}
-}
-
-// overdue reports whether something was done so long ago, and is not delivered, that no fetch is to start.
-func (n *node) overdue(now time.Time) bool {
-	return len(n.untold) > 0 && now.Sub(n.untold[0].since) > MaxUntold
 }
 
 // limitOutbox pauses the crawl while too much waits in the outbox: what others do not take in, or the streams
@@ -253,7 +274,7 @@ func (d *Coordinator) delivered(all []store.Message) {
 	d.committer.open.state.Delivered(all...)
 	d.changed()
 	for _, m := range all {
-		d.node.untold = slices.DeleteFunc(d.node.untold, func(b untold) bool { return b.last <= m.ID })
+		d.node.untold.deliver(m.ID)
 	}
 	d.Dispatch()
 }

@@ -30,7 +30,7 @@ func (d *Coordinator) Paused() []string {
 	if d.shared.Bodies.Full(false) && !d.ending.over.IsSet() {
 		all = append(all, pausedMemory)
 	}
-	if d.node.overdue(d.loop.Now()) && !d.pauses[PausedOutbox] {
+	if d.node.untold.overdue(d.loop.Now()) && !d.pauses[PausedOutbox] {
 		all = append(all, PausedOutbox)
 	}
 	if d.outage.down {

@@ -93,7 +93,7 @@ var tables = map[string][]string{
 		"frontier.partitions.ours", "frontier.partitions.tally",
 	},
 	"addresses that are requested, 256, and as many every 250 ms while no home replies": {"cluster/share.Holder.all"},
-	"commits of 3 s":                                 {"engine.node.untold"},
+	"commits of 3 s":                                 {"engine.untold.batches"},
 	"messages that other nodes send at once":         {"engine.batch.after", "engine.node.early"},
 	"1,000 of a robots.txt, while it is read":        {"fetch.Robots.Sitemaps"},
 	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.committer.requests", "frontier.dormant.left"},
