@@ -7,12 +7,15 @@ import (
 	"sync"
 )
 
-// bundles are files in which distributions of Linux have the system's roots; crypto/x509 reads them
-// too. Any that is missing here costs time, not trust.
+// bundles are files in which distributions of Linux have the system's roots. crypto/x509 reads the first that
+// is there, in this order: one more here, or another order, would trust what that does not.
 var bundles = []string{
-	"/etc/ssl/certs/ca-certificates.crt", // Debian, Arch
-	"/etc/pki/tls/certs/ca-bundle.crt",   // Fedora
-	"/etc/ssl/cert.pem",                  // Alpine
+	"/etc/ssl/certs/ca-certificates.crt",                // Debian, Arch
+	"/etc/pki/tls/certs/ca-bundle.crt",                  // Fedora
+	"/etc/ssl/ca-bundle.pem",                            // openSUSE
+	"/etc/pki/tls/cacert.pem",                           // OpenELEC
+	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", // CentOS
+	"/etc/ssl/cert.pem",                                 // Alpine
 }
 
 // bundled returns those of the system's roots that are in one file; nil: there is none. crypto/x509
