@@ -324,17 +324,17 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestRestart: a node is stopped without a word, and started again with its folder. If that takes long, the other
-// has its partitions by then.
+// TestRestart: one node after another is stopped without a word, and started again with its folder. If that takes
+// long, the others have its partitions by then.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())
-	b := c.join("b")
-	c.join("a")
-	for range 3 {
-		b.until(t, 20)
-		c.kill(b)
-		b = c.join("b")
+	all := []*member{c.join("b"), c.join("a"), c.join("d")}
+	all[0].until(t, 20)
+	for i, m := range all {
+		c.kill(m)
+		all[i] = c.join(m.name)
+		all[i].until(t, 10)
 	}
 	c.wait()
 	c.check()

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 
 	"github.com/weftcrawl/weft"
 )
@@ -17,6 +18,13 @@ const program = 32 << 20
 // Beside a larger one it is as much as is alive: with thousands of requests that wait, garbage of
 // twice the live heap would be most of a crawl's memory. See docs/proof/memory.md.
 const garbage = 24 << 20
+
+// garbageOfTexts is garbage while texts are written. A page becomes a tree a hundred times its size,
+// of which nothing lives on, and every collection marks the trees that are being read.
+const garbageOfTexts = 96 << 20
+
+// writesTexts is set while texts are written.
+var writesTexts atomic.Bool
 
 // mostPercent is the most garbage in percent of the live heap: a heap that grows from little to much
 // is judged by what it was until the collector has run.
@@ -40,11 +48,16 @@ func limitMemory(n int) {
 func limitGarbage() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	debug.SetGCPercent(gcPercent(live[0].Value.Uint64()))
+	least := uint64(garbage)
+	if writesTexts.Load() {
+		least = garbageOfTexts
+	}
+	debug.SetGCPercent(gcPercent(live[0].Value.Uint64(), least))
 	runtime.AddCleanup(new(*byte), func(struct{}) { limitGarbage() }, struct{}{})
 }
 
-// gcPercent returns the garbage at which the collector runs, in percent of the live heap.
-func gcPercent(live uint64) int {
-	return int(min(max(100, 100*garbage/max(1, live)), mostPercent))
+// gcPercent returns the garbage at which the collector runs, in percent of the live heap; least is
+// what may lie beside a small one. Both are in bytes.
+func gcPercent(live, least uint64) int {
+	return int(min(max(100, 100*least/max(1, live)), mostPercent))
 }

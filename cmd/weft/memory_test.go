@@ -12,7 +12,7 @@ import (
 // and that follows the heap as it grows.
 func TestGarbage(t *testing.T) {
 	for live, percent := range map[uint64]int{0: 400, 4 << 20: 400, 6 << 20: 400, 12 << 20: 200, 24 << 20: 100, 1 << 30: 100} {
-		if got := gcPercent(live); got != percent {
+		if got := gcPercent(live, garbage); got != percent {
 			t.Errorf("%d bytes alive: %d %%, expected %d", live, got, percent)
 		}
 	}

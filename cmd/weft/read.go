@@ -293,8 +293,8 @@ func (f *readFlags) write(write func(io.Writer) error) error {
 // texts writes the texts of a job, and says how many there are.
 func (f *readFlags) texts(ctx context.Context, dir string) error {
 	f.options.Temp = dir
+	writesTexts.Store(true)
 	limitMemory(0)
-	collectLess()
 	say := terminal(os.Stdout)
 	to := cmp.Or(f.output, filepath.Join(dir, textFolder(f.options.Text)))
 	var c read.Counts

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -50,7 +49,7 @@ func (f *textFlags) write(con *console, dir string, ended error) error {
 			continue
 		}
 		to := filepath.Join(dir, textFolder(plain))
-		collectLess()
+		writesTexts.Store(true)
 		c, err := read.Folder(ctx, dir, to, read.Options{Text: plain, Temp: dir})
 		if ctx.Err() != nil {
 			return &exit{exitInterrupted, errors.New("interrupted: the same command goes on")}
@@ -61,15 +60,4 @@ func (f *textFlags) write(con *console, dir string, ended error) error {
 		con.warn(strings.TrimSpace(said(to, c)))
 	}
 	return ended
-}
-
-// textPercent is gcPercent while texts are written. A page becomes a tree a hundred times its size, of which
-// nothing lives on: some megabytes live, and every collection marks the trees that are being read.
-const textPercent = 600
-
-// collectLess lets the collector run more rarely, within the limit of limitMemory.
-func collectLess() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(textPercent)
-	}
 }
