@@ -64,6 +64,28 @@ func (o orders) with(more orders) (next orders, changed bool) {
 	return next, changed
 }
 
+const (
+	// mostListed bounds the exclusions and seeds in force: whoever joins takes in each of them.
+	mostListed = 4096
+	// steering is how many other orders there may be, and steeringRoom the bytes that are kept for them: pause or
+	// resume, and three that set something.
+	steering, steeringRoom = 4, 4096
+)
+
+// fit returns an error if orders, of which some are new, are too many for a key of so many bytes.
+func (o orders) fit(more orders, size, most int) error {
+	if name := more[0][0]; name == "exclude" || name == "add" {
+		most -= steeringRoom
+		if len(o) > mostListed {
+			return fmt.Errorf("%d orders would be in force, expected at most %d", len(o), mostListed)
+		}
+	}
+	if size > most {
+		return fmt.Errorf("%d bytes of orders would be in force, expected at most %d", size, most)
+	}
+	return nil
+}
+
 // readOrders reads the value of the key; nil: it was deleted. Who has a login may have written anything.
 func readOrders(text []byte) (all orders, err error) {
 	if text == nil {
@@ -71,6 +93,9 @@ func readOrders(text []byte) (all orders, err error) {
 	}
 	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, err
+	}
+	if most := mostListed + steering; len(all) > most {
+		return nil, fmt.Errorf("%d orders, expected at most %d", len(all), most)
 	}
 	for _, words := range all {
 		if _, err := weft.ParseOrder(words...); err != nil {
@@ -134,8 +159,8 @@ func (c *Client) give(ctx context.Context, more orders) (revision uint64, change
 		if err != nil {
 			return 0, false, err
 		}
-		if most := c.mostData(); len(text) > most {
-			return 0, false, fmt.Errorf("%d bytes of orders, expected at most %d", len(text), most)
+		if err := next.fit(more, len(text), c.mostData()); err != nil {
+			return 0, false, err
 		}
 		var written uint64
 		err = c.chosen(ctx, func(ctx context.Context) (err error) {
