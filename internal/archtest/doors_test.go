@@ -66,6 +66,7 @@ var doors = map[string]string{
 	"cmd/weft/console.go": "signals of the terminal",
 	"cmd/weft/errors.go":  "a table made at its first use",
 	"cmd/weft/export.go":  "a signal ends the export",
+	"cmd/weft/memory.go":  "the collector runs when it likes",
 	"cmd/weft/replay.go":  "a signal ends the server",
 	"cmd/weft/run.go":     "signals, progress and the crawl meet",
 	"cmd/weft/screen.go":  "progress and hooks write to one terminal",
