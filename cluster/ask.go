@@ -32,8 +32,8 @@ type question struct {
 	Command  string         `json:"command"`
 	Args     []string       `json:"args,omitempty"`
 	Filter   weft.URLFilter `json:"filter"`
-	Revision uint64         `json:"revision,omitempty"` // of the orders that hold, with this one; 0: it does not last
-	New      bool           `json:"new,omitempty"`      // that revision brought it
+	Revision uint64         `json:"revision,omitempty"` // of the orders in force, with this one; 0: it does not last
+	New      bool           `json:"new,omitempty"`      // it is new with that revision
 }
 
 // answer is a value of the answer of a node.
@@ -141,7 +141,7 @@ func (r *reply) about(text []byte) error {
 	return fmt.Errorf("question %.32q: expected %s, %s, %s or %s", q.Command, askHosts, askURLs, askWhy, askDo)
 }
 
-// do carries out an order, or finds out what came of one that lasts.
+// do carries out an order, or reports the result of one that lasts.
 func (r *reply) do(job *weft.Job, q question) ([]string, error) {
 	o, err := weft.ParseOrder(q.Args...)
 	if err != nil {
@@ -226,7 +226,7 @@ func (c *Client) ask(ctx context.Context, id string, q question) iter.Seq2[answe
 		}
 		if id != "" {
 			if _, ok := names[id]; !ok {
-				yield(answer{}, fmt.Errorf("crawl %s: the node that has the host is not there", c.layout))
+				yield(answer{}, fmt.Errorf("crawl %s: the node that has the host does not run", c.layout))
 				return
 			}
 			names = map[string]string{id: names[id]}
@@ -239,11 +239,11 @@ func (c *Client) ask(ctx context.Context, id string, q question) iter.Seq2[answe
 	}
 }
 
-// askAll is ask of nodes with these names.
+// askAll is like ask, for the nodes with these names.
 func (c *Client) askAll(ctx context.Context, id string, q question, names map[string]string) iter.Seq2[answer, error] {
 	return func(yield func(answer, error) bool) {
 		if len(names) == 0 {
-			yield(answer{}, fmt.Errorf("crawl %s: no node is there", c.layout))
+			yield(answer{}, fmt.Errorf("crawl %s: no node runs", c.layout))
 			return
 		}
 		if err := c.converse(ctx, id, q, names, yield); err != nil {
@@ -310,12 +310,12 @@ func (c *Client) converse(ctx context.Context, id string, q question, names map[
 	return errors.Join(failures...)
 }
 
-// unanswered says what it means that nodes do not answer.
+// unanswered says what follows if nodes do not answer.
 func (q *question) unanswered() string {
 	if q.Revision > 0 {
-		return "the order holds once they do"
+		return "the order reaches them later"
 	}
-	return "what is said here leaves it out"
+	return "the output leaves them out"
 }
 
 // alive returns the names of the nodes that are there, by their IDs.

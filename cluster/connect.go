@@ -161,7 +161,7 @@ func (c *Client) options(o *Options) []nats.Option {
 		}),
 		nats.ReconnectHandler(func(conn *nats.Conn) {
 			c.login.accept()
-			c.warn(fmt.Errorf("connected to %s again", conn.ConnectedUrlRedacted()))
+			c.warn(fmt.Errorf("reconnected to %s", conn.ConnectedUrlRedacted()))
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			switch {

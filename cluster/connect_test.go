@@ -38,23 +38,23 @@ func TestDialErrors(t *testing.T) {
 	asks := serve(t, server.Options{JetStream: true, TLS: true, TLSConfig: &tls.Config{Certificates: web.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert}})
 	at := func(s *server.Server) string { return "nats://" + s.Addr().String() }
 	for want, o := range map[string]cluster.Options{
-		"":                                   {Servers: []string{nobody, at(stores)}},
-		nobody + ": no server":               {Servers: []string{nobody}},
-		"nats://…@127.0.0.1":                 {Servers: []string{strings.Replace(nobody, "//", "//ada:lovelace@", 1)}},
-		"a web server, expected one of NATS": {Servers: []string{at(stores), web.Listener.Addr().String()}},
-		"without JetStream":                  {Servers: []string{at(plain)}},
-		"uthorization":                       {Servers: []string{at(guarded)}},
+		"":                                     {Servers: []string{nobody, at(stores)}},
+		nobody + ": no server":                 {Servers: []string{nobody}},
+		"nats://…@127.0.0.1":                   {Servers: []string{strings.Replace(nobody, "//", "//ada:lovelace@", 1)}},
+		"a web server, expected a NATS server": {Servers: []string{at(stores), web.Listener.Addr().String()}},
+		"without JetStream":                    {Servers: []string{at(plain)}},
+		"uthorization":                         {Servers: []string{at(guarded)}},
 		`server "http://…@a.test:4222": expected nats://, tls://, ws:// or wss://`: {Servers: []string{"http://ada:lovelace@a.test:4222"}},
 		"%2F for /":           {Servers: []string{"nats://ada:love/lovelace@a.test:4222"}},
 		"%2C for a comma":     {Servers: []string{"nats://ada:lovelace", "x@a.test:4222"}},
 		`name "a b"`:          {Name: "a b"},
 		"expected both":       {Cert: "cert.pem"},
 		"creds: no such file": {Servers: []string{at(stores)}, Creds: "no.creds"},
-		"certificate signed by unknown authority":                 {Servers: []string{at(secure)}},
-		"failed to parse root certificate":                        {Servers: []string{at(secure)}, CA: "connect_test.go"},
-		"the servers refuse this node's certificate, or want one": {Servers: []string{at(asks)}, CA: ca},
-		`the servers run NATS "2.9.25", expected 2.10 or later`:   {Servers: []string{old(t, "2.9.25")}},
-		"secure connection not ava":                               {Servers: []string{"tls://" + stores.Addr().String()}},
+		"certificate signed by unknown authority":                    {Servers: []string{at(secure)}},
+		"failed to parse root certificate":                           {Servers: []string{at(secure)}, CA: "connect_test.go"},
+		"the servers refuse this node's certificate, or require one": {Servers: []string{at(asks)}, CA: ca},
+		`the servers run NATS "2.9.25", expected 2.10 or later`:      {Servers: []string{old(t, "2.9.25")}},
+		"secure connection not ava":                                  {Servers: []string{"tls://" + stores.Addr().String()}},
 	} {
 		if o.Name == "" {
 			o.Name = "test"

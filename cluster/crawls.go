@@ -20,7 +20,7 @@ type CrawlState string
 // The states of crawls.
 const (
 	CrawlRuns   CrawlState = "running" // nodes are there
-	CrawlWaits  CrawlState = "waiting" // it is not over, and no node is there
+	CrawlWaits  CrawlState = "waiting" // it is not over, and no node runs
 	CrawlOver   CrawlState = "over"
 	CrawlBroken CrawlState = "broken" // some of it is missing, or this version cannot read it
 )

@@ -16,24 +16,24 @@ import (
 	"github.com/weftcrawl/weft/engine"
 )
 
-// reader reads the links of the partitions that are open. When one opens, another consumer takes the place of
-// the one before. Owner: the node's goroutine.
+// reader reads the links of the partitions that are open. When one opens, a new consumer replaces the running one.
+// Owner: the node's goroutine.
 type reader struct {
-	opened bool          // a partition has, since the consumer began
-	began  time.Duration // when that was
+	opened bool          // a partition has opened since the consumer began
+	began  time.Duration // when the consumer began
 	stop   context.CancelFunc
-	ended  chan struct{} // the consumer's goroutine has
+	ended  chan struct{} // closed when the consumer's goroutine has ended
 	room   room          // for what the engine was given and has not committed
 }
 
-// open has the messages of links to a partition taken in, or no more. The consumer that runs may have left out
-// some of them: only the next one reads the partition.
+// open starts or stops the reading of links to a partition. The running consumer may have left out some of its
+// messages, so only the next one reads the partition.
 func (n *node) open(p int, on bool) {
 	n.reader.opened = n.reader.opened || on
 	n.parts[p].open, n.parts[p].read = on, false
 }
 
-// follow makes the reader read the partitions that are open: those that open within a quarter of a beat by one
+// follow makes the reader read the partitions that are open. Those that open within a quarter of a beat share one
 // consumer.
 func (r *reader) follow(n *node) {
 	if !r.opened || now()-r.began < n.beat/4 {
@@ -66,12 +66,12 @@ func (r *reader) follow(n *node) {
 	})
 }
 
-// readsAll is the part of the partitions, one in so many, from which on a node reads the links of all. The servers
-// compare what they store and purge with each subject of a consumer: for the third of 1,024 partitions, that was
-// three quarters of their CPU time.
+// readsAll: a node that owns this fraction of the partitions, 1/readsAll, or more reads the links of all. The servers
+// compare what they store and purge with each subject of a consumer: with a third of 1,024 partitions for each of
+// three nodes, that was three quarters of their CPU time.
 const readsAll = 8
 
-// linksOf returns subjects that links to some partitions come under. Others may, too.
+// linksOf returns subjects that cover the links to some partitions, and perhaps those to others.
 func (n *node) linksOf(open []int) (subjects []string) {
 	if len(open)*readsAll >= len(n.parts) {
 		return []string{n.allLinks()}

@@ -98,8 +98,8 @@ accounts {
   B { jetstream { max_store: 100 }, users [ { user: bytes, password: secret } ] }
 }`)
 	for user, want := range map[string]string{
-		"streams": "maximum number of streams reached, expected an account with three for each crawl (weft cluster list shows those that are over)",
-		"bounds":  "account requires a stream config to have max bytes set, expected an account with streams without a bound",
+		"streams": "maximum number of streams reached, expected an account with three streams for each crawl (weft cluster list shows crawls that are over)",
+		"bounds":  "account requires a stream config to have max bytes set, expected an account with streams of unlimited size",
 		"bytes":   "the servers have no room: resource limits exceeded for account",
 	} {
 		t.Run(user, func(t *testing.T) {

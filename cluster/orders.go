@@ -13,14 +13,14 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// orders are those that hold: a key of the bucket. Each has one argument at most. An order takes the place of the one
-// before about the same; the last that was given is the last.
+// orders are those in force: a key of the bucket, in the order in which they were given. Each has one argument at most.
+// A new order replaces an earlier one about the same thing.
 //
 // Nodes obey what their watch of the key shows, before they take a partition. So a node that joins later, that is
-// started again or that was cut off ends where the others are.
+// started again or that was cut off obeys the same orders as the others.
 type orders [][]string
 
-// lasting returns an order as it holds until another takes its place; nil: it is for those that run.
+// lasting returns an order as it holds until another replaces it; nil: it is only for nodes that run now.
 func lasting(words []string) (all orders) {
 	switch words[0] {
 	case "stop":
@@ -34,7 +34,7 @@ func lasting(words []string) (all orders) {
 	return all
 }
 
-// about returns what an order is about.
+// about returns what an order is about: orders about the same thing replace each other.
 func about(words []string) string {
 	switch words[0] {
 	case "pause", "resume":
@@ -51,7 +51,7 @@ func (o orders) have(words []string) bool {
 	return slices.ContainsFunc(o, func(one []string) bool { return slices.Equal(one, words) })
 }
 
-// with returns the orders after more were given, and whether these are others.
+// with returns the orders once more are given, and whether that changes them.
 func (o orders) with(more orders) (next orders, changed bool) {
 	next = slices.Clone(o)
 	for _, words := range more {
@@ -65,14 +65,14 @@ func (o orders) with(more orders) (next orders, changed bool) {
 }
 
 const (
-	// mostListed bounds the exclusions and seeds in force: whoever joins takes in each of them.
+	// mostListed bounds the exclusions and seeds in force: a node that joins carries out each of them.
 	mostListed = 4096
-	// steering is how many other orders there may be, and steeringRoom the bytes that are kept for them: pause or
-	// resume, and three that set something.
+	// steering is how many other orders there may be: pause or resume, and three that set something. steeringRoom is
+	// how many bytes are reserved for them.
 	steering, steeringRoom = 4, 4096
 )
 
-// fit returns an error if orders, of which some are new, are too many for a key of so many bytes.
+// fit returns an error if the orders, with the new ones in more, are too many, or too long for a key of most bytes.
 func (o orders) fit(more orders, size, most int) error {
 	if name := more[0][0]; name == "exclude" || name == "add" {
 		most -= steeringRoom
@@ -86,7 +86,7 @@ func (o orders) fit(more orders, size, most int) error {
 	return nil
 }
 
-// readOrders reads the value of the key; nil: it was deleted. Who has a login may have written anything.
+// readOrders reads the value of the key; nil: it was deleted. Anyone with a login may have written anything.
 func readOrders(text []byte) (all orders, err error) {
 	if text == nil {
 		return nil, nil
@@ -108,8 +108,8 @@ func readOrders(text []byte) (all orders, err error) {
 	return all, nil
 }
 
-// Do has all nodes carry out an order, and returns what came of it. All orders but stop hold for nodes that come
-// later, too.
+// Do has all nodes carry out an order, and returns the result of each. All orders but stop also hold for nodes that
+// join later.
 func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err error) {
 	if _, err := weft.ParseOrder(words...); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err e
 			return nil, fmt.Errorf("crawl %s: %w", c.layout, err)
 		}
 		if len(names) == 0 {
-			return []string{"no node is there: it holds for those that come"}, nil
+			return []string{"no node runs: the order holds for nodes that join"}, nil
 		}
 	}
 	for a, err := range c.askAll(ctx, "", q, names) {
@@ -140,7 +140,7 @@ func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err e
 	return lines, nil
 }
 
-// give adds to the orders that hold. It returns the revision of the key that has them, and whether it is new.
+// give adds to the orders in force. It returns the revision of the key that has them, and whether it is new.
 func (c *Client) give(ctx context.Context, more orders) (revision uint64, changed bool, err error) {
 	bucket, err := c.js.KeyValue(ctx, c.bucket())
 	if err != nil {
@@ -174,13 +174,13 @@ func (c *Client) give(ctx context.Context, more orders) (revision uint64, change
 		switch {
 		case err == nil:
 			return written, true, nil
-		case !errors.Is(err, jetstream.ErrKeyExists): // else another was faster
+		case !errors.Is(err, jetstream.ErrKeyExists): // otherwise another order came first: try again
 			return 0, false, c.refused(err)
 		}
 	}
 }
 
-// standing returns the orders that hold, and their revision.
+// standing returns the orders in force, and their revision.
 func (c *Client) standing(ctx context.Context, bucket jetstream.KeyValue) (all orders, revision uint64, err error) {
 	var e jetstream.KeyValueEntry
 	err = c.chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyOrders); return err })
@@ -196,21 +196,21 @@ func (c *Client) standing(ctx context.Context, bucket jetstream.KeyValue) (all o
 	return all, e.Revision(), nil
 }
 
-// obedience is what a node has made of the orders that hold. Owner: the node's goroutine.
+// obedience is how far a node has obeyed the orders in force. Owner: the node's goroutine.
 type obedience struct {
 	held     orders // as the bucket shows them
 	revision uint64
-	fresh    []*outcome // of those that this revision brought
+	fresh    []*outcome // of the orders that are new with this revision
 }
 
-// outcome is what comes of an order.
+// outcome is the result of an order.
 type outcome struct {
 	words []string
-	lines []string // once done is closed
+	lines []string // valid once done is closed
 	done  chan struct{}
 }
 
-// seeOrders obeys what the bucket shows of the orders and was not obeyed yet.
+// seeOrders obeys the orders in the bucket that the node has not obeyed yet.
 func (n *node) seeOrders(revision uint64, text []byte) error {
 	o := &n.orders
 	if revision <= o.revision {
@@ -231,7 +231,7 @@ func (n *node) seeOrders(revision uint64, text []byte) error {
 	return nil
 }
 
-// carryOut has the engine carry out an order that was checked, after those before.
+// carryOut has the engine carry out an order, after earlier ones.
 func (n *node) carryOut(words []string) *outcome {
 	o := &outcome{words: words, done: make(chan struct{})}
 	order, err := weft.ParseOrder(words...)
@@ -248,8 +248,8 @@ func (n *node) carryOut(words []string) *outcome {
 	return o
 }
 
-// outcomes returns what comes of the orders of a question. Those that were given before are carried out again, for a
-// node may have had others of its own since, unless different ones have taken their place.
+// outcomes returns the results of the orders in a question. Orders that were given before are carried out again unless
+// others have replaced them: the node may have had orders of its own since.
 func (n *node) outcomes(q question) (all []*outcome) {
 	o := &n.orders
 	for _, words := range lasting(q.Args) {
@@ -264,7 +264,7 @@ func (n *node) outcomes(q question) (all []*outcome) {
 	return all
 }
 
-// order returns what came of an order.
+// order answers a question with the results of its orders.
 func (r *reply) order(q question) (lines []string, err error) {
 	n := r.node
 	if err := n.seen.wait(r.ctx, q.Revision); err != nil {
@@ -279,7 +279,7 @@ func (r *reply) order(q question) (lines []string, err error) {
 		return nil, context.Cause(r.ctx)
 	}
 	if len(all) == 0 {
-		return []string{"another order has taken its place"}, nil
+		return []string{"another order has replaced it"}, nil
 	}
 	for _, o := range all {
 		select {

@@ -18,7 +18,7 @@ import (
 )
 
 // TestOrders: an order holds for nodes that join later, and for one that is started again, before they fetch anything;
-// and while no node is there.
+// and while no node runs.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	web := long()

@@ -21,10 +21,10 @@ import (
 
 // outbox publishes what the engine has for others and for the logs.
 //
-// Messages go out in phases. What a commit has ended goes out in the phase after what it has found, when
-// all of that is acknowledged, whatever partition it belongs to: a page whose end is in a log has all its
-// links in safety. It waits for what the next commit has found, to be one message with that, unless the servers
-// are slow: a node has to tell in time what it has done, see engine.MaxUntold.
+// Messages go out in phases. The URLs that a commit has done go out in the phase after those that it has found, once
+// all of these are acknowledged, whatever their partitions: if a log says that a page is done, the page's links are
+// safe. Done URLs wait for those that the next commit has found, to go in one message with them, unless the servers
+// are slow: engine.MaxUntold bounds how old unacknowledged work may be.
 type outbox struct {
 	node   *node
 	ready  chan struct{} // closed when it may begin
@@ -34,7 +34,7 @@ type outbox struct {
 	ids    atomic.Uint64 // of messages of logs
 	opened revision      // of the bucket: that of the last opened key
 	wanted atomic.Uint64 // the last message for which somebody waits
-	linger time.Duration // how long what has ended waits for more, at most
+	linger time.Duration // how long done URLs wait for more, at most
 
 	mu   sync.Mutex
 	logs map[int]*logEnd // of the partitions that this node may write to
@@ -108,8 +108,8 @@ func (o *outbox) run(ctx context.Context) error {
 	}
 	var (
 		all  []store.Message  // read, and not published
-		late <-chan time.Time // when what has ended waits no longer
-		ripe bool             // that is now
+		late <-chan time.Time // when done URLs wait no longer
+		ripe bool             // it is time
 	)
 	for after := uint64(0); ; {
 		more, err := o.node.crawl.Outbox(after, outboxBytes)
@@ -150,13 +150,13 @@ func (o *outbox) run(ctx context.Context) error {
 		}
 		_ = o.node.crawl.Delivered(due...) // a crawl that is over sends them again
 		o.done.reach(due[len(due)-1].ID)
-		o.node.mail.post(func() {}) // who waits for that looks again
+		o.node.mail.post(func() {}) // whoever waits for that looks again
 		all, late, ripe = slices.Clone(all[len(due):]), nil, time.Since(began) > o.linger/8
 	}
 }
 
-// due returns how many of the messages are to be published at once: all but the end of the last commit, unless
-// somebody waits for that.
+// due returns how many of the messages are to be published now: all but the done URLs of the last commit, unless
+// somebody waits for them.
 func (o *outbox) due(all []store.Message) int {
 	n := len(all)
 	for n > 0 && all[n-1].Kind == changelog.Ended && all[n-1].ID > o.wanted.Load() {

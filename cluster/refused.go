@@ -16,25 +16,25 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// absent is why a request failed of which another one may succeed.
+// absent is why a request failed that may succeed when it is sent again.
 type absent struct{ text string }
 
 func (e *absent) Error() string { return e.text }
 
-// noPeers is the code of the error that fewer servers are there than copies are wanted.
+// noPeers is the code of the error that there are fewer servers than replicas.
 const noPeers = 10005
 
-// noRoom are the codes of what JetStream answers when its disk, a stream or the account is full.
+// noRoom are the codes of JetStream's errors for a full disk, stream or account.
 var noRoom = []jetstream.ErrorCode{10002, 10023, 10028, 10047, 10077}
 
-// tooSmall says what an account has to allow, by the code of the error that it does not.
+// tooSmall says what an account must allow, by the code of the error if it does not.
 var tooSmall = map[jetstream.ErrorCode]string{
-	10026: "two on a stream for each node",
-	10027: "three for each crawl (weft cluster list shows those that are over)",
-	10113: "streams without a bound",
+	10026: "two consumers on a stream for each node",
+	10027: "three streams for each crawl (weft cluster list shows crawls that are over)",
+	10113: "streams of unlimited size",
 }
 
-// refused returns an error of the servers with what is to be done about it.
+// refused adds to an error of the servers what it takes to succeed.
 func (c *Client) refused(err error) error {
 	var api *jetstream.APIError
 	var before *absent
@@ -51,7 +51,7 @@ func (c *Client) refused(err error) error {
 	case isSilence(err) && c.login.lacked() != nil:
 		err = c.login.lacked()
 	case errors.As(err, &broken) && broken.Op == "remote error":
-		err = fmt.Errorf("the servers refuse this node's certificate, or want one: %w", broken.Err)
+		err = fmt.Errorf("the servers refuse this node's certificate, or require one: %w", broken.Err)
 	case errors.Is(err, nats.ErrTLS) && (broken != nil || errors.Is(err, io.EOF)): // they did not say why
 		err = &absent{"the servers refuse this node's certificate, or want one, or the connection broke: " + bare(err)}
 	case errors.Is(err, io.EOF), errors.As(err, &broken), errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrStaleConnection):
@@ -74,25 +74,25 @@ func (c *Client) refused(err error) error {
 	return fmt.Errorf("cluster %s: %w", withoutLogins(c.servers), err)
 }
 
-// isSilence reports whether an error is that nobody has answered a request.
+// isSilence reports whether an error means that nobody has answered a request.
 func isSilence(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
 		errors.Is(err, jetstream.ErrNoStreamResponse)
 }
 
-// bare is the text of an error of the client.
+// bare is the text of an error of the NATS client, without its prefix.
 func bare(err error) string { return strings.TrimPrefix(err.Error(), "nats: ") }
 
-// login is what the servers refuse to the login of a connection. They say so apart from the requests that
-// fail by it.
+// login is what the servers refuse to the login of a connection. They report that apart from the requests that
+// fail because of it.
 type login struct {
 	mu   sync.Mutex
 	away error     // why the login itself was refused, since the connection broke
-	lack string    // what it may not do, as the servers have said last
-	at   time.Time // when that was
+	lack string    // the last permission that the servers have refused
+	at   time.Time // when they refused it
 }
 
-// loginRefused reports whether an error is that the servers do not accept a login, or no longer.
+// loginRefused reports whether an error means that the servers do not, or no longer, accept a login.
 func loginRefused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) ||
 		errors.Is(err, nats.ErrAccountAuthExpired)
@@ -102,7 +102,7 @@ func turnedAway(err error) string {
 	return "the servers refuse the login: " + strings.ToLower(bare(err))
 }
 
-// refuse takes in that the servers refuse the login, and reports whether that is news.
+// refuse notes that the servers refuse the login, and reports whether that is new.
 func (l *login) refuse(err error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +111,7 @@ func (l *login) refuse(err error) bool {
 	return was == nil
 }
 
-// accept takes in that the servers accept the login.
+// accept notes that the servers accept the login.
 func (l *login) accept() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +125,7 @@ func (l *login) refused() error {
 	return l.away
 }
 
-// lacks takes in that the login may not do something.
+// lacks notes a permission that the login lacks.
 func (l *login) lacks(err error) {
 	text := bare(err)
 	if _, what, ok := strings.Cut(text, "Permissions Violation for "); ok {
@@ -136,7 +136,7 @@ func (l *login) lacks(err error) {
 	l.lack, l.at = text, time.Now()
 }
 
-// lacked returns what the login may not do, if a request may just have failed by that.
+// lacked returns the permission that the login lacks, if a recent request may have failed because of it.
 func (l *login) lacked() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,7 +146,8 @@ func (l *login) lacked() error {
 	return fmt.Errorf("the login lacks a permission: %.200s; docs/cluster.md lists those of a node", l.lack)
 }
 
-// mayTell refuses a login that may not say or hear what nodes tell each other, which nothing answers.
+// mayTell refuses a login that may not publish or receive the messages between nodes. Nobody answers these, so that otherwise
+// nobody would notice.
 func (n *node) mayTell(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -166,7 +167,7 @@ func (n *node) mayTell(ctx context.Context) error {
 
 var loginOf = regexp.MustCompile(`//[^/,]*@|^[^/,]*@|,[^/,]*@`)
 
-// withoutLogins returns servers, as a message may name them.
+// withoutLogins returns servers without their logins, for messages.
 func withoutLogins(servers string) string {
 	return loginOf.ReplaceAllStringFunc(servers, func(s string) string {
 		return s[:len(s)-len(strings.TrimLeft(s, "/,"))] + "…@"

@@ -88,19 +88,19 @@ func (n *node) openStreams(ctx context.Context) (err error) {
 		}
 	}
 	if apart.Abs() > mostApart {
-		n.warn(fmt.Errorf("the clock of this machine is %s the servers', expected the same time: it dates records and archives, and judges certificates; theirs counts for --max-time", aheadOf(apart)))
+		n.warn(fmt.Errorf("the clock of this machine is %s the servers', expected the same time: records, archives and checks of certificates use it; --max-time uses theirs", aheadOf(apart)))
 	}
 	return nil
 }
 
-// mostApart is how far clocks may be apart without a word.
+// mostApart is how far clocks may be apart without a warning.
 const mostApart = time.Minute
 
 // wall is what this machine's clock says.
 func (c *Client) wall() time.Time { return time.Now().Add(c.skew) }
 
-// clocksApart returns how far this machine's clock is ahead of a server's, which has answered between two
-// moments, at least: less than 0 if it is behind.
+// clocksApart returns how far, at least, this machine's clock is ahead of that of a server, which has answered between
+// two moments; less than 0 if it is behind.
 func clocksApart(asked, heard, answered time.Time) time.Duration {
 	switch {
 	case answered.IsZero(), !answered.Before(asked) && !answered.After(heard):

@@ -12,7 +12,7 @@ import (
 func TestClock(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
-	const effect = " the servers', expected the same time: it dates records and archives, and judges certificates; theirs counts for --max-time"
+	const effect = " the servers', expected the same time: records, archives and checks of certificates use it; --max-time uses theirs"
 	for skew, want := range map[time.Duration]string{
 		0:                                 "",
 		mostApart / 2:                     "",

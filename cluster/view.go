@@ -50,7 +50,7 @@ type Status struct {
 	Partitions int          `json:"partitions"`
 	Unowned    int          `json:"unowned"`          // partitions without a node that is alive
 	Links      uint64       `json:"links"`            // messages of links that no log has yet
-	Orders     []string     `json:"orders,omitempty"` // those of Client.Do that hold
+	Orders     []string     `json:"orders,omitempty"` // in force, given by Client.Do
 	Total      NodeStatus   `json:"total"`
 	Nodes      []NodeStatus `json:"nodes"`
 	Unread     []string     `json:"unread,omitempty"` // keys that cannot be read, and why
@@ -111,7 +111,7 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	return s, nil
 }
 
-// look is what Status reads in the bucket.
+// look is what Status has read in the bucket.
 type look struct {
 	now, begun time.Time // by the servers' clocks: of the look, and of the crawl
 	nodes      map[string]*NodeStatus
@@ -119,7 +119,7 @@ type look struct {
 	limits     limits
 }
 
-// node returns that of an ID.
+// node returns the node with an ID.
 func (l *look) node(id string) *NodeStatus {
 	n := l.nodes[id]
 	if n == nil {
@@ -129,7 +129,7 @@ func (l *look) node(id string) *NodeStatus {
 	return n
 }
 
-// see takes in a key that is not of package ownership.
+// see reads a key that is not one of package ownership.
 func (l *look) see(s *Status, e jetstream.KeyValueEntry) error {
 	id, ofNode := strings.CutPrefix(e.Key(), keyStats)
 	switch {
@@ -147,7 +147,7 @@ func (l *look) see(s *Status, e jetstream.KeyValueEntry) error {
 			return err
 		}
 		for _, words := range all {
-			if words[0] != "resume" { // all is as if nothing was said
+			if words[0] != "resume" { // it only ends a pause
 				s.Orders = append(s.Orders, strings.Join(words, " "))
 			}
 		}

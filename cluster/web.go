@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// webWithin is how long a server may take to say something before it is asked what it is.
+// webWithin is how long a server may take to greet before it is probed by HTTP.
 const webWithin = 500 * time.Millisecond
 
-// refuseWeb returns an error if one of the servers is one of the Web: port 8222 of NATS, for one. It would wait for a
-// request as long as the other side waits for its greeting.
+// refuseWeb returns an error if one of the servers is a web server, such as the monitor of NATS on port 8222. That
+// waits for a request as long as a client of NATS waits for a greeting.
 func refuseWeb(ctx context.Context, servers []string) error {
 	for _, server := range servers {
 		if scheme, rest, ok := strings.Cut(server, "://"); !ok {
@@ -31,13 +31,13 @@ func refuseWeb(ctx context.Context, servers []string) error {
 			port = "4222"
 		}
 		if at := net.JoinHostPort(u.Hostname(), port); isWeb(ctx, at) {
-			return fmt.Errorf("cluster %s: a web server, expected one of NATS", at)
+			return fmt.Errorf("cluster %s: a web server, expected a NATS server", at)
 		}
 	}
 	return nil
 }
 
-// isWeb reports whether a server says nothing until it is asked by HTTP.
+// isWeb reports whether a server says nothing until it gets an HTTP request.
 func isWeb(ctx context.Context, at string) bool {
 	short, cancel := context.WithTimeout(ctx, webWithin)
 	defer cancel()

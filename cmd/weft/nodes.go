@@ -92,7 +92,7 @@ func writeCluster(w io.Writer, s cluster.Status) {
 	case s.Unowned == s.Partitions && s.Stopped != "":
 		state = "stopped by " + s.Stopped + "; weft crawl --cluster with a higher limit continues it"
 	case s.Unowned == s.Partitions:
-		state = "not over, no node is there; weft crawl --cluster continues it"
+		state = "not over, no node runs; weft crawl --cluster continues it"
 	case s.Unowned > 0:
 		state = fmt.Sprintf("running; %s of %s have no node yet", plural(s.Unowned, "partition"), count(s.Partitions))
 	}
