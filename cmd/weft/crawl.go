@@ -79,6 +79,7 @@ func (f *crawlFlags) run(args []string) error {
 	if err := f.check(&o); err != nil {
 		return err
 	}
+	makesTrees.Store(len(o.Extract) > 0 || o.Structured)
 	limitMemory(o.Memory)
 	con := newConsole(f.console, f.output)
 	con.forCheck = f.forCheck

@@ -19,12 +19,12 @@ const program = 32 << 20
 // twice the live heap would be most of a crawl's memory. See docs/proof/memory.md.
 const garbage = 24 << 20
 
-// garbageOfTexts is garbage while texts are written. A page becomes a tree a hundred times its size,
-// of which nothing lives on, and every collection marks the trees that are being read.
-const garbageOfTexts = 96 << 20
+// garbageOfTrees is garbage while pages become trees, for texts or fields. A tree has a hundred times
+// the size of its page, lives as long as that is read, and is marked by every collection.
+const garbageOfTrees = 64 << 20
 
-// writesTexts is set while texts are written.
-var writesTexts atomic.Bool
+// makesTrees is set while pages become trees.
+var makesTrees atomic.Bool
 
 // mostPercent is the most garbage in percent of the live heap: a heap that grows from little to much
 // is judged by what it was until the collector has run.
@@ -49,8 +49,8 @@ func limitGarbage() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	least := uint64(garbage)
-	if writesTexts.Load() {
-		least = garbageOfTexts
+	if makesTrees.Load() {
+		least = garbageOfTrees
 	}
 	debug.SetGCPercent(gcPercent(live[0].Value.Uint64(), least))
 	runtime.AddCleanup(new(*byte), func(struct{}) { limitGarbage() }, struct{}{})

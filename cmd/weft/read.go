@@ -293,7 +293,7 @@ func (f *readFlags) write(write func(io.Writer) error) error {
 // texts writes the texts of a job, and says how many there are.
 func (f *readFlags) texts(ctx context.Context, dir string) error {
 	f.options.Temp = dir
-	writesTexts.Store(true)
+	makesTrees.Store(true)
 	limitMemory(0)
 	say := terminal(os.Stdout)
 	to := cmp.Or(f.output, filepath.Join(dir, textFolder(f.options.Text)))

@@ -49,7 +49,7 @@ func (f *textFlags) write(con *console, dir string, ended error) error {
 			continue
 		}
 		to := filepath.Join(dir, textFolder(plain))
-		writesTexts.Store(true)
+		makesTrees.Store(true)
 		c, err := read.Folder(ctx, dir, to, read.Options{Text: plain, Temp: dir})
 		if ctx.Err() != nil {
 			return &exit{exitInterrupted, errors.New("interrupted: the same command goes on")}
