@@ -9,15 +9,15 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// What a manual is, in percent.
+// What makes a page a manual, in percent.
 const (
-	mostOfPage  = 80 // of the words of a page, outside of what frames it, are in the text of a manual
-	mostOfNamed = 50 // of its headings can be linked to
+	mostOfPage  = 80 // of the words of a page, without its boilerplate, are in the text of a manual
+	mostOfNamed = 50 // of its headings can be the target of a link
 )
 
-// fillManual chooses the text of a manual, where hardly anything of the page is beside it: contents pages,
-// signatures and examples look like no text, and short pages have little else. Made says that a program
-// made the page that makes nothing but manuals.
+// fillManual chooses the whole text of a manual if the page has hardly anything else: contents pages,
+// signatures and examples do not look like text, and short pages have little else. Made says that a generator
+// of manuals made the page.
 func (s *selection) fillManual(made bool) {
 	kept := slices.Clone(s.keep)
 	s.dropRights()
@@ -49,7 +49,7 @@ func (s *selection) fillManual(made bool) {
 	}
 }
 
-// headed returns the smallest element that has all headings of the page in it, outside of menus, and
+// headed returns the smallest element that contains all headings of the page, except those in menus, and
 // another element; the root, if there is none. Outermost asks for the largest one around the headings.
 func (s *selection) headed(i int32, outermost bool) int32 {
 	first := i == 0
@@ -106,7 +106,7 @@ func (w sums) in(s *selection, i int32) int32 {
 
 const rights = "rights"
 
-// dropRights leaves out the lines at the end of a page that say whose it is.
+// dropRights leaves out the copyright lines at the end of a page.
 func (s *selection) dropRights() {
 	for k := len(s.page.Index) - 1; k >= 0; k-- {
 		i := s.page.Index[k]
@@ -121,7 +121,7 @@ func (s *selection) dropRights() {
 	}
 }
 
-// isRights reports whether an element says whose a page is, or is in one that does.
+// isRights reports whether an element is a copyright line, or is in one.
 func (s *selection) isRights(i int32) bool {
 	if IsRights(s.page.All[i].Node) {
 		return true
@@ -134,8 +134,8 @@ func (s *selection) isRights(i int32) bool {
 	return false
 }
 
-// IsRights reports whether an element says whose a page is, by its text or by the names of it or the
-// element around it.
+// IsRights reports whether an element is a copyright line, by its text, its names, or those of the element
+// around it.
 func IsRights(n *html.Node) bool {
 	if isNamedRights(n) || n.Parent != nil && isNamedRights(n.Parent) {
 		return true
@@ -165,8 +165,8 @@ func firstText(n *html.Node) string {
 	return ""
 }
 
-// isManual reports whether an element is made for looking things up: a program made it that makes manuals,
-// or links can lead to its headings; and nothing in it can be pressed, runs or comes from elsewhere.
+// isManual reports whether an element is made for looking things up: a generator of manuals made it, or links
+// can lead to its headings; and nothing in it can be pressed, runs or comes from elsewhere.
 func isManual(n *html.Node, made bool) bool {
 	headings, named := 0, 0
 	for d := range n.Descendants() {
@@ -184,7 +184,7 @@ func isManual(n *html.Node, made bool) bool {
 	return made || headings > 0 && named*100 >= headings*mostOfNamed
 }
 
-// makers are programs that make nothing but manuals, by the first word of what they call themselves.
+// makers are generators of manuals, which make nothing else, by the first word of their name.
 var makers = map[string]bool{
 	"antora": true, "asciidoctor": true, "docbook": true, "docfx": true, "docusaurus": true, "docutils": true, "dokka": true, "doxygen": true,
 	"gitbook": true, "groff": true, "javadoc": true, "latex2html": true, "makeinfo": true, "mandoc": true, "mdbook": true, "mkdocs": true,

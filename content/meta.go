@@ -21,7 +21,7 @@ type about struct {
 	text     string // that the page gives to search engines
 	said     map[field]said
 	shown    shown
-	manual   bool              // a program made it that makes nothing but manuals
+	manual   bool              // made by a generator of manuals
 	json     int               // bytes of JSON-LD read
 	things   map[string]string // the names of things in JSON-LD, by their @id
 	label    string            // of the twitter card whose data comes next

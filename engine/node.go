@@ -76,7 +76,7 @@ type drain struct {
 	quiet   func()
 }
 
-// untold is what is committed and not delivered.
+// untold is what is committed and not yet delivered to the servers.
 type untold struct {
 	batches   []told // in order
 	delivered uint64 // the last message that is, and all before it
@@ -85,28 +85,28 @@ type untold struct {
 // told is a committed batch with messages.
 type told struct {
 	since time.Time // of its first change
-	last  uint64    // message
+	last  uint64    // its last message
 }
 
-// add takes in that a batch is committed. Whoever reads the outbox may have seen it first.
+// add notes that a batch is committed. Its messages may already have been delivered.
 func (u *untold) add(now time.Time, b told) {
 	if b.last <= u.delivered {
 		return
 	}
-	if u.overdue(now) { // until all of it is delivered: one will do
+	if u.overdue(now) { // nothing starts until all is delivered: one batch will do
 		b.since = u.batches[0].since
 		u.batches = u.batches[:0]
 	}
 	u.batches = append(u.batches, b)
 }
 
-// deliver takes in that a message and all before it are delivered.
+// deliver notes that a message and all before it are delivered.
 func (u *untold) deliver(last uint64) {
 	u.delivered = max(u.delivered, last)
 	u.batches = slices.DeleteFunc(u.batches, func(b told) bool { return b.last <= u.delivered })
 }
 
-// overdue reports whether something was done so long ago, and is not delivered, that no fetch is to start.
+// overdue reports whether a batch has waited so long for its delivery that no fetch may start.
 func (u *untold) overdue(now time.Time) bool {
 	return len(u.batches) > 0 && now.Sub(u.batches[0].since) > MaxUntold
 }
@@ -144,7 +144,7 @@ func (d *Coordinator) joinCrawl() {
 	for _, fn := range early {
 		fn(d)
 	}
-	d.tellCommitted(d.loop.Now(), nil, nil) // what the run before has left
+	d.tellCommitted(d.loop.Now(), nil, nil) // what the last run has left
 }
 
 // mayEnd reports whether the crawl is over when nothing is left to do here.

@@ -26,13 +26,13 @@ func (d *Coordinator) shareAddresses() {
 	d.frontier.ShareBy(func(a netip.Addr) bool { return h.Want(d.clock.now(), a) })
 }
 
-// gate is the frontier, as what a node may do with an address.
+// gate is the frontier, as package share sees it.
 type gate struct {
 	*frontier.Frontier
 	d *Coordinator
 }
 
-// Use is that of the frontier, but a node that starts no fetch wants no address: others do.
+// Use is the frontier's, except that a node that starts no fetch wants no address: others may have it.
 func (g gate) Use(now time.Time, addr netip.Addr) (wanted, rests bool, soon time.Time) {
 	wanted, rests, soon = g.Frontier.Use(now, addr)
 	if len(g.d.pauses) > 0 || g.d.ending.draining {

@@ -18,8 +18,8 @@ var bundles = []string{
 	"/etc/ssl/cert.pem",                                 // Alpine
 }
 
-// bundled returns those of the system's roots that are in one file; nil: there is none. crypto/x509
-// reads the folders of certificates as well, which on Debian have each root twice more: 10 ms.
+// bundled returns the system's roots that are in one file; nil: there is none. crypto/x509 also reads the
+// folders of certificates, which on Debian have each root twice more, and takes 10 ms.
 var bundled = sync.OnceValue(func() *x509.CertPool {
 	if runtime.GOOS != "linux" { // elsewhere a root may be in a file and not be trusted
 		return nil

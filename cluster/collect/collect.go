@@ -66,7 +66,7 @@ func Jobs(ctx context.Context, dir string, jobs []string) (s Summary, err error)
 	return c.Summary, os.Rename(part, dir)
 }
 
-// distinct refuses a folder that is named twice: all of its pages would count as fetched twice.
+// distinct refuses a folder that is named twice: all its pages would count as fetched twice.
 func distinct(jobs []string) error {
 	var all []os.FileInfo
 	for _, dir := range jobs {
@@ -120,7 +120,7 @@ func (c *collection) judge() error {
 			sum := fingerprint([]byte(r.URL))
 			entry := make([]byte, 0, 2*entrySize)
 			entry = append(entry, sum[:]...)
-			entry = binary.BigEndian.AppendUint64(entry, uint64(max(0, r.Started.Unix()))) // the year 1: it was not fetched
+			entry = binary.BigEndian.AppendUint64(entry, uint64(max(0, r.Started.Unix()))) // at least 0: a page that was not fetched has year 1
 			entry = binary.BigEndian.AppendUint32(entry, uint32(r.Started.Nanosecond()))
 			entry = binary.BigEndian.AppendUint32(entry, uint32(i))
 			entry = binary.BigEndian.AppendUint64(entry, l.N)
@@ -300,8 +300,8 @@ func (c *collection) archives() error {
 	return nil
 }
 
-// archive takes over a file of WARC. One that its node had not ended is copied: a run of that node would cut it, or
-// go on with it.
+// archive takes over a WARC file. A file that its node had not finished is copied, since a later run of that node
+// would truncate or continue it.
 func (c *collection) archive(i int, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -317,15 +317,15 @@ func (c *collection) archive(i int, path string) error {
 	return c.take(path, name)
 }
 
-// capture is what counts here of a line of an index.
+// capture is the part of an index line that matters here.
 type capture struct {
 	URL    string `json:"url"`
 	MIME   string `json:"mime"`
 	Digest string `json:"digest"`
 }
 
-// captures writes the lines of a job's index, but for those of URLs that another has fetched later. Of these, it writes
-// what has the payload of a revisit.
+// captures writes the lines of a job's index, except those of URLs that another job has fetched later. Of these, it
+// writes only captures whose payload a revisit refers to.
 func (c *collection) captures(out *bufio.Writer, i int) error {
 	needed := make(map[string]bool) // payloads, by their digests: no more than URLs are lost
 	lost := func(of *capture) bool { _, ok := c.lost[i][fingerprint([]byte(of.URL))]; return ok }
@@ -357,7 +357,7 @@ func (c *collection) captures(out *bufio.Writer, i int) error {
 	})
 }
 
-// eachCapture calls fn for each line of a job's index: what is before its brace, and behind.
+// eachCapture calls fn for each line of a job's index, split before its brace.
 func (c *collection) eachCapture(i int, fn func(head, text string, of *capture) error) error {
 	for l, err := range results.Lines(c.ctx, filepath.Join(c.jobs[i], job.ArchiveDir), cdxj.CapturesFile, nil) {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -386,7 +386,7 @@ func (c *collection) write(name string, fill func(*bufio.Writer) error) error {
 	}
 	out := bufio.NewWriterSize(f, 1<<20)
 	err = fill(out)
-	return cmp.Or(err, out.Flush(), f.Sync(), f.Close()) // a full disk says it once
+	return cmp.Or(err, out.Flush(), f.Sync(), f.Close()) // a full disk is one error
 }
 
 // take links or copies a file into the folder, which may have it.

@@ -33,7 +33,7 @@ func (r *NodesResult) Failures() (wrong []string) {
 		wrong = append(wrong, fmt.Sprintf("%d URLs of endless calendars, expected at most %d", r.Records.Trapped, most))
 	}
 	if len(r.Struck) < len(r.Blows) {
-		wrong = append(wrong, fmt.Sprintf("the crawl ended after %d of %d blows", len(r.Struck), len(r.Blows)))
+		wrong = append(wrong, fmt.Sprintf("the crawl ended after %d of %d faults", len(r.Struck), len(r.Blows)))
 	}
 	return append(wrong, impolite(r.Verdict)...)
 }
@@ -84,8 +84,8 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	}
 	p.line("# A crawl by several nodes\n")
 	if len(wrong) == 0 {
-		p.line("%d nodes crawl %d hosts, are struck %d times on the way, lose no URL, and are polite to every host,", r.Nodes, r.Web.Hosts, len(r.Struck))
-		p.line("domain and address. They fetch again only what they had no time to tell before they were struck.\n")
+		p.line("%d nodes crawl %d hosts. Killed or cut off %d times, they lose no URL and are polite to every host, domain", r.Nodes, r.Web.Hosts, len(r.Struck))
+		p.line("and address. They fetch again only what the servers had not acknowledged before a fault.\n")
 	} else {
 		p.line("This crawl failed its proof: see the section Wrong at the end.\n")
 	}
@@ -102,7 +102,7 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	p.row("CPU time of the NATS servers, µs per request", fmt.Sprintf("%v, %.0f", r.ServerCPU.Round(time.Second), perRequest(r.ServerCPU, r.Verdict.Requests)))
 	p.row("CPU time of the web and its judge, µs per request", fmt.Sprintf("%v, %.0f", r.WebCPU.Round(time.Second), perRequest(r.WebCPU, r.Verdict.Requests)))
 	p.row("longest wait of a request in the web's loop", r.Lag.Round(time.Millisecond/10))
-	p.line("\n## Blows\n\n| requests so far | node | | for |\n|---:|---:|---|---:|")
+	p.line("\n## Faults\n\n| requests so far | node | fault | for |\n|---:|---:|---|---:|")
 	for _, b := range r.Struck {
 		p.line("| %d | %d | %v | %v |", b.Requests, b.Node+1, b.Blow, b.Over.Sub(b.At).Round(100*time.Millisecond))
 	}
@@ -120,12 +120,12 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 		p.line("| %d | %v | %v | %d | %s |", t.Node+1, t.Took.Round(100*time.Millisecond), t.CPU.Round(100*time.Millisecond), t.Peak>>20, how)
 	}
 	p.line("\n## Records\n")
-	p.line("%d right, %d missing, %d wrong, %d of unknown URLs, %d in traps. %d more, of these %d in the same job, are of URLs", r.Records.Right,
+	p.line("%d right, %d missing, %d wrong, %d of unknown URLs, %d in traps. %d more, %d of them in the same job, are of URLs", r.Records.Right,
 		r.Records.Missing, r.Records.Wrong, r.Records.Unknown, r.Records.Trapped, r.Again.N, r.Again.Same)
-	p.line("that were fetched again: all but %d were finished %v or less before the last fetch that their node began before a", r.Again.Others,
+	p.line("that were fetched again: all but %d were finished at most %v before the last fetch that their node began before a", r.Again.Others,
 		r.Again.Within.Round(10*time.Millisecond))
-	p.line("blow. Nodes start none while something has waited for %v to be told; a busy machine adds up to %v. %d URLs have", untold, mostWithin-untold, r.Again.Gone)
-	p.line("no record but on a lost disk.\n")
+	p.line("fault. A node starts no fetch while its work has waited for %v to be acknowledged; a busy machine adds up to %v. %d URLs have", untold, mostWithin-untold, r.Again.Gone)
+	p.line("a record only on a lost disk.\n")
 	p.counts(r.Records.Kinds)
 	p.politeness(r.Verdict, r.Delay)
 	p.line("\nWhere hosts of one address belong to several nodes, these share its delay.")

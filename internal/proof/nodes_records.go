@@ -16,20 +16,20 @@ type left struct {
 	lost bool // with its disk
 }
 
-// Again is what several nodes fetched more than once, and why.
+// Again is what nodes fetched more than once, and why.
 type Again struct {
 	N      int           // records beyond the first of their URL
 	Same   int           // of these, in the job that has the one that counts: the node came back with its disk
 	Within time.Duration // the longest from the end of such a record until its node's last fetch before the blow began
 	Others int           // records that no blow explains
-	Gone   int           // URLs with no record but on a lost disk
+	Gone   int           // URLs with a record only on a lost disk
 }
 
-// The bounds of what may be fetched again because of a blow: what the node finished so long, or shorter, before its
-// last fetch began. As long as it is not struck, it has told all that is older (ADR 35).
+// The bounds of what may be fetched again because of a blow: what the node finished within this time before its last
+// fetch began. The servers have acknowledged all that is older (ADR 35).
 const (
 	untold     = 3 * time.Second
-	mostWithin = untold + time.Second               // what the ways between loops take on a busy machine
+	mostWithin = untold + time.Second               // delay between loops on a busy machine
 	mostAfter  = 2*10*time.Second/3 + 2*time.Second // a cut: until what is in flight is broken off
 )
 

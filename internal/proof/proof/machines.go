@@ -19,9 +19,9 @@ type machines struct {
 func machinesOf(f *flag.FlagSet) *machines {
 	m := &machines{}
 	f.IntVar(&m.number, "machines", 0, "crawl with that many nodes and as many NATS servers, in network namespaces; 0: do not")
-	f.BoolVar(&m.blows, "blows", true, "with -machines: strike nodes on the way")
+	f.BoolVar(&m.blows, "blows", true, "with -machines: kill nodes and cut them off")
 	f.BoolVar(&m.scaling, "scaling", true, "with -machines: compare throughput with one node, too")
-	f.Uint64Var(&m.seed, "seed", 1, "with -machines: when nodes are struck, how, and which")
+	f.Uint64Var(&m.seed, "seed", 1, "with -machines: when nodes are killed or cut off, and which")
 	return m
 }
 
