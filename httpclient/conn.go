@@ -56,11 +56,10 @@ type conn struct {
 	aio.Conn
 	exchange
 	route  route
-	host   string         // of the server, without a port
-	server netip.AddrPort // behind a proxy; invalid if the proxy has looked it up
-	lookup lookup
-	tls    *channel // nil for plain http
-	mux    *mux     // of HTTP/2, or nil
+	host   string          // of the server, without a port
+	server *netip.AddrPort // behind a proxy, invalid if the proxy has looked it up; nil without one
+	tls    *channel        // nil for plain http
+	mux    *mux            // of HTTP/2, or nil
 	reader *aio.Reader
 	step   func() // feed, on the loop's stack
 	got    []byte // input of feed: what has arrived
@@ -70,6 +69,7 @@ type conn struct {
 	short  bool   // what reader has is the beginning of a TLS record
 	reused bool
 	gaveUp bool // on a request, which the system may still have
+	lookup lookup
 
 	since        time.Time // in the pool
 	older, newer *conn
@@ -189,7 +189,10 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 		bad.local = noRoute(err, to)
 		return nil, bad
 	}
-	cn := &conn{Conn: raw, route: at, host: host, server: server, lookup: found, reader: aio.NewReader(c.loop, raw)}
+	cn := &conn{Conn: raw, route: at, host: host, lookup: found, reader: aio.NewReader(c.loop, raw)}
+	if at.via != nil {
+		cn.server = &server
+	}
 	cn.client, cn.hold = c, c.opt.Meter.Open(req.Prompt)
 	cn.step = cn.feed
 	return cn, nil
@@ -279,7 +282,7 @@ func join(addrs []netip.AddrPort) string {
 // addr returns the server's address; invalid if a proxy has looked it up.
 func (cn *conn) addr() netip.AddrPort {
 	if cn.route.via != nil {
-		return cn.server
+		return *cn.server
 	}
 	tcp, ok := cn.RemoteAddr().(*net.TCPAddr)
 	if !ok {

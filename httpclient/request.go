@@ -45,18 +45,17 @@ type Request struct {
 	// as the server may have taken it.
 	Fresh, Once bool
 
+	// Prompt lets the response use the memory that Options.Meter reserves for hosts that respond
+	// promptly. Cut cuts a body at the limit and sets Response.Truncated, instead of failing.
+	Prompt, Cut bool
+
 	// ConnectTimeout limits connecting, once the name is looked up, to less than what
 	// Options.DialTimeout leaves; 0: does not. Connecting by way of a proxy it does not limit.
 	ConnectTimeout time.Duration
 
-	// Prompt lets the response use the memory that Options.Meter reserves for hosts that respond
-	// promptly.
-	Prompt bool
-
 	Body []byte // of a POST; its Content-Type is a field of Header
 
-	MaxBody int  // overrides Options.MaxBody; 0 or negative: does not
-	Cut     bool // cut a body at the limit and set Response.Truncated, instead of failing
+	MaxBody int // overrides Options.MaxBody; 0 or negative: does not
 }
 
 // fresh reports whether the request must not meet the end of a connection: see Fresh.
