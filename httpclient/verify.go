@@ -25,7 +25,7 @@ const remembered = time.Hour
 // remembered.
 type verifier struct {
 	roots   *x509.CertPool             // nil: the system's
-	most    func() *x509.CertPool      // those of the roots that are tried first; nil: none
+	most    func() roots               // those of the roots that are tried first; nil: none
 	chains  map[[sha256.Size]byte]span // by name and certificates
 	issuers map[[sha256.Size]byte]*issuer
 }
@@ -114,7 +114,7 @@ func (v *verifier) judge(certs []*x509.Certificate, name string, now time.Time) 
 	for _, c := range certs[1:] {
 		opts.Intermediates.AddCert(c)
 	}
-	chains, err := v.toRoot(leaf, opts)
+	chains, err := v.toRoot(certs, opts)
 	if err != nil {
 		return span{}, err
 	}
@@ -129,17 +129,17 @@ func (v *verifier) judge(certs []*x509.Certificate, name string, now time.Time) 
 	return longest, nil
 }
 
-// toRoot returns the chains that lead from a certificate to a root.
-func (v *verifier) toRoot(leaf *x509.Certificate, opts x509.VerifyOptions) ([][]*x509.Certificate, error) {
+// toRoot returns the chains that lead from the first of certs to a root.
+func (v *verifier) toRoot(certs []*x509.Certificate, opts x509.VerifyOptions) ([][]*x509.Certificate, error) {
 	if v.most != nil {
-		if opts.Roots = v.most(); opts.Roots != nil {
-			if chains, err := leaf.Verify(opts); err == nil {
+		if opts.Roots = v.most().above(certs); opts.Roots != nil {
+			if chains, err := certs[0].Verify(opts); err == nil {
 				return chains, nil
 			}
 		}
 	}
 	opts.Roots = v.roots
-	return leaf.Verify(opts)
+	return certs[0].Verify(opts)
 }
 
 // remember remembers the issuer of a valid chain, unless the certificates above it, which are not

@@ -216,22 +216,37 @@ func TestVerifierIsBounded(t *testing.T) {
 	}
 }
 
-// TestSomeRootsAreTriedFirst: a root beyond those that are tried first counts, and none besides.
+// TestSomeRootsAreTriedFirst: a root beyond those that are tried first counts, and none besides. Of those that are,
+// the issuers of the certificates are.
 func TestSomeRootsAreTriedFirst(t *testing.T) {
 	var none *issuing
 	first, second, other := none.issue(t, "First", authorityCert), none.issue(t, "Second", authorityCert), none.issue(t, "Other", authorityCert)
+	var text []byte
+	for _, block := range []pem.Block{
+		{Type: "CERTIFICATE", Bytes: first.Raw},
+		{Type: "CERTIFICATE", Bytes: []byte("no certificate")},
+		{Type: "TRUSTED CERTIFICATE", Bytes: other.Raw},
+		{Type: "CERTIFICATE", Bytes: other.Raw, Headers: map[string]string{"Trust": "none"}},
+		{Type: "CERTIFICATE", Bytes: none.issue(t, "Fourth", authorityCert).Raw},
+	} {
+		text = append(text, pem.EncodeToMemory(&block)...)
+	}
 	file := filepath.Join(t.TempDir(), "bundle.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: first.Raw}), 0o600); err != nil {
+	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	bundle := readBundle(file+"-missing", file)
-	if !bundle.Equal(rootsOf(first)) {
+	leaf := func(root *issuing) []*x509.Certificate {
+		return plain([]*issuing{root.issue(t, "leaf", forHost)})
+	}
+	twice := append(leaf(first), leaf(first)...)
+	if len(bundle) != 2 || bundle.above(leaf(second)) != nil || bundle.above(leaf(other)) != nil || !bundle.above(twice).Equal(rootsOf(first)) {
 		t.Error("the bundle is not what the file has")
 	}
 	v, asked := newVerifier(rootsOf(second)), 0
-	v.most = func() *x509.CertPool { asked++; return bundle }
+	v.most = func() roots { asked++; return bundle }
 	for root, valid := range map[*issuing]bool{first: true, second: true, other: false} {
-		if err := v.verify(plain([]*issuing{root.issue(t, "leaf", forHost)}), "a.test", today); (err == nil) != valid {
+		if err := v.verify(leaf(root), "a.test", today); (err == nil) != valid {
 			t.Errorf("%s: %v", root.Subject.CommonName, err)
 		}
 	}
