@@ -121,8 +121,10 @@ func (c *Client) insist(ctx context.Context, fn func() error) error {
 
 // dial connects to the servers, and checks that they can carry a crawl.
 func (c *Client) dial(ctx context.Context, o *Options) (err error) {
-	if err := refuseWeb(ctx, o.Servers); err != nil {
-		return err
+	if !c.again { // they were NATS servers before; what stands before them may say by HTTP that they are away
+		if err := refuseWeb(ctx, o.Servers); err != nil {
+			return err
+		}
 	}
 	if c.conn, err = nats.Connect(c.servers, c.options(o)...); err != nil {
 		return c.refused(err)
