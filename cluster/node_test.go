@@ -280,6 +280,21 @@ func (m *member) until(t *testing.T, n int) {
 	}
 }
 
+// urls returns what a node that runs has fetched and committed.
+func (m *member) urls() (done []string) {
+	job, err := weft.OpenJob(context.Background(), m.job)
+	if err != nil {
+		return nil // it has just begun
+	}
+	defer job.Close()
+	for u, err := range job.URLs(context.Background(), weft.URLFilter{State: weft.URLDone}) {
+		if err == nil && u.Status > 0 {
+			done = append(done, u.URL)
+		}
+	}
+	return done
+}
+
 // end waits for the end of a node.
 func (m *member) end(t *testing.T) {
 	t.Helper()
