@@ -53,7 +53,7 @@ const (
 	keySeeded = "seeded"  // the seeds are in the streams
 	keyOver   = "over"    // the crawl is
 	keyLimits = "limits"  // those of a crawl that has any
-	keyOrders = "orders"  // those that hold: see orders
+	keyOrders = "orders"  // those in force: see orders
 	keyStats  = "stats."  // and the ID of a node: a NodeStatus
 	keyOpened = "opened." // and a digest: where links may lead from now on
 	keyProbe  = "probe"   // nothing: its writer learns how far the bucket has come

@@ -39,7 +39,8 @@ func as(user string, s *server.Server) string {
 	return "nats://" + user + ":secret@" + s.Addr().String()
 }
 
-// TestPermissions: a login with the permissions of docs/cluster.md can crawl. One that lacks some is told which.
+// TestPermissions: a login with the permissions of docs/cluster.md can crawl. One that lacks a permission gets an
+// error that names it.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	s := configured(t, `

@@ -21,10 +21,10 @@ import (
 
 // outbox publishes what the engine has for others and for the logs.
 //
-// Messages go out in phases. The URLs that a commit has done go out in the phase after those that it has found, once
-// all of these are acknowledged, whatever their partitions: if a log says that a page is done, the page's links are
-// safe. Done URLs wait for those that the next commit has found, to go in one message with them, unless the servers
-// are slow: engine.MaxUntold bounds how old unacknowledged work may be.
+// The outbox publishes in phases: first the URLs that a commit has found, then, once the servers have acknowledged all
+// of these, the URLs that it has done. So if a log says that a page is done, the page's links are safe, whatever their
+// partitions. Done URLs share a message with what the next commit has found, unless the servers are slow:
+// engine.MaxUntold bounds how old unacknowledged work may be.
 type outbox struct {
 	node   *node
 	ready  chan struct{} // closed when it may begin

@@ -268,8 +268,8 @@ func newBash(t *testing.T) *bash {
 	return s
 }
 
-// run runs a command. One that ends in & is left running until the page ends. A ctl, and a node that
-// joins, wait until the crawl that they are for has begun.
+// run runs a command. One that ends in & is left running until the page ends. A ctl, and what is for the
+// nodes of a crawl, wait until it has begun.
 func (s *bash) run(command string, want int) (code int, output string) {
 	command, inBackground := strings.CutSuffix(command, "&")
 	if inBackground {
@@ -280,7 +280,7 @@ func (s *bash) run(command string, want int) (code int, output string) {
 		s.background = append(s.background, cmd)
 		return want, ""
 	}
-	ofCrawl := strings.HasPrefix(command, "weft ctl ") || strings.HasPrefix(command, "weft crawl --cluster ")
+	ofCrawl := strings.HasPrefix(command, "weft ctl ") || strings.Contains(command, " --cluster ")
 	early := ofCrawl && len(s.background) > 0
 	for until := time.Now().Add(20 * time.Second); ; {
 		var out bytes.Buffer
