@@ -22,6 +22,8 @@ type identity struct {
 	Node        string `json:"node"`
 	Incarnation uint64 `json:"incarnation"` // of the last process: random, as copies of a folder may start at once
 
+	Plan json.RawMessage `json:"plan,omitempty"` // the crawl's, for when the servers have lost it: see Restore
+
 	ended uint64 // that of the process before, which has ended: it had the folder's lock
 }
 
@@ -113,12 +115,13 @@ func (n *node) identify(f *folder) (identity, error) {
 	if err != nil {
 		return id, err
 	}
-	if id != f.was {
+	if id.Incarnation != f.was.Incarnation {
 		return id, fmt.Errorf("%s: another process had it a moment ago, expected one at a time", f.dir)
 	}
 	if id.Node == "" {
 		id = identity{Crawl: n.plan.ID, Node: nuid.Next()}
 	}
+	id.Plan = n.plan.text
 	id.ended, id.Incarnation = id.Incarnation, 1+rand.Uint64N(1<<53-1)
 	text, err := json.Marshal(id)
 	if err != nil {

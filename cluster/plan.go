@@ -25,7 +25,8 @@ type Plan struct {
 	Common  options             `json:"common,omitempty"`  // further options: see common
 	Secrets map[string][]string `json:"secrets,omitempty"` // names of what each node has to be given, by option
 
-	listed bool // the crawl has seeds from a list of some node
+	listed bool   // the crawl has seeds from a list of some node
+	text   []byte // as the servers have it
 }
 
 // ErrNoCrawl is returned when the servers have no crawl of the name.
@@ -55,13 +56,18 @@ func (c *Client) readPlan(ctx context.Context, bucket jetstream.KeyValue) (p Pla
 	if err != nil {
 		return p, c.refused(err)
 	}
-	if err := json.Unmarshal(e.Value(), &p); err != nil {
+	return c.decodePlan(e.Value())
+}
+
+func (c *Client) decodePlan(text []byte) (p Plan, err error) {
+	if err := json.Unmarshal(text, &p); err != nil {
 		return p, fmt.Errorf("crawl %s: its plan: %w", c.layout, err)
 	}
+	p.text = text
 	if p.Layout != layoutVersion {
 		return p, fmt.Errorf("crawl %s: begun by weft %s with layout %d, expected layout %d", c.layout, p.Options.Version, p.Layout, layoutVersion)
 	}
-	strict := json.NewDecoder(bytes.NewReader(e.Value()))
+	strict := json.NewDecoder(bytes.NewReader(text))
 	strict.DisallowUnknownFields()
 	if err := strict.Decode(new(Plan)); err != nil { // an option that this version would crawl without
 		return p, fmt.Errorf("crawl %s: begun by weft %s, which this weft %s cannot follow: %w", c.layout, p.Options.Version, weft.Version, err)
@@ -115,38 +121,26 @@ func (c *Client) begin(ctx context.Context, o *weft.Options, partitions int) (p 
 
 // create makes what a crawl has on the servers. The plan comes last: whoever finds it finds all.
 func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
-	var bucket jetstream.KeyValue
-	err := c.chosen(ctx, func(ctx context.Context) (err error) {
-		bucket, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-			Bucket: c.bucket(), Description: "a crawl of weft: plan, nodes, owners", Replicas: c.replicas,
-		})
-		return err
-	})
+	bucket, err := c.makeBucket(ctx)
 	if err != nil {
-		return p, c.refused(err)
+		return p, err
 	}
-	for _, s := range []jetstream.StreamConfig{
-		{Name: c.linkStream(), Subjects: []string{c.subject() + ".links.*"}, Description: "links to partitions of a crawl of weft"},
-		{Name: c.logStream(), Subjects: []string{c.allLogs()}, Description: "changes of partitions of a crawl of weft"},
-	} {
-		s.Replicas, s.Storage, s.Discard, s.AllowDirect = c.replicas, jetstream.FileStorage, jetstream.DiscardNew, true
-		var made jetstream.Stream
-		err := c.chosen(ctx, func(ctx context.Context) (err error) { made, err = c.js.CreateOrUpdateStream(ctx, s); return err })
+	for _, name := range []string{c.linkStream(), c.logStream()} {
+		made, err := c.makeStream(ctx, name)
 		if err != nil {
-			return p, c.refused(err)
+			return p, err
 		}
 		if made.CachedInfo().State.Msgs > 0 {
 			if there, err := c.readPlan(ctx, bucket); !errors.Is(err, ErrNoCrawl) { // another node was faster
 				return there, err
 			}
-			return p, fmt.Errorf("crawl %s: stream %s has what is left of a crawl whose plan was deleted, expected that it is removed, or another name", c.layout, s.Name)
+			return p, fmt.Errorf("crawl %s: stream %s has what is left of a crawl whose plan was deleted, expected that it is removed, or another name", c.layout, name)
 		}
 	}
-	text, err := json.Marshal(p)
-	if err != nil {
+	if p.text, err = json.Marshal(p); err != nil {
 		return p, err
 	}
-	err = c.chosen(ctx, func(ctx context.Context) error { _, err := bucket.Create(ctx, keyPlan, text); return err })
+	err = c.chosen(ctx, func(ctx context.Context) error { _, err := bucket.Create(ctx, keyPlan, p.text); return err })
 	if errors.Is(err, jetstream.ErrKeyExists) { // another node was faster
 		return c.readPlan(ctx, bucket)
 	}
@@ -154,4 +148,33 @@ func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 		return p, c.refused(err)
 	}
 	return p, nil
+}
+
+func (c *Client) makeBucket(ctx context.Context) (bucket jetstream.KeyValue, err error) {
+	err = c.chosen(ctx, func(ctx context.Context) (err error) {
+		bucket, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: c.bucket(), Description: "a crawl of weft: plan, nodes, owners", Replicas: c.replicas,
+		})
+		return err
+	})
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	return bucket, nil
+}
+
+// makeStream makes the stream of links or of logs, unless it is there.
+func (c *Client) makeStream(ctx context.Context, name string) (made jetstream.Stream, err error) {
+	s := jetstream.StreamConfig{
+		Name: name, Subjects: []string{c.allLinks()}, Description: "links to partitions of a crawl of weft",
+		Replicas: c.replicas, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, AllowDirect: true,
+	}
+	if name == c.logStream() {
+		s.Subjects, s.Description = []string{c.allLogs()}, "changes of partitions of a crawl of weft"
+	}
+	err = c.chosen(ctx, func(ctx context.Context) (err error) { made, err = c.js.CreateOrUpdateStream(ctx, s); return err })
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	return made, nil
 }

@@ -23,7 +23,7 @@ type verifier struct {
 func (c *Client) stream(ctx context.Context, name string) (jetstream.Stream, error) {
 	s, err := c.js.Stream(ctx, name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("crawl %s: stream %s was deleted from the servers, and the crawl cannot go on without it", c.layout, name)
+		return nil, fmt.Errorf("crawl %s: stream %s was deleted from the servers; weft cluster restore makes it anew from the folders of all nodes", c.layout, name)
 	}
 	if err != nil {
 		return nil, c.refused(err)

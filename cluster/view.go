@@ -54,6 +54,7 @@ type Status struct {
 	Total      NodeStatus   `json:"total"`
 	Nodes      []NodeStatus `json:"nodes"`
 	Unread     []string     `json:"unread,omitempty"` // keys that cannot be read, and why
+	Lost       []string     `json:"lost,omitempty"`   // streams that were deleted: see Client.Restore
 }
 
 // Status says where a crawl is: what its nodes have said last.
@@ -102,6 +103,9 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	slices.SortFunc(s.Nodes, func(a, b NodeStatus) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	for i := range s.Nodes {
 		s.Total.add(&s.Nodes[i])
+	}
+	if s.Lost, err = c.lost(ctx); err != nil || len(s.Lost) > 0 {
+		return s, err
 	}
 	stream, err := c.js.Stream(ctx, c.linkStream())
 	if err != nil {

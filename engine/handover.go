@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft/cluster/share"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/job"
 )
 
 // The methods of this file are for whoever connects the nodes of a crawl: see Config.Node. Any goroutine
@@ -250,4 +251,13 @@ func (c *Crawl) Export(ctx context.Context, number int, fn func(block []byte) er
 		return err
 	}
 	return exportAll(c.coordinator.cfg.Job.Store, number, job, calendar, fn)
+}
+
+// Export is like [Crawl.Export] for a job that no crawl has.
+func Export(j *job.Job, number int, fn func(block []byte) error) error {
+	h, err := j.SavedHistory()
+	if err != nil {
+		return err
+	}
+	return exportAll(j.Store, number, h.Clock.Job, h.Clock.Calendar, fn)
 }

@@ -327,7 +327,7 @@ func (j *Job) recall(o *Options) error {
 			return err
 		}
 	}
-	for n, err := range noted(j.Store, noteNetwork, guard.ParseNetwork) {
+	for n, err := range j.SavedNetworks() {
 		if err != nil {
 			return err
 		}
@@ -397,6 +397,11 @@ func (*Job) SetBroken(b *store.Batch, all []record.Broken) { b.Set(noteBroken, e
 
 // SetScope adds to a batch that u has widened the scope.
 func (*Job) SetScope(b *store.Batch, u weburl.URL) { b.Set(noteScope+u.String(), nil) }
+
+// SavedNetworks reads the networks that links may lead to.
+func (j *Job) SavedNetworks() iter.Seq2[guard.Network, error] {
+	return noted(j.Store, noteNetwork, guard.ParseNetwork)
+}
 
 // SetTrap adds to a batch that the URLs of a shape are refused.
 func (*Job) SetTrap(b *store.Batch, shape string) { b.Set(noteTrap+shape, nil) }

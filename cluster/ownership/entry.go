@@ -123,6 +123,14 @@ func OwnerOf(key string, value []byte) (o Owner, ok bool) {
 	return c.Owner, err == nil
 }
 
+// Vacated returns the keys of a crawl whose partitions all belong to a node that has left.
+func Vacated(id string, partitions int) (all []Write) {
+	for p := range partitions {
+		all = append(all, Write{Key: partKey(p), Value: encode(claim{Owner: Owner{id, 1}})})
+	}
+	return append(all, Write{Key: nodePrefix + id, Value: encode(Beat{Incarnation: 1, State: Left})})
+}
+
 // PartKey is the key of a partition.
 func PartKey(part int) string { return partKey(part) }
 

@@ -26,7 +26,7 @@ func clusterCommand() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		DisableFlagsInUseLine:      true,
 	}
-	cmd.AddCommand(serveCommand(), listCommand(), removeCommand(), collectCommand())
+	cmd.AddCommand(serveCommand(), listCommand(), removeCommand(), restoreCommand(), collectCommand())
 	return cmd
 }
 

@@ -1,0 +1,300 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster/changelog"
+	"github.com/weftcrawl/weft/cluster/ownership"
+	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/job"
+)
+
+// Rebuilt is what Restore has done.
+type Rebuilt struct {
+	Streams []string // that it has made
+	Missing []string // nodes, by name: none of the folders has what they had last
+}
+
+// ErrWhole is returned by Client.Restore for a crawl of which the servers have everything.
+var ErrWhole = errors.New("the servers have all of it, expected that a stream is missing: the nodes can go on")
+
+// Restore makes the streams of a crawl anew that the servers have lost, out of the job folders of its nodes, none
+// of which may run. Then nodes may join again, with these folders or new ones. Links that were in a lost stream are
+// gone.
+func (c *Client) Restore(ctx context.Context, dirs []string) (r Rebuilt, err error) {
+	lost, err := c.lost(ctx)
+	if err != nil {
+		return r, err
+	}
+	if len(lost) == 0 {
+		return r, fmt.Errorf("crawl %s: %w", c.layout, ErrWhole)
+	}
+	all, err := readRemains(ctx, dirs)
+	defer func() {
+		for _, f := range all {
+			f.job.Close()
+		}
+	}()
+	if err != nil {
+		return r, err
+	}
+	n := &node{Client: c, ctx: ctx, dir: identity{Node: "restore-" + nuid.Next(), Incarnation: 1}}
+	n.outbox = newOutbox(n)
+	if slices.Contains(lost, c.streamNames()[0]) {
+		n.plan, err = c.decodePlan(all[0].was.Plan)
+	} else {
+		n.plan, err = c.waitingPlan(ctx)
+	}
+	if err != nil {
+		return r, err
+	}
+	for _, f := range all {
+		if err := f.was.of(n.plan.ID, f.dir); err != nil {
+			return r, err
+		}
+	}
+	if slices.Contains(lost, c.logStream()) && !slices.ContainsFunc(all, (*remains).owns) {
+		return r, errors.New("the folders have results and no partitions, as their nodes have left: only the lost log knew what was left to do")
+	}
+	r.Streams = lost
+	return r, n.rebuild(ctx, &r, all)
+}
+
+// waitingPlan returns the plan of a crawl that is not over and has no nodes.
+func (c *Client) waitingPlan(ctx context.Context) (p Plan, err error) {
+	if p, err = c.Plan(ctx); err != nil {
+		return p, err
+	}
+	bucket, err := c.js.Stream(ctx, c.streamNames()[0])
+	if err != nil {
+		return p, c.refused(err)
+	}
+	for e, err := range c.entries(ctx) {
+		if err != nil {
+			return p, err
+		}
+		if e.Key() == keyOver {
+			return p, fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
+		}
+	}
+	return p, c.deserted(ctx, bucket.CachedInfo().TimeStamp)
+}
+
+// lost returns which streams of the crawl the servers do not have.
+func (c *Client) lost(ctx context.Context) (all []string, err error) {
+	for _, name := range c.streamNames() {
+		err := c.chosen(ctx, func(ctx context.Context) error { _, err := c.js.Stream(ctx, name); return err })
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			all = append(all, name)
+		} else if err != nil {
+			return nil, c.refused(err)
+		}
+	}
+	return all, nil
+}
+
+// remains are what a node has left on its disk.
+type remains struct {
+	folder
+	job   *job.Job
+	saved time.Time
+}
+
+// owns reports whether it has partitions. A node that leaves hands them over.
+func (f *remains) owns() bool {
+	for _, state := range f.states {
+		if state == store.Owned {
+			return true
+		}
+	}
+	return false
+}
+
+// readRemains reads the folders of nodes that do not run, those that have crawled last at the end.
+func readRemains(ctx context.Context, dirs []string) (all []*remains, err error) {
+	for _, dir := range dirs {
+		f := &remains{}
+		if f.folder, err = readFolder(dir); err != nil {
+			return all, err
+		}
+		if f.was.Plan == nil {
+			return all, fmt.Errorf("%s: expected the job of a node", dir)
+		}
+		crawling, err := weft.OpenJob(ctx, dir)
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", dir, err)
+		}
+		running := crawling.Running()
+		crawling.Close()
+		if running {
+			return all, fmt.Errorf("%s: its node is running, expected that it has ended", dir)
+		}
+		if f.job, err = job.View(dir); err != nil {
+			return all, fmt.Errorf("%s: %w", dir, err)
+		}
+		all = append(all, f)
+		h, err := f.job.SavedHistory()
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", dir, err)
+		}
+		f.saved = h.Clock.Calendar
+	}
+	slices.SortStableFunc(all, func(a, b *remains) int { return a.saved.Compare(b.saved) })
+	return all, nil
+}
+
+// rebuild makes the lost streams, and puts into them what the folders have. The plan comes last: until then no node
+// can join.
+func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains) (err error) {
+	if n.bucket, err = n.makeBucket(ctx); err != nil {
+		return err
+	}
+	for _, name := range []string{n.linkStream(), n.logStream()} {
+		if _, err := n.makeStream(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := n.openStreams(ctx); err != nil {
+		return err
+	}
+	noBucket := slices.Contains(r.Streams, n.streamNames()[0])
+	if noBucket {
+		if err := n.rebuildBucket(ctx, all); err != nil {
+			return err
+		}
+	}
+	for _, f := range all {
+		if err := n.sendLinks(ctx, f); err != nil {
+			return fmt.Errorf("%s: %w", f.dir, err)
+		}
+	}
+	if slices.Contains(r.Streams, n.logStream()) {
+		if err := n.rebuildLogs(ctx, r, all); err != nil {
+			return err
+		}
+	}
+	if !noBucket {
+		return nil
+	}
+	return n.keep(ctx, keyPlan, n.plan.text)
+}
+
+// rebuildBucket writes a bucket in which no partition has an owner. Its revisions begin beyond those of the lost one,
+// which logs and links may name.
+func (n *node) rebuildBucket(ctx context.Context, all []*remains) error {
+	s, err := n.js.Stream(ctx, n.streamNames()[0])
+	if err == nil {
+		err = s.Purge(ctx, jetstream.WithPurgeSequence(uint64(time.Now().UnixMilli())))
+	}
+	if err != nil {
+		return n.refused(err)
+	}
+	for _, f := range all {
+		for u, err := range f.job.Scope() {
+			if err == nil {
+				err = n.outbox.open(ctx, []byte(u.String()))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for network, err := range f.job.SavedNetworks() {
+			if err == nil {
+				err = n.outbox.open(ctx, []byte(network.String()))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, w := range ownership.Vacated(n.dir.Node, n.plan.Partitions) {
+		if err := n.keep(ctx, w.Key, w.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep writes a key.
+func (n *node) keep(ctx context.Context, key string, value []byte) error {
+	return n.outbox.retry(ctx, func(ctx context.Context) error { _, err := n.bucket.Put(ctx, key, value); return err })
+}
+
+// sendLinks sends the links that a node had for others and could not send.
+func (n *node) sendLinks(ctx context.Context, f *remains) error {
+	for after := uint64(0); ; {
+		some, err := f.job.Store.Outbox(after, outboxBytes)
+		if err != nil || len(some) == 0 {
+			return err
+		}
+		after = some[len(some)-1].ID
+		for _, m := range some {
+			if m.Kind == changelog.Links {
+				if err := n.outbox.send(ctx, m.Partition, [][]byte{m.Data}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// rebuildLogs writes the logs of all partitions: what their owners have, or else whoever had them before. Of a URL,
+// the last folder's word counts.
+func (n *node) rebuildLogs(ctx context.Context, r *Rebuilt, all []*remains) error {
+	missing := make(map[string]bool)
+	for p := range n.plan.Partitions {
+		e, err := n.bucket.Get(ctx, ownership.PartKey(p))
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			continue // it has had no owner
+		}
+		if err != nil {
+			return n.refused(err)
+		}
+		owner, _ := ownership.OwnerOf(e.Key(), e.Value())
+		end := &logEnd{epoch: e.Revision()}
+		mine := func(f *remains) bool { return f.was.Node == owner.ID }
+		have := slices.DeleteFunc(slices.Clone(all), func(f *remains) bool { return f.states[p] != store.Owned })
+		if i := slices.IndexFunc(have, mine); i >= 0 {
+			have = have[i : i+1]
+		}
+		if len(have) == 0 || owner.ID != n.dir.Node && !slices.ContainsFunc(all, mine) {
+			missing[owner.ID] = true
+		}
+		for _, f := range have {
+			if err := engine.Export(f.job, p, func(block []byte) error {
+				return n.outbox.add(ctx, p, end, nats.Header{}, pack([][]byte{block}))
+			}); err != nil {
+				return fmt.Errorf("%s: %w", f.dir, err)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return n.name(ctx, r, missing)
+}
+
+// name adds the names of nodes to what is missing.
+func (n *node) name(ctx context.Context, r *Rebuilt, missing map[string]bool) error {
+	if missing[n.dir.Node] { // who had it, only the lost bucket knew
+		r.Missing = append(r.Missing, "a node whose folder was not given")
+		return nil
+	}
+	s, err := n.Status(ctx)
+	for _, one := range s.Nodes {
+		if missing[one.ID] {
+			r.Missing = append(r.Missing, one.Name)
+		}
+	}
+	return err
+}

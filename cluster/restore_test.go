@@ -1,0 +1,94 @@
+package cluster_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/internal/torture"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// restorable is a web that takes a few seconds.
+func restorable() webtest.Config {
+	web := small()
+	web.Hosts, web.Latency = 20, 30*time.Millisecond
+	return web
+}
+
+// TestRestore: what the servers have lost of a crawl comes back out of the folders of its nodes, and nothing is lost nor
+// fetched again but what was in flight.
+func TestRestore(t *testing.T) {
+	for name, streams := range map[string][]string{
+		"logs":       {"weft_test_log"},
+		"everything": {"KV_weft_test", "weft_test_links", "weft_test_log"}, // of one node: links on their way are not restored
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCrawl(t, restorable())
+			a := c.join("a")
+			all := []string{a.job}
+			if len(streams) == 1 {
+				b := c.join("b")
+				all = append(all, b.job)
+				b.until(t, 20)
+				c.kill(b)
+			}
+			a.until(t, 30)
+			c.kill(a)
+			conn, err := nats.Connect(c.servers.Servers[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			js, err := jetstream.New(conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := c.ended()
+			for _, s := range streams {
+				if err := js.DeleteStream(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			client, err := cluster.Dial(t.Context(), c.servers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			r, err := client.Restore(t.Context(), all)
+			for errors.Is(err, cluster.ErrInUse) { // nodes that were killed count for a while
+				r, err = client.Restore(t.Context(), all)
+			}
+			if err != nil || strings.Join(r.Streams, " ") != strings.Join(streams, " ") || len(r.Missing) > 0 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			after := c.ended()
+			for url := range before {
+				if after[url] != 1 {
+					t.Errorf("%s: ended %d times in the new logs", url, after[url])
+				}
+			}
+			if _, err := client.Restore(t.Context(), all); !errors.Is(err, cluster.ErrWhole) {
+				t.Error(err)
+			}
+			c.join("a")
+			c.join("c")
+			c.wait()
+			records := make(map[string]int)
+			for _, job := range jobs(t, c.dir) {
+				c.read(job, records)
+			}
+			for url := range c.web.Web.Truth(torture.Policy(0)) {
+				if n := records[url]; n < 1 || n > 1+int(c.blows.Load()) || n > 1 && before[url] > 0 {
+					t.Errorf("%s: %d records", url, n)
+				}
+			}
+		})
+	}
+}
