@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/content"
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // prose are sentences enough for a page.
@@ -212,6 +213,20 @@ func TestParseLimits(t *testing.T) {
 		}
 		if text := textOf(content.Extract(content.Page{Root: root}, content.Options{}).Node); !strings.HasPrefix(text, c.text) {
 			t.Errorf("%s: text %.40q, expected %q", c.name, text, c.text)
+		}
+	}
+}
+
+// TestFlatRows: rows and cells whose end tags are left out stand side by side, as in a tree of the
+// standard's parser.
+func TestFlatRows(t *testing.T) {
+	root, err := content.Parse([]byte("<table>" + strings.Repeat("<tr><th>a<td>b", 3) + "</table>" + hostileFormatting()))
+	if !errors.Is(err, content.ErrTooDeep) {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		if n.DataAtom == atom.Tr && (n.Parent.DataAtom != atom.Table || n.LastChild.DataAtom != atom.Td) {
+			t.Errorf("a row in %s ends with %s", n.Parent.Data, n.LastChild.Data)
 		}
 	}
 }

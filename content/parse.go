@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/internal/blocks"
@@ -127,8 +128,8 @@ func parseFlat(body []byte) (*html.Node, error) {
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			n := &html.Node{Type: html.ElementNode, Data: t.Data, DataAtom: t.DataAtom, Attr: t.Attr}
-			if t.DataAtom == atom.P || t.DataAtom == atom.Li {
-				open = closed(open, t.Data, 1) // a paragraph ends the one before
+			for len(open) > 1 && slices.Contains(ends[t.DataAtom], open[len(open)-1].DataAtom) {
+				open = open[:len(open)-1]
 			}
 			switch {
 			case void[t.DataAtom]:
@@ -158,6 +159,13 @@ func closed(open []*html.Node, name string, few int) []*html.Node {
 		}
 	}
 	return open
+}
+
+// ends lists what an element ends that is open where it begins: end tags that people leave out.
+// https://html.spec.whatwg.org/multipage/syntax.html#optional-tags
+var ends = map[atom.Atom][]atom.Atom{
+	atom.P: {atom.P}, atom.Li: {atom.Li}, atom.Dt: {atom.Dt, atom.Dd}, atom.Dd: {atom.Dt, atom.Dd},
+	atom.Td: {atom.Td, atom.Th}, atom.Th: {atom.Td, atom.Th}, atom.Tr: {atom.Td, atom.Th, atom.Tr},
 }
 
 // void lists the elements without content.

@@ -278,10 +278,12 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// A text that elements around it share is read and compared again for each.
+// A text that elements around it share is read and compared again for each, a base URL copied.
 func TestHostileTexts(t *testing.T) {
-	body := strings.Repeat("<div>", 300) + strings.Repeat("x", 20_000)
+	base := "<base href='/" + strings.Repeat("x", 900_000) + "/'>"
+	body := base + strings.Repeat("<div>", 300) + strings.Repeat("x", 20_000) + strings.Repeat("<a href=b>c</a>", 100)
 	for name, f := range map[string]Field{
+		"url":    {Select: "a", Type: URL, List: true},
 		"match":  {Select: "div", Match: "nothing"},
 		"number": {Select: "div", Type: Number},
 	} {

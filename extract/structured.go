@@ -235,8 +235,8 @@ func (p *page) propertyOf(x *syntax, n *html.Node) (text string, cut bool) {
 
 // resolved returns an absolute URL, or the text if it is none.
 func (p *page) resolved(ref string) string {
-	if u, err := p.baseURL().Resolve(ref); err == nil {
-		ref = u.String()
+	if to, ok := p.resolve(ref); ok {
+		return to
 	}
 	ref, _ = bounded(ref)
 	return ref

@@ -194,13 +194,25 @@ func (p *page) convert(f *field, text string) any {
 		}
 		return nil
 	case URL:
-		u, err := p.baseURL().Resolve(text)
-		if err != nil || len(u.String()) > MaxValue {
-			return nil
+		if to, ok := p.resolve(text); ok {
+			return to
 		}
-		return u.String()
+		return nil
 	}
 	return text
+}
+
+// resolve returns an absolute URL. Each costs as much as the base is long.
+func (p *page) resolve(ref string) (to string, ok bool) {
+	base := p.baseURL()
+	if !p.spend((len(base.String()) + len(ref)) >> 4) {
+		return "", false
+	}
+	u, err := base.Resolve(ref)
+	if err != nil || len(u.String()) > MaxValue {
+		return "", false
+	}
+	return u.String(), true
 }
 
 // baseURL is what relative URLs of the page are relative to.

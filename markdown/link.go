@@ -9,8 +9,13 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// longestTarget bounds the target of a link or an image, in bytes.
-const longestTarget = 8 << 10
+const (
+	// longestTarget bounds the target of a link or an image, in bytes.
+	longestTarget = 8 << 10
+	// mostTargets bounds what targets take in all beyond what stands in the page: a long base would make
+	// hundreds of megabytes of short references. Beyond it, links are their text.
+	mostTargets = 16 << 20
+)
 
 // link converts a. Around blocks, each paragraph in it becomes the link.
 func (c *converter) link(n *html.Node) {
@@ -142,11 +147,16 @@ func (c *converter) target(ref string) string {
 		}
 	}
 	if !c.Base.IsZero() {
+		if c.targets > mostTargets {
+			return ""
+		}
 		u, err := c.resolver.ResolveString(ref)
 		if err != nil {
 			return ""
 		}
-		ref = u.String()
+		to := u.String()
+		c.targets += len(to) - len(ref)
+		ref = to
 	}
 	return destination(ref)
 }

@@ -60,6 +60,7 @@ type converter struct {
 	href     string // of the link that the blocks stand in
 	cells    int    // tables that are open
 	heads    int    // headings that are open
+	targets  int    // bytes of targets that are not in the page
 }
 
 // place is where the next block stands.

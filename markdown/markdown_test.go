@@ -7,7 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/internal/golden"
+	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // TestCases compares the Markdown of small pages with what is expected, with their structure, and with
@@ -68,6 +70,37 @@ func TestDeep(t *testing.T) {
 		if !strings.Contains(d.Text, "x") || !strings.Contains(d.Text, "y") || len(d.Text) > 10_000 {
 			t.Errorf("<%s> %d times: %.200q", tag, depth, d.Text)
 		}
+	}
+}
+
+// TestNoMoreThanThePage: neither a long base nor rows in rows, as a parser that gives up nesting leaves
+// them, make a text many times as long as the page.
+func TestNoMoreThanThePage(t *testing.T) {
+	base, err := weburl.Parse("https://example.org/" + strings.Repeat("a", 100_000) + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Convert(parse(t, []byte(strings.Repeat("<a href=b>c</a> ", 1000))), Options{Base: base})
+	if len(d.Text) > 2*mostTargets || !strings.HasSuffix(d.Text, " c\n") {
+		t.Errorf("%d bytes, which end with %.20q", len(d.Text), d.Text[max(0, len(d.Text)-20):])
+	}
+	table := &html.Node{Type: html.ElementNode, Data: "table", DataAtom: atom.Table}
+	inner := table
+	for range 100 {
+		for _, name := range []atom.Atom{atom.Tr, atom.Td} {
+			n := &html.Node{Type: html.ElementNode, Data: name.String(), DataAtom: name}
+			inner.AppendChild(n)
+			if name == atom.Td {
+				n.AppendChild(&html.Node{Type: html.TextNode, Data: "cell "})
+			}
+			inner = n
+		}
+	}
+	inner.Parent.AppendChild(&html.Node{Type: html.ElementNode, Data: "td", DataAtom: atom.Td})
+	root := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
+	root.AppendChild(table)
+	if n := strings.Count(Convert(root, Options{}).Text, "cell"); n != 100 {
+		t.Errorf("100 cells are %d", n)
 	}
 }
 

@@ -71,6 +71,9 @@ func layoutOf(table *html.Node) (t layout) {
 		case atom.Table, atom.H1, atom.H2, atom.H3, atom.H4:
 			t.arranges = true
 		case atom.Tr:
+			if inRow(n) {
+				continue // it is content of a cell
+			}
 			t.rows = append(t.rows, n)
 			width := 0
 			for cell := n.FirstChild; cell != nil; cell = cell.NextSibling {
@@ -90,6 +93,17 @@ func layoutOf(table *html.Node) (t layout) {
 	}
 	t.arranges = heads == 0 && (widest <= 1 || len(t.rows) == 1 && !isData(t.rows[0])) || table.Parent != nil && isAdmonition(table.Parent)
 	return t
+}
+
+// inRow reports whether a row stands in another one of its table, as no parser of the standard leaves it,
+// or in a template.
+func inRow(tr *html.Node) bool {
+	for p := tr.Parent; p != nil && p.DataAtom != atom.Table; p = p.Parent {
+		if p.DataAtom == atom.Tr || p.DataAtom == atom.Template {
+			return true
+		}
+	}
+	return false
 }
 
 // isData reports whether a row without others holds data: each cell a line of words, in one of them

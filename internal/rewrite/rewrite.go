@@ -48,8 +48,8 @@ const (
 // nothing is a URL that leads to nothing, and asks nobody.
 const nothing = "data:,"
 
-// MaxAdded bounds what the URLs of a document take in all, in bytes: beyond it they stay. A long
-// base URL would make gigabytes of short relative ones.
+// MaxAdded bounds what the URLs of a document take in all, in bytes: beyond it links stay, and nothing
+// is loaded. A long base URL would make gigabytes of short relative ones.
 const MaxAdded = 32 << 20
 
 // Rewriter gives a document other URLs. Everything else keeps its bytes.
@@ -92,8 +92,11 @@ func New(p *Policy, base weburl.URL, encoding *charset.Encoding, xml bool) *Rewr
 // from disk, it could.
 func (w *Rewriter) url(value []byte, use Use) (string, Fate) {
 	value = markup.Trim(value)
-	if !w.moved && (len(value) == 0 || value[0] == '#') || w.added > MaxAdded {
+	switch {
+	case !w.moved && (len(value) == 0 || value[0] == '#'), w.added > MaxAdded && use == Follow:
 		return "", Keep
+	case w.added > MaxAdded:
+		return "", Remove
 	}
 	u, err := w.urls.Resolve(value)
 	if err == nil && u.Scheme() == "file" && use == Load {
