@@ -23,6 +23,8 @@ type mux struct {
 	waiting  []*stream // the others that wait
 	barred   []*stream // that are not open, as the server allows none for now
 	write    func()    // send
+	begin    func()    // send, unless something is on its way: of sendSoon
+	soon     bool      // begin is to be called
 	out      *[]byte   // on its way: the server has taken some; nil: nothing is
 	taken    int       // of out
 	arrived  time.Time // when what was read last arrived
@@ -39,6 +41,11 @@ func newMux(cn *conn) *mux {
 	opt := &cn.client.opt
 	m := &mux{cn: cn, h2: http2.New(http2.Options{MaxHead: opt.MaxHead, Window: opt.Window})}
 	m.write = m.send
+	m.begin = func() {
+		if m.soon = false; m.out == nil {
+			m.send()
+		}
+	}
 	return m
 }
 
@@ -87,6 +94,16 @@ func (m *mux) flush(t *aio.Task) {
 	m.admit()
 	if m.out == nil && m.pending() {
 		t.OnLoop(m.write)
+	}
+}
+
+// sendSoon is flush once the tasks that are ready now have run: requests that begin together leave in
+// one write, and over TLS in one record.
+func (m *mux) sendSoon() {
+	m.admit()
+	if !m.soon {
+		m.soon = true
+		m.cn.client.loop.CallSoon(m.begin)
 	}
 }
 

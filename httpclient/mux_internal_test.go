@@ -27,3 +27,42 @@ func TestHTTP1ForAnHour(t *testing.T) {
 		return nil
 	})
 }
+
+// sends counts what a connection sends.
+type sends struct {
+	aio.Conn
+	n, bytes int
+}
+
+func (s *sends) Send(p []byte, _ func()) (int, error) {
+	s.n++
+	s.bytes += len(p)
+	return len(p), nil
+}
+
+// TestHTTP2SendsTogether: what tasks send in one turn leaves in one write.
+func TestHTTP2SendsTogether(t *testing.T) {
+	aiotest.NewNet(aiotest.NetOptions{}).Run(t, func(task *aio.Task) error {
+		c := NewClient(task.Loop(), Options{})
+		defer c.Close()
+		var sent sends
+		m := newMux(&conn{Conn: &sent, exchange: exchange{client: c}})
+		for turn := 1; turn <= 2; turn++ {
+			bytes := sent.bytes
+			err := task.Group(func(g *aio.Group) error {
+				for range 3 {
+					g.Go("request", func(*aio.Task) error { m.h2.Ping(); m.sendSoon(); return nil })
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			_ = task.Sleep(0)
+			if sent.n != turn || sent.bytes-bytes < 3*(9+8) || m.pending() {
+				t.Errorf("turn %d: %d writes of %d bytes in all", turn, sent.n, sent.bytes)
+			}
+		}
+		return nil
+	})
+}

@@ -68,8 +68,8 @@ func (s *stream) unsent() bool {
 }
 
 // send sends the request of a call.
-func (s *stream) send(t *aio.Task, _ *call) *Error {
-	s.mux.flush(t)
+func (s *stream) send(*aio.Task, *call) *Error {
+	s.mux.sendSoon()
 	return s.failed
 }
 
