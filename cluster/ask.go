@@ -215,12 +215,22 @@ func (r *reply) showLife(ctx context.Context) {
 	}
 }
 
+// errNoNode is why nobody can be asked.
+var errNoNode = errors.New("no node runs")
+
 // ask asks a node, or all that are alive, and yields their answers. An error comes last: that of nodes, or
 // that some did not answer.
 func (c *Client) ask(ctx context.Context, id string, q question) iter.Seq2[answer, error] {
 	return func(yield func(answer, error) bool) {
-		names, err := c.alive(ctx)
-		if err != nil {
+		names, all, err := c.alive(ctx)
+		switch {
+		case err == nil && len(names) == 0:
+			err = fmt.Errorf("crawl %s: %w", c.layout, errNoNode)
+			fallthrough
+		case errors.Is(err, ErrOver):
+			yield(answer{}, fmt.Errorf("%w, and what its nodes have done is in their folders: %s", err, folders(all)))
+			return
+		case err != nil:
 			yield(answer{}, err)
 			return
 		}
@@ -243,7 +253,7 @@ func (c *Client) ask(ctx context.Context, id string, q question) iter.Seq2[answe
 func (c *Client) askAll(ctx context.Context, id string, q question, names map[string]string) iter.Seq2[answer, error] {
 	return func(yield func(answer, error) bool) {
 		if len(names) == 0 {
-			yield(answer{}, fmt.Errorf("crawl %s: no node runs", c.layout))
+			yield(answer{}, fmt.Errorf("crawl %s: %w", c.layout, errNoNode))
 			return
 		}
 		if err := c.converse(ctx, id, q, names, yield); err != nil {
@@ -318,20 +328,32 @@ func (q *question) unanswered() string {
 	return "the output leaves them out"
 }
 
-// alive returns the names of the nodes that are there, by their IDs.
-func (c *Client) alive(ctx context.Context) (map[string]string, error) {
+// alive returns the names of the nodes that are there, by their IDs, and those of all. Its error may be ErrOver.
+func (c *Client) alive(ctx context.Context) (names map[string]string, all []string, err error) {
 	s, err := c.Status(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if s.Over {
-		return nil, fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
-	}
-	names := make(map[string]string)
+	names = make(map[string]string)
 	for _, n := range s.Nodes {
+		all = append(all, n.Name)
 		if n.there() {
 			names[n.ID] = n.Name
 		}
 	}
-	return names, nil
+	if s.Over {
+		return nil, all, fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
+	}
+	return names, all, nil
+}
+
+// mostFolders bounds the folders that an error names.
+const mostFolders = 5
+
+func folders(names []string) string {
+	text := strings.Join(names[:min(len(names), mostFolders)], ", ")
+	if more := len(names) - mostFolders; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

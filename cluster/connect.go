@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +20,7 @@ import (
 type Options struct {
 	Servers    []string      // such as nats://HOST:4222, each of one cluster; empty: that of this machine
 	Name       string        // of the crawl
-	Creds      string        // a file of NATS credentials
+	Creds      string        // a file of NATS credentials, or with the seed of an NKey
 	CA         string        // a file of certificates, PEM: who signs those of the servers
 	Cert, Key  string        // files, PEM: the certificate that the servers ask for
 	Replicas   int           // copies of what the servers store; 0: three if they form a cluster, else one
@@ -177,7 +179,7 @@ func (c *Client) options(o *Options) []nats.Option {
 		}),
 	}
 	if o.Creds != "" {
-		all = append(all, nats.UserCredentials(o.Creds))
+		all = append(all, credentials(o.Creds))
 	}
 	if o.CA != "" {
 		all = append(all, nats.RootCAs(o.CA))
@@ -186,6 +188,16 @@ func (c *Client) options(o *Options) []nats.Option {
 		all = append(all, nats.ClientCert(o.Cert, o.Key))
 	}
 	return all
+}
+
+// credentials are what a file has: a JWT and its key, or the seed of an NKey.
+func credentials(path string) nats.Option {
+	if text, err := os.ReadFile(path); err == nil && !bytes.Contains(text, []byte("NATS USER JWT")) {
+		if key, err := nats.NkeyOptionFromSeed(path); err == nil {
+			return key
+		}
+	}
+	return nats.UserCredentials(path) // which says what is wrong with it
 }
 
 // checkJetStream finds out whether the servers store anything, and how many copies.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -152,4 +153,25 @@ func TestLoginEnds(t *testing.T) {
 		t.Error(a.err)
 	}
 	c.check()
+}
+
+// TestNKey: a file of credentials may have the seed of an NKey alone, as in a file of NATS or bare.
+func TestNKey(t *testing.T) {
+	t.Parallel()
+	const seed, public = "SUAKF66AMWA7LWDICKNW7VN3I43KOWJW7KHNRBQIFTA7WP24TJQ6QB6RKQ", "UCP2TBCVCNFLOXUF2NZWQJLQNQTE4I2222BR2SAECY54ZOHQWLX3VNOZ"
+	s := serve(t, server.Options{JetStream: true, Nkeys: []*server.NkeyUser{{Nkey: public}}})
+	for file, want := range map[string]string{
+		seed + "\n": "",
+		"-----BEGIN USER NKEY SEED-----\n" + seed + "\n------END USER NKEY SEED------\n": "",
+		"neither": "no nkey seed found",
+	} {
+		path := filepath.Join(t.TempDir(), "creds")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := cluster.Crawls(t.Context(), cluster.Options{Servers: []string{s.ClientURL()}, Creds: path})
+		if text := errorText(err); text != want && (want == "" || !strings.Contains(text, want)) {
+			t.Errorf("%q: %v, expected %q", file, err, want)
+		}
+	}
 }

@@ -114,7 +114,7 @@ func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err e
 	if _, err := weft.ParseOrder(words...); err != nil {
 		return nil, err
 	}
-	names, err := c.alive(ctx)
+	names, _, err := c.alive(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,9 @@ type Summary struct {
 	Bytes    int64 // of them
 }
 
+// ErrTwice is returned by Jobs for a folder that is named twice.
+var ErrTwice = errors.New("named twice, expected each folder once")
+
 // Jobs merges the jobs in some folders into a new one. It is whole, or not there: what was interrupted begins
 // again. The files of archives are linked where both folders are on one disk, else copied.
 // Errors: fs.ErrExist if there is such a folder.
@@ -75,7 +78,7 @@ func distinct(jobs []string) error {
 			return err
 		}
 		if slices.ContainsFunc(all, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
-			return fmt.Errorf("%s: named twice, expected each folder once", dir)
+			return fmt.Errorf("%s: %w", dir, ErrTwice)
 		}
 		all = append(all, info)
 	}

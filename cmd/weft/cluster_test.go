@@ -81,10 +81,20 @@ func stopsAtLimit(t *testing.T, servers string) {
 		"crawl " + of:                   "weft: crawl few: the crawl has reached a limit: --limit 2, expected a higher one to continue it\n",
 		"crawl --job few.weft":          "weft: few.weft: the job of a crawl on several machines, expected --cluster and --name, or another folder\n",
 		"crawl --update few.weft":       "weft: few.weft: the job of a crawl on several machines, expected one that a single machine has crawled\n",
+		"urls " + of:                    "weft: crawl few: no node runs, and what its nodes have done is in their folders: ",
 		"crawl --update few.weft " + of: "weft: --cluster: expected without --update, --fresh, --amend and --retry-failed\n",
 	} {
 		if e := weftIn(t, dir, strings.Fields(args)...); !strings.HasPrefix(e.stdout+e.stderr, want) {
 			t.Errorf("%s: %+v", args, e)
 		}
+	}
+	if e := weftIn(t, dir, "cluster", "collect", "-o", "all", "few.weft", "few.weft"); e.code != exitUsage || e.stderr != "weft: cluster collect: few.weft: named twice, expected each folder once\n" {
+		t.Errorf("%+v", e)
+	}
+	if e := weftIn(t, dir, "cluster", "collect", "-o", "all", "few.weft"); e.code != exitDone || e.stderr != "" {
+		t.Errorf("%+v", e)
+	}
+	if e := weftIn(t, dir, "urls", "all"); e.code != exitUsage || !strings.HasPrefix(e.stderr, `weft: "all": has results and no state, `) {
+		t.Errorf("%+v", e)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cluster/collect"
 )
 
@@ -48,8 +49,15 @@ func collectJobs(dir string, jobs []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	for _, job := range jobs {
+		if runs(ctx, job) {
+			fmt.Fprintf(os.Stderr, "weft: %s: its node is running: what it fetches from now on is left out\n", printable(job))
+		}
+	}
 	s, err := collect.Jobs(ctx, dir, jobs)
 	switch {
+	case errors.Is(err, collect.ErrTwice):
+		return usage("cluster collect: %w", err)
 	case errors.Is(err, fs.ErrExist):
 		return usage("cluster collect: -o %w", err)
 	case ctx.Err() != nil:
@@ -66,4 +74,14 @@ func collectJobs(dir string, jobs []string) error {
 	}
 	_, err = fmt.Println(printable(text))
 	return standardOutput(err)
+}
+
+// runs reports whether a job is being crawled.
+func runs(ctx context.Context, dir string) bool {
+	job, err := weft.OpenJob(ctx, dir)
+	if err != nil {
+		return false // what is wrong with it, reading it says
+	}
+	defer job.Close()
+	return job.Running()
 }

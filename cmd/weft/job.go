@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,9 @@ func inJob(dir string, look func(context.Context, *weft.Job) error) error {
 	ctx := context.Background()
 	job, err := weft.OpenJob(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(dir, "pages.jsonl")); err == nil { // see weft cluster collect
+			return usage("%.128q: has results and no state, expected the folder that a crawl was made in: weft read, check, export, mirror and warc take this one", dir)
+		}
 		return noJob(dir, "no job")
 	}
 	if err != nil {

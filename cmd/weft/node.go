@@ -54,7 +54,7 @@ func (f *clusterFlags) name(help string) option {
 // security are the flags of what servers and nodes show each other.
 func (f *clusterFlags) security() []option {
 	return []option{
-		{name: "cluster-creds", arg: "FILE", Value: to(&f.Creds, some("a file")), advanced: true, help: "with --cluster: the NATS credentials in FILE"},
+		{name: "cluster-creds", arg: "FILE", Value: to(&f.Creds, some("a file")), advanced: true, help: "with --cluster: the NATS credentials, or the seed of an NKey, in FILE"},
 		{name: "cluster-ca", arg: "FILE", Value: to(&f.CA, some("a file")), advanced: true,
 			help: "with --cluster: trust servers with certificates of these authorities (PEM)"},
 		{name: "cluster-cert", arg: "FILE", Value: to(&f.Cert, some("a file")), advanced: true, help: "with --cluster: show the certificate in FILE (PEM)"},
@@ -118,6 +118,9 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 			f.close()
 			return nil, err
 		}
+		if f.server != nil {
+			con.warn("others join with --cluster " + f.server.URL() + " --name " + f.Name)
+		}
 		return n, nil
 	}
 }
@@ -146,7 +149,6 @@ func (f *clusterFlags) serve(con *console, at string) error {
 		f.close()
 		return errors.New("--cluster " + embedded + ": the server has not started within 10 s")
 	}
-	con.warn("others join with --cluster " + s.URL() + " --name " + f.Name)
 	return nil
 }
 
