@@ -379,7 +379,10 @@ func (c *nodes) join(task *aio.Task, p int, m *member, blocks ...[]byte) error {
 			}
 		}
 	}
-	if err := off(task, func(ctx context.Context) error { return m.crawl.Join(ctx, p, all) }); err != nil {
+	if err := off(task, func(ctx context.Context) error {
+		_, err := m.crawl.Join(ctx, p, all)
+		return err
+	}); err != nil {
 		return err
 	}
 	c.moving[p] = false

@@ -60,6 +60,7 @@ func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
 		case err != nil:
 			return s, err
 		}
+		n.figures = c.now().figures
 		c.mu.Lock()
 		c.mu.node = n
 		draining := c.mu.draining

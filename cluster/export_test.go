@@ -20,9 +20,9 @@ func (o *Options) Hasten() { o.beat = 400 * time.Millisecond }
 // CompactAfter has snapshots take the place of logs that have grown by so many bytes.
 func (o *Options) CompactAfter(bytes int) { o.compactAfter = bytes }
 
-// Restored returns how often a log says of each URL that it has ended, as who takes its partition over reads it; and how
+// Reread returns how often a log says of each URL that it has ended, as who takes its partition over reads it; and how
 // many logs have a whole snapshot.
-func Restored(ctx context.Context, servers Options) (urls map[string]int, snapshots int, err error) {
+func Reread(ctx context.Context, servers Options) (urls map[string]int, snapshots int, err error) {
 	c, err := Dial(ctx, servers)
 	if err != nil {
 		return nil, 0, err

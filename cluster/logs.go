@@ -137,6 +137,9 @@ func (o *outbox) addOne(ctx context.Context, p int, end *logEnd, h nats.Header, 
 	if lost {
 		return errLost
 	}
+	if err == nil {
+		o.node.figures.log(msg)
+	}
 	return err
 }
 
@@ -183,13 +186,16 @@ func (n *node) restore(ctx context.Context, o ownership.Order) error {
 }
 
 // joinFrom has the engine take over a partition whose log has something, when the log is read.
-func (n *node) joinFrom(ctx context.Context, p int, snapshot, to uint64) error {
+func (n *node) joinFrom(ctx context.Context, p int, snapshot, to uint64) (err error) {
+	urls, end := 0, n.figures.restored.begin()
+	defer func() { end(urls, err) }()
 	log, err := n.logs.read(ctx, n, p, snapshot, to)
 	if err != nil {
 		return err
 	}
 	defer log.leave()
-	return n.crawl.Join(ctx, p, n.readLog(ctx, log))
+	urls, err = n.crawl.Join(ctx, p, n.readLog(ctx, log))
+	return err
 }
 
 // openLog appends the opening of an epoch to a log, and returns what was its end before. An end that the

@@ -44,6 +44,7 @@ type node struct {
 	mail    mailbox
 	ops     sync.WaitGroup
 	outbox  *outbox
+	figures *figures
 	news    gatherer  // partitions that nobody has had before
 	logs    logReader // of partitions that others have had
 	ctx     context.Context
@@ -106,7 +107,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	if o.Job == "" || o.Update || o.Fresh || o.RetryFailed != nil {
 		return nil, errors.New("a crawl on several machines: expected a job, and neither Update, Fresh nor RetryFailed")
 	}
-	n := &node{Client: c}
+	n := &node{Client: c, figures: new(figures)}
 	memory := cmp.Or(o.Memory, weft.DefaultMemory)
 	n.logs.room, n.reader.room = newRoom(memory/32), newRoom(memory/32)
 	found, err := readFolder(o.Job)
@@ -133,7 +134,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		tuned = *o.Tuning
 	}
 	tuned.Plan, tuned.Ours = &n.plan.Options, disk
-	tuned.Node = &engine.NodeConfig{Posted: n.outbox.post, Leaving: n.leave, Ask: n.askHomes, Held: disk, Gather: c.beat / gathersABeat}
+	tuned.Node = &engine.NodeConfig{Posted: n.outbox.committed, Leaving: n.leave, Ask: n.askHomes, Held: disk, Gather: c.beat / gathersABeat}
 	if n.end.quota.URLs > 0 {
 		tuned.Node.Short = n.wants
 	}

@@ -317,6 +317,20 @@ func TestDeath(t *testing.T) {
 	c.lose(d)
 	c.wait()
 	c.check()
+	taken := cluster.Restored{}
+	for _, n := range c.status().Nodes {
+		if l := n.Lag; n.LogBytes < n.LogMessages || n.LogMessages == 0 || l.P50 <= 0 || l.P99 < l.P50 || l.Max < l.P99 {
+			t.Errorf("%s: %d bytes in %d messages, acknowledged within %+v", n.Name, n.LogBytes, n.LogMessages, l)
+		}
+		if !strings.HasSuffix(n.Name, d.job) {
+			taken.Partitions += n.Restored.Partitions
+			taken.URLs += n.Restored.URLs
+			taken.Seconds += n.Restored.Seconds
+		}
+	}
+	if taken.Partitions == 0 || taken.URLs < taken.Partitions || taken.Seconds <= 0 {
+		t.Errorf("%+v", taken)
+	}
 }
 
 // TestCompaction: snapshots take the place of logs under the crawl, and what a log has to say is still whole.
@@ -328,7 +342,7 @@ func TestCompaction(t *testing.T) {
 	c.join("a")
 	c.join("b")
 	c.wait()
-	ended, snapshots, err := cluster.Restored(t.Context(), c.servers)
+	ended, snapshots, err := cluster.Reread(t.Context(), c.servers)
 	if err != nil || snapshots < 2 {
 		t.Errorf("%d logs of 4 have snapshots; %v", snapshots, err)
 	}

@@ -57,8 +57,14 @@ func (o *outbox) mayBegin(unknown int) {
 	}
 }
 
-// post says that there are messages.
-func (o *outbox) post(uint64) {
+// committed says that there are messages, up to one.
+func (o *outbox) committed(last uint64) {
+	o.node.figures.lag.committed(last, time.Now())
+	o.wakeUp()
+}
+
+// wakeUp has run look again.
+func (o *outbox) wakeUp() {
 	select {
 	case o.signal <- struct{}{}:
 	default:
@@ -69,7 +75,7 @@ func (o *outbox) post(uint64) {
 func (o *outbox) wait(ctx context.Context, id uint64) error {
 	for was := o.wanted.Load(); was < id && !o.wanted.CompareAndSwap(was, id); was = o.wanted.Load() {
 	}
-	o.post(id)
+	o.wakeUp()
 	return o.done.wait(ctx, id)
 }
 
@@ -149,7 +155,9 @@ func (o *outbox) run(ctx context.Context) error {
 			}
 		}
 		_ = o.node.crawl.Delivered(due...) // a crawl that is over sends them again
-		o.done.reach(due[len(due)-1].ID)
+		last := due[len(due)-1].ID
+		o.node.figures.lag.acknowledged(last, time.Now())
+		o.done.reach(last)
 		o.node.mail.post(func() {}) // whoever waits for that looks again
 		all, late, ripe = slices.Clone(all[len(due):]), nil, time.Since(began) > o.linger/8
 	}

@@ -23,9 +23,11 @@ import (
 // NodeStatus is a node of a crawl, as it said last.
 type NodeStatus struct {
 	ID         string   `json:"id"`
-	Name       string   `json:"name"`  // MACHINE:FOLDER
-	State      string   `json:"state"` // joining, alive, leaving, silent, left or dead; over when the crawl is
+	Process    uint64   `json:"process,string"` // random: it tells processes apart that have had the node's folder
+	Name       string   `json:"name"`           // MACHINE:FOLDER
+	State      string   `json:"state"`          // joining, alive, leaving, silent, left or dead; over when the crawl is
 	Partitions int      `json:"partitions"`
+	Started    int      `json:"started"` // partitions that it fetches from: it has restored them
 	Done       int      `json:"done"`
 	Pages      int      `json:"pages"`
 	Failed     int      `json:"failed"`
@@ -38,6 +40,15 @@ type NodeStatus struct {
 	Outbox     int64    `json:"outbox"` // messages that wait to be sent
 	Paused     []string `json:"paused,omitempty"`
 	Seconds    float64  `json:"seconds"` // how long its process has crawled
+	Measured            // zero in a total
+}
+
+// Measured is what a process of a node has measured since its start.
+type Measured struct {
+	Lag         Lag      `json:"lag"`
+	LogBytes    int64    `json:"log_bytes"` // that it has written to logs, with the headers of messages
+	LogMessages int64    `json:"log_messages"`
+	Restored    Restored `json:"restored"`
 }
 
 // Status is a crawl of several machines.
@@ -50,6 +61,7 @@ type Status struct {
 	Partitions int          `json:"partitions"`
 	Unowned    int          `json:"unowned"`          // partitions without a node that is alive
 	Links      uint64       `json:"links"`            // messages of links that no log has yet
+	LogBytes   uint64       `json:"log_bytes"`        // of the logs on the servers: one copy of them
 	Orders     []string     `json:"orders,omitempty"` // in force, given by Client.Do
 	Total      NodeStatus   `json:"total"`
 	Nodes      []NodeStatus `json:"nodes"`
@@ -68,18 +80,19 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	if err != nil {
 		return s, c.refused(err)
 	}
-	look := look{now: bucket.CachedInfo().TimeStamp, nodes: make(map[string]*NodeStatus), owners: make(map[string]int)}
+	look := look{now: bucket.CachedInfo().TimeStamp, nodes: make(map[string]*NodeStatus), owners: make(map[ownership.Owner]int), said: make(map[string]uint64)}
 	for e, err := range c.entries(ctx) {
 		if err != nil {
 			return s, err
 		}
 		if id, b, ok := ownership.NodeOf(e.Key(), e.Value()); ok {
-			look.node(id).State = string(b.State)
+			n := look.node(id)
+			n.State, n.Process, n.Started = string(b.State), b.Incarnation, b.Started
 			if b.Running() && c.silent(e, look.now) { // nobody is left who would say that it is dead
-				look.node(id).State = silentNode
+				n.State = silentNode
 			}
 		} else if o, ok := ownership.OwnerOf(e.Key(), e.Value()); ok {
-			look.owners[o.ID]++
+			look.owners[o]++
 		} else if err := look.see(&s, e); err != nil {
 			s.Unread = append(s.Unread, fmt.Sprintf("%s: %v", e.Key(), err))
 		}
@@ -89,13 +102,16 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	}
 	for id, n := range look.nodes {
 		if n.there() { // the last to leave is written as the owner of its partitions until another comes
-			n.Partitions = look.owners[id]
+			n.Partitions = look.owners[ownership.Owner{ID: id, Incarnation: n.Process}]
 			s.Unowned += n.Partitions
 			if s.Over {
 				n.State = "over"
 			}
 		} else {
-			n.PerSecond = 0 // what it has said last
+			n.PerSecond, n.Started = 0, 0 // what it has said last
+		}
+		if look.said[id] != n.Process {
+			n.Measured = Measured{}
 		}
 		s.Nodes = append(s.Nodes, *n)
 	}
@@ -112,6 +128,10 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 		return s, c.refused(err)
 	}
 	s.Links = stream.CachedInfo().State.Msgs
+	if stream, err = c.js.Stream(ctx, c.logStream()); err != nil {
+		return s, c.refused(err)
+	}
+	s.LogBytes = stream.CachedInfo().State.Bytes
 	return s, nil
 }
 
@@ -119,7 +139,8 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 type look struct {
 	now, begun time.Time // by the servers' clocks: of the look, and of the crawl
 	nodes      map[string]*NodeStatus
-	owners     map[string]int // of partitions, by node
+	owners     map[ownership.Owner]int // of partitions, by process
+	said       map[string]uint64       // the process that has said what a node has done
 	limits     limits
 }
 
@@ -143,7 +164,8 @@ func (l *look) see(s *Status, e jetstream.KeyValueEntry) error {
 		if err := json.Unmarshal(e.Value(), &said); err != nil {
 			return err
 		}
-		said.ID, said.State = n.ID, n.State
+		l.said[id] = said.Process
+		said.ID, said.State, said.Process, said.Started = n.ID, n.State, n.Process, n.Started
 		*n = said
 	case e.Key() == keyOrders:
 		all, err := readOrders(e.Value())
@@ -180,7 +202,8 @@ func (t *NodeStatus) add(n *NodeStatus) {
 	if !n.there() {
 		return
 	}
-	t.Partitions, t.Pending, t.InFlight = t.Partitions+n.Partitions, t.Pending+n.Pending, t.InFlight+n.InFlight
+	t.Partitions, t.Started = t.Partitions+n.Partitions, t.Started+n.Started
+	t.Pending, t.InFlight = t.Pending+n.Pending, t.InFlight+n.InFlight
 	t.PerSecond, t.Outbox = t.PerSecond+n.PerSecond, t.Outbox+n.Outbox
 }
 
@@ -285,9 +308,10 @@ func (n *node) share() {
 func (n *node) report(ctx context.Context, s weft.Stats) {
 	waiting, _ := n.crawl.Waiting()
 	text, err := json.Marshal(NodeStatus{
-		ID: n.dir.Node, Name: n.dir.name(n.crawler.Job()),
+		ID: n.dir.Node, Process: n.dir.Incarnation, Name: n.dir.name(n.crawler.Job()),
 		Done: s.Done, Pages: s.Pages, Failed: s.Failed, Refused: s.Refused, Pending: s.Pending, InFlight: s.InFlight, Hosts: s.Hosts, Bytes: s.Bytes,
 		PerSecond: n.told.speed.sample(s.Done, s.Elapsed), Outbox: waiting, Paused: s.Paused, Seconds: s.Elapsed.Seconds(),
+		Measured: n.figures.measured(),
 	})
 	if err == nil {
 		_, _ = n.bucket.Put(ctx, keyStats+n.dir.Node, text) // the next one is better

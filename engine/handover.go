@@ -187,21 +187,22 @@ func (c *Crawl) Drop(ctx context.Context, numbers ...int) error {
 }
 
 // Join takes a partition over: blocks are its snapshot and its log, in order. The disk has nothing of it:
-// see Drop. It returns when the partition is ours, and that is committed. After an error it is not, and
-// Drop removes what was imported.
-func (c *Crawl) Join(ctx context.Context, number int, blocks iter.Seq2[[]byte, error]) error {
+// see Drop. It returns when the partition is ours, and that is committed, with the number of its URLs. After
+// an error it is not, and Drop removes what was imported.
+func (c *Crawl) Join(ctx context.Context, number int, blocks iter.Seq2[[]byte, error]) (urls int, err error) {
 	var now time.Time
 	if _, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
 		now = d.clock.now()
 		d.drainPartitions([]int{number}, func() { done(0, nil) })
 	}); err != nil {
-		return c.giveUpJoin(number, err)
+		return 0, c.giveUpJoin(number, err)
 	}
 	s := c.coordinator.cfg.Job.Store
 	if err := importAll(s, number, now, blocks); err != nil {
-		return c.giveUpJoin(number, err)
+		return 0, c.giveUpJoin(number, err)
 	}
-	err := s.Settle(number, func(origins []frontier.OriginState, seen [][16]byte) error {
+	err = s.Settle(number, func(origins []frontier.OriginState, seen [][16]byte) error {
+		urls += len(seen)
 		_, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
 			d.frontier.Adopt(number, origins, seen)
 			done(0, nil)
@@ -209,10 +210,10 @@ func (c *Crawl) Join(ctx context.Context, number int, blocks iter.Seq2[[]byte, e
 		return err
 	})
 	if err != nil {
-		return c.giveUpJoin(number, err)
+		return 0, c.giveUpJoin(number, err)
 	}
 	_, err = c.await(context.WithoutCancel(ctx), func(d *Coordinator, done func(uint64, error)) { d.own([]int{number}, done) })
-	return err
+	return urls, err
 }
 
 // JoinNew takes over partitions that nobody has had before. The disk has nothing of them.

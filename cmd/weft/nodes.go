@@ -77,7 +77,7 @@ func (f *clusterFlags) control(order []string) error {
 
 // nodeTable has the node last: its width is unknown.
 var nodeTable = table{
-	{"STATE", -8}, {"PARTITIONS", 10}, {"DONE", 11}, {"PAGES", 11}, {"PER S", 8}, {"WAITING", 11}, {"IN FLIGHT", 9}, {"TO SEND", 8}, {"NODE", 0},
+	{"STATE", -8}, {"PARTITIONS", 10}, {"DONE", 11}, {"PAGES", 11}, {"PER S", 8}, {"WAITING", 11}, {"IN FLIGHT", 9}, {"TO SEND", 8}, {"LAG", 6}, {"NODE", 0},
 }
 
 // mostOrders is how many orders writeCluster shows.
@@ -126,9 +126,12 @@ func writeCluster(w io.Writer, s cluster.Status) {
 	nodeTable.header(w)
 	for _, n := range s.Nodes {
 		name := n.Name
+		if n.Started < n.Partitions && !s.Over {
+			name += "  starts " + plural(n.Partitions-n.Started, "more partition")
+		}
 		if len(n.Paused) > 0 {
 			name += "  paused: " + strings.Join(n.Paused, ", ")
 		}
-		nodeTable.row(w, n.State, count(n.Partitions), count(n.Done), count(n.Pages), perSecond(n.PerSecond), count(n.Pending), count(n.InFlight), count(int(n.Outbox)), name)
+		nodeTable.row(w, n.State, count(n.Partitions), count(n.Done), count(n.Pages), perSecond(n.PerSecond), count(n.Pending), count(n.InFlight), count(int(n.Outbox)), fmt.Sprintf("%.1fs", n.Lag.P99), name)
 	}
 }
