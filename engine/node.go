@@ -396,11 +396,7 @@ func (d *Coordinator) fallBackElsewhere(u frontier.URL) {
 // importAll replays changes into batches of about commitSize, which it commits.
 func importAll(s *store.Store, number int, now time.Time, blocks iter.Seq2[[]byte, error]) error {
 	b := s.Import()
-	b.SetPartition(number, store.Importing)
-	if err := s.Commit(b); err != nil {
-		return err
-	}
-	b = s.Import()
+	b.SetPartition(number, store.Importing) // with what is imported first: most partitions take one commit
 	for block, err := range blocks {
 		if err == nil {
 			err = changelog.Replay(block, now, b)
