@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
@@ -64,6 +65,9 @@ const (
 	sampled = 100 * time.Millisecond
 )
 
+// crawlName is that of the crawl on the servers.
+const crawlName = "proof"
+
 // noServers is the exit status of a node that finds no servers.
 const noServers = 3
 
@@ -72,7 +76,12 @@ type Struck struct {
 	Blow
 	Node     int
 	At, Over time.Time
-	Requests int // of the crawl so far
+	Requests int               // of the crawl so far
+	Owned    time.Duration     // from At until other processes own the partitions of the node's; 0: not before the next blow
+	Restored time.Duration     // until all partitions are restored, and so may be fetched from; 0: the same
+	Read     *cluster.Restored // what nodes have read from logs by then; nil: the same
+
+	before cluster.Restored // what all processes had restored
 }
 
 // Stint is a run of a node's process.
@@ -83,9 +92,10 @@ type Stint struct {
 	CPU    time.Duration
 	Peak   int64 // resident bytes
 	Killed bool
-	Fenced bool // it ended because others had taken its partitions
-	Waited bool // it ended because no servers answered when it began: they may be slow on a busy machine
-	Lost   bool // its disk was
+	Fenced bool               // it ended because others had taken its partitions
+	Waited bool               // it ended because no servers answered when it began: they may be slow on a busy machine
+	Lost   bool               // its disk was
+	Status cluster.NodeStatus // what it has said last
 
 	process *process.Process
 	began   time.Time
@@ -102,6 +112,10 @@ type NodesResult struct {
 	Stints    []*Stint
 	Took      time.Duration
 	Rate      float64       // requests a second, from the first fifth of the requests to the fourth
+	First     time.Duration // until the first fifth
+	Last      time.Duration // from the fourth on
+	LogPeak   int64         // bytes of the logs on the servers: one copy of them
+	LogLeft   int64         // of these, at the end
 	ServerCPU time.Duration // of the NATS servers
 	WebCPU    time.Duration // of the web and its judge
 	Lag       time.Duration // see webtest.Running
@@ -124,6 +138,8 @@ type crowd struct {
 	rng     *rand.Rand
 	due     []int // requests after which blows come
 	marks   []mark
+
+	statuses
 }
 
 // mark is a number of requests at a time.
@@ -153,8 +169,13 @@ func CrawlByNodes(ctx context.Context, task NodesTask) (r *NodesResult, err erro
 	if err := c.conduct(ctx); err != nil {
 		return r, err
 	}
-	r.Took, r.WebCPU = time.Since(began), process.CPU()-own
-	r.Rate = rate(c.marks)
+	ended := time.Now()
+	r.Took, r.WebCPU = ended.Sub(began), process.CPU()-own
+	c.look(ctx)
+	if from, to, ok := steady(c.marks); ok {
+		r.Rate = float64(to.requests-from.requests) / to.at.Sub(from.at).Seconds()
+		r.First, r.Last = from.at.Sub(began), ended.Sub(to.at)
+	}
 	r.Verdict = c.served.Referee.Verdict()
 	return r, c.judge()
 }
@@ -185,7 +206,10 @@ func (c *crowd) prepare(ctx context.Context) (err error) {
 		}
 		c.nodes = append(c.nodes, m)
 	}
-	return c.serve(ctx)
+	if err := c.serve(ctx); err != nil {
+		return err
+	}
+	return c.connect(ctx)
 }
 
 // plan draws the order of the blows, and their times: each in a part of the crawl of its own.
@@ -261,7 +285,7 @@ func (c *crowd) start(ctx context.Context, i int) (err error) {
 		"--concurrency", strconv.Itoa(c.Concurrency), "--delay", c.Delay.String(), "--timeout", c.Patience.String(), "--connect-timeout", dial.String(),
 		"--retries", strconv.Itoa(retries), "--max-variants", strconv.Itoa(c.Variants), "--dns", c.served.DNS.Addr()}
 	if c.Servers > 0 {
-		args = append(args, "--cluster", c.urls, "--name", "proof")
+		args = append(args, "--cluster", c.urls, "--name", crawlName)
 	}
 	args = append(args, c.Flags...)
 	for h := range max(1, c.Seeds) {
@@ -316,9 +340,13 @@ func (c *crowd) conduct(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case status := <-c.said:
+			c.hear(status, time.Now())
+			continue
 		case <-tick.C:
 		}
 		now := time.Now()
+		c.ask(ctx, now)
 		if n := c.served.Referee.Requests(); n != requests {
 			requests, moved = n, now
 		}
@@ -339,7 +367,7 @@ func (c *crowd) conduct(ctx context.Context) error {
 			}
 			continue
 		}
-		if n := len(c.Struck); n < len(c.Blows) && requests >= c.due[n] && now.Sub(healed) > apart {
+		if n := len(c.Struck); n < len(c.Blows) && requests >= c.due[n] && now.Sub(healed) > apart && c.look(ctx) {
 			then, err := c.strike(ctx, c.Blows[n], requests)
 			if err != nil {
 				return err
@@ -366,7 +394,8 @@ func (c *crowd) strike(ctx context.Context, blow Blow, requests int) (mend func(
 		return func() (bool, error) { return true, nil }, nil
 	}
 	i := running[c.rng.IntN(len(running))]
-	c.Struck = append(c.Struck, Struck{Blow: blow, Node: i, At: time.Now(), Requests: requests})
+	c.victim, c.next = c.now[i].Status, time.Time{}
+	c.Struck = append(c.Struck, Struck{Blow: blow, Node: i, At: time.Now(), Requests: requests, before: c.restored()})
 	at := &c.Struck[len(c.Struck)-1]
 	c.Logf("%d requests: node %d is %v", requests, i+1, blow)
 	switch blow {
@@ -444,6 +473,9 @@ func (c *crowd) close() (err error) {
 	for _, p := range c.cluster {
 		p.Signal(syscall.SIGTERM)
 	}
+	if c.client != nil {
+		c.client.Close()
+	}
 	for i, p := range c.cluster {
 		select {
 		case <-p.Ended():
@@ -463,18 +495,18 @@ func (c *crowd) close() (err error) {
 	return errors.Join(err, c.net.close())
 }
 
-// rate is the requests a second from the first fifth of all to the fourth.
-func rate(marks []mark) float64 {
+// steady returns the marks of the first fifth of all requests and of the fourth.
+func steady(marks []mark) (first, fourth mark, ok bool) {
 	if len(marks) == 0 {
-		return 0
+		return first, fourth, false
 	}
 	all := marks[len(marks)-1].requests
 	from := slices.IndexFunc(marks, func(m mark) bool { return m.requests >= all/5 })
 	to := slices.IndexFunc(marks, func(m mark) bool { return m.requests >= all/5*4 })
 	if from < 0 || to <= from {
-		return 0
+		return first, fourth, false
 	}
-	return float64(marks[to].requests-marks[from].requests) / marks[to].at.Sub(marks[from].at).Seconds()
+	return marks[from], marks[to], true
 }
 
 // NodeCPU is the CPU time of all nodes' processes.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -59,6 +60,11 @@ func Scale(ctx context.Context, task NodesTask, hosts int) (s Scaling, err error
 // Faster is how many times the requests a second of one node several make.
 func (s *Scaling) Faster() float64 { return s.Several.Rate / s.One.Rate }
 
+// Whole is Faster for whole crawls, from start to end.
+func (s *Scaling) Whole() float64 { return wholeRate(s.Several) / wholeRate(s.One) }
+
+func wholeRate(r *NodesResult) float64 { return float64(r.Verdict.Requests) / r.Took.Seconds() }
+
 // Dearer is how many times the CPU time of one node, for a request, the nodes of several take.
 func (s *Scaling) Dearer() float64 { return cpuPerRequest(s.Several) / cpuPerRequest(s.One) }
 
@@ -84,8 +90,9 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	}
 	p.line("# A crawl by several nodes\n")
 	if len(wrong) == 0 {
-		p.line("%d nodes crawl %d hosts. Killed or cut off %d times, they lose no URL and are polite to every host, domain", r.Nodes, r.Web.Hosts, len(r.Struck))
-		p.line("and address. They fetch again only what the servers had not acknowledged before a fault.\n")
+		p.line("%d nodes crawl %d hosts. Killed or cut off %d times, they fetch every URL, and are polite to every host, domain", r.Nodes, r.Web.Hosts, len(r.Struck))
+		p.line("and address. They fetch again only what the servers had not acknowledged before a fault. A lost disk takes the records")
+		p.line("and pages with it that no other disk has: those of %d URLs here. These URLs stay done, and are not fetched again.\n", r.Again.Gone)
 	} else {
 		p.line("This crawl failed its proof: see the section Wrong at the end.\n")
 	}
@@ -102,11 +109,8 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	p.row("CPU time of the NATS servers, µs per request", fmt.Sprintf("%v, %.0f", r.ServerCPU.Round(time.Second), perRequest(r.ServerCPU, r.Verdict.Requests)))
 	p.row("CPU time of the web and its judge, µs per request", fmt.Sprintf("%v, %.0f", r.WebCPU.Round(time.Second), perRequest(r.WebCPU, r.Verdict.Requests)))
 	p.row("longest wait of a request in the web's loop", r.Lag.Round(time.Millisecond/10))
-	p.line("\n## Faults\n\n| requests so far | node | fault | for |\n|---:|---:|---|---:|")
-	for _, b := range r.Struck {
-		p.line("| %d | %d | %v | %v |", b.Requests, b.Node+1, b.Blow, b.Over.Sub(b.At).Round(100*time.Millisecond))
-	}
-	p.line("\n| node | ran for | CPU | peak RSS MiB | end |\n|---:|---:|---:|---:|---|")
+	p.faults(r)
+	p.line("\n| node | ran for | CPU | peak RSS MiB | lag: median | 99%% | longest | end |\n|---:|---:|---:|---:|---:|---:|---:|---|")
 	for _, t := range slices.SortedFunc(slices.Values(r.Stints), func(a, b *Stint) int { return a.Node - b.Node }) {
 		how := "ended"
 		switch {
@@ -117,15 +121,18 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 		case t.Waited:
 			how = "no servers answered"
 		}
-		p.line("| %d | %v | %v | %d | %s |", t.Node+1, t.Took.Round(100*time.Millisecond), t.CPU.Round(100*time.Millisecond), t.Peak>>20, how)
+		p.line("| %d | %v | %v | %d | %.2fs | %.2fs | %.2fs | %s |", t.Node+1, t.Took.Round(100*time.Millisecond), t.CPU.Round(100*time.Millisecond), t.Peak>>20,
+			t.Status.Lag.P50, t.Status.Lag.P99, t.Status.Lag.Max, how)
 	}
+	p.logs(r)
 	p.line("\n## Records\n")
 	p.line("%d right, %d missing, %d wrong, %d of unknown URLs, %d in traps. %d more, %d of them in the same job, are of URLs", r.Records.Right,
 		r.Records.Missing, r.Records.Wrong, r.Records.Unknown, r.Records.Trapped, r.Again.N, r.Again.Same)
 	p.line("that were fetched again: all but %d were finished at most %v before the last fetch that their node began before a", r.Again.Others,
 		r.Again.Within.Round(10*time.Millisecond))
-	p.line("fault. A node starts no fetch while its work has waited for %v to be acknowledged; a busy machine adds up to %v. %d URLs have", untold, mostWithin-untold, r.Again.Gone)
-	p.line("a record only on a lost disk.\n")
+	p.line("fault. A node starts no fetch while its work has waited for %v to be acknowledged; a busy machine adds up to %v.\n", untold, mostWithin-untold)
+	p.line("%d URLs have a record only on a lost disk. The logs say that they are done and what they have led to, so no node fetches", r.Again.Gone)
+	p.line("them again; but their records, pages and archives are lost, as they would be with the disk of a single machine.\n")
 	p.counts(r.Records.Kinds)
 	p.politeness(r.Verdict, r.Delay)
 	p.line("\nWhere hosts of one address belong to several nodes, these share its delay.")
@@ -136,18 +143,72 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	return p.err
 }
 
+// faults writes what happened to nodes, and how the others took over.
+func (p *page) faults(r *NodesResult) {
+	p.line("\n## Faults\n")
+	p.line("| requests so far | node | fault | for | owners after | fetched after | partitions read | URLs | URLs/s |\n|---:|---:|---|---:|---:|---:|---:|---:|---:|")
+	for _, b := range r.Struck {
+		read := "| | |"
+		if b.Read != nil {
+			read = fmt.Sprintf("%d | %d | %.0f |", b.Read.Partitions, b.Read.URLs, float64(b.Read.URLs)/max(0.001, b.Read.Seconds))
+		}
+		p.line("| %d | %d | %v | %v | %s | %s | %s", b.Requests, b.Node+1, b.Blow, b.Over.Sub(b.At).Round(100*time.Millisecond), after(b.Owned), after(b.Restored), read)
+	}
+	p.line("\nAll partitions of the node have new owners after the first of these times, counted from the fault, and after the second all")
+	p.line("partitions of the crawl are restored and may be fetched from. The servers were asked every %v. Others count a node as dead", closely)
+	p.line("after 10 seconds without a sign of life. One that is killed starts again after %v, and takes its partitions at once if it has its", back)
+	p.line("disk; without, it is a new node, and is given partitions by the others, too. *Read* are the partitions that nodes have restored")
+	p.line("from the logs by then, with all URLs found in them; *URLs/s* is the rate of one node, while it restores any.")
+}
+
+// after is a time after a blow.
+func after(d time.Duration) string {
+	if d == 0 {
+		return "not before the next fault"
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
+// logs writes what the logs cost.
+func (p *page) logs(r *NodesResult) {
+	urls := float64(max(1, r.Records.Right+r.Records.Trapped))
+	messages, bytes := r.logged()
+	p.line("\n*Lag* is that of the log: from a commit on the disk of a node until the servers have acknowledged all that goes with it. The URLs")
+	p.line("that a commit has done wait about a second for the next one, to share its messages. If a node was cut off, the cut is in its longest lag.\n")
+	p.line("| the logs of all partitions | |\n|---|---:|")
+	p.row("messages for each URL", fmt.Sprintf("%.2f", float64(messages)/urls))
+	p.row("bytes for each URL, with headers and snapshots", fmt.Sprintf("%.0f", float64(bytes)/urls))
+	p.row("bytes for each URL that are left on a server at the end", fmt.Sprintf("%.0f", float64(r.LogLeft)/urls))
+	p.row("most on a server at a time, MiB", fmt.Sprintf("%.1f", float64(r.LogPeak)/(1<<20)))
+}
+
+// worst is the longest lag of any node, each figure by itself.
+func (r *NodesResult) worst() (l cluster.Lag) {
+	for _, s := range r.Stints {
+		one := s.Status.Lag
+		l = cluster.Lag{P50: max(l.P50, one.P50), P99: max(l.P99, one.P99), Max: max(l.Max, one.Max)}
+	}
+	return l
+}
+
 func (p *page) scaling(s *Scaling) {
 	o := s.One
 	p.line("\n## Throughput\n\nThe same crawl, of %d hosts that respond within %v, by one node without a cluster and by %d, each with %d",
 		o.Web.Hosts, o.Web.Latency, s.Several.Nodes, o.Concurrency)
-	p.line("requests in flight at most. The rate is that from the first fifth of the requests to the fourth.\n")
-	p.line("| nodes | requests | time | requests/s | CPU of nodes, µs a request | of NATS servers |\n|---:|---:|---:|---:|---:|---:|")
+	p.line("requests in flight at most. The rate is that of the steady part, from the first fifth of the requests to the fourth.\n")
+	p.line("| nodes | requests | time | of that the first fifth | the last | steady requests/s | CPU of nodes, µs a request | of NATS servers |")
+	p.line("|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, r := range []*NodesResult{o, s.Several} {
-		p.line("| %d | %d | %v | %.0f | %.0f | %.0f |", r.Nodes, r.Verdict.Requests, r.Took.Round(100*time.Millisecond), r.Rate, cpuPerRequest(r),
-			perRequest(r.ServerCPU, r.Verdict.Requests))
+		p.line("| %d | %d | %v | %v | %v | %.0f | %.0f | %.0f |", r.Nodes, r.Verdict.Requests, r.Took.Round(100*time.Millisecond), r.First.Round(100*time.Millisecond),
+			r.Last.Round(100*time.Millisecond), r.Rate, cpuPerRequest(r), perRequest(r.ServerCPU, r.Verdict.Requests))
 	}
-	p.line("\n%.2f times the requests a second (mark: at least %.1f), at %.2f times the CPU time of a node for each (mark: at", s.Faster(), leastFaster, s.Dearer())
-	p.line("most %.1f). The NATS servers are not in that.", mostCPU)
+	p.line("\nIn the steady part, %d nodes make %.2f times the requests a second (mark: at least %.1f). Over the whole crawl, which is short,", s.Several.Nodes, s.Faster(), leastFaster)
+	p.line("they make %.2f times as many: the first fifth has the start of the nodes in it, the last fifth the few hosts with many URLs, one", s.Whole())
+	p.line("request at a time, and the agreement on the end. A request takes %.2f times the CPU time of a node (mark: at most %.1f); the NATS", s.Dearer(), mostCPU)
+	p.line("servers are not in that.\n")
+	l := s.Several.worst()
+	p.line("Nothing happens to these nodes. On none is the lag of the log longer than %.2fs in the median, %.2fs for 99%% of commits,", l.P50, l.P99)
+	p.line("and %.2fs for any.", l.Max)
 }
 
 // LatencyWeb returns a web whose responses take long, and nothing else does: of single hosts, without faults. With

@@ -78,6 +78,18 @@ func TestNodes(t *testing.T) {
 	if r.Records.Right != r.Bound.URLs {
 		t.Errorf("%d of %d URLs are right", r.Records.Right, r.Bound.URLs)
 	}
+	if at := r.Struck[0]; at.Owned <= 0 || at.Restored < at.Owned {
+		t.Errorf("partitions with owners after %v, restored after %v", at.Owned, at.Restored)
+	}
+	for _, s := range r.Stints {
+		if l := s.Status.Lag; l.P50 <= 0 || l.Max < l.P99 || s.Status.LogBytes == 0 {
+			t.Errorf("node %d: lag %+v, %d bytes of logs", s.Node+1, l, s.Status.LogBytes)
+		}
+	}
+	if r.LogLeft == 0 || r.LogPeak < r.LogLeft {
+		t.Errorf("%d bytes of logs are left, of %d", r.LogLeft, r.LogPeak)
+	}
+	expectPage(t, func(b *bytes.Buffer, c string) error { return proof.WriteNodes(b, c, r, nil) }, "# A crawl by several nodes\n", "| killed, disk kept |", "## Records")
 }
 
 // TestCrawl is a small proof: the command, killed twice, is polite to all hosts and records each
