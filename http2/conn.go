@@ -364,9 +364,10 @@ func (c *Conn) goAway(f frame, b []byte) {
 		return
 	}
 	c.peer.draining, c.peer.last = true, last
+	taken := int(last+1) / 2 // ours have odd ids
 	for _, s := range c.streams {
 		if s.id > last {
-			s.fail(&Error{Code: code, Text: string(bytes.ToValidUTF8(b[8:min(len(b), 8+1024)], nil)), Peer: true, Unprocessed: true})
+			s.fail(&Error{Code: code, Text: string(bytes.ToValidUTF8(b[8:min(len(b), 8+1024)], nil)), Peer: true, Unprocessed: true, Taken: taken})
 		}
 	}
 }

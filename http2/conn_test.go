@@ -307,7 +307,7 @@ func TestResponses(t *testing.T) {
 			s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 1 << 31})
 		}),
 		"too much credit":           brokenBy("WINDOW_UPDATE of 2147483647 bytes for a window of 65535", "FLOW_CONTROL_ERROR", func(s *server) { s.f.WriteWindowUpdate(0, 1<<31-1) }),
-		"no credit":                 brokenBy("WINDOW_UPDATE of 0 bytes for a window of 65535", "FLOW_CONTROL_ERROR", func(s *server) { s.f.WriteWindowUpdate(0, 0) }),
+		"no credit":                 brokenBy("WINDOW_UPDATE of 0 bytes for a window of 65535", "PROTOCOL_ERROR", func(s *server) { s.f.WriteWindowUpdate(0, 0) }),
 		"a stream that is not open": brokenBy("DATA on stream 3, which was not opened", "PROTOCOL_ERROR", func(s *server) { s.f.WriteData(3, false, []byte("x")) }),
 		"padding longer than data":  brokenBy("padding of 9 bytes in DATA of 2", "PROTOCOL_ERROR", func(s *server) { s.f.WriteRawFrame(xhttp2.FrameData, flagPadded, 1, []byte{9, 0}) }),
 		"broken HPACK": brokenBy("fields that cannot be decoded: decoding error: invalid indexed representation index 127", "COMPRESSION_ERROR", func(s *server) {
@@ -547,6 +547,39 @@ func TestRoom(t *testing.T) {
 	if got := ours(t, c.Output()); strings.Contains(got, "GOAWAY") {
 		t.Errorf("sent %q to a connection that ended", got)
 	}
+}
+
+// TestRefused: a server that refuses a stream takes as many at once as are open then, until it says
+// otherwise, and goes on to serve others.
+func TestRefused(t *testing.T) {
+	c, s := judge(t, Options{}), newServer(t)
+	s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingMaxConcurrentStreams, Val: 100})
+	c.Feed(s.sent(), time.Time{})
+	var all [3]told
+	for i := range all {
+		c.Open(get, nil, &all[i])
+	}
+	for i, want := range []struct{ taken, allowed, room int }{{2, 2, 0}, {1, 1, 0}, {0, 1, 1}} {
+		s.f.WriteRSTStream(uint32(1+2*i), xhttp2.ErrCodeRefusedStream)
+		c.Feed(s.sent(), time.Time{})
+		if f := all[i].failed; f == nil || !f.Unprocessed || f.Taken != want.taken || c.Allowed() != want.allowed || c.Room() != want.room {
+			t.Errorf("refusal %d: %+v, %d allowed, room for %d", i, f, c.Allowed(), c.Room())
+		}
+	}
+	s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingMaxConcurrentStreams, Val: 7})
+	c.Feed(s.sent(), time.Time{})
+	if c.Room() != 7 {
+		t.Errorf("room for %d after new settings", c.Room())
+	}
+	var before, behind told
+	c.Open(get, nil, &before)
+	c.Open(get, nil, &behind)
+	s.f.WriteGoAway(7, xhttp2.ErrCodeNo, nil) // the fourth stream
+	c.Feed(s.sent(), time.Time{})
+	if f := behind.failed; before.failed != nil || f == nil || !f.Unprocessed || f.Taken != 4 {
+		t.Errorf("going away: %+v and %+v", before.failed, f)
+	}
+	c.Output()
 }
 
 // TestRate: idle frames at the rate that is allowed are no flood.

@@ -50,6 +50,10 @@ type Error struct {
 	// be sent again, over another connection (RFC 9113, section 8.7).
 	Unprocessed bool
 
+	// Taken is, with Unprocessed, how many other requests the peer has taken: of the connection if it
+	// takes no more, else of those that are open.
+	Taken int
+
 	// Excess reports that a limit of ours was exceeded, not a rule of the protocol.
 	Excess bool
 }

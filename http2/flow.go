@@ -50,15 +50,18 @@ func (c *Conn) windowUpdate(f frame, b []byte) {
 	if c.idle(); c.err != nil {
 		return
 	}
-	n := int64(binary.BigEndian.Uint32(b) & maxID)
+	n, wrong := int64(binary.BigEndian.Uint32(b)&maxID), FlowControlError
+	if n == 0 {
+		wrong = ProtocolError // RFC 9113, section 6.9
+	}
 	if f.id == 0 {
 		if c.peer.credit += n; n == 0 || c.peer.credit > maxWindow {
-			c.end(broken(FlowControlError, "WINDOW_UPDATE of %d bytes for a window of %d", n, c.peer.credit-n))
+			c.end(broken(wrong, "WINDOW_UPDATE of %d bytes for a window of %d", n, c.peer.credit-n))
 			return
 		}
 	} else if s := c.streams[f.id]; s != nil {
 		if s.sendable += n; n == 0 || s.sendable > maxWindow {
-			s.abort(FlowControlError, malformed("WINDOW_UPDATE of %d bytes for a window of %d", n, s.sendable-n))
+			s.abort(wrong, malformed("WINDOW_UPDATE of %d bytes for a window of %d", n, s.sendable-n))
 			return
 		}
 	} else if f.id >= c.next || f.id%2 == 0 {

@@ -148,6 +148,11 @@ func (c *Conn) reset(f frame, b []byte) {
 		c.idle()
 	default:
 		code := Code(binary.BigEndian.Uint32(b))
-		s.fail(&Error{Code: code, Peer: true, Unprocessed: code == RefusedStream})
+		failed := &Error{Code: code, Peer: true}
+		if code == RefusedStream { // it takes fewer at once than its settings say
+			failed.Unprocessed, failed.Taken = true, len(c.streams)-1
+			c.peer.streams = min(c.peer.streams, uint32(max(1, failed.Taken)))
+		}
+		s.fail(failed)
 	}
 }

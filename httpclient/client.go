@@ -122,7 +122,7 @@ func (cn *conn) stale(failed *Error) bool {
 // misjudged reports whether a server that asked for HTTP/1.1 has responded to it in HTTP/2. It understood
 // nothing of the request, so that even a POST may be sent again.
 func (cn *conn) misjudged(failed *Error) bool {
-	return failed != nil && errors.Is(failed, errHTTP2) && cn.client.http1(cn.route).wanted && !cn.client.opt.HTTP1
+	return failed != nil && errors.Is(failed, errHTTP2) && cn.client.habit(cn.route).wanted && !cn.client.opt.HTTP1
 }
 
 // staleError returns the error of a request that is not sent again; failed is nil after a 408.

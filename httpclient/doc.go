@@ -59,8 +59,11 @@
 // it takes no more. No task belongs to a connection: of the tasks that wait for its responses one
 // reads for all, and what a server does not take at once is sent by the loop, while nobody waits. A
 // server that asks for HTTP/1.1, by 421 or HTTP_1_1_REQUIRED, gets it for an hour.
-// A request that a server has not looked at, by REFUSED_STREAM or GOAWAY, is sent again. While a server
-// allows no requests (SETTINGS_MAX_CONCURRENT_STREAMS is 0), they wait over the connection there is.
+// A request that a server has not looked at, by REFUSED_STREAM or GOAWAY, is sent again, as often as it
+// takes while the server takes others. A connection whose server refuses a stream carries no more at once
+// than are open then. One that follows one which ended with requests under way begins with as many as
+// that had served, and has one more for each response. While a server allows no requests
+// (SETTINGS_MAX_CONCURRENT_STREAMS is 0), they wait over the connection there is.
 //
 // A server may send Options.Window of each body, and then what Options.Meter has room for. What has
 // arrived is read in any case, so responses that wait for room keep no others from arriving.

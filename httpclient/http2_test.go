@@ -410,33 +410,53 @@ func TestHTTP2Misjudged(t *testing.T) {
 	}
 }
 
-// TestHTTP2Few: requests that a server ends its connections among, or for which it allows few streams,
-// succeed, each once, over as few connections as that takes.
+// TestHTTP2Few: requests that a server ends its connections among, or of which it takes few, succeed, each
+// once, over as few connections as that takes, and few are sent in vain.
 func TestHTTP2Few(t *testing.T) {
 	const requests = 200
 	for name, test := range map[string]struct {
 		of       int // requests of a connection; 0: any
+		atOnce   int // more are refused; 0: none is
 		settings []http2.Setting
-		most     int64 // connections
+		conns    int64 // at most
+		vain     int64 // at most
 	}{
-		"20 of a connection": {20, nil, requests/20 + 5},
-		"2 at once":          {0, []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 2}}, 6},
+		"20 of a connection": {20, 0, nil, requests/20 + 5, 100},
+		"1 of a connection":  {1, 0, nil, requests + 5, 100},
+		"2 at once":          {0, 0, []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 2}}, 6, 0},
+		"2 at once, unsaid":  {0, 2, nil, 6, 100},
+		"1 at once, unsaid":  {0, 1, nil, 6, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var served atomic.Int64
+			var served, vain atomic.Int64
 			s := newScripted(t, func(p *h2Peer) {
-				for n := 1; ; n++ {
-					id := p.next()
-					if id == 0 {
+				var waiting []uint32
+				for n := 0; ; {
+					f, err := p.ReadFrame()
+					if err != nil {
 						return
 					}
-					if n == test.of {
-						p.WriteGoAway(id, http2.ErrCodeNo, nil)
-					}
-					served.Add(1)
-					p.answer(id)
-					if n == test.of {
-						return
+					switch f := f.(type) {
+					case *http2.HeadersFrame:
+						switch {
+						case test.of > 0 && n >= test.of:
+							vain.Add(1)
+							continue
+						case test.atOnce > 0 && len(waiting) == test.atOnce:
+							vain.Add(1)
+							p.WriteRSTStream(f.StreamID, http2.ErrCodeRefusedStream)
+							continue
+						}
+						waiting = append(waiting, f.StreamID)
+						n++
+						p.WritePing(false, [8]byte{}) // what comes before its response has come at once
+					case *http2.PingFrame:
+						if n == test.of && len(waiting) == 1 {
+							p.WriteGoAway(waiting[0], http2.ErrCodeNo, nil)
+						}
+						served.Add(1)
+						p.answer(waiting[0])
+						waiting = waiting[1:]
 					}
 				}
 			}, test.settings...)
@@ -459,8 +479,8 @@ func TestHTTP2Few(t *testing.T) {
 					return nil
 				})
 			})
-			if n := s.opened.Load(); n > test.most || served.Load() != requests {
-				t.Errorf("%d requests over %d connections, expected %d over at most %d", served.Load(), n, requests, test.most)
+			if n := s.opened.Load(); n > test.conns || served.Load() != requests || vain.Load() > test.vain {
+				t.Errorf("%d requests over %d connections, and %d in vain; expected %d over at most %d, and %d", served.Load(), n, vain.Load(), requests, test.conns, test.vain)
 			}
 		})
 	}

@@ -28,8 +28,9 @@ type mux struct {
 	out      *[]byte   // on its way: the server has taken some; nil: nothing is
 	taken    int       // of out
 	arrived  time.Time // when what was read last arrived
-	users    int       // exchanges
-	answered int       // requests that the server has dealt with
+	users    int32     // exchanges
+	answered int32     // requests that the server has dealt with
+	most     int32     // requests at once; 0: any number
 	life     aio.Lot   // requests that wait for a sign of life
 	meets    bool      // others wait until it is known how many streams the server takes
 	over     bool      // no more requests
@@ -51,6 +52,13 @@ func newMux(cn *conn) *mux {
 
 // usable reports whether the connection takes more requests, now or later.
 func (m *mux) usable() bool { return m.failed == nil && !m.over && !m.h2.Draining() }
+
+// takes reports whether there is room for one more request. If the last connection has ended with requests
+// under way, there is room for as many as that one has served, and one more for each response: otherwise
+// most would be sent in vain over each connection of a server that ends them early.
+func (m *mux) takes() bool {
+	return m.h2.Room() > 0 && (m.most == 0 || m.h2.Streams() < int(m.most))
+}
 
 // bars reports whether the server allows no requests for now.
 func (m *mux) bars() bool { return m.usable() && m.h2.Allowed() == 0 }
@@ -245,6 +253,9 @@ func (m *mux) leave(t *aio.Task) {
 	if m.users--; m.users > 0 {
 		if s := c.muxes.servers[m.cn.route]; s != nil {
 			s.waiting.Unpark(nil) // there is room for one more
+			if m.most > 0 {
+				s.waiting.Unpark(nil)
+			}
 		}
 		return
 	}

@@ -14,14 +14,14 @@ func TestHTTP1ForAnHour(t *testing.T) {
 		c := NewClient(task.Loop(), Options{})
 		defer c.Close()
 		to := route{tls: true, host: "www.example"}
-		c.speakHTTP1(to, true)
+		c.remember(to, habit{http1: true, wanted: true})
 		for _, offered := range []bool{false, true} {
 			_ = task.Sleep(59 * time.Minute)
 			if got := c.multiplexes(to); got != offered {
 				t.Errorf("HTTP/2 is offered: %t", got)
 			}
 		}
-		if n := len(c.muxes.http1); n != 0 {
+		if n := len(c.muxes.habits); n != 0 {
 			t.Errorf("%d servers are remembered", n)
 		}
 		return nil

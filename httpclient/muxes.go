@@ -10,21 +10,23 @@ import (
 	"github.com/weftcrawl/weft/http2"
 )
 
-// muxes are what a client knows of protocols: its connections of HTTP/2 that are in use, and which
-// servers are spoken to in HTTP/1.1.
+// muxes are what a client knows of protocols: its connections of HTTP/2 that are in use, and the habits
+// of servers.
 type muxes struct {
 	servers map[route]*server
-	http1   map[route]http1
+	habits  map[route]habit
 }
 
-// http1 says how long HTTP/1.1 is spoken to a server, and why.
-type http1 struct {
+// habit is what is remembered of a server, and how long.
+type habit struct {
 	until  time.Time
-	wanted bool // the server has asked for it, and is not offered HTTP/2; else it has chosen it
+	http1  bool  // it speaks HTTP/1.1
+	wanted bool  // it has asked for that, and is not offered HTTP/2; else it has chosen it
+	most   int32 // requests at once that a connection begins with: see mux.most
 }
 
-// http1For is how long a server is spoken to in HTTP/1.1 before HTTP/2 is tried again.
-const http1For = time.Hour
+// habitsFor is how long a habit is remembered: after that, HTTP/2 is tried again.
+const habitsFor = time.Hour
 
 // server is one that speaks HTTP/2, or may, while there are requests for it.
 type server struct {
@@ -36,31 +38,40 @@ type server struct {
 // mostConns is how many connections a server gets over which it allows few streams.
 const mostConns = 6
 
-// mostHTTP1 bounds the servers that are known to speak HTTP/1.1. Beyond it all are forgotten, which
-// costs each one connection that others wait for.
-const mostHTTP1 = 10_000
+// mostHabits bounds the servers whose habits are remembered. Beyond it all are forgotten, which costs each
+// one connection that others wait for, or that ends with requests under way.
+const mostHabits = 10_000
 
 // mostTries is how often a request is sent at most that a server refuses, or whose connection ends: see
 // stream.tries.
 const mostTries = 3
 
 func newMuxes() muxes {
-	return muxes{make(map[route]*server), make(map[route]http1)}
+	return muxes{make(map[route]*server), make(map[route]habit)}
 }
 
 // multiplexes reports whether a connection may speak HTTP/2.
 func (c *Client) multiplexes(to route) bool {
-	return !c.http1(to).wanted && !c.opt.HTTP1 && !to.forwarded() && (to.tls || c.opt.HTTP2)
+	return !c.habit(to).wanted && !c.opt.HTTP1 && !to.forwarded() && (to.tls || c.opt.HTTP2)
 }
 
-// http1 returns what is known of a server that is spoken to in HTTP/1.1, or the zero value.
-func (c *Client) http1(to route) http1 {
-	p, ok := c.muxes.http1[to]
-	if ok && !c.loop.Now().Before(p.until) {
-		delete(c.muxes.http1, to)
-		return http1{}
+// habit returns what is remembered of a server, or the zero value.
+func (c *Client) habit(to route) habit {
+	h, ok := c.muxes.habits[to]
+	if ok && !c.loop.Now().Before(h.until) {
+		delete(c.muxes.habits, to)
+		return habit{}
 	}
-	return p
+	return h
+}
+
+// remember remembers the habit of a server.
+func (c *Client) remember(to route, h habit) {
+	if len(c.muxes.habits) >= mostHabits {
+		clear(c.muxes.habits)
+	}
+	h.until = c.loop.Now().Add(habitsFor)
+	c.muxes.habits[to] = h
 }
 
 // protocols returns what to offer a server.
@@ -104,7 +115,7 @@ func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, tota
 		if !c.waits(to) {
 			cn, failed := c.open(t, req, to, total, tm)
 			if cn != nil && cn.mux != nil { // the server has changed its mind
-				delete(c.muxes.http1, to)
+				delete(c.muxes.habits, to)
 				c.join(cn)
 			}
 			return cn, failed
@@ -141,7 +152,7 @@ func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Tim
 		c.join(cn)
 		return cn, failed
 	case cn != nil:
-		c.speakHTTP1(to, false)
+		c.remember(to, habit{http1: true})
 	}
 	c.met(to)
 	return cn, failed
@@ -151,7 +162,7 @@ func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Tim
 func (c *Client) join(cn *conn) {
 	s := c.server(cn.route)
 	s.conns = append(s.conns, cn)
-	s.meeting, cn.mux.meets = true, true
+	s.meeting, cn.mux.meets, cn.mux.most = true, true, c.habit(cn.route).most
 }
 
 // waits reports whether requests wait for the connections of others to a server: one may serve all,
@@ -160,8 +171,7 @@ func (c *Client) waits(to route) bool {
 	if s := c.muxes.servers[to]; s != nil && s.meeting {
 		return true
 	}
-	known := !c.http1(to).until.IsZero()
-	return !known && (to.tls || c.multiplexes(to))
+	return !c.habit(to).http1 && (to.tls || c.multiplexes(to))
 }
 
 // wakes reports whether an idle connection of HTTP/2 is fit for use, and lets it serve others, too. These
@@ -208,14 +218,6 @@ func (c *Client) forget(to route) {
 	}
 }
 
-// speakHTTP1 remembers that a server has chosen HTTP/1.1, or asked for it.
-func (c *Client) speakHTTP1(to route, wanted bool) {
-	if len(c.muxes.http1) >= mostHTTP1 {
-		clear(c.muxes.http1)
-	}
-	c.muxes.http1[to] = http1{c.loop.Now().Add(http1For), wanted}
-}
-
 // usable returns how many connections take more requests, now or later.
 func (s *server) usable() (n int) {
 	for _, cn := range s.conns {
@@ -235,7 +237,7 @@ func (s *server) busy(req *Request) (best *conn) {
 	for _, cn := range s.conns {
 		switch m := cn.mux; {
 		case !m.usable() || !cn.permits(req):
-		case m.h2.Room() > 0:
+		case m.takes():
 			return cn
 		case m.bars():
 			best = cn
@@ -272,6 +274,9 @@ func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *E
 	res = s.response(m.cn, failed)
 	m.cn.reused = true // from now on
 	again = k.tried < s.tries() && s.client.again(s, k.req, res, failed)
+	if n := s.served(); n > 0 && !s.client.habit(m.cn.route).http1 {
+		s.client.remember(m.cn.route, habit{most: n})
+	}
 	if failed != nil && !again && s.stale(failed) {
 		failed.Err = fmt.Errorf("%w: %w", ErrStale, failed.Err)
 	}
@@ -285,7 +290,7 @@ func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bo
 	wants1 := failed != nil && s.code == http2.HTTP11Required || failed == nil && res.Status == 421
 	switch {
 	case wants1 && !c.opt.HTTP2:
-		c.speakHTTP1(s.mux.cn.route, true)
+		c.remember(s.mux.cn.route, habit{http1: true, wanted: true})
 		s.mux.retire()
 		return true
 	case failed == nil || wants1:
@@ -299,12 +304,26 @@ func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bo
 // tried once more, and then the caller decides when to come back.
 func (s *stream) tries() int {
 	switch m := s.mux; {
+	case s.unseen && (s.taken > 0 || m.answered > s.before): // it takes others
+		return math.MaxInt
 	case s.unseen && m.answered == 0:
 		return 1
 	case s.unseen && m.h2.Draining():
 		return math.MaxInt
 	}
 	return mostTries - 1
+}
+
+// served returns how many requests a connection has served that has ended with this one under way; else 0.
+func (s *stream) served() int32 {
+	switch m := s.mux; {
+	case s.failed == nil || !m.h2.Draining():
+		return 0
+	case s.unseen:
+		return s.taken
+	default:
+		return m.answered
+	}
 }
 
 // stale reports whether the end of a connection that had served others met the request: see conn.stale.

@@ -26,9 +26,11 @@ type stream struct {
 	news    bool // there is something for the task to do
 	starved bool // there was no room for more, and the server has used up its credit
 	ended   bool
+	unseen  bool  // with failed: the server has not looked at the request
+	taken   int32 // with unseen: how many others it has taken over the connection
 	failed  *Error
 	code    http2.Code // with failed: what the server said
-	unseen  bool       // with failed: the server has not looked at the request
+	before  int32      // requests that it had dealt with
 
 	first, final time.Time // when the first and the last of the response arrived; zero: nothing has
 }
@@ -55,6 +57,7 @@ func (s *stream) open() {
 		m.barred = append(m.barred, s)
 		return
 	}
+	s.before = m.answered
 	var err error
 	if s.h2, err = m.h2.Open(s.client.header.fieldsOf(s.req), s.req.Body, s); err != nil {
 		s.failed, s.unseen = &Error{Kind: KindReset, Err: err}, true
@@ -270,6 +273,9 @@ func (s *stream) End(trailer []http2.Field) {
 	}
 	s.arrived(0)
 	s.mux.answered++
+	if s.mux.most > 0 {
+		s.mux.most++
+	}
 	s.ended = true
 	s.tell()
 }
@@ -287,7 +293,7 @@ func (s *stream) pending(patience limit) string {
 
 // Fail takes the end of the exchange without a response.
 func (s *stream) Fail(err *http2.Error) {
-	s.failed, s.code, s.unseen = kindOfH2(err), err.Code, err.Unprocessed
+	s.failed, s.code, s.unseen, s.taken = kindOfH2(err), err.Code, err.Unprocessed, int32(err.Taken)
 	if err.Peer && !err.Whole && !err.Unprocessed {
 		s.mux.answered++
 	}

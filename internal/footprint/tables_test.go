@@ -83,7 +83,7 @@ var tables = map[string][]string{
 	"65,536 entries": {"frontier.partitions.sent", "engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
 	"4,096 entries, and 128 certificates of at most 4 KiB, of a loop": {"httpclient.verifier.chains", "httpclient.verifier.issuers"},
 	"4,096 entries":  {"engine.http1.hosts"},
-	"10,000 entries": {"httpclient.muxes.http1", "engine.shortage.since", "scope/shapes.Table.traps"},
+	"10,000 entries": {"httpclient.muxes.habits", "engine.shortage.since", "scope/shapes.Table.traps"},
 	"5 hosts":        {"engine.outage.lost"},
 	"4 MiB":          {"frontier/variants.Counter.counts", "frontier.redirects.middle"},
 	"65,536 entries and 4 MiB of URLs, and as much that is looked up": {"frontier.nearer.ways", "frontier.nearer.asked", "frontier.nearer.names"},
