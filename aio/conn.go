@@ -67,20 +67,22 @@ type Network interface {
 
 // socket is a Conn of the operating system.
 type socket struct {
-	*descriptor
-	network       string
+	descriptor
 	local, remote net.Addr
 }
 
-func newSocket(l *Loop, fd int, network string, remote net.Addr) (*socket, error) {
-	d, err := l.fds.add(fd, true)
-	if err != nil {
+func newSocket(l *Loop, fd int, remote net.Addr) (*socket, error) {
+	s := &socket{remote: remote}
+	if err := l.fds.add(&s.descriptor, fd, true); err != nil {
 		unix.Close(fd)
 		return nil, err
 	}
-	d.mayHoldMore = network != "tcp"
-	return &socket{descriptor: d, network: network, remote: remote}, nil
+	s.mayHoldMore = s.network() != "tcp"
+	return s, nil
 }
+
+// network returns "tcp", "udp" or "unix".
+func (s *socket) network() string { return s.remote.Network() }
 
 func (s *socket) Read(t *Task, p []byte) (int, error) {
 	if err := t.Checkpoint(); err != nil {
@@ -96,7 +98,7 @@ func (s *socket) Read(t *Task, p []byte) (int, error) {
 		if s.read.ready {
 			n, err := sysRead(s.fd, p)
 			switch {
-			case err == nil && n == 0 && s.network != "udp": // on UDP, n == 0 is an empty datagram
+			case err == nil && n == 0 && s.network() != "udp": // on UDP, n == 0 is an empty datagram
 				return 0, io.EOF
 			case err == nil:
 				// A short read has emptied the socket, and whatever comes next raises a new event.
@@ -217,7 +219,7 @@ func (s *socket) Close() error {
 	if s.closed {
 		return nil
 	}
-	s.loop.fds.remove(s.descriptor)
+	s.loop.fds.remove(&s.descriptor)
 	if err := unix.Close(s.fd); err != nil {
 		return s.opError("close", os.NewSyscallError("close", err))
 	}
@@ -260,7 +262,7 @@ func (s *socket) LocalAddr() net.Addr {
 	if s.local == nil && !s.closed {
 		if sa, err := unix.Getsockname(s.fd); err == nil {
 			s.local = fromSockaddr(sa)
-			if tcp, ok := s.local.(*net.TCPAddr); ok && s.network == "udp" {
+			if tcp, ok := s.local.(*net.TCPAddr); ok && s.network() == "udp" {
 				s.local = (*net.UDPAddr)(tcp)
 			}
 		}
@@ -270,12 +272,12 @@ func (s *socket) LocalAddr() net.Addr {
 
 // opError wraps err with the operation and the connection, as package net does.
 func (s *socket) opError(op string, err error) error {
-	return &net.OpError{Op: op, Net: s.network, Source: s.local, Addr: s.remote, Err: err}
+	return &net.OpError{Op: op, Net: s.network(), Source: s.local, Addr: s.remote, Err: err}
 }
 
 // listener is a Listener of the operating system.
 type listener struct {
-	*descriptor
+	descriptor
 	addr    net.Addr
 	network string
 	unlink  string // path of a Unix socket
@@ -300,7 +302,7 @@ func (ln *listener) Accept(t *Task) (Conn, error) {
 				if ln.network == "tcp" {
 					_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 				}
-				c, err := newSocket(ln.loop, fd, ln.network, fromSockaddr(sa))
+				c, err := newSocket(ln.loop, fd, fromSockaddr(sa))
 				if err != nil {
 					return nil, ln.opError("accept", err)
 				}
@@ -323,7 +325,7 @@ func (ln *listener) Close() error {
 	if ln.closed {
 		return nil
 	}
-	ln.loop.fds.remove(ln.descriptor)
+	ln.loop.fds.remove(&ln.descriptor)
 	ln.removePath()
 	return unix.Close(ln.fd)
 }

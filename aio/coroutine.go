@@ -108,9 +108,7 @@ func (c *continuation) wait(t *Task) bool {
 	case c.dir == nil:
 		c.lot.push(t)
 	}
-	if c.until != 0 {
-		l.timers.arm(&t.sleep, c.until)
-	}
+	t.wakeBy(c.until)
 	t.parked(c.waits)
 	return true
 }

@@ -43,31 +43,29 @@ type descriptor struct {
 // direction is one half of a descriptor: at most one task waits for it, or one callback watches
 // it.
 type direction struct {
-	d        *descriptor
-	in       poll.Interest // poll.Read or poll.Write
-	ready    bool          // no attempt has blocked since the last event
-	lot      Lot
-	watch    *Watch
-	deadline timer
-	limit    int64 // the deadline in loop time, 0 for none
+	d     *descriptor
+	lot   Lot
+	watch *Watch
+	limit int64         // the deadline of waits in loop time, 0 for none
+	in    poll.Interest // poll.Read or poll.Write
+	ready bool          // no attempt has blocked since the last event
 }
 
-// add registers fd. own marks a socket of this package, which is read and written until it would
-// block.
-func (tab *fdTable) add(fd int, own bool) (*descriptor, error) {
+// add registers fd, with a new descriptor. own marks a socket of this package, which is read and
+// written until it would block.
+func (tab *fdTable) add(d *descriptor, fd int, own bool) error {
 	l := tab.loop
 	if l.selector == nil {
-		return nil, ErrNoDescriptors
+		return ErrNoDescriptors
 	}
 	// The waiters have been woken and will find fd closed, or reused.
 	if old := tab.byFD[fd]; old != nil {
 		tab.drop(old)
 	}
-	d := &descriptor{loop: l, fd: fd, own: own, edge: own && l.selector.Edge()}
+	d.loop, d.fd, d.own, d.edge = l, fd, own, own && l.selector.Edge()
 	// A new socket rarely has anything to read, and always has room to write.
 	d.read = direction{d: d, in: poll.Read}
 	d.write = direction{d: d, in: poll.Write, ready: own}
-	d.read.deadline.owner, d.write.deadline.owner = &d.read, &d.write
 	var slot uint32
 	if n := len(tab.free); n > 0 {
 		slot, tab.free = tab.free[n-1], tab.free[:n-1]
@@ -82,11 +80,11 @@ func (tab *fdTable) add(fd int, own bool) (*descriptor, error) {
 	}
 	if err := l.selector.Add(fd, d.token, d.registered); err != nil {
 		tab.free = append(tab.free, slot)
-		return nil, fmt.Errorf("aio: descriptor %d cannot be watched: %w", fd, err)
+		return fmt.Errorf("aio: descriptor %d cannot be watched: %w", fd, err)
 	}
 	tab.slots[slot] = d
 	tab.n++
-	return d, nil
+	return nil
 }
 
 // remove stops watching d; its tasks wake with ErrClosed. Afterwards the caller closes the
@@ -103,7 +101,6 @@ func (tab *fdTable) remove(d *descriptor) {
 	tab.free = append(tab.free, slot)
 	tab.n--
 	for _, dir := range [...]*direction{&d.read, &d.write} {
-		tab.loop.timers.disarm(&dir.deadline)
 		dir.lot.UnparkAll(ErrClosed)
 		if dir.watch != nil {
 			dir.watch.drop()
@@ -184,7 +181,7 @@ func (dir *direction) event() {
 }
 
 // wait suspends t until an event makes the direction ready, its deadline passes, or the descriptor
-// is closed.
+// is closed. It returns early, with the direction not ready, if the deadline was put off meanwhile.
 func (dir *direction) wait(t *Task, what string) error {
 	d := dir.d
 	if dir.busy() {
@@ -215,7 +212,7 @@ func (dir *direction) wait(t *Task, what string) error {
 	return nil // even if the deadline has passed since the event
 }
 
-// enlist lets the next event wake t, which is about to park.
+// enlist lets the next event wake t, which is about to park, and so does the deadline.
 func (dir *direction) enlist(t *Task) error {
 	dir.lot.push(t)
 	if err := dir.d.register(); err != nil {
@@ -224,6 +221,7 @@ func (dir *direction) enlist(t *Task) error {
 	}
 	t.polled = true
 	dir.d.loop.fds.waits++
+	t.wakeBy(dir.limit)
 	return nil
 }
 
@@ -248,21 +246,15 @@ func (dir *direction) over() error {
 
 // setDeadline sets the time after which a wait for this direction fails; 0: never.
 func (dir *direction) setDeadline(when int64) {
-	l := dir.d.loop
 	dir.limit = when
-	switch {
-	case when == 0:
-		l.timers.disarm(&dir.deadline)
-	case when <= l.clock():
-		l.timers.disarm(&dir.deadline)
-		dir.lot.Unpark(nil)
+	switch t := dir.lot.first; {
+	case t == nil || when == 0:
+	case when <= dir.d.loop.clock():
+		t.wake(nil) // and sees that it has passed
 	default:
-		l.timers.arm(&dir.deadline, when)
+		t.wakeBy(when)
 	}
 }
-
-// alarm wakes the waiter at the deadline; the waiter sees that it has passed.
-func (dir *direction) alarm() { dir.lot.Unpark(nil) }
 
 // Watch is a callback for a descriptor.
 type Watch struct {
@@ -365,8 +357,8 @@ func (t *Task) waitFD(fd int, in poll.Interest, what string) error {
 func (tab *fdTable) foreign(fd int, in poll.Interest) (*direction, error) {
 	d := tab.byFD[fd]
 	if d == nil || d.unused() {
-		var err error
-		if d, err = tab.add(fd, false); err != nil {
+		d = new(descriptor)
+		if err := tab.add(d, fd, false); err != nil {
 			return nil, err
 		}
 		if tab.byFD == nil {

@@ -24,8 +24,8 @@ func (l *Loop) Tasks() []TaskInfo {
 	infos := make([]TaskInfo, 0, l.tasks.count)
 	for t := l.tasks.newest; t != nil; t = t.older {
 		info := TaskInfo{ID: t.id, Name: t.name, State: t.state.String(), Waits: t.waits, Since: l.timeOf(t.since)}
-		if t.parent != nil {
-			info.Parent = t.parent.name
+		if t.group != nil {
+			info.Parent = t.group.task.name
 		}
 		if t.state == taskRunning {
 			info.Waits = ""

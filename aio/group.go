@@ -31,7 +31,6 @@ const groupErrors = 8
 func (t *Task) Group(fn func(g *Group) error) error {
 	t.check()
 	g := &Group{task: t}
-	g.scope.deadline.owner = &g.scope
 	t.open(&g.scope)
 	returned := false
 	defer func() {
@@ -57,7 +56,7 @@ func (g *Group) Go(name string, fn func(t *Task) error) *Task {
 		panic(fmt.Sprintf("aio: task %q started without a function", name))
 	}
 	g.running++
-	return g.task.loop.newTask(name, g.task, g, fn)
+	return g.task.loop.newTask(name, g, fn)
 }
 
 // Cancel cancels all tasks of the group and the waits of its body. Task.Group then

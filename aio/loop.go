@@ -143,7 +143,7 @@ func (l *Loop) Run(ctx context.Context, main func(t *Task) error) error {
 		return ErrLoopClosed
 	}
 	l.ctx = ctx
-	l.main = l.newTask("main", nil, nil, main)
+	l.main = l.newTask("main", nil, main)
 	if err := l.start(); err != nil {
 		l.fail(err) // main never starts
 	}
@@ -217,7 +217,7 @@ func (l *Loop) drive(done chan<- struct{}) {
 		}
 		if t := l.calling; t != nil { // a Goexit on the loop's stack is a Goexit in the task
 			l.calling = nil
-			t.system.goexit = true
+			t.goexit = true
 			t.state = taskReady
 			l.ready.push(t)
 		}
@@ -437,7 +437,7 @@ const busyFor = int64(5 * time.Millisecond)
 // last of them, to a tick of its clock.
 func (l *Loop) Arrival(c Conn) time.Time {
 	at := l.polled
-	if s, ok := c.(*socket); ok && l.late > busyFor && s.network == "tcp" {
+	if s, ok := c.(*socket); ok && l.late > busyFor && s.network() == "tcp" {
 		if ago, ok := sinceReceived(s.fd); ok {
 			at = min(at, max(at-l.late, int64(time.Since(l.base)-ago)))
 		}

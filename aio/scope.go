@@ -19,12 +19,11 @@ type scope struct {
 	children *scope // first child; siblings are linked
 	next     *scope
 	prev     *scope
-	shield   bool // cancellation of the parent does not reach it
+	ctx      *scopeContext // made on demand
+	deadline *timer        // of a Timeout, else nil
+	shield   bool          // cancellation of the parent does not reach it
 	canceled bool
 	expired  bool // cancelled because its own deadline passed
-	since    int64
-	deadline timer
-	ctx      *scopeContext // made on demand
 }
 
 // open makes s the innermost scope of t.
@@ -58,7 +57,9 @@ func (s *scope) attach(parent *scope) {
 
 // detach removes s from its parent and ends its context.
 func (s *scope) detach() {
-	s.task.loop.timers.disarm(&s.deadline)
+	if s.deadline != nil {
+		s.task.loop.timers.disarm(s.deadline)
+	}
 	switch {
 	case s.prev != nil:
 		s.prev.next = s.next
@@ -121,8 +122,8 @@ func (s *scope) alarm() {
 // limit returns the earliest deadline in force in s, in loop time; 0 for none.
 func (s *scope) limit() (when int64) {
 	for ; s != nil; s = s.parent {
-		if d := s.deadline.when; d != 0 && (when == 0 || d < when) {
-			when = d
+		if d := s.deadline; d != nil && d.when != 0 && (when == 0 || d.when < when) {
+			when = d.when
 		}
 		if s.shield {
 			break
@@ -148,8 +149,12 @@ func (t *Task) Deadline(at time.Time, fn func(t *Task) error) error {
 
 func (t *Task) timeout(when int64, fn func(t *Task) error) error {
 	now := t.loop.clock()
-	s := &scope{since: now}
-	s.deadline.owner = s
+	timed := new(struct {
+		scope
+		deadline timer
+	})
+	s := &timed.scope
+	s.deadline, timed.deadline.owner = &timed.deadline, s
 	t.open(s)
 	defer func() {
 		t.close(s)
@@ -158,11 +163,11 @@ func (t *Task) timeout(when int64, fn func(t *Task) error) error {
 	if when <= now {
 		s.alarm()
 	} else {
-		t.loop.timers.arm(&s.deadline, when)
+		t.loop.timers.arm(s.deadline, when)
 	}
 	err := fn(t)
 	if err != nil && s.expired && errors.Is(err, ErrCanceled) && !s.parent.canceled {
-		return &TimeoutError{After: time.Duration(when - s.since), During: err}
+		return &TimeoutError{After: time.Duration(when - now), During: err}
 	}
 	return err
 }

@@ -29,7 +29,7 @@ func (systemNetwork) Connect(t *Task, to net.Addr) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := newSocket(t.loop, fd, to.Network(), to)
+	s, err := newSocket(t.loop, fd, to)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (systemNetwork) Listen(t *Task, on net.Addr) (Listener, error) {
 	if u, ok := on.(*net.UnixAddr); ok {
 		ln.unlink = u.Name
 	}
-	if ln.descriptor, err = t.loop.fds.add(fd, true); err != nil {
+	if err := t.loop.fds.add(&ln.descriptor, fd, true); err != nil {
 		unix.Close(fd)
 		ln.removePath()
 		return nil, err

@@ -22,8 +22,9 @@ type Task struct {
 	state  taskState
 	deaf   bool   // parked where cancellation must not wake it: joining a group
 	polled bool   // parked until a descriptor is ready
+	goexit bool   // its system call called Goexit
 	budget int16  // operations left without a wait before the task gives up the turn
-	ignore int32  // cancelled waits in a row
+	ignore int16  // cancelled waits in a row, to just over ignoreLimit
 	waits  string // for the dump: what for
 	since  int64  // and since when
 	future
@@ -34,10 +35,8 @@ type Task struct {
 
 	name      string
 	id        uint64
-	parent    *Task
 	group     *Group // nil for a loop's first task
 	main      func(t *Task) error
-	system    systemCall
 	goroutine uint64 // the coroutine's; only with Options.Debug
 	older     *Task  // in the loop's taskList
 	newer     *Task
@@ -47,7 +46,7 @@ type Task struct {
 type parking struct {
 	lot        *Lot  // nil: nowhere
 	next, prev *Task // in lot
-	woken      error // what the current park returns
+	woken      error // what the current park returns, or how a system call has panicked
 }
 
 type taskState uint8
@@ -62,13 +61,6 @@ const (
 
 func (s taskState) String() string {
 	return [...]string{"new", "ready", "running", "parked", "done"}[s]
-}
-
-// systemCall is a function that the loop runs on its own stack for a task.
-type systemCall struct {
-	fn     func()
-	err    *PanicError
-	goexit bool
 }
 
 // opsPerStep bounds how many operations that need no wait (an item is available, bytes have
@@ -109,12 +101,11 @@ func (tl *taskList) remove(t *Task) {
 	tl.count--
 }
 
-func (l *Loop) newTask(name string, parent *Task, g *Group, main func(t *Task) error) *Task {
-	t := &Task{name: name, parent: parent, group: g, main: main, state: taskReady}
+func (l *Loop) newTask(name string, g *Group, main func(t *Task) error) *Task {
+	t := &Task{name: name, group: g, main: main, state: taskReady}
 	t.future = future{loop: l, task: t}
 	t.sleep.owner = t
 	t.own.task, t.scope = t, &t.own
-	t.own.deadline.owner = &t.own
 	if g != nil {
 		t.own.attach(&g.scope)
 	}
@@ -256,7 +247,7 @@ func (t *Task) stopped() error {
 // refuse gives up the turn and returns err. It counts how often t has ignored such an error; on a
 // loop that has to end, a task that continues is ended.
 func (t *Task) refuse(err error) error {
-	t.ignore++
+	t.ignored()
 	if t.ignore == ignoreLimit {
 		t.loop.report(Report{Kind: ReportIgnoresCancel, Task: t.name})
 	}
@@ -266,6 +257,9 @@ func (t *Task) refuse(err error) error {
 	t.pass("its turn")
 	return err
 }
+
+// ignored counts a cancelled wait.
+func (t *Task) ignored() { t.ignore = min(t.ignore+1, ignoreLimit+1) }
 
 // pass puts t at the end of the ready queue and suspends it.
 func (t *Task) pass(waits string) {
@@ -309,7 +303,14 @@ func (t *Task) sleepUntil(when int64) error {
 	return t.park("a time")
 }
 
-// alarm ends Sleep, and the wait of a Then.
+// wakeBy ends the wait for which t parks, or is parked, at a time at the latest; 0: at no time.
+func (t *Task) wakeBy(when int64) {
+	if when != 0 && (t.sleep.when == 0 || when < t.sleep.when) {
+		t.loop.timers.arm(&t.sleep, when)
+	}
+}
+
+// alarm ends Sleep, the wait of a Then, and that for a descriptor.
 func (t *Task) alarm() { t.wake(nil) }
 
 // parked notes that t waits, until wake or interrupt.
@@ -327,7 +328,7 @@ func (t *Task) park(waits string) error {
 	if err == nil {
 		t.ignore = 0
 	} else if errors.Is(err, ErrCanceled) {
-		t.ignore++
+		t.ignored()
 	}
 	return err
 }
@@ -383,15 +384,13 @@ func (t *Task) Await(by *Task) error {
 // panic in t.
 func (t *Task) OnLoop(fn func()) {
 	t.check()
-	t.system.fn = fn
 	t.yield(fn)
-	t.system.fn = nil
-	if p := t.system.err; p != nil {
-		t.system.err = nil
+	if p := t.woken; p != nil {
+		t.woken = nil
 		panic(p)
 	}
-	if t.system.goexit {
-		t.system.goexit = false
+	if t.goexit {
+		t.goexit = false
 		runtime.Goexit()
 	}
 }
@@ -399,7 +398,7 @@ func (t *Task) OnLoop(fn func()) {
 func (t *Task) runSystemCall(fn func()) {
 	defer func() {
 		if r := recover(); r != nil {
-			t.system.err = panicked(r)
+			t.woken = panicked(r)
 		}
 	}()
 	fn()
@@ -411,8 +410,8 @@ func (t *Task) runSystemCall(fn func()) {
 // A task that Unpark woke has left the lot; if it is cancelled before it runs, its wait still
 // returns nil. So nothing that is handed over gets lost, and no wake-up needs to be passed on.
 type Lot struct {
-	first, last *Task
-	n           int
+	first *Task // its prev is the last
+	n     int
 }
 
 // Len returns the number of tasks parked.
@@ -455,26 +454,26 @@ func (p *Lot) UnparkAll(err error) {
 }
 
 func (p *Lot) push(t *Task) {
-	t.lot, t.prev, t.next = p, p.last, nil
-	if p.last != nil {
-		p.last.next = t
-	} else {
+	t.lot, t.prev, t.next = p, t, nil
+	if p.first == nil {
 		p.first = t
+	} else {
+		last := p.first.prev
+		last.next, t.prev, p.first.prev = t, last, t
 	}
-	p.last = t
 	p.n++
 }
 
 func (p *Lot) remove(t *Task) {
-	if t.prev != nil {
-		t.prev.next = t.next
-	} else {
+	if t == p.first {
 		p.first = t.next
+	} else {
+		t.prev.next = t.next
 	}
 	if t.next != nil {
 		t.next.prev = t.prev
-	} else {
-		p.last = t.prev
+	} else if p.first != nil {
+		p.first.prev = t.prev
 	}
 	t.lot, t.prev, t.next = nil, nil, nil
 	p.n--
