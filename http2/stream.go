@@ -4,19 +4,19 @@ import "encoding/binary"
 
 // Stream is a request and its response.
 type Stream struct {
-	conn   *Conn
-	id     uint32
-	to     Receiver
-	noBody bool // the request was HEAD, or the status is one that has no body
+	conn *Conn
+	to   Receiver
 
 	unsent   []byte // of the request's body
 	sendable int64  // bytes that we may send
 
-	credit  int // bytes that the server may send
-	padding int // received, and not credited yet
+	credit  int   // bytes that the server may send
+	padding int   // received, and not credited yet
+	left    int64 // bytes of the body that must come still; -1: not known
 
-	headed bool  // the head of the response has arrived
-	left   int64 // bytes of the body that must come still; -1: not known
+	id     uint32
+	noBody bool // the request was HEAD, or the status is one that has no body
+	headed bool // the head of the response has arrived
 	closed bool
 }
 

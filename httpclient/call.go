@@ -11,7 +11,7 @@ import (
 type call struct {
 	client *Client
 	req    *Request
-	to     route
+	via    *Proxy   // nil: direct
 	page   *url.URL // the URL for the cookie jar; nil: none
 	began  time.Time
 	total  limit
@@ -80,9 +80,9 @@ func (c *Client) call(t *aio.Task, req *Request) (*call, error) {
 	if err := t.Checkpoint(); err != nil {
 		return nil, classify(err, KindConnect)
 	}
-	k := &call{client: c, req: req, began: c.loop.Now(), to: c.route(req)}
+	k := &call{client: c, req: req, began: c.loop.Now(), via: c.via(req)}
 	k.total = k.total.within(c.opt.Timeout, k.began, KindTimeout)
-	if k.to.via != nil {
+	if k.via != nil {
 		if err := c.permitThrough(req); err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (c *Client) call(t *aio.Task, req *Request) (*call, error) {
 	if c.opt.Cookies != nil {
 		k.page = pageOf(req)
 	}
-	c.addFields(t, req, k.page, k.to)
+	c.addFields(t, req, k.page, routeOf(req, k.via))
 	return k, nil
 }
 
@@ -136,7 +136,7 @@ func (k *call) run(t *aio.Task) (res *Response, err error, waits bool) {
 func (k *call) connect(t *aio.Task) *Error {
 	c := k.client
 	var tm Timing
-	cn, failed := c.connection(t, k.req, k.to, k.tried, &k.total, &tm)
+	cn, failed := c.connection(t, k.req, routeOf(k.req, k.via), k.tried, &k.total, &tm)
 	switch {
 	case failed != nil:
 		failed.Timing = tm

@@ -136,19 +136,13 @@ func (cn *conn) staleError(failed *Error) *Error {
 
 // begin prepares for an exchange.
 func (x *exchange) begin(req *Request, tm Timing) {
-	opt := &x.client.opt
-	x.parser = parser{maxHead: opt.MaxHead, maxBody: opt.MaxBody, cut: req.Cut, head: req.Method == "HEAD"}
-	if req.MaxBody > 0 {
-		x.parser.maxBody = req.MaxBody
-	}
-	x.parser.keep = opt.KeepRaw
-	x.timing, x.progress = tm, progress{}
-	x.fields = 0
+	x.req, x.timing, x.fields = req, tm, 0
 	for _, f := range req.Header {
 		x.fields += len(f.Value)
 	}
 	x.hold.Set(x.base(0))
 	if x.hold.Size() > budget.Small { // others may wait for it before the response begins
+		x.arrive()
 		x.judgeFrom(x.client.loop.Now())
 	}
 }
@@ -160,7 +154,7 @@ func (cn *conn) release(t *aio.Task, failed *Error) *Response {
 	// Bytes beyond the response are not ours to interpret.
 	over := failed != nil || res.Truncated || cn.parser.close || cn.ended || cn.excess || cn.reader.Buffered() > 0 ||
 		cn.tls != nil && !cn.tls.lasting()
-	cn.parser = parser{} // which refers to the response
+	cn.req, cn.arrival = nil, nil // which refers to the response
 	if over {
 		cn.gaveUp = failed != nil
 		if failed == nil && !cn.ended {

@@ -21,34 +21,53 @@ type route struct {
 	via  *Proxy // nil: direct
 }
 
-// route returns the route of req.
-func (c *Client) route(req *Request) route {
-	to := route{tls: req.Scheme == "https", host: req.Host}
-	if c.opt.Proxy == nil {
-		return to
-	}
-	if to.via = c.opt.Proxy(req.Scheme, req.Host); to.forwarded() {
+// routeOf returns the route of req through a proxy; nil: direct.
+func routeOf(req *Request, via *Proxy) route {
+	to := route{tls: req.Scheme == "https", host: req.Host, via: via}
+	if to.forwarded() {
 		to.host = ""
 	}
 	return to
+}
+
+// via returns the proxy for req, or nil.
+func (c *Client) via(req *Request) *Proxy {
+	if c.opt.Proxy == nil {
+		return nil
+	}
+	return c.opt.Proxy(req.Scheme, req.Host)
 }
 
 // forwarded reports whether requests are sent to a proxy that forwards them. Otherwise the
 // connection leads to the server itself, possibly through a tunnel.
 func (to route) forwarded() bool { return to.via != nil && !to.via.socks() && !to.tls }
 
-// exchange is the state of one request and its response.
+// exchange is the state of one request and its response. Thousands wait, so it is little until
+// something arrives.
 type exchange struct {
 	client *Client
-	parser parser
+	req    *Request
 	timing Timing
-	err    *Error // of feeding the parser
 	hold   budget.Hold
 	chain  int           // memory of the server's certificates that counts as held
 	fields int           // bytes of the request's own fields, as held during the exchange
 	sent   string        // the request, with Options.KeepRaw
 	waited time.Duration // time spent waiting for room
+	*arrival
+}
+
+// arrival is the state of a response that arrives; nil before: see exchange.arrive.
+type arrival struct {
+	parser parser
+	err    *Error // of feeding the parser
 	progress
+
+	// Over HTTP/1.1.
+	got  []byte // input of feed: what has arrived
+	used int    // output of feed: how much of got it used
+
+	// Over HTTP/2: when the first and the last of the response arrived; zero: nothing has.
+	first, final time.Time
 }
 
 // conn is a connection, and one exchange after the other.
@@ -61,9 +80,7 @@ type conn struct {
 	tls    *channel        // nil for plain http
 	mux    *mux            // of HTTP/2, or nil
 	reader *aio.Reader
-	step   func() // feed, on the loop's stack
-	got    []byte // input of feed: what has arrived
-	used   int    // output of feed: how much of got it used
+	step   func() // feed, on the loop's stack; nil: no response has arrived yet
 	ended  bool   // input of feed: nothing more comes; output: TLS has ended
 	excess bool   // output of feed: TLS carried bytes beyond the response
 	short  bool   // what reader has is the beginning of a TLS record
@@ -194,8 +211,21 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 		cn.server = &server
 	}
 	cn.client, cn.hold = c, c.opt.Meter.Open(req.Prompt)
-	cn.step = cn.feed
 	return cn, nil
+}
+
+// arrive prepares for what arrives of the response.
+func (x *exchange) arrive() {
+	if x.arrival != nil {
+		return
+	}
+	opt, req := &x.client.opt, x.req
+	x.arrival = &arrival{parser: parser{
+		maxHead: opt.MaxHead, maxBody: opt.MaxBody, cut: req.Cut, head: req.Method == "HEAD", keep: opt.KeepRaw,
+	}}
+	if req.MaxBody > 0 {
+		x.parser.maxBody = req.MaxBody
+	}
 }
 
 // agree settles the protocol.
@@ -351,10 +381,11 @@ func (cn *conn) when(t *aio.Task, k *call) error {
 
 // receive reads the response into the parser.
 func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
-	c, p := cn.client, &cn.parser
-	patience := k.patience()
+	c, patience := cn.client, k.patience()
 	for {
 		b, err := cn.peek(t, patience)
+		cn.arrive()
+		p := &cn.parser
 		if errors.Is(err, io.EOF) {
 			cn.ended = true
 		} else if err != nil {
@@ -370,6 +401,9 @@ func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 		}
 		if waited > 0 {
 			_ = cn.SetDeadline(k.total.at)
+		}
+		if cn.step == nil {
+			cn.step = cn.feed
 		}
 		cn.got = b
 		t.OnLoop(cn.step)
@@ -407,6 +441,9 @@ func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 				return failed, false
 			}
 		case k.next != nil && cn.reader.Buffered() == 0:
+			if cn.look.IsZero() {
+				cn.arrival = nil
+			}
 			return nil, true
 		}
 	}
@@ -414,6 +451,7 @@ func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 
 // end ends the exchange of a call: see attempt.
 func (cn *conn) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Error, again bool) {
+	cn.arrive() // for what is said of a failure
 	if failed == nil {
 		failed = cn.refused()
 	} else {

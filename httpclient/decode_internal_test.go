@@ -94,7 +94,7 @@ func TestLongSourceIsDecodedOffTheLoop(t *testing.T) {
 			offLoop, turned := false, make(chan struct{})
 			task.Loop().CallSoon(func() { close(turned) })
 			body := make([]byte, n)
-			cn := &exchange{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
+			cn := &exchange{client: c, arrival: &arrival{parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}}
 			waits := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) {
 				if n > longSource {
 					select {
@@ -128,7 +128,7 @@ func TestEmptyBlocksCountForTheTurn(t *testing.T) {
 		nothing := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) { return dst, nil }, expectLikely}
 		for range 2 {
 			body := make([]byte, longSource)
-			cn := &exchange{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
+			cn := &exchange{client: c, arrival: &arrival{parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}}
 			if err := cn.decodeStep(task, nothing, 1<<20, &limit{}); err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func TestTimeoutWhileDecoding(t *testing.T) {
 		return task.Group(func(g *aio.Group) error {
 			g.Go("waits", func(task *aio.Task) error {
 				body := make([]byte, longSource+1)
-				cn := &exchange{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
+				cn := &exchange{client: c, arrival: &arrival{parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}}
 				total := limit{}.within(time.Millisecond, c.loop.Now(), KindTimeout)
 				if err := cn.decodeStep(task, nothing, 1<<20, &total); err == nil || err.Kind != KindTimeout {
 					t.Errorf("%v, expected kind timeout", err)

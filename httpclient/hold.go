@@ -127,7 +127,11 @@ const plainHead = 8 << 10
 
 // base returns what the exchange takes beside the body, with n bytes more to come.
 func (x *exchange) base(n int) int {
-	return x.chain + max(0, x.fields+x.parser.headSize(n)-plainHead)
+	head := 0
+	if x.arrival != nil {
+		head = x.parser.headSize(n)
+	}
+	return x.chain + max(0, x.fields+head-plainHead)
 }
 
 // longWait is how long a response must have waited for room before the server is not to blame for
@@ -224,7 +228,7 @@ func (x *exchange) watch(patience limit, wait func(until time.Time) error) error
 // due returns when waiting for more of the response ends: when its patience does, or when its speed
 // is checked.
 func (x *exchange) due(patience limit) time.Time {
-	if at := patience.at; x.look.IsZero() || !at.IsZero() && !x.look.Before(at) {
+	if at := patience.at; x.arrival == nil || x.look.IsZero() || !at.IsZero() && !x.look.Before(at) {
 		return at
 	}
 	return x.look

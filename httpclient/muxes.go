@@ -261,6 +261,7 @@ func (c *Client) part(cn *conn) {
 
 // end ends the exchange of a call: see attempt.
 func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Error, again bool) {
+	s.arrive() // for what is said of a failure
 	m := s.mux
 	if failed != nil {
 		m.cn.gaveUp = true

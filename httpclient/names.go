@@ -67,7 +67,7 @@ func (c *Client) Lookup(t *aio.Task, scheme, host string) ([]netip.AddrPort, err
 	if bad != nil {
 		return nil, bad
 	}
-	if c.route(&req).via != nil {
+	if c.via(&req) != nil {
 		return nil, nil
 	}
 	var to []netip.AddrPort

@@ -20,26 +20,23 @@ import (
 type stream struct {
 	exchange
 	mux     *mux
-	req     *Request
 	h2      *http2.Stream // nil: it is not open yet
 	wake    aio.Lot
 	news    bool // there is something for the task to do
 	starved bool // there was no room for more, and the server has used up its credit
 	ended   bool
-	unseen  bool  // with failed: the server has not looked at the request
-	taken   int32 // with unseen: how many others it has taken over the connection
-	failed  *Error
-	code    http2.Code // with failed: what the server said
+	unseen  bool       // with failed: the server has not looked at the request
+	taken   int32      // with unseen: how many others it has taken over the connection
 	before  int32      // requests that it had dealt with
-
-	first, final time.Time // when the first and the last of the response arrived; zero: nothing has
+	code    http2.Code // with failed: what the server said
+	failed  *Error
 }
 
 // newStream begins an exchange over a connection of HTTP/2.
 func (c *Client) newStream(cn *conn, req *Request, tm Timing) *stream {
 	m := cn.mux
 	m.users++
-	s := &stream{mux: m, req: req}
+	s := &stream{mux: m}
 	s.client = c
 	s.hold = c.opt.Meter.Open(req.Prompt)
 	s.begin(req, tm)
@@ -67,7 +64,7 @@ func (s *stream) open() {
 
 // unsent reports whether the server may not have taken the request yet.
 func (s *stream) unsent() bool {
-	return s.parser.empty() && (s.h2 == nil || s.h2.Unsent() > 0 || s.mux.out != nil)
+	return (s.arrival == nil || s.parser.empty()) && (s.h2 == nil || s.h2.Unsent() > 0 || s.mux.out != nil)
 }
 
 // send sends the request of a call.
@@ -95,12 +92,13 @@ func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 	c, patience := s.client, k.patience()
 	for {
 		err := s.watch(patience, func(until time.Time) (err error) {
-			waits, err = s.mux.await(t, s, until, k.next != nil && s.first.IsZero())
+			waits, err = s.mux.await(t, s, until, k.next != nil && !s.begun())
 			return err
 		})
 		if waits {
 			return nil, true
 		}
+		s.arrive()
 		s.news = false
 		if !s.first.IsZero() {
 			s.timing.FirstByte = max(0, s.first.Sub(k.sent))
@@ -199,8 +197,12 @@ func (s *stream) tell() {
 	s.wake.Unpark(nil)
 }
 
+// begun reports whether something of the response has arrived.
+func (s *stream) begun() bool { return s.arrival != nil && !s.first.IsZero() }
+
 // arrived notes that some of the response has arrived, of size bytes that the parser does not see.
 func (s *stream) arrived(size int) {
+	s.arrive()
 	if s.first.IsZero() {
 		s.first = s.mux.arrived
 		s.tell()
@@ -224,6 +226,7 @@ func (s *stream) Head(status int, fields []http2.Field) {
 	if s.failed != nil {
 		return
 	}
+	s.arrive()
 	p := &s.parser
 	res := &Response{Proto: "HTTP/2", Status: status, Header: make(Header, 0, len(fields))}
 	size := 0
@@ -250,6 +253,7 @@ func (s *stream) Head(status int, fields []http2.Field) {
 
 // Data takes a piece of the body. There is room for it, or it belongs to the first window.
 func (s *stream) Data(b []byte) {
+	s.arrive()
 	p := &s.parser
 	if s.failed != nil || p.state == whole {
 		return

@@ -57,11 +57,11 @@ var tables = map[string][]string{
 
 	"one of a request in flight": { // and there are at most so many: budget.PerRequest
 		"aio.Group.errs", "aio.Queue.items", "aio.Reader.buf", "aio.Loop.coroutines", "aio.fdTable.byFD", "aio.fdTable.events", "aio.fdTable.free", "aio.fdTable.slots",
-		"aio.future.callbacks", "aio.inbox.mu.posted", "aio.ready.ring", "aio.scopeContext.mu.after", "aio.timers.heap", "aio.PanicError.Stack",
+		"aio.future.callbacks", "aio.inbox.mu.posted", "aio.ready.ring", "aio.scopeContext.mu.after", "aio.timers.heap",
 		"budget.Meter.mu.queue", "engine.committer.waiting", "engine.slots.queue", "engine.admission.waiting", "engine.admission.asked", "fetch.Loop.batch",
 		"fetch.Outcome.Dropped", "frontier.Frontier.leased", "frontier.journal.leased", "frontier.robotsCache.starved",
 		"httpclient.mux.barred", "httpclient.mux.out", "httpclient.mux.waiting", "httpclient.muxes.servers", "httpclient.Request.Body", "httpclient.Request.Header", "httpclient.server.conns", "http2.Conn.streams", "http2.Stream.unsent",
-		"httpclient.channel.in", "httpclient.channel.message", "httpclient.channel.out", "httpclient.half.key", "httpclient.half.secret", "httpclient.shake.secrets", "httpclient.conn.got", "httpclient.parser.line",
+		"httpclient.channel.in", "httpclient.channel.message", "httpclient.channel.out", "httpclient.half.key", "httpclient.half.secret", "httpclient.shake.secrets", "httpclient.arrival.got", "httpclient.parser.line",
 	},
 	"one of a URL in what waits for admission": {
 		"frontier.lookup.prints", "frontier.lookup.urls", "frontier.seenSet.asked", "frontier.seenSet.batch", "frontier.residency.asked",
