@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
@@ -26,16 +27,14 @@ type Loop struct {
 	report Report
 
 	loop   *aio.Loop
+	began  time.Time   // about when this was made, on its clock
 	inbox  *aio.Handle // of this loop, held by the coordinator
 	outbox *aio.Handle // of the coordinator's loop
-	leases aio.Queue[Lease]
+	leases aio.Queue[*fetching]
 	batch  []*Outcome // of this turn, on its way to the coordinator
 
-	workers int // at most
-	hired   int
-	idle    int        // of these
-	crew    *aio.Group // of these
-	broken  bool       // see Break
+	staff
+	broken bool // see Break
 
 	client   *httpclient.Client
 	reading  *aio.Quota
@@ -49,6 +48,14 @@ type Loop struct {
 	bounds *scope.Bounds // shares what the coordinator's open
 	reach  reach         // the coordinator sends what widens it
 	known  map[sitemapKey]knownSitemap
+}
+
+// staff is the workers of a loop.
+type staff struct {
+	workers int // at most
+	hired   int
+	idle    int        // of these
+	crew    *aio.Group // of these
 }
 
 // extractors read one page after another.
@@ -75,7 +82,7 @@ func newExtractors(cfg *Config, quarters int) *extractors {
 func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, workers int, report Report) *Loop {
 	f := &Loop{
 		id: id, cfg: cfg, shared: shared, report: report,
-		loop: loop, inbox: loop.Handle(), outbox: coordinator.Handle(), workers: workers,
+		loop: loop, began: loop.Now(), inbox: loop.Handle(), outbox: coordinator.Handle(), staff: staff{workers: workers},
 		bounds: shared.Bounds.Share(), short: newExtractors(cfg, 3),
 	}
 	f.reach = newReach()
@@ -97,7 +104,7 @@ func (f *Loop) post(fn func()) { _ = f.inbox.Post(fn) }
 func (f *Loop) Lease(leases []Lease) {
 	f.post(func() { // a loop ends before the coordinator only by an error, which ends all
 		for _, l := range leases {
-			f.leases.TryPut(l)
+			f.leases.TryPut(&fetching{lease: l})
 		}
 	})
 }
@@ -175,9 +182,9 @@ func (f *Loop) Run(t *aio.Task) error {
 		return nil
 	})
 	for err == nil && f.broken { // leases that no worker has taken
-		var l Lease
-		if l, err = f.leases.Get(t); err == nil {
-			f.send(&Outcome{URL: l.URL, Ticket: l.Ticket, Postpone: true, Broken: true})
+		var x *fetching
+		if x, err = f.leases.Get(t); err == nil {
+			f.send(&Outcome{URL: x.lease.URL, Ticket: x.lease.Ticket, Postpone: true, Broken: true})
 		}
 	}
 	if err == aio.ErrQueueClosed {
@@ -197,7 +204,7 @@ func (f *Loop) hire(g *aio.Group) {
 // and waits for the next lease. While it waits for a response it has no stack.
 func (f *Loop) work(t *aio.Task) error {
 	for {
-		l, err := f.leases.Get(t)
+		x, err := f.leases.Get(t)
 		if err == aio.ErrQueueClosed {
 			return nil
 		}
@@ -207,12 +214,11 @@ func (f *Loop) work(t *aio.Task) error {
 		if f.idle--; f.idle == 0 && f.hired < f.workers {
 			f.hire(f.crew)
 		}
-		x := &fetching{lease: l}
 		var out *Outcome
 		switch {
-		case l.Resolve:
-			out, err = f.resolve(t, l.URL)
-		case l.Robots:
+		case x.lease.Resolve:
+			out, err = f.resolve(t, x.lease.URL)
+		case x.lease.Robots:
 			f.askRobots(x)
 		default:
 			out = f.ask(x)

@@ -21,14 +21,14 @@ const maxRobots = 2 * robots.MaxSize
 // askRobots makes the request for a host's robots.txt, where redirects have led to so far. They may
 // lead to any host (RFC 9309, section 2.3.1.2); each is followed at the turn of the server there.
 func (f *Loop) askRobots(x *fetching) {
-	x.started = f.loop.Now()
+	f.start(x)
 	x.req = f.request(x.lease, x.lease.Where())
 	x.req.MaxBody, x.req.Cut = maxRobots, true
 }
 
 // fetchedRobots takes in what came of that request: see fetched.
 func (f *Loop) fetchedRobots(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
-	u, started := x.lease.URL, x.started
+	u, started := x.lease.URL, f.startOf(x)
 	out := &Outcome{URL: u, Robots: new(Robots)}
 	at := u.Where()
 	if res != nil {

@@ -21,14 +21,14 @@ import (
 type fetching struct {
 	lease   Lease
 	req     httpclient.Request
-	started time.Time
+	started time.Duration // since Loop.began
 }
 
 // ask makes the request of one try at a URL, or the outcome if there is to be none.
 func (f *Loop) ask(x *fetching) *Outcome {
 	l := x.lease
 	u := l.URL
-	x.started = f.loop.Now()
+	f.start(x)
 	x.req = f.request(l, u.URL)
 	req := &x.req
 	req.Cut = IsSitemap(u) // the part that came is of use
@@ -45,6 +45,12 @@ func (f *Loop) ask(x *fetching) *Outcome {
 	return nil
 }
 
+// start notes when a lease is tried.
+func (f *Loop) start(x *fetching) { x.started = f.loop.Now().Sub(f.began) }
+
+// startOf returns the time of the loop at which a lease was tried.
+func (f *Loop) startOf(x *fetching) time.Time { return f.began.Add(x.started) }
+
 // newOutcome returns the outcome of a try at a URL.
 func newOutcome(l Lease) *Outcome {
 	out := &Outcome{URL: l.URL, contents: contents{watched: l.Sketch}}
@@ -55,7 +61,7 @@ func newOutcome(l Lease) *Outcome {
 // unasked returns the outcome of a URL that is not requested.
 func (f *Loop) unasked(x *fetching, kind string, err error) *Outcome {
 	out := newOutcome(x.lease)
-	out.Record = f.newRecord(out.URL, x.started)
+	out.Record = f.newRecord(out.URL, f.startOf(x))
 	out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, kind, err.Error()
 	return out
 }
@@ -63,7 +69,7 @@ func (f *Loop) unasked(x *fetching, kind string, err error) *Outcome {
 // fetched takes in what came of a request. An error ends the crawl: a cancelled task, OnPage, or the
 // disk.
 func (f *Loop) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
-	out, u, req, started := newOutcome(x.lease), x.lease.URL, &x.req, x.started
+	out, u, req, started := newOutcome(x.lease), x.lease.URL, &x.req, f.startOf(x)
 	if res != nil {
 		defer res.Close()
 		out.Result = f.answered(u, u.URL, res)

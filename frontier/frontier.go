@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier/variants"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // Frontier holds the URLs of a crawl.
@@ -178,11 +177,11 @@ func (f *Frontier) crawled(u *URL) bool {
 
 // leaseKey is what a lease is known by.
 type leaseKey struct {
-	url    weburl.URL
+	url    string
 	beyond bool
 }
 
-func (u *URL) leaseKey() leaseKey { return leaseKey{u.URL, u.Role.Beyond()} }
+func (u *URL) leaseKey() leaseKey { return leaseKey{u.URL.String(), u.Role.Beyond()} }
 
 // drop records that a new URL, by its fingerprint, is seen and never becomes pending.
 func (f *Frontier) drop(fp fingerprint, u URL, why Drop) {

@@ -25,12 +25,12 @@ type URL struct {
 
 	// What a lease adds.
 	Seed    bool        // a seed is on its origin, which has not answered from a public address
-	Robots  bool        // this is the origin's robots.txt, for URLs of Depth or more
-	At      *weburl.URL // of a robots.txt: where Hops redirects say that it is; nil: at URL
+	Prompt  bool        // its host is: see LeasePrompt
 	Resolve bool        // only the address of its host is wanted, by Resolved
 	Pinned  bool        // request it from Addr, even if its name leads elsewhere by now: see pinFor
+	Robots  bool        // this is the origin's robots.txt, for URLs of Depth or more
+	At      *weburl.URL // of a robots.txt: where Hops redirects say that it is; nil: at URL
 	Addr    netip.Addr  // where its host is assumed to be; invalid: unknown
-	Prompt  bool        // its host is: see LeasePrompt
 
 	Seq       uint64    // set by Add, unique within a crawl and ascending
 	NotBefore time.Time // earliest time of a retry, set by Retry; zero: any time

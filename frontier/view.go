@@ -53,9 +53,9 @@ func (v View) Evicted() int { return v.f.residency.evicted }
 // Dormant returns how many origins are not in memory though something of them is pending.
 func (v View) Dormant() int { return v.f.dormant.origins }
 
-// Leased yields the URLs that are leased, in no order.
-func (v View) Leased() iter.Seq[weburl.URL] {
-	return func(yield func(weburl.URL) bool) {
+// Leased yields the URLs that are leased, in no order, as text.
+func (v View) Leased() iter.Seq[string] {
+	return func(yield func(string) bool) {
 		for key := range v.f.leased {
 			if !yield(key.url) {
 				return
@@ -69,7 +69,7 @@ func (v View) LeasedURLs() int { return len(v.f.leased) }
 
 // IsLeased reports whether a canonical URL is leased.
 func (v View) IsLeased(u weburl.URL) bool {
-	return v.f.leased[leaseKey{u, false}] != nil || v.f.leased[leaseKey{u, true}] != nil
+	return v.f.leased[leaseKey{u.String(), false}] != nil || v.f.leased[leaseKey{u.String(), true}] != nil
 }
 
 // Responded reports whether the origin of a URL has ever responded; false if it is not resident.

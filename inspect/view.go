@@ -83,12 +83,7 @@ func (v *View) Status(ctx context.Context) (Status, error) {
 
 // Leased returns the URLs that are being fetched, in order.
 func (v *View) Leased(ctx context.Context) ([]string, error) {
-	leased, _, err := ask(ctx, v, func(d *engine.Coordinator) (leased []string) {
-		for u := range d.Frontier().Leased() {
-			leased = append(leased, u.String())
-		}
-		return leased
-	})
+	leased, _, err := ask(ctx, v, func(d *engine.Coordinator) []string { return slices.Collect(d.Frontier().Leased()) })
 	slices.Sort(leased)
 	return leased, err
 }
