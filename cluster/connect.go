@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -129,6 +130,9 @@ func (c *Client) dial(ctx context.Context, o *Options) (err error) {
 		}
 	}
 	if c.conn, err = nats.Connect(c.servers, c.options(o)...); err != nil {
+		if o.overTLS() && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
+			err = fmt.Errorf("%w: %w", nats.ErrTLS, err) // who refuses a certificate may hang up before its reason is read
+		}
 		return c.refused(err)
 	}
 	if err = c.checkVersion(); err == nil {
@@ -139,6 +143,11 @@ func (c *Client) dial(ctx context.Context, o *Options) (err error) {
 		return c.refused(err)
 	}
 	return nil
+}
+
+// overTLS reports whether the options are for servers that speak TLS.
+func (o *Options) overTLS() bool {
+	return o.CA != "" || o.Cert != "" || slices.ContainsFunc(o.Servers, func(s string) bool { return strings.HasPrefix(s, "tls://") })
 }
 
 // checkVersion refuses servers that are too old: a consumer of theirs reads one subject.

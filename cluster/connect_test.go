@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"encoding/pem"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/weftcrawl/weft/cluster"
@@ -66,6 +68,33 @@ func TestDialErrors(t *testing.T) {
 		if got := errorText(err); want == "" && err != nil || !strings.Contains(got, want) || strings.Contains(got, "lovelace") || strings.Contains(got, "\n") {
 			t.Errorf("%+v: %s, expected %q", o, got, want)
 		}
+	}
+}
+
+// TestWebAgain: what stands before the servers may say by HTTP that they are away. A node that joins again does not take
+// them for a web server, as one does that joins.
+func TestWebAgain(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewUnstartedServer(nil)
+	web.Config.ReadHeaderTimeout = time.Second // later than it is probed, sooner than a client of NATS gives up
+	web.Start()
+	defer web.Close()
+	const refusal = "a web server, expected a NATS server"
+	o := cluster.Options{Servers: []string{web.Listener.Addr().String()}, Name: "test"}
+	if _, err := cluster.Dial(t.Context(), o); !strings.Contains(errorText(err), refusal) {
+		t.Errorf("%v, expected %s", err, refusal)
+	}
+	o.JoinAgain()
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Wait = time.Hour
+	o.OnWarning = func(err error) {
+		if !strings.HasSuffix(err.Error(), "; trying again") {
+			t.Error(err)
+		}
+		cancel()
+	}
+	if _, err := cluster.Dial(ctx, o); ctx.Err() == nil || strings.Contains(errorText(err), refusal) {
+		t.Errorf("%v, expected that it is tried again", err)
 	}
 }
 

@@ -53,7 +53,7 @@ func (c *Client) refused(err error) error {
 	case errors.As(err, &broken) && broken.Op == "remote error":
 		err = fmt.Errorf("the servers refuse this node's certificate, or require one: %w", broken.Err)
 	case errors.Is(err, nats.ErrTLS) && (broken != nil || errors.Is(err, io.EOF)): // they did not say why
-		err = &absent{"the servers refuse this node's certificate, or want one, or the connection broke: " + bare(err)}
+		err = &absent{"the servers refuse this node's certificate, or require one, or the connection broke: " + bare(err)}
 	case errors.Is(err, io.EOF), errors.As(err, &broken), errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrStaleConnection):
 		err = &absent{"the connection broke: " + err.Error()}
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrReconnectBufExceeded):
