@@ -148,7 +148,10 @@ func (c *Client) give(ctx context.Context, more orders) (revision uint64, change
 	}
 	for {
 		now, revision, err := c.standing(ctx, bucket)
-		if err != nil {
+		switch {
+		case errors.Is(err, errOrders):
+			c.warn(fmt.Errorf("crawl %s: %w: this order takes the place of all", c.layout, err))
+		case err != nil:
 			return 0, false, err
 		}
 		next, changed := now.with(more)
@@ -180,7 +183,10 @@ func (c *Client) give(ctx context.Context, more orders) (revision uint64, change
 	}
 }
 
-// standing returns the orders in force, and their revision.
+// errOrders is why nobody obeys the key: something else has written it.
+var errOrders = errors.New("the orders in force cannot be read")
+
+// standing returns the orders in force, and their revision, which errOrders comes with, too.
 func (c *Client) standing(ctx context.Context, bucket jetstream.KeyValue) (all orders, revision uint64, err error) {
 	var e jetstream.KeyValueEntry
 	err = c.chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyOrders); return err })
@@ -191,7 +197,7 @@ func (c *Client) standing(ctx context.Context, bucket jetstream.KeyValue) (all o
 		return nil, 0, c.refused(err)
 	}
 	if all, err = readOrders(e.Value()); err != nil {
-		return nil, 0, fmt.Errorf("key %s: %w", keyOrders, err)
+		return nil, e.Revision(), fmt.Errorf("%w: %w", errOrders, err)
 	}
 	return all, e.Revision(), nil
 }

@@ -166,3 +166,38 @@ func records(t *testing.T, job string) (all []weft.Record) {
 	}
 	return all
 }
+
+// TestOrdersUnreadable: a key of orders that nobody can read is replaced by the next order, which says so.
+func TestOrdersUnreadable(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	a := c.join("a")
+	bucket, err := jetStream(t, c.servers.Servers...).KeyValue(t.Context(), "weft_test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.until(t, 1)
+	if _, err := bucket.Put(t.Context(), "orders", []byte("[[\"dance\"]]")); err != nil {
+		t.Fatal(err)
+	}
+	a.hears(t, "dance")
+	var warned []string
+	o := c.servers
+	o.OnWarning = func(err error) { warned = append(warned, err.Error()) }
+	client, err := cluster.Dial(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	lines, err := client.Do(t.Context(), "exclude", "/nowhere/")
+	if err != nil || len(lines) != 1 || !strings.HasSuffix(lines[0], "excluded: /nowhere/") {
+		t.Errorf("%q, %v", lines, err)
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], "the orders in force cannot be read") {
+		t.Errorf("warned %q", warned)
+	}
+	if s, err := client.Status(t.Context()); err != nil || !slices.Equal(s.Orders, []string{"exclude /nowhere/"}) {
+		t.Errorf("%q, %v", s.Orders, err)
+	}
+	c.kill(a)
+}

@@ -57,6 +57,7 @@ type committer struct {
 	after   time.Duration  // how long a batch waits for more
 
 	open     batch
+	planned  bool               // the plan has changed since the last batch
 	requests []frontier.Request // to be read from the store after the next commit
 	dirty    aio.Event          // open has a change
 	hurry    aio.Event          // that waits for no others
@@ -290,6 +291,10 @@ func (d *Coordinator) seal() sealed {
 	d.frontier.NoteOrigins()
 	if c.log != nil {
 		c.log.Seal()
+	}
+	if c.planned {
+		c.planned = false
+		c.job.SetPlan(c.open.state)
 	}
 	s := sealed{c.open, d.history(), c.requests}
 	c.open, c.requests = batch{}, nil

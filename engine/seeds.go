@@ -226,8 +226,8 @@ func (d *Coordinator) Exclude(re *regexp.Regexp) bool {
 	return true
 }
 
-// savePlan saves the plan, which has changed.
+// savePlan has the next batch save the plan, which has changed: once, however many orders it brings.
 func (d *Coordinator) savePlan() {
-	d.cfg.Job.SetPlan(d.committer.open.state)
+	d.committer.planned = true
 	d.changed()
 }

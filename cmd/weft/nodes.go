@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,8 +48,9 @@ func (f *clusterFlags) ask(fn func(context.Context, *cluster.Client) error) erro
 	if err := f.named(); err != nil {
 		return err
 	}
-	ctx := context.Background()
-	c, err := cluster.Dial(ctx, f.Options)
+	ctx, o := context.Background(), f.Options
+	o.OnWarning = func(err error) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(err.Error())) }
+	c, err := cluster.Dial(ctx, o)
 	if err == nil {
 		defer c.Close()
 		err = fn(ctx, c)
