@@ -174,11 +174,12 @@ func (p *page) logs(r *NodesResult) {
 	urls := float64(max(1, r.Records.Right+r.Records.Trapped))
 	messages, bytes := r.logged()
 	p.line("\n*Lag* is that of the log: from a commit on the disk of a node until the servers have acknowledged all that goes with it. The URLs")
-	p.line("that a commit has done wait about a second for the next one, to share its messages. If a node was cut off, the cut is in its longest lag.\n")
+	p.line("that a commit has done wait about a second for the next one, to share its messages. If a node was cut off, the cut is in its longest lag.")
+	p.line("A node that was killed did not say what it wrote in its last 2 seconds.\n")
 	p.line("| the logs of all partitions | |\n|---|---:|")
 	p.row("messages for each URL", fmt.Sprintf("%.2f", float64(messages)/urls))
 	p.row("bytes for each URL, with headers and snapshots", fmt.Sprintf("%.0f", float64(bytes)/urls))
-	p.row("bytes for each URL that are left on a server at the end", fmt.Sprintf("%.0f", float64(r.LogLeft)/urls))
+	p.row("bytes for each URL that are left on a server at the end, with its own", fmt.Sprintf("%.0f", float64(r.LogLeft)/urls))
 	p.row("most on a server at a time, MiB", fmt.Sprintf("%.1f", float64(r.LogPeak)/(1<<20)))
 }
 
