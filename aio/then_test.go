@@ -134,9 +134,22 @@ func TestWhenReadable(t *testing.T) {
 					})
 				}
 				nothing := func() error { return nil }
+				deadline := func() error { // which comes before the time
+					return task.Group(func(g *aio.Group) error {
+						g.Go("reader", func(task *aio.Task) error {
+							_ = c.SetReadDeadline(task.Loop().Now().Add(time.Millisecond))
+							return c.WhenReadable(task, task.Loop().Now().Add(time.Hour), func(task *aio.Task) error {
+								expectIs(t, "Read", c.WaitReadable(task), aio.ErrTimeout)
+								return c.SetReadDeadline(time.Time{})
+							})
+						})
+						return nil
+					})
+				}
 				return errors.Join(
 					read(time.Time{}, func() error { _, err := peer.Write(task, []byte("hello")); return err }, nil),
 					read(task.Loop().Now().Add(time.Millisecond), nothing, aio.ErrTimeout),
+					deadline(),
 					read(time.Time{}, peer.CloseWrite, io.EOF),
 					read(time.Time{}, nothing, io.EOF), // it is ready before
 				)

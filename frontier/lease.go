@@ -3,6 +3,7 @@ package frontier
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/weburl"
@@ -68,8 +69,8 @@ func (f *Frontier) leaseOf(max int, all bool) []URL {
 		if h == nil || at > f.now || f.ended(h) || f.stuck(h) {
 			break
 		}
-		if leases == nil {
-			leases = make([]URL, 0, min(max, 8)) // a URL is big: do not start with one
+		if len(leases) == cap(leases) { // a URL is big: neither begin with one, nor grow by a quarter
+			leases = slices.Grow(leases, min(max-len(leases), len(leases)+8))
 		}
 		leases = append(leases, URL{})
 		if !f.lease(h, &leases[len(leases)-1]) {
