@@ -24,6 +24,8 @@ type addresses struct {
 	asked time.Duration // when others were last asked what they hold
 	seen  uint64        // the revision of the bucket that the home is as of
 	homes []uint64      // by partition: the epoch that the engine knows
+
+	tooLong sync.Once // to say that a message is
 }
 
 // declareAgain is how long it takes until a node is asked again what it holds.
@@ -113,7 +115,11 @@ func (n *node) send(m *share.Message) {
 	if first, rest, ok := m.Halves(); ok {
 		n.send(first)
 		n.send(rest)
+		return
 	}
+	n.addresses.tooLong.Do(func() {
+		n.warn(fmt.Errorf("the addresses of a partition that this node holds take %d bytes, the servers take %d: requests to them wait; expected a higher max_payload, or a crawl with more partitions", len(data), n.mostData()))
+	})
 }
 
 // hear takes in a message. A reply or a need of another epoch than this node has seen is dropped: it is out of

@@ -136,6 +136,9 @@ func (c *Client) dial(ctx context.Context, o *Options) (err error) {
 		return c.refused(err)
 	}
 	if err = c.checkVersion(); err == nil {
+		err = c.checkPayload()
+	}
+	if err == nil {
 		err = c.checkJetStream(ctx)
 	}
 	if err != nil {
@@ -156,6 +159,17 @@ func (c *Client) checkVersion() error {
 	version := c.conn.ConnectedServerVersion()
 	if _, err := fmt.Sscanf(version, "%d.%d.", &major, &minor); err != nil || major < 2 || major == 2 && minor < 10 {
 		return fmt.Errorf("the servers run NATS %.32q, expected 2.10 or later", version)
+	}
+	return nil
+}
+
+// leastPayload is how long messages may have to be: a URL in a link has 16 KiB at most.
+const leastPayload = 64 << 10
+
+// checkPayload refuses servers that take short messages only.
+func (c *Client) checkPayload() error {
+	if n := c.conn.MaxPayload(); n < leastPayload {
+		return fmt.Errorf("the servers take messages of %d bytes, expected a max_payload of %d or more", n, leastPayload)
 	}
 	return nil
 }

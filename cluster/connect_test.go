@@ -29,6 +29,7 @@ func TestDialErrors(t *testing.T) {
 	closed.Close()
 	stores := serve(t, server.Options{JetStream: true})
 	plain := serve(t, server.Options{})
+	terse := serve(t, server.Options{JetStream: true, MaxPayload: 1000})
 	guarded := serve(t, server.Options{JetStream: true, Authorization: "secret"})
 	web := httptest.NewTLSServer(nil)
 	defer web.Close()
@@ -52,11 +53,12 @@ func TestDialErrors(t *testing.T) {
 		`name "a b"`:          {Name: "a b"},
 		"expected both":       {Cert: "cert.pem"},
 		"creds: no such file": {Servers: []string{at(stores)}, Creds: "no.creds"},
-		"certificate signed by unknown authority":                    {Servers: []string{at(secure)}},
-		"failed to parse root certificate":                           {Servers: []string{at(secure)}, CA: "connect_test.go"},
-		"the servers refuse this node's certificate, or require one": {Servers: []string{at(asks)}, CA: ca},
-		`the servers run NATS "2.9.25", expected 2.10 or later`:      {Servers: []string{old(t, "2.9.25")}},
-		"secure connection not ava":                                  {Servers: []string{"tls://" + stores.Addr().String()}},
+		"certificate signed by unknown authority":                                          {Servers: []string{at(secure)}},
+		"failed to parse root certificate":                                                 {Servers: []string{at(secure)}, CA: "connect_test.go"},
+		"the servers refuse this node's certificate, or require one":                       {Servers: []string{at(asks)}, CA: ca},
+		`the servers run NATS "2.9.25", expected 2.10 or later`:                            {Servers: []string{old(t, "2.9.25")}},
+		"the servers take messages of 1000 bytes, expected a max_payload of 65536 or more": {Servers: []string{at(terse)}},
+		"secure connection not ava":                                                        {Servers: []string{"tls://" + stores.Addr().String()}},
 	} {
 		if o.Name == "" {
 			o.Name = "test"

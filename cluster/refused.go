@@ -56,6 +56,8 @@ func (c *Client) refused(err error) error {
 		err = &absent{"the servers refuse this node's certificate, or require one, or the connection broke: " + bare(err)}
 	case errors.Is(err, io.EOF), errors.As(err, &broken), errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrStaleConnection):
 		err = &absent{"the connection broke: " + err.Error()}
+	case errors.Is(err, nats.ErrMaxPayload):
+		err = fmt.Errorf("a message of more than the %d bytes that the servers take, expected a higher max_payload", c.conn.MaxPayload())
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrReconnectBufExceeded):
 		err = &absent{"no server answers"}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
