@@ -84,7 +84,10 @@ func (n *Node) beat() {
 		state = Leaving
 	}
 	n.write(&p.flight, Write{nodePrefix + n.cfg.ID, encode(n.compose(state)), p.revision})
-	l.due, l.last, n.gone, n.starts = false, n.now, left, 0
+	l.due, l.last, n.gone = false, n.now, left
+	if n.starts > 0 {
+		n.starts, n.counted = 0, n.now
+	}
 }
 
 // interval is the time between two beats: shorter after partitions were started, for those who have
@@ -100,11 +103,18 @@ func (n *Node) interval() time.Duration {
 // to restore.
 const leastRoom = 4
 
+// room returns how many partitions may wait here to be started: twice what was started lately in a beat. Those of
+// many logs that are read at once start together, after longer than that.
+func (n *Node) room() int {
+	beats := max(1, (n.now-n.counted).Seconds()/n.cfg.Beat.Seconds())
+	return max(leastRoom, int(2*float64(n.starts)/beats))
+}
+
 // compose returns what the node says of itself now.
 func (n *Node) compose(state State) Beat {
 	b := Beat{
 		Incarnation: n.cfg.Incarnation, State: state, At: n.now,
-		Room: max(leastRoom, 2*n.starts),
+		Room: n.room(),
 		Idle: n.idle, Wakes: n.wakes, Seen: n.latest, Note: n.note,
 	}
 	for i := range n.parts {

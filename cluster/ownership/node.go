@@ -59,10 +59,11 @@ type Node struct {
 	ended   bool
 	planned bool // nothing has changed since the last plan
 
-	starts int // partitions started since the last beat
-	idle   bool
-	wakes  uint64
-	note   json.RawMessage
+	starts  int           // partitions started since the last beat
+	counted time.Duration // when a beat has counted some, the last time
+	idle    bool
+	wakes   uint64
+	note    json.RawMessage
 
 	writes []Write // for the next Tick to return
 	orders []Order

@@ -81,6 +81,43 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// TestRoomForMany: so is a node that restores many at once, which start together after a long time.
+func TestRoomForMany(t *testing.T) {
+	m, _ := cluster(t, 2, 60)
+	joined := m.start("c", 0)
+	obey := joined.OnOrder
+	var waiting, reads []ownership.Order
+	most := 0
+	var read func()
+	read = func() {
+		reads, waiting = waiting, nil
+		joined.After(time.Duration(len(reads))*4*time.Second, func() {
+			for _, o := range reads {
+				joined.Started(o.Partition, o.Epoch)
+			}
+			if reads = nil; len(waiting) > 0 {
+				read()
+			}
+		})
+	}
+	joined.OnOrder = func(o ownership.Order) {
+		if o.Kind != ownership.Take {
+			obey(o)
+			return
+		}
+		waiting = append(waiting, o)
+		most = max(most, len(waiting)+len(reads))
+		if reads == nil {
+			read()
+		}
+	}
+	m.Each = nil
+	m.settle(3 * time.Minute)
+	if most > 4 {
+		t.Errorf("%d partitions waited to be started, expected at most 4", most)
+	}
+}
+
 // TestLeave: a node that leaves hands over what it has, and nothing else moves.
 func TestLeave(t *testing.T) {
 	m, nodes := cluster(t, 4, 100)
