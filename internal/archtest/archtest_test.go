@@ -251,9 +251,24 @@ var imports = map[string][]string{
 	"internal/webtest/webtest": {"internal/webtest"},
 	"internal/measure":         {"internal/process", "lab", "robots", "weburl", "golang.org/x/sys/unix"},
 	"internal/torture":         {".", "frontier/store", "internal/webtest", "refs", "warc", "warc"},
-	"internal/proof":           {".", "cluster", "cluster/clustertest", "cluster/ownership", "cluster/partition", "frontier", "robots", "weburl", "internal/process", "internal/servers", "internal/torture", "internal/webtest"},
-	"internal/servers":         {"internal/process"},
-	"internal/proof/proof":     {"cluster/partition", "internal/process", "internal/proof", "internal/webtest"},
+	"internal/proof": {
+		".",
+		"cluster",
+		"cluster/changelog",
+		"cluster/clustertest",
+		"cluster/ownership",
+		"cluster/partition",
+		"frontier",
+		"robots",
+		"weburl",
+		"internal/process",
+		"internal/servers",
+		"internal/torture",
+		"internal/webtest",
+		"github.com/klauspost/compress/s2",
+	},
+	"internal/servers":     {"internal/process"},
+	"internal/proof/proof": {"cluster/partition", "internal/process", "internal/proof", "internal/webtest"},
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.

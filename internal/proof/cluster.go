@@ -17,7 +17,8 @@ type ClusterTask struct {
 	Nodes      int
 	Hosts      int
 	Partitions int
-	Rate       int // pages a second of each node
+	Rate       int           // pages a second of each node
+	Span       time.Duration // for which its messages are counted
 	Seed       uint64
 	Logf       func(format string, args ...any)
 }
@@ -30,13 +31,14 @@ const (
 	linkTail           = 1.1      // exponent of Zipf's distribution of links over domains
 	foreignLinks       = 12       // links of a page to other domains
 	homeLinks          = 0.5      // of these, to home pages
-	newURLs            = 5        // URLs of a page that nobody has found before
-	urlBytes           = 60       // of a URL with its fields, in messages
-	doneBytes          = 20       // of a fingerprint with its outcome
-	messageBytes       = 120      // of a message besides: subject, headers, the log of Raft
-	batchURLs          = 256      // after which a message of links is sent
-	recentLinks        = 1 << 20  // slots of the filter of what was sent lately
-	restoreRate        = 100_000  // URLs a second: docs/bench/store.md has 60,000 to 220,000
+	newURLs            = 5        // URLs of a page on its own host, that nobody has found before
+	messageBytes       = 120      // of a message besides its data: subject and header
+	restoreRate        = 100_000  // URLs a second that a node takes in: docs/bench/store.md has 60,000 to 220,000
+	logBytes           = 90       // of a URL in its log: docs/adr/0034-partitions-of-a-crawl.md has 75 and 105
+	readRate           = 22e6     // bytes a second of logs that the servers give, to all nodes: docs/bench/jetstream.md
+	readAtOnce         = 32       // logs that a node reads at once, as package cluster does
+	recordBytes        = 900      // of a page's record
+	readsAll           = 8        // a node with this fraction of the partitions reads all links, as there
 	latency            = time.Millisecond
 )
 
@@ -78,19 +80,6 @@ type Change struct {
 	Restored int           // URLs
 }
 
-// Traffic is what one node sends.
-type Traffic struct {
-	Nodes      int
-	Wait       time.Duration // of links for others, and of changes for the log
-	ToNodes    float64       // messages of links a page, if they were for nodes instead of partitions
-	Links      float64       // messages a page
-	Log        float64       // messages a page
-	PerMessage float64       // links
-	Spared     float64       // share of links that the filter drops
-	Bytes      float64       // a page, links and log
-	Behind     int           // pages that are fetched again when a node dies
-}
-
 // SimulateCluster simulates a crawl.
 func SimulateCluster(task ClusterTask) (*Cluster, error) {
 	if fine%(4*task.Partitions) != 0 {
@@ -107,9 +96,11 @@ func SimulateCluster(task ClusterTask) (*Cluster, error) {
 		}
 	}
 	for _, nodes := range c.sizes() {
-		for _, wait := range []time.Duration{50 * time.Millisecond, time.Second, 5 * time.Second} {
-			t := c.send(nodes, wait, c.Partitions)
-			t.ToNodes = c.send(nodes, wait, nodes).Links
+		for _, g := range gatherings {
+			t, err := c.send(nodes, g)
+			if err != nil {
+				return nil, err
+			}
 			c.Traffic = append(c.Traffic, t)
 			task.Logf("%+v", t)
 		}
@@ -182,76 +173,4 @@ func (c *Cluster) share(nodes int, owners []string) {
 		Nodes: nodes, Partitions: partitions, Owned: byMean(most(owned), partitions),
 		Hosts: byMean(most(hosts), c.Hosts), Pages: byMean(most(pages), c.Pages), Largest: byMean(slices.Max(allPages), c.Pages),
 	})
-}
-
-// send simulates what one node sends in a minute, after one in which its filter fills. Messages of
-// links go to each of a number of places: partitions, or nodes.
-func (c *Cluster) send(nodes int, wait time.Duration, places int) Traffic {
-	const span = 60
-	r := rand.New(rand.NewPCG(c.Seed, 2))
-	zipf := rand.NewZipf(r, linkTail, 10, uint64(c.Domains-1))
-	t := Traffic{Nodes: nodes, Wait: wait}
-	recent := make([]uint64, recentLinks)
-	links, log := outgoing{wait: wait, open: make([]batch, places)}, outgoing{wait: wait, open: make([]batch, c.Partitions)}
-	var found, spared int
-	for page := range 2 * span * c.Rate {
-		if page == span*c.Rate {
-			links.messages, links.entries, log.messages, found, spared = 0, 0, 0, 0, 0
-		}
-		now := time.Duration(page+1) * time.Second / time.Duration(c.Rate)
-		log.add(now, nodes*r.IntN(max(1, c.Partitions/nodes))) // node 0 has every nodes-th partition
-		for range foreignLinks {
-			at, key := c.link(r, zipf)
-			if at%nodes == 0 {
-				continue
-			}
-			found++
-			if slot := &recent[key>>44]; *slot == key {
-				spared++
-			} else {
-				*slot = key
-				links.add(now, at%places)
-			}
-		}
-	}
-	pages := float64(span * c.Rate)
-	t.Links, t.Log = float64(links.messages)/pages, float64(log.messages)/pages
-	t.PerMessage, t.Spared = float64(links.entries)/float64(max(1, links.messages)), float64(spared)/float64(max(1, found))
-	t.Bytes = (t.Links+t.Log)*messageBytes + float64(links.entries)/pages*urlBytes + newURLs*urlBytes + doneBytes
-	t.Behind = int(2 * wait.Seconds() * float64(c.Rate)) // those whose links wait, and those whose end waits for these
-	return t
-}
-
-// outgoing is messages that are filled for a time.
-type outgoing struct {
-	wait              time.Duration
-	open              []batch
-	messages, entries int
-}
-
-// batch is a message that is being filled.
-type batch struct {
-	since time.Duration
-	n     int
-}
-
-func (o *outgoing) add(now time.Duration, place int) {
-	b := &o.open[place]
-	if b.n == 0 || b.n == batchURLs || now-b.since >= o.wait {
-		*b = batch{since: now}
-		o.messages++
-	}
-	b.n++
-	o.entries++
-}
-
-// link draws a link: the partition of its domain, and the URL as a number.
-func (c *Cluster) link(r *rand.Rand, zipf *rand.Zipf) (at int, key uint64) {
-	d := zipf.Uint64()
-	at = int(c.places[d]) % c.Partitions
-	key = d << 24
-	if r.Float64() >= homeLinks {
-		key |= 1 + r.Uint64N(1<<20)
-	}
-	return at, (key + 1) * 0x9e3779b97f4a7c15
 }

@@ -19,8 +19,8 @@ type changes struct {
 	since       []time.Duration // by partition: since when nobody fetches from it; -1: somebody does
 	idle        time.Duration
 	restored    int
-	restoring   map[*clustertest.Process]time.Duration // until when a process restores partitions
-	disks       map[string]map[int]uint64              // by node: the epochs of the states on its disk
+	reading     map[*clustertest.Process]*logs
+	disks       map[string]map[int]uint64 // by node: the epochs of the states on its disk
 	// fresh: the crawl has just begun, and nothing is known or in flight.
 	fresh bool
 }
@@ -30,7 +30,7 @@ func (c *Cluster) newChanges(partitions int) *changes {
 	return &changes{
 		Cluster: c, World: clustertest.New(c.Seed, clustertest.Network{Latency: latency, Batch: 50 * time.Millisecond}),
 		partitions: partitions, urls: of(c.pages, partitions), since: make([]time.Duration, partitions),
-		restoring: make(map[*clustertest.Process]time.Duration), disks: make(map[string]map[int]uint64), fresh: true,
+		reading: make(map[*clustertest.Process]*logs), disks: make(map[string]map[int]uint64), fresh: true,
 	}
 }
 
@@ -107,37 +107,78 @@ func (s *changes) kill(p *clustertest.Process) {
 }
 
 func (s *changes) obey(p *clustertest.Process, o ownership.Order) {
-	i, disk := o.Partition, s.disks[p.Config.ID]
+	i := o.Partition
 	switch o.Kind {
 	case ownership.Take:
 		if o.Before == 0 {
 			s.since[i] = s.Now // it had nothing to do before
 		}
-		p.After(s.restore(p, o, disk[i]), func() {
-			if p.Epoch(i) == o.Epoch {
-				disk[i] = o.Epoch
-				p.Started(i, o.Epoch)
-				s.idle = max(s.idle, s.Now-s.since[i])
-			}
-		})
+		p.After(2*latency, func() { s.restore(p, o) }) // first an opening goes to the log
 	case ownership.Drain:
 		s.since[i] = s.Now
 		p.After(s.drain(), func() { p.Drained(i) })
 	case ownership.Drop:
-		delete(disk, i)
+		delete(s.disks[p.Config.ID], i)
 	}
 }
 
-// restore returns how long a process takes until a partition is started: a fence in the log, and
-// unless the disk has the state, reading it. Partitions are restored one after another.
-func (s *changes) restore(p *clustertest.Process, o ownership.Order, onDisk uint64) time.Duration {
-	if s.fresh || o.Before == onDisk {
-		return 2 * latency
+// logs are those that a process reads, and those that wait for them: as package cluster does it, the next ones
+// begin when all before them are read. Their messages are mixed, so all end at once.
+type logs struct {
+	now, next []ownership.Order
+}
+
+// restore starts a partition: at once if the disk has it, else when its log is read.
+func (s *changes) restore(p *clustertest.Process, o ownership.Order) {
+	if s.fresh || o.Before == s.disks[p.Config.ID][o.Partition] {
+		s.started(p, o)
+		return
 	}
-	urls := s.urls[o.Partition]
+	l := s.reading[p]
+	if l == nil {
+		l = new(logs)
+		s.reading[p] = l
+	}
+	l.next = append(l.next, o)
+	if l.now == nil {
+		s.read(p, l)
+	}
+}
+
+// read reads the next logs.
+func (s *changes) read(p *clustertest.Process, l *logs) {
+	n := min(readAtOnce, len(l.next))
+	if l.now, l.next = l.next[:n:n], l.next[n:]; n == 0 {
+		l.now = nil
+		return
+	}
+	urls, readers := 0, 0
+	for _, o := range l.now {
+		urls += s.urls[o.Partition]
+	}
+	for reader, all := range s.reading {
+		if !reader.Ended && all.now != nil {
+			readers++
+		}
+	}
 	s.restored += urls
-	s.restoring[p] = max(s.restoring[p], s.Now) + time.Duration(urls)*time.Second/restoreRate
-	return 2*latency + s.restoring[p] - s.Now
+	rate := min(restoreRate, readRate/logBytes/float64(readers))
+	p.After(time.Duration(float64(urls)/rate*float64(time.Second)), func() {
+		for _, o := range l.now {
+			s.started(p, o)
+		}
+		s.read(p, l)
+	})
+}
+
+// started takes in that a process fetches from a partition.
+func (s *changes) started(p *clustertest.Process, o ownership.Order) {
+	i := o.Partition
+	if p.Epoch(i) == o.Epoch {
+		s.disks[p.Config.ID][i] = o.Epoch
+		p.Started(i, o.Epoch)
+		s.idle = max(s.idle, s.Now-s.since[i])
+	}
 }
 
 // drain returns how long it takes until nothing of a partition is in flight: the longest of as many
