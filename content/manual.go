@@ -173,7 +173,9 @@ func isManual(n *html.Node, made bool) bool {
 		switch d.DataAtom {
 		case atom.Form, atom.Input, atom.Button, atom.Select, atom.Script, atom.Noscript, atom.Style, atom.Iframe, atom.Object,
 			atom.Embed, atom.Canvas, atom.Svg, atom.Video:
-			return false
+			if !made || !isFitting(d) {
+				return false
+			}
 		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 			headings++
 			if isNamed(d) {
@@ -182,6 +184,37 @@ func isManual(n *html.Node, made bool) bool {
 		}
 	}
 	return made || headings > 0 && named*100 >= headings*mostOfNamed
+}
+
+// isFitting reports whether generators of manuals put an element into the text: icons, boxes in front of
+// tasks, formulas, and buttons beside code.
+func isFitting(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Svg:
+		return true
+	case atom.Input:
+		return attr(n, "type") == "checkbox"
+	case atom.Script:
+		return strings.HasPrefix(attr(n, "type"), "math/")
+	case atom.Button:
+		return isBesideCode(n) || n.Parent != nil && isBesideCode(n.Parent)
+	}
+	return false
+}
+
+// isBesideCode reports whether an element stands in preformatted text, or in an element with nothing else.
+func isBesideCode(n *html.Node) bool {
+	if n.Parent == nil || n.Parent.DataAtom == atom.Pre {
+		return n.Parent != nil
+	}
+	code := false
+	for c := range n.Parent.ChildNodes() {
+		if c.Type == html.ElementNode && c != n && c.DataAtom != atom.Pre {
+			return false
+		}
+		code = code || c.DataAtom == atom.Pre
+	}
+	return code
 }
 
 // makers are generators of manuals, which make nothing else, by the first word of their name.

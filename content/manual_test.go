@@ -27,6 +27,7 @@ func TestEntry(t *testing.T) {
 		{"", "id=d", "", false}, // one heading of three can be linked to
 		{`<meta name=generator content="WordPress 6.2">`, "", "", false},
 		{docbook, "", "<button>Buy</button>", false},
+		{docbook, "", "<div><pre>x</pre><div><button>Copy<svg></svg></button></div></div><p><input type=checkbox disabled> done", true},
 	} {
 		text := extracted(t, entry(c.head, c.name, c.more), Options{})
 		if whole := strings.Contains(text, "playing the role") && strings.Contains(text, "swap.hpp") && !strings.Contains(text, "Permission"); whole != c.whole {

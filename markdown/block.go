@@ -17,6 +17,10 @@ func (c *converter) container(n *html.Node) {
 			c.quote(n)
 			return
 		}
+		if strings.HasPrefix(attr(n, "class"), "admonitionHeading") { // of Docusaurus, which adds a digest
+			c.title(n)
+			return
+		}
 	}
 	c.endRun()
 	c.children(n)
@@ -25,7 +29,7 @@ func (c *converter) container(n *html.Node) {
 
 // paragraph is container, where the title of an admonition is a title.
 func (c *converter) paragraph(n *html.Node) {
-	if hasClass(n, "admonition-title") {
+	if hasClass(n, "admonition-title", "markdown-alert-title", "custom-block-title") {
 		c.title(n)
 		return
 	}
@@ -34,12 +38,12 @@ func (c *converter) paragraph(n *html.Node) {
 	c.endRun()
 }
 
-// isAdmonition reports whether an element is a note or a warning, as Sphinx and DocBook have them.
+// isAdmonition reports whether an element is a note or a warning, as generators of manuals have them.
 func isAdmonition(n *html.Node) bool {
 	if !hasAttr(n, "class") {
 		return false
 	}
-	if hasClass(n, "admonition", "admonitionblock") {
+	if hasClass(n, "admonition", "admonitionblock", "theme-admonition", "markdown-alert", "custom-block") {
 		return true
 	}
 	if !hasClass(n, "note", "tip", "warning", "caution", "important") {

@@ -20,7 +20,7 @@ func (c *converter) math(n *html.Node) bool {
 		return false
 	case hasClass(n, "katex-html", "MathJax", "MathJax_Preview", "MathJax_Display", "MathJax_CHTML", "MathJax_SVG"):
 		return !hasElement(n, atom.Math) || hasClass(n, "katex-html")
-	case hasClass(n, "math"):
+	case hasClass(n, "math", "arithmatex"):
 		return c.delimited(n)
 	}
 	return false
@@ -31,7 +31,13 @@ const longestFormula = 64 << 10
 
 // delimited converts a formula that Sphinx or Pandoc writes: \(…\) or \[…\].
 func (c *converter) delimited(n *html.Node) bool {
-	text := strings.TrimSpace(textOf(n, longestFormula))
+	text, number := strings.TrimSpace(textOf(n, longestFormula)), ""
+	if first := n.FirstChild; first != nil && hasClass(first, "eqno") {
+		label := textOf(first, 100)
+		text = strings.TrimSpace(strings.TrimPrefix(text, strings.TrimSpace(label)))
+		label = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(label), "¶"))
+		number = ` \tag{` + strings.Trim(label, "()") + "}"
+	}
 	for _, pair := range [][2]string{{`\(`, `\)`}, {`\[`, `\]`}, {"$$", "$$"}, {"$", "$"}} {
 		if rest, ok := strings.CutPrefix(text, pair[0]); ok {
 			if rest, ok = strings.CutSuffix(rest, pair[1]); ok {
@@ -39,7 +45,7 @@ func (c *converter) delimited(n *html.Node) bool {
 					c.endRun()
 					defer c.endRun()
 				}
-				c.formula(rest, pair[0] == `\[` || pair[0] == "$$")
+				c.formula(rest+number, pair[0] == `\[` || pair[0] == "$$")
 				return true
 			}
 		}

@@ -72,7 +72,8 @@ func isLineNumber(n *html.Node) bool {
 }
 
 // language returns the language of code as classes and attributes of the element, of what it
-// contains, or of the two elements around it say; or the prompt of Python. It is "" if none does.
+// contains, or of the two elements around it say, besides a table that holds its line numbers; or the
+// prompt of Python. It is "" if none does.
 func language(pre *html.Node, text string) string {
 	for child := pre.FirstChild; child != nil; child = child.NextSibling {
 		if child.DataAtom == atom.Code {
@@ -81,10 +82,17 @@ func language(pre *html.Node, text string) string {
 			}
 		}
 	}
-	for n, i := pre, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
+	for n, i := pre, 0; n != nil && i < 3; n = n.Parent {
 		if l := languageOf(n); l != "" {
 			return l
 		}
+		if numbered := isCell(n) && n.PrevSibling != nil && isLineNumber(n.PrevSibling); numbered {
+			for n.Parent != nil && n.DataAtom != atom.Table {
+				n = n.Parent
+			}
+			i = 0
+		}
+		i++
 	}
 	if strings.HasPrefix(text, ">>> ") {
 		return "python"

@@ -326,6 +326,7 @@ func TestCharsets(t *testing.T) {
 		"http://a.test/own":      {"text/html; charset=koi8-r", "<meta charset=koi8-r><p>\xd0"},
 		"http://a.test/other":    {"text/html; charset=utf-8", "<meta charset=koi8-r><p>é"},
 		"http://a.test/wide":     {"text/html; charset=utf-16le", "<\x00p\x00>\x00\xe9\x00"},
+		"http://a.test/user":     {"text/html; charset=x-user-defined", "<p>\xe9"},
 		"http://a.test/text":     {"text/html; charset=utf-8", "é"},
 		"http://a.test/none":     {"text/html", "<p>\xd0"},
 		"http://a.test/a.css":    {"text/css; charset=koi8-r", "a{content:'\xd0'}"},
@@ -344,6 +345,7 @@ func TestCharsets(t *testing.T) {
 	for name, want := range map[string]string{
 		"koi.html": `<meta charset="koi8-r" />` + policy + "<p>\xd0", "own.html": policy + "<meta charset=koi8-r><p>\xd0",
 		"other.html": `<meta charset="utf-8" />` + policy + "<meta charset=koi8-r><p>é", "wide.html": `<meta charset="utf-8" />` + policy + "<p>é",
+		"user.html": `<meta charset="utf-8" />` + policy + "<p>\uf7e9",
 		"text.html": `<meta charset="utf-8" />` + policy + "é", "none.html": policy + "<p>\xd0",
 		"a.css": "\ufeffa{content:'п'}", "b.css": "a{}", "a.js": "\ufeff'é'", "a.svg": "<svg>" + inXML + "é</svg>", "k.svg": "\ufeff<svg>" + inXML + "п</svg>",
 		"feed.rss": "\ufeff<rss><link>http://a.test/koi</link>п</rss>", "data.xml": "<a href='koi'/>", "div.xml": "<a>" + inXML + "<b href='koi' xmlns='http://www.w3.org/1999/xhtml'/></a>", "a.bin": "\xd0",
