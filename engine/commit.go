@@ -61,6 +61,7 @@ type committer struct {
 	requests []frontier.Request // to be read from the store after the next commit
 	dirty    aio.Event          // open has a change
 	hurry    aio.Event          // that waits for no others
+	line     []byte             // scratch of record
 	began    time.Time          // of the commit that runs; zero: none does
 	saved    job.History        // of the last batch that was committed
 	waiting  []func()           // called when the commit that runs has ended: see receiveLinks
@@ -90,12 +91,12 @@ func (c *committer) record(r *record.Record) {
 	if c.job == nil && c.stream == nil {
 		return
 	}
-	line := r.Line()
+	c.line = r.AppendLine(c.line[:0])
 	if c.job != nil {
-		c.open.state.Append(job.PagesFile, line)
+		c.open.state.Append(job.PagesFile, c.line)
 	}
 	if c.stream != nil {
-		c.stream.Add(r, line)
+		c.stream.Add(r, c.line)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Record is a line of pages.jsonl: what became of one URL. Sizes are in bytes, times in
-// milliseconds.
+// milliseconds. AppendLine writes each field, too.
 type Record struct {
 	URL         string    `json:"url"`
 	Status      int       `json:"status,omitempty"` // absent without a response
@@ -125,9 +125,6 @@ type Link struct {
 
 	Visit int `json:"visit,omitempty"` // at which the page had it, as Record.Visit
 }
-
-// Line returns the record as a line of JSON.
-func (r *Record) Line() []byte { return jsonLine(r) }
 
 // JSONLine returns the link as a line of JSON.
 func (l Link) JSONLine() []byte { return jsonLine(l) }

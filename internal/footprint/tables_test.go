@@ -51,7 +51,7 @@ var tables = map[string][]string{
 	"Batch": {
 		"frontier/store.Batch.lines", "frontier/store.Batch.seen", "frontier/store.Batch.key", "frontier/store.Batch.value",
 		"cluster/changelog.Encoder.out", "cluster/changelog.Log.blocks", "cluster/changelog.Log.opened", "frontier/store.Batch.posted", "frontier/store.Message.Data",
-		"frontier/store.Batch.dirs", "engine.batch.stream", "engine.batch.refs", "engine.archive.line", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
+		"frontier/store.Batch.dirs", "engine.batch.stream", "engine.batch.refs", "engine.archive.line", "engine.committer.line", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
 		"frontier.refill.ended",
 	},
 
