@@ -12,6 +12,9 @@ import (
 // maxFields is the most fields of a head. Each takes memory beside its text.
 const maxFields = 2000
 
+// usualFields is how many fields most heads have at most.
+const usualFields = 8
+
 // fieldSize is what a field counts beside its text, in bytes (RFC 9113, section 6.5.2).
 const fieldSize = 32
 
@@ -58,7 +61,7 @@ func (f *fields) add(field Field) {
 
 // decode reads the block that has arrived.
 func (f *fields) decode(block []byte) (list []Field, over bool, err error) {
-	f.list, f.size, f.over = nil, 0, false
+	f.list, f.size, f.over = make([]Field, 0, usualFields), 0, false
 	f.decoder.SetEmitEnabled(true)
 	if _, err = f.decoder.Write(block); err == nil {
 		err = f.decoder.Close()
