@@ -415,7 +415,7 @@ func (c *config) fillIn() {
 	if c.tuning.Files == nil {
 		c.tuning.Files = store.Disk
 	}
-	c.tuning.Heads = cmp.Or(c.tuning.Heads, 512)
+	c.tuning.Heads = cmp.Or(c.tuning.Heads, 2048) // a site of some thousand pages is not read back
 }
 
 // defaultGiveUp outlasts a restart, a deployment and most repairs, and ends within a working day.
