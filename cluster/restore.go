@@ -48,7 +48,7 @@ func (c *Client) Restore(ctx context.Context, dirs []string) (r Rebuilt, err err
 	if err != nil {
 		return r, err
 	}
-	n := &node{Client: c, ctx: ctx, dir: identity{Node: "restore-" + nuid.Next(), Incarnation: 1}}
+	n := &node{Client: c, figures: new(figures), ctx: ctx, dir: identity{Node: "restore-" + nuid.Next(), Incarnation: 1}}
 	n.outbox = newOutbox(n)
 	if slices.Contains(lost, c.streamNames()[0]) {
 		n.plan, err = c.decodePlan(all[0].was.Plan)
