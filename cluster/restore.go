@@ -22,7 +22,7 @@ import (
 // Rebuilt is what Restore has done.
 type Rebuilt struct {
 	Streams []string // that it has made
-	Missing []string // nodes, by name: none of the folders has what they had last
+	Missing []string // nodes that had partitions and whose folders it was not given, by name
 }
 
 // ErrWhole is returned by Client.Restore for a crawl of which the servers have everything.
@@ -267,7 +267,7 @@ func (n *node) rebuildLogs(ctx context.Context, r *Rebuilt, all []*remains) erro
 		if i := slices.IndexFunc(have, mine); i >= 0 {
 			have = have[i : i+1]
 		}
-		if len(have) == 0 || owner.ID != n.dir.Node && !slices.ContainsFunc(all, mine) {
+		if owner.ID != n.dir.Node && !slices.ContainsFunc(all, mine) {
 			missing[owner.ID] = true
 		}
 		for _, f := range have {
@@ -286,10 +286,6 @@ func (n *node) rebuildLogs(ctx context.Context, r *Rebuilt, all []*remains) erro
 
 // name adds the names of nodes to what is missing.
 func (n *node) name(ctx context.Context, r *Rebuilt, missing map[string]bool) error {
-	if missing[n.dir.Node] { // who had it, only the lost bucket knew
-		r.Missing = append(r.Missing, "a node whose folder was not given")
-		return nil
-	}
 	s, err := n.Status(ctx)
 	for _, one := range s.Nodes {
 		if missing[one.ID] {
