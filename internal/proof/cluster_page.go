@@ -37,10 +37,10 @@ func (c *Cluster) conclusion() string {
 		return "This simulation failed its proof: see the section Wrong at the end."
 	}
 	now, gathered, hasty := c.traffic(c.Nodes, built), c.traffic(c.Nodes, gatherings[2]), c.traffic(c.Nodes, gatherings[0])
-	return fmt.Sprintf(`%d nodes share %d hosts, and no partition moves that need not: each owns its share of
-%d partitions to within one, when nodes join, leave, die and are restarted. A page costs %.1f
-messages; with commits of a full second %.1f, of 50 ms %.1f: a commit has a message for nearly each
-partition.`, c.Nodes, c.Hosts, c.Partitions, now.messages(), gathered.messages(), hasty.messages())
+	return fmt.Sprintf(`%d nodes share %d hosts. When nodes join, leave, die and are restarted, each owns its
+share of %d partitions to within one, and no partition moves without need. As nodes commit, a
+page costs %.1f messages. With a commit for each full second it costs %.1f, and with one for each
+50 ms %.1f: a commit has a message for nearly every partition.`, c.Nodes, c.Hosts, c.Partitions, now.messages(), gathered.messages(), hasty.messages())
 }
 
 // Write writes the page of a simulation that a command made.
@@ -49,20 +49,20 @@ func (c *Cluster) Write(w io.Writer, command string) error {
 	p.line("# A crawl on many machines, simulated\n")
 	p.line("%s\n\n## How it was measured\n", c.conclusion())
 	p.line("`%s`, on %s:", command, runtime.Version())
-	p.line("on virtual time, without sockets and NATS, the code that nodes run: `cluster/partition`,")
-	p.line("`cluster/ownership` (on `cluster/clustertest`), `frontier` and `cluster/changelog`. What the Web and")
-	p.line("the wire are like is assumed:\n")
-	p.line("| | |\n|---|---:|")
+	p.line("it runs, on virtual time and without sockets and NATS, the code that nodes run: `cluster/partition`,")
+	p.line("`cluster/ownership` (on `cluster/clustertest`), `frontier` and `cluster/changelog`. The figures of")
+	p.line("the Web, the network and the servers are assumed:\n")
+	p.line("| assumed | |\n|---|---:|")
 	p.row("hosts", c.Hosts)
 	p.row("registrable domains; hosts of each by Pareto with exponent 1.6", c.Domains)
 	p.row("pages; of each domain by Pareto with exponent 1.1, 10 to 1,000,000", c.Pages)
 	p.row("pages a second of each node", c.Rate)
 	p.row("links of a page to other domains; these by Zipf with exponent 1.1, half of them to home pages", foreignLinks)
 	p.row("new URLs a page, of 57 to 63 characters", newURLs)
-	p.row("bytes of a message besides its data, packed with S2: subject and header", messageBytes)
+	p.row("bytes of a message besides its data, which is packed with S2: subject and header", messageBytes)
 	p.row("bytes of a record", recordBytes)
 	p.row("URLs that a node restores in a second; bytes of a URL in its log", fmt.Sprintf("%d; %d", restoreRate, logBytes))
-	p.row("logs that the servers can read in a second, for all nodes; that a node reads at once", fmt.Sprintf("%.0f MB; %d", readRate/1e6, readAtOnce))
+	p.row("bytes of logs that the servers read in a second, for all nodes; logs that a node reads at once", fmt.Sprintf("%.0f MB; %d", readRate/1e6, readAtOnce))
 	p.row("duration of requests in flight", "0.2 s and longer, by Pareto with exponent 1.5")
 	p.row("one way from a node to a server", latency)
 	c.writeShares(p)
@@ -73,8 +73,8 @@ func (c *Cluster) Write(w io.Writer, command string) error {
 }
 
 func (c *Cluster) writeShares(p *page) {
-	p.line("\n## Balance\n\nThe most that a node has, by the mean of all nodes, when a crawl has begun; and the pages of the")
-	p.line("largest partition, by the mean of a node. Domains differ in size, partitions with them.\n")
+	p.line("\n## Balance\n\nWhat the fullest node has when a crawl has begun, divided by the mean of all nodes. *Largest")
+	p.line("partition*: its pages, divided by the mean of a node. Partitions differ in size, as domains do.\n")
 	p.line("| nodes | partitions | partitions of a node | hosts | pages | largest partition |\n|---:|---:|---:|---:|---:|---:|")
 	for _, s := range c.Shares {
 		p.line("| %d | %d | %.3f | %.3f | %.3f | %.3f |", s.Nodes, s.Partitions, s.Owned, s.Hosts, s.Pages, s.Largest)
@@ -82,32 +82,33 @@ func (c *Cluster) writeShares(p *page) {
 }
 
 func (c *Cluster) writeChanges(p *page) {
-	p.line("\n## Hand-over\n\n%d partitions; each change begins when the one before is over. *Owned*: until each partition", c.Partitions)
-	p.line("has an owner that lives, in balance. *Restored*: until all have been read from their logs,")
-	p.line("%d of them at once by each node. *Still*: the longest time for which nobody fetched from a partition.\n", readAtOnce)
+	p.line("\n## Hand-over\n\nA crawl of %d partitions. Each change begins when the one before is over. *Owned*: time until every", c.Partitions)
+	p.line("partition has an owner that lives, in balance. *Restored*: time until nodes have read all of these")
+	p.line("partitions from their logs, each node %d at once. *Still*: the longest time in which nobody fetched", readAtOnce)
+	p.line("from a partition.\n")
 	p.line("| nodes | | moved | needed | owned | restored | still | writes | watch events | URLs read |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	round := func(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
 	for _, x := range c.Changes {
 		p.line("| %d | %s | %d | %d | %v | %v | %v | %d | %d | %d |", x.Nodes, x.Name, x.Moved, x.Needed, round(x.Owned), round(x.Started), round(x.Idle), x.Writes, x.Events, x.Restored)
 	}
-	p.line("\nAt rest, %d nodes write %d beats a second, which makes %d watch events.", c.Nodes, c.Nodes/2, c.Nodes*c.Nodes/2)
+	p.line("\nAt rest, %d nodes write %d beats a second, and their watches see %d events a second.", c.Nodes, c.Nodes/2, c.Nodes*c.Nodes/2)
 }
 
 func (c *Cluster) writeTraffic(p *page) {
-	p.line("\n## Messages\n\nWhat a page costs one node, on average over %v. A node sends with each commit: a message for", c.Span)
-	p.line("each partition of others that its pages link to, and one to each log that has changed. A commit waits")
-	p.line("for a second, unless it has 1 MiB before: the other rows are what if. URLs that the frontier needs from")
-	p.line("its disk hurry a commit, too; they are not in this. A frontier remembers what it sent lately, which is")
-	p.line("%.0f %% of the links to others. *To nodes*: messages of links, if they went to the owner of a partition", 100*c.Traffic[0].Spared)
-	p.line("instead of the partition.\n")
+	p.line("\n## Messages\n\nMessages and bytes that a node sends for a page, on average over %v. With each commit, a node sends", c.Span)
+	p.line("one message to each partition of others that its pages link to, and one to each log that has changed.")
+	p.line("Nodes commit after a second, or sooner if a commit has 1 MiB; the other rows show what other rules")
+	p.line("would cost. A commit also comes sooner if the frontier needs URLs from its disk: that is not simulated.")
+	p.line("A frontier remembers the links that it sent lately, and does not send them again: %.0f %% of the links", 100*c.Traffic[0].Spared)
+	p.line("to others. *To nodes*: messages of links, if one message went to each node instead of each partition.\n")
 	p.line("| nodes | a commit waits | messages of links | links in one | to nodes | messages to logs | bytes of links | bytes of logs |\n|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, t := range c.Traffic {
 		p.line("| %d | %v | %.2f | %.1f | %.2f | %.2f | %.0f | %.0f |", t.Nodes, t.label(), t.Links, t.Entries, t.ToNodes, t.Log, t.LinkBytes, t.LogBytes)
 	}
 	p.line("\nA commit has at most %d messages, one for each partition.\n\n## What JetStream has to carry\n", c.Partitions)
-	p.line("At %d pages a second of each node: what all nodes publish, what the copies of the streams write, and", c.Rate)
-	p.line("the links that nodes read. A node with an eighth of the partitions or more reads the links of all.")
-	p.line("Snapshots come on top: in a long crawl, they are about as much as the logs.\n")
+	p.line("Each node fetches %d pages a second. The table has what all nodes publish, what the copies of the", c.Rate)
+	p.line("streams write, and the links that nodes read. A node with an eighth of the partitions or more reads")
+	p.line("the links of all partitions. Snapshots come on top: in a long crawl, they are about as much as the logs.\n")
 	p.line("| nodes | a commit waits | pages/s | messages/s | MB/s | MB/s written, three copies | MB/s read |\n|---:|---:|---:|---:|---:|---:|---:|")
 	for _, t := range c.Traffic {
 		pages, readers := float64(t.Nodes*c.Rate), 1

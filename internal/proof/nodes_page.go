@@ -90,16 +90,16 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	}
 	p.line("# A crawl by several nodes\n")
 	if len(wrong) == 0 {
-		p.line("%d nodes crawl %d hosts. Killed or cut off %d times, they fetch every URL, and are polite to every host, domain", r.Nodes, r.Web.Hosts, len(r.Struck))
-		p.line("and address. They fetch again only what the servers had not acknowledged before a fault. A lost disk takes the records")
-		p.line("and pages with it that no other disk has: those of %d URLs here. These URLs stay done, and are not fetched again.\n", r.Again.Gone)
+		p.line("%d nodes crawl %d hosts. Although nodes are killed or cut off %d times, they fetch every URL, and are polite to", r.Nodes, r.Web.Hosts, len(r.Struck))
+		p.line("every host, domain and address. They fetch again only what the servers had not acknowledged before a fault. The")
+		p.line("records and pages of %d URLs are lost with the disks that had them. These URLs stay done: no node fetches them again.\n", r.Again.Gone)
 	} else {
 		p.line("This crawl failed its proof: see the section Wrong at the end.\n")
 	}
 	p.line("## How it was measured\n\n`%s`, on %d cores, %s:", command, runtime.GOMAXPROCS(0), runtime.Version())
 	p.line("%d nodes and %d NATS servers, each the real command in a network namespace of its own, crawl %d URLs of", r.Nodes, r.Servers, r.Bound.URLs)
-	p.line("%d synthetic hosts. A node has a link to the web and one to the servers. The web's servers judge", r.Web.Hosts)
-	p.line("politeness, its ground truth the records of all nodes, those on lost disks too.\n")
+	p.line("%d synthetic hosts. A node has one line to the web and one to the servers. The web's servers judge", r.Web.Hosts)
+	p.line("politeness. The web's ground truth judges the records of all nodes, also those on lost disks.\n")
 	p.line("| | |\n|---|---:|")
 	p.row("requests that the ground truth demands", r.Bound.Requests)
 	p.row("requests received", r.Verdict.Requests)
@@ -126,13 +126,14 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	}
 	p.logs(r)
 	p.line("\n## Records\n")
-	p.line("%d right, %d missing, %d wrong, %d of unknown URLs, %d in traps. %d more, %d of them in the same job, are of URLs", r.Records.Right,
-		r.Records.Missing, r.Records.Wrong, r.Records.Unknown, r.Records.Trapped, r.Again.N, r.Again.Same)
-	p.line("that were fetched again: all but %d were finished at most %v before the last fetch that their node began before a", r.Again.Others,
-		r.Again.Within.Round(10*time.Millisecond))
-	p.line("fault. A node starts no fetch while its work has waited for %v to be acknowledged; a busy machine adds up to %v.\n", untold, mostWithin-untold)
-	p.line("%d URLs have a record only on a lost disk. The logs say that they are done and what they have led to, so no node fetches", r.Again.Gone)
-	p.line("them again; but their records, pages and archives are lost, as they would be with the disk of a single machine.\n")
+	p.line("%d records are right, %d missing, %d wrong, %d of unknown URLs, %d in traps.\n", r.Records.Right,
+		r.Records.Missing, r.Records.Wrong, r.Records.Unknown, r.Records.Trapped)
+	p.line("%d more are second records of URLs that were fetched again, %d of them in the same job. All but %d of these URLs were", r.Again.N,
+		r.Again.Same, r.Again.Others)
+	p.line("done at most %v before the last fetch that their node began before a fault. A node starts no fetch while its work has", r.Again.Within.Round(10*time.Millisecond))
+	p.line("waited for %v to be acknowledged; a busy machine adds up to %v.\n", untold, mostWithin-untold)
+	p.line("%d URLs have a record on a lost disk only. The logs say that they are done and what they have led to, so no node fetches", r.Again.Gone)
+	p.line("them again. But their records, pages and archives are lost, as they are when the disk of a single machine is.\n")
 	p.counts(r.Records.Kinds)
 	p.politeness(r.Verdict, r.Delay)
 	p.line("\nWhere hosts of one address belong to several nodes, these share its delay.")
@@ -154,11 +155,12 @@ func (p *page) faults(r *NodesResult) {
 		}
 		p.line("| %d | %d | %v | %v | %s | %s | %s", b.Requests, b.Node+1, b.Blow, b.Over.Sub(b.At).Round(100*time.Millisecond), after(b.Owned), after(b.Restored), read)
 	}
-	p.line("\nAll partitions of the node have new owners after the first of these times, counted from the fault, and after the second all")
-	p.line("partitions of the crawl are restored and may be fetched from. The servers were asked every %v. Others count a node as dead", closely)
-	p.line("after 10 seconds without a sign of life. One that is killed starts again after %v, and takes its partitions at once if it has its", back)
-	p.line("disk; without, it is a new node, and is given partitions by the others, too. *Read* are the partitions that nodes have restored")
-	p.line("from the logs by then, with all URLs found in them; *URLs/s* is the rate of one node, while it restores any.")
+	p.line("\n*Owners after*: time from the fault until all partitions of the node have new owners. *Fetched after*: time from the fault until all")
+	p.line("partitions of the crawl are restored, so that nodes fetch from them. The proof asks the servers every %v. *Partitions read*: those", closely)
+	p.line("that nodes have restored from the logs by then; *URLs*: all that they found in these logs; *URLs/s*: the rate of one node while it")
+	p.line("restores partitions.\n")
+	p.line("Nodes count another as dead after 10 seconds without a sign of life. A killed node starts again after %v. With its disk, it takes", back)
+	p.line("its partitions at once. Without, it is a new node, and the others give it partitions.")
 }
 
 // after is a time after a blow.
@@ -173,14 +175,14 @@ func after(d time.Duration) string {
 func (p *page) logs(r *NodesResult) {
 	urls := float64(max(1, r.Records.Right+r.Records.Trapped))
 	messages, bytes := r.logged()
-	p.line("\n*Lag* is that of the log: from a commit on the disk of a node until the servers have acknowledged all that goes with it. The URLs")
-	p.line("that a commit has done wait about a second for the next one, to share its messages. If a node was cut off, the cut is in its longest lag.")
-	p.line("A node that was killed did not say what it wrote in its last 2 seconds.\n")
+	p.line("\n*Lag* is the time from a commit to the disk of a node until the servers have acknowledged all messages of the commit. Its done")
+	p.line("URLs wait about a second for the next commit, to share its messages. If a node was cut off, its longest lag has the cut in it. What")
+	p.line("a killed node wrote in its last 2 seconds is in no figure.\n")
 	p.line("| the logs of all partitions | |\n|---|---:|")
 	p.row("messages for each URL", fmt.Sprintf("%.2f", float64(messages)/urls))
 	p.row("bytes for each URL, with headers and snapshots", fmt.Sprintf("%.0f", float64(bytes)/urls))
-	p.row("bytes for each URL that are left on a server at the end, with its own", fmt.Sprintf("%.0f", float64(r.LogLeft)/urls))
-	p.row("most on a server at a time, MiB", fmt.Sprintf("%.1f", float64(r.LogPeak)/(1<<20)))
+	p.row("bytes for each URL on one server at the end, with what the server adds", fmt.Sprintf("%.0f", float64(r.LogLeft)/urls))
+	p.row("most that one server had at a time, MiB", fmt.Sprintf("%.1f", float64(r.LogPeak)/(1<<20)))
 }
 
 // worst is the longest lag of any node, each figure by itself.
@@ -197,19 +199,19 @@ func (p *page) scaling(s *Scaling) {
 	p.line("\n## Throughput\n\nThe same crawl, of %d hosts that respond within %v, by one node without a cluster and by %d, each with %d",
 		o.Web.Hosts, o.Web.Latency, s.Several.Nodes, o.Concurrency)
 	p.line("requests in flight at most. The rate is that of the steady part, from the first fifth of the requests to the fourth.\n")
-	p.line("| nodes | requests | time | of that the first fifth | the last | steady requests/s | CPU of nodes, µs a request | of NATS servers |")
+	p.line("| nodes | requests | time | of the first fifth | of the last fifth | steady requests/s | CPU of nodes, µs a request | of NATS servers |")
 	p.line("|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, r := range []*NodesResult{o, s.Several} {
 		p.line("| %d | %d | %v | %v | %v | %.0f | %.0f | %.0f |", r.Nodes, r.Verdict.Requests, r.Took.Round(100*time.Millisecond), r.First.Round(100*time.Millisecond),
 			r.Last.Round(100*time.Millisecond), r.Rate, cpuPerRequest(r), perRequest(r.ServerCPU, r.Verdict.Requests))
 	}
-	p.line("\nIn the steady part, %d nodes make %.2f times the requests a second (mark: at least %.1f). Over the whole crawl, which is short,", s.Several.Nodes, s.Faster(), leastFaster)
-	p.line("they make %.2f times as many: the first fifth has the start of the nodes in it, the last fifth the few hosts with many URLs, one", s.Whole())
-	p.line("request at a time, and the agreement on the end. A request takes %.2f times the CPU time of a node (mark: at most %.1f); the NATS", s.Dearer(), mostCPU)
-	p.line("servers are not in that.\n")
+	p.line("\nIn the steady part, %d nodes make %.2f times as many requests a second as one (mark: at least %.1f). Over the whole crawl, which is", s.Several.Nodes, s.Faster(), leastFaster)
+	p.line("short, they make %.2f times as many. In the first fifth the nodes start. In the last fifth, a few hosts with many URLs get one request", s.Whole())
+	p.line("at a time, and the nodes agree on the end. A request takes %.2f times as much CPU time of the nodes (mark: at most %.1f), without that", s.Dearer(), mostCPU)
+	p.line("of the NATS servers.\n")
 	l := s.Several.worst()
-	p.line("Nothing happens to these nodes. On none is the lag of the log longer than %.2fs in the median, %.2fs for 99%% of commits,", l.P50, l.P99)
-	p.line("and %.2fs for any.", l.Max)
+	p.line("No fault strikes these nodes. The lag of every node is at most %.2fs in the median, %.2fs for 99%% of its commits,", l.P50, l.P99)
+	p.line("and %.2fs for any commit.", l.Max)
 }
 
 // LatencyWeb returns a web whose responses take long, and nothing else does: of single hosts, without faults. With
