@@ -232,6 +232,15 @@ func TestHTTP2Retries(t *testing.T) {
 				p.head(id, true, ":status", "200", "Upper", "case")
 			}
 		}, "protocol", 1},
+		"interim responses, and then a whole one": {func(p *h2Peer) {
+			for id := p.next(); id > 0; id = p.next() {
+				for range 17 {
+					p.head(id, false, ":status", "103")
+				}
+				p.head(id, false, ":status", "200")
+				p.head(id, true, "trailer", "behind no head")
+			}
+		}, "too-large", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScripted(t, test.play)

@@ -272,8 +272,10 @@ func (s *stream) Data(b []byte) {
 
 // End takes the end of the response.
 func (s *stream) End(trailer []http2.Field) {
-	for _, f := range trailer {
-		s.parser.res.Trailer.Add(f.Name, trim(f.Value))
+	if s.failed == nil { // else there may be no head
+		for _, f := range trailer {
+			s.parser.res.Trailer.Add(f.Name, trim(f.Value))
+		}
 	}
 	s.arrived(0)
 	s.mux.answered++
