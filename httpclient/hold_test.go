@@ -3,8 +3,12 @@ package httpclient_test
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/tls"
+	"errors"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/httpclient"
@@ -38,6 +42,28 @@ func TestHeadsAreHeld(t *testing.T) {
 		if meter.Held() != 0 {
 			t.Errorf("%d bytes are held at the end", meter.Held())
 		}
+	})
+}
+
+// TestHeldUpBeforeTheResponse: a request that holds much, while others would wait for room, gets little
+// time for the first bytes of its response. Session tickets are none of them.
+func TestHeldUpBeforeTheResponse(t *testing.T) {
+	meter := budget.New(1 << 20)
+	playTLS(t, func(opt *httpclient.Options, _ *tls.Config) { opt.Meter = meter }, func(v *tlsSite) {
+		if _, err := http.ReadRequest(v.admit().in); err != nil {
+			t.Error(err)
+		}
+		v.until(time.Minute)
+	}, func(b *browser) {
+		other := meter.Open(false)
+		other.Set(1 << 20)
+		b.then = true
+		long := httpclient.Header{{Name: "X-Long", Value: strings.Repeat("x", 100<<10)}}
+		_, err := b.send(httpclient.Request{Scheme: "https", Host: "www.example", Target: "/", Header: long})
+		if at := now(b.task); !errors.Is(err, httpclient.ErrHeldUp) || at > 3*time.Second {
+			t.Errorf("%v after %v, want an error that matches ErrHeldUp after 2 s", err, at)
+		}
+		other.Release()
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 // Options tune a crawl. Zero values stand for what every other crawl has.
 type Options struct {
 	Files     store.FS      // where the job is; nil: the disk
-	Heads     int           // URLs of a host that a job holds in memory; 0: 512
+	Heads     int           // URLs of an origin that wait in memory; 0: 2,048
 	SeenBytes int           // memory for fingerprints; 0: as Memory allows
 	HostBytes int           // memory for hosts; the same
 	Drain     time.Duration // 0: 10 s
