@@ -150,7 +150,7 @@ func (c *Client) give(ctx context.Context, more orders) (revision uint64, change
 		now, revision, err := c.standing(ctx, bucket)
 		switch {
 		case errors.Is(err, errOrders):
-			c.warn(fmt.Errorf("crawl %s: %w: this order takes the place of all", c.layout, err))
+			c.warn(fmt.Errorf("crawl %s: %w: this order replaces them all", c.layout, err))
 		case err != nil:
 			return 0, false, err
 		}
@@ -183,10 +183,10 @@ func (c *Client) give(ctx context.Context, more orders) (revision uint64, change
 	}
 }
 
-// errOrders is why nobody obeys the key: something else has written it.
+// errOrders says that nobody can obey the key, as another program has written it.
 var errOrders = errors.New("the orders in force cannot be read")
 
-// standing returns the orders in force, and their revision, which errOrders comes with, too.
+// standing returns the orders in force, and their revision, also with errOrders.
 func (c *Client) standing(ctx context.Context, bucket jetstream.KeyValue) (all orders, revision uint64, err error) {
 	var e jetstream.KeyValueEntry
 	err = c.chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyOrders); return err })

@@ -134,7 +134,7 @@ func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 			if there, err := c.readPlan(ctx, bucket); !errors.Is(err, ErrNoCrawl) { // another node was faster
 				return there, err
 			}
-			return p, fmt.Errorf("crawl %s: stream %s has what is left of a crawl whose plan was deleted, expected that it is removed, or another name", c.layout, name)
+			return p, fmt.Errorf("crawl %s: stream %s is left of a crawl whose plan was deleted, expected another name, or that the stream is removed", c.layout, name)
 		}
 	}
 	if p.text, err = json.Marshal(p); err != nil {

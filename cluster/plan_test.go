@@ -194,7 +194,7 @@ func TestPlanOfOthers(t *testing.T) {
 	if err := bucket.Purge(t.Context(), keyPlan); err != nil {
 		t.Fatal(err)
 	}
-	want := "crawl test: stream weft_test_log has what is left of a crawl whose plan was deleted, expected that it is removed, or another name"
+	want := "crawl test: stream weft_test_log is left of a crawl whose plan was deleted, expected another name, or that the stream is removed"
 	if err := begin(); err == nil || err.Error() != want {
 		t.Errorf("%v\nexpected %s", err, want)
 	}

@@ -22,15 +22,14 @@ import (
 // Rebuilt is what Restore has done.
 type Rebuilt struct {
 	Streams []string // that it has made
-	Missing []string // nodes that had partitions and whose folders it was not given, by name
+	Missing []string // names of nodes that had partitions, and whose folders were not given
 }
 
-// ErrWhole is returned by Client.Restore for a crawl of which the servers have everything.
-var ErrWhole = errors.New("the servers have all of it, expected that a stream is missing: the nodes can go on")
+// ErrWhole is returned by Client.Restore for a crawl of which the servers have lost nothing.
+var ErrWhole = errors.New("the servers have all its streams, expected that one is missing")
 
-// Restore makes the streams of a crawl anew that the servers have lost, out of the job folders of its nodes, none
-// of which may run. Then nodes may join again, with these folders or new ones. Links that were in a lost stream are
-// gone.
+// Restore makes the streams of a crawl that the servers have lost again, from the job folders of its nodes, none of
+// which may run. Then nodes may join again, with these folders or new ones. Links that were in a lost stream are gone.
 func (c *Client) Restore(ctx context.Context, dirs []string) (r Rebuilt, err error) {
 	lost, err := c.lost(ctx)
 	if err != nil {
@@ -64,7 +63,7 @@ func (c *Client) Restore(ctx context.Context, dirs []string) (r Rebuilt, err err
 		}
 	}
 	if slices.Contains(lost, c.logStream()) && !slices.ContainsFunc(all, (*remains).owns) {
-		return r, errors.New("the folders have results and no partitions, as their nodes have left: only the lost log knew what was left to do")
+		return r, errors.New("the nodes of these folders have left, so the folders have results and no partitions; expected the folders of nodes that were killed, or that ended because of the loss")
 	}
 	r.Streams = lost
 	return r, n.rebuild(ctx, &r, all)
@@ -110,7 +109,7 @@ type remains struct {
 	saved time.Time
 }
 
-// owns reports whether it has partitions. A node that leaves hands them over.
+// owns reports whether the folder has partitions. A node that leaves hands its own over.
 func (f *remains) owns() bool {
 	for _, state := range f.states {
 		if state == store.Owned {
@@ -120,7 +119,7 @@ func (f *remains) owns() bool {
 	return false
 }
 
-// readRemains reads the folders of nodes that do not run, those that have crawled last at the end.
+// readRemains reads the folders of nodes that do not run, in the order in which these ended.
 func readRemains(ctx context.Context, dirs []string) (all []*remains, err error) {
 	for _, dir := range dirs {
 		f := &remains{}
@@ -137,7 +136,7 @@ func readRemains(ctx context.Context, dirs []string) (all []*remains, err error)
 		running := crawling.Running()
 		crawling.Close()
 		if running {
-			return all, fmt.Errorf("%s: its node is running, expected that it has ended", dir)
+			return all, fmt.Errorf("%s: its node is running, expected one that has ended", dir)
 		}
 		if f.job, err = job.View(dir); err != nil {
 			return all, fmt.Errorf("%s: %w", dir, err)
@@ -249,7 +248,7 @@ func (n *node) sendLinks(ctx context.Context, f *remains) error {
 }
 
 // rebuildLogs writes the logs of all partitions: what their owners have, or else whoever had them before. Of a URL,
-// the last folder's word counts.
+// what the last folder says counts.
 func (n *node) rebuildLogs(ctx context.Context, r *Rebuilt, all []*remains) error {
 	missing := make(map[string]bool)
 	for p := range n.plan.Partitions {

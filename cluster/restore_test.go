@@ -21,8 +21,8 @@ func restorable() webtest.Config {
 	return web
 }
 
-// TestRestore: what the servers have lost of a crawl comes back out of the folders of its nodes, and nothing is lost nor
-// fetched again but what was in flight.
+// TestRestore: the folders of its nodes restore a crawl that the servers have lost. No URL is lost, and only those in
+// flight are fetched again.
 func TestRestore(t *testing.T) {
 	for name, streams := range map[string][]string{
 		"logs":       {"weft_test_log"},

@@ -23,7 +23,7 @@ type verifier struct {
 func (c *Client) stream(ctx context.Context, name string) (jetstream.Stream, error) {
 	s, err := c.js.Stream(ctx, name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("crawl %s: stream %s was deleted from the servers; weft cluster restore makes it anew from the folders of all nodes", c.layout, name)
+		return nil, fmt.Errorf("crawl %s: stream %s was deleted from the servers; weft cluster restore brings it back from the folders of all nodes", c.layout, name)
 	}
 	if err != nil {
 		return nil, c.refused(err)
@@ -54,7 +54,7 @@ func (n *node) verify() (deleted bool) {
 			break // the servers do not say
 		}
 		if err == nil && !s.CachedInfo().Created.Equal(v.made[name]) {
-			err = fmt.Errorf("crawl %s: stream %s was deleted from the servers, and made anew", n.layout, name)
+			err = fmt.Errorf("crawl %s: stream %s was deleted from the servers, and made again", n.layout, name)
 		}
 		if err != nil {
 			v.deleted = true

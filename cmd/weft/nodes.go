@@ -92,7 +92,7 @@ func writeCluster(w io.Writer, s cluster.Status) {
 	case s.Over:
 		state = "over"
 	case len(s.Lost) > 0:
-		state = "broken: stream " + strings.Join(s.Lost, ", ") + " was deleted; weft cluster restore makes it anew"
+		state = "broken: stream " + strings.Join(s.Lost, ", ") + " was deleted; weft cluster restore brings it back"
 	case s.Unowned == s.Partitions && s.Stopped != "":
 		state = "stopped by " + s.Stopped + "; weft crawl --cluster with a higher limit continues it"
 	case s.Unowned == s.Partitions:

@@ -18,13 +18,17 @@ func restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore --cluster URL --name NAME JOB...",
 		Short: "Restore a crawl that the servers have lost",
-		Long: `Make what the servers have lost of a crawl anew, out of the folders of all its
-nodes: a stream that was deleted, or all of it. Then weft crawl --cluster
-continues the crawl, with these folders or with new ones.
+		Long: `Restore a crawl from the folders of its nodes, after the servers have lost a
+stream of it, or all of it.
 
-The nodes must have ended, and one that was killed counts for 10 seconds. A
-folder may be a copy. Links that were on their way between nodes, in a stream
-that is gone, are lost, and orders and limits with the bucket.
+1. Wait until no node runs, and 10 seconds more if one was killed.
+2. Run this command with the folders of all nodes, or with copies of them.
+   Start no node before that.
+3. Start the nodes again with weft crawl --cluster, with these folders or with
+   new ones. They do not fetch again what was fetched.
+
+Some things are lost: with the stream of links, those that were on their way
+between nodes; with the bucket, orders and limits, which you give again.
 
 Exit status: 0 done; 1 nothing is lost, nodes are there, or no server answers;
 3 usage error or no job.`,
@@ -44,7 +48,7 @@ Exit status: 0 done; 1 nothing is lost, nodes are there, or no server answers;
 	return cmd
 }
 
-// restore has the servers get a crawl back.
+// restore restores a crawl, and says what is missing.
 func restore(f *clusterFlags, jobs []string) error {
 	for _, job := range jobs {
 		if err := mayBeJob(job); err != nil {
@@ -64,7 +68,7 @@ func restore(f *clusterFlags, jobs []string) error {
 		out := newPrinter()
 		fmt.Fprintf(out, "%s: restored %s\n", f.Name, strings.Join(r.Streams, ", "))
 		for _, node := range r.Missing {
-			fmt.Fprintf(out, "without what %s had last\n", printable(node))
+			fmt.Fprintf(out, "without the state of %s: its folder was not given\n", printable(node))
 		}
 		return standardOutput(out.Flush())
 	})
