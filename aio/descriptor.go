@@ -212,7 +212,7 @@ func (dir *direction) wait(t *Task, what string) error {
 	return nil // even if the deadline has passed since the event
 }
 
-// enlist lets the next event wake t, which is about to park, and so does the deadline.
+// enlist lets the next event, or the deadline, wake t, which is about to park.
 func (dir *direction) enlist(t *Task) error {
 	dir.lot.push(t)
 	if err := dir.d.register(); err != nil {

@@ -303,7 +303,7 @@ func (t *Task) sleepUntil(when int64) error {
 	return t.park("a time")
 }
 
-// wakeBy ends the wait for which t parks, or is parked, at a time at the latest; 0: at no time.
+// wakeBy ends the wait of t, which parks or is parked, at a time at the latest; 0: at no time.
 func (t *Task) wakeBy(when int64) {
 	if when != 0 && (t.sleep.when == 0 || when < t.sleep.when) {
 		t.loop.timers.arm(&t.sleep, when)

@@ -25,7 +25,7 @@ type addresses struct {
 	seen  uint64        // the revision of the bucket that the home is as of
 	homes []uint64      // by partition: the epoch that the engine knows
 
-	tooLong sync.Once // to say that a message is
+	tooLong sync.Once // warns once of a message that is too long
 }
 
 // declareAgain is how long it takes until a node is asked again what it holds.

@@ -215,7 +215,7 @@ func (r *reply) showLife(ctx context.Context) {
 	}
 }
 
-// errNoNode is why nobody can be asked.
+// errNoNode says that there is no node to ask.
 var errNoNode = errors.New("no node runs")
 
 // ask asks a node, or all that are alive, and yields their answers. An error comes last: that of nodes, or

@@ -131,7 +131,7 @@ func (c *Client) dial(ctx context.Context, o *Options) (err error) {
 	}
 	if c.conn, err = nats.Connect(c.servers, c.options(o)...); err != nil {
 		if o.overTLS() && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
-			err = fmt.Errorf("%w: %w", nats.ErrTLS, err) // who refuses a certificate may hang up before its reason is read
+			err = fmt.Errorf("%w: %w", nats.ErrTLS, err) // a server that refuses a certificate may hang up before its reason is read
 		}
 		return c.refused(err)
 	}
@@ -163,7 +163,7 @@ func (c *Client) checkVersion() error {
 	return nil
 }
 
-// leastPayload is how long messages may have to be: a URL in a link has 16 KiB at most.
+// leastPayload is the length of messages that servers have to take: a URL in a link has 16 KiB at most.
 const leastPayload = 64 << 10
 
 // checkPayload refuses servers that take short messages only.

@@ -17,7 +17,7 @@ import (
 // Hasten makes nodes beat five times as often.
 func (o *Options) Hasten() { o.beat = 400 * time.Millisecond }
 
-// JoinAgain has Dial connect as a node does that was cut off.
+// JoinAgain has Dial connect as a node that was cut off does.
 func (o *Options) JoinAgain() { o.again = true }
 
 // CompactAfter has snapshots take the place of logs that have grown by so many bytes.

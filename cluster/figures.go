@@ -18,11 +18,11 @@ type figures struct {
 	restored restores
 }
 
-// Lag is the time, in seconds, from commits on a node's disk until the servers have acknowledged all that goes with
-// them: what was found and what is done. The last tells how much a lost disk may cost.
+// Lag is the time in seconds from a commit to a node's disk until the servers have acknowledged all of its messages:
+// what was found and what is done. Max tells how much a lost disk may cost.
 type Lag struct {
-	P50 float64 `json:"p50"` // the median, at most 9 % too long
-	P99 float64 `json:"p99"` // of 99 in 100 commits, at most; as precise
+	P50 float64 `json:"p50"` // the median, up to 9 % too long
+	P99 float64 `json:"p99"` // 99 of 100 commits take no longer; as precise
 	Max float64 `json:"max"`
 }
 
@@ -32,7 +32,7 @@ const (
 	lagSteps  = 16 * lagOctave
 )
 
-// mostCommits bounds the commits that are waited for. A node whose commits wait for 3 s makes few more.
+// mostCommits bounds the commits that wait for the servers. A node whose commits wait for 3 s makes few more.
 const mostCommits = 64
 
 // lag measures a Lag.
@@ -46,13 +46,13 @@ type lag struct {
 	}
 }
 
-// commit is one with messages.
+// commit is a commit with messages.
 type commit struct {
-	last uint64 // message of the outbox
+	last uint64 // ID of its last message in the outbox
 	at   time.Time
 }
 
-// committed takes in that messages up to one are on the disk. An earlier process may have committed them.
+// committed notes that all messages up to last are on the disk. An earlier process may have committed them.
 func (l *lag) committed(last uint64, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *lag) committed(last uint64, now time.Time) {
 	}
 }
 
-// acknowledged takes in that the servers have a message and all before it.
+// acknowledged notes that the servers have all messages up to last.
 func (l *lag) acknowledged(last uint64, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,7 +95,7 @@ func (l *lag) measured() Lag {
 	return Lag{l.quantile(0.5), l.quantile(0.99), l.mu.most.Seconds()}
 }
 
-// quantile returns the time within which that part of the commits was acknowledged.
+// quantile returns the time within which the servers acknowledged that part of the commits.
 func (l *lag) quantile(part float64) float64 {
 	rest := int(math.Ceil(part * float64(l.mu.commits)))
 	for step, n := range l.mu.steps {
@@ -133,7 +133,7 @@ type restores struct {
 	}
 }
 
-// begin notes that the node begins to restore a partition. What it returns is called at the end.
+// begin notes that the node begins to restore a partition. Call what it returns at the end.
 func (r *restores) begin() (end func(urls int, err error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

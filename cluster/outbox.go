@@ -57,7 +57,7 @@ func (o *outbox) mayBegin(unknown int) {
 	}
 }
 
-// committed says that there are messages, up to one.
+// committed says that the outbox has all messages up to last.
 func (o *outbox) committed(last uint64) {
 	o.node.figures.lag.committed(last, time.Now())
 	o.wakeUp()

@@ -27,7 +27,7 @@ type NodeStatus struct {
 	Name       string   `json:"name"`           // MACHINE:FOLDER
 	State      string   `json:"state"`          // joining, alive, leaving, silent, left or dead; over when the crawl is
 	Partitions int      `json:"partitions"`
-	Started    int      `json:"started"` // partitions that it fetches from: it has restored them
+	Started    int      `json:"started"` // partitions that it has restored, and fetches from
 	Done       int      `json:"done"`
 	Pages      int      `json:"pages"`
 	Failed     int      `json:"failed"`
@@ -46,7 +46,7 @@ type NodeStatus struct {
 // Measured is what a process of a node has measured since its start.
 type Measured struct {
 	Lag         Lag      `json:"lag"`
-	LogBytes    int64    `json:"log_bytes"` // that it has written to logs, with the headers of messages
+	LogBytes    int64    `json:"log_bytes"` // written to logs, with the headers of messages
 	LogMessages int64    `json:"log_messages"`
 	Restored    Restored `json:"restored"`
 }

@@ -254,7 +254,7 @@ func (c *Crawl) Export(ctx context.Context, number int, fn func(block []byte) er
 	return exportAll(c.coordinator.cfg.Job.Store, number, job, calendar, fn)
 }
 
-// Export is like [Crawl.Export] for a job that no crawl has.
+// Export is like [Crawl.Export], for a job that no crawl has open.
 func Export(j *job.Job, number int, fn func(block []byte) error) error {
 	h, err := j.SavedHistory()
 	if err != nil {

@@ -27,7 +27,7 @@ type Loop struct {
 	report Report
 
 	loop   *aio.Loop
-	began  time.Time   // about when this was made, on its clock
+	began  time.Time   // about when the loop was made, on its clock
 	inbox  *aio.Handle // of this loop, held by the coordinator
 	outbox *aio.Handle // of the coordinator's loop
 	leases aio.Queue[*fetching]

@@ -549,8 +549,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestRefused: a server that refuses a stream takes as many at once as are open then, until it says
-// otherwise, and goes on to serve others.
+// TestRefused: after a server refuses a stream, a connection has no more streams at once than were open then,
+// until the server says otherwise. It goes on to serve others.
 func TestRefused(t *testing.T) {
 	c, s := judge(t, Options{}), newServer(t)
 	s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingMaxConcurrentStreams, Val: 100})

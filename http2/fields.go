@@ -12,7 +12,7 @@ import (
 // maxFields is the most fields of a head. Each takes memory beside its text.
 const maxFields = 2000
 
-// usualFields is how many fields most heads have at most.
+// usualFields is a number of fields that most heads do not exceed.
 const usualFields = 8
 
 // fieldSize is what a field counts beside its text, in bytes (RFC 9113, section 6.5.2).

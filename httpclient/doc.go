@@ -59,10 +59,10 @@
 // it takes no more. No task belongs to a connection: of the tasks that wait for its responses one
 // reads for all, and what a server does not take at once is sent by the loop, while nobody waits. A
 // server that asks for HTTP/1.1, by 421 or HTTP_1_1_REQUIRED, gets it for an hour.
-// A request that a server has not looked at, by REFUSED_STREAM or GOAWAY, is sent again, as often as it
-// takes while the server takes others. A connection whose server refuses a stream carries no more at once
-// than are open then. One that follows one which ended with requests under way begins with as many as
-// that had served, and has one more for each response. While a server allows no requests
+// The client sends a request again that a server has not looked at (REFUSED_STREAM, GOAWAY), as often as
+// it takes while the server takes others. If the server refuses a stream, the connection carries no more
+// requests at once than are open then. If a connection ends with requests under way, the next one begins
+// with as many at once as that one had served, and with each response it may carry one more. While a server allows no requests
 // (SETTINGS_MAX_CONCURRENT_STREAMS is 0), they wait over the connection there is.
 //
 // A server may send Options.Window of each body, and then what Options.Meter has room for. What has

@@ -419,8 +419,8 @@ func TestHTTP2Misjudged(t *testing.T) {
 	}
 }
 
-// TestHTTP2Few: requests that a server ends its connections among, or of which it takes few, succeed, each
-// once, over as few connections as that takes, and few are sent in vain.
+// TestHTTP2Few: a server ends its connections among requests, or takes few of them. All succeed, each once,
+// over as few connections as that takes, and few are sent in vain.
 func TestHTTP2Few(t *testing.T) {
 	const requests = 200
 	for name, test := range map[string]struct {

@@ -38,8 +38,8 @@ type server struct {
 // mostConns is how many connections a server gets over which it allows few streams.
 const mostConns = 6
 
-// mostHabits bounds the servers whose habits are remembered. Beyond it all are forgotten, which costs each
-// one connection that others wait for, or that ends with requests under way.
+// mostHabits bounds the servers whose habits are remembered. Beyond it the client forgets all. For each
+// server that costs one connection that others wait for, or that ends with requests under way.
 const mostHabits = 10_000
 
 // mostTries is how often a request is sent at most that a server refuses, or whose connection ends: see
@@ -315,7 +315,7 @@ func (s *stream) tries() int {
 	return mostTries - 1
 }
 
-// served returns how many requests a connection has served that has ended with this one under way; else 0.
+// served returns how many requests the connection had served, if it ended with this one under way; else 0.
 func (s *stream) served() int32 {
 	switch m := s.mux; {
 	case s.failed == nil || !m.h2.Draining():

@@ -73,8 +73,8 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestNoMoreThanThePage: neither a long base nor rows in rows, as a parser that gives up nesting leaves
-// them, make a text many times as long as the page.
+// TestNoMoreThanThePage: no text is many times as long as its page, through a long base or through rows in
+// rows, as a parser that gives up nesting leaves them.
 func TestNoMoreThanThePage(t *testing.T) {
 	base, err := weburl.Parse("https://example.org/" + strings.Repeat("a", 100_000) + "/")
 	if err != nil {

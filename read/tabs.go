@@ -71,13 +71,13 @@ func openTabs(root *html.Node) {
 // longestTab bounds the name of a tab, in bytes.
 const longestTab = 100
 
-// tabSet is the tabs of a list, and how many panels of theirs have come.
+// tabSet is the tabs of a list, and how many of their panels have come.
 type tabSet struct {
 	names  []string
 	panels int
 }
 
-// tabPart is what an element is of tabs.
+// tabPart is the part that an element plays in tabs.
 type tabPart uint8
 
 const (
@@ -111,7 +111,7 @@ func tabRole(n *html.Node) tabPart {
 	return noTab
 }
 
-// entitle puts a name above what is in a panel.
+// entitle puts a name above the content of a panel.
 func entitle(panel *html.Node, name string) {
 	p := &html.Node{Type: html.ElementNode, Data: "p", DataAtom: atom.P}
 	strong := &html.Node{Type: html.ElementNode, Data: "strong", DataAtom: atom.Strong}

@@ -60,7 +60,7 @@ type Node struct {
 	planned bool // nothing has changed since the last plan
 
 	starts  int           // partitions started since the last beat
-	counted time.Duration // when a beat has counted some, the last time
+	counted time.Duration // when a beat last counted some
 	idle    bool
 	wakes   uint64
 	note    json.RawMessage

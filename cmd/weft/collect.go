@@ -80,7 +80,7 @@ func collectJobs(dir string, jobs []string) error {
 func runs(ctx context.Context, dir string) bool {
 	job, err := weft.OpenJob(ctx, dir)
 	if err != nil {
-		return false // what is wrong with it, reading it says
+		return false // reading it says what is wrong with it
 	}
 	defer job.Close()
 	return job.Running()

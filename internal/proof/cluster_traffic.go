@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// gathering is for what a commit waits.
+// gathering says what a commit waits for.
 type gathering struct {
 	wait time.Duration
 	size int // bytes: a commit of that size does not wait; 0: any
@@ -47,8 +47,8 @@ type Traffic struct {
 func (t *Traffic) messages() float64 { return t.Links + t.Log }
 func (t *Traffic) bytes() float64    { return t.LinkBytes + t.LogBytes }
 
-// sender is a node of which only what it sends is looked at: its frontier crawls a web of links that are drawn, and
-// what it reports is packed, commit by commit, as it goes to the servers.
+// sender is a node of which only the messages count. Its frontier crawls a web of random links; what it reports is
+// packed, commit by commit, as it goes to the servers.
 type sender struct {
 	*Cluster
 	rand     *rand.Rand
@@ -83,7 +83,7 @@ func (c *posted) Post(p int, kind byte, data []byte) {
 	c.blocks[kind][p] = append(c.blocks[kind][p], data)
 }
 
-// send simulates what one node sends, after as long a time in which its frontier learns what it has sent.
+// send simulates what one node sends, after a time of the same length in which its frontier learns what it has sent.
 func (c *Cluster) send(nodes int, g gathering) (Traffic, error) {
 	r := rand.New(rand.NewPCG(c.Seed, 2))
 	s := &sender{

@@ -94,7 +94,7 @@ type Stint struct {
 	Killed bool
 	Fenced bool               // it ended because others had taken its partitions
 	Waited bool               // it ended because no servers answered when it began: they may be slow on a busy machine
-	Lost   bool               // its disk was
+	Lost   bool               // its disk was lost
 	Status cluster.NodeStatus // what it has said last
 
 	process *process.Process

@@ -126,7 +126,7 @@ func nodeOf(status *cluster.Status, s *Stint) *cluster.NodeStatus {
 	return &status.Nodes[i]
 }
 
-// reported is within what time nodes say what they have done.
+// reported is the time within which nodes say what they have done.
 const reported = 2500 * time.Millisecond
 
 // restored is what all processes together have restored.

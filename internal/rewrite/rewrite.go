@@ -48,8 +48,8 @@ const (
 // nothing is a URL that leads to nothing, and asks nobody.
 const nothing = "data:,"
 
-// MaxAdded bounds what the URLs of a document take in all, in bytes: beyond it links stay, and nothing
-// is loaded. A long base URL would make gigabytes of short relative ones.
+// MaxAdded bounds the URLs of a document, in bytes of all together: beyond it links stay as they are, and
+// nothing is loaded. A long base URL would make gigabytes of short relative ones.
 const MaxAdded = 32 << 20
 
 // Rewriter gives a document other URLs. Everything else keeps its bytes.
