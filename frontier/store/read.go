@@ -324,8 +324,8 @@ func (s *Store) VariantsOf(key [16]byte) (int, error) {
 	return int(min(n, math.MaxInt)), err
 }
 
-// Pending returns up to n pending URLs of an origin after a queue key, in order. more reports
-// whether others follow.
+// Pending returns up to n pending URLs of an origin after a queue key, in order; fewer if they are so long
+// that they take chunkBytes. more reports whether others follow.
 func (s *Store) Pending(origin string, after frontier.QueueKey, n int) (urls []frontier.URL, more bool, err error) {
 	from := append(appendPendingKey(nil, origin, after), 0)
 	for c := new(chunk); ; from = c.after() {
@@ -345,6 +345,7 @@ func (s *Store) Pending(origin string, after frontier.QueueKey, n int) (urls []f
 		if !c.more {
 			return urls, false, nil
 		}
+		n = len(urls) // and the next chunk tells whether others follow
 	}
 }
 

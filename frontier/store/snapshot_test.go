@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -29,6 +30,43 @@ func done(t *testing.T, s *store.Store, from, to int) {
 	}
 	if err := s.Commit(b); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestPageOfLongURLs: a page of pending URLs takes little memory, however long these are, and the next one
+// goes on.
+func TestPageOfLongURLs(t *testing.T) {
+	s, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const all = 150
+	from := strings.Repeat("x", 16<<10)
+	b := s.Begin()
+	for n := range uint64(all) {
+		u, err := weburl.Parse(fmt.Sprintf("http://a.test/%04d", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Pending(frontier.URL{URL: u, Seq: n, From: from})
+	}
+	if err := s.Commit(b); err != nil {
+		t.Fatal(err)
+	}
+	read, after := 0, frontier.QueueKey{Tried: true, Priority: 127, Rank: 127} // before all
+	for more := true; more; {
+		var page []frontier.URL
+		if page, more, err = s.Pending("http://a.test", after, all); err != nil {
+			t.Fatal(err)
+		}
+		if read += len(page); len(page) > all/2 || len(page) == 0 {
+			t.Fatalf("a page of %d URLs of 16 KiB", len(page))
+		}
+		after = page[len(page)-1].QueueKey()
+	}
+	if read != all {
+		t.Errorf("%d URLs of %d", read, all)
 	}
 }
 
