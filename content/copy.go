@@ -120,8 +120,10 @@ func (c *copier) seen(n *html.Node, element int32) bool {
 		return c.amid(element) && (c.within(element) || !c.path[len(c.path)-1].link) && !isHidden(n)
 	case atom.Hr:
 		return c.amid(element) && c.within(element)
-	case atom.Br, atom.Wbr, atom.Input:
+	case atom.Br, atom.Wbr:
 		return c.path[len(c.path)-1].keep
+	case atom.Input: // the box of a task, which may have a label without words around it
+		return c.path[len(c.path)-1].keep || all[element].Words == 0 && c.amid(element)
 	case atom.Td, atom.Th:
 		return all[element].Words == 0 && c.s.kept[all[element].Parent] > 0
 	}

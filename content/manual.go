@@ -202,14 +202,17 @@ func isFitting(n *html.Node) bool {
 	return false
 }
 
+// mostBeside bounds the nodes that are looked at for code beside a button: each button looks.
+const mostBeside = 100
+
 // isBesideCode reports whether an element stands in preformatted text, or in an element with nothing else.
 func isBesideCode(n *html.Node) bool {
 	if n.Parent == nil || n.Parent.DataAtom == atom.Pre {
 		return n.Parent != nil
 	}
-	code := false
+	code, nodes := false, 0
 	for c := range n.Parent.ChildNodes() {
-		if c.Type == html.ElementNode && c != n && c.DataAtom != atom.Pre {
+		if nodes++; nodes > mostBeside || c.Type == html.ElementNode && c != n && c.DataAtom != atom.Pre {
 			return false
 		}
 		code = code || c.DataAtom == atom.Pre

@@ -28,6 +28,11 @@ func TestEntry(t *testing.T) {
 		{`<meta name=generator content="WordPress 6.2">`, "", "", false},
 		{docbook, "", "<button>Buy</button>", false},
 		{docbook, "", "<div><pre>x</pre><div><button>Copy<svg></svg></button></div></div><p><input type=checkbox disabled> done", true},
+		{docbook, "", "<pre>x<button>Copy</button></pre><script type=math/tex>x</script>", true},
+		{docbook, "", "<div><pre>x</pre><p>y</p><button>Buy</button></div>", false}, // beside more than code
+		{docbook, "", "<div>" + strings.Repeat("<!---->", mostBeside) + "<pre>x</pre><div><button>Copy</button></div></div>", false},
+		{docbook, "", "<input type=text>", false},
+		{docbook, "", "<script>x()</script>", false},
 	} {
 		text := extracted(t, entry(c.head, c.name, c.more), Options{})
 		if whole := strings.Contains(text, "playing the role") && strings.Contains(text, "swap.hpp") && !strings.Contains(text, "Permission"); whole != c.whole {

@@ -27,9 +27,9 @@ func (c *converter) container(n *html.Node) {
 	c.endRun()
 }
 
-// paragraph is container, where the title of an admonition is a title.
+// paragraph is container, where the title of an admonition is a title, and so is one of a topic of Sphinx.
 func (c *converter) paragraph(n *html.Node) {
-	if hasClass(n, "admonition-title", "markdown-alert-title", "custom-block-title") {
+	if hasClass(n, "admonition-title", "markdown-alert-title", "custom-block-title", "topic-title", "sidebar-title", "rubric") {
 		c.title(n)
 		return
 	}

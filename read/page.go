@@ -80,7 +80,9 @@ func oneOf(s Source, o Options, of *site) Page {
 	if of != nil && !o.Whole {
 		removed = of.clear(root)
 	}
-	openTabs(root)
+	if hasPanels(text) {
+		openTabs(root)
+	}
 	c := content.Extract(content.Page{URL: s.URL, Root: root}, of.options(o.Whole))
 	for _, r := range c.Removed {
 		removed = append(removed, Removal{Rule: r.Rule, Path: r.Path, Text: r.Text})

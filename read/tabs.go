@@ -1,6 +1,7 @@
 package read
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -18,6 +19,9 @@ func openTabs(root *html.Node) {
 	of := make(map[*html.Node]string)
 	var used []*html.Node
 	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
 		switch tabRole(n) {
 		case tabList:
 			sets = append(sets, new(tabSet))
@@ -48,7 +52,8 @@ func openTabs(root *html.Node) {
 			}
 		}
 	}
-	for _, n := range panels {
+	around := make(map[*html.Node]bool) // a panel
+	for i, n := range panels {
 		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "hidden" || a.Key == "aria-hidden" })
 		name := of[n]
 		for _, id := range []string{valueOf(n, "aria-labelledby"), valueOf(n, "id")} {
@@ -57,19 +62,36 @@ func openTabs(root *html.Node) {
 				break
 			}
 		}
-		if name != "" {
+		if name != "" && i < mostPanels && !inTab(n) {
 			entitle(n, name)
+		}
+		for p := n.Parent; p != nil && !around[p]; p = p.Parent {
+			around[p] = true
 		}
 	}
 	if len(panels) > 0 {
 		for _, n := range used {
-			detach(n)
+			if !around[n] {
+				detach(n)
+			}
 		}
 	}
 }
 
-// longestTab bounds the name of a tab, in bytes.
-const longestTab = 100
+// hasPanels reports whether a page may have panels of tabs: no other is walked for them.
+func hasPanels(body []byte) bool {
+	return slices.ContainsFunc(panelMarks, func(mark []byte) bool { return bytes.Contains(body, mark) })
+}
+
+// panelMarks are what tabRole knows a panel by.
+var panelMarks = [][]byte{[]byte("tabpanel"), []byte("tabbed-block"), []byte("sd-tab-content")}
+
+// Bounds of the names of tabs.
+const (
+	longestTab = 100  // bytes
+	largestTab = 64   // nodes
+	mostPanels = 1000 // of a page have a name
+)
 
 // tabSet is the tabs of a list, and how many of their panels have come.
 type tabSet struct {
@@ -96,7 +118,11 @@ func tabRole(n *html.Node) tabPart {
 	case "tabpanel":
 		return tabPanel
 	}
-	class := strings.Fields(valueOf(n, "class"))
+	own := valueOf(n, "class")
+	if n.DataAtom != atom.Label && !strings.Contains(own, "tab") {
+		return noTab
+	}
+	class := strings.Fields(own)
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(class, name) })
 	}
@@ -109,6 +135,19 @@ func tabRole(n *html.Node) tabPart {
 		return tabName
 	}
 	return noTab
+}
+
+// inTab reports whether a panel stands in its tab, and so below its name.
+func inTab(panel *html.Node) bool {
+	for n := panel.Parent; n != nil; n = n.Parent {
+		switch tabRole(n) {
+		case tabName:
+			return true
+		case tabList, tabPanel:
+			return false
+		}
+	}
+	return false
 }
 
 // entitle puts a name above the content of a panel.
@@ -133,8 +172,12 @@ func detach(n *html.Node) {
 // textIn returns the beginning of the text of an element.
 func textIn(n *html.Node) string {
 	var b strings.Builder
+	nodes := 0
 	for d := range n.Descendants() {
-		if d.Type == html.TextNode && b.Len() <= longestTab {
+		if nodes++; nodes > largestTab || b.Len() > longestTab {
+			break
+		}
+		if d.Type == html.TextNode {
 			b.WriteString(d.Data)
 		}
 	}
