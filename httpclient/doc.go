@@ -62,8 +62,9 @@
 // The client sends a request again that a server has not looked at (REFUSED_STREAM, GOAWAY), as often as
 // it takes while the server takes others. If the server refuses a stream, the connection carries no more
 // requests at once than are open then. If a connection ends with requests under way, the next one begins
-// with as many at once as that one had served, and with each response it may carry one more. While a server allows no requests
-// (SETTINGS_MAX_CONCURRENT_STREAMS is 0), they wait over the connection there is.
+// with as many at once as that one had served, and with each response it may carry one more. While a
+// server allows no requests (SETTINGS_MAX_CONCURRENT_STREAMS is 0), they wait over the connection there
+// is, each until its own time is over. Once the time of one is over, new ones go over another connection.
 //
 // A server may send Options.Window of each body, and then what Options.Meter has room for. What has
 // arrived is read in any case, so responses that wait for room keep no others from arriving.

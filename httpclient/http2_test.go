@@ -495,6 +495,43 @@ func TestHTTP2Few(t *testing.T) {
 	}
 }
 
+// TestHTTP2Refuses: a server that answers one request of each connection, and refuses the others for ever,
+// is not asked for ever.
+func TestHTTP2Refuses(t *testing.T) {
+	const requests = 100
+	var got atomic.Int64
+	s := newScripted(t, func(p *h2Peer) {
+		for id := p.next(); id > 0; id = p.next() {
+			if got.Add(1); id == 1 {
+				p.answer(id)
+			} else {
+				p.WriteRSTStream(id, http2.ErrCodeRefusedStream)
+			}
+		}
+	})
+	onLoop(t, http2Only, func(task *aio.Task, c *httpclient.Client) error {
+		return task.Group(func(g *aio.Group) error {
+			for range 10 {
+				g.Go("get", func(task *aio.Task) error {
+					for range requests / 10 {
+						res, err := c.Do(task, s.get())
+						if err != nil {
+							expectKind(t, err, httpclient.KindReset)
+							continue
+						}
+						res.Close()
+					}
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+	if n := got.Load(); n > 5*requests {
+		t.Errorf("%d requests were sent for %d", n, requests)
+	}
+}
+
 // TestHTTP2Tunnel: streams go through a proxy in one tunnel, and a connection in use is judged for each
 // request.
 func TestHTTP2Tunnel(t *testing.T) {

@@ -115,10 +115,11 @@ func (m *mux) sendSoon() {
 	}
 }
 
-// admit opens streams that the server has barred. Those of a connection that takes no more requests
-// fail, and go over another.
+// admit opens streams that the server has barred. Those of a connection that its server has ended fail,
+// and go over another. Of one that was retired they wait on: a new one would probably not be allowed any,
+// either, and their own limits say why they fail.
 func (m *mux) admit() {
-	for len(m.barred) > 0 && (m.h2.Room() > 0 || !m.usable()) {
+	for len(m.barred) > 0 && (m.h2.Room() > 0 || m.h2.Draining()) {
 		s := m.barred[0]
 		m.barred = m.barred[1:]
 		s.open()

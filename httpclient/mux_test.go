@@ -276,6 +276,121 @@ func TestHTTP2Barred(t *testing.T) {
 	}
 }
 
+// TestHTTP2BarredForEver: requests that a server never allows say so, each when its own time is over. One
+// that comes after the first of them goes over another connection.
+func TestHTTP2BarredForEver(t *testing.T) {
+	playWire(t, httpclient.Options{}, func(s *site) {
+		w := s.acceptWire()
+		_ = w.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 0})
+		_ = w.WriteRSTStream(w.next().StreamID, http2.ErrCodeRefusedStream)
+		w.next()
+		w = s.acceptWire()
+		w.head(w.next().StreamID, true)
+		s.until(60 * time.Second)
+	}, func(b *browser) {
+		_ = b.task.Group(func(g *aio.Group) error {
+			for n := range 10 {
+				g.Go("get", func(task *aio.Task) error {
+					began := time.Duration(n) * time.Second
+					until(b.t, task, began)
+					_, err := b.on(task).get("/")
+					expectKind(b.t, err, httpclient.KindTimeout)
+					if text := "no request allowed by the server within 30s"; !strings.Contains(err.Error(), text) {
+						b.t.Errorf("%d: %v, expected %s", n, err, text)
+					}
+					if took := now(task) - began; took != 30*time.Second {
+						b.t.Errorf("%d: failed after %v", n, took)
+					}
+					return nil
+				})
+			}
+			until(b.t, b.task, 35*time.Second)
+			b.reads("/", "")
+			return nil
+		})
+	})
+}
+
+// TestHTTP2RefusedAgain: a request is sent as often as its server refuses it while others are answered.
+func TestHTTP2RefusedAgain(t *testing.T) {
+	const refusals = 5
+	playWire(t, httpclient.Options{}, func(s *site) {
+		w := s.acceptWire()
+		_ = w.WriteSettings()
+		for n := range refusals + 1 {
+			var page uint32
+			for range 2 {
+				f := w.next()
+				if f == nil {
+					return // the page was given up
+				}
+				if f.PseudoValue("path") == "/page" {
+					page = f.StreamID
+				} else {
+					w.head(f.StreamID, true)
+				}
+			}
+			if n == refusals {
+				w.head(page, true)
+				break
+			}
+			_ = w.WriteRSTStream(page, http2.ErrCodeRefusedStream)
+			_ = w.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 100})
+		}
+		w.next()
+	}, func(b *browser) {
+		_ = b.task.Group(func(g *aio.Group) error {
+			g.Go("others", func(task *aio.Task) error {
+				for range refusals + 1 {
+					b.on(task).reads("/", "")
+				}
+				return nil
+			})
+			b.reads("/page", "")
+			return nil
+		})
+	})
+}
+
+// TestHTTP2Grows: a connection that follows one which ended with requests under way begins with as many at
+// once as that had served, and has one more for each response.
+func TestHTTP2Grows(t *testing.T) {
+	const conns, requests = 6, 11 // of the former, as many as there are to a server
+	playWire(t, httpclient.Options{}, func(s *site) {
+		w := s.acceptWire()
+		_ = w.WriteSettings()
+		for range requests {
+			w.next()
+		}
+		_ = w.WriteGoAway(1, http2.ErrCodeNo, nil)
+		w.head(1, true)
+		var wires [conns]*wire
+		for i := range wires {
+			wires[i] = s.acceptWire()
+			_ = wires[i].WriteSettings()
+			wires[i].next()
+		}
+		w = wires[0]
+		for _, answered := range []uint32{1, 3} {
+			w.head(answered, true)
+			for range 2 { // in its place, and for having been answered
+				if w.next() == nil {
+					return // their time is over
+				}
+			}
+		}
+		for _, id := range []uint32{5, 7, 9} {
+			w.head(id, true)
+		}
+		for _, w := range wires[1:] {
+			w.head(1, true)
+		}
+		w.next()
+	}, func(b *browser) {
+		b.together(requests, func(b *browser) { b.reads("/", "") })
+	})
+}
+
 // TestHTTP2AllowsMore: requests that wait for room go on when a server allows more of them.
 func TestHTTP2AllowsMore(t *testing.T) {
 	const conns, requests = 6, 20 // of the first, as many as there are to a server
