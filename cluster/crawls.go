@@ -121,6 +121,9 @@ func (c *Client) listed(ctx context.Context, streams map[string]uint64) (Listed,
 	case err != nil:
 		l.State, l.Why = CrawlBroken, strings.TrimPrefix(err.Error(), "crawl "+l.Name+": ")
 		return l, nil
+	case len(s.Lost) > 0: // all are there, so one is half
+		l.State, l.Why = CrawlBroken, ErrHalf.Error()
+		return l, nil
 	}
 	for _, n := range s.Nodes {
 		if n.there() {

@@ -43,6 +43,7 @@ type lag struct {
 		steps   [lagSteps]int
 		commits int
 		most    time.Duration
+		last    uint64 // message that was acknowledged
 	}
 }
 
@@ -57,6 +58,8 @@ func (l *lag) committed(last uint64, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch w := l.mu.waiting; {
+	case last <= l.mu.last:
+		l.count(0) // its messages went out before this was said
 	case len(w) > 0 && last <= w[len(w)-1].last:
 	case len(w) == mostCommits:
 		w[len(w)-1].last = last // as if it were as old
@@ -69,18 +72,23 @@ func (l *lag) committed(last uint64, now time.Time) {
 func (l *lag) acknowledged(last uint64, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.mu.last = max(l.mu.last, last)
 	n := 0
 	for _, c := range l.mu.waiting {
 		if c.last > last {
 			break
 		}
 		n++
-		took := now.Sub(c.at)
-		l.mu.steps[lagStep(took)]++
-		l.mu.commits++
-		l.mu.most = max(l.mu.most, took)
+		l.count(now.Sub(c.at))
 	}
 	l.mu.waiting = append(l.mu.waiting[:0], l.mu.waiting[n:]...)
+}
+
+// count takes in how long a commit took.
+func (l *lag) count(took time.Duration) {
+	l.mu.steps[lagStep(took)]++
+	l.mu.commits++
+	l.mu.most = max(l.mu.most, took)
 }
 
 // lagStep returns the step of a time: the first that is not shorter.

@@ -45,6 +45,12 @@ func TestLag(t *testing.T) {
 	if is := l.measured(); is.Max != 3600 {
 		t.Errorf("%+v", is)
 	}
+	before := l.mu.commits
+	l.acknowledged(310, at(60_000))
+	l.committed(310, at(61_000)) // said late
+	if n := len(l.mu.waiting); n > 0 || l.mu.commits != before+1 {
+		t.Errorf("%d commits wait, %d counted, expected none and one", n, l.mu.commits-before)
+	}
 	for i := range 3 * mostCommits { // while no servers answer
 		l.committed(uint64(400+i), at(0))
 	}

@@ -167,6 +167,9 @@ func (n *node) attach(ctx context.Context, o *weft.Options) (err error) {
 	if err := n.openStreams(ctx); err != nil {
 		return err
 	}
+	if err := n.restored(ctx); err != nil {
+		return err
+	}
 	switch _, err := n.bucket.Get(ctx, keyOver); {
 	case err == nil:
 		return fmt.Errorf("crawl %s: %w", n.layout, ErrOver)

@@ -121,12 +121,15 @@ func (c *Client) begin(ctx context.Context, o *weft.Options, partitions int) (p 
 
 // create makes what a crawl has on the servers. The plan comes last: whoever finds it finds all.
 func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
-	bucket, err := c.makeBucket(ctx)
+	if err := c.restored(ctx); err != nil {
+		return p, err
+	}
+	bucket, err := c.makeBucket(ctx, nil)
 	if err != nil {
 		return p, err
 	}
 	for _, name := range []string{c.linkStream(), c.logStream()} {
-		made, err := c.makeStream(ctx, name)
+		made, err := c.makeStream(ctx, name, nil)
 		if err != nil {
 			return p, err
 		}
@@ -150,10 +153,11 @@ func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 	return p, nil
 }
 
-func (c *Client) makeBucket(ctx context.Context) (bucket jetstream.KeyValue, err error) {
+// makeBucket makes the bucket, or sets its mark.
+func (c *Client) makeBucket(ctx context.Context, mark map[string]string) (bucket jetstream.KeyValue, err error) {
 	err = c.chosen(ctx, func(ctx context.Context) (err error) {
 		bucket, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-			Bucket: c.bucket(), Description: "a crawl of weft: plan, nodes, owners", Replicas: c.replicas,
+			Bucket: c.bucket(), Description: "a crawl of weft: plan, nodes, owners", Replicas: c.replicas, Metadata: mark,
 		})
 		return err
 	})
@@ -163,11 +167,11 @@ func (c *Client) makeBucket(ctx context.Context) (bucket jetstream.KeyValue, err
 	return bucket, nil
 }
 
-// makeStream makes the stream of links or of logs, unless it is there.
-func (c *Client) makeStream(ctx context.Context, name string) (made jetstream.Stream, err error) {
+// makeStream makes the stream of links or of logs, or sets its mark.
+func (c *Client) makeStream(ctx context.Context, name string, mark map[string]string) (made jetstream.Stream, err error) {
 	s := jetstream.StreamConfig{
 		Name: name, Subjects: []string{c.allLinks()}, Description: "links to partitions of a crawl of weft",
-		Replicas: c.replicas, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, AllowDirect: true,
+		Replicas: c.replicas, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, AllowDirect: true, Metadata: mark,
 	}
 	if name == c.logStream() {
 		s.Subjects, s.Description = []string{c.allLogs()}, "changes of partitions of a crawl of weft"

@@ -23,6 +23,7 @@ import (
 type Rebuilt struct {
 	Streams []string // that it has made
 	Missing []string // names of nodes that had partitions, and whose folders were not given
+	Without int      // partitions of a lost log that no folder has
 }
 
 // ErrWhole is returned by Client.Restore for a crawl of which the servers have lost nothing.
@@ -30,6 +31,7 @@ var ErrWhole = errors.New("the servers have all its streams, expected that one i
 
 // Restore makes the streams of a crawl that the servers have lost again, from the job folders of its nodes, none of
 // which may run. Then nodes may join again, with these folders or new ones. Links that were in a lost stream are gone.
+// One that was interrupted begins anew; until it has ended, no node can join.
 func (c *Client) Restore(ctx context.Context, dirs []string) (r Rebuilt, err error) {
 	lost, err := c.lost(ctx)
 	if err != nil {
@@ -47,8 +49,12 @@ func (c *Client) Restore(ctx context.Context, dirs []string) (r Rebuilt, err err
 	if err != nil {
 		return r, err
 	}
-	n := &node{Client: c, figures: new(figures), ctx: ctx, dir: identity{Node: "restore-" + nuid.Next(), Incarnation: 1}}
+	n := &node{Client: c, figures: new(figures), dir: identity{Node: "restore-" + nuid.Next(), Incarnation: 1}}
+	n.mail.wake = make(chan struct{}, 1)
 	n.outbox = newOutbox(n)
+	n.ctx, n.stop = context.WithCancelCause(ctx)
+	defer n.stop(nil)
+	go n.heed()
 	if slices.Contains(lost, c.streamNames()[0]) {
 		n.plan, err = c.decodePlan(all[0].was.Plan)
 	} else {
@@ -65,9 +71,51 @@ func (c *Client) Restore(ctx context.Context, dirs []string) (r Rebuilt, err err
 	if slices.Contains(lost, c.logStream()) && !slices.ContainsFunc(all, (*remains).owns) {
 		return r, errors.New("the nodes of these folders have left, so the folders have results and no partitions; expected the folders of nodes that were killed, or that ended because of the loss")
 	}
+	if most := n.mostData(); len(n.plan.text) > most {
+		return r, fmt.Errorf("a plan of %d bytes: the servers take %d at most; expected a higher max_payload", len(n.plan.text), most)
+	}
 	r.Streams = lost
-	return r, n.rebuild(ctx, &r, all)
+	return r, n.rebuild(n.ctx, &r, all)
 }
+
+// heed ends the restoring if a stream is deleted meanwhile, as another that restores the crawl does.
+func (n *node) heed() {
+	for !n.ended.is {
+		select {
+		case <-n.mail.wake:
+			for _, fn := range n.mail.take() {
+				fn()
+			}
+		case <-n.ctx.Done():
+			return
+		}
+	}
+	n.stop(n.ended.by)
+}
+
+// ErrHalf is returned for a crawl that is being restored, or whose restoring was interrupted.
+var ErrHalf = errors.New("it is restored in part, expected that weft cluster restore has ended without an error")
+
+// restored returns ErrHalf unless the streams that the servers have are whole.
+func (c *Client) restored(ctx context.Context) error {
+	for _, name := range c.streamNames() {
+		var s jetstream.Stream
+		err := c.chosen(ctx, func(ctx context.Context) (err error) { s, err = c.js.Stream(ctx, name); return err })
+		switch {
+		case errors.Is(err, jetstream.ErrStreamNotFound):
+		case err != nil:
+			return c.refused(err)
+		case isHalf(s):
+			return fmt.Errorf("crawl %s: %w", c.layout, ErrHalf)
+		}
+	}
+	return nil
+}
+
+// half marks a stream whose restoring has not ended.
+var half = map[string]string{"weft-restoring": "yes"}
+
+func isHalf(s jetstream.Stream) bool { return s.CachedInfo().Config.Metadata["weft-restoring"] != "" }
 
 // waitingPlan returns the plan of a crawl that is not over and has no nodes.
 func (c *Client) waitingPlan(ctx context.Context) (p Plan, err error) {
@@ -89,14 +137,18 @@ func (c *Client) waitingPlan(ctx context.Context) (p Plan, err error) {
 	return p, c.deserted(ctx, bucket.CachedInfo().TimeStamp)
 }
 
-// lost returns which streams of the crawl the servers do not have.
+// lost returns which streams of the crawl the servers do not have, or not the whole of.
 func (c *Client) lost(ctx context.Context) (all []string, err error) {
 	for _, name := range c.streamNames() {
-		err := c.chosen(ctx, func(ctx context.Context) error { _, err := c.js.Stream(ctx, name); return err })
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
+		var s jetstream.Stream
+		err := c.chosen(ctx, func(ctx context.Context) (err error) { s, err = c.js.Stream(ctx, name); return err })
+		switch {
+		case errors.Is(err, jetstream.ErrStreamNotFound):
 			all = append(all, name)
-		} else if err != nil {
+		case err != nil:
 			return nil, c.refused(err)
+		case isHalf(s):
+			all = append(all, name)
 		}
 	}
 	return all, nil
@@ -155,16 +207,16 @@ func readRemains(ctx context.Context, dirs []string) (all []*remains, err error)
 // rebuild makes the lost streams, and puts into them what the folders have. The plan comes last: until then no node
 // can join.
 func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains) (err error) {
-	if n.bucket, err = n.makeBucket(ctx); err != nil {
-		return err
-	}
-	for _, name := range []string{n.linkStream(), n.logStream()} {
-		if _, err := n.makeStream(ctx, name); err != nil {
+	for _, name := range r.Streams {
+		if err := n.makeHalf(ctx, name); err != nil {
 			return err
 		}
 	}
 	if err := n.openStreams(ctx); err != nil {
 		return err
+	}
+	if n.bucket, err = n.js.KeyValue(ctx, n.layout.bucket()); err != nil {
+		return n.refused(err)
 	}
 	noBucket := slices.Contains(r.Streams, n.streamNames()[0])
 	if noBucket {
@@ -173,7 +225,7 @@ func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains) (err err
 		}
 	}
 	for _, f := range all {
-		if err := n.sendLinks(ctx, f); err != nil {
+		if err := n.sendFinds(ctx, f); err != nil {
 			return fmt.Errorf("%s: %w", f.dir, err)
 		}
 	}
@@ -182,10 +234,41 @@ func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains) (err err
 			return err
 		}
 	}
-	if !noBucket {
-		return nil
+	if noBucket {
+		if err := n.keep(ctx, keyPlan, n.plan.text); err != nil {
+			return err
+		}
 	}
-	return n.keep(ctx, keyPlan, n.plan.text)
+	for _, name := range r.Streams {
+		if err := n.makeWhole(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeHalf makes a stream that is marked until makeWhole. What an earlier attempt has put into one is deleted; a
+// bucket is emptied by rebuildBucket.
+func (n *node) makeHalf(ctx context.Context, name string) (err error) {
+	if name == n.streamNames()[0] {
+		_, err = n.makeBucket(ctx, half)
+		return err
+	}
+	err = n.chosen(ctx, func(ctx context.Context) error { return n.js.DeleteStream(ctx, name) })
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return n.refused(err)
+	}
+	_, err = n.makeStream(ctx, name, half)
+	return err
+}
+
+func (n *node) makeWhole(ctx context.Context, name string) (err error) {
+	if name == n.streamNames()[0] {
+		_, err = n.makeBucket(ctx, nil)
+	} else {
+		_, err = n.makeStream(ctx, name, nil)
+	}
+	return err
 }
 
 // rebuildBucket writes a bucket in which no partition has an owner. Its revisions begin beyond those of the lost one,
@@ -229,8 +312,8 @@ func (n *node) keep(ctx context.Context, key string, value []byte) error {
 	return n.outbox.retry(ctx, func(ctx context.Context) error { _, err := n.bucket.Put(ctx, key, value); return err })
 }
 
-// sendLinks sends the links that a node had for others and could not send.
-func (n *node) sendLinks(ctx context.Context, f *remains) error {
+// sendFinds sends what a node has found and could not send. Who has the partition of a URL now need not have it.
+func (n *node) sendFinds(ctx context.Context, f *remains) error {
 	for after := uint64(0); ; {
 		some, err := f.job.Store.Outbox(after, outboxBytes)
 		if err != nil || len(some) == 0 {
@@ -238,17 +321,23 @@ func (n *node) sendLinks(ctx context.Context, f *remains) error {
 		}
 		after = some[len(some)-1].ID
 		for _, m := range some {
-			if m.Kind == changelog.Links {
-				if err := n.outbox.send(ctx, m.Partition, [][]byte{m.Data}); err != nil {
-					return err
-				}
+			switch m.Kind {
+			case changelog.Opened:
+				err = n.outbox.open(ctx, m.Data)
+			case changelog.Links:
+				err = n.outbox.send(ctx, m.Partition, [][]byte{m.Data})
+			case changelog.Found:
+				err = n.outbox.sendFound(ctx, m.Partition, []store.Message{m})
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
 }
 
 // rebuildLogs writes the logs of all partitions: what their owners have, or else whoever had them before. Of a URL,
-// what the last folder says counts.
+// what the last folder says counts, also of two copies of one.
 func (n *node) rebuildLogs(ctx context.Context, r *Rebuilt, all []*remains) error {
 	missing := make(map[string]bool)
 	for p := range n.plan.Partitions {
@@ -264,7 +353,11 @@ func (n *node) rebuildLogs(ctx context.Context, r *Rebuilt, all []*remains) erro
 		mine := func(f *remains) bool { return f.was.Node == owner.ID }
 		have := slices.DeleteFunc(slices.Clone(all), func(f *remains) bool { return f.states[p] != store.Owned })
 		if i := slices.IndexFunc(have, mine); i >= 0 {
-			have = have[i : i+1]
+			have = slices.DeleteFunc(have[i:], func(f *remains) bool { return !mine(f) })
+			have = have[len(have)-1:]
+		}
+		if len(have) == 0 {
+			r.Without++
 		}
 		if owner.ID != n.dir.Node && !slices.ContainsFunc(all, mine) {
 			missing[owner.ID] = true

@@ -70,6 +70,9 @@ func restore(f *clusterFlags, jobs []string) error {
 		for _, node := range r.Missing {
 			fmt.Fprintf(out, "without the state of %s: its folder was not given\n", printable(node))
 		}
+		if r.Without > 0 {
+			fmt.Fprintf(out, "without %s, which no folder has\n", plural(r.Without, "partition"))
+		}
 		return standardOutput(out.Flush())
 	})
 }
