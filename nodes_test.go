@@ -76,6 +76,7 @@ type member struct {
 	sum       weft.Summary
 	home      *share.Home
 	mute      bool // it publishes nothing for a while
+	wants     int  // how often it has asked for a turn at an address
 }
 
 // ack is a message of links that may be acknowledged when the outbox is published up to a message.
