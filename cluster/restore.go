@@ -173,6 +173,9 @@ func (f *remains) owns() bool {
 
 // readRemains reads the folders of nodes that do not run, in the order in which these ended.
 func readRemains(ctx context.Context, dirs []string) (all []*remains, err error) {
+	if len(dirs) == 0 {
+		return nil, errors.New("expected the job folders of the nodes")
+	}
 	for _, dir := range dirs {
 		f := &remains{}
 		if f.folder, err = readFolder(dir); err != nil {
