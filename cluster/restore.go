@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,18 +22,23 @@ import (
 
 // Rebuilt is what Restore has done.
 type Rebuilt struct {
-	Streams []string // that it has made
-	Missing []string // names of nodes that had partitions, and whose folders were not given
-	Without int      // partitions of a lost log that no folder has
+	Streams    []string // that it has made
+	Missing    []string // names of nodes that had partitions, and whose folders were not given
+	Without    int      // partitions of a lost log that no folder has
+	Partitions int      // that the crawl has
 }
 
 // ErrWhole is returned by Client.Restore for a crawl of which the servers have lost nothing.
 var ErrWhole = errors.New("the servers have all its streams, expected that one is missing")
 
+// ErrIncomplete is returned by Client.Restore if the folders do not have all that the servers have lost.
+var ErrIncomplete = errors.New("expected the folders of all nodes")
+
 // Restore makes the streams of a crawl that the servers have lost again, from the job folders of its nodes, none of
 // which may run. Then nodes may join again, with these folders or new ones. Links that were in a lost stream are gone.
-// One that was interrupted begins anew; until it has ended, no node can join.
-func (c *Client) Restore(ctx context.Context, dirs []string) (r Rebuilt, err error) {
+// If the folders do not have all partitions, Restore returns ErrIncomplete, unless it is forced to leave these out.
+// After an error it begins anew; until it has ended without one, no node can join.
+func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebuilt, err error) {
 	lost, err := c.lost(ctx)
 	if err != nil {
 		return r, err
@@ -74,8 +80,31 @@ func (c *Client) Restore(ctx context.Context, dirs []string) (r Rebuilt, err err
 	if most := n.mostData(); len(n.plan.text) > most {
 		return r, fmt.Errorf("a plan of %d bytes: the servers take %d at most; expected a higher max_payload", len(n.plan.text), most)
 	}
-	r.Streams = lost
-	return r, n.rebuild(n.ctx, &r, all)
+	r.Streams, r.Partitions = lost, n.plan.Partitions
+	if err := n.rebuild(n.ctx, &r, all); err != nil {
+		return r, err
+	}
+	if err := r.incomplete(slices.Contains(lost, c.streamNames()[0])); err != nil && !force {
+		return r, fmt.Errorf("crawl %s: %w", c.layout, err)
+	}
+	for _, name := range lost {
+		if err := n.makeWhole(n.ctx, name); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// incomplete returns ErrIncomplete if a folder was not given. Without the bucket, which knew the nodes, it is one of
+// those that had the partitions that no folder has; else these were on their way from one node to another.
+func (r *Rebuilt) incomplete(noBucket bool) error {
+	switch {
+	case len(r.Missing) > 0:
+		return fmt.Errorf("the folder of %s was not given, %w", strings.Join(r.Missing, ", or of "), ErrIncomplete)
+	case noBucket && r.Without > 0:
+		return fmt.Errorf("no folder has %d of %d partitions, %w", r.Without, r.Partitions, ErrIncomplete)
+	}
+	return nil
 }
 
 // heed ends the restoring if a stream is deleted meanwhile, as another that restores the crawl does.
@@ -207,8 +236,7 @@ func readRemains(ctx context.Context, dirs []string) (all []*remains, err error)
 	return all, nil
 }
 
-// rebuild makes the lost streams, and puts into them what the folders have. The plan comes last: until then no node
-// can join.
+// rebuild makes the lost streams, marked, and puts into them what the folders have.
 func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains) (err error) {
 	for _, name := range r.Streams {
 		if err := n.makeHalf(ctx, name); err != nil {
@@ -237,17 +265,10 @@ func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains) (err err
 			return err
 		}
 	}
-	if noBucket {
-		if err := n.keep(ctx, keyPlan, n.plan.text); err != nil {
-			return err
-		}
+	if !noBucket {
+		return nil
 	}
-	for _, name := range r.Streams {
-		if err := n.makeWhole(ctx, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return n.keep(ctx, keyPlan, n.plan.text)
 }
 
 // makeHalf makes a stream that is marked until makeWhole. What an earlier attempt has put into one is deleted; a

@@ -37,6 +37,8 @@ func TestRestore(t *testing.T) {
 				b := c.join("b")
 				all = append(all, b.job)
 				b.until(t, 20)
+				for !settled(c.status()) { // what is on its way between nodes is in no folder
+				}
 				c.kill(b)
 			}
 			a.until(t, 30)
@@ -65,9 +67,18 @@ func TestRestore(t *testing.T) {
 			if _, err := c.tryJoin("d", c.servers.Servers[0]); len(streams) == 3 && !errors.Is(err, cluster.ErrHalf) {
 				t.Errorf("joins what is restored in part: %v", err)
 			}
-			r, err := client.Restore(t.Context(), all)
+			if len(all) > 1 {
+				r, err := client.Restore(t.Context(), all[1:], false)
+				for errors.Is(err, cluster.ErrInUse) { // nodes that were killed count for a while
+					r, err = client.Restore(t.Context(), all[1:], false)
+				}
+				if !errors.Is(err, cluster.ErrIncomplete) || len(r.Missing) != 1 {
+					t.Errorf("without the folder of a node: %+v, %v", r, err)
+				}
+			}
+			r, err := client.Restore(t.Context(), all, false)
 			for errors.Is(err, cluster.ErrInUse) { // nodes that were killed count for a while
-				r, err = client.Restore(t.Context(), all)
+				r, err = client.Restore(t.Context(), all, false)
 			}
 			if err != nil || strings.Join(r.Streams, " ") != strings.Join(streams, " ") || len(r.Missing) > 0 {
 				t.Fatalf("%+v, %v", r, err)
@@ -78,7 +89,7 @@ func TestRestore(t *testing.T) {
 					t.Errorf("%s: ended %d times in the new logs", url, after[url])
 				}
 			}
-			if _, err := client.Restore(t.Context(), all); !errors.Is(err, cluster.ErrWhole) {
+			if _, err := client.Restore(t.Context(), all, false); !errors.Is(err, cluster.ErrWhole) {
 				t.Error(err)
 			}
 			c.join("a")
@@ -97,15 +108,25 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// settled reports whether two nodes have half of the partitions each, and fetch from all of them.
+func settled(s cluster.Status) bool {
+	for _, n := range s.Nodes {
+		if n.Partitions != s.Partitions/2 || n.Started != n.Partitions {
+			return false
+		}
+	}
+	return len(s.Nodes) == 2
+}
+
 // interrupt has Restore fail after it has made streams, as the servers take no log.
 func interrupt(t *testing.T, js jetstream.JetStream, client *cluster.Client, dirs []string) {
 	t.Helper()
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "other", Subjects: []string{"weft.test.log.1"}}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := client.Restore(t.Context(), dirs)
+	r, err := client.Restore(t.Context(), dirs, false)
 	for errors.Is(err, cluster.ErrInUse) {
-		r, err = client.Restore(t.Context(), dirs)
+		r, err = client.Restore(t.Context(), dirs, false)
 	}
 	if !strings.Contains(errorText(err), "overlap") {
 		t.Fatalf("%+v, %v", r, err)

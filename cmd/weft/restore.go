@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -14,7 +15,10 @@ import (
 )
 
 func restoreCommand() *cobra.Command {
-	var f clusterFlags
+	var (
+		f     clusterFlags
+		force bool
+	)
 	cmd := &cobra.Command{
 		Use:   "restore --cluster URL --name NAME JOB...",
 		Short: "Restore a crawl that the servers have lost",
@@ -30,8 +34,8 @@ stream of it, or all of it.
 Some things are lost: with the stream of links, those that were on their way
 between nodes; with the bucket, orders and limits, which you give again.
 
-Exit status: 0 done; 1 nothing is lost, nodes are there, or no server answers;
-3 usage error or no job.`,
+Exit status: 0 done; 1 a folder is missing, nothing is lost, nodes are there, or
+no server answers; 3 usage error or no job.`,
 		Example:           `  weft cluster restore --cluster nats://10.0.0.1 --name a 1.weft 2.weft`,
 		Args:              arguments(1, math.MaxInt, "argument", "the folders of all nodes"),
 		ValidArgsFunction: completeJob,
@@ -39,17 +43,19 @@ Exit status: 0 done; 1 nothing is lost, nodes are there, or no server answers;
 			if !f.any() {
 				return usage("cluster restore: expected --cluster, such as nats://HOST:4222, and --name")
 			}
-			return restore(&f, jobs)
+			return restore(&f, jobs, force)
 		},
 
 		DisableFlagsInUseLine: true,
 	}
-	define(cmd, group{"Several machines", append([]option{f.servers("the NATS servers"), f.name("the name of the crawl")}, f.security()...)})
+	define(cmd,
+		group{"Restore", []option{{name: "force", Value: on(&force), help: "go on without what no folder has"}}},
+		group{"Several machines", append([]option{f.servers("the NATS servers"), f.name("the name of the crawl")}, f.security()...)})
 	return cmd
 }
 
 // restore restores a crawl, and says what is missing.
-func restore(f *clusterFlags, jobs []string) error {
+func restore(f *clusterFlags, jobs []string, force bool) error {
 	for _, job := range jobs {
 		if err := mayBeJob(job); err != nil {
 			return err
@@ -58,10 +64,12 @@ func restore(f *clusterFlags, jobs []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return f.ask(func(_ context.Context, c *cluster.Client) error {
-		r, err := c.Restore(ctx, jobs)
+		r, err := c.Restore(ctx, jobs, force)
 		switch {
 		case ctx.Err() != nil:
 			return &exit{exitInterrupted, nil}
+		case errors.Is(err, cluster.ErrIncomplete):
+			return fmt.Errorf("%w, or --force to go on without it", err)
 		case err != nil:
 			return err
 		}
