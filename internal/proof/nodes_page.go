@@ -158,7 +158,8 @@ func (p *page) faults(r *NodesResult) {
 	p.line("\n*Owners after*: time from the fault until all partitions of the node have new owners. *Fetched after*: time from the fault until all")
 	p.line("partitions of the crawl are restored, so that nodes fetch from them. The proof asks the servers every %v. *Partitions read*: those", closely)
 	p.line("that nodes have restored from the logs by then; *URLs*: all that they found in these logs; *URLs/s*: the rate of one node while it")
-	p.line("restores partitions.\n")
+	p.line("restores partitions. A node that starts without its disk gets its share a few partitions at a time: while these are on their way,")
+	p.line("not all are restored, though the others are fetched from.\n")
 	p.line("Nodes count another as dead after 10 seconds without a sign of life. A killed node starts again after %v. With its disk, it takes", back)
 	p.line("its partitions at once. Without, it is a new node, and the others give it partitions.")
 }
