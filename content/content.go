@@ -70,7 +70,7 @@ func Extract(p Page, o Options) Content {
 	if body == nil {
 		body = p.Root
 	}
-	page := blocks.New(body, about.kind)
+	page := blocks.New(body, blocks.About{Kind: about.kind, Title: c.Title, Description: c.Description})
 	s := selection{page: page, keep: make([]bool, len(page.Index)), why: make([]string, len(page.Index))}
 	s.mark(o.Drop)
 	switch {

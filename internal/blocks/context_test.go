@@ -14,7 +14,7 @@ func TestAround(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := New(root, Forum)
+	p := New(root, About{Kind: Forum})
 	all := p.Around([]float32{2, 1, -4})
 	for _, c := range []struct {
 		name         string
@@ -39,7 +39,7 @@ func TestCore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := New(root, Unknown).Around([]float32{4, 4, -4, -8})
+	all := New(root, About{}).Around([]float32{4, 4, -4, -8})
 	for _, c := range []struct {
 		name         string
 		block, value int

@@ -1,7 +1,5 @@
 package blocks
 
-import "strings"
-
 // A cue is a word that a reader knows boilerplate by, in blocks of few words.
 type cue = uint8
 
@@ -44,11 +42,11 @@ var cueNames = [cueEnd]string{
 }
 
 // cues are the words. Most pages that repeat themselves do so in English.
-var cues = indexed(map[cue]string{
+var cueWords = map[cue]string{
 	cSubscribe:  "subscribe newsletter newsletters inbox signup subscription subscribers unsubscribe abonnieren abonnez suscríbete",
 	cRelated:    "related recommended similar trending popular latest also más mehr autres lire leer siguiente advertisement",
 	cShare:      "share facebook twitter linkedin whatsapp pinterest instagram follow tweet telegram reddit youtube teilen partager compartir",
-	cRights:     "copyright © rights reserved trademarks trademark",
+	cRights:     "copyright rights reserved trademarks trademark",
 	cCookie:     "cookie cookies consent gdpr tracking preferences",
 	cComment:    "comment comments reply replies commenting kommentare commentaires comentarios discussion respond",
 	cPhoto:      "photo photograph image getty images reuters picture credit pictured illustration file caption courtesy",
@@ -68,47 +66,21 @@ var cues = indexed(map[cue]string{
 	cSource:     "contributed reporting tip reached",
 	cYou:        "you your our we us",
 	cDisclosure: "article post originally appeared links",
-})
+}
 
-var cueLengths = lengths(cues)
-
-// cuesIn looks up the words of a text.
-func cuesIn(s string) (found uint32) {
-	var word [16]byte
-	n, digits := 0, 0
-	for i := 0; i <= len(s); i++ {
-		var c byte
-		if i < len(s) {
-			c = s[i]
-		}
-		switch {
-		case 'A' <= c && c <= 'Z':
-			c |= 0x20
-			fallthrough
-		case 'a' <= c && c <= 'z' || c >= 0x80:
-			if n < len(word) {
-				word[n] = c
-			}
-			n++
-			continue
+// signsIn looks up what is a cue without being a word.
+func signsIn(s string) (found uint32) {
+	for i := range len(s) {
+		switch c := s[i]; {
 		case '0' <= c && c <= '9':
-			digits++
+			found |= 1 << cNumber
 		case c == '$':
 			found |= 1 << cPrice
+		case c == 0xc2 && i+1 < len(s) && s[i+1] == 0xa3, c == 0xe2 && i+2 < len(s) && s[i+1:i+3] == "\x82\xac": // £, €
+			found |= 1 << cPrice
+		case c == 0xc2 && i+1 < len(s) && s[i+1] == 0xa9: // ©
+			found |= 1 << cRights
 		}
-		if n > 0 && n <= len(word) && cueLengths[word[0]]>>n&1 != 0 {
-			found |= 1 << cues[string(word[:n])]
-		}
-		n = 0
 	}
-	if strings.Contains(s, "€") || strings.Contains(s, "£") {
-		found |= 1 << cPrice
-	}
-	if strings.Contains(s, "©") {
-		found |= 1 << cRights
-	}
-	if digits > 0 {
-		found |= 1 << cNumber
-	}
-	return found &^ 1
+	return found
 }

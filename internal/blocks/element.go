@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -18,9 +19,9 @@ type Element struct {
 	Links  int32 // own words in links
 	Marks  int32 // own commas and sentence ends
 	hints  uint64
-	cues   uint32 // of a block of at most cueWords
-	sign   uint32 // a hash of its name and first class
-	alike  int32  // siblings of the same sign that have words, and itself
+	names  []uint16 // the numbers of its ids and classes in the vocabulary
+	sign   uint32   // a hash of its name and first class
+	alike  int32    // siblings of the same sign that have words, and itself
 	tag    feature
 	inLink bool
 }
@@ -52,8 +53,9 @@ func Scan(root *html.Node) []Element {
 // scanner is where a scan stands.
 type scanner struct {
 	all   []Element
-	at    int32 // the block that text belongs to
-	links int   // open links
+	at    int32    // the block that text belongs to
+	links int      // open links
+	names []uint16 // of all elements, one behind another
 }
 
 // enter takes a node in, and reports whether to go on with its children.
@@ -65,8 +67,11 @@ func (s *scanner) enter(n *html.Node) bool {
 	case n.Type != html.ElementNode || Silent(n) || n.Namespace == "math": // a formula has no words
 		return false
 	case !Inline(n):
+		from := len(s.names)
+		hints := s.hints(n)
 		s.all = append(s.all, Element{
-			Node: n, Parent: s.at, hints: hintsOf(n), sign: signOf(n), tag: tags[n.DataAtom], inLink: s.links > 0,
+			Node: n, Parent: s.at, hints: hints, names: slices.Clip(s.names[from:]), sign: signOf(n), tag: tags[n.DataAtom],
+			inLink: s.links > 0,
 		})
 		if n.FirstChild != nil {
 			s.at = int32(len(s.all) - 1)
@@ -94,9 +99,6 @@ func total(all []Element) {
 		e.Words += e.Own
 		e.Linked += e.Links
 		e.End = max(e.End, int32(i+1))
-		if e.Own > cueWords {
-			e.cues = 0
-		}
 		if i > 0 {
 			p := &all[e.Parent]
 			p.Words += e.Words
@@ -132,14 +134,8 @@ func signOf(n *html.Node) uint32 {
 	return h
 }
 
-// cueWords is how long a block may be whose words are looked at: cues say little about paragraphs.
-const cueWords = 40
-
 // count adds a piece of text to a block.
 func (e *Element) count(text string, linked bool) {
-	if e.Own <= cueWords {
-		e.cues |= cuesIn(text)
-	}
 	words, marks := Count(text)
 	e.Own += words
 	e.Marks += marks
@@ -187,13 +183,20 @@ func Count(text string) (words, marks int32) {
 	return words + (wide+1)/2, marks
 }
 
-// hintsOf returns what name, role, id and classes say of an element.
-func hintsOf(n *html.Node) uint64 {
-	hints := elementHints[n.DataAtom]
+// hints returns what name, role, id and classes say of an element, and notes their words.
+func (s *scanner) hints(n *html.Node) uint64 {
+	hints, from := elementHints[n.DataAtom], len(s.names)
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "class", "id", "aria-label", "data-testid", "data-component":
-			hints |= hintsIn(a.Val)
+			eachName(a.Val, func(w word) {
+				m := names.of(w)
+				if m == nil {
+					return
+				}
+				hints |= 1 << m.group
+				s.names = note(s.names, from, m.number)
+			})
 		case "role":
 			hints |= roleHints[a.Val]
 		case "itemprop":
@@ -209,35 +212,6 @@ func hintsOf(n *html.Node) uint64 {
 				hints |= 1 << hHidden
 			}
 		}
-	}
-	return hints
-}
-
-// hintsIn looks up the words of an id or a list of classes: letters, parted by anything else, or
-// by a capital behind a small letter.
-func hintsIn(s string) (hints uint64) {
-	var word [24]byte
-	n, small := 0, false
-	for i := 0; i <= len(s); i++ {
-		var c byte
-		if i < len(s) {
-			c = s[i]
-		}
-		lower := c | 0x20
-		letter := 'a' <= lower && lower <= 'z'
-		if n > 0 && (!letter || small && c != lower) {
-			if n <= len(word) && wordLengths[word[0]]>>n&1 != 0 {
-				hints |= 1 << words[string(word[:n])]
-			}
-			n = 0
-		}
-		if letter {
-			if n < len(word) {
-				word[n] = lower
-			}
-			n++
-		}
-		small = letter && c == lower
 	}
 	return hints &^ (1 << hNone)
 }

@@ -12,32 +12,44 @@ type feature = uint16
 
 // The groups.
 const (
-	fBias    feature = 0
-	fDensity         = 1                 // the share of links in the block
-	fMarks           = fDensity + 5      // commas and sentence ends
-	fParent          = fMarks + 4        // the share of links in the parent, and its share of the page
-	fGrand           = fParent + 15      // likewise
-	fGreat           = fGrand + 15       // likewise
-	fPrev            = fGreat + 15       // what stands before: prose, a heading, links, ...
-	fPrev2           = fPrev + 8         // before that
-	fNext            = fPrev2 + 8        // behind
-	fNext2           = fNext + 8         // behind that
-	fPlace           = fNext2 + 8        // which tenth of the page
-	fSelf            = fPlace + 10       // hints of the element
-	fNear            = fSelf + 64        // of the three around it
-	fFar             = fNear + 64        // of those further out
-	fWide            = fFar + 64         // of those that have most of the page's words
-	fBest            = fWide + 64        // elements between it and the one with most of the prose
-	fProse           = fBest + 8         // how much of the page is prose
-	fShape           = fProse + 6        // element and length
-	fCue             = fShape + 24*5     // cues in the block
-	fUnder           = fCue + 64         // cues in the heading above
-	fAlike           = fUnder + 32       // in one of many alike: how many, how long, links in them
-	fBeyond          = fAlike + 60       // before or behind the prose, and how far
-	fKind            = fBeyond + 12      // element and length, by the kind of page
-	fTalk            = fKind + Kinds*120 // in comments: with a text beside them, on a forum
-	fUnit            = fTalk + 4         // in a list, table or code: links in it, and where it stands
-	Features         = fUnit + 30
+	fBias      feature = 0
+	fDensity           = 1                 // the share of links in the block
+	fMarks             = fDensity + 5      // commas and sentence ends
+	fParent            = fMarks + 4        // the share of links in the parent, and its share of the page
+	fGrand             = fParent + 15      // likewise
+	fGreat             = fGrand + 15       // likewise
+	fPrev              = fGreat + 15       // what stands before: prose, a heading, links, ...
+	fPrev2             = fPrev + 8         // before that
+	fNext              = fPrev2 + 8        // behind
+	fNext2             = fNext + 8         // behind that
+	fPlace             = fNext2 + 8        // which tenth of the page
+	fSelf              = fPlace + 10       // hints of the element
+	fNear              = fSelf + 64        // of the three around it
+	fFar               = fNear + 64        // of those further out
+	fWide              = fFar + 64         // of those that have most of the page's words
+	fBest              = fWide + 64        // elements between it and the one with most of the prose
+	fProse             = fBest + 8         // how much of the page is prose
+	fShape             = fProse + 6        // element and length
+	fCue               = fShape + 24*5     // cues in the block
+	fUnder             = fCue + 64         // cues in the heading above
+	fAlike             = fUnder + 32       // in one of many alike: how many, how long, links in them
+	fBeyond            = fAlike + 60       // before or behind the prose, and how far
+	fKind              = fBeyond + 12      // element and length, by the kind of page
+	fTalk              = fKind + Kinds*120 // in comments: with a text beside them, on a forum
+	fUnit              = fTalk + 4         // in a list, table or code: links in it, and where it stands
+	fTitle             = fUnit + 30        // before or behind the title of the page, and how far
+	fApart             = fTitle + 11       // elements from the title to the next that has the block in it
+	fTitled            = fApart + 9        // like the title
+	fAbout             = fTitled + 1       // in the description of the page: how much, and of how long a block
+	fName              = fAbout + 4        // words of its ids and classes
+	fNameNear          = fName + MostNames // of the three elements around it
+	fNameFar           = fNameNear + MostNames
+	fTerm              = fNameFar + MostNames  // words in it
+	fTermLong          = fTerm + MostTerms     // in a longer one
+	fTermAbove         = fTermLong + MostTerms // in the heading above
+	Features           = fTermAbove + MostTerms
+
+	Words = fName // from here on, each fact is a word of a vocabulary
 )
 
 // groups names what is not named by its hint or cue.
@@ -48,6 +60,7 @@ var groups = []struct {
 	{fBias, "length"}, {fDensity, "links"}, {fMarks, "no sentences"}, {fParent, "among links"}, {fPrev, "neighbours"},
 	{fPlace, "place on the page"}, {fBest, "apart from the text"}, {fProse, "little prose"}, {fShape, "short"},
 	{fAlike, "one of many"}, {fBeyond, "outside the text"}, {fKind, "short"}, {fTalk, "comment"}, {fUnit, "in a list or table"},
+	{fTitle, "apart from the title"}, {fAbout, "description"},
 }
 
 // Kind is what a page says it is.
@@ -91,12 +104,22 @@ func (p *Page) features(f []feature, k int) []feature {
 	f = append(f, fProse+min(5, feature(6*p.prose/max(1, p.All[0].Words))))
 	shape := e.tag*5 + step(e.Own, 2, 4, 8, 20)
 	f = append(f, fShape+shape, fKind+feature(p.Kind)*120+shape)
+	s := &p.said[k]
 	if e.Own <= 12 {
-		f = appendBits(f, fCue, uint64(e.cues))
+		f = appendBits(f, fCue, uint64(s.cues))
+		f = appendWords(f, fTerm, s.terms)
 	} else {
-		f = appendBits(f, fCue+32, uint64(e.cues))
+		f = appendBits(f, fCue+32, uint64(s.cues))
+		f = appendWords(f, fTermLong, s.terms)
 	}
-	f = appendBits(f, fUnder, uint64(p.under[k]))
+	if above := p.above[k]; above >= 0 {
+		f = appendBits(f, fUnder, uint64(p.said[above].cues))
+		if above != int32(k) {
+			f = appendWords(f, fTermAbove, p.said[above].terms)
+		}
+	}
+	f = appendWords(f, fName, e.names)
+	f = p.titled(f, int32(k))
 	if unit := p.unit(i); unit > 0 {
 		u := &p.All[unit]
 		f = append(f, fUnit+units[u.Node.DataAtom]*6+min(2, p.apart(unit))*2+share(u.Linked, u.Words)/3)
@@ -104,6 +127,63 @@ func (p *Page) features(f []feature, k int) []feature {
 	f = p.around(f, i)
 	return p.repeated(f, i)
 }
+
+// titled appends where a block stands beside the title of the page, and whether it says the same as that
+// or the description.
+func (p *Page) titled(f []feature, k int32) []feature {
+	s := &p.said[k]
+	if long := step(s.words, 3, 11); long > 0 && s.about*2 >= s.words {
+		f = append(f, fAbout+long-1+step(s.about*10/s.words, 7)*2)
+	}
+	switch {
+	case p.title < 0:
+		return append(f, fTitle)
+	case k == p.title:
+		f = append(f, fTitle+1)
+	case k < p.title:
+		f = append(f, fTitle+2+step(p.title-k, 1, 3, 10))
+	default:
+		f = append(f, fTitle+6+step(k-p.title, 1, 3, 10, 30))
+	}
+	f = append(f, fApart+min(8, p.climb(p.Index[p.title], p.Index[k])))
+	if s.like > .4 {
+		f = append(f, fTitled)
+	}
+	return f
+}
+
+// named sums up the weights of the names of each element for blocks near it, and with those of the elements
+// around it for blocks further inside. Elements with most of the page say nothing.
+func (p *Page) named(weight []float32) (near, far []float32) {
+	near, far = make([]float32, len(p.All)), make([]float32, len(p.All))
+	for i := range p.All {
+		e := &p.All[i]
+		if e.Words*2 > p.All[0].Words || e.Parent < 0 {
+			continue
+		}
+		far[i] = far[e.Parent]
+		for _, name := range e.names {
+			near[i] += weight[fNameNear+name]
+			far[i] += weight[fNameFar+name]
+		}
+	}
+	return near, far
+}
+
+// namedAround appends what named sums up.
+func (p *Page) namedAround(f []feature, i int32) []feature {
+	group := fNameNear
+	for a, level := p.All[i].Parent, 1; a > 0 && p.All[a].Words*2 <= p.All[0].Words; a, level = p.All[a].Parent, level+1 {
+		if level > nearLevels {
+			group = fNameFar
+		}
+		f = appendWords(f, feature(group), p.All[a].names)
+	}
+	return f
+}
+
+// nearLevels is how many elements around a block are near it.
+const nearLevels = 3
 
 // around appends what the elements around a block say.
 func (p *Page) around(f []feature, i int32) []feature {
@@ -182,12 +262,14 @@ func isHeading(a atom.Atom) bool {
 }
 
 // apart counts the elements from the one with most of the prose to the next that has the block in it.
-func (p *Page) apart(i int32) feature {
-	n := feature(0)
-	for b := p.best; b > 0 && (i < b || i >= p.All[b].End); b = p.All[b].Parent {
+func (p *Page) apart(i int32) feature { return min(7, p.climb(p.best, i)) }
+
+// climb counts the elements from one to the next around it that has another in it.
+func (p *Page) climb(from, i int32) (n feature) {
+	for ; from > 0 && (i < from || i >= p.All[from].End); from = p.All[from].Parent {
 		n++
 	}
-	return min(n, 7)
+	return n
 }
 
 // beyond tells whether a block stands before, in or behind the prose, and how far.
@@ -231,6 +313,13 @@ func step(n int32, bounds ...int32) feature {
 	return feature(len(bounds))
 }
 
+func appendWords(f []feature, group feature, numbers []uint16) []feature {
+	for _, number := range numbers {
+		f = append(f, group+number)
+	}
+	return f
+}
+
 func appendBits(f []feature, group feature, set uint64) []feature {
 	for ; set != 0; set &= set - 1 {
 		f = append(f, group+feature(bits.TrailingZeros64(set)))
@@ -250,6 +339,14 @@ func name(f feature) string {
 		return "says " + cueNames[(f-fCue)%32]
 	case f >= fUnder && f < fAlike:
 		return "under " + cueNames[f-fUnder]
+	}
+	switch {
+	case f >= fTermAbove:
+		return "under " + termWords[f-fTermAbove]
+	case f >= fTerm:
+		return "says " + termWords[(f-fTerm)%MostTerms]
+	case f >= fName:
+		return "named " + nameWords[(f-fName)%MostNames]
 	}
 	rule := ""
 	for _, g := range groups {

@@ -1,10 +1,6 @@
 package blocks
 
-import (
-	"strings"
-
-	"golang.org/x/net/html/atom"
-)
+import "golang.org/x/net/html/atom"
 
 // A hint is what the name, role, id or classes of an element say about what it contains. What a hint
 // is worth is measured (weights.go): "comment" is bad for an article and good for a forum.
@@ -113,8 +109,8 @@ var itemHints = map[string]uint64{
 	"review": 1 << hReview, "text": 1 << hBody, "breadcrumb": 1 << hBreadcrumb, "mainEntity": 1 << hMain, "datePublished": 1 << hMeta,
 }
 
-// words are the words of ids and classes that are hints. A word belongs to one hint.
-var words = indexed(map[hint]string{
+// hintWords are the words of ids and classes that are hints. A word belongs to one hint.
+var hintWords = map[hint]string{
 	hNav:         "nav navigation navbar navi navs subnav sidenav mainnav topnav",
 	hMenu:        "menu menus submenu megamenu dropdown flyout drawer hamburger offcanvas",
 	hFooter:      "footer foot colophon bottom copyright footnav contentinfo",
@@ -174,26 +170,4 @@ var words = indexed(map[hint]string{
 	hSignature:   "signature sig",
 	hFigure:      "figure img video player audio picture",
 	hHidden:      "hidden hide invisible collapsed",
-})
-
-var wordLengths = lengths(words)
-
-// lengths has, by their first byte, a bit for each length that words of a table have: most words are
-// told by it to be none of them.
-func lengths(table map[string]uint8) (of [256]uint32) {
-	for word := range table {
-		of[word[0]] |= 1 << len(word)
-	}
-	return of
-}
-
-// indexed turns lists of words into a table of words.
-func indexed(lists map[uint8]string) map[string]uint8 {
-	table := make(map[string]uint8)
-	for group, list := range lists {
-		for word := range strings.FieldsSeq(list) {
-			table[word] = group
-		}
-	}
-	return table
 }

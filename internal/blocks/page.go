@@ -14,28 +14,37 @@ type Page struct {
 	Index []int32 // the blocks: elements with own words, in document order
 	Kind  Kind
 
-	under []uint32 // for each block, the cues of the heading above it
-	prose int32    // words of prose
-	talk  int32    // of these, in comments
-	best  int32    // the element with the most prose right in it, or the root
-	first int32    // the first block of prose in best, or -1
-	last  int32    // the last
+	said  []said  // by the words of each block
+	above []int32 // for each block, the heading above it, or itself; -1 if there is none
+	title int32   // the block that is most like the title of the page, or -1
+	prose int32   // words of prose
+	talk  int32   // of these, in comments
+	best  int32   // the element with the most prose right in it, or the root
+	first int32   // the first block of prose in best, or -1
+	last  int32   // the last
 
 	style  []int32 // of each block, as an index of styles
 	styles []int32 // the words in blocks of each style
 }
 
+// About is what a page says about itself.
+type About struct {
+	Kind               Kind
+	Title, Description string
+}
+
 // New reads a page.
-func New(root *html.Node, kind Kind) *Page {
-	p := &Page{All: Scan(root), Kind: kind, first: -1, last: -1}
+func New(root *html.Node, about About) *Page {
+	p := &Page{All: Scan(root), Kind: about.Kind, first: -1, last: -1}
 	p.findProse()
-	heading := uint32(0)
+	p.read(about.Title, about.Description)
+	heading := int32(-1)
 	for k, i := range p.Index {
 		e := &p.All[i]
 		if isHeading(e.Node.DataAtom) {
-			heading = e.cues
+			heading = int32(k)
 		}
-		p.under[k] = heading
+		p.above[k] = heading
 		if e.isProse() && i >= p.best && i < p.All[p.best].End {
 			if p.first < 0 {
 				p.first = int32(k)
@@ -76,7 +85,7 @@ func (p *Page) findProse() {
 			n++
 		}
 	}
-	p.Index, p.under = make([]int32, 0, n), make([]uint32, n)
+	p.Index, p.above = make([]int32, 0, n), make([]int32, n)
 	score := make([]int32, len(p.All)) // prose in an element, and half of that in its children
 	for i := range p.All {
 		e := &p.All[i]
@@ -116,7 +125,7 @@ func (p *Page) inTalk(i int32) bool {
 }
 
 // Facts yields the facts about the block k, for those who measure what they are worth.
-func (p *Page) Facts(k int) []uint16 { return p.features(nil, k) }
+func (p *Page) Facts(k int) []uint16 { return p.namedAround(p.features(nil, k), p.Index[k]) }
 
 // Model is what was measured: the weight of each fact, and trees that correct the sum by what is around
 // a block.
@@ -143,12 +152,19 @@ func (p *Page) Scores(m Model) []float32 {
 // Sums returns the sum of the weights of facts about each block.
 func (p *Page) Sums(weight []float32) []float32 {
 	scores := make([]float32, len(p.Index))
-	facts := make([]feature, 0, 64)
-	for k := range p.Index {
+	near, far := p.named(weight)
+	facts := make([]feature, 0, 128)
+	for k, i := range p.Index {
 		facts = p.features(facts[:0], k)
 		for _, f := range facts {
 			scores[k] += weight[f]
 		}
+		up := i
+		for range nearLevels {
+			up = max(0, p.All[up].Parent)
+			scores[k] += near[up]
+		}
+		scores[k] += far[max(0, p.All[up].Parent)]
 	}
 	return scores
 }
@@ -289,7 +305,7 @@ func (p *Page) fill(keep []bool, scores []float32) {
 // Reason names the rule that speaks most against the block k.
 func (p *Page) Reason(k int, weight []float32) string {
 	least := feature(0)
-	for _, f := range p.features(nil, k) {
+	for _, f := range p.Facts(k) {
 		if weight[f] < weight[least] {
 			least = f
 		}

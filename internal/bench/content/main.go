@@ -2,7 +2,8 @@
 // weight of its facts.
 //
 //	go run ./internal/bench/content -corpora DIR -o docs/bench/content.md
-//	go run ./internal/bench/content -corpora DIR -train > internal/blocks/weights.go
+//	go run ./internal/bench/content -corpora DIR -words -o internal/blocks/vocabulary_words.go
+//	go run ./internal/bench/content -corpora DIR -train -o internal/blocks/weights.go
 //
 // DIR/aeb is https://github.com/scrapinghub/article-extraction-benchmark, DIR/wcxb is the
 // development part of https://github.com/Murrough-Foley/web-content-extraction-benchmark. DIR/fundus is
@@ -24,19 +25,20 @@ import (
 
 func main() {
 	dir := flag.String("corpora", "", "the `folder` of the corpora")
-	train := flag.Bool("train", false, "print weights.go")
+	train := flag.Bool("train", false, "make weights.go")
+	words := flag.Bool("words", false, "make vocabulary_words.go")
 	peers := flag.String("peers", "", "a `folder` of what peers have found")
 	site := flag.String("site", "/usr/share/doc/libboost1.81-doc/doc/html", "a `folder` of pages to time")
-	out := flag.String("o", "", "the `page` to write")
+	out := flag.String("o", "", "the `page` or Go file to write")
 	about := flag.Bool("about", false, "print only the section on titles, authors and dates")
 	flag.Parse()
-	if err := run(*dir, *train, *about, *peers, *site, *out); err != nil {
+	if err := run(*dir, *words, *train, *about, *peers, *site, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "content:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, train, about bool, peers, site, out string) error {
+func run(dir string, words, train, about bool, peers, site, out string) error {
 	all, err := load(dir)
 	if err != nil {
 		return err
@@ -54,9 +56,13 @@ func run(dir string, train, about bool, peers, site, out string) error {
 	}
 	teachers := slices.Concat(all, more)
 	each(teachers, (*document).prepare)
+	if words {
+		machine.Publish("content", out, vocabulary(teachers), nil)
+		return nil
+	}
 	if train {
-		_, err := os.Stdout.Write(source(learn(teachers, every)))
-		return err
+		machine.Publish("content", out, source(learn(teachers, every)), nil)
+		return nil
 	}
 	text, err := page(all, teachers, peers, site)
 	machine.Publish("content", out, text, err)

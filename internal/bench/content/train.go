@@ -22,8 +22,8 @@ func (d *document) prepare() {
 			break
 		}
 	}
-	kind := content.Extract(content.Page{Root: root}, content.Options{Whole: true}).Kind
-	d.page = blocks.New(body, kinds[kind])
+	c := content.Extract(content.Page{Root: root}, content.Options{Whole: true})
+	d.page = blocks.New(body, blocks.About{Kind: kinds[c.Kind], Title: c.Title, Description: c.Description})
 	for k, i := range d.page.Index {
 		block := content.Block{Node: d.page.All[i].Node}
 		d.tokens = append(d.tokens, d.words(block.Text()))
@@ -131,6 +131,7 @@ func fit(all []*document, use func(*document) bool) []float32 {
 		epochs = 6
 		rate   = 0.15
 		decay  = 1e-3
+		single = 3e-2 // the decay of words of a vocabulary: there are many, and each is rare
 	)
 	var some []*document
 	for _, d := range all {
@@ -160,7 +161,11 @@ func fit(all []*document, use func(*document) bool) []float32 {
 				}
 			}
 			for _, f := range touched {
-				g := slope[f] + decay*weight[f]
+				less := decay
+				if f >= blocks.Words {
+					less = single
+				}
+				g := slope[f] + less*weight[f]
 				slope[f] = 0
 				seen[f] += g * g
 				weight[f] -= rate * g / (math.Sqrt(seen[f]) + 1e-8)
