@@ -24,7 +24,8 @@ type level struct {
 	from, to *html.Node // its copy, nil as long as nothing in it is kept
 	element  int32      // of the block that its text belongs to
 	keep     bool       // that text
-	verbatim bool       // all that is in it: MathML
+	formula  bool       // it is MathML, or in it: no element of the page is in one
+	verbatim bool       // all that is in it: a formula that is kept
 	link     bool       // it is a link, or in one
 }
 
@@ -66,7 +67,7 @@ func (c *copier) own(element int32) bool {
 // enter takes a node in, and reports whether to go on with its children.
 func (c *copier) enter(n *html.Node) bool {
 	around := c.path[len(c.path)-1]
-	l := level{from: n, element: around.element, keep: around.keep, verbatim: around.verbatim, link: around.link || n.DataAtom == atom.A}
+	l := level{from: n, element: around.element, keep: around.keep, formula: around.formula, verbatim: around.verbatim, link: around.link || n.DataAtom == atom.A}
 	switch {
 	case n.Type == html.TextNode:
 		// White space stays where something beside it does, so that words stay apart; signs without a
@@ -84,14 +85,15 @@ func (c *copier) enter(n *html.Node) bool {
 			c.path[len(c.path)-1].to.LastChild.AppendChild(c.node(n.FirstChild))
 		}
 		return false
+	case around.formula:
 	case !blocks.Inline(n):
 		l.element = c.next
 		c.next++
 		l.keep = c.own(l.element)
 	case n.Namespace == "math":
-		l.verbatim = around.verbatim || around.keep || c.amid(around.element) // like a picture
+		l.formula, l.verbatim = true, around.keep || c.amid(around.element) // like a picture
 	}
-	if c.seen(n, l.element) || l.verbatim {
+	if l.verbatim || !l.formula && c.seen(n, l.element) {
 		l.to = c.add(n)
 	}
 	if n.FirstChild != nil {

@@ -11,7 +11,7 @@ import (
 // FuzzExtract: whatever the bytes, nothing panics, the tree of the content is a tree, its text is
 // text of the page, in order, and a page with words has some.
 func FuzzExtract(f *testing.F) {
-	for _, seed := range []string{page(prose), hostileFormatting()[:2000], "<table><a><p></table>x", "<math><mi>x", "<svg><title>a", "<frameset>", "<select><option>a<p>b", "<a><div><a>b</a>c", "\xff<p>\x00é"} {
+	for _, seed := range []string{page(prose), hostileFormatting()[:2000], "<table><a><p></table>x", "<math><mi>x", "<math><mi><c>", "<math><th>", "<svg><title>a", "<frameset>", "<select><option>a<p>b", "<a><div><a>b</a>c", "\xff<p>\x00é"} {
 		f.Add([]byte(seed), false)
 		f.Add([]byte(seed), true)
 	}
