@@ -48,16 +48,15 @@ million weights, MinerU-HTML 0.827; trafilatura 0.791. On the test part rs-trafi
   missing: two threads of comments longer than the article, teasers of other articles, polls and
   lists of a team beside a short text. Each is different: trees that learned which element to leave
   out gained nothing. Beyond these, captions, "read more" lines and notes about the author stand
-  among the paragraphs. The two benchmarks
-  disagree on some: an h1 is content on 9 % of the pages of one, and on 31 % of the articles of the
-  other. What go-trafilatura and go-readability keep, given to the trees, gained 0.006 before
-  repeats were left out and Fundus was added, for 78 ms a page.
+  among the paragraphs. The two benchmarks disagree on some: an h1 is content on 9 % of the pages of
+  one, and on 31 % of the articles of the other. What go-trafilatura and go-readability keep, given
+  to the trees, gained 0.006 before repeats were left out and Fundus was added, for 78 ms a page.
 - **All types, 0.90.** If every block were judged rightly, the score would be 0.97; if on each page
-  one element were left out rightly, 0.89. Articles and documentation have 0.93 to 0.95. On products,
-  collections and listings truths differ between pages that look alike: reviews, filters, related
-  products and prices count on one and not on the other. What learns does not decide it: trees of 31
-  values come to what those of 94 do, within what another seed changes (0.002 to 0.004). Collections
-  lose 0.003 to 0.008 by single words; forums gain 0.02, listings and products 0.01.
+  one element were left out rightly, 0.89. Articles and documentation have 0.93 to 0.96. On
+  products, collections and listings truths differ between pages that look alike: reviews, filters,
+  related products and prices count on one and not on the other. What learns does not decide it:
+  trees of 31 values come to what those of 94 do, within what another seed changes (0.002 to 0.004).
+  Collections lose 0.003 to 0.008 by single words; forums gain 0.02, listings and products 0.01.
 - **Documentation** loses 0.003 with its repeats: text that a manual has once for each language of
   programming counts in the truth. A crawl of the site keeps it, as it knows the main element.
 - **Truths without a word.** On 16 pages the truth is empty: whoever finds text there has 0.
