@@ -105,8 +105,8 @@ func measure(m machine.Measurement) ([]byte, error) {
 
 const preface = `# TLS
 
-Beside net/http, Weft takes four tenths of the CPU time for 1,000 origins with a page each, and a
-third for a GET over a kept connection. Verifying certificates costs most: Weft remembers the
+Beside net/http, Weft takes four tenths of the CPU time, both for 1,000 origins with a page each
+and for a GET over a kept connection. Verifying certificates costs most: Weft remembers the
 issuers that it has found valid, and the others verify them for every server. The rest of its lead
 in handshakes is the key exchange ([ADR](../adr/0032-tls.md)).
 
