@@ -95,14 +95,15 @@ func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebu
 	return r, nil
 }
 
-// incomplete returns ErrIncomplete if a folder was not given. Without the bucket, which knew the nodes, it is one of
-// those that had the partitions that no folder has; else these were on their way from one node to another.
+// incomplete returns ErrIncomplete unless the folders are known to have all.
 func (r *Rebuilt) incomplete(noBucket bool) error {
 	switch {
 	case len(r.Missing) > 0:
 		return fmt.Errorf("the folder of %s was not given, %w", strings.Join(r.Missing, ", or of "), ErrIncomplete)
-	case noBucket && r.Without > 0:
-		return fmt.Errorf("no folder has %d of %d partitions, %w", r.Without, r.Partitions, ErrIncomplete)
+	case r.Without > 0:
+		return fmt.Errorf("%d of %d partitions are in no folder, on their way between nodes or in a folder that was not given, %w", r.Without, r.Partitions, ErrIncomplete)
+	case noBucket: // a folder that is older than another, which was not given, may have the partitions of that, too
+		return fmt.Errorf("the servers have lost which nodes there were, %w", ErrIncomplete)
 	}
 	return nil
 }
