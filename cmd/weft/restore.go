@@ -34,8 +34,8 @@ stream of it, or all of it.
 Some things are lost: with the stream of links, those that were on their way
 between nodes; with the bucket, orders and limits, which you give again.
 
-Exit status: 0 done; 1 a folder may be missing, nothing is lost, nodes are there,
-or no server answers; 3 usage error or no job.`,
+Exit status: 0 done; 1 a folder may be missing, nothing is lost, nodes run, or
+no server answers; 3 usage error or no job.`,
 		Example:           `  weft cluster restore --cluster nats://10.0.0.1 --name a 1.weft 2.weft`,
 		Args:              arguments(1, math.MaxInt, "argument", "the folders of all nodes"),
 		ValidArgsFunction: completeJob,
@@ -49,7 +49,7 @@ or no server answers; 3 usage error or no job.`,
 		DisableFlagsInUseLine: true,
 	}
 	define(cmd,
-		group{"Restore", []option{{name: "force", Value: on(&force), help: "restore what the folders have, even if one may be missing"}}},
+		group{"Restore", []option{{name: "force", Value: on(&force), help: "restore these folders, even if one may be missing"}}},
 		group{"Several machines", append([]option{f.servers("the NATS servers"), f.name("the name of the crawl")}, f.security()...)})
 	return cmd
 }
