@@ -170,10 +170,11 @@ func (c *Client) Remove(ctx context.Context, force bool) error {
 // deserted returns ErrInUse if a node is there at a time of the servers and the crawl is not over.
 func (c *Client) deserted(ctx context.Context, now time.Time) error {
 	used := false
-	for e, err := range c.entries(ctx) {
-		if err != nil {
-			return err
-		}
+	all, err := c.entries(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
 		if e.Key() == keyOver {
 			return nil
 		}

@@ -156,10 +156,11 @@ func (c *Client) waitingPlan(ctx context.Context) (p Plan, err error) {
 	if err != nil {
 		return p, c.refused(err)
 	}
-	for e, err := range c.entries(ctx) {
-		if err != nil {
-			return p, err
-		}
+	all, err := c.entries(ctx)
+	if err != nil {
+		return p, err
+	}
+	for _, e := range all {
 		if e.Key() == keyOver {
 			return p, fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
 		}

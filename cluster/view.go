@@ -81,10 +81,11 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 		return s, c.refused(err)
 	}
 	look := look{now: bucket.CachedInfo().TimeStamp, nodes: make(map[string]*NodeStatus), owners: make(map[ownership.Owner]int), said: make(map[string]uint64)}
-	for e, err := range c.entries(ctx) {
-		if err != nil {
-			return s, err
-		}
+	all, err := c.entries(ctx)
+	if err != nil {
+		return s, err
+	}
+	for _, e := range all {
 		if id, b, ok := ownership.NodeOf(e.Key(), e.Value()); ok {
 			n := look.node(id)
 			n.State, n.Process, n.Started = string(b.State), b.Incarnation, b.Started
@@ -208,32 +209,63 @@ func (t *NodeStatus) add(n *NodeStatus) {
 }
 
 // entries are the keys of the bucket with their values.
-func (c *Client) entries(ctx context.Context) iter.Seq2[jetstream.KeyValueEntry, error] {
-	return func(yield func(jetstream.KeyValueEntry, error) bool) {
-		bucket, err := c.js.KeyValue(ctx, c.bucket())
-		if err != nil {
-			yield(nil, c.refused(err))
-			return
+//
+// A key that is written anew before a watch comes to it has left its place by then, and the watch may end before it comes
+// to the new one: a node that has just beaten would be missing. The list of subjects says which keys there are.
+func (c *Client) entries(ctx context.Context) (all []jetstream.KeyValueEntry, err error) {
+	bucket, err := c.js.KeyValue(ctx, c.bucket())
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	if all, err = watched(ctx, bucket); err != nil {
+		return nil, c.refused(err)
+	}
+	found := make(map[string]bool, len(all))
+	for _, e := range all {
+		found[e.Key()] = true
+	}
+	stream, err := c.js.Stream(ctx, c.streamNames()[0])
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	for subject := range info.State.Subjects {
+		key := strings.TrimPrefix(subject, "$KV."+c.bucket()+".")
+		if found[key] {
+			continue
 		}
-		watch, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
-		if err != nil {
-			yield(nil, c.refused(err))
-			return
+		e, err := bucket.Get(ctx, key)
+		switch {
+		case err == nil:
+			all = append(all, e)
+		case !errors.Is(err, jetstream.ErrKeyNotFound): // otherwise it was deleted
+			return nil, c.refused(err)
 		}
-		defer endWatch(watch)
-		for {
-			select {
-			case e := <-watch.Updates():
-				if e == nil || !yield(e, nil) {
-					return
-				}
-			case <-ctx.Done():
-				yield(nil, c.refused(context.Cause(ctx)))
-				return
-			case <-time.After(requestTimeout): // it may have been removed
-				yield(nil, c.refused(context.DeadlineExceeded))
-				return
+	}
+	return all, nil
+}
+
+// watched are the keys that a watch of the bucket finds.
+func watched(ctx context.Context, bucket jetstream.KeyValue) (all []jetstream.KeyValueEntry, err error) {
+	watch, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, err
+	}
+	defer endWatch(watch)
+	for {
+		select {
+		case e := <-watch.Updates():
+			if e == nil {
+				return all, nil
 			}
+			all = append(all, e)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(requestTimeout): // it may have been removed
+			return nil, context.DeadlineExceeded
 		}
 	}
 }
