@@ -21,11 +21,16 @@ func date(s string) time.Time {
 		return time.Time{}
 	}
 	for _, layout := range layouts {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() > 1900 && t.Year() < 2200 {
+		if t, err := time.Parse(layout, s); err == nil && isLikely(t) {
 			return t
 		}
 	}
 	return time.Time{}
+}
+
+// isLikely reports whether a page may be of a day. The first of Unix time is what programs say that know none.
+func isLikely(t time.Time) bool {
+	return t.Year() > 1900 && t.Year() < 2200 && t.Format(time.DateOnly) != "1970-01-01"
 }
 
 // dayIn is the day that a short text names, as a date, or "".
@@ -57,7 +62,7 @@ func day(s string) time.Time {
 	s = strings.NewReplacer(".", " ", ",", " ", "/", "-").Replace(ordinals.ReplaceAllString(s, "$1"))
 	s = strings.Join(strings.Fields(s), " ")
 	for _, layout := range [...]string{"2006-1-2", "2006 1 2", "2 1 2006", "1-2-2006", "January 2 2006", "Jan 2 2006", "2 January 2006", "2 Jan 2006"} {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() > 1900 && t.Year() < 2200 {
+		if t, err := time.Parse(layout, s); err == nil && isLikely(t) {
 			return t
 		}
 	}

@@ -3,6 +3,7 @@ package content
 import (
 	"iter"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -67,7 +68,7 @@ func (a *about) say(f field, value string, rank int) {
 	if (f == published || f == modified) && date(value).IsZero() {
 		return
 	}
-	if value = strings.Join(strings.Fields(value), " "); value != "" {
+	if value = inLine(value); value != "" {
 		a.said[f] = said{value, rank}
 	}
 }
@@ -130,7 +131,7 @@ func (a *about) read(root *html.Node) {
 			a.element(n)
 			return n.Namespace == "" && n.DataAtom != atom.Script && n.DataAtom != atom.Style
 		case html.TextNode:
-			a.shown.text(n.Data)
+			a.shown.text(n)
 		}
 		return true
 	})
@@ -151,7 +152,9 @@ func (a *about) element(n *html.Node) {
 			a.say(title, textOf(n), rankTitle)
 		}
 	case atom.H1:
-		a.shown.heading(textOf(n))
+		if attr(n, "class") != "menu-title" { // mdBook's: the title of the whole book
+			a.shown.heading(textOf(n))
+		}
 	case atom.Meta:
 		a.meta(n)
 	case atom.Script:
@@ -209,11 +212,19 @@ func person(name string) string {
 			break
 		}
 	}
+	for _, between := range [...]string{" on ", " - ", " – "} { // a name and a day
+		if before, behind, ok := strings.Cut(name, between); ok && dayIn(behind) != "" {
+			name = before
+		}
+	}
 	name = strings.Trim(name, " ,·•-–:\u00a0")
+	if len(name) > 1 && name[0] == '"' && strings.HasSuffix(name, `"`) {
+		name = name[1 : len(name)-1]
+	}
 	if u, err := url.Parse(name); err == nil && u.Scheme != "" { // of a profile
 		return ""
 	}
-	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.Contains(name, "©") || nobodies[strings.ToLower(name)] || !day(name).IsZero() {
+	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.Contains(name, "©") || nobodies[strings.ToLower(name)] || endsWithBy(name) || !day(name).IsZero() || clock.MatchString(name) {
 		return ""
 	}
 	return name
@@ -222,8 +233,16 @@ func person(name string) string {
 // befores are words before a name.
 var befores = append(slices.Clone(by), "author", "von", "par", "por", "di")
 
-// nobodies are what programs call an author whose name they do not know.
-var nobodies = map[string]bool{"admin": true, "administrator": true, "undefined": true, "null": true, "none": true, "author": true, "anonymous": true, "guest": true, "unknown": true}
+// clock is a time of the day.
+var clock = regexp.MustCompile(`\d:\d\d`)
+
+// nobodies are what programs call an author whose name they do not know, and what else stands first in
+// a byline.
+var nobodies = map[string]bool{
+	"updated": true, "published": true, "originally published": true, "heard on": true, "via": true, "home": true, "guide": true,
+	"review": true, "skip to content": true,
+	"admin": true, "administrator": true, "undefined": true, "null": true, "none": true, "author": true, "anonymous": true, "guest": true, "unknown": true,
+}
 
 // textOf is the text of an element, up to the length of a field.
 func textOf(n *html.Node) string {

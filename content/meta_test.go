@@ -36,6 +36,16 @@ func TestAbout(t *testing.T) {
 		"an organization if need be":   {`<title>T</title><script type=application/ld+json>{"@type": "Article", "author": {"@type": "Organization", "name": "Bay Press"}}</script>`, "T", "Bay Press", "", ""},
 		"people before the site":       {`<title>T</title><meta property=og:site_name content="Bay News"><meta name=author content="Bay News"><p class=byline>By Ann Hill`, "T", "Ann Hill", "", ""},
 		"a name in microdata":          {"<title>T</title><div itemprop=author><meta itemprop=name content='Ann Hill'><i>7 posts</i></div><span itemprop=datePublished>May 3, 2021</span>", "T", "Ann Hill", "2021-05-03", ""},
+		"a sentence goes on":           {"<title>T</title><h1>T</h1><p><i>Lines</i> by following <a href=/x>rules</a> and by <a href=/y>using one of the tools.</a>", "T", "", "", ""},
+		"a user":                       {"<title>T</title><h1>T</h1><p>by <a href=/ann><b>ann_hill</b></a>", "T", "ann_hill", "", ""},
+		"a particle":                   {"<title>T</title><h1>T</h1><p>by <i>de Ann Hill</i>", "T", "de Ann Hill", "", ""},
+		"a name with a day":            {"<title>T</title><h1>T</h1><p class=byline>By Ann Hill on Monday, May 3, 2021", "T", "Ann Hill", "2021-05-03", ""},
+		"a byline without a name":      {"<title>T</title><h1>T</h1><p class=byline>Updated<p class=byline>6:01 PM<p class=byline>Posted by", "T", "", "", ""},
+		"a surname":                    {"<title>T</title><h3 class=author><b class=firstname>Ann M.</b> <b class=surname>de Hill</b></h3>", "T", "Ann M. de Hill", "", ""},
+		"the heading of a manual":      {"<title>Ferries — Bay 2.0 Manual</title><h1>Bay 2.0 Manual</h1><h1>Ferries</h1>", "Ferries", "", "", ""},
+		"the heading of a book":        {"<title>Late ferries - The Ferry Book</title><h1 class=menu-title>The Ferry Book</h1>", "Late ferries - The Ferry Book", "", "", ""},
+		"the first day of Unix time":   {"<title>T</title><meta name=date content=1970-01-01><h1>T</h1><p>January 1, 1970", "T", "", "", ""},
+		"a word that may be divided":   {"<title>Assis\u00adtance</title><h1>Assis\u00adtance</h1>", "Assistance", "", "", ""},
 		"an impossible day is no date": {"<title>T</title><h1>T</h1><p>31 February 2021<p>2021-13-01", "T", "", "", ""},
 	} {
 		root, err := content.Parse([]byte(c.page + text))

@@ -52,24 +52,30 @@ const (
 )
 
 func (s *shown) heading(text string) {
-	text = strings.TrimRight(strings.Join(strings.Fields(text), " "), permalinks)
+	text = strings.TrimRight(inLine(text), permalinks)
 	if text != "" && len(s.headings) < mostHeadings {
 		s.headings = append(s.headings, heading{text, s.texts})
 	}
+}
+
+// inLine is a text in one line, without hints where a word may be divided.
+func inLine(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\u00ad", "")), " ")
 }
 
 // permalinks are the signs of links to a heading that stand behind it.
 const permalinks = " ¶§🔗"
 
 func (s *shown) note(f field, value string, how mark) {
-	if value = strings.Join(strings.Fields(value), " "); len(s.notes) < mostNotes && value != "" {
+	if value = inLine(value); len(s.notes) < mostNotes && value != "" {
 		s.notes = append(s.notes, note{f, value, s.texts, how})
 	}
 }
 
 // text reads a text node: "By Ann Hill", "by" before a name, "Updated 3 May 2021".
-func (s *shown) text(text string) {
-	if text = strings.TrimSpace(text); text == "" {
+func (s *shown) text(n *html.Node) {
+	text := strings.TrimSpace(n.Data)
+	if text == "" {
 		return
 	}
 	s.texts++
@@ -79,11 +85,18 @@ func (s *shown) text(text string) {
 	}
 	if named || beginsWithBy(text) {
 		name, _, _ := strings.Cut(person(text), " · ")
-		if len(strings.Fields(name)) <= mostPerson {
+		isUser := !strings.Contains(name, " ") && isIn(n, atom.A)
+		if len(strings.Fields(name)) <= mostPerson && (isUser || isProper(name)) {
 			s.note(author, name, asText)
 		}
 	}
 	s.date(text, asText)
+}
+
+// isIn reports whether a text stands in an element of a name: in it, or in one that stands in it.
+func isIn(text *html.Node, name atom.Atom) bool {
+	p := text.Parent
+	return p.DataAtom == name || p.Parent != nil && p.Parent.DataAtom == name
 }
 
 // by are the words before a name: not those of "Sort by".
@@ -95,6 +108,21 @@ func endsWithBy(text string) bool {
 
 func beginsWithBy(text string) bool {
 	return slices.ContainsFunc(by, func(by string) bool { return beginsWith(text, by) })
+}
+
+// isProper reports whether words begin as those of a name do, but for short ones such as "de": "by hand"
+// names nobody, nor does "by using Weft".
+func isProper(text string) bool {
+	const short = 3 // bytes
+	proper := false
+	for word := range strings.FieldsSeq(text) {
+		first, _ := utf8.DecodeRuneInString(word)
+		if unicode.IsLower(first) && len(word) > short {
+			return false
+		}
+		proper = proper || unicode.IsLetter(first) && !unicode.IsLower(first)
+	}
+	return proper
 }
 
 // beginsWith reports whether a text begins with words, in large or small letters.
@@ -170,6 +198,10 @@ func (s *shown) person(n *html.Node, how mark) {
 			name = cmp.Or(attr(m, "content"), textOf(m))
 			break
 		}
+		if isSurname(m) && name != "" {
+			name += " " + textOf(m)
+			break
+		}
 		text := strings.TrimSpace(m.Data)
 		switch {
 		case m.Type != html.TextNode || text == "" || len(text) > mostNote:
@@ -182,6 +214,12 @@ func (s *shown) person(n *html.Node, how mark) {
 	if len(strings.Fields(name)) <= mostPerson {
 		s.note(author, person(name), how)
 	}
+}
+
+// isSurname reports whether an element is marked as the last part of a name.
+func isSurname(n *html.Node) bool {
+	class := attr(n, "class")
+	return class == "surname" || class == "family-name" || class == "last-name"
 }
 
 // isName reports whether a text may be a first name, or a last name.
@@ -243,9 +281,10 @@ func (s *shown) cost(n note, heading int) int {
 }
 
 // mainHeading is the h1 that is the title of the page: most of its words are in what the page says
-// its title is. It is nil if there is none.
+// its title is. Of two such, it is the one with which the title begins. It is nil if there is none.
 func (a *about) mainHeading() *heading {
 	words := make(map[string]bool)
+	head := strings.Join(wordsOf(a.head), " ") + " "
 	for _, t := range [...]string{a.said[title].value, a.head} {
 		for _, w := range wordsOf(t) {
 			words[w] = true
@@ -262,11 +301,21 @@ func (a *about) mainHeading() *heading {
 				in++
 			}
 		}
-		if part := float64(in) / float64(max(1, len(of))); part > most || part == most && best == nil && part > 0 {
+		part := float64(in) / float64(max(1, len(of)))
+		if part > most || part == most && (best == nil || a.endsWith(best.text) && strings.HasPrefix(head, strings.Join(of, " ")+" ")) {
 			best, most = h, part
 		}
 	}
 	return best
+}
+
+// endsWith reports whether a heading stands in the last part of the title, where the site has its name.
+func (a *about) endsWith(heading string) bool {
+	last := 0
+	for _, between := range betweens {
+		last = max(last, strings.LastIndex(a.head, between))
+	}
+	return last > 0 && strings.Contains(" "+strings.Join(wordsOf(a.head[last:]), " ")+" ", " "+strings.Join(wordsOf(heading), " ")+" ")
 }
 
 // title is the heading of the page, or what it says its title is, without the name of the site.

@@ -144,7 +144,7 @@ func abouts(b *bytes.Buffer, all []*document, peers []row) {
 			fmt.Fprintf(b, "| %s%s\n", r.name, tallies(all, r.abouts, every))
 		}
 	}
-	b.WriteString("\nThe pages of two fifths of the sites, which nobody has looked at to find rules:\n")
+	b.WriteString("\nThe pages of two fifths of the sites. Rules come from the others, but those for words that are no name\nand for titles of manuals come from errors on all pages:\n")
 	table("extractor")
 	for _, r := range rows {
 		if r.abouts != nil {
