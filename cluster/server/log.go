@@ -3,6 +3,10 @@ package server
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"net"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -10,23 +14,38 @@ import (
 )
 
 // quiet is how long a warning is not repeated with other values.
-const quiet = 10 * time.Second
+const quiet = time.Minute
 
-// usual is what servers say of peers that are about to come and of a login as it was given, and settling is for how long that is
-// nothing to tell.
-var usual = []string{"Plaintext passwords detected", "Error trying to connect to route", "Waiting for routing", "JetStream has not established contact"}
+// fresh is for how long a peer counts as silent after it did not answer: it is tried once a second.
+const fresh = 5 * time.Second
 
-const settling = 5 * time.Second
+// usual is what servers say of a login as it was given, and of peers: how many are here tells [Server.watch].
+var usual = []string{"Plaintext passwords detected", noRoute, "Waiting for routing", "JetStream has not established contact"}
+
+// noRoute begins what a server says of a peer that does not answer, about once a second.
+const noRoute = "Error trying to connect to route"
 
 // logger passes on what the server warns of.
 type logger struct {
-	warn    func(string)
-	started time.Time
-	mu      struct {
+	mu struct {
 		sync.Mutex
-		first error                // why the server cannot run
-		last  map[string]time.Time // by format, of which the server has only so many
+		warn   func(string)
+		first  error                // why the server cannot run
+		last   map[string]time.Time // when it has warned, by kind: of mostKinds at most
+		silent map[string]time.Time // when a peer did not answer, by the reason
 	}
+}
+
+// mostKinds is about how many formats the server has.
+const mostKinds = 64
+
+func newLogger(warn func(string)) *logger {
+	l := new(logger)
+	if l.mu.warn = warn; warn == nil {
+		l.mu.warn = func(string) {}
+	}
+	l.mu.last, l.mu.silent = make(map[string]time.Time), make(map[string]time.Time)
+	return l
 }
 
 // Fatalf keeps the first reason: NATS would end the process.
@@ -49,19 +68,60 @@ func (l *logger) Errorf(format string, v ...any) { l.Warnf(format, v...) }
 
 // Warnf warns in one line, and not too often.
 func (l *logger) Warnf(format string, v ...any) {
+	text, kind, now := connection.ReplaceAllString(line(format, v), "$1: "), format, time.Now()
+	if kind == "%s" || connection.MatchString(kind) { // the server has put the message together
+		kind = text
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
-	at, seen := l.mu.last[format]
-	early := now.Sub(l.started) < settling && slices.ContainsFunc(usual, func(s string) bool { return strings.HasPrefix(format, s) })
-	if l.warn == nil || early || seen && now.Sub(at) < quiet {
+	if strings.HasPrefix(text, noRoute) && len(v) > 0 {
+		recent(l.mu.silent, now, fresh)
+		l.mu.silent[reason(v[len(v)-1])] = now
+	}
+	recent(l.mu.last, now, quiet)
+	if _, seen := l.mu.last[kind]; seen || len(l.mu.last) == mostKinds || slices.ContainsFunc(usual, func(s string) bool { return strings.HasPrefix(text, s) }) {
 		return
 	}
-	if l.mu.last == nil {
-		l.mu.last = make(map[string]time.Time)
+	l.mu.last[kind] = now
+	l.mu.warn(text)
+}
+
+// connection is how a message of one begins: with the port and number of that one, which the next does not have.
+var connection = regexp.MustCompile(`^(\S+):\d+ - [a-z_]+:\d+ - `)
+
+// tell warns of what the server does not know.
+func (l *logger) tell(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.warn(text)
+}
+
+// silence returns why peers do not answer, sorted.
+func (l *logger) silence() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	recent(l.mu.silent, time.Now(), fresh)
+	return slices.Sorted(maps.Keys(l.mu.silent))
+}
+
+// recent removes what is older than that, so that the map stays small.
+func recent(all map[string]time.Time, now time.Time, age time.Duration) {
+	maps.DeleteFunc(all, func(_ string, at time.Time) bool { return now.Sub(at) >= age })
+}
+
+// reason is an error of a connection to a peer, in few words.
+func reason(v any) string {
+	err, ok := v.(error)
+	var dial *net.OpError
+	if !ok || !errors.As(err, &dial) || dial.Addr == nil {
+		return line("%v", []any{v})
 	}
-	l.mu.last[format] = now
-	l.warn(line(format, v))
+	err = dial.Err
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	return fmt.Sprintf("%s: %v", dial.Addr, err)
 }
 
 func (l *logger) Noticef(string, ...any) {}

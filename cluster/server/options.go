@@ -56,6 +56,7 @@ func (o Options) options() (*server.Options, error) {
 	so := &server.Options{
 		ServerName: cmp.Or(o.Name, defaultName(host, port)), Host: host, Port: natsPort(port), NoSigs: true,
 		JetStream: true, StoreDir: o.Store, JetStreamMaxStore: cmp.Or(o.MaxDisk, -1), JetStreamMaxMemory: -1,
+		ConnectErrorReports: 1, ReconnectErrorReports: 1, // see logger.silence
 		SyncInterval: syncEvery, SyncAlways: o.Sync,
 		MaxPayload: 8 << 20, // of a message, in bytes
 	}

@@ -24,6 +24,8 @@ type Server struct {
 	log   *logger
 	lock  *os.File
 	close sync.Once
+	ended chan struct{} // closed by Close
+	watch sync.WaitGroup
 }
 
 // startsWithin bounds how long a server reads its store before it takes connections.
@@ -40,10 +42,13 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{lock: lock, log: &logger{warn: o.Warn, started: time.Now()}}
+	s := &Server{lock: lock, log: newLogger(o.Warn), ended: make(chan struct{})}
 	if err := s.start(so); err != nil {
 		s.Close()
 		return nil, err
+	}
+	if n := len(o.Peers); n > 0 {
+		s.watch.Go(func() { s.watchPeers(n) })
 	}
 	return s, nil
 }
@@ -107,9 +112,6 @@ func (s *Server) URL() string {
 // Local reports whether only this machine reaches the server.
 func (s *Server) Local() bool { return s.nats.Addr().(*net.TCPAddr).IP.IsLoopback() }
 
-// Peers is how many servers this one is connected to.
-func (s *Server) Peers() int { return len(s.nats.ActivePeers()) - 1 }
-
 // Ready waits until the server can be used: of several, most are there and have elected a leader.
 func (s *Server) Ready(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -141,6 +143,8 @@ func (s *Server) Deserted(ctx context.Context) error {
 // Close ends the server, and returns when its store is complete.
 func (s *Server) Close() {
 	s.close.Do(func() {
+		close(s.ended)
+		s.watch.Wait()
 		if s.nats != nil {
 			s.nats.Shutdown()
 			s.nats.WaitForShutdown()

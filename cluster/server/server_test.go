@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -151,7 +150,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestThree: of three servers, which speak TLS and ask for a login, any may go.
+// TestThree: of three servers, which speak TLS and ask for a login, any may go. Each says how many are here, and nothing else.
 func TestThree(t *testing.T) {
 	files := certificates(t)
 	var all []*server.Server
@@ -165,29 +164,43 @@ func TestThree(t *testing.T) {
 		peers = append(peers, l.Addr().String())
 		l.Close()
 	}
-	var mu sync.Mutex
-	for i, at := range peers {
-		all = append(all, start(t, server.Options{
-			Store: t.TempDir(), Listen: "127.0.0.1:0", Name: fmt.Sprint(i), Peers: peers, ListenPeers: at,
-			Login: "secret", Cert: files.cert, Key: files.key, CA: files.ca,
-			Warn: func(text string) {
-				mu.Lock()
-				defer mu.Unlock()
-				if strings.Contains(text, "\n") {
-					t.Errorf("a warning of two lines: %q", text)
-				}
-			},
-		}))
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
+	said := make(chan string, 100) // by the last
+	hears := func(want string) {
+		t.Helper()
+		for {
+			select {
+			case text := <-said:
+				if text == want {
+					return
+				}
+				if !strings.Contains(text, " of 3 ") {
+					t.Errorf("warned: %s", text)
+				}
+			case <-ctx.Done():
+				t.Fatalf("no %q", want)
+			}
+		}
+	}
+	for i := range 3 {
+		last := 2 - i
+		o := server.Options{
+			Store: t.TempDir(), Listen: "127.0.0.1:0", Name: fmt.Sprint(last), Peers: peers, ListenPeers: peers[last],
+			Login: "secret", Cert: files.cert, Key: files.key, CA: files.ca,
+		}
+		if last == 2 {
+			o.Warn = func(text string) { said <- text }
+		}
+		all = append([]*server.Server{start(t, o)}, all...)
+		if last == 2 {
+			hears("waits for the other servers: 1 of 3 are here")
+		}
+	}
 	for _, s := range all {
 		if err := s.Ready(ctx); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if n := all[0].Peers(); n != 2 {
-		t.Errorf("%d peers, expected 2", n)
 	}
 	js := connect(t, all[0].URL()+","+all[1].URL()+","+all[2].URL(), nats.RootCAs(files.ca), nats.ClientCert(files.cert, files.key), nats.Token("secret"))
 	kv, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "b", Replicas: 3})
@@ -209,6 +222,7 @@ func TestThree(t *testing.T) {
 			t.Fatal("two of three take nothing:", err)
 		}
 	}
+	hears("2 of 3 servers are here")
 }
 
 type pems struct{ ca, cert, key string }

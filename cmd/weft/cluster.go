@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft/cluster/server"
@@ -126,8 +125,7 @@ func serve(o server.Options) error {
 	if o.Store == "" {
 		o.Store = "weft.nats"
 	}
-	say := func(text string) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(text)) }
-	o.Warn = func(text string) { say("server: " + text) }
+	o.Warn = func(text string) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(text)) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	s, err := server.Start(o)
@@ -136,16 +134,7 @@ func serve(o server.Options) error {
 	}
 	defer s.Close()
 	if o.Login == "" && !s.Local() {
-		say("without --login, whoever reaches " + s.URL() + " may read and change the crawls")
-	}
-	soon, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	if s.Ready(soon) != nil && ctx.Err() == nil {
-		waits := fmt.Sprintf("waits for its peers: %d of %d servers are there", s.Peers()+1, len(o.Peers))
-		if s.Peers()+1 == len(o.Peers) {
-			waits = "has found its peers, and waits until they have chosen who leads"
-		}
-		say(s.URL() + " " + waits)
+		o.Warn("without --login, whoever reaches " + s.URL() + " may read and change the crawls")
 	}
 	if s.Ready(ctx) != nil { // interrupted
 		return nil
