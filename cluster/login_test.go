@@ -40,6 +40,21 @@ func as(user string, s *server.Server) string {
 	return "nats://" + user + ":secret@" + s.Addr().String()
 }
 
+// listed returns the subjects of a row of docs/cluster.md, for a crawl with the name test.
+func listed(t *testing.T, row string) string {
+	t.Helper()
+	page, err := os.ReadFile("../docs/cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "| "+row+" | ")
+	cells, _, ended := strings.Cut(rest, " |\n")
+	if !found || !ended {
+		t.Fatalf("docs/cluster.md has no row %q", row)
+	}
+	return strings.NewReplacer("` `", `", "`, "`", `"`, "NAME", "test").Replace(cells)
+}
+
 // TestPermissions: a login with the permissions of docs/cluster.md can crawl. One that lacks a permission gets an
 // error that names it.
 func TestPermissions(t *testing.T) {
@@ -47,8 +62,7 @@ func TestPermissions(t *testing.T) {
 	s := configured(t, `
 jetstream { store_dir: "STORE" }
 accounts { A { jetstream: enabled, users: [
-  { user: enough, password: secret, permissions: {
-    publish: ["$JS.API.>", "$JS.FC.>", "$KV.weft_test.>", "weft.test.>", "_INBOX.>"], subscribe: ["weft.test.>", "_INBOX.>"] } }
+  { user: enough, password: secret, permissions: { publish: [`+listed(t, "publish")+`], subscribe: [`+listed(t, "subscribe")+`] } }
   { user: streams, password: secret, permissions: { publish: { deny: "$JS.API.STREAM.CREATE.>" } } }
   { user: keys, password: secret, permissions: { publish: { deny: "$KV.>" } } }
   { user: deaf, password: secret, permissions: { subscribe: { deny: "weft.>" } } }

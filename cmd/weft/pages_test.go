@@ -26,6 +26,7 @@ import (
 	"testing"
 	"time"
 
+	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/spf13/pflag"
 )
 
@@ -37,26 +38,85 @@ import (
 // marked as console; what follows there is its output. A comment may name its exit status: 0
 // without one. Output is compared except for its figures, unless it has a line "…" in place of
 // others. With WEFT_UPDATE=1 the pages get the output of today.
+//
+// Pages in testdata run what the text of a page names outside its blocks: see TestPagesInline.
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
-	for _, path := range append(pages, "../../README.md") {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := &manual{t: t, lines: strings.Split(string(text), "\n")}
+	for _, path := range append(pages, "../../README.md", inlineOfCluster) {
+		t.Run(strings.TrimPrefix(strings.TrimPrefix(path, "../../"), "docs/"), func(t *testing.T) {
+			p := &manual{t: t, lines: strings.Split(readPage(t, path), "\n")}
+			text := strings.Join(p.lines, "\n")
 			t.Parallel()
+			if path == inlineOfCluster {
+				p.bash = newBash(t)
+				p.bash.serveNKey("10.0.0.6")
+			}
 			p.run()
-			if now := strings.Join(p.done, "\n"); os.Getenv("WEFT_UPDATE") == "1" && now != string(text) {
+			if now := strings.Join(p.done, "\n"); os.Getenv("WEFT_UPDATE") == "1" && now != text {
 				if err := os.WriteFile(path, []byte(now), 0o644); err != nil {
 					t.Error(err)
 				}
 			}
 		})
+	}
+}
+
+// readPage returns the text of a page.
+func readPage(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// inlineOfCluster is run by TestPages, too.
+const inlineOfCluster = "testdata/pages/cluster.md"
+
+// TestPagesInline: each command, option and address of servers that the text of docs/cluster.md names between backticks is part of a command
+// that TestPages runs: in a block of the page, or in testdata/pages.
+func TestPagesInline(t *testing.T) {
+	page := readPage(t, "../../docs/cluster.md")
+	var run []string
+	for _, text := range []string{page, readPage(t, inlineOfCluster)} {
+		for _, block := range regexp.MustCompile("(?ms)^```(sh|console)\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
+			for line := range strings.Lines(strings.ReplaceAll(block[2], "\\\n", "")) {
+				if line = strings.TrimSpace(aside.ReplaceAllString(line, "")); !strings.HasPrefix(line, "#") {
+					run = append(run, strings.TrimPrefix(line, "$ "))
+				}
+			}
+		}
+	}
+	words := regexp.MustCompile(`^(kill|(nats|tls|ws|wss)://.+)$`)
+	named := map[string]bool{"weft": true}
+	for _, o := range orders {
+		named[o.name] = true
+	}
+	for _, cmd := range append(rootCommand(io.Discard).Commands(), clusterCommand().Commands()...) {
+		named[cmd.Name()] = true
+	}
+	count := 0
+	for _, span := range regexp.MustCompile("`[^`]+`").FindAllString(regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(page, ""), -1) {
+		all := strings.Fields(strings.Trim(span, "`"))
+		option := slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, "-") })
+		if !named[all[0]] && !option && !words.MatchString(all[0]) {
+			continue
+		}
+		count++
+		for i, word := range all { // what is in capitals stands for something
+			all[i] = regexp.MustCompile(`[A-Z]+`).ReplaceAllString(regexp.QuoteMeta(word), `\S+`)
+		}
+		is := regexp.MustCompile(`(^|\s)` + strings.Join(all, `\s(.*\s)?`) + `([\s;,]|$)`)
+		if !slices.ContainsFunc(run, is.MatchString) {
+			t.Errorf("docs/cluster.md names %s, which no test runs: add a command to %s", strings.Join(strings.Fields(span), " "), inlineOfCluster)
+		}
+	}
+	if count < 50 {
+		t.Errorf("%d commands, options and addresses found in docs/cluster.md, expected some 60", count)
 	}
 }
 
@@ -66,11 +126,11 @@ func TestPagesFlags(t *testing.T) {
 	flags := map[string]bool{"help": true, "help-all": true, "version": true, "connections": true, "chart": true, // the last two of weft-lab
 		"config": true, "no-config": true, "profile": true} // of all commands
 	crawl := crawlCommand()
-	for _, cmd := range append(slices.Concat(robotsCommand().Commands(), warcCommand().Commands()), crawl, statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(),
+	for _, cmd := range append(slices.Concat(robotsCommand().Commands(), warcCommand().Commands(), clusterCommand().Commands()), crawl, statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(),
 		linksCommand(), fieldsCommand(), urlCommand(), charsetCommand(), sitemapCommand(), demoCommand()) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
 	}
-	for _, name := range []string{"README.md", "docs/guide.md", "docs/jobs.md", "docs/records.md", "docs/library.md", "docs/error-kinds.md"} {
+	for _, name := range []string{"README.md", "docs/guide.md", "docs/jobs.md", "docs/records.md", "docs/library.md", "docs/error-kinds.md", "docs/cluster.md"} {
 		text, err := os.ReadFile(filepath.Join("../..", name))
 		if err != nil {
 			t.Fatal(err)
@@ -233,6 +293,9 @@ func newBash(t *testing.T) *bash {
 	if err := os.Symlink(unraced(), filepath.Join(bin, "weft")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(bin, "rsync"), []byte("#!/bin/sh\nexec test -f \"${2#*:}/pages.jsonl\"\n"), 0o700); err != nil { // all machines have one folder
+		t.Fatal(err)
+	}
 	for _, tool := range []string{"jq", "sqlite3"} { // whoever has none checks less
 		if _, err := exec.LookPath(tool); err != nil {
 			if err := os.WriteFile(filepath.Join(bin, tool), []byte("#!/bin/sh\ncat >/dev/null\n"), 0o700); err != nil {
@@ -258,14 +321,47 @@ func newBash(t *testing.T) *bash {
 		hosts[host+":80"], hosts[host+":443"] = at(plain), at(secure)
 	}
 	proxy := newHTTPProxy(t, "", hosts).url
-	nats := freeAddress(t)
+	nats, machines := freeAddress(t), fmt.Sprintf("127.%d.%d.", 1+os.Getpid()/256%250, os.Getpid()%256) // Linux has all of 127.0.0.0/8
+	s.write(certificateFor(t, machines+"5"))
 	s.rewrite = strings.NewReplacer("127.0.0.1:8000", at(plain), "127.0.0.1:8443", at(secure),
 		"http://proxy.example:3128", proxy,
 		"--cluster embedded", "--cluster embedded@"+nats, "127.0.0.1:4222", nats,
-		"10.0.0.", fmt.Sprintf("127.%d.%d.", 1+os.Getpid()/256%250, os.Getpid()%256)) // Linux has all of 127.0.0.0/8
+		"10.0.0.", machines)
 	s.env = append(os.Environ(), "WEFT_TEST_MAIN=1", "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+s.dir,
 		"http_proxy="+proxy, "https_proxy="+proxy, "SSL_CERT_FILE="+trusted)
 	return s
+}
+
+// write writes the certificate of a server of NATS, its key and its authority.
+func (s *bash) write(pair tls.Certificate, authority []byte) {
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"cert.pem": authority, "authority.pem": authority, "key.pem": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}),
+	} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), text, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// serveNKey runs a server of NATS for who has the key in nkey.txt.
+func (s *bash) serveNKey(host string) {
+	const seed, public = "SUAKF66AMWA7LWDICKNW7VN3I43KOWJW7KHNRBQIFTA7WP24TJQ6QB6RKQ", "UCP2TBCVCNFLOXUF2NZWQJLQNQTE4I2222BR2SAECY54ZOHQWLX3VNOZ"
+	n, err := natsserver.NewServer(&natsserver.Options{
+		Host: s.rewrite.Replace(host), Port: 4222, NoLog: true, NoSigs: true,
+		JetStream: true, StoreDir: s.t.TempDir(), Nkeys: []*natsserver.NkeyUser{{Nkey: public}},
+	})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.dir, "nkey.txt"), []byte(seed+"\n"), 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	go n.Start()
+	s.t.Cleanup(n.Shutdown)
 }
 
 // run runs a command. One that ends in & is left running until the page ends. A ctl, and what is for the
@@ -330,8 +426,15 @@ func certificateFor(t *testing.T, hosts ...string) (tls.Certificate, []byte) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: hosts, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	for _, host := range hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
