@@ -192,6 +192,7 @@ func (c *Client) options(o *Options) []nats.Option {
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			switch {
+			case errors.Is(err, nats.ErrSlowConsumer): // an ordered consumer finds that a message is missing, and begins anew
 			case errors.Is(err, nats.ErrPermissionViolation):
 				c.login.lacks(err)
 			case !loginRefused(err):

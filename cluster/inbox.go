@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,8 +98,8 @@ func (n *node) readLinks(ctx context.Context, open []int) {
 			if err != nil {
 				return err
 			}
-			p := n.linksTo(msg.Subject())
-			if p < 0 || !reads[p] {
+			p := numberOf(msg.Subject())
+			if p < 0 || p >= len(reads) || !reads[p] {
 				continue
 			}
 			if err := n.receive(ctx, p, msg); err != nil {
@@ -127,15 +125,6 @@ const (
 	mostSafe   = 64
 	purgeAfter = 5
 )
-
-// linksTo returns the partition that links of a subject are for; -1: nobody of us writes to it.
-func (n *node) linksTo(subject string) int {
-	p, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:])
-	if err != nil || p < 0 || p >= len(n.parts) {
-		return -1
-	}
-	return p
-}
 
 // receive gives the engine a message of links. What cannot be read is kept, and so is what comes behind it:
 // the node ends.

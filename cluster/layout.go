@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // layout is what a crawl has on the servers, by its name.
@@ -22,6 +23,15 @@ func (l layout) allLinks() string   { return l.subject() + ".links.*" }
 func (l layout) log(p int) string   { return l.subject() + ".log." + strconv.Itoa(p) }
 func (l layout) links(p int) string { return l.subject() + ".links." + strconv.Itoa(p) }
 func (l layout) probe() string      { return l.subject() + ".links.probe" } // see noLinks
+
+// numberOf returns the partition that a subject of links or of a log is for; -1: nobody of us writes to it.
+func numberOf(subject string) int {
+	p, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:])
+	if err != nil {
+		return -1
+	}
+	return p
+}
 
 // asks is where a node is asked; empty: all of them.
 func (l layout) asks(node string) string {

@@ -110,6 +110,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 	n := &node{Client: c, figures: new(figures)}
 	memory := cmp.Or(o.Memory, weft.DefaultMemory)
 	n.logs.room, n.reader.room = newRoom(memory/32), newRoom(memory/32)
+	n.logs.gather = c.beat / 8
 	found, err := readFolder(o.Job)
 	if err != nil {
 		return nil, err

@@ -52,6 +52,9 @@ func TestReading(t *testing.T) {
 		}
 		return last
 	}
+	if _, err := c.js.Publish(t.Context(), strings.TrimSuffix(c.allLogs(), ">")+"stranger", nil); err != nil {
+		t.Fatal(err)
+	}
 	many := make([]byte, mostKept/2)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(many) // which S2 does not make shorter
 	type log struct {
@@ -84,35 +87,38 @@ func TestReading(t *testing.T) {
 		logs[p] = log{from, last, want}
 		add(p, "", "of the next owner")
 	}
-	var all sync.WaitGroup
-	for p, l := range logs {
-		all.Go(func() {
-			one, err := n.logs.read(t.Context(), n, p, l.whole, l.to)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer one.leave()
-			var got []string
-			for b, err := range n.readLog(t.Context(), one) {
+	for name, partitions := range map[string]int{"by their subjects": 40 * 2 * scansAll, "among all": 40} {
+		n.parts = make([]part, partitions)
+		var all sync.WaitGroup
+		for p, l := range logs {
+			all.Go(func() {
+				one, err := n.logs.read(t.Context(), n, p, l.whole, l.to)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				got = append(got, string(b))
-				if p == 5 {
-					return // a reader that wants no more keeps nobody waiting
+				defer one.leave()
+				var got []string
+				for b, err := range n.readLog(t.Context(), one) {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					got = append(got, string(b))
+					if p == 5 {
+						return // a reader that wants no more keeps nobody waiting
+					}
 				}
-			}
-			if !slices.Equal(got, l.want) {
-				t.Errorf("log %d: %.200q, expected %.200q", p, got, l.want)
-			}
-		})
-	}
-	all.Wait()
-	n.ops.Wait()
-	if len(n.logs.room) > 0 {
-		t.Errorf("%d units of room were not given back", len(n.logs.room))
+				if !slices.Equal(got, l.want) {
+					t.Errorf("log %d, read %s: %.200q, expected %.200q", p, name, got, l.want)
+				}
+			})
+		}
+		all.Wait()
+		n.ops.Wait()
+		if units, kept := len(n.logs.room), n.logs.kept.Load(); units > 0 || kept > 0 {
+			t.Errorf("read %s: %d units of room and %d bytes were not given back", name, units, kept)
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ func aheadOf(d time.Duration) string {
 // reached waits until the watch of the bucket has come to a revision. A bucket that has not come so far when
 // the servers are asked is older than whoever names the revision: restored from a copy, say.
 func (n *node) reached(ctx context.Context, revision uint64) error {
-	for {
+	for n.seen.now() < revision {
 		soon, cancel := context.WithTimeout(ctx, n.beat)
 		err := n.seen.wait(soon, revision)
 		cancel()
@@ -132,4 +132,5 @@ func (n *node) reached(ctx context.Context, revision uint64) error {
 			return fmt.Errorf("it names revision %d of bucket %s, which has %d", revision, n.layout.bucket(), at)
 		}
 	}
+	return nil
 }

@@ -26,6 +26,8 @@ var (
 type Crawl struct {
 	coordinator *Coordinator
 	over        chan struct{} // closed when the crawl has ended: then coordinator may be read
+	imports     imports       // of partitions that join
+	settling    chan struct{} // has an element for each partition that is being settled
 
 	mu struct { // Drain and Stats come from any goroutine, before Run too
 		sync.Mutex
@@ -37,7 +39,11 @@ type Crawl struct {
 
 // New returns a crawl that is ready to run. It takes over the job.
 func New(cfg Config) *Crawl {
-	return &Crawl{coordinator: newCoordinator(&cfg), over: make(chan struct{})}
+	c := &Crawl{coordinator: newCoordinator(&cfg), over: make(chan struct{}), settling: make(chan struct{}, settlesAtOnce)}
+	if cfg.Job != nil {
+		c.imports.store = cfg.Job.Store
+	}
+	return c
 }
 
 // Run crawls until all is done, a limit is reached, Drain has emptied the crawl, or ctx is done,

@@ -197,11 +197,28 @@ func (c *Crawl) Join(ctx context.Context, number int, blocks iter.Seq2[[]byte, e
 	}); err != nil {
 		return 0, c.giveUpJoin(number, err)
 	}
-	s := c.coordinator.cfg.Job.Store
-	if err := importAll(s, number, now, blocks); err != nil {
+	if err := c.imports.all(number, now, blocks); err != nil {
 		return 0, c.giveUpJoin(number, err)
 	}
-	err = s.Settle(number, func(origins []frontier.OriginState, seen [][16]byte) error {
+	if urls, err = c.settle(ctx, number); err != nil {
+		return 0, c.giveUpJoin(number, err)
+	}
+	_, err = c.await(context.WithoutCancel(ctx), func(d *Coordinator, done func(uint64, error)) { d.own([]int{number}, done) })
+	return urls, err
+}
+
+// settlesAtOnce bounds what is in memory of the partitions that are being settled, some megabytes each.
+const settlesAtOnce = 4
+
+// settle has the frontier adopt a partition that was imported, and returns the number of its URLs.
+func (c *Crawl) settle(ctx context.Context, number int) (urls int, err error) {
+	select {
+	case c.settling <- struct{}{}:
+		defer func() { <-c.settling }()
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+	err = c.coordinator.cfg.Job.Store.Settle(number, func(origins []frontier.OriginState, seen [][16]byte) error {
 		urls += len(seen)
 		_, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) {
 			d.frontier.Adopt(number, origins, seen)
@@ -209,10 +226,6 @@ func (c *Crawl) Join(ctx context.Context, number int, blocks iter.Seq2[[]byte, e
 		})
 		return err
 	})
-	if err != nil {
-		return 0, c.giveUpJoin(number, err)
-	}
-	_, err = c.await(context.WithoutCancel(ctx), func(d *Coordinator, done func(uint64, error)) { d.own([]int{number}, done) })
 	return urls, err
 }
 

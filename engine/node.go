@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -391,27 +390,6 @@ func (d *Coordinator) fallBackElsewhere(u frontier.URL) {
 	d.open(u.URL)
 	d.committer.log.Send(u)
 	d.changed()
-}
-
-// importAll replays changes into batches of about commitSize, which it commits.
-func importAll(s *store.Store, number int, now time.Time, blocks iter.Seq2[[]byte, error]) error {
-	b := s.Import()
-	b.SetPartition(number, store.Importing) // with what is imported first: most partitions take one commit
-	for block, err := range blocks {
-		if err == nil {
-			err = changelog.Replay(block, now, b)
-		}
-		if err != nil {
-			return fmt.Errorf("partition %d: %w", number, err)
-		}
-		if b.Size() >= commitSize {
-			if err := s.Commit(b); err != nil {
-				return err
-			}
-			b = s.Import()
-		}
-	}
-	return s.Commit(b)
 }
 
 // exportAll passes on a snapshot of a partition, of a moment, in blocks of about commitSize.

@@ -37,6 +37,7 @@ var doors = map[string]string{
 	"job.go":             "the caller's context ends the wait for a job",
 	"engine/crawl.go":    "a crawl starts its loops and is drained from any goroutine",
 	"engine/handover.go": "whoever connects the nodes of a crawl waits for its coordinator",
+	"engine/imports.go":  "partitions that join at once share batches",
 	"engine/tasks.go":    "loops on several threads list their tasks",
 
 	// The store: called from loops' offloads, and Pebble has goroutines of its own.
