@@ -19,8 +19,11 @@ type Estimate struct {
 }
 
 const (
-	// growthOver is the number of URLs that NewPerURL is averaged over; up to twice as many.
-	growthOver = 32
+	// growthOver is the number of URLs that NewPerURL is averaged over, at least, and growthShare what share of all:
+	// up to twice as many. The leaves of a list come in a row that is as long as the list. An average over few URLs
+	// would see nothing but leaves now and then, where the site grows.
+	growthOver  = 32
+	growthShare = 4
 
 	// endless is the NewPerURL from which the crawl is growing. With a little less it takes ten
 	// times what the known URLs do.
@@ -66,16 +69,20 @@ func (e *Estimate) endBy(limit string, left time.Duration) {
 }
 
 // growth is how many new URLs the latest URLs have led to.
-type growth struct{ now, before finds }
+type growth struct {
+	done        int // URLs in all
+	now, before finds
+}
 
-// finds are URLs that were done, at most growthOver, and the new ones that they led to.
+// finds are URLs that were done, and the new ones that they led to.
 type finds struct{ done, found int }
 
 // add takes in a URL that led to new ones.
 func (g *growth) add(found int) {
-	if g.now.done == growthOver {
+	if g.now.done >= max(growthOver, g.done/growthShare) {
 		g.now, g.before = finds{}, g.now
 	}
+	g.done++
 	g.now.done++
 	g.now.found += found
 }
