@@ -94,7 +94,11 @@ func (n *node) judgeEnd() {
 	case ending.Streams:
 		n.ops.Go(func() {
 			empty, err := n.noLinks(n.ctx)
-			n.mail.post(func() { n.end.judge.Read(now(), round, empty && err == nil) })
+			n.mail.post(func() {
+				if n.end.judge.Read(now(), round, empty && err == nil) {
+					n.own.Ask()
+				}
+			})
 		})
 	case ending.Over:
 		n.create(keyOver)

@@ -16,8 +16,8 @@
 //  1. All nodes say in their beats that they are idle, and each partition is one that its owner has
 //     started at the epoch in the store.
 //  2. Then the streams are read: none has a message that is not acknowledged.
-//  3. Then the asking node writes a beat, and all nodes answer with a beat that they composed after
-//     they had seen it. If all are idle still, and none has had work in between (Wakes), nor has a
+//  3. Then the asking node writes a beat, and all nodes answer, at once, with a beat that they composed
+//     after they had seen it. If all are idle still, and none has had work in between (Wakes), nor has a
 //     partition changed hands (Holds), the crawl was over before step 2.
 //
 // # Why that is right

@@ -48,15 +48,17 @@ func (j *Judge) Look(n *ownership.Node) (s Step, round int) {
 }
 
 // Read takes in what the streams held, read after Look asked for it in a round: empty if each
-// message in them was acknowledged. The time is the node's own, after the last stream was read.
-func (j *Judge) Read(now time.Duration, round int, empty bool) {
+// message in them was acknowledged. The time is the node's own, after the last stream was read. If
+// it reports true, step 3 begins: sooner with [ownership.Node.Ask].
+func (j *Judge) Read(now time.Duration, round int, empty bool) (asks bool) {
 	switch {
 	case round != j.round || !j.reading:
 	case !empty:
 		j.reset()
 	default:
-		j.reading, j.at = false, now
+		j.reading, j.at, asks = false, now, true
 	}
+	return asks
 }
 
 func (j *Judge) reset() { *j = Judge{round: j.round + 1} }

@@ -403,7 +403,9 @@ func (w *worker) ask() {
 // read reads the streams one after the other.
 func (w *worker) read(round, part int) {
 	if part == w.c.partitions {
-		w.judge.Read(w.Clock(), round, true)
+		if w.judge.Read(w.Clock(), round, true) {
+			w.After(time.Millisecond, w.Ask) // clocks go on
+		}
 		return
 	}
 	empty := true
@@ -509,5 +511,30 @@ func (c *crawl) strike() {
 		p.Cut(c.UpTo(3 * ttl))
 	case 6:
 		p.Slow = c.UpTo(400 * time.Millisecond)
+	}
+}
+
+// TestSoon: the nodes do not wait for their next beats to agree that a crawl is over.
+func TestSoon(t *testing.T) {
+	for seed := range uint64(10) {
+		c := newCrawl(t, seed, 5, 40, clustertest.Network{Latency: 20 * time.Millisecond})
+		c.lazy = 100 * time.Millisecond
+		for i := range 3 {
+			c.start(fmt.Sprint("n", i), 0)
+			c.Run(c.UpTo(time.Second)) // beats come at different times
+		}
+		c.Until(time.Hour, func() bool {
+			for u := range c.links {
+				if !c.logs[u%c.partitions].done[u] {
+					return false
+				}
+			}
+			return true
+		})
+		began := c.Now
+		c.Until(time.Hour, func() bool { return c.over })
+		if took := c.Now - began; took > 1500*time.Millisecond {
+			t.Errorf("seed %d: over %v after the last URL was done, expected 1.5 s at most", seed, took)
+		}
 	}
 }

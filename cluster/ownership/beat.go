@@ -21,6 +21,7 @@ func (n *Node) seeNode(id string, e Entry) error {
 	}
 	*p = peer{beat: beat, revision: e.Revision, changed: n.now}
 	n.latest = max(n.latest, e.Revision)
+	n.lease.due = n.lease.due || beat.Asks && n.idle && id != n.cfg.ID
 	if id == n.cfg.ID && !n.ended {
 		n.seeSelf(&beat)
 	}
@@ -84,7 +85,7 @@ func (n *Node) beat() {
 		state = Leaving
 	}
 	n.write(&p.flight, Write{nodePrefix + n.cfg.ID, encode(n.compose(state)), p.revision})
-	l.due, l.last, n.gone = false, n.now, left
+	l.due, l.last, n.gone, n.asks = false, n.now, left, false
 	if n.starts > 0 {
 		n.starts, n.counted = 0, n.now
 	}
@@ -115,7 +116,7 @@ func (n *Node) compose(state State) Beat {
 	b := Beat{
 		Incarnation: n.cfg.Incarnation, State: state, At: n.now,
 		Room: n.room(),
-		Idle: n.idle, Wakes: n.wakes, Seen: n.latest, Note: n.note,
+		Idle: n.idle, Wakes: n.wakes, Seen: n.latest, Asks: n.asks, Note: n.note,
 	}
 	for i := range n.parts {
 		if p := &n.parts[i]; p.stage != foreign && p.started {

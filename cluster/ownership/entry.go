@@ -60,10 +60,11 @@ type Beat struct {
 	Room    int `json:"room"`    // how many that it has not started it is given at most
 
 	// For package ending.
-	Idle  bool   `json:"idle"`  // see [Node.Idle]
-	Wakes uint64 `json:"wakes"` // how often work has ended idleness
-	Holds uint64 `json:"holds"` // digest of the partitions that it has started, with their epochs
-	Seen  uint64 `json:"seen"`  // the highest revision it knew of when the beat was composed
+	Idle  bool   `json:"idle"`           // see [Node.Idle]
+	Wakes uint64 `json:"wakes"`          // how often work has ended idleness
+	Holds uint64 `json:"holds"`          // digest of the partitions that it has started, with their epochs
+	Seen  uint64 `json:"seen"`           // the highest revision it knew of when the beat was composed
+	Asks  bool   `json:"asks,omitempty"` // see [Node.Ask]
 
 	Note json.RawMessage `json:"note,omitempty"` // see [Node.Note]
 }

@@ -62,6 +62,7 @@ type Node struct {
 	starts  int           // partitions started since the last beat
 	counted time.Duration // when a beat last counted some
 	idle    bool
+	asks    bool // the next beat does
 	wakes   uint64
 	note    json.RawMessage
 
@@ -184,6 +185,9 @@ func (n *Node) Idle() {
 		n.lease.due = true
 	}
 }
+
+// Ask writes a beat at once, which asks all others that are idle for theirs.
+func (n *Node) Ask() { n.asks, n.lease.due = true, true }
 
 // Note sets what the beats carry besides, JSON.
 func (n *Node) Note(note json.RawMessage) error {
