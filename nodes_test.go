@@ -184,9 +184,9 @@ func (c *nodes) ownedIn(files *storetest.FS) []int {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for p, state := range states {
-		if state != store.Owned {
-			c.t.Errorf("partition %d is in state %d", p, state)
+	for p, it := range states {
+		if it.State != store.Owned {
+			c.t.Errorf("partition %d is in state %d", p, it.State)
 		}
 	}
 	return slices.Sorted(maps.Keys(states))

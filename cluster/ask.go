@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster/partition"
 )
 
 // Questions to nodes. A node answers in messages, one after the other: it sends the next when the asker has
@@ -116,9 +117,9 @@ func (r *reply) about(text []byte) error {
 	defer job.Close()
 	switch q.Command {
 	case askHosts:
-		return put(r, job.Hosts(r.ctx))
+		return put(r, ofListed(r, job.Hosts(r.ctx), func(h weft.HostStatus) string { return h.Host }))
 	case askURLs:
-		return put(r, job.URLs(r.ctx, q.Filter))
+		return put(r, ofListed(r, job.URLs(r.ctx, q.Filter), func(u weft.URLStatus) string { return u.URL }))
 	case askWhy:
 		if len(q.Args) != 1 {
 			return errors.New("why: expected a URL")
@@ -151,6 +152,28 @@ func (r *reply) do(job *weft.Job, q question) ([]string, error) {
 		return r.order(q)
 	}
 	return job.Do(r.ctx, o)
+}
+
+// ofListed leaves out what is of partitions that the node does not list, by a URL or an origin.
+func ofListed[T any](r *reply, all iter.Seq2[T, error], href func(T) string) iter.Seq2[T, error] {
+	came := make(chan []bool, 1)
+	r.node.mail.post(func() { came <- r.node.listed() })
+	return func(yield func(T, error) bool) {
+		var listed []bool
+		select {
+		case listed = <-came:
+		case <-r.ctx.Done():
+			return
+		}
+		for v, err := range all {
+			if err == nil && !listed[partition.OfURL(href(v), len(listed))] {
+				continue
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
 }
 
 // put answers with values.

@@ -31,9 +31,9 @@ func identityFile(dir string) string { return filepath.Join(dir, "node.json") }
 
 // folder is what a job folder has before a process takes its lock.
 type folder struct {
-	dir    string
-	was    identity
-	states map[int]store.PartitionState
+	dir   string
+	was   identity
+	parts map[int]store.Partition
 }
 
 // readFolder reads a job folder. It refuses one that cannot be a node's.
@@ -55,7 +55,7 @@ func readFolder(dir string) (f folder, err error) {
 			return f, cmp.Or(err, fmt.Errorf("%s: the job of a crawl on one machine, expected a new folder", dir))
 		}
 	}
-	f.states, err = j.Store.Partitions()
+	f.parts, err = j.Store.Partitions()
 	return f, err
 }
 
@@ -73,16 +73,16 @@ func (id identity) of(crawl, dir string) error {
 
 // onDisk returns the partitions that a job folder has, and notes what it has of others.
 func (n *node) onDisk(f *folder) (ours []int, err error) {
-	for p, state := range f.states {
+	for p, it := range f.parts {
 		switch {
 		case p >= len(n.parts):
 			return nil, fmt.Errorf("%s: partition %d, expected less than %d", f.dir, p, len(n.parts))
-		case state == store.Owned:
+		case it.State == store.Owned:
 			ours = append(ours, p)
 			n.parts[p].local, n.parts[p].unknown = true, true
 			n.unknown++
 		default:
-			n.parts[p].remains = true
+			n.parts[p].remains, n.parts[p].spare = true, true
 		}
 	}
 	return ours, nil

@@ -159,12 +159,18 @@ func (n *node) restore(ctx context.Context, o ownership.Order) error {
 	}
 	switch {
 	case part.local && o.Mine && (before.epoch == o.Before || before.seq == 0):
+		if err := n.crawl.Mark(ctx, p, o.Epoch); err != nil {
+			return err
+		}
 		n.outbox.hold(p, end)
 		return n.crawl.Release(ctx, p)
 	case part.local, part.remains:
 		if err := n.forget(ctx, p); err != nil {
 			return err
 		}
+	}
+	if err := n.crawl.Mark(ctx, p, o.Epoch); err != nil {
+		return err
 	}
 	part.remains = true
 	end.after.Store(n.crawl.Posted())

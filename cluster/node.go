@@ -353,6 +353,7 @@ func (n *node) turn(asks bool) {
 	n.reader.follow(n)
 	if asks {
 		n.acknowledge(false)
+		n.spared()
 		n.askIdle()
 		if n.told.ticks++; n.told.ticks%4 == 0 {
 			n.share()

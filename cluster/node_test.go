@@ -141,6 +141,11 @@ func (c *crawl) kill(m *member) {
 	c.blows.Add(1)
 	m.stop()
 	m.end(c.t)
+	c.forget(m)
+}
+
+// forget takes a node that has ended off the list of those that wait waits for.
+func (c *crawl) forget(m *member) {
 	c.all = slices.DeleteFunc(c.all, func(one *member) bool { return one == m })
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/weftcrawl/weft/cluster/ownership"
 	"github.com/weftcrawl/weft/engine"
 )
@@ -12,7 +14,9 @@ import (
 // part is a partition as this node has it.
 type part struct {
 	local   bool // the engine has it. Owner: the operations of the partition
-	remains bool // the disk has something of it, which is worth nothing. Owner: the same
+	remains bool // the disk has something of it, as it was before another had it. Owner: the same
+	spare   bool // it is another's, and remains until that node has started it: if the log is lost, see Restore
+	listed  bool // for whoever asks for hosts and URLs: from its start on, until another node has started it
 	unknown bool // it is on the disk, and may be another's by now
 	open    bool // messages of links are to be taken in
 	read    bool // by the consumer that runs
@@ -76,12 +80,13 @@ func (n *node) runNext(p int) {
 // take restores a partition that is this node's from now on.
 func (n *node) take(o ownership.Order) {
 	p := o.Partition
+	n.parts[p].listed = n.parts[p].listed && o.Before == o.Epoch
 	n.do(p, func(ctx context.Context) func() {
 		var err error
 		ended := n.outbox.retry(ctx, func(context.Context) error {
 			var away *absent
-			if err = n.restore(ctx, o); errors.As(err, &away) {
-				return err
+			if err = n.restore(ctx, o); errors.As(err, &away) || errors.Is(err, jetstream.ErrStreamNotFound) {
+				return err // a node whose log was deleted ends, and says so
 			}
 			return nil
 		})
@@ -94,6 +99,7 @@ func (n *node) take(o ownership.Order) {
 			case n.own.Epoch(p) == o.Epoch:
 				n.wake()
 				n.own.Started(p, o.Epoch)
+				n.parts[p].listed = true
 				n.open(p, true)
 			}
 		}
@@ -135,29 +141,76 @@ func (n *node) callOff(p int) {
 	}
 }
 
-// drop forgets a partition, which is another's.
+// drop takes a partition, which is another's, from the engine. It remains on the disk for now.
 func (n *node) drop(p int) {
 	n.open(p, false)
 	n.callOff(p)
 	n.do(p, func(ctx context.Context) func() {
 		n.outbox.release(p)
-		err := n.forget(ctx, p)
+		err := n.giveUp(ctx, p)
 		return func() {
 			n.parts[p].taken, n.parts[p].acks = 0, nil
-			if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrEnded) {
-				n.fail(err)
-			}
+			n.parts[p].spare = n.parts[p].remains
+			n.failUnlessOver(ctx, err)
 		}
 	})
 }
 
+// spared removes from the disk what others have started by now.
+func (n *node) spared() {
+	var holders map[ownership.Owner]bool
+	for p := range n.parts {
+		part := &n.parts[p]
+		if !part.spare || len(part.queue) > 0 {
+			continue
+		}
+		if holders == nil {
+			holders = n.own.Holders()
+		}
+		owner, _ := n.own.Owner(p)
+		if part.spare = !holders[owner]; part.spare || owner == n.own.Self() {
+			continue
+		}
+		part.listed = false
+		n.do(p, func(ctx context.Context) func() {
+			err := n.forget(ctx, p)
+			return func() { n.failUnlessOver(ctx, err) }
+		})
+	}
+}
+
+// listed returns which partitions the node lists.
+func (n *node) listed() []bool {
+	all := make([]bool, len(n.parts))
+	for p := range n.parts {
+		all[p] = n.parts[p].listed
+	}
+	return all
+}
+
+// failUnlessOver ends the node by an error, if it has not ended.
+func (n *node) failUnlessOver(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrEnded) {
+		n.fail(err)
+	}
+}
+
+// giveUp removes a partition from the engine.
+func (n *node) giveUp(ctx context.Context, p int) error {
+	if !n.parts[p].local {
+		return nil
+	}
+	_, err := n.crawl.Leave(ctx, p)
+	if err == nil {
+		n.parts[p].local, n.parts[p].remains = false, true
+	}
+	return err
+}
+
 // forget removes a partition from the engine and from the disk.
 func (n *node) forget(ctx context.Context, p int) error {
-	if n.parts[p].local {
-		if _, err := n.crawl.Leave(ctx, p); err != nil {
-			return err
-		}
-		n.parts[p].local = false
+	if err := n.giveUp(ctx, p); err != nil {
+		return err
 	}
 	if err := n.crawl.Drop(ctx, p); err != nil {
 		return err

@@ -23,9 +23,11 @@ import (
 // Rebuilt is what Restore has done.
 type Rebuilt struct {
 	Streams    []string // that it has made
-	Missing    []string // names of nodes that had partitions, and whose folders were not given
+	Missing    []string // names of nodes whose folders are wanted, and were not given
 	Without    int      // partitions of a lost log that no folder has
 	Partitions int      // that the crawl has
+
+	blind bool // there may be nodes of which neither servers nor folders know
 }
 
 // ErrWhole is returned by Client.Restore for a crawl of which the servers have lost nothing.
@@ -36,8 +38,8 @@ var ErrIncomplete = errors.New("expected the folders of all nodes")
 
 // Restore makes the streams of a crawl that the servers have lost again, from the job folders of its nodes, none of
 // which may run. Then nodes may join again, with these folders or new ones. Links that were in a lost stream are gone.
-// If the folders do not have all partitions, Restore returns ErrIncomplete, unless it is forced to leave these out.
-// After an error it begins anew; until it has ended without one, no node can join.
+// If a folder may be missing, Restore writes nothing and returns ErrIncomplete, unless it is forced to do without. After
+// another error it begins anew; until it has ended without one, no node can join.
 func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebuilt, err error) {
 	lost, err := c.lost(ctx)
 	if err != nil {
@@ -55,7 +57,7 @@ func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebu
 	if err != nil {
 		return r, err
 	}
-	n := &node{Client: c, figures: new(figures), dir: identity{Node: "restore-" + nuid.Next(), Incarnation: 1}}
+	n := &node{Client: c, figures: new(figures), dir: identity{Node: restorer + nuid.Next(), Incarnation: 1}}
 	n.mail.wake = make(chan struct{}, 1)
 	n.outbox = newOutbox(n)
 	n.ctx, n.stop = context.WithCancelCause(ctx)
@@ -74,18 +76,22 @@ func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebu
 			return r, err
 		}
 	}
-	if slices.Contains(lost, c.logStream()) && !slices.ContainsFunc(all, (*remains).owns) {
-		return r, errors.New("the nodes of these folders have left, so the folders have results and no partitions; expected the folders of nodes that were killed, or that ended because of the loss")
-	}
 	if most := n.mostData(); len(n.plan.text) > most {
 		return r, fmt.Errorf("a plan of %d bytes: the servers take %d at most; expected a higher max_payload", len(n.plan.text), most)
 	}
 	r.Streams, r.Partitions = lost, n.plan.Partitions
-	if err := n.rebuild(n.ctx, &r, all); err != nil {
+	logs, err := n.judge(ctx, &r, all)
+	if err != nil {
 		return r, err
 	}
-	if err := r.incomplete(slices.Contains(lost, c.streamNames()[0])); err != nil && !force {
+	if err := r.incomplete(); err != nil && !force {
 		return r, fmt.Errorf("crawl %s: %w", c.layout, err)
+	}
+	if r.Without == r.Partitions {
+		return r, errors.New("the nodes of these folders had given all partitions to others, expected the folders of these")
+	}
+	if err := n.rebuild(n.ctx, &r, all, logs); err != nil {
+		return r, err
 	}
 	for _, name := range lost {
 		if err := n.makeWhole(n.ctx, name); err != nil {
@@ -95,14 +101,46 @@ func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebu
 	return r, nil
 }
 
+// judge finds out what the folders have of each partition whose log is lost, and which folders are missing. Nothing is
+// written before.
+func (n *node) judge(ctx context.Context, r *Rebuilt, all []*remains) (logs []truth, err error) {
+	k := known{lost: r.has(n.streamNames()[0])}
+	if !k.lost {
+		if k, err = n.lookUp(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.blind = k.lost
+	for _, of := range k.claims { // or it was lost before, and no node has started all partitions since
+		r.blind = r.blind || vacates(of.owner)
+	}
+	if !r.has(n.logStream()) {
+		return nil, nil
+	}
+	var wants []string
+	for p := range n.plan.Partitions {
+		t := k.truthOf(p, all)
+		logs = append(logs, t)
+		wants = append(wants, t.wants...)
+		if t.lost {
+			r.Without++
+		}
+	}
+	r.Missing = k.namesOf(wants)
+	return logs, nil
+}
+
+// has reports whether a stream is one that was lost.
+func (r *Rebuilt) has(stream string) bool { return slices.Contains(r.Streams, stream) }
+
 // incomplete returns ErrIncomplete unless the folders are known to have all.
-func (r *Rebuilt) incomplete(noBucket bool) error {
+func (r *Rebuilt) incomplete() error {
 	switch {
 	case len(r.Missing) > 0:
 		return fmt.Errorf("the folder of %s was not given, %w", strings.Join(r.Missing, ", or of "), ErrIncomplete)
 	case r.Without > 0:
-		return fmt.Errorf("%d of %d partitions are in no folder, on their way between nodes or in a folder that was not given, %w", r.Without, r.Partitions, ErrIncomplete)
-	case noBucket: // a folder that is older than another, which was not given, may have the partitions of that, too
+		return fmt.Errorf("%d of %d partitions are in no folder, %w", r.Without, r.Partitions, ErrIncomplete)
+	case r.blind: // a folder that was not given may have a later state
 		return fmt.Errorf("the servers have lost which nodes there were, %w", ErrIncomplete)
 	}
 	return nil
@@ -188,21 +226,11 @@ func (c *Client) lost(ctx context.Context) (all []string, err error) {
 // remains are what a node has left on its disk.
 type remains struct {
 	folder
-	job   *job.Job
-	saved time.Time
+	job     *job.Job
+	batches uint64 // of its store: of two copies of a folder, the one with more is the later
 }
 
-// owns reports whether the folder has partitions. A node that leaves hands its own over.
-func (f *remains) owns() bool {
-	for _, state := range f.states {
-		if state == store.Owned {
-			return true
-		}
-	}
-	return false
-}
-
-// readRemains reads the folders of nodes that do not run, in the order in which these ended.
+// readRemains reads the folders of nodes that do not run.
 func readRemains(ctx context.Context, dirs []string) (all []*remains, err error) {
 	if len(dirs) == 0 {
 		return nil, errors.New("expected the job folders of the nodes")
@@ -227,19 +255,14 @@ func readRemains(ctx context.Context, dirs []string) (all []*remains, err error)
 		if f.job, err = job.View(dir); err != nil {
 			return all, fmt.Errorf("%s: %w", dir, err)
 		}
+		f.batches = f.job.Store.Batches()
 		all = append(all, f)
-		h, err := f.job.SavedHistory()
-		if err != nil {
-			return all, fmt.Errorf("%s: %w", dir, err)
-		}
-		f.saved = h.Clock.Calendar
 	}
-	slices.SortStableFunc(all, func(a, b *remains) int { return a.saved.Compare(b.saved) })
 	return all, nil
 }
 
 // rebuild makes the lost streams, marked, and puts into them what the folders have.
-func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains) (err error) {
+func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains, logs []truth) (err error) {
 	for _, name := range r.Streams {
 		if err := n.makeHalf(ctx, name); err != nil {
 			return err
@@ -251,7 +274,7 @@ func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains) (err err
 	if n.bucket, err = n.js.KeyValue(ctx, n.layout.bucket()); err != nil {
 		return n.refused(err)
 	}
-	noBucket := slices.Contains(r.Streams, n.streamNames()[0])
+	noBucket := r.has(n.streamNames()[0])
 	if noBucket {
 		if err := n.rebuildBucket(ctx, all); err != nil {
 			return err
@@ -262,8 +285,8 @@ func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains) (err err
 			return fmt.Errorf("%s: %w", f.dir, err)
 		}
 	}
-	if slices.Contains(r.Streams, n.logStream()) {
-		if err := n.rebuildLogs(ctx, r, all); err != nil {
+	for p, t := range logs {
+		if err := n.rebuildLog(ctx, p, t); err != nil {
 			return err
 		}
 	}
@@ -362,53 +385,18 @@ func (n *node) sendFinds(ctx context.Context, f *remains) error {
 	}
 }
 
-// rebuildLogs writes the logs of all partitions: what their owners have, or else whoever had them before. Of a URL,
-// what the last folder says counts, also of two copies of one.
-func (n *node) rebuildLogs(ctx context.Context, r *Rebuilt, all []*remains) error {
-	missing := make(map[string]bool)
-	for p := range n.plan.Partitions {
-		e, err := n.bucket.Get(ctx, ownership.PartKey(p))
-		if errors.Is(err, jetstream.ErrKeyNotFound) {
-			continue // it has had no owner
-		}
-		if err != nil {
-			return n.refused(err)
-		}
-		owner, _ := ownership.OwnerOf(e.Key(), e.Value())
-		end := &logEnd{epoch: e.Revision()}
-		mine := func(f *remains) bool { return f.was.Node == owner.ID }
-		have := slices.DeleteFunc(slices.Clone(all), func(f *remains) bool { return f.states[p] != store.Owned })
-		if i := slices.IndexFunc(have, mine); i >= 0 {
-			have = slices.DeleteFunc(have[i:], func(f *remains) bool { return !mine(f) })
-			have = have[len(have)-1:]
-		}
-		if len(have) == 0 {
-			r.Without++
-		}
-		if owner.ID != n.dir.Node && !slices.ContainsFunc(all, mine) {
-			missing[owner.ID] = true
-		}
-		for _, f := range have {
-			if err := engine.Export(f.job, p, func(block []byte) error {
-				return n.outbox.add(ctx, p, end, nats.Header{}, pack([][]byte{block}))
-			}); err != nil {
-				return fmt.Errorf("%s: %w", f.dir, err)
-			}
-		}
-	}
-	if len(missing) == 0 {
+// rebuildLog writes the log of a partition. Its epoch is that of the state, so a node goes on with its own folder only if
+// that has the same one.
+func (n *node) rebuildLog(ctx context.Context, p int, t truth) error {
+	if t.from == nil {
 		return nil
 	}
-	return n.name(ctx, r, missing)
-}
-
-// name adds the names of nodes to what is missing.
-func (n *node) name(ctx context.Context, r *Rebuilt, missing map[string]bool) error {
-	s, err := n.Status(ctx)
-	for _, one := range s.Nodes {
-		if missing[one.ID] {
-			r.Missing = append(r.Missing, one.Name)
-		}
+	end := &logEnd{epoch: t.epoch}
+	err := engine.Export(t.from.job, p, func(block []byte) error {
+		return n.outbox.add(ctx, p, end, nats.Header{}, pack([][]byte{block}))
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.from.dir, err)
 	}
-	return err
+	return nil
 }

@@ -1,7 +1,9 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,127 +19,273 @@ import (
 // restorable is a web that takes a few seconds.
 func restorable() webtest.Config {
 	web := small()
-	web.Hosts, web.Latency = 20, 30*time.Millisecond
+	web.Hosts, web.Latency = 12, 30*time.Millisecond
 	return web
 }
 
-// TestRestore: the folders of its nodes restore a crawl that the servers have lost. No URL is lost, and only those in
-// flight are fetched again.
+// The streams of a crawl.
+const (
+	bucketStream = "KV_weft_test"
+	linkStream   = "weft_test_links"
+	logStream    = "weft_test_log"
+)
+
+// TestRestore: the folders of its nodes restore a crawl that the servers have lost, in whatever state it was. No URL is
+// lost, and only those in flight are fetched again.
 func TestRestore(t *testing.T) {
-	for name, streams := range map[string][]string{
-		"logs":       {"weft_test_log"},
-		"everything": {"KV_weft_test", "weft_test_links", "weft_test_log"}, // of one node: links on their way are not restored
+	everything := []string{bucketStream, linkStream, logStream}
+	for _, test := range []struct {
+		name string
+		lost []string
+		end  func(c *crawl, a, b *member) // how nodes end, of which a has begun the crawl
+	}{
+		{"logs/killed", []string{logStream}, killBoth},
+		{"logs/left", []string{logStream}, leaveBoth},
+		{"logs/one after the other", []string{logStream}, func(c *crawl, a, b *member) { c.leave(a); c.leave(b) }},
+		{"links", []string{linkStream}, killBoth},
+		{"bucket", []string{bucketStream}, killBoth},
+		{"everything/killed", everything, killBoth},
+		{"everything/left", everything, leaveBoth},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := newCrawl(t, restorable())
-			a := c.join("a")
-			all := []string{a.job}
-			if len(streams) == 1 {
-				b := c.join("b")
-				all = append(all, b.job)
-				b.until(t, 20)
-				for !settled(c.status()) { // what is on its way between nodes is in no folder
-				}
-				c.kill(b)
-			}
-			a.until(t, 30)
-			c.kill(a)
-			conn, err := nats.Connect(c.servers.Servers[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			js, err := jetstream.New(conn)
-			if err != nil {
-				t.Fatal(err)
-			}
-			before := c.ended()
-			for _, s := range streams {
-				if err := js.DeleteStream(t.Context(), s); err != nil {
-					t.Fatal(err)
-				}
-			}
-			client, err := cluster.Dial(t.Context(), c.servers)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer client.Close()
-			interrupt(t, js, client, all)
-			if _, err := c.tryJoin("d", c.servers.Servers[0]); len(streams) == 3 && !errors.Is(err, cluster.ErrHalf) {
-				t.Errorf("joins what is restored in part: %v", err)
-			}
-			if len(all) > 1 {
-				r, err := client.Restore(t.Context(), all[1:], false)
-				for errors.Is(err, cluster.ErrInUse) { // nodes that were killed count for a while
-					r, err = client.Restore(t.Context(), all[1:], false)
-				}
-				if !errors.Is(err, cluster.ErrIncomplete) || len(r.Missing) != 1 {
-					t.Errorf("without the folder of a node: %+v, %v", r, err)
-				}
-			}
-			r, err := client.Restore(t.Context(), all, false)
-			for errors.Is(err, cluster.ErrInUse) { // nodes that were killed count for a while
-				r, err = client.Restore(t.Context(), all, false)
-			}
-			if len(streams) == 3 { // the folders of which nodes, nobody knows
-				if !errors.Is(err, cluster.ErrIncomplete) {
+			l := newLoss(t)
+			a := l.join("a")
+			a.until(t, 10)
+			b := l.join("b")
+			b.until(t, 15)
+			test.end(l.crawl, a, b)
+			before := l.ended()
+			l.delete(test.lost)
+			if noBucket := test.lost[0] == bucketStream; noBucket { // the folders of which nodes, nobody knows
+				if _, err := l.restore(false, a, b); !errors.Is(err, cluster.ErrIncomplete) {
 					t.Errorf("without the bucket: %v", err)
 				}
-				r, err = client.Restore(t.Context(), all, true)
 			}
-			if err != nil || strings.Join(r.Streams, " ") != strings.Join(streams, " ") || len(r.Missing) > 0 {
+			if len(test.lost) == 3 {
+				l.interrupt(a, b)
+				if _, err := l.tryJoin("d", l.servers.Servers[0]); !errors.Is(err, cluster.ErrHalf) {
+					t.Errorf("joins what is restored in part: %v", err)
+				}
+			}
+			r, err := l.restore(true, a, b)
+			if err != nil || strings.Join(r.Streams, " ") != strings.Join(test.lost, " ") || len(r.Missing) > 0 || r.Without > 0 {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			after := c.ended()
+			after := l.ended()
 			for url := range before {
 				if after[url] != 1 {
 					t.Errorf("%s: ended %d times in the new logs", url, after[url])
 				}
 			}
-			if _, err := client.Restore(t.Context(), all, false); !errors.Is(err, cluster.ErrWhole) {
+			if _, err := l.restore(false, a, b); !errors.Is(err, cluster.ErrWhole) {
 				t.Error(err)
 			}
-			c.join("a")
-			c.join("c")
-			c.wait()
-			records := make(map[string]int)
-			for _, job := range jobs(t, c.dir) {
-				c.read(job, records)
+			l.join("a")
+			l.join("c")
+			if test.lost[len(test.lost)/2] == linkStream { // those that were on their way are gone
+				l.wait()
+				return
 			}
-			for url := range c.web.Web.Truth(torture.Policy(0)) {
-				if n := records[url]; n < 1 || n > 1+int(c.blows.Load()) || n > 1 && before[url] > 0 {
-					t.Errorf("%s: %d records", url, n)
-				}
-			}
+			l.finish(before)
 		})
 	}
 }
 
-// settled reports whether two nodes have half of the partitions each, and fetch from all of them.
-func settled(s cluster.Status) bool {
-	for _, n := range s.Nodes {
-		if n.Partitions != s.Partitions/2 || n.Started != n.Partitions {
-			return false
-		}
-	}
-	return len(s.Nodes) == 2
+func killBoth(c *crawl, a, b *member) {
+	c.kill(a)
+	c.kill(b)
 }
 
-// interrupt has Restore fail after it has made streams, as the servers take no log.
-func interrupt(t *testing.T, js jetstream.JetStream, client *cluster.Client, dirs []string) {
+// leaveBoth has both leave at once, so that neither takes what the other has.
+func leaveBoth(c *crawl, a, b *member) {
+	a.node.Drain()
+	b.node.Drain()
+	c.leave(a)
+	c.leave(b)
+}
+
+// leave has a node leave in good order.
+func (c *crawl) leave(m *member) {
+	c.t.Helper()
+	m.node.Drain()
+	m.end(c.t)
+	if m.err != nil {
+		c.t.Errorf("%s: %v", m.name, m.err)
+	}
+	c.forget(m)
+}
+
+// TestRestoreOnTheWay: the logs are lost when partitions are on their way from one node to another, which has not read
+// their logs. The folder of the one still has them.
+func TestRestoreOnTheWay(t *testing.T) {
+	for _, name := range []string{"joins", "dies"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLoss(t)
+			a := l.join("a")
+			a.until(t, 10)
+			b, deletes := a, l.deletesAtMove
+			if name == "joins" {
+				moved := deletes()
+				b = l.join("b")
+				<-moved
+			} else {
+				b = l.join("b")
+				b.until(t, 10)
+				moved := deletes()
+				l.kill(a)
+				<-moved
+			}
+			for _, m := range slices.Clone(l.all) {
+				if m.end(t); m.err == nil || !strings.Contains(m.err.Error(), logStream) {
+					t.Errorf("%s has ended: %v", m.name, m.err)
+				}
+				l.forget(m)
+			}
+			if r, err := l.restore(false, b); !errors.Is(err, cluster.ErrIncomplete) || len(r.Missing) != 1 || !strings.HasSuffix(r.Missing[0], a.job) {
+				t.Errorf("without the folder of the giver: %+v, %v", r, err)
+			}
+			if r, err := l.restore(false, b, a); err != nil || r.Without > 0 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			l.join("b")
+			l.finish(nil)
+		})
+	}
+}
+
+// deletesAtMove has the logs deleted when the next partition gets another owner. Then moved is closed.
+func (l *loss) deletesAtMove() (moved chan struct{}) {
+	l.t.Helper()
+	bucket, err := l.js.KeyValue(l.t.Context(), "weft_test")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	w, err := bucket.Watch(l.t.Context(), "part.*", jetstream.UpdatesOnly())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	moved = make(chan struct{})
+	go func() {
+		defer close(moved)
+		<-w.Updates()
+		if err := l.js.DeleteStream(l.t.Context(), logStream); err != nil {
+			l.t.Error(err)
+		}
+	}()
+	return moved
+}
+
+// TestRestoreIncomplete: a folder is missing. Nothing is written, unless the restore is forced to do without: then the
+// crawl goes on with what there is.
+func TestRestoreIncomplete(t *testing.T) {
+	t.Parallel()
+	l := newLoss(t)
+	a := l.join("a")
+	a.until(t, 10)
+	b := l.join("b")
+	b.until(t, 10)
+	leaveBoth(l.crawl, a, b)
+	l.delete([]string{logStream})
+	for _, given := range []*member{a, b} {
+		other := a
+		if given == a {
+			other = b
+		}
+		r, err := l.restore(false, given)
+		if !errors.Is(err, cluster.ErrIncomplete) || len(r.Missing) != 1 || !strings.HasSuffix(r.Missing[0], other.job) || !strings.Contains(err.Error(), other.job) {
+			t.Errorf("with the folder of %s: %+v, %v", given.name, r, err)
+		}
+	}
+	if _, err := l.js.Stream(t.Context(), logStream); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		t.Errorf("a restore that was refused has written a stream: %v", err)
+	}
+	if r, err := l.restore(true, a); err != nil || len(r.Missing) != 1 {
+		t.Fatalf("forced: %+v, %v", r, err)
+	}
+	l.join("a")
+	l.wait()
+	if err := l.all[0].err; err != nil {
+		t.Error(err)
+	}
+}
+
+// loss is a crawl whose servers lose something.
+type loss struct {
+	*crawl
+	js     jetstream.JetStream
+	client *cluster.Client
+}
+
+func newLoss(t *testing.T) *loss {
 	t.Helper()
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "other", Subjects: []string{"weft.test.log.1"}}); err != nil {
+	l := &loss{crawl: newCrawl(t, restorable())}
+	conn, err := nats.Connect(l.servers.Servers[0])
+	if err == nil {
+		t.Cleanup(conn.Close)
+		l.js, err = jetstream.New(conn)
+	}
+	if err == nil {
+		l.client, err = cluster.Dial(t.Context(), l.servers)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := client.Restore(t.Context(), dirs, false)
-	for errors.Is(err, cluster.ErrInUse) {
-		r, err = client.Restore(t.Context(), dirs, false)
+	t.Cleanup(l.client.Close)
+	return l
+}
+
+// delete deletes streams.
+func (l *loss) delete(streams []string) {
+	l.t.Helper()
+	for _, s := range streams {
+		if err := l.js.DeleteStream(l.t.Context(), s); err != nil {
+			l.t.Fatal(err)
+		}
 	}
-	if !strings.Contains(errorText(err), "overlap") {
-		t.Fatalf("%+v, %v", r, err)
+}
+
+// restore restores from the folders of nodes, once those that were killed no longer count.
+func (l *loss) restore(force bool, from ...*member) (cluster.Rebuilt, error) {
+	l.t.Helper()
+	var dirs []string
+	for _, m := range from {
+		dirs = append(dirs, m.job)
 	}
-	if err := js.DeleteStream(t.Context(), "other"); err != nil {
-		t.Fatal(err)
+	ctx, stop := context.WithTimeout(l.t.Context(), 30*time.Second)
+	defer stop()
+	for {
+		r, err := l.client.Restore(ctx, dirs, force)
+		if !errors.Is(err, cluster.ErrInUse) || ctx.Err() != nil {
+			return r, err
+		}
+	}
+}
+
+// interrupt has a restore fail after it has made a stream, as the servers take no log.
+func (l *loss) interrupt(from ...*member) {
+	l.t.Helper()
+	if _, err := l.js.CreateStream(l.t.Context(), jetstream.StreamConfig{Name: "other", Subjects: []string{"weft.test.log.1"}}); err != nil {
+		l.t.Fatal(err)
+	}
+	defer l.delete([]string{"other"})
+	if r, err := l.restore(true, from...); !strings.Contains(errorText(err), "overlap") {
+		l.t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+// finish waits for the end, and compares with the truth. What was done before is not fetched again.
+func (l *loss) finish(before map[string]int) {
+	l.t.Helper()
+	l.wait()
+	records := make(map[string]int)
+	for _, job := range jobs(l.t, l.dir) {
+		l.read(job, records)
+	}
+	for url := range l.web.Web.Truth(torture.Policy(0)) {
+		if n := records[url]; n < 1 || n > 1+int(l.blows.Load()) || n > 1 && before[url] > 0 {
+			l.t.Errorf("%s: %d records", url, n)
+		}
 	}
 }

@@ -237,6 +237,13 @@ func (c *Crawl) JoinNew(ctx context.Context, numbers ...int) error {
 	return err
 }
 
+// Mark records on the disk under which epoch a partition is the node's from now on: see store.Batch.SetEpoch. The disk
+// has the partition, or is about to: Join and JoinNew come after it.
+func (c *Crawl) Mark(ctx context.Context, number int, epoch uint64) error {
+	_, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) { d.mark(number, epoch, done) })
+	return err
+}
+
 // Release lets fetches of partitions begin that were held: see NodeConfig.Held.
 func (c *Crawl) Release(ctx context.Context, numbers ...int) error {
 	_, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) {

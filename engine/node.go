@@ -334,7 +334,7 @@ func (d *Coordinator) leave(numbers []int, done func(posted uint64, err error)) 
 	d.drainPartitions(numbers, func() {
 		for _, n := range numbers {
 			d.frontier.Disown(n)
-			d.committer.open.state.SetPartition(n, store.Leaving)
+			d.committer.open.state.SetPartition(n, store.Left)
 		}
 		d.afterCommit(func(posted uint64, err error) {
 			if err != nil {
@@ -363,6 +363,13 @@ func (d *Coordinator) own(numbers []int, done func(posted uint64, err error)) {
 		d.committer.hurry.Set()
 		d.Dispatch()
 	})
+}
+
+// mark records the epoch of a partition with the open batch.
+func (d *Coordinator) mark(number int, epoch uint64, done func(posted uint64, err error)) {
+	d.committer.open.state.SetEpoch(number, epoch)
+	d.afterCommit(done)
+	d.committer.hurry.Set()
 }
 
 // abandonJoin takes in that a partition is not ours after all.

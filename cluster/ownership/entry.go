@@ -116,12 +116,23 @@ func NodeOf(key string, value []byte) (id string, b Beat, ok bool) {
 
 // OwnerOf returns the owner of a partition by its key and value. It reports false for other keys.
 func OwnerOf(key string, value []byte) (o Owner, ok bool) {
-	if !strings.HasPrefix(key, partPrefix) {
-		return o, false
+	_, o, _, ok = ClaimOf(key, value)
+	return o, ok
+}
+
+// ClaimOf returns a partition by its key and value, with its owner and the revision that this has replaced, 0 if there
+// was none. It reports false for other keys.
+func ClaimOf(key string, value []byte) (part int, o Owner, before uint64, ok bool) {
+	digits, ok := strings.CutPrefix(key, partPrefix)
+	if !ok {
+		return 0, o, 0, false
 	}
+	part, err := strconv.Atoi(digits)
 	var c claim
-	err := json.Unmarshal(value, &c)
-	return c.Owner, err == nil
+	if err == nil {
+		err = json.Unmarshal(value, &c)
+	}
+	return part, c.Owner, c.Before, err == nil
 }
 
 // Vacated returns the keys of a crawl whose partitions all belong to a node that has left.

@@ -242,6 +242,28 @@ func (n *Node) Running() (all []Owner) {
 	return all
 }
 
+// Holders returns the processes that run and have started all that they own, as the store shows it.
+func (n *Node) Holders() map[Owner]bool {
+	left := make(map[Owner]uint64) // the digest of what is not started
+	for id, p := range n.peers {
+		if p.beat.Running() {
+			left[Owner{id, p.beat.Incarnation}] = p.beat.Holds
+		}
+	}
+	for i := range n.parts {
+		if digest, runs := left[n.parts[i].owner]; runs {
+			left[n.parts[i].owner] = digest ^ Digest(i, n.parts[i].revision)
+		}
+	}
+	all := make(map[Owner]bool)
+	for owner, digest := range left {
+		if digest == 0 {
+			all[owner] = true
+		}
+	}
+	return all
+}
+
 // Partitions is the number of partitions.
 func (n *Node) Partitions() int { return len(n.parts) }
 

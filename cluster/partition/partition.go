@@ -20,6 +20,15 @@ const Default = 1024
 // Of returns the partition, from 0 to n-1, of a host without port.
 func Of(host string, n int) int { return int(hash(Site(host)) % uint64(n)) }
 
+// OfURL returns the partition of a URL's host; of what is no URL, that of no host.
+func OfURL(href string, n int) int {
+	u, err := weburl.Parse(href)
+	if err != nil {
+		return Of("", n)
+	}
+	return Of(u.Hostname(), n)
+}
+
 // Site returns what is in one partition with a host: its registrable domain, or the host itself
 // if it has none.
 func Site(host string) string {

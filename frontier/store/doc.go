@@ -37,7 +37,8 @@
 //	                           an origin of the partition
 //	i partition x variant key origin
 //	                           a count of variants of the partition
-//	s partition                state of the partition: imported, owned or leaving
+//	s partition                state of the partition: imported, owned, left or being dropped
+//	s partition e              its epoch: see [Batch.SetEpoch]
 //
 // In the key of an origin, the name precedes the scheme and the port. All integers of keys are
 // ordered as bytes, so a scan of p returns each origin's URLs in the order of its queue.

@@ -34,7 +34,7 @@ const (
 	// Only in the job of a node of a cluster.
 	keyOutbox    = 'b' // number → message
 	keyListed    = 'i' // partition, key of the host or the variants → nothing
-	keyPartition = 's' // partition → its state
+	keyPartition = 's' // partition → its state; and 'e' → its epoch
 )
 
 // A key of a pending URL sorts as the queue of its origin does. An origin contains no byte 0, so

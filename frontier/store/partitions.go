@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/fields"
 )
 
 // PartitionState is how far a store has a partition.
@@ -16,33 +18,62 @@ type PartitionState uint8
 const (
 	Importing PartitionState = iota + 1 // in part: it is worth nothing
 	Owned
-	Leaving // being dropped: some of it is gone
+	Left     // whole as Owned is, and given away: it does not change any more
+	Dropping // some of it is gone
 )
+
+// Partition is what a store has of a partition.
+type Partition struct {
+	State PartitionState
+	Epoch uint64 // see SetEpoch; 0: none was set
+}
+
+// Whole reports whether the store has all of the partition, as of its epoch.
+func (p Partition) Whole() bool { return p.State == Owned || p.State == Left }
 
 // SetPartition records the state of a partition.
 func (b *Batch) SetPartition(number int, s PartitionState) {
 	b.set(partitionKey(keyPartition, number), []byte{byte(s)})
 }
 
-// Partitions returns the states of all partitions that have one.
-func (s *Store) Partitions() (map[int]PartitionState, error) {
-	states := make(map[int]PartitionState)
+// SetEpoch records a number of the caller's, which grows each time a partition becomes this store's: of several stores
+// that have a partition whole, the one with the highest has its last state. Drop forgets it.
+func (b *Batch) SetEpoch(number int, epoch uint64) {
+	b.set(epochKey(number), binary.AppendUvarint(nil, epoch))
+}
+
+// Partitions returns all partitions that have a state.
+func (s *Store) Partitions() (map[int]Partition, error) {
+	all := make(map[int]Partition)
 	type entry struct {
 		number int
-		state  PartitionState
+		Partition
 	}
-	for e, err := range each(s, []byte{keyPartition}, []byte{keyPartition + 1}, func(key, value []byte) (entry, bool, error) {
-		if len(key) != 5 || len(value) != 1 || value[0] == 0 || value[0] > byte(Leaving) {
-			return entry{}, false, errValue
+	for e, err := range each(s, []byte{keyPartition}, []byte{keyPartition + 1}, func(key, value []byte) (e entry, ok bool, err error) {
+		switch d := (decoder{Reader: fields.Reader{Rest: value}}); len(key) {
+		case 5:
+			e.State = PartitionState(d.Byte())
+			if err = d.end(); err == nil && (e.State == 0 || e.State > Dropping) {
+				err = errValue
+			}
+		case 6:
+			e.Epoch = d.Uvarint()
+			err = d.end()
+		default:
+			return e, false, errValue
 		}
-		return entry{int(binary.BigEndian.Uint32(key[1:])), PartitionState(value[0])}, true, nil
+		e.number = int(binary.BigEndian.Uint32(key[1:]))
+		return e, true, err
 	}) {
 		if err != nil {
 			return nil, err
 		}
-		states[e.number] = e.state
+		p := all[e.number] // its state comes before its epoch
+		p.State, p.Epoch = max(p.State, e.State), max(p.Epoch, e.Epoch)
+		all[e.number] = p
 	}
-	return states, nil
+	maps.DeleteFunc(all, func(_ int, p Partition) bool { return p.State == 0 })
+	return all, nil
 }
 
 // Import returns an empty batch for changes that another store has had: see Export. A URL that ends in
@@ -250,7 +281,7 @@ func rangesOf(origin string) [2][2][]byte {
 // Drop returns the errors of Commit, of fn and of ctx.
 func (s *Store) Drop(ctx context.Context, number int, fn func(seen [][16]byte) error) error {
 	b, seen := s.Begin(), [][16]byte(nil)
-	b.SetPartition(number, Leaving)
+	b.SetPartition(number, Dropping)
 	commit := func() error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -285,6 +316,7 @@ func (s *Store) Drop(ctx context.Context, number int, fn func(seen [][16]byte) e
 		return err
 	}
 	b.delete(partitionKey(keyPartition, number))
+	b.delete(epochKey(number))
 	return commit()
 }
 
@@ -359,3 +391,5 @@ func (s *Store) eachListed(number int, fn func(key []byte) error) error {
 func partitionKey(kind byte, number int) []byte {
 	return binary.BigEndian.AppendUint32([]byte{kind}, uint32(number))
 }
+
+func epochKey(number int) []byte { return append(partitionKey(keyPartition, number), 'e') }

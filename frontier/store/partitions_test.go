@@ -90,8 +90,15 @@ func TestMovePartitions(t *testing.T) {
 			t.Fatalf("%d entries, and %d fingerprints", len(want), len(before))
 		}
 		for p := range 3 {
+			whole := from.Begin()
+			whole.SetPartition(p, store.Left)
+			whole.SetEpoch(p, uint64(200+p))
+			if err := from.Commit(whole); err != nil {
+				t.Fatal(err)
+			}
 			b := to.Import()
 			b.SetPartition(p, store.Owned)
+			b.SetEpoch(p, uint64(300+p))
 			flush := func() error {
 				err := to.Commit(b)
 				b = to.Import()
@@ -114,7 +121,7 @@ func TestMovePartitions(t *testing.T) {
 				if err := from.Drop(&impatient{t.Context(), 2}, p, drop); !errors.Is(err, context.Canceled) {
 					t.Errorf("Drop, canceled: %v", err)
 				}
-				if states, err := from.Partitions(); err != nil || states[p] != store.Leaving {
+				if states, err := from.Partitions(); err != nil || states[p].State != store.Dropping || states[p].Whole() {
 					t.Errorf("partition %d is in state %d, error %v", p, states[p], err)
 				}
 			}
@@ -152,7 +159,7 @@ func TestMovePartitions(t *testing.T) {
 			t.Errorf("the next Seq is %d, and was %d", to.NextSeq(), next)
 		}
 		states, err := to.Partitions()
-		if want := map[int]store.PartitionState{0: store.Owned, 1: store.Owned, 2: store.Owned}; err != nil || !maps.Equal(states, want) {
+		if want := map[int]store.Partition{0: {store.Owned, 300}, 1: {store.Owned, 301}, 2: {store.Owned, 302}}; err != nil || !maps.Equal(states, want) {
 			t.Errorf("%v, error %v", states, err)
 		}
 		if states, err := from.Partitions(); err != nil || len(states) > 0 {

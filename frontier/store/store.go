@@ -153,6 +153,14 @@ func (s *Store) open(o Options) error {
 	return s.openOutputs(o)
 }
 
+// Batches returns how many batches were committed since the job began: of two copies of a store, the one with more is
+// the later.
+func (s *Store) Batches() uint64 {
+	s.committing.Lock()
+	defer s.committing.Unlock()
+	return s.batches
+}
+
 // lastBatch returns the number of the last batch. There must be exactly one mark.
 func (s *Store) lastBatch() (uint64, error) {
 	var marks []uint64

@@ -1,0 +1,110 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/weftcrawl/weft/cluster/ownership"
+)
+
+// known is what the bucket says of the nodes of a crawl.
+type known struct {
+	lost   bool              // nothing: the servers have lost the bucket
+	nodes  map[string]string // the names of all that there were, by ID
+	claims map[int]claim     // of the partitions that have had an owner
+}
+
+// claim is who has a partition, by its key.
+type claim struct {
+	owner         string // the ID of a node
+	epoch, before uint64 // and the epoch before; 0: the owner is the first
+}
+
+// lookUp reads what the bucket says.
+func (c *Client) lookUp(ctx context.Context) (known, error) {
+	k := known{nodes: make(map[string]string), claims: make(map[int]claim)}
+	s, err := c.Status(ctx)
+	if err != nil {
+		return k, err
+	}
+	for _, n := range s.Nodes {
+		k.nodes[n.ID] = n.Name
+	}
+	all, err := c.entries(ctx)
+	if err != nil {
+		return k, err
+	}
+	for _, e := range all {
+		if p, owner, before, ok := ownership.ClaimOf(e.Key(), e.Value()); ok {
+			k.claims[p] = claim{owner.ID, e.Revision(), before}
+			if k.nodes[owner.ID] == "" {
+				k.nodes[owner.ID] = owner.ID
+			}
+		}
+	}
+	maps.DeleteFunc(k.nodes, func(id, _ string) bool { return vacates(id) })
+	return k, nil
+}
+
+// vacates reports whether an ID is of a Restore, which is the owner of what it has restored until a node is.
+func vacates(id string) bool { return strings.HasPrefix(id, restorer) }
+
+const restorer = "restore-"
+
+// truth is what is restored of a partition.
+type truth struct {
+	from  *remains // nil: no folder has the partition
+	epoch uint64   // that it has
+	wants []string // IDs of nodes whose folders may have a later state, and are not here
+	lost  bool     // there was a state, and no folder has it
+}
+
+// truthOf decides which of the folders has the last state of a partition: the one that has it whole with the highest
+// epoch, or of copies of one folder the one with most batches. There is none later
+//
+//   - if the epoch is that of the partition's key,
+//   - if it is the one before, and the folder of the owner, which has not started the partition, is here,
+//   - if the folders of all nodes are here.
+func (k *known) truthOf(p int, all []*remains) (t truth) {
+	of, owned := k.claims[p]
+	here := make(map[string]bool)
+	for _, f := range all {
+		here[f.was.Node] = true
+		it := f.parts[p]
+		if it.Whole() && (t.from == nil || cmp.Or(cmp.Compare(it.Epoch, t.epoch), cmp.Compare(f.batches, t.from.batches)) > 0) {
+			t.from, t.epoch = f, it.Epoch
+		}
+	}
+	first := owned && of.before == 0 && here[of.owner] // nobody has had it before, and the owner has not started it
+	t.lost = t.from == nil && (owned || k.lost) && !first
+	switch {
+	case t.from == nil && !t.lost, t.from != nil && t.epoch >= of.epoch, t.from != nil && t.epoch == of.before && here[of.owner]:
+	case !here[of.owner] && k.nodes[of.owner] != "":
+		t.wants = []string{of.owner}
+	default:
+		t.wants = k.others(here)
+	}
+	return t
+}
+
+// others returns the nodes whose folders are not here.
+func (k *known) others(here map[string]bool) (ids []string) {
+	for id := range k.nodes {
+		if !here[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// namesOf returns the names of nodes, each once.
+func (k *known) namesOf(ids []string) (names []string) {
+	for _, id := range ids {
+		names = append(names, k.nodes[id])
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
