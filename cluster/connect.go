@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -52,6 +54,7 @@ type Client struct {
 	js           jetstream.JetStream
 	replicas     int
 	again        bool          // see Options
+	began        bool          // this process has begun the crawl
 	skew         time.Duration // of this machine's clock, in tests
 	until        time.Time     // for how long to wait for servers
 	partitions   int
@@ -81,9 +84,16 @@ func connect(ctx context.Context, o Options) (*Client, error) {
 		} else if !ok {
 			server = "nats://" + server
 		}
-		if _, err := url.Parse(server); err != nil { // which quotes it, perhaps with its password
+		u, err := url.Parse(server)
+		if err != nil { // which quotes it, perhaps with its password
 			return nil, errors.New("servers: expected nats://[USER:PASSWORD@]HOST[:PORT] each, with %2F for / and %2C for a comma in a password")
 		}
+		if _, err := strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16); err != nil {
+			return nil, fmt.Errorf("server %.100q: expected a port up to 65535", withoutLogins(server))
+		}
+	}
+	if err := checkCredentials(o.Creds); err != nil {
+		return nil, err
 	}
 	if (o.Cert == "") != (o.Key == "") {
 		return nil, errors.New("a certificate and its key: expected both or none")
@@ -212,6 +222,22 @@ func (c *Client) options(o *Options) []nats.Option {
 		all = append(all, nats.ClientCert(o.Cert, o.Key))
 	}
 	return all
+}
+
+// checkCredentials refuses a file that has none, in fewer words than NATS.
+func checkCredentials(path string) error {
+	if path == "" {
+		return nil
+	}
+	_, err := nats.NkeyOptionFromSeed(path)
+	if err == nil {
+		return nil
+	}
+	var away *fs.PathError
+	if errors.As(err, &away) {
+		return away // which names it
+	}
+	return fmt.Errorf("%.128q: expected NATS credentials, or the seed of an NKey of a user", path)
 }
 
 // credentials are what a file has: a JWT and its key, or the seed of an NKey.

@@ -37,6 +37,10 @@ func TestDialErrors(t *testing.T) {
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	seed := filepath.Join(t.TempDir(), "nkey")
+	if err := os.WriteFile(seed, []byte("SUAKF66AMWA7LWDICKNW7VN3I43KOWJW7KHNRBQIFTA7WP24TJQ6QB6RKQ"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	secure := serve(t, server.Options{JetStream: true, TLS: true, TLSConfig: &tls.Config{Certificates: web.TLS.Certificates}})
 	asks := serve(t, server.Options{JetStream: true, TLS: true, TLSConfig: &tls.Config{Certificates: web.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert}})
 	at := func(s *server.Server) string { return "nats://" + s.Addr().String() }
@@ -46,19 +50,24 @@ func TestDialErrors(t *testing.T) {
 		"nats://…@127.0.0.1":                   {Servers: []string{strings.Replace(nobody, "//", "//ada:lovelace@", 1)}},
 		"a web server, expected a NATS server": {Servers: []string{at(stores), web.Listener.Addr().String()}},
 		"without JetStream":                    {Servers: []string{at(plain)}},
-		"uthorization":                         {Servers: []string{at(guarded)}},
+		"authorization violation, expected that of nats://USER:PASSWORD@HOST":      {Servers: []string{at(guarded)}},
+		"no server answers: 255.255.255.255:4222: ":                                {Servers: []string{"tls://255.255.255.255"}},
+		`server "nats://a.test:422222": expected a port up to 65535`:               {Servers: []string{"nats://a.test:422222"}},
 		`server "http://…@a.test:4222": expected nats://, tls://, ws:// or wss://`: {Servers: []string{"http://ada:lovelace@a.test:4222"}},
 		"%2F for /":           {Servers: []string{"nats://ada:love/lovelace@a.test:4222"}},
 		"%2C for a comma":     {Servers: []string{"nats://ada:lovelace", "x@a.test:4222"}},
 		`name "a b"`:          {Name: "a b"},
 		"expected both":       {Cert: "cert.pem"},
 		"creds: no such file": {Servers: []string{at(stores)}, Creds: "no.creds"},
-		"certificate signed by unknown authority":                                          {Servers: []string{at(secure)}},
+		`"connect_test.go": expected NATS credentials, or the seed of an NKey`: {Servers: []string{at(stores)}, Creds: "connect_test.go"},
+		"the servers have no NKeys": {Servers: []string{at(stores)}, Creds: seed},
+		"certificate is signed by an unknown authority, expected one of this machine, or of --cluster-ca":         {Servers: []string{at(secure)}},
+		"the servers' certificate is refused: certificate is valid for example.com, *.example.com, not localhost": {Servers: []string{strings.Replace(at(secure), "127.0.0.1", "localhost", 1)}, CA: ca},
 		"failed to parse root certificate":                                                 {Servers: []string{at(secure)}, CA: "connect_test.go"},
 		"the servers refuse this node's certificate, or require one":                       {Servers: []string{at(asks)}, CA: ca},
 		`the servers run NATS "2.9.25", expected 2.10 or later`:                            {Servers: []string{old(t, "2.9.25")}},
 		"the servers take messages of 1000 bytes, expected a max_payload of 65536 or more": {Servers: []string{at(terse)}},
-		"secure connection not ava":                                                        {Servers: []string{"tls://" + stores.Addr().String()}},
+		"the servers do not speak TLS":                                                     {Servers: []string{"tls://" + stores.Addr().String()}},
 	} {
 		if o.Name == "" {
 			o.Name = "test"

@@ -37,6 +37,9 @@ func Join(ctx context.Context, servers Options, o weft.Options) (*Crawl, error) 
 	return c, nil
 }
 
+// Began reports whether Join has begun the crawl: there was none of the name.
+func (c *Crawl) Began() bool { return c.now().began }
+
 // Run crawls until the crawl is over on all machines, or this one has left. A node that was cut off for so
 // long that others have its partitions joins again, as soon as the servers answer.
 func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {

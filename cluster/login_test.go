@@ -177,7 +177,7 @@ func TestNKey(t *testing.T) {
 	for file, want := range map[string]string{
 		seed + "\n": "",
 		"-----BEGIN USER NKEY SEED-----\n" + seed + "\n------END USER NKEY SEED------\n": "",
-		"neither": "no nkey seed found",
+		"neither": "expected NATS credentials, or the seed of an NKey",
 	} {
 		path := filepath.Join(t.TempDir(), "creds")
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {

@@ -173,7 +173,7 @@ func (n *node) attach(ctx context.Context, o *weft.Options) (err error) {
 	}
 	switch _, err := n.bucket.Get(ctx, keyOver); {
 	case err == nil:
-		return fmt.Errorf("crawl %s: %w", n.layout, ErrOver)
+		return fmt.Errorf("crawl %s: %w, expected another name, or weft cluster remove", n.layout, ErrOver)
 	case !errors.Is(err, jetstream.ErrKeyNotFound):
 		return n.refused(err)
 	}

@@ -150,6 +150,7 @@ func (c *Client) create(ctx context.Context, p Plan) (Plan, error) {
 	if err != nil {
 		return p, c.refused(err)
 	}
+	c.began = true
 	return p, nil
 }
 

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +18,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// ErrAbsent is what an error wraps if the same request may succeed later: no server answers, or they have no room.
+var ErrAbsent = errors.New("the servers cannot serve now")
+
 // absent is why a request failed that may succeed when it is sent again.
 type absent struct{ text string }
 
 func (e *absent) Error() string { return e.text }
+
+func (e *absent) Is(target error) bool { return target == ErrAbsent }
 
 // noPeers is the code of the error that there are fewer servers than replicas.
 const noPeers = 10005
@@ -39,17 +46,32 @@ func (c *Client) refused(err error) error {
 	var api *jetstream.APIError
 	var before *absent
 	var broken *net.OpError
+	var unknown x509.UnknownAuthorityError
+	var wrong *tls.CertificateVerificationError
+	var name *net.DNSError
 	switch {
 	case errors.As(err, &before):
 		return err
 	case loginRefused(err) && !c.again:
-		err = errors.New(turnedAway(err))
+		err = errors.New(turnedAway(err) + ", expected that of nats://USER:PASSWORD@HOST or of a file of credentials")
 	case loginRefused(err): // it was right before, and may be again
 		err = &absent{turnedAway(err)}
 	case c.login.refused() != nil:
 		err = &absent{turnedAway(c.login.refused())}
 	case isSilence(err) && c.login.lacked() != nil:
 		err = c.login.lacked()
+	case errors.As(err, &unknown):
+		err = errors.New("the servers' certificate is signed by an unknown authority, expected one of this machine, or of --cluster-ca")
+	case errors.As(err, &wrong):
+		err = fmt.Errorf("the servers' certificate is refused: %s", strings.TrimPrefix(wrong.Err.Error(), "x509: "))
+	case errors.Is(err, nats.ErrSecureConnWanted):
+		err = errors.New("the servers do not speak TLS, expected nats:// and no certificates")
+	case errors.Is(err, nats.ErrNkeysNotSupported):
+		err = errors.New("the servers have no NKeys, expected no file with one")
+	case errors.As(err, &name) && name.IsNotFound && !c.again:
+		err = fmt.Errorf("there is no host %.128q, expected the name or the address of a server", name.Name)
+	case errors.As(err, &broken) && broken.Op == "dial":
+		err = &absent{"no server answers: " + strings.TrimLeft(strings.TrimPrefix(broken.Error(), "dial tcp"), ": ")}
 	case errors.As(err, &broken) && broken.Op == "remote error":
 		err = fmt.Errorf("the servers refuse this node's certificate, or require one: %w", broken.Err)
 	case errors.Is(err, nats.ErrTLS) && (broken != nil || errors.Is(err, io.EOF)): // they did not say why

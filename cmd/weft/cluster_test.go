@@ -2,9 +2,12 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/weftcrawl/weft/cluster"
 )
 
 // TestClusterServe: the command prints where it serves, and ends when it is interrupted; what is wrong
@@ -42,6 +45,18 @@ func TestClusterServe(t *testing.T) {
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
 		t.Errorf("%v, %s", err, stderr)
+	}
+}
+
+// TestClusterAbsent: a crawl that finds no server fails with the status of an error, since it may succeed later; one whose
+// options are wrong with that of a usage error.
+func TestClusterAbsent(t *testing.T) {
+	_, err := cluster.Dial(t.Context(), cluster.Options{Servers: []string{"127.0.0.1:1"}, Name: "a"})
+	for want, err := range map[int]error{exitError: err, exitUsage: cluster.ErrOver} {
+		var e *exit
+		if !errors.As(new(crawlFlags).refused(err, naming{}, false), &e) || e.code != want {
+			t.Errorf("%v: %+v, expected status %d", err, e, want)
+		}
 	}
 }
 

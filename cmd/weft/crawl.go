@@ -246,6 +246,8 @@ func (f *crawlFlags) refused(err error, job naming, noURL bool) error {
 		return &exit{exitLimit, err}
 	case errors.Is(err, weft.ErrJobUnusable):
 		return &exit{exitError, byFlag(err, job)}
+	case errors.Is(err, cluster.ErrAbsent):
+		return &exit{exitError, err}
 	case errors.As(err, &wrong) && wrong.Option == "Seeds" && noURL && f.input == "":
 		return usage(
 			"crawl: no URL given, expected one such as https://example.org/, or the folder of a job")

@@ -118,6 +118,9 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 			f.close()
 			return nil, err
 		}
+		if n.Began() {
+			con.warn("crawl " + f.Name + " begins: the servers had none of this name")
+		}
 		if f.server != nil {
 			con.warn("others join with --cluster " + f.server.URL() + " --name " + f.Name)
 		}
