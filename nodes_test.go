@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/cluster/changelog"
 	"github.com/weftcrawl/weft/cluster/partition"
+	"github.com/weftcrawl/weft/cluster/sending"
 	"github.com/weftcrawl/weft/cluster/share"
 	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/frontier"
@@ -30,7 +31,10 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-const nodePartitions = 16
+const (
+	nodePartitions = 16
+	nodeGather     = 200 * time.Millisecond // some commits go out as one
+)
 
 func nodePartition(host string) int { return partition.Of(host, nodePartitions) }
 
@@ -71,7 +75,11 @@ type member struct {
 	crawl     *engine.Crawl
 	task      *aio.Task
 	dead      bool
-	published uint64 // last message of its outbox
+	queue     *sending.Queue
+	read      uint64          // last message of its outbox that the queue has
+	published uint64          // the same, and all before it are sent
+	wanted    uint64          // the same, for which somebody waits
+	gathered  []time.Duration // how long each commit has gathered changes
 	acks      []ack
 	sum       weft.Summary
 	home      *share.Home
@@ -134,6 +142,7 @@ func runNodes(t *testing.T, cfg webtest.Config, number int, o weft.Options, play
 
 func (c *nodes) add(i int, o weft.Options) {
 	m := &member{nodes: c, name: fmt.Sprint("node ", i), job: "/job", files: storetest.New()}
+	m.queue = sending.New(nodeGather, nodePartitions)
 	if o.Tuning != nil && o.Tuning.Files != nil {
 		m.files = o.Tuning.Files.(*storetest.FS)
 		m.ours = c.ownedIn(m.files)
@@ -154,7 +163,7 @@ func (c *nodes) add(i int, o weft.Options) {
 		node.Ask = m.askHomes
 	}
 	if tuned.Node != nil {
-		node.MaxOutbox = tuned.Node.MaxOutbox
+		node.MaxOutbox, node.Gather = tuned.Node.MaxOutbox, tuned.Node.Gather
 	}
 	tuned.Node = &node
 	tuned.OnCrawl = func(crawl *engine.Crawl) {
@@ -286,14 +295,18 @@ func (c *nodes) idle(task *aio.Task) (all bool, n uint64, err error) {
 }
 
 // posted is called when a node has messages.
-func (m *member) posted(uint64) { m.loop.CallLater(20*time.Millisecond, m.publish) }
+func (m *member) posted(last uint64, since time.Time) {
+	m.gathered = append(m.gathered, m.loop.Now().Sub(since))
+	m.queue.Committed(last, since)
+	m.loop.CallLater(20*time.Millisecond, m.publish)
+}
 
-// publish publishes the messages of a node in order; mostly all, sometimes some of them.
+// publish publishes messages of a node in phases, as package cluster does. It reads mostly all, sometimes some of them.
 func (m *member) publish() {
 	if m.dead || m.mute {
 		return
 	}
-	all, err := m.crawl.Outbox(m.published, 1<<30)
+	all, err := m.crawl.Outbox(m.read, 1<<30)
 	if errors.Is(err, store.ErrClosed) {
 		return
 	}
@@ -305,6 +318,27 @@ func (m *member) publish() {
 		all = all[:m.rng.IntN(len(all))]
 		m.loop.CallLater(10*time.Millisecond, m.publish)
 	}
+	if m.queue.Add(all...); len(all) > 0 {
+		m.read = all[len(all)-1].ID
+	}
+	phase, wait := m.queue.Next(m.loop.Now(), m.wanted)
+	if phase == nil {
+		if wait > 0 {
+			m.loop.CallLater(wait, m.publish)
+		}
+		return
+	}
+	m.send(phase)
+	if gone := m.queue.Sent(m.loop.Now()); len(gone) > 0 {
+		m.published = gone[len(gone)-1].ID
+		_ = m.crawl.Delivered(gone...) // a crawl that is over keeps them
+	}
+	m.acknowledge()
+	m.loop.CallSoon(m.publish)
+}
+
+// send brings messages to streams, logs and nodes.
+func (m *member) send(all []store.Message) {
 	for _, msg := range all {
 		switch msg.Kind {
 		case changelog.Links:
@@ -323,12 +357,7 @@ func (m *member) publish() {
 			}
 			m.log[msg.Partition] = append(m.log[msg.Partition], msg.Data)
 		}
-		m.published = msg.ID
 	}
-	if len(all) > 0 {
-		_ = m.crawl.Delivered(all...) // a crawl that is over keeps them
-	}
-	m.acknowledge()
 }
 
 // deliver brings a message of links to the owner of its partition, some twice.
@@ -434,6 +463,8 @@ func (c *nodes) move(task *aio.Task, to *member, snapshots map[int]snapshot, num
 	}); err != nil {
 		return err
 	}
+	from.wanted = posted
+	from.publish()
 	for from.published < posted {
 		if err := task.Sleep(10 * time.Millisecond); err != nil {
 			return err
@@ -548,6 +579,32 @@ func TestTwoNodes(t *testing.T) {
 		if err := disk.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestGather: a node with much to fetch gathers what goes to others, one with little does not: others may have nothing
+// else to do.
+func TestGather(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		hosts    int
+		from, to time.Duration // what the longest of a commit takes
+	}{
+		"little": {8, 0, 100 * time.Millisecond},
+		"much":   {60, 900 * time.Millisecond, 1100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := nodeOptions
+			o.Tuning = &tuning.Options{Node: &engine.NodeConfig{Gather: time.Second}}
+			o.Delay, o.Limit = 200*time.Millisecond, 600
+			web := webtest.Config{Seed: 1, Hosts: c.hosts, Pages: c.hosts, Clean: true}
+			nodes, _ := runNodes(t, web, 1, o, nil)
+			all := nodes.all[0].gathered
+			if most := slices.Max(all); most < c.from || most > c.to {
+				t.Errorf("a commit has gathered for %v, expected %v to %v: %v", most, c.from, c.to, all)
+			}
+		})
 	}
 }
 

@@ -77,11 +77,15 @@ func (o *outbox) append(ctx context.Context, p int, end *logEnd, all []store.Mes
 	for i, m := range all {
 		blocks[i] = m.Data
 	}
-	err := o.add(ctx, p, end, nats.Header{}, pack(blocks))
-	if err == nil {
-		o.node.compact(p, end)
+	for len(blocks) > 0 {
+		n := fit(blocks)
+		if err := o.add(ctx, p, end, nats.Header{}, pack(blocks[:n])); err != nil {
+			return err
+		}
+		blocks = blocks[n:]
 	}
-	return err
+	o.node.compact(p, end)
+	return nil
 }
 
 // add appends data to a log, in as many messages as it takes.
@@ -320,7 +324,7 @@ func (n *node) snapshot(ctx context.Context, p int, end *logEnd, from uint64) er
 		return err
 	}
 	// The disk, and so the snapshot, may say of a page that it is done before others have its links.
-	if err := n.outbox.wait(ctx, n.crawl.Posted()); err != nil {
+	if err := n.outbox.done.wait(ctx, n.crawl.Posted()); err != nil { // in its own time
 		return err
 	}
 	h.Set(headerKind, kindEnd)

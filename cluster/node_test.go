@@ -251,7 +251,7 @@ func TestNodes(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			c := newCrawl(t, small())
+			c := newCrawl(t, long()) // until the last node has partitions
 			for i := range n {
 				c.join(fmt.Sprint("node", i))
 			}

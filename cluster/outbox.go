@@ -16,15 +16,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weftcrawl/weft/cluster/changelog"
+	"github.com/weftcrawl/weft/cluster/sending"
 	"github.com/weftcrawl/weft/frontier/store"
 )
 
 // outbox publishes what the engine has for others and for the logs.
 //
-// The outbox publishes in phases: first the URLs that a commit has found, then, once the servers have acknowledged all
-// of these, the URLs that it has done. So if a log says that a page is done, the page's links are safe, whatever their
-// partitions. Done URLs share a message with what the next commit has found, unless the servers are slow:
-// engine.MaxUntold bounds how old unacknowledged work may be.
+// The outbox publishes in phases: first what commits have found, then, once the servers have acknowledged all of it,
+// what they have done. Package sending says what goes out together, and when.
 type outbox struct {
 	node   *node
 	ready  chan struct{} // closed when it may begin
@@ -34,17 +33,16 @@ type outbox struct {
 	ids    atomic.Uint64 // of messages of logs
 	opened revision      // of the bucket: that of the last opened key
 	wanted atomic.Uint64 // the last message for which somebody waits
-	linger time.Duration // how long done URLs wait for more, at most
 
-	mu   sync.Mutex
-	logs map[int]*logEnd // of the partitions that this node may write to
+	mu      sync.Mutex
+	logs    map[int]*logEnd // of the partitions that this node may write to
+	commits []commit        // that the queue does not know yet
 
 	complained time.Time // when it was said last why messages wait
 }
 
 func newOutbox(n *node) *outbox {
 	o := &outbox{node: n, ready: make(chan struct{}), signal: make(chan struct{}, 1), logs: make(map[int]*logEnd)}
-	o.linger = n.beat / gathersABeat * 3 / 2 // the next commit comes before, unless the disk is slow
 	o.done.changed, o.opened.changed = make(chan struct{}), make(chan struct{})
 	return o
 }
@@ -57,10 +55,22 @@ func (o *outbox) mayBegin(unknown int) {
 	}
 }
 
-// committed says that the outbox has all messages up to last.
-func (o *outbox) committed(last uint64) {
+// committed says that the outbox has all messages up to last, and when the first of what they say was done.
+func (o *outbox) committed(last uint64, since time.Time) {
 	o.node.figures.lag.committed(last, time.Now())
+	o.mu.Lock()
+	o.commits = append(o.commits, commit{last, since})
+	o.mu.Unlock()
 	o.wakeUp()
+}
+
+// newCommits returns the commits since it was called last.
+func (o *outbox) newCommits() []commit {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := o.commits
+	o.commits = nil
+	return all
 }
 
 // wakeUp has run look again.
@@ -71,7 +81,7 @@ func (o *outbox) wakeUp() {
 	}
 }
 
-// wait waits until a message and all before it are delivered.
+// wait waits until a message and all before it are delivered, which does not wait for more then.
 func (o *outbox) wait(ctx context.Context, id uint64) error {
 	for was := o.wanted.Load(); was < id && !o.wanted.CompareAndSwap(was, id); was = o.wanted.Load() {
 	}
@@ -112,81 +122,76 @@ func (o *outbox) run(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	var (
-		all  []store.Message  // read, and not published
-		late <-chan time.Time // when done URLs wait no longer
-		ripe bool             // it is time
-	)
+	queue := sending.New(o.node.beat/gathersABeat, o.node.plan.Partitions)
 	for after := uint64(0); ; {
-		more, err := o.node.crawl.Outbox(after, outboxBytes)
-		switch {
+		var err error
+		switch after, err = o.fill(queue, after); {
 		case errors.Is(err, store.ErrClosed):
 			return nil
 		case err != nil:
 			return err
-		case len(more) > 0:
-			after = more[len(more)-1].ID
-			all = append(all, more...)
 		}
-		due := all
-		if !ripe {
-			due = all[:o.due(all)]
-		}
-		if len(due) == 0 {
-			if len(all) > 0 && late == nil {
-				late = time.After(o.linger)
-			}
-			select {
-			case <-o.signal:
-			case <-late:
-				ripe = true
-			case <-ctx.Done():
+		phase, wait := queue.Next(time.Now(), o.wanted.Load())
+		if phase == nil {
+			if !o.pause(ctx, wait) {
 				return nil
 			}
 			continue
 		}
-		began := time.Now()
-		for _, phase := range phases(due) {
-			switch err := o.publish(ctx, phase); {
-			case ctx.Err() != nil:
-				return nil
-			case err != nil:
-				return err
-			}
+		switch err := o.publish(ctx, phase); {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
 		}
-		_ = o.node.crawl.Delivered(due...) // a crawl that is over sends them again
-		last := due[len(due)-1].ID
-		o.node.figures.lag.acknowledged(last, time.Now())
-		o.done.reach(last)
-		o.node.mail.post(func() {}) // whoever waits for that looks again
-		all, late, ripe = slices.Clone(all[len(due):]), nil, time.Since(began) > o.linger/8
+		o.delivers(queue.Sent(time.Now()))
 	}
 }
 
-// due returns how many of the messages are to be published now: all but the done URLs of the last commit, unless
-// somebody waits for them.
-func (o *outbox) due(all []store.Message) int {
-	n := len(all)
-	for n > 0 && all[n-1].Kind == changelog.Ended && all[n-1].ID > o.wanted.Load() {
-		n--
+// fill adds what the outbox has after a message to a queue, and returns its last message.
+func (o *outbox) fill(queue *sending.Queue, after uint64) (uint64, error) {
+	for !queue.Full() {
+		all, err := o.node.crawl.Outbox(after, outboxBytes)
+		if err != nil {
+			return after, err
+		}
+		if len(all) == 0 {
+			break
+		}
+		queue.Add(all...)
+		after = all[len(all)-1].ID
 	}
-	if n > 0 && all[n-1].Kind == changelog.Ended {
-		return len(all)
+	for _, c := range o.newCommits() {
+		queue.Committed(c.last, c.at)
 	}
-	return n
+	return after, nil
 }
 
-// phases splits messages where what has ended follows what was found.
-func phases(all []store.Message) [][]store.Message {
-	var out [][]store.Message
-	from := 0
-	for i := 1; i < len(all); i++ {
-		if all[i].Kind == changelog.Ended && all[i-1].Kind != changelog.Ended {
-			out = append(out, all[from:i])
-			from = i
-		}
+// pause waits until there may be messages, or for a time that is not 0. It reports false when ctx ends.
+func (o *outbox) pause(ctx context.Context, wait time.Duration) bool {
+	var late <-chan time.Time
+	if wait > 0 {
+		late = time.After(wait)
 	}
-	return append(out, all[from:])
+	select {
+	case <-o.signal:
+	case <-late:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// delivers takes in that the servers have messages, and all before them.
+func (o *outbox) delivers(all []store.Message) {
+	if len(all) == 0 {
+		return
+	}
+	_ = o.node.crawl.Delivered(all...) // a crawl that is over sends them again
+	last := all[len(all)-1].ID
+	o.node.figures.lag.acknowledged(last, time.Now())
+	o.done.reach(last)
+	o.node.mail.post(func() {}) // whoever waits for that looks again
 }
 
 // publish delivers the messages of a phase, in any order but that of each partition's log.
@@ -306,6 +311,9 @@ func (o *outbox) sendFound(ctx context.Context, p int, all []store.Message) erro
 
 // send publishes links to the owner of a partition, in one message if they fit.
 func (o *outbox) send(ctx context.Context, p int, blocks [][]byte) error {
+	if n := fit(blocks); n < len(blocks) {
+		return errors.Join(o.send(ctx, p, blocks[:n]), o.send(ctx, p, blocks[n:]))
+	}
 	data := pack(blocks)
 	if most := o.node.mostData(); len(data) > most {
 		if len(blocks) == 1 { // pages may have as many links as they like

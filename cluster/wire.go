@@ -8,6 +8,20 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
+// mostBlocks bounds the blocks of a message, in bytes, but for one that is longer: whoever reads the message has them
+// all in memory.
+const mostBlocks = 1 << 20
+
+// fit returns how many of some blocks go into a message: at least one.
+func fit(blocks [][]byte) (n int) {
+	for size := 0; n < len(blocks); n++ {
+		if size += len(blocks[n]); n > 0 && size > mostBlocks {
+			break
+		}
+	}
+	return n
+}
+
 // pack puts blocks into one piece of data, compressed.
 func pack(blocks [][]byte) []byte {
 	var all []byte

@@ -52,9 +52,9 @@ type committer struct {
 	refs    *refs.Writer   // used by write
 	stream  *record.Stream // nil: there is no Output
 	output  *store.PatientWriter
-	log     *changelog.Log // what goes to other nodes with the open batch; nil: the crawl is whole
-	most    int            // bytes: a larger open batch holds the crawl up
-	after   time.Duration  // how long a batch waits for more
+	log     *changelog.Log       // what goes to other nodes with the open batch; nil: the crawl is whole
+	most    int                  // bytes: a larger open batch holds the crawl up
+	gathers func() time.Duration // how long the open batch waits for more
 
 	open     batch
 	planned  bool               // the plan has changed since the last batch
@@ -189,7 +189,7 @@ func (c *committer) gather(t *aio.Task) error {
 	if c.open.since.IsZero() || c.job == nil { // the reader of a stream need not wait
 		return nil
 	}
-	err := t.Deadline(c.open.since.Add(c.after), c.hurry.Wait)
+	err := t.Deadline(c.open.since.Add(c.gathers()), c.hurry.Wait)
 	var late *aio.TimeoutError
 	if errors.As(err, &late) {
 		return nil

@@ -103,7 +103,7 @@ func newCoordinator(cfg *Config) *Coordinator {
 		d.recall(cfg.Job)
 	}
 	d.progress.summary.Runs++
-	d.committer = committer{job: cfg.Job, most: cfg.Shares.Batch, after: commitAfter}
+	d.committer = committer{job: cfg.Job, most: cfg.Shares.Batch, gathers: d.gathers}
 	if cfg.Output != nil {
 		d.committer.output = store.NewPatientWriter(cfg.Output, cfg.Disk.Waiting)
 		d.committer.stream = record.NewStream(cfg.Form, d.progress.summary.Runs == 1)

@@ -17,12 +17,13 @@ import (
 // NodeConfig makes a crawl a part of one that several engines share, each with some of its partitions:
 // see frontier.Config.Partition. It needs a job.
 type NodeConfig struct {
-	// Posted is called with the last message of the outbox when there are new ones, on the coordinator's
-	// loop; it does not block.
-	Posted func(last uint64)
+	// Posted is called with the last message of the outbox when there are new ones, and with the time of the first
+	// change that they are about, on the coordinator's loop; it does not block.
+	Posted func(last uint64, since time.Time)
 	// Held are partitions of Config.Frontier.Ours of which nothing is fetched until Release.
 	Held []int
-	// Gather is how long a commit waits for more; 0: as without nodes. What goes to others goes with a commit.
+	// Gather is how long a commit waits for more while the node has more than a few URLs to fetch; 0: as without
+	// nodes. What goes to others goes with a commit.
 	Gather time.Duration
 
 	// Leaving is called once, on the coordinator's loop, when the crawl is to end here and is not over: by a
@@ -122,9 +123,19 @@ func (d *Coordinator) startNode() {
 	}
 	d.committer.log = log
 	d.frontier.SendBy(log.Send)
-	d.committer.after = cmp.Or(d.cfg.Node.Gather, commitAfter)
 	d.frontier.Hold(d.clock.now(), d.node.cfg.Held...)
 	d.shareAddresses()
+}
+
+// fewURLs are so few that what comes of them is no work for the servers, while other nodes may have nothing else to do.
+const fewURLs = 64
+
+// gathers returns how long a commit waits for more.
+func (d *Coordinator) gathers() time.Duration {
+	if s := d.frontier.Stats(); d.cfg.Node == nil || s.Pending+s.Leased <= fewURLs {
+		return commitAfter
+	}
+	return cmp.Or(d.cfg.Node.Gather, commitAfter)
 }
 
 // whenReady runs fn, now or when the frontier is as the job's last run left it.
@@ -251,7 +262,7 @@ func (d *Coordinator) tellCommitted(since time.Time, after []func(uint64, error)
 		n.posted = last
 		n.untold.add(d.loop.Now(), told{since, last})
 		if n.cfg.Posted != nil {
-			n.cfg.Posted(last)
+			n.cfg.Posted(last, since)
 		}
 	}
 }

@@ -93,8 +93,8 @@ func (c *commit) work() bool  { return len(c.links)+len(c.found)+len(c.done) > 0
 func (c *commit) empty() bool { return !c.work() && len(c.acks) == 0 }
 
 // shipment is what goes out at once. A commit is two: links and what was found; and when streams and
-// logs have these, what is done, and acknowledgements. The second waits for the first of the next commit, and
-// goes with it.
+// logs have these, what is done, and acknowledgements. The first may wait for the next commit, which then goes out as
+// one with it. The second waits for the first of the next commit, and goes with it.
 type shipment struct {
 	commit
 	lingers bool // it waits for more
@@ -280,19 +280,35 @@ func (w *worker) receive() {
 func (w *worker) commit() {
 	if c := w.open; !c.empty() {
 		w.open = commit{}
-		first := &shipment{}
-		if n := len(w.outbox); n > 0 && w.outbox[n-1].lingers {
-			first, w.outbox = w.outbox[n-1], w.outbox[:n-1]
-		}
-		first.links, first.found, first.lingers = c.links, c.found, false
-		then := &shipment{commit: commit{done: c.done, acks: c.acks}, lingers: true}
-		w.outbox = append(w.outbox, first, then)
-		w.After(w.c.UpTo(time.Second), func() {
-			then.lingers = false
-			w.ship()
-		})
+		first, then := w.next()
+		first.links, first.found = append(first.links, c.links...), append(first.found, c.found...)
+		then.done, then.acks = append(then.done, c.done...), append(then.acks, c.acks...)
 	}
 	w.ship()
+}
+
+// next returns what the next commit goes out with: two shipments that have not been sent.
+func (w *worker) next() (first, then *shipment) {
+	if n := len(w.outbox); n > 1 && w.outbox[n-2].lingers {
+		return w.outbox[n-2], w.outbox[n-1]
+	}
+	first, then = new(shipment), new(shipment)
+	if n := len(w.outbox); n > 0 && w.outbox[n-1].lingers {
+		first, w.outbox = w.outbox[n-1], w.outbox[:n-1]
+	}
+	w.linger(first, 200*time.Millisecond)
+	w.linger(then, time.Second)
+	w.outbox = append(w.outbox, first, then)
+	return first, then
+}
+
+// linger has a shipment wait for more, for a time at most.
+func (w *worker) linger(s *shipment, most time.Duration) {
+	s.lingers = true
+	w.After(w.c.UpTo(most), func() {
+		s.lingers = false
+		w.ship()
+	})
 }
 
 // ship sends what comes first in the outbox, after all before it has arrived.

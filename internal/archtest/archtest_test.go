@@ -102,6 +102,7 @@ var imports = map[string][]string{
 	"cluster/partition":   {"weburl"},
 	"cluster/ownership":   {},
 	"cluster/ending":      {"cluster/ownership"},
+	"cluster/sending":     {"cluster/changelog", "frontier/store"},
 	"cluster/share":       {"cluster/ownership", "cluster/partition", "internal/fields", "internal/heap"},
 	"cluster/clustertest": {"cluster/ownership"},
 
@@ -123,6 +124,7 @@ var imports = map[string][]string{
 		"cluster/ending",
 		"cluster/ownership",
 		"cluster/partition",
+		"cluster/sending",
 		"cluster/share",
 		"engine",
 		"frontier/store",
@@ -258,7 +260,9 @@ var imports = map[string][]string{
 		"cluster/clustertest",
 		"cluster/ownership",
 		"cluster/partition",
+		"cluster/sending",
 		"frontier",
+		"frontier/store",
 		"robots",
 		"weburl",
 		"internal/process",
@@ -276,7 +280,7 @@ var pure = []string{
 	"internal/css",
 	"content", "guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
 	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "http2",
-	"cluster/ending", "cluster/ownership", "cluster/partition", "cluster/share",
+	"cluster/ending", "cluster/ownership", "cluster/partition", "cluster/sending", "cluster/share",
 }
 
 // pureImports is what a pure package may not import.

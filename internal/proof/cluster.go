@@ -18,6 +18,7 @@ type ClusterTask struct {
 	Hosts      int
 	Partitions int
 	Rate       int           // pages a second of each node
+	Fast       int           // the same, of fast nodes, of which only the messages are counted
 	Span       time.Duration // for which its messages are counted
 	Seed       uint64
 	Logf       func(format string, args ...any)
@@ -97,15 +98,23 @@ func SimulateCluster(task ClusterTask) (*Cluster, error) {
 	}
 	for _, nodes := range c.sizes() {
 		for _, g := range gatherings {
-			t, err := c.send(nodes, g)
-			if err != nil {
+			if err := c.count(nodes, task.Rate, g); err != nil {
 				return nil, err
 			}
-			c.Traffic = append(c.Traffic, t)
-			task.Logf("%+v", t)
+		}
+		if err := c.count(nodes, task.Fast, built); err != nil {
+			return nil, err
 		}
 	}
 	return c, nil
+}
+
+// count notes what a node sends.
+func (c *Cluster) count(nodes, rate int, g gathering) error {
+	t, err := c.send(nodes, rate, g)
+	c.Traffic = append(c.Traffic, t)
+	c.Logf("%+v", t)
+	return err
 }
 
 // sizes are the numbers of nodes that are simulated.

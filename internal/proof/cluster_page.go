@@ -27,8 +27,8 @@ func (c *Cluster) Failures() (wrong []string) {
 }
 
 // traffic returns the messages of a node in a cluster of a size.
-func (c *Cluster) traffic(nodes int, g gathering) Traffic {
-	return c.Traffic[slices.IndexFunc(c.Traffic, func(t Traffic) bool { return t.Nodes == nodes && t.gathering == g })]
+func (c *Cluster) traffic(nodes, rate int, g gathering) Traffic {
+	return c.Traffic[slices.IndexFunc(c.Traffic, func(t Traffic) bool { return t.Nodes == nodes && t.Rate == rate && t.gathering == g })]
 }
 
 // conclusion is the first paragraph of the page.
@@ -36,11 +36,11 @@ func (c *Cluster) conclusion() string {
 	if len(c.Failures()) > 0 {
 		return "This simulation failed its proof: see the section Wrong at the end."
 	}
-	now, gathered, hasty := c.traffic(c.Nodes, built), c.traffic(c.Nodes, gatherings[2]), c.traffic(c.Nodes, gatherings[0])
+	now, fast, hasty := c.traffic(c.Nodes, c.Rate, built), c.traffic(c.Nodes, c.Fast, built), c.traffic(c.Nodes, c.Rate, gatherings[0])
 	return fmt.Sprintf(`%d nodes share %d hosts. When nodes join, leave, die and are restarted, each owns its
-share of %d partitions to within one, and no partition moves without need. As nodes commit, a
-page costs %.1f messages. With a commit for each full second it costs %.1f, and with one for each
-50 ms %.1f: a commit has a message for nearly every partition.`, c.Nodes, c.Hosts, c.Partitions, now.messages(), gathered.messages(), hasty.messages())
+share of %d partitions to within one, and no partition moves without need. A node sends a message
+for each partition once a second: %.1f a page at %d pages a second, %.1f at %d. If it sent
+them every 50 ms, a page would cost %.1f.`, c.Nodes, c.Hosts, c.Partitions, now.messages(), c.Rate, fast.messages(), c.Fast, hasty.messages())
 }
 
 // Write writes the page of a simulation that a command made.
@@ -50,13 +50,13 @@ func (c *Cluster) Write(w io.Writer, command string) error {
 	p.line("%s\n\n## How it was measured\n", c.conclusion())
 	p.line("`%s`, on %s:", command, runtime.Version())
 	p.line("it runs, on virtual time and without sockets and NATS, the code that nodes run: `cluster/partition`,")
-	p.line("`cluster/ownership` (on `cluster/clustertest`), `frontier` and `cluster/changelog`. The figures of")
-	p.line("the Web, the network and the servers are assumed:\n")
+	p.line("`cluster/ownership` (on `cluster/clustertest`), `cluster/sending`, `frontier` and `cluster/changelog`.")
+	p.line("The figures of the Web, the network and the servers are assumed:\n")
 	p.line("| assumed | |\n|---|---:|")
 	p.row("hosts", c.Hosts)
 	p.row("registrable domains; hosts of each by Pareto with exponent 1.6", c.Domains)
 	p.row("pages; of each domain by Pareto with exponent 1.1, 10 to 1,000,000", c.Pages)
-	p.row("pages a second of each node", c.Rate)
+	p.row("pages a second of each node; of fast nodes, of which only messages are counted", fmt.Sprintf("%d; %d", c.Rate, c.Fast))
 	p.row("links of a page to other domains; these by Zipf with exponent 1.1, half of them to home pages", foreignLinks)
 	p.row("new URLs a page, of 57 to 63 characters", newURLs)
 	p.row("bytes of a message besides its data, which is packed with S2: subject and header", messageBytes)
@@ -95,27 +95,30 @@ func (c *Cluster) writeChanges(p *page) {
 }
 
 func (c *Cluster) writeTraffic(p *page) {
-	p.line("\n## Messages\n\nMessages and bytes that a node sends for a page, on average over %v. With each commit, a node sends", c.Span)
-	p.line("one message to each partition of others that its pages link to, and one to each log that has changed.")
-	p.line("Nodes commit after a second, or sooner if a commit has 1 MiB; the other rows show what other rules")
-	p.line("would cost. A commit also comes sooner if the frontier needs URLs from its disk: that is not simulated.")
-	p.line("A frontier remembers the links that it sent lately, and does not send them again: %.0f %% of the links", 100*c.Traffic[0].Spared)
-	p.line("to others. *To nodes*: messages of links, if one message went to each node instead of each partition.\n")
-	p.line("| nodes | a commit waits | messages of links | links in one | to nodes | messages to logs | bytes of links | bytes of logs |\n|---:|---:|---:|---:|---:|---:|---:|---:|")
+	p.line("\n## Messages\n\nMessages and bytes that a node sends for a page, on average over %v. It sends links to the partitions", c.Span)
+	p.line("of others, and what is found and done to the logs of its own. `cluster/sending` says when: nodes commit")
+	p.line("after a second, or sooner if a commit has 1 MiB, and commits go out as one, once *a second*. The other")
+	p.line("rows show what other times would cost. A commit also comes sooner if the frontier needs URLs from its")
+	p.line("disk: that is not simulated, and such a commit is merged like any other. The servers are assumed to")
+	p.line("take no time. A frontier remembers the links that it sent lately, and does not send them again: %.0f %% of", 100*c.Traffic[0].Spared)
+	p.line("the links to others. *To nodes*: messages of links, if one message went to each node instead of each")
+	p.line("partition. *In the outbox*: what waits there at most, not packed.\n")
+	p.line("| nodes | pages/s of a node | merged in | messages of links | links in one | to nodes | messages to logs | bytes of links | bytes of logs | MB in the outbox |")
+	p.line("|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|")
 	for _, t := range c.Traffic {
-		p.line("| %d | %v | %.2f | %.1f | %.2f | %.2f | %.0f | %.0f |", t.Nodes, t.label(), t.Links, t.Entries, t.ToNodes, t.Log, t.LinkBytes, t.LogBytes)
+		p.line("| %d | %d | %v | %.2f | %.1f | %.2f | %.2f | %.0f | %.0f | %.1f |", t.Nodes, t.Rate, t.label(), t.Links, t.Entries, t.ToNodes, t.Log, t.LinkBytes, t.LogBytes, float64(t.Waits)/1e6)
 	}
-	p.line("\nA commit has at most %d messages, one for each partition.\n\n## What JetStream has to carry\n", c.Partitions)
-	p.line("Each node fetches %d pages a second. The table has what all nodes publish, what the copies of the", c.Rate)
-	p.line("streams write, and the links that nodes read. A node with an eighth of the partitions or more reads")
-	p.line("the links of all partitions. Snapshots come on top: in a long crawl, they are about as much as the logs.\n")
-	p.line("| nodes | a commit waits | pages/s | messages/s | MB/s | MB/s written, three copies | MB/s read |\n|---:|---:|---:|---:|---:|---:|---:|")
+	p.line("\n## What JetStream has to carry\n\nThe table has what all nodes publish, what the copies of the streams write, and the links that nodes read.")
+	p.line("A node with an eighth of the partitions or more reads the links of all partitions. Snapshots come on top:")
+	p.line("in a long crawl, they are about as much as the logs.\n")
+	p.line("| nodes | pages/s of a node | merged in | pages/s | messages/s | bytes of a message | MB/s | MB/s written, three copies | MB/s read |")
+	p.line("|---:|---:|---|---:|---:|---:|---:|---:|---:|")
 	for _, t := range c.Traffic {
-		pages, readers := float64(t.Nodes*c.Rate), 1
+		pages, readers := float64(t.Nodes*t.Rate), 1
 		if t.Nodes <= readsAll {
 			readers = t.Nodes
 		}
 		mb := pages * t.bytes() / 1e6
-		p.line("| %d | %v | %.0f | %.0f | %.1f | %.1f | %.1f |", t.Nodes, t.label(), pages, pages*t.messages(), mb, 3*mb, pages*t.LinkBytes/1e6*float64(readers))
+		p.line("| %d | %d | %v | %.0f | %.0f | %.0f | %.1f | %.1f | %.1f |", t.Nodes, t.Rate, t.label(), pages, pages*t.messages(), t.bytes()/t.messages(), mb, 3*mb, pages*t.LinkBytes/1e6*float64(readers))
 	}
 }

@@ -9,31 +9,35 @@ import (
 
 	"github.com/weftcrawl/weft/cluster/changelog"
 	"github.com/weftcrawl/weft/cluster/partition"
+	"github.com/weftcrawl/weft/cluster/sending"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// gathering says what a commit waits for.
+// gathering says what goes out at once.
 type gathering struct {
-	wait time.Duration
-	size int // bytes: a commit of that size does not wait; 0: any
+	commit time.Duration // after which a node commits
+	size   int           // bytes: a commit of that size does not wait; 0: any
+	gather time.Duration // in which a node sends a message for each partition, at most: see package sending
 }
 
 // built is what nodes do: see package engine.
-var built = gathering{time.Second, 1 << 20}
+var built = gathering{time.Second, 1 << 20, time.Second}
 
-var gatherings = []gathering{{wait: 50 * time.Millisecond}, built, {wait: time.Second}, {wait: 5 * time.Second}}
+var gatherings = []gathering{{50 * time.Millisecond, 0, 50 * time.Millisecond}, built, {time.Second, 1 << 20, 5 * time.Second}}
 
 func (g gathering) label() string {
-	if g.size == 0 {
-		return g.wait.String()
+	if g == built {
+		return g.gather.String() + ", as built"
 	}
-	return fmt.Sprintf("%v, or %d MiB", g.wait, g.size>>20)
+	return g.gather.String()
 }
 
 // Traffic is what one node sends, on average of a page.
 type Traffic struct {
 	Nodes int
+	Rate  int // pages a second of each node
 	gathering
 	Links     float64 // messages of links
 	ToNodes   float64 // the same, if they were for nodes instead of partitions
@@ -42,6 +46,7 @@ type Traffic struct {
 	Log       float64 // messages to logs
 	LinkBytes float64 // of messages of links, as the servers get them
 	LogBytes  float64 // of messages to logs
+	Waits     int     // bytes that waited in the outbox, at most
 }
 
 func (t *Traffic) messages() float64 { return t.Links + t.Log }
@@ -54,22 +59,27 @@ type sender struct {
 	rand     *rand.Rand
 	zipf     *rand.Zipf
 	nodes    int
+	rate     int
 	now      time.Time
 	frontier *frontier.Frontier
 	log      *changelog.Log
 	commit   *posted
-	ended    map[int][][]byte // blocks that wait for what the next commit has found, by partition
-	sums     Traffic          // over all pages
-	links    int              // sent
-	foreign  int              // links to others
-	pages    int              // so far: no two have the same path
+	queue    *sending.Queue
+	look     time.Time // when the queue may have something to go out
+	last     uint64    // message of the outbox
+	waits    int       // bytes in the outbox
+	sums     Traffic   // over all pages
+	links    int       // sent
+	foreign  int       // links to others
+	pages    int       // so far: no two have the same path
 }
 
 // posted is a commit.
 type posted struct {
 	*changelog.Encoder // stands for the store
+	since              time.Time
 	records            int
-	blocks             map[byte]map[int][][]byte
+	messages           []store.Message
 }
 
 // size is about that of the batch.
@@ -77,18 +87,15 @@ func (c *posted) size() int { return c.Len() + c.records*recordBytes }
 
 // Post takes a message for the outbox.
 func (c *posted) Post(p int, kind byte, data []byte) {
-	if c.blocks[kind] == nil {
-		c.blocks[kind] = make(map[int][][]byte)
-	}
-	c.blocks[kind][p] = append(c.blocks[kind][p], data)
+	c.messages = append(c.messages, store.Message{Partition: p, Kind: kind, Data: data})
 }
 
 // send simulates what one node sends, after a time of the same length in which its frontier learns what it has sent.
-func (c *Cluster) send(nodes int, g gathering) (Traffic, error) {
+func (c *Cluster) send(nodes, rate int, g gathering) (Traffic, error) {
 	r := rand.New(rand.NewPCG(c.Seed, 2))
 	s := &sender{
-		Cluster: c, rand: r, zipf: rand.NewZipf(r, linkTail, 10, uint64(c.Domains-1)), nodes: nodes,
-		now: time.Unix(1_000_000_000, 0), ended: make(map[int][][]byte),
+		Cluster: c, rand: r, zipf: rand.NewZipf(r, linkTail, 10, uint64(c.Domains-1)), nodes: nodes, rate: rate,
+		now: time.Unix(1_000_000_000, 0), queue: sending.New(g.gather, c.Partitions),
 	}
 	if err := s.begin(); err != nil {
 		return Traffic{}, err
@@ -98,10 +105,10 @@ func (c *Cluster) send(nodes int, g gathering) (Traffic, error) {
 	}
 	s.sums, s.links, s.foreign = Traffic{}, 0, 0
 	err := s.crawl(c.Span, g)
-	pages := c.Span.Seconds() * float64(c.Rate)
+	pages := c.Span.Seconds() * float64(rate)
 	t := s.sums
 	return Traffic{
-		Nodes: nodes, gathering: g, Links: t.Links / pages, ToNodes: t.ToNodes / pages, Log: t.Log / pages,
+		Nodes: nodes, Rate: rate, gathering: g, Waits: t.Waits, Links: t.Links / pages, ToNodes: t.ToNodes / pages, Log: t.Log / pages,
 		Entries: float64(s.links) / max(1, t.Links), Spared: 1 - float64(s.links)/max(1, float64(s.foreign)),
 		LinkBytes: t.LinkBytes / pages, LogBytes: t.LogBytes / pages,
 	}, err
@@ -121,7 +128,7 @@ func (s *sender) begin() error {
 		s.log.Send(u)
 	})
 	s.next()
-	for d, sites := 0, 0; d < s.Domains && sites < 5*s.Rate; d++ {
+	for d, sites := 0, 0; d < s.Domains && sites < 5*s.rate; d++ {
 		if int(s.places[d])%s.Partitions%s.nodes == 0 {
 			u, err := drawn(d, 0)
 			if err != nil {
@@ -145,16 +152,19 @@ func drawn(domain, n int) (weburl.URL, error) {
 
 // crawl fetches pages for a time, and commits.
 func (s *sender) crawl(span time.Duration, g gathering) error {
-	end, commit := s.now.Add(span), s.now.Add(g.wait)
+	end, commit := s.now.Add(span), s.now.Add(g.commit)
 	for s.now.Before(end) {
-		s.now = s.now.Add(time.Second / time.Duration(s.Rate))
+		s.now = s.now.Add(time.Second / time.Duration(s.rate))
 		for _, u := range s.frontier.Lease(s.now, 1) {
 			if err := s.fetch(u); err != nil {
 				return err
 			}
 		}
 		if !s.now.Before(commit) || g.size > 0 && s.commit.size()+s.log.Size() >= g.size {
-			commit = s.now.Add(g.wait)
+			commit = s.now.Add(g.commit)
+			s.commits()
+		}
+		if !s.look.IsZero() && !s.now.Before(s.look) {
 			s.publish()
 		}
 	}
@@ -209,36 +219,59 @@ func (s *sender) snapshot() *frontier.Snapshot {
 
 // next begins a commit.
 func (s *sender) next() {
-	s.commit = &posted{Encoder: changelog.NewEncoder(s.now, s.now), blocks: make(map[byte]map[int][][]byte)}
+	s.commit = &posted{Encoder: changelog.NewEncoder(s.now, s.now), since: s.now}
 	s.log.Begin(s.commit)
 	s.frontier.SetJournal(s.log)
 }
 
-// publish sends what the outbox of a node sends after a commit: links, and with the changes of the logs what the
-// commit before has ended.
-func (s *sender) publish() {
+// commits gives the queue what a commit has for others.
+func (s *sender) commits() {
 	s.frontier.NoteOrigins()
 	s.log.Seal()
 	s.frontier.Saved()
-	nodes := make(map[int]bool)
-	for p, blocks := range s.commit.blocks[changelog.Links] {
-		s.sums.Links++
-		s.sums.LinkBytes += packed(blocks)
-		nodes[p%s.nodes] = true
+	for i := range s.commit.messages {
+		m := &s.commit.messages[i]
+		s.last++
+		m.ID = s.last
+		s.waits += len(m.Data)
+	}
+	s.sums.Waits = max(s.sums.Waits, s.waits)
+	s.queue.Add(s.commit.messages...)
+	s.queue.Committed(s.last, s.commit.since)
+	s.look = s.now
+	s.next()
+}
+
+// publish sends what is to go out. The servers take no time for it.
+func (s *sender) publish() {
+	phase, wait := s.queue.Next(s.now, 0)
+	if s.look = s.now.Add(wait); phase == nil {
+		if wait == 0 {
+			s.look = time.Time{}
+		}
+		return
+	}
+	links, logs, nodes := make(map[int][][]byte), make(map[int][][]byte), make(map[int]bool)
+	for _, m := range phase {
+		if m.Kind == changelog.Links {
+			links[m.Partition] = append(links[m.Partition], m.Data)
+			nodes[m.Partition%s.nodes] = true
+		} else {
+			logs[m.Partition] = append(logs[m.Partition], m.Data)
+		}
 	}
 	s.sums.ToNodes += float64(len(nodes))
-	for p, blocks := range s.commit.blocks[changelog.Found] {
-		s.ended[p] = append(s.ended[p], blocks...)
+	for _, blocks := range links {
+		s.sums.Links++
+		s.sums.LinkBytes += packed(blocks)
 	}
-	for _, blocks := range s.ended {
+	for _, blocks := range logs {
 		s.sums.Log++
 		s.sums.LogBytes += packed(blocks)
 	}
-	s.ended = s.commit.blocks[changelog.Ended]
-	if s.ended == nil {
-		s.ended = make(map[int][][]byte)
+	for _, m := range s.queue.Sent(s.now) {
+		s.waits -= len(m.Data)
 	}
-	s.next()
 }
 
 // packed returns the length of a message with blocks, packed as package cluster does.

@@ -170,7 +170,7 @@ func expectPage(t *testing.T, write func(*bytes.Buffer, string) error, parts ...
 // TestSimulateCluster: partitions that nodes hand over are as many as needed and no more, and a page
 // costs messages as batches of its links allow.
 func TestSimulateCluster(t *testing.T) {
-	c, err := proof.SimulateCluster(proof.ClusterTask{Nodes: 12, Hosts: 20_000, Partitions: 64, Rate: 20, Span: 10 * time.Second, Seed: 1, Logf: t.Logf})
+	c, err := proof.SimulateCluster(proof.ClusterTask{Nodes: 12, Hosts: 20_000, Partitions: 64, Rate: 20, Fast: 100, Span: 10 * time.Second, Seed: 1, Logf: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,8 +186,11 @@ func TestSimulateCluster(t *testing.T) {
 		if x.Links <= 0 || x.Links > 12 || x.Entries < 1 || x.ToNodes > x.Links {
 			t.Errorf("%+v", x)
 		}
-		if i%4 > 0 && x.Links > c.Traffic[i-1].Links {
+		if i%4 > 0 && x.Rate == c.Traffic[i-1].Rate && x.Links > c.Traffic[i-1].Links {
 			t.Errorf("%+v: more messages than with a shorter batch", x)
+		}
+		if sent := (x.Links + x.Log) * float64(x.Rate); i%4 > 0 && sent > float64(c.Partitions)*1.05 {
+			t.Errorf("%+v: %.0f messages a second, expected at most one for each of %d partitions", x, sent, c.Partitions)
 		}
 	}
 	expectPage(t, func(b *bytes.Buffer, command string) error { return c.Write(b, command) }, "# A crawl on many machines, simulated\n", "## Hand-over", "## What JetStream has to carry")

@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string) (err error) {
 		Memory: *memory, Kills: *kills, Flags: strings.Fields(*flags), Logf: logf,
 	}
 	if *nodes > 0 {
-		c, err := proof.SimulateCluster(proof.ClusterTask{Nodes: *nodes, Hosts: *hosts, Partitions: partition.Default, Rate: 1000, Span: time.Minute, Seed: 1, Logf: logf})
+		c, err := proof.SimulateCluster(proof.ClusterTask{Nodes: *nodes, Hosts: *hosts, Partitions: partition.Default, Rate: 1000, Fast: 5000, Span: time.Minute, Seed: 1, Logf: logf})
 		if err != nil {
 			return err
 		}
