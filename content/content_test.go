@@ -137,7 +137,7 @@ func TestScripts(t *testing.T) {
 func TestKept(t *testing.T) {
 	c, _ := extract(t, page(prose+`<p>The formula is <math><mi>x</mi><mspace></mspace><mo>=</mo><mn>1</mn></math>, and as TeX it is <script type="math/tex">x=1</script>, they say.
 <figure><img src=quay.jpg alt="The quay"></figure><p>Lines end<br>here, and the table, which is small, has an empty cell, as some have.
-<table><tr><th></th><th>ships</th></tr><tr><td>1870</td><td>12</td></tr></table><pre>for {
+<table><tr><th></th><th>ships</th></tr><tr><td rowspan=2>1870</td><td>12</td></tr><tr><td></td></tr><tr><td>1880</td><td>40</td></tr></table><pre>for {
   sail()
 }</pre>`+prose), content.Options{})
 	var b strings.Builder
@@ -146,7 +146,7 @@ func TestKept(t *testing.T) {
 	}
 	for _, part := range []string{
 		"<math><mi>x</mi><mspace></mspace><mo>=</mo><mn>1</mn></math>", `<script type="math/tex">x=1</script>`, `<img src="quay.jpg" alt="The quay"/>`,
-		"Lines end<br/>here", "<th></th><th>ships</th>", "for {\n  sail()\n}",
+		"Lines end<br/>here", "<th></th><th>ships</th>", "<tr><td></td></tr>", "for {\n  sail()\n}",
 	} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("%s\nexpected %s in it", b.String(), part)

@@ -127,7 +127,23 @@ func (c *copier) seen(n *html.Node, element int32) bool {
 	case atom.Input: // the box of a task, which may have a label without words around it
 		return c.path[len(c.path)-1].keep || all[element].Words == 0 && c.amid(element)
 	case atom.Td, atom.Th:
-		return all[element].Words == 0 && c.s.kept[all[element].Parent] > 0
+		if all[element].Words > 0 {
+			return false
+		}
+		around := all[element].Parent
+		for around > 0 && all[around].Words == 0 { // rows of empty cells count, where a cell spans several
+			around = all[around].Parent
+		}
+		return c.s.kept[around] > 0 && inTable(all[around].Node)
+	}
+	return false
+}
+
+// inTable reports whether an element is a table or a part of one.
+func inTable(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Tr, atom.Tbody, atom.Thead, atom.Tfoot, atom.Table:
+		return true
 	}
 	return false
 }

@@ -298,28 +298,33 @@ func (c *converter) strayItem(n *html.Node) {
 // isTight reports whether the items of a list have one paragraph each, and lists.
 func isTight(list *html.Node) bool {
 	for item := list.FirstChild; item != nil; item = item.NextSibling {
-		runs, in := 0, false
-		for n := item.FirstChild; n != nil; n = n.NextSibling {
-			switch {
-			case n.Type == html.TextNode && strings.TrimSpace(n.Data) == "" || n.Type == html.CommentNode:
-			case n.Type != html.ElementNode || !isBlock(n) && n.DataAtom != atom.Script:
-				if !in {
-					runs++
-				}
-				in = true
-			case n.DataAtom == atom.Ul || n.DataAtom == atom.Ol:
-				in = false
-			case n.DataAtom == atom.P && item.DataAtom == atom.Li:
-				runs, in = runs+1, false
-			case n.Type == html.ElementNode:
-				runs, in = runs+2, false
-			}
-		}
-		if runs > 1 && item.Type == html.ElementNode {
+		if item.Type == html.ElementNode && !isShort(item) {
 			return false
 		}
 	}
 	return true
+}
+
+// isShort reports whether an item has one paragraph at most, and lists.
+func isShort(item *html.Node) bool {
+	runs, in := 0, false
+	for n := item.FirstChild; n != nil; n = n.NextSibling {
+		switch {
+		case n.Type == html.TextNode && strings.TrimSpace(n.Data) == "" || n.Type == html.CommentNode:
+		case n.Type != html.ElementNode || !isBlock(n) && n.DataAtom != atom.Script:
+			if !in {
+				runs++
+			}
+			in = true
+		case n.DataAtom == atom.Ul || n.DataAtom == atom.Ol:
+			in = false
+		case n.DataAtom == atom.P && (item.DataAtom == atom.Li || isCell(item)):
+			runs, in = runs+1, false
+		case n.Type == html.ElementNode:
+			runs, in = runs+2, false
+		}
+	}
+	return runs <= 1
 }
 
 // startsWithText reports whether the first item of a list begins with text.

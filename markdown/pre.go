@@ -35,6 +35,7 @@ func (c *converter) pre(n *html.Node) {
 // preText is the text of a pre, without numbers of lines and buttons.
 func preText(n *html.Node) string {
 	var text []byte
+	called := false // the last that was added is the number of a remark
 	newLine := func() {
 		if len(text) > 0 && text[len(text)-1] != '\n' {
 			text = append(text, '\n')
@@ -45,10 +46,17 @@ func preText(n *html.Node) string {
 		for child := n.FirstChild; child != nil; child = child.NextSibling {
 			switch {
 			case child.Type == html.TextNode:
+				if called && child.Data != "" && !isSpace(child.Data[0]) {
+					text = append(text, ' ')
+				}
+				called = called && child.Data == ""
 				text = append(text, child.Data...)
 			case child.Type != html.ElementNode, isLineNumber(child):
 			case child.DataAtom == atom.Br:
 				text = append(text, '\n')
+			case child.DataAtom == atom.Img && hasClass(n, "co"):
+				text = append(text, callout(text, attr(child, "alt"))...)
+				called = true
 			case child.DataAtom == atom.Img:
 				text = append(text, attr(child, "alt")...)
 			case child.DataAtom == atom.Button, child.DataAtom == atom.Script, child.DataAtom == atom.Style:
@@ -63,6 +71,14 @@ func preText(n *html.Node) string {
 	}
 	walk(n)
 	return strings.ReplaceAll(cleaned(strings.ReplaceAll(string(text), "\r\n", "\n")), "\r", "\n")
+}
+
+// callout is the number of a remark on code, an image of DocBook, behind text.
+func callout(text []byte, number string) string {
+	if len(text) > 0 && !isSpace(text[len(text)-1]) {
+		return " (" + number + ")"
+	}
+	return "(" + number + ")"
 }
 
 // isLineNumber reports whether an element numbers lines of code.

@@ -93,6 +93,13 @@ func structure(root *html.Node) []string {
 				}
 			case atom.Table:
 				l := layoutOf(child)
+				if isCallouts(child) && !inTable {
+					for _, row := range l.rows {
+						add("item")
+						walk(lastCell(row), false, depth)
+					}
+					continue
+				}
 				if inTable || l.arranges {
 					break
 				}
@@ -208,7 +215,7 @@ func (c *converter) words(n *html.Node) string {
 	}
 	walk(n)
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || r == '\u00AD' || r == '•' {
+		if unicode.IsSpace(r) || r == '\u00AD' || r == '•' || r == '|' {
 			return -1
 		}
 		return r

@@ -12,6 +12,9 @@ import (
 // breakTag parts lines in a cell.
 const breakTag = "<br>"
 
+// bullet begins an item in a cell.
+const bullet = "• "
+
 // mostColumns bounds the columns of a table: further cells of a row stand in the last one.
 const mostColumns = 100
 
@@ -24,14 +27,21 @@ type cell struct {
 
 // table converts a table. One that arranges other things becomes what is in its cells.
 func (c *converter) table(n *html.Node) {
-	if c.cells > 0 { // in a cell
-		c.endRun()
+	c.endRun()
+	if c.cells > 1 {
 		c.children(n)
 		c.endRun()
 		return
 	}
-	c.endRun()
 	t := layoutOf(n)
+	if c.cells > 0 {
+		c.cellRows(t.rows)
+		return
+	}
+	if isCallouts(n) && !c.Text {
+		c.callouts(t.rows)
+		return
+	}
 	if t.arranges {
 		c.arranged(n)
 		return
@@ -60,39 +70,54 @@ type layout struct {
 	rows     []*html.Node
 	caption  *html.Node
 	arranges bool
+
+	widest, heads        int
+	hasTable, hasHeading bool
 }
 
+// layoutOf looks at a table, and not into those in it: they have a layout of their own.
 func layoutOf(table *html.Node) (t layout) {
-	widest, heads := 0, 0
-	role := attr(table, "role")
-	t.arranges = role == "presentation" || role == "none"
-	for n := range table.Descendants() {
-		switch n.DataAtom {
-		case atom.Table, atom.H1, atom.H2, atom.H3, atom.H4:
-			t.arranges = true
+	t.add(table)
+	switch role := attr(table, "role"); {
+	case role == "presentation", role == "none", t.hasHeading, table.Parent != nil && isAdmonition(table.Parent):
+		t.arranges = true
+	case t.heads == 0:
+		t.arranges = t.hasTable || t.widest <= 1 || len(t.rows) == 1 && !isData(t.rows[0])
+	}
+	return t
+}
+
+// add adds what is in an element.
+func (t *layout) add(n *html.Node) {
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		switch child.DataAtom {
+		case atom.Table:
+			t.hasTable = true
+			continue
+		case atom.H1, atom.H2, atom.H3, atom.H4:
+			t.hasHeading = true
 		case atom.Tr:
-			if inRow(n) {
-				continue // it is content of a cell
+			if !inRow(child) { // it is content of a cell
+				t.rows = append(t.rows, child)
+				t.widest = max(t.widest, width(child))
 			}
-			t.rows = append(t.rows, n)
-			width := 0
-			for cell := n.FirstChild; cell != nil; cell = cell.NextSibling {
-				if isCell(cell) && !isLineNumber(cell) {
-					width++
-				}
-			}
-			widest = max(widest, width)
 		case atom.Th:
-			heads++
+			t.heads++
 		case atom.Caption:
-			t.caption = n
+			t.caption = child
 		}
-		if t.arranges {
-			return t
+		t.add(child)
+	}
+}
+
+// width is the number of cells in a row.
+func width(tr *html.Node) (cells int) {
+	for cell := tr.FirstChild; cell != nil; cell = cell.NextSibling {
+		if isCell(cell) && !isLineNumber(cell) {
+			cells++
 		}
 	}
-	t.arranges = heads == 0 && (widest <= 1 || len(t.rows) == 1 && !isData(t.rows[0])) || table.Parent != nil && isAdmonition(table.Parent)
-	return t
+	return cells
 }
 
 // inRow reports whether a row stands in another one of its table, as no parser of the standard leaves it,
@@ -228,11 +253,10 @@ func (c *converter) cellText(n *html.Node) string {
 // breakCell begins a new line in a cell.
 func (c *converter) breakCell() {
 	r := &c.run
-	if len(r.text) == 0 || bytes.HasSuffix(r.text, []byte(breakTag)) {
-		r.space = noSpace
+	r.space = noSpace
+	if len(r.text) == 0 || bytes.HasSuffix(r.text, []byte(breakTag)) || bytes.HasSuffix(r.text, []byte(bullet)) {
 		return
 	}
-	r.space = noSpace
 	if c.Text {
 		r.space = blank
 		return
@@ -252,11 +276,70 @@ func (c *converter) cellItems(n *html.Node) {
 			continue
 		}
 		if !c.Text {
-			c.write("• ")
+			c.write(bullet)
 		}
 		c.children(child)
 	}
 	c.breakCell()
+}
+
+// cellRows converts the rows of a table in a cell: one a line, with what parts cells in Markdown.
+func (c *converter) cellRows(rows []*html.Node) {
+	for _, tr := range rows {
+		c.breakCell()
+		first := true
+		for cell := tr.FirstChild; cell != nil; cell = cell.NextSibling {
+			if !isCell(cell) || isLineNumber(cell) || c.skip[cell] {
+				continue
+			}
+			switch {
+			case first:
+			case c.Text:
+				c.run.space = blank
+			default:
+				c.run.space = blank
+				c.write(`\|`)
+				c.run.space = blank
+			}
+			first = false
+			if text := c.cellText(cell); text != "" {
+				c.write(strings.ReplaceAll(text, breakTag, " "))
+			}
+		}
+	}
+	c.breakCell()
+}
+
+// isCallouts reports whether a table is DocBook's list of remarks on code.
+func isCallouts(table *html.Node) bool { return attr(table, "summary") == "Callout list" }
+
+// callouts converts remarks on code: a list, as the code has their numbers.
+func (c *converter) callouts(rows []*html.Node) {
+	var remarks []*html.Node
+	tight := true
+	for _, tr := range rows {
+		if cell := lastCell(tr); cell != nil {
+			remarks = append(remarks, cell)
+			tight = tight && isShort(cell)
+		}
+	}
+	for i, remark := range remarks {
+		if i > 0 && tight {
+			c.place.gap = newLine
+		}
+		c.item(remark, i+1, false, tight)
+	}
+	if len(remarks) > 0 {
+		c.place.gap = emptyLine
+	}
+}
+
+func lastCell(tr *html.Node) *html.Node {
+	cell := tr.LastChild
+	for cell != nil && !isCell(cell) {
+		cell = cell.PrevSibling
+	}
+	return cell
 }
 
 // codeCell writes code in a cell: a span a line.
