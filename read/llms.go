@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/record"
@@ -236,11 +237,25 @@ func (p *Page) summary() string {
 	if text = line(text, 4*most); len(text) <= most {
 		return text
 	}
-	if at := strings.Index(text, ". "); at >= 0 && at < most {
-		return text[:at+1]
+	if at := sentence(text); at > 0 && at <= most {
+		return text[:at]
 	}
 	cut := line(text[:most], most)
 	return cut[:max(strings.LastIndexByte(cut, ' '), 1)] + " …"
+}
+
+// sentence is the length of the first sentence of a text, or 0: "e.g. this" goes on.
+func sentence(text string) int {
+	for at := 0; ; at += len(". ") {
+		i := strings.Index(text[at:], ". ")
+		if i < 0 {
+			return 0
+		}
+		at += i
+		if next, _ := utf8.DecodeRuneInString(text[at+len(". "):]); !unicode.IsLower(next) {
+			return at + 1
+		}
+	}
 }
 
 // isSentence reports whether a paragraph may say what a page is about: it is no item of a list, no

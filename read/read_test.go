@@ -441,6 +441,11 @@ func TestOverview(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nexpected\n%s", got, want)
 	}
+	for text, want := range map[string]int{"It takes types (e.g. all). And so": 26, "Short, i.e. whole.": 0, "Ends. ": 5} {
+		if got := sentence(text); got != want {
+			t.Errorf("%q: the first sentence has %d bytes, expected %d", text, got, want)
+		}
+	}
 	for text, is := range map[string]bool{
 		"The stack class provides a stack, pushing and popping.":           true,
 		"It reads a file. Then it is closed, and the next one":             true,
