@@ -144,6 +144,13 @@ func TestRules(t *testing.T) {
 	if got := items(t, each, "https://shop.example/", shop); got != want {
 		t.Errorf("each: %s", got)
 	}
+	own := extractor(t, Rule{Each: ".review b", Fields: []Field{
+		{Name: "text", Select: "::text"}, {Name: "html", Select: ":scope", Type: HTML}, {Name: "class", Select: "::attr(class)"}, {Name: "below", Select: "b"},
+	}})
+	want = `{"url":"https://shop.example/","fields":{"text":"Ann","html":"<b class=\"by\">Ann</b>","class":"by"}}` + "\n"
+	if got := items(t, own, "https://shop.example/", `<div class=review><b class=by>Ann</b></div>`); got != want {
+		t.Errorf("of the element itself: %s", got)
+	}
 }
 
 func TestRuleErrors(t *testing.T) {

@@ -55,6 +55,9 @@ func (s *selector) each(p *page, from *html.Node, yield func(hit) bool) {
 	if from != p.root {
 		p.work.Scope = from
 		defer func() { p.work.Scope = nil }()
+		if s.css.OfScope() && !s.take(p, from, yield) {
+			return
+		}
 		for n := css.Following(from, from, true); n != nil && p.spend(1); n = css.Following(n, from, true) {
 			if n.Type == html.ElementNode && !s.take(p, n, yield) {
 				return

@@ -1,6 +1,7 @@
 package css
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -79,6 +80,16 @@ func (s *Selector) Match(n *html.Node, w *Work) (Take, bool) {
 		}
 	}
 	return Take{}, false
+}
+
+// OfScope reports whether the scope itself may match: as :scope, or as the element of ::text and ::attr
+// that stand alone.
+func (s *Selector) OfScope() bool {
+	return slices.ContainsFunc(s.all, func(c complex) bool {
+		is := c.compounds[0]
+		bare := len(c.compounds) == 1 && is.tag == "" && len(is.tests) == 1 && c.take.What != TakeElement
+		return bare || slices.Contains(is.tests, test(scope{}))
+	})
 }
 
 // mayBe is a first look that rules out most elements.
