@@ -204,6 +204,7 @@ func TestParseLimits(t *testing.T) {
 		{"a deep script", strings.Repeat("<div>", 1000) + "<script>no()</script><p>text", content.ErrTooDeep, "text"},
 		{"open formatting", hostileFormatting(), content.ErrTooDeep, "x"},
 		{"few kinds", "<p>" + strings.Repeat("<b><i><u><s><tt><em><big><code><small><strong>", 3) + "</p>" + strings.Repeat("<p>x</p>", 120_000), content.ErrTooDeep, "x"},
+		{"attributes of formatting", "<p>" + strings.Repeat("<b a b c d e f g h><i a b c d e f g h>", 3) + "</p>" + strings.Repeat("<p>x</p>", 30_000), content.ErrTooDeep, "x"},
 		{"long", "<p>text<!--" + strings.Repeat("-", content.MaxBody), content.ErrTooLong, "text"},
 		{"many tags", "<p>text" + strings.Repeat("<i></i>", 300_000), content.ErrTooLong, "text"},
 	} {

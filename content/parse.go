@@ -52,46 +52,155 @@ func Parse(body []byte) (*html.Node, error) {
 
 // copiesTooMuch reports whether the parser might make far more elements than the page has tags. By
 // the standard, formatting elements that are left open are opened again in each paragraph, three of
-// a kind at most: those with the same name and attributes. Hardly an honest page has many kinds and
-// many tags.
+// a kind at most: those with the same name and attributes, which are copied, too. Honest pages close
+// most of them, and the others are few.
 // https://html.spec.whatwg.org/multipage/parsing.html#reconstruct-the-active-formatting-elements
 func copiesTooMuch(body []byte) bool {
-	const most = 4 << 20 // elements: 600 MB
-	kinds := make(map[string]bool)
-	tags := 0
-	for rest := body; 3*len(kinds)*tags <= most; tags++ {
-		i := bytes.IndexByte(rest, '<')
-		if i < 0 {
-			return false
-		}
-		rest = rest[i+1:]
-		if formatting(rest) {
-			tag := rest[:min(len(rest), 1<<10)]
-			if end := bytes.IndexByte(tag, '>'); end >= 0 {
-				tag = tag[:end]
-			}
-			if !kinds[string(tag)] {
-				kinds[string(tag)] = true
-			}
-		}
-	}
-	return true
+	const most = 1 << 20 // elements without attributes: 120 MB
+	return copies(body, most) > most
 }
 
-// formatting reports whether a tag begins a formatting element. A link is none of them here: it
-// closes the one before.
-func formatting(tag []byte) bool {
-	var name [len("strike") + 1]byte
+// copies is how many elements the parser may make beside those of the tags: more than most, if they
+// are.
+func copies(body []byte, most int) (n int) {
+	f := formatting{left: make(map[string]int)}
+	for n <= most {
+		i := bytes.IndexByte(body, '<')
+		if i < 0 {
+			break
+		}
+		body = body[i+1:]
+		f.read(body)
+		n += f.openSize + f.leftSize
+	}
+	return n
+}
+
+// formatting are the formatting elements of a page, as far as they may be opened again. A comment or a
+// script can hold what looks like a tag: at each sign that may begin one, those that are open count
+// as left open for good, unless all between them and their end is plain.
+type formatting struct {
+	open     []format
+	openSize int
+	left     map[string]int // how many of a kind were left open: three at most count
+	leftSize int
+}
+
+// format is a formatting element. Its size is that of the elements that take as much memory.
+type format struct {
+	name atom.Atom
+	kind []byte
+	size int
+}
+
+// read reads what stands behind a sign that may begin a tag.
+func (f *formatting) read(text []byte) {
+	isEnd := len(text) > 0 && text[0] == '/'
+	if isEnd {
+		text = text[1:]
+	}
+	name, isFormat := inlineName(text)
+	if name == 0 {
+		f.leave()
+		return
+	}
+	if !isFormat && len(f.open) == 0 {
+		return
+	}
+	length, attributes := tag(text)
+	isWhole := bytes.IndexByte(text[:length], '<') < 0
+	switch last := len(f.open) - 1; {
+	case isEnd && (attributes > 0 || !isWhole || isFormat && (last < 0 || f.open[last].name != name)):
+		f.leave()
+	case isEnd && isFormat:
+		f.openSize -= f.open[last].size
+		f.open = f.open[:last]
+	case isFormat:
+		size := 1 + attributes/2
+		f.open = append(f.open, format{name, text[:length], size})
+		f.openSize += size
+	}
+	if !isWhole {
+		f.leave()
+	}
+}
+
+// leave counts what is open as left open.
+func (f *formatting) leave() {
+	for _, one := range f.open {
+		if n := f.left[string(one.kind)]; n < 3 {
+			f.left[string(one.kind)] = n + 1
+			f.leftSize += one.size
+		}
+	}
+	f.open, f.openSize = f.open[:0], 0
+}
+
+// inlineName is the name of a formatting element that begins or ends, or of one that changes nothing between
+// the two tags of another; or 0. A link is among the latter: it closes the one before.
+func inlineName(tag []byte) (name atom.Atom, isFormat bool) {
+	var small [len("strike") + 1]byte
 	n := 0
-	for n < len(tag) && n < len(name) && 'a' <= tag[n]|0x20 && tag[n]|0x20 <= 'z' {
-		name[n] = tag[n] | 0x20
+	for n < len(tag) && n < len(small) && 'a' <= tag[n]|0x20 && tag[n]|0x20 <= 'z' {
+		small[n] = tag[n] | 0x20
 		n++
 	}
-	switch string(name[:n]) {
-	case "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u":
-		return true
+	if n < len(tag) && strings.IndexByte(" \t\n\f\r/>", tag[n]) < 0 {
+		return 0, false
 	}
-	return false
+	switch name := atom.Lookup(small[:n]); name {
+	case atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U:
+		return name, true
+	case atom.A, atom.Br, atom.Img, atom.Span, atom.Sub, atom.Sup:
+		return name, false
+	}
+	return 0, false
+}
+
+// tag returns how long a tag is behind its first sign, and how many attributes it has, as the parser reads
+// them. One without end has as many as its first bytes may hold.
+// https://html.spec.whatwg.org/multipage/parsing.html#before-attribute-name-state
+func tag(text []byte) (length, attributes int) {
+	const most = 4 << 10 // bytes
+	text = text[:min(len(text), most)]
+	const blanks = " \t\n\f\r"
+	skip := func(these string) { // these signs
+		for length < len(text) && strings.IndexByte(these, text[length]) >= 0 {
+			length++
+		}
+	}
+	find := func(these string) { // the first of these signs
+		for length < len(text) && strings.IndexByte(these, text[length]) < 0 {
+			length++
+		}
+	}
+	for find(blanks + "/>"); length < len(text); {
+		if skip(blanks + "/"); length == len(text) || text[length] == '>' {
+			break
+		}
+		attributes++
+		length++ // even "=" begins a name
+		find(blanks + "/=>")
+		if skip(blanks); length == len(text) || text[length] != '=' {
+			continue
+		}
+		length++
+		if skip(blanks); length == len(text) {
+			break
+		}
+		switch quote := text[length]; quote {
+		case '"', '\'':
+			length++
+			find(string(quote))
+			length = min(length+1, len(text))
+		default:
+			find(blanks + ">")
+		}
+	}
+	if length == len(text) {
+		return length, most / len("a ")
+	}
+	return length, attributes
 }
 
 // flatDepth is where parseFlat stops nesting: less than MaxDepth, so that what is made of the tree
