@@ -120,7 +120,7 @@ func (f *mirrorFlags) run(args []string) error {
 	if err := f.named(args); err != nil {
 		return err
 	}
-	if job := filepath.Join(f.dir, mirror.Hidden, "job"); len(args) == 0 && f.crawl.input == "" && !isJob(job) {
+	if job := filepath.Join(f.dir, mirror.Hidden, "job"); len(args) == 0 && f.crawl.input == "" && !isBegun(job) {
 		return usage("mirror: no URL given, and %.128q has no job: expected a URL such as https://example.org/, or --from JOB", f.dir)
 	}
 	job, err := mirror.Job(f.dir)
@@ -172,7 +172,7 @@ func (f *mirrorFlags) named(args []string) error {
 // where the crawl has ended and the files were not all written.
 func (f *mirrorFlags) standing(job string) (crawled bool, visit int, err error) {
 	f.crawl.options.Job = job
-	if f.crawl.options.Fresh || !isJob(job) {
+	if f.crawl.options.Fresh || !isBegun(job) {
 		return false, 0, nil
 	}
 	finished, visit, err := f.jobOf(job)
@@ -187,6 +187,18 @@ func (f *mirrorFlags) standing(job string) (crawled bool, visit int, err error) 
 		f.crawl.options.Job, f.crawl.update = "", job
 	}
 	return !complete, visit, nil
+}
+
+// isBegun reports whether a crawl has a state to go on from. One that was killed before has a folder at most.
+func isBegun(dir string) bool {
+	if _, err := os.Stat(dir); err != nil {
+		return false
+	}
+	job, err := weft.OpenJob(context.Background(), dir)
+	if err == nil {
+		_ = job.Close() // nothing was written
+	}
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // jobOf reads whether a job is finished, at which visit, and by which rules it knows its URLs.

@@ -76,6 +76,21 @@ func TestMirror(t *testing.T) {
 	if found, _ := filepath.Glob(filepath.Join(dir, "scoped", host, "nnn*.html")); len(found) != 1 || len(filepath.Base(found[0])) > 255 {
 		t.Errorf("a page with a long name: %q", found)
 	}
+	for i := range 2 { // a crawl that was killed before its first commit
+		job := filepath.Join(dir, fmt.Sprint("killed", i), ".weft", "job")
+		if err := os.MkdirAll(filepath.Join(job, "state"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			if err := os.WriteFile(filepath.Join(job, "pages.jsonl"), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(exitUsage, "-o", fmt.Sprint("killed", i))
+		if said := run(exitDone, "-o", fmt.Sprint("killed", i), s.URL); !strings.Contains(said, " 2 written") {
+			t.Error(said)
+		}
+	}
 	for _, args := range [][]string{{}, {"--from", "copy"}, {"--from", "copy/.weft/job", s.URL}, {"--from", "copy/.weft/job"}, {"copy"}, {"-o", "copy/.weft/files.jsonl", s.URL}, {"-o", "other"}} {
 		if said := run(exitUsage, args...); strings.Count(said, "\n") != 1 {
 			t.Errorf("%q: %s", args, said)
