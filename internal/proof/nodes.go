@@ -53,7 +53,8 @@ func (b Blow) String() string {
 	return [...]string{"killed, disk kept", "killed, disk lost", "cut off from the servers", "cut off from servers and web"}[b]
 }
 
-// Blows are those of the proof: a node killed three times, with the loss of its disk twice; one cut off twice.
+// Blows are those of the proof: nodes are killed three times, with the loss of a disk twice, and the link of one is cut
+// twice.
 func Blows() []Blow { return []Blow{Lose, Cut, Kill, Off, Lose} }
 
 // The times of blows.
@@ -78,8 +79,9 @@ type Struck struct {
 	At, Over time.Time
 	Requests int               // of the crawl so far
 	Owned    time.Duration     // from At until other processes own the partitions of the node's; 0: not before the next blow
-	Restored time.Duration     // until all partitions are restored, and so may be fetched from; 0: the same
-	Read     *cluster.Restored // what nodes have read from logs by then; nil: the same
+	Restored time.Duration     // until all partitions of the crawl are restored; 0: the same
+	Read     *cluster.Restored // what nodes have read from logs by then, or by the next blow
+	Stood    Stood
 
 	before cluster.Restored // what all processes had restored
 }
@@ -112,8 +114,10 @@ type NodesResult struct {
 	Stints    []*Stint
 	Took      time.Duration
 	Rate      float64       // requests a second, from the first fifth of the requests to the fourth
+	Start     time.Duration // until the first request
 	First     time.Duration // until the first fifth
 	Last      time.Duration // from the fourth on
+	End       time.Duration // from the last request on
 	LogPeak   int64         // bytes of the logs on the servers: one copy of them
 	LogLeft   int64         // of these, at the end
 	ServerCPU time.Duration // of the NATS servers
@@ -135,6 +139,7 @@ type crowd struct {
 	now     []*Stint // by node; nil: it is down
 	waits   []bool   // nodes to start again, once links are up
 	losses  []int    // disks that a node has lost
+	cut     int      // the node whose links are cut
 	rng     *rand.Rand
 	due     []int // requests after which blows come
 	marks   []mark
@@ -152,7 +157,7 @@ type mark struct {
 // in the result.
 func CrawlByNodes(ctx context.Context, task NodesTask) (r *NodesResult, err error) {
 	r = &NodesResult{NodesTask: task}
-	c := &crowd{NodesResult: r, now: make([]*Stint, task.Nodes), waits: make([]bool, task.Nodes), losses: make([]int, task.Nodes), rng: rand.New(rand.NewPCG(task.Seed, 1))}
+	c := &crowd{NodesResult: r, cut: -1, now: make([]*Stint, task.Nodes), waits: make([]bool, task.Nodes), losses: make([]int, task.Nodes), rng: rand.New(rand.NewPCG(task.Seed, 1))}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if c.Dir, err = os.MkdirTemp(task.Dir, "nodes"); err != nil {
 		return r, err
@@ -175,6 +180,8 @@ func CrawlByNodes(ctx context.Context, task NodesTask) (r *NodesResult, err erro
 	if from, to, ok := steady(c.marks); ok {
 		r.Rate = float64(to.requests-from.requests) / to.at.Sub(from.at).Seconds()
 		r.First, r.Last = from.at.Sub(began), ended.Sub(to.at)
+		first, last := busy(c.marks)
+		r.Start, r.End = first.Sub(began), ended.Sub(last)
 	}
 	r.Verdict = c.served.Referee.Verdict()
 	return r, c.judge()
@@ -394,6 +401,17 @@ func (c *crowd) strike(ctx context.Context, blow Blow, requests int) (mend func(
 		return func() (bool, error) { return true, nil }, nil
 	}
 	i := running[c.rng.IntN(len(running))]
+	if blow == Cut || blow == Off {
+		if c.cut < 0 {
+			c.cut = i
+		}
+		if i = c.cut; c.now[i] == nil {
+			return func() (bool, error) { return true, nil }, nil // later
+		}
+	}
+	if n := len(c.Struck); n > 0 && c.Struck[n-1].Read == nil {
+		c.Struck[n-1].read(c.restored())
+	}
 	c.victim, c.next = c.now[i].Status, time.Time{}
 	c.Struck = append(c.Struck, Struck{Blow: blow, Node: i, At: time.Now(), Requests: requests, before: c.restored()})
 	at := &c.Struck[len(c.Struck)-1]
@@ -493,6 +511,19 @@ func (c *crowd) close() (err error) {
 		c.Lag = c.served.Lag
 	}
 	return errors.Join(err, c.net.close())
+}
+
+// busy returns when the first request came, and when the last.
+func busy(marks []mark) (first, last time.Time) {
+	for i, m := range marks {
+		if m.requests > 0 && first.IsZero() {
+			first = m.at
+		}
+		if i == 0 || m.requests > marks[i-1].requests {
+			last = m.at
+		}
+	}
+	return first, last
 }
 
 // steady returns the marks of the first fifth of all requests and of the fourth.

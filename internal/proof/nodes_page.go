@@ -47,7 +47,7 @@ type Scaling struct {
 // Scale crawls a web whose responses take long with one node, and with all of a task, and nothing happens to
 // them. Each has few requests in flight.
 func Scale(ctx context.Context, task NodesTask, hosts int) (s Scaling, err error) {
-	task.Web, task.Seeds = LatencyWeb(hosts), min(hosts, 1000)
+	task.Web, task.Seeds = LatencyWeb(hosts), hosts/4
 	task.Delay, task.Concurrency, task.Blows = 10*time.Millisecond, 30, nil
 	one := task
 	one.Nodes, one.Servers = 1, 0
@@ -64,6 +64,11 @@ func (s *Scaling) Faster() float64 { return s.Several.Rate / s.One.Rate }
 func (s *Scaling) Whole() float64 { return wholeRate(s.Several) / wholeRate(s.One) }
 
 func wholeRate(r *NodesResult) float64 { return float64(r.Verdict.Requests) / r.Took.Seconds() }
+
+// fixed is how much longer the crawl took than all its requests would at the steady rate.
+func (r *NodesResult) fixed() time.Duration {
+	return r.Took - time.Duration(float64(r.Verdict.Requests)/r.Rate*float64(time.Second))
+}
 
 // Dearer is how many times the CPU time of one node, for a request, the nodes of several take.
 func (s *Scaling) Dearer() float64 { return cpuPerRequest(s.Several) / cpuPerRequest(s.One) }
@@ -147,19 +152,23 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 // faults writes what happened to nodes, and how the others took over.
 func (p *page) faults(r *NodesResult) {
 	p.line("\n## Faults\n")
-	p.line("| requests so far | node | fault | for | owners after | fetched after | partitions read | URLs | URLs/s |\n|---:|---:|---|---:|---:|---:|---:|---:|---:|")
+	p.line("| requests so far | node | fault | for | owners after | its partitions | fetched from again: half after | 99 %% | all | partitions read | URLs | URLs/s |")
+	p.line("|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, b := range r.Struck {
 		read := "| | |"
-		if b.Read != nil {
+		if b.Read != nil && b.Read.Partitions > 0 {
 			read = fmt.Sprintf("%d | %d | %.0f |", b.Read.Partitions, b.Read.URLs, float64(b.Read.URLs)/max(0.001, b.Read.Seconds))
 		}
-		p.line("| %d | %d | %v | %v | %s | %s | %s", b.Requests, b.Node+1, b.Blow, b.Over.Sub(b.At).Round(100*time.Millisecond), after(b.Owned), after(b.Restored), read)
+		p.line("| %d | %d | %v | %v | %s | %d | %s | %s | %s | %s", b.Requests, b.Node+1, b.Blow, b.Over.Sub(b.At).Round(100*time.Millisecond), after(b.Owned),
+			b.Stood.Partitions, after(b.Stood.Half), after(b.Stood.Most), after(b.Stood.All), read)
 	}
-	p.line("\n*Owners after*: time from the fault until all partitions of the node have new owners. *Fetched after*: time from the fault until all")
-	p.line("partitions of the crawl are restored, so that nodes fetch from them. The proof asks the servers every %v. *Partitions read*: those", closely)
-	p.line("that nodes have restored from the logs by then; *URLs*: all that they found in these logs; *URLs/s*: the rate of one node while it")
-	p.line("restores partitions. A node that starts without its disk gets its share a few partitions at a time: while these are on their way,")
-	p.line("not all are restored, though the others are fetched from.\n")
+	p.line("\n*Owners after*: time from the fault until all partitions of the node have new owners. The proof asks the servers every %v. *Its", closely)
+	p.line("partitions*: those that the node fetched from within the last %v before the fault, and another process later. *Fetched from again*:", recently)
+	p.line("time from the fault until another process, or the same node once it is back, fetched from half of them, from 99 of 100, and from")
+	p.line("all, by the records: with the turns of hosts, which a partition with few URLs waits for. *Partitions read*: those that nodes have")
+	p.line("restored from the logs, until all partitions of the crawl are restored or the next fault comes; *URLs*: all that they found in")
+	p.line("these logs; *URLs/s*: the rate of one node while it restores partitions. A node that starts without its disk reads the logs of its")
+	p.line("share, too, a few partitions at a time.\n")
 	p.line("Nodes count another as dead after 10 seconds without a sign of life. A killed node starts again after %v. With its disk, it takes", back)
 	p.line("its partitions at once. Without, it is a new node, and the others give it partitions.")
 }
@@ -167,7 +176,7 @@ func (p *page) faults(r *NodesResult) {
 // after is a time after a blow.
 func after(d time.Duration) string {
 	if d == 0 {
-		return "not before the next fault"
+		return "never"
 	}
 	return d.Round(100 * time.Millisecond).String()
 }
@@ -200,25 +209,24 @@ func (p *page) scaling(s *Scaling) {
 	p.line("\n## Throughput\n\nThe same crawl, of %d hosts that respond within %v, by one node without a cluster and by %d, each with %d",
 		o.Web.Hosts, o.Web.Latency, s.Several.Nodes, o.Concurrency)
 	p.line("requests in flight at most. The rate is that of the steady part, from the first fifth of the requests to the fourth.\n")
-	p.line("| nodes | requests | time | of the first fifth | of the last fifth | steady requests/s | CPU of nodes, µs a request | of NATS servers |")
-	p.line("|---:|---:|---:|---:|---:|---:|---:|---:|")
+	p.line("| nodes | requests | time | until the first request | until the first fifth | of the last fifth | after the last request | steady requests/s | CPU of nodes, µs a request | of NATS servers |")
+	p.line("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, r := range []*NodesResult{o, s.Several} {
-		p.line("| %d | %d | %v | %v | %v | %.0f | %.0f | %.0f |", r.Nodes, r.Verdict.Requests, r.Took.Round(100*time.Millisecond), r.First.Round(100*time.Millisecond),
-			r.Last.Round(100*time.Millisecond), r.Rate, cpuPerRequest(r), perRequest(r.ServerCPU, r.Verdict.Requests))
+		p.line("| %d | %d | %v | %v | %v | %v | %v | %.0f | %.0f | %.0f |", r.Nodes, r.Verdict.Requests, r.Took.Round(100*time.Millisecond), r.Start.Round(100*time.Millisecond),
+			r.First.Round(100*time.Millisecond), r.Last.Round(100*time.Millisecond), r.End.Round(100*time.Millisecond), r.Rate, cpuPerRequest(r), perRequest(r.ServerCPU, r.Verdict.Requests))
 	}
-	p.line("\nIn the steady part, %d nodes make %.2f times as many requests a second as one (mark: at least %.1f). Over the whole crawl, which is", s.Several.Nodes, s.Faster(), leastFaster)
-	p.line("short, they make %.2f times as many. In the first fifth the nodes start. In the last fifth, a few hosts with many URLs get one request", s.Whole())
-	p.line("at a time, and the nodes agree on the end. A request takes %.2f times as much CPU time of the nodes (mark: at most %.1f), without that", s.Dearer(), mostCPU)
-	p.line("of the NATS servers.\n")
+	p.line("\nIn the steady part, %d nodes make %.2f times as many requests a second as one (mark: at least %.1f); over the whole crawl, %.2f times", s.Several.Nodes, s.Faster(), leastFaster, s.Whole())
+	p.line("as many. What is lost there does not grow with the crawl: the nodes join and share the partitions, the last hosts get one request")
+	p.line("at a time, and the nodes agree on the end. It is %v: what the crawl takes longer than all its requests would at the steady rate.", s.Several.fixed().Round(100*time.Millisecond))
+	p.line("A request takes %.2f times as much CPU time of the nodes (mark: at most %.1f), without that of the NATS servers.\n", s.Dearer(), mostCPU)
 	l := s.Several.worst()
 	p.line("No fault strikes these nodes. The lag of every node is at most %.2fs in the median, %.2fs for 99%% of its commits,", l.P50, l.P99)
 	p.line("and %.2fs for any commit.", l.Max)
 }
 
-// LatencyWeb returns a web whose responses take long, and nothing else does: of single hosts, without faults. With
-// this seed, no host of the first thousands has more than 131 URLs: a large one, which is asked one request at a
-// time, would bind one node and many alike.
+// LatencyWeb returns a web whose responses take long, and nothing else does: of single hosts, without faults, and none
+// of them large. A large host is asked one request at a time, so it would bind one node and many alike.
 func LatencyWeb(hosts int) webtest.Config {
-	return webtest.Config{Seed: 5, Hosts: hosts, Pages: 5, Links: 2, PageBytes: 4000, Latency: 200 * time.Millisecond, Clean: true,
+	return webtest.Config{Seed: 5, Hosts: hosts, Pages: 5, MostPages: 12, Links: 2, PageBytes: 4000, Latency: 200 * time.Millisecond, Clean: true,
 		Rates: webtest.Rates{Across: 0.2}}
 }

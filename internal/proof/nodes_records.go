@@ -39,16 +39,20 @@ type seen struct {
 	started, ended time.Time
 }
 
-// compareNodes compares the records of all nodes with the truth.
+// compareNodes compares the records of all nodes with the truth, and notes what they say of each blow.
 func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again, error) {
 	r := newRecords(web)
 	known := make(map[string][]seen, len(r.truth))
 	last := make([]time.Time, len(struck)) // fetch that the node began before the blow
+	var fetches []fetched
 	for i, l := range all {
 		err := readRecords(filepath.Join(l.job, "pages.jsonl"), func(record weft.Record) {
 			before := known[record.URL]
 			if len(before) == 0 {
 				r.add(record)
+			}
+			if f, ok := fetchOf(record, l.node); ok {
+				fetches = append(fetches, f)
 			}
 			one := seen{i, record.Started, record.Started.Add(time.Duration(record.TotalMS * float64(time.Millisecond)))}
 			known[record.URL] = append(before, one)
@@ -59,6 +63,9 @@ func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again
 		if err != nil && !l.lost { // its last line may be torn
 			return *r, Again{}, err
 		}
+	}
+	for i := range struck {
+		struck[i].Stood = stoodStill(fetches, &struck[i])
 	}
 	for u := range r.truth {
 		if len(known[u]) == 0 {

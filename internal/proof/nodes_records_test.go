@@ -70,3 +70,26 @@ func write(t *testing.T, dir, job string, records ...weft.Record) {
 		t.Fatal(err)
 	}
 }
+
+// TestStoodStill: a partition stands still from a blow until another process fetches from it. A node that is cut off
+// goes on for a while; what it had long before, or nobody fetches from again, does not count.
+func TestStoodStill(t *testing.T) {
+	blow := time.Unix(1000, 0)
+	at := func(seconds int) time.Time { return blow.Add(time.Duration(seconds) * time.Second) }
+	all := []fetched{
+		{partition: 1, node: 0, at: at(-9)}, {partition: 1, node: 1, at: at(14)}, {partition: 1, node: 1, at: at(12)},
+		{partition: 2, node: 0, at: at(-1)}, {partition: 2, node: 0, at: at(5)}, {partition: 2, node: 0, at: at(22)},
+		{partition: 3, node: 0, at: at(-1)}, {partition: 3, node: 1, at: at(13)},
+		{partition: 4, node: 0, at: at(-1)},
+		{partition: 5, node: 0, at: at(-20)}, {partition: 5, node: 1, at: at(90)},
+		{partition: 6, node: 1, at: at(-1)}, {partition: 6, node: 1, at: at(1)},
+	}
+	cut := stoodStill(all, &Struck{Blow: Cut, Node: 0, At: blow, Over: at(20)})
+	if want := (Stood{3, 13 * time.Second, 13 * time.Second, 22 * time.Second}); cut != want {
+		t.Errorf("%+v, expected %+v", cut, want)
+	}
+	killed := stoodStill(all, &Struck{Blow: Kill, Node: 0, At: blow, Over: at(2)})
+	if want := (Stood{3, 12 * time.Second, 12 * time.Second, 13 * time.Second}); killed != want {
+		t.Errorf("%+v, expected %+v", killed, want)
+	}
+}

@@ -97,10 +97,13 @@ func (c *crowd) follow(at *Struck, status *cluster.Status, now time.Time) {
 		c.Logf("node %d: its partitions have owners after %v, all are restored after %v", at.Node+1, at.Owned.Round(100*time.Millisecond), at.Restored.Round(100*time.Millisecond))
 	}
 	if at.Restored > 0 && at.Read == nil && now.After(c.statuses.settled) {
-		read := c.restored()
-		read.Partitions, read.URLs, read.Seconds = read.Partitions-at.before.Partitions, read.URLs-at.before.URLs, read.Seconds-at.before.Seconds
-		at.Read = &read
+		at.read(c.restored())
 	}
+}
+
+// read takes in what all processes have restored by now.
+func (s *Struck) read(by cluster.Restored) {
+	s.Read = &cluster.Restored{Partitions: by.Partitions - s.before.Partitions, URLs: by.URLs - s.before.URLs, Seconds: by.Seconds - s.before.Seconds}
 }
 
 // look asks the servers, and waits for the answer. It reports false if there is none.

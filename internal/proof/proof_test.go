@@ -78,13 +78,35 @@ func TestNodes(t *testing.T) {
 	if r.Records.Right != r.Bound.URLs {
 		t.Errorf("%d of %d URLs are right", r.Records.Right, r.Bound.URLs)
 	}
-	if at := r.Struck[0]; at.Owned <= 0 || at.Restored < at.Owned {
+	at := r.Struck[0]
+	if at.Owned <= 0 || at.Restored < at.Owned {
 		t.Errorf("partitions with owners after %v, restored after %v", at.Owned, at.Restored)
 	}
+	if s := at.Stood; (s.Half > 0) != (s.Partitions > 0) || s.Most < s.Half || s.All < s.Most { // a node killed early has no records
+		t.Errorf("partitions stood still: %+v", s)
+	}
+	killed := 0
 	for _, s := range r.Stints {
-		if l := s.Status.Lag; !s.Killed && (l.P50 <= 0 || l.Max < l.P99 || s.Status.LogBytes == 0) { // a killed one may not have said yet
-			t.Errorf("node %d: lag %+v, %d bytes of logs", s.Node+1, l, s.Status.LogBytes)
+		if s.Took <= 0 || s.CPU <= 0 || s.Peak <= 0 {
+			t.Errorf("node %d: %+v", s.Node+1, s)
 		}
+		l, m := s.Status.Lag, s.Status
+		said := m.LogMessages > 0 // a node that is killed early has not
+		if said && (l.P50 <= 0 || l.P99 < l.P50 || l.Max < l.P99 || m.LogBytes <= m.LogMessages) || !said && (!s.Killed || m.LogBytes > 0) {
+			t.Errorf("node %d: lag %+v, %d bytes of logs in %d messages", s.Node+1, l, m.LogBytes, m.LogMessages)
+		}
+		if s.Killed {
+			killed++
+			if s.Node != at.Node || s.Took > r.Took-r.Start || s.Lost {
+				t.Errorf("node %d was killed after %v: %+v", s.Node+1, s.Took, at)
+			}
+		}
+	}
+	if killed != 1 || len(r.Stints) != 3 {
+		t.Errorf("%d stints, %d of which ended by being killed; expected 3 and 1", len(r.Stints), killed)
+	}
+	if r.Start <= 0 || r.First < r.Start || r.End <= 0 || r.End > r.Last {
+		t.Errorf("first request after %v, a fifth after %v; the last fifth took %v, the end %v", r.Start, r.First, r.Last, r.End)
 	}
 	if r.LogLeft == 0 || r.LogPeak < r.LogLeft {
 		t.Errorf("%d bytes of logs are left, of %d", r.LogLeft, r.LogPeak)

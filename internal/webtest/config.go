@@ -12,6 +12,7 @@ type Config struct {
 	Seed      uint64
 	Hosts     int    // 0: 1
 	Pages     int    // per host on average, of host 0 exactly; few hosts have many, most have few; 0: 100
+	MostPages int    // of any host but host 0; 0: a thousand times Pages
 	Links     int    // per page on average, in addition to the tree of pages; 0: 8, negative: none
 	PageBytes int    // per page on average, before charset and coding; 0: 4,096
 	Domain    string // names are h000000.s000000.DOMAIN and so on, a public suffix; empty: test
@@ -120,6 +121,7 @@ func (c Config) check() (Config, error) {
 	}{
 		{"hosts", &c.Hosts, 1, maxHosts},
 		{"pages", &c.Pages, 100, maxPages},
+		{"pages at most", &c.MostPages, 0, maxPages},
 		{"bytes of a page", &c.PageBytes, 4096, 64 << 20},
 		{"port", &c.Port, 80, 65535},
 		{"port that refuses", &c.RefusingPort, 9, 65535},
@@ -133,6 +135,9 @@ func (c Config) check() (Config, error) {
 		if *n.value < 0 || *n.value > n.max {
 			return c, fmt.Errorf("webtest: %d %s, expected 1 to %d", *n.value, n.name, n.max)
 		}
+	}
+	if c.MostPages == 0 {
+		c.MostPages = min(1000*c.Pages, maxPages)
 	}
 	for _, d := range []struct {
 		name  string

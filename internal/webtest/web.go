@@ -100,11 +100,10 @@ func (w *Web) Pages(i int) int {
 	if i == 0 {
 		return w.cfg.Pages
 	}
-	// Pareto distribution with exponent 1.5, whose mean is three times its minimum, cut off at a
-	// thousand times the mean.
+	// Pareto distribution with exponent 1.5, whose mean is three times its minimum, cut off at MostPages.
 	d := w.dice(saltPages, resource{host: int32(i)})
 	n := float64(w.cfg.Pages) / 3 * math.Pow(1-d.unit(), -1/1.5)
-	return max(1, int(min(n, 1000*float64(w.cfg.Pages), maxPages)))
+	return max(1, int(min(n, float64(w.cfg.MostPages))))
 }
 
 // Dead reports whether host i has no address.

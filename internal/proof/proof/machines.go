@@ -52,7 +52,7 @@ func (m *machines) crawl(ctx context.Context, t proof.Task, w io.Writer, line st
 	wrong := r.Failures()
 	var s *proof.Scaling
 	if m.scaling {
-		compared, err := proof.Scale(ctx, task, 4_000)
+		compared, err := proof.Scale(ctx, task, 20_000)
 		if err != nil {
 			return err
 		}
