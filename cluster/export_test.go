@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -96,6 +97,27 @@ func (c *Crawl) Unwatch() {
 func (c *Crawl) InHand() (units, most int) {
 	n := c.now()
 	return len(n.reader.room), cap(n.reader.room)
+}
+
+// Narrow leaves room for so many messages of links in memory. It is called before Run.
+func (c *Crawl) Narrow(messages int) { c.now().reader.room = make(room, messages) }
+
+// EndNow lets the time of a crawl be over that has a limit of time.
+func EndNow(ctx context.Context, servers Options) error {
+	c, err := Dial(ctx, servers)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	bucket, err := c.js.KeyValue(ctx, c.layout.bucket())
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(limits{MaxTime: time.Millisecond})
+	if err == nil {
+		_, err = bucket.Put(ctx, keyLimits, text)
+	}
+	return err
 }
 
 // Beats waits for so many beats of the node, or its end.
