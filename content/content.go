@@ -119,7 +119,7 @@ func (s *selection) all() {
 
 // choose chooses block by block, each text once.
 func (s *selection) choose() {
-	s.keep = s.page.Choose(s.page.Scores(blocks.Shipped))
+	s.keep = s.page.Choose(s.page.Scores(&blocks.Shipped))
 	s.repeats()
 }
 

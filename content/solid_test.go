@@ -53,7 +53,7 @@ func TestSolidContents(t *testing.T) {
 		behind              string
 		kept                bool
 	}{
-		{1, 30, "", true}, {1, 150, "", false}, {1, 9, "<button>Buy</button>", false},
+		{1, 30, "", true}, {1, 200, "", false}, {1, 9, "<button>Buy</button>", false},
 		{12, 200, "", true}, {12, 300, "", false}, {12, 200, "<button>Buy</button>", false},
 	} {
 		page := "<body><div class=doc><h1>Archiving</h1>" + strings.Repeat(prose, c.paragraphs) +

@@ -42,7 +42,8 @@ const (
 	aStyle             // of all blocks of its style
 	aStyleWords        // the logarithm of their words
 	aStyleShare        // which part of the page they are
-	arounds
+	aType              // how likely the page is of the first type; those of the others follow
+	arounds     = aType + Types
 )
 
 const far = -9
@@ -55,8 +56,8 @@ type Tree struct {
 	Leaf  [16]float32
 }
 
-// Around tells what the scores of all blocks mean for each.
-func (p *Page) Around(scores []float32) []Around {
+// Around tells what the scores of all blocks mean for each, on a page of some types.
+func (p *Page) Around(scores []float32, mix Mix) []Around {
 	p.findStyles()
 	n := len(p.Index)
 	sum := make([]float32, len(p.All)) // of scores times words, in each element
@@ -87,6 +88,7 @@ func (p *Page) Around(scores []float32) []Around {
 		aProse: part(p.prose, root.Words), aBest: part(p.All[p.best].Words, root.Words), aKind: float32(p.Kind),
 		aTop: top, aCoreMean: inElement(core), aCoreSure: sure[core] / max(1, float32(p.All[core].Words)), aStray: 1 - sure[core]/max(1e-9, sure[0]),
 	}
+	copy(page[aType:], mix[:])
 	all := make([]Around, n)
 	for k, i := range p.Index {
 		e, a := &p.All[i], &all[k]
@@ -186,11 +188,15 @@ func part(of, all int32) float32 { return float32(of) / float32(max(1, all)) }
 
 // leaf is what a tree adds to the score of a block.
 func (t *Tree) leaf(a *Around) float32 {
-	leaf := 0
-	for level, value := range t.Value {
-		if a[value] > t.Bound[level] {
-			leaf |= 1 << level
-		}
-	}
+	leaf := bit(a[t.Value[0]] > t.Bound[0]) | bit(a[t.Value[1]] > t.Bound[1])<<1 |
+		bit(a[t.Value[2]] > t.Bound[2])<<2 | bit(a[t.Value[3]] > t.Bound[3])<<3
 	return t.Leaf[leaf]
+}
+
+// bit is 1 for true. It becomes an instruction without a jump, which nobody could predict.
+func bit(b bool) (n uint8) {
+	if b {
+		n = 1
+	}
+	return n
 }

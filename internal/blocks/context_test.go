@@ -15,7 +15,7 @@ func TestAround(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := New(root, About{Kind: Forum})
-	all := p.Around([]float32{2, 1, -4})
+	all := p.Around([]float32{2, 1, -4}, Mix{0, 1})
 	for _, c := range []struct {
 		name         string
 		block, value int
@@ -24,7 +24,7 @@ func TestAround(t *testing.T) {
 		{"own", 1, aScore, 1}, {"before", 1, aPrev, 2}, {"behind", 1, aNext, -4}, {"nothing before", 0, aPrev, far}, {"nothing behind", 2, aBehind, far},
 		{"parent", 1, aParent, (2 + 3.0) / 4}, {"page", 1, aPage, (2 + 3 - 4.0) / 5}, {"grand", 1, aGrand, (2 + 3 - 4.0) / 5},
 		{"near", 1, aNear, (2 + 3 - 4.0) / 5}, {"before it", 2, aBefore, (2 + 3.0) / 4}, {"part", 0, aPart, 2}, {"heading", 2, aHeading, 2},
-		{"not repeated", 1, aRepeated, far}, {"words", 1, aWords, math.Log(4)}, {"kind", 1, aKind, float64(Forum)},
+		{"not repeated", 1, aRepeated, far}, {"words", 1, aWords, math.Log(4)}, {"kind", 1, aKind, float64(Forum)}, {"type", 1, aType + 1, 1}, {"another type", 1, aType, 0},
 	} {
 		if got := all[c.block][c.value]; math.Abs(float64(got)-c.want) > 1e-4 {
 			t.Errorf("%s: %v, expected %v", c.name, got, c.want)
@@ -39,7 +39,7 @@ func TestCore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := New(root, About{}).Around([]float32{4, 4, -4, -8})
+	all := New(root, About{}).Around([]float32{4, 4, -4, -8}, Mix{})
 	for _, c := range []struct {
 		name         string
 		block, value int

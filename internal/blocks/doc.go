@@ -9,7 +9,10 @@
 //   - fact: something that is true of a block, such as a hint around it or the share of links.
 //   - style: what blocks have that look alike: their element and the two around it, by name and classes.
 //   - core: the smallest element that has most of the words which are most likely content.
-//   - weight: what a fact counts, measured on pages whose content is known (weights.go).
+//   - type: what a page is: article, documentation, service, forum, listing, collection or product.
+//   - mix: how likely a page is of each type, by facts about the whole page (types.go).
+//   - weight: what a fact counts, measured on pages whose content is known (weights.go); it is shifted
+//     by the types of the page.
 //   - tree: four questions about what is around a block (context.go), and what the answers count.
 //
 // # Method

@@ -14,14 +14,15 @@ type Page struct {
 	Index []int32 // the blocks: elements with own words, in document order
 	Kind  Kind
 
-	said  []said  // by the words of each block
-	above []int32 // for each block, the heading above it, or itself; -1 if there is none
-	title int32   // the block that is most like the title of the page, or -1
-	prose int32   // words of prose
-	talk  int32   // of these, in comments
-	best  int32   // the element with the most prose right in it, or the root
-	first int32   // the first block of prose in best, or -1
-	last  int32   // the last
+	said  []said   // by the words of each block
+	above []int32  // for each block, the heading above it, or itself; -1 if there is none
+	title int32    // the block that is most like the title of the page, or -1
+	terms []uint16 // the numbers of the title's words in the vocabulary
+	prose int32    // words of prose
+	talk  int32    // of these, in comments
+	best  int32    // the element with the most prose right in it, or the root
+	first int32    // the first block of prose in best, or -1
+	last  int32    // the last
 
 	style  []int32 // of each block, as an index of styles
 	styles []int32 // the words in blocks of each style
@@ -127,21 +128,26 @@ func (p *Page) inTalk(i int32) bool {
 // Facts yields the facts about the block k, for those who measure what they are worth.
 func (p *Page) Facts(k int) []uint16 { return p.namedAround(p.features(nil, k), p.Index[k]) }
 
-// Model is what was measured: the weight of each fact, and trees that correct the sum by what is around
-// a block.
+// Model is what was measured: what facts about a page say of its type; the weight of each fact about a
+// block, and what to add to it on a page of each type, if it is no word; trees that correct the sum by
+// what is around a block.
 type Model struct {
+	Types   []Mix
 	Weights []float32
+	Shifts  [Types][]float32
 	Trees   []Tree
 }
 
 // Scores returns the logarithm of the odds that a block is content, for each block. What belongs
 // together, such as the items of a list, has one score.
-func (p *Page) Scores(m Model) []float32 {
-	scores := p.Sums(m.Weights)
+func (p *Page) Scores(m *Model) []float32 {
+	mix := p.Mix(m.Types)
+	scores := p.Sums(m, mix)
 	if len(m.Trees) > 0 {
-		for k, around := range p.Around(scores) {
+		arounds := p.Around(scores, mix)
+		for k := range arounds {
 			for t := range m.Trees {
-				scores[k] += m.Trees[t].leaf(&around)
+				scores[k] += m.Trees[t].leaf(&arounds[k])
 			}
 		}
 	}
@@ -149,15 +155,20 @@ func (p *Page) Scores(m Model) []float32 {
 	return scores
 }
 
-// Sums returns the sum of the weights of facts about each block.
-func (p *Page) Sums(weight []float32) []float32 {
+// Sums returns the sum of the weights of facts about each block of a page of some types.
+func (p *Page) Sums(m *Model, mix Mix) []float32 {
 	scores := make([]float32, len(p.Index))
-	near, far := p.named(weight)
+	mixed := m.mixed(mix)
+	near, far := p.named(m.Weights)
 	facts := make([]feature, 0, 128)
 	for k, i := range p.Index {
 		facts = p.features(facts[:0], k)
 		for _, f := range facts {
-			scores[k] += weight[f]
+			if f < Words {
+				scores[k] += mixed[f]
+			} else {
+				scores[k] += m.Weights[f]
+			}
 		}
 		up := i
 		for range nearLevels {
@@ -302,7 +313,7 @@ func (p *Page) fill(keep []bool, scores []float32) {
 	}
 }
 
-// Reason names the rule that speaks most against the block k.
+// Reason names the rule that speaks most against the block k, on pages of all types.
 func (p *Page) Reason(k int, weight []float32) string {
 	least := feature(0)
 	for _, f := range p.Facts(k) {

@@ -33,6 +33,11 @@ type reader struct {
 // most like it.
 func (p *Page) read(title, description string) {
 	r := reader{title: newPhrase(title), about: newPhrase(description)}
+	eachTerm(title[:min(len(title), mostPhraseBytes)], func(w word) {
+		if m := terms.of(w); m != nil {
+			p.terms = note(p.terms, 0, m.number)
+		}
+	})
 	p.said, p.title = make([]said, len(p.Index)), -1
 	most := float32(0.45)
 	for k, i := range p.Index {

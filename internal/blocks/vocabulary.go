@@ -199,11 +199,14 @@ type phrase struct {
 }
 
 // mostPhrase is how many words of a phrase count.
-const mostPhrase = 64
+const (
+	mostPhrase      = 64
+	mostPhraseBytes = 2 << 10
+)
 
 func newPhrase(s string) phrase {
 	var all []string
-	eachTerm(s[:min(len(s), 2<<10)], func(w word) {
+	eachTerm(s[:min(len(s), mostPhraseBytes)], func(w word) {
 		if word := w.String(); len(all) < mostPhrase && !slices.Contains(all, word) {
 			all = append(all, word)
 		}

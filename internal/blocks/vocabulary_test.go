@@ -23,18 +23,30 @@ func parsed(t *testing.T, page string, about About) *Page {
 	return New(root, about)
 }
 
-// TestSums: sums are those of all facts, though names are summed up once for an element.
+// TestSums: sums are those of all facts, with what the types of the page add to them, though names are summed
+// up once for an element.
 func TestSums(t *testing.T) {
 	p := parsed(t, named, About{Title: "Comments", Description: "Subscribe to it, and comment."})
 	random := rand.New(rand.NewPCG(1, 2))
-	weight := make([]float32, Features)
-	for f := range weight {
-		weight[f] = random.Float32() - .5
+	some := func(n int) []float32 {
+		all := make([]float32, n)
+		for i := range all {
+			all[i] = random.Float32() - .5
+		}
+		return all
 	}
-	for k, sum := range p.Sums(weight) {
+	m := Model{Weights: some(Features)}
+	for t := range m.Shifts {
+		m.Shifts[t] = some(Words)
+	}
+	mix := Mix{1: .75, 4: .25}
+	for k, sum := range p.Sums(&m, mix) {
 		want := float32(0)
 		for _, f := range p.Facts(k) {
-			want += weight[f]
+			want += m.Weights[f]
+			if f < Words {
+				want += .75*m.Shifts[1][f] + .25*m.Shifts[4][f]
+			}
 		}
 		if math.Abs(float64(sum-want)) > 1e-4 {
 			t.Errorf("block %d: %v, its facts have %v", k, sum, want)
@@ -80,9 +92,14 @@ func TestWords(t *testing.T) {
 
 // TestShipped: what is shipped knows all words, and has a weight for most.
 func TestShipped(t *testing.T) {
-	if len(nameWords) != MostNames || len(termWords) != MostTerms || len(Shipped.Weights) != Features {
-		t.Fatalf("%d names, %d terms and %d weights, expected %d, %d and %d",
-			len(nameWords), len(termWords), len(Shipped.Weights), MostNames, MostTerms, Features)
+	if len(nameWords) != MostNames || len(termWords) != MostTerms || len(Shipped.Weights) != Features || len(Shipped.Types) != PageFacts {
+		t.Fatalf("%d names, %d terms, %d weights and %d of pages, expected %d, %d, %d and %d",
+			len(nameWords), len(termWords), len(Shipped.Weights), len(Shipped.Types), MostNames, MostTerms, Features, PageFacts)
+	}
+	for typ, shift := range Shipped.Shifts {
+		if len(shift) != Words {
+			t.Errorf("%d shifts of type %d, expected %d", len(shift), typ, Words)
+		}
 	}
 	some := 0
 	for _, w := range Shipped.Weights[Words:] {

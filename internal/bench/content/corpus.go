@@ -37,6 +37,8 @@ type document struct {
 	facts  [][]uint16 // of each block
 	label  []float64  // which part of each block is content
 	weight []float64  // of each block; 1 for a page
+	said   []uint16   // facts about the page
+	mix    blocks.Mix // as pages that it has not taught say it
 	around []blocks.Around
 }
 

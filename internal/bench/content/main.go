@@ -69,10 +69,10 @@ func run(dir string, words, train, about bool, peers, site, out string) error {
 	return nil
 }
 
-// each calls f for each document, on all cores.
-func each(all []*document, f func(*document)) {
+// each calls f for each of all, on all cores.
+func each[T any](all []T, f func(T)) {
 	var wg sync.WaitGroup
-	next := make(chan *document)
+	next := make(chan T)
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for d := range next {

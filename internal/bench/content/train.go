@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"go/format"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/content"
@@ -29,6 +31,7 @@ func (d *document) prepare() {
 		d.tokens = append(d.tokens, d.words(block.Text()))
 		d.facts = append(d.facts, d.page.Facts(k))
 	}
+	d.said = d.page.PageFacts()
 	d.labels()
 }
 
@@ -105,7 +108,8 @@ func covered(tokens []string, n int, grams map[string]bool, left map[string]int)
 }
 
 // learn finds the model of the documents that use selects. Trees are made from sums of weights that other
-// sites have found, as they will be of pages that nobody has seen.
+// sites have found, and weights for the types that others have told, as they will be on pages that nobody
+// has seen.
 func learn(all []*document, use func(*document) bool) blocks.Model {
 	var some []*document
 	for _, d := range all {
@@ -113,91 +117,235 @@ func learn(all []*document, use func(*document) bool) blocks.Model {
 			some = append(some, d)
 		}
 	}
-	for fold := range folds {
-		weight := fit(some, func(d *document) bool { return d.fold != fold })
+	var m blocks.Model
+	foldsAndAll := []int{0, 1, 2, 3, 4, folds} // without a fold each, and without none
+	each(foldsAndAll, func(fold int) {
+		weight := tell(some, func(d *document) bool { return d.fold != fold })
+		if fold == folds {
+			m.Types = weight
+		}
 		for _, d := range some {
 			if d.fold == fold {
-				d.around = d.page.Around(d.page.Sums(weight))
+				d.mix = d.page.Mix(weight)
 			}
 		}
-	}
-	return blocks.Model{Weights: fit(some, every), Trees: boost(some)}
+	})
+	each(foldsAndAll, func(fold int) {
+		found := fit(some, func(d *document) bool { return d.fold != fold })
+		if fold == folds {
+			m.Weights, m.Shifts = found.Weights, found.Shifts
+		}
+		for _, d := range some {
+			if d.fold == fold {
+				d.around = d.page.Around(d.page.Sums(&found, d.mix), d.mix)
+			}
+		}
+	})
+	m.Trees = boost(some)
+	return m
 }
 
-// fit finds the weight of each fact by logistic regression on the documents that use selects
-// (AdaGrad, one step a page).
-func fit(all []*document, use func(*document) bool) []float32 {
+// weight is what a fact counts, and how steep its slope has been: AdaGrad takes small steps where much has
+// been learned.
+type weight struct{ value, seen float64 }
+
+func (w *weight) step(slope, rate float64) {
+	w.seen += slope * slope
+	w.value -= rate * slope / (math.Sqrt(w.seen) + 1e-8)
+}
+
+// tell finds what facts about pages say of their type, by multinomial logistic regression on the documents that
+// use selects.
+func tell(all []*document, use func(*document) bool) []blocks.Mix {
 	const (
-		epochs = 6
-		rate   = 0.15
-		decay  = 1e-3
-		single = 3e-2 // the decay of words of a vocabulary: there are many, and each is rare
+		epochs = 12
+		rate   = 0.1
+		decay  = 3e-2
 	)
-	var some []*document
-	for _, d := range all {
-		if use(d) {
-			some = append(some, d)
-		}
-	}
-	weight := make([]float64, blocks.Features)
-	seen := make([]float64, blocks.Features)
-	slope := make([]float64, blocks.Features)
-	order := rand.New(rand.NewPCG(1, 2))
+	some := slices.DeleteFunc(slices.Clone(all), func(d *document) bool { return !use(d) })
+	weights := make([][blocks.Types]weight, blocks.PageFacts)
+	order := rand.New(rand.NewPCG(5, 6))
 	for range epochs {
 		order.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 		for _, d := range some {
-			var touched []uint16
-			for k, facts := range d.facts {
-				odds := 0.0
-				for _, f := range facts {
-					odds += weight[f]
-				}
-				miss := (1/(1+math.Exp(-odds)) - d.label[k]) * d.weight[k]
-				for _, f := range facts {
-					if slope[f] == 0 {
-						touched = append(touched, f)
-					}
-					slope[f] += miss
+			var odds [blocks.Types]float64
+			for _, f := range d.said {
+				for t := range odds {
+					odds[t] += weights[f][t].value
 				}
 			}
-			for _, f := range touched {
-				less := decay
-				if f >= blocks.Words {
-					less = single
+			sum := 0.0
+			for t := range odds {
+				odds[t] = math.Exp(odds[t])
+				sum += odds[t]
+			}
+			for t := range odds {
+				miss := odds[t] / sum
+				if t == d.typeOf() {
+					miss--
 				}
-				g := slope[f] + less*weight[f]
-				slope[f] = 0
-				seen[f] += g * g
-				weight[f] -= rate * g / (math.Sqrt(seen[f]) + 1e-8)
+				for _, f := range d.said {
+					w := &weights[f][t]
+					w.step(miss+decay*w.value, rate)
+				}
 			}
 		}
 	}
-	rounded := make([]float32, len(weight))
-	for f, w := range weight {
-		rounded[f] = float32(math.Round(w*100) / 100)
+	rounded := make([]blocks.Mix, len(weights))
+	for f := range weights {
+		for t, w := range weights[f] {
+			rounded[f][t] = hundredths(w.value)
+		}
 	}
 	return rounded
 }
+
+// typeOf is the type of a page as the number that the model has for it.
+func (d *document) typeOf() int { return max(0, slices.Index(types, d.kind)) } // all but those of WCXB are articles
+
+// fit finds the weight of each fact, and what to add to it on pages of each type, by logistic regression on
+// the documents that use selects (AdaGrad, one step a page). The weights are the means of those after each of
+// the last epochs.
+func fit(all []*document, use func(*document) bool) (m blocks.Model) {
+	const epochs, last = 6, 3
+	some := slices.DeleteFunc(slices.Clone(all), func(d *document) bool { return !use(d) })
+	f := fitting{
+		weights: make([]weight, blocks.Features), shifts: make([][blocks.Types]weight, blocks.Words),
+		mixed: make([]float64, blocks.Features), slope: make([]float64, blocks.Features),
+		order: rand.New(rand.NewPCG(1, 2)),
+	}
+	mean := make([]float64, blocks.Features)
+	shift := make([][blocks.Types]float64, blocks.Words)
+	for epoch := range epochs {
+		f.order.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+		for _, d := range some {
+			f.learn(d)
+		}
+		if epoch < epochs-last {
+			continue
+		}
+		for i, w := range f.weights {
+			mean[i] += w.value / last
+		}
+		for i, types := range f.shifts {
+			for t, w := range types {
+				shift[i][t] += w.value / last
+			}
+		}
+	}
+	for _, x := range mean {
+		m.Weights = append(m.Weights, hundredths(x))
+	}
+	for _, types := range shift {
+		for t, x := range types {
+			m.Shifts[t] = append(m.Shifts[t], hundredths(x))
+		}
+	}
+	return m
+}
+
+// fitting is what fit has found so far.
+type fitting struct {
+	weights []weight               // of each fact
+	shifts  [][blocks.Types]weight // of each that is no word
+	mixed   []float64              // both, on the page that teaches
+	slope   []float64              // of the loss of that page, for each fact
+	order   *rand.Rand
+}
+
+// learn takes the step of a page.
+func (f *fitting) learn(d *document) {
+	const (
+		rate   = 0.15
+		decay  = 1e-3
+		single = 3e-2 // the decay of words of a vocabulary: there are many, and each is rare
+		shift  = 3e-3 // of what is added on pages of a type
+		few    = 0.02 // a page is of no type that is less likely
+	)
+	f.mix(d.mix)
+	for _, i := range f.slopes(d) {
+		w, slope := &f.weights[i], f.slope[i]
+		f.slope[i] = 0
+		if i >= blocks.Words {
+			w.step(slope+single*w.value, rate)
+			continue
+		}
+		w.step(slope+decay*w.value, rate)
+		for t, part := range d.mix {
+			if w := &f.shifts[i][t]; part >= few {
+				w.step(float64(part)*(slope+shift*w.value), rate/2)
+			}
+		}
+	}
+}
+
+// mix adds what types shift to the weights.
+func (f *fitting) mix(mix blocks.Mix) {
+	for i, w := range f.weights {
+		f.mixed[i] = w.value
+	}
+	for i := range f.shifts {
+		for t, part := range mix {
+			f.mixed[i] += float64(part) * f.shifts[i][t].value
+		}
+	}
+}
+
+// slopes adds up the slope of some blocks of a page, and returns the facts about them.
+func (f *fitting) slopes(d *document) (touched []uint16) {
+	const sample = 150 // about how many blocks
+	every := max(1, len(d.facts)/sample)
+	for k := f.order.IntN(every); k < len(d.facts); k += every {
+		odds := 0.0
+		for _, i := range d.facts[k] {
+			odds += f.mixed[i]
+		}
+		miss := (1/(1+math.Exp(-odds)) - d.label[k]) * d.weight[k] * float64(every)
+		for _, i := range d.facts[k] {
+			if f.slope[i] == 0 {
+				touched = append(touched, i)
+			}
+			f.slope[i] += miss
+		}
+	}
+	return touched
+}
+
+// hundredths rounds a weight, so that few digits are written.
+func hundredths(x float64) float32 { return float32(math.Round(x*100) / 100) }
 
 // source is the Go file of a model.
 func source(m blocks.Model) []byte {
 	var b bytes.Buffer
 	fmt.Fprint(&b, "// Code generated by internal/bench/content -train; DO NOT EDIT.\n\npackage blocks\n\n")
-	fmt.Fprint(&b, "// Shipped is the model that finds the main content.\nvar Shipped = Model{\n\tWeights: []float32{")
-	for f, w := range m.Weights {
-		if f%14 == 0 {
-			b.WriteString("\n\t\t")
-		} else {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%g,", w)
+	fmt.Fprint(&b, "// Shipped is the model that finds the main content.\nvar Shipped = Model{\n\tTypes: []Mix{\n")
+	for _, mix := range m.Types {
+		fmt.Fprintf(&b, "\t\t{%s},\n", list(mix[:]))
 	}
-	b.WriteString("\n\t},\n\tTrees: []Tree{\n")
+	b.WriteString("\t},\n\tWeights: ")
+	numbers(&b, m.Weights)
+	b.WriteString("\tShifts: [Types][]float32{\n")
+	for _, shift := range m.Shifts {
+		numbers(&b, shift)
+	}
+	b.WriteString("\t},\n\tTrees: []Tree{\n")
 	for _, t := range m.Trees {
 		fmt.Fprintf(&b, "\t\t{[4]uint8{%s},\n\t\t\t[4]float32{%s},\n\t\t\t[16]float32{%s}},\n", list(t.Value[:]), list(t.Bound[:]), list(t.Leaf[:]))
 	}
 	b.WriteString("\t},\n}\n")
-	return b.Bytes()
+	code, err := format.Source(b.Bytes())
+	if err != nil {
+		panic(err) // the model is all numbers
+	}
+	return code
+}
+
+func numbers(b *bytes.Buffer, all []float32) {
+	b.WriteString("[]float32{\n")
+	for line := range slices.Chunk(all, 14) {
+		fmt.Fprintf(b, "%s,\n", list(line))
+	}
+	b.WriteString("},\n")
 }
 
 func list[T any](all []T) string {

@@ -10,13 +10,14 @@ import (
 
 // What trees are made by.
 const (
-	trees = 120
+	trees = 300
 	bins  = 32  // into which a value is put
 	depth = 4   // of blocks.Tree
 	pace  = .08 // which part of a correction is made at once
 	damp  = 2   // pages that a leaf must speak for
 	part  = .4  // of the pages, by which each tree is made
 	some  = .6  // of the values, which it may ask for
+	most  = 150 // about how many blocks of a page teach a tree
 )
 
 // example is a block to learn from.
@@ -24,6 +25,7 @@ type example struct {
 	bin           [len(blocks.Around{})]uint8
 	label, weight float64
 	score         float64
+	times         float64 // for how many of the page it stands
 	leaf          uint8
 }
 
@@ -54,8 +56,9 @@ func boost(docs []*document) []blocks.Tree {
 		from := 0
 		for _, end := range ends {
 			if order.Float64() < part {
-				for i := from; i < end; i++ {
-					all[i].leaf = 0
+				every := max(1, (end-from)/most)
+				for i := from + order.IntN(every); i < end; i += every {
+					all[i].leaf, all[i].times = 0, float64(every)
 					taught = append(taught, &all[i])
 				}
 			}
@@ -91,7 +94,8 @@ func (s slope) gain() float64 { return s.first * s.first / (s.second + damp*.25)
 
 func slopeOf(e *example) slope {
 	p := 1 / (1 + math.Exp(-e.score))
-	return slope{e.weight * (e.label - p), e.weight * p * (1 - p)}
+	w := e.weight * e.times
+	return slope{w * (e.label - p), w * p * (1 - p)}
 }
 
 // grow makes a tree that asks for some values, level by level, and returns the bins above which its
