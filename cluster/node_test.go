@@ -513,7 +513,8 @@ func TestMaxTime(t *testing.T) {
 	}
 	c.wait()
 	for _, m := range c.all {
-		if m.err != nil || m.sum.Stopped != "max-time" {
+		found := m.sum.Stopped == "" && c.blows.Load() > 0 // cut off on a busy machine, it found that when it joined again
+		if m.err != nil || m.sum.Stopped != "max-time" && !found {
 			t.Errorf("%s: %v, stopped by %q", m.name, m.err, m.sum.Stopped)
 		}
 	}
