@@ -70,9 +70,8 @@ type truth struct {
 //   - if the folders of all nodes are here.
 func (k *known) truthOf(p int, all []*remains) (t truth) {
 	of, owned := k.claims[p]
-	here := make(map[string]bool)
+	here := here(all)
 	for _, f := range all {
-		here[f.was.Node] = true
 		it := f.parts[p]
 		if it.Whole() && (t.from == nil || cmp.Or(cmp.Compare(it.Epoch, t.epoch), cmp.Compare(f.batches, t.from.batches)) > 0) {
 			t.from, t.epoch = f, it.Epoch
@@ -88,6 +87,15 @@ func (k *known) truthOf(p int, all []*remains) (t truth) {
 		t.wants = k.others(here)
 	}
 	return t
+}
+
+// here returns the nodes whose folders were given.
+func here(all []*remains) map[string]bool {
+	ids := make(map[string]bool)
+	for _, f := range all {
+		ids[f.was.Node] = true
+	}
+	return ids
 }
 
 // others returns the nodes whose folders are not here.

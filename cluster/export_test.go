@@ -188,3 +188,40 @@ type ends struct {
 
 func (e ends) Done(u frontier.URL)                     { e.urls[u.URL.String()]++ }
 func (e ends) Refused(r frontier.Refusal, _ time.Time) { e.urls[r.URL.URL.String()]++ }
+
+// OnTheWay returns the URLs in the stream of links.
+func OnTheWay(ctx context.Context, servers Options) (map[string]bool, error) {
+	c, err := Dial(ctx, servers)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	s, err := c.js.Stream(ctx, c.layout.linkStream())
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]bool)
+	for seq, state := s.CachedInfo().State.FirstSeq, s.CachedInfo().State; seq <= state.LastSeq; seq++ {
+		msg, err := s.GetMsg(ctx, seq)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		blocks, err := unpack(msg.Data)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range blocks {
+			urls, err := changelog.Read(b)
+			if err != nil {
+				return nil, err
+			}
+			for _, u := range urls {
+				all[u.URL.String()] = true
+			}
+		}
+	}
+	return all, nil
+}

@@ -38,6 +38,8 @@ type outbox struct {
 	logs    map[int]*logEnd // of the partitions that this node may write to
 	commits []commit        // that the queue does not know yet
 
+	sent sentLinks
+
 	complained time.Time // when it was said last why messages wait
 }
 
@@ -187,7 +189,9 @@ func (o *outbox) delivers(all []store.Message) {
 	if len(all) == 0 {
 		return
 	}
-	_ = o.node.crawl.Delivered(all...) // a crawl that is over sends them again
+	gone, stay := o.sent.split(all)
+	_ = o.node.crawl.Delivered(gone, stay) // a crawl that is over sends them again
+	o.forgetSent(o.node.ctx)
 	last := all[len(all)-1].ID
 	o.node.figures.lag.acknowledged(last, time.Now())
 	o.done.reach(last)
@@ -228,6 +232,11 @@ func (o *outbox) record(ctx context.Context, p int, all []store.Message) error {
 			lost = all[:first]
 		case !errors.Is(err, errLost):
 			return err
+		}
+	}
+	for _, m := range lost {
+		if m.Kind == changelog.Found {
+			o.sent.lost.Store(m.ID, nil)
 		}
 	}
 	return o.sendFound(ctx, p, lost)
@@ -331,7 +340,10 @@ func (o *outbox) send(ctx context.Context, p int, blocks [][]byte) error {
 	}
 	msg := &nats.Msg{Subject: o.node.links(p), Data: data, Header: o.header()}
 	return o.retry(ctx, func(ctx context.Context) error {
-		_, err := o.node.js.PublishMsg(ctx, msg)
+		ack, err := o.node.js.PublishMsg(ctx, msg)
+		if err == nil {
+			o.sent.published(ack.Sequence)
+		}
 		return err
 	})
 }

@@ -37,7 +37,7 @@ var ErrWhole = errors.New("the servers have all its streams, expected that one i
 var ErrIncomplete = errors.New("expected the folders of all nodes")
 
 // Restore makes the streams of a crawl that the servers have lost again, from the job folders of its nodes, none of
-// which may run. Then nodes may join again, with these folders or new ones. Links that were in a lost stream are gone.
+// which may run. Then nodes may join again, with these folders or new ones.
 // If a folder may be missing, Restore writes nothing and returns ErrIncomplete, unless it is forced to do without. After
 // another error it begins anew; until it has ended without one, no node can join.
 func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebuilt, err error) {
@@ -114,10 +114,14 @@ func (n *node) judge(ctx context.Context, r *Rebuilt, all []*remains) (logs []tr
 	for _, of := range k.claims { // or it was lost before, and no node has started all partitions since
 		r.blind = r.blind || vacates(of.owner)
 	}
+	var wants []string
+	if r.has(n.linkStream()) { // any node may have sent some
+		wants = k.others(here(all))
+	}
 	if !r.has(n.logStream()) {
+		r.Missing = k.namesOf(wants)
 		return nil, nil
 	}
-	var wants []string
 	for p := range n.plan.Partitions {
 		t := k.truthOf(p, all)
 		logs = append(logs, t)
@@ -361,7 +365,8 @@ func (n *node) keep(ctx context.Context, key string, value []byte) error {
 	return n.outbox.retry(ctx, func(ctx context.Context) error { _, err := n.bucket.Put(ctx, key, value); return err })
 }
 
-// sendFinds sends what a node has found and could not send. Who has the partition of a URL now need not have it.
+// sendFinds sends what a node has found and could not send, or whose receiver may not have had it yet. Who has the
+// partition of a URL now need not have it.
 func (n *node) sendFinds(ctx context.Context, f *remains) error {
 	for after := uint64(0); ; {
 		some, err := f.job.Store.Outbox(after, outboxBytes)

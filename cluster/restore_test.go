@@ -42,7 +42,11 @@ func TestRestore(t *testing.T) {
 		{"logs/killed", []string{logStream}, killBoth},
 		{"logs/left", []string{logStream}, leaveBoth},
 		{"logs/one after the other", []string{logStream}, func(c *crawl, a, b *member) { c.leave(a); c.leave(b) }},
-		{"links", []string{linkStream}, killBoth},
+		{"links", []string{linkStream}, func(c *crawl, a, b *member) { // to b, which does not read them
+			c.kill(b)
+			a.until(c.t, 20)
+			c.kill(a)
+		}},
 		{"bucket", []string{bucketStream}, killBoth},
 		{"everything/killed", everything, killBoth},
 		{"everything/left", everything, leaveBoth},
@@ -55,7 +59,7 @@ func TestRestore(t *testing.T) {
 			b := l.join("b")
 			b.until(t, 15)
 			test.end(l.crawl, a, b)
-			before := l.ended()
+			before, sent := l.ended(), l.onTheWay()
 			l.delete(test.lost)
 			if noBucket := test.lost[0] == bucketStream; noBucket { // the folders of which nodes, nobody knows
 				if _, err := l.restore(false, a, b); !errors.Is(err, cluster.ErrIncomplete) {
@@ -78,15 +82,17 @@ func TestRestore(t *testing.T) {
 					t.Errorf("%s: ended %d times in the new logs", url, after[url])
 				}
 			}
+			again := l.onTheWay()
+			for url := range sent {
+				if !again[url] {
+					t.Errorf("%s was on its way, and is not in the new stream", url)
+				}
+			}
 			if _, err := l.restore(false, a, b); !errors.Is(err, cluster.ErrWhole) {
 				t.Error(err)
 			}
 			l.join("a")
 			l.join("c")
-			if test.lost[len(test.lost)/2] == linkStream { // those that were on their way are gone
-				l.wait()
-				return
-			}
 			l.finish(before)
 		})
 	}
@@ -187,8 +193,8 @@ func TestRestoreIncomplete(t *testing.T) {
 	b := l.join("b")
 	b.until(t, 10)
 	leaveBoth(l.crawl, a, b)
-	l.delete([]string{logStream})
-	for _, given := range []*member{a, b} {
+	for given, lost := range map[*member]string{a: linkStream, b: logStream} {
+		l.delete([]string{lost})
 		other := a
 		if given == a {
 			other = b
@@ -234,6 +240,16 @@ func newLoss(t *testing.T) *loss {
 	}
 	t.Cleanup(l.client.Close)
 	return l
+}
+
+// onTheWay returns the links that no log has yet.
+func (l *loss) onTheWay() map[string]bool {
+	l.t.Helper()
+	all, err := cluster.OnTheWay(l.t.Context(), l.servers)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return all
 }
 
 // delete deletes streams.

@@ -80,9 +80,14 @@ func (c *Crawl) Posted() uint64 { return c.coordinator.cfg.Job.Store.Posted() }
 // Waiting returns how many messages are in the outbox, and how many bytes they have.
 func (c *Crawl) Waiting() (messages, bytes int64) { return c.coordinator.cfg.Job.Store.Waiting() }
 
-// Delivered removes messages from the outbox, with the next batch.
-func (c *Crawl) Delivered(all ...store.Message) error {
-	return c.post(func(d *Coordinator) { d.delivered(all) })
+// Delivered removes messages from the outbox, with the next batch, but for those that stay on the disk until Forget.
+func (c *Crawl) Delivered(all, stay []store.Message) error {
+	return c.post(func(d *Coordinator) { d.delivered(all, stay) })
+}
+
+// Forget removes messages that have stayed, by their IDs, with the next batch that there is: it makes none.
+func (c *Crawl) Forget(ids ...uint64) error {
+	return c.post(func(d *Coordinator) { d.committer.open.state.Forget(ids...) })
 }
 
 // Open takes in a message of Opened. What is given to Deliver after it returns is judged by it.

@@ -279,11 +279,13 @@ func (d *Coordinator) limitOutbox() {
 	}
 }
 
-// delivered removes messages from the outbox. All before them were.
-func (d *Coordinator) delivered(all []store.Message) {
+// delivered takes in that messages of the outbox are delivered, and all before them. Those that stay are kept on the
+// disk.
+func (d *Coordinator) delivered(all, stay []store.Message) {
 	d.committer.open.state.Delivered(all...)
+	d.committer.open.state.Sent(stay...)
 	d.changed()
-	for _, m := range all {
+	for _, m := range slices.Concat(all, stay) {
 		d.node.untold.deliver(m.ID)
 	}
 	d.Dispatch()

@@ -32,9 +32,7 @@ stream of it, or all of it.
    new ones. They do not fetch again what was fetched.
 
 It does not matter how the nodes have ended. If a folder is missing, nothing is
-written. Some things are lost: with the stream of links, those that were on
-their way between nodes; with the bucket, orders and limits, which you give
-again.
+written. Orders and limits are lost with the bucket: give both again.
 
 Exit status: 0 done; 1 a folder may be missing, nothing is lost, nodes run, or
 no server answers; 3 usage error or no job.`,

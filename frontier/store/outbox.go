@@ -41,6 +41,23 @@ func (b *Batch) Delivered(all ...Message) {
 	}
 }
 
+// Sent is Delivered for messages that stay in the outbox until Forget. A store that is opened meanwhile has them to
+// deliver again.
+func (b *Batch) Sent(all ...Message) {
+	for _, m := range all {
+		b.size++ // a batch with nothing else counts them, too
+		b.delivered.count++
+		b.delivered.bytes += int64(len(m.Data))
+	}
+}
+
+// Forget removes messages of Sent, by their IDs.
+func (b *Batch) Forget(ids ...uint64) {
+	for _, id := range ids {
+		b.delete(outboxKey(id))
+	}
+}
+
 // delivered counts what a batch removes from the outbox.
 type delivered struct{ count, bytes int64 }
 

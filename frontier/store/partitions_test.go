@@ -280,6 +280,14 @@ func TestOutbox(t *testing.T) {
 	if n, bytes := s.Waiting(); n != 2 || bytes != 8 || s.Posted() != 3 {
 		t.Errorf("%d messages of %d bytes up to %d", n, bytes, s.Posted())
 	}
+	second, err := s.Outbox(0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(func(b *store.Batch) { b.Sent(second...) })
+	if n, bytes := s.Waiting(); n != 1 || bytes != 5 || len(texts(0, 1000)) != 2 {
+		t.Errorf("with one that was sent: %d messages of %d bytes, %q", n, bytes, texts(0, 1000))
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -290,5 +298,13 @@ func TestOutbox(t *testing.T) {
 	commit(func(b *store.Batch) { b.Post(3, 'l', []byte("four")) })
 	if got := texts(0, 1000); !slices.Equal(got, []string{"2 to 1023: ctwo", "3 to 7: lthree", "4 to 3: lfour"}) {
 		t.Errorf("%q", got)
+	}
+	commit(func(b *store.Batch) { b.Sent(second...) })
+	commit(func(b *store.Batch) { b.Forget(second[0].ID) })
+	if got := texts(0, 1000); !slices.Equal(got, []string{"3 to 7: lthree", "4 to 3: lfour"}) {
+		t.Errorf("%q", got)
+	}
+	if n, bytes := s.Waiting(); n != 2 || bytes != 9 {
+		t.Errorf("%d messages of %d bytes", n, bytes)
 	}
 }

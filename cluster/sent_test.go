@@ -1,0 +1,36 @@
+package cluster
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/weftcrawl/weft/cluster/changelog"
+	"github.com/weftcrawl/weft/frontier/store"
+)
+
+// TestSentLinks: links stay until the stream has nothing before or of them, or too much stays; what has ended goes.
+func TestSentLinks(t *testing.T) {
+	var s sentLinks
+	batch := func(last uint64, all ...store.Message) {
+		s.published(last)
+		gone, stay := s.split(all)
+		if len(gone) != 1 || gone[0].Kind != changelog.Ended || len(stay) != len(all)-1 {
+			t.Errorf("%d messages go, and %d stay", len(gone), len(stay))
+		}
+	}
+	ended := store.Message{ID: 9, Kind: changelog.Ended}
+	s.lost.Store(uint64(3), nil)
+	batch(10, store.Message{ID: 1, Kind: changelog.Links}, ended)
+	batch(20, store.Message{ID: 2, Kind: changelog.Links}, store.Message{ID: 3, Kind: changelog.Found}, ended)
+	for first, want := range map[uint64][]uint64{10: nil, 11: {1}, 21: {1, 2, 3}} {
+		one := sentLinks{all: slices.Clone(s.all)}
+		one.first.Store(first)
+		if ids := one.forget(); !slices.Equal(ids, want) {
+			t.Errorf("with a stream from %d on, %v are forgotten, expected %v", first, ids, want)
+		}
+	}
+	batch(30, store.Message{ID: 4, Kind: changelog.Links, Data: make([]byte, mostSent-100)}, ended)
+	if ids := s.forget(); !slices.Equal(ids, []uint64{1, 2, 3}) {
+		t.Errorf("when too much stays, %v are forgotten", ids)
+	}
+}
