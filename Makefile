@@ -96,6 +96,11 @@ bench-content:
 bench-jetstream:
 	@go run ./internal/bench/jetstream -runs $(or $(RUNS),1) -o docs/bench/jetstream.md
 
+## bench-takeover: how fast a node restores the partitions of a dead one, into docs/bench/takeover.md (8 minutes; RUNS=)
+.PHONY: bench-takeover
+bench-takeover:
+	@go run ./internal/bench/takeover -runs $(or $(RUNS),1) -o docs/bench/takeover.md
+
 ## bench-check: weft check beside linkinator (npm) and linkchecker (Debian), into docs/bench/check.md
 .PHONY: bench-check
 bench-check:

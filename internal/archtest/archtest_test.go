@@ -241,7 +241,22 @@ var imports = map[string][]string{
 	"internal/bench/text":      {"text", "golang.org/x/net/html"},
 	"internal/bench/machine":   {"golang.org/x/sys/unix"},
 	"internal/bench/tls":       {"aio", "httpclient", "internal/bench/machine", "internal/process"},
-	"internal/bench/store":     {"frontier", "frontier/store", "robots", "weburl", "internal/bench/machine", "internal/process", "golang.org/x/sys/unix"},
+	"internal/bench/takeover": {
+		"cluster",
+		"cluster/changelog",
+		"cluster/ownership",
+		"cluster/partition",
+		"cluster/server",
+		"frontier",
+		"github.com/klauspost/compress/s2",
+		"github.com/nats-io/nats.go",
+		"github.com/nats-io/nats.go/jetstream",
+		"internal/bench/machine",
+		"internal/process",
+		"weburl",
+		".",
+	},
+	"internal/bench/store": {"frontier", "frontier/store", "robots", "weburl", "internal/bench/machine", "internal/process", "golang.org/x/sys/unix"},
 
 	"internal/where": {
 		"internal/near",

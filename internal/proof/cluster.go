@@ -26,20 +26,21 @@ type ClusterTask struct {
 
 // What the simulation assumes of the Web, of nodes and of the wire. The page lists it.
 const (
-	hostTail, pageTail = 1.6, 1.1 // exponents of Pareto's distribution, of hosts and pages a domain
-	leastPages         = 10       // of a domain
-	mostPages          = 1e6      // of a domain: a limit that broad crawls set
-	linkTail           = 1.1      // exponent of Zipf's distribution of links over domains
-	foreignLinks       = 12       // links of a page to other domains
-	homeLinks          = 0.5      // of these, to home pages
-	newURLs            = 5        // URLs of a page on its own host, that nobody has found before
-	messageBytes       = 120      // of a message besides its data: subject and header
-	restoreRate        = 100_000  // URLs a second that a node takes in: docs/bench/store.md has 60,000 to 220,000
-	logBytes           = 90       // of a URL in its log: docs/adr/0034-partitions-of-a-crawl.md has 75 and 105
-	readRate           = 22e6     // bytes a second of logs that the servers give, to all nodes: docs/bench/jetstream.md
-	readAtOnce         = 32       // logs that a node reads at once, as package cluster does
-	recordBytes        = 900      // of a page's record
-	readsAll           = 8        // a node with this fraction of the partitions reads all links, as there
+	hostTail, pageTail = 1.6, 1.1               // exponents of Pareto's distribution, of hosts and pages a domain
+	leastPages         = 10                     // of a domain
+	mostPages          = 1e6                    // of a domain: a limit that broad crawls set
+	linkTail           = 1.1                    // exponent of Zipf's distribution of links over domains
+	foreignLinks       = 12                     // links of a page to other domains
+	homeLinks          = 0.5                    // of these, to home pages
+	newURLs            = 5                      // URLs of a page on its own host, that nobody has found before
+	messageBytes       = 120                    // of a message besides its data: subject and header
+	restoreRate        = 50_000                 // URLs a second that a node restores: docs/bench/takeover.md has 15 µs of a core, docs/bench/frontier.md 18 at 100 million
+	logBytes           = 90                     // of a URL in its log: docs/adr/0034-partitions-of-a-crawl.md has 75 and 105
+	readSome, readAll  = 22e6, 350e6            // bytes a second of some logs, or of all, that the servers give to all nodes: docs/bench/jetstream.md
+	scansAll           = 32                     // a node that restores this fraction of the partitions reads all logs, as package cluster does
+	gathers            = 250 * time.Millisecond // how long a log waits for others to be read with, as there
+	recordBytes        = 900                    // of a page's record
+	readsAll           = 8                      // a node with this fraction of the partitions reads all links, as there
 	latency            = time.Millisecond
 )
 

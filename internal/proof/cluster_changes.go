@@ -126,6 +126,7 @@ func (s *changes) obey(p *clustertest.Process, o ownership.Order) {
 // begin when all before them are read. Their messages are mixed, so all end at once.
 type logs struct {
 	now, next []ownership.Order
+	busy      bool // it reads, or gathers what to read
 }
 
 // restore starts a partition: at once if the disk has it, else when its log is read.
@@ -140,34 +141,45 @@ func (s *changes) restore(p *clustertest.Process, o ownership.Order) {
 		s.reading[p] = l
 	}
 	l.next = append(l.next, o)
-	if l.now == nil {
-		s.read(p, l)
+	if !l.busy {
+		s.gather(p, l)
+	}
+}
+
+// gather reads the next logs, with those that come meanwhile.
+func (s *changes) gather(p *clustertest.Process, l *logs) {
+	l.now, l.busy = nil, len(l.next) > 0
+	if l.busy {
+		p.After(gathers, func() { s.read(p, l) })
 	}
 }
 
 // read reads the next logs.
 func (s *changes) read(p *clustertest.Process, l *logs) {
-	n := min(readAtOnce, len(l.next))
-	if l.now, l.next = l.next[:n:n], l.next[n:]; n == 0 {
-		l.now = nil
-		return
-	}
-	urls, readers := 0, 0
+	l.now, l.next = l.next, nil
+	urls, readers, all := 0, 0, 0
 	for _, o := range l.now {
 		urls += s.urls[o.Partition]
 	}
-	for reader, all := range s.reading {
-		if !reader.Ended && all.now != nil {
+	for reader, some := range s.reading {
+		if !reader.Ended && some.now != nil {
 			readers++
 		}
 	}
+	for _, n := range s.urls {
+		all += n
+	}
 	s.restored += urls
-	rate := min(restoreRate, readRate/logBytes/float64(readers))
-	p.After(time.Duration(float64(urls)/rate*float64(time.Second)), func() {
+	seconds := float64(urls*logBytes) / readSome
+	if len(l.now)*scansAll >= s.partitions {
+		seconds = float64(all*logBytes) / readAll
+	}
+	seconds = max(seconds*float64(readers), float64(urls)/restoreRate)
+	p.After(time.Duration(seconds*float64(time.Second)), func() {
 		for _, o := range l.now {
 			s.started(p, o)
 		}
-		s.read(p, l)
+		s.gather(p, l)
 	})
 }
 

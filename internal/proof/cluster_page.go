@@ -62,7 +62,7 @@ func (c *Cluster) Write(w io.Writer, command string) error {
 	p.row("bytes of a message besides its data, which is packed with S2: subject and header", messageBytes)
 	p.row("bytes of a record", recordBytes)
 	p.row("URLs that a node restores in a second; bytes of a URL in its log", fmt.Sprintf("%d; %d", restoreRate, logBytes))
-	p.row("bytes of logs that the servers read in a second, for all nodes; logs that a node reads at once", fmt.Sprintf("%.0f MB; %d", readRate/1e6, readAtOnce))
+	p.row("bytes that the servers give all nodes in a second: of some logs; of all", fmt.Sprintf("%.0f MB; %.0f MB", readSome/1e6, readAll/1e6))
 	p.row("duration of requests in flight", "0.2 s and longer, by Pareto with exponent 1.5")
 	p.row("one way from a node to a server", latency)
 	c.writeShares(p)
@@ -84,8 +84,8 @@ func (c *Cluster) writeShares(p *page) {
 func (c *Cluster) writeChanges(p *page) {
 	p.line("\n## Hand-over\n\nA crawl of %d partitions. Each change begins when the one before is over. *Owned*: time until every", c.Partitions)
 	p.line("partition has an owner that lives, in balance. *Restored*: time until nodes have read all of these")
-	p.line("partitions from their logs, each node %d at once. *Still*: the longest time in which nobody fetched", readAtOnce)
-	p.line("from a partition.\n")
+	p.line("partitions from their logs, each node at once what it has taken since it began the last ones. *Still*: the")
+	p.line("longest time in which nobody fetched from a partition.\n")
 	p.line("| nodes | | moved | needed | owned | restored | still | writes | watch events | URLs read |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	round := func(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
 	for _, x := range c.Changes {
