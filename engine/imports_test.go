@@ -53,7 +53,7 @@ func TestImports(t *testing.T) {
 		t.Fatal(err)
 	}
 	states, err := s.Partitions()
-	if err != nil || len(states) != 1 || states[1] != store.Importing {
+	if err != nil || len(states) != 1 || states[1].State != store.Importing {
 		t.Errorf("states %v, %v; expected that of partition 1", states, err)
 	}
 	for p, want := range map[int]int{1: 1, 2: 0} {
