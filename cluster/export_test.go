@@ -120,6 +120,13 @@ func EndNow(ctx context.Context, servers Options) error {
 	return err
 }
 
+// Held returns how many bytes wait for the servers or for the node: of links and logs in memory, by units, and of the outbox.
+func (c *Crawl) Held() int64 {
+	n := c.now()
+	_, outbox := n.crawl.Waiting()
+	return int64(len(n.reader.room)+len(n.logs.room))*roomUnit + outbox
+}
+
 // Beats waits for so many beats of the node, or its end.
 func (c *Crawl) Beats(ctx context.Context, count int) error {
 	n := c.now()

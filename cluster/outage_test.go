@@ -125,6 +125,7 @@ func TestUnreadable(t *testing.T) {
 }
 
 // TestFull: the servers have no more room. The node says so once, waits, and goes on when there is room.
+// What waits meanwhile stays below the share of its memory that its links and its logs have each.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20
@@ -143,6 +144,10 @@ func TestFull(t *testing.T) {
 		}
 	}
 	a.hears(t, "no room")
+	a.hears(t, "no fetch starts")
+	if held, most := a.node.Held(), int64(c.options.Memory/32); held == 0 || held > most {
+		t.Errorf("%d bytes wait, expected some, and %d at most: a 32nd of the memory", held, most)
+	}
 	if err := js.DeleteStream(t.Context(), "other"); err != nil {
 		t.Fatal(err)
 	}

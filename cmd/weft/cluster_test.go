@@ -60,6 +60,19 @@ func TestClusterAbsent(t *testing.T) {
 	}
 }
 
+// TestNodeTable: the nodes of a crawl fit into 80 columns, but for their names.
+func TestNodeTable(t *testing.T) {
+	var out strings.Builder
+	n := cluster.NodeStatus{State: "leaving", Partitions: 1024, Started: 1024, Done: 9_999_999, PerSecond: 9999, Pending: 99_999_999, InFlight: 10_000, Outbox: 999_999, Name: "m1:a"}
+	writeCluster(&out, cluster.Status{Partitions: 1024, Nodes: []cluster.NodeStatus{n}})
+	_, text, _ := strings.Cut(out.String(), "\n\n")
+	for line := range strings.Lines(text) {
+		if len(line) > 80 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+}
+
 // listsCrawls: a crawl that is over is listed, and removed once.
 func listsCrawls(t *testing.T, servers string) {
 	t.Helper()
