@@ -189,25 +189,41 @@ var half = map[string]string{"weft-restoring": "yes"}
 
 func isHalf(s jetstream.Stream) bool { return s.CachedInfo().Config.Metadata["weft-restoring"] != "" }
 
-// waitingPlan returns the plan of a crawl that is not over and has no nodes.
+// waitingPlan returns the plan of a crawl that is not over and has no nodes. It waits for those that have just ended: until
+// they have been silent for long enough, nobody can tell.
 func (c *Client) waitingPlan(ctx context.Context) (p Plan, err error) {
 	if p, err = c.Plan(ctx); err != nil {
 		return p, err
 	}
+	for began := now(); ; {
+		err := c.waits(ctx)
+		if !errors.Is(err, ErrInUse) || now()-began > (beatsOfSilence+1)*c.beat {
+			return p, err
+		}
+		select {
+		case <-time.After(c.beat / 4):
+		case <-ctx.Done():
+			return p, context.Cause(ctx)
+		}
+	}
+}
+
+// waits returns an error if the crawl is over, or has nodes.
+func (c *Client) waits(ctx context.Context) error {
 	bucket, err := c.js.Stream(ctx, c.streamNames()[0])
 	if err != nil {
-		return p, c.refused(err)
+		return c.refused(err)
 	}
 	all, err := c.entries(ctx)
 	if err != nil {
-		return p, err
+		return err
 	}
 	for _, e := range all {
 		if e.Key() == keyOver {
-			return p, fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
+			return fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
 		}
 	}
-	return p, c.deserted(ctx, bucket.CachedInfo().TimeStamp)
+	return c.deserted(ctx, bucket.CachedInfo().TimeStamp)
 }
 
 // lost returns which streams of the crawl the servers do not have, or not the whole of.

@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -262,21 +261,14 @@ func (l *loss) delete(streams []string) {
 	}
 }
 
-// restore restores from the folders of nodes, once those that were killed no longer count.
+// restore restores from the folders of nodes, at once: those that were killed still count.
 func (l *loss) restore(force bool, from ...*member) (cluster.Rebuilt, error) {
 	l.t.Helper()
 	var dirs []string
 	for _, m := range from {
 		dirs = append(dirs, m.job)
 	}
-	ctx, stop := context.WithTimeout(l.t.Context(), 30*time.Second)
-	defer stop()
-	for {
-		r, err := l.client.Restore(ctx, dirs, force)
-		if !errors.Is(err, cluster.ErrInUse) || ctx.Err() != nil {
-			return r, err
-		}
-	}
+	return l.client.Restore(l.t.Context(), dirs, force)
 }
 
 // interrupt has a restore fail after it has made a stream, as the servers take no log.

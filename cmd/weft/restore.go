@@ -25,7 +25,7 @@ func restoreCommand() *cobra.Command {
 		Long: `Restore a crawl from the folders of its nodes, after the servers have lost a
 stream of it, or all of it.
 
-1. Wait until no node runs, and 10 seconds more if one was killed.
+1. Wait until no node runs.
 2. Run this command with the folders of all nodes, or with copies of them.
    Start no node before that.
 3. Start the nodes again with weft crawl --cluster, with these folders or with
