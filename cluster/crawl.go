@@ -54,11 +54,15 @@ func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
 			servers.OnWarning(fmt.Errorf("%w: it joins again", err))
 		}
 		n, err := c.joinAgain(ctx, servers)
+		var limit *limitError
 		switch {
 		case errors.Is(err, ErrOver): // by others, who have what it had
 			s.Interrupted, s.Finished = false, true
 			return s, nil
-		case errors.Is(err, ErrLimit), err != nil && c.ends(): // the same
+		case errors.As(err, &limit): // others reached it
+			s.Interrupted, s.Stopped = false, limit.name()
+			return s, nil
+		case err != nil && c.ends(): // others have what it had
 			return s, nil
 		case err != nil:
 			return s, err

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -139,6 +140,25 @@ func TestOverWhileCut(t *testing.T) {
 	l.set(false)
 	c.wait()
 	if b.err != nil || b.sum.Interrupted || !b.sum.Finished {
+		t.Errorf("%v, %+v", b.err, b.sum)
+	}
+}
+
+// TestLimitWhileCut: a node that finds, when it joins again, that the crawl has reached a limit says which.
+func TestLimitWhileCut(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, long())
+	l := newLink(t, c.servers.Servers[0])
+	b := c.joinBy("b", l.url())
+	b.until(t, 1)
+	l.set(true)
+	b.hears(t, "joins again")
+	if err := cluster.EndNow(t.Context(), c.servers); err != nil {
+		t.Fatal(err)
+	}
+	l.set(false)
+	c.wait()
+	if b.err != nil || b.sum.Interrupted || b.sum.Stopped != "max-time" {
 		t.Errorf("%v, %+v", b.err, b.sum)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -33,6 +34,24 @@ type slice struct {
 
 // ErrLimit is returned by Join for a crawl that a limit has stopped.
 var ErrLimit = errors.New("the crawl has reached a limit")
+
+// limitError is ErrLimit with the limit, such as --limit 200.
+type limitError struct {
+	crawl layout
+	limit string
+}
+
+func (e *limitError) Error() string {
+	return fmt.Sprintf("crawl %s: %v: %s, expected a higher one to continue it", e.crawl, ErrLimit, e.limit)
+}
+
+func (e *limitError) Is(err error) bool { return err == ErrLimit }
+
+// name is that of weft.Summary.Stopped.
+func (e *limitError) name() string {
+	option, _, _ := strings.Cut(e.limit, " ")
+	return strings.TrimPrefix(option, "--")
+}
 
 // reached reports whether all URLs that may be fetched are begun.
 func (l *limits) reached() bool {
@@ -309,7 +328,7 @@ func (n *node) sinceBegun(ctx context.Context) error {
 	lasted := status.CachedInfo().TimeStamp.Sub(plan.Created())
 	q.begun = now() - lasted
 	if limit := q.stop(lasted); limit != "" {
-		return fmt.Errorf("crawl %s: %w: %s, expected a higher one to continue it", n.layout, ErrLimit, limit)
+		return &limitError{n.layout, limit}
 	}
 	return nil
 }
