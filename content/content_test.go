@@ -78,6 +78,22 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestBreaks: text before and behind a block stays apart where the block is empty.
+func TestBreaks(t *testing.T) {
+	for between, want := range map[string]string{
+		"<p></p>": "12<div></div>34", "<div> <aside></aside></div>": "12<div></div>34", "<label><span></span></label>": "1234",
+	} {
+		c, _ := extract(t, page(prose+"<div>The harbour has 12"+between+"34 ships, and its towns have more of them, every week.</div>"), content.Options{})
+		var text strings.Builder
+		if err := html.Render(&text, c.Node); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%s: %s, expected %s in it", between, text.String(), want)
+		}
+	}
+}
+
 func TestDrop(t *testing.T) {
 	drop := func(b content.Block) bool { return b.Text() == "Towns are read by 900 people, every week." }
 	c, text := extract(t, page(prose+"<p class=note>Towns are read by 900  people, every week."), content.Options{Drop: drop})

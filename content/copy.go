@@ -93,8 +93,11 @@ func (c *copier) enter(n *html.Node) bool {
 	case n.Namespace == "math":
 		l.formula, l.verbatim = true, around.keep || c.amid(around.element) // like a picture
 	}
-	if l.verbatim || !l.formula && c.seen(n, l.element) {
+	switch {
+	case l.verbatim || !l.formula && c.seen(n, l.element):
 		l.to = c.add(n)
+	case around.keep && c.s.kept[l.element] == 0 && isBreak(n):
+		c.add(&html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}) // text before and behind it stays apart
 	}
 	if n.FirstChild != nil {
 		c.path = append(c.path, l)
@@ -111,6 +114,16 @@ func isFormula(n *html.Node) bool {
 func isHidden(n *html.Node) bool {
 	style := attr(n, "style")
 	return strings.Contains(style, "display:none") || strings.Contains(style, "display: none")
+}
+
+// isBreak reports whether text behind an element begins a new line, even if nothing is in the element.
+func isBreak(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.P, atom.Div, atom.Section, atom.Article, atom.Aside, atom.Nav, atom.Header, atom.Footer, atom.Figure, atom.Blockquote,
+		atom.Ul, atom.Ol, atom.Dl, atom.Table, atom.Pre, atom.Form, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Hr:
+		return true
+	}
+	return false
 }
 
 // seen reports whether an element without text is kept: pictures, rules and line breaks in or
