@@ -146,9 +146,10 @@ func TestRules(t *testing.T) {
 	}
 	own := extractor(t, Rule{Each: ".review b", Fields: []Field{
 		{Name: "text", Select: "::text"}, {Name: "html", Select: ":scope", Type: HTML}, {Name: "class", Select: "::attr(class)"}, {Name: "below", Select: "b"},
+		{Name: "all", Select: ":scope ::text", List: true},
 	}})
-	want = `{"url":"https://shop.example/","fields":{"text":"Ann","html":"<b class=\"by\">Ann</b>","class":"by"}}` + "\n"
-	if got := items(t, own, "https://shop.example/", `<div class=review><b class=by>Ann</b></div>`); got != want {
+	want = `{"url":"https://shop.example/","fields":{"text":"Ann","html":"<b class=\"by\">Ann<i>Hill</i></b>","class":"by","all":["Ann","Hill"]}}` + "\n"
+	if got := items(t, own, "https://shop.example/", `<div class=review><b class=by>Ann<i>Hill</i></b></div>`); got != want {
 		t.Errorf("of the element itself: %s", got)
 	}
 }

@@ -87,6 +87,9 @@ func (s *Selector) Match(n *html.Node, w *Work) (Take, bool) {
 func (s *Selector) OfScope() bool {
 	return slices.ContainsFunc(s.all, func(c complex) bool {
 		is := c.compounds[0]
+		if len(c.combinators) > 0 && c.combinators[0] == within { // ":scope ::text" has the scope's own text, too
+			is = c.compounds[1]
+		}
 		bare := len(c.compounds) == 1 && is.tag == "" && len(is.tests) == 1 && c.take.What != TakeElement
 		return bare || slices.Contains(is.tests, test(scope{}))
 	})
