@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,7 +97,9 @@ func oneOf(s Source, o Options, of *site) Page {
 	if errors.Is(err, content.ErrTooLong) {
 		p.Err = content.ErrTooLong
 	}
-	titled(&d, p.Title, o.Text)
+	if titled(&d, p.Title, o.Text) { // its heading was not left out then
+		p.Removed = slices.DeleteFunc(p.Removed, func(r Removal) bool { return strings.EqualFold(r.Text, p.Title) })
+	}
 	sum := sha256.Sum256([]byte(d.Text))
 	p.Hash = hex.EncodeToString(sum[:])
 	if o.Chunk > 0 {
@@ -124,15 +127,15 @@ func timeOf(t time.Time) *time.Time {
 }
 
 // titled puts the title in front of a text that has none: no heading of the first level, and not the
-// title itself as its first heading.
-func titled(d *markdown.Document, title string, plain bool) {
+// title itself as its first heading. It reports whether it did.
+func titled(d *markdown.Document, title string, plain bool) bool {
 	for i, h := range d.Headings {
 		if h.Level == 1 || i == 0 && strings.EqualFold(h.Text, title) {
-			return
+			return false
 		}
 	}
 	if title == "" {
-		return
+		return false
 	}
 	head := markdown.Heading{Level: 1, Text: title}
 	first := title + "\n"
@@ -151,6 +154,7 @@ func titled(d *markdown.Document, title string, plain bool) {
 	}
 	d.Headings = append([]markdown.Heading{head}, d.Headings...)
 	d.Blocks = append([]int{0}, d.Blocks...)
+	return true
 }
 
 // line returns text from the Web as one line of at most so many bytes, without characters that steer a

@@ -459,3 +459,21 @@ func TestOverview(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadingStays: a heading with which the text begins is not among what was left out.
+func TestHeadingStays(t *testing.T) {
+	url, err := weburl.Parse("https://example.org/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `<title>Pods | Ships</title><header><nav class=navbar><ul><li><a href=/docs>Documentation</a><li><a href=/blog>Blog</a></ul></nav></header>
+<aside class=sidebar><nav><ul><li><a href=/a>Home</a><li><a href=/b>Setup</a><li><a href=/c>Concepts</a></ul></nav></aside><main class="col-12 td-main" role=main><div class=td-content><h1>Pods</h1>
+<p>Pods are the smallest units of computing that you can create and manage in a harbour, with storage and network that they share.</p>
+<p>What is in a pod is always at one place, at one time, and runs in one context, so that a pod is a model of one machine.</p>
+<h2>Using pods</h2><p>Pods are mostly not created by hand, but by what manages them; see the page on managers for more about how they are used.</p></div></main><footer>Imprint</footer>`
+	p := One(Source{URL: url, ContentType: "text/html", Body: []byte(body)}, Options{})
+	text := fmt.Sprint(p.Removed)
+	if !strings.HasPrefix(p.Markdown, "# Pods\n") || strings.Contains(text, "h1 Pods ") || !strings.Contains(text, "Imprint") {
+		t.Errorf("left out %s of\n%s", text, p.Markdown)
+	}
+}
