@@ -13,7 +13,6 @@ import (
 type endOfCrawl struct {
 	judge  ending.Judge
 	seeded bool // the seeds are in the streams
-	reads  bool // another node reads seeds from a list, and says when they are
 	over   bool // nothing is left to do anywhere
 	asking bool // whether the engine is idle
 	quota  quota
@@ -67,9 +66,7 @@ func (n *node) rest() {
 		n.own.Idle()
 		return
 	}
-	if !n.end.reads {
-		n.create(keySeeded)
-	}
+	n.create(keySeeded)
 }
 
 // create writes a key that is written once.

@@ -122,7 +122,6 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		return nil, err
 	}
 	n.parts = make([]part, n.plan.Partitions)
-	n.end.reads = n.plan.listed && o.SeedSeq == nil
 	disk, err := n.onDisk(&found)
 	if err != nil {
 		return nil, err

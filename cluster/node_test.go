@@ -250,6 +250,25 @@ func small() webtest.Config {
 	return webtest.Config{Seed: 2, Hosts: 40, Pages: 8, CrawlDelay: 20 * time.Millisecond, SlowDelay: 50 * time.Millisecond, Rates: webtest.Rates{Stalled: -1, Flaky: -1, ShyRobots: -1}}
 }
 
+// TestList: a crawl that has begun with a list of URLs. A node without the list is refused: links to its hosts would be out
+// of its scope.
+func TestList(t *testing.T) {
+	t.Parallel()
+	c := newCrawl(t, restorable())
+	seeds := c.options.Seeds
+	list := func(yield func(string, error) bool) { yield(seeds[0], nil) }
+	c.options.SeedSeq = list
+	c.join("a")
+	c.options.Seeds, c.options.SeedSeq = nil, nil
+	if _, err := c.tryJoin("b", c.servers.Servers[0]); !strings.Contains(errorText(err), "expected the same list") {
+		t.Errorf("without the list: %v", err)
+	}
+	c.options.Seeds, c.options.SeedSeq = seeds, list
+	c.join("c")
+	c.wait()
+	c.check()
+}
+
 // TestNodes: several nodes find what the web has, each URL once.
 func TestNodes(t *testing.T) {
 	for _, n := range []int{1, 3} {

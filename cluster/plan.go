@@ -25,8 +25,7 @@ type Plan struct {
 	Common  options             `json:"common,omitempty"`  // further options: see common
 	Secrets map[string][]string `json:"secrets,omitempty"` // names of what each node has to be given, by option
 
-	listed bool   // the crawl has seeds from a list of some node
-	text   []byte // as the servers have it
+	text []byte // as the servers have it
 }
 
 // ErrNoCrawl is returned when the servers have no crawl of the name.
@@ -111,11 +110,11 @@ func (c *Client) begin(ctx context.Context, o *weft.Options, partitions int) (p 
 	if err := p.agree(o); err != nil {
 		return p, err
 	}
+	if p.Options.List && !given.List { // it would leave out links to the hosts of the list
+		return p, fmt.Errorf("crawl %s: begun with a list of URLs, expected the same list and the same URLs of each node", c.layout)
+	}
 	given.UserAgent = cmp.Or(o.UserAgent, weft.DefaultUserAgent)
-	theirs := p.Options
-	p.listed = theirs.List
-	theirs.List = given.List // the others' list is theirs to read
-	p.Options, err = theirs.Continue(given, &asked)
+	p.Options, err = p.Options.Continue(given, &asked)
 	return p, err
 }
 
