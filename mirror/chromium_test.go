@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/weftcrawl/weft"
@@ -154,8 +155,8 @@ func fileURL(path string) string { return (&url.URL{Scheme: "file", Path: path})
 // TestChromium: opened from disk with the server stopped, each page of a site looks as it did online,
 // what it loads is there, and nothing is asked of the network.
 func TestChromium(t *testing.T) {
-	away := 0
-	beacon := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { away++ }))
+	var away atomic.Int32
+	beacon := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { away.Add(1) }))
 	defer beacon.Close()
 	s := serve(t, aSite, beacon.URL)
 	b := browser.Start(t)
@@ -171,7 +172,7 @@ func TestChromium(t *testing.T) {
 	write(t, job, dir, mirror.Options{})
 	files := listed(t, dir)
 	s.Close()
-	asked := away
+	asked := away.Load()
 	for path, want := range seen {
 		b.Watch()
 		b.Open(fileURL(filepath.Join(dir, files[s.URL+path])))
@@ -189,8 +190,8 @@ func TestChromium(t *testing.T) {
 			}
 		}
 	}
-	if away != asked {
-		t.Errorf("%d requests left the mirror", away-asked)
+	if now := away.Load(); now != asked {
+		t.Errorf("%d requests left the mirror", now-asked)
 	}
 }
 
