@@ -37,9 +37,13 @@ const (
 type seen struct {
 	left           int
 	started, ended time.Time
+	status         int
+	kind           string // of its error
 }
 
-// compareNodes compares the records of all nodes with the truth, and notes what they say of each blow.
+// compareNodes compares the records of all nodes with the truth, and notes what they say of each blow. Of the records of
+// a URL, the one that was made last counts, as for weft cluster collect: what a node that is cut off finds of a host
+// that it no longer reaches counts only if no other node has asked the host since.
 func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again, error) {
 	r := newRecords(web)
 	known := make(map[string][]seen, len(r.truth))
@@ -47,15 +51,12 @@ func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again
 	var fetches []fetched
 	for i, l := range all {
 		err := readRecords(filepath.Join(l.job, "pages.jsonl"), func(record weft.Record) {
-			before := known[record.URL]
-			if len(before) == 0 {
-				r.add(record)
-			}
 			if f, ok := fetchOf(record, l.node); ok {
 				fetches = append(fetches, f)
 			}
-			one := seen{i, record.Started, record.Started.Add(time.Duration(record.TotalMS * float64(time.Millisecond)))}
-			known[record.URL] = append(before, one)
+			ended := record.Started.Add(time.Duration(record.TotalMS * float64(time.Millisecond)))
+			one := seen{i, record.Started, ended, record.Status, record.ErrorKind}
+			known[record.URL] = append(known[record.URL], one)
 			if b := blowOf(one, l.node, struck); b >= 0 && last[b].Before(one.started) {
 				last[b] = one.started
 			}
@@ -81,12 +82,13 @@ func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again
 		if !kept {
 			a.Gone++
 		}
-		counts := 0 // the record that was made last
+		counts := 0
 		for i, s := range records {
 			if s.ended.After(records[counts].ended) {
 				counts = i
 			}
 		}
+		r.add(weft.Record{URL: u, Status: records[counts].status, ErrorKind: records[counts].kind})
 		for i, s := range records {
 			if i == counts {
 				continue

@@ -38,21 +38,24 @@ func TestAgain(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		url := slices.Sorted(func(yield func(string) bool) {
-			for u := range web.Truth(policy()) {
-				if !yield(u) {
+			for u, fate := range web.Truth(policy()) {
+				if fate == (webtest.Fate{Status: 200}) && !yield(u) {
 					return
 				}
 			}
 		})
-		write(t, dir, "a", weft.Record{URL: url[0], Started: tt.first, TotalMS: 1000}, weft.Record{URL: url[1], Started: at(time.Minute), TotalMS: 10})
-		write(t, dir, "b", weft.Record{URL: url[0], Started: at(-time.Hour), TotalMS: 10})
+		write(t, dir, "a", weft.Record{URL: url[0], ErrorKind: "dial-timeout", Started: tt.first, TotalMS: 1000}, weft.Record{URL: url[1], Status: 200, Started: at(time.Minute), TotalMS: 10})
+		write(t, dir, "b", weft.Record{URL: url[0], Status: 200, Started: at(-time.Hour), TotalMS: 10})
 		jobs := []left{{node: 0, job: filepath.Join(dir, "a")}, {node: 1, job: filepath.Join(dir, "b")}}
-		_, again, err := compareNodes(jobs, web, []Struck{{Blow: tt.blow, Node: tt.node, At: struck}})
+		records, again, err := compareNodes(jobs, web, []Struck{{Blow: tt.blow, Node: tt.node, At: struck}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if again.N != 1 || again.Same != 0 || again.Others != tt.others || tt.others == 0 && again.Within > mostWithin {
 			t.Errorf("%s: %+v", name, again)
+		}
+		if records.Right != 2 || records.Wrong > 0 { // the record that was made last counts
+			t.Errorf("%s: %d right, %d wrong, expected 2 and 0", name, records.Right, records.Wrong)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func readRecords(name string, fn func(weft.Record)) error {
 	return lines.Err()
 }
 
-// add judges the first record of a URL.
+// add judges the record of a URL that counts.
 func (r *Records) add(record weft.Record) {
 	r.Kinds[kind(&record)]++
 	fate, ok := r.truth[record.URL]
@@ -85,7 +85,7 @@ func (r *Records) add(record weft.Record) {
 		r.Right++
 	case ok:
 		r.Wrong++
-		r.sample("%s: status %d, error %q %q, expected %+v", record.URL, record.Status, record.ErrorKind, record.Error, fate)
+		r.sample("%s: status %d, error %q, expected %+v", record.URL, record.Status, record.ErrorKind, fate)
 	case trap(r.web, record.URL):
 		r.Trapped++
 	default:
