@@ -79,7 +79,7 @@ func TestNodes(t *testing.T) {
 		t.Errorf("%d of %d URLs are right", r.Records.Right, r.Bound.URLs)
 	}
 	at := r.Struck[0]
-	if at.Owned <= 0 || at.Restored < at.Owned {
+	if at.Owned <= 0 || at.Restored != 0 && at.Restored < at.Owned { // 0: the crawl was over when the servers were asked next
 		t.Errorf("partitions with owners after %v, restored after %v", at.Owned, at.Restored)
 	}
 	if s := at.Stood; (s.Half > 0) != (s.Partitions > 0) || s.Most < s.Half || s.All < s.Most { // a node killed early has no records
