@@ -378,12 +378,12 @@ func (identity) name(dir string) string {
 
 // Hosts lists the hosts of all nodes, those of one after those of another.
 func (c *Client) Hosts(ctx context.Context) iter.Seq2[weft.HostStatus, error] {
-	return values[weft.HostStatus](c.ask(ctx, "", question{Command: askHosts}))
+	return listing(ctx, c, question{Command: askHosts}, func(h weft.HostStatus) string { return h.Host })
 }
 
 // URLs lists the URLs of all nodes, those of one after those of another.
 func (c *Client) URLs(ctx context.Context, f weft.URLFilter) iter.Seq2[weft.URLStatus, error] {
-	return values[weft.URLStatus](c.ask(ctx, "", question{Command: askURLs, Filter: f}))
+	return listing(ctx, c, question{Command: askURLs, Filter: f}, func(u weft.URLStatus) string { return u.URL })
 }
 
 // Why asks the node that has the host of a URL what has become of the URL.
@@ -400,6 +400,50 @@ func (c *Client) Why(ctx context.Context, url string) (why weft.Why, err error) 
 		return why, err
 	}
 	return why, errors.New("the node returned nothing")
+}
+
+// listing asks all nodes for what they list.
+func listing[T any](ctx context.Context, c *Client, q question, href func(T) string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		p, err := c.Plan(ctx)
+		if err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		for v, err := range once(p.Partitions, c.ask(ctx, "", q), href) {
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}
+
+// once yields what nodes list, by a URL or an origin, each partition as the first that lists something of it. While a
+// partition changes hands, two may list it: the one that had it, until the beat of the other says that it has started.
+func once[T any](partitions int, all iter.Seq2[answer, error], href func(T) string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		first := make([]string, partitions)
+		from := ""
+		lines := func(yield func(answer, error) bool) {
+			for a, err := range all {
+				if from = a.node; !yield(a, err) {
+					return
+				}
+			}
+		}
+		for v, err := range values[T](lines) {
+			if err == nil {
+				is := &first[partition.OfURL(href(v), partitions)]
+				if *is = cmp.Or(*is, from); *is != from {
+					continue
+				}
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
 }
 
 // values yields the answers of all nodes.
