@@ -2,6 +2,8 @@ package read
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"io"
 	"runtime"
@@ -10,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/weftcrawl/weft/content"
+	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/results"
 	"github.com/weftcrawl/weft/weburl"
@@ -88,6 +91,7 @@ func each(ctx context.Context, dir, host string, o Options, use func(*entry, *Pa
 	}
 	ordered := make(chan *result, 2*workers)
 	var failed error // of the plan; read when ordered is closed
+	seen := duplicates.New(mostSeen)
 	running.Go(func() {
 		defer close(ordered)
 		failed = r.all(ordered)
@@ -102,7 +106,7 @@ func each(ctx context.Context, dir, host string, o Options, use func(*entry, *Pa
 			unread++
 			continue
 		}
-		if !speaks(one.page.Language, o.Languages) {
+		if !speaks(one.page.Language, o.Languages) || o.NoDuplicates && isSeen(seen, &one.page) {
 			continue
 		}
 		if err := use(one.entry, &one.page); err != nil {
@@ -110,6 +114,16 @@ func each(ctx context.Context, dir, host string, o Options, use func(*entry, *Pa
 		}
 	}
 	return unread, failed
+}
+
+// mostSeen is how many texts are compared, as many as a crawl compares pages: the latest.
+const mostSeen = 128 << 10
+
+// isSeen reports whether a page has the text of one before.
+func isSeen(seen *duplicates.Index, p *Page) bool {
+	var first [8]byte
+	_, _ = hex.Decode(first[:], []byte(p.Hash[:2*len(first)])) // which oneOf wrote
+	return seen.Judge(duplicates.Page{Content: binary.BigEndian.Uint64(first[:]), URL: p.URL}).Same != ""
 }
 
 // work does what is to be done.

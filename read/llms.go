@@ -40,7 +40,7 @@ func LLMsTxt(ctx context.Context, dir string, out io.Writer, o Options) error {
 			wanted[section.pages[i].url] = &section.pages[i]
 		}
 	}
-	o.NoDuplicates, o.Chunk, o.Text = true, 0, true
+	o.NoDuplicates, o.Chunk, o.Text = false, 0, true // overviewOf lists no duplicates
 	o.wanted = func(url string) bool { return wanted[url] != nil || url == s.start }
 	title, about := "", ""
 	_, err = each(ctx, dir, s.host, o, func(_ *entry, p *Page) error {

@@ -24,7 +24,7 @@ type Options struct {
 
 	// Which pages of a job are read.
 	Languages    []string // with one of these languages, such as "en", which includes "en-GB"; empty: all
-	NoDuplicates bool     // without those that the crawl has marked duplicate_of or near_duplicate_of
+	NoDuplicates bool     // each text once, and no page that the crawl has marked duplicate_of or near_duplicate_of
 	Where        string   // for whose record the condition holds: see package where
 
 	wanted func(url string) bool // of these pages alone; nil: all

@@ -261,6 +261,37 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestNoDuplicates: a text is written once, whatever stands around it; one that differs in a word is
+// another.
+func TestNoDuplicates(t *testing.T) {
+	site := manual()
+	again := chapter(3, "<li><a href=/>Start</a>", "")
+	site.set("/print/3.html", strings.Replace(again, "Imprint", "Printed on paper", 1))
+	site.set("/print/4.html", chapter(4, "", " Once more."))
+	site.set("/", site.pages["/"]+"<a href=/print/3.html>3</a> <a href=/print/4.html>4</a>")
+	url, job := start(t, site)
+	for o, want := range map[bool]string{false: "/chapter/3.html /chapter/4.html /print/3.html /print/4.html", true: "/chapter/3.html /chapter/4.html /print/4.html"} {
+		var b strings.Builder
+		c, err := Lines(t.Context(), job, &b, nil, Options{NoDuplicates: o})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(b.String()) {
+			var p Page
+			if err := json.Unmarshal([]byte(line), &p); err != nil {
+				t.Fatal(err)
+			}
+			if path := strings.TrimPrefix(p.URL, url); strings.HasSuffix(path, "/3.html") || strings.HasSuffix(path, "/4.html") {
+				got = append(got, path)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("with NoDuplicates %t there are %s of %d, expected %s", o, got, c.Pages, want)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	url, job := start(t, manual())
 	p, err := Find(t.Context(), job, url+"/chapter/7.html", Options{})

@@ -147,6 +147,7 @@ var imports = map[string][]string{
 
 	"read": {
 		"content",
+		"duplicates",
 		"markdown",
 		"record",
 		"results",
