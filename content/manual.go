@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/weftcrawl/weft/internal/blocks"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -17,7 +18,7 @@ const (
 
 // fillManual chooses the whole text of a manual if the page has hardly anything else: contents pages,
 // signatures and examples do not look like text, and short pages have little else. Made says that a generator
-// of manuals made the page.
+// of manuals made the page: then contents are kept whole at any length.
 func (s *selection) fillManual(made bool) {
 	kept := slices.Clone(s.keep)
 	s.dropRights()
@@ -28,16 +29,16 @@ func (s *selection) fillManual(made bool) {
 	for i > 0 && all[i]*100 < all[0]*mostOfPage && text.in(s, i)*100 < whole*mostOfPage {
 		i = s.page.All[i].Parent
 	}
-	if made {
+	if made || whole <= fewOfPage { // of a page with few words, what was chosen may lack the heading
 		if around := s.headed(i, chosen[0] == 0); around > 0 && isManual(s.page.All[around].Node, made) {
 			i = around
 		}
 	}
 	e, enough := &s.page.All[i], int32(mostOfPlain)
 	switch {
-	case whole <= fewOfPage:
+	case whole <= fewOfPage, made && isContents(e):
 		enough = 0
-	case e.Linked*2 > e.Words: // contents
+	case isContents(e):
 		enough = mostOfShort
 	}
 	switch {
@@ -48,6 +49,9 @@ func (s *selection) fillManual(made bool) {
 		s.keep = kept
 	}
 }
+
+// isContents reports whether links have most of the words of an element.
+func isContents(e *blocks.Element) bool { return e.Linked*2 > e.Words }
 
 // headed returns the smallest element that contains all headings of the page, except those in menus, and
 // another element; the root, if there is none. Outermost asks for the largest one around the headings.

@@ -43,26 +43,32 @@ func TestSolidCode(t *testing.T) {
 	}
 }
 
-// TestSolidContents: a table of contents behind an introduction is kept whole, however short its
-// entries; what a shop lists is not, and has buttons. On a short page, less of an introduction is
-// enough.
+// TestSolidContents: of a known site, an introduction keeps the list behind it whole, however short its
+// entries, if it has two fifths of the words, or a quarter on a short page; but no list with a button,
+// which is a shop's.
 func TestSolidContents(t *testing.T) {
-	const prose = "<p>The modules described in this chapter support data compression, and the creation of archives.</p>"
 	for _, c := range []struct {
-		paragraphs, entries int
-		behind              string
-		kept                bool
+		sentences, entries int
+		behind             string
+		kept               bool
 	}{
-		{1, 30, "", true}, {1, 200, "", false}, {1, 9, "<button>Buy</button>", false},
-		{12, 200, "", true}, {12, 300, "", false}, {12, 200, "<button>Buy</button>", false},
+		{1, 30, "", true}, {1, 30, "<button>Buy</button>", false},
+		{12, 200, "", true}, {12, 200, "<button>Buy</button>", false},
+		{120, 2000, "", true}, {120, 2000, "<button>Buy</button>", false},
 	} {
-		page := "<body><div class=doc><h1>Archiving</h1>" + strings.Repeat(prose, c.paragraphs) +
-			"<div><ul>" + strings.Repeat("<li><a href=/e>error</a>", c.entries) + "</ul>" + c.behind + "</div></div><p><a href=/b>Next</a>"
+		page := contents("", "<h1>Archiving</h1>", c.sentences, c.entries, c.behind)
 		n := strings.Count(solid(t, page), ">error<")
 		if kept := n == c.entries; kept != c.kept {
 			t.Errorf("%+v: %d entries kept", c, n)
 		}
 	}
+}
+
+// contents is a page with a list of links behind an introduction.
+func contents(head, heading string, sentences, entries int, behind string) string {
+	const prose = "<p>The modules described in this chapter support data compression, and the creation of archives.</p>"
+	return "<title>Archiving</title>" + head + "<body><div class=doc>" + heading + strings.Repeat(prose, sentences) +
+		"<div><ul>" + strings.Repeat("<li><a href=/e>error</a>", entries) + "</ul>" + behind + "</div></div><p><a href=/b>Next</a>"
 }
 
 // TestManual: the front page of a manual and its synopses are kept whole, also of a site that is not known;
@@ -92,13 +98,39 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// TestManualContents: of contents, less of a manual is enough.
+// TestManualContents: the contents of a manual are kept whole at any length, whether its generator, the names
+// of its headings or other pages of the site tell that it is one. A long introduction without a generator
+// needs a quarter of the words.
 func TestManualContents(t *testing.T) {
-	const prose = "<p>The modules described in this chapter support data compression, and the creation of archives.</p>"
-	page := "<title>Archiving</title><body><section id=archiving><h1>Archiving</h1>" + strings.Repeat(prose, 12) +
-		"<div><ul>" + strings.Repeat("<li><a href=/e>error</a>", 320) + "</ul></div></section><p><a href=/b>Next</a>"
-	if n := strings.Count(extracted(t, page, Options{}), ">error<"); n != 320 {
-		t.Errorf("%d entries kept", n)
+	const (
+		sphinx = "<meta name=generator content='Sphinx 7.2'>"
+		plain  = "<h1>Archiving</h1>"
+		named  = "<h1 id=archiving>Archiving</h1>"
+	)
+	main := extract(t, contents("", plain, 12, 0, ""), Options{Solid: true}).Trunk[1].Place
+	for _, c := range []struct {
+		name, head, heading string
+		sentences           []int
+		options             Options
+	}{
+		{"generator", sphinx, plain, []int{0, 1, 12, 40}, Options{}},
+		{"generator, known site", sphinx, plain, []int{0, 1, 12, 40}, Options{Solid: true}},
+		{"named heading", "", named, []int{0, 1, 12}, Options{}},
+		{"named heading, known site", "", named, []int{0, 1, 12}, Options{Solid: true}},
+		{"other pages", "", plain, []int{0, 1, 12, 40}, Options{Solid: true, Main: func(place uint64) bool { return place == main }}},
+	} {
+		for _, sentences := range c.sentences {
+			for _, entries := range []int{5, 30, 150, 300, 3000} {
+				page := contents(c.head, c.heading, sentences, entries, "")
+				text := extracted(t, page, c.options)
+				if n := strings.Count(text, ">error<"); n != entries || strings.Contains(text, "Next") {
+					t.Errorf("%s, %d sentences: %d of %d entries kept", c.name, sentences, n, entries)
+				}
+			}
+		}
+	}
+	if n := strings.Count(extracted(t, contents("", named, 40, 1000, ""), Options{}), ">error<"); n != 1000 {
+		t.Errorf("%d of 1000 entries kept", n)
 	}
 }
 
@@ -111,6 +143,15 @@ func solid(t *testing.T, page string) string {
 // extracted returns the main content of a page, as HTML.
 func extracted(t *testing.T, page string, o Options) string {
 	t.Helper()
+	var b strings.Builder
+	if err := html.Render(&b, extract(t, page, o).Node); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func extract(t *testing.T, page string, o Options) Content {
+	t.Helper()
 	root, err := Parse([]byte(page))
 	if err != nil {
 		t.Fatal(err)
@@ -119,10 +160,5 @@ func extracted(t *testing.T, page string, o Options) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Extract(Page{URL: url, Root: root}, o)
-	var b strings.Builder
-	if err := html.Render(&b, c.Node); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return Extract(Page{URL: url, Root: root}, o)
 }
