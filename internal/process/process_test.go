@@ -13,8 +13,15 @@ import (
 	"testing"
 )
 
-// TestMain lets the test binary be the worker of Results.
+// TestMain lets the test binary be the worker of Results, and a member of a group.
 func TestMain(m *testing.M) {
+	if os.Getenv("WEFT_TEST_GROUP") != "" {
+		if err := Report(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	task, ok := Task()
 	if !ok {
 		os.Exit(m.Run())
@@ -95,5 +102,29 @@ func TestResults(t *testing.T) {
 	enough := errors.New("enough")
 	if err := Results(t.Context(), 1_000_000, func(int) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("of a caller that fails: %v", err)
+	}
+}
+
+func TestGroup(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("its processes read /proc")
+	}
+	var g Group
+	defer g.Kill()
+	for range 2 {
+		if err := g.Start(t.Context(), "WEFT_TEST_GROUP=1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err := g.Used()
+	if err != nil || first.CPU <= 0 || first.Resident <= 0 {
+		t.Errorf("%+v, %v", first, err)
+	}
+	if then, err := g.Used(); err != nil || then.CPU < first.CPU {
+		t.Errorf("%+v, then %+v, %v", first, then, err)
+	}
+	g.Kill()
+	if _, err := g.Used(); err == nil {
+		t.Error("processes that have ended answer")
 	}
 }

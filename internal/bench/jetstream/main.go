@@ -14,8 +14,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
-	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/bench/machine"
@@ -24,21 +22,15 @@ import (
 
 func main() {
 	if os.Getenv(serverEnv) != "" {
-		if err := serve(os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, "jetstream:", err)
-			os.Exit(1)
-		}
-		return
+		machine.Exit(program, serve(os.Args[1:]))
 	}
 	if text, ok := process.Task(); ok {
-		if err := runClient(text); err != nil {
-			fmt.Fprintln(os.Stderr, "jetstream:", err)
-			os.Exit(1)
-		}
-		return
+		machine.Exit(program, runClient(text))
 	}
-	machine.Main("jetstream", 1, measure)
+	machine.Main(program, 1, measure)
 }
+
+const program = "jetstream"
 
 // measured is the outcome of a task, and what it cost the servers.
 type measured struct {
@@ -50,26 +42,26 @@ type measured struct {
 
 // run runs a task with servers of its own.
 func run(m machine.Measurement, t task, always bool) (out measured, err error) {
-	dir, err := os.MkdirTemp(m.Jobs, "weft-jetstream.")
+	dir, err := os.MkdirTemp(m.Disk(), "weft-jetstream.")
 	if err != nil {
 		return out, err
 	}
 	defer os.RemoveAll(dir)
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer stop()
-	c, err := start(ctx, dir, t.Replicas, always)
+	s, err := start(ctx, dir, t.Replicas, always)
 	if err != nil {
 		return out, err
 	}
-	defer c.close()
-	t.Servers = c.urls
-	before, err := c.usage()
+	defer s.Kill()
+	t.Servers = s.urls
+	before, err := s.usage()
 	if err != nil {
 		return out, err
 	}
 	// The first result says that the streams are there, the second is the task's.
 	err = process.Results(ctx, t, func(r result) error {
-		after, err := c.usage()
+		after, err := s.usage()
 		if err != nil {
 			return err
 		}
@@ -77,7 +69,7 @@ func run(m machine.Measurement, t task, always bool) (out measured, err error) {
 			before = after
 			return nil
 		}
-		out = measured{result: r, Servers: after.cpu - before.cpu, Disk: after.disk - before.disk, Resident: float64(after.resident)}
+		out = measured{result: r, Servers: after.CPU - before.CPU, Disk: after.disk - before.disk, Resident: float64(after.Resident)}
 		return nil
 	})
 	return out, err
@@ -85,24 +77,16 @@ func run(m machine.Measurement, t task, always bool) (out measured, err error) {
 
 // middle returns the run with the median of the servers' CPU time.
 func middle(m machine.Measurement, t task, always bool) (measured, error) {
-	var all []measured
-	for range m.Runs {
-		r, err := run(m, t, always)
-		if err != nil {
-			return r, fmt.Errorf("%+v: %w", t, err)
-		}
-		all = append(all, r)
+	r, err := machine.Middle(m.Runs, func() (measured, error) { return run(m, t, always) }, func(r measured) time.Duration { return r.Servers })
+	if err != nil {
+		err = fmt.Errorf("%+v: %w", t, err)
 	}
-	slices.SortFunc(all, func(a, b measured) int { return int(a.Servers - b.Servers) })
-	return all[len(all)/2], nil
+	return r, err
 }
 
 func measure(m machine.Measurement) ([]byte, error) {
-	if m.Jobs == "/dev/shm" {
-		m.Jobs = "/var/tmp" // the disk is a part of it
-	}
 	var page bytes.Buffer
-	fmt.Fprintf(&page, preface, "`"+m.Command+"`", machine.Commit(), runtime.Version(), machine.CPU(), runtime.NumCPU(), machine.Load(), m.Runs)
+	fmt.Fprintf(&page, preface, machine.Fill(m.How("the median by the servers' CPU time")+" "+setting))
 	for _, part := range []func(machine.Measurement, *bytes.Buffer) error{appends, reads, beats, standing} {
 		if err := part(m, &page); err != nil {
 			return nil, err
@@ -111,22 +95,23 @@ func measure(m machine.Measurement) ([]byte, error) {
 	return page.Bytes(), nil
 }
 
+// The first paragraph is to be reviewed whenever the page is measured again.
 const preface = `# What JetStream carries
 
-An append to three copies costs their servers together four to six times what it costs one server:
-32 µs of CPU time for 256 bytes, 85 µs for 4 KB. So sixteen pages in one message cost less than
-three times what one page does. A thousand durable consumers at rest cost a quarter of a core.
+An append to three copies costs their servers together three to six times what it costs one server:
+28 µs of CPU time for 256 bytes, 73 µs for 4 KB. So sixteen pages in one message cost less than
+three times what one page does. A thousand durable consumers at rest cost two fifths of a core.
 
 Not explained: with *sync*, three servers append more than one does.
 
 ## How it was measured
 
-%s, at commit %s, with %s, %s, %d cores, %s;
-medians of %d runs by the servers' CPU time. Every server is a process with its files on one disk,
-all on this machine, which other work shared: rates are what was left, CPU times are more reliable.
-Messages are random bytes, as packed ones look. *Servers* is the CPU time of all servers, *client*
-that of the one client process.
+%s
 `
+
+const setting = `Every server is a process with its files on one disk, all on this machine, which other work shared:
+rates are what was left, CPU times are more reliable. Messages are random bytes, as packed ones look.
+*Servers* is the CPU time of all servers, *client* that of the one client process.`
 
 // appends measures appends with an expected last sequence of their subject, one in flight for each.
 func appends(m machine.Measurement, page *bytes.Buffer) error {
@@ -159,8 +144,8 @@ otherwise, as by default, every two minutes.
 			sync = "always"
 		}
 		rate := float64(x.count) / r.Took.Seconds()
-		fmt.Fprintf(page, "| %d | %s | %d | %s | %s | %.1f | %s | %s | %.0f | %.0f | %.0f |\n", x.copies, thousands(x.bytes), x.flying, sync,
-			machine.Thousands(rate), rate*float64(x.bytes)/1e6, brief(r.P50), brief(r.P99), micros(r.Servers, x.count), micros(r.CPU, x.count),
+		fmt.Fprintf(page, "| %d | %s | %d | %s | %s | %.1f | %s | %s | %.0f | %.0f | %.0f |\n", x.copies, machine.Thousands(x.bytes), x.flying, sync,
+			machine.Thousands(rate), rate*float64(x.bytes)/1e6, brief(r.P50), brief(r.P99), machine.Micros(r.Servers, x.count), machine.Micros(r.CPU, x.count),
 			r.Disk/float64(x.count*x.copies))
 	}
 	return nil
@@ -193,8 +178,8 @@ takes over many partitions [reads all logs](takeover.md#consumers).
 			return err
 		}
 		rate := float64(r.N) / r.Took.Seconds()
-		fmt.Fprintf(page, "| %d | %s | %d | %s | %s | %.1f | %.0f | %s |\n", x.copies, thousands(x.partitions), x.logs, thousands(r.N), machine.Thousands(rate), rate*4096/1e6,
-			micros(r.Servers, r.N), brief(r.P99))
+		fmt.Fprintf(page, "| %d | %s | %d | %s | %s | %.1f | %.0f | %s |\n", x.copies, machine.Thousands(x.partitions), x.logs, machine.Thousands(r.N), machine.Thousands(rate), rate*4096/1e6,
+			machine.Micros(r.Servers, r.N), brief(r.P99))
 	}
 	return nil
 }
@@ -216,7 +201,7 @@ bucket.
 			return err
 		}
 		fmt.Fprintf(page, "| %d | %d | %d | %s | %s | %s | %.0f | %.1f |\n", x.copies, x.flying, x.watchers, machine.Thousands(float64(x.count)/r.Took.Seconds()),
-			brief(r.P50), brief(r.P99), micros(r.Servers, x.count), float64(r.Events)/float64(x.count))
+			brief(r.P50), brief(r.P99), machine.Micros(r.Servers, x.count), float64(r.Events)/float64(x.count))
 	}
 	return nil
 }
@@ -236,14 +221,10 @@ A stream of 1,024 subjects with so many durable consumers, for ten seconds witho
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(page, "| %d | %s | %s | %.1f | %.0f |\n", x.copies, thousands(x.consumers), brief(r.P99), r.Servers.Seconds()*1000/r.Took.Seconds(), r.Resident/1e6)
+		fmt.Fprintf(page, "| %d | %s | %s | %.1f | %.0f |\n", x.copies, machine.Thousands(x.consumers), brief(r.P99), r.Servers.Seconds()*1000/r.Took.Seconds(), r.Resident/1e6)
 	}
 	return nil
 }
-
-func thousands(n int) string { return machine.Thousands(float64(n)) }
-
-func micros(d time.Duration, n int) float64 { return float64(d.Microseconds()) / float64(max(1, n)) }
 
 // brief formats a time with three digits.
 func brief(d time.Duration) string {

@@ -3,16 +3,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/weftcrawl/weft/internal/process"
@@ -50,88 +47,52 @@ func serve(args []string) error {
 		return err
 	}
 	s.Start()
-	in := bufio.NewScanner(os.Stdin)
-	for in.Scan() {
-		status, err := process.ReadStatus(os.Getpid())
-		if err != nil {
-			return err
-		}
-		fmt.Println(int64(process.CPU()), status.Resident)
-	}
-	return nil // without a word to the others: the folder is deleted anyway
+	return process.Report() // the others hear nothing of its end: the folder is deleted anyway
 }
 
 // servers are the processes of a cluster.
 type servers struct {
+	process.Group
 	dir  string
 	urls string
-	all  []*process.Process
-	out  []*bufio.Scanner
 }
 
 // start starts one server, or three.
 func start(ctx context.Context, dir string, number int, always bool) (*servers, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	ports, err := process.FreePorts(2 * number)
 	if err != nil {
 		return nil, err
 	}
-	c := &servers{dir: dir}
+	s := &servers{dir: dir}
 	for i := range number {
 		args := append([]string{filepath.Join(dir, fmt.Sprint(i)), strconv.Itoa(i), strconv.FormatBool(always)}, ports...)
-		p, err := process.Start(ctx, process.Options{Env: []string{serverEnv + "=1"}, Pipes: true, Stderr: os.Stderr}, self, args...)
-		if err != nil {
-			c.close()
+		if err := s.Start(ctx, serverEnv+"=1", args...); err != nil {
+			s.Kill()
 			return nil, err
 		}
-		c.all, c.out = append(c.all, p), append(c.out, bufio.NewScanner(p.Out))
 	}
 	var urls []string
 	for i := range number {
 		urls = append(urls, "nats://127.0.0.1:"+ports[2*i])
 	}
-	c.urls = strings.Join(urls, ",")
-	return c, nil
-}
-
-func (c *servers) close() {
-	for _, p := range c.all {
-		p.Kill()
-	}
+	s.urls = strings.Join(urls, ",")
+	return s, nil
 }
 
 // usage is what servers have used.
 type usage struct {
-	cpu      time.Duration // of all
-	resident int64         // of the largest
-	disk     float64
+	process.Used
+	disk float64
 }
 
-func (c *servers) usage() (u usage, err error) {
-	for i, p := range c.all {
-		if _, err := fmt.Fprintln(p.In); err != nil {
-			return u, err
-		}
-		if !c.out[i].Scan() {
-			return u, fmt.Errorf("server %d has ended: %w", i, p.Wait())
-		}
-		var cpu, resident int64
-		if _, err := fmt.Sscan(c.out[i].Text(), &cpu, &resident); err != nil {
-			return u, err
-		}
-		u.cpu += time.Duration(cpu)
-		u.resident = max(u.resident, resident)
-	}
-	u.disk = c.size()
-	return u, nil
+func (s *servers) usage() (usage, error) {
+	used, err := s.Used()
+	return usage{Used: used, disk: s.size()}, err
 }
 
 // size returns the size of the servers' files, which come and go meanwhile.
-func (c *servers) size() (bytes float64) {
-	_ = filepath.WalkDir(c.dir, func(_ string, d fs.DirEntry, err error) error {
+func (s *servers) size() (bytes float64) {
+	_ = filepath.WalkDir(s.dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil
 		}

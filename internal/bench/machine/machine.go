@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -70,12 +72,46 @@ func Main(program string, runs int, measure func(Measurement) (page []byte, err 
 	out := flag.String("o", "", "file to write; empty: standard output")
 	m := Measurement{}
 	flag.StringVar(&m.Weft, "weft", "", "the command to measure")
-	flag.StringVar(&m.Jobs, "jobs", "/dev/shm", "folder for the jobs")
+	flag.StringVar(&m.Jobs, "jobs", inMemory, "folder for the jobs")
 	flag.IntVar(&m.Runs, "runs", runs, "runs of each crawl")
 	flag.StringVar(&m.Command, "command", "make bench-"+program, "command to name on the page")
 	flag.Parse()
 	page, err := measure(m)
 	Publish(program, *out, page, err)
+}
+
+// How says what the figures of a page come from: the command, commit and machine, and which of the runs
+// is given, such as "the median by the node's CPU time".
+func (m Measurement) How(median string) string {
+	runs := "one run"
+	if m.Runs > 1 {
+		runs = fmt.Sprintf("of %d runs %s", m.Runs, median)
+	}
+	return fmt.Sprintf("`%s`, at commit %s, with %s, %s, %d cores, %s; %s.", m.Command, Commit(), runtime.Version(), CPU(), runtime.NumCPU(), Load(), runs)
+}
+
+// Disk returns the folder for jobs that belong on a disk.
+func (m Measurement) Disk() string {
+	if m.Jobs == inMemory {
+		return "/var/tmp"
+	}
+	return m.Jobs
+}
+
+const inMemory = "/dev/shm" // the default of Measurement.Jobs
+
+// Middle returns the one of some runs that has the median of a figure.
+func Middle[T any, N cmp.Ordered](runs int, run func() (T, error), figure func(T) N) (T, error) {
+	var all []T
+	for range runs {
+		one, err := run()
+		if err != nil {
+			return one, err
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b T) int { return cmp.Compare(figure(a), figure(b)) })
+	return all[len(all)/2], nil
 }
 
 // Median returns the middle one of figures, of which there is at least one.
@@ -90,14 +126,46 @@ func Publish(program, file string, page []byte, err error) {
 		_, err = os.Stdout.Write(page)
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
-		os.Exit(1)
+		Exit(program, err)
 	}
 }
 
+// Exit ends the process, with status 1 and a message if err is not nil.
+func Exit(program string, err error) {
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Fill breaks a paragraph into lines of at most 100 columns.
+func Fill(text string) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case column == 0:
+		case column+1+n > 100:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+// Micros returns how many microseconds of a time each of n things took.
+func Micros(d time.Duration, n int) float64 { return float64(d.Microseconds()) / float64(max(1, n)) }
+
 // Thousands formats n as a whole number with commas.
-func Thousands(n float64) string {
-	s := fmt.Sprintf("%.0f", n)
+func Thousands[N int | float64](n N) string {
+	s := fmt.Sprintf("%.0f", float64(n))
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}

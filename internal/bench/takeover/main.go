@@ -11,12 +11,9 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"runtime"
-	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/bench/machine"
@@ -25,22 +22,15 @@ import (
 
 func main() {
 	if text := os.Getenv(serverEnv); text != "" {
-		exit(serve(text))
+		machine.Exit(program, serve(text))
 	}
 	if text, ok := process.Task(); ok {
-		exit(work(text))
+		machine.Exit(program, work(text))
 	}
-	machine.Main("takeover", 1, measure)
+	machine.Main(program, 1, measure)
 }
 
-// exit ends a process that main has started.
-func exit(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "takeover:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-}
+const program = "takeover"
 
 // task is what a process does, and for which crawl.
 type task struct {
@@ -75,7 +65,7 @@ type measured struct {
 
 // run has processes do things in turn, with servers of their own.
 func run(m machine.Measurement, t task, whats ...string) (all []measured, err error) {
-	if t.Dir, err = os.MkdirTemp(m.Jobs, "weft-takeover."); err != nil {
+	if t.Dir, err = os.MkdirTemp(m.Disk(), "weft-takeover."); err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(t.Dir)
@@ -85,7 +75,7 @@ func run(m machine.Measurement, t task, whats ...string) (all []measured, err er
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer s.Kill()
 	t.At = s.urls
 	kill, err := t.begin(ctx)
 	defer kill()
@@ -102,12 +92,12 @@ func run(m machine.Measurement, t task, whats ...string) (all []measured, err er
 		}
 		one, before := measured{Messages: messages, Bytes: size}, time.Duration(0)
 		if err := process.Results(ctx, t, func(r result) error {
-			cpu, err := s.cpu()
+			used, err := s.Used()
 			if !r.Done {
-				before = cpu
+				before = used.CPU
 				return err
 			}
-			one.result, one.Servers = r, cpu-before
+			one.result, one.Servers = r, used.CPU-before
 			return err
 		}); err != nil {
 			return nil, err
@@ -119,25 +109,17 @@ func run(m machine.Measurement, t task, whats ...string) (all []measured, err er
 
 // middle returns the run whose last process took the median of CPU time.
 func middle(m machine.Measurement, t task, whats ...string) ([]measured, error) {
-	var all [][]measured
-	for range m.Runs {
-		one, err := run(m, t, whats...)
-		if err != nil {
-			return nil, fmt.Errorf("%+v: %w", t, err)
-		}
-		all = append(all, one)
+	all, err := machine.Middle(m.Runs, func() ([]measured, error) { return run(m, t, whats...) },
+		func(all []measured) time.Duration { return all[len(whats)-1].CPU })
+	if err != nil {
+		err = fmt.Errorf("%+v: %w", t, err)
 	}
-	last := len(whats) - 1
-	slices.SortFunc(all, func(a, b []measured) int { return cmp.Compare(a[last].CPU, b[last].CPU) })
-	return all[len(all)/2], nil
+	return all, err
 }
 
 func measure(m machine.Measurement) ([]byte, error) {
-	if m.Jobs == "/dev/shm" {
-		m.Jobs = "/var/tmp" // the disk is a part of it
-	}
 	var page bytes.Buffer
-	fmt.Fprintf(&page, preface, "`"+m.Command+"`", machine.Commit(), runtime.Version(), machine.CPU(), runtime.NumCPU(), machine.Load(), m.Runs)
+	fmt.Fprintf(&page, preface, machine.Fill(m.How("the median by the node's CPU time")+" "+setting))
 	for _, part := range []func(machine.Measurement, *bytes.Buffer) error{deaths, joins, scans} {
 		if err := part(m, &page); err != nil {
 			return nil, err
@@ -154,14 +136,14 @@ than 30,000 from logs that have a message for each URL.
 
 ## How it was measured
 
-%s, at commit %s, with %s, %s,
-%d cores, %s; medians of %d runs by the node's CPU time.
-Servers and node share the cores with all else that runs, so seconds are what was left; CPU times
+%s
+`
+
+const setting = `Servers and node share the cores with all else that runs, so seconds are what was left; CPU times
 are more reliable. A real node begins a crawl, and is killed. The logs are written as nodes do it:
 of each partition first blocks of 1 MiB, which are what a snapshot has, then a message for each URL.
 One URL of three is done. A host has 100 URLs. Then another real node, with 512 MiB, takes all
-partitions over.
-`
+partitions over.`
 
 // deaths measures a node that dies.
 func deaths(m machine.Measurement, page *bytes.Buffer) error {
@@ -193,9 +175,9 @@ time, which is disk, frontier and what a node does besides. These three make up 
 		read, r := all[0], all[1]
 		rate := func(n int) float64 { return float64(n) / r.Seconds }
 		fmt.Fprintf(page, "| %d | %s | %s | %s | %s | %.1f | %.2f | %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %d |\n",
-			t.Servers, thousands(t.Partitions), thousands(t.URLs), thousands(t.Small), thousands(r.Messages), float64(r.Bytes)/1e6, r.Took.Seconds(),
-			machine.Thousands(rate(r.URLs)), machine.Thousands(rate(r.Messages)), rate(r.Bytes)/1e6, micros(r.Servers, r.URLs), micros(r.CPU, r.URLs),
-			micros(read.CPU, r.URLs), micros(read.Decode, r.URLs), micros(r.CPU-read.CPU-read.Decode, r.URLs), r.Peak>>20)
+			t.Servers, machine.Thousands(t.Partitions), machine.Thousands(t.URLs), machine.Thousands(t.Small), machine.Thousands(r.Messages), float64(r.Bytes)/1e6, r.Took.Seconds(),
+			machine.Thousands(rate(r.URLs)), machine.Thousands(rate(r.Messages)), rate(r.Bytes)/1e6, machine.Micros(r.Servers, r.URLs), machine.Micros(r.CPU, r.URLs),
+			machine.Micros(read.CPU, r.URLs), machine.Micros(read.Decode, r.URLs), machine.Micros(r.CPU-read.CPU-read.Decode, r.URLs), r.Peak>>20)
 	}
 	return nil
 }
@@ -220,7 +202,7 @@ the other has restored since. *Balanced after*: until all are restored.
 			return err
 		}
 		r := all[0]
-		fmt.Fprintf(page, "| %d | %s | %s | %s | %.1f | %.1f | %.1f |\n", t.Servers, thousands(t.Partitions/2), thousands(t.URLs), thousands(t.Small),
+		fmt.Fprintf(page, "| %d | %s | %s | %s | %.1f | %.1f | %.1f |\n", t.Servers, machine.Thousands(t.Partitions/2), machine.Thousands(t.URLs), machine.Thousands(t.Small),
 			r.Took.Seconds(), r.Servers.Seconds(), r.CPU.Seconds())
 	}
 	return nil
@@ -248,15 +230,11 @@ cores restored 1,000 to 1,700 URLs a second that way, in an earlier [proof](../p
 			return err
 		}
 		r := all[0]
-		name := thousands(logs)
+		name := machine.Thousands(logs)
 		if logs == 1024 {
 			name = "all"
 		}
-		fmt.Fprintf(page, "| %s | %s | %.2f | %.0f | %.0f |\n", name, thousands(r.N), r.Took.Seconds(), micros(r.Servers, r.N), micros(r.CPU, r.N))
+		fmt.Fprintf(page, "| %s | %s | %.2f | %.0f | %.0f |\n", name, machine.Thousands(r.N), r.Took.Seconds(), machine.Micros(r.Servers, r.N), machine.Micros(r.CPU, r.N))
 	}
 	return nil
 }
-
-func thousands(n int) string { return machine.Thousands(float64(n)) }
-
-func micros(d time.Duration, n int) float64 { return float64(d.Microseconds()) / float64(max(1, n)) }
