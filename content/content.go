@@ -117,9 +117,10 @@ func (s *selection) all() {
 	}
 }
 
-// choose chooses block by block, each text once.
+// choose chooses block by block, without what stands beside an article, each text once.
 func (s *selection) choose() {
 	s.keep = s.page.Choose(s.page.Scores(&blocks.Shipped))
+	s.beside()
 	s.repeats()
 }
 

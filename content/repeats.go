@@ -16,7 +16,8 @@ const (
 // repeats leaves out what was said before: pages hold a text again for narrow windows, for search
 // engines, or as the caption of each size of a picture. An element is a repeat if most of its shingles
 // stand in what is kept before it, enough of them as prose: lists, tables, quotations and code repeat
-// themselves on purpose.
+// themselves on purpose, and so does a paragraph that comes back further down in the same element: a plan
+// for each day, conditions of each offer.
 func (s *selection) repeats() {
 	all, shingles := s.page.All, s.shingles()
 	if len(shingles) > mostShingles {
@@ -29,6 +30,9 @@ func (s *selection) repeats() {
 		counts[r.element].shingles++
 		first := seen.add(r)
 		for up, n := r.element, 0; up > first && n < mostAround; up, n = all[up].Parent, n+1 {
+			if up == r.element && all[up].Parent == all[first].Parent && up != all[first].End {
+				continue
+			}
 			counts[up].again++
 			if r.prose {
 				counts[up].prose++

@@ -22,6 +22,7 @@ func TestRepeats(t *testing.T) {
 		{"parts of one text", page(prose + "<p>" + once + "</p><div>" + prose + once + "</div>"), 1},
 		{"a part of another text", page(prose + "<p>" + once + "<p>" + once + " In spring " + strings.ToUpper(prose[3:40]) +
 			" they took their tents down, went home to the city, and wrote long letters about it to one another."), 2},
+		{"further down", page(prose + "<p>" + once + "<h2>The next summer</h2><p>" + once), 2},
 		{"list", page(prose + "<ul><li>" + once + "<li>" + once + "</ul>"), 2},
 		{"code", page(prose + "<pre>" + once + "</pre><p>Then it is run again, as it was before, with what it has written.</p><pre>" + once + "</pre>"), 2},
 		{"quotation", page(prose + "<p>" + once + "</p><blockquote>" + once + "</blockquote>"), 2},
@@ -30,6 +31,9 @@ func TestRepeats(t *testing.T) {
 		got, text := extract(t, c.page, content.Options{})
 		if n := strings.Count(text, once); n != c.times || strings.Count(text, "with what it has written") > 1 {
 			t.Errorf("%s: %d times, expected %d:\n%s", c.name, n, c.times, text)
+		}
+		if c.name == "for narrow windows" && strings.Count(text, prose[3:40]) > 1 {
+			t.Errorf("%s: paragraphs that are too short alone stand twice:\n%s", c.name, text)
 		}
 		said := 0
 		for _, r := range got.Removed {

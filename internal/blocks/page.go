@@ -56,6 +56,17 @@ func New(root *html.Node, about About) *Page {
 	return p
 }
 
+// Title is the element most like the title of the page, or -1.
+func (p *Page) Title() int32 {
+	if p.title < 0 {
+		return -1
+	}
+	return p.Index[p.title]
+}
+
+// Prose is the element with the most prose right in it, or the root.
+func (p *Page) Prose() int32 { return p.best }
+
 // findStyles finds the style of each block: blocks look alike, wherever they stand, if they and the two
 // elements around each have the same names and classes.
 func (p *Page) findStyles() {

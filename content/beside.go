@@ -1,0 +1,133 @@
+package content
+
+import (
+	"strings"
+
+	"github.com/weftcrawl/weft/internal/blocks"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// The rules of what stands beside an article.
+const (
+	comments = "comments"
+	sidebar  = "sidebar"
+)
+
+// leastArticle is how many words an article has: a page with fewer outside of its comments and sidebars names
+// something else so.
+const leastArticle = 40
+
+// beside leaves out what a page that says it is an article shows beside it: comments of its readers, which can
+// be longer than the article and read as well, and sidebars. What holds the title is the article itself, and so
+// is an aside among its paragraphs.
+func (s *selection) beside() {
+	if s.page.Kind != blocks.Article {
+		return
+	}
+	all, title, prose := s.page.All, s.page.Title(), s.page.Prose()
+	rules := make([]string, len(s.keep))
+	k, end, rule, left := 0, int32(0), "", int32(0)
+	for i := range int32(len(all)) {
+		e := &all[i]
+		if i >= end {
+			rule = ""
+			if found := besideRule(e.Node); found != "" && (title < i || title >= e.End) &&
+				(found != sidebar || i <= prose || i >= all[prose].End || prose == 0) {
+				rule, end = found, e.End
+			}
+		}
+		if e.Own == 0 {
+			continue
+		}
+		if rules[k] = rule; rule == "" && s.keep[k] {
+			left += e.Own
+		}
+		k++
+	}
+	if left < leastArticle {
+		return
+	}
+	for k, rule := range rules {
+		if s.keep[k] && rule != "" {
+			s.keep[k], s.why[k] = false, rule
+		}
+	}
+}
+
+// besideRule says as what an element stands beside an article by its name, role, id and classes, or "".
+func besideRule(n *html.Node) string {
+	if n.DataAtom == atom.Aside {
+		return sidebar
+	}
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "role":
+			if a.Val == "complementary" {
+				return sidebar
+			}
+		case "id", "class":
+			for name := range strings.FieldsSeq(a.Val) {
+				if rule := namedBeside(name); rule != "" {
+					return rule
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// namedBeside reads a class or id: comments begin or end with their word, such as commentsContainer and
+// post-comments, and a sidebar says little else, as sidebar-enabled and content-sidebar are names of articles.
+func namedBeside(name string) string {
+	words := nameWords(name)
+	if len(words) == 0 {
+		return ""
+	}
+	switch words[0] {
+	case "comment", "comments", "commentlist", "disqus":
+		return comments
+	}
+	switch words[len(words)-1] {
+	case "comment", "comments":
+		return comments
+	}
+	bar := false
+	for _, word := range words {
+		switch word {
+		case "sidebar":
+			bar = true
+		case "left", "right", "primary", "secondary", "widget", "widgets", "container":
+		default:
+			return ""
+		}
+	}
+	if bar {
+		return sidebar
+	}
+	return ""
+}
+
+// nameWords are the words of a name in small letters, parted by what is no letter, or by a capital behind a
+// small letter.
+func nameWords(name string) (words []string) {
+	from := 0
+	end := func(to int) {
+		if from < to {
+			words = append(words, strings.ToLower(name[from:to]))
+		}
+	}
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c|0x20 < 'a' || c|0x20 > 'z':
+			end(i)
+			from = i + 1
+		case i > from && c < 'a' && name[i-1] >= 'a':
+			end(i)
+			from = i
+		}
+	}
+	end(len(name))
+	return words
+}

@@ -1,0 +1,53 @@
+package content_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/content"
+)
+
+// TestBeside: comments and sidebars of a page that says it is an article are left out, however well they read;
+// the rules know no others: not what holds its title, asides of the text, or a page that is nothing else.
+func TestBeside(t *testing.T) {
+	const (
+		says  = "<html><meta property=og:type content=article><title>The town of sails</title><body>"
+		title = "<h1>The town of sails</h1>"
+		text  = "I sailed there as a boy"
+		talk  = "<p>" + text + ", and my father did before me, and we never saw a hotel of that name near the quay.</p>" +
+			"<p>It must have stood where the fish market is today, since there was no other place with room for a garden.</p>" +
+			"<p>The railway, by the way, came two years later; my grandmother kept the ticket of the first train all her life.</p>" +
+			"<p>Thank you for writing about it. There are few who remember what the streets were like before the war, and fewer who ask.</p>"
+	)
+	for _, c := range []struct {
+		name, page, rule string
+	}{
+		{"comments", says + "<div>" + title + prose + "</div><div id=readerComments>" + talk + "</div>", "comments"},
+		{"list of comments", says + "<div>" + title + prose + "</div><div class='wide commentlist'>" + talk + "</div>", "comments"},
+		{"sidebar", says + "<div>" + title + prose + once + "</div><div class='wide left-sidebar'>" + talk + "</div>", "sidebar"},
+		{"aside", says + "<div>" + title + prose + once + "</div><aside>" + talk + "</aside>", "sidebar"},
+		{"role", says + "<div>" + title + prose + once + "</div><div role=complementary>" + talk + "</div>", "sidebar"},
+		{"no article", title + prose + "<div class=comments>" + talk + "</div>", ""},
+		{"around the title", says + "<div class=comments-open>" + title + talk + "</div><div>" + prose + "</div>", ""},
+		{"an aside of the text", says + "<div>" + title + prose + "<p>" + once + "<aside>" + talk + "</aside><p>" + once + talk + "</div>", ""},
+		{"nothing else", says + title + "<aside>" + prose + talk + "</aside>", ""},
+		{"other names", says + "<div>" + title + prose + "</div><div class='sidebar-enabled text'>" + talk + "</div>", ""},
+	} {
+		got, kept := extract(t, c.page, content.Options{})
+		if strings.Contains(kept, text) && c.rule != "" {
+			t.Errorf("%s: %s", c.name, kept)
+		}
+		if !strings.Contains(kept, text) && (c.name == "other names" || c.name == "around the title") {
+			t.Errorf("%s: %s", c.name, kept)
+		}
+		rule := ""
+		for _, r := range got.Removed {
+			if r.Rule == "comments" || r.Rule == "sidebar" {
+				rule = r.Rule
+			}
+		}
+		if rule != c.rule {
+			t.Errorf("%s: removed %v, expected %q", c.name, got.Removed, c.rule)
+		}
+	}
+}
