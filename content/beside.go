@@ -67,6 +67,9 @@ func besideRule(n *html.Node) string {
 				return sidebar
 			}
 		case "id", "class":
+			if !strings.Contains(a.Val, "omment") && !strings.Contains(a.Val, "idebar") && !strings.Contains(a.Val, "isqus") {
+				continue // as most: names are parted only where one may say it
+			}
 			for name := range strings.FieldsSeq(a.Val) {
 				if rule := namedBeside(name); rule != "" {
 					return rule
