@@ -226,13 +226,13 @@ func (f *crawlFlags) naming(dir string) naming {
 	}
 	switch {
 	case f.update != "":
-		return naming{"update", dir, command}
+		return naming{"update", dir, command, f.mirror}
 	case f.retry.dir != "":
-		return naming{"retry-failed", dir, command}
+		return naming{"retry-failed", dir, command, f.mirror}
 	case f.options.Job != "":
-		return naming{"job", dir, command}
+		return naming{"job", dir, command, f.mirror}
 	}
-	return naming{"", dir, command}
+	return naming{"", dir, command, f.mirror}
 }
 
 // refused returns the error of weft.New in the words of the command.

@@ -18,7 +18,8 @@ type crawlFlags struct {
 	strict        bool   // a line of the input that is no URL ends the crawl
 	update        string // the folder of a job
 	retry         retryFlags
-	forCheck      bool // weft check says what came of it
+	forCheck      bool   // weft check says what came of it
+	mirror        string // the folder that weft mirror writes what came of it to
 	texts         textFlags
 	post          postFlags
 	cluster       clusterFlags

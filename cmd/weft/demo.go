@@ -67,7 +67,7 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 		PerHost: 16, Timeout: 500 * time.Millisecond, Retries: 1, // some of its responses never end
 	}, out, alone)
 	if err != nil {
-		return &exit{exitUsage, byFlag(err, naming{"job", job, "weft crawl"})}
+		return &exit{exitUsage, byFlag(err, naming{flag: "job", dir: job, command: "weft crawl"})}
 	}
 	kept := ""
 	if job == "" {

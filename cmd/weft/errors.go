@@ -175,6 +175,14 @@ func standardOutput(err error) error {
 	return nil
 }
 
+// unwritten adds to an error of writing where that was: the file of --output, or standard output.
+func unwritten(output string, err error) error {
+	if err == nil || output == "" || output == "-" || errors.Is(err, syscall.EPIPE) {
+		return standardOutput(err)
+	}
+	return &exit{exitError, fmt.Errorf("--output %.128q: %w", output, reason(err))}
+}
+
 // noArguments refuses arguments.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

@@ -62,7 +62,7 @@ func TestFlagOf(t *testing.T) {
 			t.Errorf("option %s: there is no --%s", name, flag)
 		default:
 			err := fmt.Errorf("in all: %w", &weft.OptionError{Option: name, Value: "a", Err: io.EOF})
-			if got := byFlag(err, naming{"job", "job", "weft crawl"}); got.Error() != "--"+flag+` "a": EOF` || !errors.Is(got, io.EOF) {
+			if got := byFlag(err, naming{flag: "job", dir: "job", command: "weft crawl"}); got.Error() != "--"+flag+` "a": EOF` || !errors.Is(got, io.EOF) {
 				t.Errorf("option %s is reported as %v", name, got)
 			}
 		}

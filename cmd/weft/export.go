@@ -148,6 +148,8 @@ func (f *exportFlags) run(dir string) error {
 			return standardOutput(err)
 		case errors.Is(err, export.ErrNoLinks):
 			return &exit{exitError, fmt.Errorf("%s: %w", dir, err)}
+		case errors.Is(err, syscall.ENOSPC):
+			return unwritten(f.output, err)
 		}
 		return &exit{exitError, err}
 	})

@@ -127,6 +127,9 @@ func (f *fieldsFlags) ofPage(x *extract.Extractor, arg string) error {
 		return err
 	}
 	if !slices.ContainsFunc(items, func(i record.Item) bool { return len(i.Fields) > 0 || i.Structured != nil }) {
+		if p.contentType != "" && !record.IsHTML(p.contentType) {
+			return &exit{exitError, fmt.Errorf("%.128s: nothing was found in content type %.64q, expected HTML", arg, p.contentType)}
+		}
 		return &exit{exitError, fmt.Errorf("%.128s: nothing was found", arg)}
 	}
 	return nil
@@ -201,6 +204,9 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := out.open(false); err != nil {
+		return unwritten(f.output, err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	sum := weft.Summary{}
@@ -212,7 +218,7 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 		}
 		if err == nil {
 			if _, err = out.Write(line); err != nil {
-				return errors.Join(standardOutput(err), out.close())
+				return unwritten(f.output, errors.Join(err, out.close()))
 			}
 		}
 		switch {
@@ -226,7 +232,7 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 		}
 	}
 	if err := out.close(); err != nil {
-		return standardOutput(err)
+		return unwritten(f.output, err)
 	}
 	fmt.Fprintf(os.Stderr, "weft: %s\n", printable(itemsInWords(sum.ItemCounts, 0)))
 	if sum.Items == 0 {

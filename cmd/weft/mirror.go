@@ -171,7 +171,7 @@ func (f *mirrorFlags) named(args []string) error {
 // standing decides what is to be done in a folder: to crawl, to go on, to crawl again, or only to write,
 // where the crawl has ended and the files were not all written.
 func (f *mirrorFlags) standing(job string) (crawled bool, visit int, err error) {
-	f.crawl.options.Job = job
+	f.crawl.options.Job, f.crawl.mirror = job, f.dir
 	if f.crawl.options.Fresh || !isBegun(job) {
 		return false, 0, nil
 	}

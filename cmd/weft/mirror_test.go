@@ -51,6 +51,9 @@ func TestMirror(t *testing.T) {
 	if said := run(exitDone, "-o", "copy", s.URL); !strings.Contains(said, "4 files, ") || !strings.Contains(said, filepath.Join("copy", host, "index.html")) {
 		t.Error(said)
 	}
+	if said := run(exitUsage, "-o", "copy", s.URL+"/b"); !strings.HasPrefix(said, "weft: copy holds another crawl (seeds: "+s.URL+"/, not "+s.URL+"/b)\n  weft mirror -o copy ") || !strings.Contains(said, "\n  -o copy-2 ") {
+		t.Error(said)
+	}
 	if got := read("copy/" + host + "/index.html"); !strings.Contains(got, `<a href="b.html">b</a><img src="i.png">`) {
 		t.Error(got)
 	}

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // output is the destination of -o. A file keeps its contents until the crawl is certain to
@@ -132,4 +134,55 @@ func (o *output) close() error {
 		return nil
 	}
 	return o.file.Close()
+}
+
+// writeFile writes a file: beside the one of this name, which it replaces when it is whole. A symbolic
+// link remains one, and so does what is no file, such as a pipe. Where nothing can be put beside it, or
+// in its place, as in a container that mounts a single file, the whole is copied into it.
+func writeFile(path string, write func(io.Writer) error) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return writeInto(path, write)
+	}
+	mode := fs.FileMode(0o666)
+	if err == nil {
+		mode = info.Mode().Perm()
+	}
+	beside, err := os.OpenFile(path+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	isBeside := err == nil
+	if err != nil {
+		if beside, err = os.CreateTemp("", "weft-*"); err != nil {
+			return reason(err)
+		}
+	}
+	defer os.Remove(beside.Name())
+	out := bufio.NewWriter(beside)
+	if err := errors.Join(write(out), out.Flush(), beside.Sync(), beside.Close()); err != nil {
+		return err
+	}
+	if isBeside && os.Rename(beside.Name(), path) == nil {
+		return nil
+	}
+	in, err := os.Open(beside.Name())
+	if err != nil {
+		return reason(err)
+	}
+	defer in.Close()
+	return writeInto(path, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
+		return err
+	})
+}
+
+// writeInto writes what a path names.
+func writeInto(path string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666) // of a pipe, this waits for a reader
+	if err != nil {
+		return reason(err)
+	}
+	out := bufio.NewWriter(file)
+	return errors.Join(write(out), out.Flush(), file.Close())
 }

@@ -16,6 +16,7 @@ type naming struct {
 	dir  string
 
 	command string // that names it, "weft crawl" or "weft check"
+	mirror  string // the folder of the mirror that has the job; empty: none
 }
 
 // isAgain reports whether --update or --retry-failed names the job, which --job and --fresh exclude.
@@ -98,7 +99,19 @@ func otherCrawl(e *weft.PlanError, n naming) error {
 		how = append(how, differs(d))
 		amendable = amendable && slices.Contains(amendableOptions, d.Option)
 	}
+	if n.mirror != "" {
+		n.dir = n.mirror
+	}
 	other := &advice{error: fmt.Errorf("%s holds another crawl (%s)", n.dir, strings.Join(how, "; "))}
+	if n.mirror != "" {
+		other.add("weft mirror -o "+n.dir, "goes on with it, or brings it up to date")
+		if amendable {
+			other.add("--amend", "adds to it")
+		}
+		other.add("-o "+n.another(), "copies beside it")
+		other.add("--fresh", "copies in its place")
+		return other
+	}
 	if n.isAgain() {
 		what := map[string]string{"update": "recrawls", "retry-failed": "retries"}[n.flag]
 		other.add(n.command+" --"+n.flag+" "+n.dir, what+" it with its own options")

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/cdxj"
 	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/read"
@@ -152,7 +151,7 @@ func (f *readFlags) run(args []string) error {
 	case holdsJob(args[0]):
 		return f.job(args[0], args[1:])
 	case len(args) > 1:
-		return noJob(args[0], "no job")
+		return usage("read: %.128q and %.128q: expected one page, or a JOB and one of its URLs", args[0], args[1])
 	case f.llms, len(f.options.Languages) > 0, f.options.NoDuplicates, f.options.Where != "":
 		return noJob(args[0], "no job")
 	}
@@ -199,7 +198,7 @@ func (f *readFlags) print(name string, p read.Page) error {
 		return err
 	}
 	if err := out.open(false); err != nil {
-		return &exit{exitError, fmt.Errorf("--output %.128q: %w", f.output, reason(err))}
+		return unwritten(f.output, err)
 	}
 	w := bufio.NewWriter(out)
 	switch {
@@ -210,7 +209,7 @@ func (f *readFlags) print(name string, p read.Page) error {
 	default:
 		_, err = io.WriteString(w, p.Markdown+p.Text)
 	}
-	if err := standardOutput(errors.Join(err, w.Flush(), out.close())); err != nil {
+	if err := unwritten(f.output, errors.Join(err, w.Flush(), out.close())); err != nil {
 		return err
 	}
 	if p.Err != nil {
@@ -287,7 +286,33 @@ func (f *readFlags) write(write func(io.Writer) error) error {
 	if f.output == "" || f.output == "-" {
 		return standardOutput(write(terminal(os.Stdout)))
 	}
-	return cdxj.WriteFile(f.output, write)
+	var failed error // of the job
+	err := writeFile(f.output, func(w io.Writer) error {
+		out := &noted{Writer: w}
+		err := write(out)
+		if out.err == nil {
+			failed = err
+		}
+		return err
+	})
+	if failed != nil {
+		return failed
+	}
+	return unwritten(f.output, err)
+}
+
+// noted notes that writing failed.
+type noted struct {
+	io.Writer
+	err error
+}
+
+func (n *noted) Write(p []byte) (int, error) {
+	done, err := n.Writer.Write(p)
+	if err != nil {
+		n.err = err
+	}
+	return done, err
 }
 
 // texts writes the texts of a job, and says how many there are.
@@ -316,6 +341,9 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 	default:
 		if info, wrong := os.Stat(to); wrong == nil && !info.IsDir() || errors.Is(wrong, syscall.ENOTDIR) {
 			return misused("output", to, errors.New("not a directory, expected a folder or a FILE.jsonl"))
+		}
+		if err := os.MkdirAll(to, 0o777); err != nil {
+			return unwritten(to, err)
 		}
 		c, err = read.Folder(ctx, dir, to, f.options)
 	}

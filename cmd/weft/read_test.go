@@ -85,6 +85,23 @@ func TestRead(t *testing.T) {
 		expect(t, output, run(exitUsage, "job", "-o", output, "--format", "files").stderr,
 			`weft: --output "`+output+`": not a directory, expected a folder or a FILE.jsonl`+"\n")
 	}
+	for output, want := range map[string]string{"/proc/none/x": "no such file or directory", "/dev/full": "no space left on device"} {
+		for _, args := range [][]string{{"job", "--llms-txt"}, {"job", "--format", "jsonl"}, {s.URL + "/a/3.html"}, {"job", s.URL + "/a/3.html"}} {
+			if e := weftIn(t, dir, append(append([]string{"read"}, args...), "-o", output)...); e.code == exitDone || !strings.Contains(e.stderr, `weft: --output "`+output+`": `+want) {
+				t.Errorf("%q to %s: exit %d, %s", args, output, e.code, e.stderr)
+			}
+		}
+	}
+	if e := run(exitError, "job", "-o", "/proc/none/x"); e.stderr != `weft: --output "/proc/none/x": no such file or directory`+"\n" {
+		t.Errorf("%s", e.stderr)
+	}
+	if err := os.Symlink("all.jsonl", filepath.Join(dir, "link.jsonl")); err != nil { // as /dev/stdout is one
+		t.Fatal(err)
+	}
+	run(exitDone, "job", "-o", "link.jsonl")
+	if to, err := os.Readlink(filepath.Join(dir, "link.jsonl")); to != "all.jsonl" {
+		t.Errorf("a link was replaced: %v", err)
+	}
 	run(exitUsage, "job", "--language", "english")
 	run(exitUsage, "job", "--chunks", "200")
 	run(exitUsage, s.URL, "--chunks", "200")

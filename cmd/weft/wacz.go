@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/cdxj"
 	"github.com/weftcrawl/weft/wacz"
 	"github.com/weftcrawl/weft/warc"
 )
@@ -69,7 +68,7 @@ func (f *waczFlags) pack(args []string) error {
 	if job {
 		pack = func(to io.Writer) error { return wacz.PackJob(to, args[0], o) }
 	}
-	if err := cdxj.WriteFile(f.output, pack); err != nil {
+	if err := writeFile(f.output, pack); err != nil {
 		return &exit{exitError, err}
 	}
 	if damaged > 0 {

@@ -62,8 +62,8 @@ func indexArchives(paths []string, output string) error {
 		if err := write(terminal(os.Stdout)); err != nil {
 			return standardOutput(err)
 		}
-	} else if err := cdxj.WriteFile(output, write); err != nil {
-		return &exit{exitError, fmt.Errorf("%s: %w", output, reason(err))}
+	} else if err := writeFile(output, write); err != nil {
+		return unwritten(output, err)
 	}
 	if damaged > 0 {
 		return &exit{exitError, nil}
