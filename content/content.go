@@ -23,6 +23,9 @@ type Options struct {
 	Whole bool             // everything that has text or can be seen
 	Drop  func(Block) bool // reports whether a block is no content, or nil
 
+	// Captions keeps the captions of pictures among what is kept. Texts without pictures need none.
+	Captions bool
+
 	// Solid keeps all of the element that is mostly content: headings and lists of links in it, too. It
 	// is for a page from which the boilerplate of its site was taken before.
 	Solid bool
@@ -90,6 +93,9 @@ func Extract(p Page, o Options) Content {
 	}
 	s.drop()
 	s.sum()
+	if o.Captions {
+		s.captions()
+	}
 	c.Node = s.copy(body, o.Whole)
 	if !o.Whole && s.words() < fewWords && len(about.text) > 0 {
 		c.Node = paragraphs(about.text)

@@ -193,12 +193,5 @@ func (c *copier) within(element int32) bool {
 	return c.whole || element >= c.core && element < c.s.page.All[c.core].End
 }
 
-// amid reports whether most of the words are kept of the smallest element around another that has any.
-// A figure is one with what surrounds it.
-func (c *copier) amid(element int32) bool {
-	all := c.s.page.All
-	for element > 0 && (all[element].Words == 0 || all[element].Node.DataAtom == atom.Figure || all[element].Node.DataAtom == atom.Figcaption) {
-		element = all[element].Parent
-	}
-	return c.whole || c.s.kept[element]*2 > all[element].Words
-}
+// amid reports whether an element stands in what is kept.
+func (c *copier) amid(element int32) bool { return c.whole || c.s.amid(element) }

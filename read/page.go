@@ -84,7 +84,7 @@ func oneOf(s Source, o Options, of *site) Page {
 	if hasPanels(text) {
 		openTabs(root)
 	}
-	c := content.Extract(content.Page{URL: s.URL, Root: root}, of.options(o.Whole))
+	c := content.Extract(content.Page{URL: s.URL, Root: root}, of.options(o))
 	for _, r := range c.Removed {
 		removed = append(removed, Removal{Rule: r.Rule, Path: r.Path, Text: r.Text})
 	}
@@ -112,11 +112,12 @@ func oneOf(s Source, o Options, of *site) Page {
 }
 
 // options are those of finding the content of a page, of which the boilerplate is gone.
-func (s *site) options(whole bool) content.Options {
-	if !s.isKnown() {
-		return content.Options{Whole: whole}
+func (s *site) options(o Options) content.Options {
+	use := content.Options{Whole: o.Whole, Captions: !o.Text}
+	if s.isKnown() {
+		use.Solid, use.Main = true, s.isMain
 	}
-	return content.Options{Whole: whole, Solid: true, Main: s.isMain}
+	return use
 }
 
 func timeOf(t time.Time) *time.Time {
