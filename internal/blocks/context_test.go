@@ -55,6 +55,23 @@ func TestCore(t *testing.T) {
 	}
 }
 
+// TestLiken: a score goes three tenths of the way to the mean of its style, by words; other styles have no part in it.
+func TestLiken(t *testing.T) {
+	root, err := html.Parse(strings.NewReader("<body><div><p>one two three</div><div><h2>five</h2></div><div><p>four</div>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(root, About{})
+	p.findStyles()
+	scores := []float32{2, -4, -2}
+	p.liken(scores)
+	for k, want := range []float64{1.7, -4, -1.1} { // the mean is 1
+		if math.Abs(float64(scores[k])-want) > 1e-4 {
+			t.Errorf("block %d: %v, expected %v", k, scores[k], want)
+		}
+	}
+}
+
 // TestTree: the answers are the bits of the leaf, the first the lowest.
 func TestTree(t *testing.T) {
 	tree := Tree{Value: [4]uint8{aWords, aScore, aWords, aKind}, Bound: [4]float32{1, 0, 9, 2}, Leaf: [16]float32{1: .25, 2: .5, 3: .75, 11: 1}}

@@ -161,9 +161,25 @@ func (p *Page) Scores(m *Model) []float32 {
 				scores[k] += m.Trees[t].leaf(&arounds[k])
 			}
 		}
+		p.liken(scores)
 	}
 	p.unite(scores)
 	return scores
+}
+
+// alike is how far the score of a block goes to the mean of all blocks of its style: such blocks, wherever
+// they stand, are mostly content together or not at all.
+const alike = 0.3
+
+// liken brings the scores of blocks of the same style together.
+func (p *Page) liken(scores []float32) {
+	mean := make([]float32, len(p.styles)) // by words
+	for k, i := range p.Index {
+		mean[p.style[k]] += scores[k] * part(p.All[i].Own, p.styles[p.style[k]])
+	}
+	for k := range scores {
+		scores[k] += alike * (mean[p.style[k]] - scores[k])
+	}
 }
 
 // Sums returns the sum of the weights of facts about each block of a page of some types.
