@@ -154,7 +154,7 @@ func (r *reply) do(job *weft.Job, q question) ([]string, error) {
 	return job.Do(r.ctx, o)
 }
 
-// ofListed leaves out what is of partitions that the node does not list, by a URL or an origin.
+// ofListed drops what has a URL or an origin in a partition that the node does not list.
 func ofListed[T any](r *reply, all iter.Seq2[T, error], href func(T) string) iter.Seq2[T, error] {
 	came := make(chan []bool, 1)
 	r.node.mail.post(func() { came <- r.node.listed() })

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/cluster"
 )
 
-// TestBusy: a look at a crawl shows each node, also one that says anew where it is just then.
+// TestBusy: the status of a crawl has every node, even one that writes its state just then.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())

@@ -85,7 +85,7 @@ func connect(ctx context.Context, o Options) (*Client, error) {
 			server = "nats://" + server
 		}
 		u, err := url.Parse(server)
-		if err != nil { // which quotes it, perhaps with its password
+		if err != nil { // it quotes the URL, perhaps with a password
 			return nil, errors.New("servers: expected nats://[USER:PASSWORD@]HOST[:PORT] each, with %2F for / and %2C for a comma in a password")
 		}
 		if _, err := strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16); err != nil {
@@ -202,7 +202,7 @@ func (c *Client) options(o *Options) []nats.Option {
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			switch {
-			case errors.Is(err, nats.ErrSlowConsumer): // an ordered consumer finds that a message is missing, and begins anew
+			case errors.Is(err, nats.ErrSlowConsumer): // an ordered consumer has missed a message, and starts over
 			case errors.Is(err, nats.ErrPermissionViolation):
 				c.login.lacks(err)
 			case !loginRefused(err):
@@ -224,7 +224,7 @@ func (c *Client) options(o *Options) []nats.Option {
 	return all
 }
 
-// checkCredentials refuses a file that has none, in fewer words than NATS.
+// checkCredentials refuses a file without credentials, in fewer words than NATS.
 func checkCredentials(path string) error {
 	if path == "" {
 		return nil
@@ -235,7 +235,7 @@ func checkCredentials(path string) error {
 	}
 	var away *fs.PathError
 	if errors.As(err, &away) {
-		return away // which names it
+		return away // it names the server
 	}
 	return fmt.Errorf("%.128q: expected NATS credentials, or the seed of an NKey of a user", path)
 }

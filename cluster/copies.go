@@ -12,15 +12,15 @@ import (
 
 // known is what the bucket says of the nodes of a crawl.
 type known struct {
-	lost   bool              // nothing: the servers have lost the bucket
-	nodes  map[string]string // the names of all that there were, by ID
-	claims map[int]claim     // of the partitions that have had an owner
+	lost   bool              // the servers have lost the bucket, so nothing is known
+	nodes  map[string]string // the name of each node so far, by its ID
+	claims map[int]claim     // by partition; one that never had an owner has none
 }
 
 // claim is who has a partition, by its key.
 type claim struct {
 	owner         string // the ID of a node
-	epoch, before uint64 // and the epoch before; 0: the owner is the first
+	epoch, before uint64 // of this owner, and of the one before; 0: there was none
 }
 
 // lookUp reads what the bucket says.
@@ -49,7 +49,7 @@ func (c *Client) lookUp(ctx context.Context) (known, error) {
 	return k, nil
 }
 
-// vacates reports whether an ID is of a Restore, which is the owner of what it has restored until a node is.
+// vacates reports whether an ID belongs to a Restore, which owns what it has restored until a node takes it.
 func vacates(id string) bool { return strings.HasPrefix(id, restorer) }
 
 const restorer = "restore-"
@@ -57,16 +57,16 @@ const restorer = "restore-"
 // truth is what is restored of a partition.
 type truth struct {
 	from  *remains // nil: no folder has the partition
-	epoch uint64   // that it has
+	epoch uint64   // of that state
 	wants []string // IDs of nodes whose folders may have a later state, and are not here
 	lost  bool     // there was a state, and no folder has it
 }
 
-// truthOf decides which of the folders has the last state of a partition: the one that has it whole with the highest
-// epoch, or of copies of one folder the one with most batches. There is none later
+// truthOf decides which folder has the last state of a partition: the one that has it whole with the highest epoch, or
+// of copies of one folder the one with the most batches. No later state exists
 //
 //   - if the epoch is that of the partition's key,
-//   - if it is the one before, and the folder of the owner, which has not started the partition, is here,
+//   - if it is the one before, and the folder of the owner is here, which has not started the partition,
 //   - if the folders of all nodes are here.
 func (k *known) truthOf(p int, all []*remains) (t truth) {
 	of, owned := k.claims[p]

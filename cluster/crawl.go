@@ -37,7 +37,7 @@ func Join(ctx context.Context, servers Options, o weft.Options) (*Crawl, error) 
 	return c, nil
 }
 
-// Began reports whether Join has begun the crawl: there was none of the name.
+// Began reports whether Join began the crawl: the servers had none of this name.
 func (c *Crawl) Began() bool { return c.now().began }
 
 // Run crawls until the crawl is over on all machines, or this one has left. A node that was cut off for so

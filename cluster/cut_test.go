@@ -110,12 +110,7 @@ func TestCut(t *testing.T) {
 // TestDrainWhileCut: a node that waits for the servers, to join again, ends when it is asked to.
 func TestDrainWhileCut(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
-	l := newLink(t, c.servers.Servers[0])
-	b := c.joinBy("b", l.url())
-	b.until(t, 5)
-	l.set(true)
-	b.hears(t, "joins again")
+	c, _, b := newCut(t, long())
 	b.node.Drain()
 	c.wait()
 	if b.err != nil {
@@ -129,14 +124,8 @@ func TestOverWhileCut(t *testing.T) {
 	web := small()
 	web.Hosts, web.Pages = 4, 5
 	web.Rates = webtest.Rates{DeadHost: -1, Stalled: -1, Flaky: -1, Failing: -1, ShyRobots: -1, ClosedRobots: -1}
-	c := newCrawl(t, web)
-	l := newLink(t, c.servers.Servers[0])
-	b := c.joinBy("b", l.url())
-	b.until(t, 1)
-	l.set(true)
-	a := c.join("a")
-	b.hears(t, "joins again")
-	<-a.done
+	c, l, b := newCut(t, web)
+	<-c.join("a").done
 	l.set(false)
 	c.wait()
 	if b.err != nil || b.sum.Interrupted || !b.sum.Finished {
@@ -147,12 +136,7 @@ func TestOverWhileCut(t *testing.T) {
 // TestLimitWhileCut: a node that finds, when it joins again, that the crawl has reached a limit says which.
 func TestLimitWhileCut(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
-	l := newLink(t, c.servers.Servers[0])
-	b := c.joinBy("b", l.url())
-	b.until(t, 1)
-	l.set(true)
-	b.hears(t, "joins again")
+	c, l, b := newCut(t, long())
 	if err := cluster.EndNow(t.Context(), c.servers); err != nil {
 		t.Fatal(err)
 	}
@@ -161,6 +145,18 @@ func TestLimitWhileCut(t *testing.T) {
 	if b.err != nil || b.sum.Interrupted || b.sum.Stopped != "max-time" {
 		t.Errorf("%v, %+v", b.err, b.sum)
 	}
+}
+
+// newCut begins a crawl with one node, b, whose link is cut and which waits for the servers to join again.
+func newCut(t *testing.T, web webtest.Config) (c *crawl, l *link, b *member) {
+	t.Helper()
+	c = newCrawl(t, web)
+	l = newLink(t, c.servers.Servers[0])
+	b = c.joinBy("b", l.url())
+	b.until(t, 1)
+	l.set(true)
+	b.hears(t, "joins again")
+	return c, l, b
 }
 
 // hears waits until a node has warned of something.

@@ -99,10 +99,10 @@ func (c *Crawl) InHand() (units, most int) {
 	return len(n.reader.room), cap(n.reader.room)
 }
 
-// Narrow leaves room for so many messages of links in memory. It is called before Run.
+// Narrow leaves room in memory for that many messages of links. Call it before Run.
 func (c *Crawl) Narrow(messages int) { c.now().reader.room = make(room, messages) }
 
-// EndNow lets the time of a crawl be over that has a limit of time.
+// EndNow ends the time that a crawl has by --max-time.
 func EndNow(ctx context.Context, servers Options) error {
 	c, err := Dial(ctx, servers)
 	if err != nil {

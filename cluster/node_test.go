@@ -148,7 +148,7 @@ func (c *crawl) kill(m *member) {
 	c.forget(m)
 }
 
-// forget takes a node that has ended off the list of those that wait waits for.
+// forget removes a node that has ended from the list, so that wait does not wait for it.
 func (c *crawl) forget(m *member) {
 	c.all = slices.DeleteFunc(c.all, func(one *member) bool { return one == m })
 }
@@ -250,8 +250,8 @@ func small() webtest.Config {
 	return webtest.Config{Seed: 2, Hosts: 40, Pages: 8, CrawlDelay: 20 * time.Millisecond, SlowDelay: 50 * time.Millisecond, Rates: webtest.Rates{Stalled: -1, Flaky: -1, ShyRobots: -1}}
 }
 
-// TestList: a crawl that has begun with a list of URLs. A node without the list is refused: links to its hosts would be out
-// of its scope.
+// TestList: a node without the list of URLs that the crawl began with is refused, as links to hosts of the list would be
+// out of its scope.
 func TestList(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, restorable())
@@ -400,8 +400,8 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestRestart: one node after another is stopped without a word, and started again with its folder. On a busy machine
-// the others may have its partitions by then, or even have ended the crawl.
+// TestRestart: one node after another is killed, and started again with its folder. On a busy machine, the others may
+// have its partitions by then, or may even have ended the crawl.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())

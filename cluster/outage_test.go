@@ -248,8 +248,8 @@ func TestServers(t *testing.T) {
 	c.check()
 }
 
-// TestSlow: a node does not get on, as if its disk took for ever. The other goes on. What it finds for the slow one
-// waits on the servers, beyond what that has room for in memory.
+// TestSlow: a node stands still, as if its disk took for ever. The other continues. What it finds for the slow one waits
+// on the servers, except what the slow one has room for in memory.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	web := long()

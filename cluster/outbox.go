@@ -20,9 +20,9 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 )
 
-// outbox publishes what the engine has for others and for the logs.
+// outbox publishes what the engine has for other nodes and for the logs.
 //
-// The outbox publishes in phases: first what commits have found, then, once the servers have acknowledged all of it,
+// It publishes in phases: first what commits have found, then, once the servers have acknowledged all of it,
 // what they have done. Package sending says what goes out together, and when.
 type outbox struct {
 	node   *node
@@ -57,7 +57,7 @@ func (o *outbox) mayBegin(unknown int) {
 	}
 }
 
-// committed says that the outbox has all messages up to last, and when the first of what they say was done.
+// committed says that the store has all messages up to last, and when the first change in them was made.
 func (o *outbox) committed(last uint64, since time.Time) {
 	o.node.figures.lag.committed(last, time.Now())
 	o.mu.Lock()
@@ -66,7 +66,7 @@ func (o *outbox) committed(last uint64, since time.Time) {
 	o.wakeUp()
 }
 
-// newCommits returns the commits since it was called last.
+// newCommits returns the commits since the last call.
 func (o *outbox) newCommits() []commit {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -83,7 +83,7 @@ func (o *outbox) wakeUp() {
 	}
 }
 
-// wait waits until a message and all before it are delivered, which does not wait for more then.
+// wait waits until a message and all before it are delivered. It makes them go out without waiting for more.
 func (o *outbox) wait(ctx context.Context, id uint64) error {
 	for was := o.wanted.Load(); was < id && !o.wanted.CompareAndSwap(was, id); was = o.wanted.Load() {
 	}
@@ -169,7 +169,7 @@ func (o *outbox) fill(queue *sending.Queue, after uint64) (uint64, error) {
 	return after, nil
 }
 
-// pause waits until there may be messages, or for a time that is not 0. It reports false when ctx ends.
+// pause waits until there may be messages, and for a time at most, if it is not 0. It reports false when ctx ends.
 func (o *outbox) pause(ctx context.Context, wait time.Duration) bool {
 	var late <-chan time.Time
 	if wait > 0 {
@@ -184,7 +184,7 @@ func (o *outbox) pause(ctx context.Context, wait time.Duration) bool {
 	return true
 }
 
-// delivers takes in that the servers have messages, and all before them.
+// delivers notes that the servers have these messages and all before them.
 func (o *outbox) delivers(all []store.Message) {
 	if len(all) == 0 {
 		return

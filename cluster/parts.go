@@ -14,8 +14,8 @@ import (
 // part is a partition as this node has it.
 type part struct {
 	local   bool // the engine has it. Owner: the operations of the partition
-	remains bool // the disk has something of it, as it was before another had it. Owner: the same
-	spare   bool // it is another's, and remains until that node has started it: if the log is lost, see Restore
+	remains bool // the disk has an earlier state of it, from before another node had it. Owner: the same
+	spare   bool // another node owns it; its state stays until that node has started it, for Restore
 	listed  bool // for whoever asks for hosts and URLs: from its start on, until another node has started it
 	unknown bool // it is on the disk, and may be another's by now
 	open    bool // messages of links are to be taken in
@@ -141,7 +141,7 @@ func (n *node) callOff(p int) {
 	}
 }
 
-// drop takes a partition, which is another's, from the engine. It remains on the disk for now.
+// drop takes a partition that another node owns from the engine. Its state stays on the disk for now.
 func (n *node) drop(p int) {
 	n.open(p, false)
 	n.callOff(p)
@@ -156,7 +156,7 @@ func (n *node) drop(p int) {
 	})
 }
 
-// spared removes from the disk what others have started by now.
+// spared removes from the disk the partitions that others have started by now.
 func (n *node) spared() {
 	var holders map[ownership.Owner]bool
 	for p := range n.parts {
@@ -188,7 +188,7 @@ func (n *node) listed() []bool {
 	return all
 }
 
-// failUnlessOver ends the node by an error, if it has not ended.
+// failUnlessOver ends the node with an error, unless it has ended.
 func (n *node) failUnlessOver(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrEnded) {
 		n.fail(err)

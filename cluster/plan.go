@@ -110,7 +110,7 @@ func (c *Client) begin(ctx context.Context, o *weft.Options, partitions int) (p 
 	if err := p.agree(o); err != nil {
 		return p, err
 	}
-	if p.Options.List && !given.List { // it would leave out links to the hosts of the list
+	if p.Options.List && !given.List { // it would drop links to the hosts of the list
 		return p, fmt.Errorf("crawl %s: begun with a list of URLs, expected the same list and the same URLs of each node", c.layout)
 	}
 	given.UserAgent = cmp.Or(o.UserAgent, weft.DefaultUserAgent)

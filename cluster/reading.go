@@ -15,8 +15,8 @@ import (
 // logReader reads the logs of partitions that the node takes over, those of many by one consumer: to find
 // the messages of some subjects, a server reads the whole stream from its disk, once a consumer.
 type logReader struct {
-	room   room          // for messages that are read, and that the engine does not have yet
-	gather time.Duration // how long a log waits for others that are taken over with it
+	room   room          // for messages that were read and have not reached the engine yet
+	gather time.Duration // how long a log waits for others to be read with it
 	kept   atomic.Int64  // bytes that all readings keep: see state
 
 	mu      sync.Mutex
@@ -131,7 +131,7 @@ func (r *logReader) readAll(ctx context.Context, n *node, logs map[int]*reading)
 	return nil
 }
 
-// logsOf returns subjects that cover some logs, and perhaps others.
+// logsOf returns subjects that cover some logs, and perhaps more.
 func (n *node) logsOf(logs map[int]*reading) (subjects []string) {
 	if len(logs)*scansAll >= len(n.parts) {
 		return []string{n.allLogs()}
@@ -191,8 +191,8 @@ func (g *reading) messages(ctx context.Context) iter.Seq2[*message, error] {
 	}
 }
 
-// mostKept bounds, in bytes, the changes between the pieces of a snapshot that stay in memory until its end: those of
-// a log, and with keptByAll those of all logs.
+// mostKept bounds the bytes of changes that came between the pieces of a snapshot, which stay in memory until its end:
+// of one log, and with keptByAll of all logs.
 const (
 	mostKept  = 1 << 20
 	keptByAll = 32 << 20

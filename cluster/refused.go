@@ -18,7 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ErrAbsent is what an error wraps if the same request may succeed later: no server answers, or they have no room.
+// ErrAbsent is wrapped by errors of requests that may succeed later: no server answers, or the servers have no room.
 var ErrAbsent = errors.New("the servers cannot serve now")
 
 // absent is why a request failed that may succeed when it is sent again.

@@ -22,24 +22,25 @@ import (
 
 // Rebuilt is what Restore has done.
 type Rebuilt struct {
-	Streams    []string // that it has made
-	Missing    []string // names of nodes whose folders are wanted, and were not given
+	Streams    []string // the streams that it has made
+	Missing    []string // names of nodes whose folders it needs and was not given
 	Without    int      // partitions of a lost log that no folder has
-	Partitions int      // that the crawl has
+	Partitions int      // of the crawl
 
-	blind bool // there may be nodes of which neither servers nor folders know
+	blind bool // there may be nodes that neither the servers nor the folders know
 }
 
-// ErrWhole is returned by Client.Restore for a crawl of which the servers have lost nothing.
-var ErrWhole = errors.New("the servers have all its streams, expected that one is missing")
+// ErrWhole is returned by Client.Restore if the servers have lost nothing of the crawl.
+var ErrWhole = errors.New("the servers have all of its streams, expected one to be missing")
 
 // ErrIncomplete is returned by Client.Restore if the folders do not have all that the servers have lost.
 var ErrIncomplete = errors.New("expected the folders of all nodes")
 
-// Restore makes the streams of a crawl that the servers have lost again, from the job folders of its nodes, none of
-// which may run. Then nodes may join again, with these folders or new ones.
-// If a folder may be missing, Restore writes nothing and returns ErrIncomplete, unless it is forced to do without. After
-// another error it begins anew; until it has ended without one, no node can join.
+// Restore makes the streams that the servers have lost again, from the job folders of the crawl's nodes, none of which
+// may run. Then nodes may join again, with these folders or new ones.
+//
+// If a folder may be missing, Restore writes nothing and returns ErrIncomplete, unless force is true. After any other
+// error, call it again: it starts over, and no node can join before it has succeeded.
 func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebuilt, err error) {
 	lost, err := c.lost(ctx)
 	if err != nil {
@@ -88,7 +89,7 @@ func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebu
 		return r, fmt.Errorf("crawl %s: %w", c.layout, err)
 	}
 	if r.Without == r.Partitions {
-		return r, errors.New("the nodes of these folders had given all partitions to others, expected the folders of these")
+		return r, errors.New("the nodes of these folders had given all partitions away, expected the folders of the nodes that have them")
 	}
 	if err := n.rebuild(n.ctx, &r, all, logs); err != nil {
 		return r, err
@@ -101,8 +102,8 @@ func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebu
 	return r, nil
 }
 
-// judge finds out what the folders have of each partition whose log is lost, and which folders are missing. Nothing is
-// written before.
+// judge finds the last state of each partition whose log is lost, and which folders are missing. It runs before anything
+// is written.
 func (n *node) judge(ctx context.Context, r *Rebuilt, all []*remains) (logs []truth, err error) {
 	k := known{lost: r.has(n.streamNames()[0])}
 	if !k.lost {
@@ -134,7 +135,7 @@ func (n *node) judge(ctx context.Context, r *Rebuilt, all []*remains) (logs []tr
 	return logs, nil
 }
 
-// has reports whether a stream is one that was lost.
+// has reports whether a stream was lost.
 func (r *Rebuilt) has(stream string) bool { return slices.Contains(r.Streams, stream) }
 
 // incomplete returns ErrIncomplete unless the folders are known to have all.
@@ -189,8 +190,8 @@ var half = map[string]string{"weft-restoring": "yes"}
 
 func isHalf(s jetstream.Stream) bool { return s.CachedInfo().Config.Metadata["weft-restoring"] != "" }
 
-// waitingPlan returns the plan of a crawl that is not over and has no nodes. It waits for those that have just ended: until
-// they have been silent for long enough, nobody can tell.
+// waitingPlan returns the plan of a crawl that is not over and has no nodes. A node that has just been killed still
+// counts: waitingPlan waits until its silence shows that it has ended.
 func (c *Client) waitingPlan(ctx context.Context) (p Plan, err error) {
 	if p, err = c.Plan(ctx); err != nil {
 		return p, err
@@ -381,8 +382,8 @@ func (n *node) keep(ctx context.Context, key string, value []byte) error {
 	return n.outbox.retry(ctx, func(ctx context.Context) error { _, err := n.bucket.Put(ctx, key, value); return err })
 }
 
-// sendFinds sends what a node has found and could not send, or whose receiver may not have had it yet. Who has the
-// partition of a URL now need not have it.
+// sendFinds sends the links that a node could not send, or that may not have reached their receiver. Whoever owns the
+// partition of a URL now need not know it.
 func (n *node) sendFinds(ctx context.Context, f *remains) error {
 	for after := uint64(0); ; {
 		some, err := f.job.Store.Outbox(after, outboxBytes)
@@ -406,8 +407,8 @@ func (n *node) sendFinds(ctx context.Context, f *remains) error {
 	}
 }
 
-// rebuildLog writes the log of a partition. Its epoch is that of the state, so a node goes on with its own folder only if
-// that has the same one.
+// rebuildLog writes the log of a partition under the epoch of its state. So a node continues with its own folder only if
+// the folder has this epoch.
 func (n *node) rebuildLog(ctx context.Context, p int, t truth) error {
 	if t.from == nil {
 		return nil

@@ -29,8 +29,8 @@ const (
 	logStream    = "weft_test_log"
 )
 
-// TestRestore: the folders of its nodes restore a crawl that the servers have lost, in whatever state it was. No URL is
-// lost, and only those in flight are fetched again.
+// TestRestore: a crawl that the servers have lost is restored from the folders of its nodes, whatever its state. No URL is
+// lost, and only URLs in flight are fetched again.
 func TestRestore(t *testing.T) {
 	everything := []string{bucketStream, linkStream, logStream}
 	for _, test := range []struct {
@@ -110,7 +110,7 @@ func leaveBoth(c *crawl, a, b *member) {
 	c.leave(b)
 }
 
-// leave has a node leave in good order.
+// leave has a node hand its partitions over and end.
 func (c *crawl) leave(m *member) {
 	c.t.Helper()
 	m.node.Drain()
@@ -121,8 +121,8 @@ func (c *crawl) leave(m *member) {
 	c.forget(m)
 }
 
-// TestRestoreOnTheWay: the logs are lost when partitions are on their way from one node to another, which has not read
-// their logs. The folder of the one still has them.
+// TestRestoreOnTheWay: the logs are lost while partitions are on their way to a node that has not read their logs. The
+// folder of the node that gave them still has their state.
 func TestRestoreOnTheWay(t *testing.T) {
 	for _, name := range []string{"joins", "dies"} {
 		t.Run(name, func(t *testing.T) {
@@ -182,8 +182,8 @@ func (l *loss) deletesAtMove() (moved chan struct{}) {
 	return moved
 }
 
-// TestRestoreIncomplete: a folder is missing. Nothing is written, unless the restore is forced to do without: then the
-// crawl goes on with what there is.
+// TestRestoreIncomplete: if a folder is missing, nothing is written. A forced restore writes what the other folders have,
+// and the crawl continues with that.
 func TestRestoreIncomplete(t *testing.T) {
 	t.Parallel()
 	l := newLoss(t)

@@ -10,29 +10,30 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 )
 
-// sentLinks are messages of the outbox that are in the stream of links, and stay on the disk until their receivers have
-// them in their logs: if the servers lose the stream, they are sent again. A receiver purges what its log has, so what
-// is before the first message of the stream can be forgotten.
-// Owner: the goroutine of outbox.run, but for what is atomic and lost.
+// sentLinks are messages of the outbox that the stream of links has. They stay on the disk until the logs of their
+// receivers have them: if the servers lose the stream, they are sent again. A receiver purges what its log has, so
+// messages before the first of the stream can be forgotten.
+//
+// Owner: the goroutine of outbox.run, except for lost and the atomic fields.
 type sentLinks struct {
 	last  atomic.Uint64 // the last message of the stream that this node has published
 	first atomic.Uint64 // the first that the stream has
-	lost  sync.Map      // IDs of messages of Found that have become links, as their partition was lost
+	lost  sync.Map      // IDs of Found messages that became links, as this node lost their partition
 
 	all    []sentBatch // in the order of the outbox
 	bytes  int
 	looked time.Time
 }
 
-// sentBatch is what was published together.
+// sentBatch is messages that were published together.
 type sentBatch struct {
-	last  uint64   // no message of it has a higher sequence in the stream
+	last  uint64   // the highest sequence of its messages in the stream, or more
 	ids   []uint64 // in the outbox
 	bytes int
 }
 
-// mostSent bounds what stays, in bytes on the disk, while a partition has no owner who purges its links. Each message
-// counts sentCost besides, so their IDs take 4 MiB of memory at most.
+// mostSent bounds the bytes that stay on the disk while a partition has no owner to purge its links. Each message counts
+// sentCost more, so the IDs take at most 4 MiB of memory.
 const (
 	mostSent = 32 << 20
 	sentCost = 64
@@ -43,7 +44,7 @@ func (s *sentLinks) published(seq uint64) {
 	}
 }
 
-// split takes in messages that were published, and returns which of them go and which stay.
+// split divides messages that were published into those that can go and those that stay.
 func (s *sentLinks) split(all []store.Message) (gone, stay []store.Message) {
 	b := sentBatch{last: s.last.Load()}
 	for _, m := range all {
@@ -62,7 +63,7 @@ func (s *sentLinks) split(all []store.Message) (gone, stay []store.Message) {
 	return gone, stay
 }
 
-// forget returns the IDs of messages that need not stay any more.
+// forget returns the IDs of messages that no longer need to stay.
 func (s *sentLinks) forget() (ids []uint64) {
 	for len(s.all) > 0 && (s.all[0].last < s.first.Load() || s.bytes > mostSent) {
 		ids = append(ids, s.all[0].ids...)
@@ -72,7 +73,7 @@ func (s *sentLinks) forget() (ids []uint64) {
 	return ids
 }
 
-// forgetSent removes from the disk what receivers have, as far as the stream was looked at, which is once a beat.
+// forgetSent removes from the disk what receivers have, by a look at the stream once a beat.
 func (o *outbox) forgetSent(ctx context.Context) {
 	s := &o.sent
 	if ids := s.forget(); len(ids) > 0 {

@@ -8,7 +8,8 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 )
 
-// TestSentLinks: links stay until the stream has nothing before or of them, or too much stays; what has ended goes.
+// TestSentLinks: links stay until the stream has neither them nor anything before them, or until too much stays; other
+// messages go.
 func TestSentLinks(t *testing.T) {
 	var s sentLinks
 	batch := func(last uint64, all ...store.Message) {

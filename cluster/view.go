@@ -210,8 +210,8 @@ func (t *NodeStatus) add(n *NodeStatus) {
 
 // entries are the keys of the bucket with their values.
 //
-// A key that is written anew before a watch comes to it has left its place by then, and the watch may end before it comes
-// to the new one: a node that has just beaten would be missing. The list of subjects says which keys there are.
+// A key that is written while a watch reads moves to the end of the stream, and the watch may end before it gets there: a
+// node that has just beaten would be missing. So the list of subjects says which keys there are.
 func (c *Client) entries(ctx context.Context) (all []jetstream.KeyValueEntry, err error) {
 	bucket, err := c.js.KeyValue(ctx, c.bucket())
 	if err != nil {
@@ -402,7 +402,7 @@ func (c *Client) Why(ctx context.Context, url string) (why weft.Why, err error) 
 	return why, errors.New("the node returned nothing")
 }
 
-// listing asks all nodes for what they list.
+// listing asks all nodes what they list.
 func listing[T any](ctx context.Context, c *Client, q question, href func(T) string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		p, err := c.Plan(ctx)
@@ -419,8 +419,8 @@ func listing[T any](ctx context.Context, c *Client, q question, href func(T) str
 	}
 }
 
-// once yields what nodes list, by a URL or an origin, each partition as the first that lists something of it. While a
-// partition changes hands, two may list it: the one that had it, until the beat of the other says that it has started.
+// once yields what nodes list, by a URL or an origin. Of each partition it takes what the first node lists. While a
+// partition changes hands, two nodes may list it: the giver, until the beat of the taker says that it has started.
 func once[T any](partitions int, all iter.Seq2[answer, error], href func(T) string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		first := make([]string, partitions)

@@ -116,7 +116,7 @@ func isHidden(n *html.Node) bool {
 	return strings.Contains(style, "display:none") || strings.Contains(style, "display: none")
 }
 
-// isBreak reports whether text behind an element begins a new line, even if nothing is in the element.
+// isBreak reports whether text behind an element begins a new line, even if the element is empty.
 func isBreak(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.P, atom.Div, atom.Section, atom.Article, atom.Aside, atom.Nav, atom.Header, atom.Footer, atom.Figure, atom.Blockquote,

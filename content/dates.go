@@ -28,7 +28,7 @@ func date(s string) time.Time {
 	return time.Time{}
 }
 
-// isLikely reports whether a page may be of a day. The first of Unix time is what programs say that know none.
+// isLikely reports whether a page may be of a day. Programs that know no date say 1 January 1970.
 func isLikely(t time.Time) bool {
 	return t.Year() > 1900 && t.Year() < 2200 && t.Format(time.DateOnly) != "1970-01-01"
 }

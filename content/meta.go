@@ -236,8 +236,7 @@ var befores = append(slices.Clone(by), "author", "von", "par", "por", "di")
 // clock is a time of the day.
 var clock = regexp.MustCompile(`\d:\d\d`)
 
-// nobodies are what programs call an author whose name they do not know, and what else stands first in
-// a byline.
+// nobodies are words at the start of a byline that name nobody, such as what programs call an unknown author.
 var nobodies = map[string]bool{
 	"updated": true, "published": true, "originally published": true, "heard on": true, "via": true, "home": true, "guide": true,
 	"review": true, "skip to content": true,

@@ -19,9 +19,9 @@ type Estimate struct {
 }
 
 const (
-	// growthOver is the number of URLs that NewPerURL is averaged over, at least, and growthShare what share of all:
-	// up to twice as many. The leaves of a list come in a row that is as long as the list. An average over few URLs
-	// would see nothing but leaves now and then, where the site grows.
+	// NewPerURL is an average over the last growthOver URLs, or the last 1/growthShare of all if these are more, and
+	// over up to twice as many. The leaves of a list come in one run, which is as long as the list: on a site that
+	// grows, an average over few URLs would now and then see only leaves.
 	growthOver  = 32
 	growthShare = 4
 

@@ -80,12 +80,12 @@ func (c *Crawl) Posted() uint64 { return c.coordinator.cfg.Job.Store.Posted() }
 // Waiting returns how many messages are in the outbox, and how many bytes they have.
 func (c *Crawl) Waiting() (messages, bytes int64) { return c.coordinator.cfg.Job.Store.Waiting() }
 
-// Delivered removes messages from the outbox, with the next batch, but for those that stay on the disk until Forget.
+// Delivered removes messages from the outbox with the next batch. Those in stay are kept on the disk until Forget.
 func (c *Crawl) Delivered(all, stay []store.Message) error {
 	return c.post(func(d *Coordinator) { d.delivered(all, stay) })
 }
 
-// Forget removes messages that have stayed, by their IDs, with the next batch that there is: it makes none.
+// Forget removes messages that were kept, by their IDs, with the next batch. It causes no batch.
 func (c *Crawl) Forget(ids ...uint64) error {
 	return c.post(func(d *Coordinator) { d.committer.open.state.Forget(ids...) })
 }
@@ -212,7 +212,7 @@ func (c *Crawl) Join(ctx context.Context, number int, blocks iter.Seq2[[]byte, e
 	return urls, err
 }
 
-// settlesAtOnce bounds what is in memory of the partitions that are being settled, some megabytes each.
+// settlesAtOnce bounds the partitions that are settled at once: each takes some megabytes of memory.
 const settlesAtOnce = 4
 
 // settle has the frontier adopt a partition that was imported, and returns the number of its URLs.
@@ -242,8 +242,8 @@ func (c *Crawl) JoinNew(ctx context.Context, numbers ...int) error {
 	return err
 }
 
-// Mark records on the disk under which epoch a partition is the node's from now on: see store.Batch.SetEpoch. The disk
-// has the partition, or is about to: Join and JoinNew come after it.
+// Mark records on the disk the epoch under which the node owns a partition from now on: see store.Batch.SetEpoch. Call it
+// before Join or JoinNew.
 func (c *Crawl) Mark(ctx context.Context, number int, epoch uint64) error {
 	_, err := c.await(ctx, func(d *Coordinator, done func(uint64, error)) { d.mark(number, epoch, done) })
 	return err

@@ -11,8 +11,8 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 )
 
-// imports puts what others have known of partitions into the store. Partitions that are imported at once share
-// batches: most have less than a batch, and each commit waits for the disk.
+// imports writes what other nodes knew of partitions into the store. Partitions that are imported at once share
+// batches: most fill less than one, and each commit waits for the disk.
 type imports struct {
 	store *store.Store
 
@@ -24,8 +24,8 @@ type imports struct {
 	}
 }
 
-// all replays changes of a partition, which are on the disk when it returns, also after an error: who drops the
-// partition then drops all of it.
+// all replays changes of a partition. They are on the disk when it returns, even with an error, so that Drop finds all
+// of the partition.
 func (i *imports) all(number int, now time.Time, blocks iter.Seq2[[]byte, error]) error {
 	last, err := i.add(func(b *store.Batch) error {
 		b.SetPartition(number, store.Importing)
@@ -46,7 +46,7 @@ func (i *imports) all(number int, now time.Time, blocks iter.Seq2[[]byte, error]
 	return cmp.Or(i.save(last), err)
 }
 
-// save returns when a batch is committed.
+// save returns when the batch of a number is committed.
 func (i *imports) save(number int) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -17,13 +17,13 @@ import (
 // NodeConfig makes a crawl a part of one that several engines share, each with some of its partitions:
 // see frontier.Config.Partition. It needs a job.
 type NodeConfig struct {
-	// Posted is called with the last message of the outbox when there are new ones, and with the time of the first
-	// change that they are about, on the coordinator's loop; it does not block.
+	// Posted is called on the coordinator's loop when the outbox has new messages: with the last of them, and the time
+	// of the first change that they report. It does not block.
 	Posted func(last uint64, since time.Time)
 	// Held are partitions of Config.Frontier.Ours of which nothing is fetched until Release.
 	Held []int
-	// Gather is how long a commit waits for more while the node has more than a few URLs to fetch; 0: as without
-	// nodes. What goes to others goes with a commit.
+	// Gather is how long a commit waits for more while the node has more than a few URLs to fetch; 0: as long as
+	// without other nodes. What other nodes get leaves with a commit.
 	Gather time.Duration
 
 	// Leaving is called once, on the coordinator's loop, when the crawl is to end here and is not over: by a
@@ -127,7 +127,7 @@ func (d *Coordinator) startNode() {
 	d.shareAddresses()
 }
 
-// fewURLs are so few that what comes of them is no work for the servers, while other nodes may have nothing else to do.
+// fewURLs are so few that their messages are no load for the servers, while other nodes may wait for them.
 const fewURLs = 64
 
 // gathers returns how long a commit waits for more.
@@ -279,8 +279,7 @@ func (d *Coordinator) limitOutbox() {
 	}
 }
 
-// delivered takes in that messages of the outbox are delivered, and all before them. Those that stay are kept on the
-// disk.
+// delivered removes messages of the outbox that are delivered, with all before them. Those in stay are kept on the disk.
 func (d *Coordinator) delivered(all, stay []store.Message) {
 	d.committer.open.state.Delivered(all...)
 	d.committer.open.state.Sent(stay...)

@@ -75,7 +75,7 @@ type layout struct {
 	hasTable, hasHeading bool
 }
 
-// layoutOf looks at a table, and not into those in it: they have a layout of their own.
+// layoutOf looks at a table without the tables in its cells: these have layouts of their own.
 func layoutOf(table *html.Node) (t layout) {
 	t.add(table)
 	switch role := attr(table, "role"); {
@@ -87,7 +87,7 @@ func layoutOf(table *html.Node) (t layout) {
 	return t
 }
 
-// add adds what is in an element.
+// add adds the rows and cells in an element.
 func (t *layout) add(n *html.Node) {
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
 		switch child.DataAtom {
@@ -283,7 +283,7 @@ func (c *converter) cellItems(n *html.Node) {
 	c.breakCell()
 }
 
-// cellRows converts the rows of a table in a cell: one a line, with what parts cells in Markdown.
+// cellRows converts the rows of a table in a cell: one a line, with separators between their cells.
 func (c *converter) cellRows(rows []*html.Node) {
 	for _, tr := range rows {
 		c.breakCell()

@@ -97,7 +97,7 @@ func oneOf(s Source, o Options, of *site) Page {
 	if errors.Is(err, content.ErrTooLong) {
 		p.Err = content.ErrTooLong
 	}
-	if titled(&d, p.Title, o.Text) { // its heading was not left out then
+	if titled(&d, p.Title, o.Text) { // then its heading was not left out
 		p.Removed = slices.DeleteFunc(p.Removed, func(r Removal) bool { return strings.EqualFold(r.Text, p.Title) })
 	}
 	sum := sha256.Sum256([]byte(d.Text))

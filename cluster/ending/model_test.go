@@ -302,7 +302,7 @@ func (w *worker) next() (first, then *shipment) {
 	return first, then
 }
 
-// linger has a shipment wait for more, for a time at most.
+// linger has a shipment wait for more, for at most a time.
 func (w *worker) linger(s *shipment, most time.Duration) {
 	s.lingers = true
 	w.After(w.c.UpTo(most), func() {

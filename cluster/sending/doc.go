@@ -2,28 +2,28 @@
 //
 // # Order
 //
-// What a commit has found, which is links and new URLs, goes first. When the servers have acknowledged all of
-// it, what the commit has done may follow. So if a log says that a page is done, the page's links are safe.
+// The links and new URLs that a commit has found go first. When the servers have acknowledged all of them, the
+// URLs that the commit has done may follow. So if a log says that a page is done, the page's links are safe.
 //
 // # Phases
 //
-// What goes out at once is a phase: all that was found and waits, of however many commits, and all that is done
-// of the commits before the first of these. Commits that wait together thus become one: their messages for a
-// partition share a message of the servers, and what is done shares one with what was found next.
+// A phase is what goes out at once: all that waits of what was found, by however many commits, and all that the
+// commits before the first of these have done. Commits that wait together thus become one: what they have for a
+// partition shares one message on the servers, and what is done shares it with what was found next.
 //
-// That keeps the order. Whatever is done in a phase, what its commit has found went out in an earlier phase,
-// which was acknowledged as a whole before this one began. Within the log of a partition, what one commit has
-// found may come before what an earlier one has done. The two are about different URLs: a URL that was found,
-// or moved because a shorter way to it was found, was not tried before.
+// That keeps the order. If a phase has what a commit has done, an earlier phase had all that the commit has
+// found, and was acknowledged as a whole before this one began. Within the log of a partition, what one commit
+// has found may come before what an earlier one has done. The two are about different URLs: a URL that was
+// found, or that moves because a shorter way to it was found, was not tried before.
 //
 // # Time
 //
-// A node sends at most a message for each partition in the time for which commits gather. So a phase of m
-// messages is followed by a pause of m/partitions of that time. A node with little to send pauses for next to
-// nothing; one that commits faster merges its commits. A phase begins before the pause is over if what was found
-// is one and a half times as old as that, if somebody waits for it, or if mostBytes wait.
+// In the time for which commits gather, a node sends at most one message for each partition. So after a phase of
+// m messages it pauses for m/partitions of that time. A node with little to send hardly pauses; one that commits
+// faster merges its commits. A phase begins before the pause is over if what was found has waited one and a half
+// times the gathering time, if somebody waits for it, or if mostBytes wait.
 //
-// What is done waits for the next phase of what was found, until it is two and a half times as old, or less if
-// the servers are slow: twice the time that the last phase took is to be left of three times. At a second for
-// gathering, that is engine.MaxUntold. It waits for no others if it is a few messages.
+// What is done waits for the next phase with something found, for at most two and a half gathering times. If the
+// servers are slow, it waits for less: three gathering times minus twice what the last phase took. Three seconds,
+// with a gathering time of one, are engine.MaxUntold. If it is only a few messages, it does not wait.
 package sending

@@ -8,17 +8,17 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 )
 
-// Queue has the messages of the outbox that are on their way, or are to go out. One goroutine uses it.
+// Queue holds the messages of the outbox that wait or are on their way. One goroutine uses it.
 type Queue struct {
 	gather     time.Duration
 	partitions int
 
-	all     []entry // that are not acknowledged with all before them, in order
-	size    int     // of those that wait, in bytes
+	all     []entry // in order, from the first that is not acknowledged
+	size    int     // bytes of the messages that wait
 	commits []commit
 	began   time.Time     // when the last phase began
-	pause   time.Duration // from then on, until the next begins
-	took    time.Duration // the last phase
+	pause   time.Duration // from then until the next begins
+	took    time.Duration // how long the last phase took
 }
 
 // entry is a message of the outbox.
@@ -27,24 +27,24 @@ type entry struct {
 	sent bool
 }
 
-// commit is one whose messages are not all acknowledged.
+// commit is a commit of which some message is not acknowledged.
 type commit struct {
 	last  uint64    // its last message
 	since time.Time // of its first change
 }
 
-// mostCommits bounds the commits that are told apart. A node whose commits wait for 3 s makes few more.
+// mostCommits bounds the commits that the queue tells apart. A node whose commits wait for 3 s makes few more.
 const mostCommits = 64
 
-// mostBytes bounds what waits for more.
+// mostBytes is how much may wait for more: then it goes out.
 const mostBytes = 8 << 20
 
-// New returns a queue of a node whose commits gather changes for a time, on a crawl with so many partitions.
+// New returns the queue of a node whose commits gather changes for a time, in a crawl with that many partitions.
 func New(gather time.Duration, partitions int) *Queue {
 	return &Queue{gather: gather, partitions: partitions}
 }
 
-// Committed takes in that messages up to one are of a commit, or of several, whose first change was made then.
+// Committed says that the messages up to last are those of one or more commits, whose first change was made at since.
 func (q *Queue) Committed(last uint64, since time.Time) {
 	if n := len(q.commits); n == mostCommits {
 		q.commits[n-1].last = last // as if it were as old
@@ -53,7 +53,7 @@ func (q *Queue) Committed(last uint64, since time.Time) {
 	q.commits = append(q.commits, commit{last, since})
 }
 
-// Add adds messages of the outbox, which follow those before.
+// Add adds the next messages of the outbox.
 func (q *Queue) Add(all ...store.Message) {
 	for _, m := range all {
 		q.all = append(q.all, entry{Message: m})
@@ -61,12 +61,12 @@ func (q *Queue) Add(all ...store.Message) {
 	}
 }
 
-// Full reports whether what waits is to go out before more is added.
+// Full reports whether so much waits that it goes out before more is added.
 func (q *Queue) Full() bool { return q.size >= mostBytes }
 
-// Next begins a phase, and returns its messages in their order. The phase before has ended. If it is too early
-// for one, Next returns none, and how long to wait; 0: until there is more. Somebody waits for the messages up
-// to wanted.
+// Next begins a phase, and returns its messages in order. The phase before must have ended. If it is too early,
+// Next returns no messages, and how long to wait; 0: until more are added. Somebody waits for the messages up to
+// wanted, so they go out at once.
 func (q *Queue) Next(now time.Time, wanted uint64) (phase []store.Message, wait time.Duration) {
 	due := q.due()
 	if len(due) == 0 {
@@ -102,7 +102,7 @@ func (q *Queue) due() (due []int) {
 	return due
 }
 
-// messages returns how many messages of the servers a phase takes, if none is too long.
+// messages returns how many messages a phase becomes on the servers, if none is too long.
 func (q *Queue) messages(due []int) int {
 	type subject struct {
 		partition int
@@ -119,7 +119,7 @@ func (q *Queue) messages(due []int) int {
 	return opened + len(all)
 }
 
-// begins returns when a phase is to begin; the zero time: now.
+// begins returns when a phase may begin; the zero time: now.
 func (q *Queue) begins(due []int, messages int, wanted uint64) time.Time {
 	first := due[0]
 	found := slices.IndexFunc(due, func(i int) bool { return q.all[i].Kind != changelog.Ended })
@@ -138,13 +138,13 @@ func (q *Queue) begins(due []int, messages int, wanted uint64) time.Time {
 	return at
 }
 
-// few: what is done waits for no others if it is this fraction of a message for each partition, 1/few, or less.
+// few: what is done does not wait for more if it has messages for at most 1/few of the partitions.
 const few = 64
 
-// endedAge is how old a commit may be before what it has done goes out alone.
+// endedAge is the age of a commit at which what it has done goes out alone.
 func (q *Queue) endedAge() time.Duration { return min(q.gather*5/2, 3*q.gather-2*q.took) }
 
-// atLatest returns a time, or that at which the commit of a message has an age, if that is earlier.
+// atLatest returns t, or when the commit of message i reaches an age, if that is earlier.
 func (q *Queue) atLatest(t time.Time, i int, age time.Duration) time.Time {
 	for _, c := range q.commits {
 		if c.last >= q.all[i].ID {
@@ -157,8 +157,8 @@ func (q *Queue) atLatest(t time.Time, i int, age time.Duration) time.Time {
 	return t
 }
 
-// Sent ends a phase: the servers have acknowledged all of it. It returns the messages that are acknowledged with
-// all before them, which the queue forgets.
+// Sent ends a phase that the servers have acknowledged. It forgets and returns the messages before the first that
+// is not acknowledged.
 func (q *Queue) Sent(now time.Time) (gone []store.Message) {
 	q.took = now.Sub(q.began)
 	for len(q.all) > 0 && q.all[0].sent {

@@ -16,7 +16,7 @@ import (
 // quiet is how long a warning is not repeated with other values.
 const quiet = time.Minute
 
-// fresh is for how long a peer counts as silent after it did not answer: it is tried once a second.
+// fresh is how long a peer counts as silent after it has not answered: the server tries once a second.
 const fresh = 5 * time.Second
 
 // usual is what servers say of a login as it was given, and of peers: how many are here tells [Server.watch].
@@ -89,7 +89,7 @@ func (l *logger) Warnf(format string, v ...any) {
 // connection is how a message of one begins: with the port and number of that one, which the next does not have.
 var connection = regexp.MustCompile(`^(\S+):\d+ - [a-z_]+:\d+ - `)
 
-// tell warns of what the server does not know.
+// tell warns of what this package finds, which NATS does not log.
 func (l *logger) tell(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,12 +104,12 @@ func (l *logger) silence() []string {
 	return slices.Sorted(maps.Keys(l.mu.silent))
 }
 
-// recent removes what is older than that, so that the map stays small.
+// recent removes old entries, so that the map stays small.
 func recent(all map[string]time.Time, now time.Time, age time.Duration) {
 	maps.DeleteFunc(all, func(_ string, at time.Time) bool { return now.Sub(at) >= age })
 }
 
-// reason is an error of a connection to a peer, in few words.
+// reason says in few words why a connection to a peer has failed.
 func reason(v any) string {
 	err, ok := v.(error)
 	var dial *net.OpError

@@ -8,15 +8,13 @@ import (
 	"time"
 )
 
-// How often a server looks which peers are here, how long they have to be so before it says that, and how long it waits for
-// those that it needs before it says why they do not answer.
 const (
-	lookEvery = 250 * time.Millisecond
-	steady    = time.Second
-	patience  = 15 * time.Second
+	lookEvery = 250 * time.Millisecond // how often a server counts its peers
+	steady    = time.Second            // how long a count has to last before it is reported
+	patience  = 15 * time.Second       // after which the server says why the peers that it needs do not answer
 )
 
-// watchPeers warns when the number of servers that are here has changed, of a cluster of so many, until the server is closed.
+// watchPeers warns when another number of the cluster's servers is here, until the server is closed.
 func (s *Server) watchPeers(all int) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -45,7 +43,8 @@ func (s *Server) watchPeers(all int) {
 	}
 }
 
-// waits reports whether a cluster needs more servers than are here. To begin, it needs all: NATS has them elect the first leader.
+// waits reports whether a cluster needs more servers than are here. To begin it needs all, as NATS has all of them elect
+// the first leader; then a majority.
 func waits(here, all int, began bool) bool { return here < all && !began || here <= all/2 }
 
 // standing says how many servers of a cluster are here, and what that means.

@@ -60,7 +60,7 @@ func TestClusterAbsent(t *testing.T) {
 	}
 }
 
-// TestNodeTable: the nodes of a crawl fit into 80 columns, but for their names.
+// TestNodeTable: the table of nodes fits into 80 columns, except for their names.
 func TestNodeTable(t *testing.T) {
 	var out strings.Builder
 	n := cluster.NodeStatus{State: "leaving", Partitions: 1024, Started: 1024, Done: 9_999_999, PerSecond: 9999, Pending: 99_999_999, InFlight: 10_000, Outbox: 999_999, Name: "m1:a"}

@@ -189,7 +189,8 @@ func (f *mirrorFlags) standing(job string) (crawled bool, visit int, err error) 
 	return !complete, visit, nil
 }
 
-// isBegun reports whether a crawl has a state to go on from. One that was killed before has a folder at most.
+// isBegun reports whether a crawl has a state to continue from. If it was killed before its first commit, it has at most
+// a folder.
 func isBegun(dir string) bool {
 	if _, err := os.Stat(dir); err != nil {
 		return false

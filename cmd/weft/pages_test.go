@@ -77,8 +77,8 @@ func readPage(t *testing.T, path string) string {
 // inlineOfCluster is run by TestPages, too.
 const inlineOfCluster = "testdata/pages/cluster.md"
 
-// TestPagesInline: each command, option and address of servers that the text of docs/cluster.md names between backticks is part of a command
-// that TestPages runs: in a block of the page, or in testdata/pages.
+// TestPagesInline: TestPages runs each command, option and address of servers between backticks in the text of
+// docs/cluster.md, in a block of the page or in testdata/pages.
 func TestPagesInline(t *testing.T) {
 	page := readPage(t, "../../docs/cluster.md")
 	var run []string
@@ -347,7 +347,7 @@ func (s *bash) write(pair tls.Certificate, authority []byte) {
 	}
 }
 
-// serveNKey runs a server of NATS for who has the key in nkey.txt.
+// serveNKey runs a NATS server that lets in whoever has the key in nkey.txt.
 func (s *bash) serveNKey(host string) {
 	const seed, public = "SUAKF66AMWA7LWDICKNW7VN3I43KOWJW7KHNRBQIFTA7WP24TJQ6QB6RKQ", "UCP2TBCVCNFLOXUF2NZWQJLQNQTE4I2222BR2SAECY54ZOHQWLX3VNOZ"
 	n, err := natsserver.NewServer(&natsserver.Options{

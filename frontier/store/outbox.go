@@ -41,11 +41,11 @@ func (b *Batch) Delivered(all ...Message) {
 	}
 }
 
-// Sent is Delivered for messages that stay in the outbox until Forget. A store that is opened meanwhile has them to
-// deliver again.
+// Sent is Delivered for messages that stay in the outbox until Forget. If the store is opened again before, they have to
+// be delivered again.
 func (b *Batch) Sent(all ...Message) {
 	for _, m := range all {
-		b.size++ // a batch with nothing else counts them, too
+		b.size++ // so that a batch with nothing else is not empty
 		b.delivered.count++
 		b.delivered.bytes += int64(len(m.Data))
 	}

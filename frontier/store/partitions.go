@@ -18,8 +18,8 @@ type PartitionState uint8
 const (
 	Importing PartitionState = iota + 1 // in part: it is worth nothing
 	Owned
-	Left     // whole as Owned is, and given away: it does not change any more
-	Dropping // some of it is gone
+	Left     // whole like Owned, and given away: it no longer changes
+	Dropping // a part of it is gone
 )
 
 // Partition is what a store has of a partition.
@@ -36,8 +36,8 @@ func (b *Batch) SetPartition(number int, s PartitionState) {
 	b.set(partitionKey(keyPartition, number), []byte{byte(s)})
 }
 
-// SetEpoch records a number of the caller's, which grows each time a partition becomes this store's: of several stores
-// that have a partition whole, the one with the highest has its last state. Drop forgets it.
+// SetEpoch records a number that the caller raises whenever a store gets the partition. Of several stores that have a
+// partition whole, the one with the highest number has its last state. Drop removes the number.
 func (b *Batch) SetEpoch(number int, epoch uint64) {
 	b.set(epochKey(number), binary.AppendUvarint(nil, epoch))
 }

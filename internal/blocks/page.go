@@ -19,7 +19,7 @@ type Page struct {
 	title int32    // the block that is most like the title of the page, or -1
 	terms []uint16 // the numbers of the title's words in the vocabulary
 	prose int32    // words of prose
-	talk  int32    // of these, in comments
+	talk  int32    // words of prose in comments
 	best  int32    // the element with the most prose right in it, or the root
 	first int32    // the first block of prose in best, or -1
 	last  int32    // the last

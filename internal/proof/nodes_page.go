@@ -44,8 +44,8 @@ type Scaling struct {
 	One, Several *NodesResult
 }
 
-// Scale crawls a web whose responses take long with one node, and with all of a task, and nothing happens to
-// them. Each has few requests in flight.
+// Scale crawls a web of slow responses with one node, then with all nodes of a task. No fault strikes them, and each has
+// few requests in flight.
 func Scale(ctx context.Context, task NodesTask, hosts int) (s Scaling, err error) {
 	task.Web, task.Seeds = LatencyWeb(hosts), hosts/4
 	task.Delay, task.Concurrency, task.Blows = 10*time.Millisecond, 30, nil
@@ -224,8 +224,8 @@ func (p *page) scaling(s *Scaling) {
 	p.line("and %.2fs for any commit.", l.Max)
 }
 
-// LatencyWeb returns a web whose responses take long, and nothing else does: of single hosts, without faults, and none
-// of them large. A large host is asked one request at a time, so it would bind one node and many alike.
+// LatencyWeb returns a web in which only responses take long: single hosts without faults, none of them large. A large
+// host gets one request at a time, so it would take one node and many nodes equally long.
 func LatencyWeb(hosts int) webtest.Config {
 	return webtest.Config{Seed: 5, Hosts: hosts, Pages: 5, MostPages: 12, Links: 2, PageBytes: 4000, Latency: 200 * time.Millisecond, Clean: true,
 		Rates: webtest.Rates{Across: 0.2}}

@@ -9,14 +9,14 @@ import (
 	"github.com/weftcrawl/weft/cluster/partition"
 )
 
-// Stood is for how long the partitions of a node stood still that was struck: from the blow until another process
-// fetched from them. What the crawl never came back to had nothing left.
+// Stood is how long the partitions of a struck node stood still: from the blow until another process fetched from them.
+// A partition to which the crawl never came back had nothing left, and does not count.
 type Stood struct {
 	Partitions      int           // that the node fetched from in its last seconds, and another process later
-	Half, Most, All time.Duration // until half of them were fetched from, 99 of 100, all
+	Half, Most, All time.Duration // until another process has fetched from half of them, 99 of 100, all
 }
 
-// recently is how long before a blow a node has fetched from a partition that stands still then.
+// recently is how long before a blow the node fetched from the partitions that stand still after it, at most.
 const recently = 10 * time.Second
 
 // fetched is a fetch by the owner of a partition.
@@ -35,7 +35,7 @@ func fetchOf(r weft.Record, node int) (f fetched, ok bool) {
 	return fetched{partition.Of(u.Hostname(), partition.Default), node, r.Started}, true
 }
 
-// stoodStill is what the fetches of all nodes say of a blow.
+// stoodStill finds how long partitions stood still after a blow, by the fetches of all nodes.
 func stoodStill(all []fetched, b *Struck) (s Stood) {
 	had := make(map[int]time.Duration) // until another process fetched; 0: none has
 	for _, f := range all {

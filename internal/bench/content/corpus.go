@@ -38,7 +38,7 @@ type document struct {
 	label  []float64  // which part of each block is content
 	weight []float64  // of each block; 1 for a page
 	said   []uint16   // facts about the page
-	mix    blocks.Mix // as pages that it has not taught say it
+	mix    blocks.Mix // as judged by facts that other pages taught
 	around []blocks.Around
 }
 
