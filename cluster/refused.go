@@ -91,12 +91,17 @@ func (c *Client) refused(err error) error {
 	case api != nil && tooSmall[api.ErrorCode] != "":
 		err = fmt.Errorf("%s, expected an account with %s", api.Description, tooSmall[api.ErrorCode])
 	case api != nil:
-		err = errors.New(api.Description)
+		err = described{api}
 	default:
 		err = errors.New(bare(err))
 	}
 	return fmt.Errorf("cluster %s: %w", withoutLogins(c.servers), err)
 }
+
+// described is an error of JetStream that says no codes.
+type described struct{ *jetstream.APIError }
+
+func (e described) Error() string { return e.Description }
 
 // isSilence reports whether an error means that nobody has answered a request.
 func isSilence(err error) bool {

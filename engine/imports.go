@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -39,7 +38,6 @@ func (i *imports) all(number int, now time.Time, blocks iter.Seq2[[]byte, error]
 			last, err = i.add(func(b *store.Batch) error { return changelog.Replay(block, now, b) })
 		}
 		if err != nil {
-			err = fmt.Errorf("partition %d: %w", number, err)
 			break
 		}
 	}

@@ -1,0 +1,22 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// TestRefused: the error of a stream that was deleted stays one, however often it is told: a node then waits until it
+// knows which stream is gone. It says no codes.
+func TestRefused(t *testing.T) {
+	c := &Client{login: new(login)}
+	err := fmt.Errorf("partition 12: %w", c.refused(fmt.Errorf("log: %w", jetstream.ErrStreamNotFound)))
+	if want := "partition 12: cluster : stream not found"; !errors.Is(err, jetstream.ErrStreamNotFound) || err.Error() != want {
+		t.Errorf("%v, expected %s", err, want)
+	}
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		t.Errorf("%v is of a consumer", err)
+	}
+}
