@@ -161,9 +161,9 @@ all of a stream with one; by one ordered consumer, as after a take-over. *Purged
 one partition are then deleted up to the last, as after a snapshot.
 
 A server keeps a stream in blocks of 8 MB, and reads each block that has a message of the subjects
-from its disk, whole: here, two messages of a partition. So a log in small messages costs as much to
-read as all logs of the stream, for each consumer, and direct gets cost the same. So a node that
-takes over many partitions [reads all logs](takeover.md#consumers).
+from its disk, whole: here, two messages of a partition. So for each consumer, a log in small
+messages costs as much to read as all logs of the stream; direct gets cost the same. A node that
+takes over many partitions therefore [reads all logs](takeover.md#consumers).
 
 | copies | partitions | logs read | messages read | messages/s | MB/s | CPU of servers, µs a message | purged in |
 |---:|---:|---:|---:|---:|---:|---:|---:|

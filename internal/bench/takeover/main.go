@@ -150,10 +150,10 @@ func deaths(m machine.Measurement, page *bytes.Buffer) error {
 	fmt.Fprint(page, `
 ## A node dies
 
-*Restored after*: seconds from the moment at which the partitions have new owners, which is when the
-dead one is found out, until the last of them is restored. *Read*: CPU time of a process that only
-reads the same messages; *decode*: to unpack and decode them; *store*: the rest of the node's CPU
-time, which is disk, frontier and what a node does besides. These three make up the node's.
+*Restored after*: seconds from the moment at which the partitions have new owners until the last of
+them is restored. The CPU time of the node has three parts. *Read*: what a process takes that only
+reads the same messages; *decode*: to unpack and decode them; *store*: the rest, for disk, frontier
+and all else that a node does.
 
 | servers | partitions | URLs of each | in messages of their own | messages | MB | restored after, s | URLs/s | messages/s | MB/s | CPU of servers, µs a URL | of the node, µs | read | decode | store | peak, MB |
 |---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
@@ -187,8 +187,8 @@ func joins(m machine.Measurement, page *bytes.Buffer) error {
 	fmt.Fprint(page, `
 ## A node joins
 
-The first node lives, and gives another half of its partitions: four, then up to twice as many as
-the other has restored since. *Balanced after*: until all are restored.
+The first node lives, and gives a second one half of its partitions: four, then up to twice as many
+as that one has restored since. *Balanced after*: until all are restored.
 
 | servers | partitions given | URLs of each | in messages of their own | balanced after, s | CPU of servers, s | of the node, s |
 |---:|---:|---:|---:|---:|---:|---:|
@@ -213,9 +213,9 @@ func scans(m machine.Measurement, page *bytes.Buffer) error {
 	fmt.Fprint(page, `
 ## Consumers
 
-What a consumer costs that reads some of 1,024 logs of 200 messages each. A consumer of some
-subjects costs the server as much for each message as some 70 messages to one of all subjects. So a
-node that takes a 32nd of the logs or more reads all, and drops those of others.
+The cost of a consumer that reads some of 1,024 logs of 200 messages each. To a consumer of some
+subjects, each message costs the server as much as some 70 messages to a consumer of all subjects.
+So a node that takes a 32nd of the logs or more reads all, and drops those of others.
 
 Before, a node read 32 logs at a time by their subjects. All 1,024 then took 51 s and 192 µs of the
 server's CPU time a URL, on a machine with less other work. Three servers and three nodes on two
