@@ -67,8 +67,8 @@ func besideRule(n *html.Node) string {
 				return sidebar
 			}
 		case "id", "class":
-			if !strings.Contains(a.Val, "omment") && !strings.Contains(a.Val, "idebar") && !strings.Contains(a.Val, "isqus") {
-				continue // as most: names are parted only where one may say it
+			if !mayBeside(a.Val) {
+				continue
 			}
 			for name := range strings.FieldsSeq(a.Val) {
 				if rule := namedBeside(name); rule != "" {
@@ -78,6 +78,28 @@ func besideRule(n *html.Node) string {
 		}
 	}
 	return ""
+}
+
+// mayBeside reports whether an id or classes have a word of namedBeside in them, in letters of either case: most
+// have none, and need not be parted.
+func mayBeside(names string) bool {
+	for i := 0; i+len("disqus") <= len(names); i++ {
+		word := ""
+		switch names[i] | 0x20 {
+		case 'c':
+			word = "comment"
+		case 's':
+			word = "sidebar"
+		case 'd':
+			word = "disqus"
+		default:
+			continue
+		}
+		if end := i + len(word); end <= len(names) && strings.EqualFold(names[i:end], word) {
+			return true
+		}
+	}
+	return false
 }
 
 // namedBeside reads a class or id: comments begin or end with their word, such as commentsContainer and

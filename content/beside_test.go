@@ -24,6 +24,7 @@ func TestBeside(t *testing.T) {
 	}{
 		{"comments", says + "<div>" + title + prose + "</div><div id=readerComments>" + talk + "</div>", "comments"},
 		{"list of comments", says + "<div>" + title + prose + "</div><div class='wide commentlist'>" + talk + "</div>", "comments"},
+		{"capitals", says + "<div>" + title + prose + "</div><div class='wide COMMENTS'>" + talk + "</div>", "comments"},
 		{"sidebar", says + "<div>" + title + prose + once + "</div><div class='-- wide left-sidebar'>" + talk + "</div>", "sidebar"},
 		{"aside", says + "<div>" + title + prose + once + "</div><aside>" + talk + "</aside>", "sidebar"},
 		{"role", says + "<div>" + title + prose + once + "</div><div role=complementary>" + talk + "</div>", "sidebar"},
