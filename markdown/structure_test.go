@@ -100,6 +100,15 @@ func structure(root *html.Node) []string {
 					}
 					continue
 				}
+				if isVariables(child) && !inTable {
+					for _, row := range l.rows {
+						if c.words(row) != "" {
+							add("item")
+						}
+						walk(row, false, depth)
+					}
+					continue
+				}
 				if inTable || l.arranges {
 					break
 				}

@@ -42,6 +42,10 @@ func (c *converter) table(n *html.Node) {
 		c.callouts(t.rows)
 		return
 	}
+	if isVariables(n) && !c.Text {
+		c.variables(t.rows)
+		return
+	}
 	if t.arranges {
 		c.arranged(n)
 		return
@@ -332,6 +336,45 @@ func (c *converter) callouts(rows []*html.Node) {
 	if len(remarks) > 0 {
 		c.place.gap = emptyLine
 	}
+}
+
+// isVariables reports whether a table is a list of definitions: DocBook's, such as the parameters of a
+// function.
+func isVariables(table *html.Node) bool { return hasClass(table, "variablelist") }
+
+// variables converts a list of definitions: each row is an item, its first cell the term.
+func (c *converter) variables(rows []*html.Node) {
+	for _, tr := range rows {
+		c.within("- ", "  ", false, func() {
+			isTerm := true
+			for cell := tr.FirstChild; cell != nil; cell = cell.NextSibling {
+				switch {
+				case !isCell(cell) || c.skip[cell]:
+					continue
+				case isTerm:
+					c.variable(cell)
+				default:
+					c.container(cell)
+				}
+				isTerm = false
+			}
+		})
+	}
+	c.place.list, c.place.other = nil, false
+}
+
+// variable converts the term of a definition, which is a paragraph.
+func (c *converter) variable(cell *html.Node) {
+	term := cell
+	if p := cell.FirstChild; p != nil && p == cell.LastChild && p.DataAtom == atom.P {
+		term = p
+	}
+	if c.outer[term] || hasBlock(term) {
+		c.container(cell)
+		return
+	}
+	c.mark(term, strongMark)
+	c.endRun()
 }
 
 func lastCell(tr *html.Node) *html.Node {
