@@ -35,10 +35,12 @@ func (c *converter) mark(n *html.Node, mark int) {
 		c.children(n)
 		return
 	}
+	around, from := r.marked, len(r.text)
 	r.marks[mark]++
-	from := len(r.text)
+	r.marked = from
 	start := c.wrapped(n)
 	r.marks[mark]--
+	r.marked = around
 	broken := false
 	for len(r.text) > start && r.text[len(r.text)-1] == '\n' { // a break at its end stands behind it
 		r.text, broken = r.text[:len(r.text)-1], true
@@ -55,7 +57,7 @@ func (c *converter) mark(n *html.Node, mark int) {
 // the element begins, which may be a blank earlier.
 func (c *converter) enclose(n *html.Node, from, start, mark int) {
 	r, text := &c.run, markText[mark]
-	if start == from && start > r.link && bytes.HasSuffix(r.text[:start], []byte(text)) && c.closed(start, mark) {
+	if start == from && start > r.link && start-len(text) >= r.marked && bytes.HasSuffix(r.text[:start], []byte(text)) && c.closed(start, mark) {
 		r.text = slices.Delete(r.text, start-len(text), start) // goes on
 		r.text = append(r.text, text...)
 		return

@@ -17,6 +17,7 @@ type run struct {
 	inCode int
 	link   int        // where the link begins that is open
 	marks  [marks]int // elements of each that are open
+	marked int        // where the last of these begins
 
 	// The last code span, that what follows without a blank may join it.
 	codeStart, codeEnd int
