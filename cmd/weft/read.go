@@ -59,8 +59,8 @@ text; if FILE is there, each line says what has changed since it was written.
 
 With JOB and URL, the page is printed as it would be written.
 
-Exit status: 0 done; 1 a page or the job cannot be read, has no bodies, or the
-output cannot be written; 3 usage error; 5 interrupted.`),
+Exit status: 0 done; 1 a page or the job cannot be read, has no text or no
+bodies, or the output cannot be written; 3 usage error; 5 interrupted.`),
 		Example: `  weft read https://example.org/
   weft read example.org.weft --no-duplicates --language en
   weft read example.org.weft -o chunks.jsonl --chunks 2000
@@ -214,6 +214,9 @@ func (f *readFlags) print(name string, p read.Page) error {
 	}
 	if p.Err != nil {
 		return &exit{exitError, fmt.Errorf("%.128q: %w", name, p.Err)}
+	}
+	if f.explain == "" && p.Markdown+p.Text == "" {
+		return &exit{exitError, fmt.Errorf("%.128q: no text", name)}
 	}
 	return nil
 }

@@ -124,6 +124,13 @@ func TestReadPage(t *testing.T) {
 	if e := weftRun(t, "read", picture); e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, `a.png: content type "image/png", expected HTML`) {
 		t.Errorf("a picture: exit %d, %q, %s", e.code, e.stdout, e.stderr)
 	}
+	nothing := filepath.Join(t.TempDir(), "nothing.html")
+	if err := os.WriteFile(nothing, []byte("<!doctype html><div id=app></div><script>render()</script>"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if e := weftRun(t, "read", nothing); e.code != exitError || !strings.HasSuffix(e.stderr, "nothing.html\": no text\n") {
+		t.Errorf("a page without text: exit %d, %s", e.code, e.stderr)
+	}
 	cmd, stderr := weftCommand(t, "read", "--whole", "--base", "https://example.org/x/", "--text=false", "-")
 	cmd.Stdin = strings.NewReader("<title>T\x1b[31m</title><h1>A</h1><p><a href=b>link</a>")
 	out, err := cmd.Output()
