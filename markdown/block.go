@@ -17,7 +17,7 @@ func (c *converter) container(n *html.Node) {
 			c.quote(n)
 			return
 		}
-		if strings.HasPrefix(attr(n, "class"), "admonitionHeading") { // of Docusaurus, which adds a digest
+		if strings.HasPrefix(attr(n, "class"), "admonitionHeading") || hasClass(n, alertHeading) { // of Docusaurus, which adds a digest
 			c.title(n)
 			return
 		}
@@ -29,7 +29,7 @@ func (c *converter) container(n *html.Node) {
 
 // paragraph is container, where the title of an admonition is a title, and so is one of a topic of Sphinx.
 func (c *converter) paragraph(n *html.Node) {
-	if hasClass(n, "admonition-title", "markdown-alert-title", "custom-block-title", "topic-title", "sidebar-title", "rubric") {
+	if hasClass(n, "admonition-title", "markdown-alert-title", "custom-block-title", "topic-title", "sidebar-title", "rubric", alertHeading) {
 		c.title(n)
 		return
 	}
@@ -38,6 +38,9 @@ func (c *converter) paragraph(n *html.Node) {
 	c.endRun()
 }
 
+// alertHeading is the class of the title of a note in pages made with Bootstrap, such as those of Docsy.
+const alertHeading = "alert-heading"
+
 // isAdmonition reports whether an element is a note or a warning, as generators of manuals have them.
 func isAdmonition(n *html.Node) bool {
 	if !hasAttr(n, "class") {
@@ -45,6 +48,13 @@ func isAdmonition(n *html.Node) bool {
 	}
 	if hasClass(n, "admonition", "admonitionblock", "theme-admonition", "markdown-alert", "custom-block") {
 		return true
+	}
+	if hasClass(n, "alert") && n.FirstChild != nil {
+		title := n.FirstChild
+		if title.Type != html.ElementNode {
+			title = nextElement(title)
+		}
+		return title != nil && hasClass(title, alertHeading)
 	}
 	if !hasClass(n, "note", "tip", "warning", "caution", "important") {
 		return false
@@ -134,6 +144,10 @@ func (c *converter) within(lead, prefix string, tight bool, content func()) {
 func (c *converter) heading(n *html.Node) {
 	if c.cells > 0 {
 		c.container(n)
+		return
+	}
+	if hasClass(n, alertHeading) {
+		c.title(n)
 		return
 	}
 	c.endRun()

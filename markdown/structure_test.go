@@ -79,7 +79,7 @@ func structure(root *html.Node) []string {
 				}
 				add("item")
 			case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-				if text := c.words(child); text != "" && !inTable && !hasHeading(child) && !c.skip[child] {
+				if text := c.words(child); text != "" && !inTable && !hasHeading(child) && !c.skip[child] && !hasClass(child, alertHeading) {
 					add("%s %s", child.Data, text)
 				}
 			case atom.Pre:
