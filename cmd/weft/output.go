@@ -186,3 +186,35 @@ func writeInto(path string, write func(io.Writer) error) error {
 	out := bufio.NewWriter(file)
 	return errors.Join(write(out), out.Flush(), file.Close())
 }
+
+// writeOutput writes the file of --output, as writeFile does. It returns an error of write as it is,
+// unless writing was what failed.
+func writeOutput(path string, write func(io.Writer) error) error {
+	var failed error
+	err := writeFile(path, func(w io.Writer) error {
+		out := &noted{Writer: w}
+		err := write(out)
+		if out.err == nil {
+			failed = err
+		}
+		return err
+	})
+	if failed != nil {
+		return failed
+	}
+	return unwritten(path, err)
+}
+
+// noted notes that writing failed.
+type noted struct {
+	io.Writer
+	err error
+}
+
+func (n *noted) Write(p []byte) (int, error) {
+	done, err := n.Writer.Write(p)
+	if err != nil {
+		n.err = err
+	}
+	return done, err
+}

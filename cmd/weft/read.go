@@ -289,33 +289,7 @@ func (f *readFlags) write(write func(io.Writer) error) error {
 	if f.output == "" || f.output == "-" {
 		return standardOutput(write(terminal(os.Stdout)))
 	}
-	var failed error // of the job
-	err := writeFile(f.output, func(w io.Writer) error {
-		out := &noted{Writer: w}
-		err := write(out)
-		if out.err == nil {
-			failed = err
-		}
-		return err
-	})
-	if failed != nil {
-		return failed
-	}
-	return unwritten(f.output, err)
-}
-
-// noted notes that writing failed.
-type noted struct {
-	io.Writer
-	err error
-}
-
-func (n *noted) Write(p []byte) (int, error) {
-	done, err := n.Writer.Write(p)
-	if err != nil {
-		n.err = err
-	}
-	return done, err
+	return writeOutput(f.output, write)
 }
 
 // texts writes the texts of a job, and says how many there are.

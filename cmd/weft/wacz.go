@@ -68,7 +68,12 @@ func (f *waczFlags) pack(args []string) error {
 	if job {
 		pack = func(to io.Writer) error { return wacz.PackJob(to, args[0], o) }
 	}
-	if err := writeFile(f.output, pack); err != nil {
+	err = writeOutput(f.output, pack)
+	var e *exit
+	switch {
+	case errors.As(err, &e):
+		return err
+	case err != nil:
 		return &exit{exitError, err}
 	}
 	if damaged > 0 {
