@@ -128,8 +128,11 @@ var ending = sample{Stats: weft.Stats{
 	Elapsed: 754 * time.Second, Counters: weft.Counters{InFlight: 12, Pending: 3}, Ending: true, EndsIn: 7100 * time.Millisecond,
 }}
 
+// held is a crawl that could end if the disk had room for its last records.
+var held = sample{Stats: weft.Stats{Ending: true, Paused: []string{"the disk is full"}}}
+
 func TestProgressLine(t *testing.T) {
-	golden.Equal(t, "testdata/progress.txt", running.String()+"\n"+sample{}.String()+"\n"+ending.String()+"\n")
+	golden.Equal(t, "testdata/progress.txt", running.String()+"\n"+sample{}.String()+"\n"+ending.String()+"\n"+held.String()+"\n")
 	var b bytes.Buffer
 	jsonVoice{slog.New(slog.NewJSONHandler(&b, nil))}.progress(running)
 	var line struct {

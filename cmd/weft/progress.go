@@ -64,9 +64,12 @@ func (s sample) String() string {
 	return b.String()
 }
 
-// ends says how long the end of the crawl may take.
+// ends says how long the end of the crawl may take, or what it waits for.
 func (s sample) ends() string {
-	if s.InFlight == 0 {
+	switch {
+	case s.InFlight == 0 && len(s.Paused) > 0:
+		return "ending, paused: " + printable(strings.Join(s.Paused, ", "))
+	case s.InFlight == 0:
 		return "ending"
 	}
 	return fmt.Sprintf("ending: at most %s for what is in flight", clock(roundUp(s.EndsIn)))
