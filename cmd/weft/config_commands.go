@@ -19,7 +19,7 @@ func configCommand(c *configFlags) *cobra.Command {
 		GroupID: sectionTools,
 		Long: `A file named weft.toml in the current folder, or the FILE of --config, has
 options of all commands by the names of their flags. A flag on the command line
-goes before it.
+overrides the file.
 
   user-agent = "example-bot/1.0 (+https://example.org/bot)"
 

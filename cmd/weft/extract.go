@@ -42,8 +42,8 @@ func fieldsCommand() *cobra.Command {
 		Short:   "Take fields out of a page, or the pages of a job",
 		GroupID: sectionURL,
 		Long: `Take fields out of a page, and show where each stands: to try rules before a
-crawl. Of a job with --warc or --bodies, all pages are read again, and the items
-are printed as lines of JSON.`,
+crawl. Given a job with --warc or --bodies, read all its pages again, and print
+the items as lines of JSON.`,
 		Annotations: detailed(`
 A SELECTOR is CSS (h1, .price, a.next::attr(href), p::text) or XPath (//h1).
 What is found is the text of an element, with white space in one piece; an

@@ -47,7 +47,7 @@ is broken the page that links to it. The states are:
   leased     is being fetched
   done       has a record
   failed     done, with an error
-  refused    by robots.txt, by a missing one, or by a later exclusion
+  refused    by robots.txt, by an unreachable one, or by a later exclusion
   unchanged, changed, gone, new
              done, as found by the last recrawl (weft crawl --update)
 
