@@ -48,10 +48,12 @@ func (c *Cluster) Write(w io.Writer, command string) error {
 	p := &page{w: w}
 	p.line("# A crawl on many machines, simulated\n")
 	p.line("%s\n\n## How it was measured\n", c.conclusion())
-	p.line("`%s`, on %s:", command, runtime.Version())
-	p.line("it runs, on virtual time and without sockets and NATS, the code that nodes run: `cluster/partition`,")
-	p.line("`cluster/ownership` (on `cluster/clustertest`), `cluster/sending`, `frontier` and `cluster/changelog`.")
-	p.line("The figures of the Web, the network and the servers are assumed:\n")
+	p.prose("`%s`, on %s: "+
+		"it runs, on virtual time and without sockets and NATS, the code that nodes run: `cluster/partition`, "+
+		"`cluster/ownership` (on `cluster/clustertest`), `cluster/sending`, `frontier` and `cluster/changelog`. "+
+		"The figures of the Web, the network and the servers are assumed:",
+		command, runtime.Version())
+	p.line("")
 	p.line("| assumed | |\n|---|---:|")
 	p.row("hosts", c.Hosts)
 	p.row("registrable domains; hosts of each by Pareto with exponent 1.6", c.Domains)
@@ -73,8 +75,10 @@ func (c *Cluster) Write(w io.Writer, command string) error {
 }
 
 func (c *Cluster) writeShares(p *page) {
-	p.line("\n## Balance\n\nWhat the fullest node has when a crawl has begun, divided by the mean of all nodes. *Largest")
-	p.line("partition*: its pages, divided by the mean of a node. Partitions differ in size, as domains do.\n")
+	p.line("\n## Balance\n")
+	p.prose("What the fullest node has when a crawl has begun, divided by the mean of all nodes. *Largest " +
+		"partition*: its pages, divided by the mean of a node. Partitions differ in size, as domains do.")
+	p.line("")
 	p.line("| nodes | partitions | partitions of a node | hosts | pages | largest partition |\n|---:|---:|---:|---:|---:|---:|")
 	for _, s := range c.Shares {
 		p.line("| %d | %d | %.3f | %.3f | %.3f | %.3f |", s.Nodes, s.Partitions, s.Owned, s.Hosts, s.Pages, s.Largest)
@@ -82,35 +86,45 @@ func (c *Cluster) writeShares(p *page) {
 }
 
 func (c *Cluster) writeChanges(p *page) {
-	p.line("\n## Hand-over\n\nA crawl of %d partitions. Each change begins when the one before is over. *Owned*: time until every", c.Partitions)
-	p.line("partition has an owner that lives, in balance. *Restored*: time until nodes have read all of these")
-	p.line("partitions from their logs, each node at once what it has taken since it began the last ones. *Still*: the")
-	p.line("longest time in which nobody fetched from a partition.\n")
+	p.line("\n## Hand-over\n")
+	p.prose("A crawl of %d partitions. Each change begins when the one before is over. *Owned*: time until every "+
+		"partition has an owner that lives, in balance. *Restored*: time until nodes have read all of these "+
+		"partitions from their logs, each node at once what it has taken since it began the last ones. *Still*: the "+
+		"longest time in which nobody fetched from a partition.",
+		c.Partitions)
+	p.line("")
 	p.line("| nodes | | moved | needed | owned | restored | still | writes | watch events | URLs read |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	round := func(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
 	for _, x := range c.Changes {
 		p.line("| %d | %s | %d | %d | %v | %v | %v | %d | %d | %d |", x.Nodes, x.Name, x.Moved, x.Needed, round(x.Owned), round(x.Started), round(x.Idle), x.Writes, x.Events, x.Restored)
 	}
-	p.line("\nAt rest, %d nodes write %d beats a second, and their watches see %d events a second.", c.Nodes, c.Nodes/2, c.Nodes*c.Nodes/2)
+	p.line("")
+	p.prose("At rest, %d nodes write %d beats a second, and their watches see %d events a second.",
+		c.Nodes, c.Nodes/2, c.Nodes*c.Nodes/2)
 }
 
 func (c *Cluster) writeTraffic(p *page) {
-	p.line("\n## Messages\n\nMessages and bytes that a node sends for a page, on average over %v. It sends links to the partitions", c.Span)
-	p.line("of others, and what is found and done to the logs of its own. `cluster/sending` says when: nodes commit")
-	p.line("after a second, or sooner if a commit has 1 MiB, and commits go out as one, once *a second*. The other")
-	p.line("rows show what other times would cost. A commit also comes sooner if the frontier needs URLs from its")
-	p.line("disk: that is not simulated, and such a commit is merged like any other. The servers are assumed to")
-	p.line("take no time. A frontier remembers the links that it sent lately, and does not send them again: %.0f %% of", 100*c.Traffic[0].Spared)
-	p.line("the links to others. *To nodes*: messages of links, if one message went to each node instead of each")
-	p.line("partition. *In the outbox*: what waits there at most, not packed.\n")
+	p.line("\n## Messages\n")
+	p.prose("Messages and bytes that a node sends for a page, on average over %v. It sends links to the partitions "+
+		"of others, and what is found and done to the logs of its own. `cluster/sending` says when: nodes commit "+
+		"after a second, or sooner if a commit has 1 MiB, and commits go out as one, once *a second*. The other "+
+		"rows show what other times would cost. A commit also comes sooner if the frontier needs URLs from its "+
+		"disk: that is not simulated, and such a commit is merged like any other. The servers are assumed to "+
+		"take no time. A frontier remembers the links that it sent lately, and does not send them again: %.0f %% of "+
+		"the links to others. *To nodes*: messages of links, if one message went to each node instead of each "+
+		"partition. *In the outbox*: what waits there at most, not packed.",
+		c.Span, 100*c.Traffic[0].Spared)
+	p.line("")
 	p.line("| nodes | pages/s of a node | merged in | messages of links | links in one | to nodes | messages to logs | bytes of links | bytes of logs | MB in the outbox |")
 	p.line("|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|")
 	for _, t := range c.Traffic {
 		p.line("| %d | %d | %v | %.2f | %.1f | %.2f | %.2f | %.0f | %.0f | %.1f |", t.Nodes, t.Rate, t.label(), t.Links, t.Entries, t.ToNodes, t.Log, t.LinkBytes, t.LogBytes, float64(t.Waits)/1e6)
 	}
-	p.line("\n## What JetStream has to carry\n\nThe table has what all nodes publish, what the copies of the streams write, and the links that nodes read.")
-	p.line("A node with an eighth of the partitions or more reads the links of all partitions. Snapshots come on top:")
-	p.line("in a long crawl, they are about as much as the logs.\n")
+	p.line("\n## What JetStream has to carry\n")
+	p.prose("The table has what all nodes publish, what the copies of the streams write, and the links that nodes read. " +
+		"A node with an eighth of the partitions or more reads the links of all partitions. Snapshots come on top: " +
+		"in a long crawl, they are about as much as the logs.")
+	p.line("")
 	p.line("| nodes | pages/s of a node | merged in | pages/s | messages/s | bytes of a message | MB/s | MB/s written, three copies | MB/s read |")
 	p.line("|---:|---:|---|---:|---:|---:|---:|---:|---:|")
 	for _, t := range c.Traffic {

@@ -95,16 +95,20 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	}
 	p.line("# A crawl by several nodes\n")
 	if len(wrong) == 0 {
-		p.line("%d nodes crawl %d hosts. Although nodes are killed or cut off %d times, they fetch every URL, and are polite to", r.Nodes, r.Web.Hosts, len(r.Struck))
-		p.line("every host, domain and address. They fetch again only what the servers had not acknowledged before a fault. The")
-		p.line("records and pages of %d URLs are lost with the disks that had them. These URLs stay done: no node fetches them again.\n", r.Again.Gone)
+		p.prose("%d nodes crawl %d hosts. Although nodes are killed or cut off %d times, they fetch every URL, and are polite to "+
+			"every host, domain and address. They fetch again only what the servers had not acknowledged before a fault. The "+
+			"records and pages of %d URLs are lost with the disks that had them. These URLs stay done: no node fetches them again.",
+			r.Nodes, r.Web.Hosts, len(r.Struck), r.Again.Gone)
 	} else {
-		p.line("This crawl failed its proof: see the section Wrong at the end.\n")
+		p.line("This crawl failed its proof: see the section Wrong at the end.")
 	}
-	p.line("## How it was measured\n\n`%s`, on %d cores, %s:", command, runtime.GOMAXPROCS(0), runtime.Version())
-	p.line("%d nodes and %d NATS servers, each the real command in a network namespace of its own, crawl %d URLs of", r.Nodes, r.Servers, r.Bound.URLs)
-	p.line("%d synthetic hosts. A node has one line to the web and one to the servers. The web's servers judge", r.Web.Hosts)
-	p.line("politeness. The web's ground truth judges the records of all nodes, also those on lost disks.\n")
+	p.line("\n## How it was measured\n")
+	p.prose("`%s`, on %d cores, %s: "+
+		"%d nodes and %d NATS servers, each the real command in a network namespace of its own, crawl %d URLs of "+
+		"%d synthetic hosts. A node has one line to the web and one to the servers. The web's servers judge "+
+		"politeness. The web's ground truth judges the records of all nodes, also those on lost disks.",
+		command, runtime.GOMAXPROCS(0), runtime.Version(), r.Nodes, r.Servers, r.Bound.URLs, r.Web.Hosts)
+	p.line("")
 	p.line("| | |\n|---|---:|")
 	p.row("requests that the ground truth demands", r.Bound.Requests)
 	p.row("requests received", r.Verdict.Requests)
@@ -131,17 +135,22 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	}
 	p.logs(r)
 	p.line("\n## Records\n")
-	p.line("%d records are right, %d missing, %d wrong, %d of unknown URLs, %d in traps.\n", r.Records.Right,
-		r.Records.Missing, r.Records.Wrong, r.Records.Unknown, r.Records.Trapped)
-	p.line("%d more are second records of URLs that were fetched again, %d of them in the same job. All but %d of these URLs were", r.Again.N,
-		r.Again.Same, r.Again.Others)
-	p.line("done at most %v before the last fetch that their node began before a fault. A node starts no fetch while its work has", r.Again.Within.Round(10*time.Millisecond))
-	p.line("waited for %v to be acknowledged; a busy machine adds up to %v.\n", untold, mostWithin-untold)
-	p.line("%d URLs have a record on a lost disk only. The logs say that they are done and what they have led to, so no node fetches", r.Again.Gone)
-	p.line("them again. But their records, pages and archives are lost, as they are when the disk of a single machine is.\n")
+	p.prose("%d records are right, %d missing, %d wrong, %d of unknown URLs, %d in traps.",
+		r.Records.Right, r.Records.Missing, r.Records.Wrong, r.Records.Unknown, r.Records.Trapped)
+	p.line("")
+	p.prose("%d more are second records of URLs that were fetched again, %d of them in the same job. All but %d of these URLs were "+
+		"done at most %v before the last fetch that their node began before a fault. A node starts no fetch while its work has "+
+		"waited for %v to be acknowledged; a busy machine adds up to %v.",
+		r.Again.N, r.Again.Same, r.Again.Others, r.Again.Within.Round(10*time.Millisecond), untold, mostWithin-untold)
+	p.line("")
+	p.prose("%d URLs have a record on a lost disk only. The logs say that they are done and what they have led to, so no node fetches "+
+		"them again. But their records, pages and archives are lost, as they are when the disk of a single machine is.",
+		r.Again.Gone)
+	p.line("")
 	p.counts(r.Records.Kinds)
 	p.politeness(r.Verdict, r.Delay)
-	p.line("\nWhere hosts of one address belong to several nodes, these share its delay.")
+	p.line("")
+	p.prose("Where hosts of one address belong to several nodes, these share its delay.")
 	if s != nil {
 		p.scaling(s)
 	}
@@ -162,15 +171,19 @@ func (p *page) faults(r *NodesResult) {
 		p.line("| %d | %d | %v | %v | %s | %d | %s | %s | %s | %s", b.Requests, b.Node+1, b.Blow, b.Over.Sub(b.At).Round(100*time.Millisecond), after(b.Owned),
 			b.Stood.Partitions, after(b.Stood.Half), after(b.Stood.Most), after(b.Stood.All), read)
 	}
-	p.line("\n*Owners after*: time from the fault until all partitions of the node have new owners. The proof asks the servers every %v. *Its", closely)
-	p.line("partitions*: those that the node fetched from within the last %v before the fault, and another process later. *Fetched from again*:", recently)
-	p.line("time from the fault until another process, or the same node once it is back, fetched from half of them, from 99 of 100, and from")
-	p.line("all, by the records: with the turns of hosts, which a partition with few URLs waits for. *Partitions read*: those that nodes have")
-	p.line("restored from the logs, until all partitions of the crawl are restored or the next fault comes; *URLs*: all that they found in")
-	p.line("these logs; *URLs/s*: the rate of one node while it restores partitions. A node that starts without its disk reads the logs of its")
-	p.line("share, too, a few partitions at a time.\n")
-	p.line("Nodes count another as dead after 10 seconds without a sign of life. A killed node starts again after %v. With its disk, it takes", back)
-	p.line("its partitions at once. Without, it is a new node, and the others give it partitions.")
+	p.line("")
+	p.prose("*Owners after*: time from the fault until all partitions of the node have new owners. The proof asks the servers every %v. *Its "+
+		"partitions*: those that the node fetched from within the last %v before the fault, and another process later. *Fetched from again*: "+
+		"time from the fault until another process, or the same node once it is back, fetched from half of them, from 99 of 100, and from "+
+		"all, by the records: with the turns of hosts, which a partition with few URLs waits for. *Partitions read*: those that nodes have "+
+		"restored from the logs, until all partitions of the crawl are restored or the next fault comes; *URLs*: all that they found in "+
+		"these logs; *URLs/s*: the rate of one node while it restores partitions. A node that starts without its disk reads the logs of its "+
+		"share, too, a few partitions at a time.",
+		closely, recently)
+	p.line("")
+	p.prose("Nodes count another as dead after 10 seconds without a sign of life. A killed node starts again after %v. With its disk, it takes "+
+		"its partitions at once. Without, it is a new node, and the others give it partitions.",
+		back)
 }
 
 // after is a time after a blow.
@@ -185,9 +198,11 @@ func after(d time.Duration) string {
 func (p *page) logs(r *NodesResult) {
 	urls := float64(max(1, r.Records.Right+r.Records.Trapped))
 	messages, bytes := r.logged()
-	p.line("\n*Lag* is the time from a commit to the disk of a node until the servers have acknowledged all messages of the commit. Its done")
-	p.line("URLs wait about a second for the next commit, to share its messages. If a node was cut off, its longest lag has the cut in it. What")
-	p.line("a killed node wrote in its last 2 seconds is in no figure.\n")
+	p.line("")
+	p.prose("*Lag* is the time from a commit to the disk of a node until the servers have acknowledged all messages of the commit. Its done " +
+		"URLs wait about a second for the next commit, to share its messages. If a node was cut off, its longest lag has the cut in it. What " +
+		"a killed node wrote in its last 2 seconds is in no figure.")
+	p.line("")
 	p.line("| the logs of all partitions | |\n|---|---:|")
 	p.row("messages for each URL", fmt.Sprintf("%.2f", float64(messages)/urls))
 	p.row("bytes for each URL, with headers and snapshots", fmt.Sprintf("%.0f", float64(bytes)/urls))
@@ -206,22 +221,28 @@ func (r *NodesResult) worst() (l cluster.Lag) {
 
 func (p *page) scaling(s *Scaling) {
 	o := s.One
-	p.line("\n## Throughput\n\nThe same crawl, of %d hosts that respond within %v, by one node without a cluster and by %d, each with %d",
+	p.line("\n## Throughput\n")
+	p.prose("The same crawl, of %d hosts that respond within %v, by one node without a cluster and by %d, each with %d "+
+		"requests in flight at most. The rate is that of the steady part, from the first fifth of the requests to the fourth.",
 		o.Web.Hosts, o.Web.Latency, s.Several.Nodes, o.Concurrency)
-	p.line("requests in flight at most. The rate is that of the steady part, from the first fifth of the requests to the fourth.\n")
+	p.line("")
 	p.line("| nodes | requests | time | until the first request | until the first fifth | of the last fifth | after the last request | steady requests/s | CPU of nodes, µs a request | of NATS servers |")
 	p.line("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, r := range []*NodesResult{o, s.Several} {
 		p.line("| %d | %d | %v | %v | %v | %v | %v | %.0f | %.0f | %.0f |", r.Nodes, r.Verdict.Requests, r.Took.Round(100*time.Millisecond), r.Start.Round(100*time.Millisecond),
 			r.First.Round(100*time.Millisecond), r.Last.Round(100*time.Millisecond), r.End.Round(100*time.Millisecond), r.Rate, cpuPerRequest(r), perRequest(r.ServerCPU, r.Verdict.Requests))
 	}
-	p.line("\nIn the steady part, %d nodes make %.2f times as many requests a second as one (mark: at least %.1f); over the whole crawl, %.2f times", s.Several.Nodes, s.Faster(), leastFaster, s.Whole())
-	p.line("as many. What is lost there does not grow with the crawl: the nodes join and share the partitions, the last hosts get one request")
-	p.line("at a time, and the nodes agree on the end. It is %v: what the crawl takes longer than all its requests would at the steady rate.", s.Several.fixed().Round(100*time.Millisecond))
-	p.line("A request takes %.2f times as much CPU time of the nodes (mark: at most %.1f), without that of the NATS servers.\n", s.Dearer(), mostCPU)
+	p.line("")
+	p.prose("In the steady part, %d nodes make %.2f times as many requests a second as one (mark: at least %.1f); over the whole crawl, %.2f times "+
+		"as many. What is lost there does not grow with the crawl: the nodes join and share the partitions, the last hosts get one request "+
+		"at a time, and the nodes agree on the end. It is %v: what the crawl takes longer than all its requests would at the steady rate. "+
+		"A request takes %.2f times as much CPU time of the nodes (mark: at most %.1f), without that of the NATS servers.",
+		s.Several.Nodes, s.Faster(), leastFaster, s.Whole(), s.Several.fixed().Round(100*time.Millisecond), s.Dearer(), mostCPU)
+	p.line("")
 	l := s.Several.worst()
-	p.line("No fault strikes these nodes. The lag of every node is at most %.2fs in the median, %.2fs for 99%% of its commits,", l.P50, l.P99)
-	p.line("and %.2fs for any commit.", l.Max)
+	p.prose("No fault strikes these nodes. The lag of every node is at most %.2fs in the median, %.2fs for 99%% of its commits, "+
+		"and %.2fs for any commit.",
+		l.P50, l.P99, l.Max)
 }
 
 // LatencyWeb returns a web in which only responses take long: single hosts without faults, none of them large. A large

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/webtest"
@@ -150,6 +151,23 @@ func (p *page) line(format string, args ...any) {
 	if _, err := fmt.Fprintf(p.w, format+"\n", args...); p.err == nil {
 		p.err = err
 	}
+}
+
+// prose writes a paragraph in lines of at most 100 columns.
+func (p *page) prose(format string, args ...any) {
+	line := ""
+	for word := range strings.FieldsSeq(fmt.Sprintf(format, args...)) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= 100:
+			line += " " + word
+		default:
+			p.line("%s", line)
+			line = word
+		}
+	}
+	p.line("%s", line)
 }
 
 func (p *page) row(name string, value any) { p.line("| %s | %v |", name, value) }

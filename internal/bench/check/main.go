@@ -78,8 +78,8 @@ largest resident size.
 linkinator is 7.6.1, the last one for Node 20; linkchecker is Debian's 10.2.1. linkchecker asks a
 server for at most 10 pages a second, unless responses have the field `+"`LinkChecker`"+` and its file
 sets `+"`maxrequestspersecond`"+`: here, both do. Its AnchorCheck is left out on the sites, where it did
-not end within 20 minutes; so it reports no fragments there. The second URL of linkinator on the small
-site is beyond it.
+not end within 20 minutes, so it reports no fragments there. The second URL of linkinator on the
+small site is beyond it.
 
 ## Two sites
 

@@ -110,11 +110,12 @@ func writePlanted(b *bytes.Buffer, all []checker, faults []webtest.LinkFault, fo
 	fmt.Fprintf(b, `
 ## Planted faults
 
-A site of internal/webtest has %d faults of as many kinds, each on a page of its own, beside a sound
-link of the same kind. A fault counts as reported if the output of any of the runs names its link, or
-its page with a link that is not the sound one, as an error, a warning or a note. With links to other
-sites, a timeout of 5 s, and AnchorCheck in linkchecker's file. The faults are those of Weft's own
-tests, which it passes by definition; the other columns say what those who change from there gain.
+A site of internal/webtest has %d faults of as many kinds, each on a page of its own, beside a
+sound link of the same kind. A fault counts as reported if the output of a run names its link, or
+its page with a link that is not the sound one, as an error, a warning or a note. The runs check
+links to other sites, with a timeout of 5 s, and linkchecker's file has AnchorCheck. The faults are
+those of Weft's own tests, which it passes by definition; the other columns say what those who
+change from there gain.
 
 | group | planted |`, len(faults))
 	for _, c := range all {
@@ -151,8 +152,9 @@ addresses do not count there: linkchecker looks their domains up, and those of a
 Two that linkinator reports are temporary redirects, which ` + "`--redirects error`" + ` asks for; without it,
 it reports no redirect that leads to a page.
 
-weft check reports as notes what says nothing about readers: 401, 403, 451, 999, a bot wall,
-robots.txt, a timeout, a connection that is cut. The others report what they report as errors.
+weft check reports a note where the response does not say what a reader would get: 401, 403, 451,
+999, a bot wall, robots.txt, a timeout, a connection that is cut. The others report these as errors,
+if at all.
 
 Not reported:
 
@@ -162,6 +164,19 @@ Not reported:
 		if found[i] == nil || len(missed) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "- %s: %s.\n", c.name, strings.Join(missed, ", "))
+		writeItem(b, fmt.Sprintf("%s: %s.", c.name, strings.Join(missed, ", ")))
 	}
+}
+
+// writeItem writes an item of a list in lines of at most 100 columns.
+func writeItem(b *bytes.Buffer, text string) {
+	line := "-"
+	for word := range strings.FieldsSeq(text) {
+		if len(line)+1+len(word) > 100 {
+			b.WriteString(line + "\n")
+			line = " "
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
 }
