@@ -24,7 +24,8 @@ const partName = ".weft.part"
 
 // Folder writes the texts of a job to a folder, one file a page. A file whose content is the same
 // stays as it is; those of pages that are gone are removed, if the index has them. The index is
-// replaced last: until then, it says what the folder was.
+// replaced last: until then, it says what the folder was. It is an error if the folder has texts
+// and no page is left to write, as by mistyped options: all files stay.
 func Folder(ctx context.Context, dir, to string, o Options) (c Counts, err error) {
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return c, err
@@ -79,7 +80,10 @@ func Folder(ctx context.Context, dir, to string, o Options) (c Counts, err error
 		p.Markdown, p.Text, p.Chunks = "", "", nil
 		return enc.Encode(p)
 	})
-	if err = errors.Join(err, ctx.Err()); err == nil {
+	if err = errors.Join(err, ctx.Err()); err == nil && c.Pages == 0 && before.next != nil {
+		err = fmt.Errorf("%s: no page to write, so its texts stay; expected at least one page of the job to match", to)
+	}
+	if err == nil {
 		err = before.end()
 	}
 	if err == nil {

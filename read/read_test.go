@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -166,6 +167,14 @@ func TestFolder(t *testing.T) {
 	o.Where = `url contains "/chapter/"` // the last page goes
 	if files = run(Counts{Pages: 20, Unchanged: 20, Gone: 1}); files["index.html.md"] != "" {
 		t.Error("the first page is gone, and its file is not")
+	}
+
+	o.Where = `url contains "/chaptre/"` // mistyped
+	if c, err := Folder(t.Context(), job, to, o); err == nil {
+		t.Errorf("%+v, expected an error", c)
+	}
+	if !maps.Equal(tree(t, to), files) {
+		t.Error("the texts are gone")
 	}
 }
 
