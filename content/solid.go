@@ -54,8 +54,12 @@ func (s *selection) fillMains(isMain func(place uint64) bool) bool {
 	if s.hasMenu(mains) {
 		s.choose()
 	}
+	next := 0 // the main element that ends behind a block
 	for k, i := range s.page.Index {
-		if !slices.ContainsFunc(mains, func(main int32) bool { return i >= main && i < s.page.All[main].End }) {
+		for next < len(mains) && i >= s.page.All[mains[next]].End {
+			next++
+		}
+		if next == len(mains) || i < mains[next] {
 			s.keep[k], s.why[k] = false, "beside the content"
 		}
 	}
@@ -65,7 +69,7 @@ func (s *selection) fillMains(isMain func(place uint64) bool) bool {
 	return true
 }
 
-// mains are the elements where the content of the site's pages is.
+// mains are the elements where the content of the site's pages is, in their order, none in another.
 func (s *selection) mains(isMain func(place uint64) bool) (mains []int32) {
 	_, all := s.count()
 	var d xxhash.Digest
@@ -120,11 +124,10 @@ func (s *selection) trunk(all []int32, yield func(i int32, at uint64) bool) {
 
 // fillIn chooses all blocks of an element, but for menus in it.
 func (s *selection) fillIn(main int32) {
+	first, _ := slices.BinarySearch(s.page.Index, main)
 	beyond := int32(0) // the end of a menu
-	for k, i := range s.page.Index {
-		if i < main || i >= s.page.All[main].End {
-			continue
-		}
+	for k := first; k < len(s.page.Index) && s.page.Index[k] < s.page.All[main].End; k++ {
+		i := s.page.Index[k]
 		if beyond = max(beyond, s.menuEnd(i, main)); i >= beyond {
 			s.keep[k] = true
 		}

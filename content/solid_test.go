@@ -162,3 +162,19 @@ func extract(t *testing.T, page string, o Options) Content {
 	}
 	return Extract(Page{URL: url, Root: root}, o)
 }
+
+// TestMains: of several elements where the content of the site's pages is, each is kept, and nothing between them.
+func TestMains(t *testing.T) {
+	const one = "<article><p>The quay was built in 1870, when ships still came under sail, and the town had four streets.</p></article>"
+	main := extract(t, "<body>"+one, Options{Solid: true}).Trunk[1].Place
+	page := "<body>" + one + "<p>First advert.</p>" + one + one + "<p>Second advert.</p>" + one
+	o := Options{Solid: true, Main: func(place uint64) bool { return place == main }}
+	if text := extracted(t, page, o); strings.Count(text, "quay") != 4 || strings.Contains(text, "advert") {
+		t.Errorf("kept: %s", text)
+	}
+	for _, r := range extract(t, page, o).Removed {
+		if r.Rule != "beside the content" {
+			t.Errorf("removed: %+v", r)
+		}
+	}
+}
