@@ -25,15 +25,14 @@ func (s *selection) beside() {
 	if s.page.Kind != blocks.Article {
 		return
 	}
-	all, title, prose := s.page.All, s.page.Title(), s.page.Prose()
+	all, title := s.page.All, s.page.Title()
 	rules := make([]string, len(s.keep))
 	k, end, rule, left := 0, int32(0), "", int32(0)
 	for i := range int32(len(all)) {
 		e := &all[i]
 		if i >= end {
 			rule = ""
-			if found := besideRule(e.Node); found != "" && (title < i || title >= e.End) &&
-				(found != sidebar || i <= prose || i >= all[prose].End || prose == 0) {
+			if found := besideRule(e.Node); found != "" && (title < i || title >= e.End) && (found != sidebar || !s.holdsText(i)) {
 				rule, end = found, e.End
 			}
 		}
@@ -53,6 +52,18 @@ func (s *selection) beside() {
 			s.keep[k], s.why[k] = false, rule
 		}
 	}
+}
+
+// holdsText reports whether what is called a sidebar is the text: it stands among the paragraphs, or its class
+// is about the layout of what is in it, such as right-sidebar.
+func (s *selection) holdsText(i int32) bool {
+	e, prose := &s.page.All[i], s.page.Prose()
+	return prose > 0 && (i > prose && i < s.page.All[prose].End || i < prose && prose < e.End && isLayout(e.Node))
+}
+
+// isLayout reports whether an element may be called a sidebar because it has one.
+func isLayout(n *html.Node) bool {
+	return n.DataAtom != atom.Aside && attr(n, "role") != "complementary"
 }
 
 // besideRule says as what an element stands beside an article by its name, role, id and classes, or "".
@@ -109,6 +120,9 @@ func namedBeside(name string) string {
 	if len(words) == 0 {
 		return ""
 	}
+	if len(words) > 1 && (states[words[0]] || states[words[len(words)-1]]) {
+		return ""
+	}
 	switch words[0] {
 	case "comment", "comments", "commentlist", "disqus":
 		return comments
@@ -131,6 +145,13 @@ func namedBeside(name string) string {
 		return sidebar
 	}
 	return ""
+}
+
+// states are words at the ends of names that say of an article that it may be commented on, or that it is a
+// comment itself: comments-open, has-comments, category-comment.
+var states = map[string]bool{
+	"open": true, "closed": true, "enabled": true, "disabled": true, "on": true, "off": true,
+	"has": true, "no": true, "with": true, "without": true, "category": true, "tag": true, "tone": true, "type": true,
 }
 
 // nameWords are the words of a name in small letters, parted by what is no letter, or by a capital behind a

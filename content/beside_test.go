@@ -18,6 +18,8 @@ func TestBeside(t *testing.T) {
 			"<p>It must have stood where the fish market is today, since there was no other place with room for a garden.</p>" +
 			"<p>The railway, by the way, came two years later; my grandmother kept the ticket of the first train all her life.</p>" +
 			"<p>Thank you for writing about it. There are few who remember what the streets were like before the war, and fewer who ask.</p>"
+		more = "<p>The next summer a painter rented the custom house, and his pictures of the harbour, which hang in the capital, brought more guests.</p>" +
+			"<p>They came by the evening train, with trunks and dogs, and stayed until the storms of autumn; the baker opened a second shop for them.</p>"
 	)
 	for _, c := range []struct {
 		name, page, rule string
@@ -32,13 +34,17 @@ func TestBeside(t *testing.T) {
 		{"around the title", says + "<div class=comments-open>" + title + talk + "</div><div>" + prose + "</div>", ""},
 		{"an aside of the text", says + "<div>" + title + prose + "<p>" + once + "<aside>" + talk + "</aside><p>" + once + talk + "</div>", ""},
 		{"nothing else", says + title + "<aside>" + prose + talk + "</aside>", ""},
+		{"the text has a sidebar", says + "<div>" + title + prose + "</div><div class='row right-sidebar'><div>" + talk + more + "</div></div>", ""},
+		{"the text has comments", says + "<div>" + title + prose + "</div><div class='post has-comments'>" + talk + more + "</div>", ""},
+		{"comments are open", says + "<div>" + title + prose + "</div><div class='entry comments-open'>" + talk + more + "</div>", ""},
+		{"the text is a comment", says + "<div>" + title + prose + "</div><div class='post category-comment'>" + talk + more + "</div>", ""},
 		{"other names", says + "<div>" + title + prose + "</div><div class='sidebar-enabled text'>" + talk + "</div>", ""},
 	} {
 		got, kept := extract(t, c.page, content.Options{})
 		if strings.Contains(kept, text) && c.rule != "" {
 			t.Errorf("%s: %s", c.name, kept)
 		}
-		if !strings.Contains(kept, text) && (c.name == "other names" || c.name == "around the title") {
+		if !strings.Contains(kept, text) && (c.rule == "" && c.name != "no article" && c.name != "nothing else" && c.name != "an aside of the text") {
 			t.Errorf("%s: %s", c.name, kept)
 		}
 		rule := ""
@@ -49,6 +55,21 @@ func TestBeside(t *testing.T) {
 		}
 		if rule != c.rule {
 			t.Errorf("%s: removed %v, expected %q", c.name, got.Removed, c.rule)
+		}
+	}
+}
+
+// TestBesideFilled: what stands beside an article stays out where all of the element around both is filled in.
+func TestBesideFilled(t *testing.T) {
+	const talk = "<p>My father sailed there before the war, and we never saw a hotel of that name near the quay.</p>"
+	page := "<html><meta property=og:type content=article><title>The town of sails</title><body><div><h1>The town of sails</h1>" +
+		prose + once + "<div id=comments>" + talk + "</div></div><p><a href=/>Home</a>"
+	for name, o := range map[string]content.Options{
+		"solid": {Solid: true},
+		"main":  {Solid: true, Main: func(uint64) bool { return true }},
+	} {
+		if _, kept := extract(t, page, o); strings.Contains(kept, "My father") || !strings.Contains(kept, "custom house") {
+			t.Errorf("%s: %s", name, kept)
 		}
 	}
 }

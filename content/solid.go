@@ -27,13 +27,14 @@ type Part struct {
 }
 
 // fill chooses all blocks of an element that is content throughout: headings, lists of links and short
-// lines among paragraphs, which alone look like none. Menus in it, by their elements and roles, stay
-// out. It returns the elements that hold most of the page, from the body inwards.
+// lines among paragraphs, which alone look like none. Menus in it, by their elements and roles, and what
+// stands beside an article, stay out. It returns the elements that hold most of the page, from the body inwards.
 func (s *selection) fill() (trunk []Part) {
 	chosen, all := s.count()
 	main, solid := s.solid(chosen, all)
 	if solid {
 		s.fillIn(main)
+		s.beside()
 		chosen, _ = s.count()
 	}
 	s.trunk(all, func(i int32, at uint64) bool {
@@ -45,7 +46,8 @@ func (s *selection) fill() (trunk []Part) {
 }
 
 // fillMains chooses what is at the places where the content of the site's pages is, and nothing
-// else; it reports whether there is something. Only in menus there blocks are looked at one by one.
+// else; it reports whether there is something. Only in menus there blocks are looked at one by one. What stands
+// beside an article is none.
 func (s *selection) fillMains(isMain func(place uint64) bool) bool {
 	mains := s.mains(isMain)
 	if len(mains) == 0 {
@@ -66,6 +68,7 @@ func (s *selection) fillMains(isMain func(place uint64) bool) bool {
 	for _, main := range mains {
 		s.fillIn(main)
 	}
+	s.beside()
 	return true
 }
 
