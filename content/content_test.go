@@ -153,16 +153,17 @@ func TestScripts(t *testing.T) {
 func TestKept(t *testing.T) {
 	c, _ := extract(t, page(prose+`<p>The formula is <math><mi>x</mi><mspace></mspace><mo>=</mo><mn>1</mn></math>, and as TeX it is <script type="math/tex">x=1</script>, they say.
 <figure><img src=quay.jpg alt="The quay"></figure><p>Lines end<br>here, and the table, which is small, has an empty cell, as some have.
-<table><tr><th></th><th>ships</th></tr><tr><td rowspan=2>1870</td><td>12</td></tr><tr><td></td></tr><tr><td>1880</td><td>40</td></tr></table><pre>for {
+<table><tr><th></th><th>ships</th></tr><tr><td rowspan=2>1870</td><td>12</td></tr><tr><td></td></tr><tr><td>1880</td><td>40</td></tr><tr><td>1890</td><td>&nbsp;</td></tr></table><pre>for {
   sail()
-}</pre>`+prose), content.Options{})
+}</pre><pre><div>moor()</div><div>&nbsp;</div><div></div><div>rest()</div></pre>`+prose), content.Options{})
 	var b strings.Builder
 	if err := html.Render(&b, c.Node); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
 		"<math><mi>x</mi><mspace></mspace><mo>=</mo><mn>1</mn></math>", `<script type="math/tex">x=1</script>`, `<img src="quay.jpg" alt="The quay"/>`,
-		"Lines end<br/>here", "<th></th><th>ships</th>", "<tr><td></td></tr>", "for {\n  sail()\n}",
+		"Lines end<br/>here", "<th></th><th>ships</th>", "<tr><td></td></tr>", "for {\n  sail()\n}", "<tr><td>1890</td><td>\u00a0</td></tr>",
+		"<div>moor()</div><div>\u00a0</div><div></div><div>rest()</div>",
 	} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("%s\nexpected %s in it", b.String(), part)

@@ -127,7 +127,7 @@ func isBreak(n *html.Node) bool {
 }
 
 // seen reports whether an element without text is kept: pictures, rules and line breaks in or
-// beside what is kept, and the empty cells of a table.
+// beside what is kept, the empty cells of a table, and the blank lines of code.
 func (c *copier) seen(n *html.Node, element int32) bool {
 	all := c.s.page.All
 	switch n.DataAtom {
@@ -139,6 +139,9 @@ func (c *copier) seen(n *html.Node, element int32) bool {
 		return c.path[len(c.path)-1].keep
 	case atom.Input: // the box of a task, which may have a label without words around it
 		return c.path[len(c.path)-1].keep || all[element].Words == 0 && c.amid(element)
+	case atom.Div: // a line of code each
+		code := all[element].Parent
+		return all[element].Words == 0 && all[code].Node.DataAtom == atom.Pre && c.s.kept[code] > 0
 	case atom.Td, atom.Th:
 		if all[element].Words > 0 {
 			return false

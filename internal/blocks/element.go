@@ -171,6 +171,9 @@ func Count(text string) (words, marks int32) {
 			}
 			i += 2
 			word = false
+		case c == 0xc2 && i+1 < len(text) && text[i+1] == 0xa0: // U+00A0: the blank that breaks no line
+			word = false
+			i++
 		case c == 0xe2 && i+2 < len(text): // U+2000 to U+2FFF: dashes, quotes, symbols
 			i += 2
 		case c >= 0x80:

@@ -128,3 +128,14 @@ func TestFindWords(t *testing.T) {
 		t.Errorf("%s, expected %s", got, want)
 	}
 }
+
+// TestCount: the blank that breaks no line is no word, and parts words as others do.
+func TestCount(t *testing.T) {
+	for text, want := range map[string]int32{
+		"\u00a0": 0, " \u00a0 \u00a0": 0, "two\u00a0words": 2, "10\u00a0000": 2, "co\u00adoperate": 1, "\u00a0été à l’île": 3, "\xc2": 1,
+	} {
+		if words, _ := Count(text); words != want {
+			t.Errorf("%q: %d words, expected %d", text, words, want)
+		}
+	}
+}
