@@ -44,20 +44,20 @@ func checkCommand() *cobra.Command {
 		Long: `Crawl the given URLs, or read a finished job, or files and folders of HTML and
 Markdown, and check every link of every page.`,
 		Annotations: detailed(`
-With URLs, pages in scope are crawled as by weft crawl, with images, styles and
-scripts; links out of scope are requested once each, with HEAD, or with GET
-where HEAD fails. Nothing is kept unless --job says where.
+With URLs, crawl the pages in scope as weft crawl does, with images, styles and
+scripts, and request each link out of scope once, with HEAD, or with GET where
+HEAD fails. Nothing is kept, unless --job names a folder.
 
-With JOB, nothing is requested. A job of weft crawl --warc --assets
---check-external has all there is to check; without --warc and --bodies, lines,
-elements and fragments are not known.
+With JOB, request nothing. A job of weft crawl --warc --assets --check-external
+has all that a check needs; without --warc and --bodies, lines, elements and
+fragments are unknown.
 
 Three verdicts: a link is ok; broken; or unknown, where the server may treat
 crawlers differently, or is overloaded, or too slow: 401, 403, 429, 503, 999,
 challenge pages, robots.txt, timeouts. Unknown is never an error.
 
-Rules. Those of links apply by default, down to soft-404; the others with
---rules site or all. What one of level e finds is broken; w and n are advice.
+Rules. Those of links, down to not-read, apply by default; the others with
+--rules site or all. Findings of level e are broken; w and n are advice.
 
 ` + ruleList() + `
 Exit status: 0 nothing is broken, 1 error or nothing could be checked, 2

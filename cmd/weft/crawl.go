@@ -39,7 +39,7 @@ resumes with the same command, with or without --update.
 record of a URL counts. An unfinished retry resumes with the same command.
 
 --markdown and --text write the pages when the crawl has ended, or was stopped
-by a limit: only then it is known what stands on every page of a site.
+by a limit: only then weft knows what stands on every page of a site.
 
 More examples:
   weft crawl --update example.org.weft -o - | jq 'select(.change == "new")'

@@ -41,16 +41,16 @@ func mirrorCommand() *cobra.Command {
 		Long: `Crawl the given URLs as weft crawl does, with all that pages need to be shown,
 and write them as files whose links lead to one another.`,
 		Annotations: detailed(`
-A name says what the URL says: DIR/HOST/PATH, with the extension of its type.
-Links to what was not fetched lead to the Web; what a page would load and was
-not fetched is not asked for. The crawl is kept in DIR/.weft: a job with an
-archive, and the list of the files.
+Files have the names of their URLs, DIR/HOST/PATH, with the extension of their
+type. Links to pages that were not fetched lead to the Web, and pages load only
+files of the mirror. DIR/.weft keeps the crawl: a job with an archive, and the
+list of the files.
 
-The same command goes on after an interruption. When the mirror is complete, it
-brings it up to date: pages are requested again, with conditional requests, and
-only files that change are written. Files that you change, and files that are
-not of the mirror, are left alone. Files of pages that are gone stay, unless
---delete is given.
+After an interruption, the same command continues. When the mirror is complete,
+the same command brings it up to date: it requests the pages again, with
+conditional requests, and writes only files that change. It leaves alone files
+that you change, and files that the mirror did not write. Files of pages that
+are gone stay, unless --delete is given.
 
 With --from, nothing is requested: JOB is one of weft crawl --warc --assets any.
 

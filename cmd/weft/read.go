@@ -47,17 +47,17 @@ func readCommand() *cobra.Command {
 		Long: `Write the main content of pages as Markdown: of all pages of a job, a file each
 in JOB/markdown, or of one page, to standard output.
 
-What stands on most pages of a site, such as its menus, is left out. That takes
-a job: with one page, only the page itself says what is no content.`,
+Menus, and whatever else stands on most pages of a site, are left out. That
+takes a job: with one page, only the page itself shows what is no content.`,
 		Annotations: detailed(`
-A job has to have its bodies: weft crawl --markdown, --warc or --bodies. It may
+A job must have bodies: weft crawl --markdown, --warc or --bodies. It may
 be running. Reading it again writes the files whose text has changed, removes
 those of pages that are gone, and counts both. index.jsonl lists the files.
 
 -o FILE.jsonl, or --format jsonl, writes a line of JSON a page instead, with its
 text; if FILE is there, each line says what has changed since it was written.
 
-With JOB and URL, the page is printed as it would be written.
+With JOB and URL, print the page as it would be written.
 
 Exit status: 0 done; 1 a page or the job cannot be read, has no text or no
 bodies, or the output cannot be written; 3 usage error; 5 interrupted.`),

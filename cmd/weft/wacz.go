@@ -24,7 +24,7 @@ func waczCommand() *cobra.Command {
 		Short:   "Pack an archive into one file: WACZ",
 		GroupID: sectionTools,
 		Long: `Pack the archive of a job, or WARC files, into a WACZ file: with an index, the
-list of pages and the digests of all that. ReplayWeb.page and other tools show
+list of pages, and digests of all of these. ReplayWeb.page and other tools show
 it as a site, from a disk or a static web server.`,
 		Annotations: detailed(`
 The same archives make the same bytes. A job that is not finished is packed as

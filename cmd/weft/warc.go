@@ -297,8 +297,8 @@ func warcCheckCommand() *cobra.Command {
 		Short: "Check archives for damage",
 		Long: `Read archives to their end and print each fault with its file and offset:
 damaged or shared gzip members, missing fields, blocks and payloads that do not
-match their digests, record identifiers used twice, and revisits of what is in
-none of the files. Name all files of a crawl at once.`,
+match their digests, record identifiers used twice, and revisits of records that
+none of the files has. Name all files of a crawl at once.`,
 		Annotations: detailed(`
 Many tools digest a body with its transfer coding. Weft accepts that, and counts
 it.

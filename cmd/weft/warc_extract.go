@@ -37,8 +37,8 @@ before the extension, a page whose path ends with a slash is index.html, and
 long names are cut and get a digest.
 No file is replaced: what differs from a file of its name, in any case of
 letters, gets the date of its record into its name, and what is the same is
-written once. Nothing is written outside of the folder, through symbolic links
-neither.
+written once. Nothing is written outside the folder, not even through symbolic
+links.
 
 Revisits have no body of their own: it is in the record that they refer to.
 
