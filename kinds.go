@@ -46,7 +46,7 @@ func Kinds() []ErrorKind {
 		{KindExcluded, "an --exclude that was added while the URL waited matches it"},
 		{KindNothingNew, "--max-alike pages like it in a row said nothing new, and led to ever more"},
 		{KindRobots, "robots.txt disallows it, or asks for a Crawl-delay of more than an hour"},
-		{KindNoRobots, "robots.txt returned a status of 5xx, so nothing on the host is fetched"},
+		{KindNoRobots, "robots.txt returned a status of 429 or 5xx, so nothing on the host is fetched"},
 		{KindOverloaded, "for as long as --give-up its server answered only 429 or 503, or asked for long pauses"},
 		{KindRefused, "the program that uses the library refused it (Hooks.OnRequest)"},
 		{string(httpclient.KindScheme), "no valid request can be made: scheme, host, target or a header field is invalid"},
