@@ -143,7 +143,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path) // a link is one here only if there is no file behind it yet
 	if err == nil && !info.Mode().IsRegular() {
 		return writeInto(path, write)
 	}

@@ -152,6 +152,8 @@ func (f *readFlags) run(args []string) error {
 		return f.job(args[0], args[1:])
 	case len(args) > 1:
 		return usage("read: %.128q and %.128q: expected one page, or a JOB and one of its URLs", args[0], args[1])
+	case f.explain != "" && f.explain != args[0]:
+		return usage("read: %.128q and --explain %.128q: expected one page, or a JOB and one of its URLs", args[0], f.explain)
 	case f.llms, len(f.options.Languages) > 0, f.options.NoDuplicates, f.options.Where != "":
 		return noJob(args[0], "no job")
 	}

@@ -95,12 +95,21 @@ func TestRead(t *testing.T) {
 	if e := run(exitError, "job", "-o", "/proc/none/x"); e.stderr != `weft: --output "/proc/none/x": no such file or directory`+"\n" {
 		t.Errorf("%s", e.stderr)
 	}
-	if err := os.Symlink("all.jsonl", filepath.Join(dir, "link.jsonl")); err != nil { // as /dev/stdout is one
-		t.Fatal(err)
+	for _, file := range []string{"all.jsonl", "none.jsonl"} { // as /dev/stdout is one, or to no file yet
+		link := filepath.Join(dir, "link-to-"+file)
+		if err := os.Symlink(file, link); err != nil {
+			t.Fatal(err)
+		}
+		run(exitDone, "job", "-o", link)
+		if to, err := os.Readlink(link); to != file {
+			t.Errorf("a link was replaced: %v", err)
+		}
+		if info, err := os.Stat(link); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", link, err)
+		}
 	}
-	run(exitDone, "job", "-o", "link.jsonl")
-	if to, err := os.Readlink(filepath.Join(dir, "link.jsonl")); to != "all.jsonl" {
-		t.Errorf("a link was replaced: %v", err)
+	if e := run(exitUsage, s.URL, "--explain", "job"); !strings.Contains(e.stderr, `--explain "job": expected one page, or a JOB`) {
+		t.Error(e.stderr)
 	}
 	run(exitUsage, "job", "--language", "english")
 	run(exitUsage, "job", "--chunks", "200")
