@@ -34,6 +34,7 @@ func measure(m machine.Measurement) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	manuals := []manual{sphinx, boostBook}
 	sites := []origin.Site{
 		{Name: "527 pages of 95 KB", Root: origin.Small, Validators: true},
 		{Name: "3,903 pages of 15 KB", Root: origin.Medium, Validators: true},
@@ -65,6 +66,17 @@ divided by the pages, medians with least and most. Jobs are in memory (%s).
 | site | crawl | with an archive | with Markdown | Markdown adds | mark | peak memory |
 |---|---|---|---|---|---|---|
 `, m.Command, machine.Commit(), runtime.Version(), runtime.NumCPU(), machine.Load(), m.Runs, m.Jobs)
+	known := `
+## The whole site, and page by page
+
+What a text has of the words of the page's main text, as bags of words: means over all pages. The
+truth is what the manual's generator marks: Sphinx's div.body, and BoostBook's body without its
+tables and arrows. *Job* knows the site, as weft read JOB does; *page* reads each page alone, as
+weft read FILE does; *whole* is weft read --whole.
+
+| site | text of | F1 | precision | recall | pages without a word more or less |
+|---|---|---|---|---|---|
+`
 	again := "\n| site | `weft read`, all files new | again, nothing changed |\n|---|---|---|\n"
 	for i, site := range sites {
 		r := rounds{weft: m.Weft, dir: dir, url: site.URL}
@@ -83,8 +95,14 @@ divided by the pages, medians with least and most. Jobs are in memory (%s).
 		fmt.Fprintf(&page, "| %s | %s | %s | %s | %s | %s | %.0f MB |\n", site.Name,
 			figures(r.plain), figures(r.archived), figures(r.markdown), figures(r.added), verdict, float64(r.peak)/1e6)
 		again += fmt.Sprintf("| %s | %s | %s |\n", site.Name, figures(r.read), figures(r.again))
+		job, alone, whole, err := beside(filepath.Join(dir, "job"), site.Root, manuals[i])
+		if err != nil {
+			return nil, err
+		}
+		known += fmt.Sprintf("| %s | job | %v |\n| | page | %v |\n| | whole | %v |\n", site.Name, &job, &alone, &whole)
 	}
 	page.WriteString(again)
+	page.WriteString(known)
 	page.WriteString(structure)
 	return page.Bytes(), nil
 }
