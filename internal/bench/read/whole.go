@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -5,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,7 +95,11 @@ func beside(job, root string, m manual) (site, alone, whole compared, err error)
 		if err != nil {
 			return site, alone, whole, err
 		}
-		body, err := os.ReadFile(fileOf(root, at))
+		name, err := fileOf(root, at)
+		if err != nil {
+			return site, alone, whole, err
+		}
+		body, err := os.ReadFile(name)
 		if err != nil {
 			return site, alone, whole, err
 		}
@@ -109,10 +116,10 @@ func beside(job, root string, m manual) (site, alone, whole compared, err error)
 }
 
 // fileOf is the file that the server has answered a URL with.
-func fileOf(root string, u weburl.URL) string {
-	name := filepath.Join(root, filepath.FromSlash(u.Path()))
-	if strings.HasSuffix(u.Path(), "/") {
-		name = filepath.Join(name, "index.html")
+func fileOf(root string, u weburl.URL) (string, error) {
+	path, err := url.PathUnescape(u.Path())
+	if strings.HasSuffix(path, "/") {
+		path += "index.html"
 	}
-	return name
+	return filepath.Join(root, filepath.FromSlash(path)), err
 }
