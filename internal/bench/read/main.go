@@ -50,7 +50,7 @@ func measure(m machine.Measurement) ([]byte, error) {
 
 What Markdown adds to a crawl: the archive, then reading each page from it, parsing it, finding its
 main content and the boilerplate of its site, converting it, and writing a file. On the medium site
-the mark is met, by little: runs go from 0.94 to 1.03 ms on a machine that others use. A third is
+the mark is met, by little: runs go from 0.92 to 1.03 ms on a machine that others use. A third is
 the parse (golang.org/x/net/html), an eighth each are the archive, finding the content, and writing
 the file, a tenth each the boilerplate of the site and the conversion.
 
