@@ -144,7 +144,7 @@ func abouts(b *bytes.Buffer, all []*document, peers []row) {
 			fmt.Fprintf(b, "| %s%s\n", r.name, tallies(all, r.abouts, every))
 		}
 	}
-	b.WriteString("\nThe pages of two fifths of the sites. Rules come from the others, but those for words that are no name\nand for titles of manuals come from errors on all pages:\n")
+	b.WriteString("\nThe pages of two fifths of the sites. Rules come from the others, but those for words that are no\nname and for titles of manuals come from errors on all pages:\n")
 	table("extractor")
 	for _, r := range rows {
 		if r.abouts != nil {
@@ -164,8 +164,8 @@ const headAbouts = `
 
 The development part of WCXB has truths for these, too; none says which language a page is in. A
 cell says: right / wrong / missing / given though the truth has none; the first as a share of the
-pages whose truth has one, the others as numbers of pages. A title is right when its words are the same, a date when its day is, an
-author when nobody is named whom the truth does not name.
+pages whose truth has one, the others as numbers of pages. A title is right when its words are the
+same, a date when its day is, an author when nobody is named whom the truth does not name.
 `
 
 const causesAbouts = `

@@ -39,6 +39,14 @@ func main() {
 }
 
 func run(dir string, words, train, about bool, peers, site, out string) error {
+	var medium string
+	if !words && !train && !about {
+		text, err := speed(site)
+		if err != nil {
+			return err
+		}
+		medium = text
+	}
 	all, err := load(dir)
 	if err != nil {
 		return err
@@ -64,7 +72,7 @@ func run(dir string, words, train, about bool, peers, site, out string) error {
 		machine.Publish("content", out, source(learn(teachers, every)), nil)
 		return nil
 	}
-	text, err := page(all, teachers, peers, site)
+	text, err := page(all, teachers, peers, medium)
 	machine.Publish("content", out, text, err)
 	return nil
 }
