@@ -47,11 +47,11 @@ million weights, MinerU-HTML 0.827; trafilatura 0.791. On the test part rs-trafi
 ## What is missed, and why
 
 - **Articles, 0.965.** By fifths, the F1 is 0.970 here, and 0.967 to 0.972 on this and three other
-  divisions with other trees (ADR 26). Single words as facts gained 0.005, Fundus 0.004, types of pages
-  nothing. What stands beside an article, left out by rules, gains 0.006 on each division, by four
-  pages that had threads of comments or a sidebar beside a short text; without these rules, the mark
-  is missed. Most of what is missing is on few pages still: teasers of other articles, lists of a
-  menu. Beyond these, captions, "read more" lines and notes about the author stand among the
+  divisions with other trees (ADR 26). Single words as facts gained 0.005, Fundus 0.004, types of
+  pages nothing. What stands beside an article, left out by rules, gains 0.006 on each division, by
+  four pages that had threads of comments or a sidebar beside a short text; without these rules, the
+  mark is missed. Most of what is missing is on few pages still: teasers of other articles, lists of
+  a menu. Beyond these, captions, "read more" lines and notes about the author stand among the
   paragraphs. The two benchmarks disagree on some: an h1 is content on 9 % of the pages of one, and
   on 31 % of the articles of the other. What go-trafilatura and go-readability keep, given to the
   trees, gained 0.006 before repeats were left out and Fundus was added, for 78 ms a page.
