@@ -261,7 +261,7 @@ func (l *loss) delete(streams []string) {
 	}
 }
 
-// restore restores from the folders of nodes, at once: those that were killed still count.
+// restore restores from the folders of nodes, also of killed ones, without waiting.
 func (l *loss) restore(force bool, from ...*member) (cluster.Rebuilt, error) {
 	l.t.Helper()
 	var dirs []string

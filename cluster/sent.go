@@ -44,7 +44,7 @@ func (s *sentLinks) published(seq uint64) {
 	}
 }
 
-// split divides messages that were published into those that can go and those that stay.
+// split divides published messages into those to forget and those to keep.
 func (s *sentLinks) split(all []store.Message) (gone, stay []store.Message) {
 	b := sentBatch{last: s.last.Load()}
 	for _, m := range all {

@@ -18,9 +18,9 @@ const (
 // something else so.
 const leastArticle = 40
 
-// beside leaves out what a page that says it is an article shows beside it: comments of its readers, which can
-// be longer than the article and read as well, and sidebars. What holds the title is the article itself, and so
-// is an aside among its paragraphs.
+// beside leaves out the comments and sidebars of a page that says it is an article. Comments can be longer than
+// the article, and read as well. An element that holds the title is the article itself, and an aside among the
+// paragraphs is part of it.
 func (s *selection) beside() {
 	if s.page.Kind != blocks.Article {
 		return
@@ -66,7 +66,7 @@ func isLayout(n *html.Node) bool {
 	return n.DataAtom != atom.Aside && attr(n, "role") != "complementary"
 }
 
-// besideRule says as what an element stands beside an article by its name, role, id and classes, or "".
+// besideRule returns the rule by which an element stands beside an article, by its name, role, id and classes, or "".
 func besideRule(n *html.Node) string {
 	if n.DataAtom == atom.Aside {
 		return sidebar

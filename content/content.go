@@ -23,7 +23,7 @@ type Options struct {
 	Whole bool             // everything that has text or can be seen
 	Drop  func(Block) bool // reports whether a block is no content, or nil
 
-	// Captions keeps the captions of pictures among what is kept. Texts without pictures need none.
+	// Captions keeps the captions of pictures that stand in the content. Plain text needs none.
 	Captions bool
 
 	// Solid keeps all of the element that is mostly content: headings and lists of links in it, too. It

@@ -196,5 +196,5 @@ func (c *copier) within(element int32) bool {
 	return c.whole || element >= c.core && element < c.s.page.All[c.core].End
 }
 
-// amid reports whether an element stands in what is kept.
+// amid reports whether the content surrounds an element.
 func (c *copier) amid(element int32) bool { return c.whole || c.s.amid(element) }

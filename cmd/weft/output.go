@@ -136,9 +136,9 @@ func (o *output) close() error {
 	return o.file.Close()
 }
 
-// writeFile writes a file: beside the one of this name, which it replaces when it is whole. A symbolic
-// link remains one, and so does what is no file, such as a pipe. Where nothing can be put beside it, or
-// in its place, as in a container that mounts a single file, the whole is copied into it.
+// writeFile writes a new file beside the one of this name, and replaces that when the new one is whole. A
+// symbolic link stays a link, and a pipe a pipe. Where the folder takes no new file, as in a container that
+// mounts a single file, writeFile copies the whole into the old one.
 func writeFile(path string, write func(io.Writer) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -177,7 +177,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	})
 }
 
-// writeInto writes what a path names.
+// writeInto writes into the file or pipe of a path.
 func writeInto(path string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666) // of a pipe, this waits for a reader
 	if err != nil {

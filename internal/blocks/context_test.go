@@ -55,8 +55,8 @@ func TestCore(t *testing.T) {
 	}
 }
 
-// TestLiken: a score goes three tenths of the way to the mean of its style, by words; other styles have no part in it.
-func TestLiken(t *testing.T) {
+// TestBlend: a score goes three tenths of the way to the mean of its style, by words; other styles have no part in it.
+func TestBlend(t *testing.T) {
 	root, err := html.Parse(strings.NewReader("<body><div><p>one two three</div><div><h2>five</h2></div><div><p>four</div>"))
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestLiken(t *testing.T) {
 	p := New(root, About{})
 	p.findStyles()
 	scores := []float32{2, -4, -2}
-	p.liken(scores)
+	p.blend(scores)
 	for k, want := range []float64{1.7, -4, -1.1} { // the mean is 1
 		if math.Abs(float64(scores[k])-want) > 1e-4 {
 			t.Errorf("block %d: %v, expected %v", k, scores[k], want)

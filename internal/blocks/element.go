@@ -46,7 +46,7 @@ func Scan(root *html.Node) []Element {
 		n = n.NextSibling
 	}
 	total(s.all)
-	liken(s.all)
+	countAlike(s.all)
 	return s.all
 }
 
@@ -108,8 +108,8 @@ func total(all []Element) {
 	}
 }
 
-// liken counts the siblings of each element that have its sign.
-func liken(all []Element) {
+// countAlike counts the siblings of each element that have its sign.
+func countAlike(all []Element) {
 	type group struct {
 		parent int32
 		sign   uint32

@@ -161,7 +161,7 @@ func (p *Page) Scores(m *Model) []float32 {
 				scores[k] += m.Trees[t].leaf(&arounds[k])
 			}
 		}
-		p.liken(scores)
+		p.blend(scores)
 	}
 	p.unite(scores)
 	return scores
@@ -171,8 +171,8 @@ func (p *Page) Scores(m *Model) []float32 {
 // they stand, are mostly content together or not at all.
 const alike = 0.3
 
-// liken brings the scores of blocks of the same style together.
-func (p *Page) liken(scores []float32) {
+// blend moves the scores of blocks of the same style towards each other.
+func (p *Page) blend(scores []float32) {
 	mean := make([]float32, len(p.styles)) // by words
 	for k, i := range p.Index {
 		mean[p.style[k]] += scores[k] * part(p.All[i].Own, p.styles[p.style[k]])
