@@ -178,7 +178,7 @@ func TestRuleErrors(t *testing.T) {
 		{field(Field{Name: "n", Select: "//h1 / child:: string (.)"}), `p.n: column 16: "string (.)", expected text(), node() or comment() as a step`},
 		{field(Field{Name: "n", Select: "//a//"}), "p.n: column 6: the end, expected an element, @attribute, text(), *, . or .."},
 		{field(Field{Name: "n", Select: "//a/folowing::b"}), `p.n: column 5: "folowing::b", expected an axis of XPath 1.0: did you mean following::?`},
-		{field(Field{Name: "n", Select: "//a[contain(., 'b')]"}), `p.n: column 5: "contain(., 'b')]", expected a function of XPath 1.0, not id() or lang(): did you mean contains()?`},
+		{field(Field{Name: "n", Select: "//a[contain(., 'b')]"}), `p.n: column 5: "contain(., 'b')]", expected a function of XPath 1.0, not id() or lang(), has-class() or re:test(): did you mean contains()?`},
 		{field(Field{Name: "n", Select: "//a[contains(@x)]"}), `p.n: column 5: "contains(@x)]", expected 2 arguments`},
 		{field(Field{Name: "n", Select: "//a[@b==1]"}), `p.n: column 8: "=1]", expected a path, a text, a number or a function`},
 		{field(Field{Name: "n", Select: "//a/child:b"}), `p.n: column 5: "child:b", expected child:: with two colons`},
@@ -282,6 +282,34 @@ func TestHostilePages(t *testing.T) {
 		}
 		if !strings.Contains(notes, test.note) {
 			t.Errorf("%s: %d items, notes %.300s, expected %s", name, len(all), notes, test.note)
+		}
+	}
+}
+
+// A thing that has several names, or to which several others refer, is written as often: that counts.
+func TestNestedThings(t *testing.T) {
+	x, err := New(nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var web strings.Builder // each thing refers to the two behind it
+	for i := range 40 {
+		fmt.Fprintf(&web, "<p id=i%d itemscope itemprop=x itemref='i%d i%d'><b itemprop=y>yy</b></p>", i, i+1, i+2)
+	}
+	for name, body := range map[string]string{
+		"names":      strings.Repeat(`<div itemscope itemprop="a b c">`, 30) + "<p itemprop=d>text",
+		"RDFa":       strings.Repeat(`<div typeof=x property="a b c">`, 30) + "<p property=d>text",
+		"siblings":   strings.Repeat(strings.Repeat(`<div itemscope itemprop="a b">`, 12)+"<p itemprop=d>"+strings.Repeat("text ", 200)+strings.Repeat("</div>", 12), 20),
+		"references": "<div itemscope itemref='i0 i1'></div>" + web.String(),
+	} {
+		body = "<div itemscope typeof=x>" + body
+		all := x.Page(parseURL(t, "http://h/"), []byte(body))
+		if len(all) != 1 || !strings.Contains(fmt.Sprint(all[0].Notes), "left out: more than") && !strings.Contains(fmt.Sprint(all[0].Notes), "steps of work") {
+			t.Errorf("%s: %d items, expected one with a note", name, len(all))
+			continue
+		}
+		if n := len(line(t, all[0])); n > 2*MaxPage {
+			t.Errorf("%s: an item of %d bytes, expected at most %d", name, n, 2*MaxPage)
 		}
 	}
 }

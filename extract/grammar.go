@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,18 +11,18 @@ import (
 	"github.com/weftcrawl/weft/internal/near"
 )
 
-// checkXPath returns a *css.Error for what is no expression of XPath 1.0, or nil. Package xpath
-// leaves out some of what it does not understand, and of the rest does not say where it stands.
-// https://www.w3.org/TR/1999/REC-xpath-19991116/#exprlex
-func checkXPath(text string) error {
+// readXPath returns an expression of XPath 1.0 as package xpath understands it, or a *css.Error. The
+// package leaves out some of what it does not understand, and of the rest does not say where it
+// stands. https://www.w3.org/TR/1999/REC-xpath-19991116/#exprlex
+func readXPath(text string) (string, error) {
 	g := &grammar{text: text}
 	if err := g.expression(); err != nil {
-		return err
+		return "", err
 	}
 	if g.at < len(text) {
-		return g.expected("an operator such as | or =, or the end")
+		return "", g.expected("an operator such as | or =, or the end")
 	}
-	return nil
+	return g.out.String() + text[g.written:], nil
 }
 
 // functions are those of package xpath, and how many arguments they take at least and at most.
@@ -46,8 +47,16 @@ const (
 
 // grammar reads an expression from the left to the right.
 type grammar struct {
-	text string
-	at   int // byte
+	text    string
+	at      int // byte
+	out     strings.Builder
+	written int // bytes of text that out has
+}
+
+// replace writes other words for what stands between two bytes.
+func (g *grammar) replace(from, to int, words string) {
+	g.out.WriteString(g.text[g.written:from] + words)
+	g.written = to
 }
 
 // expected says what should stand where the reader is.
@@ -256,18 +265,23 @@ func (g *grammar) call() (is bool, err error) {
 	g.rest()
 	from := g.at
 	name := g.name()
+	if name != "" && strings.HasPrefix(g.text[g.at:], ":") && !strings.HasPrefix(g.text[g.at:], "::") {
+		g.at++
+		name += ":" + g.name()
+	}
 	if name == "" || !g.skip("(") || name == "text" || name == "node" || name == "comment" {
 		g.at = from
 		return false, nil
 	}
+	switch name {
+	case "has-class":
+		return true, g.hasClass(from)
+	case "re:test":
+		return true, g.test(from)
+	}
 	limits, known := functions[name]
 	if !known {
-		var names []string
-		for name := range functions {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return true, g.wrong(from, or("a function of XPath 1.0, not id() or lang()", near.Word(name, names), "()"))
+		return true, g.wrong(from, instead(name))
 	}
 	n := 0
 	for !g.skip(")") {
@@ -283,6 +297,102 @@ func (g *grammar) call() (is bool, err error) {
 		return true, g.wrong(from, arguments(limits))
 	}
 	return true, nil
+}
+
+// instead says what stands in place of a function that there is not: those of EXSLT, as lxml and so
+// Scrapy have them, go a longer way.
+func instead(name string) string {
+	switch name {
+	case "re:match", "re:replace":
+		return "no " + name + "(): select the text, and give the field a match = 'PATTERN'"
+	case "set:difference":
+		return "no set:difference(A, B): write A[count(. | B) != count(B)]"
+	case "set:intersection":
+		return "no set:intersection(A, B): write A[count(. | B) = count(B)]"
+	case "set:has-same-node":
+		return "no set:has-same-node(A, B): write count(A | B) < count(A) + count(B)"
+	case "set:distinct", "set:leading", "set:trailing":
+		return "no " + name + "(): of EXSLT there is re:test()"
+	}
+	names := []string{"has-class", "re:test"}
+	for name := range functions {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return or("a function of XPath 1.0, not id() or lang(), has-class() or re:test()", near.Word(name, names), "()")
+}
+
+// hasClass reads the classes of has-class(), a function of Scrapy: the element has all of them.
+func (g *grammar) hasClass(from int) error {
+	var tests []string
+	for !g.skip(")") {
+		if len(tests) > 0 && !g.skip(",") {
+			return g.expected("a comma or )")
+		}
+		class, err := g.quoted("the name of a class in quotes")
+		if err != nil {
+			return err
+		}
+		name := strings.Trim(class[1:len(class)-1], whiteSpace)
+		if name == "" || strings.ContainsAny(name, whiteSpace) {
+			return g.wrong(g.at-len(class), "one class")
+		}
+		quote := class[:1]
+		tests = append(tests, "contains(concat(' ', normalize-space(@class), ' '), "+quote+" "+name+" "+quote+")")
+	}
+	if tests == nil {
+		return g.wrong(from, "a class: has-class('price')")
+	}
+	g.replace(from, g.at, "("+strings.Join(tests, " and ")+")")
+	return nil
+}
+
+// test reads re:test() of EXSLT: a text, a pattern and perhaps flags. Package xpath has it as matches().
+// It keeps each pattern for good, so none may come from a page.
+// https://exslt.github.io/regexp/functions/test/
+func (g *grammar) test(from int) error {
+	g.replace(from, g.at, "matches(")
+	if err := g.expression(); err != nil {
+		return err
+	}
+	if err := g.closing(",", "a comma and a pattern in quotes"); err != nil {
+		return err
+	}
+	pattern, err := g.quoted("a pattern in quotes")
+	if err != nil {
+		return err
+	}
+	at := g.at - len(pattern)
+	flags := ""
+	if g.skip(",") {
+		if flags, err = g.quoted("flags in quotes: 'i' or ''"); err != nil {
+			return err
+		}
+		if strings.Trim(flags, `"'gi`) != "" {
+			return g.wrong(g.at-len(flags), "the flag 'i', or none")
+		}
+	}
+	if err := g.closing(")", ")"); err != nil {
+		return err
+	}
+	if _, err := regexp.Compile(pattern[1 : len(pattern)-1]); err != nil {
+		return g.wrong(at, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	if strings.Contains(flags, "i") {
+		pattern = pattern[:1] + "(?i)" + pattern[1:]
+	}
+	g.replace(at, g.at, pattern+")")
+	return nil
+}
+
+// quoted reads a text, with its quotes.
+func (g *grammar) quoted(expected string) (string, error) {
+	rest := g.rest()
+	if rest == "" || rest[0] != '"' && rest[0] != '\'' {
+		return "", g.expected(expected)
+	}
+	err := g.literal()
+	return rest[:len(rest)-len(g.text[g.at:])], err
 }
 
 // or adds the word that is probably meant.

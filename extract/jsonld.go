@@ -1,11 +1,13 @@
 package extract
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/record"
@@ -96,7 +98,7 @@ func (r *reader) fail(expected string) error {
 }
 
 // wrappers stand around scripts, so that old readers take them for comments.
-var wrappers = []string{"//<![CDATA[", "// <![CDATA[", "//]]>", "// ]]>", "//-->", "// -->", "<!--", "-->", "<![CDATA[", "]]>", ";", ",", "\ufeff"}
+var wrappers = []string{"//<![CDATA[", "// <![CDATA[", "//]]>", "// ]]>", "//-->", "// -->", "-->", "<![CDATA[", "<!]]>", "]]>", ";", ",", "\ufeff"}
 
 // start skips what may stand before a value of its own, and behind one.
 func (r *reader) start() {
@@ -109,12 +111,34 @@ func (r *reader) start() {
 				break
 			}
 		}
+		if rest := r.text[r.at:]; strings.HasPrefix(rest, "<!--") {
+			r.at += opening(rest)
+		}
 		if r.at > from {
 			continue
 		}
 		if r.space(); r.at == from {
 			return
 		}
+	}
+}
+
+// opening returns how long an HTML comment is in front of a value: to its end, or to the line that begins
+// with the value. Scripts of old are hidden so, with a word about it or without.
+func opening(text string) int {
+	for at := len("<!--"); ; {
+		rest := strings.TrimLeft(text[at:], whiteSpace)
+		if at = len(text) - len(rest); rest == "" || rest[0] == '{' || rest[0] == '[' {
+			return at
+		}
+		line := rest
+		if end := strings.IndexAny(rest, "\n\r"); end >= 0 {
+			line = rest[:end]
+		}
+		if end := strings.Index(line, "-->"); end >= 0 {
+			return at + end + len("-->")
+		}
+		at += len(line)
 	}
 }
 
@@ -131,6 +155,10 @@ func (r *reader) space() {
 		case strings.HasPrefix(rest, "/*"):
 			if end = strings.Index(rest, "*/"); end >= 0 {
 				end += len("*/")
+			}
+		case strings.HasPrefix(rest, "<!--"):
+			if end = strings.Index(rest, "-->"); end >= 0 {
+				end += len("-->")
 			}
 		case strings.HasPrefix(rest, "//"):
 			end = strings.IndexAny(rest, "\n\r")
@@ -255,18 +283,37 @@ func (r *reader) escape() {
 	case rest != "" && strings.IndexByte(`"\/bfnrt`, rest[0]) >= 0:
 		r.out = append(r.out, '\\', rest[0])
 		r.at += 2
-	case len(rest) >= 5 && rest[0] == 'u' && isHex(rest[1:5]):
-		r.out = append(append(r.out, '\\'), rest[:5]...)
-		r.at += 6
+	case isUnit(rest):
+		size := 5
+		if unit := unitOf(rest); utf16.IsSurrogate(unit) {
+			// Half of a pair is no character: JSON allows its escape, and most readers stop at it.
+			if len(rest) < 12 || rest[5] != '\\' || !isUnit(rest[6:]) || utf16.DecodeRune(unit, unitOf(rest[6:])) == utf8.RuneError {
+				r.out = append(r.out, `\ufffd`...)
+				r.at += 6
+				return
+			}
+			size = 11
+		}
+		r.out = append(append(r.out, '\\'), rest[:size]...)
+		r.at += 1 + size
 	default:
 		r.out = append(r.out, `\\`...)
 		r.at++
 	}
 }
 
-func isHex(s string) bool {
-	_, err := strconv.ParseUint(s, 16, 32)
-	return err == nil && !strings.ContainsAny(s, "_+-")
+// isUnit holds for uXXXX: the escape of a unit of UTF-16, behind its backslash.
+func isUnit(s string) bool {
+	if len(s) < 5 || s[0] != 'u' {
+		return false
+	}
+	_, err := hex.DecodeString(s[1:5])
+	return err == nil
+}
+
+func unitOf(s string) rune {
+	n, _ := strconv.ParseUint(s[1:5], 16, 16)
+	return rune(n)
 }
 
 // number reads a number. One that JSON does not allow, as 007 and 1., becomes a text.

@@ -16,8 +16,8 @@ var pathParts = func() (parts []pathPart) {
 		{`/` + name, ` > $1`},
 		{`/\*`, ` > *`},
 		{`\[@` + name + `\]`, `[$1]`},
-		{`\[@` + name + ` *= *` + text + `\]`, `[$1=$2]`},
-		{`\[contains\(@` + name + ` *, *` + text + `\)\]`, `[$1*=$2]`},
+		{`\[@` + name + ` *= *` + text + `\]`, `[$1=$2 s]`},
+		{`\[contains\(@` + name + ` *, *` + text + `\)\]`, `[$1*=$2 s]`},
 		{`/@` + name + `$`, `::attr($1)`},
 	} {
 		parts = append(parts, pathPart{regexp.MustCompile(`^` + p[0]), p[1]})

@@ -11,7 +11,7 @@ import (
 // TestPathsAsCSS: a path that CSS says finds what package xpath does, in the same order.
 func TestPathsAsCSS(t *testing.T) {
 	root, err := Parse([]byte(`<title>t</title><body class="a b"><div class=a id=x><p class=a>one<div class="a b"><a href=1 rel="nofollow x">two</a></div>
-<a>three</a><svg><a xlink:href=2 href="">four</a><title>u</title></svg><ul><li>a<ul><li><a href="3/[@id]">b</a></ul></ul></div><p data-n="">five`))
+<a>three</a><svg><a xlink:href=2 href="">four</a><title>u</title></svg><ul><li>a<ul><li><a href="3/[@id]">b</a></ul></ul></div><p data-n="">five<input type=TEXT>`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +33,7 @@ func TestPathsAsCSS(t *testing.T) {
 	for path, plain := range map[string]bool{
 		"//title": true, "//*": true, "//div//a": true, "//div/a": true, "//li/a/@href": true, "//a[@href]": true, ".//a": true, ".//*[@class='a']": true,
 		`//*[@class="a b"]//a/@href`: true, "//p[@class='a'][contains(@class,'a')]": true, "//a[@href='3/[@id]']": true, "//p[@data-n]": true,
+		"//input[@type='text']": true, "//input[contains(@type, 'ex')]": true,
 		"//a[contains(@rel, 'nofollow')]": true, ".//a/@href": true, " //h9 ": true, "//body/*": true, "//ul//li": true, "//a[@rel = 'x']": true,
 		".//div/a": false, "//a[1]": false, "//a/text()": false, "//A": false, "//a | //p": false, "//a[contains(@rel,'')]": false, "//a[@data-n='']": false,
 		"//@href": false, "/html": false, "//a/..": false, "//a/@xlink:href": false, `//a[@rel='\']`: false, "./a": false, "//*[@id='x' or @id='y']": false,

@@ -24,7 +24,7 @@ type hit struct {
 }
 
 // isXPath holds for what is no CSS: a path, an attribute, a call of a function.
-var isXPath = regexp.MustCompile(`^\s*(/|\./|\.\.|\.$|@|\(|[a-z-]+\(|(child|descendant|ancestor|self|parent|following|preceding|attribute)(-or-self|-sibling)?::)`).MatchString
+var isXPath = regexp.MustCompile(`^\s*(/|\./|\.\.|\.$|@|\(|((re|set|str|math|date):)?[a-z-]+\(|(child|descendant|ancestor|self|parent|following|preceding|attribute)(-or-self|-sibling)?::)`).MatchString
 
 // parseSelector reads a selector in either language. Its error says where it is wrong.
 func parseSelector(text string) (*selector, error) {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -36,28 +37,47 @@ func (p *page) structured() *record.Structured {
 	return s
 }
 
-// meta takes in a meta element.
+// meta takes in a meta element: its name, and each word of its property (RDFa), names the content.
 func (p *page) meta(s *record.Structured, n *html.Node) {
-	name, _ := attr(n, "property")
-	if name == "" {
-		name, _ = attr(n, "name")
-	}
 	content, ok := attr(n, "content")
-	name, _ = collapse(strings.ToLower(name))
-	content, _ = collapse(content)
-	if name == "" || len(name) > mostNote || !ok || !p.fits(content, "meta") {
+	if !ok {
 		return
 	}
-	prefix, _, prefixed := strings.Cut(name, ":")
-	switch {
-	case prefixed && prefix == "twitter":
-		addMeta(&s.Twitter, name, content)
-	case prefixed && slices.Contains(openGraph, prefix):
-		addMeta(&s.OpenGraph, name, content)
-	case n.Attr != nil && len(s.Meta) < mostMeta:
-		if _, is := attr(n, "name"); !is {
-			return
+	content, _ = collapse(content)
+	name, _ := attr(n, "name")
+	name, _ = collapse(strings.ToLower(name))
+	properties, _ := attr(n, "property")
+	words := strings.Fields(strings.ToLower(properties))
+	for i, word := range words {
+		if i == mostInside {
+			break
 		}
+		if !slices.Contains(words[:i], word) {
+			p.metaNamed(s, word, content, false)
+		}
+	}
+	if !slices.Contains(words, name) {
+		p.metaNamed(s, name, content, true)
+	}
+}
+
+// metaNamed takes in the content of a meta element under one of its names. Other names than those of
+// a vocabulary count only where they stand in the attribute name.
+func (p *page) metaNamed(s *record.Structured, name, content string, other bool) {
+	if name == "" || len(name) > mostNote {
+		return
+	}
+	at := strings.IndexAny(name, ":.")
+	prefix := name[:max(at, 0)]
+	colon := at > 0 && name[at] == ':'
+	switch {
+	case colon && prefix == "twitter":
+		p.addMeta(&s.Twitter, name, content)
+	case colon && slices.Contains(openGraph, prefix):
+		p.addMeta(&s.OpenGraph, name, content)
+	case prefix == "dc" || prefix == "dcterms":
+		p.addMeta(&s.DublinCore, prefix+"."+name[at+1:], content)
+	case other && len(s.Meta) < mostMeta && p.fits(content, "meta"):
 		if s.Meta == nil {
 			s.Meta = make(map[string]string)
 		}
@@ -70,7 +90,10 @@ func (p *page) meta(s *record.Structured, n *html.Node) {
 // openGraph are the prefixes of OpenGraph and its types (https://ogp.me/).
 var openGraph = []string{"og", "article", "book", "profile", "music", "video", "product", "fb", "al"}
 
-func addMeta(to *map[string][]string, name, content string) {
+func (p *page) addMeta(to *map[string][]string, name, content string) {
+	if !p.fits(content, "meta") {
+		return
+	}
 	if *to == nil {
 		*to = make(map[string][]string)
 	}
@@ -81,19 +104,20 @@ func addMeta(to *map[string][]string, name, content string) {
 
 // syntax is how things and their properties stand in the attributes of elements.
 type syntax struct {
-	name              string
-	scope, typ        string // an element with scope is a thing
-	property          string
-	ids               []string
-	refs              string // lists the ids of elements whose properties belong to a thing, too
-	vocab             string // in front of a type without a scheme
-	content, resource bool   // attributes of that name hold a value
+	name       string
+	scope, typ string // an element with scope is a thing
+	property   string
+	ids        []string
+	refs       string // lists the ids of elements whose properties belong to a thing, too
+	vocab      string // in front of a type without a scheme
+	resource   bool   // an attribute of that name holds a value
 }
 
-// https://html.spec.whatwg.org/multipage/microdata.html and https://www.w3.org/TR/rdfa-lite/
+// https://html.spec.whatwg.org/multipage/microdata.html, https://www.w3.org/TR/microdata/ and
+// https://www.w3.org/TR/rdfa-lite/
 var (
 	microdata = syntax{name: "microdata", scope: "itemscope", typ: "itemtype", property: "itemprop", ids: []string{"itemid"}, refs: "itemref"}
-	rdfa      = syntax{name: "rdfa", scope: "typeof", typ: "typeof", property: "property", ids: []string{"resource", "about"}, vocab: "vocab", content: true, resource: true}
+	rdfa      = syntax{name: "rdfa", scope: "typeof", typ: "typeof", property: "property", ids: []string{"resource", "about"}, vocab: "vocab", resource: true}
 )
 
 // things returns the things of a page that are no property of others.
@@ -109,13 +133,13 @@ func (p *page) things(x *syntax) (all []record.Thing) {
 			p.note("%s: more than %d items", x.name, mostThings)
 			break
 		}
-		all = append(all, p.thing(x, n, 1))
+		all = append(all, p.thing(x, n, nil))
 	}
 	return all
 }
 
-// thing returns the thing that an element is.
-func (p *page) thing(x *syntax, n *html.Node, depth int) record.Thing {
+// thing returns the thing that an element is; around are those that it is a property of.
+func (p *page) thing(x *syntax, n *html.Node, around []*html.Node) record.Thing {
 	t := record.Thing{}
 	types, _ := attr(n, x.typ)
 	for _, name := range strings.Fields(types) {
@@ -128,18 +152,9 @@ func (p *page) thing(x *syntax, n *html.Node, depth int) record.Thing {
 			t.ID = p.resolved(id)
 		}
 	}
-	p.properties(x, n, n, &t, depth)
-	refs, _ := attr(n, x.refs)
-	for i, id := range strings.Fields(refs) {
-		if i == mostInside {
-			break
-		}
-		if other := p.withID(id); other != nil && !isWithin(n, other) {
-			p.property(x, other, &t, depth)
-			if _, scope := attr(other, x.scope); !scope {
-				p.properties(x, n, other, &t, depth)
-			}
-		}
+	around = append(around, n)
+	for _, property := range p.properties(x, n) {
+		p.property(x, property, &t, around)
 	}
 	return t
 }
@@ -158,42 +173,80 @@ func (p *page) vocabulary(x *syntax, n *html.Node) string {
 	return ""
 }
 
-// properties adds the properties that stand below an element, but not in another thing.
-func (p *page) properties(x *syntax, thing, below *html.Node, t *record.Thing, depth int) {
-	enter := true
-	for n := css.Following(below, below, true); n != nil && p.spend(1); n = css.Following(n, below, enter) {
-		enter = true
-		if n.Type != html.ElementNode {
-			continue
-		}
-		p.property(x, n, t, depth)
-		_, scope := attr(n, x.scope)
-		enter = !scope && n != thing
+// properties returns the elements that are the properties of a thing, each once and in the order of the
+// page: those below it and those that it refers to, but not within another thing.
+// https://html.spec.whatwg.org/multipage/microdata.html#the-properties-of-an-item
+func (p *page) properties(x *syntax, thing *html.Node) (all []*html.Node) {
+	refs, _ := attr(thing, x.refs)
+	var met map[*html.Node]bool // elements; nil: each is met once
+	if refs != "" {
+		met = map[*html.Node]bool{thing: true}
 	}
+	take := func(top *html.Node) {
+		enter := true
+		for n := top; n != nil && p.spend(1); n = css.Following(n, top, enter) {
+			if enter = n == thing && n == top; enter || n.Type != html.ElementNode {
+				continue
+			}
+			if met[n] {
+				continue
+			}
+			if met != nil {
+				met[n] = true
+			}
+			if _, is := attr(n, x.property); is {
+				all = append(all, n)
+			}
+			_, scope := attr(n, x.scope)
+			enter = !scope
+		}
+	}
+	take(thing)
+	for i, id := range strings.Fields(refs) {
+		if other := p.withID(id); i < mostInside && other != nil && other != thing {
+			take(other)
+		}
+	}
+	if refs != "" {
+		order := p.positions()
+		slices.SortFunc(all, func(a, b *html.Node) int { return cmp.Compare(order[a], order[b]) })
+	}
+	return all
 }
 
-// property adds the property that an element is, if it is one.
-func (p *page) property(x *syntax, n *html.Node, t *record.Thing, depth int) {
-	names, ok := attr(n, x.property)
-	if !ok || !p.spend(thingSteps) || p.room < 0 {
+// property adds the property that an element is. A thing that has several names is counted for each, as
+// it is written under each.
+func (p *page) property(x *syntax, n *html.Node, t *record.Thing, around []*html.Node) {
+	names, _ := attr(n, x.property)
+	if !p.spend(thingSteps) || p.room < 0 {
 		return
 	}
 	var v any
+	room := p.room
 	if _, scope := attr(n, x.scope); scope {
-		if depth == mostInside {
+		if len(around) == mostInside {
 			p.note("%s: items more than %d deep", x.name, mostInside)
 			return
 		}
-		v = p.thing(x, n, depth+1)
+		if slices.Contains(around, n) {
+			p.note("%s: an item that refers to itself", x.name)
+			return
+		}
+		v = p.thing(x, n, around)
 	} else {
 		text, cut := p.propertyOf(x, n)
 		if cut {
 			p.note("%s: a value was cut at %d bytes", x.name, MaxValue)
 		}
 		v = text
+		p.room -= len(text)
 	}
-	for _, name := range strings.Fields(names) {
-		if !p.fits(name, x.name) || !p.fits(v, x.name) {
+	size := room - p.room
+	for i, name := range strings.Fields(names) {
+		if i > 0 {
+			p.room -= size
+		}
+		if !p.fits(name, x.name) || !p.fits(nil, x.name) {
 			return
 		}
 		add(&t.Properties, name, v)
@@ -215,10 +268,10 @@ func add(to *record.Fields, name string, v any) {
 	}
 }
 
-// propertyOf returns the value of a property that is no thing.
+// propertyOf returns the value of a property that is no thing. A content counts on any element: RDFa and
+// the W3C's Microdata (2.4) have it so, and schema.org's examples, whatever the HTML Standard says.
 func (p *page) propertyOf(x *syntax, n *html.Node) (text string, cut bool) {
-	content, has := attr(n, "content")
-	if has && (x.content || n.DataAtom == atom.Meta) {
+	if content, has := attr(n, "content"); has {
 		return collapse(content)
 	}
 	if to, ok := attr(n, "resource"); ok && x.resource {
@@ -253,14 +306,4 @@ func (p *page) withID(id string) *html.Node {
 		}
 	}
 	return p.ids[id]
-}
-
-// isWithin reports whether n is other, or in it.
-func isWithin(n, other *html.Node) bool {
-	for ; n != nil; n = n.Parent {
-		if n == other {
-			return true
-		}
-	}
-	return false
 }

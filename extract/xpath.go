@@ -30,14 +30,15 @@ func parseXPath(text string) (*xpathExpr, error) {
 	if len(text) > mostXPath {
 		return nil, fmt.Errorf("expected an expression of at most %d bytes", mostXPath)
 	}
-	if err := checkXPath(text); err != nil {
+	read, err := readXPath(text)
+	if err != nil {
 		return nil, err
 	}
-	e, err := compileXPath(text)
+	e, err := compileXPath(read)
 	if err != nil {
 		return nil, fmt.Errorf("%.64q, expected XPath 1.0: %.128s", text, strings.Join(strings.Fields(err.Error()), " "))
 	}
-	x := &xpathExpr{text: text}
+	x := &xpathExpr{text: read}
 	x.pool.Put(e)
 	root, _ := html.Parse(strings.NewReader("<p class=a><a href=b>c</a></p>"))
 	p := &page{root: root}
@@ -113,18 +114,24 @@ func (x *xpathExpr) each(p *page, from *html.Node, yield func(hit) bool) {
 // an inner element behind those of the outer one.
 func (p *page) inOrder(set *xpath.NodeIterator) []navigator {
 	all := p.collect(set)
-	if len(all) > 1 && p.order == nil {
+	if len(all) > 1 && p.spend(8*len(all)) { // sorting compares about so often
+		order := p.positions()
+		slices.SortFunc(all, func(a, b navigator) int {
+			return cmp.Or(cmp.Compare(order[a.node], order[b.node]), cmp.Compare(a.attr, b.attr))
+		})
+	}
+	return all
+}
+
+// positions returns where in the page its nodes stand.
+func (p *page) positions() map[*html.Node]int {
+	if p.order == nil {
 		p.order = make(map[*html.Node]int)
 		for n := p.root; n != nil && p.spend(1); n = css.Following(n, p.root, true) {
 			p.order[n] = len(p.order)
 		}
 	}
-	if p.spend(8 * len(all)) { // sorting compares about so often
-		slices.SortFunc(all, func(a, b navigator) int {
-			return cmp.Or(cmp.Compare(p.order[a.node], p.order[b.node]), cmp.Compare(a.attr, b.attr))
-		})
-	}
-	return all
+	return p.order
 }
 
 // collect returns what is in a set. If that takes too much work, it is what was found until then, for

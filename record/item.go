@@ -42,12 +42,14 @@ type Structured struct {
 	RDFa      []Thing             `json:"rdfa,omitempty"`      // of RDFa Lite
 	OpenGraph map[string][]string `json:"open_graph,omitempty"`
 	Twitter   map[string][]string `json:"twitter,omitempty"`
-	Meta      map[string]string   `json:"meta,omitempty"` // by name, in lower case: the first of each
+	// DublinCore has the elements and terms of Dublin Core: dc.title, dcterms.created.
+	DublinCore map[string][]string `json:"dublin_core,omitempty"`
+	Meta       map[string]string   `json:"meta,omitempty"` // by name, in lower case: the first of each
 }
 
 // Empty reports whether a page says nothing.
 func (s *Structured) Empty() bool {
-	return len(s.JSONLD)+len(s.Microdata)+len(s.RDFa)+len(s.OpenGraph)+len(s.Twitter)+len(s.Meta) == 0
+	return len(s.JSONLD)+len(s.Microdata)+len(s.RDFa)+len(s.OpenGraph)+len(s.Twitter)+len(s.DublinCore)+len(s.Meta) == 0
 }
 
 // Thing is an item of microdata, or a resource of RDFa.

@@ -100,6 +100,32 @@ func TestBeyondCascadia(t *testing.T) {
 	}
 }
 
+// TestValuesOfHTML: attributes that HTML lists as such have values whose case does not matter; others,
+// and those of SVG, do; i and s say otherwise.
+func TestValuesOfHTML(t *testing.T) {
+	root := tree(t, `<input type=TEXT name=A lang=EN-gb><form method=POST accept-charset="UTF-8 x" action=A><a rel="NoFollow Next" class=A hreflang=DE></a>`+
+		`<svg type=TEXT></svg><i dir=K align=É>`)
+	for text, want := range map[string]string{
+		"[type=text]": "input", "[type=TEXT]": "input svg", "[type='text' s]": "", "[type=text i]": "input svg", "[type^=te]": "input", "[type$=xt]": "input",
+		"[type*=ex]": "input", "[type!=text]": "html head body form a svg i", "[rel~=nofollow]": "a", "[lang|=en]": "input", "[method=post]": "form",
+		"[accept-charset~=utf-8]": "form", "[hreflang=de]": "a", "[name=a]": "", "[name=a i]": "input", "[action=a]": "", "[class=a]": "", ".a": "",
+		"[dir=k]": "", "[align=é]": "", "[align=é i]": "",
+	} {
+		s, err := Parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var names []string
+		for _, n := range found(s, root, &Work{Steps: 1e6}) {
+			names = append(names, n.Data)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: %q, expected %q", text, got, want)
+		}
+	}
+}
+
 func TestTake(t *testing.T) {
 	for text, want := range map[string]Take{
 		"p":                 {},

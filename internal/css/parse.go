@@ -274,8 +274,9 @@ func (p *parser) attribute() (test, error) {
 		return nil, err
 	}
 	p.space()
+	t.foldHTML = foldedInHTML[t.name]
 	if c := p.peek() | 0x20; c == 'i' || c == 's' {
-		t.fold = c == 'i'
+		t.fold, t.foldHTML = c == 'i', false
 		p.at++
 		p.space()
 	}

@@ -47,14 +47,52 @@ func hasWord(list, word string, fold bool, w *Work) bool {
 	return false
 }
 
+// same compares two texts; with fold, whatever the case of their letters of ASCII.
 func same(a, b string, fold bool) bool {
-	return a == b || fold && len(a) == len(b) && strings.EqualFold(a, b)
+	if a == b || !fold || len(a) != len(b) {
+		return a == b
+	}
+	for i := range len(a) {
+		if lower(a[i]) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
 }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+// folded returns a text with its letters of ASCII in lower case.
+func folded(s string) string {
+	b := []byte(s)
+	for i := range b {
+		b[i] = lower(b[i])
+	}
+	return string(b)
+}
+
+// foldedInHTML are the attributes whose values HTML compares without regard to case.
+// https://html.spec.whatwg.org/multipage/semantics-other.html#case-sensitivity-of-selectors
+var foldedInHTML = func() map[string]bool {
+	folded := make(map[string]bool)
+	for name := range strings.FieldsSeq(`accept accept-charset align alink axis bgcolor charset checked clear codetype color compact
+		declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link media method multiple nohref
+		noresize noshade nowrap readonly rel rev rules scope scrolling selected shape target text type valign valuetype vlink`) {
+		folded[name] = true
+	}
+	return folded
+}()
 
 // hasAttr is [name], or [name op value].
 type hasAttr struct {
 	name, op, value string
 	fold            bool // the case of ASCII does not matter
+	foldHTML        bool // not that of an element of HTML
 }
 
 func (t hasAttr) holds(n *html.Node, w *Work) bool {
@@ -68,28 +106,28 @@ func (t hasAttr) holds(n *html.Node, w *Work) bool {
 	if !w.spend(1 + len(v)>>6) {
 		return false
 	}
-	want := t.value
+	want, fold := t.value, t.fold || t.foldHTML && n.Namespace == ""
 	switch t.op {
 	case "=":
-		return same(v, want, t.fold)
+		return same(v, want, fold)
 	case "!=":
-		return !same(v, want, t.fold)
+		return !same(v, want, fold)
 	case "~=":
-		return want != "" && !strings.ContainsAny(want, whiteSpace) && hasWord(v, want, t.fold, w)
+		return want != "" && !strings.ContainsAny(want, whiteSpace) && hasWord(v, want, fold, w)
 	case "|=":
-		return same(v, want, t.fold) || len(v) > len(want) && v[len(want)] == '-' && same(v[:len(want)], want, t.fold)
+		return same(v, want, fold) || len(v) > len(want) && v[len(want)] == '-' && same(v[:len(want)], want, fold)
 	}
 	if want == "" || len(v) < len(want) {
 		return false
 	}
 	switch t.op {
 	case "^=":
-		return same(v[:len(want)], want, t.fold)
+		return same(v[:len(want)], want, fold)
 	case "$=":
-		return same(v[len(v)-len(want):], want, t.fold)
+		return same(v[len(v)-len(want):], want, fold)
 	}
-	if t.fold {
-		return strings.Contains(strings.ToLower(v), strings.ToLower(want))
+	if fold {
+		return strings.Contains(folded(v), folded(want))
 	}
 	return strings.Contains(v, want)
 }
