@@ -90,6 +90,35 @@ func TestEndlessPaths(t *testing.T) {
 	}
 }
 
+// TestEventsNowAndThen: a calendar without end, of which one month in some has an event, is a trap, too; a
+// calendar that ends is not, nor one with an event every third month.
+func TestEventsNowAndThen(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		each, months, most int
+		trap               bool
+	}{{12, 1 << 20, 900, true}, {24, 1 << 20, 400, true}, {12, 400, 400, false}, {3, 1000, 1000, false}} {
+		site, requests := serve(t, func(path string) string {
+			var year, month int
+			if _, err := fmt.Sscanf(path, "/cal/%d/%d/", &year, &month); err != nil {
+				return `<a href="/cal/2000/01/">events</a>`
+			}
+			n, text := year*12+month-1-24000, "no events this month"
+			if n%c.each == c.each-1 {
+				text = fmt.Sprintf("concert of the band %x in hall %x", uint64(n)*0x9e3779b97f4a7c15, uint64(n)*0xd6e8feb86659fd93)
+			}
+			if n++; n < c.months {
+				text += fmt.Sprintf(` <a href="/cal/%d/%02d/">next</a>`, 2000+n/12, n%12+1)
+			}
+			return "<title>Events</title><p>" + text
+		})
+		sum := finish(t, weft.Options{Seeds: []string{site}, MaxAlike: 60})
+		if n := int(requests.Load()) - 1; n > c.most || (len(sum.Traps) > 0) != c.trap || !c.trap && n != c.months {
+			t.Errorf("an event in one month of %d: %d requests, traps %q, expected at most %d", c.each, n, sum.Traps, c.most)
+		}
+	}
+}
+
 // TestEndlessPathsInRuns: a crawl that is broken off again and again keeps to the traps that it has
 // recognised, and so does a recrawl, which fetches what was fetched.
 func TestEndlessPathsInRuns(t *testing.T) {

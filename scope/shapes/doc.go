@@ -8,7 +8,8 @@
 //   - sketch: a hash of what a page says that its URL does not explain. See package text.
 //   - alike: a page whose sketch another page of its shape has had.
 //   - growth: as many URLs of the shape are found on pages that are alike as pages are fetched.
-//   - trap: a shape with many alike pages in a row, that grows.
+//   - trap: a shape with many alike pages in a row, that grows. A page with something new takes a few off
+//     the count, and raises the number that its shape may have.
 //
 // # Lifecycle
 //

@@ -69,6 +69,11 @@ func crawl(t *shapes.Table, s shapes.Shape, n, leads int, say func(i int) uint64
 	return n
 }
 
+// newEach returns pages of which one in n says something new.
+func newEach(n int) func(i int) uint64 {
+	return func(i int) uint64 { return uint64(i / n * (i % n / (n - 1))) }
+}
+
 func TestTable(t *testing.T) {
 	const pages = 20_000
 	for _, c := range []struct {
@@ -80,9 +85,19 @@ func TestTable(t *testing.T) {
 		{"the same", 1, func(int) uint64 { return 1 }, 500, 600},
 		{"one of twelve", 1, func(i int) uint64 { return uint64(i % 12) }, 500, 700},
 		{"all new", 1, func(i int) uint64 { return uint64(i) }, pages, pages},
-		{"one of ten new", 1, func(i int) uint64 { return uint64(i / 10 * (i % 10 / 9)) }, pages, pages},
-		{"one of forty new", 1, func(i int) uint64 { return uint64(i / 40 * (i % 40 / 39)) }, 600, 2000},
-		{"the same from the 5,000th on", 3, func(i int) uint64 { return uint64(min(i, 5000)) }, 5500, 5700},
+		{"one in four new", 1, newEach(4), pages, pages},
+		{"one in six new", 1, newEach(6), 6000, 13_000},
+		{"one in twelve new", 1, newEach(12), 5500, 6500},
+		{"one in twenty-four new", 1, newEach(24), 1200, 2000},
+		{"one in forty new", 1, newEach(40), 600, 1200},
+		{"an archive of 15 years with 500 articles", 1, func(i int) uint64 { return newEach(11)(min(i, 5500)) }, 5500, 7000},
+		{"two empty years behind five full ones", 1, func(i int) uint64 {
+			if i >= 1826 && i < 1826+730 {
+				return 1
+			}
+			return uint64(i)
+		}, pages, pages},
+		{"the same from the 5,000th on", 3, func(i int) uint64 { return uint64(min(i, 5000)) }, 5500, 9200},
 		{"the same, without growth", 0, func(int) uint64 { return 1 }, pages, pages},
 	} {
 		s := shapes.Named(c.name)

@@ -18,10 +18,11 @@ type entry struct {
 	used   uint32 // Table.now when it was last watched
 	pages  uint32 // watched
 	alike  uint32 // in a row, but for a few: see Judge
+	fresh  uint32 // judged that were not alike
+	found  uint32 // URLs of this window, on pages that are alike
 	judged uint8  // pages of this window
 	recent uint8  // of the last eight judged, those that were alike, as bits
 	grows  bool   // it did in the last window
-	found  uint32 // URLs of this window, on pages that are alike
 }
 
 const (
@@ -38,8 +39,14 @@ const (
 
 	stale    = 16  // alike pages in a row from which a shape may feed others
 	window   = 128 // judged pages over which growth is measured
-	novelty  = 20  // of so many pages one may be new, and all count as alike: 5 %
 	maxTraps = 10_000
+
+	// A page with something new takes outweighs alike pages off the count, so a shape of which one page
+	// in four is new is no trap, however long; and it adds earns to those that its shape may have. No shape
+	// may have more than patience times as many as one that brings nothing.
+	outweighs = 3
+	earns     = 12
+	patience  = 8
 )
 
 // NewTable returns a table of so many bytes, in which a shape is a trap with so many alike pages in
@@ -93,8 +100,7 @@ func (t *Table) find(s Shape) *entry {
 	return nil
 }
 
-// Judge takes in the sketch of a page, and reports whether that makes its shape a trap. A page that
-// is new outweighs novelty−1 that are alike.
+// Judge takes in the sketch of a page, and reports whether that makes its shape a trap.
 func (t *Table) Judge(s Shape, sketch uint64) (trap bool) {
 	e := t.find(s)
 	if e == nil {
@@ -102,7 +108,8 @@ func (t *Table) Judge(s Shape, sketch uint64) (trap bool) {
 	}
 	e.recent <<= 1
 	if !t.seen(s, sketch) {
-		e.alike -= min(e.alike, novelty-1)
+		e.alike -= min(e.alike, outweighs)
+		e.fresh++
 	} else {
 		e.recent |= 1
 		e.alike++
@@ -115,12 +122,15 @@ func (t *Table) Judge(s Shape, sketch uint64) (trap bool) {
 		e.grows = e.found >= window*3/4
 		e.judged, e.found = 0, 0
 	}
-	if !e.grows || int(e.alike) < t.most || t.IsTrap(s) || len(t.traps) == maxTraps {
+	if !e.grows || int(e.alike) < t.budget(e) || t.IsTrap(s) || len(t.traps) == maxTraps {
 		return false
 	}
 	t.Close(s)
 	return true
 }
+
+// budget returns how many alike pages make a shape a trap.
+func (t *Table) budget(e *entry) int { return min(t.most+earns*int(e.fresh), patience*t.most) }
 
 // seen reports whether the shape has had a sketch, and remembers it.
 func (t *Table) seen(s Shape, sketch uint64) bool {
