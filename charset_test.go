@@ -1,6 +1,11 @@
 package weft_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
 	"testing"
 	"unicode/utf16"
 
@@ -33,5 +38,42 @@ func TestLinksInAnyCharset(t *testing.T) {
 		if r := got[url]; r.Charset != want || r.Status != 200 {
 			t.Errorf("%s: status %d, charset %q; expected 200, %q", url, r.Status, r.Charset, want)
 		}
+	}
+}
+
+// TestBytesInFields: URLs in header fields and in robots.txt, which name no encoding, are requested with
+// the bytes that the server has written, be these UTF-8 or not.
+func TestBytesInFields(t *testing.T) {
+	var mu sync.Mutex
+	var got []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		got = append(got, r.RequestURI)
+		mu.Unlock()
+		w.Header().Set("Content-Type", "text/html")
+		switch r.RequestURI {
+		case "/robots.txt":
+			w.Header().Set("Location", "/robots\xe9.txt")
+			w.WriteHeader(http.StatusMovedPermanently)
+		case "/robots%E9.txt":
+			w.Header().Set("Content-Type", "text/plain")
+			fmt.Fprint(w, "Sitemap: /s\xe9.xml\nSitemap: /\u00e9.xml\n")
+		case "/":
+			w.Header().Set("Link", "</link\xe9?\xfc>; rel=next")
+			w.Header().Set("Refresh", "5; url=/refresh\xe9")
+			fmt.Fprint(w, `<a href="/1">1</a><a href="/2">2</a>`)
+		case "/1":
+			http.Redirect(w, r, "/caf\xe9?q=\xfc&u=\u00fc#\xe9", http.StatusFound)
+		case "/2":
+			w.Header().Set("Location", "http://\xe9.test/")
+			w.WriteHeader(http.StatusFound)
+		}
+	}))
+	t.Cleanup(s.Close)
+	sum := finish(t, weft.Options{Seeds: []string{s.URL + "/"}, Sitemaps: true})
+	slices.Sort(got)
+	want := []string{"/", "/%C3%A9.xml", "/1", "/2", "/caf%E9?q=%FC&u=%C3%BC", "/link%E9?%FC", "/refresh%E9", "/robots%E9.txt", "/robots.txt", "/s%E9.xml"}
+	if !slices.Equal(got, want) || sum.Errors[weft.KindLocation].URLs != 1 {
+		t.Errorf("requested %q, expected %q; errors %v", got, want, sum.Errors)
 	}
 }

@@ -138,9 +138,9 @@ func (p *Page) Text() []byte {
 	return p.page.Text
 }
 
-// Add adds a URL to the crawl, absolute or relative to the page, as if the page linked to it: one
-// link further from the seed, with the page as From. OnLink sees it as a link with Tag "hook" and
-// Attr "add". If the scope, an expression, Depth or a trap refuses it, it is not followed, and
+// Add adds a URL to the crawl, absolute or relative to the page (its <base>), as if the page linked
+// to it: one link further from the seed, with the page as From. OnLink sees it as a link with Tag
+// "hook" and Attr "add". If the scope, an expression, Depth or a trap refuses it, it is not followed, and
 // counted in Summary.NotFollowed; a nofollow of the page does not matter. It is saved together with
 // the page's record: after a crash either both are, or OnPage gets the page again.
 //

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/PuerkitoBio/goquery"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/httpclient"
@@ -290,6 +291,26 @@ func TestPageAdd(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(dir, "links.jsonl"))
 	if want := `{"from":"http://a.test/","to":"http://b.test/no","tag":"hook","attr":"add","kind":"page"}`; err != nil || strings.Count(string(b), want) != 1 {
 		t.Errorf("%v, %s", err, b)
+	}
+}
+
+// TestPageAddBase: what a page adds is resolved as its links are: against its <base>, if it has one.
+func TestPageAddBase(t *testing.T) {
+	s := newForms(t)
+	o := weft.Options{Seeds: []string{s.URL + "/base"}, Depth: 1}
+	o.Hooks.OnHTML("a", func(p *weft.Page, link *goquery.Selection) error {
+		return errors.Join(p.AddWith(link.AttrOr("href", ""), link.Text()), p.Post(weft.Post{URL: "form", Body: []byte("q=1")}))
+	})
+	data := make(map[string]string)
+	for page, err := range weft.Crawl(t.Context(), o) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[strings.TrimPrefix(page.URL, s.URL)] = page.Data
+	}
+	s.expect(t, "with a base", "GET /base", "GET /sub/rel", "POST /sub/form q=1")
+	if data["/sub/rel"] != "text" {
+		t.Errorf("data %q", data)
 	}
 }
 

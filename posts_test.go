@@ -53,6 +53,8 @@ func newForms(t *testing.T) *forms {
 				w.Header().Set("Retry-After", "0")
 				w.WriteHeader(map[string]int{"/busy": 503, "/gateway": 502}[r.URL.Path])
 			}
+		case "/base":
+			fmt.Fprint(w, `<base href="/sub/"><a href="rel">text</a>`)
 		case "/search":
 			fmt.Fprintf(w, `<title>%s</title><a href="">here</a> <a href="?page=2">next</a>`, body)
 		}

@@ -113,8 +113,9 @@ type Page struct {
 	Items  []record.Item
 
 	url      weburl.URL
-	redirect bool // kept, and not shown to OnPage
-	checked  bool // shown, and not kept
+	base     weburl.URL // of <base>; zero: url
+	redirect bool       // kept, and not shown to OnPage
+	checked  bool       // shown, and not kept
 	added    []addition
 	items    bool // there may be some: see Extractor
 }
@@ -128,9 +129,17 @@ type addition struct {
 // MaxData bounds the data of a URL, in bytes: it stands in the queues of a crawl.
 const MaxData = 4 << 10
 
+// resolve resolves a reference as the page's own links are, so that an attribute of it can be passed on.
+func (p *Page) resolve(ref string) (weburl.URL, error) {
+	if !p.base.IsZero() {
+		return p.base.Resolve(ref)
+	}
+	return p.url.Resolve(ref)
+}
+
 // Add is weft.Page.AddWith.
 func (p *Page) Add(ref, data string) error {
-	to, err := p.url.Resolve(ref)
+	to, err := p.resolve(ref)
 	switch {
 	case err != nil:
 		return err
@@ -147,7 +156,7 @@ func (p *Page) Add(ref, data string) error {
 
 // Post is weft.Page.Post.
 func (p *Page) Post(post seed.Post) error {
-	to, err := p.url.Resolve(post.URL)
+	to, err := p.resolve(post.URL)
 	if err != nil {
 		return err
 	}

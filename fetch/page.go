@@ -253,6 +253,9 @@ func (f *Loop) extract(c *collector, res *httpclient.Response, body []byte) {
 	} else {
 		found = c.x.links.Extract(doc, c.link)
 	}
+	if c.page != nil {
+		c.page.base = found.Base
+	}
 	if out.watched && r.IsPage() {
 		out.Sketch = c.x.text.Sketch(c.x.pieces, doc)
 	}

@@ -14,7 +14,7 @@ import (
 // of a page, and not about a redirect.
 func (f *Loop) redirect(out *Outcome, location string) {
 	r := out.Record
-	to, err := out.URL.URL.Resolve(location)
+	to, err := out.URL.URL.Resolve(weburl.EscapeInvalid(location))
 	if err != nil {
 		r.ErrorKind, r.Error = record.KindLocation, err.Error()
 		return

@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // maxRobots is how much of a robots.txt is read, as sent and as decoded, whatever the limit for
@@ -52,7 +53,7 @@ func (f *Loop) fetchedRobots(t *aio.Task, x *fetching, res *httpclient.Response,
 	access := robots.For(res.Status)
 	if access == robots.Follow {
 		location := res.Header.Get("Location")
-		to, err := at.Resolve(location)
+		to, err := at.Resolve(weburl.EscapeInvalid(location))
 		switch {
 		case err != nil || !to.IsHTTP() || u.Hops >= robots.MaxRedirects || location == "",
 			len(to.String()) > scope.DefaultURLLength: // each host that waits for its turn there keeps one

@@ -73,7 +73,7 @@ func (c *Config) HostSitemaps(b *scope.Bounds, u frontier.URL, file *robots.Robo
 // sitemapAt returns the sitemap that a Sitemap line of the host of u names, or why there is none.
 // What is no http or https URL is out of any scope.
 func (c *Config) sitemapAt(u weburl.URL, named string) (to weburl.URL, reason string) {
-	to, err := u.Resolve(named)
+	to, err := u.Resolve(weburl.EscapeInvalid(named))
 	switch {
 	case len(named) > scope.MaxURL || len(to.String()) > scope.MaxURL:
 		return weburl.URL{}, scope.ReasonTooLong

@@ -15,7 +15,7 @@ const ows = " \t"
 // whose anchor parameter says that it leads from somewhere else does not count.
 func Header(base weburl.URL, values []string, yield func(Link) bool) {
 	for _, value := range values {
-		for l := range fieldLinks(strings.ToValidUTF8(value, "\ufffd")) {
+		for l := range fieldLinks(weburl.EscapeInvalid(value)) {
 			if link, ok := l.from(base); ok && !yield(link) {
 				return
 			}
@@ -54,7 +54,7 @@ func (l fieldLink) from(base weburl.URL) (Link, bool) {
 // means what <meta http-equiv=refresh> does. Tag is "header", Attr is "refresh".
 func RefreshHeader(base weburl.URL, values []string, yield func(Link) bool) {
 	for _, value := range values {
-		target, ok := refresh([]byte(strings.ToValidUTF8(value, "\ufffd")))
+		target, ok := refresh([]byte(weburl.EscapeInvalid(value)))
 		if !ok || len(target) == 0 || len(target) > maxValue {
 			continue
 		}

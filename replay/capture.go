@@ -64,7 +64,7 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 	sandbox(h, r, may)
 	h.Set("Memento-Datetime", c.Date.Format(http.TimeFormat)) // RFC 7089
 	prefix := s.root + a.date + string(a.view) + "/"
-	if to, err := base.Resolve(sent.header.Get("Location")); err == nil && sent.status/100 == 3 && to.IsHTTP() {
+	if to, err := base.Resolve(weburl.EscapeInvalid(sent.header.Get("Location"))); err == nil && sent.status/100 == 3 && to.IsHTTP() {
 		h.Set("Location", pathOf(prefix, to.String()))
 	}
 	for _, name := range []string{"Content-Disposition", "Content-Language", "X-Content-Type-Options"} {

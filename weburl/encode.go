@@ -1,5 +1,7 @@
 package weburl
 
+import "unicode/utf8"
+
 // set is one bit of byteSets: the bytes that one component must not contain. See
 // https://url.spec.whatwg.org/#percent-encoded-bytes.
 type set uint8
@@ -66,6 +68,26 @@ func appendEncoded(dst []byte, text string, s set) []byte {
 		done = i + 1
 	}
 	return append(dst, text[done:]...)
+}
+
+// EscapeInvalid returns a reference with its bytes that are not UTF-8 percent-encoded. Header fields and
+// robots.txt name no encoding, and a server that writes one byte a character expects that byte: so
+// browsers and curl ask for it. On a page, such bytes are U+FFFD, as the HTML Standard has it.
+func EscapeInvalid(ref string) string {
+	if utf8.ValidString(ref) {
+		return ref
+	}
+	var out []byte
+	for len(ref) > 0 {
+		r, size := utf8.DecodeRuneInString(ref)
+		if r == utf8.RuneError && size == 1 {
+			out = append(out, '%', upperHex[ref[0]>>4], upperHex[ref[0]&15])
+		} else {
+			out = append(out, ref[:size]...)
+		}
+		ref = ref[size:]
+	}
+	return string(out)
 }
 
 // escapeAt decodes the percent-encoded byte at text[i:], if there is one.

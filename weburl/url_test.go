@@ -113,6 +113,16 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestEscapeInvalid(t *testing.T) {
+	for text, want := range map[string]string{
+		"/caf\xe9": "/caf%E9", "/\u00e9\xc3?\xff\xfe\u00fc": "/\u00e9%C3?%FF%FE\u00fc", "/\ufffd": "/\ufffd", "/\xed\xa0\x80": "/%ED%A0%80", "": "", "/%E9": "/%E9",
+	} {
+		if got := EscapeInvalid(text); got != want {
+			t.Errorf("%q: %q, expected %q", text, got, want)
+		}
+	}
+}
+
 func TestCanonical(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"canonical already", "http://example.org/a?b", "http://example.org/a?b"},

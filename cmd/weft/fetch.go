@@ -261,7 +261,7 @@ func one(
 	if f.Error != "" || !record.IsRedirect(res.Status) || location == "" {
 		return f, next
 	}
-	to, err := u.Resolve(location)
+	to, err := u.Resolve(weburl.EscapeInvalid(location))
 	switch {
 	case err == nil:
 		f.Redirect = to.String()

@@ -157,7 +157,7 @@ func (c *clientFlags) namedSitemaps(u *weburl.URL, redirects int) (named []webur
 	if robots.For(s.status) == robots.Read {
 		file := robots.Parse(s.body)
 		for _, s := range file.Sitemaps() {
-			if to, err := at.Resolve(s); err == nil && to.IsHTTP() {
+			if to, err := at.Resolve(weburl.EscapeInvalid(s)); err == nil && to.IsHTTP() {
 				named = append(named, to)
 			}
 		}
