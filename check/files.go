@@ -208,6 +208,9 @@ func (d *disk) read(path, name string, check bool) error {
 		}
 		return d.err == nil
 	})
+	if contentType == markdownType {
+		facts.Anchors = append(facts.Anchors, headingAnchors(doc.Body)...)
+	}
 	if whole {
 		d.fail(d.joins.read(page.key, facts.Anchors))
 	}

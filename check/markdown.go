@@ -14,9 +14,10 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/renderer/html"
+	renderer "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+	"golang.org/x/net/html"
 )
 
 // Bounds on Markdown that nobody writes, and that would take the parser minutes or gigabytes.
@@ -123,57 +124,121 @@ func renderWithin(spent, size int, source []byte) (rendered []byte, cut int, err
 	limit := &patience{most: spent, cut: -1}
 	md := goldmark.New(
 		goldmark.WithExtensions(extension.GFM, extension.Footnote),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithAttribute(),
-			parser.WithInlineParsers(util.Prioritized(limit, 0))),
-		goldmark.WithRendererOptions(html.WithUnsafe()),
+		goldmark.WithParserOptions(parser.WithAttribute(), parser.WithInlineParsers(util.Prioritized(limit, 0))),
+		goldmark.WithRendererOptions(renderer.WithUnsafe()),
 	)
 	out := bounded{most: size}
 	body := afterFrontMatter(source)
-	err = md.Convert(body, &out, parser.WithContext(parser.NewContext(parser.WithIDs(headings{}))))
+	err = md.Convert(body, &out)
 	if limit.cut >= 0 {
 		limit.cut += len(source) - len(body)
 	}
 	return out.Bytes(), limit.cut, err
 }
 
-// afterFrontMatter returns what follows the lines between two "---" at the beginning.
+// afterFrontMatter returns what follows a byte order mark and the lines at the beginning that generators
+// of sites read: YAML between --- and --- or ..., TOML between +++ and +++.
 func afterFrontMatter(source []byte) []byte {
-	if rest, ok := bytes.CutPrefix(source, []byte("---\n")); ok {
-		if end := bytes.Index(rest, []byte("\n---\n")); end >= 0 {
-			return rest[end+len("\n---\n"):]
+	source = bytes.TrimPrefix(source, []byte("\uFEFF"))
+	first, rest := cutLine(source)
+	if first != "---" && first != "+++" {
+		return source
+	}
+	for len(rest) > 0 {
+		var line string
+		if line, rest = cutLine(rest); line == first || line == "..." && first == "---" {
+			return rest
 		}
 	}
-	return source
+	return source // nothing ends it
 }
 
-// headings are the ids of a document's headings, as GitHub makes them: letters, digits, - and _ in
-// lower case, with - for spaces, and a number where an id is taken.
+// cutLine returns the first line of a text, without white space at its end, and what follows it.
+func cutLine(text []byte) (line string, rest []byte) {
+	first, rest, _ := bytes.Cut(text, []byte("\n"))
+	return string(bytes.TrimRight(first, " \t\r")), rest
+}
+
+// headingAnchors returns the hashes of the ids that GitHub gives to the headings of rendered Markdown, those
+// that the author wrote as HTML included.
+func headingAnchors(rendered []byte) (all []uint64) {
+	ids := headings{}
+	var text []byte
+	open := false
+	end := func() {
+		if open {
+			for _, id := range ids.of(string(text)) {
+				all = append(all, Anchor(id))
+			}
+		}
+		text, open = text[:0], false
+	}
+	z := html.NewTokenizer(bytes.NewReader(rendered))
+	for len(all) < mostAnchors {
+		switch z.Next() {
+		case html.ErrorToken:
+			end()
+			return all
+		case html.TextToken:
+			if open {
+				text = append(text, z.Text()...)
+			}
+		case html.StartTagToken, html.EndTagToken:
+			name, _ := z.TagName()
+			if isHeading(name) {
+				start := z.Raw()[1] != '/'
+				end()
+				open = start
+			}
+		}
+	}
+	return all
+}
+
+func isHeading(name []byte) bool {
+	return len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6'
+}
+
+// headings are the ids of a document's headings, by GitHub's algorithm: a number stands behind an id that is
+// taken.
 //
 // The number of an id is where the next one like it begins to look for a free one.
 type headings map[string]int
 
-// Generate returns the id of a heading.
-func (h headings) Generate(text []byte, _ ast.NodeKind) []byte {
-	id := strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '-'
-		case r == '-', r == '_', unicode.IsLetter(r), unicode.IsNumber(r), unicode.Is(unicode.M, r):
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, strings.TrimSpace(string(text)))
+// of returns the ids of a heading. One whose text has several lines, as HTML may have, also counts as if it
+// stood in one line: renderers differ.
+func (h headings) of(text string) (ids []string) {
+	ids = []string{h.add(slug(text))}
+	if strings.ContainsRune(text, '\n') {
+		ids = append(ids, slug(strings.Join(strings.Fields(text), " ")))
+	}
+	return ids
+}
+
+// add returns an id that no heading before has.
+func (h headings) add(id string) string {
 	unique := id
 	for n := h[id]; h[unique] > 0; n++ {
 		unique = fmt.Sprintf("%s-%d", id, n)
 		h[id] = n + 1
 	}
 	h[unique] = 1
-	return []byte(unique)
+	return unique
 }
 
-// Put notes an id that the document gives itself.
-func (h headings) Put(id []byte) { h[string(id)] = max(1, h[string(id)]) }
+// slug returns what GitHub makes of the text of a heading: letters, marks and digits in lower case, - and
+// what connects words such as _, with - for blanks.
+func slug(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-', unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
 
 // sourceOf finds the links of rendered Markdown in its source. HTML has them in the same order, but
 // for those with a reference, whose URL stands elsewhere; so the next place where the URL stands, as
