@@ -225,7 +225,11 @@ func (a *analysis) target(d *document, l *links.Link, f Finding) {
 	if l.URL.Scheme() == "http" && len(o.chain) == 0 && !mixed {
 		a.secure(l.URL, f)
 	}
-	if name, ok := fragmentOf(l.URL.Fragment()); ok && l.Kind == links.KindPage && a.Rules.Has(MissingFragment) {
+	fragment := l.URL.Fragment()
+	if o.hasFragment {
+		fragment = o.fragment
+	}
+	if name, ok := fragmentOf(fragment); ok && l.Kind == links.KindPage && a.Rules.Has(MissingFragment) {
 		if a.named != nil {
 			a.named(o.end)
 			return

@@ -134,6 +134,26 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// TestRedirectFragment: the fragment of a redirect replaces that of the link, and the last one counts: RFC
+// 9110, section 10.2.2. Without one, that of the link stays.
+func TestRedirectFragment(t *testing.T) {
+	r, err := Job(t.Context(), makeJob(t,
+		htmlPage("http://a.test/", "<title>a</title><a href=own#any>1</a>\n<a href=empty#any>2</a>\n<a href=chain#any>3</a>\n<a href=old#here>4</a>\n"+
+			"<a href=old#gone>5</a>\n<a href=wrong#here>6</a>\n<a href=wrong>7</a>\n<a href=encoded#any>8</a>\n<a href=emptied>9</a>\n<a href=top#any>10</a>"),
+		answer("http://a.test/own", 302, "http://a.test/new#here"), answer("http://a.test/empty", 302, "http://a.test/new#"),
+		answer("http://a.test/chain", 302, "http://a.test/own2#gone"), answer("http://a.test/own2", 302, "http://a.test/own"),
+		answer("http://a.test/old", 302, "http://a.test/new"), answer("http://a.test/wrong", 302, "http://a.test/new#gone"),
+		answer("http://a.test/encoded", 302, "http://a.test/new#gr%C3%B6%C3%9Fe"), answer("http://a.test/emptied", 302, "http://a.test/empty2#gone"),
+		answer("http://a.test/empty2", 302, "http://a.test/empty"), answer("http://a.test/top", 302, "http://a.test/new#top"),
+		htmlPage("http://a.test/new", "<title>n</title><p id=here>x<p id=größe>y"),
+	), Options{})
+	want := []string{"http://a.test/:5:9 missing-fragment http://a.test/old#gone", "http://a.test/:6:9 missing-fragment http://a.test/wrong#here", "http://a.test/:7:9 missing-fragment http://a.test/wrong"}
+	got := slices.DeleteFunc(found(t, r, err), func(f string) bool { return !strings.Contains(f, MissingFragment) })
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
 // TestCutPage: of a page that could not be read to its end, nobody knows which fragments it lacks.
 func TestCutPage(t *testing.T) {
 	r, err := Job(t.Context(), makeJob(t, htmlPage("http://a.test/", "<a href=/b#x>x</a><a href=/c#x>x</a>"),

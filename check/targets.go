@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/archive"
@@ -235,6 +236,11 @@ type outcome struct {
 	chain     []Hop
 	permanent bool // the first redirect is
 	end       key  // the target behind the redirects
+
+	// What the last redirect with a fragment names there, in place of what the link names: RFC 9110,
+	// section 10.2.2. An empty fragment names nothing.
+	fragment    string
+	hasFragment bool
 }
 
 // maxChain bounds the redirects that are followed.
@@ -286,6 +292,9 @@ func (t *targets) follow(n *target, accept []Range) (o outcome, err error) {
 		}
 		passed = append(passed, n.key)
 		o.chain = append(o.chain, Hop{r.Status, clipped(r.Redirect, longestHop)})
+		if _, fragment, found := strings.Cut(r.Redirect, "#"); found {
+			o.fragment, o.hasFragment = fragment, true
+		}
 		if slices.Contains(passed, n.redirect) || len(passed) > maxChain {
 			o.verdict, o.rule, o.message = Broken, RedirectLoop, "redirects in a circle"
 			return o, nil
