@@ -173,7 +173,7 @@ func (c *converter) heading(n *html.Node) {
 		if offset > 0 && c.place.gap == emptyLine {
 			offset++
 		}
-		c.doc.Headings = append(c.doc.Headings, Heading{offset, level, plain(n)})
+		c.doc.Headings = append(c.doc.Headings, Heading{offset, level, Plain(n)})
 	}
 	if c.Text {
 		c.block(text)
@@ -208,8 +208,8 @@ func (c *converter) flatten(n *html.Node) {
 	}
 }
 
-// plain returns the text of an element in one line.
-func plain(n *html.Node) string {
+// Plain returns the text of an element in one line, without permalinks.
+func Plain(n *html.Node) string {
 	var words []string
 	for d := range n.Descendants() {
 		if d.Type != html.TextNode || d.Parent.DataAtom == atom.A && isPermalink(d.Parent) {

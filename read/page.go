@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -97,8 +98,13 @@ func oneOf(s Source, o Options, of *site) Page {
 	if errors.Is(err, content.ErrTooLong) {
 		p.Err = content.ErrTooLong
 	}
-	if titled(&d, p.Title, o.Text) { // then its heading was not left out
-		p.Removed = slices.DeleteFunc(p.Removed, func(r Removal) bool { return strings.EqualFold(r.Text, p.Title) })
+	own := headingOf(root, p.Title)
+	if own != "" && of.isNamed(titleOf(root), p.Title) {
+		p.Title = own
+	}
+	head := cmp.Or(own, p.Title)
+	if titled(&d, p.Title, head, o.Text) { // then its heading was not left out
+		p.Removed = slices.DeleteFunc(p.Removed, func(r Removal) bool { return strings.EqualFold(r.Text, head) })
 	}
 	sum := sha256.Sum256([]byte(d.Text))
 	p.Hash = hex.EncodeToString(sum[:])
@@ -127,21 +133,21 @@ func timeOf(t time.Time) *time.Time {
 	return &t
 }
 
-// titled puts the title in front of a text that has none: no heading of the first level, and not the
-// title itself as its first heading. It reports whether it did.
-func titled(d *markdown.Document, title string, plain bool) bool {
+// titled puts a heading in front of a text that has none: no heading of the first level, and not the
+// title or that heading itself as its first. It reports whether it did.
+func titled(d *markdown.Document, title, heading string, plain bool) bool {
 	for i, h := range d.Headings {
-		if h.Level == 1 || i == 0 && strings.EqualFold(h.Text, title) {
+		if h.Level == 1 || i == 0 && (strings.EqualFold(h.Text, title) || strings.EqualFold(h.Text, heading)) {
 			return false
 		}
 	}
-	if title == "" {
+	if heading == "" {
 		return false
 	}
-	head := markdown.Heading{Level: 1, Text: title}
-	first := title + "\n"
+	head := markdown.Heading{Level: 1, Text: heading}
+	first := heading + "\n"
 	if !plain {
-		first = markdown.Title(title) + "\n"
+		first = markdown.Title(heading) + "\n"
 	}
 	if d.Text != "" {
 		first += "\n"

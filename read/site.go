@@ -25,7 +25,7 @@ const (
 type site struct {
 	pages int               // in the sample
 	on    map[uint64]uint16 // by key of a block: the pages of the sample that have it
-	ends  map[string]uint16 // by an end of a title, with what parts it from the rest: likewise
+	ends  map[string]uint16 // by an end of a title, with what parts it from the rest, or a whole title: likewise
 	mains map[uint64]*seen  // by the place of an element that holds most of a page
 }
 
@@ -113,11 +113,12 @@ func keyOf(n *html.Node) uint64 {
 // sampled is what a page of the sample says of its site.
 type sampled struct {
 	keys map[uint64]bool // of its blocks and images, each once
-	ends []string        // of its title
+	ends []string        // of its title, and that itself
 }
 
 func sampleOf(root *html.Node) sampled {
-	return sampled{keysOf(root), endsOf(titleOf(root))}
+	title := titleOf(root)
+	return sampled{keysOf(root), append(endsOf(title), title)}
 }
 
 // titleOf is the text of the title element.
@@ -175,6 +176,11 @@ func (s *site) bare(title string) string {
 		}
 	}
 	return title
+}
+
+// isNamed reports whether a title is that of the site: the title element says it, as on other pages.
+func (s *site) isNamed(element, title string) bool {
+	return s != nil && s.ends[element] > 0 && strings.Contains(element, title)
 }
 
 // keysOf returns the keys of the blocks and images of a page, each once.
