@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,14 +71,14 @@ func isAdmonition(n *html.Node) bool {
 // title converts a line that stands above others: the summary of details.
 func (c *converter) title(n *html.Node) {
 	c.endRun()
-	c.mark(n, strongMark)
+	c.mark(n, strong)
 	c.endRun()
 }
 
 // block writes the lines of a block.
 func (c *converter) block(lines ...string) {
 	p := &c.place
-	if p.gap == emptyLine && len(c.out) > 0 {
+	if p.gap != noGap && p.lead == nil && len(c.out) > 0 { // also in a tight list, whose items may follow one another directly
 		c.out = append(append(c.out, bytes.TrimRight(p.prefix, " ")...), '\n')
 	}
 	if len(p.prefix) == 0 && p.lead == nil {
@@ -99,7 +100,7 @@ func (c *converter) block(lines ...string) {
 // written notes that something was written: what follows is another block.
 func (c *converter) written() {
 	p := &c.place
-	p.lead, p.list = nil, nil
+	p.lead, p.marker, p.terms = nil, 0, false
 	p.gap = emptyLine
 	if p.tight {
 		p.gap = newLine
@@ -142,7 +143,7 @@ func (c *converter) within(lead, prefix string, tight bool, content func()) {
 
 // heading converts h1 to h6. Without text there is none.
 func (c *converter) heading(n *html.Node) {
-	if c.cells > 0 {
+	if c.inline > 0 {
 		c.container(n)
 		return
 	}
@@ -151,26 +152,19 @@ func (c *converter) heading(n *html.Node) {
 		return
 	}
 	c.endRun()
-	outer := c.href
-	c.heads++
-	if hasBlock(n) {
-		c.flatten(n)
-	} else {
-		c.children(n)
-	}
-	c.heads--
-	var words []string
-	for _, lines := range c.lines() {
-		words = append(words, lines...)
-	}
-	text, href := strings.Join(words, " "), c.href
-	if c.href = outer; text == "" {
+	c.inline++
+	c.flat++
+	c.children(n)
+	c.inline--
+	c.flat--
+	text := c.inLine(" ")
+	if text == "" {
 		return
 	}
 	level := int(n.DataAtom.String()[1] - '0')
 	if len(c.place.prefix) == 0 && c.place.lead == nil {
 		offset := len(c.out)
-		if offset > 0 && c.place.gap == emptyLine {
+		if offset > 0 && c.place.gap != noGap {
 			offset++
 		}
 		c.doc.Headings = append(c.doc.Headings, Heading{offset, level, Plain(n)})
@@ -179,11 +173,7 @@ func (c *converter) heading(n *html.Node) {
 		c.block(text)
 		return
 	}
-	text = headline(text)
-	if href != "" && !strings.Contains(text, "](") {
-		text = "[" + text + "](" + href + ")"
-	}
-	c.block(strings.Repeat("#", level) + " " + text)
+	c.block(strings.Repeat("#", level) + " " + headline(text))
 }
 
 // headline escapes number signs at the end of a heading, which would go.
@@ -192,20 +182,6 @@ func headline(text string) string {
 		return end + `\` + text[len(end):]
 	}
 	return text
-}
-
-// flatten converts blocks as one run, which is the link if there is one in it.
-func (c *converter) flatten(n *html.Node) {
-	for d := range n.Descendants() {
-		if d.DataAtom == atom.A && c.href == "" && !isPermalink(d) && !c.isSelf(d) {
-			c.href = c.target(attr(d, "href"))
-		}
-		if d.Type == html.TextNode && d.Parent.DataAtom != atom.Script && d.Parent.DataAtom != atom.Style {
-			c.text(d)
-		} else if isBlock(d) {
-			c.run.space = max(c.run.space, blank)
-		}
-	}
 }
 
 // Plain returns the text of an element in one line, without permalinks.
@@ -222,97 +198,147 @@ func Plain(n *html.Node) string {
 
 // list converts ul and ol.
 func (c *converter) list(n *html.Node) {
-	if c.cells > 0 {
+	if c.inline > 0 {
 		c.cellItems(n)
 		return
 	}
 	c.endRun()
-	if n.DataAtom == atom.Ol {
-		c.items(n, number(n, "start", 1))
-	} else {
-		c.items(n, -1)
+	l := list{numbered: n.DataAtom == atom.Ol, at: number(n, "start", 1), tight: isTight(n)}
+	c.items(n, &l)
+	if l.begun {
+		c.place.gap, c.place.marker = emptyLine, l.marker
 	}
 }
 
-// items converts the items of a list; a first number below 0 means that they have none.
-func (c *converter) items(n *html.Node, first int) {
-	other := c.place.list != nil && c.place.list.DataAtom == n.DataAtom && !c.place.other
-	tight := isTight(n)
-	if c.place.tight && c.place.gap == newLine && (first > 1 || first == 0 || !startsWithText(n)) {
-		c.place.gap = emptyLine // only such lists may follow a paragraph directly: CommonMark, section 5.2
+// list is a list between two of its items.
+type list struct {
+	numbered bool
+	at       int   // number of the next item
+	marker   byte  // of bullets, or what stands behind numbers
+	before   byte  // that of the list that it goes on; 0: none
+	tight    bool  // no empty line stands between items
+	begun    bool  // it has items
+	inside   place // where what stands behind the last item belongs
+}
+
+// marker is that of a list, which differs from that of a list directly before: they would be one.
+func (c *converter) marker(numbered bool) byte {
+	first, second := byte('-'), byte('*')
+	if numbered {
+		first, second = '.', ')'
 	}
-	at, written := first, false
-	for child := n.FirstChild; child != nil; child = child.NextSibling {
-		if child.Type != html.ElementNode || c.skip[child] {
-			continue
-		}
-		if child.DataAtom != atom.Li {
-			c.stray(child)
-			continue
-		}
-		if first >= 0 {
-			at = min(max(number(child, "value", at), 0), 999_999_999)
-		}
-		c.item(child, at, other, tight)
-		written = true
-		if tight && c.place.gap == emptyLine {
-			c.place.gap = newLine
-		}
-		if first >= 0 {
-			at++
-		}
+	if c.place.marker == first {
+		return second
 	}
-	if written {
-		c.place.gap = emptyLine
-		c.place.list, c.place.other = n, other
+	return first
+}
+
+// items converts the items in a list, or in an element around some of them.
+func (c *converter) items(n *html.Node, l *list) {
+	for child := n.FirstChild; child != nil; {
+		next := child.NextSibling
+		switch {
+		case c.skip[child]:
+		case child.DataAtom == atom.Li:
+			c.item(child, l)
+		case holdsItems(child):
+			c.items(child, l)
+		default:
+			for next != nil && next.DataAtom != atom.Li && !holdsItems(next) {
+				next = next.NextSibling
+			}
+			c.stray(child, next, l)
+		}
+		child = next
 	}
 }
 
-func (c *converter) item(n *html.Node, at int, other, tight bool) {
-	marker := "- "
-	switch {
-	case at >= 0 && other:
-		marker = strconv.Itoa(at) + ") "
-	case at >= 0:
-		marker = strconv.Itoa(at) + ". "
-	case other:
-		marker = "* "
+// holdsItems reports whether an element is around items of the list it stands in.
+func holdsItems(n *html.Node) bool {
+	if n.Type == html.ElementNode && (n.DataAtom == atom.Div || n.DataAtom == atom.Span || n.DataAtom == 0) {
+		for child := n.FirstChild; child != nil; child = child.NextSibling {
+			if child.DataAtom == atom.Li {
+				return true
+			}
+		}
 	}
-	c.within(marker, strings.Repeat(" ", len(marker)), tight, func() {
+	return false
+}
+
+// item converts an item.
+func (c *converter) item(n *html.Node, l *list) {
+	if l.numbered {
+		l.at = min(max(number(n, "value", l.at), 0), 999_999_999)
+	}
+	if !l.begun {
+		l.marker = cmp.Or(l.before, c.marker(l.numbered))
+		if c.place.gap == newLine && (l.numbered && l.at != 1 || !startsWithText(n)) {
+			c.place.gap = emptyLine // only other lists may follow a paragraph directly: CommonMark, section 5.2
+		}
+	}
+	lead := string(l.marker) + " "
+	if l.numbered {
+		lead = strconv.Itoa(l.at) + lead
+		l.at++
+	}
+	c.within(lead, strings.Repeat(" ", len(lead)), l.tight, func() {
 		c.children(n)
 		c.endRun()
+		if c.place.lead == nil { // it has content
+			l.begun, l.inside = true, c.place
+		}
 	})
+	if l.begun && l.tight && c.place.gap == emptyLine {
+		c.place.gap = newLine
+	}
 }
 
-// stray converts what stands in a list outside its items: it belongs to the one before.
-func (c *converter) stray(n *html.Node) {
-	if c.place.gap == noGap || c.place.depth >= deepest {
+// stray converts what stands in a list outside its items, up to a node: it belongs to the one before.
+// Before the first it stands in no list.
+func (c *converter) stray(n, end *html.Node, l *list) {
+	outer, before := c.place, len(c.out)
+	if l.begun {
+		c.place = l.inside
+	}
+	for ; n != end; n = n.NextSibling {
 		c.node(n)
-		c.endRun()
+	}
+	c.endRun()
+	if !l.begun {
 		return
 	}
-	outer := c.place
-	c.place.prefix = append(bytes.Clone(outer.prefix), "  "...)
-	c.place.depth++
-	c.node(n)
-	c.endRun()
-	c.place.prefix, c.place.depth, c.place.list = outer.prefix, outer.depth, outer.list
+	if l.inside, c.place = c.place, outer; len(c.out) > before {
+		c.written()
+		if l.tight {
+			c.place.gap = newLine
+		}
+	}
 }
 
-// strayItem converts an item outside a list.
+// strayItem converts an item outside a list. Several in a row are one.
 func (c *converter) strayItem(n *html.Node) {
-	if c.cells > 0 {
+	if c.inline > 0 {
 		c.container(n)
 		return
 	}
 	c.endRun()
-	c.item(n, -1, false, false)
+	l := list{}
+	if p := previousElement(n); p != nil && p.DataAtom == atom.Li && (c.place.marker == '-' || c.place.marker == '*') {
+		l.before = c.place.marker
+	}
+	if c.item(n, &l); l.begun {
+		c.place.marker = l.marker
+	}
 }
 
 // isTight reports whether the items of a list have one paragraph each, and lists.
 func isTight(list *html.Node) bool {
-	for item := list.FirstChild; item != nil; item = item.NextSibling {
-		if item.Type == html.ElementNode && !isShort(item) {
+	for n := list.FirstChild; n != nil; n = n.NextSibling {
+		switch {
+		case n.Type == html.TextNode && strings.TrimSpace(n.Data) == "" || n.Type == html.CommentNode:
+		case n.DataAtom == atom.Ul, n.DataAtom == atom.Ol, n.DataAtom == atom.Script:
+		case n.DataAtom == atom.Li && isShort(n), holdsItems(n) && isTight(n):
+		default:
 			return false
 		}
 	}
@@ -341,28 +367,19 @@ func isShort(item *html.Node) bool {
 	return runs <= 1
 }
 
-// startsWithText reports whether the first item of a list begins with text.
-func startsWithText(list *html.Node) bool {
-	for item := list.FirstChild; item != nil; item = item.NextSibling {
-		if item.Type == html.ElementNode {
-			for d := range item.Descendants() {
-				if d.Type == html.TextNode && strings.TrimSpace(d.Data) != "" {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	return false
+// startsWithText reports whether an item begins with text.
+func startsWithText(item *html.Node) bool {
+	return strings.TrimSpace(textOf(item, 0)) != ""
 }
 
 // definitions converts a dl: each group of terms is an item, its definitions stand below.
 func (c *converter) definitions(n *html.Node) {
-	if c.cells > 0 {
+	if c.inline > 0 {
 		c.container(n)
 		return
 	}
 	c.endRun()
+	marker := c.termMarker()
 	groups := terms(n, nil)
 	alone := areAlone(n, groups)
 	for i := 0; i < len(groups); {
@@ -371,12 +388,12 @@ func (c *converter) definitions(n *html.Node) {
 			end++
 		}
 		names := groups[i:end]
-		for i = end; end < len(groups) && groups[end].DataAtom == atom.Dd; {
+		for i = end; end < len(groups) && groups[end].DataAtom != atom.Dt; {
 			end++
 		}
 		definitions := groups[i:end]
 		i = end
-		c.within("- ", "  ", alone, func() {
+		c.within(string(marker)+" ", "  ", alone, func() {
 			for _, dt := range names {
 				c.term(dt, alone)
 			}
@@ -384,6 +401,7 @@ func (c *converter) definitions(n *html.Node) {
 			for _, dd := range definitions {
 				c.node(dd)
 			}
+			c.endRun()
 		})
 		if alone && c.place.gap == emptyLine {
 			c.place.gap = newLine
@@ -392,7 +410,15 @@ func (c *converter) definitions(n *html.Node) {
 	if c.place.gap == newLine && !c.place.tight {
 		c.place.gap = emptyLine
 	}
-	c.place.list, c.place.other = nil, false
+	c.place.marker, c.place.terms = marker, true
+}
+
+// termMarker is that of a list of definitions. Several in a row are one.
+func (c *converter) termMarker() byte {
+	if c.place.terms {
+		return c.place.marker
+	}
+	return c.marker(false)
 }
 
 // areAlone reports whether each term of a list is an item: in a table of contents, and where nothing is
@@ -401,18 +427,23 @@ func areAlone(list *html.Node, groups []*html.Node) bool {
 	return hasClass(list, "toc") || !slices.ContainsFunc(groups, func(n *html.Node) bool { return n.DataAtom == atom.Dd })
 }
 
-// terms collects dt and dd of a list, also those in its div elements.
+// terms collects what stands in a list, also in its div elements: dt and dd, and others, which belong to the
+// term before.
 func terms(n *html.Node, all []*html.Node) []*html.Node {
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
-		switch child.DataAtom {
-		case atom.Dt, atom.Dd:
-			all = append(all, child)
-		case atom.Div, atom.Span:
+		switch {
+		case (child.DataAtom == atom.Div || child.DataAtom == atom.Span) && holdsTerms(child):
 			all = terms(child, all)
+		case child.Type == html.TextNode && strings.TrimSpace(child.Data) == "", child.Type == html.CommentNode, child.DataAtom == atom.Script:
+		default:
+			all = append(all, child)
 		}
 	}
 	return all
 }
+
+// holdsTerms reports whether an element is around terms or definitions.
+func holdsTerms(n *html.Node) bool { return hasElement(n, atom.Dt) || hasElement(n, atom.Dd) }
 
 // term converts a dt. What documentation tools mark as a signature is code.
 func (c *converter) term(n *html.Node, alone bool) {
@@ -420,15 +451,15 @@ func (c *converter) term(n *html.Node, alone bool) {
 		return
 	}
 	isCode := hasClass(n, "sig")
-	if c.outer[n] || c.Text || alone && !isCode {
+	if c.Text || alone && !isCode {
 		c.container(n)
 		return
 	}
 	c.endRun()
 	if isCode {
-		c.codeSpan(signature(n))
+		c.span(span{kind: code}, func() { c.add(signature(n)) })
 	} else {
-		c.mark(n, strongMark)
+		c.mark(n, strong)
 	}
 	c.endRun()
 }
@@ -451,7 +482,7 @@ func signature(n *html.Node) string {
 }
 
 func (c *converter) quote(n *html.Node) {
-	if c.cells > 0 || c.Text {
+	if c.inline > 0 || c.Text {
 		c.endRun()
 		c.children(n)
 		c.endRun()
@@ -466,7 +497,7 @@ func (c *converter) quote(n *html.Node) {
 
 // rule converts hr. At the edge of its container it divides nothing.
 func (c *converter) rule(*html.Node) {
-	if c.cells > 0 || c.Text {
+	if c.inline > 0 || c.Text {
 		c.endRun()
 		return
 	}

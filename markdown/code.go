@@ -8,48 +8,30 @@ import (
 
 // code converts code in a line. Links in it stay links.
 func (c *converter) code(n *html.Node) {
-	if c.outer[n] {
+	switch {
+	case c.outer[n]:
 		c.container(n)
-		return
+	case c.inside[code] > 0:
+		c.children(n)
+	default:
+		c.span(span{kind: code}, func() { c.children(n) })
 	}
-	c.run.inCode++
-	c.children(n)
-	c.run.inCode--
 }
 
-// codeSpan adds code. What stands directly behind a span joins it.
-func (c *converter) codeSpan(s string) {
-	s = cleaned(s)
-	r := &c.run
-	words := strings.Join(strings.Fields(s), " ")
-	if words == "" {
-		if s != "" {
-			r.space = max(r.space, blank)
-		}
+// outsideCode converts what no code can hold: code ends before it, and goes on behind.
+func (c *converter) outsideCode(content func()) {
+	if c.inside[code] == 0 || c.Text {
+		content()
 		return
 	}
-	if isSpace(s[0]) {
-		r.space = max(r.space, blank)
-	}
-	if r.codeEnd > 0 && r.codeEnd == len(r.text) {
-		if r.space != noSpace {
-			words = " " + words
-		}
-		words = r.codeText + words
-		r.text, r.space = r.text[:r.codeStart], noSpace
-	}
-	c.due(words)
-	r.codeStart, r.codeText = len(r.text), words
-	r.text = c.appendCode(r.text, words)
-	r.codeEnd = len(r.text)
-	if isSpace(s[len(s)-1]) {
-		r.space = max(r.space, blank)
-	}
+	c.leave()
+	content()
+	c.enter(span{kind: code})
 }
 
 // appendCode appends a code span.
-func (c *converter) appendCode(to []byte, code string) []byte {
-	if c.cells > 0 {
+func appendCode(to []byte, code string, cell bool) []byte {
+	if cell {
 		code = strings.ReplaceAll(code, "|", `\|`)
 	}
 	fence := strings.Repeat("`", longestRun(code, '`', 0)+1)

@@ -8,31 +8,24 @@ import (
 	"golang.org/x/net/html"
 )
 
-// special are the bytes that text looks at; all others are copied.
-var special = func() (is [256]bool) {
-	for i := range 0x20 {
+// control are the bytes that are no plain text; all others are copied.
+var control = func() (is [256]bool) {
+	for i := range 0x21 {
 		is[i] = true
 	}
-	for _, b := range []byte(" \\`*_[]<&~|\x7f") {
-		is[b] = true
-	}
+	is[0x7F] = true
 	is[0xC2] = true // no-break space, soft hyphen, control characters
 	return is
 }()
 
 // text adds the text of a node.
-func (c *converter) text(n *html.Node) {
-	if c.run.inCode > 0 && !c.Text {
-		c.codeSpan(n.Data)
-		return
-	}
-	s := n.Data
-	if s != "" {
-		c.run.codeEnd = 0
-	}
+func (c *converter) text(n *html.Node) { c.add(n.Data) }
+
+// add adds text in which white space collapses.
+func (c *converter) add(s string) {
 	for i := 0; i < len(s); {
 		start := i
-		for i < len(s) && !special[s[i]] {
+		for i < len(s) && !control[s[i]] {
 			i++
 		}
 		if start < i {
@@ -40,46 +33,17 @@ func (c *converter) text(n *html.Node) {
 			c.run.text = append(c.run.text, s[start:i]...)
 			continue
 		}
-		i += c.special(s, i)
-	}
-}
-
-// special adds the special byte at s[i], and returns how many bytes it took.
-func (c *converter) special(s string, i int) int {
-	switch b := s[i]; {
-	case b == ' ':
-		c.run.space = max(c.run.space, blank)
-	case b == '\n' || b == '\r':
-		c.run.space = lineFeed
-	case b == '\t' || b == '\f':
-		c.run.space = max(c.run.space, blank)
-	case b < ' ' || b == 0x7F: // no text
-	case b == 0xC2:
-		return c.latin(s[i:])
-	case (b == '_' || b == '~') && !c.Text:
-		return c.delimiters(s, i)
-	default:
-		c.due(s[i:])
-		if !c.Text && c.escapes(s, i) {
-			c.run.text = append(c.run.text, '\\')
+		switch b := s[i]; {
+		case b == '\n' || b == '\r':
+			c.run.space = lineFeed
+		case b == ' ' || b == '\t' || b == '\f':
+			c.run.space = max(c.run.space, blank)
+		case b == 0xC2:
+			i += c.latin(s[i:])
+			continue
 		}
-		c.run.text = append(c.run.text, b)
+		i++
 	}
-	return 1
-}
-
-// delimiters adds a run of _ or ~. Within a word, _ marks nothing; behind a blank, ~ ends nothing.
-func (c *converter) delimiters(s string, i int) int {
-	c.due(s[i:])
-	n := leading(s[i:], s[i])
-	before, _ := utf8.DecodeLastRune(c.run.text)
-	after, _ := utf8.DecodeRuneInString(s[i+n:])
-	mark := s[i : i+1]
-	if mark == "_" && !(isLetterOrDigit(before) && isLetterOrDigit(after)) || mark == "~" && len(c.run.text) > 0 && !unicode.IsSpace(before) {
-		mark = `\` + mark
-	}
-	c.run.text = append(c.run.text, strings.Repeat(mark, n)...)
-	return n
 }
 
 // latin adds a character from U+0080 to U+00BF.
@@ -95,41 +59,99 @@ func (c *converter) latin(s string) int {
 	return min(2, len(s))
 }
 
-// escapes reports whether the special byte at s[i] would mean something else than itself.
-func (c *converter) escapes(s string, i int) bool {
-	r := &c.run
-	next := byte(0) // unknown: the node ends
-	if i+1 < len(s) {
-		next = s[i+1]
+// marking are the bytes that may mean something else than themselves.
+var marking = func() (is [256]bool) {
+	for _, b := range []byte("\\`*_[]<&~|!^") {
+		is[b] = true
 	}
-	before := byte(' ')
-	if len(r.text) > 0 {
-		before = r.text[len(r.text)-1]
+	return is
+}()
+
+// escaped writes text, which is followed by a character; 0: by nothing.
+func (w *writer) escaped(s []byte, next rune) {
+	for i := 0; i < len(s); {
+		start := i
+		for i < len(s) && !marking[s[i]] {
+			i++
+		}
+		if w.out = append(w.out, s[start:i]...); i == len(s) {
+			return
+		}
+		n := 1
+		if s[i] == '_' || s[i] == '~' {
+			n = leading(s[i:], s[i])
+		}
+		after := next
+		if i+n < len(s) {
+			after, _ = utf8.DecodeRune(s[i+n:])
+		}
+		switch mark := s[i]; {
+		case !w.escapes(s[i:], after, i+n == len(s)):
+			w.out = append(w.out, s[i:i+n]...)
+		case mark == '\\' && after == '\n': // of three in a row, some readers make another break than others
+			w.out = append(w.out, "&#92;"...)
+		default:
+			for range n - 1 {
+				w.out = append(w.out, '\\', mark)
+			}
+			if mark == '~' && after == '~' { // behind it, no mark is one
+				w.out = append(w.out, "&#126;"...)
+			} else {
+				w.out = append(w.out, '\\', mark)
+			}
+		}
+		i += n
 	}
-	switch s[i] {
+}
+
+// escapes reports whether the byte with which s begins, or the run of _ or ~, would mean something else than
+// itself before a character. At the edge of text, that is a mark.
+func (w *writer) escapes(s []byte, after rune, edge bool) bool {
+	before, ends := ' ', after == 0 || after == '\n'
+	if len(w.out) > 0 {
+		before, _ = utf8.DecodeLastRune(w.out)
+	}
+	if before == '\n' && w.cell {
+		before = '>' // of breakTag
+	}
+	edge = edge && !ends
+	switch s[0] {
 	case '\\':
-		return next == 0 || isPunct(next)
+		return after == '\n' || edge || after < utf8.RuneSelf && isPunct(byte(after))
 	case '`':
 		return true
 	case '*':
-		return !isSpace(before) || !(isSpace(next) || next == 0)
+		return !isSpaceRune(before) || after != 0 && after != ' ' // behind a break stands more than that
+	case '_': // within a word, it marks nothing
+		return !isLetterOrDigit(before) || !isLetterOrDigit(after)
+	case '~': // behind a blank, it ends nothing
+		return w.deleted || !isSpaceRune(before)
 	case '[':
-		return r.inLink > 0 || next == '^' || next == ']' || next == 'x' || next == 'X' || next == ' ' || next == 0
+		return w.links > 0 || edge || strings.ContainsRune("^]xX ", after) || ends
 	case ']':
-		return r.inLink > 0 || next == '(' || next == ':' || next == 0
+		return w.links > 0 || edge || after == '(' || after == ':'
+	case '!':
+		return edge && after == '['
+	case '^': // a link that begins with it looks like a footnote
+		return w.links > 0 && before == '['
 	case '<':
-		return next == 0 || next == '/' || next == '!' || next == '?' || isLetter(next)
+		return edge || after == '/' || after == '!' || after == '?' || after < utf8.RuneSelf && isLetter(byte(after))
 	case '&':
-		return isReference(s[i:])
+		return isReference(string(s[:min(len(s), longestReference)]))
 	case '|':
-		return c.cells > 0
+		return w.cell
 	}
 	return false
 }
 
+func isSpaceRune(r rune) bool { return r == ' ' || r == '\n' }
+
+// longestReference is longer than any reference to a character.
+const longestReference = 40
+
 // isReference reports whether text begins with what looks like a character reference.
 func isReference(s string) bool {
-	end := strings.IndexByte(s[:min(len(s), 40)], ';')
+	end := strings.IndexByte(s[:min(len(s), longestReference)], ';')
 	if end < 2 {
 		return false
 	}
@@ -171,7 +193,7 @@ func beginning(line string, further bool) string {
 }
 
 // leading counts the bytes b that a line begins with.
-func leading(line string, b byte) int {
+func leading[T ~string | ~[]byte](line T, b byte) int {
 	n := 0
 	for n < len(line) && line[n] == b {
 		n++

@@ -10,19 +10,18 @@ import (
 
 // raised converts what stands above or below the line.
 func (c *converter) raised(n *html.Node) {
-	start := c.wrapped(n)
-	r := &c.run
-	if c.Text || r.inCode > 0 || start >= len(r.text) || c.isNote(r.text[start:]) {
-		return
+	switch {
+	case c.outer[n]:
+		c.container(n)
+	case c.inside[code] > 0:
+		c.children(n)
+	default:
+		c.span(span{kind: raised, target: n.Data}, func() { c.children(n) })
 	}
-	c.insert(start, "<"+n.Data+">")
-	r.text = append(r.text, "</"+n.Data+">"...)
 }
 
-// isNote reports whether text is a reference to a footnote alone.
-func (c *converter) isNote(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("[^")) && bytes.HasSuffix(text, []byte("]"))
-}
+// isNoteMark reports whether Markdown refers to a footnote.
+func isNoteMark(text []byte) bool { return bytes.HasPrefix(text, []byte("[^")) }
 
 func (c *converter) quoted(n *html.Node) {
 	if c.outer[n] {
@@ -59,6 +58,6 @@ func (c *converter) input(n *html.Node) {
 	if hasAttr(n, "checked") {
 		box = "[x]"
 	}
-	c.write(box)
+	c.raw(box)
 	c.run.space = blank
 }

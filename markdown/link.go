@@ -1,7 +1,7 @@
 package markdown
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"github.com/weftcrawl/weft/weburl"
@@ -19,67 +19,75 @@ const (
 
 // link converts a. Around blocks, each paragraph in it becomes the link.
 func (c *converter) link(n *html.Node) {
-	switch {
-	case isPermalink(n), c.noted(n), c.notes.isBack(n):
-		return
-	case c.Text && !c.outer[n]:
-		c.children(n)
+	if isPermalink(n) || c.noted(n) || c.notes.isBack(n) {
 		return
 	}
-	target := c.target(attr(n, "href"))
-	if c.outer[n] && c.cells == 0 {
-		outer := c.href
+	if c.outer[n] {
 		c.endRun()
-		if c.href = target; outer != "" {
-			c.href = outer
-		}
-		c.children(n)
-		c.endRun()
-		c.href = outer
-		return
+		defer c.endRun()
 	}
-	r := &c.run
-	if target == "" || c.href != "" || r.inLink > 0 || c.heads > 0 && c.isSelf(n) {
+	target := ""
+	if !c.Text && c.inside[linked] == 0 && !(c.inHeading() && c.isSelf(n)) {
+		target = c.target(attr(n, "href"))
+	}
+	if target == "" {
 		c.children(n)
 		return
 	}
-	r.inLink++
-	outer := r.link
-	r.link = len(r.text)
-	start := c.wrapped(n)
-	r.link = outer
-	r.inLink--
-	if start >= len(r.text) {
-		name := strings.TrimSpace(attr(n, "aria-label"))
-		if name == "" {
-			name = strings.TrimSpace(attr(n, "title"))
-		}
-		if name == "" || hasElement(n, atom.Img) {
-			return
-		}
-		r.inLink++
-		c.text(&html.Node{Type: html.TextNode, Data: name})
-		r.inLink--
-		for start < len(r.text) && r.text[start] == ' ' {
-			start++
+	name, title := "", attr(n, "title")
+	if title != "" || n.FirstChild == nil || n.FirstChild.Type != html.TextNode {
+		switch text := Plain(n); {
+		case text == "" && !hasElement(n, atom.Img):
+			name = cmp.Or(strings.TrimSpace(attr(n, "aria-label")), title)
+		case strings.EqualFold(text, oneLine(title)):
+			title = ""
 		}
 	}
-	broken := false
-	for len(r.text) > start && r.text[len(r.text)-1] == '\n' {
-		r.text, broken = r.text[:len(r.text)-1], true
+	if name == title {
+		title = ""
 	}
-	if start >= len(r.text) {
-		return
+	content := func() {
+		c.children(n)
+		c.add(name)
 	}
-	if start > 0 && r.text[start-1] == '!' {
-		r.text = slices.Insert(r.text, start-1, '\\')
-		start++
+	inCode := c.inside[code] > 0
+	c.outsideCode(func() {
+		c.span(span{kind: linked, target: target, title: oneLine(title)}, func() {
+			if inCode {
+				c.span(span{kind: code}, content)
+			} else {
+				content()
+			}
+		})
+	})
+}
+
+// inHeading reports whether a heading is open.
+func (c *converter) inHeading() bool { return c.inline > c.cells }
+
+// reference is what stands behind the text of a link or an image. A title goes between quotation marks.
+func reference(target, title string, cell bool) string {
+	if title == "" {
+		return "(" + target + ")"
 	}
-	c.insert(start, "[")
-	r.text = append(append(append(r.text, "]("...), target...), ')')
-	if broken {
-		c.lineBreak(nil)
+	var b strings.Builder
+	b.WriteString("(" + target + ` "`)
+	for i := range len(title) {
+		if t := title[i]; t == '"' || t == '\\' || t == '|' && cell || t == '&' && isReference(title[i:]) {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(title[i])
 	}
+	b.WriteString(`")`)
+	return b.String()
+}
+
+// oneLine returns an attribute as one line.
+func oneLine(s string) string {
+	if len(s) > longestTarget {
+		return ""
+	}
+	return strings.Join(strings.Fields(cleaned(s)), " ")
 }
 
 // isSelf reports whether a link leads to the page it is on: in a heading, that says nothing.
@@ -202,28 +210,21 @@ func (c *converter) image(n *html.Node) {
 		return
 	}
 	alt := strings.Join(strings.Fields(cleaned(attr(n, "alt"))), " ")
-	if c.Text || c.run.inCode > 0 {
-		if alt != "" {
-			c.text(&html.Node{Type: html.TextNode, Data: alt})
-		}
-		return
-	}
-	target := c.target(source(n))
-	if target == "" && alt == "" {
-		return
+	target := ""
+	if !c.Text && c.inside[code] == 0 {
+		target = c.target(source(n))
 	}
 	if target == "" {
-		c.text(&html.Node{Type: html.TextNode, Data: alt})
+		c.add(alt)
 		return
 	}
-	c.write("![")
-	if alt != "" {
-		c.run.inLink++
-		c.text(&html.Node{Type: html.TextNode, Data: alt})
-		c.run.inLink--
+	title := oneLine(attr(n, "title"))
+	if strings.EqualFold(title, alt) {
+		title = ""
 	}
-	c.run.space = noSpace
-	c.write("](" + target + ")")
+	w := writer{out: []byte("!["), cell: c.cells > 0, links: 1}
+	w.escaped([]byte(alt), ']')
+	c.raw(string(w.out) + "]" + reference(target, title, w.cell))
 }
 
 // isDecoration reports whether an image says nothing: HTML Standard, section 4.8.4.4.

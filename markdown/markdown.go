@@ -54,13 +54,15 @@ type converter struct {
 	out      []byte
 	place    place
 	run      run
+	open     []int      // spans of the run whose elements are open
+	inside   [kinds]int // how many of each these are
 	notes    notes
 	outer    map[*html.Node]bool // inline elements that have blocks in them
 	skip     map[*html.Node]bool
-	href     string // of the link that the blocks stand in
-	cells    int    // tables that are open
-	heads    int    // headings that are open
-	targets  int    // bytes of targets that are not in the page
+	cells    int // cells that are open
+	inline   int // cells and headings that are open: what begins a block elsewhere stands in their line
+	flat     int // of these, where it has no line of its own
+	targets  int // bytes of targets that are not in the page
 }
 
 // place is where the next block stands.
@@ -70,8 +72,8 @@ type place struct {
 	gap    gap
 	tight  bool // the blocks of an item follow without an empty line
 	depth  int
-	list   *html.Node // the last list, if nothing has followed it
-	other  bool       // that list had the second kind of marker
+	marker byte // of the last list, if nothing has followed it
+	terms  bool // that was one of definitions
 }
 
 // gap is what stands between two blocks.

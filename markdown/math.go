@@ -105,7 +105,7 @@ func (c *converter) formula(tex string, display bool) {
 	} else {
 		tex = "$" + tex + "$"
 	}
-	c.write(tex)
+	c.raw(tex)
 }
 
 // isFormula reports whether an image is a formula, and writes it unless it also stands beside it as

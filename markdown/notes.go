@@ -291,9 +291,9 @@ func (c *converter) noted(n *html.Node) bool {
 	if c.Text {
 		mark = "[" + strconv.Itoa(one.number) + "]"
 	}
-	if c.run.inCode == 0 {
+	if c.inside[code] == 0 {
 		c.run.space = noSpace
-		c.write(mark)
+		c.raw(mark)
 	}
 	return true
 }

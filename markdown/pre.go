@@ -19,7 +19,7 @@ func (c *converter) pre(n *html.Node) {
 		return
 	}
 	lines := strings.Split(text, "\n")
-	if c.cells > 0 {
+	if c.inline > 0 {
 		c.codeCell(lines)
 		return
 	}

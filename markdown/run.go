@@ -9,20 +9,39 @@ import (
 	"golang.org/x/net/html"
 )
 
-// run is the inline content since the last block. A line feed in it is a line break.
+// run is the inline content since the last block: its text, as readers see it, and what stands in that. A
+// line feed is a line break. Marks and escapes come when it is written, for only then the characters on both
+// sides of them are known.
 type run struct {
-	text   []byte
-	space  space
-	inLink int
-	inCode int
-	link   int        // where the link begins that is open
-	marks  [marks]int // elements of each that are open
-	marked int        // where the last of these begins
-
-	// The last code span, that what follows without a blank may join it.
-	codeStart, codeEnd int
-	codeText           string
+	text  []byte
+	spans []span // in document order, the outer before the inner
+	space space
 }
+
+// span is a part of a run.
+type span struct {
+	kind       kind
+	start, end int    // in the text
+	target     string // of a link; the name of the element that raises or lowers
+	title      string // of a link
+}
+
+// kind is what a span is.
+type kind byte
+
+const (
+	strong kind = iota
+	emphasis
+	deleted
+	raised
+	linked
+	code
+	raw // Markdown, to be written as it is
+	kinds
+)
+
+// unended is the end of a span whose element is open.
+const unended = int(^uint(0) >> 1)
 
 // space is the white space that is due before the next character.
 type space byte
@@ -33,32 +52,67 @@ const (
 	lineFeed       // one with a line feed, which is nothing between two characters of Chinese or Japanese
 )
 
-// write adds inline text as it is.
+// span converts what is in an element of the line. Where that ends the run, the span goes on in the next.
+func (c *converter) span(s span, content func()) {
+	if c.Text {
+		content()
+		return
+	}
+	c.enter(s)
+	content()
+	c.leave()
+}
+
+// enter begins a span.
+func (c *converter) enter(s span) {
+	s.start, s.end = len(c.run.text), unended
+	c.open = append(c.open, len(c.run.spans))
+	c.run.spans = append(c.run.spans, s)
+	c.inside[s.kind]++
+}
+
+// leave ends the span that has begun last, and returns it.
+func (c *converter) leave() *span {
+	last := len(c.open) - 1
+	s := &c.run.spans[c.open[last]]
+	s.end = len(c.run.text)
+	c.open = c.open[:last]
+	c.inside[s.kind]--
+	return s
+}
+
+// begin begins a run, in which the spans that are open go on.
+func (c *converter) begin() {
+	for i, at := range c.open { // which is i at least
+		s := c.run.spans[at]
+		s.start = 0
+		c.run.spans[i], c.open[i] = s, i
+	}
+	c.run = run{text: c.run.text[:0], spans: c.run.spans[:len(c.open)]}
+}
+
+// apart converts content to a run of its own.
+func (c *converter) apart(content func()) {
+	outer, open := c.run, slices.Clone(c.open)
+	c.run.text, c.run.spans = nil, slices.Clone(outer.spans)
+	c.begin()
+	content()
+	c.run, c.open = outer, open
+}
+
+// write adds text.
 func (c *converter) write(s string) {
 	c.due(s)
 	c.run.text = append(c.run.text, s...)
 }
 
-// wrapped converts the content of an inline element, and returns where it begins: white space at
-// its edges stays outside. It is empty if it begins at the end.
-func (c *converter) wrapped(n *html.Node) int {
-	start := len(c.run.text)
-	c.run.codeEnd = 0 // code in it joins none before it
-	c.children(n)
-	text := c.run.text
-	for start < len(text) && (text[start] == ' ' || text[start] == '\n') {
-		start++
+// raw adds Markdown. Code and plain text have none.
+func (c *converter) raw(s string) {
+	c.due(s)
+	if start := len(c.run.text); !c.Text && c.inside[code] == 0 {
+		c.run.spans = append(c.run.spans, span{kind: raw, start: start, end: start + len(s)})
 	}
-	return min(start, len(text))
-}
-
-// insert inserts text at a place of the run.
-func (c *converter) insert(at int, s string) {
-	c.run.text = slices.Insert(c.run.text, at, []byte(s)...)
-	if c.run.codeStart >= at {
-		c.run.codeStart += len(s)
-		c.run.codeEnd += len(s)
-	}
+	c.run.text = append(c.run.text, s...)
 }
 
 // due adds the white space that is due before s.
@@ -66,7 +120,7 @@ func (c *converter) due(s string) {
 	r := &c.run
 	was := r.space
 	r.space = noSpace
-	if was == noSpace || len(r.text) == 0 || r.text[len(r.text)-1] == '\n' {
+	if was == noSpace || len(r.text) == 0 || isSpace(r.text[len(r.text)-1]) {
 		return
 	}
 	if was == lineFeed && r.text[len(r.text)-1] >= utf8.RuneSelf && s != "" && s[0] >= utf8.RuneSelf {
@@ -75,9 +129,6 @@ func (c *converter) due(s string) {
 		if isWide(before) && isWide(after) { // CSS Text 3, section 4.1.3
 			return
 		}
-	}
-	if c.cells > 0 && bytes.HasSuffix(r.text, []byte(breakTag)) {
-		return
 	}
 	r.text = append(r.text, ' ')
 }
@@ -88,55 +139,47 @@ func isWide(r rune) bool {
 }
 
 func (c *converter) lineBreak(*html.Node) {
-	if c.cells > 0 {
-		c.breakCell()
+	if c.inline > 0 {
+		c.breakLine()
 		return
 	}
-	if text := c.run.text; len(text) > 0 && (text[len(text)-1] != '\n' || len(text) == 1 || text[len(text)-2] != '\n') {
-		c.run.text = append(text, '\n')
-	}
+	c.outsideCode(func() {
+		if text := c.run.text; len(text) > 0 && (text[len(text)-1] != '\n' || len(text) == 1 || text[len(text)-2] != '\n') {
+			c.run.text = append(text, '\n')
+		}
+	})
 	c.run.space = noSpace
 }
 
-// lines returns the lines of the run, and empties it. Two breaks end a paragraph.
-func (c *converter) lines() (paragraphs [][]string) {
+// breakLine begins a new line where a block would begin, in a cell or in a heading.
+func (c *converter) breakLine() {
 	r := &c.run
-	var lines []string
-	for line := range strings.SplitSeq(strings.Trim(string(r.text), "\n"), "\n") {
-		if line = strings.Trim(line, " "); line != "" {
-			lines = append(lines, line)
-		} else if len(lines) > 0 {
-			paragraphs = append(paragraphs, lines)
-			lines = nil
-		}
+	r.space = noSpace
+	switch {
+	case len(r.text) == 0, r.text[len(r.text)-1] == '\n', bytes.HasSuffix(r.text, []byte(bullet)):
+	case c.Text, c.flat > 0:
+		r.space = blank
+	default:
+		c.outsideCode(func() { r.text = append(r.text, '\n') })
 	}
-	if len(lines) > 0 {
-		paragraphs = append(paragraphs, lines)
-	}
-	c.run = run{text: r.text[:0], inLink: r.inLink, inCode: r.inCode, marks: r.marks}
-	return paragraphs
 }
 
 // endRun writes the run as paragraphs.
 func (c *converter) endRun() {
-	if c.cells > 0 {
-		c.breakCell()
+	if c.inline > 0 {
+		c.breakLine()
 		return
 	}
 	if len(c.run.text) == 0 {
 		c.run.space = noSpace
 		return
 	}
-	for _, lines := range c.lines() {
-		if c.Text {
-			c.block(lines...)
-			continue
-		}
-		if c.href != "" && !strings.Contains(strings.Join(lines, ""), "](") {
-			lines[0] = "[" + lines[0]
-			lines[len(lines)-1] += "](" + c.href + ")"
-		}
+	for _, p := range c.paragraphs() {
+		lines := strings.Split(p, "\n")
 		for i := range lines {
+			if c.Text {
+				break
+			}
 			lines[i] = beginning(lines[i], i > 0)
 			if i+1 < len(lines) {
 				lines[i] += `\`
@@ -144,4 +187,51 @@ func (c *converter) endRun() {
 		}
 		c.block(lines...)
 	}
+}
+
+// paragraphs writes the run, and begins another. Two breaks end a paragraph, and with it the spans in it,
+// which go on in the next.
+func (c *converter) paragraphs() (all []string) {
+	w := writer{text: c.run.text, cell: c.cells > 0}
+	rest := c.run.spans
+	var around []span // of paragraphs before, that go on
+	for start := 0; start < len(w.text); {
+		end := len(w.text)
+		if i := bytes.Index(w.text[start:], []byte("\n\n")); i >= 0 {
+			end = start + i
+		}
+		w.start, w.end = trim(w.text, start, end)
+		start = end + 2
+		spans := around
+		for len(rest) > 0 && rest[0].start < end {
+			spans, rest = append(spans, rest[0]), rest[1:]
+		}
+		if w.start < w.end {
+			if c.Text {
+				all = append(all, string(w.text[w.start:w.end]))
+			} else {
+				all = append(all, w.paragraph(spans))
+			}
+		}
+		around = slices.DeleteFunc(spans, func(s span) bool { return s.end <= end })
+	}
+	c.begin()
+	return all
+}
+
+// inLine writes the run in one line, and begins another: of a heading or a cell, with breaks as text between
+// its lines.
+func (c *converter) inLine(between string) string {
+	return strings.ReplaceAll(strings.Join(c.paragraphs(), between), "\n", between)
+}
+
+// trim returns a part of text without white space at its edges.
+func trim(text []byte, start, end int) (int, int) {
+	for start < end && isSpace(text[start]) {
+		start++
+	}
+	for start < end && isSpace(text[end-1]) {
+		end--
+	}
+	return start, end
 }

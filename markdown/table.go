@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ func (c *converter) table(n *html.Node) {
 		return
 	}
 	t := layoutOf(n)
-	if c.cells > 0 {
+	if c.inline > 0 {
 		c.cellRows(t.rows)
 		return
 	}
@@ -239,79 +238,59 @@ func alignment(n *html.Node) string {
 }
 
 // cellText converts a cell to one line.
-func (c *converter) cellText(n *html.Node) string {
-	outer := c.run
-	c.run = run{}
+func (c *converter) cellText(n *html.Node) (text string) {
 	c.cells++
-	c.children(n)
+	c.inline++
+	c.apart(func() {
+		c.children(n)
+		text = c.inLine(breakTag)
+	})
 	c.cells--
-	text := c.run.text
-	c.run = outer
-	text = bytes.TrimSpace(text)
-	for bytes.HasSuffix(text, []byte(breakTag)) {
-		text = bytes.TrimSpace(text[:len(text)-len(breakTag)])
-	}
-	return strings.ReplaceAll(string(text), "\n", " ")
-}
-
-// breakCell begins a new line in a cell.
-func (c *converter) breakCell() {
-	r := &c.run
-	r.space = noSpace
-	if len(r.text) == 0 || bytes.HasSuffix(r.text, []byte(breakTag)) || bytes.HasSuffix(r.text, []byte(bullet)) {
-		return
-	}
-	if c.Text {
-		r.space = blank
-		return
-	}
-	r.text = append(r.text, breakTag...)
+	c.inline--
+	return text
 }
 
 // cellItems converts a list in a cell.
 func (c *converter) cellItems(n *html.Node) {
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
-		if child.Type != html.ElementNode {
-			continue
-		}
-		c.breakCell()
 		if child.DataAtom != atom.Li {
 			c.node(child)
 			continue
 		}
+		c.breakLine()
 		if !c.Text {
 			c.write(bullet)
 		}
 		c.children(child)
+		c.breakLine()
 	}
-	c.breakCell()
+	c.breakLine()
 }
 
 // cellRows converts the rows of a table in a cell: one a line, with separators between their cells.
 func (c *converter) cellRows(rows []*html.Node) {
 	for _, tr := range rows {
-		c.breakCell()
+		c.breakLine()
 		first := true
 		for cell := tr.FirstChild; cell != nil; cell = cell.NextSibling {
 			if !isCell(cell) || isLineNumber(cell) || c.skip[cell] {
 				continue
 			}
-			switch {
-			case first:
-			case c.Text:
-				c.run.space = blank
-			default:
-				c.run.space = blank
-				c.write(`\|`)
+			if c.run.space = max(c.run.space, blank); !first && !c.Text {
+				c.write("|")
 				c.run.space = blank
 			}
 			first = false
-			if text := c.cellText(cell); text != "" {
-				c.write(strings.ReplaceAll(text, breakTag, " "))
-			}
+			c.cells++
+			c.inline++
+			c.flat++
+			c.children(cell)
+			c.cells--
+			c.inline--
+			c.flat--
 		}
 	}
-	c.breakCell()
+	c.breakLine()
 }
 
 // isCallouts reports whether a table is DocBook's list of remarks on code.
@@ -320,21 +299,18 @@ func isCallouts(table *html.Node) bool { return attr(table, "summary") == "Callo
 // callouts converts remarks on code: a list, as the code has their numbers.
 func (c *converter) callouts(rows []*html.Node) {
 	var remarks []*html.Node
-	tight := true
+	l := list{numbered: true, at: 1, tight: true}
 	for _, tr := range rows {
 		if cell := lastCell(tr); cell != nil {
 			remarks = append(remarks, cell)
-			tight = tight && isShort(cell)
+			l.tight = l.tight && isShort(cell)
 		}
 	}
-	for i, remark := range remarks {
-		if i > 0 && tight {
-			c.place.gap = newLine
-		}
-		c.item(remark, i+1, false, tight)
+	for _, remark := range remarks {
+		c.item(remark, &l)
 	}
-	if len(remarks) > 0 {
-		c.place.gap = emptyLine
+	if l.begun {
+		c.place.gap, c.place.marker = emptyLine, l.marker
 	}
 }
 
@@ -344,8 +320,9 @@ func isVariables(table *html.Node) bool { return hasClass(table, "variablelist")
 
 // variables converts a list of definitions: each row is an item, its first cell the term.
 func (c *converter) variables(rows []*html.Node) {
+	marker := c.termMarker()
 	for _, tr := range rows {
-		c.within("- ", "  ", false, func() {
+		c.within(string(marker)+" ", "  ", false, func() {
 			isTerm := true
 			for cell := tr.FirstChild; cell != nil; cell = cell.NextSibling {
 				switch {
@@ -360,7 +337,7 @@ func (c *converter) variables(rows []*html.Node) {
 			}
 		})
 	}
-	c.place.list, c.place.other = nil, false
+	c.place.marker, c.place.terms = marker, true
 }
 
 // variable converts the term of a definition, which is a paragraph.
@@ -373,7 +350,7 @@ func (c *converter) variable(cell *html.Node) {
 		c.container(cell)
 		return
 	}
-	c.mark(term, strongMark)
+	c.mark(term, strong)
 	c.endRun()
 }
 
@@ -388,7 +365,7 @@ func lastCell(tr *html.Node) *html.Node {
 // codeCell writes code in a cell: a span a line.
 func (c *converter) codeCell(lines []string) {
 	for _, line := range lines {
-		c.breakCell()
+		c.breakLine()
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
@@ -396,10 +373,9 @@ func (c *converter) codeCell(lines []string) {
 			c.write(line)
 			continue
 		}
-		c.due("`")
-		c.run.text = c.appendCode(c.run.text, line)
+		c.raw(string(appendCode(nil, line, c.cells > 0)))
 	}
-	c.breakCell()
+	c.breakLine()
 }
 
 // tableLines writes rows. Without a header its cells are empty.
