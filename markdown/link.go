@@ -65,21 +65,20 @@ func (c *converter) link(n *html.Node) {
 // inHeading reports whether a heading is open.
 func (c *converter) inHeading() bool { return c.inline > c.cells }
 
-// reference is what stands behind the text of a link or an image. A title goes between quotation marks.
-func reference(target, title string, cell bool) string {
-	if title == "" {
-		return "(" + target + ")"
-	}
-	var b strings.Builder
-	b.WriteString("(" + target + ` "`)
-	for i := range len(title) {
-		if t := title[i]; t == '"' || t == '\\' || t == '|' && cell || t == '&' && isReference(title[i:]) {
-			b.WriteByte('\\')
+// reference writes what stands behind the text of a link or an image. A title goes between quotation marks.
+func (w *writer) reference(target, title string) {
+	w.out = append(append(w.out, '('), target...)
+	if title != "" {
+		w.out = append(w.out, ` "`...)
+		for i := range len(title) {
+			if t := title[i]; t == '"' || t == '\\' || t == '|' && w.cell || t == '&' && isReference(title[i:]) {
+				w.out = append(w.out, '\\')
+			}
+			w.out = append(w.out, title[i])
 		}
-		b.WriteByte(title[i])
+		w.out = append(w.out, '"')
 	}
-	b.WriteString(`")`)
-	return b.String()
+	w.out = append(w.out, ')')
 }
 
 // oneLine returns an attribute as one line.
@@ -224,7 +223,9 @@ func (c *converter) image(n *html.Node) {
 	}
 	w := writer{out: []byte("!["), cell: c.cells > 0, links: 1}
 	w.escaped([]byte(alt), ']')
-	c.raw(string(w.out) + "]" + reference(target, title, w.cell))
+	w.out = append(w.out, ']')
+	w.reference(target, title)
+	c.raw(string(w.out))
 }
 
 // isDecoration reports whether an image says nothing: HTML Standard, section 4.8.4.4.

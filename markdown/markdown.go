@@ -54,6 +54,7 @@ type converter struct {
 	out      []byte
 	place    place
 	run      run
+	writer   writer     // of runs
 	open     []int      // spans of the run whose elements are open
 	inside   [kinds]int // how many of each these are
 	notes    notes

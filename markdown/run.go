@@ -175,24 +175,28 @@ func (c *converter) endRun() {
 		return
 	}
 	for _, p := range c.paragraphs() {
-		lines := strings.Split(p, "\n")
-		for i := range lines {
-			if c.Text {
-				break
+		switch {
+		case c.Text:
+			c.block(strings.Split(p, "\n")...)
+		case strings.IndexByte(p, '\n') < 0:
+			c.block(beginning(p, false))
+		default:
+			lines := strings.Split(p, "\n")
+			for i := range lines {
+				if lines[i] = beginning(lines[i], i > 0); i+1 < len(lines) {
+					lines[i] += `\`
+				}
 			}
-			lines[i] = beginning(lines[i], i > 0)
-			if i+1 < len(lines) {
-				lines[i] += `\`
-			}
+			c.block(lines...)
 		}
-		c.block(lines...)
 	}
 }
 
 // paragraphs writes the run, and begins another. Two breaks end a paragraph, and with it the spans in it,
 // which go on in the next.
 func (c *converter) paragraphs() (all []string) {
-	w := writer{text: c.run.text, cell: c.cells > 0}
+	w := &c.writer
+	w.text, w.cell = c.run.text, c.cells > 0
 	rest := c.run.spans
 	var around []span // of paragraphs before, that go on
 	for start := 0; start < len(w.text); {
@@ -201,19 +205,25 @@ func (c *converter) paragraphs() (all []string) {
 			end = start + i
 		}
 		w.start, w.end = trim(w.text, start, end)
-		start = end + 2
-		spans := around
-		for len(rest) > 0 && rest[0].start < end {
-			spans, rest = append(spans, rest[0]), rest[1:]
+		start = end + len("\n\n")
+		new := 0
+		for new < len(rest) && rest[new].start < end {
+			new++
 		}
-		if w.start < w.end {
-			if c.Text {
-				all = append(all, string(w.text[w.start:w.end]))
-			} else {
-				all = append(all, w.paragraph(spans))
-			}
+		spans := rest[:new]
+		if rest = rest[new:]; len(around) > 0 {
+			spans = append(around, spans...)
 		}
-		around = slices.DeleteFunc(spans, func(s span) bool { return s.end <= end })
+		switch {
+		case w.start == w.end:
+		case c.Text:
+			all = append(all, string(w.text[w.start:w.end]))
+		default:
+			all = append(all, w.paragraph(spans))
+		}
+		if around = nil; start < len(w.text) {
+			around = slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return s.end <= end })
+		}
 	}
 	c.begin()
 	return all
@@ -222,7 +232,10 @@ func (c *converter) paragraphs() (all []string) {
 // inLine writes the run in one line, and begins another: of a heading or a cell, with breaks as text between
 // its lines.
 func (c *converter) inLine(between string) string {
-	return strings.ReplaceAll(strings.Join(c.paragraphs(), between), "\n", between)
+	if all := c.paragraphs(); len(all) > 0 {
+		return strings.ReplaceAll(strings.Join(all, between), "\n", between)
+	}
+	return ""
 }
 
 // trim returns a part of text without white space at its edges.

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// writer writes a paragraph of a run.
+// writer writes paragraphs of runs, one after another. It keeps its buffers.
 type writer struct {
 	text       []byte // of the run
 	start, end int    // of the paragraph in it
@@ -21,6 +21,8 @@ type writer struct {
 	links   int  // that are open
 	note    bool // what was written last refers to a footnote
 	out     []byte
+
+	open []int // spans, in order
 }
 
 // event is the beginning or the end of a span.
@@ -89,22 +91,19 @@ func (w *writer) clip(spans []span) {
 // order lists the events.
 func (w *writer) order() {
 	w.events = w.events[:0]
-	var open []int
-	leave := func() {
-		last := open[len(open)-1]
-		open = open[:len(open)-1]
-		w.events = append(w.events, event{w.spans[last].end, last, true})
-	}
-	for i := range w.spans {
-		for len(open) > 0 && w.spans[open[len(open)-1]].end <= w.spans[i].start {
-			leave()
+	open := w.open[:0]
+	for i := range len(w.spans) + 1 {
+		for len(open) > 0 && (i == len(w.spans) || w.spans[open[len(open)-1]].end <= w.spans[i].start) {
+			last := open[len(open)-1]
+			open = open[:len(open)-1]
+			w.events = append(w.events, event{w.spans[last].end, last, true})
 		}
-		w.events = append(w.events, event{w.spans[i].start, i, false})
-		open = append(open, i)
+		if i < len(w.spans) {
+			w.events = append(w.events, event{w.spans[i].start, i, false})
+			open = append(open, i)
+		}
 	}
-	for len(open) > 0 {
-		leave()
-	}
+	w.open = open
 }
 
 // join makes one span of two of a kind, where nothing is between them.
@@ -304,7 +303,8 @@ func (w *writer) mark(e *event) {
 			return
 		}
 		w.links--
-		w.out = append(append(w.out, ']'), reference(s.target, s.title, w.cell)...)
+		w.out = append(w.out, ']')
+		w.reference(s.target, s.title)
 	case code:
 		if !e.ends {
 			w.out = appendCode(w.out, string(w.text[s.start:s.end]), w.cell)
