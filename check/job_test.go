@@ -134,8 +134,8 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestRedirectFragment: the fragment of a redirect replaces that of the link, and the last one counts: RFC
-// 9110, section 10.2.2. Without one, that of the link stays.
+// TestRedirectFragment: the fragment of a redirect replaces that of the link, and the last one
+// counts: RFC 9110, section 10.2.2. Without one, that of the link stays.
 func TestRedirectFragment(t *testing.T) {
 	r, err := Job(t.Context(), makeJob(t,
 		htmlPage("http://a.test/", "<title>a</title><a href=own#any>1</a>\n<a href=empty#any>2</a>\n<a href=chain#any>3</a>\n<a href=old#here>4</a>\n"+

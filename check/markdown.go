@@ -136,8 +136,8 @@ func renderWithin(spent, size int, source []byte) (rendered []byte, cut int, err
 	return out.Bytes(), limit.cut, err
 }
 
-// afterFrontMatter returns what follows a byte order mark and the lines at the beginning that generators
-// of sites read: YAML between --- and --- or ..., TOML between +++ and +++.
+// afterFrontMatter returns what follows a byte order mark and the lines at the beginning that
+// generators of sites read: YAML between --- and --- or ..., TOML between +++ and +++.
 func afterFrontMatter(source []byte) []byte {
 	source = bytes.TrimPrefix(source, []byte("\uFEFF"))
 	first, rest := cutLine(source)
@@ -159,8 +159,8 @@ func cutLine(text []byte) (line string, rest []byte) {
 	return string(bytes.TrimRight(first, " \t\r")), rest
 }
 
-// headingAnchors returns the hashes of the ids that GitHub gives to the headings of rendered Markdown, those
-// that the author wrote as HTML included.
+// headingAnchors returns the hashes of the ids that GitHub gives to the headings of rendered
+// Markdown, those that the author wrote as HTML included.
 func headingAnchors(rendered []byte) (all []uint64) {
 	ids := headings{}
 	var text []byte
@@ -199,14 +199,14 @@ func isHeading(name []byte) bool {
 	return len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6'
 }
 
-// headings are the ids of a document's headings, by GitHub's algorithm: a number stands behind an id that is
-// taken.
+// headings are the ids of a document's headings, by GitHub's algorithm: a number stands behind an
+// id that is taken.
 //
 // The number of an id is where the next one like it begins to look for a free one.
 type headings map[string]int
 
-// of returns the ids of a heading. One whose text has several lines, as HTML may have, also counts as if it
-// stood in one line: renderers differ.
+// of returns the ids of a heading. One whose text has several lines, as HTML may have, also counts
+// as if it stood in one line: renderers differ.
 func (h headings) of(text string) (ids []string) {
 	ids = []string{h.add(slug(text))}
 	if strings.ContainsRune(text, '\n') {
@@ -226,8 +226,8 @@ func (h headings) add(id string) string {
 	return unique
 }
 
-// slug returns what GitHub makes of the text of a heading: letters, marks and digits in lower case, - and
-// what connects words such as _, with - for blanks.
+// slug returns what GitHub makes of the text of a heading: letters, marks and digits in lower case,
+// - and what connects words such as _, with - for blanks.
 func slug(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestHeadingIDs: the ids of headings come from the text that readers see, by GitHub's algorithm. Each row
-// has the headings of a document, and the fragments that name them, and some that do not.
+// TestHeadingIDs: the ids of headings come from the text that readers see, by GitHub's algorithm.
+// Each row has the headings of a document, and the fragments that name them, and some that do not.
 func TestHeadingIDs(t *testing.T) {
 	base, err := weburl.Parse("file:///a.md")
 	if err != nil {
@@ -64,8 +64,8 @@ func TestHeadingIDs(t *testing.T) {
 	}
 }
 
-// TestFrontMatter: what generators of sites read at the beginning of a file is no Markdown, however its
-// lines end.
+// TestFrontMatter: what generators of sites read at the beginning of a file is no Markdown, however
+// its lines end.
 func TestFrontMatter(t *testing.T) {
 	for name, c := range map[string]struct{ source, rest string }{
 		"lines of Unix":        {"---\na: b\n---\n# C\n", "# C\n"},

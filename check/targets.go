@@ -237,8 +237,8 @@ type outcome struct {
 	permanent bool // the first redirect is
 	end       key  // the target behind the redirects
 
-	// What the last redirect with a fragment names there, in place of what the link names: RFC 9110,
-	// section 10.2.2. An empty fragment names nothing.
+	// What the last redirect with a fragment names there, in place of what the link names: RFC
+	// 9110, section 10.2.2. An empty fragment names nothing.
 	fragment    string
 	hasFragment bool
 }

@@ -293,8 +293,8 @@ func (c *converter) item(n *html.Node, l *list) {
 	}
 }
 
-// stray converts what stands in a list outside its items, up to a node: it belongs to the one before.
-// Before the first it stands in no list.
+// stray converts what stands in a list outside its items, up to a node: it belongs to the one
+// before. Before the first it stands in no list.
 func (c *converter) stray(n, end *html.Node, l *list) {
 	outer, before := c.place, len(c.out)
 	if l.begun {
@@ -427,8 +427,8 @@ func areAlone(list *html.Node, groups []*html.Node) bool {
 	return hasClass(list, "toc") || !slices.ContainsFunc(groups, func(n *html.Node) bool { return n.DataAtom == atom.Dd })
 }
 
-// terms collects what stands in a list, also in its div elements: dt and dd, and others, which belong to the
-// term before.
+// terms collects what stands in a list, also in its div elements: dt and dd, and others, which
+// belong to the term before.
 func terms(n *html.Node, all []*html.Node) []*html.Node {
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
 		switch {

@@ -2,7 +2,8 @@
 //
 // The Markdown is CommonMark 0.31 with tables and strikethrough as GitHub has them, footnotes as
 // PHP Markdown Extra writes them, and formulas between dollar signs. It reads back as what the tree
-// says: headings, links, items, code and tables are the same (structure_test.go).
+// says: headings, links, items, code and tables are the same (structure_test.go), as is each
+// character with its links and blocks (roundtrip_test.go).
 //
 // # Vocabulary
 //
@@ -10,6 +11,7 @@
 //     blocks, such as div.
 //   - inline: text, and elements that stand in a line of it.
 //   - run: the inline content between two blocks; it becomes a paragraph.
+//   - span: a part of a run, such as a link or emphasis.
 //
 // # What has no form in Markdown
 //
@@ -18,6 +20,7 @@
 //     others, or headings, is no table; its cells follow one another.
 //   - Emphasis that CommonMark cannot express, as that of half a word before a full stop, is left
 //     out: the text matters more.
+//   - Two line breaks end a paragraph; a link or emphasis around them is in both.
 //   - Containers nest to a depth of 10; deeper ones add nothing.
 //
 // # Concurrency

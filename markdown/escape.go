@@ -104,8 +104,8 @@ func (w *writer) escaped(s []byte, next rune) {
 	}
 }
 
-// escapes reports whether the byte with which s begins, or the run of _ or ~, would mean something else than
-// itself before a character. At the edge of text, that is a mark.
+// escapes reports whether the byte with which s begins, or the run of _ or ~, would mean something
+// else than itself before a character. At the edge of text, that is a mark.
 func (w *writer) escapes(s []byte, after rune, edge bool) bool {
 	before, ends := ' ', after == 0 || after == '\n'
 	if len(w.out) > 0 {

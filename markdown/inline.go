@@ -13,12 +13,16 @@ func (c *converter) raised(n *html.Node) {
 	switch {
 	case c.outer[n]:
 		c.container(n)
-	case c.inside[code] > 0:
+	case c.inside[code] > 0 || c.inside[raised] >= mostRaised:
 		c.children(n)
 	default:
 		c.span(span{kind: raised, target: n.Data}, func() { c.children(n) })
 	}
 }
+
+// mostRaised bounds how many elements raise or lower in one another: each begins again in each
+// paragraph.
+const mostRaised = 3
 
 // isNoteMark reports whether Markdown refers to a footnote.
 func isNoteMark(text []byte) bool { return bytes.HasPrefix(text, []byte("[^")) }

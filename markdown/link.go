@@ -13,7 +13,8 @@ const (
 	// longestTarget bounds the target of a link or an image, in bytes.
 	longestTarget = 8 << 10
 	// mostTargets bounds what targets take in all beyond what stands in the page: a long base would make
-	// hundreds of megabytes of short references. Beyond it, links are their text.
+	// hundreds of megabytes of short references, and so would a link around many paragraphs. Beyond
+	// it, links are their text.
 	mostTargets = 16 << 20
 )
 
@@ -65,7 +66,8 @@ func (c *converter) link(n *html.Node) {
 // inHeading reports whether a heading is open.
 func (c *converter) inHeading() bool { return c.inline > c.cells }
 
-// reference writes what stands behind the text of a link or an image. A title goes between quotation marks.
+// reference writes what stands behind the text of a link or an image. A title goes between
+// quotation marks.
 func (w *writer) reference(target, title string) {
 	w.out = append(append(w.out, '('), target...)
 	if title != "" {

@@ -73,8 +73,9 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestNoMoreThanThePage: no text is many times as long as its page, through a long base or through rows in
-// rows, as a parser that gives up nesting leaves them.
+// TestNoMoreThanThePage: no text is many times as long as its page, through a long base, through
+// elements around many paragraphs or through rows in rows, as a parser that gives up nesting leaves
+// them.
 func TestNoMoreThanThePage(t *testing.T) {
 	base, err := weburl.Parse("https://example.org/" + strings.Repeat("a", 100_000) + "/")
 	if err != nil {
@@ -83,6 +84,14 @@ func TestNoMoreThanThePage(t *testing.T) {
 	d := Convert(parse(t, []byte(strings.Repeat("<a href=b>c</a> ", 1000))), Options{Base: base})
 	if len(d.Text) > 2*mostTargets || !strings.HasSuffix(d.Text, " c\n") {
 		t.Errorf("%d bytes, which end with %.20q", len(d.Text), d.Text[max(0, len(d.Text)-20):])
+	}
+	d = Convert(parse(t, []byte("<a href=/"+strings.Repeat("b", 8000)+">"+strings.Repeat("<p>c</p>d<br><br>e", 10_000)+"</a>")), Options{})
+	if len(d.Text) > 2*mostTargets || !strings.HasSuffix(d.Text, "\n\ne\n") {
+		t.Errorf("a link around paragraphs: %d bytes", len(d.Text))
+	}
+	d = Convert(parse(t, []byte(strings.Repeat("<sup>", 400)+strings.Repeat("x<br><br>", 1000))), Options{})
+	if len(d.Text) > 100_000 {
+		t.Errorf("raised in raised: %d bytes", len(d.Text))
 	}
 	table := &html.Node{Type: html.ElementNode, Data: "table", DataAtom: atom.Table}
 	inner := table

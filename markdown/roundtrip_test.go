@@ -124,7 +124,7 @@ func (g *glyphs) node(n *html.Node) {
 			g.node(&html.Node{Type: html.TextNode, Data: attr(n, "alt")})
 			return
 		}
-		g.add(fmt.Sprintf("image %s %q %q", attr(n, "src"), attr(n, "alt"), attr(n, "title")))
+		g.add(fmt.Sprintf("image %s %q %q", g.c.target(attr(n, "src")), attr(n, "alt"), oneLine(attr(n, "title"))))
 		return
 	case atom.B, atom.Strong:
 		g.now.strong = true
@@ -138,7 +138,13 @@ func (g *glyphs) node(n *html.Node) {
 		g.now.code = true
 	case atom.A:
 		if target := g.c.target(attr(n, "href")); g.now.link == "" && !isAuto(attr(n, "href"), textOf(n, 1000)) {
-			g.now.link = target + " " + attr(n, "title")
+			title := oneLine(attr(n, "title"))
+			if strings.EqualFold(title, Plain(n)) {
+				title = ""
+			}
+			if g.now.link = ""; target != "" {
+				g.now.link = target + " " + title
+			}
 		}
 	}
 	if isBlock(n) {
@@ -209,8 +215,8 @@ func isAuto(target, text string) bool {
 	return plain == text || plain == "http://"+text || plain == "mailto:"+text
 }
 
-// list lists what is in a list: what stands outside of its items belongs to the one before, or stands
-// in no list. Items without content are none.
+// list lists what is in a list: what stands outside of its items belongs to the one before, or
+// stands in no list. Items without content are none.
 func (g *glyphs) list(n *html.Node) {
 	in, list := g.now.in, ""
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
@@ -238,7 +244,8 @@ func (g *glyphs) list(n *html.Node) {
 	}
 }
 
-// roundTrip compares a page with what its Markdown says. Emphasis may be left out, and nothing else.
+// roundTrip compares a page with what its Markdown says. Emphasis may be left out, and nothing
+// else.
 func roundTrip(t testing.TB, text string) (md string, ok bool) {
 	t.Helper()
 	root := parse(t, []byte(text))
@@ -390,9 +397,9 @@ func (a *author) pickBlocks(depth int) {
 	a.blocks(depth)
 }
 
-// TestRoundTrip: what GitHub reads in the Markdown of a page is what the page says: each character, in its
-// block, with its link, and as code where it is code. Emphasis may be left out, where CommonMark has no form
-// for it.
+// TestRoundTrip: what GitHub reads in the Markdown of a page is what the page says: each character,
+// in its block, with its link, and as code where it is code. Emphasis may be left out, where
+// CommonMark has no form for it.
 func TestRoundTrip(t *testing.T) {
 	pages := uint64(1500)
 	if os.Getenv("WEFT_LONG") != "" {

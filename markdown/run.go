@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// run is the inline content since the last block: its text, as readers see it, and what stands in that. A
-// line feed is a line break. Marks and escapes come when it is written, for only then the characters on both
-// sides of them are known.
+// run is the inline content since the last block: its text, as readers see it, and what stands in
+// that. A line feed is a line break. Marks and escapes come when it is written, for only then the
+// characters on both sides of them are known.
 type run struct {
 	text  []byte
 	spans []span // in document order, the outer before the inner
@@ -24,6 +24,7 @@ type span struct {
 	start, end int    // in the text
 	target     string // of a link; the name of the element that raises or lowers
 	title      string // of a link
+	again      bool   // it goes on from another paragraph
 }
 
 // kind is what a span is.
@@ -52,7 +53,8 @@ const (
 	lineFeed       // one with a line feed, which is nothing between two characters of Chinese or Japanese
 )
 
-// span converts what is in an element of the line. Where that ends the run, the span goes on in the next.
+// span converts what is in an element of the line. Where that ends the run, the span goes on in the
+// next.
 func (c *converter) span(s span, content func()) {
 	if c.Text {
 		content()
@@ -85,7 +87,7 @@ func (c *converter) leave() *span {
 func (c *converter) begin() {
 	for i, at := range c.open { // which is i at least
 		s := c.run.spans[at]
-		s.start = 0
+		s.start, s.again = 0, true
 		c.run.spans[i], c.open[i] = s, i
 	}
 	c.run = run{text: c.run.text[:0], spans: c.run.spans[:len(c.open)]}
@@ -192,8 +194,8 @@ func (c *converter) endRun() {
 	}
 }
 
-// paragraphs writes the run, and begins another. Two breaks end a paragraph, and with it the spans in it,
-// which go on in the next.
+// paragraphs writes the run, and begins another. Two breaks end a paragraph, and with it the spans
+// in it, which go on in the next.
 func (c *converter) paragraphs() (all []string) {
 	w := &c.writer
 	w.text, w.cell = c.run.text, c.cells > 0
@@ -223,14 +225,17 @@ func (c *converter) paragraphs() (all []string) {
 		}
 		if around = nil; start < len(w.text) {
 			around = slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return s.end <= end })
+			for i := range around {
+				around[i].again = true
+			}
 		}
 	}
 	c.begin()
 	return all
 }
 
-// inLine writes the run in one line, and begins another: of a heading or a cell, with breaks as text between
-// its lines.
+// inLine writes the run in one line, and begins another: of a heading or a cell, with breaks as
+// text between its lines.
 func (c *converter) inLine(between string) string {
 	if all := c.paragraphs(); len(all) > 0 {
 		return strings.ReplaceAll(strings.Join(all, between), "\n", between)

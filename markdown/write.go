@@ -22,7 +22,8 @@ type writer struct {
 	note    bool // what was written last refers to a footnote
 	out     []byte
 
-	open []int // spans, in order
+	open  []int // spans, in order
+	again int   // bytes of links that go on from another paragraph
 }
 
 // event is the beginning or the end of a span.
@@ -56,8 +57,8 @@ func (w *writer) paragraph(spans []span) string {
 	return string(w.out)
 }
 
-// endsWord reports whether an event stands at the end of a word: with all that stand there, marks end, which
-// readers do not take for a part of a bare URL.
+// endsWord reports whether an event stands at the end of a word: with all that stand there, marks
+// end, which readers do not take for a part of a bare URL.
 func (w *writer) endsWord(i int) bool {
 	for ; w.events[i].ends && w.spans[w.events[i].span].kind.isMark(); i++ {
 		if w.follows(i, i+1) {
@@ -80,6 +81,11 @@ func (w *writer) clip(spans []span) {
 		if s.kind == raised && i+1 < len(spans) && spans[i+1].kind == raw && spans[i+1].start == s.start && spans[i+1].end == s.end &&
 			isNoteMark(w.text[s.start:s.end]) {
 			continue // which says itself that it is raised
+		}
+		if s.kind == linked && s.again {
+			if w.again += len(s.target) + len(s.title); w.again > mostTargets {
+				continue
+			}
 		}
 		if s.start < s.end {
 			w.spans = append(w.spans, s)
@@ -140,8 +146,8 @@ func (k kind) isMark() bool { return k == strong || k == emphasis || k == delete
 // mostRounds bounds the work of settle; marks that depend on one another further are left out.
 const mostRounds = 8
 
-// settle leaves out marks that would not be read as such: that depends on the characters beside them, and
-// these on other marks.
+// settle leaves out marks that would not be read as such: that depends on the characters beside
+// them, and these on other marks.
 func (w *writer) settle() {
 	for round := 0; len(w.events) > 0; round++ {
 		w.join()
@@ -175,9 +181,9 @@ func (w *writer) settle() {
 	}
 }
 
-// holds reports whether a mark would be read as one, by CommonMark 0.31, section 6.2, and how many marks
-// stand together there. Within emphasis that began with three characters, a mark that could also end
-// something would end that.
+// holds reports whether a mark would be read as one, by CommonMark 0.31, section 6.2, and how many
+// marks stand together there. Within emphasis that began with three characters, a mark that could
+// also end something would end that.
 func (w *writer) holds(i int, three bool) (length int, ok bool) {
 	e, char := w.events[i], w.first(i)
 	first, last := i, i
@@ -317,9 +323,10 @@ func (w *writer) mark(e *event) {
 	}
 }
 
-// plain writes text, which is followed by a character, or 0: by nothing; ends says that a word ends there.
-// Bare URLs, which GitHub makes links of, are written so that these end where they do: with what is escaped in
-// them, between angle brackets, or as no links, where something else follows directly.
+// plain writes text, which is followed by a character, or 0: by nothing; ends says that a word ends
+// there. Bare URLs, which GitHub makes links of, are written so that these end where they do: with
+// what is escaped in them, between angle brackets, or as no links, where something else follows
+// directly.
 func (w *writer) plain(text []byte, next rune, ends bool) {
 	if len(text) == 0 {
 		return
@@ -379,8 +386,8 @@ func isAddress(url []byte) bool {
 	return true
 }
 
-// bareURL finds what looks like a URL in text, with the colon behind its scheme, or the full stop behind www;
-// start < 0: nothing does.
+// bareURL finds what looks like a URL in text, with the colon behind its scheme, or the full stop
+// behind www; start < 0: nothing does.
 func bareURL(text []byte) (start, end, colon int) {
 	if start, colon = scheme(text, 0); start < 0 {
 		return start, 0, colon
@@ -392,7 +399,8 @@ func bareURL(text []byte) (start, end, colon int) {
 	return start, end, colon
 }
 
-// scheme finds the scheme of a URL, and the colon behind it, or www and the full stop, from a place on.
+// scheme finds the scheme of a URL, and the colon behind it, or www and the full stop, from a place
+// on.
 func scheme(text []byte, from int) (start, colon int) {
 	for at := from; at < len(text); at++ {
 		switch text[at] {

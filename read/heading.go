@@ -8,8 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// headingOf returns the text of the only h1 of a page, as one line, or "". One that names the site is none:
-// it stands in the frame of the page, or leads to the start, or the title says it beside that of the page.
+// headingOf returns the text of the only h1 of a page, as one line, or "". One that names the site
+// is none: it stands in the frame of the page, or leads to the start, or the title says it beside
+// that of the page.
 func headingOf(root *html.Node, title string) string {
 	var only *html.Node
 	for n := range root.Descendants() {
@@ -31,8 +32,8 @@ func headingOf(root *html.Node, title string) string {
 	return heading
 }
 
-// inFrame reports whether an element stands in what frames a page: in its header, which is not that of an
-// article, or beside its text.
+// inFrame reports whether an element stands in what frames a page: in its header, which is not that
+// of an article, or beside its text.
 func inFrame(n *html.Node) bool {
 	header := false
 	for p := n.Parent; p != nil; p = p.Parent {

@@ -10,8 +10,8 @@ const shoes = `<p>These shoes are made by hand in a village by the sea, and they
 <p>A second paragraph says how to care for them, who made them, and in which sizes and colours they can be had.</p>
 <h2>Sizes</h2><p>All sizes from 36 to 46 are in stock, and others can be ordered; it takes three weeks until they are there.</p>`
 
-// TestHeading: a text begins with the heading of its page, whatever the title element says. A heading that
-// names the site is not that of the page.
+// TestHeading: a text begins with the heading of its page, whatever the title element says. A
+// heading that names the site is not that of the page.
 func TestHeading(t *testing.T) {
 	const nav = `<nav><a href="/">Home</a> <a href="/a">About</a> <a href="/c">Contact</a></nav>`
 	for name, c := range map[string]struct{ page, first string }{
@@ -39,8 +39,8 @@ func TestHeading(t *testing.T) {
 	}
 }
 
-// TestSiteTitle: where the title element of every page is that of the site, the title of a page is its
-// heading.
+// TestSiteTitle: where the title element of every page is that of the site, the title of a page is
+// its heading.
 func TestSiteTitle(t *testing.T) {
 	var pages []string
 	page := func(i int, heading string) string {

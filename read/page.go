@@ -133,8 +133,8 @@ func timeOf(t time.Time) *time.Time {
 	return &t
 }
 
-// titled puts a heading in front of a text that has none: no heading of the first level, and not the
-// title or that heading itself as its first. It reports whether it did.
+// titled puts a heading in front of a text that has none: no heading of the first level, and not
+// the title or that heading itself as its first. It reports whether it did.
 func titled(d *markdown.Document, title, heading string, plain bool) bool {
 	for i, h := range d.Headings {
 		if h.Level == 1 || i == 0 && (strings.EqualFold(h.Text, title) || strings.EqualFold(h.Text, heading)) {

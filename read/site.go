@@ -178,7 +178,8 @@ func (s *site) bare(title string) string {
 	return title
 }
 
-// isNamed reports whether a title is that of the site: the title element says it, as on other pages.
+// isNamed reports whether a title is that of the site: the title element says it, as on other
+// pages.
 func (s *site) isNamed(element, title string) bool {
 	return s != nil && s.ends[element] > 0 && strings.Contains(element, title)
 }
