@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"cmp"
 	"strings"
 
@@ -35,25 +36,17 @@ func (c *converter) link(n *html.Node) {
 		c.children(n)
 		return
 	}
-	name, title := "", attr(n, "title")
-	if title != "" || n.FirstChild == nil || n.FirstChild.Type != html.TextNode {
-		switch text := Plain(n); {
-		case text == "" && !hasElement(n, atom.Img):
-			name = cmp.Or(strings.TrimSpace(attr(n, "aria-label")), title)
-		case strings.EqualFold(text, oneLine(title)):
-			title = ""
-		}
-	}
-	if name == title {
-		title = ""
-	}
+	title := oneLine(attr(n, "title"))
 	content := func() {
+		before := len(c.run.text)
 		c.children(n)
-		c.add(name)
+		if text := c.run.text; !c.outer[n] && len(bytes.TrimSpace(text[min(before, len(text)):])) == 0 && !hasElement(n, atom.Img) {
+			c.add(cmp.Or(oneLine(attr(n, "aria-label")), title))
+		}
 	}
 	inCode := c.inside[code] > 0
 	c.outsideCode(func() {
-		c.span(span{kind: linked, target: target, title: oneLine(title)}, func() {
+		c.span(span{kind: linked, target: target, title: title}, func() {
 			if inCode {
 				c.span(span{kind: code}, content)
 			} else {
@@ -66,11 +59,11 @@ func (c *converter) link(n *html.Node) {
 // inHeading reports whether a heading is open.
 func (c *converter) inHeading() bool { return c.inline > c.cells }
 
-// reference writes what stands behind the text of a link or an image. A title goes between
-// quotation marks.
-func (w *writer) reference(target, title string) {
+// reference writes what stands behind the text of a link or an image. A title that says more
+// goes between quotation marks.
+func (w *writer) reference(target, title string, text []byte) {
 	w.out = append(append(w.out, '('), target...)
-	if title != "" {
+	if title != "" && !strings.EqualFold(title, string(text)) {
 		w.out = append(w.out, ` "`...)
 		for i := range len(title) {
 			if t := title[i]; t == '"' || t == '\\' || t == '|' && w.cell || t == '&' && isReference(title[i:]) {
@@ -219,14 +212,10 @@ func (c *converter) image(n *html.Node) {
 		c.add(alt)
 		return
 	}
-	title := oneLine(attr(n, "title"))
-	if strings.EqualFold(title, alt) {
-		title = ""
-	}
 	w := writer{out: []byte("!["), cell: c.cells > 0, links: 1}
 	w.escaped([]byte(alt), ']')
 	w.out = append(w.out, ']')
-	w.reference(target, title)
+	w.reference(target, oneLine(attr(n, "title")), []byte(alt))
 	c.raw(string(w.out))
 }
 

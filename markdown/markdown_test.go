@@ -31,7 +31,7 @@ func TestCases(t *testing.T) {
 	})
 }
 
-// FuzzConvert: whatever the page, its text holds no character that steers a terminal, and what comes
+// FuzzConvert: whatever the page, and a part of it, its text holds no character that steers a terminal, and what comes
 // out is valid UTF-8.
 func FuzzConvert(f *testing.F) {
 	for _, input := range golden.Inputs(f, "testdata/cases.txt", golden.DoubleRule) {
@@ -41,6 +41,12 @@ func FuzzConvert(f *testing.F) {
 		root, err := html.Parse(strings.NewReader(strings.ToValidUTF8(text, "")))
 		if err != nil {
 			return
+		}
+		for n := range root.Descendants() {
+			if n.DataAtom == atom.P || n.DataAtom == atom.Div {
+				Convert(n, Options{Base: page, Page: root})
+				break
+			}
 		}
 		for _, plain := range []bool{false, true} {
 			d := Convert(root, Options{Base: page, Text: plain})
@@ -128,9 +134,9 @@ func TestText(t *testing.T) {
 // nothing.
 func TestNotesBeyond(t *testing.T) {
 	const text = `<p>One<sup><a href="#n1">1</a></sup></p><p class=rubric>Footnotes</p>`
-	whole := parse(t, []byte(text+`<aside class=footnote-list><aside class=footnote id=n1><p>First.</p></aside></aside>`))
+	whole := parse(t, []byte(text+`<aside class=footnote-list><aside class=footnote id=n1><p>First <a href=/x>one<p>two</p></a> <b>three<div>four</div></b></p></aside></aside>`))
 	got := Convert(parse(t, []byte(text)), Options{Base: page, Page: whole}).Text
-	if want := "One[^1]\n\n[^1]: First.\n"; got != want {
+	if want := "One[^1]\n\n[^1]: First [one](https://example.org/x)\n\n    [two](https://example.org/x)\n\n    three\n\n    four\n"; got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
 }

@@ -63,6 +63,9 @@ func (c *converter) findNotes(root *html.Node, refs []*html.Node) {
 	c.skip = make(map[*html.Node]bool)
 	for _, one := range s.all {
 		c.skip[one.target] = true
+		if c.Page != nil {
+			c.survey(one.target)
+		}
 		if one.target.DataAtom == atom.Dt {
 			if dd := nextElement(one.target); dd != nil {
 				c.skip[dd] = true

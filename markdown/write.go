@@ -310,7 +310,7 @@ func (w *writer) mark(e *event) {
 		}
 		w.links--
 		w.out = append(w.out, ']')
-		w.reference(s.target, s.title)
+		w.reference(s.target, s.title, w.text[s.start:s.end])
 	case code:
 		if !e.ends {
 			w.out = appendCode(w.out, string(w.text[s.start:s.end]), w.cell)
