@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"fmt"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -31,6 +32,9 @@ func (c *converter) outsideCode(content func()) {
 
 // appendCode appends a code span.
 func appendCode(to []byte, code string, cell bool) []byte {
+	if cell && strings.Contains(code, `\|`) { // readers differ in what they make of one more backslash
+		return appendCodeTag(to, code)
+	}
 	if cell {
 		code = strings.ReplaceAll(code, "|", `\|`)
 	}
@@ -40,6 +44,19 @@ func appendCode(to []byte, code string, cell bool) []byte {
 		return append(append(append(append(to, ' '), code...), ' '), fence...)
 	}
 	return append(append(to, code...), fence...)
+}
+
+// appendCodeTag appends code as HTML, in which no character means anything.
+func appendCodeTag(to []byte, code string) []byte {
+	to = append(to, "<code>"...)
+	for i := range len(code) {
+		if isPunct(code[i]) {
+			to = fmt.Appendf(to, "&#%d;", code[i])
+		} else {
+			to = append(to, code[i])
+		}
+	}
+	return append(to, "</code>"...)
 }
 
 // longestRun returns the length of the longest run of a byte, at least least.
