@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -53,15 +54,15 @@ func (m *Message) Payload() io.Reader {
 	if !m.chunked() {
 		return m.Rest
 	}
-	in := bufio.NewReader(m.Rest)
-	if start, _ := in.Peek(maxSizeLine); !beginsChunk(start) {
+	in := bufio.NewReaderSize(m.Rest, sample)
+	if start, err := in.Peek(sample); !beginsChunk(start, err != nil) {
 		return in
 	}
 	return &chunks{in: in}
 }
 
 func (m *Message) chunked() bool {
-	codings := strings.Split(m.Header.Get("Transfer-Encoding"), ",")
+	codings := strings.Split(m.Header.list("Transfer-Encoding"), ",")
 	return strings.EqualFold(strings.TrimSpace(codings[len(codings)-1]), "chunked")
 }
 
@@ -122,14 +123,31 @@ func (c *chunks) size() error {
 func chunkSize(line []byte) (int64, bool) {
 	size, _, _ := strings.Cut(string(line), ";")
 	n, err := strconv.ParseInt(strings.Trim(size, " \t\r\n"), 16, 63)
-	return n, err == nil && n >= 0
+	return n, err == nil && n >= 0 && size[0] != '+'
 }
 
-// beginsChunk reports whether a body begins with the size of a chunk.
-func beginsChunk(start []byte) bool {
-	line, _, found := strings.Cut(string(start), "\n")
-	_, ok := chunkSize([]byte(line))
-	return found && ok
+// beginsChunk reports whether a body that begins with start, or is all of it, begins with a chunk: a
+// line with its size, and behind the chunk the end of a line. Numbers in a text may look like that,
+// so that lines without CR count only where all of start consists of chunks.
+func beginsChunk(start []byte, whole bool) bool {
+	for first := true; ; first = false {
+		line, rest, found := bytes.Cut(start, []byte("\n"))
+		n, ok := chunkSize(line)
+		switch strict := bytes.HasSuffix(line, []byte("\r")); {
+		case !found || !ok || len(line) > maxSizeLine:
+			return !first && !whole && len(line) <= maxSizeLine
+		case n == 0: // the last: an empty line follows, or fields
+			line, _, _ = bytes.Cut(rest, []byte("\n"))
+			return len(bytes.TrimSpace(line)) == 0 || bytes.ContainsRune(line, ':')
+		case n >= int64(len(rest)): // start ends within the chunk
+			return strict || !first && !whole
+		case strict && bytes.HasPrefix(rest[n:], []byte("\r\n")):
+			return true
+		case rest[n] != '\n':
+			return false
+		}
+		start = rest[n+1:]
+	}
 }
 
 // maxFields bounds the lines of a head.

@@ -60,6 +60,17 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
+// list returns the values of all fields with a name, as one list.
+func (h Header) list(name string) string {
+	var all []string
+	for _, f := range h {
+		if strings.EqualFold(f.Name, name) {
+			all = append(all, f.Value)
+		}
+	}
+	return strings.Join(all, ",")
+}
+
 // ID identifies a record: 16 bytes, written as a UUID of version 4.
 type ID [16]byte
 

@@ -455,14 +455,3 @@ func TestHostileFields(t *testing.T) {
 		}
 	}
 }
-
-// TestManyCodings: a body with more codings than any server sends is not decoded.
-func TestManyCodings(t *testing.T) {
-	m, err := ReadMessage(strings.NewReader("HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip, gzip, gzip\r\n\r\nx"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Body(); err == nil || !strings.Contains(err.Error(), "4 content codings") {
-		t.Errorf("%v, want that there are too many codings", err)
-	}
-}
