@@ -86,7 +86,7 @@ func TestProxy(t *testing.T) {
 		{"http://example.org/gone", "404 Not Found\r\nContent-Type: text/html; charset=windows-1252", "\xe9", 0},
 		{"http://192.0.2.1/", "206 Partial Content\r\nContent-Range: bytes 0-1/2", "ip", 0},
 		{"https://[2001:db8::1]/", "407 Proxy Authentication Required\r\nProxy-Authenticate: Basic", "six", 0},
-		{"https://xn--bcher-kva.example/odd", "200 OK\r\nContent-Encoding: x-odd", "odd", 0},
+		{"https://xn--bcher-kva.example/odd", "200 OK\r\nContent-Encoding: x-compress", "odd", 0},
 	}
 	latest, _, _ := proxying(t, "", captures...)
 	dated, _, _ := proxying(t, "20261122", captures...)
@@ -112,7 +112,7 @@ func TestProxy(t *testing.T) {
 		{latest, "http://example.org/gone", 404, "\xe9", "Content-Type: text/html; charset=windows-1252"},
 		{latest, "http://192.0.2.1/", 200, "ip", "Content-Range: "},
 		{latest, "https://[2001:db8::1]/", 200, "six", "Proxy-Authenticate: "},
-		{latest, "https://xn--bcher-kva.example/odd", 200, "odd", "Content-Encoding: x-odd"},
+		{latest, "https://xn--bcher-kva.example/odd", 200, "odd", "Content-Encoding: x-compress"},
 		{latest, "http://example.org/none", 404, `<a href="https://example.org/">`, "Content-Type: text/html; charset=utf-8"},
 		{latest, "https://example.org/none", 404, "<style>body {", "Cache-Control: no-store"},
 		{latest, "https://never.example/", 404, "Nor is any page of this host", ""},
