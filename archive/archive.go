@@ -57,6 +57,7 @@ func (a *Archive) Close() error {
 	var errs []error
 	for _, s := range a.sources {
 		s.index.close()
+		s.digests.close()
 		errs = append(errs, s.close())
 	}
 	return errors.Join(errs...)

@@ -1,12 +1,9 @@
 package archive
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/warc"
@@ -126,86 +123,7 @@ func (r *Record) begin(m *member) (err error) {
 func (c Capture) is(r *warc.Record) bool {
 	switch r.Type() {
 	case warc.Response, warc.Revisit, warc.Resource:
-		return (r.URL() == c.URL || warc.SURT(r.URL()) == c.Key) && (c.Date.IsZero() || r.Date().Truncate(time.Second).Equal(c.Date))
+		return (r.URL() == c.URL || warc.SURT(r.URL()) == warc.SURT(c.URL)) && (c.Date.IsZero() || r.Date().Truncate(time.Second).Equal(c.Date))
 	}
 	return false
-}
-
-// follow gives a revisit the body of its original.
-func (a *Archive) follow(r *Record) error {
-	original, err := a.original(r.Record)
-	if err != nil {
-		return err
-	}
-	r.open = append(r.open, original.Close)
-	m := original.Message
-	switch {
-	case m == nil:
-		return fmt.Errorf("its original at offset %d of %s is no response", original.Offset, original.Filename)
-	case r.Message == nil || r.Message.Status() == 304:
-		r.Message = m
-		return nil
-	}
-	// The payload is that of the original; how it was transferred may have differed.
-	r.Message.Rest = m.Payload()
-	r.Message.Header = without(r.Message.Header, "Transfer-Encoding")
-	const digest = "WARC-Payload-Digest"
-	if own := r.Record.Header.Get(digest); own != "" && own == original.Record.Header.Get(digest) {
-		return nil // the same bytes, whose coding another server's original need not name
-	}
-	r.Message.Header = without(r.Message.Header, "Content-Encoding")
-	for _, f := range m.Header {
-		if strings.EqualFold(f.Name, "Content-Encoding") {
-			r.Message.Header = append(r.Message.Header, f)
-		}
-	}
-	return nil
-}
-
-func without(h warc.Header, names ...string) warc.Header {
-	return slices.DeleteFunc(slices.Clone(h), func(f warc.Field) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(f.Name, name) })
-	})
-}
-
-// mostOriginals bounds how many captures may stand for the original of a revisit.
-const mostOriginals = 20
-
-// original opens what a revisit refers to: by URL and date, or in archives that name neither, by the
-// digest of the payload among the captures of the same URL.
-func (a *Archive) original(r *warc.Record) (*Record, error) {
-	url := strings.Trim(cmp.Or(r.Header.Get("WARC-Refers-To-Target-URI"), r.URL()), "<>")
-	at, dateErr := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Refers-To-Date"))
-	digest, id := r.Header.Get("WARC-Payload-Digest"), r.Header.Get("WARC-Refers-To")
-	may := func(c Capture) bool {
-		switch {
-		case c.MIME == "warc/revisit":
-			return false
-		case dateErr == nil:
-			return c.Date.Equal(at.UTC().Truncate(time.Second))
-		}
-		return c.Status != 304 && (digest == "" || c.Digest == digest)
-	}
-	tries := 0
-	for c, err := range a.prefixed(warc.SURT(url) + " ") {
-		if err != nil {
-			return nil, err
-		}
-		if !may(c) {
-			continue
-		}
-		if tries++; tries > mostOriginals {
-			break
-		}
-		original, err := c.read()
-		if err != nil {
-			return nil, fmt.Errorf("its original: %w", c.where(err))
-		}
-		if header := original.Record.Header; original.Record.Type() != warc.Revisit &&
-			(id == "" || id == original.Record.ID() || digest != "" && digest == header.Get("WARC-Payload-Digest")) {
-			return original, nil
-		}
-		original.Close()
-	}
-	return nil, fmt.Errorf("the original of this revisit, %.200s, is not in the archive", url)
 }

@@ -24,6 +24,7 @@ import (
 type source struct {
 	path    string // as given
 	index   *index
+	digests digests
 	members members
 	close   func() error
 

@@ -203,7 +203,7 @@ const maxHead = 1 << 20
 
 // record reads the head of a record.
 func (r *Reader) record() (*Record, error) {
-	record := &Record{Offset: r.at, Shared: r.within && r.held > 0}
+	record := &Record{Offset: r.at, Packed: r.within, Shared: r.within && r.held > 0}
 	lines, _, err := readHead(r.text(), maxHead, 1)
 	if err != nil {
 		return nil, fmt.Errorf("head of a record: %w", err)

@@ -60,16 +60,18 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
-// list returns the values of all fields with a name, as one list.
-func (h Header) list(name string) string {
-	var all []string
+// all returns the values of all fields with a name.
+func (h Header) all(name string) (values []string) {
 	for _, f := range h {
 		if strings.EqualFold(f.Name, name) {
-			all = append(all, f.Value)
+			values = append(values, f.Value)
 		}
 	}
-	return strings.Join(all, ",")
+	return values
 }
+
+// list returns the values of all fields with a name, as one list.
+func (h Header) list(name string) string { return strings.Join(h.all(name), ",") }
 
 // ID identifies a record: 16 bytes, written as a UUID of version 4.
 type ID [16]byte
@@ -105,6 +107,7 @@ type Record struct {
 	Header  Header // those of ARC have the names of WARC
 
 	Offset int64 // of the member that holds the record, or of the record if nothing is compressed
+	Packed bool  // it is in a gzip member
 	Shared bool  // the member holds several records: this one cannot be read from Offset alone
 	Length int64 // of the block, as its header says
 
@@ -122,8 +125,20 @@ func (r *Record) URL() string { return bare(r.Header.Get("WARC-Target-URI")) }
 
 // Date returns when the record was made, or the zero time if its date cannot be read.
 func (r *Record) Date() time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Date"))
-	return at.UTC()
+	at, _ := ParseDate(r.Header.Get("WARC-Date"))
+	return at
+}
+
+// ParseDate reads the date of a field: a year, a month, a day, or a time up to the nanosecond (ISO
+// 28500, section 5.4, which asks for UTC: other offsets are read all the same). It returns false if
+// it is none.
+func ParseDate(s string) (time.Time, bool) {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01", "2006"} {
+		if at, err := time.Parse(layout, s); err == nil {
+			return at.UTC(), true
+		}
+	}
+	return time.Time{}, false
 }
 
 // Read reads the block. Its end is io.EOF; if the file ends before, io.ErrUnexpectedEOF.

@@ -55,7 +55,8 @@ var doors = map[string]string{
 	"cluster/server": "any goroutine may use a server, and its own warn",
 
 	// Uses of a finished job.
-	"read/job.go": "pages are read on all cores",
+	"read/job.go":        "pages are read on all cores",
+	"archive/digests.go": "requests to a replay share an index that the first one makes",
 
 	// Tables that are made once.
 	"internal/charset/detect.go":    "a pool of detectors",
