@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -181,17 +182,32 @@ func prefixes(key string) (all []string) {
 	return all
 }
 
-// prefixed yields the captures of all sources whose lines begin with a prefix.
+// prefixed yields the captures of all sources whose keys begin with a prefix, of [warc.SURT].
 func (a *Archive) prefixed(prefix string) iter.Seq2[Capture, error] {
 	return func(yield func(Capture, error) bool) {
 		for _, s := range a.sources {
-			for line, err := range s.index.prefixed(prefix) {
-				if !yield(Capture{line, s}, err) {
-					return
+			for _, prefix := range spellings(prefix) {
+				for line, err := range s.index.prefixed(prefix) {
+					if !yield(Capture{line, s}, err) {
+						return
+					}
 				}
 			}
 		}
 	}
+}
+
+// spellings returns the keys that indexes have for one: some tools, and Weft once, leave an IPv4
+// address as it is, where others reverse its parts.
+func spellings(key string) []string {
+	if end := strings.IndexAny(key, ":)"); end > 0 {
+		parts := strings.Split(key[:end], ",")
+		slices.Reverse(parts)
+		if addr, err := netip.ParseAddr(strings.Join(parts, ".")); err == nil && addr.Is4() {
+			return []string{key, addr.String() + key[end:]}
+		}
+	}
+	return []string{key}
 }
 
 // canonical returns the form by which URLs are compared.

@@ -419,3 +419,31 @@ func TestLongCaptures(t *testing.T) {
 		t.Errorf("%d captures, %v", len(captures), err)
 	}
 }
+
+// TestAddresses: a site at an IP address is found in an index that reverses the parts of addresses,
+// as pywb does, and in one that does not, as those of Weft once were.
+func TestAddresses(t *testing.T) {
+	w := newWriter("a.warc.gz")
+	w.add("http://192.0.2.7:8000/a", 0, "200 OK", "first", nil)
+	w.add("http://192.0.2.7:8000/a", 1, "200 OK", "second", nil)
+	if !strings.HasPrefix(w.lines[0], "7,2,0,192:8000)/a ") {
+		t.Fatal(w.lines[0])
+	}
+	w.lines[1] = strings.Replace(w.lines[1], "7,2,0,192", "192.0.2.7", 1)
+	a, err := Open(save(t, map[string]string{"archive/a.warc.gz": string(w.file), "archive/index.cdxj": w.index(true)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	captures, err := a.Captures("http://192.0.2.7:8000/a")
+	if err != nil || len(captures) != 2 {
+		t.Fatal(captures, err)
+	}
+	for _, c := range captures {
+		r, err := a.Read(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+	}
+}

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Index is a line of an index in the format CDXJ, which pywb and ReplayWeb.page read: key, date and
@@ -70,18 +73,25 @@ func appendNumber(b []byte, n int64) []byte {
 	return append(strconv.AppendInt(append(b, '"'), n, 10), '"')
 }
 
-// appendString appends a JSON string. URLs stay readable: nothing is escaped for HTML.
+// appendString appends a JSON string. URLs stay readable; what is not printable is escaped, as it
+// could control a terminal.
 func appendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			out := appender{b}
-			object := json.NewEncoder(&out)
-			object.SetEscapeHTML(false)
-			_ = object.Encode(s)        // strings cannot fail
-			return out.b[:len(out.b)-1] // without the end of the line
+	b = append(b, '"')
+	for i, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r >= ' ' && r <= '~':
+			b = append(b, s[i])
+		case unicode.IsPrint(r) && r != utf8.RuneError:
+			b = utf8.AppendRune(b, r)
+		default:
+			for _, unit := range utf16.AppendRune(nil, r) {
+				b = fmt.Appendf(b, `\u%04x`, unit)
+			}
 		}
 	}
-	return append(append(append(b, '"'), s...), '"')
+	return append(b, '"')
 }
 
 // ParseIndex reads a line.

@@ -358,14 +358,6 @@ func appendStored(b []byte, n int, parts [][]byte) []byte {
 	return b
 }
 
-// appender is a writer to a slice.
-type appender struct{ b []byte }
-
-func (a *appender) Write(p []byte) (int, error) {
-	a.b = append(a.b, p...)
-	return len(p), nil
-}
-
 // plain are the protocols of most exchanges without TLS.
 var plain = []string{"http/1.1"}
 

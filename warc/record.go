@@ -2,9 +2,11 @@ package warc
 
 import (
 	"encoding/hex"
+	"fmt"
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Type is that of a record. Readers keep types that they do not know (ISO 28500, section 6.1).
@@ -120,8 +122,23 @@ func (r *Record) Type() Type { return Type(strings.ToLower(r.Header.Get("WARC-Ty
 // ID returns the record's identifier as it is written, with its brackets.
 func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 
-// URL returns what the record is about, or "". Some writers put it into angle brackets.
-func (r *Record) URL() string { return bare(r.Header.Get("WARC-Target-URI")) }
+// URL returns what the record is about, or "". Some writers put it into angle brackets. Bytes that
+// are not UTF-8 are percent-encoded.
+func (r *Record) URL() string {
+	url := bare(r.Header.Get("WARC-Target-URI"))
+	if utf8.ValidString(url) {
+		return url
+	}
+	var b strings.Builder
+	for i, c := range url {
+		if c == utf8.RuneError && !strings.HasPrefix(url[i:], string(utf8.RuneError)) {
+			fmt.Fprintf(&b, "%%%02X", url[i])
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
 
 // Date returns when the record was made, or the zero time if its date cannot be read.
 func (r *Record) Date() time.Time {

@@ -1,7 +1,6 @@
 package warc
 
 import (
-	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,49 +9,110 @@ import (
 // SURT returns the key by which indexes sort a URL: the labels of its host in reverse, then path
 // and query, all in lower case. URLs that usually lead to the same page have the same key: with
 // and without www, scheme, default port, session identifiers, a slash at the end of the path, and
-// in any order of the parameters. These are the rules of the Internet Archive's surt, which
-// pywb and ReplayWeb.page follow.
+// in any order of the parameters. These are the rules of the Internet Archive's surt, which pywb
+// follows, so that the parts of an IPv4 address are reversed, too. An IPv6 address keeps its
+// brackets, as in ReplayWeb.page.
 //
-// URLs of other schemes than http, https, ftp and whois are keys themselves.
+// Bytes that are no printable ASCII are percent-encoded, and only letters of ASCII have a case. A URL
+// without a host keeps its scheme.
 func SURT(url string) string {
 	url = strings.TrimSpace(url)
-	scheme, rest, found := strings.Cut(url, "://")
-	scheme = strings.ToLower(scheme)
-	if !found || !slices.Contains([]string{"http", "https", "ftp", "whois"}, scheme) {
-		return strings.ReplaceAll(url, " ", "%20") // a space ends a key
+	if strings.ContainsAny(url, "\r\n\t") {
+		url = withoutBreaks.Replace(url)
 	}
+	scheme, rest := cutScheme(url)
 	rest, _, _ = strings.Cut(rest, "#")
 	rest, query, _ := strings.Cut(rest, "?")
-	rest = strings.TrimLeft(rest, "/")
-	authority, path, _ := strings.Cut(rest, "/")
+	authority, path := "", rest
+	if after, ok := strings.CutPrefix(rest, "//"); ok {
+		if strings.HasPrefix(scheme, "http") {
+			after = strings.TrimLeft(after, "/")
+		}
+		slash := strings.IndexByte(after+"/", '/')
+		authority, path = after[:slash], after[slash:]
+	}
 	var short [256]byte // keys are hardly ever longer
-	key := appendPath(append(appendHost(short[:0], scheme, authority), ')'), path)
+	key := short[:0]
+	if authority != "" {
+		key = append(appendHost(key, scheme, authority), ')')
+		key = appendPath(key, strings.TrimPrefix(path, "/"))
+	} else {
+		key = append(append(key, escape(scheme)...), ':')
+		key = append(key, tidy(unescape(path))...)
+	}
 	if query = keyOfQuery(query); query != "" {
 		key = append(append(key, '?'), query...)
 	}
 	return string(key)
 }
 
-// appendHost appends a name with its labels reversed. Addresses stay as they are.
+var withoutBreaks = strings.NewReplacer("\r", "", "\n", "", "\t", "")
+
+// cutScheme splits a URL behind its scheme. What has none is one of http, and of several schemes the
+// last counts: "http://https://example.org/".
+func cutScheme(url string) (scheme, rest string) {
+	scheme, rest, found := strings.Cut(url, ":")
+	if !found || !isScheme(scheme) {
+		return "http", "//" + url
+	}
+	for scheme == "http" || scheme == "https" {
+		after, ok := strings.CutPrefix(rest, "//http")
+		next := strings.TrimPrefix(after, "s")
+		if !ok || !strings.HasPrefix(next, "://") {
+			break
+		}
+		scheme, rest = "http"+after[:len(after)-len(next)], next[1:]
+	}
+	return scheme, rest
+}
+
+func isScheme(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || !(c >= '0' && c <= '9') && c != '+' && c != '-' && c != '.') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// appendHost appends a host with its labels reversed, and a port that is not the usual one.
 func appendHost(b []byte, scheme, authority string) []byte {
 	host := authority[strings.LastIndexByte(authority, '@')+1:]
 	port := ""
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
-		host, port = host[:i], host[i+1:]
+		host, port = host[:i], strings.TrimLeft(host[i+1:], "0")
 	}
+	scheme = lower(scheme)
 	if scheme == "http" && port == "80" || scheme == "https" && port == "443" {
 		port = ""
 	}
-	host = strings.ToLower(strings.Trim(host, "."))
-	if isAddr(host) {
+	host = lower(escape(strings.Trim(strings.ReplaceAll(unescape(host), "..", "."), ".")))
+	if strings.HasPrefix(host, "[") {
 		b = append(b, host...)
 	} else {
 		b = appendReversed(b, withoutWWW(host))
 	}
 	if port != "" {
-		b = append(append(b, ':'), port...)
+		b = append(append(b, ':'), escape(port)...)
 	}
 	return b
+}
+
+// lower changes letters of ASCII only: the key holds bytes, and not all are UTF-8.
+func lower(s string) string {
+	for i := range len(s) {
+		if c := s[i]; 'A' <= c && c <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if c := b[i]; 'A' <= c && c <= 'Z' {
+					b[i] = c + ('a' - 'A')
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
 }
 
 // withoutWWW removes a first label such as www or www2.
@@ -77,16 +137,6 @@ func appendReversed(b []byte, host string) []byte {
 		b = append(b, ',')
 		host = host[:dot]
 	}
-}
-
-// isAddr reports whether a host is an IP address: those of version 4 end with a digit, all others
-// have a colon.
-func isAddr(host string) bool {
-	if n := len(host); n == 0 || (host[n-1] < '0' || host[n-1] > '9') && !strings.Contains(host, ":") {
-		return false
-	}
-	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil
 }
 
 // Session identifiers that servers put into URLs.
@@ -124,42 +174,55 @@ func appendPath(b []byte, path string) []byte {
 	return b
 }
 
-// keyOfPath returns the key of any path.
-func keyOfPath(path string) string {
-	path = resolve("/" + unescape(path))
+// keyOfPath returns the key of any path below a host.
+func keyOfPath(path string) string { return tidy(resolve("/" + unescape(path))) }
+
+// tidy encodes a path and removes what does not matter in it.
+func tidy(path string) string {
+	path = lower(escape(path))
 	if strings.Contains(path, "/(") {
 		for _, session := range pathSessions {
 			path = session.ReplaceAllString(path, "$1$2")
 		}
 	}
-	return escape(strings.ToLower(path))
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	return path
 }
 
-// resolve removes dot segments and empty segments from a path.
+// resolve removes dot segments and empty segments from a path that begins with a slash. What would
+// lead above the root stays once, as surt has it.
 func resolve(path string) string {
 	if !strings.Contains(path, "//") && !strings.Contains(path, "/.") {
-		if len(path) > 1 {
-			path = strings.TrimSuffix(path, "/")
-		}
 		return path
 	}
 	var kept []string
-	for s := range strings.SplitSeq(path, "/") {
+	for s := range strings.SplitSeq(path[1:], "/") {
 		switch {
 		case s == "..":
-			kept = kept[:max(0, len(kept)-1)]
-		case s != "" && s != ".":
+			if len(kept) == 0 {
+				kept = append(kept, s)
+			} else {
+				kept = kept[:len(kept)-1]
+			}
+		case s != ".":
 			kept = append(kept, s)
 		}
 	}
-	return "/" + strings.Join(kept, "/")
+	if len(kept) == 0 {
+		return "/"
+	}
+	last := kept[len(kept)-1]
+	kept = slices.DeleteFunc(kept[:len(kept)-1], func(s string) bool { return s == "" })
+	return "/" + strings.Join(append(kept, last), "/")
 }
 
 func keyOfQuery(query string) string {
 	if query == "" {
 		return ""
 	}
-	query = strings.ToLower(unescape(query))
+	query = lower(escape(unescape(query)))
 	if strings.Contains(query, "id") { // in the names of all
 		for _, session := range querySessions {
 			query = session.ReplaceAllString(query, "$1$2")
@@ -180,7 +243,7 @@ func keyOfQuery(query string) string {
 		}
 		return strings.Compare(valueA, valueB)
 	})
-	return escape(strings.Join(parameters, "&"))
+	return strings.Join(parameters, "&")
 }
 
 // unescape removes percent-encoding until none is left: "%2525" is "%".
