@@ -217,7 +217,7 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	if b.n += int64(n); b.n > max(b.limit, b.growth*b.by.n) {
-		err = fmt.Errorf("%d bytes of payload decode to more than %d, expected at most %d times as many", b.by.n, b.n-1, b.growth)
+		err = fmt.Errorf("a payload of %d bytes decodes to %d and more: it is read up to there", b.by.n, b.n)
 	}
 	return n, err
 }

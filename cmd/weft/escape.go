@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/term"
@@ -63,6 +65,30 @@ type escaped struct{ w io.Writer }
 
 func (e escaped) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(e.w, escape(string(p), "\n\t")); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// escapedJSON writes whole values of JSON, in which it escapes what is not printable. They mean the
+// same, and a pipe to a terminal is safe.
+type escapedJSON struct{ w io.Writer }
+
+func (e escapedJSON) Write(p []byte) (int, error) {
+	plain := p
+	if !isPlain(string(bytes.TrimSuffix(p, []byte("\n")))) {
+		plain = nil
+		for _, r := range string(p) {
+			if r == '\n' || unicode.IsPrint(r) {
+				plain = utf8.AppendRune(plain, r)
+				continue
+			}
+			for _, unit := range utf16.AppendRune(nil, r) {
+				plain = fmt.Appendf(plain, `\u%04x`, unit)
+			}
+		}
+	}
+	if _, err := e.w.Write(plain); err != nil {
 		return 0, err
 	}
 	return len(p), nil

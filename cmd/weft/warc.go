@@ -64,7 +64,8 @@ interrupted.`),
 			out := newPrinter()
 			print := func(r listed) error { return r.print(out) }
 			if jsonl {
-				print = func(r listed) error { return out.json.Encode(r) }
+				json := newEncoder(escapedJSON{out})
+				print = func(r listed) error { return json.Encode(r) }
 			}
 			err := listArchives(args, print)
 			if failed := out.Flush(); failed != nil {
@@ -197,6 +198,9 @@ block.`,
 		Annotations: detailed(`
 FILE is WARC or ARC, compressed with gzip or not. weft warc ls prints offsets.
 
+The URL may be spelt in any way that means the same. Where the file has none of
+it, one like it is printed: with http for https, or without www.
+
 Exit status: 0 done; 1 there is no such record, or it is damaged; 3 usage error;
 5 interrupted.`),
 		Example: `  weft warc cat crawl.warc.gz https://example.org/
@@ -234,41 +238,6 @@ func (f *catFlags) run(path, which string) error {
 		return &exit{exitError, fmt.Errorf("%s: offset %d: %w", path, r.Offset, err)}
 	}
 	return nil
-}
-
-// findRecord returns the record at an offset, or the first response of a URL.
-func findRecord(file *os.File, which string) (*warc.Record, error) {
-	if at, err := strconv.ParseInt(which, 10, 64); err == nil {
-		if _, err := file.Seek(at, io.SeekStart); err != nil {
-			return nil, reason(err)
-		}
-		r, err := warc.NewReader(file).Next()
-		if err == io.EOF {
-			err = errors.New("the file ends before")
-		}
-		var d *warc.DamageError
-		if errors.As(err, &d) {
-			err = d.Err
-		}
-		if err != nil {
-			return nil, fmt.Errorf("offset %d: %w", at, err)
-		}
-		return r, nil
-	}
-	in := warc.NewReader(file)
-	for {
-		r, err := in.Next()
-		var d *warc.DamageError
-		switch {
-		case err == io.EOF:
-			return nil, fmt.Errorf("no response of %.200s", which)
-		case errors.As(err, &d):
-		case err != nil:
-			return nil, reason(err)
-		case (r.Type() == warc.Response || r.Type() == warc.Resource) && r.URL() == which:
-			return r, nil
-		}
-	}
 }
 
 func (f *catFlags) print(out io.Writer, r *warc.Record) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ type extractFlags struct {
 	dir, url string
 	offset   int64 // -1: all records
 	all, raw bool
+	most     int64 // bytes to write; 0: see mostWritten
 }
 
 func warcExtractCommand() *cobra.Command {
@@ -42,6 +44,11 @@ links.
 
 Revisits have no body of their own: it is in the record that they refer to.
 
+Compression can make much of little. A body of more than 64 MiB that is 256
+times as long as it was received is cut off and reported. All bodies together
+may have 256 MiB, or 256 times the size of the files: then weft stops, unless
+--max-size allows more.
+
 Exit status: 0 done; 1 a file is damaged, cannot be read or written, or a body
 cannot be decoded; 3 usage error; 5 interrupted.`),
 		Example: `  weft warc extract crawl-*.warc.gz -o site
@@ -57,6 +64,7 @@ cannot be decoded; 3 usage error; 5 interrupted.`),
 	}}, group{"Output", []option{
 		{name: "output", short: "o", arg: "DIR", def: "the current folder", Value: to(&f.dir, some("a folder")), help: "write to this folder"},
 		{name: "raw", Value: on(&f.raw), help: "keep the content coding, such as gzip"},
+		{name: "max-size", arg: "SIZE", def: "see below", Value: to(&f.most, bytes64), help: "write at most this much"},
 	}})
 	return cmd
 }
@@ -85,7 +93,7 @@ func (f *extractFlags) run(paths []string) error {
 	}
 	defer root.Close()
 	out := newPrinter()
-	x := &extractor{extractFlags: *f, into: filename.NewFolder(root), out: out}
+	x := &extractor{extractFlags: *f, of: seek(f.url), into: filename.NewFolder(root), out: out}
 	for _, path := range paths {
 		if err := x.file(path); err != nil {
 			return errors.Join(err, out.Flush())
@@ -138,9 +146,12 @@ func (f *extractFlags) body(r *warc.Record) (io.Reader, error) {
 // extractor writes the bodies of files.
 type extractor struct {
 	extractFlags
+	of     sought // if there is a URL
 	into   *filename.Folder
 	out    *printer
 	faults int
+
+	read, written int64 // bytes of files, and of bodies
 }
 
 func (x *extractor) file(path string) error {
@@ -149,7 +160,13 @@ func (x *extractor) file(path string) error {
 		return err
 	}
 	defer f.Close()
-	return eachRecord(f, func(r *warc.Record) error {
+	from := io.Reader(f)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		x.read += info.Size()
+	} else {
+		from = counted{f, &x.read}
+	}
+	return eachRecord(from, func(r *warc.Record) error {
 		return x.record(path, r)
 	}, func(d *warc.DamageError) {
 		x.faults++
@@ -159,7 +176,7 @@ func (x *extractor) file(path string) error {
 
 // record writes the body of a record. A body that cannot be decoded to its end is reported.
 func (x *extractor) record(path string, r *warc.Record) error {
-	if x.url != "" && r.URL() != x.url {
+	if x.url != "" && !x.of.is(r.URL()) {
 		return nil
 	}
 	var body io.Reader = r
@@ -182,16 +199,60 @@ func (x *extractor) record(path string, r *warc.Record) error {
 	default:
 		return nil
 	}
-	name, damage, err := x.into.Write(r.URL(), mime, r.Date(), body)
+	name, damage, err := x.into.Write(r.URL(), mime, r.Date(), &rationed{body, x})
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("%s: %w", x.dir, err)}
 	}
 	if name != "" {
 		fmt.Fprintf(x.out, "%s\t%s\n", printable(name), printable(r.URL()))
 	}
+	if errors.As(damage, new(tooMuchError)) {
+		return &exit{exitError, fmt.Errorf("%s: offset %d: %w", path, r.Offset, damage)}
+	}
 	if damage = errors.Join(unknown, damage); damage != nil {
 		x.faults++
 		reportDamage(path, &warc.DamageError{Offset: r.Offset, Err: damage})
 	}
 	return nil
+}
+
+// What is written in all, in bytes: mostWritten, or maxGrowth times the files, which few archives
+// reach. --max-size says otherwise.
+const (
+	mostWritten = 256 << 20
+	maxGrowth   = 256
+)
+
+// rationed is a body that ends with an error where the bodies of all files are too long.
+type rationed struct {
+	io.Reader
+	of *extractor
+}
+
+func (r *rationed) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.of.written += int64(n)
+	if most := cmp.Or(r.of.most, max(mostWritten, maxGrowth*r.of.read)); r.of.written > most {
+		return 0, tooMuchError(most)
+	}
+	return n, err
+}
+
+// tooMuchError is the error of bodies that have more than a number of bytes.
+type tooMuchError int64
+
+func (e tooMuchError) Error() string {
+	return fmt.Sprintf("the bodies have more than %s in all: --max-size allows more", volume(int64(e)))
+}
+
+// counted counts what is read.
+type counted struct {
+	io.Reader
+	n *int64
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	*c.n += int64(n)
+	return n, err
 }

@@ -84,3 +84,41 @@ func TestWarcExtract(t *testing.T) {
 		t.Errorf("exit %d: %q", e.code, e.stdout)
 	}
 }
+
+// TestWarcExtractBomb: a body ends that is out of proportion to its payload, and all do when they
+// are out of proportion to the file.
+func TestWarcExtractBomb(t *testing.T) {
+	packed := strings.Repeat("\x00", 100<<20)
+	for range 2 {
+		packed = gzipped(t, packed)
+	}
+	head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip, gzip\r\n\r\n"
+	file := func(n int) (b []byte) {
+		e := warc.NewEncoder(warc.Options{})
+		for i := range n {
+			b, _ = e.Exchange(b, &warc.Exchange{URL: fmt.Sprint("https://example.org/", i), Date: time.Unix(0, 0), Response: []byte(head + packed)})
+		}
+		return b
+	}
+	size := func(dir string) (n int64) {
+		filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if info, err := d.Info(); err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, ".gz") {
+				n += info.Size()
+			}
+			return err
+		})
+		return n
+	}
+	e := weftAmong(t, map[string][]byte{"one.warc.gz": file(1)}, "warc", "extract", "one.warc.gz")
+	if n := size(e.dir); e.code != exitError || n < 60<<20 || n > 70<<20 || !strings.Contains(e.stderr, "one.warc.gz: offset 0: a payload of ") {
+		t.Errorf("exit %d, %d bytes: %s", e.code, n, e.stderr)
+	}
+	e = weftAmong(t, map[string][]byte{"many.warc.gz": file(9)}, "warc", "extract", "many.warc.gz")
+	if n := size(e.dir); e.code != exitError || n < 200<<20 || n > 280<<20 || !strings.HasSuffix(e.stderr, ": the bodies have more than 268 MB in all: --max-size allows more\n") {
+		t.Errorf("exit %d, %d bytes: %s", e.code, n, e.stderr)
+	}
+	e = weftAmong(t, map[string][]byte{"many.warc.gz": file(9)}, "warc", "extract", "--max-size", "1MB", "many.warc.gz")
+	if n := size(e.dir); e.code != exitError || n > 2<<20 || !strings.Contains(e.stderr, "more than 1.0 MB in all") {
+		t.Errorf("exit %d, %d bytes: %s", e.code, n, e.stderr)
+	}
+}

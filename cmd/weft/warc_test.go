@@ -1,17 +1,22 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/warc"
 )
@@ -124,6 +129,71 @@ func TestWarcMistakes(t *testing.T) {
 		e := weftAmong(t, files, append([]string{"warc"}, c.args...)...)
 		if e.code != c.code || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 || strings.Contains(e.stderr, "\x1b") {
 			t.Errorf("%s: exit %d: %s", name, e.code, e.stderr)
+		}
+	}
+}
+
+// TestWarcCatURL: a URL is found in any spelling, then one like it that is no redirect.
+func TestWarcCatURL(t *testing.T) {
+	var file []byte
+	e := warc.NewEncoder(warc.Options{})
+	for i, url := range []string{"http://example.org/", "https://www.example.org/", "http://example.org/caf%c3%a9?q=%41", "urn:x"} {
+		head := "200 OK"
+		if i == 0 {
+			head = "301 Moved\r\nLocation: https://www.example.org/"
+		}
+		file, _ = e.Exchange(file, &warc.Exchange{URL: url, Date: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Response: fmt.Appendf(nil, "HTTP/1.1 %s\r\n\r\nbody %d", head, i)})
+	}
+	z, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{"a.warc.gz": file, "plain.warc": plain, "shared.warc.gz": []byte(gzipped(t, string(plain)))}
+	for name := range files {
+		for url, want := range map[string]string{
+			"http://example.org/":                    "body 0",
+			"HTTP://Example.ORG:80":                  "body 0",
+			"https://www.example.org/#top":           "body 1",
+			"https://example.org/":                   "body 1",
+			"http://www.example.org":                 "body 1",
+			"http://example.org/caf\u00e9?q=A":       "body 2",
+			"http://example.org/x/../caf%C3%A9?q=A":  "body 2",
+			"https://www.example.org/caf%C3%A9/?q=A": "body 2",
+			"urn:x":                                  "body 3",
+			"http://example.org/none":                "",
+		} {
+			got := weftAmong(t, files, "warc", "cat", name, url)
+			if got.stdout != want || (got.code == exitDone) != (want != "") {
+				t.Errorf("%s, %s: exit %d: %s%s", name, url, got.code, got.stdout, got.stderr)
+			}
+		}
+	}
+	got := weftAmong(t, files, "warc", "extract", "a.warc.gz", "--url", "HTTPS://www.EXAMPLE.org")
+	if want := "www.example.org/index\thttps://www.example.org/\n"; got.stdout != want {
+		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
+// TestWarcEscapes: what an archive holds does not control a terminal, through a pipe either.
+func TestWarcEscapes(t *testing.T) {
+	body := "HTTP/1.1 200 OK\r\nContent-Type: text/\u009b31m\r\n\r\nx"
+	file := fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:\u202e\U000e0041>\r\nWARC-Date: \u009b1m\r\nWARC-Target-URI: http://a.test/\u009b31m\u202e\xff\r\n"+
+		"Content-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(body), body)
+	for _, args := range [][]string{{"ls"}, {"ls", "--jsonl"}, {"index"}, {"check"}, {"extract"}} {
+		e := weftAmong(t, map[string][]byte{"a.warc": file}, append([]string{"warc"}, append(args, "a.warc")...)...)
+		bad := func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
+		if out := e.stdout + e.stderr; strings.ContainsFunc(out, bad) || !utf8.ValidString(out) || !strings.Contains(out, "009b") {
+			t.Errorf("%s: exit %d: %q", args, e.code, out)
+		}
+		if args[len(args)-1] == "--jsonl" {
+			var l listed
+			if err := json.Unmarshal([]byte(e.stdout), &l); err != nil || l.URL != "http://a.test/\u009b31m\u202e%FF" || l.ID != "<urn:\u202e\U000e0041>" {
+				t.Errorf("%+v, %v", l, err)
+			}
 		}
 	}
 }
