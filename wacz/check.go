@@ -3,6 +3,7 @@ package wacz
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,7 +117,14 @@ func (c *checker) object(name string, into any) (raw []byte, ok bool) {
 
 // manifest checks the description of the package, and what it says about the entries.
 func (c *checker) manifest() error {
-	var about dataPackage
+	if c.entries[packageFile] == nil && c.entries["webarchive.yaml"] != nil {
+		c.fault("webarchive.yaml", -1, errors.New("WACZ 0.1.0, expected 1.0.0 or later"))
+		return nil
+	}
+	var about struct {
+		dataPackage
+		Resources []describedResource `json:"resources"`
+	}
 	raw, ok := c.object(packageFile, &about)
 	if !ok {
 		return nil
@@ -134,7 +142,7 @@ func (c *checker) manifest() error {
 			continue
 		}
 		listed[r.Path] = true
-		if err := c.resource(r); err != nil {
+		if err := c.resource(r.latest()); err != nil {
 			c.fault(r.Path, -1, err)
 		}
 	}
@@ -157,6 +165,23 @@ func (c *checker) manifest() error {
 		c.fault(packageFile, -1, err)
 	}
 	return nil
+}
+
+// describedResource is a resource as WACZ 1.1.0 and later describe it, or 1.0.0.
+type describedResource struct {
+	resource
+	Stats struct {
+		Hash  string `json:"hash"`
+		Bytes int64  `json:"bytes"`
+	} `json:"stats"`
+	Hashing string `json:"hashing"`
+}
+
+func (r *describedResource) latest() resource {
+	if r.Hash == "" && r.Stats.Hash != "" {
+		r.Hash, r.Bytes = cmp.Or(r.Hashing, "sha256")+":"+r.Stats.Hash, r.Stats.Bytes
+	}
+	return r.resource
 }
 
 // resource compares an entry with its description.
@@ -442,9 +467,9 @@ func (c *checker) lookup(r reference) error {
 		return wrong(err)
 	}
 	switch record.Type() {
-	case warc.Response, warc.Revisit, warc.Resource:
+	case warc.Response, warc.Revisit, warc.Resource, warc.Metadata, warc.Conversion:
 	default:
-		return wrong(fmt.Errorf("%.40q, expected a response, revisit or resource", record.Type()))
+		return wrong(fmt.Errorf("%.40q, expected a response, revisit, resource, metadata or conversion", record.Type()))
 	}
 	if record.URL() != r.url {
 		return wrong(fmt.Errorf("of %.200s, expected %.200s", record.URL(), r.url))

@@ -4,6 +4,8 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"crypto/md5"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -347,6 +349,41 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%q", found)
 	}
 	if found, _ := faults(t, []byte("no zip")); !slices.Equal(found, []string{"no ZIP file"}) {
+		t.Errorf("%q", found)
+	}
+}
+
+// TestCheckOlder: packages of WACZ 1.0.0 have another description; those of 0.1.0 are named.
+func TestCheckOlder(t *testing.T) {
+	_, e, _ := entries(t, packedJob(t, aSite().save(t)))
+	delete(e, digestFile)
+	delete(e, packageFile)
+	about := map[string]any{"profile": "data-package", "wacz_version": "1.0.0", "metadata": map[string]string{"title": "A site"}}
+	var resources []any
+	for name, text := range e {
+		stats := map[string]any{"bytes": len(text), "hash": fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}
+		r := map[string]any{"path": name, "stats": stats, "hashing": "sha256"}
+		if name == pagesFile {
+			stats["hash"], r["hashing"] = fmt.Sprintf("%x", md5.Sum([]byte(text))), "md5"
+		}
+		resources = append(resources, r)
+	}
+	about["resources"] = resources
+	text, err := json.Marshal(about)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e[packageFile] = string(text)
+	if found, counted := faults(t, zipped(t, e, zip.Store)); len(found) > 0 || counted != (Checked{2, 5, 3}) {
+		t.Errorf("%q, %+v", found, counted)
+	}
+	e[pagesFile] += "\n"
+	if found, _ := faults(t, zipped(t, e, zip.Store)); len(found) == 0 || !strings.HasPrefix(found[0], pagesFile+": ") {
+		t.Errorf("%q", found)
+	}
+	delete(e, packageFile)
+	e["webarchive.yaml"] = ""
+	if found, _ := faults(t, zipped(t, e, zip.Store)); !slices.Contains(found, "webarchive.yaml: WACZ 0.1.0, expected 1.0.0 or later") {
 		t.Errorf("%q", found)
 	}
 }
