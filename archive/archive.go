@@ -197,8 +197,8 @@ func (a *Archive) prefixed(prefix string) iter.Seq2[Capture, error] {
 	}
 }
 
-// spellings returns the keys that indexes have for one: some tools, and Weft once, leave an IPv4
-// address as it is, where others reverse its parts.
+// spellings returns the keys that indexes have for one: in some, and in those of old jobs, the parts
+// of an IPv4 address are not reversed.
 func spellings(key string) []string {
 	if end := strings.IndexAny(key, ":)"); end > 0 {
 		parts := strings.Split(key[:end], ",")

@@ -421,7 +421,7 @@ func TestLongCaptures(t *testing.T) {
 }
 
 // TestAddresses: a site at an IP address is found in an index that reverses the parts of addresses,
-// as pywb does, and in one that does not, as those of Weft once were.
+// as pywb does, and in one that does not.
 func TestAddresses(t *testing.T) {
 	w := newWriter("a.warc.gz")
 	w.add("http://192.0.2.7:8000/a", 0, "200 OK", "first", nil)

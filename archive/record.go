@@ -18,6 +18,9 @@ type Record struct {
 	// has the body of the original; after a 304, its head too.
 	Message *warc.Message
 
+	// Size is the length of the body with its codings, that of the original of a revisit, in bytes.
+	Size int64
+
 	open []func() error // to close
 }
 
@@ -86,6 +89,12 @@ func (c Capture) read() (*Record, error) {
 		}
 		if err != nil {
 			r.Close()
+			return nil, err
+		}
+	}
+	if err == nil {
+		if r.Size = r.Record.Length; r.Message != nil {
+			r.Size -= int64(r.Message.Head)
 		}
 	}
 	return r, err

@@ -17,6 +17,7 @@ func (a *Archive) follow(r *Record) error {
 		return err
 	}
 	r.open = append(r.open, original.Close)
+	r.Size = original.Size
 	m := original.Message
 	switch {
 	case r.Message == nil && m == nil:

@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/weftcrawl/weft/archive"
@@ -111,9 +110,7 @@ func answerOf(record *archive.Record) answer {
 		a.coding = a.header.Get("Content-Encoding")
 	}
 	if a.header.Get("Content-Encoding") == "" && a.header.Get("Transfer-Encoding") == "" {
-		if size, err := strconv.ParseUint(a.header.Get("Content-Length"), 10, 63); err == nil {
-			a.size = int64(size)
-		}
+		a.size = record.Size
 	}
 	switch {
 	case a.status < 200, a.status > 599, a.status == http.StatusNoContent, a.status == http.StatusPartialContent,

@@ -275,6 +275,25 @@ func TestPackFiles(t *testing.T) {
 	}
 }
 
+// TestPackStored: a page has its title whether its codings were removed or not.
+func TestPackStored(t *testing.T) {
+	c := newCrawled()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	io.WriteString(z, "<title>Packed</title>")
+	z.Close()
+	const fields = "text/html\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked"
+	c.response("a.warc.gz", "https://example.org/a", 200, fields, "<title>Stored</title>")
+	c.response("a.warc.gz", "https://example.org/b", 200, fields, packed.String())
+	var b bytes.Buffer
+	if err := PackFiles(&b, []string{filepath.Join(c.save(t), "archive", "a.warc.gz")}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, text, _ := entries(t, b.Bytes()); !strings.Contains(text[pagesFile], `"title":"Stored"`) || !strings.Contains(text[pagesFile], `"title":"Packed"`) {
+		t.Errorf("pages %s", text[pagesFile])
+	}
+}
+
 // TestLargeIndex: an index that is not small is one of blocks, and a list of them.
 func TestLargeIndex(t *testing.T) {
 	c := newCrawled()
