@@ -110,12 +110,13 @@ func decodes(open func(*bufio.Reader) (io.Reader, error), start []byte, whole bo
 		return false
 	}
 	n, err := io.Copy(io.Discard, io.LimitReader(decoded, maxSample))
-	if err == nil && n < maxSample {
-		_, err = in.Peek(1)
-		return err == io.EOF // otherwise it ends before the body does
-	}
-	switch {
-	case !bytes.ContainsFunc(start, isControl):
+	text := !bytes.ContainsFunc(start, isControl)
+	switch _, behind := in.Peek(1); {
+	case err == nil && n == 0 && text: // a digit, for example
+		return string(start) == noBrotli
+	case err == nil && n < maxSample:
+		return behind == io.EOF // otherwise it ends before the body does
+	case text:
 		return false
 	case err == nil:
 		return true
@@ -129,6 +130,9 @@ const (
 	maxSample   = 1 << 20 // bounds what is decoded of a sample, in bytes
 	smallSample = 1 << 10 // is enough of a damaged body: what is not coded fails before, in bytes
 )
+
+// noBrotli is an empty body, as brotli is mostly asked to write it.
+const noBrotli = ";"
 
 // isControl reports whether no text has a character. Of the bytes of a coding, one in ten is such.
 func isControl(c rune) bool {
@@ -184,9 +188,9 @@ func openZstd(in *bufio.Reader) (io.Reader, error) {
 	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 }
 
-// A body may be minBody bytes long, or maxGrowth times as long as its payload: hardly any page is
-// more than 100 times as long as it is when it is compressed. What is between two codings is
-// compressed itself, so that it hardly grows. Otherwise a few bytes could fill a disk.
+// A body may be minBody bytes long, or maxGrowth times as long as its payload: few pages are more
+// than 16 times as long as they are compressed. What is between two codings is compressed itself, so
+// that it hardly grows. Otherwise a few bytes could fill a disk.
 const (
 	minBody    = 64 << 20
 	maxGrowth  = 256

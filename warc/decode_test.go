@@ -63,6 +63,7 @@ func contents() map[string]string {
 	return map[string]string{
 		"nothing":        "",
 		"one letter":     "x",
+		"a digit":        "5",
 		"five letters":   "<p>hi",
 		"nine letters":   "<p>hello!",
 		"a page":         "<!doctype html><title>Kept title</title><p>0123456789 plain",
