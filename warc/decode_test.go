@@ -69,8 +69,8 @@ func contents() map[string]string {
 		"a page":         "<!doctype html><title>Kept title</title><p>0123456789 plain",
 		"a long page":    "<!doctype html>" + strings.Join(words, " "),
 		"long lines":     "\n" + strings.Join(words, "\n\n"),
-		"zeros":          strings.Repeat("\x00", 300_000),
-		"spaces":         strings.Repeat(" ", 300_000),
+		"zeros":          strings.Repeat("\x00", 40_000),
+		"spaces":         strings.Repeat(" ", 40_000),
 		"JSON":           `{"a":[1,2,3],"text":"zürich"}`,
 		"numbers":        "10\n20\n30\n40\n",
 		"more numbers":   "2\n12\n34\n",
@@ -118,7 +118,7 @@ func TestStored(t *testing.T) {
 
 // TestStoredTexts: some texts can be read as a coding for thousands of bytes.
 func TestStoredTexts(t *testing.T) {
-	for range 100 {
+	for range 25 {
 		words := strings.Repeat(fmt.Sprintf("%c%c a line of text", 'a'+rand.N(26), ' '+rand.N(95)), 2000)
 		for coding := range coders {
 			if got, err := bodyOf(t, "Content-Encoding: "+coding+"\r\n", words); got != words {
@@ -195,14 +195,14 @@ func zerosIn(t *testing.T, coding string, n int64) string {
 
 // TestBomb: a body that is out of all proportion to its payload ends.
 func TestBomb(t *testing.T) {
-	inner := zerosIn(t, "gzip", 200<<20)
+	inner, br := zerosIn(t, "gzip", 80<<20), zerosIn(t, "br", 80<<20)
 	for name, c := range map[string]struct{ coding, stored string }{
 		"gzip":         {"gzip", inner},
 		"gzip in gzip": {"gzip, gzip", coded("gzip", inner)},
 		"three of it":  {"gzip, gzip, gzip", coded("gzip", coded("gzip", inner))},
-		"br":           {"br", zerosIn(t, "br", 200<<20)},
-		"zstd":         {"zstd", zerosIn(t, "zstd", 200<<20)},
-		"br in gzip":   {"br, gzip", coded("gzip", zerosIn(t, "br", 200<<20))},
+		"br":           {"br", br},
+		"zstd":         {"zstd", zerosIn(t, "zstd", 80<<20)},
+		"br in gzip":   {"br, gzip", coded("gzip", br)},
 	} {
 		m, err := ReadMessage(strings.NewReader("HTTP/1.1 200 OK\r\nContent-Encoding: " + c.coding + "\r\n\r\n" + c.stored))
 		if err != nil {

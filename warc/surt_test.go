@@ -100,3 +100,15 @@ func TestIndex(t *testing.T) {
 		}
 	}
 }
+
+// FuzzSURT: whatever a URL is, its key is printable ASCII without spaces, which would end it.
+func FuzzSURT(f *testing.F) {
+	for _, url := range []string{"http://www.example.org:080/a/../b?c=%E9#d", "urn:x y\xff", "http://https://[::1]:8/", "//a b/", "?"} {
+		f.Add(url)
+	}
+	f.Fuzz(func(t *testing.T, url string) {
+		if key := SURT(url); strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			t.Errorf("%q: %q", url, key)
+		}
+	})
+}

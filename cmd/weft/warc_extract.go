@@ -64,7 +64,7 @@ cannot be decoded; 3 usage error; 5 interrupted.`),
 	}}, group{"Output", []option{
 		{name: "output", short: "o", arg: "DIR", def: "the current folder", Value: to(&f.dir, some("a folder")), help: "write to this folder"},
 		{name: "raw", Value: on(&f.raw), help: "keep the content coding, such as gzip"},
-		{name: "max-size", arg: "SIZE", def: "see below", Value: to(&f.most, bytes64), help: "write at most this much"},
+		{name: "max-size", arg: "SIZE", def: "256 times the files", Value: to(&f.most, bytes64), help: "write at most this much"},
 	}})
 	return cmd
 }
