@@ -11,7 +11,8 @@
 // # Index
 //
 // A look-up is a binary search in a file of sorted lines (CDXJ, package cdxj). A job and a WACZ file
-// have one. What has none is read once when it is opened, into a temporary file without a name.
+// have one. What has none is read once when it is opened, into a temporary file without a name. The
+// first revisit whose original is not at its URL makes another one, by digests of payloads.
 //
 // # Limits
 //
@@ -22,5 +23,5 @@
 //
 // # Concurrency
 //
-// An Archive does not change after Open: any number of goroutines may use it.
+// Any number of goroutines may use an Archive, until it is closed.
 package archive

@@ -34,5 +34,6 @@
 //		…
 //	}
 //
-// [ReadMessage] reads the block of a response or request as HTTP.
+// [ReadMessage] reads the block of a response or request as HTTP. [Message.Body] is the one door to
+// bodies: it decides which codings they have, and how far they may grow.
 package warc
