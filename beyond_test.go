@@ -354,6 +354,30 @@ func TestBeyondOnUpdate(t *testing.T) {
 	}
 }
 
+// TestAssetsOfNarrowScopes checks that a scope that is narrower than its hosts has the assets that stand
+// elsewhere on these.
+func TestAssetsOfNarrowScopes(t *testing.T) {
+	t.Parallel()
+	w := web{
+		"http://a.test/docs/":            "<link rel=stylesheet href=/static/style.css><img src=/image><img src=https://a.test/secure><img src=http://a.test:8000/port><img src=http://b.test/image>" + a("/page"),
+		"http://a.test/static/style.css": "@import 'more.css'; p { background: url(back.png) }", "http://a.test/static/more.css": "", "http://a.test/static/back.png": "data",
+		"http://a.test/image": "302 /moved", "http://a.test/moved": "data", "https://a.test/secure": "data", "http://a.test:8000/port": "data", "http://b.test/image": "data", "http://a.test/page": "",
+		"http://c.test/": "301 http://d.test/new/", "http://d.test/new/": "<img src=/image>", "http://d.test/image": "data",
+	}
+	all := "http://a.test/docs/ http://a.test/image http://a.test/moved http://a.test/static/back.png http://a.test/static/more.css http://a.test/static/style.css http://c.test/ http://d.test/image http://d.test/new/ https://a.test/secure"
+	for _, scope := range []weft.Scope{weft.ScopePage, weft.ScopePrefix} {
+		for assets, want := range map[weft.Assets]string{
+			weft.AssetsNone:  "http://a.test/docs/ http://c.test/ http://d.test/new/",
+			weft.AssetsScope: all,
+		} {
+			got, _, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/docs/", "http://c.test/"}, Scope: scope, Assets: assets})
+			if got := strings.Join(slices.Sorted(maps.Keys(got)), " "); got != want {
+				t.Errorf("scope %s, assets %q: %s\nexpected %s", scope, assets, got, want)
+			}
+		}
+	}
+}
+
 // TestAssetRedirected checks that an asset in scope that redirects elsewhere is fetched there with
 // AssetsAny only, and that a page that does is checked there with External only.
 func TestAssetRedirected(t *testing.T) {

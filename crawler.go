@@ -169,11 +169,11 @@ const (
 func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 	f := fetch.Config{
 		DNS: c.DNS, NameBytes: shares.Names, RecentBytes: shares.Recent, Canon: c.Canon, AllowPrivate: c.AllowPrivate, Distrust: c.Distrust, Retries: c.Retries, NoRobots: c.NoRobots, Sitemaps: c.Sitemaps,
-		Assets: c.Assets, External: c.External, ExternalHTTPS: c.ExternalHTTPS, ExternalBody: min(c.ExternalBody, c.MaxBody),
+		External: c.External, ExternalHTTPS: c.ExternalHTTPS, ExternalBody: min(c.ExternalBody, c.MaxBody),
 		Visit: 1, Job: j != nil, KeepLinks: c.KeepLinks, Hooks: c.Hooks.forFetch(),
 		Duplicates: c.Duplicates != DuplicatesOff, Near: c.Duplicates == DuplicatesNear, Prune: c.PruneDuplicates,
 		Scope: scope.Rules{
-			Scope: c.Scope, Include: c.Include, Exclude: c.Exclude, Depth: c.Depth,
+			Scope: c.Scope, Include: c.Include, Exclude: c.Exclude, Depth: c.Depth, Assets: c.Assets,
 			Traps: scope.Traps{Length: c.MaxURLLength, Depth: c.MaxPathDepth, Repeats: c.MaxRepeats},
 		},
 		HTTP: httpclient.Options{

@@ -18,7 +18,7 @@ var assets = links.KindsOf(links.KindImage, links.KindStyle, links.KindScript, l
 
 // wanted returns the kinds of links that lead to a request, if their URLs may be requested.
 func (c *Config) wanted() links.Kinds {
-	if c.Assets == scope.AssetsNone && !c.External {
+	if c.Scope.Assets == scope.AssetsNone && !c.External {
 		return followed
 	}
 	return followed | assets
@@ -64,7 +64,7 @@ func (c *collector) probe(to weburl.URL) {
 // within returns the role of a URL within the bounds that a link leads to; ok is false if it is not
 // requested.
 func (c *Config) within(kind links.Kind) (role frontier.Role, ok bool) {
-	if c.Assets != scope.AssetsNone && assets.Has(kind) {
+	if c.Scope.Assets != scope.AssetsNone && assets.Has(kind) {
 		return frontier.RoleNeeded, true
 	}
 	return frontier.RolePage, followed.Has(kind)
@@ -76,9 +76,9 @@ func (f *Loop) beyond(from *frontier.URL, to weburl.URL, needed bool, reason str
 	c := f.cfg
 	switch reason {
 	case scope.ReasonScope:
-		needed = needed && c.Assets == scope.AssetsAny
+		needed = needed && f.bounds.HasAssets(to)
 	case scope.ReasonDepth, scope.ReasonInclude:
-		needed = needed && c.Assets != scope.AssetsNone
+		needed = needed && c.Scope.Assets != scope.AssetsNone
 	case scope.ReasonRel, scope.ReasonNoFollow:
 		needed = false
 	default:

@@ -31,10 +31,9 @@ type Config struct {
 	Retries       int
 	NoRobots      bool
 	Sitemaps      bool
-	Assets        scope.Assets // that are fetched
-	External      bool         // links that lead beyond the bounds are checked
-	ExternalHTTPS bool         // with External, https is asked of each host that a link leads to by http
-	ExternalBody  int          // bytes that are received of such a target, by GET; 0: HEAD comes first
+	External      bool // links that lead beyond the bounds are checked
+	ExternalHTTPS bool // with External, https is asked of each host that a link leads to by http
+	ExternalBody  int  // bytes that are received of such a target, by GET; 0: HEAD comes first
 
 	Visit      int  // of the job: see record.Record
 	Job        bool // there is one, which a later visit compares with

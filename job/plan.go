@@ -283,7 +283,7 @@ func encode(v any) []byte {
 
 // Rules returns where the crawl may go. It fails if the plan is damaged.
 func (p *Plan) Rules() (r scope.Rules, err error) {
-	r = scope.Rules{Scope: p.Scope, Depth: p.Depth, Traps: scope.Traps{Length: p.MaxURLLength, Depth: p.MaxPathDepth, Repeats: p.MaxRepeats}}
+	r = scope.Rules{Scope: p.Scope, Depth: p.Depth, Assets: p.Assets, Traps: scope.Traps{Length: p.MaxURLLength, Depth: p.MaxPathDepth, Repeats: p.MaxRepeats}}
 	if r.Include, err = compile(p.Include); err == nil {
 		r.Exclude, err = compile(slices.Concat(p.Exclude, p.Late))
 	}

@@ -9,7 +9,7 @@ type Assets string
 // Which ones.
 const (
 	AssetsNone  Assets = ""      // none, but for style sheets in scope
-	AssetsScope Assets = "scope" // those in scope; Rules.Depth and Include do not apply to them
+	AssetsScope Assets = "scope" // those in scope, or on its hosts; Rules.Depth and Include do not apply to them
 	AssetsAny   Assets = "any"   // all, wherever they are
 )
 

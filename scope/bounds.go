@@ -38,6 +38,7 @@ type Rules struct {
 	Scope            Scope
 	Include, Exclude []*regexp.Regexp
 	Depth            int // links from a seed; 0: any number, negative: none
+	Assets           Assets
 	Traps            Traps
 }
 
@@ -46,7 +47,7 @@ type Rules struct {
 // www.example.org, is still crawled.
 type Bounds struct {
 	Rules
-	opened *places.Set // hosts, domains or prefixes, by Scope; with prefixes, their origins, too
+	opened *places.Set // hosts, domains or prefixes, by Scope; with prefixes, their origins, too; hosts, for HasAssets
 }
 
 // New returns bounds that no seed has opened yet.
@@ -65,6 +66,11 @@ func (b *Bounds) Open(seed weburl.URL) bool {
 }
 
 func (b *Bounds) open(seed weburl.URL) bool {
+	host := b.Assets == AssetsScope && (b.Scope == Page || b.Scope == Prefix) && b.opened.Add(seed.Host())
+	return b.openScope(seed) || host
+}
+
+func (b *Bounds) openScope(seed weburl.URL) bool {
 	if b.Scope == Prefix {
 		p := seed.String()
 		p, _, _ = strings.Cut(p, "?")
@@ -133,6 +139,18 @@ func (b *Bounds) Inside(u weburl.URL) bool {
 		return false
 	}
 	return b.opened.Has(b.key(u))
+}
+
+// HasAssets reports whether assets at u are fetched, as far as that depends on where they are. What pages
+// need seldom stands beside them, so of a scope that is narrower than hosts it is what is on its hosts.
+func (b *Bounds) HasAssets(u weburl.URL) bool {
+	switch b.Assets {
+	case AssetsNone:
+		return false
+	case AssetsAny:
+		return true
+	}
+	return b.Inside(u) || (b.Scope == Page || b.Scope == Prefix) && b.opened.Has(u.Host())
 }
 
 // Refuses returns the reason why a link to u, at a depth, is not followed; "" if it is.

@@ -110,8 +110,8 @@ func (f *crawlFlags) run(args []string) error {
 			return usage("crawl: --post-data and --post-form: no URL given, expected where to send them")
 		}
 	}
-	if f.texts.any() && f.again() == "" && (len(args) > 0 || f.input != "") && !o.KeepBodies {
-		o.Archive = true
+	if len(args) > 0 || f.input != "" { // otherwise a job has its own
+		f.archives(&o)
 	}
 	if len(args) > 0 {
 		first = args[0]
@@ -152,6 +152,16 @@ func (f *crawlFlags) run(args []string) error {
 		signal.Stop(con.signals) // the report is not made by the crawl
 	}
 	return f.texts.write(con, o.Job, err)
+}
+
+// archives completes what is kept in an archive.
+func (f *crawlFlags) archives(o *weft.Options) {
+	if o.Archive && !f.forCheck {
+		o.Assets = f.assetsOr(weft.AssetsAny)
+	}
+	if f.texts.any() && f.again() == "" && !o.KeepBodies {
+		o.Archive = true
+	}
 }
 
 // noFiles refuses arguments that name a file or a job: as URLs without a scheme, both would only

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/weftcrawl/weft"
@@ -15,6 +16,7 @@ type crawlFlags struct {
 	console       consoleFlags
 	input, output string
 	anyDepth      bool   // --depth 0 was given
+	noAssets      bool   // --assets none was given
 	strict        bool   // a line of the input that is no URL ends the crawl
 	update        string // the folder of a job
 	retry         retryFlags
@@ -79,10 +81,10 @@ func (f *crawlFlags) reachOptions() []option {
 			help: "crawl the URLs in sitemaps, too",
 			more: "Reads the sitemaps that a host's robots.txt names, or /sitemap.xml."},
 		{name: "assets", arg: "WHERE", bare: string(weft.AssetsScope), field: "Assets",
-			Value: to(&o.Assets, oneOf(weft.AssetsScope, weft.AssetsAny)), words: []string{"scope", "any"},
+			Value: to(&o.Assets, f.readAssets), words: []string{string(weft.AssetsScope), string(weft.AssetsAny), noAssets},
 			help: "fetch images, scripts, fonts and so on, too",
-			more: "All that pages need to be shown, in scope; any: wherever it is. The depth and " +
-				"--include do not apply to it."},
+			more: "All that pages need to be shown, in scope or on its hosts; any: wherever it is; none: nothing. " +
+				"The depth and --include do not apply to it. Default with --warc: any."},
 		{name: "check-external", Value: on(&o.External), field: "External",
 			advanced: true, help: "check links that lead out of scope",
 			more: "Once each, with HEAD, or with GET where HEAD fails. Nothing there is crawled."},
@@ -94,6 +96,26 @@ func (f *crawlFlags) reachOptions() []option {
 			advanced: true, help: "do not follow the links of duplicate pages",
 			more: "Only where the other page is on the same registrable domain: see --duplicates."},
 	}
+}
+
+// noAssets is the word for weft.AssetsNone.
+const noAssets = "none"
+
+// readAssets reads --assets.
+func (f *crawlFlags) readAssets(s string) (weft.Assets, error) {
+	assets, err := oneOf(weft.AssetsScope, weft.AssetsAny, noAssets)(s)
+	if f.noAssets = assets == noAssets; f.noAssets {
+		assets = weft.AssetsNone
+	}
+	return assets, err
+}
+
+// assetsOr returns which assets are fetched if --assets is not given.
+func (f *crawlFlags) assetsOr(otherwise weft.Assets) weft.Assets {
+	if f.noAssets {
+		return weft.AssetsNone
+	}
+	return cmp.Or(f.options.Assets, otherwise)
 }
 
 // readDepth reads --depth. 0 is no limit, as in the library.

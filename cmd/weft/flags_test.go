@@ -353,7 +353,7 @@ var effects = map[string]func(t *testing.T){
 		}
 		expect(t, "requested elsewhere with any", far.paths(), "/b.png /b.png")
 		e := crawls(t, exitUsage, "--assets=all", host+":"+port)
-		if !strings.Contains(e.stderr, `--assets "all": expected one of scope, any`) {
+		if !strings.Contains(e.stderr, `--assets "all": expected one of scope, any, none`) {
 			t.Errorf("another value: %s", e.stderr)
 		}
 	},
@@ -698,6 +698,21 @@ var effects = map[string]func(t *testing.T){
 		}
 		if _, err := os.Stat(filepath.Join(e.dir, "job/bodies")); err == nil {
 			t.Error("bodies are kept twice")
+		}
+		for _, c := range []struct{ args, here, there string }{
+			{"--scope page", "/ /a.png", "/b.png"},
+			{"--assets scope --scope page", "/ /a.png", ""},
+			{"--assets none", "/", ""},
+			{"--assets=none", "/", ""},
+		} {
+			far := newAsked(t, false, star)
+			page := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
+				html(w)
+				fmt.Fprintf(w, `<img src=/a.png><img src="%s/b.png">`, far.URL)
+			})
+			crawls(t, exitDone, append(strings.Fields("--warc "+c.args), page.URL)...)
+			expect(t, c.args, page.paths(), c.here)
+			expect(t, c.args+", elsewhere", far.paths(), c.there)
 		}
 	},
 	"warc-size": func(t *testing.T) {

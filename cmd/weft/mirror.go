@@ -52,7 +52,7 @@ conditional requests, and writes only files that change. It leaves alone files
 that you change, and files that the mirror did not write. Files of pages that
 are gone stay, unless --delete is given.
 
-With --from, nothing is requested: JOB is one of weft crawl --warc --assets any.
+With --from, nothing is requested: JOB is one of weft crawl --warc.
 
 Exit status: 0 done, 1 error or no seed could be fetched, 3 usage error, 4
 stopped by --limit or --max-time with what was fetched written, 5 interrupted.`),
@@ -87,7 +87,7 @@ func (f *mirrorFlags) groups() []group {
 			o.advanced = o.advanced || !slices.Contains([]string{"scope", "depth", "include", "exclude", "limit", "max-time", "delay", "fresh", "quiet", "verbose"}, o.name)
 			switch o.name {
 			case "assets":
-				o.bare, o.def, o.more = "", "any", "All that pages need to be shown, wherever it is; scope: in scope only."
+				o.bare, o.def, o.more = "", "any", "All that pages need to be shown, wherever it is; scope: in scope or on its hosts only; none: nothing."
 			case "max-url-length":
 				o.def = strconv.Itoa(longestURL)
 			}
@@ -129,7 +129,7 @@ func (f *mirrorFlags) run(args []string) error {
 	}
 	if len(args) > 0 || f.crawl.input != "" { // otherwise the job has its own
 		o := &f.crawl.options
-		o.Assets, o.MaxURLLength = cmp.Or(o.Assets, weft.AssetsAny), cmp.Or(o.MaxURLLength, longestURL)
+		o.Assets, o.MaxURLLength = f.crawl.assetsOr(weft.AssetsAny), cmp.Or(o.MaxURLLength, longestURL)
 	}
 	crawled, visit, err := f.standing(job)
 	if err != nil {

@@ -132,7 +132,7 @@ func (b *bench) crawls() error {
 			if err != nil {
 				return err
 			}
-			y, err := run(b.weft, append(args, "--warc", "--job", b.job(coded))...)
+			y, err := run(b.weft, append(args, "--warc", "--assets=none", "--job", b.job(coded))...)
 			if err != nil {
 				return err
 			}

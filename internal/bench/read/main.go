@@ -139,7 +139,7 @@ func (r *rounds) round() error {
 	if err := crawl(&r.plain); err != nil {
 		return err
 	}
-	if err := crawl(&r.archived, "--warc"); err != nil {
+	if err := crawl(&r.archived, "--warc", "--assets=none"); err != nil {
 		return err
 	}
 	for _, all := range []*[]time.Duration{&r.read, &r.again} {
