@@ -128,14 +128,16 @@ func (a *Archive) At(url, filename string, offset int64) Capture {
 	return Capture{warc.Index{Key: warc.SURT(url), URL: url, Filename: filename, Offset: offset}, a.sources[0]}
 }
 
-// Nearest returns the capture nearest to a date, or that of the latest date for the zero time.
+// Nearest returns the capture nearest to a date, or that of the latest date for the zero time. Of several
+// it is the last: the date of a link has seconds, in which a page may redirect to a gate and come back.
 func Nearest(captures []Capture, at time.Time) Capture {
-	if at.IsZero() {
-		return captures[len(captures)-1]
+	nearest := captures[len(captures)-1]
+	for _, c := range slices.Backward(captures) {
+		if !at.IsZero() && c.Date.Sub(at).Abs() < nearest.Date.Sub(at).Abs() {
+			nearest = c
+		}
 	}
-	return slices.MinFunc(captures, func(a, b Capture) int {
-		return cmp.Compare(a.Date.Sub(at).Abs(), b.Date.Sub(at).Abs())
-	})
+	return nearest
 }
 
 // mostScanned bounds how many lines of an index a search for similar URLs reads, for each prefix.

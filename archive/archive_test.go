@@ -447,3 +447,14 @@ func TestAddresses(t *testing.T) {
 		r.Close()
 	}
 }
+
+// TestNearestOfASecond: of captures in one second, it is the last, as behind a gate that redirects back.
+func TestNearestOfASecond(t *testing.T) {
+	at := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	all := []Capture{{warc.Index{Date: at, Status: 302}, nil}, {warc.Index{Date: at, Status: 200}, nil}}
+	for _, date := range []time.Time{{}, at, at.Add(-time.Hour), at.Add(time.Hour)} {
+		if c := Nearest(all, date); c.Status != 200 {
+			t.Errorf("nearest to %v: %d", date, c.Status)
+		}
+	}
+}
