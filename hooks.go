@@ -29,7 +29,7 @@ type Hooks struct {
 	OnLink func(from weburl.URL, link links.Link) Verdict
 
 	// OnPage takes every whole response that is no redirect, whatever its status; on a recrawl a
-	// 304 too, which has no body. It runs on a goroutine of its own, and the worker that fetched
+	// 304 too, which has no body; after a login, pages that it has taken before. It runs on a goroutine of its own, and the worker that fetched
 	// the page waits for it: a slow OnPage slows the crawl. At most Concurrency run at once; fewer
 	// while the links of their pages fill a share of Memory, and then no other page is read.
 	// OnPage owns the page until it returns, and may add URLs: see Page.Add and Page.Post. An error ends

@@ -54,7 +54,8 @@ type Options struct {
 	Sitemaps bool
 
 	// Assets fetches what pages need to be shown, too: images, scripts, fonts, media and so on; of
-	// none of it but style sheets are links followed. Empty: style sheets in the scope only.
+	// none of it but style sheets are links followed. Empty: style sheets in the scope only. An
+	// archive is to be shown with AssetsAny.
 	Assets Assets
 
 	// External requests, once each, what links of pages lead to beyond the scope, the depth and
@@ -132,7 +133,7 @@ type Options struct {
 	MaxBody          int                                         // bytes of a body, as sent and as decoded; 0: 16 MiB
 	UserAgent        string                                      // empty: DefaultUserAgent. Its product token selects the rules of robots.txt
 	Header           httpclient.Header                           // further fields of every request
-	Cookies          http.CookieJar                              // shared by all loops, so safe for concurrent use; nil: no cookies are sent or kept
+	Cookies          http.CookieJar                              // shared by all loops, so safe for concurrent use; nil: no cookies are sent or kept, and no gate or login is passed
 	Auth             []httpclient.Credential                     // each for one origin; those of Seeds come after them
 	Proxy            func(scheme, host string) *httpclient.Proxy // see httpclient.Options; called by all loops; nil: none
 	HTTP1, HTTP2     bool                                        // speak HTTP/1.1 alone, or HTTP/2 alone; by default servers choose over TLS, and others get HTTP/1.1

@@ -48,6 +48,7 @@ type Shares struct {
 	Names      int // cached names; beyond, the least recently used are forgotten; per loop
 	Recent     int // URLs sent to the frontier lately; beyond, they are forgotten; per loop
 	Cookies    int // of responses; beyond, those of the site that has set none for longest are forgotten
+	Again      int // with cookies: how URLs have ended; beyond, only the store knows of the oldest
 	Buffer     int // writes that the store has not flushed; at most 2 of them
 	Cache      int // blocks of the store's files
 	Rules      int // rules of robots.txt; beyond, the least recently used are fetched again
@@ -71,7 +72,8 @@ func Split(memory, loops int) Shares {
 		Sessions:   perMille(15) / loops,
 		Names:      perMille(27) / loops,
 		Recent:     perMille(5) / loops,
-		Cookies:    min(perMille(20), 16<<20),
+		Cookies:    min(perMille(15), 16<<20),
+		Again:      min(perMille(5), 16<<20),
 		Buffer:     min(perMille(50), 64<<20),
 		Cache:      perMille(20),
 		Rules:      perMille(20),

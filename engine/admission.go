@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -21,7 +22,7 @@ import (
 type admission struct {
 	waiting []arrival
 	asked   []arrival         // being looked up
-	request *frontier.Request // of the store, for these; nil: nothing is unknown
+	request *frontier.Request // of the store, for these; nil: nothing is unknown. Without a kind, they want what they find
 	begin   aio.Event         // there is something to look up, or the crawl is over
 }
 
@@ -30,6 +31,13 @@ type arrival struct {
 	urls  iter.Seq[weburl.URL] // that take may add to the frontier
 	hosts iter.Seq[weburl.URL] // the same; their hosts are needed though the URLs were seen: seeds, redirects of robots.txt
 	take  func()
+	find  *found // what take wants of the store, and nothing else; nil: nothing
+}
+
+// found is what the store has of a URL.
+type found struct {
+	url   weburl.URL
+	entry store.Entry // zero: nothing
 }
 
 // empty reports whether nothing waits.
@@ -46,8 +54,18 @@ func one(u weburl.URL) iter.Seq[weburl.URL] {
 // admit calls take when the frontier is ready for these URLs, at once or later. The crawl does not
 // end before, nor in take: the caller dispatches.
 func (d *Coordinator) admit(urls, hosts iter.Seq[weburl.URL], take func()) {
+	d.arrive(arrival{urls: urls, hosts: hosts, take: take})
+}
+
+// find calls take with what the store has of a URL. What is not committed yet, it does not have.
+func (d *Coordinator) find(u weburl.URL, take func(store.Entry)) {
+	wanted := &found{url: u}
+	d.arrive(arrival{take: func() { take(wanted.entry) }, find: wanted})
+}
+
+func (d *Coordinator) arrive(w arrival) {
 	a := &d.admission
-	a.waiting = append(a.waiting, arrival{urls, hosts, take})
+	a.waiting = append(a.waiting, w)
 	if len(a.asked) == 0 {
 		d.admitWaiting()
 	}
@@ -59,6 +77,18 @@ func (d *Coordinator) admitWaiting() {
 	for a.request == nil && len(a.asked) == 0 {
 		d.runBetween()
 		if len(a.waiting) == 0 {
+			return
+		}
+		finds := func(w arrival) bool { return w.find != nil }
+		if slices.ContainsFunc(a.waiting, finds) { // apart: in the frontier, no time may pass after Prepare
+			for _, w := range a.waiting {
+				if finds(w) {
+					a.asked = append(a.asked, w)
+				}
+			}
+			a.waiting = slices.DeleteFunc(a.waiting, finds)
+			a.request = new(frontier.Request)
+			a.begin.Set()
 			return
 		}
 		a.asked, a.waiting = a.waiting, nil
@@ -106,7 +136,8 @@ func (d *Coordinator) lookUpAll(t *aio.Task) error {
 		var page frontier.Page
 		r, err := *a.request, c.failure
 		if err == nil {
-			page, err = aio.Offload(t, func(context.Context) (frontier.Page, error) { return d.cfg.Job.Store.Read(r) })
+			asked := a.asked
+			page, err = aio.Offload(t, func(context.Context) (frontier.Page, error) { return lookUp(d.cfg.Job.Store, r, asked) })
 			if errors.Is(err, aio.ErrCanceled) {
 				return err
 			}
@@ -119,9 +150,24 @@ func (d *Coordinator) lookUpAll(t *aio.Task) error {
 			page = frontier.Page{Request: r, Seen: slices.Repeat([]bool{true}, len(r.Fingerprints))}
 		}
 		a.request = nil
-		d.frontier.Provide(d.clock.now(), page)
+		if r.Kind != 0 {
+			d.frontier.Provide(d.clock.now(), page)
+		}
 		d.takeAsked()
 		d.admitWaiting()
 		d.Dispatch()
 	}
+}
+
+// lookUp reads what arrivals need from the store.
+func lookUp(s *store.Store, r frontier.Request, asked []arrival) (page frontier.Page, err error) {
+	if r.Kind != 0 {
+		return s.Read(r)
+	}
+	for _, w := range asked {
+		if w.find.entry, _, err = s.Find(w.find.url); err != nil {
+			break
+		}
+	}
+	return page, err
 }

@@ -56,16 +56,18 @@ type committer struct {
 	most    int                  // bytes: a larger open batch holds the crawl up
 	gathers func() time.Duration // how long the open batch waits for more
 
-	open     batch
-	planned  bool               // the plan has changed since the last batch
-	requests []frontier.Request // to be read from the store after the next commit
-	dirty    aio.Event          // open has a change
-	hurry    aio.Event          // that waits for no others
-	line     []byte             // scratch of record
-	began    time.Time          // of the commit that runs; zero: none does
-	saved    job.History        // of the last batch that was committed
-	waiting  []func()           // called when the commit that runs has ended: see receiveLinks
-	failure  error              // of the first commit or look-up that failed: nothing is committed after it
+	open      batch
+	planned   bool               // the plan has changed since the last batch
+	sealed    int                // batches so far: the number of the open one
+	committed int                // of these
+	requests  []frontier.Request // to be read from the store after the next commit
+	dirty     aio.Event          // open has a change
+	hurry     aio.Event          // that waits for no others
+	line      []byte             // scratch of record
+	began     time.Time          // of the commit that runs; zero: none does
+	saved     job.History        // of the last batch that was committed
+	waiting   []func()           // called when the commit that runs has ended: see receiveLinks
+	failure   error              // of the first commit or look-up that failed: nothing is committed after it
 }
 
 // begin opens the first batch of a job, or the next. Its refusals get their date by a function.
@@ -253,6 +255,7 @@ func (d *Coordinator) commit(t *aio.Task) error {
 	}
 	if done.saved {
 		c.saved = sealed.history
+		c.committed++
 		d.frontier.Saved()
 	}
 	d.tellCommitted(sealed.since, sealed.after, done.err)
@@ -298,6 +301,7 @@ func (d *Coordinator) seal() sealed {
 		c.job.SetPlan(c.open.state)
 	}
 	s := sealed{c.open, d.history(), c.requests}
+	c.sealed++
 	c.open, c.requests = batch{}, nil
 	if c.stream != nil {
 		s.stream = c.stream.Take()

@@ -60,10 +60,11 @@ type alarms struct {
 	tooLong *aio.Callback // stop, after MaxTime
 }
 
-// contents is what the crawl knows of the contents of pages.
+// contents is what the crawl knows of what it has fetched.
 type contents struct {
 	duplicates duplicateLog
 	traps      traps
+	again      again
 }
 
 // warned is of what the user was warned once.
@@ -108,6 +109,7 @@ func newCoordinator(cfg *Config) *Coordinator {
 		d.committer.output = store.NewPatientWriter(cfg.Output, cfg.Disk.Waiting)
 		d.committer.stream = record.NewStream(cfg.Form, d.progress.summary.Runs == 1)
 	}
+	d.again = newAgain(cfg, d.progress.summary.Runs == 1 && d.progress.summary.Visit <= 1)
 	d.restorer = frontier.Restore(cfg.Frontier)
 	d.frontier = d.restorer.Frontier()
 	return d

@@ -228,14 +228,16 @@ func (d *Coordinator) deliver(urls []frontier.URL, done func(posted uint64, err 
 	d.node.activity++
 	seeds := func(yield func(weburl.URL) bool) {
 		for i := range urls {
-			if urls[i].From == "" && !yield(urls[i].URL) {
+			if (urls[i].From == "" || urls[i].Hops > 0 && d.again.on) && !yield(urls[i].URL) {
 				return
 			}
 		}
 	}
 	d.admit(urlsOf(urls), seeds, func() {
 		for _, u := range urls {
-			d.frontier.Receive(u)
+			if !d.frontier.Receive(u) {
+				d.received(u)
+			}
 		}
 		d.afterCommit(done)
 	})

@@ -97,9 +97,12 @@ func (d *Coordinator) admitOutcomes(loop int, batch []*fetch.Outcome) {
 			}
 		}
 	}
-	elsewhere := func(yield func(weburl.URL) bool) { // robots.txt that redirect
+	elsewhere := func(yield func(weburl.URL) bool) { // robots.txt that redirect, and URLs to ask again
 		for _, out := range batch {
 			if r := out.Robots; r != nil && r.At != nil && !yield(*r.At) {
+				return
+			}
+			if out.Target != nil && d.again.on && !yield(out.Target.URL) {
 				return
 			}
 		}
@@ -230,6 +233,7 @@ func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 		s.BytesSaved += out.Saved
 		d.countDropped(out.Dropped)
 	}
+	d.endAgain(out)
 }
 
 // try returns how a try ended.
@@ -334,9 +338,12 @@ func (d *Coordinator) redirect(out *fetch.Outcome) {
 			log.Open(out.Target.URL.String())
 		}
 	}
+	known := d.again.on && d.frontier.View().SeenAs(*out.Target)
 	if !d.frontier.Redirect(out.URL, *out.Target) {
 		r := out.Record
 		r.ErrorKind, r.Error = record.KindRedirects, fmt.Sprintf("a redirect beyond the limit of %d", d.cfg.Frontier.MaxRedirects)
+	} else if d.again.on {
+		d.leadsBack(out, known)
 	}
 }
 
@@ -374,6 +381,9 @@ func (d *Coordinator) refuse() {
 		}
 		d.committer.record(r)
 		d.countRecord(r)
+		if d.again.on {
+			delete(d.again.pending, u.URL.Fingerprint())
+		}
 	}
 	d.changed()
 }

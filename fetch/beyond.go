@@ -111,12 +111,14 @@ func (c *Config) check(req *httpclient.Request, u *frontier.URL) {
 
 const methodHead = "HEAD"
 
-// retries is how often a URL may be tried again: a HEAD takes no try from what follows.
+// retries is how often a URL may be tried again: a HEAD takes no try from what follows, nor does a
+// response after which the URL was asked again.
 func (f *Loop) retries(u *frontier.URL) int {
-	if u.Role == frontier.RoleExternal {
-		return f.cfg.Retries + 1
+	n := Responses(u.Past)
+	if n == 0 && u.Role == frontier.RoleExternal {
+		n = 1
 	}
-	return f.cfg.Retries
+	return f.cfg.Retries + n
 }
 
 // dislikesHead reports whether an error of a HEAD, or its response, may be about the method.

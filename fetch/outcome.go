@@ -78,8 +78,11 @@ type References struct {
 	Again   bool // an earlier visit has had a response
 }
 
-// contents is what other pages, and later visits, are compared with.
+// contents is what other pages, later requests and later visits are compared with.
 type contents struct {
+	Cookies Cookies            // of the exchange
+	Before  *frontier.Snapshot // Known of the URL, before this try
+
 	content [32]byte         // SHA-256 of the body; zero: none
 	text    text.Fingerprint // of the page's text; zero: not read
 	watched bool             // the page is to be sketched

@@ -53,8 +53,8 @@ func (f *Loop) startOf(x *fetching) time.Time { return f.began.Add(x.started) }
 
 // newOutcome returns the outcome of a try at a URL.
 func newOutcome(l Lease) *Outcome {
-	out := &Outcome{URL: l.URL, contents: contents{watched: l.Sketch}}
-	out.Again = l.Known != nil
+	out := &Outcome{URL: l.URL, contents: contents{Before: l.Known, watched: l.Sketch}}
+	out.Again = l.Known != nil || Responses(l.Past) > 0
 	return out
 }
 
@@ -72,6 +72,7 @@ func (f *Loop) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err e
 	out, u, req, started := newOutcome(x.lease), x.lease.URL, &x.req, f.startOf(x)
 	if res != nil {
 		defer res.Close()
+		out.Cookies = f.cfg.cookiesOf(req, res)
 		out.Result = f.answered(u, u.URL, res)
 		out.Network = NetworkUp
 	}

@@ -13,7 +13,7 @@
 //   - siblings: the hosts of one domain with one address.
 //   - pending: seen, and still to be fetched. Leased: handed out. Done: finished, successfully or
 //     not. Refused: excluded by robots.txt. A URL goes from pending to leased or refused, and from
-//     leased to done, or back to pending for a retry.
+//     leased to done, or back to pending for a retry; from done to pending only by Again.
 //   - lease: a URL handed out, or an origin's robots.txt, or the address of a host. Exactly one
 //     Done, Retry or Postpone ends the lease of a URL; exactly one SetRobots, RobotsFailed,
 //     RobotsAt or Postpone the lease of a robots.txt; Resolved the lease of an address.

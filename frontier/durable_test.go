@@ -84,6 +84,7 @@ type page struct {
 	target   *frontier.URL // of its redirect
 	fails    int           // so many tries fail
 	excluded bool          // by RefuseBy
+	again    bool          // it is asked again after its first response
 }
 
 const maxTries = 3 // at a page
@@ -117,7 +118,7 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 		return frontier.URL{URL: urls[(from+r.IntN(min(far, len(urls))))%len(urls)], Priority: int8(r.IntN(8) / 7), Rank: int8(r.IntN(8) / 6)}
 	}
 	for i, url := range urls {
-		p := &page{excluded: r.IntN(20) == 0}
+		p := &page{excluded: r.IntN(20) == 0, again: i%7 == 3}
 		w.pages[url] = p
 		if r.IntN(10) < redirects {
 			target := link(i)
@@ -197,6 +198,13 @@ func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, a
 		}
 	}
 	f.Done(now, u, frontier.Result{Took: again})
+	responses := 0
+	for _, t := range u.Past {
+		responses += min(t.Status, 1)
+	}
+	if p.again && responses == 1 && try.Status != 0 {
+		f.Again(now, u)
+	}
 }
 
 // crawl crawls without a journal, and returns how each URL ended.

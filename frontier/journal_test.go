@@ -75,9 +75,10 @@ func (l *journal) Pending(u frontier.URL) {
 	l.note(func() string {
 		return fmt.Sprintf("pending %s at %s", short(u), key(u.QueueKey()))
 	}, func(d *durable) {
-		if _, done := d.done[u.URL]; done || d.refused[u.URL].Kind != "" {
-			d.t.Errorf("%s is pending, and was done or refused", u.URL)
+		if _, done := d.done[u.URL]; done != (u.Tries > 0) || d.refused[u.URL].Kind != "" {
+			d.t.Errorf("%s is pending after %d tries, and done is %t", u.URL, u.Tries, done)
 		}
+		delete(d.done, u.URL)
 		if !d.seen[u.URL] && u.Seq <= d.seq {
 			d.t.Errorf("%s has Seq %d, and there was %d", u.URL, u.Seq, d.seq)
 		}

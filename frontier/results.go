@@ -31,6 +31,26 @@ func (f *Frontier) Retry(now time.Time, u URL, a Result, at time.Time) {
 	f.wait(o, u, at)
 }
 
+// Again makes a URL pending that is done: its response was to a request that would be another one now. It
+// is the URL as Done was given it, and has been given to Prepare as a seed. It comes before all that were
+// never tried, and no limit counts it twice. Again reports whether it is pending here: one of another
+// partition is sent.
+func (f *Frontier) Again(now time.Time, u URL) bool {
+	if f.leaves(&u) {
+		return false
+	}
+	f.tell(now)
+	o := f.origin(u.URL)
+	f.stats.Done--
+	o.tried++
+	u.Tries++
+	u.NotBefore = now
+	f.journal.pending(u)
+	f.journal.originChanged(o)
+	f.wait(o, u, now)
+	return true
+}
+
 // Postpone is a Retry that counts as no try: the obstacle was not the host's. It ends a lease of
 // robots.txt too, but none of an address.
 func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {

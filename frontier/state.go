@@ -12,8 +12,8 @@ import (
 //
 // A lease is not recorded: a leased URL is still pending.
 type Journal interface {
-	// Pending records a new URL. It also repeats one that OverLimit has just dropped with the
-	// others of its origin, because it is leased.
+	// Pending records a new URL, or one that is done and asked again: it has Tries then. It also
+	// repeats one that OverLimit has just dropped with the others of its origin, because it is leased.
 	Pending(u URL)
 
 	// Retried records that a URL, pending at was, needs a retry. It is pending at u.QueueKey() now,

@@ -22,6 +22,14 @@ func (v View) Seen(u weburl.URL) bool {
 	return !v.f.partitions.foreign(u.Hostname()) && v.f.seen.has(u.Fingerprint())
 }
 
+// SeenAs is Seen for a URL with its role.
+func (v View) SeenAs(u URL) bool {
+	return !v.f.partitions.foreign(u.URL.Hostname()) && (v.f.crawled(&u) || v.f.seen.has(u.Fingerprint()))
+}
+
+// IsLeasedAs reports whether a URL is leased in its role.
+func (v View) IsLeasedAs(u URL) bool { return v.f.leased[u.leaseKey()] != nil }
+
 // OnlyRank reports whether an origin waits with URLs of one rank only, none of
 // which was leased before.
 func (v View) OnlyRank(name string, rank int8) bool {

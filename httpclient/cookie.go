@@ -15,24 +15,30 @@ import (
 const maxCookies = 16 << 10
 
 // cookies returns the Cookie field of a request for page; "" for none.
-func (c *Client) cookies(t *aio.Task, page *url.URL) string {
+func (c *Client) cookies(t *aio.Task, page *url.URL) (field string) {
+	t.OnLoop(func() { field = cookieField(c.opt.Cookies, page) })
+	return field
+}
+
+// CookieField returns the Cookie field that a jar has for a request now; "" for none.
+func CookieField(jar http.CookieJar, req *Request) string { return cookieField(jar, pageOf(req)) }
+
+func cookieField(jar http.CookieJar, page *url.URL) string {
 	var b strings.Builder
-	t.OnLoop(func() {
-		for _, cookie := range c.opt.Cookies.Cookies(page) {
-			value := cookie.Value
-			if cookie.Quoted {
-				value = `"` + value + `"`
-			}
-			n := len("; ") + len(cookie.Name) + len("=") + len(value)
-			if cookie.Name == "" || !sendable(cookie.Name) || !sendable(value) || b.Len()+n > maxCookies {
-				continue
-			}
-			if b.Len() > 0 {
-				b.WriteString("; ")
-			}
-			b.WriteString(cookie.Name + "=" + value)
+	for _, cookie := range jar.Cookies(page) {
+		value := cookie.Value
+		if cookie.Quoted {
+			value = `"` + value + `"`
 		}
-	})
+		n := len("; ") + len(cookie.Name) + len("=") + len(value)
+		if cookie.Name == "" || !sendable(cookie.Name) || !sendable(value) || b.Len()+n > maxCookies {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(cookie.Name + "=" + value)
+	}
 	return b.String()
 }
 

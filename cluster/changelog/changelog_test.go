@@ -332,3 +332,42 @@ func FuzzReplay(f *testing.F) {
 		}
 	})
 }
+
+// posts is a batch that keeps what is posted.
+type posts struct {
+	recorder
+	kinds  []byte
+	blocks [][]byte
+}
+
+func (p *posts) Post(_ int, kind byte, data []byte) {
+	p.kinds, p.blocks = append(p.kinds, kind), append(p.blocks, data)
+}
+
+// TestAskedAgain: a URL that ended and is asked again in the same batch is pending for whoever reads the log,
+// and lost only together with its end.
+func TestAskedAgain(t *testing.T) {
+	var b posts
+	l := changelog.Log{Partition: func(string) int { return 0 }, Clock: func() (time.Time, time.Time) { return epoch, calendar }}
+	l.Begin(&b)
+	to, err := weburl.Parse("http://a.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := frontier.URL{URL: to, Seq: 1}
+	l.Pending(u)
+	l.Done(u)
+	u.Tries = 1
+	l.Pending(u)
+	l.Seal()
+	if string(b.kinds) != string([]byte{changelog.Found, changelog.Ended}) {
+		t.Fatalf("kinds %q", b.kinds)
+	}
+	var read recorder
+	if err := changelog.Replay(b.blocks[1], epoch, &read); err != nil {
+		t.Fatal(err)
+	}
+	if len(read.told) != 2 || reflect.TypeOf(read.told[0]) != reflect.TypeFor[done]() || reflect.TypeOf(read.told[1]) != reflect.TypeFor[pending]() {
+		t.Errorf("%+v, expected that it is done, then pending", read.told)
+	}
+}

@@ -21,7 +21,7 @@ const (
 	Opened byte = 'o' // where links may lead from now on, a text of the engine's: see Log.Open
 	Links  byte = 'l' // URLs for the owner of a partition: see Read
 	Found  byte = 'f' // changes of a partition: see Replay
-	Ended  byte = 'e' // the same: of URLs that have ended or been tried, and the states of origins
+	Ended  byte = 'e' // the same: of URLs that have ended, been tried or are asked again, and the states of origins
 )
 
 // Batch is where a Log passes everything on.
@@ -113,7 +113,11 @@ func (l *Log) ofOrigin(kind int, origin string, fn func(*Encoder)) {
 // and Counts implement [frontier.Journal].
 func (l *Log) Pending(u frontier.URL) {
 	l.batch.Pending(u)
-	l.ofURL(additions, &u, func(e *Encoder) { e.Pending(u) })
+	kind := additions
+	if u.Tries > 0 { // it was done, perhaps in this batch
+		kind = endings
+	}
+	l.ofURL(kind, &u, func(e *Encoder) { e.Pending(u) })
 }
 
 func (l *Log) Retried(u frontier.URL, was frontier.QueueKey) {

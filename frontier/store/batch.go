@@ -105,6 +105,10 @@ func (b *Batch) has(dir string) bool {
 // Pending, Retried, Moved, Nearer, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Origin and
 // Counts implement [frontier.Journal].
 func (b *Batch) Pending(u frontier.URL) {
+	if u.Tries > 0 { // it was done
+		b.key = appendEntryKey(b.key[:0], &u)
+		b.delete(b.key)
+	}
 	b.putSeen(u)
 	b.putPending(u)
 	if b.others { // the state of its origin may be missing
