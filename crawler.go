@@ -98,9 +98,13 @@ func (c *config) openJob(shares budget.Shares, disk *engine.Disk) (*job.Job, err
 		var urls []weburl.URL
 		urls, err = j.Plan.SeedURLs()
 		posts, _ := seed.PostsOf(j.Plan.Posts) // job.Open has checked the plan
+		typed := make(map[weburl.URL]string)
+		for _, s := range c.seeds {
+			typed[s.URL] = s.Written
+		}
 		c.seeds = nil
 		for _, u := range urls {
-			c.seeds = append(c.seeds, engine.Seed{URL: u, Guessed: slices.Contains(j.Plan.Guessed, u.String()), Post: posts[u.Post()]})
+			c.seeds = append(c.seeds, engine.Seed{URL: u, Written: typed[u], Guessed: slices.Contains(j.Plan.Guessed, u.String()), Post: posts[u.Post()]})
 		}
 	}
 	if err != nil { // job.Open has checked the plan: this cannot be
@@ -226,7 +230,7 @@ func (c *config) seedSeq() iter.Seq2[engine.Seed, error] {
 				yield(engine.Seed{}, &OptionError{Option: "SeedSeq", Err: err})
 				return
 			}
-			if !yield(engine.Seed{URL: s.URL, Guessed: s.Guessed}, nil) {
+			if !yield(engine.Seed{URL: s.URL, Written: s.Written, Guessed: s.Guessed}, nil) {
 				return
 			}
 		}

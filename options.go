@@ -238,7 +238,7 @@ func (c *config) checkSeeds() error {
 }
 
 func (c *config) addSeed(s Seed, sent *Post) {
-	c.seeds = append(c.seeds, engine.Seed{URL: s.URL, Guessed: s.Guessed, Post: sent})
+	c.seeds = append(c.seeds, engine.Seed{URL: s.URL, Written: s.Written, Guessed: s.Guessed, Post: sent})
 	if s.Credential != nil {
 		c.Auth = append(slices.Clip(c.Auth), *s.Credential)
 	}

@@ -196,7 +196,7 @@ func parseSeeds(args []string) (action, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, engine.Seed{URL: s.URL, Guessed: s.Guessed})
+		all = append(all, engine.Seed{URL: s.URL, Written: s.Written, Guessed: s.Guessed})
 	}
 	return func(d *engine.Coordinator) []string {
 		var lines []string

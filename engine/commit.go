@@ -361,7 +361,7 @@ func (c *committer) write(ctx context.Context, b sealed) (done committed) {
 		}
 		done.pages = append(done.pages, page)
 		for i := range page.URLs {
-			done.size += len(page.URLs[i].URL.String()) + len(page.URLs[i].From) + len(page.URLs[i].Data) + costOfURL
+			done.size += len(page.URLs[i].URL.String()) + len(page.URLs[i].From) + len(page.URLs[i].Written) + len(page.URLs[i].Data) + costOfURL
 		}
 	}
 	return done

@@ -20,6 +20,7 @@ import (
 // Seed is a URL to start from.
 type Seed struct {
 	URL     weburl.URL
+	Written string     // its path and query as they were typed; empty: as URL has them
 	Guessed bool       // its scheme is: see fetch.GuessedRank
 	Post    *seed.Post // what is sent to it; nil: it is a GET
 }

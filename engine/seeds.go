@@ -101,6 +101,9 @@ func (d *Coordinator) addSeed(s Seed) bool {
 		d.openNetwork(fetch.WrittenNetwork(u))
 	}
 	added := frontier.URL{URL: u}
+	if s.Written != "" && u == s.URL { // the rules of Canon have made no other of it
+		added.Written = s.Written
+	}
 	if s.Guessed {
 		added.Rank = fetch.GuessedRank
 	}
@@ -202,7 +205,7 @@ func (d *Coordinator) AddSeed(s Seed) SeedState {
 	state := SeedWaits
 	d.admit(none, d.seedURLs(u), func() {
 		state = SeedKnown
-		if d.addSeed(Seed{URL: u, Guessed: s.Guessed}) {
+		if d.addSeed(s) {
 			state = SeedAdded
 		}
 	})

@@ -149,7 +149,7 @@ func (p *Page) Add(ref, data string) error {
 	case len(p.added) == maxLinks:
 		return fmt.Errorf("%.128q: more than %d URLs added by one page", ref, maxLinks)
 	}
-	p.added = append(p.added, addition{links.Link{Raw: ref, URL: to.Canonical(), Tag: "hook", Attr: "add", Kind: links.KindPage}, data})
+	p.added = append(p.added, addition{links.Link{Raw: ref, URL: to, Tag: "hook", Attr: "add", Kind: links.KindPage}, data})
 	return nil
 }
 

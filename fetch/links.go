@@ -128,7 +128,7 @@ func (c *collector) link(l links.Link) bool {
 		if plain && role == frontier.RolePage {
 			c.x.led.Add(l.URL)
 		}
-		c.add(to, v, role)
+		c.add(l.URL, to, v, role)
 		c.probe(to)
 	}
 	return true
@@ -171,8 +171,8 @@ func (c *collector) judge(l links.Link, to weburl.URL, v Verdict) (role frontier
 // followed: so the same one is sent again when it is.
 const recentBeyond = 1 << 30
 
-// add has a URL requested that a link leads to.
-func (c *collector) add(to weburl.URL, v Verdict, role frontier.Role) {
+// add has a URL requested that a link leads to, which spells it as ref does.
+func (c *collector) add(ref, to weburl.URL, v Verdict, role frontier.Role) {
 	f, r := c.f, c.out.Record
 	list := &c.out.Links
 	depth, rank := 0, c.rank // a URL found again, no matter where
@@ -206,7 +206,7 @@ func (c *collector) add(to weburl.URL, v Verdict, role frontier.Role) {
 	f.mention(c.out.URL.URL, to)
 	if added {
 		priority := int8(max(-128, min(127, v.Priority)))
-		*list = append(*list, frontier.URL{URL: u, From: r.URL, Data: c.data, Depth: c.depth, Priority: priority, Rank: rank, Role: role})
+		*list = append(*list, frontier.URL{URL: u, Written: written(ref, to), From: r.URL, Data: c.data, Depth: c.depth, Priority: priority, Rank: rank, Role: role})
 	}
 }
 

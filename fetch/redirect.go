@@ -22,7 +22,7 @@ func (f *Loop) redirect(out *Outcome, location string) {
 	r.Redirect = to.String()
 	out.Read = out.URL.Known == nil || out.URL.Known.Redirect != r.Redirect
 	digest := keptPost(&out.URL, r.Status)
-	standard := to.Canonical()
+	ref, standard := to, to.Canonical()
 	to = f.cfg.Canon.Apply(to)
 	switch {
 	case !to.IsHTTP():
@@ -49,7 +49,7 @@ func (f *Loop) redirect(out *Outcome, location string) {
 	if digest == "" {
 		data = dataOf(&out.URL)
 	}
-	out.Target = &frontier.URL{URL: to, From: r.URL, Data: data, Depth: out.URL.Depth, Priority: out.URL.Priority, Rank: out.URL.Rank, Role: role}
+	out.Target = &frontier.URL{URL: to, Written: written(ref, to), From: r.URL, Data: data, Depth: out.URL.Depth, Priority: out.URL.Priority, Rank: out.URL.Rank, Role: role}
 	if out.URL.Rank == GuessedRank {
 		out.Target.Rank = 0 // its scheme is none
 	}

@@ -54,7 +54,7 @@ func (c *Config) HostSitemaps(b *scope.Bounds, u frontier.URL, file *robots.Robo
 		named, drop = []string{usualSitemap}, func(string) {} // a guess
 	}
 	for _, s := range named {
-		to, reason := c.sitemapAt(u.URL, s)
+		to, as, reason := c.sitemapAt(u.URL, s)
 		if reason == "" {
 			reason = b.Forbids(to)
 		}
@@ -62,7 +62,7 @@ func (c *Config) HostSitemaps(b *scope.Bounds, u frontier.URL, file *robots.Robo
 			drop(reason)
 			continue
 		}
-		all = append(all, frontier.URL{URL: to, From: u.URL.String(), Depth: u.Depth + 1, Rank: namedSitemap})
+		all = append(all, frontier.URL{URL: to, Written: as, From: u.URL.String(), Depth: u.Depth + 1, Rank: namedSitemap})
 	}
 	if file.SitemapsCut() {
 		drop(scope.ReasonTooMany)
@@ -70,22 +70,23 @@ func (c *Config) HostSitemaps(b *scope.Bounds, u frontier.URL, file *robots.Robo
 	return all
 }
 
-// sitemapAt returns the sitemap that a Sitemap line of the host of u names, or why there is none.
-// What is no http or https URL is out of any scope.
-func (c *Config) sitemapAt(u weburl.URL, named string) (to weburl.URL, reason string) {
-	to, err := u.Resolve(weburl.EscapeInvalid(named))
+// sitemapAt returns the sitemap that a Sitemap line of the host of u names, and how it spells it, or why
+// there is none. What is no http or https URL is out of any scope.
+func (c *Config) sitemapAt(u weburl.URL, named string) (to weburl.URL, as, reason string) {
+	ref, err := u.Resolve(weburl.EscapeInvalid(named))
 	switch {
-	case len(named) > scope.MaxURL || len(to.String()) > scope.MaxURL:
-		return weburl.URL{}, scope.ReasonTooLong
-	case err != nil || !to.IsHTTP():
-		return weburl.URL{}, scope.ReasonScope
+	case len(named) > scope.MaxURL || len(ref.String()) > scope.MaxURL:
+		return weburl.URL{}, "", scope.ReasonTooLong
+	case err != nil || !ref.IsHTTP():
+		return weburl.URL{}, "", scope.ReasonScope
 	}
-	return c.Canon.Apply(to).Canonical(), ""
+	to = c.Canon.Apply(ref).Canonical()
+	return to, written(ref, to), ""
 }
 
 // UsualSitemap returns where the host of u may have a sitemap that it does not name.
 func (c *Config) UsualSitemap(u weburl.URL) (weburl.URL, bool) {
-	to, reason := c.sitemapAt(u, usualSitemap)
+	to, _, reason := c.sitemapAt(u, usualSitemap)
 	return to, reason == ""
 }
 
@@ -251,6 +252,6 @@ func (c *collector) entry(e sitemap.Entry) bool {
 	r.Links++
 	c.f.mention(u.URL, to)
 	c.f.refer(c.out, to)
-	c.out.Links = append(c.out.Links, frontier.URL{URL: to, From: r.URL, Depth: c.depth, Priority: u.Priority, Rank: rank - 1})
+	c.out.Links = append(c.out.Links, frontier.URL{URL: to, Written: written(e.URL, to), From: r.URL, Depth: c.depth, Priority: u.Priority, Rank: rank - 1})
 	return true
 }

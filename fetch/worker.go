@@ -172,7 +172,7 @@ func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Respo
 // request returns the request for u, which a lease or its redirects led to.
 func (f *Loop) request(lease Lease, u weburl.URL) httpclient.Request {
 	req := httpclient.Request{
-		Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease.URL, u),
+		Scheme: u.Scheme(), Host: u.Host(), Target: targetOf(lease.URL, u), Allow: f.allow(lease.URL, u),
 		Once: true, Fresh: lease.Tries > 0, // the frontier says when to try again
 		Prompt: lease.Prompt,
 	}
@@ -183,6 +183,23 @@ func (f *Loop) request(lease Lease, u weburl.URL) httpclient.Request {
 		req.Prefer, req.Pinned = lease.Addr, lease.Pinned // the address whose turn it is
 	}
 	return req
+}
+
+// targetOf returns what to ask for at u, which a lease or its redirects led to.
+func targetOf(lease frontier.URL, u weburl.URL) string {
+	if lease.Written != "" && u == lease.URL {
+		return lease.Written
+	}
+	return u.RequestTarget()
+}
+
+// written returns how a reference spells the URL that it leads to, if the crawl's rules have not made
+// another of it; "": as that does.
+func written(ref, to weburl.URL) string {
+	if ref.RequestTarget() == to.RequestTarget() || ref.Canonical() != to {
+		return ""
+	}
+	return ref.Written()
 }
 
 // newRecord returns the record of a try that started at a time of the loop and ends now.

@@ -119,7 +119,7 @@ const costOfURL = 2 * int(unsafe.Sizeof(queued{}))
 func (n *queued) cost() int { return cost(&n.url, n.from, n.known) }
 
 // cost is what a URL takes in memory while it is queued, in bytes.
-func (u *URL) cost() int { return cost(&u.URL, u.From, u.Known) + len(u.Data) }
+func (u *URL) cost() int { return cost(&u.URL, u.From, u.Known) + len(u.Written) + len(u.Data) }
 
 func cost(u *weburl.URL, from string, known *Snapshot) int {
 	n := costOfURL + len(u.String()) + len(from)

@@ -12,6 +12,7 @@ import (
 // URL is a canonical URL and what it takes to fetch it.
 type URL struct {
 	URL      weburl.URL // canonical
+	Written  string     // its path and query as they were written there, which are requested; empty: URL's
 	From     string     // the page it was found on; empty for a seed
 	Data     string     // what a program has given it on that page; a redirect keeps it
 	Depth    int        // links from a seed; a redirect keeps it
@@ -64,17 +65,24 @@ func (u *URL) Fingerprint() [16]byte {
 	return fp
 }
 
-// Source returns From and Data in one text, as queues and stores keep them: few URLs have Data, and no
-// URL has a NUL.
+// Source returns From, Written and Data in one text, as queues and stores keep them: few URLs have more
+// than the first, and no URL has a control character.
 func (u *URL) Source() string {
-	if u.Data == "" {
-		return u.From
+	s := u.From
+	if u.Written != "" {
+		s += "\x01" + u.Written
 	}
-	return u.From + "\x00" + u.Data
+	if u.Data != "" {
+		s += "\x00" + u.Data
+	}
+	return s
 }
 
 // SetSource is the reverse of Source.
-func (u *URL) SetSource(s string) { u.From, u.Data, _ = strings.Cut(s, "\x00") }
+func (u *URL) SetSource(s string) {
+	s, u.Data, _ = strings.Cut(s, "\x00")
+	u.From, u.Written, _ = strings.Cut(s, "\x01")
+}
 
 // Where returns the URL to request, which differs from URL if redirects of a robots.txt led there.
 func (u *URL) Where() weburl.URL {

@@ -13,6 +13,7 @@ import (
 // Seed is a URL that a crawl starts from.
 type Seed struct {
 	URL        weburl.URL             // canonical
+	Written    string                 // its path and query as they were typed: see weburl.URL.Written
 	Credential *httpclient.Credential // for its origin; nil: none
 	Guessed    bool                   // it was given without a scheme: http is next if https does not answer
 }
@@ -25,7 +26,8 @@ func Read(s string) (Seed, error) {
 		return bare, nil
 	}
 	u, credential, err := ParseCredential(s)
-	return Seed{URL: u, Credential: credential}, err
+	typed, _ := weburl.Parse(strings.TrimSpace(s))
+	return Seed{URL: u, Written: typed.Written(), Credential: credential}, err
 }
 
 // Patience is how long a host is given to accept a connection by a scheme that is a guess, once its
@@ -109,7 +111,7 @@ func complete(s string) (Seed, bool) {
 		return Seed{}, false
 	case noAddress == nil, here, port == "80":
 		u, err = weburl.Parse("http://" + s)
-		return Seed{URL: u.Canonical()}, err == nil
+		return Seed{URL: u.Canonical(), Written: u.Written()}, err == nil
 	}
-	return Seed{URL: u.Canonical(), Guessed: true}, true
+	return Seed{URL: u.Canonical(), Written: u.Written(), Guessed: true}, true
 }

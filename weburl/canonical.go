@@ -26,6 +26,22 @@ func (b URL) Canonical() URL {
 	return b
 }
 
+// Written returns path and query as b spells them, where that is another way to write the canonical
+// form's: with %2f for %2F, or %7E for ~. To some servers these are not the same. It is "" if the
+// spelling is the canonical one, or has a '%' that begins no escape.
+func (b URL) Written() string {
+	target := b.RequestTarget()
+	if !b.IsHTTP() || strings.IndexByte(target, '%') < 0 || b.Canonical().RequestTarget() == target {
+		return ""
+	}
+	for i := range len(target) {
+		if _, ok := escapeAt(target, i); target[i] == '%' && !ok {
+			return ""
+		}
+	}
+	return strings.Clone(target)
+}
+
 // canonicalise makes b its canonical form. (A URL is too large for registers: in hot paths it is
 // passed by its address, and functions that take and return one are small enough to be inlined.)
 func (b *URL) canonicalise() {

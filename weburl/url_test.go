@@ -123,6 +123,18 @@ func TestEscapeInvalid(t *testing.T) {
 	}
 }
 
+// TestWritten: the spelling of a URL that is not canonical, if it is a valid one.
+func TestWritten(t *testing.T) {
+	for href, want := range map[string]string{
+		"http://h/a%2fb": "/a%2fb", "http://h/%7Ea?b=%2f#%2f": "/%7Ea?b=%2f", "http://u:p@h/%41": "/%41", "http://h/é%2f": "/%C3%A9%2f",
+		"http://h/a%2Fb": "", "http://h/~a": "", "http://h/": "", "http://h/%zz%2f": "", "http://h/%2f%": "", "http://h/%%34%31": "", "mailto:%2f": "", "http://h/#%2f": "",
+	} {
+		if got := mustParse(t, href).Written(); got != want {
+			t.Errorf("%s: %q, expected %q", href, got, want)
+		}
+	}
+}
+
 func TestCanonical(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"canonical already", "http://example.org/a?b", "http://example.org/a?b"},

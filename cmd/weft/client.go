@@ -172,6 +172,9 @@ func (c *clientFlags) settled(u weburl.URL) weburl.URL {
 func (c *clientFlags) request(ask httpclient.Request, u weburl.URL, reach *reach) httpclient.Request {
 	req := ask
 	req.Scheme, req.Host, req.Target, req.Allow = u.Scheme(), u.Host(), u.RequestTarget(), reach.allow(u)
+	if u == c.given.URL && c.given.Written != "" {
+		req.Target = c.given.Written
+	}
 	if c.guess(u).Guessed {
 		req.ConnectTimeout = weft.GuessPatience
 	}
