@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -35,10 +36,16 @@ func TestPathsAsWritten(t *testing.T) {
 			fmt.Fprintf(w, "<urlset><url><loc>http://%s/%%7Emap%%2fped</loc></url></urlset>", r.Host)
 		case "/seed%2f1":
 			_, _ = io.WriteString(w, `<a href="/a%2fb?q=%c3%a9#%2f">1</a><a href="/a%2Fb?q=%C3%A9">2</a><a href="/%7Euser/">3</a>
-				<a href="/plain">5</a><a href="/no%2fthing">6</a><a href="/to%2f">7</a>`)
+				<a href="/plain">5</a><a href="/no%2fthing">6</a><a href="/to%2f">7</a><a href="/%7Emoved/">8</a><a href="/%7Eendless">9</a>`)
+		case "/%7Emoved/":
+			http.Redirect(w, r, "/~moved/", http.StatusMovedPermanently)
+		case "/%7Eendless":
+			http.Redirect(w, r, "/~endless", http.StatusFound)
+		case "/~endless":
+			http.Redirect(w, r, "/%7Eendless", http.StatusFound)
 		case "/to%2f":
 			http.Redirect(w, r, "/target%2f", http.StatusFound)
-		case "/a%2fb?q=%c3%a9", "/%7Euser/", "/plain", "/target%2f", "/%7Emap%2fped", "/hook%2f":
+		case "/a%2fb?q=%c3%a9", "/%7Euser/", "/plain", "/target%2f", "/~moved/", "/%7Emap%2fped", "/hook%2f":
 		default:
 			http.NotFound(w, r)
 		}
@@ -63,18 +70,23 @@ func TestPathsAsWritten(t *testing.T) {
 	}
 	o.Limit = 0
 	finish(t, o)
-	want := []string{"/%7Emap%2fped", "/%7Euser/", "/a%2fb?q=%c3%a9", "/hook%2f", "/map%2f.xml", "/plain", "/seed%2f1", "/target%2f", "/to%2f"}
+	want := []string{"/%7Eendless", "/%7Eendless", "/%7Emap%2fped", "/%7Emoved/", "/%7Euser/", "/a%2fb?q=%c3%a9", "/hook%2f", "/map%2f.xml", "/plain", "/seed%2f1", "/target%2f", "/to%2f", "/~endless", "/~moved/"}
 	if all := take(); !slices.Equal(all, want) {
 		t.Errorf("requested %q, expected %q", all, want)
 	}
-	for u, r := range records(t, o.Job) {
-		if r.Status != 200 && r.Status != 302 && r.ErrorKind != weft.KindRobots {
-			t.Errorf("%s: %+v", u, r)
+	last := make(map[string]int)
+	for _, r := range recordsOf(t, o.Job)[1] {
+		last[strings.TrimPrefix(r.URL, s.URL)] = r.Status
+	}
+	for u, status := range map[string]int{"/a%2Fb?q=%C3%A9": 200, "/~user/": 200, "/~moved/": 200, "/~endless": 302, "/no%2Fthing": 0, "/target%2F": 200} {
+		if got, ok := last[u]; !ok || got != status {
+			t.Errorf("%s: status %d, %v, expected %d", u, got, ok, status)
 		}
 	}
-	if all := records(t, o.Job); all[s.URL+"/a%2Fb?q=%C3%A9"].Status != 200 || all[s.URL+"/~user/"].Status != 200 {
-		t.Error("records are not of canonical URLs")
+	if len(last) != 12 {
+		t.Errorf("records of %d URLs, expected 12 in their canonical form: %v", len(last), last)
 	}
+	want = slices.DeleteFunc(want, func(u string) bool { return u == "/%7Emoved/" })
 	finish(t, weft.Options{Job: o.Job, Update: true, Hooks: o.Hooks})
 	if all := take(); !slices.Equal(all, want) {
 		t.Errorf("recrawl: requested %q, expected %q", all, want)

@@ -15,8 +15,8 @@ import (
 
 // again has URLs asked again, in the same visit, whose responses belong to other cookies than they
 // would be sent now, when a redirect leads back to them: see docs/adr/0038-a-redirect-back.md. It
-// remembers how URLs have ended; of what it has forgotten it asks the store. Without a jar it does
-// nothing.
+// remembers how URLs have ended; of what it has forgotten it asks the store. Without a jar it only
+// follows redirects to another spelling of the same URL, as from /%7Eann to /~ann.
 type again struct {
 	on        bool
 	whole     bool                // nothing that has ended is forgotten, or older than this run
@@ -41,8 +41,9 @@ const (
 )
 
 const (
-	maxPending = 1 << 14 // of again.pending
-	maxPosted  = 2       // how often a URL is asked again for POSTs: a login that fails leads back to its form
+	maxPending   = 1 << 14 // of again.pending
+	maxSpellings = 3       // responses of a URL after which it is not asked again by another spelling
+	maxPosted    = 2       // how often a URL is asked again for POSTs: a login that fails leads back to its form
 )
 
 // ended is how a URL has ended.
@@ -288,7 +289,7 @@ func placeOf(u string) string {
 // endAgain takes in the outcome of a lease, which has ended.
 func (d *Coordinator) endAgain(out *fetch.Outcome) {
 	a := &d.again
-	if !a.on || out.Robots != nil || out.URL.Resolve || out.Postpone || out.Await {
+	if out.Robots != nil || out.URL.Resolve || out.Postpone || out.Await {
 		return
 	}
 	u := out.URL
@@ -301,6 +302,14 @@ func (d *Coordinator) endAgain(out *fetch.Outcome) {
 	expected := a.pending[fp]
 	delete(a.pending, fp)
 	u.Known = out.Before
+	if respelled(out) && fetch.Responses(u.Past) < maxSpellings {
+		u.Written = out.Target.Written
+		d.askAgain(&ended{url: u, record: *out.Record}, expected.why)
+		return
+	}
+	if !a.on {
+		return
+	}
 	all := &a.redirects
 	if out.Target == nil {
 		all = &a.pages
@@ -314,6 +323,11 @@ func (d *Coordinator) endAgain(out *fetch.Outcome) {
 	if led {
 		d.goBack(u, with)
 	}
+}
+
+// respelled reports whether an outcome redirects to another spelling of its URL.
+func respelled(out *fetch.Outcome) bool {
+	return out.Target != nil && out.Target.Written != out.URL.Written && out.Target.Fingerprint() == out.URL.Fingerprint()
 }
 
 // received is goBack for a URL that another node has found by a redirect.
