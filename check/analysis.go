@@ -33,6 +33,9 @@ type Options struct {
 	SlowMS    int   // Slow: pages that take longer, in milliseconds; 0: 3,000
 	HugeBytes int64 // Huge: pages that are larger; 0: 2 MiB
 
+	Part string          // why the crawl is only a part of the site, in words; "": it is whole
+	Stop <-chan struct{} // closed: report what has been checked so far; nil: check all
+
 	bounds bounds
 }
 
@@ -58,7 +61,7 @@ func newAnalysis(ctx context.Context, subject string, o Options) *analysis {
 	return &analysis{
 		Options: o, ctx: ctx, reader: NewReader(o.Agent), joins: newJoins(o.Dir), count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
-			Subject: subject, Order: o.Order, ctx: ctx, findings: extsort.New(o.Dir), baseline: o.Baseline,
+			Subject: subject, Part: o.Part, Order: o.Order, ctx: ctx, findings: extsort.New(o.Dir), baseline: o.Baseline,
 			Totals: Totals{
 				Rules: make(map[string]int), Statuses: make(map[string]int), Depths: make(map[int]int),
 				Times: buckets(timeBounds), Sizes: buckets(sizeBounds),
@@ -72,6 +75,27 @@ func (a *analysis) fail(err error) {
 	if a.err == nil {
 		a.err = err
 	}
+}
+
+// interrupted is why a report is a part after Options.Stop.
+const interrupted = "the check was interrupted"
+
+// next returns errStopped if nothing more is to be read.
+func (a *analysis) next() error {
+	select {
+	case <-a.Stop:
+		return errStopped
+	default:
+		return a.err
+	}
+}
+
+// ended takes in how a pass over pages ended.
+func (a *analysis) ended(err error) {
+	if err == errStopped {
+		a.report.Part, err = interrupted, nil
+	}
+	a.fail(err)
 }
 
 // found adds a finding, if its rule is on and it is not known.

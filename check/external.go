@@ -32,7 +32,7 @@ func Unread(ctx context.Context, dir string, o Options) (map[string]bool, error)
 			n.flags |= isNamed
 		}
 	}
-	if s.fail(s.targets.last(s.record)); s.err != nil {
+	if s.ended(s.targets.last(s.record)); s.err != nil {
 		return nil, s.err
 	}
 	unread := make(map[string]bool)

@@ -47,15 +47,15 @@ func Files(ctx context.Context, paths []string, web string, o Options) (*Report,
 		defer d.web.close()
 	}
 	for _, path := range paths {
-		d.fail(d.walk(path))
+		d.ended(d.walk(path))
 	}
 	for len(d.asked) > 0 && d.err == nil { // further files, for the fragments of links that lead there
 		path := d.asked[0]
 		d.asked = d.asked[1:]
-		d.fail(d.read(path, path, false))
+		d.ended(d.read(path, path, false))
 	}
 	if d.web != nil {
-		d.fail(d.ofWeb(web))
+		d.ended(d.ofWeb(web))
 	}
 	report, err := d.end()
 	if err != nil {
@@ -73,6 +73,9 @@ func (d *disk) ofWeb(dir string) error {
 	}
 	defer b.Close()
 	return d.web.last(func(n *target, r *record.Record) error {
+		if err := d.next(); err != nil {
+			return err
+		}
 		o, err := d.web.look(n.key, d.Accept)
 		d.requested(r, &o)
 		if u, bad := weburl.Parse(r.URL); err == nil && bad == nil && d.ExternalFragments && r.IsPage() {
@@ -83,7 +86,8 @@ func (d *disk) ofWeb(dir string) error {
 }
 
 // OffSite returns the links of files to the Web, each once, in the order of the files: what a job has
-// to have for [Files]. Their number is bounded.
+// to have for [Files]. Their number is bounded; after Options.Stop, they are those of the files that
+// were read.
 func OffSite(ctx context.Context, paths []string, o Options) ([]string, error) {
 	seen := make(map[string]bool)
 	var all []string
@@ -96,7 +100,7 @@ func OffSite(ctx context.Context, paths []string, o Options) ([]string, error) {
 		return outcome{verdict: Unchecked}, nil
 	}
 	for _, path := range paths {
-		d.fail(d.walk(path))
+		d.ended(d.walk(path))
 	}
 	report, err := d.end()
 	if err != nil {
@@ -161,12 +165,15 @@ func plainName(path string) string {
 
 // read reads a file: its anchors, and if it is one of those to check, its links.
 func (d *disk) read(path, name string, check bool) error {
+	if err := d.next(); err != nil {
+		return err
+	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
 	if d.files[absolute] != nil {
-		return d.err
+		return nil
 	}
 	own := &file{PageRow{URL: name, Verdict: OK}}
 	d.files[absolute] = own

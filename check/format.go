@@ -177,6 +177,9 @@ func quoted(text string) string {
 func (s Style) summary(out io.Writer, r *Report) {
 	t := &r.Totals
 	state := s.paint(green, "nothing is broken")
+	if r.Part != "" {
+		state = s.paint(yellow, "nothing is broken so far")
+	}
 	switch {
 	case r.Failed():
 		state = s.paint(red, plural(t.Errors, "error"))
@@ -199,7 +202,13 @@ func (s Style) summary(out io.Writer, r *Report) {
 		fmt.Fprintf(out, "; %s damaged", plural(t.Unread, "body"))
 	}
 	fmt.Fprintln(out)
+	if r.Part != "" {
+		fmt.Fprintln(out, r.partly())
+	}
 }
+
+// partly says that a report is about a part.
+func (r *Report) partly() string { return "only a part was checked: " + r.Part }
 
 func plural(n int, word string) string {
 	switch {

@@ -78,6 +78,8 @@ func (v *htmlReport) Verdict() string {
 	switch {
 	case v.Empty():
 		return "Nothing could be read"
+	case !v.Failed() && v.Part != "":
+		return "Nothing is broken so far"
 	case !v.Failed():
 		return "Nothing is broken"
 	}
@@ -122,6 +124,14 @@ func (v *htmlReport) Tiles() (all []tile) {
 		}
 	}
 	return all
+}
+
+// Partly says that the report is about a part; "": it is whole.
+func (v *htmlReport) Partly() string {
+	if v.Part == "" {
+		return ""
+	}
+	return v.partly()
 }
 
 // Period says when the crawl was; "" for files.

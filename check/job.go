@@ -22,13 +22,18 @@ func Job(ctx context.Context, dir string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	return j.check(dir)
+}
+
+// check checks the job in dir.
+func (j *site) check(dir string) (*Report, error) {
 	defer j.bodies.Close()
 	t := j.targets
-	j.fail(t.last(j.record))
+	j.ended(t.last(j.record))
 	if !j.bodies.Any() {
 		j.fail(j.referrers(dir))
 	}
-	if j.siteMaps > 0 {
+	if j.siteMaps > 0 && j.report.Part == "" { // else nobody knows what links to a page
 		j.fail(t.last(j.listed))
 	}
 	j.duplicates()
@@ -88,6 +93,9 @@ func (s *site) countFinding(f *Finding) {
 
 // record takes in the last record of a URL: what became of it, and the links of its body.
 func (s *site) record(n *target, r *record.Record) error {
+	if err := s.next(); err != nil {
+		return err
+	}
 	o, err := s.targets.look(n.key, s.Accept)
 	if err != nil {
 		return err

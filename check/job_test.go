@@ -366,3 +366,50 @@ func TestMarkdownIsHarmless(t *testing.T) {
 		}
 	}
 }
+
+// TestStop: a check that is stopped reports what it has checked, says that it is a part, and reports
+// nothing that only the whole can tell.
+func TestStop(t *testing.T) {
+	sitemap := made{record.Record{URL: "http://a.test/sitemap.xml", Status: 200, ContentType: "application/xml", Sitemap: "urlset", Depth: 1, From: "x"},
+		`<urlset><url><loc>http://a.test/b</loc></url></urlset>`}
+	dir := makeJob(t, sitemap, htmlPage("http://a.test/a", "<title>a</title><a href=/gone>x</a>"),
+		htmlPage("http://a.test/b", "<title>b</title><a href=/gone>x</a>"), htmlPage("http://a.test/c", "<title>c</title><a href=/b>x</a>"),
+		answer("http://a.test/gone", 404, ""))
+	stop := make(chan struct{})
+	j, err := newSite(t.Context(), dir, Options{Rules: named("all"), Stop: stop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := j.look
+	j.look = func(u weburl.URL) (outcome, error) {
+		if u.Path() == "/gone" { // on the first page
+			close(stop)
+		}
+		return look(u)
+	}
+	r, err := j.check(dir)
+	if want, got := []string{"http://a.test/a:1:25 broken-link http://a.test/gone"}, found(t, r, err); !slices.Equal(got, want) || r.Part != interrupted || r.Totals.Pages != 1 {
+		t.Errorf("%q: %q, %+v\nwant %q", r.Part, got, r.Totals, want)
+	}
+}
+
+// TestPart: every format says that a report is about a part, and why.
+func TestPart(t *testing.T) {
+	dir := makeJob(t, htmlPage("http://a.test/a", "<title>a</title>"))
+	for _, f := range Formats() {
+		for part, want := range map[string]bool{"": false, "the crawl is stopped": true} {
+			r, err := Job(t.Context(), dir, Options{Part: part})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text strings.Builder
+			if err := f.Write(&text, r, Style{}); err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
+			if got := strings.Contains(text.String(), "the crawl is stopped"); got != want {
+				t.Errorf("%s of %q: %s", f.Name, part, text.String())
+			}
+		}
+	}
+}

@@ -64,7 +64,12 @@ func writeJSON(w io.Writer, r *Report, _ Style) error {
 		return err
 	}
 	subject, _ := json.Marshal(r.Subject) // a string
-	fmt.Fprintf(out, "{\"subject\":%s,\n\"totals\":%s,\n\"findings\":[", subject, totals)
+	fmt.Fprintf(out, "{\"subject\":%s,\n", subject)
+	if r.Part != "" {
+		part, _ := json.Marshal(r.Part) // a string
+		fmt.Fprintf(out, "\"part\":%s,\n", part)
+	}
+	fmt.Fprintf(out, "\"totals\":%s,\n\"findings\":[", totals)
 	if err := list(out, r, " ", func(f *Finding) any { return f }); err != nil {
 		return err
 	}
@@ -142,18 +147,28 @@ func writeSARIF(w io.Writer, r *Report, _ Style) error {
 	if err != nil {
 		return err
 	}
-	out.WriteString("\n]}]}\n")
+	out.WriteString("\n]")
+	if r.Part != "" {
+		part, _ := json.Marshal(r.partly()) // a string
+		fmt.Fprintf(out, ",\n"+`"invocations":[{"executionSuccessful":false,"toolExecutionNotifications":[{"level":"warning","message":{"text":%s}}]}]`, part)
+	}
+	out.WriteString("}]}\n")
 	return out.Flush()
 }
 
 // writeJUnit writes a test suite in which each finding is a test case: errors fail, what is unknown is
-// skipped, the others pass and say so. The first case is the check itself, so that none is empty.
+// skipped, the others pass and say so. The first case is the check itself, so that none is empty; it is
+// skipped if the report is about a part.
 func writeJUnit(w io.Writer, r *Report, s Style) error {
 	t := &r.Totals
+	skipped, whole := t.Rules[UnknownLink], "/>"
+	if r.Part != "" {
+		skipped, whole = skipped+1, "><skipped message="+attribute(r.partly())+"/></testcase>"
+	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s<testsuites>\n<testsuite name=\"weft check\" tests=\"%d\" failures=\"%d\" skipped=\"%d\" errors=\"0\">\n",
-		xml.Header, 1+t.Errors+t.Warnings+t.Notes, t.Errors, t.Rules[UnknownLink])
-	fmt.Fprintf(out, "<testcase classname=%s name=\"%s on %s\"/>\n", attribute(r.Subject), plural(t.Links, "link"), plural(t.Pages, "page"))
+		xml.Header, 1+t.Errors+t.Warnings+t.Notes, t.Errors, skipped)
+	fmt.Fprintf(out, "<testcase classname=%s name=\"%s on %s\"%s\n", attribute(r.Subject), plural(t.Links, "link"), plural(t.Pages, "page"), whole)
 	for f, err := range r.Findings() {
 		if err != nil {
 			return err
@@ -197,6 +212,9 @@ func writeMarkdown(w io.Writer, r *Report, s Style) error {
 	fmt.Fprintf(out, "# Links of %s\n\n", inMarkdown(s.clean(r.Subject)))
 	fmt.Fprintf(out, "| errors | warnings | notes | pages | links | URLs | ok | broken | unknown |\n|---|---|---|---|---|---|---|---|---|\n"+
 		"| %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", t.Errors, t.Warnings, t.Notes, t.Pages, t.Links, t.URLs, t.OK, t.Broken, t.Unknown)
+	if r.Part != "" {
+		fmt.Fprintf(out, "\n**%s**\n", inMarkdown(r.partly()))
+	}
 	group := "\n"
 	for f, err := range r.Findings() {
 		if err != nil {

@@ -169,6 +169,7 @@ const (
 // Report is what a check found. Close it.
 type Report struct {
 	Subject string    // what was checked: a folder, or URLs
+	Part    string    // why it is only a part of that, in words; "": it is whole
 	Began   time.Time // of the first request; zero for files
 	Ended   time.Time // of the last one
 	Totals  Totals

@@ -33,6 +33,10 @@ type checkFlags struct {
 	writeBaseline string
 	internal      bool // links out of scope are not checked
 	hugeBytes     int
+
+	signals     *interrupts
+	interrupted bool // the crawl
+	resumes     bool // the same command goes on with it
 }
 
 func checkCommand() *cobra.Command {
@@ -62,7 +66,11 @@ Rules. Those of links, down to not-read, apply by default; the others with
 ` + ruleList() + `
 Exit status: 0 nothing is broken, 1 error or nothing could be checked, 2
 something is broken, 3 usage error, 4 stopped by --limit or --max-time with
-nothing broken so far, 5 interrupted.`),
+nothing broken so far, 5 interrupted.
+
+Ctrl-C ends the crawl and reports what was checked until then, as a part; a
+second one while the report is made ends without it. With --job, the same
+command goes on.`),
 		Example: `  weft check https://example.org/
   weft check --format github docs/
   weft check --accept 200..299,403 --ignore '//twitter[.]com/' example.org.weft`,
@@ -152,11 +160,12 @@ func (f *checkFlags) outputOptions() []option {
 	}, f.crawl.console.options()...)
 }
 
-// run checks until a signal ends it. One that comes while the crawl runs ends the crawl.
+// run checks until signals end it.
 func (f *checkFlags) run(args []string) error {
-	ctx, stop := untilInterrupted(context.Background())
-	defer stop()
-	err := f.check(ctx, args)
+	f.signals = takeInterrupts()
+	defer f.signals.release()
+	f.options.Stop = f.signals.first
+	err := f.check(f.signals, args)
 	var e *exit
 	if errors.As(err, &e) && errors.Is(e.err, context.Canceled) {
 		return &exit{exitInterrupted, errors.New("interrupted: no report was written")}
@@ -197,7 +206,7 @@ func (f *checkFlags) check(ctx context.Context, args []string) error {
 	if !files {
 		seeds = append(slices.Clip(seeds), madeUp(seeds)...)
 	}
-	if !files || len(seeds) > 0 {
+	if (!files || len(seeds) > 0) && !f.signals.came() {
 		var remove func()
 		if dir, remove, stopped = f.crawled(seeds, files); remove != nil {
 			defer remove()
@@ -207,7 +216,7 @@ func (f *checkFlags) check(ctx context.Context, args []string) error {
 		}
 	}
 	var e *exit
-	if stopped != nil && (!errors.As(stopped, &e) || e.code != exitLimit) {
+	if stopped != nil && (!errors.As(stopped, &e) || e.code != exitLimit && e.code != exitInterrupted) {
 		return stopped
 	}
 	f.ofJob(dir)
@@ -348,7 +357,18 @@ func (f *checkFlags) crawled(seeds []string, files bool) (dir string, remove fun
 		o.Job = filepath.Join(temporary, "job")
 	}
 	dir = cmp.Or(c.again(), o.Job)
-	return dir, remove, c.run(seeds)
+	f.resumes = remove == nil
+	return dir, remove, f.crawlOn(&c, seeds)
+}
+
+// crawlOn crawls, and notes whether a signal ended that.
+func (f *checkFlags) crawlOn(c *crawlFlags, seeds []string) error {
+	f.signals.crawling.Store(true)
+	err := c.run(seeds)
+	f.signals.crawling.Store(false)
+	var e *exit
+	f.interrupted = f.signals.crawl.Load() > 0 || errors.As(err, &e) && e.code == exitInterrupted
+	return err
 }
 
 // readExternal has a job read the external pages that links name a place on.
@@ -358,17 +378,18 @@ func (f *checkFlags) readExternal(ctx context.Context, dir string) error {
 	if err != nil {
 		return &exit{exitError, err}
 	}
-	if len(unread) == 0 {
+	if len(unread) == 0 || f.signals.came() {
 		return nil
 	}
 	c := f.crawl
 	c.forCheck, c.input, c.update = true, "", ""
 	c.options.Job, c.options.Fresh, c.options.Update, c.options.ExternalBody = "", false, false, check.ExternalBody
 	c.retry = retryFlags{dir: dir, only: func(r *weft.Record) bool { return unread[r.URL] }}
-	return c.run(nil)
+	return f.crawlOn(&c, nil)
 }
 
-// ofJob takes the rules by which a job knows its URLs; if it cannot say, those of the flags hold.
+// ofJob takes the rules by which a job knows its URLs, and whether it has more to crawl. If it cannot
+// say, the rules of the flags hold.
 func (f *checkFlags) ofJob(dir string) {
 	f.options.Canon = f.crawl.options.Canon
 	if dir == "" {
@@ -381,7 +402,17 @@ func (f *checkFlags) ofJob(dir string) {
 	defer job.Close()
 	if s, err := job.Status(context.Background()); err == nil {
 		f.options.Canon, _ = weburl.ParseRules(s.Canon)
+		f.options.Part = partOf(&s)
 	}
+}
+
+// partOf says why a job has only a part of what it is to crawl; "": it has all.
+func partOf(s *weft.Status) string {
+	if s.State == weft.JobFinished || s.State == weft.JobFailed {
+		return ""
+	}
+	left := s.Pending + s.InFlight
+	return fmt.Sprintf("the crawl is %s, %s left", s.State, plural(left, "URL"))
 }
 
 // mayWrite refuses an output that cannot be written, before a crawl that would be in vain.
@@ -403,7 +434,11 @@ func (f *checkFlags) report(format check.Format, make func(check.Options) (*chec
 		return &exit{exitError, err}
 	}
 	defer r.Close()
-	if f.writeBaseline != "" {
+	interrupted := f.interrupted || f.signals.came()
+	if interrupted && r.Empty() {
+		return &exit{exitInterrupted, errors.New("interrupted: nothing was checked")}
+	}
+	if f.writeBaseline != "" && !interrupted { // which has to know all
 		err := writeFile(f.writeBaseline, func(w io.Writer) error { return check.WriteBaseline(w, r) })
 		if err != nil {
 			return &exit{exitError, fmt.Errorf("--write-baseline %.128q: %w", f.writeBaseline, err)}
@@ -413,12 +448,29 @@ func (f *checkFlags) report(format check.Format, make func(check.Options) (*chec
 		return err
 	}
 	switch {
+	case interrupted:
+		return &exit{exitInterrupted, errors.New("interrupted" + f.whatIsLeft(r))}
 	case r.Failed():
 		return &exit{exitBroken, nil}
 	case r.Empty():
 		return &exit{exitError, errors.New("nothing was checked: no seed could be fetched, and no file read")}
 	}
 	return nil
+}
+
+// whatIsLeft says what an interrupted check has not done.
+func (f *checkFlags) whatIsLeft(r *check.Report) string {
+	text := ""
+	if r.Part != "" {
+		text = ": only a part was checked"
+		if f.resumes {
+			text += "; the same command goes on"
+		}
+	}
+	if f.writeBaseline != "" {
+		text += fmt.Sprintf("; nothing was written to %.128q", f.writeBaseline)
+	}
+	return text
 }
 
 // write writes a report to --output. Text for people cleans itself, and has colours on a terminal.

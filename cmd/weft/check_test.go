@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -375,9 +376,81 @@ func TestCheckIgnored(t *testing.T) {
 	}
 }
 
-// TestCheckInterrupted: a signal ends a report that is being written, and leaves neither that nor the
-// crawl behind.
+// TestCheckInterrupted: after Ctrl-C, a check reports what it has checked, as a part. With --job, the
+// same command goes on where it was.
 func TestCheckInterrupted(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string][]string{"kept": {"--job", "x.weft"}, "not kept": nil} {
+		t.Run(name, func(t *testing.T) {
+			asked, answer := make(chan bool), make(chan bool)
+			s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/":
+					html(w, "/slow", "/gone", "/a", "/b")
+				case "/slow":
+					if r.Method == http.MethodGet {
+						asked <- true
+						<-answer
+					}
+					html(w, "/never")
+				case "/a", "/b":
+					html(w, "/")
+				default:
+					w.WriteHeader(http.StatusNotFound)
+				}
+			})
+			args := append([]string{"check", "--per-host", "1", "--no-rule", "soft-404", "--write-baseline", "known"}, more...)
+			cmd, _ := weftCommand(t, append(args, s.URL+"/", "-o", "report.txt")...)
+			cmd.Stderr = nil
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			temp := t.TempDir()
+			cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+			report := func() string {
+				text, _ := os.ReadFile(filepath.Join(cmd.Dir, "report.txt"))
+				return string(text)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			<-asked
+			_ = cmd.Process.Signal(os.Interrupt)
+			lines := bufio.NewReader(stderr)
+			for line := ""; err == nil && !strings.Contains(line, "finishing"); {
+				line, err = lines.ReadString('\n')
+			}
+			close(answer)
+			printed, _ := io.ReadAll(lines)
+			code := exitCode(cmd.Wait())
+			last := "weft: interrupted: only a part was checked; "
+			if more != nil {
+				last += "the same command goes on; "
+			}
+			last += "nothing was written to \"known\"\n"
+			if code != exitInterrupted || !strings.HasSuffix(string(printed), last) || !strings.Contains(report(), "nothing is broken so far") ||
+				!strings.Contains(report(), "\n2 pages, 5 links; ") || !strings.Contains(report(), "\nonly a part was checked: the crawl is interrupted, ") {
+				t.Errorf("exit %d, printed %s, reported %s", code, printed, report())
+			}
+			left, _ := os.ReadDir(temp)
+			if _, err := os.Stat(filepath.Join(cmd.Dir, "known")); err == nil || len(left) > 0 {
+				t.Errorf("left a baseline (%v) and %v", err, left)
+			}
+			if more == nil {
+				return
+			}
+			if e := weftIn(t, cmd.Dir, append([]string{"check", "-q", "--job", "x.weft", "-o", "report.txt"}, s.URL+"/", "--per-host", "1")...); e.code != exitBroken ||
+				strings.Contains(report(), "only a part") || !strings.Contains(report(), "2 errors") || strings.Count(s.paths()+" ", "/slow ") != 1 {
+				t.Errorf("resumed: %+v, %s; requests %s", e, report(), s.paths())
+			}
+		})
+	}
+}
+
+// TestCheckInterruptedWriting: a second signal ends a report that is being written, and leaves neither
+// that nor the crawl behind.
+func TestCheckInterruptedWriting(t *testing.T) {
 	t.Parallel()
 	page := "<title>x</title>" + strings.Repeat("<a href='http://['>no valid URL</a>\n", 50_000)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -400,6 +473,7 @@ func TestCheckInterrupted(t *testing.T) {
 		runtime.Gosched()
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
+	_ = cmd.Process.Signal(syscall.SIGTERM) // two of a kind may count as one
 	if code := <-ended; code != exitInterrupted || !strings.HasSuffix(stderr.String(), "weft: interrupted: no report was written\n") || strings.Contains(stderr.String(), "finishing") {
 		t.Errorf("exit %d, printed %q", code, stderr)
 	}

@@ -158,11 +158,7 @@ func (f *exportFlags) run(dir string) error {
 // untilInterrupted returns a context that a signal ends. The next one ends the process: it may be
 // stuck in writing to a pipe that nobody reads.
 func untilInterrupted(ctx context.Context) (_ context.Context, stop func()) {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup arranges
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop = signal.NotifyContext(ctx, signals...)
+	ctx, stop = signal.NotifyContext(ctx, endingSignals()...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }

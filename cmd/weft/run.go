@@ -29,12 +29,7 @@ type crawler interface {
 // returns, a signal ends the process; later ones are left in con.signals for handleSignals.
 func (con *console) start(o weft.Options, out *output, open func(weft.Options) (crawler, error)) (crawler, error) {
 	con.signals = make(chan os.Signal, 2)
-	// Interrupts count even if they are ignored, as some shells arrange for background jobs;
-	// hangups do not, as nohup arranges.
-	signal.Notify(con.signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(con.signals, syscall.SIGHUP)
-	}
+	signal.Notify(con.signals, endingSignals()...)
 	started := make(chan struct{}) // unbuffered: once it is received, no signal is
 	go func() {
 		select {
