@@ -45,21 +45,22 @@ type analysis struct {
 	ctx    context.Context
 	report *Report
 	joins  *joins
+	room   room // for findings
 	reader *Reader
 	look   func(weburl.URL) (outcome, error)
 	name   func(weburl.URL) string // of a target, in findings
 	count  func(*Finding)          // notes a finding for its page
 	named  func(end key)           // takes links that name a place, instead of findings; or nil
-	doc    *document               // that is being read; or nil
 	err    error                   // the first
 }
 
 func newAnalysis(ctx context.Context, subject string, o Options) *analysis {
 	o.Order = cmp.Or(o.Order, ByPage)
 	o.Depth, o.SlowMS, o.HugeBytes = cmp.Or(o.Depth, 5), cmp.Or(o.SlowMS, 3000), cmp.Or(o.HugeBytes, 2<<20)
-	o.bounds = bounds{cmp.Or(o.bounds.links, 100_000), cmp.Or(o.bounds.findings, 64<<20)}
+	o.bounds = bounds{cmp.Or(o.bounds.links, 100_000), cmp.Or(o.bounds.disk, 320<<20)}
 	return &analysis{
-		Options: o, ctx: ctx, reader: NewReader(o.Agent), joins: newJoins(o.Dir), count: func(*Finding) {}, name: weburl.URL.String,
+		Options: o, ctx: ctx, reader: NewReader(o.Agent), joins: newJoins(o.Dir, o.bounds.disk), room: roomOf(o.bounds.disk),
+		count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
 			Subject: subject, Part: o.Part, Order: o.Order, ctx: ctx, findings: extsort.New(o.Dir), baseline: o.Baseline,
 			Totals: Totals{
@@ -111,29 +112,32 @@ func (a *analysis) found(f Finding) {
 	}
 	a.count(&f)
 	a.report.count(&f)
-	if a.fits(&f) {
-		a.fail(a.report.add(&f))
+	line := a.report.line(&f)
+	if !a.room.take(len(line)) {
+		a.report.Totals.Unlisted++
+		return
+	}
+	a.fail(a.report.findings.Add(line))
+}
+
+// open begins a document, until close.
+func (a *analysis) open(name string) (close func()) {
+	a.joins.full = false
+	a.room.open()
+	a.joins.room.open()
+	return func() {
+		if a.joins.full {
+			a.found(Finding{Rule: NotRead, Page: name, Message: "not all fragments and languages are compared: there are too many"})
+		}
+		a.room.close()
+		a.joins.room.close()
 	}
 }
 
-// fits reports whether a finding, or a line about it, is kept: it is not if those of the document
-// take too much.
-func (a *analysis) fits(f *Finding) bool {
-	d := a.doc
-	if d == nil {
-		return true
-	}
-	if d.size += f.size(); d.size <= a.bounds.findings {
-		return true
-	}
-	a.report.Totals.Unlisted++
-	return false
-}
-
-// bounds are those on what a document gives rise to.
+// bounds are those on what documents give rise to.
 type bounds struct {
-	links    int // that are checked; 0: 100,000, beyond which a crawl follows none
-	findings int // bytes of them on disk; 0: 64 MiB
+	links int // of one that are checked; 0: 100,000, beyond which a crawl follows none
+	disk  int // bytes of findings of all, of what is compared, and of what that gives rise to; 0: 320 MiB each
 }
 
 // requested counts a URL, by its last record and by what became of it.
@@ -157,7 +161,6 @@ type document struct {
 	url     weburl.URL // of its own
 	key     key
 	links   int // that count
-	size    int // bytes of the findings that are kept
 	visited func(to weburl.URL, l *links.Link, o *outcome)
 	place   func(l *links.Link) (line, column int) // in the source that was rendered; or nil
 }
@@ -259,9 +262,7 @@ func (a *analysis) target(d *document, l *links.Link, f Finding) {
 			return
 		}
 		f.Rule, f.Message = MissingFragment, "no element has this id or name: "+name
-		if a.fits(&f) {
-			a.fail(a.joins.mention(o.end, Anchor(name), &f))
-		}
+		a.fail(a.joins.mention(joinAnchor, o.end, Anchor(name), &f))
 	}
 }
 
@@ -329,6 +330,7 @@ func responds(o *outcome) bool {
 
 // end finishes the report.
 func (a *analysis) end() (*Report, error) {
+	a.room = roomOf(a.bounds.disk) // enough, as joins have as much
 	a.fail(a.joins.each(a.ctx, a.found))
 	if err := a.joins.close(); a.err == nil {
 		a.err = err

@@ -26,9 +26,9 @@
 // # Limits
 //
 // Memory is about 200 bytes for each URL of a job, and the links of one page. Findings, fragments
-// and hreflang are sorted on disk (internal/extsort), so that their number does not matter. Of a page,
-// 100,000 links are checked, and 64 MiB of findings are listed; further ones only count. Markdown that
-// would take its parser long is not read to its end. Rule not-read says where.
+// and hreflang are sorted on disk (internal/extsort), in at most 1 GiB; of what is left of it, a page
+// gets an eighth. Findings beyond only count. Of a page, 100,000 links are checked. Markdown that would
+// take its parser long is not read to its end. Rule not-read says where.
 //
 // # Concurrency
 //

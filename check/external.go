@@ -60,5 +60,5 @@ func (a *analysis) anchors(from *results.Bodies, n *target, u weburl.URL, r *rec
 	if facts.Cut {
 		return nil
 	}
-	return a.joins.read(n.key, facts.Anchors)
+	return a.joins.has(joinAnchor, n.key, facts.Anchors)
 }

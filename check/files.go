@@ -190,8 +190,7 @@ func (d *disk) read(path, name string, check bool) error {
 	}
 	contentType := fileTypes[strings.ToLower(filepath.Ext(path))]
 	page := &document{name: name, url: base, key: base.Fingerprint()}
-	d.doc = page
-	defer func() { d.doc = nil }()
+	defer d.open(name)()
 	doc := links.Document{Base: base, ContentType: contentType}
 	whole := true
 	if contentType == markdownType {
@@ -219,7 +218,7 @@ func (d *disk) read(path, name string, check bool) error {
 		facts.Anchors = append(facts.Anchors, headingAnchors(doc.Body)...)
 	}
 	if whole {
-		d.fail(d.joins.read(page.key, facts.Anchors))
+		d.fail(d.joins.has(joinAnchor, page.key, facts.Anchors))
 	}
 	if check {
 		own.row.Title, own.row.Bytes, own.row.LinksOut, own.row.ContentType = facts.Title, int64(len(source)), page.links, contentType

@@ -147,8 +147,7 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 		return s.err
 	}
 	d := &document{name: r.URL, url: u, key: n.key, visited: s.visited(n)}
-	s.doc = d
-	defer func() { s.doc = nil }()
+	defer s.open(r.URL)()
 	text, encoding := charset.UTF8(r.Type(), body)
 	facts := s.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, func(l links.Link) bool {
 		s.link(d, &l)
@@ -158,7 +157,7 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 	n.out = uint32(d.links)
 	s.report.Totals.Pages++
 	if s.Rules.Has(MissingFragment) && whole && !facts.Cut { // else it may have more
-		s.fail(s.joins.read(n.key, facts.Anchors))
+		s.fail(s.joins.has(joinAnchor, n.key, facts.Anchors))
 	}
 	if n.flags&isPage != 0 {
 		s.facts(n, r, &facts)
@@ -184,8 +183,7 @@ func (s *site) visited(from *target) func(weburl.URL, *links.Link, *outcome) {
 // sitemap checks the entries of a sitemap.
 func (s *site) sitemap(u weburl.URL, r *record.Record, body []byte) {
 	s.siteMaps++
-	s.doc = &document{name: r.URL}
-	defer func() { s.doc = nil }()
+	defer s.open(r.URL)()
 	sitemap.Read(sitemap.Document{Base: u, ContentType: r.Type(), Body: body}, sitemap.Options{}, func(e sitemap.Entry) bool {
 		s.report.Totals.Links++
 		f := Finding{Page: r.URL, Tag: "sitemap", Attr: "loc", URL: e.URL.String()}
@@ -257,13 +255,18 @@ func (s *site) facts(n *target, r *record.Record, facts *Facts) {
 	if !s.Rules.Has(HreflangNoReturn) {
 		return
 	}
-	s.fail(s.joins.alternatesRead(n.key))
+	var has []uint64
 	for _, other := range facts.Alternates {
-		if k := s.targets.keyOf(other.URL); k != n.key {
-			s.fail(s.joins.alternate(n.key, k, &Finding{Rule: HreflangNoReturn, Page: r.URL, Tag: "link", Attr: "hreflang", URL: other.URL.String(),
-				Message: "does not link back with hreflang (" + other.Language + ")"}))
+		o, err := s.look(other.URL) // a redirect leads back as well as a link
+		s.fail(err)
+		if o.end == n.key {
+			continue
 		}
+		has = append(has, short(o.end))
+		s.fail(s.joins.mention(joinReturn, o.end, short(n.key), &Finding{Rule: HreflangNoReturn, Page: r.URL, Tag: "link", Attr: "hreflang", URL: other.URL.String(),
+			Message: "does not link back with hreflang (" + other.Language + ")"}))
 	}
+	s.fail(s.joins.has(joinReturn, n.key, has))
 }
 
 // listed checks a page against sitemaps and links, when all are known.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -198,7 +199,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Job(t.Context(), dir, Options{Order: ByTarget, bounds: bounds{links: 4000, findings: 400_000}})
+	r, err := Job(t.Context(), dir, Options{Order: ByTarget, bounds: bounds{links: 4000, disk: share * 400_000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +245,7 @@ func TestHostileSitemap(t *testing.T) {
 	}
 	sitemap := htmlPage("http://a.test/sitemap.xml", list+"</urlset>")
 	sitemap.Sitemap, sitemap.ContentType = "urlset", "text/xml"
-	r, err := Job(t.Context(), makeJob(t, append(all, sitemap)...), Options{bounds: bounds{findings: 10_000}})
+	r, err := Job(t.Context(), makeJob(t, append(all, sitemap)...), Options{bounds: bounds{disk: share * 10_000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,5 +412,69 @@ func TestPart(t *testing.T) {
 				t.Errorf("%s of %q: %s", f.Name, part, text.String())
 			}
 		}
+	}
+}
+
+// TestDisk: what pages give rise to on disk is bounded, over all of them, and hostile ones leave room for
+// the others.
+func TestDisk(t *testing.T) {
+	var all []made
+	for i := range 50 {
+		body := "<title>x</title><base href=/" + strings.Repeat("x", 500) + "/>"
+		for n := range 300 {
+			body += fmt.Sprintf("<a href=%d></a><b id=%d></b><a href='/ids%d#no%d'></a>", n%5, n, i, n)
+		}
+		all = append(all, htmlPage(fmt.Sprintf("http://a.test/%d", i), body), htmlPage(fmt.Sprintf("http://a.test/ids%d", i), "<p>"))
+	}
+	for n := range 5 {
+		all = append(all, answer(fmt.Sprintf("http://a.test/%s/%d", strings.Repeat("x", 500), n), 404, ""))
+	}
+	all = append(all, htmlPage("http://a.test/z", "<title>z</title><a href=/gone></a><a href=/zz#no></a>"), htmlPage("http://a.test/zz", "<p id=yes>"), answer("http://a.test/gone", 404, ""))
+	const most = 4 << 20
+	dir := makeJob(t, all...)
+	j, err := newSite(t.Context(), dir, Options{bounds: bounds{disk: most}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := j.check(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	size := 0
+	for _, lines := range []*extsort.Sorter{r.findings, j.joins.lines} {
+		if err := lines.Each(func(line []byte) error { size += len(line); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if size > 3*most || size < most {
+		t.Errorf("%d bytes, expected at most %d", size, 3*most)
+	}
+	var ofLast []string
+	for f := range r.Findings() {
+		if f.Page == "http://a.test/z" {
+			ofLast = append(ofLast, f.Rule)
+		}
+	}
+	if want := []string{BrokenLink, MissingFragment}; !slices.Equal(ofLast, want) || r.Totals.Rules[BrokenLink] != 50*300+1 || r.Totals.Rules[NotRead] == 0 || r.Totals.Unlisted == 0 {
+		t.Errorf("of the last page %q, want %q; %+v", ofLast, want, r.Totals)
+	}
+}
+
+// TestReturn: a page in another language links back by a redirect, too, and what redirects to it has to be
+// linked back by the page that it leads to.
+func TestReturn(t *testing.T) {
+	page := func(name, alternates string) made {
+		return htmlPage("http://a.test/"+name, "<title>"+name+"</title>"+alternates)
+	}
+	to := func(url string) string { return "<link rel=alternate hreflang=en href=" + url + ">" }
+	r, err := Job(t.Context(), makeJob(t,
+		page("de", to("/en")+to("/de")+to("/old")), page("en", to("/alt")), answer("http://a.test/alt", 301, "http://a.test/alt2"), answer("http://a.test/alt2", 302, "http://a.test/de"),
+		page("fr", to("/moved")), answer("http://a.test/moved", 301, "http://a.test/es"), page("es", to("/en")),
+		answer("http://a.test/old", 301, "http://a.test/de"),
+	), Options{Rules: named(HreflangNoReturn)})
+	want := []string{"http://a.test/es:0:0 hreflang-no-return http://a.test/en", "http://a.test/fr:0:0 hreflang-no-return http://a.test/moved"}
+	if got := found(t, r, err); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
 	}
 }

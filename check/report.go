@@ -47,15 +47,6 @@ func (f *Finding) clip() {
 	f.Message, f.Error, f.ErrorKind = clipped(f.Message, longestText), clipped(f.Error, longestText), clipped(f.ErrorKind, longestText)
 }
 
-// size is about what a finding takes on disk, in bytes.
-func (f *Finding) size() int {
-	n := 256 + 2*(len(f.Page)+len(f.URL)) + len(f.Text) + len(f.Message) + len(f.Error)
-	for _, hop := range f.Redirects {
-		n += 32 + len(hop.To)
-	}
-	return n
-}
-
 func clipped(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -102,7 +93,7 @@ type Totals struct {
 	Notes    int            `json:"notes"`
 	Rules    map[string]int `json:"rules"`              // findings by rule
 	Known    int            `json:"known"`              // findings that the baseline has, which count nowhere else
-	Unlisted int            `json:"unlisted,omitempty"` // findings that count, and are too many of one page to be listed
+	Unlisted int            `json:"unlisted,omitempty"` // findings that count, and are too many to be listed
 
 	Statuses map[string]int `json:"statuses"` // URLs by status, or error kind
 	Depths   map[int]int    `json:"depths"`   // pages by the links from a seed
@@ -242,18 +233,15 @@ func (r *Report) count(f *Finding) {
 	}
 }
 
-// add keeps a finding.
-func (r *Report) add(f *Finding) error {
+// line returns a finding as a line that sorts in the order of the report.
+func (r *Report) line(f *Finding) []byte {
 	place := fmt.Sprintf("%s\x00%09d\x00%09d", oneLine(f.Page), f.Line, f.Column)
 	key := place + "\x00" + oneLine(f.URL)
 	if r.Order == ByTarget {
 		key = oneLine(f.target()) + "\x00" + key
 	}
-	text, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	return r.findings.Add(append(append([]byte(key+"\x00"+f.Rule), keyEnd...), text...))
+	text, _ := json.Marshal(f) // a struct of strings and numbers
+	return append(append([]byte(key+"\x00"+f.Rule), keyEnd...), text...)
 }
 
 func oneLine(s string) string {
