@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -11,11 +12,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/refs"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -476,5 +479,29 @@ func TestReturn(t *testing.T) {
 	want := []string{"http://a.test/es:0:0 hreflang-no-return http://a.test/en", "http://a.test/fr:0:0 hreflang-no-return http://a.test/moved"}
 	if got := found(t, r, err); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestDamagedReferrers: a file of referrers that is damaged, or no file, ends no check: what it does not
+// tell is reported on the page that the target was found on.
+func TestDamagedReferrers(t *testing.T) {
+	const home = "http://a.test/"
+	gone := answer(home+"gone", 404, "")
+	gone.From = home
+	for name, make := range map[string]func(path string) error{
+		"garbage": func(path string) error { return os.WriteFile(path, []byte("garbage, garbage"), 0o666) },
+		"bits":    func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte{0xff}, 100), 0o666) },
+		"folder":  func(path string) error { return os.Mkdir(path, 0o777) },
+		"pipe":    func(path string) error { return syscall.Mkfifo(path, 0o666) },
+	} {
+		dir := makeJob(t, answer(home, 200, ""), gone)
+		if err := make(filepath.Join(dir, refs.File)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Job(t.Context(), dir, Options{})
+		want := []string{home + ":0:0 broken-link " + home + "gone"}
+		if got := found(t, r, err); len(got) != 2 && name != "garbage" || !slices.Equal(got[:1], want) {
+			t.Errorf("%s: %q\nwant %q and that something is not read", name, got, want)
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // referrers reports the targets that are not ok with the pages that a job without bodies knows to
 // lead there: where on them, it does not know. Of a target that its file does not have, since that is
-// bounded, it is the page that the target was found on.
+// bounded or damaged, it is the page that the target was found on.
 func (s *site) referrers(dir string) error {
 	var keys []refs.Key
 	var at []int
@@ -22,12 +22,16 @@ func (s *site) referrers(dir string) error {
 		}
 	}
 	known := make([]bool, len(at))
-	err := eachReferrer(dir, keys, func(i int, p refs.Page) {
+	damage := eachReferrer(dir, keys, func(i int, p refs.Page) {
 		known[i] = true
 		if p.By != refs.Redirect { // its own referrers lead here, too
 			s.fail(s.referrer(&s.targets.all[at[i]], p.URL))
 		}
 	})
+	if damage != nil {
+		s.found(Finding{Rule: NotRead, Page: refs.File, Message: "not all pages that link to something are known: " + damage.Error()})
+	}
+	var err error
 	for i := 0; i < len(at) && err == nil; i++ {
 		if n := &s.targets.all[at[i]]; !known[i] && n.flags&(isSeed|isProbe) == 0 {
 			err = s.finder(n)

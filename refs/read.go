@@ -2,6 +2,7 @@ package refs
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -68,29 +69,23 @@ const mostAgain = 1 << 20
 //
 // The file is read once. If pages have several entries, of which the last counts, it is read twice
 // for every mostAgain of these, and the order is that of the passes. A block that is not whole yet ends it.
+// What is damaged is passed over, as far as the lengths of blocks can be read, and is the error; no
+// pass follows.
 func Each(file io.ReadSeeker, targets []Key, found func(target int, p Page)) (cut bool, err error) {
 	return each(file, targets, mostAgain, found)
 }
 
 // each is Each, with another mostAgain.
 func each(file io.ReadSeeker, targets []Key, most int, found func(target int, p Page)) (cut bool, err error) {
-	again, err := countAgain(file)
-	if err != nil {
-		return false, err
-	}
+	again, _ := countAgain(file) // a pass finds what is wrong, too
 	s := search{file: file, parts: 1 + again/most, wanted: newWanted(targets), found: found}
-	for s.part < s.parts {
+	for ; s.part < s.parts && err == nil; s.part++ { // what is damaged may ask for any number of passes
 		if again > 0 {
-			if err := s.findLast(); err != nil {
-				return false, err
-			}
+			s.findLast()
 		}
-		if cut, err = s.pass(); err != nil {
-			return cut, err
-		}
-		s.part++
+		cut, err = s.pass()
 	}
-	return cut, nil
+	return cut, err
 }
 
 // search is a search for the pages that lead to targets.
@@ -110,9 +105,9 @@ func hashOf(page []byte) uint64 {
 }
 
 // findLast finds the last entries of those pages of the part that may have several.
-func (s *search) findLast() error {
+func (s *search) findLast() {
 	s.last = make(map[uint64]int)
-	_, err := entries(s.file, func(i int, e *entry) {
+	_, _ = entries(s.file, func(i int, e *entry) {
 		if !e.again {
 			return
 		}
@@ -120,7 +115,6 @@ func (s *search) findLast() error {
 			s.last[h] = i
 		}
 	})
-	return err
 }
 
 // pass reports what is found on the pages of the part.
@@ -199,11 +193,13 @@ func Entries(file io.ReadSeeker, take func(page string, targets Targets)) (cut b
 	return entries(file, func(_ int, e *entry) { take(string(e.page), e.targets) })
 }
 
-// entries calls take for the entries of a file, with their ordinals.
+// entries calls take for the entries of a file, with their ordinals. A damaged block ends with what is
+// wrong in it; the first is the error.
 func entries(file io.ReadSeeker, take func(i int, e *entry)) (cut bool, err error) {
 	var packed, text []byte
+	var damage error
 	i := 0
-	return blocks(file, func(r *bufio.Reader, size, again int) (skip bool, err error) {
+	cut, err = blocks(file, func(r *bufio.Reader, size, again int) (skip bool, err error) {
 		packed = slices.Grow(packed[:0], size)[:size]
 		if _, err := io.ReadFull(r, packed); err != nil {
 			return false, err
@@ -215,24 +211,23 @@ func entries(file io.ReadSeeker, take func(i int, e *entry)) (cut bool, err erro
 		if err == nil {
 			text, err = s2.Decode(text[:cap(text)], packed)
 		}
-		if err != nil {
-			return false, err
-		}
-		for rest := text; len(rest) > 0; i++ {
+		for rest := text; len(rest) > 0 && err == nil; i++ {
 			var e entry
 			if e, rest, err = next(rest); err != nil {
-				return false, err
+				break
 			}
 			if e.again {
 				again--
 			}
 			take(i, &e)
 		}
-		if again != 0 {
-			return false, errBlock
+		if again != 0 && err == nil {
+			err = errBlock
 		}
+		damage = cmp.Or(damage, err)
 		return false, nil
 	})
+	return cut, cmp.Or(damage, err)
 }
 
 // maxDecoded bounds the entries of a block that is read: those of a Writer, whose last entry may be

@@ -2,11 +2,13 @@ package refs
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -122,4 +124,29 @@ func FuzzEach(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, file []byte) {
 		_, _ = Each(bytes.NewReader(file), []Key{KeyOf(target(1)), 0}, func(int, Page) {})
 	})
+}
+
+// TestDamaged: what stands in blocks that are not damaged is found, and the damage is reported.
+func TestDamaged(t *testing.T) {
+	w := NewWriter(0, MaxSize)
+	var blocks [][]byte
+	for _, page := range []string{"/a", "/b", "/c"} {
+		entries := Append(nil, page, Links, false, targets(1))
+		blocks = append(blocks, w.Pack(Append(entries, page+"again", Links, true, targets(1))))
+	}
+	for name, c := range map[string]struct {
+		damaged []byte
+		want    string
+	}{
+		"compressed text": {slices.Concat(blocks[1][:4], bytes.Repeat([]byte{0xff}, len(blocks[1])-4)), "/a /aagain /c /cagain"},
+		"entry":           {append(binary.AppendUvarint(nil, uint64(len(s2.Encode(nil, []byte{0xff})))), append([]byte{0}, s2.Encode(nil, []byte{0xff})...)...), "/a /aagain /c /cagain"},
+		"again":           {append([]byte{blocks[1][0], 9}, blocks[1][2:]...), "/a /aagain /b /bagain /c /cagain"},
+		"length":          {bytes.Repeat([]byte{0xff}, 12), "/a /aagain"},
+	} {
+		var pages []string
+		_, err := Each(bytes.NewReader(slices.Concat(blocks[0], c.damaged, blocks[2])), []Key{KeyOf(target(1))}, func(_ int, p Page) { pages = append(pages, p.URL) })
+		if got := strings.Join(pages, " "); got != c.want || err == nil {
+			t.Errorf("%s: %q, %v, expected %q", name, got, err, c.want)
+		}
+	}
 }
