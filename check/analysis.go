@@ -275,6 +275,9 @@ func (a *analysis) verdict(o *outcome, f Finding) {
 		return
 	case o.verdict == Unknown:
 		f.Rule, f.Message = UnknownLink, o.message
+		if o.own && a.Rules.Has(OwnUnknown) {
+			f.Rule = OwnUnknown
+		}
 		a.found(f)
 		return
 	case o.verdict == Unchecked && len(o.chain) == 0:

@@ -18,8 +18,8 @@
 // the lack of one, says so to everyone: another status, a name that does not resolve, a refused
 // connection, an invalid certificate, redirects in a circle. It is unknown if the crawler may be
 // treated differently from a reader, or at another time: 401, 403, 407, 408, 425, 429, 451, 503 and
-// 999, challenge pages of bot walls, robots.txt, timeouts, broken connections. Unknown is never an
-// error. A body that is too large or too slow to be read is there: such a target is ok.
+// 999, challenge pages of bot walls, robots.txt, timeouts, broken connections. Unknown is an error only
+// on the hosts of the seeds, where nothing but robots.txt is meant to keep a check out. A body that is too large or too slow to be read is there: such a target is ok.
 //
 // Redirects are followed to their end, which gives the verdict.
 //

@@ -181,10 +181,10 @@ func (s Style) summary(out io.Writer, r *Report) {
 		state = s.paint(yellow, "nothing is broken so far")
 	}
 	switch {
-	case r.Failed():
-		state = s.paint(red, plural(t.Errors, "error"))
 	case r.Empty():
 		state = s.paint(yellow, "nothing could be read")
+	case r.Failed():
+		state = s.paint(red, plural(t.Errors, "error"))
 	}
 	fmt.Fprintf(out, "%s, %s, %s", state, plural(t.Warnings, "warning"), plural(t.Notes, "note"))
 	if t.Known > 0 {

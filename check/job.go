@@ -63,6 +63,9 @@ func newSite(ctx context.Context, dir string, o Options) (*site, error) {
 		return nil, err
 	}
 	b, err := results.OpenBodies(dir)
+	if err == nil {
+		err = t.seedHosts()
+	}
 	if err != nil {
 		t.close()
 		return nil, err

@@ -505,3 +505,46 @@ func TestDamagedReferrers(t *testing.T) {
 		}
 	}
 }
+
+// TestOwn: what cannot be told of a link is an error on the hosts of the seeds, and of what they redirect
+// to; elsewhere it is a note, and so is what the owner has asked for in robots.txt.
+func TestOwn(t *testing.T) {
+	for name, fate := range map[string]struct {
+		record.Record
+		own string // rule
+	}{
+		"401":             {record.Record{Status: 401}, OwnUnknown},
+		"403":             {record.Record{Status: 403}, OwnUnknown},
+		"429":             {record.Record{Status: 429}, OwnUnknown},
+		"451":             {record.Record{Status: 451}, OwnUnknown},
+		"503":             {record.Record{Status: 503}, OwnUnknown},
+		"hangs":           {record.Record{ErrorKind: "first-byte-timeout"}, OwnUnknown},
+		"drops":           {record.Record{ErrorKind: "reset"}, OwnUnknown},
+		"half a body":     {record.Record{Status: 200, ErrorKind: "early-end"}, OwnUnknown},
+		"stalls":          {record.Record{Status: 200, ErrorKind: "idle-timeout"}, OwnUnknown},
+		"overloaded":      {record.Record{ErrorKind: record.KindOverloaded}, OwnUnknown},
+		"bot wall":        {record.Record{Status: 200, Title: "Just a moment..."}, OwnUnknown},
+		"no robots.txt":   {record.Record{ErrorKind: record.KindNoRobots}, OwnUnknown},
+		"robots.txt":      {record.Record{ErrorKind: record.KindRobots}, UnknownLink},
+		"private address": {record.Record{ErrorKind: "blocked-address"}, UnknownLink},
+		"proxy":           {record.Record{ErrorKind: "proxy"}, UnknownLink},
+		"login to proxy":  {record.Record{Status: 407}, UnknownLink},
+	} {
+		of := func(url string) made {
+			m := made{fate.Record, ""}
+			m.URL, m.From, m.Depth = url, "x", 1
+			return m
+		}
+		seed, other := answer("http://a.test/", 301, "http://www.a.test/"), of("http://b.test/x")
+		seed.From, other.Role = "", record.RoleExternal
+		dir := makeJob(t, seed, htmlPage("http://www.a.test/", "<title>x</title><a href=/x></a><a href=http://a.test/x></a><a href=http://b.test/x></a>"),
+			of("http://www.a.test/x"), of("http://a.test/x"), other)
+		for rules, want := range map[RuleSet]string{0: fate.own, named(GroupLinks) &^ named(OwnUnknown): UnknownLink} {
+			r, err := Job(t.Context(), dir, Options{Rules: rules})
+			if got, want := found(t, r, err), []string{"http://www.a.test/:1:25 " + want + " http://www.a.test/x", "http://www.a.test/:1:40 " + want + " http://a.test/x",
+				"http://www.a.test/:1:68 unknown http://b.test/x"}; !slices.Equal(got, want) || r.Failed() != strings.Contains(got[0], OwnUnknown) {
+				t.Errorf("%s: %q\nwant %q", name, got, want)
+			}
+		}
+	}
+}

@@ -179,7 +179,8 @@ func (r *Report) Failed() bool { return r.Totals.Errors > 0 }
 // Empty reports whether nothing could be checked: no page was read, and nothing is known to be ok or
 // broken.
 func (r *Report) Empty() bool {
-	return r.Totals.Pages == 0 && r.Totals.OK == 0 && !r.Failed()
+	t := &r.Totals
+	return t.Pages == 0 && t.OK == 0 && t.Errors == t.Rules[OwnUnknown]
 }
 
 var errStopped = errors.New("stopped")

@@ -33,6 +33,7 @@ const (
 	InvalidMail       = "invalid-mail"
 	MissingFragment   = "missing-fragment"
 	UnknownLink       = "unknown"
+	OwnUnknown        = "own-unknown"
 	PermanentRedirect = "permanent-redirect"
 	RedirectChain     = "redirect-chain"
 	HTTPSAvailable    = "https-available"
@@ -69,6 +70,7 @@ var rules = []Rule{
 	{InvalidMail, Error, GroupLinks, "the address of a mailto: link is invalid"},
 	{MissingFragment, Error, GroupLinks, "nothing on the page has the id or name after the #"},
 	{UnknownLink, Note, GroupLinks, "whether the link works cannot be told"},
+	{OwnUnknown, Error, GroupLinks, "the same, and the link leads to a host of the seeds"},
 	{PermanentRedirect, Warning, GroupLinks, "the target has moved for good"},
 	{RedirectChain, Warning, GroupLinks, "several redirects, one after another"},
 	{HTTPSAvailable, Warning, GroupLinks, "the link has http, and the server answers https"},

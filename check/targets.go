@@ -62,6 +62,7 @@ type targets struct {
 	at    map[key]uint32
 	all   []target
 
+	seeds   map[string]bool // their hosts, and those that they redirect to
 	missing map[uint64]bool // what sites say of a made-up URL with a status of 200: see textOf
 
 	began, ended time.Time
@@ -83,7 +84,8 @@ func openTargets(ctx context.Context, dir string, canon weburl.RuleSet, accept [
 	if err != nil {
 		return nil, err
 	}
-	t := &targets{ctx: ctx, canon: canon, file: f, at: make(map[key]uint32), known: make(map[key]outcome), missing: make(map[uint64]bool)}
+	t := &targets{ctx: ctx, canon: canon, file: f, at: make(map[key]uint32), known: make(map[key]outcome), missing: make(map[uint64]bool),
+		seeds: make(map[string]bool)}
 	err = t.each(func(offset int64, r *record.Record) error {
 		u, err := weburl.Parse(r.URL)
 		switch {
@@ -148,6 +150,29 @@ func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 			t.ended = end
 		}
 	}
+}
+
+// seedHosts finds the hosts of the seeds, and of what these redirect to, which the crawl has opened.
+func (t *targets) seedHosts() error {
+	for i := range t.all {
+		n := &t.all[i]
+		if n.flags&isSeed == 0 {
+			continue
+		}
+		for range maxChain {
+			r, err := t.record(n)
+			if err != nil {
+				return err
+			}
+			if u, err := weburl.Parse(r.URL); err == nil && r.Role == "" {
+				t.seeds[u.Host()] = true
+			}
+			if n = t.find(n.redirect); n == nil {
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // each calls use for each record of the file, with its offset, until it returns an error. What is no
@@ -235,6 +260,7 @@ type outcome struct {
 	kind, err string
 	chain     []Hop
 	permanent bool // the first redirect is
+	own       bool // unknown, and the target's host is to blame, which is one of the seeds
 	end       key  // the target behind the redirects
 
 	// What the last redirect with a fragment names there, in place of what the link names: RFC
@@ -284,6 +310,10 @@ func (t *targets) follow(n *target, accept []Range) (o outcome, err error) {
 			o.verdict, o.rule, o.message = judge(&r, accept)
 			if n.flags&isMissing != 0 && o.verdict == OK {
 				o.verdict, o.rule, o.message = Broken, Soft404, "the page says what the site says of pages that do not exist"
+			}
+			if o.verdict == Unknown && blames(&r) {
+				u, err := weburl.Parse(r.URL)
+				o.own = err == nil && t.seeds[u.Host()]
 			}
 			return o, nil
 		}

@@ -72,7 +72,7 @@ func TestNothingRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		if err := writeText(&out, r, Style{}); err != nil || !strings.Contains(out.String(), want) || r.Failed() != (status == 404) || r.Empty() != (status == 503) {
+		if err := writeText(&out, r, Style{}); err != nil || !strings.Contains(out.String(), want) || r.Failed() != (status != 200) || r.Empty() != (status == 503) {
 			t.Errorf("%d: %s, %v", status, out.String(), err)
 		}
 		r.Close()

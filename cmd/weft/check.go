@@ -58,7 +58,8 @@ fragments are unknown.
 
 Three verdicts: a link is ok; broken; or unknown, where the server may treat
 crawlers differently, or is overloaded, or too slow: 401, 403, 429, 503, 999,
-challenge pages, robots.txt, timeouts. Unknown is never an error.
+challenge pages, robots.txt, timeouts. Unknown is an error only on hosts of the
+seeds, unless robots.txt says so, and with --no-rule own-unknown nowhere.
 
 Rules. Those of links, down to not-read, apply by default; the others with
 --rules site or all. Findings of level e are broken; w and n are advice.
@@ -450,10 +451,10 @@ func (f *checkFlags) report(format check.Format, make func(check.Options) (*chec
 	switch {
 	case interrupted:
 		return &exit{exitInterrupted, errors.New("interrupted" + f.whatIsLeft(r))}
-	case r.Failed():
-		return &exit{exitBroken, nil}
 	case r.Empty():
 		return &exit{exitError, errors.New("nothing was checked: no seed could be fetched, and no file read")}
+	case r.Failed():
+		return &exit{exitBroken, nil}
 	}
 	return nil
 }

@@ -57,14 +57,14 @@ func TestCheck(t *testing.T) {
             ` + site + `/gone  <img src>
       3:24  warning  301 Moved Permanently to ` + site + `/b  permanent-redirect
             ` + site + `/old  <a href> “old”
-      3:45  note  403 Forbidden: it may refuse crawlers alone  unknown
+      3:45  error  403 Forbidden: it may refuse crawlers alone  own-unknown
             ` + site + `/bot  <a href> “bot”
 
 ` + site + `/b
       1:25  error  404 Not Found  broken-link
             ` + site + `/gone  <a href> “again”
 
-4 errors, 1 warning, 1 note
+5 errors, 1 warning, 0 notes
 2 pages, 6 links; 5 URLs: 3 ok, 1 broken, 1 unknown
 `
 	if e.code != exitBroken || e.stderr != "" || unindented(e.stdout) != unindented(want) {
@@ -80,12 +80,12 @@ func TestCheck(t *testing.T) {
 		want string
 	}{
 		"by target":  {[]string{"--sort", "target"}, exitBroken, site + "/gone\n"},
-		"accepted":   {[]string{"--accept", "200..299,404", "--no-rule", "missing-fragment"}, exitDone, "nothing is broken, 1 warning, 1 note"},
-		"ignored":    {[]string{"--ignore", "/gone$", "--ignore", "#no"}, exitDone, "nothing is broken"},
+		"accepted":   {[]string{"--accept", "200..299,404", "--no-rule", "missing-fragment", "--no-rule", "own-unknown"}, exitDone, "nothing is broken, 1 warning, 1 note"},
+		"ignored":    {[]string{"--ignore", "/gone$", "--ignore", "#no", "--accept", "200..299,403"}, exitDone, "nothing is broken"},
 		"other":      {[]string{"--rules", "site"}, exitDone, "nothing is broken, 1 warning, 0 notes"},
 		"bad rule":   {[]string{"--rules", "x"}, exitUsage, ""},
 		"bad status": {[]string{"--accept", "2xx"}, exitUsage, ""},
-		"baseline":   {[]string{"--write-baseline", filepath.Join(e.dir, "known")}, exitBroken, "4 errors"},
+		"baseline":   {[]string{"--write-baseline", filepath.Join(e.dir, "known")}, exitBroken, "5 errors"},
 		"github":     {[]string{"--format", "github"}, exitBroken, "::error title=broken-link::" + site + "/:2:9: " + site + "/gone: 404 Not Found"},
 		"markdown":   {[]string{"--format", "markdown"}, exitBroken, "- **error** 404 Not Found: <" + site + "/gone>, at 2:9 in `<a href>`"},
 	} {
@@ -94,19 +94,19 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %+v, want %d %s", name, got, c.code, c.want)
 		}
 	}
-	if got := weftRun(t, "check", "-q", "--update", job); got.code != exitBroken || !strings.Contains(got.stdout, "4 errors, 1 warning, 1 note\n2 pages") {
+	if got := weftRun(t, "check", "-q", "--update", job); got.code != exitBroken || !strings.Contains(got.stdout, "5 errors, 1 warning, 0 notes\n2 pages") {
 		t.Errorf("checked again: %+v", got)
 	}
 	both := filepath.Join(e.dir, "both")
 	for _, baseline := range []string{filepath.Join(e.dir, "known"), both} { // what is known stays so
-		if got := weftRun(t, "check", "--baseline", baseline, "--write-baseline", both, job); got.code != exitDone || !strings.Contains(got.stdout, "5 known") {
+		if got := weftRun(t, "check", "--baseline", baseline, "--write-baseline", both, job); got.code != exitDone || !strings.Contains(got.stdout, "6 known") {
 			t.Errorf("baseline after baseline: %+v", got)
 		}
 	}
 	if got := weftRun(t, "check"); got.code != exitUsage {
 		t.Errorf("nothing to check: %+v", got)
 	}
-	if got := weftRun(t, "check", "--baseline", filepath.Join(e.dir, "known"), job); got.code != exitDone || !strings.Contains(got.stdout, "0 warnings, 1 note, 5 known") {
+	if got := weftRun(t, "check", "--baseline", filepath.Join(e.dir, "known"), job); got.code != exitDone || !strings.Contains(got.stdout, "0 warnings, 0 notes, 6 known") {
 		t.Errorf("with a baseline: %+v", got)
 	}
 }
@@ -174,7 +174,7 @@ func TestCheckFormats(t *testing.T) {
 		Totals   check.Totals
 		Findings []check.Finding
 	}
-	if err := json.Unmarshal([]byte(e.file("r.json")), &report); err != nil || report.Totals.Errors != 4 || len(report.Findings) != 6 || report.Findings[0].Line != 2 {
+	if err := json.Unmarshal([]byte(e.file("r.json")), &report); err != nil || report.Totals.Errors != 5 || len(report.Findings) != 6 || report.Findings[0].Line != 2 {
 		t.Errorf("%v %+v", err, report)
 	}
 	for _, name := range []string{"r.sarif", "r.xml"} {
@@ -214,7 +214,7 @@ func TestCheckFormats(t *testing.T) {
 		} `xml:"testsuite"`
 	}
 	b, _ = os.ReadFile(filepath.Join(e.dir, "r.xml"))
-	if err := xml.Unmarshal(b, &suites); err != nil || suites.Suite.Tests != 7 || suites.Suite.Failures != 4 || len(suites.Suite.Cases) != 7 {
+	if err := xml.Unmarshal(b, &suites); err != nil || suites.Suite.Tests != 7 || suites.Suite.Failures != 5 || len(suites.Suite.Cases) != 7 {
 		t.Errorf("%v %s", err, b)
 	}
 }
@@ -224,7 +224,7 @@ func TestCheckReferrers(t *testing.T) {
 	site := faultySite(t)
 	e := weftRun(t, "crawl", "-q", "--job", "job.weft", site)
 	got := weftRun(t, "check", filepath.Join(e.dir, "job.weft"))
-	for _, want := range []string{site + "/\n", site + "/b\n", "error  404 Not Found", "note  403", "2 errors, 1 warning, 1 note"} {
+	for _, want := range []string{site + "/\n", site + "/b\n", "error  404 Not Found", "error  403", "3 errors, 1 warning, 0 notes"} {
 		if got.code != exitBroken || !strings.Contains(got.stdout, want) {
 			t.Errorf("%+v, want %s", got, want)
 		}

@@ -79,9 +79,9 @@ var faultyElements = []struct{ kind, html string }{
 var faultyLinks = []struct{ group, kind, rule, link string }{
 	{"statuses", "404", "broken-link", "/status/404/a"}, {"statuses", "410", "broken-link", "/status/410/a"},
 	{"statuses", "400", "broken-link", "/status/400/a"}, {"statuses", "500", "broken-link", "/status/500/a"},
-	{"statuses", "401", "unknown", "/status/401/a"}, {"statuses", "403", "unknown", "/status/403/a"},
-	{"statuses", "451", "unknown", "/status/451/a"}, {"statuses", "999", "unknown", "/status/999/a"},
-	{"statuses", "bot wall", "unknown", "/wall"}, {"statuses", "robots.txt", "unknown", "/closed/a"},
+	{"statuses", "401", "own-unknown", "/status/401/a"}, {"statuses", "403", "own-unknown", "/status/403/a"},
+	{"statuses", "451", "own-unknown", "/status/451/a"}, {"statuses", "999", "own-unknown", "/status/999/a"},
+	{"statuses", "bot wall", "own-unknown", "/wall"}, {"statuses", "robots.txt", "unknown", "/closed/a"},
 	{"redirects", "moved", "permanent-redirect", "/to/301/ok/moved"}, {"redirects", "moved 308", "permanent-redirect", "/to/308/ok/moved8"},
 	{"redirects", "moved to nowhere", "broken-link", "/to/301/broken/moved"}, {"redirects", "found nowhere", "broken-link", "/to/302/broken/found"},
 	{"redirects", "chain", "redirect-chain", "/to/302/to/307/ok/chain"}, {"redirects", "circle", "redirect-loop", "/circle/1"},
@@ -93,7 +93,7 @@ var faultyLinks = []struct{ group, kind, rule, link string }{
 	{"syntax", "mail", "invalid-mail", "mailto:a.test"}, {"syntax", "mail list", "invalid-mail", "mailto:a@b.test,c"},
 	{"syntax", "mail copy", "invalid-mail", "mailto:a@b.test?cc=c%40"},
 	{"network", "no such name", "broken-link", "http://name.invalid/"}, {"network", "refused", "broken-link", "{refused}/a"},
-	{"network", "timeout", "unknown", "{silent}/a"}, {"network", "cut", "unknown", "/cut"},
+	{"network", "timeout", "unknown", "{silent}/a"}, {"network", "cut", "own-unknown", "/cut"},
 	{"TLS", "certificate", "certificate", "{tls}/a"}, {"TLS", "no TLS", "broken-link", "{notls}/a"},
 }
 
