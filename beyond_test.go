@@ -520,3 +520,59 @@ func TestProbe(t *testing.T) {
 		}
 	}
 }
+
+// TestNeverFollowed: where forms and pings are sent, sources and previews are asked for only to
+// check the links to them, within the scope and beyond, and what stands there is not read.
+func TestNeverFollowed(t *testing.T) {
+	t.Parallel()
+	w := web{}
+	page := `<a href=/page>x</a><form action=/page></form><img data-src=/lazy.png data-srcset="http://b.test/lazy.png 2x">`
+	var never []string
+	for _, format := range []string{
+		`<form action=%s/form></form>`, `<form><button formaction=%s/button></form>`, `<a href=/ ping="%s/ping">x</a>`, `<q cite=%s/cite>x</q>`,
+		`<meta property=og:image content=%s/og.png>`, `<meta name=twitter:image content=%s/twitter.png>`,
+		`<script type=application/ld+json>{"image": "%s/ld.png"}</script>`,
+	} {
+		for _, host := range []string{"http://a.test", "http://b.test"} {
+			page += fmt.Sprintf(format, host) + "\n"
+			u := regexp.MustCompile(`http://[^ >"]+`).FindString(fmt.Sprintf(format, host))
+			w[u] = "<a href=/beyond></a>"
+			never = append(never, u)
+		}
+	}
+	if len(never) != 14 {
+		t.Fatalf("%q", never)
+	}
+	w["http://a.test/"], w["http://a.test/page"], w["http://a.test/lazy.png"], w["http://b.test/lazy.png"] = page, "<p>page", "data", "data"
+	for name, c := range map[string]struct {
+		options weft.Options
+		here    bool // links within the scope are checked
+		there   bool
+		lazy    string // which are fetched or checked
+	}{
+		"plain":        {weft.Options{}, false, false, ""},
+		"assets":       {weft.Options{Assets: weft.AssetsScope}, false, false, "a"},
+		"any assets":   {weft.Options{Assets: weft.AssetsAny}, false, false, "a b"},
+		"external":     {weft.Options{External: true, Assets: weft.AssetsScope}, false, false, "a b"},
+		"check":        {weft.Options{External: true, CheckAll: true, Assets: weft.AssetsScope}, true, true, "a b"},
+		"check within": {weft.Options{CheckAll: true, Assets: weft.AssetsScope}, true, false, "a"},
+	} {
+		c.options.Seeds = []string{"http://a.test/"}
+		got, _, _ := w.crawl(t, c.options)
+		for _, u := range never {
+			r, asked := got[u]
+			if want := c.here && strings.HasPrefix(u, "http://a") || c.there && strings.HasPrefix(u, "http://b"); asked != want || asked && (r.Role != weft.RoleExternal || r.Method != "HEAD") {
+				t.Errorf("%s: %s: asked for: %t, as %q with %s", name, u, asked, r.Role, r.Method)
+			}
+		}
+		var lazy []string
+		for _, host := range []string{"a", "b"} {
+			if _, ok := got["http://"+host+".test/lazy.png"]; ok {
+				lazy = append(lazy, host)
+			}
+		}
+		if r := got["http://a.test/page"]; !r.IsPage() || strings.Join(lazy, " ") != c.lazy || got["http://a.test/beyond"].URL != "" {
+			t.Errorf("%s: lazy images of %q, %+v", name, lazy, r)
+		}
+	}
+}

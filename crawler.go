@@ -173,7 +173,7 @@ const (
 func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 	f := fetch.Config{
 		DNS: c.DNS, NameBytes: shares.Names, RecentBytes: shares.Recent, Canon: c.Canon, AllowPrivate: c.AllowPrivate, Distrust: c.Distrust, Retries: c.Retries, NoRobots: c.NoRobots, Sitemaps: c.Sitemaps,
-		External: c.External, ExternalHTTPS: c.ExternalHTTPS, ExternalBody: min(c.ExternalBody, c.MaxBody),
+		Check: fetch.Check{Beyond: c.External, All: c.CheckAll, HTTPS: c.ExternalHTTPS, Body: min(c.ExternalBody, c.MaxBody)},
 		Visit: 1, Job: j != nil, KeepLinks: c.KeepLinks, Hooks: c.Hooks.forFetch(),
 		Duplicates: c.Duplicates != DuplicatesOff, Near: c.Duplicates == DuplicatesNear, Prune: c.PruneDuplicates,
 		Scope: scope.Rules{

@@ -63,6 +63,10 @@ type Options struct {
 	// to that is an error. Nothing there is followed but redirects. See Record.Role.
 	External bool
 
+	// CheckAll requests in the same way, within the scope and with External beyond it, what no
+	// crawl follows: where forms and pings are sent, sources, and images of previews.
+	CheckAll bool
+
 	// ExternalHTTPS has External request https://HOST/, too, once for each host that links lead to by
 	// http at its usual port. Its Record.Role is RoleProbe.
 	ExternalHTTPS bool

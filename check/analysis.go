@@ -33,8 +33,8 @@ type Options struct {
 	SlowMS    int   // Slow: pages that take longer, in milliseconds; 0: 3,000
 	HugeBytes int64 // Huge: pages that are larger; 0: 2 MiB
 
-	Part string          // why the crawl is only a part of the site, in words; "": it is whole
-	Stop <-chan struct{} // closed: report what has been checked so far; nil: check all
+	Part string      // why the crawl is only a part of the site, in words; "": it is whole
+	Stop func() bool // says, before each page, whether to report what has been checked; nil: check all
 
 	bounds bounds
 }
@@ -83,12 +83,10 @@ const interrupted = "the check was interrupted"
 
 // next returns errStopped if nothing more is to be read.
 func (a *analysis) next() error {
-	select {
-	case <-a.Stop:
+	if a.err == nil && a.Stop != nil && a.Stop() {
 		return errStopped
-	default:
-		return a.err
 	}
+	return a.err
 }
 
 // ended takes in how a pass over pages ended.
@@ -165,16 +163,39 @@ type document struct {
 	place   func(l *links.Link) (line, column int) // in the source that was rendered; or nil
 }
 
-// checked are the kinds of links that may be broken: form takes what a page sends, hints are early
-// work for a browser, data names things.
+// checked are the kinds of links that may be broken: hints are early work for a browser, and what
+// looks like a URL in a script may be none.
 func checked(l *links.Link) bool {
 	switch l.Kind {
 	case links.KindHint:
 		return strings.Contains(l.Rel, "load")
-	case links.KindForm, links.KindText:
+	case links.KindText:
 		return false
 	}
 	return true
+}
+
+// sent are the kinds of links that take what a page sends.
+var sent = links.KindsOf(links.KindForm, links.KindPing)
+
+// unsent changes the outcome of a target that takes what a page sends, and got nothing: that the
+// server misses something, or wants another method, says that it knows the target. With post, it
+// may know it by that method alone.
+func unsent(o *outcome, post bool) {
+	if o.verdict != Broken || o.rule != "" || o.status == 0 || o.kind != "" {
+		return
+	}
+	switch o.status {
+	case 400, 405, 411, 415, 422, 501:
+		o.verdict = OK
+	case 410:
+	case 404:
+		if post {
+			o.verdict, o.message = Unknown, o.message+": it may know POST alone"
+		}
+	default:
+		o.verdict, o.message = Unknown, o.message+": it was sent nothing"
+	}
 }
 
 // link checks a link of a document.
@@ -226,7 +247,11 @@ func (a *analysis) ignores(url string) bool {
 }
 
 // loaded are the kinds of links that a browser loads as a part of the page.
-var loaded = links.KindsOf(links.KindFrame, links.KindImage, links.KindStyle, links.KindScript, links.KindFont, links.KindMedia, links.KindEmbed)
+var loaded = links.KindsOf(links.KindFrame, links.KindImage, links.KindStyle, links.KindScript, links.KindFont, links.KindMedia, links.KindEmbed,
+	links.KindLazy)
+
+// places are the kinds of links whose fragment names a place on a page.
+var places = links.KindsOf(links.KindPage, links.KindCite)
 
 // target checks where a link leads. f says where it stands.
 func (a *analysis) target(d *document, l *links.Link, f Finding) {
@@ -234,6 +259,11 @@ func (a *analysis) target(d *document, l *links.Link, f Finding) {
 	if err != nil {
 		a.fail(err)
 		return
+	}
+	if sent.Has(l.Kind) {
+		if unsent(&o, l.Kind == links.KindPing || a.reader.post); l.URL.Scheme() == "file" {
+			o = outcome{verdict: Unchecked} // no file takes it
+		}
 	}
 	if d.visited != nil {
 		d.visited(l.URL, l, &o)
@@ -256,7 +286,7 @@ func (a *analysis) target(d *document, l *links.Link, f Finding) {
 	if o.hasFragment {
 		fragment = o.fragment
 	}
-	if name, ok := fragmentOf(fragment); ok && l.Kind == links.KindPage && a.Rules.Has(MissingFragment) {
+	if name, ok := fragmentOf(fragment); ok && (places.Has(l.Kind) || l.Tag == "use") && a.Rules.Has(MissingFragment) {
 		if a.named != nil {
 			a.named(o.end)
 			return

@@ -14,21 +14,22 @@
 //
 // # Verdicts
 //
-// A target is ok if its status is accepted: 2xx, or [Options].Accept. It is broken if the server, or
-// the lack of one, says so to everyone: another status, a name that does not resolve, a refused
+// A target is ok if its status is accepted: 2xx, or [Options].Accept. It is broken if the server,
+// or the lack of one, says so to everyone: another status, a name that does not resolve, a refused
 // connection, an invalid certificate, redirects in a circle. It is unknown if the crawler may be
 // treated differently from a reader, or at another time: 401, 403, 407, 408, 425, 429, 451, 503 and
-// 999, challenge pages of bot walls, robots.txt, timeouts, broken connections. Unknown is an error only
-// on the hosts of the seeds, where nothing but robots.txt is meant to keep a check out. A body that is too large or too slow to be read is there: such a target is ok.
+// 999, challenge pages of bot walls, robots.txt, timeouts, broken connections. Unknown is an error
+// only on the hosts of the seeds, where nothing but robots.txt is meant to keep a check out. A body
+// that is too large or too slow to be read is there: such a target is ok.
 //
 // Redirects are followed to their end, which gives the verdict.
 //
 // # Limits
 //
 // Memory is about 200 bytes for each URL of a job, and the links of one page. Findings, fragments
-// and hreflang are sorted on disk (internal/extsort), in at most 1 GiB; of what is left of it, a page
-// gets an eighth. Findings beyond only count. Of a page, 100,000 links are checked. Markdown that would
-// take its parser long is not read to its end. Rule not-read says where.
+// and hreflang are sorted on disk (internal/extsort), in at most 1 GiB; of what is left of it, a
+// page gets an eighth. Findings beyond only count. Of a page, 100,000 links are checked. Markdown
+// that would take its parser long is not read to its end. Rule not-read says where.
 //
 // # Concurrency
 //

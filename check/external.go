@@ -56,7 +56,7 @@ func (a *analysis) anchors(from *results.Bodies, n *target, u weburl.URL, r *rec
 		return nil // nobody knows which it lacks
 	}
 	text, encoding := charset.UTF8(r.Type(), body)
-	facts := a.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, func(links.Link) bool { return true })
+	facts := a.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, nil, func(links.Link) bool { return true })
 	if facts.Cut {
 		return nil
 	}

@@ -22,7 +22,7 @@ func crawl(t *testing.T, site string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "job")
 	c, err := weft.New(weft.Options{
-		Seeds: []string{site}, Job: dir, Archive: true, External: true, Assets: weft.AssetsScope, Retries: -1, PerHost: 16,
+		Seeds: []string{site}, Job: dir, Archive: true, External: true, CheckAll: true, Assets: weft.AssetsScope, Retries: -1, PerHost: 16,
 		FirstByteTimeout: 2 * time.Second,
 	})
 	if err != nil {

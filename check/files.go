@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ var fileTypes = map[string]string{
 	".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml",
 	".md": markdownType, ".markdown": markdownType,
 }
+
+// namedTypes are further files that links name elements of.
+var namedTypes = map[string]string{".svg": "image/svg+xml"}
 
 const markdownType = "text/markdown"
 
@@ -85,9 +89,9 @@ func (d *disk) ofWeb(dir string) error {
 	})
 }
 
-// OffSite returns the links of files to the Web, each once, in the order of the files: what a job has
-// to have for [Files]. Their number is bounded; after Options.Stop, they are those of the files that
-// were read.
+// OffSite returns the links of files to the Web, each once, in the order of the files: what a job
+// has to have for [Files]. Their number is bounded; after Options.Stop, they are those of the files
+// that were read.
 func OffSite(ctx context.Context, paths []string, o Options) ([]string, error) {
 	seen := make(map[string]bool)
 	var all []string
@@ -188,7 +192,8 @@ func (d *disk) read(path, name string, check bool) error {
 	if err != nil {
 		return nil // a name that no URL has: nothing leads there
 	}
-	contentType := fileTypes[strings.ToLower(filepath.Ext(path))]
+	extension := strings.ToLower(filepath.Ext(path))
+	contentType := cmp.Or(fileTypes[extension], namedTypes[extension])
 	page := &document{name: name, url: base, key: base.Fingerprint()}
 	defer d.open(name)()
 	doc := links.Document{Base: base, ContentType: contentType}
@@ -207,7 +212,7 @@ func (d *disk) read(path, name string, check bool) error {
 	} else {
 		doc.Body, doc.Charset = charset.UTF8(contentType, source)
 	}
-	facts := d.reader.Read(doc, func(l links.Link) bool {
+	facts := d.reader.Read(doc, nil, func(l links.Link) bool {
 		if check {
 			d.publish(&l)
 			d.link(page, &l)
@@ -327,7 +332,8 @@ func (d *disk) find(u weburl.URL) (outcome, error) {
 // ask has the anchors of a file read, if they are not known, and returns its path: without symbolic
 // links, or one file would have as many paths as one wants.
 func (d *disk) ask(path string) string {
-	if d.files[path] != nil || fileTypes[strings.ToLower(filepath.Ext(path))] == "" {
+	extension := strings.ToLower(filepath.Ext(path))
+	if d.files[path] != nil || fileTypes[extension]+namedTypes[extension] == "" {
 		return path
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -137,7 +137,7 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 		}
 		return s.err
 	}
-	body, whole, err := s.bodies.Received(r)
+	received, err := s.bodies.Response(r)
 	if errors.Is(err, results.ErrNoBody) {
 		return s.err
 	}
@@ -146,20 +146,20 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 		return s.err
 	}
 	if r.Sitemap != "" {
-		s.sitemap(u, r, body)
+		s.sitemap(u, r, received.Body)
 		return s.err
 	}
 	d := &document{name: r.URL, url: u, key: n.key, visited: s.visited(n)}
 	defer s.open(r.URL)()
-	text, encoding := charset.UTF8(r.Type(), body)
-	facts := s.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, func(l links.Link) bool {
+	text, encoding := charset.UTF8(r.Type(), received.Body)
+	facts := s.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, received.Header, func(l links.Link) bool {
 		s.link(d, &l)
 		return s.err == nil
 	})
 	n.flags |= isRead
 	n.out = uint32(d.links)
 	s.report.Totals.Pages++
-	if s.Rules.Has(MissingFragment) && whole && !facts.Cut { // else it may have more
+	if s.Rules.Has(MissingFragment) && received.Whole && !facts.Cut { // else it may have more
 		s.fail(s.joins.has(joinAnchor, n.key, facts.Anchors))
 	}
 	if n.flags&isPage != 0 {

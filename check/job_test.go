@@ -371,23 +371,23 @@ func TestMarkdownIsHarmless(t *testing.T) {
 	}
 }
 
-// TestStop: a check that is stopped reports what it has checked, says that it is a part, and reports
-// nothing that only the whole can tell.
+// TestStop: a check that is stopped reports what it has checked, says that it is a part, and
+// reports nothing that only the whole can tell.
 func TestStop(t *testing.T) {
 	sitemap := made{record.Record{URL: "http://a.test/sitemap.xml", Status: 200, ContentType: "application/xml", Sitemap: "urlset", Depth: 1, From: "x"},
 		`<urlset><url><loc>http://a.test/b</loc></url></urlset>`}
 	dir := makeJob(t, sitemap, htmlPage("http://a.test/a", "<title>a</title><a href=/gone>x</a>"),
 		htmlPage("http://a.test/b", "<title>b</title><a href=/gone>x</a>"), htmlPage("http://a.test/c", "<title>c</title><a href=/b>x</a>"),
 		answer("http://a.test/gone", 404, ""))
-	stop := make(chan struct{})
-	j, err := newSite(t.Context(), dir, Options{Rules: named("all"), Stop: stop})
+	stopped := false
+	j, err := newSite(t.Context(), dir, Options{Rules: named("all"), Stop: func() bool { return stopped }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	look := j.look
 	j.look = func(u weburl.URL) (outcome, error) {
 		if u.Path() == "/gone" { // on the first page
-			close(stop)
+			stopped = true
 		}
 		return look(u)
 	}
@@ -418,8 +418,8 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestDisk: what pages give rise to on disk is bounded, over all of them, and hostile ones leave room for
-// the others.
+// TestDisk: what pages give rise to on disk is bounded, over all of them, and hostile ones leave
+// room for the others.
 func TestDisk(t *testing.T) {
 	var all []made
 	for i := range 50 {
@@ -464,8 +464,8 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// TestReturn: a page in another language links back by a redirect, too, and what redirects to it has to be
-// linked back by the page that it leads to.
+// TestReturn: a page in another language links back by a redirect, too, and what redirects to it
+// has to be linked back by the page that it leads to.
 func TestReturn(t *testing.T) {
 	page := func(name, alternates string) made {
 		return htmlPage("http://a.test/"+name, "<title>"+name+"</title>"+alternates)
@@ -482,8 +482,8 @@ func TestReturn(t *testing.T) {
 	}
 }
 
-// TestDamagedReferrers: a file of referrers that is damaged, or no file, ends no check: what it does not
-// tell is reported on the page that the target was found on.
+// TestDamagedReferrers: a file of referrers that is damaged, or no file, ends no check: what it
+// does not tell is reported on the page that the target was found on.
 func TestDamagedReferrers(t *testing.T) {
 	const home = "http://a.test/"
 	gone := answer(home+"gone", 404, "")
@@ -506,8 +506,8 @@ func TestDamagedReferrers(t *testing.T) {
 	}
 }
 
-// TestOwn: what cannot be told of a link is an error on the hosts of the seeds, and of what they redirect
-// to; elsewhere it is a note, and so is what the owner has asked for in robots.txt.
+// TestOwn: what cannot be told of a link is an error on the hosts of the seeds, and of what they
+// redirect to; elsewhere it is a note, and so is what the owner has asked for in robots.txt.
 func TestOwn(t *testing.T) {
 	for name, fate := range map[string]struct {
 		record.Record
@@ -546,5 +546,48 @@ func TestOwn(t *testing.T) {
 				t.Errorf("%s: %q\nwant %q", name, got, want)
 			}
 		}
+	}
+}
+
+// TestSent: what takes a form or a ping is judged although it gets none: a server that wants
+// another method, or more, has it.
+func TestSent(t *testing.T) {
+	for status, want := range map[int][3]string{ // of a GET form, a POST form, a ping
+		200: {}, 405: {}, 400: {}, 422: {}, 501: {},
+		404: {BrokenLink, UnknownLink, UnknownLink}, 410: {BrokenLink, BrokenLink, BrokenLink},
+		500: {UnknownLink, UnknownLink, UnknownLink}, 403: {UnknownLink, UnknownLink, UnknownLink},
+	} {
+		for i, link := range []string{
+			"<form action=/x></form>", "<form method=' POST' action=/x></form>", "<a href=/ ping=/x></a>",
+			"<form method=post><button formmethod=get formaction=/x></form>", "<form method=post></form><form><input formmethod=post formaction=/x>", "",
+		} {
+			r, err := Job(t.Context(), makeJob(t, htmlPage("http://a.test/", link), answer("http://a.test/x", status, "")), Options{})
+			var got []string
+			for _, f := range found(t, r, err) {
+				got = append(got, strings.Fields(f)[1])
+			}
+			if want := want[i%3]; strings.Join(got, " ") != want && link != "" {
+				t.Errorf("%d of %s: %q, want %q", status, link, got, want)
+			}
+		}
+	}
+}
+
+// TestCrawledAndChecked: of a URL that a visit crawls, and checks as the target of a form, the
+// crawl counts, whichever comes last.
+func TestCrawledAndChecked(t *testing.T) {
+	crawled, checked := htmlPage("http://a.test/x", "<title>x</title><a href=/gone></a>"), answer("http://a.test/x", 405, "")
+	checked.Role, checked.Method = record.RoleExternal, "HEAD"
+	gone := answer("http://a.test/gone", 404, "")
+	for name, both := range map[string][]made{"crawled first": {crawled, checked, gone}, "checked first": {checked, crawled, gone}} {
+		r, err := Job(t.Context(), makeJob(t, both...), Options{})
+		if got, want := found(t, r, err), []string{"http://a.test/x:1:25 broken-link http://a.test/gone"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	checked.Visit, gone.Visit = 2, 2 // it is crawled no more
+	r, err := Job(t.Context(), makeJob(t, crawled, gone, checked), Options{})
+	if got := found(t, r, err); len(got) > 0 {
+		t.Errorf("later: %q", got)
 	}
 }

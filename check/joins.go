@@ -10,10 +10,11 @@ import (
 	"github.com/weftcrawl/weft/internal/extsort"
 )
 
-// joins brings together what one page says of another: that it has an element of a name, or a page in
-// another language. What a page has comes first in the order of the lines, then what others say of
-// it. A line begins with a sort of join and the page. Behind noName it has the hashes of names that the
-// page has; behind the hash of a name, the finding to report if the page has been read and lacks it.
+// joins brings together what one page says of another: that it has an element of a name, or a page
+// in another language. What a page has comes first in the order of the lines, then what others say
+// of it. A line begins with a sort of join and the page. Behind noName it has the hashes of names
+// that the page has; behind the hash of a name, the finding to report if the page has been read and
+// lacks it.
 type joins struct {
 	lines *extsort.Sorter
 	room  room
@@ -41,7 +42,8 @@ func appendHead(b []byte, sort byte, of key, name uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(append(b, sort), of[:]...), name)
 }
 
-// has says that a page has been read, and has these names; or nothing of it, if there is no room for all.
+// has says that a page has been read, and has these names; or nothing of it, if there is no room
+// for all.
 func (j *joins) has(sort byte, page key, names []uint64) error {
 	lines := 1 + len(names)/longHad
 	if !j.room.take(lines*lineHead + 8*len(names)) {

@@ -156,9 +156,9 @@ func writeSARIF(w io.Writer, r *Report, _ Style) error {
 	return out.Flush()
 }
 
-// writeJUnit writes a test suite in which each finding is a test case: errors fail, what is unknown is
-// skipped, the others pass and say so. The first case is the check itself, so that none is empty; it is
-// skipped if the report is about a part.
+// writeJUnit writes a test suite in which each finding is a test case: errors fail, what is unknown
+// is skipped, the others pass and say so. The first case is the check itself, so that none is
+// empty; it is skipped if the report is about a part.
 func writeJUnit(w io.Writer, r *Report, s Style) error {
 	t := &r.Totals
 	skipped, whole := t.Rules[UnknownLink], "/>"

@@ -49,7 +49,7 @@ func TestHeadingIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		facts := NewReader("").Read(links.Document{Base: base, ContentType: "text/html", Body: rendered}, func(links.Link) bool { return true })
+		facts := NewReader("").Read(links.Document{Base: base, ContentType: "text/html", Body: rendered}, nil, func(links.Link) bool { return true })
 		anchors := append(facts.Anchors, headingAnchors(rendered)...)
 		for id := range strings.FieldsSeq(c.has) {
 			if !slices.Contains(anchors, Anchor(id)) {

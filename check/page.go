@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -50,6 +51,8 @@ type Reader struct {
 	extractor *links.Extractor
 	facts     Facts
 	language  string // hreflang of the current <link>
+	post      bool   // the current tag sends with POST
+	form      bool   // the last <form> does
 }
 
 // NewReader returns a reader for pages as this crawler sees them.
@@ -57,24 +60,53 @@ func NewReader(agent string) *Reader {
 	return &Reader{extractor: links.NewExtractor(links.Options{Every: true, Positions: true, Agent: agent})}
 }
 
-// Read yields the links of a document, as links.Extractor.Extract does, those of other schemes and
-// invalid ones included, and returns its facts.
-func (r *Reader) Read(d links.Document, yield func(links.Link) bool) Facts {
+// Read yields the links of a document, those of its header first, then as links.Extractor.Extract
+// does, those of other schemes and invalid ones included, and returns its facts.
+func (r *Reader) Read(d links.Document, header warc.Header, yield func(links.Link) bool) Facts {
 	r.facts = Facts{}
+	r.language, r.post, r.form = "", false, false
 	d.Tag = r.tag
-	page := r.extractor.Extract(d, func(l links.Link) bool {
+	stopped := false
+	found := func(l links.Link) bool {
 		switch {
 		case l.Kind == links.KindCanonical && r.facts.Canonical.IsZero() && l.URL.IsHTTP():
 			r.facts.Canonical = l.URL
 		case l.Kind == links.KindAlternate && r.language != "" && len(r.facts.Alternates) < mostAlternates && l.URL.IsHTTP():
 			r.facts.Alternates = append(r.facts.Alternates, Alternate{r.language, l.URL})
 		}
-		return yield(l)
-	})
+		stopped = !yield(l)
+		return !stopped
+	}
+	links.Header(d.Base, valuesOf(header, "Link"), found)
+	if !stopped {
+		links.RefreshHeader(d.Base, valuesOf(header, "Refresh"), found)
+	}
+	var page links.Page
+	if !stopped {
+		page = r.extractor.Extract(d, found)
+	}
 	f := r.facts
 	f.Title, f.NoIndex, f.Cut = page.Title, page.NoIndex, page.Cut || page.Hidden
 	r.facts = Facts{}
 	return f
+}
+
+// valuesOf returns the values of the fields with a name.
+func valuesOf(header warc.Header, name string) (all []string) {
+	for _, f := range header {
+		if strings.EqualFold(f.Name, name) {
+			all = append(all, f.Value)
+		}
+	}
+	return all
+}
+
+// sends notes how an element sends a form, by an attribute; without it, as its form does.
+func (r *Reader) sends(t *links.Tag, attr string) {
+	r.post = r.form
+	if method, ok := t.Attr(attr); ok {
+		r.post = markup.EqualFold(markup.Trim(method), "post")
+	}
 }
 
 // tag takes in a start tag.
@@ -92,6 +124,12 @@ func (r *Reader) tag(t *links.Tag) {
 		r.language = strings.ToLower(string(language[:min(len(language), 40)]))
 	case markup.EqualFold(t.Name, "img"):
 		r.image(t)
+	case markup.EqualFold(t.Name, "form"):
+		r.form = false
+		r.sends(t, "method")
+		r.form = r.post
+	case markup.EqualFold(t.Name, "button"), markup.EqualFold(t.Name, "input"):
+		r.sends(t, "formmethod")
 	case markup.EqualFold(t.Name, "meta"):
 		name, _ := t.Attr("name")
 		if content, ok := t.Attr("content"); ok && r.facts.Description == "" && markup.EqualFold(markup.Trim(name), "description") {

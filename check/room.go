@@ -1,7 +1,7 @@
 package check
 
-// room is space on disk, in bytes, for what documents give rise to. A document gets an eighth of what is
-// left, so that hostile ones leave some for the others.
+// room is space on disk, in bytes, for what documents give rise to. A document gets an eighth of
+// what is left, so that hostile ones leave some for the others.
 type room struct {
 	left int
 	own  int // of the document that is being read

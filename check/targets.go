@@ -33,6 +33,7 @@ type target struct {
 	in, out     uint32 // mentions
 	errors      uint32 // findings
 	warnings    uint32
+	visit       uint32 // of its last record
 	notes       uint32
 	status      uint16
 	flags       flags
@@ -111,12 +112,16 @@ func (t *targets) keyOf(u weburl.URL) key { return t.canon.Identity(u).Fingerpri
 
 func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 	i, ok := t.at[k]
+	visit := uint32(max(r.Visit, 1))
+	if ok && r.Role == record.RoleExternal && t.all[i].flags&isExternal == 0 && t.all[i].visit == visit {
+		return // it was crawled, too: see results.Superseded
+	}
 	if !ok {
 		i = uint32(len(t.all))
 		t.at[k] = i
 		t.all = append(t.all, target{})
 	}
-	n := target{key: k, offset: offset, status: uint16(r.Status)}
+	n := target{key: k, offset: offset, status: uint16(r.Status), visit: visit}
 	if record.IsRedirect(r.Status) && r.Redirect != "" && len(accept) > 0 && accepts(accept, r.Status) {
 		r.Redirect = "" // accepted as it is
 	}
@@ -152,7 +157,8 @@ func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 	}
 }
 
-// seedHosts finds the hosts of the seeds, and of what these redirect to, which the crawl has opened.
+// seedHosts finds the hosts of the seeds, and of what these redirect to, which the crawl has
+// opened.
 func (t *targets) seedHosts() error {
 	for i := range t.all {
 		n := &t.all[i]

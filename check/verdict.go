@@ -130,8 +130,8 @@ func judge(r *record.Record, accept []Range) (v Verdict, rule, message string) {
 	return Broken, "", inWords(r.Status)
 }
 
-// blames reports whether it is the server that keeps a URL unknown: neither its robots.txt, which the
-// owner has written, nor what stands between the crawler and the server.
+// blames reports whether it is the server that keeps a URL unknown: neither its robots.txt, which
+// the owner has written, nor what stands between the crawler and the server.
 func blames(r *record.Record) bool {
 	switch r.ErrorKind {
 	case record.KindRobots, "blocked-address", "proxy":

@@ -26,7 +26,7 @@ var common = []sharedOption{
 	{"MinRate", "none"}, {"MaxBody", "16777216"},
 	{"UserAgent", weft.DefaultUserAgent}, {"Header", "none"},
 	{"HTTP1", "no"}, {"HTTP2", "no"}, {"Insecure", "no"}, {"AllowPrivate", "no"}, {"Resolve", "none"},
-	{"ExternalHTTPS", "no"}, {"ExternalBody", "none"},
+	{"CheckAll", "no"}, {"ExternalHTTPS", "no"}, {"ExternalBody", "none"},
 	{"ArchiveDigest", "sha256"}, {"ArchiveMetadata", "no"},
 }
 

@@ -14,14 +14,22 @@ import (
 
 // assets is the kinds of links to what a page needs to be shown, or a style sheet.
 var assets = links.KindsOf(links.KindImage, links.KindStyle, links.KindScript, links.KindFont, links.KindMedia,
-	links.KindEmbed, links.KindManifest, links.KindPreload)
+	links.KindEmbed, links.KindManifest, links.KindPreload, links.KindLazy)
+
+// checked is the kinds of links that are only checked, even within the bounds: a crawl has nothing
+// to look for where a form or a ping is sent, and neither sources nor previews belong to the page.
+var checked = links.KindsOf(links.KindForm, links.KindPing, links.KindCite, links.KindPreview)
 
 // wanted returns the kinds of links that lead to a request, if their URLs may be requested.
 func (c *Config) wanted() links.Kinds {
-	if c.Scope.Assets == scope.AssetsNone && !c.External {
-		return followed
+	wanted := followed
+	if c.Scope.Assets != scope.AssetsNone || c.Check.Beyond {
+		wanted |= assets
 	}
-	return followed | assets
+	if c.Check.All {
+		wanted |= checked
+	}
+	return wanted
 }
 
 // maxImports bounds how many assets in a row lead from one to the next: style sheets that import
@@ -49,7 +57,7 @@ const probeRank = 1
 // host pass once.
 func (c *collector) probe(to weburl.URL) {
 	f := c.f
-	if !f.cfg.External || !f.cfg.ExternalHTTPS || to.Scheme() != "http" || to.Port() != "" {
+	if !f.cfg.Check.Beyond || !f.cfg.Check.HTTPS || to.Scheme() != "http" || to.Port() != "" {
 		return
 	}
 	root, err := weburl.Parse("https://" + to.Host() + "/")
@@ -64,8 +72,11 @@ func (c *collector) probe(to weburl.URL) {
 // within returns the role of a URL within the bounds that a link leads to; ok is false if it is not
 // requested.
 func (c *Config) within(kind links.Kind) (role frontier.Role, ok bool) {
-	if c.Scope.Assets != scope.AssetsNone && assets.Has(kind) {
+	switch {
+	case c.Scope.Assets != scope.AssetsNone && assets.Has(kind):
 		return frontier.RoleNeeded, true
+	case c.Check.All && checked.Has(kind):
+		return frontier.RoleExternal, true
 	}
 	return frontier.RolePage, followed.Has(kind)
 }
@@ -87,7 +98,7 @@ func (f *Loop) beyond(from *frontier.URL, to weburl.URL, needed bool, reason str
 	role := frontier.RoleExternal
 	if needed && (from.Role != frontier.RoleAsset || from.Rank > -maxImports) {
 		role = frontier.RoleAsset
-	} else if !c.External {
+	} else if !c.Check.Beyond {
 		return 0, reason
 	}
 	return role, f.bounds.Forbids(to)
@@ -103,8 +114,8 @@ func (c *Config) check(req *httpclient.Request, u *frontier.URL) {
 	if u.Role != frontier.RoleExternal {
 		return
 	}
-	req.MaxBody, req.Cut = cmp.Or(c.ExternalBody, checkedBody), true
-	if u.Tries == 0 && c.ExternalBody == 0 {
+	req.MaxBody, req.Cut = cmp.Or(c.Check.Body, checkedBody), true
+	if u.Tries == 0 && c.Check.Body == 0 {
 		req.Method = methodHead
 	}
 }

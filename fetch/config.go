@@ -20,20 +20,18 @@ import (
 
 // Config configures all fetch loops of a crawl. It does not change once the loops run.
 type Config struct {
-	HTTP          httpclient.Options // but for Resolver, which each loop makes
-	DNS           []netip.AddrPort   // name servers; empty: the system's
-	NameBytes     int                // memory for names of each loop; 0: the default of package dns
-	RecentBytes   int                // memory for recent URLs of each loop; 0: any
-	Scope         scope.Rules
-	Canon         weburl.RuleSet
-	AllowPrivate  bool // links may lead to private addresses
-	Distrust      bool // seeds are no better than links
-	Retries       int
-	NoRobots      bool
-	Sitemaps      bool
-	External      bool // links that lead beyond the bounds are checked
-	ExternalHTTPS bool // with External, https is asked of each host that a link leads to by http
-	ExternalBody  int  // bytes that are received of such a target, by GET; 0: HEAD comes first
+	HTTP         httpclient.Options // but for Resolver, which each loop makes
+	DNS          []netip.AddrPort   // name servers; empty: the system's
+	NameBytes    int                // memory for names of each loop; 0: the default of package dns
+	RecentBytes  int                // memory for recent URLs of each loop; 0: any
+	Scope        scope.Rules
+	Canon        weburl.RuleSet
+	AllowPrivate bool // links may lead to private addresses
+	Distrust     bool // seeds are no better than links
+	Retries      int
+	NoRobots     bool
+	Sitemaps     bool
+	Check        Check // links that are not followed
 
 	Visit      int  // of the job: see record.Record
 	Job        bool // there is one, which a later visit compares with
@@ -46,6 +44,14 @@ type Config struct {
 	Prune      bool                                                      // links of duplicates are not followed
 
 	Hooks Hooks
+}
+
+// Check says which links are checked that a crawl does not follow.
+type Check struct {
+	Beyond bool // those that lead beyond the bounds
+	All    bool // those to what no crawl follows, such as where a form is sent
+	HTTPS  bool // with Beyond, https is asked of each host that a link leads to by http
+	Body   int  // bytes that are received of a target, by GET; 0: HEAD comes first
 }
 
 // Shared is what the loops of a crawl share.

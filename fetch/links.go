@@ -232,7 +232,7 @@ func (c *collector) forget(reason string) {
 	}
 	c.out.Links = kept
 	c.wanted = append(c.wanted, c.again...)
-	if f.cfg.Scope.Assets == scope.AssetsNone && !f.cfg.External { // else most are requested all the same
+	if f.cfg.Scope.Assets == scope.AssetsNone && !f.cfg.Check.Beyond { // else most are requested all the same
 		c.out.Targets = nil
 		for _, u := range c.wanted {
 			f.refer(c.out, u.URL)

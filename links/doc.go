@@ -27,12 +27,14 @@
 // In HTML and XHTML (text/html, application/xhtml+xml):
 //
 //	a, area, link      href               object   data
-//	frame, iframe      src                form     action
-//	img                src, srcset        button   formaction
-//	source             src, srcset        input    src (type=image), formaction
-//	link               imagesrcset        video    src, poster
-//	script, embed      src                audio, track  src
-//	meta               content, with http-equiv=refresh
+//	a, area            ping               form     action
+//	frame, iframe      src                button   formaction
+//	img                src, srcset        input    src (type=image), formaction
+//	source             src, srcset        video    src, poster
+//	link               imagesrcset        audio, track  src
+//	script, embed      src                blockquote, del, ins, q  cite
+//	audio, iframe, img, source, video  data-src       img, source  data-srcset
+//	meta               content, with http-equiv=refresh, or the name of a preview such as og:image
 //	body, table, tbody, td, tfoot, th, thead, tr  background
 //	style, and style=  CSS
 //	script             JSON-LD, with type=application/ld+json
@@ -45,7 +47,8 @@
 //
 // In CSS (text/css): url(), and the string of @import. In RSS and Atom (their types, and
 // application/xml and text/xml by the first element): what package internal/feed knows. In
-// JSON-LD (application/ld+json): strings under the names of jsonKeys that look like a URL. In
+// JSON-LD (application/ld+json): strings under the names of jsonKeys that look like a URL, and are
+// images under those of jsonImages. In
 // scripts, with [Options].Scripts: quoted strings that look like a URL. Tag is then the element
 // of the text, "css", "json" or "script"; Attr is "url", "import" or "style" for CSS, the name
 // in JSON, and "text" for text.

@@ -23,6 +23,12 @@ const (
 	content
 	metaName
 	httpEquiv
+	property
+	itemProp
+	cite
+	ping
+	dataSrc
+	dataSrcset
 	numAttributes
 )
 
@@ -30,6 +36,7 @@ var attributeNames = [numAttributes]string{
 	href: "href", xlinkHref: "xlink:href", src: "src", srcset: "srcset", imageSrcset: "imagesrcset", action: "action",
 	formAction: "formaction", data: "data", poster: "poster", style: "style", srcDoc: "srcdoc", rel: "rel", role: "role", typ: "type",
 	content: "content", metaName: "name", httpEquiv: "http-equiv",
+	property: "property", itemProp: "itemprop", cite: "cite", ping: "ping", dataSrc: "data-src", dataSrcset: "data-srcset",
 }
 
 // A source is an attribute that holds URLs, and what they are for.
@@ -53,34 +60,38 @@ type element struct {
 
 // elements is the whole policy for HTML and SVG.
 var elements = []element{
-	{tag: "a", links: []source{{href, KindPage}, {xlinkHref, KindPage}}, rel: true, empty: true, read: (*Extractor).anchor},
-	{tag: "area", links: []source{{href, KindPage}}, rel: true, empty: true},
-	{tag: "audio", links: []source{{src, KindMedia}}},
+	{tag: "a", links: []source{{href, KindPage}, {xlinkHref, KindPage}, {ping, KindPing}}, rel: true, empty: true, read: (*Extractor).anchor},
+	{tag: "area", links: []source{{href, KindPage}, {ping, KindPing}}, rel: true, empty: true},
+	{tag: "audio", links: []source{{src, KindMedia}, {dataSrc, KindLazy}}},
 	{tag: "base", read: (*Extractor).base},
+	{tag: "blockquote", links: []source{{cite, KindCite}}},
 	{tag: "button", links: []source{{formAction, KindForm}}},
+	{tag: "del", links: []source{{cite, KindCite}}},
 	{tag: "embed", links: []source{{src, KindEmbed}}},
 	{tag: "feimage", links: []source{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
 	{tag: "form", links: []source{{action, KindForm}}},
 	{tag: "frame", links: []source{{src, KindFrame}}},
-	{tag: "iframe", links: []source{{src, KindFrame}}},
+	{tag: "iframe", links: []source{{src, KindFrame}, {dataSrc, KindLazy}}},
 	{tag: "image", links: []source{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
-	{tag: "img", links: []source{{src, KindImage}, {srcset, KindImage}}},
+	{tag: "img", links: []source{{src, KindImage}, {srcset, KindImage}, {dataSrc, KindLazy}, {dataSrcset, KindLazy}}},
 	{tag: "input", links: []source{{src, KindImage}, {formAction, KindForm}}},
+	{tag: "ins", links: []source{{cite, KindCite}}},
 	{tag: "link", links: []source{{href, KindRelated}, {imageSrcset, KindPreload}}, rel: true},
 	{tag: "math", root: true},
 	{tag: "meta", read: (*Extractor).meta},
 	{tag: "noembed", raw: true},
 	{tag: "object", links: []source{{data, KindEmbed}}},
 	{tag: "plaintext", raw: true},
+	{tag: "q", links: []source{{cite, KindCite}}},
 	{tag: "script", links: []source{{src, KindScript}, {href, KindScript}, {xlinkHref, KindScript}}, raw: true, text: (*Extractor).script},
-	{tag: "source", links: []source{{src, KindMedia}, {srcset, KindImage}}},
+	{tag: "source", links: []source{{src, KindMedia}, {srcset, KindImage}, {dataSrc, KindLazy}, {dataSrcset, KindLazy}}},
 	{tag: "style", raw: true, text: (*Extractor).styleSheet},
 	{tag: "svg", root: true},
 	{tag: "textarea", raw: true},
 	{tag: "title", raw: true, text: (*Extractor).title},
 	{tag: "track", links: []source{{src, KindMedia}}},
 	{tag: "use", links: []source{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
-	{tag: "video", links: []source{{src, KindMedia}, {poster, KindImage}}},
+	{tag: "video", links: []source{{src, KindMedia}, {poster, KindImage}, {dataSrc, KindLazy}}},
 	{tag: "xmp", raw: true},
 }
 

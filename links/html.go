@@ -250,7 +250,9 @@ func (x *Extractor) links(e *element) {
 		raw := x.raw(p.attr)
 		switch {
 		case raw == nil:
-		case p.attr == srcset || p.attr == imageSrcset:
+		case p.attr == ping:
+			x.pings(e)
+		case p.attr == srcset || p.attr == imageSrcset || p.attr == dataSrcset:
 			if !x.wants(p.kind) {
 				continue
 			}
@@ -265,6 +267,17 @@ func (x *Extractor) links(e *element) {
 				}
 			}
 		}
+	}
+}
+
+// pings yields the URLs of a ping attribute, which means something only beside href.
+func (x *Extractor) pings(e *element) {
+	raw := x.raw(ping)
+	if raw == nil || x.raw(href) == nil || !x.wants(KindPing) || len(raw) > maxValue {
+		return
+	}
+	for url, rest := cutWord(x.decode(raw)); url != nil; url, rest = cutWord(rest) {
+		x.found(&Mention{Value: url, Tag: e.tag, Attr: attributeNames[ping], Kind: KindPing, from: raw})
 	}
 }
 
@@ -305,9 +318,10 @@ func (x *Extractor) anchor(e *element) {
 		x.links(e)
 		return
 	}
+	x.pings(e)
 	for _, p := range e.links {
 		var m Mention
-		if x.mention(&m, e, p) && x.wants(m.Kind) {
+		if p.attr != ping && x.mention(&m, e, p) && x.wants(m.Kind) {
 			x.pending, x.open = x.link(&m)
 			x.text.reset(maxText)
 		}
@@ -347,10 +361,38 @@ func (x *Extractor) title(_ *element, text []byte) {
 	x.page.Title = string(title.buf)
 }
 
-// meta reads <meta name=robots> and <meta http-equiv=refresh>. Whatever one of several robots
-// elements forbids is forbidden. Of several refresh elements the first valid one takes effect;
-// each is a link.
+// previews are the names of meta elements that have the image by which others show the page.
+var previews = []string{"og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"}
+
+// itemPreviews are those of schema.org, in lower case.
+var itemPreviews = []string{"image", "thumbnailurl"}
+
+// preview yields the image of a meta element, if it has one. People write name and property for
+// each other.
+func (x *Extractor) preview(e *element) {
+	raw := x.raw(content)
+	if raw == nil || len(raw) > maxValue {
+		return
+	}
+	named := func(a attribute, names []string) bool {
+		name := markup.Trim(x.value(a))
+		return len(name) > 0 && slices.ContainsFunc(names, func(n string) bool { return markup.EqualFold(name, n) })
+	}
+	if !named(property, previews) && !named(metaName, previews) && !named(itemProp, itemPreviews) {
+		return
+	}
+	if value := x.decode(raw); len(markup.Trim(value)) > 0 {
+		x.found(&Mention{Value: value, Tag: e.tag, Attr: attributeNames[content], Kind: KindPreview, from: raw})
+	}
+}
+
+// meta reads <meta name=robots>, <meta http-equiv=refresh> and the images of previews. Whatever one
+// of several robots elements forbids is forbidden. Of several refresh elements the first valid one
+// takes effect; each is a link.
 func (x *Extractor) meta(e *element) {
+	if x.wants(KindPreview) {
+		x.preview(e)
+	}
 	if name := markup.Trim(x.value(metaName)); len(name) > 0 {
 		if everyone := markup.EqualFold(name, "robots"); everyone || x.agent != "" && markup.EqualFold(name, x.agent) {
 			x.page.Robots.read(string(x.value(content)), everyone)

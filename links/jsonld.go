@@ -14,6 +14,17 @@ var jsonKeys = map[string]bool{
 	"logo": true, "thumbnail": true, "mainEntityOfPage": true, "item": true, "downloadUrl": true, "installUrl": true,
 }
 
+// jsonImages are the members whose values are images, or objects that have the image as url.
+var jsonImages = map[string]bool{"image": true, "logo": true, "thumbnail": true, "thumbnailUrl": true, "contentUrl": true, "primaryImageOfPage": true}
+
+// jsonKind returns the kind of a URL under a member of an object that stands under another one.
+func jsonKind(member, outer string) Kind {
+	if jsonImages[member] || member == "url" && jsonImages[outer] {
+		return KindPreview
+	}
+	return KindData
+}
+
 // maxNested bounds the nesting of a JSON-LD document.
 const maxNested = 64
 
@@ -24,7 +35,7 @@ func (x *Extractor) jsonDocument() { x.jsonLD("json", x.scan.Body) }
 // array, under a member of jsonKeys, that are absolute URLs or begin with a slash. A name such as
 // "_:b0" or "#me" is no link. Reading stops at an error.
 func (x *Extractor) jsonLD(tag string, text []byte) {
-	if !x.wants(KindData) {
+	if !x.wants(KindData) && !x.wants(KindPreview) {
 		return
 	}
 	var open []byte // open brackets
@@ -61,7 +72,11 @@ func (x *Extractor) jsonLD(tag string, text []byte) {
 				continue
 			}
 			if key := keys[len(open)]; jsonKeys[key] && isWrittenURL(token) {
-				x.found(&Mention{Value: []byte(token), Tag: tag, Attr: key, Kind: KindData, from: text[at+int64(bytes.IndexByte(text[at:], '"'))+1:]})
+				object := len(open)
+				for object > 1 && open[object-1] == '[' { // its values belong to the same member
+					object--
+				}
+				x.found(&Mention{Value: []byte(token), Tag: tag, Attr: key, Kind: jsonKind(key, keys[object-1]), from: text[at+int64(bytes.IndexByte(text[at:], '"'))+1:]})
 			}
 		}
 		isKey = len(open) > 0 && open[len(open)-1] == '{'

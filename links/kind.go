@@ -30,6 +30,10 @@ const (
 	KindManifest              // rel=manifest: of a web application
 	KindPreload               // rel=preload, modulepreload: what the page will need
 	KindForm                  // action, formaction: where a form is sent
+	KindPing                  // ping: what a browser tells that a link was followed
+	KindCite                  // cite: the source of a quotation, or the reason of a change
+	KindLazy                  // data-src, data-srcset: what a script loads when it is seen
+	KindPreview               // the image by which others show the page: og:image, twitter:image, in JSON-LD
 	KindHint                  // preconnect, dns-prefetch, prefetch and so on: early work for a browser
 	KindData                  // URLs in JSON-LD
 	KindText                  // strings in scripts that look like a URL; see Options.Scripts
@@ -38,7 +42,7 @@ const (
 
 var kindNames = [numKinds]string{
 	"page", "frame", "redirect", "canonical", "alternate", "feed", "next", "prev", "related",
-	"image", "style", "script", "font", "media", "embed", "manifest", "preload", "form", "hint", "data", "text",
+	"image", "style", "script", "font", "media", "embed", "manifest", "preload", "form", "ping", "cite", "lazy", "preview", "hint", "data", "text",
 }
 
 // String returns the name of the kind, such as "page".

@@ -193,8 +193,8 @@ func Entries(file io.ReadSeeker, take func(page string, targets Targets)) (cut b
 	return entries(file, func(_ int, e *entry) { take(string(e.page), e.targets) })
 }
 
-// entries calls take for the entries of a file, with their ordinals. A damaged block ends with what is
-// wrong in it; the first is the error.
+// entries calls take for the entries of a file, with their ordinals. A damaged block ends with what
+// is wrong in it; the first is the error.
 func entries(file io.ReadSeeker, take func(i int, e *entry)) (cut bool, err error) {
 	var packed, text []byte
 	var damage error

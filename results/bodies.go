@@ -10,6 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft/archive"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/warc"
 )
 
 // MaxBody bounds a body that is read, in bytes: of a longer one the beginning counts.
@@ -51,39 +52,58 @@ func (b *Bodies) Read(r *record.Record) ([]byte, error) {
 
 // Received is Read, and says whether the body is whole.
 func (b *Bodies) Received(r *record.Record) (body []byte, whole bool, err error) {
+	all, err := b.Response(r)
+	return all.Body, all.Whole, err
+}
+
+// A Response is what a job has kept of one.
+type Response struct {
+	Header warc.Header // nil without an archive
+	Body   []byte      // as far as it was received
+	Whole  bool        // that is all of it
+}
+
+// Response returns the response that a record describes, with the error of Read.
+func (b *Bodies) Response(r *record.Record) (all Response, err error) {
 	if b.archive != nil {
 		return b.fromArchive(r)
 	}
 	if !b.folder {
-		return nil, false, ErrNoBody
+		return all, ErrNoBody
 	}
 	f, err := archive.OpenBody(b.dir, r.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, ErrNoBody
+		return all, ErrNoBody
 	}
 	if err != nil {
-		return nil, false, err
+		return all, err
 	}
 	defer f.Close()
-	body, err = io.ReadAll(io.LimitReader(f, MaxBody))
-	return body, len(body) < MaxBody, err
+	all.Body, err = io.ReadAll(io.LimitReader(f, MaxBody))
+	all.Whole = len(all.Body) < MaxBody
+	return all, err
 }
 
-func (b *Bodies) fromArchive(r *record.Record) (body []byte, whole bool, err error) {
+func (b *Bodies) fromArchive(r *record.Record) (all Response, err error) {
 	capture, err := b.capture(r)
 	if err != nil {
-		return nil, false, err
+		return all, err
 	}
 	defer capture.Close()
+	if capture.Message != nil {
+		all.Header = capture.Message.Header
+	}
 	decoded, err := capture.Body()
 	if err != nil {
-		return nil, false, fmt.Errorf("%s: %w", r.URL, err)
+		return all, fmt.Errorf("%s: %w", r.URL, err)
 	}
-	body, err = io.ReadAll(io.LimitReader(decoded, MaxBody))
-	if len(body) > 0 { // what was received counts
-		return body, err == nil && len(body) < MaxBody && capture.Record.Header.Get("WARC-Truncated") == "", nil
+	all.Body, err = io.ReadAll(io.LimitReader(decoded, MaxBody))
+	if len(all.Body) > 0 { // what was received counts
+		all.Whole = err == nil && len(all.Body) < MaxBody && capture.Record.Header.Get("WARC-Truncated") == ""
+		return all, nil
 	}
-	return nil, false, err
+	all.Body = nil
+	return all, err
 }
 
 // capture opens the capture of a record: where the record says, or else the last one of the URL.

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -34,13 +35,15 @@ func Last(ctx context.Context, dir string, visit int, temp string) iter.Seq2[*re
 	}
 }
 
-// Superseded returns the lines of pages.jsonl that later ones of the same URLs replace: of a visit,
-// or of all visits if it is 0. It also tells whether there are several.
+// Superseded returns the lines of pages.jsonl that others of the same URLs replace, later ones or
+// those of a later visit: of a visit, or of all visits if it is 0. It also tells whether there are
+// several. If a visit both crawls a URL and checks a link to it, such as the action of a form, the
+// crawl counts.
 func Superseded(ctx context.Context, dir string, visit int, temp string) (old Set, visits bool, err error) {
-	// Lines sort by URL, then by number.
+	// Lines sort by URL, then by visit, whether it was crawled, and number.
 	sorter := extsort.New(temp)
 	defer sorter.Close()
-	var entry [16 + 8]byte
+	var entry [16 + 4 + 1 + 8]byte
 	for l, err := range Lines(ctx, dir, Pages, nil) {
 		if err != nil {
 			return nil, false, err
@@ -55,22 +58,31 @@ func Superseded(ctx context.Context, dir string, visit int, temp string) (old Se
 		}
 		sum := sha256.Sum256(url)
 		copy(entry[:16], sum[:])
-		binary.BigEndian.PutUint64(entry[16:], l.N)
+		binary.BigEndian.PutUint32(entry[16:], at)
+		entry[20] = 1
+		if bytes.Contains(l.text, external) {
+			entry[20] = 0
+		}
+		binary.BigEndian.PutUint64(entry[21:], l.N)
 		if err := sorter.Add(entry[:]); err != nil {
 			return nil, false, err
 		}
 	}
-	var last [16 + 8]byte
+	var last [len(entry)]byte
 	first := true
 	return old, visits, sorter.Each(func(line []byte) error {
 		if !first && [16]byte(line) == [16]byte(last[:]) {
-			old.Add(binary.BigEndian.Uint64(last[16:]))
+			old.Add(binary.BigEndian.Uint64(last[21:]))
 		}
 		first = false
 		copy(last[:], line)
 		return nil
 	})
 }
+
+// external is what the line of a link that was only checked has. A quotation mark in a string is
+// escaped.
+var external = []byte(`"role":"` + string(record.RoleExternal) + `"`)
 
 // Set is a set of lines; nil is empty.
 type Set []uint64

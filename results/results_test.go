@@ -57,3 +57,18 @@ func TestLastDamaged(t *testing.T) {
 		t.Errorf("error %v, expected one of line 2", err)
 	}
 }
+
+// TestLastCrawled: of a visit that both crawls a URL and checks a link to it, the crawl counts.
+func TestLastCrawled(t *testing.T) {
+	dir := jobWith(t,
+		`{"url":"http://a/1","status":200,"title":"\"role\":\"external\""}`,
+		`{"url":"http://a/1","status":405,"role":"external"}`,
+		`{"url":"http://a/2","status":405,"role":"external"}`,
+		`{"url":"http://a/2","status":200}`,
+		`{"url":"http://a/3","status":200}`,
+		`{"url":"http://a/3","status":404,"role":"external","visit":2}`,
+		"")
+	if got, err := last(t, dir, 0); err != nil || !slices.Equal(got, []string{"http://a/1 200", "http://a/2 200", "http://a/3 404"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -165,7 +165,7 @@ func (f *checkFlags) outputOptions() []option {
 func (f *checkFlags) run(args []string) error {
 	f.signals = takeInterrupts()
 	defer f.signals.release()
-	f.options.Stop = f.signals.first
+	f.options.Stop = f.signals.came
 	err := f.check(f.signals, args)
 	var e *exit
 	if errors.As(err, &e) && errors.Is(e.err, context.Canceled) {
@@ -349,6 +349,7 @@ func (f *checkFlags) crawled(seeds []string, files bool) (dir string, remove fun
 	if len(seeds) > 0 || c.input != "" {
 		o.Archive, o.External, o.Assets = true, !f.internal && !files, weft.AssetsScope
 	}
+	o.CheckAll = !files
 	if o.Job == "" && c.again() == "" {
 		temporary, err := os.MkdirTemp("", "weft-check-*")
 		if err != nil {
@@ -389,8 +390,8 @@ func (f *checkFlags) readExternal(ctx context.Context, dir string) error {
 	return f.crawlOn(&c, nil)
 }
 
-// ofJob takes the rules by which a job knows its URLs, and whether it has more to crawl. If it cannot
-// say, the rules of the flags hold.
+// ofJob takes the rules by which a job knows its URLs, and whether it has more to crawl. If it
+// cannot say, the rules of the flags hold.
 func (f *checkFlags) ofJob(dir string) {
 	f.options.Canon = f.crawl.options.Canon
 	if dir == "" {

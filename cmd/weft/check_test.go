@@ -376,8 +376,8 @@ func TestCheckIgnored(t *testing.T) {
 	}
 }
 
-// TestCheckInterrupted: after Ctrl-C, a check reports what it has checked, as a part. With --job, the
-// same command goes on where it was.
+// TestCheckInterrupted: after Ctrl-C, a check reports what it has checked, as a part. With --job,
+// the same command goes on where it was.
 func TestCheckInterrupted(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string][]string{"kept": {"--job", "x.weft"}, "not kept": nil} {
@@ -448,8 +448,8 @@ func TestCheckInterrupted(t *testing.T) {
 	}
 }
 
-// TestCheckInterruptedWriting: a second signal ends a report that is being written, and leaves neither
-// that nor the crawl behind.
+// TestCheckInterruptedWriting: a second signal ends a report that is being written, and leaves
+// neither that nor the crawl behind.
 func TestCheckInterruptedWriting(t *testing.T) {
 	t.Parallel()
 	page := "<title>x</title>" + strings.Repeat("<a href='http://['>no valid URL</a>\n", 50_000)

@@ -8,12 +8,13 @@ import (
 	"syscall"
 )
 
-// interrupts are the signals of a check. The first has it report what it has checked so far, the second
-// end without a report; the third ends the process, which may be stuck in writing to a pipe that nobody
-// reads. Signals during the crawl are also taken by the crawl, which ends with the first.
+// interrupts are the signals of a check. The first has it report what it has checked so far, the
+// second end without a report; the third ends the process, which may be stuck in writing to a pipe
+// that nobody reads. Signals during the crawl are also taken by the crawl, which ends with the
+// first.
 type interrupts struct {
-	context.Context               // ends with the second signal
-	first           chan struct{} // closed with the first
+	context.Context             // ends with the second signal
+	first           atomic.Bool // it has come
 	crawling        atomic.Bool
 	crawl           atomic.Int32 // signals while it crawled
 	signals         chan os.Signal
@@ -22,7 +23,7 @@ type interrupts struct {
 // takeInterrupts takes the signals until release.
 func takeInterrupts() *interrupts {
 	ctx, cancel := context.WithCancel(context.Background())
-	in := &interrupts{Context: ctx, first: make(chan struct{}), signals: make(chan os.Signal, 3)}
+	in := &interrupts{Context: ctx, signals: make(chan os.Signal, 3)}
 	signal.Notify(in.signals, endingSignals()...)
 	go func() {
 		defer cancel()
@@ -32,8 +33,8 @@ func takeInterrupts() *interrupts {
 				if in.crawl.Add(1) == 2 {
 					signal.Stop(in.signals) // the third ends the process
 				}
-			case !in.came():
-				close(in.first)
+			case !in.first.Load():
+				in.first.Store(true)
 			default:
 				cancel()
 				signal.Stop(in.signals)
@@ -44,22 +45,15 @@ func takeInterrupts() *interrupts {
 }
 
 // came reports whether a signal has come, except while it crawled.
-func (in *interrupts) came() bool {
-	select {
-	case <-in.first:
-		return true
-	default:
-		return false
-	}
-}
+func (in *interrupts) came() bool { return in.first.Load() }
 
 func (in *interrupts) release() {
 	signal.Stop(in.signals)
 	close(in.signals)
 }
 
-// endingSignals are the signals that end a command. Interrupts count even if they are ignored, as some
-// shells arrange for background jobs; hangups do not, as nohup arranges.
+// endingSignals are the signals that end a command. Interrupts count even if they are ignored, as
+// some shells arrange for background jobs; hangups do not, as nohup arranges.
 func endingSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -3,6 +3,7 @@ package webtest
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"path"
 	"sort"
@@ -40,6 +41,7 @@ type LinkFaults struct {
 type faultyPage struct {
 	contentType string
 	body        string
+	header      http.Header
 }
 
 // elements are the elements and attributes that hold a link, with % in place of it. @css and the
@@ -70,6 +72,12 @@ var faultyElements = []struct{ kind, html string }{
 	{"svg use", `<svg><use href="%@svg#s"/></svg>`}, {"svg feImage", `<svg><filter><feImage href="%@png"/></filter></svg>`},
 	{"srcdoc a", `<iframe srcdoc='<a href="%">text</a>'></iframe>`}, {"srcdoc img", `<iframe srcdoc='<img src="%@png" alt>'></iframe>`},
 	{"noscript", `<noscript><img alt src="%@png"></noscript>`}, {"template", `<template><a href="%">text</a></template>`},
+	{"form", `<form action="%"></form>`}, {"form button", `<form action=/ok/f><button formaction="%">x</button></form>`}, {"form input", `<form method=dialog><input type=submit formaction="%"></form>`},
+	{"blockquote cite", `<blockquote cite="%">x</blockquote>`}, {"q cite", `<q cite="%">x</q>`}, {"ins cite", `<ins cite="%">x</ins>`}, {"del cite", `<del cite="%">x</del>`},
+	{"img data-src", `<img alt src="data:," data-src="%@png">`}, {"img data-srcset", `<img alt src="data:," data-srcset="%@png 2x">`}, {"iframe data-src", `<iframe data-src="%"></iframe>`},
+	{"video data-src", `<video data-src="%@png"></video>`}, {"source data-src", `<audio><source data-src="%@png"></audio>`},
+	{"og image", `<meta property="og:image" content="%@png">`}, {"twitter image", `<meta name="twitter:image" content="%@png">`}, {"itemprop image", `<meta itemprop=image content="%@png">`},
+	{"JSON-LD image", `<script type="application/ld+json">{"image": "%@png"}</script>`}, {"JSON-LD logo", `<script type="application/ld+json">{"logo": {"url": "%@png"}}</script>`},
 	{"nested", `<p><b><a href="%"><i>te</i>xt</a></b></p>`}, {"after a comment", `<!-- <a href="/x"> --><a href="%">text</a>`},
 	{"after a script", `<script>"<a href='/x'>"</script><a href="%">text</a>`},
 }
@@ -134,7 +142,10 @@ func (f *LinkFaults) make() {
 			f.page(l.group, l.kind, l.rule, `<a href="/ok/x">text</a>`, `<a href="`+link+`">text</a>`, `<a href="`, link)
 		}
 	}
+	f.page("fragments", "symbol of a sprite", "missing-fragment", `<svg><use href="/sprite.svg#s"/></svg>`, `<svg><use href="/sprite.svg#none"/></svg>`, `<svg><use href="`, "/sprite.svg#none")
+	f.pages["/sprite.svg"] = faultyPage{contentType: "image/svg+xml", body: "<svg xmlns='http://www.w3.org/2000/svg'><symbol id='s'/></svg>"}
 	f.documents()
+	f.header()
 	var sound strings.Builder
 	for _, l := range soundLinks {
 		fmt.Fprintf(&sound, "<a href=\"%s\">x</a>\n", l)
@@ -175,6 +186,15 @@ func (f *LinkFaults) documents() {
 	}
 }
 
+// header adds faults in fields of the header, which have no line.
+func (f *LinkFaults) header() {
+	for kind, value := range map[string]string{"Link": "</broken/Link>; rel=next", "Refresh": "9; url=/broken/Refresh"} {
+		name := "/page/header-" + kind
+		f.pages[name] = faultyPage{body: "<title>header</title>", header: http.Header{kind: {value}}}
+		f.all = append(f.all, LinkFault{"documents", "header " + kind, "broken-link", name, 0, 0, "/broken/" + kind})
+	}
+}
+
 // home links to all pages.
 func (f *LinkFaults) home() {
 	var names []string
@@ -207,6 +227,7 @@ func (f *LinkFaults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if page.contentType == "" {
 			page.contentType = "text/html"
 		}
+		maps.Copy(w.Header(), page.header)
 		w.Header().Set("Content-Type", page.contentType)
 		io.WriteString(w, page.body)
 	case r.URL.Path == "/robots.txt":
