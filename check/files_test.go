@@ -182,3 +182,24 @@ func TestMarkdownBombs(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesNamed: the symbols that files of SVG have are known, what takes a form is no file, and a check
+// that is stopped says so.
+func TestFilesNamed(t *testing.T) {
+	write(t, map[string]string{
+		"a.html":     `<title>a</title><svg><use href="icons.svg#cart"/><use xlink:href=icons.svg#none /></svg><form action=/send method=post></form><q cite=gone.html>x</q><img alt data-src=gone.png>`,
+		"icons.svg":  `<svg xmlns="http://www.w3.org/2000/svg"><symbol id="cart"/><image href="gone.png"/></svg>`,
+		"z/b.html":   `<title>b</title><a href=gone.html>x</a>`,
+		"z/c/d.html": `<title>d</title><a href=gone.html>x</a>`,
+	})
+	r, err := Files(t.Context(), []string{"a.html"}, "", Options{})
+	want := []string{"a.html:1:66 missing-fragment icons.svg#none", "a.html:1:135 broken-link gone.html", "a.html:1:168 broken-link gone.png"}
+	if got := found(t, r, err); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	files := 0
+	r, err = Files(t.Context(), []string{"z"}, "", Options{Stop: func() bool { files++; return files > 1 }})
+	if got, want := found(t, r, err), []string{"z/b.html:1:25 broken-link z/gone.html"}; !slices.Equal(got, want) || r.Part != interrupted || r.Totals.Pages != 1 {
+		t.Errorf("stopped: %q, %q, %+v", r.Part, got, r.Totals)
+	}
+}
