@@ -64,7 +64,7 @@ func newSite(ctx context.Context, dir string, o Options) (*site, error) {
 	}
 	b, err := results.OpenBodies(dir)
 	if err == nil {
-		err = t.seedHosts()
+		err = t.openOwn()
 	}
 	if err != nil {
 		t.close()

@@ -63,7 +63,8 @@ type targets struct {
 	at    map[key]uint32
 	all   []target
 
-	seeds   map[string]bool // their hosts, and those that they redirect to
+	seeds   map[string]bool // their hosts
+	own     bool            // whoever checks owns these, and what the seeds redirect to: see openOwn
 	missing map[uint64]bool // what sites say of a made-up URL with a status of 200: see textOf
 
 	began, ended time.Time
@@ -93,6 +94,9 @@ func openTargets(ctx context.Context, dir string, canon weburl.RuleSet, accept [
 		case err != nil:
 		case !isMadeUp(u):
 			t.add(t.keyOf(u), offset, r, accept)
+			if r.From == "" {
+				t.seeds[u.Host()] = true
+			}
 		case r.IsPage():
 			t.missing[textOf(r)] = true
 		}
@@ -157,24 +161,24 @@ func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 	}
 }
 
-// seedHosts finds the hosts of the seeds, and of what these redirect to, which the crawl has
-// opened.
-func (t *targets) seedHosts() error {
+// openOwn makes the hosts of the seeds, and of what these redirect to within the scope, the own ones.
+func (t *targets) openOwn() error {
+	t.own = true
 	for i := range t.all {
 		n := &t.all[i]
 		if n.flags&isSeed == 0 {
 			continue
 		}
 		for range maxChain {
+			if n = t.find(n.redirect); n == nil {
+				break
+			}
 			r, err := t.record(n)
 			if err != nil {
 				return err
 			}
 			if u, err := weburl.Parse(r.URL); err == nil && r.Role == "" {
 				t.seeds[u.Host()] = true
-			}
-			if n = t.find(n.redirect); n == nil {
-				break
 			}
 		}
 	}
@@ -319,7 +323,7 @@ func (t *targets) follow(n *target, accept []Range) (o outcome, err error) {
 			}
 			if o.verdict == Unknown && blames(&r) {
 				u, err := weburl.Parse(r.URL)
-				o.own = err == nil && t.seeds[u.Host()]
+				o.own = err == nil && t.own && t.seeds[u.Host()]
 			}
 			return o, nil
 		}

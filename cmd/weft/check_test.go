@@ -448,6 +448,21 @@ func TestCheckInterrupted(t *testing.T) {
 	}
 }
 
+// TestCheckPart: the report of a job that has more to crawl says so.
+func TestCheckPart(t *testing.T) {
+	site := faultySite(t)
+	e := weftRun(t, "check", "-q", "--limit", "1", "--no-rule", "soft-404", "--job", "x.weft", site)
+	if e.code != exitLimit || !strings.Contains(e.stdout, "nothing is broken so far, ") || !strings.HasSuffix(e.stdout, "only a part was checked: the crawl is stopped, 5 URLs left\n") {
+		t.Errorf("%+v", e)
+	}
+	if e := weftIn(t, e.dir, "check", "x.weft"); e.code != exitDone || !strings.Contains(e.stdout, "the crawl is stopped, 5 URLs left") {
+		t.Errorf("the job: %+v", e)
+	}
+	if e := weftIn(t, e.dir, "check", "-q", "--job", "x.weft", site); e.code != exitBroken || strings.Contains(e.stdout, "only a part") {
+		t.Errorf("the whole: %+v", e)
+	}
+}
+
 // TestCheckInterruptedWriting: a second signal ends a report that is being written, and leaves
 // neither that nor the crawl behind.
 func TestCheckInterruptedWriting(t *testing.T) {
