@@ -116,7 +116,7 @@ func (s *site) record(n *target, r *record.Record) error {
 	if n.flags&isPage != 0 {
 		s.page(n, r)
 	}
-	if reads := links.Reads(r.Type()) || r.Sitemap != ""; !reads || !r.IsFetched() || !s.bodies.Any() {
+	if reads := links.Reads(r.Type()) || r.Sitemap != "" || r.Links > 0; !reads || !r.IsFetched() || !s.bodies.Any() {
 		return s.err
 	}
 	return s.read(n, u, r)
@@ -151,11 +151,17 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 	}
 	d := &document{name: r.URL, url: u, key: n.key, visited: s.visited(n)}
 	defer s.open(r.URL)()
-	text, encoding := charset.UTF8(r.Type(), received.Body)
-	facts := s.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, received.Header, func(l links.Link) bool {
+	found := func(l links.Link) bool {
 		s.link(d, &l)
 		return s.err == nil
-	})
+	}
+	if !links.Reads(r.Type()) { // all that it has is in the header
+		headerLinks(u, received.Header, found)
+		n.out = uint32(d.links)
+		return s.err
+	}
+	text, encoding := charset.UTF8(r.Type(), received.Body)
+	facts := s.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, received.Header, found)
 	n.flags |= isRead
 	n.out = uint32(d.links)
 	s.report.Totals.Pages++

@@ -77,10 +77,7 @@ func (r *Reader) Read(d links.Document, header warc.Header, yield func(links.Lin
 		stopped = !yield(l)
 		return !stopped
 	}
-	links.Header(d.Base, valuesOf(header, "Link"), found)
-	if !stopped {
-		links.RefreshHeader(d.Base, valuesOf(header, "Refresh"), found)
-	}
+	headerLinks(d.Base, header, found)
 	var page links.Page
 	if !stopped {
 		page = r.extractor.Extract(d, found)
@@ -89,6 +86,19 @@ func (r *Reader) Read(d links.Document, header warc.Header, yield func(links.Lin
 	f.Title, f.NoIndex, f.Cut = page.Title, page.NoIndex, page.Cut || page.Hidden
 	r.facts = Facts{}
 	return f
+}
+
+// headerLinks yields the links in the header of the response at base.
+func headerLinks(base weburl.URL, header warc.Header, yield func(links.Link) bool) {
+	stopped := false
+	found := func(l links.Link) bool {
+		stopped = !yield(l)
+		return !stopped
+	}
+	links.Header(base, valuesOf(header, "Link"), found)
+	if !stopped {
+		links.RefreshHeader(base, valuesOf(header, "Refresh"), found)
+	}
 }
 
 // valuesOf returns the values of the fields with a name.

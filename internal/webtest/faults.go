@@ -193,6 +193,8 @@ func (f *LinkFaults) header() {
 		f.pages[name] = faultyPage{body: "<title>header</title>", header: http.Header{kind: {value}}}
 		f.all = append(f.all, LinkFault{"documents", "header " + kind, "broken-link", name, 0, 0, "/broken/" + kind})
 	}
+	f.pages["/page/header.pdf"] = faultyPage{contentType: "application/pdf", body: "%PDF-1.7", header: http.Header{"Link": {`</broken/pdf>; rel="canonical"`}}}
+	f.all = append(f.all, LinkFault{"documents", "header of a PDF", "broken-link", "/page/header.pdf", 0, 0, "/broken/pdf"})
 }
 
 // home links to all pages.
