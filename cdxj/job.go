@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/weftcrawl/weft/internal/atomicfile"
 	"github.com/weftcrawl/weft/internal/extsort"
 )
 
@@ -56,36 +57,8 @@ func Update(archive string, committed int64) error {
 	if err := s.AddAll(io.LimitReader(f, committed)); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
-	return WriteFile(index, func(w io.Writer) error {
+	return atomicfile.Replace(index, 0o666, func(w io.Writer) error {
 		_, err := s.WriteTo(w)
 		return err
 	})
-}
-
-// WriteFile replaces a file by what write writes: all of it, on the disk, or nothing.
-func WriteFile(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err := write(f); err != nil {
-		return err
-	}
-	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/atomicfile"
 	"github.com/weftcrawl/weft/job"
 )
 
@@ -127,20 +129,8 @@ func (n *node) identify(f *folder) (identity, error) {
 	if err != nil {
 		return id, err
 	}
-	return id, writeFile(identityFile(f.dir), text)
-}
-
-// writeFile replaces a file, which has the old or the new text after a power failure.
-func writeFile(name string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
+	return id, atomicfile.Replace(identityFile(f.dir), 0o600, func(w io.Writer) error {
+		_, err := w.Write(text)
 		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	})
 }

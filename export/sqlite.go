@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"reflect"
 	"strings"
 
@@ -38,13 +37,13 @@ var sqlViews = []struct{ name, query string }{
 
 // writeSQLite writes pages, links, items and hosts as tables of a database, with indexes and views.
 func writeSQLite(s *source, r rows, to io.Writer) error {
-	f, ok := to.(*os.File)
-	if !ok {
+	f, ok := to.(interface{ Name() string })
+	if !ok || f.Name() == "" {
 		return errors.New("sqlite: expected a file")
 	}
 	// Nobody reads the file before it is complete: it needs no journal.
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: f.Name()}).EscapedPath()}).String()+
-		"?_pragma=journal_mode(off)&_pragma=synchronous(off)&_pragma=locking_mode(exclusive)&_pragma=cache_size(-16000)")
+		"?_pragma=journal_mode(off)&_pragma=synchronous(off)&_pragma=locking_mode(exclusive)&vfs=unix-none&_pragma=cache_size(-16000)")
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/check"
 	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/internal/atomicfile"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -441,7 +442,7 @@ func (f *checkFlags) report(format check.Format, make func(check.Options) (*chec
 		return &exit{exitInterrupted, errors.New("interrupted: nothing was checked")}
 	}
 	if f.writeBaseline != "" && !interrupted { // which has to know all
-		err := writeFile(f.writeBaseline, func(w io.Writer) error { return check.WriteBaseline(w, r) })
+		err := atomicfile.Write(f.writeBaseline, 0o666, func(w io.Writer) error { return check.WriteBaseline(w, r) })
 		if err != nil {
 			return &exit{exitError, fmt.Errorf("--write-baseline %.128q: %w", f.writeBaseline, err)}
 		}
@@ -479,7 +480,7 @@ func (f *checkFlags) whatIsLeft(r *check.Report) string {
 func (f *checkFlags) write(format check.Format, r *check.Report) error {
 	style := check.Style{Clean: printable}
 	if f.output != "" && f.output != "-" {
-		return unwritten(f.output, writeFile(f.output, func(w io.Writer) error { return format.Write(w, r, style) }))
+		return unwritten(f.output, atomicfile.Write(f.output, 0o666, func(w io.Writer) error { return format.Write(w, r, style) }))
 	}
 	out := terminal(os.Stdout)
 	if format.Name == "text" {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/cdxj"
 	"github.com/weftcrawl/weft/export"
 	"github.com/weftcrawl/weft/internal/near"
 	"github.com/weftcrawl/weft/record"
@@ -132,24 +131,15 @@ func (f *exportFlags) run(dir string) error {
 		return misused(wrong.Option, wrong.Value, wrong.Err)
 	}
 	return inJob(dir, func(ctx context.Context, job *weft.Job) error {
-		ctx, stop := untilInterrupted(ctx)
-		defer stop()
-		err := f.write(func(to io.Writer) error { return e.Write(ctx, dir, job, to) })
+		err := writeOutput(ctx, f.output, func(ctx context.Context, to io.Writer) error { return e.Write(ctx, dir, job, to) })
+		var e *exit
 		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil && f.isStream():
-			return &exit{exitInterrupted, errors.New("interrupted: the export is incomplete")}
-		case ctx.Err() != nil:
-			return &exit{exitInterrupted, errors.New("interrupted: nothing was written to " + strconv.Quote(f.output))}
+		case err == nil || errors.As(err, &e):
+			return err
 		case errors.As(err, &wrong): // for a value that is found on the way
 			return &exit{exitError, fmt.Errorf("--%s %.128q: %w", wrong.Option, wrong.Value, wrong.Err)}
-		case f.output == "-":
-			return standardOutput(err)
 		case errors.Is(err, export.ErrNoLinks):
 			return &exit{exitError, fmt.Errorf("%s: %w", dir, err)}
-		case errors.Is(err, syscall.ENOSPC):
-			return unwritten(f.output, err)
 		}
 		return &exit{exitError, err}
 	})
@@ -200,16 +190,4 @@ func sameFile(a, b string) bool {
 func (f *exportFlags) isStream() bool {
 	info, err := os.Stat(f.output)
 	return f.output == "-" || err == nil && !info.Mode().IsRegular()
-}
-
-// write opens the output for write. A file is replaced when it is complete.
-func (f *exportFlags) write(write func(io.Writer) error) error {
-	if !f.isStream() {
-		return cdxj.WriteFile(f.output, write)
-	}
-	out, err := openOutput(f.output)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(out), out.close())
 }

@@ -184,7 +184,7 @@ func TestExportMistakes(t *testing.T) {
 		"none -o a.csv":                               `3: weft: "none": no job`,
 		"job -o old.graphml":                          `1: weft: job: the job has no links, expected a job of weft crawl --links`,
 		"job -o a.csv --table links":                  `1: weft: job: the job has no links`,
-		"job -o none/a.csv":                           `1: weft: open none/a.csv.part-`,
+		"job -o none/a.csv":                           `1: weft: --output "none/a.csv": no such file or directory`,
 		"job -o /dev/full --format csv":               `1: weft: `,
 		"job -o /dev/full --format edges":             `1: weft: `,
 		"job -o a.csv --where split(url,'x')[9]==url": `1: weft: --where "split(url,'x')[9]==url": index out of range`,
@@ -247,7 +247,7 @@ func TestExportInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		beside := func() []string {
-			left, _ := filepath.Glob(filepath.Join(dir, file+"?*"))
+			left, _ := filepath.Glob(filepath.Join(dir, ".weft-*"))
 			return left
 		}
 		ended := make(chan int, 1)

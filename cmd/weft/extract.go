@@ -9,11 +9,9 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -200,39 +198,32 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 	if !holdsJob(dir) {
 		return noJob(dir, "no job")
 	}
-	out, err := openOutput(cmp.Or(f.output, "-"))
-	if err != nil {
-		return err
-	}
-	if err := out.open(false); err != nil {
-		return unwritten(f.output, err)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	sum := weft.Summary{}
-	for item, err := range x.Job(ctx, dir) {
-		var line []byte
-		if err == nil {
-			sum.CountItem(item)
-			line, err = item.JSONLine()
-		}
-		if err == nil {
-			if _, err = out.Write(line); err != nil {
-				return unwritten(f.output, errors.Join(err, out.close()))
+	err := writeOutput(context.Background(), f.output, func(ctx context.Context, w io.Writer) error {
+		for item, err := range x.Job(ctx, dir) {
+			var line []byte
+			if err == nil {
+				sum.CountItem(item)
+				line, err = item.JSONLine()
+			}
+			if err == nil {
+				_, err = w.Write(line)
+			}
+			if err != nil {
+				return err
 			}
 		}
-		switch {
-		case err == nil:
-		case ctx.Err() != nil:
-			return &exit{exitInterrupted, errors.New("interrupted")}
-		case errors.Is(err, results.ErrNoBody):
-			return &exit{exitError, fmt.Errorf("%s: %w", dir, err)}
-		default:
-			return &exit{exitError, err}
-		}
-	}
-	if err := out.close(); err != nil {
-		return unwritten(f.output, err)
+		return nil
+	})
+	var e *exit
+	switch {
+	case err == nil:
+	case errors.As(err, &e):
+		return err
+	case errors.Is(err, results.ErrNoBody):
+		return &exit{exitError, fmt.Errorf("%s: %w", dir, err)}
+	default:
+		return &exit{exitError, err}
 	}
 	fmt.Fprintf(os.Stderr, "weft: %s\n", printable(itemsInWords(sum.ItemCounts, 0)))
 	if sum.Items == 0 {

@@ -110,9 +110,10 @@ func (f *fetchFlags) run(address string) error {
 	if err != nil {
 		return err
 	}
-	out, err := openOutput(f.output)
-	if err != nil {
-		return err
+	if f.output != "" && f.output != "-" {
+		if err := mayWrite(f.output); err != nil {
+			return err
+		}
 	}
 	report := reportText(terminal(os.Stdout))
 	switch {
@@ -129,18 +130,13 @@ func (f *fetchFlags) run(address string) error {
 		ask = f.post.request()
 	}
 	last, err := f.client.get(ask, u, f.redirects, report)
-	if err != nil || out.Writer == nil {
-		out.discard()
+	if err != nil || f.output == "" {
 		return err
 	}
-	err = out.open(false)
-	if err == nil {
-		_, err = out.Write(last.body)
-	}
-	if err = errors.Join(err, out.close()); err != nil {
-		return &exit{exitError, fmt.Errorf("--output %.128q: %w", f.output, reason(err))}
-	}
-	return nil
+	return writeOutput(context.Background(), f.output, func(_ context.Context, w io.Writer) error {
+		_, err := w.Write(last.body)
+		return err
+	})
 }
 
 // fetched is one request and its outcome. Times are in milliseconds.

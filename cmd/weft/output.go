@@ -1,14 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/weftcrawl/weft/internal/atomicfile"
 )
 
 // output is the destination of -o. A file keeps its contents until the crawl is certain to
@@ -136,85 +139,75 @@ func (o *output) close() error {
 	return o.file.Close()
 }
 
-// writeFile writes a new file beside the one of this name, and replaces that when the new one is whole. A
-// symbolic link stays a link, and a pipe a pipe. Where the folder takes no new file, as in a container that
-// mounts a single file, writeFile copies the whole into the old one.
-func writeFile(path string, write func(io.Writer) error) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	info, err := os.Lstat(path) // a link is one here only if there is no file behind it yet
-	if err == nil && !info.Mode().IsRegular() {
-		return writeInto(path, write)
-	}
-	mode := fs.FileMode(0o666)
-	if err == nil {
-		mode = info.Mode().Perm()
-	}
-	beside, err := os.OpenFile(path+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	isBeside := err == nil
-	if err != nil {
-		if beside, err = os.CreateTemp("", "weft-*"); err != nil {
-			return reason(err)
+// writeOutput writes the file of --output, or standard output. A file gets all of it, or stays as it
+// was: when write fails, and when a signal comes. An error of write is returned as it is.
+func writeOutput(ctx context.Context, path string, write func(context.Context, io.Writer) error) error {
+	ctx, stop := untilInterrupted(ctx)
+	defer stop()
+	isFile := false
+	into := func(w io.Writer) error {
+		w = interruptible{w, ctx}
+		if isTerminal(path) {
+			w = escaped{w}
 		}
+		return cmp.Or(write(ctx, w), ctx.Err())
 	}
-	defer os.Remove(beside.Name())
-	out := bufio.NewWriter(beside)
-	if err := errors.Join(write(out), out.Flush(), beside.Sync(), beside.Close()); err != nil {
-		return err
+	name, err := path, error(nil)
+	if path == "" || path == "-" {
+		name = os.Stdout.Name()
+		err = into(os.Stdout)
+	} else {
+		info, missing := os.Stat(path)
+		isFile = missing != nil || info.Mode().IsRegular()
+		err = atomicfile.Write(path, 0o666, into)
 	}
-	if isBeside && os.Rename(beside.Name(), path) == nil {
+	var wrong *fs.PathError
+	switch {
+	case err == nil:
 		return nil
+	case ctx.Err() != nil && isFile:
+		return &exit{exitInterrupted, fmt.Errorf("interrupted: nothing was written to %.128q", path)}
+	case ctx.Err() != nil:
+		return &exit{exitInterrupted, errors.New("interrupted: the output is incomplete")}
+	case errors.As(err, &wrong) && wrong.Path == name:
+		return unwritten(path, err)
 	}
-	in, err := os.Open(beside.Name())
+	return err
+}
+
+// isTerminal reports whether an output is a terminal.
+func isTerminal(path string) bool {
+	if path == "" || path == "-" {
+		return term.IsTerminal(os.Stdout.Fd())
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode()&fs.ModeCharDevice == 0 {
+		return false
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return reason(err)
+		return false
 	}
-	defer in.Close()
-	return writeInto(path, func(w io.Writer) error {
-		_, err := io.Copy(w, in)
-		return err
-	})
+	defer f.Close()
+	return term.IsTerminal(f.Fd())
 }
 
-// writeInto writes into the file or pipe of a path.
-func writeInto(path string, write func(io.Writer) error) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666) // of a pipe, this waits for a reader
-	if err != nil {
-		return reason(err)
-	}
-	out := bufio.NewWriter(file)
-	return errors.Join(write(out), out.Flush(), file.Close())
-}
-
-// writeOutput writes the file of --output, as writeFile does. It returns an error of write as it is,
-// unless writing was what failed.
-func writeOutput(path string, write func(io.Writer) error) error {
-	var failed error
-	err := writeFile(path, func(w io.Writer) error {
-		out := &noted{Writer: w}
-		err := write(out)
-		if out.err == nil {
-			failed = err
-		}
-		return err
-	})
-	if failed != nil {
-		return failed
-	}
-	return unwritten(path, err)
-}
-
-// noted notes that writing failed.
-type noted struct {
+// interruptible is a writer that fails once a signal has come.
+type interruptible struct {
 	io.Writer
-	err error
+	ctx context.Context
 }
 
-func (n *noted) Write(p []byte) (int, error) {
-	done, err := n.Writer.Write(p)
-	if err != nil {
-		n.err = err
+// Name returns the name of the file, if there is one.
+func (w interruptible) Name() string {
+	if f, ok := w.Writer.(interface{ Name() string }); ok {
+		return f.Name()
 	}
-	return done, err
+	return ""
+}
+
+func (w interruptible) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(p)
 }

@@ -195,23 +195,19 @@ func typeOfFile(body []byte) string {
 
 // print prints a page that a user has named, or what is left out of it.
 func (f *readFlags) print(name string, p read.Page) error {
-	out, err := openOutput(cmp.Or(f.output, "-"))
+	err := writeOutput(context.Background(), f.output, func(_ context.Context, to io.Writer) (err error) {
+		w := bufio.NewWriter(to)
+		switch {
+		case f.explain != "":
+			err = printRemoved(w, p, f.isJSONL())
+		case f.isJSONL():
+			err = newEncoder(w).Encode(p)
+		default:
+			_, err = io.WriteString(w, p.Markdown+p.Text)
+		}
+		return errors.Join(err, w.Flush())
+	})
 	if err != nil {
-		return err
-	}
-	if err := out.open(false); err != nil {
-		return unwritten(f.output, err)
-	}
-	w := bufio.NewWriter(out)
-	switch {
-	case f.explain != "":
-		err = printRemoved(w, p, f.isJSONL())
-	case f.isJSONL():
-		err = newEncoder(w).Encode(p)
-	default:
-		_, err = io.WriteString(w, p.Markdown+p.Text)
-	}
-	if err := unwritten(f.output, errors.Join(err, w.Flush(), out.close())); err != nil {
 		return err
 	}
 	if p.Err != nil {
@@ -267,7 +263,7 @@ func (f *readFlags) job(dir string, urls []string) error {
 			return f.print(p.URL, p)
 		}
 	case f.llms:
-		err = f.write(func(w io.Writer) error { return read.LLMsTxt(ctx, dir, w, f.options) })
+		err = writeOutput(ctx, f.output, func(ctx context.Context, w io.Writer) error { return read.LLMsTxt(ctx, dir, w, f.options) })
 	default:
 		err = f.texts(ctx, dir)
 	}
@@ -286,14 +282,6 @@ func (f *readFlags) job(dir string, urls []string) error {
 	return &exit{exitError, err}
 }
 
-// write writes to the output; a file is replaced when it is complete.
-func (f *readFlags) write(write func(io.Writer) error) error {
-	if f.output == "" || f.output == "-" {
-		return standardOutput(write(terminal(os.Stdout)))
-	}
-	return writeOutput(f.output, write)
-}
-
 // texts writes the texts of a job, and says how many there are.
 func (f *readFlags) texts(ctx context.Context, dir string) error {
 	f.options.Temp = dir
@@ -307,7 +295,7 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 	case f.output == "-":
 		say = terminal(os.Stderr)
 		to = ""
-		err = f.write(func(w io.Writer) (err error) {
+		err = writeOutput(ctx, f.output, func(ctx context.Context, w io.Writer) (err error) {
 			c, err = read.Lines(ctx, dir, w, nil, f.options)
 			return err
 		})
@@ -341,7 +329,7 @@ func (f *readFlags) lines(ctx context.Context, dir, to string) (c read.Counts, e
 		defer old.Close()
 		earlier = old
 	}
-	err = f.write(func(w io.Writer) (err error) {
+	err = writeOutput(ctx, f.output, func(ctx context.Context, w io.Writer) (err error) {
 		c, err = read.Lines(ctx, dir, w, earlier, f.options)
 		return err
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -64,11 +65,11 @@ func (f *waczFlags) pack(args []string) error {
 	if err != nil {
 		return err
 	}
-	pack := func(to io.Writer) error { return wacz.PackFiles(to, args, o) }
+	pack := func(_ context.Context, to io.Writer) error { return wacz.PackFiles(to, args, o) }
 	if job {
-		pack = func(to io.Writer) error { return wacz.PackJob(to, args[0], o) }
+		pack = func(_ context.Context, to io.Writer) error { return wacz.PackJob(to, args[0], o) }
 	}
-	err = writeOutput(f.output, pack)
+	err = writeOutput(context.Background(), f.output, pack)
 	var e *exit
 	switch {
 	case errors.As(err, &e):

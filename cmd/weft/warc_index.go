@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -54,15 +55,11 @@ func indexArchives(paths []string, output string) error {
 			return err
 		}
 	}
-	write := func(w io.Writer) error {
+	write := func(_ context.Context, w io.Writer) error {
 		_, err := lines.WriteTo(w)
 		return err
 	}
-	if output == "" {
-		if err := write(terminal(os.Stdout)); err != nil {
-			return standardOutput(err)
-		}
-	} else if err := writeFile(output, write); err != nil {
+	if err := writeOutput(context.Background(), output, write); err != nil {
 		return unwritten(output, err)
 	}
 	if damaged > 0 {
