@@ -78,27 +78,51 @@ func (c *configFlags) apply(cmd *cobra.Command, args []string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
+	quiet := typed(cmd, "quiet")
+	var names []string // of what the file sets
 	if flag := cmd.Flags().Lookup("extract"); flag != nil && !flag.Changed {
 		all, err := rulesOf(options, c.profile)
 		if err != nil {
 			return nil, err // of a file that was checked
 		}
 		*optionOf(flag).Value.(*rules).to = all
+		if len(all) > 0 {
+			names = append(names, itemsTable)
+		}
 	}
 	for _, o := range effective(options, c.profile, cmd) {
 		if o.Name == urlsKey {
 			if len(args) == 0 && !typed(cmd, "input", "update", "retry-failed") {
 				args = o.Values
+				names = append(names, o.Name)
 			}
 			continue
 		}
-		if flag := cmd.Flags().Lookup(o.Name); !flag.Changed {
-			if err := set(flag, o); err != nil {
-				return nil, c.misused(o.Line, err)
-			}
+		flag := cmd.Flags().Lookup(o.Name)
+		if flag.Changed {
+			continue
+		}
+		if err := c.set(flag, o); err != nil {
+			return nil, c.misused(o.Line, err)
+		}
+		if !slices.Contains(names, o.Name) {
+			names = append(names, o.Name)
 		}
 	}
+	if c.file == "" && len(names) > 0 && !quiet {
+		fmt.Fprintf(os.Stderr, "weft: options from %s: %s\n", configFile, strings.Join(names, ", "))
+	}
 	return args, nil
+}
+
+// set sets a flag as the file says, if it may.
+func (c *configFlags) set(flag *pflag.Flag, o config.Option) error {
+	if c.file == "" {
+		if err := foundMaySet(flag, o); err != nil {
+			return err
+		}
+	}
+	return set(flag, o)
 }
 
 // typed reports whether the command line has one of some flags.
@@ -114,10 +138,14 @@ func (c *configFlags) read(root *cobra.Command) ([]config.Option, error) {
 	case c.none:
 		return nil, nil
 	}
-	text, err := readAtMost(c.path(), mostConfig)
+	info, err := os.Stat(c.path())
 	if errors.Is(err, fs.ErrNotExist) && c.file == "" && c.profile == "" {
 		return nil, nil
 	}
+	if err == nil && c.file == "" && !info.Mode().IsRegular() {
+		return nil, usage("%s: no regular file, expected a file of options", configFile) // a pipe would make it wait
+	}
+	text, err := readAtMost(c.path(), mostConfig)
 	if err != nil {
 		return nil, usage("%.128q: %w, expected a file of options: see weft config --help", c.path(), reason(err))
 	}

@@ -33,7 +33,14 @@ overrides the file.
 
 Options before the first table are for every command that has them, those of
 [crawl] for weft crawl, and those of [profile.ci] and [profile.ci.crawl] hold
-with --profile ci. The more specific one counts.`,
+with --profile ci. The more specific one counts.
+
+Who runs a command in a stranger's folder may not know of its weft.toml: a
+command says which options it takes from there. Without --config weft.toml, that
+file sets no proxy, header, credential or cluster, nothing that says which
+server answers or that a private address may be reached, and nothing that
+throws results away. Paths in it lead to places below the folder which are not
+hidden.`,
 		Args: oneCommand,
 		RunE: showHelp,
 	}
@@ -172,6 +179,7 @@ Exit status: 0 done; 3 there is no file, or a mistake in it.`,
 		Args:        arguments(0, 2, "word", "a COMMAND"),
 		Annotations: map[string]string{ignoresConfig: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			found := c.file == ""
 			options, err := c.mustRead(cmd.Root())
 			if err != nil {
 				return err
@@ -185,7 +193,11 @@ Exit status: 0 done; 3 there is no file, or a mistake in it.`,
 			}
 			out := newPrinter()
 			for _, o := range effective(options, c.profile, of) {
-				fmt.Fprintf(out, "%-40s # %s:%d\n", keyOf(o.Name)+" = "+shown(of, o), printable(c.path()), o.Line)
+				only := ""
+				if flag := of.Flags().Lookup(o.Name); found && flag != nil && foundMaySet(flag, o) != nil {
+					only = ", with --config only"
+				}
+				fmt.Fprintf(out, "%-40s # %s:%d%s\n", keyOf(o.Name)+" = "+shown(of, o), printable(c.path()), o.Line, only)
 			}
 			return standardOutput(out.Flush())
 		},

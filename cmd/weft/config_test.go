@@ -1,13 +1,19 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft/internal/config"
 )
 
 // withConfig makes a folder with a file of options.
@@ -68,6 +74,9 @@ scope = "page"
 		"crawl --job five --no-config -q -o - --format=urls --scope page " + s.URL + "/c": "/c",
 		"crawl --job six " + s.URL + "/c --scope page":                                    "/c",
 	} {
+		if !strings.Contains(line, "--no-config") {
+			line = "--config weft.toml " + line
+		}
 		e := weftIn(t, dir, strings.Fields(line)...)
 		paths := strings.Fields(strings.ReplaceAll(e.stdout, s.URL, ""))
 		slices.Sort(paths)
@@ -82,17 +91,119 @@ scope = "page"
 	if e := weftIn(t, dir, "fetch", s.URL+"/c"); !strings.Contains(e.stdout, "body      5 bytes") {
 		t.Errorf("weft fetch: %+v", e)
 	}
-	if e := weftIn(t, dir, "crawl", "--update", "one"); e.code != exitDone || e.stderr != "" {
+	if e := weftIn(t, dir, "crawl", "--config", "weft.toml", "--update", "one"); e.code != exitDone || e.stderr != "" {
 		t.Errorf("--update: %+v", e)
 	}
-	if e := weftIn(t, dir, "check"); e.code != exitBroken || !strings.Contains(e.stdout, "/missing") {
+	if e := weftIn(t, dir, "check"); e.code != exitBroken || !strings.Contains(e.stdout, "/missing") ||
+		!strings.HasPrefix(e.stderr, "weft: options from weft.toml: user-agent, quiet, urls, no-external\n") {
 		t.Errorf("weft check: %+v", e)
 	}
 	e := weftIn(t, dir, "config", "show", "--profile", "ci")
-	for _, want := range []string{`exclude = []`, `# weft.toml:22`, `user-agent = "ci/1"`, `header = ["X-A: (hidden)"]`} {
+	for _, want := range []string{`exclude = []`, `# weft.toml:22`, `user-agent = "ci/1"`, `header = ["X-A: (hidden)"]`, "# weft.toml:9, with --config only\n"} {
 		if !strings.Contains(e.stdout, want) {
 			t.Errorf("show: no %s in %s", want, e.stdout)
 		}
+	}
+}
+
+// TestConfigFound: a file that is found and was not named may be a stranger's.
+func TestConfigFound(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	precious := filepath.Join(outside, "precious")
+	for _, c := range []struct {
+		name, text string
+		link, to   string // a symbolic link, and where it leads
+		args       string
+		stderr     string // what its first line begins with; after a mistake, the only one
+		made       string // a file that is written
+	}{
+		{name: "nothing for the command", text: "[crawl]\ndepth = 3"},
+		{name: "options", text: "[check]\nno-external = true\nformat = 'json'\nquiet = true", stderr: "weft: options from weft.toml: no-external, format, quiet"},
+		{name: "all typed", text: "[check]\nformat = 'json'", args: "--format text"},
+		{name: "quiet", text: "[check]\nformat = 'json'", args: "-q"},
+		{name: "named", text: "[check]\nformat = 'json'", args: "--config weft.toml"},
+		{name: "URLs that do not count", text: "[check]\nurls = ['https://example.org/']"},
+
+		{name: "output", text: "[check]\noutput = 'report'", stderr: "weft: options from weft.toml: output", made: "report"},
+		{name: "output below", text: "[check]\noutput = './docs/../docs/report'", stderr: "weft: options from weft.toml: output", made: "docs/report"},
+		{name: "output by a link", text: "[check]\noutput = 'to/report'", link: "to", to: "docs", stderr: "weft: options from weft.toml: output", made: "docs/report"},
+		{name: "output above", text: "[check]\noutput = '../report'", stderr: `weft: weft.toml: line 2: output = "../report": a place elsewhere, expected one below`},
+		{name: "output above, on the way", text: "[check]\noutput = 'new/../../report'", stderr: "weft: weft.toml: line 2: output"},
+		{name: "output elsewhere", text: "[check]\noutput = '" + precious + "'", stderr: "weft: weft.toml: line 2: output"},
+		{name: "output elsewhere, named", text: "[check]\noutput = '" + precious + "'", args: "--config weft.toml", made: precious},
+		{name: "output elsewhere, of a profile", text: "[profile.ci.check]\noutput = '" + precious + "'", args: "--profile ci", stderr: "weft: weft.toml: line 2: output"},
+		{name: "output elsewhere, of all commands", text: "output = '" + precious + "'", stderr: "weft: weft.toml: line 1: output"},
+		{name: "output by a link out", text: "[check]\noutput = 'to'", link: "to", to: precious, stderr: `weft: weft.toml: line 2: output = "to": a`},
+		{name: "output by a link to a folder out", text: "[check]\noutput = 'to/new'", link: "to", to: outside, stderr: `weft: weft.toml: line 2: output = "to/new": a place elsewhere`},
+		{name: "output by a link to nothing", text: "[check]\noutput = 'to'", link: "to", to: "none", stderr: `weft: weft.toml: line 2: output = "to": a link to nothing`},
+		{name: "output to git", text: "[check]\noutput = '.git/hooks/pre-commit'", stderr: `weft: weft.toml: line 2: output = ".git/hooks/pre-commit": a hidden place`},
+		{name: "output to git by a link", text: "[check]\noutput = 'to/pre-commit'", link: "to", to: ".git/hooks", stderr: `weft: weft.toml: line 2: output = "to/pre-commit": a hidden place`},
+		{name: "baseline", text: "[check]\nwrite-baseline = '" + precious + "'", stderr: "weft: weft.toml: line 2: write-baseline"},
+		{name: "job", text: "[check]\njob = '" + outside + "/job'", stderr: "weft: weft.toml: line 2: job"},
+
+		{name: "proxy", text: "[check]\nproxy = 'http://a:secret@127.0.0.1:1'", stderr: "weft: weft.toml: line 2: proxy: expected --config weft.toml: a file that is only found may not set it"},
+		{name: "insecure", text: "[check]\ninsecure = true", stderr: "weft: weft.toml: line 2: insecure: expected --config"},
+		{name: "header", text: "[check]\nheader = ['X: y']", stderr: "weft: weft.toml: line 2: header: expected --config"},
+		{name: "header, of all commands", text: "header = ['X: y']", stderr: "weft: weft.toml: line 1: header: expected --config"},
+		{name: "header, typed", text: "header = ['X: y']", args: "-H X:z"},
+		{name: "fresh", text: "[check]\nfresh = true", stderr: "weft: weft.toml: line 2: fresh: expected --config"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := withConfig(t, c.text+"\n")
+			err := errors.Join(os.MkdirAll(filepath.Join(dir, ".git/hooks"), 0o777), os.Mkdir(filepath.Join(dir, "docs"), 0o777),
+				os.WriteFile(filepath.Join(dir, "docs/a.html"), []byte("<title>x</title>"), 0o666), os.WriteFile(precious, []byte("precious"), 0o666))
+			if c.link != "" {
+				err = errors.Join(err, os.Symlink(c.to, filepath.Join(dir, c.link)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := weftIn(t, dir, strings.Fields("check docs/a.html "+c.args)...)
+			line, _, _ := strings.Cut(e.stderr, "\n")
+			mistake := strings.HasPrefix(c.stderr, "weft: weft.toml:")
+			if !strings.HasPrefix(line, c.stderr) || c.stderr == "" && line != "" || mistake != (e.code == exitUsage) || strings.Contains(e.stderr, "secret") {
+				t.Errorf("exit %d, %s, expected %s", e.code, e.stderr, c.stderr)
+			}
+			if !filepath.IsAbs(c.made) {
+				if b, err := os.ReadFile(precious); string(b) != "precious" {
+					t.Errorf("%q, %v", b, err)
+				}
+				c.made = filepath.Join(dir, c.made)
+			}
+			if info, err := os.Stat(c.made); err != nil || !mistake && info.Size() == int64(len("precious")) {
+				t.Errorf("%v, %v", info, err)
+			}
+		})
+	}
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, configFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := weftIn(t, dir, "check", "a.html"); e.code != exitUsage || !strings.Contains(e.stderr, "weft.toml: no regular file") {
+		t.Errorf("a pipe: %+v", e)
+	}
+}
+
+// TestPersonal: an option that a file may not set when it is only found is one of a command, and those
+// that take a file or a folder lead below.
+func TestPersonal(t *testing.T) {
+	missing := make(map[string]bool)
+	for _, name := range personal {
+		missing[name] = true
+	}
+	for cmd := range below(rootCommand(io.Discard)) {
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			delete(missing, f.Name)
+			o := optionOf(f)
+			free := foundMaySet(f, config.Option{Name: f.Name, Values: []string{"/etc/passwd"}}) == nil
+			if free && (o.secret || strings.Contains(o.arg, "DIR") || strings.Contains(o.arg, "FILE")) {
+				t.Errorf("%s --%s: may be set", wordsOf(cmd), f.Name)
+			}
+		})
+	}
+	if len(missing) > 0 {
+		t.Errorf("no command has %v", missing)
 	}
 }
 
