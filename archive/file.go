@@ -2,25 +2,17 @@ package archive
 
 import (
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/weftcrawl/weft/internal/regular"
 )
 
 // OpenRegular opens a regular file. It does not wait for the writer of a pipe, as an open of a job
 // from elsewhere may lead to one.
 func OpenRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s: not a file", path), f.Close())
-	}
-	return f, nil
+	return regular.Open(path)
 }
 
 // OpenBody opens a body of a job that keeps bodies in files, by the sha256 of its record. The error

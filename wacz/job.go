@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/regular"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/warc"
@@ -47,15 +48,16 @@ func committedIn(dir string) (int64, error) {
 
 func packJob(to io.Writer, dir string, committed int64, o Options) error {
 	archive := filepath.Join(dir, job.ArchiveDir)
-	if err := cdxj.Update(archive, committed); err != nil {
+	index, done, err := cdxj.Sorted(archive, committed)
+	if err != nil {
 		return err
 	}
-	index := filepath.Join(archive, cdxj.IndexFile)
+	defer done()
 	p := newPacker(to, o)
 	defer p.close()
 	ends := make(map[string]int64) // of the last indexed record of each file
 	size := int64(0)
-	err := linesOf(index)(func(line []byte) error {
+	err = linesOf(index)(func(line []byte) error {
 		size += int64(len(line)) + 1
 		x, err := warc.ParseIndex(string(line))
 		if err != nil {
@@ -124,15 +126,12 @@ func archivesIn(dir string) (map[string]string, error) {
 // archive adds a file whose last indexed record ends at indexed.
 func (p *packer) archive(name, path string, indexed int64) error {
 	// A link in a job from elsewhere would pack, and so publish, any file of this machine.
-	f, err := os.OpenInRoot(filepath.Dir(path), filepath.Base(path))
+	f, err := regular.OpenIn(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a file", path)
-	}
 	if err != nil {
 		return err
 	}
@@ -215,7 +214,7 @@ func (p *packer) records(path string) error {
 // linesOf returns the lines of a file that have an end: others were being written.
 func linesOf(path string) lines {
 	return func(use func([]byte) error) error {
-		f, err := os.Open(path)
+		f, err := regular.Open(path)
 		if err != nil {
 			return err
 		}

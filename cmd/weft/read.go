@@ -284,7 +284,6 @@ func (f *readFlags) job(dir string, urls []string) error {
 
 // texts writes the texts of a job, and says how many there are.
 func (f *readFlags) texts(ctx context.Context, dir string) error {
-	f.options.Temp = dir
 	makesTrees.Store(true)
 	limitMemory(0)
 	say := terminal(os.Stdout)
@@ -304,6 +303,7 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 			to += ".jsonl"
 			f.output = to
 		}
+		f.options.Temp = filepath.Dir(to)
 		c, err = f.lines(ctx, dir, to)
 	default:
 		if info, wrong := os.Stat(to); wrong == nil && !info.IsDir() || errors.Is(wrong, syscall.ENOTDIR) {
@@ -312,6 +312,7 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 		if err := os.MkdirAll(to, 0o777); err != nil {
 			return unwritten(to, err)
 		}
+		f.options.Temp = to
 		c, err = read.Folder(ctx, dir, to, f.options)
 	}
 	if err != nil {

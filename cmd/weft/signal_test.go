@@ -3,20 +3,16 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/weftcrawl/weft"
 )
@@ -84,49 +80,6 @@ func stuck(url string) {
 	}
 	fmt.Fprintln(os.Stderr, "came back:", err)
 	os.Exit(exitDone)
-}
-
-// TestInterruptBeforeBegin: a signal ends a crawl that has not started, here because the state of
-// its job is a pipe that nobody writes to.
-func TestInterruptBeforeBegin(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for one that does not end
-	defer cancel()
-	s := newAsked(t, false, star)
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if sig == syscall.SIGHUP && signal.Ignored(sig) {
-			t.Logf("%v: not tried, as it is ignored around here, as by nohup", sig)
-			continue
-		}
-		first := weftRun(t, "crawl", "--job", "job", "--limit", "1", s.URL)
-		manifests, err := filepath.Glob(filepath.Join(first.dir, "job/state/MANIFEST-*"))
-		if err != nil || len(manifests) != 1 {
-			t.Fatalf("%q, %v", manifests, err)
-		}
-		pipe := manifests[0]
-		if err := errors.Join(os.Remove(pipe), syscall.Mkfifo(pipe, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.CommandContext(ctx, "sh", "-c", "trap '' INT; exec "+os.Args[0]+" crawl --job job -o out "+s.URL)
-		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), first.dir
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // when it is read
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Process.Signal(sig)
-		if code := exitCode(cmd.Wait()); code != exitInterrupted || stderr.String() != "weft: interrupted before the crawl started\n" {
-			t.Errorf("%v: exit %d, printed %q", sig, code, &stderr)
-		}
-		w.Close()
-		if _, err := os.Lstat(filepath.Join(first.dir, "out")); err == nil {
-			t.Errorf("%v: the output is left behind, empty", sig)
-		}
-	}
 }
 
 // TestNohup: a crawl that ignores hangups continues after one.

@@ -275,7 +275,7 @@ func (s *Store) Commit(b *Batch) error {
 		return nil
 	}
 	if err := s.write(b); err != nil {
-		s.failure.set(wrap(err))
+		s.failure.set(err)
 		s.cut()
 		return s.failure.get()
 	}
@@ -315,20 +315,20 @@ func (s *Store) write(b *Batch) error {
 			return err
 		}
 		if err := o.append(*b.lines[name]); err != nil {
-			return err
+			return wrap(err)
 		}
 		b.set(textKey(keyOutput, name), binary.AppendUvarint(nil, uint64(o.size)))
 	}
 	for _, name := range b.ended {
 		o := s.series.open[name]
 		if o == nil {
-			return fmt.Errorf("end of %q, which is no open output", name)
+			return fmt.Errorf("store: end of %q, which is no open output", name)
 		}
 		b.set(textKey(keyOutput, name), append(binary.AppendUvarint(nil, uint64(o.size)), 1))
 	}
 	for name := range b.dirs {
 		if err := syncDir(s.fs, s.fs.PathJoin(s.dir, name)); err != nil {
-			return err
+			return wrap(err)
 		}
 	}
 	return nil

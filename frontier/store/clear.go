@@ -1,7 +1,9 @@
 package store
 
 import (
+	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -43,12 +45,28 @@ func (s *Store) clearing() (names []string, underWay bool, err error) {
 	}
 	defer f.Close()
 	text, err := io.ReadAll(f)
-	return strings.Split(string(text), "\n"), true, wrap(err)
+	names = strings.Split(string(text), "\n")
+	for _, name := range names { // the job may come from elsewhere
+		if err == nil && name != "" && !s.mayClear(name, names) {
+			err = &DamageError{s.state, fmt.Errorf("%s has %.128q, expected the name of an output", clearingFile, name)}
+		}
+	}
+	return names, true, wrap(err)
+}
+
+// mayClear reports whether a name is that of something in the folder of the job, or in one of the
+// folders there that go, too: another may be a link.
+func (s *Store) mayClear(name string, all []string) bool {
+	first, _, below := strings.Cut(name, "/")
+	return name == filepath.Clean(name) && name != "." && filepath.IsLocal(name) && first != s.fs.PathBase(s.state) && (!below || slices.Contains(all, first))
 }
 
 // finishClearing removes the named files and folders, then the state, and last the list.
 func (s *Store) finishClearing(names []string) error {
 	for _, name := range names {
+		if name == "" {
+			continue
+		}
 		if err := s.fs.RemoveAll(s.fs.PathJoin(s.dir, name)); err != nil {
 			return wrap(err)
 		}

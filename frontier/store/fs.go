@@ -1,26 +1,137 @@
 package store
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // FS is the file system of a store: state, outputs and files of WriteFile use nothing else. It is
-// Pebble's, which has in-memory ones for tests, and can truncate a file.
+// Pebble's, which has in-memory ones for tests, can truncate a file, and lock one for readers.
 type FS interface {
 	vfs.FS
 
 	// Truncate shortens the named file to size bytes.
 	Truncate(name string, size int64) error
+
+	// LockShared locks the named file as Lock does, but for any number of readers at once.
+	LockShared(name string) (io.Closer, error)
 }
 
-// Disk is the file system of the machine.
+// Disk is the file system of the machine. It opens files only: the folder of a job may come from
+// elsewhere, and have a link to a device, or to a file of this machine, where the state has a file;
+// whoever opens a pipe waits.
 var Disk FS = disk{vfs.Default}
 
 type disk struct{ vfs.FS }
 
-func (disk) Truncate(name string, size int64) error { return os.Truncate(name, size) }
+// errNoFile is returned for what is neither a file nor a folder.
+var errNoFile = errors.New("no regular file, expected one that Weft has made")
+
+// regular returns an error for the name of a link, a pipe, a socket or a device.
+func regular(name string) error {
+	info, err := os.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: name, Err: errNoFile}
+	}
+	return nil // or the operation itself fails
+}
+
+func (d disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	if err := regular(name); err != nil {
+		return nil, err
+	}
+	return d.FS.Open(name, opts...)
+}
+
+func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+	if err := regular(name); err != nil {
+		return nil, err
+	}
+	return d.FS.OpenReadWrite(name, c, opts...)
+}
+
+func (d disk) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := regular(old); err != nil {
+		return nil, err
+	}
+	return d.FS.ReuseForWrite(old, name, c)
+}
+
+func (disk) Truncate(name string, size int64) error {
+	if err := regular(name); err != nil {
+		return err
+	}
+	return os.Truncate(name, size)
+}
+
+// Lock makes the file if need be. It is that of a state, whose folder is no link either: all that
+// is in it belongs to the store.
+func (disk) Lock(name string) (io.Closer, error) {
+	if err := ownFolder(name); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f, true); err != nil {
+		f.Close()
+		return nil, lockError(name, err)
+	}
+	return f, nil
+}
+
+// LockShared needs no permission to write. Where there is no file, and none can be made, or the disk
+// knows no locks, no crawl can have the job.
+func (disk) LockShared(name string) (io.Closer, error) {
+	if err := ownFolder(name); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = os.OpenFile(name, os.O_RDONLY|os.O_CREATE, 0o666)
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			return io.NopCloser(nil), nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f, false); isHeld(err) {
+		f.Close()
+		return nil, lockError(name, err)
+	}
+	return f, nil
+}
+
+// ownFolder returns an error unless a lock file, if it is there, and its folder are what they seem.
+func ownFolder(name string) error {
+	dir := filepath.Dir(name)
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: dir, Err: errors.New("no folder, expected one that Weft has made")}
+	}
+	return regular(name)
+}
+
+// isHeld reports whether an error of lock says that another has the lock.
+func isHeld(err error) bool {
+	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES)
+}
+
+// lockError returns an error of lock: an [fs.PathError], unless another has the lock.
+func lockError(name string, err error) error {
+	if isHeld(err) {
+		return fmt.Errorf("lock %s: %w", name, err)
+	}
+	return &fs.PathError{Op: "lock", Path: name, Err: err}
+}
 
 // syncDir makes the entries of a folder durable.
 func syncDir(fs FS, dir string) error {
@@ -34,3 +145,8 @@ func syncDir(fs FS, dir string) error {
 	}
 	return err
 }
+
+// impatientFS is the file system of a store that is only read: it does not wait for a descriptor.
+type impatientFS struct{ FS }
+
+func (i impatientFS) Unwrap() vfs.FS { return i.FS }

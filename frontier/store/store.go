@@ -30,7 +30,8 @@ type Options struct {
 	// same.
 	Memory bool
 
-	// ReadOnly opens a job for reading: nothing is written, cut or created but the lock.
+	// ReadOnly opens a job for reading: nothing is written, cut or created but the file of the lock,
+	// if that is missing and can be made. Several may read at once. Nothing waits for a descriptor.
 	ReadOnly bool
 
 	// Fresh starts the job anew, whatever is there, damaged or not: Outputs, Clear and the state
@@ -72,6 +73,7 @@ type Store struct {
 	dir          string // the job's folder
 	state        string // the engine's folder in it
 	fs           FS
+	home         *anchoredFS // below fs
 	engine       engine
 	outputs      map[string]*output
 	fixed        []string // names of these
@@ -110,7 +112,11 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.FS == nil {
 		o.FS = Disk
 	}
-	s.fs = diskFullFS{o.FS, w}
+	s.home = &anchoredFS{FS: o.FS, dir: dir}
+	s.fs = diskFullFS{s.home, w}
+	if o.ReadOnly {
+		s.fs = impatientFS{o.FS}
+	}
 	s.state = s.fs.PathJoin(dir, "state")
 	if err := s.open(o); err != nil {
 		_ = s.Close() // nothing was written
@@ -196,7 +202,14 @@ func (s *Store) openState(o Options) error {
 	} else if err := s.makeDirs(); err != nil {
 		return err
 	}
-	lock, err := s.fs.Lock(s.fs.PathJoin(s.state, lockFile))
+	if err := s.home.anchor(); err != nil {
+		return wrap(err)
+	}
+	take := s.fs.Lock
+	if o.ReadOnly {
+		take = s.fs.LockShared
+	}
+	lock, err := take(s.fs.PathJoin(s.state, lockFile))
 	if err != nil {
 		var open *fs.PathError
 		if errors.As(err, &open) {
@@ -222,12 +235,13 @@ func (s *Store) openState(o Options) error {
 
 // startOver removes the job if o asks for that, or if a process that was removing it has ended.
 func (s *Store) startOver(o Options) error {
+	if o.Fresh {
+		return s.clear(slices.Concat(o.Outputs, o.Clear))
+	}
 	names, underWay, err := s.clearing()
 	switch {
 	case err != nil:
 		return err
-	case o.Fresh:
-		return s.clear(slices.Concat(o.Outputs, o.Clear))
 	case underWay && o.ReadOnly:
 		return fmt.Errorf("store: %s: %w", s.state, fs.ErrNotExist)
 	case underWay:

@@ -61,11 +61,11 @@ var imports = map[string][]string{
 		"golang.org/x/net/html",
 		"golang.org/x/net/html/atom",
 	},
-	"archive":    {"cdxj", "internal/extsort", "warc", "weburl"},
+	"archive":    {"cdxj", "internal/extsort", "internal/regular", "warc", "weburl"},
 	"content":    {"internal/blocks", "weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
-	"cdxj":       {"internal/atomicfile", "internal/extsort", "warc"},
+	"cdxj":       {"internal/atomicfile", "internal/extsort", "internal/regular", "warc"},
 	"replay":     {"archive", "warc", "weburl", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
-	"wacz":       {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
+	"wacz":       {"cdxj", "internal/charset", "internal/extsort", "internal/regular", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
 	"http2":      {"golang.org/x/net/http2/hpack"},
 	"httpclient": {"aio", "budget", "dns", "guard", "http2", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
@@ -84,7 +84,7 @@ var imports = map[string][]string{
 	"cluster/changelog": {"frontier", "internal/fields", "robots", "weburl"},
 
 	// Its durable half: the only one that sees Pebble.
-	"frontier/store":           {"frontier", "internal/fields", "weburl", "robots", "github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble/v2/bloom", "github.com/cockroachdb/pebble/v2/vfs", "github.com/RaduBerinde/btreemap"},
+	"frontier/store":           {"frontier", "internal/fields", "weburl", "robots", "github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble/v2/bloom", "github.com/cockroachdb/pebble/v2/vfs", "github.com/RaduBerinde/btreemap", "golang.org/x/sys/unix"},
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: a crawl. Where it goes, what it writes, its folder; fetch loops, then the
@@ -225,8 +225,10 @@ var imports = map[string][]string{
 	"internal/config":        {"github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/unstable"},
 	"internal/css":           {"internal/near", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/fields":        {},
+	"internal/mounts":        {},
 	"internal/near":          {},
 	"internal/process":       {},
+	"internal/regular":       {},
 	"internal/sniff":         {"internal/markup"},
 	"internal/bench":         {"aio", "httpclient", "internal/bench/cost", "internal/process"},
 	"internal/bench/cost":    {"internal/process"},

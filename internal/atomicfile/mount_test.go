@@ -5,52 +5,22 @@ package atomicfile
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/mounts"
 )
-
-// inNamespace runs a test again in a process that may mount: it reports whether this is that one.
-func inNamespace(t *testing.T) bool {
-	const child = "WEFT_TEST_MOUNTS"
-	if os.Getenv(child) != "" {
-		return true
-	}
-	cmd := exec.Command("/proc/self/exe", "-test.run", "^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), child+"=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-	}
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, syscall.EPERM) {
-		t.Skipf("nothing can be mounted here: %v", err)
-	}
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-	return false
-}
-
-func mount(t *testing.T, source, target, kind, data string, flags uintptr) {
-	t.Helper()
-	if err := syscall.Mount(source, target, kind, flags, data); err != nil {
-		t.Fatalf("mount %s: %v", target, err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(target, 0) })
-}
 
 // TestWriteFullDisk: a full disk leaves the old file whole, also where killed processes have left
 // theirs; those go before the new one is written.
 func TestWriteFullDisk(t *testing.T) {
-	if !inNamespace(t) {
+	if !mounts.Inside(t) {
 		return
 	}
 	dir := t.TempDir()
-	mount(t, "tmpfs", dir, "tmpfs", "size=256k", 0)
+	mounts.Small(t, dir, "256k")
 	file, left := filepath.Join(dir, "site.wacz"), filepath.Join(dir, ".weft-0123456789abcdef.part")
 	old, large := strings.Repeat("o", 100<<10), strings.Repeat("n", 300<<10)
 	if err := errors.Join(os.WriteFile(file, []byte(old), 0o666), os.WriteFile(left, []byte(large[:100<<10]), 0o600)); err != nil {
@@ -75,31 +45,29 @@ func TestWriteFullDisk(t *testing.T) {
 // TestWriteMounted: where only the file can be written, as where a container mounts one, it is
 // overwritten with a whole file, if there is room for that.
 func TestWriteMounted(t *testing.T) {
-	if !inNamespace(t) {
+	if !mounts.Inside(t) {
 		return
 	}
 	for _, folder := range []struct {
-		name  string
-		flags uintptr
+		name     string
+		readOnly bool
 	}{
-		{"in a folder that takes new files", 0},
-		{"in a folder that takes none", syscall.MS_RDONLY},
+		{"in a folder that takes new files", false},
+		{"in a folder that takes none", true},
 	} {
 		t.Run(folder.name, func(t *testing.T) {
 			small, dir, temp := t.TempDir(), t.TempDir(), t.TempDir()
 			t.Setenv("TMPDIR", temp)
-			mount(t, "tmpfs", small, "tmpfs", "size=256k", 0)
+			mounts.Small(t, small, "256k")
 			source, file := filepath.Join(small, "report"), filepath.Join(dir, "report")
 			old := strings.Repeat("o", 100<<10)
 			if err := errors.Join(os.WriteFile(source, []byte(old), 0o640), os.WriteFile(file, nil, 0o666)); err != nil {
 				t.Fatal(err)
 			}
-			mount(t, dir, dir, "", "", syscall.MS_BIND)
-			mount(t, source, file, "", "", syscall.MS_BIND)
-			if folder.flags != 0 {
-				if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_BIND|folder.flags, ""); err != nil {
-					t.Fatal(err)
-				}
+			mounts.Bind(t, dir, dir)
+			mounts.Bind(t, source, file)
+			if folder.readOnly {
+				mounts.Remount(t, dir)
 			}
 			if err := Write(file, 0o666, text(strings.Repeat("n", 300<<10))); !errors.Is(err, syscall.ENOSPC) {
 				t.Errorf("%v, expected %v", err, syscall.ENOSPC)

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,8 +21,8 @@ import (
 )
 
 var (
-	// ErrNobody is returned by Dial and Ask when no crawl runs: there is no socket, or nobody
-	// listens on it.
+	// ErrNobody is returned by Dial and Ask when no crawl runs: there is no socket, nobody listens on
+	// it, or it is that of another user.
 	ErrNobody = errors.New("no crawl is running")
 
 	// ErrSilent is returned by Dial and Ask when a crawl has the socket open and does not respond.
@@ -56,11 +57,14 @@ func Dial(ctx context.Context, dir string) (*Client, error) {
 		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return connect(ctx, dir) },
 		DisableKeepAlives: true,
 	}
+	if info, err := os.Lstat(filepath.Join(dir, Name)); err == nil && info.Mode()&fs.ModeSocket == 0 {
+		return nil, ErrNobody // a job from elsewhere may have a link to the socket of another server
+	}
 	conn, err := connect(ctx, dir)
 	switch {
 	case err == nil:
 		return c, conn.Close()
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrPermission):
 		return nil, ErrNobody
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -116,7 +120,7 @@ func (c *Client) post(ctx context.Context, command string, args []string) (*http
 	res, err := c.http.Do(req)
 	var failed *url.Error
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrPermission):
 		return nil, ErrNobody
 	case errors.As(err, &failed):
 		return nil, fmt.Errorf("socket %s: %w", filepath.Join(c.dir, Name), failed.Err)

@@ -287,3 +287,19 @@ func TestWait(t *testing.T) {
 		<-left
 	}
 }
+
+// TestForeignSocket: what is no socket of the job itself is not connected to.
+func TestForeignSocket(t *testing.T) {
+	dir := t.TempDir()
+	other, err := net.Listen("unix", filepath.Join(dir, "other.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := os.Symlink("other.sock", filepath.Join(dir, ctl.Name)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ctl.Dial(t.Context(), dir); !errors.Is(err, ctl.ErrNobody) {
+		t.Errorf("%v, expected %v", err, ctl.ErrNobody)
+	}
+}

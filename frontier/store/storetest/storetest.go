@@ -100,6 +100,9 @@ func (fs *FS) before(op Op, path string) error {
 	return fs.mu.before(op, path)
 }
 
+// LockShared locks for a single reader.
+func (fs *FS) LockShared(name string) (io.Closer, error) { return fs.Lock(name) }
+
 // Unwrap returns nil: nothing may bypass this file system.
 func (fs *FS) Unwrap() vfs.FS { return nil }
 
