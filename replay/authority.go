@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -13,6 +12,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/big"
 	"net"
@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/atomicfile"
 )
 
 // Authority signs the certificates that a proxy shows to browsers. It keeps none: the certificate of
@@ -37,19 +39,26 @@ const (
 	authorityFile = "replay-ca.pem"
 	keyFile       = "replay-ca-key.pem" // the key with its certificate
 	validity      = 30 * 24 * time.Hour
+	early         = time.Hour      // for clocks that are behind
 	leastValidity = 24 * time.Hour // of an authority that is used again
 )
 
-// OpenAuthority opens the authority of a folder. If it has none, or one that is about to expire, a new
-// one is made.
+// OpenAuthority opens the authority of a folder, which belongs to the user and is nobody else's: whoever
+// can put a key there can pose as any site. If the folder has no authority, or one that is about to
+// expire, a new one is made. One that Weft would not have made is an error.
 func OpenAuthority(dir string, now time.Time) (*Authority, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return nil, err
+	} else if mode := info.Mode().Perm(); mode&0o022 != 0 {
+		return nil, fmt.Errorf("%s: mode %04o, expected a folder that only you can write to", dir, mode)
 	}
 	path := filepath.Join(dir, keyFile)
 	pair, err := readPair(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && now.Add(leastValidity).After(pair.Leaf.NotAfter) {
-		if err = writePair(path, now); err == nil {
+		if err = writeCertificate(path, authorityOf(now)); err == nil {
 			pair, err = readPair(path)
 		}
 	}
@@ -60,11 +69,17 @@ func OpenAuthority(dir string, now time.Time) (*Authority, error) {
 	if ca.leaf, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, err
 	}
-	public := &pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw}
-	if text, err := os.ReadFile(ca.File); err == nil && bytes.Equal(text, pem.EncodeToMemory(public)) {
-		return ca, nil
+	return ca, writeBlocks(ca.File, 0o644, &pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw})
+}
+
+// KeyIn returns the path of a key that earlier versions, or a stranger, have put into a folder with an
+// archive; "" if there is none.
+func KeyIn(dir string) string {
+	path := filepath.Join(dir, keyFile)
+	if _, err := os.Lstat(path); err != nil {
+		return ""
 	}
-	return ca, replace(ca.File, 0o644, public)
+	return path
 }
 
 // PublicKey returns the SHA-256 of the public key as Chromium takes it (RFC 7469).
@@ -74,38 +89,55 @@ func (ca *Authority) PublicKey() string {
 }
 
 func readPair(path string) (tls.Certificate, error) {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return tls.Certificate{}, fmt.Errorf("%s: mode %04o, expected 0600: others may know the key; remove the file", path, mode)
+	if mode := info.Mode(); mode != 0o600 {
+		return tls.Certificate{}, fmt.Errorf("%s: mode %v, expected a file of mode 0600: others may know the key; remove it", path, mode)
 	}
 	pair, err := tls.LoadX509KeyPair(path, path)
-	if err == nil && !pair.Leaf.IsCA {
-		err = errors.New("its certificate is not that of an authority")
+	if err == nil {
+		err = ours(pair.Leaf)
 	}
 	if err != nil {
-		return pair, fmt.Errorf("%s: %w", path, err)
+		return pair, fmt.Errorf("%s: %w, expected a key that Weft has made; remove it", path, err)
 	}
 	return pair, nil
 }
 
-// writePair makes an authority for servers only, which has no other below it.
-func writePair(path string, now time.Time) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
+// ours returns an error for the certificate that is not like those of Weft: one that is good
+// for longer, or for more.
+func ours(c *x509.Certificate) error {
+	switch {
+	case !c.IsCA || !c.MaxPathLenZero || c.KeyUsage != x509.KeyUsageCertSign ||
+		len(c.ExtKeyUsage) != 1 || c.ExtKeyUsage[0] != x509.ExtKeyUsageServerAuth || len(c.UnknownExtKeyUsage) > 0:
+		return errors.New("not an authority for servers only")
+	case c.NotAfter.Sub(c.NotBefore) > validity+early:
+		return fmt.Errorf("good for more than %d days", int(validity.Hours()/24))
 	}
-	cert := &x509.Certificate{
+	return c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature)
+}
+
+// authorityOf is the certificate of an authority for servers only, which has no other below it.
+func authorityOf(now time.Time) *x509.Certificate {
+	return &x509.Certificate{
 		Subject:               pkix.Name{CommonName: "Weft replay, made " + now.UTC().Format(time.DateTime)},
-		NotBefore:             now.Add(-time.Hour),
+		NotBefore:             now.Add(-early),
 		NotAfter:              now.Add(validity),
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 		MaxPathLenZero:        true,
 		KeyUsage:              x509.KeyUsageCertSign,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+}
+
+// writeCertificate makes a key, and writes it with its certificate.
+func writeCertificate(path string, cert *x509.Certificate) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
 	}
 	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
 	if err != nil {
@@ -115,24 +147,18 @@ func writePair(path string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return replace(path, 0o600, &pem.Block{Type: "PRIVATE KEY", Bytes: secret}, &pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return writeBlocks(path, 0o600, &pem.Block{Type: "PRIVATE KEY", Bytes: secret}, &pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// replace writes a file as a whole.
-func replace(path string, mode fs.FileMode, blocks ...*pem.Block) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once it has its name
-	var errs []error
-	for _, b := range blocks {
-		errs = append(errs, pem.Encode(f, b))
-	}
-	if err := errors.Join(append(errs, f.Chmod(mode), f.Close())...); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+// writeBlocks replaces a file.
+func writeBlocks(path string, mode fs.FileMode, blocks ...*pem.Block) error {
+	return atomicfile.Replace(path, mode, func(w io.Writer) error {
+		var errs []error
+		for _, b := range blocks {
+			errs = append(errs, pem.Encode(w, b))
+		}
+		return errors.Join(errs...)
+	})
 }
 
 // certificate makes the certificate of a host. Its serial number depends on all that it says, and its

@@ -225,13 +225,60 @@ func TestAuthority(t *testing.T) {
 	if err := os.Chmod(key, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenAuthority(dir, now); err == nil || !strings.Contains(err.Error(), "mode 0644, expected 0600") {
+	if _, err := OpenAuthority(dir, now); err == nil || !strings.Contains(err.Error(), "mode -rw-r--r--, expected a file of mode 0600") {
 		t.Error(err)
 	}
 	if err := errors.Join(os.Chmod(key, 0o600), os.WriteFile(key, []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := OpenAuthority(dir, now); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
+		t.Error(err)
+	}
+}
+
+// TestForeignAuthority: a key that Weft would not have made is not used, nor one that others may have put
+// there.
+func TestForeignAuthority(t *testing.T) {
+	now := time.Now()
+	for name, c := range map[string]struct {
+		change func(*x509.Certificate)
+		want   string // the error; "": it is used
+	}{
+		"as Weft makes it":         {func(*x509.Certificate) {}, ""},
+		"good for years":           {func(c *x509.Certificate) { c.NotAfter = now.Add(10 * 365 * 24 * time.Hour) }, "good for more than 30 days"},
+		"good since years":         {func(c *x509.Certificate) { c.NotBefore = now.Add(-10 * 365 * 24 * time.Hour) }, "good for more than 30 days"},
+		"for all uses":             {func(c *x509.Certificate) { c.ExtKeyUsage = nil }, "not an authority for servers only"},
+		"for code, too":            {func(c *x509.Certificate) { c.ExtKeyUsage = append(c.ExtKeyUsage, x509.ExtKeyUsageCodeSigning) }, "not an authority for servers only"},
+		"with others below it":     {func(c *x509.Certificate) { c.MaxPathLenZero = false }, "not an authority for servers only"},
+		"for no more certificates": {func(c *x509.Certificate) { c.IsCA, c.MaxPathLenZero = false, false }, "not an authority for servers only"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			cert := authorityOf(now)
+			c.change(cert)
+			if err := writeCertificate(filepath.Join(dir, keyFile), cert); err != nil {
+				t.Fatal(err)
+			}
+			_, err := OpenAuthority(dir, now)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, expected %q", err, c.want)
+			}
+		})
+	}
+	elsewhere, dir := t.TempDir(), t.TempDir()
+	if _, err := OpenAuthority(elsewhere, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(elsewhere, keyFile), filepath.Join(dir, keyFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenAuthority(dir, now); err == nil {
+		t.Error("a link to a key is used")
+	}
+	if err := os.Chmod(elsewhere, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenAuthority(elsewhere, now); err == nil || !strings.Contains(err.Error(), "that only you can write to") {
 		t.Error(err)
 	}
 }

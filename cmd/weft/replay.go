@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +49,8 @@ With --proxy, nothing is rewritten: a browser that is set to use this server as
 its proxy finds each archived URL at its place, and no other. For https it has
 to trust the certificate whose file is printed, which is good for 30 days. Use
 a browser profile of its own, and keep replay-ca-key.pem secret: whoever has it
-can pose as any site to a browser that trusts the certificate.
+can pose as any site to a browser that trusts the certificate. A key that comes
+with an archive is not used.
 
 Exit status: 0 interrupted; 1 an archive cannot be read, or the address is in
 use; 3 usage error.`),
@@ -70,9 +70,9 @@ use; 3 usage error.`),
 		{name: "date", arg: "DATE", def: "the latest", Value: to(&f.date, replay.ParseDate),
 			help: "serve captures nearest to a date",
 			more: "Up to 14 digits from the year on, in UTC, such as 20261122."},
-		{name: "ca", arg: "DIR", def: "JOB", Value: to(&f.ca, some("a DIR")),
-			help: "keep certificate and key in this folder",
-			more: "For a FILE, the default is the folder that it is in."},
+		{name: "ca", arg: "DIR", def: "~/.config/weft", Value: to(&f.ca, some("a DIR")),
+			help: "keep certificate and key there",
+			more: "The default is in XDG_CONFIG_HOME, if that is set. Only you may write to DIR."},
 	}})
 	return cmd
 }
@@ -112,9 +112,14 @@ func (f *replayFlags) run(paths []string) error {
 	}
 	ready := fmt.Sprintf("http://%s%s\n", listener.Addr(), pages.Root())
 	if f.proxy {
-		ca, err := replay.OpenAuthority(cmp.Or(f.ca, folderOf(paths[0])), time.Now())
+		ca, err := f.authority()
 		if err != nil {
 			return &exit{exitError, fmt.Errorf("replay: %w", err)}
+		}
+		for _, path := range paths {
+			if key := replay.KeyIn(folderOf(path)); key != "" && filepath.Dir(key) != filepath.Dir(ca.File) {
+				report(fmt.Errorf("%s: not used, as who has given you the archive knows it: remove it, and trust no certificate of it", key))
+			}
 		}
 		proxy := replay.NewProxy(pages, f.date, ca)
 		defer proxy.Close()
@@ -129,6 +134,19 @@ func (f *replayFlags) run(paths []string) error {
 		return &exit{exitError, fmt.Errorf("replay: %w", err)}
 	}
 	return nil
+}
+
+// authority opens the authority that the user has, whatever is replayed.
+func (f *replayFlags) authority() (*replay.Authority, error) {
+	dir := f.ca
+	if dir == "" {
+		config, err := os.UserConfigDir()
+		if err != nil {
+			return nil, fmt.Errorf("%w, expected --ca DIR for certificate and key", err)
+		}
+		dir = filepath.Join(config, "weft")
+	}
+	return replay.OpenAuthority(dir, time.Now())
 }
 
 // folderOf returns the folder of a job, or where a file is.

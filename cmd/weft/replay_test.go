@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -61,7 +62,9 @@ func TestReplay(t *testing.T) {
 func TestReplayProxy(t *testing.T) {
 	good, _ := anArchive(t)
 	cmd, stderr := weftCommand(t, "replay", "--proxy", "--listen", "127.0.0.1:0", "--date", "2026", "good.warc.gz")
-	if err := os.WriteFile(filepath.Join(cmd.Dir, "good.warc.gz"), good, 0o666); err != nil {
+	config, foreign := t.TempDir(), filepath.Join(cmd.Dir, "replay-ca-key.pem") // as a stranger's archive may bring
+	cmd.Env = append(cmd.Env, "XDG_CONFIG_HOME="+config)
+	if err := errors.Join(os.WriteFile(filepath.Join(cmd.Dir, "good.warc.gz"), good, 0o666), os.WriteFile(foreign, []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	out, err := cmd.StdoutPipe()
@@ -81,7 +84,10 @@ func TestReplayProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	roots := x509.NewCertPool()
-	certificate, err := os.ReadFile(filepath.Join(cmd.Dir, printed[1]))
+	if filepath.Dir(printed[1]) != filepath.Join(config, "weft") {
+		t.Errorf("the certificate is %s", printed[1])
+	}
+	certificate, err := os.ReadFile(printed[1])
 	if err != nil || !roots.AppendCertsFromPEM(certificate) {
 		t.Fatalf("%q: %s %v", printed, certificate, err)
 	}
@@ -98,7 +104,7 @@ func TestReplayProxy(t *testing.T) {
 		resp.Body.Close()
 	}
 	_ = cmd.Process.Signal(syscall.SIGINT)
-	if err := cmd.Wait(); err != nil || stderr.Len() > 0 || len(printed[2]) != 44 {
+	if err := cmd.Wait(); err != nil || !strings.HasPrefix(stderr.String(), "weft: replay-ca-key.pem: not used") || strings.Count(stderr.String(), "\n") != 1 || len(printed[2]) != 44 {
 		t.Errorf("%v, %s, %q", err, stderr, printed)
 	}
 }

@@ -64,7 +64,7 @@ var imports = map[string][]string{
 	"archive":    {"cdxj", "internal/extsort", "internal/regular", "warc", "weburl"},
 	"content":    {"internal/blocks", "weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"cdxj":       {"internal/atomicfile", "internal/extsort", "internal/regular", "warc"},
-	"replay":     {"archive", "warc", "weburl", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
+	"replay":     {"archive", "warc", "weburl", "internal/atomicfile", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
 	"wacz":       {"cdxj", "internal/charset", "internal/extsort", "internal/regular", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
 	"http2":      {"golang.org/x/net/http2/hpack"},
 	"httpclient": {"aio", "budget", "dns", "guard", "http2", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
