@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -198,14 +199,6 @@ func TestChromium(t *testing.T) {
 // TestXMLAsksNobody: a document of XML that is opened by itself, or in a frame, asks nobody, whatever is
 // in it.
 func TestXMLAsksNobody(t *testing.T) {
-	var mu sync.Mutex
-	asked := make(map[string]bool)
-	beacon := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		asked[r.URL.Path] = true
-		mu.Unlock()
-	}))
-	defer beacon.Close()
 	const (
 		svg    = `<svg xmlns="http://www.w3.org/2000/svg">`
 		script = `document.title = "ran"; new Image().src = "BEACON/script"; fetch("BEACON/fetch").catch(() => 0)`
@@ -223,6 +216,43 @@ func TestXMLAsksNobody(t *testing.T) {
 		"http://a.test/xslt":     {"application/xml", `<?xml-stylesheet type="text/xml" href="#s"?><!DOCTYPE a [<!ATTLIST xsl:stylesheet id ID #REQUIRED>]><a>` + xslt + `</a>`},
 		"http://a.test/frames":   {html, `<iframe src=script></iframe><iframe src=xml></iframe><iframe src=feed></iframe><object data=xslt type=text/xml></object>`},
 	}
+	asksNobody(t, pages, "/script")
+}
+
+// TestRulesAskNobody: speculation rules, in a page or added by its scripts, ask nobody.
+func TestRulesAskNobody(t *testing.T) {
+	const (
+		rules  = `{"prefetch":[{"source":"list","urls":["BEACON/NAME"]}]}`
+		script = `<script>const s = document.createElement("script"); s.type = "speculationrules"; s.textContent = '` + rules + `'; document.title = "ran"; `
+	)
+	pages := map[string][2]string{
+		"http://a.test/markup":   {html, `<script type=speculationrules>` + rules + `</script>`},
+		"http://a.test/spelt":    {html, `<script type=" SpeculationRules&#10;">` + rules + `</script>`},
+		"http://a.test/xml":      {"application/xhtml+xml", `<html xmlns="http://www.w3.org/1999/xhtml"><body><script type="speculationrules">` + rules + `</script></body></html>`},
+		"http://a.test/appended": {html, script + `document.head.append(s)</script>`},
+		"http://a.test/outside":  {html, script + `document.documentElement.append(s)</script>`},
+		"http://a.test/inside":   {html, script + `const p = document.createElement("p"); p.append(s); document.head.append(p)</script>`},
+		"http://a.test/later":    {html, script + `document.head.append(s); addEventListener("load", () => document.body.append(s.cloneNode(true)))</script>`},
+		"http://a.test/written":  {html, `<script>document.write("<script type=speculationrules>", '` + rules + `', "</scr" + "ipt>")</script>`},
+	}
+	for url, page := range pages {
+		pages[url] = [2]string{page[0], strings.ReplaceAll(page[1], "NAME", path.Base(url))}
+	}
+	asksNobody(t, pages, "/appended")
+}
+
+// asksNobody opens all pages of a mirror, with BEACON for a server that must not be asked. The script of
+// one runs.
+func asksNobody(t *testing.T, pages map[string][2]string, runs string) {
+	t.Helper()
+	var mu sync.Mutex
+	asked := make(map[string]bool)
+	beacon := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.URL.Path] = true
+		mu.Unlock()
+	}))
+	defer beacon.Close()
 	for url, page := range pages {
 		pages[url] = [2]string{page[0], strings.ReplaceAll(page[1], "BEACON", beacon.URL)}
 	}
@@ -234,7 +264,7 @@ func TestXMLAsksNobody(t *testing.T) {
 			continue
 		}
 		b.Open(fileURL(filepath.Join(dir, file)))
-		if title := b.Run(b.Tab, "document.title"); strings.HasSuffix(url, "/script") && title != "ran" {
+		if title := b.Run(b.Tab, "document.title"); strings.HasSuffix(url, runs) && title != "ran" {
 			t.Errorf("%s: the script is gone: %s", url, title)
 		}
 	}

@@ -13,8 +13,12 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// offline is a policy that a page states: whatever its scripts do, its browser asks nobody else.
-const offline = `<meta http-equiv="Content-Security-Policy" content="default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'" />`
+// offline is a policy that a page states: whatever its scripts load, its browser asks nobody else. The
+// policy does not hold for speculation rules, which a script may add: those are taken out before the
+// browser reads them.
+const offline = `<meta http-equiv="Content-Security-Policy" content="default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'" />` +
+	`<script>new MutationObserver(() => document.querySelectorAll("script[type=speculationrules i]").forEach(s => s.remove()))` +
+	`.observe(document, { childList: true, subtree: true })</script>`
 
 // byteOrderMark says that a text is UTF-8.
 const byteOrderMark = "\ufeff"

@@ -339,7 +339,9 @@ func TestCharsets(t *testing.T) {
 		"http://a.test/div.xml":  {"text/xml", "<a><b href='koi' xmlns='http://www.w3.org/1999/xhtml'/></a>"},
 		"http://a.test/a.bin":    {"application/octet-stream; charset=koi8-r", "\xd0"},
 	}), dir, mirror.Options{})
-	const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'" />`
+	const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'" />` +
+		`<script>new MutationObserver(() => document.querySelectorAll("script[type=speculationrules i]").forEach(s => s.remove()))` +
+		`.observe(document, { childList: true, subtree: true })</script>`
 	const inXML = `<head xmlns="http://www.w3.org/1999/xhtml">` + policy + `</head>`
 	got := tree(t, dir)
 	for name, want := range map[string]string{

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -41,6 +42,19 @@ var aSite = map[string][2]string{
 	"/css/deep.css": {"text/css", `.b { color: rgb(40, 50, 60) }`},
 	"/js/a.js":      {"text/javascript", `window.ran = "a.js"`},
 	"/i/a.svg":      {"image/svg+xml", aSVG},
+	"/hints": {"text/html", `<title>hints</title><link rel=preconnect href=BEACON><link rel=prefetch href=BEACON/prefetch><link rel=dns-prefetch href=BEACON>
+<link rel=preconnect href=BEACON crossorigin><link rel=prerender href=BEACON/prerender><link rel=compression-dictionary href=BEACON/dictionary>
+<script type=speculationrules>{"prefetch":[{"source":"list","urls":["BEACON/rules"]}]}</script><script>
+for (const rel of ["preconnect", "prefetch", "dns-prefetch", "prerender", "preload"]) {
+	const l = document.createElement("link")
+	l.rel = rel; l.as = "script"; l.href = "BEACON/" + rel
+	document.head.append(l)
+}
+const rules = document.createElement("script")
+rules.type = "speculationrules"
+rules.textContent = '{"prefetch":[{"source":"list","urls":["BEACON/more"]}]}'
+document.head.append(rules)
+</script><p>hints`},
 	"/hostile": {"text/html", `<title>h</title><p>hostile<script>
 const tries = {
 	fetchAway: () => fetch("BEACON/fetch"), fetchStart: () => fetch("/").then(r => r.text()), cookie: () => document.cookie = "a=b",
@@ -84,6 +98,11 @@ func TestChromium(t *testing.T) {
 	var away atomic.Int32
 	beacon := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { away.Add(1) }))
 	defer beacon.Close()
+	beacon.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew { // one that is made in advance brings no request
+			away.Add(1)
+		}
+	}
 	live := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, docs) {
 			http.ServeFile(w, r, r.URL.Path)
@@ -103,7 +122,7 @@ func TestChromium(t *testing.T) {
 		}
 	}
 	b := browser.Start(t)
-	captures := []captured{load(t, live.URL+"/hostile")}
+	captures := []captured{load(t, live.URL+"/hostile"), load(t, live.URL+"/hints")}
 	seen, had := make(map[string]string), make(map[string]bool)
 	for _, path := range paths {
 		b.Open(live.URL + path)
@@ -135,11 +154,15 @@ func TestChromium(t *testing.T) {
 	if got := b.Run(b.Frame, "window.done"); got != "" {
 		t.Errorf("a hostile page can: %s", got)
 	}
+	for _, view := range []string{"", "mp_", "id_"} { // with scripts, in a window of its own, and by markup alone
+		b.Open(s.URL + "/2026" + view + "/" + live.URL + "/hints")
+	}
+	b.Open(s.URL + "/2026/" + live.URL + "/hostile")
 	b.Run(b.Tab, `void(window.loaded = new Promise(ok => document.getElementById("page").onload = () => ok("an error")))`)
 	b.Run(b.Frame, `void(location = "`+beacon.URL+`/self")`)
 	b.Run(b.Tab, "loaded") // what the browser shows instead
 	if n := away.Load(); n > 0 {
-		t.Errorf("%d requests left the replay", n)
+		t.Errorf("%d requests or connections left the replay", n)
 	}
 }
 
@@ -201,6 +224,6 @@ window.done = Promise.all([text("/data"), text("https://cdn.example/data"), text
 		t.Error(got)
 	}
 	if n := away.Load(); n > 0 {
-		t.Errorf("%d requests left the replay", n)
+		t.Errorf("%d requests or connections left the replay", n)
 	}
 }

@@ -28,14 +28,16 @@
 // The server changes nothing: there are no orders that a page could give. Requests by other names
 // than those of loopback are refused, so that a name that is rebound to loopback leads nowhere. Nor
 // can a page elsewhere try which paths there are: it does not know the root. WebRTC connections are
-// forbidden by the policy, which not every browser knows.
+// forbidden by the policy, and connections in advance, such as those of <link rel=preconnect>, by
+// Connection-Allowlist: not every browser knows these.
 //
 // # Proxy
 //
 // A Proxy serves an archive to a browser that sends it every request: bodies and URLs are as they
 // were, so scripts find what they look for. The browser keeps sites apart, as on the Web. For https,
 // an Authority signs a certificate for each host. Its key stays in a file that only its owner can
-// read; it is valid for 30 days and for servers only. Fields that a browser would remember beyond
+// read, in the configuration of the user and never in an archive; it is valid for 30 days and for
+// servers only. Fields that a browser would remember beyond
 // the page, such as Strict-Transport-Security, are left out, and service workers are not served.
 // Requests that are not for a proxy, such as those of pages on the Web, are refused.
 //

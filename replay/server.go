@@ -52,6 +52,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store") // another archive may be served here next
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-DNS-Prefetch-Control", "off")
+	// No policy above stops a page from having names looked up and connections made in advance, to a
+	// server that reads from them what the page knows: https://wicg.github.io/connection-allowlists/.
+	h.Set("Connection-Allowlist", "(response-origin)")
 	if !isLoopback(r.Host) {
 		http.Error(w, "This server has no such name.", http.StatusMisdirectedRequest)
 		return

@@ -372,6 +372,10 @@ func (w *Rewriter) attribute(tag string, a attr) (value []byte, change bool) {
 		value = inner.HTML(w.text(a.value))
 		w.added = inner.added
 		return value, true
+	case "type":
+		if tag == "script" && strings.EqualFold(string(markup.Trim(w.text(a.value))), "speculationrules") {
+			return []byte("application/json"), true // which asks for any URL, and is nothing without
+		}
 	case "integrity", "crossorigin", "nonce", "ping": // of what was before it was rewritten
 		return nil, true
 	case "target":
@@ -421,7 +425,7 @@ func (w *Rewriter) use(tag, name string) Use {
 var relations = map[string]Use{
 	"stylesheet": Load, "icon": Load, "apple-touch-icon": Load, "apple-touch-icon-precomposed": Load, "mask-icon": Load,
 	"preload": Load, "modulepreload": Load,
-	"manifest": Hint, "preconnect": Hint, "dns-prefetch": Hint, "prefetch": Hint, "prerender": Hint,
+	"compression-dictionary": Hint, "manifest": Hint, "preconnect": Hint, "dns-prefetch": Hint, "prefetch": Hint, "prerender": Hint,
 }
 
 // relation returns what a browser does with a link element: of several relations, what counts most.
