@@ -131,8 +131,9 @@ func plain(certs []*issuing) (all []*x509.Certificate) {
 	return all
 }
 
-// TestVerifiedChains: a chain that was found valid is believed for an hour, while it is valid, for its
-// name and as it was sent; and so is its issuer, for other certificates.
+// TestVerifiedChains: a chain that was found valid is believed for an hour, while all of it is valid, for
+// its name and as it was sent; and so is its issuer, for other certificates. It makes no difference whether
+// it was verified up to its root or up to an issuer that was known already.
 func TestVerifiedChains(t *testing.T) {
 	var none *issuing
 	root := none.issue(t, "Test Root", authorityCert)
@@ -142,12 +143,21 @@ func TestVerifiedChains(t *testing.T) {
 		c.NotAfter = today.Add(10 * time.Minute)
 	}
 	leaf, brief := issuer.issue(t, "leaf", forHost), issuer.issue(t, "brief", soon)
+	briefAlone := root.issue(t, "brief", soon)
+	briefIssuer := root.issue(t, "Brief Issuer", func(c *x509.Certificate) {
+		authorityCert(c)
+		c.NotAfter = today.Add(10 * time.Minute)
+	})
+	outlives, outlivesToo := briefIssuer.issue(t, "leaf", forHost), briefIssuer.issue(t, "leaf", forHost)
 	another := issuer.issue(t, "leaf", func(c *x509.Certificate) { c.DNSNames = []string{"b.test"} })
 	direct := root.issue(t, "leaf", forHost)
 
 	v := newVerifier(rootsOf(root))
-	for _, c := range []*issuing{leaf, brief, direct} {
-		if err := v.verify(plain([]*issuing{c, issuer}), "a.test", today); err != nil {
+	for _, c := range [][]*issuing{
+		{leaf, issuer}, {brief, issuer}, {direct, issuer}, // the second up to the issuer of the first
+		{briefAlone}, {outlives, briefIssuer}, {outlivesToo, briefIssuer},
+	} {
+		if err := v.verify(plain(c), "a.test", today); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,6 +176,11 @@ func TestVerifiedChains(t *testing.T) {
 		{"without its issuer", []*issuing{leaf}, "a.test", 0, false},
 		{"one that ends sooner", []*issuing{brief, issuer}, "a.test", 9 * time.Minute, true},
 		{"one that has ended", []*issuing{brief, issuer}, "a.test", 11 * time.Minute, false},
+		{"one of the root that ends sooner", []*issuing{briefAlone}, "a.test", 9 * time.Minute, true},
+		{"one of the root that has ended", []*issuing{briefAlone}, "a.test", 11 * time.Minute, false},
+		{"its issuer ends sooner", []*issuing{outlives, briefIssuer}, "a.test", 9 * time.Minute, true},
+		{"its issuer has ended", []*issuing{outlives, briefIssuer}, "a.test", 11 * time.Minute, false},
+		{"its issuer, which was known, has ended", []*issuing{outlivesToo, briefIssuer}, "a.test", 11 * time.Minute, false},
 		{"another of the issuer", []*issuing{another, issuer}, "b.test", 59 * time.Minute, true},
 		{"another of the issuer, late", []*issuing{another, issuer}, "b.test", time.Hour, false},
 		{"another of the root", []*issuing{root.issue(t, "leaf", forHost)}, "a.test", 0, false},
