@@ -33,6 +33,7 @@ const (
 //   - a page being read, one per loop: its text in UTF-8 (counted among the bodies) and at most
 //     32 MiB of link text. The next page waits while unsaved outcomes fill half of Bodies,
 //     or 4 MiB
+//   - the names of this machine's hosts file: 2 MiB at most
 //   - URLs read back from the store: one batch's share, and what a host may have in memory
 //   - a page in Hooks.OnPage: its body counts among the bodies until the hook returns, many links
 //     until the page is saved

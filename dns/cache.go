@@ -142,7 +142,8 @@ func (c *cache) forget() {
 func pack(addrs []netip.Addr) string {
 	var b []byte
 	for _, a := range addrs {
-		b = append(append(b, byte(a.BitLen()/8)), a.AsSlice()...)
+		text, _ := a.MarshalBinary() // never fails
+		b = append(append(b, byte(len(text))), text...)
 	}
 	return string(b)
 }
@@ -151,7 +152,8 @@ func pack(addrs []netip.Addr) string {
 func unpack(packed string) (addrs []netip.Addr) {
 	for len(packed) > 0 {
 		end := 1 + int(packed[0])
-		a, _ := netip.AddrFromSlice([]byte(packed[1:end]))
+		var a netip.Addr
+		_ = a.UnmarshalBinary([]byte(packed[1:end])) // of pack
 		addrs, packed = append(addrs, a), packed[end:]
 	}
 	return addrs

@@ -216,9 +216,9 @@ func TestFiles(t *testing.T) {
 		expectLookup(t, task, r, "wiki", "192.0.2.2")
 		write(t, hosts, "192.0.2.8 www.example\n")
 		write(t, conf, "search other.example\n")
-		expectLookup(t, task, r, "www.example", "192.0.2.7 2001:db8::7")
+		expectLookup(t, task, r, "www.Example.", "192.0.2.7 2001:db8::7")
 		until(t, task, 5*time.Second)
-		expectLookup(t, task, r, "www.example", "192.0.2.8")
+		expectLookup(t, task, r, "www.Example.", "192.0.2.8")
 		expectLookup(t, task, r, "wiki", "192.0.2.3") // although the other answer had been kept
 		if err := errors.Join(os.Remove(hosts), os.Remove(conf)); err != nil {
 			t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -17,19 +17,13 @@ import (
 // recheck is how long the files and the routes are assumed to be unchanged.
 const recheck = 5 * time.Second
 
-// How much of each file is read: hosts files that block advertisements have a few megabytes.
-const (
-	maxConfFile  = 64 << 10
-	maxHostsFile = 64 << 20
-)
-
-// maxHostAddrs bounds the addresses kept for a name in a hosts file.
-const maxHostAddrs = 32
+// maxConfFile is how much of resolv.conf is read.
+const maxConfFile = 64 << 10
 
 // settings is the content of the files. It is immutable.
 type settings struct {
 	conf                  *conf
-	hosts                 hosts
+	hosts                 names
 	confStamp, hostsStamp stamp
 }
 
@@ -39,17 +33,27 @@ type stamp struct {
 	size     int64
 }
 
+// Files is what several resolvers know of the files of their machine, so that each is read once for
+// all of them. They must have the same Options. The zero Files is ready for use, from any goroutine.
+type Files struct {
+	mu struct {
+		sync.Mutex
+		now *settings // nil: none yet
+	}
+}
+
 // files are resolv.conf and hosts, as far as they exist.
 type files struct {
 	conf, hosts string
 	servers     []netip.AddrPort // instead of those of conf
+	shared      *Files
 	now         *settings
 	until       time.Time // time of the next check
 	reading     aio.Lock
 }
 
-// current returns the settings, and whether resolv.conf has changed. While one task checks the
-// files, the others continue with the known settings.
+// current returns the settings, and whether they have changed. While one task checks the files, the
+// others continue with the known settings.
 func (f *files) current(t *aio.Task) (s *settings, changed bool, err error) {
 	fresh := func() bool { return t.Loop().Now().Before(f.until) }
 	if f.now != nil && (fresh() || f.reading.Owner() != nil) {
@@ -63,21 +67,31 @@ func (f *files) current(t *aio.Task) (s *settings, changed bool, err error) {
 		return f.now, false, nil
 	}
 	before := f.now
-	s, err = aio.Offload(t, func(context.Context) (*settings, error) { return f.read(before), nil })
+	s, err = aio.Offload(t, func(context.Context) (*settings, error) { return f.check(), nil })
 	if err != nil {
 		return nil, false, err
 	}
 	f.now, f.until = s, t.Loop().Now().Add(recheck)
-	return s, before != nil && s.conf != before.conf, nil
+	return s, before != nil && s != before, nil
 }
 
-// read returns the content of the files; for a file that has not changed, or cannot be read at the
-// moment, the content of before.
+// check returns the content of the files as they are now. It blocks.
+func (f *files) check() *settings {
+	mu := &f.shared.mu
+	mu.Lock()
+	defer mu.Unlock()
+	mu.now = f.read(mu.now)
+	return mu.now
+}
+
+// read returns the content of the files, or before if that has not changed; for a file that cannot be
+// read at the moment, the content of before.
 func (f *files) read(before *settings) *settings {
 	var s settings
 	if before != nil {
 		s = *before
 	}
+	changed := before == nil
 	if now := stampOf(f.conf); before == nil || now != s.confStamp {
 		if text, ok := content(f.conf, maxConfFile); ok || before == nil {
 			s.conf = parseConf(text)
@@ -87,20 +101,32 @@ func (f *files) read(before *settings) *settings {
 			if len(f.servers) > 0 {
 				s.conf.servers = f.servers
 			}
-			if ok {
+			if changed = true; ok {
 				s.confStamp = now
 			}
 		}
 	}
 	if now := stampOf(f.hosts); before == nil || now != s.hostsStamp {
-		if text, ok := content(f.hosts, maxHostsFile); ok || before == nil {
-			s.hosts = parseHosts(text)
-			if ok {
-				s.hostsStamp = now
-			}
+		if names, ok := hostsIn(f.hosts, now.size); ok {
+			s.hosts, s.hostsStamp, changed = names, now, true
 		}
 	}
+	if !changed {
+		return before
+	}
 	return &s
+}
+
+// hostsIn returns the names of a hosts file, none if it does not exist. ok is false if it could not be
+// read.
+func hostsIn(path string, size int64) (n names, ok bool) {
+	file, err := os.Open(path)
+	if err != nil {
+		return n, errors.Is(err, fs.ErrNotExist)
+	}
+	defer file.Close()
+	n, err = namesOf(file, size)
+	return n, err == nil
 }
 
 func stampOf(path string) stamp {
@@ -132,32 +158,4 @@ func localDomain() []string {
 	}
 	_, domain, _ := strings.Cut(name, ".")
 	return domains([]string{domain})
-}
-
-// hosts maps names, in lower case and without a final dot, to addresses.
-type hosts map[string][]netip.Addr
-
-// parseHosts parses a hosts file (hosts(5)): on each line an address, then names for it; # begins
-// a comment. Lines that do not begin with an address are ignored.
-func parseHosts(text string) hosts {
-	h := make(hosts)
-	for line := range strings.Lines(text) {
-		line, _, _ = strings.Cut(line, "#")
-		fields := strings.Fields(line)
-		if len(fields) < 2 {
-			continue
-		}
-		addr, err := netip.ParseAddr(fields[0])
-		if err != nil {
-			continue
-		}
-		addr = addr.Unmap()
-		for _, name := range fields[1:] {
-			name = strings.TrimSuffix(strings.ToLower(name), ".")
-			if addrs := h[name]; valid(name) && len(addrs) < maxHostAddrs && !slices.Contains(addrs, addr) {
-				h[name] = append(addrs, addr)
-			}
-		}
-	}
-	return h
 }

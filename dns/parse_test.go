@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -72,12 +74,33 @@ func TestResolvConf(t *testing.T) {
 	}
 }
 
-func (h hosts) text() string {
-	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(h)) {
-		lines = append(lines, fmt.Sprint(name, h[name]))
+// hostsOf returns what a hosts file says of each of its names.
+func hostsOf(t testing.TB, text string) map[string][]netip.Addr {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "hosts")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	return strings.Join(lines, " ")
+	filter, ok := hostsIn(path, int64(len(text)))
+	if !ok {
+		t.Fatal("not read")
+	}
+	all := make(map[string][]netip.Addr)
+	err := eachHost(strings.NewReader(text), func(name string, _ netip.Addr) {
+		if !filter.has(name) {
+			t.Errorf("%s is passed over", name)
+		}
+		all[name] = nil
+	})
+	for name := range all {
+		if all[name], err = addrsIn(path, name); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func TestHosts(t *testing.T) {
@@ -89,10 +112,17 @@ func TestHosts(t *testing.T) {
 		{"comments", "# all\n192.0.2.1 a # b\n#192.0.2.1 c\n192.0.2.1#d", "a[192.0.2.1]"},
 		{"spaces before", "  192.0.2.1 a\r\n", "a[192.0.2.1]"},
 		{"a zone", "fe80::1%lo0 a\n", "a[fe80::1%lo0]"},
+		{"a zone that is too long", "fe80::1%" + strings.Repeat("z", 65) + " a\n", ""},
+		{"a long line", "192.0.2.1" + strings.Repeat(" a.example", 20_000) + " b\n192.0.2.2 c", "a.example[192.0.2.1] b[192.0.2.1] c[192.0.2.2]"},
 		{"bad lines", "a 192.0.2.1\n192.0.2 b\n192.0.2.256 c\n192.0.2.1\n192.0.2.1 d..e\n\x00\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := parseHosts(c.file).text(); got != c.want {
+			var lines []string
+			all := hostsOf(t, c.file)
+			for _, name := range slices.Sorted(maps.Keys(all)) {
+				lines = append(lines, fmt.Sprint(name, all[name]))
+			}
+			if got := strings.Join(lines, " "); got != c.want {
 				t.Errorf("got %s\nwant %s", got, c.want)
 			}
 		})
@@ -148,7 +178,7 @@ func FuzzResolvConf(f *testing.F) {
 func FuzzHosts(f *testing.F) {
 	f.Add("127.0.0.1 localhost\n::1 ip6-localhost Loopback # so\n192.0.2.1 a a a. b\nfe80::1%lo a\n")
 	f.Fuzz(func(t *testing.T, file string) {
-		for name, addrs := range parseHosts(file) {
+		for name, addrs := range hostsOf(t, file) {
 			if !valid(name) || name != strings.ToLower(name) || len(addrs) < 1 || len(addrs) > maxHostAddrs {
 				t.Errorf("%q: %v", name, addrs)
 			}

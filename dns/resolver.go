@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -24,6 +25,8 @@ type Options struct {
 	// Files. Empty: /etc/resolv.conf and /etc/hosts; no files on a loop whose network is not the
 	// system's.
 	Conf, Hosts string
+
+	Files *Files // shared with other resolvers; nil: of this one alone
 }
 
 // NameBytes is the memory of a name with a few addresses, in bytes.
@@ -66,10 +69,13 @@ func New(l *aio.Loop, opt Options) *Resolver {
 			opt.Hosts = "/etc/hosts"
 		}
 	}
+	if opt.Files == nil {
+		opt.Files = new(Files)
+	}
 	return &Resolver{
 		loop:    l,
 		foreign: l.Network() != nil && len(opt.Servers) == 0,
-		files:   files{conf: opt.Conf, hosts: opt.Hosts, servers: slices.Clone(opt.Servers)},
+		files:   files{conf: opt.Conf, hosts: opt.Hosts, servers: slices.Clone(opt.Servers), shared: opt.Files},
 		cache:   newCache(opt.MaxNames, l.Now()),
 		slots:   aio.NewSemaphore(opt.MaxLookups),
 		sick:    make(map[netip.AddrPort]time.Time),
@@ -93,7 +99,7 @@ func (r *Resolver) Lookup(t *aio.Task, host string) ([]netip.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if changed { // the answers may be another network's
+	if changed { // the answers may be another network's, or have been in the hosts file
 		r.cache.forget()
 		clear(r.sick)
 	}
@@ -104,10 +110,15 @@ func (r *Resolver) Lookup(t *aio.Task, host string) ([]netip.Addr, error) {
 	case special == "localhost":
 		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
 	}
-	if addrs := s.hosts[bare]; len(addrs) > 0 {
-		return slices.Clone(addrs), nil
-	}
-	return r.cache.get(t, name, func(t *aio.Task, name string) (answer, error) { return r.resolve(t, name, s.conf) })
+	return r.cache.get(t, name, func(t *aio.Task, name string) (answer, error) {
+		if s.hosts.has(bare) {
+			addrs, err := aio.Offload(t, func(context.Context) ([]netip.Addr, error) { return addrsIn(r.files.hosts, bare) })
+			if err != nil || len(addrs) > 0 {
+				return answer{addrs: addrs, keep: maxKeep}, err
+			}
+		}
+		return r.resolve(t, name, s.conf)
+	})
 }
 
 // How long the answers of a network without TTLs are kept.

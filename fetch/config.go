@@ -7,6 +7,7 @@ import (
 
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/capture"
+	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/guard"
@@ -61,6 +62,7 @@ type Shared struct {
 	Bounds     *scope.Bounds     // the coordinator's
 	Duplicates *duplicates.Index // first pages of each content; nil: none are remembered
 	Posts      seed.Posts        // what seeds send
+	Files      dns.Files         // that say what names stand for
 }
 
 // Report is how a loop reaches the coordinator: it posts calls of these to its loop.

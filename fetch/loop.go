@@ -171,7 +171,7 @@ func (f *Loop) Run(t *aio.Task) error {
 	if o.NeedsTrusted() {
 		o.Trusted = f.reach.knows
 	}
-	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS, MaxNames: f.cfg.NameBytes / dns.NameBytes})
+	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS, MaxNames: f.cfg.NameBytes / dns.NameBytes, Files: &f.shared.Files})
 	f.client = httpclient.NewClient(f.loop, o)
 	f.reading = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()

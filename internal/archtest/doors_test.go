@@ -27,6 +27,7 @@ var doors = map[string]string{
 	"budget/meter.go":     "all loops count the memory they hold",
 	"capture/capture.go":  "all loops look up what the coordinator has placed",
 	"cookies/jar.go":      "all loops share a jar",
+	"dns/files.go":        "resolvers on all loops share what one of them has read",
 	"httpclient/roots.go": "clients on all loops share the roots that the first one has read",
 	"extract/xpath.go":    "pages in several goroutines share compiled expressions",
 	"duplicates/index.go": "all loops share an index",

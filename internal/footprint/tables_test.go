@@ -105,9 +105,10 @@ var tables = map[string][]string{
 		"record.Structured.OpenGraph", "record.Structured.RDFa", "record.Structured.Twitter", "record.Thing.Properties", "record.Thing.Type",
 	},
 	"private networks that there are": {"guard.Guard.open", "job.Job.Networks"},
+	"2 MiB of a hosts file":           {"dns.names.bits"},
 	"what the user gives, or 1,000 seeds ahead": {
 		"record.Form.Fields", "record.Stream.fields",
-		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers", "dns.settings.hosts",
+		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers",
 		"engine.Config.Late", "engine.Config.Seeds", "engine.placing.free", "engine.Coordinator.loops", "engine.Coordinator.pauses",
 		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "frontier/store.Store.outputs", "httpclient.Client.auth", "httpclient.Client.secrets", "httpclient.Client.shared", "httpclient.Options.Auth",
 		"httpclient.Options.Header", "httpclient.Options.Resolve", "httpclient.header.fields", "httpclient.header.lower", "httpclient.names.overrides",
