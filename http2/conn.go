@@ -3,6 +3,7 @@ package http2
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"time"
 
@@ -78,6 +79,7 @@ type peer struct {
 	frame    int   // bytes of a payload
 	draining bool  // it takes no new streams
 	last     uint32
+	goodbye  Code  // with draining: why
 	credit   int64 // bytes that we may send
 }
 
@@ -194,7 +196,7 @@ func (c *Conn) Feed(b []byte, now time.Time) error {
 // EOF takes the end of what arrives: open streams fail.
 func (c *Conn) EOF() {
 	if c.err == nil {
-		c.end(&Error{Code: NoError, Text: "the connection ended", Whole: true, Peer: true})
+		c.end(&Error{Code: c.peer.goodbye, Text: "the connection ended", Whole: true, Peer: true})
 	}
 }
 
@@ -219,13 +221,20 @@ func (c *Conn) end(err *Error) {
 	}
 }
 
-// excess ends the connection because of what has come for a stream; 0: for none. Those of the other
-// streams may be sent again.
-func (c *Conn) excess(id uint32, err *Error) {
+// fault ends the connection because of what has come for a stream; 0: for none. That stream fails for it,
+// the others have nothing to do with it.
+func (c *Conn) fault(id uint32, err *Error) {
+	whole := &Error{Code: err.Code, Text: err.Text, Whole: true, Excess: err.Code == EnhanceYourCalm}
 	if s := c.streams[id]; s != nil {
 		s.fail(err)
+		whole.Other = true
 	}
-	c.end(&Error{Code: err.Code, Text: err.Text, Whole: true, Excess: true})
+	c.end(whole)
+}
+
+// broken is fault for a rule that the frame has broken which is arriving.
+func (c *Conn) broken(code Code, format string, args ...any) {
+	c.fault(c.input.frame.id, &Error{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
 // step takes some of what has arrived, and returns how much.
@@ -268,11 +277,11 @@ func (c *Conn) begin() {
 			c.end(&Error{Code: HTTP11Required, Text: "the server speaks HTTP/1, expected HTTP/2", Whole: true, Peer: true})
 			return
 		}
-		c.end(broken(ProtocolError, "the server's first frame is of type %d, expected its settings", f.kind))
+		c.fault(0, malformed("the server's first frame is of type %d, expected its settings", f.kind))
 	case f.length > maxFrame:
-		c.end(broken(FrameSizeError, "frame of %d bytes, expected at most %d", f.length, maxFrame))
+		c.broken(FrameSizeError, "frame of %d bytes, expected at most %d", f.length, maxFrame)
 	case c.fields.open != 0 && (f.kind != kindContinuation || f.id != c.fields.open):
-		c.end(broken(ProtocolError, "frame of type %d within the fields of stream %d", f.kind, c.fields.open))
+		c.fault(c.fields.open, malformed("frame of type %d within the fields of stream %d", f.kind, c.fields.open))
 	case f.kind == kindData:
 		c.beginData()
 	}
@@ -305,7 +314,7 @@ func (c *Conn) take(f frame, b []byte) {
 	case kindSettings:
 		c.settings(f, b)
 	case kindPush:
-		c.end(broken(ProtocolError, "server push, which was refused"))
+		c.broken(ProtocolError, "server push, which was refused")
 	case kindPing:
 		c.ping(f, b)
 	case kindGoAway:
@@ -313,12 +322,21 @@ func (c *Conn) take(f frame, b []byte) {
 	case kindWindowUpdate:
 		c.windowUpdate(f, b)
 	case kindPriority:
-		if f.length != 5 {
-			c.end(broken(FrameSizeError, "PRIORITY of %d bytes, expected 5", f.length))
-			return
-		}
-		c.idle()
+		c.priority(f)
 	default: // RFC 9113, section 4.1: of a type that is not known
+		c.idle()
+	}
+}
+
+// priority takes PRIORITY, which is of no account (RFC 9113, section 6.3).
+func (c *Conn) priority(f frame) {
+	s := c.streams[f.id]
+	switch {
+	case f.id == 0:
+		c.broken(ProtocolError, "PRIORITY on stream 0, expected one that it is for")
+	case f.length != 5 && s != nil:
+		s.abort(FrameSizeError, &Error{Code: FrameSizeError, Text: fmt.Sprintf("PRIORITY of %d bytes, expected 5", f.length)})
+	default:
 		c.idle()
 	}
 }
@@ -326,16 +344,16 @@ func (c *Conn) take(f frame, b []byte) {
 // idle counts a frame that moves no response on.
 func (c *Conn) idle() {
 	if !c.flood.idle(c.now) && c.err == nil {
-		c.excess(c.input.frame.id, &Error{Code: EnhanceYourCalm, Text: "the server sends frames that move no response on"})
+		c.fault(c.input.frame.id, &Error{Code: EnhanceYourCalm, Text: "the server sends frames that move no response on"})
 	}
 }
 
 func (c *Conn) ping(f frame, b []byte) {
 	switch {
 	case f.id != 0:
-		c.end(broken(ProtocolError, "PING on stream %d, expected none", f.id))
+		c.broken(ProtocolError, "PING on stream %d, expected none", f.id)
 	case len(b) != 8:
-		c.end(broken(FrameSizeError, "PING of %d bytes, expected 8", len(b)))
+		c.broken(FrameSizeError, "PING of %d bytes, expected 8", len(b))
 	default:
 		if c.idle(); c.err == nil && !f.has(flagAck) {
 			c.reply(frame{kind: kindPing, flags: flagAck}, b)
@@ -352,18 +370,18 @@ func (c *Conn) Ping() {
 
 func (c *Conn) goAway(f frame, b []byte) {
 	if f.id != 0 || len(b) < 8 {
-		c.end(broken(ProtocolError, "GOAWAY of %d bytes on stream %d, expected 8 or more on none", len(b), f.id))
+		c.broken(ProtocolError, "GOAWAY of %d bytes on stream %d, expected 8 or more on none", len(b), f.id)
 		return
 	}
 	last, code := binary.BigEndian.Uint32(b)&maxID, Code(binary.BigEndian.Uint32(b[4:]))
 	if last > c.peer.last {
-		c.end(broken(ProtocolError, "GOAWAY raises the last stream to %d", last))
+		c.broken(ProtocolError, "GOAWAY raises the last stream to %d", last)
 		return
 	}
 	if c.idle(); c.err != nil {
 		return
 	}
-	c.peer.draining, c.peer.last = true, last
+	c.peer.draining, c.peer.last, c.peer.goodbye = true, last, code
 	taken := int(last+1) / 2 // ours have odd ids
 	for _, s := range c.streams {
 		if s.id > last {
@@ -379,7 +397,7 @@ const mostReplies = 4000
 // reply sends what a frame of the server asks for.
 func (c *Conn) reply(f frame, payload []byte) {
 	if c.replies++; c.replies > mostReplies {
-		c.excess(0, &Error{Code: EnhanceYourCalm, Text: "the server does not read the replies that it asks for"})
+		c.fault(0, &Error{Code: EnhanceYourCalm, Text: "the server does not read the replies that it asks for"})
 		return
 	}
 	c.send(f, payload)

@@ -2,6 +2,7 @@ package http2
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"net"
@@ -211,7 +212,14 @@ func TestResponses(t *testing.T) {
 			s.headers(1, false, ":status", "200", "content-length", "5", "a", "b")
 			s.f.WriteData(1, true, []byte("hello"))
 		}, want: "head 200 content-length=\"5\" a=\"b\"\ndata \"hello\"\nend\n"},
-		"no body": {play: func(s *server) { s.headers(1, true, ":status", "404") }, want: "head 404\nend\n"},
+		"no body":       {play: func(s *server) { s.headers(1, true, ":status", "404") }, want: "head 404\nend\n"},
+		"blanks within": {play: func(s *server) { s.headers(1, true, ":status", "200", "a", "", "b", "c  d") }, want: "head 200 a=\"\" b=\"c  d\"\nend\n"},
+		"the table resized twice": {play: func(s *server) { // RFC 7541, section 4.2: to the least size, and to the last
+			s.headers(1, false, ":status", "103", "a", "b", "c", "d")
+			s.hpack.SetMaxDynamicTableSize(50)
+			s.hpack.SetMaxDynamicTableSize(200)
+			s.headers(1, true, ":status", "200", "c", "d")
+		}, want: "interim 103\nhead 200 c=\"d\"\nend\n"},
 		"interim": {play: func(s *server) {
 			s.headers(1, false, ":status", "103", "link", "x")
 			s.headers(1, true, ":status", "200")
@@ -261,7 +269,11 @@ func TestResponses(t *testing.T) {
 			s.headers(1, false, ":status", "204")
 			s.f.WriteData(1, true, []byte("x"))
 		}, want: "head 204\nfail DATA in a response that has no body\n", sent: "RST_STREAM 1 PROTOCOL_ERROR"},
-		"two lengths":         malformedHead("content-length \"6\"", ":status", "200", "content-length", "5", "content-length", "6"),
+		"two lengths": malformedHead("content-length \"6\"", ":status", "200", "content-length", "5", "content-length", "6"),
+		"blanks in a trailer": {play: func(s *server) {
+			s.headers(1, false, ":status", "200")
+			s.headers(1, true, "a", " b")
+		}, want: "head 200\nfail field a with a blank at an end of its value\n", sent: "RST_STREAM 1 PROTOCOL_ERROR"},
 		"upper case":          malformedHead("field \"A\", expected a name in lower case", ":status", "200", "A", "b"),
 		"a field of HTTP/1":   malformedHead("field transfer-encoding, which belongs to HTTP/1", ":status", "200", "transfer-encoding", "chunked"),
 		"no status":           malformedHead("a response that does not begin with its status", "a", "b"),
@@ -269,6 +281,9 @@ func TestResponses(t *testing.T) {
 		"a status of letters": malformedHead("status \"2xx\", expected three digits", ":status", "2xx"),
 		"a request's field":   malformedHead("field \":path\", expected none of the protocol", ":status", "200", ":path", "/"),
 		"a line break":        malformedHead("field a with a line break in its value", ":status", "200", "a", "b\r\nc"),
+		"a blank first":       malformedHead("field a with a blank at an end of its value", ":status", "200", "a", " b"),
+		"a blank last":        malformedHead("field a with a blank at an end of its value", ":status", "200", "a", "b\t"),
+		"a blank alone":       malformedHead("field a with a blank at an end of its value", ":status", "200", "a", " "),
 		"101":                 malformedHead("interim response 101, expected one that a response follows", ":status", "101"),
 		"interim at the end":  {play: func(s *server) { s.headers(1, true, ":status", "100") }, want: "fail interim response 100, expected one that a response follows\n", sent: "RST_STREAM 1 PROTOCOL_ERROR"},
 		"data first":          {play: func(s *server) { s.f.WriteData(1, true, []byte("x")) }, want: "fail DATA before the head of the response\n", sent: "RST_STREAM 1 PROTOCOL_ERROR"},
@@ -313,6 +328,12 @@ func TestResponses(t *testing.T) {
 		"broken HPACK": brokenBy("fields that cannot be decoded: decoding error: invalid indexed representation index 127", "COMPRESSION_ERROR", func(s *server) {
 			s.f.WriteRawFrame(xhttp2.FrameHeaders, flagEndHeaders, 1, []byte{0xff, 0})
 		}),
+		"the table resized behind a field":  resizedBy("88 20"),
+		"the table resized between fields":  resizedBy("20 88 3f09 00 01 61 01 62"),
+		"the table resized at the very end": resizedBy("88 40 01 61 01 62 3f09"),
+		"the table larger than allowed": brokenBy("fields that cannot be decoded: decoding error: dynamic table size update too large", "COMPRESSION_ERROR", func(s *server) {
+			s.f.WriteRawFrame(xhttp2.FrameHeaders, flagEndHeaders, 1, []byte{0x3f, 0xe2, 0x1f, 0x88}) // 4097 bytes
+		}),
 		"another frame within fields": brokenBy("frame of type 6 within the fields of stream 1", "PROTOCOL_ERROR", func(s *server) {
 			s.f.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 1, BlockFragment: []byte{0x88}})
 			s.f.WritePing(false, [8]byte{})
@@ -323,12 +344,18 @@ func TestResponses(t *testing.T) {
 			s.f.WriteGoAway(5, xhttp2.ErrCodeNo, nil)
 		}),
 
-		"a priority of 4 bytes": brokenBy("PRIORITY of 4 bytes, expected 5", "FRAME_SIZE_ERROR", raw(xhttp2.FramePriority, 0, 1, 4)),
-		"a reset of 3 bytes":    brokenBy("RST_STREAM of 3 bytes, expected 4", "FRAME_SIZE_ERROR", raw(xhttp2.FrameRSTStream, 0, 1, 3)),
-		"a reset of no stream":  brokenBy("RST_STREAM on stream 3, which was not opened", "PROTOCOL_ERROR", raw(xhttp2.FrameRSTStream, 0, 3, 4)),
-		"settings of 5 bytes":   brokenBy("SETTINGS of 5 bytes", "FRAME_SIZE_ERROR", raw(xhttp2.FrameSettings, 0, 0, 5)),
-		"settings in an ack":    brokenBy("SETTINGS of 6 bytes", "FRAME_SIZE_ERROR", raw(xhttp2.FrameSettings, xhttp2.FlagSettingsAck, 0, 6)),
-		"settings of a stream":  brokenBy("SETTINGS on stream 1, expected none", "PROTOCOL_ERROR", raw(xhttp2.FrameSettings, 0, 1, 0)),
+		"a priority of 4 bytes": {play: raw(xhttp2.FramePriority, 0, 1, 4),
+			want: "fail PRIORITY of 4 bytes, expected 5\n", sent: "RST_STREAM 1 FRAME_SIZE_ERROR"},
+		"a priority of 4 bytes of another": {play: func(s *server) {
+			s.f.WriteRawFrame(xhttp2.FramePriority, 0, 3, make([]byte, 4))
+			s.headers(1, true, ":status", "200")
+		}, want: "head 200\nend\n"},
+		"a priority of no stream": brokenBy("PRIORITY on stream 0, expected one that it is for", "PROTOCOL_ERROR", raw(xhttp2.FramePriority, 0, 0, 5)),
+		"a reset of 3 bytes":      brokenBy("RST_STREAM of 3 bytes, expected 4", "FRAME_SIZE_ERROR", raw(xhttp2.FrameRSTStream, 0, 1, 3)),
+		"a reset of no stream":    brokenBy("RST_STREAM on stream 3, which was not opened", "PROTOCOL_ERROR", raw(xhttp2.FrameRSTStream, 0, 3, 4)),
+		"settings of 5 bytes":     brokenBy("SETTINGS of 5 bytes", "FRAME_SIZE_ERROR", raw(xhttp2.FrameSettings, 0, 0, 5)),
+		"settings in an ack":      brokenBy("SETTINGS of 6 bytes", "FRAME_SIZE_ERROR", raw(xhttp2.FrameSettings, xhttp2.FlagSettingsAck, 0, 6)),
+		"settings of a stream":    brokenBy("SETTINGS on stream 1, expected none", "PROTOCOL_ERROR", raw(xhttp2.FrameSettings, 0, 1, 0)),
 		"push of a client": brokenBy("the server's SETTINGS_ENABLE_PUSH is 1, expected 0", "PROTOCOL_ERROR", func(s *server) {
 			s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingEnablePush, Val: 1})
 		}),
@@ -411,6 +438,17 @@ func brokenBy(text, code string, play func(*server)) response {
 		want = "" // some floods come when the stream has ended
 	}
 	return response{play: play, want: want, broken: code}
+}
+
+// resizedBy is a block of fields, as hexadecimal, that resizes the table where it must not.
+func resizedBy(block string) response {
+	b, err := hex.DecodeString(strings.ReplaceAll(block, " ", ""))
+	if err != nil {
+		panic(err)
+	}
+	return brokenBy("fields that cannot be decoded: "+errLateUpdate.Error(), "COMPRESSION_ERROR", func(s *server) {
+		s.f.WriteRawFrame(xhttp2.FrameHeaders, flagEndHeaders, 1, b)
+	})
 }
 
 // raw is a frame of zeros.

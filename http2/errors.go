@@ -56,6 +56,10 @@ type Error struct {
 
 	// Excess reports that a limit of ours was exceeded, not a rule of the protocol.
 	Excess bool
+
+	// Other reports, with Whole, that the connection has ended because of what the server sent for
+	// another stream: the same request over another connection has nothing to fear.
+	Other bool
 }
 
 func (e *Error) Error() string {
@@ -77,11 +81,6 @@ var (
 	// ErrDraining is returned when the connection takes no more streams.
 	ErrDraining = errors.New("the connection takes no more requests")
 )
-
-// broken returns the error of a connection whose peer broke a rule.
-func broken(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Text: fmt.Sprintf(format, args...), Whole: true}
-}
 
 // malformed returns the error of a stream whose response is none (RFC 9113, section 8.1.1).
 func malformed(format string, args ...any) *Error {

@@ -2,6 +2,7 @@ package http2
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -63,8 +64,18 @@ func (f *fields) add(field Field) {
 func (f *fields) decode(block []byte) (list []Field, over bool, err error) {
 	f.list, f.size, f.over = make([]Field, 0, usualFields), 0, false
 	f.decoder.SetEmitEnabled(true)
-	if _, err = f.decoder.Write(block); err == nil {
-		err = f.decoder.Close()
+	for len(block) > 0 && isUpdate(block[0]) && err == nil { // one by one: the decoder takes a second for a late one
+		n := fieldLen(block)
+		_, err = f.decoder.Write(block[:n])
+		err = cmp.Or(err, f.decoder.Close())
+		block = block[n:]
+	}
+	if err == nil && updatesLate(block) {
+		err = errLateUpdate
+	}
+	if err == nil {
+		_, err = f.decoder.Write(block)
+		err = cmp.Or(err, f.decoder.Close())
 	}
 	list, f.list = f.list, nil
 	return list, f.over, err
@@ -73,7 +84,7 @@ func (f *fields) decode(block []byte) (list []Field, over bool, err error) {
 // headers takes HEADERS.
 func (c *Conn) headers(f frame, b []byte) {
 	if f.id >= c.next || f.id%2 == 0 {
-		c.end(broken(ProtocolError, "HEADERS on stream %d, which was not opened", f.id))
+		c.broken(ProtocolError, "HEADERS on stream %d, which was not opened", f.id)
 		return
 	}
 	b, ok := f.unpad(b)
@@ -83,7 +94,7 @@ func (c *Conn) headers(f frame, b []byte) {
 		}
 	}
 	if !ok {
-		c.end(broken(ProtocolError, "HEADERS shorter than its padding"))
+		c.broken(ProtocolError, "HEADERS shorter than its padding")
 		return
 	}
 	c.fields.last = f.has(flagEndStream)
@@ -98,14 +109,14 @@ func (c *Conn) headers(f frame, b []byte) {
 // continuation takes CONTINUATION.
 func (c *Conn) continuation(f frame, b []byte) {
 	if c.fields.open == 0 {
-		c.end(broken(ProtocolError, "CONTINUATION without HEADERS"))
+		c.broken(ProtocolError, "CONTINUATION without HEADERS")
 		return
 	}
 	if c.idle(); c.err != nil {
 		return
 	}
 	if len(c.fields.block)+len(b) > c.fields.max {
-		c.excess(f.id, &Error{Code: EnhanceYourCalm, Text: "more than " + strconv.Itoa(c.fields.max) + " bytes of fields", Excess: true})
+		c.fault(f.id, &Error{Code: EnhanceYourCalm, Text: "more than " + strconv.Itoa(c.fields.max) + " bytes of fields", Excess: true})
 		return
 	}
 	c.fields.block = append(c.fields.block, b...)
@@ -120,11 +131,11 @@ func (c *Conn) continuation(f frame, b []byte) {
 func (c *Conn) decode(id uint32, block []byte) {
 	list, over, err := c.fields.decode(block)
 	if errors.Is(err, hpack.ErrStringLength) { // the table cannot be kept up to date
-		c.excess(id, &Error{Code: EnhanceYourCalm, Text: "a field of more than " + strconv.Itoa(c.fields.max) + " bytes", Excess: true})
+		c.fault(id, &Error{Code: EnhanceYourCalm, Text: "a field of more than " + strconv.Itoa(c.fields.max) + " bytes", Excess: true})
 		return
 	}
 	if err != nil {
-		c.end(broken(CompressionError, "fields that cannot be decoded: %v", err))
+		c.broken(CompressionError, "fields that cannot be decoded: %v", err)
 		return
 	}
 	s := c.streams[id]
@@ -218,6 +229,8 @@ func check(list []Field) *Error {
 			return malformed("field %.32q, expected a name in lower case", f.Name)
 		case strings.ContainsAny(f.Value, "\r\n\x00"):
 			return malformed("field %s with a line break in its value", f.Name)
+		case f.Value != strings.Trim(f.Value, " \t"):
+			return malformed("field %s with a blank at an end of its value", f.Name)
 		}
 		switch f.Name {
 		case "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade":
@@ -245,7 +258,7 @@ func lengthOf(list []Field) (int64, *Error) {
 		if f.Name != "content-length" {
 			continue
 		}
-		n, err := strconv.ParseUint(strings.TrimSpace(f.Value), 10, 63)
+		n, err := strconv.ParseUint(f.Value, 10, 63)
 		if err != nil || length >= 0 && int64(n) != length {
 			return 0, malformed("content-length %.32q", f.Value)
 		}

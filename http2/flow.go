@@ -44,7 +44,7 @@ func (s *Stream) padded(n int) {
 // windowUpdate takes credit from the server.
 func (c *Conn) windowUpdate(f frame, b []byte) {
 	if len(b) != 4 {
-		c.end(broken(FrameSizeError, "WINDOW_UPDATE of %d bytes, expected 4", len(b)))
+		c.broken(FrameSizeError, "WINDOW_UPDATE of %d bytes, expected 4", len(b))
 		return
 	}
 	if c.idle(); c.err != nil {
@@ -56,7 +56,7 @@ func (c *Conn) windowUpdate(f frame, b []byte) {
 	}
 	if f.id == 0 {
 		if c.peer.credit += n; n == 0 || c.peer.credit > maxWindow {
-			c.end(broken(wrong, "WINDOW_UPDATE of %d bytes for a window of %d", n, c.peer.credit-n))
+			c.broken(wrong, "WINDOW_UPDATE of %d bytes for a window of %d", n, c.peer.credit-n)
 			return
 		}
 	} else if s := c.streams[f.id]; s != nil {
@@ -65,7 +65,7 @@ func (c *Conn) windowUpdate(f frame, b []byte) {
 			return
 		}
 	} else if f.id >= c.next || f.id%2 == 0 {
-		c.end(broken(ProtocolError, "WINDOW_UPDATE on stream %d, which was not opened", f.id))
+		c.broken(ProtocolError, "WINDOW_UPDATE on stream %d, which was not opened", f.id)
 		return
 	}
 	c.flush()
@@ -109,10 +109,10 @@ func (c *Conn) beginData() {
 	}
 	switch {
 	case f.id >= c.next || f.id%2 == 0:
-		c.end(broken(ProtocolError, "DATA on stream %d, which was not opened", f.id))
+		c.broken(ProtocolError, "DATA on stream %d, which was not opened", f.id)
 		return
 	case in.padding < 0 && f.length == 0:
-		c.end(broken(ProtocolError, "DATA without the length of its padding"))
+		c.broken(ProtocolError, "DATA without the length of its padding")
 		return
 	}
 	s := in.data
@@ -133,7 +133,7 @@ func (c *Conn) data(b []byte) {
 	c.arrived(all)
 	if in.padding < 0 {
 		if in.padding, b = int(b[0]), b[1:]; in.padding > in.frame.length-1 {
-			c.end(broken(ProtocolError, "padding of %d bytes in DATA of %d", in.padding, in.frame.length))
+			c.broken(ProtocolError, "padding of %d bytes in DATA of %d", in.padding, in.frame.length)
 			return
 		}
 	}

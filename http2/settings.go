@@ -15,10 +15,10 @@ const (
 func (c *Conn) settings(f frame, b []byte) {
 	switch {
 	case f.id != 0:
-		c.end(broken(ProtocolError, "SETTINGS on stream %d, expected none", f.id))
+		c.broken(ProtocolError, "SETTINGS on stream %d, expected none", f.id)
 		return
 	case f.has(flagAck) && len(b) > 0, len(b)%6 != 0:
-		c.end(broken(FrameSizeError, "SETTINGS of %d bytes", len(b)))
+		c.broken(FrameSizeError, "SETTINGS of %d bytes", len(b))
 		return
 	}
 	if c.idle(); c.err != nil || f.has(flagAck) {
@@ -42,26 +42,26 @@ func (c *Conn) setting(id uint16, value uint32) {
 		c.fields.encoder.SetMaxDynamicTableSizeLimit(min(value, tableSize))
 	case settingPush:
 		if value != 0 {
-			c.end(broken(ProtocolError, "the server's SETTINGS_ENABLE_PUSH is %d, expected 0", value))
+			c.broken(ProtocolError, "the server's SETTINGS_ENABLE_PUSH is %d, expected 0", value)
 		}
 	case settingStreams:
 		c.peer.streams = value
 	case settingWindow:
 		if value > maxWindow {
-			c.end(broken(FlowControlError, "SETTINGS_INITIAL_WINDOW_SIZE is %d, expected at most %d", value, maxWindow))
+			c.broken(FlowControlError, "SETTINGS_INITIAL_WINDOW_SIZE is %d, expected at most %d", value, maxWindow)
 			return
 		}
 		change := int64(value) - c.peer.window
 		c.peer.window = int64(value)
 		for _, s := range c.streams {
 			if s.sendable += change; s.sendable > maxWindow {
-				c.end(broken(FlowControlError, "SETTINGS_INITIAL_WINDOW_SIZE overflows the window of stream %d", s.id))
+				c.broken(FlowControlError, "SETTINGS_INITIAL_WINDOW_SIZE overflows the window of stream %d", s.id)
 				return
 			}
 		}
 	case settingFrame:
 		if value < maxFrame || value > 1<<24-1 {
-			c.end(broken(ProtocolError, "SETTINGS_MAX_FRAME_SIZE is %d, expected %d to %d", value, maxFrame, 1<<24-1))
+			c.broken(ProtocolError, "SETTINGS_MAX_FRAME_SIZE is %d, expected %d to %d", value, maxFrame, 1<<24-1)
 			return
 		}
 		c.peer.frame = int(value)

@@ -141,9 +141,9 @@ func (s *Stream) end(trailer []Field) {
 func (c *Conn) reset(f frame, b []byte) {
 	switch s := c.streams[f.id]; {
 	case len(b) != 4:
-		c.end(broken(FrameSizeError, "RST_STREAM of %d bytes, expected 4", len(b)))
+		c.broken(FrameSizeError, "RST_STREAM of %d bytes, expected 4", len(b))
 	case f.id >= c.next || f.id%2 == 0:
-		c.end(broken(ProtocolError, "RST_STREAM on stream %d, which was not opened", f.id))
+		c.broken(ProtocolError, "RST_STREAM on stream %d, which was not opened", f.id)
 	case s == nil:
 		c.idle()
 	default:

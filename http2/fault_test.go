@@ -8,29 +8,46 @@ import (
 	xhttp2 "golang.org/x/net/http2"
 )
 
-// TestExcess: what goes beyond our limits on one stream ends the connection, and the fault is that
-// stream's: the requests of others are fit to be sent again.
-func TestExcess(t *testing.T) {
+// TestFault: what the server sends for one stream, against the rules or beyond our limits, may end the
+// connection. The fault is that stream's: the others have nothing to do with it. Without such a stream
+// nobody is to blame.
+func TestFault(t *testing.T) {
 	for name, test := range map[string]struct {
 		play   func(*server)
 		text   string
 		excess bool // of the stream
+		nobody bool
 	}{
-		"fields": {func(s *server) {
+		"fields beyond our limit": {play: func(s *server) {
 			s.f.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 3, BlockFragment: []byte{0x88}})
 			repeat(5, func(s *server) { s.f.WriteContinuation(3, false, make([]byte, maxFrame)) })(s)
-		}, "more than 65536 bytes of fields", true},
-		"a field": {func(s *server) {
+		}, text: "more than 65536 bytes of fields", excess: true},
+		"a field beyond our limit": {play: func(s *server) {
 			block := s.fields(":status", "200", "x", strings.Repeat("a", 80_000)) // 50,000, encoded
 			s.f.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 3, BlockFragment: block[:maxFrame]})
 			for block = block[maxFrame:]; len(block) > 0; block = block[min(len(block), maxFrame):] {
 				s.f.WriteContinuation(3, len(block) <= maxFrame, block[:min(len(block), maxFrame)])
 			}
-		}, "a field of more than 65536 bytes", true},
-		"nothing": {func(s *server) {
+		}, text: "a field of more than 65536 bytes", excess: true},
+		"a flood": {play: func(s *server) {
 			s.headers(3, false, ":status", "200")
 			repeat(300, func(s *server) { s.f.WriteData(3, false, nil) })(s)
-		}, flooded, false},
+		}, text: flooded},
+		"fields that cannot be decoded": {play: func(s *server) {
+			s.f.WriteRawFrame(xhttp2.FrameHeaders, flagEndHeaders, 3, []byte{0xff, 0})
+		}, text: "fields that cannot be decoded: decoding error: invalid indexed representation index 127"},
+		"padding longer than its frame": {play: func(s *server) {
+			s.f.WriteRawFrame(xhttp2.FrameData, flagPadded, 3, []byte{9, 0})
+		}, text: "padding of 9 bytes in DATA of 2"},
+		"a frame too long": {play: raw(xhttp2.FrameData, 0, 3, maxFrame+1), text: "frame of 16385 bytes, expected at most 16384"},
+		"a short reset":    {play: raw(xhttp2.FrameRSTStream, 0, 3, 3), text: "RST_STREAM of 3 bytes, expected 4"},
+		"a ping in its fields": {play: func(s *server) {
+			s.f.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 3, BlockFragment: []byte{0x88}})
+			s.f.WritePing(false, [8]byte{})
+		}, text: "frame of type 6 within the fields of stream 3"},
+		"a long ping": {play: raw(xhttp2.FramePing, 0, 0, 9), text: "PING of 9 bytes, expected 8", nobody: true},
+		"data of a stream that was not opened": {play: raw(xhttp2.FrameData, 0, 7, 1),
+			text: "DATA on stream 7, which was not opened", nobody: true},
 	} {
 		c := judge(t, Options{})
 		s := newServer(t)
@@ -48,8 +65,9 @@ func TestExcess(t *testing.T) {
 			continue
 		}
 		for i := range streams {
-			guilty := i == 1
-			if f := streams[i].failed; f == nil || f.Text != test.text || f.Whole == guilty || f.Excess != (test.excess || !guilty) {
+			guilty := i == 1 && !test.nobody
+			f := streams[i].failed
+			if f == nil || f.Text != test.text || f.Peer || f.Whole == guilty || f.Other == (guilty || test.nobody) || guilty && f.Excess != test.excess {
 				t.Errorf("%s: stream %d: %+v", name, i, f)
 			}
 		}
