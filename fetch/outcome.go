@@ -37,7 +37,7 @@ type Outcome struct {
 	Postpone bool            // this machine lacks something: no try, and no error of the URL unless it lasts
 	Crowded  bool            // with Postpone of a robots.txt: memory for bodies, which others hold, so it will not last
 	Broken   bool            // with Postpone: it was broken off, as the crawl ends
-	Await    bool            // its origin cannot be reached at the moment: no try either
+	Await    bool            // its origin cannot be reached at the moment, or wants to be left alone: no try either
 	Robots   *Robots         // of a lease of robots.txt
 	Record   *record.Record  // if none of the above, and with Postpone
 

@@ -96,12 +96,12 @@ func (f *Loop) failRobots(out *Outcome, res *httpclient.Response, err error) {
 	var e *httpclient.Error
 	errors.As(err, &e)
 	stale := errors.Is(e, httpclient.ErrStale)
-	out.Result.Total = e.Timing.Total
+	out.Result.Total, out.Result.Overload = e.Timing.Total, e.Overloaded()
 	out.Postpone, out.Crowded = e.Kind == httpclient.KindResource || stale, errors.Is(e, httpclient.ErrNoRoom)
 	if !stale {
 		out.blameNetwork(e)
 	}
-	if res == nil && !stale {
+	if res == nil && !stale && !e.Overloaded() {
 		blameHost(&out.Result, e)
 	}
 	r := out.Robots

@@ -133,9 +133,10 @@ func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Respo
 	var e *httpclient.Error
 	errors.As(err, &e)
 	out.AtOnce, out.Result.Total = errors.Is(e, httpclient.ErrStale) || dislikesHead(req, 0, e), e.Timing.Total
+	out.Result.Overload = e.Overloaded()
 	if !out.AtOnce && repeatable(req, res, e) { // else it would be sent again
 		out.blameNetwork(e)
-		if res == nil {
+		if res == nil && !e.Overloaded() {
 			blameHost(&out.Result, e)
 		}
 	}
@@ -144,6 +145,9 @@ func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Respo
 	case guessed:
 		out.Instead = &instead
 	case !repeatable(req, res, e):
+	case e.Overloaded() && (e.Unsent() || !e.Alone()): // the server has not judged this URL
+		out.Await = true
+		return
 	case errors.Is(e, httpclient.ErrNoRoom) && out.URL.Tries < f.cfg.Retries+crowdedTries:
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return

@@ -196,7 +196,11 @@ func (c *Conn) Feed(b []byte, now time.Time) error {
 // EOF takes the end of what arrives: open streams fail.
 func (c *Conn) EOF() {
 	if c.err == nil {
-		c.end(&Error{Code: c.peer.goodbye, Text: "the connection ended", Whole: true, Peer: true})
+		text := "the connection ended"
+		if c.peer.goodbye != NoError {
+			text += ": " + c.peer.goodbye.String()
+		}
+		c.end(&Error{Code: c.peer.goodbye, Text: text, Whole: true, Peer: true})
 	}
 }
 

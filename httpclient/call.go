@@ -136,7 +136,12 @@ func (k *call) run(t *aio.Task) (res *Response, err error, waits bool) {
 func (k *call) connect(t *aio.Task) *Error {
 	c := k.client
 	var tm Timing
-	cn, failed := c.connection(t, k.req, routeOf(k.req, k.via), k.tried, &k.total, &tm)
+	to := routeOf(k.req, k.via)
+	cn, failed := c.connection(t, k.req, to, k.tried, &k.total, &tm)
+	if failed != nil && failed.Kind == KindTLS && c.habit(to).barred {
+		c.unwants1(to)
+		cn, failed = c.connection(t, k.req, to, k.tried, &k.total, &tm)
+	}
 	switch {
 	case failed != nil:
 		failed.Timing = tm

@@ -461,7 +461,7 @@ func (cn *conn) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Er
 		cn.timing.Total = cn.client.loop.Now().Sub(k.began)
 	}
 	if cn.misjudged(failed) {
-		delete(cn.client.muxes.habits, cn.route)
+		cn.client.unwants1(cn.route)
 		return cn.release(t, failed), failed, true
 	}
 	again = cn.stale(failed)

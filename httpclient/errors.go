@@ -71,7 +71,10 @@ type Error struct {
 	Addr   netip.AddrPort // of the server; invalid if not connected or not known
 	Wire   int64          // bytes of the response received, including interim responses
 
-	local bool // see Local
+	local      bool // see Local
+	unseen     bool // see Unsent
+	overloaded bool // see Overloaded
+	alone      bool // see Alone
 }
 
 func (e *Error) Error() string { return string(e.Kind) + ": " + e.Err.Error() }
@@ -93,8 +96,12 @@ func (e *Error) Temporary() bool {
 	return false
 }
 
-// Unsent reports whether nothing of the request can have reached the server.
+// Unsent reports whether the server cannot have taken the request: nothing of it has arrived, or the
+// server says that it has not looked at it.
 func (e *Error) Unsent() bool {
+	if e.unseen {
+		return true
+	}
 	switch e.Kind {
 	case KindScheme, KindDNS, KindBlocked, KindConnect, KindProxy, KindDialTimeout, KindTLSTimeout:
 		return true
@@ -103,6 +110,12 @@ func (e *Error) Unsent() bool {
 	}
 	return false
 }
+
+// Overloaded reports whether a server wants to be left alone, as 429 says in HTTP: over HTTP/2 it has
+// refused the request or asked for calm. Alone reports whether there was no other request over the
+// connection, so that this one may be what it has asked for calm for.
+func (e *Error) Overloaded() bool { return e.overloaded }
+func (e *Error) Alone() bool      { return e.alone }
 
 // Refused reports whether a host answered that it takes no connection.
 func (e *Error) Refused() bool { return errors.Is(e.Err, syscall.ECONNREFUSED) }

@@ -34,6 +34,7 @@ type mux struct {
 	life     aio.Lot   // requests that wait for a sign of life
 	meets    bool      // others wait until it is known how many streams the server takes
 	over     bool      // no more requests
+	faulty   bool      // the server has broken a rule for which the connection has ended
 	failed   *Error    // why nothing works any more
 }
 
@@ -211,6 +212,8 @@ func (m *mux) take(t *aio.Task, b []byte) {
 	})
 	m.cn.use(used)
 	m.life.UnparkAll(nil)
+	var fault *http2.Error
+	m.faulty = errors.As(err, &fault) && !fault.Peer
 	if m.h2.Known() {
 		m.met()
 	}
@@ -341,7 +344,7 @@ func kindOfH2(err error) *Error {
 		return classify(err, KindProtocol)
 	case e.Excess && !e.Whole:
 		return &Error{Kind: KindTooLarge, Err: e}
-	case e.Whole && (e.Peer || e.Excess): // the latter by another stream
+	case e.Whole && (e.Peer || e.Excess || e.Other):
 		return &Error{Kind: KindEarlyEnd, Err: e}
 	case e.Peer:
 		return &Error{Kind: KindReset, Err: e}

@@ -22,7 +22,10 @@ type habit struct {
 	until  time.Time
 	http1  bool  // it speaks HTTP/1.1
 	wanted bool  // it has asked for that, and is not offered HTTP/2; else it has chosen it
+	barred bool  // with wanted: it has not said so, but allowed no requests over HTTP/2
+	only2  bool  // it does not speak HTTP/1.1, as was found then
 	most   int32 // requests at once that a connection begins with: see mux.most
+	calm   int32 // requests at once over all connections, as it has asked for calm; 0: any number
 }
 
 // habitsFor is how long a habit is remembered: after that, HTTP/2 is tried again.
@@ -33,6 +36,16 @@ type server struct {
 	conns   []*conn // that take requests, now or later
 	meeting bool    // of a new connection it is not known what it takes: others wait, as it may serve all
 	waiting aio.Lot // requests that wait for one, or for room
+}
+
+// users returns how many requests are under way over HTTP/2.
+func (s *server) users() (n int32) {
+	if s != nil {
+		for _, cn := range s.conns {
+			n += cn.mux.users
+		}
+	}
+	return n
 }
 
 // mostConns is how many connections a server gets over which it allows few streams.
@@ -74,6 +87,30 @@ func (c *Client) remember(to route, h habit) {
 	c.muxes.habits[to] = h
 }
 
+// calmDown has a server get half as many requests at once as it has, unless it was to get fewer already than
+// when a request of them was sent.
+func (c *Client) calmDown(to route, sentAt int32) {
+	h := c.habit(to)
+	if s := c.muxes.servers[to]; s != nil && h.calm == sentAt {
+		h.calm = max(1, s.users()/2)
+		c.remember(to, h)
+	}
+}
+
+// wants1 remembers that a server wants HTTP/1.1, or is tried over that as it bars requests over HTTP/2.
+func (c *Client) wants1(to route, barred bool) {
+	c.remember(to, habit{http1: true, wanted: true, barred: barred})
+}
+
+// unwants1 takes in that a server does not speak the HTTP/1.1 that it seemed to want.
+func (c *Client) unwants1(to route) {
+	if c.habit(to).barred {
+		c.remember(to, habit{only2: true})
+	} else {
+		delete(c.muxes.habits, to)
+	}
+}
+
 // protocols returns what to offer a server.
 func (c *Client) protocols(to route) []string {
 	switch {
@@ -98,7 +135,9 @@ func (c *Client) speaksHTTP2(cn *conn) bool {
 func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, total *limit, tm *Timing) (*conn, *Error) {
 	for {
 		s := c.muxes.servers[to]
-		if cn := s.busy(req); cn != nil {
+		calm := c.habit(to).calm
+		full := calm > 0 && s.users() >= calm
+		if cn := s.busy(req); cn != nil && !full {
 			if !req.fresh() || cn.mux.lively() {
 				return cn, nil
 			}
@@ -107,12 +146,12 @@ func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, tota
 			}
 			continue
 		}
-		if s == nil || !s.meeting {
+		if !full && (s == nil || !s.meeting) {
 			if cn := c.kept(t, req, to, tried); cn != nil {
 				return cn, nil
 			}
 		}
-		if !c.waits(to) {
+		if !full && !c.waits(to) {
 			cn, failed := c.open(t, req, to, total, tm)
 			if cn != nil && cn.mux != nil { // the server has changed its mind
 				delete(c.muxes.habits, to)
@@ -121,7 +160,7 @@ func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, tota
 			return cn, failed
 		}
 		s = c.server(to)
-		if !s.meeting && s.usable() < mostConns {
+		if !full && !s.meeting && s.usable() < mostConns {
 			return c.meet(t, req, to, total, tm)
 		}
 		wait := func(t *aio.Task) error { return s.waiting.Park(t, "a connection of HTTP/2") }
@@ -266,6 +305,7 @@ func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *E
 	if failed != nil {
 		m.cn.gaveUp = true
 		failed = s.blame(failed)
+		failed.unseen, failed.overloaded, failed.alone = s.unseen, s.overloads(), s.alone
 		s.timing.Total = s.client.loop.Now().Sub(k.began)
 	}
 	if s.h2 != nil {
@@ -275,10 +315,12 @@ func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *E
 	res = s.response(m.cn, failed)
 	m.cn.reused = true // from now on
 	again = k.tried < s.tries() && s.client.again(s, k.req, res, failed)
-	if n := s.served(); n > 0 && !s.client.habit(m.cn.route).http1 {
-		s.client.remember(m.cn.route, habit{most: n})
+	if h := s.client.habit(m.cn.route); !h.http1 {
+		if h.most = s.served(); h.most > 0 {
+			s.client.remember(m.cn.route, h)
+		}
 	}
-	if failed != nil && !again && s.stale(failed) {
+	if failed != nil && !again && !failed.overloaded && s.stale(failed) {
 		failed.Err = fmt.Errorf("%w: %w", ErrStale, failed.Err)
 	}
 	m.leave(t)
@@ -288,16 +330,17 @@ func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *E
 // again reports whether the request of a stream is to be sent once more, and learns from its end whether
 // its server wants HTTP/1.1.
 func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bool {
-	wants1 := failed != nil && s.code == http2.HTTP11Required || failed == nil && res.Status == 421
+	barred := s.barredOut(failed)
+	wants1 := barred || failed != nil && s.code == http2.HTTP11Required || failed == nil && res.Status == 421
 	switch {
 	case wants1 && !c.opt.HTTP2:
-		c.remember(s.mux.cn.route, habit{http1: true, wanted: true})
+		c.wants1(s.mux.cn.route, barred)
 		s.mux.retire()
 		return true
-	case failed == nil || wants1:
+	case failed == nil || wants1 || s.code == http2.EnhanceYourCalm: // the caller says when it is calm
 		return false
 	}
-	return s.unseen || s.stale(failed) && req.repeats()
+	return s.unseen || s.bystander && req.Method != "POST" || s.stale(failed) && req.repeats()
 }
 
 // tries returns how often a request may be sent again that was refused, or whose connection has ended. A
@@ -305,6 +348,9 @@ func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bo
 // tried once more, and then the caller decides when to come back.
 func (s *stream) tries() int {
 	switch m := s.mux; {
+	case s.bystander, // whoever is to blame is not sent again
+		s.unseen && m.bars(): // it waits
+		return math.MaxInt
 	case s.unseen && (s.taken > 0 || m.answered > s.before): // it takes others
 		return math.MaxInt
 	case s.unseen && m.answered == 0:
@@ -316,10 +362,14 @@ func (s *stream) tries() int {
 }
 
 // served returns how many requests the connection had served, if it ended with this one under way; else 0.
+// After a fault of the server it is 1: of the requests that are under way at the next all but one are sent
+// in vain.
 func (s *stream) served() int32 {
 	switch m := s.mux; {
 	case s.failed == nil || !m.h2.Draining():
 		return 0
+	case m.faulty:
+		return 1
 	case s.unseen:
 		return s.taken
 	default:

@@ -19,17 +19,20 @@ import (
 // keeping others from their data, and what has arrived is never in the way.
 type stream struct {
 	exchange
-	mux     *mux
-	h2      *http2.Stream // nil: it is not open yet
-	wake    aio.Lot
-	news    bool // there is something for the task to do
-	starved bool // there was no room for more, and the server has used up its credit
-	ended   bool
-	unseen  bool       // with failed: the server has not looked at the request
-	taken   int32      // with unseen: how many others it has taken over the connection
-	before  int32      // requests that it had dealt with
-	code    http2.Code // with failed: what the server said
-	failed  *Error
+	mux       *mux
+	h2        *http2.Stream // nil: it is not open yet
+	wake      aio.Lot
+	news      bool // there is something for the task to do
+	starved   bool // there was no room for more, and the server has used up its credit
+	ended     bool
+	unseen    bool       // with failed: the server has not looked at the request
+	bystander bool       // with failed: what came for another has ended the connection
+	alone     bool       // with failed: there was no other over the connection
+	taken     int32      // with unseen: how many others it has taken over the connection
+	before    int32      // requests that it had dealt with
+	calm      int32      // how many it was to get at once: see habit
+	code      http2.Code // with failed: what the server said
+	failed    *Error
 }
 
 // newStream begins an exchange over a connection of HTTP/2.
@@ -54,7 +57,7 @@ func (s *stream) open() {
 		m.barred = append(m.barred, s)
 		return
 	}
-	s.before = m.answered
+	s.before, s.calm = m.answered, s.client.habit(m.cn.route).calm
 	var err error
 	if s.h2, err = m.h2.Open(s.client.header.fieldsOf(s.req), s.req.Body, s); err != nil {
 		s.failed, s.unseen = &Error{Kind: KindReset, Err: err}, true
@@ -75,7 +78,7 @@ func (s *stream) send(*aio.Task, *call) *Error {
 
 // when lets the task wait for news, or for something to read if nobody else reads: see attempt.
 func (s *stream) when(t *aio.Task, k *call) error {
-	m, until := s.mux, s.due(k.patience())
+	m, until := s.mux, s.due(s.patienceOf(k))
 	switch {
 	case s.news:
 		return t.Then(k.proceed)
@@ -89,7 +92,7 @@ func (s *stream) when(t *aio.Task, k *call) error {
 
 // receive reads the response into the parser.
 func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
-	c, patience := s.client, k.patience()
+	c, patience := s.client, s.patienceOf(k)
 	for {
 		err := s.watch(patience, func(until time.Time) (err error) {
 			waits, err = s.mux.await(t, s, until, k.next != nil && !s.begun())
@@ -123,9 +126,12 @@ func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 			later = s.patience(k.total)
 		}
 		if err != nil && !(errors.Is(err, aio.ErrTimeout) && later.at.After(patience.at)) {
-			if s.unsent() && patience.kind == KindFirstByteTimeout && errors.Is(err, aio.ErrTimeout) {
+			late := errors.Is(err, aio.ErrTimeout)
+			if late && s.unsent() && patience.kind == KindFirstByteTimeout {
 				k.sent = c.loop.Now() // at the earliest
-				patience = k.patience()
+			}
+			if now := s.patienceOf(k); late && s.began.IsZero() && now.at.After(patience.at) {
+				patience = now
 				continue
 			}
 			if errors.Is(err, aio.ErrTimeout) && (s.unsent() || s.mux.arrived.Before(k.sent)) {
@@ -299,13 +305,47 @@ func (s *stream) pending(patience limit) string {
 
 // Fail takes the end of the exchange without a response.
 func (s *stream) Fail(err *http2.Error) {
-	s.failed, s.code, s.unseen, s.taken = kindOfH2(err), err.Code, err.Unprocessed, int32(err.Taken)
-	if err.Peer && !err.Whole && !err.Unprocessed {
-		s.mux.answered++
-	}
-	if s.mux.failed != nil { // which says more
-		failed := *s.mux.failed
+	m := s.mux
+	s.failed, s.unseen, s.taken = kindOfH2(err), err.Unprocessed, int32(err.Taken)
+	s.bystander, s.alone = err.Other, m.users == 1
+	switch {
+	case m.failed != nil: // which says more
+		failed := *m.failed
 		s.failed = &failed
+	case err.Peer:
+		if s.code = err.Code; s.code == http2.EnhanceYourCalm {
+			s.client.calmDown(m.cn.route, s.calm)
+		}
+		if !err.Whole && !err.Unprocessed {
+			m.answered++
+		}
+	case err.Whole && m.answered > 0: // for nothing that has to do with the others
+		s.failed.Kind = KindEarlyEnd
 	}
 	s.tell()
+}
+
+// overloads reports whether the server has too much to do: it refuses the request, or asks for calm.
+func (s *stream) overloads() bool {
+	return s.code == http2.EnhanceYourCalm || s.code == http2.RefusedStream && s.unseen
+}
+
+// barredOut reports whether a request has failed as the server allowed none for too long, though it may
+// over HTTP/1.1.
+func (s *stream) barredOut(failed *Error) bool {
+	return failed != nil && failed.Kind == KindTimeout && s.barred()
+}
+
+// barred reports whether the server has not allowed the request yet, and may over HTTP/1.1.
+func (s *stream) barred() bool {
+	return s.h2 == nil && s.failed == nil && !s.client.opt.HTTP2 && !s.client.habit(s.mux.cn.route).only2
+}
+
+// patienceOf returns how long a call need see nothing of the response.
+func (s *stream) patienceOf(k *call) limit {
+	l := k.patience()
+	if s.barred() {
+		l = l.within(silence, k.sent, KindTimeout)
+	}
+	return l
 }
