@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/long"
 )
 
@@ -216,6 +218,128 @@ func TestNetworkGoesAway(t *testing.T) {
 				t.Errorf("%d pages of %d in %v, errors %v", sum.Pages, want, sum.Elapsed, sum.Errors)
 			}
 		})
+	}
+}
+
+// TestStalledBodies: pages that begin to come and stop half-way are no outage of one's own network, however
+// many hosts have them.
+func TestStalledBodies(t *testing.T) {
+	t.Parallel()
+	const hosts = 8
+	for name, timeout := range map[string]time.Duration{"short timeout": 3 * time.Second, "default timeout": 0} {
+		t.Run(name, func(t *testing.T) {
+			w := web{}
+			o := weft.Options{Delay: time.Millisecond, Timeout: timeout}
+			for i := range hosts {
+				home := fmt.Sprintf("http://h%d.test/", i)
+				w[home] = a("/hang", "/b")
+				w[home+"hang"], w[home+"b"] = "half", a("/hang", "/b")
+				o.Seeds = append(o.Seeds, home)
+			}
+			_, sum, seen := w.crawl(t, o)
+			tries := 0
+			for _, u := range seen.urls() {
+				if strings.HasSuffix(u, "/hang") {
+					tries++
+				}
+			}
+			most := 3*cmp.Or(timeout, 30*time.Second) + 10*time.Second
+			if sum.Pages != 3*hosts || len(sum.Errors) != 1 || tries != 3*hosts || sum.Elapsed > most {
+				t.Errorf("%d pages in %v, expected %d within %v; %d tries at %d that stop, expected 3 each", sum.Pages, sum.Elapsed, 3*hosts, most, tries, hosts)
+			}
+		})
+	}
+}
+
+// TestHangingHostsBesideASlowOne: hosts that responded once and then hang, all together, are no outage of
+// one's own network while another responds whenever it is asked, however seldom that is. It does not wait
+// for them.
+func TestHangingHostsBesideASlowOne(t *testing.T) {
+	t.Parallel()
+	const hosts, pages, delay = 40, 20, 7 * time.Second
+	for name, timeout := range map[string]time.Duration{"short timeout": 3 * time.Second, "default timeout": 0} {
+		t.Run(name, func(t *testing.T) {
+			w := web{"http://good.test/robots.txt": "User-agent: *\nCrawl-delay: 7"}
+			var links []string
+			for i := range hosts {
+				host := fmt.Sprintf("http://h%02d.test", i)
+				w[host+"/robots.txt"] = "User-agent: *\nAllow: /"
+				for page := range 10 {
+					w[fmt.Sprintf("%s/%d", host, page)] = "stall"
+					links = append(links, fmt.Sprintf("%s/%d", host, page))
+				}
+			}
+			w["http://good.test/"] = a(append(links, "/1")...)
+			for i := 1; i <= pages; i++ {
+				w[fmt.Sprintf("http://good.test/%d", i)] = a(fmt.Sprintf("/%d", i+1))
+			}
+			_, _, seen := w.crawl(t, weft.Options{
+				Seeds: []string{"http://good.test/"}, Scope: weft.ScopeAny, Timeout: timeout, MaxTime: pages * delay,
+			})
+			var last time.Time
+			for _, r := range seen {
+				if !strings.HasPrefix(r.url, "http://good.test/") {
+					continue
+				}
+				if gap := r.at.Sub(last); !last.IsZero() && gap > delay+3*time.Second {
+					t.Errorf("%s was requested %v after the page before, expected %v", r.url, gap, delay)
+				}
+				last = r.at
+			}
+			if last.Sub(aiotest.Epoch) < (pages-3)*delay {
+				t.Errorf("the last page was requested at %v", last.Sub(aiotest.Epoch))
+			}
+		})
+	}
+}
+
+// TestBytesAreNoOutage: while a body still comes, be it slowly, the network is up, and hosts that hang are
+// to blame for it.
+func TestBytesAreNoOutage(t *testing.T) {
+	t.Parallel()
+	const hosts = 8
+	w := web{"http://slow.test/": "drip"}
+	o := weft.Options{Seeds: []string{"http://slow.test/"}, FirstByteTimeout: 10 * time.Second, Timeout: 2 * time.Minute}
+	for i := range hosts {
+		home := fmt.Sprintf("http://h%d.test/", i)
+		w[home], w[home+"hang"] = a("/hang"), "stall"
+		o.Seeds = append(o.Seeds, home)
+	}
+	_, sum, seen := w.crawl(t, o)
+	tries := 0
+	for _, u := range seen.urls() {
+		if strings.HasSuffix(u, "/hang") {
+			tries++
+		}
+	}
+	if sum.Pages != hosts+1 || tries != 3*hosts {
+		t.Errorf("%d pages, expected %d; %d tries at %d pages that hang, expected 3 each", sum.Pages, hosts+1, tries, hosts)
+	}
+}
+
+// TestNoSuchProxy: a crawl whose proxy has no address ends at once, says so, and keeps its URLs for the next
+// run. That is an error of whoever has typed the name.
+func TestNoSuchProxy(t *testing.T) {
+	proxy, err := httpclient.ParseProxy("http://porxy.test:3128")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := web{"http://a.test/": "a page"}
+	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: w.network(t)})
+	c, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}, Proxy: func(string, string) *httpclient.Proxy { return proxy }, Job: filepath.Join(t.TempDir(), "job")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum weft.Summary
+	err = loop.Run(t.Context(), func(task *aio.Task) (err error) {
+		sum, err = c.RunOn(task)
+		return err
+	})
+	if text := "the proxy http://porxy.test:3128"; err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("%v, expected an error of %s", err, text)
+	}
+	if sum.Elapsed > 5*time.Second || sum.Finished {
+		t.Errorf("the crawl took %v, and is finished: %t", sum.Elapsed, sum.Finished)
 	}
 }
 

@@ -155,7 +155,26 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *requests) error {
 		}
 		v.method = strings.Fields(lines[0])[0]
 		v.url = "http://" + v.header.Get("Host") + strings.Fields(lines[0])[1]
-		if w[v.url] == "stall" { // until the client hangs up
+		switch w[v.url] {
+		case "drip": // a byte a second, for a minute
+			if _, err := io.WriteString(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 60\r\n\r\n"); err != nil {
+				return err
+			}
+			for range 60 {
+				if err := task.Sleep(time.Second); err != nil {
+					return err
+				}
+				if _, err := c.Write(task, []byte("x")); err != nil {
+					return err
+				}
+			}
+			continue
+		case "half": // of a body, and no more until the client hangs up
+			if _, err := io.WriteString(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\n<p>half"); err != nil {
+				return err
+			}
+			fallthrough
+		case "stall": // until the client hangs up
 			*seen = append(*seen, v)
 			_, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192)
 			return ignore(err, io.EOF)

@@ -135,6 +135,7 @@ func (d *Coordinator) start(own *aio.Loop, loops []*aio.Loop) {
 	}
 	d.clock.start(own, last)
 	d.progress.start(own.Now(), own.Wall())
+	d.shared.Heard.Start(own.Now())
 	d.slots.most = d.cfg.Concurrency
 	report := fetch.Report{Outcomes: d.receive, Network: d.openNetwork, Links: d.receiveLinks}
 	n := len(loops)

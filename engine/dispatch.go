@@ -25,6 +25,9 @@ func (d *Coordinator) Dispatch() {
 		if room.prompt > room.all {
 			leases = append(leases, d.frontier.LeasePrompt(now, room.prompt-len(leases))...)
 		}
+		if d.outage.down && len(leases) > 0 {
+			d.outage.probed(d.loop.Now())
+		}
 		d.refuse()
 		d.hand(leases)
 		d.readForFrontier()
@@ -63,7 +66,7 @@ const reserved = 8
 func (d *Coordinator) room() room {
 	now := d.loop.Now()
 	idle, left := d.idle(), d.slots.left(now)
-	most := d.outage.limit(now, min(idle, left), d.frontier.Stats().Leased)
+	most := d.outage.limit(now, min(idle, left))
 	r := room{most, most}
 	if !d.outage.down && d.frontier.Reserves(d.clock.now()) {
 		r.all = max(0, min(idle-d.cfg.Workers/reserved, left-d.slots.most/reserved))
@@ -174,7 +177,7 @@ func (d *Coordinator) wakeLater(starts bool) {
 		d.later.Cancel()
 		d.later = nil
 	}
-	if !starts || d.outage.down && d.frontier.Stats().Leased > 0 {
+	if !starts {
 		return
 	}
 	if at, ok := d.nextStart(); ok {

@@ -63,6 +63,7 @@ type Shared struct {
 	Duplicates *duplicates.Index // first pages of each content; nil: none are remembered
 	Posts      seed.Posts        // what seeds send
 	Files      dns.Files         // that say what names stand for
+	Heard      Heard             // of servers
 }
 
 // Report is how a loop reaches the coordinator: it posts calls of these to its loop.

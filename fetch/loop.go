@@ -171,6 +171,7 @@ func (f *Loop) Run(t *aio.Task) error {
 	if o.NeedsTrusted() {
 		o.Trusted = f.reach.knows
 	}
+	o.OnBytes = f.shared.Heard.note
 	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS, MaxNames: f.cfg.NameBytes / dns.NameBytes, Files: &f.shared.Files})
 	f.client = httpclient.NewClient(f.loop, o)
 	f.reading = aio.NewQuota(f.loop, readQuota)
@@ -211,6 +212,7 @@ func (f *Loop) work(t *aio.Task) error {
 		if err != nil {
 			return err
 		}
+		f.start(x)
 		if f.idle--; f.idle == 0 && f.hired < f.workers {
 			f.hire(f.crew)
 		}
@@ -251,7 +253,7 @@ func (f *Loop) finish(x *fetching, out *Outcome, err error) error {
 		return err
 	}
 	f.idle++
-	out.Ticket = x.lease.Ticket
+	out.Ticket, out.Began = x.lease.Ticket, f.startOf(x)
 	f.send(out)
 	return nil
 }
@@ -280,7 +282,7 @@ func (f *Loop) resolve(t *aio.Task, u frontier.URL) (*Outcome, error) {
 	}
 	var e *httpclient.Error
 	if errors.As(err, &e) {
-		out.blameNetwork(e)
+		out.blameNetwork(e, false)
 	}
 	if len(to) > 0 {
 		out.Result.Addr = to[0].Addr()

@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"time"
+
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/capture"
 	"github.com/weftcrawl/weft/duplicates"
@@ -59,7 +61,10 @@ type Outcome struct {
 // NetworkSign is what an outcome says of this machine's network.
 type NetworkSign struct {
 	Network Network
-	Lost    string // with NetworkLost and NetworkDown: what seems to be down, and the error
+	Lost    string    // with NetworkLost and NetworkDown: what seems to be down, and the error
+	NoProxy bool      // with NetworkDown: there is no host of the proxy's name
+	Err     error     // with NoProxy
+	Began   time.Time // when the lease was tried, on the clock of the loops
 }
 
 // Kept is what a job keeps of a response besides its record.

@@ -22,7 +22,6 @@ const maxRobots = 2 * robots.MaxSize
 // askRobots makes the request for a host's robots.txt, where redirects have led to so far. They may
 // lead to any host (RFC 9309, section 2.3.1.2); each is followed at the turn of the server there.
 func (f *Loop) askRobots(x *fetching) {
-	f.start(x)
 	x.req = f.request(x.lease, x.lease.Where())
 	x.req.MaxBody, x.req.Cut = maxRobots, true
 }
@@ -99,7 +98,7 @@ func (f *Loop) failRobots(out *Outcome, res *httpclient.Response, err error) {
 	out.Result.Total, out.Result.Overload = e.Timing.Total, e.Overloaded()
 	out.Postpone, out.Crowded = e.Kind == httpclient.KindResource || stale, errors.Is(e, httpclient.ErrNoRoom)
 	if !stale {
-		out.blameNetwork(e)
+		out.blameNetwork(e, res != nil)
 	}
 	if res == nil && !stale && !e.Overloaded() {
 		blameHost(&out.Result, e)

@@ -28,7 +28,6 @@ type fetching struct {
 func (f *Loop) ask(x *fetching) *Outcome {
 	l := x.lease
 	u := l.URL
-	f.start(x)
 	x.req = f.request(l, u.URL)
 	req := &x.req
 	req.Cut = IsSitemap(u) // the part that came is of use
@@ -135,7 +134,7 @@ func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Respo
 	out.AtOnce, out.Result.Total = errors.Is(e, httpclient.ErrStale) || dislikesHead(req, 0, e), e.Timing.Total
 	out.Result.Overload = e.Overloaded()
 	if !out.AtOnce && repeatable(req, res, e) { // else it would be sent again
-		out.blameNetwork(e)
+		out.blameNetwork(e, res != nil)
 		if res == nil && !e.Overloaded() {
 			blameHost(&out.Result, e)
 		}

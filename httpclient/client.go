@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
@@ -96,6 +97,13 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		}
 	}
 	return c
+}
+
+// heard tells whoever wants to know that bytes of a server have arrived.
+func (c *Client) heard(at time.Time) {
+	if c.opt.OnBytes != nil {
+		c.opt.OnBytes(at)
+	}
 }
 
 // Close closes the idle connections; connections in use are closed after their exchange.

@@ -392,6 +392,7 @@ func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 			return patience.classify(err, KindReset, func() string { return cn.pending(patience) }).lost(p.place()), false
 		}
 		arrived := c.loop.Arrival(cn.Conn)
+		c.heard(arrived)
 		if p.state == inHead {
 			b = b[:min(len(b), maxSealed)] // a head counts before more of it is taken
 		}

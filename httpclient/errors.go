@@ -120,6 +120,12 @@ func (e *Error) Alone() bool      { return e.alone }
 // Refused reports whether a host answered that it takes no connection.
 func (e *Error) Refused() bool { return errors.Is(e.Err, syscall.ECONNREFUSED) }
 
+// NoProxy reports whether there is no host of the proxy's name.
+func (e *Error) NoProxy() bool {
+	var dns *net.DNSError
+	return e.Kind == KindProxy && errors.As(e.Err, &dns) && dns.IsNotFound
+}
+
 // Local reports whether the failure can only be that of this machine's own network: it has no route,
 // its name servers are not there, or its proxy does not respond.
 func (e *Error) Local() bool {

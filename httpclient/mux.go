@@ -180,6 +180,7 @@ func (m *mux) read(t *aio.Task, until time.Time) error {
 		return nil
 	}
 	m.arrived = m.cn.client.loop.Arrival(m.cn.Conn)
+	m.cn.client.heard(m.arrived)
 	m.take(t, b)
 	m.cn.hold.Set(m.cn.chain + m.h2.Held())
 	m.flush(t)

@@ -45,6 +45,9 @@ type Options struct {
 
 	// Memory.
 
+	// OnBytes is called on the loop when bytes of a server have arrived, with about when; nil: nobody is.
+	OnBytes func(at time.Time)
+
 	// Meter accounts for what responses hold from their first byte until Response.Close, raw and
 	// decoded. While it has no room, a response is not read any further. The server is not to
 	// blame for that: the time does not count towards the limits above, and may be as long as
