@@ -25,6 +25,7 @@ type (
 	Count      = record.Count
 	Format     = record.Format
 	Stats      = engine.Stats
+	InFlight   = engine.InFlight
 	Estimate   = engine.Estimate
 )
 

@@ -10,8 +10,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
 // TestStats checks that the final Stats agree with the summary.
@@ -47,6 +50,54 @@ func TestStats(t *testing.T) {
 	}
 	if got.Done != sum.Done || got.Pages != sum.Pages || got.Redirects != sum.Redirects || got.Refused != sum.Errors[weft.KindRobots].URLs || got.Bytes != sum.Bytes || got.Elapsed != sum.Elapsed {
 		t.Errorf("stats %+v, but summary %+v", got, sum)
+	}
+}
+
+// TestLongestInFlight: a page that hangs is named, with how long it has and which try that is, until it has
+// ended.
+func TestLongestInFlight(t *testing.T) {
+	w := web{"http://a.test/": a("/hang", "/page"), "http://a.test/page": "a page", "http://a.test/hang": "stall"}
+	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: w.network(t)})
+	c, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = loop.Run(t.Context(), func(task *aio.Task) error {
+		return task.Group(func(g *aio.Group) error {
+			ln, err := aio.Listen(task, "tcp", ":80")
+			if err != nil {
+				return err
+			}
+			defer ln.Close()
+			g.Go("server", func(task *aio.Task) error { return w.listen(task, ln, new(requests)) })
+			g.Go("watcher", func(task *aio.Task) error {
+				for _, want := range []struct {
+					at  time.Duration
+					try int // 0: nothing has hung for long
+				}{{3 * time.Second, 0}, {20 * time.Second, 1}, {34 * time.Second, 0}, {50 * time.Second, 2}} {
+					if err := task.Sleep(want.at - task.Loop().Now().Sub(aiotest.Epoch)); err != nil {
+						return err
+					}
+					stats, err := aio.Offload(task, func(context.Context) (weft.Stats, error) { return c.Stats(), nil })
+					if err != nil {
+						return err
+					}
+					long := stats.Longest
+					if want.try == 0 && len(long) > 0 || want.try > 0 && (len(long) != 1 || long[0].URL != "http://a.test/hang" || long[0].Try != want.try || long[0].For < 15*time.Second || long[0].For > want.at) {
+						t.Errorf("at %v: %+v, expected try %d", want.at, long, want.try)
+					}
+				}
+				return nil
+			})
+			_, err = c.RunOn(task)
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if long := c.Stats().Longest; len(long) > 0 {
+		t.Errorf("after the crawl: %+v", long)
 	}
 }
 

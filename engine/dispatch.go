@@ -88,7 +88,7 @@ func (d *Coordinator) hand(leases []frontier.URL) {
 		i := d.loopFor(u)
 		d.free[i]--
 		share[i] = append(share[i], fetch.Lease{
-			URL: u, Ticket: d.slots.take(now), Sketch: d.traps.watch(&u), Guess: d.isGuess(&u),
+			URL: u, Ticket: d.slots.take(now, &u), Sketch: d.traps.watch(&u), Guess: d.isGuess(&u),
 		})
 	}
 	for i, urls := range share {

@@ -138,7 +138,7 @@ func (d *Coordinator) takeOutcomes(loop int, batch []*fetch.Outcome) {
 	d.sense(d.loop.Now(), batch)
 	now := d.clock.now()
 	for _, out := range batch {
-		d.slots.give(out.Ticket)
+		d.slots.end(out.Ticket)
 		if !out.URL.Resolve && d.postpones(now, out) {
 			continue
 		}

@@ -25,6 +25,7 @@ type Stats struct {
 	Memory    int64                 `json:"memory"`     // bytes that the process has for its heap, stacks and tables
 	MaxMemory int64                 `json:"max_memory"` // the budget
 	Slowest   []frontier.OriginStat `json:"slowest"`    // origins in flight with the longest response time, at most 5
+	Longest   []InFlight            `json:"longest"`    // requests in flight for longest, at most 3, from 5 s on
 }
 
 func (d *Coordinator) stats() Stats {
@@ -37,6 +38,7 @@ func (d *Coordinator) stats() Stats {
 	if d.ending.draining {
 		s.EndsIn = max(0, d.ending.until.Sub(d.loop.Now()))
 	}
+	s.Longest = d.slots.longest(d.loop.Now())
 	s.Traps, s.MoreTraps = slices.Clone(d.progress.summary.Traps), d.progress.summary.MoreTraps
 	s.Status4xx = d.progress.summary.Answered(400, 499)
 	s.Status5xx = d.progress.summary.Answered(500, 599)

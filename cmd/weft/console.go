@@ -129,6 +129,10 @@ func (v jsonVoice) progress(s sample) {
 	if s.Left > 0 {
 		args = append(args, "left_seconds", s.Left.Seconds(), "left_bound", s.Bound)
 	}
+	if len(s.Longest) > 0 {
+		f := s.Longest[0]
+		args = append(args, "longest", map[string]any{"url": f.URL, "seconds": f.For.Seconds(), "try": f.Try})
+	}
 	if _, hosts := s.hosts(); len(hosts) > 0 {
 		held := make(map[string]float64)
 		for _, h := range hosts {

@@ -118,6 +118,11 @@ var running = sample{
 			{Origin: hostile, Pending: 12, Leased: 2, Took: 12345 * time.Millisecond},
 			{Origin: "fourth.test", BackOff: noon},
 		},
+		Longest: []weft.InFlight{
+			{URL: hostile + "/hang", For: 93400 * time.Millisecond, Try: 2},
+			{URL: "http://fifth.test/robots.txt", For: 7 * time.Second, Try: 1},
+			{URL: "the address of sixth.test", For: 5 * time.Second, Try: 1},
+		},
 	},
 	at:      noon,
 	urlRate: 163.7, pageRate: 145.2, byteRate: 4.58e6,
@@ -136,9 +141,14 @@ func TestProgressLine(t *testing.T) {
 	var b bytes.Buffer
 	jsonVoice{slog.New(slog.NewJSONHandler(&b, nil))}.progress(running)
 	var line struct {
-		Held map[string]float64 `json:"held_seconds"`
+		Held    map[string]float64 `json:"held_seconds"`
+		Longest struct {
+			URL     string
+			Seconds float64
+			Try     int
+		}
 	}
-	if err := json.Unmarshal(b.Bytes(), &line); err != nil || len(line.Held) != 2 || line.Held["fifth.test"] != 3600 {
+	if err := json.Unmarshal(b.Bytes(), &line); err != nil || line.Longest.Seconds != 93.4 || line.Longest.Try != 2 || len(line.Held) != 2 || line.Held["fifth.test"] != 3600 {
 		t.Errorf("%v: %s", err, &b)
 	}
 }

@@ -7,12 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/frontier"
 )
 
 // smoothed is the time that rates are averaged over.
 const smoothed = 5 * time.Second
+
+// mostOfURL is how much of a URL a line of progress has, in cells.
+const mostOfURL = 200
 
 // sample is the crawl at a moment.
 type sample struct {
@@ -57,6 +61,10 @@ func (s sample) String() string {
 	slow, held := s.hosts()
 	if len(slow) > 0 {
 		fmt.Fprintf(&b, "; slowest %s %s", printable(slow[0].Origin), seconds(slow[0].Took.Seconds()))
+	}
+	if len(s.Longest) > 0 {
+		f := s.Longest[0]
+		fmt.Fprintf(&b, "; longest in flight %s %s, try %d", ansi.Truncate(printable(f.URL), mostOfURL, "…"), clock(f.For), f.Try)
 	}
 	for _, h := range held {
 		fmt.Fprintf(&b, "; %s %s: %s", printable(h.Origin), waits(s.held(h)), printable(h.Why))

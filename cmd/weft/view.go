@@ -53,7 +53,7 @@ func (v view) lines(s sample) []string {
 	return lines
 }
 
-// hosts shows the slowest hosts, and the hosts that back off.
+// hosts shows the slowest hosts, what is in flight for longest, and the hosts that back off.
 func (v view) hosts(s sample) []string {
 	slow, held := s.hosts()
 	var lines []string
@@ -69,6 +69,15 @@ func (v view) hosts(s sample) []string {
 	for _, h := range slow[:min(len(slow), mostHosts)] {
 		took := seconds(h.Took.Seconds())
 		line(title, took, took, count(h.Leased)+" in flight", h)
+		title = ""
+	}
+	title = "longest"
+	for _, f := range s.Longest {
+		if v.width < narrow {
+			lines = append(lines, clock(f.For)+"  "+printable(f.URL))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%-7s %8s  ", title, clock(f.For))+v.style(faint, fmt.Sprintf("try %d", f.Try))+"  "+printable(f.URL))
 		title = ""
 	}
 	title = "held"
