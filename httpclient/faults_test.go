@@ -366,3 +366,127 @@ func TestHTTP2BarredForLong(t *testing.T) {
 		})
 	}
 }
+
+// TestHTTP2OddButLegal: what few servers do, and RFC 9113 allows, costs no request and no connection.
+func TestHTTP2OddButLegal(t *testing.T) {
+	body := func(p *h2Peer, id uint32) { p.WriteData(id, true, fmt.Appendf(nil, "%d.%d", p.n, id)) }
+	pieces := func(p *h2Peer, id uint32, flags http2.Flags, block []byte) { // a byte each
+		p.WriteRawFrame(http2.FrameHeaders, flags, id, block[:1])
+		for i := 1; i < len(block); i++ {
+			p.WriteContinuation(id, i == len(block)-1, block[i:i+1])
+		}
+	}
+	for name, answer := range map[string]func(p *h2Peer, id uint32){
+		"unknown frames, flags and settings": func(p *h2Peer, id uint32) {
+			p.WriteRawFrame(0xa, 0, 0, []byte("\x00\x00h2=\":443\"")) // ALTSVC
+			p.WriteRawFrame(0xc, 0, 0, []byte("\x00\x00"))            // ORIGIN
+			p.WriteRawFrame(0xf0, 0xff, id, []byte("grease"))
+			p.WriteRawFrame(0xf1, 0, id+1000, nil)
+			p.WriteSettings(http2.Setting{ID: 0x0a0a, Val: 1<<32 - 1}, http2.Setting{ID: 0x8, Val: 1}, http2.Setting{ID: 0x9, Val: 1})
+			p.head(id, false, ":status", "200")
+			p.WriteRawFrame(http2.FrameData, 0xf6&^http2.FlagDataPadded, id, []byte("1."))
+			p.WriteRawFrame(http2.FrameData, http2.FlagDataEndStream, id, fmt.Append(nil, id))
+		},
+		"the reserved bit of a stream's number": func(p *h2Peer, id uint32) {
+			p.AllowIllegalWrites = true
+			p.head(id, false, ":status", "200")
+			p.WriteRawFrame(http2.FrameData, http2.FlagDataEndStream, id|1<<31, fmt.Appendf(nil, "%d.%d", p.n, id))
+		},
+		"padding, and priorities": func(p *h2Peer, id uint32) {
+			p.WritePriority(id+100, http2.PriorityParam{StreamDep: id, Weight: 255})
+			p.WriteHeaders(http2.HeadersFrameParam{
+				StreamID: id, BlockFragment: []byte("\x88"), EndHeaders: true, PadLength: 255,
+				Priority: http2.PriorityParam{StreamDep: 0, Exclusive: true, Weight: 1},
+			})
+			p.WriteDataPadded(id, false, nil, make([]byte, 255))
+			p.WriteDataPadded(id, true, fmt.Appendf(nil, "%d.%d", p.n, id), make([]byte, 255))
+		},
+		"fields byte by byte": func(p *h2Peer, id uint32) {
+			pieces(p, id, 0, []byte("\x88\x00\x01a\x01b\x00\x01c\x01d"))
+			body(p, id)
+		},
+		"a body byte by byte, and empty frames between": func(p *h2Peer, id uint32) {
+			p.head(id, false, ":status", "200")
+			for _, b := range fmt.Appendf(nil, "%d.%d", p.n, id) {
+				p.WriteData(id, false, []byte{b})
+				p.WriteData(id, false, nil)
+			}
+			p.WriteData(id, true, nil)
+		},
+		"interim responses and a trailer": func(p *h2Peer, id uint32) {
+			p.head(id, false, ":status", "103", "link", "</a.css>; rel=preload")
+			p.head(id, false, ":status", "100")
+			p.head(id, false, ":status", "200", "trailer", "checksum")
+			p.WriteData(id, false, fmt.Appendf(nil, "%d.%d", p.n, id))
+			p.head(id, true, "checksum", "1")
+		},
+		"a reset of what has ended": func(p *h2Peer, id uint32) {
+			p.answer(id)
+			p.WriteRSTStream(id, http2.ErrCodeNo)
+			p.WriteWindowUpdate(id, 1000)
+			p.WritePriority(id, http2.PriorityParam{})
+		},
+		"settings that change each time": func(p *h2Peer, id uint32) {
+			p.WriteSettings(
+				http2.Setting{ID: http2.SettingHeaderTableSize, Val: id % 3 * 4096}, http2.Setting{ID: http2.SettingInitialWindowSize, Val: id % 2 << 30},
+				http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1<<24 - 1}, http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1},
+				http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 100}, http2.Setting{ID: http2.SettingMaxHeaderListSize, Val: 1 << 20},
+			)
+			p.answer(id)
+		},
+		"a table of another size in each block": func(p *h2Peer, id uint32) {
+			p.hpack.SetMaxDynamicTableSize(id % 2 * 100)
+			p.hpack.SetMaxDynamicTableSize(id % 3 * 1000)
+			p.head(id, false, ":status", "200", "server", "odd", "x-id", fmt.Sprint(id))
+			body(p, id)
+		},
+		"all the credit at once": func(p *h2Peer, id uint32) {
+			if id == 1 {
+				p.WriteWindowUpdate(0, 1<<31-1-65535)
+			}
+			p.WriteWindowUpdate(id, 1<<31-1-65535)
+			p.answer(id)
+		},
+		"pings among the frames": func(p *h2Peer, id uint32) {
+			p.WritePing(false, [8]byte{1})
+			p.head(id, false, ":status", "200")
+			p.WritePing(true, [8]byte{2}) // of which there was none
+			body(p, id)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScripted(t, func(p *h2Peer) {
+				for id := p.next(); id > 0; id = p.next() {
+					answer(p, id)
+				}
+			})
+			onLoop(t, http2Only, func(task *aio.Task, c *httpclient.Client) error {
+				for n := range 8 {
+					res, err := c.Do(task, s.get())
+					if err != nil {
+						return fmt.Errorf("request %d: %w", n, err)
+					}
+					if want := fmt.Sprintf("1.%d", 2*n+1); string(res.Body) != want {
+						t.Errorf("request %d: body %q, expected %q", n, res.Body, want)
+					}
+					res.Close()
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// TestHTTP2ShutsDown: a server that announces its end, with no number yet, and then says which request was its
+// last (RFC 9113, section 6.8), loses none.
+func TestHTTP2ShutsDown(t *testing.T) {
+	s := newScripted(t, func(p *h2Peer) {
+		first := p.next()
+		p.WriteGoAway(1<<31-1, http2.ErrCodeNo, nil)
+		p.WriteGoAway(first, http2.ErrCodeNo, nil)
+		p.answer(first)
+	})
+	if kinds := fetchAll(t, s, 20, 5); kinds[""] != 20 {
+		t.Errorf("%v, expected success", kinds)
+	}
+}
