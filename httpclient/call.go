@@ -136,9 +136,12 @@ func (k *call) run(t *aio.Task) (res *Response, err error, waits bool) {
 func (k *call) connect(t *aio.Task) *Error {
 	c := k.client
 	var tm Timing
-	to := routeOf(k.req, k.via)
-	cn, failed := c.connection(t, k.req, to, k.tried, &k.total, &tm)
-	if failed != nil && failed.Kind == KindTLS && c.habit(to).barred {
+	to, patience := routeOf(k.req, k.via), k.total
+	if c.habit(to).barred { // it may not speak HTTP/1.1, and not say so
+		patience = patience.within(silence, c.loop.Now(), KindTLSTimeout)
+	}
+	cn, failed := c.connection(t, k.req, to, k.tried, &patience, &tm)
+	if failed != nil && failed.securing() && c.habit(to).barred {
 		c.unwants1(to)
 		cn, failed = c.connection(t, k.req, to, k.tried, &k.total, &tm)
 	}

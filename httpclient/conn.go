@@ -372,11 +372,14 @@ func (cn *conn) send(t *aio.Task, k *call) *Error {
 }
 
 // when lets the task wait for something to read: see attempt.
-func (cn *conn) when(t *aio.Task, k *call) error {
+func (cn *conn) when(t *aio.Task, k *call) error { return cn.whenReadable(t, cn.due(k.patience()), k) }
+
+// whenReadable lets the task wait for something to read, until a time.
+func (cn *conn) whenReadable(t *aio.Task, until time.Time, k *call) error {
 	if cn.reader.Buffered() > 0 { // session tickets, that came with the end of the handshake
 		return t.Then(k.proceed)
 	}
-	return cn.WhenReadable(t, cn.due(k.patience()), k.proceed)
+	return cn.WhenReadable(t, until, k.proceed)
 }
 
 // receive reads the response into the parser.

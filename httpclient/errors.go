@@ -117,6 +117,15 @@ func (e *Error) Unsent() bool {
 func (e *Error) Overloaded() bool { return e.overloaded }
 func (e *Error) Alone() bool      { return e.alone }
 
+// securing reports whether a connection was made, and TLS was not agreed upon.
+func (e *Error) securing() bool {
+	switch e.Kind {
+	case KindTLS, KindTLSTimeout, KindReset, KindEarlyEnd:
+		return true
+	}
+	return false
+}
+
 // Refused reports whether a host answered that it takes no connection.
 func (e *Error) Refused() bool { return errors.Is(e.Err, syscall.ECONNREFUSED) }
 

@@ -289,10 +289,15 @@ func TestHTTP2BarredForLong(t *testing.T) {
 	const pages = 4
 	for name, test := range map[string]struct {
 		protocols []string
+		hangs     bool          // rather than object, when it is asked for HTTP/1.1
+		then      bool          // by DoThen
 		at        time.Duration // all pages are there
 	}{
-		"it speaks HTTP/1.1": {[]string{"h2", "http/1.1"}, 6 * time.Second},
-		"it does not":        {[]string{"h2"}, 13 * time.Second},
+		"it speaks HTTP/1.1":         {protocols: []string{"h2", "http/1.1"}, at: 6 * time.Second},
+		"it speaks HTTP/1.1, DoThen": {protocols: []string{"h2", "http/1.1"}, then: true, at: 6 * time.Second},
+		"it does not":                {protocols: []string{"h2"}, at: 13 * time.Second},
+		"it does not, DoThen":        {protocols: []string{"h2"}, then: true, at: 13 * time.Second},
+		"it does not, and hangs":     {protocols: []string{"h2"}, hangs: true, at: 13 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			playTLS(t, func(_ *httpclient.Options, config *tls.Config) {
@@ -319,7 +324,14 @@ func TestHTTP2BarredForLong(t *testing.T) {
 						w.WriteRSTStream(f.Header().StreamID, http2.ErrCodeRefusedStream)
 					}
 				}
-				s, err := v.handshake()
+				if test.hangs {
+					v.accept()
+				}
+				var s *tlsPeer
+				var err error
+				if !test.hangs {
+					s, err = v.handshake()
+				}
 				if len(test.protocols) == 2 {
 					if err != nil {
 						v.t.Fatal(err)
@@ -330,7 +342,7 @@ func TestHTTP2BarredForLong(t *testing.T) {
 					v.until(20 * time.Second)
 					return
 				}
-				if err == nil {
+				if err == nil && !test.hangs {
 					v.t.Fatal("a connection without a protocol in common")
 				}
 				s = v.admit()
@@ -356,8 +368,13 @@ func TestHTTP2BarredForLong(t *testing.T) {
 				}
 				v.until(20 * time.Second)
 			}, func(b *browser) {
+				b.then = test.then
 				for n := range pages {
-					b.readsTLS(fmt.Sprintf("/%d", n), "a page")
+					res, err := b.send(httpclient.Request{Scheme: "https", Host: "www.example", Target: fmt.Sprintf("/%d", n)})
+					if err != nil || string(res.Body) != "a page" {
+						b.t.Fatalf("page %d: %v, %+v", n, err, res)
+					}
+					res.Close()
 				}
 				if at := now(b.task); at > test.at {
 					b.t.Errorf("the pages were there at %v, expected %v at most", at, test.at)

@@ -84,7 +84,7 @@ func (s *stream) when(t *aio.Task, k *call) error {
 		return t.Then(k.proceed)
 	case m.reader == nil:
 		m.reader = s
-		return m.cn.when(t, k)
+		return m.cn.whenReadable(t, until, k)
 	}
 	m.waiting = append(m.waiting, s)
 	return s.wake.Then(t, "a response over HTTP/2", until, k.proceed)
