@@ -284,7 +284,7 @@ func TestHTTP2RefusesAll(t *testing.T) {
 }
 
 // TestHTTP2BarredForLong: a server that allows no requests over HTTP/2 for five seconds gets them over
-// HTTP/1.1, if it speaks that; else they wait on. It is not asked twice.
+// HTTP/1.1, if it speaks that; else they wait for five seconds more. It is not asked twice.
 func TestHTTP2BarredForLong(t *testing.T) {
 	const pages = 4
 	for name, test := range map[string]struct {
@@ -295,8 +295,8 @@ func TestHTTP2BarredForLong(t *testing.T) {
 	}{
 		"it speaks HTTP/1.1":         {protocols: []string{"h2", "http/1.1"}, at: 6 * time.Second},
 		"it speaks HTTP/1.1, DoThen": {protocols: []string{"h2", "http/1.1"}, then: true, at: 6 * time.Second},
-		"it does not":                {protocols: []string{"h2"}, at: 13 * time.Second},
-		"it does not, DoThen":        {protocols: []string{"h2"}, then: true, at: 13 * time.Second},
+		"it does not":                {protocols: []string{"h2"}, at: 9 * time.Second},
+		"it does not, DoThen":        {protocols: []string{"h2"}, then: true, at: 9 * time.Second},
 		"it does not, and hangs":     {protocols: []string{"h2"}, hangs: true, at: 13 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -357,7 +357,7 @@ func TestHTTP2BarredForLong(t *testing.T) {
 					if f, is := f.(*http2.HeadersFrame); is {
 						if f.StreamID == 1 {
 							w.WriteRSTStream(1, http2.ErrCodeRefusedStream)
-							v.until(12 * time.Second)
+							v.until(test.at - time.Second)
 							w.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1})
 							continue
 						}

@@ -333,13 +333,11 @@ func (s *stream) overloads() bool {
 // barredOut reports whether a request has failed as the server allowed none for too long, though it may
 // over HTTP/1.1.
 func (s *stream) barredOut(failed *Error) bool {
-	return failed != nil && failed.Kind == KindTimeout && s.barred()
+	return failed != nil && failed.Kind == KindTimeout && s.barred() && !s.client.habit(s.mux.cn.route).only2
 }
 
-// barred reports whether the server has not allowed the request yet, and may over HTTP/1.1.
-func (s *stream) barred() bool {
-	return s.h2 == nil && s.failed == nil && !s.client.opt.HTTP2 && !s.client.habit(s.mux.cn.route).only2
-}
+// barred reports whether the server has not allowed the request yet, and need not be asked over HTTP/2.
+func (s *stream) barred() bool { return s.h2 == nil && s.failed == nil && !s.client.opt.HTTP2 }
 
 // patienceOf returns how long a call need see nothing of the response.
 func (s *stream) patienceOf(k *call) limit {
