@@ -33,6 +33,10 @@ type Options struct {
 	// Main reports whether an element at a place is the content of other pages of the site, as their
 	// Trunk says; nil: not known.
 	Main func(place uint64) bool
+
+	// Beside reports whether an element at a place is hardly ever content on the pages of the site that have it,
+	// as their Beside says; nil: not known.
+	Beside func(place uint64) bool
 }
 
 // Content is the main content of a page, and what the page says about it. What a page does not say
@@ -51,8 +55,9 @@ type Content struct {
 	// the page has any. It belongs to the caller.
 	Node *html.Node
 
-	// Trunk, with Solid, are the elements that hold most of the page, from the body inwards.
-	Trunk []Part
+	// Trunk, with Solid, are the elements that hold most of the page, from the body inwards; Beside are those right
+	// in them that hold less.
+	Trunk, Beside []Part
 
 	// Removed is what was left out of the body, in document order.
 	Removed []Removal
@@ -79,7 +84,7 @@ func Extract(p Page, o Options) Content {
 	switch {
 	case o.Whole:
 		s.all()
-	case o.Main != nil && s.fillMains(o.Main):
+	case o.Main != nil && s.fillMains(o.Main, o.Beside):
 		s.unite()
 	default:
 		s.choose()
@@ -87,7 +92,7 @@ func Extract(p Page, o Options) Content {
 			s.fillManual(about.manual)
 		}
 		if o.Solid {
-			c.Trunk = s.fill()
+			c.Trunk, c.Beside = s.fill(o.Beside)
 		}
 		s.unite()
 	}

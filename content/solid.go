@@ -20,35 +20,47 @@ const (
 	mostOfCode  = 40 // of the words around a page's only code were chosen
 )
 
-// Part is an element that holds most of a page.
+// Part is an element that holds most of a page, or one right in such an element that holds less.
 type Part struct {
 	Place uint64 // see Block
-	Main  bool   // all of it is content, but for menus in it, and hardly anything else is
+	Main  bool   // of the former: all of it is content, but for menus in it, and hardly anything else is; of the latter: some is
 }
 
 // fill chooses all blocks of an element that is content throughout: headings, lists of links and short
-// lines among paragraphs, which alone look like none. Menus in it, by their elements and roles, and what
-// stands beside an article, stay out. It returns the elements that hold most of the page, from the body inwards.
-func (s *selection) fill() (trunk []Part) {
-	chosen, all := s.count()
-	main, solid := s.solid(chosen, all)
+// lines among paragraphs, which alone look like none. Menus in it, by their elements and roles, what stands beside
+// an article, and what hardly any page of the site has as content, stay out. It returns the elements that hold
+// most of the page, from the body inwards, and those right in them that hold less.
+func (s *selection) fill(isBeside func(place uint64) bool) (trunk, beside []Part) {
+	judged, all := s.count()
+	chosen := judged
+	main, solid := s.solid(judged, all)
 	if solid {
 		s.fillIn(main)
+		if s.outer(main) > 0 {
+			s.fillBehind(main)
+		}
 		s.beside()
+		s.dropOthers(main, judged, isBeside)
 		chosen, _ = s.count()
 	}
+	var d xxhash.Digest
 	s.trunk(all, func(i int32, at uint64) bool {
 		inside := solid && i >= main && i < s.page.All[main].End
 		trunk = append(trunk, Part{Place: at, Main: inside && chosen[i]*100 >= chosen[0]*mostOfMain})
+		for in := range s.children(i) {
+			if all[in]*2 <= all[0] {
+				beside = append(beside, Part{Place: place(&d, at, s.page.All[in].Node), Main: judged[in] > 0})
+			}
+		}
 		return true
 	})
-	return trunk
+	return trunk, beside
 }
 
-// fillMains chooses what is at the places where the content of the site's pages is, and nothing
-// else; it reports whether there is something. Only in menus there blocks are looked at one by one. What stands
-// beside an article is none.
-func (s *selection) fillMains(isMain func(place uint64) bool) bool {
+// fillMains chooses what is at the places where the content of the site's pages is, the parts of a text behind
+// it, and nothing else; it reports whether there is something. Only in menus there blocks are looked at one by one.
+// What stands beside an article, and what hardly any page of the site has as content, is none.
+func (s *selection) fillMains(isMain, isBeside func(place uint64) bool) bool {
 	mains := s.mains(isMain)
 	if len(mains) == 0 {
 		return false
@@ -62,34 +74,43 @@ func (s *selection) fillMains(isMain func(place uint64) bool) bool {
 			next++
 		}
 		if next == len(mains) || i < mains[next] {
-			s.keep[k], s.why[k] = false, "beside the content"
+			s.keep[k], s.why[k] = false, besideContent
 		}
 	}
 	for _, main := range mains {
 		s.fillIn(main)
 	}
+	s.fillBehind(mains[len(mains)-1])
 	s.beside()
+	s.dropOthers(mains[0], nil, isBeside)
 	return true
 }
 
 // mains are the elements where the content of the site's pages is, in their order, none in another.
 func (s *selection) mains(isMain func(place uint64) bool) (mains []int32) {
 	_, all := s.count()
-	var d xxhash.Digest
 	s.trunk(all, func(i int32, at uint64) bool {
-		if all[i] > 0 && isMain(at) {
+		if mains = s.mainsIn(i, at, all, isMain); len(mains) == 0 && isMain(at) {
 			mains = []int32{i}
 		}
-		if len(mains) > 0 {
-			return true // the innermost
-		}
-		for in := i + 1; in < s.page.All[i].End; in = s.page.All[in].End {
-			if all[in] > 0 && s.page.All[in].End > in+1 && isMain(place(&d, at, s.page.All[in].Node)) {
-				mains = append(mains, in)
-			}
-		}
-		return true
+		return len(mains) == 0
 	})
+	return mains
+}
+
+// mainsIn are those in an element at a place. One that holds several is a main element itself: they are its parts.
+func (s *selection) mainsIn(i int32, at uint64, all []int32, isMain func(place uint64) bool) (mains []int32) {
+	var d xxhash.Digest
+	for in := range s.children(i) {
+		here := place(&d, at, s.page.All[in].Node)
+		if all[in] == 0 || !isMain(here) {
+			continue
+		}
+		if inner := s.mainsIn(in, here, all, isMain); len(inner) == 1 {
+			in = inner[0]
+		}
+		mains = append(mains, in)
+	}
 	return mains
 }
 
@@ -106,13 +127,13 @@ func (s *selection) hasMenu(mains []int32) bool {
 }
 
 // trunk calls yield for the elements that hold most of the words of the page, outside of menus, from the
-// body inwards, with their places, until it returns false.
+// body inwards, with their places, until it returns false: for those that can hold a text.
 func (s *selection) trunk(all []int32, yield func(i int32, at uint64) bool) {
 	var d xxhash.Digest
 	at := uint64(0)
 	for i := int32(0); i >= 0; {
 		at = place(&d, at, s.page.All[i].Node)
-		if !yield(i, at) {
+		if !isText(s.page.All[i].Node) && !yield(i, at) {
 			return
 		}
 		most := int32(-1)
@@ -137,12 +158,15 @@ func (s *selection) fillIn(main int32) {
 	}
 }
 
-// solid finds the smallest element that has most of the text, and reports whether most of it is text.
+// solid finds the smallest element that can hold a text and has most of it, and reports whether most of it is text.
 func (s *selection) solid(chosen, all []int32) (main int32, solid bool) {
 	if chosen[0] == 0 {
 		return 0, false
 	}
 	main = s.core(chosen)
+	for isText(s.page.All[main].Node) {
+		main = s.page.All[main].Parent
+	}
 	around := main
 	for prose := s.prose(); around > 0 && prose[around] == 0; {
 		around = s.page.All[around].Parent
@@ -239,10 +263,10 @@ func isMenu(e *blocks.Element) bool {
 // chosen, or 0.
 func (s *selection) plain(i int32, chosen, all []int32) (plain int32) {
 	controls, enough := s.controls(), int32(mostOfPlain)
+	if all[0] <= fewOfPage {
+		enough = mostOfShort
+	}
 	for ; i > 0 && controls[i] == 0; i = s.page.All[i].Parent {
-		if all[0] <= fewOfPage {
-			enough = mostOfShort
-		}
 		if chosen[i]*100 >= all[i]*enough {
 			plain = i
 		}

@@ -218,8 +218,8 @@ func (r *reading) learn(of *site, sample []*entry) error {
 	known := &site{pages: of.pages, on: of.on} // what is learnt now does not count yet
 	return r.parsed(sample[:min(len(sample), mainSample)], func(url weburl.URL, root *html.Node) func() {
 		known.clear(root)
-		trunk := content.Extract(content.Page{URL: url, Root: root}, known.options(Options{})).Trunk
-		return func() { of.addMain(trunk) }
+		c := content.Extract(content.Page{URL: url, Root: root}, known.options(Options{}))
+		return func() { of.addMain(&c) }
 	})
 }
 

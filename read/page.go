@@ -121,7 +121,7 @@ func oneOf(s Source, o Options, of *site) Page {
 func (s *site) options(o Options) content.Options {
 	use := content.Options{Whole: o.Whole, Captions: !o.Text}
 	if s.isKnown() {
-		use.Solid, use.Main = true, s.isMain
+		use.Solid, use.Main, use.Beside = true, s.isMain, s.isBeside
 	}
 	return use
 }

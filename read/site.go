@@ -23,29 +23,42 @@ const (
 // site is what is known of a host: the blocks that stand on at least half of its pages, how their titles
 // end, and which elements are the content of nearly all pages that have them.
 type site struct {
-	pages int               // in the sample
-	on    map[uint64]uint16 // by key of a block: the pages of the sample that have it
-	ends  map[string]uint16 // by an end of a title, with what parts it from the rest, or a whole title: likewise
-	mains map[uint64]*seen  // by the place of an element that holds most of a page
+	pages   int               // in the sample
+	on      map[uint64]uint16 // by key of a block: the pages of the sample that have it
+	ends    map[string]uint16 // by an end of a title, with what parts it from the rest, or a whole title: likewise
+	read    int               // pages of the sample of which it is known where their content is
+	mains   map[uint64]*seen  // by the place of an element that holds most of a page
+	besides map[uint64]*seen  // by that of one right in such an element that holds less
 }
 
 // seen counts the pages that have an element at a place, and those whose content it is.
 type seen struct{ pages, main int }
 
 func newSite() *site {
-	return &site{on: make(map[uint64]uint16), ends: make(map[string]uint16), mains: make(map[uint64]*seen)}
+	return &site{on: make(map[uint64]uint16), ends: make(map[string]uint16), mains: make(map[uint64]*seen), besides: make(map[uint64]*seen)}
 }
 
 // addMain counts a page without boilerplate.
-func (s *site) addMain(trunk []content.Part) {
-	for _, part := range trunk {
-		m := s.mains[part.Place]
+func (s *site) addMain(c *content.Content) {
+	s.read++
+	addParts(s.mains, c.Trunk)
+	addParts(s.besides, c.Beside)
+}
+
+// addParts counts a page by the places of its parts.
+func addParts(all map[uint64]*seen, parts []content.Part) {
+	on := make(map[uint64]bool) // this page: whether a part at a place is content
+	for _, part := range parts {
+		on[part.Place] = on[part.Place] || part.Main
+	}
+	for place, main := range on {
+		m := all[place]
 		if m == nil {
 			m = new(seen)
-			s.mains[part.Place] = m
+			all[place] = m
 		}
 		m.pages++
-		if part.Main {
+		if main {
 			m.main++
 		}
 	}
@@ -55,6 +68,12 @@ func (s *site) addMain(trunk []content.Part) {
 func (s *site) isMain(place uint64) bool {
 	m := s.mains[place]
 	return m != nil && m.pages >= fewestMain && m.main*4 >= m.pages*3
+}
+
+// isBeside reports whether what is at a place is hardly ever content, on a quarter of the pages at least.
+func (s *site) isBeside(place uint64) bool {
+	m := s.besides[place]
+	return m != nil && m.pages >= fewestMain && m.pages*4 >= s.read && m.main*10 <= m.pages && !s.isMain(place)
 }
 
 // isKnown reports whether a site has been looked at, so that what is left of its pages is their own.

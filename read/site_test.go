@@ -27,6 +27,23 @@ func learned(t *testing.T, pages ...string) *site {
 	return s
 }
 
+// known is what a sample of pages says of their site, with where their content is.
+func known(t *testing.T, pages ...string) *site {
+	t.Helper()
+	s := learned(t, pages...)
+	repeated := &site{pages: s.pages, on: s.on}
+	for _, text := range pages {
+		root, err := content.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		repeated.clear(root)
+		c := content.Extract(content.Page{Root: root}, repeated.options(Options{}))
+		s.addMain(&c)
+	}
+	return s
+}
+
 // cleared is the text of a page without the boilerplate of its site.
 func (s *site) cleared(t *testing.T, page string) string {
 	t.Helper()
@@ -217,14 +234,7 @@ func TestMains(t *testing.T) {
 	for i := range FewestSeen {
 		pages = append(pages, page(i, fmt.Sprintf("<h1>Function %d</h1>", i)+strings.Repeat(prose, 4)))
 	}
-	s := learned(t, pages...)
-	for _, text := range pages {
-		root, err := content.Parse([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.addMain(content.Extract(content.Page{Root: root}, content.Options{Solid: true}).Trunk)
-	}
+	s := known(t, pages...)
 	list := page(20, "<h1>Functions</h1><p>All functions of the library, in their order.</p><ul>"+strings.Repeat("<li><a href=/f>function</a>", 100)+"</ul>")
 	p := oneOf(Source{URL: mustURL(t, "http://a.test/"), ContentType: "text/html; charset=utf-8", Body: []byte(list)}, Options{Text: true}, s)
 	if n := strings.Count(p.Text, "function\n"); n != 100 || strings.Contains(p.Text, "Number 19") || strings.Contains(p.Text, "of 20") {
