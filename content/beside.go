@@ -18,6 +18,9 @@ const (
 // something else so.
 const leastArticle = 40
 
+// mostOfArticle is how many times the words elsewhere an element has that is the article itself.
+const mostOfArticle = 2
+
 // beside leaves out the comments and sidebars of a page that says it is an article. Comments can be longer than
 // the article, and read as well. An element that holds the title is the article itself, and an aside among the
 // paragraphs is part of it.
@@ -32,7 +35,7 @@ func (s *selection) beside() {
 		e := &all[i]
 		if i >= end {
 			rule = ""
-			if found := besideRule(e.Node); found != "" && (title < i || title >= e.End) && (found != sidebar || !s.holdsText(i)) {
+			if found := besideRule(e.Node); found != "" && (title < i || title >= e.End) && (found != sidebar || !s.holdsText(i)) && !s.isArticle(i) {
 				rule, end = found, e.End
 			}
 		}
@@ -48,10 +51,33 @@ func (s *selection) beside() {
 		return
 	}
 	for k, rule := range rules {
-		if s.keep[k] && rule != "" {
+		if rule != "" {
 			s.keep[k], s.why[k] = false, rule
 		}
 	}
+}
+
+// isArticle reports whether an element is the article itself, whatever its name: the most prose is in it, and
+// elsewhere there is a lead at most.
+func (s *selection) isArticle(i int32) bool {
+	prose := s.page.Prose()
+	if prose < i || prose >= s.page.All[i].End {
+		return false
+	}
+	var in, out, paragraphs int32 // words in it and elsewhere, and paragraphs elsewhere
+	for k, b := range s.page.Index {
+		switch e := &s.page.All[b]; {
+		case !s.keep[k]:
+		case b >= i && b < s.page.All[i].End:
+			in += e.Own
+		default:
+			out += e.Own
+			if isParagraph(e) {
+				paragraphs++
+			}
+		}
+	}
+	return paragraphs <= 1 && in > mostOfArticle*out
 }
 
 // holdsText reports whether what is called a sidebar is the text: it stands among the paragraphs, or its class

@@ -1,6 +1,7 @@
 package content_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -65,6 +66,42 @@ func TestBesideFilled(t *testing.T) {
 	page := "<html><meta property=og:type content=article><title>The town of sails</title><body><div><h1>The town of sails</h1>" +
 		prose + once + "<div id=comments>" + talk + "</div></div><p><a href=/>Home</a>"
 	for name, o := range map[string]content.Options{
+		"solid": {Solid: true},
+		"main":  {Solid: true, Main: func(uint64) bool { return true }},
+	} {
+		if _, kept := extract(t, page, o); strings.Contains(kept, "My father") || !strings.Contains(kept, "custom house") {
+			t.Errorf("%s: %s", name, kept)
+		}
+	}
+}
+
+// TestBesideArticle: an article is one whatever its own element is called, though its title and lead stand outside.
+func TestBesideArticle(t *testing.T) {
+	const (
+		lead = "<p>When the railway came, the captains sold their ships and bought hotels, and the sail makers sewed tents for the visitors who stayed all summer; " +
+			"what has become of both, and of the quay where they met, is what those say who were children then and have never left the town.</p>"
+		text = "<p>I sailed there as a boy, and my father did before me, and we never saw a hotel of that name near the quay.</p>" +
+			"<p>It must have stood where the fish market is today, since there was no other place with room for a garden.</p>" +
+			"<p>The railway, by the way, came %d years later; my grandmother kept the ticket of the first train all her life.</p>"
+	)
+	for _, element := range []string{"<div class=article-comment>", "<div class=comments>", "<aside>", "<div role=complementary>"} {
+		page := "<html><meta property=og:type content=article><title>The town of sails</title><body><h1>The town of sails</h1>" + lead + element
+		for years := range 3 {
+			page += fmt.Sprintf(text, years)
+		}
+		if _, kept := extract(t, page, content.Options{}); !strings.Contains(kept, "I sailed there") {
+			t.Errorf("%s: %s", element, kept)
+		}
+	}
+}
+
+// TestBesideListed: comments that are a list among the paragraphs of an article stay out, too.
+func TestBesideListed(t *testing.T) {
+	const talk = "<ol class=commentlist><li>My father sailed there before the war.<li>We never saw a hotel of that name near the quay.</ol>"
+	page := "<html><meta property=og:type content=article><title>The town of sails</title><body><div><h1>The town of sails</h1>" +
+		prose + once + "<h3>What you say</h3>" + talk + once + "</div><p><a href=/>Home</a>"
+	for name, o := range map[string]content.Options{
+		"alone": {},
 		"solid": {Solid: true},
 		"main":  {Solid: true, Main: func(uint64) bool { return true }},
 	} {

@@ -76,7 +76,11 @@ func Extract(p Page, o Options) Content {
 	c := about.content
 	body := find(p.Root, atom.Body)
 	if body == nil {
-		body = p.Root
+		if body = unframed(p.Root); body != nil {
+			o.Whole = true
+		} else {
+			body = p.Root
+		}
 	}
 	page := blocks.New(body, blocks.About{Kind: about.kind, Title: c.Title, Description: c.Description})
 	s := selection{page: page, keep: make([]bool, len(page.Index)), why: make([]string, len(page.Index))}

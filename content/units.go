@@ -1,12 +1,13 @@
 package content
 
 import (
+	"github.com/weftcrawl/weft/internal/blocks"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
 // unite keeps or leaves a list, a table or the like as a whole, where its blocks were judged one by
-// one; a menu in it stays out if it was. One with few links that stands behind what is kept, beside a
+// one; a menu in it stays out if it was, and so does what a rule has left out. One with few links that stands behind what is kept, beside a
 // paragraph that is, is content however short it is.
 func (s *selection) unite() {
 	all := s.page.All
@@ -25,7 +26,7 @@ func (s *selection) unite() {
 		keep := kept*2 >= e.Words
 		switch {
 		case kept == 0:
-			keep = e.Linked*2 < e.Words && s.follows(k, i)
+			keep = s.why[k] == "" && e.Linked*2 < e.Words && s.follows(k, i)
 		case e.Words*2 > all[0].Words: // a page that is a list: of posts, of products
 			k = end
 			continue
@@ -34,7 +35,7 @@ func (s *selection) unite() {
 		for ; k < end; k++ {
 			at := s.page.Index[k]
 			beyond = max(beyond, s.menuEnd(at, i))
-			s.keep[k] = keep && (at >= beyond || s.keep[k])
+			s.keep[k] = keep && (at >= beyond && s.why[k] == "" || s.keep[k])
 		}
 	}
 }
@@ -70,7 +71,7 @@ func (s *selection) follows(k int, unit int32) bool {
 	}
 	for j := before; j >= 0 && index[j] > parent; j-- {
 		e := &all[index[j]]
-		if s.keep[j] && e.Parent == parent && e.Own >= 12 && e.Marks > 0 && e.Links*3 < e.Own {
+		if s.keep[j] && e.Parent == parent && isParagraph(e) {
 			s.keep[k-1] = true
 			return true
 		}
@@ -86,3 +87,6 @@ func isHeading(n *html.Node) bool {
 	}
 	return false
 }
+
+// isParagraph reports whether a block has a sentence, and few links.
+func isParagraph(e *blocks.Element) bool { return e.Own >= 12 && e.Marks > 0 && e.Links*3 < e.Own }
