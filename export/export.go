@@ -139,9 +139,10 @@ func New(o Options) (*Export, error) {
 	return e, err
 }
 
-// Write writes the export of a job in a folder. For SQLite, the writer has a method Name, as an
-// *os.File has, and the database is the file of that name. Errors: ErrNoLinks, ErrNoItems, an
-// *OptionError about a field that items do not have, those of reading and writing, and those of ctx.
+// Write writes the export of a job in a folder; nil: the folder has results and no state. For SQLite,
+// the writer has a method Name, as an *os.File has, and the database is the file of that name. Errors:
+// ErrNoLinks, ErrNoItems, ErrNoState, an *OptionError about a field that items do not have, those of
+// reading and writing, and those of ctx.
 func (e *Export) Write(ctx context.Context, dir string, job *weft.Job, to io.Writer) error {
 	s := &source{ctx: ctx, dir: dir, job: job, o: &e.o}
 	r := e.rows

@@ -69,8 +69,8 @@ func fillSQLite(s *source, pages rows, db *sql.DB) error {
 		if err == nil {
 			err = sqlTable(s, tx, rows{table: t, columns: t.columns})
 		}
-		// Without links the table is empty; without items there is none.
-		if err != nil && !errors.Is(err, ErrNoLinks) && !errors.Is(err, ErrNoItems) {
+		// Without links or a state the table is empty; without items there is none.
+		if err != nil && !errors.Is(err, ErrNoLinks) && !errors.Is(err, ErrNoState) && !errors.Is(err, ErrNoItems) {
 			return err
 		}
 	}

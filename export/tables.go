@@ -208,7 +208,7 @@ func chosen[A, B any](values iter.Seq2[*A, error], pick func(*A) (*B, bool)) ite
 type source struct {
 	ctx    context.Context
 	dir    string
-	job    *weft.Job
+	job    *weft.Job // nil: the folder has no state
 	o      *Options
 	old    results.Set // lines of pages.jsonl that later ones of the same URLs replace
 	marked bool        // old is known
@@ -223,8 +223,15 @@ func (s *source) pages() iter.Seq2[*page, error] {
 	return s.recorded
 }
 
+// ErrNoState is returned for hosts, and for URLs without a record, of a folder that has results only.
+var ErrNoState = errors.New("has results and no state, expected the folder that a crawl was made in")
+
 // waiting yields the URLs that have no record yet.
 func (s *source) waiting(yield func(*page, error) bool) {
+	if s.job == nil {
+		yield(nil, ErrNoState)
+		return
+	}
 	for u, err := range s.job.URLs(s.ctx, weft.URLFilter{State: s.o.State}) {
 		if err != nil {
 			yield(nil, err)
@@ -277,6 +284,9 @@ func (s *source) selects(p *page) bool {
 
 // hosts yields the origins.
 func (s *source) hosts() iter.Seq2[*host, error] {
+	if s.job == nil {
+		return func(yield func(*host, error) bool) { yield(nil, ErrNoState) }
+	}
 	return chosen(pointers(s.job.Hosts(s.ctx)), func(h *weft.HostStatus) (*host, bool) {
 		return &host{
 			h.Host, where.Host(h.Host), h.Done, h.Pending, h.InFlight, h.TookMS, h.Pace, h.DelayMS,

@@ -24,8 +24,9 @@ func collectCommand() *cobra.Command {
 bodies and archives, each URL once. Of a page that two nodes have fetched, the
 later record counts.
 
-weft read, check, mirror, replay and warc read the folder. It has results and no
-state: weft crawl and weft status do not take it. The jobs stay as they are.` + jobExit,
+weft read, check, export, extract, mirror, replay and wacz take the folder. It
+has results and no state: weft crawl and weft status do not take it. The jobs
+stay as they are.` + jobExit,
 		Example:           `  weft cluster collect -o docs one/docs.weft two/docs.weft`,
 		Args:              arguments(1, math.MaxInt, "argument", "the folders of jobs"),
 		ValidArgsFunction: completeJob,

@@ -129,7 +129,7 @@ func (f *exportFlags) run(dir string) error {
 	if errors.As(err, &wrong) {
 		return misused(wrong.Option, wrong.Value, wrong.Err)
 	}
-	return inJob(dir, func(ctx context.Context, job *weft.Job) error {
+	return inResults(dir, func(ctx context.Context, job *weft.Job) error {
 		err := writeOutput(ctx, f.output, func(ctx context.Context, to io.Writer) error { return e.Write(ctx, dir, job, to) })
 		var e *exit
 		switch {
@@ -137,7 +137,7 @@ func (f *exportFlags) run(dir string) error {
 			return err
 		case errors.As(err, &wrong): // for a value that is found on the way
 			return &exit{exitError, fmt.Errorf("--%s %.128q: %w", wrong.Option, wrong.Value, wrong.Err)}
-		case errors.Is(err, export.ErrNoLinks):
+		case errors.Is(err, export.ErrNoLinks), errors.Is(err, export.ErrNoItems), errors.Is(err, export.ErrNoState):
 			return &exit{exitError, fmt.Errorf("%s: %w", dir, err)}
 		}
 		return &exit{exitError, err}

@@ -266,3 +266,40 @@ func TestExportInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// TestExportCollected: a folder of weft cluster collect is exported like the job, but for what only a state has. The
+// commands that are named where it is refused take it.
+func TestExportCollected(t *testing.T) {
+	dir := crawls(t, exitDone, "--links", "--warc", "--bodies", "--job", "job", newAsked(t, false, star).URL).dir
+	run := func(code int, line string) ended {
+		t.Helper()
+		e := weftIn(t, dir, strings.Fields(line)...)
+		if e.code != code {
+			t.Errorf("%s: exit %d, %s", line, e.code, e.stderr)
+		}
+		return e
+	}
+	run(exitDone, "cluster collect -o all job")
+	for _, what := range []string{
+		"--format csv", "--format jsonl", "--format csv --table links", "--format jsonl --table redirects", "--format csv --table errors",
+		"--format graphml", "--format edges", "--state done", "--where depth==1 --fields url",
+	} {
+		want, got := run(exitDone, "export job -o - "+what).stdout, run(exitDone, "export all -o - "+what).stdout
+		if strings.ReplaceAll(got, "n1-", "") != want { // the names of archives
+			t.Errorf("%s: %q, expected %q", what, got, want)
+		}
+	}
+	run(exitDone, "export all -o all.parquet")
+	run(exitDone, "export all -o all.sqlite")
+	if got := reader(t, dir, "sqlite3", "all.sqlite", "SELECT count(*), (SELECT count(*) FROM links), (SELECT count(*) FROM hosts) FROM pages"); got != "4|3|0\n" {
+		t.Error(got)
+	}
+	for _, what := range []string{"--table hosts", "--state pending", "--state leased"} {
+		if e := run(exitError, "export all -o - "+what); e.stderr != "weft: all: has results and no state, expected the folder that a crawl was made in\n" {
+			t.Errorf("%s: %s", what, e.stderr)
+		}
+	}
+	for _, line := range []string{"read -o texts all", "check all", "extract --extract page=body all", "mirror --from all -o copy", "wacz all -o all.wacz"} {
+		run(exitDone, line)
+	}
+}

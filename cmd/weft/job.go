@@ -17,26 +17,38 @@ import (
 
 // inJob opens the job in dir for look, whether its crawl runs or not.
 func inJob(dir string, look func(context.Context, *weft.Job) error) error {
+	return inResults(dir, func(ctx context.Context, job *weft.Job) error {
+		if job == nil {
+			return usage("%.128q: has results and no state, expected the folder that a crawl was made in: weft read, check, export, extract, mirror, replay and wacz take this one", dir)
+		}
+		return look(ctx, job)
+	})
+}
+
+// inResults is inJob for a look at records. A folder that has these and no state has no job: see weft cluster collect.
+func inResults(dir string, look func(context.Context, *weft.Job) error) error {
 	if err := mayBeJob(dir); err != nil {
 		return err
 	}
 	ctx := context.Background()
 	job, err := weft.OpenJob(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(filepath.Join(dir, "pages.jsonl")); err == nil { // see weft cluster collect
-			return usage("%.128q: has results and no state, expected the folder that a crawl was made in: weft read, check, export, mirror and warc take this one", dir)
+		if _, err := os.Stat(filepath.Join(dir, "pages.jsonl")); err != nil {
+			return noJob(dir, "no job")
 		}
-		return noJob(dir, "no job")
+		job, err = nil, nil
 	}
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("job %.128q: %w", dir, err)}
 	}
-	if job.Running() {
+	if job != nil && job.Running() {
 		stepBack()
 	}
 	err = look(ctx, job)
-	if closed := job.Close(); err == nil {
-		err = closed
+	if job != nil {
+		if closed := job.Close(); err == nil {
+			err = closed
+		}
 	}
 	var e *exit
 	if err != nil && !errors.As(err, &e) {
