@@ -12,10 +12,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/weftcrawl/weft/cdxj"
@@ -36,8 +39,9 @@ type Summary struct {
 var ErrTwice = errors.New("named twice, expected each folder once")
 
 // Jobs merges the jobs in some folders into a new one. It is whole, or not there: what was interrupted begins
-// again. The files of archives are linked where both folders are on one disk, else copied.
-// Errors: fs.ErrExist if there is such a folder.
+// again. The files of archives are linked where both folders are on one disk, else copied. A job may come from
+// another machine: what leads out of its folder is refused.
+// Errors: fs.ErrExist if there is such a folder, or one that is not a part of it where its part is to be written.
 func Jobs(ctx context.Context, dir string, jobs []string) (s Summary, err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return s, fmt.Errorf("%s: %w, expected a new folder", dir, fs.ErrExist)
@@ -45,28 +49,28 @@ func Jobs(ctx context.Context, dir string, jobs []string) (s Summary, err error)
 	if err := distinct(jobs); err != nil {
 		return s, err
 	}
-	part := filepath.Clean(dir) + ".part"
-	if err := os.RemoveAll(part); err != nil {
-		return s, err
-	}
-	if err := os.MkdirAll(part, 0o777); err != nil {
-		return s, err
-	}
-	defer func() {
-		if err != nil {
-			err = cmp.Or(err, os.RemoveAll(part))
-		}
-	}()
-	c := &collection{ctx: ctx, dir: part, jobs: jobs, old: make([]results.Set, len(jobs)), lost: make([]map[[16]byte]struct{}, len(jobs))}
+	c := &collection{ctx: ctx, jobs: jobs, old: make([]results.Set, len(jobs)), lost: make([]map[[16]byte]struct{}, len(jobs))}
 	for i := range c.lost {
 		c.lost[i] = make(map[[16]byte]struct{})
+		root, err := os.OpenRoot(jobs[i])
+		if err != nil {
+			return s, err
+		}
+		defer root.Close()
+		c.roots = append(c.roots, root)
 	}
+	part, err := begin(dir)
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = cmp.Or(err, part.leave()) }()
+	c.dir = part.dir
 	for _, step := range []func() error{c.judge, c.records, c.lists, c.bodies, c.archives} {
 		if err := step(); err != nil {
 			return c.Summary, err
 		}
 	}
-	return c.Summary, os.Rename(part, dir)
+	return c.Summary, part.become(dir)
 }
 
 // distinct refuses a folder that is named twice: all its pages would count as fetched twice.
@@ -88,11 +92,12 @@ func distinct(jobs []string) error {
 // collection is a merge that runs.
 type collection struct {
 	Summary
-	ctx  context.Context
-	dir  string
-	jobs []string
-	old  []results.Set           // lines of each job's records that do not count
-	lost []map[[16]byte]struct{} // URLs whose record in another job counts: as many as nodes that died left
+	ctx   context.Context
+	dir   string
+	jobs  []string
+	roots []*os.Root              // of the jobs: see open
+	old   []results.Set           // lines of each job's records that do not count
+	lost  []map[[16]byte]struct{} // URLs whose record in another job counts: as many as nodes that died left
 }
 
 func fingerprint(url []byte) [16]byte {
@@ -104,12 +109,38 @@ func fingerprint(url []byte) [16]byte {
 // order.
 const entrySize = 16 + 12 + 4 + 8
 
+// open opens a file of a job, which may come from another machine: a link that leads out of the folder would publish
+// any file of this one, and a pipe would wait for its writer.
+func (c *collection) open(i int, name string) (*os.File, error) {
+	f, err := c.roots[i].OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s: not a file", name), f.Close())
+	}
+	return f, nil
+}
+
+// lines are those of a file of a job.
+func (c *collection) lines(i int, name string, old results.Set) iter.Seq2[results.Line, error] {
+	return func(yield func(results.Line, error) bool) {
+		f, err := c.open(i, name)
+		if err != nil {
+			yield(results.Line{}, err)
+			return
+		}
+		_ = f.Close() // nothing was written
+		results.Lines(c.ctx, c.jobs[i], name, old)(yield)
+	}
+}
+
 // judge finds out which records count.
 func (c *collection) judge() error {
 	sorter := extsort.New(c.dir)
 	defer sorter.Close()
 	for i, dir := range c.jobs {
-		for l, err := range results.Lines(c.ctx, dir, results.Pages, nil) {
+		for l, err := range c.lines(i, results.Pages, nil) {
 			if err != nil {
 				return fmt.Errorf("%s: %w", dir, err)
 			}
@@ -152,7 +183,7 @@ func (c *collection) judge() error {
 func (c *collection) records() error {
 	return c.write(results.Pages, func(out *bufio.Writer) error {
 		for i, dir := range c.jobs {
-			for l, err := range results.Lines(c.ctx, dir, results.Pages, c.old[i]) {
+			for l, err := range c.lines(i, results.Pages, c.old[i]) {
 				if err != nil {
 					return fmt.Errorf("%s: %w", dir, err)
 				}
@@ -194,7 +225,7 @@ func (c *collection) lists() error {
 		}
 		err := c.write(list.file, func(out *bufio.Writer) error {
 			for i, dir := range c.jobs {
-				for l, err := range results.Lines(c.ctx, dir, list.file, nil) {
+				for l, err := range c.lines(i, list.file, nil) {
 					if errors.Is(err, fs.ErrNotExist) {
 						break
 					}
@@ -247,29 +278,27 @@ func (c *collection) any(name string) bool {
 
 // bodies takes over the files of bodies, whose names are what is in them.
 func (c *collection) bodies() error {
-	for _, dir := range c.jobs {
-		from := filepath.Join(dir, "bodies")
-		err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+	for i, dir := range c.jobs {
+		err := fs.WalkDir(c.roots[i].FS(), bodies, func(name string, d fs.DirEntry, err error) error {
 			switch {
-			case errors.Is(err, fs.ErrNotExist) && path == from:
+			case errors.Is(err, fs.ErrNotExist) && name == bodies:
 				return fs.SkipAll
 			case err != nil:
 				return err
-			case !d.Type().IsRegular():
+			case d.IsDir():
 				return c.ctx.Err()
 			}
-			rest, err := filepath.Rel(dir, path)
-			if err != nil {
-				return err
-			}
-			return c.take(path, rest)
+			return c.take(i, name, name)
 		})
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", dir, err)
 		}
 	}
 	return nil
 }
+
+// bodies is the folder of the files of bodies.
+const bodies = "bodies"
 
 // archives writes an index of the captures that count, and takes over the files of WARC.
 func (c *collection) archives() error {
@@ -290,13 +319,13 @@ func (c *collection) archives() error {
 		return err
 	}
 	for i, dir := range c.jobs { // after their index, which so leads to what is there
-		all, err := filepath.Glob(filepath.Join(dir, job.ArchiveDir, "*.warc*"))
+		all, err := fs.Glob(c.roots[i].FS(), path.Join(job.ArchiveDir, "*.warc*"))
 		if err != nil {
 			return err
 		}
-		for _, path := range all {
-			if err := c.archive(i, path); err != nil {
-				return err
+		for _, name := range all {
+			if err := c.archive(i, name); err != nil {
+				return fmt.Errorf("%s: %w", dir, err)
 			}
 		}
 	}
@@ -305,19 +334,27 @@ func (c *collection) archives() error {
 
 // archive takes over a WARC file. A file that its node had not finished is copied, since a later run of that node
 // would truncate or continue it.
-func (c *collection) archive(i int, path string) error {
-	info, err := os.Stat(path)
+func (c *collection) archive(i int, name string) error {
+	f, err := c.open(i, name)
 	if err != nil {
 		return err
 	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	final, open := strings.CutSuffix(path.Base(name), cdxj.OpenSuffix)
+	if _, err := c.roots[i].Lstat(strings.TrimSuffix(name, cdxj.OpenSuffix)); open && err == nil {
+		return nil // the closed one counts
+	}
 	c.Archives++
 	c.Bytes += info.Size()
-	name, open := strings.CutSuffix(filepath.Base(path), cdxj.OpenSuffix)
-	name = filepath.Join(job.ArchiveDir, c.name(i, name))
+	final = path.Join(job.ArchiveDir, c.name(i, final))
 	if open {
-		return c.copy(path, name)
+		return c.copy(i, name, final)
 	}
-	return c.take(path, name)
+	return c.take(i, name, final)
 }
 
 // capture is the part of an index line that matters here.
@@ -362,7 +399,7 @@ func (c *collection) captures(out *bufio.Writer, i int) error {
 
 // eachCapture calls fn for each line of a job's index, split before its brace.
 func (c *collection) eachCapture(i int, fn func(head, text string, of *capture) error) error {
-	for l, err := range results.Lines(c.ctx, filepath.Join(c.jobs[i], job.ArchiveDir), cdxj.CapturesFile, nil) {
+	for l, err := range c.lines(i, job.CapturesFile, nil) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -392,32 +429,41 @@ func (c *collection) write(name string, fill func(*bufio.Writer) error) error {
 	return cmp.Or(err, out.Flush(), f.Sync(), f.Close()) // a full disk is one error
 }
 
-// take links or copies a file into the folder, which may have it.
-func (c *collection) take(path, name string) error {
+// take links or copies a file of a job into the folder, which may have it.
+func (c *collection) take(i int, name, as string) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	to := filepath.Join(c.dir, name)
+	to := filepath.Join(c.dir, as)
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		return err
 	}
-	if err := os.Link(path, to); err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
+	info, err := c.roots[i].Lstat(name)
+	if err != nil {
+		return err
 	}
-	return c.copy(path, name)
+	if info.Mode().IsRegular() { // a link to a link would lead from the folder to another place than from the job
+		if err := os.Link(filepath.Join(c.jobs[i], name), to); err == nil || errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+	}
+	return c.copy(i, name, as)
 }
 
-// copy copies a file into the folder.
-func (c *collection) copy(path, name string) error {
+// copy copies a file of a job into the folder, unless that has it.
+func (c *collection) copy(i int, name, as string) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	from, err := os.Open(path)
+	from, err := c.open(i, name)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	f, err := os.Create(filepath.Join(c.dir, name))
+	f, err := os.OpenFile(filepath.Join(c.dir, as), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // what is there may be a job's own file
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

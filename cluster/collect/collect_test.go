@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/weftcrawl/weft/cluster/collect"
@@ -137,5 +138,126 @@ func TestDead(t *testing.T) {
 		if r.URL == "http://a.test/4" && r.Status != 200 {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// TestForeign: of a job from another machine, nothing counts that is not a file in its folder: no link, which may lead to
+// any file of this machine, and no pipe, which nobody writes to.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	secret := t.TempDir()
+	write(t, secret, map[string]string{"key": "{}\n", "x.warc.gz": "secret", "captures.cdxj": "", "ab/secret": "secret"})
+	for _, name := range []string{
+		"pages.jsonl", "links.jsonl", "items.jsonl", "archive/captures.cdxj", "archive/x.warc.gz", "archive/x.warc.gz.open", "archive/y.warc",
+		"bodies/ab/abcd", "archive", "bodies", "bodies/ab",
+	} {
+		for kind, make := range map[string]func(string) error{
+			"link":          func(path string) error { return os.Symlink(filepath.Join(secret, "key"), path) },
+			"folder's link": func(path string) error { return os.Symlink(secret, path) },
+			"pipe":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		} {
+			if name == "archive" && kind != "folder's link" {
+				continue // such a job has no archive
+			}
+			job, dir := t.TempDir(), filepath.Join(t.TempDir(), "all")
+			write(t, job, map[string]string{"pages.jsonl": record1("http://a.test/", "01", ""), "archive/captures.cdxj": "", "archive/z.warc": "", "bodies/cd/cdef": "body"})
+			path := filepath.Join(job, name)
+			if err := errors.Join(os.RemoveAll(path), os.MkdirAll(filepath.Dir(path), 0o777), make(path)); err != nil {
+				t.Fatal(err)
+			}
+			_, err := collect.Jobs(t.Context(), dir, []string{job})
+			if err == nil || !strings.Contains(err.Error(), job) {
+				t.Errorf("%s as a %s: %v", name, kind, err)
+			}
+			if left, _ := filepath.Glob(dir + "*"); len(left) > 0 {
+				t.Errorf("%s as a %s: left behind: %v", name, kind, left)
+			}
+		}
+	}
+}
+
+// TestOwnLink: a link within the job is as good as its file, and stays the job's.
+func TestOwnLink(t *testing.T) {
+	t.Parallel()
+	job, dir := t.TempDir(), filepath.Join(t.TempDir(), "all")
+	write(t, job, map[string]string{"pages.jsonl": record1("http://a.test/", "01", ""), "archive/captures.cdxj": "", "disk/x.warc.gz": "records"})
+	if err := os.Symlink("../disk/x.warc.gz", filepath.Join(job, "archive/x.warc.gz")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := collect.Jobs(t.Context(), dir, []string{job}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(filepath.Join(dir, "archive/n1-x.warc.gz"))
+	if err != nil || !info.Mode().IsRegular() {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// TestOpenAndClosed: of an archive that is there twice, the closed file counts, and both stay as they are.
+func TestOpenAndClosed(t *testing.T) {
+	t.Parallel()
+	job, dir := t.TempDir(), filepath.Join(t.TempDir(), "all")
+	write(t, job, map[string]string{"pages.jsonl": record1("http://a.test/", "01", ""), "archive/captures.cdxj": "", "archive/x.warc": "closed", "archive/x.warc.open": "open"})
+	s, err := collect.Jobs(t.Context(), dir, []string{job})
+	if err != nil || s.Archives != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for file, want := range map[string]string{filepath.Join(dir, "archive/n1-x.warc"): "closed", filepath.Join(job, "archive/x.warc"): "closed", filepath.Join(job, "archive/x.warc.open"): "open"} {
+		if text, err := os.ReadFile(file); string(text) != want {
+			t.Errorf("%s: %q, %v", file, text, err)
+		}
+	}
+}
+
+// TestPart: DIR.part is removed if a run that was killed has left it, and only then.
+func TestPart(t *testing.T) {
+	t.Parallel()
+	job := t.TempDir()
+	write(t, job, map[string]string{"pages.jsonl": record1("http://a.test/", "01", "")})
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string // of the error
+	}{
+		"somebody's":      {map[string]string{"holiday.part/photos/1.jpg": "precious"}, "holiday.part: file already exists, and no earlier run has left it"},
+		"somebody's file": {map[string]string{"holiday.part": "precious"}, "holiday.part: file already exists, and no earlier run"},
+		"an empty one":    {map[string]string{"holiday.part/x": ""}, "holiday.part: file already exists, and no earlier run"},
+		"left behind":     {map[string]string{"holiday.part/.weft-collect": "", "holiday.part/archive/old.warc": "old", "holiday.part/pages.jsonl": "old"}, ""},
+	} {
+		at := t.TempDir()
+		write(t, at, c.files)
+		dir := filepath.Join(at, "holiday")
+		_, err := collect.Jobs(t.Context(), dir, []string{job})
+		if c.want == "" {
+			left, _ := filepath.Glob(filepath.Join(at, "*"))
+			in, _ := os.ReadDir(dir)
+			if err != nil || len(left) != 1 || len(in) != 1 {
+				t.Errorf("%s: %v; left: %v; in the folder: %v", name, err, left, in)
+			}
+			continue
+		}
+		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, expected %s", name, err, c.want)
+		}
+		for file, want := range c.files {
+			if text, err := os.ReadFile(filepath.Join(at, file)); string(text) != want || err != nil {
+				t.Errorf("%s: %s: %q, %v", name, file, text, err)
+			}
+		}
+	}
+	busy := filepath.Join(t.TempDir(), "busy")
+	write(t, busy+".part", map[string]string{".weft-collect": "", "x": "being written"})
+	f, err := os.Open(busy + ".part/.weft-collect")
+	if err == nil {
+		defer f.Close()
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := collect.Jobs(t.Context(), busy, []string{job}); !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "as another process writes it") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(busy + ".part/x"); err != nil {
+		t.Error(err)
 	}
 }
