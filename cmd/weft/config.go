@@ -329,7 +329,7 @@ func set(flag *pflag.Flag, o config.Option) error {
 		case err != nil && optionOf(flag).secret:
 			return fmt.Errorf("%s: %w", o.Name, err)
 		case err != nil:
-			return fmt.Errorf("%s = %.128q: %w", o.Name, v, err)
+			return fmt.Errorf("%s = %.128q: %w", o.Name, optionOf(flag).public(v), err)
 		}
 	}
 	return nil

@@ -208,7 +208,11 @@ Exit status: 0 done; 3 there is no file, or a mistake in it.`,
 
 // shown is the value of an option in one line, without secrets.
 func shown(cmd *cobra.Command, o config.Option) string {
-	if flag := cmd.Flags().Lookup(o.Name); flag != nil && optionOf(flag).secret {
+	is := &option{arg: "URL"} // as urls are
+	if flag := cmd.Flags().Lookup(o.Name); flag != nil {
+		is = optionOf(flag)
+	}
+	if is.secret {
 		return "(secret)"
 	}
 	var all []string
@@ -217,6 +221,7 @@ func shown(cmd *cobra.Command, o config.Option) string {
 			v, _, _ = strings.Cut(v, ":")
 			v += ": (hidden)"
 		}
+		v = is.public(v)
 		all = append(all, fmt.Sprintf("%.200q", v))
 	}
 	if !o.List {

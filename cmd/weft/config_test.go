@@ -207,6 +207,56 @@ func TestPersonal(t *testing.T) {
 	}
 }
 
+// TestConfigSecrets: what the file has of secrets, config show and messages leave out.
+func TestConfigSecrets(t *testing.T) {
+	dir := withConfig(t, `[crawl]
+urls = ["https://ada:hush@a.test/x", "https://b.test/"]
+cluster = "nats://ada:hush@a.test:4222,nats://hush@b.test,ada:hush@c.test"
+proxy = "http://ada:hush@p.test"
+post-data = ["password=hush"]
+post-form = ["password=hush"]
+auth = ["a.test=ada:hush"]
+bearer = ["a.test=hush"]
+header = ["Authorization: hush"]
+exclude = ["/@me"]
+
+[fetch]
+post-data = "password=hush"
+
+["cluster serve"]
+login = "ada:hush"
+
+[urls]
+cluster = "nats://ada:hush@a.test"
+`)
+	shown := ""
+	for _, of := range []string{"crawl", "fetch", "cluster serve", "urls"} {
+		e := weftIn(t, dir, append([]string{"config", "show"}, strings.Fields(of)...)...)
+		if e.code != exitDone {
+			t.Errorf("%s: %+v", of, e)
+		}
+		shown += e.stdout
+	}
+	for _, want := range []string{
+		`urls = ["https://…@a.test/x", "https://b.test/"]`, `cluster = "nats://…@a.test:4222,nats://…@b.test,…@c.test"`, `post-data = (secret)`,
+		`post-form = (secret)`, `exclude = ["/@me"]`, `login = (secret)`,
+	} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("no %s in %s", want, shown)
+		}
+	}
+	for _, line := range []string{"crawl --cluster nats://ada:hush@a.test,, http://a.test/", "crawl --post-form hush http://a.test/", "replay --replay http://ada:hush@x/"} {
+		e := weftIn(t, dir, strings.Fields(line)...)
+		if e.code != exitUsage {
+			t.Errorf("%s: %+v", line, e)
+		}
+		shown += e.stderr
+	}
+	if strings.Contains(shown, "hush") {
+		t.Error(shown)
+	}
+}
+
 // TestConfigMistakes: each is one line that names file, line and what was expected.
 func TestConfigMistakes(t *testing.T) {
 	for text, want := range map[string]string{

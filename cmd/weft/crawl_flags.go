@@ -51,11 +51,11 @@ func (f *crawlFlags) reachOptions() []option {
 		{name: "strict", Value: on(&f.strict), advanced: true,
 			help: "end at a line of --input that is no URL, with status 3",
 			more: "By default such lines are reported and skipped."},
-		{name: "post-data", arg: "DATA", Value: appended(&f.post.data, postData), field: "Posts", advanced: true,
+		{name: "post-data", arg: "DATA", Value: appended(&f.post.data, postData), secret: true, field: "Posts", advanced: true,
 			help: "send DATA, or @FILE, to the URLs by POST; repeatable",
 			more: "DATA is that of a form, such as 'q=red+shoes&page=1', unless --post-type says otherwise. " +
 				"Several make several requests to each URL. The job keeps DATA."},
-		{name: "post-form", arg: "NAME=VALUE", Value: appended(&f.post.parts, postPart), advanced: true,
+		{name: "post-form", arg: "NAME=VALUE", Value: appended(&f.post.parts, postPart), secret: true, advanced: true,
 			help: "send a form with files by POST; repeatable",
 			more: "NAME=VALUE is a field, NAME=@FILE a file. All make one request to each URL, of type multipart/form-data."},
 		f.post.typeOption(),

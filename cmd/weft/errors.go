@@ -61,7 +61,7 @@ func misread(cmd *cobra.Command, err error) error {
 		if long := cmd.Flags().Lookup(f.Shorthand + invalid.GetValue()); long != nil && f.Shorthand != "" {
 			why = fmt.Errorf("%w: did you mean --%s?", why, long.Name)
 		}
-		return misused(f.Name, invalid.GetValue(), why)
+		return misused(f.Name, optionOf(f).public(invalid.GetValue()), why)
 	case errors.As(err, &missing):
 		f := missing.GetFlag()
 		return usage("--%s: no value, expected --%[1]s %s", f.Name, optionOf(f).arg)

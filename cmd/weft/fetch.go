@@ -67,11 +67,11 @@ Exit status: 0 a complete and valid response, whatever its status; 1 an error;
 		{name: "follow", Value: on(&f.follow), help: "follow redirects"},
 		redirectsOption(&f.redirects, "follow at most N redirects, with --follow"),
 	}}, {"POST", []option{
-		{name: "post-data", short: "d", arg: "DATA", Value: appended(&f.post.data, postData),
+		{name: "post-data", short: "d", arg: "DATA", Value: appended(&f.post.data, postData), secret: true,
 			help: "send DATA, or @FILE, by POST; repeatable",
 			more: "DATA is that of a form, such as 'q=red+shoes&page=1', unless --post-type says otherwise. " +
 				"Several are joined by &."},
-		{name: "post-form", arg: "NAME=VALUE", Value: appended(&f.post.parts, postPart), advanced: true,
+		{name: "post-form", arg: "NAME=VALUE", Value: appended(&f.post.parts, postPart), secret: true, advanced: true,
 			help: "send a form with files by POST; repeatable",
 			more: "NAME=VALUE is a field, NAME=@FILE a file. All make one request, of type multipart/form-data."},
 		f.post.typeOption(),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft"
 )
 
 // option describes a flag, and is its value. Everything the command knows about a flag
@@ -33,6 +34,21 @@ func optionOf(f *pflag.Flag) *option {
 		return o
 	}
 	return &option{Value: f.Value, name: f.Name, short: f.Shorthand, help: f.Usage}
+}
+
+// public is a value of the option without the logins of URLs, for messages.
+func (o *option) public(value string) string {
+	switch o.arg {
+	case "URL":
+		return weft.WithoutSecrets(value)
+	case "URL,...":
+		all := strings.Split(value, ",")
+		for i := range all {
+			all[i] = weft.WithoutSecrets(all[i])
+		}
+		return strings.Join(all, ",")
+	}
+	return value
 }
 
 // group is the options of one concern.
