@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -118,5 +119,27 @@ func (n *node) noLinks(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.State.LastSeq >= probe.Sequence && s.State.Msgs == 0, nil
+	if s.State.Msgs > 0 {
+		return false, n.purgeStrays(ctx)
+	}
+	return s.State.LastSeq >= probe.Sequence, nil
+}
+
+// purgeStrays removes links to what is no partition, which nobody would read or acknowledge. It is called when little
+// is in the stream.
+func (n *node) purgeStrays(ctx context.Context) error {
+	s, err := n.streams.links.Info(ctx, jetstream.WithSubjectFilter(n.allLinks()))
+	if err != nil {
+		return err
+	}
+	for subject := range s.State.Subjects {
+		if p := numberOf(subject); 0 <= p && p < n.plan.Partitions || subject == n.probe() {
+			continue
+		}
+		n.setAside("links", fmt.Sprintf("subject %.200q of stream %s", subject, n.linkStream()), errors.New("expected that of a partition"))
+		if err := n.streams.links.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -169,6 +169,9 @@ func Ended(ctx context.Context, servers Options) (map[string]int, error) {
 		case msg.Header.Get(headerKind) != "": // a test has no log that is long enough for a snapshot
 			continue
 		}
+		if _, err := epochOf(msg.Header); err != nil { // a stranger's
+			continue
+		}
 		node, _, _ := strings.Cut(msg.Header.Get(headerID), ".")
 		blocks, err := unpack(msg.Data)
 		if err != nil {
@@ -231,4 +234,13 @@ func OnTheWay(ctx context.Context, servers Options) (map[string]bool, error) {
 		}
 	}
 	return all, nil
+}
+
+// Packed is the data of a message with blocks.
+func Packed(blocks ...string) string {
+	var all [][]byte
+	for _, b := range blocks {
+		all = append(all, []byte(b))
+	}
+	return string(pack(all))
 }

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -102,10 +101,7 @@ func (n *node) readLinks(ctx context.Context, open []int) {
 			if p < 0 || p >= len(reads) || !reads[p] {
 				continue
 			}
-			if err := n.receive(ctx, p, msg); err != nil {
-				n.mail.post(func() { n.fail(fmt.Errorf("crawl %s: %w", n.layout, err)) })
-				return nil
-			}
+			n.receive(ctx, p, msg)
 		}
 	})
 }
@@ -126,30 +122,31 @@ const (
 	purgeAfter = 5
 )
 
-// receive gives the engine a message of links. What cannot be read is kept, and so is what comes behind it:
-// the node ends.
-func (n *node) receive(ctx context.Context, p int, msg jetstream.Msg) error {
+// receive gives the engine a message of links. One that cannot be read has none, and is acknowledged like others: as
+// long as it were there, the crawl would not be over.
+func (n *node) receive(ctx context.Context, p int, msg jetstream.Msg) {
 	at, err := msg.Metadata()
 	if err != nil {
-		return nil
+		return
 	}
 	seq := at.Sequence.Stream
-	if err := n.reached(ctx, number(msg.Headers().Get(headerOpened))); err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
-		return n.unreadable(seq, err)
-	}
 	blocks, err := unpack(msg.Data())
+	if err == nil {
+		err = n.reached(ctx, number(msg.Headers().Get(headerOpened)))
+	}
+	if ctx.Err() != nil {
+		return
+	}
 	if err != nil {
-		return n.unreadable(seq, err)
+		n.setLinksAside(seq, err)
+		blocks = nil
 	}
 	size := 0
 	for _, b := range blocks {
 		size += len(b)
 	}
 	if n.reader.room.take(ctx, size) != nil {
-		return nil
+		return
 	}
 	n.mail.post(func() {
 		release := func() { n.reader.room.give(size) }
@@ -161,12 +158,6 @@ func (n *node) receive(ctx context.Context, p int, msg jetstream.Msg) error {
 		}
 		n.deliver(p, seq, blocks, release)
 	})
-	return nil
-}
-
-// unreadable is why a node ends that cannot read a message of links.
-func (n *node) unreadable(seq uint64, err error) error {
-	return fmt.Errorf("message %d of stream %s: %w; the crawl can go on when that message is deleted", seq, n.linkStream(), err)
 }
 
 // deliver gives the engine a message of links, unless it was given it before.
@@ -198,7 +189,10 @@ func (n *node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
 			}
 		})
 		if err != nil && !errors.Is(err, engine.ErrEnded) {
-			n.fail(fmt.Errorf("crawl %s: %w", n.layout, n.unreadable(seq, err)))
+			n.setLinksAside(seq, err)
+			if left.Add(-1) == 0 {
+				safe(n.crawl.Posted()) // with what was readable of it
+			}
 		}
 	}
 }

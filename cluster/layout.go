@@ -26,8 +26,9 @@ func (l layout) probe() string      { return l.subject() + ".links.probe" } // s
 
 // numberOf returns the partition that a subject of links or of a log is for; -1: nobody of us writes to it.
 func numberOf(subject string) int {
-	p, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:])
-	if err != nil {
+	text := subject[strings.LastIndexByte(subject, '.')+1:]
+	p, err := strconv.Atoi(text)
+	if err != nil || p < 0 || strconv.Itoa(p) != text {
 		return -1
 	}
 	return p

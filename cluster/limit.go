@@ -137,16 +137,17 @@ func (n *node) running() map[string]bool {
 	return all
 }
 
-// seeLimits takes in what the bucket shows of the limits.
+// seeLimits takes in what the bucket shows of the limits. If that cannot be read, those before it hold, and replace it with
+// the next write.
 func (n *node) seeLimits(e jetstream.KeyValueEntry) error {
 	q := &n.end.quota
 	if e.Revision() <= q.revision {
 		return nil
 	}
 	var l limits
-	err := json.Unmarshal(e.Value(), &l)
-	if err != nil {
-		return fmt.Errorf("crawl %s: key %s: %w", n.layout, e.Key(), err)
+	if err := json.Unmarshal(e.Value(), &l); err != nil {
+		q.revision = e.Revision()
+		return err
 	}
 	q.limits, q.revision = l, e.Revision()
 	return nil
@@ -287,8 +288,9 @@ func (n *node) joinLimits(ctx context.Context, o *weft.Options) error {
 		case err != nil:
 			return n.refused(err)
 		default:
+			n.end.quota.limits = n.plan.Limits
 			if err := n.seeLimits(e); err != nil {
-				return err
+				n.setKeyAside(keyLimits, err)
 			}
 			l = n.end.quota.limits
 		}

@@ -51,21 +51,35 @@ type last struct {
 	bare              bool // the log has only openings
 }
 
-// last returns the end of a log. It may be late: whoever relies on it expects its sequence.
+// last returns the end of a log. It may be late: whoever relies on it expects its sequence. A message that no node has
+// written would keep all nodes from writing behind it: it is removed.
 func (n *node) last(ctx context.Context, p int) (l last, err error) {
-	msg, err := n.streams.log.GetLastMsgForSubject(ctx, n.log(p))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return last{bare: true}, nil
+	for {
+		msg, err := n.streams.log.GetLastMsgForSubject(ctx, n.log(p))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return last{bare: true}, nil
+		}
+		if err != nil {
+			return l, err
+		}
+		if l.epoch, err = epochOf(msg.Header); err == nil {
+			l.seq, l.id, l.bare, l.whole = msg.Sequence, msg.Header.Get(headerID), msg.Header.Get(headerBare) != "", number(msg.Header.Get(headerWhole))
+			return l, nil
+		}
+		n.setLogAside(msg.Sequence, err)
+		if err := n.streams.log.DeleteMsg(ctx, msg.Sequence); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return l, err
+		}
 	}
+}
+
+// epochOf returns the epoch of a message of a log. It tells the messages of nodes from those of anyone else.
+func epochOf(h nats.Header) (uint64, error) {
+	epoch, err := strconv.ParseUint(h.Get(headerEpoch), 10, 64)
 	if err != nil {
-		return l, err
+		return 0, errors.New("no epoch, expected a message of a node")
 	}
-	l.seq, l.id, l.bare, l.whole = msg.Sequence, msg.Header.Get(headerID), msg.Header.Get(headerBare) != "", number(msg.Header.Get(headerWhole))
-	l.epoch, err = strconv.ParseUint(msg.Header.Get(headerEpoch), 10, 64)
-	if err != nil {
-		err = fmt.Errorf("the last message of log %d: %w", p, err)
-	}
-	return l, err
+	return epoch, nil
 }
 
 // append adds changes to a log, or returns errLost.

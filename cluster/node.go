@@ -60,6 +60,7 @@ type node struct {
 	unknown   int // partitions on the disk of which it is not known yet whose they are
 	lapse     lapse
 	ended     ended
+	aside     aside
 }
 
 // sight is what the node sees of the bucket.
@@ -134,7 +135,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		tuned = *o.Tuning
 	}
 	tuned.Plan, tuned.Ours = &n.plan.Options, disk
-	tuned.Node = &engine.NodeConfig{Posted: n.outbox.committed, Leaving: n.leave, Ask: n.askHomes, Held: disk, Gather: c.beat / gathersABeat}
+	tuned.Node = &engine.NodeConfig{Posted: n.outbox.committed, Leaving: n.leave, Ask: n.askHomes, Held: disk, Unreadable: n.setBlockAside, Gather: c.beat / gathersABeat}
 	if n.end.quota.URLs > 0 {
 		tuned.Node.Short = n.wants
 	}
@@ -371,7 +372,7 @@ func (n *node) see(e jetstream.KeyValueEntry) {
 	case strings.HasPrefix(key, keyOpened):
 		n.outbox.opened.reach(e.Revision()) // links that are found from now on may depend on it
 		if err := n.crawl.Open(value); err != nil && !errors.Is(err, engine.ErrEnded) {
-			n.warn(fmt.Errorf("crawl %s: key %s: %w", n.layout, key, err))
+			n.setKeyAside(key, err)
 		}
 	case key == keySeeded:
 		n.end.seeded = true
@@ -379,16 +380,16 @@ func (n *node) see(e jetstream.KeyValueEntry) {
 		n.end.over = true
 	case key == keyLimits:
 		if err := n.seeLimits(e); err != nil {
-			n.warn(err)
+			n.setKeyAside(key, err)
 		}
 	case key == keyOrders:
 		if err := n.seeOrders(e.Revision(), value); err != nil {
-			n.warn(fmt.Errorf("crawl %s: key %s: %w", n.layout, key, err))
+			n.setKeyAside(key, err)
 		}
 	case key == keyPlan, key == keyProbe, strings.HasPrefix(key, keyStats):
 	default:
 		if err := n.own.See(now(), ownership.Entry{Key: key, Value: value, Revision: e.Revision()}); err != nil {
-			n.warn(fmt.Errorf("crawl %s: %w", n.layout, err))
+			n.setKeyAside(key, err)
 		}
 	}
 	n.seen.reach(e.Revision())

@@ -131,7 +131,7 @@ func TestOrderMissed(t *testing.T) {
 	}
 	put("stats.x", "1")
 	put("orders", `[["stop"]]`)
-	if text := (<-a.warnings).Error(); !strings.Contains(text, "key orders") {
+	if text := (<-a.warnings).Error(); !strings.Contains(text, `key "orders"`) {
 		t.Error(text)
 	}
 	if s := c.status(); len(s.Unread) != 2 || len(s.Nodes) != 2 {

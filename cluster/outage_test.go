@@ -95,32 +95,84 @@ func TestConsumersDeleted(t *testing.T) {
 	c.check()
 }
 
-// TestUnreadable: a message of links that no node can read stays where it is, and the node says which one it is.
-// When it is gone, the crawl goes on.
+// TestUnreadable: whatever a stranger writes among the messages and keys of a crawl, no node ends, none warns more than once
+// of a kind, and the crawl is as if nothing had been written.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())
 	a := c.join("a")
+	c.join("b")
 	a.until(t, 10)
 	js := jetStream(t, c.servers.Servers...)
-	ack, err := js.Publish(t.Context(), "weft.test.links.3", []byte("garbage"))
+	stranger := func(subject, data string, header ...string) {
+		t.Helper()
+		m := nats.NewMsg(subject)
+		m.Data = []byte(data)
+		for i := 0; i < len(header); i += 2 {
+			m.Header.Set(header[i], header[i+1])
+		}
+		if _, err := js.PublishMsg(t.Context(), m); err != nil {
+			t.Error(err)
+		}
+	}
+	status := func() cluster.Status {
+		t.Helper()
+		client, err := cluster.Dial(t.Context(), c.servers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		s, err := client.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for _, stream := range []string{"links", "log"} {
+		for _, p := range []string{"0", "3", "03", "+3", "31", "32", "999999", "x"} {
+			at := "weft.test." + stream + "." + p
+			stranger(at, "junk")
+			stranger(at, cluster.Packed(""))
+			stranger(at, cluster.Packed("junk"), "Weft-Opened", "1")
+			stranger(at, cluster.Packed(), "Weft-Opened", "99999999")
+			stranger(at, "junk", "Weft-Epoch", "first", "Weft-More", "1", "Weft-Kind", "snapshot")
+		}
+	}
+	for _, key := range []string{"part.1", "part.x", "part.99", "orders", "limits", "opened.1", "stats.x", "node.x", "x", "node." + status().Nodes[0].ID} {
+		stranger("$KV.weft_test."+key, "junk")
+	}
+	conn, err := nats.Connect(c.servers.Servers[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.end(t)
-	if want := fmt.Sprintf("crawl test: message %d of stream weft_test_links: not what a node has packed", ack.Sequence); !strings.HasPrefix(errorText(a.err), want) {
-		t.Fatalf("%v\nexpected %s", a.err, want)
+	defer conn.Close()
+	for _, subject := range []string{"weft.test.ask", "weft.test.address." + status().Nodes[0].ID} {
+		for _, data := range []string{"", "junk", "{}", `{"command":"do"}`, `{"command":"do","args":["add"]}`, `{"command":"why"}`, `{"command":"urls","filter":{"limit":-1}}`} {
+			if err := conn.Publish(subject, []byte(data)); err != nil {
+				t.Error(err)
+			}
+		}
 	}
-	s, err := js.Stream(t.Context(), "weft_test_links")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.DeleteMsg(t.Context(), ack.Sequence); err != nil {
-		t.Fatal("it was acknowledged:", err)
-	}
-	c.all = nil
-	c.join("a")
+	c.join("c") // which reads the logs
 	c.wait()
+	for _, m := range c.all {
+		said := make(map[string]int)
+		for len(m.warnings) > 0 {
+			switch text := (<-m.warnings).Error(); {
+			case strings.Contains(text, "joins again"): // as another node
+				clear(said)
+			case strings.Contains(text, "cannot be read"):
+				what, _, _ := strings.Cut(text, " cannot be read")
+				kind := what[strings.LastIndexByte(what, ' ')+1:] // the stream or the bucket
+				if said[kind]++; said[kind] > 1 {
+					t.Errorf("%s warns again: %s", m.name, text)
+				}
+			}
+		}
+		if m.err != nil || !m.sum.Finished {
+			t.Errorf("%s: %+v, %v", m.name, m.sum, m.err)
+		}
+	}
 	c.check()
 }
 

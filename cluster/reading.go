@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -117,7 +116,9 @@ func (r *logReader) readAll(ctx context.Context, n *node, logs map[int]*reading)
 		if err != nil {
 			return err
 		}
-		if m.seq <= one.to {
+		if _, err := epochOf(raw.Headers()); err != nil {
+			n.setLogAside(m.seq, err)
+		} else if m.seq <= one.to {
 			if err := r.room.take(ctx, len(m.data)); err != nil {
 				return err
 			}
@@ -170,9 +171,12 @@ func (g *reading) messages(ctx context.Context) iter.Seq2[*message, error] {
 		var data []byte
 		for m := range g.queue {
 			g.node.logs.room.give(len(m.data))
-			if err := g.node.reached(ctx, m.opened); err != nil {
-				yield(nil, fmt.Errorf("message %d of log %d: %w", m.seq, g.partition, err))
+			if err := g.node.reached(ctx, m.opened); ctx.Err() != nil {
+				yield(nil, err)
 				return
+			} else if err != nil {
+				g.node.setLogAside(m.seq, err)
+				continue
 			}
 			if !m.later { // whoever wrote the pieces before has not come to the last, and has them still
 				data = nil
@@ -264,7 +268,7 @@ func (n *node) readLog(ctx context.Context, one *reading) iter.Seq2[[]byte, erro
 		pass := func(m *message) error {
 			blocks, err := unpack(m.data)
 			if err != nil {
-				return fmt.Errorf("message %d of log %d: %w", m.seq, one.partition, err)
+				n.setLogAside(m.seq, err)
 			}
 			for _, b := range blocks {
 				if !yield(b, nil) {

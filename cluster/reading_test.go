@@ -39,6 +39,7 @@ func TestReading(t *testing.T) {
 				key, value, _ := strings.Cut(field, "=")
 				h.Set("Weft-"+key, value)
 			}
+			h.Set(headerEpoch, "1")
 			if i == 0 {
 				h.Set(headerMore, "1")
 			} else {

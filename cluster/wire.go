@@ -36,7 +36,7 @@ const mostUnpacked = 64 << 20
 
 var errPacked = errors.New("not what a node has packed")
 
-// unpack is the reverse of pack.
+// unpack is the reverse of pack. No block is empty, so several are mostBlocks at most: see fit.
 func unpack(data []byte) (blocks [][]byte, err error) {
 	size, err := s2.DecodedLen(data)
 	if err != nil || size > mostUnpacked {
@@ -48,7 +48,7 @@ func unpack(data []byte) (blocks [][]byte, err error) {
 	}
 	for len(all) > 0 {
 		n, k := binary.Uvarint(all)
-		if k <= 0 || n > uint64(len(all)-k) {
+		if k <= 0 || n == 0 || n > uint64(len(all)-k) || len(blocks) == mostBlocks {
 			return nil, errPacked
 		}
 		blocks = append(blocks, all[k:k+int(n)])

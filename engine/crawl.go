@@ -42,6 +42,9 @@ func New(cfg Config) *Crawl {
 	c := &Crawl{coordinator: newCoordinator(&cfg), over: make(chan struct{}), settling: make(chan struct{}, settlesAtOnce)}
 	if cfg.Job != nil {
 		c.imports.store = cfg.Job.Store
+		if cfg.Node != nil {
+			c.imports.unreadable = cfg.Node.Unreadable
+		}
 	}
 	return c
 }

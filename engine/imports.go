@@ -13,7 +13,8 @@ import (
 // imports writes what other nodes knew of partitions into the store. Partitions that are imported at once share
 // batches: most fill less than one, and each commit waits for the disk.
 type imports struct {
-	store *store.Store
+	store      *store.Store
+	unreadable func(error) // what a block is that no node has written; nil: nobody
 
 	mu struct {
 		sync.Mutex
@@ -24,7 +25,7 @@ type imports struct {
 }
 
 // all replays changes of a partition. They are on the disk when it returns, even with an error, so that Drop finds all
-// of the partition.
+// of the partition. Of a block that no node has written, what comes before its first mistake counts.
 func (i *imports) all(number int, now time.Time, blocks iter.Seq2[[]byte, error]) error {
 	last, err := i.add(func(b *store.Batch) error {
 		b.SetPartition(number, store.Importing)
@@ -35,7 +36,14 @@ func (i *imports) all(number int, now time.Time, blocks iter.Seq2[[]byte, error]
 			err = failed
 		}
 		if err == nil {
-			last, err = i.add(func(b *store.Batch) error { return changelog.Replay(block, now, b) })
+			var unread error
+			last, err = i.add(func(b *store.Batch) error {
+				unread = changelog.Replay(block, now, b)
+				return nil
+			})
+			if unread != nil && i.unreadable != nil {
+				i.unreadable(unread)
+			}
 		}
 		if err != nil {
 			break

@@ -35,6 +35,10 @@ type NodeConfig struct {
 	// shares no address with others.
 	Ask func(asks []share.Ask, delay time.Duration)
 
+	// Unreadable is called with why Join has left out a block, or the rest of one, that no node has written. It is called
+	// on goroutines that call Join. nil: nobody learns it.
+	Unreadable func(error)
+
 	// Short is called once after each Crawl.Allow, on the coordinator's loop, when half of the URLs that were
 	// left then are begun. It does not block. nil: any number of URLs may be fetched.
 	Short func()

@@ -12,9 +12,11 @@ func (n *Node) seeNode(id string, e Entry) error {
 	if e.Revision <= p.revision {
 		return nil
 	}
-	beat := Beat{Incarnation: p.beat.Incarnation, State: Dead} // of a key that was deleted
-	if err := decode(e, &beat); err != nil {
-		return err
+	deleted := Beat{Incarnation: p.beat.Incarnation, State: Dead}
+	beat := deleted
+	unread := decode(e, &beat)
+	if unread != nil {
+		beat = deleted
 	}
 	if b := &p.beat; beat.State != b.State || beat.Incarnation != b.Incarnation || beat.Started != b.Started || beat.Room != b.Room || p.doubtful {
 		n.planned = false
@@ -25,7 +27,7 @@ func (n *Node) seeNode(id string, e Entry) error {
 	if id == n.cfg.ID && !n.ended {
 		n.seeSelf(&beat)
 	}
-	return nil
+	return unread
 }
 
 // seeSelf takes in the node's own key.

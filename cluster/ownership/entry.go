@@ -87,7 +87,8 @@ func parse(key string, partitions int) (id string, part int, err error) {
 	return "", part, nil
 }
 
-// decode reads a value; an empty one is zero.
+// decode reads a value; an empty one is zero, and one that cannot be read counts as deleted: whoever waited for a better
+// one would wait for ever.
 func decode(e Entry, v any) error {
 	if len(e.Value) == 0 {
 		return nil

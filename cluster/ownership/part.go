@@ -39,8 +39,9 @@ func (n *Node) seePart(i int, e Entry) error {
 		return nil
 	}
 	var c claim
-	if err := decode(e, &c); err != nil {
-		return err
+	unread := decode(e, &c)
+	if unread != nil {
+		c = claim{}
 	}
 	was, mine := p.stage, c.Before == p.revision && p.owner.ID == n.self.ID
 	*p = part{owner: c.Owner, revision: e.Revision}
@@ -54,7 +55,7 @@ func (n *Node) seePart(i int, e Entry) error {
 	case was != foreign:
 		n.order(Order{Kind: Drop, Partition: i})
 	}
-	return nil
+	return unread
 }
 
 // assign writes the owner of a partition.
