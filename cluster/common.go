@@ -13,7 +13,12 @@ import (
 )
 
 // sharedOption is an option, and its default in words.
-type sharedOption struct{ name, unset string }
+type sharedOption struct {
+	name, unset string
+	// confirmed: a node is refused unless it is given the same. It decides who gets what the node sends, its secrets among
+	// that, and whoever writes to the servers could otherwise decide it.
+	confirmed bool
+}
 
 // common lists the options that all nodes of a crawl share, besides those that a job keeps: how sites are
 // asked, and what becomes of a response. All other options belong to a machine: its memory, disk and network.
@@ -21,13 +26,15 @@ type sharedOption struct{ name, unset string }
 var common = []sharedOption{
 	{name: "PerHost"}, {name: "PerDomain"}, {name: "PerAddress"},
 	{name: "Delay"}, {name: "DomainDelay"}, {name: "AddressDelay"},
-	{"GiveUp", "2h0m0s"}, {"Retries", "2"},
-	{"Timeout", "30s"}, {"DialTimeout", "10s"}, {"TLSTimeout", "10s"}, {name: "FirstByteTimeout"}, {"IdleTimeout", "15s"},
-	{"MinRate", "none"}, {"MaxBody", "16777216"},
-	{"UserAgent", weft.DefaultUserAgent}, {"Header", "none"},
-	{"HTTP1", "no"}, {"HTTP2", "no"}, {"Insecure", "no"}, {"AllowPrivate", "no"}, {"Resolve", "none"},
-	{"CheckAll", "no"}, {"ExternalHTTPS", "no"}, {"ExternalBody", "none"},
-	{"ArchiveDigest", "sha256"}, {"ArchiveMetadata", "no"},
+	{name: "GiveUp", unset: "2h0m0s"}, {name: "Retries", unset: "2"},
+	{name: "Timeout", unset: "30s"}, {name: "DialTimeout", unset: "10s"}, {name: "TLSTimeout", unset: "10s"},
+	{name: "FirstByteTimeout"}, {name: "IdleTimeout", unset: "15s"},
+	{name: "MinRate", unset: "none"}, {name: "MaxBody", unset: "16777216"},
+	{name: "UserAgent", unset: weft.DefaultUserAgent}, {name: "Header", unset: "none"},
+	{name: "HTTP1", unset: "no"}, {name: "HTTP2", unset: "no"},
+	{name: "Insecure", unset: "no", confirmed: true}, {name: "AllowPrivate", unset: "no", confirmed: true}, {name: "Resolve", unset: "none", confirmed: true},
+	{name: "CheckAll", unset: "no"}, {name: "ExternalHTTPS", unset: "no"}, {name: "ExternalBody", unset: "none"},
+	{name: "ArchiveDigest", unset: "sha256"}, {name: "ArchiveMetadata", unset: "no"},
 }
 
 // options are some of weft.Options by their names, as JSON.
@@ -80,8 +87,8 @@ func publicHeader(o *weft.Options) (public httpclient.Header, secrets map[string
 	return public, secrets
 }
 
-// agree takes the common options of the plan into those of a node, which may leave them out. Its error is a
-// *weft.OptionError with a *weft.PlanError.
+// agree takes the common options of the plan into those of a node, which may leave out those that are not confirmed. Its
+// error is a *weft.OptionError with a *weft.PlanError.
 func (p *Plan) agree(o *weft.Options) error {
 	given, secrets, err := commonOf(o)
 	if err != nil {
@@ -103,10 +110,12 @@ func (p *Plan) agree(o *weft.Options) error {
 				return fmt.Errorf("option %s of the crawl: %w", c.name, err)
 			}
 		}
-		if wanted := words(was, c.unset); given[c.name] != nil && words(v, c.unset) != wanted {
+		if wanted := words(was, c.unset); (c.confirmed || given[c.name] != nil) && words(v, c.unset) != wanted {
 			differ = append(differ, weft.Difference{Option: c.name, Was: wanted, Now: words(v, c.unset)})
 		}
-		v.Set(was)
+		if !c.confirmed {
+			v.Set(was)
+		}
 	}
 	o.Header = append(o.Header, hidden...)
 	for _, name := range []string{"Auth", "Header", "Cookies"} {

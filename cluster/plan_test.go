@@ -89,7 +89,7 @@ func TestCommonOptions(t *testing.T) {
 	key := httpclient.Credential{Host: "a.test", User: "ada", Password: "swordfish"}
 	first := weft.Options{
 		Job: "job", Seeds: []string{"http://a.test/"}, Delay: 20 * time.Millisecond, Retries: -1, UserAgent: "bot/1", HTTP1: true, Header: httpclient.Header{{Name: "Accept-Language", Value: "de"}, token},
-		Auth: []httpclient.Credential{key}, Resolve: []httpclient.Override{{Host: "a.test", Port: 80, Addr: netip.MustParseAddr("127.0.0.1")}}, Concurrency: 7, Limit: 5,
+		Auth: []httpclient.Credential{key}, Concurrency: 7, Limit: 5,
 	}
 	o := first
 	p, err := c.begin(t.Context(), &o, 16)
@@ -104,7 +104,7 @@ func TestCommonOptions(t *testing.T) {
 	if _, err := c.begin(t.Context(), &o, 16); err != nil {
 		t.Fatal(err)
 	}
-	if o.Delay != first.Delay || o.Retries != -1 || o.UserAgent != "bot/1" || !o.HTTP1 || !reflect.DeepEqual(o.Resolve, first.Resolve) || !reflect.DeepEqual(o.Header, first.Header) || o.Concurrency != 0 {
+	if o.Delay != first.Delay || o.Retries != -1 || o.UserAgent != "bot/1" || !o.HTTP1 || !reflect.DeepEqual(o.Header, first.Header) || o.Concurrency != 0 {
 		t.Errorf("%+v", o)
 	}
 	for want, change := range map[string]func(*weft.Options){
@@ -125,6 +125,32 @@ func TestCommonOptions(t *testing.T) {
 	o.Timeout, o.Retries, o.UserAgent = 30*time.Second, -1, weft.DefaultUserAgent // what it is anyway
 	if _, err := c.begin(t.Context(), &o, 16); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestConfirmedOptions: what decides who gets the secrets of a node is never taken from the servers. A node that was not given
+// the same is refused, whoever is more careful.
+func TestConfirmedOptions(t *testing.T) {
+	t.Parallel()
+	host := func(addr string) []httpclient.Override {
+		return []httpclient.Override{{Host: "a.test", Port: 443, Addr: netip.MustParseAddr(addr)}}
+	}
+	for want, set := range map[string][2]weft.Options{
+		`option Insecure "no": expected yes, as the job began with`:                                   {{Insecure: true}, {}},
+		`option Insecure "yes": expected no, as the job began with`:                                   {{}, {Insecure: true}},
+		`option AllowPrivate "no": expected yes, as the job began with`:                               {{AllowPrivate: true}, {}},
+		`option AllowPrivate "yes": expected no, as the job began with`:                               {{}, {AllowPrivate: true}},
+		`option Resolve "none": expected a.test:443:127.0.0.9, as the job began with`:                 {{Resolve: host("127.0.0.9")}, {}},
+		`option Resolve "a.test:443:127.0.0.1": expected a.test:443:127.0.0.9, as the job began with`: {{Resolve: host("127.0.0.9")}, {Resolve: host("127.0.0.1")}},
+	} {
+		c := begun(t)
+		for i, o := range []weft.Options{set[0], set[0], set[1]} {
+			o.Job, o.Seeds = "job", []string{"http://a.test/"}
+			_, err := c.begin(t.Context(), &o, 16)
+			if i < 2 && err != nil || i == 2 && (errorText(err) != want || !errors.Is(err, weft.ErrPlan) || o.Insecure != set[1].Insecure) {
+				t.Errorf("node %d: %v\nexpected the third: %s", i, err, want)
+			}
+		}
 	}
 }
 

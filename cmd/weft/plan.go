@@ -135,19 +135,26 @@ func otherCrawl(e *weft.PlanError, n naming) error {
 // secretOptions are those that each node of a crawl has to be given.
 var secretOptions = []string{"Auth", "Header", "Cookies"}
 
+// confirmedOptions are those that each node of a crawl has to be given, as they decide who gets its secrets.
+var confirmedOptions = []string{"Insecure", "AllowPrivate", "Resolve"}
+
 // otherBeginning says that a crawl of several machines has begun with other options, and what to type to
 // get either.
 func otherBeginning(e *weft.PlanError, f *clusterFlags) error {
 	var how []string
-	secret := false
+	secret, confirmed := false, false
 	for _, d := range e.Differences {
 		how = append(how, differs(d))
 		secret = secret || slices.Contains(secretOptions, d.Option)
+		confirmed = confirmed || slices.Contains(confirmedOptions, d.Option)
 	}
 	other := &advice{error: fmt.Errorf("crawl %s has begun with other options (%s)", f.Name, strings.Join(how, "; "))}
-	if secret {
+	switch {
+	case confirmed:
+		other.add("with the same options", "joins it, if you trust who began it")
+	case secret:
 		other.add("with the secrets it began with", "joins it: the servers do not keep them")
-	} else {
+	default:
 		other.add("without URLs and these options", "joins it as it is")
 	}
 	other.add("--name "+f.Name+"-2", "begins another crawl")
