@@ -198,7 +198,7 @@ func (c *Client) options(o *Options) []nats.Option {
 		}),
 		nats.ReconnectHandler(func(conn *nats.Conn) {
 			c.login.accept()
-			c.warn(fmt.Errorf("reconnected to %s", conn.ConnectedUrlRedacted()))
+			c.warn(fmt.Errorf("reconnected to %s", withoutLogins(conn.ConnectedUrl())))
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			switch {

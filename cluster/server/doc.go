@@ -14,7 +14,8 @@
 //
 // # Security
 //
-// Without Login, whoever can connect may read and change every crawl. With Cert, clients and peers
+// Without Login, whoever can connect may read and change every crawl: on a loopback address, all users of the machine.
+// [Options.KeepLogin] makes a login that only the server's user can read, and [WithLogins] finds it. With Cert, clients and peers
 // speak TLS; with CA, they have to show a certificate of that authority.
 //
 // # Concurrency

@@ -33,6 +33,7 @@ type Options struct {
 	ListenPeers string   // HOST[:PORT] for them; empty: the host of Listen, port 6222
 
 	Login         string // USER:PASSWORD or TOKEN, of clients and peers; empty: none is asked for
+	KeepLogin     bool   // without Login, ask for one that is made and kept in the store: see [WithLogins]
 	Cert, Key, CA string // files in PEM; CA: who has to show a certificate, and by whose authority
 
 	MaxDisk int64 // bytes of streams; 0: three quarters of what is free

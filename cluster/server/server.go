@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -20,12 +21,14 @@ import (
 
 // Server is a running server.
 type Server struct {
-	nats  *server.Server
-	log   *logger
-	lock  *os.File
-	close sync.Once
-	ended chan struct{} // closed by Close
-	watch sync.WaitGroup
+	nats    *server.Server
+	log     *logger
+	lock    *os.File
+	login   string // that clients give
+	pointer string // see pointTo; empty: there is none
+	close   sync.Once
+	ended   chan struct{} // closed by Close
+	watch   sync.WaitGroup
 }
 
 // startsWithin bounds how long a server reads its store before it takes connections.
@@ -42,13 +45,28 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{lock: lock, log: newLogger(o.Warn), ended: make(chan struct{})}
+	if o.KeepLogin && o.Login == "" {
+		if o.Login, err = keptLogin(o.Store); err == nil {
+			so, err = o.options()
+		}
+		if err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
+	}
+	s := &Server{login: o.Login, lock: lock, log: newLogger(o.Warn), ended: make(chan struct{})}
 	if err := s.start(so); err != nil {
 		s.Close()
 		return nil, err
 	}
 	if n := len(o.Peers); n > 0 {
 		s.watch.Go(func() { s.watchPeers(n) })
+	}
+	if o.KeepLogin {
+		if err := keepLogin(o.Store, s.LoginURL()); err != nil {
+			s.Close()
+			return nil, err
+		}
+		s.pointer = pointTo(o.Store, s.URL())
 	}
 	return s, nil
 }
@@ -109,6 +127,17 @@ func (s *Server) URL() string {
 	return (&url.URL{Scheme: "nats", Host: at.String()}).String()
 }
 
+// LoginURL is URL with the login.
+func (s *Server) LoginURL() string {
+	at, _ := url.Parse(s.URL())
+	if user, password, ok := strings.Cut(s.login, ":"); ok {
+		at.User = url.UserPassword(user, password)
+	} else if s.login != "" {
+		at.User = url.User(s.login)
+	}
+	return at.String()
+}
+
 // Local reports whether only this machine reaches the server.
 func (s *Server) Local() bool { return s.nats.Addr().(*net.TCPAddr).IP.IsLoopback() }
 
@@ -148,6 +177,9 @@ func (s *Server) Close() {
 		if s.nats != nil {
 			s.nats.Shutdown()
 			s.nats.WaitForShutdown()
+		}
+		if s.pointer != "" {
+			_ = os.Remove(s.pointer) // one that is left leads to a store whose login is wrong
 		}
 		_ = s.lock.Close() // nothing was written
 	})

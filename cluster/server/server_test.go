@@ -261,3 +261,57 @@ func certificates(t *testing.T) pems {
 	}
 	return p
 }
+
+// TestKeepLogin: a server that keeps a login has the same one whenever it has this store. Its user finds the login, from the
+// folder and from anywhere; nobody else can read it.
+func TestKeepLogin(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	o := server.Options{Store: filepath.Join(t.TempDir(), "store"), Listen: "127.0.0.1:0", KeepLogin: true}
+	s := start(t, o)
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL(), "nats://"))
+	connect(t, s.LoginURL())
+	if nc, err := nats.Connect(s.URL()); !errors.Is(err, nats.ErrAuthorization) {
+		nc.Close()
+		t.Errorf("without the login: %v", err)
+	}
+	for _, path := range []string{filepath.Join(o.Store, "login"), filepath.Join(cache, "weft/servers/127.0.0.1:"+port)} {
+		if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	if info, err := os.Stat(o.Store); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+	other := "nats://127.0.0.1:1"
+	given := []string{s.URL(), "127.0.0.1:" + port, "tls://localhost:" + port, "nats://ada:x@127.0.0.1:" + port, other, "nats://[::1]", "embedded", "nats://a/../../b", ""}
+	for store, env := range map[string]string{o.Store: t.TempDir(), t.TempDir(): cache, "": cache} {
+		t.Setenv("XDG_CACHE_HOME", env)
+		got := server.WithLogins(given, store)
+		for i := range got {
+			if want := given[i]; i < 3 && got[i] != s.LoginURL() || i >= 3 && got[i] != want {
+				t.Errorf("in %q with %q: %s is %s", store, env, want, got[i])
+			}
+		}
+	}
+	t.Setenv("XDG_CACHE_HOME", cache)
+	was := s.LoginURL()
+	s.Close()
+	if left, _ := filepath.Glob(filepath.Join(cache, "weft/servers/*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	o.Listen = "127.0.0.1:" + port
+	if s = start(t, o); s.LoginURL() != was {
+		t.Errorf("%s, expected %s", s.LoginURL(), was)
+	}
+	s.Close()
+	for _, junk := range []string{"", "junk", "nats://weft@127.0.0.1", strings.Repeat("x", 1<<20)} {
+		if err := os.WriteFile(filepath.Join(o.Store, "login"), []byte(junk), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s = start(t, o); s.LoginURL() == was || !strings.Contains(s.LoginURL(), "@") {
+			t.Errorf("%.20q: %s", junk, s.LoginURL())
+		}
+		s.Close()
+	}
+}

@@ -123,7 +123,7 @@ func secretOrFile(s string) (string, error) {
 // serve runs a server until it is interrupted.
 func serve(o server.Options) error {
 	if o.Store == "" {
-		o.Store = "weft.nats"
+		o.Store = serverStore
 	}
 	o.Warn = func(text string) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(text)) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -133,7 +133,10 @@ func serve(o server.Options) error {
 		return &exit{exitError, fmt.Errorf("cluster serve: %w", err)}
 	}
 	defer s.Close()
-	if o.Login == "" && !s.Local() {
+	switch {
+	case o.Login == "" && s.Local():
+		o.Warn("without --login, all users of this machine may read and change the crawls")
+	case o.Login == "":
 		o.Warn("without --login, whoever reaches " + s.URL() + " may read and change the crawls")
 	}
 	if s.Ready(ctx) != nil { // interrupted

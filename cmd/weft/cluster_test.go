@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"errors"
+	"io"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,7 +45,7 @@ func TestClusterServe(t *testing.T) {
 	listsCrawls(t, "nats://127.0.0.1:"+address)
 	stopsAtLimit(t, "nats://127.0.0.1:"+address)
 	_ = cmd.Process.Signal(syscall.SIGINT)
-	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+	if err := cmd.Wait(); err != nil || stderr.String() != "weft: without --login, all users of this machine may read and change the crawls\n" {
 		t.Errorf("%v, %s", err, stderr)
 	}
 }
@@ -125,4 +127,67 @@ func stopsAtLimit(t *testing.T, servers string) {
 	if e := weftIn(t, dir, "urls", "all"); e.code != exitUsage || !strings.HasPrefix(e.stderr, `weft: "all": has results and no state, `) {
 		t.Errorf("%+v", e)
 	}
+}
+
+// TestEmbeddedLogin: the server that a node brings along lets in who has its login: commands of its user in any folder, and
+// whoever has the line that it prints.
+func TestEmbeddedLogin(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	at := "nats://" + freeAddress(t)
+	site := newAsked(t, false, star)
+	first, _ := weftCommand(t, "crawl", "--cluster", "embedded@"+strings.TrimPrefix(at, "nats://"), "--name", "docs", "--delay", "1h", "--allow-private", "--job", "one", site.URL)
+	join := strings.Fields(saysAfter(t, first, "others join with "))
+	if len(join) != 5 || !strings.HasSuffix(join[1], "@"+strings.TrimPrefix(at, "nats://")) || join[4] != "--allow-private" {
+		t.Fatalf("%q", join)
+	}
+	status := func(dir, server string) string {
+		t.Helper()
+		e := weftIn(t, dir, "status", "--cluster", server, "--name", "docs")
+		return e.stdout + e.stderr
+	}
+	for place, text := range map[string]string{"the folder": status(first.Dir, at), "another": status(t.TempDir(), at)} {
+		if !strings.HasPrefix(text, "docs: running\n") {
+			t.Errorf("in %s: %s", place, text)
+		}
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // from here on, somebody else's
+	if text := status(t.TempDir(), at); !strings.Contains(text, "the servers refuse the login") {
+		t.Error(text)
+	}
+	if text := status(t.TempDir(), join[1]); !strings.HasPrefix(text, "docs: ") {
+		t.Error(text)
+	}
+	second, _ := weftCommand(t, append([]string{"crawl"}, join...)...)
+	saysAfter(t, second, "crawl docs: 2 nodes")
+	if e := weftIn(t, first.Dir, "ctl", "--cluster", at, "--name", "docs", "set", "delay=1ms"); e.code != exitDone {
+		t.Errorf("%+v", e)
+	}
+	for _, node := range []*exec.Cmd{first, second} {
+		if err := node.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// saysAfter starts a command, and returns what stands behind some words in the first line of its messages that has them.
+func saysAfter(t *testing.T, cmd *exec.Cmd, words string) string {
+	t.Helper()
+	cmd.Stderr = nil
+	said, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		if _, line, ok := strings.Cut(lines.Text(), words); ok {
+			go func() { _, _ = io.Copy(io.Discard, said) }()
+			return line
+		}
+		all.WriteString(lines.Text() + "\n")
+	}
+	t.Fatalf("no %q in %s", words, all.String())
+	return ""
 }

@@ -28,7 +28,7 @@ Exit status: 0 done, 1 no server answers, 3 usage error.`,
 			if len(f.Servers) == 0 {
 				return usage("cluster list: expected --cluster, such as nats://HOST:4222")
 			}
-			all, err := cluster.Crawls(context.Background(), f.Options)
+			all, err := cluster.Crawls(context.Background(), f.connection())
 			if err != nil {
 				return &exit{exitError, err}
 			}

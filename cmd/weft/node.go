@@ -16,6 +16,18 @@ import (
 // embedded is the value of --cluster for a server in this process; an address may follow it after @.
 const embedded = "embedded"
 
+// serverStore is the store of a server, unless the user names another.
+const serverStore = "weft.nats"
+
+// connection are the options of the connection to the servers, with the logins that those of this user keep.
+func (f *clusterFlags) connection() cluster.Options {
+	o := f.Options
+	if o.Creds == "" {
+		o.Servers = server.WithLogins(o.Servers, serverStore)
+	}
+	return o
+}
+
 // embeds returns where the server of this process is to listen.
 func (f *clusterFlags) embeds() (at string, ok bool) {
 	if len(f.Servers) == 0 {
@@ -101,7 +113,7 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 		return alone
 	}
 	return func(o weft.Options) (crawler, error) {
-		servers := f.Options
+		servers := f.connection()
 		servers.Wait = 20 * time.Second // they may be started together
 		servers.OnWarning = func(err error) { con.warn(err.Error()) }
 		servers.OnChange = func(s cluster.Share) {
@@ -111,7 +123,7 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 			if err := f.serve(con, at); err != nil {
 				return nil, &exit{exitError, err}
 			}
-			servers.Servers = []string{f.server.URL()}
+			servers.Servers = []string{f.server.LoginURL()}
 		}
 		n, err := cluster.Join(context.Background(), servers, o)
 		if err != nil {
@@ -122,10 +134,25 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 			con.warn("crawl " + f.Name + " begins: the servers had none of this name")
 		}
 		if f.server != nil {
-			con.warn("others join with --cluster " + f.server.URL() + " --name " + f.Name)
+			con.warn("others join with --cluster " + f.server.LoginURL() + " --name " + f.Name + confirmed(&o))
 		}
 		return n, nil
 	}
+}
+
+// confirmed are the flags that nodes have to be given, as they do not take them from the servers.
+func confirmed(o *weft.Options) string {
+	var b strings.Builder
+	if o.Insecure {
+		b.WriteString(" --insecure")
+	}
+	if o.AllowPrivate {
+		b.WriteString(" --allow-private")
+	}
+	for _, one := range o.Resolve {
+		fmt.Fprintf(&b, " --resolve '%v'", one)
+	}
+	return b.String()
 }
 
 // alone makes a crawl of this process. The job of a node has only some of its crawl's sites.
@@ -141,7 +168,7 @@ func alone(o weft.Options) (crawler, error) {
 
 // serve starts the server of this process.
 func (f *clusterFlags) serve(con *console, at string) error {
-	s, err := server.Start(server.Options{Store: "weft.nats", Listen: at, Warn: func(text string) { con.warn("server: " + text) }})
+	s, err := server.Start(server.Options{Store: serverStore, Listen: at, KeepLogin: true, Warn: func(text string) { con.warn("server: " + text) }})
 	if err != nil {
 		return fmt.Errorf("--cluster %s: %w", embedded, err)
 	}

@@ -48,7 +48,7 @@ func (f *clusterFlags) ask(fn func(context.Context, *cluster.Client) error) erro
 	if err := f.named(); err != nil {
 		return err
 	}
-	ctx, o := context.Background(), f.Options
+	ctx, o := context.Background(), f.connection()
 	o.OnWarning = func(err error) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(err.Error())) }
 	c, err := cluster.Dial(ctx, o)
 	if err == nil {
