@@ -60,14 +60,14 @@ type node struct {
 	unknown   int // partitions on the disk of which it is not known yet whose they are
 	lapse     lapse
 	ended     ended
-	aside     aside
 }
 
-// sight is what the node sees of the bucket.
+// sight is what the node sees of the bucket, and what it has seen anywhere that cannot be read.
 type sight struct {
 	watch  jetstream.KeyWatcher
 	seen   revision // up to which the watch has come
 	orders obedience
+	aside  aside
 }
 
 // ended is how the node has ended.

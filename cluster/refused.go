@@ -87,7 +87,7 @@ func (c *Client) refused(err error) error {
 	case errors.As(err, &api) && slices.Contains(noRoom, api.ErrorCode):
 		err = &absent{"the servers have no room: " + api.Description}
 	case isSilence(err), errors.As(err, &api) && (api.Code == 503 || api.ErrorCode == noPeers):
-		err = &absent{"JetStream does not answer: fewer than half of the servers may be up"}
+		err = &absent{"JetStream does not answer: " + c.whySilent()}
 	case api != nil && tooSmall[api.ErrorCode] != "":
 		err = fmt.Errorf("%s, expected an account with %s", api.Description, tooSmall[api.ErrorCode])
 	case api != nil:
@@ -96,6 +96,14 @@ func (c *Client) refused(err error) error {
 		err = errors.New(bare(err))
 	}
 	return fmt.Errorf("cluster %s: %w", withoutLogins(c.servers), err)
+}
+
+// whySilent says what may keep JetStream from answering.
+func (c *Client) whySilent() string {
+	if c.conn != nil && c.conn.IsConnected() && c.conn.ConnectedClusterName() == "" {
+		return "the server is busy, or its disk is full"
+	}
+	return "fewer than half of the servers may be up"
 }
 
 // described is an error of JetStream that says no codes.

@@ -28,6 +28,7 @@ type Server struct {
 	pointer string // see pointTo; empty: there is none
 	close   sync.Once
 	ended   chan struct{} // closed by Close
+	fail    func()        // see Options.Failed
 	watch   sync.WaitGroup
 }
 
@@ -53,11 +54,18 @@ func Start(o Options) (*Server, error) {
 			return nil, errors.Join(err, lock.Close())
 		}
 	}
-	s := &Server{login: o.Login, lock: lock, log: newLogger(o.Warn), ended: make(chan struct{})}
-	if err := s.start(so); err != nil {
+	s := &Server{login: o.Login, lock: lock, log: newLogger(o.Warn), ended: make(chan struct{}), fail: o.Failed}
+	if s.fail == nil {
+		s.fail = func() {}
+	}
+	if err = hasRoom(o.Store); err == nil {
+		err = s.start(so)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
+	s.watch.Go(func() { s.watchDisk(o.Store, len(o.Peers) == 0) })
 	if n := len(o.Peers); n > 0 {
 		s.watch.Go(func() { s.watchPeers(n) })
 	}
@@ -169,14 +177,28 @@ func (s *Server) Deserted(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the server, and returns when its store is complete.
+// closesWithin bounds how long Close waits for a server that may be stuck in its store.
+const closesWithin = 15 * time.Second
+
+// Close ends the server, and returns when its store is complete. A server whose disk was full may be stuck, and ends with
+// the process: its store is as complete as that of one that is killed.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		close(s.ended)
 		s.watch.Wait()
 		if s.nats != nil {
-			s.nats.Shutdown()
-			s.nats.WaitForShutdown()
+			down := make(chan struct{})
+			go func() {
+				defer close(down)
+				s.nats.Shutdown()
+				s.nats.WaitForShutdown()
+			}()
+			select {
+			case <-down:
+			case <-time.After(closesWithin):
+				s.log.tell("the server is stuck in its store, and ends with this process")
+				return // its lock stays
+			}
 		}
 		if s.pointer != "" {
 			_ = os.Remove(s.pointer) // one that is left leads to a store whose login is wrong

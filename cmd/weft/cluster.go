@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft/cluster/server"
@@ -128,11 +129,21 @@ func serve(o server.Options) error {
 	o.Warn = func(text string) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(text)) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	s, err := server.Start(o)
+	ctx, fail := context.WithCancelCause(ctx)
+	o.Failed = func() { fail(server.ErrFull) }
+	s, err := startWithRoom(ctx, o)
+	if ctx.Err() != nil && s == nil { // interrupted
+		return nil
+	}
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("cluster serve: %w", err)}
 	}
-	defer s.Close()
+	began := time.Now()
+	defer func() {
+		if !errors.Is(context.Cause(ctx), server.ErrFull) {
+			s.Close()
+		}
+	}()
 	switch {
 	case o.Login == "" && s.Local():
 		o.Warn("without --login, all users of this machine may read and change the crawls")
@@ -146,5 +157,44 @@ func serve(o server.Options) error {
 		return standardOutput(err)
 	}
 	<-ctx.Done()
+	if errors.Is(context.Cause(ctx), server.ErrFull) {
+		return serveAnew(&o, time.Since(began))
+	}
 	return nil
+}
+
+// startWithRoom starts a server, once its disk has room.
+func startWithRoom(ctx context.Context, o server.Options) (*server.Server, error) {
+	look := time.NewTicker(250 * time.Millisecond)
+	defer look.Stop()
+	for said := false; ; said = true {
+		s, err := server.Start(o)
+		if !errors.Is(err, server.ErrFull) {
+			return s, err
+		}
+		if !said {
+			o.Warn(err.Error() + "; the server waits for it")
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// failsAgain is how soon a server that fails has nothing to gain by another start.
+const failsAgain = 10 * time.Second
+
+// serveAnew has a new process take the place of this one, whose server may be stuck in its store.
+func serveAnew(o *server.Options, ran time.Duration) error {
+	err := server.ErrFull
+	if ran >= failsAgain {
+		o.Warn(err.Error() + ": the server starts anew when there is room")
+		var path string
+		if path, err = os.Executable(); err == nil {
+			err = syscall.Exec(path, os.Args, os.Environ()) // #nosec G204 -- this program
+		}
+	}
+	return &exit{exitError, fmt.Errorf("cluster serve: %w", err)}
 }

@@ -40,7 +40,8 @@ func (f *clusterFlags) embeds() (at string, ok bool) {
 // clusterFlags say which crawl of several machines is meant.
 type clusterFlags struct {
 	cluster.Options
-	server *server.Server // in this process; nil: none
+	server *server.Server  // in this process; nil: none
+	failed context.Context // ends when the server has failed
 }
 
 // options returns the flags. A node may bring a server along.
@@ -136,8 +137,29 @@ func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
 		if f.server != nil {
 			con.warn("others join with --cluster " + f.server.LoginURL() + " --name " + f.Name + confirmed(&o))
 		}
+		if f.server != nil {
+			return &host{n, f.failed}, nil
+		}
 		return n, nil
 	}
+}
+
+// host is a node that brings the server along.
+type host struct {
+	*cluster.Crawl
+	failed context.Context
+}
+
+// Run ends the node when its server has failed: another process has to start it.
+func (h *host) Run(ctx context.Context) (weft.Summary, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(h.failed, stop)()
+	s, err := h.Crawl.Run(ctx)
+	if h.failed.Err() != nil {
+		err = fmt.Errorf("--cluster %s: %w; the same command goes on when there is room", embedded, server.ErrFull)
+	}
+	return s, err
 }
 
 // confirmed are the flags that nodes have to be given, as they do not take them from the servers.
@@ -168,7 +190,9 @@ func alone(o weft.Options) (crawler, error) {
 
 // serve starts the server of this process.
 func (f *clusterFlags) serve(con *console, at string) error {
-	s, err := server.Start(server.Options{Store: serverStore, Listen: at, KeepLogin: true, Warn: func(text string) { con.warn("server: " + text) }})
+	var fail context.CancelFunc
+	f.failed, fail = context.WithCancel(context.Background())
+	s, err := server.Start(server.Options{Store: serverStore, Listen: at, KeepLogin: true, Failed: fail, Warn: func(text string) { con.warn("server: " + text) }})
 	if err != nil {
 		return fmt.Errorf("--cluster %s: %w", embedded, err)
 	}
@@ -189,7 +213,9 @@ func (f *clusterFlags) close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_ = f.server.Deserted(ctx) // who stays longer finds no server
-	f.server.Close()
+	if f.failed.Err() == nil { // else it ends with the process
+		_ = f.server.Deserted(ctx) // who stays longer finds no server
+		f.server.Close()
+	}
 	f.server = nil
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/cluster"
 )
 
 // crawler is a crawl, of this process or of several machines.
@@ -81,7 +80,7 @@ func (con *console) crawl(c crawler, out *output, more bool) error {
 	if interrupted.Load() && onlyCanceled(err) {
 		err = nil
 	}
-	_, node := c.(*cluster.Crawl)
+	_, node := c.(interface{ Began() bool })
 	r := report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil, node: node}
 	return con.end(r, interrupted.Load(), err)
 }

@@ -108,7 +108,7 @@ var imports = map[string][]string{
 
 	// The only one that sees the server of NATS.
 	"cluster/collect": {"cdxj", "internal/extsort", "job", "results"},
-	"cluster/server":  {"github.com/nats-io/nats-server/v2/server"},
+	"cluster/server":  {"github.com/cockroachdb/pebble/v2/vfs", "github.com/nats-io/nats-server/v2/server"},
 
 	// Level 4: looking at a crawl, and steering it.
 	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "refs", "robots", "scope", "scope/shapes", "seed", "weburl"},
