@@ -171,10 +171,11 @@ func (g *reading) messages(ctx context.Context) iter.Seq2[*message, error] {
 		var data []byte
 		for m := range g.queue {
 			g.node.logs.room.give(len(m.data))
-			if err := g.node.reached(ctx, m.opened); ctx.Err() != nil {
-				yield(nil, err)
-				return
-			} else if err != nil {
+			if err := g.node.reached(ctx, m.opened); err != nil {
+				if ctx.Err() != nil {
+					yield(nil, err)
+					return
+				}
 				g.node.setLogAside(m.seq, err)
 				continue
 			}
