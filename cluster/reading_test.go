@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -164,4 +165,26 @@ func errorText(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// TestCalledOff: a reading that is called off has messages or an error, whatever it waits for.
+func TestCalledOff(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for name, opened := range map[string]uint64{"a message that waits for nothing": 0, "one that waits": 9} {
+		n := &node{Client: &Client{beat: time.Hour}}
+		n.seen.changed, n.logs.room = make(chan struct{}), newRoom(0)
+		g := &reading{node: n, queue: make(chan *message, 1)}
+		if err := n.logs.room.take(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		g.queue <- &message{seq: 1, opened: opened, data: []byte("x")}
+		close(g.queue)
+		for m, err := range g.messages(ctx) {
+			if (m == nil) == (err == nil) || (err == nil) != (opened == 0) {
+				t.Errorf("%s: %v, %v", name, m, err)
+			}
+		}
+	}
 }
