@@ -189,8 +189,8 @@ func (o *outbox) delivers(all []store.Message) {
 	if len(all) == 0 {
 		return
 	}
-	gone, stay := o.sent.split(all)
-	_ = o.node.crawl.Delivered(gone, stay) // a crawl that is over sends them again
+	gone, stay, as := o.sent.split(all)
+	_ = o.node.crawl.Delivered(gone, stay, as) // a crawl that is over sends them again
 	o.forgetSent(o.node.ctx)
 	last := all[len(all)-1].ID
 	o.node.figures.lag.acknowledged(last, time.Now())
@@ -232,11 +232,6 @@ func (o *outbox) record(ctx context.Context, p int, all []store.Message) error {
 			lost = all[:first]
 		case !errors.Is(err, errLost):
 			return err
-		}
-	}
-	for _, m := range lost {
-		if m.Kind == changelog.Found {
-			o.sent.lost.Store(m.ID, nil)
 		}
 	}
 	return o.sendFound(ctx, p, lost)
@@ -297,7 +292,7 @@ func (o *outbox) open(ctx context.Context, what []byte) error {
 	})
 }
 
-// sendFound sends the URLs that were found as links.
+// sendFound sends the URLs that were found as links, which they stay.
 func (o *outbox) sendFound(ctx context.Context, p int, all []store.Message) error {
 	var links [][]byte
 	for _, m := range all {
@@ -309,6 +304,7 @@ func (o *outbox) sendFound(ctx context.Context, p int, all []store.Message) erro
 			return err
 		}
 		if block != nil {
+			o.sent.lost.Store(m.ID, block)
 			links = append(links, block)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 type sentLinks struct {
 	last  atomic.Uint64 // the last message of the stream that this node has published
 	first atomic.Uint64 // the first that the stream has
-	lost  sync.Map      // IDs of Found messages that became links, as this node lost their partition
+	lost  sync.Map      // the links that Found messages became by their IDs, as this node lost their partition: []byte
 
 	all    []sentBatch // in the order of the outbox
 	bytes  int
@@ -44,13 +44,19 @@ func (s *sentLinks) published(seq uint64) {
 	}
 }
 
-// split divides published messages into those to forget and those to keep.
-func (s *sentLinks) split(all []store.Message) (gone, stay []store.Message) {
+// split divides published messages into those to forget and those to keep, some of them as others: what became links stays
+// links. By the time that they are sent again, this node may have the partition again, and in its log these URLs, which may
+// have ended since, would be pending once more.
+func (s *sentLinks) split(all []store.Message) (gone, stay, as []store.Message) {
 	b := sentBatch{last: s.last.Load()}
 	for _, m := range all {
-		if _, lost := s.lost.LoadAndDelete(m.ID); !lost && m.Kind != changelog.Links {
+		links, lost := s.lost.LoadAndDelete(m.ID)
+		if !lost && m.Kind != changelog.Links {
 			gone = append(gone, m)
 			continue
+		}
+		if lost {
+			as = append(as, store.Message{ID: m.ID, Partition: m.Partition, Kind: changelog.Links, Data: links.([]byte)})
 		}
 		stay = append(stay, m)
 		b.ids = append(b.ids, m.ID)
@@ -60,7 +66,7 @@ func (s *sentLinks) split(all []store.Message) (gone, stay []store.Message) {
 		s.all = append(s.all, b)
 		s.bytes += b.bytes
 	}
-	return gone, stay
+	return gone, stay, as
 }
 
 // forget returns the IDs of messages that no longer need to stay.

@@ -80,9 +80,10 @@ func (c *Crawl) Posted() uint64 { return c.coordinator.cfg.Job.Store.Posted() }
 // Waiting returns how many messages are in the outbox, and how many bytes they have.
 func (c *Crawl) Waiting() (messages, bytes int64) { return c.coordinator.cfg.Job.Store.Waiting() }
 
-// Delivered removes messages from the outbox with the next batch. Those in stay are kept on the disk until Forget.
-func (c *Crawl) Delivered(all, stay []store.Message) error {
-	return c.post(func(d *Coordinator) { d.delivered(all, stay) })
+// Delivered removes messages from the outbox with the next batch. Those in stay are kept on the disk until Forget; those
+// of the same IDs in as take the place of some.
+func (c *Crawl) Delivered(all, stay, as []store.Message) error {
+	return c.post(func(d *Coordinator) { d.delivered(all, stay, as) })
 }
 
 // Forget removes messages that were kept, by their IDs, with the next batch. It causes no batch.

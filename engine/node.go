@@ -285,10 +285,12 @@ func (d *Coordinator) limitOutbox() {
 	}
 }
 
-// delivered removes messages of the outbox that are delivered, with all before them. Those in stay are kept on the disk.
-func (d *Coordinator) delivered(all, stay []store.Message) {
+// delivered removes messages of the outbox that are delivered, with all before them. Those in stay are kept on the disk,
+// some as others.
+func (d *Coordinator) delivered(all, stay, as []store.Message) {
 	d.committer.open.state.Delivered(all...)
 	d.committer.open.state.Sent(stay...)
+	d.committer.open.state.Rewrite(as...)
 	d.changed()
 	for _, m := range slices.Concat(all, stay) {
 		d.node.untold.deliver(m.ID)

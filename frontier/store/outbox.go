@@ -51,6 +51,13 @@ func (b *Batch) Sent(all ...Message) {
 	}
 }
 
+// Rewrite gives messages of Sent another kind and other data, with which they are delivered again.
+func (b *Batch) Rewrite(all ...Message) {
+	for _, m := range all {
+		b.set(outboxKey(m.ID), messageValue(nil, &m))
+	}
+}
+
 // Forget removes messages of Sent, by their IDs.
 func (b *Batch) Forget(ids ...uint64) {
 	for _, id := range ids {
@@ -103,8 +110,7 @@ func (o *outbox) write(b *Batch) {
 	for i := range b.posted {
 		m := &b.posted[i]
 		m.ID = o.last + 1 + uint64(i)
-		b.value = append(binary.AppendUvarint(b.value[:0], uint64(m.Partition)), m.Kind)
-		b.value = append(b.value, m.Data...)
+		b.value = messageValue(b.value[:0], m)
 		b.writer.set(outboxKey(m.ID), b.value)
 	}
 }
@@ -119,6 +125,10 @@ func (o *outbox) committed(b *Batch) {
 	o.waiting.Add(int64(len(b.posted)) - b.delivered.count)
 	o.bytes.Add(bytes)
 	o.saved.Store(o.last)
+}
+
+func messageValue(to []byte, m *Message) []byte {
+	return append(append(binary.AppendUvarint(to, uint64(m.Partition)), m.Kind), m.Data...)
 }
 
 func outboxKey(id uint64) []byte { return binary.BigEndian.AppendUint64([]byte{keyOutbox}, id) }

@@ -284,7 +284,10 @@ func TestOutbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(func(b *store.Batch) { b.Sent(second...) })
+	commit(func(b *store.Batch) {
+		b.Sent(second...)
+		b.Rewrite(store.Message{ID: second[0].ID, Partition: 1023, Kind: 'l', Data: []byte("twice")})
+	})
 	if n, bytes := s.Waiting(); n != 1 || bytes != 5 || len(texts(0, 1000)) != 2 {
 		t.Errorf("with one that was sent: %d messages of %d bytes, %q", n, bytes, texts(0, 1000))
 	}
@@ -292,12 +295,15 @@ func TestOutbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = open()
-	if n, bytes := s.Waiting(); n != 2 || bytes != 8 || s.Posted() != 3 {
+	if n, bytes := s.Waiting(); n != 2 || bytes != 10 || s.Posted() != 3 {
 		t.Errorf("after a restart: %d messages of %d bytes up to %d", n, bytes, s.Posted())
 	}
 	commit(func(b *store.Batch) { b.Post(3, 'l', []byte("four")) })
-	if got := texts(0, 1000); !slices.Equal(got, []string{"2 to 1023: ctwo", "3 to 7: lthree", "4 to 3: lfour"}) {
+	if got := texts(0, 1000); !slices.Equal(got, []string{"2 to 1023: ltwice", "3 to 7: lthree", "4 to 3: lfour"}) {
 		t.Errorf("%q", got)
+	}
+	if second, err = s.Outbox(0, 1); err != nil {
+		t.Fatal(err)
 	}
 	commit(func(b *store.Batch) { b.Sent(second...) })
 	commit(func(b *store.Batch) { b.Forget(second[0].ID) })
