@@ -9,7 +9,8 @@
 //
 // [Start] returns when the server takes connections. One of several is of use once most of them are
 // there: [Server.Ready] waits for that. [Server.Close] ends it; its store is what the next one in
-// that folder begins with. A server that is killed loses nothing that it has acknowledged; when the
+// that folder begins with. A server whose disk was full has to be started anew in another process: see
+// [Options.Failed]. One that is killed loses nothing that it has acknowledged; when the
 // power of all servers fails at once, the last second may be missing, but with [Options.Sync].
 //
 // # Security
