@@ -2,9 +2,7 @@ package store
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -20,14 +18,6 @@ type anchoredFS struct {
 
 // folderID tells a folder from others of its machine.
 type folderID struct{ device, inode uint64 }
-
-func identify(info fs.FileInfo) (id folderID, known bool) {
-	s, known := info.Sys().(*syscall.Stat_t)
-	if known {
-		id = folderID{uint64(s.Dev), s.Ino}
-	}
-	return id, known
-}
 
 // anchor notes which folder is the job's. Those of file systems in memory are not renamed.
 func (a *anchoredFS) anchor() error {
