@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/record"
@@ -328,6 +329,27 @@ func TestHostileTexts(t *testing.T) {
 		x.steps = 200_000
 		if all := x.Page(parseURL(t, "http://h/"), []byte(body)); len(all) != 1 || !strings.Contains(fmt.Sprint(all[0].Notes), "steps of work") {
 			t.Errorf("%s: %.300v, expected a note", name, all)
+		}
+	}
+}
+
+// What machines read takes time in proportion to the page, however often something in it begins again.
+func TestHostileStructured(t *testing.T) {
+	x, err := New(nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mb = 1_000_000
+	for name, body := range map[string]string{
+		"comments in a line": "<script type=application/ld+json>" + strings.Repeat("<!-- x --> <!-- ", mb/33) + "{}</script>",
+		"comments in lines":  "<script type=application/ld+json>" + strings.Repeat("<!-- x\n", mb/16) + "{}</script>",
+		"types":              "<p typeof='" + strings.Repeat("t ", mb/2) + "'>",
+		"a vocabulary":       "<div vocab='" + strings.Repeat("v", mb) + "'>" + strings.Repeat("<p typeof='a b c d e f g h i j k l m n o p'>", mb/64),
+	} {
+		began := time.Now()
+		x.Page(parseURL(t, "http://h/"), []byte(body))
+		if took := time.Since(began); took > time.Second { // 50 ms at most; once it was 3 s and more
+			t.Errorf("%s: took %v", name, took)
 		}
 	}
 }

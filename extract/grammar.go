@@ -304,15 +304,13 @@ func (g *grammar) call() (is bool, err error) {
 func instead(name string) string {
 	switch name {
 	case "re:match", "re:replace":
-		return "no " + name + "(): select the text, and give the field a match = 'PATTERN'"
+		return "the text alone, and match = 'PATTERN' in the rule of the field"
 	case "set:difference":
-		return "no set:difference(A, B): write A[count(. | B) != count(B)]"
+		return "A[count(. | B) != count(B)] for set:difference(A, B)"
 	case "set:intersection":
-		return "no set:intersection(A, B): write A[count(. | B) = count(B)]"
+		return "A[count(. | B) = count(B)] for set:intersection(A, B)"
 	case "set:has-same-node":
-		return "no set:has-same-node(A, B): write count(A | B) < count(A) + count(B)"
-	case "set:distinct", "set:leading", "set:trailing":
-		return "no " + name + "(): of EXSLT there is re:test()"
+		return "count(A | B) < count(A) + count(B) for set:has-same-node(A, B)"
 	}
 	names := []string{"has-class", "re:test"}
 	for name := range functions {
@@ -376,7 +374,7 @@ func (g *grammar) test(from int) error {
 		return err
 	}
 	if _, err := regexp.Compile(pattern[1 : len(pattern)-1]); err != nil {
-		return g.wrong(at, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return g.wrong(at, "a regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	if strings.Contains(flags, "i") {
 		pattern = pattern[:1] + "(?i)" + pattern[1:]

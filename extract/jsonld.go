@@ -131,14 +131,13 @@ func opening(text string) int {
 		if at = len(text) - len(rest); rest == "" || rest[0] == '{' || rest[0] == '[' {
 			return at
 		}
-		line := rest
-		if end := strings.IndexAny(rest, "\n\r"); end >= 0 {
-			line = rest[:end]
+		for rest != "" && rest[0] != '\n' && rest[0] != '\r' {
+			if strings.HasPrefix(rest, "-->") {
+				return at + len("-->")
+			}
+			rest = rest[1:]
+			at++
 		}
-		if end := strings.Index(line, "-->"); end >= 0 {
-			return at + end + len("-->")
-		}
-		at += len(line)
 	}
 }
 

@@ -142,10 +142,12 @@ func (p *page) things(x *syntax) (all []record.Thing) {
 func (p *page) thing(x *syntax, n *html.Node, around []*html.Node) record.Thing {
 	t := record.Thing{}
 	types, _ := attr(n, x.typ)
-	for _, name := range strings.Fields(types) {
-		if name = p.vocabulary(x, n) + name; len(t.Type) < mostInside && p.fits(name, x.name) {
-			t.Type = append(t.Type, name)
+	vocabulary := p.vocabulary(x, n)
+	for name := range strings.FieldsSeq(types) {
+		if len(t.Type) == mostInside || !p.fits(vocabulary, x.name) || !p.fits(name, x.name) {
+			break
 		}
+		t.Type = append(t.Type, vocabulary+name)
 	}
 	for _, name := range x.ids {
 		if id, ok := attr(n, name); ok && t.ID == "" {
