@@ -18,6 +18,12 @@ func newPrinter() *printer {
 	return &printer{w, newEncoder(w)}
 }
 
+// ReadFrom copies from a reader. Its error is not one of standard output, for which bufio.Writer may
+// take it.
+func (p *printer) ReadFrom(from io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{p.Writer}, from)
+}
+
 // newEncoder returns an encoder that leaves &, < and > as they are: URLs stay readable.
 func newEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)

@@ -119,7 +119,11 @@ func (f *extractFlags) print(path string) error {
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("%s: %w", path, err)}
 	}
-	body, unknown := f.body(r)
+	var body io.Reader = r
+	var unknown error
+	if m := messageOf(r); m != nil {
+		body, unknown = f.body(m)
+	}
 	out := newPrinter()
 	_, err = io.Copy(out, body)
 	if failed := out.Flush(); failed != nil {
@@ -131,13 +135,9 @@ func (f *extractFlags) print(path string) error {
 	return nil
 }
 
-// body returns the body of a record; with an error, as it is.
-func (f *extractFlags) body(r *warc.Record) (io.Reader, error) {
-	m := messageOf(r)
-	switch {
-	case m == nil:
-		return r, nil
-	case f.raw:
+// body returns the body of a response; with an error, as it is.
+func (f *extractFlags) body(m *warc.Message) (io.Reader, error) {
+	if f.raw {
 		return m.Payload(), nil
 	}
 	return m.Body()
@@ -193,9 +193,7 @@ func (x *extractor) record(path string, r *warc.Record) error {
 			return nil
 		}
 		mime = mediaType(m.Header.Get("Content-Type"))
-		if body = m.Payload(); !x.raw {
-			body, unknown = m.Body()
-		}
+		body, unknown = x.body(m)
 	default:
 		return nil
 	}

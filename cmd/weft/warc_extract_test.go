@@ -34,6 +34,8 @@ func TestWarcExtract(t *testing.T) {
 	add("empty", "200 OK", "")
 	add("bad.gz", "200 OK\r\nContent-Encoding: gzip", gzipped(t, strings.Repeat("text", 9999))[:30])
 	add("odd", "200 OK\r\nContent-Encoding: exi", "odd")
+	add("parts", "200 OK\r\nTransfer-Encoding: chunked", "5\r\nparts\r\n0\r\n\r\n")
+	add("whole", "200 OK\r\nTransfer-Encoding: chunked", "whole")
 
 	cmd, stderr := weftCommand(t, "warc", "extract", "a.warc.gz", "-o", "site")
 	outside := t.TempDir()
@@ -59,7 +61,7 @@ func TestWarcExtract(t *testing.T) {
 		}
 		return err
 	})
-	want := []string{"A~20261122120006: capital", "a: a file", "a~/b: below it", "index.html: start", "index~20261122120003.html: changed", "odd: odd", "out~/x: through "}
+	want := []string{"A~20261122120006: capital", "a: a file", "a~/b: below it", "index.html: start", "index~20261122120003.html: changed", "odd: odd", "out~/x: through ", "parts: parts", "whole: whole"}
 	if slices.Sort(got); !slices.Equal(slices.DeleteFunc(got, func(s string) bool { return strings.HasPrefix(s, "bad.gz: ") }), want) {
 		t.Errorf("%q, want %q", got, want)
 	}

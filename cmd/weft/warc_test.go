@@ -222,6 +222,20 @@ func TestWarcPlain(t *testing.T) {
 	}
 }
 
+// TestWarcDamagedBody: a body that cannot be read to its end is the fault of the archive, not that of
+// standard output.
+func TestWarcDamagedBody(t *testing.T) {
+	var file []byte
+	file, _ = warc.NewEncoder(warc.Options{}).Exchange(file, &warc.Exchange{URL: "http://a.test/", Date: time.Unix(0, 0),
+		Response: []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nno size\r\n")})
+	for _, args := range [][]string{{"cat", "a.warc.gz", "0"}, {"extract", "--offset", "0", "a.warc.gz"}} {
+		e := weftAmong(t, map[string][]byte{"a.warc.gz": file}, append([]string{"warc"}, args...)...)
+		if want := "weft: a.warc.gz: offset 0: chunk size \"no size\\r\\n\", expected a hexadecimal number\n"; e.code != exitError || e.stdout != "abc" || e.stderr != want {
+			t.Errorf("%s: exit %d: %q, %q, expected %q", args, e.code, e.stdout, e.stderr, want)
+		}
+	}
+}
+
 // TestWarcIndex: lines of several files are sorted together. Damage is reported, the rest is indexed.
 func TestWarcIndex(t *testing.T) {
 	good, at := anArchive(t)
