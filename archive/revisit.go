@@ -67,7 +67,7 @@ func (a *Archive) original(r *Record) (*Record, error) {
 	}
 	at = at.Truncate(time.Second)
 	digest, id := digestOf(r.Record), h.Get("WARC-Refers-To")
-	if h.Get("WARC-Profile") == warc.NotModified {
+	if r.Record.IsNotModified() {
 		digest = "" // many tools digest the empty body of the 304
 	}
 	exact := func(c Capture) bool { return dated && c.Date.Equal(at) }

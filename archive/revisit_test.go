@@ -29,7 +29,8 @@ func TestRevisits(t *testing.T) {
 		sumB     = "WARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n"
 		hexA     = "WARC-Payload-Digest: SHA-1:4ac5527a6376d5d50434e1e6a65843d36e71ad86\r\n"
 		other    = "WARC-Payload-Digest: md5:d41d8cd98f00b204e9800998ecf8427e\r\n"
-		md5      = "WARC-Payload-Digest: md5:900150983cd24fb0d6963f7d28e17f72\r\n" // of no record
+		md5      = "WARC-Payload-Digest: md5:900150983cd24fb0d6963f7d28e17f72\r\n"  // of no record
+		empty    = "WARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYK\r\n" // of no record
 		page     = "200 OK\r\nContent-Type: text/html"
 		same     = "WARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest\r\n"
 		notModif = "WARC-Profile: " + warc.NotModified + "\r\n"
@@ -57,6 +58,7 @@ func TestRevisits(t *testing.T) {
 		"not compared: identifier":    {"http://a.example/y", same + md5 + "WARC-Refers-To: <urn:response:05:00:00>\r\n", page, "y at 5"},
 		"not modified: nearest":       {"http://a.example/y", notModif + sumB + to("http://a.example/y", "01:00:01"), "304 Not Modified", "y at 1"},
 		"not modified, nothing named": {"http://a.example/y", notModif, "304 Not Modified", "y at 5"},
+		"not modified, of WARC 1.0":   {"http://a.example/x", strings.Replace(notModif, "1.1", "1.0", 1) + empty, "304 Not Modified", "B of x"},
 		"a resource":                  {"http://b.example/", same + other, page, "z, a resource"},
 		"nothing like it":             {"http://a.example/none", same + "WARC-Payload-Digest: sha1:2222222222222222222222222222222W\r\n", page, ""},
 		"not this digest":             {"http://a.example/x", same + "WARC-Payload-Digest: sha1:2222222222222222222222222222222W\r\n", page, ""},

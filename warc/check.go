@@ -166,7 +166,7 @@ func (c *Checker) remember(file string, r *Record) (faults []error) {
 		to.keys = append(to.keys, c.hash("date", SURT(url), dateKey(date)))
 	}
 	digest := digestOf(r)
-	if h.Get("WARC-Profile") == NotModified {
+	if r.IsNotModified() {
 		digest = Digest{} // many tools digest the empty body of the 304
 	}
 	if digest.Sum != nil {

@@ -106,6 +106,7 @@ func TestCheckRevisits(t *testing.T) {
 		"identifier of a revisit": {[]string{url, same, "WARC-Refers-To: <urn:2>"}, true},
 		"URL and date":            {[]string{url, same, "WARC-Refers-To-Target-URI: http://example.org/", "WARC-Refers-To-Date: 2026-11-22T08:00:00.5Z"}, false},
 		"not modified":            {[]string{url, unchanged, sum}, false},
+		"that of WARC 1.0":        {[]string{url, strings.Replace(unchanged, "1.1", "1.0", 1), sum}, false},
 		"its URL alone":           {[]string{url, same}, false},
 		"another digest":          {[]string{url, same, sum}, true},
 		"another identifier":      {[]string{url, same, "WARC-Refers-To: <urn:9>"}, true},

@@ -140,6 +140,12 @@ func (r *Record) URL() string {
 	return b.String()
 }
 
+// IsNotModified reports whether a revisit says that the server answered 304, by the profile of any
+// version of the standard.
+func (r *Record) IsNotModified() bool {
+	return strings.HasSuffix(bare(r.Header.Get("WARC-Profile")), "/revisit/server-not-modified")
+}
+
 // Date returns when the record was made, or the zero time if its date cannot be read.
 func (r *Record) Date() time.Time {
 	at, _ := ParseDate(r.Header.Get("WARC-Date"))
