@@ -344,8 +344,8 @@ func (w *writer) plain(text []byte, next rune, ends bool) {
 		w.escaped(text[:start], rune(url[0]))
 		free := start > 0 || len(w.out) == 0 || isSpace(w.out[len(w.out)-1])
 		if text = text[end:]; len(text) > 0 {
-			ends, next := text[0] != '\n' || w.cell, rune(text[0]) // the backslash of a break would be a part of it
-			w.url(url, colon-start, next, free, ends)
+			ends := text[0] == ' ' || text[0] == '\n' && w.cell // the backslash of a break or of < would be a part of it
+			w.url(url, colon-start, rune(text[0]), free, ends)
 			continue
 		}
 		w.url(url, colon-start, next, free, ends || next == '<')
