@@ -331,7 +331,7 @@ func (m *member) publish() {
 	m.send(phase)
 	if gone := m.queue.Sent(m.loop.Now()); len(gone) > 0 {
 		m.published = gone[len(gone)-1].ID
-		_ = m.crawl.Delivered(gone, nil) // a crawl that is over keeps them
+		_ = m.crawl.Delivered(gone, nil, nil) // a crawl that is over keeps them
 	}
 	m.acknowledge()
 	m.loop.CallSoon(m.publish)
