@@ -72,6 +72,8 @@ func TestBytesInFields(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	sum := finish(t, weft.Options{Seeds: []string{s.URL + "/"}, Sitemaps: true})
+	mu.Lock()
+	defer mu.Unlock()
 	slices.Sort(got)
 	want := []string{"/", "/%C3%A9.xml", "/1", "/2", "/caf%E9?q=%FC&u=%C3%BC", "/link%E9?%FC", "/refresh%E9", "/robots%E9.txt", "/robots.txt", "/s%E9.xml"}
 	if !slices.Equal(got, want) || sum.Errors[weft.KindLocation].URLs != 1 {

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"container/list"
+	"hash/fnv"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -29,7 +31,7 @@ type again struct {
 // intent is what redirects say of the request that they lead to: a gate or a form is being passed.
 type intent struct {
 	why  why
-	past []string // where the redirects were, and the page that links to the first: see placeOf
+	past []uint64 // where the redirects were, and the page that links to the first: see placeOf
 }
 
 // why is what makes an intent.
@@ -277,13 +279,15 @@ func (d *Coordinator) pass(with intent) {
 	}
 }
 
-// placeOf returns a URL without its query and its fragment: the query of a gate often names the page to
-// come back to.
-func placeOf(u string) string {
+// placeOf returns a hash of a URL without its query and its fragment: the query of a gate often names the
+// page to come back to.
+func placeOf(u string) uint64 {
 	if i := strings.IndexAny(u, "?#"); i >= 0 {
-		return u[:i]
+		u = u[:i]
 	}
-	return u
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, u)
+	return h.Sum64()
 }
 
 // endAgain takes in the outcome of a lease, which has ended.

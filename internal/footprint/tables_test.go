@@ -47,6 +47,7 @@ var tables = map[string][]string{
 	},
 	"Originals":  {"capture.Archive.mu.young", "capture.Archive.mu.old"},
 	"Duplicates": {"duplicates.state.entries", "duplicates.state.same", "duplicates.state.near"},
+	"Again":      {"engine.endedURLs.at", "engine.endedURLs.order"},
 	"Shapes":     {"scope/shapes.Table.shapes", "scope/shapes.Table.sketches"},
 	"Batch": {
 		"frontier/store.Batch.lines", "frontier/store.Batch.seen", "frontier/store.Batch.key", "frontier/store.Batch.value",
@@ -56,7 +57,7 @@ var tables = map[string][]string{
 	},
 
 	"one of a request in flight": { // and there are at most so many: budget.PerRequest
-		"aio.Group.errs", "aio.Queue.items", "aio.Reader.buf", "aio.Loop.coroutines", "aio.fdTable.byFD", "aio.fdTable.events", "aio.fdTable.free", "aio.fdTable.slots",
+		"engine.again.leased", "aio.Group.errs", "aio.Queue.items", "aio.Reader.buf", "aio.Loop.coroutines", "aio.fdTable.byFD", "aio.fdTable.events", "aio.fdTable.free", "aio.fdTable.slots",
 		"aio.future.callbacks", "aio.inbox.mu.posted", "aio.ready.ring", "aio.scopeContext.mu.after", "aio.timers.heap",
 		"budget.Meter.mu.queue", "engine.committer.waiting", "engine.slots.queue", "engine.admission.waiting", "engine.admission.asked", "fetch.Loop.batch",
 		"fetch.Outcome.Dropped", "frontier.Frontier.leased", "frontier.journal.leased", "frontier.robotsCache.starved",
@@ -82,6 +83,8 @@ var tables = map[string][]string{
 
 	"65,536 entries": {"frontier.partitions.sent", "engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
 	"4,096 entries, and 128 certificates of at most 4 KiB, of a loop": {"httpclient.verifier.chains", "httpclient.verifier.issuers"},
+	"16,384 entries": {"engine.again.pending"},
+	"redirects in a row, at most --max-redirects": {"engine.intent.past"},
 	"4,096 entries":  {"engine.http1.hosts"},
 	"10,000 entries": {"httpclient.muxes.habits", "engine.shortage.since", "scope/shapes.Table.traps"},
 	"5 hosts":        {"engine.outage.lost"},
@@ -102,7 +105,7 @@ var tables = map[string][]string{
 	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
 	"2 MiB of a page, of which there is one a loop unless it is short": {
 		"fetch.Kept.Items", "record.Item.Fields", "record.Item.Missing", "record.Item.Notes", "record.Structured.JSONLD", "record.Structured.Meta", "record.Structured.Microdata",
-		"record.Structured.OpenGraph", "record.Structured.RDFa", "record.Structured.Twitter", "record.Thing.Properties", "record.Thing.Type",
+		"record.Structured.DublinCore", "record.Structured.OpenGraph", "record.Structured.RDFa", "record.Structured.Twitter", "record.Thing.Properties", "record.Thing.Type",
 	},
 	"private networks that there are": {"guard.Guard.open", "job.Job.Networks"},
 	"2 MiB of a hosts file":           {"dns.names.bits"},

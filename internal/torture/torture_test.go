@@ -141,7 +141,7 @@ func (v *victim) run(at *instant) (ended bool) {
 		"--scope", "any", "--concurrency", "16", "--delay", delay.String(), "--timeout", timeout.String(), "--retries", strconv.Itoa(retries),
 		"--dns", v.served.DNS.Addr(), v.served.Web.Home(0)}
 	if v.result.seed%2 == 1 {
-		args = append(args, "--warc", "--warc-size", "100KB")
+		args = append(args, "--warc", "--assets=none", "--warc-size", "100KB")
 	}
 	asked := v.served.Log.Len()
 	v.result.runs = append(v.result.runs, run{time.Now(), asked})
