@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -308,8 +309,22 @@ func TestBadArchives(t *testing.T) {
 		return save(t, map[string]string{"archive/a.warc.gz": warc, "archive/index.cdxj": index, "secret": warc})
 	}
 	wacz := func(b string) string { return save(t, map[string]string{"a.wacz": b}) + "/a.wacz" }
+	linked := t.TempDir()
+	if err := os.Symlink(filepath.Join(job(cut, line("a.warc.gz", 0)), "archive"), filepath.Join(linked, "archive")); err != nil {
+		t.Fatal(err)
+	}
+	piped := func(name string) string { // a job from elsewhere may have a pipe, which nobody writes to
+		dir := save(t, map[string]string{"archive/a.warc.gz": cut})
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
 	for want, path := range map[string]string{
 		"has no folder archive":                                t.TempDir(),
+		"expected a job with an archive":                       linked,
+		"captures.cdxj: not a file":                            piped("archive/captures.cdxj"),
+		"index.cdxj: not a file":                               piped("archive/index.cdxj"),
 		"offset 0: \"text\"":                                   save(t, map[string]string{"a": "text"}) + "/a",
 		"zip: not a valid":                                     wacz("PK\x03\x04 and no more"),
 		"is compressed in the zip":                             wacz(zipped(t, zip.Deflate, "archive/a.warc.gz", cut, "indexes/index.cdx", line("a.warc.gz", 0))),

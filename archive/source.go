@@ -80,11 +80,11 @@ const (
 
 func openJob(dir string, damage func(error)) (*source, error) {
 	inside := filepath.Join(dir, archiveDir)
-	if info, err := os.Stat(inside); err != nil || !info.IsDir() {
+	if info, err := os.Lstat(inside); err != nil || !info.IsDir() { // a link would show an archive that is not the job's
 		return nil, fmt.Errorf("%s has no folder %s: expected a job with an archive, or a WARC, ARC or WACZ file", dir, archiveDir)
 	}
 	s := &source{path: dir, members: folder(inside), close: func() error { return nil },
-		pages: func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, pagesFile)) }}
+		pages: func() (io.ReadCloser, error) { return OpenRegular(filepath.Join(dir, pagesFile)) }}
 	written, writtenErr := os.Stat(filepath.Join(inside, cdxj.CapturesFile))
 	sorted, sortedErr := os.Stat(filepath.Join(inside, cdxj.IndexFile))
 	var err error
@@ -100,7 +100,7 @@ func openJob(dir string, damage func(error)) (*source, error) {
 }
 
 func openIndex(name string) (*index, error) {
-	f, err := os.Open(name)
+	f, err := OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func openIndex(name string) (*index, error) {
 
 // sortFile sorts an index that a crawl may be writing: a line without an end is none.
 func sortFile(name string) (*index, error) {
-	f, err := os.Open(name)
+	f, err := OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,9 @@ func Update(archive string, committed int64) error {
 
 // update makes the index under a name.
 func update(archive string, committed int64, index string) error {
+	if info, err := os.Lstat(archive); err == nil && !info.IsDir() { // a link would have the index of another job written
+		return &fs.PathError{Op: "open", Path: archive, Err: errors.New("no folder, expected one that Weft has made")}
+	}
 	source := filepath.Join(archive, CapturesFile)
 	f, err := regular.Open(source)
 	if err != nil {

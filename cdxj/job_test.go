@@ -2,6 +2,8 @@ package cdxj
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,5 +60,20 @@ func TestUpdate(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
 		t.Errorf("the folder has %v", left)
+	}
+}
+
+// TestUpdateLink: an archive that is a link is another job's, and its index is left alone.
+func TestUpdateLink(t *testing.T) {
+	elsewhere, archive := t.TempDir(), filepath.Join(t.TempDir(), "archive")
+	err := errors.Join(os.WriteFile(filepath.Join(elsewhere, CapturesFile), []byte("b\na\n"), 0o600), os.Symlink(elsewhere, archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Update(archive, All); err == nil || !strings.Contains(err.Error(), "no folder") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(elsewhere, IndexFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/klauspost/compress/s2"
+	"github.com/weftcrawl/weft/internal/regular"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -38,7 +38,7 @@ func Of(dir string, targets []weburl.URL, most int) ([]Referrers, error) {
 		keys[i] = KeyOf(u)
 	}
 	all := make([]Referrers, len(targets))
-	f, err := os.Open(filepath.Join(dir, File))
+	f, err := regular.Open(filepath.Join(dir, File))
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
@@ -148,5 +150,16 @@ func TestDamaged(t *testing.T) {
 		if got := strings.Join(pages, " "); got != c.want || err == nil {
 			t.Errorf("%s: %q, %v, expected %q", name, got, err, c.want)
 		}
+	}
+}
+
+// TestPipe: a job from elsewhere may have a pipe in the place of the file. Nobody writes to it.
+func TestPipe(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, File), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Of(dir, nil, 1); err == nil || !strings.Contains(err.Error(), "not a file") {
+		t.Error(err)
 	}
 }

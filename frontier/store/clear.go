@@ -64,7 +64,8 @@ func (s *Store) mayClear(name string, all []string) bool {
 // finishClearing removes the named files and folders, then the state, and last the list.
 func (s *Store) finishClearing(names []string) error {
 	for _, name := range names {
-		if name == "" {
+		first, _, below := strings.Cut(name, "/")
+		if name == "" || below && slices.Contains(names, first) { // it goes with its folder, or that is a link
 			continue
 		}
 		if err := s.fs.RemoveAll(s.fs.PathJoin(s.dir, name)); err != nil {

@@ -84,6 +84,40 @@ func TestForeignJob(t *testing.T) {
 	}
 }
 
+// TestForeignFolders: where a job has a folder, a job from elsewhere may have a link to one of this machine.
+// Nothing is made or removed there.
+func TestForeignFolders(t *testing.T) {
+	for name, open := range map[string]func(s *store.Store) error{
+		"archive": func(s *store.Store) error {
+			b := s.Begin()
+			b.Append("archive/1.warc", []byte("1"))
+			return s.Commit(b)
+		},
+		"bodies": func(s *store.Store) error { return s.WriteFile("bodies/aa/aa", []byte("body")) },
+	} {
+		for _, fresh := range []bool{false, true} {
+			dir, elsewhere := filepath.Join(t.TempDir(), "job"), t.TempDir()
+			oneBatch(t, dir)
+			precious := filepath.Join(elsewhere, "captures.cdxj")
+			if err := errors.Join(os.WriteFile(precious, nil, 0o600), os.Symlink(elsewhere, filepath.Join(dir, name))); err != nil {
+				t.Fatal(err)
+			}
+			o := store.Options{Outputs: []string{"pages.jsonl", "archive/captures.cdxj"}, Series: "archive", Fresh: fresh, Clear: []string{"archive", "bodies"}}
+			s, err := store.Open(dir, o)
+			if err == nil {
+				err = open(s)
+				_ = s.Close()
+			}
+			if !fresh && (err == nil || !strings.Contains(err.Error(), name+": no folder")) || fresh && err != nil {
+				t.Errorf("%s, fresh %v: %v", name, fresh, err)
+			}
+			if left, err := os.ReadDir(elsewhere); err != nil || len(left) != 1 || left[0].Name() != filepath.Base(precious) {
+				t.Errorf("%s, fresh %v: %v, %v", name, fresh, left, err)
+			}
+		}
+	}
+}
+
 // TestForeignClearing: the list of what a killed run has left to remove names outputs only.
 func TestForeignClearing(t *testing.T) {
 	for _, text := range []string{"../precious", "pages.jsonl\n../precious", "/etc/none", ".", "state", "archive/precious", "", "a/../../precious"} {

@@ -71,10 +71,18 @@ func (disk) Truncate(name string, size int64) error {
 	return os.Truncate(name, size)
 }
 
+// MkdirAll makes no folder where a link leads: what the store makes and removes is in the job.
+func (d disk) MkdirAll(dir string, perm os.FileMode) error {
+	if err := ownFolder(dir); err != nil {
+		return err
+	}
+	return d.FS.MkdirAll(dir, perm)
+}
+
 // Lock makes the file if need be. It is that of a state, whose folder is no link either: all that
 // is in it belongs to the store.
 func (disk) Lock(name string) (io.Closer, error) {
-	if err := ownFolder(name); err != nil {
+	if err := ownFile(name); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
@@ -91,7 +99,7 @@ func (disk) Lock(name string) (io.Closer, error) {
 // LockShared needs no permission to write. Where there is no file, and none can be made, or the disk
 // knows no locks, no crawl can have the job.
 func (disk) LockShared(name string) (io.Closer, error) {
-	if err := ownFolder(name); err != nil {
+	if err := ownFile(name); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(name)
@@ -111,13 +119,20 @@ func (disk) LockShared(name string) (io.Closer, error) {
 	return f, nil
 }
 
-// ownFolder returns an error unless a lock file, if it is there, and its folder are what they seem.
-func ownFolder(name string) error {
-	dir := filepath.Dir(name)
+// ownFile returns an error unless a lock file, if it is there, and its folder are what they seem.
+func ownFile(name string) error {
+	if err := ownFolder(filepath.Dir(name)); err != nil {
+		return err
+	}
+	return regular(name)
+}
+
+// ownFolder returns an error for a link, even one to a folder, and for what else is no folder.
+func ownFolder(dir string) error {
 	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
 		return &fs.PathError{Op: "open", Path: dir, Err: errors.New("no folder, expected one that Weft has made")}
 	}
-	return regular(name)
+	return nil
 }
 
 // isHeld reports whether an error of lock says that another has the lock.

@@ -365,7 +365,13 @@ func (s *Store) WriteFile(name string, data []byte) error {
 	if _, err := s.fs.Stat(path); err == nil {
 		return nil
 	}
-	for _, dir := range []string{s.partialDir(), s.fs.PathDir(path)} {
+	dirs := []string{s.partialDir()}
+	for i, c := range name {
+		if c == '/' {
+			dirs = append(dirs, s.fs.PathJoin(s.dir, name[:i]))
+		}
+	}
+	for _, dir := range dirs {
 		if err := s.fs.MkdirAll(dir, 0o777); err != nil {
 			return wrap(err)
 		}

@@ -36,7 +36,7 @@ var imports = map[string][]string{
 	"cookies": {"golang.org/x/net/publicsuffix"},
 	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
 	"links":   {"weburl", "robots", "internal/feed", "internal/markup", "golang.org/x/net/http/httpguts"},
-	"refs":    {"weburl", "github.com/klauspost/compress/s2"},
+	"refs":    {"internal/regular", "weburl", "github.com/klauspost/compress/s2"},
 	"robots":  {},
 	"sitemap": {"weburl", "internal/charset", "internal/feed", "internal/inflate", "internal/markup"},
 	"text":    {"links", "internal/markup", "github.com/cespare/xxhash/v2"},
