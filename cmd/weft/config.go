@@ -93,6 +93,9 @@ func (c *configFlags) apply(cmd *cobra.Command, args []string) ([]string, error)
 	for _, o := range effective(options, c.profile, cmd) {
 		if o.Name == urlsKey {
 			if len(args) == 0 && !typed(cmd, "input", "update", "retry-failed") {
+				if err := foundMayName(o); c.file == "" && err != nil {
+					return nil, c.misused(o.Line, err)
+				}
 				args = o.Values
 				names = append(names, o.Name)
 			}

@@ -35,7 +35,21 @@ func foundMaySet(flag *pflag.Flag, o config.Option) error {
 	if !isPath(of) {
 		return nil
 	}
-	for _, path := range o.Values {
+	return areBelow(o, o.Values)
+}
+
+// foundMayName reports why the arguments of a command may not be those of a file that was found. Some
+// commands take files and folders in place of URLs.
+func foundMayName(o config.Option) error {
+	return areBelow(o, slices.DeleteFunc(slices.Clone(o.Values), func(arg string) bool {
+		_, err := os.Stat(arg)
+		return err != nil
+	}))
+}
+
+// areBelow returns an error unless paths among the values of an option lead below the current folder.
+func areBelow(o config.Option, paths []string) error {
+	for _, path := range paths {
 		if err := isBelow(path); path != "-" && err != nil {
 			return fmt.Errorf("%s = %.128q: %w, expected one below the current folder that is not hidden, or --config %s",
 				o.Name, path, err, configFile)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -114,6 +115,7 @@ func TestConfigFound(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		link, to   string // a symbolic link, and where it leads
+		command    string // check docs/a.html, unless it is another
 		args       string
 		stderr     string // what its first line begins with; after a mistake, the only one
 		made       string // a file that is written
@@ -142,6 +144,11 @@ func TestConfigFound(t *testing.T) {
 		{name: "baseline", text: "[check]\nwrite-baseline = '" + precious + "'", stderr: "weft: weft.toml: line 2: write-baseline"},
 		{name: "job", text: "[check]\njob = '" + outside + "/job'", stderr: "weft: weft.toml: line 2: job"},
 
+		{name: "files", text: "[check]\nurls = ['docs']", command: "check", stderr: "weft: options from weft.toml: urls"},
+		{name: "files elsewhere", text: "[check]\nurls = ['" + outside + "']", command: "check", stderr: "weft: weft.toml: line 2: urls"},
+		{name: "files elsewhere by a link", text: "[check]\nurls = ['docs', 'to']", link: "to", to: outside, command: "check", stderr: `weft: weft.toml: line 2: urls = "to": a place elsewhere`},
+		{name: "files elsewhere, named", text: "[check]\nurls = ['" + outside + "']", command: "check --config weft.toml"},
+
 		{name: "proxy", text: "[check]\nproxy = 'http://a:secret@127.0.0.1:1'", stderr: "weft: weft.toml: line 2: proxy: expected --config weft.toml: a file that is only found may not set it"},
 		{name: "insecure", text: "[check]\ninsecure = true", stderr: "weft: weft.toml: line 2: insecure: expected --config"},
 		{name: "header", text: "[check]\nheader = ['X: y']", stderr: "weft: weft.toml: line 2: header: expected --config"},
@@ -159,7 +166,7 @@ func TestConfigFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := weftIn(t, dir, strings.Fields("check docs/a.html "+c.args)...)
+			e := weftIn(t, dir, strings.Fields(cmp.Or(c.command, "check docs/a.html")+" "+c.args)...)
 			line, _, _ := strings.Cut(e.stderr, "\n")
 			mistake := strings.HasPrefix(c.stderr, "weft: weft.toml:")
 			if !strings.HasPrefix(line, c.stderr) || c.stderr == "" && line != "" || mistake != (e.code == exitUsage) || strings.Contains(e.stderr, "secret") {
