@@ -84,6 +84,28 @@ func TestForeignJob(t *testing.T) {
 	}
 }
 
+// TestForeignHoles: a file of the state that is read as a whole may have holes of any size.
+func TestForeignHoles(t *testing.T) {
+	for _, pattern := range []string{"OPTIONS-*", "clearing"} {
+		dir := t.TempDir()
+		oneBatch(t, dir)
+		path := filepath.Join(dir, "state", pattern)
+		if found, _ := filepath.Glob(path); len(found) > 0 {
+			path = found[0]
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+		if err := errors.Join(err, f.Truncate(1<<40), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, readOnly := range []bool{true, false} {
+			_, err := store.Open(dir, store.Options{Outputs: []string{"pages.jsonl"}, ReadOnly: readOnly})
+			if err == nil || !strings.Contains(err.Error(), "longer than 1048576 bytes") {
+				t.Errorf("%s, read-only %v: %v", pattern, readOnly, err)
+			}
+		}
+	}
+}
+
 // TestForeignFolders: where a job has a folder, a job from elsewhere may have a link to one of this machine.
 // Nothing is made or removed there.
 func TestForeignFolders(t *testing.T) {

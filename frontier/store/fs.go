@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -34,6 +35,24 @@ type disk struct{ vfs.FS }
 // errNoFile is returned for what is neither a file nor a folder.
 var errNoFile = errors.New("no regular file, expected one that Weft has made")
 
+// mostText bounds, in bytes, what is read as a whole: a file with holes of any size takes no room.
+const mostText = 1 << 20
+
+// errTooLong is returned for such a file beyond the bound.
+var errTooLong = fmt.Errorf("longer than %d bytes, expected a file that Weft has made", mostText)
+
+// bounded returns an error for a file that is longer than any of its kind that was made here.
+func bounded(name string) error {
+	base := filepath.Base(name)
+	if !strings.HasPrefix(base, "OPTIONS-") && base != clearingFile {
+		return nil
+	}
+	if info, err := os.Lstat(name); err == nil && info.Size() > mostText {
+		return &fs.PathError{Op: "open", Path: name, Err: errTooLong}
+	}
+	return nil // or the operation itself fails
+}
+
 // regular returns an error for the name of a link, a pipe, a socket or a device.
 func regular(name string) error {
 	info, err := os.Lstat(name)
@@ -44,7 +63,7 @@ func regular(name string) error {
 }
 
 func (d disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
-	if err := regular(name); err != nil {
+	if err := errors.Join(regular(name), bounded(name)); err != nil {
 		return nil, err
 	}
 	return d.FS.Open(name, opts...)
