@@ -147,7 +147,7 @@ func TestConfigFound(t *testing.T) {
 		{name: "files", text: "[check]\nurls = ['docs']", command: "check", stderr: "weft: options from weft.toml: urls"},
 		{name: "files elsewhere", text: "[check]\nurls = ['" + outside + "']", command: "check", stderr: "weft: weft.toml: line 2: urls"},
 		{name: "files elsewhere by a link", text: "[check]\nurls = ['docs', 'to']", link: "to", to: outside, command: "check", stderr: `weft: weft.toml: line 2: urls = "to": a place elsewhere`},
-		{name: "files elsewhere, named", text: "[check]\nurls = ['" + outside + "']", command: "check --config weft.toml"},
+		{name: "files elsewhere, named", text: "[check]\nurls = ['" + outside + "']", command: "check --config weft.toml", stderr: "weft: nothing was checked"},
 
 		{name: "proxy", text: "[check]\nproxy = 'http://a:secret@127.0.0.1:1'", stderr: "weft: weft.toml: line 2: proxy: expected --config weft.toml: a file that is only found may not set it"},
 		{name: "insecure", text: "[check]\ninsecure = true", stderr: "weft: weft.toml: line 2: insecure: expected --config"},

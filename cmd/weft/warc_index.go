@@ -60,7 +60,7 @@ func indexArchives(paths []string, output string) error {
 		return err
 	}
 	if err := writeOutput(context.Background(), output, write); err != nil {
-		return unwritten(output, err)
+		return err
 	}
 	if damaged > 0 {
 		return &exit{exitError, nil}

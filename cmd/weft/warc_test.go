@@ -253,6 +253,8 @@ func TestWarcIndex(t *testing.T) {
 	if lines[4] != want+`a.warc.gz"}` || lines[5] != want+`b.warc.gz"}` {
 		t.Errorf("%s\n%s\nwant %s", lines[4], lines[5], want)
 	}
+	e = weftAmong(t, files, "warc", "index", "a.warc.gz", "-o", "/dev/full")
+	expect(t, "a full disk", e.stderr, `weft: --output "/dev/full": no space left on device`+"\n")
 	e = weftAmong(t, files, "warc", "index", "bad.warc.gz", "-o", "index.cdxj")
 	made, err := os.ReadFile(filepath.Join(e.dir, "index.cdxj"))
 	if e.code != exitError || err != nil || strings.Count(string(made), "\n") != 2 || e.stdout != "" {
