@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/internal/regular"
 )
 
 // recheck is how long the files and the routes are assumed to be unchanged.
@@ -120,7 +121,7 @@ func (f *files) read(before *settings) *settings {
 // hostsIn returns the names of a hosts file, none if it does not exist. ok is false if it could not be
 // read.
 func hostsIn(path string, size int64) (n names, ok bool) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return n, errors.Is(err, fs.ErrNotExist)
 	}
@@ -140,7 +141,7 @@ func stampOf(path string) stamp {
 // content returns the content of a file, "" if it does not exist. ok is false if it could not be
 // read, for want of a descriptor, for example.
 func content(path string, limit int64) (text string, ok bool) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return "", errors.Is(err, fs.ErrNotExist)
 	}

@@ -7,9 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/weftcrawl/weft/internal/regular"
 )
 
 const (
@@ -49,7 +50,7 @@ func eachHost(file io.Reader, visit func(name string, addr netip.Addr)) error {
 
 // addrsIn returns the addresses of a name in a hosts file; none if there is no such file.
 func addrsIn(path, name string) (addrs []netip.Addr, err error) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -158,6 +158,7 @@ func serve(o server.Options) error {
 	}
 	<-ctx.Done()
 	if errors.Is(context.Cause(ctx), server.ErrFull) {
+		stop() // a signal ends the process from here on
 		return serveAnew(&o, time.Since(began))
 	}
 	return nil
@@ -183,18 +184,16 @@ func startWithRoom(ctx context.Context, o server.Options) (*server.Server, error
 	}
 }
 
-// failsAgain is how soon a server that fails has nothing to gain by another start.
-const failsAgain = 10 * time.Second
+// leastRun is the least time between two starts of a server whose disk fills up again and again.
+const leastRun = 10 * time.Second
 
 // serveAnew has a new process take the place of this one, whose server may be stuck in its store.
 func serveAnew(o *server.Options, ran time.Duration) error {
-	err := server.ErrFull
-	if ran >= failsAgain {
-		o.Warn(err.Error() + ": the server starts anew when there is room")
-		var path string
-		if path, err = os.Executable(); err == nil {
-			err = syscall.Exec(path, os.Args, os.Environ()) // #nosec G204 -- this program
-		}
+	o.Warn(server.ErrFull.Error() + ": the server starts anew when there is room")
+	time.Sleep(leastRun - ran)
+	path, err := os.Executable()
+	if err == nil {
+		err = syscall.Exec(path, os.Args, os.Environ()) // #nosec G204 -- this program
 	}
 	return &exit{exitError, fmt.Errorf("cluster serve: %w", err)}
 }

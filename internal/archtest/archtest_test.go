@@ -34,7 +34,7 @@ var imports = map[string][]string{
 
 	// Level 1: what a crawler reads and says.
 	"cookies": {"golang.org/x/net/publicsuffix"},
-	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
+	"dns":     {"aio", "internal/regular", "golang.org/x/net/dns/dnsmessage"},
 	"links":   {"weburl", "robots", "internal/feed", "internal/markup", "golang.org/x/net/http/httpguts"},
 	"refs":    {"internal/regular", "weburl", "github.com/klauspost/compress/s2"},
 	"robots":  {},
