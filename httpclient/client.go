@@ -218,7 +218,7 @@ func (c *Client) kept(t *aio.Task, req *Request, to route, tried int) *conn {
 		switch {
 		case cn == nil:
 			return nil
-		case !cn.permits(req) || cn.mux != nil && req.fresh():
+		case !cn.permits(req) || cn.mux != nil && req.fresh() && !cn.mux.barsLately():
 		case cn.mux == nil:
 			if cn.quiet(t) {
 				return cn

@@ -283,6 +283,39 @@ func TestHTTP2RefusesAll(t *testing.T) {
 	})
 }
 
+// TestHTTP2BarredFresh: a request that is sent over no kept connection waits all the same where its server
+// refuses it and allows none from then on, and does not connect again and again.
+func TestHTTP2BarredFresh(t *testing.T) {
+	for name, change := range map[string]func(req *httpclient.Request){
+		"a later try": func(req *httpclient.Request) { req.Fresh = true },
+		"a POST":      func(req *httpclient.Request) { req.Method, req.Body = "POST", []byte("a=b") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScripted(t, func(p *h2Peer) {
+				p.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 0})
+				for id := p.next(); id > 0; id = p.next() {
+					p.WriteRSTStream(id, http2.ErrCodeRefusedStream)
+				}
+			})
+			briefly := http2Only
+			briefly.Timeout = time.Second
+			onLoop(t, briefly, func(task *aio.Task, c *httpclient.Client) error {
+				req := s.get()
+				change(&req)
+				_, err := c.Do(task, req)
+				var failed *httpclient.Error
+				if !errors.As(err, &failed) || failed.Kind != httpclient.KindTimeout {
+					t.Errorf("%v, expected a timeout", err)
+				}
+				return nil
+			})
+			if n := s.opened.Load(); n != 1 {
+				t.Errorf("%d connections, expected one", n)
+			}
+		})
+	}
+}
+
 // TestHTTP2BarredForLong: a server that allows no requests over HTTP/2 for five seconds gets them over
 // HTTP/1.1, if it speaks that; else they wait for five seconds more. It is not asked twice.
 func TestHTTP2BarredForLong(t *testing.T) {

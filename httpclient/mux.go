@@ -64,6 +64,10 @@ func (m *mux) takes() bool {
 // bars reports whether the server allows no requests for now.
 func (m *mux) bars() bool { return m.usable() && m.h2.Allowed() == 0 }
 
+// barsLately is bars of a connection that is alive. A new one would probably not be allowed any request,
+// either, so even a request that is to be fresh waits for this one.
+func (m *mux) barsLately() bool { return m.bars() && m.lively() }
+
 // silence is how long a connection may be silent before it is asked for a sign of life, and then until
 // it gets no more requests.
 const silence = 5 * time.Second
