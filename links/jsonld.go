@@ -41,6 +41,9 @@ func (x *Extractor) jsonLD(tag string, text []byte) {
 	var open []byte // open brackets
 	var keys [maxNested + 1]string
 	isKey := false // the next string is a name, not a value
+	if hides := bytes.TrimLeft(text, " \t\r\n"); bytes.HasPrefix(hides, []byte("<!")) || bytes.HasPrefix(hides, []byte("//")) {
+		_, text, _ = bytes.Cut(hides, []byte("\n")) // a line that hid scripts from old readers
+	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	for !x.stopped {
 		at := dec.InputOffset()

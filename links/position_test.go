@@ -41,6 +41,8 @@ func TestPositions(t *testing.T) {
 		"srcdoc, references": {"text/html", "<iframe\nsrcdoc='<a href=&quot;x&quot;></a>\n<a href=y></a>'></iframe><a href=z></a>", []string{"2:9 href", "2:9 href", "3:34 href"}},
 		"scripts":            {"text/html", "<script>a = '/x';\nb = \"\\/y\"</script>", []string{"1:14 text", "2:6 text"}},
 		"SVG":                {"image/svg+xml", "<svg>\n<image xlink:href='x'/>", []string{"2:20 xlink:href"}},
+		"JSON-LD, hidden":    {"text/html", "<script type=application/ld+json><!-- data [1]\n{\"image\": \"/x\"}\n--></script>", []string{"2:12 image"}},
+		"JSON-LD, CDATA":     {"text/html", "<script type=application/ld+json>//<![CDATA[\n{\"image\": \"/x\"}\n//]]></script>", []string{"2:12 image"}},
 		"JSON-LD":            {"application/ld+json", "{\n\"url\": \"\\/x\", \"image\": [\"/y\", \"/z\"]}", []string{"2:9 url", "2:26 image", "2:32 image"}},
 		"feed":               {"application/rss+xml", "<rss><item>\n<link> http://a.test/</link>\n<enclosure url='x'/><enclosure url='x?&amp;'/>", []string{"2:8 text", "3:17 url", "3:22 url"}},
 		"style sheet":        {"text/css", "a { b: url(x)\n }\n c { d: url( 'y' ) }", []string{"1:12 url", "3:15 url"}},
