@@ -15,7 +15,8 @@ type call struct {
 	page   *url.URL // the URL for the cookie jar; nil: none
 	began  time.Time
 	total  limit
-	tried  int     // exchanges so far
+	tried  int32   // exchanges so far
+	barred int32   // of these, refused over HTTP/2 by a server that allowed none by then
 	try    attempt // the exchange; nil: none yet, or not any more
 	sent   time.Time
 	next   func(t *aio.Task, res *Response, err error) error // of DoThen; nil: of Do
@@ -140,10 +141,13 @@ func (k *call) connect(t *aio.Task) *Error {
 	if c.habit(to).barred { // it may not speak HTTP/1.1, and not say so
 		patience = patience.within(silence, c.loop.Now(), KindTLSTimeout)
 	}
-	cn, failed := c.connection(t, k.req, to, k.tried, &patience, &tm)
+	if failed := k.pause(t); failed != nil {
+		return failed
+	}
+	cn, failed := c.connection(t, k.req, to, int(k.tried), &patience, &tm)
 	if failed != nil && failed.securing() && c.habit(to).barred {
 		c.unwants1(to)
-		cn, failed = c.connection(t, k.req, to, k.tried, &k.total, &tm)
+		cn, failed = c.connection(t, k.req, to, int(k.tried), &k.total, &tm)
 	}
 	switch {
 	case failed != nil:
@@ -158,6 +162,22 @@ func (k *call) connect(t *aio.Task) *Error {
 	}
 	cn.begin(k.req, tm)
 	k.try = cn
+	return nil
+}
+
+// pause waits before a request is sent again to a server that refuses it and then allows none. Most such
+// requests wait over the connection that has told so; where it is not kept, each would meet a new one.
+func (k *call) pause(t *aio.Task) *Error {
+	if k.barred < 2 {
+		return nil
+	}
+	wait := min(50*time.Millisecond<<min(k.barred-2, 10), silence)
+	if at := k.total.at; !at.IsZero() {
+		wait = min(wait, max(0, at.Sub(k.client.loop.Now())))
+	}
+	if err := t.Sleep(wait); err != nil {
+		return classify(err, KindConnect)
+	}
 	return nil
 }
 

@@ -316,6 +316,30 @@ func TestHTTP2BarredFresh(t *testing.T) {
 	}
 }
 
+// TestHTTP2BarredUnkept: where connections are not kept, a request that is refused by a server that allows
+// none comes back ever more slowly.
+func TestHTTP2BarredUnkept(t *testing.T) {
+	s := newScripted(t, func(p *h2Peer) {
+		p.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 0})
+		for id := p.next(); id > 0; id = p.next() {
+			p.WriteRSTStream(id, http2.ErrCodeRefusedStream)
+		}
+	})
+	briefly := http2Only
+	briefly.Timeout, briefly.MaxIdle = time.Second, -1
+	onLoop(t, briefly, func(task *aio.Task, c *httpclient.Client) error {
+		_, err := c.Do(task, s.get())
+		var failed *httpclient.Error
+		if !errors.As(err, &failed) || failed.Kind != httpclient.KindTimeout {
+			t.Errorf("%v, expected a timeout", err)
+		}
+		return nil
+	})
+	if n := s.opened.Load(); n > 8 {
+		t.Errorf("%d connections, expected at most 8 in a second", n)
+	}
+}
+
 // TestHTTP2BarredForLong: a server that allows no requests over HTTP/2 for five seconds gets them over
 // HTTP/1.1, if it speaks that; else they wait for five seconds more. It is not asked twice.
 func TestHTTP2BarredForLong(t *testing.T) {

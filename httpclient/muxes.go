@@ -314,7 +314,10 @@ func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *E
 	m.barred = without(m.barred, s)
 	res = s.response(m.cn, failed)
 	m.cn.reused = true // from now on
-	again = k.tried < s.tries() && s.client.again(s, k.req, res, failed)
+	again = int(k.tried) < s.tries() && s.client.again(s, k.req, res, failed)
+	if s.unseen && m.bars() {
+		k.barred++
+	}
 	if h := s.client.habit(m.cn.route); !h.http1 {
 		if h.most = s.served(); h.most > 0 {
 			s.client.remember(m.cn.route, h)
