@@ -18,7 +18,7 @@ type entry struct {
 	used   uint32 // Table.now when it was last watched
 	pages  uint32 // watched
 	alike  uint32 // in a row, but for a few: see Judge
-	fresh  uint32 // judged that were not alike
+	fresh  uint32 // judged that were not alike, but for the first
 	found  uint32 // URLs of this window, on pages that are alike
 	judged uint8  // pages of this window
 	recent uint8  // of the last eight judged, those that were alike, as bits
@@ -109,7 +109,9 @@ func (t *Table) Judge(s Shape, sketch uint64) (trap bool) {
 	e.recent <<= 1
 	if !t.seen(s, sketch) {
 		e.alike -= min(e.alike, outweighs)
-		e.fresh++
+		if e.pages > watched { // before, each form of a calendar's months is new once
+			e.fresh++
+		}
 	} else {
 		e.recent |= 1
 		e.alike++
