@@ -154,7 +154,7 @@ func (f *crawlFlags) run(args []string) error {
 	return f.texts.write(con, o.Job, err)
 }
 
-// archives completes what is kept in an archive.
+// archives sets the defaults of a crawl with an archive.
 func (f *crawlFlags) archives(o *weft.Options) {
 	if o.Archive && !f.forCheck {
 		o.Assets = f.assetsOr(weft.AssetsAny)

@@ -135,7 +135,7 @@ func otherCrawl(e *weft.PlanError, n naming) error {
 // secretOptions are those that each node of a crawl has to be given.
 var secretOptions = []string{"Auth", "Header", "Cookies"}
 
-// confirmedOptions are those that each node of a crawl has to be given, as they decide who gets its secrets.
+// confirmedOptions: options that every node has to be given itself, as they decide who gets its secrets.
 var confirmedOptions = []string{"Insecure", "AllowPrivate", "Resolve"}
 
 // otherBeginning says that a crawl of several machines has begun with other options, and what to type to

@@ -243,7 +243,7 @@ func (e tooMuchError) Error() string {
 	return fmt.Sprintf("the bodies have more than %s in all: --max-size allows more", volume(int64(e)))
 }
 
-// counted counts what is read.
+// counted is a reader with the number of bytes read from it.
 type counted struct {
 	io.Reader
 	n *int64
