@@ -3,8 +3,8 @@ package weft
 import (
 	"errors"
 
-	"github.com/weftcrawl/weft/engine"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/job"
 )
 
 // OptionError reports an invalid option.

@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/extract"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/weburl"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/extract"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/weburl"
 )
 

@@ -6,13 +6,13 @@ import (
 	"iter"
 	"time"
 
-	"github.com/weftcrawl/weft/control"
-	"github.com/weftcrawl/weft/engine"
-	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/inspect"
-	"github.com/weftcrawl/weft/job"
-	"github.com/weftcrawl/weft/refs"
+	"github.com/weftcrawl/weft/internal/control"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/refs"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/cluster/ownership"
-	"github.com/weftcrawl/weft/cluster/share"
-	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
+	"github.com/weftcrawl/weft/internal/shard/share"
 )
 
 func (m *member) process() ownership.Owner { return ownership.Owner{ID: m.name, Incarnation: 1} }

@@ -3,10 +3,10 @@ package weft
 import (
 	"fmt"
 
-	"github.com/weftcrawl/weft/engine"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/record"
-	"github.com/weftcrawl/weft/scope"
 )
 
 // What a crawl writes and counts: see package record.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/cdxj"
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/warc"
 )

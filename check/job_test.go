@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/internal/extsort"
+	"github.com/weftcrawl/weft/internal/refs"
 	"github.com/weftcrawl/weft/record"
-	"github.com/weftcrawl/weft/refs"
 	"github.com/weftcrawl/weft/weburl"
 )
 

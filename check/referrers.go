@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/weftcrawl/weft/archive"
-	"github.com/weftcrawl/weft/refs"
+	"github.com/weftcrawl/weft/internal/refs"
 	"github.com/weftcrawl/weft/weburl"
 )
 

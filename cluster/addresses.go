@@ -8,8 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/weftcrawl/weft/cluster/ownership"
-	"github.com/weftcrawl/weft/cluster/share"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
+	"github.com/weftcrawl/weft/internal/shard/share"
 )
 
 // addresses is this node's part in deciding which node requests from which address: see package share. NATS

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/cluster/partition"
+	"github.com/weftcrawl/weft/internal/shard/partition"
 )
 
 // Questions to nodes. A node answers in messages, one after the other: it sends the next when the asker has

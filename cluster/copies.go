@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weftcrawl/weft/cluster/ownership"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
 // known is what the bucket says of the nodes of a crawl.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/frontier/store"
 )
 
 // TestTruthOf: which folder has the last state of a partition, and which folders are wanted to be sure of it.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/cluster/ownership"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
 // Crawl is a crawl of several machines, as this one takes part in it. Any goroutine may use it.

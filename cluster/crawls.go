@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/weftcrawl/weft/cluster/ownership"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
 // CrawlState is where a crawl on the servers is.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/cluster"
-	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/torture"
 	"github.com/weftcrawl/weft/internal/tuning"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/weftcrawl/weft/cluster/ending"
+	"github.com/weftcrawl/weft/internal/shard/ending"
 )
 
 // endOfCrawl is what a node knows of it. Owner: the node's goroutine.

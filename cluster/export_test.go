@@ -10,9 +10,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/weftcrawl/weft/cluster/changelog"
-	"github.com/weftcrawl/weft/cluster/ownership"
-	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/shard/changelog"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
 // Hasten makes nodes beat five times as often.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/nats-io/nuid"
 
-	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/internal/atomicfile"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/job"
 )
 
 // identity is whose a job folder is. It is a file there, node.json.

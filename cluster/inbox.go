@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/internal/engine"
 )
 
 // reader reads the links of the partitions that are open. When one opens, a new consumer replaces the running one.

@@ -13,9 +13,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/weftcrawl/weft/cluster/ownership"
-	"github.com/weftcrawl/weft/engine"
-	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
 // The kinds of messages in a log.

@@ -13,10 +13,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/cluster/ownership"
-	"github.com/weftcrawl/weft/cluster/partition"
-	"github.com/weftcrawl/weft/cluster/share"
-	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
+	"github.com/weftcrawl/weft/internal/shard/partition"
+	"github.com/weftcrawl/weft/internal/shard/share"
 	"github.com/weftcrawl/weft/internal/tuning"
 )
 

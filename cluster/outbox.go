@@ -15,9 +15,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/weftcrawl/weft/cluster/changelog"
-	"github.com/weftcrawl/weft/cluster/sending"
-	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/shard/changelog"
+	"github.com/weftcrawl/weft/internal/shard/sending"
 )
 
 // outbox publishes what the engine has for other nodes and for the logs.

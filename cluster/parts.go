@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/weftcrawl/weft/cluster/ownership"
-	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
 // part is a partition as this node has it.

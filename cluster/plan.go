@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/job"
 )
 
 // Plan is what the nodes of a crawl have in common, frozen when it begins.

@@ -13,11 +13,11 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/cluster/changelog"
-	"github.com/weftcrawl/weft/cluster/ownership"
-	"github.com/weftcrawl/weft/engine"
-	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/shard/changelog"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
 // Rebuilt is what Restore has done.

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/weftcrawl/weft/cluster/changelog"
-	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/shard/changelog"
 )
 
 // sentLinks are messages of the outbox that the stream of links has. They stay on the disk until the logs of their

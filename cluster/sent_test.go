@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/weftcrawl/weft/cluster/changelog"
-	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/shard/changelog"
 )
 
 // TestSentLinks: links, and what became links, stay as links until the stream has neither them nor anything before them, or

@@ -16,8 +16,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/cluster/ownership"
-	"github.com/weftcrawl/weft/cluster/partition"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
+	"github.com/weftcrawl/weft/internal/shard/partition"
 )
 
 // NodeStatus is a node of a crawl, as it said last.

@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/dns"
-	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/internal/cost"
 	"github.com/weftcrawl/weft/internal/webtest"
 	"golang.org/x/net/dns/dnsmessage"
 )

@@ -10,8 +10,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/where"
-	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/results"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/dns"
+	"github.com/weftcrawl/weft/internal/budget"
 )
 
 // A client keeps at most keptBodies free buffers of each kind, of at most keptBody bytes each and

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/internal/budget"
 )
 
 // route identifies connections that can be used for the same requests: one scheme, host and port,

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/cookies"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/budget"
 )
 
 // field returns the line of a field in a request; "" for none.

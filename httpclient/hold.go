@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/internal/budget"
 )
 
 // fastGrowth is the capacity up to which a body's buffer is doubled. A larger one grows by a

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/budget"
 )
 
 // TestHeadsAreHeld: a long head counts as held while it arrives, and until the response is closed.

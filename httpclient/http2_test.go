@@ -22,8 +22,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/budget"
 )
 
 // h2Server is a server of net/http that counts its connections.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/http2"
+	"github.com/weftcrawl/weft/internal/http2"
 )
 
 // mux is what a connection has more if it speaks HTTP/2: it carries several exchanges at once.

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/budget"
-	"github.com/weftcrawl/weft/http2/http2test"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/internal/http2/http2test"
 )
 
 // refereed is a connection of a task, whose client a referee judges.

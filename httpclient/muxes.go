@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/http2"
+	"github.com/weftcrawl/weft/internal/http2"
 )
 
 // muxes are what a client knows of protocols: its connections of HTTP/2 that are in use, and the habits

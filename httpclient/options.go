@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/internal/budget"
 )
 
 // Options configure a client. The zero value is the default.

@@ -4,7 +4,7 @@ import (
 	"net"
 	"testing"
 
-	"github.com/weftcrawl/weft/http2/http2test"
+	"github.com/weftcrawl/weft/internal/http2/http2test"
 )
 
 // judged is the server's end of a connection of HTTP/2. A referee reads what goes through it.

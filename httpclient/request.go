@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weftcrawl/weft/http2"
+	"github.com/weftcrawl/weft/internal/http2"
 )
 
 // Request is a GET, a HEAD or a POST.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/internal/budget"
 )
 
 // Response is a whole response, or with an error as much as arrived of it.

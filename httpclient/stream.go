@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/http2"
+	"github.com/weftcrawl/weft/internal/http2"
 )
 
 // stream is an exchange over HTTP/2. It is the receiver of its response, whose body goes into the

@@ -26,8 +26,8 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
-	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 

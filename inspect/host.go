@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
 )

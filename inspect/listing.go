@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/job"
-	"github.com/weftcrawl/weft/scope/shapes"
+	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/scope/shapes"
 	"github.com/weftcrawl/weft/weburl"
 )
 

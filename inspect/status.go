@@ -3,11 +3,11 @@ package inspect
 import (
 	"time"
 
-	"github.com/weftcrawl/weft/engine"
-	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/record"
-	"github.com/weftcrawl/weft/scope"
 )
 
 // JobState is where a job stands.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weftcrawl/weft/fetch"
-	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/fetch"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/record"
 )
 

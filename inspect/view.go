@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weftcrawl/weft/engine"
-	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/job"
 )
 
 // View answers questions about a job: from what is saved of it, and, while its crawl runs, from

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/internal/cost"
 	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/weburl"

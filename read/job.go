@@ -12,8 +12,8 @@ import (
 	"sync"
 
 	"github.com/weftcrawl/weft/content"
-	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/duplicates"
 	"github.com/weftcrawl/weft/results"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"

@@ -98,7 +98,7 @@ await new Promise((done) => spawn("./weft", ["crawl", "-q", "--warc", "--job", "
 origin.close();
 
 const extracted = [];
-const warcs = fs.readdirSync("job/archive").filter((name) => name.endsWith(".warc.gz")).map((name) => `job/archive/${name}`);
+const warcs = fs.readdirSync("job/archive").filter((name) => name.endsWith(".warc.gz")).map((name) => `internal/job/archive/${name}`);
 for (const line of weft("warc", "extract", ...warcs, "-o", "bodies").trim().split("\n")) {
   const [file, url] = line.split("\t");
   extracted.push(`${url} ${digest(fs.readFileSync(path.join("bodies", file)))}`);

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/cdxj"
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/warc"

@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/cdxj"
+	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/regular"
-	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/warc"
 )

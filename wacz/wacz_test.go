@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/cdxj"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/warc"
 )

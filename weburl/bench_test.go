@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
-	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/internal/cost"
 )
 
 // BenchmarkResolve measures what a crawler needs of a link, over all links of two documentation

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/refs"
+	"github.com/weftcrawl/weft/internal/refs"
 	"github.com/weftcrawl/weft/weburl"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/cluster/collect"
+	"github.com/weftcrawl/weft/internal/collect"
 )
 
 func collectCommand() *cobra.Command {

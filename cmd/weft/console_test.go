@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/golden"
 )
 

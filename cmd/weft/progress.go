@@ -9,7 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/frontier"
 )
 
 // smoothed is the time that rates are averaged over.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize/english"
-	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/frontier"
 )
 
 // view draws a sample for a terminal.

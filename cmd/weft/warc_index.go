@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/cdxj"
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/warc"
 )

@@ -21,7 +21,6 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/internal/long"
-	"github.com/weftcrawl/weft/lab"
 )
 
 // Environment variables that turn a child process of the test binary into something else.
@@ -48,24 +47,16 @@ func TestMain(m *testing.M) {
 // patience bounds steps that should take seconds.
 const patience = 2 * time.Minute
 
-// TestManyClients tests both servers, this one and that of package lab: two processes of 1,000
-// clients each, 5,000 in a long run, are connected at the same time, talk, and leave: one closes
-// properly, the other is killed halfway through a message. The server is then in its initial state.
+// TestManyClients: two processes of 1,000 clients each, 5,000 in a long run, are connected at the
+// same time, talk, and leave: one closes properly, the other is killed halfway through a message.
+// The server is then in its initial state.
 func TestManyClients(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T, ctx context.Context) *server{
-		"aio": startServer, "syscalls": startSyscalls,
-	} {
-		t.Run(name, func(t *testing.T) { testClients(t, start) })
-	}
-}
-
-func testClients(t *testing.T, start func(t *testing.T, ctx context.Context) *server) {
 	const processes = 2
 	n := affordable(t, long.Or(2_000, 10_000), processes)
 	aiotest.CheckLeaks(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	s := start(t, ctx)
+	s := startServer(t, ctx)
 
 	var all [processes]*process
 	for i := range all {
@@ -217,32 +208,6 @@ func startServer(t *testing.T, ctx context.Context) *server {
 		h.Close()
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("the server returned %v", err)
-		}
-	}
-	return s
-}
-
-// startSyscalls runs the server of package lab.
-func startSyscalls(t *testing.T, ctx context.Context) *server {
-	t.Helper()
-	ctx, cancel := context.WithCancel(ctx)
-	addr, ended := make(chan string, 1), make(chan error, 1)
-	go func() {
-		defer close(addr)
-		ended <- lab.Echo(ctx, "127.0.0.1:0", func(address string) { addr <- address })
-	}()
-	s := new(server)
-	var ok bool
-	if s.addr, ok = <-addr; !ok {
-		t.Fatal(<-ended)
-	}
-	idle := sockets(t)
-	s.clients = func(t *testing.T) int { t.Helper(); return sockets(t) - idle }
-	s.end = func(t *testing.T) {
-		t.Helper()
-		cancel()
-		if err := <-ended; err != nil {
 			t.Errorf("the server returned %v", err)
 		}
 	}

@@ -24,33 +24,33 @@ var doors = map[string]string{
 	"aio/aiotest/clock.go": "loops on several threads share a virtual clock",
 
 	// Shared by fetch loops, under a short lock or with atomic counters.
-	"budget/meter.go":     "all loops count the memory they hold",
-	"capture/capture.go":  "all loops look up what the coordinator has placed",
-	"cookies/jar.go":      "all loops share a jar",
-	"dns/files.go":        "resolvers on all loops share what one of them has read",
-	"fetch/heard.go":      "all loops note when bytes of a server come, and the coordinator looks",
-	"httpclient/roots.go": "clients on all loops share the roots that the first one has read",
-	"extract/xpath.go":    "pages in several goroutines share compiled expressions",
-	"duplicates/index.go": "all loops share an index",
-	"scope/places":        "all loops look at what the coordinator opens",
+	"internal/budget/meter.go":     "all loops count the memory they hold",
+	"internal/capture/capture.go":  "all loops look up what the coordinator has placed",
+	"cookies/jar.go":               "all loops share a jar",
+	"dns/files.go":                 "resolvers on all loops share what one of them has read",
+	"internal/fetch/heard.go":      "all loops note when bytes of a server come, and the coordinator looks",
+	"httpclient/roots.go":          "clients on all loops share the roots that the first one has read",
+	"extract/xpath.go":             "pages in several goroutines share compiled expressions",
+	"internal/duplicates/index.go": "all loops share an index",
+	"internal/scope/places":        "all loops look at what the coordinator opens",
 
 	// What callers and loops on other threads enter a crawl by.
-	"crawl.go":           "the caller reads pages of a crawl that runs in the background",
-	"job.go":             "the caller's context ends the wait for a job",
-	"engine/crawl.go":    "a crawl starts its loops and is drained from any goroutine",
-	"engine/handover.go": "whoever connects the nodes of a crawl waits for its coordinator",
-	"engine/imports.go":  "partitions that join at once share batches",
-	"engine/tasks.go":    "loops on several threads list their tasks",
+	"crawl.go":                    "the caller reads pages of a crawl that runs in the background",
+	"job.go":                      "the caller's context ends the wait for a job",
+	"internal/engine/crawl.go":    "a crawl starts its loops and is drained from any goroutine",
+	"internal/engine/handover.go": "whoever connects the nodes of a crawl waits for its coordinator",
+	"internal/engine/imports.go":  "partitions that join at once share batches",
+	"internal/engine/tasks.go":    "loops on several threads list their tasks",
 
 	// The store: called from loops' offloads, and Pebble has goroutines of its own.
-	"frontier/store/failure.go":             "a call of Pebble that never returns is left behind",
-	"frontier/store/memory.go":              "any goroutine may read",
-	"frontier/store/outbox.go":              "any goroutine may ask how much waits",
-	"frontier/store/scan.go":                "the next chunk is read ahead",
-	"frontier/store/diskfull.go":            "writes wait for space until abandoned",
-	"frontier/store/spare.go":               "batches are filled on a loop, committed off it",
-	"frontier/store/store.go":               "any goroutine may read and close",
-	"frontier/store/storetest/storetest.go": "Pebble's goroutines use the disk",
+	"internal/frontier/store/failure.go":             "a call of Pebble that never returns is left behind",
+	"internal/frontier/store/memory.go":              "any goroutine may read",
+	"internal/frontier/store/outbox.go":              "any goroutine may ask how much waits",
+	"internal/frontier/store/scan.go":                "the next chunk is read ahead",
+	"internal/frontier/store/diskfull.go":            "writes wait for space until abandoned",
+	"internal/frontier/store/spare.go":               "batches are filled on a loop, committed off it",
+	"internal/frontier/store/store.go":               "any goroutine may read and close",
+	"internal/frontier/store/storetest/storetest.go": "Pebble's goroutines use the disk",
 
 	// A crawl on several machines: NATS has goroutines of its own.
 	"cluster":        "no loop owns it: a node's goroutine, its operations, and those of NATS",
@@ -84,13 +84,9 @@ var doors = map[string]string{
 	"examples/...":           "programs that show goroutines beside loops",
 
 	// Programs that measure or serve, on goroutines and threads by design.
-	"lab":                        "the ways of concurrency that it compares",
-	"internal/bench/...":         "benchmark programs",
-	"internal/measure":           "clients and servers that are measured",
-	"http2/http2test/referee.go": "the sides of a connection may belong to several goroutines",
-	"internal/proof":             "a crawl and its judge run at once",
-	"internal/servers":           "a server runs beside the crawl",
-	"internal/webtest/...":       "servers log requests of several connections",
+	"internal/http2/http2test/referee.go": "the sides of a connection may belong to several goroutines",
+	"internal/servers":                    "a server runs beside the crawl",
+	"internal/webtest/...":                "servers log requests of several connections",
 }
 
 // TestDoors: code is owned by a loop unless it is listed as a door. A new package or file is owned.
@@ -178,11 +174,7 @@ var waiting = map[string]string{
 	"cmd/weft/memory_linux_test.go":     "samples the memory of another process",
 	"internal/durability/crash_test.go": "polls the state of a crawl over real sockets",
 	"inspect_test.go":                   "polls the state of a crawl over real sockets",
-	"internal/bench/memory_test.go":     "measures what real time costs",
-	"internal/bench/timers_test.go":     "measures real timers",
-	"internal/measure/measure_test.go":  "cancels a measurement of real time",
 	"internal/torture/torture_test.go":  "kills a real process at an instant",
-	"lab/ways_linux_test.go":            "servers that pause in real time",
 	"slow_test.go":                      "a server that is slow on purpose, and a look at what does not happen",
 }
 

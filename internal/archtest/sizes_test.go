@@ -14,12 +14,12 @@ const (
 
 // largeStructs may have more than mostFields, each with the reason.
 var largeStructs = map[string]string{
-	"Options":                "options",
-	"httpclient/Options":     "options",
-	"record/Record":          "a record",
-	"job/Plan":               "options: those that a job freezes",
-	"job/storedSummary":      "a record: the summary on disk",
-	"internal/webtest/Rates": "options: one rate for each kind of page",
+	"Options":                    "options",
+	"httpclient/Options":         "options",
+	"record/Record":              "a record",
+	"internal/job/Plan":          "options: those that a job freezes",
+	"internal/job/storedSummary": "a record: the summary on disk",
+	"internal/webtest/Rates":     "options: one rate for each kind of page",
 }
 
 // TestFunctionsAreShort: outside tests no function has more than 80 lines.

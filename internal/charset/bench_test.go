@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weftcrawl/weft/internal/bench/cost"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/cost"
 	xcharset "golang.org/x/net/html/charset"
 )
 

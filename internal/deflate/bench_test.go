@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/flate"
-	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/internal/cost"
 	"github.com/weftcrawl/weft/internal/deflate"
 )
 

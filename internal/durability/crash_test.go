@@ -19,7 +19,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio/aiotest"
-	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/torture"
 	"github.com/weftcrawl/weft/internal/tuning"

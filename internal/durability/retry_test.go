@@ -6,8 +6,8 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio/aiotest"
-	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/tuning"
 )

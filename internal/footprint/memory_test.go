@@ -19,8 +19,8 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
-	"github.com/weftcrawl/weft/budget"
-	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/tuning"
 )
 
@@ -51,7 +51,7 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 	}
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
 	m, got := new(meters), make(map[string]weft.Record)
-	o.Job, o.NoRobots, o.Tuning = filepath.Join(t.TempDir(), "job"), true, &tuning.Options{OnMeters: m.take}
+	o.Job, o.NoRobots, o.Tuning = filepath.Join(t.TempDir(), "internal/job"), true, &tuning.Options{OnMeters: m.take}
 	o.Hooks.OnRecord = func(r *weft.Record) { got[r.URL] = *r }
 	c, err := weft.New(o)
 	if err != nil {
@@ -264,7 +264,7 @@ func TestTextKeepsWithinMemory(t *testing.T) {
 	_, _ = z.Write(bytes.Repeat([]byte("\xa1\xd2\xc3 "), size/4-1))
 	_ = z.Close()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/css; charset=windows-874") // which is quick to read
+		w.Header().Set("Content-Type", "internal/fingerprint/css; charset=windows-874") // which is quick to read
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write(zipped.Bytes())
 	}))
@@ -333,7 +333,7 @@ func TestHeldUntilSaved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", "text/html")
+				w.Header().Set("Content-Type", "internal/fingerprint/html")
 				if strings.HasPrefix(r.URL.Path, "/page") {
 					for i := range c.links {
 						fmt.Fprintf(w, "<a href=%s%s-%d>", c.to, r.URL.Path[1:], i)

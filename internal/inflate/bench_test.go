@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/internal/cost"
 	"github.com/weftcrawl/weft/internal/inflate"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/warc"
 )
 

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/refs"
 	"github.com/weftcrawl/weft/internal/webtest"
-	"github.com/weftcrawl/weft/refs"
 )
 
 // Left is what a job left that ran with KeepLinks, and KeepBodies or Archive, perhaps with Extract.

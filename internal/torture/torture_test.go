@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/torture"
 	"github.com/weftcrawl/weft/internal/webtest"

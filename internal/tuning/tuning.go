@@ -5,10 +5,10 @@ package tuning
 import (
 	"time"
 
-	"github.com/weftcrawl/weft/budget"
-	"github.com/weftcrawl/weft/engine"
-	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/job"
 )
 
 // Options tune a crawl. Zero values stand for what every other crawl has.

@@ -1,0 +1,254 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/seed"
+)
+
+// Order is a command for a running crawl.
+type Order struct {
+	words []string // as given
+	do    action
+}
+
+// action carries out an order on the coordinator's loop, and returns what came of it, in lines.
+type action = func(*engine.Coordinator) []string
+
+// ErrOrder is returned when there is no such order.
+var ErrOrder = errors.New("expected pause, resume, stop, set, exclude or add")
+
+// ParseOrder reads an order:
+//
+//	pause           start no more fetches, until resume
+//	resume
+//	stop            end the crawl in good order, as Crawler.Drain does
+//	set NAME=VALUE… for this run: delay=2s, per-host=4, rate-limit=10; 0 for the default
+//	exclude RE…     fetch no URL that matches, not even one that waits
+//	add URL…        more seeds, with or without a scheme
+//
+// Later runs of the job keep exclusions and added seeds.
+func ParseOrder(words ...string) (Order, error) {
+	name, args := "", []string(nil)
+	if len(words) > 0 {
+		name, args = words[0], words[1:]
+	}
+	parse, ok := orders[name]
+	if !ok {
+		return Order{}, fmt.Errorf("order %.64q, %w", name, ErrOrder)
+	}
+	do, err := parse(args)
+	if err != nil {
+		return Order{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return Order{words, do}, nil
+}
+
+var orders = map[string]func(args []string) (action, error){
+	"pause":   bare(pause),
+	"resume":  bare(resume),
+	"stop":    bare(stop),
+	"set":     parseSettings,
+	"exclude": parseExclusions,
+	"add":     parseSeeds,
+}
+
+// bare returns an order without arguments.
+func bare(do action) func([]string) (action, error) {
+	return func(args []string) (action, error) {
+		if len(args) > 0 {
+			return nil, fmt.Errorf("%.64q, expected no argument", args[0])
+		}
+		return do, nil
+	}
+}
+
+func pause(d *engine.Coordinator) []string {
+	if d.PausedBy(engine.PausedByHand) {
+		return []string{"already paused"}
+	}
+	d.Pause(engine.PausedByHand, true)
+	return []string{fmt.Sprintf("paused; %d in flight", inFlight(d))}
+}
+
+func resume(d *engine.Coordinator) []string {
+	if !d.PausedBy(engine.PausedByHand) {
+		return []string{"not paused by hand"}
+	}
+	d.Pause(engine.PausedByHand, false)
+	for _, reason := range d.Paused() {
+		return []string{"still paused: " + reason}
+	}
+	return []string{"resumed"}
+}
+
+func stop(d *engine.Coordinator) []string {
+	d.Drain()
+	return []string{fmt.Sprintf("ending; %d in flight", inFlight(d))}
+}
+
+func inFlight(d *engine.Coordinator) int { return d.InFlight() }
+
+// settings are what may be set while a crawl runs: the frontier takes them in at once.
+var settings = map[string]func(value string) (func(*frontier.Settings), error){
+	"delay": func(value string) (func(*frontier.Settings), error) {
+		delay, err := time.ParseDuration(value)
+		if value == "0" {
+			delay, err = 0, nil
+		}
+		if err != nil || delay < 0 {
+			return nil, errors.New("expected a time, such as 500ms or 2s")
+		}
+		return func(s *frontier.Settings) { s.Delay = delay }, nil
+	},
+	"per-host": func(value string) (func(*frontier.Settings), error) {
+		n, err := strconv.ParseUint(value, 10, 31)
+		if err != nil {
+			return nil, errors.New("expected a whole number, such as 4")
+		}
+		return func(s *frontier.Settings) { s.PerHost = int(n) }, nil
+	},
+	"rate-limit": func(value string) (func(*frontier.Settings), error) {
+		rate, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(rate >= 0) || math.IsInf(rate, 0) {
+			return nil, errors.New("expected a number, such as 10 or 0.5")
+		}
+		return func(s *frontier.Settings) { s.RateLimit = rate }, nil
+	},
+}
+
+func parseSettings(args []string) (action, error) {
+	if len(args) == 0 {
+		return nil, errors.New("expected one such as delay=2s")
+	}
+	var all []func(*frontier.Settings)
+	for _, arg := range args {
+		name, value, _ := strings.Cut(arg, "=")
+		parse, ok := settings[name]
+		if !ok {
+			return nil, fmt.Errorf("%.64q, expected delay=D, per-host=N or rate-limit=N", arg)
+		}
+		set, err := parse(value)
+		if err != nil {
+			return nil, fmt.Errorf("%s %.64q, %w", name, value, err)
+		}
+		all = append(all, set)
+	}
+	return func(d *engine.Coordinator) []string {
+		for _, set := range all {
+			d.Steer(set)
+		}
+		d.Dispatch()
+		return []string{strings.Join(args, " ") + thisRun}
+	}, nil
+}
+
+func parseExclusions(args []string) (action, error) {
+	if len(args) == 0 {
+		return nil, errors.New("expected an expression such as '/private/'")
+	}
+	var all []*regexp.Regexp
+	for _, arg := range args {
+		re, err := regexp.Compile(arg)
+		var e *syntax.Error
+		switch {
+		case errors.As(err, &e):
+			return nil, fmt.Errorf("%.64q: %s, expected an expression such as '/private/'", arg, e.Code)
+		case err != nil:
+			return nil, err
+		case arg == "":
+			return nil, errors.New("empty, expected an expression such as '/private/'")
+		}
+		all = append(all, re)
+	}
+	return func(d *engine.Coordinator) []string {
+		var lines []string
+		for _, re := range all {
+			text := "already excluded: "
+			if d.Exclude(re) {
+				text = "excluded: "
+			}
+			lines = append(lines, text+re.String())
+		}
+		d.Dispatch()
+		return lines
+	}, nil
+}
+
+func parseSeeds(args []string) (action, error) {
+	if len(args) == 0 {
+		return nil, job.ErrNoSeed
+	}
+	var all []engine.Seed
+	for _, arg := range args {
+		s, err := seed.ReadListed(arg)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, engine.Seed{URL: s.URL, Written: s.Written, Guessed: s.Guessed})
+	}
+	return func(d *engine.Coordinator) []string {
+		var lines []string
+		for _, s := range all {
+			lines = append(lines, added[d.AddSeed(s)]+s.URL.String())
+		}
+		d.Dispatch()
+		return lines
+	}, nil
+}
+
+var added = map[engine.SeedState]string{
+	engine.SeedWaits: "will be added unless known: ",
+	engine.SeedAdded: "added: ",
+	engine.SeedKnown: "already known: ",
+}
+
+// OnNode has a node of a crawl carry out an order as soon as it can be steered, after those that it was given before,
+// and calls done with what came of it, on the coordinator's loop. A crawl that ends may never call done.
+func (o Order) OnNode(c *engine.Crawl, done func(lines []string)) error {
+	return c.WhenReady(func(d *engine.Coordinator) {
+		if d.Over() {
+			return
+		}
+		lines := o.do(d)
+		for i := range lines {
+			lines[i] = strings.TrimSuffix(lines[i], thisRun)
+		}
+		done(lines)
+	})
+}
+
+// thisRun ends what is said of an order that later runs do not keep. Nodes are given it again.
+const thisRun = ", for this run"
+
+// errStarting is returned when a crawl cannot be steered yet.
+var errStarting = errors.New("the crawl is still reading its last run's state, try again in a moment")
+
+// do carries out an order.
+func do(ctx context.Context, c *engine.Crawl, o Order) ([]string, error) {
+	var lines []string // if Ask fails, the coordinator may yet write it, and refused
+	refused := engine.ErrEnded
+	err := c.Ask(ctx, func(d *engine.Coordinator) {
+		switch {
+		case !d.Ready():
+			refused = errStarting
+		case !d.Over():
+			lines, refused = o.do(d), nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lines, refused
+}

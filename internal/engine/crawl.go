@@ -1,0 +1,295 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/record"
+)
+
+var (
+	// ErrRan is returned when a crawl is run again.
+	ErrRan = errors.New("weft: a crawl runs once")
+
+	// ErrEnded is returned when a crawl has ended, or has not started: what is saved of it holds.
+	ErrEnded = errors.New("the crawl has ended")
+)
+
+// Crawl is one crawl. Any goroutine may use it.
+type Crawl struct {
+	coordinator *Coordinator
+	over        chan struct{} // closed when the crawl has ended: then coordinator may be read
+	imports     imports       // of partitions that join
+	settling    chan struct{} // has an element for each partition that is being settled
+
+	mu struct { // Drain and Stats come from any goroutine, before Run too
+		sync.Mutex
+		ran   bool
+		drain bool
+		inbox *aio.Handle // of the coordinator's loop, while it runs
+	}
+}
+
+// New returns a crawl that is ready to run. It takes over the job.
+func New(cfg Config) *Crawl {
+	c := &Crawl{coordinator: newCoordinator(&cfg), over: make(chan struct{}), settling: make(chan struct{}, settlesAtOnce)}
+	if cfg.Job != nil {
+		c.imports.store = cfg.Job.Store
+		if cfg.Node != nil {
+			c.imports.unreadable = cfg.Node.Unreadable
+		}
+	}
+	return c
+}
+
+// Run crawls until all is done, a limit is reached, Drain has emptied the crawl, or ctx is done,
+// which breaks off what is in flight. The coordinator and each fetch loop have an event loop of
+// their own; the first error ends all. The summary is valid with an error, too.
+func (c *Crawl) Run(ctx context.Context) (record.Summary, error) {
+	cfg := c.coordinator.cfg
+	own := aio.NewLoop(cfg.Loop)
+	loops := make([]*aio.Loop, cfg.Loops)
+	for i := range loops {
+		loops[i] = aio.NewLoop(cfg.Loop)
+	}
+	return c.run(own, loops, func() (canceled bool, err error) {
+		outer := ctx
+		ctx, stop := context.WithCancelCause(outer)
+		defer stop(nil)
+		var all sync.WaitGroup
+		run := func(l *aio.Loop, main func(*aio.Task) error) {
+			all.Go(func() {
+				if err := l.Run(ctx, main); err != nil {
+					stop(err)
+				}
+			})
+		}
+		for i, f := range c.coordinator.loops {
+			run(loops[i], f.Run)
+		}
+		run(own, c.coordinator.run)
+		all.Wait()
+		return outer.Err() != nil, context.Cause(ctx)
+	})
+}
+
+// RunOn is Run on the loop of t, next to other tasks: coordinator and workers are tasks of that one
+// loop. With a virtual clock and an in-memory network a crawl is the same every time.
+func (c *Crawl) RunOn(t *aio.Task) (record.Summary, error) {
+	return c.run(t.Loop(), []*aio.Loop{t.Loop()}, func() (canceled bool, err error) {
+		err = t.Group(func(g *aio.Group) error {
+			g.Go("coordinator", c.coordinator.run)
+			for _, f := range c.coordinator.loops {
+				g.Go("fetch loop", f.Run)
+			}
+			return nil
+		})
+		return errors.Is(err, aio.ErrCanceled), err
+	})
+}
+
+// run connects the loops, has crawl run them and cleans up.
+func (c *Crawl) run(own *aio.Loop, loops []*aio.Loop, crawl func() (canceled bool, err error)) (record.Summary, error) {
+	d := c.coordinator
+	c.mu.Lock()
+	ran := c.mu.ran
+	c.mu.ran = true
+	if !ran {
+		d.start(own, loops)
+		d.ending.draining = c.mu.drain
+		c.mu.inbox = own.Handle()
+	}
+	c.mu.Unlock()
+	if ran {
+		return record.Summary{}, ErrRan
+	}
+	if d.cfg.SeedSeq != nil {
+		d.seeds.reading = true
+		d.seeds.read = func() { go c.feed(d.cfg.SeedSeq, own.Handle()) }
+	}
+	d.cfg.Disk.attach(c)
+	stopServing := func() {}
+	if d.cfg.Serve != nil {
+		stopServing = d.cfg.Serve()
+	}
+	canceled, err := crawl()
+	c.mu.Lock()
+	c.mu.inbox.Close()
+	c.mu.Unlock()
+	stopServing()
+	for _, f := range d.loops {
+		f.Abandon()
+	}
+	s := d.conclude(err != nil && !canceled)
+	err = errors.Join(withoutTasks(err), d.cfg.Job.Close())
+	close(c.over)
+	return s, err
+}
+
+// seedsAhead is how many seeds of SeedSeq may wait for the coordinator.
+const seedsAhead = 1000
+
+// feed hands the seeds of seq to the coordinator as it has room for them. When the crawl ends, seq
+// is left at its next seed: a read that blocks cannot be broken off, and nothing waits for it.
+func (c *Crawl) feed(seq iter.Seq2[Seed, error], inbox *aio.Handle) {
+	defer inbox.Close()
+	d := c.coordinator
+	room := make(chan struct{}, seedsAhead)
+	release := func() { <-room }
+	var failure error
+	for s, err := range seq {
+		if err != nil {
+			failure = err
+			break
+		}
+		select {
+		case room <- struct{}{}:
+		case <-c.over:
+			return
+		}
+		if inbox.Post(func() { d.takeSeed(s, release) }) != nil {
+			return
+		}
+	}
+	_ = inbox.Post(func() { d.endSeeds(failure) }) // a crawl that is over needs no more seeds
+}
+
+// Drain ends the crawl in good order: no more fetches start, those in flight finish, or are broken
+// off after DrainTime, and Run returns.
+func (c *Crawl) Drain() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.drain = true
+	if c.mu.inbox != nil {
+		_ = c.mu.inbox.Post(c.coordinator.Drain) // a crawl that is over is drained
+	}
+}
+
+// Stats returns where the crawl is: zero before Run. It takes time in proportion to the hosts in
+// memory. A hook that a loop calls must not call it: it would wait for itself.
+func (c *Crawl) Stats() Stats {
+	reply := make(chan Stats, 1)
+	c.mu.Lock()
+	ran, posted := c.mu.ran, false
+	if c.mu.inbox != nil {
+		posted = c.mu.inbox.Post(func() { reply <- c.coordinator.stats() }) == nil
+	}
+	c.mu.Unlock()
+	if !ran {
+		return Stats{}
+	}
+	if posted {
+		select {
+		case s := <-reply:
+			return s
+		case <-c.over:
+		}
+	}
+	<-c.over
+	return c.coordinator.stats()
+}
+
+// Ask runs fn on the coordinator's loop. If it returns nil, fn has run; otherwise fn still may.
+// Errors: ErrEnded; that of ctx.
+func (c *Crawl) Ask(ctx context.Context, fn func(*Coordinator)) error {
+	done := make(chan struct{})
+	c.mu.Lock()
+	posted := c.mu.inbox != nil && c.mu.inbox.Post(func() {
+		fn(c.coordinator)
+		close(done)
+	}) == nil
+	c.mu.Unlock()
+	if !posted {
+		return ErrEnded
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Meters returns the meters of bodies and of big outcomes, for tests of memory.
+func (c *Crawl) Meters() (bodies, outcomes *budget.Meter) {
+	return c.coordinator.shared.Bodies, c.coordinator.shared.Outcomes
+}
+
+// SetDrainTime replaces DrainTime, for tests of it. It is called before the crawl runs.
+func (c *Crawl) SetDrainTime(d time.Duration) { c.coordinator.ending.patience = d }
+
+// Disk passes on that the store of a job, or the output, waits for room on its disk or for a
+// descriptor: as a warning before the crawl runs, as a pause while it does.
+type Disk struct {
+	OnWarning func(error)
+
+	mu struct {
+		sync.Mutex
+		crawl *Crawl // once it runs
+	}
+}
+
+// Waiting reports that the disk is full or no descriptor left, or with nil that it waits no longer.
+func (d *Disk) Waiting(full error) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	reason := PausedFull
+	if store.NoDescriptor(full) {
+		reason = PausedDescriptors
+	}
+	switch {
+	case d.mu.crawl != nil:
+		d.mu.crawl.pauseFull(reason, full != nil)
+	case full != nil && d.OnWarning != nil:
+		d.OnWarning(fmt.Errorf("%s, the crawl starts when there is room: %w", reason, full))
+	}
+}
+
+func (d *Disk) attach(c *Crawl) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mu.crawl = c
+}
+
+// pauseFull pauses the crawl for a shortage of the disk, or continues it after any.
+func (c *Crawl) pauseFull(reason string, full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.mu.inbox.Post(func() { // a crawl that is over starts nothing
+		if full {
+			c.coordinator.Pause(reason, true)
+			return
+		}
+		c.coordinator.Pause(PausedFull, false)
+		c.coordinator.Pause(PausedDescriptors, false)
+	})
+}
+
+// withoutTasks returns err without the names of the tasks that it came through: the caller of a
+// crawl did not start them.
+func withoutTasks(err error) error {
+	switch e := err.(type) {
+	case *aio.TaskError:
+		return withoutTasks(e.Err)
+	case interface{ Unwrap() []error }: // several, joined by aio
+		var all []error
+		for _, one := range e.Unwrap() {
+			all = append(all, withoutTasks(one))
+		}
+		return errors.Join(all...)
+	}
+	return err
+}

@@ -1,0 +1,167 @@
+package fetch
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/scope"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// assets is the kinds of links to what a page needs to be shown, or a style sheet.
+var assets = links.KindsOf(links.KindImage, links.KindStyle, links.KindScript, links.KindFont, links.KindMedia,
+	links.KindEmbed, links.KindManifest, links.KindPreload, links.KindLazy)
+
+// checked is the kinds of links that are only checked, even within the bounds: a crawl has nothing
+// to look for where a form or a ping is sent, and neither sources nor previews belong to the page.
+var checked = links.KindsOf(links.KindForm, links.KindPing, links.KindCite, links.KindPreview)
+
+// wanted returns the kinds of links that lead to a request, if their URLs may be requested.
+func (c *Config) wanted() links.Kinds {
+	wanted := followed
+	if c.Scope.Assets != scope.AssetsNone || c.Check.Beyond {
+		wanted |= assets
+	}
+	if c.Check.All {
+		wanted |= checked
+	}
+	return wanted
+}
+
+// maxImports bounds how many assets in a row lead from one to the next: style sheets that import
+// style sheets. An asset's rank is how many came before it, negative.
+const maxImports = 8
+
+// roles are those of frontier as records have them.
+var roles = [...]record.Role{
+	frontier.RolePage: "", frontier.RoleNeeded: "",
+	frontier.RoleAsset: record.RoleAsset, frontier.RoleExternal: record.RoleExternal,
+}
+
+// RoleOf returns the role of a URL as records have it.
+func RoleOf(u *frontier.URL) record.Role {
+	if u.Role == frontier.RoleExternal && u.Rank == probeRank {
+		return record.RoleProbe
+	}
+	return roles[u.Role]
+}
+
+// probeRank is the rank of an external URL that no link leads to: see probe.
+const probeRank = 1
+
+// probe has https asked of the host of a link by http: at its root, so that the seen set lets each
+// host pass once.
+func (c *collector) probe(to weburl.URL) {
+	f := c.f
+	if !f.cfg.Check.Beyond || !f.cfg.Check.HTTPS || to.Scheme() != "http" || to.Port() != "" {
+		return
+	}
+	root, err := weburl.Parse("https://" + to.Host() + "/")
+	if err != nil || f.bounds.Forbids(root) != "" {
+		return
+	}
+	if u, _, added := c.x.recent.Add(root, recentBeyond); added {
+		c.out.Links = append(c.out.Links, frontier.URL{URL: u, From: c.out.Record.URL, Depth: c.depth, Rank: probeRank, Role: frontier.RoleExternal})
+	}
+}
+
+// within returns the role of a URL within the bounds that a link leads to; ok is false if it is not
+// requested.
+func (c *Config) within(kind links.Kind) (role frontier.Role, ok bool) {
+	switch {
+	case c.Scope.Assets != scope.AssetsNone && assets.Has(kind):
+		return frontier.RoleNeeded, true
+	case c.Check.All && checked.Has(kind):
+		return frontier.RoleExternal, true
+	}
+	return frontier.RolePage, followed.Has(kind)
+}
+
+// beyond returns the role of a URL that is not followed, for a reason, from a URL that needs it or
+// only links to it; or why it is not requested at all.
+func (f *Loop) beyond(from *frontier.URL, to weburl.URL, needed bool, reason string) (frontier.Role, string) {
+	c := f.cfg
+	switch reason {
+	case scope.ReasonScope:
+		needed = needed && f.bounds.HasAssets(to)
+	case scope.ReasonDepth, scope.ReasonInclude:
+		needed = needed && c.Scope.Assets != scope.AssetsNone
+	case scope.ReasonRel, scope.ReasonNoFollow:
+		needed = false
+	default:
+		return 0, reason
+	}
+	role := frontier.RoleExternal
+	if needed && (from.Role != frontier.RoleAsset || from.Rank > -maxImports) {
+		role = frontier.RoleAsset
+	} else if !c.Check.Beyond {
+		return 0, reason
+	}
+	return role, f.bounds.Forbids(to)
+}
+
+// checkedBody is how much of a body is received when a link is checked: enough for most pages, and
+// little of a film.
+const checkedBody = 64 << 10
+
+// check makes the request for a URL one that checks a link to it: HEAD at first, then GET; or GET
+// alone, if the body is wanted.
+func (c *Config) check(req *httpclient.Request, u *frontier.URL) {
+	if u.Role != frontier.RoleExternal {
+		return
+	}
+	req.MaxBody, req.Cut = cmp.Or(c.Check.Body, checkedBody), true
+	if u.Tries == 0 && c.Check.Body == 0 {
+		req.Method = methodHead
+	}
+}
+
+const methodHead = "HEAD"
+
+// retries is how often a URL may be tried again: a HEAD takes no try from what follows, nor does a
+// response after which the URL was asked again.
+func (f *Loop) retries(u *frontier.URL) int {
+	n := Responses(u.Past)
+	if n == 0 && u.Role == frontier.RoleExternal {
+		n = 1
+	}
+	return f.cfg.Retries + n
+}
+
+// dislikesHead reports whether an error of a HEAD, or its response, may be about the method.
+func dislikesHead(req *httpclient.Request, status int, e *httpclient.Error) bool {
+	if req.Method != methodHead {
+		return false
+	}
+	if e == nil {
+		return status >= 400
+	}
+	switch e.Kind {
+	case httpclient.KindFirstByteTimeout, httpclient.KindIdleTimeout, httpclient.KindTimeout, httpclient.KindTooSlow,
+		httpclient.KindReset, httpclient.KindEarlyEnd, httpclient.KindProtocol, httpclient.KindTooLarge:
+		return true
+	}
+	return false
+}
+
+// isStyle reports whether a response is a style sheet.
+func isStyle(r *record.Record) bool {
+	return strings.EqualFold(record.MediaType(r.Type()), "text/css")
+}
+
+// lookBeyond is look for a link that is checked: only what a redirect leads to matters.
+func (f *Loop) lookBeyond(out *Outcome, res *httpclient.Response) *Page {
+	r := out.Record
+	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
+		f.redirect(out, location)
+		return nil
+	}
+	if f.cfg.Hooks.OnPage == nil {
+		return nil
+	}
+	return &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: out.URL.URL, checked: true}
+}

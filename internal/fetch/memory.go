@@ -1,0 +1,123 @@
+package fetch
+
+import (
+	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/links"
+)
+
+// An outcome of bigOutcome links, or of as much for links.jsonl, counts among the bodies until the
+// batch with its URLs is committed. linkCost is the memory of a link without its text.
+const (
+	bigOutcome = 500
+	linkCost   = 200
+)
+
+// heavyHosts bounds the hosts whose last outcome is known to be big.
+const heavyHosts = 4096
+
+// readers are the lines in which pages wait to be read.
+//
+// What a page leads to is known only when it is read, so a loop reads one page of each line at a
+// time, and waits while unsaved big outcomes fill their share. Pages of hosts whose last outcome was
+// big wait in a line of their own, for room for as much again, of which a quarter is reserved for
+// the others (see budget.Small): so a site of such pages does not hold up the rest. So do long pages
+// and sitemaps, which are read in slices. The first pages of many hosts may turn out to be big, so
+// prompt hosts have a line, too.
+type readers struct {
+	prompt, light, heavy, long aio.Lock       // held by the worker that reads, or waits for room
+	items                      aio.Lock       // held by the worker that has the items found of a page that is not short
+	offLoop                    aio.Lock       // held by the worker that has something done off the loop
+	weights                    map[string]int // of the last outcome of a host, if it was big
+}
+
+// weighed takes in the weight of an outcome of a host; 0: it was not big.
+func (r *readers) weighed(host string, n int) {
+	switch {
+	case n == 0:
+		delete(r.weights, host)
+		return
+	case len(r.weights) >= heavyHosts || r.weights == nil:
+		r.weights = make(map[string]int)
+	}
+	r.weights[host] = n
+}
+
+// mayRead waits, with the lock f.turn, until a page, which may be long, may be read; done must be
+// called when it was.
+func (f *Loop) mayRead(t *aio.Task, out *Outcome, long bool) (done func(), err error) {
+	line, n := &f.readers.light, 1
+	weight := f.readers.weights[out.URL.URL.Host()]
+	if long || weight > 0 {
+		n = max(weight, bigOutcome*linkCost)
+	}
+	switch {
+	case long:
+		line = &f.readers.long
+	case weight > 0:
+		line = &f.readers.heavy
+	case out.URL.Prompt:
+		line = &f.readers.prompt
+	}
+	if err := line.Lock(t); err != nil {
+		return nil, err
+	}
+	out.reading = f.shared.Outcomes.Open(out.URL.Prompt)
+	err = out.reading.Grow(t, n)
+	if err == nil {
+		err = f.turn.Lock(t)
+	}
+	if err != nil {
+		out.reading.Release()
+		line.Unlock(t)
+		return nil, err
+	}
+	return func() {
+		f.turn.Unlock(t)
+		line.Unlock(t)
+	}, nil
+}
+
+// weigh counts what a big outcome holds, with the links that OnPage is shown: among the outcomes,
+// and among the bodies.
+func (f *Loop) weigh(out *Outcome, res *httpclient.Response, page *Page) {
+	n := cap(out.Lines) + cap(out.Targets)
+	var shown []links.Link
+	if page != nil {
+		shown = page.Links
+	}
+	if max(len(out.Links), len(shown)) < bigOutcome && n < bigOutcome*linkCost {
+		out.reading.Release()
+		f.readers.weighed(out.URL.URL.Host(), 0)
+		return
+	}
+	for _, u := range out.Links {
+		n += len(u.URL.String()) + linkCost
+	}
+	for _, l := range shown {
+		n += len(l.URL.String()) + linkCost
+	}
+	f.readers.weighed(out.URL.URL.Host(), n)
+	out.Holds = []*budget.Hold{new(budget.Hold), new(budget.Hold)}
+	out.reading.Move(out.Holds[0])
+	out.Holds[0].Set(n)
+	res.Hand(out.Holds[1])
+	out.Holds[1].Set(out.Holds[1].Size() + n)
+}
+
+// transcoded returns how many bytes a body may take in UTF-8 while it is read as a sitemap.
+func transcoded(body []byte) int {
+	if utf8.Valid(body) {
+		return 0
+	}
+	return 3 * len(body)
+}
+
+// maxInflation is the most that deflate expands (zlib's technical notes).
+const maxInflation = 1032
+
+// unpacked returns how many bytes the text of a gzip may take while it is read as a sitemap.
+func unpacked(gzip []byte, most int) int { return min(most, maxInflation*len(gzip)) }

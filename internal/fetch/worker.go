@@ -1,0 +1,309 @@
+package fetch
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/seed"
+	"github.com/weftcrawl/weft/warc"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// fetching is a lease on its way: what is known until a response comes. There are thousands that
+// wait, so it is little.
+type fetching struct {
+	lease   Lease
+	req     httpclient.Request
+	started time.Duration // since Loop.began
+}
+
+// ask makes the request of one try at a URL, or the outcome if there is to be none.
+func (f *Loop) ask(x *fetching) *Outcome {
+	l := x.lease
+	u := l.URL
+	x.req = f.request(l, u.URL)
+	req := &x.req
+	req.Cut = IsSitemap(u) // the part that came is of use
+	if err := f.makePost(req, &u); err != nil {
+		return f.unasked(x, string(httpclient.KindScheme), err)
+	}
+	if req.Method == "" && (f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero()) { // a 304 refers to a capture
+		req.Header = conditions(u.Known)
+	}
+	f.cfg.check(req, &u)
+	if err := f.askHook(u, req); err != nil {
+		return f.unasked(x, record.KindRefused, err)
+	}
+	return nil
+}
+
+// start notes when a lease is tried.
+func (f *Loop) start(x *fetching) { x.started = f.loop.Now().Sub(f.began) }
+
+// startOf returns the time of the loop at which a lease was tried.
+func (f *Loop) startOf(x *fetching) time.Time { return f.began.Add(x.started) }
+
+// newOutcome returns the outcome of a try at a URL.
+func newOutcome(l Lease) *Outcome {
+	out := &Outcome{URL: l.URL, contents: contents{Before: l.Known, watched: l.Sketch}}
+	out.Again = l.Known != nil || Responses(l.Past) > 0
+	return out
+}
+
+// unasked returns the outcome of a URL that is not requested.
+func (f *Loop) unasked(x *fetching, kind string, err error) *Outcome {
+	out := newOutcome(x.lease)
+	out.Record = f.newRecord(out.URL, f.startOf(x))
+	out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, kind, err.Error()
+	return out
+}
+
+// fetched takes in what came of a request. An error ends the crawl: a cancelled task, OnPage, or the
+// disk.
+func (f *Loop) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
+	out, u, req, started := newOutcome(x.lease), x.lease.URL, &x.req, f.startOf(x)
+	if res != nil {
+		defer res.Close()
+		out.Cookies = f.cfg.cookiesOf(req, res)
+		out.Result = f.answered(u, u.URL, res)
+		out.Network = NetworkUp
+	}
+	cut := ""
+	if err != nil {
+		if endsCrawl(err) {
+			return out, err
+		}
+		cut = cutOff(kindOf(err))
+		if res == nil || u.Role != frontier.RoleExternal { // the head of a response is an answer to a check
+			f.fail(out, req, res, err, started)
+			if out.Record == nil {
+				return out, nil
+			}
+			return out, f.archive(t, out, u.URL, res, f.when(started), cut)
+		}
+	}
+	if again := mayPass(res.Status); u.Tries < f.retries(&u) && (again && repeatable(req, res, nil) || dislikesHead(req, res.Status, nil)) {
+		out.Retry, out.AtOnce, out.Try = true, !again, frontier.Try{Status: res.Status}
+		return out, nil
+	}
+	out.Record = f.newRecord(u, started)
+	exchange(out.Record, res)
+	out.Record.Method = req.Method
+	at := f.when(started)
+	if res.Truncated {
+		cut = warc.CutLength
+	}
+	if err := f.readPage(t, out, res); err != nil {
+		return out, err
+	}
+	if req.Method == methodHead { // an archive has what GET brings
+		return out, nil
+	}
+	return out, f.archive(t, out, u.URL, res, at, cut)
+}
+
+// when returns the date of a time of the loop.
+func (f *Loop) when(at time.Time) time.Time { return f.loop.Wall().Add(at.Sub(f.loop.Now())) }
+
+// askHook calls OnRequest, which may change the request's header; an error refuses the URL.
+func (f *Loop) askHook(u frontier.URL, req *httpclient.Request) error {
+	if f.cfg.Hooks.OnRequest == nil {
+		return nil
+	}
+	r := Request{URL: u.URL, From: u.From, Depth: u.Depth, Tries: u.Tries, Header: req.Header}
+	err := f.cfg.Hooks.OnRequest(&r)
+	req.Header = r.Header
+	return err
+}
+
+// crowdedTries is how many tries more a URL has whose response waited in vain for memory that
+// others hold: the server is not to blame, but has sent it each time.
+const crowdedTries = 5
+
+// fail takes in an error of the exchange; res is what came of the response, or nil.
+func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Response, err error, started time.Time) {
+	var e *httpclient.Error
+	errors.As(err, &e)
+	out.AtOnce, out.Result.Total = errors.Is(e, httpclient.ErrStale) || dislikesHead(req, 0, e), e.Timing.Total
+	out.Result.Overload = e.Overloaded()
+	if !out.AtOnce && repeatable(req, res, e) { // else it would be sent again
+		out.blameNetwork(e, res != nil)
+		if res == nil && !e.Overloaded() {
+			blameHost(&out.Result, e)
+		}
+	}
+	instead, guessed := Instead(out.URL, string(e.Kind))
+	switch {
+	case guessed:
+		out.Instead = &instead
+	case !repeatable(req, res, e):
+	case e.Overloaded() && (e.Unsent() || !e.Alone()): // the server has not judged this URL
+		out.Await = true
+		return
+	case errors.Is(e, httpclient.ErrNoRoom) && out.URL.Tries < f.cfg.Retries+crowdedTries:
+		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
+		return
+	case errors.Is(e, httpclient.ErrNoRoom):
+	case e.Kind == httpclient.KindResource:
+		out.Postpone = true
+	case out.AtOnce, e.Temporary() && out.URL.Tries < f.retries(&out.URL):
+		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
+		return
+	}
+	r := f.newRecord(out.URL, started)
+	if res != nil {
+		exchange(r, res)
+	}
+	r.ErrorKind, r.Error, r.Bytes = string(e.Kind), e.Err.Error(), e.Wire
+	if guessed {
+		r.Error = TriedInstead(r.Error, instead)
+	}
+	if e.Addr.IsValid() {
+		r.IP = e.Addr.Addr().String()
+	}
+	timing(r, e.Timing)
+	out.Record = r
+}
+
+// request returns the request for u, which a lease or its redirects led to.
+func (f *Loop) request(lease Lease, u weburl.URL) httpclient.Request {
+	req := httpclient.Request{
+		Scheme: u.Scheme(), Host: u.Host(), Target: targetOf(lease.URL, u), Allow: f.allow(lease.URL, u),
+		Once: true, Fresh: lease.Tries > 0, // the frontier says when to try again
+		Prompt: lease.Prompt,
+	}
+	if lease.Guess {
+		req.ConnectTimeout = seed.Patience
+	}
+	if at := lease.Where(); u.Hostname() == at.Hostname() {
+		req.Prefer, req.Pinned = lease.Addr, lease.Pinned // the address whose turn it is
+	}
+	return req
+}
+
+// targetOf returns what to ask for at u, which a lease or its redirects led to.
+func targetOf(lease frontier.URL, u weburl.URL) string {
+	if lease.Written != "" && u == lease.URL {
+		return lease.Written
+	}
+	return u.RequestTarget()
+}
+
+// written returns how a reference spells the URL that it leads to, if the crawl's rules have not made
+// another of it; "": as that does.
+func written(ref, to weburl.URL) string {
+	if ref.RequestTarget() == to.RequestTarget() || ref.Canonical() != to {
+		return ""
+	}
+	return ref.Written()
+}
+
+// newRecord returns the record of a try that started at a time of the loop and ends now.
+func (f *Loop) newRecord(u frontier.URL, started time.Time) *record.Record {
+	return newRecord(u, f.cfg.Visit, f.when(started))
+}
+
+func newRecord(u frontier.URL, visit int, started time.Time) *record.Record {
+	r := &record.Record{
+		URL:     u.URL.String(),
+		From:    u.From,
+		Depth:   u.Depth,
+		Role:    RoleOf(&u),
+		Tries:   u.Tries + 1,
+		Started: started.UTC().Truncate(time.Millisecond),
+	}
+	if u.URL.Post() != "" {
+		r.Method = methodPost
+	}
+	if visit > 1 {
+		r.Visit = visit
+	}
+	return r
+}
+
+// Refused returns the record of a URL that is not requested.
+func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
+	r := newRecord(u.URL, visit, now)
+	r.Tries, r.ErrorKind, r.Error = 0, u.Kind, u.Reason
+	return r
+}
+
+// exchange records the metadata of a response, or of the received part of one.
+func exchange(r *record.Record, res *httpclient.Response) {
+	r.Status, r.Bytes, r.BodyBytes = res.Status, res.Wire, len(res.Body)
+	r.ContentType, r.Encoding = record.BriefContentType(res.Header.Get("Content-Type")), res.Encoding
+	r.Protocol, r.TLS = res.Protocol(), res.Secured()
+	if res.Addr.IsValid() {
+		r.IP = res.Addr.Addr().String()
+	}
+	timing(r, res.Timing)
+}
+
+func timing(r *record.Record, t httpclient.Timing) {
+	ms := record.Milliseconds
+	r.DNSMS, r.ConnectMS, r.TLSMS, r.TTFBMS, r.TotalMS = ms(t.DNS), ms(t.Connect), ms(t.TLS), ms(t.FirstByte), ms(t.Total)
+}
+
+// resultOf says what a response teaches about the host's pace.
+func resultOf(res *httpclient.Response, now time.Time) frontier.Result {
+	a := frontier.Result{
+		Took:     res.Timing.FirstByte,
+		Total:    res.Timing.Total,
+		Addr:     res.Addr.Addr(),
+		Overload: res.Status == 429 || res.Status == 503,
+	}
+	if a.Overload {
+		a.Status = res.Status
+		a.RetryAfter = retryAfter(res.Header.Get("Retry-After"), now)
+	}
+	return a
+}
+
+// blameHost takes in an error that is the host's: it did not answer at all. Others are of one page,
+// or of this machine.
+func blameHost(a *frontier.Result, e *httpclient.Error) {
+	switch e.Kind {
+	case httpclient.KindFirstByteTimeout, httpclient.KindTimeout, httpclient.KindReset, httpclient.KindEarlyEnd:
+		a.Silent = true
+	case httpclient.KindConnect, httpclient.KindDialTimeout, httpclient.KindTLSTimeout:
+		a.Unreached = true
+	case httpclient.KindDNS:
+		a.Unreached, a.Absent = e.Temporary(), !e.Temporary()
+	case httpclient.KindTLS:
+	default:
+		return
+	}
+	a.Failure, a.Reason = string(e.Kind), frontier.Brief(e.Err.Error())
+}
+
+// retryAfter reads a Retry-After field (RFC 9110, section 10.2.3): any number of seconds, or a
+// date. Some servers send seconds with a fraction, which are rounded up.
+func retryAfter(value string, now time.Time) time.Duration {
+	whole, fraction, point := strings.Cut(value, ".")
+	if _, err := strconv.ParseUint(fraction, 10, 64); point && (err == nil || errors.Is(err, strconv.ErrRange)) {
+		return retryAfter(whole, now) + time.Second
+	}
+	s, err := strconv.ParseUint(value, 10, 31)
+	switch {
+	case err == nil:
+		return time.Duration(s) * time.Second
+	case errors.Is(err, strconv.ErrRange):
+		return frontier.MaxRetryAfter
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// mayPass reports whether a later response may have another status.
+func mayPass(status int) bool {
+	return status == 429 || status == 502 || status == 503 || status == 504
+}

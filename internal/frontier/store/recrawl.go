@@ -1,0 +1,241 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/frontier"
+)
+
+// Recrawl makes every URL that is done or refused pending again, as if never tried, with its queue
+// key and a [frontier.Snapshot] of its last fetch. With keep, URLs that have one come before all
+// new ones. Call it for a finished job, before a frontier is restored. Hosts start with fresh
+// limits and their previous pace; robots.txt stays valid as long as it would have been, and one
+// that could not be fetched is requested at once. Dropped URLs stay dropped. With byDepth, queue keys are
+// those of a frontier with Levels.
+//
+// It commits many batches, so its memory is bounded. Between two of them the store is whole, each
+// URL in one state: after an interruption, another call continues. It returns the errors of Commit
+// and that of ctx.
+func (s *Store) Recrawl(ctx context.Context, keep, byDepth bool) error {
+	counts, err := s.Counts()
+	if err != nil {
+		return err
+	}
+	counts.Duplicates = 0
+	v := recrawl{store: s, keep: keep, byDepth: byDepth, counts: counts, reset: resetOrigin}
+	v.begin()
+	for c, err := range s.chunks([]byte{keyEntry}, []byte{keyEntry + 1}) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		for key, value := range c.entries {
+			if err := v.turn(key, value); err != nil {
+				return err
+			}
+		}
+	}
+	return v.commit()
+}
+
+// Again returns a batch that makes URLs pending again which are done or refused, as Recrawl does it
+// for all of them, without a visit: what is known of them, and the limits of hosts hold, but for
+// these URLs. With keep they come before all others. The caller commits it before the frontier is
+// restored, and before the next call.
+func (s *Store) Again(entries []Entry, keep, byDepth bool) (*Batch, error) {
+	counts, err := s.Counts()
+	if err != nil {
+		return nil, err
+	}
+	v := recrawl{store: s, byDepth: byDepth, counts: counts, reset: reopenOrigin}
+	v.begin()
+	for _, e := range entries {
+		if err := v.requeue(e, keep); err != nil {
+			return nil, err
+		}
+		v.batch.key = appendEntryKey(v.batch.key[:0], &e.URL)
+		v.batch.delete(v.batch.key)
+		if e.State == Done {
+			name := e.URL.URL.Origin()
+			o := v.origins[name]
+			o.Answered = max(0, o.Answered-1)
+			v.origins[name] = o
+		}
+	}
+	v.end()
+	return v.batch, nil
+}
+
+// reopenOrigin returns the state of an origin that has URLs to ask again: it may have failed for a
+// reason that is gone.
+func reopenOrigin(name string, o frontier.OriginState) frontier.OriginState {
+	answered, tried := o.Answered, o.Tried
+	o = resetOrigin(name, o)
+	o.Answered, o.Tried = answered, tried
+	return o
+}
+
+// recrawl is the state of one call of Recrawl, or of Again.
+type recrawl struct {
+	store    *Store
+	keep     bool
+	byDepth  bool
+	counts   frontier.Stats
+	reset    func(name string, o frontier.OriginState) frontier.OriginState
+	batch    *Batch
+	origins  map[string]frontier.OriginState // of the URLs in the batch
+	from, to []byte                          // first and last key of their entries; nil if there are none
+}
+
+func (v *recrawl) begin() {
+	v.batch, v.origins, v.from = v.store.Begin(), make(map[string]frontier.OriginState), nil
+}
+
+// commit saves the batch. It holds every entry between its first and its last: nothing else adds
+// entries.
+func (v *recrawl) commit() error {
+	if v.from != nil {
+		v.batch.writer.deleteRange(v.from, append(slices.Clone(v.to), 0))
+	}
+	v.end()
+	if err := v.store.Commit(v.batch); err != nil {
+		return err
+	}
+	v.begin()
+	return nil
+}
+
+// end adds to the batch what has changed of origins and counts.
+func (v *recrawl) end() {
+	for _, o := range v.origins {
+		v.batch.Origin(o)
+	}
+	v.batch.Counts(v.counts)
+}
+
+// turn makes the URL of an entry pending, which commit removes.
+func (v *recrawl) turn(key, value []byte) error {
+	e, err := decodeEntry(value)
+	if err != nil {
+		return v.store.check(key, err)
+	}
+	if err := v.requeue(e, v.keep && e.URL.Known != nil); err != nil {
+		return err
+	}
+	if v.from == nil {
+		v.from = key
+	}
+	v.to = key
+	if v.batch.Size() >= v.store.recrawlBatch {
+		return v.commit()
+	}
+	return nil
+}
+
+// requeue adds to the batch that the URL of an entry is pending; kept ones come before others.
+func (v *recrawl) requeue(e Entry, kept bool) error {
+	name := e.URL.URL.Origin()
+	o, known := v.origins[name]
+	if !known {
+		was, _, err := v.store.Origin(name)
+		if err != nil {
+			return err
+		}
+		o = v.reset(name, was.OriginState)
+	}
+	o.Pending++
+	v.origins[name] = o
+	v.counts.Pending++
+	if e.State == Done {
+		v.counts.Done--
+	} else {
+		v.counts.Refused--
+	}
+	u, was := e.URL, e.URL.QueueKey()
+	u.Tries, u.NotBefore, u.Past = 0, time.Time{}, nil
+	u.Kept = kept
+	u.ByDepth = v.byDepth && u.Depth > 0
+	if v.byDepth || u.QueueKey() != was {
+		v.batch.putSeen(u)
+	}
+	v.batch.putPending(u)
+	return nil
+}
+
+// resetOrigin returns the state of an origin at the start of a recrawl, or a few batches later.
+func resetOrigin(name string, o frontier.OriginState) frontier.OriginState {
+	o.Name, o.Tried, o.Answered, o.Capped = name, 0, 0, false
+	o.Responded, o.Trouble = false, frontier.TroubleState{}
+	if o.Robots.Shut {
+		o.Robots = frontier.RobotsState{}
+	}
+	return o
+}
+
+// appendKnown appends the snapshot of a URL. It is the last field of a value,
+// and absent if nothing is known, as in jobs that predate recrawls.
+func appendKnown(b []byte, known *frontier.Snapshot) []byte {
+	if known == nil {
+		return b
+	}
+	b = appendInt(b, known.Number)
+	b = appendText(b, known.Change)
+	b = appendTime(b, known.At)
+	b = appendTime(b, known.First)
+	b = appendTime(b, known.Changed)
+	b = appendInt(b, known.Status)
+	b = appendText(b, known.Redirect)
+	b = append(b, known.Content[:]...)
+	b = binary.BigEndian.AppendUint64(b, known.Text)
+	b = binary.AppendVarint(b, known.Bytes)
+	b = binary.AppendUvarint(b, uint64(known.Link))
+	b = binary.AppendUvarint(b, uint64(known.RobotsTag))
+	b = appendText(b, known.ETag)
+	b = appendText(b, known.Modified)
+	b = appendText(b, known.Type)
+	b = appendText(b, known.Title)
+	if c := known.Capture; !c.At.IsZero() {
+		b = binary.AppendVarint(b, c.At.UnixMicro())
+		b = append(b, c.Payload[:]...)
+	}
+	return b
+}
+
+func (d *decoder) known() *frontier.Snapshot {
+	if len(d.Rest) == 0 {
+		return nil
+	}
+	known := &frontier.Snapshot{
+		Number: d.int(), Change: d.Text(), At: d.time(), First: d.time(), Changed: d.time(),
+		Status: d.int(), Redirect: d.Text(),
+	}
+	copy(known.Content[:], d.Bytes(len(known.Content)))
+	if text := d.Bytes(8); text != nil {
+		known.Text = binary.BigEndian.Uint64(text)
+	}
+	known.Bytes, known.Link, known.RobotsTag = d.Varint(), d.hash(), d.hash()
+	known.ETag, known.Modified, known.Type = d.Text(), d.Text(), d.Text()
+	if len(d.Rest) > 0 { // jobs that predate titles end here
+		known.Title = d.Text()
+	}
+	if len(d.Rest) > 0 { // there is an archive
+		known.Capture.At = time.UnixMicro(d.Varint()).UTC()
+		copy(known.Capture.Payload[:], d.Bytes(len(known.Capture.Payload)))
+	}
+	return known
+}
+
+// hash reads a 32-bit hash.
+func (d *decoder) hash() uint32 {
+	v := d.Uvarint()
+	if v > math.MaxUint32 {
+		d.Fail()
+	}
+	return uint32(v)
+}
