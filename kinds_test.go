@@ -61,7 +61,7 @@ func declared(t *testing.T, path, prefix string) (names []string) {
 // TestReasons checks that every reason is documented exactly once.
 func TestReasons(t *testing.T) {
 	want := make(map[string]bool)
-	for _, name := range declared(t, "scope/reasons.go", "Reason") {
+	for _, name := range declared(t, "internal/scope/reasons.go", "Reason") {
 		want[name] = true
 	}
 	for _, r := range weft.Reasons() {
