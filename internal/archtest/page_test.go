@@ -64,3 +64,20 @@ func source(t *testing.T, name string) (text []byte) {
 	}
 	return text
 }
+
+// TestChangelogIsShort: the notes of a release are read, not searched.
+func TestChangelogIsShort(t *testing.T) {
+	page, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for line := range strings.Lines(string(page)) {
+		if strings.HasPrefix(line, "## ") {
+			lines = 0
+		}
+		if lines++; lines == 81 {
+			t.Errorf("CHANGELOG.md: the notes that go on here have more than 80 lines: %s", line)
+		}
+	}
+}
