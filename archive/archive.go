@@ -17,8 +17,8 @@ import (
 
 // Archive is a collection of captures.
 type Archive struct {
-	// Damage is what could not be read while an index was made: the first hundred errors. Each names
-	// file and offset.
+	// Damage is what could not be read while an index was made: the first hundred errors. Each
+	// names file and offset.
 	Damage []error
 
 	sources []*source
@@ -32,8 +32,8 @@ type Capture struct {
 	source *source
 }
 
-// Open opens jobs, WACZ files, WARC and ARC files as one archive. Damage that leaves no capture of a
-// file is an error.
+// Open opens jobs, WACZ files, WARC and ARC files as one archive. Damage that leaves no capture of
+// a file is an error.
 func Open(paths ...string) (*Archive, error) {
 	a := &Archive{}
 	for _, path := range paths {
@@ -93,8 +93,8 @@ func (a *Archive) Posted(url, contentType string, body io.Reader) ([]Capture, er
 	return a.find(key, url, func(Capture) bool { return true })
 }
 
-// find returns the captures of a URL that have a key, by date. If there is none, it returns those of
-// other spellings that may stand for them.
+// find returns the captures of a URL that have a key, by date. If there is none, it returns those
+// of other spellings that may stand for them.
 func (a *Archive) find(key, url string, may func(Capture) bool) ([]Capture, error) {
 	want := canonical(url)
 	var same, others []Capture
@@ -122,14 +122,15 @@ func (a *Archive) find(key, url string, may func(Capture) bool) ([]Capture, erro
 	return same, nil
 }
 
-// At returns the capture of a URL that is at a place in a file of the first source, as a record of a
-// crawl names it. No index is searched; reading it is an error if there is none.
+// At returns the capture of a URL that is at a place in a file of the first source, as a record of
+// a crawl names it. No index is searched; reading it is an error if there is none.
 func (a *Archive) At(url, filename string, offset int64) Capture {
 	return Capture{warc.Index{Key: warc.SURT(url), URL: url, Filename: filename, Offset: offset}, a.sources[0]}
 }
 
-// Nearest returns the capture nearest to a date, or that of the latest date for the zero time. Of several
-// it is the last: the date of a link has seconds, in which a page may redirect to a gate and come back.
+// Nearest returns the capture nearest to a date, or that of the latest date for the zero time. Of
+// several it is the last: the date of a link has seconds, in which a page may redirect to a gate
+// and come back.
 func Nearest(captures []Capture, at time.Time) Capture {
 	nearest := captures[len(captures)-1]
 	for _, c := range slices.Backward(captures) {
@@ -199,8 +200,8 @@ func (a *Archive) prefixed(prefix string) iter.Seq2[Capture, error] {
 	}
 }
 
-// spellings returns the keys that indexes have for one: in some, and in those of old jobs, the parts
-// of an IPv4 address are not reversed.
+// spellings returns the keys that indexes have for one: in some, and in those of old jobs, the
+// parts of an IPv4 address are not reversed.
 func spellings(key string) []string {
 	if end := strings.IndexAny(key, ":)"); end > 0 {
 		parts := strings.Split(key[:end], ",")

@@ -356,8 +356,8 @@ func TestBadArchives(t *testing.T) {
 	}
 }
 
-// FuzzIndex: whatever an index holds, a search ends; if it is sorted, it finds the first line that is
-// not less.
+// FuzzIndex: whatever an index holds, a search ends; if it is sorted, it finds the first line that
+// is not less.
 func FuzzIndex(f *testing.F) {
 	f.Add([]byte(aSite("a").index(true)), "org,example)/ ")
 	f.Add([]byte("a\nb\n\nc"), "b")
@@ -463,7 +463,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestNearestOfASecond: of captures in one second, it is the last, as behind a gate that redirects back.
+// TestNearestOfASecond: of captures in one second, it is the last, as behind a gate that redirects
+// back.
 func TestNearestOfASecond(t *testing.T) {
 	at := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	all := []Capture{{warc.Index{Date: at, Status: 302}, nil}, {warc.Index{Date: at, Status: 200}, nil}}

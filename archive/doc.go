@@ -10,16 +10,17 @@
 //
 // # Index
 //
-// A look-up is a binary search in a file of sorted lines (CDXJ, package cdxj). A job and a WACZ file
-// have one. What has none is read once when it is opened, into a temporary file without a name. The
-// first revisit whose original is not at its URL makes another one, by digests of payloads.
+// A look-up is a binary search in a file of sorted lines (CDXJ, package cdxj). A job and a WACZ
+// file have one. What has none is read once when it is opened, into a temporary file without a
+// name. The first revisit whose original is not at its URL makes another one, by digests of
+// payloads.
 //
 // # Limits
 //
 // Nothing in the files is trusted. Lines of an index have at most 1 MiB, and what is unpacked of a
-// WACZ file's index at most 4 GiB. A damaged part is an error that names file and offset; the rest can
-// be read. Names in an index lead to no file outside its source. Memory does not depend on the size of
-// the archive.
+// WACZ file's index at most 4 GiB. A damaged part is an error that names file and offset; the rest
+// can be read. Names in an index lead to no file outside its source. Memory does not depend on the
+// size of the archive.
 //
 // # Concurrency
 //

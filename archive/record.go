@@ -14,8 +14,8 @@ type Record struct {
 	Capture
 	Record *warc.Record // as it is in the file
 
-	// Message is the response, or nil if the record holds something else than HTTP. That of a revisit
-	// has the body of the original; after a 304, its head too.
+	// Message is the response, or nil if the record holds something else than HTTP. That of a
+	// revisit has the body of the original; after a 304, its head too.
 	Message *warc.Message
 
 	// Size is the length of the body with its codings, that of the original of a revisit, in bytes.
@@ -42,8 +42,8 @@ func (r *Record) Close() error {
 	return errors.Join(errs...)
 }
 
-// ReadRaw opens the record of a capture as it is: it has no Message, and a revisit no body. It has to
-// be closed.
+// ReadRaw opens the record of a capture as it is: it has no Message, and a revisit no body. It has
+// to be closed.
 func (a *Archive) ReadRaw(c Capture) (*Record, error) {
 	r, err := c.raw()
 	if err != nil {

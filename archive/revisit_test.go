@@ -21,8 +21,8 @@ func aRecord(kind, url, time, fields, head, body string) string {
 		kind, kind, time, url, time, fields, of, len(block), block)
 }
 
-// TestRevisits: an original is found by the digest of its payload wherever it is, by its URL and the
-// nearest date, or by its identifier, whatever of these the revisit names.
+// TestRevisits: an original is found by the digest of its payload wherever it is, by its URL and
+// the nearest date, or by its identifier, whatever of these the revisit names.
 func TestRevisits(t *testing.T) {
 	const (
 		sumA     = "WARC-Payload-Digest: sha1:JLCVE6TDO3K5KBBU4HTKMWCD2NXHDLMG\r\n" // any will do

@@ -12,8 +12,8 @@ import (
 
 const besideContent = "beside the content"
 
-// isText reports whether an element is a part of a text, such as a paragraph or a list, and never what holds
-// one: where most pages of a site have one paragraph, others have two.
+// isText reports whether an element is a part of a text, such as a paragraph or a list, and never
+// what holds one: where most pages of a site have one paragraph, others have two.
 func isText(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.P, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Pre, atom.Blockquote, atom.Figure, atom.Figcaption,
@@ -23,8 +23,8 @@ func isText(n *html.Node) bool {
 	return false
 }
 
-// fillBehind chooses the parts of a text that stand right behind the content, in the element around it: the first
-// element there can be all of the content of most pages, and not of this one.
+// fillBehind chooses the parts of a text that stand right behind the content, in the element around
+// it: the first element there can be all of the content of most pages, and not of this one.
 func (s *selection) fillBehind(main int32) {
 	all := s.page.All
 	around := s.outer(main)
@@ -52,9 +52,9 @@ func (s *selection) hasRights(i int32) bool {
 	return slices.ContainsFunc(s.page.Index[first:last], s.isRights)
 }
 
-// dropOthers leaves out what stands in the content behind its beginning, and what hardly any page of the site has as
-// content, with the heading above it: links to other pages, comments, a form. Code stays, and what was chosen on
-// this page, if judged says how many words of each element were.
+// dropOthers leaves out what stands in the content behind its beginning, and what hardly any page
+// of the site has as content, with the heading above it: links to other pages, comments, a form.
+// Code stays, and what was chosen on this page, if judged says how many words of each element were.
 func (s *selection) dropOthers(main int32, judged []int32, isBeside func(place uint64) bool) {
 	if isBeside == nil {
 		return

@@ -14,16 +14,16 @@ const (
 	sidebar  = "sidebar"
 )
 
-// leastArticle is how many words an article has: a page with fewer outside of its comments and sidebars names
-// something else so.
+// leastArticle is how many words an article has: a page with fewer outside of its comments and
+// sidebars names something else so.
 const leastArticle = 40
 
 // mostOfArticle is how many times the words elsewhere an element has that is the article itself.
 const mostOfArticle = 2
 
-// beside leaves out the comments and sidebars of a page that says it is an article. Comments can be longer than
-// the article, and read as well. An element that holds the title is the article itself, and an aside among the
-// paragraphs is part of it.
+// beside leaves out the comments and sidebars of a page that says it is an article. Comments can be
+// longer than the article, and read as well. An element that holds the title is the article itself,
+// and an aside among the paragraphs is part of it.
 func (s *selection) beside() {
 	if s.page.Kind != blocks.Article {
 		return
@@ -57,8 +57,8 @@ func (s *selection) beside() {
 	}
 }
 
-// isArticle reports whether an element is the article itself, whatever its name: the most prose is in it, and
-// elsewhere there is a lead at most.
+// isArticle reports whether an element is the article itself, whatever its name: the most prose is
+// in it, and elsewhere there is a lead at most.
 func (s *selection) isArticle(i int32) bool {
 	prose := s.page.Prose()
 	if prose < i || prose >= s.page.All[i].End {
@@ -80,8 +80,8 @@ func (s *selection) isArticle(i int32) bool {
 	return paragraphs <= 1 && in > mostOfArticle*out
 }
 
-// holdsText reports whether what is called a sidebar is the text: it stands among the paragraphs, or its class
-// is about the layout of what is in it, such as right-sidebar.
+// holdsText reports whether what is called a sidebar is the text: it stands among the paragraphs,
+// or its class is about the layout of what is in it, such as right-sidebar.
 func (s *selection) holdsText(i int32) bool {
 	e, prose := &s.page.All[i], s.page.Prose()
 	return prose > 0 && (i > prose && i < s.page.All[prose].End || i < prose && prose < e.End && isLayout(e.Node))
@@ -92,7 +92,8 @@ func isLayout(n *html.Node) bool {
 	return n.DataAtom != atom.Aside && attr(n, "role") != "complementary"
 }
 
-// besideRule returns the rule by which an element stands beside an article, by its name, role, id and classes, or "".
+// besideRule returns the rule by which an element stands beside an article, by its name, role, id
+// and classes, or "".
 func besideRule(n *html.Node) string {
 	if n.DataAtom == atom.Aside {
 		return sidebar
@@ -117,8 +118,8 @@ func besideRule(n *html.Node) string {
 	return ""
 }
 
-// mayBeside reports whether an id or classes have a word of namedBeside in them, in letters of either case: most
-// have none, and need not be parted.
+// mayBeside reports whether an id or classes have a word of namedBeside in them, in letters of
+// either case: most have none, and need not be parted.
 func mayBeside(names string) bool {
 	for i := 0; i+len("disqus") <= len(names); i++ {
 		word := ""
@@ -139,8 +140,9 @@ func mayBeside(names string) bool {
 	return false
 }
 
-// namedBeside reads a class or id: comments begin or end with their word, such as commentsContainer and
-// post-comments, and a sidebar says little else, as sidebar-enabled and content-sidebar are names of articles.
+// namedBeside reads a class or id: comments begin or end with their word, such as commentsContainer
+// and post-comments, and a sidebar says little else, as sidebar-enabled and content-sidebar are
+// names of articles.
 func namedBeside(name string) string {
 	words := nameWords(name)
 	if len(words) == 0 {
@@ -173,15 +175,15 @@ func namedBeside(name string) string {
 	return ""
 }
 
-// states are words at the ends of names that say of an article that it may be commented on, or that it is a
-// comment itself: comments-open, has-comments, category-comment.
+// states are words at the ends of names that say of an article that it may be commented on, or that
+// it is a comment itself: comments-open, has-comments, category-comment.
 var states = map[string]bool{
 	"open": true, "closed": true, "enabled": true, "disabled": true, "on": true, "off": true,
 	"has": true, "no": true, "with": true, "without": true, "category": true, "tag": true, "tone": true, "type": true,
 }
 
-// nameWords are the words of a name in small letters, parted by what is no letter, or by a capital behind a
-// small letter.
+// nameWords are the words of a name in small letters, parted by what is no letter, or by a capital
+// behind a small letter.
 func nameWords(name string) (words []string) {
 	from := 0
 	end := func(to int) {

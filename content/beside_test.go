@@ -8,8 +8,9 @@ import (
 	"github.com/weftcrawl/weft/content"
 )
 
-// TestBeside: comments and sidebars of a page that says it is an article are left out, however well they read;
-// the rules know no others: not what holds its title, asides of the text, or a page that is nothing else.
+// TestBeside: comments and sidebars of a page that says it is an article are left out, however well
+// they read; the rules know no others: not what holds its title, asides of the text, or a page that
+// is nothing else.
 func TestBeside(t *testing.T) {
 	const (
 		says  = "<html><meta property=og:type content=article><title>The town of sails</title><body>"
@@ -60,7 +61,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestBesideFilled: what stands beside an article stays out where all of the element around both is filled in.
+// TestBesideFilled: what stands beside an article stays out where all of the element around both is
+// filled in.
 func TestBesideFilled(t *testing.T) {
 	const talk = "<p>My father sailed there before the war, and we never saw a hotel of that name near the quay.</p>"
 	page := "<html><meta property=og:type content=article><title>The town of sails</title><body><div><h1>The town of sails</h1>" +
@@ -75,7 +77,8 @@ func TestBesideFilled(t *testing.T) {
 	}
 }
 
-// TestBesideArticle: an article is one whatever its own element is called, though its title and lead stand outside.
+// TestBesideArticle: an article is one whatever its own element is called, though its title and
+// lead stand outside.
 func TestBesideArticle(t *testing.T) {
 	const (
 		lead = "<p>When the railway came, the captains sold their ships and bought hotels, and the sail makers sewed tents for the visitors who stayed all summer; " +

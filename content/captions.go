@@ -51,8 +51,8 @@ func inFigure(caption *html.Node) bool {
 	return false
 }
 
-// amid reports whether the smallest element with words around another keeps most of them. A figure counts as part
-// of the element around it.
+// amid reports whether the smallest element with words around another keeps most of them. A figure
+// counts as part of the element around it.
 func (s *selection) amid(element int32) bool {
 	all := s.page.All
 	for element > 0 && (all[element].Words == 0 || all[element].Node.DataAtom == atom.Figure || all[element].Node.DataAtom == atom.Figcaption) {

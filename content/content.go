@@ -26,16 +26,16 @@ type Options struct {
 	// Captions keeps the captions of pictures that stand in the content. Plain text needs none.
 	Captions bool
 
-	// Solid keeps all of the element that is mostly content: headings and lists of links in it, too. It
-	// is for a page from which the boilerplate of its site was taken before.
+	// Solid keeps all of the element that is mostly content: headings and lists of links in it,
+	// too. It is for a page from which the boilerplate of its site was taken before.
 	Solid bool
 
-	// Main reports whether an element at a place is the content of other pages of the site, as their
-	// Trunk says; nil: not known.
+	// Main reports whether an element at a place is the content of other pages of the site, as
+	// their Trunk says; nil: not known.
 	Main func(place uint64) bool
 
-	// Beside reports whether an element at a place is hardly ever content on the pages of the site that have it,
-	// as their Beside says; nil: not known.
+	// Beside reports whether an element at a place is hardly ever content on the pages of the site
+	// that have it, as their Beside says; nil: not known.
 	Beside func(place uint64) bool
 }
 
@@ -55,8 +55,8 @@ type Content struct {
 	// the page has any. It belongs to the caller.
 	Node *html.Node
 
-	// Trunk, with Solid, are the elements that hold most of the page, from the body inwards; Beside are those right
-	// in them that hold less.
+	// Trunk, with Solid, are the elements that hold most of the page, from the body inwards; Beside
+	// are those right in them that hold less.
 	Trunk, Beside []Part
 
 	// Removed is what was left out of the body, in document order.

@@ -70,8 +70,8 @@ func (c *copier) enter(n *html.Node) bool {
 	l := level{from: n, element: around.element, keep: around.keep, formula: around.formula, verbatim: around.verbatim, link: around.link || n.DataAtom == atom.A}
 	switch {
 	case n.Type == html.TextNode:
-		// White space stays where something beside it does, so that words stay apart; signs without a
-		// word, such as a list of operators, where most of what is around them does.
+		// White space stays where something beside it does, so that words stay apart; signs without
+		// a word, such as a list of operators, where most of what is around them does.
 		isBlank := strings.TrimSpace(n.Data) == ""
 		if around.keep || around.verbatim || isBlank && around.to != nil || !isBlank && c.s.page.All[around.element].Own == 0 && c.amid(around.element) {
 			c.add(n)
@@ -110,7 +110,8 @@ func isFormula(n *html.Node) bool {
 	return n.DataAtom == atom.Script && n.FirstChild != nil && strings.HasPrefix(attr(n, "type"), "math/")
 }
 
-// isHidden reports whether a picture is shown by a script, if at all, such as the arrow that unfolds a row.
+// isHidden reports whether a picture is shown by a script, if at all, such as the arrow that
+// unfolds a row.
 func isHidden(n *html.Node) bool {
 	style := attr(n, "style")
 	return strings.Contains(style, "display:none") || strings.Contains(style, "display: none")
@@ -190,8 +191,8 @@ func (c *copier) node(n *html.Node) *html.Node {
 	return &c.slab[len(c.slab)-1]
 }
 
-// within reports whether an element is where most of what is kept is. Rules, and pictures that lead to
-// other pages, frame it elsewhere.
+// within reports whether an element is where most of what is kept is. Rules, and pictures that lead
+// to other pages, frame it elsewhere.
 func (c *copier) within(element int32) bool {
 	return c.whole || element >= c.core && element < c.s.page.All[c.core].End
 }

@@ -3,8 +3,10 @@
 // # Vocabulary
 //
 //   - main content: what people come to a page for. An article without navigation, adverts and
-//     links to others; all posts of a thread; a product with its description; the entries of a list.
-//   - block: an element that begins a new line and has words of its own, in no block further inside.
+//     links to others; all posts of a thread; a product with its description; the entries of a
+//     list.
+//   - block: an element that begins a new line and has words of its own, in no block further
+//     inside.
 //   - repeat: an element that says again what is kept before it.
 //   - removal: what was left out, with the name of the rule that spoke most against it.
 //
@@ -12,9 +14,9 @@
 //
 // Package internal/blocks looks up facts about each block: its element, length and links, the
 // classes around it, its neighbours, whether it is one of many alike, words that only boilerplate
-// has. Each fact has a weight, measured on 1,678 pages whose content is known; the sum is the chance
-// that the block is content. The blocks that make the best page together are copied, with the
-// pictures among them. docs/bench/content.md has the figures, docs/adr/0026-main-content.md the
+// has. Each fact has a weight, measured on 1,678 pages whose content is known; the sum is the
+// chance that the block is content. The blocks that make the best page together are copied, with
+// the pictures among them. docs/bench/content.md has the figures, docs/adr/0026-main-content.md the
 // reasons.
 //
 // The tree is read only. [Content].Node is a tree of its own; its attributes are shared with the

@@ -9,8 +9,8 @@ import (
 
 const mostFrames = 100 // of a page that are listed
 
-// unframed makes a body for a page of frames, which has none: what it shows to readers without frames, and links to
-// the frames. It is nil if the page has no frames.
+// unframed makes a body for a page of frames, which has none: what it shows to readers without
+// frames, and links to the frames. It is nil if the page has no frames.
 func unframed(root *html.Node) *html.Node {
 	if find(root, atom.Frameset) == nil {
 		return nil

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFrames: a page of frames says what it shows to readers without them, and where its frames are.
+// TestFrames: a page of frames says what it shows to readers without them, and where its frames
+// are.
 func TestFrames(t *testing.T) {
 	const frames = "<title>Docs</title><frameset cols=20%,*><frame src=menu.html name=menu><frameset rows=1,*><frame src=start.html title='The start'><frame></frameset>"
 	for name, c := range map[string]struct{ page, want string }{

@@ -163,7 +163,8 @@ var letters = map[rune][]string{
 	'ة': {"ar"}, 'ي': {"ar"}, 'ك': {"ar"}, 'ى': {"ar"}, 'ळ': {"mr"},
 }
 
-// functionWords are the words that stand in every text of a language, and the languages they are of.
+// functionWords are the words that stand in every text of a language, and the languages they are
+// of.
 var functionWords = invert(map[string]string{
 	"en": "the of and to in is that for it with as was on are be this by not have from you which or an at",
 	"de": "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden hat oder",

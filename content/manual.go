@@ -16,9 +16,9 @@ const (
 	mostOfNamed = 50 // of its headings can be the target of a link
 )
 
-// fillManual chooses the whole text of a manual if the page has hardly anything else: contents pages,
-// signatures and examples do not look like text, and short pages have little else. Made says that a generator
-// of manuals made the page: then contents are kept whole at any length.
+// fillManual chooses the whole text of a manual if the page has hardly anything else: contents
+// pages, signatures and examples do not look like text, and short pages have little else. Made says
+// that a generator of manuals made the page: then contents are kept whole at any length.
 func (s *selection) fillManual(made bool) {
 	kept := slices.Clone(s.keep)
 	s.dropRights()
@@ -53,8 +53,9 @@ func (s *selection) fillManual(made bool) {
 // isContents reports whether links have most of the words of an element.
 func isContents(e *blocks.Element) bool { return e.Linked*2 > e.Words }
 
-// headed returns the smallest element that contains all headings of the page, except those in menus, and
-// another element; the root, if there is none. Outermost asks for the largest one around the headings.
+// headed returns the smallest element that contains all headings of the page, except those in
+// menus, and another element; the root, if there is none. Outermost asks for the largest one around
+// the headings.
 func (s *selection) headed(i int32, outermost bool) int32 {
 	first := i == 0
 	for k := range s.page.All {
@@ -138,8 +139,8 @@ func (s *selection) isRights(i int32) bool {
 	return false
 }
 
-// IsRights reports whether an element is a copyright line, by its text, its names, or those of the element
-// around it.
+// IsRights reports whether an element is a copyright line, by its text, its names, or those of the
+// element around it.
 func IsRights(n *html.Node) bool {
 	if isNamedRights(n) || n.Parent != nil && isNamedRights(n.Parent) {
 		return true
@@ -169,8 +170,9 @@ func firstText(n *html.Node) string {
 	return ""
 }
 
-// isManual reports whether an element is made for looking things up: a generator of manuals made it, or links
-// can lead to its headings; and nothing in it can be pressed, runs or comes from elsewhere.
+// isManual reports whether an element is made for looking things up: a generator of manuals made
+// it, or links can lead to its headings; and nothing in it can be pressed, runs or comes from
+// elsewhere.
 func isManual(n *html.Node, made bool) bool {
 	headings, named := 0, 0
 	for d := range n.Descendants() {
@@ -190,8 +192,8 @@ func isManual(n *html.Node, made bool) bool {
 	return made || headings > 0 && named*100 >= headings*mostOfNamed
 }
 
-// isFitting reports whether generators of manuals put an element into the text: icons, boxes in front of
-// tasks, formulas, and buttons beside code.
+// isFitting reports whether generators of manuals put an element into the text: icons, boxes in
+// front of tasks, formulas, and buttons beside code.
 func isFitting(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Svg:
@@ -209,7 +211,8 @@ func isFitting(n *html.Node) bool {
 // mostBeside bounds the nodes that are looked at for code beside a button: each button looks.
 const mostBeside = 100
 
-// isBesideCode reports whether an element stands in preformatted text, or in an element with nothing else.
+// isBesideCode reports whether an element stands in preformatted text, or in an element with
+// nothing else.
 func isBesideCode(n *html.Node) bool {
 	if n.Parent == nil || n.Parent.DataAtom == atom.Pre {
 		return n.Parent != nil

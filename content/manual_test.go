@@ -15,8 +15,8 @@ func entry(head, name, more string) string {
 		`software and its documentation for any purpose is hereby granted without fee, provided that the above notice appears in all copies.</p></div></table><hr>` + nav
 }
 
-// TestEntry: of a short page of a manual all is kept but what frames it, though most of its words are in
-// its frame and hardly any look like text.
+// TestEntry: of a short page of a manual all is kept but what frames it, though most of its words
+// are in its frame and hardly any look like text.
 func TestEntry(t *testing.T) {
 	const docbook = `<meta name=generator content="DocBook XSL Stylesheets V1.79">`
 	for _, c := range []struct {
@@ -90,8 +90,8 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// TestLinkedPictures: a picture that leads to another page is content only where the text is, and one that
-// is hidden nowhere.
+// TestLinkedPictures: a picture that leads to another page is content only where the text is, and
+// one that is hidden nowhere.
 func TestLinkedPictures(t *testing.T) {
 	const prose = "<p>The function returns the value that was given to it, unless the value is empty, and then it returns nothing at all.</p>"
 	page := `<body><div><a href=/><img src=logo.png></a></div><article><h1>Functions</h1>` + prose + `<a href=large.png><img src=small.png></a><img src=minus.png style="display: none">` + strings.Repeat(prose, 3) +

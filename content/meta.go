@@ -236,7 +236,8 @@ var befores = append(slices.Clone(by), "author", "von", "par", "por", "di")
 // clock is a time of the day.
 var clock = regexp.MustCompile(`\d:\d\d`)
 
-// nobodies are words at the start of a byline that name nobody, such as what programs call an unknown author.
+// nobodies are words at the start of a byline that name nobody, such as what programs call an
+// unknown author.
 var nobodies = map[string]bool{
 	"updated": true, "published": true, "originally published": true, "heard on": true, "via": true, "home": true, "guide": true,
 	"review": true, "skip to content": true,

@@ -31,7 +31,8 @@ var (
 // Parse makes a tree of a page in UTF-8. The tree is never nil: an error says which part of the
 // page is missing from it.
 //
-// What a page shows to readers without scripts is in the tree (noscript): nothing runs scripts here.
+// What a page shows to readers without scripts is in the tree (noscript): nothing runs scripts
+// here.
 func Parse(body []byte) (*html.Node, error) {
 	var cut error
 	if len(body) > MaxBody {
@@ -52,8 +53,8 @@ func Parse(body []byte) (*html.Node, error) {
 
 // copiesTooMuch reports whether the parser might make far more elements than the page has tags. By
 // the standard, formatting elements that are left open are opened again in each paragraph, three of
-// a kind at most: those with the same name and attributes, which are copied, too. Honest pages close
-// most of them, and the others are few.
+// a kind at most: those with the same name and attributes, which are copied, too. Honest pages
+// close most of them, and the others are few.
 // https://html.spec.whatwg.org/multipage/parsing.html#reconstruct-the-active-formatting-elements
 func copiesTooMuch(body []byte) bool {
 	const most = 1 << 20 // elements without attributes: 120 MB
@@ -76,9 +77,9 @@ func copies(body []byte, most int) (n int) {
 	return n
 }
 
-// formatting are the formatting elements of a page, as far as they may be opened again. A comment or a
-// script can hold what looks like a tag: at each sign that may begin one, those that are open count
-// as left open for good, unless all between them and their end is plain.
+// formatting are the formatting elements of a page, as far as they may be opened again. A comment
+// or a script can hold what looks like a tag: at each sign that may begin one, those that are open
+// count as left open for good, unless all between them and their end is plain.
 type formatting struct {
 	open     []format
 	openSize int
@@ -136,8 +137,9 @@ func (f *formatting) leave() {
 	f.open, f.openSize = f.open[:0], 0
 }
 
-// inlineName is the name of a formatting element that begins or ends, or of one that changes nothing between
-// the two tags of another; or 0. A link is among the latter: it closes the one before.
+// inlineName is the name of a formatting element that begins or ends, or of one that changes
+// nothing between the two tags of another; or 0. A link is among the latter: it closes the one
+// before.
 func inlineName(tag []byte) (name atom.Atom, isFormat bool) {
 	var small [len("strike") + 1]byte
 	n := 0
@@ -157,8 +159,8 @@ func inlineName(tag []byte) (name atom.Atom, isFormat bool) {
 	return 0, false
 }
 
-// tag returns how long a tag is behind its first sign, and how many attributes it has, as the parser reads
-// them. One without end has as many as its first bytes may hold.
+// tag returns how long a tag is behind its first sign, and how many attributes it has, as the
+// parser reads them. One without end has as many as its first bytes may hold.
 // https://html.spec.whatwg.org/multipage/parsing.html#before-attribute-name-state
 func tag(text []byte) (length, attributes int) {
 	const most = 4 << 10 // bytes
@@ -208,8 +210,8 @@ func tag(text []byte) (length, attributes int) {
 const flatDepth = MaxDepth / 2
 
 // parseFlat makes a tree of a page that the parser cannot be given. Elements nest as their tags do,
-// to a depth of flatDepth; deeper ones stand side by side. Of those, the ones that directly begin with
-// another are left out, so that text behind a million tags is read.
+// to a depth of flatDepth; deeper ones stand side by side. Of those, the ones that directly begin
+// with another are left out, so that text behind a million tags is read.
 func parseFlat(body []byte) (*html.Node, error) {
 	root := &html.Node{Type: html.DocumentNode}
 	open := []*html.Node{root}

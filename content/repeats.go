@@ -14,10 +14,10 @@ const (
 )
 
 // repeats leaves out what was said before: pages hold a text again for narrow windows, for search
-// engines, or as the caption of each size of a picture. An element is a repeat if most of its shingles
-// stand in what is kept before it, enough of them as prose: lists, tables, quotations and code repeat
-// themselves on purpose, and so does a paragraph that comes back further down in the same element: a plan
-// for each day, conditions of each offer.
+// engines, or as the caption of each size of a picture. An element is a repeat if most of its
+// shingles stand in what is kept before it, enough of them as prose: lists, tables, quotations and
+// code repeat themselves on purpose, and so does a paragraph that comes back further down in the
+// same element: a plan for each day, conditions of each offer.
 func (s *selection) repeats() {
 	all, shingles := s.page.All, s.shingles()
 	if len(shingles) > mostShingles {
@@ -121,8 +121,9 @@ func eachWord(text string, yield func(uint64)) {
 	}
 }
 
-// firsts knows in which element each shingle stands first. It is a hash table with open addressing, at most
-// half full. A page may be made so that all its shingles meet in one place: beyond mostProbes they are new.
+// firsts knows in which element each shingle stands first. It is a hash table with open addressing,
+// at most half full. A page may be made so that all its shingles meet in one place: beyond
+// mostProbes they are new.
 type firsts []shingle
 
 const mostProbes = 256

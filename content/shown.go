@@ -110,8 +110,8 @@ func beginsWithBy(text string) bool {
 	return slices.ContainsFunc(by, func(by string) bool { return beginsWith(text, by) })
 }
 
-// isProper reports whether words begin as those of a name do, but for short ones such as "de": "by hand"
-// names nobody, nor does "by using Weft".
+// isProper reports whether words begin as those of a name do, but for short ones such as "de": "by
+// hand" names nobody, nor does "by using Weft".
 func isProper(text string) bool {
 	const short = 3 // bytes
 	proper := false
@@ -309,7 +309,8 @@ func (a *about) mainHeading() *heading {
 	return best
 }
 
-// endsWith reports whether a heading stands in the last part of the title, where the site has its name.
+// endsWith reports whether a heading stands in the last part of the title, where the site has its
+// name.
 func (a *about) endsWith(heading string) bool {
 	last := 0
 	for _, between := range betweens {
@@ -366,8 +367,8 @@ func (a *about) withoutSite(title string) string {
 	return title
 }
 
-// sameSite reports whether a name is that of the site, or a part of it ("Koia" of "Drink Koia Online"),
-// or its host begins with it.
+// sameSite reports whether a name is that of the site, or a part of it ("Koia" of "Drink Koia
+// Online"), or its host begins with it.
 func (a *about) sameSite(name string) bool {
 	ours, site := strings.Join(wordsOf(name), " "), strings.Join(wordsOf(a.content.Site), " ")
 	if ours == "" {

@@ -26,10 +26,11 @@ type Part struct {
 	Main  bool   // of the former: all of it is content, but for menus in it, and hardly anything else is; of the latter: some is
 }
 
-// fill chooses all blocks of an element that is content throughout: headings, lists of links and short
-// lines among paragraphs, which alone look like none. Menus in it, by their elements and roles, what stands beside
-// an article, and what hardly any page of the site has as content, stay out. It returns the elements that hold
-// most of the page, from the body inwards, and those right in them that hold less.
+// fill chooses all blocks of an element that is content throughout: headings, lists of links and
+// short lines among paragraphs, which alone look like none. Menus in it, by their elements and
+// roles, what stands beside an article, and what hardly any page of the site has as content, stay
+// out. It returns the elements that hold most of the page, from the body inwards, and those right
+// in them that hold less.
 func (s *selection) fill(isBeside func(place uint64) bool) (trunk, beside []Part) {
 	judged, all := s.count()
 	chosen := judged
@@ -57,9 +58,10 @@ func (s *selection) fill(isBeside func(place uint64) bool) (trunk, beside []Part
 	return trunk, beside
 }
 
-// fillMains chooses what is at the places where the content of the site's pages is, the parts of a text behind
-// it, and nothing else; it reports whether there is something. Only in menus there blocks are looked at one by one.
-// What stands beside an article, and what hardly any page of the site has as content, is none.
+// fillMains chooses what is at the places where the content of the site's pages is, the parts of a
+// text behind it, and nothing else; it reports whether there is something. Only in menus there
+// blocks are looked at one by one. What stands beside an article, and what hardly any page of the
+// site has as content, is none.
 func (s *selection) fillMains(isMain, isBeside func(place uint64) bool) bool {
 	mains := s.mains(isMain)
 	if len(mains) == 0 {
@@ -98,7 +100,8 @@ func (s *selection) mains(isMain func(place uint64) bool) (mains []int32) {
 	return mains
 }
 
-// mainsIn are those in an element at a place. One that holds several is a main element itself: they are its parts.
+// mainsIn are those in an element at a place. One that holds several is a main element itself: they
+// are its parts.
 func (s *selection) mainsIn(i int32, at uint64, all []int32, isMain func(place uint64) bool) (mains []int32) {
 	var d xxhash.Digest
 	for in := range s.children(i) {
@@ -126,8 +129,8 @@ func (s *selection) hasMenu(mains []int32) bool {
 	})
 }
 
-// trunk calls yield for the elements that hold most of the words of the page, outside of menus, from the
-// body inwards, with their places, until it returns false: for those that can hold a text.
+// trunk calls yield for the elements that hold most of the words of the page, outside of menus,
+// from the body inwards, with their places, until it returns false: for those that can hold a text.
 func (s *selection) trunk(all []int32, yield func(i int32, at uint64) bool) {
 	var d xxhash.Digest
 	at := uint64(0)
@@ -158,7 +161,8 @@ func (s *selection) fillIn(main int32) {
 	}
 }
 
-// solid finds the smallest element that can hold a text and has most of it, and reports whether most of it is text.
+// solid finds the smallest element that can hold a text and has most of it, and reports whether
+// most of it is text.
 func (s *selection) solid(chosen, all []int32) (main int32, solid bool) {
 	if chosen[0] == 0 {
 		return 0, false

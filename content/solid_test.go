@@ -26,7 +26,8 @@ func TestSolid(t *testing.T) {
 	}
 }
 
-// TestSolidCode: a page of a reference may be little but a synopsis; the lines about it are content.
+// TestSolidCode: a page of a reference may be little but a synopsis; the lines about it are
+// content.
 func TestSolidCode(t *testing.T) {
 	page := `<body><div class=top><a href=/>Home</a></div><div class=entry><div><h2><span>Function template make_terminal</span></h2><p>yap::make_terminal</p></div>` +
 		`<h2>Synopsis</h2><div><pre>// In header: yap/expression.hpp\n\ntemplate &lt;typename T> constexpr auto make_terminal(T &amp;&amp; t);` +
@@ -43,9 +44,9 @@ func TestSolidCode(t *testing.T) {
 	}
 }
 
-// TestSolidContents: of a known site, an introduction keeps the list behind it whole, however short its
-// entries, if it has two fifths of the words, or a quarter on a short page; but no list with a button,
-// which is a shop's.
+// TestSolidContents: of a known site, an introduction keeps the list behind it whole, however short
+// its entries, if it has two fifths of the words, or a quarter on a short page; but no list with a
+// button, which is a shop's.
 func TestSolidContents(t *testing.T) {
 	for _, c := range []struct {
 		sentences, entries int
@@ -71,8 +72,9 @@ func contents(head, heading string, sentences, entries int, behind string) strin
 		"<div><ul>" + strings.Repeat("<li><a href=/e>error</a>", entries) + "</ul>" + behind + "</div></div><p><a href=/b>Next</a>"
 }
 
-// TestManual: the front page of a manual and its synopses are kept whole, also of a site that is not known;
-// where headings have no names, or something can be pressed, blocks are chosen one by one.
+// TestManual: the front page of a manual and its synopses are kept whole, also of a site that is
+// not known; where headings have no names, or something can be pressed, blocks are chosen one by
+// one.
 func TestManual(t *testing.T) {
 	const prose = "<p>The function returns the value that was given to it, unless the value is empty, and then it returns nothing at all.</p>"
 	manual := func(name, more string) string {
@@ -98,9 +100,9 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// TestManualContents: the contents of a manual are kept whole at any length, whether its generator, the names
-// of its headings or other pages of the site tell that it is one. A long introduction without a generator
-// needs a quarter of the words.
+// TestManualContents: the contents of a manual are kept whole at any length, whether its generator,
+// the names of its headings or other pages of the site tell that it is one. A long introduction
+// without a generator needs a quarter of the words.
 func TestManualContents(t *testing.T) {
 	const (
 		sphinx = "<meta name=generator content='Sphinx 7.2'>"
@@ -163,7 +165,8 @@ func extract(t *testing.T, page string, o Options) Content {
 	return Extract(Page{URL: url, Root: root}, o)
 }
 
-// TestMains: of several elements where the content of the site's pages is, each is kept, and nothing between them.
+// TestMains: of several elements where the content of the site's pages is, each is kept, and
+// nothing between them.
 func TestMains(t *testing.T) {
 	const one = "<article><p>The quay was built in 1870, when ships still came under sail, and the town had four streets.</p></article>"
 	main := extract(t, "<body>"+one, Options{Solid: true}).Trunk[1].Place

@@ -7,8 +7,8 @@ import (
 )
 
 // unite keeps or leaves a list, a table or the like as a whole, where its blocks were judged one by
-// one; a menu in it stays out if it was, and so does what a rule has left out. One with few links that stands behind what is kept, beside a
-// paragraph that is, is content however short it is.
+// one; a menu in it stays out if it was, and so does what a rule has left out. One with few links
+// that stands behind what is kept, beside a paragraph that is, is content however short it is.
 func (s *selection) unite() {
 	all := s.page.All
 	for k := 0; k < len(s.page.Index); {
@@ -51,8 +51,8 @@ func (s *selection) unit(i int32) (unit int32) {
 	return unit
 }
 
-// follows reports whether a unit, whose first block is k, stands behind a block that is kept, beside a
-// paragraph that is. A heading between them is kept with the unit.
+// follows reports whether a unit, whose first block is k, stands behind a block that is kept,
+// beside a paragraph that is. A heading between them is kept with the unit.
 func (s *selection) follows(k int, unit int32) bool {
 	all, index := s.page.All, s.page.Index
 	for unit > 0 && all[all[unit].Parent].Words == all[unit].Words {

@@ -7,7 +7,8 @@ import (
 	"github.com/weftcrawl/weft/content"
 )
 
-// TestUnits: short lists and the like behind an article are content, and whole; lists of links are none.
+// TestUnits: short lists and the like behind an article are content, and whole; lists of links are
+// none.
 func TestUnits(t *testing.T) {
 	for _, c := range []struct {
 		behind string

@@ -8,8 +8,8 @@
 // # Rules
 //
 // A Jar follows RFC 6265 and the following parts of its successor: a Secure cookie can only be set
-// and replaced over https, and names that begin with __Secure- and __Host- keep their promises. A cookie is
-// sent to the hosts and paths that it was set for, a Secure one over https only.
+// and replaced over https, and names that begin with __Secure- and __Host- keep their promises. A
+// cookie is sent to the hosts and paths that it was set for, a Secure one over https only.
 //
 // # Lifecycle
 //

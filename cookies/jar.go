@@ -117,8 +117,8 @@ func (j *Jar) Cookies(u *url.URL) []*http.Cookie {
 	return s.jar.Cookies(&url.URL{Scheme: u.Scheme, Host: host, Path: u.Path})
 }
 
-// SetCookies stores the cookies that a response from u has set: of thousands, the last ones, as they
-// would replace the others.
+// SetCookies stores the cookies that a response from u has set: of thousands, the last ones, as
+// they would replace the others.
 func (j *Jar) SetCookies(u *url.URL, cookies []*http.Cookie) {
 	cookies = cookies[max(0, len(cookies)-maxPerSite):]
 	j.mu.Lock()

@@ -96,8 +96,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestSecureIsNotReplaced checks that a response over http cannot replace, shadow or remove a secure
-// cookie: one of its name that would be sent with it.
+// TestSecureIsNotReplaced checks that a response over http cannot replace, shadow or remove a
+// secure cookie: one of its name that would be sent with it.
 func TestSecureIsNotReplaced(t *testing.T) {
 	secure := http.Cookie{Name: "id", Value: "safe", Secure: true, Path: "/a"}
 	for _, c := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// TestNameBytes checks that a cached name takes NameBytes at most, and that a URL that it is part of
-// does not stay in memory.
+// TestNameBytes checks that a cached name takes NameBytes at most, and that a URL that it is part
+// of does not stay in memory.
 func TestNameBytes(t *testing.T) {
 	const names = 50_000
 	answered := answer{addrs: []netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")}, keep: time.Hour}

@@ -39,21 +39,22 @@
 // # Lifecycle
 //
 // [New] takes a loop. A Resolver needs no closing: between look-ups it holds no descriptor and no
-// task. It checks the files again after 5 s, off the loop, and reads them when they have changed. Of
-// the hosts file it remembers which names it may have, and searches it for the addresses of those,
-// off the loop, once for each name: the answer is kept until the file changes.
+// task. It checks the files again after 5 s, off the loop, and reads them when they have changed.
+// Of the hosts file it remembers which names it may have, and searches it for the addresses of
+// those, off the loop, once for each name: the answer is kept until the file changes.
 //
 // # Concurrency
 //
 // A Resolver belongs to its loop. Tasks that look up one name at the same time share one look-up:
 // when the task that makes it is cancelled, the next one starts it anew. Resolvers share what they
-// know of the files, if they are given [Files], and no answers: a process with several loops may ask
-// once per loop.
+// know of the files, if they are given [Files], and no answers: a process with several loops may
+// ask once per loop.
 //
 // # Limits
 //
 // 256 look-ups run at once, each with one descriptor; others wait in turn. 65,536 names are kept,
-// the least recently used are forgotten. Of a hosts file 64 MiB are read, and 2 MiB kept at most. Of an answer 512 records are read and 32 addresses kept;
-// aliases are followed 16 deep. A look-up has no time limit except resolv.conf's (5 s per answer,
-// two tries per server): the caller sets one.
+// the least recently used are forgotten. Of a hosts file 64 MiB are read, and 2 MiB kept at most.
+// Of an answer 512 records are read and 32 addresses kept; aliases are followed 16 deep. A look-up
+// has no time limit except resolv.conf's (5 s per answer, two tries per server): the caller sets
+// one.
 package dns

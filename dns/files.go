@@ -35,7 +35,8 @@ type stamp struct {
 }
 
 // Files is what several resolvers know of the files of their machine, so that each is read once for
-// all of them. They must have the same Options. The zero Files is ready for use, from any goroutine.
+// all of them. They must have the same Options. The zero Files is ready for use, from any
+// goroutine.
 type Files struct {
 	mu struct {
 		sync.Mutex
@@ -85,8 +86,8 @@ func (f *files) check() *settings {
 	return mu.now
 }
 
-// read returns the content of the files, or before if that has not changed; for a file that cannot be
-// read at the moment, the content of before.
+// read returns the content of the files, or before if that has not changed; for a file that cannot
+// be read at the moment, the content of before.
 func (f *files) read(before *settings) *settings {
 	var s settings
 	if before != nil {
@@ -118,8 +119,8 @@ func (f *files) read(before *settings) *settings {
 	return &s
 }
 
-// hostsIn returns the names of a hosts file, none if it does not exist. ok is false if it could not be
-// read.
+// hostsIn returns the names of a hosts file, none if it does not exist. ok is false if it could not
+// be read.
 func hostsIn(path string, size int64) (n names, ok bool) {
 	file, err := regular.Open(path)
 	if err != nil {

@@ -22,9 +22,9 @@ const (
 	maxZone      = 64 // bytes of the zone of an address: names of interfaces have 15 at most
 )
 
-// eachHost calls visit for each name of a hosts file (hosts(5)): on each line an address, then names
-// for it; # begins a comment. Lines that do not begin with an address are ignored. Names are in lower
-// case, without a final dot.
+// eachHost calls visit for each name of a hosts file (hosts(5)): on each line an address, then
+// names for it; # begins a comment. Lines that do not begin with an address are ignored. Names are
+// in lower case, without a final dot.
 func eachHost(file io.Reader, visit func(name string, addr netip.Addr)) error {
 	lines := bufio.NewReader(io.LimitReader(file, maxHostsFile))
 	for {
@@ -66,15 +66,16 @@ func addrsIn(path, name string) (addrs []netip.Addr, err error) {
 	return addrs, err
 }
 
-// names says which names a hosts file may have, in a sixteenth of its size: a Bloom filter. Files that
-// block advertisements have millions of names, of which a crawl meets few. The zero names has none.
+// names says which names a hosts file may have, in a sixteenth of its size: a Bloom filter. Files
+// that block advertisements have millions of names, of which a crawl meets few. The zero names has
+// none.
 type names struct {
 	seed maphash.Seed
 	bits []uint64 // a power of two of them
 }
 
-// A name has probes bits. Bits of a file that is shorter than maxNames*16 bytes come to two for each of
-// its bytes at least, so that hardly any other name looks like one of them.
+// A name has probes bits. Bits of a file that is shorter than maxNames*16 bytes come to two for
+// each of its bytes at least, so that hardly any other name looks like one of them.
 const (
 	probes   = 4
 	maxNames = 2 << 20 // bytes

@@ -27,8 +27,9 @@ func blocklist(t *testing.T, names int) (path string) {
 	return path
 }
 
-// TestLongHostsFile: a hosts file of half a million names takes a tenth of its size in memory, once for
-// the resolvers of several loops, and holds for all of its names. Few others are looked for in it.
+// TestLongHostsFile: a hosts file of half a million names takes a tenth of its size in memory, once
+// for the resolvers of several loops, and holds for all of its names. Few others are looked for in
+// it.
 func TestLongHostsFile(t *testing.T) {
 	const names = 500_000
 	opt := Options{Hosts: blocklist(t, names), Files: new(Files)}
@@ -82,8 +83,8 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
-// TestHostsFileGoesAway: a name that the hosts file has lost meanwhile is resolved as others are; one
-// that cannot be looked for in it is an error of this machine.
+// TestHostsFileGoesAway: a name that the hosts file has lost meanwhile is resolved as others are;
+// one that cannot be looked for in it is an error of this machine.
 func TestHostsFileGoesAway(t *testing.T) {
 	opt := Options{Hosts: blocklist(t, 3), Servers: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:1")}}
 	err := aio.NewLoop(aio.Options{}).Run(t.Context(), func(task *aio.Task) error {

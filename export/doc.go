@@ -9,10 +9,10 @@
 //
 // # Visits
 //
-// The last record of a URL counts. Which one that is, is found without a table of all URLs: a hash of
-// the URL of each line is sorted on disk, with the number of the line; all lines of a URL but its last
-// are marked in a bitmap. So a job of ten million URLs needs megabytes. Links that a page no longer
-// has, and links that are no edges of the graph, are found in the same way.
+// The last record of a URL counts. Which one that is, is found without a table of all URLs: a hash
+// of the URL of each line is sorted on disk, with the number of the line; all lines of a URL but
+// its last are marked in a bitmap. So a job of ten million URLs needs megabytes. Links that a page
+// no longer has, and links that are no edges of the graph, are found in the same way.
 //
 // # Concurrency
 //

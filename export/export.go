@@ -71,8 +71,8 @@ func FormatOf(path string) string {
 	return formats[at].name
 }
 
-// IsText reports whether a format may be written to a pipe: it is text, written from its beginning to
-// its end.
+// IsText reports whether a format may be written to a pipe: it is text, written from its beginning
+// to its end.
 func IsText(name string) bool {
 	return slices.ContainsFunc(formats, func(f format) bool { return f.name == name && f.text })
 }
@@ -139,10 +139,10 @@ func New(o Options) (*Export, error) {
 	return e, err
 }
 
-// Write writes the export of a job in a folder; nil: the folder has results and no state. For SQLite,
-// the writer has a method Name, as an *os.File has, and the database is the file of that name. Errors:
-// ErrNoLinks, ErrNoItems, ErrNoState, an *OptionError about a field that items do not have, those of
-// reading and writing, and those of ctx.
+// Write writes the export of a job in a folder; nil: the folder has results and no state. For
+// SQLite, the writer has a method Name, as an *os.File has, and the database is the file of that
+// name. Errors: ErrNoLinks, ErrNoItems, ErrNoState, an *OptionError about a field that items do not
+// have, those of reading and writing, and those of ctx.
 func (e *Export) Write(ctx context.Context, dir string, job *weft.Job, to io.Writer) error {
 	s := &source{ctx: ctx, dir: dir, job: job, o: &e.o}
 	r := e.rows

@@ -68,7 +68,8 @@ func exported(t *testing.T, dir string, o Options) string {
 	return text
 }
 
-// TestLatest: of every URL the last record counts, or that of a visit, as a map of all URLs finds it.
+// TestLatest: of every URL the last record counts, or that of a visit, as a map of all URLs finds
+// it.
 func TestLatest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var all []record.Record

@@ -10,8 +10,8 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// graphHead begins a GraphML file: http://graphml.graphdrawing.org/specification.html. Nodes are named
-// by their URLs, which readers show.
+// graphHead begins a GraphML file: http://graphml.graphdrawing.org/specification.html. Nodes are
+// named by their URLs, which readers show.
 const graphHead = xml.Header + `<graphml xmlns="http://graphml.graphdrawing.org/xmlns"
   xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
   xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">

@@ -44,7 +44,8 @@ func (s entries) add(e entry) error {
 	return s.sorter.Add(binary.BigEndian.AppendUint32(b, e.visit))
 }
 
-// each calls judge with the entries by key, role and line. With same, the one before has the key, too.
+// each calls judge with the entries by key, role and line. With same, the one before has the key,
+// too.
 func (s entries) each(ctx context.Context, judge func(e entry, same bool)) error {
 	var last entry
 	first := true
@@ -171,8 +172,8 @@ func (s *source) superseded(each func(func(url string, e entry) error) error) (o
 	})
 }
 
-// eachEdge calls do with each edge of the link graph: with each pair of pages once, the first of the
-// links for which the condition holds; unless nodes is nil, only pages that it names.
+// eachEdge calls do with each edge of the link graph: with each pair of pages once, the first of
+// the links for which the condition holds; unless nodes is nil, only pages that it names.
 func (s *source) eachEdge(condition string, nodes func(add func(url string) error) error, do func(*record.Link) error) error {
 	filter, err := compile[record.Link](condition)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// sqlTypes are the types of columns. A boolean is 0 or 1; a time is text in RFC 3339, which SQLite's
-// functions read; a list is its values, joined with commas.
+// sqlTypes are the types of columns. A boolean is 0 or 1; a time is text in RFC 3339, which
+// SQLite's functions read; a list is its values, joined with commas.
 var sqlTypes = map[kind]string{text: "TEXT", integer: "INTEGER", number: "REAL", boolean: "INTEGER", date: "TEXT", list: "TEXT"}
 
 // sqlIndexes are made when the tables are full, if these have the column.

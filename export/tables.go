@@ -150,7 +150,8 @@ func compile[T any](condition string) (*where.Filter[T], error) {
 	return filter, nil
 }
 
-// matches reports whether a condition holds for a row. Errors: *OptionError, where it cannot be told.
+// matches reports whether a condition holds for a row. Errors: *OptionError, where it cannot be
+// told.
 func matches[T any](filter *where.Filter[T], condition string, row *T) (bool, error) {
 	holds, err := filter.Matches(row)
 	if err != nil {
@@ -223,7 +224,8 @@ func (s *source) pages() iter.Seq2[*page, error] {
 	return s.recorded
 }
 
-// ErrNoState is returned for hosts, and for URLs without a record, of a folder that has results only.
+// ErrNoState is returned for hosts, and for URLs without a record, of a folder that has results
+// only.
 var ErrNoState = errors.New("has results and no state, expected the folder that a crawl was made in")
 
 // waiting yields the URLs that have no record yet.

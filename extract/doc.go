@@ -3,17 +3,19 @@
 // # Vocabulary
 //
 //   - rule: which fields the pages of a kind have, and by which URLs the kind is known.
-//   - selector: CSS (package internal/css), or XPath 1.0, which tells itself by its first characters.
+//   - selector: CSS (package internal/css), or XPath 1.0, which tells itself by its first
+//     characters.
 //   - item: what a rule has found on a page, or in one of its elements.
-//   - structured data: what a page says for machines, in JSON-LD, microdata, RDFa Lite, OpenGraph, cards
-//     of Twitter and meta elements.
+//   - structured data: what a page says for machines, in JSON-LD, microdata, RDFa Lite, OpenGraph,
+//     cards of Twitter and meta elements.
 //
 // # Limits
 //
 // A page is parsed once, by [Parse], which bounds its size and its nesting. All that looks for
-// something on it shares a number of steps, some for each element and millions on top; XPath walks over
-// a page by steps that count, too. A value has at most [MaxValue] bytes, all values of a page
-// [MaxPage]; what is cut, and what could not be read, is noted in the first item of the page. Regular expressions are Go's, linear in the text.
+// something on it shares a number of steps, some for each element and millions on top; XPath walks
+// over a page by steps that count, too. A value has at most [MaxValue] bytes, all values of a page
+// [MaxPage]; what is cut, and what could not be read, is noted in the first item of the page.
+// Regular expressions are Go's, linear in the text.
 //
 // # Concurrency
 //

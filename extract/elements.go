@@ -14,8 +14,8 @@ func ParseSelector(text string) (Selector, error) {
 	return Selector{s}, err
 }
 
-// Elements returns the elements of a tree that the selector finds, in the order of the page; whole is false
-// if looking for more would have been too much work.
+// Elements returns the elements of a tree that the selector finds, in the order of the page; whole
+// is false if looking for more would have been too much work.
 func (s Selector) Elements(root *html.Node) (all []*html.Node, whole bool) {
 	p := newPage(weburl.URL{}, root, nil)
 	s.s.each(p, root, func(h hit) bool {

@@ -83,8 +83,8 @@ func (m *Match) Tag() string {
 	return html.Token{Type: html.StartTagToken, Data: m.Node.Data, Attr: m.Node.Attr}.String()
 }
 
-// Page returns the items of a page in UTF-8. A page without any value has none, unless it is of a rule
-// with URLs and lacks required fields, or there is something to note.
+// Page returns the items of a page in UTF-8. A page without any value has none, unless it is of a
+// rule with URLs and lacks required fields, or there is something to note.
 func (x *Extractor) Page(url weburl.URL, body []byte) []record.Item {
 	root, err := Parse(body)
 	return x.Tree(url, root, err, nil)
@@ -228,8 +228,8 @@ func (p *page) ofKind(k *kind, items []record.Item) []record.Item {
 	return items
 }
 
-// record returns the values of fields within an element; some: one of them is no default. It adds the
-// names of required fields without a value to missing.
+// record returns the values of fields within an element; some: one of them is no default. It adds
+// the names of required fields without a value to missing.
 func (p *page) record(fields []*field, from *html.Node, missing *[]string, prefix string) (values record.Fields, some bool) {
 	for _, f := range fields {
 		p.around = append(p.around, f.Name)

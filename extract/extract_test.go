@@ -287,7 +287,8 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// A thing that has several names, or to which several others refer, is written as often: that counts.
+// A thing that has several names, or to which several others refer, is written as often: that
+// counts.
 func TestNestedThings(t *testing.T) {
 	x, err := New(nil, true)
 	if err != nil {
@@ -333,7 +334,8 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// What machines read takes time in proportion to the page, however often something in it begins again.
+// What machines read takes time in proportion to the page, however often something in it begins
+// again.
 func TestHostileStructured(t *testing.T) {
 	x, err := New(nil, true)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/weftcrawl/weft/internal/near"
 )
 
-// readXPath returns an expression of XPath 1.0 as package xpath understands it, or a *css.Error. The
-// package leaves out some of what it does not understand, and of the rest does not say where it
+// readXPath returns an expression of XPath 1.0 as package xpath understands it, or a *css.Error.
+// The package leaves out some of what it does not understand, and of the rest does not say where it
 // stands. https://www.w3.org/TR/1999/REC-xpath-19991116/#exprlex
 func readXPath(text string) (string, error) {
 	g := &grammar{text: text}
@@ -345,8 +345,8 @@ func (g *grammar) hasClass(from int) error {
 	return nil
 }
 
-// test reads re:test() of EXSLT: a text, a pattern and perhaps flags. Package xpath has it as matches().
-// It keeps each pattern for good, so none may come from a page.
+// test reads re:test() of EXSLT: a text, a pattern and perhaps flags. Package xpath has it as
+// matches(). It keeps each pattern for good, so none may come from a page.
 // https://exslt.github.io/regexp/functions/test/
 func (g *grammar) test(from int) error {
 	g.replace(from, g.at, "matches(")

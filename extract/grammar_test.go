@@ -18,7 +18,8 @@ func TestXPathGrammar(t *testing.T) {
 	}
 }
 
-// TestEXSLT: the functions that users of Scrapy know select the same here, or an error says what to write.
+// TestEXSLT: the functions that users of Scrapy know select the same here, or an error says what to
+// write.
 func TestEXSLT(t *testing.T) {
 	const page = `<ul><li class="on a">One<li class="off">two<li class="a  on b">ONE 3<li>four</ul><a href="/p/17">x</a><a href="/about">y</a>`
 	for text, want := range map[string]string{

@@ -12,8 +12,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Job yields the items of the pages that a job has kept, in the order of pages.jsonl. An error ends it: it
-// is results.ErrNoBody if the job keeps no bodies.
+// Job yields the items of the pages that a job has kept, in the order of pages.jsonl. An error ends
+// it: it is results.ErrNoBody if the job keeps no bodies.
 func (x *Extractor) Job(ctx context.Context, dir string) iter.Seq2[*record.Item, error] {
 	return func(yield func(*record.Item, error) bool) {
 		bodies, err := results.OpenBodies(dir)
@@ -43,8 +43,8 @@ func (x *Extractor) Job(ctx context.Context, dir string) iter.Seq2[*record.Item,
 	}
 }
 
-// ofRecord returns the items of a page that was kept. One that a visit found unchanged is that of an
-// earlier visit.
+// ofRecord returns the items of a page that was kept. One that a visit found unchanged is that of
+// an earlier visit.
 func (x *Extractor) ofRecord(bodies *results.Bodies, r *record.Record) ([]record.Item, error) {
 	url, err := weburl.Parse(r.URL)
 	if err != nil || !r.IsPage() || r.Role != "" || !x.Wants(url) {

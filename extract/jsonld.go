@@ -80,8 +80,8 @@ func objects(text []byte) []json.RawMessage {
 	return []json.RawMessage{text}
 }
 
-// reader reads JSON as pages have it, and writes what it should be: without comments, without commas at
-// the end of lists, with line ends and other control characters in texts escaped.
+// reader reads JSON as pages have it, and writes what it should be: without comments, without
+// commas at the end of lists, with line ends and other control characters in texts escaped.
 type reader struct {
 	text string
 	at   int
@@ -123,8 +123,8 @@ func (r *reader) start() {
 	}
 }
 
-// opening returns how long an HTML comment is in front of a value: to its end, or to the line that begins
-// with the value. Scripts of old are hidden so, with a word about it or without.
+// opening returns how long an HTML comment is in front of a value: to its end, or to the line that
+// begins with the value. Scripts of old are hidden so, with a word about it or without.
 func opening(text string) int {
 	for at := len("<!--"); ; {
 		rest := strings.TrimLeft(text[at:], whiteSpace)

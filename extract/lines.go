@@ -11,8 +11,8 @@ import (
 // farthest is how many tags Lines looks ahead for that of an element.
 const farthest = 100
 
-// Lines returns where the elements of a tree begin in its page: the line, from 1. An element that the
-// parser has added, or moved far, has none: 0.
+// Lines returns where the elements of a tree begin in its page: the line, from 1. An element that
+// the parser has added, or moved far, has none: 0.
 func Lines(body []byte, root *html.Node) func(Match) int {
 	type tag struct {
 		html.Token

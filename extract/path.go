@@ -31,9 +31,9 @@ type pathPart struct {
 }
 
 // asCSS returns a path as CSS, or nil if CSS has no words for it. It has some for what people write
-// most: elements anywhere on the page, or one below that of a record, by their names and attributes,
-// and an attribute of them. One walk over the elements finds them, where package xpath copies its place
-// at each.
+// most: elements anywhere on the page, or one below that of a record, by their names and
+// attributes, and an attribute of them. One walk over the elements finds them, where package xpath
+// copies its place at each.
 func asCSS(path string) *css.Selector {
 	rest, relative := strings.CutPrefix(path, ".")
 	if !strings.HasPrefix(rest, "//") || relative && strings.Count(rest, "/")-strings.Count(rest, "/@") > 2 {

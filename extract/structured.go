@@ -61,8 +61,8 @@ func (p *page) meta(s *record.Structured, n *html.Node) {
 	}
 }
 
-// metaNamed takes in the content of a meta element under one of its names. Other names than those of
-// a vocabulary count only where they stand in the attribute name.
+// metaNamed takes in the content of a meta element under one of its names. Other names than those
+// of a vocabulary count only where they stand in the attribute name.
 func (p *page) metaNamed(s *record.Structured, name, content string, other bool) {
 	if name == "" || len(name) > mostNote {
 		return
@@ -175,8 +175,8 @@ func (p *page) vocabulary(x *syntax, n *html.Node) string {
 	return ""
 }
 
-// properties returns the elements that are the properties of a thing, each once and in the order of the
-// page: those below it and those that it refers to, but not within another thing.
+// properties returns the elements that are the properties of a thing, each once and in the order of
+// the page: those below it and those that it refers to, but not within another thing.
 // https://html.spec.whatwg.org/multipage/microdata.html#the-properties-of-an-item
 func (p *page) properties(x *syntax, thing *html.Node) (all []*html.Node) {
 	refs, _ := attr(thing, x.refs)
@@ -216,8 +216,8 @@ func (p *page) properties(x *syntax, thing *html.Node) (all []*html.Node) {
 	return all
 }
 
-// property adds the property that an element is. A thing that has several names is counted for each, as
-// it is written under each.
+// property adds the property that an element is. A thing that has several names is counted for
+// each, as it is written under each.
 func (p *page) property(x *syntax, n *html.Node, t *record.Thing, around []*html.Node) {
 	names, _ := attr(n, x.property)
 	if !p.spend(thingSteps) || p.room < 0 {
@@ -270,8 +270,9 @@ func add(to *record.Fields, name string, v any) {
 	}
 }
 
-// propertyOf returns the value of a property that is no thing. A content counts on any element: RDFa and
-// the W3C's Microdata (2.4) have it so, and schema.org's examples, whatever the HTML Standard says.
+// propertyOf returns the value of a property that is no thing. A content counts on any element:
+// RDFa and the W3C's Microdata (2.4) have it so, and schema.org's examples, whatever the HTML
+// Standard says.
 func (p *page) propertyOf(x *syntax, n *html.Node) (text string, cut bool) {
 	if content, has := attr(n, "content"); has {
 		return collapse(content)

@@ -38,8 +38,8 @@ func inline(a atom.Atom) bool {
 	return false
 }
 
-// textOf returns the text in an element, with white space in one piece; cut: it was too long. What is
-// no part of a line ends a word.
+// textOf returns the text in an element, with white space in one piece; cut: it was too long. What
+// is no part of a line ends a word.
 func (p *page) textOf(root *html.Node) (text string, cut bool) {
 	var b strings.Builder
 	for n := root; p.spend(1) && b.Len() <= MaxValue; {
@@ -235,8 +235,8 @@ func (p *page) baseURL() weburl.URL {
 }
 
 // ParseNumber finds the first number in a text, as people of many countries write it: 1,234.50 and
-// 1.234,50 and 1 234,50. A comma or a point that stands once, before three digits, groups if it is a
-// comma, and is decimal if it is a point.
+// 1.234,50 and 1 234,50. A comma or a point that stands once, before three digits, groups if it is
+// a comma, and is decimal if it is a point.
 func ParseNumber(text string) (json.Number, bool) {
 	digits := strings.Map(ascii, text)
 	from := strings.IndexFunc(digits, func(r rune) bool { return r >= '0' && r <= '9' })

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// xpathExpr is an expression of XPath 1.0. Evaluating one changes it, so each goroutine takes one of
-// its own.
+// xpathExpr is an expression of XPath 1.0. Evaluating one changes it, so each goroutine takes one
+// of its own.
 type xpathExpr struct {
 	text string
 	pool sync.Pool // of *xpath.Expr
@@ -110,8 +110,8 @@ func (x *xpathExpr) each(p *page, from *html.Node, yield func(hit) bool) {
 	}
 }
 
-// inOrder returns a set of nodes in the order of the page. Package xpath has some twice, and those of
-// an inner element behind those of the outer one.
+// inOrder returns a set of nodes in the order of the page. Package xpath has some twice, and those
+// of an inner element behind those of the outer one.
 func (p *page) inOrder(set *xpath.NodeIterator) []navigator {
 	all := p.collect(set)
 	if len(all) > 1 && p.spend(8*len(all)) { // sorting compares about so often
@@ -134,8 +134,8 @@ func (p *page) positions() map[*html.Node]int {
 	return p.order
 }
 
-// collect returns what is in a set. If that takes too much work, it is what was found until then, for
-// whose values an eighth of the work is left.
+// collect returns what is in a set. If that takes too much work, it is what was found until then,
+// for whose values an eighth of the work is left.
 func (p *page) collect(set *xpath.NodeIterator) (all []navigator) {
 	left := p.work.Steps / 8
 	p.work.Steps -= left

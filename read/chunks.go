@@ -24,8 +24,9 @@ type section struct {
 	trail    []string
 }
 
-// chunks divides a text. A heading and all below it are one chunk if they fit into so many characters;
-// if not, what stands between headings is, or parts of it: blocks, lines, sentences, words.
+// chunks divides a text. A heading and all below it are one chunk if they fit into so many
+// characters; if not, what stands between headings is, or parts of it: blocks, lines, sentences,
+// words.
 func chunks(d *markdown.Document, url string, most int) []Chunk {
 	c := chunker{most: most, url: url, doc: d, times: make(map[string]int)}
 	sections := c.sections()
@@ -93,8 +94,8 @@ func (c *chunker) fits(from, to int) bool {
 	return to-from <= c.most || utf8.RuneCountInString(strings.TrimSpace(c.doc.Text[from:to])) <= c.most
 }
 
-// divide makes chunks of a section that is too long: as many blocks as fit, and parts of a block that
-// does not.
+// divide makes chunks of a section that is too long: as many blocks as fit, and parts of a block
+// that does not.
 func (c *chunker) divide(s section) {
 	var cuts []int // where a block begins
 	for _, at := range c.doc.Blocks {

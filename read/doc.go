@@ -1,5 +1,5 @@
-// Package read turns the pages of a job into texts: Markdown or plain text, a file a page or a line a
-// page, without what stands on most pages of a site.
+// Package read turns the pages of a job into texts: Markdown or plain text, a file a page or a line
+// a page, without what stands on most pages of a site.
 //
 // # Vocabulary
 //
@@ -12,15 +12,15 @@
 //
 // # Order
 //
-// Pages come in the order of hosts and of the names of their files, so that two outputs of a site can
-// be compared line by line, whatever the order of the crawl. [Folder] and [Lines] compare an output
-// with the one before it in that order, a line at a time.
+// Pages come in the order of hosts and of the names of their files, so that two outputs of a site
+// can be compared line by line, whatever the order of the crawl. [Folder] and [Lines] compare an
+// output with the one before it in that order, a line at a time.
 //
 // # Limits
 //
 // Memory does not grow with the job: pages are sorted on disk, some 300 bytes each, and a site is
-// done before the next begins. For each core, a page of at most [results.MaxBody] and what becomes of
-// it is held. Only [content.MaxBody] of a page are parsed.
+// done before the next begins. For each core, a page of at most [results.MaxBody] and what becomes
+// of it is held. Only [content.MaxBody] of a page are parsed.
 //
 // # Concurrency
 //

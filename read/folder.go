@@ -128,8 +128,8 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 	return root.Open(name)
 }
 
-// folder is a folder of texts. Names come in the order of their lower case, so that those which clash
-// stand together.
+// folder is a folder of texts. Names come in the order of their lower case, so that those which
+// clash stand together.
 type folder struct {
 	root    *os.Root
 	ext     string
@@ -141,8 +141,8 @@ type folder struct {
 	in      *os.Root        // that folder
 }
 
-// nameOf returns the name of the file of a page. Where several differ in the case of letters only, the
-// first has it.
+// nameOf returns the name of the file of a page. Where several differ in the case of letters only,
+// the first has it.
 func (f *folder) nameOf(e *entry) (string, error) {
 	dir, base := path.Split(e.name)
 	var parts []string

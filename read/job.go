@@ -62,8 +62,8 @@ type result struct {
 	err   error // it could not be read
 }
 
-// each calls use for the texts of a job, or of one of its hosts, in order. It returns how many pages
-// could not be read.
+// each calls use for the texts of a job, or of one of its hosts, in order. It returns how many
+// pages could not be read.
 func each(ctx context.Context, dir, host string, o Options, use func(*entry, *Page) error) (unread int, err error) {
 	p, err := newPlan(ctx, dir, host, &o)
 	if err != nil {
@@ -223,7 +223,8 @@ func (r *reading) learn(of *site, sample []*entry) error {
 	})
 }
 
-// parsed calls look for each page of a sample, on the workers, and then what it returns, one at a time.
+// parsed calls look for each page of a sample, on the workers, and then what it returns, one at a
+// time.
 func (r *reading) parsed(sample []*entry, look func(url weburl.URL, root *html.Node) func()) error {
 	var mu sync.Mutex
 	all := make([]*work, 0, len(sample))

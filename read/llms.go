@@ -26,9 +26,9 @@ const (
 // isLetter holds for the URL of what begins with a letter: genindex-A.html, names/b/, ?letter=C.
 var isLetter = regexp.MustCompile(`[-_=/]([A-Za-z_]|all|[Ss]ymbols)(\.[a-z]+)?/?$`).MatchString
 
-// LLMsTxt writes an overview of a site for language models, as https://llmstxt.org describes it: its
-// title, what it says of itself, and links to its pages with their descriptions, a section for each
-// folder of the first level. The site is that of the first page of the job.
+// LLMsTxt writes an overview of a site for language models, as https://llmstxt.org describes it:
+// its title, what it says of itself, and links to its pages with their descriptions, a section for
+// each folder of the first level. The site is that of the first page of the job.
 func LLMsTxt(ctx context.Context, dir string, out io.Writer, o Options) error {
 	s, err := overviewOf(ctx, dir, &o)
 	if err != nil {

@@ -2,7 +2,8 @@ package read
 
 import "testing"
 
-// TestFormulaBesideItsPicture: Wikipedia has a formula as MathML and as an image; it is written once.
+// TestFormulaBesideItsPicture: Wikipedia has a formula as MathML and as an image; it is written
+// once.
 func TestFormulaBesideItsPicture(t *testing.T) {
 	body := `<p>So <span class="mwe-math-element"><span class="mwe-math-mathml-inline" style="display: none"><math><semantics><mi>w</mi>` +
 		`<annotation encoding="application/x-tex">{\displaystyle w=1}</annotation></semantics></math></span>` +

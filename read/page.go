@@ -164,8 +164,8 @@ func titled(d *markdown.Document, title, heading string, plain bool) bool {
 	return true
 }
 
-// line returns text from the Web as one line of at most so many bytes, without characters that steer a
-// terminal.
+// line returns text from the Web as one line of at most so many bytes, without characters that
+// steer a terminal.
 func line(s string, most int) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return r <= ' ' || r == 0x7F || r >= 0x80 && r <= 0xA0 || r == '\u2028' || r == '\u2029'

@@ -206,8 +206,8 @@ func samplesOf(sorter *extsort.Sorter, o *Options) (*os.File, error) {
 	return file, nil
 }
 
-// sample keeps the pages of a site whose URLs have the lowest hashes, so that it is the same however
-// the site was crawled. Duplicates of other pages do not count.
+// sample keeps the pages of a site whose URLs have the lowest hashes, so that it is the same
+// however the site was crawled. Duplicates of other pages do not count.
 type sample struct {
 	all  []hashed
 	none bool // none is wanted
@@ -290,8 +290,8 @@ func (p *plan) next() (*entry, error) {
 	return e, nil
 }
 
-// fieldsOf returns what is in a line of the sorter: host, name in lower case, URL, name, sameness and
-// the record.
+// fieldsOf returns what is in a line of the sorter: host, name in lower case, URL, name, sameness
+// and the record.
 func fieldsOf(line []byte) (url, name []byte, same byte, rest []byte) {
 	_, rest, _ = bytes.Cut(line, []byte{0})
 	_, rest, _ = bytes.Cut(rest, []byte{0})

@@ -270,8 +270,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestNoDuplicates: a text is written once, whatever stands around it; one that differs in a word is
-// another.
+// TestNoDuplicates: a text is written once, whatever stands around it; one that differs in a word
+// is another.
 func TestNoDuplicates(t *testing.T) {
 	site := manual()
 	again := chapter(3, "<li><a href=/>Start</a>", "")

@@ -20,8 +20,8 @@ const (
 	fewestMain  = 4    // pages that must have an element, so that it tells where content is
 )
 
-// site is what is known of a host: the blocks that stand on at least half of its pages, how their titles
-// end, and which elements are the content of nearly all pages that have them.
+// site is what is known of a host: the blocks that stand on at least half of its pages, how their
+// titles end, and which elements are the content of nearly all pages that have them.
 type site struct {
 	pages   int               // in the sample
 	on      map[uint64]uint16 // by key of a block: the pages of the sample that have it
@@ -70,13 +70,15 @@ func (s *site) isMain(place uint64) bool {
 	return m != nil && m.pages >= fewestMain && m.main*4 >= m.pages*3
 }
 
-// isBeside reports whether what is at a place is hardly ever content, on a quarter of the pages at least.
+// isBeside reports whether what is at a place is hardly ever content, on a quarter of the pages at
+// least.
 func (s *site) isBeside(place uint64) bool {
 	m := s.besides[place]
 	return m != nil && m.pages >= fewestMain && m.pages*4 >= s.read && m.main*10 <= m.pages && !s.isMain(place)
 }
 
-// isKnown reports whether a site has been looked at, so that what is left of its pages is their own.
+// isKnown reports whether a site has been looked at, so that what is left of its pages is their
+// own.
 func (s *site) isKnown() bool { return s != nil && s.pages >= FewestSeen }
 
 // block is a block of a page, or an image.
@@ -253,8 +255,8 @@ type weight struct {
 	least    int // pages that have the rarest
 }
 
-// clear removes the boilerplate from a page. An element goes with all that is in it, if all of that is
-// boilerplate, and
+// clear removes the boilerplate from a page. An element goes with all that is in it, if all of that
+// is boilerplate, and
 //   - nothing else comes before it on the page, or behind it;
 //   - or it has several blocks, as a menu in the middle.
 //

@@ -148,8 +148,8 @@ func TestSiteBounds(t *testing.T) {
 	}
 }
 
-// TestDocumentation: on two documentation sites, menus and footers go; headings, code, and tables of
-// the content all stay.
+// TestDocumentation: on two documentation sites, menus and footers go; headings, code, and tables
+// of the content all stay.
 func TestDocumentation(t *testing.T) {
 	for _, of := range []struct {
 		dir, content, gone string
@@ -223,8 +223,8 @@ func partsOf(n *html.Node) string {
 		counts[atom.H1]+counts[atom.H2]+counts[atom.H3]+counts[atom.H4], counts[atom.Pre], counts[atom.Tr], counts[atom.Li], counts[atom.P])
 }
 
-// TestMains: what is the content of most pages is that of a page whose text does not tell: a list of
-// links is kept whole, what stands beside it is not.
+// TestMains: what is the content of most pages is that of a page whose text does not tell: a list
+// of links is kept whole, what stands beside it is not.
 func TestMains(t *testing.T) {
 	const prose = "<p>The function returns the value that was given to it, unless the value is empty, and then it returns nothing at all.</p>"
 	page := func(i int, inner string) string {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// more are parts of a text that some stories of a site have, and others not. Each word EXTRA has to be in the text.
+// more are parts of a text that some stories of a site have, and others not. Each word EXTRA has to
+// be in the text.
 var more = []struct{ name, html string }{
 	{"paragraph", "<p>EXTRA: the ferry came back later than planned, and nobody waited on the pier for its captain.</p>"},
 	{"short paragraph", "<p>EXTRA note.</p>"},
@@ -19,8 +20,8 @@ var more = []struct{ name, html string }{
 	{"figure", "<figure><img src=quay.png alt='EXTRA quay'><figcaption>EXTRA The quay in 1870</figcaption></figure>"},
 }
 
-// frames are the elements around a story: TEXT are its paragraphs, MORE what some have more, OTHER and FORM what
-// stands beside it.
+// frames are the elements around a story: TEXT are its paragraphs, MORE what some have more, OTHER
+// and FORM what stands beside it.
 var frames = []struct{ name, html string }{
 	{"article", "<article><h1>TITLE</h1>TEXTMORE</article>OTHERFORM"},
 	{"article alone", "<article>TEXTMORE</article>"},
@@ -72,8 +73,8 @@ func story(i, paragraphs int, frame, more string) string {
 	return fmt.Sprintf("<title>Story %d | Town news</title><body><ul class=menu><li><a href=/>Home</a><li><a href=/news>News</a></ul>%s<div class=foot><p>Imprint of the town news</p></div>", i, page)
 }
 
-// TestStories: whatever some stories of a site have more than others, or all have, nothing of it is lost, and nothing
-// that stands beside them comes with it.
+// TestStories: whatever some stories of a site have more than others, or all have, nothing of it is
+// lost, and nothing that stands beside them comes with it.
 func TestStories(t *testing.T) {
 	const pages = 40
 	for _, frame := range frames {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// openTabs shows all panels of tabs, one below the other, each under its name: a browser shows one at a
-// time, and in documentation the others hold the same code for another language or system. Tabs are
-// those of ARIA, PyMdown (MkDocs) and sphinx-design.
+// openTabs shows all panels of tabs, one below the other, each under its name: a browser shows one
+// at a time, and in documentation the others hold the same code for another language or system.
+// Tabs are those of ARIA, PyMdown (MkDocs) and sphinx-design.
 func openTabs(root *html.Node) {
 	var sets []*tabSet
 	var panels []*html.Node

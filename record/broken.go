@@ -6,8 +6,8 @@ import (
 )
 
 // Broken is a URL that failed, or that was answered with a status of 4xx or 5xx, and where it was
-// found. URLs that are not to be fetched, by robots.txt or by the user, are not broken, nor those of
-// an overloaded host, which Summary.GivenUp lists.
+// found. URLs that are not to be fetched, by robots.txt or by the user, are not broken, nor those
+// of an overloaded host, which Summary.GivenUp lists.
 type Broken struct {
 	URL       string `json:"url"`
 	From      string `json:"from,omitempty"` // as in Record

@@ -25,8 +25,8 @@ func (i *Item) FieldName(name string) string {
 	return i.Type + "." + name
 }
 
-// JSONLine returns the item as a line of JSON. It fails if a program has put a value into Fields that
-// JSON does not have.
+// JSONLine returns the item as a line of JSON. It fails if a program has put a value into Fields
+// that JSON does not have.
 func (i *Item) JSONLine() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -35,7 +35,8 @@ func (i *Item) JSONLine() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Structured is what a page says in the formats of structured data. Absent: it has none of a format.
+// Structured is what a page says in the formats of structured data. Absent: it has none of a
+// format.
 type Structured struct {
 	JSONLD    []json.RawMessage   `json:"json_ld,omitempty"`   // objects; those of an array or a @graph one by one
 	Microdata []Thing             `json:"microdata,omitempty"` // items of their own
@@ -59,8 +60,8 @@ type Thing struct {
 	Properties Fields   `json:"properties,omitempty"` // each a list of texts and Things
 }
 
-// Fields are values by their names, in order. A value is a string, a json.Number, a Fields, a Thing, or
-// a list of these.
+// Fields are values by their names, in order. A value is a string, a json.Number, a Fields, a
+// Thing, or a list of these.
 type Fields []Value
 
 // Value is one of Fields.

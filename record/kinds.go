@@ -1,6 +1,7 @@
 package record
 
-// Error kinds of a Record that the crawler gives itself; the others are those of package httpclient.
+// Error kinds of a Record that the crawler gives itself; the others are those of package
+// httpclient.
 const (
 	KindRedirects  = "redirects"          // one redirect more than MaxRedirects
 	KindLocation   = "location"           // a redirect without a usable target

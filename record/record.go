@@ -41,8 +41,8 @@ type Record struct {
 	TotalMS     float64   `json:"total_ms"`         // the steps before and the response to its last byte: see httpclient.Timing
 	SHA256      string    `json:"sha256,omitempty"` // decoded body, hexadecimal; of a 304, the body that still holds
 
-	// Where the response is in the archive: the file in JOB/archive, without .open, and the offset of
-	// its record in bytes. See weft.Options.Archive.
+	// Where the response is in the archive: the file in JOB/archive, without .open, and the offset
+	// of its record in bytes. See weft.Options.Archive.
 	WARCFile   string `json:"warc_file,omitempty"`
 	WARCOffset int64  `json:"warc_offset,omitempty"`
 
@@ -156,8 +156,8 @@ func (r *Record) Type() string {
 // another status such as 404, and not an image, a style sheet or a feed.
 func (r *Record) IsPage() bool { return (r.Status == 200 || r.notModified()) && IsHTML(r.Type()) }
 
-// IsRefused reports whether the URL was not requested, as the crawl had decided against it: robots.txt,
-// an exclusion, a trap, or a host that is down.
+// IsRefused reports whether the URL was not requested, as the crawl had decided against it:
+// robots.txt, an exclusion, a trap, or a host that is down.
 func (r *Record) IsRefused() bool {
 	switch r.ErrorKind {
 	case KindExcluded, KindRobots, KindNothingNew, KindOverloaded, KindNoRobots:

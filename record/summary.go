@@ -149,8 +149,8 @@ func (s *Summary) CountItem(i *Item) {
 	}
 }
 
-// Discount takes back what Count has added for a record whose URL is pending again, and was refused or
-// done. The bytes stay: they were received.
+// Discount takes back what Count has added for a record whose URL is pending again, and was refused
+// or done. The bytes stay: they were received.
 func (s *Summary) Discount(r *Record, refused bool) {
 	if s.Pending++; refused {
 		s.Refused--
@@ -249,8 +249,8 @@ func (s *Summary) Trap(shape string) {
 	s.Traps = append(s.Traps, shape)
 }
 
-// Fruitless reports whether the crawl has ended without a seed fetched: its server, its proxy or the
-// network was not there.
+// Fruitless reports whether the crawl has ended without a seed fetched: its server, its proxy or
+// the network was not there.
 func (s *Summary) Fruitless() bool {
 	return s.Finished && s.Visit <= 1 && s.SeedsFetched == 0 && s.Pages == 0
 }

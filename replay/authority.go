@@ -24,8 +24,8 @@ import (
 	"github.com/weftcrawl/weft/internal/atomicfile"
 )
 
-// Authority signs the certificates that a proxy shows to browsers. It keeps none: the certificate of
-// a host is the same each time it is made, for as long as the authority is open.
+// Authority signs the certificates that a proxy shows to browsers. It keeps none: the certificate
+// of a host is the same each time it is made, for as long as the authority is open.
 type Authority struct {
 	// File holds the certificate for browsers to trust, in PEM.
 	File string
@@ -43,9 +43,9 @@ const (
 	leastValidity = 24 * time.Hour // of an authority that is used again
 )
 
-// OpenAuthority opens the authority of a folder, which belongs to the user and is nobody else's: whoever
-// can put a key there can pose as any site. If the folder has no authority, or one that is about to
-// expire, a new one is made. One that Weft would not have made is an error.
+// OpenAuthority opens the authority of a folder, which belongs to the user and is nobody else's:
+// whoever can put a key there can pose as any site. If the folder has no authority, or one that is
+// about to expire, a new one is made. One that Weft would not have made is an error.
 func OpenAuthority(dir string, now time.Time) (*Authority, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func OpenAuthority(dir string, now time.Time) (*Authority, error) {
 	return ca, writeBlocks(ca.File, 0o644, &pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw})
 }
 
-// KeyIn returns the path of a key that earlier versions, or a stranger, have put into a folder with an
-// archive; "" if there is none.
+// KeyIn returns the path of a key that earlier versions, or a stranger, have put into a folder with
+// an archive; "" if there is none.
 func KeyIn(dir string) string {
 	path := filepath.Join(dir, keyFile)
 	if _, err := os.Lstat(path); err != nil {
@@ -161,8 +161,9 @@ func writeBlocks(path string, mode fs.FileMode, blocks ...*pem.Block) error {
 	})
 }
 
-// certificate makes the certificate of a host. Its serial number depends on all that it says, and its
-// signature on nothing else (RFC 6979): a browser that is told to accept it does so the next time.
+// certificate makes the certificate of a host. Its serial number depends on all that it says, and
+// its signature on nothing else (RFC 6979): a browser that is told to accept it does so the next
+// time.
 func (ca *Authority) certificate(host string) (*tls.Certificate, error) {
 	public, err := ca.leaf.PublicKey.Bytes()
 	if err != nil {

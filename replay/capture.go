@@ -35,8 +35,8 @@ func sandbox(h http.Header, r *http.Request, may string) {
 	from := "http://" + r.Host
 	h.Set("Content-Security-Policy", "sandbox "+may+"; "+
 		"default-src "+from+" data: blob: 'unsafe-inline' 'unsafe-eval'; form-action "+from+"; base-uri "+from+"; webrtc 'block'")
-	// The origin of a sandboxed page is opaque. Fonts and modules need leave for any origin but their
-	// own; no page can read what it loads so.
+	// The origin of a sandboxed page is opaque. Fonts and modules need leave for any origin but
+	// their own; no page can read what it loads so.
 	if dest := r.Header.Get("Sec-Fetch-Dest"); dest == "font" || dest == "script" {
 		h.Set("Access-Control-Allow-Origin", "*")
 	}

@@ -30,7 +30,8 @@ const look = `JSON.stringify({
 
 const aSVG = `<svg xmlns="http://www.w3.org/2000/svg" width="7" height="5"><rect width="7" height="5"/></svg>`
 
-// aSite has all that rewriting must find. Nothing else loads the 2x image: a browser prefers it if it has it.
+// aSite has all that rewriting must find. Nothing else loads the 2x image: a browser prefers it if
+// it has it.
 var aSite = map[string][2]string{
 	"/": {"text/html; charset=utf-8", `<!doctype html><meta charset=utf-8><title>Home</title><link rel=stylesheet href=/css/main.css integrity="">
 <style>@import "css/more.css"; h1 { color: rgb(1, 2, 3) }</style><script src=js/a.js></script>

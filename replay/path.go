@@ -66,8 +66,8 @@ func isWeb(scheme string) bool {
 	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
-// ParseDate reads the first digits of a date, in UTC; what is missing is the least there is. No digits
-// are the zero time.
+// ParseDate reads the first digits of a date, in UTC; what is missing is the least there is. No
+// digits are the zero time.
 func ParseDate(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

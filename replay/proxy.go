@@ -18,7 +18,8 @@ import (
 )
 
 // Proxy replays an archive as an HTTP proxy does the Web: a browser that sends it all requests gets
-// what the archive holds, at the URLs it had, and nothing else. Any number of goroutines may use it.
+// what the archive holds, at the URLs it had, and nothing else. Any number of goroutines may use
+// it.
 type Proxy struct {
 	server  *Server
 	at      time.Time

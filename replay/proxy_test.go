@@ -155,7 +155,8 @@ func TestProxyForms(t *testing.T) {
 	}
 }
 
-// TestProxyRefuses: what is no request to a proxy is answered by neither the archive nor the network.
+// TestProxyRefuses: what is no request to a proxy is answered by neither the archive nor the
+// network.
 func TestProxyRefuses(t *testing.T) {
 	_, s, _ := proxying(t, "", captured{"https://example.org/", html, "<p>", 0})
 	for request, want := range map[string]string{
@@ -181,8 +182,8 @@ func TestProxyRefuses(t *testing.T) {
 	}
 }
 
-// TestAuthority: an authority is made once, its key is for its owner only, and it is replaced before
-// it expires. The certificate of a host is the same each time.
+// TestAuthority: an authority is made once, its key is for its owner only, and it is replaced
+// before it expires. The certificate of a host is the same each time.
 func TestAuthority(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	now := time.Now()
@@ -236,8 +237,8 @@ func TestAuthority(t *testing.T) {
 	}
 }
 
-// TestForeignAuthority: a key that Weft would not have made is not used, nor one that others may have put
-// there.
+// TestForeignAuthority: a key that Weft would not have made is not used, nor one that others may
+// have put there.
 func TestForeignAuthority(t *testing.T) {
 	now := time.Now()
 	for name, c := range map[string]struct {

@@ -9,8 +9,8 @@ import (
 )
 
 // cut leaves of an answer the range that a request is for (RFC 9110, section 14): browsers seek in
-// audio and video so. An answer whose size is not known stays whole, and so does one of which several
-// ranges are wanted.
+// audio and video so. An answer whose size is not known stays whole, and so does one of which
+// several ranges are wanted.
 func (a *answer) cut(h http.Header, r *http.Request) {
 	if a.status != http.StatusOK || a.size < 0 {
 		return

@@ -52,8 +52,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store") // another archive may be served here next
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-DNS-Prefetch-Control", "off")
-	// No policy above stops a page from having names looked up and connections made in advance, to a
-	// server that reads from them what the page knows: https://wicg.github.io/connection-allowlists/.
+	// No policy above stops a page from having names looked up and connections made in advance, to
+	// a server that reads from them what the page knows:
+	// https://wicg.github.io/connection-allowlists/.
 	h.Set("Connection-Allowlist", "(response-origin)")
 	if !isLoopback(r.Host) {
 		http.Error(w, "This server has no such name.", http.StatusMisdirectedRequest)
@@ -106,8 +107,8 @@ func own(h http.Header) {
 		"frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 }
 
-// isLoopback reports whether the Host of a request is a name of this machine to itself. A page on the
-// Web may have its own name lead here, and read what it loads by it.
+// isLoopback reports whether the Host of a request is a name of this machine to itself. A page on
+// the Web may have its own name lead here, and read what it loads by it.
 func isLoopback(host string) bool {
 	if name, port, err := net.SplitHostPort(host); err == nil {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
@@ -223,8 +224,8 @@ func (s *Server) frame(w http.ResponseWriter, a asked, captures []archive.Captur
 
 const mostSimilar = 20
 
-// missing says that a URL was not archived, and which ones like it were, with links to them. Without
-// a style of its own, the page refers to that of the server.
+// missing says that a URL was not archived, and which ones like it were, with links to them.
+// Without a style of its own, the page refers to that of the server.
 func (s *Server) missing(w http.ResponseWriter, r *http.Request, u weburl.URL, style template.CSS, link func(archive.Capture) string) {
 	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" && !strings.HasSuffix(dest, "frame") {
 		http.Error(w, fmt.Sprintf("%s is not in the archive.", u), http.StatusNotFound)

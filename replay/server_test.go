@@ -165,8 +165,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestIsolation: an archived page is in a sandbox, another name of this server is refused, and a page
-// elsewhere cannot read what is here.
+// TestIsolation: an archived page is in a sandbox, another name of this server is refused, and a
+// page elsewhere cannot read what is here.
 func TestIsolation(t *testing.T) {
 	s := serving(t, captured{"https://example.org/", html, "<p>", 0}, captured{"https://example.org/f.woff", "200 OK\r\nContent-Type: font/woff\r\nAccess-Control-Allow-Origin: *", "f", 0})
 	host := s.Listener.Addr().String()

@@ -43,8 +43,8 @@ func OpenBodies(dir string) (*Bodies, error) {
 // Any reports whether the job has bodies at all.
 func (b *Bodies) Any() bool { return b.folder || b.archive != nil }
 
-// Read returns the body that a record describes, as far as it was received. Its error is ErrNoBody if
-// the job has none.
+// Read returns the body that a record describes, as far as it was received. Its error is ErrNoBody
+// if the job has none.
 func (b *Bodies) Read(r *record.Record) ([]byte, error) {
 	body, _, err := b.Received(r)
 	return body, err

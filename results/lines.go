@@ -19,8 +19,8 @@ import (
 // longest bounds a line of a file of records, in bytes.
 const longest = 16 << 20
 
-// Lines yields the lines of a file of records of a job, pages.jsonl or another of its lists, that are
-// not in old. Each holds until the next. An error ends it.
+// Lines yields the lines of a file of records of a job, pages.jsonl or another of its lists, that
+// are not in old. Each holds until the next. An error ends it.
 func Lines(ctx context.Context, dir, name string, old Set) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		f, err := openFile(dir, name)
@@ -130,8 +130,8 @@ func (l *Line) Into(v any) error {
 	return nil
 }
 
-// Plain returns the value of a text field that a line begins with: no backslash is in it. Lines that
-// Weft writes begin so.
+// Plain returns the value of a text field that a line begins with: no backslash is in it. Lines
+// that Weft writes begin so.
 func (l *Line) Plain(field string) (value []byte, ok bool) {
 	rest, begins := bytes.CutPrefix(l.text, []byte(`{"`+field+`":"`))
 	value, _, ends := bytes.Cut(rest, []byte{'"'})

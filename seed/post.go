@@ -27,7 +27,8 @@ type Post struct {
 // TypeForm is the Content-Type of a form without files.
 const TypeForm = "application/x-www-form-urlencoded"
 
-// MaxPost bounds the body of a Post, MaxPosts those of a crawl together, in bytes: a job keeps them.
+// MaxPost bounds the body of a Post, MaxPosts those of a crawl together, in bytes: a job keeps
+// them.
 const (
 	MaxPost  = 1 << 20
 	MaxPosts = 16 << 20
@@ -107,8 +108,8 @@ type Posts map[string]*Post
 
 var errPosts = errors.New("bodies of more than 16 MiB together")
 
-// PostsOf returns requests by their digests. It fails if they are too much, or if two bodies have one
-// digest.
+// PostsOf returns requests by their digests. It fails if they are too much, or if two bodies have
+// one digest.
 func PostsOf(list []Post) (Posts, error) {
 	all, size := make(Posts), 0
 	for i := range list {
@@ -128,7 +129,8 @@ func PostsOf(list []Post) (Posts, error) {
 	return all, nil
 }
 
-// Of returns the request that a URL is of; nil: it is a GET. Its error is that the body is not there.
+// Of returns the request that a URL is of; nil: it is a GET. Its error is that the body is not
+// there.
 func (p Posts) Of(u weburl.URL) (*Post, error) {
 	digest := u.Post()
 	if digest == "" {

@@ -19,8 +19,8 @@ type Seed struct {
 }
 
 // Read is ParseCredential for a URL that may lack its scheme, as people type them: example.org,
-// example.org/docs or example.org:8080. Its scheme is https then, and a guess. An address, a name of
-// this machine and port 80 are by http.
+// example.org/docs or example.org:8080. Its scheme is https then, and a guess. An address, a name
+// of this machine and port 80 are by http.
 func Read(s string) (Seed, error) {
 	if bare, ok := complete(strings.TrimSpace(s)); ok {
 		return bare, nil
@@ -55,8 +55,8 @@ func (s Seed) ByHTTP() (weburl.URL, bool) {
 	return plain.Identity(), true
 }
 
-// IsUnanswered reports whether an error of a kind came before a host could answer at all, so that it
-// may by another scheme.
+// IsUnanswered reports whether an error of a kind came before a host could answer at all, so that
+// it may by another scheme.
 func IsUnanswered(kind httpclient.Kind) bool {
 	switch kind {
 	case httpclient.KindConnect, httpclient.KindDialTimeout, httpclient.KindTLS, httpclient.KindTLSTimeout, httpclient.KindProxy:

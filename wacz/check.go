@@ -38,9 +38,9 @@ func (f Fault) Error() string {
 // Checked counts what a package holds.
 type Checked struct{ Archives, Captures, Pages int }
 
-// Check checks a package: its structure, the digests and lengths of its resources, that archives are
-// stored as they are, that each line of an index leads to a record of its URL, and that pages have a
-// capture. The error is that of a reader, not of the package.
+// Check checks a package: its structure, the digests and lengths of its resources, that archives
+// are stored as they are, that each line of an index leads to a record of its URL, and that pages
+// have a capture. The error is that of a reader, not of the package.
 func Check(file io.ReaderAt, size int64, report func(Fault)) (Checked, error) {
 	z, err := zip.NewReader(file, size)
 	if err != nil {

@@ -22,5 +22,6 @@
 //
 // # Limits
 //
-// Memory does not grow with the archives: see [extsort.Sorter], of which three are in use at a time.
+// Memory does not grow with the archives: see [extsort.Sorter], of which three are in use at a
+// time.
 package wacz

@@ -444,8 +444,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// TestHostileFiles: a URL with NUL adds no page, a link out of a job packs no other file, and entries
-// in one another are not read over and over.
+// TestHostileFiles: a URL with NUL adds no page, a link out of a job packs no other file, and
+// entries in one another are not read over and over.
 func TestHostileFiles(t *testing.T) {
 	c := newCrawled()
 	c.page("a.warc.gz", "https://example.org/", "Start")

@@ -101,8 +101,8 @@ func codingsOf(list string) (all []coding, err error) {
 const sample = 16 << 10
 
 // decodes reports whether a body is of a coding that has no mark at its beginning: whether all of
-// start can be decoded. Of a body that is cut off or damaged, what comes before has to do; but such a
-// body is no text, much of which can be read as a coding for a while.
+// start can be decoded. Of a body that is cut off or damaged, what comes before has to do; but such
+// a body is no text, much of which can be read as a coding for a while.
 func decodes(open func(*bufio.Reader) (io.Reader, error), start []byte, whole bool) bool {
 	in := bufio.NewReader(bytes.NewReader(start))
 	decoded, err := open(in)
@@ -189,8 +189,8 @@ func openZstd(in *bufio.Reader) (io.Reader, error) {
 }
 
 // A body may be minBody bytes long, or maxGrowth times as long as its payload: few pages are more
-// than 16 times as long as they are compressed. What is between two codings is compressed itself, so
-// that it hardly grows. Otherwise a few bytes could fill a disk.
+// than 16 times as long as they are compressed. What is between two codings is compressed itself,
+// so that it hardly grows. Otherwise a few bytes could fill a disk.
 const (
 	minBody    = 64 << 20
 	maxGrowth  = 256

@@ -288,11 +288,12 @@ func appendField(b []byte, name, value string) []byte {
 	return endField(b)
 }
 
-// minCompressed is the length of a block, in bytes, from which it is compressed: for less, the codes
-// take most of the time of a record and save some hundred bytes.
+// minCompressed is the length of a block, in bytes, from which it is compressed: for less, the
+// codes take most of the time of a record and save some hundred bytes.
 const minCompressed = 512
 
-// end completes the fields and appends the record with the parts of its block, compressed or stored.
+// end completes the fields and appends the record with the parts of its block, compressed or
+// stored.
 func (e *Encoder) end(b []byte, compress bool, block []byte, rest ...[]byte) []byte {
 	e.hash.Reset()
 	e.hash.Write(block)
@@ -332,7 +333,8 @@ func (e *Encoder) member(b []byte, compress bool, parts [][]byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(n))
 }
 
-// appendStored appends parts of n bytes together as stored blocks of DEFLATE (RFC 1951, section 3.2.4).
+// appendStored appends parts of n bytes together as stored blocks of DEFLATE (RFC 1951, section
+// 3.2.4).
 func appendStored(b []byte, n int, parts [][]byte) []byte {
 	const longest = 1<<16 - 1
 	b = slices.Grow(b, n+n/1000+64)

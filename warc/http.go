@@ -126,9 +126,9 @@ func chunkSize(line []byte) (int64, bool) {
 	return n, err == nil && n >= 0 && size[0] != '+'
 }
 
-// beginsChunk reports whether a body that begins with start, or is all of it, begins with a chunk: a
-// line with its size, and behind the chunk the end of a line. Numbers in a text may look like that,
-// so that lines without CR count only where all of start consists of chunks.
+// beginsChunk reports whether a body that begins with start, or is all of it, begins with a chunk:
+// a line with its size, and behind the chunk the end of a line. Numbers in a text may look like
+// that, so that lines without CR count only where all of start consists of chunks.
 func beginsChunk(start []byte, whole bool) bool {
 	for first := true; ; first = false {
 		line, rest, found := bytes.Cut(start, []byte("\n"))

@@ -45,8 +45,8 @@ func (e *DamageError) Unwrap() error { return e.Err }
 
 const bufferSize = 64 << 10
 
-// NewReader returns a reader. If from is an io.Seeker, what follows a damaged member is searched for
-// within that member too, otherwise from where the damage was noticed.
+// NewReader returns a reader. If from is an io.Seeker, what follows a damaged member is searched
+// for within that member too, otherwise from where the damage was noticed.
 func NewReader(from io.Reader) *Reader {
 	r := &Reader{from: counter{r: from}, member: bufio.NewReaderSize(nil, bufferSize)}
 	r.in = bufio.NewReaderSize(&r.from, bufferSize)

@@ -13,8 +13,8 @@ import (
 // follows, so that the parts of an IPv4 address are reversed, too. An IPv6 address keeps its
 // brackets, as in ReplayWeb.page.
 //
-// Bytes that are no printable ASCII are percent-encoded, and only letters of ASCII have a case. A URL
-// without a host keeps its scheme.
+// Bytes that are no printable ASCII are percent-encoded, and only letters of ASCII have a case. A
+// URL without a host keeps its scheme.
 func SURT(url string) string {
 	url = strings.TrimSpace(url)
 	if strings.ContainsAny(url, "\r\n\t") {
@@ -48,8 +48,8 @@ func SURT(url string) string {
 
 var withoutBreaks = strings.NewReplacer("\r", "", "\n", "", "\t", "")
 
-// cutScheme splits a URL behind its scheme. What has none is one of http, and of several schemes the
-// last counts: "http://https://example.org/".
+// cutScheme splits a URL behind its scheme. What has none is one of http, and of several schemes
+// the last counts: "http://https://example.org/".
 func cutScheme(url string) (scheme, rest string) {
 	scheme, rest, found := strings.Cut(url, ":")
 	if !found || !isScheme(scheme) {
@@ -275,8 +275,8 @@ func unhex(c byte) int {
 	return -1
 }
 
-// special reports whether escape encodes a byte: what a line of an index cannot hold, and what would
-// change a URL's meaning.
+// special reports whether escape encodes a byte: what a line of an index cannot hold, and what
+// would change a URL's meaning.
 func special(c byte) bool { return c <= ' ' || c >= 0x7f || c == '#' || c == '%' }
 
 // escape encodes what is special.

@@ -41,9 +41,9 @@
 //
 // # Limits
 //
-// A URL is at most [MaxLength] bytes, as written and as serialised, and a host name that needs
-// IDNA processing at most 1,024, with at most 63 characters that are not ASCII in a label. Memory is
-// a small multiple of the input. The input is UTF-8; each invalid byte becomes U+FFFD, so a page in
+// A URL is at most [MaxLength] bytes, as written and as serialised, and a host name that needs IDNA
+// processing at most 1,024, with at most 63 characters that are not ASCII in a label. Memory is a
+// small multiple of the input. The input is UTF-8; each invalid byte becomes U+FFFD, so a page in
 // another encoding must be transcoded before its links are resolved. The name of that encoding is
 // still needed for their queries ([Resolver.ResetIn]). In gb18030 and gbk, private characters
 // (U+E000 to U+F8FF) count as missing from the encoding.

@@ -70,9 +70,10 @@ func appendEncoded(dst []byte, text string, s set) []byte {
 	return append(dst, text[done:]...)
 }
 
-// EscapeInvalid returns a reference with its bytes that are not UTF-8 percent-encoded. Header fields and
-// robots.txt name no encoding, and a server that writes one byte a character expects that byte: so
-// browsers and curl ask for it. On a page, such bytes are U+FFFD, as the HTML Standard has it.
+// EscapeInvalid returns a reference with its bytes that are not UTF-8 percent-encoded. Header
+// fields and robots.txt name no encoding, and a server that writes one byte a character expects
+// that byte: so browsers and curl ask for it. On a page, such bytes are U+FFFD, as the HTML
+// Standard has it.
 func EscapeInvalid(ref string) string {
 	if utf8.ValidString(ref) {
 		return ref

@@ -18,9 +18,9 @@ type followed struct {
 // followedLinks is how many of these a Resolver remembers, a power of two. They take 72 bytes each.
 const followedLinks = 256
 
-// ResolvePage is Resolve for a link that is followed: the URL has no fragment. A page has many links
-// to some others, and the pages of a site have many in common. What such a link leads to is found
-// again instead of resolved, and its text is the same string.
+// ResolvePage is Resolve for a link that is followed: the URL has no fragment. A page has many
+// links to some others, and the pages of a site have many in common. What such a link leads to is
+// found again instead of resolved, and its text is the same string.
 func (r *Resolver) ResolvePage(ref []byte) (u URL, err error) {
 	if !r.base.onWeb {
 		u, err = r.Resolve(ref)

@@ -10,9 +10,9 @@ import (
 	"github.com/weftcrawl/weft/internal/idna"
 )
 
-// Punycode is quadratic: maxIDNA bounds, in bytes, a domain that needs IDNA processing, and maxOther
-// the characters of a label that are not ASCII. DNS carries 253 bytes at most, and 63 in a label, of
-// which each such character needs one. The standard has no such limits.
+// Punycode is quadratic: maxIDNA bounds, in bytes, a domain that needs IDNA processing, and
+// maxOther the characters of a label that are not ASCII. DNS carries 253 bytes at most, and 63 in a
+// label, of which each such character needs one. The standard has no such limits.
 const (
 	maxIDNA  = 1024
 	maxOther = 63

@@ -1,7 +1,7 @@
 package weburl
 
-// A crawl knows a POST request by a URL that nothing else has: the canonical form of the URL that is
-// requested, and a fragment with a digest of the request's body, as in
+// A crawl knows a POST request by a URL that nothing else has: the canonical form of the URL that
+// is requested, and a fragment with a digest of the request's body, as in
 // https://example.org/search#POST-9f86d081884c7d65. No canonical URL has a fragment, none is sent,
 // and relative references resolve against the URL without it.
 

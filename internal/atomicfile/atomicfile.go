@@ -18,11 +18,13 @@ import (
 	"syscall"
 )
 
-// Replace makes a new file of what write writes, and puts it in the place of whatever has its path, a
-// link or a pipe included. It has the mode perm, less the umask. If Replace fails, nothing changes.
+// Replace makes a new file of what write writes, and puts it in the place of whatever has its path,
+// a link or a pipe included. It has the mode perm, less the umask. If Replace fails, nothing
+// changes.
 //
-// The writer is buffered, and a method Name of it returns the name that the file has until it is whole.
-// Replace returns an error of write as it is, and any other as an [fs.PathError] of the path.
+// The writer is buffered, and a method Name of it returns the name that the file has until it is
+// whole. Replace returns an error of write as it is, and any other as an [fs.PathError] of the
+// path.
 func Replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
 	return replace(path, path, perm, write)
 }
@@ -40,8 +42,8 @@ func replace(path, target string, perm fs.FileMode, write func(io.Writer) error)
 	return named(path, errors.Join(f.Sync(), place(f, target)))
 }
 
-// Write does as Replace to a path that a person has named: a symbolic link stays a link, a pipe or a
-// device takes what comes, and an old file keeps its mode.
+// Write does as Replace to a path that a person has named: a symbolic link stays a link, a pipe or
+// a device takes what comes, and an old file keeps its mode.
 //
 // Where the folder takes no new file, as in a container that mounts a single one, Write copies the
 // whole into the old file, after it has taken room for it.

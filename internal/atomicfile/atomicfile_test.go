@@ -34,8 +34,8 @@ func content(t *testing.T, path string) string {
 	return string(b)
 }
 
-// TestWrite: a file is replaced when the new one is whole, and has the mode that it had; a link stays
-// a link.
+// TestWrite: a file is replaced when the new one is whole, and has the mode that it had; a link
+// stays a link.
 func TestWrite(t *testing.T) {
 	for _, c := range []struct {
 		name, path string
@@ -145,8 +145,8 @@ func TestWriteError(t *testing.T) {
 	}
 }
 
-// TestRemoveStale: what a killed process has left goes, at the next write to the folder. A file that
-// is being written stays, as does any that is not ours.
+// TestRemoveStale: what a killed process has left goes, at the next write to the folder. A file
+// that is being written stays, as does any that is not ours.
 func TestRemoveStale(t *testing.T) {
 	dir := t.TempDir()
 	kept := []string{

@@ -167,8 +167,8 @@ func (p *Page) core(scores []float32, top float32) (core int32, sure []float32) 
 	return core, sure
 }
 
-// distance counts the elements from the core to one that has the element i in it; in the core, those
-// from the element to the core, as less than none.
+// distance counts the elements from the core to one that has the element i in it; in the core,
+// those from the element to the core, as less than none.
 func (p *Page) distance(i, core int32) (n float32) {
 	for ; core > 0 && (i < core || i >= p.All[core].End); core = p.All[core].Parent {
 		n++

@@ -32,8 +32,8 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// TestCore: the core is the smallest element with most of the best words; what is outside is told by how
-// far it is, and what looks like it by what it has elsewhere.
+// TestCore: the core is the smallest element with most of the best words; what is outside is told
+// by how far it is, and what looks like it by what it has elsewhere.
 func TestCore(t *testing.T) {
 	root, err := html.Parse(strings.NewReader(`<body><section><div class=text><p>one two three<p>four five six</div><p>seven</section><div class=text><p>eight</div>`))
 	if err != nil {
@@ -55,7 +55,8 @@ func TestCore(t *testing.T) {
 	}
 }
 
-// TestBlend: a score goes three tenths of the way to the mean of its style, by words; other styles have no part in it.
+// TestBlend: a score goes three tenths of the way to the mean of its style, by words; other styles
+// have no part in it.
 func TestBlend(t *testing.T) {
 	root, err := html.Parse(strings.NewReader("<body><div><p>one two three</div><div><h2>five</h2></div><div><p>four</div>"))
 	if err != nil {

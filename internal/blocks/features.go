@@ -128,8 +128,8 @@ func (p *Page) features(f []feature, k int) []feature {
 	return p.repeated(f, i)
 }
 
-// titled appends where a block stands beside the title of the page, and whether it says the same as that
-// or the description.
+// titled appends where a block stands beside the title of the page, and whether it says the same as
+// that or the description.
 func (p *Page) titled(f []feature, k int32) []feature {
 	s := &p.said[k]
 	if long := step(s.words, 3, 11); long > 0 && s.about*2 >= s.words {
@@ -152,8 +152,8 @@ func (p *Page) titled(f []feature, k int32) []feature {
 	return f
 }
 
-// named sums up the weights of the names of each element for blocks near it, and with those of the elements
-// around it for blocks further inside. Elements with most of the page say nothing.
+// named sums up the weights of the names of each element for blocks near it, and with those of the
+// elements around it for blocks further inside. Elements with most of the page say nothing.
 func (p *Page) named(weight []float32) (near, far []float32) {
 	near, far = make([]float32, len(p.All)), make([]float32, len(p.All))
 	for i := range p.All {
@@ -261,7 +261,8 @@ func isHeading(a atom.Atom) bool {
 	return a == atom.H1 || a == atom.H2 || a == atom.H3 || a == atom.H4 || a == atom.H5 || a == atom.H6
 }
 
-// apart counts the elements from the one with most of the prose to the next that has the block in it.
+// apart counts the elements from the one with most of the prose to the next that has the block in
+// it.
 func (p *Page) apart(i int32) feature { return min(7, p.climb(p.best, i)) }
 
 // climb counts the elements from one to the next around it that has another in it.

@@ -2,8 +2,8 @@ package blocks
 
 import "golang.org/x/net/html/atom"
 
-// A hint is what the name, role, id or classes of an element say about what it contains. What a hint
-// is worth is measured (weights.go): "comment" is bad for an article and good for a forum.
+// A hint is what the name, role, id or classes of an element say about what it contains. What a
+// hint is worth is measured (weights.go): "comment" is bad for an article and good for a forum.
 type hint = uint8
 
 const (

@@ -67,8 +67,8 @@ func (p *Page) Title() int32 {
 // Prose is the element with the most prose right in it, or the root.
 func (p *Page) Prose() int32 { return p.best }
 
-// findStyles finds the style of each block: blocks look alike, wherever they stand, if they and the two
-// elements around each have the same names and classes.
+// findStyles finds the style of each block: blocks look alike, wherever they stand, if they and the
+// two elements around each have the same names and classes.
 func (p *Page) findStyles() {
 	type look [3]uint32
 	known := make(map[look]int32)
@@ -139,9 +139,9 @@ func (p *Page) inTalk(i int32) bool {
 // Facts yields the facts about the block k, for those who measure what they are worth.
 func (p *Page) Facts(k int) []uint16 { return p.namedAround(p.features(nil, k), p.Index[k]) }
 
-// Model is what was measured: what facts about a page say of its type; the weight of each fact about a
-// block, and what to add to it on a page of each type, if it is no word; trees that correct the sum by
-// what is around a block.
+// Model is what was measured: what facts about a page say of its type; the weight of each fact
+// about a block, and what to add to it on a page of each type, if it is no word; trees that correct
+// the sum by what is around a block.
 type Model struct {
 	Types   []Mix
 	Weights []float32
@@ -167,8 +167,8 @@ func (p *Page) Scores(m *Model) []float32 {
 	return scores
 }
 
-// alike is how far the score of a block goes to the mean of all blocks of its style: such blocks, wherever
-// they stand, are mostly content together or not at all.
+// alike is how far the score of a block goes to the mean of all blocks of its style: such blocks,
+// wherever they stand, are mostly content together or not at all.
 const alike = 0.3
 
 // blend moves the scores of blocks of the same style towards each other.
@@ -304,8 +304,8 @@ func (p *Page) Choose(scores []float32) []bool {
 }
 
 // fill keeps what is doubtful where holes would be left: the heading of a section that is content,
-// the term of a description that is, whatever its classes; code in an element most of which is, and anything in a small one, such as the signature above a
-// description.
+// the term of a description that is, whatever its classes; code in an element most of which is, and
+// anything in a small one, such as the signature above a description.
 func (p *Page) fill(keep []bool, scores []float32) {
 	const (
 		unlikely = -1.5 // the score of a block that is left out all the same

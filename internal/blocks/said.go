@@ -18,7 +18,8 @@ type said struct {
 	about int32   // words that the description of the page has
 }
 
-// shortWords is how long a block may be whose words are looked at: they say little about paragraphs.
+// shortWords is how long a block may be whose words are looked at: they say little about
+// paragraphs.
 const shortWords = 40
 
 // reader reads the words of short blocks.
@@ -29,8 +30,8 @@ type reader struct {
 	from         int      // those of this one
 }
 
-// read looks at the words of all short blocks, and finds the title of the page among them: the block
-// most like it.
+// read looks at the words of all short blocks, and finds the title of the page among them: the
+// block most like it.
 func (p *Page) read(title, description string) {
 	r := reader{title: newPhrase(title), about: newPhrase(description)}
 	eachTerm(title[:min(len(title), mostPhraseBytes)], func(w word) {

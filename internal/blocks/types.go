@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Types is how many types of pages there are. What is content on one type, such as the links of a listing,
-// is none on another.
+// Types is how many types of pages there are. What is content on one type, such as the links of a
+// listing, is none on another.
 const Types = 7
 
 // Mix is how likely a page is of each type.
@@ -74,8 +74,8 @@ func (p *Page) PageFacts() []uint16 {
 	return appendWords(f, pTitled, p.terms)
 }
 
-// longestList returns how many alike elements there are where they have most words, counted by both, and
-// the words around them.
+// longestList returns how many alike elements there are where they have most words, counted by
+// both, and the words around them.
 func (p *Page) longestList() (many, long int32) {
 	most := int64(0)
 	for i := range p.All {
@@ -128,8 +128,8 @@ func (p *Page) toldBlocks(f []feature) []feature {
 	return f
 }
 
-// Mix tells how likely the page is of each type, by the weights of facts about pages (multinomial logistic
-// regression).
+// Mix tells how likely the page is of each type, by the weights of facts about pages (multinomial
+// logistic regression).
 func (p *Page) Mix(weight []Mix) (mix Mix) {
 	for _, f := range p.PageFacts() {
 		for t, w := range weight[f] {

@@ -38,7 +38,8 @@ func (w word) String() string {
 	return string(b)
 }
 
-// lexicon tells what is known of a word. It is a hash table with open addressing, at most a quarter full.
+// lexicon tells what is known of a word. It is a hash table with open addressing, at most a quarter
+// full.
 type lexicon struct {
 	slots []uint16 // indexes of known
 	known []meaning
@@ -52,8 +53,8 @@ type meaning struct {
 
 const unnumbered = ^uint16(0)
 
-// newLexicon knows the words of a vocabulary, numbered as they come, and those of groups. There is room
-// for so many.
+// newLexicon knows the words of a vocabulary, numbered as they come, and those of groups. There is
+// room for so many.
 func newLexicon(vocabulary iter.Seq[string], groups map[uint8]string, room int) *lexicon {
 	l := &lexicon{known: make([]meaning, 1, room)} // no slot leads to the first
 	number := uint16(0)
@@ -96,9 +97,9 @@ func (l *lexicon) of(w word) *meaning {
 	return nil
 }
 
-// The sizes of the vocabularies (vocabulary_words.go): the words of ids and classes, and those of short
-// blocks, that stand on most sites. What each is worth is measured, as are all facts; hints and cues group
-// words that people know.
+// The sizes of the vocabularies (vocabulary_words.go): the words of ids and classes, and those of
+// short blocks, that stand on most sites. What each is worth is measured, as are all facts; hints
+// and cues group words that people know.
 const (
 	MostNames = 1200
 	MostTerms = 1500
@@ -123,8 +124,8 @@ func note(all []uint16, from int, number uint16) []uint16 {
 	return append(all, number)
 }
 
-// eachName yields the words of an id or a list of classes: letters, parted by anything else, or by a
-// capital behind a small letter.
+// eachName yields the words of an id or a list of classes: letters, parted by anything else, or by
+// a capital behind a small letter.
 func eachName(s string, yield func(word)) {
 	var w word
 	n, small := 0, false

@@ -23,8 +23,8 @@ func parsed(t *testing.T, page string, about About) *Page {
 	return New(root, about)
 }
 
-// TestSums: sums are those of all facts, with what the types of the page add to them, though names are summed
-// up once for an element.
+// TestSums: sums are those of all facts, with what the types of the page add to them, though names
+// are summed up once for an element.
 func TestSums(t *testing.T) {
 	p := parsed(t, named, About{Title: "Comments", Description: "Subscribe to it, and comment."})
 	random := rand.New(rand.NewPCG(1, 2))
@@ -54,8 +54,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestWords: facts say which words of the vocabularies a block has, the heading above it, and the names
-// of elements around it.
+// TestWords: facts say which words of the vocabularies a block has, the heading above it, and the
+// names of elements around it.
 func TestWords(t *testing.T) {
 	p := parsed(t, named, About{Title: "Comments", Description: "Subscribe to it now, and comment."})
 	number := func(l *lexicon, s string) feature { return l.of(wordOf(s)).number }

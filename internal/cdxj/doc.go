@@ -9,6 +9,6 @@
 //
 // # Lifecycle
 //
-// [Update] brings the sorted index of a job up to date. [Scan] indexes any WARC or ARC file; package
-// internal/extsort sorts what it finds.
+// [Update] brings the sorted index of a job up to date. [Scan] indexes any WARC or ARC file;
+// package internal/extsort sorts what it finds.
 package cdxj

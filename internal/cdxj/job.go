@@ -26,9 +26,9 @@ const (
 // All stands for the length of captures.cdxj up to its last whole line.
 const All = -1
 
-// Sorted returns the name of a file with the lines of captures.cdxj, sorted: that of index.cdxj, which
-// is brought up to date; or, where the archive cannot be written to, of a temporary file, until close
-// is called. See Update.
+// Sorted returns the name of a file with the lines of captures.cdxj, sorted: that of index.cdxj,
+// which is brought up to date; or, where the archive cannot be written to, of a temporary file,
+// until close is called. See Update.
 func Sorted(archive string, committed int64) (name string, close func(), err error) {
 	err = Update(archive, committed)
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {

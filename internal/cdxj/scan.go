@@ -10,8 +10,8 @@ import (
 )
 
 // Scan calls use for each capture of a WARC or ARC file, in the order of the file, and damage for
-// what cannot be read. The lines name the file as given. See is called for each capture first, if it
-// is not nil, with the record and its HTTP message, or nil; both end with the call.
+// what cannot be read. The lines name the file as given. See is called for each capture first, if
+// it is not nil, with the record and its HTTP message, or nil; both end with the call.
 //
 // A record that shares a gzip member with others cannot be read from an offset: it is damage, of
 // which the first in a file is reported.

@@ -47,7 +47,8 @@ func anArchive() (file []byte, at []int64) {
 	return file, append(at, int64(len(file)))
 }
 
-// TestScan: a line for each response, revisit and resource, which leads to its record and no further.
+// TestScan: a line for each response, revisit and resource, which leads to its record and no
+// further.
 func TestScan(t *testing.T) {
 	file, at := anArchive()
 	lines, damage := scanned(t, file)

@@ -53,8 +53,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // mostKeys bounds the keys of a file: reading them takes time with the square of their number.
 const mostKeys = 10_000
 
-// Parse reads a file of at most 10,000 keys. Its options are in the order of the file. An error is an
-// [Error].
+// Parse reads a file of at most 10,000 keys. Its options are in the order of the file. An error is
+// an [Error].
 func Parse(text []byte) ([]Option, error) {
 	if err := checkKeys(text); err != nil {
 		return nil, err

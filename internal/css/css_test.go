@@ -100,8 +100,8 @@ func TestBeyondCascadia(t *testing.T) {
 	}
 }
 
-// TestValuesOfHTML: attributes that HTML lists as such have values whose case does not matter; others,
-// and those of SVG, do; i and s say otherwise.
+// TestValuesOfHTML: attributes that HTML lists as such have values whose case does not matter;
+// others, and those of SVG, do; i and s say otherwise.
 func TestValuesOfHTML(t *testing.T) {
 	root := tree(t, `<input type=TEXT name=A lang=EN-gb><form method=POST accept-charset="UTF-8 x" action=A><a rel="NoFollow Next" class=A hreflang=DE></a>`+
 		`<svg type=TEXT></svg><i dir=K align=É>`)

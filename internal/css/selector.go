@@ -82,8 +82,8 @@ func (s *Selector) Match(n *html.Node, w *Work) (Take, bool) {
 	return Take{}, false
 }
 
-// OfScope reports whether the scope itself may match: as :scope, or as the element of ::text and ::attr
-// that stand alone.
+// OfScope reports whether the scope itself may match: as :scope, or as the element of ::text and
+// ::attr that stand alone.
 func (s *Selector) OfScope() bool {
 	return slices.ContainsFunc(s.all, func(c complex) bool {
 		is := c.compounds[0]

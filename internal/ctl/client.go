@@ -21,8 +21,8 @@ import (
 )
 
 var (
-	// ErrNobody is returned by Dial and Ask when no crawl runs: there is no socket, nobody listens on
-	// it, or it is that of another user.
+	// ErrNobody is returned by Dial and Ask when no crawl runs: there is no socket, nobody listens
+	// on it, or it is that of another user.
 	ErrNobody = errors.New("no crawl is running")
 
 	// ErrSilent is returned by Dial and Ask when a crawl has the socket open and does not respond.

@@ -257,8 +257,8 @@ func TestCloseWhileReplying(t *testing.T) {
 	waiting.Wait()
 }
 
-// TestWait: a command that waits ends when its client leaves, or at once when the server closes; its
-// reply has arrived by then.
+// TestWait: a command that waits ends when its client leaves, or at once when the server closes;
+// its reply has arrived by then.
 func TestWait(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	dir := t.TempDir()

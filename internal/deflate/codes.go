@@ -104,6 +104,6 @@ func blockHead(lit, dist []uint8) []uint32 {
 // codeOrder is the order of the lengths of the code for code lengths.
 var codeOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
-// codeLengths are the lengths of a code for code lengths that suits all tables: from 1 to maxLength,
-// most of them long; 16 repeats one.
+// codeLengths are the lengths of a code for code lengths that suits all tables: from 1 to
+// maxLength, most of them long; 16 repeats one.
 var codeLengths = [19]uint8{1: 6, 2: 6, 3: 6, 4: 6, 5: 4, 6: 4, 7: 4, 8: 4, 9: 3, 10: 3, 11: 3, 12: 4, 16: 2}

@@ -8,19 +8,19 @@
 //
 // # Lifecycle
 //
-// The zero [Encoder] is ready. [Encoder.Append] compresses one stream, and an Encoder may be used for
-// any number of them. It is 16 KB, and keeps a copy of the last text if that was in parts and not
-// long; it keeps no reference to its arguments.
+// The zero [Encoder] is ready. [Encoder.Append] compresses one stream, and an Encoder may be used
+// for any number of them. It is 16 KB, and keeps a copy of the last text if that was in parts and
+// not long; it keeps no reference to its arguments.
 //
 // A compressor computes codes for each block, which takes most of the time of a page of some
 // kilobytes. This one has five tables, for HTML and other kinds of text, and samples of a block
-// decide which is used. So a text is read once, and each literal or match is written as soon as it is
-// found. A block that does not become shorter is stored; the first 16 KB of it decide.
+// decide which is used. So a text is read once, and each literal or match is written as soon as it
+// is found. A block that does not become shorter is stored; the first 16 KB of it decide.
 //
 // # Limits
 //
-// On HTML, the streams are some 5 % longer than those of compressors at their fastest level. A match has
-// four bytes or more, and the last position with a hash is the only one that is tried.
+// On HTML, the streams are some 5 % longer than those of compressors at their fastest level. A
+// match has four bytes or more, and the last position with a hash is the only one that is tried.
 //
 // # Concurrency
 //

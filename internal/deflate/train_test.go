@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// TestTrain writes lengths.go, if it is built. WEFT_TRAIN has the kinds of texts and for each the folders of
-// samples with the ends of their names, the first kind for what is like none:
+// TestTrain writes lengths.go, if it is built. WEFT_TRAIN has the kinds of texts and for each the
+// folders of samples with the ends of their names, the first kind for what is like none:
 //
 //	WEFT_TRAIN='html=/path,.html+/path,.htm,.html cjk=/path,.html' go test -tags train -run Train ./internal/deflate
 //
@@ -166,8 +166,8 @@ func (c *counts) addShare(of *counts) {
 	add(c.dist[:], of.dist[:])
 }
 
-// smooth gives each symbol a least share: codes of at most 11 bits to bytes beyond ASCII, any to the
-// others.
+// smooth gives each symbol a least share: codes of at most 11 bits to bytes beyond ASCII, any to
+// the others.
 func (c *counts) smooth() {
 	lits, dists := sum(c.lit[:]), sum(c.dist[:])
 	for s := range c.lit {

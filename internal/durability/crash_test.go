@@ -409,9 +409,10 @@ func TestDiskStaysFull(t *testing.T) {
 	}
 }
 
-// crashAgain crawls a job on a disk a second time, from a time on, and crashes the machine before its
-// disk operations: one in some of the first ones, which move URLs back to pending, and some of all. It
-// loses any part of what was not synced. Whether it crashed or not, the crawl ends as check expects.
+// crashAgain crawls a job on a disk a second time, from a time on, and crashes the machine before
+// its disk operations: one in some of the first ones, which move URLs back to pending, and some of
+// all. It loses any part of what was not synced. Whether it crashed or not, the crawl ends as check
+// expects.
 func (w *world) crashAgain(t *testing.T, crawled *storetest.FS, o weft.Options, begin time.Duration, first, oneIn int, check func(*storetest.FS, weft.Summary) error) {
 	finish := func(disk *storetest.FS) error {
 		sum, err := w.crawl(disk, o, schedule{begin: begin})

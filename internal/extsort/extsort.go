@@ -23,9 +23,9 @@ const (
 	blockLen = MaxLine + 1 // bytes of a block: a line and its end
 )
 
-// Sorter sorts lines by their bytes and drops repeated ones: an external merge sort. It holds 32 MiB
-// of lines in memory, and the rest in a file without a name, which is gone with the process. It is
-// used by one goroutine at a time.
+// Sorter sorts lines by their bytes and drops repeated ones: an external merge sort. It holds 32
+// MiB of lines in memory, and the rest in a file without a name, which is gone with the process. It
+// is used by one goroutine at a time.
 type Sorter struct {
 	dir    string
 	most   int // bytes held

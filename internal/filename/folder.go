@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Folder is a folder that bodies are written to: no file in it is replaced. It remembers 16 bytes for
-// each file and folder.
+// Folder is a folder that bodies are written to: no file in it is replaced. It remembers 16 bytes
+// for each file and folder.
 type Folder struct {
 	root  *os.Root
 	seed  maphash.Seed
@@ -95,7 +95,8 @@ func another(base string, at time.Time, i int) string {
 	return strings.TrimSuffix(base, ext) + mark + ext
 }
 
-// claim reports whether a name may be used: no other one differs from it in the case of letters only.
+// claim reports whether a name may be used: no other one differs from it in the case of letters
+// only.
 func (d *Folder) claim(name string) bool {
 	key, exact := maphash.String(d.seed, strings.ToLower(name)), maphash.String(d.seed, name)
 	had, known := d.names[key]

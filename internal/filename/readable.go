@@ -56,8 +56,8 @@ func (s Style) Of(url, mime string) string {
 	return name
 }
 
-// part returns a readable part of a path, with an extension. A hidden file, such as .htaccess, would
-// be an order to a server.
+// part returns a readable part of a path, with an extension. A hidden file, such as .htaccess,
+// would be an order to a server.
 func (s Style) part(part, ext string) string {
 	var b strings.Builder
 	for rest := part; rest != ""; {
@@ -92,8 +92,8 @@ func (s Style) part(part, ext string) string {
 	return safe + ext
 }
 
-// decode returns the character at the start of a part of a URL, percent-encoded or not, and how many
-// bytes of the part are its; a size of 0 stands for bytes that are no character.
+// decode returns the character at the start of a part of a URL, percent-encoded or not, and how
+// many bytes of the part are its; a size of 0 stands for bytes that are no character.
 func decode(s string) (r rune, size, n int) {
 	var char [utf8.UTFMax]byte
 	length := 0
@@ -124,8 +124,8 @@ func decode(s string) (r rune, size, n int) {
 	return utf8.RuneError, 0, 1
 }
 
-// allowed reports whether a character may stand in a name: any file system allows it, and it is seen.
-// Characters that only change how others are shown are not.
+// allowed reports whether a character may stand in a name: any file system allows it, and it is
+// seen. Characters that only change how others are shown are not.
 func allowed(r rune) bool {
 	return unicode.IsPrint(r) && r != utf8.RuneError && !strings.ContainsRune(`"*/:<>?\|%`, r)
 }
@@ -162,8 +162,8 @@ func Beside(name, url string) string {
 	return strings.TrimSuffix(name, ext) + Digest(url)[:9] + ext
 }
 
-// Fold returns what two paths have in common that are the same to some file system: one that ignores
-// case, or how a letter with an accent is spelt.
+// Fold returns what two paths have in common that are the same to some file system: one that
+// ignores case, or how a letter with an accent is spelt.
 func Fold(name string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(name))) }
 
 // extensions are those of a media type, the usual one first.

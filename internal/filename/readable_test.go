@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestReadable: a name says what the URL says, has the extension of its type, and no name is hidden,
-// misleading or a device.
+// TestReadable: a name says what the URL says, has the extension of its type, and no name is
+// hidden, misleading or a device.
 func TestReadable(t *testing.T) {
 	for _, c := range []struct{ url, mime, want string }{
 		{"https://a.test/", "text/html", "a.test/index.html"},

@@ -438,8 +438,8 @@ func TestLinksOfPagesCount(t *testing.T) {
 	}
 }
 
-// TestCrowdedFetchesAreTries checks that a response that waits in vain for memory is requested again
-// a few times only, even without retries, and that its record counts all requests.
+// TestCrowdedFetchesAreTries checks that a response that waits in vain for memory is requested
+// again a few times only, even without retries, and that its record counts all requests.
 func TestCrowdedFetchesAreTries(t *testing.T) {
 	const hosts, size = 12, 4 * mebi
 	asked := make(map[string]int)

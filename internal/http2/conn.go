@@ -14,9 +14,10 @@ import (
 type Options struct {
 	// Window is what a server may send on a stream before Stream.Grant, in bytes; 0: 64 KiB - 1.
 	Window int
-	// ConnWindow is what it may send on all streams before the first of it has arrived; 0: 1 GiB, so
-	// that only the windows of streams count. It is at least 64 KiB - 1, which a server has from the
-	// start. One that uses it up may end a response badly: Node.js sends RST_STREAM for END_STREAM.
+	// ConnWindow is what it may send on all streams before the first of it has arrived; 0: 1 GiB,
+	// so that only the windows of streams count. It is at least 64 KiB - 1, which a server has from
+	// the start. One that uses it up may end a response badly: Node.js sends RST_STREAM for
+	// END_STREAM.
 	ConnWindow int
 	// MaxHead limits the fields of a response, as sent and as decoded with 32 bytes for each, in
 	// bytes; 0: 64 KiB.
@@ -156,7 +157,8 @@ func kept(b []byte) []byte {
 // Pending returns how many bytes are to be sent.
 func (c *Conn) Pending() int { return len(c.out) }
 
-// Held returns how many bytes of incomplete frames and heads, and of what is to be sent, take memory.
+// Held returns how many bytes of incomplete frames and heads, and of what is to be sent, take
+// memory.
 func (c *Conn) Held() int { return cap(c.input.payload) + cap(c.fields.block) + cap(c.out) }
 
 // Streams returns how many streams are open.
@@ -165,8 +167,8 @@ func (c *Conn) Streams() int { return len(c.streams) }
 // Known reports whether the server has said how many streams it allows.
 func (c *Conn) Known() bool { return c.peer.known }
 
-// Allowed returns how many streams the server allows; until it has said so, how many are opened without
-// its word.
+// Allowed returns how many streams the server allows; until it has said so, how many are opened
+// without its word.
 func (c *Conn) Allowed() int { return int(min(c.peer.streams, math.MaxInt32)) }
 
 // Room returns how many more streams Open takes now.
@@ -180,8 +182,8 @@ func (c *Conn) Room() int {
 // Draining reports whether Open takes no streams any more.
 func (c *Conn) Draining() bool { return c.err != nil || c.peer.draining || c.next > maxID }
 
-// Feed takes what has arrived. Its error is an *Error: the connection has ended; what Output returns
-// then says so to the server.
+// Feed takes what has arrived. Its error is an *Error: the connection has ended; what Output
+// returns then says so to the server.
 func (c *Conn) Feed(b []byte, now time.Time) error {
 	c.now = now
 	for c.err == nil && len(b) > 0 {
@@ -225,8 +227,8 @@ func (c *Conn) end(err *Error) {
 	}
 }
 
-// fault ends the connection because of what has come for a stream; 0: for none. That stream fails for it,
-// the others have nothing to do with it.
+// fault ends the connection because of what has come for a stream; 0: for none. That stream fails
+// for it, the others have nothing to do with it.
 func (c *Conn) fault(id uint32, err *Error) {
 	whole := &Error{Code: err.Code, Text: err.Text, Whole: true, Excess: err.Code == EnhanceYourCalm}
 	if s := c.streams[id]; s != nil {
@@ -394,8 +396,8 @@ func (c *Conn) goAway(f frame, b []byte) {
 	}
 }
 
-// mostReplies is how many replies may wait until they can be sent, more than what arrives at once can ask
-// for: a server that reads nothing cannot fill memory with them.
+// mostReplies is how many replies may wait until they can be sent, more than what arrives at once
+// can ask for: a server that reads nothing cannot fill memory with them.
 const mostReplies = 4000
 
 // reply sends what a frame of the server asks for.

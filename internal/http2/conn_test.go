@@ -506,7 +506,8 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestConnWindow: the connection's credit is returned as data arrive, whoever waits for more of its own.
+// TestConnWindow: the connection's credit is returned as data arrive, whoever waits for more of its
+// own.
 func TestConnWindow(t *testing.T) {
 	c := judge(t, Options{Window: 1 << 16, ConnWindow: 1 << 17})
 	s := newServer(t)
@@ -551,8 +552,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestRoom: no more streams than the server allows, one until it has said how many, none when it goes
-// away.
+// TestRoom: no more streams than the server allows, one until it has said how many, none when it
+// goes away.
 func TestRoom(t *testing.T) {
 	c := judge(t, Options{})
 	s := newServer(t)
@@ -587,8 +588,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestRefused: after a server refuses a stream, a connection has no more streams at once than were open then,
-// until the server says otherwise. It goes on to serve others.
+// TestRefused: after a server refuses a stream, a connection has no more streams at once than were
+// open then, until the server says otherwise. It goes on to serve others.
 func TestRefused(t *testing.T) {
 	c, s := judge(t, Options{}), newServer(t)
 	s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingMaxConcurrentStreams, Val: 100})
@@ -654,8 +655,8 @@ func TestHTTP1(t *testing.T) {
 	}
 }
 
-// FuzzFeed: whatever arrives, in whatever pieces, a receiver is told once how its exchange ended, and
-// what is to be sent stays in proportion.
+// FuzzFeed: whatever arrives, in whatever pieces, a receiver is told once how its exchange ended,
+// and what is to be sent stays in proportion.
 func FuzzFeed(f *testing.F) {
 	s := newServer(f)
 	s.f.WriteSettings()
@@ -697,7 +698,8 @@ func FuzzFeed(f *testing.F) {
 	})
 }
 
-// TestServer: the responses of net/http's server are whole, and it has nothing to object to our frames.
+// TestServer: the responses of net/http's server are whole, and it has nothing to object to our
+// frames.
 func TestServer(t *testing.T) {
 	const requests = 50
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -8,17 +8,17 @@
 //
 // # Life of a connection
 //
-// [New] makes a connection whose output begins with the preface. What arrives goes to [Conn.Feed], in
-// pieces of any size; what is to be sent is taken with [Conn.Output]. [Conn.Open] sends a request and
-// returns its [Stream]; the response goes to the stream's [Receiver] within calls of Feed. A
-// connection has ended when Feed has returned an error; each open stream has been told.
+// [New] makes a connection whose output begins with the preface. What arrives goes to [Conn.Feed],
+// in pieces of any size; what is to be sent is taken with [Conn.Output]. [Conn.Open] sends a
+// request and returns its [Stream]; the response goes to the stream's [Receiver] within calls of
+// Feed. A connection has ended when Feed has returned an error; each open stream has been told.
 //
 // # Flow control
 //
 // A stream has credit of Options.Window, and more by [Stream.Grant]: what a caller has to hold is
 // bounded by what it grants. The connection's credit is returned as data arrive, before anybody has
-// dealt with them, so no stream that waits for credit keeps another from its data. It is returned in
-// halves of Options.ConnWindow, not for each piece.
+// dealt with them, so no stream that waits for credit keeps another from its data. It is returned
+// in halves of Options.ConnWindow, not for each piece.
 //
 // # Limits
 //

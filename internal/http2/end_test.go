@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestEndWithoutCredit: a server that has used up its credit with the last byte of a body may say that
-// it was the last. Some look only while they may send more.
+// TestEndWithoutCredit: a server that has used up its credit with the last byte of a body may say
+// that it was the last. Some look only while they may send more.
 func TestEndWithoutCredit(t *testing.T) {
 	const length = "65535" // the first window
 	c, s, r := judge(t, Options{}), newServer(t), &told{}

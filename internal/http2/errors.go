@@ -46,12 +46,12 @@ type Error struct {
 	Peer  bool   // the peer ended it, with GOAWAY or RST_STREAM
 	Whole bool   // the connection has ended with it
 
-	// Unprocessed reports that the peer has not looked at the request, and will not: any request may
-	// be sent again, over another connection (RFC 9113, section 8.7).
+	// Unprocessed reports that the peer has not looked at the request, and will not: any request
+	// may be sent again, over another connection (RFC 9113, section 8.7).
 	Unprocessed bool
 
-	// Taken is, with Unprocessed, how many other requests the peer has taken: of the connection if it
-	// takes no more, else of those that are open.
+	// Taken is, with Unprocessed, how many other requests the peer has taken: of the connection if
+	// it takes no more, else of those that are open.
 	Taken int
 
 	// Excess reports that a limit of ours was exceeded, not a rule of the protocol.

@@ -8,9 +8,9 @@ import (
 	xhttp2 "golang.org/x/net/http2"
 )
 
-// TestFault: what the server sends for one stream, against the rules or beyond our limits, may end the
-// connection. The fault is that stream's: the others have nothing to do with it. Without such a stream
-// nobody is to blame.
+// TestFault: what the server sends for one stream, against the rules or beyond our limits, may end
+// the connection. The fault is that stream's: the others have nothing to do with it. Without such a
+// stream nobody is to blame.
 func TestFault(t *testing.T) {
 	for name, test := range map[string]struct {
 		play   func(*server)

@@ -2,8 +2,8 @@ package http2
 
 import "time"
 
-// Idle frames are allowed at a rate, and some at once. A response that moves on earns its own: a server
-// may well send an empty DATA at the end of each, or a PING for each to measure the path.
+// Idle frames are allowed at a rate, and some at once. A response that moves on earns its own: a
+// server may well send an empty DATA at the end of each, or a PING for each to measure the path.
 const (
 	idleBurst   = 200
 	idleRate    = 20 // a second

@@ -16,8 +16,8 @@ func (c *Conn) arrived(n int) {
 	}
 }
 
-// Credit returns how many bytes may still come: those that the server may send, and the rest of a frame
-// whose beginning has arrived.
+// Credit returns how many bytes may still come: those that the server may send, and the rest of a
+// frame whose beginning has arrived.
 func (s *Stream) Credit() int {
 	if in := &s.conn.input; in.data == s {
 		return s.credit + in.left

@@ -58,8 +58,8 @@ func (f frame) append(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, f.id)
 }
 
-// unpad returns the content of a payload that may be padded; ok is false if the padding is longer than
-// the payload.
+// unpad returns the content of a payload that may be padded; ok is false if the padding is longer
+// than the payload.
 func (f frame) unpad(b []byte) (content []byte, ok bool) {
 	if !f.has(flagPadded) {
 		return b, true

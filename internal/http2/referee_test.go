@@ -21,8 +21,8 @@ type act struct {
 	all     []*told
 }
 
-// pass lets the client read what the server has sent, frame by frame, and send what that leads to. It
-// reports whether the connection is open.
+// pass lets the client read what the server has sent, frame by frame, and send what that leads to.
+// It reports whether the connection is open.
 func (a *act) pass() bool {
 	for b := a.server.sent(); len(b) > 0; {
 		n := min(len(b), headLen+int(binary.BigEndian.Uint32(b)>>8))
@@ -128,8 +128,8 @@ func (a *act) serve() {
 	}
 }
 
-// FuzzFrames: whatever a server sends, and whatever is done meanwhile, we send nothing that RFC 9113 does
-// not allow, and each receiver is told once how its exchange ended.
+// FuzzFrames: whatever a server sends, and whatever is done meanwhile, we send nothing that RFC
+// 9113 does not allow, and each receiver is told once how its exchange ended.
 func FuzzFrames(f *testing.F) {
 	random := rand.New(rand.NewPCG(20, 26))
 	for range 100 {

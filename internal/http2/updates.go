@@ -9,8 +9,9 @@ var errLateUpdate = errors.New("the size of the table changes behind a field")
 // isUpdate reports whether a representation of HPACK that begins with b resizes the table.
 func isUpdate(b byte) bool { return b&0xe0 == 0x20 }
 
-// updatesLate reports whether a block, behind the resizing that it begins with, resizes the table. The
-// decoder takes that while its table is empty. What cannot be read is for the decoder to object to.
+// updatesLate reports whether a block, behind the resizing that it begins with, resizes the table.
+// The decoder takes that while its table is empty. What cannot be read is for the decoder to object
+// to.
 func updatesLate(block []byte) bool {
 	for len(block) > 0 {
 		if isUpdate(block[0]) {
@@ -21,8 +22,8 @@ func updatesLate(block []byte) bool {
 	return false
 }
 
-// fieldLen returns the length of the representation that a block begins with (RFC 7541, section 6); that
-// of the block, if it ends before.
+// fieldLen returns the length of the representation that a block begins with (RFC 7541, section 6);
+// that of the block, if it ends before.
 func fieldLen(block []byte) int {
 	b := block[0]
 	prefix, strings := 4, 2
@@ -45,8 +46,8 @@ func fieldLen(block []byte) int {
 	return min(n, len(block))
 }
 
-// readInt reads an integer with a prefix of bits (RFC 7541, section 5.1). It returns how many bytes it
-// takes, which may be more than there are.
+// readInt reads an integer with a prefix of bits (RFC 7541, section 5.1). It returns how many bytes
+// it takes, which may be more than there are.
 func readInt(b []byte, prefix int) (value, n int) {
 	most := 1<<prefix - 1
 	if value = int(b[0]) & most; value < most {

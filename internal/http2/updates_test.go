@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// FuzzFieldLen: blocks that the decoder takes are passed over field by field to their very end, and so
-// resizing of the table is found where it is.
+// FuzzFieldLen: blocks that the decoder takes are passed over field by field to their very end, and
+// so resizing of the table is found where it is.
 func FuzzFieldLen(f *testing.F) {
 	var block bytes.Buffer
 	e := hpack.NewEncoder(&block)

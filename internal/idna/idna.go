@@ -128,7 +128,8 @@ func mayJoin(before string, r rune, after string) bool {
 	return false
 }
 
-// isRightToLeft reports whether a label makes its domain a Bidi domain name (RFC 5893, section 1.4).
+// isRightToLeft reports whether a label makes its domain a Bidi domain name (RFC 5893, section
+// 1.4).
 func isRightToLeft(label string) bool {
 	for _, r := range label {
 		if class := lookup(r) & classes; class == ClassR || class == ClassAN {

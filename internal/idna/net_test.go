@@ -11,8 +11,8 @@ import (
 	net "golang.org/x/net/idna"
 )
 
-// TestNet: from Go 1.27 on, golang.org/x/net has the same tables: all characters, and labels made of
-// those that rules speak of, have the same ASCII form there.
+// TestNet: from Go 1.27 on, golang.org/x/net has the same tables: all characters, and labels made
+// of those that rules speak of, have the same ASCII form there.
 func TestNet(t *testing.T) {
 	if net.UnicodeVersion != "17.0.0" {
 		t.Skipf("golang.org/x/net has Unicode %s", net.UnicodeVersion)

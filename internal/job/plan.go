@@ -199,9 +199,9 @@ func (p Plan) inherit(asked *Plan, was *Plan) Plan {
 	return p
 }
 
-// Continue returns the plan with which a crawl of plan p goes on when the caller requests now; asked has
-// its options as given. Who gives no seeds takes those of p, and so it is with each option that is left unset.
-// Its error is an *OptionError with a *PlanError.
+// Continue returns the plan with which a crawl of plan p goes on when the caller requests now;
+// asked has its options as given. Who gives no seeds takes those of p, and so it is with each
+// option that is left unset. Its error is an *OptionError with a *PlanError.
 func (p Plan) Continue(now Plan, asked *Plan) (Plan, error) {
 	return p.agree(now.inherit(asked, &p), false)
 }

@@ -40,8 +40,8 @@ type Retried struct {
 	Summary record.Summary
 }
 
-// StartRetry makes the URLs pending again whose last records Options.Retry selects, in many batches;
-// nil if no retry starts. After an interruption, another call continues.
+// StartRetry makes the URLs pending again whose last records Options.Retry selects, in many
+// batches; nil if no retry starts. After an interruption, another call continues.
 func (j *Job) StartRetry(ctx context.Context) (*Retried, error) {
 	if j.retry == nil {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// TestReadRecord: lines longer than the buffer are read, half a line is none, and one without end is
-// refused soon.
+// TestReadRecord: lines longer than the buffer are read, half a line is none, and one without end
+// is refused soon.
 func TestReadRecord(t *testing.T) {
 	short, long := record.Record{URL: "http://a.test/"}, record.Record{URL: "http://b.test/", Title: strings.Repeat("x", 1<<20)}
 	text := string(short.Line()) + string(long.Line())

@@ -12,8 +12,8 @@ import (
 // child is set in the process that may mount.
 const child = "WEFT_TEST_MOUNTS"
 
-// Inside reports whether this process may mount. Otherwise it runs the test again in one that may, whose
-// mounts nobody else sees.
+// Inside reports whether this process may mount. Otherwise it runs the test again in one that may,
+// whose mounts nobody else sees.
 func Inside(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(child) != "" {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Group is processes of this program that are asked what they have used. They answer by [Report]. One
-// goroutine uses it.
+// Group is processes of this program that are asked what they have used. They answer by [Report].
+// One goroutine uses it.
 type Group struct {
 	all []*Process
 	out []*bufio.Scanner

@@ -2,7 +2,8 @@ package process
 
 import "net"
 
-// FreePorts returns ports of this machine on which nobody listens, for processes that are told theirs.
+// FreePorts returns ports of this machine on which nobody listens, for processes that are told
+// theirs.
 func FreePorts(n int) (ports []string, err error) {
 	for range n {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")

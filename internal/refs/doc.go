@@ -1,10 +1,11 @@
-// Package refs keeps which pages of a job link to which URLs, and finds the pages that link to some.
+// Package refs keeps which pages of a job link to which URLs, and finds the pages that link to
+// some.
 //
 // # Vocabulary
 //
-//   - entry: a page and the targets that its links, its redirect or its entries, if it is a sitemap,
-//     lead to, each once. Links that the crawl does not follow have none, and those to URLs that it
-//     knows already have one all the same.
+//   - entry: a page and the targets that its links, its redirect or its entries, if it is a
+//     sitemap, lead to, each once. Links that the crawl does not follow have none, and those to
+//     URLs that it knows already have one all the same.
 //   - [Key]: a target, as the first 8 bytes of the fingerprint of its URL.
 //   - block: some entries, compressed together.
 //
@@ -16,8 +17,8 @@
 //	flags  len URL  n key key …
 //
 // The file is a sequence of blocks. A block is its compressed length and the number of its entries
-// with flag 1, both as varints, and the entries, compressed with S2. Length 0 ends the file for good:
-// it has reached [MaxSize], and later pages are not in it.
+// with flag 1, both as varints, and the entries, compressed with S2. Length 0 ends the file for
+// good: it has reached [MaxSize], and later pages are not in it.
 //
 // Pages of a site share most of their links, in the same order, so most of an entry repeats another
 // one: on two documentation sites, with 26 and 318 links a page, S2 leaves 38 and 150 bytes a page.

@@ -30,8 +30,8 @@ type Referrers struct {
 	Cut   bool   `json:"cut,omitempty"` // the file reached its bound: later pages are not counted
 }
 
-// Of returns the referrers of URLs of the job in dir, most pages of each at most. A job that predates
-// the file has none.
+// Of returns the referrers of URLs of the job in dir, most pages of each at most. A job that
+// predates the file has none.
 func Of(dir string, targets []weburl.URL, most int) ([]Referrers, error) {
 	keys := make([]Key, len(targets))
 	for i, u := range targets {
@@ -68,9 +68,9 @@ const mostAgain = 1 << 20
 // order of the pages' visits; cut says that the file reached its bound.
 //
 // The file is read once. If pages have several entries, of which the last counts, it is read twice
-// for every mostAgain of these, and the order is that of the passes. A block that is not whole yet ends it.
-// What is damaged is passed over, as far as the lengths of blocks can be read, and is the error; no
-// pass follows.
+// for every mostAgain of these, and the order is that of the passes. A block that is not whole yet
+// ends it. What is damaged is passed over, as far as the lengths of blocks can be read, and is the
+// error; no pass follows.
 func Each(file io.ReadSeeker, targets []Key, found func(target int, p Page)) (cut bool, err error) {
 	return each(file, targets, mostAgain, found)
 }
@@ -236,8 +236,8 @@ const maxDecoded = 2 * maxBlock
 
 var errBlock = errors.New("malformed block")
 
-// blocks calls take for the blocks of a file, with their lengths and the number of their entries that
-// may replace earlier ones; take reads the block, or reports that it is to be skipped.
+// blocks calls take for the blocks of a file, with their lengths and the number of their entries
+// that may replace earlier ones; take reads the block, or reports that it is to be skipped.
 func blocks(file io.ReadSeeker, take func(r *bufio.Reader, size, again int) (skip bool, err error)) (cut bool, err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return false, err

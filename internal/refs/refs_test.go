@@ -94,7 +94,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestSharedLinks checks that pages which share most of their links take little more than the others.
+// TestSharedLinks checks that pages which share most of their links take little more than the
+// others.
 func TestSharedLinks(t *testing.T) {
 	var numbers []int
 	for i := range 100 {

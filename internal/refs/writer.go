@@ -18,8 +18,8 @@ type Writer struct {
 	most int64
 }
 
-// NewWriter returns a writer for a file with as many bytes; beyond most, usually MaxSize, it makes no
-// more blocks.
+// NewWriter returns a writer for a file with as many bytes; beyond most, usually MaxSize, it makes
+// no more blocks.
 func NewWriter(size, most int64) *Writer { return &Writer{size, most} }
 
 // Pack returns the blocks that hold entries, which [Append] has made, to be appended to the file.

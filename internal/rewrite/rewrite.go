@@ -48,8 +48,8 @@ const (
 // nothing is a URL that leads to nothing, and asks nobody.
 const nothing = "data:,"
 
-// MaxAdded bounds the URLs of a document, in bytes of all together: beyond it links stay as they are, and
-// nothing is loaded. A long base URL would make gigabytes of short relative ones.
+// MaxAdded bounds the URLs of a document, in bytes of all together: beyond it links stay as they
+// are, and nothing is loaded. A long base URL would make gigabytes of short relative ones.
 const MaxAdded = 32 << 20
 
 // Rewriter gives a document other URLs. Everything else keeps its bytes.
@@ -79,8 +79,8 @@ type attr struct {
 // span is where a part of a document stands.
 type span struct{ from, to int }
 
-// New returns what rewrites one document in an encoding, which is XML or not. Its URLs are relative to
-// base. ASCII in the encoding is ASCII.
+// New returns what rewrites one document in an encoding, which is XML or not. Its URLs are relative
+// to base. ASCII in the encoding is ASCII.
 func New(p *Policy, base weburl.URL, encoding *charset.Encoding, xml bool) *Rewriter {
 	w := &Rewriter{policy: p, encoding: encoding, xml: xml, insert: p.Insert}
 	w.urls.ResetIn(base, encoding.Name())
@@ -88,8 +88,8 @@ func New(p *Policy, base weburl.URL, encoding *charset.Encoding, xml bool) *Rewr
 }
 
 // url returns what a URL of the document becomes. It stays if it is a part of the document, or
-// neither http nor https. A page of the Web loads no files of its reader's machine or network: opened
-// from disk, it could.
+// neither http nor https. A page of the Web loads no files of its reader's machine or network:
+// opened from disk, it could.
 func (w *Rewriter) url(value []byte, use Use) (string, Fate) {
 	value = markup.Trim(value)
 	switch {
@@ -191,8 +191,8 @@ func (w *Rewriter) local(name string) string {
 // See https://html.spec.whatwg.org/#the-before-head-insertion-mode.
 var endsHead = map[string]bool{"head": true, "body": true, "html": true, "br": true}
 
-// begins returns where the text before a token begins, without space; -1: nowhere. Text begins the body
-// of a page: markup behind it is in no head. A byte order mark is no text.
+// begins returns where the text before a token begins, without space; -1: nowhere. Text begins the
+// body of a page: markup behind it is in no head. A byte order mark is no text.
 func begins(body []byte, s *markup.Scanner) int {
 	text := s.Text
 	if s.From == 0 {
@@ -215,8 +215,8 @@ func (w *Rewriter) head() (markup string) {
 	return markup
 }
 
-// instruction moves behind an instruction of XML, which may hold any character, and rewrites one that
-// names a style sheet. It returns the output and what of the body is in it.
+// instruction moves behind an instruction of XML, which may hold any character, and rewrites one
+// that names a style sheet. It returns the output and what of the body is in it.
 func (w *Rewriter) instruction(s *markup.Scanner, out []byte, done int) ([]byte, int) {
 	from := s.From + len(s.Text)
 	text := s.Body[from:]
@@ -448,11 +448,12 @@ func (w *Rewriter) other(name string) string {
 	return ""
 }
 
-// parameters are names of param elements by which plugins, and browsers, have found what an object shows.
+// parameters are names of param elements by which plugins, and browsers, have found what an object
+// shows.
 var parameters = map[string]bool{"movie": true, "src": true, "data": true, "url": true, "code": true, "filename": true}
 
-// animated rewrites what an animation makes of another attribute, one value after another: URLs where
-// it is one, properties otherwise.
+// animated rewrites what an animation makes of another attribute, one value after another: URLs
+// where it is one, properties otherwise.
 func (w *Rewriter) animated(text []byte) (out []byte, change bool) {
 	name := strings.TrimSpace(w.other("attributename"))
 	if !strings.EqualFold(name[strings.LastIndexByte(name, ':')+1:], "href") {

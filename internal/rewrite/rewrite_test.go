@@ -85,8 +85,8 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// TestXML: what is inserted stands in a head, and instructions for style sheets are rewritten, whatever
-// they hold.
+// TestXML: what is inserted stands in a head, and instructions for style sheets are rewritten,
+// whatever they hold.
 func TestXML(t *testing.T) {
 	const head = `<head xmlns="http://www.w3.org/1999/xhtml">+</head>`
 	for in, want := range map[string]string{
@@ -205,8 +205,8 @@ func TestLongBase(t *testing.T) {
 	}
 }
 
-// TestFates: what stays, what another takes the place of, and what is gone without a trace that would
-// make a browser ask for it. Without the base element, what was relative to it is not.
+// TestFates: what stays, what another takes the place of, and what is gone without a trace that
+// would make a browser ask for it. Without the base element, what was relative to it is not.
 func TestFates(t *testing.T) {
 	p := Policy{URL: func(u weburl.URL, use Use) (string, Fate) {
 		switch name := strings.TrimPrefix(u.Path(), "/dir/"); {

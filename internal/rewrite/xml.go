@@ -12,8 +12,8 @@ const (
 	mostExpanded = 64 << 10 // bytes of an attribute
 )
 
-// prolog reads what comes before the root of an XML document as an XML parser does, and moves to the
-// root. It returns the output and what of the body is in it.
+// prolog reads what comes before the root of an XML document as an XML parser does, and moves to
+// the root. It returns the output and what of the body is in it.
 func (w *Rewriter) prolog(s *markup.Scanner, out []byte) ([]byte, int) {
 	body, done := s.Body, 0
 	if bytes.HasPrefix(body, []byte("\ufeff")) {
@@ -56,8 +56,8 @@ func tagLength(text []byte) int {
 	return 0
 }
 
-// intoRoot inserts what is to be inserted behind the first tag. Without one, or with one that is not
-// well formed, nothing of the document is shown.
+// intoRoot inserts what is to be inserted behind the first tag. Without one, or with one that is
+// not well formed, nothing of the document is shown.
 func (w *Rewriter) intoRoot(body, out []byte, done int) ([]byte, int) {
 	tag := body[w.root.from:w.root.to]
 	open, empty := bytes.CutSuffix(tag, []byte("/>"))
@@ -104,7 +104,8 @@ func (w *Rewriter) doctype(body []byte, from int) int {
 	return len(body)
 }
 
-// declare notes an entity, unless it stands in another file. The first declaration of a name counts.
+// declare notes an entity, unless it stands in another file. The first declaration of a name
+// counts.
 func (w *Rewriter) declare(text []byte) {
 	text = text[markup.SkipSpace(text, 0):]
 	end := bytes.IndexAny(text, " \t\r\n\"'>")
@@ -146,8 +147,8 @@ func (w *Rewriter) expand(raw []byte) []byte {
 	}
 }
 
-// appendSheet appends the rewritten text of a style element. In XML, SVG and MathML it is text like any
-// other, with references, comments and sections: it keeps them if there is nothing to rewrite.
+// appendSheet appends the rewritten text of a style element. In XML, SVG and MathML it is text like
+// any other, with references, comments and sections: it keeps them if there is nothing to rewrite.
 func (w *Rewriter) appendSheet(out, text []byte) []byte {
 	if !w.xml && w.foreign == 0 || bytes.IndexByte(text, '&') < 0 && bytes.IndexByte(text, '<') < 0 {
 		return w.AppendCSS(out, text)

@@ -141,8 +141,9 @@ func (b *Bounds) Inside(u weburl.URL) bool {
 	return b.opened.Has(b.key(u))
 }
 
-// HasAssets reports whether assets at u are fetched, as far as that depends on where they are. What pages
-// need seldom stands beside them, so of a scope that is narrower than hosts it is what is on its hosts.
+// HasAssets reports whether assets at u are fetched, as far as that depends on where they are. What
+// pages need seldom stands beside them, so of a scope that is narrower than hosts it is what is on
+// its hosts.
 func (b *Bounds) HasAssets(u weburl.URL) bool {
 	switch b.Assets {
 	case AssetsNone:

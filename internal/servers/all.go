@@ -49,8 +49,9 @@ func All() []*Server {
 	}
 }
 
-// words reads the port of a client, a protocol, a method and a URI. The protocol may come once more, as
-// Apache logs the URI before index.html is added to it only with the whole line of a request.
+// words reads the port of a client, a protocol, a method and a URI. The protocol may come once
+// more, as Apache logs the URI before index.html is added to it only with the whole line of a
+// request.
 func words(line string) (r Request, ok bool) {
 	all := strings.Fields(line)
 	if len(all) < 4 || !strings.HasPrefix(all[1], "HTTP/") {

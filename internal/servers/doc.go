@@ -13,6 +13,6 @@
 //
 // # Limits
 //
-// The programs are those of Debian and Node.js, which are found by their names. Each listens on a port
-// of 127.0.0.1 that was free a moment before.
+// The programs are those of Debian and Node.js, which are found by their names. Each listens on a
+// port of 127.0.0.1 that was free a moment before.
 package servers

@@ -47,7 +47,8 @@ func Type(contentType, typeOptions string, body []byte) string {
 	return ""
 }
 
-// saysNothing reports whether a media type leaves everything open: it is unknown, or no type at all.
+// saysNothing reports whether a media type leaves everything open: it is unknown, or no type at
+// all.
 func saysNothing(given string) bool {
 	for _, s := range [...]string{"", "*/*", "unknown/unknown", "application/unknown"} {
 		if strings.EqualFold(given, s) {

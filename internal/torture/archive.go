@@ -29,8 +29,9 @@ type archived struct {
 }
 
 // Archive checks the archive of a job, if it has one: every file is whole up to what was committed,
-// each finished URL that was answered, but for those of HEAD, has exactly one response or revisit, at the place that its
-// record says, with the body of that record's hash, and the index has a line for each.
+// each finished URL that was answered, but for those of HEAD, has exactly one response or revisit,
+// at the place that its record says, with the body of that record's hash, and the index has a line
+// for each.
 func (l Left) Archive(files store.FS, dir string) (err error) {
 	s, err := store.Open(dir, store.Options{FS: files, Outputs: []string{"pages.jsonl", "links.jsonl", "archive/captures.cdxj"}, Series: "archive"})
 	if err != nil {

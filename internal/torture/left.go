@@ -134,7 +134,8 @@ func Read(files store.FS, dir string) (Left, error) {
 
 const itemsFile = "items.jsonl"
 
-// readItems reads the items; there may be none. No page may have two: the rules of these tests find one.
+// readItems reads the items; there may be none. No page may have two: the rules of these tests find
+// one.
 func readItems(files store.FS, dir string) (map[string]string, error) {
 	items := make(map[string]string)
 	path := files.PathJoin(dir, itemsFile)
@@ -212,8 +213,8 @@ func readFile(files store.FS, path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Whole checks that a finished crawl has exactly the records of the truth, their links, and if there are
-// items, one of each page.
+// Whole checks that a finished crawl has exactly the records of the truth, their links, and if
+// there are items, one of each page.
 func (l Left) Whole(truth map[string]webtest.Fate, links map[string]string) error {
 	for u, fate := range truth {
 		r, ok := l.Records[u]
@@ -253,8 +254,8 @@ func Is(r weft.Record, fate webtest.Fate) bool {
 	return r.ErrorKind == fate.Error
 }
 
-// PolicyBeyond is the policy of weft that keeps to the host of the seed and fetches assets and checks
-// links beyond it.
+// PolicyBeyond is the policy of weft that keeps to the host of the seed and fetches assets and
+// checks links beyond it.
 func PolicyBeyond(retries int) webtest.Policy {
 	p := Policy(retries)
 	p.Scope, p.Beyond = nil, true

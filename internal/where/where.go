@@ -4,8 +4,8 @@
 //
 // The fields are those of the record by their JSON names, and host: the host name of its URL. A
 // field that a record lacks has its zero value. The language is that of
-// [github.com/expr-lang/expr]; it has no side effects, and its loops and lists are bounded. The texts
-// that it puts together are not: a condition is as trusted as who types it.
+// [github.com/expr-lang/expr]; it has no side effects, and its loops and lists are bounded. The
+// texts that it puts together are not: a condition is as trusted as who types it.
 package where
 
 import (

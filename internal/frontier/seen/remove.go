@@ -58,8 +58,8 @@ func (g *segment) stray(i int) (bucket, slot int) {
 	return 0, -1
 }
 
-// remove takes a key out, and fills its slot so that the invariant of packed holds; in a lossy segment no key
-// has passed its bucket.
+// remove takes a key out, and fills its slot so that the invariant of packed holds; in a lossy
+// segment no key has passed its bucket.
 func (p *packed) remove(key uint64, lossy bool) bool {
 	i, slot := p.find(key, lossy)
 	switch slot {

@@ -161,8 +161,8 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestPackedRemove checks that a packed segment keeps all keys but those that were removed, however far from
-// home.
+// TestPackedRemove checks that a packed segment keeps all keys but those that were removed, however
+// far from home.
 func TestPackedRemove(t *testing.T) {
 	for _, buckets := range []int{1, 2, 3, 5, 64, 500} {
 		r := rand.New(rand.NewPCG(uint64(buckets), 2))
@@ -223,8 +223,8 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-// TestRemove checks that a set from which some were removed holds exactly the others, or is unsure; and that
-// those can be added again.
+// TestRemove checks that a set from which some were removed holds exactly the others, or is unsure;
+// and that those can be added again.
 func TestRemove(t *testing.T) {
 	const n = 30_000
 	for _, limit := range []int{0, 3 * n, 6 * n, 8 * n} {

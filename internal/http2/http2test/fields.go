@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// tableSize returns the size of a table of HPACK by what a block begins with, which had another before
-// (RFC 7541, section 6.3).
+// tableSize returns the size of a table of HPACK by what a block begins with, which had another
+// before (RFC 7541, section 6.3).
 func tableSize(block []byte, was uint32) uint32 {
 	const prefix = 1<<5 - 1
 	for len(block) > 0 && block[0]&^prefix == 0x20 {
@@ -25,8 +25,8 @@ func tableSize(block []byte, was uint32) uint32 {
 	return was
 }
 
-// request checks the fields of a request, or its trailer, and returns the length of its body by them; -1:
-// not known (RFC 9113, sections 8.2 and 8.3).
+// request checks the fields of a request, or its trailer, and returns the length of its body by
+// them; -1: not known (RFC 9113, sections 8.2 and 8.3).
 func request(fields []hpack.HeaderField, trailer bool) (length int64, wrong string) {
 	pseudo := make(map[string]string)
 	regular := false // a field that is not of the protocol has come

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Server takes what the server sends, before the client can have it, in pieces of any size. What is no
-// frame of HTTP/2 changes nothing.
+// Server takes what the server sends, before the client can have it, in pieces of any size. What is
+// no frame of HTTP/2 changes nothing.
 func (r *Referee) Server(b []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

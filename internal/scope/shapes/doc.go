@@ -8,8 +8,8 @@
 //   - sketch: a hash of what a page says that its URL does not explain. See package text.
 //   - alike: a page whose sketch another page of its shape has had.
 //   - growth: as many URLs of the shape are found on pages that are alike as pages are fetched.
-//   - trap: a shape with many alike pages in a row, that grows. A page with something new takes a few off
-//     the count, and raises the number that its shape may have.
+//   - trap: a shape with many alike pages in a row, that grows. A page with something new takes a
+//     few off the count, and raises the number that its shape may have.
 //
 // # Lifecycle
 //
@@ -27,10 +27,10 @@
 //
 // # Limits
 //
-// A table takes the bytes that it was made for: 32 for each shape, and 4 for each sketch. The shapes
-// used least recently leave, and the oldest sketches. There are at most 10,000 traps. The first
-// pages of a shape are not sketched, so that a crawl of small sites costs no more, and later ones
-// are at random unless some are alike.
+// A table takes the bytes that it was made for: 32 for each shape, and 4 for each sketch. The
+// shapes used least recently leave, and the oldest sketches. There are at most 10,000 traps. The
+// first pages of a shape are not sketched, so that a crawl of small sites costs no more, and later
+// ones are at random unless some are alike.
 //
 // The package is pure; a table has one owner.
 package shapes

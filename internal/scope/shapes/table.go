@@ -41,9 +41,9 @@ const (
 	window   = 128 // judged pages over which growth is measured
 	maxTraps = 10_000
 
-	// A page with something new takes outweighs alike pages off the count, so a shape of which one page
-	// in four is new is no trap, however long; and it adds earns to those that its shape may have. No shape
-	// may have more than patience times as many as one that brings nothing.
+	// A page with something new takes outweighs alike pages off the count, so a shape of which one
+	// page in four is new is no trap, however long; and it adds earns to those that its shape may
+	// have. No shape may have more than patience times as many as one that brings nothing.
 	outweighs = 3
 	earns     = 12
 	patience  = 8
@@ -147,8 +147,8 @@ func (t *Table) seen(s Shape, sketch uint64) bool {
 	return seen
 }
 
-// Stale reports whether the latest pages of a shape were alike: then the URLs found on them count as
-// growth.
+// Stale reports whether the latest pages of a shape were alike: then the URLs found on them count
+// as growth.
 func (t *Table) Stale(s Shape) bool {
 	e := t.find(s)
 	return e != nil && e.alike >= stale
