@@ -17,7 +17,7 @@ build:
 man:
 	go run ./cmd/weft man man
 
-## test: install missing packages, check the code, run every test with the race detector (5 minutes)
+## test: install missing packages and run every test with the race detector (5 minutes)
 .PHONY: test
 test:
 	@script/test
@@ -27,13 +27,20 @@ test:
 test-long:
 	@WEFT_LONG=1 script/test
 
+## test-bench: vet and tests of the benchmarks, the proofs and the lab, a module of their own (a minute)
+.PHONY: test-bench
+test-bench:
+	cd bench && go vet ./... && go test -vet=off ./...
+
 ## check: formatting, vet (Linux, 32 bit, macOS), what Windows says, staticcheck
 .PHONY: check
 check:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet ./...
+	cd bench && go vet ./...
 	@script/systems
 	$(STATICCHECK) ./...
+	cd bench && $(STATICCHECK) ./...
 
 ## fuzz: every fuzz target for a few seconds (FUZZTIME=10s)
 .PHONY: fuzz
@@ -72,19 +79,19 @@ bench-crawl:
 ## bench-frontier: the frontier and its store as a crawl grows, into docs/bench/frontier.md (URLS=1000000,10000000,100000000: an hour, 12 GB; DISK=folder)
 .PHONY: bench-frontier
 bench-frontier:
-	@go run ./bench/frontier -o docs/bench/frontier.md -dir $(or $(DISK),/var/tmp) -urls $(or $(URLS),1000000,2000000,5000000,10000000)
+	@go -C bench run ./frontier -o ../docs/bench/frontier.md -dir $(or $(DISK),/var/tmp) -urls $(or $(URLS),1000000,2000000,5000000,10000000)
 
 ## bench-recrawl: visiting a site again beside its first crawl, into docs/bench/recrawl.md
 .PHONY: bench-recrawl
 bench-recrawl:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
-	go run ./bench/recrawl -weft "$$bin/weft" -o docs/bench/recrawl.md
+	go -C bench run ./recrawl -weft "$$bin/weft" -o ../docs/bench/recrawl.md
 
 ## bench-archive: crawls with and without an archive, writing and reading WARC, into docs/bench/archive.md
 .PHONY: bench-archive
 bench-archive:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
-	go run ./bench/archive -weft "$$bin/weft" -o docs/bench/archive.md
+	go -C bench run ./archive -weft "$$bin/weft" -o ../docs/bench/archive.md
 
 ## bench-content: main content beside other extractors, into docs/bench/content.md (CORPORA=folder of aeb, wcxb, fundus)
 .PHONY: bench-content
@@ -94,12 +101,12 @@ bench-content:
 ## bench-jetstream: what NATS JetStream carries, into docs/bench/jetstream.md (2 minutes; RUNS=)
 .PHONY: bench-jetstream
 bench-jetstream:
-	@go run ./bench/jetstream -runs $(or $(RUNS),1) -o docs/bench/jetstream.md
+	@go -C bench run ./jetstream -runs $(or $(RUNS),1) -o ../docs/bench/jetstream.md
 
 ## bench-takeover: how fast a node restores the partitions of a dead one, into docs/bench/takeover.md (8 minutes; RUNS=)
 .PHONY: bench-takeover
 bench-takeover:
-	@go run ./bench/takeover -runs $(or $(RUNS),1) -o docs/bench/takeover.md
+	@go -C bench run ./takeover -runs $(or $(RUNS),1) -o ../docs/bench/takeover.md
 
 ## bench-check: weft check beside linkinator (npm) and linkchecker (Debian), into docs/bench/check.md
 .PHONY: bench-check
@@ -110,25 +117,25 @@ bench-check:
 .PHONY: bench-export
 bench-export:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
-	go run ./bench/export -weft "$$bin/weft" -jobs $(or $(DISK),/var/tmp) -urls $(or $(URLS),10000000) -o docs/bench/export.md
+	go -C bench run ./export -weft "$$bin/weft" -jobs $(or $(DISK),/var/tmp) -urls $(or $(URLS),10000000) -o ../docs/bench/export.md
 
 ## bench-read: what Markdown costs a crawl, into docs/bench/read.md (3 minutes; nginx; RUNS=)
 .PHONY: bench-read
 bench-read:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
-	go run ./bench/read -weft "$$bin/weft" -runs $(or $(RUNS),5) -o docs/bench/read.md
+	go -C bench run ./read -weft "$$bin/weft" -runs $(or $(RUNS),5) -o ../docs/bench/read.md
 	WEFT_LONG=1 go test -count=1 -run TestSites ./markdown
 
 ## bench-tls: handshakes and requests over TLS beside net/http and OpenSSL, into docs/bench/tls.md (4 minutes; RUNS=)
 .PHONY: bench-tls
 bench-tls:
-	@go run ./bench/tls -runs $(or $(RUNS),5) -o docs/bench/tls.md
+	@go -C bench run ./tls -runs $(or $(RUNS),5) -o ../docs/bench/tls.md
 
 ## bench-extract: what fields of pages cost, and a crawl with them, into docs/bench/extract.md (2 minutes; nginx; RUNS=)
 .PHONY: bench-extract
 bench-extract:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
-	go run ./bench/extract -weft "$$bin/weft" -runs $(or $(RUNS),9) -o docs/bench/extract.md
+	go -C bench run ./extract -weft "$$bin/weft" -runs $(or $(RUNS),9) -o ../docs/bench/extract.md
 
 ## bench-mirror: weft mirror beside wget, wget2 and httrack, opened in Chromium, into docs/bench/mirror.md (5 minutes)
 .PHONY: bench-mirror
@@ -139,46 +146,46 @@ bench-mirror:
 ## lab: every way to fetch many pages, measured side by side (ARGS='--connections 10000'; 30 seconds)
 .PHONY: lab
 lab:
-	@go run ./bench/weft-lab $(ARGS)
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && go build -C bench -o "$$bin/weft-lab" ./weft-lab && "$$bin/weft-lab" $(ARGS)
 
 ## proof-broad: 100,000 hosts, killed twice, into docs/proof/broad.md (about 25 minutes)
 .PHONY: proof-broad
 proof-broad:
-	@go run ./bench/prove -hosts 100000 -kills 2 -o docs/proof/broad.md
+	@go -C bench run ./prove -hosts 100000 -kills 2 -o ../docs/proof/broad.md
 
 ## proof-simulation: 1,000,000 hosts on virtual time, into docs/proof/simulation.md
 .PHONY: proof-simulation
 proof-simulation:
-	@go run ./bench/prove -simulate -hosts 1000000 -o docs/proof/simulation.md
+	@go -C bench run ./prove -simulate -hosts 1000000 -o ../docs/proof/simulation.md
 
 ## proof-cluster: 100 machines and 10,000,000 hosts on virtual time, into docs/proof/cluster.md (3 minutes)
 .PHONY: proof-cluster
 proof-cluster:
-	@go run ./bench/prove -nodes 100 -hosts 10000000 -o docs/proof/cluster.md
+	@go -C bench run ./prove -nodes 100 -hosts 10000000 -o ../docs/proof/cluster.md
 
 ## proof-nodes: three nodes and three NATS servers in network namespaces, struck five times, into docs/proof/nodes.md (root; about 20 minutes)
 .PHONY: proof-nodes
 proof-nodes:
-	@go run ./bench/prove -machines 3 -hosts 100000 -delay 50ms -variants 500 -concurrency 300 -o docs/proof/nodes.md
+	@go -C bench run ./prove -machines 3 -hosts 100000 -delay 50ms -variants 500 -concurrency 300 -o ../docs/proof/nodes.md
 
 ## proof-memory: memory of whole crawls within budgets, into docs/proof/memory.md (about 8 minutes)
 .PHONY: proof-memory
 proof-memory:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && go build -trimpath -o "$$bin/weft" ./cmd/weft && \
-	go run ./bench/memory -command "make proof-memory" -o docs/proof/memory.md "$$bin/weft"
+	go -C bench run ./memory -command "make proof-memory" -o ../docs/proof/memory.md "$$bin/weft"
 
 ## proof-neighbours: a healthy site beside sites that hurt, into docs/proof/neighbours.md (about 10 minutes)
 .PHONY: proof-neighbours
 proof-neighbours:
-	@go run ./bench/prove -neighbours -o docs/proof/neighbours.md
+	@go -C bench run ./prove -neighbours -o ../docs/proof/neighbours.md
 
 ## proof-http2: a site over eight real servers and their quirks, into docs/proof/http2.md (a minute)
 .PHONY: proof-http2
 proof-http2:
-	@go run ./bench/prove -http2 /usr/share/doc/python3.11/html -o docs/proof/http2.md
+	@go -C bench run ./prove -http2 /usr/share/doc/python3.11/html -o ../docs/proof/http2.md
 
 ## bench-store: the frontier's store, into docs/bench/store.md (about 15 minutes; DISK=folder on a disk)
 .PHONY: bench-store
 bench-store:
 	@disk=$$(mktemp -d $(or $(DISK),/var/tmp)/weft.XXXXXX) && trap 'rm -rf "$$disk"' EXIT && \
-	go run ./bench/store -o docs/bench/store.md -disk $$disk
+	go -C bench run ./store -o ../docs/bench/store.md -disk $$disk

@@ -157,7 +157,7 @@ as at one million, most of it compaction. Checks for known URLs stay in memory w
 fingerprints fits. With a tenth of the memory for fingerprints, most checks reach the store and
 cost some twenty times as much.`
 
-	about = `A child process of internal/bench/frontier grows one crawl: it finds URLs in batches, adds them
+	about = `A child process of bench/frontier grows one crawl: it finds URLs in batches, adds them
 to a frontier with a store on disk, and commits as the coordinator does. At each size it waits
 until the store is at rest, then checks URLs in batches of 256, 70 % of them known. Rates are per
 second of CPU time of the whole process, compactions and garbage collection included; new URLs

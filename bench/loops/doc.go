@@ -1,4 +1,4 @@
-// Package bench holds the benchmarks behind the marks of the event loop, each beside the peer that
+// Package loops holds the benchmarks behind the marks of the event loop, each beside the peer that
 // it has to beat. One file per mark: switch, get, memory, echo, timers.
 //
 // A benchmark measures its own process, or a child where memory is concerned. The other side of
@@ -14,8 +14,8 @@
 // machine's load affects both sides. The command table then writes docs/bench/aio.md. For a quick
 // look:
 //
-//	go test -run '^$' -bench Get -cpu 1,2 ./internal/bench
+//	go -C bench test -run '^$' -bench Get -cpu 1,2 ./loops
 //
 // A script that is not part of this project measures the memory of aiohttp:
 // $WEFT_BENCH/slow/client_aiohttp.py, run by $PEERS_PYTHON. Without it, that line is skipped.
-package bench
+package loops

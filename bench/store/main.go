@@ -89,7 +89,7 @@ what the restored frontier and the store hold; peak is the largest resident size
 func write(command string, places []place, most int) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# The frontier's store\n\n%s\n\n## How it was measured\n\n`make bench-store` runs it: %s\n\n",
-		take, "internal/bench/store measures each figure in a process of its own and\nwrites this page.")
+		take, "bench/store measures each figure in a process of its own and\nwrites this page.")
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| machine | %s, %d cores, %s |\n| Go | %s |\n| commit | %s |\n| date | %s |\n| command | `%s` |\n",
 		machine.CPU(), runtime.NumCPU(), machine.Kernel(), runtime.Version(), machine.Commit(), time.Now().Format(time.DateOnly), command)
 	fmt.Fprintf(&b, "\n## Commits\n\n%s\n\n", aboutCommits)

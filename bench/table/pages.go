@@ -39,7 +39,7 @@ var aio = page{
 a quarter of its memory; timers cost less than Go's. A switch between two hot tasks costs 0.6 to
 1.0 times one between goroutines; in a crowd of 10,000 on one core it costs more: coroutines are
 not there for the switch. [README.md](README.md) explains each missed mark.`,
-	about: "`make bench-aio` runs the benchmarks of internal/bench, and internal/bench/table writes this page;\n" +
+	about: "`make bench-aio` runs the benchmarks of bench/loops, and bench/table writes this page;\n" +
 		"each benchmark's comment says what a line measures. The other end of a connection is in another\n" +
 		"process.",
 	ours:  "aio",
@@ -82,7 +82,7 @@ fifth, a scan for links an eighth, gunzip half, a look-up of a name two fifths. 
 UTF-8 takes longer than in golang.org/x/net, because Weft validates the whole page. Two marks are
 missed, each by a little; [README.md](README.md) has the details.`,
 	about: "`make bench-bytes` runs the benchmarks of weburl, links, internal/inflate, internal/charset and dns,\n" +
-		"and internal/bench/table writes this page; each benchmark's comment says what a line measures. Links\n" +
+		"and bench/table writes this page; each benchmark's comment says what a line measures. Links\n" +
 		"and pages come from two documentation sites: small is Python's, medium is Boost's. MB/s counts the\n" +
 		"bytes read, or for gzip the bytes that come out, per second of CPU time. The page to convert to UTF-8\n" +
 		"is 37 KB long.",

@@ -1,6 +1,6 @@
 // Command text measures which pages the fingerprints of package text take for duplicates.
 //
-//	go run ./internal/bench/text LIST ROOT
+//	go -C bench run ./text LIST ROOT
 //
 // LIST holds the URLs of a site's pages, one per line; ROOT is the folder of the site.
 package main

@@ -43,7 +43,7 @@ func TestMix(t *testing.T) {
 	for _, c := range []struct {
 		name, page string
 		about      About
-		want       []int // as types of internal/bench/content has them
+		want       []int // as types of bench/content has them
 	}{
 		{"news", "<h1>Old bridge closed</h1>" + strings.Repeat(prose, 8), About{Kind: Article, Title: "Old bridge closed"}, []int{0}},
 		{"shop", "<h1>Shirts</h1><ul class=products>" + strings.Repeat(goods, 30) + "</ul>", About{Title: "Shirts"}, []int{4, 5, 6}},

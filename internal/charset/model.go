@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// modelBytes is what detection knows about languages. `go run ./internal/bench/charset -train DIR`
+// modelBytes is what detection knows about languages. `go -C bench run ./charset -train DIR`
 // makes models.bin, with [Train].
 //
 //go:embed models.bin

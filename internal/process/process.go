@@ -172,10 +172,14 @@ func (b *beginning) String() string {
 	return b.mu.Buffer.String()
 }
 
-// BuildWeft builds the weft command in a folder and returns its path.
+// BuildWeft builds the weft command in a folder and returns its path. It is called in the module of
+// Weft or in one that names it, such as that of the benchmarks.
 func BuildWeft(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "weft")
-	_, err := Run(ctx, Options{}, "go", "build", "-o", path, "github.com/weftcrawl/weft/cmd/weft")
+	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/weftcrawl/weft").Output()
+	if err == nil {
+		_, err = Run(ctx, Options{}, "go", "build", "-C", strings.TrimSpace(string(source)), "-o", path, "./cmd/weft")
+	}
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
 		err = fmt.Errorf("go build: %w", err)
