@@ -17,7 +17,7 @@ import (
 
 // Archive is a collection of captures.
 type Archive struct {
-	// Damage is what could not be read while an index was made: the first hundred errors. Each
+	// Damage lists the failures to read while an index was made: the first hundred errors. Each
 	// names file and offset.
 	Damage []error
 
@@ -169,7 +169,7 @@ func (a *Archive) Similar(url string, most int) ([]Capture, error) {
 	return found, nil
 }
 
-// sameFile is how many of prefixes are of URLs that differ in spelling and query only.
+// sameFile is the number of prefixes of URLs that differ in spelling and query only.
 const sameFile = 3
 
 // prefixes returns what keys of similar URLs begin with, the most similar first.

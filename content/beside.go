@@ -14,11 +14,12 @@ const (
 	sidebar  = "sidebar"
 )
 
-// leastArticle is how many words an article has: a page with fewer outside of its comments and
-// sidebars names something else so.
+// leastArticle is the least number of words of an article: a page with fewer outside of its
+// comments and sidebars names something else so.
 const leastArticle = 40
 
-// mostOfArticle is how many times the words elsewhere an element has that is the article itself.
+// mostOfArticle is the ratio of words, to those elsewhere, from which an element is the article
+// itself.
 const mostOfArticle = 2
 
 // beside leaves out the comments and sidebars of a page that says it is an article. Comments can be

@@ -18,7 +18,7 @@ type Page struct {
 	Language string     // of the header Content-Language, or ""
 }
 
-// Options are what a caller decides. The zero value means the main content.
+// Options are the caller's choices. The zero value means the main content.
 type Options struct {
 	Whole bool             // everything that has text or can be seen
 	Drop  func(Block) bool // reports whether a block is no content, or nil
@@ -59,7 +59,7 @@ type Content struct {
 	// are those right in them that hold less.
 	Trunk, Beside []Part
 
-	// Removed is what was left out of the body, in document order.
+	// Removed lists the parts of the body that were left out, in document order.
 	Removed []Removal
 }
 
@@ -114,8 +114,8 @@ func Extract(p Page, o Options) Content {
 	return c
 }
 
-// fewWords is how few words of a body are less than a page says it has: a script would have shown
-// the text that the page holds for search engines.
+// fewWords is the number of words below which a body is less than its page says: a script would
+// have shown the text that the page holds for search engines.
 const fewWords = 40
 
 // selection says which blocks of a page are kept.

@@ -46,11 +46,11 @@ func dayIn(text string) string {
 	return ""
 }
 
-// days are what may be a day in a text.
+// days are the words that may be a day in a text.
 var days = regexp.MustCompile(`(?i)\b(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4}|` +
 	`[a-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}(?:st|nd|rd|th)?\.? [a-z]{3,9}\.?,? \d{4})\b`)
 
-// ordinals are what stands behind the number of a day.
+// ordinals are the endings behind the number of a day.
 var ordinals = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)
 
 // day reads a day that is written for people.

@@ -28,7 +28,7 @@ func language(p Page, declared string, text *html.Node) string {
 	return read(text).best()
 }
 
-// reading is how often the words of each language stand in a text, and letters of each script.
+// reading counts the words of each language in a text, and the letters of each script.
 type reading struct {
 	words   map[string]int // by language
 	scripts map[string]int // by the language that is written in it

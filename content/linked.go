@@ -157,7 +157,7 @@ func (a *about) typed(name string, linked bool) {
 
 var kindRank = [blocks.Kinds]int{blocks.Forum: 4, blocks.Article: 3, blocks.Product: 2, blocks.Collection: 1}
 
-// text is what a value says: itself, its name, or those of its first few.
+// text is the text of a value: itself, its name, or those of its first few.
 func text(value any) string {
 	return strings.Join(list(value), ", ")
 }

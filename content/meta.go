@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// about is what a page says about itself.
+// about is a page's own account of itself.
 type about struct {
 	content  Content // without tree
 	kind     blocks.Kind

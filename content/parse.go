@@ -61,8 +61,8 @@ func copiesTooMuch(body []byte) bool {
 	return copies(body, most) > most
 }
 
-// copies is how many elements the parser may make beside those of the tags: more than most, if they
-// are.
+// copies bounds the elements that the parser makes beside those of the tags: more than most, if
+// they are.
 func copies(body []byte, most int) (n int) {
 	f := formatting{left: make(map[string]int)}
 	for n <= most {
@@ -205,8 +205,8 @@ func tag(text []byte) (length, attributes int) {
 	return length, attributes
 }
 
-// flatDepth is where parseFlat stops nesting: less than MaxDepth, so that what is made of the tree
-// may nest a little deeper.
+// flatDepth is the depth at which parseFlat stops nesting: less than MaxDepth, so that what is made
+// of the tree may nest a little deeper.
 const flatDepth = MaxDepth / 2
 
 // parseFlat makes a tree of a page that the parser cannot be given. Elements nest as their tags do,
@@ -262,7 +262,7 @@ func parseFlat(body []byte) (*html.Node, error) {
 	return root, nil
 }
 
-// closed is what is still open behind the end of an element, if it is among the innermost few.
+// closed returns the elements still open behind the end of one, if it is among the innermost few.
 func closed(open []*html.Node, name string, few int) []*html.Node {
 	for i := len(open) - 1; i > 0 && i >= len(open)-few; i-- {
 		if open[i].Data == name {

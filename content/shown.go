@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// shown is what readers see of a page's title, author and dates: its headings, and what stands near
-// them.
+// shown is the visible account of a page's title, author and dates: its headings, and what stands
+// near them.
 type shown struct {
 	texts    int // seen so far, with a word in them
 	headings []heading
@@ -265,7 +265,7 @@ func (a *about) sayShown() {
 	}
 }
 
-// cost is how little a note says about the page whose heading is at a place.
+// cost is the distance of a note from the page whose heading is at a place.
 func (s *shown) cost(n note, heading int) int {
 	far := n.at - heading
 	if far < 0 {
@@ -337,7 +337,7 @@ func (a *about) title() string {
 	return ""
 }
 
-// betweens are what stands between the parts of a title.
+// betweens are the separators of the parts of a title.
 var betweens = [...]string{" | ", " - ", " – ", " — ", " · ", " :: ", " « ", " » ", ": "}
 
 // isSite reports whether a heading is the end of the title, and no more than a name.

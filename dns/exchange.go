@@ -12,12 +12,12 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// otherFamily is how long IPv4 addresses wait for IPv6. RFC 8305 (section 3) waits 50 ms, the
-// other way round; here a distant server must not cost a crawl the IPv6 addresses for as long as
-// the answer is kept.
+// otherFamily is the time for which IPv4 addresses wait for IPv6. RFC 8305 (section 3) waits 50 ms,
+// the other way round; here a distant server must not cost a crawl the IPv6 addresses for as long
+// as the answer is kept.
 const otherFamily = 500 * time.Millisecond
 
-// impatience is how long a server must have been silent, when the task that asked it is cancelled,
+// impatience is the silence of a server from which, when the task that asked it is cancelled,
 // to count as unresponsive: callers may have less time than resolv.conf gives a server.
 const impatience = time.Second
 

@@ -15,10 +15,10 @@ import (
 	"github.com/weftcrawl/weft/internal/regular"
 )
 
-// recheck is how long the files and the routes are assumed to be unchanged.
+// recheck is the time for which the files and the routes are assumed to be unchanged.
 const recheck = 5 * time.Second
 
-// maxConfFile is how much of resolv.conf is read.
+// maxConfFile bounds the part of resolv.conf that is read.
 const maxConfFile = 64 << 10
 
 // settings is the content of the files. It is immutable.
@@ -34,9 +34,9 @@ type stamp struct {
 	size     int64
 }
 
-// Files is what several resolvers know of the files of their machine, so that each is read once for
-// all of them. They must have the same Options. The zero Files is ready for use, from any
-// goroutine.
+// Files is the knowledge of several resolvers about the files of their machine, so that each is
+// read once for all of them. They must have the same Options. The zero Files is ready for use, from
+// any goroutine.
 type Files struct {
 	mu struct {
 		sync.Mutex

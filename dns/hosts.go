@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxHostsFile is how much of a hosts file is read: those that block advertisements have a few
-	// megabytes.
+	// maxHostsFile bounds the part of a hosts file that is read: those that block advertisements
+	// have a few megabytes.
 	maxHostsFile = 64 << 20
 
 	maxHostAddrs = 32 // of a name

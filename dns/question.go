@@ -21,7 +21,7 @@ const (
 	maxAliases = 16  // one after the other
 )
 
-// verdict is what is known about the addresses of a name and family.
+// verdict is the knowledge about the addresses of a name and family.
 type verdict uint8
 
 const (

@@ -50,7 +50,7 @@ type Resolver struct {
 	buf    [maxDatagram]byte // filled and read in one step of a task
 }
 
-// sickness is how long a server that was silent or unreachable is asked last.
+// sickness is the time for which a server that was silent or unreachable is asked last.
 const sickness = 30 * time.Second
 
 // New returns a resolver for tasks of l.

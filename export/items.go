@@ -22,7 +22,7 @@ var ErrNoItems = errors.New("the job has no items, expected a job of weft crawl 
 // mostColumns bounds the columns of items: databases have such a bound, too.
 const mostColumns = 1000
 
-// item is what the columns of items that are no fields are made of.
+// item is the source of the columns of items that are no fields.
 type item struct {
 	URL        string   `json:"url"`
 	Type       string   `json:"type,omitempty"`

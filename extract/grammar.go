@@ -66,7 +66,7 @@ func (g *grammar) wrong(at int, what string) error {
 	return &css.Error{Column: 1 + utf8.RuneCountInString(g.text[:at]), Found: g.text[at:], Expected: what}
 }
 
-// rest is what comes next, behind white space.
+// rest is the text still to be parsed, without white space in front.
 func (g *grammar) rest() string {
 	rest := strings.TrimLeft(g.text[g.at:], whiteSpace)
 	g.at = len(g.text) - len(rest)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// farthest is how many tags Lines looks ahead for that of an element.
+// farthest is the number of tags that Lines looks ahead for that of an element.
 const farthest = 100
 
 // Lines returns where the elements of a tree begin in its page: the line, from 1. An element that

@@ -7,7 +7,7 @@ import (
 	"github.com/weftcrawl/weft/internal/css"
 )
 
-// pathParts are what a path of XPath may begin with, and the same in CSS.
+// pathParts are the beginnings of paths of XPath, and the same in CSS.
 var pathParts = func() (parts []pathPart) {
 	const name, text = `([a-z][a-z0-9_-]*)`, `("[^"\\\pC]+"|'[^'\\\pC]+')`
 	for _, p := range [][2]string{

@@ -31,7 +31,7 @@ type Field struct {
 	Fields   []Field `json:"fields,omitempty"`   // a record of these, for each element that Select finds
 }
 
-// Type is what the text of a field becomes.
+// Type is the type of a field's value.
 type Type string
 
 // Types.

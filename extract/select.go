@@ -16,7 +16,7 @@ type selector struct {
 	absolute bool // from the root of the page, wherever it is looked for
 }
 
-// hit is what a selector has found: an element, or a text that stands in it.
+// hit is a find of a selector: an element, or a text that stands in it.
 type hit struct {
 	node   *html.Node // the element; nil: an expression has computed the text
 	text   string

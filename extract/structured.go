@@ -102,7 +102,7 @@ func (p *page) addMeta(to *map[string][]string, name, content string) {
 	}
 }
 
-// syntax is how things and their properties stand in the attributes of elements.
+// syntax is a notation for things and their properties in attributes of elements.
 type syntax struct {
 	name       string
 	scope, typ string // an element with scope is a thing

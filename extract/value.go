@@ -215,7 +215,7 @@ func (p *page) resolve(ref string) (to string, ok bool) {
 	return u.String(), true
 }
 
-// baseURL is what relative URLs of the page are relative to.
+// baseURL is the base of the page's relative URLs.
 func (p *page) baseURL() weburl.URL {
 	if p.base == nil {
 		p.base = &p.url

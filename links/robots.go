@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Robots is what a page or its header says to robots, in meta elements named "robots" or like the
+// Robots is a page's or header's message to robots, in meta elements named "robots" or like the
 // crawler, or in X-Robots-Tag fields.
 type Robots struct {
 	NoIndex    bool     // noindex or none, to all or to this crawler

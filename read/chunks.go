@@ -17,7 +17,7 @@ type Chunk struct {
 	Text     string   `json:"text"`
 }
 
-// section is what stands below a heading, up to the next of its level.
+// section is the part of a page below a heading, up to the next of its level.
 type section struct {
 	from, to int // offsets; from is that of the heading
 	level    int

@@ -17,7 +17,7 @@ func (p *Page) file() []byte {
 	return []byte(p.front() + p.Markdown)
 }
 
-// front is what is known of the page, as YAML that begins a file of Markdown.
+// front is the metadata of the page, as YAML that begins a file of Markdown.
 func (p *Page) front() string {
 	var b strings.Builder
 	b.WriteString("---\n")

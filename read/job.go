@@ -19,7 +19,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Counts are what became of the pages of a job.
+// Counts are the numbers of pages of a job, by outcome.
 type Counts struct {
 	Pages     int // texts in the output
 	New       int // that were not in the output before
@@ -29,7 +29,7 @@ type Counts struct {
 	Unread    int // pages whose body the job has not kept, or that cannot be read
 }
 
-// Change is what has become of a text since the output was written before.
+// Change is the difference of a text from the output before.
 type Change string
 
 // Changes.
@@ -116,7 +116,7 @@ func each(ctx context.Context, dir, host string, o Options, use func(*entry, *Pa
 	return unread, failed
 }
 
-// mostSeen is how many texts are compared, as many as a crawl compares pages: the latest.
+// mostSeen is the number of texts that are compared, the latest: as many as a crawl compares pages.
 const mostSeen = 128 << 10
 
 // isSeen reports whether a page has the text of one before.

@@ -65,7 +65,7 @@ type listed struct {
 	depth             int
 }
 
-// overview is what an llms.txt lists.
+// overview is the content of an llms.txt.
 type overview struct {
 	start, host string
 	all         []*folderOf
@@ -222,7 +222,7 @@ func bare(s string) string {
 
 func destination(url string) string { return strings.NewReplacer("(", "%28", ")", "%29").Replace(url) }
 
-// summary is what a page says of itself, or its first sentence.
+// summary is a page's description of itself, or its first sentence.
 func (p *Page) summary() string {
 	const most = 200
 	text := p.Description

@@ -20,8 +20,8 @@ const (
 	fewestMain  = 4    // pages that must have an element, so that it tells where content is
 )
 
-// site is what is known of a host: the blocks that stand on at least half of its pages, how their
-// titles end, and which elements are the content of nearly all pages that have them.
+// site is the knowledge about a host: the blocks that stand on at least half of its pages, how
+// their titles end, and which elements are the content of nearly all pages that have them.
 type site struct {
 	pages   int               // in the sample
 	on      map[uint64]uint16 // by key of a block: the pages of the sample that have it
@@ -131,7 +131,7 @@ func keyOf(n *html.Node) uint64 {
 	return 0
 }
 
-// sampled is what a page of the sample says of its site.
+// sampled is the contribution of one page of the sample to its site.
 type sampled struct {
 	keys map[uint64]bool // of its blocks and images, each once
 	ends []string        // of its title, and that itself
@@ -165,7 +165,7 @@ func textOf(n *html.Node) string {
 	return text.String()
 }
 
-// longestTitle is how many bytes of a title count.
+// longestTitle is the number of bytes of a title that count.
 const longestTitle = 1000
 
 // between are the characters that part the name of a site from that of its page, with a blank on
@@ -245,7 +245,7 @@ func (s *site) settle() {
 	}
 }
 
-// weight is what an element holds.
+// weight is the amount of text and links in an element.
 type weight struct {
 	node     *html.Node
 	own      int // blocks and images that are not boilerplate

@@ -83,7 +83,7 @@ func hasPanels(body []byte) bool {
 	return slices.ContainsFunc(panelMarks, func(mark []byte) bool { return bytes.Contains(body, mark) })
 }
 
-// panelMarks are what tabRole knows a panel by.
+// panelMarks are the classes by which tabRole knows a panel.
 var panelMarks = [][]byte{[]byte("tabpanel"), []byte("tabbed-block"), []byte("sd-tab-content")}
 
 // Bounds of the names of tabs.

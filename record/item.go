@@ -35,7 +35,7 @@ func (i *Item) JSONLine() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Structured is what a page says in the formats of structured data. Absent: it has none of a
+// Structured is the structured data of a page, by format. Absent: it has none of a
 // format.
 type Structured struct {
 	JSONLD    []json.RawMessage   `json:"json_ld,omitempty"`   // objects; those of an array or a @graph one by one

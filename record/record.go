@@ -66,7 +66,7 @@ type Record struct {
 	ChangedAt   time.Time `json:"changed_at,omitzero"` // last visit that found the page new or changed
 }
 
-// Role is why a URL was requested that is not within the scope of the crawl, its depth and its
+// Role is the reason to request a URL that is not within the scope of the crawl, its depth and its
 // inclusions. Empty for one that is, whatever link led to it.
 type Role string
 
@@ -77,7 +77,7 @@ const (
 	RoleProbe    Role = "probe"    // the same, and no link led to it: the root of a host that is linked by http, by https
 )
 
-// Change is what a recrawl found of a URL, compared with the last visit. A response that is
+// Change is the finding of a recrawl on a URL, compared with the last visit. A response that is
 // an error, and no response at all, say nothing about the page: then there is none.
 //
 // A recrawl requests every URL that an earlier visit requested or refused, linked or not, and
@@ -99,7 +99,7 @@ const (
 	ChangeNew       Change = "new"       // present, and in no earlier visit
 )
 
-// Sameness is how a visit knows that a URL is unchanged.
+// Sameness is the evidence by which a visit takes a URL for unchanged.
 type Sameness string
 
 // Kinds of sameness.

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Format is how a stream writes records.
+// Format is the notation of records in a stream.
 type Format string
 
 // Formats.
@@ -45,7 +45,7 @@ func CheckFields(names []string) error {
 	return nil
 }
 
-// Form is how a stream writes records.
+// Form is a format with its columns.
 type Form struct {
 	Format Format
 	Fields []string // the columns of CSV, as CheckFields accepts them; empty: all

@@ -19,7 +19,7 @@ const (
 	calendar  view = "*"   // all captures
 )
 
-// asked is what a path asks for.
+// asked is the request that a path stands for.
 type asked struct {
 	date string // as given: up to 14 digits
 	at   time.Time

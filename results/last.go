@@ -80,7 +80,7 @@ func Superseded(ctx context.Context, dir string, visit int, temp string) (old Se
 	})
 }
 
-// external is what the line of a link that was only checked has. A quotation mark in a string is
+// external is the mark in the line of a link that was only checked. A quotation mark in a string is
 // escaped.
 var external = []byte(`"role":"` + string(record.RoleExternal) + `"`)
 

@@ -3,10 +3,10 @@ package robots
 import "time"
 
 const (
-	// CacheFor is how long the rules of a host are valid: RFC 9309, section 2.4.
+	// CacheFor is the time for which the rules of a host are valid: RFC 9309, section 2.4.
 	CacheFor = 24 * time.Hour
 
-	// MaxRedirects is how many consecutive redirects to follow to a robots.txt: RFC 9309,
+	// MaxRedirects bounds the consecutive redirects to follow to a robots.txt: RFC 9309,
 	// section 2.3.1.2. They may lead to another host; the rules apply to the first.
 	MaxRedirects = 5
 )

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// fewRules is how many rules are compared one by one, without an index.
+	// fewRules is the number of rules up to which they are compared one by one, without an index.
 	fewRules = 64
 
 	// maxCompared bounds the rules with wildcards that are compared with one target in full. A file

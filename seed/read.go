@@ -30,7 +30,7 @@ func Read(s string) (Seed, error) {
 	return Seed{URL: u, Written: typed.Written(), Credential: credential}, err
 }
 
-// Patience is how long a host is given to accept a connection by a scheme that is a guess, once its
+// Patience is the time that a host has to accept a connection by a guessed scheme, once its
 // name is looked up. A handshake takes less, with a lost packet sent again after one second.
 const Patience = 3 * time.Second
 

@@ -159,7 +159,7 @@ func writeLines(w io.Writer, all lines) error {
 	return errors.Join(err, out.Flush())
 }
 
-// block is what the list says about a block of the index.
+// block is the list's entry for a block of the index.
 type block struct {
 	Offset int64  `json:"offset"`
 	Length int64  `json:"length"`

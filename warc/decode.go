@@ -97,7 +97,7 @@ func codingsOf(list string) (all []coding, err error) {
 	return all, nil
 }
 
-// sample is how much of a body tells whether it is coded, in bytes.
+// sample is the part of a body that tells whether it is coded, in bytes.
 const sample = 16 << 10
 
 // decodes reports whether a body is of a coding that has no mark at its beginning: whether all of

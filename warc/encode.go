@@ -99,14 +99,14 @@ func parts(response []byte) *Parts {
 	return p
 }
 
-// Original is what a revisit refers to: a response record with its whole payload.
+// Original is a response record with its whole payload, to which revisits refer.
 type Original struct {
 	ID   ID
 	URL  string
 	Date time.Time
 }
 
-// Capture is what became of an exchange.
+// Capture is an exchange as an archive has it.
 type Capture struct {
 	ID      ID     // of the response or revisit record
 	Type    Type   // Response or Revisit

@@ -17,7 +17,7 @@ type Message struct {
 	Header Header
 	Head   int // length of start line and fields with the empty line, in bytes
 
-	// Rest is what follows as it is in the block: the body with its transfer coding.
+	// Rest is the rest of the block as it is: the body with its transfer coding.
 	Rest io.Reader
 }
 
@@ -66,7 +66,7 @@ func (m *Message) chunked() bool {
 	return strings.EqualFold(strings.TrimSpace(codings[len(codings)-1]), "chunked")
 }
 
-// maxSizeLine is how long the line before a chunk may be; its extensions mean nothing here.
+// maxSizeLine bounds the line before a chunk, in bytes; its extensions mean nothing here.
 const maxSizeLine = 4 << 10
 
 // chunks removes the chunked coding (RFC 9112, section 7.1).

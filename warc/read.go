@@ -79,7 +79,7 @@ func (r *Reader) Next() (*Record, error) {
 	return record, nil
 }
 
-// text is what records are read from.
+// text is the stream that records are read from.
 func (r *Reader) text() *bufio.Reader {
 	if r.within {
 		return r.member

@@ -15,7 +15,8 @@ type followed struct {
 	where uint64 // the directory for which that holds: see Resolver.where
 }
 
-// followedLinks is how many of these a Resolver remembers, a power of two. They take 72 bytes each.
+// followedLinks is the number of these that a Resolver remembers, a power of two. They take 72
+// bytes each.
 const followedLinks = 256
 
 // ResolvePage is Resolve for a link that is followed: the URL has no fragment. A page has many

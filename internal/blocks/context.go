@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Around is what the scores around a block and the page say about it: what a [Tree] asks for.
+// Around is the evidence of the scores around a block and of the page: the questions of a [Tree].
 type Around [arounds]float32
 
 // The values. Means are of scores by words; far is one where there is nothing.
@@ -186,7 +186,7 @@ func logarithm(n int32) float32 { return float32(math.Log1p(float64(n))) }
 
 func part(of, all int32) float32 { return float32(of) / float32(max(1, all)) }
 
-// leaf is what a tree adds to the score of a block.
+// leaf is a tree's contribution to the score of a block.
 func (t *Tree) leaf(a *Around) float32 {
 	leaf := bit(a[t.Value[0]] > t.Bound[0]) | bit(a[t.Value[1]] > t.Bound[1])<<1 |
 		bit(a[t.Value[2]] > t.Bound[2])<<2 | bit(a[t.Value[3]] > t.Bound[3])<<3

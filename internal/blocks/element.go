@@ -50,7 +50,7 @@ func Scan(root *html.Node) []Element {
 	return s.all
 }
 
-// scanner is where a scan stands.
+// scanner is the position of a scan.
 type scanner struct {
 	all   []Element
 	at    int32    // the block that text belongs to

@@ -63,7 +63,7 @@ var groups = []struct {
 	{fTitle, "apart from the title"}, {fAbout, "description"},
 }
 
-// Kind is what a page says it is.
+// Kind is the type of a page by its own account.
 type Kind uint8
 
 // The kinds.
@@ -182,7 +182,7 @@ func (p *Page) namedAround(f []feature, i int32) []feature {
 	return f
 }
 
-// nearLevels is how many elements around a block are near it.
+// nearLevels is the number of elements around a block that are near it.
 const nearLevels = 3
 
 // around appends what the elements around a block say.

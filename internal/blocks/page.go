@@ -28,7 +28,7 @@ type Page struct {
 	styles []int32 // the words in blocks of each style
 }
 
-// About is what a page says about itself.
+// About is a page's own account of itself.
 type About struct {
 	Kind               Kind
 	Title, Description string
@@ -139,7 +139,7 @@ func (p *Page) inTalk(i int32) bool {
 // Facts yields the facts about the block k, for those who measure what they are worth.
 func (p *Page) Facts(k int) []uint16 { return p.namedAround(p.features(nil, k), p.Index[k]) }
 
-// Model is what was measured: what facts about a page say of its type; the weight of each fact
+// Model is the measured weights: what facts about a page say of its type; the weight of each fact
 // about a block, and what to add to it on a page of each type, if it is no word; trees that correct
 // the sum by what is around a block.
 type Model struct {
@@ -167,8 +167,8 @@ func (p *Page) Scores(m *Model) []float32 {
 	return scores
 }
 
-// alike is how far the score of a block goes to the mean of all blocks of its style: such blocks,
-// wherever they stand, are mostly content together or not at all.
+// alike is the part by which the score of a block goes to the mean of all blocks of its style: such
+// blocks, wherever they stand, are mostly content together or not at all.
 const alike = 0.3
 
 // blend moves the scores of blocks of the same style towards each other.

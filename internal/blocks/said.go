@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// said is what the words of a short block say.
+// said is the evidence of the words of a short block.
 type said struct {
 	cues  uint32
 	terms []uint16 // the numbers of those in the vocabulary
@@ -18,7 +18,7 @@ type said struct {
 	about int32   // words that the description of the page has
 }
 
-// shortWords is how long a block may be whose words are looked at: they say little about
+// shortWords bounds the length of a block whose words are looked at: they say little about
 // paragraphs.
 const shortWords = 40
 
@@ -53,7 +53,7 @@ func (p *Page) read(title, description string) {
 	}
 }
 
-// asHeading is how much more an element looks like the title than another with the same words.
+// asHeading is the advantage of an element as a title over another with the same words.
 func asHeading(a atom.Atom) float32 {
 	switch {
 	case a == atom.H1:

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Types is how many types of pages there are. What is content on one type, such as the links of a
+// Types is the number of types of pages. What is content on one type, such as the links of a
 // listing, is none on another.
 const Types = 7
 
-// Mix is how likely a page is of each type.
+// Mix is the probability of each type of page.
 type Mix [Types]float32
 
 // The groups of facts about a page.
@@ -161,5 +161,5 @@ func (m *Model) mixed(mix Mix) []float32 {
 	return w
 }
 
-// leastPart is how likely a type must be to count: most pages are of one.
+// leastPart is the least probability of a type that counts: most pages are of one.
 const leastPart = 0.02

@@ -89,7 +89,7 @@ func (l *lexicon) find(w word) uint64 {
 	return at
 }
 
-// of is what is known of a word, or nil.
+// of returns the entry of a word, or nil.
 func (l *lexicon) of(w word) *meaning {
 	if i := l.slots[l.find(w)]; i != 0 {
 		return &l.known[i]
@@ -113,7 +113,7 @@ var (
 	terms = newLexicon(slices.Values(termWords), cueWords, 2*MostTerms)
 )
 
-// mostNoted is how many words of the vocabulary are noted of an element.
+// mostNoted bounds the words of the vocabulary that are noted of an element.
 const mostNoted = 64
 
 // note appends the number of a word to others, unless it is among those of its element.
@@ -193,13 +193,13 @@ func (p *Page) Terms(k int, yield func(string)) {
 	}
 }
 
-// phrase is what a page says of itself, to be found in its blocks.
+// phrase is a part of a page's account of itself, to be found in its blocks.
 type phrase struct {
 	*lexicon
 	words int
 }
 
-// mostPhrase is how many words of a phrase count.
+// mostPhrase is the number of words of a phrase that count.
 const (
 	mostPhrase      = 64
 	mostPhraseBytes = 2 << 10

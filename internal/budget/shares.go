@@ -16,8 +16,8 @@ const (
 	// first window of its stream instead.
 	PerRequest = 24 << 10
 
-	// PageCost is how often the largest body must fit into the budget: the worst page is there as
-	// sent, as decoded, and in UTF-8.
+	// PageCost is the number of largest bodies that must fit into the budget: the worst page is
+	// there as sent, as decoded, and in UTF-8.
 	PageCost = 3
 )
 

@@ -30,8 +30,8 @@ type Capture struct {
 	whole bool // a response with its whole payload, long enough to refer to
 }
 
-// MinPayload is how long a payload must be for a revisit, in bytes: the record of a revisit is not
-// much shorter than that of a short response.
+// MinPayload is the least length of a payload for a revisit, in bytes: the record of a revisit is
+// not much shorter than that of a short response.
 const MinPayload = 1 << 10
 
 // Archive makes the captures of a job. Any goroutine may use it.
@@ -82,7 +82,7 @@ func (a *Archive) ID(url string, at time.Time) warc.ID {
 // overhead is more than the fields of the two records take, in bytes.
 const overhead = 2 << 10
 
-// Post is what the request of an exchange has sent.
+// Post is the body that the request of an exchange has sent.
 type Post struct {
 	Identity string // of the URL: see weburl.URL.Identity
 	Type     string

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// modelBytes is what detection knows about languages. `go -C bench run ./charset -train DIR`
+// modelBytes is the knowledge of detection about languages. `go -C bench run ./charset -train DIR`
 // makes models.bin, with [Train].
 //
 //go:embed models.bin

@@ -100,7 +100,7 @@ func stop(d *engine.Coordinator) []string {
 
 func inFlight(d *engine.Coordinator) int { return d.InFlight() }
 
-// settings are what may be set while a crawl runs: the frontier takes them in at once.
+// settings are the options that may be set while a crawl runs: the frontier takes them in at once.
 var settings = map[string]func(value string) (func(*frontier.Settings), error){
 	"delay": func(value string) (func(*frontier.Settings), error) {
 		delay, err := time.ParseDuration(value)
@@ -214,8 +214,9 @@ var added = map[engine.SeedState]string{
 	engine.SeedKnown: "already known: ",
 }
 
-// OnNode has a node of a crawl carry out an order as soon as it can be steered, after those that it was given before,
-// and calls done with what came of it, on the coordinator's loop. A crawl that ends may never call done.
+// OnNode has a node of a crawl carry out an order as soon as it can be steered, after those that it
+// was given before, and calls done with what came of it, on the coordinator's loop. A crawl that
+// ends may never call done.
 func (o Order) OnNode(c *engine.Crawl, done func(lines []string)) error {
 	return c.WhenReady(func(d *engine.Coordinator) {
 		if d.Over() {

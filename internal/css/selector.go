@@ -17,7 +17,7 @@ type Selector struct {
 // String returns the selector as it was written.
 func (s *Selector) String() string { return s.text }
 
-// Take is what is taken of an element that matches.
+// Take is the part of a matching element that is taken.
 type Take struct {
 	What TakeKind
 	Attr string // its name, in lower case
@@ -44,7 +44,7 @@ type complex struct {
 // within is the space of "p ::text": p itself, or what is in it.
 const within = '='
 
-// compound is what a single element must be.
+// compound is the conditions on a single element.
 type compound struct {
 	tag   string // lower case; "": any
 	atom  atom.Atom
@@ -56,7 +56,7 @@ type test interface {
 	holds(n *html.Node, m *Work) bool
 }
 
-// Work is what matching may cost, in steps of some nanoseconds, and where it is relative to.
+// Work is the budget of matching, in steps of some nanoseconds, and its starting element.
 type Work struct {
 	Steps int
 	Scope *html.Node // what :scope and a leading combinator mean; nil: the root

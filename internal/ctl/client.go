@@ -43,7 +43,7 @@ type Client struct {
 	http http.Client
 }
 
-// respondWithin is how long a crawl may take to start its response. A server does so before it runs
+// respondWithin is the time that a crawl has to start its response. A server does so before it runs
 // the command.
 const respondWithin = 5 * time.Second
 

@@ -16,7 +16,8 @@ var tables = func() (all [len(trained)]*codes) {
 
 const (
 	priceBits = 12
-	// samples is how many bytes decide which codes a block has: as many as sums of prices hold.
+	// samples is the number of bytes that decide which codes a block has: as many as sums of prices
+	// hold.
 	samples = (1<<priceBits - 1) / maxLength
 )
 

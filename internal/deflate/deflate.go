@@ -11,7 +11,7 @@ const (
 	joined = 256 << 10
 	// maxBlock is the longest text of a block: that of a stored one.
 	maxBlock = 1<<16 - 1
-	// portion is how much of a block is written before it is decided whether to go on.
+	// portion is the part of a block that is written before it is decided whether to go on.
 	portion = 1 << 14
 	// margin is the room in bytes for the head and the end of a block.
 	margin = 512

@@ -12,7 +12,7 @@ const (
 	compressed = 2
 )
 
-// output is what has been written: the bytes b[:w], then the bits of the buffer, up to 7 of them.
+// output is the written text: the bytes b[:w], then the bits of the buffer, up to 7 of them.
 type output struct {
 	b    []byte
 	w    int

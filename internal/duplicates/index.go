@@ -14,7 +14,7 @@ type Page struct {
 	URL     string
 }
 
-// Verdict is what the index knows of a page.
+// Verdict is the index's judgement on a page.
 type Verdict struct {
 	Same string // the first URL with this content; empty: none
 	Near string // the URL of a first with nearly identical text; empty: none, or there is Same

@@ -91,7 +91,8 @@ func (r *Reader) Extract(x *links.Extractor, d links.Document, yield func(links.
 	return page, f
 }
 
-// pauseStep is how many bytes of words are read from one pause of the document to the next.
+// pauseStep is the number of bytes of words that are read from one pause of the document to the
+// next.
 const pauseStep = 64 << 10
 
 // nearlyNothing is the length of a main text, in words, below which the page has its text in

@@ -12,9 +12,9 @@ import (
 
 // Options configure a connection. The zero value is the default.
 type Options struct {
-	// Window is what a server may send on a stream before Stream.Grant, in bytes; 0: 64 KiB - 1.
+	// Window bounds the bytes of a server on a stream before Stream.Grant; 0: 64 KiB - 1.
 	Window int
-	// ConnWindow is what it may send on all streams before the first of it has arrived; 0: 1 GiB,
+	// ConnWindow bounds its bytes on all streams before the first of them has arrived; 0: 1 GiB,
 	// so that only the windows of streams count. It is at least 64 KiB - 1, which a server has from
 	// the start. One that uses it up may end a response badly: Node.js sends RST_STREAM for
 	// END_STREAM.
@@ -32,8 +32,8 @@ const (
 	maxWindow     = 1<<31 - 1
 	tableSize     = 4096 // bytes of a table of HPACK: the default, and the most that ours takes
 
-	// guessedStreams is how many streams are opened before the server has said how many it allows.
-	// More might be refused.
+	// guessedStreams is the number of streams that are opened before the server has said how many
+	// it allows. More might be refused.
 	guessedStreams = 1
 )
 
@@ -72,7 +72,7 @@ type Conn struct {
 	replies  int // to PING and SETTINGS, not sent yet
 }
 
-// peer is what the server has said.
+// peer is the server's settings.
 type peer struct {
 	known    bool // its first settings have arrived
 	streams  uint32
@@ -396,7 +396,7 @@ func (c *Conn) goAway(f frame, b []byte) {
 	}
 }
 
-// mostReplies is how many replies may wait until they can be sent, more than what arrives at once
+// mostReplies bounds the replies that wait until they can be sent, more than what arrives at once
 // can ask for: a server that reads nothing cannot fill memory with them.
 const mostReplies = 4000
 

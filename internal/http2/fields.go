@@ -16,7 +16,7 @@ const maxFields = 2000
 // usualFields is a number of fields that most heads do not exceed.
 const usualFields = 8
 
-// fieldSize is what a field counts beside its text, in bytes (RFC 9113, section 6.5.2).
+// fieldSize is the size of a field beside its text, in bytes (RFC 9113, section 6.5.2).
 const fieldSize = 32
 
 // fields holds the state of HPACK (RFC 7541), and the fields that are arriving.

@@ -51,7 +51,7 @@ func uint24(at int) uint32 {
 	return uint32(table[at])<<16 | uint32(table[at+1])<<8 | uint32(table[at+2])
 }
 
-// mappings is where the texts begin.
+// mappings is the offset of the texts.
 func mappings() int { return headLength + rangeLength*int(uint24(1)) }
 
 // lookup returns the value of a character.

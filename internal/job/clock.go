@@ -2,7 +2,7 @@ package job
 
 import "time"
 
-// Clock is what two clocks show at one moment of a run: that of the job, by which its frontier
+// Clock is the reading of two clocks at one moment of a run: that of the job, by which its frontier
 // lives, and the calendar of the machine, which may be set at any time. The job's clock started as
 // the calendar. It goes on while a crawl runs, and between two runs by what the calendar says, but
 // never back: so every wait takes as long as it should, or less, whatever becomes of the calendar.

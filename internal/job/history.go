@@ -23,7 +23,8 @@ type History struct {
 	NotFollowed map[string]int // of earlier visits, as Summary.NotFollowed
 }
 
-// List is how much of SeedSeq was read, and a hash of it: a resumed job reads it again.
+// List is the length of SeedSeq as far as it was read, and a hash of it: a resumed job reads it
+// again.
 type List struct {
 	Seeds  int    `json:"seeds"`
 	Sum    uint64 `json:"sum"`

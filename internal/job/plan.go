@@ -17,8 +17,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Plan is what decides which URLs a crawl has, and what it keeps of them. The first run of a
-// job freezes it: with another plan there would be two crawls in one job.
+// Plan is the options that decide which URLs a crawl has, and what it keeps of them. The first run
+// of a job freezes it: with another plan there would be two crawls in one job.
 //
 // The fields that [Frozen] lists have the name and meaning of their options, with the defaults
 // filled in.

@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Retry is how far a retry has come: URLs that are finished are asked again, in the same visit.
+// Retry is the progress of a retry: URLs that are finished are asked again, in the same visit.
 type Retry string
 
 // States of a retry. The words are part of the format of a job.
@@ -34,7 +34,7 @@ const (
 // requests goes on by them alone.
 func (h *History) retrying() bool { return h.Retry != retryAsked || h.Summary.Finished }
 
-// Retried is how many URLs are asked again, and the summary of the visit without them.
+// Retried is the number of URLs that are asked again, and the summary of the visit without them.
 type Retried struct {
 	URLs    int
 	Summary record.Summary

@@ -15,7 +15,7 @@ type Group struct {
 	out []*bufio.Scanner
 }
 
-// Used is what the processes of a group have used.
+// Used is the consumption of the processes of a group.
 type Used struct {
 	CPU      time.Duration // of all
 	Resident int64         // bytes of the largest

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// Options are how a process starts. The zero value inherits folder and environment.
+// Options are the circumstances in which a process starts. The zero value inherits folder and
+// environment.
 type Options struct {
 	Name   string    // argv[0]; empty: the program's path
 	Dir    string    // working directory; empty: the caller's

@@ -23,7 +23,7 @@ func keyBytes(fingerprint [16]byte) []byte { return fingerprint[:keySize] }
 
 const keySize = 8
 
-// Kind is what leads from a page to its targets.
+// Kind is the way from a page to its targets.
 type Kind string
 
 // Kinds.
@@ -33,7 +33,8 @@ const (
 	Sitemap  Kind = "sitemap"
 )
 
-// Targets are what a page leads to: the keys one after the other. A key may be in it twice.
+// Targets are the keys of the URLs that a page leads to, one after the other. A key may be in it
+// twice.
 type Targets []byte
 
 // Add adds the URL with a fingerprint.

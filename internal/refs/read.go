@@ -61,7 +61,8 @@ func Of(dir string, targets []weburl.URL, most int) ([]Referrers, error) {
 	return all, err
 }
 
-// mostAgain is how many pages with several entries are looked at in one pass over the file.
+// mostAgain is the number of pages with several entries that are looked at in one pass over the
+// file.
 const mostAgain = 1 << 20
 
 // Each calls found for every page that leads to one of the targets, once for each of these, in the

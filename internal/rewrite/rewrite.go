@@ -25,7 +25,7 @@ type Policy struct {
 	Data    bool   // XML for programs: only style sheets that its instructions name have other URLs
 }
 
-// Use is what a browser does with a URL.
+// Use is a browser's use of a URL.
 type Use uint8
 
 // Uses.
@@ -35,7 +35,7 @@ const (
 	Hint              // it may do so in advance, or prepare to: a document looks the same without
 )
 
-// Fate is what becomes of a URL.
+// Fate is the treatment of a URL.
 type Fate uint8
 
 // Fates.
@@ -76,7 +76,7 @@ type attr struct {
 	from, to    int
 }
 
-// span is where a part of a document stands.
+// span is the position of a part of a document.
 type span struct{ from, to int }
 
 // New returns what rewrites one document in an encoding, which is XML or not. Its URLs are relative

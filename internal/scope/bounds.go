@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Scope is how far from its seeds a crawl goes.
+// Scope is the distance from its seeds that a crawl goes.
 type Scope string
 
 // Scopes, the narrowest first.
@@ -33,7 +33,7 @@ func Parse(name string) (Scope, error) {
 	return "", fmt.Errorf("scope %.64q, expected page, prefix, host, domain or any", name)
 }
 
-// Rules are what the user says of where a crawl goes.
+// Rules are the user's bounds of a crawl.
 type Rules struct {
 	Scope            Scope
 	Include, Exclude []*regexp.Regexp

@@ -24,7 +24,7 @@ const (
 	ReasonVariants = "max-variants"
 )
 
-// Reason is why a link is not followed, or a URL not queued.
+// Reason is the ground on which a link is not followed, or a URL not queued.
 type Reason struct {
 	Name    string
 	Meaning string // for people, on one line; flags are those of the command

@@ -7,7 +7,7 @@ import (
 	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// headerLength is how much of a body is read: the standard's "resource header".
+// headerLength is the part of a body that is read: the standard's "resource header".
 const headerLength = 1445
 
 // Types that decide how a body is read.

@@ -14,13 +14,13 @@ import (
 	"github.com/weftcrawl/weft/warc"
 )
 
-// place is where a record of the archive is.
+// place is the position of a record in the archive.
 type place struct {
 	file   string
 	offset int64
 }
 
-// archived is what an archive has.
+// archived is the content of an archive.
 type archived struct {
 	captures map[string][]place // responses and revisits by URL
 	bodies   map[string][]byte  // of responses, decoded, by URL and date

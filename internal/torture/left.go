@@ -16,7 +16,8 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// Left is what a job left that ran with KeepLinks, and KeepBodies or Archive, perhaps with Extract.
+// Left is the outcome of a job that ran with KeepLinks, and KeepBodies or Archive, perhaps with
+// Extract.
 type Left struct {
 	Pages   string                 // pages.jsonl
 	Records map[string]weft.Record // in it, by URL

@@ -191,7 +191,7 @@ func Host(url string) string {
 	return name
 }
 
-// unknown is how the library reports a name that nothing has.
+// unknown is the library's report of a name that nothing has.
 var unknown = regexp.MustCompile(`^unknown name (\S+)$`)
 
 // inWords returns an error of the library in one line, with the field that may be meant.

@@ -1,6 +1,6 @@
 package http2test
 
-// Program is what a fuzz target has a peer do, a byte after the other. It is all zeros at its end.
+// Program is a peer's actions in a fuzz target, a byte each. It is all zeros at its end.
 type Program []byte
 
 // Next returns the next byte.

@@ -44,7 +44,7 @@ type Referee struct {
 	barred  bool     // the server has sent GOAWAY
 }
 
-// limits are what the server's settings allow.
+// limits are the bounds that the server's settings set.
 type limits struct {
 	streams uint32
 	window  int64
@@ -52,7 +52,7 @@ type limits struct {
 	table   uint32
 }
 
-// stream is what has happened on a stream.
+// stream is the state of a stream.
 type stream struct {
 	credit int64 // bytes that the client may send beyond the server's first window
 	window int64 // bytes that the server may send
@@ -66,7 +66,7 @@ type stream struct {
 // closed reports whether neither side may send anything but what was under way.
 func (s *stream) closed() bool { return s.reset || s.serverReset || s.ended && s.serverEnded }
 
-// input is what has come of one side and is no whole frame.
+// input is the part of a frame that has come of one side.
 type input struct{ bytes []byte }
 
 // frame is a frame.

@@ -2,7 +2,7 @@ package shapes
 
 import "math/bits"
 
-// Table is what a crawl knows of its shapes. Owner: the coordinator.
+// Table is a crawl's knowledge of its shapes. Owner: the coordinator.
 type Table struct {
 	most     int // alike pages in a row
 	shapes   []entry
