@@ -82,7 +82,7 @@ func TestClockOfLookUps(t *testing.T) {
 		asked = append(asked, task.Loop().Now())
 		n, _ := strconv.Atoi(strings.Trim(strings.Fields(string(head))[1], "/"))
 		body := a(fmt.Sprintf("/%d", min(n+1, pages)), fmt.Sprintf("/%d", min(n+2, pages)))
-		_, err = fmt.Fprintf(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
+		_, err = fmt.Fprintf(writer(task, conn), "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
 		return err
 	}
 	run := func(clock *aiotest.Clock, o weft.Options, drain time.Duration) {
@@ -179,7 +179,7 @@ func (s *once) serve(task *aio.Task, conn aio.Conn) error {
 	}
 	s.asked++
 	s.last = task.Loop().Now()
-	w := writer{task, conn}
+	w := writer(task, conn)
 	switch path := strings.Fields(string(head))[1]; {
 	case path == "/robots.txt":
 		s.begins()

@@ -83,7 +83,7 @@ func (c *exposed) Write(t *aio.Task, b []byte) (int, error) {
 
 // under crawls w over a network whose hosts are at 93.184.0.1 and so on, in the order of names, under
 // a weather.
-func (w web) under(t *testing.T, fails func(time.Duration, netip.Addr) syscall.Errno, names []string, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
+func under(t *testing.T, w web, fails func(time.Duration, netip.Addr) syscall.Errno, names []string, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
 	for i, name := range names {
@@ -111,7 +111,7 @@ func TestShortOutage(t *testing.T) {
 				}
 				return 0
 			}
-			_, sum, _ := w.under(t, down, []string{"a.test", "b.test"}, weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}})
+			_, sum, _ := under(t, w, down, []string{"a.test", "b.test"}, weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}})
 			if sum.Pages != pages+2 || len(sum.Errors) > 0 || !sum.Finished {
 				t.Errorf("%d pages, errors %v", sum.Pages, sum.Errors)
 			}
@@ -142,7 +142,7 @@ func TestHangingServer(t *testing.T) {
 				return 0
 			}
 			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, NoRobots: noRobots}
-			_, sum, seen := w.under(t, hangs, []string{"a.test", "b.test"}, o)
+			_, sum, seen := under(t, w, hangs, []string{"a.test", "b.test"}, o)
 			if sum.Pages != pages+2 || len(sum.Errors) > 0 || !sum.Finished || sum.Elapsed > 70*time.Minute {
 				t.Errorf("%d pages in %v, errors %v", sum.Pages, sum.Elapsed, sum.Errors)
 			}
@@ -178,7 +178,7 @@ func TestNetworkComesLate(t *testing.T) {
 			}
 			o := o
 			o.Job = filepath.Join(t.TempDir(), "job")
-			_, sum, _ := w.under(t, late, names, o)
+			_, sum, _ := under(t, w, late, names, o)
 			if sum.Pages != hosts || sum.Elapsed > 2*time.Minute {
 				t.Errorf("%d pages of %d in %v, errors %v", sum.Pages, hosts, sum.Elapsed, sum.Errors)
 			}
@@ -213,7 +213,7 @@ func TestNetworkGoesAway(t *testing.T) {
 				}
 				return 0
 			}
-			_, sum, _ := w.under(t, away, names, weft.Options{Seeds: homes[:1], Scope: weft.ScopeAny, Delay: 100 * time.Millisecond})
+			_, sum, _ := under(t, w, away, names, weft.Options{Seeds: homes[:1], Scope: weft.ScopeAny, Delay: 100 * time.Millisecond})
 			if want := hosts * (pages + 1); sum.Pages != want || sum.Elapsed > 70*time.Minute {
 				t.Errorf("%d pages of %d in %v, errors %v", sum.Pages, want, sum.Elapsed, sum.Errors)
 			}
@@ -360,7 +360,7 @@ func TestNoInternet(t *testing.T) {
 		}
 		return syscall.ENETUNREACH
 	}
-	_, sum, _ := w.under(t, offline, names, weft.Options{Seeds: []string{"http://10.1.2.3/"}, Scope: weft.ScopeAny})
+	_, sum, _ := under(t, w, offline, names, weft.Options{Seeds: []string{"http://10.1.2.3/"}, Scope: weft.ScopeAny})
 	if sum.Pages != 1 || sum.Errors["dns"].URLs != links || sum.Elapsed > 2*time.Minute {
 		t.Errorf("%d pages, errors %v, in %v", sum.Pages, sum.Errors, sum.Elapsed)
 	}
@@ -410,7 +410,7 @@ func TestGivenUp(t *testing.T) {
 				return 0
 			}
 			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, GiveUp: c.patience, NoRobots: c.noRobots}
-			got, sum, _ := w.under(t, down, []string{"a.test", "b.test"}, o)
+			got, sum, _ := under(t, w, down, []string{"a.test", "b.test"}, o)
 			if len(sum.GivenUp) != 1 || sum.GivenUp[0].Origin != "http://a.test" || !strings.HasPrefix(sum.GivenUp[0].Reason, c.reason) {
 				t.Errorf("given up: %+v, expected http://a.test, %s", sum.GivenUp, c.reason)
 			}
@@ -458,7 +458,7 @@ func TestClosedPorts(t *testing.T) {
 				for u, page := range healthy {
 					w[u] = page
 				}
-				_, _, seen := w.crawlPorts(t, false, o)
+				_, _, seen := crawlPorts(t, w, false, o)
 				alone := last(seen)
 				var closed []string
 				for i := range ports {
@@ -467,7 +467,7 @@ func TestClosedPorts(t *testing.T) {
 				w["http://other.test/"] = a(closed...)
 				o.Seeds = o.Seeds[:1]
 				w["http://other.test/"] += a(seed)
-				got, sum, seen := w.crawlPorts(t, silent, o)
+				got, sum, seen := crawlPorts(t, w, silent, o)
 				if n := len(fetched(got)); n != pages+2 {
 					t.Errorf("%d of %d pages, errors %v", n, pages+2, sum.Errors)
 				}
@@ -481,7 +481,7 @@ func TestClosedPorts(t *testing.T) {
 }
 
 // crawlPorts crawls where ports above 8000 are closed, or silent.
-func (w web) crawlPorts(t *testing.T, silent bool, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
+func crawlPorts(t *testing.T, w web, silent bool, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
 	netw.Host("healthy.test", "10.0.0.1")

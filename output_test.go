@@ -215,7 +215,7 @@ func TestSummary(t *testing.T) {
 func TestAmpersand(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	s.mu.pages = map[string]response{"/": {body: a("/?a=1&amp;b=2")}}
+	s.show(map[string]response{"/": {body: a("/?a=1&amp;b=2")}})
 	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, KeepLinks: true, NoRobots: true})
 	if err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func TestLongPagesAreReadInTurn(t *testing.T) {
 		if strings.Contains(string(head), " /long/") {
 			body = long
 		}
-		w := writer{task, conn}
+		w := writer(task, conn)
 		if _, err := fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:len(body)-1]); err != nil {
 			return err
 		}

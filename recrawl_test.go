@@ -78,6 +78,20 @@ func (s *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// show sets the pages of the site.
+func (s *changing) show(pages map[string]response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.pages = pages
+}
+
+// put sets the page of one path.
+func (s *changing) put(path string, page response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.pages[path] = page
+}
+
 // visit crawls or recrawls the site with the given pages. It returns a line for each record of that
 // visit: path, status, change, and the validators that the request carried.
 func (s *changing) visit(t *testing.T, job string, pages map[string]response) (weft.Summary, string) {
@@ -397,9 +411,7 @@ func TestUnchangedHeader(t *testing.T) {
 			job := filepath.Join(t.TempDir(), "job")
 			seen := map[string]bool{"/": true}
 			for i, home := range c.visits {
-				s.mu.Lock()
-				s.mu.pages = map[string]response{"/": home, "/a": {body: prose("a")}, "/b": {body: prose("b")}, "/c": {body: prose("c")}}
-				s.mu.Unlock()
+				s.show(map[string]response{"/": home, "/a": {body: prose("a")}, "/b": {body: prose("b")}, "/c": {body: prose("c")}})
 				o := weft.Options{Job: job, Retries: -1, Update: i > 0}
 				if i == 0 {
 					o.Seeds = []string{s.URL + "/"}
@@ -462,7 +474,7 @@ func TestNotModifiedOmitsFields(t *testing.T) {
 // parse its page again.
 func TestWhyAfterRecrawl(t *testing.T) {
 	s := newChanging(t)
-	s.mu.pages = map[string]response{"/": {body: "<a href=/no rel=nofollow>"}}
+	s.show(map[string]response{"/": {body: "<a href=/no rel=nofollow>"}})
 	dir := filepath.Join(t.TempDir(), "job")
 	for n := range 3 {
 		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: dir, Update: n > 0})
@@ -546,7 +558,7 @@ func TestRecrawlRefused(t *testing.T) {
 // if these are less deep, and even if the recrawl is interrupted.
 func TestRecrawlLimit(t *testing.T) {
 	s := newChanging(t)
-	s.mu.pages = map[string]response{"/": {body: a("/1")}, "/1": {body: a("/2")}, "/2": {body: a("/3")}, "/3": {body: "deep"}}
+	s.show(map[string]response{"/": {body: a("/1")}, "/1": {body: a("/2")}, "/2": {body: a("/3")}, "/3": {body: "deep"}})
 	job := filepath.Join(t.TempDir(), "job")
 	for i, want := range []string{"/ /1 /2 /3", "/ /1 /2 /3 new", "/ /1 new /2 /3"} {
 		sum := weft.Summary{}
@@ -574,9 +586,7 @@ func TestRecrawlLimit(t *testing.T) {
 		if got := strings.Join(paths, " "); got != want {
 			t.Errorf("visit %d: fetched %s, expected %s", i+1, got, want)
 		}
-		s.mu.Lock()
-		s.mu.pages["/"] = response{body: a("/new1", "/new2", "/new3", "/new4", "/1")}
-		s.mu.Unlock()
+		s.put("/", response{body: a("/new1", "/new2", "/new3", "/new4", "/1")})
 	}
 }
 
@@ -584,7 +594,7 @@ func TestRecrawlLimit(t *testing.T) {
 // only of changed pages.
 func TestRecrawlPages(t *testing.T) {
 	s := newChanging(t)
-	s.mu.pages = map[string]response{"/": {body: prose("home", "/validated", "/edited"), etag: `"1"`}, "/validated": {body: prose("validated"), etag: `"1"`}, "/edited": {body: prose("one")}}
+	s.show(map[string]response{"/": {body: prose("home", "/validated", "/edited"), etag: `"1"`}, "/validated": {body: prose("validated"), etag: `"1"`}, "/edited": {body: prose("one")}})
 	job := filepath.Join(t.TempDir(), "job")
 	for visit := 1; visit <= 2; visit++ {
 		var mu sync.Mutex
@@ -625,9 +635,7 @@ func TestRecrawlPages(t *testing.T) {
 		if !maps.Equal(shown, want) {
 			t.Errorf("visit %d: OnPage got %v, expected %v", visit, shown, want)
 		}
-		s.mu.Lock()
-		s.mu.pages["/edited"] = response{body: prose("two", "/validated")}
-		s.mu.Unlock()
+		s.put("/edited", response{body: prose("two", "/validated")})
 	}
 }
 

@@ -95,11 +95,11 @@ func TestReferrers(t *testing.T) {
 // TestReferrersFollowed checks that only links which the crawl follows count.
 func TestReferrersFollowed(t *testing.T) {
 	s := newChanging(t)
-	s.mu.pages = map[string]response{
+	s.show(map[string]response{
 		"/":       {body: a("/silent", "/some", "/lost")},
 		"/silent": {body: a("/lost"), header: map[string]string{"X-Robots-Tag": "nofollow"}},
 		"/some":   {body: `<a rel=nofollow href=/lost>`},
-	}
+	})
 	job := filepath.Join(t.TempDir(), "job")
 	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job})
 	if err == nil {
@@ -116,12 +116,12 @@ func TestReferrersFollowed(t *testing.T) {
 // TestReferrersBeyond checks that pages which link to what is only checked, or needed, count.
 func TestReferrersBeyond(t *testing.T) {
 	s, other := newChanging(t), newChanging(t)
-	s.mu.pages = map[string]response{
+	s.show(map[string]response{
 		"/":       {body: a("/silent", "/some", other.URL+"/lost")},
 		"/silent": {body: a(other.URL+"/lost") + "<img src=/lost.png>", header: map[string]string{"X-Robots-Tag": "nofollow"}},
 		"/some":   {body: `<img src=/lost.png>` + a(other.URL+"/moved")},
-	}
-	other.mu.pages = map[string]response{"/moved": {status: 301, location: "/lost"}}
+	})
+	other.show(map[string]response{"/moved": {status: 301, location: "/lost"}})
 	job := filepath.Join(t.TempDir(), "job")
 	crawled(t, weft.Options{Seeds: []string{s.URL + "/"}, Job: job, External: true, Assets: weft.AssetsScope})
 	if got, want := referrers(t, job, s.URL, "/lost.png"), "/silent /some"; got != want {

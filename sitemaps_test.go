@@ -236,7 +236,7 @@ func TestSitemapResumed(t *testing.T) {
 	}
 	for stop := 50 * time.Millisecond; stop < 1500*time.Millisecond; stop += 50 * time.Millisecond {
 		o := weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, Scope: weft.ScopeAny, Depth: 2, Job: filepath.Join(t.TempDir(), "job")}
-		w.cancelAfter(t, o, stop)
+		cancelAfter(t, w, o, stop)
 		got, sum, _ := w.crawl(t, o)
 		if urls := fetched(got); !slices.Equal(urls, want) || !sum.Finished {
 			t.Errorf("canceled after %v: fetched %q, expected %q", stop, urls, want)
@@ -247,7 +247,7 @@ func TestSitemapResumed(t *testing.T) {
 func first[A, B, C any](a A, _ B, _ C) A { return a }
 
 // cancelAfter starts a crawl and cancels it after a time.
-func (w web) cancelAfter(t *testing.T, o weft.Options, after time.Duration) {
+func cancelAfter(t *testing.T, w web, o weft.Options, after time.Duration) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
 	netw.Host("a.test", "10.0.0.1")

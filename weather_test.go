@@ -138,7 +138,7 @@ func TestStaleConnection(t *testing.T) {
 			if err := task.Sleep(100 * time.Millisecond); err != nil {
 				return err
 			}
-			w := writer{task, conn}
+			w := writer(task, conn)
 			switch {
 			case path == "/busy" && first:
 				_, err = io.WriteString(w, "HTTP/1.1 429 Busy\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n")
@@ -179,7 +179,7 @@ func TestStaleConnectionWithoutRetries(t *testing.T) {
 			return ignore(err, io.EOF)
 		}
 		body := a("/1", "/2", "/3", "/4")
-		if _, err := fmt.Fprintf(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		if _, err := fmt.Fprintf(writer(task, conn), "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
 			return err
 		}
 		_, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192) // each connection serves one request
@@ -216,10 +216,10 @@ func TestClockIsSet(t *testing.T) {
 			busy = false
 			clock.Set(step)
 			at := aiotest.Epoch.Add(step + time.Minute).Format(http.TimeFormat)
-			_, err := fmt.Fprintf(writer{task, conn}, "HTTP/1.1 503 Busy\r\nRetry-After: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", at)
+			_, err := fmt.Fprintf(writer(task, conn), "HTTP/1.1 503 Busy\r\nRetry-After: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", at)
 			return err
 		}
-		_, err := io.WriteString(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		_, err := io.WriteString(writer(task, conn), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 		return err
 	}
 	o := weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true}
@@ -336,7 +336,7 @@ func TestLongSitemapTakesTurns(t *testing.T) {
 		for i := range entries {
 			fmt.Fprintf(&b, "<url><loc>http://a.test/a/page/of/the/site/%d</loc></url>", i)
 		}
-		_, err := fmt.Fprintf(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\n\r\n%s</urlset>", &b)
+		_, err := fmt.Fprintf(writer(task, conn), "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\n\r\n%s</urlset>", &b)
 		return err
 	}
 	turns, first, last := 0, 0, 0
@@ -390,7 +390,7 @@ func TestLongPageTakesTurns(t *testing.T) {
 				} else if err := reading.Wait(task); err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=windows-874\r\n\r\n%s", page)
+				_, err = fmt.Fprintf(writer(task, conn), "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=windows-874\r\n\r\n%s", page)
 				return err
 			}
 			turns, within, ended := 0, 0, false
@@ -463,7 +463,7 @@ func TestManyBigPages(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n%s", page)
+		_, err = fmt.Fprintf(writer(task, conn), "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n%s", page)
 		if isBig {
 			if bigs++; bigs == hosts {
 				sent.Set()

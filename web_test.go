@@ -157,7 +157,7 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *requests) error {
 		v.url = "http://" + v.header.Get("Host") + strings.Fields(lines[0])[1]
 		switch w[v.url] {
 		case "drip": // a byte a second, for a minute
-			if _, err := io.WriteString(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 60\r\n\r\n"); err != nil {
+			if _, err := io.WriteString(writer(task, c), "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 60\r\n\r\n"); err != nil {
 				return err
 			}
 			for range 60 {
@@ -170,7 +170,7 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *requests) error {
 			}
 			continue
 		case "half": // of a body, and no more until the client hangs up
-			if _, err := io.WriteString(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\n<p>half"); err != nil {
+			if _, err := io.WriteString(writer(task, c), "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\n<p>half"); err != nil {
 				return err
 			}
 			fallthrough
@@ -209,19 +209,21 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *requests) error {
 		if v.method == "HEAD" {
 			body = ""
 		}
-		if _, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 %s x\r\n%s\r\nContent-Length: %d\r\n\r\n%s", status, field, length, body); err != nil {
+		if _, err := fmt.Fprintf(writer(task, c), "HTTP/1.1 %s x\r\n%s\r\nContent-Length: %d\r\n\r\n%s", status, field, length, body); err != nil {
 			return err
 		}
 	}
 }
 
-// writer binds a Conn to a task.
-type writer struct {
+// writer returns a writer to conn for a task.
+func writer(task *aio.Task, conn aio.Conn) io.Writer { return taskWriter{task, conn} }
+
+type taskWriter struct {
 	task *aio.Task
 	conn aio.Conn
 }
 
-func (w writer) Write(b []byte) (int, error) { return w.conn.Write(w.task, b) }
+func (w taskWriter) Write(b []byte) (int, error) { return w.conn.Write(w.task, b) }
 
 // a returns links to URLs.
 func a(urls ...string) string {
