@@ -3,192 +3,21 @@ package weft_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawltest"
 )
-
-// records reads a job's pages.jsonl. Every line must be complete JSON, and each URL must occur
-// once a visit, or once more for what it was before it came into scope.
-func records(t *testing.T, job string) map[string]weft.Record {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(job, "pages.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := make(map[string]weft.Record)
-	for line := range strings.Lines(string(b)) {
-		var r weft.Record
-		if err := json.Unmarshal([]byte(line), &r); err != nil || !strings.HasSuffix(line, "\n") {
-			t.Fatalf("record %q: %v", line, err)
-		}
-		if was, twice := all[r.URL]; twice && was.Role == r.Role && was.Visit == r.Visit {
-			t.Errorf("two records of %s", r.URL)
-		}
-		all[r.URL] = r
-	}
-	return all
-}
-
-// crawlVirtual crawls a synthetic site over an in-memory network, on a virtual clock. It returns
-// the records, the summary and the trace of all tasks.
-func crawlVirtual(t *testing.T, s *site, o weft.Options) (map[string]weft.Record, weft.Summary, string) {
-	t.Helper()
-	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 7, Latency: 5 * time.Millisecond, Jitter: 10 * time.Millisecond})
-	netw.Host("site.test", "10.1.2.3")
-	trace := aiotest.Trace{Max: 1 << 20}
-	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw, Trace: trace.Record})
-	o.Seeds = []string{"http://site.test/"}
-	o.Job = filepath.Join(t.TempDir(), "job")
-	c, err := weft.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sum weft.Summary
-	err = loop.Run(context.Background(), func(task *aio.Task) error {
-		ln, err := aio.Listen(task, "tcp", ":80")
-		if err != nil {
-			return err
-		}
-		return task.Group(func(g *aio.Group) error {
-			g.Go("site", func(task *aio.Task) error { return s.serve(task, ln) })
-			defer ln.Close()
-			sum, err = c.RunOn(task)
-			return err
-		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if open := netw.Open(); len(open) > 0 {
-		t.Errorf("connections left open: %v", open)
-	}
-	return records(t, o.Job), sum, trace.String()
-}
-
-func checkAgainst(t *testing.T, truth map[string]int, got map[string]weft.Record, origin string) {
-	t.Helper()
-	statuses := make(map[string]int)
-	for u, r := range got {
-		statuses[strings.TrimPrefix(u, origin)] = r.Status
-	}
-	if maps.Equal(statuses, truth) {
-		return
-	}
-	for target, status := range truth {
-		if was, ok := statuses[target]; !ok {
-			t.Errorf("%s was not fetched", target)
-		} else if was != status {
-			t.Errorf("%s has status %d, expected %d", target, was, status)
-		}
-	}
-	for target := range statuses {
-		if _, ok := truth[target]; !ok {
-			t.Errorf("%s was fetched, but no link leads to it", target)
-		}
-	}
-}
-
-// TestCrawlFindsAll checks that the crawl fetches exactly the ground truth, requests each URL once
-// apart from retries, and never has more requests in flight than workers.
-func TestCrawlFindsAll(t *testing.T) {
-	t.Parallel()
-	for _, workers := range []int{1, 8, 256} {
-		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
-			s := newSite(3, 300)
-			got, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: workers})
-			checkAgainst(t, s.truth(10), got, "http://site.test")
-			for target, n := range s.hits {
-				want := 1 + s.response(target).fails
-				if target == "/drop" { // three tries
-					want = 3
-				}
-				if n != want {
-					t.Errorf("%s was requested %d times, expected %d", target, n, want)
-				}
-			}
-			if s.most > workers {
-				t.Errorf("%d requests at once with %d workers", s.most, workers)
-			}
-			if sum.Recorded() != len(got) || sum.Pages != 300 || sum.Pending != 0 || sum.Interrupted {
-				t.Errorf("summary %+v", sum)
-			}
-		})
-	}
-}
-
-func TestRecord(t *testing.T) {
-	s := newSite(3, 60)
-	got, _, _ := crawlVirtual(t, s, weft.Options{})
-	root := got["http://site.test/"]
-	if root.Title != "page 0" || root.Depth != 0 || root.From != "" || root.ContentType != "text/html; charset=utf-8" ||
-		root.BodyBytes != len(s.pages["/"].body) || root.Bytes <= 0 || root.Links == 0 || root.Tries != 1 || root.TotalMS <= 0 {
-		t.Errorf("record of the home page: %+v", root)
-	}
-	if r := got["http://site.test/loop/a"]; r.Redirect != "http://site.test/loop/b" || r.Depth != 1 || r.From != "http://site.test/" {
-		t.Errorf("record of a redirect: %+v", r)
-	}
-	if r := got["http://site.test/long/10"]; r.ErrorKind != "redirects" || r.Redirect != "http://site.test/long/11" {
-		t.Errorf("record of the redirect beyond the limit: %+v", r)
-	}
-	if r := got["http://site.test/drop"]; r.Status != 0 || r.ErrorKind != "early-end" || r.Tries != 3 || r.Error == "" {
-		t.Errorf("record of a URL whose connection always breaks: %+v", r)
-	}
-	if r := got["http://site.test/d6/p13.html"]; r.Status != 200 || r.Tries != 1+s.pages["/d6/p13.html"].fails {
-		t.Errorf("record of a page that succeeds after retries: %+v", r)
-	}
-}
-
-// TestCrawlIsDeterministic checks that the same crawl produces the same trace every time.
-func TestCrawlIsDeterministic(t *testing.T) {
-	t.Parallel()
-	run := func() (string, time.Duration) {
-		_, sum, trace := crawlVirtual(t, newSite(5, 100), weft.Options{Concurrency: 16})
-		return trace, sum.Elapsed
-	}
-	first, took := run()
-	if lines := strings.Count(first, "\n"); lines < 1000 {
-		t.Fatalf("the trace has only %d lines", lines)
-	}
-	for range 5 {
-		again, tookAgain := run()
-		if again != first || tookAgain != took {
-			a, b := strings.Split(first, "\n"), strings.Split(again, "\n")
-			for i := range min(len(a), len(b)) {
-				if a[i] != b[i] {
-					t.Fatalf("traces differ at line %d:\n%s\n%s", i+1, a[i], b[i])
-				}
-			}
-			t.Fatalf("traces of %d and %d lines, elapsed %v and %v", len(a), len(b), took, tookAgain)
-		}
-	}
-}
-
-// TestDelay checks on the virtual clock that a crawl of one host with a delay takes at least the
-// sum of its delays.
-func TestDelay(t *testing.T) {
-	s := newSite(3, 20)
-	_, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: 8, Delay: time.Second})
-	if least := time.Duration(sum.Recorded()-1) * time.Second; sum.Elapsed < least {
-		t.Errorf("%d URLs in %v with a delay of 1 s", sum.Recorded(), sum.Elapsed)
-	}
-	if s.most > 1 {
-		t.Errorf("%d requests at once", s.most)
-	}
-}
 
 // endless serves an infinite site: each page links to two more.
 func endless(seen chan<- string) *httptest.Server {
@@ -223,7 +52,7 @@ func TestDrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := records(t, job); !sum.Interrupted || sum.Pending == 0 || len(got) != sum.Recorded() || sum.Errors["canceled"].URLs > 0 {
+	if got := crawltest.Records(t, job); !sum.Interrupted || sum.Pending == 0 || len(got) != sum.Recorded() || sum.Errors["canceled"].URLs > 0 {
 		t.Errorf("%d records, summary %+v", len(got), sum)
 	}
 	if _, err := c.Run(t.Context()); !errors.Is(err, weft.ErrRan) {
@@ -308,37 +137,68 @@ func TestTwoCrawlers(t *testing.T) {
 	}
 }
 
-// TestCredentialsInLinks checks that a user name in a link neither makes a new URL nor appears in
-// the records.
-func TestCredentialsInLinks(t *testing.T) {
-	s := &site{hits: make(map[string]int), pages: map[string]page{
-		"/":  {status: 200, body: `<a href="http://evil:x@site.test/a">a</a><a href="/a">a</a>`},
-		"/a": {status: 200, body: `<a href="b">b</a><a href="//y@site.test/">root</a>`},
-		"/b": {status: 302, location: "http://z@site.test/a"},
-	}}
-	got, _, _ := crawlVirtual(t, s, weft.Options{})
-	checkAgainst(t, map[string]int{"/": 200, "/a": 200, "/b": 302}, got, "http://site.test")
-	for target, n := range s.hits {
-		if n != 1 {
-			t.Errorf("%s was requested %d times, expected once", target, n)
-		}
+// TestEarlier: what earlier runs have come to does not change while the crawl runs, and any
+// goroutine may ask for it.
+func TestEarlier(t *testing.T) {
+	site := crawltest.Leafy(t, 20)
+	o := weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), Limit: 3}
+	first, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o.Limit = 0
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := c.Earlier()
+	ctx, asked := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Run(t.Context())
+		asked()
+		ended <- err
+	}()
+	for ctx.Err() == nil {
+		_ = c.Earlier()
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if after := c.Earlier(); before.Runs != 1 || before.Statuses[200].URLs != 3 || !reflect.DeepEqual(after, before) {
+		t.Errorf("statuses %v after %d runs, before the run %v after %d", after.Statuses, after.Runs, before.Statuses, before.Runs)
 	}
 }
 
-// TestRedirectsInAnyOrder checks that a link into the middle of an overlong redirect chain reaches
-// the rest of the chain, whether the link is found early or late.
-func TestRedirectsInAnyOrder(t *testing.T) {
-	for _, late := range []time.Duration{0, time.Second} {
-		s := &site{hits: make(map[string]int), pages: map[string]page{
-			"/":     {status: 200, body: `<a href="/r/0">x</a><a href="/late">x</a>`},
-			"/late": {status: 200, body: `<a href="/r/10">x</a>`, delay: late},
-		}}
-		truth := map[string]int{"/": 200, "/late": 200, "/r/15": 404}
-		for i := range 15 {
-			s.pages[fmt.Sprintf("/r/%d", i)] = page{status: 302, location: fmt.Sprintf("/r/%d", i+1)}
-			truth[fmt.Sprintf("/r/%d", i)] = 302
+// TestJobLeaksNoDescriptors checks that canceled crawls with a job leak no file descriptors.
+func TestJobLeaksNoDescriptors(t *testing.T) {
+	s := crawltest.Leafy(t, 50)
+	run := func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: filepath.Join(t.TempDir(), "job"), Hooks: weft.Hooks{OnRecord: func(*weft.Record) { cancel() }}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		got, _, _ := crawlVirtual(t, s, weft.Options{})
-		checkAgainst(t, truth, got, "http://site.test")
+		_, _ = c.Run(ctx)
+	}
+	count := func() int {
+		names, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("no /proc here: ", err)
+		}
+		return len(names)
+	}
+	run()
+	s.CloseClientConnections()
+	before := count()
+	for range 10 {
+		run()
+	}
+	s.CloseClientConnections()
+	if now := count(); now >= before+10 { // the server closes its connections with a delay
+		t.Errorf("%d descriptors after ten crawls, %d before", now, before)
 	}
 }

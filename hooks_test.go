@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,17 +13,17 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/PuerkitoBio/goquery"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/crawltest"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
 
 func TestOnRequest(t *testing.T) {
-	w := web{"http://a.test/": a("/yes", "/no"), "http://a.test/yes": "a page", "http://a.test/no": "a page"}
-	got, _, seen := w.crawl(t, weft.Options{
+	w := crawltest.Web{"http://a.test/": crawltest.Links("/yes", "/no"), "http://a.test/yes": "a page", "http://a.test/no": "a page"}
+	got, _, seen := w.Crawl(t, weft.Options{
 		Seeds:  []string{"http://a.test/"},
 		Header: httpclient.Header{{Name: "X-All", Value: "1"}},
 		Hooks: weft.Hooks{OnRequest: func(r *weft.Request) error {
@@ -41,24 +39,24 @@ func TestOnRequest(t *testing.T) {
 	}
 	for _, v := range seen {
 		switch {
-		case strings.HasSuffix(v.url, "/no"):
+		case strings.HasSuffix(v.URL, "/no"):
 			t.Error("the refused URL was requested")
-		case strings.HasSuffix(v.url, "/yes") && v.header.Get("X-Depth") != "I":
-			t.Errorf("header %v, expected the field of OnRequest", v.header)
+		case strings.HasSuffix(v.URL, "/yes") && v.Header.Get("X-Depth") != "I":
+			t.Errorf("header %v, expected the field of OnRequest", v.Header)
 		}
-		if v.header.Get("X-All") != "1" {
-			t.Errorf("%s: header %v, expected the field of Options", v.url, v.header)
+		if v.Header.Get("X-All") != "1" {
+			t.Errorf("%s: header %v, expected the field of Options", v.URL, v.Header)
 		}
 	}
 }
 
 func TestOnLink(t *testing.T) {
-	w := web{
-		"http://a.test/":     a("/last", "/drop", "/first", "http://b.test/") + `<img src="/picture.png"><link rel="prefetch" href="/soon">`,
+	w := crawltest.Web{
+		"http://a.test/":     crawltest.Links("/last", "/drop", "/first", "http://b.test/") + `<img src="/picture.png"><link rel="prefetch" href="/soon">`,
 		"http://a.test/last": "a page", "http://a.test/first": "a page", "http://a.test/drop": "a page",
 		"http://b.test/": "a page", "http://a.test/picture.png": "a picture", "http://a.test/soon": "a page",
 	}
-	_, sum, seen := w.crawl(t, weft.Options{
+	_, sum, seen := w.Crawl(t, weft.Options{
 		Seeds: []string{"http://a.test/"}, PerHost: 1, NoRobots: true,
 		Hooks: weft.Hooks{OnLink: func(from weburl.URL, l links.Link) weft.Verdict {
 			if from.String() != "http://a.test/" {
@@ -78,7 +76,7 @@ func TestOnLink(t *testing.T) {
 	if sum.NotFollowed["it is a trap"] != 1 {
 		t.Errorf("not followed: %v", sum.NotFollowed)
 	}
-	urls := seen.urls()
+	urls := seen.URLs()
 	if i := slices.Index(urls, "http://b.test/"); i < 0 {
 		t.Errorf("requested %q, without the other host", urls)
 	} else {
@@ -90,27 +88,11 @@ func TestOnLink(t *testing.T) {
 	}
 }
 
-// leafy serves a home page with n links, each to a small page.
-func leafy(t *testing.T, n int) *httptest.Server {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=iso-8859-1")
-		if r.URL.Path == "/" {
-			for i := range n {
-				w.Write([]byte(a("/" + strings.Repeat("x", i+1))))
-			}
-			return
-		}
-		w.Write([]byte("<title>caf\xe9</title>"))
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
-
 // TestOnPage checks that OnPage runs off the fetch loops, concurrently but never more than
 // Concurrency times at once, and that the crawl waits for it.
 func TestOnPage(t *testing.T) {
 	aiotest.CheckLeaks(t)
-	s := leafy(t, 40)
+	s := crawltest.Leafy(t, 40)
 	var now, most, all atomic.Int32
 	both := make(chan struct{}) // closed when two calls of OnPage overlap
 	var once sync.Once
@@ -150,7 +132,7 @@ func TestOnPage(t *testing.T) {
 func TestOnPageError(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	broken := errors.New("the index is full")
-	c, err := weft.New(weft.Options{Seeds: []string{leafy(t, 40).URL}, Hooks: weft.Hooks{
+	c, err := weft.New(weft.Options{Seeds: []string{crawltest.Leafy(t, 40).URL}, Hooks: weft.Hooks{
 		OnPage: func(_ context.Context, p *weft.Page) error {
 			if p.Depth == 1 {
 				return broken
@@ -173,7 +155,7 @@ func TestCrawlLoop(t *testing.T) {
 	t.Run("break", func(t *testing.T) {
 		aiotest.CheckLeaks(t)
 		n := 0
-		for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{leafy(t, 40).URL}}) {
+		for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{crawltest.Leafy(t, 40).URL}}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +170,7 @@ func TestCrawlLoop(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var last error
-		for _, err := range weft.Crawl(ctx, weft.Options{Seeds: []string{leafy(t, 40).URL}}) {
+		for _, err := range weft.Crawl(ctx, weft.Options{Seeds: []string{crawltest.Leafy(t, 40).URL}}) {
 			cancel()
 			last = err
 		}
@@ -198,7 +180,7 @@ func TestCrawlLoop(t *testing.T) {
 	})
 	t.Run("errors", func(t *testing.T) {
 		aiotest.CheckLeaks(t)
-		s := leafy(t, 1)
+		s := crawltest.Leafy(t, 1)
 		s.Close()
 		var failed *weft.FetchError
 		for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{s.URL}, Retries: -1}) {
@@ -226,9 +208,9 @@ func TestCrawlLoop(t *testing.T) {
 // TestPageAdd: a URL that OnPage adds is one link further from the seed, is judged as a link, by
 // OnLink too, and outlives the process together with its page.
 func TestPageAdd(t *testing.T) {
-	w := web{
-		"http://a.test/":      "<meta name=robots content=nofollow>" + a("/linked"),
-		"http://a.test/added": a("/deep", "/lost"), "http://a.test/deep": "", "http://a.test/deeper": "",
+	w := crawltest.Web{
+		"http://a.test/":      "<meta name=robots content=nofollow>" + crawltest.Links("/linked"),
+		"http://a.test/added": crawltest.Links("/deep", "/lost"), "http://a.test/deep": "", "http://a.test/deeper": "",
 		"http://a.test/after-lost": "", "http://b.test/no": "", "http://b.test/yes": "",
 	}
 	add := map[string][]string{
@@ -262,11 +244,11 @@ func TestPageAdd(t *testing.T) {
 			},
 		},
 	}
-	if got, sum, _ := w.crawl(t, o); len(got) != 1 || sum.NotFollowed["scope"] != 1 || sum.Pending != 2 {
+	if got, sum, _ := w.Crawl(t, o); len(got) != 1 || sum.NotFollowed["scope"] != 1 || sum.Pending != 2 {
 		t.Errorf("%v, %+v", slices.Sorted(maps.Keys(got)), sum)
 	}
 	o.Limit = 0
-	got, sum, _ := w.crawl(t, o)
+	got, sum, _ := w.Crawl(t, o)
 	for url, want := range map[string][2]any{
 		"http://a.test/added":      {1, "http://a.test/"},
 		"http://b.test/yes":        {1, "http://a.test/"},
@@ -294,30 +276,10 @@ func TestPageAdd(t *testing.T) {
 	}
 }
 
-// TestPageAddBase: what a page adds is resolved as its links are: against its <base>, if it has one.
-func TestPageAddBase(t *testing.T) {
-	s := newForms(t)
-	o := weft.Options{Seeds: []string{s.URL + "/base"}, Depth: 1}
-	o.Hooks.OnHTML("a", func(p *weft.Page, link *goquery.Selection) error {
-		return errors.Join(p.AddWith(link.AttrOr("href", ""), link.Text()), p.Post(weft.Post{URL: "form", Body: []byte("q=1")}))
-	})
-	data := make(map[string]string)
-	for page, err := range weft.Crawl(t.Context(), o) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		data[strings.TrimPrefix(page.URL, s.URL)] = page.Data
-	}
-	s.expect(t, "with a base", "GET /base", "GET /sub/rel", "POST /sub/form q=1")
-	if data["/sub/rel"] != "text" {
-		t.Errorf("data %q", data)
-	}
-}
-
 // TestPageAddInLoop: the body of a loop over Crawl may add URLs, but not to a page that failed.
 func TestPageAddInLoop(t *testing.T) {
 	aiotest.CheckLeaks(t)
-	s := leafy(t, 0)
+	s := crawltest.Leafy(t, 0)
 	var got []string
 	for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{s.URL, "http://127.0.0.1:1/"}, Retries: -1}) {
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/extract"
+	"github.com/weftcrawl/weft/internal/crawltest"
 )
 
 // product is a rule for the pages of a shop.
@@ -26,7 +27,7 @@ var product = extract.Rule{Name: "product", URLs: "^/p/", Fields: []extract.Fiel
 // TestItems checks the items of a crawl, of a visit after it, and what a job keeps to.
 func TestItems(t *testing.T) {
 	var visit atomic.Int32
-	site, _ := serve(t, func(path string) string {
+	site, _ := crawltest.ServePages(t, func(path string) string {
 		switch path {
 		case "/":
 			return `<h1>Shop</h1><a href=/p/1>1</a><a href=/p/2>2</a><a href=/p/3>3</a>`
@@ -100,7 +101,7 @@ func TestItems(t *testing.T) {
 
 // TestItemsWithoutJob checks that pages have their items, and that a hook's error ends a crawl.
 func TestItemsWithoutJob(t *testing.T) {
-	site, _ := serve(t, func(string) string { return `<title>A</title><meta property="og:type" content=book>` })
+	site, _ := crawltest.ServePages(t, func(string) string { return `<title>A</title><meta property="og:type" content=book>` })
 	o := weft.Options{Seeds: []string{site}, Structured: true}
 	pages := 0
 	o.Hooks.OnPage = func(_ context.Context, p *weft.Page) error {

@@ -16,12 +16,13 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/crawltest"
 )
 
 // TestLinkRecords checks that a link in links.jsonl is in canonical form, as the URL of its record,
 // and says where the page has it.
 func TestLinkRecords(t *testing.T) {
-	site, _ := serve(t, func(path string) string {
+	site, _ := crawltest.ServePages(t, func(path string) string {
 		if path != "/" {
 			return ""
 		}
@@ -55,7 +56,7 @@ func TestLinkRecords(t *testing.T) {
 // TestKept checks that KeepLinks writes a line for each mention of a URL, and that KeepBodies
 // writes a file for each body, named by its hash.
 func TestKept(t *testing.T) {
-	s := leafy(t, 3)
+	s := crawltest.Leafy(t, 3)
 	job := filepath.Join(t.TempDir(), "job")
 	c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: job, KeepLinks: true, KeepBodies: true})
 	if err != nil {
@@ -83,7 +84,7 @@ func TestKept(t *testing.T) {
 		t.Errorf("links to %q, expected %q", to, want)
 	}
 	bodies := make(map[string]bool)
-	for _, r := range records(t, job) {
+	for _, r := range crawltest.Records(t, job) {
 		body, err := os.ReadFile(filepath.Join(job, "bodies", r.SHA256[:2], r.SHA256))
 		if err != nil || fmt.Sprintf("%x", sha256.Sum256(body)) != r.SHA256 || len(body) != r.BodyBytes {
 			t.Errorf("body of %s: %q, %v", r.URL, body, err)
@@ -97,7 +98,7 @@ func TestKept(t *testing.T) {
 }
 
 func TestOutput(t *testing.T) {
-	s := leafy(t, 2)
+	s := crawltest.Leafy(t, 2)
 	run := func(f weft.Format) string {
 		var out bytes.Buffer
 		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Concurrency: 1, Output: &out, Format: f})
@@ -156,7 +157,7 @@ func TestOutputBreaks(t *testing.T) {
 		}
 		return nil
 	}}
-	c, err := weft.New(weft.Options{Seeds: []string{leafy(t, 100).URL}, Concurrency: 2, Output: w, Hooks: hooks})
+	c, err := weft.New(weft.Options{Seeds: []string{crawltest.Leafy(t, 100).URL}, Concurrency: 2, Output: w, Hooks: hooks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestOutputBreaks(t *testing.T) {
 }
 
 func TestCharsets(t *testing.T) {
-	w := web{}
+	w := crawltest.Web{}
 	for name, body := range map[string]string{
 		"utf-8":        "<title>caf\u00e9</title>",
 		"declared":     "<meta charset=windows-1251><title>\xca\xee\xf4\xe5</title>",
@@ -177,7 +178,7 @@ func TestCharsets(t *testing.T) {
 	for _, c := range []struct{ name, charset, title string }{
 		{"utf-8", "utf-8", "café"}, {"declared", "windows-1251", "Кофе"}, {"windows-1252", "windows-1252", "café"},
 	} {
-		got, _, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/" + c.name}, Scope: weft.ScopePage})
+		got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/" + c.name}, Scope: weft.ScopePage})
 		if r := got["http://a.test/"+c.name]; r.Charset != c.charset || r.Title != c.title {
 			t.Errorf("%s: charset %q, title %q, expected %q, %q", c.name, r.Charset, r.Title, c.charset, c.title)
 		}
@@ -186,19 +187,19 @@ func TestCharsets(t *testing.T) {
 
 // TestErrorBytes checks that the bytes of a URL with an error are counted under its error kind.
 func TestErrorBytes(t *testing.T) {
-	w := web{"http://a.test/": "301 /b", "http://a.test/b": "a page"}
-	_, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, MaxRedirects: -1})
+	w := crawltest.Web{"http://a.test/": "301 /b", "http://a.test/b": "a page"}
+	_, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, MaxRedirects: -1})
 	if got := sum.Errors[weft.KindRedirects]; got.URLs != 1 || got.Bytes == 0 || got != sum.Statuses[301] {
 		t.Errorf("count %+v, expected the same as for status 301: %+v", got, sum.Statuses)
 	}
 }
 
 func TestSummary(t *testing.T) {
-	w := web{
-		"http://a.test/": a("/gone", "/moved", "/page", "http://a.test:81/"), "http://a.test/gone": "410",
+	w := crawltest.Web{
+		"http://a.test/": crawltest.Links("/gone", "/moved", "/page", "http://a.test:81/"), "http://a.test/gone": "410",
 		"http://a.test/moved": "301 /page", "http://a.test/page": "a page",
 	}
-	_, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeDomain, Retries: -1})
+	_, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeDomain, Retries: -1})
 	if sum.Recorded() != 5 || sum.Pages != 2 || sum.Redirects != 1 || sum.Statuses[200].URLs != 2 || sum.Statuses[410].URLs != 1 ||
 		sum.Errors["connect"].URLs != 1 || sum.ContentTypes["text/html"].URLs != 2 || sum.Robots != 2 || len(sum.Slowest) != 4 {
 		t.Errorf("summary %+v", sum)
@@ -213,9 +214,9 @@ func TestSummary(t *testing.T) {
 
 // TestAmpersand checks that the outputs do not escape the & of a URL.
 func TestAmpersand(t *testing.T) {
-	s := newChanging(t)
+	s := crawltest.NewChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	s.show(map[string]response{"/": {body: a("/?a=1&amp;b=2")}})
+	s.Show(map[string]crawltest.Response{"/": {Body: crawltest.Links("/?a=1&amp;b=2")}})
 	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, KeepLinks: true, NoRobots: true})
 	if err != nil {
 		t.Fatal(err)
@@ -227,5 +228,51 @@ func TestAmpersand(t *testing.T) {
 		if b, err := os.ReadFile(filepath.Join(job, name)); err != nil || !strings.Contains(string(b), s.URL+`/?a=1&b=2"`) {
 			t.Errorf("%s: %s, %v", name, b, err)
 		}
+	}
+}
+
+// fragile accepts a limited number of writes.
+type fragile struct {
+	bytes.Buffer
+	writes int
+}
+
+func (f *fragile) Write(b []byte) (int, error) {
+	if f.writes--; f.writes < 0 {
+		return 0, errBroken
+	}
+	return f.Buffer.Write(b)
+}
+
+// TestStreamMissesNothing checks that a URL whose record could not be written to Output is not
+// done, and is written when the job resumes.
+func TestStreamMissesNothing(t *testing.T) {
+	s := crawltest.Leafy(t, 60)
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: filepath.Join(t.TempDir(), "job"), Format: weft.FormatURLs, Delay: 1, Concurrency: 1}
+	var got []string
+	for writes := range 1000 {
+		out := &fragile{writes: writes}
+		o.Output = out
+		c, err := weft.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := c.Run(t.Context())
+		got = append(got, strings.Fields(out.String())...)
+		if sum.Finished {
+			break
+		}
+		if !errors.Is(err, errBroken) {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(got)
+	var want []string
+	for u := range crawltest.Records(t, o.Job) {
+		want = append(want, u)
+	}
+	slices.Sort(want)
+	if got = slices.Compact(got); !slices.Equal(got, want) || len(want) != 61 {
+		t.Errorf("the stream has %d URLs, and there are %d records", len(got), len(want))
 	}
 }

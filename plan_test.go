@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/crawltest"
 )
 
 // TestPlan checks that a job resumes only with the frozen options that it started with, and that
 // options left out are taken from the job.
 func TestPlan(t *testing.T) {
-	s := leafy(t, 3)
+	s := crawltest.Leafy(t, 3)
 	seeds := []string{s.URL + "/"}
 	original := weft.Options{
 		Seeds: seeds, Scope: weft.ScopeDomain, Depth: 3, MaxRedirects: 4, KeepLinks: true, UserAgent: "mybot/1.0 (+https://example.org)",

@@ -86,6 +86,7 @@ var doors = map[string]string{
 	// Programs that measure or serve, on goroutines and threads by design.
 	"internal/http2/http2test/referee.go": "the sides of a connection may belong to several goroutines",
 	"internal/servers":                    "a server runs beside the crawl",
+	"internal/crawltest":                  "sites serve on sockets, and crawls run beside the test",
 	"internal/webtest/...":                "servers log requests of several connections",
 }
 
@@ -173,9 +174,8 @@ var waiting = map[string]string{
 	"cmd/weft/flags_test.go":            "servers that are slow on purpose",
 	"cmd/weft/memory_linux_test.go":     "samples the memory of another process",
 	"internal/durability/crash_test.go": "polls the state of a crawl over real sockets",
-	"inspect_test.go":                   "polls the state of a crawl over real sockets",
 	"internal/torture/torture_test.go":  "kills a real process at an instant",
-	"slow_test.go":                      "a server that is slow on purpose, and a look at what does not happen",
+	"internal/engine/commit_test.go":    "a server that is slow on purpose, and a look at what does not happen",
 }
 
 // TestNoSleep: a test that waits for a time is slow when it passes and flaky when it does not.

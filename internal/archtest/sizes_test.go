@@ -110,3 +110,20 @@ func fieldCount(s *ast.StructType) int {
 	}
 	return n
 }
+
+// rootTests is the number of test files that the root may have: those of its API. A crawl is tested
+// beside the package that does the work, over package crawltest.
+const rootTests = 12
+
+// TestRootTests: the root tests the API, and no crawl.
+func TestRootTests(t *testing.T) {
+	n := 0
+	for _, f := range files(t) {
+		if f.test && f.pkg == "." {
+			n++
+		}
+	}
+	if n > rootTests {
+		t.Errorf("%d test files at the root, expected at most %d", n, rootTests)
+	}
+}

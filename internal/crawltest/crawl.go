@@ -1,0 +1,110 @@
+package crawltest
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+)
+
+// Finish runs a crawl to its end.
+func Finish(t *testing.T, o weft.Options) weft.Summary {
+	t.Helper()
+	sum := Crawl(t, o)
+	if !sum.Finished {
+		t.Fatalf("summary %+v, expected a finished crawl", sum)
+	}
+	return sum
+}
+
+// Crawl runs a crawl.
+func Crawl(t *testing.T, o weft.Options) weft.Summary {
+	t.Helper()
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// CrawlOnce runs a crawl without retries.
+func CrawlOnce(t *testing.T, o weft.Options) weft.Summary {
+	t.Helper()
+	o.Retries = -1
+	return Crawl(t, o)
+}
+
+// CrawlServed crawls over an in-memory network on which serve has every connection to port 80. It
+// calls with before the crawl runs.
+func CrawlServed(t *testing.T, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *weft.Crawler)) (map[string]weft.Record, weft.Summary) {
+	t.Helper()
+	return CrawlOn(t, aiotest.NewClock(), netw, o, serve, with)
+}
+
+// CrawlOn is CrawlServed on a clock of the caller.
+func CrawlOn(t *testing.T, clock *aiotest.Clock, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *weft.Crawler)) (map[string]weft.Record, weft.Summary) {
+	t.Helper()
+	if o.Job == "" {
+		o.Job = filepath.Join(t.TempDir(), "job")
+	}
+	loop := aio.NewLoop(aio.Options{Clock: clock, Network: netw})
+	sum := crawl(t, loop, o, []string{"80"}, func(task *aio.Task, ln aio.Listener) error {
+		return accept(task, ln, func(task *aio.Task, conn aio.Conn) error {
+			defer conn.Close()
+			return serve(task, conn)
+		})
+	}, with)
+	if open := netw.Open(); len(open) > 0 {
+		t.Errorf("connections left open: %v", open)
+	}
+	return Records(t, o.Job), sum
+}
+
+// crawl runs a crawl on a loop, beside a server for each port. It calls with before the crawl runs.
+func crawl(t *testing.T, loop *aio.Loop, o weft.Options, ports []string, serve func(*aio.Task, aio.Listener) error, with func(*aio.Loop, *weft.Crawler)) weft.Summary {
+	t.Helper()
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum weft.Summary
+	err = loop.Run(context.Background(), func(task *aio.Task) error {
+		return task.Group(func(g *aio.Group) error {
+			for _, port := range ports {
+				ln, err := aio.Listen(task, "tcp", ":"+port)
+				if err != nil {
+					return err
+				}
+				defer ln.Close()
+				g.Go("port "+port, func(task *aio.Task) error { return serve(task, ln) })
+			}
+			with(loop, c)
+			sum, err = c.RunOn(task)
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// accept gives serve each connection until ln is closed.
+func accept(task *aio.Task, ln aio.Listener, serve func(*aio.Task, aio.Conn) error) error {
+	return task.Group(func(g *aio.Group) error {
+		for {
+			conn, err := ln.Accept(task)
+			if err != nil {
+				return Ignore(err, aio.ErrClosed)
+			}
+			g.Go("server", func(task *aio.Task) error { return serve(task, conn) })
+		}
+	})
+}

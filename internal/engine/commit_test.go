@@ -1,0 +1,211 @@
+package engine_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawltest"
+	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/tuning"
+)
+
+// TestSlowDiskLimitsFetching checks that only a limited number of URLs is fetched while a commit is
+// stuck, and that all of them are fetched once it completes.
+func TestSlowDiskLimitsFetching(t *testing.T) {
+	t.Parallel() // it mostly waits
+	const pages = 1500
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			<-time.After(2 * time.Millisecond) // or all pages would be done before the disk falls behind
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		for i := range pages {
+			fmt.Fprintf(w, "<a href=/%d>", i)
+		}
+	}))
+	defer s.Close()
+	var fetched atomic.Int32
+	stuck, release := make(chan struct{}), make(chan struct{})
+	disk := storetest.New()
+	var running atomic.Bool // set after New, which syncs too
+	var once sync.Once
+	disk.Before(func(op storetest.Op, path string) error {
+		if op == storetest.Sync && strings.HasSuffix(path, "pages.jsonl") && running.Load() {
+			once.Do(func() {
+				close(stuck)
+				<-release
+			})
+		}
+		return nil
+	})
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: "/job", Concurrency: 4, Hooks: weft.Hooks{OnRecord: func(*weft.Record) { fetched.Add(1) }}}
+	o.Tuning = &tuning.Options{Files: disk, Heads: 2 * pages}
+	c, err := weft.New(o) // all in memory, or it would wait for the stuck disk
+	if err != nil {
+		t.Fatal(err)
+	}
+	running.Store(true)
+	ended := make(chan weft.Summary)
+	go func() {
+		sum, err := c.Run(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- sum
+	}()
+	<-stuck
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for still := 0; still < 25; still++ { // until nothing is in flight for half a second
+		<-tick.C
+		if c.Stats().InFlight > 0 {
+			still = 0
+		}
+	}
+	if n := fetched.Load(); n == 0 || n >= pages {
+		t.Errorf("%d of %d pages were fetched while the disk was stuck", n, pages)
+	}
+	close(release)
+	if sum := <-ended; sum.Recorded() != pages+1 || !sum.Finished {
+		t.Errorf("%d URLs at the end, finished %t", sum.Recorded(), sum.Finished)
+	}
+}
+
+// drip sends the head of a response, a byte a second.
+func drip(task *aio.Task, conn aio.Conn) error {
+	for _, b := range []byte(fmt.Sprintf("HTTP/1.1 200 OK\r\nX: %01000d", 0)) {
+		if _, err := conn.Write(task, []byte{b}); err != nil {
+			break // the crawler has left
+		}
+		if err := task.Sleep(time.Second); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestDrainIsBounded checks that a drained crawl breaks off what is still in flight after ten
+// seconds, and that those URLs stay pending, untried.
+func TestDrainIsBounded(t *testing.T) {
+	const hosts = 40
+	for name, maxTime := range map[string]time.Duration{"Drain": 0, "MaxTime": 5 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			netw := aiotest.NewNet(aiotest.NetOptions{})
+			o := weft.Options{Concurrency: hosts / 2, MaxTime: maxTime}
+			for i := range hosts {
+				netw.Host(fmt.Sprintf("h%d.test", i), fmt.Sprintf("10.0.0.%d", i+1))
+				o.Seeds = append(o.Seeds, fmt.Sprintf("http://h%d.test/", i))
+			}
+			got, sum := crawltest.CrawlServed(t, netw, o, drip, func(l *aio.Loop, c *weft.Crawler) {
+				if maxTime == 0 {
+					l.CallLater(5*time.Second, c.Drain)
+				}
+			})
+			if sum.Elapsed < 15*time.Second || sum.Elapsed > 16*time.Second || sum.Pending != hosts || len(got) > 0 {
+				t.Errorf("after %v: %d records, %d pending, expected all %d after 15 s", sum.Elapsed, len(got), sum.Pending, hosts)
+			}
+		})
+	}
+}
+
+// fullDisk is an output on a disk that is full until there is room, after a few bytes.
+type fullDisk struct {
+	mu sync.Mutex
+	bytes.Buffer
+	left    int
+	refused chan bool
+}
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n, _ := d.Buffer.Write(p[:min(len(p), d.left)])
+	if d.left -= n; n == len(p) {
+		return n, nil
+	}
+	select {
+	case d.refused <- true:
+	default:
+	}
+	return n, syscall.ENOSPC
+}
+
+// TestOutputOnFullDisk checks that a crawl whose output has no room waits for it, says so, and then
+// continues with the byte at which it stopped.
+func TestOutputOnFullDisk(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/" {
+			for i := range 100 {
+				fmt.Fprintf(w, "<a href=/%d>", i)
+			}
+		}
+	}))
+	defer s.Close()
+	d := &fullDisk{left: 5000, refused: make(chan bool)}
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Output: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-d.refused
+		<-d.refused
+		if paused := c.Stats().Paused; !slices.Contains(paused, "the disk is full") {
+			t.Errorf("paused: %q", paused)
+		}
+		d.mu.Lock()
+		d.left = 1 << 30
+		d.mu.Unlock()
+	}()
+	sum, err := c.Run(t.Context())
+	if err != nil || sum.Pages != 101 {
+		t.Fatalf("%d pages, %v", sum.Pages, err)
+	}
+	n := 0
+	for line := range bytes.Lines(d.Bytes()) {
+		var r weft.Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		n++
+	}
+	if n != 101 {
+		t.Errorf("%d lines, expected 101", n)
+	}
+}
+
+// TestDrainOnFullDisk checks that a crawl that drains gives up waiting for room.
+func TestDrainOnFullDisk(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "x") }))
+	defer s.Close()
+	d := &fullDisk{refused: make(chan bool)}
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Output: d, Tuning: &tuning.Options{Drain: 10 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-d.refused
+		c.Drain()
+	}()
+	if _, err := c.Run(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v, expected that the disk is full", err)
+	}
+}
