@@ -245,10 +245,10 @@ var pure = []string{
 	"internal/shard/ending", "internal/shard/ownership", "internal/shard/partition", "internal/shard/sending", "internal/shard/share",
 }
 
-// pureImports is what a pure package may not import.
+// pureImports are the packages that a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}
 
-// ofTime is what a pure package may not call: it is given the time.
+// ofTime are the functions of package time that a pure package may not call: it is given the time.
 var ofTime = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"}
 
 type file struct {
@@ -295,7 +295,7 @@ func parseAll() ([]file, error) {
 			return nil
 		}
 		fset := token.NewFileSet()
-		tree, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		tree, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}

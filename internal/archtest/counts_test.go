@@ -1,0 +1,117 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// program type-checks a package of several files, without imports.
+func program(t *testing.T, sources ...string) (*product, *room) {
+	t.Helper()
+	p := &product{fset: token.NewFileSet()}
+	r := &room{folder: "p", info: &types.Info{Uses: make(map[*ast.Ident]types.Object), Defs: make(map[*ast.Ident]types.Object)}}
+	for i, source := range sources {
+		f, err := parser.ParseFile(p.fset, fmt.Sprintf("%c.go", 'a'+i), "package p\n"+source, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.files = append(r.files, f)
+	}
+	pkg, err := new(types.Config).Check(module+"/p", p.fset, r.files, r.info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.types = pkg
+	p.rooms = map[string]*room{"p": r}
+	return p, r
+}
+
+func TestFieldCount(t *testing.T) {
+	_, r := program(t, `
+type inner struct{ a, b, c int }
+type outer struct {
+	*inner
+	part inner
+	d, e int
+	f    struct{ g, h int }
+	i    []struct{ j, k int }
+	error
+}`)
+	outer := r.types.Scope().Lookup("outer").Type().Underlying().(*types.Struct)
+	if n := fieldCount(outer); n != 3+1+2+2+1+1 {
+		t.Errorf("%d fields, expected 10", n)
+	}
+}
+
+func TestFileGraph(t *testing.T) {
+	p, r := program(t,
+		`func a() { b(); var x i = t{}; x.up() }`,
+		`func b() { c() }; type t struct{}; func (t) up() { a() }`,
+		`func c() { f := t.up; _ = f }; type i interface{ up() }`)
+	g := p.fileGraph(r)
+	if got := fmt.Sprint(g.to); got != "[[false true false] [true false true] [false true false]]" {
+		t.Errorf("arrows %s", got)
+	}
+	if got := fmt.Sprint(len(g.up())); got != "2" {
+		t.Errorf("%s arrows run up, expected 2", got)
+	}
+	way := p.route(r, r.types.Scope().Lookup("a").(*types.Func))
+	if way != (route{stops: 4, returns: 2, functions: 4}) {
+		t.Errorf("the way %+v", way)
+	}
+}
+
+// TestOrder: the order of large circles is no better than the best, and seldom worse.
+func TestOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	worse := 0
+	for range 200 {
+		const n = 9
+		g := newGraph([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i"})
+		all := make([]int, n)
+		for a := range n {
+			all[a] = a
+			for b := range n {
+				g.to[a][b] = a != b && rnd.IntN(4) == 0
+			}
+		}
+		best, good := g.upIn(g.bestOrder(all)), g.upIn(g.goodOrder(all))
+		if sorted := slices.Sorted(slices.Values(g.goodOrder(all))); !slices.Equal(sorted, all) || len(good) < len(best) {
+			t.Fatalf("%v: %d arrows up, and the best order has %d", sorted, len(good), len(best))
+		}
+		if len(g.up()) != len(best) {
+			t.Errorf("%d arrows up by circles, %d in the best order", len(g.up()), len(best))
+		}
+		worse += len(good) - len(best)
+	}
+	if worse > 40 {
+		t.Errorf("%d arrows too many in 200 graphs", worse)
+	}
+}
+
+func TestClause(t *testing.T) {
+	for text, defines := range map[string]bool{
+		"shake is what a channel has more during the handshake.": true,
+		"Names are how it is called.":                            true,
+		"warned is of what the user was warned once.":            true,
+		"a, b and c are when it ends.":                           true,
+		"shake is the extra state of a channel.":                 false,
+		"Has reports whether it is what it was.":                 false,
+	} {
+		if clause.MatchString(text) != defines {
+			t.Errorf("%q: a clause %v, expected %v", text, !defines, defines)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	if got := fmt.Sprint(words("isUntold_Of")); got != "[is untold  of]" {
+		t.Errorf("words %s", got)
+	}
+}

@@ -1,0 +1,180 @@
+package archtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// product is the module, type-checked for Linux without its tests.
+type product struct {
+	fset  *token.FileSet
+	rooms map[string]*room // by folder, "." for the root
+}
+
+// room is a package of the module.
+type room struct {
+	folder  string
+	types   *types.Package
+	info    *types.Info
+	files   []*ast.File
+	imports []string // folders of the module
+}
+
+// checked returns the product. It is checked once for all tests of this package.
+func checked(t *testing.T) *product {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the files of Linux are counted")
+	}
+	p, err := checkOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+var checkOnce = sync.OnceValues(check)
+
+// listed is a package as `go list` shows it.
+type listed struct {
+	ImportPath string
+	Name       string
+	Dir        string
+	GoFiles    []string
+	Imports    []string
+	ImportMap  map[string]string
+	Module     struct{ Path string } // empty for the standard library
+}
+
+func (l *listed) own() bool { return l.Module.Path == module }
+
+// checker type-checks from source, so that counting compiles nothing. Only the module's own
+// packages are checked with their functions' bodies.
+type checker struct {
+	product *product
+	listed  map[string]*listed
+	done    map[string]*types.Package
+}
+
+func check() (*product, error) {
+	c := &checker{
+		product: &product{fset: token.NewFileSet(), rooms: make(map[string]*room)},
+		listed:  make(map[string]*listed),
+		done:    map[string]*types.Package{"unsafe": types.Unsafe},
+	}
+	if err := c.list(); err != nil {
+		return nil, err
+	}
+	for path, l := range c.listed {
+		if !l.own() {
+			continue
+		}
+		if _, err := c.check(path); err != nil {
+			return nil, err
+		}
+	}
+	return c.product, nil
+}
+
+// list asks the go command which files and imports there are. Without cgo, so that all is Go.
+func (c *checker) list() error {
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Dir,GoFiles,Imports,ImportMap,Module", "./...")
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	for dec := json.NewDecoder(out); ; {
+		var l listed
+		if err := dec.Decode(&l); errors.Is(err, io.EOF) {
+			return cmd.Wait()
+		} else if err != nil {
+			return errors.Join(err, cmd.Wait())
+		}
+		c.listed[l.ImportPath] = &l
+	}
+}
+
+func (c *checker) check(path string) (*types.Package, error) {
+	if p, ok := c.done[path]; ok {
+		return p, nil
+	}
+	l, ok := c.listed[path]
+	if !ok {
+		return nil, fmt.Errorf("%s is not listed", path)
+	}
+	var syntax []*ast.File
+	for _, name := range l.GoFiles {
+		f, err := parser.ParseFile(c.product.fset, filepath.Join(l.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		syntax = append(syntax, f)
+	}
+	var errs []error
+	conf := types.Config{
+		Importer:         from{c, l},
+		IgnoreFuncBodies: !l.own(),
+		Sizes:            types.SizesFor("gc", runtime.GOARCH),
+		Error:            func(err error) { errs = append(errs, err) },
+	}
+	info := &types.Info{Uses: make(map[*ast.Ident]types.Object), Defs: make(map[*ast.Ident]types.Object)}
+	pkg, _ := conf.Check(path, c.product.fset, syntax, info)
+	if l.own() {
+		if len(errs) > 0 {
+			return nil, errs[0]
+		}
+		c.product.rooms[folder(path)] = &room{folder(path), pkg, info, syntax, ownImports(l)}
+	}
+	c.done[path] = pkg
+	return pkg, nil
+}
+
+func folder(path string) string {
+	if path == module {
+		return "."
+	}
+	return strings.TrimPrefix(path, module+"/")
+}
+
+func ownImports(l *listed) (folders []string) {
+	for _, path := range l.Imports {
+		if path == module || strings.HasPrefix(path, module+"/") {
+			folders = append(folders, folder(path))
+		}
+	}
+	slices.Sort(folders)
+	return folders
+}
+
+// from imports for one package.
+type from struct {
+	*checker
+	l *listed
+}
+
+func (f from) Import(path string) (*types.Package, error) {
+	if mapped, ok := f.l.ImportMap[path]; ok {
+		path = mapped
+	}
+	return f.check(path)
+}
