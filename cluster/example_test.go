@@ -1,0 +1,41 @@
+package cluster_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/cluster/server"
+)
+
+func Example() {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<title>hello</title><a href="/b">b</a>`)
+	}))
+	defer site.Close()
+	dir, _ := os.MkdirTemp("", "")
+	defer os.RemoveAll(dir)
+	nats, err := server.Start(server.Options{Store: filepath.Join(dir, "nats"), Listen: "127.0.0.1:0", MaxDisk: 64 << 20})
+	if err != nil {
+		panic(err)
+	}
+	defer nats.Close()
+
+	// The same on each machine, each with a job of its own.
+	crawl, err := cluster.Join(context.Background(),
+		cluster.Options{Servers: []string{nats.URL()}, Name: "example", Partitions: 1},
+		weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(dir, "job")})
+	if err != nil {
+		panic(err)
+	}
+	summary, err := crawl.Run(context.Background())
+	fmt.Println(summary.Pages, "pages", err)
+	// Output:
+	// 2 pages <nil>
+}
