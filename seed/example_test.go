@@ -15,10 +15,10 @@ func Example() {
 	if http, ok := s.ByHTTP(); ok { // where https does not answer
 		fmt.Println(http)
 	}
-	_, err = seed.Read("mailto:ada@example.org")
+	_, err = seed.Read("ftp://example.org")
 	fmt.Println(err)
 	// Output:
 	// https://example.org/docs true
 	// http://example.org/docs
-	// URL "mailto:ada@example.org": scheme "mailto", expected http or https, as in https://example.org/
+	// URL "ftp://example.org": scheme "ftp", expected http or https, as in https://example.org/
 }
