@@ -73,85 +73,127 @@ func frozenFlags() string {
 	return strings.Join(wrap(text, widestHelp), "\n")
 }
 
-// run checks the flags together, and crawls.
+// run crawls.
 func (f *crawlFlags) run(args []string) error {
-	o := f.options
-	if err := f.check(&o); err != nil {
+	p, err := f.prepare(args)
+	if err != nil {
 		return err
 	}
-	makesTrees.Store(len(o.Extract) > 0 || o.Structured)
-	limitMemory(o.Memory)
-	con := newConsole(f.console, f.output)
-	con.forCheck = f.forCheck
-	if f.anyDepth {
-		con.warn("--depth 0: no limit, as without it; --scope page fetches only the given URLs")
-	}
-	first := ""
-	var seeds *list
-	switch {
-	case f.input != "":
-		list, err := openList(f.input, f.strict, con.warn)
-		if err != nil {
-			return err
-		}
-		defer list.Close()
-		seeds, first, o.SeedSeq = list, list.first, list.urls
-		if f.forCheck {
-			o.SeedSeq = withMadeUp(list.urls)
-		}
-	case len(args) == 0 && (o.Job == "" || o.Fresh) && !f.cluster.any(): // a job knows its seeds
-		return usage("crawl: no URL given, expected one such as https://example.org/, or -i FILE")
-	}
-	if err := noFiles(args); err != nil {
-		return err
-	}
-	if o.Seeds = args; f.post.any() {
-		if o.Seeds, o.Posts = nil, f.post.to(args); len(args) == 0 {
-			return usage("crawl: --post-data and --post-form: no URL given, expected where to send them")
-		}
-	}
+	defer p.close()
+	o := p.options
 	if len(args) > 0 || f.input != "" { // otherwise a job has its own
 		f.archives(&o)
 	}
-	if len(args) > 0 {
-		first = args[0]
-	}
 	if o.Job == "" && (f.output == "" || o.KeepLinks || o.KeepBodies || o.Archive || len(o.Extract) > 0 || o.Structured) {
+		first := ""
+		switch {
+		case len(args) > 0:
+			first = args[0]
+		case p.seeds != nil:
+			first = p.seeds.first
+		}
 		s, err := weft.ReadSeed(first)
 		if err != nil {
 			return &exit{exitUsage, err}
 		}
 		o.Job = weft.JobName(s.URL)
 	}
-	con.job = f.naming(o.Job)
 	if err := f.texts.possible(o.Job, f.again() != "" || len(args) == 0 && f.input == ""); err != nil {
 		return err
 	}
-	out, err := openOutput(f.output)
-	if err != nil {
-		return err
+	if f.forCheck && p.seeds != nil {
+		o.SeedSeq = withMadeUp(p.seeds.urls)
 	}
-	if seeds != nil && out.is(seeds.file) {
+	_, err = p.crawl(o)
+	return f.texts.write(p.con, o.Job, err)
+}
+
+// prepared is a crawl that the flags ask for.
+type prepared struct {
+	*crawlFlags
+	options weft.Options
+	con     *console
+	seeds   *list // of --input; or nil
+	noURL   bool  // no argument is one
+}
+
+// prepare checks the flags together, and reads what they name.
+func (f *crawlFlags) prepare(args []string) (*prepared, error) {
+	p := &prepared{crawlFlags: f, options: f.options, noURL: len(args) == 0}
+	o := &p.options
+	if err := f.check(o); err != nil {
+		return nil, err
+	}
+	makesTrees.Store(len(o.Extract) > 0 || o.Structured)
+	limitMemory(o.Memory)
+	p.con = newConsole(f.console, f.output)
+	p.con.forCheck = f.forCheck
+	if f.anyDepth {
+		p.con.warn("--depth 0: no limit, as without it; --scope page fetches only the given URLs")
+	}
+	if len(args) == 0 && f.input == "" && f.needsURL(o) {
+		return nil, usage("crawl: no URL given, expected one such as https://example.org/, or -i FILE")
+	}
+	if err := noFiles(args); err != nil {
+		return nil, err
+	}
+	if o.Seeds = args; f.post.any() {
+		if o.Seeds, o.Posts = nil, f.post.to(args); len(args) == 0 {
+			return nil, usage("crawl: --post-data and --post-form: no URL given, expected where to send them")
+		}
+	}
+	if f.retry.dir != "" {
+		o.RetryFailed = f.retry.selects(p.con.warn)
+	}
+	if f.input == "" {
+		return p, nil
+	}
+	var err error
+	if p.seeds, err = openList(f.input, f.strict, p.con.warn); err != nil {
+		return nil, err
+	}
+	o.SeedSeq = p.seeds.urls
+	return p, nil
+}
+
+// needsURL reports whether a URL has to be given: no job knows its seeds.
+func (f *crawlFlags) needsURL(o *weft.Options) bool {
+	return !f.ofFiles && !f.cluster.any() && (o.Fresh || o.Job == "" && !f.namesJob())
+}
+
+// close closes what prepare has opened.
+func (p *prepared) close() {
+	if p.seeds != nil {
+		p.seeds.Close()
+	}
+}
+
+// crawl crawls on the options of p, which others may have completed, and prints what comes of it.
+func (p *prepared) crawl(o weft.Options) (weft.Summary, error) {
+	con := p.con
+	con.job = p.naming(&o)
+	out, err := openOutput(p.output)
+	if err != nil {
+		return weft.Summary{}, err
+	}
+	if p.seeds != nil && out.is(p.seeds.file) {
 		out.discard()
-		return misused("output", f.output, errors.New("expected a file other than the one of --input"))
+		return weft.Summary{}, misused("output", p.output, errors.New("expected a file other than the one of --input"))
 	}
 	o.Output = out.Writer
-	onLink := o.Hooks.OnLink // of weft check
+	onLink := o.Hooks.OnLink // of check.Site
 	o.Hooks = con.hooks()
 	o.Hooks.OnLink = onLink
-	if f.retry.dir != "" {
-		o.RetryFailed = f.retry.selects(con.warn)
-	}
-	c, err := con.start(o, out, f.cluster.joins(con))
+	c, err := con.start(o, out, p.cluster.joins(con))
 	if err != nil {
-		return f.refused(err, con.job, len(args) == 0)
+		return weft.Summary{}, p.refused(err, con.job, p.noURL)
 	}
-	err = con.crawl(c, out, f.input != "" || o.Amend || f.cluster.any())
-	f.cluster.close()
-	if f.forCheck {
-		signal.Stop(con.signals) // the report is not made by the crawl
+	s, err := con.crawl(c, out, o.SeedSeq != nil || o.Amend || p.cluster.any())
+	p.cluster.close()
+	if p.forCheck || p.mirror != "" {
+		signal.Stop(con.signals) // what follows is not done by the crawl
 	}
-	return f.texts.write(con, o.Job, err)
+	return s, err
 }
 
 // archives sets the defaults of a crawl with an archive.
@@ -228,21 +270,24 @@ func (f *crawlFlags) check(o *weft.Options) error {
 // again is the folder of the job that is crawled again, or in part; empty: none.
 func (f *crawlFlags) again() string { return cmp.Or(f.update, f.retry.dir) }
 
+// namesJob reports whether the folder of the job is not that of the first URL's host.
+func (f *crawlFlags) namesJob() bool { return f.options.Job != "" || f.forCheck || f.mirror != "" }
+
 // naming says which flag, if any, names the folder of the job.
-func (f *crawlFlags) naming(dir string) naming {
-	command := "weft crawl"
+func (f *crawlFlags) naming(o *weft.Options) naming {
+	n := naming{dir: o.Job, command: "weft crawl", mirror: f.mirror}
 	if f.forCheck {
-		command = "weft check"
+		n.command = "weft check"
 	}
 	switch {
-	case f.update != "":
-		return naming{"update", dir, command, f.mirror}
-	case f.retry.dir != "":
-		return naming{"retry-failed", dir, command, f.mirror}
-	case f.options.Job != "":
-		return naming{"job", dir, command, f.mirror}
+	case o.Update:
+		n.flag = "update"
+	case o.RetryFailed != nil:
+		n.flag = "retry-failed"
+	case f.namesJob():
+		n.flag = "job"
 	}
-	return naming{"", dir, command, f.mirror}
+	return n
 }
 
 // refused returns the error of weft.New in the words of the command.

@@ -21,6 +21,7 @@ type crawlFlags struct {
 	update        string // the folder of a job
 	retry         retryFlags
 	forCheck      bool   // weft check says what came of it
+	ofFiles       bool   // and its seeds are links of files
 	mirror        string // the folder that weft mirror writes what came of it to
 	texts         textFlags
 	post          postFlags

@@ -75,5 +75,6 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 	}
 	con.warn(fmt.Sprintf("crawling %s, a generated site of %s (--seed %d)%s",
 		home, plural(web.Pages, "page"), web.Seed, kept))
-	return con.crawl(c, out, false)
+	_, err = con.crawl(c, out, false)
+	return err
 }

@@ -49,8 +49,8 @@ func (con *console) start(o weft.Options, out *output, open func(weft.Options) (
 }
 
 // crawl runs c, whose records go to out, prints progress and the report, and returns the exit
-// status. For a finished job it prints the report only, unless there may be more to do.
-func (con *console) crawl(c crawler, out *output, more bool) error {
+// status as an error. For a finished job it prints the report only, unless there may be more to do.
+func (con *console) crawl(c crawler, out *output, more bool) (weft.Summary, error) {
 	earlier := c.Earlier()
 	if earlier.Finished && !more {
 		out.discard()
@@ -61,10 +61,10 @@ func (con *console) crawl(c crawler, out *output, more bool) error {
 		con.warn(c.Job() + " is finished; " + con.job.command + " --update " + c.Job() + " recrawls it, " + failed +
 			"--fresh starts over, --amend adds URLs")
 		r := report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
-		return con.end(r, false, nil)
+		return earlier, con.end(r, false, nil)
 	}
 	if err := out.open(earlier.Runs > 0); err != nil {
-		return &exit{exitError, fmt.Errorf("--output %.128q: %w", out.file.Name(), reason(err))}
+		return weft.Summary{}, &exit{exitError, fmt.Errorf("--output %.128q: %w", out.file.Name(), reason(err))}
 	}
 	con.announce(c.Job(), earlier)
 	signal.Ignore(syscall.SIGPIPE) // the crawl continues if the reader of its messages leaves
@@ -82,7 +82,7 @@ func (con *console) crawl(c crawler, out *output, more bool) error {
 	}
 	_, node := c.(interface{ Began() bool })
 	r := report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil, node: node}
-	return con.end(r, interrupted.Load(), err)
+	return s, con.end(r, interrupted.Load(), err)
 }
 
 // announce says that a job is resumed or recrawled.

@@ -76,7 +76,7 @@ func stuck(url string) {
 		select {}
 	}}}, out, alone)
 	if err == nil {
-		err = con.crawl(c, out, false)
+		_, err = con.crawl(c, out, false)
 	}
 	fmt.Fprintln(os.Stderr, "came back:", err)
 	os.Exit(exitDone)
