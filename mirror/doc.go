@@ -1,7 +1,8 @@
 // Package mirror writes a site as files that open without a network.
 //
-// [Write] reads a finished job, and writes what it has fetched to a folder: pages, style sheets and
-// SVG with URLs that lead to the other files, everything else as it was received.
+// [Site] crawls a site into a job in the folder, and writes what that has; called again, it brings
+// the folder up to date. [Write] writes what another job has, and fetches nothing. Pages, style
+// sheets and SVG get URLs that lead to the other files, everything else stays as it was received.
 //
 // # Vocabulary
 //

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -23,28 +22,25 @@ const (
 // ErrBusy is returned while another Write has the folder.
 var ErrBusy = errors.New("another weft mirror is writing to it")
 
-// Job returns the folder that a mirror keeps its job in, and makes the one that it is in. It is an error
-// if a symbolic link stands there, or below: a crawl would write to where it leads.
-func Job(dir string) (string, error) {
+// prepare makes the folder that a mirror keeps its job in. It is an error if a symbolic link stands
+// there, or below: a crawl would write to where it leads.
+func prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return "", err
+		return err
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return "", err
+		return err
 	}
 	d := &folder{Root: root, made: make(map[string]bool)}
 	defer d.close()
 	if err := d.enter(Hidden, true); err != nil {
-		return "", err
+		return err
 	}
 	if err := d.enter(jobName, false); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+		return err
 	}
-	if err := d.inspect(Hidden); err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, filepath.FromSlash(jobName)), nil
+	return d.inspect(Hidden)
 }
 
 // inspect sees to it that nothing below a folder leads elsewhere, or waits for somebody: a link, a pipe,

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/filename"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/results"
@@ -16,36 +18,35 @@ import (
 
 // Options are those of a mirror.
 type Options struct {
-	Canon    weburl.RuleSet     // of the job: see weft.Options.Canon
 	Windows  bool               // new files have names that Windows allows
 	Delete   bool               // own files of what is gone are removed
 	Temp     string             // a folder for what does not fit into memory; "": that for temporary files
 	Progress func(done, of int) // is told of each file, if not nil
-	Visit    int                // of the job: what Complete compares
 }
 
 // Report is what a Write did.
 type Report struct {
-	Start   string   // the file of the first seed; "": it has none
-	Files   int      // of the mirror
-	Bytes   int64    // in them
-	Written int      // of Files, those that are new or changed
-	Removed int      // files of what is gone
-	Gone    int      // of Files, those of what is gone
-	Foreign []string // names that were left alone, as somebody has changed or made a file there: the first few
-	Left    int      // names that were left alone
-	Unread  []error  // bodies that the job does not have: the first few
-	Lost    int      // bodies that the job does not have
-	Posts   int      // results of POST requests, which have no file: no link leads there
-	Missing []string // URLs that pages load and that have no file: the first few
-	Misses  int      // mentions of such URLs
+	Crawl   weft.Summary // of the crawl; zero if Site has made none
+	Start   string       // the file of the first seed; "": it has none
+	Files   int          // of the mirror
+	Bytes   int64        // in them
+	Written int          // of Files, those that are new or changed
+	Removed int          // files of what is gone
+	Gone    int          // of Files, those of what is gone
+	Foreign []string     // names that were left alone, as somebody has changed or made a file there: the first few
+	Left    int          // names that were left alone
+	Unread  []error      // bodies that the job does not have: the first few
+	Lost    int          // bodies that the job does not have
+	Posts   int          // results of POST requests, which have no file: no link leads there
+	Missing []string     // URLs that pages load and that have no file: the first few
+	Misses  int          // mentions of such URLs
 }
 
 // mostNamed bounds the lists of a report.
 const mostNamed = 5
 
-// Complete reports whether all files of a visit of the job were written to a folder.
-func Complete(dir string, visit int) (bool, error) {
+// isComplete reports whether all files of a visit of the job were written to a folder.
+func isComplete(dir string, visit int) (bool, error) {
 	d, err := open(dir)
 	if err != nil {
 		return false, err
@@ -53,8 +54,19 @@ func Complete(dir string, visit int) (bool, error) {
 	return d.list.head.Complete && d.list.head.Visit == visit, d.close()
 }
 
-// Write writes what a job has fetched to a folder.
-func Write(ctx context.Context, job, dir string, o Options) (r *Report, err error) {
+// Write writes what a job has fetched to a folder, and fetches nothing. Links are those of the job, by
+// its canonical rules; the folder of a job may have lost its state, and then these.
+func Write(ctx context.Context, job, dir string, o Options) (*Report, error) {
+	return write(ctx, job, dir, 0, o)
+}
+
+// write is Write for the job of the folder, at a visit.
+func write(ctx context.Context, job, dir string, visit int, o Options) (r *Report, err error) {
+	s, err := status(ctx, job)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	canon, _ := weburl.ParseRules(s.Canon)
 	bodies, err := results.OpenBodies(job)
 	if err != nil {
 		return nil, err
@@ -68,14 +80,17 @@ func Write(ctx context.Context, job, dir string, o Options) (r *Report, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	m := &mirror{Options: o, folder: d, bodies: bodies, job: job, pages: make(map[string]*page), redirects: make(map[string]string), gone: make(map[string]bool)}
+	m := &mirror{
+		Options: o, canon: canon, folder: d, bodies: bodies, job: job,
+		pages: make(map[string]*page), redirects: make(map[string]string), gone: make(map[string]bool),
+	}
 	if err := m.survey(ctx); err != nil {
 		return nil, err
 	}
 	n := names{list: d.list, root: d.Root}
 	n.assign(m.pages)
 	m.pages = nil
-	if err := d.list.begin(o.Visit); err != nil {
+	if err := d.list.begin(visit); err != nil {
 		return nil, err
 	}
 	if err := m.write(ctx); err != nil {
@@ -85,13 +100,14 @@ func Write(ctx context.Context, job, dir string, o Options) (r *Report, err erro
 	if m.report.Written > 0 {
 		sync() // a power failure later takes nothing of what is complete
 	}
-	return &m.report, d.list.save(head{Version: version, Visit: o.Visit, Complete: true})
+	return &m.report, d.list.save(head{Version: version, Visit: visit, Complete: true})
 }
 
 // mirror is a Write under way.
 type mirror struct {
 	Options
 	*folder
+	canon     weburl.RuleSet // of the job
 	bodies    *results.Bodies
 	job       string
 	pages     map[string]*page
@@ -267,7 +283,7 @@ const mostRedirects = 10
 func (m *mirror) file(u weburl.URL) (name, fragment string) {
 	fragment = u.Fragment()
 	for range mostRedirects {
-		key := m.Canon.Apply(u).String()
+		key := m.canon.Apply(u).String()
 		next, leads := m.redirects[key]
 		if !leads {
 			return m.list.urls[key], fragment

@@ -254,15 +254,17 @@ func TestKilled(t *testing.T) {
 	}
 	for stop := 1; stop < 5; stop++ {
 		dir := t.TempDir()
-		write(t, jobOf(t, pages), dir, mirror.Options{Visit: 1})
+		if _, err := mirror.WriteVisit(t.Context(), jobOf(t, pages), dir, 1, mirror.Options{}); err != nil {
+			t.Fatal(err)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
-		o := mirror.Options{Visit: 2, Progress: func(done, _ int) {
+		o := mirror.Options{Progress: func(done, _ int) {
 			if done == stop {
 				cancel()
 			}
 		}}
 		job := jobOf(t, later)
-		if _, err := mirror.Write(ctx, job, dir, o); !errors.Is(err, context.Canceled) {
+		if _, err := mirror.WriteVisit(ctx, job, dir, 2, o); !errors.Is(err, context.Canceled) {
 			t.Fatal(stop, err)
 		}
 		if done, err := mirror.Complete(dir, 2); done || err != nil {
@@ -273,7 +275,10 @@ func TestKilled(t *testing.T) {
 		line, _ := json.Marshal(map[string]string{"url": "http://a.test/4", "file": "a.test/4.html", "sha256": strings.Repeat("0", 64)})
 		fmt.Fprintf(log, "%s\n{\"url\":\"http", line)
 		log.Close()
-		r := write(t, job, dir, mirror.Options{Visit: 2})
+		r, err := mirror.WriteVisit(t.Context(), job, dir, 2, mirror.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		done, err := mirror.Complete(dir, 2)
 		if r.Left != 0 || r.Files != 5 || !done || err != nil {
 			t.Errorf("%d: %+v, %t, %v", stop, r, done, err)

@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/mirror"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // mirrorFlags are the options of weft mirror: those of a crawl, and its own.
@@ -29,11 +28,8 @@ type mirrorFlags struct {
 	from    string // the folder of a job
 }
 
-// longestURL is the longest URL that a mirror follows, in bytes: a copy has every page that Weft can fetch.
-const longestURL = 16 << 10
-
 func mirrorCommand() *cobra.Command {
-	f := mirrorFlags{crawl: crawlFlags{options: weft.Options{Archive: true}}}
+	var f mirrorFlags
 	cmd := &cobra.Command{
 		Use:     "mirror [flags] URL...",
 		Short:   "Copy a site to files that open without a network",
@@ -89,7 +85,7 @@ func (f *mirrorFlags) groups() []group {
 			case "assets":
 				o.bare, o.def, o.more = "", "any", "All that pages need to be shown, wherever it is; scope: in scope or on its hosts only; none: nothing."
 			case "max-url-length":
-				o.def = strconv.Itoa(longestURL)
+				o.def = strconv.Itoa(mirror.LongestURL)
 			}
 		}
 	}
@@ -120,36 +116,27 @@ func (f *mirrorFlags) run(args []string) error {
 	if err := f.named(args); err != nil {
 		return err
 	}
-	if job := filepath.Join(f.dir, mirror.Hidden, "job"); len(args) == 0 && f.crawl.input == "" && !isBegun(job) {
-		return usage("mirror: no URL given, and %.128q has no job: expected a URL such as https://example.org/, or --from JOB", f.dir)
-	}
-	job, err := mirror.Job(f.dir)
-	if err != nil {
-		return f.failed(err)
-	}
-	if len(args) > 0 || f.crawl.input != "" { // otherwise the job has its own
-		o := &f.crawl.options
-		o.Assets, o.MaxURLLength = f.crawl.assetsOr(weft.AssetsAny), cmp.Or(o.MaxURLLength, longestURL)
-	}
-	crawled, visit, err := f.standing(job)
+	f.crawl.mirror = f.dir
+	p, err := f.crawl.prepare(args)
 	if err != nil {
 		return err
 	}
+	defer p.close()
 	stopped := error(nil)
-	if !crawled {
-		stopped = f.crawl.run(args)
-	}
-	var e *exit
-	if stopped != nil && (!errors.As(stopped, &e) || e.code != exitLimit) {
-		return stopped
-	}
-	if !crawled {
-		if _, visit, err = f.jobOf(job); err != nil {
-			return err
-		}
-	}
-	f.options.Visit = visit
-	return cmp.Or(f.write(job), stopped)
+	err = f.write(p.con, func(ctx context.Context) (*mirror.Report, error) {
+		return mirror.Site(ctx, f.dir, mirror.SiteOptions{
+			Options: f.options, Crawl: p.options, NoAssets: f.crawl.noAssets,
+			Run: func(_ context.Context, o weft.Options) (weft.Summary, error) { // which takes its own signals
+				s, err := p.crawl(o)
+				var e *exit
+				if errors.As(err, &e) && e.code == exitLimit {
+					stopped, err = err, nil
+				}
+				return s, err
+			},
+		})
+	})
+	return cmp.Or(err, stopped)
 }
 
 // named gives the mirror a folder.
@@ -168,53 +155,6 @@ func (f *mirrorFlags) named(args []string) error {
 	return nil
 }
 
-// standing decides what is to be done in a folder: to crawl, to go on, to crawl again, or only to write,
-// where the crawl has ended and the files were not all written.
-func (f *mirrorFlags) standing(job string) (crawled bool, visit int, err error) {
-	f.crawl.options.Job, f.crawl.mirror = job, f.dir
-	if f.crawl.options.Fresh || !isBegun(job) {
-		return false, 0, nil
-	}
-	finished, visit, err := f.jobOf(job)
-	if err != nil || !finished {
-		return false, visit, err
-	}
-	complete, err := mirror.Complete(f.dir, visit)
-	if err != nil {
-		return false, 0, f.failed(err)
-	}
-	if complete {
-		f.crawl.options.Job, f.crawl.update = "", job
-	}
-	return !complete, visit, nil
-}
-
-// isBegun reports whether a crawl has a state to continue from. If it was killed before its first commit, it has at most
-// a folder.
-func isBegun(dir string) bool {
-	if _, err := os.Stat(dir); err != nil {
-		return false
-	}
-	job, err := weft.OpenJob(context.Background(), dir)
-	if err == nil {
-		_ = job.Close() // nothing was written
-	}
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// jobOf reads whether a job is finished, at which visit, and by which rules it knows its URLs.
-func (f *mirrorFlags) jobOf(dir string) (finished bool, visit int, err error) {
-	err = inJob(dir, func(ctx context.Context, job *weft.Job) error {
-		s, err := job.Status(ctx)
-		if err == nil {
-			finished, visit = s.State == weft.JobFinished, max(1, s.Visit)
-			f.options.Canon, _ = weburl.ParseRules(s.Canon)
-		}
-		return err
-	})
-	return finished, visit, err
-}
-
 // ofJob writes what a job has.
 func (f *mirrorFlags) ofJob(args []string) error {
 	if len(args) > 0 {
@@ -229,33 +169,32 @@ func (f *mirrorFlags) ofJob(args []string) error {
 			return usage("--from %.128q: expected a folder to write to, too: -o DIR", f.from)
 		}
 	}
-	if isJob(f.from) {
-		if _, _, err := f.jobOf(f.from); err != nil {
-			return err
-		}
-	}
-	return f.write(f.from)
+	return f.write(newConsole(f.crawl.console, ""), func(ctx context.Context) (*mirror.Report, error) {
+		return mirror.Write(ctx, f.from, f.dir, f.options)
+	})
 }
 
-// write writes the files of a job, and says what came of it.
-func (f *mirrorFlags) write(job string) error {
+// write makes a mirror, and says what came of it.
+func (f *mirrorFlags) write(con *console, make func(context.Context) (*mirror.Report, error)) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	con := newConsole(f.crawl.console, "")
+	context.AfterFunc(ctx, stop) // a crawl goes on to take signals
 	if !con.quiet {
-		next := time.Now().Add(printEvery)
-		f.options.Progress = func(done, of int) {
-			if now := time.Now(); now.After(next) {
-				con.warn(fmt.Sprintf("writing: %s of %s", count(done), plural(of, "file")))
-				next = now.Add(printEvery)
-			}
-		}
+		f.options.Progress = con.written()
 	}
-	r, err := mirror.Write(ctx, job, f.dir, f.options)
+	r, err := make(ctx)
+	var e *exit
+	var wrong *weft.OptionError
 	switch {
+	case errors.As(err, &e): // of the crawl
+		return err
+	case errors.Is(err, mirror.ErrNoJob):
+		return usage("mirror: no URL given, and %.128q has no job: expected a URL such as https://example.org/, or --from JOB", f.dir)
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		con.warn("interrupted; the same command goes on")
 		return &exit{exitInterrupted, nil}
+	case errors.As(err, &wrong):
+		return &exit{exitError, fmt.Errorf("job %.128q: %w", wrong.Value, wrong.Err)}
 	case err != nil:
 		return f.failed(err)
 	}
@@ -266,6 +205,21 @@ func (f *mirrorFlags) write(job string) error {
 		return &exit{exitError, fmt.Errorf("%s: %s without a file: %w", f.dir, plural(r.Lost, "page"), r.Unread[0])}
 	}
 	return nil
+}
+
+// written returns a function that prints how many files are written.
+func (c *console) written() func(done, of int) {
+	var next time.Time
+	return func(done, of int) {
+		now := time.Now()
+		if !next.IsZero() && now.Before(next) {
+			return
+		}
+		if !next.IsZero() {
+			c.warn(fmt.Sprintf("writing: %s of %s", count(done), plural(of, "file")))
+		}
+		next = now.Add(printEvery)
+	}
 }
 
 // failed returns an error of writing files.

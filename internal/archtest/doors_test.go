@@ -72,6 +72,7 @@ var doors = map[string]string{
 	"cmd/weft/export.go":     "a signal ends the export",
 	"cmd/weft/interrupts.go": "signals end a check, or its crawl",
 	"cmd/weft/memory.go":     "the collector runs when it likes",
+	"cmd/weft/mirror.go":     "a signal ends the writing of files",
 	"cmd/weft/node.go":       "a node ends with its server",
 	"cmd/weft/replay.go":     "a signal ends the server",
 	"cmd/weft/run.go":        "signals, progress and the crawl meet",
