@@ -153,8 +153,8 @@ func listed(t *testing.T, dir string) map[string]string {
 // fileURL returns the URL of a file.
 func fileURL(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
 
-// TestChromium: opened from disk with the server stopped, each page of a site looks as it did online,
-// what it loads is there, and nothing is asked of the network.
+// TestChromium: opened from disk with the server stopped, each page of a site looks as it did
+// online, what it loads is there, and nothing is asked of the network.
 func TestChromium(t *testing.T) {
 	var away atomic.Int32
 	beacon := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { away.Add(1) }))
@@ -196,8 +196,8 @@ func TestChromium(t *testing.T) {
 	}
 }
 
-// TestXMLAsksNobody: a document of XML that is opened by itself, or in a frame, asks nobody, whatever is
-// in it.
+// TestXMLAsksNobody: a document of XML that is opened by itself, or in a frame, asks nobody,
+// whatever is in it.
 func TestXMLAsksNobody(t *testing.T) {
 	const (
 		svg    = `<svg xmlns="http://www.w3.org/2000/svg">`
@@ -241,8 +241,8 @@ func TestRulesAskNobody(t *testing.T) {
 	asksNobody(t, pages, "/appended")
 }
 
-// asksNobody opens all pages of a mirror, with BEACON for a server that must not be asked. The script of
-// one runs.
+// asksNobody opens all pages of a mirror, with BEACON for a server that must not be asked. The
+// script of one runs.
 func asksNobody(t *testing.T, pages map[string][2]string, runs string) {
 	t.Helper()
 	var mu sync.Mutex

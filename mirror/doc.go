@@ -9,7 +9,7 @@
 //   - page: a URL with a body, of whatever type.
 //   - taken: a page that has a file. Links to it are relative paths; other links are absolute.
 //   - list: the files that are of the mirror, with their digests, in .weft/files.jsonl.
-//   - own file: one on the list, with a digest that the list has. No other is written to or removed.
+//   - own file: one on the list, with a digest that the list has. No other is touched.
 //
 // # Life of a mirror
 //

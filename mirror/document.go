@@ -13,9 +13,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// offline is a policy that a page states: whatever its scripts load, its browser asks nobody else. The
-// policy does not hold for speculation rules, which a script may add: those are taken out before the
-// browser reads them.
+// offline is a policy that a page states: whatever its scripts load, its browser asks nobody else.
+// The policy does not hold for speculation rules, which a script may add: those are taken out
+// before the browser reads them.
 const offline = `<meta http-equiv="Content-Security-Policy" content="default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'" />` +
 	`<script>new MutationObserver(() => document.querySelectorAll("script[type=speculationrules i]").forEach(s => s.remove()))` +
 	`.observe(document, { childList: true, subtree: true })</script>`
@@ -31,8 +31,8 @@ type links interface {
 	misses(u weburl.URL)
 }
 
-// document returns the body of a page as its file has it. A file has no header: what the header said
-// of the charset is written into it.
+// document returns the body of a page as its file has it. A file has no header: what the header
+// said of the charset is written into it.
 func document(base weburl.URL, contentType string, body []byte, others links) []byte {
 	mediaType := strings.ToLower(record.MediaType(contentType))
 	html := mediaType == "text/html"
@@ -82,14 +82,14 @@ func document(base weburl.URL, contentType string, body []byte, others links) []
 	return append([]byte(start), w.HTML(body)...)
 }
 
-// isXML reports whether a browser shows files of a type as XML: elements of XHTML and SVG in it, such
-// as scripts, are what they are in a page.
+// isXML reports whether a browser shows files of a type as XML: elements of XHTML and SVG in it,
+// such as scripts, are what they are in a page.
 func isXML(mediaType string) bool {
 	return mediaType == "text/xml" || mediaType == "application/xml" || strings.HasSuffix(mediaType, "+xml")
 }
 
-// inert reports whether nothing of XML for programs is an element that a browser acts on: the names of
-// their namespaces do not occur, nor what could spell them in another way.
+// inert reports whether nothing of XML for programs is an element that a browser acts on: the names
+// of their namespaces do not occur, nor what could spell them in another way.
 func inert(body []byte) bool {
 	for _, word := range []string{"1999/xhtml", "2000/svg", "<!DOCTYPE", "&#"} {
 		if bytes.Contains(body, []byte(word)) {
@@ -99,8 +99,8 @@ func inert(body []byte) bool {
 	return true
 }
 
-// isText reports whether a browser reads files of a type as text whose charset it has to guess. JSON
-// is UTF-8 always.
+// isText reports whether a browser reads files of a type as text whose charset it has to guess.
+// JSON is UTF-8 always.
 func isText(mediaType string) bool {
 	switch mediaType {
 	case "application/javascript", "application/x-javascript":

@@ -1,6 +1,6 @@
 package mirror
 
-// Complete and WriteVisit are what Site asks and does.
+// The steps of Site that need no crawl.
 var (
 	Complete   = isComplete
 	WriteVisit = write

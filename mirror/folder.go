@@ -43,8 +43,8 @@ func prepare(dir string) error {
 	return d.inspect(Hidden)
 }
 
-// inspect sees to it that nothing below a folder leads elsewhere, or waits for somebody: a link, a pipe,
-// a device. The socket of a crawl may be there.
+// inspect sees to it that nothing below a folder leads elsewhere, or waits for somebody: a link, a
+// pipe, a device. The socket of a crawl may be there.
 func (d *folder) inspect(dir string) error {
 	return fs.WalkDir(d.FS(), dir, func(name string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) { // or is no longer
@@ -158,8 +158,8 @@ func (d *folder) put(url, name string, text []byte) (outcome, error) {
 	return written, nil
 }
 
-// state compares a file with the list: same if it has its digest, written if it has an earlier one, or
-// is not there.
+// state compares a file with the list: same if it has its digest, written if it has an earlier one,
+// or is not there.
 func (d *folder) state(name string) (outcome, error) {
 	switch err := d.enter(path.Dir(name), false); {
 	case errors.Is(err, fs.ErrNotExist):

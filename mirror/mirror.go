@@ -54,8 +54,8 @@ func isComplete(dir string, visit int) (bool, error) {
 	return d.list.head.Complete && d.list.head.Visit == visit, d.close()
 }
 
-// Write writes what a job has fetched to a folder, and fetches nothing. Links are those of the job, by
-// its canonical rules; the folder of a job may have lost its state, and then these.
+// Write writes what a job has fetched to a folder, and fetches nothing. Links are those of the job,
+// by its canonical rules; the folder of a job may have lost its state, and then these.
 func Write(ctx context.Context, job, dir string, o Options) (*Report, error) {
 	return write(ctx, job, dir, 0, o)
 }
@@ -278,8 +278,8 @@ func (n *neighbours) misses(u weburl.URL) {
 // mostRedirects bounds how many redirects a link is followed through.
 const mostRedirects = 10
 
-// file returns the file of a URL, or of where it redirects to, and the fragment to show; "" if there is
-// none.
+// file returns the file of a URL, or of where it redirects to, and the fragment to show; "" if
+// there is none.
 func (m *mirror) file(u weburl.URL) (name, fragment string) {
 	fragment = u.Fragment()
 	for range mostRedirects {

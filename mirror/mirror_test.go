@@ -21,8 +21,8 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// jobOf makes the job of a crawl that has found pages: a Content-Type and a body each, "→" and a URL,
-// "gone" or "POST". Their order is any.
+// jobOf makes the job of a crawl that has found pages: a Content-Type and a body each, "→" and a
+// URL, "gone" or "POST". Their order is any.
 func jobOf(t *testing.T, pages map[string][2]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -85,8 +85,8 @@ func names(files map[string]string) string {
 
 const html = "text/html"
 
-// TestNames: what clashes gets names that do not depend on the order of fetching, and a URL keeps its
-// name when others come.
+// TestNames: what clashes gets names that do not depend on the order of fetching, and a URL keeps
+// its name when others come.
 func TestNames(t *testing.T) {
 	pages := map[string][2]string{
 		"http://a.test/":           {html, "start"},
@@ -138,8 +138,8 @@ a.test/x@2~d8bc20a7.html`
 	}
 }
 
-// TestUpdate: only what has changed is written; what somebody else has changed is not; what is gone is
-// removed on request.
+// TestUpdate: only what has changed is written; what somebody else has changed is not; what is gone
+// is removed on request.
 func TestUpdate(t *testing.T) {
 	pages := map[string][2]string{
 		"http://a.test/":     {html, `<a href=same></a><a href=lost></a><a href=moves></a>`},
@@ -188,7 +188,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestHostile: nothing is written outside of the folder, through links neither, nor over what is there.
+// TestHostile: nothing is written outside of the folder, through links neither, nor over what is
+// there.
 func TestHostile(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	for _, err := range []error{
@@ -244,8 +245,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestKilled: whatever file is the last, the next Write completes the mirror, and takes no file of its own
-// for one that somebody has changed.
+// TestKilled: whatever file is the last, the next Write completes the mirror, and takes no file of
+// its own for one that somebody has changed.
 func TestKilled(t *testing.T) {
 	pages, later := make(map[string][2]string), make(map[string][2]string)
 	for i := range 5 {
@@ -322,8 +323,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestCharsets: what only the header said of a charset is in the file, and what the file says itself is
-// not said twice.
+// TestCharsets: what only the header said of a charset is in the file, and what the file says
+// itself is not said twice.
 func TestCharsets(t *testing.T) {
 	dir := t.TempDir()
 	write(t, jobOf(t, map[string][2]string{
@@ -363,8 +364,8 @@ func TestCharsets(t *testing.T) {
 	}
 }
 
-// TestPolicy: the policy of a page stands in its head, whatever the page begins with. A browser ignores it
-// in the body.
+// TestPolicy: the policy of a page stands in its head, whatever the page begins with. A browser
+// ignores it in the body.
 func TestPolicy(t *testing.T) {
 	pages := make(map[string][2]string)
 	for i, text := range []string{"text<head>", "\ufeff\ufeff<head>", "</br><head>", "<html>&nbsp;<head>", "<head></head>"} {

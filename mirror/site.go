@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/weftcrawl/weft"
@@ -28,20 +26,20 @@ var (
 type SiteOptions struct {
 	Options
 
-	// Crawl says what is fetched, and how. Site sets Job, Update and Archive. Without seeds, the crawl
-	// is that of the folder. Zero Assets are AssetsAny, and a zero MaxURLLength is LongestURL.
+	// Crawl says what is fetched, and how. Site sets Job, Update and Archive. Without seeds, the
+	// crawl is that of the folder. Zero Assets are AssetsAny, a zero MaxURLLength is LongestURL.
 	Crawl    weft.Options
 	NoAssets bool // fetch pages alone, with their style sheets
 
-	// Run crawls in place of weft.New and Crawler.Run: to show progress, or to end the crawl early by
-	// Drain. nil: these two, and it is an error if no seed could be fetched.
+	// Run crawls in place of weft.New and Crawler.Run: to show progress, or to end the crawl early
+	// by Drain. nil: these two, and it is an error if no seed could be fetched.
 	Run func(context.Context, weft.Options) (weft.Summary, error)
 }
 
 // Site mirrors a site to a folder: it crawls into a job in the folder, and writes what that has. It
 // goes on with a crawl that has not ended, and with files that were not all written. When both are
-// complete, it brings them up to date. A crawl that a limit has stopped is written as far as it came:
-// see Report.Crawl.
+// complete, it brings them up to date. A crawl that a limit has stopped is written as far as it
+// came: see Report.Crawl.
 //
 // Errors: those of Run and of Write; ErrNoJob; ErrInterrupted; an *OptionError of Job where the
 // folder's job is unusable.
@@ -102,8 +100,8 @@ func crawl(ctx context.Context, o weft.Options) (weft.Summary, error) {
 	return s, err
 }
 
-// standing decides what is to be done in a folder: to crawl, to go on, to crawl again, or, where the
-// crawl has ended and the files of its visit were not all written, only to write.
+// standing decides what is to be done in a folder: to crawl, to go on, to crawl again, or, where
+// the crawl has ended and the files of its visit were not all written, only to write.
 func standing(ctx context.Context, dir string, o *weft.Options) (crawled bool, visit int, err error) {
 	if o.Fresh || !isBegun(ctx, o.Job) {
 		return false, 0, nil
@@ -118,36 +116,4 @@ func standing(ctx context.Context, dir string, o *weft.Options) (crawled bool, v
 	}
 	o.Update = complete
 	return !complete, visit, nil
-}
-
-// isBegun reports whether a crawl has a state to continue from. If it was killed before its first
-// commit, it has at most a folder.
-func isBegun(ctx context.Context, dir string) bool {
-	if _, err := os.Stat(dir); err != nil {
-		return false
-	}
-	job, err := weft.OpenJob(ctx, dir)
-	if err == nil {
-		_ = job.Close() // nothing was written
-	}
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// state reads whether the job in a folder is finished, and at which visit it is.
-func state(ctx context.Context, dir string) (finished bool, visit int, err error) {
-	s, err := status(ctx, dir)
-	return s.State == weft.JobFinished, max(1, s.Visit), err
-}
-
-// status returns the status of the job in a folder. Its error is an *OptionError.
-func status(ctx context.Context, dir string) (s weft.Status, err error) {
-	job, err := weft.OpenJob(ctx, dir)
-	if err == nil {
-		s, err = job.Status(ctx)
-		err = cmp.Or(err, job.Close())
-	}
-	if err != nil {
-		err = &weft.OptionError{Option: "Job", Value: dir, Err: err}
-	}
-	return s, err
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/weftcrawl/weft/mirror"
 )
 
-// TestSite: a site becomes files; the next call goes on where a limit or an interruption has stopped, and
-// brings what is complete up to date.
+// TestSite: a site becomes files; the next call goes on where a limit or an interruption has
+// stopped, and brings what is complete up to date.
 func TestSite(t *testing.T) {
 	t1, t2 := time.Unix(1e9, 0), time.Unix(2e9, 0) // of a file server: 304 while they stay
 	files := fstest.MapFS{
@@ -60,8 +60,8 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestSiteNothing: a folder without a crawl needs seeds, and stays as it is without; a site that cannot be
-// fetched has no mirror.
+// TestSiteNothing: a folder without a crawl needs seeds, and stays as it is without; a site that
+// cannot be fetched has no mirror.
 func TestSiteNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "copy")
 	if r, err := mirror.Site(t.Context(), dir, mirror.SiteOptions{}); !errors.Is(err, mirror.ErrNoJob) {

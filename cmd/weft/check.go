@@ -274,8 +274,8 @@ func madeUp(seeds []string) (all []string) {
 	return all
 }
 
-// withMadeUp yields seeds of a list, and beside the first one of each host a URL that no site has. As
-// the list may be long, that holds for its first hosts.
+// withMadeUp yields seeds of a list, and beside the first one of each host a URL that no site has.
+// As the list may be long, that holds for its first hosts.
 func withMadeUp(seeds iter.Seq2[string, error]) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		const most = 10_000
@@ -341,8 +341,8 @@ func (f *checkFlags) complete() (err error) {
 	return nil
 }
 
-// crawled crawls into a job, and returns its folder, and what removes one that is not to be kept. A job
-// without seeds is one that has its own, and its own options.
+// crawled crawls into a job, and returns its folder, and what removes one that is not to be kept. A
+// job without seeds is one that has its own, and its own options.
 func (f *checkFlags) crawled(seeds []string, files bool) (dir string, remove func(), err error) {
 	c := f.crawl
 	c.forCheck = true
