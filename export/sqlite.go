@@ -1,26 +1,26 @@
 package export
 
 import (
-	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"io"
-	"net/url"
+	"os"
 	"reflect"
-	"strings"
+	"slices"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"github.com/weftcrawl/weft/internal/sqlitefile"
 )
 
 // sqlTypes are the types of columns. A boolean is 0 or 1; a time is text in RFC 3339, which
 // SQLite's functions read; a list is its values, joined with commas.
 var sqlTypes = map[kind]string{text: "TEXT", integer: "INTEGER", number: "REAL", boolean: "INTEGER", date: "TEXT", list: "TEXT"}
 
-// sqlIndexes are made when the tables are full, if these have the column.
-var sqlIndexes = []struct{ table, column, unique string }{
-	{"pages", "url", "UNIQUE"}, {"pages", "status", ""}, {"pages", "host", ""}, {"pages", "error_kind", ""},
-	{"pages", "redirect", ""}, {"pages", "sha256", ""}, {"links", "from", ""}, {"links", "to", ""}, {"hosts", "host", ""},
+// sqlIndexes are made of the columns that a table has.
+var sqlIndexes = []struct {
+	table, column string
+	unique        bool
+}{
+	{"pages", "url", true}, {"pages", "status", false}, {"pages", "host", false}, {"pages", "error_kind", false},
+	{"pages", "redirect", false}, {"pages", "sha256", false}, {"links", "from", false}, {"links", "to", false}, {"hosts", "host", false},
 }
 
 // sqlViews are made if pages has all its columns. Redirects and errors are tables in other formats.
@@ -36,29 +36,21 @@ var sqlViews = []struct{ name, query string }{
 }
 
 // writeSQLite writes pages, links, items and hosts as tables of a database, with indexes and views.
-func writeSQLite(s *source, r rows, to io.Writer) error {
-	f, ok := to.(interface{ Name() string })
-	if !ok || f.Name() == "" {
+func writeSQLite(s *source, pages rows, to io.Writer) error {
+	named, ok := to.(interface{ Name() string })
+	if !ok || named.Name() == "" {
 		return errors.New("sqlite: expected a file")
 	}
-	// Nobody reads the file before it is complete: it needs no journal.
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: f.Name()}).EscapedPath()}).String()+
-		"?_pragma=journal_mode(off)&_pragma=synchronous(off)&_pragma=locking_mode(exclusive)&vfs=unix-none&_pragma=cache_size(-16000)")
+	f, err := os.OpenFile(named.Name(), os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	db.SetMaxOpenConns(1)
-	return errors.Join(fillSQLite(s, r, db), db.Close())
+	return errors.Join(fillSQLite(s, pages, sqlitefile.New(f, s.o.Temp)), f.Close())
 }
 
-// fillSQLite writes the tables in one transaction.
-func fillSQLite(s *source, pages rows, db *sql.DB) error {
-	tx, err := db.BeginTx(s.ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // of what was not committed
-	if err := sqlTable(s, tx, pages); err != nil {
+// fillSQLite writes the database.
+func fillSQLite(s *source, pages rows, db *sqlitefile.Writer) error {
+	if err := sqlTable(s, db, pages); err != nil {
 		return err
 	}
 	for _, name := range []string{"links", "items", "hosts"} {
@@ -67,45 +59,47 @@ func fillSQLite(s *source, pages rows, db *sql.DB) error {
 			t, err = t.ofJob(s)
 		}
 		if err == nil {
-			err = sqlTable(s, tx, rows{table: t, columns: t.columns})
+			err = sqlTable(s, db, rows{table: t, columns: t.columns})
 		}
-		// Without links or a state the table is empty; without items there is none.
-		if err != nil && !errors.Is(err, ErrNoLinks) && !errors.Is(err, ErrNoState) && !errors.Is(err, ErrNoItems) {
+		if err != nil && !errors.Is(err, ErrNoItems) { // without items there is no table of them
 			return err
 		}
 	}
-	if err := sqlExtras(s.ctx, tx, pages); err != nil {
-		return err
+	if len(pages.columns) == len(pages.table.columns) {
+		for _, v := range sqlViews {
+			db.View(v.name, v.query)
+		}
 	}
-	return tx.Commit()
+	return db.Close()
 }
 
-// sqlTable writes a table.
-func sqlTable(s *source, tx *sql.Tx, r rows) error {
-	var columns, marks []string
+// sqlTable writes a table, which is empty if the job has nothing for it: no links, no state.
+func sqlTable(s *source, db *sqlitefile.Writer, r rows) error {
+	var columns []sqlitefile.Column
+	var indexes []sqlitefile.Index
 	for _, c := range r.columns {
-		columns = append(columns, fmt.Sprintf("%q %s", c.name, sqlTypes[c.kind]))
-		marks = append(marks, "?")
+		columns = append(columns, sqlitefile.Column{Name: c.name, Type: sqlTypes[c.kind]})
 	}
-	create := fmt.Sprintf("CREATE TABLE %s (%s)", r.table.name, strings.Join(columns, ", "))
-	if _, err := tx.ExecContext(s.ctx, create); err != nil {
-		return err
+	for _, x := range sqlIndexes {
+		if x.table == r.table.name && slices.ContainsFunc(r.columns, func(c column) bool { return c.name == x.column }) {
+			indexes = append(indexes, sqlitefile.Index{Name: x.table + "_" + x.column, Column: x.column, Unique: x.unique})
+		}
 	}
-	insert, err := tx.PrepareContext(s.ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s)", r.table.name, strings.Join(marks, ",")))
+	t, err := db.Table(r.table.name, columns, indexes...)
 	if err != nil {
 		return err
 	}
-	defer insert.Close()
 	values := make([]any, len(r.columns))
-	return r.each(s, func(row reflect.Value) error {
+	err = r.each(s, func(row reflect.Value) error {
 		for i := range r.columns {
 			values[i] = r.columns[i].sql(row)
 		}
-		// No context: a transaction whose context ends rolls back by itself, and a statement with
-		// one starts a goroutine.
-		_, err := insert.Exec(values...)
-		return err
+		return t.Add(values)
 	})
+	if err == nil || errors.Is(err, ErrNoLinks) || errors.Is(err, ErrNoState) {
+		err = t.Close(s.ctx)
+	}
+	return errors.Join(err, t.Discard())
 }
 
 func (c *column) sql(row reflect.Value) any {
@@ -122,34 +116,4 @@ func (c *column) sql(row reflect.Value) any {
 		return v.Bool()
 	}
 	return c.inText(v)
-}
-
-// sqlExtras makes the indexes, and the views whose columns the table pages has.
-func sqlExtras(ctx context.Context, tx *sql.Tx, pages rows) error {
-	has := func(name string) bool {
-		for _, c := range pages.columns {
-			if c.name == name {
-				return true
-			}
-		}
-		return false
-	}
-	for _, x := range sqlIndexes {
-		if x.table == "pages" && !has(x.column) {
-			continue
-		}
-		create := fmt.Sprintf(`CREATE %s INDEX %s_%s ON %s (%q)`, x.unique, x.table, x.column, x.table, x.column)
-		if _, err := tx.ExecContext(ctx, create); err != nil {
-			return err
-		}
-	}
-	if len(pages.columns) < len(pages.table.columns) {
-		return nil
-	}
-	for _, v := range sqlViews {
-		if _, err := tx.ExecContext(ctx, "CREATE VIEW "+v.name+" AS "+v.query); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -143,7 +143,7 @@ var imports = map[string][]string{
 	"export": {
 		".", "internal/job", "record", "results", "internal/extsort", "internal/near", "internal/where",
 		"github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/compress", "github.com/parquet-go/parquet-go/compress/zstd",
-		"modernc.org/sqlite",
+		"internal/sqlitefile",
 	},
 
 	"read": {
@@ -204,6 +204,7 @@ var imports = map[string][]string{
 	"internal/tuning":      {"internal/budget", "internal/engine", "internal/frontier/store", "internal/job"},
 	"internal/ctl":         {},
 	"internal/extsort":     {},
+	"internal/sqlitefile":  {"internal/extsort"},
 	"internal/filename":    {"internal/markup", "golang.org/x/text/unicode/norm"},
 	"internal/rewrite":     {"links", "weburl", "internal/charset", "internal/markup"},
 	"internal/feed":        {"internal/markup"},

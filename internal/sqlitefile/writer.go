@@ -1,0 +1,165 @@
+package sqlitefile
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const (
+	pageSize   = 4096
+	headerSize = 100                   // of the file, at the beginning of page 1
+	lockPage   = 1<<30/pageSize + 1    // programs lock bytes of it: it holds nothing
+	version    = 3_046_000             // of SQLite: a library that has written such a file
+	magic      = "SQLite format 3\x00" // at the file's beginning
+)
+
+// Writer writes a database. Owner: one goroutine.
+type Writer struct {
+	file   io.WriterAt
+	out    *bufio.Writer // pages from the second on, in order
+	next   uint32        // page
+	temp   string
+	schema [3][]object // tables, indexes, views
+}
+
+// object is a row of the schema.
+type object struct {
+	kind, name, table string
+	root              uint32 // page; 0: a view has none
+	sql               string
+}
+
+// New returns a writer of a database to an empty file. Indexes are sorted in the folder temp; "" is
+// that for temporary files.
+func New(file io.WriterAt, temp string) *Writer {
+	return &Writer{file: file, out: bufio.NewWriterSize(io.NewOffsetWriter(file, pageSize), 256<<10), next: 2, temp: temp}
+}
+
+// View adds a view, whose query nobody checks.
+func (w *Writer) View(name, query string) {
+	w.schema[2] = append(w.schema[2], object{"view", name, name, 0, "CREATE VIEW " + name + " AS " + query})
+}
+
+// Close completes the database: without it the file is none. It does not close the file.
+func (w *Writer) Close() error {
+	t := tree{w: w}
+	var r record
+	rowid := int64(0)
+	for _, objects := range w.schema {
+		for _, o := range objects {
+			r.begin()
+			r.text(o.kind)
+			r.text(o.name)
+			r.text(o.table)
+			r.integer(int64(o.root))
+			r.text(o.sql)
+			rowid++
+			if err := t.addRow(rowid, r.bytes()); err != nil {
+				return err
+			}
+		}
+	}
+	root, err := t.root()
+	if err == nil && root.size() > pageSize-headerSize {
+		// The root is page 1, which has less room: there, a page may be empty but for the one below.
+		below, failed := t.put(root)
+		root, err = &level{kind: interiorTable, right: below}, failed
+	}
+	if err == nil {
+		err = w.out.Flush()
+	}
+	if err != nil {
+		return err
+	}
+	var page [pageSize]byte
+	root.write(page[:], headerSize)
+	w.header(page[:])
+	_, err = w.file.WriteAt(page[:], 0)
+	return err
+}
+
+// header writes the first 100 bytes of the file: fields that are not named are 0.
+func (w *Writer) header(page []byte) {
+	copy(page, magic)
+	binary.BigEndian.PutUint16(page[16:], pageSize)
+	copy(page[18:], []byte{
+		1, 1, // format of writing and reading: a journal, not a log
+		0, 64, 32, 32, // bytes of a page that are not used; constants
+	})
+	binary.BigEndian.PutUint32(page[24:], 1)        // changes of the file
+	binary.BigEndian.PutUint32(page[28:], w.next-1) // pages
+	binary.BigEndian.PutUint32(page[40:], 1)        // changes of the schema
+	binary.BigEndian.PutUint32(page[44:], 4)        // format of the schema
+	binary.BigEndian.PutUint32(page[56:], 1)        // UTF-8
+	binary.BigEndian.PutUint32(page[92:], 1)        // changes when the number of pages was written
+	binary.BigEndian.PutUint32(page[96:], version)
+}
+
+// append writes the next page and returns its number.
+func (w *Writer) append(page []byte) (uint32, error) {
+	if w.next == lockPage {
+		if _, err := w.out.Write(make([]byte, pageSize)); err != nil {
+			return 0, err
+		}
+	}
+	number := w.number()
+	w.next = number + 1
+	if w.next == 0 {
+		return 0, errors.New("sqlitefile: no page is left")
+	}
+	_, err := w.out.Write(page)
+	return number, err
+}
+
+// number returns the number that the next page gets.
+func (w *Writer) number() uint32 {
+	if w.next == lockPage {
+		return lockPage + 1
+	}
+	return w.next
+}
+
+// overflow writes what a payload has beyond its cell as a chain of pages, and returns the first.
+func (w *Writer) overflow(rest []byte) (first uint32, err error) {
+	first = w.number()
+	for len(rest) > 0 {
+		var page [pageSize]byte
+		n := copy(page[4:], rest)
+		if rest = rest[n:]; len(rest) > 0 {
+			following := w.number() + 1
+			if following == lockPage {
+				following++
+			}
+			binary.BigEndian.PutUint32(page[:], following)
+		}
+		if _, err := w.append(page[:]); err != nil {
+			return 0, err
+		}
+	}
+	return first, nil
+}
+
+// quoted returns a name as SQL has it.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// distinct returns an error if SQLite would refuse the names of columns.
+func distinct(columns []Column) error {
+	seen := make(map[string]bool)
+	for _, c := range columns {
+		folded := strings.Map(func(r rune) rune { // SQLite folds ASCII alone
+			if 'A' <= r && r <= 'Z' {
+				r += 'a' - 'A'
+			}
+			return r
+		}, c.Name)
+		if seen[folded] {
+			return fmt.Errorf("sqlitefile: duplicate column name: %s", c.Name)
+		}
+		seen[folded] = true
+	}
+	return nil
+}
