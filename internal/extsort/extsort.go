@@ -48,8 +48,8 @@ type run struct{ start, end int64 }
 // temporary files. Close it.
 func New(dir string) *Sorter { return NewWithin(dir, mostHeld) }
 
-// NewWithin returns a sorter that holds a number of bytes in memory instead of 32 MiB: at least twice
-// [MaxLine].
+// NewWithin returns a sorter that holds a number of bytes in memory instead of 32 MiB: at least
+// twice [MaxLine].
 func NewWithin(dir string, held int) *Sorter { return &Sorter{dir: dir, most: held, fanIn: fanIn} }
 
 // Add takes a line, without its end. It copies it.

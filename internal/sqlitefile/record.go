@@ -142,8 +142,8 @@ func (r *record) key(key []byte) {
 	}
 }
 
-// appendVarint appends an integer as SQLite has it: groups of seven bits, the highest first. A ninth
-// byte would have eight bits: no length and no rowid needs it.
+// appendVarint appends an integer as SQLite has it: groups of seven bits, the highest first. A
+// ninth byte would have eight bits: no length and no rowid needs it.
 func appendVarint(b []byte, v uint64) []byte {
 	size := varintSize(v)
 	for shift := 7 * (size - 1); shift > 0; shift -= 7 {

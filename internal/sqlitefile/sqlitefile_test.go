@@ -215,8 +215,8 @@ func TestSplits(t *testing.T) {
 	same(t, all...)
 }
 
-// TestSchemas: the schema is on page 1, on page 1 and others, and in two levels; a statement may take
-// pages of its own.
+// TestSchemas: the schema is on page 1, on page 1 and others, and in two levels; a statement may
+// take pages of its own.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	for _, tables := range []int{1, 30, 40, 50, 300} {
@@ -257,11 +257,11 @@ func TestManyRows(t *testing.T) {
 func TestLockPage(t *testing.T) {
 	t.Parallel()
 	if !long.Enabled() {
-		w := &Writer{next: lockPage - 2}
 		var written pagesAt
-		w.file, w.out = &written, New(&written, "").out
-		first, err := w.overflow(make([]byte, 4*pageSize))
-		if err != nil || first != lockPage-2 || w.out.Flush() != nil {
+		p := newPages(&written)
+		p.next = lockPage - 2
+		first, err := p.overflow(make([]byte, 4*pageSize))
+		if err != nil || first != lockPage-2 || p.out.Flush() != nil {
 			t.Fatal(first, err)
 		}
 		for i, want := range []uint32{lockPage - 1, lockPage + 1, 0, lockPage + 2, lockPage + 3, 0} {

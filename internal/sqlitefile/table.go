@@ -51,7 +51,7 @@ func (w *Writer) Table(name string, columns []Column, indexes ...Index) (*Table,
 	if err := distinct(columns); err != nil {
 		return nil, err
 	}
-	t := &Table{w: w, name: name, tree: tree{w: w}}
+	t := &Table{w: w, name: name, tree: tree{pages: w.pages}}
 	var definitions []string
 	for _, c := range columns {
 		definitions = append(definitions, quoted(c.Name)+" "+c.Type)
@@ -120,7 +120,7 @@ func (t *Table) Discard() error {
 
 // write writes the index of a complete table.
 func (x *index) write(ctx context.Context, t *Table) (root uint32, err error) {
-	tree := tree{w: t.w, index: true}
+	tree := tree{pages: t.w.pages, index: true}
 	var last []byte
 	err = x.keys.Each(func(key []byte) error {
 		value := key[:len(key)-rowidSize]
@@ -140,4 +140,25 @@ func (x *index) write(ctx context.Context, t *Table) (root uint32, err error) {
 		return 0, err
 	}
 	return tree.end()
+}
+
+// quoted returns a name as SQL has it.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// distinct returns an error if SQLite would refuse the names of columns.
+func distinct(columns []Column) error {
+	seen := make(map[string]bool)
+	for _, c := range columns {
+		folded := strings.Map(func(r rune) rune { // SQLite folds ASCII alone
+			if 'A' <= r && r <= 'Z' {
+				r += 'a' - 'A'
+			}
+			return r
+		}, c.Name)
+		if seen[folded] {
+			return fmt.Errorf("sqlitefile: duplicate column name: %s", c.Name)
+		}
+		seen[folded] = true
+	}
+	return nil
 }

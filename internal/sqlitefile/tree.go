@@ -8,7 +8,7 @@ import "encoding/binary"
 // Between two pages stands a divider, in the page above. Of an index it is an entry, which is in no
 // leaf; of a table it is the largest rowid of the page on its left.
 type tree struct {
-	w      *Writer
+	pages  *pages
 	index  bool
 	levels []*level
 	cell   []byte
@@ -147,7 +147,7 @@ func (t *tree) fill(payload []byte, most int) error {
 	if local == len(payload) {
 		return nil
 	}
-	first, err := t.w.overflow(payload[local:])
+	first, err := t.pages.overflow(payload[local:])
 	t.cell = binary.BigEndian.AppendUint32(t.cell, first)
 	return err
 }
@@ -193,7 +193,7 @@ func (t *tree) split(i, at int) error {
 func (t *tree) put(l *level) (uint32, error) {
 	var page [pageSize]byte
 	l.write(page[:], 0)
-	return t.w.append(page[:])
+	return t.pages.append(page[:])
 }
 
 // root writes all pages but the root, which it returns.

@@ -1,18 +1,12 @@
 package sqlitefile
 
 import (
-	"bufio"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
-	"strings"
 )
 
 const (
-	pageSize   = 4096
 	headerSize = 100                   // of the file, at the beginning of page 1
-	lockPage   = 1<<30/pageSize + 1    // programs lock bytes of it: it holds nothing
 	version    = 3_046_000             // of SQLite: a library that has written such a file
 	magic      = "SQLite format 3\x00" // at the file's beginning
 )
@@ -20,8 +14,7 @@ const (
 // Writer writes a database. Owner: one goroutine.
 type Writer struct {
 	file   io.WriterAt
-	out    *bufio.Writer // pages from the second on, in order
-	next   uint32        // page
+	pages  *pages
 	temp   string
 	schema [3][]object // tables, indexes, views
 }
@@ -36,7 +29,7 @@ type object struct {
 // New returns a writer of a database to an empty file. Indexes are sorted in the folder temp; "" is
 // that for temporary files.
 func New(file io.WriterAt, temp string) *Writer {
-	return &Writer{file: file, out: bufio.NewWriterSize(io.NewOffsetWriter(file, pageSize), 256<<10), next: 2, temp: temp}
+	return &Writer{file: file, pages: newPages(file), temp: temp}
 }
 
 // View adds a view, whose query nobody checks.
@@ -46,7 +39,7 @@ func (w *Writer) View(name, query string) {
 
 // Close completes the database: without it the file is none. It does not close the file.
 func (w *Writer) Close() error {
-	t := tree{w: w}
+	t := tree{pages: w.pages}
 	var r record
 	rowid := int64(0)
 	for _, objects := range w.schema {
@@ -70,7 +63,7 @@ func (w *Writer) Close() error {
 		root, err = &level{kind: interiorTable, right: below}, failed
 	}
 	if err == nil {
-		err = w.out.Flush()
+		err = w.pages.out.Flush()
 	}
 	if err != nil {
 		return err
@@ -90,76 +83,11 @@ func (w *Writer) header(page []byte) {
 		1, 1, // format of writing and reading: a journal, not a log
 		0, 64, 32, 32, // bytes of a page that are not used; constants
 	})
-	binary.BigEndian.PutUint32(page[24:], 1)        // changes of the file
-	binary.BigEndian.PutUint32(page[28:], w.next-1) // pages
-	binary.BigEndian.PutUint32(page[40:], 1)        // changes of the schema
-	binary.BigEndian.PutUint32(page[44:], 4)        // format of the schema
-	binary.BigEndian.PutUint32(page[56:], 1)        // UTF-8
-	binary.BigEndian.PutUint32(page[92:], 1)        // changes when the number of pages was written
+	binary.BigEndian.PutUint32(page[24:], 1)              // changes of the file
+	binary.BigEndian.PutUint32(page[28:], w.pages.next-1) // pages
+	binary.BigEndian.PutUint32(page[40:], 1)              // changes of the schema
+	binary.BigEndian.PutUint32(page[44:], 4)              // format of the schema
+	binary.BigEndian.PutUint32(page[56:], 1)              // UTF-8
+	binary.BigEndian.PutUint32(page[92:], 1)              // changes when the number of pages was written
 	binary.BigEndian.PutUint32(page[96:], version)
-}
-
-// append writes the next page and returns its number.
-func (w *Writer) append(page []byte) (uint32, error) {
-	if w.next == lockPage {
-		if _, err := w.out.Write(make([]byte, pageSize)); err != nil {
-			return 0, err
-		}
-	}
-	number := w.number()
-	w.next = number + 1
-	if w.next == 0 {
-		return 0, errors.New("sqlitefile: no page is left")
-	}
-	_, err := w.out.Write(page)
-	return number, err
-}
-
-// number returns the number that the next page gets.
-func (w *Writer) number() uint32 {
-	if w.next == lockPage {
-		return lockPage + 1
-	}
-	return w.next
-}
-
-// overflow writes what a payload has beyond its cell as a chain of pages, and returns the first.
-func (w *Writer) overflow(rest []byte) (first uint32, err error) {
-	first = w.number()
-	for len(rest) > 0 {
-		var page [pageSize]byte
-		n := copy(page[4:], rest)
-		if rest = rest[n:]; len(rest) > 0 {
-			following := w.number() + 1
-			if following == lockPage {
-				following++
-			}
-			binary.BigEndian.PutUint32(page[:], following)
-		}
-		if _, err := w.append(page[:]); err != nil {
-			return 0, err
-		}
-	}
-	return first, nil
-}
-
-// quoted returns a name as SQL has it.
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
-// distinct returns an error if SQLite would refuse the names of columns.
-func distinct(columns []Column) error {
-	seen := make(map[string]bool)
-	for _, c := range columns {
-		folded := strings.Map(func(r rune) rune { // SQLite folds ASCII alone
-			if 'A' <= r && r <= 'Z' {
-				r += 'a' - 'A'
-			}
-			return r
-		}, c.Name)
-		if seen[folded] {
-			return fmt.Errorf("sqlitefile: duplicate column name: %s", c.Name)
-		}
-		seen[folded] = true
-	}
-	return nil
 }
