@@ -13,7 +13,7 @@ type Clock interface {
 	Attach() Sleeper
 }
 
-// Sleeper is where one loop waits on a Clock.
+// Sleeper is the waiting place of one loop on a Clock.
 type Sleeper interface {
 	// Sleep returns when the time is until (zero: never) or when Wake was called, before or during
 	// the Sleep.

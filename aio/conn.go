@@ -54,7 +54,8 @@ type Listener interface {
 	Addr() net.Addr
 }
 
-// Network is where Dial and Listen go: the system's sockets, or a synthetic network in tests.
+// Network is the destination of Dial and Listen: the system's sockets, or a synthetic network in
+// tests.
 type Network interface {
 	// Lookup returns the addresses of a host name, most preferred first.
 	Lookup(t *Task, host string) ([]net.IP, error)
@@ -226,8 +227,8 @@ func (s *socket) Close() error {
 	return nil
 }
 
-// Abort closes c, and the system forgets what it has not brought to the peer. After Close, it goes on trying for
-// minutes.
+// Abort closes c, and the system forgets what it has not brought to the peer. After Close, it goes
+// on trying for minutes.
 func Abort(c Conn) error {
 	if s, ok := c.(*socket); ok && !s.closed {
 		_ = unix.SetsockoptLinger(s.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}) // for no time

@@ -339,10 +339,10 @@ func TestSend(t *testing.T) {
 		client, server := connect(t, task, tr)
 		defer client.Close()
 		sent := noise(16 << 20) // more than any socket buffer
-		rest, told := sent, 0
+		rest, calls := sent, 0
 		var send func()
 		send = func() {
-			n, err := server.Send(rest, func() { told++; send() })
+			n, err := server.Send(rest, func() { calls++; send() })
 			expectIs(t, "Send", err, nil)
 			if rest = rest[n:]; len(rest) == 0 {
 				server.Close()
@@ -357,7 +357,7 @@ func TestSend(t *testing.T) {
 		_, err = server.Write(task, rest)
 		expectIs(t, "Write during Send", err, aio.ErrBusy)
 		_ = task.Sleep(time.Millisecond)
-		expect(t, "told though nobody has read", told, 0)
+		expect(t, "told though nobody has read", calls, 0)
 		got, err := readAll(task, client)
 		expect(t, "all came through", bytes.Equal(got, sent), true)
 		_, again := server.Send(sent, nil)

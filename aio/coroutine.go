@@ -29,7 +29,7 @@ func (l *Loop) lend(t *Task) {
 	c.task, t.resume = t, c.resume
 }
 
-// run is what the coroutine does. A Goexit of a task ends it.
+// run is the coroutine's function. A Goexit of a task ends it.
 func (c *coroutine) run(yield func(syscall func()) bool) {
 	for c.task != nil {
 		t := c.task
@@ -50,8 +50,8 @@ func (l *Loop) dismiss() {
 	l.coroutines = nil
 }
 
-// continuation is what a task's function returns to continue as another one: not an error, but the
-// way on.
+// continuation is the result of a task's function that continues as another one: not an error, but
+// the way on.
 type continuation struct {
 	next  func(t *Task) error
 	lot   *Lot       // where to wait first; nil: nowhere
@@ -69,9 +69,9 @@ func (c *continuation) Error() string {
 //
 //	return lot.Then(t, "a page", time.Time{}, func(t *aio.Task) error { … })
 //
-// Until Unpark reaches t, it is cancelled, or the time has come, unless that is zero, t waits in the
-// lot without a stack. next is not told which it was: it looks, and waits again if it has to. What
-// it returns is what t returns.
+// Until Unpark reaches t, it is cancelled, or the time has come, unless that is zero, t waits in
+// the lot without a stack. next is not told which it was: it looks, and waits again if it has to.
+// What it returns is what t returns.
 //
 // The function of a task may return the result of Then, not one that Timeout, Shield or Group runs:
 // their end does not wait for next.
@@ -96,8 +96,8 @@ func (t *Task) Then(next func(t *Task) error) error {
 	return (*Lot)(nil).then(t, nil, "", time.Time{}, next)
 }
 
-// wait makes t, whose function has returned, wait for its next one. It reports whether t does: there
-// may be nothing to wait for.
+// wait makes t, whose function has returned, wait for its next one. It reports whether t does:
+// there may be nothing to wait for.
 func (c *continuation) wait(t *Task) bool {
 	l := t.loop
 	switch {

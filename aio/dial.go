@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// FallbackDelay is how long Dial tries one address before it also tries the next: the Connection
-// Attempt Delay of RFC 8305 (Happy Eyeballs), section 5.
+// FallbackDelay is the time for which Dial tries one address before it also tries the next: the
+// Connection Attempt Delay of RFC 8305 (Happy Eyeballs), section 5.
 const FallbackDelay = 250 * time.Millisecond
 
 // Dial connects to address on a network: "tcp", "tcp4" or "tcp6" with HOST:PORT, or "unix" with a

@@ -83,7 +83,7 @@ func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("timed out after %v: %v", e.After, e.During)
 }
 
-// deadlineError is what a read or write returns when the deadline of its connection has passed. It
+// deadlineError is the error of a read or write when the deadline of its connection has passed. It
 // matches ErrTimeout.
 type deadlineError struct{ timedOut }
 

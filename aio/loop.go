@@ -23,8 +23,8 @@ type Options struct {
 	// Network replaces the system's sockets in Dial and Listen.
 	Network Network
 
-	// SlowTurn is how long one turn may hold the loop before it is reported. 0: 100 ms, but never
-	// on a loop with its own Clock; negative: never.
+	// SlowTurn is the time that one turn may hold the loop before it is reported. 0: 100 ms, but
+	// never on a loop with its own Clock; negative: never.
 	SlowTurn time.Duration
 
 	// Report receives events that a maintainer should know about; nil drops them. Reports of kind
@@ -79,7 +79,7 @@ type Loop struct {
 	inbox    inbox
 }
 
-// times is what a loop knows of the time. now is the last reading of the clock, which is read at
+// times is a loop's knowledge of the time. now is the last reading of the clock, which is read at
 // most once a turn and only on demand.
 type times struct {
 	base   time.Time
@@ -428,8 +428,8 @@ func (l *Loop) Time() time.Time {
 	return l.timeOf(int64(time.Since(l.base)))
 }
 
-// busyFor is how long a loop may have been busy for Arrival to be the end of that: the system's
-// clock, which it asks otherwise, ticks every 1 to 4 ms.
+// busyFor is the time that a loop may have been busy for Arrival to be the end of that: the
+// system's clock, which it asks otherwise, ticks every 1 to 4 ms.
 const busyFor = int64(5 * time.Millisecond)
 
 // Arrival returns when the bytes arrived that a task has last waited for on c, in this turn. That

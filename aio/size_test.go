@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// TestSizes: thousands of tasks and sockets wait. Each takes memory by its size class, of which these
-// are some; a field more than fills one costs 16 to 32 bytes of each.
+// TestSizes: thousands of tasks and sockets wait. Each takes memory by its size class, of which
+// these are some; a field more than fills one costs 16 to 32 bytes of each.
 func TestSizes(t *testing.T) {
 	for _, tt := range []struct {
 		what        string

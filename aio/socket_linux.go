@@ -35,7 +35,8 @@ func sysAccept(fd int) (int, unix.Sockaddr, error) {
 	return unix.Accept4(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 }
 
-// sinceReceived returns how long ago a TCP socket received the last bytes; false if that is unknown.
+// sinceReceived returns how long ago a TCP socket received the last bytes; false if that is
+// unknown.
 func sinceReceived(fd int) (time.Duration, bool) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // Task is a function that a loop runs as a coroutine, and the future of its own result. A function
-// that can be suspended takes the *Task it runs in; between two calls that take it nothing else runs
-// on the loop.
+// that can be suspended takes the *Task it runs in; between two calls that take it nothing else
+// runs on the loop.
 //
 // Owner: its loop. Other goroutines may only call Name.
 type Task struct {
@@ -42,7 +42,7 @@ type Task struct {
 	newer     *Task
 }
 
-// parking is where a task is parked.
+// parking is the place in which a task is parked.
 type parking struct {
 	lot        *Lot  // nil: nowhere
 	next, prev *Task // in lot
@@ -67,7 +67,7 @@ func (s taskState) String() string {
 // arrived) a task may do before others get their turn.
 const opsPerStep = 128
 
-// ignoreLimit is how many cancelled waits in a row a task may make before it is reported.
+// ignoreLimit is the number of cancelled waits in a row after which a task is reported.
 const ignoreLimit = 1000
 
 // taskList lists a loop's tasks that have not ended, newest first.

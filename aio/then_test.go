@@ -10,8 +10,8 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// TestThen: a task goes on with its next function when it is woken, cancelled, or its time has come,
-// and its result is that of the last.
+// TestThen: a task goes on with its next function when it is woken, cancelled, or its time has
+// come, and its result is that of the last.
 func TestThen(t *testing.T) {
 	wrong := errors.New("wrong")
 	for _, tt := range []struct {
@@ -70,8 +70,8 @@ func TestThen(t *testing.T) {
 	}
 }
 
-// TestThenAtOnce: a chain of functions, each on an empty stack, gives others their turn only when it
-// waits; in a scope that ends before, Then panics.
+// TestThenAtOnce: a chain of functions, each on an empty stack, gives others their turn only when
+// it waits; in a scope that ends before, Then panics.
 func TestThenAtOnce(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {

@@ -28,9 +28,9 @@ func (a answer) failure() *failure {
 	return (*failure)(e)
 }
 
-// of returns the error for the name that was looked up, which may differ from the name in the
+// forName returns the error for the name that was looked up, which may differ from the name in the
 // query.
-func (f failure) of(name string) error {
+func (f failure) forName(name string) error {
 	f.Name = name
 	return (*net.DNSError)(&f)
 }

@@ -104,7 +104,7 @@ func answering(b *testing.B) string {
 	return c.LocalAddr().String()
 }
 
-// askers is how many tasks, or goroutines, look up at once.
+// askers is the number of tasks, or goroutines, that look up at once.
 const askers = 64
 
 // BenchmarkLookup looks up new and known names beside Go's resolver (which has no cache), with 64

@@ -163,7 +163,7 @@ func (r *Resolver) resolve(t *aio.Task, name string, conf *conf) (answer, error)
 			break
 		}
 	}
-	last.err = last.failure().of(name)
+	last.err = last.failure().forName(name)
 	return last, nil
 }
 

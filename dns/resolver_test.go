@@ -180,7 +180,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// aliasesAlone is what a server is asked in two tries if it answers with ever more aliases.
+// aliasesAlone is the number of questions to a server in two tries if it answers with ever more
+// aliases.
 func aliasesAlone() []string {
 	asked := []string{"www.example. A", "www.example. AAAA"}
 	for i := 1; i <= 16; i++ {

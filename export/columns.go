@@ -82,8 +82,8 @@ func kindOf(t reflect.Type) (kind, bool) {
 	return 0, false
 }
 
-// of returns the column's value in a row; ok: there is one.
-func (c *column) of(row reflect.Value) (v reflect.Value, ok bool) {
+// value returns the column's value in a row; ok: there is one.
+func (c *column) value(row reflect.Value) (v reflect.Value, ok bool) {
 	v = row.FieldByIndex(c.index)
 	if c.nan {
 		return v, !math.IsNaN(v.Float())

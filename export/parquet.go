@@ -101,7 +101,7 @@ func (w *parquetWriter) close() error {
 
 // appendParquet appends the values of a row's column: several only of a list.
 func (c *column) appendParquet(to parquet.Row, at int, row reflect.Value) parquet.Row {
-	v, ok := c.of(row)
+	v, ok := c.value(row)
 	if !ok {
 		return append(to, parquet.NullValue().Level(0, 0, at))
 	}

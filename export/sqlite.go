@@ -103,7 +103,7 @@ func sqlTable(s *source, db *sqlitefile.Writer, r rows) error {
 }
 
 func (c *column) sql(row reflect.Value) any {
-	v, ok := c.of(row)
+	v, ok := c.value(row)
 	if !ok {
 		return nil
 	}

@@ -30,7 +30,7 @@ func (w *csvWriter) row(row reflect.Value) error {
 	for i := range w.columns {
 		c := &w.columns[i]
 		w.cells[i] = ""
-		if v, ok := c.of(row); ok {
+		if v, ok := c.value(row); ok {
 			w.cells[i] = c.inText(v)
 		}
 		if c.kind == text || c.kind == list {
@@ -65,7 +65,7 @@ func (w *jsonWriter) row(row reflect.Value) error {
 	begin := byte('{')
 	for i := range w.columns {
 		c := &w.columns[i]
-		v, ok := c.of(row)
+		v, ok := c.value(row)
 		if !ok || c.omitted && v.IsZero() {
 			continue
 		}

@@ -157,8 +157,8 @@ func TestOpenLockedJob(t *testing.T) {
 	}
 }
 
-// TestListWhileCrawlEnds: the lists of a running crawl are those of one moment, and are whole even if
-// the crawl ends meanwhile; nothing stays of them.
+// TestListWhileCrawlEnds: the lists of a running crawl are those of one moment, and are whole even
+// if the crawl ends meanwhile; nothing stays of them.
 func TestListWhileCrawlEnds(t *testing.T) {
 	site := crawltest.NewHeld(t)
 	r := crawltest.Start(t, weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), Retries: -1})

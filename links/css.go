@@ -230,9 +230,10 @@ func (x *Extractor) styleAttribute(tag, raw []byte) {
 	}
 }
 
-// cssLinks yields the links of CSS, which the body has as from. References to a part of the document itself, such as
-// url(#gradient), are no links. Queries are in UTF-8: only HTML has URLs in the encoding of the
-// document (https://html.spec.whatwg.org/multipage/urls-and-fetching.html#encoding-parsing-a-url).
+// cssLinks yields the links of CSS, which the body has as from. References to a part of the
+// document itself, such as url(#gradient), are no links. Queries are in UTF-8: only HTML has URLs
+// in the encoding of the document
+// (https://html.spec.whatwg.org/multipage/urls-and-fetching.html#encoding-parsing-a-url).
 func (x *Extractor) cssLinks(tag, attr string, text, from []byte) {
 	if x.options.Kinds&cssKinds == 0 {
 		return

@@ -65,9 +65,10 @@
 //
 // # Positions
 //
-// With [Options].Positions a link has line and column, from 1, of its URL in the body: of the value of
-// an attribute, of a candidate of a srcset, of a url() in CSS. Where references were decoded, and so
-// nothing in the body is the URL, they are those of the attribute, for links in a srcdoc too.
+// With [Options].Positions a link has line and column, from 1, of its URL in the body: of the value
+// of an attribute, of a candidate of a srcset, of a url() in CSS. Where references were decoded,
+// and so nothing in the body is the URL, they are those of the attribute, for links in a srcdoc
+// too.
 //
 // # Lifecycle
 //

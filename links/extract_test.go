@@ -354,7 +354,8 @@ func TestLongStarts(t *testing.T) {
 	}
 }
 
-// TestNestedFrames: documents in srcdoc attributes are read some levels deep, so the time is linear.
+// TestNestedFrames: documents in srcdoc attributes are read some levels deep, so the time is
+// linear.
 func TestNestedFrames(t *testing.T) {
 	body := strings.Repeat("<iframe/srcdoc=", 1<<20) + "<a/href=deep>"
 	Extract(mustParse(t, pageURL), "text/html", []byte(body), func(l Link) bool {

@@ -188,8 +188,8 @@ func cssQuoted(text string) string {
 	return b.String()
 }
 
-// TestImageSet: the strings that name images of image-set() are links; those that say their type, and
-// those elsewhere, are not.
+// TestImageSet: the strings that name images of image-set() are links; those that say their type,
+// and those elsewhere, are not.
 func TestImageSet(t *testing.T) {
 	for css, want := range map[string]string{
 		`a{b:image-set("c" 1x, 'd' type("image/avif") 2x , url(e) 3x)}`: "image c,image d,image e",

@@ -5,8 +5,8 @@ import "iter"
 // Span is a part of a text.
 type Span struct{ From, To int }
 
-// StyleURLs yields the URLs of CSS with their escapes decoded, and where they stand, without quotes.
-// A URL is valid until the next one.
+// StyleURLs yields the URLs of CSS with their escapes decoded, and where they stand, without
+// quotes. A URL is valid until the next one.
 func StyleURLs(css []byte) iter.Seq2[Span, []byte] {
 	return func(yield func(Span, []byte) bool) {
 		s := cssScanner{text: css}

@@ -57,10 +57,10 @@ func (s *scanner) next() markup.Token {
 	return kind
 }
 
-// seek moves to the next token that matters for links where text and end tags do not: a start
-// tag of one of elements, one with a style or background attribute (which it skips), or a token
-// that is no tag; with a text reader, also the tags that matter to it. It does what next and skip do again and
-// again, in one loop: most of a page goes by here.
+// seek moves to the next token that matters for links where text and end tags do not: a start tag
+// of one of elements, one with a style or background attribute (which it skips), or a token that is
+// no tag; with a text reader, also the tags that matter to it. It does what next and skip do again
+// and again, in one loop: most of a page goes by here.
 func (s *scanner) seek() markup.Token {
 	body, at := s.Body, s.Pos
 	reads := s.textOutput != nil

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// learned is what a sample of pages says of their site.
+// learned is the lesson of a sample of pages about their site.
 func learned(t *testing.T, pages ...string) *site {
 	t.Helper()
 	s := newSite()
@@ -27,7 +27,7 @@ func learned(t *testing.T, pages ...string) *site {
 	return s
 }
 
-// known is what a sample of pages says of their site, with where their content is.
+// known is the lesson of a sample of pages about their site, with the place of their content.
 func known(t *testing.T, pages ...string) *site {
 	t.Helper()
 	s := learned(t, pages...)

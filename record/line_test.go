@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// A line is what encoding/json makes of a record, whichever of its fields are empty.
+// A line is the output of encoding/json for a record, whichever of its fields are empty.
 func TestLine(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

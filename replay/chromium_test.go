@@ -16,7 +16,7 @@ import (
 	"github.com/weftcrawl/weft/internal/long"
 )
 
-// look is what a reader sees of a page: its text, links, styles and images.
+// look is the appearance of a page to a reader: its text, links, styles and images.
 const look = `JSON.stringify({
 	text: document.body.innerText,
 	links: [...document.links].map(a => a.href.replace(/^http:..127.0.0.1:\d+.\w+.\d*mp_./, "")),

@@ -56,7 +56,7 @@ func (b *Bodies) Received(r *record.Record) (body []byte, whole bool, err error)
 	return all.Body, all.Whole, err
 }
 
-// A Response is what a job has kept of one.
+// A Response is a response as a job has kept it.
 type Response struct {
 	Header warc.Header // nil without an archive
 	Body   []byte      // as far as it was received

@@ -54,7 +54,7 @@ func grams(pattern string, length int) iter.Seq[uint32] {
 // gramCounts counts grams, by the place that their hash has; it need not be exact.
 type gramCounts [1 << 14]int32
 
-func (c *gramCounts) of(gram uint32) *int32 { return &c[gram*0x9E3779B1>>18] }
+func (c *gramCounts) at(gram uint32) *int32 { return &c[gram*0x9E3779B1>>18] }
 
 // sortGrams gives each variant with wildcards its gram: the rarest of the file.
 func (x *index) sortGrams() {
@@ -65,7 +65,7 @@ func (x *index) sortGrams() {
 	for _, v := range x.wild {
 		pattern := x.pattern(v)
 		for gram := range grams(pattern, gramLength(pattern)) {
-			*counts.of(gram)++
+			*counts.at(gram)++
 		}
 	}
 	chosen := make([]uint32, len(x.wild))
@@ -74,7 +74,7 @@ func (x *index) sortGrams() {
 		pattern, least := x.pattern(v), int32(math.MaxInt32)
 		length := gramLength(pattern)
 		for gram := range grams(pattern, length) {
-			if n := *counts.of(gram); n < least {
+			if n := *counts.at(gram); n < least {
 				least, chosen[i] = n, gram
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A field is what a line says.
+// A field is the name and value of a line.
 type field int
 
 const (

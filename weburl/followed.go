@@ -82,10 +82,10 @@ type Places struct {
 }
 
 // Has reports whether u is there.
-func (p *Places) Has(u URL) bool { return *p.of(u) == u.href && u.href != "" }
+func (p *Places) Has(u URL) bool { return *p.place(u) == u.href && u.href != "" }
 
 // Add adds u.
-func (p *Places) Add(u URL) { *p.of(u), p.any = u.href, true }
+func (p *Places) Add(u URL) { *p.place(u), p.any = u.href, true }
 
 // Clear removes all.
 func (p *Places) Clear() {
@@ -94,7 +94,7 @@ func (p *Places) Clear() {
 	}
 }
 
-func (p *Places) of(u URL) *string {
+func (p *Places) place(u URL) *string {
 	at := uint64(uintptr(unsafe.Pointer(unsafe.StringData(u.href))))
 	return &p.texts[at*0x9e3779b97f4a7c15>>32%uint64(len(p.texts))]
 }

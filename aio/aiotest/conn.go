@@ -352,7 +352,7 @@ func (h *half) close() {
 	h.lot.UnparkAll(aio.ErrClosed)
 }
 
-// listener is where connections arrive.
+// listener is the end at which connections arrive.
 type listener struct {
 	net     *Net
 	at      endpoint

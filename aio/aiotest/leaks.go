@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long, in real time, goroutines get to end after a test.
+// patience is the real time that goroutines get to end after a test.
 const patience = 5 * time.Second
 
 // CheckLeaks fails t if, when it ends, goroutines or descriptors are left that were not there when

@@ -33,8 +33,8 @@ type NetOptions struct {
 	// ends get ECONNRESET.
 	Reset float64
 
-	// Buffer is how many bytes one direction holds, in transit or not yet read. A writer of more
-	// waits. 0: DefaultBuffer.
+	// Buffer is the number of bytes that one direction holds, in transit or not yet read. A writer
+	// of more waits. 0: DefaultBuffer.
 	Buffer int
 }
 

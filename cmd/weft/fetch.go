@@ -186,7 +186,7 @@ func (c *clientFlags) get(
 		defer client.Close()
 		for {
 			var next weburl.URL
-			last, next = one(t, client, c.request(ask, u, &reach), u, &reach, follow)
+			last, next = fetchOne(t, client, c.request(ask, u, &reach), u, &reach, follow)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -226,8 +226,8 @@ func (c *clientFlags) get(
 	return last, err
 }
 
-// one sends one request. Next is the target of its redirect, if follow is set.
-func one(
+// fetchOne sends one request. Next is the target of its redirect, if follow is set.
+func fetchOne(
 	t *aio.Task, client *httpclient.Client, req httpclient.Request, u weburl.URL,
 	reach *reach, follow bool,
 ) (f fetched, next weburl.URL) {

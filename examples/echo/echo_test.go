@@ -308,8 +308,8 @@ type client struct {
 	r    *aio.Reader
 }
 
-// connecting is how many connections a process opens at once: connections beyond the server's
-// backlog would be retried a second later.
+// connecting is the number of connections that a process opens at once: connections beyond the
+// server's backlog would be retried a second later.
 const connecting = 500
 
 // steps are the commands for a client.
@@ -371,7 +371,7 @@ func connect(task *aio.Task, c *client) error {
 	return nil
 }
 
-// text is what messages are cut from, at a different offset for each client.
+// text is the source of messages, at a different offset for each client.
 var text = func() []byte {
 	b := make([]byte, 1<<16)
 	for i := range b {

@@ -193,7 +193,7 @@ func (s *scanner) hints(n *html.Node) uint64 {
 		switch a.Key {
 		case "class", "id", "aria-label", "data-testid", "data-component":
 			eachName(a.Val, func(w word) {
-				m := names.of(w)
+				m := names.entry(w)
 				if m == nil {
 					return
 				}

@@ -2,7 +2,7 @@ package blocks
 
 import "golang.org/x/net/html/atom"
 
-// A hint is what the name, role, id or classes of an element say about what it contains. What a
+// A hint is the evidence of the name, role, id or classes of an element about its content. What a
 // hint is worth is measured (weights.go): "comment" is bad for an article and good for a forum.
 type hint = uint8
 

@@ -35,7 +35,7 @@ type reader struct {
 func (p *Page) read(title, description string) {
 	r := reader{title: newPhrase(title), about: newPhrase(description)}
 	eachTerm(title[:min(len(title), mostPhraseBytes)], func(w word) {
-		if m := terms.of(w); m != nil {
+		if m := terms.entry(w); m != nil {
 			p.terms = note(p.terms, 0, m.number)
 		}
 	})
@@ -80,14 +80,14 @@ func (r *reader) text(s string) {
 	r.cues |= signsIn(s)
 	eachTerm(s, func(w word) {
 		r.words++
-		if m := terms.of(w); m != nil {
+		if m := terms.entry(w); m != nil {
 			r.cues |= 1 << m.group
 			r.room = note(r.room, r.from, m.number)
 		}
-		if m := r.title.of(w); m != nil {
+		if m := r.title.entry(w); m != nil {
 			r.said.title |= 1 << m.number
 		}
-		if r.about.of(w) != nil {
+		if r.about.entry(w) != nil {
 			r.said.about++
 		}
 	})

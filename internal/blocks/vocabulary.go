@@ -89,8 +89,8 @@ func (l *lexicon) find(w word) uint64 {
 	return at
 }
 
-// of returns the entry of a word, or nil.
-func (l *lexicon) of(w word) *meaning {
+// entry returns the entry of a word, or nil.
+func (l *lexicon) entry(w word) *meaning {
 	if i := l.slots[l.find(w)]; i != 0 {
 		return &l.known[i]
 	}

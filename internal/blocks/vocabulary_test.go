@@ -58,7 +58,7 @@ func TestSums(t *testing.T) {
 // names of elements around it.
 func TestWords(t *testing.T) {
 	p := parsed(t, named, About{Title: "Comments", Description: "Subscribe to it now, and comment."})
-	number := func(l *lexicon, s string) feature { return l.of(wordOf(s)).number }
+	number := func(l *lexicon, s string) feature { return l.entry(wordOf(s)).number }
 	for _, c := range []struct {
 		name  string
 		block string

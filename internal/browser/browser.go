@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Browser is Chromium with a tab, driven over two pipes (Chrome DevTools Protocol). Its calls fail the
-// test.
+// Browser is Chromium with a tab, driven over two pipes (Chrome DevTools Protocol). Its calls fail
+// the test.
 type Browser struct {
 	t     *testing.T
 	in    io.Writer

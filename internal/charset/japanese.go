@@ -22,7 +22,7 @@ func decodeShiftJIS(pairs *index, dst, src []byte) []byte {
 			dst = utf8.AppendRune(dst, utf8.RuneError)
 		default:
 			i++
-			r := pairs.of(b, src[i])
+			r := pairs.at(b, src[i])
 			if 0xf0 <= b && b <= 0xf9 {
 				r = privateUse(b, src[i])
 			}
@@ -66,7 +66,7 @@ func decodeEUCJP(pairs *index, dst, src []byte) []byte {
 			i += n - 1
 		default:
 			i++
-			r := pairs.of(b, src[i])
+			r := pairs.at(b, src[i])
 			if b == 0x8e && 0xa1 <= src[i] && src[i] <= 0xdf {
 				r = halfKatakana + rune(src[i])
 			} else if b < 0xa1 || src[i] < 0xa1 {
@@ -106,7 +106,7 @@ func decodeISO2022JP(pairs *index, dst, src []byte) []byte {
 		case set == '$' && i+1 == len(src):
 		case set == '$' && isPairByte(b) && isPairByte(src[i+1]):
 			i++
-			r = pairs.of(b|0x80, src[i]|0x80)
+			r = pairs.at(b|0x80, src[i]|0x80)
 		case set == '$' && isPairByte(b) && src[i+1] != 0x1b:
 			i++
 		case set == '$':

@@ -17,7 +17,7 @@ import (
 // An index holds the characters of pairs of bytes, at (first - 0x80) * 256 + second; 0 means none.
 type index [128 * 256]rune
 
-func (x *index) of(lead, trail byte) rune { return x[int(lead-0x80)<<8|int(trail)] }
+func (x *index) at(lead, trail byte) rune { return x[int(lead-0x80)<<8|int(trail)] }
 
 // indexOf builds the index of an encoding on first use, which takes about a millisecond.
 func indexOf(name string) func() *index {
@@ -80,7 +80,7 @@ func decodeGB18030(pairs *index, dst, src []byte) []byte {
 			return utf8.AppendRune(dst, utf8.RuneError)
 		case !markup.IsDigit(rest[0]):
 			var n int
-			dst, n = appendPair(dst, pairs.of(b, rest[0]), rest[0])
+			dst, n = appendPair(dst, pairs.at(b, rest[0]), rest[0])
 			i += n
 		case len(rest) == 1:
 			return utf8.AppendRune(dst, utf8.RuneError)
@@ -130,7 +130,7 @@ func decodePairs(pairs *index, two map[byte]string, dst, src []byte) []byte {
 				continue
 			}
 			var n int
-			dst, n = appendPair(dst, pairs.of(b, src[i]), src[i])
+			dst, n = appendPair(dst, pairs.at(b, src[i]), src[i])
 			i += n - 1
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// A Source is what decided the encoding.
+// A Source is the evidence that decided the encoding.
 type Source string
 
 // The sources, the strongest first.

@@ -46,8 +46,8 @@ func makeSnapshot(v *inspect.View) ctl.Command {
 	}
 }
 
-// Listing lists the job as it is now. It reads a snapshot, which is there until done is called, even
-// if the crawl ends before that.
+// Listing lists the job as it is now. It reads a snapshot, which is there until done is called,
+// even if the crawl ends before that.
 func (c *Client) Listing(ctx context.Context) (l *inspect.Listing, done func() error, err error) {
 	next, leave := iter.Pull2(ctl.Ask[snapshot](ctx, c.ctl, commandSnapshot))
 	s, err, ok := next()

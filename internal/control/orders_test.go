@@ -16,8 +16,8 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// TestAddBareSeed: a seed without a scheme that is added while the crawl runs is fetched by http where
-// https does not answer, and stays a guess in the plan.
+// TestAddBareSeed: a seed without a scheme that is added while the crawl runs is fetched by http
+// where https does not answer, and stays a guess in the plan.
 func TestAddBareSeed(t *testing.T) {
 	s := crawltest.NewHeld(t)
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())

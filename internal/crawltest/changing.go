@@ -25,7 +25,7 @@ type Changing struct {
 	}
 }
 
-// Response is what the site sends for a path; a path without one gets a 404.
+// Response is the site's response for a path; a path without one gets a 404.
 type Response struct {
 	Body, ETag, Modified string
 	Status               int // 0: 200

@@ -53,7 +53,7 @@ func everyByte() (b []byte) {
 	return b
 }
 
-// texts are what the tests compress, in parts.
+// texts are the inputs of the tests, in parts.
 func texts() map[string][][]byte {
 	all := map[string][][]byte{
 		"none":        {},

@@ -109,7 +109,7 @@ func samplesOf(t *testing.T, folder string) (texts [][]byte) {
 	return texts
 }
 
-// counts are how often symbols occur.
+// counts are the frequencies of symbols.
 type counts struct {
 	lit  [litCodes]int
 	dist [distCodes]int

@@ -59,7 +59,7 @@ func (f Format) IsEntry(name []byte) bool {
 	return f&RSS != 0 && markup.EqualFold(name, "item") || f&Atom != 0 && markup.EqualFold(name, "entry")
 }
 
-// A Role is what a URL or date is to a feed.
+// A Role is the part that a URL or date plays in a feed.
 type Role uint8
 
 // The roles.

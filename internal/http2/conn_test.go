@@ -84,7 +84,7 @@ func (c *judged) Output() []byte {
 }
 
 // told is a receiver that writes down what it is told.
-type told struct {
+type reports struct {
 	strings.Builder
 	stream   *Stream
 	grants   bool
@@ -94,21 +94,21 @@ type told struct {
 	canceled bool // by the client
 }
 
-func (r *told) Interim(status, _ int) { fmt.Fprintf(r, "interim %d\n", status) }
-func (r *told) Head(status int, fields []Field) {
+func (r *reports) Interim(status, _ int) { fmt.Fprintf(r, "interim %d\n", status) }
+func (r *reports) Head(status int, fields []Field) {
 	fmt.Fprintf(r, "head %d", status)
 	for _, f := range fields {
 		fmt.Fprintf(r, " %s=%q", f.Name, f.Value)
 	}
 	r.WriteByte('\n')
 }
-func (r *told) Data(b []byte) {
+func (r *reports) Data(b []byte) {
 	r.body = append(r.body, b...)
 	if r.grants && r.stream.Credit() < 50 {
 		r.stream.Grant(5000)
 	}
 }
-func (r *told) End(trailer []Field) {
+func (r *reports) End(trailer []Field) {
 	r.ended = true
 	r.writeBody()
 	r.WriteString("end")
@@ -117,13 +117,13 @@ func (r *told) End(trailer []Field) {
 	}
 	r.WriteByte('\n')
 }
-func (r *told) writeBody() {
+func (r *reports) writeBody() {
 	if len(r.body) > 0 {
 		fmt.Fprintf(r, "data %q\n", r.body)
 	}
 }
 
-func (r *told) Fail(err *Error) {
+func (r *reports) Fail(err *Error) {
 	r.failed = err
 	r.writeBody()
 	fmt.Fprintf(r, "fail %v", err)
@@ -183,7 +183,7 @@ func run(t testing.TB, opt Options, play func(*server), piece int) (was, sent st
 	s := newServer(t)
 	s.f.WriteSettings()
 	c.Feed(s.sent(), time.Unix(0, 0))
-	r := &told{grants: true}
+	r := &reports{grants: true}
 	stream, failed := c.Open(get, nil, r)
 	if failed != nil {
 		t.Fatal(failed)
@@ -470,7 +470,7 @@ func TestWindows(t *testing.T) {
 	s := newServer(t)
 	s.f.WriteSettings()
 	c.Feed(s.sent(), time.Time{})
-	r := &told{}
+	r := &reports{}
 	stream, _ := c.Open(get, nil, r)
 	c.Output()
 	s.headers(1, false, ":status", "200")
@@ -514,7 +514,7 @@ func TestConnWindow(t *testing.T) {
 	s.f.WriteSettings()
 	c.Feed(s.sent(), time.Time{})
 	for id := uint32(1); id < 20; id += 2 {
-		if _, err := c.Open(get, nil, &told{}); err != nil {
+		if _, err := c.Open(get, nil, &reports{}); err != nil {
 			t.Fatal(err)
 		}
 		s.headers(id, false, ":status", "200")
@@ -538,7 +538,7 @@ func TestBody(t *testing.T) {
 	s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 3})
 	c.Feed(s.sent(), time.Time{})
 	c.Output()
-	r := &told{}
+	r := &reports{}
 	c.Open(append([]Field{{Name: ":method", Value: "POST"}}, get[1:]...), []byte("abcdefgh"), r)
 	steps := ours(t, c.Output())
 	s.f.WriteWindowUpdate(1, 2)
@@ -562,21 +562,21 @@ func TestRoom(t *testing.T) {
 	}
 	s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingMaxConcurrentStreams, Val: 1})
 	c.Feed(s.sent(), time.Time{})
-	first, err := c.Open(get, nil, &told{})
+	first, err := c.Open(get, nil, &reports{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Open(get, nil, &told{}); err != ErrBusy {
+	if _, err := c.Open(get, nil, &reports{}); err != ErrBusy {
 		t.Errorf("a second: %v", err)
 	}
 	first.Cancel()
-	r := &told{}
+	r := &reports{}
 	if _, err := c.Open(get, nil, r); err != nil {
 		t.Error(err)
 	}
 	s.f.WriteGoAway(maxID, xhttp2.ErrCodeNo, nil)
 	c.Feed(s.sent(), time.Time{})
-	if _, err := c.Open(get, nil, &told{}); err != ErrDraining || !c.Draining() {
+	if _, err := c.Open(get, nil, &reports{}); err != ErrDraining || !c.Draining() {
 		t.Errorf("after GOAWAY: %v", err)
 	}
 	c.EOF()
@@ -667,7 +667,7 @@ func FuzzFeed(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, piece uint8) {
 		play := func(piece int) (string, string) {
 			c := judge(t, Options{Window: 100})
-			r := &told{grants: true}
+			r := &reports{grants: true}
 			stream, err := c.Open(get, nil, r)
 			if err != nil {
 				t.Fatal(err)
@@ -718,9 +718,9 @@ func TestServer(t *testing.T) {
 	}
 	defer ours.Close()
 	c := judge(t, Options{Window: 10_000, ConnWindow: 70_000})
-	var all []*told
+	var all []*reports
 	open := func(n int) {
-		r := &told{grants: true}
+		r := &reports{grants: true}
 		body := bytes.Repeat([]byte("b"), n*100)
 		method := "POST"
 		if n == 0 {

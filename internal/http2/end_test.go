@@ -9,7 +9,7 @@ import (
 // that it was the last. Some look only while they may send more.
 func TestEndWithoutCredit(t *testing.T) {
 	const length = "65535" // the first window
-	c, s, r := judge(t, Options{}), newServer(t), &told{}
+	c, s, r := judge(t, Options{}), newServer(t), &reports{}
 	s.f.WriteSettings()
 	c.Feed(s.sent(), time.Time{})
 	if _, err := c.Open(get, nil, r); err != nil {
@@ -35,7 +35,7 @@ func TestCreditWithinFrame(t *testing.T) {
 	c, s := judge(t, Options{Window: 1000}), newServer(t)
 	s.f.WriteSettings()
 	c.Feed(s.sent(), time.Time{})
-	stream, err := c.Open(get, nil, &told{})
+	stream, err := c.Open(get, nil, &reports{})
 	if err != nil {
 		t.Fatal(err)
 	}

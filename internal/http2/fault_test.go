@@ -80,7 +80,7 @@ func TestReplies(t *testing.T) {
 	s := newServer(t)
 	s.f.WriteSettings()
 	c.Feed(s.sent(), time.Unix(0, 0))
-	c.Open(get, nil, &told{})
+	c.Open(get, nil, &reports{})
 	c.Output()
 	s.headers(1, false, ":status", "200")
 	for range mostReplies {

@@ -18,7 +18,7 @@ type act struct {
 	*server
 	program http2test.Program
 	now     time.Time
-	all     []*told
+	all     []*reports
 }
 
 // pass lets the client read what the server has sent, frame by frame, and send what that leads to.
@@ -52,7 +52,7 @@ func (a *act) id() uint32 {
 func (a *act) client() {
 	switch a.program.Next() % 4 {
 	case 0, 1:
-		r := &told{grants: a.program.Next()%2 == 0}
+		r := &reports{grants: a.program.Next()%2 == 0}
 		request, body := get, []byte(nil)
 		if a.program.Next()%3 == 0 {
 			request, body = append([]Field{{Name: ":method", Value: "POST"}}, get[1:]...), make([]byte, 500*a.program.Next())

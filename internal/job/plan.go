@@ -101,7 +101,7 @@ var Frozen = []FrozenOption{
 	{Name: "Exclude", words: list, amendable: true},
 }
 
-func (o *FrozenOption) of(p *Plan) reflect.Value {
+func (o *FrozenOption) field(p *Plan) reflect.Value {
 	return reflect.ValueOf(p).Elem().FieldByName(o.Name)
 }
 
@@ -192,8 +192,8 @@ func (p *Plan) Origin(seed string) string {
 func (p Plan) inherit(asked *Plan, was *Plan) Plan {
 	for i := range Frozen {
 		o := &Frozen[i]
-		if o.of(asked).IsZero() {
-			o.of(&p).Set(o.of(was))
+		if o.field(asked).IsZero() {
+			o.field(&p).Set(o.field(was))
 		}
 	}
 	return p
@@ -227,7 +227,7 @@ func (p Plan) resume(now Plan, amend bool) (Plan, error) {
 		if o.amendable {
 			continue
 		}
-		was, is := o.of(&p), o.of(&now)
+		was, is := o.field(&p), o.field(&now)
 		if !o.agree(was, is) {
 			differ = append(differ, Difference{o.Name, o.words(was), o.words(is)})
 		}

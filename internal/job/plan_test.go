@@ -12,7 +12,7 @@ func filled(t *testing.T) Plan {
 	t.Helper()
 	p := Plan{Seeds: []string{"http://a.test/"}}
 	for i := range Frozen {
-		v := Frozen[i].of(&p)
+		v := Frozen[i].field(&p)
 		switch v.Kind() {
 		case reflect.Bool:
 			v.SetBool(true)
@@ -36,7 +36,7 @@ func TestPlanIsFrozen(t *testing.T) {
 	for i := range Frozen {
 		o := &Frozen[i]
 		now := was
-		o.of(&now).SetZero()
+		o.field(&now).SetZero()
 		_, err := was.resume(now, false)
 		var wrong *PlanError
 		if !errors.As(err, &wrong) || len(wrong.Differences) != 1 || wrong.Differences[0].Option != o.Name || !errors.Is(err, ErrPlan) {
@@ -46,8 +46,8 @@ func TestPlanIsFrozen(t *testing.T) {
 			t.Errorf("%s is unset: %+v, expected %+v", o.Name, p, was)
 		}
 		asked := now
-		o.of(&asked).Set(o.of(&was))
-		if p := now.inherit(&asked, &was); !o.of(&p).IsZero() {
+		o.field(&asked).Set(o.field(&was))
+		if p := now.inherit(&asked, &was); !o.field(&p).IsZero() {
 			t.Errorf("%s is set, and inherited all the same", o.Name)
 		}
 	}

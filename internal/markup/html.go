@@ -26,7 +26,7 @@ type Scanner struct {
 	Cut         bool // the body ended within the tag, which then is none
 }
 
-// A Token is what Next found.
+// A Token is a find of Next.
 type Token uint8
 
 // The tokens.

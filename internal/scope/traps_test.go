@@ -102,7 +102,7 @@ func FuzzRepeats(f *testing.F) {
 	})
 }
 
-// BenchmarkTraps is what each link within the scope costs.
+// BenchmarkTraps measures the cost of each link within the scope.
 func BenchmarkTraps(b *testing.B) {
 	for name, target := range map[string]string{
 		"short": "/library/json.html", "usual": "/doc/html/boost_asio/reference/basic_stream_socket/async_read_some.html", "longest": "/" + strings.Repeat("segment/", 20),

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// instant is when to kill a run: after a time, or earlier, at a request to the server or when
+// instant is the moment to kill a run: after a time, or earlier, at a request to the server or when
 // pages.jsonl has grown.
 type instant struct {
 	what     string

@@ -35,7 +35,8 @@ const (
 
 func newPacked(buckets int) packed { return packed{buckets: make([]packedLine, buckets)} }
 
-// packedRoom is how many keys a number of buckets may hold: with more, too many end up in far.
+// packedRoom is the number of keys that a number of buckets may hold: with more, too many end up in
+// far.
 func packedRoom(buckets int) int { return buckets * packedKeys * 15 / 16 }
 
 func (b *packedLine) taken() int { return int(b.meta >> 28) }

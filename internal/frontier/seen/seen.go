@@ -226,8 +226,8 @@ func (g *segment) lose(s *Set) {
 	s.bytes -= 8 * len(old.far)
 }
 
-// probes is how many bits a key has in the filter. All are in one line, which the key's first bits
-// choose; nine bits of the key's hash locate each.
+// probes is the number of bits of a key in the filter. All are in one line, which the key's first
+// bits choose; nine bits of the key's hash locate each.
 const probes = 4
 
 // probe returns the filter's line for a key, and nine bits for each probe. Keys that a packed
