@@ -594,7 +594,7 @@ func TestRefused(t *testing.T) {
 	c, s := judge(t, Options{}), newServer(t)
 	s.f.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingMaxConcurrentStreams, Val: 100})
 	c.Feed(s.sent(), time.Time{})
-	var all [3]told
+	var all [3]reports
 	for i := range all {
 		c.Open(get, nil, &all[i])
 	}
@@ -610,7 +610,7 @@ func TestRefused(t *testing.T) {
 	if c.Room() != 7 {
 		t.Errorf("room for %d after new settings", c.Room())
 	}
-	var before, behind told
+	var before, behind reports
 	c.Open(get, nil, &before)
 	c.Open(get, nil, &behind)
 	s.f.WriteGoAway(7, xhttp2.ErrCodeNo, nil) // the fourth stream

@@ -53,7 +53,7 @@ func TestFault(t *testing.T) {
 		s := newServer(t)
 		s.f.WriteSettings()
 		c.Feed(s.sent(), time.Unix(0, 0))
-		var streams [3]told
+		var streams [3]reports
 		for i := range streams {
 			c.Open(get, nil, &streams[i])
 		}
