@@ -246,7 +246,7 @@ type gathered struct {
 }
 
 // join takes a partition over that nobody has had before, with others that come meanwhile.
-func (g *gatherer) join(ctx context.Context, crawl *engine.Crawl, p int) error {
+func (g *gatherer) join(ctx context.Context, crawl *engine.Node, p int) error {
 	g.mu.Lock()
 	if g.next == nil {
 		g.next = &gathered{ended: make(chan struct{})}

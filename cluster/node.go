@@ -39,7 +39,7 @@ type node struct {
 	bucket  jetstream.KeyValue
 	streams streams
 	crawler *weft.Crawler
-	crawl   *engine.Crawl
+	crawl   *engine.Node
 	dir     identity
 	mail    mailbox
 	ops     sync.WaitGroup
@@ -140,7 +140,7 @@ func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
 		tuned.Node.Short = n.wants
 	}
 	tuned.Partition = func(host string) int { return partition.Of(host, n.plan.Partitions) }
-	tuned.OnCrawl = func(crawl *engine.Crawl) { n.crawl = crawl }
+	tuned.OnCrawl = func(crawl *engine.Crawl) { n.crawl = crawl.Node() }
 	o.Tuning = &tuned
 	if n.crawler, err = weft.New(o); err != nil {
 		return nil, err
@@ -461,7 +461,7 @@ func (n *node) pause(on bool) {
 	}
 	n.lapse.holds.Store(on)
 	n.ops.Go(func() { // whichever comes last to the coordinator says what holds now
-		_ = n.crawl.Ask(n.ctx, func(d *engine.Coordinator) { d.Pause(PausedLease, n.lapse.holds.Load()) }) // a crawl that is over fetches nothing
+		_ = n.crawl.Crawl().Ask(n.ctx, func(d *engine.Coordinator) { d.Pause(PausedLease, n.lapse.holds.Load()) }) // a crawl that is over fetches nothing
 	})
 	if on {
 		n.ops.Go(func() { n.verify() })

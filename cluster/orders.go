@@ -242,7 +242,7 @@ func (n *node) carryOut(words []string) *outcome {
 	o := &outcome{words: words, done: make(chan struct{})}
 	order, err := weft.ParseOrder(words...)
 	if err == nil {
-		err = order.OnNode(n.crawl, func(lines []string) {
+		err = order.OnNode(n.crawl.Crawl(), func(lines []string) {
 			o.lines = lines
 			close(o.done)
 		})

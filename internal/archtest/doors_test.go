@@ -39,6 +39,7 @@ var doors = map[string]string{
 	"job.go":                      "the caller's context ends the wait for a job",
 	"internal/engine/crawl.go":    "a crawl starts its loops and is drained from any goroutine",
 	"internal/engine/handover.go": "whoever connects the nodes of a crawl waits for its coordinator",
+	"internal/engine/node.go":     "whoever connects the nodes of a crawl waits for its coordinator",
 	"internal/engine/imports.go":  "partitions that join at once share batches",
 	"internal/engine/tasks.go":    "loops on several threads list their tasks",
 

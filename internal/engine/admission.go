@@ -19,16 +19,23 @@ import (
 // the more there is to do, the larger a look-up, and the cheaper each URL.
 //
 // What waits is bounded: outcomes by the number of workers, seeds by seedsAhead.
+// Owner: the coordinator's loop.
 type admission struct {
+	clock     *clock
+	frontier  *frontier.Frontier
+	committer *committer // has the store
+	dispatch  func()
+
 	waiting []arrival
 	asked   []arrival         // being looked up
 	request *frontier.Request // of the store, for these; nil: nothing is unknown. Without a kind, they want what they find
 	begin   aio.Event         // there is something to look up, or the crawl is over
+	between []func()          // wait for the end of the batch that is being looked up
 }
 
 // arrival is one of them.
 type arrival struct {
-	urls  iter.Seq[weburl.URL] // that take may add to the frontier
+	urls  iter.Seq[weburl.URL] // that take may add to the frontier; nil: none
 	hosts iter.Seq[weburl.URL] // the same; their hosts are needed though the URLs were seen: seeds, redirects of robots.txt
 	take  func()
 	find  *found // what take wants of the store, and nothing else; nil: nothing
@@ -43,39 +50,44 @@ type found struct {
 // empty reports whether nothing waits.
 func (a *admission) empty() bool { return len(a.waiting) == 0 && len(a.asked) == 0 }
 
-// none yields no URL.
-func none(func(weburl.URL) bool) {}
+// betweenBatches calls fn when no batch is being looked up.
+func (a *admission) betweenBatches(fn func()) {
+	a.between = append(a.between, fn)
+	a.admitWaiting()
+}
 
-// one yields a URL.
-func one(u weburl.URL) iter.Seq[weburl.URL] {
-	return func(yield func(weburl.URL) bool) { yield(u) }
+// runBetween runs what has waited for the end of a batch.
+func (a *admission) runBetween() {
+	waiting := a.between
+	a.between = nil
+	for _, fn := range waiting {
+		fn()
+	}
 }
 
 // admit calls take when the frontier is ready for these URLs, at once or later. The crawl does not
 // end before, nor in take: the caller dispatches.
-func (d *Coordinator) admit(urls, hosts iter.Seq[weburl.URL], take func()) {
-	d.arrive(arrival{urls: urls, hosts: hosts, take: take})
+func (a *admission) admit(urls, hosts iter.Seq[weburl.URL], take func()) {
+	a.arrive(arrival{urls: urls, hosts: hosts, take: take})
 }
 
 // find calls take with what the store has of a URL. What is not committed yet, it does not have.
-func (d *Coordinator) find(u weburl.URL, take func(store.Entry)) {
+func (a *admission) find(u weburl.URL, take func(store.Entry)) {
 	wanted := &found{url: u}
-	d.arrive(arrival{take: func() { take(wanted.entry) }, find: wanted})
+	a.arrive(arrival{take: func() { take(wanted.entry) }, find: wanted})
 }
 
-func (d *Coordinator) arrive(w arrival) {
-	a := &d.admission
+func (a *admission) arrive(w arrival) {
 	a.waiting = append(a.waiting, w)
 	if len(a.asked) == 0 {
-		d.admitWaiting()
+		a.admitWaiting()
 	}
 }
 
 // admitWaiting takes in what waits, or has it looked up.
-func (d *Coordinator) admitWaiting() {
-	a := &d.admission
+func (a *admission) admitWaiting() {
 	for a.request == nil && len(a.asked) == 0 {
-		d.runBetween()
+		a.runBetween()
 		if len(a.waiting) == 0 {
 			return
 		}
@@ -92,22 +104,27 @@ func (d *Coordinator) admitWaiting() {
 			return
 		}
 		a.asked, a.waiting = a.waiting, nil
-		r, unknown := d.frontier.Prepare(
-			a.all(func(w arrival) iter.Seq[weburl.URL] { return w.urls }), a.all(func(w arrival) iter.Seq[weburl.URL] { return w.hosts }))
+		r, unknown := a.frontier.Prepare(
+			a.all(func(w *arrival) iter.Seq[weburl.URL] { return w.urls }),
+			a.all(func(w *arrival) iter.Seq[weburl.URL] { return w.hosts }))
 		if unknown {
 			a.request = &r
 			a.begin.Set()
 		} else {
-			d.takeAsked()
+			a.takeAsked()
 		}
 	}
 }
 
-// all yields what of yields for each arrival that is asked about.
-func (a *admission) all(of func(arrival) iter.Seq[weburl.URL]) iter.Seq[weburl.URL] {
+// all yields the URLs of a list of each arrival that is asked about.
+func (a *admission) all(list func(*arrival) iter.Seq[weburl.URL]) iter.Seq[weburl.URL] {
 	return func(yield func(weburl.URL) bool) {
-		for _, w := range a.asked {
-			for u := range of(w) {
+		for i := range a.asked {
+			urls := list(&a.asked[i])
+			if urls == nil {
+				continue
+			}
+			for u := range urls {
 				if !yield(u) {
 					return
 				}
@@ -117,19 +134,19 @@ func (a *admission) all(of func(arrival) iter.Seq[weburl.URL]) iter.Seq[weburl.U
 }
 
 // takeAsked admits arrivals whose URLs are all looked up.
-func (d *Coordinator) takeAsked() {
-	for _, w := range d.admission.asked {
+func (a *admission) takeAsked() {
+	for _, w := range a.asked {
 		w.take()
 	}
-	d.admission.asked = nil
+	a.asked = nil
 }
 
 // lookUpAll is the task that looks up URLs and hosts in the store until the crawl is over. A failed
 // look-up ends the crawl in good order, and later changes are not saved: arrivals count as seen.
-func (d *Coordinator) lookUpAll(t *aio.Task) error {
-	a, c := &d.admission, &d.committer
+func (a *admission) lookUpAll(t *aio.Task) error {
+	c := a.committer
 	for {
-		if err := a.begin.Wait(t); err != nil || d.ending.over.IsSet() {
+		if err := a.begin.Wait(t); err != nil || c.ending.over.IsSet() {
 			return err
 		}
 		a.begin.Clear()
@@ -137,25 +154,22 @@ func (d *Coordinator) lookUpAll(t *aio.Task) error {
 		r, err := *a.request, c.failure
 		if err == nil {
 			asked := a.asked
-			page, err = aio.Offload(t, func(context.Context) (frontier.Page, error) { return lookUp(d.cfg.Job.Store, r, asked) })
+			page, err = aio.Offload(t, func(context.Context) (frontier.Page, error) { return lookUp(a.committer.job.Store, r, asked) })
 			if errors.Is(err, aio.ErrCanceled) {
 				return err
 			}
 		}
 		if err != nil {
-			if c.failure == nil {
-				c.failure = err
-			}
-			d.fail(err)
+			c.fail(err)
 			page = frontier.Page{Request: r, Seen: slices.Repeat([]bool{true}, len(r.Fingerprints))}
 		}
 		a.request = nil
 		if r.Kind != 0 {
-			d.frontier.Provide(d.clock.now(), page)
+			a.frontier.Provide(a.clock.now(), page)
 		}
-		d.takeAsked()
-		d.admitWaiting()
-		d.Dispatch()
+		a.takeAsked()
+		a.admitWaiting()
+		a.dispatch()
 	}
 }
 

@@ -19,8 +19,19 @@ import (
 // would be sent now, when a redirect leads back to them: see docs/adr/0038-a-redirect-back.md. It
 // remembers how URLs have ended; of what it has forgotten it asks the store. Without a jar it only
 // follows redirects to another spelling of the same URL, as from /%7Eann to /~ann.
+//
+// Owner: the coordinator's loop.
 type again struct {
-	on        bool
+	clock        *clock
+	frontier     *frontier.Frontier
+	admission    *admission
+	committer    *committer
+	progress     *progress
+	fetch        *fetch.Config // with the cookies that a request would be sent
+	maxRedirects int
+
+	on        bool                // there is a jar
+	kept      bool                // a store has what is forgotten here
 	whole     bool                // nothing that has ended is forgotten, or older than this run
 	redirects endedURLs           // URLs whose last response was a redirect
 	pages     endedURLs           // the others
@@ -65,14 +76,15 @@ type endedURLs struct {
 	most  int
 }
 
-func newAgain(cfg *Config, fresh bool) again {
+func newAgain(cfg *Config) again {
 	share := cfg.Shares.Again
 	if cfg.Job == nil { // what is forgotten is lost, and what a store would take is free
 		share += cfg.Shares.Buffer + cfg.Shares.Cache
 	}
 	return again{
-		on:        cfg.Fetch.HTTP.Cookies != nil && cfg.Fetch.HTTP.Header.Get("Cookie") == "", // the user's own never change
-		whole:     fresh && cfg.Node == nil,
+		on:    cfg.Fetch.HTTP.Cookies != nil && cfg.Fetch.HTTP.Header.Get("Cookie") == "", // the user's own never change
+		kept:  cfg.Job != nil,
+		fetch: &cfg.Fetch, maxRedirects: cfg.Frontier.MaxRedirects,
 		redirects: newEndedURLs(share / 2), pages: newEndedURLs(share / 2),
 		leased: make(map[[16]byte]why), pending: make(map[[16]byte]intent),
 	}
@@ -145,22 +157,21 @@ func (a *again) intentOf(out *fetch.Outcome) intent {
 }
 
 // leadsBack takes in that an outcome redirects to a URL; known says whether that was seen before.
-func (d *Coordinator) leadsBack(out *fetch.Outcome, known bool) {
-	with := d.again.intentOf(out)
+func (a *again) leadsBack(out *fetch.Outcome, known bool) {
+	with := a.intentOf(out)
 	if !known {
 		if with.why > 0 {
-			d.again.expect(out.Target.Fingerprint(), with)
+			a.expect(out.Target.Fingerprint(), with)
 		}
 		return
 	}
-	d.pass(with)
-	d.goBack(*out.Target, with.why)
+	a.pass(with)
+	a.goBack(*out.Target, with.why)
 }
 
 // goBack has a URL asked again to which a redirect leads, if it is done and its response would be another
 // one now.
-func (d *Coordinator) goBack(to frontier.URL, with why) {
-	a := &d.again
+func (a *again) goBack(to frontier.URL, with why) {
 	as := []frontier.URL{to}
 	if to.Role.Beyond() { // it may be crawled anyway
 		to.Role = frontier.RolePage
@@ -168,54 +179,54 @@ func (d *Coordinator) goBack(to frontier.URL, with why) {
 	}
 	for _, u := range as {
 		fp := u.Fingerprint()
-		if d.frontier.View().IsLeasedAs(u) {
+		if a.frontier.View().IsLeasedAs(u) {
 			a.leased[fp] = max(with, a.leased[fp])
 			return
 		}
 		for _, all := range [...]*endedURLs{&a.redirects, &a.pages} {
 			if e := all.find(fp); e != nil {
-				if d.isStale(&e.url, e.cookies, all == &a.redirects, with) {
-					d.askAgain(e, with)
+				if a.isStale(&e.url, e.cookies, all == &a.redirects, with) {
+					a.askAgain(e, with)
 				}
 				return
 			}
 		}
 	}
-	if _, pending := a.pending[to.Fingerprint()]; !pending && !a.whole && d.cfg.Job != nil && !as[0].Role.Beyond() {
-		d.findEnded(to, with)
+	if _, pending := a.pending[to.Fingerprint()]; !pending && !a.whole && a.kept && !as[0].Role.Beyond() {
+		a.findEnded(to, with)
 	}
 }
 
 // isStale reports whether a URL that is done is to be asked again; cookies is the hash of those that
 // were sent.
-func (d *Coordinator) isStale(u *frontier.URL, cookies uint64, redirects bool, with why) bool {
+func (a *again) isStale(u *frontier.URL, cookies uint64, redirects bool, with why) bool {
 	n := fetch.Responses(u.Past)
 	switch {
-	case n > d.cfg.Frontier.MaxRedirects, u.URL.Post() != "": // nothing sends a POST twice
+	case n > a.maxRedirects, u.URL.Post() != "": // nothing sends a POST twice
 		return false
 	case with == posted && n <= maxPosted:
 		return true
 	}
-	return (redirects || with == newCookie) && cookies != d.cfg.Fetch.CookiesFor(u.URL)
+	return (redirects || with == newCookie) && cookies != a.fetch.CookiesFor(u.URL)
 }
 
 // findEnded is goBack for a URL of which only the store may know that it is done. With which cookies it was
 // asked is not known any more.
-func (d *Coordinator) findEnded(to frontier.URL, with why) {
-	d.find(to.URL, func(found store.Entry) {
+func (a *again) findEnded(to frontier.URL, with why) {
+	a.admission.find(to.URL, func(found store.Entry) {
 		if found.State != store.Done || found.URL.Role.Beyond() || len(found.URL.Past) == 0 {
 			return
 		}
 		e := endedBefore(found.URL)
-		if e.cookies = ^d.cfg.Fetch.CookiesFor(to.URL); !d.isStale(&e.url, e.cookies, e.record.Redirect != "", with) {
+		if e.cookies = ^a.fetch.CookiesFor(to.URL); !a.isStale(&e.url, e.cookies, e.record.Redirect != "", with) {
 			return
 		}
-		u := one(to.URL)
-		d.admit(u, u, func() {
+		u := slices.Values([]weburl.URL{to.URL})
+		a.admission.admit(u, u, func() {
 			fp := to.Fingerprint()
-			_, pending := d.again.pending[fp]
-			if !pending && d.again.redirects.find(fp) == nil && d.again.pages.find(fp) == nil { // else it has ended since
-				d.askAgain(e, with)
+			_, pending := a.pending[fp]
+			if !pending && a.redirects.find(fp) == nil && a.pages.find(fp) == nil { // else it has ended since
+				a.askAgain(e, with)
 			}
 		})
 	})
@@ -235,45 +246,40 @@ func endedBefore(u frontier.URL) *ended {
 }
 
 // askAgain makes a URL pending again.
-func (d *Coordinator) askAgain(e *ended, with why) {
-	a := &d.again
+func (a *again) askAgain(e *ended, with why) {
 	fp := e.url.Fingerprint()
 	a.redirects.take(fp)
 	a.pages.take(fp)
-	if len(a.pending) >= maxPending || !d.frontier.Again(d.clock.now(), e.url) {
+	if len(a.pending) >= maxPending || !a.frontier.Again(a.clock.now(), e.url) {
 		return
 	}
 	if with != posted { // else what its response redirects to follows from the POST, too
 		with = 0
 	}
 	a.pending[fp] = intent{why: with}
-	d.changed()
-	s := &d.progress.summary
-	broken := len(s.Broken)
-	if s.Discount(&e.record, false); len(s.Broken) < broken && d.cfg.Job != nil {
-		d.cfg.Job.SetBroken(d.committer.open.state, s.Broken)
-	}
+	a.committer.changed()
+	a.progress.discount(&e.record)
 }
 
 // pass takes in that a gate or a form is passed: URLs that have redirected there, or to the page that
 // links there, are asked again.
-func (d *Coordinator) pass(with intent) {
+func (a *again) pass(with intent) {
 	if len(with.past) == 0 {
 		return
 	}
 	var sent []*ended
-	all := &d.again.redirects
+	all := &a.redirects
 	for at := all.order.Front(); at != nil; at = at.Next() {
 		e := at.Value.(*ended)
-		if slices.Contains(with.past, placeOf(e.record.Redirect)) && d.isStale(&e.url, e.cookies, true, with.why) {
+		if slices.Contains(with.past, placeOf(e.record.Redirect)) && a.isStale(&e.url, e.cookies, true, with.why) {
 			sent = append(sent, e)
 		}
 	}
 	for _, e := range sent {
-		u := one(e.url.URL)
-		d.admit(u, u, func() { // its host may have left memory
+		u := slices.Values([]weburl.URL{e.url.URL})
+		a.admission.admit(u, u, func() { // its host may have left memory
 			if all.find(e.url.Fingerprint()) == e {
-				d.askAgain(e, 0)
+				a.askAgain(e, 0)
 			}
 		})
 	}
@@ -291,14 +297,13 @@ func placeOf(u string) uint64 {
 }
 
 // endAgain takes in the outcome of a lease, which has ended.
-func (d *Coordinator) endAgain(out *fetch.Outcome) {
-	a := &d.again
+func (a *again) leaseEnded(out *fetch.Outcome) {
 	if out.Robots != nil || out.URL.Resolve || out.Postpone || out.Await {
 		return
 	}
 	u := out.URL
 	fp := u.Fingerprint()
-	with, led := a.leased[fp]
+	with, wanted := a.leased[fp]
 	delete(a.leased, fp)
 	if out.Retry {
 		return
@@ -308,7 +313,7 @@ func (d *Coordinator) endAgain(out *fetch.Outcome) {
 	u.Known = out.Before
 	if respelled(out) && fetch.Responses(u.Past) < maxSpellings {
 		u.Written = out.Target.Written
-		d.askAgain(&ended{url: u, record: *out.Record}, expected.why)
+		a.askAgain(&ended{url: u, record: *out.Record}, expected.why)
 		return
 	}
 	if !a.on {
@@ -317,15 +322,22 @@ func (d *Coordinator) endAgain(out *fetch.Outcome) {
 	all := &a.redirects
 	if out.Target == nil {
 		all = &a.pages
-		d.pass(expected)
+		a.pass(expected)
 	}
-	e, saved := &ended{url: u, record: *out.Record, cookies: out.Cookies.Hash, batch: d.committer.sealed}, d.committer.committed
-	if d.cfg.Job == nil {
+	e, saved := &ended{url: u, record: *out.Record, cookies: out.Cookies.Hash, batch: a.committer.sealed}, a.committer.saved
+	if !a.kept {
 		saved = math.MaxInt
 	}
 	a.whole = all.add(fp, e, saved) && a.whole
-	if led {
-		d.goBack(u, with)
+	if wanted {
+		a.goBack(u, with)
+	}
+}
+
+// refused takes in that a URL is refused: it ends without a response.
+func (a *again) refused(u weburl.URL) {
+	if a.on {
+		delete(a.pending, u.Fingerprint())
 	}
 }
 
@@ -335,13 +347,13 @@ func respelled(out *fetch.Outcome) bool {
 }
 
 // received is goBack for a URL that another node has found by a redirect.
-func (d *Coordinator) received(u frontier.URL) {
-	if !d.again.on || u.Hops == 0 {
+func (a *again) received(u frontier.URL) {
+	if !a.on || u.Hops == 0 {
 		return
 	}
 	with := why(0)
 	if from, err := weburl.Parse(u.From); err == nil && from.Post() != "" {
 		with = posted
 	}
-	d.goBack(u, with)
+	a.goBack(u, with)
 }

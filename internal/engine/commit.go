@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 	"unsafe"
@@ -37,68 +36,89 @@ type batch struct {
 	state  *store.Batch // nil: there is no job
 	stream []byte       // for Output, once the batch is sealed
 	refs   []byte       // entries of package refs, to be packed
+	plan   bool         // the job's plan has changed
 	since  time.Time    // of its first change; zero: there is none
 
 	holds []*budget.Hold                   // memory of the big outcomes whose URLs it has, until it is committed
 	after []func(posted uint64, err error) // called when it is committed, or has failed to be
+	reads []frontier.Request               // to be read from the store once it is committed
 }
 
 // committer is how the coordinator saves its work: batch after batch, in order, off the loop. All
 // outputs of a crawl go through it.
 // Owner: the coordinator's loop; write runs off it, on a batch that is sealed.
 type committer struct {
+	clock     *clock
+	frontier  *frontier.Frontier
+	ending    *ending
+	history   func() job.History
+	committed func(since time.Time, after []func(posted uint64, err error), err error) // called after each commit
+	dispatch  func()
+
 	job     *job.Job // nil: nothing is kept
 	archive archive
-	refs    *refs.Writer   // used by write
-	stream  *record.Stream // nil: there is no Output
-	output  *store.PatientWriter
+	refs    *refs.Writer         // used by write
+	output  *output              // nil: there is none
 	log     *changelog.Log       // what goes to other nodes with the open batch; nil: the crawl is whole
 	most    int                  // bytes: a larger open batch holds the crawl up
 	gathers func() time.Duration // how long the open batch waits for more
 
-	open      batch
-	planned   bool               // the plan has changed since the last batch
-	sealed    int                // batches so far: the number of the open one
-	committed int                // of these
-	requests  []frontier.Request // to be read from the store after the next commit
-	dirty     aio.Event          // open has a change
-	hurry     aio.Event          // that waits for no others
-	line      []byte             // scratch of record
-	began     time.Time          // of the commit that runs; zero: none does
-	saved     job.History        // of the last batch that was committed
-	waiting   []func()           // called when the commit that runs has ended: see receiveLinks
-	failure   error              // of the first commit or look-up that failed: nothing is committed after it
+	open    batch
+	sealed  int         // batches so far: the number of the open one
+	saved   int         // of these
+	dirty   aio.Event   // open has a change
+	hurry   aio.Event   // that waits for no others
+	line    []byte      // scratch of record
+	began   time.Time   // of the commit that runs; zero: none does
+	last    job.History // of the last batch that was committed
+	waiting []func()    // called when the commit that runs has ended: see receiveLinks
+	failure error       // of the first commit or look-up that failed: nothing is committed after it
 }
 
-// begin opens the first batch of a job, or the next. Its refusals get their date by a function.
-func (c *committer) begin(f *frontier.Frontier, date func(time.Time) time.Time) {
+// note adds something to the open batch, if there is a job.
+func (c *committer) note(add func(*store.Batch)) {
+	if c.job != nil {
+		add(c.open.state)
+	}
+}
+
+// begin opens the first batch of a job, or the next.
+func (c *committer) begin() {
 	c.open.state = c.job.Store.Begin()
-	c.open.state.DateBy(date)
+	c.open.state.DateBy(c.clock.date)
 	if c.log == nil {
-		f.SetJournal(c.open.state)
+		c.frontier.SetJournal(c.open.state)
 		return
 	}
 	c.log.Begin(c.open.state)
-	f.SetJournal(c.log)
+	c.frontier.SetJournal(c.log)
 }
 
-// openRefs goes on where the last run has stopped.
-func openRefs(j *job.Job) (*refs.Writer, error) {
-	size, err := j.Store.Committed(job.ReferrersFile)
-	return refs.NewWriter(size, refs.MaxSize), err
+// resume goes on where the job's last run has stopped.
+func (c *committer) resume(cfg *Config) error {
+	c.begin()
+	size, err := c.job.Store.Committed(job.ReferrersFile)
+	if err != nil {
+		return err
+	}
+	c.refs = refs.NewWriter(size, refs.MaxSize)
+	if cfg.Fetch.Archive != nil {
+		c.archive, err = openArchive(cfg, c.job)
+	}
+	return err
 }
 
 // record adds a record to the open batch.
 func (c *committer) record(r *record.Record) {
-	if c.job == nil && c.stream == nil {
+	if c.job == nil && c.output == nil {
 		return
 	}
 	c.line = r.AppendLine(c.line[:0])
 	if c.job != nil {
 		c.open.state.Append(job.PagesFile, c.line)
 	}
-	if c.stream != nil {
-		c.stream.Add(r, c.line)
+	if c.output != nil {
+		c.output.stream.Add(r, c.line)
 	}
 }
 
@@ -147,9 +167,9 @@ func (c *committer) hold(holds []*budget.Hold) {
 }
 
 // changed says that the open batch has a change.
-func (c *committer) changed(now time.Time) {
+func (c *committer) changed() {
 	if c.open.since.IsZero() {
-		c.open.since = now
+		c.open.since = c.clock.loop.Now()
 		c.dirty.Set()
 	}
 	if c.size() >= commitSize {
@@ -160,8 +180,8 @@ func (c *committer) changed(now time.Time) {
 // size is that of the open batch, in bytes.
 func (c *committer) size() int {
 	n := 0
-	if c.stream != nil {
-		n += c.stream.Len()
+	if c.output != nil {
+		n += c.output.stream.Len()
 	}
 	if c.job != nil {
 		n += c.open.state.Size() + len(c.open.refs)
@@ -172,13 +192,54 @@ func (c *committer) size() int {
 	return n
 }
 
+// idle reports whether there is nothing to commit, and nothing is being committed.
+func (c *committer) idle() bool { return c.open.since.IsZero() && c.began.IsZero() }
+
+// commitSoon has the open batch wait for no others.
+func (c *committer) commitSoon() {
+	c.changed()
+	c.hurry.Set()
+}
+
+// read has what the frontier wants back in memory read after the next commit.
+func (c *committer) read(requests []frontier.Request) {
+	if len(requests) > 0 {
+		c.open.reads = append(c.open.reads, requests...)
+		c.commitSoon()
+	}
+}
+
+// savePlan has the next batch save the plan, which has changed: once, however many orders it brings.
+func (c *committer) savePlan() {
+	c.open.plan = true
+	c.changed()
+}
+
+// then has fn called when the open batch is committed, or has failed to be, with the last message of
+// the outbox by then.
+func (c *committer) then(fn func(posted uint64, err error)) {
+	c.open.after = append(c.open.after, fn)
+	c.changed()
+}
+
+// finish makes the open batch the last one: the history says that the crawl has ended, and how.
+func (c *committer) finish() {
+	if c.archive.name != "" {
+		c.archive.end(c.open.state)
+	}
+	c.changed()
+	c.dirty.Set()
+	c.hurry.Set()
+}
+
 // full reports whether no more links of sitemaps have room in the open batch until the commit that
 // runs has ended.
 func (c *committer) full() bool { return !c.began.IsZero() && c.size() >= c.most }
 
 // behind reports whether so much waits to be saved that no fetch is to start. Big outcomes, of
 // which as much waits as they hold, do not count: they have a bound of their own.
-func (c *committer) behind(now time.Time, big int64) bool {
+func (c *committer) behind(big int64) bool {
+	now := c.clock.loop.Now()
 	return !c.began.IsZero() && !c.open.since.IsZero() &&
 		(c.size() >= c.most+int(big) || now.Sub(c.open.since) >= holdAfter)
 }
@@ -199,26 +260,30 @@ func (c *committer) gather(t *aio.Task) error {
 	return err
 }
 
-// changed says that the open batch has a change.
-func (d *Coordinator) changed() { d.committer.changed(d.loop.Now()) }
-
 // commitAll is the task that commits batch after batch until the crawl is over. If it is broken
 // off, it saves what was done all the same.
-func (d *Coordinator) commitAll(t *aio.Task) error {
-	c := &d.committer
+func (c *committer) commitAll(t *aio.Task) error {
 	for {
 		if err := c.gather(t); err != nil {
 			c.abandon()
-			d.ending.broken = true
-			return errors.Join(err, t.Shield(d.commit))
+			c.ending.broken = true
+			return errors.Join(err, t.Shield(c.commit))
 		}
 		if c.open.since.IsZero() {
 			return nil
 		}
-		if err := d.commit(t); err != nil {
+		if err := c.commit(t); err != nil {
 			return err
 		}
 	}
+}
+
+// fail ends the crawl in good order: nothing more can be saved.
+func (c *committer) fail(err error) {
+	if c.failure == nil {
+		c.failure = err
+	}
+	c.ending.fail(err)
 }
 
 // abandon ends all waiting for space on the disk.
@@ -227,16 +292,15 @@ func (c *committer) abandon() {
 		c.job.Store.Abandon()
 	}
 	if c.output != nil {
-		c.output.Abandon()
+		c.output.writer.Abandon()
 	}
 }
 
 // commit saves the open batch, then answers the frontier's requests. If the batch cannot be saved,
 // the crawl ends in good order; that is no error here.
-func (d *Coordinator) commit(t *aio.Task) error {
-	c := &d.committer
-	sealed := d.seal()
-	c.began = d.loop.Now()
+func (c *committer) commit(t *aio.Task) error {
+	sealed := c.seal()
+	c.began = c.clock.loop.Now()
 	failure := c.failure
 	done, err := aio.Offload(t, func(ctx context.Context) (committed, error) {
 		if failure != nil {
@@ -247,69 +311,64 @@ func (d *Coordinator) commit(t *aio.Task) error {
 	c.began = time.Time{}
 	release(sealed.holds)
 	for _, fn := range c.waiting {
-		d.loop.CallSoon(fn)
+		c.clock.loop.CallSoon(fn)
 	}
 	c.waiting = nil
 	if err != nil {
 		return err
 	}
 	if done.saved {
-		c.saved = sealed.history
-		c.committed++
-		d.frontier.Saved()
+		c.last = sealed.history
+		c.saved++
+		c.frontier.Saved()
 	}
-	d.tellCommitted(sealed.since, sealed.after, done.err)
+	c.committed(sealed.since, sealed.after, done.err)
 	if done.err != nil {
 		c.failure = done.err
-		d.fail(done.err)
+		c.ending.fail(done.err)
 		return nil
 	}
-	d.refill(sealed, done)
-	d.Dispatch()
+	c.refill(sealed, done)
+	c.dispatch()
 	return nil
 }
 
 // refill hands the frontier what was read for it.
-func (d *Coordinator) refill(sealed sealed, done committed) {
-	c := &d.committer
+func (c *committer) refill(sealed sealed, done committed) {
 	for _, page := range done.pages {
-		d.frontier.Provide(d.clock.now(), page)
+		c.frontier.Provide(c.clock.now(), page)
 	}
-	if rest := sealed.requests[len(done.pages):]; len(rest) > 0 && !d.ending.over.IsSet() {
-		c.requests = slices.Concat(rest, c.requests)
-		d.changed()
-		c.hurry.Set()
+	if rest := sealed.reads[len(done.pages):]; len(rest) > 0 && !c.ending.over.IsSet() {
+		c.open.reads = slices.Concat(rest, c.open.reads)
+		c.commitSoon()
 	}
 }
 
-// sealed is a batch that takes no more changes, and the reads that follow its commit.
+// sealed is a batch that takes no more changes.
 type sealed struct {
 	batch
-	history  job.History
-	requests []frontier.Request
+	history job.History
 }
 
 // seal takes the open batch and opens the next.
-func (d *Coordinator) seal() sealed {
-	c := &d.committer
-	d.frontier.NoteOrigins()
+func (c *committer) seal() sealed {
+	c.frontier.NoteOrigins()
 	if c.log != nil {
 		c.log.Seal()
 	}
-	if c.planned {
-		c.planned = false
+	if c.open.plan {
 		c.job.SetPlan(c.open.state)
 	}
-	s := sealed{c.open, d.history(), c.requests}
+	s := sealed{c.open, c.history()}
 	c.sealed++
-	c.open, c.requests = batch{}, nil
-	if c.stream != nil {
-		s.stream = c.stream.Take()
+	c.open = batch{}
+	if c.output != nil {
+		s.stream = c.output.stream.Take()
 	}
 	if s.state != nil {
-		c.begin(d.frontier, d.clock.date)
+		c.begin()
 	}
-	if !d.ending.over.IsSet() {
+	if !c.ending.over.IsSet() {
 		c.dirty.Clear()
 		c.hurry.Clear()
 	}
@@ -333,9 +392,8 @@ const costOfURL = int(unsafe.Sizeof(frontier.URL{}))
 // it could not take is not done.
 func (c *committer) write(ctx context.Context, b sealed) (done committed) {
 	if len(b.stream) > 0 {
-		defer c.output.AbandonWith(ctx)()
-		if _, err := c.output.Write(b.stream); err != nil {
-			return committed{err: fmt.Errorf("output: %w", err)}
+		if err := c.output.write(ctx, b.stream); err != nil {
+			return committed{err: err}
 		}
 	}
 	if b.state == nil {
@@ -350,7 +408,7 @@ func (c *committer) write(ctx context.Context, b sealed) (done committed) {
 		return committed{err: err}
 	}
 	done.saved = true
-	for _, r := range b.requests {
+	for _, r := range b.reads {
 		if done.size >= c.most { // the others wait for the next commit
 			break
 		}

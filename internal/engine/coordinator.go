@@ -3,86 +3,49 @@ package engine
 import (
 	"context"
 	"errors"
-	"time"
+	"regexp"
+	"slices"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/duplicates"
 	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/frontier"
-	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/internal/scope/shapes"
 	"github.com/weftcrawl/weft/record"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // Coordinator owns the frontier and the outputs: outcomes come in, leases go out, and the committer
-// saves what has changed.
+// saves what has changed. It connects its parts, each of which owns its state, and decides when the
+// crawl goes on and when it ends.
 // Owner: its event loop.
 type Coordinator struct {
 	cfg      *Config
-	loop     *aio.Loop
 	clock    clock // of the job
 	frontier *frontier.Frontier
-	restorer *frontier.Restorer // of the frontier, before the crawl
-	ready    bool               // the frontier is as the job's last run left it
+	restorer *frontier.Restorer   // of the frontier, before the crawl
+	ready    bool                 // the frontier is as the job's last run left it
+	early    []func(*Coordinator) // orders that came before
+	shared   *fetch.Shared
 
-	loops []*fetch.Loop
-	placing
-	slots  slots
-	shared *fetch.Shared
-
-	bounds   *scope.Bounds // the fetch loops share what is open
-	networks guard.Guard   // each fetch loop has a copy
-	nested   nested
-
-	admission admission
+	ending    ending
+	loops     loops
 	committer committer
-	seeds     seeds
 	progress  progress
 	pauses    pauses
-	short     shortage
 	outage    outage
-	ending    ending
-	node      node
-
-	alarms
-	warned warned
-	contents
-}
-
-// alarms are what the coordinator does by time.
-type alarms struct {
-	later   *aio.Callback // Dispatch, when the next host is due
-	tooLong *aio.Callback // stop, after MaxTime
-}
-
-// contents is what the crawl knows of what it has fetched.
-type contents struct {
-	duplicates duplicateLog
-	traps      traps
-	again      again
-}
-
-// warned is of what the user was warned once.
-type warned struct {
-	memory bool // see overMemory
-	scope  bool // see openTarget
-}
-
-// ending is how the crawl ends.
-type ending struct {
-	patience time.Duration // DrainTime, but for tests
-	draining bool          // no more fetches start
-	until    time.Time     // draining: then what is in flight is broken off
-	breakOff *aio.Callback // at until
-	giveUp   *aio.Callback // then waiting for room on the disk ends
-	over     aio.Event
-	broken   bool  // by a cancelled context: the batch that is being saved is the last
-	failure  error // of the outputs, or the seeds
+	admission admission
+	reach     reach
+	seeds     seeds
+	promises  promises
+	traps     traps
+	again     again
+	refusals  refusals
+	leases    dispatcher
+	outcomes  outcomes
+	sharing   *sharing // nil: the crawl is whole
 }
 
 // mostUnsaved bounds the big outcomes that wait to be saved, in bytes: a commit takes no longer
@@ -90,92 +53,150 @@ type ending struct {
 const mostUnsaved = 4 << 20
 
 func newCoordinator(cfg *Config) *Coordinator {
-	d := &Coordinator{cfg: cfg, bounds: scope.New(cfg.Fetch.Scope), ending: ending{patience: DrainTime}}
-	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(min(cfg.Shares.Bodies/2, mostUnsaved))), Bounds: d.bounds, Posts: postsOf(cfg.Seeds)}
+	c := &Coordinator{cfg: cfg, restorer: frontier.Restore(cfg.Frontier)}
+	c.frontier = c.restorer.Frontier()
+	c.reach.bounds = scope.New(cfg.Fetch.Scope)
+	c.shared = &fetch.Shared{
+		Bodies:   budget.New(int64(cfg.Shares.Bodies)),
+		Outcomes: budget.New(int64(min(cfg.Shares.Bodies/2, mostUnsaved))),
+		Bounds:   c.reach.bounds,
+		Posts:    postsOf(cfg.Seeds),
+	}
+	cfg.Fetch.HTTP.Meter = c.shared.Bodies
 	if cfg.Duplicates > 0 {
-		d.shared.Duplicates = duplicates.New(cfg.Duplicates)
+		c.shared.Duplicates = duplicates.New(cfg.Duplicates)
+		c.outcomes.duplicates.index = c.shared.Duplicates
 	}
 	if cfg.MaxAlike > 0 {
-		d.traps.Table = shapes.NewTable(cfg.Shares.Shapes, cfg.MaxAlike)
+		c.traps.shapes = shapes.NewTable(cfg.Shares.Shapes, cfg.MaxAlike)
 	}
-	cfg.Fetch.HTTP.Meter = d.shared.Bodies
-	d.progress.summary = record.NewSummary()
-	if cfg.Job != nil {
-		d.recall(cfg.Job)
-	}
-	d.progress.summary.Runs++
-	d.committer = committer{job: cfg.Job, most: cfg.Shares.Batch, gathers: d.gathers}
+	c.connect()
+	c.recall()
 	if cfg.Output != nil {
-		d.committer.output = store.NewPatientWriter(cfg.Output, cfg.Disk.Waiting)
-		d.committer.stream = record.NewStream(cfg.Form, d.progress.summary.Runs == 1)
+		c.committer.output = newOutput(cfg.Output, cfg.Form, c.progress.summary.Runs == 1, cfg.Disk.Waiting)
 	}
-	d.again = newAgain(cfg, d.progress.summary.Runs == 1 && d.progress.summary.Visit <= 1)
-	d.restorer = frontier.Restore(cfg.Frontier)
-	d.frontier = d.restorer.Frontier()
-	return d
+	return c
+}
+
+// connect gives each part those that it calls.
+func (c *Coordinator) connect() {
+	cfg, clock, f := c.cfg, &c.clock, c.frontier
+	warn := cfg.OnWarning
+	if warn == nil {
+		warn = func(error) {}
+	}
+	reading := func() bool { return c.seeds.reading }
+
+	c.ending = ending{clock: clock, loops: &c.loops, abandon: c.committer.abandon, dispatch: c.Dispatch, patience: DrainTime}
+	c.committer = committer{
+		clock: clock, frontier: f, ending: &c.ending, history: c.history, dispatch: c.Dispatch,
+		job: cfg.Job, most: cfg.Shares.Batch,
+	}
+	c.progress = progress{clock: clock, committer: &c.committer, hooks: &cfg.Hooks, summary: record.NewSummary()}
+	c.pauses = pauses{loops: &c.loops, lifted: func() {
+		c.sharing.resumed()
+		c.Dispatch()
+	}}
+	c.outage = outage{
+		clock: clock, heard: &c.shared.Heard, frontier: f, progress: &c.progress,
+		giveUp: cfg.Frontier.GiveUp, resumed: cfg.Job != nil && cfg.Job.Resumed,
+	}
+	c.admission = admission{clock: clock, frontier: f, committer: &c.committer, dispatch: c.Dispatch}
+	c.reach = reach{cfg: cfg, loops: &c.loops, committer: &c.committer, warn: warn, bounds: c.reach.bounds}
+	c.seeds = seeds{
+		cfg: cfg, clock: clock, frontier: f, reach: &c.reach, loops: &c.loops, admission: &c.admission,
+		committer: &c.committer, fail: c.ending.fail, dispatch: c.Dispatch,
+	}
+	c.promises = promises{frontier: f, reach: &c.reach, admission: &c.admission, committer: &c.committer}
+	c.traps = traps{committer: &c.committer, summary: &c.progress.summary, refuse: c.refusals.renew, shapes: c.traps.shapes}
+	c.again = newAgain(cfg)
+	c.again.clock, c.again.frontier, c.again.admission = clock, f, &c.admission
+	c.again.committer, c.again.progress = &c.committer, &c.progress
+	c.refusals = refusals{
+		clock: clock, frontier: f, traps: &c.traps, promises: &c.promises, again: &c.again,
+		committer: &c.committer, progress: &c.progress, fetch: &cfg.Fetch,
+		exclusions: cfg.Late, maxAlike: cfg.MaxAlike,
+	}
+	c.leases = dispatcher{
+		clock: clock, frontier: f, loops: &c.loops, bodies: c.shared.Bodies, traps: &c.traps, outage: &c.outage,
+		dispatch: c.Dispatch, slots: slots{most: cfg.Concurrency},
+	}
+	c.outcomes = outcomes{
+		clock: clock, frontier: f, loops: &c.loops, leases: &c.leases, outage: &c.outage, admission: &c.admission,
+		committer: &c.committer, reach: &c.reach, promises: &c.promises, again: &c.again, traps: &c.traps,
+		progress: &c.progress, fail: c.ending.fail, dispatch: c.Dispatch, warn: warn,
+		links:      linkAdder{frontier: f, traps: &c.traps},
+		duplicates: c.outcomes.duplicates, maxRedirects: cfg.Frontier.MaxRedirects,
+	}
+	if cfg.Job == nil {
+		c.outcomes.mostQueued = cfg.Shares.Seen
+	}
+	if cfg.Node != nil {
+		c.sharing = &sharing{
+			cfg: cfg.Node, clock: clock, frontier: f, store: cfg.Job.Store, reach: &c.reach, admission: &c.admission,
+			committer: &c.committer, again: &c.again, pauses: &c.pauses, ending: &c.ending,
+			stop: c.stop, reading: reading, dispatch: c.Dispatch,
+		}
+	}
+	c.committer.gathers, c.committer.committed = c.sharing.gathers, c.sharing.committed
 }
 
 // recall takes in what is known of the job before its frontier is.
-func (d *Coordinator) recall(j *job.Job) {
-	if j.History.Summary.Runs > 0 {
-		d.progress.goOn(j.History.Summary.Clone()) // the job's is what earlier runs have come to
+func (c *Coordinator) recall() {
+	if j := c.cfg.Job; j != nil {
+		if j.History.Summary.Runs > 0 {
+			c.progress.resume(j.History.Summary.Clone()) // the job's is what earlier runs have come to
+		}
+		c.progress.summary.Visit = c.cfg.Fetch.Visit
+		c.seeds.recall(j.History.List)
 	}
-	d.progress.summary.Visit = d.cfg.Fetch.Visit
-	if d.seeds.before = j.History.List; d.cfg.Amend && d.cfg.SeedSeq != nil {
-		d.seeds.before = job.List{} // any list will do
-	}
+	s := &c.progress.summary
+	s.Runs++
+	c.again.whole = s.Runs == 1 && s.Visit <= 1 && c.sharing == nil
 }
 
 // start gives the coordinator and its fetch loops their event loops. It runs before these do.
-func (d *Coordinator) start(own *aio.Loop, loops []*aio.Loop) {
-	d.loop = own
+func (c *Coordinator) start(own *aio.Loop, loops []*aio.Loop) {
 	var last job.Clock
-	if d.cfg.Job != nil {
-		last = d.cfg.Job.History.Clock
+	if c.cfg.Job != nil {
+		last = c.cfg.Job.History.Clock
 	}
-	d.clock.start(own, last)
-	d.progress.start(own.Now(), own.Wall())
-	d.shared.Heard.Start(own.Now())
-	d.slots.most = d.cfg.Concurrency
-	report := fetch.Report{Outcomes: d.receive, Network: d.openNetwork, Links: d.receiveLinks}
-	n := len(loops)
-	for i, l := range loops {
-		workers := (d.cfg.Workers + n - 1 - i) / n // the first ones take the remainder
-		d.loops = append(d.loops, fetch.NewLoop(i, &d.cfg.Fetch, d.shared, l, own, workers, report))
-		d.free = append(d.free, workers)
-	}
+	c.clock.start(own, last)
+	c.progress.start()
+	c.shared.Heard.Start(own.Now())
+	c.loops.start(c.cfg, c.shared, own, loops, fetch.Report{
+		Outcomes: c.outcomes.receive, Network: c.reach.openNetwork, Links: c.outcomes.receiveLinks,
+	})
 }
 
 // run is the coordinator's task: it starts or resumes the crawl, waits for its end and sends the
 // workers home.
-func (d *Coordinator) run(t *aio.Task) error {
-	err := d.resume(t)
+func (c *Coordinator) run(t *aio.Task) error {
+	err := c.resume(t)
 	if err == nil {
 		err = t.Group(func(g *aio.Group) error {
-			g.Go("commit", d.commitAll)
-			if d.cfg.Job != nil {
-				g.Go("look-up", d.lookUpAll)
+			g.Go("commit", c.committer.commitAll)
+			if c.cfg.Job != nil {
+				g.Go("look-up", c.admission.lookUpAll)
 			}
-			if d.cfg.Job != nil && d.cfg.MinFree > 0 {
-				g.Go("free space", d.watchFreeSpace)
+			if c.cfg.Job != nil && c.cfg.MinFree > 0 {
+				g.Go("free space", func(t *aio.Task) error {
+					return c.pauses.watchFreeSpace(t, c.cfg.Job, c.cfg.MinFree, &c.ending.over)
+				})
 			}
-			return d.crawl(t)
+			return c.crawl(t)
 		})
 	}
-	if d.ending.giveUp != nil {
-		d.ending.giveUp.Cancel()
-	}
-	for _, f := range d.loops {
-		f.Close()
-	}
-	d.seeds.releaseAll()
-	return errors.Join(err, d.ending.failure)
+	c.ending.close()
+	c.loops.close()
+	c.seeds.releaseAll()
+	return errors.Join(err, c.ending.failure)
 }
 
 // resume brings the frontier to where the job's last run left it.
-func (d *Coordinator) resume(t *aio.Task) error {
-	if j := d.cfg.Job; j != nil {
-		now := d.clock.now()
+func (c *Coordinator) resume(t *aio.Task) error {
+	if j := c.cfg.Job; j != nil {
+		now := c.clock.now()
 		retried, err := aio.Offload(t, func(ctx context.Context) (*job.Retried, error) {
 			if err := j.StartVisit(ctx); err != nil {
 				return nil, err
@@ -184,163 +205,220 @@ func (d *Coordinator) resume(t *aio.Task) error {
 			if err != nil {
 				return nil, err
 			}
-			if err := d.recallScope(j); err != nil {
+			if err := c.reach.recallScope(); err != nil {
 				return nil, err
 			}
-			return retried, j.Store.Restore(now, d.restorer)
+			return retried, j.Store.Restore(now, c.restorer)
 		})
 		if err != nil {
 			return err
 		}
-		d.retry(retried)
-		if err := d.recallDuplicates(j.Store); err != nil {
+		c.retry(retried)
+		if err := c.outcomes.duplicates.recall(j.Store); err != nil {
 			return err
 		}
 		if j.Resumed {
-			d.restorer.AskedUntil(now)
+			c.restorer.AskedUntil(now)
 		}
-		d.recallNetworks(j.Networks)
-		d.startNode()
-		d.committer.begin(d.frontier, d.clock.date)
-		if d.committer.refs, err = openRefs(j); err != nil {
+		c.reach.recallNetworks()
+		c.sharing.start(c.cfg.Frontier.Partition)
+		if err := c.committer.resume(c.cfg); err != nil {
 			return err
 		}
-		if d.cfg.Fetch.Archive != nil {
-			if d.committer.archive, err = openArchive(d.cfg, j); err != nil {
-				return err
-			}
-		}
-		if err := d.recallTraps(); err != nil {
+		if err := c.traps.recall(j); err != nil {
 			return err
 		}
-		if len(d.cfg.Late) > 0 || d.traps.Table != nil && d.traps.Traps() > 0 {
-			d.frontier.RefuseBy(d.refuses)
-		}
+		c.refusals.recall()
 	}
-	d.ready = true
-	d.committer.saved = d.history()
+	c.ready = true
+	c.committer.last = c.history()
 	return nil
 }
 
 // retry takes in that URLs are asked again.
-func (d *Coordinator) retry(r *job.Retried) {
+func (c *Coordinator) retry(r *job.Retried) {
 	if r == nil {
 		return
 	}
 	s := r.Summary
-	s.Runs = d.progress.summary.Runs
-	d.progress.goOn(s)
-	if r.URLs == 0 {
-		d.warn(errors.New("no record of the job is selected: nothing is asked again"))
+	s.Runs = c.progress.summary.Runs
+	c.progress.resume(s)
+	if r.URLs == 0 && c.cfg.OnWarning != nil {
+		c.cfg.OnWarning(errors.New("no record of the job is selected: nothing is asked again"))
 	}
 }
 
 // crawl starts at the seeds and waits until the crawl is over.
-func (d *Coordinator) crawl(t *aio.Task) error {
-	given := d.canonicalSeeds()
-	d.trust(given)
-	d.frontier.HoldLevels(d.clock.now(), time.Hour) // until they are looked up
-	d.admit(none, d.seedURLs(given...), func() {
-		for _, s := range d.cfg.Seeds {
-			d.addSeed(s)
-		}
-		d.warnOfCredentials()
-		d.holdLevels()
-	})
-	d.keepPromises()
-	d.joinCrawl()
-	if d.seeds.read != nil {
-		d.seeds.read()
+func (c *Coordinator) crawl(t *aio.Task) error {
+	c.seeds.start()
+	if c.cfg.Job != nil {
+		c.promises.recall(c.cfg.Job)
 	}
-	if d.cfg.MaxTime > 0 {
-		d.tooLong = d.loop.CallLater(d.cfg.MaxTime, func() { d.stop("max-time") })
-		defer d.tooLong.Cancel()
+	early := c.early
+	c.early = nil
+	for _, fn := range early {
+		fn(c)
 	}
-	d.Dispatch()
-	return d.ending.over.Wait(t)
+	c.sharing.committed(c.clock.loop.Now(), nil, nil) // what the last run has left
+	c.seeds.readList()
+	if c.cfg.MaxTime > 0 {
+		tooLong := c.clock.loop.CallLater(c.cfg.MaxTime, func() { c.stop("max-time") })
+		defer tooLong.Cancel()
+	}
+	c.Dispatch()
+	return c.ending.over.Wait(t)
 }
 
-// excluded judges a pending URL by the exclusions that are younger than it.
-func (d *Coordinator) excluded(u weburl.URL) (kind, reason string) {
-	s := u.Canonical().String()
-	for _, re := range d.cfg.Late {
-		if re.MatchString(s) {
-			return record.KindExcluded, re.String()
-		}
+// whenReady runs fn, now or when the frontier is as the job's last run left it.
+func (c *Coordinator) whenReady(fn func(*Coordinator)) {
+	if !c.ready {
+		c.early = append(c.early, fn)
+		return
 	}
-	return "", ""
+	fn(c)
+}
+
+// Dispatch hands leases to idle workers, and ends the crawl when nothing is left to do.
+func (c *Coordinator) Dispatch() {
+	if c.ending.over.IsSet() || !c.ready {
+		return
+	}
+	starts := c.mayStart()
+	if starts {
+		leases := c.leases.lease()
+		c.refusals.record()
+		c.leases.hand(leases)
+		c.committer.read(c.frontier.Reads())
+	}
+	s := c.frontier.Stats()
+	c.seeds.release(s.Pending)
+	c.sharing.wantMore()
+	ends := c.mayBreakOff(&s)
+	if s.Leased == 0 && c.admission.empty() && (ends || c.isDone()) {
+		c.finish()
+		return
+	}
+	c.sharing.checkDrains()
+	c.leases.wake(starts)
+	c.sharing.tellHomes()
+}
+
+// mayStart reports whether fetches may start now, as far as hosts do not matter.
+func (c *Coordinator) mayStart() bool {
+	return !c.ending.draining && !c.committer.behind(c.shared.Outcomes.Held()) && !c.seeds.comparing() &&
+		!c.pauses.any() && c.sharing.mayStart()
+}
+
+// mayBreakOff reports whether the crawl may end although something is left to do.
+func (c *Coordinator) mayBreakOff(s *frontier.Stats) bool {
+	left := s.Pending > 0 || c.seeds.reading
+	limited := (c.cfg.Frontier.Limit > 0 || c.sharing.limitReached()) && c.frontier.Limited() && c.frontier.Stopped() && left
+	if limited {
+		c.progress.stoppedBy("limit")
+	}
+	return (c.ending.draining || limited) && c.sharing.mayLeave()
+}
+
+// isDone reports whether nothing is left to do, here and on other nodes.
+func (c *Coordinator) isDone() bool {
+	return c.frontier.Over() && !c.seeds.reading && c.sharing.mayEnd()
+}
+
+// finish ends the crawl, in which nothing is left to do.
+func (c *Coordinator) finish() {
+	c.ending.finish()
+	c.committer.finish()
+	c.admission.begin.Set()
+}
+
+// stop ends the crawl in good order because of a limit.
+func (c *Coordinator) stop(limit string) {
+	c.progress.stoppedBy(limit)
+	c.ending.drain()
 }
 
 // conclude is called when all loops have ended; failed reports whether by an error of their own.
 // The summary covers saved records only.
-func (d *Coordinator) conclude(failed bool) record.Summary {
-	s := d.history().Summary
-	if d.cfg.Job != nil {
-		s = d.committer.saved.Summary
-		if d.committer.failure != nil {
+func (c *Coordinator) conclude(failed bool) record.Summary {
+	s := c.history().Summary
+	if c.cfg.Job != nil {
+		s = c.committer.last.Summary
+		if c.committer.failure != nil {
 			s.Finished = false // something was not saved, if no more than seeds
 		}
 	}
 	s.Interrupted = !failed && s.Stopped == "" && !s.Finished
-	d.progress.summary, d.progress.ended = s, true
+	c.progress.summary, c.progress.ended = s, true
 	return s
 }
 
 // history is what the job is to remember as of now.
-func (d *Coordinator) history() job.History {
-	s := d.progress.summary.Clone()
-	if d.ready {
-		d.count(&s.Counters)
-		s.Pending, s.InFlight = s.Pending+d.frontier.View().LeasedURLs(), 0 // on disk a leased URL is pending
+func (c *Coordinator) history() job.History {
+	s := c.progress.summary.Clone()
+	if c.ready {
+		c.count(&s.Counters)
+		s.Pending, s.InFlight = s.Pending+c.frontier.View().LeasedURLs(), 0 // on disk a leased URL is pending
 	}
-	s.Elapsed = d.progress.elapsed(d.loop.Now())
-	if s.Finished = s.Pending == 0 && !d.seeds.reading && d.node.mayEnd(); s.Finished {
+	s.Elapsed = c.progress.elapsed()
+	if s.Finished = s.Pending == 0 && !c.seeds.reading && c.sharing.mayEnd(); s.Finished {
 		s.Stopped = ""
 	}
-	h := job.History{Summary: s, List: d.seeds.list(), Clock: d.clock.read()}
-	if d.cfg.Job != nil {
-		h.NotFollowed, h.Retry = d.cfg.Job.History.NotFollowed, d.cfg.Job.History.Retry
+	h := job.History{Summary: s, List: c.seeds.list(), Clock: c.clock.read()}
+	if c.cfg.Job != nil {
+		h.NotFollowed, h.Retry = c.cfg.Job.History.NotFollowed, c.cfg.Job.History.Retry
 	}
-	if d.ending.over.IsSet() || d.ending.broken {
-		h.Ended = d.loop.Wall().UTC()
+	if c.ending.over.IsSet() || c.ending.broken {
+		h.Ended = c.clock.loop.Wall().UTC()
 	}
 	return h
 }
 
 // count fills in the counters that the frontier keeps.
-func (d *Coordinator) count(c *record.Counters) {
-	s := d.frontier.Stats()
-	c.Pending, c.InFlight, c.Done, c.Refused = s.Pending, s.Leased, s.Done, s.Refused
-	c.OverLimit, c.OverVariants, c.Hosts = s.OverLimit, s.OverVariants, s.Origins
-	c.Failed = record.Failed(d.progress.summary.Errors, c.Refused)
+func (c *Coordinator) count(n *record.Counters) {
+	s := c.frontier.Stats()
+	n.Pending, n.InFlight, n.Done, n.Refused = s.Pending, s.Leased, s.Done, s.Refused
+	n.OverLimit, n.OverVariants, n.Hosts = s.OverLimit, s.OverVariants, s.Origins
+	n.Failed = record.Failed(c.progress.summary.Errors, n.Refused)
 }
 
-// progress is what the crawl has done so far, in all runs of the visit.
-type progress struct {
-	summary record.Summary // Elapsed is that of the runs before this one
-	started time.Time      // this run
-	rate    rate
-	growth  growth
-	ended   bool // the summary is whole
-}
+// Drain ends the crawl in good order, for people: see ending.drainForPeople.
+func (c *Coordinator) Drain() { c.ending.drainForPeople() }
 
-// goOn continues from what earlier runs have come to.
-func (p *progress) goOn(s record.Summary) {
-	s.Stopped, s.Interrupted, s.Finished = "", false, false
-	p.summary = s
-}
-
-func (p *progress) start(now, date time.Time) {
-	p.started = now
-	if p.summary.Started.IsZero() {
-		p.summary.Started = date
+// Paused returns why no fetch starts now; empty: they do. A worker that frees memory reports an
+// outcome, so nothing else need wake the crawl from pausedMemory.
+func (c *Coordinator) Paused() []string {
+	all := c.pauses.all()
+	if c.shared.Bodies.Full(false) && !c.ending.over.IsSet() {
+		all = append(all, pausedMemory)
 	}
+	if !c.sharing.mayStart() && !slices.Contains(all, PausedOutbox) {
+		all = append(all, PausedOutbox)
+	}
+	if c.outage.down {
+		all = append(all, c.outage.words())
+	}
+	return all
 }
 
-// elapsed is the time of all runs.
-func (p *progress) elapsed(now time.Time) time.Duration {
-	if p.ended {
-		return p.summary.Elapsed
+// PausedBy reports whether a reason holds.
+func (c *Coordinator) PausedBy(reason string) bool { return c.pauses.reasons[reason] }
+
+// Pause stops new fetches for a reason, or lifts it. Fetches start again when no reason is left.
+func (c *Coordinator) Pause(reason string, on bool) { c.pauses.set(reason, on) }
+
+// AddSeed makes a URL one of the job's seeds.
+func (c *Coordinator) AddSeed(s Seed) SeedState { return c.seeds.addLate(s) }
+
+// Exclude has no URL fetched that an expression matches, in this and later runs. It reports whether
+// the expression is new.
+func (c *Coordinator) Exclude(re *regexp.Regexp) bool {
+	p := &c.cfg.Job.Plan
+	if slices.Contains(p.Exclude, re.String()) || slices.Contains(p.Late, re.String()) {
+		return false
 	}
-	return p.summary.Elapsed + now.Sub(p.started)
+	p.Late = append(p.Late, re.String())
+	c.loops.exclude(re)
+	c.committer.savePlan()
+	c.refusals.exclude(re)
+	return true
 }

@@ -26,8 +26,7 @@ var (
 type Crawl struct {
 	coordinator *Coordinator
 	over        chan struct{} // closed when the crawl has ended: then coordinator may be read
-	imports     imports       // of partitions that join
-	settling    chan struct{} // has an element for each partition that is being settled
+	node        *Node         // nil: the crawl is whole
 
 	mu struct { // Drain and Stats come from any goroutine, before Run too
 		sync.Mutex
@@ -39,15 +38,15 @@ type Crawl struct {
 
 // New returns a crawl that is ready to run. It takes over the job.
 func New(cfg Config) *Crawl {
-	c := &Crawl{coordinator: newCoordinator(&cfg), over: make(chan struct{}), settling: make(chan struct{}, settlesAtOnce)}
-	if cfg.Job != nil {
-		c.imports.store = cfg.Job.Store
-		if cfg.Node != nil {
-			c.imports.unreadable = cfg.Node.Unreadable
-		}
+	c := &Crawl{coordinator: newCoordinator(&cfg), over: make(chan struct{})}
+	if cfg.Node != nil {
+		c.node = newNode(c, &cfg)
 	}
 	return c
 }
+
+// Node returns the crawl as one of several nodes; nil: it is whole.
+func (c *Crawl) Node() *Node { return c.node }
 
 // Run crawls until all is done, a limit is reached, Drain has emptied the crawl, or ctx is done,
 // which breaks off what is in flight. The coordinator and each fetch loop have an event loop of
@@ -71,7 +70,7 @@ func (c *Crawl) Run(ctx context.Context) (record.Summary, error) {
 				}
 			})
 		}
-		for i, f := range c.coordinator.loops {
+		for i, f := range c.coordinator.loops.all {
 			run(loops[i], f.Run)
 		}
 		run(own, c.coordinator.run)
@@ -86,7 +85,7 @@ func (c *Crawl) RunOn(t *aio.Task) (record.Summary, error) {
 	return c.run(t.Loop(), []*aio.Loop{t.Loop()}, func() (canceled bool, err error) {
 		err = t.Group(func(g *aio.Group) error {
 			g.Go("coordinator", c.coordinator.run)
-			for _, f := range c.coordinator.loops {
+			for _, f := range c.coordinator.loops.all {
 				g.Go("fetch loop", f.Run)
 			}
 			return nil
@@ -97,38 +96,36 @@ func (c *Crawl) RunOn(t *aio.Task) (record.Summary, error) {
 
 // run connects the loops, has crawl run them and cleans up.
 func (c *Crawl) run(own *aio.Loop, loops []*aio.Loop, crawl func() (canceled bool, err error)) (record.Summary, error) {
-	d := c.coordinator
+	co := c.coordinator
 	c.mu.Lock()
 	ran := c.mu.ran
 	c.mu.ran = true
 	if !ran {
-		d.start(own, loops)
-		d.ending.draining = c.mu.drain
+		co.start(own, loops)
+		co.ending.draining = c.mu.drain
 		c.mu.inbox = own.Handle()
 	}
 	c.mu.Unlock()
 	if ran {
 		return record.Summary{}, ErrRan
 	}
-	if d.cfg.SeedSeq != nil {
-		d.seeds.reading = true
-		d.seeds.read = func() { go c.feed(d.cfg.SeedSeq, own.Handle()) }
+	if seq := co.cfg.SeedSeq; seq != nil {
+		co.seeds.reading = true
+		co.seeds.read = func() { go c.feed(seq, own.Handle()) }
 	}
-	d.cfg.Disk.attach(c)
+	co.cfg.Disk.attach(c)
 	stopServing := func() {}
-	if d.cfg.Serve != nil {
-		stopServing = d.cfg.Serve()
+	if co.cfg.Serve != nil {
+		stopServing = co.cfg.Serve()
 	}
 	canceled, err := crawl()
 	c.mu.Lock()
 	c.mu.inbox.Close()
 	c.mu.Unlock()
 	stopServing()
-	for _, f := range d.loops {
-		f.Abandon()
-	}
-	s := d.conclude(err != nil && !canceled)
-	err = errors.Join(withoutTasks(err), d.cfg.Job.Close())
+	co.loops.abandon()
+	s := co.conclude(err != nil && !canceled)
+	err = errors.Join(withoutTasks(err), co.cfg.Job.Close())
 	close(c.over)
 	return s, err
 }
@@ -140,7 +137,7 @@ const seedsAhead = 1000
 // is left at its next seed: a read that blocks cannot be broken off, and nothing waits for it.
 func (c *Crawl) feed(seq iter.Seq2[Seed, error], inbox *aio.Handle) {
 	defer inbox.Close()
-	d := c.coordinator
+	seeds := &c.coordinator.seeds
 	room := make(chan struct{}, seedsAhead)
 	release := func() { <-room }
 	var failure error
@@ -154,11 +151,11 @@ func (c *Crawl) feed(seq iter.Seq2[Seed, error], inbox *aio.Handle) {
 		case <-c.over:
 			return
 		}
-		if inbox.Post(func() { d.takeSeed(s, release) }) != nil {
+		if inbox.Post(func() { seeds.take(s, release) }) != nil {
 			return
 		}
 	}
-	_ = inbox.Post(func() { d.endSeeds(failure) }) // a crawl that is over needs no more seeds
+	_ = inbox.Post(func() { seeds.end(failure) }) // a crawl that is over needs no more seeds
 }
 
 // Drain ends the crawl in good order: no more fetches start, those in flight finish, or are broken
@@ -217,13 +214,28 @@ func (c *Crawl) Ask(ctx context.Context, fn func(*Coordinator)) error {
 	}
 }
 
+// WhenReady has fn run on the coordinator's loop when the crawl can be steered, after those that were given before
+// it. A crawl that ends may never run it.
+func (c *Crawl) WhenReady(fn func(*Coordinator)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.mu.ran {
+		c.coordinator.early = append(c.coordinator.early, fn)
+		return nil
+	}
+	if c.mu.inbox.Post(func() { c.coordinator.whenReady(fn) }) != nil {
+		return ErrEnded
+	}
+	return nil
+}
+
 // Meters returns the meters of bodies and of big outcomes, for tests of memory.
 func (c *Crawl) Meters() (bodies, outcomes *budget.Meter) {
 	return c.coordinator.shared.Bodies, c.coordinator.shared.Outcomes
 }
 
 // SetDrainTime replaces DrainTime, for tests of it. It is called before the crawl runs.
-func (c *Crawl) SetDrainTime(d time.Duration) { c.coordinator.ending.patience = d }
+func (c *Crawl) SetDrainTime(patience time.Duration) { c.coordinator.ending.patience = patience }
 
 // Disk passes on that the store of a job, or the output, waits for room on its disk or for a
 // descriptor: as a warning before the crawl runs, as a pause while it does.

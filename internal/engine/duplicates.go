@@ -13,29 +13,27 @@ import (
 // duplicateLog is the index of duplicates on disk: a note for each first page of a content, under
 // its number.
 type duplicateLog struct {
-	forgotten uint64 // pages up to this number have no note any more
+	index     *duplicates.Index // nil: none are remembered
+	forgotten uint64            // pages up to this number have no note any more
 }
 
-// rememberDuplicate saves a page that later ones may duplicate, and drops the pages that the index
-// has forgotten.
-func (d *Coordinator) rememberDuplicate(v duplicates.Verdict) {
+// add saves a page that later ones may duplicate, and drops the pages that the index has forgotten.
+func (l *duplicateLog) add(b *store.Batch, v duplicates.Verdict) {
 	if v.Seq == 0 {
 		return
 	}
-	b := d.committer.open.state
 	b.Set(duplicateNote(v.Seq), encodeDuplicate(v.Taken))
-	for log := &d.duplicates; log.forgotten < v.Left; log.forgotten++ {
-		b.Delete(duplicateNote(log.forgotten + 1))
+	for ; l.forgotten < v.Left; l.forgotten++ {
+		b.Delete(duplicateNote(l.forgotten + 1))
 	}
 }
 
-// recallDuplicates brings back what the job has seen.
-func (d *Coordinator) recallDuplicates(s *store.Store) error {
-	if d.shared.Duplicates == nil {
+// recall brings back what the job has seen.
+func (l *duplicateLog) recall(s *store.Store) error {
+	if l.index == nil {
 		return nil
 	}
-	log := &d.duplicates
-	log.forgotten = 0
+	l.forgotten = 0
 	for n, err := range s.Notes(job.NoteDuplicate) {
 		if err != nil {
 			return err
@@ -44,10 +42,10 @@ func (d *Coordinator) recallDuplicates(s *store.Store) error {
 		if err != nil || seq == 0 || len(n.Value) < duplicateHead {
 			return fmt.Errorf("%w: note %.64q", store.ErrDamaged, n.Name)
 		}
-		if log.forgotten == 0 {
-			log.forgotten = seq - 1
+		if l.forgotten == 0 {
+			l.forgotten = seq - 1
 		}
-		d.shared.Duplicates.Restore(seq, decodeDuplicate(n.Value))
+		l.index.Restore(seq, decodeDuplicate(n.Value))
 	}
 	return nil
 }

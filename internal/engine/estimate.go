@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/weftcrawl/weft/internal/frontier"
+)
 
 // Estimate is how long a crawl takes from now on: all URLs that it knows, and those that they lead
 // to, at the pace of the last seconds.
@@ -34,13 +38,13 @@ const (
 	judgedFrom = 100
 )
 
-// estimate says how long the crawl takes from now on.
-func (d *Coordinator) estimate() Estimate {
-	now := d.loop.Now()
-	e := Estimate{NewPerURL: d.progress.growth.perURL()}
-	stats, view := d.frontier.Stats(), d.frontier.View()
+// estimate says how long the crawl takes from now on. limit and maxTime are those of its run; 0: none.
+func (p *progress) estimate(f *frontier.Frontier, limit int, maxTime time.Duration) Estimate {
+	now := p.clock.loop.Now()
+	e := Estimate{NewPerURL: p.growth.perURL()}
+	stats, view := f.Stats(), f.View()
 	known := stats.Pending + view.LeasedURLs()
-	perSecond, _ := d.progress.rate.perSecond(now)
+	perSecond, _ := p.rate.perSecond(now)
 	take := func(urls int) time.Duration { return time.Duration(float64(urls) / perSecond * float64(time.Second)) }
 	e.Growing = known > 0 && e.NewPerURL >= endless && stats.Done >= judgedFrom
 	if e.NewPerURL < endless {
@@ -52,11 +56,11 @@ func (d *Coordinator) estimate() Estimate {
 		}
 		e.Left = time.Duration(float64(e.Left) / (1 - e.NewPerURL))
 	}
-	if rest := d.cfg.Frontier.Limit - stats.Done; d.cfg.Frontier.Limit > 0 && perSecond > 0 {
+	if rest := limit - stats.Done; limit > 0 && perSecond > 0 {
 		e.endBy("limit", take(max(0, rest)))
 	}
-	if d.cfg.MaxTime > 0 {
-		e.endBy("max-time", max(0, d.cfg.MaxTime-now.Sub(d.progress.started)))
+	if maxTime > 0 {
+		e.endBy("max-time", max(0, maxTime-now.Sub(p.started)))
 	}
 	return e
 }

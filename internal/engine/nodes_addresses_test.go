@@ -124,7 +124,7 @@ func TestAddressOfPausedNode(t *testing.T) {
 	c, _ := runNodes(t, web, 2, o, func(task *aio.Task, c *nodes) error {
 		pause := func(m *member, on bool) {
 			_ = off(task, func(ctx context.Context) error {
-				return m.crawl.Ask(ctx, func(d *engine.Coordinator) { d.Pause(engine.PausedByHand, on) })
+				return m.crawl.Crawl().Ask(ctx, func(d *engine.Coordinator) { d.Pause(engine.PausedByHand, on) })
 			})
 		}
 		a, b := c.all[0], c.all[1]

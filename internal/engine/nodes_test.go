@@ -73,7 +73,7 @@ type member struct {
 	files     *storetest.FS
 	ours      []int // partitions of an earlier run
 	crawler   *weft.Crawler
-	crawl     *engine.Crawl
+	crawl     *engine.Node
 	task      *aio.Task
 	dead      bool
 	queue     *sending.Queue
@@ -168,7 +168,7 @@ func (c *nodes) add(i int, o weft.Options) {
 	}
 	tuned.Node = &node
 	tuned.OnCrawl = func(crawl *engine.Crawl) {
-		if m.crawl = crawl; len(m.ours) > 0 { // its outbox may be read before it can be steered
+		if m.crawl = crawl.Node(); len(m.ours) > 0 { // its outbox may be read before it can be steered
 			m.publish()
 		}
 	}
@@ -257,7 +257,7 @@ func (c *nodes) conduct(task *aio.Task, play func(*aio.Task, *nodes) error) erro
 		if c.ticks++; c.ticks > 3000 {
 			for _, m := range c.all {
 				var text string
-				_ = off(task, func(ctx context.Context) error { text = fmt.Sprintf("%+v", m.crawl.Stats()); return nil })
+				_ = off(task, func(ctx context.Context) error { text = fmt.Sprintf("%+v", m.crawl.Crawl().Stats()); return nil })
 				c.t.Logf("%s: published %d, acks %d: %s", m.name, m.published, len(m.acks), text)
 			}
 			c.t.Fatalf("no end: idle %t, %d links, activity %d", first, len(c.links), n)
@@ -432,7 +432,7 @@ func (c *nodes) until(task *aio.Task, m *member, records int) error {
 			return err
 		}
 		done := 0
-		if err := off(task, func(context.Context) error { done = m.crawl.Stats().Done; return nil }); err != nil || done >= records {
+		if err := off(task, func(context.Context) error { done = m.crawl.Crawl().Stats().Done; return nil }); err != nil || done >= records {
 			return err
 		}
 	}
@@ -711,12 +711,12 @@ func TestNodeRestarted(t *testing.T) {
 func TestOutboxReadEarly(t *testing.T) {
 	t.Parallel()
 	o := nodeOptions
-	o.Delay = 2 * engine.MaxUntold // nothing else is delivered by then
+	o.Delay = 2 * engine.MaxUndelivered // nothing else is delivered by then
 	o.Tuning = &tuning.Options{Files: storetest.New()}
 	first, _ := runNodes(t, nodeWeb(1), 1, o, func(task *aio.Task, c *nodes) error {
 		defer c.all[0].crawler.Drain()
 		c.all[0].mute = true
-		return task.Sleep(engine.MaxUntold)
+		return task.Sleep(engine.MaxUndelivered)
 	})
 	if m := first.all[0]; !m.sum.Interrupted {
 		t.Fatalf("%+v", m.sum)
@@ -841,7 +841,7 @@ func TestOutboxFull(t *testing.T) {
 	for name, tt := range map[string]struct {
 		most int64
 		soon time.Duration // by then it fetches nothing
-	}{"too many": {512, engine.MaxUntold / 2}, "too old": {1 << 30, engine.MaxUntold + time.Second}} {
+	}{"too many": {512, engine.MaxUndelivered / 2}, "too old": {1 << 30, engine.MaxUndelivered + time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := nodeOptions
@@ -893,7 +893,7 @@ func TestOutboxFull(t *testing.T) {
 // outbox returns how far a node is, and what it has not published.
 func (m *member) outbox(task *aio.Task) (s weft.Stats, waiting []store.Message, err error) {
 	err = off(task, func(context.Context) (err error) {
-		s = m.crawl.Stats()
+		s = m.crawl.Crawl().Stats()
 		waiting, err = m.crawl.Outbox(m.published, 1<<30)
 		return err
 	})

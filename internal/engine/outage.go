@@ -6,6 +6,7 @@ import (
 
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/internal/fetch"
+	"github.com/weftcrawl/weft/internal/frontier"
 )
 
 const (
@@ -34,7 +35,16 @@ const (
 // outage is a failure of this machine's own network, as the outcomes tell it from that of some
 // servers: nothing responds any more. Then a fetch is tried now and then, and no failure counts. If
 // it lasts for too long, failures count again until the next response.
+//
+// Owner: the coordinator's loop.
 type outage struct {
+	clock    *clock
+	heard    *fetch.Heard
+	frontier *frontier.Frontier
+	progress *progress
+	giveUp   time.Duration // how long one may last; 0: any time
+	resumed  bool          // an earlier run has begun the job
+
 	down  bool
 	began time.Time
 	probe time.Time     // no fetch starts before
@@ -48,10 +58,11 @@ type outage struct {
 	spent     bool                // it has lasted for too long
 }
 
-// sense takes in what outcomes say of the network.
-func (d *Coordinator) sense(now time.Time, batch []*fetch.Outcome) {
-	o := &d.outage
-	if heard := d.shared.Heard.At(); heard.After(o.responded) {
+// sense takes in what outcomes say of the network. An error ends the crawl: there is no proxy of its
+// name.
+func (o *outage) sense(batch []*fetch.Outcome) error {
+	now := o.clock.loop.Now()
+	if heard := o.heard.At(); heard.After(o.responded) {
 		o.respond(heard, false)
 	}
 	for _, out := range batch {
@@ -59,18 +70,18 @@ func (d *Coordinator) sense(now time.Time, batch []*fetch.Outcome) {
 		case fetch.NetworkUp:
 			o.respond(now, isFar(out))
 		case fetch.NetworkLost, fetch.NetworkDown:
-			if out.NoProxy && d.neverResponded() {
-				d.fail(fmt.Errorf("the proxy %w", out.Err))
-				return
+			if out.NoProxy && o.neverResponded() {
+				return fmt.Errorf("the proxy %w", out.Err)
 			}
-			if !o.down && !o.spent && d.provesOutage(now, out) {
+			if !o.down && !o.spent && o.provesOutage(now, out) {
 				o.down, o.began, o.pause, o.probe, o.why = true, now, firstProbe, now.Add(firstProbe), out.Lost
 			}
 		}
 	}
-	if patience := d.patience(); o.down && patience > 0 && now.Sub(o.began) >= patience {
+	if patience := o.patience(); o.down && patience > 0 && now.Sub(o.began) >= patience {
 		o.down, o.spent = false, true
 	}
+	return nil
 }
 
 // respond takes in that something has come, from the Internet or not: the network is up.
@@ -79,7 +90,8 @@ func (o *outage) respond(at time.Time, far bool) {
 	if !o.responded.IsZero() {
 		gap = max(gap, min(at.Sub(o.responded), mostUsual))
 	}
-	*o = outage{responded: at, gap: gap, far: o.far || far}
+	o.responded, o.gap, o.far = at, gap, o.far || far
+	o.down, o.spent, o.lost = false, false, nil
 }
 
 // isFar reports whether a response came from the Internet.
@@ -89,31 +101,30 @@ func isFar(out *fetch.Outcome) bool {
 }
 
 // patience is how long an outage may last; 0: any time.
-func (d *Coordinator) patience() time.Duration {
-	give := d.cfg.Frontier.GiveUp
-	if d.begins() && !d.outage.far && (give == 0 || give > firstPatience) {
+func (o *outage) patience() time.Duration {
+	give := o.giveUp
+	if o.begins() && !o.far && (give == 0 || give > firstPatience) {
 		return firstPatience
 	}
 	return give
 }
 
 // begins reports whether no earlier run has brought anything, or no server has responded in any.
-func (d *Coordinator) begins() bool {
-	return d.cfg.Job == nil || !d.cfg.Job.Resumed || d.neverResponded()
+func (o *outage) begins() bool {
+	return !o.resumed || o.neverResponded()
 }
 
 // neverResponded reports whether no server has responded in any run of the visit.
-func (d *Coordinator) neverResponded() bool {
-	return d.outage.responded.IsZero() && len(d.progress.summary.Statuses) == 0
+func (o *outage) neverResponded() bool {
+	return o.responded.IsZero() && !o.progress.hasResponses()
 }
 
 // provesOutage reports whether a failure shows that the network is down. That of a server that has
 // never responded shows little, once others have: a crawl may end with hosts that are all dead. That
 // of a request that was due already when others responded shows nothing.
-func (d *Coordinator) provesOutage(now time.Time, out *fetch.Outcome) bool {
-	o := &d.outage
+func (o *outage) provesOutage(now time.Time, out *fetch.Outcome) bool {
 	own, quiet := out.Network == fetch.NetworkDown, now.Sub(o.responded)
-	telling := d.neverResponded() || d.frontier.View().Responded(out.URL.URL)
+	telling := o.neverResponded() || o.frontier.View().Responded(out.URL.URL)
 	switch {
 	case own && quiet < quietOwn, !own && (quiet < max(quietOthers, 2*o.gap) || !telling):
 		return false
@@ -153,7 +164,7 @@ func (o *outage) probed(now time.Time) {
 }
 
 // words says why no fetch starts.
-func (o *outage) words(now time.Time) string {
-	wait := max(0, o.probe.Sub(now)).Round(time.Second)
+func (o *outage) words() string {
+	wait := max(0, o.probe.Sub(o.clock.loop.Now())).Round(time.Second)
 	return fmt.Sprintf("%s; trying again in %v", o.why, wait)
 }

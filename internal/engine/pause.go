@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/internal/job"
 )
 
 // Why a crawl starts no fetch for a while; more than one may hold.
@@ -20,57 +21,48 @@ const (
 	pausedMemory      = "waiting for memory"
 )
 
-// pauses are the reasons why no fetch starts; empty: they do.
-type pauses map[string]bool
+// pauses are the reasons why no fetch starts; without one they do.
+// Owner: the coordinator's loop.
+type pauses struct {
+	loops  *loops
+	lifted func() // called when a reason has gone
 
-// Paused returns why no fetch starts now; empty: they do. A worker that frees memory reports an
-// outcome, so nothing else need wake the crawl from pausedMemory.
-func (d *Coordinator) Paused() []string {
-	all := slices.Sorted(maps.Keys(d.pauses))
-	if d.shared.Bodies.Full(false) && !d.ending.over.IsSet() {
-		all = append(all, pausedMemory)
-	}
-	if d.node.untold.overdue(d.loop.Now()) && !d.pauses[PausedOutbox] {
-		all = append(all, PausedOutbox)
-	}
-	if d.outage.down {
-		all = append(all, d.outage.words(d.loop.Now()))
-	}
-	return all
+	reasons map[string]bool
 }
 
-// PausedBy reports whether a reason holds.
-func (d *Coordinator) PausedBy(reason string) bool { return d.pauses[reason] }
+// any reports whether a reason holds.
+func (p *pauses) any() bool { return len(p.reasons) > 0 }
 
-// Pause stops new fetches for a reason, or lifts it. Fetches start again when no reason is left.
-func (d *Coordinator) Pause(reason string, on bool) {
-	if d.pauses == nil {
-		d.pauses = make(pauses)
-	}
+// all returns the reasons in order.
+func (p *pauses) all() []string { return slices.Sorted(maps.Keys(p.reasons)) }
+
+// set stops new fetches for a reason, or lifts it. Fetches start again when no reason is left.
+func (p *pauses) set(reason string, on bool) {
 	switch {
 	case on:
-		d.pauses[reason] = true
-		if reason == PausedDescriptors { // a kept connection has one
-			for _, f := range d.loops {
-				f.Disconnect()
-			}
+		if p.reasons == nil {
+			p.reasons = make(map[string]bool)
 		}
-	case d.pauses[reason]:
-		delete(d.pauses, reason)
-		d.wantAgain()
-		d.Dispatch()
+		p.reasons[reason] = true
+		if reason == PausedDescriptors { // a kept connection has one
+			p.loops.disconnect()
+		}
+	case p.reasons[reason]:
+		delete(p.reasons, reason)
+		p.lifted()
 	}
 }
 
-// watchFreeSpace is the task that pauses the crawl while less is free on the disk than MinFree.
-func (d *Coordinator) watchFreeSpace(t *aio.Task) error {
-	for !d.ending.over.IsSet() {
-		free, err := aio.Offload(t, func(context.Context) (uint64, error) { return d.cfg.Job.Free() })
+// watchFreeSpace is the task that pauses the crawl, until it is over, while less is free on the
+// disk of its job than a minimum.
+func (p *pauses) watchFreeSpace(t *aio.Task, j *job.Job, least int, over *aio.Event) error {
+	for !over.IsSet() {
+		free, err := aio.Offload(t, func(context.Context) (uint64, error) { return j.Free() })
 		if err != nil {
 			return err
 		}
-		d.Pause(PausedFree, free < uint64(d.cfg.MinFree))
-		err = t.Timeout(time.Second, d.ending.over.Wait)
+		p.set(PausedFree, free < uint64(least))
+		err = t.Timeout(time.Second, over.Wait)
 		var late *aio.TimeoutError
 		if err != nil && !errors.As(err, &late) {
 			return err

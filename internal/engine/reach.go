@@ -7,136 +7,130 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/weftcrawl/weft/guard"
-	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/weburl"
 )
 
+// reach is where links of the crawl may lead, and to whom the user's secrets go. Seeds and redirects
+// of seeds widen it.
+// Owner: the coordinator's loop. The fetch loops share what bounds have open.
+type reach struct {
+	cfg       *Config
+	loops     *loops
+	committer *committer
+	warn      func(error)
+
+	bounds   *scope.Bounds
+	networks guard.Guard     // each fetch loop has a copy
+	origins  map[string]bool // of the list of seeds, that may have the user's secrets
+	warned   bool            // of a full share
+}
+
 // open widens the scope by u, here and in every fetch loop, before any of them can have a lease
 // that comes of it. It reports whether that changed the scope.
-func (d *Coordinator) open(u weburl.URL) bool {
-	if !d.bounds.Open(u) {
+func (r *reach) open(u weburl.URL) bool {
+	if !r.bounds.Open(u) {
 		return false
 	}
-	if d.cfg.Job != nil {
-		d.cfg.Job.SetScope(d.committer.open.state, u)
-		d.changed()
+	if j := r.cfg.Job; j != nil {
+		r.committer.note(func(b *store.Batch) { j.SetScope(b, u) })
+		r.committer.changed()
 	}
 	return true
 }
 
-// openTarget widens the scope by the target of a seed's redirect. Servers choose how many hosts
-// they redirect to: beyond the share of the scope, none is opened.
-func (d *Coordinator) openTarget(u weburl.URL) bool {
-	if share := d.cfg.Shares.Scope; d.bounds.Bytes() > share && !d.bounds.Inside(u) {
-		if hook := d.cfg.OnWarning; !d.warned.scope && hook != nil {
-			hook(fmt.Errorf("the hosts that redirects of seeds lead to take more than %s, their share of the memory budget; links on further ones are not followed",
+// openTarget widens the scope by the target of a seed's redirect, and tells other nodes. Servers
+// choose how many hosts they redirect to: beyond the share of the scope, none is opened.
+func (r *reach) openTarget(u weburl.URL) bool {
+	if share := r.cfg.Shares.Scope; r.bounds.Bytes() > share && !r.bounds.Inside(u) {
+		if !r.warned {
+			r.warned = true
+			r.warn(fmt.Errorf("the hosts that redirects of seeds lead to take more than %s, their share of the memory budget; links on further ones are not followed",
 				humanize.IBytes(uint64(share))))
 		}
-		d.warned.scope = true
 		return false
 	}
-	return d.open(u)
+	if !r.open(u) {
+		return false
+	}
+	if log := r.committer.log; log != nil {
+		log.Open(u.String())
+	}
+	return true
 }
 
 // recallScope opens what was open in the job's last run.
-func (d *Coordinator) recallScope(j *job.Job) error {
-	for u, err := range j.Scope() {
+func (r *reach) recallScope() error {
+	for u, err := range r.cfg.Job.Scope() {
 		if err != nil {
 			return err
 		}
-		d.bounds.Open(u)
+		r.bounds.Open(u)
 	}
 	return nil
-}
-
-// trust passes seeds that were given one by one to the fetch loops, before any lease that they
-// lead to.
-func (d *Coordinator) trust(seeds []weburl.URL) {
-	for _, f := range d.loops {
-		f.Trust(seeds)
-	}
 }
 
 // maxKnown bounds the origins of a list of seeds to which the user's secrets are sent.
 const maxKnown = 1 << 16
 
 // know lets the user's secrets go to the origin of a seed of the list.
-func (d *Coordinator) know(u weburl.URL) {
-	origins := d.seeds.origins
-	if !d.cfg.Fetch.HTTP.NeedsTrusted() || origins[u.Origin()] || len(origins) > maxKnown {
+func (r *reach) know(u weburl.URL) {
+	if !r.cfg.Fetch.HTTP.NeedsTrusted() || r.origins[u.Origin()] || len(r.origins) > maxKnown {
 		return
 	}
-	if origins == nil {
-		origins = make(map[string]bool)
-		d.seeds.origins = origins
+	if r.origins == nil {
+		r.origins = make(map[string]bool)
 	}
-	origins[u.Origin()] = true
-	if len(origins) > maxKnown {
-		d.warn(fmt.Errorf("the fields Authorization and Cookie are sent to the first %d origins of the list of seeds only", maxKnown))
+	r.origins[u.Origin()] = true
+	if len(r.origins) > maxKnown {
+		r.warn(fmt.Errorf("the fields Authorization and Cookie are sent to the first %d origins of the list of seeds only", maxKnown))
 		return
 	}
-	for _, f := range d.loops {
-		f.Know([]weburl.URL{u})
-	}
+	r.loops.know(u)
 }
 
-// warnOfCredentials warns of credentials that no request can use.
-func (d *Coordinator) warnOfCredentials() {
-	if d.cfg.SeedSeq != nil {
-		return // any host may come
-	}
-	seeds := d.canonicalSeeds()
-	for _, c := range d.cfg.Fetch.HTTP.Auth {
+// warnOfCredentials warns of credentials that no request can use, if these are all seeds.
+func (r *reach) warnOfCredentials(seeds []weburl.URL) {
+	for _, c := range r.cfg.Fetch.HTTP.Auth {
 		if slices.ContainsFunc(seeds, func(u weburl.URL) bool { return strings.EqualFold(u.Host(), c.Host) }) {
 			continue
 		}
 		if c.Scheme == "" {
-			d.warn(fmt.Errorf("%v is never sent: no seed is at %s; to send it there, write https://%s", c, c.Host, c.Host))
-		} else if u, err := weburl.Parse(c.Scheme + "://" + c.Host + "/"); err == nil && !d.bounds.Reaches(u) {
-			d.warn(fmt.Errorf("%v is not sent unless a seed redirects there: %s is out of scope", c, u))
+			r.warn(fmt.Errorf("%v is never sent: no seed is at %s; to send it there, write https://%s", c, c.Host, c.Host))
+		} else if u, err := weburl.Parse(c.Scheme + "://" + c.Host + "/"); err == nil && !r.bounds.Reaches(u) {
+			r.warn(fmt.Errorf("%v is not sent unless a seed redirects there: %s is out of scope", c, u))
 		}
-	}
-}
-
-// warn reports a problem that does not end the crawl.
-func (d *Coordinator) warn(err error) {
-	if hook := d.cfg.OnWarning; hook != nil {
-		hook(err)
 	}
 }
 
 // openNetwork lets links lead to a private network, here and in every fetch loop; the job remembers
 // it.
-func (d *Coordinator) openNetwork(n guard.Network) {
-	if d.acceptNetwork(n) && d.committer.log != nil {
-		d.committer.log.Open(n.String())
-		d.changed()
+func (r *reach) openNetwork(n guard.Network) {
+	if r.acceptNetwork(n) && r.committer.log != nil {
+		r.committer.log.Open(n.String())
+		r.committer.changed()
 	}
 }
 
 // acceptNetwork does so for what any node has opened. It reports whether that is new.
-func (d *Coordinator) acceptNetwork(n guard.Network) bool {
-	if !d.networks.Open(n) {
+func (r *reach) acceptNetwork(n guard.Network) bool {
+	if !r.networks.Open(n) {
 		return false
 	}
-	d.permit([]guard.Network{n})
-	if d.cfg.Job != nil {
-		d.cfg.Job.SetNetwork(d.committer.open.state, n)
-		d.changed()
+	r.loops.permit([]guard.Network{n})
+	if j := r.cfg.Job; j != nil {
+		r.committer.note(func(b *store.Batch) { j.SetNetwork(b, n) })
+		r.committer.changed()
 	}
 	return true
 }
 
 // recallNetworks opens the networks that were open in the job's last run.
-func (d *Coordinator) recallNetworks(open []guard.Network) {
+func (r *reach) recallNetworks() {
+	open := r.cfg.Job.Networks
 	for _, n := range open {
-		d.networks.Open(n)
+		r.networks.Open(n)
 	}
-	d.permit(open)
-}
-
-func (d *Coordinator) permit(open []guard.Network) {
-	for _, f := range d.loops {
-		f.Permit(open)
-	}
+	r.loops.permit(open)
 }

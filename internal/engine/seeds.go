@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 	"time"
 
@@ -18,16 +17,58 @@ import (
 // enough is how many URLs may be pending before seeds of a list are held back.
 const enough = 10_000
 
-// seeds is how far the list of seeds, Config.SeedSeq, is read. A resumed job reads its list again,
-// and no fetch starts before the part that earlier runs read is compared.
+// seeds are what the crawl starts from: those that were given one by one, and the list of seeds,
+// Config.SeedSeq, as far as it is read. A resumed job reads its list again, and no fetch starts before
+// the part that earlier runs read is compared.
+// Owner: the coordinator's loop.
 type seeds struct {
+	cfg       *Config
+	clock     *clock
+	frontier  *frontier.Frontier
+	reach     *reach
+	loops     *loops
+	admission *admission
+	committer *committer
+	fail      func(error)
+	dispatch  func()
+
 	read    func() // starts to read the list; nil: there is none
 	reading bool   // the list has more
 	now     job.List
-	before  job.List        // read by earlier runs; this one must be the same
-	differs bool            // it is not
-	held    []func()        // each lets go a seed that came while enough was pending
-	origins map[string]bool // of the list, that may have the user's secrets: see know
+	before  job.List // read by earlier runs; this one must be the same
+	differs bool     // it is not
+	held    []func() // each lets go a seed that came while enough was pending
+}
+
+// recall takes in how much of the list earlier runs have read.
+func (s *seeds) recall(list job.List) {
+	if s.cfg.Amend && s.cfg.SeedSeq != nil {
+		list = job.List{} // any list will do
+	}
+	s.before = list
+}
+
+// start adds the seeds that were given one by one, and reads the list.
+func (s *seeds) start() {
+	given := s.canonical()
+	s.loops.trust(given)
+	s.frontier.HoldLevels(s.clock.now(), time.Hour) // until they are looked up
+	s.admission.admit(nil, s.urls(given...), func() {
+		for _, one := range s.cfg.Seeds {
+			s.add(one)
+		}
+		if s.cfg.SeedSeq == nil { // else any host may come
+			s.reach.warnOfCredentials(given)
+		}
+		s.holdLevels()
+	})
+}
+
+// readList starts to read the list, if there is one.
+func (s *seeds) readList() {
+	if s.read != nil {
+		s.read()
+	}
 }
 
 // comparing reports whether seeds that an earlier run read are still to come.
@@ -57,11 +98,11 @@ func (s *seeds) releaseAll() {
 	}
 }
 
-// canonicalSeeds are the seeds that were given one by one, under the rules of Canon.
-func (d *Coordinator) canonicalSeeds() []weburl.URL {
+// canonical returns the seeds that were given one by one, under the rules of Canon.
+func (s *seeds) canonical() []weburl.URL {
 	var all []weburl.URL
-	for _, s := range d.cfg.Seeds {
-		all = append(all, d.cfg.Fetch.Canon.Identity(s.URL))
+	for _, one := range s.cfg.Seeds {
+		all = append(all, s.cfg.Fetch.Canon.Identity(one.URL))
 	}
 	return all
 }
@@ -77,41 +118,43 @@ func postsOf(seeds []Seed) seed.Posts {
 	return all
 }
 
-// seedURLs yields what addSeed may add for seeds under the rules.
-func (d *Coordinator) seedURLs(seeds ...weburl.URL) iter.Seq[weburl.URL] {
+// urls yields what add may add for seeds under the rules.
+func (s *seeds) urls(seeds ...weburl.URL) iter.Seq[weburl.URL] {
 	return func(yield func(weburl.URL) bool) {
-		c := &d.cfg.Fetch
+		c := &s.cfg.Fetch
 		for _, u := range seeds {
 			if !yield(u) {
 				return
 			}
-			if s, ok := c.UsualSitemap(u); ok && c.Sitemaps && c.NoRobots && !yield(s) {
+			if usual, ok := c.UsualSitemap(u); ok && c.Sitemaps && c.NoRobots && !yield(usual) {
 				return
 			}
 		}
 	}
 }
 
-// addSeed adds a seed, and reports whether it is new.
-func (d *Coordinator) addSeed(s Seed) bool {
-	c := &d.cfg.Fetch
-	u := c.Canon.Identity(s.URL)
-	d.open(u)
+// add adds a seed, and reports whether it is new.
+func (s *seeds) add(one Seed) bool {
+	c := &s.cfg.Fetch
+	u := c.Canon.Identity(one.URL)
+	s.reach.open(u)
 	if !c.Distrust {
-		d.openNetwork(fetch.WrittenNetwork(u))
+		s.reach.openNetwork(fetch.WrittenNetwork(u))
 	}
 	added := frontier.URL{URL: u}
-	if s.Written != "" && u == s.URL { // the rules of Canon have made no other of it
-		added.Written = s.Written
+	if one.Written != "" && u == one.URL { // the rules of Canon have made no other of it
+		added.Written = one.Written
 	}
-	if s.Guessed {
+	if one.Guessed {
 		added.Rank = fetch.GuessedRank
 	}
-	isNew := d.frontier.Add(added)
+	isNew := s.frontier.Add(added)
 	if c.NoRobots { // no robots.txt will name its sitemaps
-		d.addSitemaps(c.HostSitemaps(d.bounds, frontier.URL{URL: u}, new(robots.Robots), nil))
+		for _, sitemap := range c.HostSitemaps(s.reach.bounds, frontier.URL{URL: u}, new(robots.Robots), nil) {
+			s.frontier.Add(sitemap)
+		}
 	}
-	d.changed()
+	s.committer.changed()
 	return isNew
 }
 
@@ -120,64 +163,62 @@ func (d *Coordinator) addSeed(s Seed) bool {
 const listPause = time.Second
 
 // holdLevels has the links of the first seeds wait for the next ones, while these come.
-func (d *Coordinator) holdLevels() {
+func (s *seeds) holdLevels() {
 	wait := time.Duration(0)
-	if d.seeds.reading {
+	if s.reading {
 		wait = listPause
 	}
-	d.frontier.HoldLevels(d.clock.now(), wait)
+	s.frontier.HoldLevels(s.clock.now(), wait)
 }
 
-// takeSeed takes in a seed of the list; release makes room for another.
-func (d *Coordinator) takeSeed(given Seed, release func()) {
-	d.admit(none, d.seedURLs(d.cfg.Fetch.Canon.Apply(given.URL)), func() { d.compareSeed(given, release) })
-	d.Dispatch()
+// take takes in a seed of the list; release makes room for another.
+func (s *seeds) take(given Seed, release func()) {
+	s.admission.admit(nil, s.urls(s.cfg.Fetch.Canon.Apply(given.URL)), func() { s.compare(given, release) })
+	s.dispatch()
 }
 
-// compareSeed adds a seed of the list. One that an earlier run read is known, and only compared.
-func (d *Coordinator) compareSeed(given Seed, release func()) {
-	s := &d.seeds
+// compare adds a seed of the list. One that an earlier run read is known, and only compared.
+func (s *seeds) compare(given Seed, release func()) {
 	s.now.Add(given.URL)
-	d.know(d.cfg.Fetch.Canon.Apply(given.URL))
+	s.reach.know(s.cfg.Fetch.Canon.Apply(given.URL))
 	known := s.now.Seeds <= s.before.Seeds
 	switch {
 	case known && s.now.Seeds == s.before.Seeds && s.now.Sum != s.before.Sum:
-		d.failList(fmt.Sprintf("the first %d URLs have changed", s.now.Seeds))
+		s.failList(fmt.Sprintf("the first %d URLs have changed", s.now.Seeds))
 	case !known && s.before.Listed:
-		d.failList(fmt.Sprintf("%.128s is new", given.URL))
+		s.failList(fmt.Sprintf("%.128s is new", given.URL))
 	}
 	if known || s.differs {
 		release()
 	} else {
 		s.held = append(s.held, release)
-		d.addSeed(given)
-		d.holdLevels()
+		s.add(given)
+		s.holdLevels()
 	}
 }
 
 // failList ends the crawl, as the list is not what it was.
-func (d *Coordinator) failList(what string) {
-	d.seeds.differs = true
-	d.fail(&job.OptionError{Option: "SeedSeq", Err: fmt.Errorf("%s, expected the list %w", what, job.ErrPlan)})
+func (s *seeds) failList(what string) {
+	s.differs = true
+	s.fail(&job.OptionError{Option: "SeedSeq", Err: fmt.Errorf("%s, expected the list %w", what, job.ErrPlan)})
 }
 
-// endSeeds says that the list has ended.
-func (d *Coordinator) endSeeds(err error) {
-	d.admit(none, none, func() {
-		s := &d.seeds
+// end says that the list has ended.
+func (s *seeds) end(err error) {
+	s.admission.admit(nil, nil, func() {
 		switch {
 		case err != nil:
-			d.fail(err)
+			s.fail(err)
 		case s.comparing():
-			d.failList(fmt.Sprintf("%d URLs, and before there were %d", s.now.Seeds, s.before.Seeds))
+			s.failList(fmt.Sprintf("%d URLs, and before there were %d", s.now.Seeds, s.before.Seeds))
 		default:
 			s.now.Listed = true
-			d.changed()
+			s.committer.changed()
 		}
 		s.reading = false
-		d.holdLevels()
+		s.holdLevels()
 	})
-	d.Dispatch()
+	s.dispatch()
 }
 
 // SeedState is what became of a seed that was added.
@@ -190,47 +231,24 @@ const (
 	SeedKnown
 )
 
-// AddSeed makes a URL one of the job's seeds.
-func (d *Coordinator) AddSeed(s Seed) SeedState {
-	p, text := &d.cfg.Job.Plan, s.URL.String()
+// addLate makes a URL one of the job's seeds.
+func (s *seeds) addLate(one Seed) SeedState {
+	p, text := &s.cfg.Job.Plan, one.URL.String()
 	if !slices.Contains(p.AllSeeds(), text) {
 		p.Added = append(p.Added, text)
-		if s.Guessed {
+		if one.Guessed {
 			p.Guessed = append(p.Guessed, text)
 		}
-		d.savePlan()
+		s.committer.savePlan()
 	}
-	u := d.cfg.Fetch.Canon.Apply(s.URL)
-	d.trust([]weburl.URL{u})
+	u := s.cfg.Fetch.Canon.Apply(one.URL)
+	s.loops.trust([]weburl.URL{u})
 	state := SeedWaits
-	d.admit(none, d.seedURLs(u), func() {
+	s.admission.admit(nil, s.urls(u), func() {
 		state = SeedKnown
-		if d.addSeed(s) {
+		if s.add(one) {
 			state = SeedAdded
 		}
 	})
 	return state
-}
-
-// Exclude has no URL fetched that an expression matches, in this and later runs. It reports whether
-// the expression is new.
-func (d *Coordinator) Exclude(re *regexp.Regexp) bool {
-	p := &d.cfg.Job.Plan
-	if slices.Contains(p.Exclude, re.String()) || slices.Contains(p.Late, re.String()) {
-		return false
-	}
-	p.Late = append(p.Late, re.String())
-	d.cfg.Late = append(d.cfg.Late, re)
-	for _, f := range d.loops {
-		f.Exclude(re)
-	}
-	d.savePlan()
-	d.frontier.RefuseBy(d.refuses)
-	return true
-}
-
-// savePlan has the next batch save the plan, which has changed: once, however many orders it brings.
-func (d *Coordinator) savePlan() {
-	d.committer.planned = true
-	d.changed()
 }

@@ -28,26 +28,24 @@ type Stats struct {
 	Longest   []InFlight            `json:"longest"`    // requests in flight for longest, at most 3, from 5 s on
 }
 
-func (d *Coordinator) stats() Stats {
+func (c *Coordinator) stats() Stats {
 	s := Stats{
-		Counters: d.progress.summary.Counters,
-		Elapsed:  d.progress.elapsed(d.loop.Now()), Paused: d.Paused(),
-		Ending: d.ending.draining || d.ending.over.IsSet(),
-		Memory: budget.Used(), MaxMemory: int64(d.cfg.Memory),
+		Counters: c.progress.summary.Counters,
+		Elapsed:  c.progress.elapsed(), Paused: c.Paused(),
+		Ending: c.ending.draining || c.ending.over.IsSet(),
+		Memory: budget.Used(), MaxMemory: int64(c.cfg.Memory),
 	}
-	if d.ending.draining {
-		s.EndsIn = max(0, d.ending.until.Sub(d.loop.Now()))
-	}
-	s.Longest = d.slots.longest(d.loop.Now())
-	s.Traps, s.MoreTraps = slices.Clone(d.progress.summary.Traps), d.progress.summary.MoreTraps
-	s.Status4xx = d.progress.summary.Answered(400, 499)
-	s.Status5xx = d.progress.summary.Answered(500, 599)
-	if d.ready { // before, the frontier is not the coordinator's yet
-		d.count(&s.Counters)
-		s.Estimate = d.estimate()
-		s.Slowest = d.frontier.View().Slowest(5)
+	s.EndsIn = c.ending.left()
+	s.Longest = c.leases.slots.longest(c.clock.loop.Now())
+	s.Traps, s.MoreTraps = slices.Clone(c.progress.summary.Traps), c.progress.summary.MoreTraps
+	s.Status4xx = c.progress.summary.Answered(400, 499)
+	s.Status5xx = c.progress.summary.Answered(500, 599)
+	if c.ready { // before, the frontier is not the coordinator's yet
+		c.count(&s.Counters)
+		s.Estimate = c.progress.estimate(c.frontier, c.cfg.Frontier.Limit, c.cfg.MaxTime)
+		s.Slowest = c.frontier.View().Slowest(5)
 		for i := range s.Slowest {
-			s.Slowest[i].BackOff = d.clock.date(s.Slowest[i].BackOff)
+			s.Slowest[i].BackOff = c.clock.date(s.Slowest[i].BackOff)
 		}
 	}
 	return s
@@ -65,32 +63,32 @@ type Snapshot struct {
 }
 
 // Snapshot returns the crawl as it is now. It must be ready: see Ready.
-func (d *Coordinator) Snapshot() Snapshot {
+func (c *Coordinator) Snapshot() Snapshot {
 	s := Snapshot{
-		Plan: d.cfg.Job.Plan, History: d.history(), Counts: d.frontier.Stats(), Stats: d.stats(),
+		Plan: c.cfg.Job.Plan, History: c.history(), Counts: c.frontier.Stats(), Stats: c.stats(),
 	}
-	s.URLsPerSecond, s.BytesPerSecond = d.progress.rate.perSecond(d.loop.Now())
+	s.URLsPerSecond, s.BytesPerSecond = c.progress.rate.perSecond(c.clock.loop.Now())
 	return s
 }
 
 // Ready reports whether the crawl knows where it stands: it has read what its last run left.
-func (d *Coordinator) Ready() bool { return d.ready }
+func (c *Coordinator) Ready() bool { return c.ready }
 
 // Over reports whether the crawl has ended, but for saving.
-func (d *Coordinator) Over() bool { return d.ending.over.IsSet() }
+func (c *Coordinator) Over() bool { return c.ending.over.IsSet() }
 
 // Clock returns the time of the job and of the calendar.
-func (d *Coordinator) Clock() job.Clock { return d.clock.read() }
+func (c *Coordinator) Clock() job.Clock { return c.clock.read() }
 
 // Frontier returns a view of the frontier, to look at within [Crawl.Ask].
-func (d *Coordinator) Frontier() frontier.View { return d.frontier.View() }
+func (c *Coordinator) Frontier() frontier.View { return c.frontier.View() }
 
 // InFlight returns the number of leases.
-func (d *Coordinator) InFlight() int { return d.frontier.Stats().Leased }
+func (c *Coordinator) InFlight() int { return c.frontier.Stats().Leased }
 
 // Steer changes the pace of all hosts.
-func (d *Coordinator) Steer(change func(*frontier.Settings)) {
-	s := d.frontier.View().Settings()
+func (c *Coordinator) Steer(change func(*frontier.Settings)) {
+	s := c.frontier.View().Settings()
 	change(&s)
-	d.frontier.Steer(d.clock.now(), s)
+	c.frontier.Steer(c.clock.now(), s)
 }

@@ -23,12 +23,12 @@ type TaskStatus struct {
 // Tasks returns the tasks of all loops.
 func (c *Crawl) Tasks(ctx context.Context) ([]TaskStatus, error) {
 	var all []TaskStatus
-	if err := c.Ask(ctx, func(d *Coordinator) { all = tasksOf("coordinator", d.loop) }); err != nil {
+	if err := c.Ask(ctx, func(co *Coordinator) { all = tasksOf("coordinator", co.clock.loop) }); err != nil {
 		return nil, err
 	}
-	d := c.coordinator
-	for i, f := range d.loops { // which do not change
-		if f.AIO() == d.loop {
+	co := c.coordinator
+	for i, f := range co.loops.all { // which do not change
+		if f.AIO() == co.clock.loop {
 			continue
 		}
 		reply := make(chan []TaskStatus, 1)

@@ -25,5 +25,5 @@
 //
 // What is done waits for the next phase with something found, for at most two and a half gathering times. If the
 // servers are slow, it waits for less: three gathering times minus twice what the last phase took. Three seconds,
-// with a gathering time of one, are engine.MaxUntold. If it is only a few messages, it does not wait.
+// with a gathering time of one, are engine.MaxUndelivered. If it is only a few messages, it does not wait.
 package sending
