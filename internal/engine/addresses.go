@@ -9,8 +9,8 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/share"
 )
 
-// addresses are what a node asks others about addresses: see NodeConfig.Ask. nil asks nothing.
-// Owner: the coordinator's loop.
+// addresses is the use of addresses that a node shares with others: see NodeConfig.Ask. nil asks
+// nothing. Owner: the coordinator's loop.
 type addresses struct {
 	clock    *clock
 	frontier *frontier.Frontier
@@ -41,7 +41,8 @@ func (g gate) Admit(now time.Time, addr netip.Addr, waits bool) { g.frontier.Adm
 // Shut is the frontier's.
 func (g gate) Shut(now time.Time, addr netip.Addr) { g.frontier.Shut(now, addr) }
 
-// Use is the frontier's, except that a node that starts no fetch wants no address: others may have it.
+// Use is the frontier's, except that a node that starts no fetch wants no address: others may have
+// it.
 func (g gate) Use(now time.Time, addr netip.Addr) (wanted, rests bool, soon time.Time) {
 	wanted, rests, soon = g.frontier.Use(now, addr)
 	if !g.starts() {
@@ -57,8 +58,8 @@ func (a *addresses) askAgain() {
 	}
 }
 
-// tell tells the homes of addresses what is wanted and what is given up, now and whenever time alone
-// changes that.
+// tell tells the homes of addresses what is wanted and what is given up, now and whenever time
+// alone changes that.
 func (a *addresses) tell() {
 	if a == nil {
 		return

@@ -41,7 +41,7 @@ type arrival struct {
 	find  *found // what take wants of the store, and nothing else; nil: nothing
 }
 
-// found is what the store has of a URL.
+// found is the entry of a URL in the store.
 type found struct {
 	url   weburl.URL
 	entry store.Entry // zero: nothing

@@ -39,13 +39,13 @@ type again struct {
 	pending   map[[16]byte]intent // URLs that are asked again, or that a redirect with an intent has led to
 }
 
-// intent is what redirects say of the request that they lead to: a gate or a form is being passed.
+// intent is the purpose of the request that redirects lead to: to pass a gate or a form.
 type intent struct {
 	why  why
 	past []uint64 // where the redirects were, and the page that links to the first: see placeOf
 }
 
-// why is what makes an intent.
+// why is the cause of an intent.
 type why uint8
 
 const (
@@ -59,7 +59,7 @@ const (
 	maxPosted    = 2       // how often a URL is asked again for POSTs: a login that fails leads back to its form
 )
 
-// ended is how a URL has ended.
+// ended is the end of a URL.
 type ended struct {
 	url     frontier.URL // with what was known before the response
 	record  record.Record
@@ -97,8 +97,8 @@ func newEndedURLs(most int) endedURLs {
 // costOfEnded is about what an ended URL takes without its texts, in bytes.
 const costOfEnded = 2000
 
-// add adds an ended URL, and reports whether no other had to make room. The store has what was in batches
-// before saved.
+// add adds an ended URL, and reports whether no other had to make room. The store has what was in
+// batches before saved.
 func (s *endedURLs) add(fp [16]byte, e *ended, saved int) (whole bool) {
 	s.take(fp)
 	e.cost = costOfEnded + 2*len(e.record.URL) + len(e.record.Redirect) + len(e.url.From) + len(e.url.Data) + len(e.record.Title)
@@ -169,8 +169,8 @@ func (a *again) leadsBack(out *fetch.Outcome, known bool) {
 	a.goBack(*out.Target, with.why)
 }
 
-// goBack has a URL asked again to which a redirect leads, if it is done and its response would be another
-// one now.
+// goBack has a URL asked again to which a redirect leads, if it is done and its response would be
+// another one now.
 func (a *again) goBack(to frontier.URL, with why) {
 	as := []frontier.URL{to}
 	if to.Role.Beyond() { // it may be crawled anyway
@@ -197,8 +197,8 @@ func (a *again) goBack(to frontier.URL, with why) {
 	}
 }
 
-// isStale reports whether a URL that is done is to be asked again; cookies is the hash of those that
-// were sent.
+// isStale reports whether a URL that is done is to be asked again; cookies is the hash of those
+// that were sent.
 func (a *again) isStale(u *frontier.URL, cookies uint64, redirects bool, with why) bool {
 	n := fetch.Responses(u.Past)
 	switch {
@@ -210,8 +210,8 @@ func (a *again) isStale(u *frontier.URL, cookies uint64, redirects bool, with wh
 	return (redirects || with == newCookie) && cookies != a.fetch.CookiesFor(u.URL)
 }
 
-// findEnded is goBack for a URL of which only the store may know that it is done. With which cookies it was
-// asked is not known any more.
+// findEnded is goBack for a URL of which only the store may know that it is done. With which
+// cookies it was asked is not known any more.
 func (a *again) findEnded(to frontier.URL, with why) {
 	a.admission.find(to.URL, func(found store.Entry) {
 		if found.State != store.Done || found.URL.Role.Beyond() || len(found.URL.Past) == 0 {
@@ -261,8 +261,8 @@ func (a *again) askAgain(e *ended, with why) {
 	a.progress.discount(&e.record)
 }
 
-// pass takes in that a gate or a form is passed: URLs that have redirected there, or to the page that
-// links there, are asked again.
+// pass takes in that a gate or a form is passed: URLs that have redirected there, or to the page
+// that links there, are asked again.
 func (a *again) pass(with intent) {
 	if len(with.past) == 0 {
 		return
@@ -285,8 +285,8 @@ func (a *again) pass(with intent) {
 	}
 }
 
-// placeOf returns a hash of a URL without its query and its fragment: the query of a gate often names the
-// page to come back to.
+// placeOf returns a hash of a URL without its query and its fragment: the query of a gate often
+// names the page to come back to.
 func placeOf(u string) uint64 {
 	if i := strings.IndexAny(u, "?#"); i >= 0 {
 		u = u[:i]

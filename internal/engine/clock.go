@@ -24,7 +24,8 @@ func (c *clock) now() time.Time { return c.loop.Now().Add(c.ahead) }
 // onLoop returns the time of the loop at a time of the job.
 func (c *clock) onLoop(t time.Time) time.Time { return t.Add(-c.ahead) }
 
-// read reads both clocks at one moment: now stands still while a turn of the loop lasts, the calendar goes on.
+// read reads both clocks at one moment: now stands still while a turn of the loop lasts, the
+// calendar goes on.
 func (c *clock) read() job.Clock {
 	return job.Clock{Job: c.loop.Time().Add(c.ahead), Calendar: c.loop.Wall()}
 }

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// commitAfter is how long the first change of a batch waits for others. A crawl that is killed
-	// loses the work of that time and of one commit.
+	// commitAfter is the time for which the first change of a batch waits for others. A crawl that is
+	// killed loses the work of that time and of one commit.
 	commitAfter = 50 * time.Millisecond
 
 	commitSize = 1 << 20 // bytes: a batch of that size waits for no others
@@ -30,7 +30,7 @@ const (
 	holdAfter = 100 * time.Millisecond
 )
 
-// batch is what the coordinator has done since the last commit began. It is saved as a whole or
+// batch is the work of the coordinator since the last commit began. It is saved as a whole or
 // not at all, but for the stream: what Output was given cannot be taken back.
 type batch struct {
 	state  *store.Batch // nil: there is no job
@@ -44,7 +44,7 @@ type batch struct {
 	reads []frontier.Request               // to be read from the store once it is committed
 }
 
-// committer is how the coordinator saves its work: batch after batch, in order, off the loop. All
+// committer saves the coordinator's work: batch after batch, in order, off the loop. All
 // outputs of a crawl go through it.
 // Owner: the coordinator's loop; write runs off it, on a batch that is sealed.
 type committer struct {
@@ -122,7 +122,8 @@ func (c *committer) record(r *record.Record) {
 	}
 }
 
-// keep adds lines for links.jsonl and items.jsonl, what the page leads to, and the folder of a body to sync.
+// keep adds lines for links.jsonl and items.jsonl, what the page leads to, and the folder of a body
+// to sync.
 func (c *committer) keep(out *fetch.Outcome) {
 	if len(out.Lines) > 0 {
 		c.open.state.Append(job.LinksFile, out.Lines)
@@ -209,14 +210,15 @@ func (c *committer) read(requests []frontier.Request) {
 	}
 }
 
-// savePlan has the next batch save the plan, which has changed: once, however many orders it brings.
+// savePlan has the next batch save the plan, which has changed: once, however many orders it
+// brings.
 func (c *committer) savePlan() {
 	c.open.plan = true
 	c.changed()
 }
 
-// then has fn called when the open batch is committed, or has failed to be, with the last message of
-// the outbox by then.
+// then has fn called when the open batch is committed, or has failed to be, with the last message
+// of the outbox by then.
 func (c *committer) then(fn func(posted uint64, err error)) {
 	c.open.after = append(c.open.after, fn)
 	c.changed()
@@ -375,7 +377,7 @@ func (c *committer) seal() sealed {
 	return s
 }
 
-// committed is what became of a batch.
+// committed is the fate of a batch.
 type committed struct {
 	saved bool
 	pages []frontier.Page // for each request, from the first on

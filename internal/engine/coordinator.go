@@ -352,7 +352,7 @@ func (c *Coordinator) conclude(failed bool) record.Summary {
 	return s
 }
 
-// history is what the job is to remember as of now.
+// history returns the history that the job is to remember as of now.
 func (c *Coordinator) history() job.History {
 	s := c.progress.summary.Clone()
 	if c.ready {

@@ -130,7 +130,7 @@ func (c *Crawl) run(own *aio.Loop, loops []*aio.Loop, crawl func() (canceled boo
 	return s, err
 }
 
-// seedsAhead is how many seeds of SeedSeq may wait for the coordinator.
+// seedsAhead is the number of seeds of SeedSeq that may wait for the coordinator.
 const seedsAhead = 1000
 
 // feed hands the seeds of seq to the coordinator as it has room for them. When the crawl ends, seq
@@ -214,8 +214,8 @@ func (c *Crawl) Ask(ctx context.Context, fn func(*Coordinator)) error {
 	}
 }
 
-// WhenReady has fn run on the coordinator's loop when the crawl can be steered, after those that were given before
-// it. A crawl that ends may never run it.
+// WhenReady has fn run on the coordinator's loop when the crawl can be steered, after those that
+// were given before it. A crawl that ends may never run it.
 func (c *Crawl) WhenReady(fn func(*Coordinator)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

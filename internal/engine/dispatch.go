@@ -24,7 +24,7 @@ type dispatcher struct {
 	next  *aio.Callback // dispatch, when the next host is due
 }
 
-// room is how many leases may start: of all hosts, and as many of prompt ones in all.
+// room is the number of leases that may start: of all hosts, and as many of prompt ones in all.
 type room struct{ all, prompt int }
 
 // reserved is the part of workers and slots that only prompt hosts have, one in so many, as of the
@@ -73,7 +73,8 @@ func (d *dispatcher) hand(leases []frontier.URL) {
 	d.loops.send()
 }
 
-// isGuess reports whether the scheme of a URL is a guess, or that of all URLs that a robots.txt is for.
+// isGuess reports whether the scheme of a URL is a guess, or that of all URLs that a robots.txt is
+// for.
 func (d *dispatcher) isGuess(u *frontier.URL) bool {
 	if u.Robots {
 		return u.At == nil && d.frontier.View().OnlyRank(u.URL.Origin(), fetch.GuessedRank)

@@ -6,8 +6,8 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// DrainTime is how long a crawl that drains waits for what is in flight. It is longer than most
-// fetches take, and shorter than people wait for a command that they have interrupted.
+// DrainTime is the time for which a crawl that drains waits for what is in flight. It is longer
+// than most fetches take, and shorter than people wait for a command that they have interrupted.
 const DrainTime = 10 * time.Second
 
 // ending is the end of a crawl: by itself, by an order, or by a failure.

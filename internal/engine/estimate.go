@@ -6,16 +6,16 @@ import (
 	"github.com/weftcrawl/weft/internal/frontier"
 )
 
-// Estimate is how long a crawl takes from now on: all URLs that it knows, and those that they lead
-// to, at the pace of the last seconds.
+// Estimate is the time that a crawl takes from now on: all URLs that it knows, and those that they
+// lead to, at the pace of the last seconds.
 type Estimate struct {
 	Left time.Duration `json:"left_ns"` // 0: unknown, as at the start, or Growing
 
-	// Bound is what Left depends on: the origin whose delay and response times alone take as long,
+	// Bound is the cause of Left: the origin whose delay and response times alone take as long,
 	// or the limit that ends the crawl, "limit" or "max-time"; empty: the pace of all hosts.
 	Bound string `json:"left_bound,omitempty"`
 
-	// NewPerURL is how many new URLs a URL leads to, on average over the latest.
+	// NewPerURL is the number of new URLs that a URL leads to, on average over the latest.
 	NewPerURL float64 `json:"new_per_url"`
 
 	// Growing says that new URLs come about as fast as others are done: no end is in sight.
@@ -23,9 +23,9 @@ type Estimate struct {
 }
 
 const (
-	// NewPerURL is an average over the last growthOver URLs, or the last 1/growthShare of all if these are more, and
-	// over up to twice as many. The leaves of a list come in one run, which is as long as the list: on a site that
-	// grows, an average over few URLs would now and then see only leaves.
+	// NewPerURL is an average over the last growthOver URLs, or the last 1/growthShare of all if these
+	// are more, and over up to twice as many. The leaves of a list come in one run, which is as long
+	// as the list: on a site that grows, an average over few URLs would now and then see only leaves.
 	growthOver  = 32
 	growthShare = 4
 
@@ -38,7 +38,8 @@ const (
 	judgedFrom = 100
 )
 
-// estimate says how long the crawl takes from now on. limit and maxTime are those of its run; 0: none.
+// estimate says how long the crawl takes from now on. limit and maxTime are those of its run; 0:
+// none.
 func (p *progress) estimate(f *frontier.Frontier, limit int, maxTime time.Duration) Estimate {
 	now := p.clock.loop.Now()
 	e := Estimate{NewPerURL: p.growth.perURL()}
@@ -72,7 +73,7 @@ func (e *Estimate) endBy(limit string, left time.Duration) {
 	}
 }
 
-// growth is how many new URLs the latest URLs have led to.
+// growth is the number of new URLs that the latest URLs have led to.
 type growth struct {
 	done        int // URLs in all
 	now, before finds

@@ -11,10 +11,10 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/changelog"
 )
 
-// Leave gives partitions away: it leases nothing more of them, waits for what is in flight, has their URLs go
-// to others, commits all that is known of them, and forgets them. It returns the last message of the outbox
-// by then: once that is delivered, another node may have them; then Drop removes them from the disk. If ctx
-// ends before they have left, they stay.
+// Leave gives partitions away: it leases nothing more of them, waits for what is in flight, has
+// their URLs go to others, commits all that is known of them, and forgets them. It returns the last
+// message of the outbox by then: once that is delivered, another node may have them; then Drop
+// removes them from the disk. If ctx ends before they have left, they stay.
 func (n *Node) Leave(ctx context.Context, numbers ...int) (posted uint64, err error) {
 	posted, err = n.await(ctx, func(s *sharing, done func(uint64, error)) { s.leave(numbers, done) })
 	if err == nil || ctx.Err() == nil {
@@ -46,9 +46,9 @@ func (n *Node) Drop(ctx context.Context, numbers ...int) error {
 	return nil
 }
 
-// Join takes a partition over: blocks are its snapshot and its log, in order. The disk has nothing of it:
-// see Drop. It returns when the partition is ours, and that is committed, with the number of its URLs. After
-// an error it is not, and Drop removes what was imported.
+// Join takes a partition over: blocks are its snapshot and its log, in order. The disk has nothing
+// of it: see Drop. It returns when the partition is ours, and that is committed, with the number of
+// its URLs. After an error it is not, and Drop removes what was imported.
 func (n *Node) Join(ctx context.Context, number int, blocks iter.Seq2[[]byte, error]) (urls int, err error) {
 	var now time.Time
 	if _, err := n.await(ctx, func(s *sharing, done func(uint64, error)) {
@@ -67,7 +67,8 @@ func (n *Node) Join(ctx context.Context, number int, blocks iter.Seq2[[]byte, er
 	return urls, err
 }
 
-// settlesAtOnce bounds the partitions that are settled at once: each takes some megabytes of memory.
+// settlesAtOnce bounds the partitions that are settled at once: each takes some megabytes of
+// memory.
 const settlesAtOnce = 4
 
 // settle has the frontier adopt a partition that was imported, and returns the number of its URLs.
@@ -97,8 +98,8 @@ func (n *Node) JoinNew(ctx context.Context, numbers ...int) error {
 	return err
 }
 
-// Mark records on the disk the epoch under which the node owns a partition from now on: see store.Batch.SetEpoch. Call it
-// before Join or JoinNew.
+// Mark records on the disk the epoch under which the node owns a partition from now on: see
+// store.Batch.SetEpoch. Call it before Join or JoinNew.
 func (n *Node) Mark(ctx context.Context, number int, epoch uint64) error {
 	_, err := n.await(ctx, func(s *sharing, done func(uint64, error)) { s.mark(number, epoch, done) })
 	return err
@@ -119,8 +120,8 @@ func (n *Node) giveUpJoin(number int, err error) error {
 	return err
 }
 
-// Export passes on a snapshot of a partition, in blocks of at most about a megabyte. Changes since its
-// beginning may be in it or not: whoever joins replays all of them. It ends at the error of fn.
+// Export passes on a snapshot of a partition, in blocks of at most about a megabyte. Changes since
+// its beginning may be in it or not: whoever joins replays all of them. It ends at the error of fn.
 func (n *Node) Export(ctx context.Context, number int, fn func(block []byte) error) error {
 	var job, calendar time.Time
 	if _, err := n.await(ctx, func(s *sharing, done func(uint64, error)) {

@@ -10,8 +10,8 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/changelog"
 )
 
-// imports writes what other nodes knew of partitions into the store. Partitions that are imported at once share
-// batches: most fill less than one, and each commit waits for the disk.
+// imports writes what other nodes knew of partitions into the store. Partitions that are imported
+// at once share batches: most fill less than one, and each commit waits for the disk.
 type imports struct {
 	store      *store.Store
 	unreadable func(error) // what a block is that no node has written; nil: nobody
@@ -24,8 +24,9 @@ type imports struct {
 	}
 }
 
-// all replays changes of a partition. They are on the disk when it returns, even with an error, so that Drop finds all
-// of the partition. Of a block that no node has written, what comes before its first mistake counts.
+// all replays changes of a partition. They are on the disk when it returns, even with an error, so
+// that Drop finds all of the partition. Of a block that no node has written, what comes before its
+// first mistake counts.
 func (i *imports) all(number int, now time.Time, blocks iter.Seq2[[]byte, error]) error {
 	last, err := i.add(func(b *store.Batch) error {
 		b.SetPartition(number, store.Importing)

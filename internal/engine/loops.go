@@ -63,8 +63,8 @@ func (l *loops) send() {
 }
 
 // loopFor returns the loop for a lease: that of its host, which has its address and perhaps a
-// connection, or, if that is much busier than others, the one with the most idle workers. A host that
-// may speak HTTP/2 keeps its loop, whose one connection serves all requests.
+// connection, or, if that is much busier than others, the one with the most idle workers. A host
+// that may speak HTTP/2 keeps its loop, whose one connection serves all requests.
 func (l *loops) loopFor(u *frontier.URL) int {
 	most, busy := 0, l.workers
 	for i, n := range l.free {
@@ -147,7 +147,8 @@ func (l *loops) abandon() {
 // http1 are hosts that have chosen HTTP/1.1 over TLS.
 type http1 struct{ hosts map[string]struct{} }
 
-// mostHTTP1 bounds them. Beyond it all are forgotten, and keep to one loop until they respond again.
+// mostHTTP1 bounds them. Beyond it all are forgotten, and keep to one loop until they respond
+// again.
 const mostHTTP1 = 4096
 
 func (h *http1) has(host string) bool {

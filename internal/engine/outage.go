@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// A failure that can only be this machine's counts once nothing has come for quietOwn; one that may
-	// be the server's, once nothing has for quietOthers, or twice as long as is usual, and so many
-	// hosts are lost. Such a request was sent since, give or take usualTime: of one whose response
-	// was due before, the server is to blame.
+	// A failure that can only be this machine's counts once nothing has come for quietOwn; one that
+	// may be the server's, once nothing has for quietOthers, or twice as long as is usual, and so many
+	// hosts are lost. Such a request was sent since, give or take usualTime: of one whose response was
+	// due before, the server is to blame.
 	quietOwn    = time.Second
 	quietOthers = 15 * time.Second
 	usualTime   = time.Second
@@ -58,8 +58,8 @@ type outage struct {
 	spent     bool                // it has lasted for too long
 }
 
-// sense takes in what outcomes say of the network. An error ends the crawl: there is no proxy of its
-// name.
+// sense takes in what outcomes say of the network. An error ends the crawl: there is no proxy of
+// its name.
 func (o *outage) sense(batch []*fetch.Outcome) error {
 	now := o.clock.loop.Now()
 	if heard := o.heard.At(); heard.After(o.responded) {
@@ -100,7 +100,7 @@ func isFar(out *fetch.Outcome) bool {
 	return a.Took > 0 && (!a.Addr.IsValid() || guard.IsPublic(a.Addr))
 }
 
-// patience is how long an outage may last; 0: any time.
+// patience returns the time that an outage may last; 0: any.
 func (o *outage) patience() time.Duration {
 	give := o.giveUp
 	if o.begins() && !o.far && (give == 0 || give > firstPatience) {
@@ -120,8 +120,8 @@ func (o *outage) neverResponded() bool {
 }
 
 // provesOutage reports whether a failure shows that the network is down. That of a server that has
-// never responded shows little, once others have: a crawl may end with hosts that are all dead. That
-// of a request that was due already when others responded shows nothing.
+// never responded shows little, once others have: a crawl may end with hosts that are all dead.
+// That of a request that was due already when others responded shows nothing.
 func (o *outage) provesOutage(now time.Time, out *fetch.Outcome) bool {
 	own, quiet := out.Network == fetch.NetworkDown, now.Sub(o.responded)
 	telling := o.neverResponded() || o.frontier.View().Responded(out.URL.URL)
@@ -156,8 +156,8 @@ func (o *outage) limit(now time.Time, n int) int {
 	return min(n, 1)
 }
 
-// probed takes in that a fetch has started in an outage. What is in flight may hang for long, so the next
-// one does not wait for it.
+// probed takes in that a fetch has started in an outage. What is in flight may hang for long, so
+// the next one does not wait for it.
 func (o *outage) probed(now time.Time) {
 	o.probe = now.Add(o.pause)
 	o.pause = min(2*o.pause, lastProbe)

@@ -42,9 +42,9 @@ type outcomes struct {
 	mostQueued   int // bytes of pending URLs in memory, beyond which the user is warned; 0: any number
 }
 
-// An outcome with more than partLinks links is admitted in parts, of at most partText bytes of URLs:
-// a few milliseconds' work, after which everything else has its turn. A sitemap may have a hundred
-// times as many.
+// An outcome with more than partLinks links is admitted in parts, of at most partText bytes of
+// URLs: a few milliseconds' work, after which everything else has its turn. A sitemap may have a
+// hundred times as many.
 const (
 	partLinks = 1000
 	partText  = 128 << 10

@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// progress is what the crawl has done so far, in all runs of the visit.
+// progress is the work that the crawl has done so far, in all runs of the visit.
 // Owner: the coordinator's loop.
 type progress struct {
 	clock     *clock

@@ -19,8 +19,8 @@ type promises struct {
 }
 
 // add has keep add a URL once it is looked up. Until then the job has a note of it, as the URL in
-// whose place it comes is done. With other nodes it comes back as a link: the note would be lost with
-// the disk.
+// whose place it comes is done. With other nodes it comes back as a link: the note would be lost
+// with the disk.
 func (p *promises) add(u frontier.URL) {
 	if log := p.committer.log; log != nil {
 		p.reach.open(u.URL)

@@ -5,7 +5,7 @@ import "time"
 // rateOver is the number of whole seconds over which a rate is measured, without the current one.
 const rateOver = 5
 
-// rate is how much a crawl has done in its last seconds.
+// rate is the work of a crawl in its last seconds.
 type rate struct {
 	seconds [rateOver + 1]second // by time, modulo their number
 	first   int64                // time of the first count; 0: there was none

@@ -12,9 +12,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// reach is where links of the crawl may lead, and to whom the user's secrets go. Seeds and redirects
-// of seeds widen it.
-// Owner: the coordinator's loop. The fetch loops share what bounds have open.
+// reach is the part of the Web to which links of the crawl may lead, and the user's secrets go.
+// Seeds and redirects of seeds widen it. Owner: the coordinator's loop. The fetch loops share what
+// bounds have open.
 type reach struct {
 	cfg       *Config
 	loops     *loops

@@ -14,13 +14,12 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// enough is how many URLs may be pending before seeds of a list are held back.
+// enough is the number of pending URLs from which seeds of a list are held back.
 const enough = 10_000
 
-// seeds are what the crawl starts from: those that were given one by one, and the list of seeds,
-// Config.SeedSeq, as far as it is read. A resumed job reads its list again, and no fetch starts before
-// the part that earlier runs read is compared.
-// Owner: the coordinator's loop.
+// seeds are the URLs that the crawl starts from: those that were given one by one, and the list of
+// seeds, Config.SeedSeq, as far as it is read. A resumed job reads its list again, and no fetch
+// starts before the part that earlier runs read is compared. Owner: the coordinator's loop.
 type seeds struct {
 	cfg       *Config
 	clock     *clock
@@ -74,7 +73,7 @@ func (s *seeds) readList() {
 // comparing reports whether seeds that an earlier run read are still to come.
 func (s *seeds) comparing() bool { return s.reading && s.now.Seeds < s.before.Seeds }
 
-// list is what all runs have read.
+// list returns the part of the list that all runs have read.
 func (s *seeds) list() job.List {
 	if s.differs || s.now.Seeds < s.before.Seeds {
 		return s.before
@@ -158,8 +157,8 @@ func (s *seeds) add(one Seed) bool {
 	return isNew
 }
 
-// listPause is how long the levels of a crawl to a depth wait for the next seed of a list. The list
-// may be a pipe, which ends tomorrow.
+// listPause is the time for which the levels of a crawl to a depth wait for the next seed of a
+// list. The list may be a pipe, which ends tomorrow.
 const listPause = time.Second
 
 // holdLevels has the links of the first seeds wait for the next ones, while these come.
@@ -221,7 +220,7 @@ func (s *seeds) end(err error) {
 	s.dispatch()
 }
 
-// SeedState is what became of a seed that was added.
+// SeedState is the fate of a seed that was added.
 type SeedState int
 
 // The states.

@@ -13,12 +13,11 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// defaultOutbox is what a node posts in about half a minute, at 1,000 pages a second.
+// defaultOutbox is the size of the messages of about half a minute, at 1,000 pages a second.
 const defaultOutbox = 32 << 20
 
-// sharing is the crawl as one of several nodes: what is told others, and which partitions are theirs.
-// A nil sharing is that of a whole crawl.
-// Owner: the coordinator's loop.
+// sharing is the crawl as one of several nodes: what is told others, and which partitions are
+// theirs. A nil sharing is that of a whole crawl. Owner: the coordinator's loop.
 //
 // Invariant: whose a partition is changes between two batches of admission only.
 type sharing struct {
@@ -76,7 +75,8 @@ func (s *sharing) start(partition func(host string) int) {
 	}
 }
 
-// fewURLs are so few that their messages are no load for the servers, while other nodes may wait for them.
+// fewURLs are so few that their messages are no load for the servers, while other nodes may wait
+// for them.
 const fewURLs = 64
 
 // gathers returns how long a commit waits for more.
@@ -101,8 +101,8 @@ func (s *sharing) mayEnd() bool { return s == nil || s.ended }
 // limitReached reports whether all nodes together may begin no more URLs.
 func (s *sharing) limitReached() bool { return s != nil && s.limited }
 
-// idle reports whether nothing is left to do here, nor to be sent from here: then only a message, or a
-// partition, gives the node something to do.
+// idle reports whether nothing is left to do here, nor to be sent from here: then only a message,
+// or a partition, gives the node something to do.
 func (s *sharing) idle() bool {
 	waiting, _ := s.store.Waiting()
 	return s.frontier.Over() && s.admission.empty() && !s.reading() && len(s.admission.between) == 0 &&
@@ -133,14 +133,15 @@ func (s *sharing) wantMore() {
 	s.cfg.Short()
 }
 
-// reachLimit takes in whether nothing more will be allowed. If so, the crawl ends here unless nothing is pending.
+// reachLimit takes in whether nothing more will be allowed. If so, the crawl ends here unless
+// nothing is pending.
 func (s *sharing) reachLimit(is bool) {
 	s.limited = is
 	s.dispatch()
 }
 
-// mayLeave reports whether the crawl may end here before it is over. A node hands its partitions over first,
-// unless its own disk fails.
+// mayLeave reports whether the crawl may end here before it is over. A node hands its partitions
+// over first, unless its own disk fails.
 func (s *sharing) mayLeave() bool {
 	if s == nil || s.cfg.Leaving == nil || s.left || s.ending.failure != nil {
 		return true
@@ -158,8 +159,8 @@ func (s *sharing) haveLeft() {
 	s.ending.drain()
 }
 
-// deliver takes in URLs that another node has found. When they are committed, done is called with the last
-// message of the outbox by then: once that is delivered, they are as safe as the log.
+// deliver takes in URLs that another node has found. When they are committed, done is called with
+// the last message of the outbox by then: once that is delivered, they are as safe as the log.
 func (s *sharing) deliver(urls []frontier.URL, done func(posted uint64, err error)) {
 	s.activity++
 	seeds := func(yield func(weburl.URL) bool) {
@@ -199,8 +200,8 @@ func (s *sharing) committed(since time.Time, after []func(uint64, error), err er
 	}
 }
 
-// limitOutbox pauses the crawl while too much waits in the outbox: what others do not take in, or the streams
-// have no room for, stays on this disk, and is lost with it.
+// limitOutbox pauses the crawl while too much waits in the outbox: what others do not take in, or
+// the streams have no room for, stays on this disk, and is lost with it.
 func (s *sharing) limitOutbox() {
 	most := cmp.Or(s.cfg.MaxOutbox, defaultOutbox)
 	switch _, bytes := s.store.Waiting(); {
@@ -211,8 +212,8 @@ func (s *sharing) limitOutbox() {
 	}
 }
 
-// delivered removes messages of the outbox that are delivered, with all before them. Those in stay are
-// kept on the disk, some as others.
+// delivered removes messages of the outbox that are delivered, with all before them. Those in stay
+// are kept on the disk, some as others.
 func (s *sharing) delivered(all, stay, as []store.Message) {
 	s.committer.note(func(b *store.Batch) {
 		b.Delivered(all...)
@@ -231,7 +232,8 @@ func (s *sharing) forget(ids []uint64) {
 	s.committer.note(func(b *store.Batch) { b.Forget(ids...) })
 }
 
-// drainPartitions leases nothing more of partitions, and calls quiet when nothing of them is leased.
+// drainPartitions leases nothing more of partitions, and calls quiet when nothing of them is
+// leased.
 func (s *sharing) drainPartitions(numbers []int, quiet func()) {
 	s.frontier.Hold(s.clock.now(), numbers...)
 	s.drains = append(s.drains, drain{numbers, quiet})
@@ -268,9 +270,9 @@ func (s *sharing) stay(numbers []int) bool {
 	return true
 }
 
-// leave gives partitions away: nothing more of them is leased; when nothing is, their URLs go to others,
-// what is known of them is committed, and they are forgotten. Then done is called with the last message of
-// the outbox by then, or with an error.
+// leave gives partitions away: nothing more of them is leased; when nothing is, their URLs go to
+// others, what is known of them is committed, and they are forgotten. Then done is called with the
+// last message of the outbox by then, or with an error.
 func (s *sharing) leave(numbers []int, done func(posted uint64, err error)) {
 	s.drainPartitions(numbers, func() {
 		for _, n := range numbers {
@@ -292,7 +294,8 @@ func (s *sharing) leave(numbers []int, done func(posted uint64, err error)) {
 	})
 }
 
-// own makes partitions ours that were imported, or of which there is nothing. They are held, and quiet.
+// own makes partitions ours that were imported, or of which there is nothing. They are held, and
+// quiet.
 func (s *sharing) own(numbers []int, done func(posted uint64, err error)) {
 	s.admission.betweenBatches(func() {
 		s.activity++
@@ -321,7 +324,7 @@ func (s *sharing) abandonJoin(number int) {
 	s.dispatch()
 }
 
-// opening is what another node has opened: a private network, or a URL that has widened the scope.
+// opening is a private network that another node has opened, or a URL that has widened its scope.
 type opening struct {
 	network guard.Network
 	url     weburl.URL // zero: a network

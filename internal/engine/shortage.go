@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// maxPostponed is how long a URL is postponed, while no other gets through either, before a
-	// shortage of this machine becomes its error. A shortage that does not pass, such as of
+	// maxPostponed is the time for which a URL is postponed, while no other gets through either,
+	// before a shortage of this machine becomes its error. A shortage that does not pass, such as of
 	// descriptors that another process holds, would keep the crawl from ending.
 	maxPostponed = time.Minute
 

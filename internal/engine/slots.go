@@ -7,8 +7,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// waitsFrom is how long a lease counts against Concurrency: longer than most servers take, and so
-// short that a hundred that stall cost the others little.
+// waitsFrom is the time for which a lease counts against Concurrency: longer than most servers
+// take, and so short that a hundred that stall cost the others little.
 const waitsFrom = time.Second
 
 // slots counts the leases in flight. One without an outcome after waitsFrom only waits, for a

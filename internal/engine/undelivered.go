@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// MaxUndelivered is how long what a node has done may wait to be delivered: while something waits for longer, no
-// fetch starts. A node that dies with its disk loses what it finished in that time, and what was in flight then.
+// MaxUndelivered bounds the time for which a node's work may wait to be delivered: while something
+// waits for longer, no fetch starts. A node that dies with its disk loses what it finished in that
+// time, and what was in flight then.
 const MaxUndelivered = 3 * time.Second
 
 // undelivered are the committed batches that are not yet delivered to the servers.

@@ -104,8 +104,8 @@ func (f *Loop) beyond(from *frontier.URL, to weburl.URL, needed bool, reason str
 	return role, f.bounds.Forbids(to)
 }
 
-// checkedBody is how much of a body is received when a link is checked: enough for most pages, and
-// little of a film.
+// checkedBody is the part of a body that is received when a link is checked: enough for most pages,
+// and little of a film.
 const checkedBody = 64 << 10
 
 // check makes the request for a URL one that checks a link to it: HEAD at first, then GET; or GET
@@ -122,8 +122,8 @@ func (c *Config) check(req *httpclient.Request, u *frontier.URL) {
 
 const methodHead = "HEAD"
 
-// retries is how often a URL may be tried again: a HEAD takes no try from what follows, nor does a
-// response after which the URL was asked again.
+// retries returns the number of times that a URL may be tried again: a HEAD takes no try from what
+// follows, nor does a response after which the URL was asked again.
 func (f *Loop) retries(u *frontier.URL) int {
 	n := Responses(u.Past)
 	if n == 0 && u.Role == frontier.RoleExternal {

@@ -55,7 +55,7 @@ type Check struct {
 	Body   int  // bytes that are received of a target, by GET; 0: HEAD comes first
 }
 
-// Shared is what the loops of a crawl share.
+// Shared is the state that the loops of a crawl share.
 type Shared struct {
 	Bodies     *budget.Meter     // bodies in memory
 	Outcomes   *budget.Meter     // big outcomes that are not saved yet
@@ -66,7 +66,7 @@ type Shared struct {
 	Heard      Heard             // of servers
 }
 
-// Report is how a loop reaches the coordinator: it posts calls of these to its loop.
+// Report is a loop's way to the coordinator: it posts calls of these to its loop.
 type Report struct {
 	Outcomes func(loop int, batch []*Outcome) // of one turn of the loop
 	Network  func(guard.Network)              // links may lead to it from now on
@@ -103,7 +103,7 @@ const (
 	Drop                    // not for this mention
 )
 
-// Verdict is what Hooks.OnLink decides about a link.
+// Verdict is the decision of Hooks.OnLink about a link.
 type Verdict struct {
 	Decision Decision
 	Priority int    // of the URL within its host, higher first; −128 to 127
@@ -137,7 +137,8 @@ type addition struct {
 // MaxData bounds the data of a URL, in bytes: it stands in the queues of a crawl.
 const MaxData = 4 << 10
 
-// resolve resolves a reference as the page's own links are, so that an attribute of it can be passed on.
+// resolve resolves a reference as the page's own links are, so that an attribute of it can be
+// passed on.
 func (p *Page) resolve(ref string) (weburl.URL, error) {
 	if !p.base.IsZero() {
 		return p.base.Resolve(ref)

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Cookies is what the coordinator needs to know of the cookies of an exchange: see
+// Cookies are the facts about the cookies of an exchange that the coordinator needs: see
 // docs/adr/0038-a-redirect-back.md.
 type Cookies struct {
 	Hash uint64 // of those of the request; 0: none

@@ -22,7 +22,7 @@ func Instead(u frontier.URL, kind string) (frontier.URL, bool) {
 // IsUnanswered is that of package seed.
 func IsUnanswered(kind string) bool { return seed.IsUnanswered(httpclient.Kind(kind)) }
 
-// TriedInstead is what the record of a URL says that Instead has replaced.
+// TriedInstead returns the reason in the record of a URL that Instead has replaced.
 func TriedInstead(reason string, by frontier.URL) string {
 	return fmt.Sprintf("%s; %s is tried instead", reason, by.URL)
 }

@@ -16,8 +16,8 @@ type Extractor interface {
 	Page(url weburl.URL, text []byte) []record.Item // of a page in UTF-8
 }
 
-// findItems finds the items of a page, off the loop, and shows them to the user's hook. The tree of a
-// page takes many times its size, so of pages that are not short a loop has one at a time.
+// findItems finds the items of a page, off the loop, and shows them to the user's hook. The tree of
+// a page takes many times its size, so of pages that are not short a loop has one at a time.
 func (f *Loop) findItems(t *aio.Task, out *Outcome, page *Page) error {
 	if page == nil || !page.items {
 		return nil

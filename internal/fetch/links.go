@@ -167,8 +167,8 @@ func (c *collector) judge(l links.Link, to weburl.URL, v Verdict) (role frontier
 	return f.beyond(&c.out.URL, to, assets.Has(l.Kind), reason)
 }
 
-// recentBeyond is how much greater the depth is, for the memory of recent URLs, of URLs that are not
-// followed: so the same one is sent again when it is.
+// recentBeyond is added to the depth of URLs that are not followed, for the memory of recent URLs:
+// so the same one is sent again when it is followed.
 const recentBeyond = 1 << 30
 
 // add has a URL requested that a link leads to, which spells it as ref does.

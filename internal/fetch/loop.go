@@ -91,7 +91,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, w
 	return f
 }
 
-// recentURLs is how many of the URLs sent to the coordinator a loop remembers.
+// recentURLs is the number of URLs sent to the coordinator that a loop remembers.
 const recentURLs = 1 << 12
 
 // AIO returns the event loop that f runs on.

@@ -22,11 +22,11 @@ const heavyHosts = 4096
 // readers are the lines in which pages wait to be read.
 //
 // What a page leads to is known only when it is read, so a loop reads one page of each line at a
-// time, and waits while unsaved big outcomes fill their share. Pages of hosts whose last outcome was
-// big wait in a line of their own, for room for as much again, of which a quarter is reserved for
-// the others (see budget.Small): so a site of such pages does not hold up the rest. So do long pages
-// and sitemaps, which are read in slices. The first pages of many hosts may turn out to be big, so
-// prompt hosts have a line, too.
+// time, and waits while unsaved big outcomes fill their share. Pages of hosts whose last outcome
+// was big wait in a line of their own, for room for as much again, of which a quarter is reserved
+// for the others (see budget.Small): so a site of such pages does not hold up the rest. So do long
+// pages and sitemaps, which are read in slices. The first pages of many hosts may turn out to be
+// big, so prompt hosts have a line, too.
 type readers struct {
 	prompt, light, heavy, long aio.Lock       // held by the worker that reads, or waits for room
 	items                      aio.Lock       // held by the worker that has the items found of a page that is not short

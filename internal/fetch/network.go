@@ -2,7 +2,7 @@ package fetch
 
 import "github.com/weftcrawl/weft/httpclient"
 
-// Network is what an outcome says of this machine's own network.
+// Network is the state of this machine's own network, as an outcome shows it.
 type Network uint8
 
 const (

@@ -23,7 +23,7 @@ type Lease struct {
 	Guess  bool // the scheme is a guess: http is tried soon
 }
 
-// Outcome is what a worker reports of a lease. It is one of: an address (URL.Resolve), a
+// Outcome is a worker's report of a lease. It is one of: an address (URL.Resolve), a
 // robots.txt, a postponement, a retry, or a record.
 type Outcome struct {
 	NetworkSign
@@ -58,7 +58,7 @@ type Outcome struct {
 	reading budget.Hold // from mayRead to weigh
 }
 
-// NetworkSign is what an outcome says of this machine's network.
+// NetworkSign is the sign of this machine's network in an outcome.
 type NetworkSign struct {
 	Network Network
 	Lost    string    // with NetworkLost and NetworkDown: what seems to be down, and the error
@@ -67,7 +67,7 @@ type NetworkSign struct {
 	Began   time.Time // when the lease was tried, on the clock of the loops
 }
 
-// Kept is what a job keeps of a response besides its record.
+// Kept is the part of a response that a job keeps besides its record.
 type Kept struct {
 	Folder    string           // of the body
 	Capture   *capture.Capture // for the archive; nil: none
@@ -76,14 +76,15 @@ type Kept struct {
 	References
 }
 
-// References are what a page leads to, for package refs.
+// References are the URLs that a page leads to, for package refs.
 type References struct {
 	Targets refs.Targets
 	Read    bool // they were read; else those of an earlier visit hold
 	Again   bool // an earlier visit has had a response
 }
 
-// contents is what other pages, later requests and later visits are compared with.
+// contents is the part of an outcome with which other pages, later requests and later visits are
+// compared.
 type contents struct {
 	Cookies Cookies            // of the exchange
 	Before  *frontier.Snapshot // Known of the URL, before this try
@@ -94,7 +95,7 @@ type contents struct {
 	Sketch  uint64                  // what the page says that its URL does not explain: see fingerprint.Reader.Sketch; 0: not read
 }
 
-// Robots is what became of a host's robots.txt.
+// Robots is the fate of a host's robots.txt.
 type Robots struct {
 	Rules    robots.Rules
 	At       *weburl.URL    // target of a redirect, where it is to be requested next; nil: it is here

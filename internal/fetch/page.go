@@ -18,8 +18,8 @@ import (
 )
 
 // Bodies of more than shortBody bytes are read in turn: at most readQuota bytes in a turn of the
-// loop, and one body more. Shorter ones do not wait for them. Bodies of more than longPage bytes are
-// hashed and decoded off the loop, and read in slices.
+// loop, and one body more. Shorter ones do not wait for them. Bodies of more than longPage bytes
+// are hashed and decoded off the loop, and read in slices.
 const (
 	readQuota = 1 << 20 // a few milliseconds' work
 	shortBody = 64 << 10
@@ -174,7 +174,8 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 }
 
 // look fills the record from a response, as far as that needs no text, and returns the page to
-// deliver, or nil, and whether to read the text. It runs on the loop's stack. A long body is hashed.
+// deliver, or nil, and whether to read the text. It runs on the loop's stack. A long body is
+// hashed.
 func (f *Loop) look(out *Outcome, res *httpclient.Response) (page *Page, reads bool) {
 	r, u := out.Record, out.URL
 	if u.Role == frontier.RoleExternal {

@@ -22,8 +22,8 @@ func (f *Loop) makePost(req *httpclient.Request, u *frontier.URL) error {
 	return nil
 }
 
-// postOf returns the POST that a URL is known for; nil: it is a GET. What a hook sends stands in the
-// data of the URL, which goes where the URL goes: other bodies are those of seeds.
+// postOf returns the POST that a URL is known for; nil: it is a GET. What a hook sends stands in
+// the data of the URL, which goes where the URL goes: other bodies are those of seeds.
 func (f *Loop) postOf(u *frontier.URL) (*seed.Post, error) {
 	if contentType, body, ok := strings.Cut(u.Data, "\x00"); ok && u.URL.Post() != "" {
 		return &seed.Post{Type: contentType, Body: []byte(body)}, nil
@@ -39,8 +39,8 @@ func dataOf(u *frontier.URL) string {
 	return u.Data
 }
 
-// repeatable reports whether a request may be sent again after an error, or after a response that is
-// no answer yet. A POST may have done its work (RFC 9110, section 9.2.2), unless it cannot have
+// repeatable reports whether a request may be sent again after an error, or after a response that
+// is no answer yet. A POST may have done its work (RFC 9110, section 9.2.2), unless it cannot have
 // arrived or the server says that it was refused for now.
 func repeatable(req *httpclient.Request, res *httpclient.Response, err error) bool {
 	var e *httpclient.Error
@@ -53,8 +53,8 @@ func repeatable(req *httpclient.Request, res *httpclient.Response, err error) bo
 	return res.Status == 429 || res.Status == 503 && res.Header.Get("Retry-After") != ""
 }
 
-// keptPost returns the digest of the POST that a redirect has sent again elsewhere; "" if it leads to
-// a GET, as most do (RFC 9110, section 15.4).
+// keptPost returns the digest of the POST that a redirect has sent again elsewhere; "" if it leads
+// to a GET, as most do (RFC 9110, section 15.4).
 func keptPost(u *frontier.URL, status int) string {
 	if status == 307 || status == 308 {
 		return u.URL.Post()

@@ -14,8 +14,8 @@ import (
 // The host of a seed may be at any address, as the user named it, until it has answered from a
 // public one: then its pages are public. A name given as a seed that answers from a private address
 // opens that network to links, too, unless the name also has a public address. A name in a list of
-// seeds opens nothing: see guard.Listed. An address written in a seed opens its network at once. With
-// distrust, seeds are links like others.
+// seeds opens nothing: see guard.Listed. An address written in a seed opens its network at once.
+// With distrust, seeds are links like others.
 type reach struct {
 	guard    guard.Guard
 	distrust bool
@@ -35,8 +35,8 @@ func (r *reach) trust(seeds []weburl.URL) {
 	r.know(seeds)
 }
 
-// know lets the user's secrets go to the origins of seeds. Those of http may have https too: whoever
-// could read them there has read them before.
+// know lets the user's secrets go to the origins of seeds. Those of http may have https too:
+// whoever could read them there has read them before.
 func (r *reach) know(seeds []weburl.URL) {
 	if r.distrust {
 		return

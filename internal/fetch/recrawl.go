@@ -42,7 +42,8 @@ func validate(v *frontier.Snapshot, res *httpclient.Response) {
 	}
 }
 
-// isThere and isGone are what a status says of a page. Others say nothing of it.
+// isThere and isGone report whether a status says that a page is there, or gone. Others say nothing
+// of it.
 func isThere(status int) bool { return status >= 200 && status < 400 && status != 304 }
 func isGone(status int) bool  { return status == 404 || status == 410 }
 

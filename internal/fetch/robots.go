@@ -14,8 +14,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// maxRobots is how much of a robots.txt is read, as sent and as decoded, whatever the limit for
-// pages. RFC 9309, section 2.5 asks for at least 500 KiB; twice as much, since a coding that is
+// maxRobots is the part of a robots.txt that is read, as sent and as decoded, whatever the limit
+// for pages. RFC 9309, section 2.5 asks for at least 500 KiB; twice as much, since a coding that is
 // flushed line by line can make a body longer.
 const maxRobots = 2 * robots.MaxSize
 

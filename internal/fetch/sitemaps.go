@@ -29,7 +29,7 @@ const (
 	usualSitemap = "/sitemap.xml"            // where a host may have one that it does not name
 	sitemapTag   = "sitemap"                 // Tag of a link that a sitemap holds
 
-	// MaxNested is how many sitemaps of a host indexes may name, in one run.
+	// MaxNested bounds the sitemaps of a host that indexes may name, in one run.
 	MaxNested = 10_000
 )
 
@@ -70,8 +70,8 @@ func (c *Config) HostSitemaps(b *scope.Bounds, u frontier.URL, file *robots.Robo
 	return all
 }
 
-// sitemapAt returns the sitemap that a Sitemap line of the host of u names, and how it spells it, or why
-// there is none. What is no http or https URL is out of any scope.
+// sitemapAt returns the sitemap that a Sitemap line of the host of u names, and how it spells it,
+// or why there is none. What is no http or https URL is out of any scope.
 func (c *Config) sitemapAt(u weburl.URL, named string) (to weburl.URL, as, reason string) {
 	ref, err := u.Resolve(weburl.EscapeInvalid(named))
 	switch {
@@ -153,7 +153,7 @@ func (c *collector) sitemap(res *httpclient.Response) bool {
 // sitemaps.
 const maxKnown = 1024
 
-// sitemapKey is what decides about the entries of a sitemap.
+// sitemapKey is all that decides about the entries of a sitemap.
 type sitemapKey struct {
 	content  [32]byte
 	place    string // the URL without what follows the last slash, for relative entries
@@ -162,7 +162,7 @@ type sitemapKey struct {
 	priority int8
 }
 
-// knownSitemap is what became of a sitemap.
+// knownSitemap is the fate of a sitemap.
 type knownSitemap struct {
 	kind  string
 	links int

@@ -8,9 +8,10 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// sliceText is how many bytes of links a page may have judged by an expression, or fewer by
-// several, or a long page or sitemap may have read, before everything else on the loop has its turn.
-// An expression may take 100 ns a byte, and a page may have maxLinkText bytes; a sitemap takes 30 ns.
+// sliceText is the number of bytes of links that a page may have judged by an expression, or fewer
+// by several, or a long page or sitemap may have read, before everything else on the loop has its
+// turn. An expression may take 100 ns a byte, and a page may have maxLinkText bytes; a sitemap
+// takes 30 ns.
 const sliceText = 128 << 10
 
 // slices is the page that is being read in slices.
@@ -23,9 +24,9 @@ type slices struct {
 	sitemap *Outcome // of a sitemap: its links are sent with each slice
 }
 
-// inSlices runs fn, which reads a page, with the lock f.turn: on the loop's stack, or, if the user's
-// expressions judge links or it is a long page or sitemap, on that of the task, which then gives up
-// its turn now and then.
+// inSlices runs fn, which reads a page, with the lock f.turn: on the loop's stack, or, if the
+// user's expressions judge links or it is a long page or sitemap, on that of the task, which then
+// gives up its turn now and then.
 func (f *Loop) inSlices(t *aio.Task, long bool, fn func()) error {
 	if f.bounds.Expressions() == 0 && !long {
 		t.OnLoop(fn)

@@ -65,8 +65,8 @@ func (f *Loop) unasked(x *fetching, kind string, err error) *Outcome {
 	return out
 }
 
-// fetched takes in what came of a request. An error ends the crawl: a cancelled task, OnPage, or the
-// disk.
+// fetched takes in what came of a request. An error ends the crawl: a cancelled task, OnPage, or
+// the disk.
 func (f *Loop) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
 	out, u, req, started := newOutcome(x.lease), x.lease.URL, &x.req, f.startOf(x)
 	if res != nil {
@@ -123,7 +123,7 @@ func (f *Loop) askHook(u frontier.URL, req *httpclient.Request) error {
 	return err
 }
 
-// crowdedTries is how many tries more a URL has whose response waited in vain for memory that
+// crowdedTries are the further tries of a URL whose response waited in vain for memory that
 // others hold: the server is not to blame, but has sent it each time.
 const crowdedTries = 5
 
@@ -196,8 +196,8 @@ func targetOf(lease frontier.URL, u weburl.URL) string {
 	return u.RequestTarget()
 }
 
-// written returns how a reference spells the URL that it leads to, if the crawl's rules have not made
-// another of it; "": as that does.
+// written returns how a reference spells the URL that it leads to, if the crawl's rules have not
+// made another of it; "": as that does.
 func written(ref, to weburl.URL) string {
 	if ref.RequestTarget() == to.RequestTarget() || ref.Canonical() != to {
 		return ""
