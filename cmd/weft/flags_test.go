@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +24,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -155,12 +158,16 @@ func retries(t *testing.T, requests int, args ...string) {
 	}
 }
 
-// kind crawls a URL that cannot be fetched, and expects an error kind.
+// kind crawls a URL that cannot be fetched, and expects an error kind, sooner than by any default.
 func kind(t *testing.T, want string, args ...string) {
 	t.Helper()
+	began := time.Now()
 	e := crawls(t, exitError, append([]string{"-o", "-", "--retries", "0", "--no-robots"}, args...)...)
 	if !strings.Contains(e.stdout, `"error_kind":"`+want+`"`) {
 		t.Errorf("%q: %s, expected the error kind %s", args, e.stdout, want)
+	}
+	if took := time.Since(began); took > 9*time.Second { // the shortest default is 10 s
+		t.Errorf("%q: after %v", args, took)
 	}
 }
 
@@ -456,7 +463,7 @@ var effects = map[string]func(t *testing.T){
 		})
 		s.Start()
 		t.Cleanup(s.Close)
-		e := crawls(t, exitDone, "--give-up", "1s", s.URL)
+		e := crawls(t, exitDone, "--give-up", "1s", "--max-time", "15s", s.URL) // else it waits for hours
 		if !strings.Contains(e.stderr, "no response for 1s") { // of the server, or of each URL in flight
 			t.Errorf("the report: %s", e.stderr)
 		}
@@ -797,8 +804,11 @@ var effects = map[string]func(t *testing.T){
 	"verbose": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		e := crawls(t, exitDone, "-v", s.URL)
+		lines := strings.Split(e.stderr, "\n")
 		for _, path := range []string{"/", "/a", "/b", "/c"} {
-			if !strings.Contains(e.stderr, s.URL+path+"\n") {
+			if !slices.ContainsFunc(lines, func(line string) bool {
+				return strings.HasPrefix(line, "200 ") && strings.HasSuffix(line, s.URL+path)
+			}) {
 				t.Errorf("no line for %s: %s", path, e.stderr)
 			}
 		}
@@ -863,4 +873,49 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%s: %d flags, and tests for %d", c.cmd.Name(), known, len(c.effects))
 		}
 	}
+}
+
+// withoutFlag is the environment variable that names a flag which the command is to ignore.
+const withoutFlag = "WEFT_TEST_WITHOUT"
+
+// without returns the arguments of weft crawl without a flag.
+func without(args []string, name string) (left []string) {
+	f := crawlCommand().Flags().Lookup(name)
+	if f == nil || len(args) < 2 || args[1] != "crawl" {
+		return args
+	}
+	for i := 0; i < len(args); i++ {
+		short := f.Shorthand != "" && strings.HasPrefix(args[i], "-"+f.Shorthand)
+		switch arg := args[i]; {
+		case arg == "--"+name || short && len(arg) == 2:
+			if f.NoOptDefVal == "" {
+				i++ // its value
+			}
+		case short || strings.HasPrefix(arg, "--"+name+"="):
+		default:
+			left = append(left, arg)
+		}
+	}
+	return left
+}
+
+// TestFlagsTell: the test of each flag fails if the command ignores that flag.
+func TestFlagsTell(t *testing.T) {
+	if !long.Enabled() {
+		t.Skip("a process for each flag: a minute")
+	}
+	if os.Getenv(withoutFlag) != "" {
+		t.Skip("in a process without a flag")
+	}
+	crawlCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFlags$/^crawl$/^"+regexp.QuoteMeta(f.Name)+"$", "-test.v")
+			cmd.Env = append(os.Environ(), withoutFlag+"="+f.Name)
+			out, err := cmd.CombinedOutput()
+			if err == nil || !bytes.Contains(out, []byte("--- FAIL: TestFlags/crawl/"+f.Name)) {
+				t.Errorf("--%s may be ignored: %v\n%s", f.Name, err, out)
+			}
+		})
+	})
 }

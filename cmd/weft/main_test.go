@@ -26,6 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("WEFT_TEST_MAIN") {
 	case "1":
+		os.Args = without(os.Args, os.Getenv(withoutFlag))
 		main()
 		os.Exit(0)
 	case "stuck":
