@@ -202,3 +202,5 @@ func TestJobLeaksNoDescriptors(t *testing.T) {
 		t.Errorf("%d descriptors after ten crawls, %d before", now, before)
 	}
 }
+
+func TestMain(m *testing.M) { crawltest.Main(m) }

@@ -233,7 +233,7 @@ var imports = map[string][]string{
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys/unix"},
 	"internal/webtest/webtest": {"internal/webtest"},
-	"internal/crawltest":       {".", "aio", "aio/aiotest", "httpclient", "internal/webtest", "weburl"},
+	"internal/crawltest":       {".", "aio", "aio/aiotest", "httpclient", "internal/webtest", "weburl", "golang.org/x/sys/unix"},
 	"internal/torture":         {".", "internal/frontier/store", "internal/webtest", "internal/refs", "warc", "warc"},
 	"internal/servers":         {"internal/process"},
 }

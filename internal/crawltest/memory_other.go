@@ -1,0 +1,5 @@
+//go:build !linux
+
+package crawltest
+
+func inMemory() string { return "" }
