@@ -464,7 +464,7 @@ var effects = map[string]func(t *testing.T){
 		s.Start()
 		t.Cleanup(s.Close)
 		e := crawls(t, exitDone, "--give-up", "1s", "--max-time", "15s", s.URL) // else it waits for hours
-		if !strings.Contains(e.stderr, "no response for 1s") { // of the server, or of each URL in flight
+		if !strings.Contains(e.stderr, "no response for 1s") {                  // of the server, or of each URL in flight
 			t.Errorf("the report: %s", e.stderr)
 		}
 		crawls(t, exitUsage, "--give-up", "0", s.URL)
