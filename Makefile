@@ -1,5 +1,8 @@
 .DEFAULT_GOAL := help
 
+# One program on every path: see cmd/weft/build_test.go.
+BUILD = CGO_ENABLED=0 go build -trimpath -ldflags=-s
+
 STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 ## help: this list
@@ -10,12 +13,12 @@ help:
 ## build: the command, as ./weft
 .PHONY: build
 build:
-	CGO_ENABLED=0 go build -trimpath -o weft ./cmd/weft
+	$(BUILD) -o weft ./cmd/weft
 
 ## man: the manual pages, into ./man
 .PHONY: man
 man:
-	go run ./cmd/weft man man
+	CGO_ENABLED=0 go run ./cmd/weft man man
 
 ## test: install missing packages and run every test with the race detector (5 minutes)
 .PHONY: test
@@ -84,13 +87,13 @@ bench-frontier:
 ## bench-recrawl: visiting a site again beside its first crawl, into docs/bench/recrawl.md
 .PHONY: bench-recrawl
 bench-recrawl:
-	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
 	go -C bench run ./recrawl -weft "$$bin/weft" -o ../docs/bench/recrawl.md
 
 ## bench-archive: crawls with and without an archive, writing and reading WARC, into docs/bench/archive.md
 .PHONY: bench-archive
 bench-archive:
-	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
 	go -C bench run ./archive -weft "$$bin/weft" -o ../docs/bench/archive.md
 
 ## bench-content: main content beside other extractors, into docs/bench/content.md (CORPORA=folder of aeb, wcxb, fundus)
@@ -116,13 +119,13 @@ bench-check:
 ## bench-export: exports of a job of 10 million URLs, into docs/bench/export.md (20 minutes; 20 GB on DISK=/var/tmp; URLS=)
 .PHONY: bench-export
 bench-export:
-	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
 	go -C bench run ./export -weft "$$bin/weft" -jobs $(or $(DISK),/var/tmp) -urls $(or $(URLS),10000000) -o ../docs/bench/export.md
 
 ## bench-read: what Markdown costs a crawl, into docs/bench/read.md (3 minutes; nginx; RUNS=)
 .PHONY: bench-read
 bench-read:
-	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
 	go -C bench run ./read -weft "$$bin/weft" -runs $(or $(RUNS),5) -o ../docs/bench/read.md
 	WEFT_LONG=1 go test -count=1 -run TestSites ./markdown
 
@@ -134,13 +137,13 @@ bench-tls:
 ## bench-extract: what fields of pages cost, and a crawl with them, into docs/bench/extract.md (2 minutes; nginx; RUNS=)
 .PHONY: bench-extract
 bench-extract:
-	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
 	go -C bench run ./extract -weft "$$bin/weft" -runs $(or $(RUNS),9) -o ../docs/bench/extract.md
 
 ## bench-mirror: weft mirror beside wget, wget2 and httrack, opened in Chromium, into docs/bench/mirror.md (5 minutes)
 .PHONY: bench-mirror
 bench-mirror:
-	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
 	WEFT_MIRROR_COMMAND="$$bin/weft" WEFT_MIRROR_PAGE="$$PWD/docs/bench/mirror.md" go test ./mirror -run '^TestPeers$$' -count 1 -timeout 9m
 
 ## lab: every way to fetch many pages, measured side by side (ARGS='--connections 10000'; 30 seconds)
@@ -171,7 +174,7 @@ proof-nodes:
 ## proof-memory: memory of whole crawls within budgets, into docs/proof/memory.md (about 8 minutes)
 .PHONY: proof-memory
 proof-memory:
-	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
 	go -C bench run ./memory -command "make proof-memory" -o ../docs/proof/memory.md "$$bin/weft"
 
 ## proof-neighbours: a healthy site beside sites that hurt, into docs/proof/neighbours.md (about 10 minutes)

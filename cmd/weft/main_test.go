@@ -49,20 +49,28 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-var dir string // of the command that unraced has built
+var dir string // of the command that built has built
 
 // unraced returns the command without the race detector, which is most of the memory and of the
 // start of a process. It is this program, if that has none.
-var unraced = sync.OnceValue(func() string {
+func unraced() string {
 	if !raced {
 		return os.Args[0]
 	}
+	return built()
+}
+
+// built returns the command as the pages say that it is built, but for -trimpath, which would
+// compile all packages once more. It is built once for all tests.
+var built = sync.OnceValue(func() string {
 	var err error
 	if dir, err = os.MkdirTemp("", "weft"); err != nil {
 		panic(err)
 	}
 	path := filepath.Join(dir, "weft")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, ".").CombinedOutput(); err != nil {
+	cmd := exec.Command("go", "build", "-ldflags=-s", "-o", path, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("go build: %v\n%s", err, out))
 	}
 	return path

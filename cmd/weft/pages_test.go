@@ -239,7 +239,7 @@ func alike(a, b string) bool {
 }
 
 // unrun are commands that are not for a test: they install, build or measure.
-var unrun = regexp.MustCompile(`^(go (install|get|test|tool)|go -C bench|go run \./examples|make|git|weft-lab)\b`)
+var unrun = regexp.MustCompile(`^(CGO_ENABLED=0 )?(go (install|get|test|tool)|go -C bench|go run \./examples|make|git|weft-lab)\b`)
 
 var aside = regexp.MustCompile(`\s+#\s.*$`)
 

@@ -179,7 +179,7 @@ func BuildWeft(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "weft")
 	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/weftcrawl/weft").Output()
 	if err == nil {
-		_, err = Run(ctx, Options{}, "go", "build", "-C", strings.TrimSpace(string(source)), "-o", path, "./cmd/weft")
+		_, err = Run(ctx, Options{Env: []string{"CGO_ENABLED=0"}}, "go", "build", "-C", strings.TrimSpace(string(source)), "-ldflags=-s", "-o", path, "./cmd/weft")
 	}
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
