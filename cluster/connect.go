@@ -37,123 +37,102 @@ type Options struct {
 	compactAfter int           // see defaultCompactAfter; tests make it less
 }
 
-// defaultBeat is how often a node says that it is alive.
-const defaultBeat = 2 * time.Second
-
-// beatsOfSilence are those after which a node is dead.
-const beatsOfSilence = 5
-
 // requestTimeout is how long a request to the servers may take.
 const requestTimeout = 5 * time.Second
 
-// Client is a connection to the servers of a crawl.
-type Client struct {
-	layout
-	servers      string // for messages
-	conn         *nats.Conn
-	js           jetstream.JetStream
-	replicas     int
-	again        bool          // see Options
-	began        bool          // this process has begun the crawl
-	skew         time.Duration // of this machine's clock, in tests
-	until        time.Time     // for how long to wait for servers
-	partitions   int
-	beat         time.Duration
-	compactAfter int
-	warn         func(error)
-	change       func(Share)
-	login        *login
+// servers is a connection to the servers. Any goroutine may use it.
+type servers struct {
+	addresses string // for messages
+	conn      *nats.Conn
+	js        jetstream.JetStream
+	replicas  int       // of what they store
+	again     bool      // see Options
+	until     time.Time // how long to wait for servers that are not there yet
+	warn      func(error)
+	login     *login
+	skew      time.Duration // of this machine's clock, in tests
 }
 
 // schemes are those of the addresses of servers.
 var schemes = []string{"nats", "tls", "ws", "wss"}
 
-// Dial connects to the servers of a crawl. Its error is one line.
-func Dial(ctx context.Context, o Options) (*Client, error) {
-	if err := checkName(o.Name); err != nil {
+// connect connects to servers, when they are there.
+func connect(ctx context.Context, o *Options) (*servers, error) {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return connect(ctx, o)
+	s := &servers{
+		addresses: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL),
+		replicas:  o.Replicas, again: o.again, until: time.Now().Add(o.Wait), warn: o.OnWarning, login: new(login),
+	}
+	if s.warn == nil {
+		s.warn = func(error) {}
+	}
+	return s, s.insist(ctx, func() error { return s.dial(ctx, o) })
 }
 
-// connect is Dial without a crawl.
-func connect(ctx context.Context, o Options) (*Client, error) {
+// check refuses options with which there can be no connection. Its error is one line.
+func (o *Options) check() error {
 	for _, server := range o.Servers {
 		if scheme, _, ok := strings.Cut(server, "://"); ok && !slices.Contains(schemes, scheme) {
-			return nil, fmt.Errorf("server %.100q: expected nats://, tls://, ws:// or wss://", withoutLogins(server))
+			return fmt.Errorf("server %.100q: expected nats://, tls://, ws:// or wss://", withoutLogins(server))
 		} else if !ok {
 			server = "nats://" + server
 		}
 		u, err := url.Parse(server)
 		if err != nil { // it quotes the URL, perhaps with a password
-			return nil, errors.New("servers: expected nats://[USER:PASSWORD@]HOST[:PORT] each, with %2F for / and %2C for a comma in a password")
+			return errors.New("servers: expected nats://[USER:PASSWORD@]HOST[:PORT] each, with %2F for / and %2C for a comma in a password")
 		}
 		if _, err := strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16); err != nil {
-			return nil, fmt.Errorf("server %.100q: expected a port up to 65535", withoutLogins(server))
+			return fmt.Errorf("server %.100q: expected a port up to 65535", withoutLogins(server))
 		}
 	}
 	if err := checkCredentials(o.Creds); err != nil {
-		return nil, err
+		return err
 	}
 	if (o.Cert == "") != (o.Key == "") {
-		return nil, errors.New("a certificate and its key: expected both or none")
+		return errors.New("a certificate and its key: expected both or none")
 	}
-	c := &Client{
-		layout: layout(o.Name), servers: cmp.Or(strings.Join(o.Servers, ","), nats.DefaultURL),
-		replicas: o.Replicas, partitions: o.Partitions,
-		beat: cmp.Or(o.beat, defaultBeat), compactAfter: cmp.Or(o.compactAfter, defaultCompactAfter), again: o.again,
-		warn: o.OnWarning, login: new(login),
-	}
-	if c.warn == nil {
-		c.warn = func(error) {}
-	}
-	if c.change = o.OnChange; c.change == nil {
-		c.change = func(Share) {}
-	}
-	c.until = time.Now().Add(o.Wait)
-	return c, c.insist(ctx, func() error { return c.dial(ctx, &o) })
+	return nil
 }
 
 // insist calls fn until the servers are there, or that has taken too long.
-func (c *Client) insist(ctx context.Context, fn func() error) error {
+func (s *servers) insist(ctx context.Context, fn func() error) error {
 	for said := false; ; said = true {
 		err := fn()
 		var away *absent
-		if !errors.As(err, &away) || time.Now().After(c.until) || ctx.Err() != nil {
+		if !errors.As(err, &away) || time.Now().After(s.until) || ctx.Err() != nil {
 			return err
 		}
 		if !said {
-			c.warn(fmt.Errorf("%w; trying again", err))
+			s.warn(fmt.Errorf("%w; trying again", err))
 		}
-		select {
-		case <-time.After(250 * time.Millisecond):
-		case <-ctx.Done():
-		}
+		_ = pause(ctx, 250*time.Millisecond) // then fn says why it fails
 	}
 }
 
 // dial connects to the servers, and checks that they can carry a crawl.
-func (c *Client) dial(ctx context.Context, o *Options) (err error) {
-	if !c.again { // they were NATS servers before; what stands before them may say by HTTP that they are away
+func (s *servers) dial(ctx context.Context, o *Options) (err error) {
+	if !s.again { // they were NATS servers before; what stands before them may say by HTTP that they are away
 		if err := refuseWeb(ctx, o.Servers); err != nil {
 			return err
 		}
 	}
-	if c.conn, err = nats.Connect(c.servers, c.options(o)...); err != nil {
+	if s.conn, err = nats.Connect(s.addresses, s.options(o)...); err != nil {
 		if o.overTLS() && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
 			err = fmt.Errorf("%w: %w", nats.ErrTLS, err) // a server that refuses a certificate may hang up before its reason is read
 		}
-		return c.refused(err)
+		return s.refused(err)
 	}
-	if err = c.checkVersion(); err == nil {
-		err = c.checkPayload()
+	if err = s.checkVersion(); err == nil {
+		err = s.checkPayload()
 	}
 	if err == nil {
-		err = c.checkJetStream(ctx)
+		err = s.checkJetStream(ctx)
 	}
 	if err != nil {
-		c.conn.Close()
-		return c.refused(err)
+		s.conn.Close()
+		return s.refused(err)
 	}
 	return nil
 }
@@ -164,9 +143,9 @@ func (o *Options) overTLS() bool {
 }
 
 // checkVersion refuses servers that are too old: a consumer of theirs reads one subject.
-func (c *Client) checkVersion() error {
+func (s *servers) checkVersion() error {
 	var major, minor int
-	version := c.conn.ConnectedServerVersion()
+	version := s.conn.ConnectedServerVersion()
 	if _, err := fmt.Sscanf(version, "%d.%d.", &major, &minor); err != nil || major < 2 || major == 2 && minor < 10 {
 		return fmt.Errorf("the servers run NATS %.32q, expected 2.10 or later", version)
 	}
@@ -177,8 +156,8 @@ func (c *Client) checkVersion() error {
 const leastPayload = 64 << 10
 
 // checkPayload refuses servers that take short messages only.
-func (c *Client) checkPayload() error {
-	if n := c.conn.MaxPayload(); n < leastPayload {
+func (s *servers) checkPayload() error {
+	if n := s.conn.MaxPayload(); n < leastPayload {
 		return fmt.Errorf("the servers take messages of %d bytes, expected a max_payload of %d or more", n, leastPayload)
 	}
 	return nil
@@ -186,29 +165,29 @@ func (c *Client) checkPayload() error {
 
 // options are those of the connection. What cannot be sent at once fails: it is sent again by those
 // who know whether it still holds.
-func (c *Client) options(o *Options) []nats.Option {
+func (s *servers) options(o *Options) []nats.Option {
 	all := []nats.Option{
 		nats.Name("weft " + o.Name), nats.Timeout(requestTimeout), nats.MaxReconnects(-1),
 		nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectBufSize(-1),
 		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(1), nats.IgnoreAuthErrorAbort(),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				c.warn(fmt.Errorf("the connection to the servers is lost: %w", err))
+				s.warn(fmt.Errorf("the connection to the servers is lost: %w", err))
 			}
 		}),
 		nats.ReconnectHandler(func(conn *nats.Conn) {
-			c.login.accept()
-			c.warn(fmt.Errorf("reconnected to %s", withoutLogins(conn.ConnectedUrl())))
+			s.login.accept()
+			s.warn(fmt.Errorf("reconnected to %s", withoutLogins(conn.ConnectedUrl())))
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			switch {
 			case errors.Is(err, nats.ErrSlowConsumer): // an ordered consumer has missed a message, and starts over
 			case errors.Is(err, nats.ErrPermissionViolation):
-				c.login.lacks(err)
+				s.login.lacks(err)
 			case !loginRefused(err):
-				c.warn(err)
-			case c.login.refuse(err): // it is tried again, and again
-				c.warn(c.refused(err))
+				s.warn(err)
+			case s.login.refuse(err): // it is tried again, and again
+				s.warn(s.refused(err))
 			}
 		}),
 	}
@@ -251,19 +230,19 @@ func credentials(path string) nats.Option {
 }
 
 // checkJetStream finds out whether the servers store anything, and how many copies.
-func (c *Client) checkJetStream(ctx context.Context) (err error) {
-	c.js, err = jetstream.New(c.conn, jetstream.WithDefaultTimeout(requestTimeout),
+func (s *servers) checkJetStream(ctx context.Context) (err error) {
+	s.js, err = jetstream.New(s.conn, jetstream.WithDefaultTimeout(requestTimeout),
 		jetstream.WithPublishAsyncTimeout(requestTimeout), jetstream.WithPublishAsyncMaxPending(4096))
 	if err != nil {
 		return err
 	}
-	if err = c.chosen(ctx, func(ctx context.Context) error { _, err := c.js.AccountInfo(ctx); return err }); err != nil {
+	if err = s.chosen(ctx, func(ctx context.Context) error { _, err := s.js.AccountInfo(ctx); return err }); err != nil {
 		return err
 	}
-	if c.replicas == 0 {
-		c.replicas = 1
-		if c.conn.ConnectedClusterName() != "" {
-			c.replicas = 3
+	if s.replicas == 0 {
+		s.replicas = 1
+		if s.conn.ConnectedClusterName() != "" {
+			s.replicas = 3
 		}
 	}
 	return nil
@@ -271,22 +250,25 @@ func (c *Client) checkJetStream(ctx context.Context) (err error) {
 
 // chosen calls fn again, which may be repeated, while the servers choose who answers for a stream: that takes
 // them a moment when it is new or a server has failed, and what they are asked meanwhile may be lost.
-func (c *Client) chosen(ctx context.Context, fn func(context.Context) error) error {
+func (s *servers) chosen(ctx context.Context, fn func(context.Context) error) error {
 	late := time.Now().Add(2 * requestTimeout)
 	for {
 		try, stop := context.WithTimeout(ctx, requestTimeout/4)
 		err := fn(try)
 		stop()
-		if !isSilence(err) || time.Now().After(late) || c.login.lacked() != nil {
+		if !isSilence(err) || time.Now().After(late) || s.login.lacked() != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if pause(ctx, 100*time.Millisecond) != nil {
 			return err
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
-// Close ends the connection.
-func (c *Client) Close() { c.conn.Close() }
+// mostData is how much data a message may have.
+func (s *servers) mostData() int { return int(s.conn.MaxPayload()) - 1024 } // for the header
+
+// wall is this machine's clock.
+func (s *servers) wall() time.Time { return time.Now().Add(s.skew) }
+
+func (s *servers) close() { s.conn.Close() }

@@ -2,51 +2,21 @@ package cluster
 
 import (
 	"cmp"
-	"context"
-	"maps"
 	"slices"
 	"strings"
-
-	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
-// known is what the bucket says of the nodes of a crawl.
+// known is the nodes of a crawl and their partitions, by the bucket.
 type known struct {
 	lost   bool              // the servers have lost the bucket, so nothing is known
 	nodes  map[string]string // the name of each node so far, by its ID
 	claims map[int]claim     // by partition; one that never had an owner has none
 }
 
-// claim is who has a partition, by its key.
+// claim is the owner of a partition, by its key.
 type claim struct {
 	owner         string // the ID of a node
 	epoch, before uint64 // of this owner, and of the one before; 0: there was none
-}
-
-// lookUp reads what the bucket says.
-func (c *Client) lookUp(ctx context.Context) (known, error) {
-	k := known{nodes: make(map[string]string), claims: make(map[int]claim)}
-	s, err := c.Status(ctx)
-	if err != nil {
-		return k, err
-	}
-	for _, n := range s.Nodes {
-		k.nodes[n.ID] = n.Name
-	}
-	all, err := c.entries(ctx)
-	if err != nil {
-		return k, err
-	}
-	for _, e := range all {
-		if p, owner, before, ok := ownership.ClaimOf(e.Key(), e.Value()); ok {
-			k.claims[p] = claim{owner.ID, e.Revision(), before}
-			if k.nodes[owner.ID] == "" {
-				k.nodes[owner.ID] = owner.ID
-			}
-		}
-	}
-	maps.DeleteFunc(k.nodes, func(id, _ string) bool { return vacates(id) })
-	return k, nil
 }
 
 // vacates reports whether an ID belongs to a Restore, which owns what it has restored until a node takes it.
@@ -54,7 +24,7 @@ func vacates(id string) bool { return strings.HasPrefix(id, restorer) }
 
 const restorer = "restore-"
 
-// truth is what is restored of a partition.
+// truth is the state of a partition that is restored.
 type truth struct {
 	from  *remains // nil: no folder has the partition
 	epoch uint64   // of that state

@@ -27,7 +27,7 @@ type Crawl struct {
 // Join joins the crawl of the name, or begins it. Nothing is fetched before Run. The error is one line:
 // ErrOver, for one, or that of options that are not those of the crawl.
 func Join(ctx context.Context, servers Options, o weft.Options) (*Crawl, error) {
-	n, err := join(ctx, servers, o)
+	n, err := join(ctx, &servers, o, new(figures))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,6 @@ func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
 		case err != nil:
 			return s, err
 		}
-		n.figures = c.now().figures
 		c.mu.Lock()
 		c.mu.node = n
 		draining := c.mu.draining
@@ -89,7 +88,7 @@ func (c *Crawl) joinAgain(ctx context.Context, servers Options) (*node, error) {
 	if draining {
 		stop()
 	}
-	return join(ctx, servers, c.options)
+	return join(ctx, &servers, c.options, c.now().reporter.figures)
 }
 
 func (c *Crawl) now() *node {

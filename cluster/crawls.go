@@ -3,15 +3,10 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
 // CrawlState is where a crawl on the servers is.
@@ -36,25 +31,21 @@ type Listed struct {
 	Bytes uint64     `json:"bytes"` // on each server that has a copy
 }
 
-// ErrInUse is returned by Client.Remove for a crawl with nodes.
-var ErrInUse = errors.New("nodes are crawling, expected that they have left")
-
 // Crawls lists the crawls on the servers by their names, with what is left of half a crawl. Options.Name counts
 // for nothing.
 func Crawls(ctx context.Context, o Options) (all []Listed, err error) {
-	c, err := connect(ctx, o)
+	at, err := connect(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
-	defer c.Close()
-	found, err := c.find(ctx)
+	defer at.close()
+	found, err := find(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		one := *c
-		one.layout = name
-		l, err := one.listed(ctx, found[name])
+		c := &Client{newRemote(name, at, &o)}
+		l, err := c.listed(ctx, found[name])
 		if err != nil {
 			return nil, err
 		}
@@ -64,10 +55,10 @@ func Crawls(ctx context.Context, o Options) (all []Listed, err error) {
 }
 
 // find returns how much each stream has of each crawl.
-func (c *Client) find(ctx context.Context) (found map[layout]map[string]uint64, err error) {
-	err = c.chosen(ctx, func(ctx context.Context) error {
+func find(ctx context.Context, at *servers) (found map[layout]map[string]uint64, err error) {
+	err = at.chosen(ctx, func(ctx context.Context) error {
 		found = make(map[layout]map[string]uint64)
-		streams := c.js.ListStreams(ctx)
+		streams := at.js.ListStreams(ctx)
 		for s := range streams.Info() {
 			name, ok := crawlOf(s.Config.Name)
 			if !ok {
@@ -81,7 +72,7 @@ func (c *Client) find(ctx context.Context) (found map[layout]map[string]uint64, 
 		return streams.Err()
 	})
 	if err != nil {
-		return nil, c.refused(err)
+		return nil, at.refused(err)
 	}
 	return found, nil
 }
@@ -100,11 +91,11 @@ func crawlOf(stream string) (name layout, ok bool) {
 
 // listed says where the crawl is whose streams have so many bytes.
 func (c *Client) listed(ctx context.Context, streams map[string]uint64) (Listed, error) {
-	l := Listed{Name: string(c.layout), State: CrawlWaits}
+	l := Listed{Name: string(c.remote.name), State: CrawlWaits}
 	for _, n := range streams {
 		l.Bytes += n
 	}
-	for _, name := range c.streamNames() {
+	for _, name := range c.remote.name.streamNames() {
 		if _, ok := streams[name]; !ok {
 			l.State, l.Why = CrawlBroken, "without stream "+name
 			return l, nil
@@ -142,53 +133,26 @@ func (c *Client) listed(ctx context.Context, streams map[string]uint64) (Listed,
 // name. It returns ErrNoCrawl if they have nothing, and ErrInUse if nodes are there, which with force end.
 func (c *Client) Remove(ctx context.Context, force bool) error {
 	there := false
-	for i, name := range c.streamNames() { // the bucket is the first: without the plan it is no crawl
-		var s jetstream.Stream
-		err := c.chosen(ctx, func(ctx context.Context) (err error) { s, err = c.js.Stream(ctx, name); return err })
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
+	for i, name := range c.remote.name.streamNames() { // the bucket is the first: without the plan it is no crawl
+		s, err := c.remote.sought(ctx, name)
+		if err != nil {
+			return err
+		}
+		if s == nil {
 			continue
 		}
-		if err == nil && i == 0 && !force {
-			if err := c.deserted(ctx, s.CachedInfo().TimeStamp); err != nil {
+		if i == 0 && !force {
+			if err := c.remote.deserted(ctx, s.CachedInfo().TimeStamp); err != nil {
 				return err
 			}
 		}
-		if err == nil {
-			there = true
-			err = c.chosen(ctx, func(ctx context.Context) error { return c.js.DeleteStream(ctx, name) })
-		}
-		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) { // whose deletion was asked for twice
-			return c.refused(err)
+		there = true
+		if err := c.remote.remove(ctx, name); err != nil {
+			return err
 		}
 	}
 	if !there {
-		return c.noCrawl()
+		return c.remote.noCrawl()
 	}
 	return nil
-}
-
-// deserted returns ErrInUse if a node is there at a time of the servers and the crawl is not over.
-func (c *Client) deserted(ctx context.Context, now time.Time) error {
-	used := false
-	all, err := c.entries(ctx)
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
-		if e.Key() == keyOver {
-			return nil
-		}
-		_, b, ok := ownership.NodeOf(e.Key(), e.Value())
-		used = used || ok && b.Running() && !c.silent(e, now)
-	}
-	if used {
-		return fmt.Errorf("crawl %s: %w", c.layout, ErrInUse)
-	}
-	return nil
-}
-
-// silent reports whether the node of a beat has been silent for so long, at a time of the servers, that it is
-// not there.
-func (c *Client) silent(beat jetstream.KeyValueEntry, now time.Time) bool {
-	return now.Sub(beat.Created()) > beatsOfSilence*c.beat
 }

@@ -32,14 +32,19 @@ func Reread(ctx context.Context, servers Options) (urls map[string]int, snapshot
 		return nil, 0, err
 	}
 	defer c.Close()
-	n := &node{Client: c, ctx: ctx}
-	n.logs.room, n.seen.at = newRoom(0), math.MaxUint64
-	if n.streams.log, err = c.js.Stream(ctx, c.layout.logStream()); err != nil {
+	r := c.remote
+	log, err := r.stream(ctx, r.name.logStream())
+	if err != nil {
 		return nil, 0, err
 	}
+	ops, seen, a := newOperations(ctx), newRevision(), aside{r.name, newWarnings(r.servers.warn)}
+	defer ops.wait()
+	seen.reach(math.MaxUint64)
+	last := (&recorder{remote: r, log: log, aside: a}).last
+	reader := newLogReader(ops, &watch{remote: r, seen: seen}, servers.Partitions, 0, a)
 	all := ends{changelog.NewEncoder(time.Time{}, time.Time{}), make(map[string]int)}
 	for p := range servers.Partitions {
-		l, err := n.last(ctx, p)
+		l, err := last(ctx, p)
 		switch {
 		case err != nil:
 			return nil, 0, err
@@ -48,11 +53,11 @@ func Reread(ctx context.Context, servers Options) (urls map[string]int, snapshot
 		case l.whole > 0:
 			snapshots++
 		}
-		one, err := n.logs.read(ctx, n, p, l.whole, l.seq)
+		one, err := reader.read(ctx, p, l.whole, l.seq)
 		if err != nil {
 			return nil, 0, err
 		}
-		for block, err := range n.readLog(ctx, one) {
+		for block, err := range one.blocks(ctx) {
 			if err == nil {
 				err = changelog.Replay(block, time.Now(), all)
 			}
@@ -62,24 +67,23 @@ func Reread(ctx context.Context, servers Options) (urls map[string]int, snapshot
 		}
 		one.leave()
 	}
-	n.ops.Wait()
 	return all.urls, snapshots, nil
 }
 
 // Waver has the node prepare to hand all its partitions over, and keep them when then is called.
 func (c *Crawl) Waver() (then func()) {
 	n := c.now()
-	n.mail.post(func() {
-		for p := range n.parts {
-			if n.parts[p].open {
-				n.drain(p)
+	n.loop.post(func() {
+		for p := range n.parts.all {
+			if n.inbox.reads(p) {
+				n.parts.drain(p)
 			}
 		}
 	})
 	return func() {
-		n.mail.post(func() {
-			for p := range n.parts {
-				if n.own.Epoch(p) != 0 && !n.parts[p].open {
+		n.loop.post(func() {
+			for p := range n.parts.all {
+				if n.lease.own.Epoch(p) != 0 && !n.inbox.reads(p) {
 					n.obey(ownership.Order{Kind: ownership.Keep, Partition: p})
 				}
 			}
@@ -90,17 +94,17 @@ func (c *Crawl) Waver() (then func()) {
 // Unwatch ends the watch of the bucket.
 func (c *Crawl) Unwatch() {
 	n := c.now()
-	n.mail.post(func() { _ = n.watch.Stop() })
+	n.loop.post(func() { _ = n.watch.keys.Stop() })
 }
 
 // InHand returns how many units of memory the links take that the node was given and has not committed.
 func (c *Crawl) InHand() (units, most int) {
 	n := c.now()
-	return len(n.reader.room), cap(n.reader.room)
+	return len(n.inbox.room), cap(n.inbox.room)
 }
 
 // Narrow leaves room in memory for that many messages of links. Call it before Run.
-func (c *Crawl) Narrow(messages int) { c.now().reader.room = make(room, messages) }
+func (c *Crawl) Narrow(messages int) { c.now().inbox.room = make(room, messages) }
 
 // EndNow ends the time that a crawl has by --max-time.
 func EndNow(ctx context.Context, servers Options) error {
@@ -109,7 +113,7 @@ func EndNow(ctx context.Context, servers Options) error {
 		return err
 	}
 	defer c.Close()
-	bucket, err := c.js.KeyValue(ctx, c.layout.bucket())
+	bucket, err := c.remote.bucket(ctx)
 	if err != nil {
 		return err
 	}
@@ -124,13 +128,13 @@ func EndNow(ctx context.Context, servers Options) error {
 func (c *Crawl) Held() int64 {
 	n := c.now()
 	_, outbox := n.crawl.Waiting()
-	return int64(len(n.reader.room)+len(n.logs.room))*roomUnit + outbox
+	return int64(len(n.inbox.room)+len(n.parts.takeover.reader.room))*roomUnit + outbox
 }
 
 // Beats waits for so many beats of the node, or its end.
 func (c *Crawl) Beats(ctx context.Context, count int) error {
 	n := c.now()
-	watch, err := n.bucket.Watch(ctx, "node."+n.dir.Node)
+	watch, err := n.watch.bucket.Watch(ctx, "node."+n.identity.Node)
 	if err != nil {
 		return err
 	}
@@ -153,7 +157,7 @@ func Ended(ctx context.Context, servers Options) (map[string]int, error) {
 		return nil, err
 	}
 	defer c.Close()
-	s, err := c.js.Stream(ctx, c.layout.logStream())
+	s, err := c.remote.stream(ctx, c.remote.name.logStream())
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +210,7 @@ func OnTheWay(ctx context.Context, servers Options) (map[string]bool, error) {
 		return nil, err
 	}
 	defer c.Close()
-	s, err := c.js.Stream(ctx, c.layout.linkStream())
+	s, err := c.remote.stream(ctx, c.remote.name.linkStream())
 	if err != nil {
 		return nil, err
 	}

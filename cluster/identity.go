@@ -61,8 +61,8 @@ func readFolder(dir string) (f folder, err error) {
 	return f, err
 }
 
-// of refuses a folder that is of another crawl than that; empty: than one that has not begun.
-func (id identity) of(crawl, dir string) error {
+// check refuses a folder that is of another crawl than that; empty: than one that has not begun.
+func (id identity) check(crawl, dir string) error {
 	switch id.Crawl {
 	case "", crawl:
 		return nil
@@ -71,23 +71,6 @@ func (id identity) of(crawl, dir string) error {
 		return fmt.Errorf("%s: the job of a node of a crawl that was deleted from the servers, or has another name; expected a new folder", dir)
 	}
 	return fmt.Errorf("%s: the job of a node of another crawl, expected a new folder", dir)
-}
-
-// onDisk returns the partitions that a job folder has, and notes what it has of others.
-func (n *node) onDisk(f *folder) (ours []int, err error) {
-	for p, it := range f.parts {
-		switch {
-		case p >= len(n.parts):
-			return nil, fmt.Errorf("%s: partition %d, expected less than %d", f.dir, p, len(n.parts))
-		case it.State == store.Owned:
-			ours = append(ours, p)
-			n.parts[p].local, n.parts[p].unknown = true, true
-			n.unknown++
-		default:
-			n.parts[p].remains, n.parts[p].spare = true, true
-		}
-	}
-	return ours, nil
 }
 
 func readIdentity(dir string) (id identity, err error) {
@@ -110,9 +93,9 @@ func IsNode(dir string) bool {
 	return err == nil && id.Crawl != ""
 }
 
-// identify returns the node that a job folder makes of this process, which has its lock. The folder is as it
-// was read: each process that has the lock writes another incarnation.
-func (n *node) identify(f *folder) (identity, error) {
+// identify returns the node that a job folder makes of this process, which has its lock. The folder
+// is as it was read: each process that has the lock writes another incarnation.
+func (f *folder) identify(p *Plan) (identity, error) {
 	id, err := readIdentity(f.dir)
 	if err != nil {
 		return id, err
@@ -121,9 +104,9 @@ func (n *node) identify(f *folder) (identity, error) {
 		return id, fmt.Errorf("%s: another process had it a moment ago, expected one at a time", f.dir)
 	}
 	if id.Node == "" {
-		id = identity{Crawl: n.plan.ID, Node: nuid.Next()}
+		id = identity{Crawl: p.ID, Node: nuid.Next()}
 	}
-	id.Plan = n.plan.text
+	id.Plan = p.text
 	id.ended, id.Incarnation = id.Incarnation, 1+rand.Uint64N(1<<53-1)
 	text, err := json.Marshal(id)
 	if err != nil {
@@ -133,4 +116,16 @@ func (n *node) identify(f *folder) (identity, error) {
 		_, err := w.Write(text)
 		return err
 	})
+}
+
+// nodeName is how people know the node of a folder.
+func nodeName(dir string) string {
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "?"
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return machine + ":" + dir
 }

@@ -16,11 +16,11 @@ func TestRefusedFolder(t *testing.T) {
 	o := weft.Options{Seeds: []string{"http://127.0.0.1:9/"}, Retries: -1, Job: filepath.Join(t.TempDir(), "job")}
 	refused := func(want string) {
 		t.Helper()
-		_, err := c.join(t.Context(), o)
+		_, err := joined(t, c, o)
 		if err == nil || err.Error() != o.Job+": "+want {
 			t.Errorf("%v, expected %s", err, want)
 		}
-		if found, err := c.find(t.Context()); err != nil || len(found) > 0 {
+		if found, err := find(t.Context(), c.servers); err != nil || len(found) > 0 {
 			t.Errorf("%v, %v", found, err)
 		}
 	}
@@ -40,13 +40,20 @@ func TestRefusedFolder(t *testing.T) {
 	refused("the job of a node of a crawl that was deleted from the servers, or has another name; expected a new folder")
 }
 
+// joined joins a crawl.
+func joined(t *testing.T, r *remote, o weft.Options) (*node, error) {
+	t.Helper()
+	n := &node{remote: r}
+	return n, n.join(t.Context(), &Options{}, o, new(figures))
+}
+
 // TestUnidentified: a folder whose process has ended after it made the job and before it had an identity is as good
 // as a new one. One that another process has had since it was read is refused.
 func TestUnidentified(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
 	o := weft.Options{Seeds: []string{"http://127.0.0.1:9/"}, Job: filepath.Join(t.TempDir(), "job")}
-	n, err := c.join(t.Context(), o)
+	n, err := joined(t, c, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,11 +69,11 @@ func TestUnidentified(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Job = copied
-	again, err := c.join(t.Context(), o)
-	if err != nil || again.dir.Node == n.dir.Node {
+	again, err := joined(t, c, o)
+	if err != nil || again.identity.Node == n.identity.Node {
 		t.Fatal(err)
 	}
-	if _, err := again.identify(&found); err == nil || !strings.HasSuffix(err.Error(), "another process had it a moment ago, expected one at a time") {
+	if _, err := found.identify(&again.plan); err == nil || !strings.HasSuffix(err.Error(), "another process had it a moment ago, expected one at a time") {
 		t.Error(err)
 	}
 }

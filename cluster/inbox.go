@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -13,81 +11,126 @@ import (
 	"github.com/weftcrawl/weft/internal/engine"
 )
 
-// reader reads the links of the partitions that are open. When one opens, a new consumer replaces the running one.
-// Owner: the node's goroutine.
-type reader struct {
-	opened bool          // a partition has opened since the consumer began
-	began  time.Duration // when the consumer began
-	stop   context.CancelFunc
-	ended  chan struct{} // closed when the consumer's goroutine has ended
-	room   room          // for what the engine was given and has not committed
+// inbox gives the engine the links to partitions that the node has started, and acknowledges them
+// once their URLs are in a log. When it reads another partition, a new consumer replaces the running
+// one.
+//
+// Owner: the node's loop.
+type inbox struct {
+	all     []inflow           // by partition
+	more    bool               // a partition was added since the consumer began
+	began   time.Duration      // when the consumer began
+	stop    context.CancelFunc // stops it; nil: there is none
+	stopped *promise[bool]     // the consumer's operation has ended; nil: there was none
+
+	remote   *remote
+	stream   jetstream.Stream
+	loop     *loop
+	crawl    *engine.Node
+	outbox   *outbox
+	watch    *watch
+	requests *requests
+	aside    aside
+	room     room   // for what the engine was given and has not committed
+	busy     func() // is called when links come
 }
 
-// open starts or stops the reading of links to a partition. The running consumer may have left out some of its
-// messages, so only the next one reads the partition.
-func (n *node) open(p int, on bool) {
-	n.reader.opened = n.reader.opened || on
-	n.parts[p].open, n.parts[p].read = on, false
+// inflow is the links to a partition, as the node reads them.
+type inflow struct {
+	wanted  bool   // they are to be read
+	read    bool   // by the consumer that runs
+	taken   uint64 // the last message that the engine was given
+	acks    []*ack // messages that the engine was given and the servers still have
+	purging bool
 }
 
-// follow makes the reader read the partitions that are open. Those that open within a quarter of a beat share one
+// ack is a message of links that the engine was given.
+type ack struct {
+	seq    uint64
+	posted uint64 // the message of the outbox with which it is safe
+	done   bool   // posted is known
+	since  time.Duration
+}
+
+// read begins to read the links to a partition. The running consumer may have left out some of its
+// messages, so only the next one reads it.
+func (i *inbox) read(p int) {
+	i.more = true
+	i.all[p].wanted, i.all[p].read = true, false
+}
+
+// leave ends the reading of the links to a partition.
+func (i *inbox) leave(p int) { i.all[p].wanted, i.all[p].read = false, false }
+
+// reads reports whether the links to a partition are read.
+func (i *inbox) reads(p int) bool { return i.all[p].wanted }
+
+// forget forgets which links to a partition the engine was given: another node owns it.
+func (i *inbox) forget(p int) { i.all[p].taken, i.all[p].acks = 0, nil }
+
+// empty reports whether the servers have no links that the engine was given.
+func (i *inbox) empty() bool {
+	return !slices.ContainsFunc(i.all, func(f inflow) bool { return len(f.acks) > 0 || f.purging })
+}
+
+// follow reads the partitions that were added. Those that come within a quarter of a beat share one
 // consumer.
-func (r *reader) follow(n *node) {
-	if !r.opened || now()-r.began < n.beat/4 {
+func (i *inbox) follow() {
+	if !i.more || now()-i.began < i.remote.beat/4 {
 		return
 	}
-	r.opened, r.began = false, now()
-	var open []int
-	for p := range n.parts {
-		part := &n.parts[p]
-		if part.read = part.open; part.open {
-			open = append(open, p)
+	i.more, i.began = false, now()
+	var partitions []int
+	for p := range i.all {
+		f := &i.all[p]
+		if f.read = f.wanted; f.read {
+			partitions = append(partitions, p)
 		}
 	}
-	before := r.ended
-	if r.stop != nil {
-		r.stop()
+	before := i.stopped
+	if i.stop != nil {
+		i.stop()
 	}
-	if len(open) == 0 {
+	if len(partitions) == 0 {
 		return
 	}
-	ctx, stop := context.WithCancel(n.ctx)
-	ended := make(chan struct{})
-	r.stop, r.ended = stop, ended
-	n.ops.Go(func() {
-		defer close(ended)
+	reads, stop := context.WithCancel(i.loop.ops.ctx)
+	stopped := newPromise[bool]()
+	i.stop, i.stopped = stop, stopped
+	i.loop.ops.run(func(ctx context.Context) {
+		defer stopped.keep(true)
 		if before != nil {
-			<-before
+			_, _ = before.wait(context.WithoutCancel(ctx)) // it has been stopped
 		}
-		n.readLinks(ctx, open)
+		i.consume(reads, partitions)
 	})
 }
 
-// readsAll: a node that owns this fraction of the partitions, 1/readsAll, or more reads the links of all. The servers
-// compare what they store and purge with each subject of a consumer: with a third of 1,024 partitions for each of
-// three nodes, that was three quarters of their CPU time.
+// readsAll: a node that owns this fraction of the partitions, 1/readsAll, or more reads the links of
+// all. The servers compare what they store and purge with each subject of a consumer: with a third
+// of 1,024 partitions for each of three nodes, that was three quarters of their CPU time.
 const readsAll = 8
 
-// linksOf returns subjects that cover the links to some partitions, and perhaps those to others.
-func (n *node) linksOf(open []int) (subjects []string) {
-	if len(open)*readsAll >= len(n.parts) {
-		return []string{n.allLinks()}
+// subjects returns subjects that cover the links to some partitions, and perhaps those to others.
+func (i *inbox) subjects(partitions []int) (subjects []string) {
+	if len(partitions)*readsAll >= len(i.all) {
+		return []string{i.remote.name.allLinks()}
 	}
-	for _, p := range open {
-		subjects = append(subjects, n.links(p))
+	for _, p := range partitions {
+		subjects = append(subjects, i.remote.name.links(p))
 	}
 	return subjects
 }
 
-// readLinks gives the engine the links of some partitions, until ctx ends.
-func (n *node) readLinks(ctx context.Context, open []int) {
-	reads := make([]bool, len(n.parts))
-	for _, p := range open {
+// consume gives the engine the links to some partitions, until ctx ends. It is an operation.
+func (i *inbox) consume(ctx context.Context, partitions []int) {
+	reads := make([]bool, len(i.all))
+	for _, p := range partitions {
 		reads[p] = true
 	}
-	subjects := n.linksOf(open)
-	_ = n.outbox.retry(ctx, func(context.Context) error { // until ctx ends
-		all, stop, err := n.consume(ctx, n.linkStream(), subjects, cap(n.reader.room)*roomUnit)
+	subjects := i.subjects(partitions)
+	_ = i.requests.retry(ctx, func(context.Context) error { // until ctx ends
+		all, stop, err := i.remote.servers.consume(ctx, i.remote.name.linkStream(), subjects, i.room.bytes())
 		if err != nil {
 			return err
 		}
@@ -101,30 +144,14 @@ func (n *node) readLinks(ctx context.Context, open []int) {
 			if p < 0 || p >= len(reads) || !reads[p] {
 				continue
 			}
-			n.receive(ctx, p, msg)
+			i.receive(ctx, p, msg)
 		}
 	})
 }
 
-// ack is a message of links that the engine was given.
-type ack struct {
-	seq    uint64
-	posted uint64 // the message of the outbox with which it is safe
-	done   bool   // posted is known
-	since  time.Duration
-}
-
-// mostSafe and purgeAfter bound what is acknowledged at once: the messages of a partition, and the beats for which
-// they wait for more. Each purge makes the servers recount what waits for each consumer, over all its subjects.
-// Whoever takes a partition over is given again what was not purged, and already knows those URLs.
-const (
-	mostSafe   = 64
-	purgeAfter = 5
-)
-
-// receive gives the engine a message of links. One that cannot be read has none, and is acknowledged like others: as
-// long as it were there, the crawl would not be over.
-func (n *node) receive(ctx context.Context, p int, msg jetstream.Msg) {
+// receive gives the engine a message of links. One that cannot be read has none, and is acknowledged
+// like others: as long as it were there, the crawl would not be over. It is part of an operation.
+func (i *inbox) receive(ctx context.Context, p int, msg jetstream.Msg) {
 	at, err := msg.Metadata()
 	if err != nil {
 		return
@@ -132,49 +159,48 @@ func (n *node) receive(ctx context.Context, p int, msg jetstream.Msg) {
 	seq := at.Sequence.Stream
 	blocks, err := unpack(msg.Data())
 	if err == nil {
-		err = n.reached(ctx, number(msg.Headers().Get(headerOpened)))
+		err = i.watch.reached(ctx, number(msg.Headers().Get(headerOpened)))
 	}
 	if ctx.Err() != nil {
 		return
 	}
 	if err != nil {
-		n.setLinksAside(seq, err)
+		i.aside.links(seq, err)
 		blocks = nil
 	}
 	size := 0
 	for _, b := range blocks {
 		size += len(b)
 	}
-	if n.reader.room.take(ctx, size) != nil {
+	if i.room.take(ctx, size) != nil {
 		return
 	}
-	n.mail.post(func() {
-		release := func() { n.reader.room.give(size) }
-		// A consumer that has ended may have left out a message before this one. The next begins with what this
-		// one has not delivered.
+	i.loop.post(func() {
+		release := func() { i.room.give(size) }
+		// A consumer that has ended may have left out a message before this one. The next begins with
+		// what this one has not delivered.
 		if ctx.Err() != nil {
 			release()
 			return
 		}
-		n.deliver(p, seq, blocks, release)
+		i.deliver(p, seq, blocks, release)
 	})
 }
 
 // deliver gives the engine a message of links, unless it was given it before.
-func (n *node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
-	part := &n.parts[p]
-	if !part.read || seq <= part.taken {
+func (i *inbox) deliver(p int, seq uint64, blocks [][]byte, release func()) {
+	f := &i.all[p]
+	if !f.read || seq <= f.taken {
 		release()
 		return
 	}
-	n.wake()
-	part.taken = seq
+	i.busy()
+	f.taken = seq
 	a := &ack{seq: seq, since: now()}
-	part.acks = append(part.acks, a)
-	left := new(atomic.Int64)
-	left.Store(int64(len(blocks)))
+	f.acks = append(f.acks, a)
+	missing := newCountdown(len(blocks))
 	safe := func(posted uint64) {
-		n.mail.post(func() {
+		i.loop.post(func() {
 			release()
 			a.posted, a.done = posted, true
 		})
@@ -183,91 +209,61 @@ func (n *node) deliver(p int, seq uint64, blocks [][]byte, release func()) {
 		safe(0)
 	}
 	for _, b := range blocks {
-		err := n.crawl.Deliver(b, func(posted uint64, err error) {
-			if left.Add(-1) == 0 && err == nil {
+		err := i.crawl.Deliver(b, func(posted uint64, err error) {
+			if missing.last() && err == nil {
 				safe(posted)
 			}
 		})
 		if err != nil && !errors.Is(err, engine.ErrEnded) {
-			n.setLinksAside(seq, err)
-			if left.Add(-1) == 0 {
-				safe(n.crawl.Posted()) // with what was readable of it
+			i.aside.links(seq, err)
+			if missing.last() {
+				safe(i.crawl.Posted()) // with what was readable of it
 			}
 		}
 	}
 }
 
-// acknowledge purges messages of links whose URLs are in the logs: all of them, or only those that are due.
-func (n *node) acknowledge(all bool) {
-	for p := range n.parts {
-		part := &n.parts[p]
-		if len(part.acks) == 0 || part.purging {
+// mostSafe and purgeAfter bound what is acknowledged at once: the messages of a partition, and the
+// beats for which they wait for more. Each purge makes the servers recount what waits for each
+// consumer, over all its subjects. Whoever takes a partition over is given again what was not
+// purged, and already knows those URLs.
+const (
+	mostSafe   = 64
+	purgeAfter = 5
+)
+
+// acknowledge purges messages of links whose URLs are in the logs: all of them, or only those that
+// are due.
+func (i *inbox) acknowledge(all bool) {
+	for p := range i.all {
+		f := &i.all[p]
+		if len(f.acks) == 0 || f.purging {
 			continue
 		}
 		safe := 0
-		for safe < len(part.acks) && part.acks[safe].done && n.outbox.delivered(part.acks[safe].posted) {
+		for safe < len(f.acks) && f.acks[safe].done && i.outbox.has(f.acks[safe].posted) {
 			safe++
 		}
-		if safe > 0 && (all || safe >= mostSafe || now()-part.acks[0].since > purgeAfter*n.beat) {
-			n.purge(p, part.acks[safe-1].seq)
+		if safe > 0 && (all || safe >= mostSafe || now()-f.acks[0].since > purgeAfter*i.remote.beat) {
+			i.purge(p, f.acks[safe-1].seq)
 		}
 	}
 }
 
 // purge removes the messages of links to a partition up to one.
-func (n *node) purge(p int, seq uint64) {
-	part := &n.parts[p]
-	part.purging = true
-	n.ops.Go(func() {
-		err := n.outbox.retry(n.ctx, func(ctx context.Context) error {
-			return n.streams.links.Purge(ctx, jetstream.WithPurgeSubject(n.links(p)), jetstream.WithPurgeSequence(seq+1))
+func (i *inbox) purge(p int, seq uint64) {
+	f := &i.all[p]
+	f.purging = true
+	i.loop.begin(func(ctx context.Context) (then func()) {
+		err := i.requests.retry(ctx, func(ctx context.Context) error {
+			return i.stream.Purge(ctx, jetstream.WithPurgeSubject(i.remote.name.links(p)), jetstream.WithPurgeSequence(seq+1))
 		})
-		if err != nil {
-			return // the node ends: who has the partition next gets them again
+		return func() {
+			if err != nil {
+				return // the node ends: who has the partition next gets them again
+			}
+			f.purging = false
+			f.acks = slices.DeleteFunc(f.acks, func(a *ack) bool { return a.seq <= seq })
 		}
-		n.mail.post(func() {
-			part.purging = false
-			part.acks = slices.DeleteFunc(part.acks, func(a *ack) bool { return a.seq <= seq })
-		})
 	})
-}
-
-// gatherer has the engine take many new partitions at once.
-type gatherer struct {
-	mu      sync.Mutex
-	running bool
-	next    *gathered
-}
-
-type gathered struct {
-	numbers []int
-	ended   chan struct{}
-	err     error
-}
-
-// join takes a partition over that nobody has had before, with others that come meanwhile.
-func (g *gatherer) join(ctx context.Context, crawl *engine.Node, p int) error {
-	g.mu.Lock()
-	if g.next == nil {
-		g.next = &gathered{ended: make(chan struct{})}
-	}
-	mine := g.next
-	mine.numbers = append(mine.numbers, p)
-	if g.running {
-		g.mu.Unlock()
-		<-mine.ended
-		return mine.err
-	}
-	g.running = true
-	for g.next != nil {
-		one := g.next
-		g.next = nil
-		g.mu.Unlock()
-		one.err = crawl.JoinNew(ctx, one.numbers...)
-		close(one.ended)
-		g.mu.Lock()
-	}
-	g.running = false
-	g.mu.Unlock()
-	return mine.err
 }

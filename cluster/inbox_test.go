@@ -12,17 +12,16 @@ import (
 func TestEndedConsumer(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
-	if _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 4); err != nil {
+	if _, _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 4); err != nil {
 		t.Fatal(err)
 	}
-	n := &node{Client: c, parts: make([]part, 4)}
-	n.mail.wake, n.seen.changed = make(chan struct{}, 1), make(chan struct{})
-	n.reader.room = newRoom(0)
-	n.parts[3] = part{open: true, read: true}
-	if _, err := c.js.Publish(t.Context(), c.links(3), pack(nil)); err != nil {
+	l := newLoop(newOperations(t.Context()))
+	i := &inbox{all: make([]inflow, 4), loop: l, watch: &watch{seen: newRevision()}, room: newRoom(0)}
+	i.all[3] = inflow{wanted: true, read: true}
+	if _, err := c.servers.js.Publish(t.Context(), c.name.links(3), pack(nil)); err != nil {
 		t.Fatal(err)
 	}
-	all, stop, err := c.consume(t.Context(), c.linkStream(), []string{c.links(3)}, smallRoom)
+	all, stop, err := c.servers.consume(t.Context(), c.name.linkStream(), []string{c.name.links(3)}, smallRoom)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,25 +31,23 @@ func TestEndedConsumer(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, end := context.WithCancel(t.Context())
-	n.receive(ctx, 3, msg)
+	i.receive(ctx, 3, msg)
 	end()
-	for _, fn := range n.mail.take() {
-		fn()
-	}
-	if n.parts[3].taken != 0 || len(n.parts[3].acks) > 0 || len(n.reader.room) > 0 {
-		t.Errorf("message %d was taken in, %d units of room are taken", n.parts[3].taken, len(n.reader.room))
+	l.turn(0)
+	if i.all[3].taken != 0 || len(i.all[3].acks) > 0 || len(i.room) > 0 {
+		t.Errorf("message %d was taken in, %d units of room are taken", i.all[3].taken, len(i.room))
 	}
 }
 
-// TestOpenedLater: a consumer that reads the links of all partitions may have left out some of one that has opened
-// since it began. What comes of these is left to the next consumer, which has all of them.
-func TestOpenedLater(t *testing.T) {
+// TestReadLater: a consumer that reads the links of all partitions may have left out some of one that
+// was added since it began. What comes of these is left to the next consumer, which has all of them.
+func TestReadLater(t *testing.T) {
 	t.Parallel()
-	n := &node{parts: make([]part, 4)}
-	n.open(3, true)
+	i := &inbox{all: make([]inflow, 4)}
+	i.read(3)
 	released := false
-	n.deliver(3, 9, nil, func() { released = true })
-	if part := n.parts[3]; part.taken != 0 || len(part.acks) > 0 || !released || !n.reader.opened {
-		t.Errorf("%+v, released %v, opened %v; expected that another consumer reads it", part, released, n.reader.opened)
+	i.deliver(3, 9, nil, func() { released = true })
+	if f := i.all[3]; f.taken != 0 || len(f.acks) > 0 || !released || !i.more {
+		t.Errorf("%+v, released %v, more %v; expected that another consumer reads it", f, released, i.more)
 	}
 }

@@ -22,7 +22,7 @@ func (l layout) allLinks() string   { return l.subject() + ".links.*" }
 
 func (l layout) log(p int) string   { return l.subject() + ".log." + strconv.Itoa(p) }
 func (l layout) links(p int) string { return l.subject() + ".links." + strconv.Itoa(p) }
-func (l layout) probe() string      { return l.subject() + ".links.probe" } // see noLinks
+func (l layout) probe() string      { return l.subject() + ".links.probe" } // see linksLeft
 
 // numberOf returns the partition that a subject of links or of a log is for; -1: nobody of us writes to it.
 func numberOf(subject string) int {
@@ -40,6 +40,14 @@ func (l layout) asks(node string) string {
 		return l.subject() + ".ask"
 	}
 	return l.subject() + ".ask." + node
+}
+
+// bucketStream is the stream that NATS keeps the bucket in.
+func (l layout) bucketStream() string { return "KV_" + l.bucket() }
+
+// streamNames are those of all that the crawl has on the servers. The bucket comes first.
+func (l layout) streamNames() []string {
+	return []string{l.bucketStream(), l.linkStream(), l.logStream()}
 }
 
 // aboutAddresses is where a node hears what others say of addresses.

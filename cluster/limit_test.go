@@ -10,33 +10,33 @@ import (
 func TestGiveBackAgain(t *testing.T) {
 	t.Parallel()
 	for _, q := range []*quota{{unused: true}, {leaves: true}} {
-		q.URLs, q.mine = 10, slice{Taken: 5, Begun: 3}
+		q.limits.URLs, q.mine = 10, allowance{Taken: 5, Begun: 3}
 		if due, more := q.due(true); !due || more {
 			t.Fatalf("%+v: due %t, more %t", q, due, more)
 		}
-		q.wrote(slice{3, 3}, errors.New("wrong last sequence"))
+		q.wrote(allowance{3, 3}, errors.New("wrong last sequence"))
 		if due, _ := q.due(false); due {
 			t.Errorf("%+v: at once", q)
 		}
 		if due, more := q.due(true); !due || more || !q.has() {
 			t.Errorf("%+v: due %t, more %t", q, due, more)
 		}
-		if q.wrote(slice{3, 3}, nil); q.has() {
+		if q.wrote(allowance{3, 3}, nil); q.has() {
 			t.Errorf("%+v has something", q)
 		}
 	}
 }
 
-// TestSliceIsBounded: a process takes more while it has some left, and has at most mostSlice left then.
-func TestSliceIsBounded(t *testing.T) {
+// TestAllowanceIsBounded: a process takes more while it has some left, and has at most mostAllowed left then.
+func TestAllowanceIsBounded(t *testing.T) {
 	t.Parallel()
 	l := limits{URLs: 1_000_000}
-	var mine slice
+	var mine allowance
 	for range 20 {
 		l, mine = l.with("a.1", mine, true, map[string]bool{"a.1": true})
-		if left := mine.Taken - mine.Begun; left != mostSlice {
-			t.Fatalf("%d of %d are not begun, expected %d", left, mine.Taken, mostSlice)
+		if left := mine.Taken - mine.Begun; left != mostAllowed {
+			t.Fatalf("%d of %d are not begun, expected %d", left, mine.Taken, mostAllowed)
 		}
-		mine.Begun += mostSlice / 2
+		mine.Begun += mostAllowed / 2
 	}
 }

@@ -2,15 +2,19 @@ package cluster
 
 import (
 	"context"
+	"math"
 	"sync"
+	"time"
 )
 
-// mailbox has functions for the node's goroutine, from any other.
+// mailbox has functions for the goroutine of a loop, from any other.
 type mailbox struct {
 	mu   sync.Mutex
 	all  []func()
 	wake chan struct{}
 }
+
+func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
 
 func (m *mailbox) post(fn func()) {
 	m.mu.Lock()
@@ -22,50 +26,33 @@ func (m *mailbox) post(fn func()) {
 	}
 }
 
+// forever is a time to wait that does not end.
+const forever time.Duration = math.MaxInt64
+
+// wait waits for functions, for a time at most, and returns them. It reports false when ctx ends.
+func (m *mailbox) wait(ctx context.Context, most time.Duration) (all []func(), ok bool) {
+	var late <-chan time.Time
+	switch {
+	case most <= 0:
+		return m.take(), ctx.Err() == nil
+	case most < forever:
+		timer := time.NewTimer(most)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-m.wake:
+	case <-late:
+	case <-ctx.Done():
+		return nil, false
+	}
+	return m.take(), true
+}
+
 func (m *mailbox) take() []func() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := m.all
 	m.all = nil
 	return all
-}
-
-// revision is how far something has come, and who waits for that.
-type revision struct {
-	mu      sync.Mutex
-	at      uint64
-	changed chan struct{} // closed when it goes on
-}
-
-func (r *revision) reach(at uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if at > r.at {
-		r.at = at
-		close(r.changed)
-		r.changed = make(chan struct{})
-	}
-}
-
-func (r *revision) now() uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.at
-}
-
-// wait waits until it has come as far, or for the end of ctx.
-func (r *revision) wait(ctx context.Context, at uint64) error {
-	for {
-		r.mu.Lock()
-		now, changed := r.at, r.changed
-		r.mu.Unlock()
-		if now >= at {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,350 +14,318 @@ import (
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 	"github.com/weftcrawl/weft/internal/shard/partition"
+	"github.com/weftcrawl/weft/internal/shard/sending"
 	"github.com/weftcrawl/weft/internal/shard/share"
 	"github.com/weftcrawl/weft/internal/tuning"
 )
 
-// DefaultPartitions is how many partitions a crawl has.
+// DefaultPartitions is the number of partitions of a crawl.
 const DefaultPartitions = 1024
-
-// PausedLease is why a node starts no fetch that could not renew its lease.
-const PausedLease = "its lease is not renewed, and other nodes may take its hosts"
 
 // ErrOver is returned by Join for a crawl that is over.
 var ErrOver = errors.New("the crawl is over")
 
-// node is this process's part in a crawl, until it has left, was cut off for too long, or the crawl is over.
+// node is this process's part in a crawl, until it has left, was cut off for too long, or the crawl
+// is over. It passes on what its loop sees: keys of the bucket, and ticks.
 //
-// Owner: one goroutine, that of run; others leave it functions in the mailbox. A partition's operations
-// run on goroutines of their own, one after another.
+// Owner: its loop, which run is.
 type node struct {
-	*Client
-	plan    Plan
-	bucket  jetstream.KeyValue
-	streams streams
-	crawler *weft.Crawler
-	crawl   *engine.Node
-	dir     identity
-	mail    mailbox
-	ops     sync.WaitGroup
-	outbox  *outbox
-	figures *figures
-	news    gatherer  // partitions that nobody has had before
-	logs    logReader // of partitions that others have had
-	ctx     context.Context
-	stop    context.CancelCauseFunc
+	remote   *remote
+	plan     Plan
+	began    bool // this process has begun the crawl
+	identity identity
+	crawler  *weft.Crawler
+	crawl    *engine.Node
+	loop     *loop
+	aside    aside
 
-	sight
-	own       *ownership.Node
-	parts     []part
-	addresses addresses
-	told      told
-	reader    reader
-	end       endOfCrawl
-	unknown   int // partitions on the disk of which it is not known yet whose they are
-	lapse     lapse
-	ended     ended
+	watch     *watch
+	lease     *lease
+	parts     *partitions
+	inbox     *inbox
+	outbox    *outbox
+	addresses *addresses
+	quota     *quota
+	orders    *obedience
+	end       *endOfCrawl
+	shares    *shareNews
+	reporter  *reporter
+	answers   *answers
+
+	shown   bool // all that the bucket had, openings of an earlier process of this node among it
+	ended   bool
+	failure error // by which it has ended
 }
 
-// sight is what the node sees of the bucket, and what it has seen anywhere that cannot be read.
-type sight struct {
-	watch  jetstream.KeyWatcher
-	seen   revision // up to which the watch has come
-	orders obedience
-	aside  aside
-}
-
-// ended is how the node has ended.
-type ended struct {
-	is bool
-	by error
-}
-
-// streams are those of the crawl.
-type streams struct {
-	links, log jetstream.Stream
-	verifier   verifier
-}
-
-// lapse is a pause because the lease was not renewed.
-type lapse struct {
-	since time.Duration // 0: there is none
-	holds atomic.Bool   // the same, for the coordinator
-	why   error         // the last beat could not be written; nil: nothing is known of it yet
-}
-
-// join makes this process a node of a crawl, which begins if there is none of the name. Nothing is fetched
-// before run.
-func join(ctx context.Context, servers Options, o weft.Options) (*node, error) {
-	c, err := Dial(ctx, servers)
+// join makes this process a node of a crawl, which begins if there is none of the name. Nothing is
+// fetched before run. What the node measures goes to f.
+func join(ctx context.Context, servers *Options, o weft.Options, f *figures) (*node, error) {
+	if o.Job == "" || o.Update || o.Fresh || o.RetryFailed != nil {
+		return nil, errors.New("a crawl on several machines: expected a job, and neither Update, Fresh nor RetryFailed")
+	}
+	r, err := dial(ctx, servers)
 	if err != nil {
 		return nil, err
 	}
-	n, err := c.join(ctx, o)
-	if err != nil {
-		c.Close()
+	n := &node{remote: r}
+	if err := n.join(ctx, servers, o, f); err != nil {
+		r.servers.close()
 		return nil, err
 	}
 	return n, nil
 }
 
-func (c *Client) join(ctx context.Context, o weft.Options) (*node, error) {
-	if o.Job == "" || o.Update || o.Fresh || o.RetryFailed != nil {
-		return nil, errors.New("a crawl on several machines: expected a job, and neither Update, Fresh nor RetryFailed")
-	}
-	n := &node{Client: c, figures: new(figures)}
-	memory := cmp.Or(o.Memory, weft.DefaultMemory)
-	n.logs.room, n.reader.room = newRoom(memory/32), newRoom(memory/32)
-	n.logs.gather = c.beat / 8
+func (n *node) join(ctx context.Context, servers *Options, o weft.Options, f *figures) error {
 	found, err := readFolder(o.Job)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := c.insist(ctx, func() error { return n.attach(ctx, &o) }); err != nil {
-		return nil, err
-	}
-	if err := found.was.of(n.plan.ID, o.Job); err != nil {
-		return nil, err
-	}
-	n.parts = make([]part, n.plan.Partitions)
-	disk, err := n.onDisk(&found)
+	var s *streams
+	warnings := newWarnings(n.remote.servers.warn)
+	n.aside = aside{n.remote.name, warnings}
+	err = n.remote.servers.insist(ctx, func() error {
+		s, err = n.attach(ctx, cmp.Or(servers.Partitions, DefaultPartitions), &o)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	n.mail.wake = make(chan struct{}, 1)
-	n.seen.changed = make(chan struct{})
-	n.outbox = newOutbox(n)
+	if err := found.was.check(n.plan.ID, o.Job); err != nil {
+		return err
+	}
+	n.parts = &partitions{all: make([]part, n.plan.Partitions)}
+	disk, err := n.parts.onDisk(&found)
+	if err != nil {
+		return err
+	}
+	n.loop = newLoop(newOperations(ctx))
 	tuned := tuning.Options{}
 	if o.Tuning != nil {
 		tuned = *o.Tuning
 	}
 	tuned.Plan, tuned.Ours = &n.plan.Options, disk
-	tuned.Node = &engine.NodeConfig{Posted: n.outbox.committed, Leaving: n.leave, Ask: n.askHomes, Held: disk, Unreadable: n.setBlockAside, Gather: c.beat / gathersABeat}
-	if n.end.quota.URLs > 0 {
-		tuned.Node.Short = n.wants
-	}
+	tuned.Node = n.engineConfig(disk)
 	tuned.Partition = func(host string) int { return partition.Of(host, n.plan.Partitions) }
 	tuned.OnCrawl = func(crawl *engine.Crawl) { n.crawl = crawl.Node() }
 	o.Tuning = &tuned
 	if n.crawler, err = weft.New(o); err != nil {
-		return nil, err
+		return err
 	}
-	if n.dir, err = n.identify(&found); err != nil {
-		return nil, err
+	if n.identity, err = found.identify(&n.plan); err != nil {
+		return err
 	}
-	n.own, err = ownership.New(ownership.Config{
-		ID: n.dir.Node, Incarnation: n.dir.Incarnation, Ended: n.dir.ended, Partitions: n.plan.Partitions, Beat: c.beat, TTL: beatsOfSilence * c.beat,
+	own, err := ownership.New(ownership.Config{
+		ID: n.identity.Node, Incarnation: n.identity.Incarnation, Ended: n.identity.ended,
+		Partitions: n.plan.Partitions, Beat: n.remote.beat, TTL: beatsOfSilence * n.remote.beat,
 	})
-	if err == nil {
-		n.addresses = addresses{home: share.NewHome(n.plan.Partitions), out: make(map[ownership.Owner]*share.Message), homes: make([]uint64, n.plan.Partitions)}
+	if err != nil {
+		return err
 	}
-	return n, err
+	n.assemble(own, servers, s, warnings, f, cmp.Or(o.Memory, weft.DefaultMemory)/32)
+	return nil
 }
 
 // attach finds what the crawl has on the servers, or makes it.
-func (n *node) attach(ctx context.Context, o *weft.Options) (err error) {
-	if n.plan, err = n.begin(ctx, o, cmp.Or(n.partitions, DefaultPartitions)); err != nil {
-		return err
+func (n *node) attach(ctx context.Context, partitions int, o *weft.Options) (_ *streams, err error) {
+	plan, began, err := n.remote.begin(ctx, o, partitions)
+	if err != nil {
+		return nil, err
 	}
-	if n.bucket, err = n.js.KeyValue(ctx, n.layout.bucket()); err != nil {
-		return n.refused(err)
+	n.plan, n.began = plan, n.began || began
+	s, err := n.remote.open(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err := n.openStreams(ctx); err != nil {
-		return err
+	if err := n.remote.whole(ctx); err != nil {
+		return nil, err
 	}
-	if err := n.restored(ctx); err != nil {
-		return err
-	}
-	switch _, err := n.bucket.Get(ctx, keyOver); {
+	switch _, err := s.bucket.Get(ctx, keyOver); {
 	case err == nil:
-		return fmt.Errorf("crawl %s: %w, expected another name, or weft cluster remove", n.layout, ErrOver)
+		return nil, fmt.Errorf("crawl %s: %w, expected another name, or weft cluster remove", n.remote.name, ErrOver)
 	case !errors.Is(err, jetstream.ErrKeyNotFound):
-		return n.refused(err)
+		return nil, n.remote.servers.refused(err)
 	}
-	return n.joinLimits(ctx, o)
+	n.quota = &quota{bucket: s.bucket}
+	return &s, n.quota.join(ctx, n.remote, n.plan.Limits, o, n.aside)
 }
 
-// gathersABeat is how many commits a node makes in a beat, at most: each waits for more, so that what goes to
-// others goes in batches.
+// gathersABeat is how many commits a node makes in a beat, at most: each waits for more, so that
+// what goes to others goes in batches.
 const gathersABeat = 2
 
-// errCutOff is why a node ends whose lease was not renewed for so long that what it has in flight may soon be
-// another's to fetch.
-var errCutOff = errors.New("this node was cut off from the servers for too long")
+// engineConfig makes the engine that of a node with some partitions on its disk. The engine calls
+// these functions on its own loop, when it runs.
+func (n *node) engineConfig(disk []int) *engine.NodeConfig {
+	c := &engine.NodeConfig{
+		Posted:     func(last uint64, since time.Time) { n.outbox.committed(last, since) },
+		Leaving:    func() { n.loop.post(n.quota.leave) },
+		Ask:        func(asks []share.Ask, delay time.Duration) { n.loop.post(func() { n.addresses.pass(asks, delay) }) },
+		Held:       disk,
+		Unreadable: n.aside.block,
+		Gather:     n.remote.beat / gathersABeat,
+	}
+	if n.quota.limits.URLs > 0 {
+		c.Short = func() { n.loop.post(n.quota.want) }
+	}
+	return c
+}
 
-// errLate is why a lease was not renewed when no request has failed.
-var errLate = errors.New("the servers have not answered yet")
+// assemble makes the parts of the node. Ahead bounds the bytes of links, and those of logs, that are
+// ahead of the engine.
+func (n *node) assemble(own *ownership.Node, o *Options, s *streams, w *warnings, f *figures, ahead int) {
+	r, l, ops, crawl := n.remote, n.loop, n.loop.ops, n.crawl
+	process := processOf(n.identity.Node, n.identity.Incarnation)
+	again := &requests{remote: r, warnings: w, ctx: ops.ctx, made: s.made, fail: func(err error) { l.post(func() { n.fail(err) }) }}
+	n.end = &endOfCrawl{loop: l, remote: r, streams: s, crawl: crawl, own: own, requests: again, aside: n.aside}
+	n.lease = &lease{own: own, loop: l, remote: r, bucket: s.bucket, crawl: crawl, requests: again}
+	n.quota.loop, n.quota.crawl, n.quota.lease, n.quota.process = l, crawl, n.lease, process
+	n.orders = &obedience{crawl: crawl, busy: n.end.busy}
+	n.addresses = newAddresses(l, r, own, crawl, w)
+	n.watch = &watch{remote: r, bucket: s.bucket, loop: l, requests: again, seen: newRevision(), see: n.see, shown: n.showAll}
 
-// leave hands the node's partitions over to others. Then its crawl ends.
-func (n *node) leave() { n.mail.post(func() { n.end.quota.leaves = true }) }
+	widened := newRevision()
+	logs := newRecorder(r, s, again, n.aside, f, process, widened)
+	compactAfter := cmp.Or(o.compactAfter, defaultCompactAfter)
+	n.outbox = &outbox{
+		loop: newLoop(ops), crawl: crawl, recorder: logs,
+		links:  &linkSender{remote: r, bucket: s.bucket, requests: again, widened: widened},
+		stream: s.links, figures: f, look: r.beat,
+		queue: sending.New(r.beat/gathersABeat, n.plan.Partitions), done: newRevision(),
+		grown: func(p int, end *logEnd) {
+			if from, due := end.due(compactAfter); due {
+				l.post(func() { n.parts.snapshot(p, end, from) })
+			}
+		},
+		delivered: func() { l.post(func() {}) }, // whoever waits for that looks again
+	}
+	n.inbox = &inbox{
+		all:    make([]inflow, n.plan.Partitions),
+		remote: r, stream: s.links, loop: l, crawl: crawl, outbox: n.outbox, watch: n.watch, requests: again,
+		aside: n.aside, room: newRoom(ahead), busy: n.end.busy,
+	}
+	n.parts.name, n.parts.loop, n.parts.own, n.parts.inbox, n.parts.outbox, n.parts.requests = r.name, l, own, n.inbox, n.outbox, again
+	n.parts.warn, n.parts.busy, n.parts.fail = r.servers.warn, n.end.busy, n.fail
+	n.parts.takeover = &takeover{
+		remote: r, crawl: crawl, recorder: logs, outbox: n.outbox,
+		reader: newLogReader(ops, n.watch, n.plan.Partitions, ahead, n.aside), news: newcomers(ops, crawl), restored: &f.restored,
+	}
+	n.shares = &shareNews{own: own, parts: n.parts, change: o.OnChange}
+	if n.shares.change == nil {
+		n.shares.change = func(Share) {}
+	}
+	n.reporter = &reporter{bucket: s.bucket, crawl: crawl, stats: n.crawler.Stats, node: n.identity, name: nodeName(n.crawler.Job()), figures: f}
+	n.answers = &answers{
+		remote: r, loop: l, watch: n.watch, orders: n.orders, listed: n.parts.listed, id: n.identity.Node, job: n.crawler.Job(),
+	}
+}
 
-// follow crawls until the crawl is over on all nodes, or this one has left or is cut off. Then what is in
-// flight is broken off.
+// follow crawls until the crawl is over on all nodes, or this one has left or is cut off. Then what
+// is in flight is broken off.
 func (n *node) follow(ctx context.Context) (weft.Summary, error) {
-	defer n.Close()
-	ctx, n.stop = context.WithCancelCause(ctx)
-	defer n.stop(nil)
-	inner, stopAll := context.WithCancel(context.WithoutCancel(ctx))
-	n.ctx = inner
-	if err := n.insist(ctx, func() (err error) {
-		if n.watch, err = n.bucket.WatchAll(inner); err != nil {
-			err = n.refused(err)
-		}
-		return err
-	}); err != nil {
-		stopAll()
-		return weft.Summary{}, err
-	}
-	stopHearing, err := n.hearAddresses()
-	if err == nil {
-		err = n.mayTell(ctx)
-	}
+	defer n.remote.servers.close()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	ops := n.loop.ops
+	stopListening, err := n.listen(ctx)
 	if err != nil {
-		stopAll()
+		ops.stop()
 		return weft.Summary{}, err
 	}
-	lost := make(chan error, 1)
-	n.ops.Go(func() { lost <- n.run() })
-	n.ops.Go(func() {
-		if err := n.outbox.run(inner); err != nil {
-			n.mail.post(func() { n.fail(fmt.Errorf("crawl %s: %w", n.layout, err)) })
+	var lost error
+	ops.run(func(context.Context) {
+		if lost = n.run(); lost != nil {
+			stop(lost)
 		}
 	})
-	n.ops.Go(n.reports)
-	stopAnswering := n.answering()
+	ops.run(func(ctx context.Context) {
+		if err := n.outbox.run(ctx); err != nil {
+			n.loop.post(func() { n.fail(fmt.Errorf("crawl %s: %w", n.remote.name, err)) })
+		}
+	})
+	ops.every(n.remote.beat, n.reporter.report)
+	stopAnswering := n.answers.listen()
 	sum, err := n.crawler.Run(ctx)
 	stopAnswering()
-	stopHearing()
-	stopAll()
-	n.ops.Wait()
-	endWatch(n.watch)
+	stopListening()
+	ops.stop()
+	ops.wait()
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer done()
-	n.report(last, n.crawler.Stats())
-	if failure := <-lost; failure != nil {
-		err = failure
+	n.reporter.report(last)
+	if lost != nil {
+		err = lost
 	}
 	return sum, err
 }
 
-// run is the node's goroutine.
+// listen has the loop hear what changes in the bucket and what other nodes say, until stop is
+// called.
+func (n *node) listen(ctx context.Context) (stop func(), err error) {
+	if err := n.remote.servers.insist(ctx, n.watch.begin); err != nil {
+		return nil, err
+	}
+	if stop, err = n.addresses.listen(); err == nil {
+		err = n.addresses.mayTell(ctx)
+	}
+	return stop, err
+}
+
+// run is the goroutine of the node's loop.
 func (n *node) run() error {
-	tick := time.NewTicker(n.beat / 4)
-	defer tick.Stop()
-	updates := n.watch.Updates()
-	shown := false // all that the bucket had, openings of an earlier process of this node among it
-	n.own.Busy()
-	for !n.ended.is {
-		asks := false
-		select {
-		case e, ok := <-updates:
-			for there := true; there; {
-				switch {
-				case !ok: // a watch may end while the servers choose who answers for the bucket
-					updates = nil
-					n.ops.Go(func() { n.watchAgain(func() { updates = n.watch.Updates() }) })
-				case e == nil:
-					shown = true
-					n.outbox.mayBegin(n.unknown)
-				default:
-					n.see(e)
-				}
-				select {
-				case e, ok = <-updates:
-				default:
-					there = false
-				}
-			}
-		case <-n.mail.wake:
-			for _, fn := range n.mail.take() {
-				fn()
-			}
-		case <-tick.C:
-			asks = true
-		case <-n.ctx.Done():
-			return n.ended.by
+	tick := n.remote.beat / 4
+	n.lease.own.Busy()
+	for next := time.Now().Add(tick); !n.ended; {
+		if !n.loop.turn(time.Until(next)) {
+			return n.failure
 		}
-		if shown {
-			n.turn(asks)
+		due := !time.Now().Before(next)
+		for ; !time.Now().Before(next); next = next.Add(tick) {
+		}
+		if n.shown {
+			n.step(due)
 		}
 	}
-	if n.ended.by != nil {
-		n.stop(n.ended.by)
-		return n.ended.by
+	if n.failure == nil {
+		_ = n.crawl.Left() // it may have ended
 	}
-	_ = n.crawl.Left() // it may have ended
-	return nil
+	return n.failure
 }
 
-// watchAgain watches the bucket again, and has the node's goroutine call then.
-func (n *node) watchAgain(then func()) {
-	_ = n.outbox.retry(n.ctx, func(context.Context) error { // a node that ends needs none
-		watch, err := n.bucket.WatchAll(n.ctx)
-		if err == nil {
-			n.mail.post(func() {
-				n.watch = watch
-				then()
-			})
-		}
-		return err
-	})
-}
-
-// endWatch ends a watch. It may have something to show that nobody waits for.
-func endWatch(watch jetstream.KeyWatcher) {
-	_ = watch.Stop() // the connection may be gone
-	go func() {
-		for range watch.Updates() {
-		}
-	}()
-}
-
-// reports reports now and then, until the node ends.
-func (n *node) reports() {
-	tick := time.NewTicker(n.beat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			n.report(n.ctx, n.crawler.Stats())
-		case <-n.ctx.Done():
-			return
-		}
-	}
-}
-
-// turn does what the node has to do now.
-func (n *node) turn(asks bool) {
+// step does what the node has to do now.
+func (n *node) step(tick bool) {
 	if n.end.over {
 		_ = n.crawl.End() // it may have ended
 		return
 	}
-	n.keepLimits(asks)
-	writes, orders := n.own.Tick(now())
-	for _, w := range writes {
-		n.ops.Go(func() { n.write(w) })
-	}
-	for _, o := range orders {
+	n.quota.keep(tick)
+	for _, o := range n.lease.renew() {
 		n.obey(o)
 	}
-	if n.lapse.since > 0 && now()-n.lapse.since > n.beat {
-		n.fail(fmt.Errorf("crawl %s: %w", n.layout, errCutOff))
+	if n.lease.cutOff() {
+		n.fail(fmt.Errorf("crawl %s: %w", n.remote.name, errCutOff))
 	}
-	if n.unknown > 0 {
-		n.settle()
+	n.parts.settle()
+	n.addresses.follow(n.watch.seen.now())
+	n.inbox.follow()
+	if tick {
+		n.inbox.acknowledge(false)
+		n.parts.removeSpare()
+		n.end.ask(n.rest)
+		n.shares.tick()
 	}
-	n.followAddresses()
-	n.reader.follow(n)
-	if asks {
-		n.acknowledge(false)
-		n.spared()
-		n.askIdle()
-		if n.told.ticks++; n.told.ticks%4 == 0 {
-			n.share()
-		}
+	n.end.judgeEnd()
+}
+
+// rest takes in whether the engine is idle, and still is.
+func (n *node) rest(idle, still bool) {
+	n.quota.unused = idle
+	switch {
+	case !idle:
+	case still && n.parts.atRest() && n.inbox.empty():
+		n.end.rest()
+	default:
+		n.inbox.acknowledge(true) // nothing comes in, and this keeps the node from rest
 	}
-	n.judgeEnd()
 }
 
 // see takes in what the bucket shows of a key.
@@ -368,116 +334,66 @@ func (n *node) see(e jetstream.KeyValueEntry) {
 	if e.Operation() == jetstream.KeyValuePut {
 		value = e.Value()
 	}
+	var err error
 	switch key := e.Key(); {
 	case strings.HasPrefix(key, keyOpened):
-		n.outbox.opened.reach(e.Revision()) // links that are found from now on may depend on it
-		if err := n.crawl.Open(value); err != nil && !errors.Is(err, engine.ErrEnded) {
-			n.setKeyAside(key, err)
+		n.outbox.links.widened.reach(e.Revision()) // links that are found from now on may depend on it
+		if err = n.crawl.Open(value); errors.Is(err, engine.ErrEnded) {
+			err = nil
 		}
 	case key == keySeeded:
 		n.end.seeded = true
 	case key == keyOver:
 		n.end.over = true
 	case key == keyLimits:
-		if err := n.seeLimits(e); err != nil {
-			n.setKeyAside(key, err)
-		}
+		err = n.quota.see(e.Revision(), e.Value())
 	case key == keyOrders:
-		if err := n.seeOrders(e.Revision(), value); err != nil {
-			n.setKeyAside(key, err)
-		}
+		err = n.orders.see(e.Revision(), value)
 	case key == keyPlan, key == keyProbe, strings.HasPrefix(key, keyStats):
 	default:
-		if err := n.own.See(now(), ownership.Entry{Key: key, Value: value, Revision: e.Revision()}); err != nil {
-			n.setKeyAside(key, err)
-		}
+		err = n.lease.see(e, value)
 	}
-	n.seen.reach(e.Revision())
-}
-
-// write writes a key for package ownership, if it is as that expects it.
-func (n *node) write(w ownership.Write) {
-	revision, err := n.put(w)
 	if err != nil {
-		n.verify()
+		n.aside.key(e.Key(), err)
 	}
-	n.mail.post(func() {
-		if err == nil {
-			err = n.own.Wrote(now(), w, revision)
-		}
-		if err != nil {
-			n.lapse.why = n.refused(err)
-			n.own.Failed(now(), w)
-		}
-	})
 }
 
-func (n *node) put(w ownership.Write) (uint64, error) {
-	ctx, cancel := context.WithTimeout(n.ctx, requestTimeout)
-	defer cancel()
-	if w.Expected == 0 {
-		return n.bucket.Create(ctx, w.Key, w.Value)
-	}
-	return n.bucket.Update(ctx, w.Key, w.Value, w.Expected)
+// showAll takes in that the bucket has shown all that it had.
+func (n *node) showAll() {
+	n.shown = true
+	n.outbox.mayBegin(n.parts.unknown)
 }
 
 // obey does what package ownership orders.
 func (n *node) obey(o ownership.Order) {
 	switch p := o.Partition; o.Kind {
 	case ownership.Take:
-		n.wake()
-		n.addresses.home.Own(now(), p, o.Epoch, o.Before == 0)
-		n.take(o)
+		n.end.busy()
+		n.addresses.take(o)
+		n.parts.take(o)
 	case ownership.Drain:
-		n.drain(p)
+		n.parts.drain(p)
 	case ownership.Keep:
-		n.wake()
-		n.callOff(p)
-		epoch := n.own.Epoch(p)
-		n.take(ownership.Order{Kind: ownership.Take, Partition: p, Epoch: epoch, Before: epoch, Mine: true})
+		n.end.busy()
+		n.parts.keep(p)
 	case ownership.Drop:
-		n.addresses.home.Disown(p)
-		n.drop(p)
-	case ownership.Pause, ownership.Resume:
-		n.pause(o.Kind == ownership.Pause)
+		n.addresses.drop(p)
+		n.parts.drop(p)
+	case ownership.Pause:
+		n.lease.pause()
+	case ownership.Resume:
+		n.lease.resume()
 	case ownership.End:
-		n.ended = ended{true, o.Err}
+		n.ended, n.failure = true, nil
 		if o.Err != nil {
-			n.ended.by = fmt.Errorf("crawl %s: %w", n.layout, o.Err)
+			n.failure = fmt.Errorf("crawl %s: %w", n.remote.name, o.Err)
 		}
 	}
 }
 
-// wake says that the node has work, before it has it.
-func (n *node) wake() {
-	n.end.busy++
-	n.own.Busy()
-}
-
-func (n *node) pause(on bool) {
-	n.lapse.since = 0
-	if on {
-		n.lapse.since = now()
-	}
-	n.lapse.holds.Store(on)
-	n.ops.Go(func() { // whichever comes last to the coordinator says what holds now
-		_ = n.crawl.Crawl().Ask(n.ctx, func(d *engine.Coordinator) { d.Pause(PausedLease, n.lapse.holds.Load()) }) // a crawl that is over fetches nothing
-	})
-	if on {
-		n.ops.Go(func() { n.verify() })
-		n.warn(fmt.Errorf("no fetch starts until this node's lease is renewed: %w", cmp.Or(n.lapse.why, errLate)))
-	} else {
-		n.lapse.why = nil
-		n.warn(errors.New("the lease is renewed: the crawl goes on"))
-	}
-}
-
-// mostData is how much data a message may have.
-func (c *Client) mostData() int { return int(c.conn.MaxPayload()) - 1024 } // for the header
-
 // fail ends the node. What it has not finished is for others.
 func (n *node) fail(err error) {
-	if !n.ended.is {
-		n.ended = ended{true, err}
+	if !n.ended {
+		n.ended, n.failure = true, err
 	}
 }

@@ -121,7 +121,7 @@ func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err e
 	q := question{Command: askDo, Args: words}
 	if more := lasting(words); more != nil {
 		if q.Revision, q.New, err = c.give(ctx, more); err != nil {
-			return nil, fmt.Errorf("crawl %s: %w", c.layout, err)
+			return nil, fmt.Errorf("crawl %s: %w", c.remote.name, err)
 		}
 		if len(names) == 0 {
 			return []string{"no node runs: the order holds for nodes that join"}, nil
@@ -142,15 +142,15 @@ func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err e
 
 // give adds to the orders in force. It returns the revision of the key that has them, and whether it is new.
 func (c *Client) give(ctx context.Context, more orders) (revision uint64, changed bool, err error) {
-	bucket, err := c.js.KeyValue(ctx, c.bucket())
+	bucket, err := c.remote.bucket(ctx)
 	if err != nil {
-		return 0, false, c.refused(err)
+		return 0, false, err
 	}
 	for {
 		now, revision, err := c.standing(ctx, bucket)
 		switch {
 		case errors.Is(err, errOrders):
-			c.warn(fmt.Errorf("crawl %s: %w: this order replaces them all", c.layout, err))
+			c.remote.servers.warn(fmt.Errorf("crawl %s: %w: this order replaces them all", c.remote.name, err))
 		case err != nil:
 			return 0, false, err
 		}
@@ -162,11 +162,11 @@ func (c *Client) give(ctx context.Context, more orders) (revision uint64, change
 		if err != nil {
 			return 0, false, err
 		}
-		if err := next.fit(more, len(text), c.mostData()); err != nil {
+		if err := next.fit(more, len(text), c.remote.servers.mostData()); err != nil {
 			return 0, false, err
 		}
 		var written uint64
-		err = c.chosen(ctx, func(ctx context.Context) (err error) {
+		err = c.remote.servers.chosen(ctx, func(ctx context.Context) (err error) {
 			if revision == 0 {
 				written, err = bucket.Create(ctx, keyOrders, text)
 			} else {
@@ -178,7 +178,7 @@ func (c *Client) give(ctx context.Context, more orders) (revision uint64, change
 		case err == nil:
 			return written, true, nil
 		case !errors.Is(err, jetstream.ErrKeyExists): // otherwise another order came first: try again
-			return 0, false, c.refused(err)
+			return 0, false, c.remote.servers.refused(err)
 		}
 	}
 }
@@ -189,111 +189,15 @@ var errOrders = errors.New("the orders in force cannot be read")
 // standing returns the orders in force, and their revision, also with errOrders.
 func (c *Client) standing(ctx context.Context, bucket jetstream.KeyValue) (all orders, revision uint64, err error) {
 	var e jetstream.KeyValueEntry
-	err = c.chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyOrders); return err })
+	err = c.remote.servers.chosen(ctx, func(ctx context.Context) error { e, err = bucket.Get(ctx, keyOrders); return err })
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		return nil, 0, nil
 	case err != nil:
-		return nil, 0, c.refused(err)
+		return nil, 0, c.remote.servers.refused(err)
 	}
 	if all, err = readOrders(e.Value()); err != nil {
 		return nil, e.Revision(), fmt.Errorf("%w: %w", errOrders, err)
 	}
 	return all, e.Revision(), nil
-}
-
-// obedience is how far a node has obeyed the orders in force. Owner: the node's goroutine.
-type obedience struct {
-	held     orders // as the bucket shows them
-	revision uint64
-	fresh    []*outcome // of the orders that are new with this revision
-}
-
-// outcome is the result of an order.
-type outcome struct {
-	words []string
-	lines []string // valid once done is closed
-	done  chan struct{}
-}
-
-// seeOrders obeys the orders in the bucket that the node has not obeyed yet.
-func (n *node) seeOrders(revision uint64, text []byte) error {
-	o := &n.orders
-	if revision <= o.revision {
-		return nil
-	}
-	next, err := readOrders(text)
-	if err != nil {
-		return err
-	}
-	was := o.held
-	*o = obedience{held: next, revision: revision}
-	n.wake() // there may be a seed among them
-	for _, words := range next {
-		if !was.have(words) {
-			o.fresh = append(o.fresh, n.carryOut(words))
-		}
-	}
-	return nil
-}
-
-// carryOut has the engine carry out an order, after earlier ones.
-func (n *node) carryOut(words []string) *outcome {
-	o := &outcome{words: words, done: make(chan struct{})}
-	order, err := weft.ParseOrder(words...)
-	if err == nil {
-		err = order.OnNode(n.crawl.Crawl(), func(lines []string) {
-			o.lines = lines
-			close(o.done)
-		})
-	}
-	if err != nil {
-		o.lines = []string{err.Error()}
-		close(o.done)
-	}
-	return o
-}
-
-// outcomes returns the results of the orders in a question. Orders that were given before are carried out again unless
-// others have replaced them: the node may have had orders of its own since.
-func (n *node) outcomes(q question) (all []*outcome) {
-	o := &n.orders
-	for _, words := range lasting(q.Args) {
-		i := slices.IndexFunc(o.fresh, func(one *outcome) bool { return slices.Equal(one.words, words) })
-		switch {
-		case q.New && q.Revision == o.revision && i >= 0:
-			all = append(all, o.fresh[i])
-		case o.held.have(words):
-			all = append(all, n.carryOut(words))
-		}
-	}
-	return all
-}
-
-// order answers a question with the results of its orders.
-func (r *reply) order(q question) (lines []string, err error) {
-	n := r.node
-	if err := n.seen.wait(r.ctx, q.Revision); err != nil {
-		return nil, err
-	}
-	came := make(chan []*outcome, 1)
-	n.mail.post(func() { came <- n.outcomes(q) })
-	var all []*outcome
-	select {
-	case all = <-came:
-	case <-r.ctx.Done():
-		return nil, context.Cause(r.ctx)
-	}
-	if len(all) == 0 {
-		return []string{"another order has replaced it"}, nil
-	}
-	for _, o := range all {
-		select {
-		case <-o.done:
-			lines = append(lines, o.lines...)
-		case <-r.ctx.Done():
-			return nil, context.Cause(r.ctx)
-		}
-	}
-	return lines, nil
 }

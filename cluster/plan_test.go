@@ -16,7 +16,7 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 )
 
-func begun(t *testing.T) *Client {
+func begun(t *testing.T) *remote {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
 	if err != nil {
@@ -32,7 +32,7 @@ func begun(t *testing.T) *Client {
 		s.Shutdown()
 		s.WaitForShutdown()
 	})
-	return c
+	return c.remote
 }
 
 // TestPlan: one node begins a crawl, whoever is first; others have its plan, or are refused by the option
@@ -40,10 +40,10 @@ func begun(t *testing.T) *Client {
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
-	if _, err := c.Plan(t.Context()); !errors.Is(err, ErrNoCrawl) {
+	if _, err := c.plan(t.Context()); !errors.Is(err, ErrNoCrawl) {
 		t.Fatal(err)
 	}
-	if _, err := c.begin(t.Context(), &weft.Options{Job: "job"}, 16); !errors.Is(err, ErrNoCrawl) {
+	if _, _, err := c.begin(t.Context(), &weft.Options{Job: "job"}, 16); !errors.Is(err, ErrNoCrawl) {
 		t.Fatal(err)
 	}
 	first := weft.Options{Job: "job", Seeds: []string{"http://a.test/"}, Depth: 3}
@@ -53,13 +53,13 @@ func TestPlan(t *testing.T) {
 		all.Go(func() {
 			var err error
 			o := first
-			if plans[i], err = c.begin(t.Context(), &o, 16); err != nil {
+			if plans[i], _, err = c.begin(t.Context(), &o, 16); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	joined, err := c.begin(t.Context(), &weft.Options{Job: "job", UserAgent: weft.DefaultUserAgent}, 99)
+	joined, _, err := c.begin(t.Context(), &weft.Options{Job: "job", UserAgent: weft.DefaultUserAgent}, 99)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestPlan(t *testing.T) {
 		`option Scope "any": expected host, as the job began with`:                                       {Job: "job", Scope: weft.ScopeAny, Seeds: first.Seeds},
 		`option Depth "none": expected 3, as the job began with; option Sitemaps "true": expected false`: {Job: "job", Depth: -1, Sitemaps: true},
 	} {
-		if _, err := c.begin(t.Context(), &o, 16); err == nil || err.Error() != want {
+		if _, _, err := c.begin(t.Context(), &o, 16); err == nil || err.Error() != want {
 			t.Errorf("%v\nexpected %s", err, want)
 		}
 	}
@@ -92,7 +92,7 @@ func TestCommonOptions(t *testing.T) {
 		Auth: []httpclient.Credential{key}, Concurrency: 7, Limit: 5,
 	}
 	o := first
-	p, err := c.begin(t.Context(), &o, 16)
+	p, _, err := c.begin(t.Context(), &o, 16)
 	if err != nil || !reflect.DeepEqual(o.Header, first.Header) {
 		t.Fatalf("%v, %v", err, o.Header)
 	}
@@ -101,7 +101,7 @@ func TestCommonOptions(t *testing.T) {
 	}
 	brings := weft.Options{Job: "job", Seeds: []string{"http://ada:swordfish@a.test/"}, Header: httpclient.Header{token}}
 	o = brings
-	if _, err := c.begin(t.Context(), &o, 16); err != nil {
+	if _, _, err := c.begin(t.Context(), &o, 16); err != nil {
 		t.Fatal(err)
 	}
 	if o.Delay != first.Delay || o.Retries != -1 || o.UserAgent != "bot/1" || !o.HTTP1 || !reflect.DeepEqual(o.Header, first.Header) || o.Concurrency != 0 {
@@ -117,13 +117,13 @@ func TestCommonOptions(t *testing.T) {
 	} {
 		o := brings
 		change(&o)
-		if _, err := c.begin(t.Context(), &o, 16); err == nil || err.Error() != want || !errors.Is(err, weft.ErrPlan) {
+		if _, _, err := c.begin(t.Context(), &o, 16); err == nil || err.Error() != want || !errors.Is(err, weft.ErrPlan) {
 			t.Errorf("%v\nexpected %s", err, want)
 		}
 	}
 	o = brings
 	o.Timeout, o.Retries, o.UserAgent = 30*time.Second, -1, weft.DefaultUserAgent // what it is anyway
-	if _, err := c.begin(t.Context(), &o, 16); err != nil {
+	if _, _, err := c.begin(t.Context(), &o, 16); err != nil {
 		t.Error(err)
 	}
 }
@@ -146,7 +146,7 @@ func TestConfirmedOptions(t *testing.T) {
 		c := begun(t)
 		for i, o := range []weft.Options{set[0], set[0], set[1]} {
 			o.Job, o.Seeds = "job", []string{"http://a.test/"}
-			_, err := c.begin(t.Context(), &o, 16)
+			_, _, err := c.begin(t.Context(), &o, 16)
 			if i < 2 && err != nil || i == 2 && (errorText(err) != want || !errors.Is(err, weft.ErrPlan) || o.Insecure != set[1].Insecure) {
 				t.Errorf("node %d: %v\nexpected the third: %s", i, err, want)
 			}
@@ -190,13 +190,13 @@ func TestPlanOfOthers(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
 	begin := func() error {
-		_, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 16)
+		_, _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 16)
 		return err
 	}
 	if err := begin(); err != nil {
 		t.Fatal(err)
 	}
-	bucket, err := c.js.KeyValue(t.Context(), c.bucket())
+	bucket, err := c.bucket(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestPlanOfOthers(t *testing.T) {
 			t.Errorf("%v\nexpected %s", err, want)
 		}
 	}
-	if _, err := c.js.Publish(t.Context(), c.log(3), nil); err != nil {
+	if _, err := c.servers.js.Publish(t.Context(), c.name.log(3), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := bucket.Purge(t.Context(), keyPlan); err != nil {
@@ -230,10 +230,10 @@ func TestPlanOfOthers(t *testing.T) {
 func TestSilentNodes(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
-	if _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 16); err != nil {
+	if _, _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 16); err != nil {
 		t.Fatal(err)
 	}
-	bucket, err := c.js.KeyValue(t.Context(), c.bucket())
+	bucket, err := c.bucket(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestSilentNodes(t *testing.T) {
 	}
 	state := func(beat time.Duration) string {
 		c.beat = beat
-		s, err := c.Status(t.Context())
+		s, err := (&Client{c}).Status(t.Context())
 		if err != nil || len(s.Nodes) != 1 {
 			t.Fatal(s.Nodes, err)
 		}
@@ -251,13 +251,13 @@ func TestSilentNodes(t *testing.T) {
 	if s := state(time.Hour); s != "alive" {
 		t.Error(s)
 	}
-	if err := c.Remove(t.Context(), false); !errors.Is(err, ErrInUse) {
+	if err := (&Client{c}).Remove(t.Context(), false); !errors.Is(err, ErrInUse) {
 		t.Error(err)
 	}
 	if s := state(time.Nanosecond); s != "silent" {
 		t.Error(s)
 	}
-	if err := c.Remove(t.Context(), false); err != nil {
+	if err := (&Client{c}).Remove(t.Context(), false); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,23 +4,29 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// logReader reads the logs of partitions that the node takes over, those of many by one consumer: to find
-// the messages of some subjects, a server reads the whole stream from its disk, once a consumer.
+// logReader reads the logs of partitions that the node takes over, those of many by one consumer: to
+// find the messages of some subjects, a server reads the whole stream from its disk, once a consumer.
+// Operations of partitions use it.
 type logReader struct {
-	room   room          // for messages that were read and have not reached the engine yet
-	gather time.Duration // how long a log waits for others to be read with it
-	kept   atomic.Int64  // bytes that all readings keep: see state
+	remote     *remote
+	partitions int
+	ops        *operations
+	watch      *watch
+	aside      aside
+	room       room               // for messages that were read and have not reached the engine yet
+	logs       *batches[*reading] // that wait for each other
+	kept       atomic.Int64       // bytes that all readings keep: see state
+}
 
-	mu      sync.Mutex
-	waiting []*reading
-	running bool
+func newLogReader(ops *operations, w *watch, partitions, bytes int, a aside) *logReader {
+	r := &logReader{remote: w.remote, partitions: partitions, ops: ops, watch: w, aside: a, room: newRoom(bytes)}
+	r.logs = &batches[*reading]{ops: ops, gather: w.remote.beat / 8, most: readAtOnce, handle: r.readSome}
+	return r
 }
 
 // readAtOnce bounds the logs of a consumer: each has a queue.
@@ -33,71 +39,49 @@ const scansAll = 32
 
 // reading is one log that is read.
 type reading struct {
-	node      *node
+	logs      *logReader
 	partition int
 	snapshot  uint64 // the last that is whole; 0: none is
 	to        uint64 // the last message, which is there
 
-	began chan struct{} // closed when messages may come
-	queue chan *message // closed behind the last
-	err   error         // why there are no more; set before that
+	began *promise[bool] // messages may come
+	queue chan *message  // closed behind the last
+	err   error          // why there are no more; set before that
 }
 
-// read waits until it is a log's turn, with others that wait.
-func (r *logReader) read(ctx context.Context, n *node, p int, snapshot, to uint64) (*reading, error) {
-	one := &reading{
-		node: n, partition: p, snapshot: snapshot, to: to,
-		began: make(chan struct{}), queue: make(chan *message, cap(r.room)),
+// read waits until a log is read, with others that wait.
+func (r *logReader) read(ctx context.Context, p int, snapshot, to uint64) (*reading, error) {
+	g := &reading{
+		logs: r, partition: p, snapshot: snapshot, to: to,
+		began: newPromise[bool](), queue: make(chan *message, cap(r.room)),
 	}
-	r.mu.Lock()
-	r.waiting = append(r.waiting, one)
-	if !r.running {
-		r.running = true
-		n.ops.Go(func() { r.run(n) })
+	r.logs.add(g)
+	if _, err := g.began.wait(ctx); err != nil {
+		g.leave()
+		return nil, err
 	}
-	r.mu.Unlock()
-	select {
-	case <-one.began:
-		return one, nil
-	case <-ctx.Done():
-		one.leave()
-		return nil, context.Cause(ctx)
-	}
+	return g, nil
 }
 
-// run reads until no log waits.
-func (r *logReader) run(n *node) {
-	for {
-		select {
-		case <-time.After(r.gather):
-		case <-n.ctx.Done():
-		}
-		r.mu.Lock()
-		some := r.waiting[:min(readAtOnce, len(r.waiting))]
-		r.waiting = r.waiting[len(some):]
-		r.running = len(some) > 0
-		r.mu.Unlock()
-		if len(some) == 0 {
-			return
-		}
-		byPartition := make(map[int]*reading)
-		for _, one := range some {
-			byPartition[one.partition] = one // a partition has one operation at a time
-			close(one.began)
-		}
-		err := r.readAll(n.ctx, n, byPartition)
-		for _, one := range byPartition {
-			one.err = err
-			close(one.queue)
-		}
+// readSome reads logs that have waited for each other.
+func (r *logReader) readSome(ctx context.Context, some []*reading) {
+	byPartition := make(map[int]*reading)
+	for _, g := range some {
+		byPartition[g.partition] = g // a partition has one operation at a time
+		g.began.keep(true)
+	}
+	err := r.readAll(ctx, byPartition)
+	for _, g := range byPartition {
+		g.err = err
+		close(g.queue)
 	}
 }
 
 // readAll hands the messages of logs on. What it has read to the end is no longer in the map.
-func (r *logReader) readAll(ctx context.Context, n *node, logs map[int]*reading) error {
-	all, stop, err := n.consume(ctx, n.logStream(), n.logsOf(logs), cap(r.room)*roomUnit)
+func (r *logReader) readAll(ctx context.Context, logs map[int]*reading) error {
+	all, stop, err := r.remote.servers.consume(ctx, r.remote.name.logStream(), r.subjects(logs), r.room.bytes())
 	if err != nil {
-		return n.refused(err)
+		return r.remote.servers.refused(err)
 	}
 	defer stop()
 	for len(logs) > 0 {
@@ -117,7 +101,7 @@ func (r *logReader) readAll(ctx context.Context, n *node, logs map[int]*reading)
 			return err
 		}
 		if _, err := epochOf(raw.Headers()); err != nil {
-			n.setLogAside(m.seq, err)
+			r.aside.log(m.seq, err)
 		} else if m.seq <= one.to {
 			if err := r.room.take(ctx, len(m.data)); err != nil {
 				return err
@@ -132,15 +116,23 @@ func (r *logReader) readAll(ctx context.Context, n *node, logs map[int]*reading)
 	return nil
 }
 
-// logsOf returns subjects that cover some logs, and perhaps more.
-func (n *node) logsOf(logs map[int]*reading) (subjects []string) {
-	if len(logs)*scansAll >= len(n.parts) {
-		return []string{n.allLogs()}
+// subjects returns subjects that cover some logs, and perhaps more.
+func (r *logReader) subjects(logs map[int]*reading) (subjects []string) {
+	if len(logs)*scansAll >= r.partitions {
+		return []string{r.remote.name.allLogs()}
 	}
 	for p := range logs {
-		subjects = append(subjects, n.log(p))
+		subjects = append(subjects, r.remote.name.log(p))
 	}
 	return subjects
+}
+
+// message is one of a log.
+type message struct {
+	seq, snapshot, opened uint64
+	kind                  string
+	later, more           bool // a piece of several: not the first, not the last
+	data                  []byte
 }
 
 // ofLog reads a message of a log.
@@ -158,9 +150,9 @@ func ofLog(raw jetstream.Msg) (*message, error) {
 
 // leave says that nobody wants more of the log. What still comes is let go.
 func (g *reading) leave() {
-	g.node.ops.Go(func() {
+	g.logs.ops.run(func(context.Context) {
 		for m := range g.queue {
-			g.node.logs.room.give(len(m.data))
+			g.logs.room.give(len(m.data))
 		}
 	})
 }
@@ -170,13 +162,13 @@ func (g *reading) messages(ctx context.Context) iter.Seq2[*message, error] {
 	return func(yield func(*message, error) bool) {
 		var data []byte
 		for m := range g.queue {
-			g.node.logs.room.give(len(m.data))
-			if err := g.node.reached(ctx, m.opened); err != nil {
+			g.logs.room.give(len(m.data))
+			if err := g.logs.watch.reached(ctx, m.opened); err != nil {
 				if ctx.Err() != nil {
 					yield(nil, err)
 					return
 				}
-				g.node.setLogAside(m.seq, err)
+				g.logs.aside.log(m.seq, err)
 				continue
 			}
 			if !m.later { // whoever wrote the pieces before has not come to the last, and has them still
@@ -211,7 +203,7 @@ func (g *reading) state(ctx context.Context, pass func(*message) error) (more bo
 	size, ended := 0, g.snapshot == 0
 	keep := func(bytes int) (all int64) {
 		size += bytes
-		return g.node.logs.kept.Add(int64(bytes))
+		return g.logs.kept.Add(int64(bytes))
 	}
 	defer func() { keep(-size) }()
 	for m, err := range g.messages(ctx) {
@@ -263,13 +255,13 @@ func (g *reading) changes(ctx context.Context, pass func(*message) error) error 
 // errEnough is why a reading ends whose reader wants no more.
 var errEnough = errors.New("enough")
 
-// readLog yields the blocks that a log has. Its turn has come.
-func (n *node) readLog(ctx context.Context, one *reading) iter.Seq2[[]byte, error] {
+// blocks yields the blocks that the log has.
+func (g *reading) blocks(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		pass := func(m *message) error {
 			blocks, err := unpack(m.data)
 			if err != nil {
-				n.setLogAside(m.seq, err)
+				g.logs.aside.log(m.seq, err)
 			}
 			for _, b := range blocks {
 				if !yield(b, nil) {
@@ -278,11 +270,12 @@ func (n *node) readLog(ctx context.Context, one *reading) iter.Seq2[[]byte, erro
 			}
 			return nil
 		}
-		more, err := one.state(ctx, pass)
+		more, err := g.state(ctx, pass)
 		if more && err == nil {
-			if one, err = n.logs.read(ctx, n, one.partition, one.snapshot, one.to); err == nil {
-				err = one.changes(ctx, pass)
-				one.leave()
+			var again *reading
+			if again, err = g.logs.read(ctx, g.partition, g.snapshot, g.to); err == nil {
+				err = again.changes(ctx, pass)
+				again.leave()
 			}
 		}
 		if err != nil && !errors.Is(err, errEnough) {

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
 // TestReading: one consumer reads the logs of many partitions: of each the last whole snapshot, then the changes since
@@ -20,12 +22,9 @@ import (
 func TestReading(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
-	if _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 64); err != nil {
+	if _, _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 64); err != nil {
 		t.Fatal(err)
 	}
-	n := &node{Client: c, ctx: t.Context()}
-	n.seen.changed = make(chan struct{})
-	n.logs.room = newRoom(0)
 	var last uint64
 	add := func(p int, header string, blocks ...string) uint64 {
 		t.Helper()
@@ -46,7 +45,7 @@ func TestReading(t *testing.T) {
 			} else {
 				h.Set(headerLater, "1")
 			}
-			ack, err := c.js.PublishMsg(t.Context(), &nats.Msg{Subject: c.log(p), Header: h, Data: piece})
+			ack, err := c.servers.js.PublishMsg(t.Context(), &nats.Msg{Subject: c.name.log(p), Header: h, Data: piece})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +53,7 @@ func TestReading(t *testing.T) {
 		}
 		return last
 	}
-	if _, err := c.js.Publish(t.Context(), strings.TrimSuffix(c.allLogs(), ">")+"stranger", nil); err != nil {
+	if _, err := c.servers.js.Publish(t.Context(), strings.TrimSuffix(c.name.allLogs(), ">")+"stranger", nil); err != nil {
 		t.Fatal(err)
 	}
 	many := make([]byte, mostKept/2)
@@ -90,18 +89,19 @@ func TestReading(t *testing.T) {
 		add(p, "", "of the next owner")
 	}
 	for name, partitions := range map[string]int{"by their subjects": 40 * 2 * scansAll, "among all": 40} {
-		n.parts = make([]part, partitions)
+		ops := newOperations(t.Context())
+		reader := newLogReader(ops, &watch{remote: c, seen: newRevision()}, partitions, 0, aside{})
 		var all sync.WaitGroup
 		for p, l := range logs {
 			all.Go(func() {
-				one, err := n.logs.read(t.Context(), n, p, l.whole, l.to)
+				one, err := reader.read(t.Context(), p, l.whole, l.to)
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				defer one.leave()
 				var got []string
-				for b, err := range n.readLog(t.Context(), one) {
+				for b, err := range one.blocks(t.Context()) {
 					if err != nil {
 						t.Error(err)
 						return
@@ -117,8 +117,8 @@ func TestReading(t *testing.T) {
 			})
 		}
 		all.Wait()
-		n.ops.Wait()
-		if units, kept := len(n.logs.room), n.logs.kept.Load(); units > 0 || kept > 0 {
+		ops.wait()
+		if units, kept := len(reader.room), reader.kept.Load(); units > 0 || kept > 0 {
 			t.Errorf("read %s: %d units of room and %d bytes were not given back", name, units, kept)
 		}
 	}
@@ -130,34 +130,45 @@ func TestReached(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
 	c.beat = time.Millisecond
-	if _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 64); err != nil {
+	if _, _, err := c.begin(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}, 64); err != nil {
 		t.Fatal(err)
 	}
-	n := &node{Client: c, ctx: t.Context()}
-	n.seen.changed = make(chan struct{})
-	if err := n.attach(t.Context(), &weft.Options{Job: "job"}); err != nil {
+	s, err := c.open(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.reached(t.Context(), 1000); !strings.Contains(errorText(err), "it names revision 1000 of bucket weft_test, which has") {
+	w := &watch{remote: c, bucket: s.bucket, seen: newRevision()}
+	if err := w.reached(t.Context(), 1000); !strings.Contains(errorText(err), "it names revision 1000 of bucket weft_test, which has") {
 		t.Error(err)
 	}
 	done := make(chan error)
-	go func() { done <- n.reached(t.Context(), 1) }()
-	n.seen.reach(1)
+	go func() { done <- w.reached(t.Context(), 1) }()
+	w.seen.reach(1)
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+	end := &endOfCrawl{remote: c, streams: &s, own: ownNode(t, 64)}
 	for range 2 { // the probes are no links
-		if empty, err := n.noLinks(t.Context()); err != nil || !empty {
+		if empty, err := end.noLinks(t.Context()); err != nil || !empty {
 			t.Error(empty, err)
 		}
 	}
-	if _, err := c.js.Publish(t.Context(), c.links(3), nil); err != nil {
+	if _, err := c.servers.js.Publish(t.Context(), c.name.links(3), nil); err != nil {
 		t.Fatal(err)
 	}
-	if empty, err := n.noLinks(t.Context()); err != nil || empty {
+	if empty, err := end.noLinks(t.Context()); err != nil || empty {
 		t.Error(empty, err)
 	}
+}
+
+// ownNode is a node that knows nothing yet.
+func ownNode(t *testing.T, partitions int) *ownership.Node {
+	t.Helper()
+	n, err := ownership.New(ownership.Config{ID: "a", Incarnation: 1, Partitions: partitions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func errorText(err error) string {
@@ -173,10 +184,9 @@ func TestCalledOff(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	for name, opened := range map[string]uint64{"a message that waits for nothing": 0, "one that waits": 9} {
-		n := &node{Client: &Client{beat: time.Hour}}
-		n.seen.changed, n.logs.room = make(chan struct{}), newRoom(0)
-		g := &reading{node: n, queue: make(chan *message, 1)}
-		if err := n.logs.room.take(t.Context(), 1); err != nil {
+		r := newLogReader(nil, &watch{remote: &remote{beat: time.Hour}, seen: newRevision()}, 1, 0, aside{})
+		g := &reading{logs: r, queue: make(chan *message, 1)}
+		if err := r.room.take(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
 		g.queue <- &message{seq: 1, opened: opened, data: []byte("x")}

@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -42,7 +40,7 @@ var tooSmall = map[jetstream.ErrorCode]string{
 }
 
 // refused adds to an error of the servers what it takes to succeed.
-func (c *Client) refused(err error) error {
+func (s *servers) refused(err error) error {
 	var api *jetstream.APIError
 	var before *absent
 	var broken *net.OpError
@@ -52,14 +50,14 @@ func (c *Client) refused(err error) error {
 	switch {
 	case errors.As(err, &before):
 		return err
-	case loginRefused(err) && !c.again:
+	case loginRefused(err) && !s.again:
 		err = errors.New(turnedAway(err) + ", expected that of nats://USER:PASSWORD@HOST or of a file of credentials")
 	case loginRefused(err): // it was right before, and may be again
 		err = &absent{turnedAway(err)}
-	case c.login.refused() != nil:
-		err = &absent{turnedAway(c.login.refused())}
-	case isSilence(err) && c.login.lacked() != nil:
-		err = c.login.lacked()
+	case s.login.refused() != nil:
+		err = &absent{turnedAway(s.login.refused())}
+	case isSilence(err) && s.login.lacked() != nil:
+		err = s.login.lacked()
 	case errors.As(err, &unknown):
 		err = errors.New("the servers' certificate is signed by an unknown authority, expected one of this machine, or of --cluster-ca")
 	case errors.As(err, &wrong):
@@ -68,7 +66,7 @@ func (c *Client) refused(err error) error {
 		err = errors.New("the servers do not speak TLS, expected nats:// and no certificates")
 	case errors.Is(err, nats.ErrNkeysNotSupported):
 		err = errors.New("the servers have no NKeys, expected no file with one")
-	case errors.As(err, &name) && name.IsNotFound && !c.again:
+	case errors.As(err, &name) && name.IsNotFound && !s.again:
 		err = fmt.Errorf("there is no host %.128q, expected the name or the address of a server", name.Name)
 	case errors.As(err, &broken) && broken.Op == "dial":
 		err = &absent{"no server answers: " + strings.TrimLeft(strings.TrimPrefix(broken.Error(), "dial tcp"), ": ")}
@@ -79,7 +77,7 @@ func (c *Client) refused(err error) error {
 	case errors.Is(err, io.EOF), errors.As(err, &broken), errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrStaleConnection):
 		err = &absent{"the connection broke: " + err.Error()}
 	case errors.Is(err, nats.ErrMaxPayload):
-		err = fmt.Errorf("a message of more than the %d bytes that the servers take, expected a higher max_payload", c.conn.MaxPayload())
+		err = fmt.Errorf("a message of more than the %d bytes that the servers take, expected a higher max_payload", s.conn.MaxPayload())
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrReconnectBufExceeded):
 		err = &absent{"no server answers"}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
@@ -87,7 +85,7 @@ func (c *Client) refused(err error) error {
 	case errors.As(err, &api) && slices.Contains(noRoom, api.ErrorCode):
 		err = &absent{"the servers have no room: " + api.Description}
 	case isSilence(err), errors.As(err, &api) && (api.Code == 503 || api.ErrorCode == noPeers):
-		err = &absent{"JetStream does not answer: " + c.whySilent()}
+		err = &absent{"JetStream does not answer: " + s.whySilent()}
 	case api != nil && tooSmall[api.ErrorCode] != "":
 		err = fmt.Errorf("%s, expected an account with %s", api.Description, tooSmall[api.ErrorCode])
 	case api != nil:
@@ -95,12 +93,12 @@ func (c *Client) refused(err error) error {
 	default:
 		err = errors.New(bare(err))
 	}
-	return fmt.Errorf("cluster %s: %w", withoutLogins(c.servers), err)
+	return fmt.Errorf("cluster %s: %w", withoutLogins(s.addresses), err)
 }
 
 // whySilent says what may keep JetStream from answering.
-func (c *Client) whySilent() string {
-	if c.conn != nil && c.conn.IsConnected() && c.conn.ConnectedClusterName() == "" {
+func (s *servers) whySilent() string {
+	if s.conn != nil && s.conn.IsConnected() && s.conn.ConnectedClusterName() == "" {
 		return "the server is busy, or its disk is full"
 	}
 	return "fewer than half of the servers may be up"
@@ -120,15 +118,6 @@ func isSilence(err error) bool {
 // bare is the text of an error of the NATS client, without its prefix.
 func bare(err error) string { return strings.TrimPrefix(err.Error(), "nats: ") }
 
-// login is what the servers refuse to the login of a connection. They report that apart from the requests that
-// fail because of it.
-type login struct {
-	mu   sync.Mutex
-	away error     // why the login itself was refused, since the connection broke
-	lack string    // the last permission that the servers have refused
-	at   time.Time // when they refused it
-}
-
 // loginRefused reports whether an error means that the servers do not, or no longer, accept a login.
 func loginRefused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) ||
@@ -137,69 +126,6 @@ func loginRefused(err error) bool {
 
 func turnedAway(err error) string {
 	return "the servers refuse the login: " + strings.ToLower(bare(err))
-}
-
-// refuse notes that the servers refuse the login, and reports whether that is new.
-func (l *login) refuse(err error) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	was := l.away
-	l.away = err
-	return was == nil
-}
-
-// accept notes that the servers accept the login.
-func (l *login) accept() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.away, l.lack = nil, ""
-}
-
-// refused returns why the servers refuse the login; nil: they do not.
-func (l *login) refused() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.away
-}
-
-// lacks notes a permission that the login lacks.
-func (l *login) lacks(err error) {
-	text := bare(err)
-	if _, what, ok := strings.Cut(text, "Permissions Violation for "); ok {
-		text = what
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lack, l.at = text, time.Now()
-}
-
-// lacked returns the permission that the login lacks, if a recent request may have failed because of it.
-func (l *login) lacked() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.lack == "" || time.Since(l.at) > 2*requestTimeout {
-		return nil
-	}
-	return fmt.Errorf("the login lacks a permission: %.200s; docs/cluster.md lists those of a node", l.lack)
-}
-
-// mayTell refuses a login that may not publish or receive the messages between nodes. Nobody answers these, so that otherwise
-// nobody would notice.
-func (n *node) mayTell(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	err := n.conn.Publish(n.aboutAddresses("nobody"), nil)
-	if err == nil {
-		err = n.conn.FlushWithContext(ctx)
-	}
-	if last := n.conn.LastError(); err == nil && errors.Is(last, nats.ErrPermissionViolation) {
-		n.login.lacks(last)
-		err = n.login.lacked()
-	}
-	if err != nil {
-		return n.refused(err)
-	}
-	return nil
 }
 
 var loginOf = regexp.MustCompile(`//[^/,]*@|^[^/,]*@|,[^/,]*@`)

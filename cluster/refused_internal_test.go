@@ -11,7 +11,7 @@ import (
 // TestRefused: the error of a deleted stream keeps its kind through every wrapping, so that a node can name the stream.
 // Its text has no codes.
 func TestRefused(t *testing.T) {
-	c := &Client{login: new(login)}
+	c := &servers{login: new(login)}
 	err := fmt.Errorf("partition 12: %w", c.refused(fmt.Errorf("log: %w", jetstream.ErrStreamNotFound)))
 	if want := "partition 12: cluster : stream not found"; !errors.Is(err, jetstream.ErrStreamNotFound) || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)

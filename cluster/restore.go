@@ -4,23 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/internal/engine"
-	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/job"
-	"github.com/weftcrawl/weft/internal/shard/changelog"
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
-// Rebuilt is what Restore has done.
+// Rebuilt is the result of Restore.
 type Rebuilt struct {
 	Streams    []string // the streams that it has made
 	Missing    []string // names of nodes whose folders it needs and was not given
@@ -36,18 +29,19 @@ var ErrWhole = errors.New("the servers have all of its streams, expected one to 
 // ErrIncomplete is returned by Client.Restore if the folders do not have all that the servers have lost.
 var ErrIncomplete = errors.New("expected the folders of all nodes")
 
-// Restore makes the streams that the servers have lost again, from the job folders of the crawl's nodes, none of which
-// may run. Then nodes may join again, with these folders or new ones.
+// Restore makes the streams that the servers have lost again, from the job folders of the crawl's
+// nodes, none of which may run. Then nodes may join again, with these folders or new ones.
 //
-// If a folder may be missing, Restore writes nothing and returns ErrIncomplete, unless force is true. After any other
-// error, call it again: it starts over, and no node can join before it has succeeded.
+// If a folder may be missing, Restore writes nothing and returns ErrIncomplete, unless force is
+// true. After any other error, call it again: it starts over, and no node can join before it has
+// succeeded.
 func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebuilt, err error) {
-	lost, err := c.lost(ctx)
+	lost, err := c.remote.lost(ctx)
 	if err != nil {
 		return r, err
 	}
 	if len(lost) == 0 {
-		return r, fmt.Errorf("crawl %s: %w", c.layout, ErrWhole)
+		return r, fmt.Errorf("crawl %s: %w", c.remote.name, ErrWhole)
 	}
 	all, err := readRemains(ctx, dirs)
 	defer func() {
@@ -58,56 +52,51 @@ func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebu
 	if err != nil {
 		return r, err
 	}
-	n := &node{Client: c, figures: new(figures), dir: identity{Node: restorer + nuid.Next(), Incarnation: 1}}
-	n.mail.wake = make(chan struct{}, 1)
-	n.outbox = newOutbox(n)
-	n.ctx, n.stop = context.WithCancelCause(ctx)
-	defer n.stop(nil)
-	go n.heed()
-	if slices.Contains(lost, c.streamNames()[0]) {
-		n.plan, err = c.decodePlan(all[0].was.Plan)
-	} else {
-		n.plan, err = c.waitingPlan(ctx)
-	}
+	plan, err := c.lostPlan(ctx, lost, all)
 	if err != nil {
 		return r, err
 	}
-	for _, f := range all {
-		if err := f.was.of(n.plan.ID, f.dir); err != nil {
-			return r, err
-		}
-	}
-	if most := n.mostData(); len(n.plan.text) > most {
-		return r, fmt.Errorf("a plan of %d bytes: the servers take %d at most; expected a higher max_payload", len(n.plan.text), most)
-	}
-	r.Streams, r.Partitions = lost, n.plan.Partitions
-	logs, err := n.judge(ctx, &r, all)
+	r.Streams, r.Partitions = lost, plan.Partitions
+	logs, err := c.judge(ctx, &r, all)
 	if err != nil {
 		return r, err
 	}
 	if err := r.incomplete(); err != nil && !force {
-		return r, fmt.Errorf("crawl %s: %w", c.layout, err)
+		return r, fmt.Errorf("crawl %s: %w", c.remote.name, err)
 	}
 	if r.Without == r.Partitions {
 		return r, errors.New("the nodes of these folders had given all partitions away, expected the folders of the nodes that have them")
 	}
-	if err := n.rebuild(n.ctx, &r, all, logs); err != nil {
-		return r, err
+	return r, rebuild(ctx, c.remote, plan, &r, all, logs)
+}
+
+// lostPlan returns the plan of a crawl that has lost streams. Its folders are checked.
+func (c *Client) lostPlan(ctx context.Context, lost []string, all []*remains) (p Plan, err error) {
+	if slices.Contains(lost, c.remote.name.bucketStream()) {
+		p, err = c.remote.decodePlan(all[0].was.Plan)
+	} else {
+		p, err = c.waitingPlan(ctx)
 	}
-	for _, name := range lost {
-		if err := n.makeWhole(n.ctx, name); err != nil {
-			return r, err
+	if err != nil {
+		return p, err
+	}
+	for _, f := range all {
+		if err := f.was.check(p.ID, f.dir); err != nil {
+			return p, err
 		}
 	}
-	return r, nil
+	if most := c.remote.servers.mostData(); len(p.text) > most {
+		return p, fmt.Errorf("a plan of %d bytes: the servers take %d at most; expected a higher max_payload", len(p.text), most)
+	}
+	return p, nil
 }
 
 // judge finds the last state of each partition whose log is lost, and which folders are missing. It runs before anything
 // is written.
-func (n *node) judge(ctx context.Context, r *Rebuilt, all []*remains) (logs []truth, err error) {
-	k := known{lost: r.has(n.streamNames()[0])}
+func (c *Client) judge(ctx context.Context, r *Rebuilt, all []*remains) (logs []truth, err error) {
+	k := known{lost: r.has(c.remote.name.bucketStream())}
 	if !k.lost {
-		if k, err = n.lookUp(ctx); err != nil {
+		if k, err = c.lookUp(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -116,14 +105,14 @@ func (n *node) judge(ctx context.Context, r *Rebuilt, all []*remains) (logs []tr
 		r.blind = r.blind || vacates(of.owner)
 	}
 	var wants []string
-	if r.has(n.linkStream()) { // any node may have sent some
+	if r.has(c.remote.name.linkStream()) { // any node may have sent some
 		wants = k.others(here(all))
 	}
-	if !r.has(n.logStream()) {
+	if !r.has(c.remote.name.logStream()) {
 		r.Missing = k.namesOf(wants)
 		return nil, nil
 	}
-	for p := range n.plan.Partitions {
+	for p := range r.Partitions {
 		t := k.truthOf(p, all)
 		logs = append(logs, t)
 		wants = append(wants, t.wants...)
@@ -151,97 +140,65 @@ func (r *Rebuilt) incomplete() error {
 	return nil
 }
 
-// heed ends the restoring if a stream is deleted meanwhile, as another that restores the crawl does.
-func (n *node) heed() {
-	for !n.ended.is {
-		select {
-		case <-n.mail.wake:
-			for _, fn := range n.mail.take() {
-				fn()
-			}
-		case <-n.ctx.Done():
-			return
-		}
-	}
-	n.stop(n.ended.by)
-}
-
-// ErrHalf is returned for a crawl that is being restored, or whose restoring was interrupted.
-var ErrHalf = errors.New("it is restored in part, expected that weft cluster restore has ended without an error")
-
-// restored returns ErrHalf unless the streams that the servers have are whole.
-func (c *Client) restored(ctx context.Context) error {
-	for _, name := range c.streamNames() {
-		var s jetstream.Stream
-		err := c.chosen(ctx, func(ctx context.Context) (err error) { s, err = c.js.Stream(ctx, name); return err })
-		switch {
-		case errors.Is(err, jetstream.ErrStreamNotFound):
-		case err != nil:
-			return c.refused(err)
-		case isHalf(s):
-			return fmt.Errorf("crawl %s: %w", c.layout, ErrHalf)
-		}
-	}
-	return nil
-}
-
-// half marks a stream whose restoring has not ended.
-var half = map[string]string{"weft-restoring": "yes"}
-
-func isHalf(s jetstream.Stream) bool { return s.CachedInfo().Config.Metadata["weft-restoring"] != "" }
-
 // waitingPlan returns the plan of a crawl that is not over and has no nodes. A node that has just been killed still
 // counts: waitingPlan waits until its silence shows that it has ended.
 func (c *Client) waitingPlan(ctx context.Context) (p Plan, err error) {
-	if p, err = c.Plan(ctx); err != nil {
+	if p, err = c.remote.plan(ctx); err != nil {
 		return p, err
 	}
 	for began := now(); ; {
 		err := c.waits(ctx)
-		if !errors.Is(err, ErrInUse) || now()-began > (beatsOfSilence+1)*c.beat {
+		if !errors.Is(err, ErrInUse) || now()-began > (beatsOfSilence+1)*c.remote.beat {
 			return p, err
 		}
-		select {
-		case <-time.After(c.beat / 4):
-		case <-ctx.Done():
-			return p, context.Cause(ctx)
+		if err := pause(ctx, c.remote.beat/4); err != nil {
+			return p, err
 		}
 	}
 }
 
 // waits returns an error if the crawl is over, or has nodes.
 func (c *Client) waits(ctx context.Context) error {
-	bucket, err := c.js.Stream(ctx, c.streamNames()[0])
+	bucket, err := c.remote.stream(ctx, c.remote.name.bucketStream())
 	if err != nil {
-		return c.refused(err)
+		return err
 	}
-	all, err := c.entries(ctx)
+	all, err := c.remote.entries(ctx)
 	if err != nil {
 		return err
 	}
 	for _, e := range all {
 		if e.Key() == keyOver {
-			return fmt.Errorf("crawl %s: %w", c.layout, ErrOver)
+			return fmt.Errorf("crawl %s: %w", c.remote.name, ErrOver)
 		}
 	}
-	return c.deserted(ctx, bucket.CachedInfo().TimeStamp)
+	return c.remote.deserted(ctx, bucket.CachedInfo().TimeStamp)
 }
 
-// lost returns which streams of the crawl the servers do not have, or not the whole of.
-func (c *Client) lost(ctx context.Context) (all []string, err error) {
-	for _, name := range c.streamNames() {
-		var s jetstream.Stream
-		err := c.chosen(ctx, func(ctx context.Context) (err error) { s, err = c.js.Stream(ctx, name); return err })
-		switch {
-		case errors.Is(err, jetstream.ErrStreamNotFound):
-			all = append(all, name)
-		case err != nil:
-			return nil, c.refused(err)
-		case isHalf(s):
-			all = append(all, name)
+// lookUp reads what the bucket says.
+func (c *Client) lookUp(ctx context.Context) (known, error) {
+	k := known{nodes: make(map[string]string), claims: make(map[int]claim)}
+	s, err := c.Status(ctx)
+	if err != nil {
+		return k, err
+	}
+	for _, n := range s.Nodes {
+		k.nodes[n.ID] = n.Name
+	}
+	all, err := c.remote.entries(ctx)
+	if err != nil {
+		return k, err
+	}
+	for _, e := range all {
+		if p, owner, before, ok := ownership.ClaimOf(e.Key(), e.Value()); ok {
+			k.claims[p] = claim{owner.ID, e.Revision(), before}
+			if k.nodes[owner.ID] == "" {
+				k.nodes[owner.ID] = owner.ID
+			}
 		}
 	}
-	return all, nil
+	maps.DeleteFunc(k.nodes, func(id, _ string) bool { return vacates(id) })
+	return k, nil
 }
 
 // remains are what a node has left on its disk.
@@ -280,145 +237,4 @@ func readRemains(ctx context.Context, dirs []string) (all []*remains, err error)
 		all = append(all, f)
 	}
 	return all, nil
-}
-
-// rebuild makes the lost streams, marked, and puts into them what the folders have.
-func (n *node) rebuild(ctx context.Context, r *Rebuilt, all []*remains, logs []truth) (err error) {
-	for _, name := range r.Streams {
-		if err := n.makeHalf(ctx, name); err != nil {
-			return err
-		}
-	}
-	if err := n.openStreams(ctx); err != nil {
-		return err
-	}
-	if n.bucket, err = n.js.KeyValue(ctx, n.layout.bucket()); err != nil {
-		return n.refused(err)
-	}
-	noBucket := r.has(n.streamNames()[0])
-	if noBucket {
-		if err := n.rebuildBucket(ctx, all); err != nil {
-			return err
-		}
-	}
-	for _, f := range all {
-		if err := n.sendFinds(ctx, f); err != nil {
-			return fmt.Errorf("%s: %w", f.dir, err)
-		}
-	}
-	for p, t := range logs {
-		if err := n.rebuildLog(ctx, p, t); err != nil {
-			return err
-		}
-	}
-	if !noBucket {
-		return nil
-	}
-	return n.keep(ctx, keyPlan, n.plan.text)
-}
-
-// makeHalf makes a stream that is marked until makeWhole. What an earlier attempt has put into one is deleted; a
-// bucket is emptied by rebuildBucket.
-func (n *node) makeHalf(ctx context.Context, name string) (err error) {
-	if name == n.streamNames()[0] {
-		_, err = n.makeBucket(ctx, half)
-		return err
-	}
-	err = n.chosen(ctx, func(ctx context.Context) error { return n.js.DeleteStream(ctx, name) })
-	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return n.refused(err)
-	}
-	_, err = n.makeStream(ctx, name, half)
-	return err
-}
-
-func (n *node) makeWhole(ctx context.Context, name string) (err error) {
-	if name == n.streamNames()[0] {
-		_, err = n.makeBucket(ctx, nil)
-	} else {
-		_, err = n.makeStream(ctx, name, nil)
-	}
-	return err
-}
-
-// rebuildBucket writes a bucket in which no partition has an owner. Its revisions begin beyond those of the lost one,
-// which logs and links may name.
-func (n *node) rebuildBucket(ctx context.Context, all []*remains) error {
-	s, err := n.js.Stream(ctx, n.streamNames()[0])
-	if err == nil {
-		err = s.Purge(ctx, jetstream.WithPurgeSequence(uint64(time.Now().UnixMilli())))
-	}
-	if err != nil {
-		return n.refused(err)
-	}
-	for _, f := range all {
-		for u, err := range f.job.Scope() {
-			if err == nil {
-				err = n.outbox.open(ctx, []byte(u.String()))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		for network, err := range f.job.SavedNetworks() {
-			if err == nil {
-				err = n.outbox.open(ctx, []byte(network.String()))
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	for _, w := range ownership.Vacated(n.dir.Node, n.plan.Partitions) {
-		if err := n.keep(ctx, w.Key, w.Value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// keep writes a key.
-func (n *node) keep(ctx context.Context, key string, value []byte) error {
-	return n.outbox.retry(ctx, func(ctx context.Context) error { _, err := n.bucket.Put(ctx, key, value); return err })
-}
-
-// sendFinds sends the links that a node could not send, or that may not have reached their receiver. Whoever owns the
-// partition of a URL now need not know it.
-func (n *node) sendFinds(ctx context.Context, f *remains) error {
-	for after := uint64(0); ; {
-		some, err := f.job.Store.Outbox(after, outboxBytes)
-		if err != nil || len(some) == 0 {
-			return err
-		}
-		after = some[len(some)-1].ID
-		for _, m := range some {
-			switch m.Kind {
-			case changelog.Opened:
-				err = n.outbox.open(ctx, m.Data)
-			case changelog.Links:
-				err = n.outbox.send(ctx, m.Partition, [][]byte{m.Data})
-			case changelog.Found:
-				err = n.outbox.sendFound(ctx, m.Partition, []store.Message{m})
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// rebuildLog writes the log of a partition under the epoch of its state. So a node continues with its own folder only if
-// the folder has this epoch.
-func (n *node) rebuildLog(ctx context.Context, p int, t truth) error {
-	if t.from == nil {
-		return nil
-	}
-	end := &logEnd{epoch: t.epoch}
-	err := engine.Export(t.from.job, p, func(block []byte) error {
-		return n.outbox.add(ctx, p, end, nats.Header{}, pack([][]byte{block}))
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", t.from.dir, err)
-	}
-	return nil
 }

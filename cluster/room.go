@@ -12,6 +12,9 @@ const (
 
 func newRoom(bytes int) room { return make(room, max(bytes, smallRoom)/roomUnit) }
 
+// bytes is how much there is.
+func (r room) bytes() int { return cap(r) * roomUnit }
+
 // units is what so many bytes take, at most all there is: a message of any size has room.
 func (r room) units(bytes int) int { return min(cap(r), 1+bytes/roomUnit) }
 

@@ -1,62 +1,63 @@
 package cluster
 
 import (
-	"context"
-	"sync"
-	"sync/atomic"
-	"time"
+	"maps"
 
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/shard/changelog"
 )
 
-// sentLinks are messages of the outbox that the stream of links has. They stay on the disk until the logs of their
-// receivers have them: if the servers lose the stream, they are sent again. A receiver purges what its log has, so
-// messages before the first of the stream can be forgotten.
+// sentLinks are messages of the outbox that the stream of links has. They stay on the disk until the
+// logs of their receivers have them: if the servers lose the stream, they are sent again. A receiver
+// purges what its log has, so messages before the first of the stream can be forgotten.
 //
-// Owner: the goroutine of outbox.run, except for lost and the atomic fields.
+// Owner: the outbox's loop.
 type sentLinks struct {
-	last  atomic.Uint64 // the last message of the stream that this node has published
-	first atomic.Uint64 // the first that the stream has
-	lost  sync.Map      // the links that Found messages became by their IDs, as this node lost their partition: []byte
+	last   uint64            // the last message of the stream that this node has published
+	first  uint64            // the first that the stream has
+	became map[uint64][]byte // links that Found messages became, by their IDs: see sent
 
-	all    []sentBatch // in the order of the outbox
-	bytes  int
-	looked time.Time
+	all   []sentBatch // in the order of the outbox
+	bytes int
 }
 
-// sentBatch is messages that were published together.
+// sentBatch is some messages that were published together.
 type sentBatch struct {
 	last  uint64   // the highest sequence of its messages in the stream, or more
 	ids   []uint64 // in the outbox
 	bytes int
 }
 
-// mostSent bounds the bytes that stay on the disk while a partition has no owner to purge its links. Each message counts
-// sentCost more, so the IDs take at most 4 MiB of memory.
+// mostSent bounds the bytes that stay on the disk while a partition has no owner to purge its links.
+// Each message counts sentCost more, so the IDs take at most 4 MiB of memory.
 const (
 	mostSent = 32 << 20
 	sentCost = 64
 )
 
-func (s *sentLinks) published(seq uint64) {
-	for was := s.last.Load(); was < seq && !s.last.CompareAndSwap(was, seq); was = s.last.Load() {
+// add takes in what was published.
+func (s *sentLinks) add(of sent) {
+	s.last = max(s.last, of.last)
+	if s.became == nil {
+		s.became = make(map[uint64][]byte)
 	}
+	maps.Copy(s.became, of.became)
 }
 
-// split divides published messages into those to forget and those to keep, some of them as others: what became links stays
-// links. By the time that they are sent again, this node may have the partition again, and in its log these URLs, which may
-// have ended since, would be pending once more.
+// split divides published messages into those to forget and those to keep, some of them as others:
+// what became links stays links. By the time that they are sent again, this node may have the
+// partition again, and in its log these URLs, which may have ended since, would be pending once more.
 func (s *sentLinks) split(all []store.Message) (gone, stay, as []store.Message) {
-	b := sentBatch{last: s.last.Load()}
+	b := sentBatch{last: s.last}
 	for _, m := range all {
-		links, lost := s.lost.LoadAndDelete(m.ID)
-		if !lost && m.Kind != changelog.Links {
+		links, became := s.became[m.ID]
+		delete(s.became, m.ID)
+		if !became && m.Kind != changelog.Links {
 			gone = append(gone, m)
 			continue
 		}
-		if lost {
-			as = append(as, store.Message{ID: m.ID, Partition: m.Partition, Kind: changelog.Links, Data: links.([]byte)})
+		if became {
+			as = append(as, store.Message{ID: m.ID, Partition: m.Partition, Kind: changelog.Links, Data: links})
 		}
 		stay = append(stay, m)
 		b.ids = append(b.ids, m.ID)
@@ -71,29 +72,10 @@ func (s *sentLinks) split(all []store.Message) (gone, stay, as []store.Message) 
 
 // forget returns the IDs of messages that no longer need to stay.
 func (s *sentLinks) forget() (ids []uint64) {
-	for len(s.all) > 0 && (s.all[0].last < s.first.Load() || s.bytes > mostSent) {
+	for len(s.all) > 0 && (s.all[0].last < s.first || s.bytes > mostSent) {
 		ids = append(ids, s.all[0].ids...)
 		s.bytes -= s.all[0].bytes
 		s.all = s.all[1:]
 	}
 	return ids
-}
-
-// forgetSent removes from the disk what receivers have, by a look at the stream once a beat.
-func (o *outbox) forgetSent(ctx context.Context) {
-	s := &o.sent
-	if ids := s.forget(); len(ids) > 0 {
-		_ = o.node.crawl.Forget(ids...) // a crawl that is over sends them again
-	}
-	if len(s.all) == 0 || time.Since(s.looked) < o.node.beat {
-		return
-	}
-	s.looked = time.Now()
-	o.node.ops.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-		defer cancel()
-		if info, err := o.node.streams.links.Info(ctx); err == nil { // else the next look will do
-			s.first.Store(info.State.FirstSeq)
-		}
-	})
 }

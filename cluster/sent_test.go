@@ -14,7 +14,7 @@ func TestSentLinks(t *testing.T) {
 	var s sentLinks
 	var as []store.Message
 	batch := func(last uint64, all ...store.Message) {
-		s.published(last)
+		s.add(sent{last: last})
 		gone, stay, now := s.split(all)
 		as = append(as, now...)
 		if len(gone) != 1 || gone[0].Kind != changelog.Ended || len(stay) != len(all)-1 {
@@ -22,15 +22,14 @@ func TestSentLinks(t *testing.T) {
 		}
 	}
 	ended := store.Message{ID: 9, Kind: changelog.Ended}
-	s.lost.Store(uint64(3), []byte("links"))
+	s.add(sent{became: map[uint64][]byte{3: []byte("links")}})
 	batch(10, store.Message{ID: 1, Kind: changelog.Links}, ended)
 	batch(20, store.Message{ID: 2, Kind: changelog.Links}, store.Message{ID: 3, Partition: 7, Kind: changelog.Found}, ended)
 	if len(as) != 1 || as[0].ID != 3 || as[0].Partition != 7 || as[0].Kind != changelog.Links || string(as[0].Data) != "links" {
 		t.Errorf("what became links stays as %+v", as)
 	}
 	for first, want := range map[uint64][]uint64{10: nil, 11: {1}, 21: {1, 2, 3}} {
-		one := sentLinks{all: slices.Clone(s.all)}
-		one.first.Store(first)
+		one := sentLinks{all: slices.Clone(s.all), first: first}
 		if ids := one.forget(); !slices.Equal(ids, want) {
 			t.Errorf("with a stream from %d on, %v are forgotten, expected %v", first, ids, want)
 		}

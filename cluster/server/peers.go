@@ -14,33 +14,37 @@ const (
 	patience  = 15 * time.Second       // after which the server says why the peers that it needs do not answer
 )
 
-// watchPeers warns when another number of the cluster's servers is here, until the server is closed.
-func (s *Server) watchPeers(all int) {
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	was, said, explained, began, since := 0, 0, false, false, time.Now()
-	for {
-		select {
-		case <-s.ended:
-			return
-		case <-look.C:
-		}
-		here := 1 + s.nats.NumRemotes()
-		if here != was {
-			was, since = here, time.Now()
-		}
-		began = began || s.nats.JetStreamIsCurrent()
-		switch so := time.Since(since); {
-		case here != said && so >= steady:
-			said, explained = here, false
-			s.log.tell(standing(here, all, began))
-		case waits(here, all, began) && !explained && so >= patience:
-			explained = true
-			if silent := s.log.silence(); len(silent) > 0 {
-				s.log.tell("expected the other servers to answer: " + strings.Join(silent, ", "))
-			}
+// peerWatch warns when another number of the cluster's servers is here.
+//
+// Owner: the goroutine that calls look.
+type peerWatch struct {
+	server *Server
+	all    int // servers of the cluster
+
+	here      int       // at the last look
+	since     time.Time // since when that many are
+	reported  int       // how many were here when that was reported
+	explained bool      // why others are not has been reported
+	began     bool      // the cluster had a leader at some time
+}
+
+func (w *peerWatch) look() (more bool) {
+	here := 1 + w.server.nats.NumRemotes()
+	if here != w.here {
+		w.here, w.since = here, time.Now()
+	}
+	w.began = w.began || w.server.nats.JetStreamIsCurrent()
+	switch so := time.Since(w.since); {
+	case here != w.reported && so >= steady:
+		w.reported, w.explained = here, false
+		w.server.log.tell(standing(here, w.all, w.began))
+	case waits(here, w.all, w.began) && !w.explained && so >= patience:
+		w.explained = true
+		if silent := w.server.log.silence(); len(silent) > 0 {
+			w.server.log.tell("expected the other servers to answer: " + strings.Join(silent, ", "))
 		}
 	}
+	return true
 }
 
 // waits reports whether a cluster needs more servers than are here. To begin it needs all, as NATS has all of them elect

@@ -37,7 +37,7 @@ func hasRoom(store string) error {
 	return err
 }
 
-// room is what a server knows of its disk. Owner: watchDisk.
+// room is the state of a server's disk, as it was seen last. Owner: diskWatch.
 type room struct {
 	refuses bool // messages
 	full    bool // writes may have failed
@@ -55,31 +55,31 @@ func (r *room) look(disk *vfs.DiskUsage, enabled bool) (refuse, failed bool) {
 	return r.refuses, !enabled || r.full && !r.refuses
 }
 
-// watchDisk refuses messages while there is little room, and reports a failure, until the server is closed.
-func (s *Server) watchDisk(store string, alone bool) {
-	look := time.NewTicker(lookAtDisk)
-	defer look.Stop()
-	var r room
-	for {
-		select {
-		case <-look.C:
-		case <-s.ended:
-			return
-		}
-		disk, err := vfs.Default.GetDiskUsage(store)
-		if err != nil {
-			continue // the next look may tell
-		}
-		was := r.refuses
-		refuse, failed := r.look(&disk, s.nats.JetStreamEnabled())
-		if failed {
-			s.fail()
-			return
-		}
-		if refuse != was && alone {
-			s.refuse(refuse, &disk)
-		}
+// diskWatch refuses messages while there is little room, and reports a failure.
+//
+// Owner: the goroutine that calls look.
+type diskWatch struct {
+	server *Server
+	store  string
+	alone  bool
+	room   room
+}
+
+func (w *diskWatch) look() (more bool) {
+	disk, err := vfs.Default.GetDiskUsage(w.store)
+	if err != nil {
+		return true // the next look may tell
 	}
+	was := w.room.refuses
+	refuse, failed := w.room.look(&disk, w.server.nats.JetStreamEnabled())
+	if failed {
+		w.server.fail()
+		return false
+	}
+	if refuse != was && w.alone {
+		w.server.refuse(refuse, &disk)
+	}
+	return true
 }
 
 // refuse has the server take no messages, or take them again.

@@ -65,9 +65,11 @@ func Start(o Options) (*Server, error) {
 		s.Close()
 		return nil, err
 	}
-	s.watch.Go(func() { s.watchDisk(o.Store, len(o.Peers) == 0) })
+	disk := diskWatch{server: s, store: o.Store, alone: len(o.Peers) == 0}
+	s.every(lookAtDisk, disk.look)
 	if n := len(o.Peers); n > 0 {
-		s.watch.Go(func() { s.watchPeers(n) })
+		peers := peerWatch{server: s, all: n, since: time.Now()}
+		s.every(lookEvery, peers.look)
 	}
 	if o.KeepLogin {
 		if err := keepLogin(o.Store, s.LoginURL()); err != nil {
@@ -100,6 +102,23 @@ func (s *Server) start(so *server.Options) error {
 		return err
 	}
 	return fmt.Errorf("the server in %.128q takes no connections after %v", so.StoreDir, startsWithin)
+}
+
+// every has look called now and then, on a goroutine of its own, until it returns false or the server
+// is closed.
+func (s *Server) every(d time.Duration, look func() (more bool)) {
+	s.watch.Go(func() {
+		tick := time.NewTicker(d)
+		defer tick.Stop()
+		for more := true; more; {
+			select {
+			case <-tick.C:
+				more = look()
+			case <-s.ended:
+				return
+			}
+		}
+	})
 }
 
 // isFree reports an address at which nobody can listen.

@@ -54,8 +54,22 @@ var doors = map[string]string{
 	"internal/frontier/store/storetest/storetest.go": "Pebble's goroutines use the disk",
 
 	// A crawl on several machines: NATS has goroutines of its own.
-	"cluster":        "no loop owns it: a node's goroutine, its operations, and those of NATS",
-	"cluster/server": "any goroutine may use a server, and its own warn",
+	"cluster/mailbox.go":    "other goroutines leave functions for a loop",
+	"cluster/operations.go": "what takes time runs on goroutines beside the loops",
+	"cluster/await.go":      "operations wait for what loops and other operations reach",
+	"cluster/watch.go":      "NATS shows the keys of the bucket on a channel",
+	"cluster/consumer.go":   "the end of a context stops a consumer of NATS",
+	"cluster/reading.go":    "one operation reads the logs that others wait for",
+	"cluster/room.go":       "memory is taken by operations and given back by loops",
+	"cluster/log.go":        "the outbox and the operations of a partition append to a log in turn",
+	"cluster/requests.go":   "of the operations whose requests fail, one looks why",
+	"cluster/login.go":      "NATS reports on its own goroutines what it refuses",
+	"cluster/warnings.go":   "loops, operations and NATS warn",
+	"cluster/figures.go":    "loops, operations and the engine count, and another operation reports",
+	"cluster/crawl.go":      "any goroutine may drain a crawl",
+
+	"cluster/server/server.go": "any goroutine may use a server, which watches its disk and its peers",
+	"cluster/server/log.go":    "the server warns on its own goroutines",
 
 	// Uses of a finished job.
 	"read/job.go":        "pages are read on all cores",

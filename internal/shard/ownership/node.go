@@ -242,8 +242,8 @@ func (n *Node) Running() (all []Owner) {
 	return all
 }
 
-// Holders returns the processes that run and have started all that they own, as the store shows it.
-func (n *Node) Holders() map[Owner]bool {
+// Starters returns the processes that run and have started all that they own, as the store shows it.
+func (n *Node) Starters() map[Owner]bool {
 	left := make(map[Owner]uint64) // the digest of what is not started
 	for id, p := range n.peers {
 		if p.beat.Running() {

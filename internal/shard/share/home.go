@@ -12,14 +12,14 @@ import (
 //
 // Invariant: whoever may hold an address of a complete table is the holder of its entry.
 type Home struct {
-	parts   int
-	tables  map[int]*table
-	open    int // tables that are not complete
-	running map[ownership.Owner]bool
-	seen    uint64        // the revision of the store that this is as of
-	changed time.Duration // when addresses may last have become free that had not rested for a delay
-	delay   time.Duration // of addresses
-	out     map[ownership.Owner][]Reply
+	parts      int
+	tables     map[int]*table
+	incomplete int // tables
+	running    map[ownership.Owner]bool
+	seen       uint64        // the revision of the store that this is as of
+	changed    time.Duration // when addresses may last have become free that had not rested for a delay
+	delay      time.Duration // of addresses
+	out        map[ownership.Owner][]Reply
 }
 
 // table is what is known of the addresses of a partition in one epoch.
@@ -60,7 +60,7 @@ func (h *Home) Own(now time.Duration, part int, epoch uint64, first bool) {
 	t := &table{epoch: epoch, entries: make(map[netip.Addr]*entry)}
 	if !first {
 		t.declared = make(map[ownership.Owner]bool)
-		h.open++
+		h.incomplete++
 		h.changed = now
 	}
 	h.tables[part] = t
@@ -69,13 +69,13 @@ func (h *Home) Own(now time.Duration, part int, epoch uint64, first bool) {
 // Disown takes in that a partition is another's.
 func (h *Home) Disown(part int) {
 	if t := h.tables[part]; t != nil && t.declared != nil {
-		h.open--
+		h.incomplete--
 	}
 	delete(h.tables, part)
 }
 
-// Open reports whether tables are not complete.
-func (h *Home) Open() bool { return h.open > 0 }
+// Whole reports whether all tables are complete.
+func (h *Home) Whole() bool { return h.incomplete == 0 }
 
 // Len returns the number of entries.
 func (h *Home) Len() (n int) {
@@ -96,7 +96,7 @@ func (h *Home) See(now time.Duration, revision uint64, running []ownership.Owner
 	if len(ended) > 0 {
 		h.bury(now, ended)
 	}
-	if h.open > 0 {
+	if h.incomplete > 0 {
 		for _, t := range h.tables {
 			h.complete(now, t)
 		}
@@ -126,7 +126,7 @@ func (h *Home) complete(now time.Duration, t *table) {
 		}
 	}
 	t.declared = nil
-	h.open--
+	h.incomplete--
 	h.changed = now
 	for addr, e := range t.entries {
 		if e.holder == (ownership.Owner{}) {

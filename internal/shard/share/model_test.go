@@ -370,7 +370,7 @@ func (m *model) rest(seed uint64) {
 	m.idle = true
 	m.run(m.now + time.Minute)
 	for _, p := range m.alive() {
-		if held, entries := p.holder.Len(), p.home.Len(); held > 0 || entries > 0 || p.home.Open() || p.holder.open != 0 {
+		if held, entries := p.holder.Len(), p.home.Len(); held > 0 || entries > 0 || !p.home.Whole() || p.holder.open != 0 {
 			m.t.Errorf("seed %d: %v holds %d addresses, %d open, and is the home of %d", seed, p.self, held, p.holder.open, entries)
 		}
 	}

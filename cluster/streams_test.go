@@ -20,9 +20,9 @@ func TestClock(t *testing.T) {
 		-time.Hour - 300*time.Millisecond: "the clock of this machine is 1h0m0s behind" + effect,
 	} {
 		got := ""
-		c.skew, c.warn = skew, func(err error) { got += err.Error() }
-		n := &node{Client: c, ctx: t.Context()}
-		if err := n.attach(t.Context(), &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}, MaxTime: time.Minute}); err != nil {
+		c.servers.skew, c.servers.warn = skew, func(err error) { got += err.Error() }
+		n := &node{remote: c}
+		if _, err := n.attach(t.Context(), 16, &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}, MaxTime: time.Minute}); err != nil {
 			t.Error(err)
 		}
 		if got != want {

@@ -1,0 +1,38 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// messagesAhead bounds the messages that the servers send before they are taken in.
+const messagesAhead = 256
+
+// consume reads messages of a stream in order, about so many bytes ahead, until stop is called or
+// ctx ends.
+func (s *servers) consume(ctx context.Context, stream string, subjects []string, ahead int) (all jetstream.MessagesContext, stop func(), err error) {
+	consumer, err := s.js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
+		FilterSubjects:    subjects,
+		InactiveThreshold: time.Minute, // servers forget a consumer whose process has died
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	// The servers send nothing at all if the next message is longer than that.
+	ahead = max(ahead, int(s.conn.MaxPayload())+64<<10)
+	if all, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(messagesAhead, ahead)); err != nil {
+		return nil, nil, err
+	}
+	done := context.AfterFunc(ctx, all.Stop)
+	return all, func() {
+		done()
+		all.Stop()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+		defer cancel()
+		if info := consumer.CachedInfo(); info != nil {
+			_ = s.js.DeleteConsumer(ctx, stream, info.Name) // or it goes when it was inactive for long enough
+		}
+	}, nil
+}
