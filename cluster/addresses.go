@@ -62,8 +62,8 @@ func (a *addresses) listen() (stop func(), err error) {
 	return func() { _ = s.Unsubscribe() }, nil // the connection may be gone
 }
 
-// mayTell refuses a login that may not publish or receive the messages between nodes. Nobody answers
-// these, so that otherwise nobody would notice.
+// mayTell refuses a login that may not publish or receive the messages between nodes. Nobody
+// answers these, so that otherwise nobody would notice.
 func (a *addresses) mayTell(ctx context.Context) error {
 	servers := a.remote.servers
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -151,8 +151,8 @@ func (a *addresses) send(m *share.Message) {
 	})
 }
 
-// hear takes in a message. A reply or a need of another epoch than this node has seen is dropped: it
-// is out of date, or is repeated.
+// hear takes in a message. A reply or a need of another epoch than this node has seen is dropped:
+// it is out of date, or is repeated.
 func (a *addresses) hear(m *share.Message) {
 	if m.To != a.own.Self() {
 		return

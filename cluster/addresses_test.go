@@ -7,8 +7,8 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// TestAddress: sites of several nodes have one address, and the delay of that holds for all nodes together, also
-// when one of them dies and another one joins.
+// TestAddress: sites of several nodes have one address, and the delay of that holds for all nodes
+// together, also when one of them dies and another one joins.
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	const delay = 10 * time.Millisecond

@@ -7,8 +7,8 @@ import (
 	"github.com/weftcrawl/weft/cluster"
 )
 
-// TestURLsOfAllNodes: a client lists the URLs of all nodes, each once, and asks the node that has a URL what became
-// of it.
+// TestURLsOfAllNodes: a client lists the URLs of all nodes, each once, and asks the node that has a
+// URL what became of it.
 func TestURLsOfAllNodes(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())

@@ -15,14 +15,14 @@ import (
 // sharedOption is an option, and its default in words.
 type sharedOption struct {
 	name, unset string
-	// confirmed: a node is refused unless it is given the same. It decides who gets what the node sends, its secrets among
-	// that, and whoever writes to the servers could otherwise decide it.
+	// confirmed: a node is refused unless it is given the same. It decides who gets what the node
+	// sends, its secrets among that, and whoever writes to the servers could otherwise decide it.
 	confirmed bool
 }
 
-// common lists the options that all nodes of a crawl share, besides those that a job keeps: how sites are
-// asked, and what becomes of a response. All other options belong to a machine: its memory, disk and network.
-// A plan has them as they were given.
+// common lists the options that all nodes of a crawl share, besides those that a job keeps: how
+// sites are asked, and what becomes of a response. All other options belong to a machine: its
+// memory, disk and network. A plan has them as they were given.
 var common = []sharedOption{
 	{name: "PerHost"}, {name: "PerDomain"}, {name: "PerAddress"},
 	{name: "Delay"}, {name: "DomainDelay"}, {name: "AddressDelay"},
@@ -40,8 +40,8 @@ var common = []sharedOption{
 // options are some of weft.Options by their names, as JSON.
 type options map[string]json.RawMessage
 
-// commonOf returns the common options of a node, as given, and the names of the secrets among its other options.
-// The servers know no more of a secret than its name.
+// commonOf returns the common options of a node, as given, and the names of the secrets among its
+// other options. The servers know no more of a secret than its name.
 func commonOf(o *weft.Options) (given options, secrets map[string][]string, err error) {
 	all := *o
 	all.Header, secrets = publicHeader(o)
@@ -58,7 +58,8 @@ func commonOf(o *weft.Options) (given options, secrets map[string][]string, err 
 	return given, secrets, nil
 }
 
-// publicHeader returns the fields that hold no secret, and the names of what else the options have that does.
+// publicHeader returns the fields that hold no secret, and the names of what else the options have
+// that does.
 func publicHeader(o *weft.Options) (public httpclient.Header, secrets map[string][]string) {
 	secrets = make(map[string][]string)
 	for _, f := range o.Header {
@@ -87,8 +88,8 @@ func publicHeader(o *weft.Options) (public httpclient.Header, secrets map[string
 	return public, secrets
 }
 
-// agree takes the common options of the plan into those of a node, which may leave out those that are not confirmed. Its
-// error is a *weft.OptionError with a *weft.PlanError.
+// agree takes the common options of the plan into those of a node, which may leave out those that
+// are not confirmed. Its error is a *weft.OptionError with a *weft.PlanError.
 func (p *Plan) agree(o *weft.Options) error {
 	given, secrets, err := commonOf(o)
 	if err != nil {

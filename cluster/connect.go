@@ -152,7 +152,8 @@ func (s *servers) checkVersion() error {
 	return nil
 }
 
-// leastPayload is the length of messages that servers have to take: a URL in a link has 16 KiB at most.
+// leastPayload is the length of messages that servers have to take: a URL in a link has 16 KiB at
+// most.
 const leastPayload = 64 << 10
 
 // checkPayload refuses servers that take short messages only.
@@ -248,8 +249,9 @@ func (s *servers) checkJetStream(ctx context.Context) (err error) {
 	return nil
 }
 
-// chosen calls fn again, which may be repeated, while the servers choose who answers for a stream: that takes
-// them a moment when it is new or a server has failed, and what they are asked meanwhile may be lost.
+// chosen calls fn again, which may be repeated, while the servers choose who answers for a stream:
+// that takes them a moment when it is new or a server has failed, and what they are asked meanwhile
+// may be lost.
 func (s *servers) chosen(ctx context.Context, fn func(context.Context) error) error {
 	late := time.Now().Add(2 * requestTimeout)
 	for {

@@ -82,8 +82,8 @@ func TestDialErrors(t *testing.T) {
 	}
 }
 
-// TestWebAgain: a proxy before the servers may say by HTTP that they are away. A node that joins for the first time takes
-// them for a web server; one that joins again does not.
+// TestWebAgain: a proxy before the servers may say by HTTP that they are away. A node that joins
+// for the first time takes them for a web server; one that joins again does not.
 func TestWebAgain(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewUnstartedServer(nil)

@@ -19,7 +19,8 @@ type claim struct {
 	epoch, before uint64 // of this owner, and of the one before; 0: there was none
 }
 
-// vacates reports whether an ID belongs to a Restore, which owns what it has restored until a node takes it.
+// vacates reports whether an ID belongs to a Restore, which owns what it has restored until a node
+// takes it.
 func vacates(id string) bool { return strings.HasPrefix(id, restorer) }
 
 const restorer = "restore-"
@@ -32,11 +33,13 @@ type truth struct {
 	lost  bool     // there was a state, and no folder has it
 }
 
-// truthOf decides which folder has the last state of a partition: the one that has it whole with the highest epoch, or
-// of copies of one folder the one with the most batches. No later state exists
+// truthOf decides which folder has the last state of a partition: the one that has it whole with
+// the highest epoch, or of copies of one folder the one with the most batches. No later state
+// exists
 //
 //   - if the epoch is that of the partition's key,
-//   - if it is the one before, and the folder of the owner is here, which has not started the partition,
+//   - if it is the one before, and the folder of the owner is here, which has not started the
+//     partition,
 //   - if the folders of all nodes are here.
 func (k *known) truthOf(p int, all []*remains) (t truth) {
 	of, owned := k.claims[p]

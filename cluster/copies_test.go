@@ -8,7 +8,8 @@ import (
 	"github.com/weftcrawl/weft/internal/frontier/store"
 )
 
-// TestTruthOf: which folder has the last state of a partition, and which folders are wanted to be sure of it.
+// TestTruthOf: which folder has the last state of a partition, and which folders are wanted to be
+// sure of it.
 func TestTruthOf(t *testing.T) {
 	folder := func(node, dir string, batches uint64, state store.PartitionState, epoch uint64) *remains {
 		f := &remains{batches: batches}

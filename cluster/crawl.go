@@ -24,8 +24,8 @@ type Crawl struct {
 	}
 }
 
-// Join joins the crawl of the name, or begins it. Nothing is fetched before Run. The error is one line:
-// ErrOver, for one, or that of options that are not those of the crawl.
+// Join joins the crawl of the name, or begins it. Nothing is fetched before Run. The error is one
+// line: ErrOver, for one, or that of options that are not those of the crawl.
 func Join(ctx context.Context, servers Options, o weft.Options) (*Crawl, error) {
 	n, err := join(ctx, &servers, o, new(figures))
 	if err != nil {
@@ -40,8 +40,8 @@ func Join(ctx context.Context, servers Options, o weft.Options) (*Crawl, error) 
 // Began reports whether Join began the crawl: the servers had none of this name.
 func (c *Crawl) Began() bool { return c.now().began }
 
-// Run crawls until the crawl is over on all machines, or this one has left. A node that was cut off for so
-// long that others have its partitions joins again, as soon as the servers answer.
+// Run crawls until the crawl is over on all machines, or this one has left. A node that was cut off
+// for so long that others have its partitions joins again, as soon as the servers answer.
 func (c *Crawl) Run(ctx context.Context) (weft.Summary, error) {
 	for {
 		s, err := c.now().follow(ctx)
@@ -103,8 +103,8 @@ func (c *Crawl) ends() bool {
 	return c.mu.draining
 }
 
-// Drain has this machine leave the crawl: no more fetches start, those in flight finish or are broken off, its
-// partitions go to other nodes, and Run returns.
+// Drain has this machine leave the crawl: no more fetches start, those in flight finish or are
+// broken off, its partitions go to other nodes, and Run returns.
 func (c *Crawl) Drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,8 +31,8 @@ type Listed struct {
 	Bytes uint64     `json:"bytes"` // on each server that has a copy
 }
 
-// Crawls lists the crawls on the servers by their names, with what is left of half a crawl. Options.Name counts
-// for nothing.
+// Crawls lists the crawls on the servers by their names, with what is left of half a crawl.
+// Options.Name counts for nothing.
 func Crawls(ctx context.Context, o Options) (all []Listed, err error) {
 	at, err := connect(ctx, &o)
 	if err != nil {
@@ -129,8 +129,9 @@ func (c *Client) listed(ctx context.Context, streams map[string]uint64) (Listed,
 	return l, nil
 }
 
-// Remove removes all that the servers have of the crawl, which need not be whole; then another one may have the
-// name. It returns ErrNoCrawl if they have nothing, and ErrInUse if nodes are there, which with force end.
+// Remove removes all that the servers have of the crawl, which need not be whole; then another one
+// may have the name. It returns ErrNoCrawl if they have nothing, and ErrInUse if nodes are there,
+// which with force end.
 func (c *Client) Remove(ctx context.Context, force bool) error {
 	there := false
 	for i, name := range c.remote.name.streamNames() { // the bucket is the first: without the plan it is no crawl

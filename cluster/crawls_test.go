@@ -13,8 +13,9 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// TestCrawls: the servers list their crawls, and what is left of half a crawl. One with nodes is not removed,
-// unless that is forced; then the nodes end. A name that was removed begins another crawl.
+// TestCrawls: the servers list their crawls, and what is left of half a crawl. One with nodes is
+// not removed, unless that is forced; then the nodes end. A name that was removed begins another
+// crawl.
 func TestCrawls(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, webtest.Config{Seed: 2, Hosts: 2, Pages: 8, CrawlDelay: 20 * time.Millisecond, SlowDelay: 50 * time.Millisecond, Rates: webtest.Rates{Stalled: -1, Flaky: -1, ShyRobots: -1}})

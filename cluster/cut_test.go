@@ -85,8 +85,8 @@ func (l *link) set(cut bool) {
 	}
 }
 
-// TestCut: a node that is cut off stops, joins again when it can, and nothing is lost. What it had in flight, and
-// had not told, is fetched by whoever has its partitions by then.
+// TestCut: a node that is cut off stops, joins again when it can, and nothing is lost. What it had
+// in flight, and had not told, is fetched by whoever has its partitions by then.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())
@@ -133,7 +133,8 @@ func TestOverWhileCut(t *testing.T) {
 	}
 }
 
-// TestLimitWhileCut: a node that finds, when it joins again, that the crawl has reached a limit says which.
+// TestLimitWhileCut: a node that finds, when it joins again, that the crawl has reached a limit
+// says which.
 func TestLimitWhileCut(t *testing.T) {
 	t.Parallel()
 	c, l, b := newCut(t, long())
@@ -147,7 +148,8 @@ func TestLimitWhileCut(t *testing.T) {
 	}
 }
 
-// newCut begins a crawl with one node, b, whose link is cut and which waits for the servers to join again.
+// newCut begins a crawl with one node, b, whose link is cut and which waits for the servers to join
+// again.
 func newCut(t *testing.T, web webtest.Config) (c *crawl, l *link, b *member) {
 	t.Helper()
 	c = newCrawl(t, web)

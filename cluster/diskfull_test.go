@@ -15,8 +15,8 @@ import (
 	"github.com/weftcrawl/weft/internal/tuning"
 )
 
-// TestNodeDiskFull: a node whose disk is full pauses, says so to whoever asks for the status, keeps its partitions, and
-// goes on when there is room.
+// TestNodeDiskFull: a node whose disk is full pauses, says so to whoever asks for the status, keeps
+// its partitions, and goes on when there is room.
 func TestNodeDiskFull(t *testing.T) {
 	t.Parallel()
 	web := tiny()

@@ -24,8 +24,8 @@ func (o *Options) JoinAgain() { o.again = true }
 // CompactAfter has snapshots take the place of logs that have grown by so many bytes.
 func (o *Options) CompactAfter(bytes int) { o.compactAfter = bytes }
 
-// Reread returns how often a log says of each URL that it has ended, as who takes its partition over reads it; and how
-// many logs have a whole snapshot.
+// Reread returns how often a log says of each URL that it has ended, as who takes its partition
+// over reads it; and how many logs have a whole snapshot.
 func Reread(ctx context.Context, servers Options) (urls map[string]int, snapshots int, err error) {
 	c, err := Dial(ctx, servers)
 	if err != nil {
@@ -97,7 +97,8 @@ func (c *Crawl) Unwatch() {
 	n.loop.post(func() { _ = n.watch.keys.Stop() })
 }
 
-// InHand returns how many units of memory the links take that the node was given and has not committed.
+// InHand returns how many units of memory the links take that the node was given and has not
+// committed.
 func (c *Crawl) InHand() (units, most int) {
 	n := c.now()
 	return len(n.inbox.room), cap(n.inbox.room)
@@ -124,7 +125,8 @@ func EndNow(ctx context.Context, servers Options) error {
 	return err
 }
 
-// Held returns how many bytes wait for the servers or for the node: of links and logs in memory, by units, and of the outbox.
+// Held returns how many bytes wait for the servers or for the node: of links and logs in memory, by
+// units, and of the outbox.
 func (c *Crawl) Held() int64 {
 	n := c.now()
 	_, outbox := n.crawl.Waiting()
@@ -149,8 +151,8 @@ func (c *Crawl) Beats(ctx context.Context, count int) error {
 	return nil
 }
 
-// Ended returns how often the logs of a crawl say of each URL that it has ended. What a node has sent again,
-// as it does after it was started again, counts once.
+// Ended returns how often the logs of a crawl say of each URL that it has ended. What a node has
+// sent again, as it does after it was started again, counts once.
 func Ended(ctx context.Context, servers Options) (map[string]int, error) {
 	c, err := Dial(ctx, servers)
 	if err != nil {

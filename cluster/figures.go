@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// figures are what a node measures of itself from the start of its process, also when it was cut off and has joined
-// again. Any goroutine may use them.
+// figures are what a node measures of itself from the start of its process, also when it was cut
+// off and has joined again. Any goroutine may use them.
 type figures struct {
 	lag      lag
 	logged   atomic.Int64 // bytes that logs have taken in, with headers
@@ -18,21 +18,23 @@ type figures struct {
 	restored restores
 }
 
-// Lag is the time in seconds from a commit to a node's disk until the servers have acknowledged all of its messages:
-// what was found and what is done. Max tells how much a lost disk may cost.
+// Lag is the time in seconds from a commit to a node's disk until the servers have acknowledged all
+// of its messages: what was found and what is done. Max tells how much a lost disk may cost.
 type Lag struct {
 	P50 float64 `json:"p50"` // the median, up to 9 % too long
 	P99 float64 `json:"p99"` // 99 of 100 commits take no longer; as precise
 	Max float64 `json:"max"`
 }
 
-// The steps of a lag: each is 2^(1/lagOctave) times the one before, the first a millisecond, the last a minute.
+// The steps of a lag: each is 2^(1/lagOctave) times the one before, the first a millisecond, the
+// last a minute.
 const (
 	lagOctave = 8
 	lagSteps  = 16 * lagOctave
 )
 
-// mostCommits bounds the commits that wait for the servers. A node whose commits wait for 3 s makes few more.
+// mostCommits bounds the commits that wait for the servers. A node whose commits wait for 3 s makes
+// few more.
 const mostCommits = 64
 
 // lag measures a Lag.
@@ -53,7 +55,8 @@ type commit struct {
 	at   time.Time
 }
 
-// committed notes that all messages up to last are on the disk. An earlier process may have committed them.
+// committed notes that all messages up to last are on the disk. An earlier process may have
+// committed them.
 func (l *lag) committed(last uint64, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestLag: the lag of a commit is the time from the disk until its last message, and all before it, are acknowledged.
+// TestLag: the lag of a commit is the time from the disk until its last message, and all before it,
+// are acknowledged.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	at := func(ms int) time.Time { return time.Unix(1000, 0).Add(time.Duration(ms) * time.Millisecond) }

@@ -9,7 +9,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestRefusedFolder: a crawl does not begin to be on the servers if the folder of its first node is refused.
+// TestRefusedFolder: a crawl does not begin to be on the servers if the folder of its first node is
+// refused.
 func TestRefusedFolder(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
@@ -47,8 +48,8 @@ func joined(t *testing.T, r *remote, o weft.Options) (*node, error) {
 	return n, n.join(t.Context(), &Options{}, o, new(figures))
 }
 
-// TestUnidentified: a folder whose process has ended after it made the job and before it had an identity is as good
-// as a new one. One that another process has had since it was read is refused.
+// TestUnidentified: a folder whose process has ended after it made the job and before it had an
+// identity is as good as a new one. One that another process has had since it was read is refused.
 func TestUnidentified(t *testing.T) {
 	t.Parallel()
 	c := begun(t)

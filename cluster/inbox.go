@@ -12,8 +12,8 @@ import (
 )
 
 // inbox gives the engine the links to partitions that the node has started, and acknowledges them
-// once their URLs are in a log. When it reads another partition, a new consumer replaces the running
-// one.
+// once their URLs are in a log. When it reads another partition, a new consumer replaces the
+// running one.
 //
 // Owner: the node's loop.
 type inbox struct {
@@ -106,9 +106,9 @@ func (i *inbox) follow() {
 	})
 }
 
-// readsAll: a node that owns this fraction of the partitions, 1/readsAll, or more reads the links of
-// all. The servers compare what they store and purge with each subject of a consumer: with a third
-// of 1,024 partitions for each of three nodes, that was three quarters of their CPU time.
+// readsAll: a node that owns this fraction of the partitions, 1/readsAll, or more reads the links
+// of all. The servers compare what they store and purge with each subject of a consumer: with a
+// third of 1,024 partitions for each of three nodes, that was three quarters of their CPU time.
 const readsAll = 8
 
 // subjects returns subjects that cover the links to some partitions, and perhaps those to others.
@@ -149,8 +149,9 @@ func (i *inbox) consume(ctx context.Context, partitions []int) {
 	})
 }
 
-// receive gives the engine a message of links. One that cannot be read has none, and is acknowledged
-// like others: as long as it were there, the crawl would not be over. It is part of an operation.
+// receive gives the engine a message of links. One that cannot be read has none, and is
+// acknowledged like others: as long as it were there, the crawl would not be over. It is part of an
+// operation.
 func (i *inbox) receive(ctx context.Context, p int, msg jetstream.Msg) {
 	at, err := msg.Metadata()
 	if err != nil {
@@ -177,8 +178,8 @@ func (i *inbox) receive(ctx context.Context, p int, msg jetstream.Msg) {
 	}
 	i.loop.post(func() {
 		release := func() { i.room.give(size) }
-		// A consumer that has ended may have left out a message before this one. The next begins with
-		// what this one has not delivered.
+		// A consumer that has ended may have left out a message before this one. The next begins
+		// with what this one has not delivered.
 		if ctx.Err() != nil {
 			release()
 			return

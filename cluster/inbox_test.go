@@ -7,8 +7,9 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestEndedConsumer: what a consumer of links still has in hand when another takes its place is not taken in. It may
-// have left out a message before it, which the other would then take for one that the node has had.
+// TestEndedConsumer: what a consumer of links still has in hand when another takes its place is not
+// taken in. It may have left out a message before it, which the other would then take for one that
+// the node has had.
 func TestEndedConsumer(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
@@ -39,8 +40,9 @@ func TestEndedConsumer(t *testing.T) {
 	}
 }
 
-// TestReadLater: a consumer that reads the links of all partitions may have left out some of one that
-// was added since it began. What comes of these is left to the next consumer, which has all of them.
+// TestReadLater: a consumer that reads the links of all partitions may have left out some of one
+// that was added since it began. What comes of these is left to the next consumer, which has all of
+// them.
 func TestReadLater(t *testing.T) {
 	t.Parallel()
 	i := &inbox{all: make([]inflow, 4)}

@@ -24,7 +24,8 @@ func (l layout) log(p int) string   { return l.subject() + ".log." + strconv.Ito
 func (l layout) links(p int) string { return l.subject() + ".links." + strconv.Itoa(p) }
 func (l layout) probe() string      { return l.subject() + ".links.probe" } // see linksLeft
 
-// numberOf returns the partition that a subject of links or of a log is for; -1: nobody of us writes to it.
+// numberOf returns the partition that a subject of links or of a log is for; -1: nobody of us
+// writes to it.
 func numberOf(subject string) int {
 	text := subject[strings.LastIndexByte(subject, '.')+1:]
 	p, err := strconv.Atoi(text)

@@ -11,8 +11,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// limits are those of a crawl, over all nodes: a key of the bucket, if there are any. Each process takes from it
-// an allowance: URLs that it may fetch.
+// limits are those of a crawl, over all nodes: a key of the bucket, if there are any. Each process
+// takes from it an allowance: URLs that it may fetch.
 //
 // Invariant: Gone and the allowances are at most URLs together, and no process begins more than its
 // allowance.
@@ -70,11 +70,13 @@ func (l *limits) stop(lasted time.Duration) string {
 	return ""
 }
 
-// mostAllowed bounds what a process may begin and has not: as much of the limit is lost when it dies.
+// mostAllowed bounds what a process may begin and has not: as much of the limit is lost when it
+// dies.
 const mostAllowed = 1000
 
-// with returns the limits after a process has begun some of the URLs of its allowance and, if it wants more, has
-// taken more. What ended processes hold is gone: how much of it they have begun is unknown.
+// with returns the limits after a process has begun some of the URLs of its allowance and, if it
+// wants more, has taken more. What ended processes hold is gone: how much of it they have begun is
+// unknown.
 func (l *limits) with(me string, mine allowance, more bool, runs map[string]bool) (limits, allowance) {
 	next := *l
 	next.Allowed = maps.Clone(l.Allowed)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGiveBackAgain: what a node could not give back of a limit, as another wrote at once, it gives back later:
-// others may wait for it. It does not leave before.
+// TestGiveBackAgain: what a node could not give back of a limit, as another wrote at once, it gives
+// back later: others may wait for it. It does not leave before.
 func TestGiveBackAgain(t *testing.T) {
 	t.Parallel()
 	for _, q := range []*quota{{unused: true}, {leaves: true}} {
@@ -27,7 +27,8 @@ func TestGiveBackAgain(t *testing.T) {
 	}
 }
 
-// TestAllowanceIsBounded: a process takes more while it has some left, and has at most mostAllowed left then.
+// TestAllowanceIsBounded: a process takes more while it has some left, and has at most mostAllowed
+// left then.
 func TestAllowanceIsBounded(t *testing.T) {
 	t.Parallel()
 	l := limits{URLs: 1_000_000}

@@ -15,8 +15,8 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/changelog"
 )
 
-// linkSender sends what is for other nodes: links, and what has widened the crawl. Any goroutine may
-// use it.
+// linkSender sends what is for other nodes: links, and what has widened the crawl. Any goroutine
+// may use it.
 type linkSender struct {
 	remote   *remote
 	bucket   jetstream.KeyValue

@@ -58,8 +58,9 @@ func listing[T any](ctx context.Context, c *Client, q question, href func(T) str
 	}
 }
 
-// once yields what nodes list, by a URL or an origin. Of each partition it takes what the first node lists. While a
-// partition changes hands, two nodes may list it: the giver, until the beat of the taker says that it has started.
+// once yields what nodes list, by a URL or an origin. Of each partition it takes what the first
+// node lists. While a partition changes hands, two nodes may list it: the giver, until the beat of
+// the taker says that it has started.
 func once[T any](partitions int, all iter.Seq2[answer, error], href func(T) string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		first := make([]string, partitions)

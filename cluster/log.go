@@ -53,8 +53,8 @@ type logEnd struct {
 	seq   uint64 // of its last message
 	whole uint64 // its last whole snapshot: the last message before that; 0: there is none
 
-	// after is the last message of the outbox before the node got the partition: what is up to it is
-	// of an earlier time with it, and the engine may have it no more.
+	// after is the last message of the outbox before the node got the partition: what is up to it
+	// is of an earlier time with it, and the engine may have it no more.
 	after uint64
 
 	fresh    int  // bytes since the last snapshot
@@ -253,7 +253,8 @@ func (r *recorder) open(ctx context.Context, p int, epoch uint64) (before last, 
 	}
 }
 
-// defaultCompactAfter is how many bytes a log grows by, at least, before a snapshot takes its place.
+// defaultCompactAfter is how many bytes a log grows by, at least, before a snapshot takes its
+// place.
 const defaultCompactAfter = 1 << 20
 
 // due reports whether a log has grown by so much, and become twice as long as its snapshot, that

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// login is what the servers refuse to the login of a connection. They report that apart from the requests that
-// fail because of it.
+// login is what the servers refuse to the login of a connection. They report that apart from the
+// requests that fail because of it.
 type login struct {
 	mu   sync.Mutex
 	away error     // why the login itself was refused, since the connection broke
@@ -50,7 +50,8 @@ func (l *login) lacks(err error) {
 	l.lack, l.at = text, time.Now()
 }
 
-// lacked returns the permission that the login lacks, if a recent request may have failed because of it.
+// lacked returns the permission that the login lacks, if a recent request may have failed because
+// of it.
 func (l *login) lacked() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

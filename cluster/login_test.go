@@ -55,8 +55,8 @@ func listed(t *testing.T, row string) string {
 	return strings.NewReplacer("` `", `", "`, "`", `"`, "NAME", "test").Replace(cells)
 }
 
-// TestPermissions: a login with the permissions of docs/cluster.md can crawl. One that lacks a permission gets an
-// error that names it.
+// TestPermissions: a login with the permissions of docs/cluster.md can crawl. One that lacks a
+// permission gets an error that names it.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	s := configured(t, `
@@ -102,8 +102,8 @@ accounts { A { jetstream: enabled, users: [
 	}
 }
 
-// TestAccount: an account that is too small for a crawl refuses it, or has it wait, with one line that says what is
-// wanted.
+// TestAccount: an account that is too small for a crawl refuses it, or has it wait, with one line
+// that says what is wanted.
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	s := configured(t, `
@@ -135,8 +135,8 @@ accounts {
 	}
 }
 
-// TestLoginEnds: the login of a node is refused while it crawls, as when it expires. The node says so once, stops as
-// its lease ends, and goes on when the login is accepted again.
+// TestLoginEnds: the login of a node is refused while it crawls, as when it expires. The node says
+// so once, stops as its lease ends, and goes on when the login is accepted again.
 func TestLoginEnds(t *testing.T) {
 	t.Parallel()
 	users := func(password string) []*server.User { return []*server.User{{Username: "ada", Password: password}} }

@@ -170,8 +170,8 @@ func (n *node) engineConfig(disk []int) *engine.NodeConfig {
 	return c
 }
 
-// assemble makes the parts of the node. Ahead bounds the bytes of links, and those of logs, that are
-// ahead of the engine.
+// assemble makes the parts of the node. Ahead bounds the bytes of links, and those of logs, that
+// are ahead of the engine.
 func (n *node) assemble(own *ownership.Node, o *Options, s *streams, w *warnings, f *figures, ahead int) {
 	r, l, ops, crawl := n.remote, n.loop, n.loop.ops, n.crawl
 	process := processOf(n.identity.Node, n.identity.Incarnation)

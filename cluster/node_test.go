@@ -209,8 +209,9 @@ func jobs(t *testing.T, dir string) []string {
 	return all
 }
 
-// check compares a crawl that is over with the truth of the web: each URL has ended once by the logs, so what
-// they had was not fetched again, whenever a blow came. Records beyond that are of nodes that could not tell.
+// check compares a crawl that is over with the truth of the web: each URL has ended once by the
+// logs, so what they had was not fetched again, whenever a blow came. Records beyond that are of
+// nodes that could not tell.
 func (c *crawl) check() {
 	c.t.Helper()
 	all := maps.Clone(c.lost)
@@ -250,8 +251,8 @@ func small() webtest.Config {
 	return webtest.Config{Seed: 2, Hosts: 40, Pages: 8, CrawlDelay: 20 * time.Millisecond, SlowDelay: 50 * time.Millisecond, Rates: webtest.Rates{Stalled: -1, Flaky: -1, ShyRobots: -1}}
 }
 
-// TestList: a node without the list of URLs that the crawl began with is refused, as links to hosts of the list would be
-// out of its scope.
+// TestList: a node without the list of URLs that the crawl began with is refused, as links to hosts
+// of the list would be out of its scope.
 func TestList(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, restorable())
@@ -380,7 +381,8 @@ func TestDeath(t *testing.T) {
 	}
 }
 
-// TestCompaction: snapshots take the place of logs under the crawl, and what a log has to say is still whole.
+// TestCompaction: snapshots take the place of logs under the crawl, and what a log has to say is
+// still whole.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, small())
@@ -400,8 +402,8 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestRestart: one node after another is killed, and started again with its folder. On a busy machine, the others may
-// have its partitions by then, or may even have ended the crawl.
+// TestRestart: one node after another is killed, and started again with its folder. On a busy
+// machine, the others may have its partitions by then, or may even have ended the crawl.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())
@@ -448,8 +450,8 @@ func TestLeave(t *testing.T) {
 	c.check()
 }
 
-// TestStop: a node that is stopped by an order, as by a limit of its own, leaves like any other: others have
-// its partitions at once, and fetch nothing again.
+// TestStop: a node that is stopped by an order, as by a limit of its own, leaves like any other:
+// others have its partitions at once, and fetch nothing again.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	web := small()
@@ -480,8 +482,8 @@ func TestStop(t *testing.T) {
 	c.check()
 }
 
-// TestLimit: the nodes of a crawl fetch as many URLs together as the first was allowed, whatever becomes of
-// them; a node may raise that, and no other limit is taken.
+// TestLimit: the nodes of a crawl fetch as many URLs together as the first was allowed, whatever
+// becomes of them; a node may raise that, and no other limit is taken.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	web := long()
@@ -561,8 +563,9 @@ func (c *crawl) status() cluster.Status {
 	return s
 }
 
-// TestKeep: a node that hands its partitions over, and keeps them after all, is not idle meanwhile, although
-// its engine has nothing to do. It loses its view of the cluster in between, and gets another.
+// TestKeep: a node that hands its partitions over, and keeps them after all, is not idle meanwhile,
+// although its engine has nothing to do. It loses its view of the cluster in between, and gets
+// another.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	web := small()

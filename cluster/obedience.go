@@ -59,7 +59,8 @@ func (o *obedience) carryOut(words []string) *outcome {
 }
 
 // outcomes returns the results of the orders in a question. Orders that were given before are
-// carried out again unless others have replaced them: the node may have had orders of its own since.
+// carried out again unless others have replaced them: the node may have had orders of its own
+// since.
 func (o *obedience) outcomes(q question) (all []*outcome) {
 	for _, words := range lasting(q.Args) {
 		i := slices.IndexFunc(o.fresh, func(one *outcome) bool { return slices.Equal(one.words, words) })

@@ -13,14 +13,15 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// orders are those in force: a key of the bucket, in the order in which they were given. Each has one argument at most.
-// A new order replaces an earlier one about the same thing.
+// orders are those in force: a key of the bucket, in the order in which they were given. Each has
+// one argument at most. A new order replaces an earlier one about the same thing.
 //
-// Nodes obey what their watch of the key shows, before they take a partition. So a node that joins later, that is
-// started again or that was cut off obeys the same orders as the others.
+// Nodes obey what their watch of the key shows, before they take a partition. So a node that joins
+// later, that is started again or that was cut off obeys the same orders as the others.
 type orders [][]string
 
-// lasting returns an order as it holds until another replaces it; nil: it is only for nodes that run now.
+// lasting returns an order as it holds until another replaces it; nil: it is only for nodes that
+// run now.
 func lasting(words []string) (all orders) {
 	switch words[0] {
 	case "stop":
@@ -65,14 +66,16 @@ func (o orders) with(more orders) (next orders, changed bool) {
 }
 
 const (
-	// mostListed bounds the exclusions and seeds in force: a node that joins carries out each of them.
+	// mostListed bounds the exclusions and seeds in force: a node that joins carries out each of
+	// them.
 	mostListed = 4096
-	// steering is how many other orders there may be: pause or resume, and three that set something. steeringRoom is
-	// how many bytes are reserved for them.
+	// steering is how many other orders there may be: pause or resume, and three that set
+	// something. steeringRoom is how many bytes are reserved for them.
 	steering, steeringRoom = 4, 4096
 )
 
-// fit returns an error if the orders, with the new ones in more, are too many, or too long for a key of most bytes.
+// fit returns an error if the orders, with the new ones in more, are too many, or too long for a
+// key of most bytes.
 func (o orders) fit(more orders, size, most int) error {
 	if name := more[0][0]; name == "exclude" || name == "add" {
 		most -= steeringRoom
@@ -86,7 +89,8 @@ func (o orders) fit(more orders, size, most int) error {
 	return nil
 }
 
-// readOrders reads the value of the key; nil: it was deleted. Anyone with a login may have written anything.
+// readOrders reads the value of the key; nil: it was deleted. Anyone with a login may have written
+// anything.
 func readOrders(text []byte) (all orders, err error) {
 	if text == nil {
 		return nil, nil
@@ -108,8 +112,8 @@ func readOrders(text []byte) (all orders, err error) {
 	return all, nil
 }
 
-// Do has all nodes carry out an order, and returns the result of each. All orders but stop also hold for nodes that
-// join later.
+// Do has all nodes carry out an order, and returns the result of each. All orders but stop also
+// hold for nodes that join later.
 func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err error) {
 	if _, err := weft.ParseOrder(words...); err != nil {
 		return nil, err
@@ -140,7 +144,8 @@ func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err e
 	return lines, nil
 }
 
-// give adds to the orders in force. It returns the revision of the key that has them, and whether it is new.
+// give adds to the orders in force. It returns the revision of the key that has them, and whether
+// it is new.
 func (c *Client) give(ctx context.Context, more orders) (revision uint64, changed bool, err error) {
 	bucket, err := c.remote.bucket(ctx)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOrdersBounded: however many exclusions are in force, one too many is refused, and a crawl can be paused. A key
-// with more than can be given is not obeyed.
+// TestOrdersBounded: however many exclusions are in force, one too many is refused, and a crawl can
+// be paused. A key with more than can be given is not obeyed.
 func TestOrdersBounded(t *testing.T) {
 	t.Parallel()
 	var full orders

@@ -17,8 +17,8 @@ import (
 	"github.com/weftcrawl/weft/cluster"
 )
 
-// TestOrders: an order holds for nodes that join later, and for one that is started again, before they fetch anything;
-// and while no node runs.
+// TestOrders: an order holds for nodes that join later, and for one that is started again, before
+// they fetch anything; and while no node runs.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	web := long()
@@ -104,8 +104,8 @@ func (c *crawl) obeys(m *member) {
 	}
 }
 
-// TestOrderMissed: a node obeys what others were told while it was cut off, as soon as the bucket shows it. What somebody
-// else has written there is no reason to end, nor to say nothing.
+// TestOrderMissed: a node obeys what others were told while it was cut off, as soon as the bucket
+// shows it. What somebody else has written there is no reason to end, nor to say nothing.
 func TestOrderMissed(t *testing.T) {
 	t.Parallel()
 	web := long()
@@ -167,7 +167,8 @@ func records(t *testing.T, job string) (all []weft.Record) {
 	return all
 }
 
-// TestOrdersUnreadable: a key of orders that nobody can read is replaced by the next order, which says so.
+// TestOrdersUnreadable: a key of orders that nobody can read is replaced by the next order, which
+// says so.
 func TestOrdersUnreadable(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())

@@ -33,8 +33,8 @@ func jetStream(t *testing.T, servers ...string) jetstream.JetStream {
 	return js
 }
 
-// TestDeleted: what the crawl has on the servers is deleted under it. Its nodes end, each with one line that
-// names it, and keep what they have.
+// TestDeleted: what the crawl has on the servers is deleted under it. Its nodes end, each with one
+// line that names it, and keep what they have.
 func TestDeleted(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []string{"KV_weft_test", "weft_test_links", "weft_test_log"} {
@@ -71,7 +71,8 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// TestConsumersDeleted: the consumers of links are deleted. The nodes make others, and miss nothing.
+// TestConsumersDeleted: the consumers of links are deleted. The nodes make others, and miss
+// nothing.
 func TestConsumersDeleted(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())
@@ -95,8 +96,8 @@ func TestConsumersDeleted(t *testing.T) {
 	c.check()
 }
 
-// TestUnreadable: whatever a stranger writes among the messages and keys of a crawl, no node ends, none warns more than once
-// of a kind, and the crawl is as if nothing had been written.
+// TestUnreadable: whatever a stranger writes among the messages and keys of a crawl, no node ends,
+// none warns more than once of a kind, and the crawl is as if nothing had been written.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())
@@ -176,8 +177,9 @@ func TestUnreadable(t *testing.T) {
 	c.check()
 }
 
-// TestFull: the servers have no more room. The node says so once, waits, and goes on when there is room.
-// What waits meanwhile stays below the share of its memory that its links and its logs have each.
+// TestFull: the servers have no more room. The node says so once, waits, and goes on when there is
+// room. What waits meanwhile stays below the share of its memory that its links and its logs have
+// each.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20
@@ -246,8 +248,8 @@ func serveThree(t *testing.T) *three {
 	return all
 }
 
-// ownLoopback returns an address of this machine that other processes do not use: on it, the port of a server that is
-// to start, or to come back, is not taken by the tests of another.
+// ownLoopback returns an address of this machine that other processes do not use: on it, the port
+// of a server that is to start, or to come back, is not taken by the tests of another.
 func ownLoopback() string {
 	if runtime.GOOS != "linux" { // others have one
 		return "127.0.0.1"
@@ -273,8 +275,8 @@ func (a *three) stop(i int) {
 	a.servers[i].WaitForShutdown()
 }
 
-// TestServers: of three servers, one goes away, and the crawl goes on. Two go away: the node stops, and says so;
-// it goes on when one is back.
+// TestServers: of three servers, one goes away, and the crawl goes on. Two go away: the node stops,
+// and says so; it goes on when one is back.
 func TestServers(t *testing.T) {
 	t.Parallel()
 	servers := serveThree(t)
@@ -300,8 +302,8 @@ func TestServers(t *testing.T) {
 	c.check()
 }
 
-// TestSlow: a node stands still, as if its disk took for ever. The other continues. What it finds for the slow one waits
-// on the servers, except what the slow one has room for in memory.
+// TestSlow: a node stands still, as if its disk took for ever. The other continues. What it finds
+// for the slow one waits on the servers, except what the slow one has room for in memory.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	web := long()

@@ -35,8 +35,8 @@ func begun(t *testing.T) *remote {
 	return c.remote
 }
 
-// TestPlan: one node begins a crawl, whoever is first; others have its plan, or are refused by the option
-// that differs.
+// TestPlan: one node begins a crawl, whoever is first; others have its plan, or are refused by the
+// option that differs.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
@@ -80,8 +80,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestCommonOptions: nodes ask sites alike. Who leaves an option out takes that of the plan, and is refused
-// with another; secrets are not on the servers, and each node brings them along.
+// TestCommonOptions: nodes ask sites alike. Who leaves an option out takes that of the plan, and is
+// refused with another; secrets are not on the servers, and each node brings them along.
 func TestCommonOptions(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
@@ -128,8 +128,8 @@ func TestCommonOptions(t *testing.T) {
 	}
 }
 
-// TestConfirmedOptions: what decides who gets the secrets of a node is never taken from the servers. A node that was not given
-// the same is refused, whoever is more careful.
+// TestConfirmedOptions: what decides who gets the secrets of a node is never taken from the
+// servers. A node that was not given the same is refused, whoever is more careful.
 func TestConfirmedOptions(t *testing.T) {
 	t.Parallel()
 	host := func(addr string) []httpclient.Override {
@@ -154,7 +154,8 @@ func TestConfirmedOptions(t *testing.T) {
 	}
 }
 
-// TestOptionsAreClassified: every option is of the job's plan, common to the nodes, or of one machine.
+// TestOptionsAreClassified: every option is of the job's plan, common to the nodes, or of one
+// machine.
 func TestOptionsAreClassified(t *testing.T) {
 	class := make(map[string]int)
 	for _, name := range weft.FrozenOptions() {
@@ -185,7 +186,8 @@ func TestOptionsAreClassified(t *testing.T) {
 	}
 }
 
-// TestPlanOfOthers: a plan that this version cannot follow, or that is gone, is refused in one line.
+// TestPlanOfOthers: a plan that this version cannot follow, or that is gone, is refused in one
+// line.
 func TestPlanOfOthers(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
@@ -226,7 +228,8 @@ func TestPlanOfOthers(t *testing.T) {
 	}
 }
 
-// TestSilentNodes: a crawl of which all processes were killed, so that nobody says so, has no nodes.
+// TestSilentNodes: a crawl of which all processes were killed, so that nobody says so, has no
+// nodes.
 func TestSilentNodes(t *testing.T) {
 	t.Parallel()
 	c := begun(t)

@@ -14,8 +14,9 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// Questions to nodes. A node answers in messages, one after the other: it sends the next when the asker has
-// confirmed the one before. So a long answer waits for its reader and takes no memory on the way.
+// Questions to nodes. A node answers in messages, one after the other: it sends the next when the
+// asker has confirmed the one before. So a long answer waits for its reader and takes no memory on
+// the way.
 
 // The commands of questions.
 const (
@@ -53,8 +54,8 @@ const answerWithin = 5 * time.Second
 // errNoNode says that there is no node to ask.
 var errNoNode = errors.New("no node runs")
 
-// ask asks a node, or all that are alive, and yields their answers. An error comes last: that of nodes, or
-// that some did not answer.
+// ask asks a node, or all that are alive, and yields their answers. An error comes last: that of
+// nodes, or that some did not answer.
 func (c *Client) ask(ctx context.Context, id string, q question) iter.Seq2[answer, error] {
 	return func(yield func(answer, error) bool) {
 		names, all, err := c.alive(ctx)
@@ -163,7 +164,8 @@ func (q *question) unanswered() string {
 	return "the output leaves them out"
 }
 
-// alive returns the names of the nodes that are there, by their IDs, and those of all. Its error may be ErrOver.
+// alive returns the names of the nodes that are there, by their IDs, and those of all. Its error
+// may be ErrOver.
 func (c *Client) alive(ctx context.Context) (names map[string]string, all []string, err error) {
 	s, err := c.Status(ctx)
 	if err != nil {

@@ -105,10 +105,11 @@ func (q *quota) want() {
 // leave has the node leave, once it has given back what it has.
 func (q *quota) leave() { q.leaves = true }
 
-// account writes how much of its allowance the node has begun, and takes more or gives the rest back.
+// account writes how much of its allowance the node has begun, and takes more or gives the rest
+// back.
 //
-// The engine never begins more than the bucket allows, even if a write fails: it learns of a smaller
-// allowance before the write, and of a larger one only after the write has succeeded.
+// The engine never begins more than the bucket allows, even if a write fails: it learns of a
+// smaller allowance before the write, and of a larger one only after the write has succeeded.
 func (q *quota) account(more bool) {
 	q.busy, q.fresh = true, false
 	from, revision, mine, runs := q.limits, q.revision, q.mine, q.lease.running()

@@ -9,9 +9,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// logReader reads the logs of partitions that the node takes over, those of many by one consumer: to
-// find the messages of some subjects, a server reads the whole stream from its disk, once a consumer.
-// Operations of partitions use it.
+// logReader reads the logs of partitions that the node takes over, those of many by one consumer:
+// to find the messages of some subjects, a server reads the whole stream from its disk, once a
+// consumer. Operations of partitions use it.
 type logReader struct {
 	remote     *remote
 	partitions int
@@ -32,9 +32,10 @@ func newLogReader(ops *operations, w *watch, partitions, bytes int, a aside) *lo
 // readAtOnce bounds the logs of a consumer: each has a queue.
 const readAtOnce = 1024
 
-// scansAll: to read this fraction of the logs, 1/scansAll, or more, a node reads all logs and drops those of others.
-// A consumer of some subjects costs the servers 140 µs a message in a stream of 1,024 subjects, however many it has;
-// one of all subjects costs them 2 µs, and the node twice as much: see docs/bench/takeover.md.
+// scansAll: to read this fraction of the logs, 1/scansAll, or more, a node reads all logs and drops
+// those of others. A consumer of some subjects costs the servers 140 µs a message in a stream of
+// 1,024 subjects, however many it has; one of all subjects costs them 2 µs, and the node twice as
+// much: see docs/bench/takeover.md.
 const scansAll = 32
 
 // reading is one log that is read.
@@ -188,16 +189,16 @@ func (g *reading) messages(ctx context.Context) iter.Seq2[*message, error] {
 	}
 }
 
-// mostKept bounds the bytes of changes that came between the pieces of a snapshot, which stay in memory until its end:
-// of one log, and with keptByAll of all logs.
+// mostKept bounds the bytes of changes that came between the pieces of a snapshot, which stay in
+// memory until its end: of one log, and with keptByAll of all logs.
 const (
 	mostKept  = 1 << 20
 	keptByAll = 32 << 20
 )
 
-// state passes on what makes the state of the partition: the last snapshot that is whole, then the changes
-// since its beginning. Of these, it leaves all to another reading if too many came between the pieces of the
-// snapshot: then more is true.
+// state passes on what makes the state of the partition: the last snapshot that is whole, then the
+// changes since its beginning. Of these, it leaves all to another reading if too many came between
+// the pieces of the snapshot: then more is true.
 func (g *reading) state(ctx context.Context, pass func(*message) error) (more bool, err error) {
 	var kept []*message
 	size, ended := 0, g.snapshot == 0

@@ -17,8 +17,8 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
-// TestReading: one consumer reads the logs of many partitions: of each the last whole snapshot, then the changes since
-// its beginning, including any number of changes between its pieces.
+// TestReading: one consumer reads the logs of many partitions: of each the last whole snapshot,
+// then the changes since its beginning, including any number of changes between its pieces.
 func TestReading(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
@@ -124,8 +124,8 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// TestReached: a message that names a revision which the bucket does not have is an error; one that the watch
-// has not come to yet is waited for.
+// TestReached: a message that names a revision which the bucket does not have is an error; one that
+// the watch has not come to yet is waited for.
 func TestReached(t *testing.T) {
 	t.Parallel()
 	c := begun(t)

@@ -101,8 +101,8 @@ func (r *rebuilding) makeWhole(ctx context.Context, name string) (err error) {
 	return err
 }
 
-// fillBucket writes a bucket in which no partition has an owner. Its revisions begin beyond those of
-// the lost one, which logs and links may name.
+// fillBucket writes a bucket in which no partition has an owner. Its revisions begin beyond those
+// of the lost one, which logs and links may name.
 func (r *rebuilding) fillBucket(ctx context.Context, partitions int, all []*remains) error {
 	s, err := r.remote.stream(ctx, r.remote.name.bucketStream())
 	if err != nil {
@@ -145,8 +145,8 @@ func (r *rebuilding) write(ctx context.Context, key string, value []byte) error 
 	})
 }
 
-// sendFinds sends the links that a node could not send, or that may not have reached their receiver.
-// Whoever owns the partition of a URL now need not know it.
+// sendFinds sends the links that a node could not send, or that may not have reached their
+// receiver. Whoever owns the partition of a URL now need not know it.
 func (r *rebuilding) sendFinds(ctx context.Context, f *remains) error {
 	for after := uint64(0); ; {
 		some, err := f.job.Store.Outbox(after, outboxBytes)

@@ -16,7 +16,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ErrAbsent is wrapped by errors of requests that may succeed later: no server answers, or the servers have no room.
+// ErrAbsent is wrapped by errors of requests that may succeed later: no server answers, or the
+// servers have no room.
 var ErrAbsent = errors.New("the servers cannot serve now")
 
 // absent is why a request failed that may succeed when it is sent again.
@@ -118,7 +119,8 @@ func isSilence(err error) bool {
 // bare is the text of an error of the NATS client, without its prefix.
 func bare(err error) string { return strings.TrimPrefix(err.Error(), "nats: ") }
 
-// loginRefused reports whether an error means that the servers do not, or no longer, accept a login.
+// loginRefused reports whether an error means that the servers do not, or no longer, accept a
+// login.
 func loginRefused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) ||
 		errors.Is(err, nats.ErrAccountAuthExpired)

@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestRefused: the error of a deleted stream keeps its kind through every wrapping, so that a node can name the stream.
-// Its text has no codes.
+// TestRefused: the error of a deleted stream keeps its kind through every wrapping, so that a node
+// can name the stream. Its text has no codes.
 func TestRefused(t *testing.T) {
 	c := &servers{login: new(login)}
 	err := fmt.Errorf("partition 12: %w", c.refused(fmt.Errorf("log: %w", jetstream.ErrStreamNotFound)))

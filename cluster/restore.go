@@ -26,7 +26,8 @@ type Rebuilt struct {
 // ErrWhole is returned by Client.Restore if the servers have lost nothing of the crawl.
 var ErrWhole = errors.New("the servers have all of its streams, expected one to be missing")
 
-// ErrIncomplete is returned by Client.Restore if the folders do not have all that the servers have lost.
+// ErrIncomplete is returned by Client.Restore if the folders do not have all that the servers have
+// lost.
 var ErrIncomplete = errors.New("expected the folders of all nodes")
 
 // Restore makes the streams that the servers have lost again, from the job folders of the crawl's
@@ -91,8 +92,8 @@ func (c *Client) lostPlan(ctx context.Context, lost []string, all []*remains) (p
 	return p, nil
 }
 
-// judge finds the last state of each partition whose log is lost, and which folders are missing. It runs before anything
-// is written.
+// judge finds the last state of each partition whose log is lost, and which folders are missing. It
+// runs before anything is written.
 func (c *Client) judge(ctx context.Context, r *Rebuilt, all []*remains) (logs []truth, err error) {
 	k := known{lost: r.has(c.remote.name.bucketStream())}
 	if !k.lost {
@@ -140,8 +141,8 @@ func (r *Rebuilt) incomplete() error {
 	return nil
 }
 
-// waitingPlan returns the plan of a crawl that is not over and has no nodes. A node that has just been killed still
-// counts: waitingPlan waits until its silence shows that it has ended.
+// waitingPlan returns the plan of a crawl that is not over and has no nodes. A node that has just
+// been killed still counts: waitingPlan waits until its silence shows that it has ended.
 func (c *Client) waitingPlan(ctx context.Context) (p Plan, err error) {
 	if p, err = c.remote.plan(ctx); err != nil {
 		return p, err

@@ -29,8 +29,8 @@ const (
 	logStream    = "weft_test_log"
 )
 
-// TestRestore: a crawl that the servers have lost is restored from the folders of its nodes, whatever its state. No URL is
-// lost, and only URLs in flight are fetched again.
+// TestRestore: a crawl that the servers have lost is restored from the folders of its nodes,
+// whatever its state. No URL is lost, and only URLs in flight are fetched again.
 func TestRestore(t *testing.T) {
 	everything := []string{bucketStream, linkStream, logStream}
 	for _, test := range []struct {
@@ -121,8 +121,8 @@ func (c *crawl) leave(m *member) {
 	c.forget(m)
 }
 
-// TestRestoreOnTheWay: the logs are lost while partitions are on their way to a node that has not read their logs. The
-// folder of the node that gave them still has their state.
+// TestRestoreOnTheWay: the logs are lost while partitions are on their way to a node that has not
+// read their logs. The folder of the node that gave them still has their state.
 func TestRestoreOnTheWay(t *testing.T) {
 	for _, name := range []string{"joins", "dies"} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,8 @@ func TestRestoreOnTheWay(t *testing.T) {
 	}
 }
 
-// deletesAtMove has the logs deleted when the next partition gets another owner. Then moved is closed.
+// deletesAtMove has the logs deleted when the next partition gets another owner. Then moved is
+// closed.
 func (l *loss) deletesAtMove() (moved chan struct{}) {
 	l.t.Helper()
 	bucket, err := l.js.KeyValue(l.t.Context(), "weft_test")
@@ -182,8 +183,8 @@ func (l *loss) deletesAtMove() (moved chan struct{}) {
 	return moved
 }
 
-// TestRestoreIncomplete: if a folder is missing, nothing is written. A forced restore writes what the other folders have,
-// and the crawl continues with that.
+// TestRestoreIncomplete: if a folder is missing, nothing is written. A forced restore writes what
+// the other folders have, and the crawl continues with that.
 func TestRestoreIncomplete(t *testing.T) {
 	t.Parallel()
 	l := newLoss(t)

@@ -7,9 +7,9 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/changelog"
 )
 
-// sentLinks are messages of the outbox that the stream of links has. They stay on the disk until the
-// logs of their receivers have them: if the servers lose the stream, they are sent again. A receiver
-// purges what its log has, so messages before the first of the stream can be forgotten.
+// sentLinks are messages of the outbox that the stream of links has. They stay on the disk until
+// the logs of their receivers have them: if the servers lose the stream, they are sent again. A
+// receiver purges what its log has, so messages before the first of the stream can be forgotten.
 //
 // Owner: the outbox's loop.
 type sentLinks struct {
@@ -28,8 +28,8 @@ type sentBatch struct {
 	bytes int
 }
 
-// mostSent bounds the bytes that stay on the disk while a partition has no owner to purge its links.
-// Each message counts sentCost more, so the IDs take at most 4 MiB of memory.
+// mostSent bounds the bytes that stay on the disk while a partition has no owner to purge its
+// links. Each message counts sentCost more, so the IDs take at most 4 MiB of memory.
 const (
 	mostSent = 32 << 20
 	sentCost = 64
@@ -46,7 +46,8 @@ func (s *sentLinks) add(of sent) {
 
 // split divides published messages into those to forget and those to keep, some of them as others:
 // what became links stays links. By the time that they are sent again, this node may have the
-// partition again, and in its log these URLs, which may have ended since, would be pending once more.
+// partition again, and in its log these URLs, which may have ended since, would be pending once
+// more.
 func (s *sentLinks) split(all []store.Message) (gone, stay, as []store.Message) {
 	b := sentBatch{last: s.last}
 	for _, m := range all {

@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/changelog"
 )
 
-// TestSentLinks: links, and what became links, stay as links until the stream has neither them nor anything before them, or
-// until too much stays; other messages go.
+// TestSentLinks: links, and what became links, stay as links until the stream has neither them nor
+// anything before them, or until too much stays; other messages go.
 func TestSentLinks(t *testing.T) {
 	var s sentLinks
 	var as []store.Message

@@ -44,8 +44,8 @@ func asProcess(text string) error {
 	return err
 }
 
-// TestStopped: a node's process stands still for longer than its lease. Others have its sites by then; what it
-// does when it goes on counts for nothing, and it joins again.
+// TestStopped: a node's process stands still for longer than its lease. Others have its sites by
+// then; what it does when it goes on counts for nothing, and it joins again.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())

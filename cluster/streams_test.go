@@ -7,8 +7,9 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestClock: a node whose clock is wrong by an hour, beside the servers', says so once when it joins. It joins like any
-// other: only the servers' clocks count for the time that the crawl may take.
+// TestClock: a node whose clock is wrong by an hour, beside the servers', says so once when it
+// joins. It joins like any other: only the servers' clocks count for the time that the crawl may
+// take.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	c := begun(t)

@@ -53,8 +53,8 @@ func newcomers(ops *operations, crawl *engine.Node) *batches[*newcomer] {
 	}}
 }
 
-// restore makes a partition this node's: first its log refuses all others, then the engine gets what
-// the log has. A disk that has the state of the epoch before is used as it is.
+// restore makes a partition this node's: first its log refuses all others, then the engine gets
+// what the log has. A disk that has the state of the epoch before is used as it is.
 func (t *takeover) restore(ctx context.Context, at *place, o ownership.Order) error {
 	p := o.Partition
 	if at.engine && o.Before == o.Epoch { // it was kept
@@ -190,7 +190,8 @@ func (t *takeover) export(ctx context.Context, p int, end *logEnd, from uint64) 
 	if err != nil {
 		return 0, err
 	}
-	// The disk, and so the snapshot, may say of a page that it is done before others have its links.
+	// The disk, and so the snapshot, may say of a page that it is done before others have its
+	// links.
 	if err := t.outbox.done.wait(ctx, t.crawl.Posted()); err != nil { // in its own time
 		return 0, err
 	}

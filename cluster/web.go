@@ -13,8 +13,8 @@ import (
 // webWithin is how long a server may take to greet before it is probed by HTTP.
 const webWithin = 500 * time.Millisecond
 
-// refuseWeb returns an error if one of the servers is a web server, such as the monitor of NATS on port 8222. That
-// waits for a request as long as a client of NATS waits for a greeting.
+// refuseWeb returns an error if one of the servers is a web server, such as the monitor of NATS on
+// port 8222. That waits for a request as long as a client of NATS waits for a greeting.
 func refuseWeb(ctx context.Context, servers []string) error {
 	for _, server := range servers {
 		if scheme, rest, ok := strings.Cut(server, "://"); !ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// mostBlocks bounds the bytes of a message's blocks, unless a single block is longer: whoever reads the message holds all
-// of them in memory.
+// mostBlocks bounds the bytes of a message's blocks, unless a single block is longer: whoever reads
+// the message holds all of them in memory.
 const mostBlocks = 1 << 20
 
 // fit returns how many of some blocks go into a message: at least one.

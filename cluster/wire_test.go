@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// TestUnpack: blocks come back as they were packed. What no node has packed is an error, and takes no more memory than a
-// message of one.
+// TestUnpack: blocks come back as they were packed. What no node has packed is an error, and takes
+// no more memory than a message of one.
 func TestUnpack(t *testing.T) {
 	t.Parallel()
 	want := [][]byte{[]byte("one"), bytes.Repeat([]byte("2"), mostBlocks)}

@@ -9,15 +9,16 @@
 //
 // [Start] returns when the server takes connections. One of several is of use once most of them are
 // there: [Server.Ready] waits for that. [Server.Close] ends it; its store is what the next one in
-// that folder begins with. A server whose disk was full has to be started anew in another process: see
-// [Options.Failed]. One that is killed loses nothing that it has acknowledged; when the
-// power of all servers fails at once, the last second may be missing, but with [Options.Sync].
+// that folder begins with. A server whose disk was full has to be started anew in another process:
+// see [Options.Failed]. One that is killed loses nothing that it has acknowledged; when the power
+// of all servers fails at once, the last second may be missing, but with [Options.Sync].
 //
 // # Security
 //
-// Without Login, whoever can connect may read and change every crawl: on a loopback address, all users of the machine.
-// [Options.KeepLogin] makes a login that only the server's user can read, and [WithLogins] finds it. With Cert, clients and peers
-// speak TLS; with CA, they have to show a certificate of that authority.
+// Without Login, whoever can connect may read and change every crawl: on a loopback address, all
+// users of the machine. [Options.KeepLogin] makes a login that only the server's user can read, and
+// [WithLogins] finds it. With Cert, clients and peers speak TLS; with CA, they have to show a
+// certificate of that authority.
 //
 // # Concurrency
 //

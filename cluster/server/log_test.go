@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// TestLogger: what NATS says becomes lines that are not repeated. Of peers that do not answer it says nothing, and keeps why.
+// TestLogger: what NATS says becomes lines that are not repeated. Of peers that do not answer it
+// says nothing, and keeps why.
 func TestLogger(t *testing.T) {
 	var lines []string
 	l := newLogger(func(text string) { lines = append(lines, text) })

@@ -14,9 +14,9 @@ import (
 	"syscall"
 )
 
-// A server without Options.Login that asks for one all the same keeps it in its store, where only its user can read it.
-// Whoever of that user names the server finds it there: in the store of the current folder, or by a file in the user's cache
-// folder that names the store.
+// A server without Options.Login that asks for one all the same keeps it in its store, where only
+// its user can read it. Whoever of that user names the server finds it there: in the store of the
+// current folder, or by a file in the user's cache folder that names the store.
 
 // loginFile is in the store: a line with the server's URL, with the login.
 const loginFile = "login"
@@ -52,8 +52,8 @@ func keepLogin(store, at string) error {
 	return err
 }
 
-// pointTo writes the file that leads from the address of a server to its store, and returns its path. Without one, which is
-// no mistake, the login is found in the folder of the store only.
+// pointTo writes the file that leads from the address of a server to its store, and returns its
+// path. Without one, which is no mistake, the login is found in the folder of the store only.
 func pointTo(store, server string) (pointer string) {
 	pointer = pointerFor(server)
 	path, err := filepath.Abs(store)
@@ -91,8 +91,9 @@ func address(server string) string {
 	return strings.ReplaceAll(net.JoinHostPort(host, port), string(filepath.Separator), "_")
 }
 
-// WithLogins returns the addresses of servers with the logins that are kept by servers of this user: see
-// [Options.KeepLogin]. An address with a login stays as it is. Store is where to look first, a folder.
+// WithLogins returns the addresses of servers with the logins that are kept by servers of this
+// user: see [Options.KeepLogin]. An address with a login stays as it is. Store is where to look
+// first, a folder.
 func WithLogins(servers []string, store string) []string {
 	var all []string
 	for _, server := range servers {

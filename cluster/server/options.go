@@ -39,9 +39,9 @@ type Options struct {
 	MaxDisk int64 // bytes of streams; 0: three quarters of what is free
 	Sync    bool  // sync each message to the disk before it is acknowledged; otherwise every second
 
-	// Failed is called once, on a goroutine of the server, if that can take no message any more, whatever room there will be:
-	// its disk was full. The server is to be started again in another process, as it may be stuck in its store. nil: nobody
-	// learns it.
+	// Failed is called once, on a goroutine of the server, if that can take no message any more,
+	// whatever room there will be: its disk was full. The server is to be started again in another
+	// process, as it may be stuck in its store. nil: nobody learns it.
 	Failed func()
 	Warn   func(text string) // what goes wrong, a line each, as untrusted as its peers; nil: nobody
 }

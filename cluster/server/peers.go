@@ -47,8 +47,8 @@ func (w *peerWatch) look() (more bool) {
 	return true
 }
 
-// waits reports whether a cluster needs more servers than are here. To begin it needs all, as NATS has all of them elect
-// the first leader; then a majority.
+// waits reports whether a cluster needs more servers than are here. To begin it needs all, as NATS
+// has all of them elect the first leader; then a majority.
 func waits(here, all int, began bool) bool { return here < all && !began || here <= all/2 }
 
 // standing says how many servers of a cluster are here, and what that means.

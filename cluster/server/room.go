@@ -11,10 +11,11 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// NATS does not survive a full disk: a failed write disables JetStream until the server is started again, and may leave a
-// store that waits for itself, so that not even a shutdown ends (2.15.3: fileStore.PurgeEx holds the lock of the store that
-// flushPendingMsgs takes after a failed write). So a server that is alone refuses messages before its disk is full, and
-// nodes wait. Whatever fills the disk faster than that makes the server fail: then it has to be started anew, in a new
+// NATS does not survive a full disk: a failed write disables JetStream until the server is started
+// again, and may leave a store that waits for itself, so that not even a shutdown ends (2.15.3:
+// fileStore.PurgeEx holds the lock of the store that flushPendingMsgs takes after a failed write).
+// So a server that is alone refuses messages before its disk is full, and nodes wait. Whatever
+// fills the disk faster than that makes the server fail: then it has to be started anew, in a new
 // process.
 const (
 	lookAtDisk = 50 * time.Millisecond
@@ -43,8 +44,8 @@ type room struct {
 	full    bool // writes may have failed
 }
 
-// look takes in how much room a disk has, and returns whether messages are to be refused, and whether the server has to be
-// started anew, which is of use once there is room.
+// look takes in how much room a disk has, and returns whether messages are to be refused, and
+// whether the server has to be started anew, which is of use once there is room.
 func (r *room) look(disk *vfs.DiskUsage, enabled bool) (refuse, failed bool) {
 	enough := spare(disk)
 	if r.refuses {

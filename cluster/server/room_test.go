@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestRoom: messages are refused before the disk is full, until there is more room than that. A server whose disk was full
-// has failed, and says so when there is room.
+// TestRoom: messages are refused before the disk is full, until there is more room than that. A
+// server whose disk was full has failed, and says so when there is room.
 func TestRoom(t *testing.T) {
 	const large, small = 1 << 40, 8 << 20 // which have to have 64 MiB and 1 MiB left
 	for name, looks := range map[string][]struct {
@@ -36,7 +36,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestRefuse: a server that refuses messages keeps what it has, purges what is purged, and takes messages again.
+// TestRefuse: a server that refuses messages keeps what it has, purges what is purged, and takes
+// messages again.
 func TestRefuse(t *testing.T) {
 	said := make(chan string, 100)
 	s, err := Start(Options{Store: t.TempDir(), Listen: "127.0.0.1:0", Warn: func(text string) { said <- text }})

@@ -104,8 +104,8 @@ func (s *Server) start(so *server.Options) error {
 	return fmt.Errorf("the server in %.128q takes no connections after %v", so.StoreDir, startsWithin)
 }
 
-// every has look called now and then, on a goroutine of its own, until it returns false or the server
-// is closed.
+// every has look called now and then, on a goroutine of its own, until it returns false or the
+// server is closed.
 func (s *Server) every(d time.Duration, look func() (more bool)) {
 	s.watch.Go(func() {
 		tick := time.NewTicker(d)
@@ -199,8 +199,8 @@ func (s *Server) Deserted(ctx context.Context) error {
 // closesWithin bounds how long Close waits for a server that may be stuck in its store.
 const closesWithin = 15 * time.Second
 
-// Close ends the server, and returns when its store is complete. A server whose disk was full may be stuck, and ends with
-// the process: its store is as complete as that of one that is killed.
+// Close ends the server, and returns when its store is complete. A server whose disk was full may
+// be stuck, and ends with the process: its store is as complete as that of one that is killed.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		close(s.ended)

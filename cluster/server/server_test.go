@@ -150,7 +150,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestThree: of three servers, which speak TLS and ask for a login, any may go. Each says how many are here, and nothing else.
+// TestThree: of three servers, which speak TLS and ask for a login, any may go. Each says how many
+// are here, and nothing else.
 func TestThree(t *testing.T) {
 	files := certificates(t)
 	var all []*server.Server
@@ -262,8 +263,8 @@ func certificates(t *testing.T) pems {
 	return p
 }
 
-// TestKeepLogin: a server that keeps a login has the same one whenever it has this store. Its user finds the login, from the
-// folder and from anywhere; nobody else can read it.
+// TestKeepLogin: a server that keeps a login has the same one whenever it has this store. Its user
+// finds the login, from the folder and from anywhere; nobody else can read it.
 func TestKeepLogin(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)

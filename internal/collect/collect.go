@@ -38,10 +38,11 @@ type Summary struct {
 // ErrTwice is returned by Jobs for a folder that is named twice.
 var ErrTwice = errors.New("named twice, expected each folder once")
 
-// Jobs merges the jobs in some folders into a new one. It is whole, or not there: what was interrupted begins
-// again. The files of archives are linked where both folders are on one disk, else copied. A job may come from
-// another machine: what leads out of its folder is refused.
-// Errors: fs.ErrExist if there is such a folder, or one that is not a part of it where its part is to be written.
+// Jobs merges the jobs in some folders into a new one. It is whole, or not there: what was
+// interrupted begins again. The files of archives are linked where both folders are on one disk,
+// else copied. A job may come from another machine: what leads out of its folder is refused.
+// Errors: fs.ErrExist if there is such a folder, or one that is not a part of it where its part is
+// to be written.
 func Jobs(ctx context.Context, dir string, jobs []string) (s Summary, err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return s, fmt.Errorf("%s: %w, expected a new folder", dir, fs.ErrExist)
@@ -105,12 +106,12 @@ func fingerprint(url []byte) [16]byte {
 	return [16]byte(sum[:])
 }
 
-// entry is a record to be compared: its URL, when its fetch began, job and line, so that they sort in this
-// order.
+// entry is a record to be compared: its URL, when its fetch began, job and line, so that they sort
+// in this order.
 const entrySize = 16 + 12 + 4 + 8
 
-// open opens a file of a job, which may come from another machine: a link that leads out of the folder would publish
-// any file of this one, and a pipe would wait for its writer.
+// open opens a file of a job, which may come from another machine: a link that leads out of the
+// folder would publish any file of this one, and a pipe would wait for its writer.
 func (c *collection) open(i int, name string) (*os.File, error) {
 	f, err := c.roots[i].OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -200,8 +201,8 @@ func (c *collection) records() error {
 // fileField is how a record names its archive, in one of Weft's own lines.
 var fileField = []byte(`"warc_file":"`)
 
-// line writes a record, with the name that the file of its archive has in the folder. In a text of a page the
-// quote would have a backslash.
+// line writes a record, with the name that the file of its archive has in the folder. In a text of
+// a page the quote would have a backslash.
 func (c *collection) line(out *bufio.Writer, i int, line []byte) error {
 	if before, after, ok := bytes.Cut(line, fileField); ok {
 		line = bytes.Join([][]byte{before, fileField, []byte(c.name(i, "")), after}, nil)
@@ -332,8 +333,8 @@ func (c *collection) archives() error {
 	return nil
 }
 
-// archive takes over a WARC file. A file that its node had not finished is copied, since a later run of that node
-// would truncate or continue it.
+// archive takes over a WARC file. A file that its node had not finished is copied, since a later
+// run of that node would truncate or continue it.
 func (c *collection) archive(i int, name string) error {
 	f, err := c.open(i, name)
 	if err != nil {
@@ -364,8 +365,8 @@ type capture struct {
 	Digest string `json:"digest"`
 }
 
-// captures writes the lines of a job's index, except those of URLs that another job has fetched later. Of these, it
-// writes only captures whose payload a revisit refers to.
+// captures writes the lines of a job's index, except those of URLs that another job has fetched
+// later. Of these, it writes only captures whose payload a revisit refers to.
 func (c *collection) captures(out *bufio.Writer, i int) error {
 	needed := make(map[string]bool) // payloads, by their digests: no more than URLs are lost
 	lost := func(of *capture) bool { _, ok := c.lost[i][fingerprint([]byte(of.URL))]; return ok }

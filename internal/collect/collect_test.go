@@ -29,8 +29,8 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// TestJobs: each URL is there once, as fetched last, with its links, and its capture is that of the node
-// that it counts of, also when that has fetched it before, too.
+// TestJobs: each URL is there once, as fetched last, with its links, and its capture is that of the
+// node that it counts of, also when that has fetched it before, too.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	a, b, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "all")
@@ -94,9 +94,9 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestDead: what a node that was killed has left is whole in the folder, and is the folder's own: a node that goes on
-// with its job cuts its archive. A refusal, which no fetch has begun, counts for less than a page; an original stays
-// for the revisits of its payload.
+// TestDead: what a node that was killed has left is whole in the folder, and is the folder's own: a
+// node that goes on with its job cuts its archive. A refusal, which no fetch has begun, counts for
+// less than a page; an original stays for the revisits of its payload.
 func TestDead(t *testing.T) {
 	t.Parallel()
 	a, b, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "all")
@@ -141,8 +141,8 @@ func TestDead(t *testing.T) {
 	}
 }
 
-// TestForeign: of a job from another machine, nothing counts that is not a file in its folder: no link, which may lead to
-// any file of this machine, and no pipe, which nobody writes to.
+// TestForeign: of a job from another machine, nothing counts that is not a file in its folder: no
+// link, which may lead to any file of this machine, and no pipe, which nobody writes to.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	secret := t.TempDir()
@@ -193,7 +193,8 @@ func TestOwnLink(t *testing.T) {
 	}
 }
 
-// TestOpenAndClosed: of an archive that is there twice, the closed file counts, and both stay as they are.
+// TestOpenAndClosed: of an archive that is there twice, the closed file counts, and both stay as
+// they are.
 func TestOpenAndClosed(t *testing.T) {
 	t.Parallel()
 	job, dir := t.TempDir(), filepath.Join(t.TempDir(), "all")

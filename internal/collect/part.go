@@ -18,8 +18,8 @@ type part struct {
 // markFile tells a part from any other folder of that name.
 const markFile = ".weft-collect"
 
-// begin makes the part of a folder. What a process that was killed has left of it is removed; what nobody has marked is
-// somebody else's.
+// begin makes the part of a folder. What a process that was killed has left of it is removed; what
+// nobody has marked is somebody else's.
 func begin(dir string) (part, error) {
 	p := part{dir: filepath.Clean(dir) + ".part"}
 	if err := os.MkdirAll(filepath.Dir(p.dir), 0o777); err != nil {

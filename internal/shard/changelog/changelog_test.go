@@ -300,7 +300,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// FuzzReplay: any bytes give an error, or changes that come out the same when they are written again.
+// FuzzReplay: any bytes give an error, or changes that come out the same when they are written
+// again.
 func FuzzReplay(f *testing.F) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -344,8 +345,8 @@ func (p *posts) Post(_ int, kind byte, data []byte) {
 	p.kinds, p.blocks = append(p.kinds, kind), append(p.blocks, data)
 }
 
-// TestAskedAgain: a URL that ended and is asked again in the same batch is pending for whoever reads the log,
-// and lost only together with its end.
+// TestAskedAgain: a URL that ended and is asked again in the same batch is pending for whoever
+// reads the log, and lost only together with its end.
 func TestAskedAgain(t *testing.T) {
 	var b posts
 	l := changelog.Log{Partition: func(string) int { return 0 }, Clock: func() (time.Time, time.Time) { return epoch, calendar }}

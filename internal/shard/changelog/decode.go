@@ -26,8 +26,8 @@ func (e *VersionError) Error() string {
 // most bounds a number that a block gives: larger than any count of a crawl, on 32 bits too.
 const most = math.MaxInt32
 
-// Replay reports the changes of a block to a journal, in order. Now is the time of the job that goes on
-// with them. Before an error some were reported.
+// Replay reports the changes of a block to a journal, in order. Now is the time of the job that
+// goes on with them. Before an error some were reported.
 func Replay(block []byte, now time.Time, to frontier.Journal) error {
 	d := decoder{Reader: fields.Reader{Rest: block}, job: now}
 	if v := d.Byte(); !d.Bad && v != version {

@@ -38,8 +38,8 @@ type context struct {
 
 var _ frontier.Journal = (*Encoder)(nil)
 
-// NewEncoder begins a block at a moment: by the clock of the job, by which the frontier lives, and by the
-// calendar.
+// NewEncoder begins a block at a moment: by the clock of the job, by which the frontier lives, and
+// by the calendar.
 func NewEncoder(job, calendar time.Time) *Encoder {
 	e := &Encoder{job: job, calendar: calendar.Truncate(time.Microsecond), out: []byte{version}}
 	e.out = binary.AppendVarint(e.out, e.calendar.UnixMicro())
@@ -52,8 +52,8 @@ func (e *Encoder) Len() int { return len(e.out) }
 // Block returns the block, which takes no more changes.
 func (e *Encoder) Block() []byte { return e.out }
 
-// Pending, Retried, Moved, Nearer, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Origin
-// and Counts implement [frontier.Journal].
+// Pending, Retried, Moved, Nearer, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected,
+// Origin and Counts implement [frontier.Journal].
 func (e *Encoder) Pending(u frontier.URL) {
 	e.byte(changePending)
 	e.url(&u)

@@ -14,9 +14,9 @@ import (
 // A message of Opened is for every node, and has reached all of them before any message after it is
 // published: what comes of a link is judged by what was open when it was found.
 //
-// What a batch ends may be lost, and is then done again; what it has found may not, or nobody would find
-// it again. So a message of Ended is published only once all messages before it are safe, those of other
-// partitions, too.
+// What a batch ends may be lost, and is then done again; what it has found may not, or nobody would
+// find it again. So a message of Ended is published only once all messages before it are safe,
+// those of other partitions, too.
 const (
 	Opened byte = 'o' // where links may lead from now on, a text of the engine's: see Log.Open
 	Links  byte = 'l' // URLs for the owner of a partition: see Read
@@ -30,8 +30,8 @@ type Batch interface {
 	Post(partition int, kind byte, data []byte)
 }
 
-// Log is a journal that passes each change on to a batch, and keeps it by partition until the batch is
-// sealed.
+// Log is a journal that passes each change on to a batch, and keeps it by partition until the batch
+// is sealed.
 type Log struct {
 	Partition func(host string) int
 	Clock     func() (job, calendar time.Time)
@@ -109,8 +109,8 @@ func (l *Log) ofOrigin(kind int, origin string, fn func(*Encoder)) {
 	l.write(kind, frontier.Hostname(origin), fn)
 }
 
-// Pending, Retried, Moved, Nearer, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Origin
-// and Counts implement [frontier.Journal].
+// Pending, Retried, Moved, Nearer, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected,
+// Origin and Counts implement [frontier.Journal].
 func (l *Log) Pending(u frontier.URL) {
 	l.batch.Pending(u)
 	kind := additions
@@ -181,8 +181,8 @@ func Read(block []byte) ([]frontier.URL, error) {
 	return all.urls, err
 }
 
-// Again returns the URLs of a message of Found as one of Links, nil if there are none: for whoever has the
-// partition by now.
+// Again returns the URLs of a message of Found as one of Links, nil if there are none: for whoever
+// has the partition by now.
 func Again(block []byte, calendar time.Time) ([]byte, error) {
 	var all found
 	if err := Replay(block, time.Time{}, &all); err != nil || len(all.urls) == 0 {

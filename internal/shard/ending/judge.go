@@ -83,8 +83,8 @@ func (j *Judge) answered(n *ownership.Node) bool {
 	return true
 }
 
-// answers returns what all nodes say, nil unless all are idle, and hold all partitions at the epochs
-// in the store.
+// answers returns what all nodes say, nil unless all are idle, and hold all partitions at the
+// epochs in the store.
 func answers(n *ownership.Node) map[string]answer {
 	all := make(map[string]answer)
 	for id, b := range n.Nodes() {

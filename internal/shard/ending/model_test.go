@@ -92,9 +92,10 @@ type commit struct {
 func (c *commit) work() bool  { return len(c.links)+len(c.found)+len(c.done) > 0 }
 func (c *commit) empty() bool { return !c.work() && len(c.acks) == 0 }
 
-// shipment is what goes out at once. A commit is two: links and what was found; and when streams and
-// logs have these, what is done, and acknowledgements. The first may wait for the next commit, which then goes out as
-// one with it. The second waits for the first of the next commit, and goes with it.
+// shipment is what goes out at once. A commit is two: links and what was found; and when streams
+// and logs have these, what is done, and acknowledgements. The first may wait for the next commit,
+// which then goes out as one with it. The second waits for the first of the next commit, and goes
+// with it.
 type shipment struct {
 	commit
 	lingers bool // it waits for more

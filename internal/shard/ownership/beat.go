@@ -102,12 +102,12 @@ func (n *Node) interval() time.Duration {
 	return n.cfg.Beat
 }
 
-// leastRoom is how many partitions wait at a node to be started, at least, so that it has always one
-// to restore.
+// leastRoom is how many partitions wait at a node to be started, at least, so that it has always
+// one to restore.
 const leastRoom = 4
 
-// room returns how many partitions may wait here to be started: twice what was started lately in a beat. Those
-// whose logs are read at once start together, after more than a beat.
+// room returns how many partitions may wait here to be started: twice what was started lately in a
+// beat. Those whose logs are read at once start together, after more than a beat.
 func (n *Node) room() int {
 	beats := max(1, (n.now-n.counted).Seconds()/n.cfg.Beat.Seconds())
 	return max(leastRoom, int(2*float64(n.starts)/beats))

@@ -87,8 +87,8 @@ func parse(key string, partitions int) (id string, part int, err error) {
 	return "", part, nil
 }
 
-// decode reads a value; an empty one is zero, and one that cannot be read counts as deleted: whoever waited for a better
-// one would wait for ever.
+// decode reads a value; an empty one is zero, and one that cannot be read counts as deleted:
+// whoever waited for a better one would wait for ever.
 func decode(e Entry, v any) error {
 	if len(e.Value) == 0 {
 		return nil
@@ -121,8 +121,8 @@ func OwnerOf(key string, value []byte) (o Owner, ok bool) {
 	return o, ok
 }
 
-// ClaimOf returns a partition by its key and value, with its owner and the revision that this has replaced, 0 if there
-// was none. It reports false for other keys.
+// ClaimOf returns a partition by its key and value, with its owner and the revision that this has
+// replaced, 0 if there was none. It reports false for other keys.
 func ClaimOf(key string, value []byte) (part int, o Owner, before uint64, ok bool) {
 	digits, ok := strings.CutPrefix(key, partPrefix)
 	if !ok {

@@ -17,8 +17,8 @@ const (
 	beat = 2 * time.Second
 )
 
-// model is a cluster whose processes act for their partitions: they append to a log for each, as the
-// change logs of a crawl.
+// model is a cluster whose processes act for their partitions: they append to a log for each, as
+// the change logs of a crawl.
 type model struct {
 	t *testing.T
 	*clustertest.World

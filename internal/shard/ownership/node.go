@@ -78,8 +78,8 @@ type lease struct {
 	last   time.Duration // when the last beat was composed
 	// renewed is when the last beat that is in the store was composed.
 	renewed time.Duration
-	// steady is since when beats have been renewed without a pause, and the node was told something at
-	// least once a beat: others' silence counts from here on.
+	// steady is since when beats have been renewed without a pause, and the node was told something
+	// at least once a beat: others' silence counts from here on.
 	steady time.Duration
 }
 
@@ -88,8 +88,8 @@ type peer struct {
 	beat     Beat
 	revision uint64
 	changed  time.Duration // when this revision was seen first, on this node's clock
-	// doubtful: a partition has an owner of which the key does not know. Unless the key changes, it is
-	// written dead after a TTL, which settles it.
+	// doubtful: a partition has an owner of which the key does not know. Unless the key changes, it
+	// is written dead after a TTL, which settles it.
 	doubtful bool
 	flight   flight
 }
@@ -242,7 +242,8 @@ func (n *Node) Running() (all []Owner) {
 	return all
 }
 
-// Starters returns the processes that run and have started all that they own, as the store shows it.
+// Starters returns the processes that run and have started all that they own, as the store shows
+// it.
 func (n *Node) Starters() map[Owner]bool {
 	left := make(map[Owner]uint64) // the digest of what is not started
 	for id, p := range n.peers {

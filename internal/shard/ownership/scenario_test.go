@@ -49,7 +49,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestRoom: a node that joins is given few partitions at a time, as long as it restores them slowly.
+// TestRoom: a node that joins is given few partitions at a time, as long as it restores them
+// slowly.
 func TestRoom(t *testing.T) {
 	m, nodes := cluster(t, 2, 60)
 	joined := m.start("c", 0)
@@ -370,8 +371,8 @@ func (l *lone) see(key, value string) {
 	}
 }
 
-// tick lets time pass, carries out what the node writes, except for keys that the store refuses, and
-// returns what was written and ordered.
+// tick lets time pass, carries out what the node writes, except for keys that the store refuses,
+// and returns what was written and ordered.
 func (l *lone) tick(refused string) (wrote []string, orders []ownership.Order) {
 	l.t.Helper()
 	l.now += beat / 4

@@ -33,18 +33,21 @@ type commit struct {
 	since time.Time // of its first change
 }
 
-// mostCommits bounds the commits that the queue tells apart. A node whose commits wait for 3 s makes few more.
+// mostCommits bounds the commits that the queue tells apart. A node whose commits wait for 3 s
+// makes few more.
 const mostCommits = 64
 
 // mostBytes is how much may wait for more: then it goes out.
 const mostBytes = 8 << 20
 
-// New returns the queue of a node whose commits gather changes for a time, in a crawl with that many partitions.
+// New returns the queue of a node whose commits gather changes for a time, in a crawl with that
+// many partitions.
 func New(gather time.Duration, partitions int) *Queue {
 	return &Queue{gather: gather, partitions: partitions}
 }
 
-// Committed says that the messages up to last are those of one or more commits, whose first change was made at since.
+// Committed says that the messages up to last are those of one or more commits, whose first change
+// was made at since.
 func (q *Queue) Committed(last uint64, since time.Time) {
 	if n := len(q.commits); n == mostCommits {
 		q.commits[n-1].last = last // as if it were as old
@@ -64,9 +67,9 @@ func (q *Queue) Add(all ...store.Message) {
 // Full reports whether so much waits that it goes out before more is added.
 func (q *Queue) Full() bool { return q.size >= mostBytes }
 
-// Next begins a phase, and returns its messages in order. The phase before must have ended. If it is too early,
-// Next returns no messages, and how long to wait; 0: until more are added. Somebody waits for the messages up to
-// wanted, so they go out at once.
+// Next begins a phase, and returns its messages in order. The phase before must have ended. If it
+// is too early, Next returns no messages, and how long to wait; 0: until more are added. Somebody
+// waits for the messages up to wanted, so they go out at once.
 func (q *Queue) Next(now time.Time, wanted uint64) (phase []store.Message, wait time.Duration) {
 	due := q.due()
 	if len(due) == 0 {
@@ -86,7 +89,8 @@ func (q *Queue) Next(now time.Time, wanted uint64) (phase []store.Message, wait 
 	return phase, 0
 }
 
-// due returns the indexes of the next phase's messages: what was found, and what was done before that.
+// due returns the indexes of the next phase's messages: what was found, and what was done before
+// that.
 func (q *Queue) due() (due []int) {
 	found := false
 	for i := range q.all {
@@ -157,8 +161,8 @@ func (q *Queue) atLatest(t time.Time, i int, age time.Duration) time.Time {
 	return t
 }
 
-// Sent ends a phase that the servers have acknowledged. It forgets and returns the messages before the first that
-// is not acknowledged.
+// Sent ends a phase that the servers have acknowledged. It forgets and returns the messages before
+// the first that is not acknowledged.
 func (q *Queue) Sent(now time.Time) (gone []store.Message) {
 	q.took = now.Sub(q.began)
 	for len(q.all) > 0 && q.all[0].sent {

@@ -26,8 +26,8 @@ type outbox struct {
 
 func newOutbox() *outbox { return &outbox{Queue: sending.New(gather, partitions)} }
 
-// commit adds a commit of some kinds, with messages for the partitions up to a number, at a time after began. Its
-// first change was made a second before.
+// commit adds a commit of some kinds, with messages for the partitions up to a number, at a time
+// after began. Its first change was made a second before.
 func (o *outbox) commit(kinds string, partitions int, at time.Duration) {
 	for _, kind := range []byte(kinds) {
 		for p := range partitions {
@@ -38,7 +38,8 @@ func (o *outbox) commit(kinds string, partitions int, at time.Duration) {
 	o.Committed(o.last, began.Add(at-gather))
 }
 
-// next returns the kinds of the next phase with the IDs of their first messages, or how long to wait for it.
+// next returns the kinds of the next phase with the IDs of their first messages, or how long to
+// wait for it.
 func (o *outbox) next(at time.Duration, wanted uint64) string {
 	phase, wait := o.Next(began.Add(at), wanted)
 	if phase == nil {
@@ -64,7 +65,8 @@ func (o *outbox) sent(at time.Duration) uint64 {
 	return gone[len(gone)-1].ID
 }
 
-// TestMerged: commits that wait together go out as one, in order: what is done follows what all of them have found.
+// TestMerged: commits that wait together go out as one, in order: what is done follows what all of
+// them have found.
 func TestMerged(t *testing.T) {
 	o := newOutbox()
 	expect := func(what string, got, want any) {

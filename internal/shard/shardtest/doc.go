@@ -11,8 +11,8 @@
 // # Lifecycle
 //
 // [New] makes a [World], [World.Start] a [Process] in it, and [World.Run] lets time pass. What a
-// process does with the orders of its ownership.Node is up to the test ([Process.OnOrder]). The same
-// seed gives the same run.
+// process does with the orders of its ownership.Node is up to the test ([Process.OnOrder]). The
+// same seed gives the same run.
 //
 // # Concurrency
 //

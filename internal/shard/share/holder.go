@@ -13,8 +13,8 @@ type Gate interface {
 	Admit(now time.Time, addr netip.Addr, waits bool)
 	// Shut ends that.
 	Shut(now time.Time, addr netip.Addr)
-	// Use says whether an address could be requested now, or is waited for, whether it rests, and when a host there
-	// will have waited for its own delay; zero: none waits for that alone.
+	// Use says whether an address could be requested now, or is waited for, whether it rests, and
+	// when a host there will have waited for its own delay; zero: none waits for that alone.
 	Use(now time.Time, addr netip.Addr) (wanted, rests bool, soon time.Time)
 }
 
@@ -76,8 +76,8 @@ func NewHolder(g Gate) *Holder { return &Holder{gate: g, all: make(map[netip.Add
 // Len returns the number of addresses that are asked for or held.
 func (h *Holder) Len() int { return len(h.all) }
 
-// Want has an address asked for at the next Tick. It reports false if there are too many already: then those
-// that wait for replies come first.
+// Want has an address asked for at the next Tick. It reports false if there are too many already:
+// then those that wait for replies come first.
 func (h *Holder) Want(now time.Time, addr netip.Addr) bool {
 	if h.all[addr] != nil {
 		return true
@@ -178,8 +178,9 @@ func (h *Holder) Tick(now time.Time) (asks []Ask) {
 	return asks
 }
 
-// continues reports whether a turn goes on although nothing is to be requested now: something will be before it is
-// over. Else whoever has few hosts there, with long delays, would have a turn for each request.
+// continues reports whether a turn goes on although nothing is to be requested now: something will
+// be before it is over. Else whoever has few hosts there, with long delays, would have a turn for
+// each request.
 func (s *held) continues(now, soon time.Time) bool {
 	return s.yields && soon.After(now) && soon.Before(s.since.Add(Turn))
 }
@@ -210,8 +211,8 @@ func (h *Holder) forget(s *held) {
 	delete(h.all, s.addr)
 }
 
-// Replied takes in what homes have said, and returns what is to be told to them. The replies are of homes that
-// have their partitions as far as the process has seen.
+// Replied takes in what homes have said, and returns what is to be told to them. The replies are of
+// homes that have their partitions as far as the process has seen.
 func (h *Holder) Replied(now time.Time, replies []Reply) (asks []Ask) {
 	for _, r := range replies {
 		s := h.all[r.Addr]

@@ -8,7 +8,8 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
-// Home says who holds the addresses of the partitions that a node owns. Its time is any monotonic one.
+// Home says who holds the addresses of the partitions that a node owns. Its time is any monotonic
+// one.
 //
 // Invariant: whoever may hold an address of a complete table is the holder of its entry.
 type Home struct {
@@ -151,7 +152,8 @@ func (h *Home) Needs() map[ownership.Owner][]Table {
 	return all
 }
 
-// table returns the table of a partition in an epoch, or nil if the node does not own it in that epoch.
+// table returns the table of a partition in an epoch, or nil if the node does not own it in that
+// epoch.
 func (h *Home) table(part int, epoch uint64) *table {
 	if t := h.tables[part]; t != nil && t.epoch == epoch {
 		return t
@@ -159,8 +161,8 @@ func (h *Home) table(part int, epoch uint64) *table {
 	return nil
 }
 
-// Hear takes in what a process says. What is meant for another home, or comes from a process that does not
-// run, gets no reply: whoever runs asks again.
+// Hear takes in what a process says. What is meant for another home, or comes from a process that
+// does not run, gets no reply: whoever runs asks again.
 func (h *Home) Hear(now time.Duration, m *Message) {
 	if !h.running[m.From] {
 		return

@@ -17,8 +17,8 @@ const (
 	tick       = 10 * time.Millisecond
 )
 
-// model is processes that want the same addresses, on a network that delays, reorders, repeats and loses, and
-// a store that shows everything late, in order.
+// model is processes that want the same addresses, on a network that delays, reorders, repeats and
+// loses, and a store that shows everything late, in order.
 type model struct {
 	*rand.Rand
 	t       *testing.T
@@ -337,8 +337,9 @@ func (m *model) misfortune() {
 	}
 }
 
-// TestModel: at most one process requests from an address, whatever becomes of messages, processes and
-// partitions; the delay passes between the requests of two; each has its turn; and nothing is kept in the end.
+// TestModel: at most one process requests from an address, whatever becomes of messages, processes
+// and partitions; the delay passes between the requests of two; each has its turn; and nothing is
+// kept in the end.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(8)
@@ -386,7 +387,8 @@ func (m *model) starts() (all []int) {
 	return all
 }
 
-// TestLostRelease: a home that has missed that an address was given up learns it when another process asks.
+// TestLostRelease: a home that has missed that an address was given up learns it when another
+// process asks.
 func TestLostRelease(t *testing.T) {
 	a, b, addr := ownership.Owner{ID: "a", Incarnation: 1}, ownership.Owner{ID: "b", Incarnation: 1}, netip.AddrFrom4([4]byte{10, 0, 0, 1})
 	h := NewHome(1)
@@ -406,8 +408,8 @@ func TestLostRelease(t *testing.T) {
 	}
 }
 
-// TestTurn: whoever has an address while others wait keeps it until its turn is over, if a host there waits for its own
-// delay and will be due by then; else it gives the address up.
+// TestTurn: whoever has an address while others wait keeps it until its turn is over, if a host
+// there waits for its own delay and will be due by then; else it gives the address up.
 func TestTurn(t *testing.T) {
 	addr := netip.AddrFrom4([4]byte{10, 0, 0, 1})
 	begin := time.Unix(0, 0)
