@@ -61,10 +61,10 @@ func (h *host) canWait() bool {
 
 // heldUp reports whether h waits for others: of its domain, or its address.
 func (h *host) heldUp() bool {
-	if h.index >= 0 {
+	if h.turn.index >= 0 {
 		return h.waitsFor != nobody
 	}
-	return h.rank >= 0
+	return h.turn.rank >= 0
 }
 
 // isAhead reports whether what is next of h is deeper than its level.
@@ -164,9 +164,9 @@ func (d *dormant) leased(h *host, u *URL) {
 	if d.origins > 0 {
 		d.credit++
 	}
-	if h.owed { // reviving it was not in vain
+	if h.residence.owed { // reviving it was not in vain
 		d.pause, d.notBefore = 0, 0
-		h.owed = u.Robots
+		h.residence.owed = u.Robots
 	}
 }
 
@@ -189,12 +189,12 @@ func (d *dormant) missing(tried bool) (pending, fresh int) {
 // requestDormant requests dormant origins if they are wanted.
 func (f *Frontier) requestDormant() (Request, bool) {
 	d := &f.dormant
-	if !d.useful(f.Limited()) || d.resting(f.now) {
+	if !d.useful(f.Limited()) || d.resting(f.clock.now) {
 		return Request{}, false
 	}
 	f.makeRoom()
 	room := f.cfg.HostBytes - f.hostBytes()
-	return d.ask(f.now, room, f.cfg.HostBytes, f.residency.origins, f.refills.open, f.Limited())
+	return d.ask(f.clock.now, room, f.cfg.HostBytes, f.residency.origins, f.refills.open, f.Limited())
 }
 
 // revive takes in the answer to a request for dormant origins: all origins of the names that were
@@ -217,11 +217,11 @@ func (f *Frontier) revive(origins []StoredOrigin, last string) {
 		if left || f.residency.origin(s.Name) != nil {
 			continue
 		}
-		f.comeBack(s.OriginState, s.Rules).owed = true
+		f.comeBack(s.OriginState, s.Rules).host.residence.owed = true
 		revived++
 	}
 	f.allRead()
-	if d.answered(f.now, revived, last) { // the crawl ends all the same, with everything there is
+	if d.answered(f.clock.now, revived, last) { // the crawl ends all the same, with everything there is
 		pending, fresh := d.missing(tried)
 		f.stats.Pending -= pending
 		f.fresh -= fresh

@@ -68,7 +68,7 @@ func (f *Frontier) judge(o *origin, a *Result) {
 // for a long Crawl-delay, is borne for as long as GiveUp says, unless it asks for more at once.
 func (f *Frontier) responded(o *origin, a *Result) {
 	o.responded = true
-	if all := o.origins; all != nil {
+	if all := o.host.origins; all != nil {
 		all.fails = 0
 		if all.vouchers == 0 {
 			all.park = 0
@@ -83,18 +83,18 @@ func (f *Frontier) responded(o *origin, a *Result) {
 	case !a.Overload && delay <= longDelay:
 		f.setTrouble(o, nil)
 		return
-	case o.deadAt(f.now): // it was in flight
+	case o.deadAt(f.clock.now): // it was in flight
 		return
 	}
 	t := f.inTrouble(o)
 	*t = trouble{since: t.since}
 	asks := min(a.RetryAfter, MaxRetryAfter)
-	late := f.tooLong(t, f.now)
+	late := f.tooLong(t, f.clock.now)
 	switch {
 	case !a.Overload && (late || f.exceeds(delay)):
 		f.giveUp(o, overloaded, fmt.Sprintf("it asks for a Crawl-delay of %v", delay))
 	case late:
-		lasted := (f.now - t.since).Round(time.Second)
+		lasted := (f.clock.now - t.since).Round(time.Second)
 		f.giveUp(o, overloaded, fmt.Sprintf("every response for %v was 429 or 503", lasted))
 	case f.exceeds(asks):
 		f.giveUp(o, overloaded, fmt.Sprintf("it asks to be left alone for %v", asks))
@@ -107,19 +107,19 @@ const overloaded = "overloaded"
 // failed takes in that o has not responded. What was in flight at a failure is the same failure.
 func (f *Frontier) failed(o *origin, a *Result) {
 	t := f.inTrouble(o)
-	if f.now < t.until {
+	if f.clock.now < t.until {
 		return
 	}
 	o.setFails(t, t.fails+min(1, math.MaxUint8-t.fails))
 	t.why.kind = a.Failure
 	o.setDoubtful(true)
 	fails := t.fails
-	if all := o.origins; all != nil {
-		fails = max(fails, all.failed(f.now))
+	if all := o.host.origins; all != nil {
+		fails = max(fails, all.failed(f.clock.now))
 	}
 	if n := t.pauses(a, o.responded); n > 0 {
-		t.until = f.now + pause(n)
-		if end := t.since + f.cfg.GiveUp; o.responded && end > f.now {
+		t.until = f.clock.now + pause(n)
+		if end := t.since + f.cfg.GiveUp; o.responded && end > f.clock.now {
 			t.until = min(t.until, end)
 		}
 	}
@@ -129,11 +129,11 @@ func (f *Frontier) failed(o *origin, a *Result) {
 	}
 	switch {
 	case o.responded && a.mayPass():
-		if f.tooLong(t, f.now) {
-			lasted := (f.now - t.since).Round(time.Second)
+		if f.tooLong(t, f.clock.now) {
+			lasted := (f.clock.now - t.since).Round(time.Second)
 			f.giveUp(o, a.Failure, fmt.Sprintf("no response for %v: %s", lasted, a.Reason))
 		} else if a.Silent && t.until > 0 {
-			o.robots.probe(f.now)
+			o.robots.probe(f.clock.now)
 		}
 	case a.Absent && !o.responded:
 		f.giveUp(o, a.Failure, a.Reason)
@@ -159,7 +159,7 @@ func (t *trouble) pauses(a *Result, responded bool) uint8 {
 // giveUp has everything pending of o refused for shutFor.
 func (f *Frontier) giveUp(o *origin, kind, reason string) {
 	t := o.trouble
-	t.givenUp, t.until, t.why = true, f.now+shutFor, failure{kind, reason}
+	t.givenUp, t.until, t.why = true, f.clock.now+shutFor, failure{kind, reason}
 	if o.pending > 0 && !o.isRobotsRedirects() {
 		f.givenUp = append(f.givenUp, GivenUp{o.name, kind, reason, int(o.pending)})
 	}
@@ -179,7 +179,7 @@ func (f *Frontier) exceeds(wait time.Duration) bool {
 // before, cannot be reached, and may be reached later. Then Await ends the lease.
 func (f *Frontier) Outlasts(now time.Time, u URL, a Result) bool {
 	o := f.leased[u.leaseKey()]
-	return o != nil && !u.Robots && !a.Silent && f.bears(o, f.moment(now), &a)
+	return o != nil && !u.Robots && !a.Silent && f.bears(o, f.clock.moment(now), &a)
 }
 
 // bears reports whether o is not given up after a failure at a time.
@@ -192,7 +192,7 @@ func (f *Frontier) bears(o *origin, at moment, a *Result) bool {
 
 // setFails sets how many leases in a row o has left without a response.
 func (o *origin) setFails(t *trouble, n uint8) {
-	if all := o.origins; all != nil && t.fails == 0 && n > 0 {
+	if all := o.host.origins; all != nil && t.fails == 0 && n > 0 {
 		all.failing++
 	} else if all != nil && t.fails > 0 && n == 0 {
 		all.failing--
@@ -203,7 +203,7 @@ func (o *origin) setFails(t *trouble, n uint8) {
 // inTrouble returns the trouble of o, which has one from now on.
 func (f *Frontier) inTrouble(o *origin) *trouble {
 	if o.trouble == nil {
-		f.setTrouble(o, &trouble{since: f.now})
+		f.setTrouble(o, &trouble{since: f.clock.now})
 	}
 	return o.trouble
 }
@@ -254,11 +254,11 @@ func (f *Frontier) troubleState(o *origin) (s TroubleState) {
 		return s
 	}
 	s = TroubleState{
-		Since: f.time(t.since), Failures: int(t.fails), GivenUp: o.deadAt(f.now),
+		Since: f.clock.time(t.since), Failures: int(t.fails), GivenUp: o.deadAt(f.clock.now),
 		Kind: t.why.kind, Reason: t.why.reason,
 	}
-	if t.until > f.now {
-		s.Until = f.time(t.until)
+	if t.until > f.clock.now {
+		s.Until = f.clock.time(t.until)
 	}
 	return s
 }
@@ -271,7 +271,7 @@ func (f *Frontier) restoreTrouble(o *origin, s OriginState, ofAnother bool) {
 		f.setTrouble(o, &trouble{since: f.restored(t.Since, 0)})
 		o.setFails(o.trouble, uint8(t.Failures))
 		if ofAnother {
-			o.trouble.since = f.now - max(0, s.Asked.Sub(t.Since))
+			o.trouble.since = f.clock.now - max(0, s.Asked.Sub(t.Since))
 		}
 		o.trouble.why.kind = t.Kind
 		switch {

@@ -14,8 +14,8 @@ import (
 // before now: a host that is new, or whose delay is long over, comes after the hosts that are
 // already due.
 type Frontier struct {
-	cfg Config
-	clock
+	cfg   Config
+	clock clock
 
 	// The URLs seen, and their state.
 	seen      seenSet
@@ -104,7 +104,7 @@ func (f *Frontier) Limited() bool {
 // Allow sets how many URLs may be leased for the first time since New, with Metered. It returns how many were,
 // which is the least that may be.
 func (f *Frontier) Allow(now time.Time, most int) (begun int) {
-	f.tell(now)
+	f.clock.tell(now)
 	limited := f.Limited()
 	f.firsts.allowed = max(f.firsts.begun, most)
 	if limited && !f.Limited() {
@@ -212,7 +212,7 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	return f.time(due), true
+	return f.clock.time(due), true
 }
 
 // RefuseBy makes the frontier ask fn about each URL whose turn comes, before its origin's

@@ -44,10 +44,10 @@ func (byTurn) Before(a, b *group) bool {
 func (byTurn) Moved(g *group, i int) { g.index = int32(i) }
 
 func (g *group) before(h *host) bool {
-	if g.at != h.at {
-		return g.at < h.at
+	if g.at != h.turn.at {
+		return g.at < h.turn.at
 	}
-	return g.order < h.order
+	return g.order < h.turn.order
 }
 
 // spend counts a lease.
@@ -175,7 +175,7 @@ func (p *politeness) regroup(now moment, h *host, domain, address *group) (turn 
 		p.place(g)
 	}
 	if turn {
-		p.giveTurn(now, h, h.at, h.order)
+		p.giveTurn(now, h, h.turn.at, h.turn.order)
 	}
 	return turn
 }
@@ -284,7 +284,7 @@ func (p *politeness) place(g *group) {
 		if g.index >= 0 && g.prompt != first.prompt {
 			p.turnsOf(g.prompt).groups.Remove(int(g.index))
 		}
-		g.at, g.order, g.prompt = max(first.at, p.freeAt(g)), first.order, first.prompt
+		g.at, g.order, g.prompt = max(first.turn.at, p.freeAt(g)), first.turn.order, first.prompt
 		if groups := &p.turnsOf(g.prompt).groups; g.index < 0 {
 			groups.Push(g)
 		} else {
@@ -394,9 +394,9 @@ func (f *Frontier) joinDomain(h *host, name string) {
 
 // moveTo takes in the address that h has, or has answered from.
 func (f *Frontier) moveTo(h *host, addr netip.Addr) {
-	g := f.politeness.address(f.now, addr.Unmap())
-	if h.address != g || !h.pinned(f.now) {
-		h.located = minute(f.now)
+	g := f.politeness.address(f.clock.now, addr.Unmap())
+	if h.address != g || !h.pinned(f.clock.now) {
+		h.located = minute(f.clock.now)
 	}
 	if h.address != g {
 		f.regroup(h, h.domain(), g)
@@ -404,7 +404,7 @@ func (f *Frontier) moveTo(h *host, addr netip.Addr) {
 }
 
 func (f *Frontier) regroup(h *host, domain, address *group) {
-	if f.politeness.regroup(f.now, h, domain, address) {
+	if f.politeness.regroup(f.clock.now, h, domain, address) {
 		f.placeHost(h)
 	}
 }

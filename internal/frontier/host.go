@@ -20,26 +20,26 @@ const (
 // page over http and the next over https ask the same machine twice. A crawl may have a million
 // hosts with one origin each, so the first origin is part of the host.
 type host struct {
-	own      origin   // the first that was known
-	origins  *origins // all of them; nil: there is one
-	pace     pace
-	last     moment    // from which the delay counts: last request, response or restart
-	asked    moment    // its last request or response
-	moved    moment    // the end of its last lease, or the first one since it had none
-	address  *group    // nil: unknown
-	siblings *siblings // nil: it is alone in its registrable domain
-	turn
-	busy     int32   // leases of all origins
-	leases   int32   // URLs leased for the first time
-	waitsFor blocker // whose line the turn is in
-	resolve  uint8   // how far its address is known
-	quick    uint8   // pages in a row that came within PromptTime, up to promptPages
-	prompt   bool    // whose turns it has: see stalls
-	located  uint16  // the minute in which it came to its address: see pinned
-	held     bool    // nothing is leased: see Hold
-	foreign  bool    // it was of another frontier when it came: see partitions
-	part     int32   // its partition
-	residence
+	own       origin   // the first that was known
+	origins   *origins // all of them; nil: there is one
+	pace      pace
+	last      moment    // from which the delay counts: last request, response or restart
+	asked     moment    // its last request or response
+	moved     moment    // the end of its last lease, or the first one since it had none
+	address   *group    // nil: unknown
+	siblings  *siblings // nil: it is alone in its registrable domain
+	turn      turn
+	busy      int32   // leases of all origins
+	leases    int32   // URLs leased for the first time
+	waitsFor  blocker // whose line the turn is in
+	resolve   uint8   // how far its address is known
+	quick     uint8   // pages in a row that came within PromptTime, up to promptPages
+	prompt    bool    // whose turns it has: see stalls
+	located   uint16  // the minute in which it came to its address: see pinned
+	held      bool    // nothing is leased: see Hold
+	foreign   bool    // it was of another frontier when it came: see partitions
+	part      int32   // its partition
+	residence residence
 }
 
 // newHost makes the host of a name, with its first origin.

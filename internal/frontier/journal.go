@@ -49,9 +49,9 @@ func (j *journal) next() uint32 {
 // originChanged marks an origin as changed since the last seal.
 func (j *journal) originChanged(o *origin) {
 	if o.isRobotsRedirects() {
-		o = &o.own // the pace is the host's
+		o = &o.host.own // the pace is the host's
 	}
-	if j.to != nil && !o.dirty && !o.foreign {
+	if j.to != nil && !o.dirty && !o.host.foreign {
 		o.dirty = true
 		j.changed = append(j.changed, o)
 	}
@@ -112,7 +112,7 @@ func (f *Frontier) NoteOrigins() {
 	j.entries = 0
 	for _, o := range j.changed {
 		o.dirty = false
-		o.noted = j.seals
+		o.host.residence.noted = j.seals
 		s := f.state(o)
 		j.to.Origin(s)
 		if o.step != nil {
@@ -146,11 +146,11 @@ func (f *Frontier) state(o *origin) OriginState {
 		Answered: int(o.answered),
 		Capped:   o.capped,
 		Seed:     o.seed,
-		Took:     o.pace.took.duration(),
-		Best:     o.pace.best.duration(),
-		Most:     int(o.pace.most),
-		Strikes:  int(o.pace.strikes),
-		Overload: o.pace.overload,
+		Took:     o.host.pace.took.duration(),
+		Best:     o.host.pace.best.duration(),
+		Most:     int(o.host.pace.most),
+		Strikes:  int(o.host.pace.strikes),
+		Overload: o.host.pace.overload,
 		Trouble:  f.troubleState(o),
 		Levels:   f.levelState(o),
 
@@ -162,16 +162,16 @@ func (f *Frontier) state(o *origin) OriginState {
 	if o.isResolving() {
 		s.Pending-- // a lease of its address
 	}
-	if o.asked != never {
-		s.Asked = f.time(o.asked)
+	if o.host.asked != never {
+		s.Asked = f.clock.time(o.host.asked)
 	}
-	if o.pace.hold > f.now {
-		s.Hold = f.time(o.pace.hold)
+	if o.host.pace.hold > f.clock.now {
+		s.Hold = f.clock.time(o.host.pace.hold)
 	}
 	if r := &o.robots; r.phase != off {
 		s.Robots = RobotsState{Have: r.have, Shut: r.phase == shut, Tries: int(r.tries)}
-		if r.until > f.now {
-			s.Robots.Until = f.time(r.until)
+		if r.until > f.clock.now {
+			s.Robots.Until = f.clock.time(r.until)
 		}
 		if !r.have && !r.dropped() {
 			why := r.why()

@@ -49,12 +49,12 @@ func (f *Frontier) Refused() []Refusal {
 // robots.txt disallows are refused when their turn comes: see Refused. An origin without a URL in
 // memory keeps its turn until it is refilled: see Reads.
 func (f *Frontier) Lease(now time.Time, max int) []URL {
-	f.tell(now)
-	for _, o := range f.robots.admit(f.now) {
+	f.clock.tell(now)
+	for _, o := range f.robots.admit(f.clock.now) {
 		f.place(o)
 	}
 	leases := f.leaseOf(max, true)
-	if f.dormant.need = 0; f.free <= f.now && f.work < maxWork {
+	if f.dormant.need = 0; f.free <= f.clock.now && f.work < maxWork {
 		f.dormant.need = max - len(leases)
 	}
 	return leases
@@ -64,9 +64,9 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 func (f *Frontier) leaseOf(max int, all bool) []URL {
 	var leases []URL
 	f.work = 0
-	for len(leases) < max && f.work < maxWork && f.free <= f.now {
+	for len(leases) < max && f.work < maxWork && f.free <= f.clock.now {
 		h, at := f.nextTurn(all)
-		if h == nil || at > f.now || f.ended(h) || f.stuck(h) {
+		if h == nil || at > f.clock.now || f.ended(h) || f.stuck(h) {
 			break
 		}
 		if len(leases) == cap(leases) { // a URL is big: neither begin with one, nor grow by a quarter
@@ -92,13 +92,13 @@ func (f *Frontier) lease(h *host, u *URL) bool {
 		f.stats.Leased++
 		return true
 	}
-	if o.origins != nil {
+	if o.host.origins != nil {
 		o.leaveTurns() // to the end of its host's, too
 	}
 	ok := f.pick(o, u)
 	if ok {
 		if u.Addr, u.Pinned = (netip.Addr{}), false; h.address != nil {
-			u.Addr, u.Pinned = h.address.addr, h.pinned(f.now)
+			u.Addr, u.Pinned = h.address.addr, h.pinned(f.clock.now)
 		}
 		u.Prompt = h.prompt
 		f.spend(o)
@@ -117,13 +117,13 @@ func (f *Frontier) pick(o *origin, u *URL) bool {
 	if o.isRobotsRedirects() {
 		return f.pickRedirect(o, u)
 	}
-	if o.robots.wanted(f.now) {
+	if o.robots.wanted(f.clock.now) {
 		if depth, known := o.leastDepth(); known { // else a refill comes first
 			return f.pickRobots(o, depth, u)
 		}
 	}
 	for f.work < maxWork && f.has(o) {
-		if !o.retries(f.now) && f.full(o) && !o.capped {
+		if !o.retries(f.clock.now) && f.full(o) && !o.capped {
 			f.dropRest(o)
 			continue
 		}
@@ -155,8 +155,8 @@ func (f *Frontier) pick(o *origin, u *URL) bool {
 // pickRobots leases the robots.txt of o, for URLs of a depth. It returns false if there is no room
 // for its rules.
 func (f *Frontier) pickRobots(o *origin, depth int, u *URL) bool {
-	if f.robots.full(f.now) && o.robots.lacks() {
-		o.robots.postpone(f.now + noRoom)
+	if f.robots.full(f.clock.now) && o.robots.lacks() {
+		o.robots.postpone(f.clock.now + noRoom)
 		f.robots.starve(o)
 		return false
 	}
@@ -171,13 +171,13 @@ func (f *Frontier) pickRobots(o *origin, depth int, u *URL) bool {
 // refuses returns why a URL of o is refused; kind is empty if it is not.
 func (f *Frontier) refuses(o *origin, u *URL) (kind, reason string) {
 	target := u.URL.RequestTarget()
-	if f.refuse != nil || o.robots.rules != nil || o.deadAt(f.now) {
+	if f.refuse != nil || o.robots.rules != nil || o.deadAt(f.clock.now) {
 		f.work += max(leastWork, len(target))
 	}
 	if f.refuse != nil {
 		kind, reason = f.refuse(u)
 	}
-	if kind == "" && o.deadAt(f.now) {
+	if kind == "" && o.deadAt(f.clock.now) {
 		kind, reason = o.trouble.why.kind, o.trouble.why.reason
 	}
 	if kind == "" {
@@ -199,12 +199,12 @@ func (f *Frontier) turnDown(o *origin, r Refusal) {
 	}
 	o.backlog.ended(r.URL.Seq)
 	f.journal.originChanged(o)
-	f.journal.record(func(l Journal) { l.Refused(r, f.time(f.now)) })
+	f.journal.record(func(l Journal) { l.Refused(r, f.clock.time(f.clock.now)) })
 }
 
 // count counts a URL of o that is leased for the first time, and applies the limits.
 func (f *Frontier) count(o *origin) {
-	o.leases++ // the host's other origins drop their URLs when their turn comes
+	o.host.leases++ // the host's other origins drop their URLs when their turn comes
 	if f.full(o) && !o.capped {
 		f.dropRest(o)
 	}
@@ -214,7 +214,7 @@ func (f *Frontier) count(o *origin) {
 
 // full reports whether o has had LimitPerHost.
 func (f *Frontier) full(o *origin) bool {
-	return f.cfg.LimitPerHost > 0 && (o.capped || int(o.leases) >= f.cfg.LimitPerHost)
+	return f.cfg.LimitPerHost > 0 && (o.capped || int(o.host.leases) >= f.cfg.LimitPerHost)
 }
 
 // dropRest drops the URLs of o that were never leased. Those that were tried are in memory by now,
@@ -250,14 +250,14 @@ func (f *Frontier) dropRest(o *origin) {
 func (f *Frontier) spend(o *origin) {
 	o.countLeases(1)
 	f.stats.Leased++
-	if all := o.origins; all != nil && o.doubtful {
-		all.probed, all.order = f.now, f.nextOrder()
+	if all := o.host.origins; all != nil && o.doubtful {
+		all.probed, all.order = f.clock.now, f.nextOrder()
 	}
-	f.politeness.spend(f.now, o.host)
+	f.politeness.spend(f.clock.now, o.host)
 	f.stir(o)
 	f.journal.originChanged(o)
 	if f.cfg.RateLimit > 0 {
-		f.free = max(f.free, f.now-rateSlack) + f.spacing()
+		f.free = max(f.free, f.clock.now-rateSlack) + f.spacing()
 	}
 }
 
@@ -271,7 +271,7 @@ func (f *Frontier) spacing() moment {
 
 // has reports whether o has a URL in memory that may be leased now.
 func (f *Frontier) has(o *origin) bool {
-	return o.retries(f.now) || !o.queue.Empty() && !f.Limited() && f.mayDescend(o)
+	return o.retries(f.clock.now) || !o.queue.Empty() && !f.Limited() && f.mayDescend(o)
 }
 
 // nextTurn returns the host whose turn is next, of all or of the prompt ones, and when, without the
@@ -283,10 +283,10 @@ func (f *Frontier) nextTurn(all bool) (h *host, at moment) {
 		return nil, 0
 	}
 	f.openLevels()
-	h, at = f.politeness.next(f.now, all)
+	h, at = f.politeness.next(f.clock.now, all)
 	for n := 0; h != nil && n < maxEnded && f.ended(h); n++ {
 		f.placeHost(h)
-		h, at = f.politeness.next(f.now, all)
+		h, at = f.politeness.next(f.clock.now, all)
 	}
 	return h, at
 }
@@ -297,7 +297,7 @@ func (f *Frontier) ended(h *host) bool {
 		return false
 	}
 	at, ok := f.due(h)
-	return !ok || at > max(h.at, f.now)
+	return !ok || at > max(h.turn.at, f.clock.now)
 }
 
 // endOrigins places anew those origins of h that come first for what Limit has ended.
@@ -308,7 +308,7 @@ func (f *Frontier) endOrigins(h *host) {
 	for _, turns := range [...]*originHeap{&h.origins.due, &h.origins.doubts} {
 		for turns.Len() > 0 {
 			t := turns.First()
-			if at, ok := f.dueOf(t.origin); ok && at <= max(t.at, f.now) {
+			if at, ok := f.dueOf(t.origin); ok && at <= max(t.at, f.clock.now) {
 				break
 			}
 			f.placeOrigin(t.origin)
@@ -319,7 +319,7 @@ func (f *Frontier) endOrigins(h *host) {
 // place takes in that what o has to lease or refuse, or its host, has changed.
 func (f *Frontier) place(o *origin) {
 	f.stand(o)
-	if o.origins != nil {
+	if o.host.origins != nil {
 		f.placeOrigin(o)
 	}
 	f.placeHost(o.host)
@@ -335,18 +335,18 @@ func (f *Frontier) placeHost(h *host) {
 		f.politeness.withdraw(h)
 		return
 	}
-	at = max(at, f.now)
-	f.politeness.dueAt(f.now, h, at)
+	at = max(at, f.clock.now)
+	f.politeness.dueAt(f.clock.now, h, at)
 	switch {
 	case !h.hasTurn():
-		f.politeness.giveTurn(f.now, h, at, f.nextOrder())
-	case h.at == at, h.at <= f.now && at <= f.now:
+		f.politeness.giveTurn(f.clock.now, h, at, f.nextOrder())
+	case h.turn.at == at, h.turn.at <= f.clock.now && at <= f.clock.now:
 	default:
 		f.politeness.changeTurn(h, at, f.nextOrder())
 	}
-	if f.politeness.waitsWithSiblings(f.now, h, at) != (h.rank >= 0) ||
-		h.index >= 0 && h.waitsFor != nobody && !f.politeness.requests(h, at) {
-		f.politeness.move(f.now, h)
+	if f.politeness.waitsWithSiblings(f.clock.now, h, at) != (h.turn.rank >= 0) ||
+		h.turn.index >= 0 && h.waitsFor != nobody && !f.politeness.requests(h, at) {
+		f.politeness.move(f.clock.now, h)
 	}
 }
 
@@ -355,13 +355,13 @@ func (f *Frontier) placeHost(h *host) {
 func (f *Frontier) dueOf(o *origin) (at moment, ok bool) {
 	switch {
 	case (!o.queue.Empty() && !f.Limited() || f.mayRefill(o)) && f.mayDescend(o):
-	case o.retries(f.now):
+	case o.retries(f.clock.now):
 	case o.retry != nil:
 		at = o.retry.First().at
 	default:
 		return 0, false
 	}
-	if o.refusing(max(at, f.now)) {
+	if o.refusing(max(at, f.clock.now)) {
 		return at, true // without a request
 	}
 	if o.robots.waits() {
@@ -378,7 +378,7 @@ func (f *Frontier) due(h *host) (at moment, ok bool) {
 	}
 	at, ok = f.dueOf(o)
 	switch {
-	case !ok, o.refusing(max(at, f.now)):
+	case !ok, o.refusing(max(at, f.clock.now)):
 		return at, ok
 	case h.resolve == addressUnknown:
 		return 0, true

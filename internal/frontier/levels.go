@@ -252,14 +252,14 @@ func (f *Frontier) mayDescend(o *origin) bool {
 
 // leftBehind reports whether nobody waits for o.
 func (f *Frontier) leftBehind(o *origin) bool {
-	held := max(o.parked(), o.pace.hold)
+	held := max(o.parked(), o.host.pace.hold)
 	if at, fails := o.robots.retryAt(); fails {
 		held = max(held, at)
 	}
-	if o.origins != nil && o.doubtful {
-		held = max(held, o.origins.park)
+	if o.host.origins != nil && o.doubtful {
+		held = max(held, o.host.origins.park)
 	}
-	return held > f.now || o.crawlDelay() > f.cfg.Delay+slowDelay
+	return held > f.clock.now || o.host.crawlDelay() > f.cfg.Delay+slowDelay
 }
 
 // stand takes in that what o has to lease has changed.
@@ -313,8 +313,8 @@ func (f *Frontier) vacate(l *level) {
 
 // HoldLevels has no level open for a while: seeds are to come. The last call counts.
 func (f *Frontier) HoldLevels(now time.Time, wait time.Duration) {
-	f.tell(now)
-	f.levels.until = f.now + wait
+	f.clock.tell(now)
+	f.levels.until = f.clock.now + wait
 }
 
 // openLevels opens the levels that nothing holds.
@@ -344,7 +344,7 @@ func (f *Frontier) openLevels() {
 // mayOpen reports whether levels may open now: no seeds are to come, and nothing is to be moved to
 // an open one.
 func (f *Frontier) mayOpen() bool {
-	if f.now < f.levels.until {
+	if f.clock.now < f.levels.until {
 		return false
 	}
 	if f.journal.to == nil {
@@ -380,17 +380,17 @@ func (f *Frontier) open(l *level) bool {
 // stir takes in that something of o was leased, or has ended.
 func (f *Frontier) stir(o *origin) {
 	if o.step != nil && o.step.holds {
-		f.levels.stirred = f.now
+		f.levels.stirred = f.clock.now
 	}
 }
 
 // hangs reports whether all that holds the common level is in flight, and silent.
 func (f *Frontier) hangs() bool {
 	all := &f.levels
-	if !f.mayHang() || f.now < all.stirred+hangTime {
+	if !f.mayHang() || f.clock.now < all.stirred+hangTime {
 		return false
 	}
-	all.stirred = f.now
+	all.stirred = f.clock.now
 	silent := make(map[*origin]struct{})
 	for _, o := range f.leased {
 		if o.step.holds && f.levelOf(o) == &all.common {
@@ -410,10 +410,10 @@ func (f *Frontier) mayHang() bool {
 func (f *Frontier) nextLevel() (at moment, ok bool) {
 	all := &f.levels
 	switch {
-	case len(all.vacant) > 0 && f.now < all.until:
+	case len(all.vacant) > 0 && f.clock.now < all.until:
 		return all.until, true
 	case f.wantsNearer():
-		return f.now, true
+		return f.clock.now, true
 	case f.mayHang():
 		return all.stirred + hangTime, true
 	}

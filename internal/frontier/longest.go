@@ -17,7 +17,7 @@ func (v View) Longest() (name string, longest time.Duration) {
 
 // interval returns how much time a URL of o takes on average, if nothing else does; 0: unknown.
 func (f *Frontier) interval(o *origin) time.Duration {
-	took := o.pace.took.duration()
+	took := o.host.pace.took.duration()
 	if delay := f.politeness.delay(o.host); delay > 0 {
 		return delay + took
 	}

@@ -10,7 +10,7 @@ import (
 
 // origin is what is known of an origin, and its pending URLs.
 type origin struct {
-	*host
+	host     *host
 	name     string   // its origin; empty: see isRobotsRedirects
 	queue    urlQueue // pending, never leased
 	retry    *retries
@@ -79,24 +79,24 @@ func (f *Frontier) addSeed(u weburl.URL) {
 }
 
 // isResolving reports whether the address of the host is leased, as that of o.
-func (o *origin) isResolving() bool { return o.resolve == addressAsked && o == &o.host.own }
+func (o *origin) isResolving() bool { return o.host.resolve == addressAsked && o == &o.host.own }
 
 // seeded reports whether a seed is on o, or on its counterpart: the origin that differs only by
 // being http or https, each on its default port, as where one redirects to the other.
 func (o *origin) seeded() bool {
-	if o.seed || o.origins == nil {
+	if o.seed || o.host.origins == nil {
 		return o.seed
 	}
 	scheme, authority, _ := strings.Cut(o.name, "://")
 	counterpart := map[string]string{"http": "https://", "https": "http://"}[scheme]
-	other := o.origins.known[counterpart+authority]
+	other := o.host.origins.known[counterpart+authority]
 	return other != nil && other.seed
 }
 
 // take removes the URL of o that is due: a retry whose time has come before URLs that were never
 // leased.
 func (f *Frontier) take(o *origin, u *URL) (again bool) {
-	if o.retries(f.now) {
+	if o.retries(f.clock.now) {
 		f.takeRetry(o, u)
 		return true
 	}

@@ -144,7 +144,7 @@ func (h *host) rulesChanged(o *origin, before time.Duration) {
 // whose time is as before, keeps its turn.
 func (f *Frontier) placeOrigin(o *origin) {
 	at, ok := f.dueOf(o)
-	at = max(at, f.now)
+	at = max(at, f.clock.now)
 	if in := o.doubtful && !o.refusing(at); in != o.inDoubts {
 		o.leaveTurns()
 		o.inDoubts = in
@@ -153,12 +153,12 @@ func (f *Frontier) placeOrigin(o *origin) {
 	switch {
 	case !ok:
 		o.leaveTurns()
-	case o.index < 0 && at <= f.now && o.inDoubts && o.isFrontDoor():
+	case o.index < 0 && at <= f.clock.now && o.inDoubts && o.isFrontDoor():
 		due.Push(originTurn{0, f.nextOrder(), o})
 	case o.index < 0:
 		due.Push(originTurn{at, f.nextOrder(), o})
 	default:
-		if t := due.Items()[o.index]; t.at != at && (t.at > f.now || at > f.now) {
+		if t := due.Items()[o.index]; t.at != at && (t.at > f.clock.now || at > f.clock.now) {
 			due.Set(int(o.index), originTurn{at, f.nextOrder(), o})
 		}
 	}
@@ -167,9 +167,9 @@ func (f *Frontier) placeOrigin(o *origin) {
 // turns returns the heap in which o has its turn, or would have it.
 func (o *origin) turns() *originHeap {
 	if o.inDoubts {
-		return &o.origins.doubts
+		return &o.host.origins.doubts
 	}
-	return &o.origins.due
+	return &o.host.origins.due
 }
 
 // leaveTurns takes the turn of o among its host's origins away, if it has one.
@@ -192,7 +192,7 @@ func (o *origin) setDoubtful(is bool) {
 		return
 	}
 	o.doubtful = is
-	if all := o.origins; all != nil && is {
+	if all := o.host.origins; all != nil && is {
 		all.vouchers--
 		all.probing += o.leased
 	} else if all != nil {
@@ -204,7 +204,7 @@ func (o *origin) setDoubtful(is bool) {
 // countLeases counts n more leases of o.
 func (o *origin) countLeases(n int32) {
 	o.leased += n
-	if all := o.origins; all != nil && o.doubtful {
+	if all := o.host.origins; all != nil && o.doubtful {
 		all.probing += n
 	}
 }

@@ -146,7 +146,7 @@ func (p *pace) measure(d time.Duration) speed {
 
 // backOffWords says why an origin is left alone, while it is.
 func (o *origin) backOffWords() string {
-	p := &o.pace
+	p := &o.host.pace
 	switch {
 	case o.trouble != nil && o.trouble.givenUp:
 		return "given up: " + o.trouble.why.reason

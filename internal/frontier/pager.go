@@ -184,7 +184,7 @@ func (f *Frontier) Reads() []Request {
 
 // Provide takes in the page for a request that Prepare or Reads has returned.
 func (f *Frontier) Provide(now time.Time, p Page) {
-	f.tell(now)
+	f.clock.tell(now)
 	r := &p.Request
 	if f.journal.to != nil && r.seal > f.journal.seals {
 		panic(fmt.Sprintf("frontier: Provide: a page for %+v that was read before NoteOrigins", *r))

@@ -171,7 +171,7 @@ func (f *Frontier) leaves(u *URL) bool {
 
 // Hold leases nothing more of partitions, ours or not, until Release, Forget or Own.
 func (f *Frontier) Hold(now time.Time, numbers ...int) {
-	f.tell(now)
+	f.clock.tell(now)
 	for _, n := range numbers {
 		f.partitions.held[n] = struct{}{}
 	}
@@ -187,7 +187,7 @@ func (f *Frontier) Hold(now time.Time, numbers ...int) {
 
 // Release undoes Hold.
 func (f *Frontier) Release(now time.Time, numbers ...int) {
-	f.tell(now)
+	f.clock.tell(now)
 	for _, n := range numbers {
 		delete(f.partitions.held, n)
 	}
@@ -224,7 +224,7 @@ func (f *Frontier) eachOf(numbers []int, fn func(*host)) {
 // from the store.
 func (f *Frontier) Quiet(numbers ...int) []int {
 	p := &f.partitions
-	p.loud = slices.DeleteFunc(p.loud, func(h *host) bool { return h.evicted || h.isQuiet() })
+	p.loud = slices.DeleteFunc(p.loud, func(h *host) bool { return h.residence.evicted || h.isQuiet() })
 	loud := make(map[int]bool)
 	for _, h := range p.loud {
 		loud[int(h.part)] = true
@@ -286,7 +286,7 @@ func (f *Frontier) Reject(number int) {
 // Seq of every URL of the partition. Of a partition that was not ours nothing may be leased: see Hold
 // and Quiet. It is called between two batches of Prepare.
 func (f *Frontier) Own(now time.Time, number int, next uint64) {
-	f.tell(now)
+	f.clock.tell(now)
 	f.betweenBatches("Own")
 	p := &f.partitions
 	_, ours := p.ours[number]
@@ -296,7 +296,7 @@ func (f *Frontier) Own(now time.Time, number int, next uint64) {
 	f.eachOf([]int{number}, func(h *host) { f.dropQuiet(h, "Own") })
 	f.countTally(p.tallyOf(number), 1)
 	f.seq = max(f.seq, max(next, 1)-1)
-	f.residency.waits = f.now
+	f.residency.waits = f.clock.now
 	p.ours[number] = struct{}{}
 	delete(p.held, number)
 	if f.dormant.request != nil || f.levels.nearer.asked != nil {
@@ -392,6 +392,6 @@ func (f *Frontier) dropWaitingRedirects(h *host) {
 // askLater has the robots.txt of an origin, which redirects, asked for anew.
 func (f *Frontier) askLater(u *URL) {
 	of := f.residency.origin(u.URL.Origin())
-	of.robots.postpone(f.now + noRoom)
+	of.robots.postpone(f.clock.now + noRoom)
 	f.place(of)
 }

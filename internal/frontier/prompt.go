@@ -17,7 +17,7 @@ const (
 
 // LeasePrompt is Lease for prompt hosts only.
 func (f *Frontier) LeasePrompt(now time.Time, max int) []URL {
-	f.tell(now)
+	f.clock.tell(now)
 	return f.leaseOf(max, false)
 }
 
@@ -28,13 +28,13 @@ func (f *Frontier) NextPrompt() (at time.Time, ok bool) {
 	if h == nil || f.stuck(h) {
 		return time.Time{}, false
 	}
-	return f.time(max(due, f.free)), true
+	return f.clock.time(max(due, f.free)), true
 }
 
 // Reserves reports whether prompt hosts need a reserve: there were some lately.
 func (f *Frontier) Reserves(now time.Time) bool {
 	p := &f.politeness
-	return p.lastly != never && f.moment(now) < p.lastly+reserveFor
+	return p.lastly != never && f.clock.moment(now) < p.lastly+reserveFor
 }
 
 // stalls reports whether h has leases of which none has ended for too long.
@@ -68,6 +68,6 @@ func (p *politeness) setPrompt(now moment, h *host, prompt bool) {
 	p.withdraw(h)
 	h.prompt = prompt
 	if turn {
-		p.giveTurn(now, h, h.at, h.order)
+		p.giveTurn(now, h, h.turn.at, h.turn.order)
 	}
 }

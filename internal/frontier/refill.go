@@ -208,7 +208,7 @@ func (r *refills) want(o *origin, turn bool) {
 	}
 	heads := r.heads()
 	if r.cfg.Heads <= 0 || o.queued() <= heads/4 && (turn || heads > 0 && !r.crowded()) {
-		o.backlog.refill = &refill{turn: turn, at: o.at, order: o.order}
+		o.backlog.refill = &refill{turn: turn, at: o.host.turn.at, order: o.host.turn.order}
 		r.wanted = append(r.wanted, o)
 		r.open++
 	}
@@ -242,7 +242,7 @@ func (r *refills) fit(usable int, urls []URL) int {
 // usable returns how many URLs of o can be leased when its turn comes: a refill may read that many
 // even without room.
 func (f *Frontier) usable(o *origin) int {
-	return min(max(1, int(f.politeness.pace(o.host)-o.busy)), atOnce)
+	return min(max(1, int(f.politeness.pace(o.host)-o.host.busy)), atOnce)
 }
 
 // mayRefill reports whether o has URLs that are only in the store, may be leased, and are not
@@ -261,7 +261,7 @@ func (f *Frontier) stuck(h *host) bool {
 		return false
 	}
 	_, known := o.leastDepth() // with which its robots.txt would be leased
-	return !known || !o.robots.wanted(f.now)
+	return !known || !o.robots.wanted(f.clock.now)
 }
 
 // requestRefills returns the requests for the origins that are wanted.
@@ -298,7 +298,7 @@ func (f *Frontier) refill(name string, urls []URL, more bool) {
 	}
 	f.refills.release(o)
 	f.place(o)
-	if r.turn && o.hasTurn() && o.at <= f.now {
+	if r.turn && o.host.hasTurn() && o.host.turn.at <= f.clock.now {
 		f.politeness.changeTurn(o.host, r.at, r.order)
 	}
 	f.consider(o.host)
@@ -330,7 +330,7 @@ func (f *Frontier) load(o *origin, r *refill, urls []URL, more bool) {
 		b.n--
 		if u.Tries > 0 {
 			b.tried--
-			f.queueAgain(o, *u, f.time(f.restored(u.NotBefore, MaxRetryAfter)))
+			f.queueAgain(o, *u, f.clock.time(f.restored(u.NotBefore, MaxRetryAfter)))
 		} else {
 			f.refills.queue(o, u)
 		}

@@ -219,12 +219,12 @@ func (f *Frontier) consider(h *host) {
 	switch {
 	case f.cfg.HostBytes <= 0:
 	case h.isIdle():
-		if !h.idling {
-			h.idling = true
+		if !h.residence.idling {
+			h.residence.idling = true
 			f.residency.idle.push(h)
 		}
-	case !h.waiting && h.canWait():
-		h.waiting = true
+	case !h.residence.waiting && h.canWait():
+		h.residence.waiting = true
 		f.dormant.waiting.push(h)
 	}
 }
@@ -233,7 +233,7 @@ func (f *Frontier) consider(h *host) {
 // that is known of it. A host that time alone will free stays, unless there are too many: its turn
 // would come in vain, and late once it is free.
 func (f *Frontier) settled(h *host) bool {
-	if h.noted > f.journal.saved || f.delaysOthers(h) || f.freedAt(h) > f.now && !f.givesWay(h) {
+	if h.residence.noted > f.journal.saved || f.delaysOthers(h) || f.freedAt(h) > f.clock.now && !f.givesWay(h) {
 		return false
 	}
 	answered := int32(0)
@@ -257,7 +257,7 @@ func (f *Frontier) freedAt(h *host) (at moment) {
 		at = max(at, f.untilHeld(h))
 	}
 	for o := range h.each {
-		if o.deadAt(f.now) {
+		if o.deadAt(f.clock.now) {
 			at = max(at, o.trouble.until)
 		}
 	}
@@ -267,13 +267,13 @@ func (f *Frontier) freedAt(h *host) (at moment) {
 // givesWay reports whether h gives way to others, although time will free it: not soon, and there are
 // too many hosts.
 func (f *Frontier) givesWay(h *host) bool {
-	return f.crowded() && f.freedAt(h) > f.now+maxRest
+	return f.crowded() && f.freedAt(h) > f.clock.now+maxRest
 }
 
 // delaysOthers reports whether a host that comes to the domain of h, in which h is alone, would have
 // to wait. A group stays for as long as its delay runs.
 func (f *Frontier) delaysOthers(h *host) bool {
-	return h.domain() == nil && h.last != never && h.last+f.politeness.groupDelay(false) > f.now
+	return h.domain() == nil && h.last != never && h.last+f.politeness.groupDelay(false) > f.clock.now
 }
 
 // crowded reports whether hosts take so much memory that some leave although time will free them.
@@ -292,7 +292,7 @@ func (f *Frontier) makeRoom() {
 	f.evictFrom(&f.residency.idle, most, func(h *host) evictability {
 		switch {
 		case !h.isIdle():
-			h.idling = false
+			h.residence.idling = false
 			f.consider(h) // it may be able to wait
 			return notAnyMore
 		case f.settled(h):
@@ -303,15 +303,15 @@ func (f *Frontier) makeRoom() {
 	f.evictFrom(&f.dormant.waiting, most, func(h *host) evictability {
 		switch {
 		case !h.canWait():
-			h.waiting = false
+			h.residence.waiting = false
 			return notAnyMore
-		case h.owed && !h.heldUp() && !h.isAhead() && !h.isIdle() && !f.givesWay(h):
+		case h.residence.owed && !h.heldUp() && !h.isAhead() && !h.isIdle() && !f.givesWay(h):
 		case f.settled(h):
 			return evictable
 		}
 		return notYet
 	})
-	f.politeness.sweep(f.now)
+	f.politeness.sweep(f.clock.now)
 }
 
 // evictability is whether a host in a line may be evicted.
@@ -330,11 +330,11 @@ func (f *Frontier) evictFrom(l *evictionLine, most int, judge func(*host) evicta
 		r := l.pop()
 		h := r.host
 		switch {
-		case h.evicted:
+		case h.residence.evicted:
 			continue
-		case r.noted != h.noted: // recorded since
-			r.noted, r.next = h.noted, 0
-		case f.now >= r.next || r.saved != f.journal.saved:
+		case r.noted != h.residence.noted: // recorded since
+			r.noted, r.next = h.residence.noted, 0
+		case f.clock.now >= r.next || r.saved != f.journal.saved:
 			switch judge(h) {
 			case notAnyMore:
 				continue
@@ -342,7 +342,7 @@ func (f *Frontier) evictFrom(l *evictionLine, most int, judge func(*host) evicta
 				f.evict(h)
 				continue
 			}
-			r.next, r.saved = f.now+lookAgain, f.journal.saved
+			r.next, r.saved = f.clock.now+lookAgain, f.journal.saved
 			vain += h.count() - 1
 		}
 		vain++
@@ -353,7 +353,7 @@ func (f *Frontier) evictFrom(l *evictionLine, most int, judge func(*host) evicta
 // evict drops h. The store must have all of its state.
 func (f *Frontier) evict(h *host) {
 	f.politeness.withdraw(h)
-	h.evicted = true
+	h.residence.evicted = true
 	f.dormant.evicted(h.name())
 	f.levels.nearer.evicted(h.name())
 	f.residency.removed(h)
@@ -385,9 +385,9 @@ func (f *Frontier) countEvicted(name string, s OriginState, n int) {
 // comeBack makes an evicted origin resident again.
 func (f *Frontier) comeBack(s OriginState, r robots.Rules) *origin {
 	o, latest := f.recall(s, r, false)
-	o.last = max(o.last, f.residency.waits, min(o.asked, f.now))
+	o.host.last = max(o.host.last, f.residency.waits, min(o.host.asked, f.clock.now))
 	if latest {
-		o.pace.most = uint8(s.Most) // unbounded or not: this is the same process
+		o.host.pace.most = uint8(s.Most) // unbounded or not: this is the same process
 	}
 	if f.residency.steered {
 		f.steerPace(o)
@@ -413,22 +413,22 @@ func (f *Frontier) recall(
 	o = f.newOrigin(s.Name, strings.HasPrefix(s.Name, "http"))
 	o.pending, o.tried, o.answered = int32(s.Pending), int32(s.Tried), int32(s.Answered)
 	o.capped, o.seed = s.Capped, s.Seed
-	o.leases += o.answered
+	o.host.leases += o.answered
 	since := never
 	if !s.Asked.IsZero() {
 		since = f.restored(s.Asked, 0)
 	}
-	if latest = since >= o.asked; latest { // the origin requested last knows the host's pace
-		o.asked = since
-		o.pace.restore(s)
+	if latest = since >= o.host.asked; latest { // the origin requested last knows the host's pace
+		o.host.asked = since
+		o.host.pace.restore(s)
 	}
 	if !s.Hold.IsZero() {
-		o.pace.hold = max(o.pace.hold, f.restored(s.Hold, MaxRetryAfter))
+		o.host.pace.hold = max(o.host.pace.hold, f.restored(s.Hold, MaxRetryAfter))
 	}
 	f.restoreTrouble(o, s, ofAnother)
 	f.restoreStep(o, s.Levels, s.Pending)
 	if o.robots.phase != off {
-		rules, ok := f.robots.add(r, f.now)
+		rules, ok := f.robots.add(r, f.clock.now)
 		if !ok {
 			s.Robots = RobotsState{} // it is leased again
 		}
@@ -443,7 +443,7 @@ func (f *Frontier) recall(
 		if !s.Robots.Until.IsZero() {
 			o.robots.until = f.restored(s.Robots.Until, longest)
 		}
-		o.rulesChanged(o, 0)
+		o.host.rulesChanged(o, 0)
 	}
 	return o, latest
 }
@@ -451,7 +451,7 @@ func (f *Frontier) recall(
 // restored returns a time that another process has recorded, by a clock that may have been ahead of
 // this one: it is at most so much later than now.
 func (f *Frontier) restored(t time.Time, most time.Duration) moment {
-	return min(f.moment(t), f.now+most)
+	return min(f.clock.moment(t), f.clock.now+most)
 }
 
 // evictionLine is hosts that may be evicted, those first that have waited for it for longest.
@@ -468,7 +468,9 @@ type lined struct {
 	next  moment // not looked at again before, or before another commit
 }
 
-func (l *evictionLine) push(h *host) { l.hosts = append(l.hosts, lined{host: h, noted: h.noted}) }
+func (l *evictionLine) push(h *host) {
+	l.hosts = append(l.hosts, lined{host: h, noted: h.residence.noted})
+}
 
 func (l *evictionLine) empty() bool { return l.head == len(l.hosts) }
 

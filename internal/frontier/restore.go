@@ -67,8 +67,8 @@ func (r *Restorer) Origin(now time.Time, s OriginState, rules robots.Rules) bool
 	if f.partitions.foreign(Hostname(s.Name)) {
 		return true
 	}
-	f.tell(now)
-	f.residency.waits = f.now
+	f.clock.tell(now)
+	f.residency.waits = f.clock.now
 	f.stats.Pending += s.Pending
 	f.fresh += s.Pending - s.Tried
 	if f.dispensable(s) {
@@ -81,10 +81,10 @@ func (r *Restorer) Origin(now time.Time, s OriginState, rules robots.Rules) bool
 		return false
 	}
 	o, _ := f.recall(s, rules, true)
-	o.last = f.now
+	o.host.last = f.clock.now
 	f.refills.restore(o, s)
-	o.address.waitFrom(f.now)
-	o.domain().waitFrom(f.now)
+	o.host.address.waitFrom(f.clock.now)
+	o.host.domain().waitFrom(f.clock.now)
 	f.place(o)
 	f.consider(o.host)
 	f.firsts.all += s.Answered
@@ -105,7 +105,7 @@ func (r *Restorer) Beside(s OriginState, rules robots.Rules) {
 		return
 	}
 	o, _ := f.recall(s, rules, true)
-	o.last = f.now
+	o.host.last = f.clock.now
 	f.wake(o, s)
 }
 
@@ -113,6 +113,6 @@ func (r *Restorer) Beside(s OriginState, rules robots.Rules) {
 // process that ended before it could record that: a new host waits its full delay from now, as
 // restored ones do.
 func (r *Restorer) AskedUntil(now time.Time) {
-	r.f.tell(now)
-	r.f.politeness.restored = r.f.now
+	r.f.clock.tell(now)
+	r.f.politeness.restored = r.f.clock.now
 }

@@ -39,7 +39,7 @@ func (f *Frontier) Again(now time.Time, u URL) bool {
 	if f.leaves(&u) {
 		return false
 	}
-	f.tell(now)
+	f.clock.tell(now)
 	o := f.origin(u.URL)
 	f.stats.Done--
 	o.tried++
@@ -60,7 +60,7 @@ func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {
 			f.redirectRobots(leased.host, u, at)
 			return
 		}
-		o.robots.postpone(f.moment(at))
+		o.robots.postpone(f.clock.moment(at))
 		f.place(o)
 		return
 	}
@@ -79,12 +79,12 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 		return
 	}
 	before := o.robots.delay()
-	if rules, ok := f.robots.add(r, f.now); ok {
-		o.robots.set(rules, f.now)
+	if rules, ok := f.robots.add(r, f.clock.now); ok {
+		o.robots.set(rules, f.clock.now)
 	} else { // it is leased again once others have used their rules
-		o.robots.postpone(f.now + noRoom)
+		o.robots.postpone(f.clock.now + noRoom)
 	}
-	o.rulesChanged(o, before)
+	o.host.rulesChanged(o, before)
 	if o.robots.delay() > longDelay {
 		f.responded(o, &Result{})
 	}
@@ -100,12 +100,12 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 func (f *Frontier) RobotsFailed(now time.Time, u URL, a Result, kind, reason string, final bool) {
 	o, leased := f.endRobots(now, u, a, false)
 	switch {
-	case o == leased && f.bears(o, f.now, &a): // it is parked
-		o.robots.postpone(f.now)
+	case o == leased && f.bears(o, f.clock.now, &a): // it is parked
+		o.robots.postpone(f.clock.now)
 	case f.probed(o):
 		return
 	default:
-		o.robots.fail(failure{kind, reason}, f.now, final, f.cfg.RobotsTries)
+		o.robots.fail(failure{kind, reason}, f.clock.now, final, f.cfg.RobotsTries)
 	}
 	f.place(o)
 }
@@ -114,13 +114,13 @@ func (f *Frontier) RobotsFailed(now time.Time, u URL, a Result, kind, reason str
 // Then the host has no address until it answers from one.
 func (f *Frontier) Resolved(now time.Time, u URL, addr netip.Addr) {
 	o := f.residency.origin(u.URL.Origin())
-	if o == nil || !u.Resolve || o.resolve != addressAsked {
+	if o == nil || !u.Resolve || o.host.resolve != addressAsked {
 		panic(fmt.Sprintf("frontier: address of %s, which is not leased", u.URL))
 	}
-	f.tell(now)
+	f.clock.tell(now)
 	o.countLeases(-1)
 	f.stats.Leased--
-	o.resolve = addressKnown
+	o.host.resolve = addressKnown
 	if addr.IsValid() {
 		f.moveTo(o.host, addr)
 	}
@@ -141,7 +141,7 @@ func (f *Frontier) queueAgain(o *origin, u URL, at time.Time) {
 	if o.retry == nil {
 		o.retry = new(retries)
 	}
-	w := &waiting{u, f.moment(at), f.nextOrder()}
+	w := &waiting{u, f.clock.moment(at), f.nextOrder()}
 	o.retry.Push(w)
 	o.retry.bytes += w.cost()
 	f.residency.bytes += w.cost()
@@ -183,7 +183,7 @@ func (f *Frontier) endRobots(now time.Time, u URL, a Result, responded bool) (o,
 		f.place(leased)
 	}
 	if leased != o {
-		leased.dropRedirects()
+		leased.host.dropRedirects()
 		f.journal.originChanged(o)
 	}
 	return o, leased
@@ -191,14 +191,14 @@ func (f *Frontier) endRobots(now time.Time, u URL, a Result, responded bool) (o,
 
 // learn takes in the end of a lease of o.
 func (f *Frontier) learn(o *origin, now time.Time, a Result) {
-	f.tell(now)
+	f.clock.tell(now)
 	o.countLeases(-1)
 	f.stats.Leased--
 	f.stir(o)
 	h := o.host
-	f.politeness.learn(f.now, h, a)
+	f.politeness.learn(f.clock.now, h, a)
 	f.judge(o, &a)
-	h.asked, h.last = f.now, f.now
+	h.asked, h.last = f.clock.now, f.clock.now
 	if a.Addr.IsValid() && f.cfg.Resolve {
 		f.moveTo(h, a.Addr)
 	}

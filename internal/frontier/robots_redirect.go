@@ -55,21 +55,21 @@ func (o *origin) isRobotsRedirects() bool { return o.name == "" }
 // pickRedirect takes the robots.txt redirect of o that is due. Those to a dead host fail; it
 // returns false if no other is due.
 func (f *Frontier) pickRedirect(o *origin, u *URL) bool {
-	for o.retries(f.now) {
+	for o.retries(f.clock.now) {
 		f.take(o, u)
 		of := f.residency.origin(u.URL.Origin())
-		if !o.deadAt(f.now) {
+		if !o.deadAt(f.clock.now) {
 			f.robots.asked++
 			u.Seed = of.seeded()
 			return true
 		}
 		why := o.trouble.why
 		reason := fmt.Sprintf("robots.txt at %s: %s", Brief(u.At.String()), why.reason)
-		of.robots.fail(failure{why.kind, reason}, f.now, false, f.cfg.RobotsTries)
+		of.robots.fail(failure{why.kind, reason}, f.clock.now, false, f.cfg.RobotsTries)
 		f.journal.originChanged(of)
 		f.place(of)
 	}
-	o.dropRedirects()
+	o.host.dropRedirects()
 	return false
 }
 

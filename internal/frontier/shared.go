@@ -21,23 +21,23 @@ func (f *Frontier) ShareBy(ask func(netip.Addr) bool) {
 
 // Admit lets an address be leased from; if it waits, after a delay.
 func (f *Frontier) Admit(now time.Time, addr netip.Addr, waits bool) {
-	f.tell(now)
-	g := f.politeness.address(f.now, addr)
+	f.clock.tell(now)
+	g := f.politeness.address(f.clock.now, addr)
 	if waits {
-		g.waitFrom(f.now)
+		g.waitFrom(f.clock.now)
 	}
 	f.politeness.setShut(g, false)
 }
 
 // Shut undoes Admit.
 func (f *Frontier) Shut(now time.Time, addr netip.Addr) {
-	f.tell(now)
-	f.politeness.setShut(f.politeness.address(f.now, addr), true)
+	f.clock.tell(now)
+	f.politeness.setShut(f.politeness.address(f.clock.now, addr), true)
 }
 
 // AskAgain has each address that is shut, and that hosts wait for, asked for once more.
 func (f *Frontier) AskAgain(now time.Time) {
-	f.tell(now)
+	f.clock.tell(now)
 	p := &f.politeness
 	for _, g := range p.addresses {
 		for g.isShut() && g.waiting.Len() > 0 {
@@ -52,7 +52,7 @@ func (f *Frontier) AskAgain(now time.Time) {
 // delay is over. What waits for more to be allowed does not wait for the address. Soon is when a host there may have
 // waited for its own delay; zero: none waits for that.
 func (f *Frontier) Use(now time.Time, addr netip.Addr) (wanted, rests bool, soon time.Time) {
-	f.tell(now)
+	f.clock.tell(now)
 	g := f.politeness.addresses[addr]
 	if g == nil {
 		return false, true, soon
@@ -60,10 +60,10 @@ func (f *Frontier) Use(now time.Time, addr netip.Addr) (wanted, rests bool, soon
 	for n := 0; n < maxEnded && g.waiting.Len() > 0 && f.ended(g.waiting.First()); n++ {
 		f.placeHost(g.waiting.First())
 	}
-	if g.soon > f.now {
-		soon = f.time(g.soon)
+	if g.soon > f.clock.now {
+		soon = f.clock.time(g.soon)
 	}
-	return g.waiting.Len() > 0, g.leases() == 0 && f.politeness.freeAt(g) <= f.now, soon
+	return g.waiting.Len() > 0, g.leases() == 0 && f.politeness.freeAt(g) <= f.clock.now, soon
 }
 
 // dueAt takes in that a host waits for its own delay, until at. Its address keeps the least of these times, until

@@ -11,11 +11,11 @@ func (v View) Settings() Settings {
 // new PerHost run on. If one of these changes, Steer looks at every resident origin; evicted ones
 // change when they come back.
 func (f *Frontier) Steer(now time.Time, to Settings) {
-	f.tell(now)
+	f.clock.tell(now)
 	from := f.View().Settings()
 	f.cfg.Delay, f.cfg.PerHost, f.cfg.RateLimit = to.Delay, to.PerHost, to.RateLimit
 	if to.RateLimit != from.RateLimit {
-		f.free = min(f.free, f.now+f.spacing())
+		f.free = min(f.free, f.clock.now+f.spacing())
 	}
 	if to.PerHost != from.PerHost {
 		f.residency.steered = true
@@ -34,7 +34,7 @@ func (f *Frontier) Steer(now time.Time, to Settings) {
 
 // steerPace brings the pace of o in line with PerHost.
 func (f *Frontier) steerPace(o *origin) {
-	switch p := &o.pace; {
+	switch p := &o.host.pace; {
 	case p.overload:
 	case f.cfg.PerHost > 0:
 		p.most = 0 // as of a new host

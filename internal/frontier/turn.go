@@ -37,7 +37,7 @@ func (t *turns) first() (h *host, at moment, order uint64) {
 		return g.waiting.First(), g.at, g.order
 	case t.ready.Len() > 0:
 		h = t.ready.First()
-		return h, h.at, h.order
+		return h, h.turn.at, h.turn.order
 	}
 	return nil, 0, 0
 }
@@ -48,7 +48,7 @@ type line = heap.Heap[*host, inLine]
 type inLine struct{}
 
 func (inLine) Before(a, b *host) bool { return a.before(b) }
-func (inLine) Moved(h *host, i int)   { h.index = int32(i) }
+func (inLine) Moved(h *host, i int)   { h.turn.index = int32(i) }
 
 // family is a heap of siblings by their turn.
 type family = heap.Heap[*host, inFamily]
@@ -56,7 +56,7 @@ type family = heap.Heap[*host, inFamily]
 type inFamily struct{}
 
 func (inFamily) Before(a, b *host) bool { return a.before(b) }
-func (inFamily) Moved(h *host, i int)   { h.rank = int32(i) }
+func (inFamily) Moved(h *host, i int)   { h.turn.rank = int32(i) }
 
 // blocker is what a host waits for.
 type blocker uint8
@@ -68,10 +68,10 @@ const (
 )
 
 func (h *host) before(t *host) bool {
-	if h.at != t.at {
-		return h.at < t.at
+	if h.turn.at != t.turn.at {
+		return h.turn.at < t.turn.at
 	}
-	return h.order < t.order
+	return h.turn.order < t.turn.order
 }
 
 // siblings are the hosts of one domain with one address. A domain with a single host has none.
@@ -121,7 +121,7 @@ func (h *host) enter(domain *group) {
 }
 
 // hasTurn reports whether h has a turn, in a line or among its siblings.
-func (h *host) hasTurn() bool { return h.index >= 0 || h.rank >= 0 }
+func (h *host) hasTurn() bool { return h.turn.index >= 0 || h.turn.rank >= 0 }
 
 // requests reports whether it takes a request to do what is due of h at a time.
 func (p *politeness) requests(h *host, at moment) bool {
@@ -170,13 +170,13 @@ func (p *politeness) join(h *host, waitsFor blocker) {
 }
 
 func (p *politeness) leave(h *host) {
-	p.lineOf(h).Remove(int(h.index))
+	p.lineOf(h).Remove(int(h.turn.index))
 	p.lineChanged(h)
 }
 
 // giveTurn gives h a turn; it has none.
 func (p *politeness) giveTurn(now moment, h *host, at moment, order uint64) {
-	h.at, h.order = at, order
+	h.turn.at, h.turn.order = at, order
 	if !p.waitsWithSiblings(now, h, at) {
 		p.join(h, nobody)
 		return
@@ -189,11 +189,11 @@ func (p *politeness) giveTurn(now moment, h *host, at moment, order uint64) {
 // withdraw takes the turn of h away, if it has one.
 func (p *politeness) withdraw(h *host) {
 	switch {
-	case h.rank >= 0:
+	case h.turn.rank >= 0:
 		old := h.siblings.first()
-		h.siblings.turns.Remove(int(h.rank))
+		h.siblings.turns.Remove(int(h.turn.rank))
 		p.represent(h.siblings, old)
-	case h.index >= 0:
+	case h.turn.index >= 0:
 		p.leave(h)
 	}
 }
@@ -201,19 +201,19 @@ func (p *politeness) withdraw(h *host) {
 // move brings h, which has a turn, to where it belongs now.
 func (p *politeness) move(now moment, h *host) {
 	p.withdraw(h)
-	p.giveTurn(now, h, h.at, h.order)
+	p.giveTurn(now, h, h.turn.at, h.turn.order)
 }
 
 // changeTurn changes the turn of h, which has one.
 func (p *politeness) changeTurn(h *host, at moment, order uint64) {
-	h.at, h.order = at, order
-	if h.rank >= 0 {
+	h.turn.at, h.turn.order = at, order
+	if h.turn.rank >= 0 {
 		old := h.siblings.first()
-		h.siblings.turns.Set(int(h.rank), h)
+		h.siblings.turns.Set(int(h.turn.rank), h)
 		p.represent(h.siblings, old)
 	}
-	if h.index >= 0 {
-		p.lineOf(h).Set(int(h.index), h)
+	if h.turn.index >= 0 {
+		p.lineOf(h).Set(int(h.turn.index), h)
 		p.lineChanged(h)
 	}
 }
@@ -253,7 +253,7 @@ func (p *politeness) next(now moment, all bool) (h *host, at moment) {
 			p.setPrompt(now, h, false)
 			continue
 		}
-		if h.rank < 0 && p.waitsWithSiblings(now, h, at) { // it is not dead any more
+		if h.turn.rank < 0 && p.waitsWithSiblings(now, h, at) { // it is not dead any more
 			p.move(now, h)
 			continue
 		}

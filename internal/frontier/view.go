@@ -119,7 +119,7 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 	if o == nil {
 		return OriginInfo{}, false
 	}
-	f.tell(now)
+	f.clock.tell(now)
 	info = OriginInfo{
 		OriginState: f.state(o), Leased: int(o.leased), Asking: o.robots.waits(),
 		Delay: f.politeness.delay(o.host), Starved: o.starved, Ahead: o.step != nil && o.step.index >= 0,
@@ -138,7 +138,7 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 // lease from a time on.
 func (f *Frontier) describeHold(info *OriginInfo, o *origin, from moment) {
 	p, h := &f.politeness, o.host
-	if max(o.pace.hold, o.parked()) > f.now {
+	if max(o.host.pace.hold, o.parked()) > f.clock.now {
 		info.BackOff = o.backOffWords()
 	}
 	info.Resolving = h.resolve == addressAsked
@@ -148,14 +148,14 @@ func (f *Frontier) describeHold(info *OriginInfo, o *origin, from moment) {
 	}
 	next := max(p.earliest(h), from)
 	if info.Full = h.busy >= pace; !info.Full {
-		if !p.open(h.domain(), max(next, f.now)) {
+		if !p.open(h.domain(), max(next, f.clock.now)) {
 			info.HeldBy, next = HeldByDomain, max(next, p.freeAt(h.domain()))
 		}
-		if !p.open(h.address, max(next, f.now)) {
+		if !p.open(h.address, max(next, f.clock.now)) {
 			info.HeldBy, next = cmp.Or(info.HeldBy, HeldByAddress), max(next, p.freeAt(h.address))
 		}
 	}
-	info.Next = f.time(next)
+	info.Next = f.clock.time(next)
 }
 
 // RobotsRedirect returns where the robots.txt of an origin is to be requested
@@ -168,7 +168,7 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Or
 	if o == nil || o.robots.phase != elsewhere {
 		return at, info, false
 	}
-	f.tell(now)
+	f.clock.tell(now)
 	for h := range f.residency.names.All {
 		if h.origins == nil || h.origins.redirects == nil {
 			continue
@@ -224,7 +224,7 @@ func (v View) Slowest(n int) []OriginStat {
 	var slowest []*origin
 	longer := func(a, b *origin) int {
 		return cmp.Or(
-			cmp.Compare(f.leftAlone(b), f.leftAlone(a)), cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
+			cmp.Compare(f.leftAlone(b), f.leftAlone(a)), cmp.Compare(b.host.pace.took, a.host.pace.took), cmp.Compare(a.name, b.name))
 	}
 	look := func(o *origin) {
 		if o.pending == 0 && o.leased == 0 || len(slowest) == n && (n == 0 || longer(o, slowest[n-1]) > 0) {
@@ -240,12 +240,12 @@ func (v View) Slowest(n int) []OriginStat {
 	}
 	stats := make([]OriginStat, len(slowest))
 	for i, o := range slowest {
-		s := OriginStat{Origin: o.name, Pending: int(o.pending), Leased: int(o.leased), Took: o.pace.took.duration()}
+		s := OriginStat{Origin: o.name, Pending: int(o.pending), Leased: int(o.leased), Took: o.host.pace.took.duration()}
 		if pace := f.politeness.pace(o.host); pace < anyPace {
 			s.Pace = int(pace)
 		}
-		if until := f.leftAlone(o); until > f.now {
-			s.BackOff, s.Why = f.time(until), f.leftAloneWords(o, until)
+		if until := f.leftAlone(o); until > f.clock.now {
+			s.BackOff, s.Why = f.clock.time(until), f.leftAloneWords(o, until)
 		}
 		stats[i] = s
 	}
@@ -257,11 +257,11 @@ const longWait = time.Minute
 
 // leftAlone returns until when o is left alone; now if it is not.
 func (f *Frontier) leftAlone(o *origin) moment {
-	until := max(f.now, o.pace.hold, o.parked())
+	until := max(f.clock.now, o.host.pace.hold, o.parked())
 	if at, waits := o.robots.retryAt(); waits {
 		until = max(until, at)
 	}
-	if o.pending > 0 && o.busy == 0 && f.politeness.delay(o.host) >= longWait {
+	if o.pending > 0 && o.host.busy == 0 && f.politeness.delay(o.host) >= longWait {
 		until = max(until, f.politeness.earliest(o.host))
 	}
 	return until
@@ -271,13 +271,13 @@ func (f *Frontier) leftAlone(o *origin) moment {
 func (f *Frontier) leftAloneWords(o *origin, until moment) string {
 	at, waits := o.robots.retryAt()
 	switch {
-	case until == max(o.pace.hold, o.parked()):
+	case until == max(o.host.pace.hold, o.parked()):
 		return o.backOffWords()
 	case waits && until == at:
 		robots := f.state(o).Robots
 		return robots.FailedWords()
-	case o.crawlDelay() == f.politeness.delay(o.host):
-		return fmt.Sprintf("Crawl-delay of %v", o.crawlDelay())
+	case o.host.crawlDelay() == f.politeness.delay(o.host):
+		return fmt.Sprintf("Crawl-delay of %v", o.host.crawlDelay())
 	}
 	return fmt.Sprintf("delay of %v", f.politeness.delay(o.host))
 }
