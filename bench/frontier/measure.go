@@ -148,7 +148,7 @@ func (c *crawl) grow(r *result) error {
 	r.CPU -= c.making(r.Since)
 	r.All += r.CPU
 	r.Written = float64(process.Written() - written)
-	if got := c.front.Stats().Pending; got != r.URLs {
+	if got := c.front.View().Stats().Pending; got != r.URLs {
 		return fmt.Errorf("%d URLs are pending, expected %d", got, r.URLs)
 	}
 	return nil

@@ -123,7 +123,7 @@ func (s *sender) begin() error {
 	}
 	s.frontier = frontier.New(frontier.Config{Delay: time.Second, HostBytes: 1 << 30, Partition: place, Ours: ours})
 	s.log = &changelog.Log{Partition: place, Clock: func() (job, calendar time.Time) { return s.now, s.now }}
-	s.frontier.SendBy(func(u frontier.URL) {
+	s.frontier.Partitions().SendBy(func(u frontier.URL) {
 		s.links++
 		s.log.Send(u)
 	})

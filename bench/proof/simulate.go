@@ -104,7 +104,7 @@ func heapNow() int {
 
 // crawl runs until nothing is left to do.
 func (s *Simulation) crawl() error {
-	for !s.frontier.Over() {
+	for !s.frontier.View().Over() {
 		free := s.Concurrency - len(s.inFlight)
 		began := time.Now()
 		leases := s.frontier.Lease(s.now, free)
@@ -124,7 +124,7 @@ func (s *Simulation) crawl() error {
 		case ok:
 			s.now = latest(s.now, next)
 		case len(refused) == 0:
-			return fmt.Errorf("nothing is in flight, nothing will be leased, and the crawl is not over: %+v", s.frontier.Stats())
+			return fmt.Errorf("nothing is in flight, nothing will be leased, and the crawl is not over: %+v", s.frontier.View().Stats())
 		}
 		for len(s.inFlight) > 0 && !s.inFlight[0].at.After(s.now) {
 			v := heap.Pop(&s.inFlight).(flight)
@@ -184,7 +184,7 @@ func (s *Simulation) finish(v *flight) error {
 	addr, _ := s.Web.Resolve(v.lease.URL.Hostname())
 	if v.lease.Resolve {
 		defer s.meter(&s.Answering)()
-		s.frontier.Resolved(s.now, v.lease, addr)
+		s.frontier.Addresses().Resolved(s.now, v.lease, addr)
 		return nil
 	}
 	if v.end != nil {
@@ -237,17 +237,17 @@ func (s *Simulation) finishRobots(v *flight, a frontier.Result) {
 	defer s.meter(&s.Answering)()
 	switch {
 	case fate.Error != "":
-		s.frontier.RobotsFailed(s.now, v.lease, a, fate.Error, "", fate.Error == webtest.ErrorDNS)
+		s.frontier.Robots().Failed(s.now, v.lease, a, fate.Error, "", fate.Error == webtest.ErrorDNS)
 	case fate.Status == 301:
 		to, err := weburl.Parse(v.was.Links[0])
 		if err != nil {
 			panic(err)
 		}
-		s.frontier.RobotsAt(s.now, v.lease, a, to)
+		s.frontier.Robots().Redirected(s.now, v.lease, a, to)
 	case fate.Status >= 500:
-		s.frontier.RobotsFailed(s.now, v.lease, a, webtest.ErrorRobots, "", false)
+		s.frontier.Robots().Failed(s.now, v.lease, a, webtest.ErrorRobots, "", false)
 	default:
-		s.frontier.SetRobots(s.now, v.lease, rules, a)
+		s.frontier.Robots().Set(s.now, v.lease, rules, a)
 	}
 }
 

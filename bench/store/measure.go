@@ -218,7 +218,7 @@ func (t task) restart(r *result) error {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	r.Heap = float64(m.HeapAlloc)
-	r.Items = f.Stats().Pending + f.Stats().Done
+	r.Items = f.View().Stats().Pending + f.View().Stats().Done
 	return s.Close()
 }
 

@@ -25,26 +25,20 @@ type addresses struct {
 
 // start has the frontier ask before it requests from an address.
 func (a *addresses) start() {
-	a.holder = share.NewHolder(gate{a.frontier, a.starts})
-	a.frontier.ShareBy(func(addr netip.Addr) bool { return a.holder.Want(a.clock.now(), addr) })
+	a.holder = share.NewHolder(gate{a.frontier.Addresses(), a.starts})
+	a.frontier.Addresses().Share(func(addr netip.Addr) bool { return a.holder.Want(a.clock.now(), addr) })
 }
 
-// gate is the frontier, as package share sees it.
+// gate is the addresses of the frontier, as package share sees them.
 type gate struct {
-	frontier *frontier.Frontier
-	starts   func() bool
+	*frontier.Addresses
+	starts func() bool
 }
 
-// Admit is the frontier's.
-func (g gate) Admit(now time.Time, addr netip.Addr, waits bool) { g.frontier.Admit(now, addr, waits) }
-
-// Shut is the frontier's.
-func (g gate) Shut(now time.Time, addr netip.Addr) { g.frontier.Shut(now, addr) }
-
-// Use is the frontier's, except that a node that starts no fetch wants no address: others may have
-// it.
+// Use is that of the frontier, except that a node that starts no fetch wants no address: others may
+// have it.
 func (g gate) Use(now time.Time, addr netip.Addr) (wanted, rests bool, soon time.Time) {
-	wanted, rests, soon = g.frontier.Use(now, addr)
+	wanted, rests, soon = g.Addresses.Use(now, addr)
 	if !g.starts() {
 		return false, rests, time.Time{}
 	}
@@ -54,7 +48,7 @@ func (g gate) Use(now time.Time, addr netip.Addr) (wanted, rests bool, soon time
 // askAgain asks again for the addresses that the node gave up because it started no fetch.
 func (a *addresses) askAgain() {
 	if a != nil {
-		a.frontier.AskAgain(a.clock.now())
+		a.frontier.Addresses().AskAgain(a.clock.now())
 	}
 }
 
@@ -84,7 +78,7 @@ func (a *addresses) tell() {
 
 func (a *addresses) send(asks []share.Ask) {
 	if len(asks) > 0 {
-		a.ask(asks, a.frontier.AddressDelay())
+		a.ask(asks, a.frontier.Addresses().Delay())
 	}
 }
 

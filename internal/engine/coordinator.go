@@ -290,7 +290,7 @@ func (c *Coordinator) Dispatch() {
 		c.leases.hand(leases)
 		c.committer.read(c.frontier.Reads())
 	}
-	s := c.frontier.Stats()
+	s := c.frontier.View().Stats()
 	c.seeds.release(s.Pending)
 	c.sharing.wantMore()
 	ends := c.mayBreakOff(&s)
@@ -312,7 +312,7 @@ func (c *Coordinator) mayStart() bool {
 // mayBreakOff reports whether the crawl may end although something is left to do.
 func (c *Coordinator) mayBreakOff(s *frontier.Stats) bool {
 	left := s.Pending > 0 || c.seeds.reading
-	limited := (c.cfg.Frontier.Limit > 0 || c.sharing.limitReached()) && c.frontier.Limited() && c.frontier.Stopped() && left
+	limited := (c.cfg.Frontier.Limit > 0 || c.sharing.limitReached()) && c.frontier.View().Limited() && c.frontier.View().Stopped() && left
 	if limited {
 		c.progress.stoppedBy("limit")
 	}
@@ -321,7 +321,7 @@ func (c *Coordinator) mayBreakOff(s *frontier.Stats) bool {
 
 // isDone reports whether nothing is left to do, here and on other nodes.
 func (c *Coordinator) isDone() bool {
-	return c.frontier.Over() && !c.seeds.reading && c.sharing.mayEnd()
+	return c.frontier.View().Over() && !c.seeds.reading && c.sharing.mayEnd()
 }
 
 // finish ends the crawl, in which nothing is left to do.
@@ -375,7 +375,7 @@ func (c *Coordinator) history() job.History {
 
 // count fills in the counters that the frontier keeps.
 func (c *Coordinator) count(n *record.Counters) {
-	s := c.frontier.Stats()
+	s := c.frontier.View().Stats()
 	n.Pending, n.InFlight, n.Done, n.Refused = s.Pending, s.Leased, s.Done, s.Refused
 	n.OverLimit, n.OverVariants, n.Hosts = s.OverLimit, s.OverVariants, s.Origins
 	n.Failed = record.Failed(c.progress.summary.Errors, n.Refused)

@@ -37,7 +37,7 @@ func (d *dispatcher) room() room {
 	idle, left := d.loops.idle(), d.slots.left(now)
 	most := d.outage.limit(now, min(idle, left))
 	r := room{most, most}
-	if !d.outage.down && d.frontier.Reserves(d.clock.now()) {
+	if !d.outage.down && d.frontier.View().Reserves(d.clock.now()) {
 		r.all = max(0, min(idle-d.loops.workers/reserved, left-d.slots.most/reserved))
 	}
 	switch {

@@ -43,7 +43,7 @@ const (
 func (p *progress) estimate(f *frontier.Frontier, limit int, maxTime time.Duration) Estimate {
 	now := p.clock.loop.Now()
 	e := Estimate{NewPerURL: p.growth.perURL()}
-	stats, view := f.Stats(), f.View()
+	stats, view := f.View().Stats(), f.View()
 	known := stats.Pending + view.LeasedURLs()
 	perSecond, _ := p.rate.perSecond(now)
 	take := func(urls int) time.Duration { return time.Duration(float64(urls) / perSecond * float64(time.Second)) }

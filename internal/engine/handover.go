@@ -82,7 +82,7 @@ func (n *Node) settle(ctx context.Context, number int) (urls int, err error) {
 	err = n.store.Settle(number, func(origins []frontier.OriginState, seen [][16]byte) error {
 		urls += len(seen)
 		_, err := n.await(ctx, func(s *sharing, done func(uint64, error)) {
-			s.frontier.Adopt(number, origins, seen)
+			s.frontier.Partitions().Adopt(number, origins, seen)
 			done(0, nil)
 		})
 		return err

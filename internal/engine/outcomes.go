@@ -182,7 +182,7 @@ func (o *outcomes) postpones(now time.Time, out *fetch.Outcome) bool {
 	switch {
 	case o.outage.excuses(out):
 		out.Postpone = true
-	case o.frontier.Outlasts(now, out.URL, out.Result):
+	case o.frontier.View().Outlasts(now, out.URL, out.Result):
 		out.Await = true
 	default:
 		out.Postpone = out.Crowded || out.Broken || o.short.postpones(now, out.URL.URL, out.Postpone)
@@ -208,11 +208,11 @@ func (o *outcomes) endLease(now time.Time, out *fetch.Outcome) {
 	}
 	switch {
 	case out.URL.Resolve:
-		o.frontier.Resolved(now, out.URL, out.Result.Addr)
+		o.frontier.Addresses().Resolved(now, out.URL, out.Result.Addr)
 	case out.Postpone:
-		o.frontier.Postpone(now, out.URL, now.Add(time.Second))
+		o.frontier.Postpone(now, out.URL, frontier.Result{}, now.Add(time.Second))
 	case out.Await:
-		o.frontier.Await(now, out.URL, out.Result)
+		o.frontier.Postpone(now, out.URL, out.Result, now)
 	case out.Robots != nil:
 		o.endRobots(now, out)
 	case out.Retry:
@@ -274,12 +274,12 @@ func (o *outcomes) endRobots(now time.Time, out *fetch.Outcome) {
 	r := out.Robots
 	o.progress.summary.Bytes += r.Bytes
 	if r.At != nil {
-		o.frontier.RobotsAt(now, out.URL, out.Result, *r.At)
+		o.frontier.Robots().Redirected(now, out.URL, out.Result, *r.At)
 		return
 	}
 	o.progress.summary.Robots++
 	if r.Kind == "" {
-		o.frontier.SetRobots(now, out.URL, r.Rules, out.Result)
+		o.frontier.Robots().Set(now, out.URL, r.Rules, out.Result)
 		for _, u := range r.Sitemaps {
 			o.frontier.Add(u)
 		}
@@ -287,7 +287,7 @@ func (o *outcomes) endRobots(now time.Time, out *fetch.Outcome) {
 		return
 	}
 	final := r.Final || fetch.IsUnanswered(r.Kind) && o.leases.isGuess(&out.URL)
-	o.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, final)
+	o.frontier.Robots().Failed(now, out.URL, out.Result, r.Kind, r.Reason, final)
 }
 
 // redirect adds the target of a redirect. The target of a seed counts as a seed.

@@ -64,8 +64,8 @@ func (s *sharing) start(partition func(host string) int) {
 		Clock:     func() (job, calendar time.Time) { return s.clock.now(), s.clock.loop.Wall() },
 	}
 	s.committer.log = log
-	s.frontier.SendBy(log.Send)
-	s.frontier.Hold(s.clock.now(), s.cfg.Held...)
+	s.frontier.Partitions().SendBy(log.Send)
+	s.frontier.Partitions().Hold(s.clock.now(), s.cfg.Held...)
 	if s.cfg.Ask != nil {
 		s.addresses = &addresses{
 			clock: s.clock, frontier: s.frontier, ask: s.cfg.Ask, dispatch: s.dispatch,
@@ -84,7 +84,7 @@ func (s *sharing) gathers() time.Duration {
 	if s == nil {
 		return commitAfter
 	}
-	if f := s.frontier.Stats(); f.Pending+f.Leased <= fewURLs {
+	if f := s.frontier.View().Stats(); f.Pending+f.Leased <= fewURLs {
 		return commitAfter
 	}
 	return cmp.Or(s.cfg.Gather, commitAfter)
@@ -105,7 +105,7 @@ func (s *sharing) limitReached() bool { return s != nil && s.limited }
 // or a partition, gives the node something to do.
 func (s *sharing) idle() bool {
 	waiting, _ := s.store.Waiting()
-	return s.frontier.Over() && s.admission.empty() && !s.reading() && len(s.admission.between) == 0 &&
+	return s.frontier.View().Over() && s.admission.empty() && !s.reading() && len(s.admission.between) == 0 &&
 		len(s.drains) == 0 && s.committer.idle() && waiting == 0
 }
 
@@ -117,7 +117,7 @@ func (s *sharing) end() {
 
 // allow lets so many URLs be begun in this run, and returns how many were.
 func (s *sharing) allow(most int) (begun int) {
-	begun = s.frontier.Allow(s.clock.now(), most)
+	begun = s.frontier.Partitions().Allow(s.clock.now(), most)
 	s.enough = begun + (most-begun)/2
 	s.short = false
 	s.dispatch()
@@ -126,7 +126,7 @@ func (s *sharing) allow(most int) (begun int) {
 
 // wantMore calls Short when half of what was left is begun.
 func (s *sharing) wantMore() {
-	if s == nil || s.cfg.Short == nil || s.short || s.frontier.Stats().Pending == 0 || s.frontier.Begun() < s.enough {
+	if s == nil || s.cfg.Short == nil || s.short || s.frontier.View().Stats().Pending == 0 || s.frontier.View().Begun() < s.enough {
 		return
 	}
 	s.short = true
@@ -172,7 +172,7 @@ func (s *sharing) deliver(urls []frontier.URL, done func(posted uint64, err erro
 	}
 	s.admission.admit(urlsOf(urls), seeds, func() {
 		for _, u := range urls {
-			if !s.frontier.Receive(u) {
+			if s.frontier.Partitions().SendOn(u) || !s.frontier.Add(u) {
 				s.again.received(u)
 			}
 		}
@@ -235,7 +235,7 @@ func (s *sharing) forget(ids []uint64) {
 // drainPartitions leases nothing more of partitions, and calls quiet when nothing of them is
 // leased.
 func (s *sharing) drainPartitions(numbers []int, quiet func()) {
-	s.frontier.Hold(s.clock.now(), numbers...)
+	s.frontier.Partitions().Hold(s.clock.now(), numbers...)
 	s.drains = append(s.drains, drain{numbers, quiet})
 	s.checkDrains()
 }
@@ -247,7 +247,7 @@ func (s *sharing) checkDrains() {
 	}
 	var quiet []func()
 	s.drains = slices.DeleteFunc(s.drains, func(w drain) bool {
-		is := len(s.frontier.Quiet(w.numbers...)) == len(w.numbers)
+		is := len(s.frontier.Partitions().Quiet(w.numbers...)) == len(w.numbers)
 		if is {
 			quiet = append(quiet, w.quiet)
 		}
@@ -265,7 +265,7 @@ func (s *sharing) stay(numbers []int) bool {
 	if len(s.drains) == n {
 		return false
 	}
-	s.frontier.Release(s.clock.now(), numbers...)
+	s.frontier.Partitions().Release(s.clock.now(), numbers...)
 	s.dispatch()
 	return true
 }
@@ -276,7 +276,7 @@ func (s *sharing) stay(numbers []int) bool {
 func (s *sharing) leave(numbers []int, done func(posted uint64, err error)) {
 	s.drainPartitions(numbers, func() {
 		for _, n := range numbers {
-			s.frontier.Disown(n)
+			s.frontier.Partitions().Disown(n)
 			s.committer.note(func(b *store.Batch) { b.SetPartition(n, store.Left) })
 		}
 		s.committer.then(func(posted uint64, err error) {
@@ -285,7 +285,7 @@ func (s *sharing) leave(numbers []int, done func(posted uint64, err error)) {
 				return
 			}
 			s.admission.betweenBatches(func() {
-				s.frontier.Forget(numbers...)
+				s.frontier.Partitions().Forget(numbers...)
 				done(posted, nil)
 				s.dispatch()
 			})
@@ -300,7 +300,7 @@ func (s *sharing) own(numbers []int, done func(posted uint64, err error)) {
 	s.admission.betweenBatches(func() {
 		s.activity++
 		for _, n := range numbers {
-			s.frontier.Own(s.clock.now(), n, s.store.NextSeq())
+			s.frontier.Partitions().Own(s.clock.now(), n, s.store.NextSeq())
 			s.committer.note(func(b *store.Batch) { b.SetPartition(n, store.Owned) })
 		}
 		s.committer.then(done)
@@ -319,8 +319,8 @@ func (s *sharing) mark(number int, epoch uint64, done func(posted uint64, err er
 // abandonJoin takes in that a partition is not ours after all.
 func (s *sharing) abandonJoin(number int) {
 	s.drains = slices.DeleteFunc(s.drains, func(w drain) bool { return slices.Equal(w.numbers, []int{number}) })
-	s.frontier.Reject(number)
-	s.frontier.Release(s.clock.now(), number)
+	s.frontier.Partitions().Reject(number)
+	s.frontier.Partitions().Release(s.clock.now(), number)
 	s.dispatch()
 }
 
@@ -352,7 +352,7 @@ func (s *sharing) open(o opening) {
 // release lets fetches of partitions start that were held.
 func (s *sharing) release(numbers []int) {
 	s.activity++
-	s.frontier.Release(s.clock.now(), numbers...)
+	s.frontier.Partitions().Release(s.clock.now(), numbers...)
 	s.dispatch()
 }
 
@@ -373,7 +373,7 @@ func (s *sharing) tellHomes() {
 // unsee has the frontier forget the fingerprints of URLs, and calls done then.
 func (s *sharing) unsee(seen [][16]byte, done func()) {
 	s.admission.betweenBatches(func() {
-		s.frontier.Unsee(seen)
+		s.frontier.Partitions().Unsee(seen)
 		done()
 	})
 }

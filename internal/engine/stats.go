@@ -65,7 +65,7 @@ type Snapshot struct {
 // Snapshot returns the crawl as it is now. It must be ready: see Ready.
 func (c *Coordinator) Snapshot() Snapshot {
 	s := Snapshot{
-		Plan: c.cfg.Job.Plan, History: c.history(), Counts: c.frontier.Stats(), Stats: c.stats(),
+		Plan: c.cfg.Job.Plan, History: c.history(), Counts: c.frontier.View().Stats(), Stats: c.stats(),
 	}
 	s.URLsPerSecond, s.BytesPerSecond = c.progress.rate.perSecond(c.clock.loop.Now())
 	return s
@@ -84,7 +84,7 @@ func (c *Coordinator) Clock() job.Clock { return c.clock.read() }
 func (c *Coordinator) Frontier() frontier.View { return c.frontier.View() }
 
 // InFlight returns the number of leases.
-func (c *Coordinator) InFlight() int { return c.frontier.Stats().Leased }
+func (c *Coordinator) InFlight() int { return c.frontier.View().Stats().Leased }
 
 // Steer changes the pace of all hosts.
 func (c *Coordinator) Steer(change func(*frontier.Settings)) {

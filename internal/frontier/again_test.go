@@ -6,8 +6,8 @@ import (
 	"github.com/weftcrawl/weft/internal/frontier"
 )
 
-// TestAgain: a URL that is asked again comes before all that were never tried, and no limit counts it
-// twice.
+// TestAgain: a URL that is asked again comes before all that were never tried, and no limit counts
+// it twice.
 func TestAgain(t *testing.T) {
 	f := with(t, frontier.Config{PerHost: 1, Limit: 2}, "a/1 a/2 a/3")
 	first := f.Lease(at(0), 1)[0]
@@ -15,7 +15,7 @@ func TestAgain(t *testing.T) {
 	if !f.Again(at(0), first) {
 		t.Fatal("it is not pending")
 	}
-	if got, want := f.Stats(), (frontier.Stats{Pending: 3, Origins: 1}); got != want {
+	if got, want := f.View().Stats(), (frontier.Stats{Pending: 3, Origins: 1}); got != want {
 		t.Errorf("%+v, expected %+v", got, want)
 	}
 	for i, want := range []string{"a/1", "a/2"} {
@@ -25,8 +25,8 @@ func TestAgain(t *testing.T) {
 		}
 		f.Done(at(0), l[0], frontier.Result{})
 	}
-	if l := f.Lease(at(0), 3); len(l) > 0 || !f.Stopped() || f.Stats().Done != 2 {
-		t.Errorf("%v beyond the limit, %+v", l, f.Stats())
+	if l := f.Lease(at(0), 3); len(l) > 0 || !f.View().Stopped() || f.View().Stats().Done != 2 {
+		t.Errorf("%v beyond the limit, %+v", l, f.View().Stats())
 	}
 }
 
@@ -34,12 +34,12 @@ func TestAgain(t *testing.T) {
 func TestAgainElsewhere(t *testing.T) {
 	f := with(t, frontier.Config{Partition: func(string) int { return 0 }, Ours: []int{0}}, "a/1")
 	var sent []frontier.URL
-	f.SendBy(func(u frontier.URL) { sent = append(sent, u) })
+	f.Partitions().SendBy(func(u frontier.URL) { sent = append(sent, u) })
 	l := f.Lease(at(0), 1)[0]
 	f.Done(at(0), l, frontier.Result{})
-	f.Hold(at(0), 0)
-	f.Disown(0)
-	if f.Again(at(0), l) || len(sent) != 1 || f.Stats().Pending != 0 {
-		t.Errorf("%d sent, %+v", len(sent), f.Stats())
+	f.Partitions().Hold(at(0), 0)
+	f.Partitions().Disown(0)
+	if f.Again(at(0), l) || len(sent) != 1 || f.View().Stats().Pending != 0 {
+		t.Errorf("%d sent, %+v", len(sent), f.View().Stats())
 	}
 }

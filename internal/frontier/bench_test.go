@@ -105,10 +105,10 @@ func BenchmarkShared(b *testing.B) {
 					for resolved < hosts {
 						for _, u := range f.Lease(now, 1000) {
 							if !u.Resolve {
-								f.Postpone(now, u, now)
+								f.Postpone(now, u, frontier.Result{}, now)
 								continue
 							}
-							f.Resolved(now, u, netip.AddrFrom4([4]byte{10, byte(resolved % c.addrs >> 16), byte(resolved % c.addrs >> 8), byte(resolved % c.addrs)}))
+							f.Addresses().Resolved(now, u, netip.AddrFrom4([4]byte{10, byte(resolved % c.addrs >> 16), byte(resolved % c.addrs >> 8), byte(resolved % c.addrs)}))
 							resolved++
 						}
 						now = now.Add(2 * delay)
@@ -378,7 +378,7 @@ func BenchmarkLimit(b *testing.B) {
 					} else {
 						f.Done(now, u, frontier.Result{})
 					}
-					for !f.Stopped() {
+					for !f.View().Stopped() {
 						for _, u := range f.Lease(now, 1) {
 							f.Done(now, u, frontier.Result{})
 						}

@@ -14,12 +14,12 @@ type Config struct {
 	// negative: none.
 	DomainDelay, AddressDelay time.Duration
 
-	// PerHost is how many leases a host may have at once. 0: one where there is a delay, any
+	// PerHost is the number of leases that a host may have at once. 0: one where there is a delay, any
 	// number on loopback addresses, else as many as the server bears without getting slower.
 	PerHost int
 
-	// PerDomain and PerAddress are how many leases the hosts of a registrable domain, or of an
-	// address, may have at once. 0: as PerHost. A group of a single host bears what that bears.
+	// PerDomain and PerAddress are the numbers of leases that the hosts of a registrable domain, or of
+	// an address, may have at once. 0: as PerHost. A group of a single host bears what that bears.
 	PerDomain, PerAddress int
 
 	Resolve bool // look up the address of a name before any other lease of its hosts
@@ -33,9 +33,9 @@ type Config struct {
 	Robots      bool // lease an origin's robots.txt before its first URL
 	RobotsTries int  // to get it, before the URLs of the origin are refused; 0: one
 
-	// GiveUp is how long the URLs of an origin wait that has responded before and cannot be reached
-	// any more, that answers nothing but 429 and 503, or that asks for a Crawl-delay of more than
-	// longDelay. Then they are refused. 0: any time.
+	// GiveUp is the time for which the URLs of an origin wait that has responded before and cannot be
+	// reached any more, that answers nothing but 429 and 503, or that asks for a Crawl-delay of more
+	// than longDelay. Then they are refused. 0: any time.
 	GiveUp time.Duration
 
 	Metered      bool // no more URLs are leased for the first time than Allow says
@@ -46,14 +46,14 @@ type Config struct {
 	// have ended, as far as these may lead to them: see levels.
 	Levels bool
 
-	// MaxVariants is how many URLs of a path that differ only after its first ';' or '?' are
-	// taken, not counting those of seeds; 0: any number. The others are dropped. Where paths
-	// share a count by chance it may be fewer: see package variants.
+	// MaxVariants is the number of URLs of a path that differ only after its first ';' or '?' and are
+	// taken, not counting those of seeds; 0: any number. The others are dropped. Where paths share a
+	// count by chance it may be fewer: see package variants.
 	MaxVariants int
 
-	// SeenBytes is how much memory the fingerprints of the URLs seen may take. Once that is full,
-	// at 6 bytes a URL, some are in the store only: see Prepare. 0: any amount, 10 bytes a URL.
-	// More than 0 requires a journal.
+	// SeenBytes is the memory that the fingerprints of the URLs seen may take. Once that is full, at 6
+	// bytes a URL, some are in the store only: see Prepare. 0: any amount, 10 bytes a URL. More than 0
+	// requires a journal.
 	SeenBytes int
 
 	// HostBytes is about how much memory hosts may take. Beyond that, hosts with nothing left to
@@ -62,18 +62,18 @@ type Config struct {
 	// bytes each plus their robots.txt. More than 0 requires a journal.
 	HostBytes int
 
-	// Heads is how many URLs of an origin that were never leased stay in memory, and up to twice as
-	// many for a while. The others are in the store until they are refilled: see Reads. 0: all.
-	// More than 0 requires a journal.
+	// Heads is the number of URLs of an origin, never leased, that stay in memory, and up to twice as
+	// many for a while. The others are in the store until they are refilled: see Reads. 0: all. More
+	// than 0 requires a journal.
 	Heads int
 
-	// InMemory is how many bytes the queues of all origins may take together. Beyond that an origin
-	// keeps few of its new URLs, or none, and at its turn is refilled with what can be leased
+	// InMemory is the number of bytes that the queues of all origins may take together. Beyond that an
+	// origin keeps few of its new URLs, or none, and at its turn is refilled with what can be leased
 	// then. 0: any number. More than 0 requires Heads.
 	InMemory int
 
-	// RulesBytes is how many bytes the rules of robots.txt may take in memory. Beyond that the
-	// least recently used are dropped, and fetched again when needed. 0: any number.
+	// RulesBytes is the number of bytes that the rules of robots.txt may take in memory. Beyond that
+	// the least recently used are dropped, and fetched again when needed. 0: any number.
 	RulesBytes int
 
 	// Partition returns the partition of a host; those of one registrable domain have the same. Ours

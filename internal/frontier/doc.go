@@ -15,8 +15,9 @@
 //     not. Refused: excluded by robots.txt. A URL goes from pending to leased or refused, and from
 //     leased to done, or back to pending for a retry; from done to pending only by Again.
 //   - lease: a URL handed out, or an origin's robots.txt, or the address of a host. Exactly one
-//     Done, Retry or Postpone ends the lease of a URL; exactly one SetRobots, RobotsFailed,
-//     RobotsAt or Postpone the lease of a robots.txt; Resolved the lease of an address.
+//     Done, Retry or Postpone ends the lease of a URL; exactly one Robots.Set, Robots.Failed,
+//     Robots.Redirected or Postpone the lease of a robots.txt; Addresses.Resolved the lease of an
+//     address.
 //   - robots redirect: a lease of an origin's robots.txt at the place where redirects lead.
 //   - prompt: a host whose last pages came within a second, and of which no lease is overdue.
 //   - pace: the most leases that a host may have at once. Back-off: an overloaded host gets no
@@ -31,10 +32,30 @@
 //   - visit: one pass over all URLs of a crawl. A recrawl starts a later visit, in which the ended
 //     URLs are pending in the store again, each with a [Snapshot] of its last fetch in Known.
 //
+// # Parts
+//
+// A Frontier is a facade: it takes in the time, and carries what one part finds out to the next.
+//
+//   - agenda: which URL of an origin is next. It owns the URLs seen (seenSet), their redirects and
+//     variants, the levels, the queues with their refills, and the counts.
+//   - politeness: when an origin may be leased from. It owns the turns of hosts and origins, the
+//     groups, the patience with failures, and the rules of robots.txt. Of the agenda it asks what
+//     there is to lease.
+//   - residency: what is in memory. It owns the index of hosts, their eviction, the dormant ones and
+//     the ownership of partitions. It brings hosts back as the other two knew them.
+//
+// Host and origin are records that the parts share: each writes its own fields. All three record in
+// the journal, which is the facade's, and read its clock. Calls lead down: facade, residency,
+// politeness, agenda, journal, origin and host, and what those are made of (pace, trouble, robots,
+// backlog, queue). The agenda calls up by two functions that it is given: see above.
+//
+// What few callers need stands beside the facade: View looks, Robots takes in robots.txt files,
+// Addresses learns and shares addresses, Partitions takes over and gives away parts of a crawl.
+//
 // # Lifecycle
 //
 // Add puts new URLs in, Lease takes some out, results end their leases. Lease may refuse some, too:
-// after each Lease, Refused returns these, to be recorded. The crawl has ended when Stopped
+// after each Lease, Refused returns these, to be recorded. The crawl has ended when View.Stopped
 // reports it: no URL is pending, leased or refused and not collected, which is a count and never a
 // time-out; or Limit was reached, and all pending URLs are beyond it. The times passed in never
 // decrease.
@@ -89,11 +110,11 @@
 //
 // A failure belongs to its origin. One that has never responded is parked from its third failure in
 // a row on, for 1 s, 2 s, 4 s and so on, and then tried with one lease at once; after eight it is
-// given up for an hour. If it accepts requests and then falls silent, which its pages may cause, the
-// pauses stay below 17 s, and it takes 32 failures.
+// given up for an hour. If it accepts requests and then falls silent, which its pages may cause,
+// the pauses stay below 17 s, and it takes 32 failures.
 //
 // An origin that has responded before is parked at its first failure to connect, for 5 minutes at
-// most. Its URLs stay pending (Outlasts, Await), until it has been in trouble for GiveUp. If it is
+// most. Its URLs stay pending (View.Outlasts), until it has been in trouble for GiveUp. If it is
 // silent, its URLs end one by one, after the tries that the caller gives them; its robots.txt is
 // leased between them, even without Config.Robots, since that shows whether the server hangs or
 // some of its pages. An origin that responds 429 or 503 to everything, or asks for a Crawl-delay of
@@ -167,30 +188,31 @@
 //
 // # Partitions
 //
-// With Partition, a crawl has several frontiers, each with all hosts of some partitions. A URL of another
-// one's partition is not added but sent: SendBy. A partition moves in these steps:
+// With Partition, a crawl has several frontiers, each with all hosts of some partitions. A URL of
+// another one's partition is not added but sent: SendBy. A partition moves in these steps:
 //
 //   - Hold: nothing more of it is leased. Quiet: nothing of it is leased any more.
-//   - Disown: its URLs are sent from now on. NoteOrigins, commit, Saved: the store has its last state.
-//   - Forget: it is gone from memory and from the counts, but for fingerprints, which do no harm: the
-//     frontier that has the partition has them all.
-//   - There, Adopt takes in the origins and the fingerprints that the store has got; then Own makes the
-//     partition its own. All of its hosts are evicted or dormant, and come back as such do.
+//   - Disown: its URLs are sent from now on. NoteOrigins, commit, Saved: the store has its last
+//     state.
+//   - Forget: it is gone from memory and from the counts, but for fingerprints, which do no harm:
+//     the frontier that has the partition has them all.
+//   - There, Adopt takes in the origins and the fingerprints that the store has got; then Own makes
+//     the partition its own. All of its hosts are evicted or dormant, and come back as such do.
 //
-// Hold and Forget look at all resident hosts, however many partitions they are given. A partition takes
-// with it what its origins are known by, so pace, robots.txt, failures and LimitPerHost hold; Limit
-// counts what was leased of the hosts that a frontier has. It leaves behind:
+// Hold and Forget look at all resident hosts, however many partitions they are given. A partition
+// takes with it what its origins are known by, so pace, robots.txt, failures and LimitPerHost hold;
+// Limit counts what was leased of the hosts that a frontier has. It leaves behind:
 //
 //   - the groups of its addresses: their delays, and their loads
 //   - redirects: a shorter way to a URL that redirects led to is missed, if it has moved since
-//   - with Levels, ways that may be shorter. Each frontier has levels of its own: the depth of a URL that
-//     was sent may not be the least
+//   - with Levels, ways that may be shorter. Each frontier has levels of its own: the depth of a
+//     URL that was sent may not be the least
 //
-// A robots.txt that redirects to a host of another partition is requested from here, under the delays of
-// this frontier; so is that of the same host from elsewhere.
+// A robots.txt that redirects to a host of another partition is requested from here, under the
+// delays of this frontier; so is that of the same host from elsewhere.
 //
-// With ShareBy, an address is shut until Admit: hosts of several frontiers may have it. A host whose turn
-// comes waits in the line of its address, and the caller asks the others.
+// With Addresses.Share, an address is shut until Admit: hosts of several frontiers may have it. A
+// host whose turn comes waits in the line of its address, and the caller asks the others.
 //
 // # Limits
 //
@@ -206,10 +228,10 @@
 //     of their domain. Those within a delay of their own, dead, or in back-off with something
 //     pending stay up to twice HostBytes and 1 MiB.
 //   - URLs pending. With Heads: up to twice as many for each origin, and its retries, which count
-//     as part of the host. With InMemory: so many bytes for all origins, and for 1,000 more the URLs
-//     that can be leased at once.
-//   - URLs that only redirects have led to, while they are pending, and later, up to 16,384 of 4 MiB
-//     together, if they redirect themselves: the middles of chains of redirects. URLs that
+//     as part of the host. With InMemory: so many bytes for all origins, and for 1,000 more the
+//     URLs that can be leased at once.
+//   - URLs that only redirects have led to, while they are pending, and later, up to 16,384 of 4
+//     MiB together, if they redirect themselves: the middles of chains of redirects. URLs that
 //     LimitPerHost drops from a backlog stay to the end.
 //   - with Levels, sites that lead to no other, while they are resident: those of seeds; and ways
 //     that may be shorter, up to 65,536 at once.

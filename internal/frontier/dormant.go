@@ -3,17 +3,17 @@ package frontier
 import "time"
 
 const (
-	// maxRevive is how many names one request revives, and minRevive how many it does at least,
+	// maxRevive is the number of names that one request revives, and minRevive the least that it does,
 	// unless leases wait for them: they are read together.
 	maxRevive = 256
 	minRevive = 64
 
-	// leasesAStay is how many leases of anybody pay for one dormant host that is revived though
-	// others have enough to do: as many as it has itself on average before it is evicted again. Its
-	// read, its address and its connections have to be worth it.
+	// leasesAStay is the number of leases of anybody that pay for one dormant host that is revived
+	// though others have enough to do: as many as it has itself on average before it is evicted again.
+	// Its read, its address and its connections have to be worth it.
 	leasesAStay = 4
 
-	// usualHost is what a host takes in memory with its name and its share of groups.
+	// usualHost is the usual size of a host in memory, with its name and its share of groups.
 	usualHost = costOfHost + costOfGroup + 40
 
 	// When none of the revived hosts could be leased from, the next are requested after a pause
@@ -44,32 +44,6 @@ type dormant struct {
 	notBefore moment // need requests nothing before this
 }
 
-// canWait reports whether h may be evicted with what is pending of it, as far as settled does not
-// say.
-func (h *host) canWait() bool {
-	if h.busy > 0 || h.resolve == addressAsked || h.origins != nil && h.origins.isRedirecting() {
-		return false
-	}
-	for o := range h.each {
-		refilling := o.backlog != nil && o.backlog.refill != nil
-		if o.leased > 0 || o.starved || o.robots.waits() || refilling || !storable(o.name) {
-			return false
-		}
-	}
-	return true
-}
-
-// heldUp reports whether h waits for others: of its domain, or its address.
-func (h *host) heldUp() bool {
-	if h.turn.index >= 0 {
-		return h.waitsFor != nobody
-	}
-	return h.turn.rank >= 0
-}
-
-// isAhead reports whether what is next of h is deeper than its level.
-func (h *host) isAhead() bool { return !h.hasTurn() && h.own.step != nil && h.own.step.index >= 0 }
-
 // count counts an origin that is dormant from now on, or with -1 is not any more.
 func (d *dormant) count(s OriginState, n int) {
 	if s.Pending > 0 {
@@ -78,19 +52,12 @@ func (d *dormant) count(s OriginState, n int) {
 	}
 }
 
-// dormantCount counts dormant origins.
-type dormantCount struct {
-	origins int
-	urls    int // pending on them
-	tried   int // of these, retries
-}
-
-func (c *dormantCount) count(s OriginState, n int) {
-	if s.Pending > 0 {
-		c.origins += n
-		c.urls += n * s.Pending
-		c.tried += n * s.Tried
-	}
+// countAll counts the dormant origins of a partition, or with -1 not any more.
+func (d *dormant) countAll(c dormantCount, n int) {
+	d.origins += n * c.origins
+	d.urls += n * c.urls
+	d.tried += n * c.tried
+	d.same = d.same && c.origins == 0
 }
 
 // evicted takes in that the host of a name was evicted.
@@ -105,7 +72,7 @@ func (d *dormant) useful(limited bool) bool {
 	return d.request == nil && d.origins > 0 && (d.tried > 0 || !limited)
 }
 
-// turnover is how many bytes of hosts make room so that dormant ones get their turn.
+// turnover returns the bytes of hosts that make room so that dormant ones get their turn.
 func (d *dormant) turnover(hostBytes int) int {
 	if d.origins == 0 {
 		return 0
@@ -184,47 +151,4 @@ func (d *dormant) missing(tried bool) (pending, fresh int) {
 	d.urls -= pending
 	d.tried = 0
 	return pending, fresh
-}
-
-// requestDormant requests dormant origins if they are wanted.
-func (f *Frontier) requestDormant() (Request, bool) {
-	d := &f.dormant
-	if !d.useful(f.Limited()) || d.resting(f.clock.now) {
-		return Request{}, false
-	}
-	f.makeRoom()
-	room := f.cfg.HostBytes - f.hostBytes()
-	return d.ask(f.clock.now, room, f.cfg.HostBytes, f.residency.origins, f.refills.open, f.Limited())
-}
-
-// revive takes in the answer to a request for dormant origins: all origins of the names that were
-// found.
-func (f *Frontier) revive(origins []StoredOrigin, last string) {
-	d := &f.dormant
-	if d.request == nil {
-		panic("frontier: Provide: nobody has requested dormant origins")
-	}
-	tried := d.request.Tried
-	d.request = nil
-	revived := 0
-	for _, s := range origins {
-		name := Hostname(s.Name)
-		_, left := d.left[name]
-		if f.partitions.unread(name) { // it may count until it is forgotten
-			d.same = false
-			continue
-		}
-		if left || f.residency.origin(s.Name) != nil {
-			continue
-		}
-		f.comeBack(s.OriginState, s.Rules).host.residence.owed = true
-		revived++
-	}
-	f.allRead()
-	if d.answered(f.clock.now, revived, last) { // the crawl ends all the same, with everything there is
-		pending, fresh := d.missing(tried)
-		f.stats.Pending -= pending
-		f.fresh -= fresh
-		clear(f.levels.dormant)
-	}
 }

@@ -114,7 +114,7 @@ func (w *wideWeb) lease() int {
 	for _, lease := range leases {
 		host := strings.TrimSuffix(lease.URL.Hostname(), ".example")
 		if lease.Resolve {
-			w.f.Resolved(at(w.now), lease, addrOf(host))
+			w.f.Addresses().Resolved(at(w.now), lease, addrOf(host))
 			continue
 		}
 		for i, group := range groupsOf(host) {
@@ -191,12 +191,12 @@ hosts:
 // host could be leased from.
 func (w *wideWeb) crawl(patience time.Duration) {
 	waits := time.Duration(-1) // since when a host has; −1: none does
-	for steps := 0; !w.f.Over(); steps++ {
+	for steps := 0; !w.f.View().Over(); steps++ {
 		if steps > 200_000 {
-			w.t.Fatalf("no end: %+v, %d dormant", w.f.Stats(), w.f.View().Dormant())
+			w.t.Fatalf("no end: %+v, %d dormant", w.f.View().Stats(), w.f.View().Dormant())
 		}
 		w.turn()
-		if s := w.f.Stats(); s.Pending+s.Leased+s.Done != w.found {
+		if s := w.f.View().Stats(); s.Pending+s.Leased+s.Done != w.found {
 			w.t.Fatalf("%+v, and %d URLs were found", s, w.found)
 		}
 		switch host := w.idle(); {
@@ -212,13 +212,13 @@ func (w *wideWeb) crawl(patience time.Duration) {
 		}
 		next, due := w.f.Next()
 		switch {
-		case w.f.Over():
+		case w.f.View().Over():
 		case len(w.away) > 0 && (!due || len(w.away) == w.slots || w.away[0].ends <= next.Sub(epoch)):
 			w.answer()
 		case due:
 			w.now = max(w.now, next.Sub(epoch))
 		default:
-			w.t.Fatalf("%v: nothing will ever happen: %+v, %d dormant", w.now, w.f.Stats(), w.f.View().Dormant())
+			w.t.Fatalf("%v: nothing will ever happen: %+v, %d dormant", w.now, w.f.View().Stats(), w.f.View().Dormant())
 		}
 	}
 }
@@ -271,7 +271,7 @@ func TestDormantHosts(t *testing.T) {
 					}
 				}
 				w.crawl(c.patience)
-				if got := w.f.Stats(); got.Done != hosts*each || got.Origins != hosts {
+				if got := w.f.View().Stats(); got.Done != hosts*each || got.Origins != hosts {
 					t.Errorf("%+v, expected %d URLs of %d hosts to be done", got, hosts*each, hosts)
 				}
 				if w.dormant < hosts/2 {

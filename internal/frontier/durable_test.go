@@ -159,11 +159,11 @@ func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, a
 	origin, p := u.URL.Origin(), w.pages[u.URL]
 	if u.Robots {
 		if u.Hops < len(w.moved[origin]) {
-			f.RobotsAt(now, u, frontier.Result{}, w.moved[origin][u.Hops])
+			f.Robots().Redirected(now, u, frontier.Result{}, w.moved[origin][u.Hops])
 		} else if w.down[origin] {
-			f.RobotsFailed(now, u, frontier.Result{}, "robots-unreachable", "status 503", false)
+			f.Robots().Failed(now, u, frontier.Result{}, "robots-unreachable", "status 503", false)
 		} else {
-			f.SetRobots(now, u, w.rules[origin], frontier.Result{})
+			f.Robots().Set(now, u, w.rules[origin], frontier.Result{})
 		}
 		return
 	}
@@ -215,11 +215,11 @@ func (w *smallWeb) crawl(cfg frontier.Config) map[string]string {
 		f.Add(u)
 	}
 	ends := make(map[string]string)
-	for now := epoch; !f.Over(); {
+	for now := epoch; !f.View().Over(); {
 		for _, u := range f.Lease(now, 9) {
-			if before := f.Stats().Done; !u.Robots {
+			if before := f.View().Stats().Done; !u.Robots {
 				w.answer(f, now, u, time.Second)
-				if f.Stats().Done > before {
+				if f.View().Stats().Done > before {
 					ends[short(u)] = fmt.Sprintf("done after %d", u.Tries+1)
 				}
 				continue
@@ -280,7 +280,7 @@ func (c *durableCrawl) crawl() {
 	c.begin()
 	for c.steps = 0; !c.over(); c.steps++ {
 		if c.steps > 100_000 {
-			c.t.Fatalf("no end: %+v", c.f.Stats())
+			c.t.Fatalf("no end: %+v", c.f.View().Stats())
 		}
 		c.step()
 		if c.t.Failed() {
@@ -293,7 +293,7 @@ func (c *durableCrawl) crawl() {
 
 // over reports whether the crawl is over. It may be killed before it has noticed.
 func (c *durableCrawl) over() bool {
-	if !c.f.Stopped() {
+	if !c.f.View().Stopped() {
 		return false
 	}
 	if c.kills > 0 && c.rand.IntN(3) == 0 {
@@ -423,8 +423,8 @@ func (c *durableCrawl) advance() {
 		return
 	}
 	next, ok := c.f.Next()
-	if !ok && !c.f.Stopped() {
-		c.t.Errorf("nothing is in flight, and nothing will be: %+v", c.f.Stats())
+	if !ok && !c.f.View().Stopped() {
+		c.t.Errorf("nothing is in flight, and nothing will be: %+v", c.f.View().Stats())
 	}
 	if ok {
 		c.now = max(c.now, next.Sub(epoch))
@@ -488,7 +488,7 @@ func (c *durableCrawl) answer() {
 	c.leased[origin]--
 	again := time.Duration(c.rand.IntN(3000)) * time.Millisecond
 	if c.rand.IntN(10) < c.later {
-		c.f.Postpone(at(c.now), u, at(c.now+again))
+		c.f.Postpone(at(c.now), u, frontier.Result{}, at(c.now+again))
 	} else {
 		if p := c.pages[u.URL]; !u.Robots {
 			urls := p.links

@@ -10,14 +10,14 @@ import (
 func (f *Frontier) Locate(u weburl.URL, addr netip.Addr) {
 	h := f.residency.names.Find(Hostname(u.Origin()))
 	h.resolve = addressKnown
-	f.moveTo(h, addr)
+	f.politeness.moveTo(h, addr)
 }
 
 // Hops returns the number of URLs whose redirects are remembered.
-func (f *Frontier) Hops() int { return len(f.redirects.hops) }
+func (f *Frontier) Hops() int { return len(f.agenda.redirects.hops) }
 
 // RulesHeld returns how many bytes the rules of robots.txt in memory take.
-func (f *Frontier) RulesHeld() int { return f.robots.held }
+func (f *Frontier) RulesHeld() int { return f.politeness.rules.held }
 
 // Early returns a request whose page may be provided before NoteOrigins is called.
 func (r Request) Early() Request {
@@ -26,7 +26,7 @@ func (r Request) Early() Request {
 }
 
 // Starved returns how many origins wait in line for room for their rules.
-func (f *Frontier) Starved() int { return len(f.robots.starved) }
+func (f *Frontier) Starved() int { return len(f.politeness.rules.starved) }
 
 // Crowd lets hosts leave although time will free them, however few there are.
 func Crowd(f *Frontier) { f.residency.spare = 0 }

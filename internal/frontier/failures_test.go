@@ -14,8 +14,8 @@ import (
 var refused = frontier.Result{Failure: "connect", Reason: "connection refused", Unreached: true}
 
 // TestPortsTakeTurns crawls random hosts with many ports, of which some never respond, some are out
-// of reach for a while and some respond always. Whatever happens, every URL ends, those of an origin
-// that responds in the end are fetched, and as many URLs are leased as the host may have.
+// of reach for a while and some respond always. Whatever happens, every URL ends, those of an
+// origin that responds in the end are fetched, and as many URLs are leased as the host may have.
 func TestPortsTakeTurns(t *testing.T) {
 	for seed := range uint64(200) {
 		rand := rand.New(rand.NewPCG(seed, 16))
@@ -35,16 +35,16 @@ func TestPortsTakeTurns(t *testing.T) {
 			}
 		}
 		var leases []frontier.URL
-		for now, steps := time.Duration(0), 0; !f.Over(); steps++ {
+		for now, steps := time.Duration(0), 0; !f.View().Over(); steps++ {
 			if steps > 20_000 {
-				t.Fatalf("seed %d: no end: %+v", seed, f.Stats())
+				t.Fatalf("seed %d: no end: %+v", seed, f.View().Stats())
 			}
 			leases = append(leases, f.Lease(at(now), rand.IntN(9))...)
 			f.Refused()
 			if next, ok := f.Next(); len(leases) == 0 && ok {
 				now = max(now, next.Sub(epoch))
-			} else if len(leases) == 0 && !f.Over() {
-				t.Fatalf("seed %d: nothing will ever happen: %+v", seed, f.Stats())
+			} else if len(leases) == 0 && !f.View().Over() {
+				t.Fatalf("seed %d: nothing will ever happen: %+v", seed, f.View().Stats())
 			}
 			if len(leases) == 0 {
 				continue
@@ -57,14 +57,14 @@ func TestPortsTakeTurns(t *testing.T) {
 			ok := !met[i] && down[i] >= 0 || met[i] && now > down[i]
 			switch {
 			case u.Robots && ok:
-				f.SetRobots(at(now), u, robots.Rules{}, frontier.Result{})
+				f.Robots().Set(at(now), u, robots.Rules{}, frontier.Result{})
 			case u.Robots:
-				f.RobotsFailed(at(now), u, refused, "connect", "refused", false)
+				f.Robots().Failed(at(now), u, refused, "connect", "refused", false)
 			case ok:
 				f.Done(at(now), u, frontier.Result{Took: time.Millisecond})
 				done++
-			case f.Outlasts(at(now), u, refused):
-				f.Await(at(now), u, refused)
+			case f.View().Outlasts(at(now), u, refused):
+				f.Postpone(at(now), u, refused, at(now))
 			case u.Tries < 2:
 				f.Retry(at(now), u, refused, at(now+time.Second))
 			default:
@@ -88,10 +88,10 @@ func TestDownHostIsNotHammered(t *testing.T) {
 	}
 	tried := make(map[string]int)
 	now, asked := time.Duration(0), 0
-	for ; !f.Over(); asked++ {
+	for ; !f.View().Over(); asked++ {
 		next, ok := f.Next()
 		if !ok {
-			t.Fatalf("nothing will ever happen: %+v", f.Stats())
+			t.Fatalf("nothing will ever happen: %+v", f.View().Stats())
 		}
 		now = max(now, next.Sub(epoch))
 		leases := f.Lease(at(now), 9)
@@ -123,10 +123,10 @@ func TestTroubleOutlivesTheProcess(t *testing.T) {
 		next, _ := f.Next()
 		now = max(now, next.Sub(epoch))
 		u := f.Lease(at(now), 1)[0]
-		if !f.Outlasts(at(now), u, refused) {
+		if !f.View().Outlasts(at(now), u, refused) {
 			t.Fatalf("%v: the URL does not wait", now)
 		}
-		f.Await(at(now), u, refused)
+		f.Postpone(at(now), u, refused, at(now))
 	}
 	f.NoteOrigins()
 	for _, note := range l.notes {

@@ -12,7 +12,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// epoch is when the crawls of these tests begin.
+// epoch is the time at which the crawls of these tests begin.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // at is a time after epoch.
@@ -103,7 +103,7 @@ func TestEachURLOnce(t *testing.T) {
 	f.Retry(at(0), leases[1], frontier.Result{}, at(time.Second))
 	add(t, f, "b/1") // to be tried again
 	expectLease(t, f, 0, 10, "")
-	if got := f.Stats().Duplicates; got != 5 {
+	if got := f.View().Stats().Duplicates; got != 5 {
 		t.Errorf("%d duplicates, want 5", got)
 	}
 }
@@ -153,8 +153,8 @@ func TestRedirectChain(t *testing.T) {
 	f.Done(at(0), leases[0], frontier.Result{})
 	f.Add(u(t, "a/1")) // one step further away: nothing new
 	f.Add(u(t, "a/2"))
-	if !f.Over() {
-		t.Errorf("not over: %+v", f.Stats())
+	if !f.View().Over() {
+		t.Errorf("not over: %+v", f.View().Stats())
 	}
 }
 
@@ -318,10 +318,10 @@ func TestCounts(t *testing.T) {
 	f := frontier.New(frontier.Config{})
 	expect := func(after string, over bool, want frontier.Stats) {
 		t.Helper()
-		if got := f.Stats(); got != want {
+		if got := f.View().Stats(); got != want {
 			t.Errorf("after %s: %+v, want %+v", after, got, want)
 		}
-		if f.Over() != over {
+		if f.View().Over() != over {
 			t.Errorf("after %s: Over() = %v", after, !over)
 		}
 	}
@@ -349,7 +349,7 @@ func TestAnswerForWhatIsNotLeasedPanics(t *testing.T) {
 			t.Run(name+" "+url, func(t *testing.T) {
 				f := with(t, frontier.Config{}, "a/1 a/done a/pending")
 				f.Done(at(0), expectLease(t, f, 0, 2, "a/1 a/done")[1], frontier.Result{})
-				before := f.Stats()
+				before := f.View().Stats()
 				func() {
 					defer func() {
 						if r := fmt.Sprint(recover()); !strings.Contains(r, u(t, url).URL.String()) {
@@ -358,7 +358,7 @@ func TestAnswerForWhatIsNotLeasedPanics(t *testing.T) {
 					}()
 					answers[name](f, u(t, url))
 				}()
-				if after := f.Stats(); after != before {
+				if after := f.View().Stats(); after != before {
 					t.Errorf("counts were %+v and are %+v", before, after)
 				}
 			})

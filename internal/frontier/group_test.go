@@ -59,7 +59,7 @@ type groupModel struct {
 	leases    []frontier.URL // not answered
 }
 
-// load is what a host or a group has in flight.
+// load is the number of leases of a host or a group in flight.
 type load struct {
 	leased int
 	last   time.Duration // it was asked, or has answered; −1: never
@@ -108,7 +108,7 @@ func (m *groupModel) step() {
 }
 
 func (m *groupModel) finish() {
-	for steps := 0; !m.f.Over(); steps++ {
+	for steps := 0; !m.f.View().Over(); steps++ {
 		m.lease(1 + m.rand.IntN(9))
 		for range m.rand.IntN(4) {
 			m.answer()
@@ -118,7 +118,7 @@ func (m *groupModel) finish() {
 		}
 		m.compare()
 		if steps > 20_000 {
-			m.t.Fatalf("no end: %+v", m.f.Stats())
+			m.t.Fatalf("no end: %+v", m.f.View().Stats())
 		}
 	}
 	if m.ended != m.added {
@@ -241,7 +241,8 @@ func (m *groupModel) loads(s *groupHost) []*load {
 	return all
 }
 
-// due is when something of s is leased or refused; ok is false if time does not help.
+// due returns the time at which something of s is leased or refused; ok is false if time does not
+// help.
 func (m *groupModel) due(s *groupHost) (when time.Duration, ok bool) {
 	switch {
 	case s.pending > 0, len(s.retry) > 0 && s.isDead(m.now):
@@ -295,7 +296,7 @@ func (m *groupModel) answer() {
 		if m.rand.IntN(8) == 0 {
 			addr = netip.Addr{}
 		}
-		m.f.Resolved(at(m.now), u, addr)
+		m.f.Addresses().Resolved(at(m.now), u, addr)
 		m.move(s, addr)
 		return
 	}
@@ -413,7 +414,7 @@ func TestAddressesAreForgotten(t *testing.T) {
 	for _, delay := range []time.Duration{0, time.Second} {
 		f := frontier.New(frontier.Config{Resolve: true, Delay: delay})
 		f.Add(parsed(t, "http://a.example/"))
-		f.Resolved(at(0), f.Lease(at(0), 1)[0], netip.MustParseAddr("2001:db8::"))
+		f.Addresses().Resolved(at(0), f.Lease(at(0), 1)[0], netip.MustParseAddr("2001:db8::"))
 		before, now := f.View().HostBytes(), at(0)
 		for i := range 5000 {
 			f.Add(parsed(t, fmt.Sprintf("http://a.example/%d", i)))

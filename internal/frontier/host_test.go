@@ -68,13 +68,13 @@ func TestSchemesShareAPace(t *testing.T) {
 
 	f = begin(frontier.Config{LimitPerHost: 2})
 	n := 0
-	for !f.Over() {
+	for !f.View().Over() {
 		for _, u := range f.Lease(at(0), 1) {
 			f.Done(at(0), u, frontier.Result{})
 			n++
 		}
 	}
-	if s := f.Stats(); n != 2 || s.OverLimit != 2 {
+	if s := f.View().Stats(); n != 2 || s.OverLimit != 2 {
 		t.Errorf("limit per host: %d were fetched and %d are over the limit, want 2 and 2", n, s.OverLimit)
 	}
 }
@@ -102,13 +102,13 @@ func TestManyPorts(t *testing.T) {
 			last = port
 		}
 		if u.Robots {
-			f.SetRobots(now, u, robots.Rules{}, frontier.Result{})
+			f.Robots().Set(now, u, robots.Rules{}, frontier.Result{})
 		} else {
 			f.Done(now, u, frontier.Result{})
 		}
 	}
-	if !f.Over() {
-		t.Errorf("%+v", f.Stats())
+	if !f.View().Over() {
+		t.Errorf("%+v", f.View().Stats())
 	}
 
 	f = frontier.New(frontier.Config{Robots: true})
@@ -119,7 +119,7 @@ func TestManyPorts(t *testing.T) {
 		if u.URL.EffectivePort() == 8080 {
 			rules = "Crawl-delay: 5"
 		}
-		f.SetRobots(at(0), u, rulesOf(rules), frontier.Result{})
+		f.Robots().Set(at(0), u, rulesOf(rules), frontier.Result{})
 	}
 	expectNext(t, f, 5*time.Second)
 	f.Done(at(5*time.Second), f.Lease(at(5*time.Second), 9)[0], frontier.Result{})
@@ -137,10 +137,10 @@ func TestRestartKeepsGroups(t *testing.T) {
 		f.Add(parsed(t, url))
 	}
 	asked := make(map[string]time.Duration)
-	for now := time.Duration(0); !f.Over(); now += 100 * time.Millisecond {
+	for now := time.Duration(0); !f.View().Over(); now += 100 * time.Millisecond {
 		for _, u := range f.Lease(at(now), 9) {
 			if u.Resolve {
-				f.Resolved(at(now), u, netip.MustParseAddr("10.0.0.1"))
+				f.Addresses().Resolved(at(now), u, netip.MustParseAddr("10.0.0.1"))
 				continue
 			}
 			asked[u.URL.Hostname()] = now

@@ -2,7 +2,7 @@ package frontier
 
 import "slices"
 
-// journal is where changes are recorded, and which origins have changed since they were recorded
+// journal is the way to the Journal, with the origins that have changed since they were recorded
 // last. Without a Journal it records nothing.
 type journal struct {
 	to      Journal // nil: none
@@ -99,84 +99,4 @@ func (j *journal) overLimit(o *origin) {
 		}
 	}
 	delete(j.leased, o)
-}
-
-// SetJournal makes the frontier record each change in l from now on; nil: nowhere.
-func (f *Frontier) SetJournal(l Journal) { f.journal.to = l }
-
-// NoteOrigins records the state of each origin that has changed since the last call, and the
-// counts. With everything recorded before, that is a state to restart from: it ends a batch.
-func (f *Frontier) NoteOrigins() {
-	j := &f.journal
-	j.seals++
-	j.entries = 0
-	for _, o := range j.changed {
-		o.dirty = false
-		o.host.residence.noted = j.seals
-		s := f.state(o)
-		j.to.Origin(s)
-		if o.step != nil {
-			o.step.noted = s.Levels
-		}
-		f.consider(o.host)
-	}
-	clear(j.changed)
-	j.changed = j.changed[:0]
-	if j.to != nil {
-		s := f.Stats()
-		s.Leased = len(f.leased) // no robots.txt and no address: after a restart these are pending
-		j.to.Counts(s)
-		f.seen.seal()
-	}
-}
-
-// Saved reports that all changes up to the last NoteOrigins are committed, and visible to the reads
-// of Requests.
-func (f *Frontier) Saved() {
-	f.seen.saved()
-	f.journal.saved = f.journal.seals
-}
-
-// state returns the part of an origin's state that outlives the process.
-func (f *Frontier) state(o *origin) OriginState {
-	s := OriginState{
-		Name:     o.name,
-		Pending:  int(o.pending + o.leased),
-		Tried:    int(o.tried),
-		Answered: int(o.answered),
-		Capped:   o.capped,
-		Seed:     o.seed,
-		Took:     o.host.pace.took.duration(),
-		Best:     o.host.pace.best.duration(),
-		Most:     int(o.host.pace.most),
-		Strikes:  int(o.host.pace.strikes),
-		Overload: o.host.pace.overload,
-		Trouble:  f.troubleState(o),
-		Levels:   f.levelState(o),
-
-		Responded: o.responded,
-	}
-	if o.robots.phase == asked {
-		s.Pending-- // a lease of robots.txt
-	}
-	if o.isResolving() {
-		s.Pending-- // a lease of its address
-	}
-	if o.host.asked != never {
-		s.Asked = f.clock.time(o.host.asked)
-	}
-	if o.host.pace.hold > f.clock.now {
-		s.Hold = f.clock.time(o.host.pace.hold)
-	}
-	if r := &o.robots; r.phase != off {
-		s.Robots = RobotsState{Have: r.have, Shut: r.phase == shut, Tries: int(r.tries)}
-		if r.until > f.clock.now {
-			s.Robots.Until = f.clock.time(r.until)
-		}
-		if !r.have && !r.dropped() {
-			why := r.why()
-			s.Robots.Kind, s.Robots.Reason = why.kind, why.reason
-		}
-	}
-	return s
 }

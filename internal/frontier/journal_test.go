@@ -28,7 +28,7 @@ type note struct {
 	apply func(*durable)
 }
 
-// durable is what outlives the process.
+// durable is the state that outlives the process.
 type durable struct {
 	t       *testing.T
 	seq     uint64 // the largest

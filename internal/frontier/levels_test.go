@@ -192,8 +192,8 @@ func TestNearer(t *testing.T) {
 	expectLease(t, f, 0, 9, "a/1")
 }
 
-// TestNearerElsewhere: a shorter way that another node has found counts for a URL that is pending, and is told to the
-// node that has the URL, however deep the levels are here.
+// TestNearerElsewhere: a shorter way that another node has found counts for a URL that is pending,
+// and is told to the node that has the URL, however deep the levels are here.
 func TestNearerElsewhere(t *testing.T) {
 	ours := func(host string) int { return int(host[0] - 'a') }
 	f := frontier.New(frontier.Config{Levels: true, Partition: ours, Ours: []int{0}})
@@ -202,17 +202,17 @@ func TestNearerElsewhere(t *testing.T) {
 		link.From, link.Depth = "http://b.example/", depth
 		return link
 	}
-	f.Receive(from("a/0", 1))
+	f.Add(from("a/0", 1))
 	first := expectLease(t, f, 0, 9, "a/0")[0]
 	for _, depth := range []int{5, 3, 4} {
-		f.Receive(from("a/1", depth))
+		f.Add(from("a/1", depth))
 	}
 	f.Done(at(0), first, frontier.Result{})
 	if lease := f.Lease(at(0), 9); len(lease) != 1 || lease[0].Depth != 3 {
 		t.Errorf("%+v, expected a depth of 3", lease)
 	}
 	var sent []int
-	f.SendBy(func(u frontier.URL) { sent = append(sent, u.Depth) })
+	f.Partitions().SendBy(func(u frontier.URL) { sent = append(sent, u.Depth) })
 	for _, depth := range []int{5, 5, 3} {
 		f.Add(from("b/1", depth))
 	}

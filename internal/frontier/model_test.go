@@ -88,7 +88,7 @@ func (m *model) step() {
 
 // finish continues without new URLs until the crawl is over.
 func (m *model) finish() {
-	for !m.f.Over() {
+	for !m.f.View().Over() {
 		m.lease(10)
 		for len(m.leases) > 0 {
 			m.answer(false)
@@ -244,10 +244,10 @@ func (m *model) compare() {
 			want.Done++
 		}
 	}
-	if got := m.f.Stats(); got != want {
+	if got := m.f.View().Stats(); got != want {
 		m.t.Fatalf("%v: %+v, want %+v", m.now, got, want)
 	}
-	if got, want := m.f.Over(), want.Pending+want.Leased == 0; got != want {
+	if got, want := m.f.View().Over(), want.Pending+want.Leased == 0; got != want {
 		m.t.Fatalf("%v: Over() = %v", m.now, got)
 	}
 	var earliest time.Duration

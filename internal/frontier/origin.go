@@ -1,81 +1,31 @@
 package frontier
 
 import (
-	"fmt"
 	"math"
 	"strings"
-
-	"github.com/weftcrawl/weft/weburl"
 )
 
-// origin is what is known of an origin, and its pending URLs.
-type origin struct {
-	host     *host
-	name     string   // its origin; empty: see isRobotsRedirects
-	queue    urlQueue // pending, never leased
-	retry    *retries
-	backlog  *backlog // pending, and only in the store; nil: none
-	robots   robotsTxt
-	trouble  *trouble
-	step     *step // nil: without Config.Levels
-	index    int32 // among the origins of its host that are due; -1: not there
-	leased   int32 // with robots.txt
-	pending  int32 // in queue, retry and backlog
-	answered int32 // URLs that were tried
-	tried    int32 // of these, neither done nor refused
-	capped   bool  // it has had LimitPerHost
-	seed     bool  // a seed is on it, and it has not answered from a public address
-	dirty    bool  // changed since NoteOrigins
-	starved  bool  // it waits for room in the robots.txt cache
-
-	responded bool // ever
-	doubtful  bool // it has never responded, or not to its last lease
-	inDoubts  bool // index is that in origins.doubts
+// setFails sets how many leases in a row o has left without a response.
+func (o *origin) setFails(t *trouble, n uint8) {
+	if all := o.host.origins; all != nil && t.fails == 0 && n > 0 {
+		all.failing++
+	} else if all != nil && t.fails > 0 && n == 0 {
+		all.failing--
+	}
+	t.fails = n
 }
 
-// origin returns the origin of a URL, which it makes if it is new.
-func (f *Frontier) origin(u weburl.URL) *origin {
-	name := u.Origin()
-	if o := f.residency.origin(name); o != nil {
-		return o
+// parked returns the time before which nothing of o is leased because it does not respond.
+func (o *origin) parked() moment {
+	if o.trouble == nil {
+		return 0
 	}
-	if !f.residency.lookedUp(Hostname(name)) {
-		panic(fmt.Sprintf("frontier: origin %s may be evicted, and was not given to Prepare", name))
-	}
-	o := f.newOrigin(name, u.IsHTTP())
-	f.journal.originChanged(o) // it is recorded even if its first URL is dropped
-	return o
+	return o.trouble.until
 }
 
-// newOrigin makes an origin that is not known.
-func (f *Frontier) newOrigin(name string, http bool) *origin {
-	hostname := Hostname(name)
-	h := f.residency.names.Find(hostname)
-	var o *origin
-	if h == nil {
-		h = f.newHost(hostname, name)
-		o = &h.own
-	} else {
-		o = new(origin)
-	}
-	*o = origin{host: h, name: name, index: -1, doubtful: true}
-	if f.cfg.Robots && http {
-		o.robots.phase = unknown
-	}
-	f.stepIn(o)
-	f.residency.added(o)
-	if o != &h.own {
-		f.originsOf(h).known[name] = o
-	}
-	return o
-}
-
-// addSeed takes in that a seed is on the origin of u.
-func (f *Frontier) addSeed(u weburl.URL) {
-	if o := f.origin(u); !o.seed {
-		o.seed = true
-		f.journal.originChanged(o)
-	}
+// deadAt reports whether the URLs of o are refused at a time, because it was given up.
+func (o *origin) deadAt(at moment) bool {
+	return o.trouble != nil && o.trouble.givenUp && at < o.trouble.until
 }
 
 // isResolving reports whether the address of the host is leased, as that of o.
@@ -91,28 +41,6 @@ func (o *origin) seeded() bool {
 	counterpart := map[string]string{"http": "https://", "https": "http://"}[scheme]
 	other := o.host.origins.known[counterpart+authority]
 	return other != nil && other.seed
-}
-
-// take removes the URL of o that is due: a retry whose time has come before URLs that were never
-// leased.
-func (f *Frontier) take(o *origin, u *URL) (again bool) {
-	if o.retries(f.clock.now) {
-		f.takeRetry(o, u)
-		return true
-	}
-	pop(&o.queue, u)
-	return false
-}
-
-// takeRetry removes the first retry of o, which has one.
-func (f *Frontier) takeRetry(o *origin, u *URL) {
-	w := o.retry.Pop()
-	*u = w.url
-	o.retry.bytes -= w.cost()
-	f.residency.bytes -= w.cost()
-	if o.retry.Len() == 0 {
-		o.retry = nil
-	}
 }
 
 // again returns the retries of o, the first of them in front.
@@ -160,5 +88,83 @@ func (o *origin) triedOnce(tries int, more int32) {
 	}
 }
 
-// refusing reports whether everything leased of o at a time would be refused.
-func (o *origin) refusing(at moment) bool { return o.robots.refuses(at) || o.deadAt(at) }
+// chance returns when something of o that is due at a time may be leased, as far as failures and
+// robots.txt let it; ok is false if only a response helps. Refused: it takes no request.
+func (o *origin) chance(at, now moment) (when moment, refused, ok bool) {
+	if o.deadAt(max(at, now)) {
+		return at, true, true
+	}
+	when, refused, ok = o.robots.chance(at, now)
+	if ok && !refused {
+		when = max(when, o.parked())
+	}
+	return when, refused, ok
+}
+
+// setDoubtful says whether o is doubtful from now on.
+func (o *origin) setDoubtful(is bool) {
+	if o.doubtful == is {
+		return
+	}
+	o.doubtful = is
+	if all := o.host.origins; all != nil && is {
+		all.vouchers--
+		all.probing += o.leased
+	} else if all != nil {
+		all.vouchers++
+		all.probing -= o.leased
+	}
+}
+
+// countLeases counts n more leases of o.
+func (o *origin) countLeases(n int32) {
+	o.leased += n
+	if all := o.host.origins; all != nil && o.doubtful {
+		all.probing += n
+	}
+}
+
+// isRobotsRedirects reports whether o stands for its host's robots.txt redirects.
+func (o *origin) isRobotsRedirects() bool { return o.name == "" }
+
+// failed takes in a failure of a doubtful origin, and returns how many there were in a row, of all
+// origins. As long as another one responds, the doubtful ones take a third of the time at most;
+// if none does, they are tried once a second.
+func (all *origins) failed(now moment) uint8 {
+	if now >= all.park {
+		all.fails += min(1, math.MaxUint8-all.fails)
+		if all.vouchers > 0 {
+			all.park = now + 2*(now-all.probed)
+		} else if all.fails >= parkFrom {
+			all.park = now + firstPause
+		}
+	}
+	return all.fails
+}
+
+// vouch takes in that o responds. Then it is not doubtful any more.
+func (o *origin) vouch() {
+	o.responded = true
+	if all := o.host.origins; all != nil {
+		all.fails = 0
+		if all.vouchers == 0 {
+			all.park = 0
+		}
+	}
+	o.setDoubtful(false)
+	if o.trouble != nil {
+		o.setFails(o.trouble, 0)
+	}
+}
+
+// doubt takes in one more failure of o, which is in trouble, and returns how many there were in a
+// row.
+func (o *origin) doubt(now moment) uint8 {
+	t := o.trouble
+	o.setFails(t, t.fails+min(1, math.MaxUint8-t.fails))
+	o.setDoubtful(true)
+	if all := o.host.origins; all != nil {
+		return max(t.fails, all.failed(now))
+	}
+	return t.fails
+}

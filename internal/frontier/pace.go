@@ -37,7 +37,7 @@ func pause(n uint8) time.Duration {
 	return min(firstPause<<min(n-1, 30), maxPause)
 }
 
-// pace is what responses have taught about a host. The zero pace bounds nothing.
+// pace is the speed of a host, learned from its responses. The zero pace bounds nothing.
 type pace struct {
 	hold     moment  // the end of its back-off: it was overloaded, or does not respond
 	took     instant // smoothed; 0: unknown
@@ -63,7 +63,8 @@ func instantOf(d time.Duration) instant {
 
 func (i instant) duration() time.Duration { return time.Duration(i) * time.Microsecond }
 
-// window is how many leases there may be at once, and the responses since that last changed.
+// window is the number of leases that there may be at once, with the responses since that last
+// changed.
 type window struct {
 	most    uint8 // leases at once; 0: any number
 	answers uint8 // responses since the window began; it ends at most
@@ -71,7 +72,7 @@ type window struct {
 	slow    uint8 // of these
 }
 
-// speed is what a response says of its server: as fast as it can be, slow, or neither.
+// speed is the testimony of a response about its server: as fast as it can be, slow, or neither.
 type speed int8
 
 const (
@@ -105,6 +106,9 @@ func (p *pace) learn(now moment, a Result) (as speed, overloaded bool) {
 	}
 	return neither, false
 }
+
+// loopback reports whether the server is this machine.
+func (a *Result) loopback() bool { return a.Addr.Unmap().IsLoopback() }
 
 // backOff leaves the server alone for a while. Responses that were in flight when the back-off
 // began may extend it, but belong to the same overload.
@@ -164,6 +168,21 @@ func (o *origin) backOffWords() string {
 // settle is for a host that is slow with one request at a time, which is not the crawler's doing.
 // Its time becomes the best by and by, or the pace would never grow again.
 func (p *pace) settle() { p.best += (p.took - p.best) / smoothing }
+
+// inform tells the window of a group of a response of its host, which is as fast as that is for the
+// host: hosts of a group may be of any speed. An overload halves the pace of a domain, not of an
+// address: anybody can point names there, and have them refused.
+func (p *pace) inform(w *window, a *Result, as speed, overloaded, isAddress bool, bound uint8) {
+	switch {
+	case a.loopback() && !p.overload:
+		w.most = 0
+	case a.Overload && isAddress:
+	case overloaded:
+		w.halve()
+	case a.Took > 0 && w.count(as, bound):
+		p.settle()
+	}
+}
 
 // count takes in how fast a response was. It reports whether that ends a window of one lease at
 // once and was not fast.

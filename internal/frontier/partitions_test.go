@@ -13,10 +13,10 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestPartitions crawls small webs with three frontiers. What one finds of another's comes there late,
-// in any order, or at a frontier that has given the partition away. Partitions move at random, while
-// URLs of them are pending. Together the frontiers end the URLs as one does, each once, and no host is
-// asked before its delay is over.
+// TestPartitions crawls small webs with three frontiers. What one finds of another's comes there
+// late, in any order, or at a frontier that has given the partition away. Partitions move at
+// random, while URLs of them are pending. Together the frontiers end the URLs as one does, each
+// once, and no host is asked before its delay is over.
 func TestPartitions(t *testing.T) {
 	moves := 0
 	for seed := range long.Or[uint64](60, 1000) {
@@ -90,7 +90,7 @@ func newShared(t *testing.T, cfg frontier.Config, seed uint64) *shared {
 		n := &node{journal: newJournal(t)}
 		n.f = n.journal.restore(own, epoch)
 		n.f.RefuseBy(c.refuse)
-		n.f.SendBy(func(u frontier.URL) { c.sent = append(c.sent, u) })
+		n.f.Partitions().SendBy(func(u frontier.URL) { c.sent = append(c.sent, u) })
 		c.nodes = append(c.nodes, n)
 	}
 	for p := range sharedPartitions {
@@ -105,7 +105,7 @@ func (c *shared) crawl() {
 	for step := 0; !c.over(); step++ {
 		if step > 100_000 {
 			c.t.Fatalf("no end: %d sent, %v leaving, %+v, %+v, %+v", len(c.sent), c.leaving,
-				c.nodes[0].f.Stats(), c.nodes[1].f.Stats(), c.nodes[2].f.Stats())
+				c.nodes[0].f.View().Stats(), c.nodes[1].f.View().Stats(), c.nodes[2].f.View().Stats())
 		}
 		n := c.nodes[c.rand.IntN(len(c.nodes))]
 		switch c.rand.IntN(10) {
@@ -131,7 +131,7 @@ func (c *shared) crawl() {
 }
 
 func (c *shared) over() bool {
-	busy := func(n *node) bool { return !n.f.Over() || len(n.leases) > 0 }
+	busy := func(n *node) bool { return !n.f.View().Over() || len(n.leases) > 0 }
 	return len(c.sent) == 0 && len(c.leaving) == 0 && !slices.ContainsFunc(c.nodes, busy)
 }
 
@@ -178,12 +178,12 @@ func (c *shared) answer(n *node) {
 	} else if moved := c.moved[u.URL.Origin()]; u.Hops < len(moved) {
 		c.ask(n, []frontier.URL{{URL: moved[u.Hops]}})
 	}
-	before := n.f.Stats().Done
+	before := n.f.View().Stats().Done
 	c.smallWeb.answer(n.f, at(c.now), u, time.Second)
 	if u.At == nil {
 		c.free[u.URL.Origin()] = c.now + c.cfg.Delay
 	}
-	if n.f.Stats().Done > before {
+	if n.f.View().Stats().Done > before {
 		c.end(short(u), fmt.Sprintf("done after %d", u.Tries+1))
 	}
 }
@@ -218,7 +218,9 @@ func (c *shared) deliver() {
 		n = c.nodes[c.rand.IntN(len(c.nodes))]
 	}
 	c.ask(n, []frontier.URL{u})
-	n.f.Receive(u)
+	if !n.f.Partitions().SendOn(u) {
+		n.f.Add(u)
+	}
 }
 
 func (c *shared) commit(n *node) {
@@ -253,22 +255,22 @@ func (c *shared) move() {
 	case !leaving && c.rand.IntN(4) == 0:
 		to := c.rand.IntN(len(c.nodes))
 		c.leaving[p] = to
-		from.f.Hold(at(c.now), p)
+		from.f.Partitions().Hold(at(c.now), p)
 		if c.nodes[to] != from {
 			c.snapshot(p, &from.journal.durable, &c.nodes[to].journal.durable)
 		}
 	case !leaving:
 	case c.nodes[to] == from:
-		from.f.Release(at(c.now), p)
+		from.f.Partitions().Release(at(c.now), p)
 		delete(c.leaving, p)
 	default:
-		c.nodes[to].f.Hold(at(c.now), p) // of its redirects of robots.txt
-		if len(from.f.Quiet(p))+len(c.nodes[to].f.Quiet(p)) < 2 {
+		c.nodes[to].f.Partitions().Hold(at(c.now), p) // of its redirects of robots.txt
+		if len(from.f.Partitions().Quiet(p))+len(c.nodes[to].f.Partitions().Quiet(p)) < 2 {
 			return
 		}
-		from.f.Disown(p)
+		from.f.Partitions().Disown(p)
 		c.commit(from)
-		from.f.Forget(p)
+		from.f.Partitions().Forget(p)
 		c.commit(c.nodes[to]) // its Seq are lower
 		c.handOver(p, from, c.nodes[to])
 		c.owner[p] = to
@@ -307,13 +309,13 @@ func (c *shared) handOver(p int, from, to *node) {
 			delete(a.seen, u)
 		}
 	}
-	from.f.Unsee(seen)
+	from.f.Partitions().Unsee(seen)
 	a.names, b.names = nil, nil
 	b.seq = max(a.seq, b.seq)
 	half := len(states) / 2
-	to.f.Adopt(p, states[:half], seen)
-	to.f.Adopt(p, states[half:], nil)
-	to.f.Own(at(c.now), p, a.seq+1)
+	to.f.Partitions().Adopt(p, states[:half], seen)
+	to.f.Partitions().Adopt(p, states[half:], nil)
+	to.f.Partitions().Own(at(c.now), p, a.seq+1)
 }
 
 // TestOwnWaits: a host that comes waits its full delay, whatever the last owner could record of it.
@@ -327,8 +329,8 @@ func TestOwnWaits(t *testing.T) {
 	state := frontier.OriginState{Name: late.URL.Origin(), Pending: 1}
 	l.origins[state.Name] = state
 	p := partitionOf(late.URL.Hostname())
-	f.Adopt(p, []frontier.OriginState{state}, [][16]byte{late.Fingerprint()})
-	f.Own(at(0), p, 8)
+	f.Partitions().Adopt(p, []frontier.OriginState{state}, [][16]byte{late.Fingerprint()})
+	f.Partitions().Own(at(0), p, 8)
 	for now := time.Duration(0); ; now += 100 * time.Millisecond {
 		leases := f.Lease(at(now), 1)
 		if len(leases) > 0 {
@@ -364,16 +366,16 @@ func TestUnsee(t *testing.T) {
 		if !f.Add(found) {
 			t.Fatal("it counts as seen")
 		}
-		f.Hold(at(0), p)
-		f.Disown(p)
+		f.Partitions().Hold(at(0), p)
+		f.Partitions().Disown(p)
 		f.NoteOrigins()
 		l.commit()
 		f.Saved()
-		f.Forget(p)
+		f.Partitions().Forget(p)
 		delete(l.pending, found.URL.Origin())
 		delete(l.origins, found.URL.Origin())
 		delete(l.seen, found.URL)
-		f.Unsee([][16]byte{found.Fingerprint()})
-		f.Own(at(0), p, 9)
+		f.Partitions().Unsee([][16]byte{found.Fingerprint()})
+		f.Partitions().Own(at(0), p, 9)
 	}
 }

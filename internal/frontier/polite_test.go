@@ -70,9 +70,9 @@ type request struct {
 
 func (w *web) crawl() {
 	w.add(6)
-	for steps := 0; !w.f.Stopped(); steps++ {
+	for steps := 0; !w.f.View().Stopped(); steps++ {
 		if steps > 100_000 {
-			w.t.Fatalf("no end: %+v", w.f.Stats())
+			w.t.Fatalf("no end: %+v", w.f.View().Stats())
 		}
 		w.lease()
 		next, due := w.f.Next()
@@ -85,8 +85,8 @@ func (w *web) crawl() {
 			w.answer(r.url)
 		case due:
 			w.wait(next.Sub(epoch))
-		case !w.f.Stopped():
-			w.t.Fatalf("%v: nothing will ever happen: %+v", w.now, w.f.Stats())
+		case !w.f.View().Stopped():
+			w.t.Fatalf("%v: nothing will ever happen: %+v", w.now, w.f.View().Stats())
 		}
 	}
 	w.finish()
@@ -224,13 +224,13 @@ func (w *web) answer(u frontier.URL) {
 	}
 	switch {
 	case u.Robots && (a.Overload || w.rand.IntN(3) == 0):
-		w.f.RobotsFailed(at(w.now), u, a, "robots-unreachable", "status 503", false)
+		w.f.Robots().Failed(at(w.now), u, a, "robots-unreachable", "status 503", false)
 	case u.Robots && u.Hops < 5 && w.rand.IntN(3) == 0: // it is elsewhere, maybe where nothing else leads to
-		w.f.RobotsAt(at(w.now), u, a, w.robotsOf(string(rune('a'+w.rand.IntN(5)))))
+		w.f.Robots().Redirected(at(w.now), u, a, w.robotsOf(string(rune('a'+w.rand.IntN(5)))))
 	case u.Robots:
 		h := w.hosts[hostOf(u.URL)]
 		h.known = true
-		w.f.SetRobots(at(w.now), u, robots.Parse([]byte("User-agent: *\n"+h.rules)).Agent("weft"), a)
+		w.f.Robots().Set(at(w.now), u, robots.Parse([]byte("User-agent: *\n"+h.rules)).Agent("weft"), a)
 	case a.Overload || w.rand.IntN(10) == 0:
 		w.f.Retry(at(w.now), u, a, at(w.now+time.Duration(w.rand.IntN(3000))*time.Millisecond))
 	default:
@@ -252,7 +252,7 @@ func (w *web) finish() {
 	for _, how := range w.end {
 		count[how]++
 	}
-	s := w.f.Stats()
+	s := w.f.View().Stats()
 	if s.Done != count["done"] || s.Refused != count["refused"] || s.OverLimit+s.Pending != count[""] {
 		w.t.Fatalf("%+v, want %v", s, count)
 	}

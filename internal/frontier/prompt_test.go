@@ -82,7 +82,7 @@ func TestStalls(t *testing.T) {
 		lease := f.Lease(epoch, 1)
 		f.Done(epoch, lease[0], frontier.Result{Total: 1})
 	}
-	if !f.Reserves(epoch) || f.Reserves(at(time.Hour)) {
+	if !f.View().Reserves(epoch) || f.View().Reserves(at(time.Hour)) {
 		t.Error("expected a reserve just after a prompt page, and none an hour later")
 	}
 	for i, now := range []time.Duration{0, time.Second, time.Second + 1, 2 * time.Second} {

@@ -111,14 +111,14 @@ func all(q *urlQueue) []URL {
 	return urls
 }
 
-// costOfURL is what a URL in a queue takes besides its text, in bytes: the slices of queues are at
+// costOfURL is the size of a URL in a queue besides its text, in bytes: the slices of queues are at
 // least half full, and most queues have one bucket.
 const costOfURL = 2 * int(unsafe.Sizeof(queued{}))
 
-// cost is what a queued URL takes in memory, in bytes.
+// cost returns the size of a queued URL in memory, in bytes.
 func (n *queued) cost() int { return cost(&n.url, n.from, n.known) }
 
-// cost is what a URL takes in memory while it is queued, in bytes.
+// cost returns the size of a URL in memory while it is queued, in bytes.
 func (u *URL) cost() int { return cost(&u.URL, u.From, u.Known) + len(u.Written) + len(u.Data) }
 
 func cost(u *weburl.URL, from string, known *Snapshot) int {
@@ -129,7 +129,7 @@ func cost(u *weburl.URL, from string, known *Snapshot) int {
 	return n
 }
 
-// costOf is what the URLs of a queue take in memory, in bytes.
+// costOf returns the size of the URLs of a queue in memory, in bytes.
 func costOf(q *urlQueue) int {
 	n := 0
 	for _, u := range q.All() {
@@ -145,7 +145,7 @@ type waiting struct {
 	order uint64
 }
 
-// cost is what a retry takes in memory, in bytes.
+// cost returns the size of a retry in memory, in bytes.
 func (w *waiting) cost() int {
 	n := int(unsafe.Sizeof(*w)) + w.url.cost()
 	for i := range w.url.Past {
@@ -175,4 +175,5 @@ func (byTime) Before(a, b *waiting) bool {
 	}
 	return a.order < b.order
 }
+
 func (byTime) Moved(*waiting, int) {}

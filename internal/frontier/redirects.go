@@ -25,8 +25,8 @@ const (
 	maxTargets = 4 << 20
 )
 
-// maxReached bounds the hops of all URLs, middles or pending. The price of not keeping those of a URL is
-// that a shorter way to it is missed: its own Hops count.
+// maxReached bounds the hops of all URLs, middles or pending. The price of not keeping those of a
+// URL is that a shorter way to it is missed: its own Hops count.
 const maxReached = 4 * maxMiddles
 
 func newRedirects(cfg *Config) redirects {
@@ -99,67 +99,4 @@ func (r *redirects) ended(u *URL) (fp fingerprint, forgotten bool) {
 	}
 	delete(r.hops, fp)
 	return fp, true
-}
-
-// Redirect says that u, which is leased, was answered by a redirect. The target is added like any
-// link, so two ways to one target meet, unless MaxRedirects in a row led to u. Then Redirect
-// returns false, and the target waits for a shorter way to u to turn up.
-func (f *Frontier) Redirect(u, target URL) bool {
-	fp := u.Fingerprint()
-	h := f.redirects.hops[fp]
-	switch {
-	case h == nil && f.redirects.full:
-		return f.follow(&hops{fewest: u.Hops, target: &target})
-	case h != nil && h.fewest == 0:
-		f.redirects.forget(fp, h)
-		fallthrough
-	case h == nil: // a link or seed: there is no shorter way
-		return f.follow(&hops{target: &target})
-	}
-	forgotten := f.redirects.redirected(fp, h, &target)
-	f.recordHops(fp, h)
-	for _, oldest := range forgotten {
-		f.recordForgotten(oldest)
-	}
-	return f.follow(h)
-}
-
-// follow adds the target of a URL that has redirected, if that is near enough.
-func (f *Frontier) follow(h *hops) bool {
-	if h.target == nil || h.fewest >= f.cfg.MaxRedirects {
-		return false
-	}
-	target := *h.target
-	target.Hops = h.fewest + 1
-	f.Add(target)
-	return true
-}
-
-// shorten takes in another way to a URL that was seen.
-func (f *Frontier) shorten(fp fingerprint, hops int) {
-	h, forgotten := f.redirects.shortened(fp, hops)
-	if h == nil {
-		return
-	}
-	if forgotten {
-		f.recordForgotten(fp)
-	} else {
-		f.recordHops(fp, h)
-	}
-	f.follow(h)
-}
-
-// endRedirects forgets the hops of a URL that is not fetched again.
-func (f *Frontier) endRedirects(u *URL) {
-	if fp, forgotten := f.redirects.ended(u); forgotten {
-		f.recordForgotten(fp)
-	}
-}
-
-func (f *Frontier) recordHops(fp fingerprint, h *hops) {
-	f.journal.record(func(l Journal) { l.Redirected(fp, h.fewest, h.target) })
-}
-
-func (f *Frontier) recordForgotten(fp fingerprint) {
-	f.journal.record(func(l Journal) { l.Redirected(fp, 0, nil) })
 }

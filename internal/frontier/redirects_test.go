@@ -17,7 +17,7 @@ func TestHopsAreBounded(t *testing.T) {
 	for i := range maxReached {
 		var fp fingerprint
 		binary.BigEndian.PutUint64(fp[:], uint64(i))
-		if f.redirects.reached(fp, 1) == nil {
+		if f.agenda.redirects.reached(fp, 1) == nil {
 			t.Fatalf("no room for the hops of the %dth URL", i+1)
 		}
 	}
@@ -28,16 +28,16 @@ func TestHopsAreBounded(t *testing.T) {
 		}
 		return URL{URL: u, Hops: hops}
 	}
-	if !f.Add(at("1", 1)) || len(f.redirects.hops) > maxReached {
-		t.Errorf("the hops of %d URLs are kept, expected at most %d", len(f.redirects.hops), maxReached)
+	if !f.Add(at("1", 1)) || len(f.agenda.redirects.hops) > maxReached {
+		t.Errorf("the hops of %d URLs are kept, expected at most %d", len(f.agenda.redirects.hops), maxReached)
 	}
 	if !f.Redirect(at("1", 1), at("2", 0)) || f.Redirect(at("2", most), at("3", 0)) {
 		t.Errorf("more than %d redirects in a row are followed, or fewer", most)
 	}
 }
 
-// TestLinkedLater: a URL that another node has found over redirects, and that is linked before it redirects itself, counts
-// as linked.
+// TestLinkedLater: a URL that another node has found over redirects, and that is linked before it
+// redirects itself, counts as linked.
 func TestLinkedLater(t *testing.T) {
 	f := New(Config{MaxRedirects: 1, Partition: func(string) int { return 0 }, Ours: []int{0}})
 	at := func(path string, hops int) URL {
@@ -47,14 +47,14 @@ func TestLinkedLater(t *testing.T) {
 		}
 		return URL{URL: u, From: "http://b.test/", Hops: hops}
 	}
-	f.Receive(at("1", 1))
-	f.Receive(at("2", 1))
-	f.Receive(at("1", 0))
+	f.Add(at("1", 1))
+	f.Add(at("2", 1))
+	f.Add(at("1", 0))
 	if !f.Redirect(at("1", 1), at("3", 0)) || f.Redirect(at("2", 1), at("4", 0)) {
 		t.Error("expected that only what is linked is followed")
 	}
-	if len(f.redirects.hops) != 2 { // of 2 and 3
-		t.Errorf("the hops of %d URLs are kept", len(f.redirects.hops))
+	if len(f.agenda.redirects.hops) != 2 { // of 2 and 3
+		t.Errorf("the hops of %d URLs are kept", len(f.agenda.redirects.hops))
 	}
 }
 
@@ -74,22 +74,22 @@ func TestTargetsAreBounded(t *testing.T) {
 		}
 		f.Redirect(at(i), at(i+1))
 		held := 0
-		for _, h := range f.redirects.hops {
+		for _, h := range f.agenda.redirects.hops {
 			if h.target != nil && i%100 == 0 {
 				held += h.target.cost()
 			}
 		}
-		if i%100 == 0 && held != f.redirects.bytes || f.redirects.bytes > maxTargets {
-			t.Fatalf("%d: targets of %d bytes are kept, counted as %d", i, held, f.redirects.bytes)
+		if i%100 == 0 && held != f.agenda.redirects.bytes || f.agenda.redirects.bytes > maxTargets {
+			t.Fatalf("%d: targets of %d bytes are kept, counted as %d", i, held, f.agenda.redirects.bytes)
 		}
 	}
-	if f.redirects.bytes < maxTargets/2 {
-		t.Errorf("%d bytes are kept, expected about %d", f.redirects.bytes, maxTargets)
+	if f.agenda.redirects.bytes < maxTargets/2 {
+		t.Errorf("%d bytes are kept, expected about %d", f.agenda.redirects.bytes, maxTargets)
 	}
 }
 
-// TestHopsThatMoved checks that a frontier that starts again counts the redirects to a URL that came with its
-// partition, which is all that it knows of the way there.
+// TestHopsThatMoved checks that a frontier that starts again counts the redirects to a URL that
+// came with its partition, which is all that it knows of the way there.
 func TestHopsThatMoved(t *testing.T) {
 	const most = 2
 	f := Restore(Config{MaxRedirects: most, Partition: func(string) int { return 0 }, Ours: []int{0}}).Frontier()

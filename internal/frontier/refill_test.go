@@ -83,8 +83,8 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 			t.Errorf("only %d hosts had their turn", len(leased))
 		}
 	}
-	if len(leased) != hosts || !f.Over() {
-		t.Errorf("%d of %d hosts were asked: %+v", len(leased), hosts, f.Stats())
+	if len(leased) != hosts || !f.View().Over() {
+		t.Errorf("%d of %d hosts were asked: %+v", len(leased), hosts, f.View().Stats())
 	}
 }
 
@@ -154,7 +154,7 @@ func TestCountsThatAreWrong(t *testing.T) {
 						f.Provide(at(0), l.read(w))
 					}
 				}
-				if s := f.Stats(); leased != c.has || !f.Over() || s.Pending != 0 || s.Done != leased || s.LimitReached {
+				if s := f.View().Stats(); leased != c.has || !f.View().Over() || s.Pending != 0 || s.Done != leased || s.LimitReached {
 					t.Errorf("%d leased, %+v", leased, s)
 				}
 			})
@@ -207,8 +207,8 @@ func TestLimitWasReached(t *testing.T) {
 	expectNext(t, f, 0)
 	r.Origin(at(0), frontier.OriginState{Name: "http://b.example", Answered: 2}, robots.Rules{})
 	expectNoNext(t, f)
-	if !f.Stopped() || !f.Stats().LimitReached {
-		t.Errorf("the limit is not reached: %+v", f.Stats())
+	if !f.View().Stopped() || !f.View().Stats().LimitReached {
+		t.Errorf("the limit is not reached: %+v", f.View().Stats())
 	}
 }
 
@@ -223,9 +223,9 @@ func TestAllow(t *testing.T) {
 		f.Add(frontier.URL{URL: u})
 	}
 	for _, step := range []struct{ allow, leases, begun int }{{0, 0, 0}, {2, 2, 2}, {0, 0, 2}, {2, 0, 2}, {3, 1, 3}} {
-		begun := f.Allow(at(0), step.allow)
-		if n := len(f.Lease(at(0), 10)); n != step.leases || f.Begun() != step.begun || begun != step.begun-step.leases {
-			t.Errorf("%+v: %d leases, %d begun, %d before", step, n, f.Begun(), begun)
+		begun := f.Partitions().Allow(at(0), step.allow)
+		if n := len(f.Lease(at(0), 10)); n != step.leases || f.View().Begun() != step.begun || begun != step.begun-step.leases {
+			t.Errorf("%+v: %d leases, %d begun, %d before", step, n, f.View().Begun(), begun)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (c *idleCrawl) fetch(now time.Duration, rules robots.Rules, a frontier.Resu
 		leased = append(leased, short(lease))
 		switch {
 		case lease.Robots:
-			c.SetRobots(at(now), lease, rules, frontier.Result{})
+			c.Robots().Set(at(now), lease, rules, frontier.Result{})
 		case a.Failure != "":
 			lease.Past = append(lease.Past, frontier.Try{At: at(now), Kind: a.Failure})
 			c.Done(at(now), lease, a)
@@ -95,7 +95,7 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 			crawl := newIdleCrawl(t, c.cfg)
 			crawl.add("a/1", "a/2")
 			now := time.Duration(0)
-			for ; crawl.Stats().Done < 2; now += 10 * time.Second {
+			for ; crawl.View().Stats().Done < 2; now += 10 * time.Second {
 				crawl.fetch(now, rules, c.answer)
 			}
 			now += time.Hour // no delay is running
@@ -112,8 +112,8 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 			}
 			crawl.save()
 			crawl.leave()
-			if _, known := crawl.View().Origin(at(now), "http://a.example"); known || crawl.View().Evicted() != 1 || crawl.Stats().Origins != 1 {
-				t.Fatalf("known: %t, %d have left, %d hosts", known, crawl.View().Evicted(), crawl.Stats().Origins)
+			if _, known := crawl.View().Origin(at(now), "http://a.example"); known || crawl.View().Evicted() != 1 || crawl.View().Stats().Origins != 1 {
+				t.Fatalf("known: %t, %d have left, %d hosts", known, crawl.View().Evicted(), crawl.View().Stats().Origins)
 			}
 			crawl.add("a/1")
 			if len(crawl.asked) != 0 || crawl.View().Evicted() != 1 {
@@ -130,7 +130,7 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 			if !known || is != was {
 				t.Errorf("the host came back as\n%+v, was\n%+v", is, was)
 			}
-			for ; crawl.Stats().Pending > 0; now += 10 * time.Second {
+			for ; crawl.View().Stats().Pending > 0; now += 10 * time.Second {
 				for _, leased := range crawl.fetch(now, rules, c.answer) {
 					if leased == "a/robots.txt" || leased == "a/secret" {
 						t.Errorf("%s is leased, and its robots.txt is known", leased)
@@ -138,7 +138,7 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 				}
 				crawl.Refused()
 			}
-			if s := crawl.Stats(); s.OverLimit == 0 || s.Origins != 2 {
+			if s := crawl.View().Stats(); s.OverLimit == 0 || s.Origins != 2 {
 				t.Errorf("%+v, expected URLs over the limit of the host, which had two before it left", s)
 			}
 		})
@@ -256,12 +256,12 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 	now := time.Duration(0)
 	for n := range 400 {
 		crawl.add(fmt.Sprintf("h%d/", n), fmt.Sprintf("www.h%d/", n), fmt.Sprintf("h%d.many/", n))
-		for crawl.Stats().Pending+crawl.Stats().Leased > 0 {
+		for crawl.View().Stats().Pending+crawl.View().Stats().Leased > 0 {
 			now += time.Second
 			for _, lease := range crawl.Lease(at(now), 100) {
 				addr := netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)})
 				if lease.Resolve {
-					crawl.Resolved(at(now), lease, addr)
+					crawl.Addresses().Resolved(at(now), lease, addr)
 					continue
 				}
 				lease.Past = append(lease.Past, frontier.Try{At: at(now), Status: 200})
@@ -276,7 +276,7 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 			t.Fatalf("the host that was asked last has left")
 		}
 	}
-	if s := crawl.Stats(); s.Origins != 1200 || crawl.View().Evicted() < 900 || crawl.View().HostBytes() < room/2 {
+	if s := crawl.View().Stats(); s.Origins != 1200 || crawl.View().Evicted() < 900 || crawl.View().HostBytes() < room/2 {
 		t.Errorf("%d hosts, %d have left, %d bytes", s.Origins, crawl.View().Evicted(), crawl.View().HostBytes())
 	}
 }
@@ -299,7 +299,7 @@ func TestRestoredHostsStayInTheStore(t *testing.T) {
 	for _, o := range origins {
 		r.Beside(o, robots.Rules{})
 	}
-	if s := f.Stats(); whole || f.View().Evicted() != 2 || f.View().Dormant() != 1 || s.Origins != 4 || s.Pending != 6 {
+	if s := f.View().Stats(); whole || f.View().Evicted() != 2 || f.View().Dormant() != 1 || s.Origins != 4 || s.Pending != 6 {
 		t.Fatalf("whole: %t, %d not in memory, %d dormant, %+v; expected b and c, as there was room for the first", whole, f.View().Evicted(), f.View().Dormant(), s)
 	}
 	for name, want := range map[string]bool{"http://a.example": true, "https://a.example": true, "http://b.example": false, "http://c.example": false} {
@@ -337,15 +337,15 @@ func TestDormantHostsThatAreLost(t *testing.T) {
 		r.Origin(at(0), frontier.OriginState{Name: "http://a.example", Answered: 1}, robots.Rules{})
 		r.Origin(at(0), frontier.OriginState{Name: "http://b.example", Pending: 7, Tried: 2}, robots.Rules{})
 		f := r.Frontier()
-		for n := 0; !f.Stopped(); n++ {
+		for n := 0; !f.View().Stopped(); n++ {
 			f.Lease(at(0), 9)
 			reads := f.Reads()
 			if len(reads) != 1 || n > 3 {
-				t.Fatalf("limit %d: %+v, and nothing is read", limit, f.Stats())
+				t.Fatalf("limit %d: %+v, and nothing is read", limit, f.View().Stats())
 			}
 			f.Provide(at(0), frontier.Page{Request: reads[0], Last: []string{"http://a.example", ""}[n%2]})
 		}
-		if got, want := f.Stats().Pending, 5*limit; got != want {
+		if got, want := f.View().Stats().Pending, 5*limit; got != want {
 			t.Errorf("limit %d: %d are pending, expected %d", limit, got, want)
 		}
 	}

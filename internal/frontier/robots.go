@@ -1,6 +1,8 @@
 package frontier
 
 import (
+	"container/list"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"strings"
@@ -9,6 +11,9 @@ import (
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
+
+// failure is the reason for which nothing of an origin is leased.
+type failure struct{ kind, reason string }
 
 const (
 	// MaxCrawlDelay is the longest Crawl-delay that is obeyed: 24 pages a day. A site that asks for
@@ -22,12 +27,12 @@ const (
 	// that wants a slow crawler, such as 10 minutes, and less than a way to say no, such as a day.
 	MaxCrawlDelay = time.Hour
 
-	// shutFor is how long the URLs of an origin without an obtainable robots.txt are refused
+	// shutFor is the time for which the URLs of an origin without an obtainable robots.txt are refused
 	// without another try.
 	shutFor = time.Hour
 
-	// maxReason is how many bytes of a text from the Web a reason has: a line of robots.txt can
-	// have half a million.
+	// maxReason is the number of bytes of a text from the Web that a reason has: a line of robots.txt
+	// can have half a million.
 	maxReason = 200
 )
 
@@ -99,6 +104,18 @@ func (r *robotsTxt) waits() bool { return r.phase == asked || r.phase == elsewhe
 
 // refuses reports whether all of the origin's URLs are refused at a time.
 func (r *robotsTxt) refuses(at moment) bool { return r.phase == shut && at < r.until }
+
+// chance returns when a URL that is due at a time, or robots.txt before it, may be leased; ok is
+// false if the origin's URLs wait for a response. Refused: it takes no request.
+func (r *robotsTxt) chance(at, now moment) (when moment, refused, ok bool) {
+	switch {
+	case r.refuses(max(at, now)):
+		return at, true, true
+	case r.waits():
+		return 0, false, false
+	}
+	return max(at, r.notBefore()), false, true
+}
 
 // notBefore returns the time before which neither a URL nor robots.txt is leased.
 func (r *robotsTxt) notBefore() moment {
@@ -173,11 +190,6 @@ func (r *robotsTxt) retryAt() (at moment, waits bool) {
 	return r.until, r.phase == unknown && r.tries > 0
 }
 
-// FailedWords says how the last try failed.
-func (s *RobotsState) FailedWords() string {
-	return "robots.txt: " + strings.TrimPrefix(s.Reason, "robots.txt: ")
-}
-
 // probe has robots.txt leased before any page, to learn whether it is the server that hangs, or
 // some of its pages; even where nobody cares what it says.
 func (r *robotsTxt) probe(now moment) {
@@ -189,22 +201,25 @@ func (r *robotsTxt) probe(now moment) {
 	}
 }
 
-// probed takes in the response to a probe without Config.Robots. It reports whether there was one.
-func (f *Frontier) probed(o *origin) bool {
-	if f.cfg.Robots {
-		return false
-	}
-	o.robots = robotsTxt{}
-	f.place(o)
-	return true
-}
-
 // postpone takes in that it was not requested after all.
 func (r *robotsTxt) postpone(until moment) {
 	r.phase, r.until = unknown, until
 	if r.have {
 		r.phase = known
 	}
+}
+
+// state returns the part of the robots.txt that outlives the process.
+func (r *robotsTxt) state(c *clock) RobotsState {
+	s := RobotsState{Have: r.have, Shut: r.phase == shut, Tries: int(r.tries)}
+	if r.until > c.now {
+		s.Until = c.time(r.until)
+	}
+	if !r.have && !r.dropped() {
+		why := r.why()
+		s.Kind, s.Reason = why.kind, why.reason
+	}
+	return s
 }
 
 // restore brings the robots.txt of a new origin to what it was, apart from until.
@@ -218,4 +233,18 @@ func (r *robotsTxt) restore(s RobotsState, answer *cachedRules) {
 	case s.Reason != "":
 		r.rules = &cachedRules{why: failure{s.Kind, s.Reason}}
 	}
+}
+
+// cachedRules are the rules of a robots.txt, or why there are none. Origins with the same rules
+// share one.
+type cachedRules struct {
+	rules   robots.Rules
+	delay   time.Duration // the Crawl-delay: it is kept when the rules are dropped
+	why     failure       // why there are none
+	dropped bool          // the rules made room for others; fetch them again
+
+	key   [sha256.Size]byte
+	size  int           // in memory
+	place *list.Element // in used or unused
+	until moment        // not used yet: not dropped before; never: used
 }

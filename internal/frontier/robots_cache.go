@@ -9,34 +9,19 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// cachedRules are the rules of a robots.txt, or why there are none. Origins with the same rules
-// share one.
-type cachedRules struct {
-	rules   robots.Rules
-	delay   time.Duration // the Crawl-delay: it is kept when the rules are dropped
-	why     failure       // why there are none
-	dropped bool          // the rules made room for others; fetch them again
-
-	key   [sha256.Size]byte
-	size  int           // in memory
-	place *list.Element // in used or unused
-	until moment        // not used yet: not dropped before; never: used
-}
-
 const (
-	// spared is how long unused rules are safe from being dropped. It gives the origin of new rules
-	// time for a page; otherwise origins with many rules would only ever fetch rules.
+	// spared is the time for which unused rules are safe from being dropped. It gives the origin of
+	// new rules time for a page; otherwise origins with many rules would only ever fetch rules.
 	spared = time.Minute
 
-	// noRoom is how long an origin waits at most for room for its rules, while all others are
-	// spared.
+	// noRoom is the longest that an origin waits for room for its rules, while all others are spared.
 	noRoom = 30 * time.Second
 
 	// maxStarved bounds the origins that wait in line for room, as they stay in memory. Others come
 	// back after noRoom, and may wait in the store until then.
 	maxStarved = 1000
 
-	// costOfRules is what a cachedRules takes besides its rules, with its place in the list.
+	// costOfRules is the size of a cachedRules besides its rules, with its place in the list.
 	costOfRules = 400
 )
 

@@ -19,11 +19,11 @@ func TestOriginsInLineForRules(t *testing.T) {
 		f.Add(u(t, fmt.Sprintf("h%04d/page", i)))
 	}
 	most, done := 0, 0
-	for now := time.Duration(0); !f.Over(); {
+	for now := time.Duration(0); !f.View().Over(); {
 		for _, lease := range f.Lease(at(now), 20) {
 			if lease.Robots {
 				rules := robots.Parse([]byte("User-agent: *\nDisallow: /" + lease.URL.Host() + strings.Repeat("x", large)))
-				f.SetRobots(at(now), lease, rules.Agent("weft"), frontier.Result{})
+				f.Robots().Set(at(now), lease, rules.Agent("weft"), frontier.Result{})
 				continue
 			}
 			done++
@@ -55,7 +55,7 @@ func TestRulesKeepWithinMemory(t *testing.T) {
 				return robots.Parse([]byte("User-agent: *\nCrawl-delay: 7\nDisallow: /*1$\nDisallow: /*3$\nDisallow: /*5$\nDisallow: /" + host + strings.Repeat("x", large))).Agent("weft")
 			}
 			asked, done, refused, last := 0, 0, 0, make(map[string]time.Duration)
-			for now := time.Duration(0); !f.Over(); {
+			for now := time.Duration(0); !f.View().Over(); {
 				for _, lease := range f.Lease(at(now), 20) {
 					host := lease.URL.Host()
 					if before, ok := last[host]; ok && now-before < 7*time.Second {
@@ -64,7 +64,7 @@ func TestRulesKeepWithinMemory(t *testing.T) {
 					last[host] = now
 					if lease.Robots {
 						asked++
-						f.SetRobots(at(now), lease, rules(host), frontier.Result{})
+						f.Robots().Set(at(now), lease, rules(host), frontier.Result{})
 						continue
 					}
 					if strings.ContainsAny(lease.URL.Path(), "135") {

@@ -27,25 +27,25 @@ func asks(t *testing.T, f *frontier.Frontier, now time.Duration, host, where str
 func TestRedirectsTakeTheirTurn(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, Delay: time.Second}, "a/1 b/1 c/1")
 	for _, lease := range f.Lease(at(0), 9) {
-		f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "hoster/rules").URL)
+		f.Robots().Redirected(at(0), lease, frontier.Result{}, u(t, "hoster/rules").URL)
 	}
-	if f.Over() {
+	if f.View().Over() {
 		t.Fatal("the crawl is over, and three hosts wait for their robots.txt")
 	}
-	f.SetRobots(at(0), asks(t, f, 0, "a", "hoster/rules"), rulesOf("Disallow: /"), frontier.Result{})
+	f.Robots().Set(at(0), asks(t, f, 0, "a", "hoster/rules"), rulesOf("Disallow: /"), frontier.Result{})
 	add(t, f, "hoster/1")
 	expectNext(t, f, time.Second)
-	f.SetRobots(at(time.Second), asks(t, f, time.Second, "b", "hoster/rules"), rulesOf(""), frontier.Result{})
+	f.Robots().Set(at(time.Second), asks(t, f, time.Second, "b", "hoster/rules"), rulesOf(""), frontier.Result{})
 	if refused := f.Refused(); len(refused) != 1 || short(refused[0].URL) != "a/1" {
 		t.Errorf("refused %v", refused)
 	}
 	f.Done(at(time.Second), expectLease(t, f, time.Second, 9, "b/1")[0], frontier.Result{})
-	f.SetRobots(at(2*time.Second), asks(t, f, 2*time.Second, "hoster", "hoster/robots.txt"), rulesOf(""), frontier.Result{})
-	f.SetRobots(at(3*time.Second), asks(t, f, 3*time.Second, "c", "hoster/rules"), rulesOf(""), frontier.Result{})
+	f.Robots().Set(at(2*time.Second), asks(t, f, 2*time.Second, "hoster", "hoster/robots.txt"), rulesOf(""), frontier.Result{})
+	f.Robots().Set(at(3*time.Second), asks(t, f, 3*time.Second, "c", "hoster/rules"), rulesOf(""), frontier.Result{})
 	f.Done(at(3*time.Second), expectLease(t, f, 3*time.Second, 9, "c/1")[0], frontier.Result{})
 	f.Done(at(4*time.Second), expectLease(t, f, 4*time.Second, 9, "hoster/1")[0], frontier.Result{})
-	if !f.Over() {
-		t.Errorf("%+v", f.Stats())
+	if !f.View().Over() {
+		t.Errorf("%+v", f.View().Stats())
 	}
 }
 
@@ -54,25 +54,25 @@ func TestRedirectsTakeTheirTurn(t *testing.T) {
 func TestRedirectToTheDead(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1 e/1 f/1 g/1 h/1 i/1 j/1")
 	for _, lease := range f.Lease(at(0), 99) {
-		f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "dead/robots.txt").URL)
+		f.Robots().Redirected(at(0), lease, frontier.Result{}, u(t, "dead/robots.txt").URL)
 	}
 	asked := 0
 	reasons := make(map[string]int)
-	for now := at(0); !f.Over(); {
+	for now := at(0); !f.View().Over(); {
 		leases := f.Lease(now, 99)
 		for _, lease := range leases {
 			if asked++; asked == 1 {
-				f.Postpone(now, lease, now) // not a failure: robots.txt is requested there again
+				f.Postpone(now, lease, frontier.Result{}, now) // not a failure: robots.txt is requested there again
 				continue
 			}
-			f.RobotsFailed(now, lease, frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", false)
+			f.Robots().Failed(now, lease, frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", false)
 		}
 		for _, r := range f.Refused() {
 			reasons[r.Kind+": "+r.Reason]++
 		}
 		next, ok := f.Next()
-		if !ok && !f.Over() {
-			t.Fatalf("nothing will ever happen: %+v", f.Stats())
+		if !ok && !f.View().Over() {
+			t.Fatalf("nothing will ever happen: %+v", f.View().Stats())
 		}
 		if next.After(now) {
 			now = next
@@ -96,10 +96,10 @@ func TestRedirectIsReported(t *testing.T) {
 		t.Error("reported before there is one")
 	}
 	for _, lease := range f.Lease(at(0), 9) {
-		f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "dead/rules").URL)
+		f.Robots().Redirected(at(0), lease, frontier.Result{}, u(t, "dead/rules").URL)
 	}
 	for range 3 {
-		f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", true)
+		f.Robots().Failed(at(0), f.Lease(at(0), 9)[0], frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", true)
 	}
 	to, info, ok := f.View().RobotsRedirect(at(0), name)
 	if !ok || to.String() != "http://dead.example/rules" || info.Name != "http://dead.example" || info.Trouble.Failures != 3 || !info.Trouble.Until.Equal(at(time.Second)) || !info.Next.Equal(at(time.Second)) {
@@ -115,14 +115,14 @@ func TestRedirectIsReported(t *testing.T) {
 // is looked up first, and that the turn is that address's, too.
 func TestRedirectByAddress(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, Resolve: true, Delay: time.Second, AddressDelay: 3 * time.Second}, "a/1")
-	f.Resolved(at(0), f.Lease(at(0), 9)[0], netip.MustParseAddr("10.0.0.1"))
+	f.Addresses().Resolved(at(0), f.Lease(at(0), 9)[0], netip.MustParseAddr("10.0.0.1"))
 	lease := asks(t, f, 0, "a", "a/robots.txt")
-	f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "b/robots.txt").URL)
+	f.Robots().Redirected(at(0), lease, frontier.Result{}, u(t, "b/robots.txt").URL)
 	leases := f.Lease(at(0), 9)
 	if len(leases) != 1 || !leases[0].Resolve || leases[0].URL.Hostname() != "b.example" {
 		t.Fatalf("leased %v, expected the address of b", leases)
 	}
-	f.Resolved(at(0), leases[0], netip.MustParseAddr("10.0.0.1"))
+	f.Addresses().Resolved(at(0), leases[0], netip.MustParseAddr("10.0.0.1"))
 	expectNext(t, f, 3*time.Second)
 	if lease := asks(t, f, 3*time.Second, "a", "b/robots.txt"); lease.Addr != netip.MustParseAddr("10.0.0.1") {
 		t.Errorf("leased for %v", lease.Addr)
@@ -139,21 +139,21 @@ func TestRedirectIsForgotten(t *testing.T) {
 			f := frontier.New(cfg)
 			f.SetJournal(l)
 			add(t, f, "a/1 a/2")
-			f.RobotsAt(at(0), asks(t, f, 0, "a", "a/robots.txt"), frontier.Result{}, u(t, "b/robots.txt").URL)
+			f.Robots().Redirected(at(0), asks(t, f, 0, "a", "a/robots.txt"), frontier.Result{}, u(t, "b/robots.txt").URL)
 			if leased {
 				asks(t, f, 0, "a", "b/robots.txt")
 			}
 			f.NoteOrigins()
 			l.commit()
 			f = l.restore(cfg, at(0))
-			if s := f.Stats(); s.Pending != 2 || s.Leased != 0 {
+			if s := f.View().Stats(); s.Pending != 2 || s.Leased != 0 {
 				t.Errorf("%+v", s)
 			}
 			f.Lease(at(time.Second), 9)
 			for _, r := range f.Reads() {
 				f.Provide(at(time.Second), l.read(r))
 			}
-			f.SetRobots(at(time.Second), asks(t, f, time.Second, "a", "a/robots.txt"), robots.Rules{}, frontier.Result{})
+			f.Robots().Set(at(time.Second), asks(t, f, time.Second, "a", "a/robots.txt"), robots.Rules{}, frontier.Result{})
 			expectLease(t, f, 2*time.Second, 9, "a/1")
 		})
 	}

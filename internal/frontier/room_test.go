@@ -45,7 +45,7 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 			}
 			next := make(map[string]int) // by host
 			refills := 0
-			for now := time.Duration(0); !f.Over(); {
+			for now := time.Duration(0); !f.View().Over(); {
 				for _, lease := range f.Lease(at(now), 64) {
 					host := lease.URL.Host()
 					if want := fmt.Sprintf("/%d/%s", next[host], long); lease.URL.Path() != want {
@@ -69,7 +69,7 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 					t.Fatalf("%d bytes in memory, expected at most %d", f.View().QueuedBytes(), most)
 				}
 			}
-			if got := f.Stats().Done; got != c.hosts*c.urls || f.View().QueuedBytes() != 0 {
+			if got := f.View().Stats().Done; got != c.hosts*c.urls || f.View().QueuedBytes() != 0 {
 				t.Errorf("%d URLs are done, expected %d; they take %d bytes, expected 0", got, c.hosts*c.urls, f.View().QueuedBytes())
 			}
 			if refills > c.refills {
@@ -100,7 +100,7 @@ func TestMoreHostsThanWants(t *testing.T) {
 		now = now.Add(time.Second)
 		for _, u := range f.Lease(now, 100) {
 			if u.Robots {
-				f.SetRobots(now, u, robots.Rules{}, frontier.Result{})
+				f.Robots().Set(now, u, robots.Rules{}, frontier.Result{})
 			} else {
 				f.Done(now, u, frontier.Result{})
 				done[u.URL.Origin()] = true

@@ -48,12 +48,12 @@ func TestManyRefusals(t *testing.T) {
 	for i := range n {
 		f.Add(u(t, fmt.Sprintf("a/%d", i)))
 	}
-	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"), frontier.Result{})
+	f.Robots().Set(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"), frontier.Result{})
 	total := 0
 	for _, want := range []int{1024, 1024, 452} {
 		expectNext(t, f, 0)
 		expectLease(t, f, 0, 9, "")
-		if f.Over() {
+		if f.View().Over() {
 			t.Error("over, and refusals are not collected")
 		}
 		got := len(f.Refused())
@@ -61,7 +61,7 @@ func TestManyRefusals(t *testing.T) {
 			t.Errorf("%d refused at once, want %d", got, want)
 		}
 	}
-	if s := f.Stats(); !f.Over() || s.Refused != n || total != n {
+	if s := f.View().Stats(); !f.View().Over() || s.Refused != n || total != n {
 		t.Errorf("not over: %+v", s)
 	}
 }
@@ -71,14 +71,14 @@ func TestManyRefusals(t *testing.T) {
 func TestMuchToCompare(t *testing.T) {
 	const n, most = 200, 70_000
 	f := with(t, frontier.Config{Robots: true}, "a/1")
-	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /*a"), frontier.Result{})
+	f.Robots().Set(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /*a"), frontier.Result{})
 	f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Result{})
 	for i := range n {
 		f.Add(u(t, fmt.Sprintf("a/%d%s", i, strings.Repeat("a", 1950))))
 	}
 	f.Add(u(t, "b/1"))
 	total := 0
-	for calls := 1; f.Stats().Pending > 1; calls++ {
+	for calls := 1; f.View().Stats().Pending > 1; calls++ {
 		expectNext(t, f, 0)
 		for _, u := range f.Lease(at(0), 9) {
 			if u.URL.Host() != "b.example" || !u.Robots || calls > 2 {
@@ -101,7 +101,7 @@ func TestMuchToCompare(t *testing.T) {
 
 func TestRefusalQuotesLittleOfALongRule(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true}, "a/1")
-	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"+strings.Repeat("*", 10_000)), frontier.Result{})
+	f.Robots().Set(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"+strings.Repeat("*", 10_000)), frontier.Result{})
 	f.Lease(at(0), 1)
 	if r := f.Refused(); len(r) != 1 || len(r[0].Reason) > 250 || !strings.HasPrefix(r[0].Reason, "line 2: Disallow: /*") {
 		t.Errorf("refused %.300s", fmt.Sprint(r))
@@ -111,27 +111,27 @@ func TestRefusalQuotesLittleOfALongRule(t *testing.T) {
 // The obstacle was the crawler's own, and counts as no failure of the host.
 func TestRobotsPostponed(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1}, "a/1")
-	f.Postpone(at(0), f.Lease(at(0), 9)[0], at(time.Minute))
+	f.Postpone(at(0), f.Lease(at(0), 9)[0], frontier.Result{}, at(time.Minute))
 	expectNext(t, f, time.Minute)
 	expectLease(t, f, time.Second, 9, "")
 	leases := expectLease(t, f, time.Minute, 9, "a/robots.txt")
 	if !leases[0].Robots || leases[0].Tries != 0 {
 		t.Errorf("leased %+v, want robots.txt, never tried", leases[0])
 	}
-	f.SetRobots(at(time.Minute), leases[0], robots.Rules{}, frontier.Result{})
+	f.Robots().Set(at(time.Minute), leases[0], robots.Rules{}, frontier.Result{})
 	expectLease(t, f, time.Minute, 9, "a/1")
 }
 
 // A robots.txt that can never be had is not requested again, and its URLs say why.
 func TestRobotsFailedForGood(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 5}, "a/1")
-	f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Result{}, "dns", "no such host", true)
+	f.Robots().Failed(at(0), f.Lease(at(0), 9)[0], frontier.Result{}, "dns", "no such host", true)
 	expectLease(t, f, 0, 9, "")
 	if r := f.Refused(); len(r) != 1 || r[0].Kind != "dns" || r[0].Reason != "no such host" {
 		t.Errorf("refused %+v", r)
 	}
-	if !f.Over() {
-		t.Errorf("not over: %+v", f.Stats())
+	if !f.View().Over() {
+		t.Errorf("not over: %+v", f.View().Stats())
 	}
 }
 
@@ -194,7 +194,7 @@ func TestLongDelayIsShown(t *testing.T) {
 	} {
 		f := with(t, frontier.Config{Robots: true}, "a/1")
 		rules := rulesOf(fmt.Sprintf("Crawl-delay: %d", int(delay.Seconds())))
-		f.SetRobots(at(0), f.Lease(at(0), 1)[0], rules, frontier.Result{})
+		f.Robots().Set(at(0), f.Lease(at(0), 1)[0], rules, frontier.Result{})
 		got := ""
 		if first := f.View().Slowest(1)[0]; !first.BackOff.IsZero() {
 			got = fmt.Sprintf("until %v: %s", first.BackOff.Sub(epoch), first.Why)

@@ -24,7 +24,7 @@ func TestSeedOfALease(t *testing.T) {
 			for _, u := range f.Lease(at(0), 100) {
 				seeds[u.URL.String()] = u.Seed
 				if u.Robots {
-					f.SetRobots(at(0), u, robots.Rules{}, a)
+					f.Robots().Set(at(0), u, robots.Rules{}, a)
 				} else {
 					f.Done(at(0), u, a)
 				}

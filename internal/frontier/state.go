@@ -1,10 +1,39 @@
 package frontier
 
 import (
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/robots"
 )
+
+// GivenUp is an origin whose pending URLs are refused, because of its failures or overloads.
+type GivenUp struct {
+	Origin       string
+	Kind, Reason string // of its refusals; the reason comes from the Web
+	Pending      int
+}
+
+// Refusal is a URL that is not fetched.
+type Refusal struct {
+	URL  URL
+	Kind string // "robots", or the kind given to RobotsFailed
+
+	// Reason is the rule, "line 12: Disallow: /x", a Crawl-delay that is too long, or the reason given
+	// to Robots.Failed. It comes from the Web.
+	Reason string
+}
+
+// LevelState is the place of an origin among the levels; zero: without Config.Levels.
+type LevelState struct {
+	Least int  // depth that none of its pending URLs is below
+	Joint bool // it keeps step with other sites
+}
+
+// FailedWords says how the last try failed.
+func (s *RobotsState) FailedWords() string {
+	return "robots.txt: " + strings.TrimPrefix(s.Reason, "robots.txt: ")
+}
 
 // Journal records what must outlive the process. Whoever applies the changes in order holds what a
 // [Restorer] needs to rebuild the frontier. The methods are called while the frontier changes: they
@@ -82,7 +111,7 @@ type OriginState struct {
 	Robots    RobotsState
 }
 
-// TroubleState is what keeps an origin from being crawled; zero: it has responded well.
+// TroubleState is the trouble that keeps an origin from being crawled; zero: it has responded well.
 type TroubleState struct {
 	Since    time.Time // when it began, had the crawl run without a break
 	Failures int       // leases in a row without a response, 0 to 255
@@ -122,7 +151,7 @@ type Stats struct {
 	LimitReached          bool // Limit URLs were leased, and others are pending
 }
 
-// Drop is why a new URL is seen and never becomes pending.
+// Drop is the reason for which a new URL is seen and never becomes pending.
 type Drop uint8
 
 // Why URLs are dropped.

@@ -11,11 +11,11 @@ func (v View) Settings() Settings {
 // new PerHost run on. If one of these changes, Steer looks at every resident origin; evicted ones
 // change when they come back.
 func (f *Frontier) Steer(now time.Time, to Settings) {
-	f.clock.tell(now)
+	f.clock.advance(now)
 	from := f.View().Settings()
 	f.cfg.Delay, f.cfg.PerHost, f.cfg.RateLimit = to.Delay, to.PerHost, to.RateLimit
 	if to.RateLimit != from.RateLimit {
-		f.free = min(f.free, f.clock.now+f.spacing())
+		f.politeness.free = min(f.politeness.free, f.clock.now+f.politeness.spacing())
 	}
 	if to.PerHost != from.PerHost {
 		f.residency.steered = true
@@ -24,23 +24,10 @@ func (f *Frontier) Steer(now time.Time, to Settings) {
 	}
 	for _, o := range f.residency.all() {
 		if to.PerHost != from.PerHost {
-			f.steerPace(o)
+			f.politeness.steerPace(o)
 		}
 		f.journal.originChanged(o)
 		f.politeness.placeGroups(o.host)
-		f.place(o)
-	}
-}
-
-// steerPace brings the pace of o in line with PerHost.
-func (f *Frontier) steerPace(o *origin) {
-	switch p := &o.host.pace; {
-	case p.overload:
-	case f.cfg.PerHost > 0:
-		p.most = 0 // as of a new host
-	case p.most == 0:
-		if !isLoopback(o.host.name()) {
-			p.most = startPace
-		}
+		f.politeness.place(o)
 	}
 }

@@ -29,7 +29,7 @@ func TestSetDelay(t *testing.T) {
 	expectLease(t, f, 6*time.Second, 9, "a/3 a/4")
 
 	f = with(t, frontier.Config{Robots: true}, "a/1 a/2")
-	f.SetRobots(at(0), expectLease(t, f, 0, 9, "a/robots.txt")[0], rulesOf("Crawl-delay: 5"), frontier.Result{})
+	f.Robots().Set(at(0), expectLease(t, f, 0, 9, "a/robots.txt")[0], rulesOf("Crawl-delay: 5"), frontier.Result{})
 	setDelay(f, at(0), time.Second)
 	expectNext(t, f, 5*time.Second)
 	setDelay(f, at(0), 7*time.Second)
@@ -85,7 +85,7 @@ func TestOriginInfo(t *testing.T) {
 	if i := info(0); !i.Asking || i.Leased != 0 || i.Pending != 2 || i.Pace != 2 {
 		t.Errorf("while robots.txt is requested: %+v", i)
 	}
-	f.SetRobots(at(time.Second), robots, rulesOf("Crawl-delay: 3"), frontier.Result{})
+	f.Robots().Set(at(time.Second), robots, rulesOf("Crawl-delay: 3"), frontier.Result{})
 	if i := info(time.Second); i.Asking || i.Delay != 3*time.Second || i.Pace != 1 || !i.Next.Equal(at(4*time.Second)) {
 		t.Errorf("with a Crawl-delay: %+v", i)
 	}

@@ -17,7 +17,7 @@ import (
 //	postpone a/1 5s         ends a lease
 //	redirect a/1 a/2        reports that the response to a lease was a redirect
 //	exclude a/1             refuses the URL from now on
-//	wants                   prints the refills that are requested, and the queue keys they start after
+//	wants                   prints the requested refills, and the queue keys they start after
 //	read a 2                reads the page of a refill of a, 2 URLs at most
 //	refill a                provides that page; reads it now if there is none
 func (tr *trace) durable(t *testing.T, line string) string {
@@ -38,7 +38,7 @@ func (tr *trace) durable(t *testing.T, line string) string {
 	case "restart":
 		tr.f, tr.wants = tr.journal.restore(tr.cfg, at(tr.now)), make(map[string]*want)
 	case "postpone":
-		tr.f.Postpone(at(tr.now), tr.leased[args[0]], at(duration(t, args[1])))
+		tr.f.Postpone(at(tr.now), tr.leased[args[0]], frontier.Result{}, at(duration(t, args[1])))
 	case "redirect":
 		if !tr.f.Redirect(tr.leased[args[0]], u(t, args[1])) {
 			return fmt.Sprintf("%v redirect: not followed\n", tr.now)

@@ -96,10 +96,10 @@ func (tr *trace) command(t *testing.T, line string) string {
 	case "add":
 		out := ""
 		for _, arg := range args {
-			before := tr.f.Stats()
+			before := tr.f.View().Stats()
 			switch arg, url := parse(t, arg); {
 			case tr.f.Add(url):
-			case tr.f.Stats().Duplicates > before.Duplicates:
+			case tr.f.View().Stats().Duplicates > before.Duplicates:
 				out += fmt.Sprintf("%v add: %s was seen before\n", tr.now, arg)
 			default:
 				out += fmt.Sprintf("%v add: %s is over the limit\n", tr.now, arg)
@@ -143,17 +143,17 @@ func (tr *trace) command(t *testing.T, line string) string {
 	case "robots":
 		answer, args := tr.answer(t, args)
 		body := "User-agent: *\n" + strings.Join(args[1:], "\n")
-		tr.f.SetRobots(at(tr.now), tr.leased[args[0]+":robots.txt"], robots.Parse([]byte(body)).Agent("weft"), answer)
+		tr.f.Robots().Set(at(tr.now), tr.leased[args[0]+":robots.txt"], robots.Parse([]byte(body)).Agent("weft"), answer)
 	case "robots-failed":
 		answer, args := tr.answer(t, args)
-		tr.f.RobotsFailed(at(tr.now), tr.leased[args[0]+":robots.txt"], answer, "robots-unreachable", strings.Join(args[1:], " "), false)
+		tr.f.Robots().Failed(at(tr.now), tr.leased[args[0]+":robots.txt"], answer, "robots-unreachable", strings.Join(args[1:], " "), false)
 	case "next":
 		if next, ok := tr.f.Next(); ok {
 			return fmt.Sprintf("%v next: %v\n", tr.now, max(tr.now, next.Sub(epoch)))
 		}
 		return fmt.Sprintf("%v next: never\n", tr.now)
 	case "stats":
-		s := tr.f.Stats()
+		s := tr.f.View().Stats()
 		out := fmt.Sprintf("%v stats: %d pending, %d leased, %d done, %d hosts, %d duplicates", tr.now, s.Pending, s.Leased, s.Done, s.Origins, s.Duplicates)
 		if s.Refused+s.OverLimit > 0 {
 			out += fmt.Sprintf(", %d refused, %d over limit", s.Refused, s.OverLimit)
@@ -162,9 +162,9 @@ func (tr *trace) command(t *testing.T, line string) string {
 			out += ", limit reached"
 		}
 		switch {
-		case tr.f.Over():
+		case tr.f.View().Over():
 			out += ", over"
-		case tr.f.Stopped():
+		case tr.f.View().Stopped():
 			out += ", stopped"
 		}
 		return out + "\n"

@@ -1,6 +1,83 @@
 package frontier
 
-import "github.com/weftcrawl/weft/internal/heap"
+import (
+	"math"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/heap"
+)
+
+// learn takes in what the end of a lease of a host says of its pace, and of its groups'.
+func (p *politeness) learn(h *host, a Result) {
+	h.busy--
+	p.judgePrompt(h, &a)
+	as, overloaded := h.pace.learn(p.clock.now, a)
+	bound := uint8(max(maxPace, min(p.cfg.PerHost, math.MaxUint8)))
+	for _, g := range [...]*group{h.domain(), h.address} {
+		p.groups.learn(p.clock.now, g, h, &a, as, overloaded, bound)
+	}
+}
+
+// pinFor is for how many minutes requests to a host go to the address found, even if its name
+// leads elsewhere by then. The turn of a lease belongs to one address; if names whose records
+// rotate were looked up each time, the request would mostly go to another. Heritrix keeps an
+// address for 6 hours, too.
+const pinFor = 6 * 60
+
+// pinned reports whether h, whose address is known, is to be requested there.
+func (h *host) pinned(now moment) bool { return minute(now)-h.located < pinFor }
+
+// minute returns the minute of a moment; it wraps around after 45 days.
+func minute(now moment) uint16 { return uint16(now / time.Minute) }
+
+// moveTo takes in the address that h has, or has answered from.
+func (p *politeness) moveTo(h *host, addr netip.Addr) {
+	g := p.groups.address(p.clock.now, addr.Unmap())
+	if h.address != g || !h.pinned(p.clock.now) {
+		h.located = minute(p.clock.now)
+	}
+	if h.address != g {
+		p.regroup(h, h.domain(), g)
+	}
+}
+
+// failing reports whether h is tried with one lease at once: none of its origins responds.
+func (h *host) failing() bool {
+	if all := h.origins; all != nil {
+		return all.vouchers == 0 && all.fails >= parkFrom
+	}
+	return h.own.parked() > 0
+}
+
+func (g *group) before(h *host) bool {
+	if g.at != h.turn.at {
+		return g.at < h.turn.at
+	}
+	return g.order < h.turn.order
+}
+
+// originHeap is a heap of a host's origins by their turn.
+type originHeap = heap.Heap[originTurn, byOriginTurn]
+
+// originTurn is an origin and its turn among those of its host.
+type originTurn struct {
+	at     moment
+	order  uint64
+	origin *origin
+}
+
+type byOriginTurn struct{}
+
+func (byOriginTurn) Before(a, b originTurn) bool {
+	if a.at != b.at {
+		return a.at < b.at
+	}
+	return a.order < b.order
+}
+
+func (byOriginTurn) Moved(t originTurn, i int) { t.origin.index = int32(i) }
 
 // turn is the turn of a host with something to lease or refuse, now or at a later time. Turns
 // have the same order everywhere: by the time at which the host may be leased from, then by when
@@ -22,33 +99,14 @@ type turn struct {
 	rank  int32 // among the siblings; -1: not there
 }
 
-// turns are the hosts that have a turn: those in the ready line, and by their first those that wait
-// for a group.
-type turns struct {
-	ready  line      // by the time at which the host may next be leased from
-	groups groupHeap // by the time at which the first that waits for the group may be
-}
-
-// first returns the host whose turn is first, and the turn's time and order; nil if there is none.
-func (t *turns) first() (h *host, at moment, order uint64) {
-	switch {
-	case t.groups.Len() > 0 && (t.ready.Len() == 0 || t.groups.First().before(t.ready.First())):
-		g := t.groups.First()
-		return g.waiting.First(), g.at, g.order
-	case t.ready.Len() > 0:
-		h = t.ready.First()
-		return h, h.turn.at, h.turn.order
-	}
-	return nil, 0, 0
-}
-
 // line is a heap of hosts by their turn.
 type line = heap.Heap[*host, inLine]
 
 type inLine struct{}
 
 func (inLine) Before(a, b *host) bool { return a.before(b) }
-func (inLine) Moved(h *host, i int)   { h.turn.index = int32(i) }
+
+func (inLine) Moved(h *host, i int) { h.turn.index = int32(i) }
 
 // family is a heap of siblings by their turn.
 type family = heap.Heap[*host, inFamily]
@@ -56,9 +114,10 @@ type family = heap.Heap[*host, inFamily]
 type inFamily struct{}
 
 func (inFamily) Before(a, b *host) bool { return a.before(b) }
-func (inFamily) Moved(h *host, i int)   { h.turn.rank = int32(i) }
 
-// blocker is what a host waits for.
+func (inFamily) Moved(h *host, i int) { h.turn.rank = int32(i) }
+
+// blocker is the group that a host waits for.
 type blocker uint8
 
 const (
@@ -123,30 +182,381 @@ func (h *host) enter(domain *group) {
 // hasTurn reports whether h has a turn, in a line or among its siblings.
 func (h *host) hasTurn() bool { return h.turn.index >= 0 || h.turn.rank >= 0 }
 
-// requests reports whether it takes a request to do what is due of h at a time.
+// regroup makes h, with what it has leased, one of the hosts of a domain, nil if it is alone
+// there, and of an address, nil if that is unknown. It keeps its turn, if it has one, whose time
+// may be another now.
+func (p *politeness) regroup(h *host, domain, address *group) {
+	had := h.hasTurn()
+	p.withdraw(h)
+	oldDomain, oldAddress := h.domain(), h.address
+	h.address = address
+	h.enter(domain)
+	for _, change := range [...][2]*group{{oldDomain, domain}, {oldAddress, address}} {
+		p.groups.move(h, change[0], change[1])
+	}
+	if had {
+		p.giveTurn(h, h.turn.at, h.turn.order)
+		p.placeHost(h)
+	}
+}
+
+// turns returns the heap in which o has its turn, or would have it.
+func (o *origin) turns() *originHeap {
+	if o.inDoubts {
+		return &o.host.origins.doubts
+	}
+	return &o.host.origins.due
+}
+
+// leaveTurns takes the turn of o among its host's origins away, if it has one.
+func (o *origin) leaveTurns() {
+	if o.index >= 0 {
+		o.turns().Remove(int(o.index))
+	}
+}
+
+// isFrontDoor reports whether o comes before other doubtful origins of its host: a seed is on it,
+// or it has a default port. Anybody can link to the others.
+func (o *origin) isFrontDoor() bool {
+	_, authority, _ := strings.Cut(o.name, "://")
+	return o.seed || authority != "" && authority == Hostname(o.name)
+}
+
+// nextOrder returns the number of the next turn: turns due at once are taken in this order.
+func (p *politeness) nextOrder() uint64 {
+	p.order++
+	return p.order
+}
+
+// endedByLimit reports whether h has its turn for a URL that Limit keeps from being leased.
+func (p *politeness) endedByLimit(h *host) bool {
+	if !p.agenda.limited() {
+		return false
+	}
+	at, ok := p.due(h)
+	return !ok || at > max(h.turn.at, p.clock.now)
+}
+
+// endOrigins places anew those origins of h that come first for what Limit has ended.
+func (p *politeness) endOrigins(h *host) {
+	if h.origins == nil || !p.agenda.limited() {
+		return
+	}
+	for _, turns := range [...]*originHeap{&h.origins.due, &h.origins.doubts} {
+		for turns.Len() > 0 {
+			t := turns.First()
+			if at, _, ok := p.dueOf(t.origin); ok && at <= max(t.at, p.clock.now) {
+				break
+			}
+			p.placeOrigin(t.origin)
+		}
+	}
+}
+
+// place takes in that what o has to lease or refuse, or its host, has changed.
+func (p *politeness) place(o *origin) {
+	p.agenda.levels.stand(o)
+	if o.host.origins != nil {
+		p.placeOrigin(o)
+	}
+	p.placeHost(o.host)
+}
+
+// placeHost gives a host its turn at the time at which it may next be leased from, apart from
+// its domain and address, or takes the turn away if time alone does not help. A host that stays
+// due, or whose time is as before, keeps its turn.
+func (p *politeness) placeHost(h *host) {
+	p.endOrigins(h)
+	at, ok := p.due(h)
+	if !ok {
+		p.withdraw(h)
+		return
+	}
+	at = max(at, p.clock.now)
+	p.dueAt(h, at)
+	switch {
+	case !h.hasTurn():
+		p.giveTurn(h, at, p.nextOrder())
+	case h.turn.at == at, h.turn.at <= p.clock.now && at <= p.clock.now:
+	default:
+		p.changeTurn(h, at, p.nextOrder())
+	}
+	if p.waitsWithSiblings(h, at) != (h.turn.rank >= 0) ||
+		h.turn.index >= 0 && h.waitsFor != nobody && !p.requests(h, at) {
+		p.move(h)
+	}
+}
+
+// dueAt takes in that a host waits for its own delay, until at. Its address keeps the least of
+// these times, until that is over: then one of those who were later says so again, or none is as
+// soon.
+func (p *politeness) dueAt(h *host, at moment) {
+	now := p.clock.now
+	if g := h.address; p.groups.ask != nil && g != nil && at > now && (g.soon <= now || at < g.soon) {
+		g.soon = at
+	}
+}
+
+// dueOf returns when the next URL of o may be leased or refused, or its robots.txt leased, as far
+// as that depends on o alone. Refused: it takes no request.
+func (p *politeness) dueOf(o *origin) (at moment, refused, ok bool) {
+	if at, ok = p.agenda.due(o); !ok {
+		return 0, false, false
+	}
+	return o.chance(at, p.clock.now)
+}
+
+// due returns the same of a host, as far as that depends on it alone.
+func (p *politeness) due(h *host) (at moment, ok bool) {
+	o := p.top(h)
+	if o == nil || h.held {
+		return 0, false
+	}
+	at, refused, ok := p.dueOf(o)
+	switch {
+	case !ok, refused:
+		return at, ok
+	case h.resolve == addressUnknown:
+		return 0, true
+	case h.resolve == addressAsked, h.busy >= p.pace(h):
+		return 0, false
+	}
+	if h.origins != nil && o.doubtful {
+		at = max(at, h.origins.park)
+	}
+	return max(at, p.earliest(h)), true
+}
+
+// originsOf makes h a host with several origins.
+func (p *politeness) originsOf(h *host) *origins {
+	if h.origins == nil {
+		h.origins = newOrigins(&h.own)
+		p.placeOrigin(&h.own)
+	}
+	return h.origins
+}
+
+// placeOrigin puts o among its host's origins that are due, or takes it out. One that stays due, or
+// whose time is as before, keeps its turn.
+func (p *politeness) placeOrigin(o *origin) {
+	at, refused, ok := p.dueOf(o)
+	if !ok {
+		o.leaveTurns()
+		return
+	}
+	at = max(at, p.clock.now)
+	if in := o.doubtful && !refused; in != o.inDoubts {
+		o.leaveTurns()
+		o.inDoubts = in
+	}
+	due := o.turns()
+	switch {
+	case o.index < 0 && at <= p.clock.now && o.inDoubts && o.isFrontDoor():
+		due.Push(originTurn{0, p.nextOrder(), o})
+	case o.index < 0:
+		due.Push(originTurn{at, p.nextOrder(), o})
+	default:
+		if t := due.Items()[o.index]; t.at != at && (t.at > p.clock.now || at > p.clock.now) {
+			due.Set(int(o.index), originTurn{at, p.nextOrder(), o})
+		}
+	}
+}
+
+// usable returns how many URLs of o can be leased when its turn comes: a refill may read that many
+// even without room.
+func (p *politeness) usable(o *origin) int {
+	return min(max(1, int(p.pace(o.host)-o.host.busy)), atOnce)
+}
+
+// maxEnded bounds the turns ended by Limit that one Lease or Next skips: when the limit is
+// reached, a million hosts may have one.
+const maxEnded = 1000
+
+// nextWithin is next without the turns that Limit has ended. Each is skipped when it comes, not all
+// at once, which may be a million, when Limit is reached. After maxEnded it returns one of them.
+func (p *politeness) nextWithin(all bool) (h *host, at moment) {
+	h, at = p.next(all)
+	for n := 0; h != nil && n < maxEnded && p.endedByLimit(h); n++ {
+		p.placeHost(h)
+		h, at = p.next(all)
+	}
+	return h, at
+}
+
+// delay returns the time between the end of a response of h and the next request. A host that is
+// alone in its domain stands for it.
+func (p *politeness) delay(h *host) time.Duration {
+	delay := max(p.cfg.Delay, h.crawlDelay())
+	if h.domain() == nil {
+		delay = max(delay, p.groups.delay(false))
+	}
+	return delay
+}
+
+// pace returns how many leases h may have at once. One that is parked is tried with one.
+func (p *politeness) pace(h *host) int32 {
+	n := h.pace.limit()
+	switch {
+	case p.cfg.PerHost > 0:
+		n = min(n, p.cfg.PerHost)
+	case p.delay(h) > 0:
+		n = 1
+	}
+	if h.domain() == nil && p.cfg.PerDomain > 0 {
+		n = min(n, p.cfg.PerDomain)
+	}
+	if h.failing() {
+		n = min(n, 1)
+	}
+	return int32(n)
+}
+
+// earliest returns the time before which nothing of h is leased.
+func (p *politeness) earliest(h *host) moment {
+	if h.last == never {
+		return h.pace.hold
+	}
+	return max(h.pace.hold, h.last+p.delay(h))
+}
+
+// top returns the origin of h whose turn is next; nil if none has anything to lease.
+func (p *politeness) top(h *host) *origin {
+	all := h.origins
+	switch {
+	case all == nil:
+		return &h.own
+	case !p.mayProbe(h):
+		if all.due.Len() == 0 {
+			return nil
+		}
+		return all.due.First().origin
+	}
+	probe := all.doubts.First()
+	if all.due.Len() > 0 {
+		turn := probe
+		if all.failing > 0 {
+			turn.at = max(turn.at, all.park, all.probed)
+			turn.order = max(turn.order, all.order)
+		}
+		if first := all.due.First(); !(byOriginTurn{}).Before(turn, first) {
+			return first.origin
+		}
+	}
+	return probe.origin
+}
+
+// mayProbe reports whether a doubtful origin of h may take its turn: while others respond, the
+// doubtful ones have a quarter of the leases, one at least.
+func (p *politeness) mayProbe(h *host) bool {
+	all := h.origins
+	switch {
+	case all.doubts.Len() == 0:
+		return false
+	case all.probing == 0, all.vouchers == 0, all.due.Len() == 0:
+		return true
+	}
+	return all.probing < p.pace(h)/4
+}
+
+// A host is prompt if each of its last promptPages came within PromptTime, and while it has leases,
+// if one of them has ended within that time. Prompt hosts have turns like all hosts, and a reserve:
+// what the caller leases by LeasePrompt only. So hosts that keep leases for long, from the first on
+// or all of a sudden, hold up each other and new hosts, but none that is known to be prompt.
+const (
+	PromptTime  = time.Second
+	promptPages = 4 // more than a quick home page before slow ones
+
+	// reserveFor is the time for which the reserve is kept after the last prompt lease: a crawl of
+	// hosts none of which is prompt has no use for it.
+	reserveFor = time.Minute
+)
+
+// stalls reports whether h has leases of which none has ended for too long.
+func (p *politeness) stalls(h *host) bool {
+	return h.busy > 0 && p.clock.now > h.moved+PromptTime
+}
+
+// judgePrompt takes in the end of a lease of h.
+func (p *politeness) judgePrompt(h *host, a *Result) {
+	h.moved = p.clock.now
+	if a.Total <= 0 {
+		return
+	}
+	if a.Total > PromptTime {
+		h.quick = 0
+	} else if h.quick < promptPages {
+		h.quick++
+	}
+	prompt := h.quick == promptPages
+	if prompt {
+		p.lastly = p.clock.now
+	}
+	if prompt != h.prompt {
+		p.setPrompt(h, prompt)
+	}
+}
+
+// setPrompt makes h prompt, or not. It keeps its turn, if it has one.
+func (p *politeness) setPrompt(h *host, prompt bool) {
+	had := h.hasTurn()
+	p.withdraw(h)
+	h.prompt = prompt
+	if had {
+		p.giveTurn(h, h.turn.at, h.turn.order)
+	}
+}
+
+// first returns the host whose turn is first of those that are prompt, or are not, and the turn's
+// time and order; nil if there is none.
+func (p *politeness) first(prompt bool) (h *host, at moment, order uint64) {
+	ready, groups := p.readyOf(prompt), p.groups.heapOf(prompt)
+	switch {
+	case groups.Len() > 0 && (ready.Len() == 0 || groups.First().before(ready.First())):
+		g := groups.First()
+		return g.waiting.First(), g.at, g.order
+	case ready.Len() > 0:
+		h = ready.First()
+		return h, h.turn.at, h.turn.order
+	}
+	return nil, 0, 0
+}
+
+// requests reports whether it takes a request to do what is due of h at a time, now or later.
 func (p *politeness) requests(h *host, at moment) bool {
-	return h.resolve == addressKnown && !p.top(h).refusing(at)
+	if h.resolve != addressKnown {
+		return false
+	}
+	_, refused, _ := p.top(h).chance(at, p.clock.now)
+	return !refused
 }
 
 // waitsWithSiblings reports whether h, whose turn is at a time, waits among its siblings. What
 // takes no request, such as refusing what is due, need not wait for domain and address.
-func (p *politeness) waitsWithSiblings(now moment, h *host, at moment) bool {
-	return h.siblings != nil && p.requests(h, max(at, now))
+func (p *politeness) waitsWithSiblings(h *host, at moment) bool {
+	return h.siblings != nil && p.requests(h, max(at, p.clock.now))
+}
+
+// groupOf returns the group that h waits for; nil: none.
+func (h *host) groupOf() *group {
+	switch h.waitsFor {
+	case itsDomain:
+		return h.domain()
+	case itsAddress:
+		return h.address
+	}
+	return nil
 }
 
 // lineOf returns the line in which h has its turn.
 func (p *politeness) lineOf(h *host) *line {
-	switch h.waitsFor {
-	case itsDomain:
-		return &h.domain().waiting
-	case itsAddress:
-		return &h.address.waiting
+	if g := h.groupOf(); g != nil {
+		return &g.waiting
 	}
-	return &p.turnsOf(h.prompt).ready
+	return p.readyOf(h.prompt)
 }
 
-// turnsOf returns the turns of hosts that are prompt, or are not.
-func (p *politeness) turnsOf(prompt bool) *turns {
+// readyOf returns the line of ready hosts that are prompt, or are not.
+func (p *politeness) readyOf(prompt bool) *line {
 	if prompt {
 		return &p.prompt
 	}
@@ -154,14 +564,7 @@ func (p *politeness) turnsOf(prompt bool) *turns {
 }
 
 // lineChanged takes in that the first in the line of h may have changed.
-func (p *politeness) lineChanged(h *host) {
-	switch h.waitsFor {
-	case itsDomain:
-		p.place(h.domain())
-	case itsAddress:
-		p.place(h.address)
-	}
-}
+func (p *politeness) lineChanged(h *host) { p.groups.place(h.groupOf()) }
 
 func (p *politeness) join(h *host, waitsFor blocker) {
 	h.waitsFor = waitsFor
@@ -175,9 +578,9 @@ func (p *politeness) leave(h *host) {
 }
 
 // giveTurn gives h a turn; it has none.
-func (p *politeness) giveTurn(now moment, h *host, at moment, order uint64) {
+func (p *politeness) giveTurn(h *host, at moment, order uint64) {
 	h.turn.at, h.turn.order = at, order
-	if !p.waitsWithSiblings(now, h, at) {
+	if !p.waitsWithSiblings(h, at) {
 		p.join(h, nobody)
 		return
 	}
@@ -199,9 +602,9 @@ func (p *politeness) withdraw(h *host) {
 }
 
 // move brings h, which has a turn, to where it belongs now.
-func (p *politeness) move(now moment, h *host) {
+func (p *politeness) move(h *host) {
 	p.withdraw(h)
-	p.giveTurn(now, h, h.turn.at, h.turn.order)
+	p.giveTurn(h, h.turn.at, h.turn.order)
 }
 
 // changeTurn changes the turn of h, which has one.
@@ -237,31 +640,31 @@ func (p *politeness) represent(b *siblings, old *host) {
 // next returns the host whose turn is next, of all or of the prompt ones, and when: at a time
 // before now it is due. It considers everything that time alone decides, and returns nil if only a
 // response, a new URL or an address that is admitted helps.
-func (p *politeness) next(now moment, all bool) (h *host, at moment) {
+func (p *politeness) next(all bool) (h *host, at moment) {
 	for {
-		h, at, order := p.prompt.first()
+		h, at, order := p.first(true)
 		if all {
-			if o, oAt, oOrder := p.others.first(); h == nil || o != nil && (oAt < at || oAt == at && oOrder < order) {
+			if o, oAt, oOrder := p.first(false); h == nil || o != nil && (oAt < at || oAt == at && oOrder < order) {
 				h, at = o, oAt
 			}
 		}
 		if h == nil {
 			return nil, 0
 		}
-		if h.prompt && p.stalls(now, h) {
+		if h.prompt && p.stalls(h) {
 			h.quick = 0
-			p.setPrompt(now, h, false)
+			p.setPrompt(h, false)
 			continue
 		}
-		if h.turn.rank < 0 && p.waitsWithSiblings(now, h, at) { // it is not dead any more
-			p.move(now, h)
+		if h.turn.rank < 0 && p.waitsWithSiblings(h, at) { // it is not dead any more
+			p.move(h)
 			continue
 		}
-		by := p.heldUp(h, max(at, now))
+		by := p.heldUp(h, max(at, p.clock.now))
 		switch {
 		case by == nobody:
 			return h, at
-		case by == itsAddress && h.address.isShut() && !p.ask(h.address.addr):
+		case by == itsAddress && h.address.isShut() && !p.groups.ask(h.address.addr):
 			return nil, 0
 		}
 		p.leave(h)
@@ -273,9 +676,9 @@ func (p *politeness) next(now moment, all bool) (h *host, at moment) {
 func (p *politeness) heldUp(h *host, at moment) blocker {
 	switch {
 	case !p.requests(h, at):
-	case !p.open(h.domain(), at):
+	case !p.groups.free(h.domain(), at):
 		return itsDomain
-	case !p.open(h.address, at):
+	case !p.groups.free(h.address, at):
 		return itsAddress
 	}
 	return nobody

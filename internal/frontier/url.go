@@ -39,7 +39,7 @@ type URL struct {
 	Known     *Snapshot // of its last fetch; nil: none. The caller sets it before it ends a lease
 }
 
-// Role is why a crawl requests a URL.
+// Role is the reason for which a crawl requests a URL.
 type Role uint8
 
 // Roles. There is room for no other: see queued and package store.
@@ -65,8 +65,8 @@ func (u *URL) Fingerprint() [16]byte {
 	return fp
 }
 
-// Source returns From, Written and Data in one text, as queues and stores keep them: few URLs have more
-// than the first, and no URL has a control character.
+// Source returns From, Written and Data in one text, as queues and stores keep them: few URLs have
+// more than the first, and no URL has a control character.
 func (u *URL) Source() string {
 	s := u.From
 	if u.Written != "" {
@@ -92,7 +92,7 @@ func (u *URL) Where() weburl.URL {
 	return u.URL
 }
 
-// Try is how one try at a URL ended.
+// Try is the end of one try at a URL.
 type Try struct {
 	At     time.Time
 	Status int    // of the response; 0: there was none
@@ -188,7 +188,7 @@ func (u *URL) QueueKey() QueueKey {
 	}
 }
 
-// Result is what the end of a lease teaches about a host's pace. The zero Result teaches nothing.
+// Result is the lesson of the end of a lease about a host's pace. The zero Result teaches nothing.
 type Result struct {
 	Took       time.Duration // from the request to the first byte of the response; 0: unknown
 	Total      time.Duration // of the exchange, with or without success; 0: unknown
@@ -205,8 +205,3 @@ type Result struct {
 	Failure, Reason           string
 	Silent, Unreached, Absent bool
 }
-
-// mayPass reports whether a failure may be that of a server that will respond again.
-func (a *Result) mayPass() bool { return a.Silent || a.Unreached || a.Absent }
-
-func (a *Result) loopback() bool { return a.Addr.Unmap().IsLoopback() }

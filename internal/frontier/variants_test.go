@@ -44,7 +44,7 @@ func TestVariants(t *testing.T) {
 					}
 				}
 			}
-			s := f.Stats()
+			s := f.View().Stats()
 			if taken != c.taken || s.Pending != c.taken || s.OverVariants != 9-c.taken || s.Duplicates != 9 {
 				t.Errorf("%d taken, expected %d: %+v", taken, c.taken, s)
 			}

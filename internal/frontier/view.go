@@ -2,13 +2,44 @@ package frontier
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/weburl"
 )
+
+// Outlasts reports whether a leased URL stays pending after a failure: its origin has responded
+// before, cannot be reached, and may be reached later. Then Postpone ends the lease.
+func (v View) Outlasts(now time.Time, u URL, a Result) bool {
+	o := v.f.agenda.leased[u.leaseKey()]
+	return o != nil && !u.Robots && !a.Silent && v.f.politeness.patience.bears(o, v.f.clock.moment(now), &a)
+}
+
+// Over reports whether nothing is pending, nothing leased, every refusal collected and every
+// request of Reads answered.
+func (v View) Over() bool { return v.f.agenda.stats.Pending == 0 && v.f.quiet() }
+
+// Stopped reports whether nothing is leased nor ever will be: the crawl is over, or everything
+// pending is beyond Limit.
+func (v View) Stopped() bool {
+	return v.Over() || v.f.agenda.exhausted() && v.f.quiet()
+}
+
+// Stats returns the counts.
+func (v View) Stats() Stats { return v.f.stats() }
+
+// Limited reports whether Limit URLs were leased, or as many as were allowed: no other will be.
+func (v View) Limited() bool { return v.f.agenda.limited() }
+
+// Begun returns how many URLs were leased for the first time since New.
+func (v View) Begun() int { return v.f.agenda.firsts.begun }
+
+// Reserves reports whether prompt hosts need a reserve: there were some lately.
+func (v View) Reserves(now time.Time) bool {
+	p := v.f.politeness
+	return p.lastly != never && v.f.clock.moment(now) < p.lastly+reserveFor
+}
 
 // View is a look at a frontier. Like the frontier it belongs to one goroutine.
 type View struct{ f *Frontier }
@@ -19,16 +50,16 @@ func (f *Frontier) View() View { return View{f} }
 // Seen reports whether a URL was added, whatever became of it; false if it is of another partition.
 // With SeenBytes it is a URL of the batch last given to Prepare.
 func (v View) Seen(u weburl.URL) bool {
-	return !v.f.partitions.foreign(u.Hostname()) && v.f.seen.has(u.Fingerprint())
+	return !v.f.residency.ownership.foreign(u.Hostname()) && v.f.agenda.seen.has(u.Fingerprint())
 }
 
 // SeenAs is Seen for a URL with its role.
 func (v View) SeenAs(u URL) bool {
-	return !v.f.partitions.foreign(u.URL.Hostname()) && (v.f.crawled(&u) || v.f.seen.has(u.Fingerprint()))
+	return !v.f.residency.ownership.foreign(u.URL.Hostname()) && (v.f.agenda.crawled(&u) || v.f.agenda.seen.has(u.Fingerprint()))
 }
 
 // IsLeasedAs reports whether a URL is leased in its role.
-func (v View) IsLeasedAs(u URL) bool { return v.f.leased[u.leaseKey()] != nil }
+func (v View) IsLeasedAs(u URL) bool { return v.f.agenda.leased[u.leaseKey()] != nil }
 
 // OnlyRank reports whether an origin waits with URLs of one rank only, none of
 // which was leased before.
@@ -46,25 +77,25 @@ func (v View) OnlyRank(name string, rank int8) bool {
 }
 
 // SeenBytes returns how much memory the fingerprints take.
-func (v View) SeenBytes() int { return v.f.seen.table.Bytes() }
+func (v View) SeenBytes() int { return v.f.agenda.seen.table.Bytes() }
 
 // QueuedBytes returns how much memory the pending URLs take that were never leased.
-func (v View) QueuedBytes() int { return v.f.refills.held }
+func (v View) QueuedBytes() int { return v.f.agenda.refills.held }
 
 // HostBytes returns about how much memory the hosts take, with their origins, names and groups,
 // without what their robots.txt say.
-func (v View) HostBytes() int { return v.f.hostBytes() }
+func (v View) HostBytes() int { return v.f.residency.hostBytes() }
 
 // Evicted returns how many origins are not in memory, dormant ones included.
 func (v View) Evicted() int { return v.f.residency.evicted }
 
 // Dormant returns how many origins are not in memory though something of them is pending.
-func (v View) Dormant() int { return v.f.dormant.origins }
+func (v View) Dormant() int { return v.f.residency.dormant.origins }
 
 // Leased yields the URLs that are leased, in no order, as text.
 func (v View) Leased() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for key := range v.f.leased {
+		for key := range v.f.agenda.leased {
 			if !yield(key.url) {
 				return
 			}
@@ -73,11 +104,11 @@ func (v View) Leased() iter.Seq[string] {
 }
 
 // LeasedURLs returns how many URLs are leased, not counting robots.txt and addresses.
-func (v View) LeasedURLs() int { return len(v.f.leased) }
+func (v View) LeasedURLs() int { return len(v.f.agenda.leased) }
 
 // IsLeased reports whether a canonical URL is leased.
 func (v View) IsLeased(u weburl.URL) bool {
-	return v.f.leased[leaseKey{u.String(), false}] != nil || v.f.leased[leaseKey{u.String(), true}] != nil
+	return v.f.agenda.leased[leaseKey{u.String(), false}] != nil || v.f.agenda.leased[leaseKey{u.String(), true}] != nil
 }
 
 // Responded reports whether the origin of a URL has ever responded; false if it is not resident.
@@ -114,15 +145,14 @@ const (
 
 // Origin describes a resident origin.
 func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
-	f := v.f
-	o := f.residency.origin(name)
+	o := v.f.residency.origin(name)
 	if o == nil {
 		return OriginInfo{}, false
 	}
-	f.clock.tell(now)
+	v.f.clock.advance(now)
 	info = OriginInfo{
-		OriginState: f.state(o), Leased: int(o.leased), Asking: o.robots.waits(),
-		Delay: f.politeness.delay(o.host), Starved: o.starved, Ahead: o.step != nil && o.step.index >= 0,
+		OriginState: v.f.residency.state(o), Leased: int(o.leased), Asking: o.robots.waits(),
+		Delay: v.f.politeness.delay(o.host), Starved: o.starved, Ahead: o.step != nil && o.step.index >= 0,
 	}
 	if o.robots.phase == asked {
 		info.Leased--
@@ -130,32 +160,8 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 	if o.isResolving() {
 		info.Leased--
 	}
-	f.describeHold(&info, o, max(o.robots.notBefore(), o.parked()))
+	v.describe(&info, o, max(o.robots.notBefore(), o.parked()))
 	return info, true
-}
-
-// describeHold says what keeps an origin from being leased from, given that it has something to
-// lease from a time on.
-func (f *Frontier) describeHold(info *OriginInfo, o *origin, from moment) {
-	p, h := &f.politeness, o.host
-	if max(o.host.pace.hold, o.parked()) > f.clock.now {
-		info.BackOff = o.backOffWords()
-	}
-	info.Resolving = h.resolve == addressAsked
-	pace := p.pace(h)
-	if pace < anyPace {
-		info.Pace = int(pace)
-	}
-	next := max(p.earliest(h), from)
-	if info.Full = h.busy >= pace; !info.Full {
-		if !p.open(h.domain(), max(next, f.clock.now)) {
-			info.HeldBy, next = HeldByDomain, max(next, p.freeAt(h.domain()))
-		}
-		if !p.open(h.address, max(next, f.clock.now)) {
-			info.HeldBy, next = cmp.Or(info.HeldBy, HeldByAddress), max(next, p.freeAt(h.address))
-		}
-	}
-	info.Next = f.clock.time(next)
 }
 
 // RobotsRedirect returns where the robots.txt of an origin is to be requested
@@ -163,21 +169,20 @@ func (f *Frontier) describeHold(info *OriginInfo, o *origin, from moment) {
 // false if no redirect has led elsewhere, or if that request is in flight. It looks at every
 // host.
 func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info OriginInfo, ok bool) {
-	f := v.f
-	o := f.residency.origin(name)
+	o := v.f.residency.origin(name)
 	if o == nil || o.robots.phase != elsewhere {
 		return at, info, false
 	}
-	f.clock.tell(now)
-	for h := range f.residency.names.All {
+	v.f.clock.advance(now)
+	for h := range v.f.residency.names.All {
 		if h.origins == nil || h.origins.redirects == nil {
 			continue
 		}
 		for _, w := range h.origins.redirects.again() {
 			if w.url.URL.Origin() == name {
-				info = OriginInfo{OriginState: f.state(&h.own), Delay: f.politeness.delay(h)}
-				info.Trouble = f.troubleState(h.origins.redirects)
-				f.describeHold(&info, h.origins.redirects, max(w.at, h.origins.redirects.parked()))
+				info = OriginInfo{OriginState: v.f.residency.state(&h.own), Delay: v.f.politeness.delay(h)}
+				info.Trouble = v.f.politeness.patience.state(h.origins.redirects)
+				v.describe(&info, h.origins.redirects, max(w.at, h.origins.redirects.parked()))
 				return *w.url.At, info, true
 			}
 		}
@@ -200,16 +205,16 @@ type OriginStat struct {
 // in which nothing is leased.
 const maxLooked = 4096
 
-// looked yields origins for a display, some of them twice: those with URLs leased, and up to maxLooked
-// of all.
-func (f *Frontier) looked(yield func(*origin) bool) {
-	for _, o := range f.leased {
+// looked yields origins for a display, some of them twice: those with URLs leased, and up to
+// maxLooked of all.
+func (v View) looked(yield func(*origin) bool) {
+	for _, o := range v.f.agenda.leased {
 		if !yield(o) {
 			return
 		}
 	}
 	left := maxLooked
-	for o := range f.residency.each {
+	for o := range v.f.residency.each {
 		if left--; left < 0 || !yield(o) {
 			return
 		}
@@ -220,11 +225,10 @@ func (f *Frontier) looked(yield func(*origin) bool) {
 // those with the longest response time. It is for a display that changes once a second: if there
 // are many origins it looks at those with URLs leased, and at some of the others.
 func (v View) Slowest(n int) []OriginStat {
-	f := v.f
 	var slowest []*origin
 	longer := func(a, b *origin) int {
 		return cmp.Or(
-			cmp.Compare(f.leftAlone(b), f.leftAlone(a)), cmp.Compare(b.host.pace.took, a.host.pace.took), cmp.Compare(a.name, b.name))
+			cmp.Compare(v.leftAlone(b), v.leftAlone(a)), cmp.Compare(b.host.pace.took, a.host.pace.took), cmp.Compare(a.name, b.name))
 	}
 	look := func(o *origin) {
 		if o.pending == 0 && o.leased == 0 || len(slowest) == n && (n == 0 || longer(o, slowest[n-1]) > 0) {
@@ -235,17 +239,17 @@ func (v View) Slowest(n int) []OriginStat {
 			slowest = slowest[:min(n, len(slowest))]
 		}
 	}
-	for o := range f.looked {
+	for o := range v.looked {
 		look(o)
 	}
 	stats := make([]OriginStat, len(slowest))
 	for i, o := range slowest {
 		s := OriginStat{Origin: o.name, Pending: int(o.pending), Leased: int(o.leased), Took: o.host.pace.took.duration()}
-		if pace := f.politeness.pace(o.host); pace < anyPace {
+		if pace := v.f.politeness.pace(o.host); pace < anyPace {
 			s.Pace = int(pace)
 		}
-		if until := f.leftAlone(o); until > f.clock.now {
-			s.BackOff, s.Why = f.clock.time(until), f.leftAloneWords(o, until)
+		if until := v.leftAlone(o); until > v.f.clock.now {
+			s.BackOff, s.Why = v.f.clock.time(until), v.leftAloneWords(o, until)
 		}
 		stats[i] = s
 	}
@@ -254,30 +258,3 @@ func (v View) Slowest(n int) []OriginStat {
 
 // longWait is from when on a delay explains why a host is left alone.
 const longWait = time.Minute
-
-// leftAlone returns until when o is left alone; now if it is not.
-func (f *Frontier) leftAlone(o *origin) moment {
-	until := max(f.clock.now, o.host.pace.hold, o.parked())
-	if at, waits := o.robots.retryAt(); waits {
-		until = max(until, at)
-	}
-	if o.pending > 0 && o.host.busy == 0 && f.politeness.delay(o.host) >= longWait {
-		until = max(until, f.politeness.earliest(o.host))
-	}
-	return until
-}
-
-// leftAloneWords says why o is left alone until then.
-func (f *Frontier) leftAloneWords(o *origin, until moment) string {
-	at, waits := o.robots.retryAt()
-	switch {
-	case until == max(o.host.pace.hold, o.parked()):
-		return o.backOffWords()
-	case waits && until == at:
-		robots := f.state(o).Robots
-		return robots.FailedWords()
-	case o.host.crawlDelay() == f.politeness.delay(o.host):
-		return fmt.Sprintf("Crawl-delay of %v", o.host.crawlDelay())
-	}
-	return fmt.Sprintf("delay of %v", f.politeness.delay(o.host))
-}

@@ -1,0 +1,34 @@
+package frontier
+
+// NoteOrigins records the state of each origin that has changed since the last call, and the
+// counts. With everything recorded before, that is a state to restart from: it ends a batch.
+func (f *Frontier) NoteOrigins() {
+	j := &f.journal
+	j.seals++
+	j.entries = 0
+	for _, o := range j.changed {
+		o.dirty = false
+		o.host.residence.noted = j.seals
+		s := f.residency.state(o)
+		j.to.Origin(s)
+		if o.step != nil {
+			o.step.noted = s.Levels
+		}
+		f.residency.consider(o.host)
+	}
+	clear(j.changed)
+	j.changed = j.changed[:0]
+	if j.to != nil {
+		s := f.stats()
+		s.Leased = len(f.agenda.leased) // no robots.txt and no address: after a restart these are pending
+		j.to.Counts(s)
+		f.agenda.seen.seal()
+	}
+}
+
+// Saved reports that all changes up to the last NoteOrigins are committed, and visible to the reads
+// of Requests.
+func (f *Frontier) Saved() {
+	f.agenda.seen.saved()
+	f.journal.saved = f.journal.seals
+}

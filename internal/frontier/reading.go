@@ -1,0 +1,94 @@
+package frontier
+
+import "fmt"
+
+// requestDormant requests dormant origins if they are wanted.
+func (r *residency) requestDormant() (Request, bool) {
+	d := &r.dormant
+	if !d.useful(r.agenda.limited()) || d.resting(r.clock.now) {
+		return Request{}, false
+	}
+	r.makeRoom()
+	room := r.cfg.HostBytes - r.hostBytes()
+	return d.ask(r.clock.now, room, r.cfg.HostBytes, r.origins, r.agenda.refills.open, r.agenda.limited())
+}
+
+// revive takes in the answer to a request for dormant origins: all origins of the names that were
+// found.
+func (r *residency) revive(origins []StoredOrigin, last string) {
+	d := &r.dormant
+	if d.request == nil {
+		panic("frontier: Provide: nobody has requested dormant origins")
+	}
+	tried := d.request.Tried
+	d.request = nil
+	revived := 0
+	for _, s := range origins {
+		name := Hostname(s.Name)
+		_, left := d.left[name]
+		if r.ownership.unread(name) { // it may count until it is forgotten
+			d.same = false
+			continue
+		}
+		if left || r.origin(s.Name) != nil {
+			continue
+		}
+		r.comeBack(s.OriginState, s.Rules).host.residence.owed = true
+		revived++
+	}
+	r.allRead()
+	if d.answered(r.clock.now, revived, last) { // the crawl ends all the same, with everything there is
+		pending, fresh := d.missing(tried)
+		r.agenda.lost(pending, fresh)
+	}
+}
+
+// moveFound moves the URLs of a page, which were found again by a shorter way, with what is known
+// of their origins.
+func (r *residency) moveFound(p Page) {
+	asked := r.agenda.asked()
+	n := &r.agenda.levels.nearer
+	for _, s := range p.Origins {
+		name := Hostname(s.Name)
+		if _, left := n.left[name]; !left && r.origin(s.Name) == nil && !r.ownership.unread(name) {
+			r.comeBack(s.OriginState, s.Rules)
+		}
+	}
+	found := make(map[*origin][]URL)
+	for _, u := range p.URLs {
+		if o := r.origin(u.URL.Origin()); o != nil {
+			found[o] = append(found[o], u)
+		} else if !r.ownership.foreign(u.URL.Hostname()) { // it was evicted meanwhile
+			n.keep(u.URL, asked[u.URL])
+		}
+	}
+	r.agenda.shorten(found, asked)
+	r.allRead()
+}
+
+// refill takes in the page for an origin: the first of its pending URLs after the cursor, in order,
+// and whether there are others behind.
+func (r *residency) refill(name string, urls []URL, more bool) {
+	o := r.origin(name)
+	if o == nil || o.backlog == nil || o.backlog.refill == nil {
+		panic(fmt.Sprintf("frontier: Provide: nobody has requested a refill of %q", name))
+	}
+	ended := r.agenda.refilled(o, r.politeness.usable(o), urls, more)
+	r.politeness.place(o)
+	if ended.turn && o.host.hasTurn() && o.host.turn.at <= r.clock.now {
+		r.politeness.changeTurn(o.host, ended.at, ended.order)
+	}
+	r.consider(o.host)
+}
+
+// reading reports whether origins or URLs are being read that are not of the batch.
+func (r *residency) reading() bool {
+	return r.dormant.request != nil || r.agenda.levels.nearer.asked != nil
+}
+
+// allRead takes in that a page was provided; if others are being read, nothing changes.
+func (r *residency) allRead() {
+	if !r.reading() {
+		clear(r.ownership.late)
+	}
+}
