@@ -226,7 +226,7 @@ func (x *Extractor) styleSheet(e *element, text []byte) { x.cssLinks(e.tag, "url
 // styleAttribute reads the style attribute of any tag.
 func (x *Extractor) styleAttribute(tag, raw []byte) {
 	if x.options.Kinds&(cssKinds&^(1<<KindStyle)) != 0 && bytes.IndexByte(raw, '(') >= 0 && len(tag) <= maxText {
-		x.cssLinks(x.strings.string(bytes.ToLower(tag)), "style", x.decode(raw), raw)
+		x.cssLinks(x.strings.string(bytes.ToLower(tag)), "style", x.attrs.decode(raw), raw)
 	}
 }
 

@@ -1,7 +1,6 @@
 package links
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -94,21 +93,16 @@ type reading struct {
 	hasTitle bool
 	hasFresh bool // a meta refresh takes effect
 
-	odd     bool // the body has a carriage return or a NUL
 	scan    scanner
 	places  positioner // used with Options.Positions
 	foreign foreign
-	present uint32                // attributes of the current tag, as bits
-	values  [numAttributes][]byte // values of those present, undecoded
-	decoded []byte                // values that needed decoding, one after the other
+	attrs   attributes // of the current tag
 
 	frames int // how many srcdoc attributes this document is in
 
 	inner *element // an open style or script of SVG
 
-	open    bool // an anchor is open
-	pending Link // its link
-	text    collapsed
+	pending anchor
 }
 
 // NewExtractor returns an Extractor with these options.
@@ -169,13 +163,13 @@ func (x *Extractor) end(contentType string) Page {
 const maxKept = 64 << 10
 
 func (x *Extractor) begin(body []byte, yield func(Link) bool) {
-	decoded, text, open := x.decoded[:0], x.text.buf[:0], x.foreign.open[:0]
+	decoded, text, open := x.attrs.decoded[:0], x.pending.text.buf[:0], x.foreign.open[:0]
 	if cap(decoded) > maxKept {
 		decoded = nil
 	}
 	x.reading = reading{
-		yield: yield, scan: scanner{Scanner: markup.Scanner{Body: body}}, odd: bytes.IndexByte(body, '\r') >= 0 || bytes.IndexByte(body, 0) >= 0,
-		decoded: decoded, text: collapsed{buf: text}, foreign: foreign{open: open},
+		yield: yield, scan: scanner{Scanner: markup.Scanner{Body: body}}, foreign: foreign{open: open},
+		attrs: newAttributes(body, decoded), pending: anchor{text: collapsed{buf: text}},
 	}
 }
 
@@ -322,32 +316,4 @@ func (x *Extractor) relation(rel []byte) string {
 		return "stylesheet"
 	}
 	return x.strings.string(rel)
-}
-
-// raw returns an attribute of the current tag, undecoded; nil if it is absent.
-func (x *Extractor) raw(a attribute) []byte {
-	if x.present&(1<<a) == 0 {
-		return nil
-	}
-	return x.values[a]
-}
-
-// value returns an attribute of the current tag, decoded; nil if it is absent. One too long to
-// mean anything counts as empty.
-func (x *Extractor) value(a attribute) []byte {
-	raw := x.raw(a)
-	if len(raw) > maxValue {
-		return raw[:0]
-	}
-	return x.decode(raw)
-}
-
-// decode decodes an attribute's value. Most need no decoding.
-func (x *Extractor) decode(raw []byte) []byte {
-	if bytes.IndexByte(raw, '&') < 0 && !(x.odd && bytes.ContainsAny(raw, "\r\x00")) {
-		return raw
-	}
-	from := len(x.decoded)
-	x.decoded = appendValue(x.decoded, raw)
-	return x.decoded[from:]
 }

@@ -21,15 +21,12 @@ func (x *Extractor) html() {
 		}
 		s.only = x.stopped
 		kind := markup.EOF
-		if x.open || x.tag != nil || len(x.foreign.open) > 0 {
+		if x.pending.open || x.tag != nil || len(x.foreign.open) > 0 {
 			kind = s.next()
 		} else {
 			kind = s.seek()
 		}
-		if x.open {
-			x.text.add(s.Text)
-			x.text.add(s.CDATA)
-		}
+		x.pending.add(s.Text, s.CDATA)
 		if s.textOutput != nil {
 			s.addText(s.From, s.From+len(s.Text))
 			if s.CDATA != nil {
@@ -43,7 +40,7 @@ func (x *Extractor) html() {
 		case markup.StartTag:
 			x.startTag(s.Name, s.element)
 		case skipped:
-			x.decoded = x.decoded[:0]
+			x.attrs.reset()
 			if s.style != nil {
 				x.styleAttribute(s.Name, s.style)
 			}
@@ -121,12 +118,12 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	if s.only && e != nil && !e.raw && !e.root {
 		e = nil
 	}
-	x.decoded = x.decoded[:0]
+	x.attrs.reset()
 	attributes := s.Pos
 	if e == nil {
 		s.skip()
 	} else {
-		x.readAttributes()
+		x.attrs.read(s)
 	}
 	if s.Cut {
 		s.hidden = s.Body[attributes:]
@@ -180,23 +177,6 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	}
 }
 
-// readAttributes reads the attributes of a tag that matters.
-func (x *Extractor) readAttributes() {
-	x.present = 0
-	x.scan.Pos = skipClass(x.scan.Body, x.scan.Pos)
-	for {
-		name, value, ok := x.scan.Attr()
-		if !ok {
-			x.scan.style, x.scan.role = x.raw(style), x.raw(role)
-			return
-		}
-		if a := lookupAttribute(name); a < numAttributes && x.present&(1<<a) == 0 {
-			x.present |= 1 << a
-			x.values[a] = value
-		}
-	}
-}
-
 // mayHaveLinks reports whether what a broken page hides would matter.
 func mayHaveLinks(hidden []byte) bool {
 	return bytes.Contains(hidden, []byte("href")) || bytes.Contains(hidden, []byte("HREF"))
@@ -208,7 +188,7 @@ func (x *Extractor) backgroundAttribute(name []byte) {
 	if raw == nil || !x.wants(KindImage) || len(raw) > maxValue || hasOtherScheme(raw) {
 		return
 	}
-	value := x.decode(raw)
+	value := x.attrs.decode(raw)
 	for _, tag := range backed {
 		if markup.EqualFold(name, tag) && len(markup.Trim(value)) > 0 {
 			x.found(&Mention{Value: value, Tag: tag, Attr: "background", Kind: KindImage, from: raw})
@@ -224,13 +204,13 @@ const maxFrames = 4
 // page: its links are this page's, and it has this page's base unless it has a <base> of its own.
 // Its title and what it says to robots do not count.
 func (x *Extractor) srcDocument() {
-	raw := x.raw(srcDoc)
+	raw := x.attrs.raw(srcDoc)
 	if raw == nil || x.frames == maxFrames || x.stopped {
 		return
 	}
 	outer := x.reading
-	x.begin(x.decode(raw), outer.yield)
-	x.decoded, x.text.buf, x.foreign.open = nil, nil, nil // the outer page's
+	x.begin(x.attrs.decode(raw), outer.yield)
+	x.attrs.decoded, x.pending.text.buf, x.foreign.open = nil, nil, nil // the outer page's
 	x.mentioned, x.charset, x.frames = outer.mentioned, outer.charset, outer.frames+1
 	x.places = outer.places
 	x.places.find(raw)
@@ -247,7 +227,7 @@ func (x *Extractor) srcDocument() {
 // links yields the links of the current tag.
 func (x *Extractor) links(e *element) {
 	for _, p := range e.links {
-		raw := x.raw(p.attr)
+		raw := x.attrs.raw(p.attr)
 		switch {
 		case raw == nil:
 		case p.attr == ping:
@@ -256,7 +236,7 @@ func (x *Extractor) links(e *element) {
 			if !x.wants(p.kind) {
 				continue
 			}
-			for candidate := range candidates(x.decode(raw)) {
+			for candidate := range candidates(x.attrs.decode(raw)) {
 				x.found(&Mention{Value: candidate, Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind, from: raw})
 			}
 		default:
@@ -272,11 +252,11 @@ func (x *Extractor) links(e *element) {
 
 // pings yields the URLs of a ping attribute, which means something only beside href.
 func (x *Extractor) pings(e *element) {
-	raw := x.raw(ping)
-	if raw == nil || x.raw(href) == nil || !x.wants(KindPing) || len(raw) > maxValue {
+	raw := x.attrs.raw(ping)
+	if raw == nil || x.attrs.raw(href) == nil || !x.wants(KindPing) || len(raw) > maxValue {
 		return
 	}
-	for url, rest := cutWord(x.decode(raw)); url != nil; url, rest = cutWord(rest) {
+	for url, rest := cutWord(x.attrs.decode(raw)); url != nil; url, rest = cutWord(rest) {
 		x.found(&Mention{Value: url, Tag: e.tag, Attr: attributeNames[ping], Kind: KindPing, from: raw})
 	}
 }
@@ -284,18 +264,18 @@ func (x *Extractor) pings(e *element) {
 // mention reads an attribute of the current tag that holds one URL into m. It reports whether
 // it is a link.
 func (x *Extractor) mention(m *Mention, e *element, p source) bool {
-	raw := x.raw(p.attr)
+	raw := x.attrs.raw(p.attr)
 	if raw == nil || len(raw) > maxValue || !x.options.Every && hasOtherScheme(raw) {
 		return false
 	}
 	// A script has href only in SVG, and xlink:href is the old name of href there.
 	switch {
-	case p.attr == xlinkHref && (x.raw(href) != nil || !x.foreign.svg()),
+	case p.attr == xlinkHref && (x.attrs.raw(href) != nil || !x.foreign.svg()),
 		e.tag == "script" && p.attr != src && !x.foreign.svg(),
-		e.tag == "input" && p.attr == src && !markup.EqualFold(x.value(typ), "image"):
+		e.tag == "input" && p.attr == src && !markup.EqualFold(x.attrs.value(typ), "image"):
 		return false
 	}
-	*m = Mention{Value: x.decode(raw), Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind, from: raw}
+	*m = Mention{Value: x.attrs.decode(raw), Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind, from: raw}
 	if !e.empty && len(markup.Trim(m.Value)) == 0 {
 		return false
 	}
@@ -303,10 +283,10 @@ func (x *Extractor) mention(m *Mention, e *element, p source) bool {
 		return false
 	}
 	if e.rel {
-		m.Rel = x.value(rel)
+		m.Rel = x.attrs.value(rel)
 	}
 	if e.tag == "link" {
-		m.Kind = kindOfRel(m.Rel, x.value(typ))
+		m.Kind = kindOfRel(m.Rel, x.attrs.value(typ))
 	}
 	return true
 }
@@ -322,28 +302,27 @@ func (x *Extractor) anchor(e *element) {
 	for _, p := range e.links {
 		var m Mention
 		if p.attr != ping && x.mention(&m, e, p) && x.wants(m.Kind) {
-			x.pending, x.open = x.link(&m)
-			x.text.reset(maxText)
+			if l, ok := x.link(&m); ok {
+				x.pending.begin(l)
+			}
 		}
 	}
 }
 
 func (x *Extractor) closeAnchor() {
-	if x.open {
-		x.open = false
-		x.pending.Text = x.strings.string(x.text.buf)
-		x.emit(x.pending)
+	if x.pending.open {
+		x.emit(x.pending.end(&x.strings))
 	}
 }
 
 // base reads <base>. The first with an href counts, even if it cannot serve as a base:
 // https://html.spec.whatwg.org/multipage/semantics.html#the-base-element.
 func (x *Extractor) base(*element) {
-	if x.hasBase || x.raw(href) == nil || x.foreign.strict() {
+	if x.hasBase || x.attrs.raw(href) == nil || x.foreign.strict() {
 		return
 	}
 	x.hasBase = true
-	u, ok := x.resolve(x.value(href))
+	u, ok := x.resolve(x.attrs.value(href))
 	if ok && u.Scheme() != "data" && u.Scheme() != "javascript" {
 		x.setBase(u)
 	}
@@ -370,18 +349,18 @@ var itemPreviews = []string{"image", "thumbnailurl"}
 // preview yields the image of a meta element, if it has one. People write name and property for
 // each other.
 func (x *Extractor) preview(e *element) {
-	raw := x.raw(content)
+	raw := x.attrs.raw(content)
 	if raw == nil || len(raw) > maxValue {
 		return
 	}
 	named := func(a attribute, names []string) bool {
-		name := markup.Trim(x.value(a))
+		name := markup.Trim(x.attrs.value(a))
 		return len(name) > 0 && slices.ContainsFunc(names, func(n string) bool { return markup.EqualFold(name, n) })
 	}
 	if !named(property, previews) && !named(metaName, previews) && !named(itemProp, itemPreviews) {
 		return
 	}
-	if value := x.decode(raw); len(markup.Trim(value)) > 0 {
+	if value := x.attrs.decode(raw); len(markup.Trim(value)) > 0 {
 		x.found(&Mention{Value: value, Tag: e.tag, Attr: attributeNames[content], Kind: KindPreview, from: raw})
 	}
 }
@@ -393,19 +372,19 @@ func (x *Extractor) meta(e *element) {
 	if x.wants(KindPreview) {
 		x.preview(e)
 	}
-	if name := markup.Trim(x.value(metaName)); len(name) > 0 {
+	if name := markup.Trim(x.attrs.value(metaName)); len(name) > 0 {
 		if everyone := markup.EqualFold(name, "robots"); everyone || x.agent != "" && markup.EqualFold(name, x.agent) {
-			x.page.Robots.read(string(x.value(content)), everyone)
+			x.page.Robots.read(string(x.attrs.value(content)), everyone)
 		}
 	}
-	if !markup.EqualFold(x.value(httpEquiv), "refresh") {
+	if !markup.EqualFold(x.attrs.value(httpEquiv), "refresh") {
 		return
 	}
-	target, ok := refresh(x.value(content))
+	target, ok := refresh(x.attrs.value(content))
 	if !ok {
 		return
 	}
-	m := Mention{Value: target, Tag: e.tag, Attr: attributeNames[content], Kind: KindRedirect, from: x.raw(content)}
+	m := Mention{Value: target, Tag: e.tag, Attr: attributeNames[content], Kind: KindRedirect, from: x.attrs.raw(content)}
 	if !x.hasFresh {
 		u, ok := x.resolve(target)
 		switch {
@@ -432,8 +411,8 @@ func (x *Extractor) script(e *element, text []byte) {
 
 // scriptKind returns the type of the current script, without parameters, in lower case.
 func (x *Extractor) scriptKind() string {
-	if len(x.raw(typ)) == 0 {
+	if len(x.attrs.raw(typ)) == 0 {
 		return ""
 	}
-	return mediaType(string(x.value(typ)))
+	return mediaType(string(x.attrs.value(typ)))
 }

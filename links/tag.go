@@ -19,7 +19,7 @@ func (t *Tag) Attr(name string) (value []byte, ok bool) {
 			return nil, false
 		}
 		if markup.EqualFold(key, name) {
-			return t.x.decode(raw), true
+			return t.x.attrs.decode(raw), true
 		}
 	}
 }

@@ -78,3 +78,30 @@ func (t *collapsed) add(raw []byte) {
 		t.buf = utf8.AppendRune(t.buf, r)
 	}
 }
+
+// An anchor is the <a> that is open, with the text read so far.
+type anchor struct {
+	open bool
+	link Link
+	text collapsed
+}
+
+func (a *anchor) begin(l Link) {
+	a.link, a.open = l, true
+	a.text.reset(maxText)
+}
+
+// add appends a piece of text and a CDATA section.
+func (a *anchor) add(text, cdata []byte) {
+	if a.open {
+		a.text.add(text)
+		a.text.add(cdata)
+	}
+}
+
+// end returns the link of the anchor that is open, with its text.
+func (a *anchor) end(strings *arena) Link {
+	a.open = false
+	a.link.Text = strings.string(a.text.buf)
+	return a.link
+}
