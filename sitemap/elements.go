@@ -82,7 +82,7 @@ const searched = 1 << 10
 
 // readXML reads any of the XML formats.
 func (r *reader) readXML() {
-	for !r.stopped {
+	for !r.out.stopped {
 		kind := r.xml.Next()
 		if r.xml.Unclosed {
 			r.flawed("<%.40s that does not end before the next '<'", r.xml.Name)
@@ -91,9 +91,9 @@ func (r *reader) readXML() {
 		case kind == markup.EOF:
 			r.finish()
 			return
-		case r.Type == Unknown && !r.isRoot(kind):
+		case r.out.Type == Unknown && !r.isRoot(kind):
 			if r.xml.Pos > searched || is(markup.LocalName(r.xml.Name), "html") {
-				r.stopped, r.Err = true, fmt.Errorf("%w: <%.40s>, expected <urlset>, <sitemapindex>, <rss> or <feed>", ErrFormat, r.xml.Name)
+				r.out.stopped, r.out.Err = true, fmt.Errorf("%w: <%.40s>, expected <urlset>, <sitemapindex>, <rss> or <feed>", ErrFormat, r.xml.Name)
 			}
 			r.late = true
 		case kind == markup.StartTag:
@@ -112,17 +112,17 @@ func (r *reader) isRoot(kind markup.Token) bool {
 	name := markup.LocalName(r.xml.Name)
 	switch feed.Root(name) {
 	case feed.RSS:
-		r.Type = RSS
+		r.out.Type = RSS
 		return true
 	case feed.Atom:
-		r.Type = Atom
+		r.out.Type = Atom
 		return true
 	}
 	for _, root := range roots {
 		if !is(name, root.name) || root.part && r.late {
 			continue
 		}
-		r.Type = root.typ
+		r.out.Type = root.typ
 		if root.part {
 			r.broken(r.xml.Pos, "<%.40s>, expected <urlset> or <sitemapindex> before it", r.xml.Name)
 		}
@@ -144,12 +144,12 @@ func (r *reader) finish() {
 	r.guid, r.counted = r.guid[:0], -1
 	r.endEntry()
 	switch {
-	case r.stopped:
-	case r.Type == Unknown:
-		r.Err = fmt.Errorf("%w, expected XML with <urlset>, <sitemapindex>, <rss> or <feed>", ErrFormat)
+	case r.out.stopped:
+	case r.out.Type == Unknown:
+		r.out.Err = fmt.Errorf("%w, expected XML with <urlset>, <sitemapindex>, <rss> or <feed>", ErrFormat)
 	case len(r.open) > 0:
 		r.broken(len(r.xml.Body), "the end, expected </%.40s> first", r.open[len(r.open)-1])
-	case r.stray != nil && r.Entries+r.Skipped == 0:
+	case r.stray != nil && r.out.Entries+r.out.Skipped == 0:
 		r.broken(r.strayAt, "<%.40s>, expected <url> or <sitemap>", r.stray)
 	}
 }
@@ -170,7 +170,7 @@ func (r *reader) start() {
 	}
 	if !r.xml.Empty {
 		if len(r.open) == maxNesting {
-			r.stop(fmt.Errorf("%w of %d elements in one another", ErrLimit, maxNesting))
+			r.out.stop(fmt.Errorf("%w of %d elements in one another", ErrLimit, maxNesting))
 			return
 		}
 		r.open = append(r.open, r.xml.Name)
@@ -179,11 +179,11 @@ func (r *reader) start() {
 		r.endEntry()
 		if !r.xml.Empty {
 			r.depth, r.prefix, r.priority = len(r.open), prefix, DefaultPriority
-			r.counted = r.Entries + r.Skipped
+			r.counted = r.out.Entries + r.out.Skipped
 			if r.kind = Page; is(name, "sitemap") {
 				r.kind = Sitemap
 			}
-			if r.Type.feed() == 0 {
+			if r.out.Type.feed() == 0 {
 				r.collect(bare) // <sitemap>URL</sitemap>
 			}
 		}
@@ -192,7 +192,7 @@ func (r *reader) start() {
 	switch {
 	case r.depth > 0 && r.foreign == 0:
 		r.child(name, prefix)
-	case len(r.open) == 2 && r.stray == nil && r.Type.feed() == 0:
+	case len(r.open) == 2 && r.stray == nil && r.out.Type.feed() == 0:
 		r.stray, r.strayAt = r.xml.Name, r.xml.Pos
 	}
 	if r.field != nothing {
@@ -203,16 +203,16 @@ func (r *reader) start() {
 // collect keeps the text up to the next tag, as a field.
 func (r *reader) collect(f field) {
 	r.field = f
-	r.xml.Collect(r.options.MaxURL + searched) // white space around it counts too
+	r.xml.Collect(r.out.options.MaxURL + searched) // white space around it counts too
 }
 
 // child reads the start tag of an element in an entry.
 func (r *reader) child(name, prefix []byte) {
 	switch {
-	case is(name, "link") && r.Type != RSS:
+	case is(name, "link") && r.out.Type != RSS:
 		r.link()
 	case r.xml.Empty:
-	case !bytes.Equal(prefix, r.prefix) && r.Type == RSS && is(name, "date"): // of Dublin Core
+	case !bytes.Equal(prefix, r.prefix) && r.out.Type == RSS && is(name, "date"): // of Dublin Core
 		r.field = published
 	case isForeign(name):
 		r.foreign = len(r.open)
@@ -223,7 +223,7 @@ func (r *reader) child(name, prefix []byte) {
 
 // begins reports whether an element of this name is an entry.
 func (r *reader) begins(name []byte) bool {
-	if format := r.Type.feed(); format != 0 {
+	if format := r.out.Type.feed(); format != 0 {
 		return format.IsEntry(name)
 	}
 	return is(name, "url") || is(name, "sitemap")
@@ -240,7 +240,7 @@ func isForeign(name []byte) bool {
 
 // fieldOf returns the field for the text of the current element.
 func (r *reader) fieldOf(name []byte) field {
-	if format := r.Type.feed(); format != 0 {
+	if format := r.out.Type.feed(); format != 0 {
 		_, role := format.Text(&r.xml)
 		return feedFields[role]
 	}
@@ -260,13 +260,13 @@ func (r *reader) fieldOf(name []byte) field {
 func (r *reader) link() {
 	for u := range feed.Atom.URLs(&r.xml) {
 		switch {
-		case u.Role != feed.Page || r.Type == Atom && len(r.url) > 0 || r.Type != Atom && len(u.Rel) == 0:
+		case u.Role != feed.Page || r.out.Type == Atom && len(r.url) > 0 || r.out.Type != Atom && len(u.Rel) == 0:
 		case u.Undefined != nil:
 			r.lost(u.Undefined)
-		case r.Type == Atom:
+		case r.out.Type == Atom:
 			r.url = append(r.url[:0], u.Value...)
 		default:
-			r.emit(Entry{Kind: Alternate, Priority: DefaultPriority}, u.Value, nil)
+			r.out.emit(Entry{Kind: Alternate, Priority: DefaultPriority}, u.Value, nil)
 		}
 	}
 }
@@ -275,7 +275,7 @@ func (r *reader) link() {
 func (r *reader) endField() {
 	field := r.field
 	if r.field = nothing; field != nothing && r.xml.TooLong {
-		r.Skipped++
+		r.out.Skipped++
 		return
 	}
 	text := bytes.TrimSpace(r.xml.Text)
@@ -315,7 +315,7 @@ func (r *reader) endField() {
 
 // lost records a URL that is unusable because it contains an undefined entity.
 func (r *reader) lost(entity []byte) {
-	r.Skipped++
+	r.out.Skipped++
 	r.broken(r.xml.Pos, "%s is not defined, and part of a URL", entity)
 }
 
@@ -375,15 +375,15 @@ func (r *reader) endEntry() {
 		r.emitEntry()
 	case r.flaw != "":
 		r.broken(r.flawAt, "%s", r.flaw)
-	case r.Type.feed() == 0 && r.counted == r.Entries+r.Skipped:
-		r.Skipped++ // the entry has no URL at all
+	case r.out.Type.feed() == 0 && r.counted == r.out.Entries+r.out.Skipped:
+		r.out.Skipped++ // the entry has no URL at all
 	}
 	r.depth, r.foreign, r.flaw = 0, 0, ""
 	r.url, r.guid, r.lastMod = r.url[:0], r.guid[:0], r.lastMod[:0]
 }
 
 func (r *reader) emitEntry() {
-	r.emit(Entry{Kind: r.kind, Priority: r.priority}, r.url, r.lastMod)
+	r.out.emit(Entry{Kind: r.kind, Priority: r.priority}, r.url, r.lastMod)
 }
 
 // is reports whether a name is the given one, in lower case, whatever its own case.

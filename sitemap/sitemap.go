@@ -106,9 +106,9 @@ type Result struct {
 // what was read until then.
 func Read(d Document, o Options, yield func(Entry) bool) Result {
 	o = o.withDefaults()
-	r := reader{options: o, yield: yield, urls: new(weburl.Resolver), room: 4 * o.MaxSize}
-	r.urls.Reset(d.Base)
-	body, err := r.unpack(d.Body)
+	r := reader{out: output{options: o, yield: yield, room: 4 * o.MaxSize}}
+	r.out.urls.Reset(d.Base)
+	body, err := unpack(d.Body, o.MaxSize)
 	if len(body) > o.MaxSize {
 		body, err = body[:o.MaxSize], fmt.Errorf("%w of %d bytes", ErrLimit, o.MaxSize)
 	}
@@ -125,25 +125,27 @@ func Read(d Document, o Options, yield func(Entry) bool) Result {
 		r.readText()
 	}
 	switch {
-	case err != nil && !r.stopped:
-		r.Err = err // most often the cause of whatever is broken
-	case r.Err == nil && r.Skipped > r.Entries:
-		r.Err = fmt.Errorf("%w: %d of %d are no URLs of use, expected http or https, absolute or with a base, of at most %d bytes", ErrBroken, r.Skipped, r.Skipped+r.Entries, r.options.MaxURL)
+	case err != nil && !r.out.stopped:
+		r.out.Err = err // most often the cause of whatever is broken
+	case r.out.Err == nil && r.out.Skipped > r.out.Entries:
+		r.out.Err = fmt.Errorf("%w: %d of %d are no URLs of use, expected http or https, absolute or with a base, of at most %d bytes", ErrBroken,
+			r.out.Skipped, r.out.Skipped+r.out.Entries, o.MaxURL)
 	}
-	r.Read = r.xml.Pos
-	return r.Result
+	r.out.Read = r.xml.Pos
+	return r.out.Result
 }
 
-// unpack decompresses gzip, also twice, since files that are gzip are often sent gzipped again.
-func (r *reader) unpack(body []byte) (text []byte, err error) {
+// unpack decompresses gzip to at most this many bytes, also twice, since files that are gzip are
+// often sent gzipped again.
+func unpack(body []byte, most int) (text []byte, err error) {
 	for range 2 {
 		if !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) || err != nil {
 			break
 		}
-		body, err = new(inflate.Decoder).Gunzip(nil, body, r.options.MaxSize)
+		body, err = new(inflate.Decoder).Gunzip(nil, body, most)
 		switch {
 		case errors.Is(err, inflate.ErrTooLong):
-			err = fmt.Errorf("%w of %d bytes", ErrLimit, r.options.MaxSize)
+			err = fmt.Errorf("%w of %d bytes", ErrLimit, most)
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			err = fmt.Errorf("%w: gzip ends too early", ErrBroken)
 		case err != nil:
@@ -170,66 +172,16 @@ func looksLikeXML(body []byte) bool {
 
 // A reader reads one sitemap.
 type reader struct {
-	Result
-	xml     markup.XML
-	options Options
-	yield   func(Entry) bool
-	stopped bool // reading is over
-	cut     bool // the body is only the beginning
-	room    int  // bytes left for URLs
-
-	urls     *weburl.Resolver
-	lastText string    // LastMod of the previous entry: a sitemap often repeats it
-	lastTime time.Time // its Modified
-
+	out output
+	xml markup.XML
+	cut bool // the body is only the beginning
 	elements
-}
-
-// emit yields an entry with this URL, if it is usable.
-func (r *reader) emit(e Entry, url, lastMod []byte) {
-	if r.stopped {
-		return
-	}
-	if len(url) > r.options.MaxURL {
-		r.Skipped++
-		return
-	}
-	u, err := r.urls.Resolve(url)
-	if err != nil || !u.IsHTTP() {
-		r.Skipped++
-		return
-	}
-	r.room -= len(u.String())
-	switch {
-	case r.Entries == r.options.MaxEntries:
-		r.stop(fmt.Errorf("%w of %d entries", ErrLimit, r.options.MaxEntries))
-		return
-	case r.room < 0:
-		r.stop(fmt.Errorf("%w of %d bytes of URLs", ErrLimit, 4*r.options.MaxSize))
-		return
-	}
-	if string(lastMod) != r.lastText {
-		r.lastText = string(lastMod)
-		r.lastTime = parseTime(r.lastText)
-	}
-	e.URL, e.LastMod, e.Modified = u, r.lastText, r.lastTime
-	r.Entries++
-	r.stopped = !r.yield(e)
-}
-
-// stop ends the reading with an error.
-func (r *reader) stop(err error) {
-	r.stopped = true
-	if r.Err != nil {
-		err = fmt.Errorf("%w; %w", r.Err, err)
-	}
-	r.Err = err
 }
 
 // broken records a loss of entries at a position of the text, if it is the first.
 func (r *reader) broken(at int, format string, args ...any) {
-	if r.Err == nil {
+	if r.out.Err == nil {
 		line := bytes.Count(r.xml.Body[:at], []byte("\n")) + 1
-		r.Err = fmt.Errorf("%w: line %d: %s", ErrBroken, line, fmt.Sprintf(format, args...))
+		r.out.Err = fmt.Errorf("%w: line %d: %s", ErrBroken, line, fmt.Sprintf(format, args...))
 	}
 }

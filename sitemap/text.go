@@ -9,7 +9,7 @@ import (
 // but people write them.
 func (r *reader) readText() {
 	rest := r.xml.Body
-	for len(rest) > 0 && !r.stopped {
+	for len(rest) > 0 && !r.out.stopped {
 		end := bytes.IndexAny(rest, "\r\n")
 		line := rest
 		if end >= 0 {
@@ -22,14 +22,14 @@ func (r *reader) readText() {
 			continue
 		}
 		if !isAbsolute(line) {
-			r.Skipped++
+			r.out.Skipped++
 			continue
 		}
-		r.Type = Text
-		r.emit(Entry{Priority: DefaultPriority}, line, nil)
+		r.out.Type = Text
+		r.out.emit(Entry{Priority: DefaultPriority}, line, nil)
 	}
-	if r.Type == Unknown {
-		r.Err = fmt.Errorf("%w, expected XML, or a URL a line", ErrFormat)
+	if r.out.Type == Unknown {
+		r.out.Err = fmt.Errorf("%w, expected XML, or a URL a line", ErrFormat)
 	}
 }
 
