@@ -25,7 +25,7 @@ func (l *Loop) CallLater(d time.Duration, fn func()) *Callback {
 
 // CallAt schedules fn for a point in time on the loop's clock.
 func (l *Loop) CallAt(at time.Time, fn func()) *Callback {
-	return l.callAt(l.since(at), fn)
+	return l.callAt(l.time.since(at), fn)
 }
 
 func (l *Loop) callAt(when int64, fn func()) *Callback {

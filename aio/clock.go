@@ -1,6 +1,9 @@
 package aio
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Clock gives a loop the time, and a place to wait when it has nothing to do. Zero Options use the
 // system's clock and wait for descriptors; package aiotest has a virtual clock that jumps.
@@ -27,4 +30,117 @@ type Sleeper interface {
 	Release()
 	// Close detaches the loop from the clock.
 	Close()
+}
+
+// times is the time of a loop. now is the last reading of the clock, which is read at most once a
+// turn and only on demand.
+type times struct {
+	source  Clock // nil: the system's
+	base    time.Time
+	now     int64 // since base; never 0
+	fresh   bool  // now was read in this turn
+	turning bool  // there was a turn: before, time does not stand still
+	polled  int64 // when the selector last returned
+	late    int64 // how long before that it had not been asked: see Arrival
+}
+
+func newTimes(source Clock) times {
+	ts := times{source: source}
+	ts.base = ts.exactly().Add(-1)
+	ts.read()
+	ts.polled = ts.now
+	return ts
+}
+
+// exactly reads the clock.
+func (ts *times) exactly() time.Time {
+	switch {
+	case ts.source != nil:
+		return ts.source.Now()
+	case ts.base.IsZero():
+		return time.Now()
+	}
+	return ts.of(int64(time.Since(ts.base)))
+}
+
+// turn begins a turn of the loop.
+func (ts *times) turn() { ts.fresh, ts.turning = false, true }
+
+func (ts *times) read() {
+	if ts.source != nil {
+		ts.now = ts.since(ts.source.Now())
+	} else {
+		ts.now = int64(time.Since(ts.base))
+	}
+	ts.fresh = ts.turning
+}
+
+// ofTurn returns the time, and reads the clock if this turn has not done so.
+func (ts *times) ofTurn() int64 {
+	if !ts.fresh {
+		ts.read()
+	}
+	return ts.now
+}
+
+// selected notes that the selector has returned, which was asked at a time; busy: it did not wait.
+func (ts *times) selected(asked int64, busy bool) {
+	ts.read()
+	if busy {
+		asked = ts.now
+	}
+	ts.polled, ts.late = ts.now, asked-ts.polled
+}
+
+// arrival returns when the bytes arrived for which the selector returned: see Loop.Arrival.
+func (ts *times) arrival(s *socket) int64 {
+	at := ts.polled
+	if s != nil && ts.late > busyFor && s.network() == "tcp" {
+		if ago, ok := sinceReceived(s.fd); ok {
+			at = min(at, max(at-ts.late, int64(time.Since(ts.base)-ago)))
+		}
+	}
+	return at
+}
+
+func (ts *times) of(when int64) time.Time  { return ts.base.Add(time.Duration(when)) }
+func (ts *times) since(at time.Time) int64 { return int64(at.Sub(ts.base)) }
+
+// addTime returns when + d, or the end of time on overflow.
+func addTime(when int64, d time.Duration) int64 {
+	if int64(d) > math.MaxInt64-when {
+		return math.MaxInt64
+	}
+	return when + int64(d)
+}
+
+// clock returns the loop's time.
+func (l *Loop) clock() int64 { return l.time.ofTurn() }
+
+// Now returns the time of the current turn on the loop's clock.
+func (l *Loop) Now() time.Time { return l.time.of(l.clock()) }
+
+// Wall returns the time of the calendar, for what leaves the process: dates in records, and of
+// certificates. Now starts as the same, and then counts how time passes for the process: it stands
+// still while the machine sleeps, and does not follow when its clock is set.
+func (l *Loop) Wall() time.Time {
+	if l.opt.Clock != nil {
+		return l.opt.Clock.Wall()
+	}
+	return time.Now().Round(0)
+}
+
+// Time reads the loop's clock: it goes on while a turn lasts.
+func (l *Loop) Time() time.Time { return l.time.exactly() }
+
+// busyFor is the longest time that a loop may have been busy for Arrival to be the end of that: the system's
+// clock, which it asks otherwise, ticks every 1 to 4 ms.
+const busyFor = int64(5 * time.Millisecond)
+
+// Arrival returns when the bytes arrived that a task has last waited for on c, in this turn. That
+// is when the loop found out, unless it was busy before: then it is when the system received the
+// last of them, to a tick of its clock.
+func (l *Loop) Arrival(c Conn) time.Time {
+	s, _ := c.(*socket)
+	return l.time.of(l.time.arrival(s))
 }

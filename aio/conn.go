@@ -250,7 +250,7 @@ func (s *socket) setDeadline(dir *direction, at time.Time) error {
 	}
 	when := int64(0)
 	if !at.IsZero() {
-		when = max(1, s.loop.since(at))
+		when = max(1, s.loop.time.since(at))
 	}
 	dir.setDeadline(when)
 	return nil

@@ -86,7 +86,7 @@ func (p *Lot) then(t *Task, dir *direction, waits string, until time.Time, next 
 	}
 	c := &continuation{next: next, lot: p, dir: dir, waits: waits}
 	if !until.IsZero() {
-		c.until = max(1, t.loop.since(until))
+		c.until = max(1, t.loop.time.since(until))
 	}
 	return c
 }

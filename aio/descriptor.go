@@ -123,7 +123,7 @@ func (tab *fdTable) poll(wait time.Duration) {
 	case wait < 0:
 		n, err = l.selector.Wait(tab.events, time.Time{})
 	default:
-		n, err = l.selector.Wait(tab.events, l.timeOf(addTime(l.now, wait)))
+		n, err = l.selector.Wait(tab.events, l.time.of(addTime(l.time.now, wait)))
 	}
 	if err != nil {
 		l.fail(err)
@@ -219,7 +219,7 @@ func (dir *direction) enlist(t *Task) error {
 		dir.lot.remove(t)
 		return err
 	}
-	t.polled = true
+	t.status.polled = true
 	dir.d.loop.fds.waits++
 	t.wakeBy(dir.limit)
 	return nil

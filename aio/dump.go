@@ -23,11 +23,11 @@ type TaskInfo struct {
 func (l *Loop) Tasks() []TaskInfo {
 	infos := make([]TaskInfo, 0, l.tasks.count)
 	for t := l.tasks.newest; t != nil; t = t.older {
-		info := TaskInfo{ID: t.id, Name: t.name, State: t.state.String(), Waits: t.waits, Since: l.timeOf(t.since)}
+		info := TaskInfo{ID: t.id, Name: t.name, State: t.status.state.String(), Waits: t.status.waits, Since: l.time.of(t.status.since)}
 		if t.group != nil {
 			info.Parent = t.group.task.name
 		}
-		if t.state == taskRunning {
+		if t.status.state == taskRunning {
 			info.Waits = ""
 		}
 		infos = append(infos, info)
@@ -42,7 +42,7 @@ func (l *Loop) Dump(w io.Writer) error {
 	fmt.Fprintln(tw, "id\ttask\tparent\tstate\twaits for\tsince")
 	now := l.clock()
 	for _, t := range l.Tasks() {
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%v\n", t.ID, t.Name, t.Parent, t.State, t.Waits, l.timeOf(now).Sub(t.Since))
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%v\n", t.ID, t.Name, t.Parent, t.State, t.Waits, l.time.of(now).Sub(t.Since))
 	}
 	return tw.Flush()
 }

@@ -3,7 +3,6 @@ package aio
 import (
 	"context"
 	"errors"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,7 +51,7 @@ type Loop struct {
 	left  int // entries of ready that this turn still has to run
 	turns uint64
 
-	times
+	time   times
 	timers timers
 
 	tasks     taskList
@@ -79,16 +78,6 @@ type Loop struct {
 	inbox    inbox
 }
 
-// times is a loop's knowledge of the time. now is the last reading of the clock, which is read at
-// most once a turn and only on demand.
-type times struct {
-	base   time.Time
-	now    int64 // since base; never 0
-	fresh  bool  // now was read in this turn
-	polled int64 // when the selector last returned
-	late   int64 // how long before that it had not been asked: see Arrival
-}
-
 // inbox holds the functions that other goroutines have posted to a loop.
 type inbox struct {
 	sleeping atomic.Bool // the loop waits, or is about to: a Post must wake it
@@ -107,19 +96,11 @@ const idlePolls = 64
 
 // NewLoop returns a loop that has not run. It holds no descriptor until Run.
 func NewLoop(opt Options) *Loop {
-	l := &Loop{opt: opt, ctx: context.Background(), network: opt.Network}
-	if opt.Clock != nil {
-		l.base = opt.Clock.Now()
-	} else {
-		l.base = time.Now()
-	}
-	l.base = l.base.Add(-1)
+	l := &Loop{opt: opt, ctx: context.Background(), network: opt.Network, time: newTimes(opt.Clock)}
 	if l.network == nil {
 		l.network = systemNetwork{}
 	}
 	l.fds.loop = l
-	l.readClock()
-	l.polled = l.now
 	return l
 }
 
@@ -217,8 +198,8 @@ func (l *Loop) drive(done chan<- struct{}) {
 		}
 		if t := l.calling; t != nil { // a Goexit on the loop's stack is a Goexit in the task
 			l.calling = nil
-			t.goexit = true
-			t.state = taskReady
+			t.status.goexit = true
+			t.status.state = taskReady
 			l.ready.push(t)
 		}
 		l.running = nil
@@ -248,7 +229,7 @@ func (l *Loop) turn() bool {
 	if l.left == 0 {
 		l.left = l.ready.len()
 		l.turns++
-		l.fresh = false
+		l.time.turn()
 		if l.watch.on {
 			l.watch.turn.Store(l.turns)
 		}
@@ -290,13 +271,13 @@ func (l *Loop) poll(busy bool) {
 	var wait time.Duration // negative: no limit
 	until := l.timers.next()
 	if !busy {
-		l.readClock()
+		l.time.read()
 		wait = -1
 		if until != 0 {
-			wait = max(0, time.Duration(until-l.now))
+			wait = max(0, time.Duration(until-l.time.now))
 		}
 	}
-	asked := l.now
+	asked := l.time.now
 	if wait != 0 {
 		l.inbox.sleeping.Store(true)
 		if l.inbox.filled.Load() { // posted before sleeping was set: nobody will wake us
@@ -308,7 +289,7 @@ func (l *Loop) poll(busy bool) {
 		if wait != 0 {
 			var at time.Time
 			if until != 0 {
-				at = l.timeOf(until)
+				at = l.time.of(until)
 			}
 			l.sleeper.Sleep(at)
 		}
@@ -317,13 +298,9 @@ func (l *Loop) poll(busy bool) {
 	}
 	l.watch.idle.Store(false)
 	l.inbox.sleeping.Store(false)
-	l.readClock()
-	if busy { // it did not wait
-		asked = l.now
-	}
-	l.polled, l.late = l.now, asked-l.polled
+	l.time.selected(asked, busy)
 	if until != 0 {
-		if late, fired := l.timers.fire(l.now); fired {
+		if late, fired := l.timers.fire(l.time.now); fired {
 			l.stats.lag(late)
 		}
 	}
@@ -387,77 +364,8 @@ func (l *Loop) post(fn func()) error {
 	return nil
 }
 
-// Time.
-
-func (l *Loop) readClock() {
-	if l.opt.Clock != nil {
-		l.now = int64(l.opt.Clock.Now().Sub(l.base))
-	} else {
-		l.now = int64(time.Since(l.base))
-	}
-	l.fresh = true
-}
-
-// clock returns the loop's time, and reads the clock if this turn has not done so. Before the
-// first turn there is no turn during which time could stand still.
-func (l *Loop) clock() int64 {
-	if !l.fresh || l.turns == 0 {
-		l.readClock()
-	}
-	return l.now
-}
-
-// Now returns the time of the current turn on the loop's clock.
-func (l *Loop) Now() time.Time { return l.timeOf(l.clock()) }
-
-// Wall returns the time of the calendar, for what leaves the process: dates in records, and of
-// certificates. Now starts as the same, and then counts how time passes for the process: it stands
-// still while the machine sleeps, and does not follow when its clock is set.
-func (l *Loop) Wall() time.Time {
-	if l.opt.Clock != nil {
-		return l.opt.Clock.Wall()
-	}
-	return time.Now().Round(0)
-}
-
-// Time reads the loop's clock: it goes on while a turn lasts.
-func (l *Loop) Time() time.Time {
-	if l.opt.Clock != nil {
-		return l.opt.Clock.Now()
-	}
-	return l.timeOf(int64(time.Since(l.base)))
-}
-
-// busyFor is the time that a loop may have been busy for Arrival to be the end of that: the
-// system's clock, which it asks otherwise, ticks every 1 to 4 ms.
-const busyFor = int64(5 * time.Millisecond)
-
-// Arrival returns when the bytes arrived that a task has last waited for on c, in this turn. That
-// is when the loop found out, unless it was busy before: then it is when the system received the
-// last of them, to a tick of its clock.
-func (l *Loop) Arrival(c Conn) time.Time {
-	at := l.polled
-	if s, ok := c.(*socket); ok && l.late > busyFor && s.network() == "tcp" {
-		if ago, ok := sinceReceived(s.fd); ok {
-			at = min(at, max(at-l.late, int64(time.Since(l.base)-ago)))
-		}
-	}
-	return l.timeOf(at)
-}
-
 // Network returns Options.Network: nil for the system's.
 func (l *Loop) Network() Network { return l.opt.Network }
-
-func (l *Loop) timeOf(when int64) time.Time { return l.base.Add(time.Duration(when)) }
-func (l *Loop) since(at time.Time) int64    { return int64(at.Sub(l.base)) }
-
-// addTime returns when + d, or the end of time on overflow.
-func addTime(when int64, d time.Duration) int64 {
-	if int64(d) > math.MaxInt64-when {
-		return math.MaxInt64
-	}
-	return when + int64(d)
-}
 
 // runnable is an entry of the ready queue: a *Task, a *Callback or a posted function.
 type runnable interface{ run(l *Loop) }

@@ -38,7 +38,7 @@ func (t *Task) open(s *scope) {
 func (t *Task) close(s *scope) {
 	t.scope = s.parent
 	if t.stopped() == nil {
-		t.ignore = 0
+		t.status.ignore = 0
 	}
 	s.detach()
 }
@@ -144,7 +144,7 @@ func (t *Task) Timeout(d time.Duration, fn func(t *Task) error) error {
 // Deadline is Timeout with a point in time on the loop's clock.
 func (t *Task) Deadline(at time.Time, fn func(t *Task) error) error {
 	t.check()
-	return t.timeout(t.loop.since(at), fn)
+	return t.timeout(t.loop.time.since(at), fn)
 }
 
 func (t *Task) timeout(when int64, fn func(t *Task) error) error {
@@ -192,7 +192,7 @@ func (t *Task) Context() context.Context {
 	if s.ctx == nil {
 		s.ctx = &scopeContext{base: t.loop.ctx}
 		if when := s.limit(); when != 0 {
-			s.ctx.deadline = t.loop.timeOf(when)
+			s.ctx.deadline = t.loop.time.of(when)
 		}
 		switch {
 		case !s.canceled:

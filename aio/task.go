@@ -19,14 +19,7 @@ type Task struct {
 	resume func() (syscall func(), alive bool) // the loop's side of the coroutine; nil: it has none
 	yield  func(syscall func()) bool           // the coroutine's side
 	scope  *scope                              // innermost, where the task is now
-	state  taskState
-	deaf   bool   // parked where cancellation must not wake it: joining a group
-	polled bool   // parked until a descriptor is ready
-	goexit bool   // its system call called Goexit
-	budget int16  // operations left without a wait before the task gives up the turn
-	ignore int16  // cancelled waits in a row, to just over ignoreLimit
-	waits  string // for the dump: what for
-	since  int64  // and since when
+	status status
 	future
 
 	parking
@@ -62,6 +55,45 @@ const (
 func (s taskState) String() string {
 	return [...]string{"new", "ready", "running", "parked", "done"}[s]
 }
+
+// status is the state of a task, and its record as one that shares a loop with others. Its order
+// leaves no gaps: see TestSizes.
+type status struct {
+	state  taskState
+	deaf   bool   // parked where cancellation must not wake it: joining a group
+	polled bool   // parked until a descriptor is ready
+	goexit bool   // its system call called Goexit
+	budget int16  // operations left without a wait before the task gives up the turn
+	ignore int16  // cancelled waits in a row, to just over ignoreLimit
+	waits  string // for the dump: the reason of the wait
+	since  int64  // and its beginning
+}
+
+// step begins a step.
+func (s *status) step() { s.state, s.budget = taskRunning, opsPerStep }
+
+// suspend notes the reason and the beginning of a wait, for the loop's turn or for an event.
+func (s *status) suspend(state taskState, waits string, now int64) {
+	s.state, s.waits, s.since = state, waits, now
+}
+
+// spend takes an operation from the step's budget, and reports whether there was one.
+func (s *status) spend() bool {
+	s.budget--
+	return s.budget >= 0
+}
+
+// waited takes in the result of a wait.
+func (s *status) waited(err error) {
+	if err == nil {
+		s.ignore = 0
+	} else if errors.Is(err, ErrCanceled) {
+		s.ignored()
+	}
+}
+
+// ignored counts a cancelled wait.
+func (s *status) ignored() { s.ignore = min(s.ignore+1, ignoreLimit+1) }
 
 // opsPerStep bounds how many operations that need no wait (an item is available, bytes have
 // arrived) a task may do before others get their turn.
@@ -102,7 +134,8 @@ func (tl *taskList) remove(t *Task) {
 }
 
 func (l *Loop) newTask(name string, g *Group, main func(t *Task) error) *Task {
-	t := &Task{name: name, group: g, main: main, state: taskReady}
+	t := &Task{name: name, group: g, main: main}
+	t.status.state = taskReady // nothing may wake it
 	t.future = future{loop: l, task: t}
 	t.sleep.owner = t
 	t.own.task, t.scope = t, &t.own
@@ -110,8 +143,7 @@ func (l *Loop) newTask(name string, g *Group, main func(t *Task) error) *Task {
 		t.own.attach(&g.scope)
 	}
 	l.tasks.add(t)
-	t.state = taskNew
-	t.waits, t.since = "its first step", l.now
+	t.status.suspend(taskNew, "its first step", l.time.now)
 	l.ready.push(t)
 	l.trace(TraceStart, t, "")
 	return t
@@ -126,14 +158,13 @@ func (t *Task) Loop() *Loop { return t.loop }
 // run makes one step: from the current suspension to the next.
 func (t *Task) run(l *Loop) {
 	if t.resume == nil {
-		if t.state == taskNew && (t.own.canceled || l.broken != nil) {
+		if t.status.state == taskNew && (t.own.canceled || l.broken != nil) {
 			t.finish(ErrCanceled) // before the first step: the body never runs
 			return
 		}
 		l.lend(t)
 	}
-	t.state = taskRunning
-	t.budget = opsPerStep
+	t.status.step()
 	l.enter(t)
 	for {
 		call, alive := t.resume()
@@ -193,7 +224,7 @@ func (t *Task) finish(err error) {
 	if err != nil {
 		err = &TaskError{Task: t.name, Err: err}
 	}
-	t.state, t.main = taskDone, nil
+	t.status.state, t.main = taskDone, nil
 	l.tasks.remove(t)
 	t.own.detach()
 	defer func() { // even if Options.Trace panics: others wait for this task
@@ -216,7 +247,7 @@ func (t *Task) check() {
 	case l.calling != nil && now == nil:
 		panic(fmt.Sprintf("aio: task %q waits inside OnLoop: what runs on the loop's stack cannot be suspended", t.name))
 	case now == nil:
-		panic(fmt.Sprintf("aio: wait with the handle of task %q, which is not running (it is %v): a wait takes the handle of the task it runs in", t.name, t.state))
+		panic(fmt.Sprintf("aio: wait with the handle of task %q, which is not running (it is %v): a wait takes the handle of the task it runs in", t.name, t.status.state))
 	default:
 		panic(fmt.Sprintf("aio: task %q waits with the handle of task %q: a wait takes the handle of the task it runs in", now.name, t.name))
 	}
@@ -230,10 +261,10 @@ func (t *Task) Checkpoint() error {
 	if err := t.stopped(); err != nil {
 		return t.refuse(err)
 	}
-	if t.budget--; t.budget < 0 {
-		return t.Yield()
+	if t.status.spend() {
+		return nil
 	}
-	return nil
+	return t.Yield()
 }
 
 // stopped returns why t may not wait, or nil.
@@ -247,23 +278,20 @@ func (t *Task) stopped() error {
 // refuse gives up the turn and returns err. It counts how often t has ignored such an error; on a
 // loop that has to end, a task that continues is ended.
 func (t *Task) refuse(err error) error {
-	t.ignored()
-	if t.ignore == ignoreLimit {
+	t.status.ignored()
+	if t.status.ignore == ignoreLimit {
 		t.loop.report(Report{Kind: ReportIgnoresCancel, Task: t.name})
 	}
-	if t.ignore > ignoreLimit && t.loop.broken != nil {
+	if t.status.ignore > ignoreLimit && t.loop.broken != nil {
 		runtime.Goexit()
 	}
 	t.pass("its turn")
 	return err
 }
 
-// ignored counts a cancelled wait.
-func (t *Task) ignored() { t.ignore = min(t.ignore+1, ignoreLimit+1) }
-
 // pass puts t at the end of the ready queue and suspends it.
 func (t *Task) pass(waits string) {
-	t.state, t.waits, t.since = taskReady, waits, t.loop.now
+	t.status.suspend(taskReady, waits, t.loop.time.now)
 	t.loop.ready.push(t)
 	t.yield(nil)
 }
@@ -275,7 +303,7 @@ func (t *Task) Yield() error {
 	if err != nil {
 		return t.refuse(err)
 	}
-	t.ignore = 0
+	t.status.ignore = 0
 	t.pass("its turn")
 	return t.stopped()
 }
@@ -292,7 +320,7 @@ func (t *Task) Sleep(d time.Duration) error {
 // SleepUntil is Sleep with a point in time on the loop's clock.
 func (t *Task) SleepUntil(at time.Time) error {
 	t.check()
-	return t.sleepUntil(t.loop.since(at))
+	return t.sleepUntil(t.loop.time.since(at))
 }
 
 func (t *Task) sleepUntil(when int64) error {
@@ -315,7 +343,7 @@ func (t *Task) alarm() { t.wake(nil) }
 
 // parked notes that t waits, until wake or interrupt.
 func (t *Task) parked(waits string) {
-	t.state, t.waits, t.since = taskParked, waits, t.loop.now
+	t.status.suspend(taskParked, waits, t.loop.time.now)
 	t.loop.trace(TraceWait, t, waits)
 }
 
@@ -325,36 +353,32 @@ func (t *Task) park(waits string) error {
 	t.yield(nil)
 	err := t.woken
 	t.woken = nil
-	if err == nil {
-		t.ignore = 0
-	} else if errors.Is(err, ErrCanceled) {
-		t.ignored()
-	}
+	t.status.waited(err)
 	return err
 }
 
 // wake makes the park of t return err. It does nothing unless t is parked, so the first of several
 // wake-ups decides.
 func (t *Task) wake(err error) {
-	if t.state != taskParked {
+	if t.status.state != taskParked {
 		return
 	}
 	if t.lot != nil {
 		t.lot.remove(t)
 	}
-	if t.polled {
-		t.polled = false
+	if t.status.polled {
+		t.status.polled = false
 		t.loop.fds.waits--
 	}
 	t.loop.timers.disarm(&t.sleep)
-	t.state, t.woken = taskReady, err
-	t.loop.trace(TraceWake, t, t.waits)
+	t.status.state, t.woken = taskReady, err
+	t.loop.trace(TraceWake, t, t.status.waits)
 	t.loop.ready.push(t)
 }
 
 // interrupt is wake for cancellation.
 func (t *Task) interrupt(err error) {
-	if !t.deaf {
+	if !t.status.deaf {
 		t.wake(err)
 	}
 }
@@ -389,8 +413,8 @@ func (t *Task) OnLoop(fn func()) {
 		t.woken = nil
 		panic(p)
 	}
-	if t.goexit {
-		t.goexit = false
+	if t.status.goexit {
+		t.status.goexit = false
 		runtime.Goexit()
 	}
 }
@@ -402,79 +426,4 @@ func (t *Task) runSystemCall(fn func()) {
 		}
 	}()
 	fn()
-}
-
-// Lot is a parking lot: tasks wait in it, first come first served. Every primitive in this package
-// is built on it. The zero value is ready to use.
-//
-// A task that Unpark woke has left the lot; if it is cancelled before it runs, its wait still
-// returns nil. So nothing that is handed over gets lost, and no wake-up needs to be passed on.
-type Lot struct {
-	first *Task // its prev is the last
-	n     int
-}
-
-// Len returns the number of tasks parked.
-func (p *Lot) Len() int { return p.n }
-
-// Park suspends t until Unpark reaches it, and returns Unpark's error, or ErrCanceled. waits is
-// the reason shown in dumps and traces.
-func (p *Lot) Park(t *Task, waits string) error {
-	t.check()
-	if err := t.stopped(); err != nil {
-		return t.refuse(err)
-	}
-	p.push(t)
-	return t.park(waits)
-}
-
-// parkDeaf is Park without cancellation.
-func (p *Lot) parkDeaf(t *Task, waits string) {
-	t.check()
-	p.push(t)
-	t.deaf = true
-	t.park(waits)
-	t.deaf = false
-}
-
-// Unpark wakes the task that has waited longest, with err, and reports whether there was one.
-func (p *Lot) Unpark(err error) bool {
-	if p.first == nil {
-		return false
-	}
-	p.first.wake(err)
-	return true
-}
-
-// UnparkAll wakes all tasks that are parked now, in order.
-func (p *Lot) UnparkAll(err error) {
-	for n := p.n; n > 0; n-- {
-		p.first.wake(err)
-	}
-}
-
-func (p *Lot) push(t *Task) {
-	t.lot, t.prev, t.next = p, t, nil
-	if p.first == nil {
-		p.first = t
-	} else {
-		last := p.first.prev
-		last.next, t.prev, p.first.prev = t, last, t
-	}
-	p.n++
-}
-
-func (p *Lot) remove(t *Task) {
-	if t == p.first {
-		p.first = t.next
-	} else {
-		t.prev.next = t.next
-	}
-	if t.next != nil {
-		t.next.prev = t.prev
-	} else if p.first != nil {
-		p.first.prev = t.prev
-	}
-	t.lot, t.prev, t.next = nil, nil, nil
-	p.n--
 }
