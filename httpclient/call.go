@@ -158,9 +158,9 @@ func (k *call) connect(t *aio.Task) *Error {
 		k.try = c.newStream(cn, k.req, tm)
 		return nil
 	case cn.reused:
-		cn.hold, cn.waited = c.opt.Meter.Open(k.req.Prompt), 0
+		cn.exchange.hold, cn.exchange.waited = c.opt.Meter.Open(k.req.Prompt), 0
 	}
-	cn.begin(k.req, tm)
+	cn.exchange.begin(k.req, tm)
 	k.try = cn
 	return nil
 }

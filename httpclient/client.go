@@ -117,7 +117,7 @@ func (c *Client) Disconnect() { c.idle.clear() }
 // request is sent once more, unless it says otherwise, over a new connection: the other kept ones
 // have probably been ended too.
 func (cn *conn) stale(failed *Error) bool {
-	p := &cn.parser
+	p := &cn.exchange.parser
 	switch {
 	case !cn.reused:
 		return false
@@ -136,7 +136,7 @@ func (cn *conn) misjudged(failed *Error) bool {
 // staleError returns the error of a request that is not sent again; failed is nil after a 408.
 func (cn *conn) staleError(failed *Error) *Error {
 	if failed == nil {
-		return &Error{Kind: KindEarlyEnd, Err: ErrStale, Timing: cn.timing}
+		return &Error{Kind: KindEarlyEnd, Err: ErrStale, Timing: cn.exchange.timing}
 	}
 	failed.Err = fmt.Errorf("%w: %w", ErrStale, failed.Err)
 	return failed
@@ -158,11 +158,11 @@ func (x *exchange) begin(req *Request, tm Timing) {
 // release returns the response, or what arrived of it when the exchange has failed, and keeps or
 // closes the connection.
 func (cn *conn) release(t *aio.Task, failed *Error) *Response {
-	res := cn.response(cn, failed)
+	res := cn.exchange.response(cn, failed)
 	// Bytes beyond the response are not ours to interpret.
-	over := failed != nil || res.Truncated || cn.parser.close || cn.ended || cn.excess || cn.reader.Buffered() > 0 ||
+	over := failed != nil || res.Truncated || cn.exchange.parser.close || cn.ended || cn.excess || cn.reader.Buffered() > 0 ||
 		cn.tls != nil && !cn.tls.lasting()
-	cn.req, cn.arrival = nil, nil // which refers to the response
+	cn.exchange.req, cn.exchange.arrival = nil, nil // which refers to the response
 	if over {
 		cn.gaveUp = failed != nil
 		if failed == nil && !cn.ended {
@@ -224,8 +224,8 @@ func (c *Client) kept(t *aio.Task, req *Request, to route, tried int) *conn {
 				return cn
 			}
 		case c.wakes(t, cn):
-			cn.hold = c.opt.Meter.Open(req.Prompt)
-			cn.hold.Set(cn.chain)
+			cn.exchange.hold = c.opt.Meter.Open(req.Prompt)
+			cn.exchange.hold.Set(cn.exchange.chain)
 			return cn
 		}
 		cn.Close()

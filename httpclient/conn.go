@@ -73,20 +73,21 @@ type arrival struct {
 // conn is a connection, and one exchange after the other.
 type conn struct {
 	aio.Conn
-	exchange
-	route  route
-	host   string          // of the server, without a port
-	server *netip.AddrPort // behind a proxy, invalid if the proxy has looked it up; nil without one
-	tls    *channel        // nil for plain http
-	mux    *mux            // of HTTP/2, or nil
-	reader *aio.Reader
-	step   func() // feed, on the loop's stack; nil: no response has arrived yet
-	ended  bool   // input of feed: nothing more comes; output: TLS has ended
-	excess bool   // output of feed: TLS carried bytes beyond the response
-	short  bool   // what reader has is the beginning of a TLS record
-	reused bool
-	gaveUp bool // on a request, which the system may still have
-	lookup lookup
+	client   *Client
+	exchange exchange // the one under way, over HTTP/1.1
+	route    route
+	host     string          // of the server, without a port
+	server   *netip.AddrPort // behind a proxy, invalid if the proxy has looked it up; nil without one
+	tls      *channel        // nil for plain http
+	mux      *mux            // of HTTP/2, or nil
+	reader   *aio.Reader
+	step     func() // feed, on the loop's stack; nil: no response has arrived yet
+	ended    bool   // input of feed: nothing more comes; output: TLS has ended
+	excess   bool   // output of feed: TLS carried bytes beyond the response
+	short    bool   // what reader has is the beginning of a TLS record
+	reused   bool
+	gaveUp   bool // on a request, which the system may still have
+	lookup   lookup
 
 	since        time.Time // in the pool
 	older, newer *conn
@@ -124,7 +125,7 @@ func (c *Client) open(t *aio.Task, req *Request, at route, total *limit, tm *Tim
 	}
 	if failed != nil {
 		failed.Addr = cn.addr()
-		cn.hold.Release()
+		cn.exchange.hold.Release()
 		cn.Close()
 		return nil, failed
 	}
@@ -206,11 +207,11 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 		bad.local = noRoute(err, to)
 		return nil, bad
 	}
-	cn := &conn{Conn: raw, route: at, host: host, lookup: found, reader: aio.NewReader(c.loop, raw)}
+	cn := &conn{Conn: raw, client: c, route: at, host: host, lookup: found, reader: aio.NewReader(c.loop, raw)}
 	if at.via != nil {
 		cn.server = &server
 	}
-	cn.client, cn.hold = c, c.opt.Meter.Open(req.Prompt)
+	cn.exchange.client, cn.exchange.hold = c, c.opt.Meter.Open(req.Prompt)
 	return cn, nil
 }
 
@@ -234,7 +235,7 @@ func (cn *conn) agree() *Error {
 	switch {
 	case c.speaksHTTP2(cn):
 		cn.mux = newMux(cn)
-		cn.hold.Set(cn.chain)
+		cn.exchange.hold.Set(cn.exchange.chain)
 	case c.opt.HTTP2 && !cn.route.forwarded():
 		return fail(KindProtocol, "the server does not speak HTTP/2, which was asked for")
 	}
@@ -277,7 +278,7 @@ func (cn *conn) secure(t *aio.Task, total *limit, tm *Timing) *Error {
 	patience := total.within(c.opt.TLSTimeout, began, KindTLSTimeout)
 	_ = cn.SetDeadline(patience.at)
 	err := c.handshake(t, cn, func(t *aio.Task, n int) error {
-		waited, failed := cn.holdMore(t, certBytes*n-plainChain-cn.hold.Size(), &patience)
+		waited, failed := cn.exchange.holdMore(t, certBytes*n-plainChain-cn.exchange.hold.Size(), &patience)
 		if failed != nil {
 			return failed
 		}
@@ -288,9 +289,9 @@ func (cn *conn) secure(t *aio.Task, total *limit, tm *Timing) *Error {
 		return nil
 	})
 	if err == nil {
-		cn.chain = max(0, cn.tls.weight()-plainChain)
+		cn.exchange.chain = max(0, cn.tls.weight()-plainChain)
 	}
-	tm.TLS = c.loop.Now().Sub(began) - cn.waited
+	tm.TLS = c.loop.Now().Sub(began) - cn.exchange.waited
 	switch {
 	case err == nil:
 		return nil
@@ -372,7 +373,9 @@ func (cn *conn) send(t *aio.Task, k *call) *Error {
 }
 
 // when lets the task wait for something to read: see attempt.
-func (cn *conn) when(t *aio.Task, k *call) error { return cn.whenReadable(t, cn.due(k.patience()), k) }
+func (cn *conn) when(t *aio.Task, k *call) error {
+	return cn.whenReadable(t, cn.exchange.due(k.patience()), k)
+}
 
 // whenReadable lets the task wait for something to read, until a time.
 func (cn *conn) whenReadable(t *aio.Task, until time.Time, k *call) error {
@@ -387,19 +390,19 @@ func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 	c, patience := cn.client, k.patience()
 	for {
 		b, err := cn.peek(t, patience)
-		cn.arrive()
-		p := &cn.parser
+		cn.exchange.arrive()
+		p := &cn.exchange.parser
 		if errors.Is(err, io.EOF) {
 			cn.ended = true
 		} else if err != nil {
-			return patience.classify(err, KindReset, func() string { return cn.pending(patience) }).lost(p.place()), false
+			return patience.classify(err, KindReset, func() string { return cn.exchange.pending(patience) }).lost(p.place()), false
 		}
 		arrived := c.loop.Arrival(cn.Conn)
 		c.heard(arrived)
 		if p.state == inHead {
 			b = b[:min(len(b), maxSealed)] // a head counts before more of it is taken
 		}
-		waited, failed := cn.makeRoom(t, len(b), &k.total)
+		waited, failed := cn.exchange.makeRoom(t, len(b), &k.total)
 		if failed != nil {
 			return failed, false
 		}
@@ -409,44 +412,44 @@ func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 		if cn.step == nil {
 			cn.step = cn.feed
 		}
-		cn.got = b
+		cn.exchange.got = b
 		t.OnLoop(cn.step)
-		cn.got = nil
-		cn.use(cn.used)
+		cn.exchange.got = nil
+		cn.use(cn.exchange.used)
 		if p.empty() { // those were session tickets
 			c.wire.give(p.body)
 			p.body = nil
 		}
-		if cn.began.IsZero() && !p.empty() {
-			cn.timing.FirstByte = max(0, arrived.Sub(k.sent))
+		if cn.exchange.began.IsZero() && !p.empty() {
+			cn.exchange.timing.FirstByte = max(0, arrived.Sub(k.sent))
 		}
 		if !p.empty() {
-			cn.moved(c.loop.Now(), waited)
+			cn.exchange.moved(c.loop.Now(), waited)
 		}
-		cn.count()
-		if cn.err != nil {
-			return cn.err, false
+		cn.exchange.count()
+		if cn.exchange.err != nil {
+			return cn.exchange.err, false
 		}
 		if p.state == whole {
-			cn.timing.took(max(0, arrived.Sub(k.sent)))
-			return cn.decode(t, &k.total), false
+			cn.exchange.timing.took(max(0, arrived.Sub(k.sent)))
+			return cn.exchange.decode(t, &k.total), false
 		}
 		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has requested new keys
 			out := cn.tls.out
 			cn.tls.out = nil
 			if _, err := cn.Write(t, out); err != nil {
-				return k.total.classify(err, KindReset, func() string { return cn.pending(k.total) }).lost(p.place()), false
+				return k.total.classify(err, KindReset, func() string { return cn.exchange.pending(k.total) }).lost(p.place()), false
 			}
 		}
 		switch {
-		case !cn.began.IsZero():
-			patience = cn.patience(k.total)
-			if failed = cn.judge(waited); failed != nil {
+		case !cn.exchange.began.IsZero():
+			patience = cn.exchange.patience(k.total)
+			if failed = cn.exchange.judge(waited); failed != nil {
 				return failed, false
 			}
 		case k.next != nil && cn.reader.Buffered() == 0:
-			if cn.look.IsZero() {
-				cn.arrival = nil
+			if cn.exchange.look.IsZero() {
+				cn.exchange.arrival = nil
 			}
 			return nil, true
 		}
@@ -455,14 +458,14 @@ func (cn *conn) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 
 // end ends the exchange of a call: see attempt.
 func (cn *conn) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Error, again bool) {
-	cn.arrive() // for what is said of a failure
+	cn.exchange.arrive() // for what is said of a failure
 	if failed == nil {
 		failed = cn.refused()
 	} else {
-		failed = cn.blame(failed)
+		failed = cn.exchange.blame(failed)
 	}
 	if failed != nil {
-		cn.timing.Total = cn.client.loop.Now().Sub(k.began)
+		cn.exchange.timing.Total = cn.client.loop.Now().Sub(k.began)
 	}
 	if cn.misjudged(failed) {
 		cn.client.unwants1(cn.route)
@@ -480,7 +483,7 @@ func (cn *conn) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Er
 
 // refused returns the error of a proxy that did not forward the request, or nil.
 func (cn *conn) refused() *Error {
-	if res := cn.parser.res; cn.route.forwarded() && res.Status == 407 {
+	if res := cn.exchange.parser.res; cn.route.forwarded() && res.Status == 407 {
 		return fail(KindProxy, "%v: %w", cn.route.via, refused(cn.route.via, "request", res.Status))
 	}
 	return nil
@@ -507,7 +510,7 @@ func (cn *conn) write(t *aio.Task, req *Request) error {
 	defer c.wire.give(buf)
 	*buf = c.header.append(*buf, req)
 	if c.opt.KeepRaw {
-		cn.sent = string(*buf)
+		cn.exchange.sent = string(*buf)
 	}
 	*buf = append(*buf, req.Body...)
 	if cn.tls == nil {
@@ -527,42 +530,42 @@ func (cn *conn) write(t *aio.Task, req *Request) error {
 
 // feed passes what has arrived to the parser.
 func (cn *conn) feed() {
-	p := &cn.parser
-	cn.used = len(cn.got)
+	p := &cn.exchange.parser
+	cn.exchange.used = len(cn.exchange.got)
 	if cn.tls == nil {
-		cn.used, cn.err = p.feed(cn.got)
+		cn.exchange.used, cn.exchange.err = p.feed(cn.exchange.got)
 	} else {
 		cn.decrypt()
 	}
-	if cn.err == nil && cn.ended {
-		cn.err = p.eof(cn.tls != nil && cn.tls.torn)
+	if cn.exchange.err == nil && cn.ended {
+		cn.exchange.err = p.eof(cn.tls != nil && cn.tls.torn)
 	}
-	if cn.err == nil && p.state == whole {
-		cn.complete()
+	if cn.exchange.err == nil && p.state == whole {
+		cn.exchange.complete()
 	}
 }
 
 func (cn *conn) decrypt() {
-	p := &cn.parser
+	p := &cn.exchange.parser
 	cn.tls.ended = cn.ended
 	var err error
-	cn.used, err = cn.tls.open(cn.client.record(), cn.got, func(b []byte) {
-		if cn.err != nil {
+	cn.exchange.used, err = cn.tls.open(cn.client.record(), cn.exchange.got, func(b []byte) {
+		if cn.exchange.err != nil {
 			return
 		}
 		var n int
-		n, cn.err = p.feed(b)
+		n, cn.exchange.err = p.feed(b)
 		cn.excess = cn.excess || n < len(b)
 	})
 	switch {
-	case cn.err != nil || err == nil:
+	case cn.exchange.err != nil || err == nil:
 	case errors.Is(err, io.EOF):
 		cn.ended = true
 	case p.state == whole:
 		cn.excess = true // a whole response, then a broken record
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		cn.err = fail(KindEarlyEnd, "the connection ended within a TLS record: %w", err)
+		cn.exchange.err = fail(KindEarlyEnd, "the connection ended within a TLS record: %w", err)
 	default:
-		cn.err = inWords(classify(err, KindTLS))
+		cn.exchange.err = inWords(classify(err, KindTLS))
 	}
 }

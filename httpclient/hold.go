@@ -236,7 +236,7 @@ func (x *exchange) due(patience limit) time.Time {
 
 // peek waits for more of the response.
 func (cn *conn) peek(t *aio.Task, patience limit) (b []byte, err error) {
-	err = cn.watch(patience, func(until time.Time) error {
+	err = cn.exchange.watch(patience, func(until time.Time) error {
 		// Fails only for a closed connection, and so will everything that follows.
 		_ = cn.SetReadDeadline(until)
 		b, err = cn.arrived(t)

@@ -17,6 +17,7 @@ import (
 // nobody waits, nobody reads. Nobody waits to write: what the server does not take at once, the loop
 // sends when it does.
 type mux struct {
+	client   *Client
 	cn       *conn
 	h2       *http2.Conn
 	reader   *stream   // whose task reads
@@ -41,7 +42,7 @@ type mux struct {
 // newMux starts HTTP/2 over a connection.
 func newMux(cn *conn) *mux {
 	opt := &cn.client.opt
-	m := &mux{cn: cn, h2: http2.New(http2.Options{MaxHead: opt.MaxHead, Window: opt.Window})}
+	m := &mux{client: cn.client, cn: cn, h2: http2.New(http2.Options{MaxHead: opt.MaxHead, Window: opt.Window})}
 	m.write = m.send
 	m.begin = func() {
 		if m.soon = false; m.out == nil {
@@ -75,7 +76,7 @@ const silence = 5 * time.Second
 // lively reports whether something has arrived over the connection lately, or it is new. A server that
 // has gone without a word, and a network that has forgotten the connection, are silent.
 func (m *mux) lively() bool {
-	return m.arrived.IsZero() || m.cn.client.loop.Now().Sub(m.arrived) < silence
+	return m.arrived.IsZero() || m.client.loop.Now().Sub(m.arrived) < silence
 }
 
 // revive asks the server for a sign of life, and waits for it. Without one the connection takes no more
@@ -85,7 +86,7 @@ func (m *mux) revive(t *aio.Task, total *limit) error {
 		m.h2.Ping()
 		m.flush(t)
 	}
-	until := total.within(silence, m.cn.client.loop.Now(), KindTimeout).at
+	until := total.within(silence, m.client.loop.Now(), KindTimeout).at
 	err := t.Deadline(until, func(t *aio.Task) error { return m.life.Park(t, "a sign of life over HTTP/2") })
 	if errors.Is(err, aio.ErrTimeout) {
 		m.retire()
@@ -116,7 +117,7 @@ func (m *mux) sendSoon() {
 	m.admit()
 	if !m.soon {
 		m.soon = true
-		m.cn.client.loop.CallSoon(m.begin)
+		m.client.loop.CallSoon(m.begin)
 	}
 }
 
@@ -134,7 +135,7 @@ func (m *mux) admit() {
 // send sends what the server takes, and goes on when it takes more. It runs on the loop's stack. After
 // an error nothing more is sent: what came before can still be read, and then the end.
 func (m *mux) send() {
-	c := m.cn.client
+	c := m.client
 	for m.out != nil || m.pending() {
 		if m.out == nil {
 			m.out, m.taken = c.wire.take(), 0
@@ -183,17 +184,17 @@ func (m *mux) read(t *aio.Task, until time.Time) error {
 		m.end(classify(err, KindReset).lost("with requests under way"))
 		return nil
 	}
-	m.arrived = m.cn.client.loop.Arrival(m.cn.Conn)
-	m.cn.client.heard(m.arrived)
+	m.arrived = m.client.loop.Arrival(m.cn.Conn)
+	m.client.heard(m.arrived)
 	m.take(t, b)
-	m.cn.hold.Set(m.cn.chain + m.h2.Held())
+	m.cn.exchange.hold.Set(m.cn.exchange.chain + m.h2.Held())
 	m.flush(t)
 	return nil
 }
 
 // take hands what has arrived to the streams.
 func (m *mux) take(t *aio.Task, b []byte) {
-	now := m.cn.client.loop.Now()
+	now := m.client.loop.Now()
 	used, allowed := len(b), m.h2.Allowed()
 	var err error
 	t.OnLoop(func() {
@@ -204,7 +205,7 @@ func (m *mux) take(t *aio.Task, b []byte) {
 		} else {
 			m.cn.tls.ended = m.cn.ended
 			var opened error
-			used, opened = m.cn.tls.open(m.cn.client.record(), b, func(p []byte) {
+			used, opened = m.cn.tls.open(m.client.record(), b, func(p []byte) {
 				if err == nil {
 					err = m.h2.Feed(p, now)
 				}
@@ -223,7 +224,7 @@ func (m *mux) take(t *aio.Task, b []byte) {
 		m.met()
 	}
 	if m.h2.Allowed() > allowed {
-		m.cn.client.hasRoom(m.cn.route)
+		m.client.hasRoom(m.cn.route)
 	}
 	switch {
 	case err != nil:
@@ -238,7 +239,7 @@ func (m *mux) take(t *aio.Task, b []byte) {
 func (m *mux) met() {
 	if m.meets {
 		m.meets = false
-		m.cn.client.met(m.cn.route)
+		m.client.met(m.cn.route)
 	}
 }
 
@@ -251,13 +252,13 @@ func (m *mux) end(failed *Error) {
 	m.h2.Close() // which tells those that wait
 	m.admit()
 	m.life.UnparkAll(nil)
-	m.cn.client.part(m.cn)
+	m.client.part(m.cn)
 	m.met()
 }
 
 // leave takes in that an exchange has ended. The last keeps the connection, or closes it.
 func (m *mux) leave(t *aio.Task) {
-	c := m.cn.client
+	c := m.client
 	m.flush(t)
 	if m.users--; m.users > 0 {
 		if s := c.muxes.servers[m.cn.route]; s != nil {
@@ -271,7 +272,7 @@ func (m *mux) leave(t *aio.Task) {
 	m.life.UnparkAll(nil) // nobody reads any more
 	c.part(m.cn)
 	m.met()
-	m.cn.hold.Release()
+	m.cn.exchange.hold.Release()
 	if !m.usable() || m.out != nil || m.cn.tls != nil && !m.cn.tls.lasting() {
 		m.cn.Close()
 		return
@@ -286,7 +287,7 @@ func (m *mux) await(t *aio.Task, s *stream, until time.Time, later bool) (waits 
 	m.waiting = without(m.waiting, s)
 	if later {
 		err = t.Checkpoint()
-		later = until.IsZero() || until.After(m.cn.client.loop.Now())
+		later = until.IsZero() || until.After(m.client.loop.Now())
 	}
 	for err == nil && !s.news {
 		switch {

@@ -46,7 +46,7 @@ func TestHTTP2SendsTogether(t *testing.T) {
 		c := NewClient(task.Loop(), Options{})
 		defer c.Close()
 		var sent sends
-		m := newMux(&conn{Conn: &sent, exchange: exchange{client: c}})
+		m := newMux(&conn{Conn: &sent, client: c})
 		for turn := 1; turn <= 2; turn++ {
 			bytes := sent.bytes
 			err := task.Group(func(g *aio.Group) error {

@@ -300,27 +300,27 @@ func (c *Client) part(cn *conn) {
 
 // end ends the exchange of a call: see attempt.
 func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Error, again bool) {
-	s.arrive() // for what is said of a failure
+	s.exchange.arrive() // for what is said of a failure
 	m := s.mux
 	if failed != nil {
 		m.cn.gaveUp = true
-		failed = s.blame(failed)
+		failed = s.exchange.blame(failed)
 		failed.unseen, failed.overloaded, failed.alone = s.unseen, s.overloads(), s.alone
-		s.timing.Total = s.client.loop.Now().Sub(k.began)
+		s.exchange.timing.Total = s.mux.client.loop.Now().Sub(k.began)
 	}
 	if s.h2 != nil {
 		s.h2.Cancel() // unless it has ended
 	}
 	m.barred = without(m.barred, s)
-	res = s.response(m.cn, failed)
+	res = s.exchange.response(m.cn, failed)
 	m.cn.reused = true // from now on
-	again = int(k.tried) < s.tries() && s.client.again(s, k.req, res, failed)
+	again = int(k.tried) < s.tries() && s.mux.client.again(s, k.req, res, failed)
 	if s.unseen && m.bars() {
 		k.barred++
 	}
-	if h := s.client.habit(m.cn.route); !h.http1 {
+	if h := s.mux.client.habit(m.cn.route); !h.http1 {
 		if h.most = s.served(); h.most > 0 {
-			s.client.remember(m.cn.route, h)
+			s.mux.client.remember(m.cn.route, h)
 		}
 	}
 	if failed != nil && !again && !failed.overloaded && s.stale(failed) {
@@ -385,5 +385,5 @@ func (s *stream) stale(failed *Error) bool { return s.cutShort(failed) && s.mux.
 
 // cutShort reports whether the connection ended before anything of the response.
 func (s *stream) cutShort(failed *Error) bool {
-	return s.mux.failed != nil && s.parser.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
+	return s.mux.failed != nil && s.exchange.parser.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
 }

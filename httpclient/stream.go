@@ -18,7 +18,7 @@ import (
 // what its body has room for, which the meter has granted before. So a stream waits for room without
 // keeping others from their data, and what has arrived is never in the way.
 type stream struct {
-	exchange
+	exchange  exchange
 	mux       *mux
 	h2        *http2.Stream // nil: it is not open yet
 	wake      aio.Lot
@@ -40,11 +40,11 @@ func (c *Client) newStream(cn *conn, req *Request, tm Timing) *stream {
 	m := cn.mux
 	m.users++
 	s := &stream{mux: m}
-	s.client = c
-	s.hold = c.opt.Meter.Open(req.Prompt)
-	s.begin(req, tm)
+	s.exchange.client = c
+	s.exchange.hold = c.opt.Meter.Open(req.Prompt)
+	s.exchange.begin(req, tm)
 	if c.opt.KeepRaw {
-		s.sent = string(c.header.append(nil, req))
+		s.exchange.sent = string(c.header.append(nil, req))
 	}
 	s.open()
 	return s
@@ -57,9 +57,9 @@ func (s *stream) open() {
 		m.barred = append(m.barred, s)
 		return
 	}
-	s.before, s.calm = m.answered, s.client.habit(m.cn.route).calm
+	s.before, s.calm = m.answered, s.mux.client.habit(m.cn.route).calm
 	var err error
-	if s.h2, err = m.h2.Open(s.client.header.fieldsOf(s.req), s.req.Body, s); err != nil {
+	if s.h2, err = m.h2.Open(s.mux.client.header.fieldsOf(s.exchange.req), s.exchange.req.Body, s); err != nil {
 		s.failed, s.unseen = &Error{Kind: KindReset, Err: err}, true
 		s.tell()
 	}
@@ -67,7 +67,7 @@ func (s *stream) open() {
 
 // unsent reports whether the server may not have taken the request yet.
 func (s *stream) unsent() bool {
-	return (s.arrival == nil || s.parser.empty()) && (s.h2 == nil || s.h2.Unsent() > 0 || s.mux.out != nil)
+	return (s.exchange.arrival == nil || s.exchange.parser.empty()) && (s.h2 == nil || s.h2.Unsent() > 0 || s.mux.out != nil)
 }
 
 // send sends the request of a call.
@@ -78,7 +78,7 @@ func (s *stream) send(*aio.Task, *call) *Error {
 
 // when lets the task wait for news, or for something to read if nobody else reads: see attempt.
 func (s *stream) when(t *aio.Task, k *call) error {
-	m, until := s.mux, s.due(s.patienceOf(k))
+	m, until := s.mux, s.exchange.due(s.patienceOf(k))
 	switch {
 	case s.news:
 		return t.Then(k.proceed)
@@ -92,29 +92,29 @@ func (s *stream) when(t *aio.Task, k *call) error {
 
 // receive reads the response into the parser.
 func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
-	c, patience := s.client, s.patienceOf(k)
+	c, patience := s.mux.client, s.patienceOf(k)
 	for {
-		err := s.watch(patience, func(until time.Time) (err error) {
+		err := s.exchange.watch(patience, func(until time.Time) (err error) {
 			waits, err = s.mux.await(t, s, until, k.next != nil && !s.begun())
 			return err
 		})
 		if waits {
 			return nil, true
 		}
-		s.arrive()
+		s.exchange.arrive()
 		s.news = false
-		if !s.first.IsZero() {
-			s.timing.FirstByte = max(0, s.first.Sub(k.sent))
+		if !s.exchange.first.IsZero() {
+			s.exchange.timing.FirstByte = max(0, s.exchange.first.Sub(k.sent))
 		}
 		var waited time.Duration
 		switch {
 		case s.failed != nil:
 			return s.failed, false
-		case s.ended || s.parser.cutOff():
-			s.timing.took(max(0, s.final.Sub(k.sent)))
-			s.complete()
-			s.count()
-			return s.decode(t, &k.total), false
+		case s.ended || s.exchange.parser.cutOff():
+			s.exchange.timing.took(max(0, s.exchange.final.Sub(k.sent)))
+			s.exchange.complete()
+			s.exchange.count()
+			return s.exchange.decode(t, &k.total), false
 		case err == nil && s.starved:
 			var failed *Error
 			if waited, failed = s.feed(t, &k.total); failed != nil {
@@ -122,15 +122,15 @@ func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 			}
 		}
 		var later limit
-		if !s.began.IsZero() {
-			later = s.patience(k.total)
+		if !s.exchange.began.IsZero() {
+			later = s.exchange.patience(k.total)
 		}
 		if err != nil && !(errors.Is(err, aio.ErrTimeout) && later.at.After(patience.at)) {
 			late := errors.Is(err, aio.ErrTimeout)
 			if late && s.unsent() && patience.kind == KindFirstByteTimeout {
 				k.sent = c.loop.Now() // at the earliest
 			}
-			if now := s.patienceOf(k); late && s.began.IsZero() && now.at.After(patience.at) {
+			if now := s.patienceOf(k); late && s.exchange.began.IsZero() && now.at.After(patience.at) {
 				patience = now
 				continue
 			}
@@ -139,9 +139,9 @@ func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 			}
 			return patience.classify(err, KindReset, func() string { return s.pending(patience) }), false
 		}
-		if !s.began.IsZero() {
+		if !s.exchange.began.IsZero() {
 			patience = later
-			if failed := s.judge(waited); failed != nil {
+			if failed := s.exchange.judge(waited); failed != nil {
 				return failed, false
 			}
 		}
@@ -151,10 +151,10 @@ func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 // feed waits for room for more of the body, and lets the server send it.
 func (s *stream) feed(t *aio.Task, total *limit) (waited time.Duration, failed *Error) {
 	s.starved = false
-	if waited, failed = s.makeRoom(t, s.lack(), total); failed != nil {
+	if waited, failed = s.exchange.makeRoom(t, s.lack(), total); failed != nil {
 		return waited, failed
 	}
-	s.moved(s.client.loop.Now(), waited)
+	s.exchange.moved(s.mux.client.loop.Now(), waited)
 	s.grant()
 	s.mux.flush(t)
 	return waited, nil
@@ -162,10 +162,10 @@ func (s *stream) feed(t *aio.Task, total *limit) (waited time.Duration, failed *
 
 // extend lets the server send more, if there is room and it has sent most of what it may.
 func (s *stream) extend() {
-	p, credit := &s.parser, s.h2.Credit()
+	p, credit := &s.exchange.parser, s.h2.Credit()
 	switch {
-	case credit > max(s.client.opt.Window, len(*p.body))/4, p.state == inBody && int64(credit) > p.left:
-	case s.tryRoom(s.lack()):
+	case credit > max(s.mux.client.opt.Window, len(*p.body))/4, p.state == inBody && int64(credit) > p.left:
+	case s.exchange.tryRoom(s.lack()):
 		s.grant()
 	case credit == 0:
 		s.starved = true
@@ -175,8 +175,8 @@ func (s *stream) extend() {
 
 // lack returns for how many bytes more there should be room.
 func (s *stream) lack() int {
-	p := &s.parser
-	n := min(s.client.opt.Window, p.room())
+	p := &s.exchange.parser
+	n := min(s.mux.client.opt.Window, p.room())
 	if p.state == inBody {
 		n = int(min(int64(n), p.left))
 	}
@@ -186,7 +186,7 @@ func (s *stream) lack() int {
 // grant gives the server credit for what the body has room for; for one byte more if that is all that
 // is wanted, so that it shows when there is more, or nothing.
 func (s *stream) grant() {
-	p := &s.parser
+	p := &s.exchange.parser
 	n := min(cap(*p.body)-len(*p.body), p.room())
 	if n == p.room() {
 		n++
@@ -204,24 +204,24 @@ func (s *stream) tell() {
 }
 
 // begun reports whether something of the response has arrived.
-func (s *stream) begun() bool { return s.arrival != nil && !s.first.IsZero() }
+func (s *stream) begun() bool { return s.exchange.arrival != nil && !s.exchange.first.IsZero() }
 
 // arrived notes that some of the response has arrived, of size bytes that the parser does not see.
 func (s *stream) arrived(size int) {
-	s.arrive()
-	if s.first.IsZero() {
-		s.first = s.mux.arrived
+	s.exchange.arrive()
+	if s.exchange.first.IsZero() {
+		s.exchange.first = s.mux.arrived
 		s.tell()
 	}
-	s.final = s.mux.arrived
-	s.parser.wire += int64(size)
-	s.moved(s.client.loop.Now(), 0)
+	s.exchange.final = s.mux.arrived
+	s.exchange.parser.wire += int64(size)
+	s.exchange.moved(s.mux.client.loop.Now(), 0)
 }
 
 // Interim takes a 1xx.
 func (s *stream) Interim(_, size int) {
 	s.arrived(size)
-	if s.parser.interim++; s.parser.interim > maxInterim {
+	if s.exchange.parser.interim++; s.exchange.parser.interim > maxInterim {
 		s.failed = fail(KindTooLarge, "more than %d interim responses", maxInterim)
 		s.tell()
 	}
@@ -232,8 +232,8 @@ func (s *stream) Head(status int, fields []http2.Field) {
 	if s.failed != nil {
 		return
 	}
-	s.arrive()
-	p := &s.parser
+	s.exchange.arrive()
+	p := &s.exchange.parser
 	res := &Response{Proto: "HTTP/2", Status: status, Header: make(Header, 0, len(fields))}
 	size := 0
 	for _, f := range fields {
@@ -249,25 +249,25 @@ func (s *stream) Head(status int, fields []http2.Field) {
 	if n, _ := strconv.ParseInt(res.Header.Get("Content-Length"), 10, 64); n > 0 && !p.head && status != 304 {
 		if p.state, p.left = inBody, n; n > int64(p.maxBody) && !p.cut {
 			s.failed = p.beyond()
-		} else if n > int64(s.client.opt.Window) && n <= fastGrowth && s.tryRoom(min(int(n), p.maxBody)) {
+		} else if n > int64(s.mux.client.opt.Window) && n <= fastGrowth && s.exchange.tryRoom(min(int(n), p.maxBody)) {
 			s.grant() // at once: each growth would cost a round trip
 		}
 	}
-	s.count()
+	s.exchange.count()
 	s.tell()
 }
 
 // Data takes a piece of the body. There is room for it, or it belongs to the first window.
 func (s *stream) Data(b []byte) {
-	s.arrive()
-	p := &s.parser
+	s.exchange.arrive()
+	p := &s.exchange.parser
 	if s.failed != nil || p.state == whole {
 		return
 	}
 	s.arrived(0)
-	if !s.tryRoom(len(b)) {
-		s.enlarge(max(len(*p.body)+len(b), min(2*cap(*p.body), s.client.opt.Window)))
-		s.count()
+	if !s.exchange.tryRoom(len(b)) {
+		s.exchange.enlarge(max(len(*p.body)+len(b), min(2*cap(*p.body), s.mux.client.opt.Window)))
+		s.exchange.count()
 	}
 	if _, s.failed = p.feed(b); s.failed != nil || p.cutOff() {
 		s.tell()
@@ -280,7 +280,7 @@ func (s *stream) Data(b []byte) {
 func (s *stream) End(trailer []http2.Field) {
 	if s.failed == nil { // else there may be no head
 		for _, f := range trailer {
-			s.parser.res.Trailer.Add(f.Name, trim(f.Value))
+			s.exchange.parser.res.Trailer.Add(f.Name, trim(f.Value))
 		}
 	}
 	s.arrived(0)
@@ -314,7 +314,7 @@ func (s *stream) Fail(err *http2.Error) {
 		s.failed = &failed
 	case err.Peer:
 		if s.code = err.Code; s.code == http2.EnhanceYourCalm {
-			s.client.calmDown(m.cn.route, s.calm)
+			s.mux.client.calmDown(m.cn.route, s.calm)
 		}
 		if !err.Whole && !err.Unprocessed {
 			m.answered++
@@ -333,11 +333,11 @@ func (s *stream) overloads() bool {
 // barredOut reports whether a request has failed as the server allowed none for too long, though it may
 // over HTTP/1.1.
 func (s *stream) barredOut(failed *Error) bool {
-	return failed != nil && failed.Kind == KindTimeout && s.barred() && !s.client.habit(s.mux.cn.route).only2
+	return failed != nil && failed.Kind == KindTimeout && s.barred() && !s.mux.client.habit(s.mux.cn.route).only2
 }
 
 // barred reports whether the server has not allowed the request yet, and need not be asked over HTTP/2.
-func (s *stream) barred() bool { return s.h2 == nil && s.failed == nil && !s.client.opt.HTTP2 }
+func (s *stream) barred() bool { return s.h2 == nil && s.failed == nil && !s.mux.client.opt.HTTP2 }
 
 // patienceOf returns how long a call need see nothing of the response.
 func (s *stream) patienceOf(k *call) limit {
