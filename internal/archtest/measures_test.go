@@ -91,6 +91,7 @@ var largeStructs = map[string]string{
 	"Options":                      "options",
 	"config":                       "options: Options as checked",
 	"Page":                         "a record, with its content",
+	"export/page":                  "a record: a row of the table pages",
 	"httpclient/Options":           "options",
 	"cmd/weft/clientFlags":         "options: httpclient's",
 	"record/Record":                "a record",
