@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -75,72 +74,6 @@ func (c *converter) title(n *html.Node) {
 	c.endRun()
 }
 
-// block writes the lines of a block.
-func (c *converter) block(lines ...string) {
-	p := &c.place
-	if p.gap != noGap && p.lead == nil && len(c.out) > 0 { // also in a tight list, whose items may follow one another directly
-		c.out = append(append(c.out, bytes.TrimRight(p.prefix, " ")...), '\n')
-	}
-	if len(p.prefix) == 0 && p.lead == nil {
-		c.doc.Blocks = append(c.doc.Blocks, len(c.out))
-	}
-	for i, line := range lines {
-		before := p.prefix
-		if i == 0 && p.lead != nil {
-			before = p.lead
-		}
-		if line == "" {
-			before = bytes.TrimRight(before, " ")
-		}
-		c.out = append(append(append(c.out, before...), line...), '\n')
-	}
-	c.written()
-}
-
-// written notes that something was written: what follows is another block.
-func (c *converter) written() {
-	p := &c.place
-	p.lead, p.marker, p.terms = nil, 0, false
-	p.gap = emptyLine
-	if p.tight {
-		p.gap = newLine
-	}
-}
-
-// within converts the content of a container whose first line begins with lead, and its others
-// with prefix, each behind what lines here begin with. Without content there is no container.
-func (c *converter) within(lead, prefix string, tight bool, content func()) {
-	outer := c.place
-	if outer.depth >= deepest {
-		content()
-		return
-	}
-	before, blocks := len(c.out), len(c.doc.Blocks)
-	first := outer.prefix
-	if outer.lead != nil {
-		first = outer.lead
-	}
-	if outer.gap == emptyLine && len(c.out) > 0 {
-		c.out = append(append(c.out, bytes.TrimRight(outer.prefix, " ")...), '\n')
-	}
-	if len(outer.prefix) == 0 && outer.lead == nil {
-		c.doc.Blocks = append(c.doc.Blocks, len(c.out))
-	}
-	c.place = place{
-		lead:   append(bytes.Clone(first), lead...),
-		prefix: append(bytes.Clone(outer.prefix), prefix...),
-		tight:  tight, depth: outer.depth + 1,
-	}
-	content()
-	if c.place.lead != nil { // nothing was in it
-		c.out, c.doc.Blocks = c.out[:before], c.doc.Blocks[:blocks]
-		c.place = outer
-		return
-	}
-	c.place = outer
-	c.written()
-}
-
 // heading converts h1 to h6. Without text there is none.
 func (c *converter) heading(n *html.Node) {
 	if c.inline > 0 {
@@ -162,18 +95,12 @@ func (c *converter) heading(n *html.Node) {
 		return
 	}
 	level := int(n.DataAtom.String()[1] - '0')
-	if len(c.place.prefix) == 0 && c.place.lead == nil {
-		offset := len(c.out)
-		if offset > 0 && c.place.gap != noGap {
-			offset++
-		}
-		c.doc.Headings = append(c.doc.Headings, Heading{offset, level, Plain(n)})
-	}
+	c.out.heading(level, n)
 	if c.Text {
-		c.block(text)
+		c.out.block(text)
 		return
 	}
-	c.block(strings.Repeat("#", level) + " " + headline(text))
+	c.out.block(strings.Repeat("#", level) + " " + headline(text))
 }
 
 // headline escapes number signs at the end of a heading, which would go.
@@ -206,7 +133,7 @@ func (c *converter) list(n *html.Node) {
 	l := list{numbered: n.DataAtom == atom.Ol, at: number(n, "start", 1), tight: isTight(n)}
 	c.items(n, &l)
 	if l.begun {
-		c.place.gap, c.place.marker = emptyLine, l.marker
+		c.out.place.gap, c.out.place.marker = emptyLine, l.marker
 	}
 }
 
@@ -221,24 +148,12 @@ type list struct {
 	inside   place // where what stands behind the last item belongs
 }
 
-// marker is that of a list, which differs from that of a list directly before: they would be one.
-func (c *converter) marker(numbered bool) byte {
-	first, second := byte('-'), byte('*')
-	if numbered {
-		first, second = '.', ')'
-	}
-	if c.place.marker == first {
-		return second
-	}
-	return first
-}
-
 // items converts the items in a list, or in an element around some of them.
 func (c *converter) items(n *html.Node, l *list) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
 		switch {
-		case c.skip[child]:
+		case c.notes.skip[child]:
 		case child.DataAtom == atom.Li:
 			c.item(child, l)
 		case holdsItems(child):
@@ -271,9 +186,9 @@ func (c *converter) item(n *html.Node, l *list) {
 		l.at = min(max(number(n, "value", l.at), 0), 999_999_999)
 	}
 	if !l.begun {
-		l.marker = cmp.Or(l.before, c.marker(l.numbered))
-		if c.place.gap == newLine && (l.numbered && l.at != 1 || !startsWithText(n)) {
-			c.place.gap = emptyLine // only other lists may follow a paragraph directly: CommonMark, section 5.2
+		l.marker = cmp.Or(l.before, c.out.marker(l.numbered))
+		if c.out.place.gap == newLine && (l.numbered && l.at != 1 || !startsWithText(n)) {
+			c.out.place.gap = emptyLine // only other lists may follow a paragraph directly: CommonMark, section 5.2
 		}
 	}
 	lead := string(l.marker) + " "
@@ -281,24 +196,24 @@ func (c *converter) item(n *html.Node, l *list) {
 		lead = strconv.Itoa(l.at) + lead
 		l.at++
 	}
-	c.within(lead, strings.Repeat(" ", len(lead)), l.tight, func() {
+	c.out.within(lead, strings.Repeat(" ", len(lead)), l.tight, func() {
 		c.children(n)
 		c.endRun()
-		if c.place.lead == nil { // it has content
-			l.begun, l.inside = true, c.place
+		if c.out.place.lead == nil { // it has content
+			l.begun, l.inside = true, c.out.place
 		}
 	})
-	if l.begun && l.tight && c.place.gap == emptyLine {
-		c.place.gap = newLine
+	if l.begun && l.tight && c.out.place.gap == emptyLine {
+		c.out.place.gap = newLine
 	}
 }
 
 // stray converts what stands in a list outside its items, up to a node: it belongs to the one
 // before. Before the first it stands in no list.
 func (c *converter) stray(n, end *html.Node, l *list) {
-	outer, before := c.place, len(c.out)
+	outer, before := c.out.place, len(c.out.text)
 	if l.begun {
-		c.place = l.inside
+		c.out.place = l.inside
 	}
 	for ; n != end; n = n.NextSibling {
 		c.node(n)
@@ -307,10 +222,10 @@ func (c *converter) stray(n, end *html.Node, l *list) {
 	if !l.begun {
 		return
 	}
-	if l.inside, c.place = c.place, outer; len(c.out) > before {
-		c.written()
+	if l.inside, c.out.place = c.out.place, outer; len(c.out.text) > before {
+		c.out.written()
 		if l.tight {
-			c.place.gap = newLine
+			c.out.place.gap = newLine
 		}
 	}
 }
@@ -323,11 +238,11 @@ func (c *converter) strayItem(n *html.Node) {
 	}
 	c.endRun()
 	l := list{}
-	if p := previousElement(n); p != nil && p.DataAtom == atom.Li && (c.place.marker == '-' || c.place.marker == '*') {
-		l.before = c.place.marker
+	if p := previousElement(n); p != nil && p.DataAtom == atom.Li && (c.out.place.marker == '-' || c.out.place.marker == '*') {
+		l.before = c.out.place.marker
 	}
 	if c.item(n, &l); l.begun {
-		c.place.marker = l.marker
+		c.out.place.marker = l.marker
 	}
 }
 
@@ -379,7 +294,7 @@ func (c *converter) definitions(n *html.Node) {
 		return
 	}
 	c.endRun()
-	marker := c.termMarker()
+	marker := c.out.termMarker()
 	groups := terms(n, nil)
 	alone := areAlone(n, groups)
 	for i := 0; i < len(groups); {
@@ -393,7 +308,7 @@ func (c *converter) definitions(n *html.Node) {
 		}
 		definitions := groups[i:end]
 		i = end
-		c.within(string(marker)+" ", "  ", alone, func() {
+		c.out.within(string(marker)+" ", "  ", alone, func() {
 			for _, dt := range names {
 				c.term(dt, alone)
 			}
@@ -403,22 +318,14 @@ func (c *converter) definitions(n *html.Node) {
 			}
 			c.endRun()
 		})
-		if alone && c.place.gap == emptyLine {
-			c.place.gap = newLine
+		if alone && c.out.place.gap == emptyLine {
+			c.out.place.gap = newLine
 		}
 	}
-	if c.place.gap == newLine && !c.place.tight {
-		c.place.gap = emptyLine
+	if c.out.place.gap == newLine && !c.out.place.tight {
+		c.out.place.gap = emptyLine
 	}
-	c.place.marker, c.place.terms = marker, true
-}
-
-// termMarker is that of a list of definitions. Several in a row are one.
-func (c *converter) termMarker() byte {
-	if c.place.terms {
-		return c.place.marker
-	}
-	return c.marker(false)
+	c.out.place.marker, c.out.place.terms = marker, true
 }
 
 // areAlone reports whether each term of a list is an item: in a table of contents, and where nothing is
@@ -447,7 +354,7 @@ func holdsTerms(n *html.Node) bool { return hasElement(n, atom.Dt) || hasElement
 
 // term converts a dt. What documentation tools mark as a signature is code.
 func (c *converter) term(n *html.Node, alone bool) {
-	if c.skip[n] {
+	if c.notes.skip[n] {
 		return
 	}
 	isCode := hasClass(n, "sig")
@@ -457,7 +364,7 @@ func (c *converter) term(n *html.Node, alone bool) {
 	}
 	c.endRun()
 	if isCode {
-		c.span(span{kind: code}, func() { c.add(signature(n)) })
+		c.run.span(span{kind: code}, func() { c.run.add(signature(n)) })
 	} else {
 		c.mark(n, strong)
 	}
@@ -489,7 +396,7 @@ func (c *converter) quote(n *html.Node) {
 		return
 	}
 	c.endRun()
-	c.within("> ", "> ", false, func() {
+	c.out.within("> ", "> ", false, func() {
 		c.children(n)
 		c.endRun()
 	})
@@ -502,17 +409,7 @@ func (c *converter) rule(*html.Node) {
 		return
 	}
 	c.endRun()
-	if c.place.gap != noGap && c.place.lead == nil {
-		c.block("---")
-	}
-}
-
-// dropRule removes a rule at the end: it divides nothing.
-func (c *converter) dropRule() {
-	if rest, found := bytes.CutSuffix(c.out, []byte("\n---\n")); found && len(c.doc.Blocks) > 0 {
-		if last := len(c.doc.Blocks) - 1; c.doc.Blocks[last] == len(rest)+1 {
-			c.out, c.doc.Blocks = rest, c.doc.Blocks[:last]
-			c.dropRule()
-		}
+	if c.out.place.gap != noGap && c.out.place.lead == nil {
+		c.out.block("---")
 	}
 }

@@ -12,22 +12,11 @@ func (c *converter) code(n *html.Node) {
 	switch {
 	case c.outer[n]:
 		c.container(n)
-	case c.inside[code] > 0:
+	case c.run.inside[code] > 0:
 		c.children(n)
 	default:
-		c.span(span{kind: code}, func() { c.children(n) })
+		c.run.span(span{kind: code}, func() { c.children(n) })
 	}
-}
-
-// outsideCode converts what no code can hold: code ends before it, and goes on behind.
-func (c *converter) outsideCode(content func()) {
-	if c.inside[code] == 0 || c.Text {
-		content()
-		return
-	}
-	c.leave()
-	content()
-	c.enter(span{kind: code})
 }
 
 // appendCode appends a code span.

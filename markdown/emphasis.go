@@ -11,9 +11,9 @@ func (c *converter) mark(n *html.Node, mark kind) {
 	switch {
 	case c.outer[n]:
 		c.container(n)
-	case c.inside[mark] > 0 || c.inside[code] > 0:
+	case c.run.inside[mark] > 0 || c.run.inside[code] > 0:
 		c.children(n)
 	default:
-		c.span(span{kind: mark}, func() { c.children(n) })
+		c.run.span(span{kind: mark}, func() { c.children(n) })
 	}
 }

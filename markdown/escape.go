@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/net/html"
 )
 
 // control are the bytes that are no plain text; all others are copied.
@@ -17,47 +15,6 @@ var control = func() (is [256]bool) {
 	is[0xC2] = true // no-break space, soft hyphen, control characters
 	return is
 }()
-
-// text adds the text of a node.
-func (c *converter) text(n *html.Node) { c.add(n.Data) }
-
-// add adds text in which white space collapses.
-func (c *converter) add(s string) {
-	for i := 0; i < len(s); {
-		start := i
-		for i < len(s) && !control[s[i]] {
-			i++
-		}
-		if start < i {
-			c.due(s[start:])
-			c.run.text = append(c.run.text, s[start:i]...)
-			continue
-		}
-		switch b := s[i]; {
-		case b == '\n' || b == '\r':
-			c.run.space = lineFeed
-		case b == ' ' || b == '\t' || b == '\f':
-			c.run.space = max(c.run.space, blank)
-		case b == 0xC2:
-			i += c.latin(s[i:])
-			continue
-		}
-		i++
-	}
-}
-
-// latin adds a character from U+0080 to U+00BF.
-func (c *converter) latin(s string) int {
-	switch {
-	case len(s) < 2 || s[1] < 0xA0 || s[1] == 0xAD: // broken, a control character, a soft hyphen
-	case s[1] == 0xA0:
-		c.run.space = max(c.run.space, blank)
-	default:
-		c.due(s)
-		c.run.text = append(c.run.text, s[:2]...)
-	}
-	return min(2, len(s))
-}
 
 // marking are the bytes that may mean something else than themselves.
 var marking = func() (is [256]bool) {

@@ -13,10 +13,10 @@ func (c *converter) raised(n *html.Node) {
 	switch {
 	case c.outer[n]:
 		c.container(n)
-	case c.inside[code] > 0 || c.inside[raised] >= mostRaised:
+	case c.run.inside[code] > 0 || c.run.inside[raised] >= mostRaised:
 		c.children(n)
 	default:
-		c.span(span{kind: raised, target: n.Data}, func() { c.children(n) })
+		c.run.span(span{kind: raised, target: n.Data}, func() { c.children(n) })
 	}
 }
 
@@ -32,10 +32,10 @@ func (c *converter) quoted(n *html.Node) {
 		c.container(n)
 		return
 	}
-	c.write("\u201C")
+	c.run.write("\u201C")
 	c.children(n)
 	c.run.space = noSpace
-	c.write("\u201D")
+	c.run.write("\u201D")
 }
 
 // ruby converts text with its pronunciation, in parentheses.
@@ -46,22 +46,22 @@ func (c *converter) ruby(n *html.Node) {
 			continue
 		}
 		c.run.space = noSpace
-		c.write("(")
+		c.run.write("(")
 		c.children(child)
 		c.run.space = noSpace
-		c.write(")")
+		c.run.write(")")
 	}
 }
 
 // input converts the box of a task.
 func (c *converter) input(n *html.Node) {
-	if !strings.EqualFold(attr(n, "type"), "checkbox") || n.Parent == nil || len(c.run.text) > 0 || c.place.lead == nil {
+	if !strings.EqualFold(attr(n, "type"), "checkbox") || n.Parent == nil || len(c.run.text) > 0 || c.out.place.lead == nil {
 		return
 	}
 	box := "[ ]"
 	if hasAttr(n, "checked") {
 		box = "[x]"
 	}
-	c.raw(box)
+	c.run.raw(box)
 	c.run.space = blank
 }

@@ -29,7 +29,7 @@ func (c *converter) link(n *html.Node) {
 		defer c.endRun()
 	}
 	target := ""
-	if !c.Text && c.inside[linked] == 0 && !(c.inHeading() && c.isSelf(n)) {
+	if !c.Text && c.run.inside[linked] == 0 && !(c.inHeading() && c.isSelf(n)) {
 		target = c.target(attr(n, "href"))
 	}
 	if target == "" {
@@ -41,14 +41,14 @@ func (c *converter) link(n *html.Node) {
 		before := len(c.run.text)
 		c.children(n)
 		if text := c.run.text; !c.outer[n] && len(bytes.TrimSpace(text[min(before, len(text)):])) == 0 && !hasElement(n, atom.Img) {
-			c.add(cmp.Or(oneLine(attr(n, "aria-label")), title))
+			c.run.add(cmp.Or(oneLine(attr(n, "aria-label")), title))
 		}
 	}
-	inCode := c.inside[code] > 0
-	c.outsideCode(func() {
-		c.span(span{kind: linked, target: target, title: title}, func() {
+	inCode := c.run.inside[code] > 0
+	c.run.outsideCode(func() {
+		c.run.span(span{kind: linked, target: target, title: title}, func() {
 			if inCode {
-				c.span(span{kind: code}, content)
+				c.run.span(span{kind: code}, content)
 			} else {
 				content()
 			}
@@ -205,18 +205,18 @@ func (c *converter) image(n *html.Node) {
 	}
 	alt := strings.Join(strings.Fields(cleaned(attr(n, "alt"))), " ")
 	target := ""
-	if !c.Text && c.inside[code] == 0 {
+	if !c.Text && c.run.inside[code] == 0 {
 		target = c.target(source(n))
 	}
 	if target == "" {
-		c.add(alt)
+		c.run.add(alt)
 		return
 	}
 	w := writer{out: []byte("!["), cell: c.cells > 0, links: 1}
 	w.escaped([]byte(alt), ']')
 	w.out = append(w.out, ']')
 	w.reference(target, oneLine(attr(n, "title")), []byte(alt))
-	c.raw(string(w.out))
+	c.run.raw(string(w.out))
 }
 
 // isDecoration reports whether an image says nothing: HTML Standard, section 4.8.4.4.

@@ -32,15 +32,19 @@ type Heading struct {
 
 // Convert converts what is in an element. Its time is linear in the tree.
 func Convert(root *html.Node, o Options) Document {
-	c := &converter{Options: o, outer: make(map[*html.Node]bool)}
+	c := &converter{Options: o, outer: make(map[*html.Node]bool), run: run{plain: o.Text}}
 	c.resolver.Reset(o.Base)
-	c.findNotes(root, c.survey(root))
+	c.notes = findNotes(root, o.Page, c.survey(root))
+	if o.Page != nil {
+		for _, one := range c.notes.all {
+			c.survey(one.target)
+		}
+	}
 	c.children(root)
 	c.endRun()
-	c.dropRule()
+	c.out.dropRule()
 	c.writeNotes()
-	c.doc.Text = string(c.out)
-	return c.doc
+	return c.out.document()
 }
 
 // deepest is how many containers nest: each adds to every line in it.
@@ -50,41 +54,16 @@ const deepest = 10
 type converter struct {
 	Options
 	resolver weburl.Resolver
-	doc      Document
-	out      []byte
-	place    place
+	out      output
 	run      run
-	writer   writer     // of runs
-	open     []int      // spans of the run whose elements are open
-	inside   [kinds]int // how many of each these are
+	writer   writer // of runs
 	notes    notes
 	outer    map[*html.Node]bool // inline elements that have blocks in them
-	skip     map[*html.Node]bool
-	cells    int // cells that are open
-	inline   int // cells and headings that are open: what begins a block elsewhere stands in their line
-	flat     int // of these, where it has no line of its own
-	targets  int // bytes of targets that are not in the page
+	cells    int                 // cells that are open
+	inline   int                 // cells and headings that are open: what begins a block elsewhere stands in their line
+	flat     int                 // of these, where it has no line of its own
+	targets  int                 // bytes of targets that are not in the page
 }
-
-// place is where the next block stands.
-type place struct {
-	prefix []byte // what its lines begin with
-	lead   []byte // what its first line begins with, if that differs: a marker is due
-	gap    gap
-	tight  bool // the blocks of an item follow without an empty line
-	depth  int
-	marker byte // of the last list, if nothing has followed it
-	terms  bool // that was one of definitions
-}
-
-// gap is what stands between two blocks.
-type gap byte
-
-const (
-	noGap   gap = iota // the next block is the first
-	newLine            // as between items
-	emptyLine
-)
 
 // survey marks the inline elements that have blocks in them, which are containers, and returns the
 // links that look like references to footnotes.
@@ -127,10 +106,10 @@ func (c *converter) children(n *html.Node) {
 // node converts a node.
 func (c *converter) node(n *html.Node) {
 	if n.Type == html.TextNode {
-		c.text(n)
+		c.run.add(n.Data)
 		return
 	}
-	if n.Type != html.ElementNode || c.skip[n] || hasAttr(n, "hidden") {
+	if n.Type != html.ElementNode || c.notes.skip[n] || hasAttr(n, "hidden") {
 		return
 	}
 	rule, known := rules[n.DataAtom]

@@ -64,7 +64,7 @@ func (c *converter) foreign(n *html.Node) {
 	}
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode && !strings.HasPrefix(d.Parent.Data, "annotation") {
-			c.text(d)
+			c.run.add(d.Data)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (c *converter) formula(tex string, display bool) {
 	} else {
 		tex = "$" + tex + "$"
 	}
-	c.raw(tex)
+	c.run.raw(tex)
 }
 
 // isFormula reports whether an image is a formula, and writes it unless it also stands beside it as

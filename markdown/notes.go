@@ -14,7 +14,8 @@ type notes struct {
 	all   []*note              // in the order of the first reference
 	refs  map[string]bool      // ids of references, to which notes link back
 
-	titles map[string]bool // what stood above notes
+	titles map[string]bool     // what stood above notes
+	skip   map[*html.Node]bool // elements that are left out, as the notes take their place
 }
 
 // note is a footnote.
@@ -26,16 +27,20 @@ type note struct {
 // mostNotes bounds the footnotes of a page; references beyond stay links.
 const mostNotes = 10_000
 
-// findNotes finds the footnotes that links in a tree refer to.
-func (c *converter) findNotes(root *html.Node, refs []*html.Node) {
+// findNotes finds the footnotes that links in a tree refer to, also on the page that it is a part of,
+// unless that is nil.
+func findNotes(root, page *html.Node, refs []*html.Node) notes {
 	if refs == nil {
-		return
+		return notes{}
 	}
 	ids := idsOf(root, nil)
-	if c.Page != nil {
-		ids = idsOf(c.Page, ids)
+	if page != nil {
+		ids = idsOf(page, ids)
 	}
-	s := notes{byRef: make(map[*html.Node]*note), refs: make(map[string]bool), titles: make(map[string]bool)}
+	s := notes{
+		byRef: make(map[*html.Node]*note), refs: make(map[string]bool), titles: make(map[string]bool),
+		skip: make(map[*html.Node]bool),
+	}
 	known := make(map[*html.Node]*note)
 	for _, ref := range refs {
 		target := ids[attr(ref, "href")[1:]]
@@ -59,38 +64,34 @@ func (c *converter) findNotes(root *html.Node, refs []*html.Node) {
 			s.named(p)
 		}
 	}
-	c.notes = s
-	c.skip = make(map[*html.Node]bool)
 	for _, one := range s.all {
-		c.skip[one.target] = true
-		if c.Page != nil {
-			c.survey(one.target)
-		}
+		s.skip[one.target] = true
 		if one.target.DataAtom == atom.Dt {
 			if dd := nextElement(one.target); dd != nil {
-				c.skip[dd] = true
+				s.skip[dd] = true
 			}
 		}
-		c.skipContainer(one.target)
+		s.skipContainer(one.target)
 	}
-	if c.Page != nil && len(c.notes.titles) > 0 {
-		c.skipTitlesIn(root)
+	if page != nil && len(s.titles) > 0 {
+		s.skipTitlesIn(root)
 	}
+	return s
 }
 
 // skipTitle leaves out what stands above footnotes.
-func (c *converter) skipTitle(title *html.Node) {
-	c.skip[title] = true
-	c.notes.titles[strings.TrimSpace(textOf(title, longestTitle))] = true
+func (s *notes) skipTitle(title *html.Node) {
+	s.skip[title] = true
+	s.titles[strings.TrimSpace(textOf(title, longestTitle))] = true
 }
 
 // skipTitlesIn leaves out such titles with nothing below them in a tree that lacks the notes: these
 // were found on the page of which it is the content.
-func (c *converter) skipTitlesIn(root *html.Node) {
+func (s *notes) skipTitlesIn(root *html.Node) {
 	for n := range root.Descendants() {
-		if (isHeadingAtom(n.DataAtom) || isRubric(n)) && c.notes.titles[strings.TrimSpace(textOf(n, longestTitle))] {
+		if (isHeadingAtom(n.DataAtom) || isRubric(n)) && s.titles[strings.TrimSpace(textOf(n, longestTitle))] {
 			if next := nextElement(n); next == nil || isHeadingAtom(next.DataAtom) {
-				c.skip[n] = true
+				s.skip[n] = true
 			}
 		}
 	}
@@ -112,50 +113,50 @@ func (s *notes) named(n *html.Node) {
 }
 
 // skipContainer leaves out what remains of a list of footnotes: its title and its rule.
-func (c *converter) skipContainer(target *html.Node) {
+func (s *notes) skipContainer(target *html.Node) {
 	for n, i := target.Parent, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
 		if !isNotes(n) {
 			continue
 		}
 		if p := previousElement(n); p != nil && p.DataAtom == atom.Hr {
-			c.skip[p] = true
+			s.skip[p] = true
 		}
 		for child := n.FirstChild; child != nil; child = child.NextSibling {
 			switch {
 			case child.DataAtom == atom.Hr, child.DataAtom == atom.Br:
-				c.skip[child] = true
+				s.skip[child] = true
 			case isHeadingAtom(child.DataAtom):
-				c.skipTitle(child)
+				s.skipTitle(child)
 			}
 		}
 	}
 	for n, i := target, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
 		if p := previousElement(n); p != nil && isRubric(p) {
-			c.skipTitle(p)
+			s.skipTitle(p)
 		}
 	}
 	for n := target.Parent; n != nil && (n.DataAtom == atom.Ol || n.DataAtom == atom.Dl || n.DataAtom == atom.Ul); n = nil {
 		for child := n.FirstChild; child != nil; child = child.NextSibling {
-			if child.Type == html.ElementNode && !c.skip[child] {
+			if child.Type == html.ElementNode && !s.skip[child] {
 				return
 			}
 		}
-		c.skip[n] = true
-		c.skipHeading(n)
+		s.skip[n] = true
+		s.skipHeading(n)
 	}
 }
 
 // skipHeading leaves out the heading and the rule above a list of footnotes, unless something else
 // stands under the heading.
-func (c *converter) skipHeading(list *html.Node) {
+func (s *notes) skipHeading(list *html.Node) {
 	for n, i := list, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
 		title, next := previousElement(n), nextElement(n)
 		for ; title != nil && title.DataAtom == atom.Hr; title = previousElement(title) {
-			c.skip[title] = true
+			s.skip[title] = true
 		}
 		switch {
 		case title != nil && isHeadingAtom(title.DataAtom) && (next == nil || isHeadingAtom(next.DataAtom) && next.Data <= title.Data):
-			c.skipTitle(title)
+			s.skipTitle(title)
 			return
 		case title != nil || next != nil:
 			return
@@ -294,9 +295,9 @@ func (c *converter) noted(n *html.Node) bool {
 	if c.Text {
 		mark = "[" + strconv.Itoa(one.number) + "]"
 	}
-	if c.inside[code] == 0 {
+	if c.run.inside[code] == 0 {
 		c.run.space = noSpace
-		c.raw(mark)
+		c.run.raw(mark)
 	}
 	return true
 }
@@ -304,12 +305,12 @@ func (c *converter) noted(n *html.Node) bool {
 // writeNotes writes the footnotes.
 func (c *converter) writeNotes() {
 	for _, one := range c.notes.all {
-		delete(c.skip, one.target)
+		delete(c.notes.skip, one.target)
 		lead, prefix := "[^"+strconv.Itoa(one.number)+"]: ", "    "
 		if c.Text {
 			lead, prefix = "["+strconv.Itoa(one.number)+"] ", ""
 		}
-		c.within(lead, prefix, false, func() {
+		c.out.within(lead, prefix, false, func() {
 			body := one.target
 			if body.DataAtom == atom.Dt {
 				if dd := nextElement(body); dd != nil {

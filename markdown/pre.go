@@ -24,12 +24,12 @@ func (c *converter) pre(n *html.Node) {
 		return
 	}
 	if c.Text {
-		c.block(lines...)
+		c.out.block(lines...)
 		return
 	}
 	fence := strings.Repeat("`", longestRun(text, '`', 2)+1)
 	lines = append([]string{fence + language(n, text)}, append(lines, fence)...)
-	c.block(lines...)
+	c.out.block(lines...)
 }
 
 // preText is the text of a pre, without numbers of lines and buttons.

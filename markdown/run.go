@@ -13,9 +13,12 @@ import (
 // that. A line feed is a line break. Marks and escapes come when it is written, for only then the
 // characters on both sides of them are known.
 type run struct {
-	text  []byte
-	spans []span // in document order, the outer before the inner
-	space space
+	plain  bool // there are no spans
+	text   []byte
+	spans  []span // in document order, the outer before the inner
+	space  space
+	open   []int      // spans whose elements are open
+	inside [kinds]int // how many of each these are
 }
 
 // span is a part of a run.
@@ -55,71 +58,70 @@ const (
 
 // span converts what is in an element of the line. Where that ends the run, the span goes on in the
 // next.
-func (c *converter) span(s span, content func()) {
-	if c.Text {
+func (r *run) span(s span, content func()) {
+	if r.plain {
 		content()
 		return
 	}
-	c.enter(s)
+	r.enter(s)
 	content()
-	c.leave()
+	r.leave()
 }
 
 // enter begins a span.
-func (c *converter) enter(s span) {
-	s.start, s.end = len(c.run.text), unended
-	c.open = append(c.open, len(c.run.spans))
-	c.run.spans = append(c.run.spans, s)
-	c.inside[s.kind]++
+func (r *run) enter(s span) {
+	s.start, s.end = len(r.text), unended
+	r.open = append(r.open, len(r.spans))
+	r.spans = append(r.spans, s)
+	r.inside[s.kind]++
 }
 
 // leave ends the span that has begun last, and returns it.
-func (c *converter) leave() *span {
-	last := len(c.open) - 1
-	s := &c.run.spans[c.open[last]]
-	s.end = len(c.run.text)
-	c.open = c.open[:last]
-	c.inside[s.kind]--
+func (r *run) leave() *span {
+	last := len(r.open) - 1
+	s := &r.spans[r.open[last]]
+	s.end = len(r.text)
+	r.open = r.open[:last]
+	r.inside[s.kind]--
 	return s
 }
 
 // begin begins a run, in which the spans that are open go on.
-func (c *converter) begin() {
-	for i, at := range c.open { // which is i at least
-		s := c.run.spans[at]
+func (r *run) begin() {
+	for i, at := range r.open { // which is i at least
+		s := r.spans[at]
 		s.start, s.again = 0, true
-		c.run.spans[i], c.open[i] = s, i
+		r.spans[i], r.open[i] = s, i
 	}
-	c.run = run{text: c.run.text[:0], spans: c.run.spans[:len(c.open)]}
+	r.text, r.spans, r.space = r.text[:0], r.spans[:len(r.open)], noSpace
 }
 
 // apart converts content to a run of its own.
-func (c *converter) apart(content func()) {
-	outer, open := c.run, slices.Clone(c.open)
-	c.run.text, c.run.spans = nil, slices.Clone(outer.spans)
-	c.begin()
+func (r *run) apart(content func()) {
+	outer, open := *r, slices.Clone(r.open)
+	r.text, r.spans = nil, slices.Clone(outer.spans)
+	r.begin()
 	content()
-	c.run, c.open = outer, open
+	r.text, r.spans, r.space, r.open = outer.text, outer.spans, outer.space, open
 }
 
 // write adds text.
-func (c *converter) write(s string) {
-	c.due(s)
-	c.run.text = append(c.run.text, s...)
+func (r *run) write(s string) {
+	r.due(s)
+	r.text = append(r.text, s...)
 }
 
 // raw adds Markdown. Code and plain text have none.
-func (c *converter) raw(s string) {
-	c.due(s)
-	if start := len(c.run.text); !c.Text && c.inside[code] == 0 {
-		c.run.spans = append(c.run.spans, span{kind: raw, start: start, end: start + len(s)})
+func (r *run) raw(s string) {
+	r.due(s)
+	if start := len(r.text); !r.plain && r.inside[code] == 0 {
+		r.spans = append(r.spans, span{kind: raw, start: start, end: start + len(s)})
 	}
-	c.run.text = append(c.run.text, s...)
+	r.text = append(r.text, s...)
 }
 
 // due adds the white space that is due before s.
-func (c *converter) due(s string) {
-	r := &c.run
+func (r *run) due(s string) {
 	was := r.space
 	r.space = noSpace
 	if was == noSpace || len(r.text) == 0 || isSpace(r.text[len(r.text)-1]) {
@@ -135,6 +137,67 @@ func (c *converter) due(s string) {
 	r.text = append(r.text, ' ')
 }
 
+// add adds text in which white space collapses.
+func (r *run) add(s string) {
+	for i := 0; i < len(s); {
+		start := i
+		for i < len(s) && !control[s[i]] {
+			i++
+		}
+		if start < i {
+			r.due(s[start:])
+			r.text = append(r.text, s[start:i]...)
+			continue
+		}
+		switch b := s[i]; {
+		case b == '\n' || b == '\r':
+			r.space = lineFeed
+		case b == ' ' || b == '\t' || b == '\f':
+			r.space = max(r.space, blank)
+		case b == 0xC2:
+			i += r.latin(s[i:])
+			continue
+		}
+		i++
+	}
+}
+
+// latin adds a character from U+0080 to U+00BF.
+func (r *run) latin(s string) int {
+	switch {
+	case len(s) < 2 || s[1] < 0xA0 || s[1] == 0xAD: // broken, a control character, a soft hyphen
+	case s[1] == 0xA0:
+		r.space = max(r.space, blank)
+	default:
+		r.due(s)
+		r.text = append(r.text, s[:2]...)
+	}
+	return min(2, len(s))
+}
+
+// outsideCode converts what no code can hold: code ends before it, and goes on behind.
+func (r *run) outsideCode(content func()) {
+	if r.inside[code] == 0 || r.plain {
+		content()
+		return
+	}
+	r.leave()
+	content()
+	r.enter(span{kind: code})
+}
+
+// breakLine begins a new line where a block would begin, in a cell or in a heading.
+func (r *run) breakLine(flat bool) {
+	r.space = noSpace
+	switch {
+	case len(r.text) == 0, r.text[len(r.text)-1] == '\n', bytes.HasSuffix(r.text, []byte(bullet)):
+	case r.plain || flat:
+		r.space = blank
+	default:
+		r.outsideCode(func() { r.text = append(r.text, '\n') })
+	}
+}
+
 // isWide reports whether a character is one of Chinese or Japanese, which put no blank between words.
 func isWide(r rune) bool {
 	return r >= 0x2E80 && r <= 0xA4CF && r != 0x3000 || r >= 0xF900 && r <= 0xFAFF || r >= 0xFF00 && r <= 0xFF60 || r >= 0x20000 && r <= 0x3FFFF
@@ -142,10 +205,10 @@ func isWide(r rune) bool {
 
 func (c *converter) lineBreak(*html.Node) {
 	if c.inline > 0 {
-		c.breakLine()
+		c.run.breakLine(c.flat > 0)
 		return
 	}
-	c.outsideCode(func() {
+	c.run.outsideCode(func() {
 		if text := c.run.text; len(text) > 0 && (text[len(text)-1] != '\n' || len(text) == 1 || text[len(text)-2] != '\n') {
 			c.run.text = append(text, '\n')
 		}
@@ -153,35 +216,22 @@ func (c *converter) lineBreak(*html.Node) {
 	c.run.space = noSpace
 }
 
-// breakLine begins a new line where a block would begin, in a cell or in a heading.
-func (c *converter) breakLine() {
-	r := &c.run
-	r.space = noSpace
-	switch {
-	case len(r.text) == 0, r.text[len(r.text)-1] == '\n', bytes.HasSuffix(r.text, []byte(bullet)):
-	case c.Text, c.flat > 0:
-		r.space = blank
-	default:
-		c.outsideCode(func() { r.text = append(r.text, '\n') })
-	}
-}
-
 // endRun writes the run as paragraphs.
 func (c *converter) endRun() {
 	if c.inline > 0 {
-		c.breakLine()
+		c.run.breakLine(c.flat > 0)
 		return
 	}
 	if len(c.run.text) == 0 {
 		c.run.space = noSpace
 		return
 	}
-	for _, p := range c.paragraphs() {
+	for _, p := range c.writer.paragraphs(&c.run, c.cells > 0) {
 		switch {
 		case c.Text:
-			c.block(strings.Split(p, "\n")...)
+			c.out.block(strings.Split(p, "\n")...)
 		case strings.IndexByte(p, '\n') < 0:
-			c.block(beginning(p, false))
+			c.out.block(beginning(p, false))
 		default:
 			lines := strings.Split(p, "\n")
 			for i := range lines {
@@ -189,67 +239,16 @@ func (c *converter) endRun() {
 					lines[i] += `\`
 				}
 			}
-			c.block(lines...)
+			c.out.block(lines...)
 		}
 	}
-}
-
-// paragraphs writes the run, and begins another. Two breaks end a paragraph, and with it the spans
-// in it, which go on in the next.
-func (c *converter) paragraphs() (all []string) {
-	w := &c.writer
-	w.text, w.cell = c.run.text, c.cells > 0
-	rest := c.run.spans
-	var around []span // of paragraphs before, that go on
-	for start := 0; start < len(w.text); {
-		end := len(w.text)
-		if i := bytes.Index(w.text[start:], []byte("\n\n")); i >= 0 {
-			end = start + i
-		}
-		w.start, w.end = trim(w.text, start, end)
-		start = end + len("\n\n")
-		new := 0
-		for new < len(rest) && rest[new].start < end {
-			new++
-		}
-		spans := rest[:new]
-		if rest = rest[new:]; len(around) > 0 {
-			spans = append(around, spans...)
-		}
-		switch {
-		case w.start == w.end:
-		case c.Text:
-			all = append(all, string(w.text[w.start:w.end]))
-		default:
-			all = append(all, w.paragraph(spans))
-		}
-		if around = nil; start < len(w.text) {
-			around = slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return s.end <= end })
-			for i := range around {
-				around[i].again = true
-			}
-		}
-	}
-	c.begin()
-	return all
 }
 
 // inLine writes the run in one line, and begins another: of a heading or a cell, with breaks as
 // text between its lines.
 func (c *converter) inLine(between string) string {
-	if all := c.paragraphs(); len(all) > 0 {
+	if all := c.writer.paragraphs(&c.run, c.cells > 0); len(all) > 0 {
 		return strings.ReplaceAll(strings.Join(all, between), "\n", between)
 	}
 	return ""
-}
-
-// trim returns a part of text without white space at its edges.
-func trim(text []byte, start, end int) (int, int) {
-	for start < end && isSpace(text[start]) {
-		start++
-	}
-	for start < end && isSpace(text[end-1]) {
-		end--
-	}
-	return start, end
 }

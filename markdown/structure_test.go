@@ -53,7 +53,7 @@ func rendered(t testing.TB, text string) *html.Node {
 func structure(root *html.Node) []string {
 	c := &converter{Options: Options{Base: page}, outer: map[*html.Node]bool{}}
 	c.resolver.Reset(page)
-	c.findNotes(root, c.survey(root))
+	c.notes = findNotes(root, nil, c.survey(root))
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	var walk func(n *html.Node, inTable bool, depth int)
@@ -79,7 +79,7 @@ func structure(root *html.Node) []string {
 				}
 				add("item")
 			case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-				if text := c.words(child); text != "" && !inTable && !hasHeading(child) && !c.skip[child] && !hasClass(child, alertHeading) {
+				if text := c.words(child); text != "" && !inTable && !hasHeading(child) && !c.notes.skip[child] && !hasClass(child, alertHeading) {
 					add("%s %s", child.Data, text)
 				}
 			case atom.Pre:
@@ -174,7 +174,7 @@ func inHeading(n *html.Node) bool {
 
 func (c *converter) isNotePart(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
-		if c.skip[n] {
+		if c.notes.skip[n] {
 			return true
 		}
 		for _, one := range c.notes.all {
@@ -205,7 +205,7 @@ func (c *converter) words(n *html.Node) string {
 			case child.Type == html.TextNode:
 				b.WriteString(child.Data)
 			case child.DataAtom == atom.A && (isPermalink(child) || c.notes.byRef[child] != nil && !inPre(child)), child.DataAtom == atom.Sup && isGenerated2(child):
-			case isUnseen(child), isLineNumber(child), c.skip[child]:
+			case isUnseen(child), isLineNumber(child), c.notes.skip[child]:
 			case child.DataAtom == atom.Img:
 				if !isDecoration(child) {
 					b.WriteString(attr(child, "alt"))

@@ -64,7 +64,7 @@ func (c *converter) table(n *html.Node) {
 		}
 	}
 	if columns > 0 {
-		c.block(c.tableLines(rows, columns)...)
+		c.out.block(c.tableLines(rows, columns)...)
 	}
 }
 
@@ -163,7 +163,7 @@ func isCell(n *html.Node) bool { return n.DataAtom == atom.Td || n.DataAtom == a
 func (c *converter) arranged(n *html.Node) {
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
 		switch {
-		case c.skip[child], isCell(child) && isLineNumber(child):
+		case c.notes.skip[child], isCell(child) && isLineNumber(child):
 		case child.DataAtom == atom.Th:
 			if c.outer[child] || hasBlock(child) {
 				c.container(child)
@@ -197,7 +197,7 @@ func (c *converter) row(tr *html.Node, spans *[]int) (row []cell) {
 		}
 	}
 	for n := tr.FirstChild; n != nil; n = n.NextSibling {
-		if !isCell(n) || isLineNumber(n) || c.skip[n] {
+		if !isCell(n) || isLineNumber(n) || c.notes.skip[n] {
 			continue
 		}
 		spanned()
@@ -241,7 +241,7 @@ func alignment(n *html.Node) string {
 func (c *converter) cellText(n *html.Node) (text string) {
 	c.cells++
 	c.inline++
-	c.apart(func() {
+	c.run.apart(func() {
 		c.children(n)
 		text = c.inLine(breakTag)
 	})
@@ -257,27 +257,27 @@ func (c *converter) cellItems(n *html.Node) {
 			c.node(child)
 			continue
 		}
-		c.breakLine()
+		c.run.breakLine(c.flat > 0)
 		if !c.Text {
-			c.write(bullet)
+			c.run.write(bullet)
 		}
 		c.children(child)
-		c.breakLine()
+		c.run.breakLine(c.flat > 0)
 	}
-	c.breakLine()
+	c.run.breakLine(c.flat > 0)
 }
 
 // cellRows converts the rows of a table in a cell: one a line, with separators between their cells.
 func (c *converter) cellRows(rows []*html.Node) {
 	for _, tr := range rows {
-		c.breakLine()
+		c.run.breakLine(c.flat > 0)
 		first := true
 		for cell := tr.FirstChild; cell != nil; cell = cell.NextSibling {
-			if !isCell(cell) || isLineNumber(cell) || c.skip[cell] {
+			if !isCell(cell) || isLineNumber(cell) || c.notes.skip[cell] {
 				continue
 			}
 			if c.run.space = max(c.run.space, blank); !first && !c.Text {
-				c.write("|")
+				c.run.write("|")
 				c.run.space = blank
 			}
 			first = false
@@ -290,7 +290,7 @@ func (c *converter) cellRows(rows []*html.Node) {
 			c.flat--
 		}
 	}
-	c.breakLine()
+	c.run.breakLine(c.flat > 0)
 }
 
 // isCallouts reports whether a table is DocBook's list of remarks on code.
@@ -310,7 +310,7 @@ func (c *converter) callouts(rows []*html.Node) {
 		c.item(remark, &l)
 	}
 	if l.begun {
-		c.place.gap, c.place.marker = emptyLine, l.marker
+		c.out.place.gap, c.out.place.marker = emptyLine, l.marker
 	}
 }
 
@@ -320,13 +320,13 @@ func isVariables(table *html.Node) bool { return hasClass(table, "variablelist")
 
 // variables converts a list of definitions: each row is an item, its first cell the term.
 func (c *converter) variables(rows []*html.Node) {
-	marker := c.termMarker()
+	marker := c.out.termMarker()
 	for _, tr := range rows {
-		c.within(string(marker)+" ", "  ", false, func() {
+		c.out.within(string(marker)+" ", "  ", false, func() {
 			isTerm := true
 			for cell := tr.FirstChild; cell != nil; cell = cell.NextSibling {
 				switch {
-				case !isCell(cell) || c.skip[cell]:
+				case !isCell(cell) || c.notes.skip[cell]:
 					continue
 				case isTerm:
 					c.variable(cell)
@@ -337,7 +337,7 @@ func (c *converter) variables(rows []*html.Node) {
 			}
 		})
 	}
-	c.place.marker, c.place.terms = marker, true
+	c.out.place.marker, c.out.place.terms = marker, true
 }
 
 // variable converts the term of a definition, which is a paragraph.
@@ -365,17 +365,17 @@ func lastCell(tr *html.Node) *html.Node {
 // codeCell writes code in a cell: a span a line.
 func (c *converter) codeCell(lines []string) {
 	for _, line := range lines {
-		c.breakLine()
+		c.run.breakLine(c.flat > 0)
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		if c.Text {
-			c.write(line)
+			c.run.write(line)
 			continue
 		}
-		c.raw(string(appendCode(nil, line, c.cells > 0)))
+		c.run.raw(string(appendCode(nil, line, c.cells > 0)))
 	}
-	c.breakLine()
+	c.run.breakLine(c.flat > 0)
 }
 
 // tableLines writes rows. Without a header its cells are empty.

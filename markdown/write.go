@@ -33,6 +33,45 @@ type event struct {
 	ends bool
 }
 
+// paragraphs writes a run, and begins another, in a cell or not. Two breaks end a paragraph, and with it the spans
+// in it, which go on in the next.
+func (w *writer) paragraphs(r *run, cell bool) (all []string) {
+	w.text, w.cell = r.text, cell
+	rest := r.spans
+	var around []span // of paragraphs before, that go on
+	for start := 0; start < len(w.text); {
+		end := len(w.text)
+		if i := bytes.Index(w.text[start:], []byte("\n\n")); i >= 0 {
+			end = start + i
+		}
+		w.start, w.end = trim(w.text, start, end)
+		start = end + len("\n\n")
+		new := 0
+		for new < len(rest) && rest[new].start < end {
+			new++
+		}
+		spans := rest[:new]
+		if rest = rest[new:]; len(around) > 0 {
+			spans = append(around, spans...)
+		}
+		switch {
+		case w.start == w.end:
+		case r.plain:
+			all = append(all, string(w.text[w.start:w.end]))
+		default:
+			all = append(all, w.paragraph(spans))
+		}
+		if around = nil; start < len(w.text) {
+			around = slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return s.end <= end })
+			for i := range around {
+				around[i].again = true
+			}
+		}
+	}
+	r.begin()
+	return all
+}
+
 // paragraph writes the paragraph with the spans in it.
 func (w *writer) paragraph(spans []span) string {
 	w.out, w.links, w.note, w.deleted = w.out[:0], 0, false, false
@@ -422,4 +461,15 @@ func scheme(text []byte, from int) (start, colon int) {
 		}
 	}
 	return -1, -1
+}
+
+// trim returns a part of text without white space at its edges.
+func trim(text []byte, start, end int) (int, int) {
+	for start < end && isSpace(text[start]) {
+		start++
+	}
+	for start < end && isSpace(text[end-1]) {
+		end--
+	}
+	return start, end
 }
