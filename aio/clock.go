@@ -60,7 +60,7 @@ func (ts *times) exactly() time.Time {
 	case ts.base.IsZero():
 		return time.Now()
 	}
-	return ts.of(int64(time.Since(ts.base)))
+	return ts.at(int64(time.Since(ts.base)))
 }
 
 // turn begins a turn of the loop.
@@ -103,7 +103,7 @@ func (ts *times) arrival(s *socket) int64 {
 	return at
 }
 
-func (ts *times) of(when int64) time.Time  { return ts.base.Add(time.Duration(when)) }
+func (ts *times) at(when int64) time.Time  { return ts.base.Add(time.Duration(when)) }
 func (ts *times) since(at time.Time) int64 { return int64(at.Sub(ts.base)) }
 
 // addTime returns when + d, or the end of time on overflow.
@@ -118,7 +118,7 @@ func addTime(when int64, d time.Duration) int64 {
 func (l *Loop) clock() int64 { return l.time.ofTurn() }
 
 // Now returns the time of the current turn on the loop's clock.
-func (l *Loop) Now() time.Time { return l.time.of(l.clock()) }
+func (l *Loop) Now() time.Time { return l.time.at(l.clock()) }
 
 // Wall returns the time of the calendar, for what leaves the process: dates in records, and of
 // certificates. Now starts as the same, and then counts how time passes for the process: it stands
@@ -133,8 +133,8 @@ func (l *Loop) Wall() time.Time {
 // Time reads the loop's clock: it goes on while a turn lasts.
 func (l *Loop) Time() time.Time { return l.time.exactly() }
 
-// busyFor is the longest time that a loop may have been busy for Arrival to be the end of that: the system's
-// clock, which it asks otherwise, ticks every 1 to 4 ms.
+// busyFor is the time that a loop may have been busy for Arrival to be the end of that: the
+// system's clock, which it asks otherwise, ticks every 1 to 4 ms.
 const busyFor = int64(5 * time.Millisecond)
 
 // Arrival returns when the bytes arrived that a task has last waited for on c, in this turn. That
@@ -142,5 +142,5 @@ const busyFor = int64(5 * time.Millisecond)
 // last of them, to a tick of its clock.
 func (l *Loop) Arrival(c Conn) time.Time {
 	s, _ := c.(*socket)
-	return l.time.of(l.time.arrival(s))
+	return l.time.at(l.time.arrival(s))
 }

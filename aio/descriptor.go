@@ -123,7 +123,7 @@ func (tab *fdTable) poll(wait time.Duration) {
 	case wait < 0:
 		n, err = l.selector.Wait(tab.events, time.Time{})
 	default:
-		n, err = l.selector.Wait(tab.events, l.time.of(addTime(l.time.now, wait)))
+		n, err = l.selector.Wait(tab.events, l.time.at(addTime(l.time.now, wait)))
 	}
 	if err != nil {
 		l.fail(err)

@@ -23,7 +23,7 @@ type TaskInfo struct {
 func (l *Loop) Tasks() []TaskInfo {
 	infos := make([]TaskInfo, 0, l.tasks.count)
 	for t := l.tasks.newest; t != nil; t = t.older {
-		info := TaskInfo{ID: t.id, Name: t.name, State: t.status.state.String(), Waits: t.status.waits, Since: l.time.of(t.status.since)}
+		info := TaskInfo{ID: t.id, Name: t.name, State: t.status.state.String(), Waits: t.status.waits, Since: l.time.at(t.status.since)}
 		if t.group != nil {
 			info.Parent = t.group.task.name
 		}
@@ -42,7 +42,7 @@ func (l *Loop) Dump(w io.Writer) error {
 	fmt.Fprintln(tw, "id\ttask\tparent\tstate\twaits for\tsince")
 	now := l.clock()
 	for _, t := range l.Tasks() {
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%v\n", t.ID, t.Name, t.Parent, t.State, t.Waits, l.time.of(now).Sub(t.Since))
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%v\n", t.ID, t.Name, t.Parent, t.State, t.Waits, l.time.at(now).Sub(t.Since))
 	}
 	return tw.Flush()
 }

@@ -289,7 +289,7 @@ func (l *Loop) poll(busy bool) {
 		if wait != 0 {
 			var at time.Time
 			if until != 0 {
-				at = l.time.of(until)
+				at = l.time.at(until)
 			}
 			l.sleeper.Sleep(at)
 		}

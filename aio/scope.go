@@ -192,7 +192,7 @@ func (t *Task) Context() context.Context {
 	if s.ctx == nil {
 		s.ctx = &scopeContext{base: t.loop.ctx}
 		if when := s.limit(); when != 0 {
-			s.ctx.deadline = t.loop.time.of(when)
+			s.ctx.deadline = t.loop.time.at(when)
 		}
 		switch {
 		case !s.canceled:

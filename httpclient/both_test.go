@@ -19,8 +19,8 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 )
 
-// playBoth is play over each protocol. Over HTTP/2 the scripts of the server are the same: what they
-// send is text of HTTP/1.1, which goes out as frames, and each peer is a stream.
+// playBoth is play over each protocol. Over HTTP/2 the scripts of the server are the same: what
+// they send is text of HTTP/1.1, which goes out as frames, and each peer is a stream.
 func playBoth(t *testing.T, opt httpclient.Options, server func(s *site), client func(b *browser)) {
 	t.Helper()
 	for name, play := range overEach {
@@ -47,8 +47,8 @@ var overEach = map[string]func(t *testing.T, opt httpclient.Options, server func
 	},
 }
 
-// fields returns the text of fields as the scripts see them: over HTTP/2 their names have lost their
-// case.
+// fields returns the text of fields as the scripts see them: over HTTP/2 their names have lost
+// their case.
 func (s *site) fields(text string) string {
 	if !s.streams {
 		return text

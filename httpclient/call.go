@@ -165,8 +165,9 @@ func (k *call) connect(t *aio.Task) *Error {
 	return nil
 }
 
-// pause waits before a request is sent again to a server that refuses it and then allows none. Most such
-// requests wait over the connection that has told so; where it is not kept, each would meet a new one.
+// pause waits before a request is sent again to a server that refuses it and then allows none. Most
+// such requests wait over the connection that has told so; where it is not kept, each would meet a
+// new one.
 func (k *call) pause(t *aio.Task) *Error {
 	if k.barred < 2 {
 		return nil

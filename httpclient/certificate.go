@@ -103,12 +103,12 @@ func unknownAuthority(leaf *x509.Certificate, certs []*x509.Certificate) string 
 	return fmt.Sprintf("its authority %s is unknown", nameOf(top.Issuer))
 }
 
-// mostLinks is how far a chain is followed, and how many certificates of the same name are tried, to say
-// what is wrong with it.
+// mostLinks is how far a chain is followed, and how many certificates of the same name are tried,
+// to say what is wrong with it.
 const mostLinks = 8
 
-// issuerOf returns the certificate, of those that a server has sent, that has signed c; or one of the
-// same name, and why it has not; or nil.
+// issuerOf returns the certificate, of those that a server has sent, that has signed c; or one of
+// the same name, and why it has not; or nil.
 func issuerOf(c *x509.Certificate, certs []*x509.Certificate) (issuer *x509.Certificate, err error) {
 	tried := 0
 	for _, other := range certs {

@@ -127,8 +127,8 @@ func (cn *conn) stale(failed *Error) bool {
 	return p.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
 }
 
-// misjudged reports whether a server that asked for HTTP/1.1 has responded to it in HTTP/2. It understood
-// nothing of the request, so that even a POST may be sent again.
+// misjudged reports whether a server that asked for HTTP/1.1 has responded to it in HTTP/2. It
+// understood nothing of the request, so that even a POST may be sent again.
 func (cn *conn) misjudged(failed *Error) bool {
 	return failed != nil && errors.Is(failed, errHTTP2) && cn.client.habit(cn.route).wanted && !cn.client.opt.HTTP1
 }
@@ -209,9 +209,9 @@ func (x *exchange) response(cn *conn, failed *Error) *Response {
 	return res
 }
 
-// kept returns a kept connection for a request, or nil. One of HTTP/2 serves others, too, from then on.
-// If the request was tried before, the server has probably ended its other connections of HTTP/1.1 as it
-// ended the last one; one of HTTP/2 may only have refused the request.
+// kept returns a kept connection for a request, or nil. One of HTTP/2 serves others, too, from then
+// on. If the request was tried before, the server has probably ended its other connections of
+// HTTP/1.1 as it ended the last one; one of HTTP/2 may only have refused the request.
 func (c *Client) kept(t *aio.Task, req *Request, to route, tried int) *conn {
 	for {
 		cn := c.idle.take(to, tried == 0 && !req.fresh())

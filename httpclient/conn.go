@@ -132,8 +132,8 @@ func (c *Client) open(t *aio.Task, req *Request, at route, total *limit, tm *Tim
 	return cn, nil
 }
 
-// apart runs fn in a task of its own, whose stack ends with it: connecting needs a deep one, which a
-// task that then waits for its response would keep.
+// apart runs fn in a task of its own, whose stack ends with it: connecting needs a deep one, which
+// a task that then waits for its response would keep.
 func apart(t *aio.Task, name string, fn func(t *aio.Task) error) error {
 	return t.Group(func(g *aio.Group) error {
 		g.Go(name, fn)
@@ -242,16 +242,16 @@ func (cn *conn) agree() *Error {
 	return nil
 }
 
-// mostHandshakes is how many TLS handshakes of a client are under way at once: each has a deep stack
-// and the buffers of crypto/tls, and more would only compete for the processor until they are late.
-// One that takes longHandshake does not count any more, lest silent servers delay others.
+// mostHandshakes is how many TLS handshakes of a client are under way at once: each has a deep
+// stack and the buffers of crypto/tls, and more would only compete for the processor until they are
+// late. One that takes longHandshake does not count any more, lest silent servers delay others.
 const (
 	mostHandshakes = 128
 	longHandshake  = time.Second
 )
 
-// secureInTurn is secure, when few enough handshakes are under way, in a task of its own. Waiting for
-// that is not the server's time.
+// secureInTurn is secure, when few enough handshakes are under way, in a task of its own. Waiting
+// for that is not the server's time.
 func (cn *conn) secureInTurn(t *aio.Task, total *limit, tm *Timing) (failed *Error) {
 	c := cn.client
 	if err := c.handshakes.Acquire(t); err != nil {

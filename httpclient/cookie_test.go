@@ -154,8 +154,8 @@ func TestSetCookieForms(t *testing.T) {
 	}
 }
 
-// TestCookieFieldIsBounded checks that an unlimited jar does not make an unlimited request, and that
-// a long one counts.
+// TestCookieFieldIsBounded checks that an unlimited jar does not make an unlimited request, and
+// that a long one counts.
 func TestCookieFieldIsBounded(t *testing.T) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {

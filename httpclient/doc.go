@@ -1,7 +1,7 @@
 // Package httpclient is an HTTP client on the event loop of package aio.
 //
-// Do sends one GET, HEAD or POST, over plain TCP or TLS, and returns the whole response, decoded, with
-// all that is known about how it arrived. Connections are kept and used again. Redirects are
+// Do sends one GET, HEAD or POST, over plain TCP or TLS, and returns the whole response, decoded,
+// with all that is known about how it arrived. Connections are kept and used again. Redirects are
 // returned as responses: following them is the crawler's business.
 //
 // # Vocabulary
@@ -30,20 +30,20 @@
 //
 // # Reading a response
 //
-// The bytes of a response go to a parser as they arrive, in pieces of any size, so the verdict on
-// a response does not depend on how the network cut it, and a connection that waits for its peer
+// The bytes of a response go to a parser as they arrive, in pieces of any size, so the verdict on a
+// response does not depend on how the network cut it, and a connection that waits for its peer
 // holds no buffer of this package. Decrypting, parsing and decoding run on the loop's own stack:
-// the stack of a waiting task stays small. Connecting and the TLS handshake have tasks of their own,
-// whose stacks end with them.
+// the stack of a waiting task stays small. Connecting and the TLS handshake have tasks of their
+// own, whose stacks end with them.
 //
 // # Connections
 //
 // A connection is used again, for the same scheme, host and port, if its response has a known end
 // and nothing came after it. A kept connection that has ended, or has received unrequested bytes,
 // is dropped; session tickets of a TLS server are accepted. If the end of a kept connection, or a
-// 408, crosses the request, the request is sent once more. A POST is not, as the server may have taken
-// it: so none goes over a kept connection, or over one in use from which nothing has come for 5 s and
-// no response to a PING.
+// 408, crosses the request, the request is sent once more. A POST is not, as the server may have
+// taken it: so none goes over a kept connection, or over one in use from which nothing has come for
+// 5 s and no response to a PING.
 //
 // At most 128 TLS handshakes are under way at once, not counting those of more than a second. TLS
 // sessions are resumed, and certificates that were found valid are not verified again for an hour.
@@ -54,17 +54,18 @@
 //
 // # HTTP/2
 //
-// Over TLS a server chooses between HTTP/2 and HTTP/1.1. The first connection to a server is awaited
-// before others are made: over HTTP/2 it serves them all, as streams, and another is made only while
-// it takes no more. No task belongs to a connection: of the tasks that wait for its responses one
-// reads for all, and what a server does not take at once is sent by the loop, while nobody waits. A
-// server that asks for HTTP/1.1, by 421 or HTTP_1_1_REQUIRED, gets it for an hour.
-// The client sends a request again that a server has not looked at (REFUSED_STREAM, GOAWAY), as often as
-// it takes while the server takes others. If the server refuses a stream, the connection carries no more
-// requests at once than are open then. If a connection ends with requests under way, the next one begins
-// with as many at once as that one had served, and with each response it may carry one more. While a
-// server allows no requests (SETTINGS_MAX_CONCURRENT_STREAMS is 0), they wait over the connection there
-// is, each until its own time is over. Once the time of one is over, new ones go over another connection.
+// Over TLS a server chooses between HTTP/2 and HTTP/1.1. The first connection to a server is
+// awaited before others are made: over HTTP/2 it serves them all, as streams, and another is made
+// only while it takes no more. No task belongs to a connection: of the tasks that wait for its
+// responses one reads for all, and what a server does not take at once is sent by the loop, while
+// nobody waits. A server that asks for HTTP/1.1, by 421 or HTTP_1_1_REQUIRED, gets it for an hour.
+// The client sends a request again that a server has not looked at (REFUSED_STREAM, GOAWAY), as
+// often as it takes while the server takes others. If the server refuses a stream, the connection
+// carries no more requests at once than are open then. If a connection ends with requests under
+// way, the next one begins with as many at once as that one had served, and with each response it
+// may carry one more. While a server allows no requests (SETTINGS_MAX_CONCURRENT_STREAMS is 0),
+// they wait over the connection there is, each until its own time is over. Once the time of one is
+// over, new ones go over another connection.
 //
 // A server may send Options.Window of each body, and then what Options.Meter has room for. What has
 // arrived is read in any case, so responses that wait for room keep no others from arriving.

@@ -96,8 +96,8 @@ func (e *Error) Temporary() bool {
 	return false
 }
 
-// Unsent reports whether the server cannot have taken the request: nothing of it has arrived, or the
-// server says that it has not looked at it.
+// Unsent reports whether the server cannot have taken the request: nothing of it has arrived, or
+// the server says that it has not looked at it.
 func (e *Error) Unsent() bool {
 	if e.unseen {
 		return true
@@ -111,9 +111,9 @@ func (e *Error) Unsent() bool {
 	return false
 }
 
-// Overloaded reports whether a server wants to be left alone, as 429 says in HTTP: over HTTP/2 it has
-// refused the request or asked for calm. Alone reports whether there was no other request over the
-// connection, so that this one may be what it has asked for calm for.
+// Overloaded reports whether a server wants to be left alone, as 429 says in HTTP: over HTTP/2 it
+// has refused the request or asked for calm. Alone reports whether there was no other request over
+// the connection, so that this one may be what it has asked for calm for.
 func (e *Error) Overloaded() bool { return e.overloaded }
 func (e *Error) Alone() bool      { return e.alone }
 
@@ -135,8 +135,8 @@ func (e *Error) NoProxy() bool {
 	return e.Kind == KindProxy && errors.As(e.Err, &dns) && dns.IsNotFound
 }
 
-// Local reports whether the failure can only be that of this machine's own network: it has no route,
-// its name servers are not there, or its proxy does not respond.
+// Local reports whether the failure can only be that of this machine's own network: it has no
+// route, its name servers are not there, or its proxy does not respond.
 func (e *Error) Local() bool {
 	switch e.Kind {
 	case KindProxy:

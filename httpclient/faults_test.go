@@ -35,8 +35,8 @@ func (p *h2Peer) request() (id uint32, path string) {
 	}
 }
 
-// fetchAll fetches /0 to /n-1, so many at once, each sent once unless its server cannot have taken it,
-// and counts how they end: by the kind of error, "" for success.
+// fetchAll fetches /0 to /n-1, so many at once, each sent once unless its server cannot have taken
+// it, and counts how they end: by the kind of error, "" for success.
 func fetchAll(t *testing.T, s *scripted, n, atOnce int) map[httpclient.Kind]int {
 	t.Helper()
 	kinds := make(map[httpclient.Kind]int)
@@ -70,8 +70,9 @@ func fetchAll(t *testing.T, s *scripted, n, atOnce int) map[httpclient.Kind]int 
 	return kinds
 }
 
-// TestHTTP2FaultOfOne: a response that is wrong ends its connection, and no request but its own fails with
-// it, however many are under way and however many responses are wrong. Few are sent in vain.
+// TestHTTP2FaultOfOne: a response that is wrong ends its connection, and no request but its own
+// fails with it, however many are under way and however many responses are wrong. Few are sent in
+// vain.
 func TestHTTP2FaultOfOne(t *testing.T) {
 	for name, wrong := range map[string]func(p *h2Peer, id uint32){
 		"fields that cannot be decoded": func(p *h2Peer, id uint32) {
@@ -122,8 +123,8 @@ func TestHTTP2FaultOfOne(t *testing.T) {
 	}
 }
 
-// TestHTTP2FaultOfNobody: a server that breaks a rule of the connection, for no response, is asked again over
-// another if it has answered something over this one. Else it does not speak HTTP/2.
+// TestHTTP2FaultOfNobody: a server that breaks a rule of the connection, for no response, is asked
+// again over another if it has answered something over this one. Else it does not speak HTTP/2.
 func TestHTTP2FaultOfNobody(t *testing.T) {
 	for name, answers := range map[string]int{"after a response": 1, "at once": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -158,8 +159,8 @@ func TestHTTP2FaultOfNobody(t *testing.T) {
 	}
 }
 
-// calming is a server that asks for calm when a connection has more than a number of requests under way. It
-// answers one when all that was sent with it has come.
+// calming is a server that asks for calm when a connection has more than a number of requests under
+// way. It answers one when all that was sent with it has come.
 func calming(t *testing.T, most int, calm func(p *h2Peer, ids []uint32) (over bool)) (s *scripted, calmed *atomic.Int64) {
 	calmed = new(atomic.Int64)
 	return newScripted(t, func(p *h2Peer) {
@@ -191,8 +192,8 @@ func calming(t *testing.T, most int, calm func(p *h2Peer, ids []uint32) (over bo
 	}), calmed
 }
 
-// TestHTTP2Calm: a server that asks for calm gets fewer requests at once from then on, and each that has met
-// this says so: its caller decides when to come back.
+// TestHTTP2Calm: a server that asks for calm gets fewer requests at once from then on, and each
+// that has met this says so: its caller decides when to come back.
 func TestHTTP2Calm(t *testing.T) {
 	const requests, most = 120, 10
 	for name, calm := range map[string]func(p *h2Peer, ids []uint32) bool{
@@ -242,8 +243,8 @@ func TestHTTP2Calm(t *testing.T) {
 	}
 }
 
-// TestHTTP2CalmAlone: a request that alone makes its server ask for calm says that it was alone, and whether
-// the server has looked at it.
+// TestHTTP2CalmAlone: a request that alone makes its server ask for calm says that it was alone,
+// and whether the server has looked at it.
 func TestHTTP2CalmAlone(t *testing.T) {
 	for last, unsent := range map[uint32]bool{0: true, 1: false} {
 		s, _ := calming(t, 0, func(p *h2Peer, ids []uint32) bool {
@@ -264,7 +265,8 @@ func TestHTTP2CalmAlone(t *testing.T) {
 	}
 }
 
-// TestHTTP2RefusesAll: a server that refuses everything is overloaded, and cannot have taken the request.
+// TestHTTP2RefusesAll: a server that refuses everything is overloaded, and cannot have taken the
+// request.
 func TestHTTP2RefusesAll(t *testing.T) {
 	s := newScripted(t, func(p *h2Peer) {
 		for id := p.next(); id > 0; id = p.next() {
@@ -283,8 +285,8 @@ func TestHTTP2RefusesAll(t *testing.T) {
 	})
 }
 
-// TestHTTP2BarredFresh: a request that is sent over no kept connection waits all the same where its server
-// refuses it and allows none from then on, and does not connect again and again.
+// TestHTTP2BarredFresh: a request that is sent over no kept connection waits all the same where its
+// server refuses it and allows none from then on, and does not connect again and again.
 func TestHTTP2BarredFresh(t *testing.T) {
 	for name, change := range map[string]func(req *httpclient.Request){
 		"a later try": func(req *httpclient.Request) { req.Fresh = true },
@@ -316,8 +318,8 @@ func TestHTTP2BarredFresh(t *testing.T) {
 	}
 }
 
-// TestHTTP2BarredUnkept: where connections are not kept, a request that is refused by a server that allows
-// none comes back ever more slowly.
+// TestHTTP2BarredUnkept: where connections are not kept, a request that is refused by a server that
+// allows none comes back ever more slowly.
 func TestHTTP2BarredUnkept(t *testing.T) {
 	s := newScripted(t, func(p *h2Peer) {
 		p.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 0})
@@ -340,8 +342,8 @@ func TestHTTP2BarredUnkept(t *testing.T) {
 	}
 }
 
-// TestHTTP2BarredForLong: a server that allows no requests over HTTP/2 for five seconds gets them over
-// HTTP/1.1, if it speaks that; else they wait for five seconds more. It is not asked twice.
+// TestHTTP2BarredForLong: a server that allows no requests over HTTP/2 for five seconds gets them
+// over HTTP/1.1, if it speaks that; else they wait for five seconds more. It is not asked twice.
 func TestHTTP2BarredForLong(t *testing.T) {
 	const pages = 4
 	for name, test := range map[string]struct {
@@ -441,7 +443,8 @@ func TestHTTP2BarredForLong(t *testing.T) {
 	}
 }
 
-// TestHTTP2OddButLegal: what few servers do, and RFC 9113 allows, costs no request and no connection.
+// TestHTTP2OddButLegal: what few servers do, and RFC 9113 allows, costs no request and no
+// connection.
 func TestHTTP2OddButLegal(t *testing.T) {
 	body := func(p *h2Peer, id uint32) { p.WriteData(id, true, fmt.Appendf(nil, "%d.%d", p.n, id)) }
 	pieces := func(p *h2Peer, id uint32, flags http2.Flags, block []byte) { // a byte each
@@ -551,8 +554,8 @@ func TestHTTP2OddButLegal(t *testing.T) {
 	}
 }
 
-// TestHTTP2ShutsDown: a server that announces its end, with no number yet, and then says which request was its
-// last (RFC 9113, section 6.8), loses none.
+// TestHTTP2ShutsDown: a server that announces its end, with no number yet, and then says which
+// request was its last (RFC 9113, section 6.8), loses none.
 func TestHTTP2ShutsDown(t *testing.T) {
 	s := newScripted(t, func(p *h2Peer) {
 		first := p.next()

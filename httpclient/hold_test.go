@@ -45,8 +45,8 @@ func TestHeadsAreHeld(t *testing.T) {
 	})
 }
 
-// TestHeldUpBeforeTheResponse: a request that holds much, while others would wait for room, gets little
-// time for the first bytes of its response. Session tickets are none of them.
+// TestHeldUpBeforeTheResponse: a request that holds much, while others would wait for room, gets
+// little time for the first bytes of its response. Session tickets are none of them.
 func TestHeldUpBeforeTheResponse(t *testing.T) {
 	meter := budget.New(1 << 20)
 	playTLS(t, func(opt *httpclient.Options, _ *tls.Config) { opt.Meter = meter }, func(v *tlsSite) {

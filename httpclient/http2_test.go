@@ -268,8 +268,8 @@ func TestHTTP2Retries(t *testing.T) {
 	}
 }
 
-// TestPostIsNotKept: a POST does not go over a kept connection, whose end it might meet, over either
-// protocol.
+// TestPostIsNotKept: a POST does not go over a kept connection, whose end it might meet, over
+// either protocol.
 func TestPostIsNotKept(t *testing.T) {
 	playBoth(t, httpclient.Options{}, func(s *site) {
 		p := s.serve("/", ok("x"))
@@ -287,7 +287,8 @@ func TestPostIsNotKept(t *testing.T) {
 	})
 }
 
-// TestPostIsNotRepeated: a POST that meets the end of a connection that others use is not sent again.
+// TestPostIsNotRepeated: a POST that meets the end of a connection that others use is not sent
+// again.
 func TestPostIsNotRepeated(t *testing.T) {
 	playWire(t, httpclient.Options{}, func(s *site) {
 		w := s.acceptWire()
@@ -350,8 +351,8 @@ func newChoice(t *testing.T, play func(*h2Peer)) *choice {
 	return s
 }
 
-// TestHTTP2Unwanted: a server that asks for HTTP/1.1 gets it from then on, one that ends connections does
-// not.
+// TestHTTP2Unwanted: a server that asks for HTTP/1.1 gets it from then on, one that ends
+// connections does not.
 func TestHTTP2Unwanted(t *testing.T) {
 	for name, test := range map[string]struct {
 		play   func(*h2Peer)
@@ -394,7 +395,8 @@ func TestHTTP2Unwanted(t *testing.T) {
 	}
 }
 
-// TestHTTP2Misjudged: a server that asked for HTTP/1.1 once, and does not speak it, gets HTTP/2 again.
+// TestHTTP2Misjudged: a server that asked for HTTP/1.1 once, and does not speak it, gets HTTP/2
+// again.
 func TestHTTP2Misjudged(t *testing.T) {
 	s := newChoice(t, func(p *h2Peer) {
 		for id := p.next(); id > 0; id = p.next() {
@@ -419,8 +421,8 @@ func TestHTTP2Misjudged(t *testing.T) {
 	}
 }
 
-// TestHTTP2Few: a server ends its connections among requests, or takes few of them. All succeed, each once,
-// over as few connections as that takes, and few are sent in vain.
+// TestHTTP2Few: a server ends its connections among requests, or takes few of them. All succeed,
+// each once, over as few connections as that takes, and few are sent in vain.
 func TestHTTP2Few(t *testing.T) {
 	const requests = 200
 	for name, test := range map[string]struct {
@@ -495,8 +497,8 @@ func TestHTTP2Few(t *testing.T) {
 	}
 }
 
-// TestHTTP2Refuses: a server that answers one request of each connection, and refuses the others for ever,
-// is not asked for ever.
+// TestHTTP2Refuses: a server that answers one request of each connection, and refuses the others
+// for ever, is not asked for ever.
 func TestHTTP2Refuses(t *testing.T) {
 	const requests = 100
 	var got atomic.Int64
@@ -532,8 +534,8 @@ func TestHTTP2Refuses(t *testing.T) {
 	}
 }
 
-// TestHTTP2Tunnel: streams go through a proxy in one tunnel, and a connection in use is judged for each
-// request.
+// TestHTTP2Tunnel: streams go through a proxy in one tunnel, and a connection in use is judged for
+// each request.
 func TestHTTP2Tunnel(t *testing.T) {
 	s := newH2Server(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path) })
 	var tunnels atomic.Int64
@@ -588,8 +590,8 @@ func TestHTTP2Tunnel(t *testing.T) {
 	}
 }
 
-// TestHTTP2Room: responses that together exceed the memory arrive all, over one connection, and hold no
-// more than there is: the share, one beyond it, and the first windows.
+// TestHTTP2Room: responses that together exceed the memory arrive all, over one connection, and
+// hold no more than there is: the share, one beyond it, and the first windows.
 func TestHTTP2Room(t *testing.T) {
 	const (
 		streams, body = 100, 400 << 10
@@ -670,8 +672,8 @@ func TestHTTP2Cut(t *testing.T) {
 	}
 }
 
-// TestHTTP2Settings: requests wait until a server has said how many streams it allows, and none is one
-// too many.
+// TestHTTP2Settings: requests wait until a server has said how many streams it allows, and none is
+// one too many.
 func TestHTTP2Settings(t *testing.T) {
 	for limit, conns := range map[int]int64{5: 4, 20: 1} {
 		testSettings(t, limit, conns)
@@ -723,8 +725,8 @@ func testSettings(t *testing.T, limit int, conns int64) {
 	}
 }
 
-// TestHTTP2EndsByCredit: a response is whole although its server looks whether it has ended only while it
-// has credit, as Apache does.
+// TestHTTP2EndsByCredit: a response is whole although its server looks whether it has ended only
+// while it has credit, as Apache does.
 func TestHTTP2EndsByCredit(t *testing.T) {
 	const length = 300_000
 	s := newScripted(t, func(p *h2Peer) {
@@ -772,8 +774,8 @@ func TestHTTP2EndsByCredit(t *testing.T) {
 	})
 }
 
-// TestHTTP2Excess: of the requests of a connection, the one whose fields are too long fails. Others are
-// sent again.
+// TestHTTP2Excess: of the requests of a connection, the one whose fields are too long fails. Others
+// are sent again.
 func TestHTTP2Excess(t *testing.T) {
 	s := newScripted(t, func(p *h2Peer) {
 		id := p.next()

@@ -398,8 +398,8 @@ func TestTimingOfABusyLoop(t *testing.T) {
 }
 
 // TestOneFullHandshake: of requests that come at once to a server of HTTP/1.1, one does a full
-// handshake, and the others resume its session, which comes while they connect: nearly always first.
-// They do not wait for the response.
+// handshake, and the others resume its session, which comes while they connect: nearly always
+// first. They do not wait for the response.
 func TestOneFullHandshake(t *testing.T) {
 	const requests = 6
 	for _, c := range []struct {

@@ -14,8 +14,8 @@ import (
 //
 // No task belongs to it. Of the tasks that wait for their responses one reads for all, and hands
 // what it reads to the streams; when its own has something to take, another task reads on. While
-// nobody waits, nobody reads. Nobody waits to write: what the server does not take at once, the loop
-// sends when it does.
+// nobody waits, nobody reads. Nobody waits to write: what the server does not take at once, the
+// loop sends when it does.
 type mux struct {
 	client   *Client
 	cn       *conn
@@ -55,9 +55,10 @@ func newMux(cn *conn) *mux {
 // usable reports whether the connection takes more requests, now or later.
 func (m *mux) usable() bool { return m.failed == nil && !m.over && !m.h2.Draining() }
 
-// takes reports whether there is room for one more request. If the last connection has ended with requests
-// under way, there is room for as many as that one has served, and one more for each response: otherwise
-// most would be sent in vain over each connection of a server that ends them early.
+// takes reports whether there is room for one more request. If the last connection has ended with
+// requests under way, there is room for as many as that one has served, and one more for each
+// response: otherwise most would be sent in vain over each connection of a server that ends them
+// early.
 func (m *mux) takes() bool {
 	return m.h2.Room() > 0 && (m.most == 0 || m.h2.Streams() < int(m.most))
 }
@@ -65,22 +66,22 @@ func (m *mux) takes() bool {
 // bars reports whether the server allows no requests for now.
 func (m *mux) bars() bool { return m.usable() && m.h2.Allowed() == 0 }
 
-// barsLately is bars of a connection that is alive. A new one would probably not be allowed any request,
-// either, so even a request that is to be fresh waits for this one.
+// barsLately is bars of a connection that is alive. A new one would probably not be allowed any
+// request, either, so even a request that is to be fresh waits for this one.
 func (m *mux) barsLately() bool { return m.bars() && m.lively() }
 
-// silence is how long a connection may be silent before it is asked for a sign of life, and then until
-// it gets no more requests.
+// silence is how long a connection may be silent before it is asked for a sign of life, and then
+// until it gets no more requests.
 const silence = 5 * time.Second
 
-// lively reports whether something has arrived over the connection lately, or it is new. A server that
-// has gone without a word, and a network that has forgotten the connection, are silent.
+// lively reports whether something has arrived over the connection lately, or it is new. A server
+// that has gone without a word, and a network that has forgotten the connection, are silent.
 func (m *mux) lively() bool {
 	return m.arrived.IsZero() || m.client.loop.Now().Sub(m.arrived) < silence
 }
 
-// revive asks the server for a sign of life, and waits for it. Without one the connection takes no more
-// requests.
+// revive asks the server for a sign of life, and waits for it. Without one the connection takes no
+// more requests.
 func (m *mux) revive(t *aio.Task, total *limit) error {
 	if m.life.Len() == 0 {
 		m.h2.Ping()
@@ -111,8 +112,8 @@ func (m *mux) flush(t *aio.Task) {
 	}
 }
 
-// sendSoon is flush once the tasks that are ready now have run: requests that begin together leave in
-// one write, and over TLS in one record.
+// sendSoon is flush once the tasks that are ready now have run: requests that begin together leave
+// in one write, and over TLS in one record.
 func (m *mux) sendSoon() {
 	m.admit()
 	if !m.soon {
@@ -121,9 +122,9 @@ func (m *mux) sendSoon() {
 	}
 }
 
-// admit opens streams that the server has barred. Those of a connection that its server has ended fail,
-// and go over another. Of one that was retired they wait on: a new one would probably not be allowed any,
-// either, and their own limits say why they fail.
+// admit opens streams that the server has barred. Those of a connection that its server has ended
+// fail, and go over another. Of one that was retired they wait on: a new one would probably not be
+// allowed any, either, and their own limits say why they fail.
 func (m *mux) admit() {
 	for len(m.barred) > 0 && (m.h2.Room() > 0 || m.h2.Draining()) {
 		s := m.barred[0]
@@ -132,8 +133,8 @@ func (m *mux) admit() {
 	}
 }
 
-// send sends what the server takes, and goes on when it takes more. It runs on the loop's stack. After
-// an error nothing more is sent: what came before can still be read, and then the end.
+// send sends what the server takes, and goes on when it takes more. It runs on the loop's stack.
+// After an error nothing more is sent: what came before can still be read, and then the end.
 func (m *mux) send() {
 	c := m.client
 	for m.out != nil || m.pending() {
@@ -170,8 +171,8 @@ func (m *mux) fill() (err error) {
 	return err
 }
 
-// read waits for something to arrive, and hands it to the streams. Its error is that of waiting; one
-// of the connection goes to all streams.
+// read waits for something to arrive, and hands it to the streams. Its error is that of waiting;
+// one of the connection goes to all streams.
 func (m *mux) read(t *aio.Task, until time.Time) error {
 	_ = m.cn.SetReadDeadline(until)
 	b, err := m.cn.arrived(t)
@@ -281,8 +282,8 @@ func (m *mux) leave(t *aio.Task) {
 }
 
 // await waits until there is something for a stream to take, or until a time. Of the streams that
-// wait, one reads. later: if there is nothing yet, the task waits elsewhere, which waits reports; see
-// stream.when.
+// wait, one reads. later: if there is nothing yet, the task waits elsewhere, which waits reports;
+// see stream.when.
 func (m *mux) await(t *aio.Task, s *stream, until time.Time, later bool) (waits bool, err error) {
 	m.waiting = without(m.waiting, s)
 	if later {

@@ -79,8 +79,8 @@ func hostile(p *http2test.Program, task *aio.Task, conn aio.Conn, report func(st
 	}
 }
 
-// FuzzHTTP2Server: whatever servers do, each request ends within its time, however it waits; nothing is held
-// after that, and what was sent keeps to the rules.
+// FuzzHTTP2Server: whatever servers do, each request ends within its time, however it waits;
+// nothing is held after that, and what was sent keeps to the rules.
 func FuzzHTTP2Server(f *testing.F) {
 	random := rand.New(rand.NewPCG(20, 26))
 	for range 20 {

@@ -58,8 +58,8 @@ func (b *browser) together(n int, get func(b *browser)) {
 	})
 }
 
-// TestHTTP2ReadsNothing: a request that its server does not read times out, by the limit of the whole
-// fetch. Responses go on meanwhile, and later requests go over another connection.
+// TestHTTP2ReadsNothing: a request that its server does not read times out, by the limit of the
+// whole fetch. Responses go on meanwhile, and later requests go over another connection.
 func TestHTTP2ReadsNothing(t *testing.T) {
 	for name, timeout := range map[string]time.Duration{"one limit": 0, "and one of the first byte": 7 * time.Second} {
 		t.Run(name, func(t *testing.T) { testReadsNothing(t, httpclient.Options{FirstByteTimeout: timeout}) })
@@ -172,8 +172,8 @@ func TestHTTP2Stalled(t *testing.T) {
 	})
 }
 
-// TestHTTP2KeptByTwo: two requests that find one kept connection share it, even if frames have come over
-// it meanwhile.
+// TestHTTP2KeptByTwo: two requests that find one kept connection share it, even if frames have come
+// over it meanwhile.
 func TestHTTP2KeptByTwo(t *testing.T) {
 	const rounds, last = 40, 130 // so that each step of a request is once the last in its turn, of 128
 	playWire(t, httpclient.Options{}, func(s *site) {
@@ -276,8 +276,8 @@ func TestHTTP2Barred(t *testing.T) {
 	}
 }
 
-// TestHTTP2BarredForEver: requests that a server never allows say so, each when its own time is over. One
-// that comes after the first of them goes over another connection.
+// TestHTTP2BarredForEver: requests that a server never allows say so, each when its own time is
+// over. One that comes after the first of them goes over another connection.
 func TestHTTP2BarredForEver(t *testing.T) {
 	playWire(t, httpclient.Options{}, func(s *site) {
 		w := s.acceptWire()
@@ -311,7 +311,8 @@ func TestHTTP2BarredForEver(t *testing.T) {
 	})
 }
 
-// TestHTTP2RefusedAgain: a request is sent as often as its server refuses it while others are answered.
+// TestHTTP2RefusedAgain: a request is sent as often as its server refuses it while others are
+// answered.
 func TestHTTP2RefusedAgain(t *testing.T) {
 	const refusals = 5
 	playWire(t, httpclient.Options{}, func(s *site) {
@@ -352,8 +353,8 @@ func TestHTTP2RefusedAgain(t *testing.T) {
 	})
 }
 
-// TestHTTP2Grows: a connection that follows one which ended with requests under way begins with as many at
-// once as that had served, and has one more for each response.
+// TestHTTP2Grows: a connection that follows one which ended with requests under way begins with as
+// many at once as that had served, and has one more for each response.
 func TestHTTP2Grows(t *testing.T) {
 	const conns, requests = 6, 11 // of the former, as many as there are to a server
 	playWire(t, httpclient.Options{}, func(s *site) {
@@ -422,8 +423,8 @@ func TestHTTP2AllowsMore(t *testing.T) {
 	})
 }
 
-// acknowledged waits for a connection, writes settings and frames to it, and waits until the client has
-// taken them. Calls of what it returns are over at once: the client has no turn in between.
+// acknowledged waits for a connection, writes settings and frames to it, and waits until the client
+// has taken them. Calls of what it returns are over at once: the client has no turn in between.
 func acknowledged(task *aio.Task, ln net.Listener, write ...func(w *http2.Framer) error) (w *http2.Framer, conn *net.TCPConn, err error) {
 	w, err = aio.Offload(task, func(context.Context) (*http2.Framer, error) {
 		c, err := ln.Accept()
@@ -449,8 +450,8 @@ func acknowledged(task *aio.Task, ln net.Listener, write ...func(w *http2.Framer
 	return w, conn, err
 }
 
-// TestHTTP2EndsWhileWritten: a response that has come is whole, although the connection has ended before
-// it is read, and a write says so first.
+// TestHTTP2EndsWhileWritten: a response that has come is whole, although the connection has ended
+// before it is read, and a write says so first.
 func TestHTTP2EndsWhileWritten(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -512,7 +513,8 @@ func TestHTTP2BarredReset(t *testing.T) {
 	})
 }
 
-// TestHTTP2Post: a POST is sent again if its server has said that it has not looked at it, and else not.
+// TestHTTP2Post: a POST is sent again if its server has said that it has not looked at it, and else
+// not.
 func TestHTTP2Post(t *testing.T) {
 	for name, test := range map[string]struct {
 		play  func(w *wire, id uint32) // to the first POST
@@ -563,8 +565,9 @@ func TestHTTP2Post(t *testing.T) {
 	}
 }
 
-// TestPostOverAConnectionInUse: a POST goes over a connection that others use if something has come over
-// it lately, or its server responds to a PING. From one that has gone without a word it is kept.
+// TestPostOverAConnectionInUse: a POST goes over a connection that others use if something has come
+// over it lately, or its server responds to a PING. From one that has gone without a word it is
+// kept.
 func TestPostOverAConnectionInUse(t *testing.T) {
 	for name, test := range map[string]struct {
 		at, until time.Duration // the POST begins and ends
@@ -608,8 +611,8 @@ func TestPostOverAConnectionInUse(t *testing.T) {
 	}
 }
 
-// TestHTTP2Fresh: a request that must not go over a kept connection replaces it by a new one, or goes over
-// one that is in use.
+// TestHTTP2Fresh: a request that must not go over a kept connection replaces it by a new one, or
+// goes over one that is in use.
 func TestHTTP2Fresh(t *testing.T) {
 	playWire(t, httpclient.Options{}, func(s *site) {
 		w := s.acceptWire()

@@ -10,8 +10,8 @@ import (
 	"github.com/weftcrawl/weft/internal/http2"
 )
 
-// muxes are what a client knows of protocols: its connections of HTTP/2 that are in use, and the habits
-// of servers.
+// muxes are what a client knows of protocols: its connections of HTTP/2 that are in use, and the
+// habits of servers.
 type muxes struct {
 	servers map[route]*server
 	habits  map[route]habit
@@ -51,12 +51,12 @@ func (s *server) users() (n int32) {
 // mostConns is how many connections a server gets over which it allows few streams.
 const mostConns = 6
 
-// mostHabits bounds the servers whose habits are remembered. Beyond it the client forgets all. For each
-// server that costs one connection that others wait for, or that ends with requests under way.
+// mostHabits bounds the servers whose habits are remembered. Beyond it the client forgets all. For
+// each server that costs one connection that others wait for, or that ends with requests under way.
 const mostHabits = 10_000
 
-// mostTries is how often a request is sent at most that a server refuses, or whose connection ends: see
-// stream.tries.
+// mostTries is how often a request is sent at most that a server refuses, or whose connection ends:
+// see stream.tries.
 const mostTries = 3
 
 func newMuxes() muxes {
@@ -87,8 +87,8 @@ func (c *Client) remember(to route, h habit) {
 	c.muxes.habits[to] = h
 }
 
-// calmDown has a server get half as many requests at once as it has, unless it was to get fewer already than
-// when a request of them was sent.
+// calmDown has a server get half as many requests at once as it has, unless it was to get fewer
+// already than when a request of them was sent.
 func (c *Client) calmDown(to route, sentAt int32) {
 	h := c.habit(to)
 	if s := c.muxes.servers[to]; s != nil && h.calm == sentAt {
@@ -97,7 +97,8 @@ func (c *Client) calmDown(to route, sentAt int32) {
 	}
 }
 
-// wants1 remembers that a server wants HTTP/1.1, or is tried over that as it bars requests over HTTP/2.
+// wants1 remembers that a server wants HTTP/1.1, or is tried over that as it bars requests over
+// HTTP/2.
 func (c *Client) wants1(to route, barred bool) {
 	c.remember(to, habit{http1: true, wanted: true, barred: barred})
 }
@@ -130,8 +131,8 @@ func (c *Client) speaksHTTP2(cn *conn) bool {
 	return c.multiplexes(cn.route)
 }
 
-// connection returns a connection for a request: one of HTTP/2 that takes more requests, a kept one,
-// or a new one.
+// connection returns a connection for a request: one of HTTP/2 that takes more requests, a kept
+// one, or a new one.
 func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, total *limit, tm *Timing) (*conn, *Error) {
 	for {
 		s := c.muxes.servers[to]
@@ -178,8 +179,8 @@ func (c *Client) connection(t *aio.Task, req *Request, to route, tried int, tota
 	}
 }
 
-// meet makes a connection to a server that may serve the requests of others, too, or bring a session.
-// They fail with it.
+// meet makes a connection to a server that may serve the requests of others, too, or bring a
+// session. They fail with it.
 func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Timing) (*conn, *Error) {
 	s := c.server(to)
 	s.meeting = true
@@ -197,7 +198,8 @@ func (c *Client) meet(t *aio.Task, req *Request, to route, total *limit, tm *Tim
 	return cn, failed
 }
 
-// join lets a new connection serve others, once its server's settings are there. Until then they wait.
+// join lets a new connection serve others, once its server's settings are there. Until then they
+// wait.
 func (c *Client) join(cn *conn) {
 	s := c.server(cn.route)
 	s.conns = append(s.conns, cn)
@@ -213,8 +215,8 @@ func (c *Client) waits(to route) bool {
 	return !c.habit(to).http1 && (to.tls || c.multiplexes(to))
 }
 
-// wakes reports whether an idle connection of HTTP/2 is fit for use, and lets it serve others, too. These
-// wait meanwhile, and do not connect.
+// wakes reports whether an idle connection of HTTP/2 is fit for use, and lets it serve others, too.
+// These wait meanwhile, and do not connect.
 func (c *Client) wakes(t *aio.Task, cn *conn) bool {
 	s := c.server(cn.route)
 	s.meeting = true
@@ -267,8 +269,8 @@ func (s *server) usable() (n int) {
 	return n
 }
 
-// busy returns a connection that takes one more request; or else one whose server allows none for now, as a
-// new connection would not be allowed any, either; or nil.
+// busy returns a connection that takes one more request; or else one whose server allows none for
+// now, as a new connection would not be allowed any, either; or nil.
 func (s *server) busy(req *Request) (best *conn) {
 	if s == nil {
 		return nil
@@ -330,8 +332,8 @@ func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *E
 	return res, failed, again
 }
 
-// again reports whether the request of a stream is to be sent once more, and learns from its end whether
-// its server wants HTTP/1.1.
+// again reports whether the request of a stream is to be sent once more, and learns from its end
+// whether its server wants HTTP/1.1.
 func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bool {
 	barred := s.barredOut(failed)
 	wants1 := barred || failed != nil && s.code == http2.HTTP11Required || failed == nil && res.Status == 421
@@ -346,9 +348,9 @@ func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bo
 	return s.unseen || s.bystander && req.Method != "POST" || s.stale(failed) && req.repeats()
 }
 
-// tries returns how often a request may be sent again that was refused, or whose connection has ended. A
-// server that has responded over the connection probably responds over the next one; one that has not is
-// tried once more, and then the caller decides when to come back.
+// tries returns how often a request may be sent again that was refused, or whose connection has
+// ended. A server that has responded over the connection probably responds over the next one; one
+// that has not is tried once more, and then the caller decides when to come back.
 func (s *stream) tries() int {
 	switch m := s.mux; {
 	case s.bystander, // whoever is to blame is not sent again
@@ -364,9 +366,9 @@ func (s *stream) tries() int {
 	return mostTries - 1
 }
 
-// served returns how many requests the connection had served, if it ended with this one under way; else 0.
-// After a fault of the server it is 1: of the requests that are under way at the next all but one are sent
-// in vain.
+// served returns how many requests the connection had served, if it ended with this one under way;
+// else 0. After a fault of the server it is 1: of the requests that are under way at the next all
+// but one are sent in vain.
 func (s *stream) served() int32 {
 	switch m := s.mux; {
 	case s.failed == nil || !m.h2.Draining():
@@ -380,7 +382,8 @@ func (s *stream) served() int32 {
 	}
 }
 
-// stale reports whether the end of a connection that had served others met the request: see conn.stale.
+// stale reports whether the end of a connection that had served others met the request: see
+// conn.stale.
 func (s *stream) stale(failed *Error) bool { return s.cutShort(failed) && s.mux.answered > 0 }
 
 // cutShort reports whether the connection ended before anything of the response.

@@ -45,7 +45,8 @@ type Options struct {
 
 	// Memory.
 
-	// OnBytes is called on the loop when bytes of a server have arrived, with about when; nil: nobody is.
+	// OnBytes is called on the loop when bytes of a server have arrived, with about when; nil: nobody
+	// is.
 	OnBytes func(at time.Time)
 
 	// Meter accounts for what responses hold from their first byte until Response.Close, raw and

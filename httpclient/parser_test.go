@@ -191,8 +191,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestOtherProtocols: the error names a protocol that servers speak in place of HTTP/1.1, in whatever
-// pieces it arrives.
+// TestOtherProtocols: the error names a protocol that servers speak in place of HTTP/1.1, in
+// whatever pieces it arrives.
 func TestOtherProtocols(t *testing.T) {
 	for name, c := range map[string]struct{ raw, text string }{
 		"frames of HTTP/2":     {"\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x80", "responds in HTTP/2"},

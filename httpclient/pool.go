@@ -66,8 +66,8 @@ func (p *pool) put(cn *conn) {
 	}
 }
 
-// take returns the most recently used connection of a route, or nil; only one of HTTP/2 unless any is
-// set.
+// take returns the most recently used connection of a route, or nil; only one of HTTP/2 unless any
+// is set.
 func (p *pool) take(to route, any bool) *conn {
 	conns := p.byRoute[to]
 	for i, cn := range slices.Backward(conns) {

@@ -66,8 +66,8 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// TestGivenUp: what the system still has of a request that was given up does not arrive later, when others may ask the
-// host.
+// TestGivenUp: what the system still has of a request that was given up does not arrive later, when
+// others may ask the host.
 func TestGivenUp(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

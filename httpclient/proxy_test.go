@@ -106,8 +106,8 @@ func TestForwarded(t *testing.T) {
 		})
 }
 
-// TestProxyAuthorization: the field Proxy-Authorization is for the proxy alone: hosts do not see it,
-// neither without a proxy nor through a tunnel, and it takes precedence over user and password.
+// TestProxyAuthorization: the field Proxy-Authorization is for the proxy alone: hosts do not see
+// it, neither without a proxy nor through a tunnel, and it takes precedence over user and password.
 func TestProxyAuthorization(t *testing.T) {
 	secret := httpclient.Header{{Name: "Proxy-Authorization", Value: "Bearer tok"}}
 	const name = "Proxy-Authorization"

@@ -38,10 +38,10 @@ type Request struct {
 	Prefer netip.Addr
 	Pinned bool
 
-	// Fresh sends the request over a new connection and not over a kept one, or over one of HTTP/2 that
-	// others are using and that is alive: if it has been silent for 5 s, it has to respond to a PING
-	// within 5 s; or over one whose server allowed no request when it was last heard, less than 5 s ago.
-	// So is every POST sent. Once does not send the request again if the server ends the
+	// Fresh sends the request over a new connection and not over a kept one, or over one of HTTP/2
+	// that others are using and that is alive: if it has been silent for 5 s, it has to respond to a
+	// PING within 5 s; or over one whose server allowed no request when it was last heard, less than 5
+	// s ago. So is every POST sent. Once does not send the request again if the server ends the
 	// connection just when it is used: the error then matches ErrStale. Nor is a POST sent again then,
 	// as the server may have taken it.
 	Fresh, Once bool

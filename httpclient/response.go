@@ -80,8 +80,8 @@ func (r *Response) Protocol() string {
 	return strings.ToLower(r.Proto)
 }
 
-// Secured returns the version of TLS and the cipher suite, such as "TLS 1.3, TLS_AES_128_GCM_SHA256";
-// empty for plain http.
+// Secured returns the version of TLS and the cipher suite, such as "TLS 1.3,
+// TLS_AES_128_GCM_SHA256"; empty for plain http.
 func (r *Response) Secured() string { return r.secured }
 
 // Keep counts n bytes that were made from the body, in addition to it, until Close: see

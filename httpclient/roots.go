@@ -11,8 +11,9 @@ import (
 	"sync"
 )
 
-// bundles are files in which distributions of Linux have the system's roots. crypto/x509 reads the first that
-// is there, in this order: one more here, or another order, would trust what that does not.
+// bundles are files in which distributions of Linux have the system's roots. crypto/x509 reads the
+// first that is there, in this order: one more here, or another order, would trust what that does
+// not.
 var bundles = []string{
 	"/etc/ssl/certs/ca-certificates.crt",                // Debian, Arch
 	"/etc/pki/tls/certs/ca-bundle.crt",                  // Fedora
@@ -22,12 +23,12 @@ var bundles = []string{
 	"/etc/ssl/cert.pem",                                 // Alpine
 }
 
-// roots are certificates of authorities in DER, by their subjects in DER. Parsing all that a system has takes
-// 6 ms, of which a crawl needs a few.
+// roots are certificates of authorities in DER, by their subjects in DER. Parsing all that a system
+// has takes 6 ms, of which a crawl needs a few.
 type roots map[string][][]byte
 
-// bundled returns the system's roots that are in one file; nil: there is none. crypto/x509 also reads the
-// folders of certificates, which on Debian have each root twice more, and takes 10 ms.
+// bundled returns the system's roots that are in one file; nil: there is none. crypto/x509 also
+// reads the folders of certificates, which on Debian have each root twice more, and takes 10 ms.
 var bundled = sync.OnceValue(func() roots {
 	if runtime.GOOS != "linux" { // elsewhere a root may be in a file and not be trusted
 		return nil

@@ -100,8 +100,8 @@ func (s *sessions) remove(e *list.Element) {
 
 // Get and Put make a channel the tls.ClientSessionCache of its connection.
 
-// Get returns the session of the origin if the certificates that it began with are still valid: they
-// are not sent again.
+// Get returns the session of the origin if the certificates that it began with are still valid:
+// they are not sent again.
 func (ch *channel) Get(string) (*tls.ClientSessionState, bool) {
 	n := ch.sessions.get(ch.origin)
 	switch {

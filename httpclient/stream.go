@@ -14,9 +14,9 @@ import (
 // parser's as it arrives, whichever task reads. Its own task is woken for news alone: the head, the
 // end, and when there is no room for more.
 //
-// The server may send a first window unasked: see Options.Window. Beyond that, a stream has credit for
-// what its body has room for, which the meter has granted before. So a stream waits for room without
-// keeping others from their data, and what has arrived is never in the way.
+// The server may send a first window unasked: see Options.Window. Beyond that, a stream has credit
+// for what its body has room for, which the meter has granted before. So a stream waits for room
+// without keeping others from their data, and what has arrived is never in the way.
 type stream struct {
 	exchange  exchange
 	mux       *mux
@@ -183,8 +183,8 @@ func (s *stream) lack() int {
 	return n
 }
 
-// grant gives the server credit for what the body has room for; for one byte more if that is all that
-// is wanted, so that it shows when there is more, or nothing.
+// grant gives the server credit for what the body has room for; for one byte more if that is all
+// that is wanted, so that it shows when there is more, or nothing.
 func (s *stream) grant() {
 	p := &s.exchange.parser
 	n := min(cap(*p.body)-len(*p.body), p.room())
@@ -325,18 +325,20 @@ func (s *stream) Fail(err *http2.Error) {
 	s.tell()
 }
 
-// overloads reports whether the server has too much to do: it refuses the request, or asks for calm.
+// overloads reports whether the server has too much to do: it refuses the request, or asks for
+// calm.
 func (s *stream) overloads() bool {
 	return s.code == http2.EnhanceYourCalm || s.code == http2.RefusedStream && s.unseen
 }
 
-// barredOut reports whether a request has failed as the server allowed none for too long, though it may
-// over HTTP/1.1.
+// barredOut reports whether a request has failed as the server allowed none for too long, though it
+// may over HTTP/1.1.
 func (s *stream) barredOut(failed *Error) bool {
 	return failed != nil && failed.Kind == KindTimeout && s.barred() && !s.mux.client.habit(s.mux.cn.route).only2
 }
 
-// barred reports whether the server has not allowed the request yet, and need not be asked over HTTP/2.
+// barred reports whether the server has not allowed the request yet, and need not be asked over
+// HTTP/2.
 func (s *stream) barred() bool { return s.h2 == nil && s.failed == nil && !s.mux.client.opt.HTTP2 }
 
 // patienceOf returns how long a call need see nothing of the response.

@@ -16,8 +16,9 @@ import (
 // newTLSConfig returns the configuration that all TLS connections of a client share. Certificates
 // are verified by a verifier.
 //
-// What a client without secrets fetches is public: nobody needs to record it today to decrypt it with
-// a quantum computer. So the key exchange is without ML-KEM, a quarter of a handshake's CPU time.
+// What a client without secrets fetches is public: nobody needs to record it today to decrypt it
+// with a quantum computer. So the key exchange is without ML-KEM, a quarter of a handshake's CPU
+// time.
 func newTLSConfig(l *aio.Loop, secrets bool) *tls.Config {
 	config := &tls.Config{InsecureSkipVerify: true, Time: l.Wall}
 	if !secrets {
@@ -426,8 +427,8 @@ func (ch *channel) updateKeys(wanted bool) error {
 	return ch.send.update()
 }
 
-// learn gives a record to crypto/tls, which makes a session of a ticket. With anything else it would
-// have keys of its own that differ from ours.
+// learn gives a record to crypto/tls, which makes a session of a ticket. With anything else it
+// would have keys of its own that differ from ours.
 func (ch *channel) learn(record []byte, ticket bool) {
 	if !ticket {
 		ch.lib = nil

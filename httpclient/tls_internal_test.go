@@ -22,8 +22,8 @@ func TestTLSTime(t *testing.T) {
 	}
 }
 
-// TestSessionsOfEndedChains: a session is offered to its origin alone, and not when its certificates
-// are not valid any more: the server would not send others.
+// TestSessionsOfEndedChains: a session is offered to its origin alone, and not when its
+// certificates are not valid any more: the server would not send others.
 func TestSessionsOfEndedChains(t *testing.T) {
 	all := newSessions(1 << 20)
 	state, err := tls.NewResumptionState([]byte("ticket"), new(tls.SessionState))

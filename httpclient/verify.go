@@ -19,8 +19,8 @@ const (
 // remembered is how long a chain is believed at most.
 const remembered = time.Hour
 
-// verifier verifies the certificates of servers against one set of roots, and remembers which it has
-// found valid: those of a name, as sent; and issuers, for the certificates that others of their
+// verifier verifies the certificates of servers against one set of roots, and remembers which it
+// has found valid: those of a name, as sent; and issuers, for the certificates that others of their
 // servers have. Verifying is most of the CPU time of a handshake. What is not valid is not
 // remembered.
 type verifier struct {

@@ -28,7 +28,8 @@ type issuing struct {
 	key crypto.Signer
 }
 
-// issue returns a certificate of a name, valid for 100 days around today unless change says otherwise.
+// issue returns a certificate of a name, valid for 100 days around today unless change says
+// otherwise.
 func (by *issuing) issue(t *testing.T, name string, change func(c *x509.Certificate)) *issuing {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -131,9 +132,9 @@ func plain(certs []*issuing) (all []*x509.Certificate) {
 	return all
 }
 
-// TestVerifiedChains: a chain that was found valid is believed for an hour, while all of it is valid, for
-// its name and as it was sent; and so is its issuer, for other certificates. It makes no difference whether
-// it was verified up to its root or up to an issuer that was known already.
+// TestVerifiedChains: a chain that was found valid is believed for an hour, while all of it is
+// valid, for its name and as it was sent; and so is its issuer, for other certificates. It makes no
+// difference whether it was verified up to its root or up to an issuer that was known already.
 func TestVerifiedChains(t *testing.T) {
 	var none *issuing
 	root := none.issue(t, "Test Root", authorityCert)
@@ -231,8 +232,8 @@ func TestVerifierIsBounded(t *testing.T) {
 	}
 }
 
-// TestSomeRootsAreTriedFirst: a root beyond those that are tried first counts, and none besides. Of those that are,
-// the issuers of the certificates are.
+// TestSomeRootsAreTriedFirst: a root beyond those that are tried first counts, and none besides. Of
+// those that are, the issuers of the certificates are.
 func TestSomeRootsAreTriedFirst(t *testing.T) {
 	var none *issuing
 	first, second, other := none.issue(t, "First", authorityCert), none.issue(t, "Second", authorityCert), none.issue(t, "Other", authorityCert)

@@ -1,6 +1,47 @@
 package links
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/weftcrawl/weft/internal/markup"
+)
+
+// An attribute is the name of an attribute that the extractor reads.
+type attribute uint8
+
+const (
+	href attribute = iota
+	xlinkHref
+	src
+	srcset
+	imageSrcset
+	action
+	formAction
+	data
+	poster
+	style
+	srcDoc
+	rel
+	role
+	typ
+	content
+	metaName
+	httpEquiv
+	property
+	itemProp
+	cite
+	ping
+	dataSrc
+	dataSrcset
+	numAttributes
+)
+
+var attributeNames = [numAttributes]string{
+	href: "href", xlinkHref: "xlink:href", src: "src", srcset: "srcset", imageSrcset: "imagesrcset", action: "action",
+	formAction: "formaction", data: "data", poster: "poster", style: "style", srcDoc: "srcdoc", rel: "rel", role: "role", typ: "type",
+	content: "content", metaName: "name", httpEquiv: "http-equiv",
+	property: "property", itemProp: "itemprop", cite: "cite", ping: "ping", dataSrc: "data-src", dataSrcset: "data-srcset",
+}
 
 // attributes are those of the current start tag.
 type attributes struct {
@@ -61,4 +102,18 @@ func (t *attributes) decode(raw []byte) []byte {
 	from := len(t.decoded)
 	t.decoded = appendValue(t.decoded, raw)
 	return t.decoded[from:]
+}
+
+// lookupAttribute returns the attribute of this name, numAttributes if it does not matter. A
+// name is not empty.
+func lookupAttribute(name []byte) attribute {
+	if len(name) > longestName {
+		return numAttributes
+	}
+	for _, at := range &attributeIndex[name[0]&0x1f][len(name)] {
+		if at != 0 && markup.EqualFold(name, attributeNames[at-1]) {
+			return attribute(at - 1)
+		}
+	}
+	return numAttributes
 }

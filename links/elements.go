@@ -2,43 +2,6 @@ package links
 
 import "github.com/weftcrawl/weft/internal/markup"
 
-// An attribute is the name of an attribute that the extractor reads.
-type attribute uint8
-
-const (
-	href attribute = iota
-	xlinkHref
-	src
-	srcset
-	imageSrcset
-	action
-	formAction
-	data
-	poster
-	style
-	srcDoc
-	rel
-	role
-	typ
-	content
-	metaName
-	httpEquiv
-	property
-	itemProp
-	cite
-	ping
-	dataSrc
-	dataSrcset
-	numAttributes
-)
-
-var attributeNames = [numAttributes]string{
-	href: "href", xlinkHref: "xlink:href", src: "src", srcset: "srcset", imageSrcset: "imagesrcset", action: "action",
-	formAction: "formaction", data: "data", poster: "poster", style: "style", srcDoc: "srcdoc", rel: "rel", role: "role", typ: "type",
-	content: "content", metaName: "name", httpEquiv: "http-equiv",
-	property: "property", itemProp: "itemprop", cite: "cite", ping: "ping", dataSrc: "data-src", dataSrcset: "data-srcset",
-}
-
 // A source is an attribute that holds URLs, and what they are for.
 type source struct {
 	attr attribute
@@ -145,18 +108,4 @@ func lookupElement(name []byte) *element {
 		}
 	}
 	return nil
-}
-
-// lookupAttribute returns the attribute of this name, numAttributes if it does not matter. A
-// name is not empty.
-func lookupAttribute(name []byte) attribute {
-	if len(name) > longestName {
-		return numAttributes
-	}
-	for _, at := range &attributeIndex[name[0]&0x1f][len(name)] {
-		if at != 0 && markup.EqualFold(name, attributeNames[at-1]) {
-			return attribute(at - 1)
-		}
-	}
-	return numAttributes
 }

@@ -27,7 +27,8 @@ func (c *converter) container(n *html.Node) {
 	c.endRun()
 }
 
-// paragraph is container, where the title of an admonition is a title, and so is one of a topic of Sphinx.
+// paragraph is container, where the title of an admonition is a title, and so is one of a topic of
+// Sphinx.
 func (c *converter) paragraph(n *html.Node) {
 	if hasClass(n, "admonition-title", "markdown-alert-title", "custom-block-title", "topic-title", "sidebar-title", "rubric", alertHeading) {
 		c.title(n)
@@ -38,10 +39,12 @@ func (c *converter) paragraph(n *html.Node) {
 	c.endRun()
 }
 
-// alertHeading is the class of the title of a note in pages made with Bootstrap, such as those of Docsy.
+// alertHeading is the class of the title of a note in pages made with Bootstrap, such as those of
+// Docsy.
 const alertHeading = "alert-heading"
 
-// isAdmonition reports whether an element is a note or a warning, as generators of manuals have them.
+// isAdmonition reports whether an element is a note or a warning, as generators of manuals have
+// them.
 func isAdmonition(n *html.Node) bool {
 	if !hasAttr(n, "class") {
 		return false
@@ -328,8 +331,8 @@ func (c *converter) definitions(n *html.Node) {
 	c.out.place.marker, c.out.place.terms = marker, true
 }
 
-// areAlone reports whether each term of a list is an item: in a table of contents, and where nothing is
-// defined.
+// areAlone reports whether each term of a list is an item: in a table of contents, and where
+// nothing is defined.
 func areAlone(list *html.Node, groups []*html.Node) bool {
 	return hasClass(list, "toc") || !slices.ContainsFunc(groups, func(n *html.Node) bool { return n.DataAtom == atom.Dd })
 }

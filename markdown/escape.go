@@ -158,8 +158,8 @@ func leading[T ~string | ~[]byte](line T, b byte) int {
 	return n
 }
 
-// isLetterOrDigit reports whether a character belongs to a word. The one that stands for nothing does
-// not.
+// isLetterOrDigit reports whether a character belongs to a word. The one that stands for nothing
+// does not.
 func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func isSpace(b byte) bool  { return b == ' ' || b == '\n' || b == '\t' || b == '\r' || b == '\f' }

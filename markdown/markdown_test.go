@@ -12,9 +12,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// TestCases compares the Markdown of small pages with what is expected, with their structure, and with
-// what comes of it when it is read and converted again. A star in the name of a case says that Markdown
-// has no form for something in it.
+// TestCases compares the Markdown of small pages with what is expected, with their structure, and
+// with what comes of it when it is read and converted again. A star in the name of a case says that
+// Markdown has no form for something in it.
 func TestCases(t *testing.T) {
 	golden.Cases(t, "testdata/cases.txt", golden.DoubleRule, func(t *testing.T, _, input, _ string) string {
 		name, text, _ := strings.Cut(input, "\n")
@@ -31,8 +31,8 @@ func TestCases(t *testing.T) {
 	})
 }
 
-// FuzzConvert: whatever the page, and a part of it, its text holds no character that steers a terminal, and what comes
-// out is valid UTF-8.
+// FuzzConvert: whatever the page, and a part of it, its text holds no character that steers a
+// terminal, and what comes out is valid UTF-8.
 func FuzzConvert(f *testing.F) {
 	for _, input := range golden.Inputs(f, "testdata/cases.txt", golden.DoubleRule) {
 		f.Add(input)
@@ -67,7 +67,8 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// TestDeep: elements may nest as deep as the parser lets them, and a list in a list adds to every line.
+// TestDeep: elements may nest as deep as the parser lets them, and a list in a list adds to every
+// line.
 func TestDeep(t *testing.T) {
 	for _, tag := range []string{"ul><li", "blockquote", "b", "table><tr><td", "dl><dd", "span><div", "a href=x><p", "code", "sup"} {
 		depth := 500 / strings.Count("<"+tag, "<") / 3

@@ -69,8 +69,8 @@ func (c *converter) foreign(n *html.Node) {
 	}
 }
 
-// TeX returns what a script of MathJax or an element of MathML says in TeX, or what MathML shows, and
-// whether it stands in a line of its own; "" if that is nothing.
+// TeX returns what a script of MathJax or an element of MathML says in TeX, or what MathML shows,
+// and whether it stands in a line of its own; "" if that is nothing.
 func TeX(n *html.Node) (tex string, display bool) {
 	if n.DataAtom == atom.Script {
 		kind := attr(n, "type")

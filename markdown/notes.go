@@ -27,8 +27,8 @@ type note struct {
 // mostNotes bounds the footnotes of a page; references beyond stay links.
 const mostNotes = 10_000
 
-// findNotes finds the footnotes that links in a tree refer to, also on the page that it is a part of,
-// unless that is nil.
+// findNotes finds the footnotes that links in a tree refer to, also on the page that it is a part
+// of, unless that is nil.
 func findNotes(root, page *html.Node, refs []*html.Node) notes {
 	if refs == nil {
 		return notes{}
@@ -262,8 +262,8 @@ func (s *notes) isBack(n *html.Node) bool {
 		attr(n, "role") == "doc-backlink" || hasClass(n, "footnote-backref", "footnote-back", "fn-backref")
 }
 
-// isBacks reports whether an element is links back and what parts them, as in "(1,2)", with which a note
-// begins that is referred to several times.
+// isBacks reports whether an element is links back and what parts them, as in "(1,2)", with which a
+// note begins that is referred to several times.
 func (s *notes) isBacks(n *html.Node) bool {
 	found := false
 	var only func(n *html.Node) bool

@@ -88,8 +88,8 @@ func isLineNumber(n *html.Node) bool {
 }
 
 // language returns the language of code as classes and attributes of the element, of what it
-// contains, or of the two elements around it say, besides a table that holds its line numbers; or the
-// prompt of Python. It is "" if none does.
+// contains, or of the two elements around it say, besides a table that holds its line numbers; or
+// the prompt of Python. It is "" if none does.
 func language(pre *html.Node, text string) string {
 	for child := pre.FirstChild; child != nil; child = child.NextSibling {
 		if child.DataAtom == atom.Code {

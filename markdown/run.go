@@ -198,7 +198,8 @@ func (r *run) breakLine(flat bool) {
 	}
 }
 
-// isWide reports whether a character is one of Chinese or Japanese, which put no blank between words.
+// isWide reports whether a character is one of Chinese or Japanese, which put no blank between
+// words.
 func isWide(r rune) bool {
 	return r >= 0x2E80 && r <= 0xA4CF && r != 0x3000 || r >= 0xF900 && r <= 0xFAFF || r >= 0xFF00 && r <= 0xFF60 || r >= 0x20000 && r <= 0x3FFFF
 }

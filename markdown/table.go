@@ -123,8 +123,8 @@ func width(tr *html.Node) (cells int) {
 	return cells
 }
 
-// inRow reports whether a row stands in another one of its table, as no parser of the standard leaves it,
-// or in a template.
+// inRow reports whether a row stands in another one of its table, as no parser of the standard
+// leaves it, or in a template.
 func inRow(tr *html.Node) bool {
 	for p := tr.Parent; p != nil && p.DataAtom != atom.Table; p = p.Parent {
 		if p.DataAtom == atom.Tr || p.DataAtom == atom.Template {
@@ -314,8 +314,8 @@ func (c *converter) callouts(rows []*html.Node) {
 	}
 }
 
-// isVariables reports whether a table is a list of definitions: DocBook's, such as the parameters of a
-// function.
+// isVariables reports whether a table is a list of definitions: DocBook's, such as the parameters
+// of a function.
 func isVariables(table *html.Node) bool { return hasClass(table, "variablelist") }
 
 // variables converts a list of definitions: each row is an item, its first cell the term.

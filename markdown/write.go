@@ -33,8 +33,8 @@ type event struct {
 	ends bool
 }
 
-// paragraphs writes a run, and begins another, in a cell or not. Two breaks end a paragraph, and with it the spans
-// in it, which go on in the next.
+// paragraphs writes a run, and begins another, in a cell or not. Two breaks end a paragraph, and
+// with it the spans in it, which go on in the next.
 func (w *writer) paragraphs(r *run, cell bool) (all []string) {
 	w.text, w.cell = r.text, cell
 	rest := r.spans

@@ -165,7 +165,11 @@ func countArrows(t *testing.T) map[string]int {
 	p := checked(t)
 	n := make(map[string]int)
 	for folder, r := range p.rooms {
-		n[folder] = len(p.fileGraph(r).up())
+		up := p.fileGraph(r).up()
+		n[folder] = len(up)
+		for _, arrow := range up {
+			t.Logf("%s: %s uses %s", folder, arrow[0], arrow[1])
+		}
 	}
 	return n
 }

@@ -51,9 +51,9 @@ func EndlessSite(path string) string {
 	return b.String()
 }
 
-// BigSite is a site with n pages of each of several sorts, whose pages differ by little, or lead from
-// one to the next for long: what must not be taken for a trap. It returns the page at a path; the
-// home page leads to all.
+// BigSite is a site with n pages of each of several sorts, whose pages differ by little, or lead
+// from one to the next for long: what must not be taken for a trap. It returns the page at a path;
+// the home page leads to all.
 //
 //   - /YYYY/MM/DD/title, the articles of a newspaper, by a chain of archive pages /YYYY/MM/DD/;
 //   - /p/N, products, a few words each; /photo/N, photographs without any;

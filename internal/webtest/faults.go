@@ -26,8 +26,8 @@ type LinkFault struct {
 var FaultGroups = []string{"elements", "documents", "statuses", "redirects", "fragments", "syntax", "network", "TLS"}
 
 // LinkFaults is a site with faults: each once, beside a link of the same kind that is sound. It is
-// reached from its root. Other sites are needed for some; without them these kinds are left out. They
-// are named as in http://127.0.0.1:9, without a slash at the end.
+// reached from its root. Other sites are needed for some; without them these kinds are left out.
+// They are named as in http://127.0.0.1:9, without a slash at the end.
 type LinkFaults struct {
 	Refused string // nothing listens
 	Silent  string // it takes connections, and never responds
@@ -82,8 +82,8 @@ var faultyElements = []struct{ kind, html string }{
 	{"after a script", `<script>"<a href='/x'>"</script><a href="%">text</a>`},
 }
 
-// faultyLinks are whole links that are wrong, and the rules that say so. {refused} and the like stand
-// for the other sites.
+// faultyLinks are whole links that are wrong, and the rules that say so. {refused} and the like
+// stand for the other sites.
 var faultyLinks = []struct{ group, kind, rule, link string }{
 	{"statuses", "404", "broken-link", "/status/404/a"}, {"statuses", "410", "broken-link", "/status/410/a"},
 	{"statuses", "400", "broken-link", "/status/400/a"}, {"statuses", "500", "broken-link", "/status/500/a"},

@@ -373,8 +373,8 @@ func mapped(n int, prefix func(at string) string) http.HandlerFunc {
 	}
 }
 
-// urlset returns a sitemap of 50,000 URLs below a prefix. It takes a millisecond, as the healthy site
-// has the same server.
+// urlset returns a sitemap of 50,000 URLs below a prefix. It takes a millisecond, as the healthy
+// site has the same server.
 func urlset(prefix string) []byte {
 	b := []byte("<urlset>")
 	for i := range 50_000 {

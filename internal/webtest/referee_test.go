@@ -164,7 +164,8 @@ func TestServerRefereeGivenUp(t *testing.T) {
 	}
 }
 
-// TestServerRefereeDate: a Retry-After with a date is over at that date, however long the response took to come.
+// TestServerRefereeDate: a Retry-After with a date is over at that date, however long the response
+// took to come.
 func TestServerRefereeDate(t *testing.T) {
 	cfg := webtest.Config{Pages: 8, Clean: true, Latency: 20 * time.Millisecond, Rates: webtest.Rates{Flaky: 1}}
 	for early, want := range map[time.Duration]int{0: 0, time.Microsecond: 1} {

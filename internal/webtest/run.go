@@ -83,8 +83,8 @@ func Run(cfg Config, at Addresses) (*Running, error) {
 	return r, nil
 }
 
-// within is a listener for the clients of a web. It listens on all addresses, to give each host its own,
-// and closes connections to addresses of other networks.
+// within is a listener for the clients of a web. It listens on all addresses, to give each host its
+// own, and closes connections to addresses of other networks.
 type within struct {
 	aio.Listener
 	network byte // the first byte of its addresses

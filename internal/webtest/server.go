@@ -214,8 +214,9 @@ func drip(t *aio.Task, c aio.Conn) error {
 	}
 }
 
-// retryAfter returns the value of a Retry-After field (RFC 9110, section 10.2.3), and the date in it, which is
-// rounded up to whole seconds; zero: it has seconds, which count from the end of the response.
+// retryAfter returns the value of a Retry-After field (RFC 9110, section 10.2.3), and the date in
+// it, which is rounded up to whole seconds; zero: it has seconds, which count from the end of the
+// response.
 func retryAfter(a Response, now time.Time) (field string, until time.Time) {
 	if !a.RetryDate {
 		return strconv.Itoa(int(a.RetryAfter / time.Second)), time.Time{}

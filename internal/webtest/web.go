@@ -100,7 +100,8 @@ func (w *Web) Pages(i int) int {
 	if i == 0 {
 		return w.cfg.Pages
 	}
-	// Pareto distribution with exponent 1.5, whose mean is three times its minimum, cut off at MostPages.
+	// Pareto distribution with exponent 1.5, whose mean is three times its minimum, cut off at
+	// MostPages.
 	d := w.dice(saltPages, resource{host: int32(i)})
 	n := float64(w.cfg.Pages) / 3 * math.Pow(1-d.unit(), -1/1.5)
 	return max(1, int(min(n, float64(w.cfg.MostPages))))
@@ -131,8 +132,8 @@ func (w *Web) addressOf(i int) int {
 	return i
 }
 
-// address returns the address with a number, not in the first 16 bits of the network: in 127.0.0.0/16
-// systems keep services of their own.
+// address returns the address with a number, not in the first 16 bits of the network: in
+// 127.0.0.0/16 systems keep services of their own.
 func (w *Web) address(n int) netip.Addr {
 	at := 1<<16 + n
 	switch {

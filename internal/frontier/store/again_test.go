@@ -9,8 +9,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestAgain: a URL that is asked again is pending on the disk, and only that, whether it ended in the same
-// batch or before; then it is done once.
+// TestAgain: a URL that is asked again is pending on the disk, and only that, whether it ended in
+// the same batch or before; then it is done once.
 func TestAgain(t *testing.T) {
 	for _, batches := range []int{1, 2} {
 		disk := storetest.New()

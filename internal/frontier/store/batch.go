@@ -102,8 +102,8 @@ func (b *Batch) has(dir string) bool {
 	return ok
 }
 
-// Pending, Retried, Moved, Nearer, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Origin and
-// Counts implement [frontier.Journal].
+// Pending, Retried, Moved, Nearer, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected,
+// Origin and Counts implement [frontier.Journal].
 func (b *Batch) Pending(u frontier.URL) {
 	if u.Tries > 0 { // it was done
 		b.key = appendEntryKey(b.key[:0], &u)

@@ -25,7 +25,7 @@
 //	o name                     committed length of an output
 //	p origin 0 queue key       pending URL
 //	q                          next Seq
-//	u URL                      outcome of a URL: done or refused; # follows one that was only needed or checked
+//	u URL                      outcome of a URL: done or refused; # follows one only needed or checked
 //	v                          version of the format
 //	w URL                      another way to a URL, not looked into yet
 //	x variant key              number of variants taken
@@ -62,28 +62,28 @@
 // # Partitions
 //
 // With Options.Partition, a partition of the crawl can move from one store to another, each of a
-// frontier of its own: [Store.Export] reports it to a journal, and [Store.Import] begins a batch that is
-// one. The state of a partition is:
+// frontier of its own: [Store.Export] reports it to a journal, and [Store.Import] begins a batch
+// that is one. The state of a partition is:
 //
 //   - its origins (h), with the rules of robots.txt
 //   - its pending URLs (p), and those that are done or refused (u)
 //   - the fingerprints (f) of these
 //   - its counts of variants (x)
 //
-// It has no fingerprints of dropped URLs: what has dropped them, the limit of their host or of their path,
-// is part of the state, and drops them again. Nor has it redirects (k) and other ways (w): the price
-// of forgetting these is in package frontier. Notes are the caller's.
+// It has no fingerprints of dropped URLs: what has dropped them, the limit of their host or of
+// their path, is part of the state, and drops them again. Nor has it redirects (k) and other ways
+// (w): the price of forgetting these is in package frontier. Notes are the caller's.
 //
-// Keys are ordered by host, not by partition, so that one machine's jobs are as they were. The list of a
-// partition's origins, i, leads to everything else, so Export and [Store.Drop] cost what they read or
-// delete: some seeks for each origin, and no scan of other partitions. The list costs a key without value
-// for each change of an origin's state.
+// Keys are ordered by host, not by partition, so that one machine's jobs are as they were. The list
+// of a partition's origins, i, leads to everything else, so Export and [Store.Drop] cost what they
+// read or delete: some seeks for each origin, and no scan of other partitions. The list costs a key
+// without value for each change of an origin's state.
 //
-// Export is no snapshot: it reports what was there at some time since it began. Whoever then repeats
-// all changes since the beginning has the state after these. [Store.Settle] ends an import.
+// Export is no snapshot: it reports what was there at some time since it began. Whoever then
+// repeats all changes since the beginning has the state after these. [Store.Settle] ends an import.
 //
-// The outbox holds messages that a batch has posted, in order, until a later batch says that they were
-// delivered.
+// The outbox holds messages that a batch has posted, in order, until a later batch says that they
+// were delivered.
 //
 // # Failure
 //

@@ -28,8 +28,8 @@ func oneBatch(t *testing.T, dir string) {
 	shut(t, s)
 }
 
-// TestForeignJob: a job from elsewhere may have anything in the place of a file. Opening it neither waits
-// nor touches a file of this machine.
+// TestForeignJob: a job from elsewhere may have anything in the place of a file. Opening it neither
+// waits nor touches a file of this machine.
 func TestForeignJob(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "job")
 	oneBatch(t, model)
@@ -106,8 +106,8 @@ func TestForeignHoles(t *testing.T) {
 	}
 }
 
-// TestForeignFolders: where a job has a folder, a job from elsewhere may have a link to one of this machine.
-// Nothing is made or removed there.
+// TestForeignFolders: where a job has a folder, a job from elsewhere may have a link to one of this
+// machine. Nothing is made or removed there.
 func TestForeignFolders(t *testing.T) {
 	for name, open := range map[string]func(s *store.Store) error{
 		"archive": func(s *store.Store) error {
@@ -164,8 +164,8 @@ func TestForeignClearing(t *testing.T) {
 	}
 }
 
-// TestMovedJob: a job whose folder is renamed while it is open has all that was committed, and nothing is
-// made under its old name, whoever has that now.
+// TestMovedJob: a job whose folder is renamed while it is open has all that was committed, and
+// nothing is made under its old name, whoever has that now.
 func TestMovedJob(t *testing.T) {
 	for name, replace := range map[string]func(old, new string) error{
 		"renamed":              func(old, new string) error { return nil },

@@ -115,8 +115,8 @@ func (disk) Lock(name string) (io.Closer, error) {
 	return f, nil
 }
 
-// LockShared needs no permission to write. Where there is no file, and none can be made, or the disk
-// knows no locks, no crawl can have the job.
+// LockShared needs no permission to write. Where there is no file, and none can be made, or the
+// disk knows no locks, no crawl can have the job.
 func (disk) LockShared(name string) (io.Closer, error) {
 	if err := ownFile(name); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 )
 
 // anchoredFS is the file system of one job. The files that are open go where their folder goes, if
-// somebody renames it; a new one would be made under the old name. So once it is anchored, nothing is
-// made, renamed or removed unless the folder of that name is still the job's.
+// somebody renames it; a new one would be made under the old name. So once it is anchored, nothing
+// is made, renamed or removed unless the folder of that name is still the job's.
 type anchoredFS struct {
 	FS
 	dir  string

@@ -32,7 +32,8 @@ func (b *Batch) Post(partition int, kind byte, data []byte) {
 	b.size += 9 + len(data)
 }
 
-// Delivered removes messages that [Store.Outbox] has returned from the outbox. Each is removed once.
+// Delivered removes messages that [Store.Outbox] has returned from the outbox. Each is removed
+// once.
 func (b *Batch) Delivered(all ...Message) {
 	for _, m := range all {
 		b.delete(outboxKey(m.ID))
@@ -41,8 +42,8 @@ func (b *Batch) Delivered(all ...Message) {
 	}
 }
 
-// Sent is Delivered for messages that stay in the outbox until Forget. If the store is opened again before, they have to
-// be delivered again.
+// Sent is Delivered for messages that stay in the outbox until Forget. If the store is opened again
+// before, they have to be delivered again.
 func (b *Batch) Sent(all ...Message) {
 	for _, m := range all {
 		b.size++ // so that a batch with nothing else is not empty
@@ -68,8 +69,8 @@ func (b *Batch) Forget(ids ...uint64) {
 // delivered counts what a batch removes from the outbox.
 type delivered struct{ count, bytes int64 }
 
-// Outbox returns the messages after one, in the order of posting, at most of so many bytes, but one if
-// there is any.
+// Outbox returns the messages after one, in the order of posting, at most of so many bytes, but one
+// if there is any.
 func (s *Store) Outbox(after uint64, bytes int) ([]Message, error) {
 	var all []Message
 	for m, err := range each(s, outboxKey(after+1), []byte{keyOutbox + 1}, decodeMessage) {

@@ -36,8 +36,9 @@ func (b *Batch) SetPartition(number int, s PartitionState) {
 	b.set(partitionKey(keyPartition, number), []byte{byte(s)})
 }
 
-// SetEpoch records a number that the caller raises whenever a store gets the partition. Of several stores that have a
-// partition whole, the one with the highest number has its last state. Drop removes the number.
+// SetEpoch records a number that the caller raises whenever a store gets the partition. Of several
+// stores that have a partition whole, the one with the highest number has its last state. Drop
+// removes the number.
 func (b *Batch) SetEpoch(number int, epoch uint64) {
 	b.set(epochKey(number), binary.AppendUvarint(nil, epoch))
 }
@@ -76,8 +77,8 @@ func (s *Store) Partitions() (map[int]Partition, error) {
 	return all, nil
 }
 
-// Import returns an empty batch for changes that another store has had: see Export. A URL that ends in
-// it counts as seen, even if it was never pending here.
+// Import returns an empty batch for changes that another store has had: see Export. A URL that ends
+// in it counts as seen, even if it was never pending here.
 func (s *Store) Import() *Batch {
 	b := s.Begin()
 	b.others = true
@@ -98,9 +99,9 @@ func (b *Batch) list(origin string, key []byte) {
 	}
 }
 
-// Export reports the state of a partition to a journal: the rules and the state of each origin, then its
-// pending URLs, then those that are done or refused; and counts of variants. It calls flush after
-// each piece of at most some thousand entries or a megabyte, and ends at its error.
+// Export reports the state of a partition to a journal: the rules and the state of each origin,
+// then its pending URLs, then those that are done or refused; and counts of variants. It calls
+// flush after each piece of at most some thousand entries or a megabyte, and ends at its error.
 func (s *Store) Export(number int, to frontier.Journal, flush func() error) error {
 	return s.eachListed(number, func(listed []byte) error {
 		if listed[0] == keyVariants {
@@ -138,9 +139,9 @@ func (s *Store) listedOrigin(listed []byte) (o Origin, err error) {
 	return o, err
 }
 
-// Settle ends the import of a partition. What was imported may be of several moments: it makes the state
-// of each origin agree with its pending URLs. It calls fn with the origins, and with the fingerprints of all
-// URLs, in pieces, and ends at its error: see frontier.Frontier.Adopt.
+// Settle ends the import of a partition. What was imported may be of several moments: it makes the
+// state of each origin agree with its pending URLs. It calls fn with the origins, and with the
+// fingerprints of all URLs, in pieces, and ends at its error: see frontier.Frontier.Adopt.
 func (s *Store) Settle(number int, fn func([]frontier.OriginState, [][16]byte) error) error {
 	b, piece := s.Begin(), settling{}
 	flush := func() error {
@@ -275,10 +276,10 @@ func rangesOf(origin string) [2][2][]byte {
 	return [2][2][]byte{{pending, prefixEnd(pending)}, {ended, prefixEnd(ended)}}
 }
 
-// Drop removes everything that the store has of a partition, and then its state. It commits many batches,
-// so its memory is bounded; after an interruption, or that of an import, another call continues. Nothing of
-// the partition may change meanwhile. After each batch, fn is called with the fingerprints of the URLs in it.
-// Drop returns the errors of Commit, of fn and of ctx.
+// Drop removes everything that the store has of a partition, and then its state. It commits many
+// batches, so its memory is bounded; after an interruption, or that of an import, another call
+// continues. Nothing of the partition may change meanwhile. After each batch, fn is called with the
+// fingerprints of the URLs in it. Drop returns the errors of Commit, of fn and of ctx.
 func (s *Store) Drop(ctx context.Context, number int, fn func(seen [][16]byte) error) error {
 	b, seen := s.Begin(), [][16]byte(nil)
 	b.SetPartition(number, Dropping)

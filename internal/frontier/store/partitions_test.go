@@ -76,8 +76,8 @@ func (c *impatient) Err() error {
 	return nil
 }
 
-// TestMovePartitions moves all partitions of a store to another, with an interruption in the middle of the
-// removal. Then one has what the other had, apart from what was dropped.
+// TestMovePartitions moves all partitions of a store to another, with an interruption in the middle
+// of the removal. Then one has what the other had, apart from what was dropped.
 func TestMovePartitions(t *testing.T) {
 	for seed := range uint64(5) {
 		from := filled(t, storetest.New(), seed)

@@ -324,8 +324,8 @@ func (s *Store) VariantsOf(key [16]byte) (int, error) {
 	return int(min(n, math.MaxInt)), err
 }
 
-// Pending returns up to n pending URLs of an origin after a queue key, in order; fewer if they are so long
-// that they take chunkBytes. more reports whether others follow.
+// Pending returns up to n pending URLs of an origin after a queue key, in order; fewer if they are
+// so long that they take chunkBytes. more reports whether others follow.
 func (s *Store) Pending(origin string, after frontier.QueueKey, n int) (urls []frontier.URL, more bool, err error) {
 	from := append(appendPendingKey(nil, origin, after), 0)
 	for c := new(chunk); ; from = c.after() {
@@ -349,10 +349,9 @@ func (s *Store) Pending(origin string, after frontier.QueueKey, n int) (urls []f
 	}
 }
 
-// URLs yields the URLs in a state: pending ones by origin, each origin's in the order of its
-// queue;
-// done or refused ones by URL; 0: all of these, one after the other. It yields no dropped URLs: only
-// their fingerprints are stored.
+// URLs yields the URLs in a state: pending ones by origin, each origin's in the order of its queue;
+// done or refused ones by URL; 0: all of these, one after the other. It yields no dropped URLs:
+// only their fingerprints are stored.
 func (s *Store) URLs(state State) iter.Seq2[Entry, error] {
 	pending := each(s, []byte{keyPending}, []byte{keyPending + 1}, func(key, value []byte) (Entry, bool, error) {
 		u, ok, err := pendingEntry(key, value)

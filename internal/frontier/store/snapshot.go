@@ -69,8 +69,8 @@ func (s *Store) removeSnapshot(dir string) {
 	_ = s.fs.RemoveAll(dir) // what stays only takes space
 }
 
-// snapshotFS is the file system that Pebble sees. What goes into a snapshot is no part of the state:
-// it need not be durable, and an error there is one of the snapshot only.
+// snapshotFS is the file system that Pebble sees. What goes into a snapshot is no part of the
+// state: it need not be durable, and an error there is one of the snapshot only.
 type snapshotFS struct {
 	vfs.FS        // of the state
 	aside  vfs.FS // of snapshots

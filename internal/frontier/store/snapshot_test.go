@@ -33,8 +33,8 @@ func done(t *testing.T, s *store.Store, from, to int) {
 	}
 }
 
-// TestPageOfLongURLs: a page of pending URLs takes little memory, however long these are, and the next one
-// goes on.
+// TestPageOfLongURLs: a page of pending URLs takes little memory, however long these are, and the
+// next one goes on.
 func TestPageOfLongURLs(t *testing.T) {
 	s, err := store.Open(t.TempDir(), store.Options{})
 	if err != nil {
@@ -81,8 +81,8 @@ func urlsOf(t *testing.T, s *store.Store) (n int) {
 	return n
 }
 
-// TestSnapshot: a snapshot holds what was committed when it was made, whatever the store does later,
-// and goes when nobody has it open any longer.
+// TestSnapshot: a snapshot holds what was committed when it was made, whatever the store does
+// later, and goes when nobody has it open any longer.
 func TestSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	s, err := store.Open(dir, store.Options{Buffer: 1 << 16}) // so small that there are tables

@@ -159,7 +159,8 @@ func (s *Store) open(o Options) error {
 	return s.openOutputs(o)
 }
 
-// Batches returns how many batches were committed since the job began: of two copies of a store, the later one has more.
+// Batches returns how many batches were committed since the job began: of two copies of a store,
+// the later one has more.
 func (s *Store) Batches() uint64 {
 	s.committing.Lock()
 	defer s.committing.Unlock()
