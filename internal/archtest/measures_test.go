@@ -99,6 +99,7 @@ var largeStructs = map[string]string{
 	"inspect/Status":               "a record: the answer of weft status",
 	"internal/engine/Config":       "options",
 	"internal/engine/Stats":        "a record: the progress of a crawl",
+	"internal/fetch/Outcome":       "a record: a worker's report of a lease",
 	"internal/frontier/OriginInfo": "a record: one row of weft hosts",
 	"internal/job/Plan":            "options: those that a job freezes",
 	"internal/job/storedSummary":   "a record: the summary on disk",

@@ -9,7 +9,6 @@ import (
 	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // assets is the kinds of links to what a page needs to be shown, or a style sheet.
@@ -53,22 +52,6 @@ func RoleOf(u *frontier.URL) record.Role {
 // probeRank is the rank of an external URL that no link leads to: see probe.
 const probeRank = 1
 
-// probe has https asked of the host of a link by http: at its root, so that the seen set lets each
-// host pass once.
-func (c *collector) probe(to weburl.URL) {
-	f := c.f
-	if !f.cfg.Check.Beyond || !f.cfg.Check.HTTPS || to.Scheme() != "http" || to.Port() != "" {
-		return
-	}
-	root, err := weburl.Parse("https://" + to.Host() + "/")
-	if err != nil || f.bounds.Forbids(root) != "" {
-		return
-	}
-	if u, _, added := c.x.recent.Add(root, recentBeyond); added {
-		c.out.Links = append(c.out.Links, frontier.URL{URL: u, From: c.out.Record.URL, Depth: c.depth, Rank: probeRank, Role: frontier.RoleExternal})
-	}
-}
-
 // within returns the role of a URL within the bounds that a link leads to; ok is false if it is not
 // requested.
 func (c *Config) within(kind links.Kind) (role frontier.Role, ok bool) {
@@ -79,29 +62,6 @@ func (c *Config) within(kind links.Kind) (role frontier.Role, ok bool) {
 		return frontier.RoleExternal, true
 	}
 	return frontier.RolePage, followed.Has(kind)
-}
-
-// beyond returns the role of a URL that is not followed, for a reason, from a URL that needs it or
-// only links to it; or why it is not requested at all.
-func (f *Loop) beyond(from *frontier.URL, to weburl.URL, needed bool, reason string) (frontier.Role, string) {
-	c := f.cfg
-	switch reason {
-	case scope.ReasonScope:
-		needed = needed && f.bounds.HasAssets(to)
-	case scope.ReasonDepth, scope.ReasonInclude:
-		needed = needed && c.Scope.Assets != scope.AssetsNone
-	case scope.ReasonRel, scope.ReasonNoFollow:
-		needed = false
-	default:
-		return 0, reason
-	}
-	role := frontier.RoleExternal
-	if needed && (from.Role != frontier.RoleAsset || from.Rank > -maxImports) {
-		role = frontier.RoleAsset
-	} else if !c.Check.Beyond {
-		return 0, reason
-	}
-	return role, f.bounds.Forbids(to)
 }
 
 // checkedBody is the part of a body that is received when a link is checked: enough for most pages,
@@ -124,12 +84,12 @@ const methodHead = "HEAD"
 
 // retries returns the number of times that a URL may be tried again: a HEAD takes no try from what
 // follows, nor does a response after which the URL was asked again.
-func (f *Loop) retries(u *frontier.URL) int {
+func (c *Config) retries(u *frontier.URL) int {
 	n := Responses(u.Past)
 	if n == 0 && u.Role == frontier.RoleExternal {
 		n = 1
 	}
-	return f.cfg.Retries + n
+	return c.Retries + n
 }
 
 // dislikesHead reports whether an error of a HEAD, or its response, may be about the method.
@@ -151,17 +111,4 @@ func dislikesHead(req *httpclient.Request, status int, e *httpclient.Error) bool
 // isStyle reports whether a response is a style sheet.
 func isStyle(r *record.Record) bool {
 	return strings.EqualFold(record.MediaType(r.Type()), "text/css")
-}
-
-// lookBeyond is look for a link that is checked: only what a redirect leads to matters.
-func (f *Loop) lookBeyond(out *Outcome, res *httpclient.Response) *Page {
-	r := out.Record
-	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
-		f.redirect(out, location)
-		return nil
-	}
-	if f.cfg.Hooks.OnPage == nil {
-		return nil
-	}
-	return &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: out.URL.URL, checked: true}
 }

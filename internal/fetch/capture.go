@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/record"
@@ -23,23 +24,33 @@ const (
 	longRaw = 256 << 10 // a millisecond's work
 )
 
-// archive encodes an exchange for the archive, if there is one. u was requested at a time; cut says
+// archiver encodes exchanges for the archive.
+// Owner: one loop.
+type archiver struct {
+	to      *capture.Archive // nil: there is none
+	loop    *aio.Loop
+	visit   int
+	posts   seed.Posts
+	bodies  *budget.Meter
+	scratch archived
+}
+
+// add encodes an exchange for the archive, if there is one. u was requested at a time; cut says
 // why the response is not whole, or nothing.
-func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.Response, at time.Time, cut string) error {
-	a := f.cfg.Archive
-	if a == nil {
+func (a *archiver) add(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.Response, at time.Time, cut string) error {
+	if a.to == nil {
 		return nil
 	}
 	if res == nil {
-		if a.Metadata && out.Record != nil {
-			out.Capture = a.Failure(out.Record)
+		if a.to.Metadata && out.Record != nil {
+			out.Capture = a.to.Failure(out.Record)
 		}
 		return nil
 	}
 	at = at.UTC().Truncate(time.Microsecond)
 	var sent *seed.Post
 	if u.Post() != "" {
-		sent, _ = f.postOf(&out.URL) // ask has found it
+		sent, _ = postOf(a.posts, &out.URL) // ask has found it
 	}
 	n := res.RawLen()
 	if n > bigRaw { // while it is encoded there are the response as received, and its member, which may be as long
@@ -48,10 +59,10 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 		}
 	}
 	if n <= longRaw {
-		t.OnLoop(func() { out.Capture = f.archived.encode(a, out, sent, u, res, at, cut) })
+		t.OnLoop(func() { out.Capture = a.scratch.encode(a.to, out, sent, u, res, at, cut) })
 	} else {
 		made, err := aio.Offload(t, func(context.Context) (*capture.Capture, error) {
-			return new(archived).encode(a, out, sent, u, res, at, cut), nil
+			return new(archived).encode(a.to, out, sent, u, res, at, cut), nil
 		})
 		if err != nil {
 			res.Keep(-2 * n)
@@ -61,11 +72,11 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 	}
 	if n > bigRaw {
 		res.Keep(-2 * n)
-		hold := f.shared.Bodies.Open(out.URL.Prompt)
+		hold := a.bodies.Open(out.URL.Prompt)
 		hold.Set(cap(out.Capture.Records))
 		out.Holds = append(out.Holds, &hold)
 	}
-	out.captured(f.cfg.Visit)
+	out.captured(a.visit)
 	return nil
 }
 
@@ -78,7 +89,7 @@ type archived struct {
 	pieces  [][]byte
 }
 
-// encode makes the capture of an exchange: see Loop.archive.
+// encode makes the capture of an exchange: see archiver.add.
 func (x *archived) encode(a *capture.Archive, out *Outcome, sent *seed.Post, u weburl.URL, res *httpclient.Response, at time.Time, cut string) *capture.Capture {
 	x.request = a.Public(x.request[:0], res.Sent)
 	x.head = append(x.head[:0], res.RawHead...)
@@ -135,8 +146,8 @@ func cutOff(kind httpclient.Kind) string {
 	return warc.CutDisconnect
 }
 
-// archiveRobots is archive for a robots.txt.
-func (f *Loop) archiveRobots(t *aio.Task, out *Outcome, at weburl.URL, res *httpclient.Response, started time.Time, failure error) error {
+// addRobots is add for a robots.txt.
+func (a *archiver) addRobots(t *aio.Task, out *Outcome, at weburl.URL, res *httpclient.Response, started time.Time, failure error) error {
 	cut := ""
 	switch {
 	case res == nil:
@@ -146,12 +157,12 @@ func (f *Loop) archiveRobots(t *aio.Task, out *Outcome, at weburl.URL, res *http
 	case res.Truncated:
 		cut = warc.CutLength
 	}
-	return f.archive(t, out, at, res, f.when(started), cut)
+	return a.add(t, out, at, res, started, cut)
 }
 
-// noteAddresses archives the addresses of a name, if that is wanted.
-func (f *Loop) noteAddresses(out *Outcome, to []netip.AddrPort) {
-	if a := f.cfg.Archive; a == nil || !a.Metadata {
+// addAddresses archives the addresses of a name, if that is wanted.
+func (a *archiver) addAddresses(out *Outcome, to []netip.AddrPort) {
+	if a.to == nil || !a.to.Metadata {
 		return
 	}
 	var addresses warc.Header
@@ -161,5 +172,5 @@ func (f *Loop) noteAddresses(out *Outcome, to []netip.AddrPort) {
 	if len(to) == 0 {
 		addresses = warc.Header{{Name: "error", Value: "no address"}}
 	}
-	out.Capture = f.cfg.Archive.Note("dns:"+out.URL.URL.Hostname(), f.loop.Wall(), addresses)
+	out.Capture = a.to.Note("dns:"+out.URL.URL.Hostname(), a.loop.Wall(), addresses)
 }

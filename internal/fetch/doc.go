@@ -15,11 +15,24 @@
 // [Loop.Close]. A worker takes a lease, fetches and reads, and reports; the outcomes of one
 // turn of the loop go to the coordinator in one message.
 //
+// # Parts
+//
+// A [Loop] has workers, and connects parts that own their state:
+//
+//   - fetcher (worker.go) makes requests, and takes in what comes of them; robotsFetcher (robots.go)
+//     does so for robots.txt
+//   - pageReader (page.go, sitemaps.go) reads responses, when lines (memory.go) and slicer
+//     (slices.go) let it
+//   - collector (links.go) collects the links of one page, which outlinks (outlinks.go) judges;
+//     reach (reach.go) has the private networks they may lead to
+//   - originals (duplicates.go), itemFinder (items.go) and archiver (capture.go) see what was read
+//   - reports (report.go) go to the coordinator
+//
 // # Life of an outcome
 //
-// worker.go makes the request; page.go reads the response (redirect.go, links.go, sitemaps.go
+// worker.go makes the request; page.go reads the response (outlinks.go, links.go, sitemaps.go
 // find what it leads to); recrawl.go and duplicates.go compare it with what is known; outcome.go
-// carries the result; loop.go sends it.
+// carries the result; report.go sends it.
 //
 // # Concurrency
 //

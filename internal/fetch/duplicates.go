@@ -14,24 +14,30 @@ import (
 // only "OK".
 const minDuplicate = 64
 
+// originals are the pages that later ones may duplicate.
+type originals struct {
+	cfg   *Config
+	index *duplicates.Index // shared by all loops
+}
+
 // judge compares a response with the pages before it, if its status is 200. With prune, the links
 // of a duplicate are not followed; entries of a sitemap always are.
-func (f *Loop) judge(out *Outcome, prune bool) {
+func (o originals) judge(out *Outcome, prune bool) {
 	r := out.Record
-	if r.Status != http.StatusOK || !f.cfg.Duplicates || r.BodyBytes < minDuplicate {
+	if r.Status != http.StatusOK || !o.cfg.Duplicates || r.BodyBytes < minDuplicate {
 		return
 	}
 	p := duplicates.Page{Content: binary.BigEndian.Uint64(out.content[:]), URL: r.URL}
-	if f.cfg.Near {
+	if o.cfg.Near {
 		r.TextHash, r.Simhash = hexadecimal(out.text.Hash), hexadecimal(out.text.Simhash)
 		p.Simhash = out.text.Simhash
 	}
-	v := f.shared.Duplicates.Judge(p)
+	v := o.index.Judge(p)
 	if first := cmp.Or(v.Same, v.Near); first == r.URL {
 		v.Same, v.Near = "", "" // it was fetched before
 	}
 	r.DuplicateOf, r.NearDuplicateOf = v.Same, v.Near
-	r.Pruned = prune && f.cfg.Prune && sameSite(out.URL.URL, cmp.Or(v.Same, v.Near))
+	r.Pruned = prune && o.cfg.Prune && sameSite(out.URL.URL, cmp.Or(v.Same, v.Near))
 	out.Duplicate = v
 }
 

@@ -16,21 +16,29 @@ type Extractor interface {
 	Page(url weburl.URL, text []byte) []record.Item // of a page in UTF-8
 }
 
-// findItems finds the items of a page, off the loop, and shows them to the user's hook. The tree of
+// itemFinder finds the items of pages.
+// Owner: one loop.
+type itemFinder struct {
+	cfg      *Config
+	outcomes *budget.Meter
+	lock     aio.Lock // held by the worker that has the items found of a page that is not short
+}
+
+// find finds the items of a page, off the loop, and shows them to the user's hook. The tree of
 // a page takes many times its size, so of pages that are not short a loop has one at a time.
-func (f *Loop) findItems(t *aio.Task, out *Outcome, page *Page) error {
+func (f *itemFinder) find(t *aio.Task, out *Outcome, page *Page) error {
 	if page == nil || !page.items {
 		return nil
 	}
 	if len(page.Text) > shortBody {
-		if err := f.readers.items.Lock(t); err != nil {
+		if err := f.lock.Lock(t); err != nil {
 			return err
 		}
-		defer f.readers.items.Unlock(t)
+		defer f.lock.Unlock(t)
 	}
 	lines, err := aio.Offload(t, func(ctx context.Context) ([]byte, error) {
 		page.Items = f.cfg.Extract.Page(page.url, page.Text)
-		return f.itemLines(ctx, page)
+		return f.lines(ctx, page)
 	})
 	if err != nil {
 		return err
@@ -38,15 +46,15 @@ func (f *Loop) findItems(t *aio.Task, out *Outcome, page *Page) error {
 	out.Items, out.ItemLines = page.Items, lines
 	if n := cap(lines); n >= bigOutcome*linkCost { // it counts until it is saved
 		hold := new(budget.Hold)
-		*hold = f.shared.Outcomes.Open(out.URL.Prompt)
+		*hold = f.outcomes.Open(out.URL.Prompt)
 		hold.Set(n)
 		out.Holds = append(out.Holds, hold)
 	}
 	return nil
 }
 
-// itemLines shows the items of a page to the user's hook, and returns their lines for items.jsonl.
-func (f *Loop) itemLines(ctx context.Context, page *Page) (lines []byte, err error) {
+// lines shows the items of a page to the user's hook, and returns their lines for items.jsonl.
+func (f *itemFinder) lines(ctx context.Context, page *Page) (lines []byte, err error) {
 	for i := range page.Items {
 		item := &page.Items[i]
 		item.Visit = page.Record.Visit

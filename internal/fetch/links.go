@@ -48,7 +48,9 @@ func mostLinkText(n int) int { return min(maxLinkText, minLinkText+maxGrowth*n) 
 
 // collector collects the links of one page.
 type collector struct {
-	f       *Loop
+	cfg     *Config
+	to      *outlinks
+	pages   *slicer
 	x       *extractors
 	out     *Outcome
 	page    *Page
@@ -71,19 +73,9 @@ type collector struct {
 	line    []byte         // an entry, as it is hashed
 }
 
-// newCollector returns a collector of links that are followed.
-func (f *Loop) newCollector(x *extractors, out *Outcome) collector {
-	x.pages++
-	x.led.Clear()
-	return collector{
-		f: f, x: x, out: out, follow: true, number: x.pages, depth: out.URL.Depth + 1, most: maxLinkText,
-		plain: f.cfg.Hooks.OnLink == nil && !f.cfg.KeepLinks && out.URL.Role == frontier.RolePage,
-	}
-}
-
 // link takes in a link, and reports whether to read on.
 func (c *collector) link(l links.Link) bool {
-	f, r := c.f, c.out.Record
+	r := c.out.Record
 	c.n++
 	c.own += len(l.URL.String())
 	c.text += len(l.URL.String()) + len(r.URL)
@@ -91,7 +83,7 @@ func (c *collector) link(l links.Link) bool {
 		c.out.Cut(scope.ReasonTooMany)
 		return false
 	}
-	if !f.proceed(l.URL) {
+	if !c.pages.proceed(l.URL) {
 		return false
 	}
 	if c.showAll {
@@ -101,22 +93,22 @@ func (c *collector) link(l links.Link) bool {
 		return true
 	}
 	plain := c.plain && l.Kind == links.KindPage && !l.NoFollow
-	if plain && c.x.led.Has(l.URL) {
+	if plain && c.x.places.Has(l.URL) {
 		r.Links++ // as is true of most links of long pages
 		return true
 	}
-	to := f.cfg.Canon.Apply(l.URL)
+	to := c.cfg.Canon.Apply(l.URL)
 	if c.added {
-		to = f.cfg.Canon.Identity(l.URL) // a page cannot name a POST, a hook can
+		to = c.cfg.Canon.Identity(l.URL) // a page cannot name a POST, a hook can
 	}
-	if f.cfg.KeepLinks {
+	if c.cfg.KeepLinks {
 		c.out.Lines = append(c.out.Lines, linkLine(r, l, to)...)
 	}
 	var v Verdict
-	if f.cfg.Hooks.OnLink != nil {
-		v = f.cfg.Hooks.OnLink(c.out.URL.URL, l)
+	if c.cfg.Hooks.OnLink != nil {
+		v = c.cfg.Hooks.OnLink(c.out.URL.URL, l)
 	}
-	if v.Decision == ByScope && !f.cfg.wanted().Has(l.Kind) {
+	if v.Decision == ByScope && !c.cfg.wanted().Has(l.Kind) {
 		return true
 	}
 	role, reason := c.judge(l, to, v)
@@ -126,7 +118,7 @@ func (c *collector) link(l links.Link) bool {
 		c.out.Drop(reason)
 	default:
 		if plain && role == frontier.RolePage {
-			c.x.led.Add(l.URL)
+			c.x.places.Add(l.URL)
 		}
 		c.add(l.URL, to, v, role)
 		c.probe(to)
@@ -139,7 +131,6 @@ const unwanted = "-"
 
 // judge returns the role of the URL that a link leads to, or why it is not requested.
 func (c *collector) judge(l links.Link, to weburl.URL, v Verdict) (role frontier.Role, reason string) {
-	f := c.f
 	switch {
 	case v.Decision == Drop && v.Reason != "":
 		return 0, v.Reason
@@ -147,16 +138,16 @@ func (c *collector) judge(l links.Link, to weburl.URL, v Verdict) (role frontier
 		return 0, scope.ReasonDropped
 	case len(to.String()) > scope.MaxURL:
 		return 0, scope.ReasonTooLong
-	case v.Decision == Follow && f.bounds.BlocksPort(to):
+	case v.Decision == Follow && c.to.bounds.BlocksPort(to):
 		return 0, scope.ReasonPort
 	case v.Decision == Follow:
 		return frontier.RolePage, ""
-	case l.NoFollow && !f.cfg.NoRobots:
+	case l.NoFollow && !c.cfg.NoRobots:
 		reason = scope.ReasonRel
 	default:
-		reason = f.bounds.Refuses(to, c.depth)
+		reason = c.to.bounds.Refuses(to, c.depth)
 	}
-	switch role, ok := f.cfg.within(l.Kind); {
+	switch role, ok := c.cfg.within(l.Kind); {
 	case !ok && reason != scope.ReasonScope, c.out.URL.Role == frontier.RoleAsset && !assets.Has(l.Kind):
 		return 0, unwanted
 	case reason == "":
@@ -164,7 +155,7 @@ func (c *collector) judge(l links.Link, to weburl.URL, v Verdict) (role frontier
 	case l.Tag == sitemapTag:
 		return 0, reason
 	}
-	return f.beyond(&c.out.URL, to, assets.Has(l.Kind), reason)
+	return c.to.beyond(&c.out.URL, to, assets.Has(l.Kind), reason)
 }
 
 // recentBeyond is added to the depth of URLs that are not followed, for the memory of recent URLs:
@@ -173,10 +164,10 @@ const recentBeyond = 1 << 30
 
 // add has a URL requested that a link leads to, which spells it as ref does.
 func (c *collector) add(ref, to weburl.URL, v Verdict, role frontier.Role) {
-	f, r := c.f, c.out.Record
+	r := c.out.Record
 	list := &c.out.Links
 	depth, rank := 0, c.rank // a URL found again, no matter where
-	if f.cfg.Scope.Depth > 0 {
+	if c.cfg.Scope.Depth > 0 {
 		depth = c.depth
 	}
 	if role.Beyond() {
@@ -187,11 +178,11 @@ func (c *collector) add(ref, to weburl.URL, v Verdict, role frontier.Role) {
 	}
 	u, added := to, true
 	if to.Post() != "" { // which the memory of recent URLs would take for a GET
-		f.refer(c.out, to)
+		c.to.refer(c.out, to)
 	} else {
 		var fingerprint [16]byte
 		u, fingerprint, added = c.x.recent.Add(to, depth)
-		if f.cfg.Job && !c.x.recent.Met(c.number) {
+		if c.cfg.Job && !c.x.recent.Met(c.number) {
 			c.out.Targets.Add(fingerprint)
 		}
 	}
@@ -203,17 +194,31 @@ func (c *collector) add(ref, to weburl.URL, v Verdict, role frontier.Role) {
 		}
 	}
 	r.Links++
-	f.mention(c.out.URL.URL, to)
+	c.to.reach.mention(c.out.URL.URL, to)
 	if added {
 		priority := int8(max(-128, min(127, v.Priority)))
 		*list = append(*list, frontier.URL{URL: u, Written: written(ref, to), From: r.URL, Data: c.data, Depth: c.depth, Priority: priority, Rank: rank, Role: role})
 	}
 }
 
+// probe has https asked of the host of a link by http: at its root, so that the seen set lets each
+// host pass once.
+func (c *collector) probe(to weburl.URL) {
+	if !c.cfg.Check.Beyond || !c.cfg.Check.HTTPS || to.Scheme() != "http" || to.Port() != "" {
+		return
+	}
+	root, err := weburl.Parse("https://" + to.Host() + "/")
+	if err != nil || c.to.bounds.Forbids(root) != "" {
+		return
+	}
+	if u, _, added := c.x.recent.Add(root, recentBeyond); added {
+		c.out.Links = append(c.out.Links, frontier.URL{URL: u, From: c.out.Record.URL, Depth: c.depth, Rank: probeRank, Role: frontier.RoleExternal})
+	}
+}
+
 // forget withdraws the links to follow, except links that OnLink follows by any mention. With a
 // nofollow, assets stay, and the others may be checked.
 func (c *collector) forget(reason string) {
-	f := c.f
 	kept := c.out.Links[:0]
 	for _, u := range c.out.Links {
 		if RoleOf(&u) == record.RoleProbe { // its link does not count
@@ -225,30 +230,23 @@ func (c *collector) forget(reason string) {
 			continue
 		}
 		c.x.recent.Forget(u.URL)
-		if role, refused := f.beyond(&c.out.URL, u.URL, false, reason); refused == "" {
+		if role, refused := c.to.beyond(&c.out.URL, u.URL, false, reason); refused == "" {
 			u.Role, u.Rank = role, 0
 			kept = append(kept, u)
 		}
 	}
 	c.out.Links = kept
 	c.wanted = append(c.wanted, c.again...)
-	if f.cfg.Scope.Assets == scope.AssetsNone && !f.cfg.Check.Beyond { // else most are requested all the same
+	if c.cfg.Scope.Assets == scope.AssetsNone && !c.cfg.Check.Beyond { // else most are requested all the same
 		c.out.Targets = nil
 		for _, u := range c.wanted {
-			f.refer(c.out, u.URL)
+			c.to.refer(c.out, u.URL)
 		}
 	}
 	for range c.out.Record.Links - c.byHook - len(kept) {
 		c.out.Drop(reason)
 	}
 	c.out.Record.Links = c.byHook + len(kept)
-}
-
-// refer notes that the page of an outcome leads to a URL.
-func (f *Loop) refer(out *Outcome, to weburl.URL) {
-	if f.cfg.Job {
-		out.Targets.Add(to.Fingerprint())
-	}
 }
 
 func linkLine(on *record.Record, l links.Link, to weburl.URL) []byte {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
@@ -21,41 +20,46 @@ import (
 // Owner: its event loop. The coordinator calls Lease, Permit, Trust, Know, Exclude and Close, which
 // post to it.
 type Loop struct {
-	id     int
 	cfg    *Config
 	shared *Shared
-	report Report
 
-	loop   *aio.Loop
-	began  time.Time   // about when the loop was made, on its clock
-	inbox  *aio.Handle // of this loop, held by the coordinator
-	outbox *aio.Handle // of the coordinator's loop
-	leases aio.Queue[*fetching]
-	batch  []*Outcome // of this turn, on its way to the coordinator
-
-	staff
-	broken bool // see Break
+	loop    *aio.Loop
+	clock   clock
+	reports reports
+	leases  aio.Queue[*fetching]
+	workers workers
+	broken  bool // see Break
 
 	client   *httpclient.Client
-	reading  *aio.Quota
-	readers  readers
-	turn     aio.Lock    // held by the worker that reads a page
-	slices   slices      // the page that it reads
-	short    *extractors // of pages that are read in one go
-	long     *extractors // of long ones, which are read in slices; nil: none yet
-	archived archived    // scratch
-
-	bounds *scope.Bounds // shares what the coordinator's open
-	reach  reach         // the coordinator sends what widens it
-	known  map[sitemapKey]knownSitemap
+	bounds   *scope.Bounds // shares what the coordinator's open
+	reach    reach         // the coordinator sends what widens it
+	outlinks outlinks
+	archiver archiver
+	pages    pageReader
+	fetcher  fetcher
+	robots   robotsFetcher
 }
 
-// staff is the workers of a loop.
-type staff struct {
-	workers int // at most
-	hired   int
-	idle    int        // of these
-	crew    *aio.Group // of these
+// workers are the tasks of a loop that take leases, one at a time.
+type workers struct {
+	most  int
+	begun int
+	idle  int        // of these
+	group *aio.Group // of these; nil: none has begun
+}
+
+// add begins a worker.
+func (w *workers) add(loop int, work func(*aio.Task) error) {
+	w.begun++
+	w.idle++
+	w.group.Go(fmt.Sprintf("worker %d.%d", loop, w.begun), work)
+}
+
+// take takes in that a worker has a lease, and reports whether another is to begin: as long as
+// there may be more workers, one is idle.
+func (w *workers) take() (more bool) {
+	w.idle--
+	return w.idle == 0 && w.begun < w.most
 }
 
 // extractors read one page after another.
@@ -65,7 +69,7 @@ type extractors struct {
 	pieces *links.Extractor // finds what belongs to a page itself: see sketched
 	recent *weburl.Memo     // URLs that they found, and that were sent to the coordinator lately
 	pages  uint32           // read so far, for recent.Met
-	led    weburl.Places    // to where the page leads that is read, as its links say it
+	places weburl.Places    // to where the page leads that is read, as its links say it
 }
 
 // newExtractors returns extractors that take a number of quarters of what a loop may have.
@@ -77,17 +81,31 @@ func newExtractors(cfg *Config, quarters int) *extractors {
 	}
 }
 
-// NewLoop returns the fetch loop that runs on loop with as many workers; its reports are posted to
-// the coordinator's loop.
-func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, workers int, report Report) *Loop {
+// NewLoop returns the fetch loop that runs on loop with at most so many workers; its reports are
+// posted to the coordinator's loop.
+func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, most int, report Report) *Loop {
 	f := &Loop{
-		id: id, cfg: cfg, shared: shared, report: report,
-		loop: loop, began: loop.Now(), inbox: loop.Handle(), outbox: coordinator.Handle(), staff: staff{workers: workers},
-		bounds: shared.Bounds.Share(), short: newExtractors(cfg, 3),
+		cfg: cfg, shared: shared,
+		loop: loop, clock: clock{loop, loop.Now()},
+		reports: reports{id: id, report: report, loop: loop, inbox: loop.Handle(), outbox: coordinator.Handle()},
+		workers: workers{most: most},
+		bounds:  shared.Bounds.Share(), reach: newReach(),
 	}
-	f.reach = newReach()
 	f.reach.distrust = cfg.Distrust
-	f.reach.guard.AllowAll, f.reach.guard.OnOpen = cfg.AllowPrivate, f.networkOpened
+	f.reach.guard.AllowAll, f.reach.guard.OnOpen = cfg.AllowPrivate, f.reports.networkOpened
+	f.outlinks = outlinks{cfg: cfg, bounds: f.bounds, reach: &f.reach}
+	f.archiver = archiver{to: cfg.Archive, loop: loop, visit: cfg.Visit, posts: shared.Posts, bodies: shared.Bodies}
+	f.pages = pageReader{
+		cfg: cfg, outlinks: &f.outlinks, originals: originals{cfg, shared.Duplicates},
+		items: itemFinder{cfg: cfg, outcomes: shared.Outcomes},
+		pages: slicer{bounds: f.bounds, reports: &f.reports},
+		short: newExtractors(cfg, 3),
+	}
+	f.pages.lines = lines{outcomes: shared.Outcomes, page: &f.pages.pages.lock}
+	f.fetcher = fetcher{
+		cfg: cfg, clock: &f.clock, posts: shared.Posts, reach: &f.reach, pages: &f.pages, archiver: &f.archiver,
+	}
+	f.robots = robotsFetcher{fetcher: &f.fetcher, bounds: f.bounds}
 	return f
 }
 
@@ -97,12 +115,9 @@ const recentURLs = 1 << 12
 // AIO returns the event loop that f runs on.
 func (f *Loop) AIO() *aio.Loop { return f.loop }
 
-// post runs fn on the loop; one that has ended needs nothing any more.
-func (f *Loop) post(fn func()) { _ = f.inbox.Post(fn) }
-
 // Lease hands URLs to the loop. It must not have more leases than workers.
 func (f *Loop) Lease(leases []Lease) {
-	f.post(func() { // a loop ends before the coordinator only by an error, which ends all
+	f.reports.post(func() { // a loop ends before the coordinator only by an error, which ends all
 		for _, l := range leases {
 			f.leases.TryPut(&fetching{lease: l})
 		}
@@ -111,7 +126,7 @@ func (f *Loop) Lease(leases []Lease) {
 
 // Permit lets links lead to private networks.
 func (f *Loop) Permit(open []guard.Network) {
-	f.post(func() {
+	f.reports.post(func() {
 		for _, n := range open {
 			f.reach.guard.Open(n)
 		}
@@ -119,21 +134,21 @@ func (f *Loop) Permit(open []guard.Network) {
 }
 
 // Trust names seeds that were given one by one: see reach.
-func (f *Loop) Trust(seeds []weburl.URL) { f.post(func() { f.reach.trust(seeds) }) }
+func (f *Loop) Trust(seeds []weburl.URL) { f.reports.post(func() { f.reach.trust(seeds) }) }
 
 // Know names seeds to whose origins the user's secrets may be sent: see httpclient.Options.Trusted.
-func (f *Loop) Know(seeds []weburl.URL) { f.post(func() { f.reach.know(seeds) }) }
+func (f *Loop) Know(seeds []weburl.URL) { f.reports.post(func() { f.reach.know(seeds) }) }
 
 // Exclude adds an exclusion.
 func (f *Loop) Exclude(re *regexp.Regexp) {
-	f.post(func() {
+	f.reports.post(func() {
 		f.bounds.AddExclusion(re)
 	})
 }
 
 // Disconnect closes the connections that are kept for later requests.
 func (f *Loop) Disconnect() {
-	f.post(func() {
+	f.reports.post(func() {
 		if f.client != nil {
 			f.client.Disconnect()
 		}
@@ -142,28 +157,28 @@ func (f *Loop) Disconnect() {
 
 // Break breaks off what is in flight: the workers leave, and all leases come back as Broken.
 func (f *Loop) Break() {
-	f.post(func() {
+	f.reports.post(func() {
 		f.broken = true
-		if f.crew != nil {
-			f.crew.Cancel()
+		if f.workers.group != nil {
+			f.workers.group.Cancel()
 		}
 	})
 }
 
 // Close ends the loop when its leases have ended.
 func (f *Loop) Close() {
-	f.post(f.leases.Close)
-	f.inbox.Close()
+	f.reports.post(f.leases.Close)
+	f.reports.inbox.Close()
 }
 
 // Abandon closes what a loop that never ran still holds.
 func (f *Loop) Abandon() {
-	f.inbox.Close()
-	f.outbox.Close()
+	f.reports.inbox.Close()
+	f.reports.outbox.Close()
 }
 
 // Ask runs fn on the loop, from any goroutine; false: it has ended.
-func (f *Loop) Ask(fn func()) bool { return f.inbox.Post(fn) == nil }
+func (f *Loop) Ask(fn func()) bool { return f.reports.inbox.Post(fn) == nil }
 
 // Run is the task that the workers belong to. It ends when the coordinator has closed the loop.
 func (f *Loop) Run(t *aio.Task) error {
@@ -174,18 +189,18 @@ func (f *Loop) Run(t *aio.Task) error {
 	o.OnBytes = f.shared.Heard.note
 	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS, MaxNames: f.cfg.NameBytes / dns.NameBytes, Files: &f.shared.Files})
 	f.client = httpclient.NewClient(f.loop, o)
-	f.reading = aio.NewQuota(f.loop, readQuota)
+	f.pages.quota = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()
-	defer f.outbox.Close()
+	defer f.reports.outbox.Close()
 	err := t.Group(func(g *aio.Group) error {
-		f.crew = g
-		f.hire(g)
+		f.workers.group = g
+		f.workers.add(f.reports.id, f.work)
 		return nil
 	})
 	for err == nil && f.broken { // leases that no worker has taken
 		var x *fetching
 		if x, err = f.leases.Get(t); err == nil {
-			f.send(&Outcome{URL: x.lease.URL, Ticket: x.lease.Ticket, Postpone: true, Broken: true})
+			f.reports.send(&Outcome{URL: x.lease.URL, Ticket: x.lease.Ticket, Postpone: true, Broken: true})
 		}
 	}
 	if err == aio.ErrQueueClosed {
@@ -194,15 +209,7 @@ func (f *Loop) Run(t *aio.Task) error {
 	return err
 }
 
-// hire adds a worker.
-func (f *Loop) hire(g *aio.Group) {
-	f.hired++
-	f.idle++
-	g.Go(fmt.Sprintf("worker %d.%d", f.id, f.hired), f.work)
-}
-
-// work takes leases and reports their outcomes. As long as there may be more workers, one is idle
-// and waits for the next lease. While it waits for a response it has no stack.
+// work takes leases and reports their outcomes. While it waits for a response it has no stack.
 func (f *Loop) work(t *aio.Task) error {
 	for {
 		x, err := f.leases.Get(t)
@@ -212,24 +219,24 @@ func (f *Loop) work(t *aio.Task) error {
 		if err != nil {
 			return err
 		}
-		f.start(x)
-		if f.idle--; f.idle == 0 && f.hired < f.workers {
-			f.hire(f.crew)
+		f.clock.start(x)
+		if f.workers.take() {
+			f.workers.add(f.reports.id, f.work)
 		}
 		var out *Outcome
 		switch {
-		case x.lease.Resolve:
+		case x.lease.URL.Resolve:
 			out, err = f.resolve(t, x.lease.URL)
-		case x.lease.Robots:
-			f.askRobots(x)
+		case x.lease.URL.Robots:
+			f.robots.ask(x)
 		default:
-			out = f.ask(x)
+			out = f.fetcher.ask(x)
 		}
 		if out == nil {
 			return f.client.DoThen(t, &x.req, func(t *aio.Task, res *httpclient.Response, err error) error {
-				take := f.fetched
-				if x.lease.Robots {
-					take = f.fetchedRobots
+				take := f.fetcher.fetched
+				if x.lease.URL.Robots {
+					take = f.robots.fetched
 				}
 				out, err := take(t, x, res, err)
 				if err := f.finish(x, out, err); err != nil {
@@ -252,25 +259,10 @@ func (f *Loop) finish(x *fetching, out *Outcome, err error) error {
 	if err != nil {
 		return err
 	}
-	f.idle++
-	out.Ticket, out.Began = x.lease.Ticket, f.startOf(x)
-	f.send(out)
+	f.workers.idle++
+	out.Ticket, out.Began = x.lease.Ticket, f.clock.startOf(x)
+	f.reports.send(out)
 	return nil
-}
-
-// send puts an outcome into the batch that goes to the coordinator at the end of this turn.
-func (f *Loop) send(out *Outcome) {
-	f.batch = append(f.batch, out)
-	if len(f.batch) > 1 {
-		return
-	}
-	f.loop.CallSoon(func() {
-		batch := f.batch
-		f.batch = nil
-		// The coordinator's loop ends after this one, or by an error that has cancelled it: then
-		// nobody needs the batch.
-		_ = f.outbox.Post(func() { f.report.Outcomes(f.id, batch) })
-	})
 }
 
 // resolve looks up the address of a host. If there is none, connecting reports it.
@@ -287,7 +279,7 @@ func (f *Loop) resolve(t *aio.Task, u frontier.URL) (*Outcome, error) {
 	if len(to) > 0 {
 		out.Result.Addr = to[0].Addr()
 	}
-	f.noteAddresses(out, to)
+	f.archiver.addAddresses(out, to)
 	return out, nil
 }
 

@@ -19,7 +19,7 @@ const (
 // heavyHosts bounds the hosts whose last outcome is known to be big.
 const heavyHosts = 4096
 
-// readers are the lines in which pages wait to be read.
+// lines are the queues in which pages wait to be read.
 //
 // What a page leads to is known only when it is read, so a loop reads one page of each line at a
 // time, and waits while unsaved big outcomes fill their share. Pages of hosts whose last outcome
@@ -27,48 +27,49 @@ const heavyHosts = 4096
 // for the others (see budget.Small): so a site of such pages does not hold up the rest. So do long
 // pages and sitemaps, which are read in slices. The first pages of many hosts may turn out to be
 // big, so prompt hosts have a line, too.
-type readers struct {
+type lines struct {
+	outcomes *budget.Meter
+	page     *aio.Lock // held by the worker that reads a page
+
 	prompt, light, heavy, long aio.Lock       // held by the worker that reads, or waits for room
-	items                      aio.Lock       // held by the worker that has the items found of a page that is not short
-	offLoop                    aio.Lock       // held by the worker that has something done off the loop
 	weights                    map[string]int // of the last outcome of a host, if it was big
 }
 
 // weighed takes in the weight of an outcome of a host; 0: it was not big.
-func (r *readers) weighed(host string, n int) {
+func (l *lines) weighed(host string, n int) {
 	switch {
 	case n == 0:
-		delete(r.weights, host)
+		delete(l.weights, host)
 		return
-	case len(r.weights) >= heavyHosts || r.weights == nil:
-		r.weights = make(map[string]int)
+	case len(l.weights) >= heavyHosts || l.weights == nil:
+		l.weights = make(map[string]int)
 	}
-	r.weights[host] = n
+	l.weights[host] = n
 }
 
-// mayRead waits, with the lock f.turn, until a page, which may be long, may be read; done must be
+// wait waits, with the lock page, until a page, which may be long, may be read; done must be
 // called when it was.
-func (f *Loop) mayRead(t *aio.Task, out *Outcome, long bool) (done func(), err error) {
-	line, n := &f.readers.light, 1
-	weight := f.readers.weights[out.URL.URL.Host()]
+func (l *lines) wait(t *aio.Task, out *Outcome, long bool) (done func(), err error) {
+	line, n := &l.light, 1
+	weight := l.weights[out.URL.URL.Host()]
 	if long || weight > 0 {
 		n = max(weight, bigOutcome*linkCost)
 	}
 	switch {
 	case long:
-		line = &f.readers.long
+		line = &l.long
 	case weight > 0:
-		line = &f.readers.heavy
+		line = &l.heavy
 	case out.URL.Prompt:
-		line = &f.readers.prompt
+		line = &l.prompt
 	}
 	if err := line.Lock(t); err != nil {
 		return nil, err
 	}
-	out.reading = f.shared.Outcomes.Open(out.URL.Prompt)
+	out.reading = l.outcomes.Open(out.URL.Prompt)
 	err = out.reading.Grow(t, n)
 	if err == nil {
-		err = f.turn.Lock(t)
+		err = l.page.Lock(t)
 	}
 	if err != nil {
 		out.reading.Release()
@@ -76,14 +77,14 @@ func (f *Loop) mayRead(t *aio.Task, out *Outcome, long bool) (done func(), err e
 		return nil, err
 	}
 	return func() {
-		f.turn.Unlock(t)
+		l.page.Unlock(t)
 		line.Unlock(t)
 	}, nil
 }
 
 // weigh counts what a big outcome holds, with the links that OnPage is shown: among the outcomes,
 // and among the bodies.
-func (f *Loop) weigh(out *Outcome, res *httpclient.Response, page *Page) {
+func (l *lines) weigh(out *Outcome, res *httpclient.Response, page *Page) {
 	n := cap(out.Lines) + cap(out.Targets)
 	var shown []links.Link
 	if page != nil {
@@ -91,7 +92,7 @@ func (f *Loop) weigh(out *Outcome, res *httpclient.Response, page *Page) {
 	}
 	if max(len(out.Links), len(shown)) < bigOutcome && n < bigOutcome*linkCost {
 		out.reading.Release()
-		f.readers.weighed(out.URL.URL.Host(), 0)
+		l.weighed(out.URL.URL.Host(), 0)
 		return
 	}
 	for _, u := range out.Links {
@@ -100,7 +101,7 @@ func (f *Loop) weigh(out *Outcome, res *httpclient.Response, page *Page) {
 	for _, l := range shown {
 		n += len(l.URL.String()) + linkCost
 	}
-	f.readers.weighed(out.URL.URL.Host(), n)
+	l.weighed(out.URL.URL.Host(), n)
 	out.Holds = []*budget.Hold{new(budget.Hold), new(budget.Hold)}
 	out.reading.Move(out.Holds[0])
 	out.Holds[0].Set(n)

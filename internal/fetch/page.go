@@ -26,27 +26,53 @@ const (
 	longPage  = 512 << 10
 )
 
-// readPage reads a response, then delivers its page.
-func (f *Loop) readPage(t *aio.Task, out *Outcome, res *httpclient.Response) error {
-	page, err := f.readInTurn(t, out, res)
+// pageReader reads responses, and delivers their pages.
+// Owner: one loop.
+type pageReader struct {
+	cfg       *Config
+	outlinks  *outlinks
+	originals originals
+	items     itemFinder
+
+	quota *aio.Quota
+	lines lines
+	pages slicer
+	short *extractors // of pages that are read in one go
+	long  *extractors // of long ones, which are read in slices; nil: none yet
+	known map[sitemapKey]knownSitemap
+}
+
+// read reads a response, then delivers its page.
+func (p *pageReader) read(t *aio.Task, out *Outcome, res *httpclient.Response) error {
+	page, err := p.readInTurn(t, out, res)
 	if err != nil {
 		return err
 	}
-	if err := f.findItems(t, out, page); err != nil {
+	if err := p.items.find(t, out, page); err != nil {
 		return err
 	}
-	out.Folder, err = f.deliver(t, page)
+	out.Folder, err = p.deliver(t, page)
 	if err == nil && page != nil && len(page.added) > 0 {
-		t.OnLoop(func() { f.followAdded(out, page.added) })
+		t.OnLoop(func() { p.followAdded(out, page.added) })
 	}
 	return err
 }
 
+// newCollector returns a collector of links that are followed.
+func (p *pageReader) newCollector(x *extractors, out *Outcome) collector {
+	x.pages++
+	x.places.Clear()
+	return collector{
+		cfg: p.cfg, to: p.outlinks, pages: &p.pages, x: x, out: out, follow: true, number: x.pages, depth: out.URL.Depth + 1, most: maxLinkText,
+		plain: p.cfg.Hooks.OnLink == nil && !p.cfg.KeepLinks && out.URL.Role == frontier.RolePage,
+	}
+}
+
 // followAdded follows what OnPage has added, like links of the page that no nofollow is about.
-func (f *Loop) followAdded(out *Outcome, added []addition) {
-	c := f.newCollector(f.short, out)
+func (p *pageReader) followAdded(out *Outcome, added []addition) {
+	c := p.newCollector(p.short, out)
 	c.added, c.plain = true, false // another page may be in the middle of its links
-	f.giveData(out.Links, added)
+	p.giveData(out.Links, added)
 	for _, a := range added {
 		c.data = a.data
 		c.text += len(a.data)
@@ -56,17 +82,17 @@ func (f *Loop) followAdded(out *Outcome, added []addition) {
 	}
 	out.Links = append(out.Links, c.wanted...)
 	if c.n >= bigOutcome {
-		hold := f.shared.Outcomes.Open(out.URL.Prompt)
+		hold := p.lines.outcomes.Open(out.URL.Prompt)
 		hold.Set(c.text + c.n*linkCost)
 		out.Holds = append(out.Holds, &hold)
 	}
 }
 
 // giveData gives links of a page the data that OnPage has added them with.
-func (f *Loop) giveData(links []frontier.URL, added []addition) {
+func (p *pageReader) giveData(links []frontier.URL, added []addition) {
 	data := make(map[weburl.URL]string)
 	for _, a := range added {
-		to := f.cfg.Canon.Identity(a.link.URL)
+		to := p.cfg.Canon.Identity(a.link.URL)
 		if _, known := data[to]; !known && a.data != "" {
 			data[to] = a.data
 		}
@@ -79,27 +105,27 @@ func (f *Loop) giveData(links []frontier.URL, added []addition) {
 	}
 }
 
-// readInTurn reads a response when it is its turn, and memory allows: see mayRead. What reading
+// readInTurn reads a response when it is its turn, and memory allows: see lines. What reading
 // makes counts before.
-func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *httpclient.Response) (page *Page, err error) {
-	n, zipped := len(res.Body), f.cfg.Sitemaps && isGzip(res.Body)
+func (p *pageReader) readInTurn(t *aio.Task, out *Outcome, res *httpclient.Response) (page *Page, err error) {
+	n, zipped := len(res.Body), p.cfg.Sitemaps && isGzip(res.Body)
 	long := n > longPage
 	if n > shortBody && !long || zipped {
-		if err := f.reading.Take(t); err != nil {
+		if err := p.quota.Take(t); err != nil {
 			return nil, err
 		}
-		f.reading.Spend(n)
+		p.quota.Spend(n)
 	}
 	if long {
-		if err := f.offLoop(t, func() { out.content = sha256.Sum256(res.Body) }); err != nil {
+		if err := p.pages.offLoop(t, func() { out.content = sha256.Sum256(res.Body) }); err != nil {
 			return nil, err
 		}
 	}
 	var text charset.Undecoded
 	reads := false
 	t.OnLoop(func() {
-		if page, reads = f.look(out, res); !reads {
-			f.compare(out, res)
+		if page, reads = p.look(out, res); !reads {
+			p.cfg.compare(out, res)
 		} else if !long {
 			text = prepare(out.Record, res.Body)
 		}
@@ -108,11 +134,11 @@ func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *httpclient.Response) (
 		return page, nil
 	}
 	if long {
-		if err := f.offLoop(t, func() { text = prepare(out.Record, res.Body) }); err != nil {
+		if err := p.pages.offLoop(t, func() { text = prepare(out.Record, res.Body) }); err != nil {
 			return nil, err
 		}
 	}
-	return page, f.readText(t, out, res, page, &text)
+	return page, p.readText(t, out, res, page, &text)
 }
 
 // prepare returns the text of a body, not decoded yet; without an encoding if it is of a type that
@@ -125,47 +151,47 @@ func prepare(r *record.Record, body []byte) (text charset.Undecoded) {
 }
 
 // readText reads the text of a response.
-func (f *Loop) readText(t *aio.Task, out *Outcome, res *httpclient.Response, page *Page, text *charset.Undecoded) error {
-	before, zipped := text.Room, f.cfg.Sitemaps && isGzip(res.Body)
+func (p *pageReader) readText(t *aio.Task, out *Outcome, res *httpclient.Response, page *Page, text *charset.Undecoded) error {
+	before, zipped := text.Room, p.cfg.Sitemaps && isGzip(res.Body)
 	switch {
 	case zipped:
-		before += unpacked(res.Body, f.cfg.HTTP.MaxBody)
-	case f.cfg.Sitemaps && (IsSitemap(out.URL) || text.Room > 0):
+		before += unpacked(res.Body, p.cfg.HTTP.MaxBody)
+	case p.cfg.Sitemaps && (IsSitemap(out.URL) || text.Room > 0):
 		before += transcoded(res.Body)
 	}
 	if err := res.Make(t, before); err != nil {
 		return err
 	}
-	long := len(res.Body) > longPage && text.Encoding != nil || (len(res.Body) > shortBody || zipped) && f.mayBeSitemap(out, res)
-	done, err := f.mayRead(t, out, long)
+	long := len(res.Body) > longPage && text.Encoding != nil || (len(res.Body) > shortBody || zipped) && p.mayBeSitemap(out, res)
+	done, err := p.lines.wait(t, out, long)
 	if err != nil {
 		return err
 	}
 	var made int
-	err = f.inSlices(t, long, func() {
-		made = f.read(out, res, page, text)
-		f.compare(out, res)
+	err = p.pages.read(t, long, func() {
+		made = p.collect(out, res, page, text)
+		p.cfg.compare(out, res)
 	})
 	res.Keep(made - before)
-	f.weigh(out, res, page)
+	p.lines.weigh(out, res, page)
 	done()
 	return err
 }
 
 // deliver does with a page what takes time: it keeps the body, in the folder that it returns, and
 // calls the user's hook.
-func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
-	if page == nil || f.cfg.KeepBody == nil && f.cfg.Hooks.OnPage == nil {
+func (p *pageReader) deliver(t *aio.Task, page *Page) (folder string, err error) {
+	if page == nil || p.cfg.KeepBody == nil && p.cfg.Hooks.OnPage == nil {
 		return "", nil
 	}
 	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
-		if f.cfg.KeepBody != nil && len(page.Body) > 0 && !page.checked {
-			if folder, err = f.cfg.KeepBody(page.Record.SHA256, page.Body); err != nil {
+		if p.cfg.KeepBody != nil && len(page.Body) > 0 && !page.checked {
+			if folder, err = p.cfg.KeepBody(page.Record.SHA256, page.Body); err != nil {
 				return "", err
 			}
 		}
-		if f.cfg.Hooks.OnPage != nil && !page.redirect {
-			if err := f.cfg.Hooks.OnPage(ctx, page); err != nil {
+		if p.cfg.Hooks.OnPage != nil && !page.redirect {
+			if err := p.cfg.Hooks.OnPage(ctx, page); err != nil {
 				return "", fmt.Errorf("OnPage of %.128s: %w", page.Record.URL, err)
 			}
 		}
@@ -176,10 +202,10 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 // look fills the record from a response, as far as that needs no text, and returns the page to
 // deliver, or nil, and whether to read the text. It runs on the loop's stack. A long body is
 // hashed.
-func (f *Loop) look(out *Outcome, res *httpclient.Response) (page *Page, reads bool) {
+func (p *pageReader) look(out *Outcome, res *httpclient.Response) (page *Page, reads bool) {
 	r, u := out.Record, out.URL
 	if u.Role == frontier.RoleExternal {
-		return f.lookBeyond(out, res), false
+		return p.lookBeyond(out, res), false
 	}
 	if n := len(res.Body); n > 0 {
 		if n <= longPage {
@@ -188,32 +214,32 @@ func (f *Loop) look(out *Outcome, res *httpclient.Response) (page *Page, reads b
 		r.SHA256 = hex.EncodeToString(out.content[:])
 	}
 	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
-	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil || f.cfg.Extract != nil {
+	if p.cfg.KeepBody != nil || p.cfg.Hooks.OnPage != nil || p.cfg.Extract != nil {
 		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, Data: dataOf(&u), url: u.URL}
 	}
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
-		f.redirect(out, location)
-		if f.cfg.KeepBody == nil {
+		p.outlinks.redirect(out, location)
+		if p.cfg.KeepBody == nil {
 			return nil, false
 		}
 		page.redirect = true
 		return page, false
 	}
-	if f.cfg.Hooks.OnPage == nil && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
+	if p.cfg.Hooks.OnPage == nil && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
 		out.text.Hash = u.Known.Text
-		f.judge(out, !IsSitemap(u))
+		p.originals.judge(out, !IsSitemap(u))
 		return page, false // its links were found when they were new
 	}
 	return page, true
 }
 
-// read finds the links of a response, and returns how many bytes of text it has made.
-func (f *Loop) read(out *Outcome, res *httpclient.Response, page *Page, text *charset.Undecoded) (made int) {
-	showAll := f.cfg.Hooks.OnPage != nil
+// collect finds the links of a response, and returns how many bytes of text it has made.
+func (p *pageReader) collect(out *Outcome, res *httpclient.Response, page *Page, text *charset.Undecoded) (made int) {
+	showAll := p.cfg.Hooks.OnPage != nil
 	body := res.Body
 	if text.Encoding != nil {
 		out.Record.Charset = text.Encoding.Name()
-		if f.apart(func() { body = text.Text() }); f.slices.err != nil {
+		if p.pages.apart(func() { body = text.Text() }); p.pages.page.err != nil {
 			return 0
 		}
 	}
@@ -222,34 +248,45 @@ func (f *Loop) read(out *Outcome, res *httpclient.Response, page *Page, text *ch
 	}
 	if page != nil {
 		page.Text = body
-		page.items = f.cfg.Extract != nil && out.Record.IsPage() && !out.URL.Role.Beyond() && f.cfg.Extract.Wants(out.URL.URL)
+		page.items = p.cfg.Extract != nil && out.Record.IsPage() && !out.URL.Role.Beyond() && p.cfg.Extract.Wants(out.URL.URL)
 	}
 	if res.Status < 200 || res.Status >= 300 && !showAll {
 		return made
 	}
-	c := f.newCollector(f.extractors(), out)
+	c := p.newCollector(p.extractors(), out)
 	c.follow = res.Status < 300 && (out.URL.Role != frontier.RoleAsset || isStyle(out.Record))
 	c.page, c.showAll, c.most = page, showAll, mostLinkText(len(body))
 	out.Read = c.follow
-	if c.follow && !out.URL.Role.Beyond() && f.mayBeSitemap(out, res) && c.sitemap(res) {
-		f.judge(out, false)
+	if c.follow && !out.URL.Role.Beyond() && p.mayBeSitemap(out, res) && p.sitemap(&c, res) {
+		p.originals.judge(out, false)
 		return made
 	}
-	f.extract(&c, res, body)
+	p.extract(&c, res, body)
 	return made
 }
 
+// extractors returns those that the page is read with which is being read.
+func (p *pageReader) extractors() *extractors {
+	if !p.pages.page.long {
+		return p.short
+	}
+	if p.long == nil {
+		p.long = newExtractors(p.cfg, 1)
+	}
+	return p.long
+}
+
 // extract finds links, title, directives and, where it is of use, the text of a page.
-func (f *Loop) extract(c *collector, res *httpclient.Response, body []byte) {
+func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte) {
 	out, r := c.out, c.out.Record
 	links.Header(out.URL.URL, res.Header.Values("Link"), c.link)
 	links.RefreshHeader(out.URL.URL, res.Header.Values("Refresh"), c.link)
 	var found links.Page
 	doc := links.Document{Base: out.URL.URL, ContentType: r.Type(), Body: body, Charset: r.Charset}
-	if f.slices.long {
-		doc.Pause = f.pause
+	if p.pages.page.long {
+		doc.Pause = p.pages.pause
 	}
-	if f.cfg.Near || f.cfg.Job { // to recognize near duplicates, or a change at a later visit
+	if p.cfg.Near || p.cfg.Job { // to recognize near duplicates, or a change at a later visit
 		found, out.text = c.x.text.Extract(c.x.links, doc, c.link)
 	} else {
 		found = c.x.links.Extract(doc, c.link)
@@ -260,7 +297,7 @@ func (f *Loop) extract(c *collector, res *httpclient.Response, body []byte) {
 	if out.watched && r.IsPage() {
 		out.Sketch = c.x.text.Sketch(c.x.pieces, doc)
 	}
-	f.judge(out, true)
+	p.originals.judge(out, true)
 	r.Title = found.Title
 	if found.Cut {
 		out.Cut(scope.ReasonTooMany)
@@ -268,13 +305,26 @@ func (f *Loop) extract(c *collector, res *httpclient.Response, body []byte) {
 	if found.Hidden {
 		out.Cut(scope.ReasonUnclosed)
 	}
-	found.Add(links.RobotsTag(res.Header.Values("X-Robots-Tag"), f.cfg.HTTP.UserAgent))
+	found.Add(links.RobotsTag(res.Header.Values("X-Robots-Tag"), p.cfg.HTTP.UserAgent))
 	r.Robots = found.All()
-	if found.NoFollow && !f.cfg.NoRobots {
+	if found.NoFollow && !p.cfg.NoRobots {
 		c.forget(scope.ReasonNoFollow)
 	}
 	if r.Pruned {
 		c.forget(scope.ReasonDuplicate)
 	}
 	out.Links = append(out.Links, c.wanted...)
+}
+
+// lookBeyond is look for a link that is checked: only what a redirect leads to matters.
+func (p *pageReader) lookBeyond(out *Outcome, res *httpclient.Response) *Page {
+	r := out.Record
+	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
+		p.outlinks.redirect(out, location)
+		return nil
+	}
+	if p.cfg.Hooks.OnPage == nil {
+		return nil
+	}
+	return &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: out.URL.URL, checked: true}
 }

@@ -12,8 +12,8 @@ import (
 const methodPost = "POST"
 
 // makePost makes the request for a URL a POST, if it is that of one.
-func (f *Loop) makePost(req *httpclient.Request, u *frontier.URL) error {
-	p, err := f.postOf(u)
+func makePost(posts seed.Posts, req *httpclient.Request, u *frontier.URL) error {
+	p, err := postOf(posts, u)
 	if p == nil {
 		return err
 	}
@@ -24,11 +24,11 @@ func (f *Loop) makePost(req *httpclient.Request, u *frontier.URL) error {
 
 // postOf returns the POST that a URL is known for; nil: it is a GET. What a hook sends stands in
 // the data of the URL, which goes where the URL goes: other bodies are those of seeds.
-func (f *Loop) postOf(u *frontier.URL) (*seed.Post, error) {
+func postOf(posts seed.Posts, u *frontier.URL) (*seed.Post, error) {
 	if contentType, body, ok := strings.Cut(u.Data, "\x00"); ok && u.URL.Post() != "" {
 		return &seed.Post{Type: contentType, Body: []byte(body)}, nil
 	}
-	return f.shared.Posts.Of(u.URL)
+	return posts.Of(u.URL)
 }
 
 // dataOf returns the data of a URL that a program gave it; a POST has none.

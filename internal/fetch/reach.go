@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/httpclient"
@@ -60,8 +61,8 @@ func WrittenNetwork(u weburl.URL) guard.Network {
 
 // allow returns the function that judges the addresses of u, which a lease or its redirects led to;
 // nil allows all.
-func (f *Loop) allow(lease frontier.URL, u weburl.URL) func(netip.AddrPort) error {
-	return f.reach.guard.Allow(f.reach.trusts(lease, u))
+func (r *reach) allow(lease frontier.URL, u weburl.URL) func(netip.AddrPort) error {
+	return r.guard.Allow(r.trusts(lease, u))
 }
 
 // trusts says who named the host of u, which a lease or its redirects led to.
@@ -77,25 +78,20 @@ func (r *reach) trusts(lease frontier.URL, u weburl.URL) guard.Trust {
 
 // answered takes in a response to a request for u, before the lease's outcome is sent, and returns
 // what it teaches about the host.
-func (f *Loop) answered(lease frontier.URL, u weburl.URL, res *httpclient.Response) frontier.Result {
-	f.reach.guard.Answered(f.reach.trusts(lease, u), res.Addr, res.Private)
-	result := resultOf(res, f.loop.Wall())
+func (r *reach) answered(lease frontier.URL, u weburl.URL, res *httpclient.Response, now time.Time) frontier.Result {
+	r.guard.Answered(r.trusts(lease, u), res.Addr, res.Private)
+	result := resultOf(res, now)
 	result.Public = lease.Seed && u.Host() == lease.URL.Host() && guard.IsPublic(res.Addr.Addr())
 	return result
 }
 
 // mention opens the network of to for the links of page, if both are addresses of this machine,
 // written in their URLs: such a page is not public.
-func (f *Loop) mention(page, to weburl.URL) {
+func (r *reach) mention(page, to weburl.URL) {
 	if page.Host() == to.Host() {
 		return
 	}
 	if from := WrittenNetwork(page); from.Local() { // seldom: the target is not looked at
-		f.reach.guard.Link(from, WrittenNetwork(to))
+		r.guard.Link(from, WrittenNetwork(to))
 	}
-}
-
-// networkOpened reports a network that this loop opened, before the outcome with the links to it.
-func (f *Loop) networkOpened(n guard.Network) {
-	_ = f.outbox.Post(func() { f.report.Network(n) })
 }

@@ -96,10 +96,10 @@ func sameness(known, now *frontier.Snapshot) record.Sameness {
 
 // compare puts into the record how the URL has changed since the last visit, and into the URL what
 // the next visit compares with. A response that says nothing of the page leaves that as it was.
-func (f *Loop) compare(out *Outcome, res *httpclient.Response) {
+func (c *Config) compare(out *Outcome, res *httpclient.Response) {
 	r, known := out.Record, out.URL.Known
 	notModified := r.Status == 304 && known != nil && (known.ETag != "" || known.Modified != "")
-	if out.URL.Role == frontier.RoleExternal || !f.cfg.Job || r.ErrorKind != "" || !notModified && !isThere(r.Status) && !isGone(r.Status) {
+	if out.URL.Role == frontier.RoleExternal || !c.Job || r.ErrorKind != "" || !notModified && !isThere(r.Status) && !isGone(r.Status) {
 		return
 	}
 	now := frontier.Snapshot{
@@ -122,7 +122,7 @@ func (f *Loop) compare(out *Outcome, res *httpclient.Response) {
 			now.Title = r.Title
 		}
 	}
-	now.Number, now.At = f.cfg.Visit, r.Started
+	now.Number, now.At = c.Visit, r.Started
 	validate(&now, res)
 	if notModified && !sameLinks(known, res) {
 		now.ETag, now.Modified = "", ""
@@ -130,7 +130,7 @@ func (f *Loop) compare(out *Outcome, res *httpclient.Response) {
 	if isGone(r.Status) { // with what the page led to, if it was there
 		out.Read = known != nil && !isGone(known.Status)
 	}
-	if f.cfg.Visit > 1 {
+	if c.Visit > 1 {
 		out.change(known, &now)
 	}
 	now.Change = string(r.Change)

@@ -8,6 +8,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
@@ -19,16 +20,23 @@ import (
 // flushed line by line can make a body longer.
 const maxRobots = 2 * robots.MaxSize
 
-// askRobots makes the request for a host's robots.txt, where redirects have led to so far. They may
+// robotsFetcher makes the requests for the robots.txt of hosts, and takes in what comes of them.
+// Owner: one loop.
+type robotsFetcher struct {
+	fetcher *fetcher
+	bounds  *scope.Bounds
+}
+
+// ask makes the request for a host's robots.txt, where redirects have led to so far. They may
 // lead to any host (RFC 9309, section 2.3.1.2); each is followed at the turn of the server there.
-func (f *Loop) askRobots(x *fetching) {
-	x.req = f.request(x.lease, x.lease.Where())
+func (f *robotsFetcher) ask(x *fetching) {
+	x.req = f.fetcher.request(x.lease, x.lease.URL.Where())
 	x.req.MaxBody, x.req.Cut = maxRobots, true
 }
 
-// fetchedRobots takes in what came of that request: see fetched.
-func (f *Loop) fetchedRobots(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
-	u, started := x.lease.URL, f.startOf(x)
+// fetched takes in what came of that request: see fetcher.fetched.
+func (f *robotsFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
+	u, started := x.lease.URL, f.fetcher.clock.startOf(x)
 	out := &Outcome{URL: u, Robots: new(Robots)}
 	at := u.Where()
 	if res != nil {
@@ -38,15 +46,15 @@ func (f *Loop) fetchedRobots(t *aio.Task, x *fetching, res *httpclient.Response,
 	if err != nil && endsCrawl(err) {
 		return out, err
 	}
-	if err := f.archiveRobots(t, out, at, res, started, err); err != nil {
+	if err := f.fetcher.archiver.addRobots(t, out, at, res, f.fetcher.clock.when(started), err); err != nil {
 		return out, err
 	}
 	if err != nil && (res == nil || robots.For(res.Status) == robots.Read) { // else the status says it all
-		f.failRobots(out, res, err)
+		f.fail(out, res, err)
 		return out, nil
 	}
-	out.Result, out.Network = f.answered(u, at, res), NetworkUp
-	if f.cfg.NoRobots { // it was to see whether the server responds
+	out.Result, out.Network = f.fetcher.reach.answered(u, at, res, f.fetcher.clock.loop.Wall()), NetworkUp
+	if f.fetcher.cfg.NoRobots { // it was to see whether the server responds
 		return out, nil
 	}
 	access := robots.For(res.Status)
@@ -76,7 +84,7 @@ func (f *Loop) fetchedRobots(t *aio.Task, x *fetching, res *httpclient.Response,
 		}
 		t.OnLoop(func() {
 			file := robots.Parse(body)
-			out.Robots.Rules, out.Robots.Sitemaps = file.Agent(f.cfg.HTTP.UserAgent), f.sitemaps(out, file)
+			out.Robots.Rules, out.Robots.Sitemaps = file.Agent(f.fetcher.cfg.HTTP.UserAgent), f.sitemaps(out, file)
 		})
 		if n := out.Robots.Rules.Size(); n > bigOutcome*linkCost {
 			hold := new(budget.Hold)
@@ -90,8 +98,8 @@ func (f *Loop) fetchedRobots(t *aio.Task, x *fetching, res *httpclient.Response,
 	return out, nil
 }
 
-// failRobots takes in an error of the exchange; res is what came of the response, or nil.
-func (f *Loop) failRobots(out *Outcome, res *httpclient.Response, err error) {
+// fail takes in an error of the exchange; res is what came of the response, or nil.
+func (f *robotsFetcher) fail(out *Outcome, res *httpclient.Response, err error) {
 	var e *httpclient.Error
 	errors.As(err, &e)
 	stale := errors.Is(e, httpclient.ErrStale)
@@ -112,4 +120,13 @@ func (f *Loop) failRobots(out *Outcome, res *httpclient.Response, err error) {
 		}
 	}
 	r.Reason = "robots.txt: " + r.Reason
+}
+
+// sitemaps returns the sitemaps that a host's robots.txt names.
+func (f *robotsFetcher) sitemaps(out *Outcome, file *robots.Robots) []frontier.URL {
+	all := f.fetcher.cfg.HostSitemaps(f.bounds, out.URL, file, out.Drop)
+	for _, u := range all {
+		f.fetcher.reach.mention(out.URL.URL, u.URL)
+	}
+	return all
 }

@@ -90,44 +90,35 @@ func (c *Config) UsualSitemap(u weburl.URL) (weburl.URL, bool) {
 	return to, reason == ""
 }
 
-// sitemaps returns the sitemaps that a host's robots.txt names.
-func (f *Loop) sitemaps(out *Outcome, file *robots.Robots) []frontier.URL {
-	all := f.cfg.HostSitemaps(f.bounds, out.URL, file, out.Drop)
-	for _, u := range all {
-		f.mention(out.URL.URL, u.URL)
-	}
-	return all
-}
-
 // sitemap reads a response as a sitemap: its entries count as links of the page that led to it. It
 // reports whether the response is a sitemap; else it is a page.
-func (c *collector) sitemap(res *httpclient.Response) bool {
-	f, u, r := c.f, c.out.URL, c.out.Record
+func (p *pageReader) sitemap(c *collector, res *httpclient.Response) bool {
+	u, r := c.out.URL, c.out.Record
 	depthOfPage, most := c.depth, c.most
 	c.most = maxLinkText // its links are absolute
 	if IsSitemap(u) {
 		c.depth = u.Depth
 	}
-	key := f.sitemapKey(c)
-	if known, ok := f.known[key]; ok {
+	key := sitemapKeyOf(c.out, c.depth)
+	if known, ok := p.known[key]; ok {
 		r.Sitemap, r.Links, c.out.text.Hash = known.kind, known.links, known.hash
 		c.out.Read = false
 		return true
 	}
-	if f.cfg.Job {
+	if p.cfg.Job {
 		c.entries = fnv.New64a()
 	}
-	o := sitemap.Options{MaxSize: f.cfg.HTTP.MaxBody, MaxEntries: maxLinks, MaxURL: scope.MaxURL}
+	o := sitemap.Options{MaxSize: p.cfg.HTTP.MaxBody, MaxEntries: maxLinks, MaxURL: scope.MaxURL}
 	whole := true
 	doc := sitemap.Document{Base: u.URL, ContentType: r.ContentType, Body: res.Body, Cut: res.Truncated}
-	f.slices.sitemap = c.out
+	p.pages.page.sitemap = c.out
 	found := sitemap.Read(doc, o, func(e sitemap.Entry) bool {
 		whole = c.entry(e)
 		return whole
 	})
-	f.slices.sitemap = nil
+	p.pages.page.sitemap = nil
 	if more := found.Read - len(res.Body); more > 0 { // decompressed
-		f.reading.Spend(more)
+		p.quota.Spend(more)
 	}
 	if found.Type == sitemap.Unknown {
 		c.depth, c.rank, c.most = depthOfPage, 0, most
@@ -144,7 +135,7 @@ func (c *collector) sitemap(res *httpclient.Response) bool {
 		c.out.text.Hash = max(1, c.entries.Sum64())
 	}
 	c.out.Links = append(c.out.Links, c.wanted...)
-	f.knowSitemap(key, knownSitemap{r.Sitemap, r.Links, c.out.text.Hash}, c.out.Dropped)
+	p.knowSitemap(key, knownSitemap{r.Sitemap, r.Links, c.out.text.Hash}, c.out.Dropped)
 	return true
 }
 
@@ -169,31 +160,31 @@ type knownSitemap struct {
 	hash  uint64
 }
 
-func (f *Loop) sitemapKey(c *collector) sitemapKey {
-	u := c.out.URL
+func sitemapKeyOf(out *Outcome, depth int) sitemapKey {
+	u := out.URL
 	place, _, _ := strings.Cut(u.URL.String(), "?")
 	place = place[:strings.LastIndexByte(place, '/')+1]
-	return sitemapKey{c.out.content, place, c.depth, u.Rank, u.Priority}
+	return sitemapKey{out.content, place, depth, u.Rank, u.Priority}
 }
 
 // knowSitemap remembers a sitemap, unless somebody wants to see its links each time, or some are
 // not followed, which may change.
-func (f *Loop) knowSitemap(key sitemapKey, s knownSitemap, dropped []Dropped) {
-	if len(dropped) > 0 || f.cfg.KeepLinks || f.cfg.Hooks.OnLink != nil || f.cfg.Hooks.OnPage != nil {
+func (p *pageReader) knowSitemap(key sitemapKey, s knownSitemap, dropped []Dropped) {
+	if len(dropped) > 0 || p.cfg.KeepLinks || p.cfg.Hooks.OnLink != nil || p.cfg.Hooks.OnPage != nil {
 		return
 	}
-	if f.known == nil || len(f.known) >= maxKnown {
-		f.known = make(map[sitemapKey]knownSitemap)
+	if p.known == nil || len(p.known) >= maxKnown {
+		p.known = make(map[sitemapKey]knownSitemap)
 	}
-	f.known[key] = s
+	p.known[key] = s
 }
 
 // isGzip reports whether a body is gzip, which takes an unknown time to read as a sitemap.
 func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
 
 // mayBeSitemap reports whether a response is to be read as a sitemap, if it is one.
-func (f *Loop) mayBeSitemap(out *Outcome, res *httpclient.Response) bool {
-	return f.cfg.Sitemaps && (IsSitemap(out.URL) || resemblesSitemap(out.Record, res))
+func (p *pageReader) mayBeSitemap(out *Outcome, res *httpclient.Response) bool {
+	return p.cfg.Sitemaps && (IsSitemap(out.URL) || resemblesSitemap(out.Record, res))
 }
 
 // resemblesSitemap reports whether a response that was not requested as a sitemap begins like one
@@ -232,17 +223,17 @@ func (c *collector) entry(e sitemap.Entry) bool {
 		}
 		return c.link(links.Link{URL: e.URL, Raw: e.URL.String(), Tag: sitemapTag, Attr: "loc", Kind: kind})
 	}
-	to := c.f.cfg.Canon.Apply(e.URL).Canonical()
+	to := c.cfg.Canon.Apply(e.URL).Canonical()
 	rank := int8(namedSitemap)
 	if IsSitemap(u) {
 		rank = u.Rank
 	}
-	refused := c.f.bounds.Forbids(to)
+	refused := c.to.bounds.Forbids(to)
 	switch {
 	case rank == leastSitemap || r.Links == MaxNested:
 		c.out.Cut(scope.ReasonTooMany)
 		return false
-	case to.Origin() != u.URL.Origin() && !c.f.bounds.Reaches(to):
+	case to.Origin() != u.URL.Origin() && !c.to.bounds.Reaches(to):
 		c.out.Drop(scope.ReasonScope)
 		return true
 	case refused != "":
@@ -250,8 +241,8 @@ func (c *collector) entry(e sitemap.Entry) bool {
 		return true
 	}
 	r.Links++
-	c.f.mention(u.URL, to)
-	c.f.refer(c.out, to)
+	c.to.reach.mention(u.URL, to)
+	c.to.refer(c.out, to)
 	c.out.Links = append(c.out.Links, frontier.URL{URL: to, Written: written(e.URL, to), From: r.URL, Depth: c.depth, Priority: u.Priority, Rank: rank - 1})
 	return true
 }

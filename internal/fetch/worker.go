@@ -21,17 +21,43 @@ import (
 type fetching struct {
 	lease   Lease
 	req     httpclient.Request
-	started time.Duration // since Loop.began
+	started time.Duration // since clock.began
+}
+
+// clock tells when leases were tried.
+type clock struct {
+	loop  *aio.Loop
+	began time.Time // about when the loop was made, on its clock
+}
+
+// start notes when a lease is tried.
+func (c *clock) start(x *fetching) { x.started = c.loop.Now().Sub(c.began) }
+
+// startOf returns the time of the loop at which a lease was tried.
+func (c *clock) startOf(x *fetching) time.Time { return c.began.Add(x.started) }
+
+// when returns the date of a time of the loop.
+func (c *clock) when(at time.Time) time.Time { return c.loop.Wall().Add(at.Sub(c.loop.Now())) }
+
+// fetcher makes the requests for URLs, and takes in what comes of them.
+// Owner: one loop.
+type fetcher struct {
+	cfg      *Config
+	clock    *clock
+	posts    seed.Posts
+	reach    *reach
+	pages    *pageReader
+	archiver *archiver
 }
 
 // ask makes the request of one try at a URL, or the outcome if there is to be none.
-func (f *Loop) ask(x *fetching) *Outcome {
+func (f *fetcher) ask(x *fetching) *Outcome {
 	l := x.lease
 	u := l.URL
 	x.req = f.request(l, u.URL)
 	req := &x.req
 	req.Cut = IsSitemap(u) // the part that came is of use
-	if err := f.makePost(req, &u); err != nil {
+	if err := makePost(f.posts, req, &u); err != nil {
 		return f.unasked(x, string(httpclient.KindScheme), err)
 	}
 	if req.Method == "" && (f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero()) { // a 304 refers to a capture
@@ -44,35 +70,29 @@ func (f *Loop) ask(x *fetching) *Outcome {
 	return nil
 }
 
-// start notes when a lease is tried.
-func (f *Loop) start(x *fetching) { x.started = f.loop.Now().Sub(f.began) }
-
-// startOf returns the time of the loop at which a lease was tried.
-func (f *Loop) startOf(x *fetching) time.Time { return f.began.Add(x.started) }
-
 // newOutcome returns the outcome of a try at a URL.
 func newOutcome(l Lease) *Outcome {
-	out := &Outcome{URL: l.URL, contents: contents{Before: l.Known, watched: l.Sketch}}
-	out.Again = l.Known != nil || Responses(l.Past) > 0
+	out := &Outcome{URL: l.URL, Before: l.URL.Known, watched: l.Sketch}
+	out.Again = l.URL.Known != nil || Responses(l.URL.Past) > 0
 	return out
 }
 
 // unasked returns the outcome of a URL that is not requested.
-func (f *Loop) unasked(x *fetching, kind string, err error) *Outcome {
+func (f *fetcher) unasked(x *fetching, kind string, err error) *Outcome {
 	out := newOutcome(x.lease)
-	out.Record = f.newRecord(out.URL, f.startOf(x))
+	out.Record = f.newRecord(out.URL, f.clock.startOf(x))
 	out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, kind, err.Error()
 	return out
 }
 
 // fetched takes in what came of a request. An error ends the crawl: a cancelled task, OnPage, or
 // the disk.
-func (f *Loop) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
-	out, u, req, started := newOutcome(x.lease), x.lease.URL, &x.req, f.startOf(x)
+func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
+	out, u, req, started := newOutcome(x.lease), x.lease.URL, &x.req, f.clock.startOf(x)
 	if res != nil {
 		defer res.Close()
 		out.Cookies = f.cfg.cookiesOf(req, res)
-		out.Result = f.answered(u, u.URL, res)
+		out.Result = f.reach.answered(u, u.URL, res, f.clock.loop.Wall())
 		out.Network = NetworkUp
 	}
 	cut := ""
@@ -86,34 +106,31 @@ func (f *Loop) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err e
 			if out.Record == nil {
 				return out, nil
 			}
-			return out, f.archive(t, out, u.URL, res, f.when(started), cut)
+			return out, f.archiver.add(t, out, u.URL, res, f.clock.when(started), cut)
 		}
 	}
-	if again := mayPass(res.Status); u.Tries < f.retries(&u) && (again && repeatable(req, res, nil) || dislikesHead(req, res.Status, nil)) {
+	if again := mayPass(res.Status); u.Tries < f.cfg.retries(&u) && (again && repeatable(req, res, nil) || dislikesHead(req, res.Status, nil)) {
 		out.Retry, out.AtOnce, out.Try = true, !again, frontier.Try{Status: res.Status}
 		return out, nil
 	}
 	out.Record = f.newRecord(u, started)
 	exchange(out.Record, res)
 	out.Record.Method = req.Method
-	at := f.when(started)
+	at := f.clock.when(started)
 	if res.Truncated {
 		cut = warc.CutLength
 	}
-	if err := f.readPage(t, out, res); err != nil {
+	if err := f.pages.read(t, out, res); err != nil {
 		return out, err
 	}
 	if req.Method == methodHead { // an archive has what GET brings
 		return out, nil
 	}
-	return out, f.archive(t, out, u.URL, res, at, cut)
+	return out, f.archiver.add(t, out, u.URL, res, at, cut)
 }
 
-// when returns the date of a time of the loop.
-func (f *Loop) when(at time.Time) time.Time { return f.loop.Wall().Add(at.Sub(f.loop.Now())) }
-
 // askHook calls OnRequest, which may change the request's header; an error refuses the URL.
-func (f *Loop) askHook(u frontier.URL, req *httpclient.Request) error {
+func (f *fetcher) askHook(u frontier.URL, req *httpclient.Request) error {
 	if f.cfg.Hooks.OnRequest == nil {
 		return nil
 	}
@@ -128,7 +145,7 @@ func (f *Loop) askHook(u frontier.URL, req *httpclient.Request) error {
 const crowdedTries = 5
 
 // fail takes in an error of the exchange; res is what came of the response, or nil.
-func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Response, err error, started time.Time) {
+func (f *fetcher) fail(out *Outcome, req *httpclient.Request, res *httpclient.Response, err error, started time.Time) {
 	var e *httpclient.Error
 	errors.As(err, &e)
 	out.AtOnce, out.Result.Total = errors.Is(e, httpclient.ErrStale) || dislikesHead(req, 0, e), e.Timing.Total
@@ -153,7 +170,7 @@ func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Respo
 	case errors.Is(e, httpclient.ErrNoRoom):
 	case e.Kind == httpclient.KindResource:
 		out.Postpone = true
-	case out.AtOnce, e.Temporary() && out.URL.Tries < f.retries(&out.URL):
+	case out.AtOnce, e.Temporary() && out.URL.Tries < f.cfg.retries(&out.URL):
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
 	}
@@ -173,17 +190,17 @@ func (f *Loop) fail(out *Outcome, req *httpclient.Request, res *httpclient.Respo
 }
 
 // request returns the request for u, which a lease or its redirects led to.
-func (f *Loop) request(lease Lease, u weburl.URL) httpclient.Request {
+func (f *fetcher) request(lease Lease, u weburl.URL) httpclient.Request {
 	req := httpclient.Request{
-		Scheme: u.Scheme(), Host: u.Host(), Target: targetOf(lease.URL, u), Allow: f.allow(lease.URL, u),
-		Once: true, Fresh: lease.Tries > 0, // the frontier says when to try again
-		Prompt: lease.Prompt,
+		Scheme: u.Scheme(), Host: u.Host(), Target: targetOf(lease.URL, u), Allow: f.reach.allow(lease.URL, u),
+		Once: true, Fresh: lease.URL.Tries > 0, // the frontier says when to try again
+		Prompt: lease.URL.Prompt,
 	}
 	if lease.Guess {
 		req.ConnectTimeout = seed.Patience
 	}
-	if at := lease.Where(); u.Hostname() == at.Hostname() {
-		req.Prefer, req.Pinned = lease.Addr, lease.Pinned // the address whose turn it is
+	if at := lease.URL.Where(); u.Hostname() == at.Hostname() {
+		req.Prefer, req.Pinned = lease.URL.Addr, lease.URL.Pinned // the address whose turn it is
 	}
 	return req
 }
@@ -206,8 +223,8 @@ func written(ref, to weburl.URL) string {
 }
 
 // newRecord returns the record of a try that started at a time of the loop and ends now.
-func (f *Loop) newRecord(u frontier.URL, started time.Time) *record.Record {
-	return newRecord(u, f.cfg.Visit, f.when(started))
+func (f *fetcher) newRecord(u frontier.URL, started time.Time) *record.Record {
+	return newRecord(u, f.cfg.Visit, f.clock.when(started))
 }
 
 func newRecord(u frontier.URL, visit int, started time.Time) *record.Record {

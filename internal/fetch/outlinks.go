@@ -9,10 +9,18 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
+// outlinks judges the URLs that a response leads to.
+// Owner: one loop.
+type outlinks struct {
+	cfg    *Config
+	bounds *scope.Bounds
+	reach  *reach
+}
+
 // redirect notes where a response leads. The redirect of a seed may leave the scope, which the
 // coordinator widens by it, but may not enter a trap. A nofollow in the header is about the links
 // of a page, and not about a redirect.
-func (f *Loop) redirect(out *Outcome, location string) {
+func (o *outlinks) redirect(out *Outcome, location string) {
 	r := out.Record
 	to, err := out.URL.URL.Resolve(weburl.EscapeInvalid(location))
 	if err != nil {
@@ -23,7 +31,7 @@ func (f *Loop) redirect(out *Outcome, location string) {
 	out.Read = out.URL.Known == nil || out.URL.Known.Redirect != r.Redirect
 	digest := keptPost(&out.URL, r.Status)
 	ref, standard := to, to.Canonical()
-	to = f.cfg.Canon.Apply(to)
+	to = o.cfg.Canon.Apply(to)
 	switch {
 	case !to.IsHTTP():
 		r.ErrorKind, r.Error = record.KindLocation, fmt.Sprintf("leads to scheme %.64q, expected http or https", to.Scheme())
@@ -34,7 +42,7 @@ func (f *Loop) redirect(out *Outcome, location string) {
 	case to == out.URL.URL && standard != to:
 		to = standard // the rules make one page of two that redirect to each other
 	}
-	role, reason := f.target(&out.URL, to)
+	role, reason := o.target(&out.URL, to)
 	if reason != "" {
 		out.Drop(reason)
 		return
@@ -43,8 +51,8 @@ func (f *Loop) redirect(out *Outcome, location string) {
 		to = to.WithPost(digest)
 		r.Redirect = to.String()
 	}
-	f.mention(out.URL.URL, to)
-	f.refer(out, to)
+	o.reach.mention(out.URL.URL, to)
+	o.refer(out, to)
 	data := out.URL.Data
 	if digest == "" {
 		data = dataOf(&out.URL)
@@ -56,12 +64,42 @@ func (f *Loop) redirect(out *Outcome, location string) {
 }
 
 // target returns the role of the URL that another redirects to, or why it is not requested.
-func (f *Loop) target(from *frontier.URL, to weburl.URL) (role frontier.Role, reason string) {
+func (o *outlinks) target(from *frontier.URL, to weburl.URL) (role frontier.Role, reason string) {
 	if IsSitemap(*from) || from.Role.Beyond() {
-		return from.Role, f.bounds.Forbids(to)
+		return from.Role, o.bounds.Forbids(to)
 	}
-	if reason = f.bounds.RefusesTarget(to, from.Depth); reason == "" {
+	if reason = o.bounds.RefusesTarget(to, from.Depth); reason == "" {
 		return from.Role, ""
 	}
-	return f.beyond(from, to, from.Role == frontier.RoleNeeded, reason)
+	return o.beyond(from, to, from.Role == frontier.RoleNeeded, reason)
+}
+
+// beyond returns the role of a URL that is not followed, for a reason, from a URL that needs it or
+// only links to it; or why it is not requested at all.
+func (o *outlinks) beyond(from *frontier.URL, to weburl.URL, needed bool, reason string) (frontier.Role, string) {
+	c := o.cfg
+	switch reason {
+	case scope.ReasonScope:
+		needed = needed && o.bounds.HasAssets(to)
+	case scope.ReasonDepth, scope.ReasonInclude:
+		needed = needed && c.Scope.Assets != scope.AssetsNone
+	case scope.ReasonRel, scope.ReasonNoFollow:
+		needed = false
+	default:
+		return 0, reason
+	}
+	role := frontier.RoleExternal
+	if needed && (from.Role != frontier.RoleAsset || from.Rank > -maxImports) {
+		role = frontier.RoleAsset
+	} else if !c.Check.Beyond {
+		return 0, reason
+	}
+	return role, o.bounds.Forbids(to)
+}
+
+// refer notes that the page of an outcome leads to a URL.
+func (o *outlinks) refer(out *Outcome, to weburl.URL) {
+	if o.cfg.Job {
+		out.Targets.Add(to.Fingerprint())
+	}
 }
