@@ -38,6 +38,7 @@ var doors = map[string]string{
 	"crawl.go":                    "the caller reads pages of a crawl that runs in the background",
 	"job.go":                      "the caller's context ends the wait for a job",
 	"internal/engine/crawl.go":    "a crawl starts its loops and is drained from any goroutine",
+	"internal/engine/disk.go":     "the store says on any goroutine that its disk is full",
 	"internal/engine/handover.go": "whoever connects the nodes of a crawl waits for its coordinator",
 	"internal/engine/node.go":     "whoever connects the nodes of a crawl waits for its coordinator",
 	"internal/engine/imports.go":  "partitions that join at once share batches",

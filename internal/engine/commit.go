@@ -167,6 +167,13 @@ func (c *committer) hold(holds []*budget.Hold) {
 	c.open.holds = append(c.open.holds, holds...)
 }
 
+// release frees the memory that big outcomes hold.
+func release(holds []*budget.Hold) {
+	for _, hold := range holds {
+		hold.Release()
+	}
+}
+
 // changed says that the open batch has a change.
 func (c *committer) changed() {
 	if c.open.since.IsZero() {

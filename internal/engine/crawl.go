@@ -3,14 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"sync"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/internal/budget"
-	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -40,7 +38,7 @@ type Crawl struct {
 func New(cfg Config) *Crawl {
 	c := &Crawl{coordinator: newCoordinator(&cfg), over: make(chan struct{})}
 	if cfg.Node != nil {
-		c.node = newNode(c, &cfg)
+		c.node = newNode(c, &cfg, c.WhenReady)
 	}
 	return c
 }
@@ -113,7 +111,7 @@ func (c *Crawl) run(own *aio.Loop, loops []*aio.Loop, crawl func() (canceled boo
 		co.seeds.reading = true
 		co.seeds.read = func() { go c.feed(seq, own.Handle()) }
 	}
-	co.cfg.Disk.attach(c)
+	co.cfg.Disk.attach(c.pauseFull)
 	stopServing := func() {}
 	if co.cfg.Serve != nil {
 		stopServing = co.cfg.Serve()
@@ -236,45 +234,6 @@ func (c *Crawl) Meters() (bodies, outcomes *budget.Meter) {
 
 // SetDrainTime replaces DrainTime, for tests of it. It is called before the crawl runs.
 func (c *Crawl) SetDrainTime(patience time.Duration) { c.coordinator.ending.patience = patience }
-
-// Disk passes on that the store of a job, or the output, waits for room on its disk or for a
-// descriptor: as a warning before the crawl runs, as a pause while it does.
-type Disk struct {
-	OnWarning func(error)
-
-	mu struct {
-		sync.Mutex
-		crawl *Crawl // once it runs
-	}
-}
-
-// Waiting reports that the disk is full or no descriptor left, or with nil that it waits no longer.
-func (d *Disk) Waiting(full error) {
-	if d == nil {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	reason := PausedFull
-	if store.NoDescriptor(full) {
-		reason = PausedDescriptors
-	}
-	switch {
-	case d.mu.crawl != nil:
-		d.mu.crawl.pauseFull(reason, full != nil)
-	case full != nil && d.OnWarning != nil:
-		d.OnWarning(fmt.Errorf("%s, the crawl starts when there is room: %w", reason, full))
-	}
-}
-
-func (d *Disk) attach(c *Crawl) {
-	if d == nil {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.mu.crawl = c
-}
 
 // pauseFull pauses the crawl for a shortage of the disk, or continues it after any.
 func (c *Crawl) pauseFull(reason string, full bool) {

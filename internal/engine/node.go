@@ -48,15 +48,17 @@ type NodeConfig struct {
 // waits for.
 type Node struct {
 	crawl    *Crawl
-	sharing  *sharing
+	post     func(func(*sharing)) error // has the coordinator's loop run it, once the crawl is ready
 	store    *store.Store
 	imports  imports       // of partitions that join
 	settling chan struct{} // has an element for each partition that is being settled
 }
 
-func newNode(c *Crawl, cfg *Config) *Node {
+func newNode(c *Crawl, cfg *Config, whenReady func(func(*Coordinator)) error) *Node {
+	s := c.coordinator.sharing
 	return &Node{
-		crawl: c, sharing: c.coordinator.sharing, store: cfg.Job.Store,
+		crawl: c, store: cfg.Job.Store,
+		post:     func(fn func(*sharing)) error { return whenReady(func(*Coordinator) { fn(s) }) },
 		imports:  imports{store: cfg.Job.Store, unreadable: cfg.Node.Unreadable},
 		settling: make(chan struct{}, settlesAtOnce),
 	}
@@ -64,11 +66,6 @@ func newNode(c *Crawl, cfg *Config) *Node {
 
 // Crawl returns the crawl.
 func (n *Node) Crawl() *Crawl { return n.crawl }
-
-// post runs fn on the coordinator's loop, once the crawl can be steered.
-func (n *Node) post(fn func(*sharing)) error {
-	return n.crawl.WhenReady(func(*Coordinator) { fn(n.sharing) })
-}
 
 // result is the end of something that the coordinator's loop was asked to do.
 type result struct {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/scope"
@@ -319,12 +318,5 @@ func (o *outcomes) checkMemory() {
 	if most := o.mostQueued; most > 0 && o.frontier.View().QueuedBytes() > most {
 		o.mostQueued = 0
 		o.warn(fmt.Errorf("queued URLs take more than %s, their share of the memory budget; with a job they would spill to disk", humanize.IBytes(uint64(most))))
-	}
-}
-
-// release frees the memory that big outcomes hold.
-func release(holds []*budget.Hold) {
-	for _, hold := range holds {
-		hold.Release()
 	}
 }

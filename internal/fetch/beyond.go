@@ -49,9 +49,6 @@ func RoleOf(u *frontier.URL) record.Role {
 	return roles[u.Role]
 }
 
-// probeRank is the rank of an external URL that no link leads to: see probe.
-const probeRank = 1
-
 // within returns the role of a URL within the bounds that a link leads to; ok is false if it is not
 // requested.
 func (c *Config) within(kind links.Kind) (role frontier.Role, ok bool) {

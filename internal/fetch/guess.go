@@ -8,10 +8,6 @@ import (
 	"github.com/weftcrawl/weft/seed"
 )
 
-// GuessedRank is the rank of a seed whose scheme is a guess: https, and http if its host does not
-// answer by that. It says so for as long as the job has the URL.
-const GuessedRank = leastSitemap - 1
-
 // Instead returns the URL to fetch in place of u, which failed with a kind of error: see seed.Seed.
 func Instead(u frontier.URL, kind string) (frontier.URL, bool) {
 	guess := seed.Seed{URL: u.URL, Guessed: u.Rank == GuessedRank}

@@ -18,14 +18,6 @@ var followed = links.KindsOf(links.KindPage, links.KindFrame, links.KindRedirect
 // sketched is the kinds of links that tell a page from others like it, with its text.
 var sketched = links.KindsOf(links.KindFrame, links.KindImage, links.KindMedia, links.KindEmbed)
 
-// extraction selects the links to read from a page: all, or only the kinds to follow.
-func extraction(c *Config) links.Options {
-	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {
-		return links.Options{Agent: c.HTTP.UserAgent, Positions: c.KeepLinks}
-	}
-	return links.Options{Kinds: c.wanted(), Bare: true, Agent: c.HTTP.UserAgent}
-}
-
 const (
 	// maxLinks bounds the links of a page, each mention counted. Each costs memory here and time at
 	// the coordinator; people do not write more.

@@ -9,10 +9,8 @@ import (
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/httpclient"
-	"github.com/weftcrawl/weft/internal/fingerprint"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/scope"
-	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -62,25 +60,6 @@ func (w *workers) take() (more bool) {
 	return w.idle == 0 && w.begun < w.most
 }
 
-// extractors read one page after another.
-type extractors struct {
-	links  *links.Extractor
-	text   *fingerprint.Reader
-	pieces *links.Extractor // finds what belongs to a page itself: see sketched
-	recent *weburl.Memo     // URLs that they found, and that were sent to the coordinator lately
-	pages  uint32           // read so far, for recent.Met
-	places weburl.Places    // to where the page leads that is read, as its links say it
-}
-
-// newExtractors returns extractors that take a number of quarters of what a loop may have.
-func newExtractors(cfg *Config, quarters int) *extractors {
-	return &extractors{
-		links: links.NewExtractor(extraction(cfg)), text: &fingerprint.Reader{HashOnly: !cfg.Near},
-		pieces: links.NewExtractor(links.Options{Kinds: sketched}),
-		recent: weburl.NewMemo(recentURLs/4*quarters, cfg.RecentBytes/4*quarters),
-	}
-}
-
 // NewLoop returns the fetch loop that runs on loop with at most so many workers; its reports are
 // posted to the coordinator's loop.
 func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, most int, report Report) *Loop {
@@ -108,9 +87,6 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, m
 	f.robots = robotsFetcher{fetcher: &f.fetcher, bounds: f.bounds}
 	return f
 }
-
-// recentURLs is the number of URLs sent to the coordinator that a loop remembers.
-const recentURLs = 1 << 12
 
 // AIO returns the event loop that f runs on.
 func (f *Loop) AIO() *aio.Loop { return f.loop }
@@ -281,18 +257,4 @@ func (f *Loop) resolve(t *aio.Task, u frontier.URL) (*Outcome, error) {
 	}
 	f.archiver.addAddresses(out, to)
 	return out, nil
-}
-
-// kindOf returns the kind of an error of the exchange.
-func kindOf(err error) httpclient.Kind {
-	var e *httpclient.Error
-	errors.As(err, &e)
-	return e.Kind
-}
-
-// endsCrawl reports whether an error of the client is that of a cancelled task, and not of the
-// exchange.
-func endsCrawl(err error) bool {
-	var e *httpclient.Error
-	return !errors.As(err, &e) || e.Kind == httpclient.KindCanceled
 }

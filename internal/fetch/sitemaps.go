@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"hash/fnv"
-	"math"
 	"strconv"
 	"strings"
 
@@ -18,28 +17,13 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// A sitemap is a URL like any other, but for its rank: it is leased, guarded, retried and saved
-// like them. Among URLs of one depth sitemaps come first, the sitemaps of robots.txt before the
-// entries of an index; then pages, by the priority that a sitemap gives them.
 const (
-	namedSitemap = math.MaxInt8              // rank of one that robots.txt names; one less for each index above it
-	maxIndexes   = 5                         // above a sitemap
-	leastSitemap = namedSitemap - maxIndexes // lowest rank of a sitemap
-	rankSpan     = 10                        // between the ranks of priority 0 and 1
-	usualSitemap = "/sitemap.xml"            // where a host may have one that it does not name
-	sitemapTag   = "sitemap"                 // Tag of a link that a sitemap holds
+	usualSitemap = "/sitemap.xml" // where a host may have one that it does not name
+	sitemapTag   = "sitemap"      // Tag of a link that a sitemap holds
 
 	// MaxNested bounds the sitemaps of a host that indexes may name, in one run.
 	MaxNested = 10_000
 )
-
-// IsSitemap reports whether a URL is requested as a sitemap.
-func IsSitemap(u frontier.URL) bool { return u.Rank >= leastSitemap }
-
-// rankOf is the rank of a page with a priority in a sitemap; 0 for most.
-func rankOf(priority float32) int8 {
-	return int8(math.Round(float64(priority-sitemap.DefaultPriority) * rankSpan))
-}
 
 // HostSitemaps returns the sitemaps of the host of u, its robots.txt or a seed, by the Sitemap
 // lines of file; drop takes the reason why one of them is not followed. They may be on any host,
