@@ -68,9 +68,10 @@ func TestClockBetweenRuns(t *testing.T) {
 	}
 }
 
-// TestClockOfLookUps: the calendar was set forward in the first run, so that in the second the job's clock is behind
-// that of the loop. Neither what is looked up in the store nor the levels of a crawl to a depth go by the loop's:
-// requests keep their distance, and none waits until the job's clock has caught up.
+// TestClockOfLookUps: the calendar was set forward in the first run, so that in the second the
+// job's clock is behind that of the loop. Neither what is looked up in the store nor the levels of
+// a crawl to a depth go by the loop's: requests keep their distance, and none waits until the job's
+// clock has caught up.
 func TestClockOfLookUps(t *testing.T) {
 	const pages, delay = 40, time.Second
 	var asked []time.Time

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestGrowth: a site grows whose pages lead to more, in whatever order its responses come: months of a calendar, each
-// of which leads to 30 days and the next month, and topics, which lead to ten others. A site that ends does not.
+// TestGrowth: a site grows whose pages lead to more, in whatever order its responses come: months
+// of a calendar, each of which leads to 30 days and the next month, and topics, which lead to ten
+// others. A site that ends does not.
 func TestGrowth(t *testing.T) {
 	const day, month, topic = 0, 31, 10 // what a page leads to
 	for seed := range uint64(200) {

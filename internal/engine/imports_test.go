@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestImports: of two partitions that are imported at once, one fails and is dropped. Nothing of it is left when the
-// other is on the disk.
+// TestImports: of two partitions that are imported at once, one fails and is dropped. Nothing of it
+// is left when the other is on the disk.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open("/job", store.Options{FS: storetest.New(), Partition: func(host string) int { return int(host[0] - '0') }})

@@ -87,8 +87,8 @@ func (m *member) hear(msg *share.Message) {
 	}
 }
 
-// TestAddressOfNodes: two nodes with sites of one address keep its delay together, to the nanosecond, while
-// partitions move.
+// TestAddressOfNodes: two nodes with sites of one address keep its delay together, to the
+// nanosecond, while partitions move.
 func TestAddressOfNodes(t *testing.T) {
 	t.Parallel()
 	web := nodeWeb(3)
@@ -113,7 +113,8 @@ func TestAddressOfNodes(t *testing.T) {
 	}
 }
 
-// TestAddressOfPausedNode: a node that is paused asks for no turn at an address, and has its turns again when it goes on.
+// TestAddressOfPausedNode: a node that is paused asks for no turn at an address, and has its turns
+// again when it goes on.
 func TestAddressOfPausedNode(t *testing.T) {
 	t.Parallel()
 	web := nodeWeb(3)

@@ -94,8 +94,8 @@ type ack struct {
 	link   int
 }
 
-// runNodes crawls a synthetic web with a number of nodes. Play runs beside them; when it has returned, the
-// crawl goes on to its end.
+// runNodes crawls a synthetic web with a number of nodes. Play runs beside them; when it has
+// returned, the crawl goes on to its end.
 func runNodes(t *testing.T, cfg webtest.Config, number int, o weft.Options, play func(*aio.Task, *nodes) error) (*nodes, *webtest.Log) {
 	t.Helper()
 	web, err := webtest.New(cfg)
@@ -302,7 +302,8 @@ func (m *member) posted(last uint64, since time.Time) {
 	m.loop.CallLater(20*time.Millisecond, m.publish)
 }
 
-// publish publishes messages of a node in phases, as package cluster does. It reads mostly all, sometimes some of them.
+// publish publishes messages of a node in phases, as package cluster does. It reads mostly all,
+// sometimes some of them.
 func (m *member) publish() {
 	if m.dead || m.mute {
 		return
@@ -514,7 +515,7 @@ func (m *member) records() map[string]weft.Record {
 	return all
 }
 
-// fates are how URLs have ended.
+// fates are the ends of URLs.
 func fates(all map[string]weft.Record) map[string]string {
 	fates := make(map[string]string)
 	for u, r := range all {
@@ -523,7 +524,8 @@ func fates(all map[string]weft.Record) map[string]string {
 	return fates
 }
 
-// compareNodes compares what nodes have found with what one has, and returns the URLs that two have.
+// compareNodes compares what nodes have found with what one has, and returns the URLs that two
+// have.
 func (c *nodes) compareNodes(t *testing.T, want map[string]weft.Record) (twice []string) {
 	t.Helper()
 	got := make(map[string]string)
@@ -583,8 +585,8 @@ func TestTwoNodes(t *testing.T) {
 	}
 }
 
-// TestGather: a node with much to fetch gathers what goes to others, one with little does not: others may have nothing
-// else to do.
+// TestGather: a node with much to fetch gathers what goes to others, one with little does not:
+// others may have nothing else to do.
 func TestGather(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -628,7 +630,8 @@ func (c *nodes) replayed(t *testing.T, p int) []string {
 	return contents(t, s, p)
 }
 
-// contents returns a partition's state in a store, but for the times that depend on the clock of the job.
+// contents returns a partition's state in a store, but for the times that depend on the clock of
+// the job.
 func contents(t *testing.T, s *store.Store, p int) (all []string) {
 	t.Helper()
 	if err := s.Export(p, &contentOf{all: &all}, func() error { return nil }); err != nil {
@@ -672,8 +675,8 @@ func (c *contentOf) Origin(o frontier.OriginState) {
 	c.write(func(to frontier.Journal) { to.Origin(kept) })
 }
 
-// TestNodeRestarted: a node that ends early and begins again has its partitions, and sends what it has not
-// sent before.
+// TestNodeRestarted: a node that ends early and begins again has its partitions, and sends what it
+// has not sent before.
 func TestNodeRestarted(t *testing.T) {
 	t.Parallel()
 	web := nodeWeb(1)
@@ -706,8 +709,8 @@ func TestNodeRestarted(t *testing.T) {
 	}
 }
 
-// TestOutboxReadEarly: what a run has left in its outbox may be delivered before the next one knows of it, which
-// then does not wait for that.
+// TestOutboxReadEarly: what a run has left in its outbox may be delivered before the next one knows
+// of it, which then does not wait for that.
 func TestOutboxReadEarly(t *testing.T) {
 	t.Parallel()
 	o := nodeOptions
@@ -727,8 +730,9 @@ func TestOutboxReadEarly(t *testing.T) {
 	}
 }
 
-// TestMovingPartitions: partitions move in the middle of a crawl, one of them forth and back, some by a
-// snapshot and what the log has since; hosts, fingerprints and queues are in memory, or mostly on disk.
+// TestMovingPartitions: partitions move in the middle of a crawl, one of them forth and back, some
+// by a snapshot and what the log has since; hosts, fingerprints and queues are in memory, or mostly
+// on disk.
 func TestMovingPartitions(t *testing.T) {
 	t.Parallel()
 	o := nodeOptions
@@ -778,8 +782,8 @@ func TestMovingPartitions(t *testing.T) {
 	}
 }
 
-// TestNodeKilled: a node is killed, and its disk is lost. The other goes on from a snapshot and the log:
-// nothing is missing, and only what was finished but not in the log is fetched again.
+// TestNodeKilled: a node is killed, and its disk is lost. The other goes on from a snapshot and the
+// log: nothing is missing, and only what was finished but not in the log is fetched again.
 func TestNodeKilled(t *testing.T) {
 	t.Parallel()
 	again := 0
@@ -834,8 +838,8 @@ func TestNodeKilled(t *testing.T) {
 	}
 }
 
-// TestOutboxFull: while nobody takes the messages of a node, it stops fetching, says why, and goes on when
-// they are delivered: when they are too many, or when the first is too old.
+// TestOutboxFull: while nobody takes the messages of a node, it stops fetching, says why, and goes
+// on when they are delivered: when they are too many, or when the first is too old.
 func TestOutboxFull(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

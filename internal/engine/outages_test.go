@@ -82,8 +82,8 @@ func (c *exposed) Write(t *aio.Task, b []byte) (int, error) {
 	return c.Conn.Write(t, b)
 }
 
-// under crawls w over a network whose hosts are at 93.184.0.1 and so on, in the order of names, under
-// a weather.
+// under crawls w over a network whose hosts are at 93.184.0.1 and so on, in the order of names,
+// under a weather.
 func under(t *testing.T, w crawltest.Web, fails func(time.Duration, netip.Addr) syscall.Errno, names []string, o weft.Options) (map[string]weft.Record, weft.Summary, crawltest.Requests) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
@@ -187,8 +187,8 @@ func TestNetworkComesLate(t *testing.T) {
 	}
 }
 
-// TestNetworkGoesAway: when the machine's network fails for an hour in the middle of a crawl, no URL
-// is lost, whether its host has responded before or not, and the pause says why.
+// TestNetworkGoesAway: when the machine's network fails for an hour in the middle of a crawl, no
+// URL is lost, whether its host has responded before or not, and the pause says why.
 func TestNetworkGoesAway(t *testing.T) {
 	t.Parallel()
 	const hosts, pages = 50, 20
@@ -222,8 +222,8 @@ func TestNetworkGoesAway(t *testing.T) {
 	}
 }
 
-// TestStalledBodies: pages that begin to come and stop half-way are no outage of one's own network, however
-// many hosts have them.
+// TestStalledBodies: pages that begin to come and stop half-way are no outage of one's own network,
+// however many hosts have them.
 func TestStalledBodies(t *testing.T) {
 	t.Parallel()
 	const hosts = 8
@@ -252,9 +252,9 @@ func TestStalledBodies(t *testing.T) {
 	}
 }
 
-// TestHangingHostsBesideASlowOne: hosts that responded once and then hang, all together, are no outage of
-// one's own network while another responds whenever it is asked, however seldom that is. It does not wait
-// for them.
+// TestHangingHostsBesideASlowOne: hosts that responded once and then hang, all together, are no
+// outage of one's own network while another responds whenever it is asked, however seldom that is.
+// It does not wait for them.
 func TestHangingHostsBesideASlowOne(t *testing.T) {
 	t.Parallel()
 	const hosts, pages, delay = 40, 20, 7 * time.Second
@@ -294,8 +294,8 @@ func TestHangingHostsBesideASlowOne(t *testing.T) {
 	}
 }
 
-// TestBytesAreNoOutage: while a body still comes, be it slowly, the network is up, and hosts that hang are
-// to blame for it.
+// TestBytesAreNoOutage: while a body still comes, be it slowly, the network is up, and hosts that
+// hang are to blame for it.
 func TestBytesAreNoOutage(t *testing.T) {
 	t.Parallel()
 	const hosts = 8
@@ -318,8 +318,8 @@ func TestBytesAreNoOutage(t *testing.T) {
 	}
 }
 
-// TestNoSuchProxy: a crawl whose proxy has no address ends at once, says so, and keeps its URLs for the next
-// run. That is an error of whoever has typed the name.
+// TestNoSuchProxy: a crawl whose proxy has no address ends at once, says so, and keeps its URLs for
+// the next run. That is an error of whoever has typed the name.
 func TestNoSuchProxy(t *testing.T) {
 	proxy, err := httpclient.ParseProxy("http://porxy.test:3128")
 	if err != nil {
@@ -344,8 +344,8 @@ func TestNoSuchProxy(t *testing.T) {
 	}
 }
 
-// TestNoInternet: a crawl of a site on a private network ends soon, though the Internet that its pages
-// link to cannot be reached.
+// TestNoInternet: a crawl of a site on a private network ends soon, though the Internet that its
+// pages link to cannot be reached.
 func TestNoInternet(t *testing.T) {
 	const links = 20
 	w, names := crawltest.Web{}, []string{"a.test"}
@@ -549,8 +549,8 @@ func TestOverloadOfANeighbor(t *testing.T) {
 	}
 }
 
-// TestFruitlessJobTriesAgain: a job that has fetched no seed is not finished. The same command tries
-// again, and reports nothing of the run before.
+// TestFruitlessJobTriesAgain: a job that has fetched no seed is not finished. The same command
+// tries again, and reports nothing of the run before.
 func TestFruitlessJobTriesAgain(t *testing.T) {
 	job := filepath.Join(t.TempDir(), "job")
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

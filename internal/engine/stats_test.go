@@ -55,8 +55,8 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestLongestInFlight: a page that hangs is named, with how long it has and which try that is, until it has
-// ended.
+// TestLongestInFlight: a page that hangs is named, with how long it has and which try that is,
+// until it has ended.
 func TestLongestInFlight(t *testing.T) {
 	w := crawltest.Web{"http://a.test/": crawltest.Links("/hang", "/page"), "http://a.test/page": "a page", "http://a.test/hang": "stall"}
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: w.Network(t)})
@@ -205,7 +205,8 @@ func statsAfter(t *testing.T, n int, o weft.Options) weft.Stats {
 	return s
 }
 
-// TestEstimate: a crawl says that no end is in sight, or how long it takes, and what that depends on.
+// TestEstimate: a crawl says that no end is in sight, or how long it takes, and what that depends
+// on.
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	endless, _ := crawltest.ServePages(t, webtest.EndlessSite)

@@ -17,8 +17,8 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// TestEndlessPaths: a calendar and a forum with session ids, both endless, end after a bounded number
-// of requests; what was left of them is refused, with a record, and the summary names them.
+// TestEndlessPaths: a calendar and a forum with session ids, both endless, end after a bounded
+// number of requests; what was left of them is refused, with a record, and the summary names them.
 func TestEndlessPaths(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	site, requests := crawltest.ServePages(t, webtest.EndlessSite)
@@ -60,8 +60,8 @@ func TestEndlessPaths(t *testing.T) {
 	}
 }
 
-// TestEventsNowAndThen: a calendar without end, of which one month in some has an event, is a trap, too; a
-// calendar that ends is not, nor one with an event every third month.
+// TestEventsNowAndThen: a calendar without end, of which one month in some has an event, is a trap,
+// too; a calendar that ends is not, nor one with an event every third month.
 func TestEventsNowAndThen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -355,8 +355,8 @@ func TestBeyondOnUpdate(t *testing.T) {
 	}
 }
 
-// TestAssetsOfNarrowScopes checks that a scope that is narrower than its hosts has the assets that stand
-// elsewhere on these.
+// TestAssetsOfNarrowScopes checks that a scope that is narrower than its hosts has the assets that
+// stand elsewhere on these.
 func TestAssetsOfNarrowScopes(t *testing.T) {
 	t.Parallel()
 	w := crawltest.Web{

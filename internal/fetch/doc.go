@@ -19,8 +19,8 @@
 //
 // A [Loop] has workers, and connects parts that own their state:
 //
-//   - fetcher (worker.go) makes requests, and takes in what comes of them; robotsFetcher (robots.go)
-//     does so for robots.txt
+//   - fetcher (worker.go) makes requests, and takes in what comes of them; robotsFetcher
+//     (robots.go) does so for robots.txt
 //   - pageReader (page.go, sitemaps.go) reads responses, when lines (memory.go) and slicer
 //     (slices.go) let it
 //   - collector (links.go) collects the links of one page, which outlinks (outlinks.go) judges;

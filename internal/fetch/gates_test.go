@@ -72,7 +72,8 @@ func (g *gated) count(what string) (n int) {
 	return n
 }
 
-// last returns the status and the title of the last record of each URL, by its path, and the number of records.
+// last returns the status and the title of the last record of each URL, by its path, and the number
+// of records.
 func (g *gated) last(t *testing.T, job string, visit int) (map[string]string, int) {
 	t.Helper()
 	last, n := make(map[string]string), 0
@@ -204,8 +205,8 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestGateOfAVisit: a later visit with a new jar passes the gate again, and compares the page with that
-// of the visit before.
+// TestGateOfAVisit: a later visit with a new jar passes the gate again, and compares the page with
+// that of the visit before.
 func TestGateOfAVisit(t *testing.T) {
 	g := newGated(t, gates["a gate"])
 	o := weft.Options{Seeds: []string{g.URL}, Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job"), Archive: true}
@@ -217,8 +218,8 @@ func TestGateOfAVisit(t *testing.T) {
 	}
 }
 
-// TestGatedList: each page of a list is behind its own URL of the gate, or behind the same one, which
-// knows by a session where to go back to.
+// TestGatedList: each page of a list is behind its own URL of the gate, or behind the same one,
+// which knows by a session where to go back to.
 func TestGatedList(t *testing.T) {
 	var seeds []string
 	for _, session := range []bool{false, true} {
@@ -314,7 +315,8 @@ func TestRedirectLoops(t *testing.T) {
 	}
 }
 
-// TestGateResumed: a run that ends between a page and its gate loses nothing, though the cookies are gone.
+// TestGateResumed: a run that ends between a page and its gate loses nothing, though the cookies
+// are gone.
 func TestGateResumed(t *testing.T) {
 	for limit := 1; limit <= 2; limit++ {
 		g := newGated(t, func(w http.ResponseWriter, r *http.Request) {
@@ -334,8 +336,8 @@ func TestGateResumed(t *testing.T) {
 	}
 }
 
-// TestGateKilled: a crawl that is broken off at any request of the way through a gate comes to the page
-// when it is resumed.
+// TestGateKilled: a crawl that is broken off at any request of the way through a gate comes to the
+// page when it is resumed.
 func TestGateKilled(t *testing.T) {
 	for at := 1; at <= 3; at++ {
 		var n atomic.Int64
@@ -363,8 +365,8 @@ func TestGateKilled(t *testing.T) {
 	}
 }
 
-// newShop is a shop with a login: pages of customers lead to the form, and the form's page to them. A login
-// keeps the name of the session's cookie.
+// newShop is a shop with a login: pages of customers lead to the form, and the form's page to them.
+// A login keeps the name of the session's cookie.
 func newShop(t *testing.T, password string) *gated {
 	var mu sync.Mutex
 	customers := make(map[string]bool) // by session
@@ -411,8 +413,8 @@ func newShop(t *testing.T, password string) *gated {
 	})
 }
 
-// TestLogin: after a login by a form, the page to which it leads is asked for again, though it was seen
-// before, and so are the pages that had led to the form.
+// TestLogin: after a login by a form, the page to which it leads is asked for again, though it was
+// seen before, and so are the pages that had led to the form.
 func TestLogin(t *testing.T) {
 	for _, by := range []string{"hook", "seed"} {
 		g := newShop(t, "sesame")
@@ -464,8 +466,8 @@ func TestNoJar(t *testing.T) {
 	}
 }
 
-// TestGateElsewhere: a gate on another host, whose cookies are its own, hands a ticket over, with which the
-// site sets its cookie.
+// TestGateElsewhere: a gate on another host, whose cookies are its own, hands a ticket over, with
+// which the site sets its cookie.
 func TestGateElsewhere(t *testing.T) {
 	var site *gated
 	gate := newGated(t, func(w http.ResponseWriter, r *http.Request) {
@@ -491,8 +493,8 @@ func TestGateElsewhere(t *testing.T) {
 	}
 }
 
-// TestGateOfALink: a page that other pages link to is behind a gate, with --depth, too, where a URL waits
-// until all that is nearer has ended; other hosts that are not there keep nothing back.
+// TestGateOfALink: a page that other pages link to is behind a gate, with --depth, too, where a URL
+// waits until all that is nearer has ended; other hosts that are not there keep nothing back.
 func TestGateOfALink(t *testing.T) {
 	for depth := range 3 {
 		g := newGated(t, func(w http.ResponseWriter, r *http.Request) {
@@ -522,8 +524,8 @@ func TestGateOfALink(t *testing.T) {
 	}
 }
 
-// TestGatesOfManyHosts: each of many hosts has a gate of its own, and memory is for a few hosts and no
-// fingerprint; a run that ends on the way, and resumes without cookies, loses none.
+// TestGatesOfManyHosts: each of many hosts has a gate of its own, and memory is for a few hosts and
+// no fingerprint; a run that ends on the way, and resumes without cookies, loses none.
 func TestGatesOfManyHosts(t *testing.T) {
 	const hosts = 60
 	g := newGated(t, func(w http.ResponseWriter, r *http.Request) {

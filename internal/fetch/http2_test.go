@@ -41,8 +41,8 @@ type speaker struct {
 	crowd chan struct{} // closed when the first requests may be answered
 }
 
-// newSpeaker starts a server. Its requests are not answered before there are so many, and so many for
-// other servers.
+// newSpeaker starts a server. Its requests are not answered before there are so many, and so many
+// for other servers.
 func newSpeaker(t *testing.T, atOnce, others int, page http.HandlerFunc) *speaker {
 	s := &speaker{atOnce: atOnce, others: others, crowd: make(chan struct{})}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -83,8 +83,9 @@ func (s *speaker) look() {
 	}
 }
 
-// TestStreamsArePolite checks, by the server's log, that requests over one connection of HTTP/2 count for
-// a host, a domain and an address as requests over several do, and that each origin has one connection.
+// TestStreamsArePolite checks, by the server's log, that requests over one connection of HTTP/2
+// count for a host, a domain and an address as requests over several do, and that each origin has
+// one connection.
 func TestStreamsArePolite(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -144,8 +145,8 @@ func TestStreamsArePolite(t *testing.T) {
 	}
 }
 
-// TestPostsOverHTTP2: POSTs of a crawl go over HTTP/2, over the connection that others use, and one whose
-// response breaks off is not sent again.
+// TestPostsOverHTTP2: POSTs of a crawl go over HTTP/2, over the connection that others use, and one
+// whose response breaks off is not sent again.
 func TestPostsOverHTTP2(t *testing.T) {
 	t.Parallel()
 	const seeds = 4
@@ -180,8 +181,8 @@ func TestPostsOverHTTP2(t *testing.T) {
 	}
 }
 
-// TestArchiveOfHTTP2: exchanges over HTTP/2 are archived as text of HTTP/1.1, and say what they were; so
-// do their records.
+// TestArchiveOfHTTP2: exchanges over HTTP/2 are archived as text of HTTP/1.1, and say what they
+// were; so do their records.
 func TestArchiveOfHTTP2(t *testing.T) {
 	t.Parallel()
 	s := newSpeaker(t, 1, 0, func(w http.ResponseWriter, r *http.Request) {
@@ -282,9 +283,9 @@ func (c *framedConn) answer(id uint32) {
 	c.WriteData(id, true, []byte("<p>a page"))
 }
 
-// newFramed starts a server. It calls request for each, with those before it that have no response yet, and
-// with a stream of 0 when all have come that were sent together; over ends the connection. Then a request
-// that is open still is answered.
+// newFramed starts a server. It calls request for each, with those before it that have no response
+// yet, and with a stream of 0 when all have come that were sent together; over ends the connection.
+// Then a request that is open still is answered.
 func newFramed(t *testing.T, request func(c *framedConn, id uint32, path string) (over bool)) *framed {
 	t.Helper()
 	s := &framed{Server: httptest.NewUnstartedServer(http.NotFoundHandler())}
@@ -334,8 +335,8 @@ func newFramed(t *testing.T, request func(c *framedConn, id uint32, path string)
 	return s
 }
 
-// TestOverloadOverHTTP2: a server that asks for calm, or refuses requests, when there are more than ten at
-// once loses no page, and is asked for few of them in vain.
+// TestOverloadOverHTTP2: a server that asks for calm, or refuses requests, when there are more than
+// ten at once loses no page, and is asked for few of them in vain.
 func TestOverloadOverHTTP2(t *testing.T) {
 	t.Parallel()
 	const pages, most = 60, 10
@@ -408,8 +409,8 @@ func TestOverloadOverHTTP2(t *testing.T) {
 	}
 }
 
-// TestPoisonOverHTTP2: a page that makes its server ask for calm, whatever else is under way, costs no other,
-// and fails after its tries.
+// TestPoisonOverHTTP2: a page that makes its server ask for calm, whatever else is under way, costs
+// no other, and fails after its tries.
 func TestPoisonOverHTTP2(t *testing.T) {
 	t.Parallel()
 	const pages = 20

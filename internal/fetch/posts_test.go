@@ -81,8 +81,8 @@ func (f *forms) expect(t *testing.T, what string, want ...string) {
 	}
 }
 
-// TestPosts: two bodies to one URL are two requests, 307 and 308 keep them, other redirects lead to a
-// GET, robots.txt holds, and a POST that may have arrived is not sent again.
+// TestPosts: two bodies to one URL are two requests, 307 and 308 keep them, other redirects lead to
+// a GET, robots.txt holds, and a POST that may have arrived is not sent again.
 func TestPosts(t *testing.T) {
 	s := newForms(t)
 	form := func(path, q string) weft.Post { return weft.PostForm(s.URL+path, url.Values{"q": {q}}) }
@@ -179,8 +179,8 @@ func TestPostsResume(t *testing.T) {
 	}
 }
 
-// TestPagePost: what a hook sends is a URL like those it adds, with its body, in later runs and visits,
-// too.
+// TestPagePost: what a hook sends is a URL like those it adds, with its body, in later runs and
+// visits, too.
 func TestPagePost(t *testing.T) {
 	s := newForms(t)
 	form := func(to, q string) weft.Post { return weft.PostForm(to, url.Values{"q": {q}}) }
@@ -251,7 +251,8 @@ func TestPagePostErrors(t *testing.T) {
 	}
 }
 
-// TestPageAddBase: what a page adds is resolved as its links are: against its <base>, if it has one.
+// TestPageAddBase: what a page adds is resolved as its links are: against its <base>, if it has
+// one.
 func TestPageAddBase(t *testing.T) {
 	s := newForms(t)
 	o := weft.Options{Seeds: []string{s.URL + "/base"}, Depth: 1}

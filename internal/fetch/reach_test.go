@@ -166,8 +166,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestBlockedPorts checks that links, redirects and a redirected robots.txt do not reach a port that
-// browsers block, not even by a hook, and that a seed does, with the pages of its host.
+// TestBlockedPorts checks that links, redirects and a redirected robots.txt do not reach a port
+// that browsers block, not even by a hook, and that a seed does, with the pages of its host.
 func TestBlockedPorts(t *testing.T) {
 	w := crawltest.Web{
 		"http://a.test/": crawltest.Links("http://b.test:25/", "http://c.test/", "/r", "/304"), "http://a.test/r": "302 http://b.test:6379/",

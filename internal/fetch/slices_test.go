@@ -222,8 +222,8 @@ func TestLongSitemapTakesTurns(t *testing.T) {
 	}
 }
 
-// TestLongPageTakesTurns checks that a long page is read in slices, between which everything else on
-// the loop has its turn, and the page of another host is read.
+// TestLongPageTakesTurns checks that a long page is read in slices, between which everything else
+// on the loop has its turn, and the page of another host is read.
 func TestLongPageTakesTurns(t *testing.T) {
 	for name, bulk := range map[string]string{"text": "\xa1\xd2\xc3 ", "paragraphs": "<p>\xa1\xd2\xc3", "tags": "<b></b>"} {
 		t.Run(name, func(t *testing.T) {

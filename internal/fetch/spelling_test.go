@@ -18,9 +18,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestPathsAsWritten: a server that tells %2f from %2F gets the path as seeds, links, sitemaps, redirects
-// and hooks write it, in a resumed crawl and at a recrawl, too. Spellings of one URL are one URL, which
-// records name in its canonical form.
+// TestPathsAsWritten: a server that tells %2f from %2F gets the path as seeds, links, sitemaps,
+// redirects and hooks write it, in a resumed crawl and at a recrawl, too. Spellings of one URL are
+// one URL, which records name in its canonical form.
 func TestPathsAsWritten(t *testing.T) {
 	var mu sync.Mutex
 	var got []string
@@ -134,8 +134,8 @@ func TestLinksInAnyCharset(t *testing.T) {
 	}
 }
 
-// TestBytesInFields: URLs in header fields and in robots.txt, which name no encoding, are requested with
-// the bytes that the server has written, be these UTF-8 or not.
+// TestBytesInFields: URLs in header fields and in robots.txt, which name no encoding, are requested
+// with the bytes that the server has written, be these UTF-8 or not.
 func TestBytesInFields(t *testing.T) {
 	var mu sync.Mutex
 	var got []string
