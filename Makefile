@@ -50,6 +50,11 @@ check:
 fuzz:
 	@script/fuzz $(or $(FUZZTIME),10s)
 
+## mutants: small faults that tests of single packages must find, and which survive (ONLY=RE: of a file or a reason)
+.PHONY: mutants
+mutants:
+	@go run ./internal/mutants -only '$(ONLY)'
+
 ## interop: what warcio.js and ReplayWeb.page make of archives, DuckDB of Parquet; needs npm and chromium
 .PHONY: interop
 interop:

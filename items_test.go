@@ -138,8 +138,8 @@ func TestItemsWithoutJob(t *testing.T) {
 	}
 }
 
-// TestOnHTML checks that elements are found before OnPage is called, and that pages which they add have
-// the data that they were given, also in a later run and behind a redirect.
+// TestOnHTML checks that elements are found before OnPage is called, and that pages which they add
+// have the data that they were given, also in a later run and behind a redirect.
 func TestOnHTML(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/moved" {

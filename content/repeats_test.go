@@ -60,3 +60,12 @@ func TestRepeatOfBoilerplate(t *testing.T) {
 		t.Errorf("%d times, expected once: %s", n, text)
 	}
 }
+
+// TestShortRepeats: a sentence that is too short to be a repeat stays, however often it comes.
+func TestShortRepeats(t *testing.T) {
+	const sentence = "Guests pay on the day of arrival, in cash or by card, at the desk."
+	_, text := extract(t, page(prose+"<p>"+sentence+"</p><div><p>"+sentence+"</div><section><p>"+sentence+"</section>"), content.Options{})
+	if n := strings.Count(text, sentence); n != 3 {
+		t.Errorf("%d times, expected 3: %s", n, text)
+	}
+}

@@ -51,3 +51,34 @@ func TestChunks(t *testing.T) {
 		t.Errorf("%q, expected one chunk", whole)
 	}
 }
+
+// TestLongBlocks: a block that is too long is cut behind a sentence, or at least a word, and no
+// part but the last is short.
+func TestLongBlocks(t *testing.T) {
+	for name, c := range map[string]struct{ text, end string }{
+		"sentences": {strings.Repeat("Yes. Some words to read here. ", 30), "."},
+		"a line":    {"First line.<br>" + strings.Repeat("Some words to read here. ", 30), "."},
+		"words":     {strings.Repeat("some words to read here, ", 30), " ,somewdtrahe"},
+		"lines":     {strings.Repeat("one word more<br>", 40), `e\`},
+	} {
+		const most = 100
+		all := One(Source{
+			URL: mustURL(t, "http://a.test/"), ContentType: "text/html", Body: []byte("<p>" + c.text),
+		}, Options{Chunk: most, Whole: true}).Chunks
+		words := strings.Fields(strings.ReplaceAll(c.text, "<br>", " "))
+		for i, chunk := range all {
+			text := strings.TrimSpace(chunk.Text)
+			if i+1 < len(all) && (len(text) <= most/2 || !strings.ContainsRune(c.end, rune(text[len(text)-1]))) {
+				t.Errorf("%s: %d characters, %q", name, len(text), text)
+			}
+			for _, word := range strings.Fields(text) {
+				if word = strings.TrimRight(word, "\\"); !slices.Contains(words, word) {
+					t.Errorf("%s: %q has a part of a word, %q", name, text, word)
+				}
+			}
+		}
+		if len(all) < 5 {
+			t.Errorf("%s: %d chunks", name, len(all))
+		}
+	}
+}

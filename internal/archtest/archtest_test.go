@@ -219,6 +219,7 @@ var imports = map[string][]string{
 	"internal/css":         {"internal/near", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/fields":      {},
 	"internal/mounts":      {},
+	"internal/mutants":     {},
 	"internal/near":        {},
 	"internal/process":     {},
 	"internal/regular":     {},

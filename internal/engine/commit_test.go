@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -207,5 +208,62 @@ func TestDrainOnFullDisk(t *testing.T) {
 	}()
 	if _, err := c.Run(t.Context()); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("%v, expected that the disk is full", err)
+	}
+}
+
+// failsOnce is an output of which one write fails.
+type failsOnce struct {
+	bytes.Buffer
+	at int // the number of the write, from 1
+}
+
+func (w *failsOnce) Write(b []byte) (int, error) {
+	if w.at--; w.at == 0 {
+		return 0, errors.New("it fails once")
+	}
+	return w.Buffer.Write(b)
+}
+
+// TestNothingAfterALostBatch: when a batch cannot be saved, no later one is, though the output
+// would take it: the next run goes on before the first that was lost.
+func TestNothingAfterALostBatch(t *testing.T) {
+	w := crawltest.Web{}
+	var all []string
+	for i := range 40 {
+		w[fmt.Sprintf("http://a.test/%d", i)] = crawltest.Links(fmt.Sprintf("/%d", i+1))
+		all = append(all, fmt.Sprintf("http://a.test/%d", i))
+	}
+	for at := 1; at <= 4; at++ {
+		o := weft.Options{Seeds: all[:1], Job: filepath.Join(t.TempDir(), "job"), Format: weft.FormatURLs, Limit: 40, NoRobots: true}
+		var got []string
+		for run, out := range []*failsOnce{{at: at}, {}} {
+			o.Output = out
+			c, err := weft.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: w.Network(t)})
+			err = loop.Run(t.Context(), func(task *aio.Task) error {
+				return task.Group(func(g *aio.Group) error {
+					ln, err := aio.Listen(task, "tcp", ":80")
+					if err != nil {
+						return err
+					}
+					defer ln.Close()
+					g.Go("server", func(task *aio.Task) error { return w.Listen(task, ln, new(crawltest.Requests)) })
+					_, err = c.RunOn(task)
+					return err
+				})
+			})
+			if failed := run == 0; (err != nil) != failed {
+				t.Fatalf("run %d: %v", run, err)
+			}
+			got = append(got, strings.Fields(out.String())...)
+		}
+		slices.Sort(got)
+		want := slices.Sorted(slices.Values(all))
+		if got = slices.Compact(got); !slices.Equal(got, want) {
+			t.Errorf("after a failure of write %d: %d of %d URLs in the output", at, len(got), len(want))
+		}
 	}
 }

@@ -580,3 +580,24 @@ func TestRedirectIgnoresNofollow(t *testing.T) {
 		t.Errorf("fetched %v; not followed: %v", crawltest.Fetched(got), sum.NotFollowed)
 	}
 }
+
+// TestRedirectTargets: a redirect to what no link may lead to ends there, and the record or the
+// summary says so.
+func TestRedirectTargets(t *testing.T) {
+	for to, want := range map[string]struct{ kind, reason string }{
+		"mailto:x@a.test":                 {kind: weft.KindLocation},
+		"ftp://a.test/x":                  {kind: weft.KindLocation},
+		"http://a.test:25/x":              {reason: "blocked-port"},
+		"/x/x/x/x":                        {reason: "repeats"},
+		"/" + strings.Repeat("x", 20<<10): {reason: "too-long"},
+	} {
+		got, sum, seen := crawltest.Web{"http://a.test/": "302 " + to}.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true})
+		dropped := 0
+		if want.reason != "" {
+			dropped = 1
+		}
+		if r := got["http://a.test/"]; len(got) != 1 || len(seen) != 1 || r.ErrorKind != want.kind || sum.NotFollowed[want.reason] != dropped {
+			t.Errorf("to %.40s: %d records, %d requests, error %q, not followed: %v", to, len(got), len(seen), r.ErrorKind, sum.NotFollowed)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package scope
 
 import (
 	"fmt"
+	"regexp"
 	"testing"
 	"time"
 
@@ -71,5 +72,31 @@ func TestManyPrefixes(t *testing.T) {
 	}
 	if took := process.CPU() - start; took > 2*time.Second {
 		t.Errorf("took %v", took)
+	}
+}
+
+// TestBeyondTheScope: what need not be within the scope, a sitemap, an asset or the target of a
+// seed's redirect, keeps to the bounds that are about the URL itself.
+func TestBeyondTheScope(t *testing.T) {
+	b := New(Rules{
+		Scope: Page, Exclude: []*regexp.Regexp{regexp.MustCompile("/private")},
+		Include: []*regexp.Regexp{regexp.MustCompile("/nothing")}, Traps: Traps{Repeats: 3},
+	})
+	for _, c := range []struct{ url, forbids, seeds, links string }{
+		{"http://a.test/", "", "", ReasonScope},
+		{"http://a.test:25/", ReasonPort, ReasonPort, ReasonScope},
+		{"http://a.test/private", ReasonExclude, "", ReasonScope},
+		{"http://a.test/x/x/x/x", ReasonRepeats, ReasonRepeats, ReasonScope},
+	} {
+		u := parsed(t, c.url)
+		if got := b.Forbids(u); got != c.forbids {
+			t.Errorf("%s: forbidden for %q, expected %q", c.url, got, c.forbids)
+		}
+		if got := b.RefusesTarget(u, 0); got != c.seeds {
+			t.Errorf("%s: refused for %q as the target of a seed, expected %q", c.url, got, c.seeds)
+		}
+		if got := b.RefusesTarget(u, 1); got != c.links {
+			t.Errorf("%s: refused for %q as the target of a link, expected %q", c.url, got, c.links)
+		}
 	}
 }

@@ -64,11 +64,13 @@ func TestSteps(t *testing.T) {
 	b.expect(j, ending.Wait)
 	b.beat("a", 1, 90, 0, 3, true) // composed before the streams were read
 	b.expect(j, ending.Wait)
-	b.beat("a", 1, 110, 0, 3, true) // revision 5
+	b.beat("a", 1, 100, 0, 3, true) // at that very time: before or after
 	b.expect(j, ending.Wait)
-	b.beat("b", 2, 20, 5, 4, false)
+	b.beat("a", 1, 110, 0, 3, true) // revision 6
 	b.expect(j, ending.Wait)
-	b.beat("b", 2, 30, 5, 5, false)
+	b.beat("b", 2, 20, 5, 5, false)
+	b.expect(j, ending.Wait)
+	b.beat("b", 2, 30, 5, 6, false)
 	b.expect(j, ending.Over)
 }
 

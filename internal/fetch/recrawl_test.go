@@ -1,4 +1,4 @@
-package engine_test
+package fetch_test
 
 import (
 	"bytes"
