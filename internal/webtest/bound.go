@@ -45,19 +45,23 @@ func (b *Bound) Longest() (d time.Duration) {
 // gets one request at a time, and a host none before the crawl can have found it, if only the
 // delays of hosts keep it from the pages that lead there. Requests leaves calendars out.
 func (w *Web) Bound(p Policy, c Costs) Bound {
-	p = w.complete(p)
+	return (&crawl{w, p.complete(), c}).bound()
+}
+
+func (cr *crawl) bound() Bound {
+	w, p, c := cr.web, &cr.policy, &cr.costs
 	var b Bound
 	hosts := make(map[int]*cost)
-	for at := range w.walk(p) {
+	for at := range cr.walk() {
 		h := hosts[int(at.host)]
 		if h == nil {
-			h = w.robotsCost(int(at.host), p, c)
+			h = cr.robotsCost(int(at.host))
 			hosts[int(at.host)] = h
 		}
 		b.URLs++
-		h.add(w, at, p, c)
+		h.add(cr, at)
 	}
-	found := w.discover(p, c)
+	found := cr.discover()
 	var members [3]map[int][]int // the hosts of each unit
 	for u := range members {
 		members[u] = make(map[int][]int)
@@ -109,7 +113,8 @@ func longer(a, b Chain) Chain {
 
 // discover returns the earliest time at which a crawl can know each host: Dijkstra's algorithm over
 // links, as if only delays between requests to one host counted and no resource refused at first.
-func (w *Web) discover(p Policy, c Costs) map[int]time.Duration {
+func (cr *crawl) discover() map[int]time.Duration {
+	w, p, c := cr.web, &cr.policy, &cr.costs
 	hosts := make(map[int]time.Duration)
 	open := make(map[int]time.Duration) // by host: when its first page may be requested
 	known := make(map[resource]time.Duration)
@@ -132,12 +137,12 @@ func (w *Web) discover(p Policy, c Costs) map[int]time.Duration {
 		delay := max(c.Delay, w.CrawlDelay(host))
 		if _, ok := hosts[host]; !ok {
 			hosts[host] = m.at
-			robots := w.robotsCost(host, p, c)
+			robots := cr.robotsCost(host)
 			open[host] = m.at + robots.busy + robots.held
 			if robots.requests > 0 {
 				open[host] += delay
 			}
-			if w.asksSitemap(m.of.host, p) {
+			if cr.asksSitemap(m.of.host) {
 				reach(resource{host: m.of.host, kind: sitemapFile}, m.at)
 			}
 		}
@@ -149,7 +154,7 @@ func (w *Web) discover(p Policy, c Costs) map[int]time.Duration {
 			}
 			reach(to, end)
 		}
-		switch status := w.fate(m.of, p).Status; {
+		switch status := cr.fate(m.of).Status; {
 		case status >= 300 && status < 400:
 			follow(w.next(m.of))
 		case status == 200 && m.of.kind == sitemapFile:
@@ -195,7 +200,8 @@ type cost struct {
 }
 
 // robotsCost returns the cost of the robots.txt of host i.
-func (w *Web) robotsCost(i int, p Policy, c Costs) *cost {
+func (cr *crawl) robotsCost(i int) *cost {
+	w, p, c := cr.web, &cr.policy, &cr.costs
 	h := new(cost)
 	tries := func(cost time.Duration) {
 		for n := range c.RobotsTries {
@@ -236,8 +242,9 @@ func (w *Web) robotsCost(i int, p Policy, c Costs) *cost {
 }
 
 // add adds the cost of a resource.
-func (h *cost) add(w *Web, at resource, p Policy, c Costs) {
-	switch fate := w.fate(at, p); fate.Error {
+func (h *cost) add(cr *crawl, at resource) {
+	w, p, c := cr.web, &cr.policy, &cr.costs
+	switch fate := cr.fate(at); fate.Error {
 	case ErrorDNS, ErrorConnect, ErrorDial, ErrorRobots:
 		return
 	case ErrorStall, ErrorEarlyEnd: // transient: retried

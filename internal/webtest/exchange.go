@@ -21,7 +21,7 @@ func (w *Web) Exchange(authority, target string, before int, p Policy) Exchange 
 	if !ok {
 		name, _, _ := strings.Cut(authority, ":")
 		if i, ok := w.Index(name); ok {
-			return Exchange{Fate: w.fate(resource{host: int32(i)}, Policy{})} // why it is unreachable
+			return Exchange{Fate: (&crawl{web: w}).fate(resource{host: int32(i)})} // why it is unreachable
 		}
 		return Exchange{Fate: Fate{Error: ErrorDNS}}
 	}
@@ -39,7 +39,7 @@ func (w *Web) Exchange(authority, target string, before int, p Policy) Exchange 
 		}
 		return v
 	}
-	v.Fate = w.fate(at, Policy{Retries: before})
+	v.Fate = (&crawl{web: w, policy: Policy{Retries: before}}).fate(at)
 	switch {
 	case v.Fate.Status >= 300 && v.Fate.Status < 400:
 		v.Links = []string{w.url(w.next(at))}

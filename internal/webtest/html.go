@@ -48,7 +48,7 @@ func littleEndian(b []byte) []byte {
 
 // charset draws the charset of a page.
 func (w *Web) charset(p resource) charset {
-	d := w.dice(saltCharset, resource{host: p.host, kind: p.kind, n: p.n})
+	d := w.draws.dice(saltCharset, resource{host: p.host, kind: p.kind, n: p.n})
 	if p.kind != page || d.unit() >= w.cfg.Rates.Charset {
 		return charsets[0]
 	}
@@ -71,7 +71,7 @@ func (w *Web) html(p resource, links []link) []byte {
 		p.sub = 0
 	}
 	cs := w.charset(p)
-	look := w.dice(saltLook, p)
+	look := w.draws.dice(saltLook, p)
 	s := &speller{web: w, host: p.host, depth: strings.Count(w.target(p), "/") - 1, charset: cs}
 	n := w.cfg.PageBytes/2 + look.roll(w.cfg.PageBytes+1)
 	b := make([]byte, 0, n+n/2+1024)
@@ -81,7 +81,7 @@ func (w *Web) html(p resource, links []link) []byte {
 	}
 	name := strconv.Itoa(int(p.n)) + " of " + w.Name(int(p.host))
 	b = wrap(b, "<title>", name+": "+cs.words, "</title>")
-	if p.kind == page && w.has(saltBase, p, w.cfg.Rates.Base) {
+	if p.kind == page && w.draws.has(saltBase, p, w.cfg.Rates.Base) {
 		b = append(b, `<base href="/base/x/">`...)
 		s.depth = 2
 	}

@@ -108,7 +108,7 @@ const maxViolations = 300
 func NewReferee(w *Web, r Rule) *Referee {
 	r.AtOnce = max(1, r.AtOnce)
 	f := &Referee{web: w, rule: r}
-	for u, n := range [...]int{Host: w.Hosts(), Site: w.Hosts() + 1, Address: w.Hosts() + 1 + w.shared} {
+	for u, n := range [...]int{Host: w.Hosts(), Site: w.Hosts() + 1, Address: w.Hosts() + 1 + w.addresses.shared} {
 		f.mu.lines[u] = make([]line, n)
 		f.mu.verdict.Units[u].SmallGap = -1
 	}
@@ -310,7 +310,7 @@ func (f *Referee) Verdict() Verdict {
 
 // units returns the numbers of host, domain and address of host i, which lives.
 func (w *Web) units(i int) [3]int {
-	return [3]int{Host: i, Site: w.siteOf(i), Address: w.addressOf(i)}
+	return [3]int{Host: i, Site: w.siteOf(i), Address: w.addresses.number(i)}
 }
 
 func (w *Web) unitName(u Unit, host int) string {
@@ -320,5 +320,5 @@ func (w *Web) unitName(u Unit, host int) string {
 	case Site:
 		return w.Site(host)
 	}
-	return w.address(w.addressOf(host)).String()
+	return w.addresses.at(w.addresses.number(host)).String()
 }

@@ -87,7 +87,7 @@ func (w *Web) respond(p resource, before int) Response {
 	if before < w.fails(p) {
 		return w.refuse(a, p)
 	}
-	d := w.dice(saltFraming, p)
+	d := w.draws.dice(saltFraming, p)
 	switch roll := d.roll(10); {
 	case roll >= 9:
 		a.Framing = Close
@@ -178,7 +178,7 @@ func (w *Web) redirect(a *Response, p resource, d *dice) {
 
 // fails returns how often a resource refuses at first.
 func (w *Web) fails(p resource) int {
-	d := w.dice(saltFlaky, p)
+	d := w.draws.dice(saltFlaky, p)
 	switch {
 	case p.kind == page && p.n > 0 && d.unit() < w.cfg.Rates.Flaky:
 	case p.kind == robotsTxt && p.sub == 0 && w.robots(int(p.host)) == robotsShy:
@@ -208,7 +208,7 @@ func (w *Web) refusal(p resource) int {
 // delay returns how long a resource takes to respond.
 func (w *Web) delay(p resource) (d time.Duration) {
 	if w.cfg.Latency > 0 {
-		roll := w.dice(saltLatency, p)
+		roll := w.draws.dice(saltLatency, p)
 		d = time.Duration(roll.unit() * float64(w.cfg.Latency))
 	}
 	if w.slow(p) {
@@ -219,6 +219,6 @@ func (w *Web) delay(p resource) (d time.Duration) {
 
 // slow reports whether a resource takes SlowDelay.
 func (w *Web) slow(p resource) bool {
-	return p.kind == page && p.n > 0 && w.has(saltSlow, p, w.cfg.Rates.Slow) ||
-		p.host > 0 && w.has(saltSlowHost, resource{host: p.host}, w.cfg.Rates.SlowHost)
+	return p.kind == page && p.n > 0 && w.draws.has(saltSlow, p, w.cfg.Rates.Slow) ||
+		p.host > 0 && w.draws.has(saltSlowHost, resource{host: p.host}, w.cfg.Rates.SlowHost)
 }

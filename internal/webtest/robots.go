@@ -24,7 +24,7 @@ func (w *Web) robots(i int) robotsKind {
 		return robotsPlain
 	}
 	r := &w.cfg.Rates
-	d := w.dice(saltRobots, resource{host: int32(i)})
+	d := w.draws.dice(saltRobots, resource{host: int32(i)})
 	at := d.unit()
 	for _, of := range []struct {
 		kind robotsKind
@@ -45,7 +45,7 @@ func (w *Web) CrawlDelay(i int) time.Duration {
 	case robotsNone, robotsClosed:
 		return 0
 	}
-	if i == 0 || !w.has(saltDelayed, resource{host: int32(i)}, w.cfg.Rates.Delayed) {
+	if i == 0 || !w.draws.has(saltDelayed, resource{host: int32(i)}, w.cfg.Rates.Delayed) {
 		return 0
 	}
 	return w.cfg.CrawlDelay
@@ -65,8 +65,9 @@ func (w *Web) robotsText(i int) []byte {
 		"Disallow: /private/ # but\nAllow: /private/open/\nDisallow: /*.pdf$\n" + w.sitemapLine(i))
 }
 
-// allows reports whether robots.txt allows a crawler under p to fetch a resource.
-func (w *Web) allows(to resource, p Policy) bool {
+// allows reports whether robots.txt allows the crawl to fetch a resource.
+func (cr *crawl) allows(to resource) bool {
+	w, p := cr.web, &cr.policy
 	if !p.Robots {
 		return true
 	}

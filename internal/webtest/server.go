@@ -184,7 +184,7 @@ func (s *Server) judged(t *aio.Task, c aio.Conn, p resource, req request, a *Res
 	s.lag = max(s.lag, now.Sub(t.Loop().Now()))
 	end := s.referee.Begin(Arrival{
 		Host: int(p.host), Target: req.target, At: now, Again: again, Moved: p.kind == robotsTxt && p.sub > 0,
-		Astray: addressOf(c) != s.web.address(s.web.addressOf(int(p.host))),
+		Astray: addressOf(c) != s.web.addresses.at(s.web.addresses.number(int(p.host))),
 	})
 	if a.Fault.endless() && s.referee.rule.Patience > 0 {
 		end(now.Add(s.referee.rule.Patience), 0, true)

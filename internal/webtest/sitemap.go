@@ -23,7 +23,7 @@ const (
 
 // sitemapStyle draws the style of host i. A host without robots.txt cannot name a sitemap.
 func (w *Web) sitemapStyle(i int) sitemapStyle {
-	d := w.dice(saltSitemap, resource{host: int32(i)})
+	d := w.draws.dice(saltSitemap, resource{host: int32(i)})
 	switch style := sitemapStyle(d.roll(int(sitemapStyles))); {
 	case i == 0:
 		return sitemapIndex
@@ -145,9 +145,10 @@ func (w *Web) sitemap(a *Response, p resource) {
 	}
 }
 
-// asksSitemap reports whether a crawler under p fetches the sitemaps of a host: it does once it has
+// asksSitemap reports whether the crawl fetches the sitemaps of a host: it does once it has
 // the host's robots.txt, or knows that there is none.
-func (w *Web) asksSitemap(host int32, p Policy) bool {
+func (cr *crawl) asksSitemap(host int32) bool {
+	w, p := cr.web, &cr.policy
 	i := int(host)
 	if !p.Sitemaps || !p.Robots || w.cfg.Listed == 0 || w.Dead(i) {
 		return false

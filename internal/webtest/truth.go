@@ -42,10 +42,10 @@ func Anywhere(int) bool { return true }
 // redirect counts by itself, with its own status. A target one redirect too far is left out, unless
 // a shorter way leads there.
 func (w *Web) Truth(p Policy) iter.Seq2[string, Fate] {
-	p = w.complete(p)
+	cr := crawl{w, p.complete(), Costs{}}
 	return func(yield func(string, Fate) bool) {
-		for to := range w.walk(p) {
-			if !yield(w.url(to), w.fate(to, p)) {
+		for to := range cr.walk() {
+			if !yield(w.url(to), cr.fate(to)) {
 				return
 			}
 		}
@@ -53,7 +53,7 @@ func (w *Web) Truth(p Policy) iter.Seq2[string, Fate] {
 }
 
 // complete returns p with its defaults.
-func (w *Web) complete(p Policy) Policy {
+func (p Policy) complete() Policy {
 	if len(p.Seeds) == 0 {
 		p.Seeds = []int{0}
 	}
@@ -81,8 +81,16 @@ func (p *Policy) follows(to resource) bool {
 	return to.kind != maze || p.Repeats == 0 || int(to.n) <= p.Repeats
 }
 
+// crawl is the crawl of a web under a policy that is complete, at some costs.
+type crawl struct {
+	web    *Web
+	policy Policy
+	costs  Costs
+}
+
 // walk returns the reachable resources, with the fewest redirects in a row that lead to each.
-func (w *Web) walk(p Policy) map[resource]int32 {
+func (cr *crawl) walk() map[resource]int32 {
+	w, p := cr.web, &cr.policy
 	hops := make(map[resource]int32)
 	var queue []resource
 	reach := func(to resource, n int32) {
@@ -92,7 +100,7 @@ func (w *Web) walk(p Policy) map[resource]int32 {
 		if known, ok := hops[to]; !ok || n < known { // a shorter way may lead further
 			hops[to] = n
 			queue = append(queue, to)
-			if root := (resource{host: to.host, kind: sitemapFile}); !ok && to != root && w.asksSitemap(to.host, p) {
+			if root := (resource{host: to.host, kind: sitemapFile}); !ok && to != root && cr.asksSitemap(to.host) {
 				if _, ok := hops[root]; !ok {
 					hops[root] = 0
 					queue = append(queue, root)
@@ -106,7 +114,7 @@ func (w *Web) walk(p Policy) map[resource]int32 {
 	for len(queue) > 0 {
 		at := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		switch status := w.fate(at, p).Status; {
+		switch status := cr.fate(at).Status; {
 		case status >= 300 && status < 400:
 			if hops[at] < int32(p.MaxRedirects) {
 				reach(w.next(at), hops[at]+1)
@@ -128,22 +136,22 @@ func (w *Web) walk(p Policy) map[resource]int32 {
 }
 
 // fate returns the fate of a resource.
-func (w *Web) fate(at resource, p Policy) Fate {
-	switch {
+func (cr *crawl) fate(at resource) Fate {
+	switch w := cr.web; {
 	case w.Dead(int(at.host)):
 		return Fate{Error: ErrorDNS}
 	case w.refusing(int(at.host)):
 		return Fate{Error: ErrorConnect}
 	case w.mute(int(at.host)):
 		return Fate{Error: ErrorDial}
-	case !w.allows(at, p):
+	case !cr.allows(at):
 		return Fate{Error: ErrorRobots}
-	case w.fails(at) > p.Retries:
+	case w.fails(at) > cr.policy.Retries:
 		return Fate{Status: w.refusal(at)}
 	}
 	switch at.kind {
 	case sitemapFile:
-		if w.sitemapStyleOf(at) == sitemapNone {
+		if cr.web.sitemapStyleOf(at) == sitemapNone {
 			return Fate{Status: 404}
 		}
 	case hop, loop:

@@ -9,13 +9,11 @@ import (
 
 // Web is a synthetic web. It never changes.
 type Web struct {
-	cfg    Config
-	port   string // in URLs: empty or ":8080"
-	shared int    // number of addresses that hosts share
+	cfg       Config
+	port      string // in URLs: empty or ":8080"
+	draws     draws
+	addresses addresses
 }
-
-// perAddress is the average number of hosts on a shared address.
-const perAddress = 200
 
 // New returns the web of a configuration. The error reports an invalid one.
 func New(cfg Config) (*Web, error) {
@@ -23,11 +21,11 @@ func New(cfg Config) (*Web, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Web{cfg: cfg}
+	w := &Web{cfg: cfg, draws: draws{cfg.Seed}}
 	if cfg.Port != 80 {
 		w.port = ":" + strconv.Itoa(cfg.Port)
 	}
-	w.shared = 1 + int(float64(cfg.Hosts)*cfg.Rates.Shared/perAddress)
+	w.addresses = newAddresses(&w.cfg, w.draws)
 	return w, nil
 }
 
@@ -56,10 +54,10 @@ func (w *Web) Site(i int) string { return string(w.appendSite(nil, i)) }
 // siteOf returns the number of the domain of host i: the number of a host, or, for blogs, the
 // number of hosts.
 func (w *Web) siteOf(i int) int {
-	if w.has(saltBlog, resource{host: int32(i)}, w.cfg.Rates.Blogs) {
+	if w.draws.has(saltBlog, resource{host: int32(i)}, w.cfg.Rates.Blogs) {
 		return w.cfg.Hosts
 	}
-	if block := i / siblings; w.has(saltSite, resource{host: int32(block)}, w.cfg.Rates.Siblings) {
+	if block := i / siblings; w.draws.has(saltSite, resource{host: int32(block)}, w.cfg.Rates.Siblings) {
 		return block * siblings
 	}
 	return i
@@ -102,14 +100,14 @@ func (w *Web) Pages(i int) int {
 	}
 	// Pareto distribution with exponent 1.5, whose mean is three times its minimum, cut off at
 	// MostPages.
-	d := w.dice(saltPages, resource{host: int32(i)})
+	d := w.draws.dice(saltPages, resource{host: int32(i)})
 	n := float64(w.cfg.Pages) / 3 * math.Pow(1-d.unit(), -1/1.5)
 	return max(1, int(min(n, float64(w.cfg.MostPages))))
 }
 
 // Dead reports whether host i has no address.
 func (w *Web) Dead(i int) bool {
-	return i > 0 && w.has(saltDead, resource{host: int32(i)}, w.cfg.Rates.DeadHost)
+	return i > 0 && w.draws.has(saltDead, resource{host: int32(i)}, w.cfg.Rates.DeadHost)
 }
 
 // Addr returns the address of host i; false if it is dead.
@@ -117,32 +115,7 @@ func (w *Web) Addr(i int) (netip.Addr, bool) {
 	if w.Dead(i) {
 		return netip.Addr{}, false
 	}
-	return w.address(w.addressOf(i)), true
-}
-
-// addressOf returns the number of the address of host i: its own number, or the next one for the
-// hoster, or one of the shared addresses after that.
-func (w *Web) addressOf(i int) int {
-	switch h := (resource{host: int32(i)}); {
-	case w.has(saltHosted, h, w.cfg.Rates.Hosted):
-		return w.cfg.Hosts
-	case w.has(saltShared, h, w.cfg.Rates.Shared):
-		return w.cfg.Hosts + 1 + int(w.dice(saltAddr, h)%dice(w.shared))
-	}
-	return i
-}
-
-// address returns the address with a number, not in the first 16 bits of the network: in
-// 127.0.0.0/16 systems keep services of their own.
-func (w *Web) address(n int) netip.Addr {
-	at := 1<<16 + n
-	switch {
-	case n == w.cfg.Hosts:
-		at = 199 << 16
-	case n > w.cfg.Hosts:
-		at = 200<<16 + n - w.cfg.Hosts - 1
-	}
-	return netip.AddrFrom4([4]byte{w.cfg.Network, byte(at >> 16), byte(at >> 8), byte(at)})
+	return w.addresses.at(w.addresses.number(i)), true
 }
 
 // Resolve returns the address of a host name, ignoring case; false if there is none.
@@ -166,12 +139,12 @@ func (w *Web) Authority(i int) string {
 
 // refusing reports whether host i refuses connections.
 func (w *Web) refusing(i int) bool {
-	return i > 0 && w.has(saltRefusing, resource{host: int32(i)}, w.cfg.Rates.Refusing)
+	return i > 0 && w.draws.has(saltRefusing, resource{host: int32(i)}, w.cfg.Rates.Refusing)
 }
 
 // mute reports whether connections to host i never complete.
 func (w *Web) mute(i int) bool {
-	return i > 0 && !w.refusing(i) && w.has(saltMute, resource{host: int32(i)}, w.cfg.Rates.Mute)
+	return i > 0 && !w.refusing(i) && w.draws.has(saltMute, resource{host: int32(i)}, w.cfg.Rates.Mute)
 }
 
 // away reports whether host i is unreachable.
@@ -189,7 +162,7 @@ func (w *Web) Traps() (n int) {
 
 // trap reports whether host i has an endless calendar.
 func (w *Web) trap(i int) bool {
-	return w.cfg.Traps || w.has(saltTrap, resource{host: int32(i)}, w.cfg.Rates.Trap)
+	return w.cfg.Traps || w.draws.has(saltTrap, resource{host: int32(i)}, w.cfg.Rates.Trap)
 }
 
 func (w *Web) url(p resource) string {
@@ -215,68 +188,4 @@ func (w *Web) offspring(i int, yield func(child int)) {
 			w.offspring(c, yield)
 		}
 	}
-}
-
-// dice is a random source: a state of SplitMix64 (Steele, Lea, Flood 2014).
-type dice uint64
-
-// Salts separate the draws for one resource.
-const (
-	saltPages uint64 = iota
-	saltDead
-	saltShared
-	saltAddr
-	saltSite
-	saltRobots
-	saltDelayed
-	saltLinks
-	saltLook
-	saltFlaky
-	saltSlow
-	saltCharset
-	saltBase
-	saltChain
-	saltLatency
-	saltFraming
-	saltHosted
-	saltBlog
-	saltSlowHost
-	saltRefusing
-	saltMute
-	saltTrap
-	saltSitemap
-)
-
-// dice returns the source for one draw about one resource.
-func (w *Web) dice(salt uint64, p resource) dice {
-	d := dice(w.cfg.Seed)
-	d = d.next() ^ dice(salt<<32|uint64(uint32(p.host)))
-	d = d.next() ^ dice(uint64(p.kind)<<56^uint64(uint32(p.n))<<16^uint64(uint32(p.sub)))
-	return d.next()
-}
-
-func (d *dice) next() dice {
-	*d += 0x9e3779b97f4a7c15
-	z := *d
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-// roll returns a number in [0, n).
-func (d *dice) roll(n int) int { return int(d.next() % dice(n)) }
-
-// skewed is roll with small numbers more likely: few pages get many links.
-func (d *dice) skewed(n int) int {
-	u := d.unit()
-	return int(u * u * float64(n))
-}
-
-// unit returns a number in [0, 1).
-func (d *dice) unit() float64 { return float64(d.next()>>11) / (1 << 53) }
-
-// has draws whether a resource has a feature, at a rate.
-func (w *Web) has(salt uint64, p resource, rate float64) bool {
-	d := w.dice(salt, p)
-	return d.unit() < rate
 }
