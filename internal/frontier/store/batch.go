@@ -50,7 +50,7 @@ var _ frontier.Journal = (*Batch)(nil)
 // Begin returns an empty batch.
 func (s *Store) Begin() *Batch {
 	return &Batch{
-		store: s, writer: s.engine.newWriter(),
+		store: s, writer: s.table.engine.newWriter(),
 		lines: make(map[string]*lines), dirs: make(map[string]struct{}),
 		date: func(t time.Time) time.Time { return t },
 	}
@@ -230,6 +230,20 @@ func (b *Batch) writeSeen() {
 	b.seen = nil
 }
 
+// seenElsewhere adds a URL that has ended to the seen set, if another store has had it as pending.
+func (b *Batch) seenElsewhere(u frontier.URL) {
+	if b.others {
+		b.putSeen(u)
+	}
+}
+
+// list lists a key of an origin under its partition.
+func (b *Batch) list(origin string, key []byte) {
+	if of := b.store.partition; of != nil {
+		b.set(append(partitionKey(keyListed, of(frontier.Hostname(origin))), key...), nil)
+	}
+}
+
 func (b *Batch) putPending(u frontier.URL) {
 	origin := u.URL.Origin()
 	b.key = appendPendingKey(b.key[:0], origin, u.QueueKey())
@@ -287,12 +301,12 @@ func (s *Store) Commit(b *Batch) error {
 	}
 	b.delete(markKey(s.batches))
 	b.set(markKey(s.batches+1), nil)
-	if err := s.failure.run(func() error { return s.engine.commit(b.writer) }); err != nil {
+	if err := s.failure.run(func() error { return s.table.engine.commit(b.writer) }); err != nil {
 		s.failure.set(damage(s.state, err))
 		return s.failure.get()
 	}
 	s.batches++
-	s.writeWatermark()
+	s.watermark.write(s.batches)
 	s.next.Store(next)
 	s.outbox.committed(b)
 	for name, lines := range b.lines {

@@ -19,7 +19,7 @@ func (s *Store) clear(names []string) error {
 	part := s.fs.PathJoin(s.partialDir(), clearingFile)
 	err := s.fs.MkdirAll(s.partialDir(), 0o777)
 	if err == nil {
-		err = s.writeFile(part, []byte(strings.Join(names, "\n")))
+		err = writeFile(s.fs, part, []byte(strings.Join(names, "\n")))
 	}
 	if err == nil {
 		err = s.fs.Rename(part, s.fs.PathJoin(s.state, clearingFile))

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/fields"
 	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -329,4 +331,158 @@ func decodeNumber(value []byte) (uint64, error) {
 	d := decoder{Reader: fields.Reader{Rest: value}}
 	n := d.Uvarint()
 	return n, d.end()
+}
+
+// appendKnown appends the snapshot of a URL. It is the last field of a value,
+// and absent if nothing is known, as in jobs that predate recrawls.
+func appendKnown(b []byte, known *frontier.Snapshot) []byte {
+	if known == nil {
+		return b
+	}
+	b = appendInt(b, known.Number)
+	b = appendText(b, known.Change)
+	b = appendTime(b, known.At)
+	b = appendTime(b, known.First)
+	b = appendTime(b, known.Changed)
+	b = appendInt(b, known.Status)
+	b = appendText(b, known.Redirect)
+	b = append(b, known.Content[:]...)
+	b = binary.BigEndian.AppendUint64(b, known.Text)
+	b = binary.AppendVarint(b, known.Bytes)
+	b = binary.AppendUvarint(b, uint64(known.Link))
+	b = binary.AppendUvarint(b, uint64(known.RobotsTag))
+	b = appendText(b, known.ETag)
+	b = appendText(b, known.Modified)
+	b = appendText(b, known.Type)
+	b = appendText(b, known.Title)
+	if c := known.Capture; !c.At.IsZero() {
+		b = binary.AppendVarint(b, c.At.UnixMicro())
+		b = append(b, c.Payload[:]...)
+	}
+	return b
+}
+
+func (d *decoder) known() *frontier.Snapshot {
+	if len(d.Rest) == 0 {
+		return nil
+	}
+	known := &frontier.Snapshot{
+		Number: d.int(), Change: d.Text(), At: d.time(), First: d.time(), Changed: d.time(),
+		Status: d.int(), Redirect: d.Text(),
+	}
+	copy(known.Content[:], d.Bytes(len(known.Content)))
+	if text := d.Bytes(8); text != nil {
+		known.Text = binary.BigEndian.Uint64(text)
+	}
+	known.Bytes, known.Link, known.RobotsTag = d.Varint(), d.hash(), d.hash()
+	known.ETag, known.Modified, known.Type = d.Text(), d.Text(), d.Text()
+	if len(d.Rest) > 0 { // jobs that predate titles end here
+		known.Title = d.Text()
+	}
+	if len(d.Rest) > 0 { // there is an archive
+		known.Capture.At = time.UnixMicro(d.Varint()).UTC()
+		copy(known.Capture.Payload[:], d.Bytes(len(known.Capture.Payload)))
+	}
+	return known
+}
+
+// hash reads a 32-bit hash.
+func (d *decoder) hash() uint32 {
+	v := d.Uvarint()
+	if v > math.MaxUint32 {
+		d.Fail()
+	}
+	return uint32(v)
+}
+
+// originDecoder decodes the entries of origins, up to two for each, in order.
+func originDecoder() func(key, value []byte) (o Origin, ok bool, err error) {
+	var rules robots.Rules // of the origin whose state follows
+	return func(key, value []byte) (o Origin, ok bool, err error) {
+		origin, _, named := originOf(key)
+		switch of := key[len(key)-1]; {
+		case !named:
+			return Origin{}, false, errValue
+		case of == originRules:
+			rules = robots.Rules{}
+			return Origin{}, false, rules.UnmarshalBinary(value)
+		case of == originState:
+			o.OriginState, err = decodeOrigin(origin, value)
+			o.Rules, rules = rules, robots.Rules{}
+			return o, true, err
+		default:
+			return Origin{}, false, errValue
+		}
+	}
+}
+
+func pendingEntry(key, value []byte) (frontier.URL, bool, error) {
+	u, err := decodePending(key, value)
+	return u, true, err
+}
+
+func (d *decoder) queueKey() frontier.QueueKey {
+	class := d.Byte()
+	if class > classByDepth {
+		d.Fail()
+	}
+	p := frontier.QueueKey{
+		Tried: class == classTried, Kept: class == classKept, ByDepth: class == classByDepth,
+	}
+	if p.ByDepth {
+		p.Depth = int(d.ordered())
+	}
+	p.Priority = int8(0x7f ^ d.Byte())
+	if !p.ByDepth {
+		p.Depth = int(d.ordered())
+	}
+	p.Rank, p.Seq = int8(0x7f^d.Byte()), d.ordered()
+	return p
+}
+
+func (d *decoder) ordered() uint64 {
+	size := int(d.Byte())
+	if size > 8 || size > len(d.Rest) || size > 0 && d.Rest[0] == 0 {
+		d.Fail()
+		return 0
+	}
+	var n uint64
+	for _, c := range d.Rest[:size] {
+		n = n<<8 | uint64(c)
+	}
+	d.Rest = d.Rest[size:]
+	return n
+}
+
+// decodeSeen decodes the queue key of a URL, and why it was dropped, which counts if it is neither
+// pending nor done.
+func decodeSeen(b []byte) (frontier.QueueKey, frontier.Drop, error) {
+	d := decoder{Reader: fields.Reader{Rest: b}}
+	p, why := d.queueKey(), frontier.DropHost
+	if len(d.Rest) > 0 {
+		why = frontier.Drop(d.Byte())
+	}
+	return p, why, d.end()
+}
+
+func decodeQueueKey(b []byte) (frontier.QueueKey, error) {
+	d := decoder{Reader: fields.Reader{Rest: b}}
+	p := d.queueKey()
+	return p, d.end()
+}
+
+// decodePending decodes the entry of a pending URL; its key holds the queue key.
+func decodePending(key, value []byte) (frontier.URL, error) {
+	origin, rest, ok := bytes.Cut(key[1:], []byte{0})
+	if !ok {
+		return frontier.URL{}, errValue
+	}
+	p, err := decodeQueueKey(rest)
+	if err != nil {
+		return frontier.URL{}, err
+	}
+	d := decoder{Reader: fields.Reader{Rest: value}}
+	u := d.pending(string(origin), p)
+	u.Known = d.known()
+	return u, d.end()
 }

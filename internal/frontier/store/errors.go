@@ -77,3 +77,11 @@ func (e *ShortError) Error() string {
 }
 
 func (e *ShortError) Is(target error) bool { return target == ErrShort }
+
+// wrap marks an error of the disk, which names the file, as one of the store.
+func wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("store: %w", err)
+}

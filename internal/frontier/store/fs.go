@@ -184,3 +184,19 @@ func syncDir(fs FS, dir string) error {
 type impatientFS struct{ FS }
 
 func (i impatientFS) Unwrap() vfs.FS { return i.FS }
+
+// writeFile creates a file, durably.
+func writeFile(fs FS, path string, data []byte) error {
+	f, err := fs.Create(path, "weft-file")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}

@@ -1,13 +1,12 @@
 package store
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
-	"github.com/weftcrawl/weft/internal/fields"
 	"github.com/weftcrawl/weft/internal/frontier"
 )
 
@@ -133,72 +132,6 @@ func classOf(p frontier.QueueKey) byte {
 	return classLast
 }
 
-func (d *decoder) queueKey() frontier.QueueKey {
-	class := d.Byte()
-	if class > classByDepth {
-		d.Fail()
-	}
-	p := frontier.QueueKey{
-		Tried: class == classTried, Kept: class == classKept, ByDepth: class == classByDepth,
-	}
-	if p.ByDepth {
-		p.Depth = int(d.ordered())
-	}
-	p.Priority = int8(0x7f ^ d.Byte())
-	if !p.ByDepth {
-		p.Depth = int(d.ordered())
-	}
-	p.Rank, p.Seq = int8(0x7f^d.Byte()), d.ordered()
-	return p
-}
-
-func (d *decoder) ordered() uint64 {
-	size := int(d.Byte())
-	if size > 8 || size > len(d.Rest) || size > 0 && d.Rest[0] == 0 {
-		d.Fail()
-		return 0
-	}
-	var n uint64
-	for _, c := range d.Rest[:size] {
-		n = n<<8 | uint64(c)
-	}
-	d.Rest = d.Rest[size:]
-	return n
-}
-
-// decodeSeen decodes the queue key of a URL, and why it was dropped, which counts if it is neither
-// pending nor done.
-func decodeSeen(b []byte) (frontier.QueueKey, frontier.Drop, error) {
-	d := decoder{Reader: fields.Reader{Rest: b}}
-	p, why := d.queueKey(), frontier.DropHost
-	if len(d.Rest) > 0 {
-		why = frontier.Drop(d.Byte())
-	}
-	return p, why, d.end()
-}
-
-func decodeQueueKey(b []byte) (frontier.QueueKey, error) {
-	d := decoder{Reader: fields.Reader{Rest: b}}
-	p := d.queueKey()
-	return p, d.end()
-}
-
-// decodePending decodes the entry of a pending URL; its key holds the queue key.
-func decodePending(key, value []byte) (frontier.URL, error) {
-	origin, rest, ok := bytes.Cut(key[1:], []byte{0})
-	if !ok {
-		return frontier.URL{}, errValue
-	}
-	p, err := decodeQueueKey(rest)
-	if err != nil {
-		return frontier.URL{}, err
-	}
-	d := decoder{Reader: fields.Reader{Rest: value}}
-	u := d.pending(string(origin), p)
-	u.Known = d.known()
-	return u, d.end()
-}
-
 func appendKey(b []byte, kind byte, fp [16]byte) []byte {
 	return append(append(b, kind), fp[:]...)
 }
@@ -228,4 +161,38 @@ func printable(key []byte) string {
 		s = s[:200] + "…"
 	}
 	return strings.ToValidUTF8(s, "�")
+}
+
+// listedOrigin is the listed key of an origin.
+func listedOrigin(origin string) []byte {
+	key := originKey(origin, originState)
+	return key[:len(key)-1]
+}
+
+// cutVariants splits the listed key of a count of variants.
+func cutVariants(listed []byte) (key [16]byte, origin string, err error) {
+	if len(listed) < 1+len(key) {
+		return key, "", errValue
+	}
+	return [16]byte(listed[1:]), string(listed[1+len(key):]), nil
+}
+
+// rangesOf returns the ranges of keys that have the URLs of an origin: pending, then ended.
+func rangesOf(origin string) [2][2][]byte {
+	pending := append(append([]byte{keyPending}, origin...), 0)
+	ended := append(append([]byte{keyEntry}, origin...), '/')
+	return [2][2][]byte{{pending, prefixEnd(pending)}, {ended, prefixEnd(ended)}}
+}
+
+func partitionKey(kind byte, number int) []byte {
+	return binary.BigEndian.AppendUint32([]byte{kind}, uint32(number))
+}
+
+func epochKey(number int) []byte { return append(partitionKey(keyPartition, number), 'e') }
+
+// prefixEnd returns the first key after all keys with a prefix.
+func prefixEnd(prefix []byte) []byte {
+	end := slices.Clone(prefix)
+	end[len(end)-1]++ // no name ends with byte 255, which UTF-8 lacks
+	return end
 }

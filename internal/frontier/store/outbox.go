@@ -73,7 +73,7 @@ type delivered struct{ count, bytes int64 }
 // if there is any.
 func (s *Store) Outbox(after uint64, bytes int) ([]Message, error) {
 	var all []Message
-	for m, err := range each(s, outboxKey(after+1), []byte{keyOutbox + 1}, decodeMessage) {
+	for m, err := range each(&s.table, outboxKey(after+1), []byte{keyOutbox + 1}, decodeMessage) {
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (s *Store) Waiting() (messages, bytes int64) {
 func (s *Store) Posted() uint64 { return s.outbox.saved.Load() }
 
 func (s *Store) openOutbox() error {
-	for m, err := range each(s, []byte{keyOutbox}, []byte{keyOutbox + 1}, decodeMessage) {
+	for m, err := range each(&s.table, []byte{keyOutbox}, []byte{keyOutbox + 1}, decodeMessage) {
 		if err != nil {
 			return err
 		}

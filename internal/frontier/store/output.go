@@ -18,7 +18,7 @@ type output struct {
 // Committed returns the committed length of an output, in bytes; 0 if the job has none of that
 // name. An output of the series has it among those that Series returns.
 func (s *Store) Committed(output string) (int64, error) {
-	n, err := s.number(textKey(keyOutput, output))
+	n, err := s.table.number(textKey(keyOutput, output))
 	return int64(n), err
 }
 

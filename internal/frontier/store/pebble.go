@@ -196,14 +196,14 @@ func (e *pebbleEngine) snapshot(dir string) error { return e.db.Checkpoint(dir) 
 func (e *pebbleEngine) newWriter() writer { return pebbleWriter{e.db.NewBatch()} }
 
 func (e *pebbleEngine) commit(w writer) error {
-	return w.(pebbleWriter).Batch.Commit(pebble.Sync)
+	return w.(pebbleWriter).batch.Commit(pebble.Sync)
 }
 
 func (e *pebbleEngine) close() error { return e.db.Close() }
 
 // pebbleWriter drops errors, which only closed batches return.
-type pebbleWriter struct{ *pebble.Batch }
+type pebbleWriter struct{ batch *pebble.Batch }
 
-func (b pebbleWriter) set(key, value []byte)       { _ = b.Set(key, value, nil) }
-func (b pebbleWriter) delete(key []byte)           { _ = b.Delete(key, nil) }
-func (b pebbleWriter) deleteRange(from, to []byte) { _ = b.DeleteRange(from, to, nil) }
+func (b pebbleWriter) set(key, value []byte)       { _ = b.batch.Set(key, value, nil) }
+func (b pebbleWriter) delete(key []byte)           { _ = b.batch.Delete(key, nil) }
+func (b pebbleWriter) deleteRange(from, to []byte) { _ = b.batch.DeleteRange(from, to, nil) }

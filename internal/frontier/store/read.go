@@ -12,7 +12,6 @@ import (
 
 	"github.com/weftcrawl/weft/internal/fields"
 	"github.com/weftcrawl/weft/internal/frontier"
-	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -110,7 +109,7 @@ func (s *Store) Restore(now time.Time, to *frontier.Restorer) error {
 		}
 		to.Variants(v.Key, v.N)
 	}
-	for u, err := range s.nearer() {
+	for u, err := range s.table.nearer() {
 		if err != nil {
 			return err
 		}
@@ -124,19 +123,19 @@ func (s *Store) Restore(now time.Time, to *frontier.Restorer) error {
 // OverLimit, OverVariants and Duplicates.
 func (s *Store) Counts() (frontier.Stats, error) {
 	key := []byte{keyCounts}
-	value, err := s.get(key)
+	value, err := s.table.get(key)
 	if err != nil || value == nil {
 		return frontier.Stats{}, err
 	}
 	counts, err := decodeCounts(value)
-	return counts, s.check(key, err)
+	return counts, s.table.check(key, err)
 }
 
 // NextSeq returns a number larger than the Seq of every committed URL.
 func (s *Store) NextSeq() uint64 { return s.next.Load() }
 
 // Get returns a note, or nil.
-func (s *Store) Get(name string) ([]byte, error) { return s.get(textKey(keyNote, name)) }
+func (s *Store) Get(name string) ([]byte, error) { return s.table.get(textKey(keyNote, name)) }
 
 // Note is a note of the caller's: see Batch.Set.
 type Note struct {
@@ -147,14 +146,14 @@ type Note struct {
 // Notes yields the notes whose names have a prefix, sorted by name.
 func (s *Store) Notes(prefix string) iter.Seq2[Note, error] {
 	from := textKey(keyNote, prefix)
-	return each(s, from, prefixEnd(from), func(key, value []byte) (Note, bool, error) {
+	return each(&s.table, from, prefixEnd(from), func(key, value []byte) (Note, bool, error) {
 		return Note{string(key[1:]), slices.Clone(value)}, true, nil
 	})
 }
 
 // Seen yields the fingerprints of all URLs.
 func (s *Store) Seen() iter.Seq2[[16]byte, error] {
-	return each(s, []byte{keySeen}, []byte{keySeen + 1}, func(key, _ []byte) (fp [16]byte, ok bool, err error) {
+	return each(&s.table, []byte{keySeen}, []byte{keySeen + 1}, func(key, _ []byte) (fp [16]byte, ok bool, err error) {
 		if len(key) != 1+len(fp) {
 			return fp, false, errValue
 		}
@@ -171,20 +170,17 @@ func (s *Store) Known(fingerprints [][16]byte) ([]bool, error) {
 		all = appendKey(all, keySeen, fp)
 		keys[i] = all[i*size : (i+1)*size]
 	}
-	return read(s, func() ([]bool, error) { return s.engine.has(keys) })
+	return read(&s.table, func() ([]bool, error) { return s.table.engine.has(keys) })
 }
 
 // Origins yields the origins of the frontier, by name, then by scheme and port.
 func (s *Store) Origins() iter.Seq2[Origin, error] {
-	return s.origins([]byte{keyOrigin}, []byte{keyOrigin + 1})
+	return s.table.origins([]byte{keyOrigin}, []byte{keyOrigin + 1})
 }
 
 // Origin returns one of them by name.
 func (s *Store) Origin(name string) (o Origin, found bool, err error) {
-	for o, err := range s.origins(originKey(name, originRules), prefixEnd(originKey(name, originState))) {
-		return o, err == nil, err
-	}
-	return Origin{}, false, nil
+	return s.table.origin(name)
 }
 
 // Named returns the http and https origins with these names, on any port. One call looks them
@@ -194,14 +190,14 @@ func (s *Store) Named(names []string) ([]Origin, error) {
 	for i, name := range slices.Sorted(slices.Values(names)) {
 		ranges[i] = [2][]byte{nameKey(name), prefixEnd(nameKey(name))}
 	}
-	return read(s, func() (origins []Origin, err error) {
+	return read(&s.table, func() (origins []Origin, err error) {
 		decode := originDecoder()
-		scanned := s.engine.scanAll(ranges, func(key, value []byte) bool {
+		scanned := s.table.engine.scanAll(ranges, func(key, value []byte) bool {
 			o, ok, bad := decode(key, value)
 			if ok && byHTTP(o.Name) {
 				origins = append(origins, o)
 			}
-			err = s.check(key, bad)
+			err = s.table.check(key, bad)
 			return err == nil
 		})
 		return origins, cmp.Or(err, scanned)
@@ -221,7 +217,7 @@ func (s *Store) Dormant(r frontier.Request) (origins []Origin, last string, err 
 		from = append(originKey(r.Cursor, originState), 0)
 	}
 	for c, looked := new(chunk), 0; ; from = c.after() {
-		if c, err = s.chunk(from, []byte{keyOrigin + 1}, c, min(2*r.N, chunkEntries)); err != nil {
+		if c, err = s.table.chunk(from, []byte{keyOrigin + 1}, c, min(2*r.N, chunkEntries)); err != nil {
 			return nil, "", err
 		}
 		for key, value := range c.entries {
@@ -237,7 +233,7 @@ func (s *Store) Dormant(r frontier.Request) (origins []Origin, last string, err 
 			wanted, bad := dormant(value, r.Tried)
 			switch last = origin; {
 			case !ok || bad:
-				return nil, "", s.check(key, errValue)
+				return nil, "", s.table.check(key, errValue)
 			case wanted && byHTTP(origin) && (len(names) == 0 || name != names[len(names)-1]):
 				names = append(names, name)
 			}
@@ -265,34 +261,9 @@ func dormant(state []byte, tried bool) (wanted, bad bool) {
 // byHTTP reports whether an origin may be looked up by name; others are always in memory.
 func byHTTP(origin string) bool { return strings.HasPrefix(origin, "http") }
 
-func (s *Store) origins(from, to []byte) iter.Seq2[Origin, error] {
-	return each(s, from, to, originDecoder())
-}
-
-// originDecoder decodes the entries of origins, up to two for each, in order.
-func originDecoder() func(key, value []byte) (o Origin, ok bool, err error) {
-	var rules robots.Rules // of the origin whose state follows
-	return func(key, value []byte) (o Origin, ok bool, err error) {
-		origin, _, named := originOf(key)
-		switch of := key[len(key)-1]; {
-		case !named:
-			return Origin{}, false, errValue
-		case of == originRules:
-			rules = robots.Rules{}
-			return Origin{}, false, rules.UnmarshalBinary(value)
-		case of == originState:
-			o.OriginState, err = decodeOrigin(origin, value)
-			o.Rules, rules = rules, robots.Rules{}
-			return o, true, err
-		default:
-			return Origin{}, false, errValue
-		}
-	}
-}
-
 // Redirects yields the redirects for Restore.
 func (s *Store) Redirects() iter.Seq2[Redirect, error] {
-	return each(s, []byte{keyRedirect}, []byte{keyRedirect + 1}, func(key, value []byte) (Redirect, bool, error) {
+	return each(&s.table, []byte{keyRedirect}, []byte{keyRedirect + 1}, func(key, value []byte) (Redirect, bool, error) {
 		r, err := decodeRedirect(key[1:], value)
 		return r, true, err
 	})
@@ -300,7 +271,7 @@ func (s *Store) Redirects() iter.Seq2[Redirect, error] {
 
 // Variants yields the counts of variants for Restore.
 func (s *Store) Variants() iter.Seq2[Variants, error] {
-	return each(s, []byte{keyVariants}, []byte{keyVariants + 1}, func(key, value []byte) (v Variants, ok bool, err error) {
+	return each(&s.table, []byte{keyVariants}, []byte{keyVariants + 1}, func(key, value []byte) (v Variants, ok bool, err error) {
 		if len(key) != 1+len(v.Key) {
 			return v, false, errValue
 		}
@@ -309,19 +280,9 @@ func (s *Store) Variants() iter.Seq2[Variants, error] {
 	})
 }
 
-// nearer yields the other ways to URLs for Restore.
-func (s *Store) nearer() iter.Seq2[frontier.URL, error] {
-	return each(s, []byte{keyNearer}, []byte{keyNearer + 1}, func(_, value []byte) (frontier.URL, bool, error) {
-		d := decoder{Reader: fields.Reader{Rest: value}}
-		u := d.fullURL()
-		return u, true, d.end()
-	})
-}
-
 // VariantsOf returns the committed number of URLs taken for a frontier.VariantKey.
 func (s *Store) VariantsOf(key [16]byte) (int, error) {
-	n, err := s.number(appendKey(nil, keyVariants, key))
-	return int(min(n, math.MaxInt)), err
+	return s.table.variantsOf(key)
 }
 
 // Pending returns up to n pending URLs of an origin after a queue key, in order; fewer if they are
@@ -329,7 +290,7 @@ func (s *Store) VariantsOf(key [16]byte) (int, error) {
 func (s *Store) Pending(origin string, after frontier.QueueKey, n int) (urls []frontier.URL, more bool, err error) {
 	from := append(appendPendingKey(nil, origin, after), 0)
 	for c := new(chunk); ; from = c.after() {
-		if c, err = s.chunk(from, pendingEnd(origin), c, n+1-len(urls)); err != nil {
+		if c, err = s.table.chunk(from, pendingEnd(origin), c, n+1-len(urls)); err != nil {
 			return nil, false, err
 		}
 		for key, value := range c.entries {
@@ -338,7 +299,7 @@ func (s *Store) Pending(origin string, after frontier.QueueKey, n int) (urls []f
 			}
 			u, err := decodePending(key, value)
 			if err != nil {
-				return nil, false, s.check(key, err)
+				return nil, false, s.table.check(key, err)
 			}
 			urls = append(urls, u)
 		}
@@ -353,11 +314,11 @@ func (s *Store) Pending(origin string, after frontier.QueueKey, n int) (urls []f
 // done or refused ones by URL; 0: all of these, one after the other. It yields no dropped URLs:
 // only their fingerprints are stored.
 func (s *Store) URLs(state State) iter.Seq2[Entry, error] {
-	pending := each(s, []byte{keyPending}, []byte{keyPending + 1}, func(key, value []byte) (Entry, bool, error) {
+	pending := each(&s.table, []byte{keyPending}, []byte{keyPending + 1}, func(key, value []byte) (Entry, bool, error) {
 		u, ok, err := pendingEntry(key, value)
 		return Entry{URL: u, State: Pending}, ok, err
 	})
-	ended := each(s, []byte{keyEntry}, []byte{keyEntry + 1}, func(_, value []byte) (Entry, bool, error) {
+	ended := each(&s.table, []byte{keyEntry}, []byte{keyEntry + 1}, func(_, value []byte) (Entry, bool, error) {
 		e, err := decodeEntry(value)
 		return e, e.State == state || state == 0, err
 	})
@@ -378,61 +339,21 @@ func (s *Store) URLs(state State) iter.Seq2[Entry, error] {
 	return ended
 }
 
-func pendingEntry(key, value []byte) (frontier.URL, bool, error) {
-	u, err := decodePending(key, value)
-	return u, true, err
-}
-
 // Find returns the entry of a URL; found is false if it was never seen. Of one that was crawled
 // after it was requested for its role, it is the entry of the crawl.
 func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
-	e, found, err = s.find(frontier.URL{URL: u.Identity()})
+	e, found, err = s.table.find(frontier.URL{URL: u.Identity()})
 	if err == nil && !found {
-		e, found, err = s.find(frontier.URL{URL: u.Identity(), Role: frontier.RoleExternal})
+		e, found, err = s.table.find(frontier.URL{URL: u.Identity(), Role: frontier.RoleExternal})
 	}
 	return e, found, err
-}
-
-// find returns the entry of a URL within the bounds of the crawl or, if u has such a role, beyond.
-func (s *Store) find(u frontier.URL) (e Entry, found bool, err error) {
-	entry, seen := appendEntryKey(nil, &u), appendKey(nil, keySeen, u.Fingerprint())
-	for last := (frontier.QueueKey{}); ; {
-		value, err := s.get(entry)
-		if err != nil {
-			return Entry{}, false, err
-		}
-		if value != nil {
-			e, err := decodeEntry(value)
-			return e, err == nil, s.check(entry, err)
-		}
-		if value, err = s.get(seen); err != nil || value == nil {
-			return Entry{}, false, err
-		}
-		key, why, err := decodeSeen(value)
-		if err != nil {
-			return Entry{}, false, s.check(seen, err)
-		}
-		pending := appendPendingKey(nil, u.URL.Origin(), key)
-		if value, err = s.get(pending); err != nil {
-			return Entry{}, false, err
-		}
-		if value != nil {
-			at, err := decodePending(pending, value)
-			return Entry{State: Pending, URL: at}, err == nil, s.check(pending, err)
-		}
-		if key == last { // else it has ended or moved since its entry was read
-			at := frontier.URL{URL: u.URL, Priority: key.Priority, Depth: key.Depth, Rank: key.Rank, Seq: key.Seq}
-			return Entry{State: Dropped, URL: at, Drop: why}, true, nil
-		}
-		last = key
-	}
 }
 
 // findPending returns those of the URLs that are pending, and all origins of their names.
 func (s *Store) findPending(urls []weburl.URL) (pending []frontier.URL, origins []Origin, err error) {
 	names := make(map[string]struct{})
 	for _, u := range urls {
-		e, found, err := s.find(frontier.URL{URL: u})
+		e, found, err := s.table.find(frontier.URL{URL: u})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -443,26 +364,4 @@ func (s *Store) findPending(urls []weburl.URL) (pending []frontier.URL, origins 
 	}
 	origins, err = s.Named(slices.Collect(maps.Keys(names)))
 	return pending, origins, err
-}
-
-// check turns an error of decoding the value of a key into one of the store.
-func (s *Store) check(key []byte, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &DamageError{s.state, fmt.Errorf("key %q: %w", printable(key), err)}
-}
-
-func (s *Store) get(key []byte) ([]byte, error) {
-	return read(s, func() ([]byte, error) { return s.engine.get(key) })
-}
-
-// number returns a value that is a number, or 0.
-func (s *Store) number(key []byte) (uint64, error) {
-	value, err := s.get(key)
-	if err != nil || value == nil {
-		return 0, err
-	}
-	n, err := decodeNumber(value)
-	return n, s.check(key, err)
 }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
-	"math"
 	"slices"
 	"time"
 
@@ -28,7 +26,7 @@ func (s *Store) Recrawl(ctx context.Context, keep, byDepth bool) error {
 	counts.Duplicates = 0
 	v := recrawl{store: s, keep: keep, byDepth: byDepth, counts: counts, reset: resetOrigin}
 	v.begin()
-	for c, err := range s.chunks([]byte{keyEntry}, []byte{keyEntry + 1}) {
+	for c, err := range s.table.chunks([]byte{keyEntry}, []byte{keyEntry + 1}) {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -123,7 +121,7 @@ func (v *recrawl) end() {
 func (v *recrawl) turn(key, value []byte) error {
 	e, err := decodeEntry(value)
 	if err != nil {
-		return v.store.check(key, err)
+		return v.store.table.check(key, err)
 	}
 	if err := v.requeue(e, v.keep && e.URL.Known != nil); err != nil {
 		return err
@@ -176,66 +174,4 @@ func resetOrigin(name string, o frontier.OriginState) frontier.OriginState {
 		o.Robots = frontier.RobotsState{}
 	}
 	return o
-}
-
-// appendKnown appends the snapshot of a URL. It is the last field of a value,
-// and absent if nothing is known, as in jobs that predate recrawls.
-func appendKnown(b []byte, known *frontier.Snapshot) []byte {
-	if known == nil {
-		return b
-	}
-	b = appendInt(b, known.Number)
-	b = appendText(b, known.Change)
-	b = appendTime(b, known.At)
-	b = appendTime(b, known.First)
-	b = appendTime(b, known.Changed)
-	b = appendInt(b, known.Status)
-	b = appendText(b, known.Redirect)
-	b = append(b, known.Content[:]...)
-	b = binary.BigEndian.AppendUint64(b, known.Text)
-	b = binary.AppendVarint(b, known.Bytes)
-	b = binary.AppendUvarint(b, uint64(known.Link))
-	b = binary.AppendUvarint(b, uint64(known.RobotsTag))
-	b = appendText(b, known.ETag)
-	b = appendText(b, known.Modified)
-	b = appendText(b, known.Type)
-	b = appendText(b, known.Title)
-	if c := known.Capture; !c.At.IsZero() {
-		b = binary.AppendVarint(b, c.At.UnixMicro())
-		b = append(b, c.Payload[:]...)
-	}
-	return b
-}
-
-func (d *decoder) known() *frontier.Snapshot {
-	if len(d.Rest) == 0 {
-		return nil
-	}
-	known := &frontier.Snapshot{
-		Number: d.int(), Change: d.Text(), At: d.time(), First: d.time(), Changed: d.time(),
-		Status: d.int(), Redirect: d.Text(),
-	}
-	copy(known.Content[:], d.Bytes(len(known.Content)))
-	if text := d.Bytes(8); text != nil {
-		known.Text = binary.BigEndian.Uint64(text)
-	}
-	known.Bytes, known.Link, known.RobotsTag = d.Varint(), d.hash(), d.hash()
-	known.ETag, known.Modified, known.Type = d.Text(), d.Text(), d.Text()
-	if len(d.Rest) > 0 { // jobs that predate titles end here
-		known.Title = d.Text()
-	}
-	if len(d.Rest) > 0 { // there is an archive
-		known.Capture.At = time.UnixMicro(d.Varint()).UTC()
-		copy(known.Capture.Payload[:], d.Bytes(len(known.Capture.Payload)))
-	}
-	return known
-}
-
-// hash reads a 32-bit hash.
-func (d *decoder) hash() uint32 {
-	v := d.Uvarint()
-	if v > math.MaxUint32 {
-		d.Fail()
-	}
-	return uint32(v)
 }

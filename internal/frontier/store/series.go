@@ -38,7 +38,7 @@ func (s *Store) Series() (all []Output, err error) {
 		return nil, nil
 	}
 	from, to := textKey(keyOutput, s.series.dir+"/"), textKey(keyOutput, s.series.dir+"0") // '0' follows '/'
-	for o, err := range each(s, from, to, func(key, value []byte) (Output, bool, error) {
+	for o, err := range each(&s.table, from, to, func(key, value []byte) (Output, bool, error) {
 		size, n := binary.Uvarint(value)
 		if n <= 0 {
 			return Output{}, false, errValue

@@ -22,7 +22,7 @@ const looksDir = "looks"
 // Remove removes it unless a process has it open: then that process is to remove the folder. What
 // killed processes leave, the next Open for writing removes.
 func (s *Store) Snapshot() (dir string, remove func(), err error) {
-	dir, err = read(s, func() (string, error) {
+	dir, err = read(&s.table, func() (string, error) {
 		for {
 			dir := path.Join("state", looksDir, strconv.FormatUint(s.part.Add(1), 10))
 			full := s.fs.PathJoin(s.dir, dir)
@@ -32,7 +32,7 @@ func (s *Store) Snapshot() (dir string, remove func(), err error) {
 			if err := s.fs.MkdirAll(full, 0o777); err != nil {
 				return "", err
 			}
-			if err := s.engine.snapshot(s.fs.PathJoin(full, "state")); err != nil {
+			if err := s.table.engine.snapshot(s.fs.PathJoin(full, "state")); err != nil {
 				_ = s.fs.RemoveAll(full)
 				return "", err
 			}
@@ -42,7 +42,7 @@ func (s *Store) Snapshot() (dir string, remove func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return dir, func() { s.removeSnapshot(s.fs.PathJoin(s.dir, dir)) }, nil
+	return dir, func() { removeSnapshot(s.fs, s.fs.PathJoin(s.dir, dir)) }, nil
 }
 
 // removeSnapshots removes the snapshots that no process has open.
@@ -53,12 +53,13 @@ func (s *Store) removeSnapshots() {
 		return // there are none
 	}
 	for _, name := range names {
-		s.removeSnapshot(s.fs.PathJoin(looks, name))
+		removeSnapshot(s.fs, s.fs.PathJoin(looks, name))
 	}
 }
 
-func (s *Store) removeSnapshot(dir string) {
-	lock, err := s.fs.Lock(s.fs.PathJoin(dir, "state", lockFile))
+// removeSnapshot removes a snapshot unless a process has it open.
+func removeSnapshot(in FS, dir string) {
+	lock, err := in.Lock(in.PathJoin(dir, "state", lockFile))
 	var broken *fs.PathError
 	switch {
 	case err == nil:
@@ -66,7 +67,7 @@ func (s *Store) removeSnapshot(dir string) {
 	case !errors.As(err, &broken):
 		return // in use
 	}
-	_ = s.fs.RemoveAll(dir) // what stays only takes space
+	_ = in.RemoveAll(dir) // what stays only takes space
 }
 
 // snapshotFS is the file system that Pebble sees. What goes into a snapshot is no part of the

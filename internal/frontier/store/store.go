@@ -9,12 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Options configures a store. The zero value is a store on disk without outputs.
@@ -74,7 +71,7 @@ type Store struct {
 	state        string // the engine's folder in it
 	fs           FS
 	home         *anchoredFS // below fs
-	engine       engine
+	table        table
 	outputs      map[string]*output
 	fixed        []string // names of these
 	series       series
@@ -82,16 +79,15 @@ type Store struct {
 	outbox       outbox
 	spare        spare
 	lock         io.Closer // nil for a state in memory
-	watermark    vfs.File  // nil in memory or read-only
+	watermark    watermark
 	readOnly     bool
 	failure      *failure
 	next         atomic.Uint64 // the next Seq, committed
 	part         atomic.Uint64 // number of the next temporary file of WriteFile
 	recrawlBatch int           // approximate size of a batch of Recrawl
 
-	committing sync.Mutex   // serializes commits; guards outputs and batches
-	batches    uint64       // committed
-	reading    sync.RWMutex // held by Close to have no reader
+	committing sync.Mutex // serializes commits; guards outputs and batches
+	batches    uint64     // committed
 	abandon    func()
 	abandoned  chan struct{}
 }
@@ -118,6 +114,7 @@ func Open(dir string, o Options) (*Store, error) {
 		s.fs = impatientFS{o.FS}
 	}
 	s.state = s.fs.PathJoin(dir, "state")
+	s.table.dir, s.table.failure = s.state, s.failure
 	if err := s.open(o); err != nil {
 		_ = s.Close() // nothing was written
 		return nil, err
@@ -129,14 +126,14 @@ func (s *Store) open(o Options) error {
 	if err := s.openState(o); err != nil {
 		return err
 	}
-	found, err := s.number([]byte{keyVersion})
+	found, err := s.table.number([]byte{keyVersion})
 	if err != nil {
 		return err
 	}
 	if found != 0 && found != format {
 		return &VersionError{Dir: s.state, Found: found, Known: format}
 	}
-	next, err := s.number([]byte{keyNext})
+	next, err := s.table.number([]byte{keyNext})
 	if err != nil {
 		return err
 	}
@@ -146,12 +143,14 @@ func (s *Store) open(o Options) error {
 	}
 	s.readOnly = o.ReadOnly
 	if found != 0 {
-		if s.batches, err = s.lastBatch(); err != nil {
+		if s.batches, err = s.table.lastBatch(); err != nil {
 			return err
 		}
 	}
-	if err := s.openWatermark(o); err != nil {
-		return err
+	if !o.Memory {
+		if s.watermark, err = openWatermark(s.fs, s.state, s.batches, o.ReadOnly); err != nil {
+			return err
+		}
 	}
 	if found == 0 {
 		return s.begin(o)
@@ -167,33 +166,13 @@ func (s *Store) Batches() uint64 {
 	return s.batches
 }
 
-// lastBatch returns the number of the last batch. There must be exactly one mark.
-func (s *Store) lastBatch() (uint64, error) {
-	var marks []uint64
-	for n, err := range each(s, []byte{keyMark}, []byte{keyMark + 1}, func(key, _ []byte) (uint64, bool, error) {
-		if len(key) != 9 {
-			return 0, false, errValue
-		}
-		return binary.BigEndian.Uint64(key[1:]), true, nil
-	}) {
-		if err != nil {
-			return 0, err
-		}
-		marks = append(marks, n)
-	}
-	if len(marks) != 1 {
-		return 0, &DamageError{s.state, fmt.Errorf("batches are missing: the last are %d", marks)}
-	}
-	return marks[0], nil
-}
-
 // openState locks the state and opens its engine.
 func (s *Store) openState(o Options) error {
 	if o.Fresh && (o.Memory || o.ReadOnly) {
 		return errors.New("store: fresh: expected a state on disk that is written")
 	}
 	if o.Memory {
-		s.engine = newMemory()
+		s.table.engine = newMemory()
 		return nil
 	}
 	if o.ReadOnly {
@@ -230,7 +209,7 @@ func (s *Store) openState(o Options) error {
 	if err != nil {
 		return cmp.Or(s.failure.get(), damage(s.state, err))
 	}
-	s.engine = engine
+	s.table.engine = engine
 	return nil
 }
 
@@ -249,14 +228,6 @@ func (s *Store) startOver(o Options) error {
 		return s.finishClearing(names)
 	}
 	return nil
-}
-
-// wrap marks an error of the disk, which names the file, as one of the store.
-func wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("store: %w", err)
 }
 
 // makeDirs creates the folders durably.
@@ -287,7 +258,7 @@ func (s *Store) begin(o Options) error {
 	if err := s.openOutputs(o); err != nil {
 		return err
 	}
-	if err := s.createWatermark(); err != nil {
+	if err := s.watermark.create(); err != nil {
 		return err
 	}
 	b := s.Begin()
@@ -297,7 +268,7 @@ func (s *Store) begin(o Options) error {
 
 func (s *Store) openOutputs(o Options) error {
 	for _, name := range o.Outputs {
-		committed, err := s.number(textKey(keyOutput, name))
+		committed, err := s.table.number(textKey(keyOutput, name))
 		if err != nil {
 			return err
 		}
@@ -334,11 +305,11 @@ func (s *Store) Close() error {
 	s.abandon() // a waiting commit must not delay Close
 	s.committing.Lock()
 	defer s.committing.Unlock()
-	s.reading.Lock()
-	defer s.reading.Unlock()
+	s.table.reading.Lock()
+	defer s.table.reading.Unlock()
 	var errs []error
-	if s.engine != nil && s.failure.get() == nil {
-		if err := s.failure.run(s.engine.close); !full(err) { // the next run writes the table
+	if s.table.engine != nil && s.failure.get() == nil {
+		if err := s.failure.run(s.table.engine.close); !full(err) { // the next run writes the table
 			errs = append(errs, cmp.Or(s.failure.get(), wrap(err))) // a failure names its file
 		}
 	}
@@ -348,60 +319,10 @@ func (s *Store) Close() error {
 			errs = append(errs, wrap(o.close()))
 		}
 	}
-	if s.watermark != nil {
-		_ = s.watermark.Close() // the watermark is optional
-	}
+	s.watermark.close()
 	if s.lock != nil {
 		errs = append(errs, wrap(s.lock.Close()))
 	}
-	s.outputs, s.series.open, s.watermark, s.lock = nil, nil, nil, nil
+	s.outputs, s.series.open, s.watermark, s.lock = nil, nil, watermark{}, nil
 	return errors.Join(errs...)
-}
-
-// WriteFile creates a file, relative to the job's folder, whole or not at all. It is durable once a
-// batch that lists its folder in SyncDir is committed. Any goroutine may call it. Concurrent calls
-// with the same name must write the same bytes: an existing file is left alone.
-func (s *Store) WriteFile(name string, data []byte) error {
-	path := s.fs.PathJoin(s.dir, name)
-	if _, err := s.fs.Stat(path); err == nil {
-		return nil
-	}
-	dirs := []string{s.partialDir()}
-	for i, c := range name {
-		if c == '/' {
-			dirs = append(dirs, s.fs.PathJoin(s.dir, name[:i]))
-		}
-	}
-	for _, dir := range dirs {
-		if err := s.fs.MkdirAll(dir, 0o777); err != nil {
-			return wrap(err)
-		}
-	}
-	part := s.fs.PathJoin(s.partialDir(), strconv.FormatUint(s.part.Add(1), 10))
-	err := s.writeFile(part, data)
-	if err == nil {
-		err = s.fs.Rename(part, path)
-	}
-	if err != nil {
-		_ = s.fs.Remove(part)
-	}
-	return wrap(err)
-}
-
-// partialDir is the folder of files that are not whole yet.
-func (s *Store) partialDir() string { return s.fs.PathJoin(s.state, "part") }
-
-func (s *Store) writeFile(path string, data []byte) error {
-	f, err := s.fs.Create(path, "weft-file")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
 }

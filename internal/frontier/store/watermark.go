@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 const (
@@ -16,47 +18,56 @@ const (
 	watermarkSize = 8 + 4
 )
 
-// openWatermark compares the state with the watermark, the number in its file last, which Commit
-// writes once a batch is durable. Pebble silently takes damage in its last log for the end of the
-// log: the watermark reveals the batches after it.
+// watermark is the number of the last batch in its file last, which Commit writes once a batch is
+// durable. Pebble silently takes damage in its last log for the end of the log: the watermark
+// reveals the batches after it.
 //
 // The file is not synced, so it may lag behind, or be unreadable after a loss of power; it is never
 // ahead.
-func (s *Store) openWatermark(o Options) error {
-	if o.Memory {
+type watermark struct {
+	dir  string
+	fs   FS
+	file vfs.File // nil in memory or read-only
+}
+
+// openWatermark compares the state in a folder, of so many batches, with the watermark there.
+func openWatermark(fs FS, dir string, batches uint64, readOnly bool) (watermark, error) {
+	path := fs.PathJoin(dir, watermarkFile)
+	if known := readWatermark(fs, path); known > batches {
+		return watermark{}, &DamageError{dir, fmt.Errorf("%d committed batches are missing", known-batches)}
+	}
+	if readOnly {
+		return watermark{}, nil
+	}
+	f, err := fs.OpenReadWrite(path, "weft-last")
+	return watermark{dir, fs, f}, wrap(err)
+}
+
+// create makes the file durable, so that later writes need no more space.
+func (w *watermark) create() error {
+	if w.file == nil {
 		return nil
 	}
-	path := s.fs.PathJoin(s.state, watermarkFile)
-	if known := readWatermark(s.fs, path); known > s.batches {
-		return &DamageError{s.state, fmt.Errorf("%d committed batches are missing", known-s.batches)}
+	_, err := w.file.WriteAt(encodeWatermark(0), 0)
+	if err == nil {
+		err = w.file.Sync()
 	}
-	if o.ReadOnly {
-		return nil
+	if err == nil {
+		err = syncDir(w.fs, w.dir)
 	}
-	var err error
-	s.watermark, err = s.fs.OpenReadWrite(path, "weft-last")
 	return wrap(err)
 }
 
-// createWatermark makes the file durable, so that later writes need no more space.
-func (s *Store) createWatermark() error {
-	if s.watermark == nil {
-		return nil
+// write records the number of durable batches. Its errors do not matter.
+func (w *watermark) write(batches uint64) {
+	if w.file != nil {
+		_, _ = w.file.WriteAt(encodeWatermark(batches), 0)
 	}
-	_, err := s.watermark.WriteAt(encodeWatermark(0), 0)
-	if err == nil {
-		err = s.watermark.Sync()
-	}
-	if err == nil {
-		err = syncDir(s.fs, s.state)
-	}
-	return wrap(err)
 }
 
-// writeWatermark records the number of durable batches. Its errors do not matter.
-func (s *Store) writeWatermark() {
-	if s.watermark != nil {
-		_, _ = s.watermark.WriteAt(encodeWatermark(s.batches), 0)
+func (w *watermark) close() {
+	if w.file != nil {
+		_ = w.file.Close() // the watermark is optional
 	}
 }
 
