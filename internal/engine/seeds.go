@@ -51,7 +51,7 @@ func (s *seeds) recall(list job.List) {
 func (s *seeds) start() {
 	given := s.canonical()
 	s.loops.trust(given)
-	s.frontier.HoldLevels(s.clock.now(), time.Hour) // until they are looked up
+	s.frontier.DelayLevels(s.clock.now(), time.Hour) // until they are looked up
 	s.admission.admit(nil, s.urls(given...), func() {
 		for _, one := range s.cfg.Seeds {
 			s.add(one)
@@ -167,7 +167,7 @@ func (s *seeds) holdLevels() {
 	if s.reading {
 		wait = listPause
 	}
-	s.frontier.HoldLevels(s.clock.now(), wait)
+	s.frontier.DelayLevels(s.clock.now(), wait)
 }
 
 // take takes in a seed of the list; release makes room for another.

@@ -7,7 +7,7 @@ import "time"
 // seed, if its path has had MaxVariants. With SeenBytes or HostBytes it is a URL of the batch last
 // given to Prepare.
 func (f *Frontier) Add(u URL) bool {
-	if f.residency.batch.open {
+	if f.residency.batch.unanswered {
 		panic("frontier: Add: the page for the batch was not provided")
 	}
 	if f.residency.ownership.sends(&u) {

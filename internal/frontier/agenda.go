@@ -197,7 +197,7 @@ func (a *agenda) take(o *origin, u *URL) (again bool) {
 	} else {
 		pop(&o.queue, u)
 		a.fresh--
-		a.refills.held -= u.cost()
+		a.refills.bytes -= u.cost()
 	}
 	o.pending--
 	a.stats.Pending--
@@ -309,10 +309,10 @@ func (a *agenda) refuse(o *origin, r Refusal) {
 // as they come first.
 func (a *agenda) dropRest(o *origin) {
 	n := o.queued()
-	a.refills.held -= costOf(&o.queue)
+	a.refills.bytes -= costOf(&o.queue)
 	if len(a.redirects.hops) > 0 {
 		for c, queued := range o.queue.All() {
-			u := queued.of(c)
+			u := queued.as(c)
 			a.endRedirects(&u)
 		}
 	}

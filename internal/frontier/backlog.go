@@ -22,7 +22,7 @@ type backlog struct {
 
 // refill is one of an origin that is wanted or being read.
 type refill struct {
-	turn  bool // the origin had nothing in memory when its turn came
+	empty bool // the origin had nothing in memory when its turn came
 	at    moment
 	order uint64 // with at: its turn then
 	void  bool   // the cursor has moved, and the page is of no use

@@ -8,16 +8,16 @@ import (
 
 // lookup is the batch of URLs that is to be added next.
 type lookup struct {
-	open   bool // a Lookup is not answered
-	prints []fingerprint
-	urls   []weburl.URL // the same
-	seeds  int          // from here on
+	unanswered bool // a Lookup is not answered
+	prints     []fingerprint
+	urls       []weburl.URL // the same
+	seeds      int          // from here on
 }
 
 // lookUp takes the batch of URLs that are added next, some as seeds, and requests what memory does
 // not tell of them.
 func (r *residency) lookUp(urls, seeds iter.Seq[weburl.URL]) (req Request, ok bool) {
-	if r.batch.open {
+	if r.batch.unanswered {
 		panic("frontier: Prepare: the page of the batch before was not provided")
 	}
 	r.makeRoom()
@@ -58,8 +58,8 @@ func (r *residency) lookUp(urls, seeds iter.Seq[weburl.URL]) (req Request, ok bo
 	if r.evicted > 0 {
 		req.Names = r.missing(r.newHostnames)
 	}
-	b.open = len(req.Fingerprints)+len(req.Names) > 0
-	return req, b.open
+	b.unanswered = len(req.Fingerprints)+len(req.Names) > 0
+	return req, b.unanswered
 }
 
 // chain adds a URL to a batch, and the redirects that adding it may follow.
@@ -97,7 +97,7 @@ func (r *residency) newHostnames(yield func(string) bool) {
 
 // answer takes in what the store has of a batch of URLs.
 func (r *residency) answer(p Page) {
-	if !r.batch.open {
+	if !r.batch.unanswered {
 		panic("frontier: Provide: nobody has requested a lookup")
 	}
 	for _, s := range p.Origins {
@@ -106,5 +106,5 @@ func (r *residency) answer(p Page) {
 		}
 	}
 	r.agenda.seen.settle(p.Seen)
-	r.batch.open = false
+	r.batch.unanswered = false
 }

@@ -316,7 +316,7 @@ func BenchmarkIdle(b *testing.B) {
 		start := time.Now()
 		for i := 0; i < 200_000; i += 256 {
 			batch := urls[hosts-1-i-256 : hosts-1-i]
-			r, ok := f.Prepare(slices.Values(batch), none)
+			r, ok := f.Prepare(slices.Values(batch), noURLs)
 			if !ok {
 				continue
 			}

@@ -24,7 +24,7 @@ func (v View) interval(o *origin) time.Duration {
 func (v View) describe(info *OriginInfo, o *origin, from moment) {
 	p := v.f.politeness
 	h := o.host
-	if max(o.host.pace.hold, o.parked()) > p.clock.now {
+	if max(o.host.pace.backOffEnd, o.parked()) > p.clock.now {
 		info.BackOff = o.backOffWords()
 	}
 	info.Resolving = h.resolve == addressAsked
@@ -47,7 +47,7 @@ func (v View) describe(info *OriginInfo, o *origin, from moment) {
 // leftAlone returns until when o is left alone; now if it is not.
 func (v View) leftAlone(o *origin) moment {
 	p := v.f.politeness
-	until := max(p.clock.now, o.host.pace.hold, o.parked())
+	until := max(p.clock.now, o.host.pace.backOffEnd, o.parked())
 	if at, waits := o.robots.retryAt(); waits {
 		until = max(until, at)
 	}
@@ -62,7 +62,7 @@ func (v View) leftAloneWords(o *origin, until moment) string {
 	p := v.f.politeness
 	at, waits := o.robots.retryAt()
 	switch {
-	case until == max(o.host.pace.hold, o.parked()):
+	case until == max(o.host.pace.backOffEnd, o.parked()):
 		return o.backOffWords()
 	case waits && until == at:
 		robots := o.robots.state(p.clock)

@@ -41,8 +41,8 @@
 //   - politeness: when an origin may be leased from. It owns the turns of hosts and origins, the
 //     groups, the patience with failures, and the rules of robots.txt. Of the agenda it asks what
 //     there is to lease.
-//   - residency: what is in memory. It owns the index of hosts, their eviction, the dormant ones and
-//     the ownership of partitions. It brings hosts back as the other two knew them.
+//   - residency: what is in memory. It owns the index of hosts, their eviction, the dormant ones
+//     and the ownership of partitions. It brings hosts back as the other two knew them.
 //
 // Host and origin are records that the parts share: each writes its own fields. All three record in
 // the journal, which is the facade's, and read its clock. Calls lead down: facade, residency,

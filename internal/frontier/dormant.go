@@ -37,7 +37,7 @@ type dormant struct {
 	request   *Request            // not answered yet; nil: none
 	left      map[string]struct{} // names evicted since the request: the page may be older
 	same      bool                // none was evicted or revived since the round began
-	none      bool                // none was revived by turn since then
+	fruitless bool                // none was revived by turn since then
 	credit    int                 // leases that count for leasesAStay
 	need      int                 // leases that the last Lease could not provide
 	pause     time.Duration
@@ -81,7 +81,7 @@ func (d *dormant) turnover(hostBytes int) int {
 }
 
 // resting reports whether nothing is requested at a time, as a whole round was in vain.
-func (d *dormant) resting(now moment) bool { return d.cursor == "" && d.none && now < d.notBefore }
+func (d *dormant) resting(now moment) bool { return d.cursor == "" && d.fruitless && now < d.notBefore }
 
 // ask requests dormant origins if there is room for them, if it is their turn, or if Lease has too
 // little to hand out. Room is how many bytes of hostBytes are free, resident how many origins are
@@ -106,7 +106,7 @@ func (d *dormant) ask(
 	d.request = &Request{Kind: Revive, Cursor: d.cursor, N: min(n, maxRevive), Tried: limited}
 	d.left = make(map[string]struct{})
 	if d.cursor == "" {
-		d.same, d.none = true, true
+		d.same, d.fruitless = true, true
 	}
 	return *d.request, true
 }
@@ -118,11 +118,11 @@ func (d *dormant) answered(now moment, revived int, last string) (missed bool) {
 	d.credit = max(0, d.credit-leasesAStay*revived)
 	d.cursor = last
 	missed = last == "" && d.same
-	if revived > 0 || last == "" && d.none { // unless one of them can be leased from: see leased
+	if revived > 0 || last == "" && d.fruitless { // unless one of them can be leased from: see leased
 		d.pause = min(max(firstRest, 2*d.pause), maxRest)
 		d.notBefore = now + d.pause
 	}
-	d.none = d.none && revived == 0
+	d.fruitless = d.fruitless && revived == 0
 	return missed
 }
 

@@ -59,7 +59,7 @@ func (w *wideWeb) find(host string, from, n int) {
 		url.From = "http://from.example/"
 		urls = append(urls, url)
 	}
-	if r, ok := w.f.Prepare(locations(urls), none); ok {
+	if r, ok := w.f.Prepare(locations(urls), noURLs); ok {
 		w.f.Provide(at(w.now), w.l.lookup(r))
 	}
 	for _, u := range urls {
@@ -308,8 +308,8 @@ func (c *durableCrawl) wake() {
 	}
 }
 
-// none yields no URL.
-func none(func(weburl.URL) bool) {}
+// noURLs yields no URL.
+func noURLs(func(weburl.URL) bool) {}
 
 // locations yields where URLs are.
 func locations(urls []frontier.URL) iter.Seq[weburl.URL] {

@@ -500,9 +500,9 @@ func (c *durableCrawl) answer() {
 			c.ask([]frontier.URL{{URL: moved[u.Hops]}})
 		}
 		c.smallWeb.answer(c.f, at(c.now), u, again)
-		of := u.URL.Origin()
-		if r := c.smallWeb.rules[of]; u.Robots && u.Hops == len(c.moved[of]) && !c.down[of] {
-			c.rules[of] = &r
+		asker := u.URL.Origin()
+		if r := c.smallWeb.rules[asker]; u.Robots && u.Hops == len(c.moved[asker]) && !c.down[asker] {
+			c.rules[asker] = &r
 		}
 	}
 	rules := c.rules[origin]

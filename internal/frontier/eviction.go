@@ -47,7 +47,7 @@ func (r *residency) freedAt(h *host) (at moment) {
 		at = h.last + r.politeness.delay(h)
 	}
 	if !h.isIdle() {
-		at = max(at, h.untilHeld())
+		at = max(at, h.aloneUntil())
 	}
 	for o := range h.each {
 		if o.deadAt(r.clock.now) {
@@ -78,7 +78,7 @@ func (r *residency) crowded() bool {
 // idle for longest, then waiting ones that have been resident for longest. While a batch of URLs is
 // looked up, hosts stay, so that each is resident, or not, until all of the batch are added.
 func (r *residency) makeRoom() {
-	if r.cfg.HostBytes <= 0 || r.batch.open {
+	if r.cfg.HostBytes <= 0 || r.batch.unanswered {
 		return
 	}
 	most := r.cfg.HostBytes - r.dormant.turnover(r.cfg.HostBytes)
@@ -98,7 +98,7 @@ func (r *residency) makeRoom() {
 		case !h.canWait():
 			h.residence.waiting = false
 			return notAnyMore
-		case h.residence.owed && !h.heldUp() && !h.isAhead() && !h.isIdle() && !r.givesWay(h):
+		case h.residence.owed && !h.waitsForGroup() && !h.isAhead() && !h.isIdle() && !r.givesWay(h):
 		case r.settled(h):
 			return evictable
 		}
@@ -212,8 +212,8 @@ func (h *host) canWait() bool {
 	return true
 }
 
-// heldUp reports whether h waits for others: of its domain, or its address.
-func (h *host) heldUp() bool {
+// waitsForGroup reports whether h waits for others: of its domain, or its address.
+func (h *host) waitsForGroup() bool {
 	if h.turn.index >= 0 {
 		return h.waitsFor != nobody
 	}

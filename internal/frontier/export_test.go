@@ -17,7 +17,7 @@ func (f *Frontier) Locate(u weburl.URL, addr netip.Addr) {
 func (f *Frontier) Hops() int { return len(f.agenda.redirects.hops) }
 
 // RulesHeld returns how many bytes the rules of robots.txt in memory take.
-func (f *Frontier) RulesHeld() int { return f.politeness.rules.held }
+func (f *Frontier) RulesHeld() int { return f.politeness.rules.bytes }
 
 // Early returns a request whose page may be provided before NoteOrigins is called.
 func (r Request) Early() Request {

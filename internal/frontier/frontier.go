@@ -62,8 +62,8 @@ func (f *Frontier) RefuseBy(fn func(*URL) (kind, reason string)) { f.refuse = fn
 // SetJournal makes the frontier record each change in l from now on; nil: nowhere.
 func (f *Frontier) SetJournal(l Journal) { f.journal.to = l }
 
-// HoldLevels has no level open for a while: seeds are to come. The last call counts.
-func (f *Frontier) HoldLevels(now time.Time, wait time.Duration) {
+// DelayLevels has no level open for a while: seeds are to come. The last call counts.
+func (f *Frontier) DelayLevels(now time.Time, wait time.Duration) {
 	f.clock.advance(now)
 	f.agenda.levels.until = f.clock.now + wait
 }
@@ -80,5 +80,5 @@ func (f *Frontier) stats() Stats {
 // quiet reports whether nothing is leased, refused and not collected, or being read.
 func (f *Frontier) quiet() bool {
 	return f.politeness.leased == 0 && len(f.agenda.refused) == 0 &&
-		f.agenda.refills.open == 0 && !f.residency.reading()
+		f.agenda.refills.unread == 0 && !f.residency.reading()
 }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// untilHeld returns the time before which no request to h is made, because it is overloaded or does
-// not respond.
-func (h *host) untilHeld() moment {
+// aloneUntil returns the time before which no request to h is made, because it is overloaded or
+// does not respond.
+func (h *host) aloneUntil() moment {
 	if h.origins == nil {
-		return max(h.pace.hold, h.own.parked())
+		return max(h.pace.backOffEnd, h.own.parked())
 	}
-	return max(h.pace.hold, h.origins.park)
+	return max(h.pace.backOffEnd, h.origins.park)
 }
 
 // group is hosts that share a load: those with one address, or those of one registrable domain.

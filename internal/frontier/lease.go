@@ -142,7 +142,7 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 		due = max(due, f.politeness.free)
 	}
 	d := &f.residency.dormant
-	if d.need > f.agenda.refills.open || h == nil && f.agenda.refills.open == 0 {
+	if d.need > f.agenda.refills.unread || h == nil && f.agenda.refills.unread == 0 {
 		if revival := max(d.notBefore, f.politeness.free); d.useful(f.agenda.limited()) && (!ok || revival < due) {
 			due, ok = revival, true
 		}
@@ -180,7 +180,7 @@ func (f *Frontier) nextTurn(all bool) (h *host, at moment) {
 // Those behind it wait with it, or it would lose its turn.
 func (f *Frontier) stuck(h *host) bool {
 	o := f.politeness.top(h)
-	if f.agenda.refills.open < maxRefills || h.resolve != addressKnown || !f.agenda.mayRefill(o) || f.agenda.has(o) ||
+	if f.agenda.refills.unread < maxRefills || h.resolve != addressKnown || !f.agenda.mayRefill(o) || f.agenda.has(o) ||
 		!f.agenda.levels.mayDescend(o) {
 		return false
 	}

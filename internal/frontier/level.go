@@ -7,18 +7,18 @@ import (
 )
 
 // level is a depth, down to which the origins of some sites may be leased from. It opens to the
-// next depth when nothing holds it.
+// next depth when nothing blocks it.
 type level struct {
-	depth   int    // nothing deeper is leased
-	holding int    // origins that hold it: see step
-	ahead   aheads // origins whose next URL is deeper
-	origins int    // resident
-	listed  bool   // in levels.vacant
-	joined  bool   // its origins are in levels.common
+	depth    int       // nothing deeper is leased
+	blockers int       // origins that block it: see step
+	ahead    depthHeap // origins whose next URL is deeper
+	origins  int       // resident
+	listed   bool      // in levels.vacant
+	joined   bool      // its origins are in levels.common
 }
 
 // aheads is a heap of origins by the depth of their next URL.
-type aheads = heap.Heap[*origin, byDepth]
+type depthHeap = heap.Heap[*origin, byDepth]
 
 type byDepth struct{}
 
@@ -37,6 +37,6 @@ type step struct {
 	next    int        // its key there
 	reached int        // depth of the last URL that was leased for the first time
 	floor   int        // depth that no URL in its backlog is below
-	holds   bool       // level: something is leased, to be tried again, or pending and no deeper
+	blocks  bool       // level: something is leased, to be tried again, or pending and no deeper
 	noted   LevelState // the last that was recorded
 }

@@ -36,12 +36,12 @@ type levels struct {
 
 	common  level             // of sites that lead to each other
 	own     map[string]*level // of the others, by site, and of those that have joined
-	vacant  []*level          // that nothing may hold any more
+	vacant  []*level          // that nothing may block any more
 	dormant []int             // dormant origins in step with others, by their least depth
 	deepest int               // of all levels, ever
 	found   int               // depth of the deepest URL found
-	until   moment            // no level opens before: see HoldLevels
-	stirred moment            // when what holds common was last leased or ended
+	until   moment            // no level opens before: see DelayLevels
+	stirred moment            // when what blocks common was last leased or ended
 	nearer  nearer
 }
 
@@ -74,7 +74,7 @@ func (ls *levels) stepOut(o *origin) LevelState {
 	if s.index >= 0 {
 		l.ahead.Remove(int(s.index))
 	}
-	ls.holds(o, false)
+	ls.setBlocks(o, false)
 	site := siteOf(o.name)
 	own := ls.own[site]
 	if own.origins--; own.origins == 0 {
@@ -129,7 +129,7 @@ func (ls *levels) join(o *origin) {
 	}
 	l.joined = true
 	ls.journal.originChanged(o)
-	common.holding += l.holding
+	common.blockers += l.blockers
 	ls.vacate(common)
 	for l.ahead.Len() > 0 {
 		ls.changed(l.ahead.Pop())
@@ -167,14 +167,14 @@ func (ls *levels) mayDescend(o *origin) bool {
 
 // leftBehind reports whether nobody waits for o.
 func (ls *levels) leftBehind(o *origin) bool {
-	held := max(o.parked(), o.host.pace.hold)
+	until := max(o.parked(), o.host.pace.backOffEnd)
 	if at, fails := o.robots.retryAt(); fails {
-		held = max(held, at)
+		until = max(until, at)
 	}
 	if o.host.origins != nil && o.doubtful {
-		held = max(held, o.host.origins.park)
+		until = max(until, o.host.origins.park)
 	}
-	return held > ls.clock.now || o.host.crawlDelay() > ls.cfg.Delay+slowDelay
+	return until > ls.clock.now || o.host.crawlDelay() > ls.cfg.Delay+slowDelay
 }
 
 // stand takes in that what o has to lease has changed.
@@ -199,28 +199,28 @@ func (ls *levels) stand(o *origin) {
 	if any && !o.unfinished() && ls.nearer.on(o) {
 		ls.nearer.hurry = true
 	}
-	holds := o.leased > 0 || o.retry != nil || s.index < 0 && (any || o.tried > 0)
-	ls.holds(o, holds && !ls.leftBehind(o))
+	blocks := o.leased > 0 || o.retry != nil || s.index < 0 && (any || o.tried > 0)
+	ls.setBlocks(o, blocks && !ls.leftBehind(o))
 }
 
-// holds says whether o holds its level.
-func (ls *levels) holds(o *origin, is bool) {
+// setBlocks says whether o blocks its level.
+func (ls *levels) setBlocks(o *origin, is bool) {
 	s := o.step
-	if s.holds == is {
+	if s.blocks == is {
 		return
 	}
-	s.holds = is
+	s.blocks = is
 	if l := ls.levelOf(o); is {
-		l.holding++
+		l.blockers++
 	} else {
-		l.holding--
+		l.blockers--
 		ls.vacate(l)
 	}
 }
 
-// vacate lists a level that may open if nothing holds it.
+// vacate lists a level that may open if nothing blocks it.
 func (ls *levels) vacate(l *level) {
-	if l.holding == 0 && !l.listed {
+	if l.blockers == 0 && !l.listed {
 		l.listed = true
 		ls.vacant = append(ls.vacant, l)
 	}
@@ -251,7 +251,7 @@ func (ls *levels) open(l *level) bool {
 
 // stir takes in that something of o was leased, or has ended.
 func (ls *levels) stir(o *origin) {
-	if o.step != nil && o.step.holds {
+	if o.step != nil && o.step.blocks {
 		ls.stirred = ls.clock.now
 	}
 }

@@ -158,7 +158,7 @@ func TestWhoWaits(t *testing.T) {
 	})
 	t.Run("for seeds to come", func(t *testing.T) {
 		f, a, _ := begin(frontier.Config{})
-		f.HoldLevels(at(0), time.Second)
+		f.DelayLevels(at(0), time.Second)
 		link(f, "a/1", a, 1)
 		f.Done(at(0), a, frontier.Result{})
 		expectLease(t, f, 0, 9, "")

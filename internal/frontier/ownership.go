@@ -12,7 +12,7 @@ import (
 // Invariant: tally has what the globals count of evicted origins, by partition, and what was given
 // to Adopt of partitions that are not ours yet.
 type ownership struct {
-	of      func(host string) int // nil: everything is ours
+	place   func(host string) int // nil: everything is ours
 	ours    map[int]struct{}
 	held    map[int]struct{}
 	leaving map[int]struct{} // disowned, and not forgotten
@@ -39,8 +39,8 @@ type hostMemo struct {
 const maxSent = 1 << 16
 
 func newOwnership(cfg *Config) ownership {
-	w := ownership{of: cfg.Partition, levels: cfg.Levels}
-	if w.of == nil {
+	w := ownership{place: cfg.Partition, levels: cfg.Levels}
+	if w.place == nil {
 		return w
 	}
 	w.seed = maphash.MakeSeed()
@@ -58,14 +58,14 @@ func newOwnership(cfg *Config) ownership {
 func (w *ownership) partition(hostname string) int {
 	m := &w.memo[maphash.String(w.seed, hostname)%uint64(len(w.memo))]
 	if m.name != hostname || hostname == "" {
-		*m = hostMemo{hostname, w.of(hostname)}
+		*m = hostMemo{hostname, w.place(hostname)}
 	}
 	return m.p
 }
 
 // foreign reports whether a host is of a partition that is not ours.
 func (w *ownership) foreign(hostname string) bool {
-	if w.of == nil {
+	if w.place == nil {
 		return false
 	}
 	_, ours := w.ours[w.partition(hostname)]
@@ -75,7 +75,7 @@ func (w *ownership) foreign(hostname string) bool {
 // unread reports whether a page says nothing about a host: its partition is not ours, or became so
 // while the page was being read, which may show half an import.
 func (w *ownership) unread(hostname string) bool {
-	if w.of == nil {
+	if w.place == nil {
 		return false
 	}
 	_, late := w.late[w.partition(hostname)]
@@ -93,7 +93,7 @@ func (w *ownership) holds(hostname string) bool {
 
 // countEvicted counts an origin that is evicted from now on, or with -1 is not any more.
 func (w *ownership) countEvicted(origin string, s OriginState, n int) {
-	if w.of == nil {
+	if w.place == nil {
 		return
 	}
 	w.tallyOf(w.partition(Hostname(origin))).count(s, n)

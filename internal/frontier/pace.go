@@ -39,11 +39,11 @@ func pause(n uint8) time.Duration {
 
 // pace is the speed of a host, learned from its responses. The zero pace bounds nothing.
 type pace struct {
-	hold     moment  // the end of its back-off: it was overloaded, or does not respond
-	took     instant // smoothed; 0: unknown
-	best     instant // smallest took; 0: unknown
-	strikes  uint8   // overloads in a row, not counting what was in flight at the first
-	overload bool    // ever: a loopback address makes no difference any more
+	backOffEnd moment  // the end of its back-off: it was overloaded, or does not respond
+	took       instant // smoothed; 0: unknown
+	best       instant // smallest took; 0: unknown
+	strikes    uint8   // overloads in a row, not counting what was in flight at the first
+	overload   bool    // ever: a loopback address makes no difference any more
 	window
 	overloadStatus uint16 // that began the back-off; 0: unknown
 	retryAfter     uint16 // seconds that the server asked for then; 0: it did not
@@ -95,12 +95,12 @@ func (p *pace) learn(now moment, a Result) (as speed, overloaded bool) {
 	if a.loopback() && !p.overload {
 		p.most = 0
 	}
-	held := now < p.hold
+	resting := now < p.backOffEnd
 	switch {
 	case a.Overload || a.RetryAfter > 0:
-		p.backOff(now, held, a)
-		return slow, !held
-	case a.Took > 0 && !held: // a response to a request before the back-off does not end it
+		p.backOff(now, resting, a)
+		return slow, !resting
+	case a.Took > 0 && !resting: // a response to a request before the back-off does not end it
 		p.strikes = 0
 		return p.measure(a.Took), false
 	}
@@ -112,16 +112,16 @@ func (a *Result) loopback() bool { return a.Addr.Unmap().IsLoopback() }
 
 // backOff leaves the server alone for a while. Responses that were in flight when the back-off
 // began may extend it, but belong to the same overload.
-func (p *pace) backOff(now moment, held bool, a Result) {
-	if !held {
+func (p *pace) backOff(now moment, resting bool, a Result) {
+	if !resting {
 		p.strikes += min(1, math.MaxUint8-p.strikes)
 	}
 	wait := min(a.RetryAfter, MaxRetryAfter)
 	if a.RetryAfter <= 0 {
 		wait = pause(p.strikes)
 	}
-	if now+wait > p.hold {
-		p.hold = now + wait
+	if now+wait > p.backOffEnd {
+		p.backOffEnd = now + wait
 		p.overloadStatus, p.retryAfter = uint16(a.Status), uint16(min(a.RetryAfter, MaxRetryAfter)/time.Second)
 	}
 	p.overload = true

@@ -37,12 +37,12 @@ func withEvicted() (*frontier.Frontier, frontier.StoredOrigin) {
 func TestPrepare(t *testing.T) {
 	f, evicted := withEvicted()
 	batch := []frontier.URL{u(t, "b/9")}
-	r, ok := f.Prepare(locations(batch), none)
+	r, ok := f.Prepare(locations(batch), noURLs)
 	if !ok || r.Kind != frontier.Lookup || r.AfterCommit() || !slices.Equal(r.Names, []string{"b.example"}) {
 		t.Fatalf("%+v, %t; expected a lookup of b.example, to be read at once", r, ok)
 	}
 	expectPanic(t, "Add", func() { f.Add(batch[0]) })
-	expectPanic(t, "Prepare", func() { f.Prepare(none, none) })
+	expectPanic(t, "Prepare", func() { f.Prepare(noURLs, noURLs) })
 	expectPanic(t, "without a request", func() { f.Provide(at(0), frontier.Page{}) })
 	page := frontier.Page{Request: r, Origins: []frontier.StoredOrigin{evicted}}
 	f.Provide(at(0), page)

@@ -211,7 +211,7 @@ func (p *Partitions) Forget(numbers ...int) {
 }
 
 func (p *Partitions) betweenBatches(what string) {
-	if p.residency.batch.open {
+	if p.residency.batch.unanswered {
 		panic("frontier: " + what + ": a batch is being looked up")
 	}
 }

@@ -59,8 +59,8 @@ func (n *queued) seq() uint64 { return n.came >> (hopBits + roleBits) }
 
 func (n *queued) role() Role { return Role(n.came >> hopBits & (1<<roleBits - 1)) }
 
-// of returns the URL of a class.
-func (n *queued) of(c class) URL {
+// as returns the URL of a class.
+func (n *queued) as(c class) URL {
 	u := URL{
 		URL: n.url, Depth: int(c.depth), Hops: int(n.came & maxHops),
 		Priority: c.priority, Rank: c.rank, Role: n.role(), Kept: c.kept, ByDepth: c.byDepth,
@@ -86,7 +86,7 @@ func push(q *urlQueue, u *URL) {
 
 func pop(q *urlQueue, u *URL) {
 	c, n := q.Pop()
-	*u = n.of(c)
+	*u = n.as(c)
 }
 
 // cut removes all but the first URLs of a queue that holds more. It returns a key, which what is
@@ -106,7 +106,7 @@ func cut(q *urlQueue, keep int) (last QueueKey, freed int) {
 func all(q *urlQueue) []URL {
 	var urls []URL
 	for c, n := range q.All() {
-		urls = append(urls, n.of(c))
+		urls = append(urls, n.as(c))
 	}
 	return urls
 }

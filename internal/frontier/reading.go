@@ -10,7 +10,7 @@ func (r *residency) requestDormant() (Request, bool) {
 	}
 	r.makeRoom()
 	room := r.cfg.HostBytes - r.hostBytes()
-	return d.ask(r.clock.now, room, r.cfg.HostBytes, r.origins, r.agenda.refills.open, r.agenda.limited())
+	return d.ask(r.clock.now, room, r.cfg.HostBytes, r.origins, r.agenda.refills.unread, r.agenda.limited())
 }
 
 // revive takes in the answer to a request for dormant origins: all origins of the names that were
@@ -75,7 +75,7 @@ func (r *residency) refill(name string, urls []URL, more bool) {
 	}
 	ended := r.agenda.refilled(o, r.politeness.usable(o), urls, more)
 	r.politeness.place(o)
-	if ended.turn && o.host.hasTurn() && o.host.turn.at <= r.clock.now {
+	if ended.empty && o.host.hasTurn() && o.host.turn.at <= r.clock.now {
 		r.politeness.changeTurn(o.host, ended.at, ended.order)
 	}
 	r.consider(o.host)

@@ -35,7 +35,7 @@ func (r *residency) joinDomain(h *host, name string) {
 func (r *residency) newHost(hostname, first string) *host {
 	h := &host{last: r.politeness.groups.restored, asked: never, turn: turn{index: -1, rank: -1}}
 	h.own.name = first
-	if r.ownership.of != nil {
+	if r.ownership.place != nil {
 		h.part = int32(r.ownership.partition(hostname))
 	}
 	if h.held, h.foreign = r.ownership.holds(hostname), r.ownership.foreign(hostname); h.foreign {
@@ -141,7 +141,7 @@ func (r *residency) recall(
 		o.host.pace.restore(s)
 	}
 	if !s.Hold.IsZero() {
-		o.host.pace.hold = max(o.host.pace.hold, r.clock.restored(s.Hold, MaxRetryAfter))
+		o.host.pace.backOffEnd = max(o.host.pace.backOffEnd, r.clock.restored(s.Hold, MaxRetryAfter))
 	}
 	r.politeness.patience.restore(o, s, ofAnother)
 	r.agenda.levels.restore(o, s.Levels, s.Pending)
@@ -194,8 +194,8 @@ func (r *residency) state(o *origin) OriginState {
 	if o.host.asked != never {
 		s.Asked = r.clock.time(o.host.asked)
 	}
-	if o.host.pace.hold > r.clock.now {
-		s.Hold = r.clock.time(o.host.pace.hold)
+	if o.host.pace.backOffEnd > r.clock.now {
+		s.Hold = r.clock.time(o.host.pace.backOffEnd)
 	}
 	if o.robots.phase != off {
 		s.Robots = o.robots.state(r.clock)

@@ -19,14 +19,14 @@ const (
 // refills is the share of the queues that is in memory, and the origins whose queues are refilled.
 type refills struct {
 	cfg      *Config
-	held     int       // what the URLs in queues take, in bytes
+	bytes    int       // what the URLs in queues take, in bytes
 	backlogs int       // origins that have one
 	wanted   []*origin // to be requested
-	open     int       // wanted, or requested and not answered
+	unread   int       // wanted, or requested and not answered
 }
 
 // crowded reports whether there is no room for another URL in memory.
-func (r *refills) crowded() bool { return r.cfg.InMemory > 0 && r.held > r.cfg.InMemory }
+func (r *refills) crowded() bool { return r.cfg.InMemory > 0 && r.bytes > r.cfg.InMemory }
 
 // heads returns how many URLs stay in memory of an origin with a backlog; these origins share the
 // room. It may be none.
@@ -63,7 +63,7 @@ func (r *refills) restore(o *origin, s OriginState) {
 
 // dropped takes in that an origin with something pending was evicted.
 func (r *refills) dropped(o *origin) {
-	r.held -= costOf(&o.queue)
+	r.bytes -= costOf(&o.queue)
 	if o.backlog != nil {
 		r.backlogs--
 	}
@@ -92,7 +92,7 @@ func (r *refills) add(o *origin, u *URL) {
 // queue puts a URL into the queue of o.
 func (r *refills) queue(o *origin, u *URL) {
 	push(&o.queue, u)
-	r.held += u.cost()
+	r.bytes += u.cost()
 }
 
 // trim leaves the tail of a queue that has grown too long to the store.
@@ -116,7 +116,7 @@ func (r *refills) cut(o *origin, keep int) {
 	n, b := o.queued(), r.backlog(o)
 	var freed int
 	b.cursor, freed = cut(&o.queue, keep)
-	r.held -= freed
+	r.bytes -= freed
 	b.more = true
 	b.n += n - keep
 	if b.refill != nil {
@@ -126,14 +126,14 @@ func (r *refills) cut(o *origin, keep int) {
 
 // want requests URLs of o, whose turn it is, if it has few in memory.
 func (r *refills) want(o *origin, turn bool) {
-	if r.open >= maxRefills {
+	if r.unread >= maxRefills {
 		return
 	}
 	heads := r.heads()
 	if r.cfg.Heads <= 0 || o.queued() <= heads/4 && (turn || heads > 0 && !r.crowded()) {
-		o.backlog.refill = &refill{turn: turn, at: o.host.turn.at, order: o.host.turn.order}
+		o.backlog.refill = &refill{empty: turn, at: o.host.turn.at, order: o.host.turn.order}
 		r.wanted = append(r.wanted, o)
-		r.open++
+		r.unread++
 	}
 }
 
@@ -153,7 +153,7 @@ func (r *refills) fit(usable int, urls []URL) int {
 	if r.cfg.InMemory <= 0 {
 		return len(urls)
 	}
-	room := r.cfg.InMemory - r.held
+	room := r.cfg.InMemory - r.bytes
 	for i := range urls {
 		if room -= urls[i].cost(); room < 0 && i >= usable {
 			return i

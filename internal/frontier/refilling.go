@@ -6,7 +6,7 @@ func (a *agenda) requestRefills(usable func(*origin) int) []Request {
 	var requests []Request
 	for _, o := range a.refills.wanted {
 		r := o.backlog.refill
-		*r = refill{turn: r.turn, at: r.at, order: r.order} // the store has the changes up to now
+		*r = refill{empty: r.empty, at: r.at, order: r.order} // the store has the changes up to now
 		requests = append(requests, Request{
 			Kind: Refill, Origin: o.name, After: o.backlog.cursor, N: a.refills.size(o, usable(o)),
 		})
@@ -21,7 +21,7 @@ func (a *agenda) requestRefills(usable func(*origin) int) []Request {
 func (a *agenda) refilled(o *origin, usable int, urls []URL, more bool) *refill {
 	r := o.backlog.refill
 	o.backlog.refill = nil
-	a.refills.open--
+	a.refills.unread--
 	if !r.void {
 		if n := a.refills.fit(usable, urls); n < len(urls) {
 			urls, more = urls[:n], true

@@ -44,7 +44,7 @@ func (c *idleCrawl) add(urls ...string) {
 		link.From = "http://from.example/"
 		all = append(all, link)
 	}
-	r, ok := c.Prepare(locations(all), none)
+	r, ok := c.Prepare(locations(all), noURLs)
 	if len(r.Fingerprints) > 0 {
 		c.t.Fatalf("%d URLs are looked up, expected none without SeenBytes", len(r.Fingerprints))
 	}
@@ -307,7 +307,7 @@ func TestRestoredHostsStayInTheStore(t *testing.T) {
 			t.Errorf("%s is known: %t, want %t", name, known, want)
 		}
 	}
-	lookup, _ := f.Prepare(locations([]frontier.URL{u(t, "b/9")}), none)
+	lookup, _ := f.Prepare(locations([]frontier.URL{u(t, "b/9")}), noURLs)
 	if !slices.Equal(lookup.Names, []string{"b.example"}) {
 		t.Fatalf("%q are looked up", lookup.Names)
 	}
@@ -363,7 +363,7 @@ func TestHeldHostsKeepWithinMemory(t *testing.T) {
 		now := at(time.Duration(i) * 10 * time.Millisecond)
 		link := u(t, fmt.Sprintf("h%d.d%d/%s", i, i, long))
 		link.From = "http://from.example/" + long
-		if r, ok := f.Prepare(locations([]frontier.URL{link}), none); ok {
+		if r, ok := f.Prepare(locations([]frontier.URL{link}), noURLs); ok {
 			f.Provide(now, frontier.Page{Request: r, Seen: make([]bool, len(r.Fingerprints))})
 		}
 		f.Add(link)
@@ -396,7 +396,7 @@ func TestManyPortsCostLittle(t *testing.T) {
 		link.URL, _ = weburl.Parse(fmt.Sprintf("http://h.example:%d/", 1000+i))
 		links = append(links, link)
 	}
-	f.Prepare(locations(links), none)
+	f.Prepare(locations(links), noURLs)
 	for _, link := range links {
 		f.Add(link)
 	}
@@ -408,7 +408,7 @@ func TestManyPortsCostLittle(t *testing.T) {
 		for _, lease := range f.Lease(now, 1) {
 			f.Done(now, lease, frontier.Result{Failure: "connect", Reason: "refused", Unreached: true})
 		}
-		f.Prepare(none, none)
+		f.Prepare(noURLs, noURLs)
 	}
 	if took := time.Since(began); took > time.Second { // 10 ms; once it was 5 s
 		t.Errorf("300 batches took %v", took)

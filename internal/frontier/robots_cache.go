@@ -29,7 +29,7 @@ const (
 // recently used are dropped first.
 type robotsCache struct {
 	limit   int
-	held    int // bytes
+	bytes   int // bytes
 	spared  int // of these, of rules that were never used
 	asked   int // robots.txt files in flight
 	freed   int // times that room may have become free, since admit
@@ -53,7 +53,7 @@ func (c *robotsCache) add(r robots.Rules, now moment) (*cachedRules, bool) {
 	}
 	s := &cachedRules{rules: r, key: key, size: r.Size() + costOfRules, until: now + spared}
 	s.delay, _ = r.CrawlDelay()
-	for c.limit > 0 && c.held > 0 && c.held+s.size > c.limit {
+	for c.limit > 0 && c.bytes > 0 && c.bytes+s.size > c.limit {
 		if !c.dropOne(now) {
 			return nil, false
 		}
@@ -62,7 +62,7 @@ func (c *robotsCache) add(r robots.Rules, now moment) (*cachedRules, bool) {
 		c.alike = make(map[[sha256.Size]byte]*cachedRules)
 	}
 	c.alike[key] = s
-	c.held += s.size
+	c.bytes += s.size
 	c.spared += s.size
 	s.place = c.unused.PushBack(s)
 	return s, true
@@ -89,7 +89,7 @@ func (c *robotsCache) full(now moment) bool {
 	if c.asked == 0 && (c.unused.Len() == 0 || c.unused.Front().Value.(*cachedRules).until <= now) {
 		return false
 	}
-	return c.spared+(c.asked+1)*(c.held/n) > c.limit
+	return c.spared+(c.asked+1)*(c.bytes/n) > c.limit
 }
 
 // dropOne makes room, unless all rules are spared.
@@ -107,7 +107,7 @@ func (c *robotsCache) dropOne(now moment) bool {
 		c.spared -= s.size
 	}
 	delete(c.alike, s.key)
-	c.held -= s.size
+	c.bytes -= s.size
 	s.rules, s.dropped = robots.Rules{}, true
 	return true
 }

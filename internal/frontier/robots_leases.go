@@ -61,9 +61,9 @@ func (r *Robots) dropRedirects(h *host) {
 
 // askLater has the robots.txt of an origin, which redirects, asked for anew.
 func (r *Robots) askLater(u *URL) {
-	of := r.residency.origin(u.URL.Origin())
-	of.robots.postpone(r.clock.now + noRoom)
-	r.politeness.place(of)
+	asker := r.residency.origin(u.URL.Origin())
+	asker.robots.postpone(r.clock.now + noRoom)
+	r.politeness.place(asker)
 }
 
 // Set ends a lease of robots.txt: these are the origin's rules, for [robots.CacheFor].
@@ -196,17 +196,17 @@ func (r *Robots) redirect(h *host, u URL, at moment) {
 func (r *Robots) pickRedirect(o *origin, u *URL) bool {
 	for o.retries(r.clock.now) {
 		r.agenda.takeRetry(o, u)
-		of := r.residency.origin(u.URL.Origin())
+		asker := r.residency.origin(u.URL.Origin())
 		if !o.deadAt(r.clock.now) {
 			r.politeness.rules.asked++
-			u.Seed = of.seeded()
+			u.Seed = asker.seeded()
 			return true
 		}
 		why := o.trouble.why
 		reason := fmt.Sprintf("robots.txt at %s: %s", Brief(u.At.String()), why.reason)
-		of.robots.fail(failure{why.kind, reason}, r.clock.now, false, r.cfg.RobotsTries)
-		r.journal.originChanged(of)
-		r.politeness.place(of)
+		asker.robots.fail(failure{why.kind, reason}, r.clock.now, false, r.cfg.RobotsTries)
+		r.journal.originChanged(asker)
+		r.politeness.place(asker)
 	}
 	o.host.dropRedirects()
 	return false

@@ -7,7 +7,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// openLevels opens the levels that nothing holds, with so many leases in flight.
+// openLevels opens the levels that nothing blocks, with so many leases in flight.
 func (a *agenda) openLevels(inFlight int) {
 	ls := &a.levels
 	if !a.cfg.Levels {
@@ -21,12 +21,12 @@ func (a *agenda) openLevels(inFlight int) {
 	}
 	for len(ls.vacant) > 0 {
 		l := ls.vacant[len(ls.vacant)-1]
-		if l.holding == 0 && !l.joined && (l.ahead.Len() > 0 || l == &ls.common) && !a.mayOpen() {
+		if l.blockers == 0 && !l.joined && (l.ahead.Len() > 0 || l == &ls.common) && !a.mayOpen() {
 			return
 		}
 		ls.vacant = ls.vacant[:len(ls.vacant)-1]
 		l.listed = false
-		for l.holding == 0 && !l.joined && ls.open(l) {
+		for l.blockers == 0 && !l.joined && ls.open(l) {
 		}
 	}
 }
@@ -43,7 +43,7 @@ func (a *agenda) mayOpen() bool {
 	return a.levels.nearer.empty()
 }
 
-// hangs reports whether all that holds the common level is in flight, and silent.
+// hangs reports whether all that blocks the common level is in flight, and silent.
 func (a *agenda) hangs(inFlight int) bool {
 	ls := &a.levels
 	if !a.mayHang(inFlight) || a.clock.now < ls.stirred+hangTime {
@@ -52,17 +52,17 @@ func (a *agenda) hangs(inFlight int) bool {
 	ls.stirred = a.clock.now
 	silent := make(map[*origin]struct{})
 	for _, o := range a.leased {
-		if o.step.holds && ls.levelOf(o) == &ls.common {
+		if o.step.blocks && ls.levelOf(o) == &ls.common {
 			silent[o] = struct{}{}
 		}
 	}
-	return len(silent) == ls.common.holding && a.mayOpen()
+	return len(silent) == ls.common.blockers && a.mayOpen()
 }
 
 // mayHang reports whether the common level waits for something in flight.
 func (a *agenda) mayHang(inFlight int) bool {
 	l := &a.levels.common
-	return l.holding > 0 && l.ahead.Len() > 0 && inFlight > 0
+	return l.blockers > 0 && l.ahead.Len() > 0 && inFlight > 0
 }
 
 // nextLevel returns when a level may open by itself, or Reads has a request for that.
@@ -125,7 +125,7 @@ func (a *agenda) moveInMemory() {
 	for o := range found {
 		for c, queued := range o.queue.All() {
 			if _, ok := ways[queued.url]; ok && !queued.role().Beyond() {
-				found[o] = append(found[o], queued.of(c))
+				found[o] = append(found[o], queued.as(c))
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func (a *agenda) unqueue(o *origin, seqs map[uint64]struct{}) map[uint64]struct{
 		_, ok := seqs[n.seq()]
 		if ok {
 			gone[n.seq()] = struct{}{}
-			a.refills.held -= n.cost()
+			a.refills.bytes -= n.cost()
 		}
 		return ok
 	})

@@ -414,9 +414,9 @@ func (p *politeness) pace(h *host) int32 {
 // earliest returns the time before which nothing of h is leased.
 func (p *politeness) earliest(h *host) moment {
 	if h.last == never {
-		return h.pace.hold
+		return h.pace.backOffEnd
 	}
-	return max(h.pace.hold, h.last+p.delay(h))
+	return max(h.pace.backOffEnd, h.last+p.delay(h))
 }
 
 // top returns the origin of h whose turn is next; nil if none has anything to lease.
@@ -660,7 +660,7 @@ func (p *politeness) next(all bool) (h *host, at moment) {
 			p.move(h)
 			continue
 		}
-		by := p.heldUp(h, max(at, p.clock.now))
+		by := p.blockedBy(h, max(at, p.clock.now))
 		switch {
 		case by == nobody:
 			return h, at
@@ -672,8 +672,8 @@ func (p *politeness) next(all bool) (h *host, at moment) {
 	}
 }
 
-// heldUp returns what keeps h from being leased from at a time at which it has its turn.
-func (p *politeness) heldUp(h *host, at moment) blocker {
+// blockedBy returns what keeps h from being leased from at a time at which it has its turn.
+func (p *politeness) blockedBy(h *host, at moment) blocker {
 	switch {
 	case !p.requests(h, at):
 	case !p.groups.free(h.domain(), at):

@@ -80,7 +80,7 @@ func (v View) OnlyRank(name string, rank int8) bool {
 func (v View) SeenBytes() int { return v.f.agenda.seen.table.Bytes() }
 
 // QueuedBytes returns how much memory the pending URLs take that were never leased.
-func (v View) QueuedBytes() int { return v.f.agenda.refills.held }
+func (v View) QueuedBytes() int { return v.f.agenda.refills.bytes }
 
 // HostBytes returns about how much memory the hosts take, with their origins, names and groups,
 // without what their robots.txt say.
