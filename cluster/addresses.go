@@ -41,7 +41,7 @@ func newAddresses(l *loop, r *remote, own *ownership.Node, crawl *engine.Node, w
 	}
 }
 
-// declareAgain is how long it takes until a node is asked again what it holds.
+// declareAgain is the time until a node is asked again for the addresses that it holds.
 const declareAgain = 100 * time.Millisecond
 
 // listen has the loop hear what others say of addresses, until stop is called.

@@ -74,7 +74,7 @@ func (p *promise[T]) wait(ctx context.Context) (T, error) {
 	}
 }
 
-// countdown is how many of several calls are missing. They come on any goroutine.
+// countdown counts calls, which come on any goroutine, down to the last.
 type countdown struct{ missing atomic.Int64 }
 
 func newCountdown(calls int) *countdown {

@@ -37,7 +37,7 @@ type Options struct {
 	compactAfter int           // see defaultCompactAfter; tests make it less
 }
 
-// requestTimeout is how long a request to the servers may take.
+// requestTimeout bounds a request to the servers.
 const requestTimeout = 5 * time.Second
 
 // servers is a connection to the servers. Any goroutine may use it.
@@ -220,7 +220,7 @@ func checkCredentials(path string) error {
 	return fmt.Errorf("%.128q: expected NATS credentials, or the seed of an NKey of a user", path)
 }
 
-// credentials are what a file has: a JWT and its key, or the seed of an NKey.
+// credentials are those of a file: a JWT and its key, or the seed of an NKey.
 func credentials(path string) nats.Option {
 	if text, err := os.ReadFile(path); err == nil && !bytes.Contains(text, []byte("NATS USER JWT")) {
 		if key, err := nats.NkeyOptionFromSeed(path); err == nil {
@@ -267,7 +267,7 @@ func (s *servers) chosen(ctx context.Context, fn func(context.Context) error) er
 	}
 }
 
-// mostData is how much data a message may have.
+// mostData is the most bytes of data of a message.
 func (s *servers) mostData() int { return int(s.conn.MaxPayload()) - 1024 } // for the header
 
 // wall is this machine's clock.

@@ -36,3 +36,34 @@ func (s *servers) consume(ctx context.Context, stream string, subjects []string,
 		}
 	}, nil
 }
+
+// watched are the keys that a watch of the bucket finds.
+func watched(ctx context.Context, bucket jetstream.KeyValue) (all []jetstream.KeyValueEntry, err error) {
+	keys, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, err
+	}
+	defer endWatch(keys)
+	for {
+		select {
+		case e := <-keys.Updates():
+			if e == nil {
+				return all, nil
+			}
+			all = append(all, e)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(requestTimeout): // it may have been removed
+			return nil, context.DeadlineExceeded
+		}
+	}
+}
+
+// endWatch ends a watch. It may have something to show that nobody waits for.
+func endWatch(keys jetstream.KeyWatcher) {
+	_ = keys.Stop() // the connection may be gone
+	go func() {
+		for range keys.Updates() {
+		}
+	}()
+}

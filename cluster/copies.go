@@ -2,8 +2,14 @@ package cluster
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/job"
 )
 
 // known is the nodes of a crawl and their partitions, by the bucket.
@@ -88,4 +94,42 @@ func (k *known) namesOf(ids []string) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// remains are the folder of a node that has ended.
+type remains struct {
+	folder
+	job     *job.Job
+	batches uint64 // of its store: of two copies of a folder, the one with more is the later
+}
+
+// readRemains reads the folders of nodes that do not run.
+func readRemains(ctx context.Context, dirs []string) (all []*remains, err error) {
+	if len(dirs) == 0 {
+		return nil, errors.New("expected the job folders of the nodes")
+	}
+	for _, dir := range dirs {
+		f := &remains{}
+		if f.folder, err = readFolder(dir); err != nil {
+			return all, err
+		}
+		if f.was.Plan == nil {
+			return all, fmt.Errorf("%s: expected the job of a node", dir)
+		}
+		crawling, err := weft.OpenJob(ctx, dir)
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", dir, err)
+		}
+		running := crawling.Running()
+		crawling.Close()
+		if running {
+			return all, fmt.Errorf("%s: its node is running, expected one that has ended", dir)
+		}
+		if f.job, err = job.View(dir); err != nil {
+			return all, fmt.Errorf("%s: %w", dir, err)
+		}
+		f.batches = f.job.Store.Batches()
+		all = append(all, f)
+	}
+	return all, nil
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// CrawlState is where a crawl on the servers is.
+// CrawlState is the state of a crawl on the servers.
 type CrawlState string
 
 // The states of crawls.

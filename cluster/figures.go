@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// figures are what a node measures of itself from the start of its process, also when it was cut
-// off and has joined again. Any goroutine may use them.
+// figures are the measurements of a node from the start of its process, also when it was cut off
+// and has joined again. Any goroutine may use them.
 type figures struct {
 	lag      lag
 	logged   atomic.Int64 // bytes that logs have taken in, with headers

@@ -28,7 +28,7 @@ func epochOf(h nats.Header) (uint64, error) {
 func after(widened *revision) nats.Header {
 	h := nats.Header{}
 	if at := widened.now(); at > 0 {
-		h.Set(headerOpened, strconv.FormatUint(at, 10))
+		h.Set(headerWidened, strconv.FormatUint(at, 10))
 	}
 	return h
 }

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/nats-io/nuid"
 
@@ -18,7 +19,7 @@ import (
 	"github.com/weftcrawl/weft/internal/job"
 )
 
-// identity is whose a job folder is. It is a file there, node.json.
+// identity is the owner of a job folder: a file there, node.json.
 type identity struct {
 	Crawl       string `json:"crawl"` // Plan.ID
 	Node        string `json:"node"`
@@ -31,7 +32,7 @@ type identity struct {
 
 func identityFile(dir string) string { return filepath.Join(dir, "node.json") }
 
-// folder is what a job folder has before a process takes its lock.
+// folder is the content of a job folder before a process takes its lock.
 type folder struct {
 	dir   string
 	was   identity
@@ -118,7 +119,7 @@ func (f *folder) identify(p *Plan) (identity, error) {
 	})
 }
 
-// nodeName is how people know the node of a folder.
+// nodeName is the name, for people, of the node of a folder.
 func nodeName(dir string) string {
 	machine, err := os.Hostname()
 	if err != nil {
@@ -128,4 +129,9 @@ func nodeName(dir string) string {
 		dir = abs
 	}
 	return machine + ":" + dir
+}
+
+// processOf names a process of a node, in limits and messages.
+func processOf(id string, incarnation uint64) string {
+	return id + "." + strconv.FormatUint(incarnation, 10)
 }

@@ -160,7 +160,7 @@ func (i *inbox) receive(ctx context.Context, p int, msg jetstream.Msg) {
 	seq := at.Sequence.Stream
 	blocks, err := unpack(msg.Data())
 	if err == nil {
-		err = i.watch.reached(ctx, number(msg.Headers().Get(headerOpened)))
+		err = i.watch.reached(ctx, number(msg.Headers().Get(headerWidened)))
 	}
 	if ctx.Err() != nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// layout is what a crawl has on the servers, by its name.
+// layout is the name of a crawl, and of all that it has on the servers.
 type layout string
 
 // layoutVersion is that of all the names, keys and messages of this package.
@@ -35,7 +35,7 @@ func numberOf(subject string) int {
 	return p
 }
 
-// asks is where a node is asked; empty: all of them.
+// asks is the subject of questions to a node; empty: to all of them.
 func (l layout) asks(node string) string {
 	if node == "" {
 		return l.subject() + ".ask"
@@ -51,7 +51,7 @@ func (l layout) streamNames() []string {
 	return []string{l.bucketStream(), l.linkStream(), l.logStream()}
 }
 
-// aboutAddresses is where a node hears what others say of addresses.
+// aboutAddresses is the subject of messages to a node about addresses.
 func (l layout) aboutAddresses(node string) string { return l.subject() + ".address." + node }
 
 // Header fields of messages.
@@ -64,19 +64,19 @@ const (
 	headerMore     = "Weft-More"     // of a log: the next message continues this one
 	headerLater    = "Weft-Later"    // of a log: the message continues the one before
 	headerBare     = "Weft-Bare"     // of an opening: the log has nothing but openings
-	headerOpened   = "Weft-Opened"   // the revision of the bucket that a reader has to have seen
+	headerWidened  = "Weft-Opened"   // the revision of the bucket that a reader has to have seen
 )
 
 // Keys of the bucket, besides those of package ownership.
 const (
-	keyPlan   = "plan"    // a Plan, the last that is written when a crawl begins
-	keySeeded = "seeded"  // the seeds are in the streams
-	keyOver   = "over"    // the crawl is
-	keyLimits = "limits"  // those of a crawl that has any
-	keyOrders = "orders"  // those in force: see orders
-	keyStats  = "stats."  // and the ID of a node: a NodeStatus
-	keyOpened = "opened." // and a digest: where links may lead from now on
-	keyProbe  = "probe"   // nothing: its writer learns how far the bucket has come
+	keyPlan    = "plan"    // a Plan, the last that is written when a crawl begins
+	keySeeded  = "seeded"  // the seeds are in the streams
+	keyOver    = "over"    // the crawl is
+	keyLimits  = "limits"  // those of a crawl that has any
+	keyOrders  = "orders"  // those in force: see orders
+	keyStats   = "stats."  // and the ID of a node: a NodeStatus
+	keyWidened = "opened." // and a digest: where links may lead from now on
+	keyProbe   = "probe"   // nothing: its writer learns how far the bucket has come
 )
 
 var nameOf = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

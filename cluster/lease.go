@@ -16,14 +16,14 @@ import (
 // PausedLease is the reason of a pause of a node that could not renew its lease.
 const PausedLease = "its lease is not renewed, and other nodes may take its hosts"
 
-// errCutOff is why a node ends whose lease was not renewed for so long that what it has in flight
-// may soon be another's to fetch.
+// errCutOff ends a node whose lease was not renewed for so long that what it has in flight may soon
+// be another's to fetch.
 var errCutOff = errors.New("this node was cut off from the servers for too long")
 
-// errLate is why a lease was not renewed when no request has failed.
+// errLate is the reason of a pause before any request has failed.
 var errLate = errors.New("the servers have not answered yet")
 
-// lease is what gives this process its partitions: its beat, and the keys of their owners. Package
+// lease is this process's right to its partitions: its beat, and the keys of their owners. Package
 // ownership says what to write.
 //
 // Owner: the node's loop.

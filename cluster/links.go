@@ -28,7 +28,7 @@ type linkSender struct {
 // links of later messages, which name its revision.
 func (s *linkSender) widen(ctx context.Context, what []byte) error {
 	sum := sha256.Sum256(what)
-	key := keyOpened + hex.EncodeToString(sum[:16])
+	key := keyWidened + hex.EncodeToString(sum[:16])
 	return s.requests.retry(ctx, func(ctx context.Context) error {
 		revision, err := s.bucket.Create(ctx, key, what)
 		if errors.Is(err, jetstream.ErrKeyExists) {
@@ -44,7 +44,7 @@ func (s *linkSender) widen(ctx context.Context, what []byte) error {
 	})
 }
 
-// sent is how links have gone out.
+// sent is the receipt of links that have gone out.
 type sent struct {
 	last   uint64            // the highest sequence of their messages in the stream; 0: there is none
 	became map[uint64][]byte // links that Found messages have become, by the IDs of these

@@ -21,7 +21,7 @@ const (
 	kindEnd      = "end"      // of a snapshot: the changes up to its first message need no more be read
 )
 
-// errLost is why a log refuses a message: the partition is another's.
+// errLost is the refusal of a message by a log: the partition is another's.
 var errLost = errors.New("the partition is another node's")
 
 // recorder appends to logs, as one process. The outbox and the operations of a partition share it,
@@ -222,9 +222,9 @@ func (r *recorder) addPiece(ctx context.Context, p int, end *logEnd, h nats.Head
 	return err
 }
 
-// open appends the opening of an epoch to a log, and returns what was its last message before. An
+// begin appends the opening of an epoch to a log, and returns what was its last message before. An
 // end that the node has, from an earlier epoch, goes on: what is on its way is appended first.
-func (r *recorder) open(ctx context.Context, p int, epoch uint64) (before last, end *logEnd, err error) {
+func (r *recorder) begin(ctx context.Context, p int, epoch uint64) (before last, end *logEnd, err error) {
 	if end = r.end(p); end == nil {
 		end = new(logEnd)
 	}
@@ -253,8 +253,7 @@ func (r *recorder) open(ctx context.Context, p int, epoch uint64) (before last, 
 	}
 }
 
-// defaultCompactAfter is how many bytes a log grows by, at least, before a snapshot takes its
-// place.
+// defaultCompactAfter is the least growth of a log, in bytes, before a snapshot takes its place.
 const defaultCompactAfter = 1 << 20
 
 // due reports whether a log has grown by so much, and become twice as long as its snapshot, that

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// login is what the servers refuse to the login of a connection. They report that apart from the
-// requests that fail because of it.
+// login is the standing of a connection's login: refusals of the servers. They report these apart
+// from the requests that fail because of it.
 type login struct {
 	mu   sync.Mutex
 	away error     // why the login itself was refused, since the connection broke
@@ -60,3 +60,6 @@ func (l *login) lacked() error {
 	}
 	return fmt.Errorf("the login lacks a permission: %.200s; docs/cluster.md lists those of a node", l.lack)
 }
+
+// bare is the text of an error of the NATS client, without its prefix.
+func bare(err error) string { return strings.TrimPrefix(err.Error(), "nats: ") }

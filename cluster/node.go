@@ -149,8 +149,8 @@ func (n *node) attach(ctx context.Context, partitions int, o *weft.Options) (_ *
 	return &s, n.quota.join(ctx, n.remote, n.plan.Limits, o, n.aside)
 }
 
-// gathersABeat is how many commits a node makes in a beat, at most: each waits for more, so that
-// what goes to others goes in batches.
+// gathersABeat bounds the commits of a node in a beat: each waits for more, so that what goes to
+// others goes in batches.
 const gathersABeat = 2
 
 // engineConfig makes the engine that of a node with some partitions on its disk. The engine calls
@@ -336,7 +336,7 @@ func (n *node) see(e jetstream.KeyValueEntry) {
 	}
 	var err error
 	switch key := e.Key(); {
-	case strings.HasPrefix(key, keyOpened):
+	case strings.HasPrefix(key, keyWidened):
 		n.outbox.links.widened.reach(e.Revision()) // links that are found from now on may depend on it
 		if err = n.crawl.Open(value); errors.Is(err, engine.ErrEnded) {
 			err = nil

@@ -18,7 +18,7 @@ import (
 	"github.com/weftcrawl/weft/cluster"
 )
 
-// jetStream is what the operator of the servers uses.
+// jetStream is the client of the servers' operator.
 func jetStream(t *testing.T, servers ...string) jetstream.JetStream {
 	t.Helper()
 	conn, err := nats.Connect(strings.Join(servers, ","))

@@ -65,7 +65,7 @@ func (o *outbox) wait(ctx context.Context, id uint64) error {
 // has reports whether a message and all before it are delivered.
 func (o *outbox) has(id uint64) bool { return o.done.now() >= id }
 
-// outboxBytes is how much of the outbox is read at once.
+// outboxBytes bounds the part of the outbox that is read at once.
 const outboxBytes = 4 << 20
 
 // run publishes until ctx ends.
@@ -159,7 +159,7 @@ func (o *outbox) publish(ctx context.Context, phase []store.Message) error {
 	logs, links := make(map[int][]store.Message), make(map[int][][]byte)
 	for _, m := range phase {
 		switch m.Kind {
-		case changelog.Opened:
+		case changelog.Widened:
 			if err := o.links.widen(ctx, m.Data); err != nil {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/internal/job"
 )
 
-// Plan is what the nodes of a crawl have in common, frozen when it begins.
+// Plan is the options that all nodes of a crawl share, frozen when it begins.
 type Plan struct {
 	Layout     int      `json:"layout"` // the version of names and messages
 	ID         string   `json:"id"`     // of the crawl; another one with its name has another

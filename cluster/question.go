@@ -26,7 +26,7 @@ const (
 	askDo    = "do"
 )
 
-// question is what a node is asked.
+// question is a question to nodes, of a person.
 type question struct {
 	Command  string         `json:"command"`
 	Args     []string       `json:"args,omitempty"`
@@ -48,7 +48,7 @@ const (
 	headerError = "Weft-Error" // why there is no more
 )
 
-// answerWithin is how long a node may be silent before it counts as one that does not answer.
+// answerWithin is the silence after which a node counts as one that does not answer.
 const answerWithin = 5 * time.Second
 
 // errNoNode says that there is no node to ask.

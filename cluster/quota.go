@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -37,10 +36,6 @@ type quota struct {
 	atLimit  bool          // the limit is reached, as the engine knows it
 	late     bool          // MaxTime is over
 	begun    time.Duration // when the crawl began, on this node's clock
-}
-
-func processOf(id string, incarnation uint64) string {
-	return id + "." + strconv.FormatUint(incarnation, 10)
 }
 
 // see takes in a revision of the limits. If it cannot be read, those before it hold, and replace it

@@ -130,10 +130,10 @@ func (r *logReader) subjects(logs map[int]*reading) (subjects []string) {
 
 // message is one of a log.
 type message struct {
-	seq, snapshot, opened uint64
-	kind                  string
-	later, more           bool // a piece of several: not the first, not the last
-	data                  []byte
+	seq, snapshot, widened uint64
+	kind                   string
+	later, more            bool // a piece of several: not the first, not the last
+	data                   []byte
 }
 
 // ofLog reads a message of a log.
@@ -145,7 +145,7 @@ func ofLog(raw jetstream.Msg) (*message, error) {
 	h := raw.Headers()
 	return &message{
 		seq: at.Sequence.Stream, kind: h.Get(headerKind), later: h.Get(headerLater) != "", more: h.Get(headerMore) != "",
-		data: raw.Data(), snapshot: number(h.Get(headerSnapshot)), opened: number(h.Get(headerOpened)),
+		data: raw.Data(), snapshot: number(h.Get(headerSnapshot)), widened: number(h.Get(headerWidened)),
 	}, nil
 }
 
@@ -164,7 +164,7 @@ func (g *reading) messages(ctx context.Context) iter.Seq2[*message, error] {
 		var data []byte
 		for m := range g.queue {
 			g.logs.room.give(len(m.data))
-			if err := g.logs.watch.reached(ctx, m.opened); err != nil {
+			if err := g.logs.watch.reached(ctx, m.widened); err != nil {
 				if ctx.Err() != nil {
 					yield(nil, err)
 					return
@@ -253,7 +253,7 @@ func (g *reading) changes(ctx context.Context, pass func(*message) error) error 
 	return nil
 }
 
-// errEnough is why a reading ends whose reader wants no more.
+// errEnough ends a reading whose reader wants no more.
 var errEnough = errors.New("enough")
 
 // blocks yields the blocks that the log has.

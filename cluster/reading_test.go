@@ -183,16 +183,16 @@ func TestCalledOff(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	for name, opened := range map[string]uint64{"a message that waits for nothing": 0, "one that waits": 9} {
+	for name, widened := range map[string]uint64{"a message that waits for nothing": 0, "one that waits": 9} {
 		r := newLogReader(nil, &watch{remote: &remote{beat: time.Hour}, seen: newRevision()}, 1, 0, aside{})
 		g := &reading{logs: r, queue: make(chan *message, 1)}
 		if err := r.room.take(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
-		g.queue <- &message{seq: 1, opened: opened, data: []byte("x")}
+		g.queue <- &message{seq: 1, widened: widened, data: []byte("x")}
 		close(g.queue)
 		for m, err := range g.messages(ctx) {
-			if (m == nil) == (err == nil) || (err == nil) != (opened == 0) {
+			if (m == nil) == (err == nil) || (err == nil) != (widened == 0) {
 				t.Errorf("%s: %v, %v", name, m, err)
 			}
 		}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,11 +28,11 @@ type rebuilding struct {
 
 // rebuild makes the lost streams, and puts into them what the folders have. It ends if one of them
 // is deleted meanwhile, as another that restores the crawl does.
-func rebuild(ctx context.Context, at *remote, p Plan, lost *Rebuilt, all []*remains, logs []truth) (err error) {
+func rebuild(ctx context.Context, at *remote, p Plan, lost []string, all []*remains, logs []truth) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	r := &rebuilding{remote: at, id: restorer + nuid.Next()}
-	for _, name := range lost.Streams {
+	for _, name := range lost {
 		if err := r.makeHalf(ctx, name); err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func rebuild(ctx context.Context, at *remote, p Plan, lost *Rebuilt, all []*rema
 	if err := r.fill(ctx, p, lost, all, logs); err != nil {
 		return err
 	}
-	for _, name := range lost.Streams {
+	for _, name := range lost {
 		if err := r.makeWhole(ctx, name); err != nil {
 			return err
 		}
@@ -55,8 +56,8 @@ func rebuild(ctx context.Context, at *remote, p Plan, lost *Rebuilt, all []*rema
 }
 
 // fill puts into the streams what the folders have. The plan comes last.
-func (r *rebuilding) fill(ctx context.Context, p Plan, lost *Rebuilt, all []*remains, logs []truth) error {
-	noBucket := lost.has(r.remote.name.bucketStream())
+func (r *rebuilding) fill(ctx context.Context, p Plan, lost []string, all []*remains, logs []truth) error {
+	noBucket := slices.Contains(lost, r.remote.name.bucketStream())
 	if noBucket {
 		if err := r.fillBucket(ctx, p.Partitions, all); err != nil {
 			return err
@@ -156,7 +157,7 @@ func (r *rebuilding) sendFinds(ctx context.Context, f *remains) error {
 		after = some[len(some)-1].ID
 		for _, m := range some {
 			switch m.Kind {
-			case changelog.Opened:
+			case changelog.Widened:
 				err = r.links.widen(ctx, m.Data)
 			case changelog.Links:
 				_, err = r.links.send(ctx, m.Partition, [][]byte{m.Data})

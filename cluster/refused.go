@@ -20,7 +20,7 @@ import (
 // servers have no room.
 var ErrAbsent = errors.New("the servers cannot serve now")
 
-// absent is why a request failed that may succeed when it is sent again.
+// absent is the failure of a request that may succeed when it is sent again.
 type absent struct{ text string }
 
 func (e *absent) Error() string { return e.text }
@@ -115,9 +115,6 @@ func isSilence(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
 		errors.Is(err, jetstream.ErrNoStreamResponse)
 }
-
-// bare is the text of an error of the NATS client, without its prefix.
-func bare(err error) string { return strings.TrimPrefix(err.Error(), "nats: ") }
 
 // loginRefused reports whether an error means that the servers do not, or no longer, accept a
 // login.

@@ -32,7 +32,7 @@ type shareNews struct {
 	ticks  int
 }
 
-// looks is how often shareNews looks, in ticks.
+// looks is the time between two looks of shareNews, in ticks.
 const looks = 4
 
 // tick looks whether the share has changed, now and then, and no partition is moving.
@@ -85,7 +85,7 @@ func (r *reporter) report(ctx context.Context) {
 	}
 }
 
-// speed is how fast URLs are done, between two samples.
+// speed is the rate of URLs that are done, between two samples.
 type speed struct {
 	done int
 	at   time.Duration

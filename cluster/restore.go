@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
@@ -68,7 +66,7 @@ func (c *Client) Restore(ctx context.Context, dirs []string, force bool) (r Rebu
 	if r.Without == r.Partitions {
 		return r, errors.New("the nodes of these folders had given all partitions away, expected the folders of the nodes that have them")
 	}
-	return r, rebuild(ctx, c.remote, plan, &r, all, logs)
+	return r, rebuild(ctx, c.remote, plan, lost, all, logs)
 }
 
 // lostPlan returns the plan of a crawl that has lost streams. Its folders are checked.
@@ -200,42 +198,4 @@ func (c *Client) lookUp(ctx context.Context) (known, error) {
 	}
 	maps.DeleteFunc(k.nodes, func(id, _ string) bool { return vacates(id) })
 	return k, nil
-}
-
-// remains are what a node has left on its disk.
-type remains struct {
-	folder
-	job     *job.Job
-	batches uint64 // of its store: of two copies of a folder, the one with more is the later
-}
-
-// readRemains reads the folders of nodes that do not run.
-func readRemains(ctx context.Context, dirs []string) (all []*remains, err error) {
-	if len(dirs) == 0 {
-		return nil, errors.New("expected the job folders of the nodes")
-	}
-	for _, dir := range dirs {
-		f := &remains{}
-		if f.folder, err = readFolder(dir); err != nil {
-			return all, err
-		}
-		if f.was.Plan == nil {
-			return all, fmt.Errorf("%s: expected the job of a node", dir)
-		}
-		crawling, err := weft.OpenJob(ctx, dir)
-		if err != nil {
-			return all, fmt.Errorf("%s: %w", dir, err)
-		}
-		running := crawling.Running()
-		crawling.Close()
-		if running {
-			return all, fmt.Errorf("%s: its node is running, expected one that has ended", dir)
-		}
-		if f.job, err = job.View(dir); err != nil {
-			return all, fmt.Errorf("%s: %w", dir, err)
-		}
-		f.batches = f.job.Store.Batches()
-		all = append(all, f)
-	}
-	return all, nil
 }

@@ -12,10 +12,10 @@ const (
 
 func newRoom(bytes int) room { return make(room, max(bytes, smallRoom)/roomUnit) }
 
-// bytes is how much there is.
+// bytes is the size of the whole room.
 func (r room) bytes() int { return cap(r) * roomUnit }
 
-// units is what so many bytes take, at most all there is: a message of any size has room.
+// units is the part that so many bytes take, at most the whole: a message of any size has room.
 func (r room) units(bytes int) int { return min(cap(r), 1+bytes/roomUnit) }
 
 // take waits until there is room for so many bytes, or for the end of ctx.

@@ -37,7 +37,7 @@ type NodeStatus struct {
 	Measured            // zero in a total
 }
 
-// Measured is what a process of a node has measured since its start.
+// Measured is the measurements of a process of a node since its start.
 type Measured struct {
 	Lag         Lag      `json:"lag"`
 	LogBytes    int64    `json:"log_bytes"` // written to logs, with the headers of messages
@@ -130,7 +130,7 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	return s, nil
 }
 
-// look is what Status has read in the bucket.
+// look is the bucket as Status has read it.
 type look struct {
 	now, begun time.Time // by the servers' clocks: of the look, and of the crawl
 	nodes      map[string]*NodeStatus

@@ -37,19 +37,19 @@ func (r *remote) open(ctx context.Context) (s streams, err error) {
 	var apart time.Duration // of clocks
 	for _, name := range r.name.streamNames() {
 		asked := r.servers.wall()
-		opened, err := r.needed(ctx, name)
+		stream, err := r.needed(ctx, name)
 		if err != nil {
 			return s, err
 		}
-		if d := clocksApart(asked, r.servers.wall(), opened.CachedInfo().TimeStamp); d.Abs() > apart.Abs() {
+		if d := clocksApart(asked, r.servers.wall(), stream.CachedInfo().TimeStamp); d.Abs() > apart.Abs() {
 			apart = d
 		}
-		s.made[name] = opened.CachedInfo().Created
+		s.made[name] = stream.CachedInfo().Created
 		switch name {
 		case r.name.linkStream():
-			s.links = opened
+			s.links = stream
 		case r.name.logStream():
-			s.log = opened
+			s.log = stream
 		}
 	}
 	if apart.Abs() > mostApart {
@@ -58,7 +58,7 @@ func (r *remote) open(ctx context.Context) (s streams, err error) {
 	return s, nil
 }
 
-// mostApart is how far clocks may be apart without a warning.
+// mostApart bounds the difference of clocks without a warning.
 const mostApart = time.Minute
 
 // clocksApart returns how far, at least, this machine's clock is ahead of that of a server, which

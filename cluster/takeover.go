@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
-// takeover is what the operations of partitions do: it brings partitions from their logs to the
+// takeover is the work of the operations of partitions: it brings partitions from their logs to the
 // engine, takes them from it, and writes snapshots. It owns nothing; a partition has one operation
 // at a time, which knows where the partition is.
 type takeover struct {
@@ -27,7 +27,7 @@ type takeover struct {
 	restored *restores
 }
 
-// place is where this node has a partition.
+// place is the location of a partition in this node.
 type place struct {
 	engine bool // the engine has it
 	disk   bool // the disk has an earlier state of it, from before another node had it
@@ -62,7 +62,7 @@ func (t *takeover) restore(ctx context.Context, at *place, o ownership.Order) er
 	}
 	before, end, err := last{bare: true}, &logEnd{epoch: o.Epoch}, error(nil)
 	if o.Before > 0 { // else there is no earlier owner to be refused
-		before, end, err = t.recorder.open(ctx, p, o.Epoch)
+		before, end, err = t.recorder.begin(ctx, p, o.Epoch)
 	}
 	if err != nil {
 		return err

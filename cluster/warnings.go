@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// warnings are what a process says of what goes wrong and may go on doing so. Any goroutine may
-// use them.
+// warnings are those of things that may go wrong again and again. Any goroutine may use them.
 type warnings struct {
 	warn func(error)
 

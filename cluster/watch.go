@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -53,26 +52,26 @@ func (w *watch) begin() error {
 func (w *watch) follow(ctx context.Context, updates <-chan jetstream.KeyValueEntry) bool {
 	for {
 		var some []jetstream.KeyValueEntry
-		var open bool
+		var more bool
 		select {
 		case e, ok := <-updates:
-			some, open = append(some, e), ok
+			some, more = append(some, e), ok
 		case <-ctx.Done():
 			return false
 		}
-		for there := open; there && open; {
+		for there := more; there && more; {
 			select {
 			case e, ok := <-updates:
-				some, open = append(some, e), ok
+				some, more = append(some, e), ok
 			default:
 				there = false
 			}
 		}
-		if !open {
+		if !more {
 			some = some[:len(some)-1]
 		}
 		w.loop.post(func() { w.take(some) })
-		if !open {
+		if !more {
 			return true
 		}
 	}
@@ -105,35 +104,4 @@ func (w *watch) reached(ctx context.Context, revision uint64) error {
 		}
 	}
 	return nil
-}
-
-// watched are the keys that a watch of the bucket finds.
-func watched(ctx context.Context, bucket jetstream.KeyValue) (all []jetstream.KeyValueEntry, err error) {
-	keys, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, err
-	}
-	defer endWatch(keys)
-	for {
-		select {
-		case e := <-keys.Updates():
-			if e == nil {
-				return all, nil
-			}
-			all = append(all, e)
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(requestTimeout): // it may have been removed
-			return nil, context.DeadlineExceeded
-		}
-	}
-}
-
-// endWatch ends a watch. It may have something to show that nobody waits for.
-func endWatch(keys jetstream.KeyWatcher) {
-	_ = keys.Stop() // the connection may be gone
-	go func() {
-		for range keys.Updates() {
-		}
-	}()
 }

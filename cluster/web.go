@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// webWithin is how long a server may take to greet before it is probed by HTTP.
+// webWithin bounds the time until a server greets, before it is probed by HTTP.
 const webWithin = 500 * time.Millisecond
 
 // refuseWeb returns an error if one of the servers is a web server, such as the monitor of NATS on

@@ -12,14 +12,14 @@ import (
 // changes simulates changes of membership with real nodes of ownership, on virtual time.
 type changes struct {
 	*Cluster
-	*clustertest.World
+	*shardtest.World
 	partitions  int
 	urls        []int // by partition
 	incarnation uint64
 	since       []time.Duration // by partition: since when nobody fetches from it; -1: somebody does
 	idle        time.Duration
 	restored    int
-	reading     map[*clustertest.Process]*logs
+	reading     map[*shardtest.Process]*logs
 	disks       map[string]map[int]uint64 // by node: the epochs of the states on its disk
 	// fresh: the crawl has just begun, and nothing is known or in flight.
 	fresh bool
@@ -28,9 +28,9 @@ type changes struct {
 // newChanges returns a crawl without nodes.
 func (c *Cluster) newChanges(partitions int) *changes {
 	return &changes{
-		Cluster: c, World: clustertest.New(c.Seed, clustertest.Network{Latency: latency, Batch: 50 * time.Millisecond}),
+		Cluster: c, World: shardtest.New(c.Seed, shardtest.Network{Latency: latency, Batch: 50 * time.Millisecond}),
 		partitions: partitions, urls: of(c.pages, partitions), since: make([]time.Duration, partitions),
-		reading: make(map[*clustertest.Process]*logs), disks: make(map[string]map[int]uint64), fresh: true,
+		reading: make(map[*shardtest.Process]*logs), disks: make(map[string]map[int]uint64), fresh: true,
 	}
 }
 
@@ -58,11 +58,11 @@ func (s *changes) change() error {
 	leaves, dead, restarts := s.Processes[0], s.Processes[1], s.Processes[2]
 	for _, step := range []struct {
 		name string
-		of   *clustertest.Process
+		of   *shardtest.Process
 		do   func() error
 	}{
 		{"one joins", nil, func() error { _, err := s.begin("new", 0); return err }},
-		{"one leaves", leaves, func() error { leaves.Leave(); return nil }},
+		{"one leaves", leaves, func() error { leaves.Node.Leave(); return nil }},
 		{dies, dead, func() error { s.kill(dead); return nil }},
 		{"one is restarted after 3 s", nil, func() error {
 			s.kill(restarts)
@@ -89,7 +89,7 @@ func (s *changes) change() error {
 }
 
 // begin starts a process of a node.
-func (s *changes) begin(id string, ended uint64) (*clustertest.Process, error) {
+func (s *changes) begin(id string, ended uint64) (*shardtest.Process, error) {
 	s.incarnation++
 	if s.disks[id] == nil {
 		s.disks[id] = make(map[int]uint64)
@@ -97,16 +97,16 @@ func (s *changes) begin(id string, ended uint64) (*clustertest.Process, error) {
 	return s.Start(ownership.Config{ID: id, Incarnation: s.incarnation, Ended: ended, Partitions: s.partitions}, s.obey)
 }
 
-func (s *changes) kill(p *clustertest.Process) {
+func (s *changes) kill(p *shardtest.Process) {
 	for i := range s.partitions {
-		if p.Epoch(i) > 0 {
+		if p.Node.Epoch(i) > 0 {
 			s.since[i] = s.Now
 		}
 	}
 	p.Kill()
 }
 
-func (s *changes) obey(p *clustertest.Process, o ownership.Order) {
+func (s *changes) obey(p *shardtest.Process, o ownership.Order) {
 	i := o.Partition
 	switch o.Kind {
 	case ownership.Take:
@@ -116,7 +116,7 @@ func (s *changes) obey(p *clustertest.Process, o ownership.Order) {
 		p.After(2*latency, func() { s.restore(p, o) }) // first an opening goes to the log
 	case ownership.Drain:
 		s.since[i] = s.Now
-		p.After(s.drain(), func() { p.Drained(i) })
+		p.After(s.drain(), func() { p.Node.Drained(i) })
 	case ownership.Drop:
 		delete(s.disks[p.Config.ID], i)
 	}
@@ -130,7 +130,7 @@ type logs struct {
 }
 
 // restore starts a partition: at once if the disk has it, else when its log is read.
-func (s *changes) restore(p *clustertest.Process, o ownership.Order) {
+func (s *changes) restore(p *shardtest.Process, o ownership.Order) {
 	if s.fresh || o.Before == s.disks[p.Config.ID][o.Partition] {
 		s.started(p, o)
 		return
@@ -147,7 +147,7 @@ func (s *changes) restore(p *clustertest.Process, o ownership.Order) {
 }
 
 // gather reads the next logs, with those that come meanwhile.
-func (s *changes) gather(p *clustertest.Process, l *logs) {
+func (s *changes) gather(p *shardtest.Process, l *logs) {
 	l.now, l.busy = nil, len(l.next) > 0
 	if l.busy {
 		p.After(gathers, func() { s.read(p, l) })
@@ -155,7 +155,7 @@ func (s *changes) gather(p *clustertest.Process, l *logs) {
 }
 
 // read reads the next logs.
-func (s *changes) read(p *clustertest.Process, l *logs) {
+func (s *changes) read(p *shardtest.Process, l *logs) {
 	l.now, l.next = l.next, nil
 	urls, readers, all := 0, 0, 0
 	for _, o := range l.now {
@@ -184,11 +184,11 @@ func (s *changes) read(p *clustertest.Process, l *logs) {
 }
 
 // started takes in that a process fetches from a partition.
-func (s *changes) started(p *clustertest.Process, o ownership.Order) {
+func (s *changes) started(p *shardtest.Process, o ownership.Order) {
 	i := o.Partition
-	if p.Epoch(i) == o.Epoch {
+	if p.Node.Epoch(i) == o.Epoch {
 		s.disks[p.Config.ID][i] = o.Epoch
-		p.Started(i, o.Epoch)
+		p.Node.Started(i, o.Epoch)
 		s.idle = max(s.idle, s.Now-s.since[i])
 	}
 }
@@ -208,7 +208,7 @@ func (s *changes) drain() time.Duration {
 }
 
 // measure makes a change, and waits until it is over, and a process has ended if there is one.
-func (s *changes) measure(name string, needed int, end *clustertest.Process, do func() error) (Change, error) {
+func (s *changes) measure(name string, needed int, end *shardtest.Process, do func() error) (Change, error) {
 	s.Run(10 * time.Second)
 	c, before, began := Change{Nodes: s.running(), Name: name, Needed: needed}, s.owners(), s.Now
 	s.idle, s.restored = 0, 0
@@ -243,7 +243,7 @@ func (s *changes) owners() []string {
 	all := make([]string, s.partitions)
 	for _, p := range s.Processes {
 		for i := range all {
-			if !p.Ended && p.Epoch(i) > 0 {
+			if !p.Ended && p.Node.Epoch(i) > 0 {
 				all[i] = p.Config.ID
 			}
 		}
@@ -261,9 +261,9 @@ func (s *changes) running() (n int) {
 	return n
 }
 
-func (s *changes) held(p *clustertest.Process) (n int) {
+func (s *changes) held(p *shardtest.Process) (n int) {
 	for i := range s.partitions {
-		if p.Epoch(i) > 0 {
+		if p.Node.Epoch(i) > 0 {
 			n++
 		}
 	}
@@ -282,7 +282,7 @@ func (s *changes) balanced() (owned, started bool) {
 		counts = append(counts, n)
 		total += n
 		for i := range s.partitions {
-			if p.Acts(p.Clock(), i) {
+			if p.Node.Acts(p.Clock(), i) {
 				acting++
 			}
 		}

@@ -50,7 +50,7 @@ func (c *Cluster) Write(w io.Writer, command string) error {
 	p.line("%s\n\n## How it was measured\n", c.conclusion())
 	p.prose("`%s`, on %s: "+
 		"it runs, on virtual time and without sockets and NATS, the code that nodes run: `cluster/partition`, "+
-		"`cluster/ownership` (on `cluster/clustertest`), `cluster/sending`, `frontier` and `cluster/changelog`. "+
+		"`cluster/ownership` (on `cluster/shardtest`), `cluster/sending`, `frontier` and `cluster/changelog`. "+
 		"The figures of the Web, the network and the servers are assumed:",
 		command, runtime.Version())
 	p.line("")

@@ -5,6 +5,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -27,4 +28,13 @@ func lockStore(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("store %.128q: another server has it", dir)
 	}
 	return lock, nil
+}
+
+// bare is an error of the file system without its path.
+func bare(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
 }

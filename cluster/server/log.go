@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// quiet is how long a warning is not repeated with other values.
+// quiet is the time in which a warning is not repeated with other values.
 const quiet = time.Minute
 
-// fresh is how long a peer counts as silent after it has not answered: the server tries once a
-// second.
+// fresh is the time for which a peer counts as silent after it has not answered: the server tries
+// once a second.
 const fresh = 5 * time.Second
 
-// usual is what servers say of a login as it was given, and of peers: how many are here tells
-// [Server.watch].
+// usual begins the warnings that are left out: of a login as it was given, and of peers, which
+// peerWatch counts.
 var usual = []string{"Plaintext passwords detected", noRoute, "Waiting for routing", "JetStream has not established contact"}
 
 // noRoute begins what a server says of a peer that does not answer, about once a second.
@@ -88,8 +88,8 @@ func (l *logger) Warnf(format string, v ...any) {
 	l.mu.warn(text)
 }
 
-// connection is how a message of one begins: with the port and number of that one, which the next
-// does not have.
+// connection matches the beginning of a message of one: the port and number of that one, which the
+// next does not have.
 var connection = regexp.MustCompile(`^(\S+):\d+ - [a-z_]+:\d+ - `)
 
 // tell warns of what this package finds, which NATS does not log.

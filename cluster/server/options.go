@@ -46,7 +46,7 @@ type Options struct {
 	Warn   func(text string) // what goes wrong, a line each, as untrusted as its peers; nil: nobody
 }
 
-// syncEvery is how much of what is acknowledged a power failure may take, in time.
+// syncEvery is the time between two syncs: a power failure may take what was acknowledged since.
 const syncEvery = time.Second
 
 // clusterName is that of all clusters of Weft: servers of others do not join them.

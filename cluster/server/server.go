@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -136,16 +135,7 @@ func isFree(host string, port int) error {
 	return l.Close()
 }
 
-// bare is an error of the file system without its path.
-func bare(err error) error {
-	var e *fs.PathError
-	if errors.As(err, &e) {
-		return e.Err
-	}
-	return err
-}
-
-// URL is where clients of this machine find the server, without its login.
+// URL is the server's address for clients of this machine, without its login.
 func (s *Server) URL() string {
 	at := s.nats.Addr().(*net.TCPAddr)
 	if at.IP.IsUnspecified() {

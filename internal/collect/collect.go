@@ -27,7 +27,7 @@ import (
 	"github.com/weftcrawl/weft/results"
 )
 
-// Summary is what was merged.
+// Summary is the extent of a merge.
 type Summary struct {
 	Records  int   // in the folder
 	Repeated int   // left out, as their URLs were fetched again later
@@ -198,7 +198,7 @@ func (c *collection) records() error {
 	})
 }
 
-// fileField is how a record names its archive, in one of Weft's own lines.
+// fileField is the field in which a record names its archive, in one of Weft's own lines.
 var fileField = []byte(`"warc_file":"`)
 
 // line writes a record, with the name that the file of its archive has in the folder. In a text of

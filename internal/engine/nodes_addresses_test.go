@@ -133,7 +133,7 @@ func TestAddressOfPausedNode(t *testing.T) {
 			return err
 		}
 		pause(b, true)
-		if err := task.Sleep(share.Turn); err != nil { // what it has begun ends
+		if err := task.Sleep(share.Quantum); err != nil { // what it has begun ends
 			return err
 		}
 		before := b.wants

@@ -347,7 +347,7 @@ func (m *member) send(all []store.Message) {
 			m.next++
 			m.links[m.next] = &link{msg.Partition, msg.Data}
 			m.deliver(m.next)
-		case changelog.Opened:
+		case changelog.Widened:
 			for _, other := range m.all {
 				if err := other.crawl.Open(msg.Data); err != nil && !other.dead {
 					m.t.Error(err)

@@ -55,7 +55,7 @@ func (r *reach) openTarget(u weburl.URL) bool {
 		return false
 	}
 	if log := r.committer.log; log != nil {
-		log.Open(u.String())
+		log.Widen(u.String())
 	}
 	return true
 }
@@ -108,7 +108,7 @@ func (r *reach) warnOfCredentials(seeds []weburl.URL) {
 // it.
 func (r *reach) openNetwork(n guard.Network) {
 	if r.acceptNetwork(n) && r.committer.log != nil {
-		r.committer.log.Open(n.String())
+		r.committer.log.Widen(n.String())
 		r.committer.changed()
 	}
 }

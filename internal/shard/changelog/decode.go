@@ -228,7 +228,7 @@ func (d *decoder) fields(all []field) {
 	bits := d.flags(len(all))
 	for i := range all {
 		if bits&(1<<i) != 0 {
-			all[i].decode(d)
+			d.field(&all[i])
 		}
 	}
 }
@@ -240,4 +240,39 @@ func wordOf(b []byte) uint64 {
 		return 0
 	}
 	return binary.BigEndian.Uint64(b)
+}
+
+// field reads a field that is not zero.
+func (d *decoder) field(f *field) {
+	switch {
+	case f.number != nil:
+		*f.number = d.number()
+	case f.small != nil:
+		*f.small = d.small()
+	case f.role != nil:
+		*f.role = frontier.Role(d.Byte())
+		if *f.role > frontier.RoleExternal {
+			d.Fail()
+		}
+	case f.wide != nil:
+		*f.wide = d.Varint()
+	case f.word != nil:
+		*f.word = wordOf(d.Bytes(8))
+	case f.hash != nil:
+		*f.hash = uint32(d.within(0, math.MaxUint32))
+	case f.is != nil:
+		*f.is = true
+	case f.span != nil:
+		*f.span = time.Duration(d.Varint())
+	case f.moment != nil:
+		*f.moment = d.time(d.job)
+	case f.date != nil:
+		*f.date = d.date()
+	case f.text != nil:
+		*f.text = d.Text()
+	case f.alike != nil:
+		*f.alike = d.repeat(&d.kind)
+	default:
+		copy(f.content, d.Bytes(len(f.content)))
+	}
 }

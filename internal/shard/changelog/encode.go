@@ -30,7 +30,7 @@ type Encoder struct {
 	context
 }
 
-// context is what the next change may repeat of those before.
+// context is the part of earlier changes that the next one may repeat.
 type context struct {
 	href, from, name, kind string
 	seq                    uint64
@@ -194,7 +194,38 @@ func (e *Encoder) fields(all []field) {
 	e.uint(bits)
 	for i := range all {
 		if bits&(1<<i) != 0 {
-			all[i].encode(e)
+			e.field(&all[i])
 		}
+	}
+}
+
+// field writes a field that is not zero.
+func (e *Encoder) field(f *field) {
+	switch {
+	case f.number != nil:
+		e.int(int64(*f.number))
+	case f.small != nil:
+		e.int(int64(*f.small))
+	case f.role != nil:
+		e.byte(byte(*f.role))
+	case f.wide != nil:
+		e.int(*f.wide)
+	case f.word != nil:
+		e.out = append(e.out, bytesOf(*f.word)...)
+	case f.hash != nil:
+		e.int(int64(*f.hash))
+	case f.is != nil: // the bit says it
+	case f.span != nil:
+		e.int(int64(*f.span))
+	case f.moment != nil:
+		e.int(sinceOr(*f.moment, e.job))
+	case f.date != nil:
+		e.date(*f.date)
+	case f.text != nil:
+		e.text(*f.text)
+	case f.alike != nil:
+		e.repeat(&e.kind, *f.alike)
+	default:
+		e.out = append(e.out, f.content...)
 	}
 }

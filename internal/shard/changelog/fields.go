@@ -1,7 +1,6 @@
 package changelog
 
 import (
-	"math"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/frontier"
@@ -96,70 +95,4 @@ func (f *field) isZero() bool {
 		}
 	}
 	return true
-}
-
-// encode writes a field that is not zero.
-func (f *field) encode(e *Encoder) {
-	switch {
-	case f.number != nil:
-		e.int(int64(*f.number))
-	case f.small != nil:
-		e.int(int64(*f.small))
-	case f.role != nil:
-		e.byte(byte(*f.role))
-	case f.wide != nil:
-		e.int(*f.wide)
-	case f.word != nil:
-		e.out = append(e.out, bytesOf(*f.word)...)
-	case f.hash != nil:
-		e.int(int64(*f.hash))
-	case f.is != nil: // the bit says it
-	case f.span != nil:
-		e.int(int64(*f.span))
-	case f.moment != nil:
-		e.int(sinceOr(*f.moment, e.job))
-	case f.date != nil:
-		e.date(*f.date)
-	case f.text != nil:
-		e.text(*f.text)
-	case f.alike != nil:
-		e.repeat(&e.kind, *f.alike)
-	default:
-		e.out = append(e.out, f.content...)
-	}
-}
-
-// decode reads a field that is not zero.
-func (f *field) decode(d *decoder) {
-	switch {
-	case f.number != nil:
-		*f.number = d.number()
-	case f.small != nil:
-		*f.small = d.small()
-	case f.role != nil:
-		*f.role = frontier.Role(d.Byte())
-		if *f.role > frontier.RoleExternal {
-			d.Fail()
-		}
-	case f.wide != nil:
-		*f.wide = d.Varint()
-	case f.word != nil:
-		*f.word = wordOf(d.Bytes(8))
-	case f.hash != nil:
-		*f.hash = uint32(d.within(0, math.MaxUint32))
-	case f.is != nil:
-		*f.is = true
-	case f.span != nil:
-		*f.span = time.Duration(d.Varint())
-	case f.moment != nil:
-		*f.moment = d.time(d.job)
-	case f.date != nil:
-		*f.date = d.date()
-	case f.text != nil:
-		*f.text = d.Text()
-	case f.alike != nil:
-		*f.alike = d.repeat(&d.kind)
-	default:
-		copy(f.content, d.Bytes(len(f.content)))
-	}
 }

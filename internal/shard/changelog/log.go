@@ -11,20 +11,20 @@ import (
 
 // Kinds of messages in the outbox, in the order in which a batch posts them.
 //
-// A message of Opened is for every node, and has reached all of them before any message after it is
-// published: what comes of a link is judged by what was open when it was found.
+// A message of Widened is for every node, and has reached all of them before any message after it is
+// published: what comes of a link is judged by where links might lead when it was found.
 //
 // What a batch ends may be lost, and is then done again; what it has found may not, or nobody would
 // find it again. So a message of Ended is published only once all messages before it are safe,
 // those of other partitions, too.
 const (
-	Opened byte = 'o' // where links may lead from now on, a text of the engine's: see Log.Open
-	Links  byte = 'l' // URLs for the owner of a partition: see Read
-	Found  byte = 'f' // changes of a partition: see Replay
-	Ended  byte = 'e' // the same: of URLs that have ended, been tried or are asked again, and the states of origins
+	Widened byte = 'o' // where links may lead from now on, a text of the engine's: see Log.Widen
+	Links   byte = 'l' // URLs for the owner of a partition: see Read
+	Found   byte = 'f' // changes of a partition: see Replay
+	Ended   byte = 'e' // the same: of URLs that have ended, been tried or are asked again, and the states of origins
 )
 
-// Batch is where a Log passes everything on.
+// Batch is the batch of the store to which a Log passes everything on.
 type Batch interface {
 	frontier.Journal
 	Post(partition int, kind byte, data []byte)
@@ -36,10 +36,10 @@ type Log struct {
 	Partition func(host string) int
 	Clock     func() (job, calendar time.Time)
 
-	batch  Batch
-	blocks [3]map[int]*Encoder // by the index of their kind in kinds, and by partition
-	opened []string
-	bytes  int // of all of them, about
+	batch   Batch
+	blocks  [3]map[int]*Encoder // by the index of their kind in kinds, and by partition
+	widened []string
+	bytes   int // of all of them, about
 }
 
 // kinds are those of blocks.
@@ -55,7 +55,7 @@ var _ frontier.Journal = (*Log)(nil)
 
 // Begin makes a batch the one to pass on to. The batch before was sealed.
 func (l *Log) Begin(b Batch) {
-	l.batch, l.opened, l.bytes = b, nil, 0
+	l.batch, l.widened, l.bytes = b, nil, 0
 	for i := range l.blocks {
 		l.blocks[i] = make(map[int]*Encoder)
 	}
@@ -67,9 +67,9 @@ func (l *Log) Send(u frontier.URL) {
 	l.write(links, u.URL.Hostname(), func(e *Encoder) { e.Pending(u) })
 }
 
-// Open tells every node what links may lead to from now on.
-func (l *Log) Open(what string) {
-	l.opened = append(l.opened, what)
+// Widen tells every node what links may lead to from now on.
+func (l *Log) Widen(what string) {
+	l.widened = append(l.widened, what)
 	l.bytes += len(what)
 }
 
@@ -78,8 +78,8 @@ func (l *Log) Size() int { return l.bytes }
 
 // Seal posts what was kept to the outbox of the batch.
 func (l *Log) Seal() {
-	for _, what := range l.opened {
-		l.batch.Post(0, Opened, []byte(what))
+	for _, what := range l.widened {
+		l.batch.Post(0, Widened, []byte(what))
 	}
 	for i, blocks := range l.blocks {
 		for _, p := range slices.Sorted(maps.Keys(blocks)) {

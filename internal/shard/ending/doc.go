@@ -18,7 +18,7 @@
 //  2. Then the streams are read: none has a message that is not acknowledged.
 //  3. Then the asking node writes a beat, and all nodes answer, at once, with a beat that they
 //     composed after they had seen it. If all are idle still, and none has had work in between
-//     (Wakes), nor has a partition changed hands (Holds), the crawl was over before step 2.
+//     (Wakes), nor has a partition changed hands (Digest), the crawl was over before step 2.
 //
 // # Why that is right
 //
@@ -30,6 +30,6 @@
 //
 // # Limits
 //
-// Holds is a digest of 64 bits. Seeds count as work of the node that brings them in, until the
+// The digest has 64 bits. Seeds count as work of the node that brings them in, until the
 // streams have them; whoever asks has to know that there were any.
 package ending

@@ -7,7 +7,7 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
-// Step is what the asking node has to do next.
+// Step is the next step of the asking node.
 type Step uint8
 
 const (
@@ -26,8 +26,8 @@ type Judge struct {
 	before  map[string]answer // in step 1, by node
 }
 
-// answer is what does not change while a node is idle.
-type answer struct{ incarnation, wakes, holds uint64 }
+// answer is the part of a beat that does not change while a node is idle.
+type answer struct{ incarnation, wakes, digest uint64 }
 
 // Look takes in what a node knows of all nodes now. With Streams it returns the round to pass to
 // Read.
@@ -94,18 +94,18 @@ func answers(n *ownership.Node) map[string]answer {
 		if !b.Idle {
 			return nil
 		}
-		all[id] = answer{b.Incarnation, b.Wakes, b.Holds}
+		all[id] = answer{b.Incarnation, b.Wakes, b.Digest}
 	}
-	held := make(map[string]uint64, len(all))
+	digests := make(map[string]uint64, len(all))
 	for i := range n.Partitions() {
 		owner, epoch := n.Owner(i)
 		if a, ok := all[owner.ID]; !ok || a.incarnation != owner.Incarnation {
 			return nil
 		}
-		held[owner.ID] ^= ownership.Digest(i, epoch)
+		digests[owner.ID] ^= ownership.DigestOf(i, epoch)
 	}
 	for id, a := range all {
-		if held[id] != a.holds {
+		if digests[id] != a.digest {
 			return nil
 		}
 	}

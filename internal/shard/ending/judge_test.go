@@ -33,13 +33,13 @@ func (b *table) show(key, format string, args ...any) {
 	}
 }
 
-// beat shows a beat of an idle node that was composed at a time of its clock, by one that holds
+// beat shows a beat of an idle node that was composed at a time of its clock, by one that has started
 // partition 0 at epoch 1, or nothing.
-func (b *table) beat(id string, incarnation uint64, at time.Duration, wakes, seen uint64, holds bool) {
+func (b *table) beat(id string, incarnation uint64, at time.Duration, wakes, seen uint64, started bool) {
 	b.t.Helper()
 	digest := uint64(0)
-	if holds {
-		digest = ownership.Digest(0, 1)
+	if started {
+		digest = ownership.DigestOf(0, 1)
 	}
 	b.show("node."+id, `{"incarnation":%d,"state":"alive","at":%d,"idle":true,"wakes":%d,"seen":%d,"holds":%d}`, incarnation, at, wakes, seen, digest)
 }

@@ -20,7 +20,7 @@ const ttl = 10 * time.Second
 // of partitions. Nodes keep nothing when they die.
 type crawl struct {
 	t *testing.T
-	*clustertest.World
+	*shardtest.World
 	partitions  int
 	links       [][]int // by URL
 	streams     []stream
@@ -29,7 +29,7 @@ type crawl struct {
 	fetched     int
 	lazy        time.Duration // how often nodes receive
 	over        bool
-	workers     map[*clustertest.Process]*worker
+	workers     map[*shardtest.Process]*worker
 }
 
 // stream is the links to a partition that nodes have sent. A message is pending until it is
@@ -47,9 +47,9 @@ type log struct {
 	found, done map[int]bool
 }
 
-// worker is what a process does for the crawl.
+// worker is a process's work for the crawl.
 type worker struct {
-	*clustertest.Process
+	*shardtest.Process
 	c        *crawl
 	judge    ending.Judge
 	parts    map[int]*share
@@ -59,7 +59,7 @@ type worker struct {
 	fetching map[int]bool
 }
 
-// share is a partition that a worker holds.
+// share is a partition that a worker has.
 type share struct {
 	part    int
 	epoch   uint64
@@ -70,19 +70,19 @@ type share struct {
 	pending map[int]bool
 }
 
-// ref is the place of a message in the stream of a partition that a worker holds.
+// ref is the place of a message in the stream of a partition that a worker has.
 type ref struct {
 	*share
 	at int
 }
 
-// fact is a URL of a partition that a worker holds.
+// fact is a URL of a partition that a worker has.
 type fact struct {
 	*share
 	url int
 }
 
-// commit is what is committed at once.
+// commit is a batch of changes that are committed at once.
 type commit struct {
 	links       []int
 	found, done []fact
@@ -92,10 +92,10 @@ type commit struct {
 func (c *commit) work() bool  { return len(c.links)+len(c.found)+len(c.done) > 0 }
 func (c *commit) empty() bool { return !c.work() && len(c.acks) == 0 }
 
-// shipment is what goes out at once. A commit is two: links and what was found; and when streams
-// and logs have these, what is done, and acknowledgements. The first may wait for the next commit,
-// which then goes out as one with it. The second waits for the first of the next commit, and goes
-// with it.
+// shipment is a part of a commit that goes out at once. A commit is two: links and what was found;
+// and when streams and logs have these, what is done, and acknowledgements. The first may wait for
+// the next commit, which then goes out as one with it. The second waits for the first of the next
+// commit, and goes with it.
 type shipment struct {
 	commit
 	lingers bool // it waits for more
@@ -103,10 +103,10 @@ type shipment struct {
 	waits   int
 }
 
-func newCrawl(t *testing.T, seed uint64, partitions, urls int, network clustertest.Network) *crawl {
+func newCrawl(t *testing.T, seed uint64, partitions, urls int, network shardtest.Network) *crawl {
 	c := &crawl{
-		t: t, World: clustertest.New(seed, network), partitions: partitions, links: make([][]int, urls),
-		streams: make([]stream, partitions), logs: make([]log, partitions), workers: make(map[*clustertest.Process]*worker),
+		t: t, World: shardtest.New(seed, network), partitions: partitions, links: make([][]int, urls),
+		streams: make([]stream, partitions), logs: make([]log, partitions), workers: make(map[*shardtest.Process]*worker),
 	}
 	for i := range c.logs {
 		c.logs[i] = log{found: make(map[int]bool), done: make(map[int]bool)}
@@ -129,7 +129,7 @@ func (c *crawl) start(id string, ended uint64) *worker {
 	w := &worker{
 		c: c, parts: make(map[int]*share), taken: make(map[ref]bool), fetching: make(map[int]bool),
 	}
-	p, err := c.Start(ownership.Config{ID: id, Incarnation: c.incarnation, Ended: ended, Partitions: c.partitions}, func(_ *clustertest.Process, o ownership.Order) { w.obey(o) })
+	p, err := c.Start(ownership.Config{ID: id, Incarnation: c.incarnation, Ended: ended, Partitions: c.partitions}, func(_ *shardtest.Process, o ownership.Order) { w.obey(o) })
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func (w *worker) obey(o ownership.Order) {
 	s := w.parts[o.Partition]
 	switch o.Kind {
 	case ownership.Take:
-		w.Busy()
+		w.Node.Busy()
 		s = &share{part: o.Partition, epoch: o.Epoch}
 		w.parts[o.Partition] = s
 		w.restore(o.Partition, s)
@@ -196,7 +196,7 @@ func (w *worker) restore(part int, s *share) {
 		w.After(w.c.UpTo(time.Second), func() {
 			if w.parts[part] == s {
 				s.started = true
-				w.Started(part, s.epoch)
+				w.Node.Started(part, s.epoch)
 				w.rest()
 			}
 		})
@@ -204,7 +204,7 @@ func (w *worker) restore(part int, s *share) {
 }
 
 // acts reports whether the worker may do something for a partition now.
-func (w *worker) acts(part int) bool { return w.parts[part] != nil && w.Acts(w.Clock(), part) }
+func (w *worker) acts(part int) bool { return w.parts[part] != nil && w.Node.Acts(w.Clock(), part) }
 
 // fetch begins to fetch a URL.
 func (w *worker) fetch() {
@@ -267,7 +267,7 @@ func (w *worker) receive() {
 			}
 			for _, r := range got {
 				if !w.taken[r] {
-					w.Busy()
+					w.Node.Busy()
 					w.taken[r] = true
 					w.find(w.c.streams[part].messages[r.at].url, s)
 					w.open.acks = append(w.open.acks, r)
@@ -388,11 +388,11 @@ func (w *worker) rest() {
 	for part, s := range w.parts {
 		idle = idle && s.started && len(s.pending) == 0
 		if s.drains && sent && !w.fetches(part) {
-			w.Drained(part)
+			w.Node.Drained(part)
 		}
 	}
 	if idle {
-		w.Idle()
+		w.Node.Idle()
 	}
 }
 
@@ -421,7 +421,7 @@ func (w *worker) ask() {
 func (w *worker) read(round, part int) {
 	if part == w.c.partitions {
 		if w.judge.Read(w.Clock(), round, true) {
-			w.After(time.Millisecond, w.Ask) // clocks go on
+			w.After(time.Millisecond, w.Node.Ask) // clocks go on
 		}
 		return
 	}
@@ -477,7 +477,7 @@ func (c *crawl) check(by *worker) {
 func TestModel(t *testing.T) {
 	for seed := range uint64(long.Or(30, 2000)) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			c := newCrawl(t, seed, 1+int(seed%7), 20+int(seed%50), clustertest.Network{
+			c := newCrawl(t, seed, 1+int(seed%7), 20+int(seed%50), shardtest.Network{
 				Latency: 20 * time.Millisecond, Rough: true, Late: 0.02, LateBy: 4 * time.Second, Lost: 0.02, Twice: 0.05,
 			})
 			if c.lazy = 100 * time.Millisecond; seed%4 == 3 {
@@ -500,8 +500,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-func (c *crawl) running() []*clustertest.Process {
-	return slices.DeleteFunc(slices.Clone(c.Processes), func(p *clustertest.Process) bool { return p.Ended })
+func (c *crawl) running() []*shardtest.Process {
+	return slices.DeleteFunc(slices.Clone(c.Processes), func(p *shardtest.Process) bool { return p.Ended })
 }
 
 // strike makes trouble.
@@ -521,7 +521,7 @@ func (c *crawl) strike() {
 		p.Kill()
 		c.After(c.UpTo(ttl), func() { c.start(p.Config.ID, p.Config.Incarnation) })
 	case 3:
-		p.Leave()
+		p.Node.Leave()
 	case 4:
 		p.Stop(c.UpTo(3*ttl), c.Chance(0.5))
 	case 5:
@@ -534,7 +534,7 @@ func (c *crawl) strike() {
 // TestSoon: the nodes do not wait for their next beats to agree that a crawl is over.
 func TestSoon(t *testing.T) {
 	for seed := range uint64(10) {
-		c := newCrawl(t, seed, 5, 40, clustertest.Network{Latency: 20 * time.Millisecond})
+		c := newCrawl(t, seed, 5, 40, shardtest.Network{Latency: 20 * time.Millisecond})
 		c.lazy = 100 * time.Millisecond
 		for i := range 3 {
 			c.start(fmt.Sprint("n", i), 0)

@@ -66,7 +66,7 @@ func (n *Node) beat() {
 	l, p := &n.lease, n.peer(n.cfg.ID)
 	left := n.gone || n.left()
 	switch {
-	case p.flight.open:
+	case p.flight.pending:
 		return
 	case !l.joined && n.leaving:
 		n.end(nil)
@@ -102,8 +102,8 @@ func (n *Node) interval() time.Duration {
 	return n.cfg.Beat
 }
 
-// leastRoom is how many partitions wait at a node to be started, at least, so that it has always
-// one to restore.
+// leastRoom is the least number of partitions that may wait at a node to be started, so that it has
+// always one to restore.
 const leastRoom = 4
 
 // room returns how many partitions may wait here to be started: twice what was started lately in a
@@ -123,14 +123,15 @@ func (n *Node) compose(state State) Beat {
 	for i := range n.parts {
 		if p := &n.parts[i]; p.stage != foreign && p.started {
 			b.Started++
-			b.Holds ^= Digest(i, p.revision)
+			b.Digest ^= DigestOf(i, p.revision)
 		}
 	}
 	return b
 }
 
-// Digest is what one partition, started at an epoch, contributes to Beat.Holds, by exclusive or.
-func Digest(part int, epoch uint64) uint64 {
+// DigestOf is the contribution of a partition, started at an epoch, to Beat.Digest: that is their
+// exclusive or.
+func DigestOf(part int, epoch uint64) uint64 {
 	h := epoch*0x9e3779b97f4a7c15 + uint64(part)
 	h ^= h >> 30
 	h *= 0xbf58476d1ce4e5b9
@@ -155,16 +156,11 @@ func (n *Node) bury() {
 	for _, id := range slices.Sorted(maps.Keys(n.peers)) {
 		p := n.peers[id]
 		silent := n.now - max(p.changed, n.lease.steady)
-		if id == n.cfg.ID || !p.beat.Running() && !p.doubtful || p.flight.open || silent < n.cfg.TTL {
+		if id == n.cfg.ID || !p.beat.Running() && !p.doubtful || p.flight.pending || silent < n.cfg.TTL {
 			continue
 		}
 		dead := p.beat
 		dead.State = Dead
 		n.write(&p.flight, Write{nodePrefix + id, encode(dead), p.revision})
 	}
-}
-
-func (n *Node) write(f *flight, w Write) {
-	f.begin(w.Expected)
-	n.writes = append(n.writes, w)
 }

@@ -10,7 +10,7 @@
 //
 // # The store
 //
-// A key-value store holds a key for each node and one for each partition, with revisions that grow
+// A key-value store has a key for each node and one for each partition, with revisions that grow
 // over all keys. A write names the revision that it replaces, and is refused if the key has
 // another. Everything that must not happen twice is decided by such a write, so a view that is
 // late, or one that lacks entries, makes a node slow and never wrong.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Entry is what the store shows of a key.
+// Entry is a key as the store shows it.
 type Entry struct {
 	Key      string
 	Value    []byte // empty: deleted
@@ -40,7 +40,7 @@ type claim struct {
 	Before uint64 `json:"before"` // the revision that it replaced
 }
 
-// State is what a node's key says of it.
+// State is the state of a node by its key.
 type State string
 
 const (
@@ -60,11 +60,11 @@ type Beat struct {
 	Room    int `json:"room"`    // how many that it has not started it is given at most
 
 	// For package ending.
-	Idle  bool   `json:"idle"`           // see [Node.Idle]
-	Wakes uint64 `json:"wakes"`          // how often work has ended idleness
-	Holds uint64 `json:"holds"`          // digest of the partitions that it has started, with their epochs
-	Seen  uint64 `json:"seen"`           // the highest revision it knew of when the beat was composed
-	Asks  bool   `json:"asks,omitempty"` // see [Node.Ask]
+	Idle   bool   `json:"idle"`           // see [Node.Idle]
+	Wakes  uint64 `json:"wakes"`          // how often work has ended idleness
+	Digest uint64 `json:"holds"`          // digest of the partitions that it has started, with their epochs
+	Seen   uint64 `json:"seen"`           // the highest revision it knew of when the beat was composed
+	Asks   bool   `json:"asks,omitempty"` // see [Node.Ask]
 
 	Note json.RawMessage `json:"note,omitempty"` // see [Node.Note]
 }

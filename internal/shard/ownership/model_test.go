@@ -21,15 +21,15 @@ const (
 // the change logs of a crawl.
 type model struct {
 	t *testing.T
-	*clustertest.World
+	*shardtest.World
 	partitions  int
 	logs        []log
 	incarnation uint64
-	refused     int                    // appends with an epoch that was over
-	actors      []*clustertest.Process // by partition, for judge
-	exclusive   bool                   // no two processes may act at once, as all clocks go on
+	refused     int                  // appends with an epoch that was over
+	actors      []*shardtest.Process // by partition, for judge
+	exclusive   bool                 // no two processes may act at once, as all clocks go on
 	drain       time.Duration
-	busy        []*clustertest.Process    // by partition: who took it last, until it has drained it
+	busy        []*shardtest.Process      // by partition: who took it last, until it has drained it
 	disks       map[string]map[int]uint64 // by node: the epochs of the states on its disk
 	restored    int
 	kept        int // Takes of a state that was on the disk
@@ -38,18 +38,18 @@ type model struct {
 // log is the change log of a partition: it takes appends of the epoch that was opened last.
 type log struct {
 	epoch  uint64
-	writer *clustertest.Process
+	writer *shardtest.Process
 }
 
-func newModel(t *testing.T, seed uint64, partitions int, network clustertest.Network) *model {
+func newModel(t *testing.T, seed uint64, partitions int, network shardtest.Network) *model {
 	return &model{
-		t: t, World: clustertest.New(seed, network), partitions: partitions, logs: make([]log, partitions), busy: make([]*clustertest.Process, partitions), actors: make([]*clustertest.Process, partitions),
+		t: t, World: shardtest.New(seed, network), partitions: partitions, logs: make([]log, partitions), busy: make([]*shardtest.Process, partitions), actors: make([]*shardtest.Process, partitions),
 		exclusive: true, drain: time.Second, disks: make(map[string]map[int]uint64),
 	}
 }
 
 // start starts a process of a node; ended is the incarnation that it knows to be over.
-func (m *model) start(id string, ended uint64) *clustertest.Process {
+func (m *model) start(id string, ended uint64) *shardtest.Process {
 	m.t.Helper()
 	m.incarnation++
 	p, err := m.Start(ownership.Config{
@@ -65,7 +65,7 @@ func (m *model) start(id string, ended uint64) *clustertest.Process {
 	return p
 }
 
-func (m *model) obey(p *clustertest.Process, o ownership.Order) {
+func (m *model) obey(p *shardtest.Process, o ownership.Order) {
 	disk := m.disks[p.Config.ID]
 	switch o.Kind {
 	case ownership.Take:
@@ -74,7 +74,7 @@ func (m *model) obey(p *clustertest.Process, o ownership.Order) {
 	case ownership.Drain:
 		p.After(m.UpTo(m.drain), func() {
 			m.rest(p, o.Partition)
-			p.Drained(o.Partition)
+			p.Node.Drained(o.Partition)
 		})
 	case ownership.Keep:
 		m.busy[o.Partition] = p
@@ -91,7 +91,7 @@ func (m *model) obey(p *clustertest.Process, o ownership.Order) {
 }
 
 // rest notes that nothing of a partition is in flight.
-func (m *model) rest(p *clustertest.Process, part int) {
+func (m *model) rest(p *shardtest.Process, part int) {
 	if m.busy[part] == p {
 		m.busy[part] = nil
 	}
@@ -99,7 +99,7 @@ func (m *model) rest(p *clustertest.Process, part int) {
 
 // open opens a partition's log for a new epoch, and starts the partition. It is tried again until
 // the log says that a later epoch is open.
-func (m *model) open(p *clustertest.Process, o ownership.Order) {
+func (m *model) open(p *shardtest.Process, o ownership.Order) {
 	l, later := &m.logs[o.Partition], false
 	p.Call(func() bool {
 		if l.epoch > o.Epoch {
@@ -111,19 +111,19 @@ func (m *model) open(p *clustertest.Process, o ownership.Order) {
 	}, func(ok bool) {
 		disk := m.disks[p.Config.ID]
 		switch {
-		case later || p.Epoch(o.Partition) != o.Epoch:
+		case later || p.Node.Epoch(o.Partition) != o.Epoch:
 		case !ok:
 			m.open(p, o)
 		case disk[o.Partition] == o.Before && o.Before > 0:
 			m.kept++
 			disk[o.Partition] = o.Epoch
-			p.Started(o.Partition, o.Epoch)
+			p.Node.Started(o.Partition, o.Epoch)
 		default:
 			m.restored++
 			p.After(m.UpTo(m.drain), func() {
-				if p.Epoch(o.Partition) == o.Epoch {
+				if p.Node.Epoch(o.Partition) == o.Epoch {
 					disk[o.Partition] = o.Epoch
-					p.Started(o.Partition, o.Epoch)
+					p.Node.Started(o.Partition, o.Epoch)
 				}
 			})
 		}
@@ -131,10 +131,10 @@ func (m *model) open(p *clustertest.Process, o ownership.Order) {
 }
 
 // act lets a process act for a partition now and then.
-func (m *model) act(p *clustertest.Process) {
+func (m *model) act(p *shardtest.Process) {
 	p.After(m.UpTo(600*time.Millisecond), func() {
-		if i := m.Rand.IntN(m.partitions); p.Acts(p.Clock(), i) {
-			epoch, l := p.Epoch(i), &m.logs[i]
+		if i := m.Rand.IntN(m.partitions); p.Node.Acts(p.Clock(), i) {
+			epoch, l := p.Node.Epoch(i), &m.logs[i]
 			p.Call(func() bool {
 				if l.epoch != epoch {
 					m.refused++
@@ -157,11 +157,11 @@ func (m *model) judge() {
 	}
 	clear(m.actors)
 	for _, p := range m.Processes {
-		if p.Ended || p.Clock() >= p.Until() {
+		if p.Ended || p.Clock() >= p.Node.Until() {
 			continue
 		}
 		for i := range m.partitions {
-			if !p.Acts(p.Clock(), i) {
+			if !p.Node.Acts(p.Clock(), i) {
 				continue
 			}
 			if other := m.actors[i]; other != nil {
@@ -173,8 +173,8 @@ func (m *model) judge() {
 }
 
 // running returns the processes that take part, and do not leave.
-func (m *model) running() []*clustertest.Process {
-	return slices.DeleteFunc(slices.Clone(m.Processes), func(p *clustertest.Process) bool { return p.Ended })
+func (m *model) running() []*shardtest.Process {
+	return slices.DeleteFunc(slices.Clone(m.Processes), func(p *shardtest.Process) bool { return p.Ended })
 }
 
 // owned returns how many partitions each running process acts for, and whether all are in balance:
@@ -184,7 +184,7 @@ func (m *model) owned() (counts []int, balanced bool) {
 	for _, p := range m.running() {
 		n := 0
 		for i := range m.partitions {
-			if p.Acts(p.Clock(), i) {
+			if p.Node.Acts(p.Clock(), i) {
 				n++
 			}
 		}
@@ -234,7 +234,7 @@ func moves(before, after []string) (n int) {
 func TestChaos(t *testing.T) {
 	for seed := range uint64(long.Or(16, 3000)) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			m := newModel(t, seed, 1+int(seed%23), clustertest.Network{
+			m := newModel(t, seed, 1+int(seed%23), shardtest.Network{
 				Latency: 20 * time.Millisecond, Rough: true, Late: 0.02, LateBy: 5 * time.Second, Lost: 0.02, Twice: 0.05,
 			})
 			m.exclusive = seed%3 != 0
@@ -249,7 +249,7 @@ func TestChaos(t *testing.T) {
 				c.strike()
 			}
 			m.Store.Down = false
-			m.Network = clustertest.Network{Latency: 20 * time.Millisecond, TimeOut: time.Second}
+			m.Network = shardtest.Network{Latency: 20 * time.Millisecond, TimeOut: time.Second}
 			for _, p := range m.Processes {
 				p.Slow = 0
 			}
@@ -275,7 +275,7 @@ type chaos struct {
 	next  int
 }
 
-// longest is how long a process is stopped or cut off at most.
+// longest bounds the time for which a process is stopped or cut off.
 func (c *chaos) longest() time.Duration { return 3 * ttl }
 
 // begin starts another node.
@@ -309,7 +309,7 @@ func (c *chaos) strike() {
 	case 1:
 		p.Kill()
 	case 2:
-		p.Leave()
+		p.Node.Leave()
 	case 3: // its process is restarted on the same folder
 		p.Kill()
 		c.After(c.UpTo(2*ttl), func() { c.join(p.Config.ID, p.Config.Incarnation) })

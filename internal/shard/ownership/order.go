@@ -2,10 +2,10 @@ package ownership
 
 import "errors"
 
-// ErrDead is why a node ended that another one has written dead: it was silent for too long.
+// ErrDead ends a node that another one has written dead: it was silent for too long.
 var ErrDead = errors.New("this node was silent for too long, and others have taken its partitions")
 
-// ErrReplaced is why a node ended whose key another process has taken.
+// ErrReplaced ends a node whose key another process has taken.
 var ErrReplaced = errors.New("another process has this node's ID")
 
 // Kind says what a process has to do.
@@ -25,7 +25,7 @@ var kinds = [...]string{Take: "take", Drain: "drain", Keep: "keep", Drop: "drop"
 
 func (k Kind) String() string { return kinds[k] }
 
-// Order is what a process has to do.
+// Order is an order to a process.
 type Order struct {
 	Kind      Kind
 	Partition int    // of Take, Drain, Keep and Drop

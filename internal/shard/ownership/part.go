@@ -1,37 +1,5 @@
 package ownership
 
-// stage is what a node does with a partition.
-type stage uint8
-
-const (
-	foreign  stage = iota // it is another's, or nobody's
-	held                  // the node's, started or being restored
-	draining              // to be handed over
-	drained               // nothing of it is in flight
-)
-
-// part is a partition as its key shows it, and what this node does with it.
-type part struct {
-	owner    Owner
-	revision uint64 // of its key: the epoch
-	stage    stage
-	started  bool // restored at this epoch
-	// offered: a write was sent at this revision that gives it away. Whatever became of it, only
-	// another write makes the partition certainly this node's.
-	offered bool
-	flight  flight
-	to      Owner // of that flight
-}
-
-// planned is the owner that a plan counts on: the one that this node is writing, or the one that
-// the store shows.
-func (p *part) planned() Owner {
-	if p.flight.open {
-		return p.to
-	}
-	return p.owner
-}
-
 // seePart takes in the key of a partition.
 func (n *Node) seePart(i int, e Entry) error {
 	p := &n.parts[i]
@@ -50,7 +18,7 @@ func (n *Node) seePart(i int, e Entry) error {
 	switch {
 	case n.ended, n.gone:
 	case c.Owner == n.self:
-		p.stage = held
+		p.stage = owned
 		n.order(Order{Kind: Take, Partition: i, Epoch: e.Revision, Before: c.Before, Mine: mine})
 	case was != foreign:
 		n.order(Order{Kind: Drop, Partition: i})
@@ -80,6 +48,6 @@ func (n *Node) keep(i int) {
 		n.assign(i, n.self)
 		return
 	}
-	p.stage = held
+	p.stage = owned
 	n.order(Order{Kind: Keep, Partition: i})
 }

@@ -140,14 +140,14 @@ func (n *Node) claim(orphans []int, mine *member) {
 // it is. A node that leaves does not wait for that.
 func (n *Node) release(all []member, mine *member) {
 	excess, item := mine.excess(), mine.item
-	for _, stage := range []stage{drained, draining, held} {
+	for _, stage := range []stage{drained, draining, owned} {
 		for i := len(n.parts) - 1; i >= 0; i-- {
 			p := &n.parts[i]
-			if p.stage != stage || p.flight.open {
+			if p.stage != stage || p.flight.pending {
 				continue
 			}
 			if excess == 0 {
-				if stage == held {
+				if stage == owned {
 					return
 				}
 				n.keep(i)
@@ -157,7 +157,7 @@ func (n *Node) release(all []member, mine *member) {
 			switch {
 			case stage == drained && to != Owner{}:
 				n.assign(i, to)
-			case stage == held && (n.leaving || !wait):
+			case stage == owned && (n.leaving || !wait):
 				n.drain(i)
 			}
 			excess--

@@ -13,14 +13,14 @@ import (
 )
 
 // calm is a network in which nothing goes wrong.
-var calm = clustertest.Network{Latency: time.Millisecond}
+var calm = shardtest.Network{Latency: time.Millisecond}
 
 // cluster returns a cluster of n nodes, a, b, c, …, in balance.
-func cluster(t *testing.T, n, partitions int) (*model, []*clustertest.Process) {
+func cluster(t *testing.T, n, partitions int) (*model, []*shardtest.Process) {
 	t.Helper()
 	m := newModel(t, 1, partitions, calm)
 	m.Each = m.judge
-	var all []*clustertest.Process
+	var all []*shardtest.Process
 	for i := range n {
 		all = append(all, m.start(string(rune('a'+i)), 0))
 		m.Run(beat / 3) // beats come at different times
@@ -65,7 +65,7 @@ func TestRoom(t *testing.T) {
 		most = max(most, waiting)
 		joined.After(time.Duration(waiting)*4*time.Second, func() { // one after another
 			waiting--
-			joined.Started(o.Partition, o.Epoch)
+			joined.Node.Started(o.Partition, o.Epoch)
 		})
 	}
 	m.Each = nil
@@ -94,7 +94,7 @@ func TestRoomForMany(t *testing.T) {
 		reads, waiting = waiting, nil
 		joined.After(time.Duration(len(reads))*4*time.Second, func() {
 			for _, o := range reads {
-				joined.Started(o.Partition, o.Epoch)
+				joined.Node.Started(o.Partition, o.Epoch)
 			}
 			if reads = nil; len(waiting) > 0 {
 				read()
@@ -123,7 +123,7 @@ func TestRoomForMany(t *testing.T) {
 func TestLeave(t *testing.T) {
 	m, nodes := cluster(t, 4, 100)
 	before := m.owners()
-	nodes[1].Leave()
+	nodes[1].Node.Leave()
 	m.settle(time.Minute)
 	m.Run(beat)
 	if n := moves(before, m.owners()); n != 25 {
@@ -183,7 +183,7 @@ func TestAllAtOnce(t *testing.T) {
 // TestTwoClaims: two nodes that do not see each other yet claim the same partitions. Each goes to
 // one of them.
 func TestTwoClaims(t *testing.T) {
-	m := newModel(t, 1, 10, clustertest.Network{Latency: 300 * time.Millisecond})
+	m := newModel(t, 1, 10, shardtest.Network{Latency: 300 * time.Millisecond})
 	m.Each = m.judge
 	m.start("a", 0)
 	m.start("b", 0)
@@ -217,13 +217,13 @@ func TestSameID(t *testing.T) {
 	m, nodes := cluster(t, 2, 10)
 	second := m.start("a", 0)
 	m.Run(3 * ttl)
-	if second.Until() != 0 || nodes[0].Ended {
+	if second.Node.Until() != 0 || nodes[0].Ended {
 		t.Error("a second process with the same ID did not wait")
 	}
 	nodes[0].Kill()
 	m.Run(ttl + beat)
 	m.settle(ttl)
-	if second.Epoch(0) == 0 && second.Epoch(9) == 0 {
+	if second.Node.Epoch(0) == 0 && second.Node.Epoch(9) == 0 {
 		t.Error("the second process owns nothing")
 	}
 }
@@ -290,9 +290,9 @@ func TestOutage(t *testing.T) {
 
 // TestClockJumps: a clock that jumps ahead, or a machine that slept, costs others nothing.
 func TestClockJumps(t *testing.T) {
-	for name, trouble := range map[string]func(*clustertest.Process){
-		"jump":  func(p *clustertest.Process) { p.Jump(time.Hour) },
-		"sleep": func(p *clustertest.Process) { p.Stop(ttl*2/3-beat, false) },
+	for name, trouble := range map[string]func(*shardtest.Process){
+		"jump":  func(p *shardtest.Process) { p.Jump(time.Hour) },
+		"sleep": func(p *shardtest.Process) { p.Stop(ttl*2/3-beat, false) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, nodes := cluster(t, 3, 30)
@@ -322,7 +322,7 @@ func TestSlowNode(t *testing.T) {
 func TestLastLeaves(t *testing.T) {
 	m, nodes := cluster(t, 1, 10)
 	before := m.owners()
-	nodes[0].Leave()
+	nodes[0].Node.Leave()
 	m.Run(beat)
 	if !nodes[0].Ended || moves(before, m.owners()) > 0 {
 		t.Error("the last node did not leave with what it has")
@@ -491,10 +491,10 @@ func TestBadEntries(t *testing.T) {
 func TestDeletedKey(t *testing.T) {
 	_, nodes := cluster(t, 2, 4)
 	n := nodes[0]
-	if err := n.See(n.Clock(), ownership.Entry{Key: "node.a", Revision: 1 << 20}); err != nil {
+	if err := n.Node.See(n.Clock(), ownership.Entry{Key: "node.a", Revision: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	if _, orders := n.Tick(n.Clock()); len(orders) != 1 || !errors.Is(orders[0].Err, ownership.ErrDead) {
+	if _, orders := n.Node.Tick(n.Clock()); len(orders) != 1 || !errors.Is(orders[0].Err, ownership.ErrDead) {
 		t.Errorf("orders %v, want an end with ErrDead", orders)
 	}
 }
@@ -503,14 +503,14 @@ func TestDeletedKey(t *testing.T) {
 func BenchmarkTick(b *testing.B) {
 	for _, partitions := range []int{1024, 4096} {
 		b.Run(fmt.Sprint(partitions), func(b *testing.B) {
-			w := clustertest.New(1, clustertest.Network{Latency: time.Millisecond, Batch: 20 * time.Millisecond})
+			w := shardtest.New(1, shardtest.Network{Latency: time.Millisecond, Batch: 20 * time.Millisecond})
 			for i := range 100 {
-				_, err := w.Start(ownership.Config{ID: fmt.Sprint("n", i), Incarnation: 1, Partitions: partitions}, func(p *clustertest.Process, o ownership.Order) {
+				_, err := w.Start(ownership.Config{ID: fmt.Sprint("n", i), Incarnation: 1, Partitions: partitions}, func(p *shardtest.Process, o ownership.Order) {
 					switch o.Kind {
 					case ownership.Take:
-						p.Started(o.Partition, o.Epoch)
+						p.Node.Started(o.Partition, o.Epoch)
 					case ownership.Drain:
-						p.Drained(o.Partition)
+						p.Node.Drained(o.Partition)
 					}
 				})
 				if err != nil {
@@ -521,8 +521,8 @@ func BenchmarkTick(b *testing.B) {
 			p := w.Processes[0]
 			b.ResetTimer()
 			for range b.N {
-				p.Failed(p.Clock(), ownership.Write{Key: "part.0"}) // makes it plan anew
-				p.Tick(p.Clock())
+				p.Node.Failed(p.Clock(), ownership.Write{Key: "part.0"}) // makes it plan anew
+				p.Node.Tick(p.Clock())
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Default is how many partitions a crawl has unless it is begun with another number.
+// Default is the number of partitions of a crawl unless it is begun with another one.
 const Default = 1024
 
 // Of returns the partition, from 0 to n-1, of a host without port.

@@ -37,7 +37,7 @@ type commit struct {
 // makes few more.
 const mostCommits = 64
 
-// mostBytes is how much may wait for more: then it goes out.
+// mostBytes bounds the bytes that wait for more: then they go out.
 const mostBytes = 8 << 20
 
 // New returns the queue of a node whose commits gather changes for a time, in a crawl with that
@@ -112,15 +112,15 @@ func (q *Queue) messages(due []int) int {
 		partition int
 		links     bool
 	}
-	all, opened := make(map[subject]struct{}), 0
+	all, widened := make(map[subject]struct{}), 0
 	for _, i := range due {
-		if m := &q.all[i]; m.Kind == changelog.Opened {
-			opened++
+		if m := &q.all[i]; m.Kind == changelog.Widened {
+			widened++
 		} else {
 			all[subject{m.Partition, m.Kind == changelog.Links}] = struct{}{}
 		}
 	}
-	return opened + len(all)
+	return widened + len(all)
 }
 
 // begins returns when a phase may begin; the zero time: now.

@@ -1,4 +1,4 @@
-// Package clustertest runs nodes of a cluster on virtual time: with a key-value store, a network
+// Package shardtest runs nodes of a cluster on virtual time: with a key-value store, a network
 // that delays, reorders, repeats and loses, and processes that stop and die.
 //
 // # Vocabulary
@@ -17,4 +17,4 @@
 // # Concurrency
 //
 // A World and what is in it belong to one goroutine.
-package clustertest
+package shardtest

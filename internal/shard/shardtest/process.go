@@ -1,4 +1,4 @@
-package clustertest
+package shardtest
 
 import (
 	"maps"
@@ -8,15 +8,15 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
-// tick is how often a process calls Tick.
+// tick is the time between two calls of Tick by a process.
 const tick = 250 * time.Millisecond
 
 // Process is one run of a node.
 type Process struct {
-	*ownership.Node
+	Node   *ownership.Node
 	Config ownership.Config
 	World  *World
-	// OnOrder is what the process does with an order. Started and Drained may be called from it.
+	// OnOrder carries out an order. Started and Drained may be called from it.
 	OnOrder func(ownership.Order)
 	// Ended: it has died, or its node has ended for the reason Err.
 	Ended bool
@@ -127,7 +127,7 @@ func (p *Process) later() {
 // pump does what the node wants.
 func (p *Process) pump() {
 	for !p.Ended {
-		writes, orders := p.Tick(p.Clock())
+		writes, orders := p.Node.Tick(p.Clock())
 		for _, w := range writes {
 			p.write(w)
 		}
@@ -152,7 +152,7 @@ func (p *Process) write(w ownership.Write) {
 		return ok
 	}, func(ok bool) {
 		if !ok {
-			p.Failed(p.Clock(), w)
+			p.Node.Failed(p.Clock(), w)
 			return
 		}
 		p.see(wrote)
@@ -177,12 +177,12 @@ func (p *Process) watch(e ownership.Entry) {
 }
 
 func (p *Process) see(e ownership.Entry) {
-	if err := p.See(p.Clock(), e); err != nil {
+	if err := p.Node.See(p.Clock(), e); err != nil {
 		panic(err) // only nodes write values
 	}
 }
 
-// oneWay is how long a message to or from the process takes, if it is not lost.
+// oneWay is the time that a message to or from the process takes, if it is not lost.
 func (p *Process) oneWay() time.Duration {
 	return max(0, p.cut-p.World.Now) + p.World.delay() + p.Slow
 }

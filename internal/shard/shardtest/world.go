@@ -1,4 +1,4 @@
-package clustertest
+package shardtest
 
 import (
 	"container/heap"
@@ -111,7 +111,7 @@ func (w *World) UpTo(d time.Duration) time.Duration {
 	return time.Duration(w.Rand.Int64N(int64(d)))
 }
 
-// delay is how long a message takes.
+// delay is the time that a message takes.
 func (w *World) delay() time.Duration {
 	d := w.Network.Latency
 	if w.Network.Rough {

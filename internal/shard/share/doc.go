@@ -3,7 +3,7 @@
 //
 // Hosts of one address may be of several partitions, and so of several nodes. A node asks before
 // its first request to an address, and holds the address from then on; its frontier keeps the pace
-// there as if it were alone. When another node asks, the holder gives the address up after a turn,
+// there as if it were alone. When another node asks, the holder gives the address up after a quantum,
 // once nothing is in flight there and the delay is over. So all nodes together keep the pace of one
 // machine.
 //
@@ -14,7 +14,7 @@
 //     holds it.
 //   - to hold: only the holder starts requests. To rest: nothing is in flight, and the delay is
 //     over.
-//   - turn: how long a holder may go on while others wait.
+//   - quantum: the time for which a holder may go on while others wait.
 //   - table: what the home knows of a partition's addresses, in one epoch. It is complete once
 //     every process has declared what it holds of them.
 //
@@ -31,7 +31,7 @@
 // ownership), and the key-value store says when that has ended.
 //
 // Within one epoch, the home decides alone. Asks have numbers: a release counts only if the process
-// has asked for nothing later, and a grant only if it is the reply to an ask that is still open.
+// has asked for nothing later, and a grant only if it is the reply to an ask that still waits.
 //
 // When a partition changes hands, holders go on. The new home grants nothing until its view of the
 // store has come to its epoch and every process that runs in that view has declared what it holds.
@@ -44,7 +44,7 @@
 //
 // An address costs an ask and a reply of some 14 bytes each when it is taken into use, a release
 // when it is given up, and nothing in between. One that several nodes want costs about six of these
-// for each turn, and two a second for each that waits. All that goes from one process to another
+// for each quantum, and two a second for each that waits. All that goes from one process to another
 // within [Gather] is one message. A home has an entry for each address that is held or waited for,
 // a holder for each that it holds or waits for. If a release is lost, the home's entry stays until
 // another process wants the address, or its holder ends.

@@ -7,7 +7,7 @@ import (
 	"github.com/weftcrawl/weft/internal/heap"
 )
 
-// Gate is what leases requests to addresses: a *frontier.Frontier. Each address is shut at first.
+// Gate leases requests to addresses: it is a *frontier.Frontier. Each address is shut at first.
 type Gate interface {
 	// Admit lets requests to an address start; if it waits, after the delay.
 	Admit(now time.Time, addr netip.Addr, waits bool)
@@ -19,44 +19,44 @@ type Gate interface {
 }
 
 const (
-	// look is how often a holder checks whether an address is still in use.
+	// look is the time between two looks of a holder whether an address is still in use.
 	look = 5 * time.Second
 
 	// restless is the same while others wait for it.
 	restless = 20 * time.Millisecond
 
-	// prompt is how soon an ask has its reply, if its home replies at all.
+	// prompt is the time within which an ask has its reply, if its home replies at all.
 	prompt = 250 * time.Millisecond
 
-	// mostOpen bounds the asks that have no reply yet, and are younger than that.
-	mostOpen = 256
+	// mostUnanswered bounds the asks that have no reply yet, and are younger than that.
+	mostUnanswered = 256
 )
 
 // Holder is a process's part: it asks for the addresses that its gate wants, and gives them up.
 //
 // Invariant: an address is admitted if and only if it is held, and not to be given up.
 type Holder struct {
-	gate   Gate
-	number uint64 // of the last ask
-	open   int    // see mostOpen
-	all    map[netip.Addr]*held
-	due    heap.Heap[*held, byTime]
+	gate       Gate
+	number     uint64 // of the last ask
+	unanswered int    // see mostUnanswered
+	all        map[netip.Addr]*held
+	due        heap.Heap[*held, byTime]
 }
 
 // held is an address that is asked for or held.
 type held struct {
-	addr   netip.Addr
-	index  int32
-	phase  phase
-	open   bool      // it counts in Holder.open
-	yields bool      // others wait for it
-	first  uint64    // number of the first ask since it is wanted; 0: none
-	last   uint64    // number of the last ask
-	since  time.Time // when it was asked for, or granted
-	at     time.Time // when something is to be done
+	addr       netip.Addr
+	index      int32
+	phase      phase
+	unanswered bool      // it counts in Holder.unanswered
+	yields     bool      // others wait for it
+	first      uint64    // number of the first ask since it is wanted; 0: none
+	last       uint64    // number of the last ask
+	since      time.Time // when it was asked for, or granted
+	at         time.Time // when something is to be done
 }
 
-// phase is how far an address is.
+// phase is the phase of an address at a holder.
 type phase uint8
 
 const (
@@ -82,7 +82,7 @@ func (h *Holder) Want(now time.Time, addr netip.Addr) bool {
 	if h.all[addr] != nil {
 		return true
 	}
-	if h.open >= mostOpen {
+	if h.unanswered >= mostUnanswered {
 		return false
 	}
 	s := &held{addr: addr}
@@ -100,9 +100,9 @@ func (h *Holder) begin(now time.Time, s *held) {
 
 // ask has the home of an address asked at the next Tick.
 func (h *Holder) ask(now time.Time, s *held) {
-	if !s.open {
-		s.open = true
-		h.open++
+	if !s.unanswered {
+		s.unanswered = true
+		h.unanswered++
 	}
 	s.since = now
 	h.wake(s, now)
@@ -124,9 +124,9 @@ func (h *Holder) wake(s *held, at time.Time) {
 
 // replied takes in that an ask has its reply, or will soon have none.
 func (h *Holder) replied(s *held) {
-	if s.open {
-		s.open = false
-		h.open--
+	if s.unanswered {
+		s.unanswered = false
+		h.unanswered--
 	}
 }
 
@@ -142,7 +142,7 @@ func (h *Holder) Next() (at time.Time, ok bool) {
 func (h *Holder) Tick(now time.Time) (asks []Ask) {
 	for h.due.Len() > 0 && !h.due.First().at.After(now) {
 		s := h.due.First()
-		if s.phase == holding && s.yields && !now.Before(s.since.Add(Turn)) {
+		if s.phase == holding && s.yields && !now.Before(s.since.Add(Quantum)) {
 			s.phase = resting
 			h.gate.Shut(now, s.addr)
 		}
@@ -178,16 +178,16 @@ func (h *Holder) Tick(now time.Time) (asks []Ask) {
 	return asks
 }
 
-// continues reports whether a turn goes on although nothing is to be requested now: something will
-// be before it is over. Else whoever has few hosts there, with long delays, would have a turn for
+// continues reports whether a quantum goes on although nothing is to be requested now: something will
+// be before it is over. Else whoever has few hosts there, with long delays, would have a quantum for
 // each request.
 func (s *held) continues(now, soon time.Time) bool {
-	return s.yields && soon.After(now) && soon.Before(s.since.Add(Turn))
+	return s.yields && soon.After(now) && soon.Before(s.since.Add(Quantum))
 }
 
-// patience is how long an ask waits for its reply.
+// patience is the time for which an ask waits for its reply.
 func (h *Holder) patience(s *held) time.Duration {
-	if s.open {
+	if s.unanswered {
 		return prompt
 	}
 	return again

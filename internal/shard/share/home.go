@@ -23,7 +23,7 @@ type Home struct {
 	out        map[ownership.Owner][]Reply
 }
 
-// table is what is known of the addresses of a partition in one epoch.
+// table is the addresses of a partition in one epoch, as far as they are known.
 type table struct {
 	epoch    uint64
 	declared map[ownership.Owner]bool // nil: it is complete
@@ -44,7 +44,7 @@ type waiter struct {
 	asked   time.Duration
 }
 
-// forget is how long a process counts as waiting after its last ask.
+// forget is the time for which a process counts as waiting after its last ask.
 const forget = 3 * again
 
 // NewHome returns the home of a node in a crawl of so many partitions.

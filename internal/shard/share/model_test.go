@@ -36,7 +36,7 @@ type model struct {
 	last    map[netip.Addr]request
 }
 
-// owned is whose a partition is.
+// owned is the owner of a partition.
 type owned struct {
 	owner *process
 	epoch uint64
@@ -77,7 +77,7 @@ type process struct {
 	load    map[netip.Addr]*load
 }
 
-// load is what a process does to an address.
+// load is the requests of a process to an address.
 type load struct {
 	admitted bool
 	queue    int // requests that wait
@@ -242,7 +242,7 @@ func (p *process) hear(m *Message) {
 	}
 }
 
-// play is what a process does at a moment.
+// play has a process do what is due at a moment.
 func (p *process) play() {
 	p.watch()
 	now := p.time()
@@ -338,7 +338,7 @@ func (m *model) misfortune() {
 }
 
 // TestModel: at most one process requests from an address, whatever becomes of messages, processes
-// and partitions; the delay passes between the requests of two; each has its turn; and nothing is
+// and partitions; the delay passes between the requests of two; each has its quantum; and nothing is
 // kept in the end.
 func TestModel(t *testing.T) {
 	t.Parallel()
@@ -357,7 +357,7 @@ func TestModel(t *testing.T) {
 			m.run(m.now + 3*time.Minute)
 			for i, n := range m.starts() {
 				if p := m.all[i/len(m.addrs)]; !p.dead && n == counts[i] {
-					t.Fatalf("seed %d, rough %t: %v has had no turn at %v for 3 minutes", seed, rough, p.self, m.addrs[i%len(m.addrs)])
+					t.Fatalf("seed %d, rough %t: %v has had no quantum at %v for 3 minutes", seed, rough, p.self, m.addrs[i%len(m.addrs)])
 				}
 			}
 			m.rest(seed)
@@ -371,8 +371,8 @@ func (m *model) rest(seed uint64) {
 	m.idle = true
 	m.run(m.now + time.Minute)
 	for _, p := range m.alive() {
-		if held, entries := p.holder.Len(), p.home.Len(); held > 0 || entries > 0 || !p.home.Whole() || p.holder.open != 0 {
-			m.t.Errorf("seed %d: %v holds %d addresses, %d open, and is the home of %d", seed, p.self, held, p.holder.open, entries)
+		if held, entries := p.holder.Len(), p.home.Len(); held > 0 || entries > 0 || !p.home.Whole() || p.holder.unanswered != 0 {
+			m.t.Errorf("seed %d: %v holds %d addresses, %d open, and is the home of %d", seed, p.self, held, p.holder.unanswered, entries)
 		}
 	}
 }
@@ -408,12 +408,12 @@ func TestLostRelease(t *testing.T) {
 	}
 }
 
-// TestTurn: whoever has an address while others wait keeps it until its turn is over, if a host
+// TestQuantum: whoever has an address while others wait keeps it until its quantum is over, if a host
 // there waits for its own delay and will be due by then; else it gives the address up.
-func TestTurn(t *testing.T) {
+func TestQuantum(t *testing.T) {
 	addr := netip.AddrFrom4([4]byte{10, 0, 0, 1})
 	begin := time.Unix(0, 0)
-	for delay, want := range map[time.Duration]time.Duration{20 * time.Millisecond: Turn - 20*time.Millisecond, Turn + 1: 0, 0: 0} {
+	for delay, want := range map[time.Duration]time.Duration{20 * time.Millisecond: Quantum - 20*time.Millisecond, Quantum + 1: 0, 0: 0} {
 		g := &spaced{delay: delay}
 		h := NewHolder(g)
 		h.Want(begin, addr)

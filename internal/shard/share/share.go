@@ -9,20 +9,21 @@ import (
 )
 
 const (
-	// Turn is how long a node may start requests to an address while others wait for it.
-	Turn = 2 * time.Second
+	// Quantum is the time for which a node may start requests to an address while others wait for
+	// it.
+	Quantum = 2 * time.Second
 
-	// Gather is how long a message waits for more to the same process.
+	// Gather is the time for which a message waits for more to the same process.
 	Gather = 5 * time.Millisecond
 
-	// again is how long it takes until an ask is repeated: it may be lost, and so may its reply.
+	// again is the time until an ask is repeated: it may be lost, and so may its reply.
 	again = time.Second
 )
 
 // Partition returns the partition, of n, whose owner is the home of an address.
 func Partition(a netip.Addr, n int) int { return partition.Of(a.String(), n) }
 
-// Kind is what an ask is for.
+// Kind is the purpose of an ask.
 type Kind byte
 
 const (
@@ -31,7 +32,7 @@ const (
 	kinds
 )
 
-// Ask is what a process tells the home of an address.
+// Ask is a word of a process to the home of an address.
 type Ask struct {
 	Kind   Kind
 	Addr   netip.Addr
@@ -39,7 +40,7 @@ type Ask struct {
 	Epoch  uint64 // of the home
 }
 
-// Verdict is what a home says of an address.
+// Verdict is the answer of a home about an address.
 type Verdict byte
 
 const (
@@ -50,7 +51,7 @@ const (
 	verdicts
 )
 
-// Reply is what the home of an address tells a process.
+// Reply is a word of the home of an address to a process.
 type Reply struct {
 	Verdict Verdict
 	Addr    netip.Addr
@@ -70,13 +71,13 @@ type Held struct {
 	Number uint64
 }
 
-// Declaration is what a process holds of a table.
+// Declaration is the addresses of a table that a process holds.
 type Declaration struct {
 	Table
 	Held []Held
 }
 
-// Message is what a process tells another one.
+// Message is all that a process tells another one at once.
 type Message struct {
 	From, To ownership.Owner
 	Delay    time.Duration // of an address, as From keeps it
