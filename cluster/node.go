@@ -229,6 +229,7 @@ func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 	stopListening, err := n.listen(ctx)
 	if err != nil {
 		ops.stop()
+		ops.wait()
 		return weft.Summary{}, err
 	}
 	var lost error

@@ -11,8 +11,8 @@ import (
 
 // Kinds of messages in the outbox, in the order in which a batch posts them.
 //
-// A message of Widened is for every node, and has reached all of them before any message after it is
-// published: what comes of a link is judged by where links might lead when it was found.
+// A message of Widened is for every node, and has reached all of them before any message after it
+// is published: what comes of a link is judged by where links might lead when it was found.
 //
 // What a batch ends may be lost, and is then done again; what it has found may not, or nobody would
 // find it again. So a message of Ended is published only once all messages before it are safe,

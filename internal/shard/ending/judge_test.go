@@ -33,8 +33,8 @@ func (b *table) show(key, format string, args ...any) {
 	}
 }
 
-// beat shows a beat of an idle node that was composed at a time of its clock, by one that has started
-// partition 0 at epoch 1, or nothing.
+// beat shows a beat of an idle node that was composed at a time of its clock, by one that has
+// started partition 0 at epoch 1, or nothing.
 func (b *table) beat(id string, incarnation uint64, at time.Duration, wakes, seen uint64, started bool) {
 	b.t.Helper()
 	digest := uint64(0)

@@ -3,9 +3,9 @@
 //
 // Hosts of one address may be of several partitions, and so of several nodes. A node asks before
 // its first request to an address, and holds the address from then on; its frontier keeps the pace
-// there as if it were alone. When another node asks, the holder gives the address up after a quantum,
-// once nothing is in flight there and the delay is over. So all nodes together keep the pace of one
-// machine.
+// there as if it were alone. When another node asks, the holder gives the address up after a
+// quantum, once nothing is in flight there and the delay is over. So all nodes together keep the
+// pace of one machine.
 //
 // # Vocabulary
 //

@@ -178,9 +178,9 @@ func (h *Holder) Tick(now time.Time) (asks []Ask) {
 	return asks
 }
 
-// continues reports whether a quantum goes on although nothing is to be requested now: something will
-// be before it is over. Else whoever has few hosts there, with long delays, would have a quantum for
-// each request.
+// continues reports whether a quantum goes on although nothing is to be requested now: something
+// will be before it is over. Else whoever has few hosts there, with long delays, would have a
+// quantum for each request.
 func (s *held) continues(now, soon time.Time) bool {
 	return s.yields && soon.After(now) && soon.Before(s.since.Add(Quantum))
 }

@@ -338,8 +338,8 @@ func (m *model) misfortune() {
 }
 
 // TestModel: at most one process requests from an address, whatever becomes of messages, processes
-// and partitions; the delay passes between the requests of two; each has its quantum; and nothing is
-// kept in the end.
+// and partitions; the delay passes between the requests of two; each has its quantum; and nothing
+// is kept in the end.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(8)
@@ -408,8 +408,8 @@ func TestLostRelease(t *testing.T) {
 	}
 }
 
-// TestQuantum: whoever has an address while others wait keeps it until its quantum is over, if a host
-// there waits for its own delay and will be due by then; else it gives the address up.
+// TestQuantum: whoever has an address while others wait keeps it until its quantum is over, if a
+// host there waits for its own delay and will be due by then; else it gives the address up.
 func TestQuantum(t *testing.T) {
 	addr := netip.AddrFrom4([4]byte{10, 0, 0, 1})
 	begin := time.Unix(0, 0)
