@@ -2,7 +2,6 @@ package weft
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"regexp"
 	"time"
@@ -12,19 +11,6 @@ import (
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/weburl"
 )
-
-// frozen are the options that a job freezes, by the name of their fields: job.Frozen. What a plan
-// has as text is converted: expressions, and the rules of Canon.
-
-// Plan returns the frozen options of o: as given, and with the defaults filled in. Its error is an
-// *OptionError.
-func (o Options) Plan() (asked, plan job.Plan, err error) {
-	c, err := o.check()
-	if err != nil {
-		return asked, plan, err
-	}
-	return c.asked.plan(nil), c.plan(c.seeds), nil
-}
 
 // plan returns the frozen options of o, with its seeds.
 func (o *Options) plan(seeds []engine.Seed) job.Plan {
@@ -55,22 +41,7 @@ func (o *Options) plannedPosts() []Post {
 	return all
 }
 
-// thaw takes the frozen options of a plan into o. Its error is that of a damaged plan.
-func (o *Options) thaw(p *job.Plan) error {
-	from, to := reflect.ValueOf(p).Elem(), reflect.ValueOf(o).Elem()
-	for _, f := range job.Frozen {
-		v, err := unfreeze(from.FieldByName(f.Name), to.FieldByName(f.Name).Type())
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
-		}
-		to.FieldByName(f.Name).Set(v)
-	}
-	late, err := p.LateExclusions()
-	o.Exclude = append(o.Exclude, late...)
-	return err
-}
-
-// freeze returns an option as a plan has it.
+// freeze returns an option as a plan has it: expressions and rules as text.
 func freeze(v reflect.Value, as reflect.Type) reflect.Value {
 	switch v := v.Interface().(type) {
 	case []*regexp.Regexp:
@@ -90,34 +61,4 @@ func freeze(v reflect.Value, as reflect.Type) reflect.Value {
 		return reflect.ValueOf(texts)
 	}
 	return v.Convert(as)
-}
-
-// unfreeze is the reverse of freeze.
-func unfreeze(v reflect.Value, as reflect.Type) (reflect.Value, error) {
-	switch as {
-	case reflect.TypeFor[[]*regexp.Regexp]():
-		var all []*regexp.Regexp
-		for _, s := range v.Interface().([]string) {
-			re, err := regexp.Compile(s)
-			if err != nil {
-				return v, err
-			}
-			all = append(all, re)
-		}
-		return reflect.ValueOf(all), nil
-	case reflect.TypeFor[[]extract.Rule]():
-		var rules []extract.Rule
-		for _, s := range v.Interface().([]string) {
-			var r extract.Rule
-			if err := json.Unmarshal([]byte(s), &r); err != nil {
-				return v, err
-			}
-			rules = append(rules, r)
-		}
-		return reflect.ValueOf(rules), nil
-	case reflect.TypeFor[weburl.RuleSet]():
-		rules, err := weburl.ParseRules(v.String())
-		return reflect.ValueOf(rules), err
-	}
-	return v.Convert(as), nil
 }

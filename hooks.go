@@ -29,15 +29,16 @@ type Hooks struct {
 	OnLink func(from weburl.URL, link links.Link) Verdict
 
 	// OnPage takes every whole response that is no redirect, whatever its status; on a recrawl a
-	// 304 too, which has no body; after a login, pages that it has taken before. It runs on a goroutine of its own, and the worker that fetched
-	// the page waits for it: a slow OnPage slows the crawl. At most Concurrency run at once; fewer
-	// while the links of their pages fill a share of Memory, and then no other page is read.
-	// OnPage owns the page until it returns, and may add URLs: see Page.Add and Page.Post. An error ends
-	// the crawl, and Run returns it, wrapped, with the page's URL; ctx is done when the crawl is cancelled.
+	// 304 too, which has no body; after a login, pages that it has taken before. It runs on a
+	// goroutine of its own, and the worker that fetched the page waits for it: a slow OnPage slows
+	// the crawl. At most Concurrency run at once; fewer while the links of their pages fill a share
+	// of Memory, and then no other page is read. OnPage owns the page until it returns, and may add
+	// URLs: see Page.Add and Page.Post. An error ends the crawl, and Run returns it, wrapped, with
+	// the page's URL; ctx is done when the crawl is cancelled.
 	OnPage func(ctx context.Context, page *Page) error
 
-	// OnItem takes every item of Options.Extract and Structured, before OnPage takes its page, and as
-	// OnPage does. It may change the item: that is how items.jsonl has it.
+	// OnItem takes every item of Options.Extract and Structured, before OnPage takes its page, and
+	// as OnPage does. It may change the item: that is how items.jsonl has it.
 	OnItem func(ctx context.Context, item *Item) error
 
 	// OnRecord takes the record of every finished URL, which it must not keep.
@@ -140,16 +141,17 @@ func (p *Page) Text() []byte {
 
 // Add adds a URL to the crawl, absolute or relative to the page (its <base>), as if the page linked
 // to it: one link further from the seed, with the page as From. OnLink sees it as a link with Tag
-// "hook" and Attr "add". If the scope, an expression, Depth or a trap refuses it, it is not followed, and
-// counted in Summary.NotFollowed; a nofollow of the page does not matter. It is saved together with
-// the page's record: after a crash either both are, or OnPage gets the page again.
+// "hook" and Attr "add". If the scope, an expression, Depth or a trap refuses it, it is not
+// followed, and counted in Summary.NotFollowed; a nofollow of the page does not matter. It is saved
+// together with the page's record: after a crash either both are, or OnPage gets the page again.
 //
 // Only OnPage, or the body of a loop over Crawl, may call it, before the page is no longer valid.
 // Errors: ref is no http or https URL; the page is one that failed.
 func (p *Page) Add(ref string) error { return p.AddWith(ref, "") }
 
 // AddWith is Add with data for the page that is added: its Page.Data, at most MaxData bytes. It is
-// saved with the URL, and a redirect keeps it. Of a URL that the crawl knows already, nothing changes.
+// saved with the URL, and a redirect keeps it. Of a URL that the crawl knows already, nothing
+// changes.
 func (p *Page) AddWith(ref, data string) error {
 	if p.page == nil {
 		return fmt.Errorf("%s: nothing was fetched to which %.128q could be added", p.URL, ref)
@@ -157,10 +159,10 @@ func (p *Page) AddWith(ref, data string) error {
 	return p.page.Add(ref, data)
 }
 
-// Post adds a POST request to the crawl, as Add adds a URL: that of a form, with its hidden fields, or of
-// an API. Content type and body take less than MaxData bytes together. OnLink sees it with Attr "post". The
-// page that it brings has the Method POST, and a URL that ends with a digest of what was sent: the same
-// request is made once. See Options.Posts for when it is sent again.
+// Post adds a POST request to the crawl, as Add adds a URL: that of a form, with its hidden fields,
+// or of an API. Content type and body take less than MaxData bytes together. OnLink sees it with
+// Attr "post". The page that it brings has the Method POST, and a URL that ends with a digest of
+// what was sent: the same request is made once. See Options.Posts for when it is sent again.
 func (p *Page) Post(post Post) error {
 	if p.page == nil {
 		return fmt.Errorf("%s: nothing was fetched to which %.128q could be added", p.URL, post.URL)

@@ -178,8 +178,8 @@ func list[T any](ctx context.Context, j *Job, of func(*inspect.Listing) iter.Seq
 	}
 }
 
-// Why explains what has become of a URL, and why. A URL without a scheme is that by https if the job
-// has it and its host answered, else that by http. Errors: those of ReadListedSeed, too.
+// Why explains what has become of a URL, and why. A URL without a scheme is that by https if the
+// job has it and its host answered, else that by http. Errors: those of ReadListedSeed, too.
 func (j *Job) Why(ctx context.Context, url string) (Why, error) {
 	s, err := seed.ReadKnown(url)
 	if err != nil {

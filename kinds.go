@@ -7,7 +7,8 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// Error kinds of a Record that the crawler gives itself; the others are those of package httpclient.
+// Error kinds of a Record that the crawler gives itself; the others are those of package
+// httpclient.
 const (
 	KindRedirects  = record.KindRedirects
 	KindLocation   = record.KindLocation
@@ -26,8 +27,8 @@ type ErrorKind struct {
 }
 
 // MayPass reports whether a later request for the URL of a record may end otherwise: its status is
-// 408, 429 or 5xx, or its error may be one of the network, of a server that is down or overloaded, or
-// of this machine.
+// 408, 429 or 5xx, or its error may be one of the network, of a server that is down or overloaded,
+// or of this machine.
 func MayPass(r *Record) bool {
 	switch httpclient.Kind(r.ErrorKind) {
 	case KindNoRobots, KindOverloaded, httpclient.KindResource, httpclient.KindDNS, httpclient.KindConnect, httpclient.KindProxy,
@@ -38,9 +39,9 @@ func MayPass(r *Record) bool {
 	return r.Status == http.StatusRequestTimeout || r.Status == http.StatusTooManyRequests || r.Status >= 500
 }
 
-// Kinds lists every error kind of a record, in the order in which a URL meets them. A status such as
-// 404 is no error; and a URL whose fetch was cancelled has no record, so httpclient.KindCanceled is not
-// among them.
+// Kinds lists every error kind of a record, in the order in which a URL meets them. A status such
+// as 404 is no error; and a URL whose fetch was cancelled has no record, so httpclient.KindCanceled
+// is not among them.
 func Kinds() []ErrorKind {
 	return []ErrorKind{
 		{KindExcluded, "an --exclude that was added while the URL waited matches it"},

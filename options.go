@@ -22,10 +22,8 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/engine"
-	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/scope"
-	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/warc"
@@ -67,12 +65,12 @@ type Options struct {
 	// crawl follows: where forms and pings are sent, sources, and images of previews.
 	CheckAll bool
 
-	// ExternalHTTPS has External request https://HOST/, too, once for each host that links lead to by
-	// http at its usual port. Its Record.Role is RoleProbe.
+	// ExternalHTTPS has External request https://HOST/, too, once for each host that links lead to
+	// by http at its usual port. Its Record.Role is RoleProbe.
 	ExternalHTTPS bool
 
-	// ExternalBody has External request bodies: with GET at once, and of each this many bytes at most,
-	// for the archive. 0: HEAD comes first.
+	// ExternalBody has External request bodies: with GET at once, and of each this many bytes at
+	// most, for the archive. 0: HEAD comes first.
 	ExternalBody int
 
 	// Traps are pages that make links without end. Links beyond these limits are not followed,
@@ -184,8 +182,6 @@ type Options struct {
 
 	Loops int         // fetch loops of Run; 0: one per core
 	Loop  aio.Options // of every loop that Run makes
-
-	Tuning *tuning.Options // for the tests of this module; nil for everybody else
 }
 
 // Version of Weft.
@@ -194,15 +190,13 @@ const Version = "0.1.0-dev"
 // DefaultUserAgent names the crawler to the sites it visits.
 const DefaultUserAgent = "weft/" + Version + " (+https://github.com/weftcrawl/weft)"
 
-// config is Options that are checked, with their defaults filled in.
+// config is Options that are checked, with their defaults filled in: see Options.Config.
 type config struct {
 	Options
 	asked Options // as they were given
 
-	tuning  tuning.Options
 	workers int // requests in flight, including requests that only wait
 	seeds   []engine.Seed
-	late    []*regexp.Regexp // exclusions added after the job's first run
 }
 
 // check checks o and fills in its defaults. Its error is an *OptionError.
@@ -414,13 +408,6 @@ func (c *config) fillIn() {
 	c.MaxRepeats = orDefault(c.MaxRepeats, scope.DefaultRepeats)
 	c.MaxVariants = orDefault(c.MaxVariants, scope.DefaultVariants)
 	c.MaxAlike = orDefault(c.MaxAlike, scope.DefaultAlike)
-	if c.Tuning != nil {
-		c.tuning = *c.Tuning
-	}
-	if c.tuning.Files == nil {
-		c.tuning.Files = store.Disk
-	}
-	c.tuning.Heads = cmp.Or(c.tuning.Heads, 2048) // a site of some thousand pages is not read back
 }
 
 // defaultGiveUp outlasts a restart, a deployment and most repairs, and ends within a working day.

@@ -21,9 +21,9 @@ func ParseSeedCredential(s string) (weburl.URL, *httpclient.Credential, error) {
 // Seed is a URL that a crawl starts from.
 type Seed = seed.Seed
 
-// ReadSeed reads a URL as Options.Seeds and SeedSeq have them. It may lack its scheme: then https is
-// tried first, and http if the host does not answer by that; an address and a name of this machine
-// are by http.
+// ReadSeed reads a URL as Options.Seeds and SeedSeq have them. It may lack its scheme: then https
+// is tried first, and http if the host does not answer by that; an address and a name of this
+// machine are by http.
 func ReadSeed(s string) (Seed, error) { return seed.Read(s) }
 
 // GuessPatience is how long https may take to connect where a URL lacks its scheme, before http is
@@ -33,8 +33,8 @@ const GuessPatience = seed.Patience
 // ReadListedSeed is ReadSeed for a line of a list, which has no credentials.
 func ReadListedSeed(s string) (Seed, error) { return seed.ReadListed(s) }
 
-// Post is a POST request that a crawl starts from, PostForm and PostMultipart those of forms, Part a
-// field or file of such a form.
+// Post is a POST request that a crawl starts from, PostForm and PostMultipart those of forms, Part
+// a field or file of such a form.
 type (
 	Post = seed.Post
 	Part = seed.Part

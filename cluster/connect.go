@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/weftcrawl/weft/internal/frontier/store"
 )
 
 // Options say where a crawl's servers are. The zero value of each but Name is its default.
@@ -35,6 +36,7 @@ type Options struct {
 	again        bool          // a node that was cut off joins again
 	beat         time.Duration // see ownership.Config; tests make it shorter
 	compactAfter int           // see defaultCompactAfter; tests make it less
+	files        store.FS      // where the job is; nil: the disk of the machine
 }
 
 // requestTimeout bounds a request to the servers.

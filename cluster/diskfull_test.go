@@ -12,7 +12,6 @@ import (
 	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/torture"
-	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // TestNodeDiskFull: a node whose disk is full pauses, says so to whoever asks for the status, keeps
@@ -33,7 +32,7 @@ func TestNodeDiskFull(t *testing.T) {
 		}
 		return nil
 	})
-	c.options.Tuning = &tuning.Options{Files: disk}
+	c.servers.On(disk)
 	if err := os.Mkdir(filepath.Join(c.dir, "a"), 0o700); err != nil { // for node.json
 		t.Fatal(err)
 	}

@@ -11,12 +11,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/shard/changelog"
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
 // Hasten makes nodes beat five times as often.
 func (o *Options) Hasten() { o.beat = 400 * time.Millisecond }
+
+// On has the disk of the job be another one.
+func (o *Options) On(disk store.FS) { o.files = disk }
 
 // JoinAgain has Dial connect as a node that was cut off does.
 func (o *Options) JoinAgain() { o.again = true }

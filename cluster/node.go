@@ -11,12 +11,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 	"github.com/weftcrawl/weft/internal/shard/partition"
 	"github.com/weftcrawl/weft/internal/shard/sending"
 	"github.com/weftcrawl/weft/internal/shard/share"
-	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // DefaultPartitions is the number of partitions of a crawl.
@@ -34,7 +35,7 @@ type node struct {
 	plan     Plan
 	began    bool // this process has begun the crawl
 	identity identity
-	crawler  *weft.Crawler
+	crawler  *crawl.Crawl
 	crawl    *engine.Node
 	loop     *loop
 	aside    aside
@@ -99,18 +100,19 @@ func (n *node) join(ctx context.Context, servers *Options, o weft.Options, f *fi
 		return err
 	}
 	n.loop = newLoop(newOperations(ctx))
-	tuned := tuning.Options{}
-	if o.Tuning != nil {
-		tuned = *o.Tuning
-	}
-	tuned.Plan, tuned.Ours = &n.plan.Options, disk
-	tuned.Node = n.engineConfig(disk)
-	tuned.Partition = func(host string) int { return partition.Of(host, n.plan.Partitions) }
-	tuned.OnCrawl = func(crawl *engine.Crawl) { n.crawl = crawl.Node() }
-	o.Tuning = &tuned
-	if n.crawler, err = weft.New(o); err != nil {
+	cfg, err := o.Config()
+	if err != nil {
 		return err
 	}
+	cfg.Job.Plan, cfg.Job.Asked, cfg.Job.Files = n.plan.Options, job.Plan{}, cmp.Or(servers.files, cfg.Job.Files)
+	cfg.Node = &crawl.Node{
+		Partition: func(host string) int { return partition.Of(host, n.plan.Partitions) },
+		Ours:      disk, Engine: n.engineConfig(disk),
+	}
+	if n.crawler, err = crawl.New(cfg); err != nil {
+		return err
+	}
+	n.crawl = n.crawler.Engine.Node()
 	if n.identity, err = found.identify(&n.plan); err != nil {
 		return err
 	}
@@ -155,8 +157,8 @@ const gathersABeat = 2
 
 // engineConfig makes the engine that of a node with some partitions on its disk. The engine calls
 // these functions on its own loop, when it runs.
-func (n *node) engineConfig(disk []int) *engine.NodeConfig {
-	c := &engine.NodeConfig{
+func (n *node) engineConfig(disk []int) engine.NodeConfig {
+	c := engine.NodeConfig{
 		Posted:     func(last uint64, since time.Time) { n.outbox.committed(last, since) },
 		Leaving:    func() { n.loop.post(n.quota.leave) },
 		Ask:        func(asks []share.Ask, delay time.Duration) { n.loop.post(func() { n.addresses.pass(asks, delay) }) },

@@ -85,10 +85,11 @@ const mostPartitions = 1 << 16
 // that joins may leave options out: begin sets the common ones in o, and the others are in the
 // returned plan.
 func (r *remote) begin(ctx context.Context, o *weft.Options, partitions int) (p Plan, began bool, err error) {
-	asked, given, err := o.Plan()
+	cfg, err := o.Config()
 	if err != nil {
 		return p, false, err
 	}
+	asked, given := cfg.Job.Asked, cfg.Job.Plan
 	p, err = r.plan(ctx)
 	if errors.Is(err, ErrNoCrawl) {
 		if given.Seedless() {

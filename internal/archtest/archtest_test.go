@@ -112,8 +112,9 @@ var imports = map[string][]string{
 	"inspect":          {"internal/engine", "internal/fetch", "internal/frontier", "internal/frontier/store", "internal/job", "record", "internal/refs", "robots", "internal/scope", "internal/scope/shapes", "seed", "weburl"},
 	"internal/control": {"internal/engine", "internal/frontier", "internal/frontier/store", "inspect", "internal/ctl", "internal/job", "seed"},
 
-	// Level 5: the product.
-	".": {"aio", "internal/budget", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "extract", "internal/fetch", "internal/frontier", "internal/frontier/store", "httpclient", "inspect", "internal/tuning", "internal/job", "links", "record", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	// Level 5: the product, above what opens a crawl.
+	"internal/crawl": {"aio", "extract", "inspect", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "record", "seed", "warc", "weburl"},
+	".":              {"aio", "internal/budget", "internal/control", "internal/crawl", "internal/engine", "extract", "internal/fetch", "internal/frontier", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {
@@ -124,11 +125,11 @@ var imports = map[string][]string{
 		"internal/shard/partition",
 		"internal/shard/sending",
 		"internal/shard/share",
+		"internal/crawl",
 		"internal/engine",
 		"internal/frontier/store",
 		"httpclient",
 		"internal/atomicfile",
-		"internal/tuning",
 		"internal/job",
 		"github.com/klauspost/compress/s2",
 		"github.com/nats-io/nats.go",
@@ -199,7 +200,6 @@ var imports = map[string][]string{
 	"internal/durability":  {},
 	"internal/sites":       {},
 	"internal/footprint":   {},
-	"internal/tuning":      {"internal/budget", "internal/engine", "internal/frontier/store", "internal/job"},
 	"internal/ctl":         {},
 	"internal/extsort":     {},
 	"internal/sqlitefile":  {"internal/extsort"},
@@ -232,7 +232,7 @@ var imports = map[string][]string{
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys/unix"},
 	"internal/webtest/webtest": {"internal/webtest"},
-	"internal/crawltest":       {".", "aio", "aio/aiotest", "httpclient", "internal/webtest", "weburl", "golang.org/x/sys/unix"},
+	"internal/crawltest":       {".", "aio", "aio/aiotest", "httpclient", "internal/crawl", "internal/webtest", "weburl", "golang.org/x/sys/unix"},
 	"internal/torture":         {".", "internal/frontier/store", "internal/webtest", "internal/refs", "warc", "warc"},
 	"internal/servers":         {"internal/process"},
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawl"
 )
 
 // Finish runs a crawl to its end.
@@ -20,13 +21,36 @@ func Finish(t *testing.T, o weft.Options) weft.Summary {
 	return sum
 }
 
-// Crawl runs a crawl.
-func Crawl(t *testing.T, o weft.Options) weft.Summary {
+// New is weft.New for a crawl that differs from its options.
+func New(t *testing.T, o weft.Options, changes ...func(*crawl.Config)) *crawl.Crawl {
 	t.Helper()
-	c, err := weft.New(o)
+	cfg, err := o.Config()
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, change := range changes {
+		change(cfg)
+	}
+	c, err := crawl.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Crowded leaves room in memory for so many URLs of an origin, and for next to no fingerprints and
+// hosts.
+func Crowded(heads int) func(*crawl.Config) {
+	return func(c *crawl.Config) {
+		f := &c.Engine.Frontier
+		f.Heads, f.SeenBytes, f.HostBytes = heads, 1, 1
+	}
+}
+
+// Crawl runs a crawl.
+func Crawl(t *testing.T, o weft.Options, changes ...func(*crawl.Config)) weft.Summary {
+	t.Helper()
+	c := New(t, o, changes...)
 	sum, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -35,27 +59,27 @@ func Crawl(t *testing.T, o weft.Options) weft.Summary {
 }
 
 // CrawlOnce runs a crawl without retries.
-func CrawlOnce(t *testing.T, o weft.Options) weft.Summary {
+func CrawlOnce(t *testing.T, o weft.Options, changes ...func(*crawl.Config)) weft.Summary {
 	t.Helper()
 	o.Retries = -1
-	return Crawl(t, o)
+	return Crawl(t, o, changes...)
 }
 
 // CrawlServed crawls over an in-memory network on which serve has every connection to port 80. It
 // calls with before the crawl runs.
-func CrawlServed(t *testing.T, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *weft.Crawler)) (map[string]weft.Record, weft.Summary) {
+func CrawlServed(t *testing.T, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *crawl.Crawl), changes ...func(*crawl.Config)) (map[string]weft.Record, weft.Summary) {
 	t.Helper()
-	return CrawlOn(t, aiotest.NewClock(), netw, o, serve, with)
+	return CrawlOn(t, aiotest.NewClock(), netw, o, serve, with, changes...)
 }
 
 // CrawlOn is CrawlServed on a clock of the caller.
-func CrawlOn(t *testing.T, clock *aiotest.Clock, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *weft.Crawler)) (map[string]weft.Record, weft.Summary) {
+func CrawlOn(t *testing.T, clock *aiotest.Clock, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *crawl.Crawl), changes ...func(*crawl.Config)) (map[string]weft.Record, weft.Summary) {
 	t.Helper()
 	if o.Job == "" {
 		o.Job = filepath.Join(t.TempDir(), "job")
 	}
 	loop := aio.NewLoop(aio.Options{Clock: clock, Network: netw})
-	sum := crawl(t, loop, o, []string{"80"}, func(task *aio.Task, ln aio.Listener) error {
+	sum := run(t, loop, New(t, o, changes...), []string{"80"}, func(task *aio.Task, ln aio.Listener) error {
 		return accept(task, ln, func(task *aio.Task, conn aio.Conn) error {
 			defer conn.Close()
 			return serve(task, conn)
@@ -67,15 +91,11 @@ func CrawlOn(t *testing.T, clock *aiotest.Clock, netw *aiotest.Net, o weft.Optio
 	return Records(t, o.Job), sum
 }
 
-// crawl runs a crawl on a loop, beside a server for each port. It calls with before the crawl runs.
-func crawl(t *testing.T, loop *aio.Loop, o weft.Options, ports []string, serve func(*aio.Task, aio.Listener) error, with func(*aio.Loop, *weft.Crawler)) weft.Summary {
+// run runs a crawl on a loop, beside a server for each port. It calls with before the crawl runs.
+func run(t *testing.T, loop *aio.Loop, c *crawl.Crawl, ports []string, serve func(*aio.Task, aio.Listener) error, with func(*aio.Loop, *crawl.Crawl)) weft.Summary {
 	t.Helper()
-	c, err := weft.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var sum weft.Summary
-	err = loop.Run(context.Background(), func(task *aio.Task) error {
+	err := loop.Run(context.Background(), func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
 			for _, port := range ports {
 				ln, err := aio.Listen(task, "tcp", ":"+port)
@@ -86,6 +106,7 @@ func crawl(t *testing.T, loop *aio.Loop, o weft.Options, ports []string, serve f
 				g.Go("port "+port, func(task *aio.Task) error { return serve(task, ln) })
 			}
 			with(loop, c)
+			var err error
 			sum, err = c.RunOn(task)
 			return err
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -35,7 +36,7 @@ func CrawlSyntheticOver(t *testing.T, cfg webtest.Config, over aiotest.NetOption
 	o.Seeds, o.Scope, o.Job = []string{web.Home(0)}, weft.ScopeAny, filepath.Join(t.TempDir(), "job")
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
 	server := webtest.NewServer(web, nil)
-	sum := crawl(t, loop, o, []string{"80"}, server.Serve, func(*aio.Loop, *weft.Crawler) {})
+	sum := run(t, loop, New(t, o), []string{"80"}, server.Serve, func(*aio.Loop, *crawl.Crawl) {})
 	return web, Records(t, o.Job), sum
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -43,9 +44,9 @@ func (v Requests) URLs() (urls []string) {
 }
 
 // Crawl runs a crawl over an in-memory network, on a virtual clock. Each response takes 100 ms.
-func (w Web) Crawl(t *testing.T, o weft.Options) (map[string]weft.Record, weft.Summary, Requests) {
+func (w Web) Crawl(t *testing.T, o weft.Options, changes ...func(*crawl.Config)) (map[string]weft.Record, weft.Summary, Requests) {
 	t.Helper()
-	return w.CrawlOver(t, w.Network(t), o)
+	return w.CrawlOver(t, w.Network(t), o, changes...)
 }
 
 // Network returns a network with the hosts of w.
@@ -67,23 +68,23 @@ func (w Web) Network(t *testing.T) aio.Network {
 }
 
 // CrawlOver is like Crawl, over the given network.
-func (w Web) CrawlOver(t *testing.T, netw aio.Network, o weft.Options) (map[string]weft.Record, weft.Summary, Requests) {
+func (w Web) CrawlOver(t *testing.T, netw aio.Network, o weft.Options, changes ...func(*crawl.Config)) (map[string]weft.Record, weft.Summary, Requests) {
 	t.Helper()
 	if o.Job == "" {
 		o.Job = filepath.Join(t.TempDir(), "job")
 	}
-	sum, seen := w.Run(t, netw, o)
+	sum, seen := w.Run(t, netw, o, changes...)
 	return Records(t, o.Job), sum, seen
 }
 
 // Run is like CrawlOver, and does not look at what the crawl has written.
-func (w Web) Run(t *testing.T, netw aio.Network, o weft.Options) (weft.Summary, Requests) {
+func (w Web) Run(t *testing.T, netw aio.Network, o weft.Options, changes ...func(*crawl.Config)) (weft.Summary, Requests) {
 	t.Helper()
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
 	var seen Requests
-	sum := crawl(t, loop, o, w.ports(), func(task *aio.Task, ln aio.Listener) error {
+	sum := run(t, loop, New(t, o, changes...), w.ports(), func(task *aio.Task, ln aio.Listener) error {
 		return w.Listen(task, ln, &seen)
-	}, func(*aio.Loop, *weft.Crawler) {})
+	}, func(*aio.Loop, *crawl.Crawl) {})
 	return sum, seen
 }
 

@@ -19,10 +19,10 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/torture"
-	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -343,11 +343,15 @@ func TestDiskStaysFull(t *testing.T) {
 				}
 				return nil
 			})
-			crawler := func() *weft.Crawler {
-				c, err := weft.New(weft.Options{
+			crawler := func() *crawl.Crawl {
+				cfg, err := weft.Options{
 					Seeds: []string{served.Web.Home(0)}, Scope: weft.ScopeAny, Job: "/job", KeepLinks: true, KeepBodies: true, DNS: []netip.AddrPort{netip.MustParseAddrPort(served.DNS.Addr())},
-					Tuning: &tuning.Options{Files: disk},
-				})
+				}.Config()
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg.Job.Files = disk
+				c, err := crawl.New(cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -413,9 +417,9 @@ func TestDiskStaysFull(t *testing.T) {
 // its disk operations: one in some of the first ones, which move URLs back to pending, and some of
 // all. It loses any part of what was not synced. Whether it crashed or not, the crawl ends as check
 // expects.
-func (w *world) crashAgain(t *testing.T, crawled *storetest.FS, o weft.Options, begin time.Duration, first, oneIn int, check func(*storetest.FS, weft.Summary) error) {
+func (w *world) crashAgain(t *testing.T, crawled *storetest.FS, o weft.Options, begin time.Duration, first, oneIn int, check func(*storetest.FS, weft.Summary) error, changes ...func(*crawl.Config)) {
 	finish := func(disk *storetest.FS) error {
-		sum, err := w.crawl(disk, o, schedule{begin: begin})
+		sum, err := w.crawl(disk, o, schedule{begin: begin}, changes...)
 		disk.Before(nil)
 		if err == nil {
 			err = check(disk, sum)

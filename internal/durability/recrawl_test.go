@@ -13,7 +13,6 @@ import (
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/long"
-	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -80,7 +79,7 @@ func TestRecrawlBrokenOff(t *testing.T) {
 				if run == long.Or(8, 20) { // the last one is undisturbed
 					l = schedule{clock: clock, server: server}
 				}
-				sum, err := w.crawl(disk, weft.Options{Update: true, Tuning: &tuning.Options{Heads: heads}}, l)
+				sum, err := w.crawl(disk, weft.Options{Update: true}, l, keep(heads))
 				if err != nil {
 					t.Fatalf("run %d: %v", run, err)
 				}

@@ -15,11 +15,11 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/extract"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/torture"
-	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -81,8 +81,15 @@ type schedule struct {
 	last   func()          // called right before the run is canceled
 }
 
+// keep has so many URLs of an origin wait in memory; 0: as many as usual.
+func keep(heads int) func(*crawl.Config) {
+	return func(c *crawl.Config) {
+		c.Engine.Frontier.Heads = cmp.Or(heads, c.Engine.Frontier.Heads)
+	}
+}
+
 // crawl starts the job on a disk, or resumes it.
-func (w *world) crawl(disk store.FS, o weft.Options, l schedule) (sum weft.Summary, err error) {
+func (w *world) crawl(disk store.FS, o weft.Options, l schedule, changes ...func(*crawl.Config)) (sum weft.Summary, err error) {
 	if l.clock == nil {
 		l.clock = aiotest.NewClock()
 	}
@@ -102,17 +109,22 @@ func (w *world) crawl(disk store.FS, o weft.Options, l schedule) (sum weft.Summa
 	o.Retries, o.KeepLinks, o.KeepBodies = retries, true, true
 	o.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "body", Select: "body"}}}}
 	o.Archive, o.ArchiveSize = w.archive, 4<<10 // some pages
-	tuned := tuning.Options{Files: disk, SeenBytes: w.seenBytes, HostBytes: w.seenBytes}
-	if o.Tuning != nil {
-		tuned.Heads, tuned.Retried = o.Tuning.Heads, o.Tuning.Retried
-	}
-	o.Tuning = &tuned
-	o.Memory = cmp.Or(o.Memory, 64<<20) // a store allocates its share at once, and there are many
+	o.Memory = cmp.Or(o.Memory, 64<<20)         // a store allocates its share at once, and there are many
 	err = aio.NewLoop(aio.Options{Clock: l.clock, Network: netw}).Run(context.Background(), func(task *aio.Task) error {
 		if err := task.Sleep(l.begin); err != nil {
 			return err
 		}
-		c, err := weft.New(o)
+		cfg, err := o.Config()
+		if err != nil {
+			return err
+		}
+		cfg.Job.Files = disk
+		f := &cfg.Engine.Frontier
+		f.SeenBytes, f.HostBytes = cmp.Or(w.seenBytes, f.SeenBytes), cmp.Or(w.seenBytes, f.HostBytes)
+		for _, change := range changes {
+			change(cfg)
+		}
+		c, err := crawl.New(cfg)
 		if err != nil {
 			return err
 		}
@@ -244,7 +256,7 @@ func TestBrokenOff(t *testing.T) {
 					if run == runs {
 						l = schedule{clock: clock, server: server}
 					}
-					sum, err := w.crawl(disk, weft.Options{Concurrency: workers, Tuning: &tuning.Options{Heads: heads}}, l)
+					sum, err := w.crawl(disk, weft.Options{Concurrency: workers}, l, keep(heads))
 					if err != nil {
 						t.Fatalf("run %d: %v", run, err)
 					}

@@ -6,10 +6,10 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/long"
-	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // checkRetried checks the job of a finished retry: every URL has its records, twice as many if it
@@ -78,9 +78,9 @@ func TestRetryCrash(t *testing.T) {
 	}
 	asked := func(r *weft.Record) bool { return r.ErrorKind != "" || r.Status != 200 || len(r.URL)%2 == 0 }
 	retry := few
-	retry.RetryFailed, retry.Tuning = asked, &tuning.Options{Retried: 3}
+	retry.RetryFailed = asked
 	begin := clock.Now().Sub(aiotest.Epoch)
 	w.crashAgain(t, crawled, retry, begin, 60, long.Or(5, 1), func(disk *storetest.FS, sum weft.Summary) error {
 		return w.checkRetried(disk, asked, sum)
-	})
+	}, func(c *crawl.Config) { c.Job.RetryBatch = 3 })
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/crawltest"
-	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // TestClockBetweenRuns checks that a job resumes its waits where they were, although the machine's
@@ -38,7 +38,7 @@ func TestClockBetweenRuns(t *testing.T) {
 			o := weft.Options{Seeds: []string{"http://a.test/"}, Job: filepath.Join(t.TempDir(), "job")}
 			clock := aiotest.NewClock()
 			site := &once{busy: hold, begins: func() { clock.Set(c.during) }}
-			crawltest.CrawlOn(t, clock, site.network(), o, site.serve, func(l *aio.Loop, run *weft.Crawler) {
+			crawltest.CrawlOn(t, clock, site.network(), o, site.serve, func(l *aio.Loop, run *crawl.Crawl) {
 				l.CallLater(10*time.Second, run.Drain)
 			})
 			ended := clock.Wall()
@@ -59,7 +59,7 @@ func TestClockBetweenRuns(t *testing.T) {
 			site.begins = func() {}
 			clock = aiotest.NewClock()
 			clock.Set(ended.Sub(clock.Wall()) + c.between)
-			crawltest.CrawlOn(t, clock, site.network(), o, site.serve, func(*aio.Loop, *weft.Crawler) {})
+			crawltest.CrawlOn(t, clock, site.network(), o, site.serve, func(*aio.Loop, *crawl.Crawl) {})
 			late := site.last.Sub(aiotest.Epoch) - c.after
 			if late < -11*time.Second || late > 2*time.Second {
 				t.Errorf("requested %v after the start, expected %v", site.last.Sub(aiotest.Epoch), c.after)
@@ -91,14 +91,13 @@ func TestClockOfLookUps(t *testing.T) {
 	run := func(clock *aiotest.Clock, o weft.Options, drain time.Duration) {
 		netw := aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond})
 		netw.Host("a.test", "10.0.0.1")
-		crawltest.CrawlOn(t, clock, netw, o, serve, func(l *aio.Loop, run *weft.Crawler) {
+		crawltest.CrawlOn(t, clock, netw, o, serve, func(l *aio.Loop, run *crawl.Crawl) {
 			l.CallLater(drain/2, func() { clock.Set(time.Hour) })
 			l.CallLater(drain, run.Drain)
-		})
+		}, func(c *crawl.Config) { c.Engine.Frontier.SeenBytes = 1 })
 	}
 	o := weft.Options{
 		Seeds: []string{"http://a.test/0"}, Job: filepath.Join(t.TempDir(), "job"), Delay: delay, NoRobots: true, Depth: pages,
-		Tuning: &tuning.Options{SeenBytes: 1},
 	}
 	clock := aiotest.NewClock()
 	run(clock, o, 10*time.Second)
@@ -224,7 +223,7 @@ func TestClockIsSet(t *testing.T) {
 		return err
 	}
 	o := weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true}
-	got, sum := crawltest.CrawlOn(t, clock, netw, o, serve, func(*aio.Loop, *weft.Crawler) {})
+	got, sum := crawltest.CrawlOn(t, clock, netw, o, serve, func(*aio.Loop, *crawl.Crawl) {})
 	r := got["http://a.test/"]
 	if want := aiotest.Epoch.Add(step + time.Minute); r.Started.Before(want) || r.Started.After(want.Add(2*time.Second)) {
 		t.Errorf("started at %v, expected %v", r.Started, want)

@@ -20,9 +20,9 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/crawltest"
 	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
-	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // TestSlowDiskLimitsFetching checks that only a limited number of URLs is fetched while a commit is
@@ -56,11 +56,9 @@ func TestSlowDiskLimitsFetching(t *testing.T) {
 		return nil
 	})
 	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: "/job", Concurrency: 4, Hooks: weft.Hooks{OnRecord: func(*weft.Record) { fetched.Add(1) }}}
-	o.Tuning = &tuning.Options{Files: disk, Heads: 2 * pages}
-	c, err := weft.New(o) // all in memory, or it would wait for the stuck disk
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := crawltest.New(t, o, func(c *crawl.Config) {
+		c.Job.Files, c.Engine.Frontier.Heads = disk, 2*pages // all in memory, or it would wait for the stuck disk
+	})
 	running.Store(true)
 	ended := make(chan weft.Summary)
 	go func() {
@@ -113,7 +111,7 @@ func TestDrainIsBounded(t *testing.T) {
 				netw.Host(fmt.Sprintf("h%d.test", i), fmt.Sprintf("10.0.0.%d", i+1))
 				o.Seeds = append(o.Seeds, fmt.Sprintf("http://h%d.test/", i))
 			}
-			got, sum := crawltest.CrawlServed(t, netw, o, drip, func(l *aio.Loop, c *weft.Crawler) {
+			got, sum := crawltest.CrawlServed(t, netw, o, drip, func(l *aio.Loop, c *crawl.Crawl) {
 				if maxTime == 0 {
 					l.CallLater(5*time.Second, c.Drain)
 				}
@@ -198,10 +196,7 @@ func TestDrainOnFullDisk(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "x") }))
 	defer s.Close()
 	d := &fullDisk{refused: make(chan bool)}
-	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Output: d, Tuning: &tuning.Options{Drain: 10 * time.Millisecond}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := crawltest.New(t, weft.Options{Seeds: []string{s.URL + "/"}, Output: d}, func(c *crawl.Config) { c.Engine.DrainTime = 10 * time.Millisecond })
 	go func() {
 		<-d.refused
 		c.Drain()

@@ -56,7 +56,8 @@ type Config struct {
 	Duplicates  int // pages to remember; 0: none
 	MaxAlike    int // pages like one another in a row, until others like them are refused; 0: any number
 	MaxTime     time.Duration
-	MinFree     int // bytes; while less is free on the job's disk no fetch starts
+	DrainTime   time.Duration // for fetches in flight when the crawl drains; 0: that of the constant
+	MinFree     int           // bytes; while less is free on the job's disk no fetch starts
 	Loop        aio.Options
 
 	Archive ArchiveConfig

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -87,7 +88,7 @@ func (c *Coordinator) connect() {
 	}
 	reading := func() bool { return c.seeds.reading }
 
-	c.ending = ending{clock: clock, loops: &c.loops, abandon: c.committer.abandon, dispatch: c.Dispatch, patience: DrainTime}
+	c.ending = ending{clock: clock, loops: &c.loops, abandon: c.committer.abandon, dispatch: c.Dispatch, patience: cmp.Or(cfg.DrainTime, DrainTime)}
 	c.committer = committer{
 		clock: clock, frontier: f, ending: &c.ending, history: c.history, dispatch: c.Dispatch,
 		job: cfg.Job, most: cfg.Shares.Batch,

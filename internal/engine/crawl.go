@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"sync"
-	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/internal/budget"
@@ -227,13 +226,10 @@ func (c *Crawl) WhenReady(fn func(*Coordinator)) error {
 	return nil
 }
 
-// Meters returns the meters of bodies and of big outcomes, for tests of memory.
+// Meters returns the meters of bodies and of big outcomes.
 func (c *Crawl) Meters() (bodies, outcomes *budget.Meter) {
 	return c.coordinator.shared.Bodies, c.coordinator.shared.Outcomes
 }
-
-// SetDrainTime replaces DrainTime, for tests of it. It is called before the crawl runs.
-func (c *Crawl) SetDrainTime(patience time.Duration) { c.coordinator.ending.patience = patience }
 
 // pauseFull pauses the crawl for a shortage of the disk, or continues it after any.
 func (c *Crawl) pauseFull(reason string, full bool) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/crawltest"
-	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // TestFewHostsInMemory crawls many hosts with memory for only a few, stops on the way and resumes.
@@ -28,14 +27,13 @@ func TestFewHostsInMemory(t *testing.T) {
 	}
 	o := weft.Options{
 		Seeds: seeds, Job: filepath.Join(t.TempDir(), "job"), Concurrency: 4, Delay: 500 * time.Millisecond, MaxTime: 4 * time.Second,
-		Tuning: &tuning.Options{Heads: 2, SeenBytes: 1, HostBytes: 1},
 	}
-	_, first, seen := w.Crawl(t, o)
+	_, first, seen := w.Crawl(t, o, crawltest.Crowded(2))
 	if first.Stopped != "max-time" || first.Pages < 20 || first.Pending < hosts {
 		t.Fatalf("first run: summary %+v", first)
 	}
 	o.MaxTime = 0
-	got, sum, more := w.Crawl(t, o)
+	got, sum, more := w.Crawl(t, o, crawltest.Crowded(2))
 	if !sum.Finished || sum.Pages != hosts*pages || len(got) != hosts*pages {
 		t.Errorf("%d pages, %d records, finished: %t; expected %d pages", sum.Pages, len(got), sum.Finished, hosts*pages)
 	}

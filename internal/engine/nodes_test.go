@@ -18,6 +18,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/crawltest"
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/frontier"
@@ -27,7 +28,6 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/partition"
 	"github.com/weftcrawl/weft/internal/shard/sending"
 	"github.com/weftcrawl/weft/internal/shard/share"
-	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/internal/webtest"
 	"github.com/weftcrawl/weft/robots"
 )
@@ -72,7 +72,7 @@ type member struct {
 	job       string
 	files     *storetest.FS
 	ours      []int // partitions of an earlier run
-	crawler   *weft.Crawler
+	crawler   *crawl.Crawl
 	crawl     *engine.Node
 	task      *aio.Task
 	dead      bool
@@ -96,7 +96,7 @@ type ack struct {
 
 // runNodes crawls a synthetic web with a number of nodes. Play runs beside them; when it has
 // returned, the crawl goes on to its end.
-func runNodes(t *testing.T, cfg webtest.Config, number int, o weft.Options, play func(*aio.Task, *nodes) error) (*nodes, *webtest.Log) {
+func runNodes(t *testing.T, cfg webtest.Config, number int, o weft.Options, play func(*aio.Task, *nodes) error, changes ...func(*crawl.Config)) (*nodes, *webtest.Log) {
 	t.Helper()
 	web, err := webtest.New(cfg)
 	if err != nil {
@@ -114,7 +114,7 @@ func runNodes(t *testing.T, cfg webtest.Config, number int, o weft.Options, play
 		loop: aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw}),
 	}
 	for i := range number {
-		c.add(i, o)
+		c.add(i, o, changes...)
 	}
 	err = c.loop.Run(t.Context(), func(task *aio.Task) error {
 		ln, err := aio.Listen(task, "tcp", ":80")
@@ -141,41 +141,29 @@ func runNodes(t *testing.T, cfg webtest.Config, number int, o weft.Options, play
 	return c, log
 }
 
-func (c *nodes) add(i int, o weft.Options) {
+func (c *nodes) add(i int, o weft.Options, changes ...func(*crawl.Config)) {
 	m := &member{nodes: c, name: fmt.Sprint("node ", i), job: "/job", files: storetest.New()}
 	m.queue = sending.New(nodeGather, nodePartitions)
-	if o.Tuning != nil && o.Tuning.Files != nil {
-		m.files = o.Tuning.Files.(*storetest.FS)
-		m.ours = c.ownedIn(m.files)
-		for _, p := range m.ours {
-			c.owner[p] = m
-		}
-	}
-	o.Seeds, o.Scope, o.Job = []string{c.web.Home(0)}, weft.ScopeAny, m.job
-	tuned := tuning.Options{}
-	if o.Tuning != nil {
-		tuned = *o.Tuning
-	}
-	tuned.Files, tuned.Ours = m.files, m.ours
-	tuned.Partition = nodePartition
 	m.home = share.NewHome(nodePartitions)
-	node := engine.NodeConfig{Posted: m.posted}
-	if c.shares = o.Delay > 0; c.shares { // else there is nothing to be seen of it
-		node.Ask = m.askHomes
-	}
-	if tuned.Node != nil {
-		node.MaxOutbox, node.Gather = tuned.Node.MaxOutbox, tuned.Node.Gather
-	}
-	tuned.Node = &node
-	tuned.OnCrawl = func(crawl *engine.Crawl) {
-		if m.crawl = crawl.Node(); len(m.ours) > 0 { // its outbox may be read before it can be steered
-			m.publish()
+	o.Seeds, o.Scope, o.Job = []string{c.web.Home(0)}, weft.ScopeAny, m.job
+	m.crawler = crawltest.New(c.t, o, func(cfg *crawl.Config) {
+		cfg.Node = &crawl.Node{Partition: nodePartition, Engine: engine.NodeConfig{Posted: m.posted}}
+		if c.shares = o.Delay > 0; c.shares { // else there is nothing to be seen of it
+			cfg.Node.Engine.Ask = m.askHomes
 		}
-	}
-	o.Tuning = &tuned
-	var err error
-	if m.crawler, err = weft.New(o); err != nil {
-		c.t.Fatal(err)
+		for _, change := range changes {
+			change(cfg)
+		}
+		if files, ok := cfg.Job.Files.(*storetest.FS); ok {
+			m.files, m.ours = files, c.ownedIn(files)
+			for _, p := range m.ours {
+				c.owner[p] = m
+			}
+		}
+		cfg.Job.Files, cfg.Node.Ours = m.files, m.ours
+	})
+	if m.crawl = m.crawler.Engine.Node(); len(m.ours) > 0 { // its outbox may be read before it can be steered
+		m.publish()
 	}
 	c.all = append(c.all, m)
 }
@@ -599,10 +587,9 @@ func TestGather(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := nodeOptions
-			o.Tuning = &tuning.Options{Node: &engine.NodeConfig{Gather: time.Second}}
 			o.Delay, o.Limit = 200*time.Millisecond, 600
 			web := webtest.Config{Seed: 1, Hosts: c.hosts, Pages: c.hosts, Clean: true}
-			nodes, _ := runNodes(t, web, 1, o, nil)
+			nodes, _ := runNodes(t, web, 1, o, nil, func(c *crawl.Config) { c.Node.Engine.Gather = time.Second })
 			all := nodes.all[0].gathered
 			if most := slices.Max(all); most < c.from || most > c.to {
 				t.Errorf("a commit has gathered for %v, expected %v to %v: %v", most, c.from, c.to, all)
@@ -683,15 +670,16 @@ func TestNodeRestarted(t *testing.T) {
 	web.Rates.Flaky, web.Rates.ShyRobots = -1, -1 // the second server counts anew
 	_, want, _ := crawltest.CrawlSynthetic(t, web, nodeOptions)
 	o := nodeOptions
-	o.Tuning = &tuning.Options{Files: storetest.New()}
+	disk := storetest.New()
+	on := func(c *crawl.Config) { c.Job.Files = disk }
 	first, _ := runNodes(t, web, 1, o, func(task *aio.Task, c *nodes) error {
 		defer c.all[0].crawler.Drain()
 		return c.until(task, c.all[0], 40)
-	})
+	}, on)
 	if m := first.all[0]; !m.sum.Interrupted || m.sum.Finished {
 		t.Fatalf("%+v", m.sum)
 	}
-	second, _ := runNodes(t, web, 1, o, nil)
+	second, _ := runNodes(t, web, 1, o, nil, on)
 	if m := second.all[0]; !m.sum.Finished || m.sum.Runs != 2 {
 		t.Errorf("%+v", m.sum)
 	}
@@ -715,16 +703,17 @@ func TestOutboxReadEarly(t *testing.T) {
 	t.Parallel()
 	o := nodeOptions
 	o.Delay = 2 * engine.MaxUndelivered // nothing else is delivered by then
-	o.Tuning = &tuning.Options{Files: storetest.New()}
+	disk := storetest.New()
+	on := func(c *crawl.Config) { c.Job.Files = disk }
 	first, _ := runNodes(t, nodeWeb(1), 1, o, func(task *aio.Task, c *nodes) error {
 		defer c.all[0].crawler.Drain()
 		c.all[0].mute = true
 		return task.Sleep(engine.MaxUndelivered)
-	})
+	}, on)
 	if m := first.all[0]; !m.sum.Interrupted {
 		t.Fatalf("%+v", m.sum)
 	}
-	second, _ := runNodes(t, nodeWeb(1), 1, o, nil)
+	second, _ := runNodes(t, nodeWeb(1), 1, o, nil, on)
 	if m := second.all[0]; !m.sum.Finished {
 		t.Errorf("%+v", m.sum)
 	}
@@ -738,8 +727,7 @@ func TestMovingPartitions(t *testing.T) {
 	o := nodeOptions
 	o.Delay = 100 * time.Millisecond
 	_, want, _ := crawltest.CrawlSynthetic(t, nodeWeb(2), o)
-	for name, tuned := range map[string]*tuning.Options{"in memory": nil, "on disk": {Heads: 2, SeenBytes: 1, HostBytes: 1}} {
-		o.Tuning = tuned
+	for name, changes := range map[string][]func(*crawl.Config){"in memory": nil, "on disk": {crawltest.Crowded(2)}} {
 		c, log := runNodes(t, nodeWeb(2), 2, o, func(task *aio.Task, c *nodes) error {
 			if err := c.until(task, c.all[0], 10); err != nil {
 				return err
@@ -765,7 +753,7 @@ func TestMovingPartitions(t *testing.T) {
 				return err
 			}
 			return c.move(task, c.all[1], nil, 2)
-		})
+		}, changes...)
 		if twice := c.compareNodes(t, want); len(twice) > 0 {
 			t.Errorf("%s: two nodes have fetched %q", name, twice)
 		}
@@ -853,7 +841,7 @@ func TestOutboxFull(t *testing.T) {
 			cfg := nodeWeb(1)
 			cfg.Clean = true // else what comes of a host may depend on when it is asked
 			_, want, _ := crawltest.CrawlSynthetic(t, cfg, o)
-			o.Tuning = &tuning.Options{Node: &engine.NodeConfig{MaxOutbox: tt.most}}
+			narrow := func(c *crawl.Config) { c.Node.Engine.MaxOutbox = tt.most }
 			c, _ := runNodes(t, cfg, 2, o, func(task *aio.Task, c *nodes) error {
 				m := c.all[0]
 				if err := c.until(task, m, 10); err != nil {
@@ -886,7 +874,7 @@ func TestOutboxFull(t *testing.T) {
 				m.mute = false
 				m.publish()
 				return nil
-			})
+			}, narrow)
 			if twice := c.compareNodes(t, want); len(twice) > 0 {
 				t.Errorf("two nodes have fetched %q", twice)
 			}

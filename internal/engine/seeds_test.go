@@ -18,7 +18,6 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/internal/crawltest"
 	"github.com/weftcrawl/weft/internal/frontier/store"
-	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // TestBareSeedsBeyondMemory checks that seeds without a scheme whose hosts answer by http only are
@@ -47,19 +46,10 @@ func TestBareSeedsBeyondMemory(t *testing.T) {
 	o := weft.Options{
 		SeedSeq: names, Job: dir, Scope: weft.ScopePage, AllowPrivate: true, PerAddress: 16,
 		Resolve: crawltest.Overrides(t, "*:80:127.0.0.1:"+port, "*:443:127.0.0.1:"+closed),
-		Tuning:  &tuning.Options{Heads: 2, SeenBytes: 1, HostBytes: 1},
 	}
 	run := func() weft.Summary {
 		t.Helper()
-		c, err := weft.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum, err := c.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sum
+		return crawltest.Crawl(t, o, crawltest.Crowded(2))
 	}
 	sum, all := run(), crawltest.Records(t, dir)
 	for i := range hosts {

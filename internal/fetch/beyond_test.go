@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/crawltest"
-	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // assetsOf is a site whose page needs an asset by every element that can name one, here and on
@@ -315,13 +315,14 @@ func TestInScopeLater(t *testing.T) {
 		"http://b.test/x": crawltest.Links("/z"),
 		"http://b.test/y": "", "http://b.test/z": "",
 	}
-	for _, o := range []weft.Options{{}, {Memory: 64 << 20, Tuning: &tuning.Options{SeenBytes: 1, HostBytes: 1, Heads: 1}}} {
+	for _, changes := range [][]func(*crawl.Config){nil, {crawltest.Crowded(1)}} {
+		o := weft.Options{Memory: 64 << 20}
 		o.Seeds, o.External, o.Job = []string{"http://a.test/"}, true, filepath.Join(t.TempDir(), "job")
-		if got, sum, _ := w.Crawl(t, o); len(got) != 4 || sum.External != 2 || got["http://b.test/x"].Role != weft.RoleExternal {
+		if got, sum, _ := w.Crawl(t, o, changes...); len(got) != 4 || sum.External != 2 || got["http://b.test/x"].Role != weft.RoleExternal {
 			t.Fatalf("%d records, %d external", len(got), sum.External)
 		}
 		o.Seeds, o.Amend = append(o.Seeds, "http://b.test/"), true
-		got, sum, seen := w.Crawl(t, o)
+		got, sum, seen := w.Crawl(t, o, changes...)
 		for u := range w {
 			if r, ok := got[u]; !ok || r.Role != "" || r.Status != 200 {
 				t.Errorf("%s: %+v", u, r)

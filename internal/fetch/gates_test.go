@@ -20,7 +20,6 @@ import (
 	"github.com/weftcrawl/weft/cookies"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/crawltest"
-	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // gated is a site whose pages depend on cookies. It notes what was asked for.
@@ -541,16 +540,15 @@ func TestGatesOfManyHosts(t *testing.T) {
 	at := netip.MustParseAddrPort(g.Listener.Addr().String())
 	o := weft.Options{
 		Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job"), Concurrency: 4, Limit: hosts + hosts/2, AllowPrivate: true,
-		Tuning: &tuning.Options{Heads: 2, SeenBytes: 1, HostBytes: 1},
 	}
 	for i := range hosts {
 		name := fmt.Sprintf("h%02d.test", i)
 		o.Seeds = append(o.Seeds, fmt.Sprintf("http://%s:%d/", name, at.Port()))
 		o.Resolve = append(o.Resolve, httpclient.Override{Host: name, Port: at.Port(), Addr: at.Addr()})
 	}
-	crawltest.CrawlOnce(t, o)
+	crawltest.CrawlOnce(t, o, crawltest.Crowded(2))
 	o.Limit, o.Cookies = 0, cookies.New()
-	sum := crawltest.CrawlOnce(t, o)
+	sum := crawltest.CrawlOnce(t, o, crawltest.Crowded(2))
 	last := make(map[string]string)
 	for _, r := range crawltest.Visits(t, o.Job)[1] {
 		last[r.URL] = r.Title

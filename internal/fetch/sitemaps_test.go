@@ -16,9 +16,9 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/crawltest"
 	"github.com/weftcrawl/weft/internal/torture"
-	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/internal/webtest"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
@@ -91,10 +91,11 @@ func TestSitemaps(t *testing.T) {
 			return v
 		}}}, page("1", "sitemap.xml"), map[string]int{"two": 1}},
 	} {
-		crawl := func(t *testing.T) {
+		var changes []func(*crawl.Config)
+		run := func(t *testing.T) {
 			c.web[home], c.web["http://b.test/"] = "", ""
 			c.o.Sitemaps = c.name != "option off"
-			got, sum, _ := c.web.Crawl(t, c.o)
+			got, sum, _ := c.web.Crawl(t, c.o, changes...)
 			slices.Sort(c.want)
 			if urls := crawltest.Fetched(got); !slices.Equal(urls, c.want) {
 				t.Errorf("fetched %q, expected %q", urls, c.want)
@@ -116,9 +117,9 @@ func TestSitemaps(t *testing.T) {
 		if c.o.Seeds == nil {
 			c.o.Seeds, c.want = []string{home}, append(c.want, home)
 		}
-		t.Run(c.name, crawl)
-		c.o.Tuning = &tuning.Options{SeenBytes: 1, HostBytes: 1}
-		t.Run(c.name+", fingerprints on disk", crawl)
+		t.Run(c.name, run)
+		changes = append(changes, crawltest.Crowded(2048))
+		t.Run(c.name+", fingerprints on disk", run)
 	}
 }
 
@@ -132,9 +133,8 @@ func TestSitemapsSeenOnDisk(t *testing.T) {
 		}
 		o := weft.Options{
 			Seeds: []string{"http://a.test/", "http://a.test/sitemap.xml"}, Sitemaps: true, NoRobots: noRobots, Job: filepath.Join(t.TempDir(), "job"),
-			Tuning: &tuning.Options{SeenBytes: 1, HostBytes: 1},
 		}
-		got, sum, _ := w.Crawl(t, o)
+		got, sum, _ := w.Crawl(t, o, crawltest.Crowded(2048))
 		want := []string{"http://a.test/", "http://a.test/1", "http://a.test/2", "http://a.test/sitemap.xml", "http://b.test/s.xml"}
 		if noRobots {
 			want = []string{want[0], want[1], want[3]}

@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/crawltest"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
@@ -207,7 +208,7 @@ func TestLongSitemapTakesTurns(t *testing.T) {
 	}
 	read, ended := 0, false
 	o.Hooks.OnRecord = func(r *weft.Record) { read, ended = last, true }
-	got, sum := crawltest.CrawlServed(t, netw, o, serve, func(l *aio.Loop, _ *weft.Crawler) {
+	got, sum := crawltest.CrawlServed(t, netw, o, serve, func(l *aio.Loop, _ *crawl.Crawl) {
 		tick = func() {
 			if turns++; !ended {
 				l.CallSoon(tick)
@@ -261,7 +262,7 @@ func TestLongPageTakesTurns(t *testing.T) {
 				return weft.Verdict{Decision: weft.Drop}
 			}
 			o.Hooks.OnRecord = func(r *weft.Record) { ended = ended || r.URL == "http://long.test/" }
-			crawltest.CrawlServed(t, netw, o, serve, func(l *aio.Loop, _ *weft.Crawler) {
+			crawltest.CrawlServed(t, netw, o, serve, func(l *aio.Loop, _ *crawl.Crawl) {
 				tick = func() {
 					if turns++; !ended {
 						l.CallSoon(tick)
@@ -335,7 +336,7 @@ func TestManyBigPages(t *testing.T) {
 		}
 		return weft.Verdict{}
 	}
-	crawltest.CrawlServed(t, netw, o, serve, func(*aio.Loop, *weft.Crawler) {})
+	crawltest.CrawlServed(t, netw, o, serve, func(*aio.Loop, *crawl.Crawl) {})
 	if !found || len(before) > most {
 		t.Errorf("found %v after the pages of %d hosts, expected true after at most %d", found, len(before), most)
 	}

@@ -20,8 +20,9 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/internal/crawl"
+	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
-	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 const mebi = 1 << 20
@@ -29,7 +30,22 @@ const mebi = 1 << 20
 // meters are those of a crawl.
 type meters struct{ bodies, outcomes *budget.Meter }
 
-func (m *meters) take(bodies, outcomes *budget.Meter) { m.bodies, m.outcomes = bodies, outcomes }
+// metered is weft.New for a crawl on a disk, with its meters.
+func metered(t *testing.T, o weft.Options, disk store.FS) (*crawl.Crawl, *meters) {
+	t.Helper()
+	cfg, err := o.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Job.Files = disk
+	c, err := crawl.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := new(meters)
+	m.bodies, m.outcomes = c.Engine.Meters()
+	return c, m
+}
 
 // writer writes to a connection from a task.
 type writer struct {
@@ -50,14 +66,11 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 		o.Seeds = append(o.Seeds, "http://"+name+"/")
 	}
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
-	m, got := new(meters), make(map[string]weft.Record)
-	o.Job, o.NoRobots, o.Tuning = filepath.Join(t.TempDir(), "internal/job"), true, &tuning.Options{OnMeters: m.take}
+	got := make(map[string]weft.Record)
+	o.Job, o.NoRobots = filepath.Join(t.TempDir(), "job"), true
 	o.Hooks.OnRecord = func(r *weft.Record) { got[r.URL] = *r }
-	c, err := weft.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = loop.Run(context.Background(), func(task *aio.Task) error {
+	c, m := metered(t, o, store.Disk)
+	err := loop.Run(context.Background(), func(task *aio.Task) error {
 		ln, err := aio.Listen(task, "tcp", ":80")
 		if err != nil {
 			return err
@@ -264,14 +277,12 @@ func TestTextKeepsWithinMemory(t *testing.T) {
 	_, _ = z.Write(bytes.Repeat([]byte("\xa1\xd2\xc3 "), size/4-1))
 	_ = z.Close()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "internal/fingerprint/css; charset=windows-874") // which is quick to read
+		w.Header().Set("Content-Type", "text/css; charset=windows-874") // which is quick to read
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write(zipped.Bytes())
 	}))
 	defer s.Close()
-	var m meters
 	o := weft.Options{Memory: 64 * mebi, MaxBody: size, NoRobots: true, PerHost: hosts, Loops: loops, Duplicates: weft.DuplicatesOff}
-	o.Tuning = &tuning.Options{OnMeters: m.take}
 	o.Hooks.OnRecord = func(r *weft.Record) {
 		if r.ErrorKind != "" || r.BodyBytes != size-4 || r.Charset != "windows-874" {
 			t.Errorf("%s: %d bytes in %s, error %s: %s", r.URL, r.BodyBytes, r.Charset, r.ErrorKind, r.Error)
@@ -280,10 +291,7 @@ func TestTextKeepsWithinMemory(t *testing.T) {
 	for i := range hosts {
 		o.Seeds = append(o.Seeds, fmt.Sprintf("%s/%d", s.URL, i))
 	}
-	c, err := weft.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, m := metered(t, o, store.Disk)
 	if sum, err := c.Run(t.Context()); err != nil || sum.Recorded() != hosts {
 		t.Fatalf("%d records, error %v", sum.Recorded(), err)
 	}
@@ -333,7 +341,7 @@ func TestHeldUntilSaved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", "internal/fingerprint/html")
+				w.Header().Set("Content-Type", "text/html")
 				if strings.HasPrefix(r.URL.Path, "/page") {
 					for i := range c.links {
 						fmt.Fprintf(w, "<a href=%s%s-%d>", c.to, r.URL.Path[1:], i)
@@ -359,12 +367,7 @@ func TestHeldUntilSaved(t *testing.T) {
 			for i := range c.pages {
 				o.Seeds = append(o.Seeds, fmt.Sprintf("%s/page%d", s.URL, i))
 			}
-			var m meters
-			o.Tuning = &tuning.Options{Files: disk, OnMeters: m.take}
-			crawl, err := weft.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			crawl, m := metered(t, o, disk)
 			running.Store(m.bodies)
 			sum, err := crawl.Run(t.Context())
 			if failed := err != nil; failed != strings.HasSuffix(name, fails) || !failed && sum.Recorded() != c.pages {

@@ -19,18 +19,18 @@ import (
 // types. What is new belongs here, and what the Web can make grow without a bound does not exist.
 var tables = map[string][]string{
 	"Seen": {
-		"internal/frontier/seen.segment.buckets", "internal/frontier/seen.segment.filter", "internal/frontier/seen.packed.buckets", "internal/frontier/seen.packed.far",
+		"frontier/seen.segment.buckets", "frontier/seen.segment.filter", "frontier/seen.packed.buckets", "frontier/seen.packed.far",
 	},
-	"Scope": {"internal/scope/places.Set.slots"},
+	"Scope": {"scope/places.Set.slots"},
 	"Hosts": { // evicted hosts are in the store, with their queues; so are names in a filter
-		"internal/frontier/names.Index.under", "frontier.origins.known", "frontier.group.siblings", "frontier.politeness.addresses",
-		"frontier.politeness.domains", "frontier.evictionLine.hosts", "frontier.levels.own", "internal/heap.Heap.items",
+		"frontier/names.Index.under", "frontier.origins.known", "frontier.group.siblings", "frontier.politeness.addresses",
+		"frontier.politeness.domains", "frontier.evictionLine.hosts", "frontier.levels.own", "heap.Heap.items",
 		"frontier.partitions.foreigners", "frontier.partitions.loud",
 	},
-	"Pending": {"internal/frontier/queue.Queue.buckets", "internal/frontier/queue.bucket.items", "frontier.URL.Past"},
+	"Pending": {"frontier/queue.Queue.buckets", "frontier/queue.bucket.items", "frontier.URL.Past"},
 	"Bodies": { // each counts as held before it is made, or as it arrives
 		"httpclient.Response.Body", "httpclient.Response.whole", "httpclient.Response.Header", "httpclient.Response.Trailer",
-		"httpclient.parser.body", "httpclient.parser.lines", "httpclient.Response.wire", "httpclient.frames.marks", "httpclient.frames.text", "internal/inflate.stream.out", "internal/inflate.stream.src", "internal/markup.Scanner.Body",
+		"httpclient.parser.body", "httpclient.parser.lines", "httpclient.Response.wire", "httpclient.frames.marks", "httpclient.frames.text", "inflate.stream.out", "inflate.stream.src", "markup.Scanner.Body",
 		"fetch.Outcome.Links", "fetch.Outcome.Lines", "fetch.References.Targets", "fetch.Outcome.Holds", "engine.batch.holds",
 		"links.positioner.body", "http2.Conn.out", "http2.fields.block", "http2.fields.list", "http2.input.payload",
 		"capture.Capture.Records", "fetch.Kept.ItemLines",
@@ -48,11 +48,11 @@ var tables = map[string][]string{
 	"Originals":  {"capture.Archive.mu.young", "capture.Archive.mu.old"},
 	"Duplicates": {"duplicates.state.entries", "duplicates.state.same", "duplicates.state.near"},
 	"Again":      {"engine.endedURLs.at", "engine.endedURLs.order"},
-	"Shapes":     {"internal/scope/shapes.Table.shapes", "internal/scope/shapes.Table.sketches"},
+	"Shapes":     {"scope/shapes.Table.shapes", "scope/shapes.Table.sketches"},
 	"Batch": {
-		"internal/frontier/store.Batch.lines", "internal/frontier/store.Batch.seen", "internal/frontier/store.Batch.key", "internal/frontier/store.Batch.value",
-		"cluster/changelog.Encoder.out", "cluster/changelog.Log.blocks", "cluster/changelog.Log.opened", "internal/frontier/store.Batch.posted", "internal/frontier/store.Message.Data",
-		"internal/frontier/store.Batch.dirs", "engine.batch.stream", "engine.batch.refs", "engine.archive.line", "engine.committer.line", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
+		"frontier/store.Batch.lines", "frontier/store.Batch.seen", "frontier/store.Batch.key", "frontier/store.Batch.value",
+		"shard/changelog.Encoder.out", "shard/changelog.Log.blocks", "shard/changelog.Log.opened", "frontier/store.Batch.posted", "frontier/store.Message.Data",
+		"frontier/store.Batch.dirs", "engine.batch.stream", "engine.batch.refs", "engine.archive.line", "engine.committer.line", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
 		"frontier.refill.ended",
 	},
 
@@ -69,16 +69,16 @@ var tables = map[string][]string{
 		"frontier.Request.Fingerprints", "frontier.Request.Names", "frontier.Request.URLs",
 	},
 	"a buffer of a loop, of 64 KiB or less": {
-		"aio.Loop.buffers", "httpclient.Client.opened", "text.Reader.buf", "text.sketch.own", "text.sketch.word", "links.collapsed.buf", "links.reading.decoded", "links.reading.values",
+		"aio.Loop.buffers", "httpclient.Client.opened", "fingerprint.Reader.buf", "fingerprint.sketch.own", "fingerprint.sketch.word", "links.collapsed.buf", "links.reading.decoded", "links.reading.values",
 		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
-		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
+		"markup.Scanner.CDATA", "markup.Scanner.Name", "markup.Scanner.Text", "weburl.Resolver.block",
 	},
 	"an exchange of a loop that is archived: its heads, and 512 pieces of its body": {
 		"fetch.archived.head", "fetch.archived.pieces", "fetch.archived.request",
 		"warc.Digest.Sum", "warc.Exchange.Protocols", "warc.Exchange.Request", "warc.Exchange.Response", "warc.Exchange.Rest", "warc.Parts.Payload",
-		"warc.Encoder.about", "warc.Encoder.fields", "warc.Encoder.parts", "warc.Encoder.sum", "internal/deflate.Encoder.text",
+		"warc.Encoder.about", "warc.Encoder.fields", "warc.Encoder.parts", "warc.Encoder.sum", "deflate.Encoder.text",
 	},
-	"two files of the archive, 96 blocks of 64 KiB": {"internal/frontier/store.Batch.ended", "internal/frontier/store.series.open", "internal/frontier/store.spare.free"},
+	"two files of the archive, 96 blocks of 64 KiB": {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
 	"4,096 hosts, and 1,024 sitemaps, of a loop":    {"fetch.readers.weights", "fetch.Loop.known"},
 
 	"65,536 entries": {"frontier.partitions.sent", "engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
@@ -86,16 +86,16 @@ var tables = map[string][]string{
 	"16,384 entries": {"engine.again.pending"},
 	"redirects in a row, at most --max-redirects": {"engine.intent.past"},
 	"4,096 entries":  {"engine.http1.hosts"},
-	"10,000 entries": {"httpclient.muxes.habits", "engine.shortage.since", "internal/scope/shapes.Table.traps"},
+	"10,000 entries": {"httpclient.muxes.habits", "engine.shortage.since", "scope/shapes.Table.traps"},
 	"5 hosts":        {"engine.outage.lost"},
-	"4 MiB":          {"internal/frontier/variants.Counter.counts", "frontier.redirects.middle"},
+	"4 MiB":          {"frontier/variants.Counter.counts", "frontier.redirects.middle"},
 	"65,536 entries and 4 MiB of URLs, and as much that is looked up": {"frontier.nearer.ways", "frontier.nearer.asked", "frontier.nearer.names"},
 	"hosts evicted during one look-up, or depths of those in memory":  {"frontier.nearer.left", "frontier.levels.vacant", "frontier.levels.dormant", "frontier.tally.joint"},
 	"partitions of a crawl": {
 		"engine.drain.numbers", "engine.node.between", "engine.node.drains", "engine.NodeConfig.Held", "frontier.Config.Ours", "frontier.partitions.held", "frontier.partitions.late", "frontier.partitions.leaving",
 		"frontier.partitions.ours", "frontier.partitions.tally",
 	},
-	"addresses that are requested, 256, and as many every 250 ms while no home replies": {"cluster/share.Holder.all"},
+	"addresses that are requested, 256, and as many every 250 ms while no home replies": {"shard/share.Holder.all"},
 	"commits of 3 s":                                 {"engine.untold.batches"},
 	"messages that other nodes send at once":         {"engine.batch.after", "engine.node.early"},
 	"1,000 of a robots.txt, while it is read":        {"fetch.Robots.Sitemaps"},
@@ -113,9 +113,9 @@ var tables = map[string][]string{
 		"record.Form.Fields", "record.Stream.fields",
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers",
 		"engine.Config.Late", "engine.Config.Seeds", "engine.placing.free", "engine.Coordinator.loops", "engine.Coordinator.pauses",
-		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "internal/frontier/store.Store.outputs", "httpclient.Client.auth", "httpclient.Client.secrets", "httpclient.Client.shared", "httpclient.Options.Auth",
+		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "frontier/store.Store.outputs", "httpclient.Client.auth", "httpclient.Client.secrets", "httpclient.Client.shared", "httpclient.Options.Auth",
 		"httpclient.Options.Header", "httpclient.Options.Resolve", "httpclient.header.fields", "httpclient.header.lower", "httpclient.names.overrides",
-		"capture.Archive.Secret", "engine.ArchiveConfig.About", "engine.archive.about", "internal/frontier/store.Store.fixed",
+		"capture.Archive.Secret", "engine.ArchiveConfig.About", "engine.archive.about", "frontier/store.Store.fixed",
 		"record.ItemCounts.Missing", "job.Plan.Extract", "job.Plan.Posts", "fetch.Shared.Posts", "seed.Post.Body", "job.Job.Promised", "job.Plan.Guessed", "job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",
 	},
 }
@@ -168,7 +168,7 @@ const module = "github.com/weftcrawl/weft/"
 var typeArguments = regexp.MustCompile(`\[.*\]`)
 
 // growing returns the fields that can grow of every type of this module that one of the roots leads
-// to, as PACKAGE.TYPE.FIELD. It does not see behind interfaces and functions.
+// to, as PACKAGE.TYPE.FIELD, without internal/. It does not see behind interfaces and functions.
 func growing(roots ...any) []string {
 	var found []string
 	seen := make(map[reflect.Type]bool)
@@ -194,7 +194,7 @@ func growing(roots ...any) []string {
 				seen[t] = true
 				name := at // of a struct without a name
 				if t.Name() != "" {
-					name = typeArguments.ReplaceAllString(strings.TrimPrefix(t.PkgPath(), module)+"."+t.Name(), "")
+					name = typeArguments.ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(t.PkgPath(), module), "internal/")+"."+t.Name(), "")
 				}
 				for i := range t.NumField() {
 					walk(t.Field(i).Type, name+"."+t.Field(i).Name)

@@ -1,0 +1,130 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/inspect"
+	"github.com/weftcrawl/weft/internal/cdxj"
+	"github.com/weftcrawl/weft/internal/control"
+	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/seed"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Crawl is one crawl. Any goroutine may use it.
+type Crawl struct {
+	Engine *engine.Crawl
+	job    *job.Job // nil: nothing is kept
+}
+
+// New opens the job, which it starts or resumes; it may wait for room on a full disk. Nothing is
+// fetched before Run, which also closes the job. Its error is a *job.OptionError.
+func New(cfg *Config) (*Crawl, error) {
+	own := *cfg
+	e := &own.Engine
+	e.Disk = &engine.Disk{OnWarning: e.OnWarning}
+	if jar, ok := e.Fetch.HTTP.Cookies.(interface{ Limit(bytes int) }); ok {
+		jar.Limit(e.Shares.Cookies)
+	}
+	if own.Node != nil {
+		own.Node.share(&own)
+	}
+	c := new(Crawl)
+	plan := &own.Job.Plan
+	if own.Job.Dir != "" {
+		own.Job.Waiting = e.Disk.Waiting
+		j, err := job.Open(own.Job)
+		if err != nil {
+			return nil, err
+		}
+		c.job, e.Job, plan = j, j, &j.Plan
+	}
+	if err := own.follow(plan); err != nil {
+		if c.job != nil { // job.Open has checked the plan: this cannot be
+			_ = c.job.Close()
+		}
+		return nil, &job.OptionError{Option: "Job", Value: own.Job.Dir, Err: job.Damaged("plan", err)}
+	}
+	e.Serve = func() (stop func()) {
+		return control.Serve(&inspect.View{Job: c.job, Crawl: c.Engine}, e.OnWarning)
+	}
+	c.Engine = engine.New(*e)
+	return c, nil
+}
+
+// follow hands the plan of the crawl to the rooms that follow it.
+func (c *Config) follow(text *job.Plan) error {
+	p, err := read(text)
+	if err != nil {
+		return err
+	}
+	for _, hand := range planned {
+		hand.on(p, c)
+	}
+	if j := c.Engine.Job; j != nil {
+		c.Engine.Fetch.Job, c.Engine.Fetch.Visit = true, max(1, j.History.Summary.Visit)
+		return c.seeds(text)
+	}
+	return nil
+}
+
+// seeds has the crawl start from the seeds of the plan, written as they were typed for this run.
+func (c *Config) seeds(p *job.Plan) error {
+	urls, err := p.SeedURLs()
+	if err != nil {
+		return err
+	}
+	posts, _ := seed.PostsOf(p.Posts) // job.Open has checked the plan
+	typed := make(map[weburl.URL]string)
+	for _, s := range c.Engine.Seeds {
+		typed[s.URL] = s.Written
+	}
+	c.Engine.Seeds = nil
+	for _, u := range urls {
+		c.Engine.Seeds = append(c.Engine.Seeds, engine.Seed{URL: u, Written: typed[u], Guessed: slices.Contains(p.Guessed, u.String()), Post: posts[u.Post()]})
+	}
+	return nil
+}
+
+// Run crawls until all is done, a limit is reached, Drain has emptied the crawl, or ctx is done:
+// see engine.Crawl.Run. An archive that is finished has its sorted index then. What needs it makes
+// it, too: a crawl that was interrupted does not wait for it.
+func (c *Crawl) Run(ctx context.Context) (record.Summary, error) {
+	sum, err := c.Engine.Run(ctx)
+	if sum.Finished && c.job != nil && c.job.Plan.Archive && c.job.Files == store.Disk {
+		err = errors.Join(err, cdxj.Update(filepath.Join(c.job.Dir, job.ArchiveDir), cdxj.All))
+	}
+	return sum, err
+}
+
+// RunOn is Run on the loop of t, next to other tasks.
+func (c *Crawl) RunOn(t *aio.Task) (record.Summary, error) { return c.Engine.RunOn(t) }
+
+// Drain ends the crawl in good order: see engine.Crawl.Drain.
+func (c *Crawl) Drain() { c.Engine.Drain() }
+
+// Stats returns where the crawl is: zero before Run.
+func (c *Crawl) Stats() engine.Stats { return c.Engine.Stats() }
+
+// Earlier returns what the job had come to in its earlier runs; Runs is 0 if it is new.
+func (c *Crawl) Earlier() record.Summary {
+	if c.job == nil {
+		return record.Summary{}
+	}
+	return c.job.History.Summary.Clone()
+}
+
+// Job returns the job's folder; "" if there is none.
+func (c *Crawl) Job() string {
+	if c.job == nil {
+		return ""
+	}
+	return c.job.Dir
+}
