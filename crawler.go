@@ -91,7 +91,6 @@ const heads = 2048
 func (c *config) fetch(shares budget.Shares) fetch.Config {
 	return fetch.Config{
 		DNS: c.DNS, NameBytes: shares.Names, RecentBytes: shares.Recent, AllowPrivate: c.AllowPrivate, Retries: c.Retries,
-		Check: fetch.Check{All: c.CheckAll, HTTPS: c.ExternalHTTPS, Body: min(c.ExternalBody, c.MaxBody)},
 		Visit: 1, Hooks: c.Hooks.forFetch(),
 		HTTP: httpclient.Options{
 			HTTP1: c.HTTP1, HTTP2: c.HTTP2,

@@ -197,7 +197,7 @@ func TestRecordsPageCSV(t *testing.T) {
 // indentation, part of a test or an example, and therefore compiles.
 func TestPagesGo(t *testing.T) {
 	var sources []string
-	for _, pattern := range []string{"*_test.go", "aio/*_test.go", "mirror/example_test.go", "examples/*/main.go"} {
+	for _, pattern := range []string{"*_test.go", "aio/*_test.go", "check/example_test.go", "mirror/example_test.go", "examples/*/main.go"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

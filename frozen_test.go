@@ -19,7 +19,7 @@ var perRun = []string{
 	"Timeout", "DialTimeout", "TLSTimeout", "FirstByteTimeout", "IdleTimeout", "MinRate", "Retries", "MaxBody",
 	"Header", "Cookies", "Auth", "Proxy", "HTTP1", "HTTP2", "Insecure", "RootCAs", "AllowPrivate", "Resolve", "DNS",
 	"Job", "Fresh", "Update", "RetryFailed", "Amend", "MinFree", "ArchiveSize", "ArchiveDigest", "ArchiveMetadata", "Output", "Format", "Fields",
-	"CheckAll", "ExternalHTTPS", "ExternalBody", "Hooks", "Loops", "Loop",
+	"Hooks", "Loops", "Loop",
 }
 
 // TestEveryOptionIsClassified checks that every option is listed either as frozen or as per run.

@@ -61,18 +61,6 @@ type Options struct {
 	// to that is an error. Nothing there is followed but redirects. See Record.Role.
 	External bool
 
-	// CheckAll requests in the same way, within the scope and with External beyond it, what no
-	// crawl follows: where forms and pings are sent, sources, and images of previews.
-	CheckAll bool
-
-	// ExternalHTTPS has External request https://HOST/, too, once for each host that links lead to
-	// by http at its usual port. Its Record.Role is RoleProbe.
-	ExternalHTTPS bool
-
-	// ExternalBody has External request bodies: with GET at once, and of each this many bytes at
-	// most, for the archive. 0: HEAD comes first.
-	ExternalBody int
-
 	// Traps are pages that make links without end. Links beyond these limits are not followed,
 	// unless they are seeds, or OnLink follows them (not beyond MaxVariants). Negative: any
 	// number.
@@ -280,7 +268,6 @@ func (c *config) checkNumbers() error {
 		{"PerAddress", &c.PerAddress, 0},
 		{"MinRate", &c.MinRate, 0},
 		{"MinFree", &c.MinFree, 0},
-		{"ExternalBody", &c.ExternalBody, 0},
 	} {
 		if *n.value < 0 {
 			return invalid(n.option, strconv.Itoa(*n.value), errNegative)

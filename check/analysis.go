@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
@@ -23,19 +24,23 @@ type Options struct {
 	Dir      string           // for temporary files; "": the system's
 
 	// ExternalFragments compares fragments with external pages, too, as far as the job has their
-	// bodies: see Unread.
+	// bodies. Site requests these once more, with GET, if links name a place on them.
 	ExternalFragments bool
 
-	Canon weburl.RuleSet // of the job: see weft.Options.Canon
-	Agent string         // the job's User-Agent, for what pages say to it
+	// Canon has the canonical rules of a job that cannot say them, as its folder has no state: see
+	// weft.Options.Canon.
+	Canon weburl.RuleSet
+	Agent string // the User-Agent of the crawl, for what pages say to it; "": that of Crawl
 
 	Depth     int   // Deep: pages further from a seed; 0: 5
 	SlowMS    int   // Slow: pages that take longer, in milliseconds; 0: 3,000
 	HugeBytes int64 // Huge: pages that are larger; 0: 2 MiB
 
-	Part string      // why the crawl is only a part of the site, in words; "": it is whole
-	Stop func() bool // says, before each page, whether to report what has been checked; nil: check all
+	// Stop, when it is done, ends a check early and in good order: the crawl, which is drained, or
+	// else the reading. The report is about what was checked until then. nil: never.
+	Stop context.Context
 
+	part   string // why the crawl is only a part of the site, in words; "": it is whole
 	bounds bounds
 }
 
@@ -59,10 +64,10 @@ func newAnalysis(ctx context.Context, subject string, o Options) *analysis {
 	o.Depth, o.SlowMS, o.HugeBytes = cmp.Or(o.Depth, 5), cmp.Or(o.SlowMS, 3000), cmp.Or(o.HugeBytes, 2<<20)
 	o.bounds = bounds{cmp.Or(o.bounds.links, 100_000), cmp.Or(o.bounds.disk, 320<<20)}
 	return &analysis{
-		Options: o, ctx: ctx, reader: NewReader(o.Agent), joins: newJoins(o.Dir, o.bounds.disk), room: roomOf(o.bounds.disk),
+		Options: o, ctx: ctx, reader: NewReader(cmp.Or(o.Agent, weft.DefaultUserAgent)), joins: newJoins(o.Dir, o.bounds.disk), room: roomOf(o.bounds.disk),
 		count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
-			Subject: subject, Part: o.Part, Order: o.Order, ctx: ctx, findings: extsort.New(o.Dir), baseline: o.Baseline,
+			Subject: subject, Part: o.part, Order: o.Order, ctx: ctx, findings: extsort.New(o.Dir), baseline: o.Baseline,
 			Totals: Totals{
 				Rules: make(map[string]int), Statuses: make(map[string]int), Depths: make(map[int]int),
 				Times: buckets(timeBounds), Sizes: buckets(sizeBounds),
@@ -83,11 +88,14 @@ const interrupted = "the check was interrupted"
 
 // next returns errStopped if nothing more is to be read.
 func (a *analysis) next() error {
-	if a.err == nil && a.Stop != nil && a.Stop() {
+	if a.err == nil && a.stopped() {
 		return errStopped
 	}
 	return a.err
 }
+
+// stopped reports whether the check is to end early.
+func (o *Options) stopped() bool { return o.Stop != nil && o.Stop.Err() != nil }
 
 // ended takes in how a pass over pages ended.
 func (a *analysis) ended(err error) {
@@ -372,5 +380,6 @@ func (a *analysis) end() (*Report, error) {
 		a.report.Close()
 		return nil, a.err
 	}
+	a.report.Interrupted = a.stopped()
 	return a.report, nil
 }

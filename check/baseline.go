@@ -43,8 +43,8 @@ func ReadBaseline(from io.Reader) (*Baseline, error) {
 	}
 }
 
-// WriteBaseline writes a baseline: a line of JSON for each rule, page and URL of a report's errors and
-// warnings, and of the findings that an earlier baseline knows.
+// WriteBaseline writes a baseline: a line of JSON for each rule, page and URL of a report's errors
+// and warnings, and of the findings that an earlier baseline knows.
 func WriteBaseline(to io.Writer, r *Report) error {
 	out := bufio.NewWriter(to)
 	enc := json.NewEncoder(out)

@@ -1,13 +1,14 @@
 // Package check finds what is wrong with the links and pages of a crawl, or of files on disk.
 //
-// [Job] reads a finished job: pages.jsonl says what became of every URL, and the bodies, in its
-// archive or in bodies/, hold the links. [Files] reads HTML and Markdown from disk. Both return a
-// [Report], which the [Formats] print.
+// [Site] crawls a site into a job, which it removes unless it is to be kept, and checks that. [Job]
+// checks a job without a request: pages.jsonl says what became of every URL, and the bodies, in its
+// archive or in bodies/, hold the links. [Files] reads HTML and Markdown from disk, and requests
+// what they link to. Each returns a [Report], which the [Formats] print.
 //
 // # Vocabulary
 //
 //   - target: a URL that a link leads to.
-//   - verdict: what is known of a target: ok, broken, unknown, or unchecked if it was not asked for.
+//   - verdict: what is known of a target: ok, broken, unknown, or unchecked without a request.
 //   - finding: what a rule has to say of one link or one page, with page, line and column.
 //   - rule: a kind of finding, by name. Findings of a rule have one level: error, warning or note.
 //   - baseline: findings that are known, and not reported again.

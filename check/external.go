@@ -10,14 +10,13 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// ExternalBody is how much of an external page is read for its fragments, in bytes: a crawl of what
-// Unread returns has it as weft.Options.ExternalBody.
+// ExternalBody bounds what is read of an external page for its fragments, in bytes.
 const ExternalBody = 4 << 20
 
-// Unread returns the external pages of a job, by their URL, that links name a place on and whose
+// unread returns the external pages of a job, by their URL, that links name a place on and whose
 // bodies the job does not have, or only the beginning. They are there, so that one request for each
 // is all that [Options].ExternalFragments takes.
-func Unread(ctx context.Context, dir string, o Options) (map[string]bool, error) {
+func unread(ctx context.Context, dir string, o Options) (map[string]bool, error) {
 	o.Rules, o.ExternalFragments = named(MissingFragment), false
 	s, err := newSite(ctx, dir, o)
 	if err != nil {
@@ -35,18 +34,18 @@ func Unread(ctx context.Context, dir string, o Options) (map[string]bool, error)
 	if s.ended(s.targets.last(s.record)); s.err != nil {
 		return nil, s.err
 	}
-	unread := make(map[string]bool)
+	all := make(map[string]bool)
 	err = s.targets.last(func(n *target, r *record.Record) error {
 		if n.flags&isNamed == 0 || !r.IsPage() {
 			return nil
 		}
 		body, whole, err := s.bodies.Received(r)
 		if err != nil || !whole && len(body) < ExternalBody {
-			unread[r.URL] = true
+			all[r.URL] = true
 		}
 		return nil
 	})
-	return unread, err
+	return all, err
 }
 
 // anchors reads which names a page has, whose links do not count.

@@ -6,7 +6,6 @@ import (
 	"log"
 	"net"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,25 +16,8 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// crawl crawls a site into a job, as weft check does.
-func crawl(t *testing.T, site string) (dir string) {
-	t.Helper()
-	dir = filepath.Join(t.TempDir(), "job")
-	c, err := weft.New(weft.Options{
-		Seeds: []string{site}, Job: dir, Archive: true, External: true, CheckAll: true, Assets: weft.AssetsScope, Retries: -1, PerHost: 16,
-		FirstByteTimeout: 2 * time.Second,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// TestFaults: of a site with every kind of fault, each is reported once, at its line and column, and
-// nothing else is.
+// TestFaults: of a site with every kind of fault, each is reported once, at its line and column,
+// and nothing else is.
 func TestFaults(t *testing.T) {
 	t.Parallel() // it waits for a timeout
 	plain, tls := httptest.NewUnstartedServer(nil), httptest.NewUnstartedServer(nil)
@@ -65,7 +47,9 @@ func TestFaults(t *testing.T) {
 	}
 	s := httptest.NewServer(site)
 	defer s.Close()
-	r, err := check.Job(t.Context(), crawl(t, s.URL), check.Options{})
+	r, err := check.Site(t.Context(), check.SiteOptions{
+		Crawl: weft.Options{Seeds: []string{s.URL}, Retries: -1, PerHost: 16, FirstByteTimeout: 2 * time.Second},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

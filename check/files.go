@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/results"
 
 	"github.com/weftcrawl/weft/internal/charset"
@@ -36,10 +37,10 @@ const markdownType = "text/markdown"
 // indexFiles stand for their folder.
 var indexFiles = []string{"index.html", "index.htm", "README.md", "readme.md", "index.md"}
 
-// Files checks files of HTML and Markdown, and those in folders, hidden ones and node_modules left
-// out. Links to files lead to the disk; a URL that begins with a slash, to the folder that was given.
-// Links to the Web are what the job in web says; without one, they are unchecked.
-func Files(ctx context.Context, paths []string, web string, o Options) (*Report, error) {
+// files checks files. Links to the Web are what the job in web says; without one, they are
+// unchecked.
+func files(ctx context.Context, paths []string, web string, o Options) (*Report, error) {
+	o.ofJob(ctx, web)
 	d := &disk{analysis: newAnalysis(ctx, strings.Join(paths, " "), o), files: make(map[string]*file)}
 	d.analysis.look = d.find
 	d.analysis.count, d.analysis.name = d.countFinding, nameOf
@@ -89,17 +90,20 @@ func (d *disk) ofWeb(dir string) error {
 	})
 }
 
-// OffSite returns the links of files to the Web, each once, in the order of the files: what a job
-// has to have for [Files]. Their number is bounded; after Options.Stop, they are those of the files
-// that were read.
-func OffSite(ctx context.Context, paths []string, o Options) ([]string, error) {
+// offSite returns the links of files to the Web, each once, in the order of the files: what a job
+// has to have for files. Links to ports that browsers block are none. Their number is bounded;
+// after Options.Stop, they are those of the files that were read.
+func offSite(ctx context.Context, paths []string, o Options) ([]string, error) {
 	seen := make(map[string]bool)
 	var all []string
 	d := &disk{analysis: newAnalysis(ctx, "", o), files: make(map[string]*file)}
 	d.analysis.look = func(u weburl.URL) (outcome, error) {
-		if to := u.Canonical().String(); u.IsHTTP() && !seen[to] && len(all) < mostOffSite {
-			seen[to] = true
-			all = append(all, to)
+		to := u.Canonical()
+		if url := to.String(); u.IsHTTP() && !seen[url] && len(all) < mostOffSite {
+			seen[url] = true
+			if !guard.BlocksPort(to.EffectivePort()) {
+				all = append(all, url)
+			}
 		}
 		return outcome{verdict: Unchecked}, nil
 	}

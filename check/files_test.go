@@ -42,8 +42,8 @@ func found(t *testing.T, r *Report, err error) (all []string) {
 	return all
 }
 
-// TestFiles checks HTML and Markdown on disk: links to files, folders and fragments, by the rules of
-// GitHub for ids of headings.
+// TestFiles checks HTML and Markdown on disk: links to files, folders and fragments, by the rules
+// of GitHub for ids of headings.
 func TestFiles(t *testing.T) {
 	write(t, map[string]string{
 		"docs/README.md": "---\ntitle: \"[x](front)\"\n---\n# Hello, *World*!\n\n[sub](sub/) [gone](gone.md) [ref][r] [frag](sub/page.html#b%20c)\n" +
@@ -56,7 +56,7 @@ func TestFiles(t *testing.T) {
 		"docs/.hidden/a.html": "<a href=none>",
 		"up.md":               "# X\n# X\n[not checked](none)\n",
 	})
-	r, err := Files(t.Context(), []string{"docs"}, "", Options{})
+	r, err := files(t.Context(), []string{"docs"}, "", Options{})
 	got := found(t, r, err)
 	want := []string{
 		"docs/README.md:6:20 broken-link docs/gone.md",
@@ -70,17 +70,17 @@ func TestFiles(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	off, err := OffSite(t.Context(), []string{"docs"}, Options{})
+	off, err := offSite(t.Context(), []string{"docs"}, Options{})
 	if err != nil || !slices.Equal(off, []string{"http://example.org/"}) {
 		t.Errorf("%q, %v", off, err)
 	}
-	if _, err := Files(t.Context(), []string{"docs/code.go"}, "", Options{}); err == nil {
+	if _, err := files(t.Context(), []string{"docs/code.go"}, "", Options{}); err == nil {
 		t.Error("no error for a file of another type")
 	}
 	if err := os.Symlink("docs", "link"); err != nil {
 		t.Fatal(err)
 	}
-	r, err = Files(t.Context(), []string{"link"}, "", Options{})
+	r, err = files(t.Context(), []string{"link"}, "", Options{})
 	if got := found(t, r, err); len(got) != len(want) || got[0] != "link/README.md:6:20 broken-link link/gone.md" {
 		t.Errorf("by a symbolic link: %q", got)
 	}
@@ -110,7 +110,7 @@ func TestHostileFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Files(t.Context(), []string{"."}, "", Options{})
+	r, err := files(t.Context(), []string{"."}, "", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,18 +140,18 @@ func TestHostileFiles(t *testing.T) {
 // machine has there, and one that begins with two, to another host.
 func TestFilesAsPublished(t *testing.T) {
 	write(t, map[string]string{"docs/a b.html": "<a href=/tmp/>x</a><a href=' /in'>y</a><script src=//cdn.test:8080/x.js></script>", "docs/in": ""})
-	r, err := Files(t.Context(), []string{"docs"}, "", Options{})
+	r, err := files(t.Context(), []string{"docs"}, "", Options{})
 	if got, want := found(t, r, err), []string{"docs/a b.html:1:9 broken-link /tmp/"}; !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	web := makeJob(t, answer("https://cdn.test:8080/x.js", 404, ""))
-	if r, err = Files(t.Context(), []string{"docs"}, web, Options{}); err != nil || r.Totals.URLs != 1 || r.Totals.Broken != 1 {
+	if r, err = files(t.Context(), []string{"docs"}, web, Options{}); err != nil || r.Totals.URLs != 1 || r.Totals.Broken != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if got := found(t, r, err); len(got) != 2 || got[1] != "docs/a b.html:1:52 broken-link https://cdn.test:8080/x.js" {
 		t.Errorf("%q", got)
 	}
-	off, err := OffSite(t.Context(), []string{"docs"}, Options{})
+	off, err := offSite(t.Context(), []string{"docs"}, Options{})
 	if err != nil || !slices.Equal(off, []string{"https://cdn.test:8080/x.js"}) {
 		t.Errorf("%q, %v", off, err)
 	}
@@ -183,8 +183,8 @@ func TestMarkdownBombs(t *testing.T) {
 	}
 }
 
-// TestFilesNamed: the symbols that files of SVG have are known, what takes a form is no file, and a check
-// that is stopped says so.
+// TestFilesNamed: the symbols that files of SVG have are known, what takes a form is no file, and a
+// check that is stopped says so.
 func TestFilesNamed(t *testing.T) {
 	write(t, map[string]string{
 		"a.html":     `<title>a</title><svg><use href="icons.svg#cart"/><use xlink:href=icons.svg#none /></svg><form action=/send method=post></form><q cite=gone.html>x</q><img alt data-src=gone.png>`,
@@ -192,13 +192,13 @@ func TestFilesNamed(t *testing.T) {
 		"z/b.html":   `<title>b</title><a href=gone.html>x</a>`,
 		"z/c/d.html": `<title>d</title><a href=gone.html>x</a>`,
 	})
-	r, err := Files(t.Context(), []string{"a.html"}, "", Options{})
+	r, err := files(t.Context(), []string{"a.html"}, "", Options{})
 	want := []string{"a.html:1:66 missing-fragment icons.svg#none", "a.html:1:135 broken-link gone.html", "a.html:1:168 broken-link gone.png"}
 	if got := found(t, r, err); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	files := 0
-	r, err = Files(t.Context(), []string{"z"}, "", Options{Stop: func() bool { files++; return files > 1 }})
+	asked := 0
+	r, err = files(t.Context(), []string{"z"}, "", Options{Stop: until{t.Context(), func() bool { asked++; return asked > 1 }}})
 	if got, want := found(t, r, err), []string{"z/b.html:1:25 broken-link z/gone.html"}; !slices.Equal(got, want) || r.Part != interrupted || r.Totals.Pages != 1 {
 		t.Errorf("stopped: %q, %q, %+v", r.Part, got, r.Totals)
 	}

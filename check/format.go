@@ -56,7 +56,8 @@ func FormatOf(name, file string) (Format, error) {
 // ##vso[command] of Azure Pipelines, and at the beginning of a line, behind spaces, ::command::.
 var inLog = regexp.MustCompile(`##[A-Za-z]*\[`)
 
-// clean replaces what could drive a terminal, line ends, and the beginnings of commands to CI servers.
+// clean replaces what could drive a terminal, line ends, and the beginnings of commands to CI
+// servers.
 func (s Style) clean(text string) string {
 	if strings.Contains(text, "##") {
 		text = inLog.ReplaceAllStringFunc(text, func(begin string) string { return begin[:len(begin)-1] + `\u005b` })

@@ -221,7 +221,8 @@ func (v *htmlReport) PageData() iter.Seq[template.JS] {
 	}
 }
 
-// rows yields rows of values as JSON. A 0 in the place of a string stands for that of the row before.
+// rows yields rows of values as JSON. A 0 in the place of a string stands for that of the row
+// before.
 type rows struct {
 	yield  func(template.JS) bool
 	before []string

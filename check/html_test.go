@@ -167,8 +167,8 @@ func TestHTMLBounds(t *testing.T) {
 	}
 }
 
-// TestHTMLChromium: in a real browser, the tables filter, sort and group, a page has a section with an
-// address, and nothing of what pages say runs.
+// TestHTMLChromium: in a real browser, the tables filter, sort and group, a page has a section with
+// an address, and nothing of what pages say runs.
 func TestHTMLChromium(t *testing.T) {
 	b := browser.Start(t)
 	path := filepath.Join(t.TempDir(), "report.html")

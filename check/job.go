@@ -14,10 +14,12 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Job checks the pages and links of a job, by its last visit. It reads the files of the folder alone;
-// the job may be running. Links are read from the bodies that the job has kept; without any, each
-// URL that fails is reported with the pages that package refs names.
+// Job checks the pages and links of a job, by its last visit, and requests nothing; the job may be
+// running. Links are read from the bodies that the job has kept; without any, each URL that fails
+// is reported with the pages that link to it. The report on a job that has more to crawl is about a
+// part.
 func Job(ctx context.Context, dir string, o Options) (*Report, error) {
+	o.ofJob(ctx, dir)
 	j, err := newSite(ctx, dir, o)
 	if err != nil {
 		return nil, err

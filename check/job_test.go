@@ -184,8 +184,8 @@ func TestLastRecord(t *testing.T) {
 	}
 }
 
-// TestHostile: of a page of broken links without end, some are checked, and some of these listed; cut
-// and binary lines in pages.jsonl are passed over, and redirects in a circle end.
+// TestHostile: of a page of broken links without end, some are checked, and some of these listed;
+// cut and binary lines in pages.jsonl are passed over, and redirects in a circle end.
 func TestHostile(t *testing.T) {
 	var body strings.Builder
 	body.WriteString("<title>x</title>")
@@ -279,19 +279,19 @@ func TestCanceled(t *testing.T) {
 	if _, err := Job(ctx, makeJob(t, answer("http://a.test/b", 404, "")), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("the check of a job ends with %v", err)
 	}
-	if _, err := Files(ctx, []string{"."}, "", Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := files(ctx, []string{"."}, "", Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("the check of files ends with %v", err)
 	}
 }
 
-// TestSoft404: pages that say what a site says of a URL that does not exist are reported, unless the
-// site says that of all.
+// TestSoft404: pages that say what a site says of a URL that does not exist are reported, unless
+// the site says that of all.
 func TestSoft404(t *testing.T) {
 	seed, err := weburl.Parse("http://a.test/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	up, err := MadeUp(seed)
+	up, err := madeUpBeside(seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,6 +371,19 @@ func TestMarkdownIsHarmless(t *testing.T) {
 	}
 }
 
+// until is a context that ends when a function says so.
+type until struct {
+	context.Context
+	ended func() bool
+}
+
+func (u until) Err() error {
+	if u.ended() {
+		return context.Canceled
+	}
+	return nil
+}
+
 // TestStop: a check that is stopped reports what it has checked, says that it is a part, and
 // reports nothing that only the whole can tell.
 func TestStop(t *testing.T) {
@@ -380,7 +393,7 @@ func TestStop(t *testing.T) {
 		htmlPage("http://a.test/b", "<title>b</title><a href=/gone>x</a>"), htmlPage("http://a.test/c", "<title>c</title><a href=/b>x</a>"),
 		answer("http://a.test/gone", 404, ""))
 	stopped := false
-	j, err := newSite(t.Context(), dir, Options{Rules: named("all"), Stop: func() bool { return stopped }})
+	j, err := newSite(t.Context(), dir, Options{Rules: named("all"), Stop: until{t.Context(), func() bool { return stopped }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +405,7 @@ func TestStop(t *testing.T) {
 		return look(u)
 	}
 	r, err := j.check(dir)
-	if want, got := []string{"http://a.test/a:1:25 broken-link http://a.test/gone"}, found(t, r, err); !slices.Equal(got, want) || r.Part != interrupted || r.Totals.Pages != 1 {
+	if want, got := []string{"http://a.test/a:1:25 broken-link http://a.test/gone"}, found(t, r, err); !slices.Equal(got, want) || !r.Interrupted || r.Part != interrupted || r.Totals.Pages != 1 {
 		t.Errorf("%q: %q, %+v\nwant %q", r.Part, got, r.Totals, want)
 	}
 }
@@ -402,7 +415,7 @@ func TestPart(t *testing.T) {
 	dir := makeJob(t, htmlPage("http://a.test/a", "<title>a</title>"))
 	for _, f := range Formats() {
 		for part, want := range map[string]bool{"": false, "the crawl is stopped": true} {
-			r, err := Job(t.Context(), dir, Options{Part: part})
+			r, err := Job(t.Context(), dir, Options{part: part})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -256,8 +256,9 @@ func address(url string) string {
 	return inMarkdown(url)
 }
 
-// inMarkdown escapes what Markdown, HTML in it and GitHub would read. GitHub looks for @user, #123 and
-// GH-123 after all escapes, and notifies users or marks issues: a space without width ends these words.
+// inMarkdown escapes what Markdown, HTML in it and GitHub would read. GitHub looks for @user, #123
+// and GH-123 after all escapes, and notifies users or marks issues: a space without width ends
+// these words.
 func inMarkdown(text string) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -278,8 +279,8 @@ var commands = map[Level]string{Error: "error", Warning: "warning", Note: "notic
 // mostAnnotations bounds what is written for GitHub, which shows ten of a level for each step.
 const mostAnnotations = 1000
 
-// writeGitHub writes workflow commands: an annotation for each finding, at file and line if the page
-// is a file.
+// writeGitHub writes workflow commands: an annotation for each finding, at file and line if the
+// page is a file.
 func writeGitHub(w io.Writer, r *Report, s Style) error {
 	out := bufio.NewWriter(w)
 	n := 0

@@ -10,8 +10,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// mailError returns what is wrong with a mailto: URL (RFC 6068): each address of its path and of its
-// to, cc and bcc fields must be one. A link without any address opens an empty message.
+// mailError returns what is wrong with a mailto: URL (RFC 6068): each address of its path and of
+// its to, cc and bcc fields must be one. A link without any address opens an empty message.
 func mailError(u weburl.URL) error {
 	text := strings.TrimPrefix(u.String(), "mailto:")
 	text, _, _ = strings.Cut(text, "#")

@@ -241,8 +241,8 @@ func slug(text string) string {
 }
 
 // sourceOf finds the links of rendered Markdown in its source. HTML has them in the same order, but
-// for those with a reference, whose URL stands elsewhere; so the next place where the URL stands, as
-// a URL would, is the right one nearly always.
+// for those with a reference, whose URL stands elsewhere; so the next place where the URL stands,
+// as a URL would, is the right one nearly always.
 type sourceOf struct {
 	source []byte
 	at     int // after the last link that was found

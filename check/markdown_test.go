@@ -92,7 +92,7 @@ func TestFrontMatter(t *testing.T) {
 // TestFrontMatterOnDisk: links behind it have their places in the file, and those in it are none.
 func TestFrontMatterOnDisk(t *testing.T) {
 	write(t, map[string]string{"a.md": "\uFEFF---\r\ntitle: \"[a](none.md)\"\r\n---\r\n\r\n# Real\r\n\r\n[ok](#real) [bad](gone.md)\r\n"})
-	r, err := Files(t.Context(), []string{"a.md"}, "", Options{})
+	r, err := files(t.Context(), []string{"a.md"}, "", Options{})
 	if got, want := found(t, r, err), []string{"a.md:7:19 broken-link gone.md"}; !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}

@@ -188,8 +188,8 @@ func (r *Reader) image(t *links.Tag) {
 func Anchor[T ~string | ~[]byte](name T) uint64 { return max(1, xxhash.Sum64String(string(name))) }
 
 // fragmentOf returns the name that a link's fragment stands for, decoded; ok is false if it names
-// none: the top of the page, a piece of text, or a place that a script knows (#/path, #!path).
-// See https://html.spec.whatwg.org/multipage/browsing-the-web.html#the-indicated-part-of-the-document.
+// none: the top of the page, a piece of text, or a place that a script knows (#/path, #!path). See
+// https://html.spec.whatwg.org/multipage/browsing-the-web.html#the-indicated-part-of-the-document.
 func fragmentOf(fragment string) (name string, ok bool) {
 	fragment, _, _ = strings.Cut(fragment, ":~:")
 	if fragment == "" || strings.HasPrefix(fragment, "/") || strings.HasPrefix(fragment, "!") {

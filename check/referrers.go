@@ -11,8 +11,8 @@ import (
 )
 
 // referrers reports the targets that are not ok with the pages that a job without bodies knows to
-// lead there: where on them, it does not know. Of a target that its file does not have, since that is
-// bounded or damaged, it is the page that the target was found on.
+// lead there: where on them, it does not know. Of a target that its file does not have, since that
+// is bounded or damaged, it is the page that the target was found on.
 func (s *site) referrers(dir string) error {
 	var keys []refs.Key
 	var at []int

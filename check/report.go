@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/extsort"
 )
 
@@ -33,8 +34,8 @@ type Finding struct {
 	Redirects []Hop  `json:"redirects,omitempty"` // from URL on
 }
 
-// Bounds on the strings of a finding, in bytes. It has to fit into a line of a sorter, where JSON may
-// take six bytes for one; and there may be as many findings as links.
+// Bounds on the strings of a finding, in bytes. It has to fit into a line of a sorter, where JSON
+// may take six bytes for one; and there may be as many findings as links.
 const (
 	longestURL  = 16 << 10 // no longer one is requested
 	longestText = 4 << 10
@@ -166,6 +167,9 @@ type Report struct {
 	Totals  Totals
 	Order   Order // of Findings
 
+	Crawl       weft.Summary // of the crawl that Site or Files made; zero if none
+	Interrupted bool         // the crawl, or the check, was ended early
+
 	ctx      context.Context // of who makes it: Findings and Pages end with it, too
 	findings *extsort.Sorter
 	baseline *Baseline
@@ -176,8 +180,8 @@ type Report struct {
 // Failed reports whether something is broken: whether there are errors.
 func (r *Report) Failed() bool { return r.Totals.Errors > 0 }
 
-// Empty reports whether nothing could be checked: no page was read, and nothing is known to be ok or
-// broken.
+// Empty reports whether nothing could be checked: no page was read, and nothing is known to be ok
+// or broken.
 func (r *Report) Empty() bool {
 	t := &r.Totals
 	return t.Pages == 0 && t.OK == 0 && t.Errors == t.Rules[OwnUnknown]

@@ -161,7 +161,8 @@ func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 	}
 }
 
-// openOwn makes the hosts of the seeds, and of what these redirect to within the scope, the own ones.
+// openOwn makes the hosts of the seeds, and of what these redirect to within the scope, the own
+// ones.
 func (t *targets) openOwn() error {
 	t.own = true
 	for i := range t.all {
@@ -185,8 +186,8 @@ func (t *targets) openOwn() error {
 	return nil
 }
 
-// each calls use for each record of the file, with its offset, until it returns an error. What is no
-// record is passed over, as is half a line at the end of a job that runs.
+// each calls use for each record of the file, with its offset, until it returns an error. What is
+// no record is passed over, as is half a line at the end of a job that runs.
 func (t *targets) each(use func(offset int64, r *record.Record) error) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(t.file, 0, 1<<62), 64<<10)
 	for at := int64(0); ; {
@@ -210,8 +211,8 @@ func (t *targets) each(use func(offset int64, r *record.Record) error) error {
 	}
 }
 
-// readLine returns a line and its length in the file; nil for one that is too long. Without its end,
-// a line is none yet.
+// readLine returns a line and its length in the file; nil for one that is too long. Without its
+// end, a line is none yet.
 func readLine(in *bufio.Reader) (line []byte, n int64, err error) {
 	for {
 		part, err := in.ReadSlice('\n')

@@ -144,8 +144,8 @@ func isCertificate(err string) bool {
 	return strings.Contains(err, "x509") || strings.Contains(err, "certificate")
 }
 
-// hasNoAddress reports whether a name server said that a name, or its address, does not exist, rather
-// than failed: see package dns.
+// hasNoAddress reports whether a name server said that a name, or its address, does not exist,
+// rather than failed: see package dns.
 func hasNoAddress(err string) bool {
 	return strings.Contains(err, "no such host") || strings.Contains(err, "no IP address")
 }

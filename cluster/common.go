@@ -33,7 +33,6 @@ var common = []sharedOption{
 	{name: "UserAgent", unset: weft.DefaultUserAgent}, {name: "Header", unset: "none"},
 	{name: "HTTP1", unset: "no"}, {name: "HTTP2", unset: "no"},
 	{name: "Insecure", unset: "no", confirmed: true}, {name: "AllowPrivate", unset: "no", confirmed: true}, {name: "Resolve", unset: "none", confirmed: true},
-	{name: "CheckAll", unset: "no"}, {name: "ExternalHTTPS", unset: "no"}, {name: "ExternalBody", unset: "none"},
 	{name: "ArchiveDigest", unset: "sha256"}, {name: "ArchiveMetadata", unset: "no"},
 }
 

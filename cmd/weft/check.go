@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,10 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/check"
-	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/internal/atomicfile"
-	"github.com/weftcrawl/weft/links"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // checkFlags are the options of weft check: those of a crawl, and its own.
@@ -35,9 +31,9 @@ type checkFlags struct {
 	internal      bool // links out of scope are not checked
 	hugeBytes     int
 
-	signals     *interrupts
-	interrupted bool // the crawl
-	resumes     bool // the same command goes on with it
+	signals *interrupts
+	stopped error // the exit status of a crawl that has not come to its end; or nil
+	resumes bool  // the same command goes on with it
 }
 
 func checkCommand() *cobra.Command {
@@ -166,7 +162,7 @@ func (f *checkFlags) outputOptions() []option {
 func (f *checkFlags) run(args []string) error {
 	f.signals = takeInterrupts()
 	defer f.signals.release()
-	f.options.Stop = f.signals.came
+	f.options.Stop = f.signals.first
 	err := f.check(f.signals, args)
 	var e *exit
 	if errors.As(err, &e) && errors.Is(e.err, context.Canceled) {
@@ -187,52 +183,83 @@ func (f *checkFlags) check(ctx context.Context, args []string) error {
 		return usage("check: nothing given, expected URLs, a job, or files and folders")
 	}
 	if len(args) == 1 && holdsJob(args[0]) {
-		f.ofJob(args[0])
-		return f.report(format, func(o check.Options) (*check.Report, error) { return check.Job(ctx, args[0], o) })
+		r, err := check.Job(ctx, args[0], f.options)
+		return f.report(format, r, err)
 	}
 	files, err := areFiles(args)
 	if err != nil {
 		return err
 	}
-	seeds := args
-	if files { // whoever wrote them is not the user
-		f.crawl.options.Scope, f.crawl.options.Distrust = weft.ScopePage, true
-		if seeds, err = f.offSite(ctx, args); err != nil {
-			return &exit{exitError, reason(err)}
-		}
-	}
 	if err := mayWrite(f.output); err != nil {
 		return err
 	}
-	dir, stopped := "", error(nil)
-	if !files {
-		seeds = append(slices.Clip(seeds), madeUp(seeds)...)
+	var r *check.Report
+	if files {
+		r, err = f.files(ctx, args)
+	} else {
+		r, err = f.site(ctx, args)
 	}
-	if (!files || len(seeds) > 0) && !f.signals.came() {
-		var remove func()
-		if dir, remove, stopped = f.crawled(seeds, files); remove != nil {
-			defer remove()
-		}
-		if stopped == nil && !files && f.options.ExternalFragments {
-			stopped = f.readExternal(ctx, dir)
-		}
+	err = f.report(format, r, err)
+	return cmp.Or(err, f.stopped)
+}
+
+// site checks what the seeds lead to, or a job that is crawled again.
+func (f *checkFlags) site(ctx context.Context, seeds []string) (*check.Report, error) {
+	o, p, err := f.prepare(seeds)
+	if err != nil {
+		return nil, err
 	}
+	defer p.close()
+	return check.Site(ctx, o)
+}
+
+// files checks files, and their links to the Web.
+func (f *checkFlags) files(ctx context.Context, paths []string) (*check.Report, error) {
+	if f.internal { // nothing is crawled
+		return check.Files(ctx, paths, check.SiteOptions{Options: f.options, NoExternal: true})
+	}
+	f.crawl.ofFiles = true
+	o, p, err := f.prepare(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	return check.Files(ctx, paths, o)
+}
+
+// prepare reads the options of a check that crawls.
+func (f *checkFlags) prepare(seeds []string) (check.SiteOptions, *prepared, error) {
+	f.crawl.forCheck = true
+	p, err := f.crawl.prepare(seeds)
+	if err != nil {
+		return check.SiteOptions{}, nil, err
+	}
+	p.options.Job = cmp.Or(f.crawl.again(), f.crawl.options.Job) // a node's has no other name
+	f.resumes = p.options.Job != ""
+	return check.SiteOptions{
+		Options: f.options, Crawl: p.options, NoExternal: f.internal,
+		Run: func(_ context.Context, o weft.Options, open check.Opener) (weft.Summary, error) {
+			return f.crawled(p, o, open)
+		},
+	}, p, nil
+}
+
+// crawled crawls. Signals end the crawl, and so does a limit; the report is on what it has.
+func (f *checkFlags) crawled(p *prepared, o weft.Options, open check.Opener) (weft.Summary, error) {
+	f.signals.crawling.Store(true)
+	s, err := p.crawl(o, func(o weft.Options) (crawler, error) { return open(o) })
+	f.signals.crawling.Store(false)
 	var e *exit
-	if stopped != nil && (!errors.As(stopped, &e) || e.code != exitLimit && e.code != exitInterrupted) {
-		return stopped
+	errors.As(err, &e)
+	limited, interrupted := e != nil && e.code == exitLimit, e != nil && e.code == exitInterrupted
+	s.Interrupted = interrupted || f.signals.crawl.Load() > 0
+	if limited {
+		s.Stopped = cmp.Or(s.Stopped, "limit")
 	}
-	f.ofJob(dir)
-	err = f.report(format, func(o check.Options) (*check.Report, error) {
-		if files {
-			return check.Files(ctx, args, dir, o)
-		}
-		r, err := check.Job(ctx, dir, o)
-		if err == nil {
-			r.Subject = cmp.Or(strings.Join(args, " "), dir)
-		}
-		return r, err
-	})
-	return cmp.Or(err, stopped)
+	if f.stopped = nil; limited || interrupted {
+		f.stopped, err = err, nil
+	}
+	return s, err
 }
 
 // holdsJob reports whether a folder is that of a job, perhaps without its state.
@@ -260,54 +287,6 @@ func areFiles(args []string) (bool, error) {
 	return found > 0, nil
 }
 
-// madeUp returns URLs that no site has, one for each seed.
-func madeUp(seeds []string) (all []string) {
-	for _, seed := range seeds {
-		s, err := weft.ReadSeed(seed)
-		if err != nil {
-			continue // the crawl says so
-		}
-		if u, err := check.MadeUp(s.URL); err == nil && !slices.Contains(all, u.String()) {
-			all = append(all, u.String())
-		}
-	}
-	return all
-}
-
-// withMadeUp yields seeds of a list, and beside the first one of each host a URL that no site has.
-// As the list may be long, that holds for its first hosts.
-func withMadeUp(seeds iter.Seq2[string, error]) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		const most = 10_000
-		known := make(map[string]bool)
-		for seed, err := range seeds {
-			if !yield(seed, err) {
-				return
-			}
-			s, bad := weft.ReadSeed(seed)
-			if err != nil || bad != nil || len(known) == most || known[s.URL.Origin()] {
-				continue
-			}
-			known[s.URL.Origin()] = true
-			if u, err := check.MadeUp(s.URL); err == nil && !yield(u.String(), nil) {
-				return
-			}
-		}
-	}
-}
-
-// offSite returns the links of files to the Web that are to be checked.
-func (f *checkFlags) offSite(ctx context.Context, files []string) ([]string, error) {
-	if f.internal {
-		return nil, nil
-	}
-	all, err := check.OffSite(ctx, files, f.options)
-	return slices.DeleteFunc(all, func(link string) bool {
-		u, err := weburl.Parse(link)
-		return err != nil || guard.BlocksPort(u.EffectivePort())
-	}), err
-}
-
 // complete reads what the flags name.
 func (f *checkFlags) complete() (err error) {
 	for _, name := range f.without {
@@ -316,17 +295,7 @@ func (f *checkFlags) complete() (err error) {
 		}
 	}
 	f.options.HugeBytes = int64(f.hugeBytes)
-	f.crawl.options.ExternalHTTPS = f.options.Rules.Has(check.HTTPSAvailable)
-	if ignore := f.options.Ignore; len(ignore) > 0 {
-		f.crawl.options.Hooks.OnLink = func(_ weburl.URL, l links.Link) (v weft.Verdict) {
-			url, _, _ := strings.Cut(l.URL.String(), "#") // a page is one for all of its fragments
-			if slices.ContainsFunc(ignore, func(re *regexp.Regexp) bool { return re.MatchString(url) }) {
-				v = weft.Verdict{Decision: weft.Drop, Reason: "ignored"}
-			}
-			return v
-		}
-	}
-	f.options.Agent = cmp.Or(f.crawl.client.UserAgent, weft.DefaultUserAgent)
+	f.options.Agent, f.options.Canon = f.crawl.client.UserAgent, f.crawl.options.Canon
 	if f.baseline == "" {
 		return nil
 	}
@@ -341,83 +310,6 @@ func (f *checkFlags) complete() (err error) {
 	return nil
 }
 
-// crawled crawls into a job, and returns its folder, and what removes one that is not to be kept. A
-// job without seeds is one that has its own, and its own options.
-func (f *checkFlags) crawled(seeds []string, files bool) (dir string, remove func(), err error) {
-	c := f.crawl
-	c.forCheck = true
-	o := &c.options
-	if len(seeds) > 0 || c.input != "" {
-		o.Archive, o.External, o.Assets = true, !f.internal && !files, weft.AssetsScope
-	}
-	o.CheckAll = !files
-	if o.Job == "" && c.again() == "" {
-		temporary, err := os.MkdirTemp("", "weft-check-*")
-		if err != nil {
-			return "", nil, &exit{exitError, err}
-		}
-		remove = func() { os.RemoveAll(temporary) }
-		o.Job = filepath.Join(temporary, "job")
-	}
-	dir = cmp.Or(c.again(), o.Job)
-	f.resumes = remove == nil
-	return dir, remove, f.crawlOn(&c, seeds)
-}
-
-// crawlOn crawls, and notes whether a signal ended that.
-func (f *checkFlags) crawlOn(c *crawlFlags, seeds []string) error {
-	f.signals.crawling.Store(true)
-	err := c.run(seeds)
-	f.signals.crawling.Store(false)
-	var e *exit
-	f.interrupted = f.signals.crawl.Load() > 0 || errors.As(err, &e) && e.code == exitInterrupted
-	return err
-}
-
-// readExternal has a job read the external pages that links name a place on.
-func (f *checkFlags) readExternal(ctx context.Context, dir string) error {
-	f.ofJob(dir)
-	unread, err := check.Unread(ctx, dir, f.options)
-	if err != nil {
-		return &exit{exitError, err}
-	}
-	if len(unread) == 0 || f.signals.came() {
-		return nil
-	}
-	c := f.crawl
-	c.forCheck, c.input, c.update = true, "", ""
-	c.options.Job, c.options.Fresh, c.options.Update, c.options.ExternalBody = "", false, false, check.ExternalBody
-	c.retry = retryFlags{dir: dir, only: func(r *weft.Record) bool { return unread[r.URL] }}
-	return f.crawlOn(&c, nil)
-}
-
-// ofJob takes the rules by which a job knows its URLs, and whether it has more to crawl. If it
-// cannot say, the rules of the flags hold.
-func (f *checkFlags) ofJob(dir string) {
-	f.options.Canon = f.crawl.options.Canon
-	if dir == "" {
-		return
-	}
-	job, err := weft.OpenJob(context.Background(), dir)
-	if err != nil {
-		return
-	}
-	defer job.Close()
-	if s, err := job.Status(context.Background()); err == nil {
-		f.options.Canon, _ = weburl.ParseRules(s.Canon)
-		f.options.Part = partOf(&s)
-	}
-}
-
-// partOf says why a job has only a part of what it is to crawl; "": it has all.
-func partOf(s *weft.Status) string {
-	if s.State == weft.JobFinished || s.State == weft.JobFailed {
-		return ""
-	}
-	left := s.Pending + s.InFlight
-	return fmt.Sprintf("the crawl is %s, %s left", s.State, plural(left, "URL"))
-}
-
 // mayWrite refuses an output that cannot be written, before a crawl that would be in vain.
 func mayWrite(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -430,18 +322,20 @@ func mayWrite(path string) error {
 	return err
 }
 
-// report makes a report and writes it.
-func (f *checkFlags) report(format check.Format, make func(check.Options) (*check.Report, error)) error {
-	r, err := make(f.options)
-	if err != nil {
+// report writes a report, if there is one, and returns the exit status.
+func (f *checkFlags) report(format check.Format, r *check.Report, err error) error {
+	var e *exit
+	switch {
+	case errors.As(err, &e):
+		return err
+	case err != nil:
 		return &exit{exitError, err}
 	}
 	defer r.Close()
-	interrupted := f.interrupted || f.signals.came()
-	if interrupted && r.Empty() {
+	if r.Interrupted && r.Empty() {
 		return &exit{exitInterrupted, errors.New("interrupted: nothing was checked")}
 	}
-	if f.writeBaseline != "" && !interrupted { // which has to know all
+	if f.writeBaseline != "" && !r.Interrupted { // which has to know all
 		err := atomicfile.Write(f.writeBaseline, 0o666, func(w io.Writer) error { return check.WriteBaseline(w, r) })
 		if err != nil {
 			return &exit{exitError, fmt.Errorf("--write-baseline %.128q: %w", f.writeBaseline, err)}
@@ -451,7 +345,7 @@ func (f *checkFlags) report(format check.Format, make func(check.Options) (*chec
 		return err
 	}
 	switch {
-	case interrupted:
+	case r.Interrupted:
 		return &exit{exitInterrupted, errors.New("interrupted" + f.whatIsLeft(r))}
 	case r.Empty():
 		return &exit{exitError, errors.New("nothing was checked: no seed could be fetched, and no file read")}

@@ -43,7 +43,7 @@ func TestFlagMistakes(t *testing.T) {
 // TestFlagOf: every option of the library that is not code has a flag, and its errors name that
 // flag.
 func TestFlagOf(t *testing.T) {
-	code := []string{"Seeds", "Hooks", "Loops", "Loop", "Distrust", "ExternalHTTPS", "ExternalBody", "CheckAll"} // the last ones for weft check
+	code := []string{"Seeds", "Hooks", "Loops", "Loop", "Distrust"} // the last one for weft check
 	flags := crawlCommand().Flags()
 	options := reflect.TypeFor[weft.Options]()
 	fields := 0

@@ -10,11 +10,11 @@ import (
 
 // interrupts are the signals of a check. The first has it report what it has checked so far, the
 // second end without a report; the third ends the process, which may be stuck in writing to a pipe
-// that nobody reads. Signals during the crawl are also taken by the crawl, which ends with the
-// first.
+// that nobody reads. Signals during the crawl count for nothing else: the crawl takes them, too, and
+// ends with the first.
 type interrupts struct {
-	context.Context             // ends with the second signal
-	first           atomic.Bool // it has come
+	context.Context                 // ends with the second signal
+	first           context.Context // ends with the first
 	crawling        atomic.Bool
 	crawl           atomic.Int32 // signals while it crawled
 	signals         chan os.Signal
@@ -23,18 +23,20 @@ type interrupts struct {
 // takeInterrupts takes the signals until release.
 func takeInterrupts() *interrupts {
 	ctx, cancel := context.WithCancel(context.Background())
-	in := &interrupts{Context: ctx, signals: make(chan os.Signal, 3)}
+	first, one := context.WithCancel(context.Background())
+	in := &interrupts{Context: ctx, first: first, signals: make(chan os.Signal, 3)}
 	signal.Notify(in.signals, endingSignals()...)
 	go func() {
 		defer cancel()
+		defer one()
 		for range in.signals {
 			switch {
 			case in.crawling.Load():
 				if in.crawl.Add(1) == 2 {
 					signal.Stop(in.signals) // the third ends the process
 				}
-			case !in.first.Load():
-				in.first.Store(true)
+			case first.Err() == nil:
+				one()
 			default:
 				cancel()
 				signal.Stop(in.signals)
@@ -43,9 +45,6 @@ func takeInterrupts() *interrupts {
 	}()
 	return in
 }
-
-// came reports whether a signal has come, except while it crawled.
-func (in *interrupts) came() bool { return in.first.Load() }
 
 func (in *interrupts) release() {
 	signal.Stop(in.signals)

@@ -13,13 +13,15 @@ import (
 	"github.com/weftcrawl/weft/cluster/server"
 )
 
-// embedded is the value of --cluster for a server in this process; an address may follow it after @.
+// embedded is the value of --cluster for a server in this process; an address may follow it after
+// @.
 const embedded = "embedded"
 
 // serverStore is the store of a server, unless the user names another.
 const serverStore = "weft.nats"
 
-// connection are the options of the connection to the servers, with the logins that those of this user keep.
+// connection are the options of the connection to the servers, with the logins that those of this
+// user keep.
 func (f *clusterFlags) connection() cluster.Options {
 	o := f.Options
 	if o.Creds == "" {
@@ -89,7 +91,8 @@ func (f *clusterFlags) named() error {
 	return nil
 }
 
-// check completes the options of a node, if this is to be one. A job that is crawled again is one of a single machine.
+// check completes the options of a node, if this is to be one. A job that is crawled again is one
+// of a single machine.
 func (f *clusterFlags) check(o *weft.Options, again bool) error {
 	if !f.any() {
 		return nil
@@ -108,10 +111,10 @@ func (f *clusterFlags) check(o *weft.Options, again bool) error {
 	return nil
 }
 
-// joins returns what makes the crawl of this process, or a node of one of several machines.
-func (f *clusterFlags) joins(con *console) func(weft.Options) (crawler, error) {
+// joins returns what makes the crawl: open, or a node of one of several machines.
+func (f *clusterFlags) joins(con *console, open opener) opener {
 	if !f.any() {
-		return alone
+		return single(open)
 	}
 	return func(o weft.Options) (crawler, error) {
 		servers := f.connection()
@@ -177,15 +180,23 @@ func confirmed(o *weft.Options) string {
 	return b.String()
 }
 
-// alone makes a crawl of this process. The job of a node has only some of its crawl's sites.
-func alone(o weft.Options) (crawler, error) {
-	if o.Job != "" && cluster.IsNode(o.Job) && (o.Update || o.RetryFailed != nil) {
-		return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected one that a single machine has crawled", o.Job)
-	}
-	if o.Job != "" && cluster.IsNode(o.Job) {
+// opener opens a crawl.
+type opener func(weft.Options) (crawler, error)
+
+// alone opens a crawl of this process.
+func alone(o weft.Options) (crawler, error) { return weft.New(o) }
+
+// single opens no job of a node: that has only some of its crawl's sites.
+func single(open opener) opener {
+	return func(o weft.Options) (crawler, error) {
+		if o.Job == "" || !cluster.IsNode(o.Job) {
+			return open(o)
+		}
+		if o.Update || o.RetryFailed != nil {
+			return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected one that a single machine has crawled", o.Job)
+		}
 		return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected --cluster and --name, or another folder", o.Job)
 	}
-	return weft.New(o)
 }
 
 // serve starts the server of this process.

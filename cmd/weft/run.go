@@ -26,7 +26,7 @@ type crawler interface {
 
 // start is weft.New, or joins a crawl of several machines; it waits while the disk is full. Until it
 // returns, a signal ends the process; later ones are left in con.signals for handleSignals.
-func (con *console) start(o weft.Options, out *output, open func(weft.Options) (crawler, error)) (crawler, error) {
+func (con *console) start(o weft.Options, out *output, open opener) (crawler, error) {
 	con.signals = make(chan os.Signal, 2)
 	signal.Notify(con.signals, endingSignals()...)
 	started := make(chan struct{}) // unbuffered: once it is received, no signal is

@@ -45,8 +45,6 @@ var imports = map[string][]string{
 	},
 	"warc":    {"internal/deflate", "internal/inflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
 	"results": {"archive", "record", "warc", "internal/extsort"},
-	"check":   {"archive", "results", "links", "record", "internal/refs", "sitemap", "warc", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/parser", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util", "golang.org/x/net/html"},
-	"mirror":  {".", "results", "record", "weburl", "internal/charset", "internal/filename", "internal/markup", "internal/rewrite"},
 	"extract": {
 		"content",
 		"internal/charset",
@@ -138,7 +136,9 @@ var imports = map[string][]string{
 		"golang.org/x/sys/unix",
 	},
 
-	// Uses of a finished job.
+	// Uses of a job, and those that crawl it first.
+	"check":  {".", "archive", "guard", "internal/crawl", "internal/fetch", "results", "links", "record", "internal/refs", "sitemap", "warc", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/parser", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util", "golang.org/x/net/html"},
+	"mirror": {".", "results", "record", "weburl", "internal/charset", "internal/filename", "internal/markup", "internal/rewrite"},
 	"export": {
 		".", "internal/job", "record", "results", "internal/extsort", "internal/near", "internal/where",
 		"github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/compress", "github.com/parquet-go/parquet-go/compress/zstd",

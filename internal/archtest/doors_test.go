@@ -74,6 +74,7 @@ var doors = map[string]string{
 
 	// Uses of a finished job.
 	"read/job.go":        "pages are read on all cores",
+	"check/site.go":      "a stop drains the crawl",
 	"archive/digests.go": "requests to a replay share an index that the first one makes",
 
 	// Tables that are made once.

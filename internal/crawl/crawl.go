@@ -128,3 +128,11 @@ func (c *Crawl) Job() string {
 	}
 	return c.job.Dir
 }
+
+// Close lets go of the job of a crawl that is not to run: Run does so itself.
+func (c *Crawl) Close() error {
+	if c.job == nil {
+		return nil
+	}
+	return c.job.Close()
+}

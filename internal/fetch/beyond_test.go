@@ -476,7 +476,8 @@ func TestProbe(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []bool{false, true} {
 		w := crawltest.Web{"http://a.test/": crawltest.Links("/b", "http://b.test/1", "http://b.test/2", "http://c.test:8080/", "https://d.test/"), "http://a.test/b": crawltest.Links("http://b.test/3")}
-		got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, External: true, ExternalHTTPS: asked, Retries: -1})
+		got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, External: true, Retries: -1},
+			func(c *crawl.Config) { c.Engine.Fetch.Check.HTTPS = asked })
 		var probes []string
 		for u, r := range got {
 			if r.Role == weft.RoleProbe {
@@ -518,19 +519,19 @@ func TestNeverFollowed(t *testing.T) {
 	w["http://a.test/"], w["http://a.test/page"], w["http://a.test/lazy.png"], w["http://b.test/lazy.png"] = page, "<p>page", "data", "data"
 	for name, c := range map[string]struct {
 		options weft.Options
-		here    bool // links within the scope are checked
-		there   bool
+		here    bool   // links within the scope are checked
+		there   bool   // and beyond
 		lazy    string // which are fetched or checked
 	}{
 		"plain":        {weft.Options{}, false, false, ""},
 		"assets":       {weft.Options{Assets: weft.AssetsScope}, false, false, "a"},
 		"any assets":   {weft.Options{Assets: weft.AssetsAny}, false, false, "a b"},
 		"external":     {weft.Options{External: true, Assets: weft.AssetsScope}, false, false, "a b"},
-		"check":        {weft.Options{External: true, CheckAll: true, Assets: weft.AssetsScope}, true, true, "a b"},
-		"check within": {weft.Options{CheckAll: true, Assets: weft.AssetsScope}, true, false, "a"},
+		"check":        {weft.Options{External: true, Assets: weft.AssetsScope}, true, true, "a b"},
+		"check within": {weft.Options{Assets: weft.AssetsScope}, true, false, "a"},
 	} {
 		c.options.Seeds = []string{"http://a.test/"}
-		got, _, _ := w.Crawl(t, c.options)
+		got, _, _ := w.Crawl(t, c.options, func(o *crawl.Config) { o.Engine.Fetch.Check.All = c.here })
 		for _, u := range never {
 			r, asked := got[u]
 			if want := c.here && strings.HasPrefix(u, "http://a") || c.there && strings.HasPrefix(u, "http://b"); asked != want || asked && (r.Role != weft.RoleExternal || r.Method != "HEAD") {
