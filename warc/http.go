@@ -21,6 +21,19 @@ type Message struct {
 	Rest io.Reader
 }
 
+// MessageOf reads the block of a record as HTTP, or returns nil if it is something else.
+func MessageOf(r *Record) *Message {
+	mediaType := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Type")))
+	if !strings.HasPrefix(mediaType, "application/http") {
+		return nil
+	}
+	m, err := ReadMessage(r)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
 // ReadMessage reads the head of an HTTP message. It accepts lines that end with LF alone, and a
 // head without an empty line at its end.
 func ReadMessage(block io.Reader) (*Message, error) {

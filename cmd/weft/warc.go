@@ -102,23 +102,11 @@ func listingOf(file string, r *warc.Record) listed {
 		Date: r.Header.Get("WARC-Date"), MIME: r.Header.Get("Content-Type"), Digest: r.Header.Get("WARC-Payload-Digest"),
 		Truncated: r.Header.Get("WARC-Truncated"), RefersTo: r.Header.Get("WARC-Refers-To"),
 	}
-	if m := messageOf(r); m != nil {
+	if m := warc.MessageOf(r); m != nil {
 		l.Status, l.MIME = m.Status(), m.Header.Get("Content-Type")
 	}
 	l.MIME = mediaType(l.MIME)
 	return l
-}
-
-// messageOf reads the block of a record as HTTP, or returns nil if it is something else.
-func messageOf(r *warc.Record) *warc.Message {
-	if !strings.HasPrefix(mediaType(r.Header.Get("Content-Type")), "application/http") {
-		return nil
-	}
-	m, err := warc.ReadMessage(r)
-	if err != nil {
-		return nil
-	}
-	return m
 }
 
 // mediaType returns a Content-Type without its parameters.
@@ -243,7 +231,7 @@ func (f *catFlags) run(path, which string) error {
 func (f *catFlags) print(out io.Writer, r *warc.Record) error {
 	if f.raw {
 		fmt.Fprintf(out, "%s\r\n%s\r\n", r.Version, warc.Fields(r.Header))
-	} else if m := messageOf(r); m != nil {
+	} else if m := warc.MessageOf(r); m != nil {
 		return f.printMessage(out, m)
 	}
 	_, err := io.Copy(out, r)

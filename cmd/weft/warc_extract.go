@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"github.com/weftcrawl/weft/internal/filename"
+	"github.com/weftcrawl/weft/archive"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -19,7 +18,7 @@ type extractFlags struct {
 	dir, url string
 	offset   int64 // -1: all records
 	all, raw bool
-	most     int64 // bytes to write; 0: see mostWritten
+	most     int64 // bytes to write; 0: see archive.MaxExtracted
 }
 
 func warcExtractCommand() *cobra.Command {
@@ -93,16 +92,47 @@ func (f *extractFlags) run(paths []string) error {
 	}
 	defer root.Close()
 	out := newPrinter()
-	x := &extractor{extractFlags: *f, of: seek(f.url), into: filename.NewFolder(root), out: out}
-	for _, path := range paths {
-		if err := x.file(path); err != nil {
-			return errors.Join(err, out.Flush())
+	err = f.write(paths, root, out)
+	if failed := out.Flush(); err == nil && failed != nil {
+		return standardOutput(failed)
+	}
+	return err
+}
+
+// write writes the bodies of files below a folder, and prints their names.
+func (f *extractFlags) write(paths []string, root *os.Root, out *printer) error {
+	faults, path := 0, ""
+	o := archive.ExtractOptions{
+		All: f.all, Raw: f.raw, MaxSize: f.most,
+		Written: func(name, url string) { fmt.Fprintf(out, "%s\t%s\n", printable(name), printable(url)) },
+		Damage: func(d *warc.DamageError) {
+			faults++
+			reportDamage(path, d)
+		},
+	}
+	if f.url != "" {
+		o.Of = seek(f.url).is
+	}
+	x := archive.NewExtractor(root, o)
+	for _, path = range paths {
+		file, err := openArchive("extract", path)
+		if err != nil {
+			return err
+		}
+		err = x.File(file)
+		file.Close()
+		var read *archive.ReadError
+		var long *archive.TooMuchError
+		switch {
+		case errors.As(err, &long):
+			return &exit{exitError, fmt.Errorf("%s: offset %d: the bodies have more than %s in all: --max-size allows more", path, long.Offset, volume(long.Most))}
+		case errors.As(err, &read):
+			return &exit{exitError, reason(read.Err)}
+		case err != nil:
+			return &exit{exitError, fmt.Errorf("%s: %w", f.dir, err)}
 		}
 	}
-	if err := out.Flush(); err != nil {
-		return standardOutput(err)
-	}
-	if x.faults > 0 {
+	if faults > 0 {
 		return &exit{exitError, nil}
 	}
 	return nil
@@ -121,7 +151,7 @@ func (f *extractFlags) print(path string) error {
 	}
 	var body io.Reader = r
 	var unknown error
-	if m := messageOf(r); m != nil {
+	if m := warc.MessageOf(r); m != nil {
 		body, unknown = f.body(m)
 	}
 	out := newPrinter()
@@ -141,116 +171,4 @@ func (f *extractFlags) body(m *warc.Message) (io.Reader, error) {
 		return m.Payload(), nil
 	}
 	return m.Body()
-}
-
-// extractor writes the bodies of files.
-type extractor struct {
-	extractFlags
-	of     sought // if there is a URL
-	into   *filename.Folder
-	out    *printer
-	faults int
-
-	read, written int64 // bytes of files, and of bodies
-}
-
-func (x *extractor) file(path string) error {
-	f, err := openArchive("extract", path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	from := io.Reader(f)
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		x.read += info.Size()
-	} else {
-		from = counted{f, &x.read}
-	}
-	return eachRecord(from, func(r *warc.Record) error {
-		return x.record(path, r)
-	}, func(d *warc.DamageError) {
-		x.faults++
-		reportDamage(path, d)
-	})
-}
-
-// record writes the body of a record. A body that cannot be decoded to its end is reported.
-func (x *extractor) record(path string, r *warc.Record) error {
-	if x.url != "" && !x.of.is(r.URL()) {
-		return nil
-	}
-	var body io.Reader = r
-	var unknown error
-	mime := mediaType(r.Header.Get("Content-Type"))
-	switch r.Type() {
-	case warc.Resource, warc.Conversion:
-	case warc.Response:
-		m := messageOf(r)
-		if m == nil {
-			break
-		}
-		if status := m.Status(); !x.all && x.url == "" && (status < 200 || status > 299) {
-			return nil
-		}
-		mime = mediaType(m.Header.Get("Content-Type"))
-		body, unknown = x.body(m)
-	default:
-		return nil
-	}
-	name, damage, err := x.into.Write(r.URL(), mime, r.Date(), &rationed{body, x})
-	if err != nil {
-		return &exit{exitError, fmt.Errorf("%s: %w", x.dir, err)}
-	}
-	if name != "" {
-		fmt.Fprintf(x.out, "%s\t%s\n", printable(name), printable(r.URL()))
-	}
-	if errors.As(damage, new(tooMuchError)) {
-		return &exit{exitError, fmt.Errorf("%s: offset %d: %w", path, r.Offset, damage)}
-	}
-	if damage = errors.Join(unknown, damage); damage != nil {
-		x.faults++
-		reportDamage(path, &warc.DamageError{Offset: r.Offset, Err: damage})
-	}
-	return nil
-}
-
-// What is written in all, in bytes: mostWritten, or maxGrowth times the files, which few archives
-// reach. --max-size says otherwise.
-const (
-	mostWritten = 256 << 20
-	maxGrowth   = 256
-)
-
-// rationed is a body that ends with an error where the bodies of all files are too long.
-type rationed struct {
-	io.Reader
-	of *extractor
-}
-
-func (r *rationed) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	r.of.written += int64(n)
-	if most := cmp.Or(r.of.most, max(mostWritten, maxGrowth*r.of.read)); r.of.written > most {
-		return 0, tooMuchError(most)
-	}
-	return n, err
-}
-
-// tooMuchError is the error of bodies that have more than a number of bytes.
-type tooMuchError int64
-
-func (e tooMuchError) Error() string {
-	return fmt.Sprintf("the bodies have more than %s in all: --max-size allows more", volume(int64(e)))
-}
-
-// counted is a reader with the number of bytes read from it.
-type counted struct {
-	io.Reader
-	n *int64
-}
-
-func (c counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	*c.n += int64(n)
-	return n, err
 }

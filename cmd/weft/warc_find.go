@@ -68,7 +68,7 @@ func findRecord(file *os.File, which string) (*warc.Record, error) {
 		case of.is(r.URL()):
 			return r, nil
 		case !like && of.like(r.URL()):
-			if m := messageOf(r); m == nil || m.Status()/100 != 3 {
+			if m := warc.MessageOf(r); m == nil || m.Status()/100 != 3 {
 				like, offset, nth = true, r.Offset, number
 			}
 		}
