@@ -26,10 +26,10 @@ type alikeBroken struct {
 // each outcome has its share.
 func (r report) broken() []alikeBroken {
 	var groups []alikeBroken
-	for _, b := range r.Broken {
-		g := alikeBroken{status: b.Status, all: r.Statuses[b.Status].URLs}
+	for _, b := range r.summary.Broken {
+		g := alikeBroken{status: b.Status, all: r.summary.Statuses[b.Status].URLs}
 		if b.ErrorKind != "" {
-			g = alikeBroken{kind: b.ErrorKind, all: r.Errors[b.ErrorKind].URLs}
+			g = alikeBroken{kind: b.ErrorKind, all: r.summary.Errors[b.ErrorKind].URLs}
 		}
 		same := func(o alikeBroken) bool { return o.status == g.status && o.kind == g.kind }
 		i := slices.IndexFunc(groups, same)

@@ -111,26 +111,26 @@ func (v jsonVoice) record(r *weft.Record) { v.log.Info("url", "record", r) }
 
 func (v jsonVoice) progress(s sample) {
 	args := []any{
-		"seconds", s.Elapsed.Seconds(),
-		"urls", s.Recorded(), "pages", s.Pages, "redirects", s.Redirects, "errors", s.Failed + s.Refused,
-		"status_4xx", s.Status4xx, "status_5xx", s.Status5xx,
-		"traps", len(s.Traps) + s.MoreTraps, "bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
-		"new_per_url", s.NewPerURL, "growing", s.Growing, "urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
+		"seconds", s.stats.Elapsed.Seconds(),
+		"urls", s.stats.Recorded(), "pages", s.stats.Pages, "redirects", s.stats.Redirects, "errors", s.stats.Failed + s.stats.Refused,
+		"status_4xx", s.stats.Status4xx, "status_5xx", s.stats.Status5xx,
+		"traps", len(s.stats.Traps) + s.stats.MoreTraps, "bytes", s.stats.Bytes, "pending", s.stats.Pending, "in_flight", s.stats.InFlight, "hosts", s.stats.Hosts,
+		"new_per_url", s.stats.NewPerURL, "growing", s.stats.Growing, "urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
 	}
-	if s.Memory > 0 {
-		args = append(args, "memory", s.Memory, "max_memory", s.MaxMemory)
+	if s.stats.Memory > 0 {
+		args = append(args, "memory", s.stats.Memory, "max_memory", s.stats.MaxMemory)
 	}
-	if len(s.Paused) > 0 {
-		args = append(args, "paused", s.Paused)
+	if len(s.stats.Paused) > 0 {
+		args = append(args, "paused", s.stats.Paused)
 	}
-	if s.Ending {
-		args = append(args, "ends_in", s.EndsIn.Seconds())
+	if s.stats.Ending {
+		args = append(args, "ends_in", s.stats.EndsIn.Seconds())
 	}
-	if s.Left > 0 {
-		args = append(args, "left_seconds", s.Left.Seconds(), "left_bound", s.Bound)
+	if s.stats.Left > 0 {
+		args = append(args, "left_seconds", s.stats.Left.Seconds(), "left_bound", s.stats.Bound)
 	}
-	if len(s.Longest) > 0 {
-		f := s.Longest[0]
+	if len(s.stats.Longest) > 0 {
+		f := s.stats.Longest[0]
 		args = append(args, "longest", map[string]any{"url": f.URL, "seconds": f.For.Seconds(), "try": f.Try})
 	}
 	if _, hosts := s.hosts(); len(hosts) > 0 {
@@ -145,20 +145,20 @@ func (v jsonVoice) progress(s sample) {
 
 func (v jsonVoice) report(r report) {
 	args := []any{
-		"started", r.Started, "seconds", r.Elapsed.Seconds(),
-		"urls", r.Recorded(), "pages", r.Pages, "redirects", r.Redirects,
-		"duplicates", r.Duplicates, "near_duplicates", r.Near, "robots", r.Robots, "bytes", r.Bytes,
-		"urls_per_second", r.rate(r.Recorded()), "pages_per_second", r.rate(r.Pages),
-		"statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
-		"not_followed", r.NotFollowed, "opened", r.Opened, "given_up", r.GivenUp, "traps", r.Traps,
-		"first_error", r.FirstError, "broken", r.Broken, "slowest", r.Slowest,
-		"pending", r.Pending, "over_limit", r.OverLimit, "over_variants", r.OverVariants,
-		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished,
-		"runs", r.Runs, "records", r.records,
+		"started", r.summary.Started, "seconds", r.summary.Elapsed.Seconds(),
+		"urls", r.summary.Recorded(), "pages", r.summary.Pages, "redirects", r.summary.Redirects,
+		"duplicates", r.summary.Duplicates, "near_duplicates", r.summary.Near, "robots", r.summary.Robots, "bytes", r.summary.Bytes,
+		"urls_per_second", r.rate(r.summary.Recorded()), "pages_per_second", r.rate(r.summary.Pages),
+		"statuses", r.summary.Statuses, "content_types", r.summary.ContentTypes, "errors", r.summary.Errors,
+		"not_followed", r.summary.NotFollowed, "opened", r.summary.Opened, "given_up", r.summary.GivenUp, "traps", r.summary.Traps,
+		"first_error", r.summary.FirstError, "broken", r.summary.Broken, "slowest", r.summary.Slowest,
+		"pending", r.summary.Pending, "over_limit", r.summary.OverLimit, "over_variants", r.summary.OverVariants,
+		"stopped", r.summary.Stopped, "interrupted", r.summary.Interrupted, "finished", r.summary.Finished,
+		"runs", r.summary.Runs, "records", r.records,
 	}
-	if r.Visit > 1 {
-		args = append(args, "visit", r.Visit, "unchanged", r.Unchanged, "changed", r.Changed,
-			"gone", r.Gone, "new", r.New, "bytes_saved", r.BytesSaved)
+	if r.summary.Visit > 1 {
+		args = append(args, "visit", r.summary.Visit, "unchanged", r.summary.Unchanged, "changed", r.summary.Changed,
+			"gone", r.summary.Gone, "new", r.summary.New, "bytes_saved", r.summary.BytesSaved)
 	}
 	v.log.Info("report", args...)
 }

@@ -60,8 +60,8 @@ func TestReport(t *testing.T) {
 		Stopped: "limit",
 	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}, false, false}
 	golden.Equal(t, "testdata/report.txt", r.String())
-	golden.Equal(t, "testdata/report-empty.txt", report{Summary: weft.Summary{Interrupted: true}, job: "a.test.weft"}.String())
-	golden.Equal(t, "testdata/report-failed.txt", report{Summary: weft.Summary{Counters: weft.Counters{Done: 3, Pending: 12}}, job: "a.test.weft", failed: true}.String())
+	golden.Equal(t, "testdata/report-empty.txt", report{summary: weft.Summary{Interrupted: true}, job: "a.test.weft"}.String())
+	golden.Equal(t, "testdata/report-failed.txt", report{summary: weft.Summary{Counters: weft.Counters{Done: 3, Pending: 12}}, job: "a.test.weft", failed: true}.String())
 }
 
 // TestMeter: rates are averaged over the last seconds only.
@@ -107,7 +107,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // running is a crawl in progress, with a host whose name is hostile, and two that back off.
 var running = sample{
-	Stats: weft.Stats{
+	stats: weft.Stats{
 		Estimate:  weft.Estimate{Left: 279 * time.Second},
 		Status4xx: 1234, Status5xx: 5,
 		Elapsed: 754 * time.Second, Counters: weft.Counters{Done: 123456, Pages: 110000, Redirects: 2345, Failed: 67, Pending: 45678, InFlight: 64, Hosts: 12, Bytes: 3456789012},
@@ -129,12 +129,12 @@ var running = sample{
 }
 
 // ending is a crawl that waits for its last fetches.
-var ending = sample{Stats: weft.Stats{
+var ending = sample{stats: weft.Stats{
 	Elapsed: 754 * time.Second, Counters: weft.Counters{InFlight: 12, Pending: 3}, Ending: true, EndsIn: 7100 * time.Millisecond,
 }}
 
 // held is a crawl that could end if the disk had room for its last records.
-var held = sample{Stats: weft.Stats{Ending: true, Paused: []string{"the disk is full"}}}
+var held = sample{stats: weft.Stats{Ending: true, Paused: []string{"the disk is full"}}}
 
 func TestProgressLine(t *testing.T) {
 	golden.Equal(t, "testdata/progress.txt", running.String()+"\n"+sample{}.String()+"\n"+ending.String()+"\n"+held.String()+"\n")

@@ -20,7 +20,7 @@ const mostOfURL = 200
 
 // sample is the crawl at a moment.
 type sample struct {
-	weft.Stats
+	stats                       weft.Stats
 	at                          time.Time
 	urlRate, pageRate, byteRate float64 // a second
 }
@@ -35,7 +35,7 @@ func (m *meter) sample(now weft.Stats) sample {
 	for len(m.past) > 2 && now.Elapsed-m.past[1].Elapsed >= smoothed {
 		m.past = m.past[1:]
 	}
-	s := sample{Stats: now, at: time.Now()}
+	s := sample{stats: now, at: time.Now()}
 	then := m.past[0]
 	if secs := (now.Elapsed - then.Elapsed).Seconds(); secs > 0 {
 		s.urlRate = float64(now.Recorded()-then.Recorded()) / secs
@@ -48,22 +48,22 @@ func (m *meter) sample(now weft.Stats) sample {
 // String is a line of progress.
 func (s sample) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s (%s/s), %s (%s/s), %s/s, %s, %s waiting, %s in flight", clock(s.Elapsed),
-		plural(s.Recorded(), "URL"), perSecond(s.urlRate), plural(s.Pages, "page"), perSecond(s.pageRate),
-		volume(int64(s.byteRate)), strings.Join(s.notes(), ", "), count(s.Pending), count(s.InFlight))
-	if s.Ending {
+	fmt.Fprintf(&b, "%s: %s (%s/s), %s (%s/s), %s/s, %s, %s waiting, %s in flight", clock(s.stats.Elapsed),
+		plural(s.stats.Recorded(), "URL"), perSecond(s.urlRate), plural(s.stats.Pages, "page"), perSecond(s.pageRate),
+		volume(int64(s.byteRate)), strings.Join(s.notes(), ", "), count(s.stats.Pending), count(s.stats.InFlight))
+	if s.stats.Ending {
 		fmt.Fprintf(&b, ", %s", s.ends())
-	} else if len(s.Paused) > 0 {
-		fmt.Fprintf(&b, ", paused: %s", printable(strings.Join(s.Paused, ", ")))
-	} else if left := inWords(s.Estimate); left != "" {
+	} else if len(s.stats.Paused) > 0 {
+		fmt.Fprintf(&b, ", paused: %s", printable(strings.Join(s.stats.Paused, ", ")))
+	} else if left := inWords(s.stats.Estimate); left != "" {
 		fmt.Fprintf(&b, ", %s", left)
 	}
 	slow, held := s.hosts()
 	if len(slow) > 0 {
 		fmt.Fprintf(&b, "; slowest %s %s", printable(slow[0].Origin), seconds(slow[0].Took.Seconds()))
 	}
-	if len(s.Longest) > 0 {
-		f := s.Longest[0]
+	if len(s.stats.Longest) > 0 {
+		f := s.stats.Longest[0]
 		fmt.Fprintf(&b, "; longest in flight %s %s, try %d", ansi.Truncate(printable(f.URL), mostOfURL, "…"), clock(f.For), f.Try)
 	}
 	for _, h := range held {
@@ -75,28 +75,28 @@ func (s sample) String() string {
 // ends says how long the end of the crawl may take, or what it waits for.
 func (s sample) ends() string {
 	switch {
-	case s.InFlight == 0 && len(s.Paused) > 0:
-		return "ending, paused: " + printable(strings.Join(s.Paused, ", "))
-	case s.InFlight == 0:
+	case s.stats.InFlight == 0 && len(s.stats.Paused) > 0:
+		return "ending, paused: " + printable(strings.Join(s.stats.Paused, ", "))
+	case s.stats.InFlight == 0:
 		return "ending"
 	}
-	return fmt.Sprintf("ending: at most %s for what is in flight", clock(roundUp(s.EndsIn)))
+	return fmt.Sprintf("ending: at most %s for what is in flight", clock(roundUp(s.stats.EndsIn)))
 }
 
 // notes counts errors and, if there are any, URLs beyond the scope, responses with an error status and
 // traps.
 func (s sample) notes() []string {
-	all := []string{plural(s.Failed+s.Refused, "error")}
-	if also := beyond(s.Counters); also != "" {
+	all := []string{plural(s.stats.Failed+s.stats.Refused, "error")}
+	if also := beyond(s.stats.Counters); also != "" {
 		all = append(all, also)
 	}
-	if s.Status4xx > 0 {
-		all = append(all, "4xx: "+count(s.Status4xx))
+	if s.stats.Status4xx > 0 {
+		all = append(all, "4xx: "+count(s.stats.Status4xx))
 	}
-	if s.Status5xx > 0 {
-		all = append(all, "5xx: "+count(s.Status5xx))
+	if s.stats.Status5xx > 0 {
+		all = append(all, "5xx: "+count(s.stats.Status5xx))
 	}
-	if n := len(s.Traps) + s.MoreTraps; n > 0 {
+	if n := len(s.stats.Traps) + s.stats.MoreTraps; n > 0 {
 		all = append(all, plural(n, "trap"))
 	}
 	return all
@@ -108,7 +108,7 @@ func (s sample) held(h frontier.OriginStat) time.Duration { return max(0, h.Back
 // hosts returns the active hosts that have responded, the slowest first, and the hosts that back
 // off, the longest back-off first.
 func (s sample) hosts() (slow, held []frontier.OriginStat) {
-	for _, h := range s.Slowest {
+	for _, h := range s.stats.Slowest {
 		switch {
 		case s.held(h) > 0:
 			held = append(held, h)

@@ -13,7 +13,7 @@ import (
 
 // report is printed at the end of a crawl.
 type report struct {
-	weft.Summary
+	summary weft.Summary
 	job     string   // its folder; empty: none
 	records []string // the files that hold them
 	failed  bool     // an error has ended the crawl
@@ -34,11 +34,11 @@ func records(job string, out *output) []string {
 
 // fetchedNone reports whether a crawl went on to its end, and could fetch none of its seeds.
 func (r report) fetchedNone() bool {
-	return !r.node && r.SeedsFetched == 0 && r.Stopped == "" && !r.failed && !r.Interrupted
+	return !r.node && r.summary.SeedsFetched == 0 && r.summary.Stopped == "" && !r.failed && !r.summary.Interrupted
 }
 
 // rate is n per second of the whole crawl.
-func (r report) rate(n int) float64 { return float64(n) / max(r.Elapsed.Seconds(), 1e-3) }
+func (r report) rate(n int) float64 { return float64(n) / max(r.summary.Elapsed.Seconds(), 1e-3) }
 
 // How many of each the report shows.
 const (
@@ -53,41 +53,41 @@ const (
 func (r report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s in %s (%s/s): %s (%s/s), %s, %s received\n",
-		plural(r.Recorded(), "URL"), seconds(r.Elapsed.Seconds()), perSecond(r.rate(r.Recorded())),
-		plural(r.Pages, "page"), perSecond(r.rate(r.Pages)),
-		plural(r.Redirects, "redirect"), volume(r.Bytes))
+		plural(r.summary.Recorded(), "URL"), seconds(r.summary.Elapsed.Seconds()), perSecond(r.rate(r.summary.Recorded())),
+		plural(r.summary.Pages, "page"), perSecond(r.rate(r.summary.Pages)),
+		plural(r.summary.Redirects, "redirect"), volume(r.summary.Bytes))
 	out := &sheet{Writer: &b, width: titleWidth}
-	if r.Visit > 1 {
-		out.line("visit", "%d: %s", r.Visit, changes(r.Unchanged, r.Changed, r.Gone, r.New))
-		out.saved(r.BytesSaved)
+	if r.summary.Visit > 1 {
+		out.line("visit", "%d: %s", r.summary.Visit, changes(r.summary.Unchanged, r.summary.Changed, r.summary.Gone, r.summary.New))
+		out.saved(r.summary.BytesSaved)
 	}
-	out.some("also", beyond(r.Counters))
-	counts(out, "status", r.Statuses)
+	out.some("also", beyond(r.summary.Counters))
+	counts(out, "status", r.summary.Statuses)
 	r.contentTypes(out)
-	if r.Duplicates+r.Near > 0 {
+	if r.summary.Duplicates+r.summary.Near > 0 {
 		out.line("duplicates", "%s identical to another, %s nearly",
-			plural(r.Duplicates, "page"), count(r.Near))
+			plural(r.summary.Duplicates, "page"), count(r.summary.Near))
 	}
-	counts(out, "error", r.Errors)
-	out.figures("not followed", r.NotFollowed)
-	if keepsItems(r.job, r.Items) {
-		out.line("items", "%s", itemsInWords(r.ItemCounts, r.Visit))
+	counts(out, "error", r.summary.Errors)
+	out.figures("not followed", r.summary.NotFollowed)
+	if keepsItems(r.job, r.summary.Items) {
+		out.line("items", "%s", itemsInWords(r.summary.ItemCounts, r.summary.Visit))
 	}
-	if len(r.Opened) > 0 {
-		out.line("also in scope", "%s: a seed redirects there", hostList(r.Opened))
+	if len(r.summary.Opened) > 0 {
+		out.line("also in scope", "%s: a seed redirects there", hostList(r.summary.Opened))
 	}
-	for _, slow := range r.Slowest[:min(len(r.Slowest), mostSlow)] {
+	for _, slow := range r.summary.Slowest[:min(len(r.summary.Slowest), mostSlow)] {
 		out.line("slowest", "%9s  %d  %s", seconds(slow.TotalMS/1000), slow.Status, slow.URL)
 	}
-	if r.Recorded() > 1 || !r.fetchedNone() { // else it is the error of the crawl
+	if r.summary.Recorded() > 1 || !r.fetchedNone() { // else it is the error of the crawl
 		r.showBroken(out)
 		r.givenUp(out)
 	}
-	out.traps(r.Traps, r.MoreTraps)
-	out.cuts(r.OverLimit, r.OverVariants)
+	out.traps(r.summary.Traps, r.summary.MoreTraps)
+	out.cuts(r.summary.OverLimit, r.summary.OverVariants)
 	out.some("left", r.left())
-	if r.Runs > 1 {
-		out.line("runs", "%s, all counted here", count(r.Runs))
+	if r.summary.Runs > 1 {
+		out.line("runs", "%s, all counted here", count(r.summary.Runs))
 	}
 	for _, file := range r.records {
 		out.line("records", "%s", file)
@@ -109,12 +109,12 @@ func beyond(c weft.Counters) string {
 
 // contentTypes prints the most frequent types, and the others as one.
 func (r report) contentTypes(out *sheet) {
-	types := slices.SortedFunc(maps.Keys(r.ContentTypes), func(a, b string) int {
-		return cmp.Or(cmp.Compare(r.ContentTypes[b].URLs, r.ContentTypes[a].URLs), cmp.Compare(a, b))
+	types := slices.SortedFunc(maps.Keys(r.summary.ContentTypes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.summary.ContentTypes[b].URLs, r.summary.ContentTypes[a].URLs), cmp.Compare(a, b))
 	})
 	var others weft.Count
 	for i, t := range types {
-		c := r.ContentTypes[t]
+		c := r.summary.ContentTypes[t]
 		if i < mostTypes {
 			out.counted("content type", cmp.Or(t, "(none)"), c)
 			continue
@@ -129,12 +129,12 @@ func (r report) contentTypes(out *sheet) {
 
 // givenUp lists origins that were given up, without those that the broken URLs explain.
 func (r report) givenUp(out *sheet) {
-	origins := slices.DeleteFunc(slices.Clone(r.GivenUp), r.isBroken)
+	origins := slices.DeleteFunc(slices.Clone(r.summary.GivenUp), r.isBroken)
 	shown := min(len(origins), mostGivenUp)
 	for _, g := range origins[:shown] {
 		out.line("given up", "%s, %s left: %s: %s", g.Origin, plural(g.URLs, "URL"), g.Kind, g.Reason)
 	}
-	if n := len(origins) - shown + r.MoreGivenUp; n > 0 {
+	if n := len(origins) - shown + r.summary.MoreGivenUp; n > 0 {
 		out.line("given up", "%s", plural(n, "other"))
 	}
 }
@@ -142,7 +142,7 @@ func (r report) givenUp(out *sheet) {
 // isBroken reports whether the only URL that an origin left is among the broken ones, with the
 // same error.
 func (r report) isBroken(g weft.GivenUp) bool {
-	return g.URLs == 1 && slices.ContainsFunc(r.Broken, func(b weft.Broken) bool {
+	return g.URLs == 1 && slices.ContainsFunc(r.summary.Broken, func(b weft.Broken) bool {
 		return b.ErrorKind == g.Kind && strings.HasPrefix(g.Reason, b.Error) && strings.HasPrefix(b.URL, g.Origin+"/")
 	})
 }
@@ -160,20 +160,20 @@ func (s *sheet) traps(shapes []string, others int) {
 
 // left says what the crawl has left, if it has not finished, and how to resume it.
 func (r report) left() string {
-	left, resume := plural(r.Pending, "URL"), ""
+	left, resume := plural(r.summary.Pending, "URL"), ""
 	if r.job != "" {
 		resume = "; the same command resumes it"
 	}
 	switch {
-	case r.Interrupted && r.node:
+	case r.summary.Interrupted && r.node:
 		return "this node has left the crawl; the same command joins it again"
-	case r.Interrupted:
+	case r.summary.Interrupted:
 		return left + ", the crawl was interrupted" + resume
-	case r.Stopped != "" && r.node:
-		return "the crawl has reached --" + r.Stopped + "; the same command with a higher limit continues it"
-	case r.Stopped != "":
-		return left + ", stopped by --" + r.Stopped
-	case r.failed && !r.Finished:
+	case r.summary.Stopped != "" && r.node:
+		return "the crawl has reached --" + r.summary.Stopped + "; the same command with a higher limit continues it"
+	case r.summary.Stopped != "":
+		return left + ", stopped by --" + r.summary.Stopped
+	case r.failed && !r.summary.Finished:
 		return left + ", an error ended the crawl" + resume
 	}
 	return ""

@@ -60,7 +60,7 @@ func (con *console) crawl(c crawler, out *output, more bool) (weft.Summary, erro
 		}
 		con.warn(c.Job() + " is finished; " + con.job.command + " --update " + c.Job() + " recrawls it, " + failed +
 			"--fresh starts over, --amend adds URLs")
-		r := report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
+		r := report{summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
 		return earlier, con.end(r, false, nil)
 	}
 	if err := out.open(earlier.Runs > 0); err != nil {
@@ -81,7 +81,7 @@ func (con *console) crawl(c crawler, out *output, more bool) (weft.Summary, erro
 		err = nil
 	}
 	_, node := c.(interface{ Began() bool })
-	r := report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil, node: node}
+	r := report{summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil, node: node}
 	return s, con.end(r, interrupted.Load(), err)
 }
 
@@ -108,7 +108,7 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	var bad *badLine
 	if !con.quiet && !con.forCheck && !foreign && (!unread || s.job != "") {
 		con.report(s)
-		if text := incomplete(s.ItemCounts); text != "" {
+		if text := incomplete(s.summary.ItemCounts); text != "" {
 			con.warn(text)
 		}
 	}
@@ -119,12 +119,12 @@ func (con *console) end(s report, interrupted bool, err error) error {
 		err = &exit{exitUsage, err}
 	case err != nil:
 		err = &exit{exitError, err}
-	case interrupted, s.Interrupted: // by a signal, or by weft ctl
+	case interrupted, s.summary.Interrupted: // by a signal, or by weft ctl
 		err = &exit{exitInterrupted, nil}
 	case s.fetchedNone() && !con.forCheck:
-		why := advised(cmp.Or(s.FirstError, "none has a 2xx status"))
+		why := advised(cmp.Or(s.summary.FirstError, "none has a 2xx status"))
 		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", why)}
-	case s.Stopped != "":
+	case s.summary.Stopped != "":
 		err = &exit{exitLimit, nil}
 	default:
 		err = nil

@@ -30,19 +30,19 @@ const (
 
 // lines returns the lines that fit, cut to the width. The first is short: see screen.
 func (v view) lines(s sample) []string {
-	done := v.style(strong, count(s.Recorded())) + " " + english.PluralWord(s.Recorded(), "URL", "")
-	lines := v.flow(clock(s.Elapsed), done, v.style(strong, perSecond(s.urlRate))+"/s")
+	done := v.style(strong, count(s.stats.Recorded())) + " " + english.PluralWord(s.stats.Recorded(), "URL", "")
+	lines := v.flow(clock(s.stats.Elapsed), done, v.style(strong, perSecond(s.urlRate))+"/s")
 	lines = append(lines, v.bar(s)...)
 	figures := []string{
-		plural(s.Pages, "page") + ", " + perSecond(s.pageRate) + "/s",
-		volume(s.Bytes) + ", " + volume(int64(s.byteRate)) + "/s",
-		count(s.Pending) + " waiting",
-		count(s.InFlight) + " in flight",
+		plural(s.stats.Pages, "page") + ", " + perSecond(s.pageRate) + "/s",
+		volume(s.stats.Bytes) + ", " + volume(int64(s.byteRate)) + "/s",
+		count(s.stats.Pending) + " waiting",
+		count(s.stats.InFlight) + " in flight",
 	}
 	figures = append(figures, s.notes()...)
-	figures = append(figures, plural(s.Redirects, "redirect"), plural(s.Hosts, "host"))
-	if s.Memory > 0 {
-		figures = append(figures, volume(s.Memory)+" memory")
+	figures = append(figures, plural(s.stats.Redirects, "redirect"), plural(s.stats.Hosts, "host"))
+	if s.stats.Memory > 0 {
+		figures = append(figures, volume(s.stats.Memory)+" memory")
 	}
 	lines = append(lines, v.flow(figures...)...)
 	lines = append(lines, v.hosts(s)...)
@@ -72,7 +72,7 @@ func (v view) hosts(s sample) []string {
 		title = ""
 	}
 	title = "longest"
-	for _, f := range s.Longest {
+	for _, f := range s.stats.Longest {
 		if v.width < narrow {
 			lines = append(lines, clock(f.For)+"  "+printable(f.URL))
 			continue
@@ -91,11 +91,11 @@ func (v view) hosts(s sample) []string {
 // bar shows the share of the known URLs that is done, and the time left.
 func (v view) bar(s sample) []string {
 	left := "time left unknown"
-	if s.Ending {
+	if s.stats.Ending {
 		left = v.style(strong, s.ends())
-	} else if len(s.Paused) > 0 {
-		left = v.style(strong, "paused: "+printable(strings.Join(s.Paused, ", ")))
-	} else if words := inWords(s.Estimate); words != "" {
+	} else if len(s.stats.Paused) > 0 {
+		left = v.style(strong, "paused: "+printable(strings.Join(s.stats.Paused, ", ")))
+	} else if words := inWords(s.stats.Estimate); words != "" {
 		left = words
 	}
 	cells := min(v.width-len("  ")-ansi.StringWidth(left), longestBar)
@@ -103,8 +103,8 @@ func (v view) bar(s sample) []string {
 		return []string{left}
 	}
 	done := 0
-	if all := s.Recorded() + s.Pending + s.InFlight; all > 0 {
-		done = s.Recorded() * cells / all
+	if all := s.stats.Recorded() + s.stats.Pending + s.stats.InFlight; all > 0 {
+		done = s.stats.Recorded() * cells / all
 	}
 	full, empty := strings.Repeat("━", done), strings.Repeat("─", cells-done)
 	return []string{v.style(green, full) + v.style(faint, empty) + "  " + left}
