@@ -82,9 +82,6 @@ func newSocket(l *Loop, fd int, remote net.Addr) (*socket, error) {
 	return s, nil
 }
 
-// network returns "tcp", "udp" or "unix".
-func (s *socket) network() string { return s.remote.Network() }
-
 func (s *socket) Read(t *Task, p []byte) (int, error) {
 	if err := t.Checkpoint(); err != nil {
 		return 0, s.opError("read", err)
@@ -254,21 +251,6 @@ func (s *socket) setDeadline(dir *direction, at time.Time) error {
 	}
 	dir.setDeadline(when)
 	return nil
-}
-
-func (s *socket) RemoteAddr() net.Addr { return s.remote }
-
-// LocalAddr asks the kernel on its first call: most connections never need it.
-func (s *socket) LocalAddr() net.Addr {
-	if s.local == nil && !s.closed {
-		if sa, err := unix.Getsockname(s.fd); err == nil {
-			s.local = fromSockaddr(sa)
-			if tcp, ok := s.local.(*net.TCPAddr); ok && s.network() == "udp" {
-				s.local = (*net.UDPAddr)(tcp)
-			}
-		}
-	}
-	return s.local
 }
 
 // opError wraps err with the operation and the connection, as package net does.

@@ -1,7 +1,6 @@
 package content
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -126,12 +125,6 @@ type selection struct {
 	kept []int32  // words kept in each element
 }
 
-func (s *selection) all() {
-	for k := range s.keep {
-		s.keep[k] = true
-	}
-}
-
 // choose chooses block by block, without what stands beside an article, each text once.
 func (s *selection) choose() {
 	s.keep = s.page.Choose(s.page.Scores(&blocks.Shipped))
@@ -140,47 +133,6 @@ func (s *selection) choose() {
 }
 
 const boilerplate = "boilerplate"
-
-// mark notes the blocks that a caller knows for boilerplate.
-func (s *selection) mark(is func(Block) bool) {
-	if is == nil {
-		return
-	}
-	k := 0
-	Blocks(s.page.All[0].Node, func(b Block) bool {
-		if is(b) {
-			s.why[k] = boilerplate
-		}
-		k++
-		return true
-	})
-}
-
-// drop takes boilerplate out, unless nothing would be left.
-func (s *selection) drop() {
-	left := slices.Clone(s.keep)
-	for k, why := range s.why {
-		left[k] = left[k] && why != boilerplate
-	}
-	if slices.Contains(left, true) {
-		s.keep = left
-	}
-}
-
-// sum adds up what is kept.
-func (s *selection) sum() {
-	s.kept = make([]int32, len(s.page.All))
-	for k, i := range s.page.Index {
-		if s.keep[k] {
-			s.kept[i] = s.page.All[i].Own
-		}
-	}
-	for i := len(s.kept) - 1; i > 0; i-- {
-		s.kept[s.page.All[i].Parent] += s.kept[i]
-	}
-}
-
-func (s *selection) words() int32 { return s.kept[0] }
 
 // removals lists the outermost elements of which nothing is kept, and the text right in others.
 func (s *selection) removals() []Removal {
@@ -261,34 +213,6 @@ func beginning(n *html.Node) string {
 		return m == n || m.Type == html.ElementNode && !blocks.Silent(m)
 	})
 	return cut(text.String())
-}
-
-// walk visits a tree in document order. Visit reports whether to go on with a node's children.
-func walk(root *html.Node, visit func(*html.Node) bool) {
-	for n := root; n != nil; {
-		if visit(n) && n.FirstChild != nil {
-			n = n.FirstChild
-			continue
-		}
-		for n != root && n.NextSibling == nil {
-			n = n.Parent
-		}
-		if n == root {
-			return
-		}
-		n = n.NextSibling
-	}
-}
-
-// find returns the first element of a name, or nil.
-func find(root *html.Node, name atom.Atom) (found *html.Node) {
-	walk(root, func(n *html.Node) bool {
-		if found == nil && n.Type == html.ElementNode && n.DataAtom == name {
-			found = n
-		}
-		return found == nil
-	})
-	return found
 }
 
 // paragraphs makes a body of a text.

@@ -1,34 +1,14 @@
 package content
 
 import (
-	"iter"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
-	"github.com/weftcrawl/weft/internal/blocks"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
-
-// about is a page's own account of itself.
-type about struct {
-	content  Content // without tree
-	kind     blocks.Kind
-	language string // as the page declares it
-	text     string // that the page gives to search engines
-	said     map[field]said
-	shown    shown
-	manual   bool              // made by a generator of manuals
-	json     int               // bytes of JSON-LD read
-	things   map[string]string // the names of things in JSON-LD, by their @id
-	label    string            // of the twitter card whose data comes next
-	head     string            // the title element
-	host     string            // the first label of the registrable domain
-}
 
 // A field of Content. Each has several sources; the best one counts, and of equal ones the first.
 type field uint8
@@ -57,21 +37,6 @@ const (
 	rankGraph            // OpenGraph
 	rankLD               // JSON-LD
 )
-
-func (a *about) say(f field, value string, rank int) {
-	if rank <= a.said[f].rank || len(value) > mostValue {
-		return
-	}
-	if value = html.UnescapeString(value); f == author { // many a value is escaped twice
-		value = person(value)
-	}
-	if (f == published || f == modified) && date(value).IsZero() {
-		return
-	}
-	if value = inLine(value); value != "" {
-		a.said[f] = said{value, rank}
-	}
-}
 
 const (
 	mostValue = 4 << 10   // bytes of a field
@@ -203,33 +168,6 @@ func (a *about) meta(n *html.Node) {
 	}
 }
 
-// person is the name in a byline, or "" if there is none.
-func person(name string) string {
-	name, _, _ = strings.Cut(strings.TrimSpace(name), "|")
-	for _, before := range befores {
-		if beginsWith(name, before) {
-			name = name[len(before):]
-			break
-		}
-	}
-	for _, between := range [...]string{" on ", " - ", " – "} { // a name and a day
-		if before, behind, ok := strings.Cut(name, between); ok && dayIn(behind) != "" {
-			name = before
-		}
-	}
-	name = strings.Trim(name, " ,·•-–:\u00a0")
-	if len(name) > 1 && name[0] == '"' && strings.HasSuffix(name, `"`) {
-		name = name[1 : len(name)-1]
-	}
-	if u, err := url.Parse(name); err == nil && u.Scheme != "" { // of a profile
-		return ""
-	}
-	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.Contains(name, "©") || nobodies[strings.ToLower(name)] || endsWithBy(name) || !day(name).IsZero() || clock.MatchString(name) {
-		return ""
-	}
-	return name
-}
-
 // befores are words before a name.
 var befores = append(slices.Clone(by), "author", "von", "par", "por", "di")
 
@@ -244,42 +182,23 @@ var nobodies = map[string]bool{
 	"admin": true, "administrator": true, "undefined": true, "null": true, "none": true, "author": true, "anonymous": true, "guest": true, "unknown": true,
 }
 
-// textOf is the text of an element, up to the length of a field.
-func textOf(n *html.Node) string {
-	const most = 400 // bytes
-	var text strings.Builder
-	for m := range first(n) {
-		switch {
-		case m.Type == html.TextNode:
-			text.WriteString(m.Data[:min(len(m.Data), most)])
-		case m.DataAtom == atom.Br || m.Type == html.ElementNode && !blocks.Inline(m):
-			text.WriteByte(' ')
-		}
-		if text.Len() >= most {
-			break
-		}
+// sayShown says what is shown: of each field, what stands nearest to the heading.
+func (a *about) sayShown() {
+	s := &a.shown
+	at := -1
+	if h := a.mainHeading(); h != nil {
+		at = h.at
 	}
-	return strings.ToValidUTF8(text.String(), "")
-}
-
-// first are the first nodes in an element: of nested ones, each would go through all in it.
-func first(n *html.Node) iter.Seq[*html.Node] {
-	return func(yield func(*html.Node) bool) {
-		const most = 500
-		seen := 0
-		for m := range n.Descendants() {
-			if seen++; seen > most || !yield(m) {
-				return
+	for _, f := range [...]field{author, published, modified} {
+		best, cost := "", 1<<30
+		for _, n := range s.notes {
+			if n.field == f && s.cost(n, at) < cost {
+				best, cost = n.value, s.cost(n, at)
 			}
 		}
-	}
-}
-
-func attr(n *html.Node, key string) string {
-	for _, a := range n.Attr {
-		if a.Key == key {
-			return a.Val
+		if f == author && best != "" && sameWords(a.said[author].value, a.said[site].value) {
+			a.said[author] = said{} // the site has named itself
 		}
+		a.say(f, best, rankText)
 	}
-	return ""
 }

@@ -2,6 +2,7 @@ package content
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -244,27 +245,6 @@ func (s *shown) time(n *html.Node) {
 	s.note(published, when, asMark)
 }
 
-// sayShown says what is shown: of each field, what stands nearest to the heading.
-func (a *about) sayShown() {
-	s := &a.shown
-	at := -1
-	if h := a.mainHeading(); h != nil {
-		at = h.at
-	}
-	for _, f := range [...]field{author, published, modified} {
-		best, cost := "", 1<<30
-		for _, n := range s.notes {
-			if n.field == f && s.cost(n, at) < cost {
-				best, cost = n.value, s.cost(n, at)
-			}
-		}
-		if f == author && best != "" && sameWords(a.said[author].value, a.said[site].value) {
-			a.said[author] = said{} // the site has named itself
-		}
-		a.say(f, best, rankText)
-	}
-}
-
 // cost is the distance of a note from the page whose heading is at a place.
 func (s *shown) cost(n note, heading int) int {
 	far := n.at - heading
@@ -388,4 +368,31 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r < utf8.RuneSelf && !('a' <= r && r <= 'z' || '0' <= r && r <= '9') || unicode.IsPunct(r) || unicode.IsSpace(r)
 	})
+}
+
+// person is the name in a byline, or "" if there is none.
+func person(name string) string {
+	name, _, _ = strings.Cut(strings.TrimSpace(name), "|")
+	for _, before := range befores {
+		if beginsWith(name, before) {
+			name = name[len(before):]
+			break
+		}
+	}
+	for _, between := range [...]string{" on ", " - ", " – "} { // a name and a day
+		if before, behind, ok := strings.Cut(name, between); ok && dayIn(behind) != "" {
+			name = before
+		}
+	}
+	name = strings.Trim(name, " ,·•-–:\u00a0")
+	if len(name) > 1 && name[0] == '"' && strings.HasSuffix(name, `"`) {
+		name = name[1 : len(name)-1]
+	}
+	if u, err := url.Parse(name); err == nil && u.Scheme != "" { // of a profile
+		return ""
+	}
+	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.Contains(name, "©") || nobodies[strings.ToLower(name)] || endsWithBy(name) || !day(name).IsZero() || clock.MatchString(name) {
+		return ""
+	}
+	return name
 }

@@ -1,7 +1,6 @@
 package content
 
 import (
-	"github.com/weftcrawl/weft/internal/blocks"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -87,6 +86,3 @@ func isHeading(n *html.Node) bool {
 	}
 	return false
 }
-
-// isParagraph reports whether a block has a sentence, and few links.
-func isParagraph(e *blocks.Element) bool { return e.Own >= 12 && e.Marks > 0 && e.Links*3 < e.Own }

@@ -3,7 +3,6 @@ package dns
 import (
 	"encoding/binary"
 	"errors"
-	"net"
 	"net/netip"
 	"slices"
 	"time"
@@ -173,16 +172,4 @@ func (r *Resolver) askTCP(t *aio.Task, server netip.AddrPort, patience time.Dura
 		}
 		return nil
 	})
-}
-
-// failure returns the answer to a question that no server has answered.
-func (q *question) failure(name string) answer {
-	why := q.why
-	if q.silence {
-		why = "the server did not answer"
-	}
-	return answer{
-		err:  &net.DNSError{Err: why, Name: name, Server: q.server.String(), IsTimeout: q.silence, IsTemporary: true},
-		keep: keepFailure,
-	}
 }

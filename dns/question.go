@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"time"
@@ -308,4 +309,16 @@ func (qs questions) answer(name string) answer {
 		why = noSuchHost
 	}
 	return answer{err: notFound(name, a4.server.String(), why), keep: bound(min(a4.ttl, a6.ttl), maxKeepMissing)}
+}
+
+// failure returns the answer to a question that no server has answered.
+func (q *question) failure(name string) answer {
+	why := q.why
+	if q.silence {
+		why = "the server did not answer"
+	}
+	return answer{
+		err:  &net.DNSError{Err: why, Name: name, Server: q.server.String(), IsTimeout: q.silence, IsTemporary: true},
+		keep: keepFailure,
+	}
 }

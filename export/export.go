@@ -84,23 +84,6 @@ type rows struct {
 	where   string
 }
 
-// each calls do with each row.
-func (r *rows) each(s *source, do func(reflect.Value) error) error {
-	all, err := r.table.rows(s, r.where)
-	if err != nil {
-		return err
-	}
-	for row, err := range all {
-		if err == nil {
-			err = do(row)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Export is a checked set of options.
 type Export struct {
 	format format

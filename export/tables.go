@@ -328,3 +328,20 @@ const linksFile = "links.jsonl"
 func (s *source) currentLinks(old results.Set) iter.Seq2[results.Line, error] {
 	return orNone(results.Lines(s.ctx, s.dir, linksFile, old), ErrNoLinks)
 }
+
+// each calls do with each row.
+func (r *rows) each(s *source, do func(reflect.Value) error) error {
+	all, err := r.table.rows(s, r.where)
+	if err != nil {
+		return err
+	}
+	for row, err := range all {
+		if err == nil {
+			err = do(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -141,23 +141,6 @@ func (x *Extractor) Tree(url weburl.URL, root *html.Node, cut error, found func(
 	return items
 }
 
-// page is a page that is looked at.
-type page struct {
-	url      weburl.URL
-	base     *weburl.URL // nil: not known yet
-	root     *html.Node
-	elements []*html.Node // all, in order
-	work     css.Work
-	allowed  int                   // work at the beginning
-	short    bool                  // some work was broken off: what was found is not all
-	room     int                   // bytes, for the values of the item
-	ids      map[string]*html.Node // nil: not known yet
-	order    map[*html.Node]int    // where in the page nodes stand; nil: not known yet
-	notes    []string
-	found    func(Match)
-	around   []string // names of the fields around the one that is looked for
-}
-
 func newPage(url weburl.URL, root *html.Node, found func(Match)) *page {
 	p := &page{url: url, root: root, found: found, room: MaxPage, elements: make([]*html.Node, 0, 1024)}
 	for n := root; n != nil; n = css.Following(n, root, true) {
@@ -173,25 +156,6 @@ func newPage(url weburl.URL, root *html.Node, found func(Match)) *page {
 func (p *page) allow(steps int) {
 	p.allowed = steps + stepsElement*len(p.elements)
 	p.work.Steps = p.allowed
-}
-
-// spend takes steps of the work, and reports whether there were enough.
-func (p *page) spend(n int) bool {
-	if p.work.Steps -= n; p.work.Steps < 0 {
-		p.work.Spent = true
-	}
-	return !p.work.Spent
-}
-
-// note says what was cut, or could not be read.
-func (p *page) note(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if len(text) > mostNote {
-		text = strings.ToValidUTF8(text[:mostNote], "") + "…"
-	}
-	if len(p.notes) < mostNotes && !slices.Contains(p.notes, text) {
-		p.notes = append(p.notes, text)
-	}
 }
 
 // ofKind adds the items of a kind.
@@ -297,17 +261,4 @@ func (p *page) value(f *field, from *html.Node, missing *[]string, name string) 
 		return list, true
 	}
 	return list[0], true
-}
-
-// fits counts a value, and reports whether the item has room for it.
-func (p *page) fits(v any, name string) bool {
-	n := 16 // a number
-	if s, ok := v.(string); ok {
-		n = len(s)
-	}
-	if p.room -= n; p.room < 0 {
-		p.note("%s: left out: more than %d bytes in one page", name, MaxPage)
-		return false
-	}
-	return true
 }

@@ -200,30 +200,6 @@ func (x *Extractor) backgroundAttribute(name []byte) {
 // and read again.
 const maxFrames = 4
 
-// srcDocument reads the document that an <iframe> has in its srcdoc attribute. It is a part of this
-// page: its links are this page's, and it has this page's base unless it has a <base> of its own.
-// Its title and what it says to robots do not count.
-func (x *Extractor) srcDocument() {
-	raw := x.attrs.raw(srcDoc)
-	if raw == nil || x.frames == maxFrames || x.stopped {
-		return
-	}
-	outer := x.reading
-	x.begin(x.attrs.decode(raw), outer.yield)
-	x.attrs.decoded, x.pending.text.buf, x.foreign.open = nil, nil, nil // the outer page's
-	x.mentioned, x.charset, x.frames = outer.mentioned, outer.charset, outer.frames+1
-	x.places = outer.places
-	x.places.find(raw)
-	x.excess, x.spent, x.page.Base = outer.excess, outer.spent, outer.page.Base
-	x.scan.pauses = pauses{outer.scan.pause, pauseStep}
-	x.html()
-	outer.stopped, outer.spent, outer.page.Cut, outer.places = x.stopped, x.spent, x.page.Cut, x.places
-	moved := x.hasBase
-	if x.reading = outer; moved {
-		x.setBase(x.page.Base)
-	}
-}
-
 // links yields the links of the current tag.
 func (x *Extractor) links(e *element) {
 	for _, p := range e.links {
@@ -415,4 +391,28 @@ func (x *Extractor) scriptKind() string {
 		return ""
 	}
 	return mediaType(string(x.attrs.value(typ)))
+}
+
+// srcDocument reads the document that an <iframe> has in its srcdoc attribute. It is a part of this
+// page: its links are this page's, and it has this page's base unless it has a <base> of its own.
+// Its title and what it says to robots do not count.
+func (x *Extractor) srcDocument() {
+	raw := x.attrs.raw(srcDoc)
+	if raw == nil || x.frames == maxFrames || x.stopped {
+		return
+	}
+	outer := x.reading
+	x.begin(x.attrs.decode(raw), outer.yield)
+	x.attrs.decoded, x.pending.text.buf, x.foreign.open = nil, nil, nil // the outer page's
+	x.mentioned, x.charset, x.frames = outer.mentioned, outer.charset, outer.frames+1
+	x.places = outer.places
+	x.places.find(raw)
+	x.excess, x.spent, x.page.Base = outer.excess, outer.spent, outer.page.Base
+	x.scan.pauses = pauses{outer.scan.pause, pauseStep}
+	x.html()
+	outer.stopped, outer.spent, outer.page.Cut, outer.places = x.stopped, x.spent, x.page.Cut, x.places
+	moved := x.hasBase
+	if x.reading = outer; moved {
+		x.setBase(x.page.Base)
+	}
 }

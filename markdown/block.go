@@ -98,7 +98,7 @@ func (c *converter) heading(n *html.Node) {
 		return
 	}
 	level := int(n.DataAtom.String()[1] - '0')
-	c.out.heading(level, n)
+	c.out.heading(level, Plain(n))
 	if c.Text {
 		c.out.block(text)
 		return
@@ -414,5 +414,84 @@ func (c *converter) rule(*html.Node) {
 	c.endRun()
 	if c.out.place.gap != noGap && c.out.place.lead == nil {
 		c.out.block("---")
+	}
+}
+
+// endRun writes the run as paragraphs.
+func (c *converter) endRun() {
+	if c.inline > 0 {
+		c.run.breakLine(c.flat > 0)
+		return
+	}
+	if len(c.run.text) == 0 {
+		c.run.space = noSpace
+		return
+	}
+	for _, p := range c.writer.paragraphs(&c.run, c.cells > 0) {
+		switch {
+		case c.Text:
+			c.out.block(strings.Split(p, "\n")...)
+		case strings.IndexByte(p, '\n') < 0:
+			c.out.block(beginning(p, false))
+		default:
+			lines := strings.Split(p, "\n")
+			for i := range lines {
+				if lines[i] = beginning(lines[i], i > 0); i+1 < len(lines) {
+					lines[i] += `\`
+				}
+			}
+			c.out.block(lines...)
+		}
+	}
+}
+
+// inLine writes the run in one line, and begins another: of a heading or a cell, with breaks as
+// text between its lines.
+func (c *converter) inLine(between string) string {
+	if all := c.writer.paragraphs(&c.run, c.cells > 0); len(all) > 0 {
+		return strings.ReplaceAll(strings.Join(all, between), "\n", between)
+	}
+	return ""
+}
+
+func (c *converter) lineBreak(*html.Node) {
+	if c.inline > 0 {
+		c.run.breakLine(c.flat > 0)
+		return
+	}
+	c.run.outsideCode(func() {
+		if text := c.run.text; len(text) > 0 && (text[len(text)-1] != '\n' || len(text) == 1 || text[len(text)-2] != '\n') {
+			c.run.text = append(text, '\n')
+		}
+	})
+	c.run.space = noSpace
+}
+
+// cellItems converts a list in a cell.
+func (c *converter) cellItems(n *html.Node) {
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		if child.DataAtom != atom.Li {
+			c.node(child)
+			continue
+		}
+		c.run.breakLine(c.flat > 0)
+		if !c.Text {
+			c.run.write(bullet)
+		}
+		c.children(child)
+		c.run.breakLine(c.flat > 0)
+	}
+	c.run.breakLine(c.flat > 0)
+}
+
+// mark converts an element with emphasis. In an element of its kind, and in code, there is none.
+func (c *converter) mark(n *html.Node, mark kind) {
+	switch {
+	case c.outer[n]:
+		c.container(n)
+	case c.run.inside[mark] > 0 || c.run.inside[code] > 0:
+		c.children(n)
+	default:
+		c.run.span(span{kind: mark}, func() { c.children(n) })
 	}
 }

@@ -65,3 +65,9 @@ func (c *converter) input(n *html.Node) {
 	c.run.raw(box)
 	c.run.space = blank
 }
+
+func (c *converter) strong(n *html.Node) { c.mark(n, strong) }
+
+func (c *converter) emphasis(n *html.Node) { c.mark(n, emphasis) }
+
+func (c *converter) deleted(n *html.Node) { c.mark(n, deleted) }

@@ -99,43 +99,6 @@ func withoutFragment(u weburl.URL) string {
 	return address
 }
 
-func hasElement(n *html.Node, name atom.Atom) bool {
-	for d := range n.Descendants() {
-		if d.DataAtom == name {
-			return true
-		}
-	}
-	return false
-}
-
-// isPermalink reports whether a link leads to where it stands, as documentation tools put beside
-// headings.
-func isPermalink(n *html.Node) bool {
-	if !strings.HasPrefix(attr(n, "href"), "#") {
-		return false
-	}
-	switch strings.TrimSpace(textOf(n, 8)) {
-	case "\u00B6", "#", "\u00A7", "\U0001F517", "\u2693", "\u2693\uFE0E", "\uF0C1":
-		return true
-	case "":
-		return hasClass(n, "headerlink", "anchor", "header-anchor", "anchorlink", "heading-link", "permalink", "hash-link")
-	}
-	return hasClass(n, "headerlink", "header-anchor", "hash-link")
-}
-
-// textOf returns the beginning of the text of an element, somewhat more than most bytes.
-func textOf(n *html.Node, most int) string {
-	text := ""
-	for d := range n.Descendants() {
-		if d.Type == html.TextNode {
-			if text += d.Data; len(text) > most {
-				break
-			}
-		}
-	}
-	return text
-}
-
 // target returns the absolute URL of a reference, as it stands in Markdown; "" if it leads nowhere.
 func (c *converter) target(ref string) string {
 	ref = strings.TrimSpace(ref)

@@ -164,28 +164,6 @@ func (s *notes) skipHeading(list *html.Node) {
 	}
 }
 
-func isHeadingAtom(a atom.Atom) bool {
-	switch a {
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		return true
-	}
-	return false
-}
-
-func nextElement(n *html.Node) *html.Node {
-	for n = n.NextSibling; n != nil && n.Type != html.ElementNode; {
-		n = n.NextSibling
-	}
-	return n
-}
-
-func previousElement(n *html.Node) *html.Node {
-	for n = n.PrevSibling; n != nil && n.Type != html.ElementNode; {
-		n = n.PrevSibling
-	}
-	return n
-}
-
 // isNoteRef reports whether a link looks like a reference to a footnote.
 func isNoteRef(n *html.Node) bool {
 	if href := attr(n, "href"); len(href) < 2 || href[0] != '#' {
@@ -329,3 +307,20 @@ func (c *converter) writeNotes() {
 
 // isLabel reports whether an element is the number that stands before a footnote.
 func isLabel(n *html.Node) bool { return hasClass(n, "label", "footnote-label", "mw-cite-backlink") }
+
+// survey marks the inline elements that have blocks in them, which are containers, and returns the
+// links that look like references to footnotes.
+func (c *converter) survey(root *html.Node) (refs []*html.Node) {
+	for n := root.FirstChild; n != nil; n = following(n, root) {
+		switch {
+		case n.Type != html.ElementNode:
+		case isBlock(n):
+			for p := n.Parent; p != nil && p != root && !isBlock(p) && !c.outer[p]; p = p.Parent {
+				c.outer[p] = true
+			}
+		case n.DataAtom == atom.A && len(refs) < mostNotes && isNoteRef(n):
+			refs = append(refs, n)
+		}
+	}
+	return refs
+}

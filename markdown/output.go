@@ -2,8 +2,6 @@ package markdown
 
 import (
 	"bytes"
-
-	"golang.org/x/net/html"
 )
 
 // output is the text written so far, in blocks, and the place of the next one.
@@ -103,7 +101,7 @@ func (o *output) within(lead, prefix string, tight bool, content func()) {
 func (o *output) outermost() bool { return len(o.place.prefix) == 0 && o.place.lead == nil }
 
 // heading lists a heading, which is written next.
-func (o *output) heading(level int, n *html.Node) {
+func (o *output) heading(level int, text string) {
 	if !o.outermost() {
 		return
 	}
@@ -111,7 +109,7 @@ func (o *output) heading(level int, n *html.Node) {
 	if offset > 0 && o.place.gap != noGap {
 		offset++
 	}
-	o.doc.Headings = append(o.doc.Headings, Heading{offset, level, Plain(n)})
+	o.doc.Headings = append(o.doc.Headings, Heading{offset, level, text})
 }
 
 // document returns what was written.

@@ -196,3 +196,19 @@ var knownLanguages = func() map[string]bool {
 	}
 	return known
 }()
+
+// codeCell writes code in a cell: a span a line.
+func (c *converter) codeCell(lines []string) {
+	for _, line := range lines {
+		c.run.breakLine(c.flat > 0)
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if c.Text {
+			c.run.write(line)
+			continue
+		}
+		c.run.raw(string(appendCode(nil, line, c.cells > 0)))
+	}
+	c.run.breakLine(c.flat > 0)
+}

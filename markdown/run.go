@@ -3,10 +3,7 @@ package markdown
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/net/html"
 )
 
 // run is the inline content since the last block: its text, as readers see it, and what stands in
@@ -202,54 +199,4 @@ func (r *run) breakLine(flat bool) {
 // words.
 func isWide(r rune) bool {
 	return r >= 0x2E80 && r <= 0xA4CF && r != 0x3000 || r >= 0xF900 && r <= 0xFAFF || r >= 0xFF00 && r <= 0xFF60 || r >= 0x20000 && r <= 0x3FFFF
-}
-
-func (c *converter) lineBreak(*html.Node) {
-	if c.inline > 0 {
-		c.run.breakLine(c.flat > 0)
-		return
-	}
-	c.run.outsideCode(func() {
-		if text := c.run.text; len(text) > 0 && (text[len(text)-1] != '\n' || len(text) == 1 || text[len(text)-2] != '\n') {
-			c.run.text = append(text, '\n')
-		}
-	})
-	c.run.space = noSpace
-}
-
-// endRun writes the run as paragraphs.
-func (c *converter) endRun() {
-	if c.inline > 0 {
-		c.run.breakLine(c.flat > 0)
-		return
-	}
-	if len(c.run.text) == 0 {
-		c.run.space = noSpace
-		return
-	}
-	for _, p := range c.writer.paragraphs(&c.run, c.cells > 0) {
-		switch {
-		case c.Text:
-			c.out.block(strings.Split(p, "\n")...)
-		case strings.IndexByte(p, '\n') < 0:
-			c.out.block(beginning(p, false))
-		default:
-			lines := strings.Split(p, "\n")
-			for i := range lines {
-				if lines[i] = beginning(lines[i], i > 0); i+1 < len(lines) {
-					lines[i] += `\`
-				}
-			}
-			c.out.block(lines...)
-		}
-	}
-}
-
-// inLine writes the run in one line, and begins another: of a heading or a cell, with breaks as
-// text between its lines.
-func (c *converter) inLine(between string) string {
-	if all := c.writer.paragraphs(&c.run, c.cells > 0); len(all) > 0 {
-		return strings.ReplaceAll(strings.Join(all, between), "\n", between)
-	}
-	return ""
 }

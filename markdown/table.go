@@ -157,8 +157,6 @@ func isData(row *html.Node) bool {
 	return words
 }
 
-func isCell(n *html.Node) bool { return n.DataAtom == atom.Td || n.DataAtom == atom.Th }
-
 // arranged converts the cells of a table one after another.
 func (c *converter) arranged(n *html.Node) {
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
@@ -248,23 +246,6 @@ func (c *converter) cellText(n *html.Node) (text string) {
 	c.cells--
 	c.inline--
 	return text
-}
-
-// cellItems converts a list in a cell.
-func (c *converter) cellItems(n *html.Node) {
-	for child := n.FirstChild; child != nil; child = child.NextSibling {
-		if child.DataAtom != atom.Li {
-			c.node(child)
-			continue
-		}
-		c.run.breakLine(c.flat > 0)
-		if !c.Text {
-			c.run.write(bullet)
-		}
-		c.children(child)
-		c.run.breakLine(c.flat > 0)
-	}
-	c.run.breakLine(c.flat > 0)
 }
 
 // cellRows converts the rows of a table in a cell: one a line, with separators between their cells.
@@ -360,22 +341,6 @@ func lastCell(tr *html.Node) *html.Node {
 		cell = cell.PrevSibling
 	}
 	return cell
-}
-
-// codeCell writes code in a cell: a span a line.
-func (c *converter) codeCell(lines []string) {
-	for _, line := range lines {
-		c.run.breakLine(c.flat > 0)
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		if c.Text {
-			c.run.write(line)
-			continue
-		}
-		c.run.raw(string(appendCode(nil, line, c.cells > 0)))
-	}
-	c.run.breakLine(c.flat > 0)
 }
 
 // tableLines writes rows. Without a header its cells are empty.

@@ -164,18 +164,6 @@ func titled(d *markdown.Document, title, heading string, plain bool) bool {
 	return true
 }
 
-// line returns text from the Web as one line of at most so many bytes, without characters that
-// steer a terminal.
-func line(s string, most int) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return r <= ' ' || r == 0x7F || r >= 0x80 && r <= 0xA0 || r == '\u2028' || r == '\u2029'
-	}), " ")
-	if len(s) > most {
-		s = s[:most]
-	}
-	return strings.ToValidUTF8(s, "")
-}
-
 // baseOf returns the URL that the links of a page are resolved against.
 func baseOf(root *html.Node, url weburl.URL) weburl.URL {
 	for n := range root.Descendants() {

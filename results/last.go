@@ -94,8 +94,3 @@ func (s *Set) Add(line uint64) {
 	}
 	(*s)[line/64] |= 1 << (line % 64)
 }
-
-// Has reports whether a line is in it.
-func (s Set) Has(line uint64) bool {
-	return line/64 < uint64(len(s)) && s[line/64]&(1<<(line%64)) != 0
-}

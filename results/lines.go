@@ -165,3 +165,8 @@ func (l *Line) Visit() uint32 {
 	}
 	return uint32(n)
 }
+
+// Has reports whether a line is in it.
+func (s Set) Has(line uint64) bool {
+	return line/64 < uint64(len(s)) && s[line/64]&(1<<(line%64)) != 0
+}

@@ -40,16 +40,6 @@ type rule struct {
 	allow   bool
 }
 
-func newRule(allow bool, number int, line, pattern []byte) rule {
-	text := strings.TrimSpace(string(line))
-	written := text[len(text)-len(pattern):] // shares the bytes of text
-	literal, normal := escape(written, asPattern), escape(written, asPattern|decoded)
-	return rule{
-		literal: withoutRuns(literal), normal: withoutRuns(normal), text: text,
-		line: int32(number), length: int32(len(normal)), allow: allow,
-	}
-}
-
 // withoutRuns returns a pattern with one '*' for each run of them, which means the same.
 func withoutRuns(pattern string) string {
 	if !strings.Contains(pattern, "**") {
@@ -163,30 +153,12 @@ func (r *rule) matches(literal, normal string) bool {
 	return match(r.literal, literal) || !r.allow && differ && match(r.normal, normal)
 }
 
-// match reports whether a pattern matches a target. An empty one matches none.
-//
-// It takes the first occurrence of each piece between two wildcards: if any choice of occurrences
-// matches, that one does, so there is no backtracking.
-func match(pattern, target string) bool {
-	if pattern == "" {
-		return false
+func newRule(allow bool, number int, line, pattern []byte) rule {
+	text := strings.TrimSpace(string(line))
+	written := text[len(text)-len(pattern):] // shares the bytes of text
+	literal, normal := escape(written, asPattern), escape(written, asPattern|decoded)
+	return rule{
+		literal: withoutRuns(literal), normal: withoutRuns(normal), text: text,
+		line: int32(number), length: int32(len(normal)), allow: allow,
 	}
-	pattern, anchored := strings.CutSuffix(pattern, "$")
-	piece, rest, more := strings.Cut(pattern, "*")
-	target, ok := strings.CutPrefix(target, piece)
-	if !ok {
-		return false
-	}
-	for more {
-		piece, rest, more = strings.Cut(rest, "*")
-		if !more && anchored {
-			return strings.HasSuffix(target, piece)
-		}
-		at := strings.Index(target, piece)
-		if at < 0 {
-			return false
-		}
-		target = target[at+len(piece):]
-	}
-	return !anchored || target == ""
 }

@@ -74,15 +74,6 @@ func ReadListed(s string) (Seed, error) {
 	return bare, err
 }
 
-// isName reports whether a host looks like a name of the DNS; without a port it has a dot, as words
-// have none.
-func isName(host string, port bool) bool {
-	strange := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
-	}
-	return (port || strings.Contains(host, ".")) && strings.IndexFunc(host, strange) < 0
-}
-
 // complete adds the scheme to a URL that lacks it. It returns false if s has one, or looks like
 // something else, such as the name of a file or a word.
 func complete(s string) (Seed, bool) {

@@ -113,3 +113,12 @@ func withScheme(s string) string {
 	}
 	return fmt.Sprintf(", as in %.128s", u.Canonical())
 }
+
+// isName reports whether a host looks like a name of the DNS; without a port it has a dot, as words
+// have none.
+func isName(host string, port bool) bool {
+	strange := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	}
+	return (port || strings.Contains(host, ".")) && strings.IndexFunc(host, strange) < 0
+}

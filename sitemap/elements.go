@@ -388,3 +388,11 @@ func (r *reader) emitEntry() {
 
 // is reports whether a name is the given one, in lower case, whatever its own case.
 func is(name []byte, given string) bool { return markup.EqualFold(name, given) }
+
+// broken records a loss of entries at a position of the text, if it is the first.
+func (r *reader) broken(at int, format string, args ...any) {
+	if r.out.Err == nil {
+		line := bytes.Count(r.xml.Body[:at], []byte("\n")) + 1
+		r.out.Err = fmt.Errorf("%w: line %d: %s", ErrBroken, line, fmt.Sprintf(format, args...))
+	}
+}

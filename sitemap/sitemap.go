@@ -177,11 +177,3 @@ type reader struct {
 	cut bool // the body is only the beginning
 	elements
 }
-
-// broken records a loss of entries at a position of the text, if it is the first.
-func (r *reader) broken(at int, format string, args ...any) {
-	if r.out.Err == nil {
-		line := bytes.Count(r.xml.Body[:at], []byte("\n")) + 1
-		r.out.Err = fmt.Errorf("%w: line %d: %s", ErrBroken, line, fmt.Sprintf(format, args...))
-	}
-}

@@ -2,12 +2,10 @@ package wacz
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -148,15 +146,6 @@ func (p *packer) index(size int64, sorted lines) error {
 		fmt.Fprintf(w, "!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \"%s\"}\n", path.Base(blockIndex))
 		return writeLines(w, blocks.Each)
 	})
-}
-
-func writeLines(w io.Writer, all lines) error {
-	out := bufio.NewWriter(w)
-	err := all(func(line []byte) error {
-		out.Write(line)
-		return out.WriteByte('\n')
-	})
-	return errors.Join(err, out.Flush())
 }
 
 // block is the list's entry for a block of the index.

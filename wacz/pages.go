@@ -1,10 +1,12 @@
 package wacz
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -118,4 +120,13 @@ func titleOf(m *warc.Message) string {
 	text, name := charset.UTF8(is, start)
 	e := links.Extractor{}
 	return e.Extract(links.Document{ContentType: is, Body: text, Charset: name}, func(links.Link) bool { return true }).Title
+}
+
+func writeLines(w io.Writer, all lines) error {
+	out := bufio.NewWriter(w)
+	err := all(func(line []byte) error {
+		out.Write(line)
+		return out.WriteByte('\n')
+	})
+	return errors.Join(err, out.Flush())
 }

@@ -494,3 +494,19 @@ func firstSegment(path string) string {
 	segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return segment
 }
+
+// Resolve parses ref as a link on the page b. Its error is an *Error. For all links of a page a
+// [Resolver] is faster.
+func (b URL) Resolve(ref string) (URL, error) {
+	var buf [256]byte
+	var u URL
+	base := basePageOf(b)
+	if href, ok := appendPlain(buf[:0], &u, &base, ref); ok {
+		u.href = string(href)
+		return u, nil
+	}
+	return parse(ref, b, "")
+}
+
+// Parse parses an absolute URL. Its error is an *Error.
+func Parse(raw string) (URL, error) { return URL{}.Resolve(raw) }

@@ -36,22 +36,6 @@ type URL struct {
 	fragmentAt uint32
 }
 
-// Parse parses an absolute URL. Its error is an *Error.
-func Parse(raw string) (URL, error) { return URL{}.Resolve(raw) }
-
-// Resolve parses ref as a link on the page b. Its error is an *Error. For all links of a page a
-// [Resolver] is faster.
-func (b URL) Resolve(ref string) (URL, error) {
-	var buf [256]byte
-	var u URL
-	base := basePageOf(b)
-	if href, ok := appendPlain(buf[:0], &u, &base, ref); ok {
-		u.href = string(href)
-		return u, nil
-	}
-	return parse(ref, b, "")
-}
-
 // Clone returns b in memory of its own. A URL from a [Resolver] shares a block of some KiB with
 // other links, which lives as long as any of them: clone the few of many that are kept.
 func (b URL) Clone() URL {

@@ -111,3 +111,10 @@ func eachText(block *html.Node, yield func(string)) {
 		n = n.NextSibling
 	}
 }
+
+// Terms yields the words of the block k if it is short, for those who count them.
+func (p *Page) Terms(k int, yield func(string)) {
+	if e := &p.All[p.Index[k]]; e.Own <= shortWords {
+		eachText(e.Node, func(text string) { eachTerm(text, func(w word) { yield(w.String()) }) })
+	}
+}

@@ -186,13 +186,6 @@ func Names(n *html.Node, yield func(string)) {
 	}
 }
 
-// Terms yields the words of the block k if it is short, for those who count them.
-func (p *Page) Terms(k int, yield func(string)) {
-	if e := &p.All[p.Index[k]]; e.Own <= shortWords {
-		eachText(e.Node, func(text string) { eachTerm(text, func(w word) { yield(w.String()) }) })
-	}
-}
-
 // phrase is a part of a page's account of itself, to be found in its blocks.
 type phrase struct {
 	*lexicon

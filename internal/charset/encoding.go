@@ -100,26 +100,6 @@ func countHigh(b []byte) (n int) {
 	return n
 }
 
-// asciiPrefix returns the number of ASCII bytes before the first other byte.
-func asciiPrefix(b []byte) int {
-	const high = 0x8080808080808080
-	n := 0
-	for len(b)-n >= 32 {
-		c := b[n : n+32 : n+32]
-		if (binary.LittleEndian.Uint64(c)|binary.LittleEndian.Uint64(c[8:])|binary.LittleEndian.Uint64(c[16:])|binary.LittleEndian.Uint64(c[24:]))&high != 0 {
-			break
-		}
-		n += 32
-	}
-	for len(b)-n >= 8 && binary.LittleEndian.Uint64(b[n:])&high == 0 {
-		n += 8
-	}
-	for n < len(b) && b[n] < utf8.RuneSelf {
-		n++
-	}
-	return n
-}
-
 // Byte order marks.
 const (
 	markUTF8    = "\xef\xbb\xbf"

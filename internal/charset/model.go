@@ -104,14 +104,6 @@ var models = sync.OnceValues(func() (map[string]*letterModel, map[string]*wordMo
 	return letters, words
 })
 
-// Train appends the model of a language, made from text in it, to those in dst.
-func Train(dst []byte, language, text string) []byte {
-	if isWords(language) {
-		return trainWords(dst, language, text)
-	}
-	return trainLetters(dst, language, text)
-}
-
 func appendHead(dst []byte, kind byte, language string, runes []rune) []byte {
 	dst = append(dst, kind, byte(len(language)))
 	dst = append(dst, language...)

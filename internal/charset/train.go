@@ -96,3 +96,11 @@ func trainWords(dst []byte, language, text string) []byte {
 	const others = 5000 // characters outside of the model
 	return append(dst, bitsOf(max(rest/float64(total), 0.02)/others))
 }
+
+// Train appends the model of a language, made from text in it, to those in dst.
+func Train(dst []byte, language, text string) []byte {
+	if isWords(language) {
+		return trainWords(dst, language, text)
+	}
+	return trainLetters(dst, language, text)
+}

@@ -151,3 +151,24 @@ func (a *archived) indexed(index []byte) error {
 	}
 	return nil
 }
+
+// Bodies checks that the body of every record is in the job's folder, or its archive, and matches
+// its hash.
+func (l Left) Bodies(files store.FS, dir string) error {
+	if _, err := files.Stat(files.PathJoin(dir, "archive")); err == nil {
+		return l.Archive(files, dir)
+	}
+	for _, r := range l.Records {
+		if r.SHA256 == "" {
+			continue
+		}
+		body, err := readFile(files, files.PathJoin(dir, "bodies", r.SHA256[:2], r.SHA256))
+		if err == nil && fmt.Sprintf("%x", sha256.Sum256(body)) != r.SHA256 {
+			err = fmt.Errorf("%d bytes with another hash", len(body))
+		}
+		if err != nil {
+			return fmt.Errorf("body of %s: %w", r.URL, err)
+		}
+	}
+	return nil
+}

@@ -225,3 +225,17 @@ func indexDigit(s string) int {
 	}
 	return len(s)
 }
+
+// locate returns the resource with a Host field and target.
+func (w *Web) locate(host, target string) (resource, bool) {
+	name, _, _ := strings.Cut(host, ":")
+	i, ok := w.Index(name)
+	if !ok || w.away(i) {
+		return resource{}, false
+	}
+	return w.parse(i, target), true
+}
+
+func (w *Web) url(p resource) string {
+	return "http://" + w.Authority(int(p.host)) + w.target(p)
+}

@@ -176,18 +176,6 @@ func (w *Web) redirect(a *Response, p resource, d *dice) {
 	a.Body = []byte("<title>Moved</title><a href=\"/decoy/3xx\">x</a>")
 }
 
-// fails returns how often a resource refuses at first.
-func (w *Web) fails(p resource) int {
-	d := w.draws.dice(saltFlaky, p)
-	switch {
-	case p.kind == page && p.n > 0 && d.unit() < w.cfg.Rates.Flaky:
-	case p.kind == robotsTxt && p.sub == 0 && w.robots(int(p.host)) == robotsShy:
-	default:
-		return 0
-	}
-	return 1 + d.roll(w.cfg.Fails)
-}
-
 // refuse fills in a refusal, some with a Retry-After.
 func (w *Web) refuse(a Response, p resource) Response {
 	a.Status = w.refusal(p)
@@ -221,4 +209,16 @@ func (w *Web) delay(p resource) (d time.Duration) {
 func (w *Web) slow(p resource) bool {
 	return p.kind == page && p.n > 0 && w.draws.has(saltSlow, p, w.cfg.Rates.Slow) ||
 		p.host > 0 && w.draws.has(saltSlowHost, resource{host: p.host}, w.cfg.Rates.SlowHost)
+}
+
+// fails returns how often a resource refuses at first.
+func (w *Web) fails(p resource) int {
+	d := w.draws.dice(saltFlaky, p)
+	switch {
+	case p.kind == page && p.n > 0 && d.unit() < w.cfg.Rates.Flaky:
+	case p.kind == robotsTxt && p.sub == 0 && w.robots(int(p.host)) == robotsShy:
+	default:
+		return 0
+	}
+	return 1 + d.roll(w.cfg.Fails)
 }

@@ -64,33 +64,3 @@ func (w *Web) robotsText(i int) []byte {
 	return []byte("# of a synthetic web\nUser-agent: webtest-enemy\nDisallow: /\n\n" + agents + delay +
 		"Disallow: /private/ # but\nAllow: /private/open/\nDisallow: /*.pdf$\n" + w.sitemapLine(i))
 }
-
-// allows reports whether robots.txt allows the crawl to fetch a resource.
-func (cr *crawl) allows(to resource) bool {
-	w, p := cr.web, &cr.policy
-	if !p.Robots {
-		return true
-	}
-	host := int(to.host)
-	switch w.robots(host) {
-	case robotsNone:
-		return true
-	case robotsClosed:
-		return false
-	case robotsShy:
-		if w.fails(resource{host: to.host, kind: robotsTxt}) > p.Retries {
-			return false
-		}
-	case robotsNamed:
-		if !strings.EqualFold(p.Agent, Agent) {
-			return false
-		}
-	}
-	switch to.kind {
-	case private:
-		return to.sub > 0
-	case asset:
-		return assetTypes[int(to.n)%len(assetTypes)].extension != ".pdf"
-	}
-	return true
-}

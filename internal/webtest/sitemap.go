@@ -69,17 +69,6 @@ func (w *Web) sitemapTarget(p resource) string {
 	return fmt.Sprintf("/sitemaps/%d%s", p.n, extension)
 }
 
-// sitemapLine returns the Sitemap line in the robots.txt of host i, if any.
-func (w *Web) sitemapLine(i int) string {
-	switch {
-	case w.cfg.Listed == 0:
-		return ""
-	case w.sitemapStyle(i) == sitemapUsual, w.sitemapStyle(i) == sitemapNone:
-		return ""
-	}
-	return "Sitemap: " + w.url(resource{host: int32(i), kind: sitemapFile}) + "\n"
-}
-
 // listed returns the resources that a sitemap lists. The files of an index divide them among
 // themselves.
 func (w *Web) listed(p resource) (all []resource) {
@@ -145,19 +134,13 @@ func (w *Web) sitemap(a *Response, p resource) {
 	}
 }
 
-// asksSitemap reports whether the crawl fetches the sitemaps of a host: it does once it has
-// the host's robots.txt, or knows that there is none.
-func (cr *crawl) asksSitemap(host int32) bool {
-	w, p := cr.web, &cr.policy
-	i := int(host)
-	if !p.Sitemaps || !p.Robots || w.cfg.Listed == 0 || w.Dead(i) {
-		return false
+// sitemapLine returns the Sitemap line in the robots.txt of host i, if any.
+func (w *Web) sitemapLine(i int) string {
+	switch {
+	case w.cfg.Listed == 0:
+		return ""
+	case w.sitemapStyle(i) == sitemapUsual, w.sitemapStyle(i) == sitemapNone:
+		return ""
 	}
-	switch w.robots(i) {
-	case robotsClosed:
-		return false
-	case robotsShy:
-		return w.fails(resource{host: host, kind: robotsTxt}) <= p.Retries
-	}
-	return true
+	return "Sitemap: " + w.url(resource{host: int32(i), kind: sitemapFile}) + "\n"
 }

@@ -1,6 +1,9 @@
 package webtest
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // Fate is the outcome of a URL.
 type Fate struct {
@@ -174,4 +177,51 @@ func (cr *crawl) fate(at resource) Fate {
 func (w *Web) Trap(host, target string) bool {
 	p, _ := w.locate(host, target)
 	return p.kind == day
+}
+
+// allows reports whether robots.txt allows the crawl to fetch a resource.
+func (cr *crawl) allows(to resource) bool {
+	w, p := cr.web, &cr.policy
+	if !p.Robots {
+		return true
+	}
+	host := int(to.host)
+	switch w.robots(host) {
+	case robotsNone:
+		return true
+	case robotsClosed:
+		return false
+	case robotsShy:
+		if w.fails(resource{host: to.host, kind: robotsTxt}) > p.Retries {
+			return false
+		}
+	case robotsNamed:
+		if !strings.EqualFold(p.Agent, Agent) {
+			return false
+		}
+	}
+	switch to.kind {
+	case private:
+		return to.sub > 0
+	case asset:
+		return assetTypes[int(to.n)%len(assetTypes)].extension != ".pdf"
+	}
+	return true
+}
+
+// asksSitemap reports whether the crawl fetches the sitemaps of a host: it does once it has
+// the host's robots.txt, or knows that there is none.
+func (cr *crawl) asksSitemap(host int32) bool {
+	w, p := cr.web, &cr.policy
+	i := int(host)
+	if !p.Sitemaps || !p.Robots || w.cfg.Listed == 0 || w.Dead(i) {
+		return false
+	}
+	switch w.robots(i) {
+	case robotsClosed:
+		return false
+	case robotsShy:
+		return w.fails(resource{host: host, kind: robotsTxt}) <= p.Retries
+	}
+	return true
 }

@@ -165,20 +165,6 @@ func (w *Web) trap(i int) bool {
 	return w.cfg.Traps || w.draws.has(saltTrap, resource{host: int32(i)}, w.cfg.Rates.Trap)
 }
 
-func (w *Web) url(p resource) string {
-	return "http://" + w.Authority(int(p.host)) + w.target(p)
-}
-
-// locate returns the resource with a Host field and target.
-func (w *Web) locate(host, target string) (resource, bool) {
-	name, _, _ := strings.Cut(host, ":")
-	i, ok := w.Index(name)
-	if !ok || w.away(i) {
-		return resource{}, false
-	}
-	return w.parse(i, target), true
-}
-
 // offspring calls yield with the hosts below host i in the tree of hosts. Hosts below one that
 // cannot be crawled move up.
 func (w *Web) offspring(i int, yield func(child int)) {
