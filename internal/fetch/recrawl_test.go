@@ -201,7 +201,7 @@ func TestRecrawl(t *testing.T) {
 }
 
 // TestPageReturns checks that a page that was gone counts as changed when it is back, and that the
-// target of a dead link counts as new when it appears.
+// target of a dead link counts as new when it appears; what was never there is not gone.
 func TestPageReturns(t *testing.T) {
 	s := crawltest.NewChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
@@ -213,7 +213,8 @@ func TestPageReturns(t *testing.T) {
 		}
 	}
 	pages["/dead"] = crawltest.Response{Body: crawltest.Prose("lives")}
-	if _, got := s.Visit(t, job, pages); !strings.Contains(got, "/goes: 200 changed\n") || !strings.Contains(got, "/dead: 200 new\n") {
+	pages["/goes"] = crawltest.Response{Body: crawltest.Prose("back", "/never")}
+	if _, got := s.Visit(t, job, pages); !strings.Contains(got, "/goes: 200 changed\n") || !strings.Contains(got, "/dead: 200 new\n") || !strings.Contains(got, "/never: 404\n") {
 		t.Errorf("page back:\n%s", got)
 	}
 }

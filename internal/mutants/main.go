@@ -1,7 +1,7 @@
 // Mutants tries the faults of mutants.txt one after another in a copy of the module, and runs the
 // tests of the package that has to find each. It ends with status 1 if a fault survives.
 //
-// Usage: mutants [-only RE] [-root FOLDER]
+// Usage: mutants [-check] [-only RE] [-root FOLDER]
 package main
 
 import (
@@ -24,8 +24,13 @@ var list string
 func main() {
 	only := flag.String("only", "", "try the mutants whose file or reason matches `RE`")
 	root := flag.String("root", ".", "the module's `FOLDER`")
+	check := flag.Bool("check", false, "see only whether the list fits the sources")
 	flag.Parse()
-	if err := run(*root, *only); err != nil {
+	act := func() error { return run(*root, *only) }
+	if *check {
+		act = func() error { return fits(*root) }
+	}
+	if err := act(); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
@@ -82,6 +87,21 @@ func run(root, only string) error {
 	return errors.Join(failed...)
 }
 
+// fits returns an error for each mutant whose old text is not in the sources exactly once.
+func fits(root string) error {
+	all, err := parse(list)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, m := range all {
+		if _, _, err := m.apply(root); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
 // copyModule copies what Git knows of a module, or would add.
 func copyModule(to, from string) error {
 	ls := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -132,7 +152,7 @@ var failure = regexp.MustCompile(`(?m)^(?:\s*--- FAIL: |\t)((?:Test|Fuzz|Example
 
 // test runs the tests of a package, and returns one that fails, and what it says; empty: none does.
 func test(module, pkg string) (by, out string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // it may have to compile much
 	defer cancel()
 	// Without paths in the programs, the next copy finds them in the build cache.
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-failfast", "-vet=off", "-trimpath", "-timeout=4m", "./"+pkg)
