@@ -123,6 +123,9 @@ func (p *patience) inTrouble(o *origin) *trouble {
 
 // setTrouble sets the trouble of o, nil if it is over. It counts as memory of the host.
 func (p *patience) setTrouble(o *origin, t *trouble) {
+	if o.trouble == t { // none, as a rule
+		return
+	}
 	p.count(o, -1)
 	o.trouble = t
 	p.count(o, 1)
