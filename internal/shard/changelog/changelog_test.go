@@ -59,7 +59,7 @@ func TestHalves(t *testing.T) {
 }
 
 // recorder is a journal that records its calls.
-type recorder struct{ told []any }
+type recorder struct{ changes []any }
 
 type (
 	pending   struct{ u frontier.URL }
@@ -81,7 +81,7 @@ type (
 	rules struct{ origin, text string }
 )
 
-func (r *recorder) tell(v any)                                  { r.told = append(r.told, v) }
+func (r *recorder) tell(v any)                                  { r.changes = append(r.changes, v) }
 func (r *recorder) Pending(u frontier.URL)                      { r.tell(pending{u}) }
 func (r *recorder) Retried(u frontier.URL, w frontier.QueueKey) { r.tell(retried{u, w}) }
 func (r *recorder) Moved(u frontier.URL, w frontier.QueueKey)   { r.tell(retried{u, w}) }
@@ -215,21 +215,21 @@ func TestReplay(t *testing.T) {
 		var want, got recorder
 		e := changelog.NewEncoder(epoch, calendar)
 		for range 1 + r.IntN(20) {
-			n := len(want.told)
+			n := len(want.changes)
 			change(r, &want)
-			for _, v := range want.told[n:] {
+			for _, v := range want.changes[n:] {
 				tell(v, e)
 			}
 		}
 		if err := changelog.Replay(e.Block(), epoch, &got); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		if len(got.told) != len(want.told) {
-			t.Fatalf("seed %d: %d changes, want %d", seed, len(got.told), len(want.told))
+		if len(got.changes) != len(want.changes) {
+			t.Fatalf("seed %d: %d changes, want %d", seed, len(got.changes), len(want.changes))
 		}
-		for i := range got.told {
-			if !same(got.told[i], want.told[i]) {
-				t.Fatalf("seed %d, change %d:\n%s\nwant\n%s", seed, i, utc(got.told[i]), utc(want.told[i]))
+		for i := range got.changes {
+			if !same(got.changes[i], want.changes[i]) {
+				t.Fatalf("seed %d, change %d:\n%s\nwant\n%s", seed, i, utc(got.changes[i]), utc(want.changes[i]))
 			}
 		}
 	}
@@ -268,7 +268,7 @@ func TestOtherClock(t *testing.T) {
 	if err := changelog.Replay(e.Block(), later, &got); err != nil {
 		t.Fatal(err)
 	}
-	o := got.told[0].(frontier.OriginState)
+	o := got.changes[0].(frontier.OriginState)
 	if !o.Asked.Equal(later.Add(-time.Second)) || !o.Hold.Equal(later.Add(time.Minute)) || !o.Trouble.Since.IsZero() {
 		t.Errorf("%+v", o)
 	}
@@ -317,18 +317,18 @@ func FuzzReplay(f *testing.F) {
 			return
 		}
 		e := changelog.NewEncoder(epoch, calendar)
-		for _, v := range first.told {
+		for _, v := range first.changes {
 			tell(v, e)
 		}
 		if err := changelog.Replay(e.Block(), epoch, &second); err != nil {
 			t.Fatalf("%v", err)
 		}
-		if len(first.told) != len(second.told) {
-			t.Fatalf("%d changes, and then %d", len(first.told), len(second.told))
+		if len(first.changes) != len(second.changes) {
+			t.Fatalf("%d changes, and then %d", len(first.changes), len(second.changes))
 		}
-		for i := range first.told {
-			if !same(first.told[i], second.told[i]) {
-				t.Fatalf("change %d:\n%s\nand then\n%s", i, utc(first.told[i]), utc(second.told[i]))
+		for i := range first.changes {
+			if !same(first.changes[i], second.changes[i]) {
+				t.Fatalf("change %d:\n%s\nand then\n%s", i, utc(first.changes[i]), utc(second.changes[i]))
 			}
 		}
 	})
@@ -368,7 +368,7 @@ func TestAskedAgain(t *testing.T) {
 	if err := changelog.Replay(b.blocks[1], epoch, &read); err != nil {
 		t.Fatal(err)
 	}
-	if len(read.told) != 2 || reflect.TypeOf(read.told[0]) != reflect.TypeFor[done]() || reflect.TypeOf(read.told[1]) != reflect.TypeFor[pending]() {
-		t.Errorf("%+v, expected that it is done, then pending", read.told)
+	if len(read.changes) != 2 || reflect.TypeOf(read.changes[0]) != reflect.TypeFor[done]() || reflect.TypeOf(read.changes[1]) != reflect.TypeFor[pending]() {
+		t.Errorf("%+v, expected that it is done, then pending", read.changes)
 	}
 }
