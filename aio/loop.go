@@ -90,7 +90,7 @@ type inbox struct {
 	}
 }
 
-// idlePolls is how many turns may pass without asking the selector and the clock while nothing
+// idlePolls bounds the turns that pass without asking the selector and the clock while nothing
 // waits for either.
 const idlePolls = 64
 

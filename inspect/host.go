@@ -29,8 +29,8 @@ type HostStatus struct {
 	WaitsUntil  time.Time `json:"waits_until,omitzero"`
 }
 
-// hostStatus is what is known of a host. Of a crawl that does not run, Leased, Asking, Pace, Delay,
-// Next, Resolving, BackOff and HeldBy are zero.
+// hostStatus returns the status of a host. Of a crawl that does not run, Leased, Asking, Pace,
+// Delay, Next, Resolving, BackOff and HeldBy are zero.
 func hostStatus(now time.Time, p job.Plan, h frontier.OriginInfo, rules robots.Rules) HostStatus {
 	ms := record.Milliseconds
 	s := HostStatus{

@@ -32,7 +32,7 @@ func List(j *job.Job) (*Listing, error) {
 	return &Listing{Job: j, Clock: h.Clock}, err
 }
 
-// atOnce is how many hosts a running crawl is asked about at a time.
+// atOnce is the number of hosts that a running crawl is asked about at a time.
 const atOnce = 256
 
 // Hosts yields the hosts of the job, by name.
@@ -100,7 +100,7 @@ func (l *Listing) infos(ctx context.Context, hosts []store.Origin) (map[string]f
 	return infos, err
 }
 
-// savedInfo is what is saved of a host, as that of a host at rest.
+// savedInfo returns the saved state of a host, as that of a host at rest.
 func savedInfo(h store.Origin) frontier.OriginInfo {
 	return frontier.OriginInfo{OriginState: h.OriginState, Pace: h.Most}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// JobState is where a job stands.
+// JobState is the stage of a job.
 type JobState string
 
 // States of a job.
@@ -61,7 +61,7 @@ type Status struct {
 	EndsIn float64 `json:"ends_in,omitempty"` // seconds, while it ends: then what is still in flight is broken off
 }
 
-// Outlook is how fast a running job goes on, over the last seconds, and how long it takes.
+// Outlook is the speed of a running job, over the last seconds, and the time that it takes.
 type Outlook struct {
 	URLsPerSecond  float64 `json:"urls_per_second,omitempty"`
 	BytesPerSecond float64 `json:"bytes_per_second,omitempty"`
@@ -71,7 +71,7 @@ type Outlook struct {
 	Growing        bool    `json:"growing,omitempty"`      // about as fast as URLs are done
 }
 
-// savedStatus is what plan, history and counts of a job say.
+// savedStatus returns the status by plan, history and counts of a job.
 func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) Status {
 	sum := h.Summary
 	s := Status{
@@ -110,7 +110,7 @@ func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) S
 	return s
 }
 
-// runningStatus is what a crawl says of itself.
+// runningStatus returns the status of a running crawl by its own account.
 func runningStatus(dir string, now engine.Snapshot) Status {
 	s := savedStatus(dir, now.Plan, now.History, now.Counts)
 	s.Ended, s.Reasons = time.Time{}, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// URLState is where a URL stands.
+// URLState is the stage of a URL.
 type URLState string
 
 // States of a URL.
@@ -45,7 +45,7 @@ type URLStatus struct {
 	Known *Known `json:"known,omitempty"` // nil: no visit has had a response
 }
 
-// Known is what is known of a URL from the last visit whose response says something of the page:
+// Known is the knowledge of a URL from the last visit whose response says something of the page:
 // that it is there, or gone.
 type Known struct {
 	Visit        int           `json:"visit"`

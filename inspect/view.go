@@ -18,7 +18,7 @@ type View struct {
 	Crawl *engine.Crawl // nil: it does not run
 }
 
-// phase is how much a crawl can say.
+// phase is the stage of a crawl, by which its answers are known.
 type phase int
 
 const (

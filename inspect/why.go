@@ -22,7 +22,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Why is what has become of a URL, and each decision about it. Scope, expressions and robots.txt
+// Why is the fate of a URL, and each decision about it. Scope, expressions and robots.txt
 // are applied as they are now.
 type Why struct {
 	URLStatus

@@ -12,7 +12,7 @@ type Options struct {
 	Page *html.Node // where footnotes are looked for that the tree lacks, or nil
 }
 
-// Document is what became of a tree.
+// Document is a tree as text.
 type Document struct {
 	Text     string
 	Headings []Heading
@@ -26,7 +26,7 @@ type Heading struct {
 	Text   string
 }
 
-// deepest is how many containers nest: each adds to every line in it.
+// deepest bounds the nesting of containers: each adds to every line in it.
 const deepest = 10
 
 // converter holds what is known between two nodes.

@@ -11,7 +11,7 @@ type output struct {
 	place place
 }
 
-// place is where the next block stands.
+// place is the position of the next block.
 type place struct {
 	prefix []byte // what its lines begin with
 	lead   []byte // what its first line begins with, if that differs: a marker is due
@@ -22,7 +22,7 @@ type place struct {
 	terms  bool // that was one of definitions
 }
 
-// gap is what stands between two blocks.
+// gap is the separation of two blocks.
 type gap byte
 
 const (

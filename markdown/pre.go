@@ -122,7 +122,7 @@ var languagePrefixes = []string{"language-", "lang-", "highlight-source-", "high
 // namesLanguage lists classes behind which a class stands that is a language.
 var namesLanguage = map[string]bool{"sourceCode": true, "src": true, "brush:": true, "highlight": true, "hljs": true, "prettyprint": true, "code": true}
 
-// notLanguages are what follows one of the prefixes and is none.
+// notLanguages are words that follow one of the prefixes and name no language.
 var notLanguages = map[string]bool{
 	"": true, "none": true, "text": true, "plain": true, "plaintext": true, "default": true, "nohighlight": true, "no-highlight": true, "notranslate": true,
 	"block": true, "wrapper": true, "container": true, "box": true, "area": true, "snippet": true, "example": true, "literal-block": true, "toolbar": true,

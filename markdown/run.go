@@ -27,7 +27,7 @@ type span struct {
 	again      bool   // it goes on from another paragraph
 }
 
-// kind is what a span is.
+// kind is the type of a span.
 type kind byte
 
 const (

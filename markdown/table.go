@@ -68,7 +68,7 @@ func (c *converter) table(n *html.Node) {
 	}
 }
 
-// layout is what stands in a table.
+// layout is the arrangement of a table's cells.
 type layout struct {
 	rows     []*html.Node
 	caption  *html.Node

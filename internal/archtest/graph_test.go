@@ -253,9 +253,9 @@ func topFolder(name string) string {
 	return parts[0]
 }
 
-// route is a walk along the calls of a function within its package, in the order of the code. A call
-// into another file is a stop, and a stop in a file that was entered before is a return. The calls
-// of a function count once.
+// route is a walk along the calls of a function within its package, in the order of the code. A
+// call into another file is a stop, and a stop in a file that was entered before is a return. The
+// calls of a function count once.
 type route struct {
 	stops, returns, functions int
 }

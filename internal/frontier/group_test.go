@@ -151,7 +151,7 @@ func (m *groupModel) add() {
 	s.pending++
 }
 
-func (m *groupModel) of(u frontier.URL) *groupHost { return m.known[u.URL.Hostname()] }
+func (m *groupModel) host(u frontier.URL) *groupHost { return m.known[u.URL.Hostname()] }
 
 func (m *groupModel) lease(n int) {
 	before := len(m.leases)
@@ -174,7 +174,7 @@ func (m *groupModel) lease(n int) {
 
 // leased checks one lease.
 func (m *groupModel) leased(u frontier.URL) {
-	s := m.of(u)
+	s := m.host(u)
 	when, ok := m.due(s)
 	switch {
 	case !ok || when > m.now:
@@ -225,7 +225,7 @@ func (m *groupModel) take(s *groupHost, u frontier.URL) {
 }
 
 func (m *groupModel) refused(r frontier.Refusal) {
-	s := m.of(r.URL)
+	s := m.host(r.URL)
 	if !s.isDead(m.now) || r.Kind != "connect" {
 		m.t.Fatalf("%v: %s refused: %s: %s", m.now, r.URL.URL, r.Kind, r.Reason)
 	}
@@ -286,7 +286,7 @@ func (m *groupModel) answer() {
 	i := m.rand.IntN(len(m.leases))
 	u := m.leases[i]
 	m.leases = slices.Delete(m.leases, i, i+1)
-	s := m.of(u)
+	s := m.host(u)
 	for _, other := range m.hosts { // the time of whoever shares something with s may have changed
 		clear(other.passed)
 	}

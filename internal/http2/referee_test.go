@@ -156,7 +156,7 @@ func FuzzFrames(f *testing.F) {
 		}
 		a.EOF()
 		for i, r := range a.all {
-			if told := r.ended || r.failed != nil; told == r.canceled || r.ended && r.failed != nil {
+			if over := r.ended || r.failed != nil; over == r.canceled || r.ended && r.failed != nil {
 				t.Errorf("exchange %d: ended %t, canceled %t, %v", i, r.ended, r.canceled, r.failed)
 			}
 		}

@@ -130,7 +130,7 @@ func ReadLog(r io.Reader) iter.Seq2[Request, error] {
 	}
 }
 
-// Politeness is how a crawler treated the servers.
+// Politeness is a crawler's treatment of the servers.
 type Politeness struct {
 	Hosts     map[string]Manners // by Host field, see Web.Authority
 	Sites     map[string]Manners // by registrable domain, see Web.Site
@@ -138,7 +138,7 @@ type Politeness struct {
 	Asked     map[string]int // number of requests by URL
 }
 
-// Manners are how a crawler treated one host, domain or address.
+// Manners are a crawler's treatment of one host, domain or address.
 type Manners struct {
 	Requests   int
 	SmallGap   time.Duration // the smallest, from the end of all earlier responses to a request; -1: only one request

@@ -52,7 +52,8 @@ func Neighbours() []Neighbour {
 	}
 }
 
-// knownFrom is how many pages of the healthy site are sent before the crawl hears of the neighbour.
+// knownFrom is the number of pages of the healthy site that are sent before the crawl hears of the
+// neighbour.
 const knownFrom = 20
 
 // Places of the sites, on loopback addresses: the healthy one, and the first origin of others.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Rule is how a crawler must treat each host, each registrable domain and each address. A host's
+// Rule is the treatment that each host, each registrable domain and each address must get. A host's
 // Crawl-delay and Retry-After count in addition.
 type Rule struct {
 	Delay  time.Duration // from the end of a response to the next request
@@ -17,8 +17,8 @@ type Rule struct {
 	// the server's, by a connection and a wait, so the next gap may seem shorter by up to Lag.
 	Patience, Lag time.Duration
 
-	// Forgets is how much of its last work a killed crawler may lose. It cannot honour back-offs
-	// that hosts requested in that time.
+	// Forgets is the part of its last work that a killed crawler may lose. It cannot honour
+	// back-offs that hosts requested in that time.
 	Forgets time.Duration
 }
 

@@ -2,7 +2,7 @@ package webtest
 
 import "time"
 
-// Framing is how a response marks the end of its body.
+// Framing is a response's mark of the end of its body.
 type Framing uint8
 
 const (

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// sitemapStyle is which sitemaps a host has, and how robots.txt names them.
+// sitemapStyle is the choice of a host's sitemaps, and of their names in robots.txt.
 type sitemapStyle uint8
 
 const (

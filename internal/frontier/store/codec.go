@@ -144,7 +144,7 @@ func (d *decoder) pending(origin string, p frontier.QueueKey) frontier.URL {
 	return u
 }
 
-// roleShift is how far the role of a URL stands above its hops, in one number: so a page, as most
+// roleShift is the distance of a URL's role from its hops, in one number: so a page, as most
 // are, is as in jobs that predate roles.
 const roleShift = 16
 

@@ -23,8 +23,8 @@ var (
 	// ErrReadOnly is returned by Commit of a read-only store.
 	ErrReadOnly = errors.New("store: read only")
 
-	// ErrMoved is the failure of a store whose folder was renamed, removed or replaced when it needed
-	// a new file there. What was committed is where the folder is now.
+	// ErrMoved is the failure of a store whose folder was renamed, removed or replaced when it
+	// needed a new file there. What was committed is where the folder is now.
 	ErrMoved = errors.New("the folder was moved, expected it to stay while it is written to")
 
 	// ErrClosed is returned by calls to a closed store.

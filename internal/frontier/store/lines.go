@@ -4,8 +4,8 @@ package store
 // some, and a write of one costs far more than the call.
 const blockSize = 64 << 10
 
-// lines are what a batch adds to an output: blocks, one after the other, filled but for the last.
-// They do not move as they grow.
+// lines are the additions of a batch to an output: blocks, one after the other, filled but for the
+// last. They do not move as they grow.
 type lines [][]byte
 
 func (l *lines) append(b []byte, spare *spare) {

@@ -17,7 +17,7 @@ type Message struct {
 	Data      []byte
 }
 
-// outbox is what the store knows of its messages. Messages are in the state; this is their range.
+// outbox is the store's knowledge of its messages. Messages are in the state; this is their range.
 // Owner: whoever commits; the counts are anybody's.
 type outbox struct {
 	last    uint64        // ID of the last message

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/internal/frontier"
 )
 
-// PartitionState is how far a store has a partition.
+// PartitionState is the stage of a partition in a store.
 type PartitionState uint8
 
 // The states. A partition without one has nothing in the store.
@@ -21,7 +21,7 @@ const (
 	Dropping // a part of it is gone
 )
 
-// Partition is what a store has of a partition.
+// Partition is a store's content of a partition.
 type Partition struct {
 	State PartitionState
 	Epoch uint64 // see SetEpoch; 0: none was set
@@ -154,7 +154,7 @@ func (s *Store) Settle(number int, fn func([]frontier.OriginState, [][16]byte) e
 	return err
 }
 
-// settlePiece is how many origins, or fingerprints, Settle passes on at once.
+// settlePiece is the number of origins, or fingerprints, that Settle passes on at once.
 const settlePiece = 4096
 
 // settling is a journal that counts the URLs of an origin.

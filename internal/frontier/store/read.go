@@ -39,7 +39,7 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
 
-// Entry is what the store knows of a URL.
+// Entry is the store's knowledge of a URL.
 type Entry struct {
 	URL   frontier.URL // for a dropped one only URL, Priority, Depth, Rank and Seq
 	State State
@@ -51,7 +51,7 @@ type Entry struct {
 	Drop frontier.Drop // why, for a dropped one
 }
 
-// Origin is what the store knows of an origin.
+// Origin is the store's knowledge of an origin.
 type Origin = frontier.StoredOrigin
 
 // Redirect is the last call of frontier.Journal.Redirected for a URL.

@@ -17,7 +17,7 @@ import (
 // the batch that ends it: a run that was killed in between leaves that to the next.
 const openSuffix = ".open"
 
-// Output is what the state knows of an output of a series.
+// Output is the state's knowledge of an output of a series.
 type Output struct {
 	Name  string // in the job's folder, without the suffix of an open one
 	Size  int64  // committed bytes

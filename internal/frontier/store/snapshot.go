@@ -80,8 +80,8 @@ type snapshotFS struct {
 
 func (s snapshotFS) Unwrap() vfs.FS { return s.FS }
 
-// of returns the file system of a file.
-func (s snapshotFS) of(name string) vfs.FS {
+// disk returns the file system of a file.
+func (s snapshotFS) disk(name string) vfs.FS {
 	if strings.HasPrefix(name, s.looks) {
 		return s.aside
 	}
@@ -89,24 +89,24 @@ func (s snapshotFS) of(name string) vfs.FS {
 }
 
 func (s snapshotFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := s.of(name).Create(name, c)
+	f, err := s.disk(name).Create(name, c)
 	return s.unsynced(name, f), err
 }
 
 func (s snapshotFS) OpenDir(name string) (vfs.File, error) {
-	f, err := s.of(name).OpenDir(name)
+	f, err := s.disk(name).OpenDir(name)
 	return s.unsynced(name, f), err
 }
 
-func (s snapshotFS) Link(old, name string) error { return s.of(name).Link(old, name) }
+func (s snapshotFS) Link(old, name string) error { return s.disk(name).Link(old, name) }
 
 func (s snapshotFS) MkdirAll(dir string, perm os.FileMode) error {
-	return s.of(dir).MkdirAll(dir, perm)
+	return s.disk(dir).MkdirAll(dir, perm)
 }
 
-func (s snapshotFS) Remove(name string) error { return s.of(name).Remove(name) }
+func (s snapshotFS) Remove(name string) error { return s.disk(name).Remove(name) }
 
-func (s snapshotFS) RemoveAll(name string) error { return s.of(name).RemoveAll(name) }
+func (s snapshotFS) RemoveAll(name string) error { return s.disk(name).RemoveAll(name) }
 
 // unsynced returns a file whose syncs do nothing, if it is one of a snapshot.
 func (s snapshotFS) unsynced(name string, f vfs.File) vfs.File {

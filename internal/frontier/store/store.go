@@ -27,8 +27,9 @@ type Options struct {
 	// same.
 	Memory bool
 
-	// ReadOnly opens a job for reading: nothing is written, cut or created but the file of the lock,
-	// if that is missing and can be made. Several may read at once. Nothing waits for a descriptor.
+	// ReadOnly opens a job for reading: nothing is written, cut or created but the file of the
+	// lock, if that is missing and can be made. Several may read at once. Nothing waits for a
+	// descriptor.
 	ReadOnly bool
 
 	// Fresh starts the job anew, whatever is there, damaged or not: Outputs, Clear and the state

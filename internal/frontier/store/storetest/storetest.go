@@ -172,8 +172,8 @@ func (fs *FS) MkdirAll(path string, perm os.FileMode) error {
 	return fs.mem.MkdirAll(path, perm)
 }
 
-// Truncate replaces a file by a shorter one. As on a real disk, a crash does not take what was synced
-// before of what is left.
+// Truncate replaces a file by a shorter one. As on a real disk, a crash does not take what was
+// synced before of what is left.
 func (fs *FS) Truncate(path string, size int64) error {
 	if err := fs.before(Truncate, path); err != nil {
 		return err
