@@ -32,11 +32,13 @@ test-long:
 
 ## test-bench: vet and tests of the benchmarks, the proofs and the lab, a module of their own (a minute)
 .PHONY: test-bench
+test-bench: export CGO_ENABLED = 0
 test-bench:
 	cd bench && go vet ./... && go test -vet=off ./...
 
 ## check: formatting, vet (Linux, 32 bit, macOS), what Windows says, staticcheck
 .PHONY: check
+check: export CGO_ENABLED = 0
 check:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet ./...
@@ -88,6 +90,16 @@ bench-crawl:
 .PHONY: bench-frontier
 bench-frontier:
 	@go -C bench run ./frontier -o ../docs/bench/frontier.md -dir $(or $(DISK),/var/tmp) -urls $(or $(URLS),1000000,2000000,5000000,10000000)
+
+## bench-build: the README's first two commands where nothing is built, into docs/bench/build.md (15 minutes)
+.PHONY: bench-build
+bench-build:
+	@go -C bench run ./build -o ../docs/bench/build.md
+
+## costs: what each dependency costs: CPU time of compiling, MB, lines (3 minutes)
+.PHONY: costs
+costs:
+	@go -C bench run ./build -costs
 
 ## bench-recrawl: visiting a site again beside its first crawl, into docs/bench/recrawl.md
 .PHONY: bench-recrawl
