@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"debug/elf"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -234,21 +235,41 @@ func compile(ctx context.Context, root string, all map[string]*pkg) (linked time
 			p.cost.cpu += a.CmdUser + a.CmdSys
 		}
 	}
+	inFile, err := stored(binary)
+	if err != nil {
+		return 0, err
+	}
 	symbols, err := exec.CommandContext(ctx, "go", "tool", "nm", "-size", binary).Output()
 	if err != nil {
 		return 0, fmt.Errorf("go tool nm: %w", err)
 	}
 	for line := range strings.Lines(string(symbols)) {
 		f := strings.Fields(line)
-		if len(f) < 4 || f[2] == "U" || f[2] == "b" || f[2] == "B" || f[2] == "d" && f[3] == "runtime.pclntab" {
+		if len(f) < 4 || !strings.ContainsAny(f[2], "tTrRdD") {
 			continue
 		}
-		if p := all[packageOfSymbol(f[3])]; p != nil {
-			size, _ := strconv.ParseInt(f[1], 10, 64)
+		at, _ := strconv.ParseUint(f[0], 16, 64)
+		size, _ := strconv.ParseInt(f[1], 10, 64)
+		if p := all[packageOfSymbol(f[3])]; p != nil && inFile(at) {
 			p.cost.bytes += size
 		}
 	}
 	return linked, nil
+}
+
+// stored returns whether what is at an address has its bytes in the file: zeros have none.
+func stored(binary string) (func(at uint64) bool, error) {
+	f, err := elf.Open(binary)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sections := f.Sections
+	return func(at uint64) bool {
+		return slices.ContainsFunc(sections, func(s *elf.Section) bool {
+			return s.Type == elf.SHT_PROGBITS && s.Addr <= at && at < s.Addr+s.Size
+		})
+	}, nil
 }
 
 // packageOfSymbol returns the import path of the package that a symbol belongs to. Types and line
