@@ -183,7 +183,8 @@ type config struct {
 	Options
 	asked Options // as they were given
 
-	workers int // requests in flight, including requests that only wait
+	shares  budget.Shares // of Memory
+	workers int           // requests in flight, including requests that only wait
 	seeds   []engine.Seed
 }
 
@@ -387,6 +388,7 @@ func (c *config) fillIn() {
 		c.workers = max(c.workers, min(16*c.workers, maxConcurrency()/2, c.Memory/4/budget.PerRequest))
 	}
 	c.Loops = min(c.Loops, c.Concurrency)
+	c.shares = budget.Split(c.Memory, c.Loops)
 	c.Retries = orDefault(c.Retries, 2)
 	c.GiveUp = orDefault(c.GiveUp, defaultGiveUp)
 	c.MaxRedirects = orDefault(c.MaxRedirects, 10)

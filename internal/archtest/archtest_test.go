@@ -112,7 +112,7 @@ var imports = map[string][]string{
 
 	// Level 5: the product, above what opens a crawl.
 	"internal/crawl": {"aio", "extract", "inspect", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "record", "seed", "warc", "weburl"},
-	".":              {"aio", "internal/budget", "internal/control", "internal/crawl", "internal/engine", "extract", "internal/fetch", "internal/frontier", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".":              {"aio", "internal/budget", "internal/control", "internal/crawl", "internal/engine", "extract", "internal/fetch", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {
@@ -207,6 +207,7 @@ var imports = map[string][]string{
 	"internal/rewrite":     {"links", "weburl", "internal/charset", "internal/markup"},
 	"internal/feed":        {"internal/markup"},
 	"internal/golden":      {},
+	"internal/leaves":      {},
 	"internal/idna":        {"golang.org/x/net/idna", "golang.org/x/text/unicode/norm"},
 	"internal/idna/gen":    {"internal/idna", "golang.org/x/net/idna", "golang.org/x/text/unicode/bidi"},
 	"internal/inflate":     {},

@@ -1,0 +1,177 @@
+package weft
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http/cookiejar"
+	"net/netip"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/extract"
+	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/internal/crawl"
+	"github.com/weftcrawl/weft/internal/golden"
+	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/leaves"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/warc"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// basic are options that leave room for each to be another.
+func basic() Options {
+	return Options{Seeds: []string{"http://a.test/"}, Job: "job", Memory: 64_000_000, Concurrency: 300, Loops: 2, MaxBody: 1 << 20}
+}
+
+// others change one option of basic each.
+var others = map[string]func(*Options){
+	"Seeds":   func(o *Options) { o.Seeds = []string{"http://b.test/"} },
+	"Posts":   func(o *Options) { o.Posts = []Post{PostForm("http://a.test/", nil)} },
+	"SeedSeq": func(o *Options) { o.SeedSeq = func(func(string, error) bool) {} },
+	"Scope":   func(o *Options) { o.Scope = ScopeAny },
+	"Include": func(o *Options) { o.Include = []*regexp.Regexp{regexp.MustCompile("a")} },
+	"Exclude": func(o *Options) { o.Exclude = []*regexp.Regexp{regexp.MustCompile("a")} },
+	"Canon":   func(o *Options) { o.Canon, _ = weburl.ParseRules("sort-query") },
+	"Assets":  func(o *Options) { o.Assets = AssetsAny },
+
+	"Header":  func(o *Options) { o.Header = httpclient.Header{{Name: "X-A", Value: "b"}} },
+	"Cookies": func(o *Options) { o.Cookies, _ = cookiejar.New(nil) },
+	"Auth":    func(o *Options) { o.Auth = []httpclient.Credential{{Scheme: "http", Host: "a.test", User: "b"}} },
+	"Proxy":   func(o *Options) { o.Proxy = func(string, string) *httpclient.Proxy { return nil } },
+	"RootCAs": func(o *Options) { o.RootCAs = x509.NewCertPool() },
+	"Resolve": func(o *Options) {
+		o.Resolve = []httpclient.Override{{Host: "a.test", Port: 80, Addr: netip.IPv6Loopback()}}
+	},
+	"DNS":         func(o *Options) { o.DNS = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")} },
+	"RetryFailed": func(o *Options) { o.RetryFailed = MayPass },
+	"Extract":     func(o *Options) { o.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "a", Select: "h1"}}}} },
+
+	"ArchiveDigest": func(o *Options) { o.ArchiveDigest = warc.SHA1 },
+	"Output":        func(o *Options) { o.Output = io.Discard },
+	"Format":        func(o *Options) { o.Format = FormatCSV },
+	"Fields":        func(o *Options) { o.Fields = []string{"url"} },
+	"Duplicates":    func(o *Options) { o.Duplicates = DuplicatesNear },
+	"Loop":          func(o *Options) { o.Loop = aio.Options{Trace: func(aio.TraceEvent) {}} },
+	"Hooks": func(o *Options) {
+		o.Hooks = Hooks{
+			OnRequest: func(*Request) error { return nil }, OnLink: func(weburl.URL, links.Link) Verdict { return Verdict{} },
+			OnItem: func(context.Context, *Item) error { return nil }, OnPage: func(context.Context, *Page) error { return nil }, OnRecord: func(*Record) {}, OnError: func(*Record) {}, OnWarning: func(error) {},
+		}
+	},
+	"Job":         func(o *Options) { o.Job = "" },
+	"Memory":      func(o *Options) { o.Memory = 80_000_000 },
+	"Concurrency": func(o *Options) { o.Concurrency = 400 },
+}
+
+// change makes one option of o, a field, another.
+func change(t *testing.T, o *Options, option string) {
+	t.Helper()
+	if other := others[option]; other != nil {
+		other(o)
+		return
+	}
+	switch v := reflect.ValueOf(o).Elem().FieldByName(option); v.Kind() {
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + 5)
+	case reflect.Float64:
+		v.SetFloat(5)
+	case reflect.String:
+		v.SetString("other")
+	default:
+		t.Fatalf("%s: what is another %v?", option, v.Type())
+	}
+}
+
+// TestHandedOn checks where each option and each share of memory arrives. What arrives nowhere is
+// lost, whatever the golden file says.
+func TestHandedOn(t *testing.T) {
+	before := configured(t, basic())
+	var text strings.Builder
+	say := func(what string, after *crawl.Config) {
+		paths := leaves.Changed(*before, *after)
+		if len(paths) == 0 {
+			t.Errorf("%s is handed on to nobody", what)
+		}
+		fmt.Fprintf(&text, "%s: %s\n", what, strings.Join(paths, " "))
+	}
+	for f := range reflect.TypeFor[Options]().Fields() {
+		o := basic()
+		change(t, &o, f.Name)
+		after := configured(t, o)
+		say(f.Name, after)
+		frozen := slices.Contains(FrozenOptions(), f.Name)
+		for _, path := range leaves.Changed(*before, *after) {
+			planned := strings.HasPrefix(path, "Job.Plan.") || strings.HasPrefix(path, "Job.Asked.")
+			if planned != frozen && !slices.Contains(compared, f.Name) {
+				t.Errorf("%s is frozen: %t, and arrives at %s", f.Name, frozen, path)
+			}
+		}
+	}
+	text.WriteString("\n")
+	o := basic()
+	for f := range reflect.TypeFor[budget.Shares]().Fields() {
+		c, err := o.check()
+		if err != nil {
+			t.Fatal(err)
+		}
+		share := reflect.ValueOf(&c.shares).Elem().FieldByIndex(f.Index)
+		share.SetInt(share.Int() + 1)
+		to := c.handOn()
+		to.Job.Plan.Begun = before.Job.Plan.Begun
+		say(f.Name, to)
+		if in, whole := sharesOfRooms[f.Name]; whole {
+			if code, err := os.ReadFile(in); err != nil || !strings.Contains(string(code), "Shares."+f.Name) {
+				t.Errorf("%s does not use the share %s: %v", in, f.Name, err)
+			}
+		} else if len(leaves.Changed(*before, *to)) < 2 {
+			t.Errorf("no room has the share %s", f.Name)
+		}
+	}
+	golden.Equal(t, "testdata/handed-on.txt", text.String())
+}
+
+// compared are options that a job has by themselves: see job.Plan.
+var compared = []string{"Seeds", "SeedSeq", "Posts"}
+
+// TestFrozenOptions: users learn the whole table, in its order.
+func TestFrozenOptions(t *testing.T) {
+	names := FrozenOptions()
+	if len(names) != len(job.Frozen) || names[0] != job.Frozen[0].Name {
+		t.Errorf("%q", names)
+	}
+}
+
+// sharesOfRooms are shares that a room takes from Engine.Shares, by the file where it does.
+var sharesOfRooms = map[string]string{
+	"Scope":      "internal/engine/reach.go",
+	"Bodies":     "internal/engine/coordinator.go",
+	"Again":      "internal/engine/again.go",
+	"Shapes":     "internal/engine/coordinator.go",
+	"Batch":      "internal/engine/coordinator.go",
+	"Cookies":    "internal/crawl/crawl.go",
+	"Originals":  "internal/crawl/planned.go",
+	"Duplicates": "internal/crawl/planned.go",
+}
+
+// configured returns what the rooms get from options.
+func configured(t *testing.T, o Options) *crawl.Config {
+	t.Helper()
+	c, err := o.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Job.Plan.Begun = time.Time{}
+	return c
+}
