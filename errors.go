@@ -5,16 +5,17 @@ import (
 
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/option"
 )
 
 // OptionError reports an invalid option.
-type OptionError = job.OptionError
+type OptionError = option.Error
 
 // PlanError reports in an OptionError every frozen option that differs from the job's.
-type PlanError = job.PlanError
+type PlanError = option.PlanError
 
 // Difference is one of them.
-type Difference = job.Difference
+type Difference = option.Difference
 
 var (
 	// ErrJobExists is returned when the job's folder exists and is not that of a job.
@@ -25,7 +26,7 @@ var (
 	ErrJobUnusable = job.ErrUnusable
 
 	// ErrPlan is returned when an option differs from the job's first run.
-	ErrPlan = job.ErrPlan
+	ErrPlan = option.ErrPlan
 
 	// ErrRan is returned when a Crawler is run again.
 	ErrRan = engine.ErrRan

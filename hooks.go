@@ -101,21 +101,33 @@ func (h *Hooks) onHTML(page *Page) error {
 	return nil
 }
 
-// What hooks are shown, and what they decide: see package fetch.
-type (
-	Request  = fetch.Request
-	Verdict  = fetch.Verdict
-	Decision = fetch.Decision
-)
+// Request is a request that OnRequest may change or refuse.
+type Request struct {
+	URL    weburl.URL // of a POST, with the fragment by which the crawl knows it
+	From   string     // page that linked here; empty for a seed
+	Depth  int
+	Tries  int               // earlier ones
+	Header httpclient.Header // fields to send besides, or instead of, those of Options, which an empty value removes; the hook may change them
+}
+
+// Verdict is the decision of OnLink about a link.
+type Verdict struct {
+	Decision Decision
+	Priority int    // of the URL within its host, higher first; −128 to 127
+	Reason   string // of Drop: counted in Summary.NotFollowed
+}
+
+// Decision says whether a link is followed.
+type Decision int
 
 // MaxData bounds the data of AddWith, in bytes.
 const MaxData = fetch.MaxData
 
 // Decisions of OnLink.
 const (
-	ByScope = fetch.ByScope
-	Follow  = fetch.Follow
-	Drop    = fetch.Drop
+	ByScope Decision = Decision(fetch.ByScope) // as the options say
+	Follow  Decision = Decision(fetch.Follow)  // whatever scope, expressions, depth, nofollow and the limits on traps say, but for MaxVariants and blocked ports
+	Drop    Decision = Decision(fetch.Drop)    // not for this mention
 )
 
 // Page is a whole response and its record. It is valid until OnPage returns, or until the next
@@ -181,7 +193,16 @@ func (p *Page) Document() (*goquery.Document, error) {
 
 // forFetch returns the hooks that fetch loops call.
 func (h *Hooks) forFetch() fetch.Hooks {
-	hooks := fetch.Hooks{OnRequest: h.OnRequest, OnLink: h.OnLink, OnItem: h.OnItem}
+	hooks := fetch.Hooks{OnItem: h.OnItem}
+	if h.OnRequest != nil {
+		hooks.OnRequest = func(r *fetch.Request) error { return h.OnRequest((*Request)(r)) }
+	}
+	if h.OnLink != nil {
+		hooks.OnLink = func(from weburl.URL, link links.Link) fetch.Verdict {
+			v := h.OnLink(from, link)
+			return fetch.Verdict{Decision: fetch.Decision(v.Decision), Priority: v.Priority, Reason: v.Reason}
+		}
+	}
 	if h.OnPage != nil || len(h.elements) > 0 {
 		hooks.OnPage = func(ctx context.Context, p *fetch.Page) error {
 			page := &Page{p.Record, p.Header, p.Body, p.Links, p.Items, p.Data, p}

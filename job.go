@@ -9,10 +9,10 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/control"
-	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/refs"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -30,9 +30,9 @@ type (
 	Known       = inspect.Known
 	Why         = inspect.Why
 	Step        = inspect.Step
-	Referrers   = refs.Referrers
-	Referrer    = refs.Page
-	TaskStatus  = engine.TaskStatus
+	Referrers   = record.Referrers
+	Referrer    = record.Referrer
+	TaskStatus  = record.TaskStatus
 )
 
 // States of a job.
@@ -60,7 +60,7 @@ const (
 )
 
 // Order is a command for a running crawl: see [Job.Do].
-type Order = control.Order
+type Order struct{ order control.Order }
 
 // ErrOrder is returned when there is no such order.
 var ErrOrder = control.ErrOrder
@@ -69,7 +69,10 @@ var ErrOrder = control.ErrOrder
 var ErrNotRunning = errors.New("the crawl is not running, expected a running one")
 
 // ParseOrder reads an order, such as "set", "delay=2s": see package control.
-func ParseOrder(words ...string) (Order, error) { return control.ParseOrder(words...) }
+func ParseOrder(words ...string) (Order, error) {
+	o, err := control.ParseOrder(words...)
+	return Order{o}, err
+}
 
 // JobName returns the usual folder of a crawl that starts at u: HOST.weft.
 func JobName(u weburl.URL) string { return job.Name(u) }
@@ -230,7 +233,7 @@ func (j *Job) Do(ctx context.Context, o Order) ([]string, error) {
 	if j.client == nil {
 		return nil, ErrNotRunning
 	}
-	return j.client.Do(ctx, o)
+	return j.client.Do(ctx, o.order)
 }
 
 // Tasks returns the tasks of all loops of the crawl.

@@ -24,6 +24,7 @@ import (
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/scope"
+	"github.com/weftcrawl/weft/option"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/warc"
@@ -235,7 +236,7 @@ func (c *config) checkNames() (err error) {
 	if c.Scope, err = ParseScope(string(c.Scope)); err != nil {
 		return &OptionError{Option: "Scope", Err: err}
 	}
-	if c.Assets, err = scope.ParseAssets(string(c.Assets)); err != nil {
+	if c.Assets, err = option.ParseAssets(string(c.Assets)); err != nil {
 		return &OptionError{Option: "Assets", Err: err}
 	}
 	if c.Format, err = ParseFormat(string(c.Format)); err != nil {

@@ -3,9 +3,9 @@ package weft
 import (
 	"fmt"
 
-	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/scope"
+	"github.com/weftcrawl/weft/option"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -24,9 +24,9 @@ type (
 	ItemCounts = record.ItemCounts
 	Count      = record.Count
 	Format     = record.Format
-	Stats      = engine.Stats
-	InFlight   = engine.InFlight
-	Estimate   = engine.Estimate
+	Stats      = record.Stats
+	InFlight   = record.InFlight
+	Estimate   = record.Estimate
 )
 
 // Changes that a recrawl finds.
@@ -64,29 +64,29 @@ func FrozenOptions() []string {
 	return names
 }
 
-// Scope is how far from its seeds a crawl goes: see package scope.
-type Scope = scope.Scope
+// Scope is how far from its seeds a crawl goes: see package option.
+type Scope = option.Scope
 
 // Scopes, the narrowest first.
 const (
-	ScopePage   = scope.Page
-	ScopePrefix = scope.Prefix
-	ScopeHost   = scope.Host
-	ScopeDomain = scope.Domain
-	ScopeAny    = scope.Any
+	ScopePage   = option.ScopePage
+	ScopePrefix = option.ScopePrefix
+	ScopeHost   = option.ScopeHost
+	ScopeDomain = option.ScopeDomain
+	ScopeAny    = option.ScopeAny
 )
 
 // ParseScope reads the name of a scope; the empty name is ScopeHost.
-func ParseScope(name string) (Scope, error) { return scope.Parse(name) }
+func ParseScope(name string) (Scope, error) { return option.ParseScope(name) }
 
-// Assets says which assets of pages are fetched: see package scope.
-type Assets = scope.Assets
+// Assets says which assets of pages are fetched: see package option.
+type Assets = option.Assets
 
 // Which ones.
 const (
-	AssetsNone  = scope.AssetsNone
-	AssetsScope = scope.AssetsScope
-	AssetsAny   = scope.AssetsAny
+	AssetsNone  = option.AssetsNone
+	AssetsScope = option.AssetsScope
+	AssetsAny   = option.AssetsAny
 )
 
 // Role is why a URL beyond the scope was requested: see package record.
@@ -120,9 +120,18 @@ func ParseDuplicates(name string) (Duplicates, error) {
 	return "", fmt.Errorf("duplicates %.64q, expected off, same or near", name)
 }
 
-// Reason is why a link is not followed, or a URL not queued.
-type Reason = scope.Reason
+// Reason is the ground on which a link is not followed, or a URL not queued.
+type Reason struct {
+	Name    string
+	Meaning string // for people, on one line; flags are those of the command
+}
 
 // Reasons lists every reason; those up to the last two are keys of Summary.NotFollowed, beside
 // those that OnLink gives.
-func Reasons() []Reason { return scope.Reasons() }
+func Reasons() []Reason {
+	var all []Reason
+	for _, r := range scope.Reasons() {
+		all = append(all, Reason(r))
+	}
+	return all
+}

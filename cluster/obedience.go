@@ -3,7 +3,7 @@ package cluster
 import (
 	"slices"
 
-	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/control"
 	"github.com/weftcrawl/weft/internal/engine"
 )
 
@@ -48,7 +48,7 @@ func (o *obedience) see(revision uint64, text []byte) error {
 // carryOut has the engine carry out an order, after earlier ones.
 func (o *obedience) carryOut(words []string) *outcome {
 	one := &outcome{words: words, lines: newPromise[[]string]()}
-	order, err := weft.ParseOrder(words...)
+	order, err := control.ParseOrder(words...)
 	if err == nil {
 		err = order.OnNode(o.crawl.Crawl(), one.lines.keep)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/job"
-	"github.com/weftcrawl/weft/internal/scope"
+	"github.com/weftcrawl/weft/option"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -28,18 +28,18 @@ const (
 
 // Status is a job at a moment, over all its runs.
 type Status struct {
-	Job     string      `json:"job"` // its folder
-	State   JobState    `json:"state"`
-	Reasons []string    `json:"reasons,omitempty"` // why it is paused; or the limit that stopped it, "limit" or "max-time"
-	Version string      `json:"version"`           // of Weft, that began it
-	Begun   time.Time   `json:"begun"`
-	Ended   time.Time   `json:"ended,omitzero"` // end of the last run, if it was saved
-	Runs    int         `json:"runs"`
-	Seconds float64     `json:"seconds"`              // duration of the runs
-	Seeds   int         `json:"seeds"`                // but for those of SeedSeq
-	First   string      `json:"first_seed,omitempty"` // of them
-	Scope   scope.Scope `json:"scope"`
-	Canon   string      `json:"canon,omitempty"` // names of rules: see weburl.ParseRules
+	Job     string       `json:"job"` // its folder
+	State   JobState     `json:"state"`
+	Reasons []string     `json:"reasons,omitempty"` // why it is paused; or the limit that stopped it, "limit" or "max-time"
+	Version string       `json:"version"`           // of Weft, that began it
+	Begun   time.Time    `json:"begun"`
+	Ended   time.Time    `json:"ended,omitzero"` // end of the last run, if it was saved
+	Runs    int          `json:"runs"`
+	Seconds float64      `json:"seconds"`              // duration of the runs
+	Seeds   int          `json:"seeds"`                // but for those of SeedSeq
+	First   string       `json:"first_seed,omitempty"` // of them
+	Scope   option.Scope `json:"scope"`
+	Canon   string       `json:"canon,omitempty"` // names of rules: see weburl.ParseRules
 
 	record.Counters
 	record.ItemCounts

@@ -13,7 +13,6 @@ import (
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/job"
-	"github.com/weftcrawl/weft/internal/refs"
 	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/internal/scope/shapes"
 	"github.com/weftcrawl/weft/record"
@@ -30,7 +29,7 @@ type Why struct {
 	Steps []Step   `json:"steps"`
 
 	// Referrers are the pages that link to it, or redirect there. A View does not look for them.
-	Referrers refs.Referrers `json:"referrers,omitzero"`
+	Referrers record.Referrers `json:"referrers,omitzero"`
 }
 
 // Step is one decision about a URL, or one event.

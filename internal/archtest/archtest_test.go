@@ -34,7 +34,7 @@ var imports = map[string][]string{
 	"cookies":              {"golang.org/x/net/publicsuffix"},
 	"dns":                  {"aio", "internal/regular", "golang.org/x/net/dns/dnsmessage"},
 	"links":                {"weburl", "robots", "internal/feed", "internal/markup", "golang.org/x/net/http/httpguts"},
-	"internal/refs":        {"internal/regular", "weburl", "github.com/klauspost/compress/s2"},
+	"internal/refs":        {"record", "internal/regular", "weburl", "github.com/klauspost/compress/s2"},
 	"robots":               {},
 	"sitemap":              {"weburl", "internal/charset", "internal/feed", "internal/inflate", "internal/markup"},
 	"internal/fingerprint": {"links", "internal/markup", "github.com/cespare/xxhash/v2"},
@@ -70,7 +70,7 @@ var imports = map[string][]string{
 	"internal/capture":    {"internal/frontier", "record", "warc"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
-	"internal/frontier":          {"weburl", "robots", "internal/frontier/names", "internal/frontier/queue", "internal/frontier/seen", "internal/frontier/variants", "internal/heap"},
+	"internal/frontier":          {"record", "weburl", "robots", "internal/frontier/names", "internal/frontier/queue", "internal/frontier/seen", "internal/frontier/variants", "internal/heap"},
 	"internal/frontier/names":    {"weburl"},
 	"internal/frontier/queue":    {},
 	"internal/frontier/seen":     {},
@@ -85,12 +85,13 @@ var imports = map[string][]string{
 
 	// Level 3: a crawl. Where it goes, what it writes, its folder; fetch loops, then the
 	// coordinator.
+	"option":                {},
 	"record":                {},
-	"internal/scope":        {"guard", "internal/scope/places", "weburl"},
+	"internal/scope":        {"option", "guard", "internal/scope/places", "weburl"},
 	"internal/scope/places": {},
 	"internal/scope/shapes": {"weburl"},
 	"seed":                  {"httpclient", "weburl"},
-	"internal/job":          {"internal/capture", "internal/cdxj", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
+	"internal/job":          {"option", "internal/capture", "internal/cdxj", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
 	"internal/fetch":        {"aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
 	"internal/engine":       {"aio", "internal/budget", "internal/capture", "internal/shard/changelog", "internal/shard/share", "internal/duplicates", "internal/fetch", "internal/frontier", "internal/frontier/store", "guard", "internal/job", "record", "internal/refs", "robots", "internal/scope", "internal/scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 
@@ -107,15 +108,16 @@ var imports = map[string][]string{
 	"cluster/server":   {"github.com/cockroachdb/pebble/v2/vfs", "github.com/nats-io/nats-server/v2/server"},
 
 	// Level 4: looking at a crawl, and steering it.
-	"inspect":          {"internal/engine", "internal/fetch", "internal/frontier", "internal/frontier/store", "internal/job", "record", "internal/refs", "robots", "internal/scope", "internal/scope/shapes", "seed", "weburl"},
+	"inspect":          {"option", "internal/engine", "internal/fetch", "internal/frontier", "internal/frontier/store", "internal/job", "record", "robots", "internal/scope", "internal/scope/shapes", "seed", "weburl"},
 	"internal/control": {"internal/engine", "internal/frontier", "internal/frontier/store", "inspect", "internal/ctl", "internal/job", "seed"},
 
 	// Level 5: the product, above what opens a crawl.
 	"internal/crawl": {"aio", "extract", "inspect", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "record", "seed", "warc", "weburl"},
-	".":              {"aio", "internal/budget", "internal/control", "internal/crawl", "internal/engine", "extract", "internal/fetch", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".":              {"option", "aio", "internal/budget", "internal/control", "internal/crawl", "internal/engine", "extract", "internal/fetch", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {
+		"internal/control",
 		".",
 		"internal/shard/changelog",
 		"internal/shard/ending",
@@ -241,7 +243,7 @@ var imports = map[string][]string{
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
 	"internal/css",
-	"content", "guard", "weburl", "links", "robots", "sitemap", "internal/fingerprint", "record", "internal/scope", "internal/scope/shapes", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
+	"content", "guard", "weburl", "links", "robots", "sitemap", "internal/fingerprint", "record", "internal/scope", "internal/scope/shapes", "option", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
 	"internal/frontier", "internal/frontier/names", "internal/frontier/queue", "internal/frontier/seen", "internal/frontier/variants", "internal/http2",
 	"internal/shard/ending", "internal/shard/ownership", "internal/shard/partition", "internal/shard/sending", "internal/shard/share",
 }

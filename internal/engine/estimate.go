@@ -4,23 +4,11 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/record"
 )
 
-// Estimate is the time that a crawl takes from now on: all URLs that it knows, and those that they
-// lead to, at the pace of the last seconds.
-type Estimate struct {
-	Left time.Duration `json:"left_ns"` // 0: unknown, as at the start, or Growing
-
-	// Bound is the cause of Left: the origin whose delay and response times alone take as long,
-	// or the limit that ends the crawl, "limit" or "max-time"; empty: the pace of all hosts.
-	Bound string `json:"left_bound,omitempty"`
-
-	// NewPerURL is the number of new URLs that a URL leads to, on average over the latest.
-	NewPerURL float64 `json:"new_per_url"`
-
-	// Growing says that new URLs come about as fast as others are done: no end is in sight.
-	Growing bool `json:"growing"`
-}
+// Estimate is the time that a crawl takes from now on.
+type Estimate = record.Estimate
 
 const (
 	// NewPerURL is an average over the last growthOver URLs, or the last 1/growthShare of all if these
@@ -58,16 +46,16 @@ func (p *progress) estimate(f *frontier.Frontier, limit int, maxTime time.Durati
 		e.Left = time.Duration(float64(e.Left) / (1 - e.NewPerURL))
 	}
 	if rest := limit - stats.Done; limit > 0 && perSecond > 0 {
-		e.endBy("limit", take(max(0, rest)))
+		endBy(&e, "limit", take(max(0, rest)))
 	}
 	if maxTime > 0 {
-		e.endBy("max-time", max(0, maxTime-now.Sub(p.started)))
+		endBy(&e, "max-time", max(0, maxTime-now.Sub(p.started)))
 	}
 	return e
 }
 
 // endBy takes in that a limit ends the crawl.
-func (e *Estimate) endBy(limit string, left time.Duration) {
+func endBy(e *Estimate, limit string, left time.Duration) {
 	if e.Growing || e.Left == 0 || left < e.Left {
 		e.Growing, e.Bound, e.Left = false, limit, left
 	}

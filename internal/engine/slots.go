@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -75,11 +76,7 @@ func (s *slots) give(l *slot) {
 }
 
 // InFlight is a request without an outcome.
-type InFlight struct {
-	URL string        `json:"url"` // what is requested
-	For time.Duration `json:"for_ns"`
-	Try int           `json:"try"` // its number
-}
+type InFlight = record.InFlight
 
 // What is in flight for longFrom is worth a word.
 const (
@@ -94,7 +91,7 @@ func (s *slots) longest(now time.Time) (all []InFlight) {
 		if l.address {
 			what = "the address of " + l.url.Hostname()
 		}
-		all = append(all, InFlight{what, now.Sub(l.began), l.try})
+		all = append(all, InFlight{URL: what, For: now.Sub(l.began), Try: l.try})
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"time"
 
 	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/frontier"
@@ -11,22 +10,7 @@ import (
 )
 
 // Stats is a crawl at one moment.
-type Stats struct {
-	record.Counters
-	Estimate
-	Elapsed   time.Duration         `json:"elapsed_ns"`
-	Status4xx int                   `json:"status_4xx"` // URLs answered with a status of 4xx
-	Status5xx int                   `json:"status_5xx"` // and of 5xx
-	Traps     []string              `json:"traps"`      // as in the summary
-	MoreTraps int                   `json:"more_traps"` // the same
-	Paused    []string              `json:"paused"`     // why no fetch starts; empty: they do
-	Ending    bool                  `json:"ending"`     // no other fetch starts
-	EndsIn    time.Duration         `json:"ends_in_ns"` // then what is still in flight is broken off
-	Memory    int64                 `json:"memory"`     // bytes that the process has for its heap, stacks and tables
-	MaxMemory int64                 `json:"max_memory"` // the budget
-	Slowest   []frontier.OriginStat `json:"slowest"`    // origins in flight with the longest response time, at most 5
-	Longest   []InFlight            `json:"longest"`    // requests in flight for longest, at most 3, from 5 s on
-}
+type Stats = record.Stats
 
 func (c *Coordinator) stats() Stats {
 	s := Stats{

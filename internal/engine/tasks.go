@@ -4,21 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/record"
 )
 
 // TaskStatus is a task of a running crawl.
-type TaskStatus struct {
-	Loop   string    `json:"loop"` // "coordinator", "fetch 1", …
-	ID     uint64    `json:"id"`   // in the order in which the loop's tasks started
-	Task   string    `json:"task"`
-	Parent string    `json:"parent,omitempty"` // task whose group it is in
-	State  string    `json:"state"`            // new, ready, running or parked
-	Waits  string    `json:"waits,omitempty"`  // what for
-	Since  time.Time `json:"since"`
-}
+type TaskStatus = record.TaskStatus
 
 // Tasks returns the tasks of all loops.
 func (c *Crawl) Tasks(ctx context.Context) ([]TaskStatus, error) {
@@ -50,7 +42,7 @@ func tasksOf(name string, l *aio.Loop) []TaskStatus {
 	ahead := l.Wall().Sub(l.Now())
 	for _, t := range l.Tasks() {
 		since := t.Since.Add(ahead)
-		all = append(all, TaskStatus{name, t.ID, t.Name, t.Parent, t.State, t.Waits, since})
+		all = append(all, TaskStatus{Loop: name, ID: t.ID, Task: t.Name, Parent: t.Parent, State: t.State, Waits: t.Waits, Since: since})
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -191,15 +192,7 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Or
 }
 
 // OriginStat is the state of an origin for a display.
-type OriginStat struct {
-	Origin  string        `json:"host"`
-	Pending int           `json:"pending"`
-	Leased  int           `json:"leased"`
-	Took    time.Duration `json:"took_ns"`           // response time, smoothed; 0: unknown
-	Pace    int           `json:"pace"`              // leases it may have at once now; 0: any number
-	BackOff time.Time     `json:"back_off,omitzero"` // until when it is left alone; zero: it is not
-	Why     string        `json:"why,omitempty"`     // that is, in words
-}
+type OriginStat = record.Origin
 
 // maxLooked bounds the origins without a lease that Slowest looks at: a million would take seconds
 // in which nothing is leased.

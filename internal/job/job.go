@@ -120,7 +120,7 @@ func Open(o Options) (*Job, error) {
 	case o.Retry != nil:
 		name = "RetryFailed"
 	}
-	return nil, &OptionError{name, o.Dir, err}
+	return nil, &OptionError{Option: name, Value: o.Dir, Err: err}
 }
 
 // View opens the job in a folder to look at.
@@ -141,9 +141,9 @@ func (j *Job) open(o *Options) error {
 	o.Plan.outputs(&options)
 	switch {
 	case o.Update && !begun:
-		return &OptionError{"Update", o.Dir, errNoJob}
+		return &OptionError{Option: "Update", Value: o.Dir, Err: errNoJob}
 	case o.Retry != nil && !begun:
-		return &OptionError{"RetryFailed", o.Dir, errNoRetry}
+		return &OptionError{Option: "RetryFailed", Value: o.Dir, Err: errNoRetry}
 	case (!begun || o.Fresh) && j.Plan.Seedless():
 		return &OptionError{Option: "Seeds", Err: ErrNoSeed}
 	case o.Fresh && begun:

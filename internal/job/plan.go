@@ -212,7 +212,7 @@ func (p Plan) agree(now Plan, amend bool) (Plan, error) {
 	var differs *PlanError
 	if errors.As(err, &differs) {
 		first := differs.Differences[0]
-		return p, &OptionError{first.Option, first.Now, differs}
+		return p, &OptionError{Option: first.Option, Value: first.Now, Err: differs}
 	}
 	return p, err
 }
@@ -229,7 +229,7 @@ func (p Plan) resume(now Plan, amend bool) (Plan, error) {
 		}
 		was, is := o.field(&p), o.field(&now)
 		if !o.agree(was, is) {
-			differ = append(differ, Difference{o.Name, o.words(was), o.words(is)})
+			differ = append(differ, Difference{Option: o.Name, Was: o.words(was), Now: o.words(is)})
 		}
 		if o.free {
 			was.Set(is)
@@ -247,10 +247,10 @@ func (p Plan) resume(now Plan, amend bool) (Plan, error) {
 		p.Posts = unionPosts(p.Posts, now.Posts)
 	} else {
 		if !now.Seedless() && (!same(p.Seeds, now.Seeds) && !same(Union(p.Seeds, p.Added), now.Seeds) || p.List != now.List) {
-			differ = append(differ, Difference{"Seeds", p.seedWords(), now.seedWords()})
+			differ = append(differ, Difference{Option: "Seeds", Was: p.seedWords(), Now: now.seedWords()})
 		}
 		if !same(p.Exclude, now.Exclude) && !same(exclude, now.Exclude) {
-			differ = append(differ, Difference{"Exclude", inWords(exclude), inWords(now.Exclude)})
+			differ = append(differ, Difference{Option: "Exclude", Was: inWords(exclude), Now: inWords(now.Exclude)})
 		}
 	}
 	if len(differ) > 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -24,13 +25,13 @@ func keyBytes(fingerprint [16]byte) []byte { return fingerprint[:keySize] }
 const keySize = 8
 
 // Kind is the way from a page to its targets.
-type Kind string
+type Kind = record.Referral
 
 // Kinds.
 const (
-	Links    Kind = ""
-	Redirect Kind = "redirect"
-	Sitemap  Kind = "sitemap"
+	Links    = record.ByLink
+	Redirect = record.ByRedirect
+	Sitemap  = record.BySitemap
 )
 
 // Targets are the keys of the URLs that a page leads to, one after the other. A key may be in it

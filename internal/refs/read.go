@@ -14,21 +14,15 @@ import (
 
 	"github.com/klauspost/compress/s2"
 	"github.com/weftcrawl/weft/internal/regular"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Page is a page that leads to a target.
-type Page struct {
-	URL string `json:"url"`
-	By  Kind   `json:"by,omitempty"` // empty: links
-}
-
-// Referrers are the pages that lead to a URL.
-type Referrers struct {
-	Pages []Page `json:"pages"`         // at most as many as asked for, in the order of their visits
-	Total int    `json:"total"`         // of all
-	Cut   bool   `json:"cut,omitempty"` // the file reached its bound: later pages are not counted
-}
+// Page is a page that leads to a target, and Referrers are those of one.
+type (
+	Page      = record.Referrer
+	Referrers = record.Referrers
+)
 
 // Of returns the referrers of URLs of the job in dir, most pages of each at most. A job that
 // predates the file has none.
@@ -131,7 +125,7 @@ func (s *search) pass() (cut bool, err error) {
 				return
 			}
 		}
-		p := Page{string(e.page), e.kind}
+		p := Page{URL: string(e.page), By: e.kind}
 		for _, target := range met {
 			s.found(target, p)
 		}

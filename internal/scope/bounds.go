@@ -1,37 +1,26 @@
 package scope
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/internal/scope/places"
+	"github.com/weftcrawl/weft/option"
 	"github.com/weftcrawl/weft/weburl"
 )
 
 // Scope is the distance from its seeds that a crawl goes.
-type Scope string
+type Scope = option.Scope
 
 // Scopes, the narrowest first.
 const (
-	Page   Scope = "page"   // the seeds, and the targets of their redirects
-	Prefix Scope = "prefix" // URLs that start as a seed does, up to its last slash
-	Host   Scope = "host"   // URLs on the host of a seed, by http or https
-	Domain Scope = "domain" // URLs on the registrable domain of a seed: www.example.org, too, for example.org
-	Any    Scope = "any"    // all URLs
+	Page   = option.ScopePage
+	Prefix = option.ScopePrefix
+	Host   = option.ScopeHost
+	Domain = option.ScopeDomain
+	Any    = option.ScopeAny
 )
-
-// Parse reads the name of a scope; the empty name is Host.
-func Parse(name string) (Scope, error) {
-	switch s := Scope(name); s {
-	case "":
-		return Host, nil
-	case Page, Prefix, Host, Domain, Any:
-		return s, nil
-	}
-	return "", fmt.Errorf("scope %.64q, expected page, prefix, host, domain or any", name)
-}
 
 // Rules are the user's bounds of a crawl.
 type Rules struct {
