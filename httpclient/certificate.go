@@ -103,8 +103,8 @@ func unknownAuthority(leaf *x509.Certificate, certs []*x509.Certificate) string 
 	return fmt.Sprintf("its authority %s is unknown", nameOf(top.Issuer))
 }
 
-// mostLinks is how far a chain is followed, and how many certificates of the same name are tried,
-// to say what is wrong with it.
+// mostLinks bounds the length of a chain, and the certificates of the same name in it, that are
+// looked at to say what is wrong with it.
 const mostLinks = 8
 
 // issuerOf returns the certificate, of those that a server has sent, that has signed c; or one of
@@ -134,7 +134,7 @@ func nameOf(n pkix.Name) string {
 	return fmt.Sprintf("%.64q", n.String())
 }
 
-// mostNames is how many names of a certificate an error has.
+// mostNames bounds the names of a certificate in an error.
 const mostNames = 3
 
 // namesOf returns the hosts that a certificate is for.

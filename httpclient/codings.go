@@ -36,7 +36,7 @@ type coding struct {
 	expect func(src []byte) expected
 }
 
-// expected is what decoding a body takes, in bytes.
+// expected is the memory that decoding a body takes, in bytes.
 type expected struct {
 	size    int  // of the decoded body
 	window  int  // of the decoder, beside it

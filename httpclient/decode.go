@@ -78,7 +78,7 @@ func (x *exchange) decode(t *aio.Task, total *limit) *Error {
 // times as long as a page of its length, and only decoding it finds out.
 const longSource = 256 << 10
 
-// blockCost is how many bytes of output a byte of source may cost, in time.
+// blockCost is the time that a byte of source may cost, in bytes of output.
 const blockCost = 8
 
 // decodeStep decodes one coding of the body, to at most room bytes: on the loop, in a turn that

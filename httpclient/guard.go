@@ -41,7 +41,7 @@ func (c *Client) permit(req *Request, host string, port uint16, to []netip.AddrP
 	return allowed, nil
 }
 
-// lookup is what a look-up of a connection's host said about the address that it leads to.
+// lookup is the judgement of a look-up on the address that a connection leads to.
 type lookup struct {
 	judged  bool // Request.Allow applies: no Override names the address, and no proxy found it
 	private bool // judged, and none of the addresses is public
@@ -56,12 +56,6 @@ func (c *Client) lookup(host string, port uint16, to []netip.AddrPort) lookup {
 	}
 	public := func(a netip.AddrPort) bool { return guard.IsPublic(a.Addr()) }
 	return lookup{judged: true, private: !slices.ContainsFunc(to, public)}
-}
-
-// permits reports whether req may use a kept connection: its Allow may have become stricter since
-// the connection was made.
-func (cn *conn) permits(req *Request) bool {
-	return req.Allow == nil || !cn.lookup.judged || req.Allow(cn.addr()) == nil
 }
 
 // permitThrough judges the host of a request that goes through a proxy, over any connection.

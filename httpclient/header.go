@@ -228,3 +228,13 @@ var tokenByte = func() (is [256]bool) {
 	}
 	return is
 }()
+
+// visible reports whether s has no spaces and control characters.
+func visible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}

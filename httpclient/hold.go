@@ -134,7 +134,7 @@ func (x *exchange) base(n int) int {
 	return x.chain + max(0, x.fields+head-plainHead)
 }
 
-// longWait is how long a response must have waited for room before the server is not to blame for
+// longWait is the shortest wait of a response for room after which the server is not to blame for
 // giving up.
 const longWait = time.Second
 
@@ -154,7 +154,7 @@ const (
 	crowdedRate = 32
 )
 
-// progress is what is known of the speed of a response.
+// progress is the speed of a response, as far as it is known.
 type progress struct {
 	began time.Time // when it began, put off by the time that it has waited for room; zero: it has not
 	last  time.Time // when some of it was taken last
@@ -232,17 +232,6 @@ func (x *exchange) due(patience limit) time.Time {
 		return at
 	}
 	return x.look
-}
-
-// peek waits for more of the response.
-func (cn *conn) peek(t *aio.Task, patience limit) (b []byte, err error) {
-	err = cn.exchange.watch(patience, func(until time.Time) error {
-		// Fails only for a closed connection, and so will everything that follows.
-		_ = cn.SetReadDeadline(until)
-		b, err = cn.arrived(t)
-		return err
-	})
-	return b, err
 }
 
 // heldUp returns the error of a response that holds up others.

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/internal/http2"
 )
 
-// mux is what a connection has more if it speaks HTTP/2: it carries several exchanges at once.
+// mux is the HTTP/2 layer of a connection: it carries several exchanges at once.
 //
 // No task belongs to it. Of the tasks that wait for their responses one reads for all, and hands
 // what it reads to the streams; when its own has something to take, another task reads on. While
@@ -70,8 +70,8 @@ func (m *mux) bars() bool { return m.usable() && m.h2.Allowed() == 0 }
 // request, either, so even a request that is to be fresh waits for this one.
 func (m *mux) barsLately() bool { return m.bars() && m.lively() }
 
-// silence is how long a connection may be silent before it is asked for a sign of life, and then
-// until it gets no more requests.
+// silence is the time for which a connection may be silent before it is asked for a sign of life,
+// and then until it gets no more requests.
 const silence = 5 * time.Second
 
 // lively reports whether something has arrived over the connection lately, or it is new. A server
@@ -130,6 +130,21 @@ func (m *mux) admit() {
 		s := m.barred[0]
 		m.barred = m.barred[1:]
 		s.open()
+	}
+}
+
+// open opens the stream, or puts that off until the server allows one.
+func (s *stream) open() {
+	m := s.mux
+	if m.bars() {
+		m.barred = append(m.barred, s)
+		return
+	}
+	s.before, s.calm = m.answered, s.mux.client.muxes.habit(m.cn.route).calm
+	var err error
+	if s.h2, err = m.h2.Open(s.mux.client.header.fieldsOf(s.exchange.req), s.exchange.req.Body, s); err != nil {
+		s.failed, s.unseen = &Error{Kind: KindReset, Err: err}, true
+		s.tell()
 	}
 }
 
@@ -225,7 +240,7 @@ func (m *mux) take(t *aio.Task, b []byte) {
 		m.met()
 	}
 	if m.h2.Allowed() > allowed {
-		m.client.hasRoom(m.cn.route)
+		m.client.muxes.hasRoom(m.cn.route)
 	}
 	switch {
 	case err != nil:
@@ -240,7 +255,7 @@ func (m *mux) take(t *aio.Task, b []byte) {
 func (m *mux) met() {
 	if m.meets {
 		m.meets = false
-		m.client.met(m.cn.route)
+		m.client.muxes.met(m.cn.route)
 	}
 }
 
@@ -253,7 +268,7 @@ func (m *mux) end(failed *Error) {
 	m.h2.Close() // which tells those that wait
 	m.admit()
 	m.life.UnparkAll(nil)
-	m.client.part(m.cn)
+	m.client.muxes.part(m.cn)
 	m.met()
 }
 
@@ -262,16 +277,14 @@ func (m *mux) leave(t *aio.Task) {
 	c := m.client
 	m.flush(t)
 	if m.users--; m.users > 0 {
-		if s := c.muxes.servers[m.cn.route]; s != nil {
-			s.waiting.Unpark(nil) // there is room for one more
-			if m.most > 0 {
-				s.waiting.Unpark(nil)
-			}
+		c.muxes.roomForOne(m.cn.route)
+		if m.most > 0 {
+			c.muxes.roomForOne(m.cn.route)
 		}
 		return
 	}
 	m.life.UnparkAll(nil) // nobody reads any more
-	c.part(m.cn)
+	c.muxes.part(m.cn)
 	m.met()
 	m.cn.exchange.hold.Release()
 	if !m.usable() || m.out != nil || m.cn.tls != nil && !m.cn.tls.lasting() {
@@ -320,6 +333,12 @@ func (m *mux) await(t *aio.Task, s *stream, until time.Time, later bool) (waits 
 		m.waiting[0].wake.Unpark(nil)
 	}
 	return false, err
+}
+
+// tell wakes the task.
+func (s *stream) tell() {
+	s.news = true
+	s.wake.Unpark(nil)
 }
 
 // without takes a stream from a list.

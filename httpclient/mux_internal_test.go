@@ -14,10 +14,10 @@ func TestHTTP1ForAnHour(t *testing.T) {
 		c := NewClient(task.Loop(), Options{})
 		defer c.Close()
 		to := route{tls: true, host: "www.example"}
-		c.remember(to, habit{http1: true, wanted: true})
+		c.muxes.remember(to, habit{http1: true, wanted: true})
 		for _, offered := range []bool{false, true} {
 			_ = task.Sleep(59 * time.Minute)
-			if got := c.multiplexes(to); got != offered {
+			if got := c.muxes.multiplexes(to); got != offered {
 				t.Errorf("HTTP/2 is offered: %t", got)
 			}
 		}

@@ -25,7 +25,7 @@ type Options struct {
 	FirstByteTimeout time.Duration
 	// IdleTimeout limits the time between two pieces of a response; 0: 15 s.
 	IdleTimeout time.Duration
-	// KeepAlive is how long an idle connection is kept; 0: 60 s, negative: not at all.
+	// KeepAlive is the time for which an idle connection is kept; 0: 60 s, negative: not at all.
 	KeepAlive time.Duration
 	// MinRate is the minimum rate of a response in bytes per second, on average since its first
 	// byte. It does not apply to the first 10 s. 0 or negative: any rate.
@@ -56,8 +56,9 @@ type Options struct {
 	// wait for room, a response that holds some must come fast enough to deliver in a minute what
 	// it holds; otherwise the error is of KindTooSlow and matches ErrHeldUp. Nil: unlimited.
 	Meter *budget.Meter
-	// Window is what a server may send over a stream of HTTP/2 before Meter has room for it, in bytes;
-	// 0 or negative: 64 KiB - 1. Beyond it a server may send what there is room for.
+	// Window is the part of a body, in bytes, that a server may send over a stream of HTTP/2 before
+	// Meter has room for it; 0 or negative: 64 KiB - 1. Beyond it a server may send what there is room
+	// for.
 	Window int
 	// MaxKept limits the buffers kept for later responses in bytes, once for raw and once for
 	// decoded bodies; 0 or negative: 32 MiB.
@@ -138,7 +139,7 @@ const (
 	defaultMaxTLS      = 16 << 20 // of idle connections, and of sessions
 )
 
-// rateGrace is how long a response may be slower than MinRate.
+// rateGrace is the time for which a response may be slower than MinRate.
 const rateGrace = 10 * time.Second
 
 // withDefaults replaces zero and negative values by what they stand for. Afterwards a time of 0

@@ -31,11 +31,11 @@ const (
 	applicationRecord = 23
 )
 
-// maxKeyRecords is how many records are carried under one key, far below the limit of AES-GCM
+// maxKeyRecords bounds the records that one key carries, far below the limit of AES-GCM
 // (RFC 8446, section 5.5): a connection with more is not used again.
 const maxKeyRecords = 1 << 22
 
-// suite is what a cipher suite of TLS 1.3 says about records.
+// suite is the part of a cipher suite of TLS 1.3 that is about records.
 type suite struct {
 	hash func() hash.Hash
 	size int // of a secret

@@ -25,7 +25,7 @@ func linked(t testing.TB, id uint16) (ch *channel, send, get *half) {
 	return ch, &theirs, &ours
 }
 
-// record is what a peer sends: a record, or several.
+// record is a message of a peer: a record, or several.
 type record struct {
 	kind    byte
 	content string

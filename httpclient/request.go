@@ -85,16 +85,6 @@ func (r *Request) check() *Error {
 	return nil
 }
 
-// visible reports whether s has no spaces and control characters.
-func visible(s string) bool {
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] == 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
 // server returns the host to connect to: a name, or an address without brackets.
 func (r *Request) server() (host string, port uint16, err *Error) {
 	host = r.Host

@@ -2,7 +2,7 @@ package httpclient
 
 import "strings"
 
-// responses are what servers send, good and bad. Lines end in CRLF unless the case is about line
+// responses lists responses of servers, good and bad. Lines end in CRLF unless the case is about line
 // ends. {n} stands for n bytes "x".
 var responses = []struct {
 	name   string

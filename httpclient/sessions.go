@@ -99,34 +99,3 @@ func (s *sessions) remove(e *list.Element) {
 }
 
 // Get and Put make a channel the tls.ClientSessionCache of its connection.
-
-// Get returns the session of the origin if the certificates that it began with are still valid:
-// they are not sent again.
-func (ch *channel) Get(string) (*tls.ClientSessionState, bool) {
-	n := ch.sessions.get(ch.origin)
-	switch {
-	case n == nil:
-		return nil, false
-	case ch.shake.verify(n.certs) != nil:
-		ch.sessions.put(ch.origin, nil, nil, 0)
-		return nil, false
-	}
-	ch.shake.resumed = n.chain
-	return n.state, true
-}
-
-// Put remembers a session. How much its certificates take is known only after the handshake, and
-// one is enough.
-func (ch *channel) Put(_ string, state *tls.ClientSessionState) {
-	switch {
-	case state == nil:
-		ch.sessions.put(ch.origin, nil, nil, 0)
-	case ch.shake != nil:
-		ch.shake.session = state
-	case ch.lasting():
-		ch.sessions.put(ch.origin, state, ch.state.PeerCertificates, ch.chain)
-		if ch.ours {
-			ch.lib = nil
-		}
-	}
-}

@@ -3,6 +3,7 @@ package httpclient
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -50,21 +51,6 @@ func (c *Client) newStream(cn *conn, req *Request, tm Timing) *stream {
 	return s
 }
 
-// open opens the stream, or puts that off until the server allows one.
-func (s *stream) open() {
-	m := s.mux
-	if m.bars() {
-		m.barred = append(m.barred, s)
-		return
-	}
-	s.before, s.calm = m.answered, s.mux.client.habit(m.cn.route).calm
-	var err error
-	if s.h2, err = m.h2.Open(s.mux.client.header.fieldsOf(s.exchange.req), s.exchange.req.Body, s); err != nil {
-		s.failed, s.unseen = &Error{Kind: KindReset, Err: err}, true
-		s.tell()
-	}
-}
-
 // unsent reports whether the server may not have taken the request yet.
 func (s *stream) unsent() bool {
 	return (s.exchange.arrival == nil || s.exchange.parser.empty()) && (s.h2 == nil || s.h2.Unsent() > 0 || s.mux.out != nil)
@@ -77,17 +63,17 @@ func (s *stream) send(*aio.Task, *call) *Error {
 }
 
 // when lets the task wait for news, or for something to read if nobody else reads: see attempt.
-func (s *stream) when(t *aio.Task, k *call) error {
+func (s *stream) when(t *aio.Task, k *call, next func(t *aio.Task) error) error {
 	m, until := s.mux, s.exchange.due(s.patienceOf(k))
 	switch {
 	case s.news:
-		return t.Then(k.proceed)
+		return t.Then(next)
 	case m.reader == nil:
 		m.reader = s
-		return m.cn.whenReadable(t, until, k)
+		return m.cn.whenReadable(t, until, next)
 	}
 	m.waiting = append(m.waiting, s)
-	return s.wake.Then(t, "a response over HTTP/2", until, k.proceed)
+	return s.wake.Then(t, "a response over HTTP/2", until, next)
 }
 
 // receive reads the response into the parser.
@@ -148,6 +134,101 @@ func (s *stream) receive(t *aio.Task, k *call) (failed *Error, waits bool) {
 	}
 }
 
+// end ends the exchange of a call: see attempt.
+func (s *stream) end(t *aio.Task, k *call, failed *Error) (res *Response, err *Error, again bool) {
+	s.exchange.arrive() // for what is said of a failure
+	m := s.mux
+	if failed != nil {
+		m.cn.gaveUp = true
+		failed = s.exchange.blame(failed)
+		failed.unseen, failed.overloaded, failed.alone = s.unseen, s.overloads(), s.alone
+		s.exchange.timing.Total = s.mux.client.loop.Now().Sub(k.began)
+	}
+	if s.h2 != nil {
+		s.h2.Cancel() // unless it has ended
+	}
+	m.barred = without(m.barred, s)
+	res = s.exchange.response(m.cn, failed)
+	m.cn.reused = true // from now on
+	again = int(k.tried) < s.tries() && s.mux.client.again(s, k.req, res, failed)
+	if s.unseen && m.bars() {
+		k.barred++
+	}
+	if h := s.mux.client.muxes.habit(m.cn.route); !h.http1 {
+		if h.most = s.served(); h.most > 0 {
+			s.mux.client.muxes.remember(m.cn.route, h)
+		}
+	}
+	if failed != nil && !again && !failed.overloaded && s.stale(failed) {
+		failed.Err = fmt.Errorf("%w: %w", ErrStale, failed.Err)
+	}
+	m.leave(t)
+	return res, failed, again
+}
+
+// again reports whether the request of a stream is to be sent once more, and learns from its end
+// whether its server wants HTTP/1.1.
+func (c *Client) again(s *stream, req *Request, res *Response, failed *Error) bool {
+	barred := s.barredOut(failed)
+	wants1 := barred || failed != nil && s.code == http2.HTTP11Required || failed == nil && res.Status == 421
+	switch {
+	case wants1 && !c.opt.HTTP2:
+		c.muxes.wants1(s.mux.cn.route, barred)
+		s.mux.retire()
+		return true
+	case failed == nil || wants1 || s.code == http2.EnhanceYourCalm: // the caller says when it is calm
+		return false
+	}
+	return s.unseen || s.bystander && req.Method != "POST" || s.stale(failed) && req.repeats()
+}
+
+// mostTries bounds the tries of a request that a server refuses, or whose connection ends: see
+// stream.tries.
+const mostTries = 3
+
+// tries returns how often a request may be sent again that was refused, or whose connection has
+// ended. A server that has responded over the connection probably responds over the next one; one
+// that has not is tried once more, and then the caller decides when to come back.
+func (s *stream) tries() int {
+	switch m := s.mux; {
+	case s.bystander, // whoever is to blame is not sent again
+		s.unseen && m.bars(): // it waits
+		return math.MaxInt
+	case s.unseen && (s.taken > 0 || m.answered > s.before): // it takes others
+		return math.MaxInt
+	case s.unseen && m.answered == 0:
+		return 1
+	case s.unseen && m.h2.Draining():
+		return math.MaxInt
+	}
+	return mostTries - 1
+}
+
+// served returns how many requests the connection had served, if it ended with this one under way;
+// else 0. After a fault of the server it is 1: of the requests that are under way at the next all
+// but one are sent in vain.
+func (s *stream) served() int32 {
+	switch m := s.mux; {
+	case s.failed == nil || !m.h2.Draining():
+		return 0
+	case m.faulty:
+		return 1
+	case s.unseen:
+		return s.taken
+	default:
+		return m.answered
+	}
+}
+
+// stale reports whether the end of a connection that had served others met the request: see
+// conn.stale.
+func (s *stream) stale(failed *Error) bool { return s.cutShort(failed) && s.mux.answered > 0 }
+
+// cutShort reports whether the connection ended before anything of the response.
+func (s *stream) cutShort(failed *Error) bool {
+	return s.mux.failed != nil && s.exchange.parser.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
+}
+
 // feed waits for room for more of the body, and lets the server send it.
 func (s *stream) feed(t *aio.Task, total *limit) (waited time.Duration, failed *Error) {
 	s.starved = false
@@ -195,12 +276,6 @@ func (s *stream) grant() {
 		n = int(p.left) + 1
 	}
 	s.h2.Grant(n - s.h2.Credit())
-}
-
-// tell wakes the task.
-func (s *stream) tell() {
-	s.news = true
-	s.wake.Unpark(nil)
 }
 
 // begun reports whether something of the response has arrived.
@@ -314,7 +389,7 @@ func (s *stream) Fail(err *http2.Error) {
 		s.failed = &failed
 	case err.Peer:
 		if s.code = err.Code; s.code == http2.EnhanceYourCalm {
-			s.mux.client.calmDown(m.cn.route, s.calm)
+			s.mux.client.muxes.calmDown(m.cn.route, s.calm)
 		}
 		if !err.Whole && !err.Unprocessed {
 			m.answered++
@@ -334,7 +409,7 @@ func (s *stream) overloads() bool {
 // barredOut reports whether a request has failed as the server allowed none for too long, though it
 // may over HTTP/1.1.
 func (s *stream) barredOut(failed *Error) bool {
-	return failed != nil && failed.Kind == KindTimeout && s.barred() && !s.mux.client.habit(s.mux.cn.route).only2
+	return failed != nil && failed.Kind == KindTimeout && s.barred() && !s.mux.client.muxes.habit(s.mux.cn.route).only2
 }
 
 // barred reports whether the server has not allowed the request yet, and need not be asked over

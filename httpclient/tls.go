@@ -60,7 +60,7 @@ type channel struct {
 	origin   string
 }
 
-// shake is what a channel has more during the handshake.
+// shake is the extra state of a channel during its handshake.
 type shake struct {
 	task    *aio.Task
 	conn    aio.Conn
@@ -73,8 +73,8 @@ type shake struct {
 	session *tls.ClientSessionState // put during the handshake
 }
 
-// errMore is what crypto/tls gets when it wants more than has arrived. It treats a temporary error
-// as one after which it can try again.
+// errMore is the answer to crypto/tls when it wants more than has arrived. It treats a temporary
+// error as one after which it can try again.
 var errMore net.Error = wantsMore{}
 
 type wantsMore struct{}
@@ -179,7 +179,7 @@ func (c *Client) handshake(t *aio.Task, cn *conn, arrived func(t *aio.Task, n in
 	}
 	ch := &channel{sessions: &c.sessions, origin: cn.route.host, shake: s}
 	config := c.tls.Clone()
-	config.ServerName, config.ClientSessionCache, config.NextProtos = cn.host, ch, c.protocols(cn.route)
+	config.ServerName, config.ClientSessionCache, config.NextProtos = cn.host, ch, c.muxes.protocols(cn.route)
 	config.KeyLogWriter = keyLog{s}
 	config.VerifyConnection = func(state tls.ConnectionState) error {
 		if state.DidResume { // see Get
@@ -440,4 +440,35 @@ func (ch *channel) learn(record []byte, ticket bool) {
 		ch.lib = nil
 	}
 	ch.in = nil
+}
+
+// Get returns the session of the origin if the certificates that it began with are still valid:
+// they are not sent again.
+func (ch *channel) Get(string) (*tls.ClientSessionState, bool) {
+	n := ch.sessions.get(ch.origin)
+	switch {
+	case n == nil:
+		return nil, false
+	case ch.shake.verify(n.certs) != nil:
+		ch.sessions.put(ch.origin, nil, nil, 0)
+		return nil, false
+	}
+	ch.shake.resumed = n.chain
+	return n.state, true
+}
+
+// Put remembers a session. How much its certificates take is known only after the handshake, and
+// one is enough.
+func (ch *channel) Put(_ string, state *tls.ClientSessionState) {
+	switch {
+	case state == nil:
+		ch.sessions.put(ch.origin, nil, nil, 0)
+	case ch.shake != nil:
+		ch.shake.session = state
+	case ch.lasting():
+		ch.sessions.put(ch.origin, state, ch.state.PeerCertificates, ch.chain)
+		if ch.ours {
+			ch.lib = nil
+		}
+	}
 }

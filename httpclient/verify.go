@@ -16,7 +16,7 @@ const (
 	mostIssuer  = 4 << 10 // bytes of a certificate; an issuer's takes up to 16 times that
 )
 
-// remembered is how long a chain is believed at most.
+// remembered is the longest time for which a chain is believed.
 const remembered = time.Hour
 
 // verifier verifies the certificates of servers against one set of roots, and remembers which it
