@@ -2,8 +2,8 @@ package httpclient
 
 import "strings"
 
-// responses lists responses of servers, good and bad. Lines end in CRLF unless the case is about line
-// ends. {n} stands for n bytes "x".
+// responses lists responses of servers, good and bad. Lines end in CRLF unless the case is about
+// line ends. {n} stands for n bytes "x".
 var responses = []struct {
 	name   string
 	raw    string
