@@ -159,6 +159,7 @@ func retries(t *testing.T, requests int, args ...string) {
 }
 
 // kind crawls a URL that cannot be fetched, and expects an error kind, sooner than by any default.
+// A slow response has 10 s before it is too slow; no default has that kind.
 func kind(t *testing.T, want string, args ...string) {
 	t.Helper()
 	began := time.Now()
@@ -166,7 +167,7 @@ func kind(t *testing.T, want string, args ...string) {
 	if !strings.Contains(e.stdout, `"error_kind":"`+want+`"`) {
 		t.Errorf("%q: %s, expected the error kind %s", args, e.stdout, want)
 	}
-	if took := time.Since(began); took > 9*time.Second { // the shortest default is 10 s
+	if took := time.Since(began); want != "too-slow" && took > 9*time.Second { // the shortest default is 10 s
 		t.Errorf("%q: after %v", args, took)
 	}
 }
