@@ -13,7 +13,7 @@ type Crawler struct{ crawl *crawl.Crawl }
 
 // New checks the options and opens the job, which it starts or resumes; it may wait for room on a
 // full disk. Nothing is fetched before Run, which also closes the job: a Crawler that is not run
-// keeps others from it until the process ends.
+// keeps others from it until Close.
 // Errors: an *OptionError. Of Job it wraps ErrJobExists where the folder is not that of a job,
 // ErrJobUnusable where the job is damaged or of another version; of a frozen option, ErrPlan.
 func New(o Options) (*Crawler, error) {
@@ -41,6 +41,9 @@ func (c *Crawler) RunOn(t *aio.Task) (Summary, error) { return c.crawl.RunOn(t) 
 
 // DrainTime is how long a crawl that drains waits for requests in flight.
 const DrainTime = engine.DrainTime
+
+// Close lets go of the job of a Crawler that is not to run.
+func (c *Crawler) Close() error { return c.crawl.Close() }
 
 // Drain ends the crawl in good order: no more fetches start, those in flight finish, or are broken
 // off after DrainTime and stay pending, and Run returns. It may be called at any time.

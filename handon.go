@@ -81,6 +81,9 @@ var handedOn = []struct {
 	{"Memory", func(c *config, to *crawl.Config) { to.Engine.Fetch.RecentBytes = c.shares.Recent }},
 	{"AllowPrivate", func(c *config, to *crawl.Config) { to.Engine.Fetch.AllowPrivate = c.AllowPrivate }},
 	{"Retries", func(c *config, to *crawl.Config) { to.Engine.Fetch.Retries = c.Retries }},
+	{"unfollowed", func(c *config, to *crawl.Config) { to.Engine.Fetch.Check.All = c.unfollowed.All }},
+	{"unfollowed", func(c *config, to *crawl.Config) { to.Engine.Fetch.Check.HTTPS = c.unfollowed.HTTPS }},
+	{"unfollowed", func(c *config, to *crawl.Config) { to.Engine.Fetch.Check.Body = min(c.unfollowed.Body, c.MaxBody) }},
 	{"Hooks", func(c *config, to *crawl.Config) { to.Engine.Fetch.Hooks = c.Hooks.forFetch() }},
 
 	// To the client of a fetch loop.

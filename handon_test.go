@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/crawl"
+	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/leaves"
@@ -69,6 +70,7 @@ var others = map[string]func(*Options){
 		}
 	},
 	"Job":         func(o *Options) { o.Job = "" },
+	"unfollowed":  func(o *Options) { *o.Unfollowed() = fetch.Check{All: true, HTTPS: true, Body: 1 << 10} },
 	"Memory":      func(o *Options) { o.Memory = 80_000_000 },
 	"Concurrency": func(o *Options) { o.Concurrency = 400 },
 }

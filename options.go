@@ -22,6 +22,7 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/option"
@@ -171,7 +172,14 @@ type Options struct {
 
 	Loops int         // fetch loops of Run; 0: one per core
 	Loop  aio.Options // of every loop that Run makes
+
+	unfollowed fetch.Check // see Unfollowed
 }
+
+// Unfollowed returns what a crawl on these options requests and does not follow, to be set; of its
+// fields, External decides about Beyond. Only packages of this module have a use for it: check.Site
+// asks more of a crawl than others do.
+func (o *Options) Unfollowed() *fetch.Check { return &o.unfollowed }
 
 // Version of Weft.
 const Version = "0.1.0-dev"

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
@@ -26,22 +25,10 @@ type SiteOptions struct {
 	Crawl      weft.Options
 	NoExternal bool // do not request what lies beyond the scope
 
-	// Run opens a crawl and runs it: to show progress, or to end the crawl early by Drain. It may
-	// leave out the run of a job that is finished, and may be called twice: see ExternalFragments.
-	// nil: open, then Crawl.Run, which Options.Stop drains.
-	Run func(ctx context.Context, o weft.Options, open Opener) (weft.Summary, error)
-}
-
-// Opener opens a crawl, as weft.New does.
-type Opener func(weft.Options) (Crawl, error)
-
-// Crawl is a crawl that is open: see weft.Crawler.
-type Crawl interface {
-	Run(context.Context) (weft.Summary, error)
-	Drain()
-	Stats() weft.Stats
-	Earlier() weft.Summary
-	Job() string
+	// Run crawls in place of weft.New and Crawler.Run: to show progress, or to end the crawl early by
+	// Drain. It may leave out the run of a job that is finished, and then has to let go of it; it may
+	// be called twice: see ExternalFragments. nil: these two, drained by Options.Stop.
+	Run func(context.Context, weft.Options) (weft.Summary, error)
 }
 
 // Site crawls a site and checks it: its pages in the scope, what they need, and each link beyond
@@ -107,7 +94,6 @@ type siteCrawl struct {
 	dir   string       // of the job
 	temp  string       // the folder to remove in the end; empty: the job is kept
 	ended weft.Summary // of the last run
-	last  *ready       // the last crawl
 }
 
 // run crawls into a job.
@@ -148,14 +134,12 @@ func (s *siteCrawl) readExternal(ctx context.Context) error {
 // crawl runs a crawl. Stop has ended it, if it has come, and not the report on it.
 func (s *siteCrawl) crawl(ctx context.Context, o weft.Options) (err error) {
 	o.Hooks.OnLink = ignoring(s.Ignore, o.Hooks.OnLink)
+	*o.Unfollowed() = s.check
 	run := s.Run
 	if run == nil {
 		run = s.alone
 	}
-	s.ended, err = run(ctx, o, s.opens)
-	if s.last != nil {
-		err = cmp.Or(err, s.last.close())
-	}
+	s.ended, err = run(ctx, o)
 	if s.stopped() {
 		s.Stop = nil
 	}
@@ -163,53 +147,18 @@ func (s *siteCrawl) crawl(ctx context.Context, o weft.Options) (err error) {
 }
 
 // alone is SiteOptions.Run where there is none.
-func (s *siteCrawl) alone(ctx context.Context, o weft.Options, open Opener) (weft.Summary, error) {
-	c, err := open(o)
+func (s *siteCrawl) alone(ctx context.Context, o weft.Options) (weft.Summary, error) {
+	c, err := weft.New(o)
 	if err != nil {
 		return weft.Summary{}, err
 	}
 	if earlier := c.Earlier(); earlier.Finished && o.SeedSeq == nil && !o.Amend {
-		return earlier, nil
+		return earlier, c.Close()
 	}
 	if s.Stop != nil {
 		defer context.AfterFunc(s.Stop, c.Drain)()
 	}
 	return c.Run(ctx)
-}
-
-// opens opens a crawl that requests what a check does.
-func (s *siteCrawl) opens(o weft.Options) (Crawl, error) {
-	cfg, err := o.Config()
-	if err != nil {
-		return nil, err
-	}
-	check := &cfg.Engine.Fetch.Check
-	check.All, check.HTTPS, check.Body = s.check.All, s.check.HTTPS, min(s.check.Body, cfg.Engine.Fetch.HTTP.MaxBody)
-	c, err := crawl.New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	s.last = &ready{Crawl: c}
-	return s.last, nil
-}
-
-// ready is a crawl that may be left without a run.
-type ready struct {
-	*crawl.Crawl
-	ran bool
-}
-
-func (c *ready) Run(ctx context.Context) (weft.Summary, error) {
-	c.ran = true
-	return c.Crawl.Run(ctx)
-}
-
-// close lets go of the job, which a run does itself.
-func (c *ready) close() error {
-	if c.ran {
-		return nil
-	}
-	return c.Crawl.Close()
 }
 
 // failed removes what is not kept.

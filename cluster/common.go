@@ -18,6 +18,15 @@ type sharedOption struct {
 	// confirmed: a node is refused unless it is given the same. It decides who gets what the node
 	// sends, its secrets among that, and whoever writes to the servers could otherwise decide it.
 	confirmed bool
+	check     string // the field of Options.Unfollowed that it is; empty: the one of weft.Options of this name
+}
+
+// in returns the option of o.
+func (s *sharedOption) in(o *weft.Options) reflect.Value {
+	if s.check != "" {
+		return reflect.ValueOf(o.Unfollowed()).Elem().FieldByName(s.check)
+	}
+	return reflect.ValueOf(o).Elem().FieldByName(s.name)
 }
 
 // common lists the options that all nodes of a crawl share, besides those that a job keeps: how
@@ -33,6 +42,7 @@ var common = []sharedOption{
 	{name: "UserAgent", unset: weft.DefaultUserAgent}, {name: "Header", unset: "none"},
 	{name: "HTTP1", unset: "no"}, {name: "HTTP2", unset: "no"},
 	{name: "Insecure", unset: "no", confirmed: true}, {name: "AllowPrivate", unset: "no", confirmed: true}, {name: "Resolve", unset: "none", confirmed: true},
+	{name: "CheckAll", check: "All", unset: "no"}, {name: "ExternalHTTPS", check: "HTTPS", unset: "no"}, {name: "ExternalBody", check: "Body", unset: "none"},
 	{name: "ArchiveDigest", unset: "sha256"}, {name: "ArchiveMetadata", unset: "no"},
 }
 
@@ -46,7 +56,7 @@ func commonOf(o *weft.Options) (given options, secrets map[string][]string, err 
 	all.Header, secrets = publicHeader(o)
 	given = make(options)
 	for _, c := range common {
-		v := reflect.ValueOf(all).FieldByName(c.name)
+		v := c.in(&all)
 		if words(v, c.unset) == words(reflect.Zero(v.Type()), c.unset) {
 			continue
 		}
@@ -103,7 +113,7 @@ func (p *Plan) agree(o *weft.Options) error {
 	}
 	var differ []weft.Difference
 	for _, c := range common {
-		v := reflect.ValueOf(o).Elem().FieldByName(c.name)
+		v := c.in(o)
 		was := reflect.New(v.Type()).Elem()
 		if text := p.Common[c.name]; text != nil {
 			if err := json.Unmarshal(text, was.Addr().Interface()); err != nil {

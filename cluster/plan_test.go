@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/fetch"
 )
 
 func begun(t *testing.T) *remote {
@@ -162,7 +164,9 @@ func TestOptionsAreClassified(t *testing.T) {
 		class[name]++
 	}
 	for _, c := range common {
-		class[c.name]++
+		if class[c.name]++; c.check != "" {
+			delete(class, c.name) // see TestCommonCheck
+		}
 	}
 	class["UserAgent"]-- // its token is the job's, the rest is common
 	for _, name := range []string{
@@ -176,13 +180,41 @@ func TestOptionsAreClassified(t *testing.T) {
 		class[name]++
 	}
 	for f := range reflect.TypeFor[weft.Options]().Fields() {
-		if class[f.Name] != 1 {
+		if f.IsExported() && class[f.Name] != 1 {
 			t.Errorf("option %s is listed %d times, expected once", f.Name, class[f.Name])
 		}
 		delete(class, f.Name)
 	}
 	if len(class) > 0 {
 		t.Errorf("no options: %v", class)
+	}
+}
+
+// TestCommonCheck: nodes request alike what a crawl does not follow, all of it; External, which the
+// plan has, decides about what lies beyond.
+func TestCommonCheck(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	whole := fetch.Check{All: true, HTTPS: true, Body: 7}
+	first := weft.Options{Job: "job", Seeds: []string{"http://a.test/"}}
+	*first.Unfollowed() = whole
+	if _, _, err := c.begin(t.Context(), &first, 16); err != nil {
+		t.Fatal(err)
+	}
+	joins := weft.Options{Job: "job"}
+	if _, _, err := c.begin(t.Context(), &joins, 16); err != nil || *joins.Unfollowed() != whole {
+		t.Errorf("%v: %+v, expected %+v", err, *joins.Unfollowed(), whole)
+	}
+	other := weft.Options{Job: "job"}
+	other.Unfollowed().Body = 8
+	want := `option ExternalBody "8": expected 7, as the job began with`
+	if _, _, err := c.begin(t.Context(), &other, 16); err == nil || err.Error() != want {
+		t.Errorf("%v\nexpected %s", err, want)
+	}
+	for f := range reflect.TypeFor[fetch.Check]().Fields() {
+		if f.Name != "Beyond" && !slices.ContainsFunc(common, func(s sharedOption) bool { return s.check == f.Name }) {
+			t.Errorf("nodes do not agree on %s", f.Name)
+		}
 	}
 }
 

@@ -238,16 +238,14 @@ func (f *checkFlags) prepare(seeds []string) (check.SiteOptions, *prepared, erro
 	f.resumes = p.options.Job != ""
 	return check.SiteOptions{
 		Options: f.options, Crawl: p.options, NoExternal: f.internal,
-		Run: func(_ context.Context, o weft.Options, open check.Opener) (weft.Summary, error) {
-			return f.crawled(p, o, open)
-		},
+		Run: func(_ context.Context, o weft.Options) (weft.Summary, error) { return f.crawled(p, o) },
 	}, p, nil
 }
 
 // crawled crawls. Signals end the crawl, and so does a limit; the report is on what it has.
-func (f *checkFlags) crawled(p *prepared, o weft.Options, open check.Opener) (weft.Summary, error) {
+func (f *checkFlags) crawled(p *prepared, o weft.Options) (weft.Summary, error) {
 	f.signals.crawling.Store(true)
-	s, err := p.crawl(o, func(o weft.Options) (crawler, error) { return open(o) })
+	s, err := p.crawl(o)
 	f.signals.crawling.Store(false)
 	var e *exit
 	errors.As(err, &e)

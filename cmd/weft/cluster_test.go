@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"net/http"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -166,6 +167,31 @@ func TestEmbeddedLogin(t *testing.T) {
 		if err := node.Wait(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestCheckCluster: a check on several machines requests what one on a single machine does: where
+// forms are sent, and images of previews.
+func TestCheckCluster(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	site := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, "<title>a</title>\n<meta property=og:image content=/preview.png>\n<form action=/form></form>")
+	})
+	check := strings.Fields("check -q --job one")
+	alone := weftIn(t, t.TempDir(), append(check, site.URL)...)
+	together := weftIn(t, t.TempDir(), append(check, "--cluster", "embedded@"+freeAddress(t), "--name", "a", site.URL)...)
+	for _, found := range []string{site.URL + "/form  <form action>", site.URL + "/preview.png  <meta content>", "3 URLs"} {
+		if !strings.Contains(alone.stdout, found) {
+			t.Errorf("no %q alone: %+v", found, alone)
+		}
+	}
+	if together.code != alone.code || together.stdout != alone.stdout {
+		t.Errorf("%+v\nalone\n%+v", together, alone)
 	}
 }
 

@@ -101,7 +101,7 @@ func (f *crawlFlags) run(args []string) error {
 	if err := f.texts.possible(o.Job, f.again() != "" || len(args) == 0 && f.input == ""); err != nil {
 		return err
 	}
-	_, err = p.crawl(o, alone)
+	_, err = p.crawl(o)
 	return f.texts.write(p.con, o.Job, err)
 }
 
@@ -166,8 +166,7 @@ func (p *prepared) close() {
 }
 
 // crawl crawls on the options of p, which others may have completed, and prints what comes of it.
-// open opens a crawl of this process.
-func (p *prepared) crawl(o weft.Options, open opener) (weft.Summary, error) {
+func (p *prepared) crawl(o weft.Options) (weft.Summary, error) {
 	con := p.con
 	con.job = p.naming(&o)
 	out, err := openOutput(p.output)
@@ -182,7 +181,7 @@ func (p *prepared) crawl(o weft.Options, open opener) (weft.Summary, error) {
 	onLink := o.Hooks.OnLink // of check.Site
 	o.Hooks = con.hooks()
 	o.Hooks.OnLink = onLink
-	c, err := con.start(o, out, p.cluster.joins(con, open))
+	c, err := con.start(o, out, p.cluster.joins(con))
 	if err != nil {
 		return weft.Summary{}, p.refused(err, con.job, p.noURL)
 	}

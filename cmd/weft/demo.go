@@ -65,7 +65,7 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 	c, err := con.start(weft.Options{
 		Seeds: []string{home}, Job: job, Hooks: con.hooks(),
 		PerHost: 16, Timeout: 500 * time.Millisecond, Retries: 1, // some of its responses never end
-	}, out, single(alone))
+	}, out, alone)
 	if err != nil {
 		return &exit{exitUsage, byFlag(err, naming{flag: "job", dir: job, command: "weft crawl"})}
 	}

@@ -127,7 +127,7 @@ func (f *mirrorFlags) run(args []string) error {
 		return mirror.Site(ctx, f.dir, mirror.SiteOptions{
 			Options: f.options, Crawl: p.options, NoAssets: f.crawl.noAssets,
 			Run: func(_ context.Context, o weft.Options) (weft.Summary, error) { // which takes its own signals
-				s, err := p.crawl(o, alone)
+				s, err := p.crawl(o)
 				var e *exit
 				if errors.As(err, &e) && e.code == exitLimit {
 					stopped, err = err, nil

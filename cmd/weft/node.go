@@ -111,10 +111,10 @@ func (f *clusterFlags) check(o *weft.Options, again bool) error {
 	return nil
 }
 
-// joins returns what makes the crawl: open, or a node of one of several machines.
-func (f *clusterFlags) joins(con *console, open opener) opener {
+// joins returns the opener of a crawl of this process, or of a node of one of several machines.
+func (f *clusterFlags) joins(con *console) opener {
 	if !f.any() {
-		return single(open)
+		return alone
 	}
 	return func(o weft.Options) (crawler, error) {
 		servers := f.connection()
@@ -183,20 +183,16 @@ func confirmed(o *weft.Options) string {
 // opener opens a crawl.
 type opener func(weft.Options) (crawler, error)
 
-// alone opens a crawl of this process.
-func alone(o weft.Options) (crawler, error) { return weft.New(o) }
-
-// single opens no job of a node: that has only some of its crawl's sites.
-func single(open opener) opener {
-	return func(o weft.Options) (crawler, error) {
-		if o.Job == "" || !cluster.IsNode(o.Job) {
-			return open(o)
-		}
-		if o.Update || o.RetryFailed != nil {
-			return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected one that a single machine has crawled", o.Job)
-		}
-		return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected --cluster and --name, or another folder", o.Job)
+// alone opens a crawl of this process, and no job of a node: that has only some of its crawl's
+// sites.
+func alone(o weft.Options) (crawler, error) {
+	if o.Job == "" || !cluster.IsNode(o.Job) {
+		return weft.New(o)
 	}
+	if o.Update || o.RetryFailed != nil {
+		return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected one that a single machine has crawled", o.Job)
+	}
+	return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected --cluster and --name, or another folder", o.Job)
 }
 
 // serve starts the server of this process.

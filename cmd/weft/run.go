@@ -61,7 +61,11 @@ func (con *console) crawl(c crawler, out *output, more bool) (weft.Summary, erro
 		con.warn(c.Job() + " is finished; " + con.job.command + " --update " + c.Job() + " recrawls it, " + failed +
 			"--fresh starts over, --amend adds URLs")
 		r := report{summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
-		return earlier, con.end(r, false, nil)
+		err := con.end(r, false, nil)
+		if c, ok := c.(*weft.Crawler); ok { // weft check opens the job again
+			err = cmp.Or(err, c.Close())
+		}
+		return earlier, err
 	}
 	if err := out.open(earlier.Runs > 0); err != nil {
 		return weft.Summary{}, &exit{exitError, fmt.Errorf("--output %.128q: %w", out.file.Name(), reason(err))}

@@ -8,7 +8,7 @@ import (
 
 // inner lists the names of public packages whose types are of internal ones, and why.
 var inner = map[string]string{
-	"weft.Options.Config": "the door of ADR 43",
+	"weft.Options.Config": "the door of ADR 43", "weft.Options.Unfollowed": "the same",
 
 	"httpclient.Options.Meter": "a client of a crawl shares the memory of bodies",
 	"httpclient.Response.Hand": "the same",
