@@ -322,3 +322,21 @@ func (ln *listener) removePath() {
 func (ln *listener) opError(op string, err error) error {
 	return &net.OpError{Op: op, Net: ln.network, Addr: ln.addr, Err: err}
 }
+
+// network returns "tcp", "udp" or "unix".
+func (s *socket) network() string { return s.remote.Network() }
+
+// LocalAddr asks the kernel on its first call: most connections never need it.
+func (s *socket) LocalAddr() net.Addr {
+	if s.local == nil && !s.closed {
+		if sa, err := unix.Getsockname(s.fd); err == nil {
+			s.local = fromSockaddr(sa)
+			if tcp, ok := s.local.(*net.TCPAddr); ok && s.network() == "udp" {
+				s.local = (*net.UDPAddr)(tcp)
+			}
+		}
+	}
+	return s.local
+}
+
+func (s *socket) RemoteAddr() net.Addr { return s.remote }

@@ -109,8 +109,8 @@ func (tab *fdTable) remove(d *descriptor) {
 }
 
 // poll asks the selector and wakes the waiters. A wait of 0 does not wait, a negative one has no
-// end.
-func (tab *fdTable) poll(wait time.Duration) {
+// end. Its error is the selector's.
+func (tab *fdTable) poll(wait time.Duration) error {
 	l := tab.loop
 	if want := max(64, min(tab.n+1, 1024)); len(tab.events) < want {
 		tab.events = make([]poll.Event, 2*want)
@@ -126,8 +126,7 @@ func (tab *fdTable) poll(wait time.Duration) {
 		n, err = l.selector.Wait(tab.events, l.time.at(addTime(l.time.now, wait)))
 	}
 	if err != nil {
-		l.fail(err)
-		return
+		return err
 	}
 	for i := range n {
 		ev := &tab.events[i]
@@ -148,6 +147,7 @@ func (tab *fdTable) poll(wait time.Duration) {
 		}
 		_ = d.register()
 	}
+	return nil
 }
 
 // register updates a level-triggered selector to the current waiters. It fails when somebody

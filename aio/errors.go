@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 )
@@ -133,4 +134,13 @@ func (e *DeadlockError) Error() string {
 		fmt.Fprintf(&b, " task %q (waits for %s)", t.Name, t.Waits)
 	}
 	return b.String()
+}
+
+// panicked makes an error of a recovered panic, on the stack where it happened. A panic that was
+// passed on from another stack keeps its original trace.
+func panicked(r any) *PanicError {
+	if p, ok := r.(*PanicError); ok {
+		return p
+	}
+	return &PanicError{Value: r, Stack: debug.Stack()}
 }

@@ -1,6 +1,7 @@
 package aio
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 )
@@ -148,6 +149,15 @@ func (f *future) await(t *Task) error {
 		}
 	}
 	return f.err
+}
+
+// Await suspends by until t has ended and returns t's error. Cancelling by ends the wait and does
+// not affect t.
+func (t *Task) Await(by *Task) error {
+	if t == by {
+		panic(fmt.Sprintf("aio: task %q awaits itself", t.name))
+	}
+	return t.await(by)
 }
 
 // Gather waits for all futures and returns their values in order, or the first error as soon as

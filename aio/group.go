@@ -59,6 +59,23 @@ func (g *Group) Go(name string, fn func(t *Task) error) *Task {
 	return g.task.loop.newTask(name, g, fn)
 }
 
+// newTask makes a task ready for its first step, in a group, or nil: the first of a loop.
+func (l *Loop) newTask(name string, g *Group, main func(t *Task) error) *Task {
+	t := &Task{name: name, group: g, main: main}
+	t.status.state = taskReady // nothing may wake it
+	t.future = future{loop: l, task: t}
+	t.sleep.owner = t
+	t.own.task, t.scope = t, &t.own
+	if g != nil {
+		t.own.attach(&g.scope)
+	}
+	l.tasks.add(t)
+	t.status.suspend(taskNew, "its first step", l.time.now)
+	l.ready.push(t)
+	l.trace(TraceStart, t, "")
+	return t
+}
+
 // Cancel cancels all tasks of the group and the waits of its body. Task.Group then
 // returns nil, unless there was an error.
 func (g *Group) Cancel() { g.scope.cancel() }

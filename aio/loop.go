@@ -255,14 +255,6 @@ func (l *Loop) turn() bool {
 	return true
 }
 
-// enter records what runs now: a task, or nil for anything else.
-func (l *Loop) enter(t *Task) {
-	l.running = t
-	if l.watch.on {
-		l.watch.task.Store(t)
-	}
-}
-
 // poll asks the selector and the clock, and waits for them if nothing is ready to run.
 func (l *Loop) poll(busy bool) {
 	if !busy && l.deadlocked() {
@@ -293,8 +285,8 @@ func (l *Loop) poll(busy bool) {
 			}
 			l.sleeper.Sleep(at)
 		}
-	} else {
-		l.fds.poll(wait)
+	} else if err := l.fds.poll(wait); err != nil {
+		l.fail(err)
 	}
 	l.watch.idle.Store(false)
 	l.inbox.sleeping.Store(false)
@@ -366,41 +358,3 @@ func (l *Loop) post(fn func()) error {
 
 // Network returns Options.Network: nil for the system's.
 func (l *Loop) Network() Network { return l.opt.Network }
-
-// runnable is an entry of the ready queue: a *Task, a *Callback or a posted function.
-type runnable interface{ run(l *Loop) }
-
-type function func()
-
-func (fn function) run(l *Loop) {
-	l.enter(nil)
-	fn()
-}
-
-// ready is a queue in a ring that doubles when it is full.
-type ready struct {
-	ring       []runnable // length a power of two
-	head, tail uint       // tail − head entries, at indices modulo the length
-}
-
-func (r *ready) len() int { return int(r.tail - r.head) }
-
-func (r *ready) push(x runnable) {
-	if n := uint(len(r.ring)); r.tail-r.head == n {
-		ring := make([]runnable, max(64, 2*n))
-		for i := range n {
-			ring[i] = r.ring[(r.head+i)&(n-1)]
-		}
-		r.ring, r.head, r.tail = ring, 0, n
-	}
-	r.ring[r.tail&uint(len(r.ring)-1)] = x
-	r.tail++
-}
-
-func (r *ready) pop() runnable {
-	i := r.head & uint(len(r.ring)-1)
-	x := r.ring[i]
-	r.ring[i] = nil
-	r.head++
-	return x
-}

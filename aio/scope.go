@@ -98,6 +98,17 @@ func (s *scope) cancel() {
 	}
 }
 
+// Cancel cancels the task: its current and every further wait returns ErrCanceled, and so do those
+// of all tasks in its groups; a task that has not started never does. It reports whether there was
+// anything left to cancel. The task is done when it returns, not when Cancel does: use Await.
+func (t *Task) Cancel() bool {
+	if t.done || t.own.canceled {
+		return false
+	}
+	t.own.cancel()
+	return true
+}
+
 // timedOut reports whether a deadline cancelled s, its own or an outer one.
 func (s *scope) timedOut() bool {
 	for ; s != nil; s = s.parent {

@@ -3,7 +3,6 @@ package aio
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"time"
 )
 
@@ -72,108 +71,11 @@ func (tl *taskList) remove(t *Task) {
 	tl.count--
 }
 
-func (l *Loop) newTask(name string, g *Group, main func(t *Task) error) *Task {
-	t := &Task{name: name, group: g, main: main}
-	t.status.state = taskReady // nothing may wake it
-	t.future = future{loop: l, task: t}
-	t.sleep.owner = t
-	t.own.task, t.scope = t, &t.own
-	if g != nil {
-		t.own.attach(&g.scope)
-	}
-	l.tasks.add(t)
-	t.status.suspend(taskNew, "its first step", l.time.now)
-	l.ready.push(t)
-	l.trace(TraceStart, t, "")
-	return t
-}
-
 // Name returns the name the task was started with.
 func (t *Task) Name() string { return t.name }
 
 // Loop returns the loop that drives t.
 func (t *Task) Loop() *Loop { return t.loop }
-
-// run makes one step: from the current suspension to the next.
-func (t *Task) run(l *Loop) {
-	if t.resume == nil {
-		if t.status.state == taskNew && (t.own.canceled || l.broken != nil) {
-			t.finish(ErrCanceled) // before the first step: the body never runs
-			return
-		}
-		l.lend(t)
-	}
-	t.status.step()
-	l.enter(t)
-	for {
-		call, alive := t.resume()
-		if !alive || call == nil {
-			break
-		}
-		l.running, l.calling = nil, t // the watchdog still sees t
-		t.runSystemCall(call)
-		l.calling = nil
-		l.enter(t)
-	}
-	l.running = nil
-}
-
-// body runs in the coroutine: the one place where a panic or a Goexit of a task becomes its error.
-// It returns when t has ended, or waits for its next function.
-func (t *Task) body() {
-	if t.loop.opt.Debug {
-		t.goroutine = 0
-		t.loop.checkGoroutine(t) // records the goroutine
-	}
-	err := ErrGoexit
-	defer func() {
-		if r := recover(); r != nil {
-			err = panicked(r)
-		}
-		t.resume, t.yield = nil, nil
-		if _, waits := err.(*continuation); !waits {
-			t.finish(err)
-		}
-	}()
-	for {
-		t.woken = nil
-		err = t.main(t)
-		next, goesOn := err.(*continuation)
-		if !goesOn {
-			return
-		}
-		if t.main = next.next; next.wait(t) {
-			return
-		}
-		err = ErrGoexit
-	}
-}
-
-// panicked makes an error of a recovered panic, on the stack where it happened. A panic that was
-// passed on from another stack keeps its original trace.
-func panicked(r any) *PanicError {
-	if p, ok := r.(*PanicError); ok {
-		return p
-	}
-	return &PanicError{Value: r, Stack: debug.Stack()}
-}
-
-func (t *Task) finish(err error) {
-	l := t.loop
-	if err != nil {
-		err = &TaskError{Task: t.name, Err: err}
-	}
-	t.status.state, t.main = taskDone, nil
-	l.tasks.remove(t)
-	t.own.detach()
-	defer func() { // even if Options.Trace panics: others wait for this task
-		t.complete(err)
-		if t.group != nil {
-			t.group.ended(t, err)
-		}
-	}()
-	l.trace(TraceEnd, t, "")
-}
 
 // check panics if t is not the running task: a wait would suspend the wrong code.
 func (t *Task) check() {
@@ -322,26 +224,6 @@ func (t *Task) interrupt(err error) {
 	}
 }
 
-// Cancel cancels the task: its current and every further wait returns ErrCanceled, and so do those
-// of all tasks in its groups; a task that has not started never does. It reports whether there was
-// anything left to cancel. The task is done when it returns, not when Cancel does: use Await.
-func (t *Task) Cancel() bool {
-	if t.done || t.own.canceled {
-		return false
-	}
-	t.own.cancel()
-	return true
-}
-
-// Await suspends by until t has ended and returns t's error. Cancelling by ends the wait and does
-// not affect t.
-func (t *Task) Await(by *Task) error {
-	if t == by {
-		panic(fmt.Sprintf("aio: task %q awaits itself", t.name))
-	}
-	return t.await(by)
-}
-
 // OnLoop runs fn on the loop's stack while t is suspended, before anything else runs: deep calls
 // then do not grow the stack of a task that later waits. fn must not wait. A panic in fn is a
 // panic in t.
@@ -356,13 +238,4 @@ func (t *Task) OnLoop(fn func()) {
 		t.status.goexit = false
 		runtime.Goexit()
 	}
-}
-
-func (t *Task) runSystemCall(fn func()) {
-	defer func() {
-		if r := recover(); r != nil {
-			t.woken = panicked(r)
-		}
-	}()
-	fn()
 }

@@ -136,23 +136,3 @@ func (s *Stream) end(trailer []Field) {
 	s.close()
 	s.to.End(trailer)
 }
-
-// reset takes RST_STREAM.
-func (c *Conn) reset(f frame, b []byte) {
-	switch s := c.streams[f.id]; {
-	case len(b) != 4:
-		c.broken(FrameSizeError, "RST_STREAM of %d bytes, expected 4", len(b))
-	case f.id >= c.next || f.id%2 == 0:
-		c.broken(ProtocolError, "RST_STREAM on stream %d, which was not opened", f.id)
-	case s == nil:
-		c.idle()
-	default:
-		code := Code(binary.BigEndian.Uint32(b))
-		failed := &Error{Code: code, Peer: true}
-		if code == RefusedStream { // it takes fewer at once than its settings say
-			failed.Unprocessed, failed.Taken = true, len(c.streams)-1
-			c.peer.streams = min(c.peer.streams, uint32(max(1, failed.Taken)))
-		}
-		s.fail(failed)
-	}
-}
