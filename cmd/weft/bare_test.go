@@ -90,8 +90,8 @@ func TestBareHostWhy(t *testing.T) {
 	}
 }
 
-// TestBareCommands: every command that takes a URL takes one without a scheme, tries https first and
-// says so when http is next.
+// TestBareCommands: every command that takes a URL takes one without a scheme, tries https first
+// and says so when http is next.
 func TestBareCommands(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -149,7 +149,8 @@ func TestBareCommands(t *testing.T) {
 	}
 }
 
-// TestBareList: a list of hosts, of which some answer by http only, and with lines that are no URLs.
+// TestBareList: a list of hosts, of which some answer by http only, and with lines that are no
+// URLs.
 func TestBareList(t *testing.T) {
 	_, plainPort := bareSite(t, false)
 	_, securePort := bareSite(t, true)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestCat prints what was fetched: the last response, that of an earlier visit, with its header, and
-// the record itself. The page changes once, then answers 304.
+// TestCat prints what was fetched: the last response, that of an earlier visit, with its header,
+// and the record itself. The page changes once, then answers 304.
 func TestCat(t *testing.T) {
 	var visit atomic.Int32
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -85,8 +85,8 @@ func TestCatBodies(t *testing.T) {
 	}
 }
 
-// TestCatHostileJob: the records of a job from elsewhere lead to no file but its bodies, and a pipe in
-// place of a file does not hang the command.
+// TestCatHostileJob: the records of a job from elsewhere lead to no file but its bodies, and a pipe
+// in place of a file does not hang the command.
 func TestCatHostileJob(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o666); err != nil {

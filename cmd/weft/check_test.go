@@ -111,8 +111,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckAgain: what a check of a job leaves out of its options is as the job has it, and an output
-// that cannot be written is known before the crawl.
+// TestCheckAgain: what a check of a job leaves out of its options is as the job has it, and an
+// output that cannot be written is known before the crawl.
 func TestCheckAgain(t *testing.T) {
 	t.Parallel()
 	site := faultySite(t)
@@ -231,8 +231,8 @@ func TestCheckReferrers(t *testing.T) {
 	}
 }
 
-// TestCheckStrangersFiles: links of files lead where links of pages may, and get no secrets: whoever
-// opens a pull request writes them.
+// TestCheckStrangersFiles: links of files lead where links of pages may, and get no secrets:
+// whoever opens a pull request writes them.
 func TestCheckStrangersFiles(t *testing.T) {
 	var got []string
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -498,7 +498,8 @@ func TestCheckInterruptedWriting(t *testing.T) {
 	}
 }
 
-// TestCheckListSoft404: hosts of a list of seeds are asked how they say that a page is missing, once.
+// TestCheckListSoft404: hosts of a list of seeds are asked how they say that a page is missing,
+// once.
 func TestCheckListSoft404(t *testing.T) {
 	var asked atomic.Int32
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

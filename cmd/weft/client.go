@@ -146,8 +146,8 @@ func (c *clientFlags) configure(o *weft.Options) error {
 	return err
 }
 
-// seed reads the URL of a command that fetches one, with or without a scheme, and keeps the user and
-// password in it for its origin.
+// seed reads the URL of a command that fetches one, with or without a scheme, and keeps the user
+// and password in it for its origin.
 func (c *clientFlags) seed(s string) (weburl.URL, error) {
 	var err error
 	if c.given, err = weft.ReadSeed(s); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft/cluster"
 )
 
-// TestClusterServe: the command prints where it serves, and ends when it is interrupted; what is wrong
-// is one line.
+// TestClusterServe: the command prints where it serves, and ends when it is interrupted; what is
+// wrong is one line.
 func TestClusterServe(t *testing.T) {
 	cmd, stderr := weftCommand(t, "cluster", "serve", "--listen", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
@@ -51,8 +51,8 @@ func TestClusterServe(t *testing.T) {
 	}
 }
 
-// TestClusterAbsent: a crawl that finds no server fails with the status of an error, since it may succeed later; one whose
-// options are wrong with that of a usage error.
+// TestClusterAbsent: a crawl that finds no server fails with the status of an error, since it may
+// succeed later; one whose options are wrong with that of a usage error.
 func TestClusterAbsent(t *testing.T) {
 	_, err := cluster.Dial(t.Context(), cluster.Options{Servers: []string{"127.0.0.1:1"}, Name: "a"})
 	for want, err := range map[int]error{exitError: err, exitUsage: cluster.ErrOver} {
@@ -101,7 +101,8 @@ func listsCrawls(t *testing.T, servers string) {
 	}
 }
 
-// stopsAtLimit: what is said of a crawl that a limit has stopped is a command that continues it. It is not crawled again.
+// stopsAtLimit: what is said of a crawl that a limit has stopped is a command that continues it. It
+// is not crawled again.
 func stopsAtLimit(t *testing.T, servers string) {
 	t.Helper()
 	of := "--cluster " + servers + " --name few"
@@ -130,8 +131,8 @@ func stopsAtLimit(t *testing.T, servers string) {
 	}
 }
 
-// TestEmbeddedLogin: the server that a node brings along lets in who has its login: commands of its user in any folder, and
-// whoever has the line that it prints.
+// TestEmbeddedLogin: the server that a node brings along lets in who has its login: commands of its
+// user in any folder, and whoever has the line that it prints.
 func TestEmbeddedLogin(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	at := "nats://" + freeAddress(t)
@@ -195,7 +196,8 @@ func TestCheckCluster(t *testing.T) {
 	}
 }
 
-// saysAfter starts a command, and returns what stands behind some words in the first line of its messages that has them.
+// saysAfter starts a command, and returns what stands behind some words in the first line of its
+// messages that has them.
 func saysAfter(t *testing.T, cmd *exec.Cmd, words string) string {
 	t.Helper()
 	cmd.Stderr = nil

@@ -13,11 +13,12 @@ import (
 	"github.com/weftcrawl/weft/internal/config"
 )
 
-// A file that is found in the current folder may be a stranger's, as in a checkout: the person who runs
-// a command there has not read it (ADR 39).
+// A file that is found in the current folder may be a stranger's, as in a checkout: the person who
+// runs a command there has not read it (ADR 39).
 
-// personal are the options that such a file may not set: who receives requests and who may answer them,
-// what requests say in the person's name, what a crawl throws away. Those with secrets are, too.
+// personal are the options that such a file may not set: who receives requests and who may answer
+// them, what requests say in the person's name, what a crawl throws away. Those with secrets are,
+// too.
 var personal = []string{
 	"allow-private", "ca", "dns", "insecure", "proxy", "resolve",
 	"cookies", "header", "post-data", "post-form", "post-type",
@@ -38,8 +39,8 @@ func foundMaySet(flag *pflag.Flag, o config.Option) error {
 	return areBelow(o, o.Values)
 }
 
-// foundMayName reports why the arguments of a command may not be those of a file that was found. Some
-// commands take files and folders in place of URLs.
+// foundMayName reports why the arguments of a command may not be those of a file that was found.
+// Some commands take files and folders in place of URLs.
 func foundMayName(o config.Option) error {
 	return areBelow(o, slices.DeleteFunc(slices.Clone(o.Values), func(arg string) bool {
 		_, err := os.Stat(arg)
@@ -47,7 +48,8 @@ func foundMayName(o config.Option) error {
 	}))
 }
 
-// areBelow returns an error unless paths among the values of an option lead below the current folder.
+// areBelow returns an error unless paths among the values of an option lead below the current
+// folder.
 func areBelow(o config.Option, paths []string) error {
 	for _, path := range paths {
 		if err := isBelow(path); path != "-" && err != nil {
@@ -63,8 +65,8 @@ func isPath(o *option) bool {
 	return slices.ContainsFunc([]string{"FILE", "DIR", "JOB"}, func(word string) bool { return strings.Contains(o.arg, word) })
 }
 
-// isBelow returns an error unless a path leads to a place below the current folder, through any links,
-// and by no hidden name: git runs what is in its folder.
+// isBelow returns an error unless a path leads to a place below the current folder, through any
+// links, and by no hidden name: git runs what is in its folder.
 func isBelow(path string) error {
 	here, err := os.Getwd()
 	if err == nil {

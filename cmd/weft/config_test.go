@@ -192,8 +192,8 @@ func TestConfigFound(t *testing.T) {
 	}
 }
 
-// TestPersonal: an option that a file may not set when it is only found is one of a command, and those
-// that take a file or a folder lead below.
+// TestPersonal: an option that a file may not set when it is only found is one of a command, and
+// those that take a file or a folder lead below.
 func TestPersonal(t *testing.T) {
 	missing := make(map[string]bool)
 	for _, name := range personal {

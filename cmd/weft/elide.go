@@ -7,8 +7,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// mostRows is how many rows of a terminal a line of the report may take: most URLs are whole and can
-// be copied, and one of 2 KB does not push the rest away.
+// mostRows is how many rows of a terminal a line of the report may take: most URLs are whole and
+// can be copied, and one of 2 KB does not push the rest away.
 const mostRows = 2
 
 // elided shortens lines that are too long for the terminal in the middle of their longest words. It
@@ -25,8 +25,8 @@ func elided(text string, f *os.File) string {
 	return strings.Join(lines, "")
 }
 
-// elideLine shortens the longest words of a line until it has at most so many runes, or no word with
-// more than leastWord.
+// elideLine shortens the longest words of a line until it has at most so many runes, or no word
+// with more than leastWord.
 func elideLine(line string, most int) string {
 	const leastWord = 20
 	for {

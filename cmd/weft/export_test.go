@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// exportedJob is a job of two visits with links: a page that changes, one that does not, one that is
-// gone, a redirect, and a link that leads nowhere.
+// exportedJob is a job of two visits with links: a page that changes, one that does not, one that
+// is gone, a redirect, and a link that leads nowhere.
 func exportedJob(t *testing.T) (dir, site string) {
 	t.Helper()
 	var visit atomic.Int32

@@ -16,8 +16,8 @@ func TestItemsInWords(t *testing.T) {
 	expect(t, "recrawl", itemsInWords(c, 2), "2 items of pages that are new or changed; product.price missing in 1")
 }
 
-// TestExtractTo: the items of a job replace what a file had before, even if they are fewer. A file that
-// cannot be written is named.
+// TestExtractTo: the items of a job replace what a file had before, even if they are fewer. A file
+// that cannot be written is named.
 func TestExtractTo(t *testing.T) {
 	s := newAsked(t, false, articles)
 	dir := crawls(t, exitDone, "--warc", "--job", "job", s.URL).dir

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestGate: with cookies, every command that crawls gets a page that is behind a gate; without them, the
-// redirects are a circle.
+// TestGate: with cookies, every command that crawls gets a page that is behind a gate; without
+// them, the redirects are a circle.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {

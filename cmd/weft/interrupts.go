@@ -10,8 +10,8 @@ import (
 
 // interrupts are the signals of a check. The first has it report what it has checked so far, the
 // second end without a report; the third ends the process, which may be stuck in writing to a pipe
-// that nobody reads. Signals during the crawl count for nothing else: the crawl takes them, too, and
-// ends with the first.
+// that nobody reads. Signals during the crawl count for nothing else: the crawl takes them, too,
+// and ends with the first.
 type interrupts struct {
 	context.Context                 // ends with the second signal
 	first           context.Context // ends with the first

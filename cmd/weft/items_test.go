@@ -81,8 +81,8 @@ func TestRulesOfProfile(t *testing.T) {
 	}
 }
 
-// TestExtractTyped: fields on the command line replace the rules of the file; weft config check and a crawl
-// report what is wrong with these.
+// TestExtractTyped: fields on the command line replace the rules of the file; weft config check and
+// a crawl report what is wrong with these.
 func TestExtractTyped(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -25,7 +25,8 @@ func inJob(dir string, look func(context.Context, *weft.Job) error) error {
 	})
 }
 
-// inResults is inJob for a look at records. A folder that has these and no state has no job: see weft cluster collect.
+// inResults is inJob for a look at records. A folder that has these and no state has no job: see
+// weft cluster collect.
 func inResults(dir string, look func(context.Context, *weft.Job) error) error {
 	if err := mayBeJob(dir); err != nil {
 		return err

@@ -19,15 +19,15 @@ const program = 32 << 20
 // twice the live heap would be most of a crawl's memory. See docs/proof/memory.md.
 const garbage = 24 << 20
 
-// garbageOfTrees is garbage while pages become trees, for texts or fields. A tree has a hundred times
-// the size of its page, lives as long as that is read, and is marked by every collection.
+// garbageOfTrees is garbage while pages become trees, for texts or fields. A tree has a hundred
+// times the size of its page, lives as long as that is read, and is marked by every collection.
 const garbageOfTrees = 64 << 20
 
 // makesTrees is set while pages become trees.
 var makesTrees atomic.Bool
 
-// mostPercent is the most garbage in percent of the live heap: a heap that grows from little to much
-// is judged by what it was until the collector has run.
+// mostPercent is the most garbage in percent of the live heap: a heap that grows from little to
+// much is judged by what it was until the collector has run.
 const mostPercent = 400
 
 // limitMemory makes the garbage collector keep the process within a crawl's memory (0: the

@@ -101,7 +101,8 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// TestMirrorLinked: a crawl writes its job through no symbolic link in the folder, and waits for no pipe.
+// TestMirrorLinked: a crawl writes its job through no symbolic link in the folder, and waits for no
+// pipe.
 func TestMirrorLinked(t *testing.T) {
 	for _, link := range []string{".weft", ".weft/job", ".weft/job/pages.jsonl", ".weft/job/state/deep/er"} {
 		dir, outside := t.TempDir(), t.TempDir()

@@ -8,8 +8,8 @@ import (
 )
 
 // nearFlag returns the long flag that is meant by a name that no flag has: one that a few slips
-// turn into it, that it begins, whose name it ends with, as --max-depth does, or that ends with it, as
-// --post-data with --data; "" for none.
+// turn into it, that it begins, whose name it ends with, as --max-depth does, or that ends with it,
+// as --post-data with --data; "" for none.
 func nearFlag(flags *pflag.FlagSet, name string) string {
 	name = strings.ToLower(name)
 	nearest, least := "", max(2, len(name)/4)+1

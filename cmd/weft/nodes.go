@@ -77,7 +77,8 @@ func (f *clusterFlags) control(order []string) error {
 	})
 }
 
-// nodeTable has the node's name in the last column, as its width is unknown. The titles fit into 80 columns.
+// nodeTable has the node's name in the last column, as its width is unknown. The titles fit into 80
+// columns.
 var nodeTable = table{
 	{"STATE", -7}, {"PARTITIONS", 10}, {"DONE", 10}, {"PER S", 6}, {"WAITING", 10}, {"IN FLIGHT", 9}, {"TO SEND", 7}, {"LAG", 5}, {"NODE", 0},
 }

@@ -139,8 +139,8 @@ func (o *output) close() error {
 	return o.file.Close()
 }
 
-// writeOutput writes the file of --output, or standard output. A file gets all of it, or stays as it
-// was: when write fails, and when a signal comes. An error of write is returned as it is.
+// writeOutput writes the file of --output, or standard output. A file gets all of it, or stays as
+// it was: when write fails, and when a signal comes. An error of write is returned as it is.
 func writeOutput(ctx context.Context, path string, write func(context.Context, io.Writer) error) error {
 	ctx, stop := untilInterrupted(ctx)
 	defer stop()

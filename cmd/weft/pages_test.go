@@ -77,8 +77,8 @@ func readPage(t *testing.T, path string) string {
 // inlineOfCluster is run by TestPages, too.
 const inlineOfCluster = "testdata/pages/cluster.md"
 
-// TestPagesInline: TestPages runs each command, option and address of servers between backticks in the text of
-// docs/cluster.md, in a block of the page or in testdata/pages.
+// TestPagesInline: TestPages runs each command, option and address of servers between backticks in
+// the text of docs/cluster.md, in a block of the page or in testdata/pages.
 func TestPagesInline(t *testing.T) {
 	page := readPage(t, "../../docs/cluster.md")
 	var run []string

@@ -19,7 +19,8 @@ type naming struct {
 	mirror  string // the folder of the mirror that has the job; empty: none
 }
 
-// isAgain reports whether --update or --retry-failed names the job, which --job and --fresh exclude.
+// isAgain reports whether --update or --retry-failed names the job, which --job and --fresh
+// exclude.
 func (n naming) isAgain() bool { return n.flag == "update" || n.flag == "retry-failed" }
 
 // given is the folder as messages name it.
@@ -135,11 +136,12 @@ func otherCrawl(e *weft.PlanError, n naming) error {
 // secretOptions are those that each node of a crawl has to be given.
 var secretOptions = []string{"Auth", "Header", "Cookies"}
 
-// confirmedOptions: options that every node has to be given itself, as they decide who gets its secrets.
+// confirmedOptions: options that every node has to be given itself, as they decide who gets its
+// secrets.
 var confirmedOptions = []string{"Insecure", "AllowPrivate", "Resolve"}
 
-// otherBeginning says that a crawl of several machines has begun with other options, and what to type to
-// get either.
+// otherBeginning says that a crawl of several machines has begun with other options, and what to
+// type to get either.
 func otherBeginning(e *weft.PlanError, f *clusterFlags) error {
 	var how []string
 	secret, confirmed := false, false

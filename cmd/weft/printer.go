@@ -18,8 +18,8 @@ func newPrinter() *printer {
 	return &printer{w, newEncoder(w)}
 }
 
-// ReadFrom copies from a reader. Its error is not one of standard output, for which bufio.Writer may
-// take it.
+// ReadFrom copies from a reader. Its error is not one of standard output, for which bufio.Writer
+// may take it.
 func (p *printer) ReadFrom(from io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{p.Writer}, from)
 }

@@ -83,8 +83,8 @@ func (s sample) ends() string {
 	return fmt.Sprintf("ending: at most %s for what is in flight", clock(roundUp(s.stats.EndsIn)))
 }
 
-// notes counts errors and, if there are any, URLs beyond the scope, responses with an error status and
-// traps.
+// notes counts errors and, if there are any, URLs beyond the scope, responses with an error status
+// and traps.
 func (s sample) notes() []string {
 	all := []string{plural(s.stats.Failed+s.stats.Refused, "error")}
 	if also := beyond(s.stats.Counters); also != "" {

@@ -148,8 +148,8 @@ func TestReadPage(t *testing.T) {
 	}
 }
 
-// TestReadWithoutBodies: a job that has no bodies says what is missing, before a crawl that would be
-// in vain.
+// TestReadWithoutBodies: a job that has no bodies says what is missing, before a crawl that would
+// be in vain.
 func TestReadWithoutBodies(t *testing.T) {
 	s := newAsked(t, false, articles)
 	dir := crawls(t, exitDone, "--job", "job", s.URL).dir
@@ -162,8 +162,8 @@ func TestReadWithoutBodies(t *testing.T) {
 	}
 }
 
-// TestReadDeep: the text behind a million tags is read; of a page that is too long, its beginning, and
-// the status says so.
+// TestReadDeep: the text behind a million tags is read; of a page that is too long, its beginning,
+// and the status says so.
 func TestReadDeep(t *testing.T) {
 	dir := t.TempDir()
 	for name, page := range map[string]string{

@@ -23,8 +23,8 @@ var looks = []string{
 	"check --no-external job", "mirror --from job -o copy", "wacz job -o x.wacz",
 }
 
-// TestReadOnlyJob: to look at a job needs no permission to write to it: on a disk that is mounted for
-// reading, of a crawl that has ended as well as of one that was killed and left no index.
+// TestReadOnlyJob: to look at a job needs no permission to write to it: on a disk that is mounted
+// for reading, of a crawl that has ended as well as of one that was killed and left no index.
 func TestReadOnlyJob(t *testing.T) {
 	if !mounts.Inside(t) {
 		return
@@ -53,7 +53,8 @@ func TestReadOnlyJob(t *testing.T) {
 	}
 }
 
-// TestLookWithoutDescriptors: where a process has no descriptor left, a look at a job says so, and ends.
+// TestLookWithoutDescriptors: where a process has no descriptor left, a look at a job says so, and
+// ends.
 func TestLookWithoutDescriptors(t *testing.T) {
 	t.Parallel()
 	s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) })

@@ -57,8 +57,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayProxy: the command prints where the proxy is and which certificate to trust, and a client
-// that does so gets what was archived.
+// TestReplayProxy: the command prints where the proxy is and which certificate to trust, and a
+// client that does so gets what was archived.
 func TestReplayProxy(t *testing.T) {
 	good, _ := anArchive(t)
 	cmd, stderr := weftCommand(t, "replay", "--proxy", "--listen", "127.0.0.1:0", "--date", "2026", "good.warc.gz")

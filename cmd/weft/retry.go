@@ -36,8 +36,8 @@ func (r *retryFlags) check(f *crawlFlags, o *weft.Options) error {
 	return nil
 }
 
-// selects returns which records are those of URLs to ask again. A condition that cannot be evaluated
-// for a record does not hold; warn takes the first such error.
+// selects returns which records are those of URLs to ask again. A condition that cannot be
+// evaluated for a record does not hold; warn takes the first such error.
 func (r *retryFlags) selects(warn func(string)) func(*weft.Record) bool {
 	if r.only != nil {
 		return r.only

@@ -78,8 +78,8 @@ func TestRetryFailed(t *testing.T) {
 	}
 }
 
-// TestRetryKilled: the same command continues a retry that was killed, and each URL gets one further
-// record.
+// TestRetryKilled: the same command continues a retry that was killed, and each URL gets one
+// further record.
 func TestRetryKilled(t *testing.T) {
 	t.Parallel()
 	var retries atomic.Int32 // requests of the first retry

@@ -24,8 +24,8 @@ type crawler interface {
 	Job() string
 }
 
-// start is weft.New, or joins a crawl of several machines; it waits while the disk is full. Until it
-// returns, a signal ends the process; later ones are left in con.signals for handleSignals.
+// start is weft.New, or joins a crawl of several machines; it waits while the disk is full. Until
+// it returns, a signal ends the process; later ones are left in con.signals for handleSignals.
 func (con *console) start(o weft.Options, out *output, open opener) (crawler, error) {
 	con.signals = make(chan os.Signal, 2)
 	signal.Notify(con.signals, endingSignals()...)

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestInterruptBeforeBegin: a signal ends a crawl that has not started, here because somebody looks at its
-// job.
+// TestInterruptBeforeBegin: a signal ends a crawl that has not started, here because somebody looks
+// at its job.
 func TestInterruptBeforeBegin(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for one that does not end

@@ -198,8 +198,8 @@ func TestWarcEscapes(t *testing.T) {
 	}
 }
 
-// TestWarcPlain: an archive without compression is read from standard input. A digest of a body with
-// its transfer coding is no fault.
+// TestWarcPlain: an archive without compression is read from standard input. A digest of a body
+// with its transfer coding is no fault.
 func TestWarcPlain(t *testing.T) {
 	body := "3\r\nabc\r\n0\r\n\r\n"
 	sum := sha1.Sum([]byte(body))
@@ -222,8 +222,8 @@ func TestWarcPlain(t *testing.T) {
 	}
 }
 
-// TestWarcDamagedBody: a body that cannot be read to its end is the fault of the archive, not that of
-// standard output.
+// TestWarcDamagedBody: a body that cannot be read to its end is the fault of the archive, not that
+// of standard output.
 func TestWarcDamagedBody(t *testing.T) {
 	var file []byte
 	file, _ = warc.NewEncoder(warc.Options{}).Exchange(file, &warc.Exchange{URL: "http://a.test/", Date: time.Unix(0, 0),
@@ -236,7 +236,8 @@ func TestWarcDamagedBody(t *testing.T) {
 	}
 }
 
-// TestWarcIndex: lines of several files are sorted together. Damage is reported, the rest is indexed.
+// TestWarcIndex: lines of several files are sorted together. Damage is reported, the rest is
+// indexed.
 func TestWarcIndex(t *testing.T) {
 	good, at := anArchive(t)
 	bad := slices.Clone(good)
