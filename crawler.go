@@ -39,7 +39,7 @@ func (c *Crawler) Run(ctx context.Context) (Summary, error) { return c.crawl.Run
 // network a crawl is the same every time.
 func (c *Crawler) RunOn(t *aio.Task) (Summary, error) { return c.crawl.RunOn(t) }
 
-// DrainTime is how long a crawl that drains waits for requests in flight.
+// DrainTime is the time that a crawl that drains waits for requests in flight.
 const DrainTime = engine.DrainTime
 
 // Close lets go of the job of a Crawler that is not to run.

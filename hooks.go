@@ -53,7 +53,7 @@ type Hooks struct {
 	elements []elementHook // of OnHTML
 }
 
-// elementHook is what OnHTML was given.
+// elementHook is a function that OnHTML was given.
 type elementHook struct {
 	selector string
 	find     extract.Selector // set by check

@@ -88,8 +88,8 @@ type Job struct {
 	view   *inspect.View   // nil: one does
 }
 
-// lockedFor is how long OpenJob waits for another process that starts or ends a crawl of the job,
-// or looks at it.
+// lockedFor is the time that OpenJob waits for another process that starts or ends a crawl of the
+// job, or looks at it.
 const lockedFor = 3 * time.Second
 
 // OpenJob opens the job in a folder. Errors: fs.ErrNotExist if there is none; those of package
@@ -199,7 +199,7 @@ func (j *Job) Why(ctx context.Context, url string) (Why, error) {
 	return first, nil
 }
 
-// mostReferrers is how many pages that link to a URL Why has.
+// mostReferrers is the number of pages that link to a URL and that Why has.
 const mostReferrers = 1000
 
 func (j *Job) why(ctx context.Context, u weburl.URL) (why Why, err error) {

@@ -80,10 +80,10 @@ type Options struct {
 	LimitPerHost int           // URLs fetched from one host, sitemaps included; 0: any number
 	MaxTime      time.Duration // stop starting fetches after it; 0: no limit
 
-	// GiveUp is how long URLs wait for a server that has responded before and cannot be reached any
-	// more, that answers nothing but 429 and 503, or whose robots.txt asks for more than 10 minutes
-	// between requests. Then its URLs fail, and the summary lists it. A server that never responded
-	// is given up after 8 tries. 0: 2 hours; negative: any time.
+	// GiveUp is the time that URLs wait for a server that has responded before and cannot be reached
+	// any more, that answers nothing but 429 and 503, or whose robots.txt asks for more than 10
+	// minutes between requests. Then its URLs fail, and the summary lists it. A server that never
+	// responded is given up after 8 tries. 0: 2 hours; negative: any time.
 	GiveUp time.Duration
 
 	// Its pace. By default a crawl requests a host's robots.txt first, then two URLs at once, and
@@ -156,7 +156,7 @@ type Options struct {
 	Structured bool
 	KeepBodies bool // decoded bodies by their hash, in Job/bodies, unless Archive keeps them
 	Archive    bool // requests and responses, in Job/archive: see package warc
-	// ArchiveSize is how long a file of the archive becomes, in bytes; 0: 1 GB. A response is never
+	// ArchiveSize is the length of a file of the archive, in bytes; 0: 1 GB. A response is never
 	// split.
 	ArchiveSize   int
 	ArchiveDigest warc.Algorithm // of its records; empty: warc.SHA256
@@ -411,7 +411,7 @@ func (c *config) fillIn() {
 // defaultGiveUp outlasts a restart, a deployment and most repairs, and ends within a working day.
 const defaultGiveUp = 2 * time.Hour
 
-// defaultArchiveSize is what archives usually have, and copies and uploads bear.
+// defaultArchiveSize is the usual size of archives, which copies and uploads bear.
 const defaultArchiveSize = 1_000_000_000
 
 // DefaultMemory is Options.Memory when that is 0.
@@ -421,8 +421,8 @@ const DefaultMemory = budget.Default
 // loops, and connections that are kept.
 const spareDescriptors = 32
 
-// maxConcurrency is how many requests may be in flight: at most 100,000, and as many as the process
-// may have descriptors.
+// maxConcurrency returns the number of requests that may be in flight: at most 100,000, and as many
+// as the process may have descriptors.
 func maxConcurrency() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -64,7 +64,7 @@ func FrozenOptions() []string {
 	return names
 }
 
-// Scope is how far from its seeds a crawl goes: see package option.
+// Scope is the reach of a crawl from its seeds: see package option.
 type Scope = option.Scope
 
 // Scopes, the narrowest first.
@@ -89,7 +89,7 @@ const (
 	AssetsAny   = option.AssetsAny
 )
 
-// Role is why a URL beyond the scope was requested: see package record.
+// Role is the reason of a request beyond the scope: see package record.
 type Role = record.Role
 
 // Roles.

@@ -26,8 +26,8 @@ type Seed = seed.Seed
 // machine are by http.
 func ReadSeed(s string) (Seed, error) { return seed.Read(s) }
 
-// GuessPatience is how long https may take to connect where a URL lacks its scheme, before http is
-// tried.
+// GuessPatience is the longest time that https takes to connect where a URL lacks its scheme,
+// before http is tried.
 const GuessPatience = seed.Patience
 
 // ReadListedSeed is ReadSeed for a line of a list, which has no credentials.

@@ -83,7 +83,7 @@ func (a *analysis) fail(err error) {
 	}
 }
 
-// interrupted is why a report is a part after Options.Stop.
+// interrupted is the reason of a part after Options.Stop.
 const interrupted = "the check was interrupted"
 
 // next returns errStopped if nothing more is to be read.

@@ -18,7 +18,7 @@ type Format struct {
 	Write     func(w io.Writer, r *Report, s Style) error
 }
 
-// Style is how text for people looks.
+// Style is the look of text for people.
 type Style struct {
 	Color bool                // with ANSI colours
 	Clean func(string) string // makes strings of the Web harmless; nil: control characters go

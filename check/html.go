@@ -61,7 +61,7 @@ func digest(text []byte) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// htmlReport is what the template sees. What iterators leave out is known behind them.
+// htmlReport is the data of the template. What iterators leave out is known behind them.
 type htmlReport struct {
 	*Report
 	Policy string
@@ -149,7 +149,7 @@ func (v *htmlReport) Period() string {
 	return from.Format(day+", "+clock) + " – " + to.Format(day+", "+clock+" UTC")
 }
 
-// Noun is what the report has a row of: a URL, or a file.
+// Noun is the subject of a row of the report: a URL, or a file.
 func (v *htmlReport) Noun() string {
 	if v.Began.IsZero() {
 		return "file"

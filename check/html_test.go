@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hostile is what pages may have as title, text or URL.
+// hostile is a title, text or URL that pages may have.
 var hostile = []string{
 	`</script><script>document.title = "pwned"</script>`, `<!--<script>`, `"><img src=x onerror="document.title = 'pwned'">`,
 	`</noscript><svg onload="document.title = 'pwned'">`, "javascript:document.title='pwned'", " \tJaVaScRiPt:document.title='pwned'",

@@ -167,7 +167,7 @@ func headingAnchors(rendered []byte) (all []uint64) {
 	open := false
 	end := func() {
 		if open {
-			for _, id := range ids.of(string(text)) {
+			for _, id := range ids.all(string(text)) {
 				all = append(all, Anchor(id))
 			}
 		}
@@ -205,9 +205,9 @@ func isHeading(name []byte) bool {
 // The number of an id is where the next one like it begins to look for a free one.
 type headings map[string]int
 
-// of returns the ids of a heading. One whose text has several lines, as HTML may have, also counts
+// all returns the ids of a heading. One whose text has several lines, as HTML may have, also counts
 // as if it stood in one line: renderers differ.
-func (h headings) of(text string) (ids []string) {
+func (h headings) all(text string) (ids []string) {
 	ids = []string{h.add(slug(text))}
 	if strings.ContainsRune(text, '\n') {
 		ids = append(ids, slug(strings.Join(strings.Fields(text), " ")))
@@ -248,7 +248,7 @@ type sourceOf struct {
 	at     int // after the last link that was found
 	read   int // bytes, in search of links
 
-	told         int // the last place, in bytes
+	placed       int // the last place, in bytes
 	lines, chars int // before it, and before it in its line
 }
 
@@ -256,7 +256,7 @@ type sourceOf struct {
 // links stand otherwise in the source, would take time in proportion to the square of its length.
 const mostRead = 1 << 28
 
-// before is what stands before a URL in Markdown: (url), <url>, [ref]: url, attr="url".
+// before lists the texts before a URL in Markdown: (url), <url>, [ref]: url, attr="url".
 var before = []string{"(", "<", ": ", `"`}
 
 // place returns line and column of a link; 0, 0 if the source does not have its URL, or if it would
@@ -303,11 +303,11 @@ func (s *sourceOf) find(raw []byte, from int) int {
 
 // tell returns line and column of a place, counted on from the last one.
 func (s *sourceOf) tell(at int) (line, column int) {
-	if at < s.told {
-		s.told, s.lines, s.chars = 0, 0, 0
+	if at < s.placed {
+		s.placed, s.lines, s.chars = 0, 0, 0
 	}
-	passed := s.source[s.told:at]
-	s.told, s.read = at, s.read+len(passed)
+	passed := s.source[s.placed:at]
+	s.placed, s.read = at, s.read+len(passed)
 	if n := bytes.Count(passed, []byte("\n")); n > 0 {
 		s.lines, s.chars = s.lines+n, 0
 		passed = passed[bytes.LastIndexByte(passed, '\n')+1:]

@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Facts are what a page says of itself.
+// Facts are the statements of a page about itself.
 type Facts struct {
 	Title       string // white space collapsed; "": none
 	Description string

@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/internal/extsort"
 )
 
-// Finding is what a rule has to say of a link, or of a page: then URL is empty. Strings of the Web
+// Finding is the verdict of a rule on a link, or of a page: then URL is empty. Strings of the Web
 // are as they are: who prints them escapes them.
 type Finding struct {
 	Rule    string `json:"rule"`
@@ -55,7 +55,7 @@ func clipped(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// target is what a finding is about: the URL, with a fragment only if that is missing.
+// target is the subject of a finding: the URL, with a fragment only if that is missing.
 func (f *Finding) target() string {
 	if f.Rule == MissingFragment || f.Rule == InvalidURL || f.Rule == InvalidMail {
 		return f.URL
@@ -158,7 +158,7 @@ const (
 	ByTarget Order = "target" // URL, then page
 )
 
-// Report is what a check found. Close it.
+// Report is the result of a check. Close it.
 type Report struct {
 	Subject string    // what was checked: a folder, or URLs
 	Part    string    // why it is only a part of that, in words; "": it is whole

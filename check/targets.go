@@ -22,7 +22,7 @@ import (
 // key identifies a URL in canonical form, by the rules of the job.
 type key [16]byte
 
-// target is what memory keeps of a URL of a job: everything else is in its record.
+// target is the part of a URL of a job that memory keeps: everything else is in its record.
 type target struct {
 	key         key
 	offset      int64 // of its last record
@@ -261,7 +261,7 @@ func (t *targets) record(n *target) (r record.Record, err error) {
 	return r, err
 }
 
-// outcome is what became of a target, behind its redirects.
+// outcome is the end of a target, behind its redirects.
 type outcome struct {
 	url       string // of the target, unless it is ok
 	verdict   Verdict
@@ -360,7 +360,7 @@ func (t *targets) row(n *target, r *record.Record, accept []Range) (PageRow, err
 
 func (t *targets) close() error { return t.file.Close() }
 
-// outcomeName is how totals call what became of a URL: its status, or its error kind.
+// outcomeName returns the name of an outcome in totals: its status, or its error kind.
 func outcomeName(r *record.Record) string {
 	return cmp.Or(clipped(r.ErrorKind, 64), fmt.Sprint(r.Status))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// Verdict is what is known of a target.
+// Verdict is the judgement on a target.
 type Verdict string
 
 // The verdicts.
@@ -62,7 +62,7 @@ var undecided = map[int]string{
 	503: "the server is overloaded, or down for a while", 999: "it refuses crawlers",
 }
 
-// challenges are what the titles of challenge pages begin with, in lower case.
+// challenges are the beginnings of the titles of challenge pages, in lower case.
 var challenges = []string{
 	"just a moment", "attention required! | cloudflare", "checking your browser", "ddos-guard", "robot or human",
 	"are you a robot", "are you a human", "access to this page has been denied", "pardon our interruption",
@@ -87,7 +87,7 @@ var kindVerdicts = map[string]Verdict{
 	record.KindExcluded: Unchecked, record.KindRefused: Unchecked, record.KindNothingNew: Unchecked,
 }
 
-// kindReasons are why an error kind is as it is, for people.
+// kindReasons are the reasons of error kinds, for people.
 var kindReasons = map[string]string{
 	record.KindRobots: "robots.txt disallows it", record.KindNoRobots: "its robots.txt cannot be read",
 	record.KindOverloaded: "the server is overloaded", "dns": "the name does not resolve", "connect": "no connection",

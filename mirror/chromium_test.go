@@ -93,7 +93,7 @@ var aSite = map[string][2]string{
 	"/i/icon.png":   {"image/png", "icon"},
 }
 
-// look is what a reader sees of a page: its text, styles and images.
+// look is the page as a reader sees it: its text, styles and images.
 const look = `JSON.stringify({
 	text: document.body.innerText,
 	styles: [...document.querySelectorAll("p, h1")].map(e => {

@@ -23,7 +23,7 @@ const offline = `<meta http-equiv="Content-Security-Policy" content="default-src
 // byteOrderMark says that a text is UTF-8.
 const byteOrderMark = "\ufeff"
 
-// links is what a document knows of the others.
+// links is the knowledge of a document about the others.
 type links interface {
 	// to returns what leads from the document to a URL: a relative path, or "" if it has no file.
 	to(u weburl.URL) string

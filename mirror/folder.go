@@ -86,13 +86,13 @@ func (d *folder) prepare() (err error) {
 		return err
 	}
 	if d.lock, err = d.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
-		return of(lockName, err)
+		return naming(lockName, err)
 	}
 	if !lock(d.lock) {
 		return ErrBusy
 	}
 	if err = d.Remove(partName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return of(partName, err)
+		return naming(partName, err)
 	}
 	d.list, err = readList(d.Root)
 	return err
@@ -110,7 +110,7 @@ func (d *folder) close() error {
 	return errors.Join(append(errs, d.Close())...)
 }
 
-// outcome is what came of a file.
+// outcome is the result of writing a file.
 type outcome uint8
 
 const (
@@ -219,8 +219,8 @@ var (
 	errNoFile   = errors.New("expected a file")
 )
 
-// of returns an error of a file with its name in the mirror, and with no other.
-func of(name string, err error) error {
+// naming returns an error of a file with its name in the mirror, and with no other.
+func naming(name string, err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {

@@ -50,7 +50,7 @@ type list struct {
 	log  *os.File          // lines are appended to it; nil: none yet
 }
 
-// own is what the list knows of a file.
+// own is the entry of a file in the list.
 type own struct {
 	file
 	earlier []string // digests that the file had, or was about to have
@@ -71,11 +71,11 @@ func readList(root *os.Root) (*list, error) {
 		err = errNoFile
 	}
 	if err != nil {
-		return nil, of(listName, err)
+		return nil, naming(listName, err)
 	}
 	f, err := root.Open(listName)
 	if err != nil {
-		return nil, of(listName, err)
+		return nil, naming(listName, err)
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 64<<10)
@@ -85,7 +85,7 @@ func readList(root *os.Root) (*list, error) {
 			return l, nil
 		}
 		if err != nil {
-			return nil, of(listName, err)
+			return nil, naming(listName, err)
 		}
 		if n == 1 {
 			if err = json.Unmarshal(line, &l.head); err == nil && l.head.Version != version {
@@ -134,7 +134,7 @@ func (l *list) begin(visit int) (err error) {
 	if err = l.replace(head{Version: version, Visit: visit}); err == nil {
 		l.log, err = l.root.OpenFile(listName, os.O_WRONLY|os.O_APPEND, 0)
 	}
-	return of(listName, err)
+	return naming(listName, err)
 }
 
 // note appends a line to the list.
@@ -144,11 +144,11 @@ func (l *list) note(f file) error {
 	if err == nil {
 		_, err = l.log.Write(append(line, '\n'))
 	}
-	return of(listName, err)
+	return naming(listName, err)
 }
 
 // save writes the list anew.
-func (l *list) save(h head) error { return of(listName, l.replace(h)) }
+func (l *list) save(h head) error { return naming(listName, l.replace(h)) }
 
 func (l *list) replace(h head) error {
 	if err := l.root.Remove(newName); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -24,7 +24,7 @@ type Options struct {
 	Progress func(done, of int) // is told of each file, if not nil
 }
 
-// Report is what a Write did.
+// Report is the result of a Write.
 type Report struct {
 	Crawl   weft.Summary // of the crawl; zero if Site has made none
 	Start   string       // the file of the first seed; "": it has none
@@ -157,7 +157,7 @@ func (m *mirror) survey(ctx context.Context) error {
 	if m.Delete { // before names are given: those of what is gone are free
 		for url := range m.gone {
 			if err := m.remove(url); err != nil {
-				return of(m.list.urls[url], err)
+				return naming(m.list.urls[url], err)
 			}
 		}
 	}
@@ -241,7 +241,7 @@ func (m *mirror) page(r *record.Record, name string) error {
 	text := document(base, r.Type(), body, &neighbours{m, name})
 	switch came, err := m.put(r.URL, name, text); {
 	case err != nil:
-		return of(name, err)
+		return naming(name, err)
 	case came == foreign:
 		m.leave(name)
 	case came == written:

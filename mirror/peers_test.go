@@ -44,14 +44,14 @@ var documentation = []struct{ name, dir, pages string }{
 
 const mostPages = 20
 
-// opened is what a browser finds in a copy with the site gone.
+// opened is a copy in a browser, with the site gone.
 type opened struct {
 	pages, other, failed, asked, dead, away int
 	size                                    int64
 	cpu                                     time.Duration
 }
 
-// onDisk is what a reader has of a page, and where its links lead.
+// onDisk is a page as a reader has it, and where its links lead.
 const onDisk = `JSON.stringify({text: document.body.innerText.replace(/\s+/g, " "), links: [...document.links].map(a => a.href)})`
 
 // TestPeers writes docs/bench/mirror.md, where make bench-mirror asks for it.

@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// mostBroken is how many broken URLs the report shows, and one of each further outcome.
+// mostBroken is the number of broken URLs that the report shows, and one of each further outcome.
 const mostBroken = 10
 
 // alikeBroken are the broken URLs of one outcome: a status, or an error kind.

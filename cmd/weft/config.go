@@ -68,7 +68,7 @@ const (
 	ignoresConfig = "config" // it reads the file itself
 )
 
-// urlsKey is what the arguments of a command are called in the file.
+// urlsKey is the name of the arguments of a command in the file.
 const urlsKey = "urls"
 
 // apply sets the flags of a command that were not typed as the file says. It returns the arguments:

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// mostRows is how many rows of a terminal a line of the report may take: most URLs are whole and
+// mostRows is the most rows of a terminal that a line of the report takes: most URLs are whole and
 // can be copied, and one of 2 KB does not push the rest away.
 const mostRows = 2
 

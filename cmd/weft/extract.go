@@ -269,5 +269,5 @@ func incomplete(s weft.ItemCounts) string {
 		names[0], count(s.Missing[names[0]]), plural(s.Items, "item"), more)
 }
 
-// mostMissing is how many fields are named that items lack.
+// mostMissing is the number of fields that items lack and a message names.
 const mostMissing = 10

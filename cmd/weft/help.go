@@ -69,7 +69,7 @@ func fullHelp(cmd *cobra.Command) string {
 	return cmd.CommandPath() + " --help"
 }
 
-// showHelp is what a command without a task of its own does.
+// showHelp runs a command without a task of its own.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // printHelp prints the help of any command.

@@ -14,7 +14,7 @@ import (
 // maxLine bounds a line of a list of seeds, in bytes.
 const maxLine = 1 << 20
 
-// mostSkipped is how many lines that are not URLs are reported one by one.
+// mostSkipped is the number of lines that are not URLs and are reported one by one.
 const mostSkipped = 10
 
 // list is a file of URLs, one per line, read while the crawl runs. Empty lines and lines that start

@@ -14,9 +14,9 @@ import (
 // program is the memory outside Go's own, in bytes: mostly code.
 const program = 32 << 20
 
-// garbage is how much of it, in bytes, may lie beside a small live heap before the collector runs.
-// Beside a larger one it is as much as is alive: with thousands of requests that wait, garbage of
-// twice the live heap would be most of a crawl's memory. See docs/proof/memory.md.
+// garbage is the most of it, in bytes, that lies beside a small live heap before the collector
+// runs. Beside a larger one it is as much as is alive: with thousands of requests that wait,
+// garbage of twice the live heap would be most of a crawl's memory. See docs/proof/memory.md.
 const garbage = 24 << 20
 
 // garbageOfTrees is garbage while pages become trees, for texts or fields. A tree has a hundred

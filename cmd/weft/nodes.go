@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/cluster"
 )
 
-// looked is what can be looked into: a job, or a crawl of several machines.
+// looked is the subject of a look: a job, or a crawl of several machines.
 type looked interface {
 	Hosts(context.Context) iter.Seq2[weft.HostStatus, error]
 	URLs(context.Context, weft.URLFilter) iter.Seq2[weft.URLStatus, error]
@@ -83,7 +83,7 @@ var nodeTable = table{
 	{"STATE", -7}, {"PARTITIONS", 10}, {"DONE", 10}, {"PER S", 6}, {"WAITING", 10}, {"IN FLIGHT", 9}, {"TO SEND", 7}, {"LAG", 5}, {"NODE", 0},
 }
 
-// mostOrders is how many orders writeCluster shows.
+// mostOrders is the number of orders that writeCluster shows.
 const mostOrders = 5
 
 // writeCluster writes a crawl of several machines, and a line for each node.

@@ -230,7 +230,7 @@ func (p *manual) transcript(at int, block []string) {
 	}
 }
 
-// figures are what may differ from run to run.
+// figures match the text that differs from run to run.
 var figures = regexp.MustCompile(`[0-9]+([.,:][0-9]+)*( (µs|ms|s|B|kB|MB|GB)\b)?|\s+`)
 
 // alike reports whether two lines of output differ in figures at most.
@@ -364,8 +364,8 @@ func (s *bash) serveNKey(host string) {
 	s.t.Cleanup(n.Shutdown)
 }
 
-// run runs a command. One that ends in & is left running until the page ends. A ctl, and what is for the
-// nodes of a crawl, wait until it has begun.
+// run runs a command. One that ends in & is left running until the page ends. A ctl, and what is
+// for the nodes of a crawl, wait until it has begun.
 func (s *bash) run(command string, want int) (code int, output string) {
 	command, inBackground := strings.CutSuffix(command, "&")
 	if inBackground {
@@ -443,7 +443,7 @@ func certificateFor(t *testing.T, hosts ...string) (tls.Certificate, []byte) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// pageFiles are what the commands of the pages read.
+// pageFiles are the files that the commands of the pages read.
 var pageFiles = map[string]string{
 	"urls.txt":    "https://example.org/about\nhttps://example.org/docs/\n",
 	"cookies.txt": "# Netscape HTTP Cookie File\nexample.org\tFALSE\t/\tTRUE\t0\tsession\t4711\n",

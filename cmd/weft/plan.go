@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// naming is how the command line names the folder of its job.
+// naming is the form in which the command line names the folder of its job.
 type naming struct {
 	flag string // "job", "update" or "retry-failed"; empty: the folder is that of the first URL's host
 	dir  string

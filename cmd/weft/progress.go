@@ -15,7 +15,7 @@ import (
 // smoothed is the time that rates are averaged over.
 const smoothed = 5 * time.Second
 
-// mostOfURL is how much of a URL a line of progress has, in cells.
+// mostOfURL is the length of a URL in a line of progress, in cells.
 const mostOfURL = 200
 
 // sample is the crawl at a moment.
@@ -102,7 +102,7 @@ func (s sample) notes() []string {
 	return all
 }
 
-// held is how long a host still backs off; 0 if it does not.
+// held returns the time for which a host still backs off; 0 if it does not.
 func (s sample) held(h frontier.OriginStat) time.Duration { return max(0, h.BackOff.Sub(s.at)) }
 
 // hosts returns the active hosts that have responded, the slowest first, and the hosts that back

@@ -169,7 +169,7 @@ func (con *console) handleSignals(c crawler, stop func(), ended <-chan struct{})
 	return &interrupted
 }
 
-// patience is how long a canceled crawl may take to end.
+// patience is the most time that a canceled crawl has to end.
 const patience = 2 * time.Second
 
 // onlyCanceled reports whether err holds nothing but context.Canceled.

@@ -18,7 +18,7 @@ import (
 // localBase is the URL of a page that is read from a file.
 const localBase = "http://localhost/"
 
-// source is what a command reads: the argument FILE|URL names it.
+// source is the input of a command: the argument FILE|URL names it.
 type source struct {
 	url         weburl.URL // after redirects; zero: it is a file
 	status      int        // of the response

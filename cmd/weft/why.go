@@ -56,7 +56,7 @@ func writeWhy(w io.Writer, why weft.Why) {
 	way.referrers(why.Referrers)
 }
 
-// mostReferrers is how many pages that link to a URL are printed; JSON has 1,000.
+// mostReferrers is the number of pages that link to a URL and are printed; JSON has 1,000.
 const mostReferrers = 20
 
 // referrers lists pages that link to a URL.
