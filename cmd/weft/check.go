@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -260,12 +259,6 @@ func (f *checkFlags) crawled(p *prepared, o weft.Options) (weft.Summary, error) 
 	return s, err
 }
 
-// holdsJob reports whether a folder is that of a job, perhaps without its state.
-func holdsJob(path string) bool {
-	_, err := os.Stat(filepath.Join(path, "pages.jsonl"))
-	return err == nil || isJob(path)
-}
-
 // areFiles reports whether arguments are files or folders; all of them or none.
 func areFiles(args []string) (bool, error) {
 	found, other := 0, ""
@@ -306,18 +299,6 @@ func (f *checkFlags) complete() (err error) {
 		return misused("baseline", f.baseline, err)
 	}
 	return nil
-}
-
-// mayWrite refuses an output that cannot be written, before a crawl that would be in vain.
-func mayWrite(path string) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil // whoever reads it would see its end
-	}
-	out, err := openOutput(path)
-	if err == nil {
-		out.discard()
-	}
-	return err
 }
 
 // report writes a report, if there is one, and returns the exit status.

@@ -95,17 +95,6 @@ Exit status: 0 interrupted; 1 it cannot run; 3 usage error.`),
 	return cmd
 }
 
-// commaSeparated reads a list.
-func commaSeparated(s string) (all []string, err error) {
-	for one := range strings.SplitSeq(s, ",") {
-		if one = strings.TrimSpace(one); one == "" {
-			return nil, errors.New("expected a list such as 10.0.0.1,10.0.0.2,10.0.0.3")
-		}
-		all = append(all, one)
-	}
-	return all, nil
-}
-
 // bytes64 is size, as an int64.
 func bytes64(s string) (int64, error) {
 	n, err := size(s)

@@ -219,11 +219,6 @@ func noFiles(args []string) error {
 	return nil
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // check completes the options, and refuses flags that exclude each other.
 func (f *crawlFlags) check(o *weft.Options) error {
 	if err := f.console.check(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -142,14 +141,6 @@ func (f *exportFlags) run(dir string) error {
 		}
 		return &exit{exitError, err}
 	})
-}
-
-// untilInterrupted returns a context that a signal ends. The next one ends the process: it may be
-// stuck in writing to a pipe that nobody reads.
-func untilInterrupted(ctx context.Context) (_ context.Context, stop func()) {
-	ctx, stop = signal.NotifyContext(ctx, endingSignals()...)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
 }
 
 // check settles format and folder, and refuses what cannot be written.

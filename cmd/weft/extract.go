@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -231,43 +229,3 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 	}
 	return nil
 }
-
-// keepsItems reports whether a crawl looks for items: its job has a file of them, empty or not.
-func keepsItems(job string, found int) bool {
-	_, err := os.Stat(filepath.Join(job, "items.jsonl"))
-	return found > 0 || job != "" && err == nil
-}
-
-// itemsInWords says how many items there are, and what they lack.
-func itemsInWords(s weft.ItemCounts, visit int) string {
-	text := plural(s.Items, "item")
-	if visit > 1 {
-		text += " of pages that are new or changed"
-	}
-	for i, name := range slices.Sorted(maps.Keys(s.Missing)) {
-		if i == mostMissing {
-			return text + fmt.Sprintf("; %s more are missing", plural(len(s.Missing)-i, "field"))
-		}
-		text += fmt.Sprintf("; %s missing in %s", name, count(s.Missing[name]))
-	}
-	return text
-}
-
-// incomplete says which required field most items lack; "" if none does.
-func incomplete(s weft.ItemCounts) string {
-	if len(s.Missing) == 0 {
-		return ""
-	}
-	names := slices.SortedFunc(maps.Keys(s.Missing), func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.Missing[b], s.Missing[a]), cmp.Compare(a, b))
-	})
-	more := ""
-	if n := len(names) - 1; n > 0 {
-		more = fmt.Sprintf(", and %s in others", plural(n, "other field"))
-	}
-	return fmt.Sprintf("%s is required, and missing in %s of %s%s",
-		names[0], count(s.Missing[names[0]]), plural(s.Items, "item"), more)
-}
-
-// mostMissing is the number of fields that items lack and a message names.
-const mostMissing = 10

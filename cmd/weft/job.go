@@ -122,3 +122,14 @@ func printAll[T any](values iter.Seq2[T, error], n int, asJSON bool, write func(
 func printOne[T any](v T, asJSON bool, write func(io.Writer, T)) error {
 	return printAll(func(yield func(T, error) bool) { yield(v, nil) }, 1, asJSON, write)
 }
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// holdsJob reports whether a folder is that of a job, perhaps without its state.
+func holdsJob(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "pages.jsonl"))
+	return err == nil || isJob(path)
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/weftcrawl/weft/internal/atomicfile"
@@ -210,4 +211,24 @@ func (w interruptible) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return w.Writer.Write(p)
+}
+
+// untilInterrupted returns a context that a signal ends. The next one ends the process: it may be
+// stuck in writing to a pipe that nobody reads.
+func untilInterrupted(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, stop = signal.NotifyContext(ctx, endingSignals()...)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// mayWrite refuses an output that cannot be written, before a crawl that would be in vain.
+func mayWrite(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil // whoever reads it would see its end
+	}
+	out, err := openOutput(path)
+	if err == nil {
+		out.discard()
+	}
+	return err
 }

@@ -197,3 +197,14 @@ func oneOf[T ~string](words ...T) func(string) (T, error) {
 		return "", fmt.Errorf("expected one of %s", strings.Join(names, ", "))
 	}
 }
+
+// commaSeparated reads a list.
+func commaSeparated(s string) (all []string, err error) {
+	for one := range strings.SplitSeq(s, ",") {
+		if one = strings.TrimSpace(one); one == "" {
+			return nil, errors.New("expected a list such as 10.0.0.1,10.0.0.2,10.0.0.3")
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,4 +198,79 @@ func counts[K cmp.Ordered](out *sheet, title string, all map[K]weft.Count) {
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		out.counted(title, fmt.Sprint(k), all[k])
 	}
+}
+
+// figure prints a name, a number and more about it.
+func (s *sheet) figure(title, name string, n int, more string) {
+	s.line(title, "%-28s %10s%s", printable(name), count(n), more)
+}
+
+// figures prints numbers by name.
+func (s *sheet) figures(title string, all map[string]int) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s.figure(title, name, all[name], "")
+	}
+}
+
+// cuts prints how many URLs the limits have cut.
+func (s *sheet) cuts(overLimit, overVariants int) {
+	if overLimit > 0 {
+		s.line("cut", "%s by --limit-per-host", plural(overLimit, "URL"))
+	}
+	if overVariants > 0 {
+		s.line("cut", "%s by --max-variants", plural(overVariants, "URL"))
+	}
+}
+
+// saved prints what a recrawl did not have to fetch.
+func (s *sheet) saved(bytes int64) {
+	if bytes > 0 {
+		s.line("saved", "%s, unchanged", volume(bytes))
+	}
+}
+
+// changes says what a recrawl has found.
+func changes(unchanged, changed, gone, fresh int) string {
+	return fmt.Sprintf("%s unchanged, %s changed, %s gone, %s new",
+		count(unchanged), count(changed), count(gone), count(fresh))
+}
+
+// keepsItems reports whether a crawl looks for items: its job has a file of them, empty or not.
+func keepsItems(job string, found int) bool {
+	_, err := os.Stat(filepath.Join(job, "items.jsonl"))
+	return found > 0 || job != "" && err == nil
+}
+
+// mostMissing is the number of fields that items lack and a message names.
+const mostMissing = 10
+
+// itemsInWords says how many items there are, and what they lack.
+func itemsInWords(s weft.ItemCounts, visit int) string {
+	text := plural(s.Items, "item")
+	if visit > 1 {
+		text += " of pages that are new or changed"
+	}
+	for i, name := range slices.Sorted(maps.Keys(s.Missing)) {
+		if i == mostMissing {
+			return text + fmt.Sprintf("; %s more are missing", plural(len(s.Missing)-i, "field"))
+		}
+		text += fmt.Sprintf("; %s missing in %s", name, count(s.Missing[name]))
+	}
+	return text
+}
+
+// incomplete says which required field most items lack; "" if none does.
+func incomplete(s weft.ItemCounts) string {
+	if len(s.Missing) == 0 {
+		return ""
+	}
+	names := slices.SortedFunc(maps.Keys(s.Missing), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.Missing[b], s.Missing[a]), cmp.Compare(a, b))
+	})
+	more := ""
+	if n := len(names) - 1; n > 0 {
+		more = fmt.Sprintf(", and %s in others", plural(n, "other field"))
+	}
+	return fmt.Sprintf("%s is required, and missing in %s of %s%s",
+		names[0], count(s.Missing[names[0]]), plural(s.Items, "item"), more)
 }

@@ -133,38 +133,3 @@ func seedsOf(s weft.Status) string {
 	}
 	return fmt.Sprintf("%s and %s more", s.First, count(s.Seeds-1))
 }
-
-// figure prints a name, a number and more about it.
-func (s *sheet) figure(title, name string, n int, more string) {
-	s.line(title, "%-28s %10s%s", printable(name), count(n), more)
-}
-
-// figures prints numbers by name.
-func (s *sheet) figures(title string, all map[string]int) {
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		s.figure(title, name, all[name], "")
-	}
-}
-
-// cuts prints how many URLs the limits have cut.
-func (s *sheet) cuts(overLimit, overVariants int) {
-	if overLimit > 0 {
-		s.line("cut", "%s by --limit-per-host", plural(overLimit, "URL"))
-	}
-	if overVariants > 0 {
-		s.line("cut", "%s by --max-variants", plural(overVariants, "URL"))
-	}
-}
-
-// saved prints what a recrawl did not have to fetch.
-func (s *sheet) saved(bytes int64) {
-	if bytes > 0 {
-		s.line("saved", "%s, unchanged", volume(bytes))
-	}
-}
-
-// changes says what a recrawl has found.
-func changes(unchanged, changed, gone, fresh int) string {
-	return fmt.Sprintf("%s unchanged, %s changed, %s gone, %s new",
-		count(unchanged), count(changed), count(gone), count(fresh))
-}

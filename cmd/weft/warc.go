@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
@@ -30,11 +29,6 @@ func warcCommand() *cobra.Command {
 }
 
 const fileArgument = "a WARC or ARC file, or - for standard input"
-
-// openArchive opens a file of a command. Standard input is read from where it stands.
-func openArchive(command, path string) (*os.File, error) {
-	return openFile("warc "+command, path, fileArgument)
-}
 
 func warcListCommand() *cobra.Command {
 	var jsonl bool

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -87,9 +86,4 @@ func indexArchive(path string, lines *extsort.Sorter, damaged *int) error {
 		return &exit{exitError, fmt.Errorf("%s: %w", path, reason(err))}
 	}
 	return nil
-}
-
-// reportDamage prints what of an archive cannot be read.
-func reportDamage(path string, d *warc.DamageError) {
-	fmt.Fprintf(os.Stderr, "weft: %s\n", printable(fmt.Sprintf("%s: %v", path, d)))
 }
