@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/long"
 )
 
 // more are parts of a text that some stories of a site have, and others not. Each word EXTRA has to
@@ -73,60 +75,75 @@ func story(i, paragraphs int, frame, more string) string {
 	return fmt.Sprintf("<title>Story %d | Town news</title><body><ul class=menu><li><a href=/>Home</a><li><a href=/news>News</a></ul>%s<div class=foot><p>Imprint of the town news</p></div>", i, page)
 }
 
+// storyPages is the number of pages of a site of stories.
+const storyPages = 40
+
 // TestStories: whatever some stories of a site have more than others, or all have, nothing of it is
-// lost, and nothing that stands beside them comes with it.
+// lost, and nothing that stands beside them comes with it. The short form tries each frame, and each
+// addition, with every number of paragraphs and of pages, and each frame with each addition twice;
+// the long form tries all four together.
 func TestStories(t *testing.T) {
-	const pages = 40
-	for _, frame := range frames {
-		for _, paragraphs := range []int{1, 2, 4} {
-			for _, extra := range more {
-				for _, every := range []int{pages, 10, 2, 1} {
-					var all []string
-					for i := range pages {
-						more := ""
-						if i%every == 0 {
-							more = strings.ReplaceAll(extra.html, "EXTRA", fmt.Sprint("extra", i))
-						}
-						all = append(all, story(i, paragraphs, frame.html, more))
-					}
-					s := known(t, all...)
-					for i := 0; i < pages; i += every {
-						text := oneOf(Source{URL: mustURL(t, "http://a.test/"), ContentType: "text/html; charset=utf-8", Body: []byte(all[i])}, Options{}, s).Markdown
-						word := fmt.Sprint("extra", i)
-						if strings.Count(text, word) != strings.Count(all[i], word) || strings.Contains(text, "OTHER") || strings.Contains(text, "Imprint") {
-							t.Errorf("%s, %d paragraphs, %s on one page of %d:\n%s\nof\n%s", frame.name, paragraphs, extra.name, every, text, all[i])
-							break
-						}
-					}
-				}
+	type shape struct{ paragraphs, every int }
+	var shapes []shape
+	for _, paragraphs := range []int{1, 2, 4} {
+		for _, every := range []int{storyPages, 10, 2, 1} {
+			shapes = append(shapes, shape{paragraphs, every})
+		}
+	}
+	for f, frame := range frames {
+		for e, extra := range more {
+			for k := range long.Or(2, len(shapes)) {
+				// 5 and 12 have no common divisor: the ten frames of an addition meet all shapes, as do
+				// the eight additions of a frame.
+				s := shapes[(5*f+2*e+k)%len(shapes)]
+				site := fmt.Sprintf("%s, %d paragraphs, %s on one page of %d", frame.name, s.paragraphs, extra.name, s.every)
+				testStories(t, site, frame.html, s.paragraphs, extra.html, s.every)
 			}
+		}
+	}
+}
+
+// testStories reads a site one page of so many of which has an addition.
+func testStories(t *testing.T, site, frame string, paragraphs int, extra string, every int) {
+	var all []string
+	for i := range storyPages {
+		more := ""
+		if i%every == 0 {
+			more = strings.ReplaceAll(extra, "EXTRA", fmt.Sprint("extra", i))
+		}
+		all = append(all, story(i, paragraphs, frame, more))
+	}
+	s := known(t, all...)
+	for i := 0; i < storyPages; i += every {
+		text := oneOf(Source{URL: mustURL(t, "http://a.test/"), ContentType: "text/html; charset=utf-8", Body: []byte(all[i])}, Options{}, s).Markdown
+		word := fmt.Sprint("extra", i)
+		if strings.Count(text, word) != strings.Count(all[i], word) || strings.Contains(text, "OTHER") || strings.Contains(text, "Imprint") {
+			t.Errorf("%s:\n%s\nof\n%s", site, text, all[i])
+			return
 		}
 	}
 }
 
 // TestStoriesChange: a story that has got more since the last reading is a changed one.
 func TestStoriesChange(t *testing.T) {
-	const (
-		pages = 40
-		frame = "<article>TEXTMORE</article>"
-	)
+	const frame = "<article>TEXTMORE</article>"
 	site := &served{pages: make(map[string]string)}
 	links := ""
-	for i := range pages {
+	for i := range storyPages {
 		site.pages[fmt.Sprintf("/%d.html", i)] = story(i, 1, frame, "")
 		links += fmt.Sprintf("<li><a href=/%d.html>Story %[1]d</a>", i)
 	}
 	site.pages["/"] = "<title>Town news</title><h1>Town news</h1><ul>" + links + "</ul>"
 	url, job := start(t, site)
 	to := filepath.Join(t.TempDir(), "out")
-	if c, err := Folder(t.Context(), job, to, Options{}); err != nil || c.New != pages+1 {
+	if c, err := Folder(t.Context(), job, to, Options{}); err != nil || c.New != storyPages+1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	for i, extra := range more {
 		site.set(fmt.Sprintf("/%d.html", i), story(i, 1, frame, strings.ReplaceAll(extra.html, "EXTRA", fmt.Sprint("extra", i))))
 	}
 	crawled(t, url, job, true)
-	if c, err := Folder(t.Context(), job, to, Options{}); err != nil || c.Changed != len(more) || c.Unchanged != pages+1-len(more) {
+	if c, err := Folder(t.Context(), job, to, Options{}); err != nil || c.Changed != len(more) || c.Unchanged != storyPages+1-len(more) {
 		t.Errorf("%+v, %v, expected %d changed", c, err, len(more))
 	}
 	files := tree(t, to)
