@@ -145,7 +145,7 @@ func testCrash(t *testing.T, w *world) {
 			tried = append(tried, all[i])
 		}
 		for _, point := range all { // the beginning and the end of some files
-			if w.archive && strings.Contains(point.File, "/archive") && point.N <= 4 {
+			if w.archive && strings.Contains(point.File, "/archive") && point.N <= 2 {
 				tried = append(tried, point)
 			}
 		}
