@@ -93,8 +93,8 @@ func TestStories(t *testing.T) {
 	for f, frame := range frames {
 		for e, extra := range more {
 			for k := range long.Or(2, len(shapes)) {
-				// 5 and 12 have no common divisor: the ten frames of an addition meet all shapes, as do
-				// the eight additions of a frame.
+				// 5 and 12 have no common divisor: the ten frames of an addition meet all shapes,
+				// as do the eight additions of a frame.
 				s := shapes[(5*f+2*e+k)%len(shapes)]
 				site := fmt.Sprintf("%s, %d paragraphs, %s on one page of %d", frame.name, s.paragraphs, extra.name, s.every)
 				testStories(t, site, frame.html, s.paragraphs, extra.html, s.every)
