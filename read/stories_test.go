@@ -79,9 +79,9 @@ func story(i, paragraphs int, frame, more string) string {
 const storyPages = 40
 
 // TestStories: whatever some stories of a site have more than others, or all have, nothing of it is
-// lost, and nothing that stands beside them comes with it. The short form tries each frame, and each
-// addition, with every number of paragraphs and of pages, and each frame with each addition twice;
-// the long form tries all four together.
+// lost, and nothing that stands beside them comes with it. The short form tries each frame, and
+// each addition, with every number of paragraphs and of pages, and each frame with each addition
+// twice; the long form tries all four together.
 func TestStories(t *testing.T) {
 	type shape struct{ paragraphs, every int }
 	var shapes []shape
