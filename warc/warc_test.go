@@ -435,8 +435,9 @@ func BenchmarkRead(b *testing.B) {
 // checker remembers of revisits does not grow with their URLs.
 func TestHostileFields(t *testing.T) {
 	long := strings.Repeat(" "+strings.Repeat("b", 98)+"\r\n", 9_900)
+	const count = 10 // revisits
 	var file []byte
-	for i := range 50 {
+	for i := range count {
 		file = append(file, fmt.Sprintf("WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Profile: %s\r\nWARC-Record-ID: <urn:%d>\r\n"+
 			"WARC-Refers-To-Target-URI: http://%d.example/\r\n%sContent-Length: 0\r\n\r\n\r\n\r\n", SamePayload, i, i, long)...)
 	}
@@ -446,8 +447,8 @@ func TestHostileFields(t *testing.T) {
 	}
 	held := 0
 	c.End(func(f Fault) { held++ })
-	if held != 50 {
-		t.Errorf("%d revisits without an original, want 50", held)
+	if held != count {
+		t.Errorf("%d revisits without an original, want %d", held, count)
 	}
 	for _, r := range c.unresolved {
 		if len(r.about) > 300 {
