@@ -81,3 +81,6 @@ func algorithm(key string) string {
 	name, _, _ := strings.Cut(key, ":")
 	return name
 }
+
+// original reports whether a revisit may refer to a capture.
+func (c Capture) original() bool { return c.MIME != "warc/revisit" && c.Status != 304 }

@@ -52,21 +52,6 @@ func (a *Archive) ReadRaw(c Capture) (*Record, error) {
 	return r, nil
 }
 
-// Read opens the record of a capture. It has to be closed.
-func (a *Archive) Read(c Capture) (*Record, error) {
-	r, err := c.read()
-	if err != nil {
-		return nil, c.where(err)
-	}
-	if r.Record.Type() == warc.Revisit {
-		if err := a.follow(r); err != nil {
-			r.Close()
-			return nil, c.where(err)
-		}
-	}
-	return r, nil
-}
-
 // where says which record an error is about. The offset of damage counts from there.
 func (c Capture) where(err error) error {
 	var d *warc.DamageError

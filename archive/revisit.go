@@ -125,6 +125,3 @@ func (a *Archive) originals(url, digest string, exact func(Capture) bool) (same,
 	}
 	return same, unknown, nil
 }
-
-// original reports whether a revisit may refer to a capture.
-func (c Capture) original() bool { return c.MIME != "warc/revisit" && c.Status != 304 }

@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/results"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -382,4 +384,18 @@ func (a *analysis) end() (*Report, error) {
 	}
 	a.report.Interrupted = a.stopped()
 	return a.report, nil
+}
+
+// anchors reads which names a page has, whose links do not count.
+func (a *analysis) anchors(from *results.Bodies, n *target, u weburl.URL, r *record.Record) error {
+	body, whole, err := from.Received(r)
+	if err != nil || !whole {
+		return nil // nobody knows which it lacks
+	}
+	text, encoding := charset.UTF8(r.Type(), body)
+	facts := a.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, nil, func(links.Link) bool { return true })
+	if facts.Cut {
+		return nil
+	}
+	return a.joins.has(joinAnchor, n.key, facts.Anchors)
 }

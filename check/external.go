@@ -3,11 +3,7 @@ package check
 import (
 	"context"
 
-	"github.com/weftcrawl/weft/internal/charset"
-	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
-	"github.com/weftcrawl/weft/results"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // ExternalBody bounds what is read of an external page for its fragments, in bytes.
@@ -46,18 +42,4 @@ func unread(ctx context.Context, dir string, o Options) (map[string]bool, error)
 		return nil
 	})
 	return all, err
-}
-
-// anchors reads which names a page has, whose links do not count.
-func (a *analysis) anchors(from *results.Bodies, n *target, u weburl.URL, r *record.Record) error {
-	body, whole, err := from.Received(r)
-	if err != nil || !whole {
-		return nil // nobody knows which it lacks
-	}
-	text, encoding := charset.UTF8(r.Type(), body)
-	facts := a.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, nil, func(links.Link) bool { return true })
-	if facts.Cut {
-		return nil
-	}
-	return a.joins.has(joinAnchor, n.key, facts.Anchors)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"math"
 	"reflect"
@@ -84,20 +83,6 @@ func (s *source) items() (*table, error) {
 // currentItems yields the items of lines that are not in old.
 func (s *source) currentItems(old results.Set) iter.Seq2[*record.Item, error] {
 	return orNone(results.Each[record.Item](s.ctx, s.dir, job.ItemsFile, old), ErrNoItems)
-}
-
-// orNone yields values, and none in place of the error that there is no file of them.
-func orNone[T any](values iter.Seq2[T, error], none error) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for v, err := range values {
-			if errors.Is(err, fs.ErrNotExist) {
-				err = none
-			}
-			if !yield(v, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // eachItemLine calls do with the page and the visit of each item.

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"io/fs"
+	"iter"
 	"slices"
 	"strings"
 
@@ -226,4 +228,23 @@ func addEdge(all entries, l *record.Link, e entry, ends bool) error {
 		err = all.add(e)
 	}
 	return err
+}
+
+// currentLinks yields the lines of links.jsonl that are not in old.
+func (s *source) currentLinks(old results.Set) iter.Seq2[results.Line, error] {
+	return orNone(results.Lines(s.ctx, s.dir, linksFile, old), ErrNoLinks)
+}
+
+// orNone yields values, and none in place of the error that there is no file of them.
+func orNone[T any](values iter.Seq2[T, error], none error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range values {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = none
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
 }

@@ -138,28 +138,6 @@ func tableOf[T any](name string, first []string, rows func(*source) iter.Seq2[*T
 	}}
 }
 
-// compile reads a condition; the empty one selects all.
-func compile[T any](condition string) (*where.Filter[T], error) {
-	if condition == "" {
-		return nil, nil
-	}
-	filter, err := where.Compile[T](condition)
-	if err != nil {
-		return nil, &OptionError{"where", condition, err}
-	}
-	return filter, nil
-}
-
-// matches reports whether a condition holds for a row. Errors: *OptionError, where it cannot be
-// told.
-func matches[T any](filter *where.Filter[T], condition string, row *T) (bool, error) {
-	holds, err := filter.Matches(row)
-	if err != nil {
-		err = &OptionError{"where", condition, err}
-	}
-	return holds, err
-}
-
 // only returns the named columns, in the order of the names.
 func (t *table) only(names []string) ([]column, error) {
 	if len(names) == 0 {
@@ -323,11 +301,6 @@ func (s *source) links() iter.Seq2[*record.Link, error] {
 }
 
 const linksFile = "links.jsonl"
-
-// currentLinks yields the lines of links.jsonl that are not in old.
-func (s *source) currentLinks(old results.Set) iter.Seq2[results.Line, error] {
-	return orNone(results.Lines(s.ctx, s.dir, linksFile, old), ErrNoLinks)
-}
 
 // each calls do with each row.
 func (r *rows) each(s *source, do func(reflect.Value) error) error {

@@ -219,21 +219,6 @@ var (
 	errNoFile   = errors.New("expected a file")
 )
 
-// naming returns an error of a file with its name in the mirror, and with no other.
-func naming(name string, err error) error {
-	var path *fs.PathError
-	var link *os.LinkError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &path):
-		err = path.Err
-	case errors.As(err, &link):
-		err = link.Err
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
 // enter sees to it that a folder, and those that it is in, are no links. It makes them, or not.
 func (d *folder) enter(dir string, make bool) error {
 	at := ""

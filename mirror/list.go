@@ -200,3 +200,18 @@ func (l *list) close() error {
 	}
 	return log.Close()
 }
+
+// naming returns an error of a file with its name in the mirror, and with no other.
+func naming(name string, err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

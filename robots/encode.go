@@ -81,3 +81,5 @@ func hexValue(c byte) byte {
 	}
 	return c&0xF + 9
 }
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -2,6 +2,7 @@ package robots
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -93,6 +94,44 @@ func newIndex(rules []rule) *index {
 	x.sortPrefixes()
 	x.sortGrams()
 	return x
+}
+
+// sortGrams gives each variant with wildcards its gram: the rarest of the file.
+func (x *index) sortGrams() {
+	if len(x.wild) == 0 {
+		return
+	}
+	counts := new(gramCounts)
+	for _, v := range x.wild {
+		pattern := x.pattern(v)
+		for gram := range grams(pattern, gramLength(pattern)) {
+			*counts.at(gram)++
+		}
+	}
+	chosen := make([]uint32, len(x.wild))
+	x.order = make([]int32, len(x.wild))
+	for i, v := range x.wild {
+		pattern, least := x.pattern(v), int32(math.MaxInt32)
+		length := gramLength(pattern)
+		for gram := range grams(pattern, length) {
+			if n := *counts.at(gram); n < least {
+				least, chosen[i] = n, gram
+			}
+		}
+		x.lengths[length] = true
+		x.order[i] = int32(i)
+	}
+	slices.SortFunc(x.order, func(a, b int32) int { return cmp.Or(cmp.Compare(chosen[a], chosen[b]), cmp.Compare(a, b)) })
+	x.grams = make(map[uint32]span)
+	for i, at := range x.order {
+		s, known := x.grams[chosen[at]]
+		if !known {
+			s.from = int32(i)
+		}
+		s.to = int32(i) + 1
+		x.grams[chosen[at]] = s
+	}
+	x.wild = slices.Clip(x.wild)
 }
 
 // add adds a variant, unless it never decides: an empty pattern matches nothing, and one that

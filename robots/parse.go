@@ -188,5 +188,4 @@ func tokenLength(s string) int {
 	return len(s)
 }
 
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-func isSpace(c byte) bool  { return c == ' ' || '\t' <= c && c <= '\r' }
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }

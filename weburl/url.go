@@ -133,20 +133,6 @@ func (b URL) Fragment() string {
 // https URL (the origin-form of RFC 9112, section 3.2.1).
 func (b URL) RequestTarget() string { return b.href[b.pathAt:b.fragmentAt] }
 
-// Origin returns the serialised origin, such as "https://example.org:8080", or "null" for schemes
-// that have none. See https://url.spec.whatwg.org/#origin.
-func (b URL) Origin() string {
-	switch scheme := b.Scheme(); scheme {
-	case "http", "https", "ws", "wss", "ftp":
-		return scheme + "://" + b.Host()
-	case "blob":
-		if inner, err := Parse(b.Path()); err == nil && inner.IsHTTP() {
-			return inner.Origin()
-		}
-	}
-	return "null"
-}
-
 // hasCredentials reports whether there is a user name or a password.
 func (b URL) hasCredentials() bool { return b.hostAt > b.schemeEnd+uint32(len("://")) }
 

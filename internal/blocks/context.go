@@ -200,3 +200,25 @@ func bit(b bool) (n uint8) {
 	}
 	return n
 }
+
+// findStyles finds the style of each block: blocks look alike, wherever they stand, if they and the
+// two elements around each have the same names and classes.
+func (p *Page) findStyles() {
+	type look [3]uint32
+	known := make(map[look]int32)
+	p.style, p.styles = make([]int32, len(p.Index)), nil
+	for k, i := range p.Index {
+		var l look
+		for n, up := 0, i; n < len(l) && up >= 0; n, up = n+1, p.All[up].Parent {
+			l[n] = p.All[up].sign
+		}
+		style, ok := known[l]
+		if !ok {
+			style = int32(len(p.styles))
+			known[l] = style
+			p.styles = append(p.styles, 0)
+		}
+		p.style[k] = style
+		p.styles[style] += p.All[i].Own
+	}
+}

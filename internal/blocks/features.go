@@ -357,3 +357,18 @@ func name(f feature) string {
 	}
 	return rule
 }
+
+// unit is the outermost list, table or code around a block that is a small part of the page, or 0.
+func (p *Page) unit(i int32) int32 {
+	unit := int32(0)
+	for ; i > 0; i = p.All[i].Parent {
+		e := &p.All[i]
+		if e.Words*4 > p.All[0].Words {
+			break
+		}
+		if _, ok := units[e.Node.DataAtom]; ok {
+			unit = i
+		}
+	}
+	return unit
+}

@@ -67,28 +67,6 @@ func (p *Page) Title() int32 {
 // Prose is the element with the most prose right in it, or the root.
 func (p *Page) Prose() int32 { return p.best }
 
-// findStyles finds the style of each block: blocks look alike, wherever they stand, if they and the
-// two elements around each have the same names and classes.
-func (p *Page) findStyles() {
-	type look [3]uint32
-	known := make(map[look]int32)
-	p.style, p.styles = make([]int32, len(p.Index)), nil
-	for k, i := range p.Index {
-		var l look
-		for n, up := 0, i; n < len(l) && up >= 0; n, up = n+1, p.All[up].Parent {
-			l[n] = p.All[up].sign
-		}
-		style, ok := known[l]
-		if !ok {
-			style = int32(len(p.styles))
-			known[l] = style
-			p.styles = append(p.styles, 0)
-		}
-		p.style[k] = style
-		p.styles[style] += p.All[i].Own
-	}
-}
-
 // findProse finds the blocks, and among them the prose.
 func (p *Page) findProse() {
 	n := 0
@@ -241,21 +219,6 @@ func (p *Page) introduced(unit int32) bool {
 	e := &p.All[unit]
 	kind := units[e.Node.DataAtom]
 	return (kind == units[atom.Table] || kind == units[atom.Pre]) && p.prose > 0 && p.apart(unit) == 0 && share(e.Linked, e.Words) < 3
-}
-
-// unit is the outermost list, table or code around a block that is a small part of the page, or 0.
-func (p *Page) unit(i int32) int32 {
-	unit := int32(0)
-	for ; i > 0; i = p.All[i].Parent {
-		e := &p.All[i]
-		if e.Words*4 > p.All[0].Words {
-			break
-		}
-		if _, ok := units[e.Node.DataAtom]; ok {
-			unit = i
-		}
-	}
-	return unit
 }
 
 // doubt is taken off all scores: readers miss a doubtful block less than another disturbs them.

@@ -78,3 +78,13 @@ func (c *Client) origins(ctx context.Context, names []string) ([]frontier.Origin
 	}
 	return infos, err
 }
+
+func collect[T any](values iter.Seq2[T, error]) (all []T, err error) {
+	for v, err := range values {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}

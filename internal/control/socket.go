@@ -147,16 +147,6 @@ func (c *Client) Tasks(ctx context.Context) ([]engine.TaskStatus, error) {
 	return collect(ctl.Ask[engine.TaskStatus](ctx, c.ctl, commandTasks))
 }
 
-func collect[T any](values iter.Seq2[T, error]) (all []T, err error) {
-	for v, err := range values {
-		if err != nil {
-			return all, err
-		}
-		all = append(all, v)
-	}
-	return all, nil
-}
-
 // theOne returns the value of an answer that has one.
 func theOne[T any](answer iter.Seq2[T, error]) (T, error) {
 	for value, err := range answer {

@@ -2,6 +2,7 @@ package crawltest
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -128,4 +129,12 @@ func accept(task *aio.Task, ln aio.Listener, serve func(*aio.Task, aio.Conn) err
 			g.Go("server", func(task *aio.Task) error { return serve(task, conn) })
 		}
 	})
+}
+
+// Ignore returns err unless it is the known one.
+func Ignore(err, known error) error {
+	if errors.Is(err, known) {
+		return nil
+	}
+	return err
 }

@@ -155,3 +155,12 @@ func Fetched(records map[string]weft.Record) []string {
 	slices.Sort(urls)
 	return urls
 }
+
+// Links returns links to URLs.
+func Links(urls ...string) string {
+	var b strings.Builder
+	for _, u := range urls {
+		fmt.Fprintf(&b, "<a href=%q>to %s</a>\n", u, u)
+	}
+	return b.String()
+}

@@ -1,7 +1,6 @@
 package crawltest
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -104,14 +103,6 @@ func (w Web) Listen(task *aio.Task, ln aio.Listener, seen *Requests) error {
 	return accept(task, ln, func(task *aio.Task, conn aio.Conn) error { return w.Serve(task, conn, seen) })
 }
 
-// Ignore returns err unless it is the known one.
-func Ignore(err, known error) error {
-	if errors.Is(err, known) {
-		return nil
-	}
-	return err
-}
-
 // Serve answers the requests of a connection, and closes it.
 func (w Web) Serve(task *aio.Task, c aio.Conn, seen *Requests) error {
 	defer c.Close()
@@ -200,15 +191,6 @@ type taskWriter struct {
 }
 
 func (w taskWriter) Write(b []byte) (int, error) { return w.conn.Write(w.task, b) }
-
-// Links returns links to URLs.
-func Links(urls ...string) string {
-	var b strings.Builder
-	for _, u := range urls {
-		fmt.Fprintf(&b, "<a href=%q>to %s</a>\n", u, u)
-	}
-	return b.String()
-}
 
 // Most returns the maximum number of requests in flight at once.
 func (v Requests) Most() int {

@@ -156,22 +156,6 @@ func (r *Reader) makeRoom() {
 	}
 }
 
-// wordBefore returns the start of the word that ends with the blank before at; -1 if it is too
-// long for a stamp, there is none, or it was in a run.
-func (r *Reader) wordBefore(at int) int {
-	from := max(r.floor, at-1-longestStamp-1)
-	if from >= at {
-		return -1
-	}
-	if i := bytes.LastIndexByte(r.buf[from:at-1], ' '); i >= 0 {
-		return from + i + 1
-	}
-	if from == r.floor {
-		return from
-	}
-	return -1
-}
-
 // firstCharacter is utf8.DecodeRune, faster for most characters of two and three bytes.
 func firstCharacter(b []byte) (c rune, size int) {
 	const follows, rest = 0x80, 0x3F // a byte that continues a character, and its bits

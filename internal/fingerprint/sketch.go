@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/cespare/xxhash/v2"
+
 	"github.com/weftcrawl/weft/internal/markup"
-	"github.com/weftcrawl/weft/links"
 )
 
 // sketch sums up what a page says that its URL does not explain: the set of its words, and of the
@@ -26,20 +26,6 @@ const longToken = 20
 
 // longestRead is the length from which a word is taken as it is.
 const longestRead = 256
-
-// Sketch returns the sketch of a page, whose URL is d.Base. The extractor yields what counts
-// besides words. It is never 0.
-func (r *Reader) Sketch(x *links.Extractor, d links.Document) uint64 {
-	s := &r.sketch
-	s.begin(d.Base.RequestTarget())
-	s.on = true
-	r.Extract(x, d, func(l links.Link) bool {
-		s.add(xxhash.Sum64String(l.URL.String()))
-		return true
-	})
-	s.on = false
-	return max(1, s.sum)
-}
 
 // begin empties the sketch, for a page with a request target.
 func (s *sketch) begin(target string) {

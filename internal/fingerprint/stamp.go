@@ -318,3 +318,19 @@ func isClock(shape []byte) bool {
 	}
 	return false
 }
+
+// wordBefore returns the start of the word that ends with the blank before at; -1 if it is too
+// long for a stamp, there is none, or it was in a run.
+func (r *Reader) wordBefore(at int) int {
+	from := max(r.floor, at-1-longestStamp-1)
+	if from >= at {
+		return -1
+	}
+	if i := bytes.LastIndexByte(r.buf[from:at-1], ' '); i >= 0 {
+		return from + i + 1
+	}
+	if from == r.floor {
+		return from
+	}
+	return -1
+}

@@ -3,9 +3,9 @@ package fingerprint
 import (
 	"bytes"
 	"math/bits"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
 	"github.com/weftcrawl/weft/links"
 )
 
@@ -55,40 +55,6 @@ type state struct {
 	count  int // of words
 	digest xxhash.Digest
 	last   [shingle - 1]uint64 // hashes of the last words, the latest first
-}
-
-// Read reads a page, given its Content-Type, whose parameters do not matter, and its body in
-// UTF-8, which is neither kept nor changed. The fingerprint of a type without text is zero.
-func (r *Reader) Read(contentType string, body []byte) Fingerprint {
-	if r.alone == nil {
-		r.alone = links.NewExtractor(links.Options{})
-	}
-	_, f := r.Extract(r.alone, links.Document{ContentType: contentType, Body: body}, nil)
-	return f
-}
-
-// Extract reads a page and yields its links: it does the work of x.Extract and Read for little
-// more than the cost of the first. With a nil yield there are no links.
-func (r *Reader) Extract(x *links.Extractor, d links.Document, yield func(links.Link) bool) (links.Page, Fingerprint) {
-	kind, _, _ := strings.Cut(d.ContentType, ";")
-	kind = strings.TrimSpace(kind)
-	d.Text = nil
-	r.begin(parts{}, d.Pause)
-	switch {
-	case strings.EqualFold(kind, "text/html"), strings.EqualFold(kind, "application/xhtml+xml"):
-		d.Text = (*listener)(r)
-	case strings.EqualFold(kind, "text/plain"):
-		r.fill(d.Body, []links.Piece{{From: 0, To: len(d.Body)}}, true)
-	}
-	page := x.Extract(d, yield)
-	f, p := r.end(), r.parts
-	if p.passed && f.Words < nearlyNothing || p.passing {
-		r.begin(parts{whole: true, broken: p.passing}, d.Pause)
-		x.Extract(d, nil)
-		f = r.end()
-		f.Simhash = 0
-	}
-	return page, f
 }
 
 // pauseStep is the number of bytes of words that are read from one pause of the document to the

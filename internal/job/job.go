@@ -255,6 +255,10 @@ func (j *Job) begin(o *Options, begun bool) error {
 	return j.Store.Commit(b)
 }
 
+// retrying reports whether a retry is to begin, or to begin again: one that has got as far as its
+// requests goes on by them alone.
+func (h *History) retrying() bool { return h.Retry != retryAsked || h.Summary.Finished }
+
 // salt reads the salt of the archive, or makes it.
 func (j *Job) salt(b *store.Batch) error {
 	known, err := j.note(noteArchive, &j.Salt)

@@ -30,10 +30,6 @@ const (
 	longestRecord = 16 << 20 // bytes of a line, as packages that read records have it
 )
 
-// retrying reports whether a retry is to begin, or to begin again: one that has got as far as its
-// requests goes on by them alone.
-func (h *History) retrying() bool { return h.Retry != retryAsked || h.Summary.Finished }
-
 // Retried is the number of URLs that are asked again, and the summary of the visit without them.
 type Retried struct {
 	URLs    int

@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -236,6 +237,16 @@ func (w *Web) locate(host, target string) (resource, bool) {
 	return w.parse(i, target), true
 }
 
-func (w *Web) url(p resource) string {
-	return "http://" + w.Authority(int(p.host)) + w.target(p)
+// robotsText returns the robots.txt of host i.
+func (w *Web) robotsText(i int) []byte {
+	agents := "User-agent: *\n"
+	if w.robots(i) == robotsNamed {
+		agents = "User-agent: *\nDisallow: /\n\nUser-Agent: " + strings.ToUpper(Agent) + "\nuser-agent: another\n"
+	}
+	delay := ""
+	if d := w.CrawlDelay(i); d > 0 {
+		delay = fmt.Sprintf("Crawl-delay: %g\n", d.Seconds())
+	}
+	return []byte("# of a synthetic web\nUser-agent: webtest-enemy\nDisallow: /\n\n" + agents + delay +
+		"Disallow: /private/ # but\nAllow: /private/open/\nDisallow: /*.pdf$\n" + w.sitemapLine(i))
 }

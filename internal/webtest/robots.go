@@ -1,10 +1,6 @@
 package webtest
 
-import (
-	"fmt"
-	"strings"
-	"time"
-)
+import "time"
 
 // robotsKind is the kind of a host's robots.txt (RFC 9309).
 type robotsKind uint8
@@ -49,18 +45,4 @@ func (w *Web) CrawlDelay(i int) time.Duration {
 		return 0
 	}
 	return w.cfg.CrawlDelay
-}
-
-// robotsText returns the robots.txt of host i.
-func (w *Web) robotsText(i int) []byte {
-	agents := "User-agent: *\n"
-	if w.robots(i) == robotsNamed {
-		agents = "User-agent: *\nDisallow: /\n\nUser-Agent: " + strings.ToUpper(Agent) + "\nuser-agent: another\n"
-	}
-	delay := ""
-	if d := w.CrawlDelay(i); d > 0 {
-		delay = fmt.Sprintf("Crawl-delay: %g\n", d.Seconds())
-	}
-	return []byte("# of a synthetic web\nUser-agent: webtest-enemy\nDisallow: /\n\n" + agents + delay +
-		"Disallow: /private/ # but\nAllow: /private/open/\nDisallow: /*.pdf$\n" + w.sitemapLine(i))
 }

@@ -175,3 +175,7 @@ func (w *Web) offspring(i int, yield func(child int)) {
 		}
 	}
 }
+
+func (w *Web) url(p resource) string {
+	return "http://" + w.Authority(int(p.host)) + w.target(p)
+}

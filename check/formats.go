@@ -1,0 +1,36 @@
+package check
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+var formats = []Format{
+	{"text", "for people, grouped by page or target", ".txt", writeText},
+	{"json", "one object: totals, rules, findings", ".json", writeJSON},
+	{"junit", "JUnit XML, for CI servers", ".xml", writeJUnit},
+	{"sarif", "SARIF 2.1.0, for code scanning", ".sarif", writeSARIF},
+	{"markdown", "for summaries and issues", ".md", writeMarkdown},
+	{"html", "one page for browsers: charts, tables that sort and filter", ".html", writeHTML},
+	{"github", "workflow commands of GitHub Actions: annotations", "", writeGitHub},
+}
+
+// Formats returns the formats of reports.
+func Formats() []Format { return slices.Clone(formats) }
+
+// FormatOf returns the format of a name, or, with no name, of a file.
+func FormatOf(name, file string) (Format, error) {
+	var all []string
+	for _, f := range formats {
+		if f.Name == name || name == "" && f.Extension != "" && strings.EqualFold(filepath.Ext(file), f.Extension) {
+			return f, nil
+		}
+		all = append(all, f.Name)
+	}
+	if name == "" {
+		return formats[0], nil
+	}
+	return Format{}, fmt.Errorf("format %.64q, expected one of %s", name, strings.Join(all, ", "))
+}
