@@ -267,8 +267,8 @@ func TestExportInterrupted(t *testing.T) {
 	}
 }
 
-// TestExportCollected: a folder of weft cluster collect is exported like the job, but for what only a
-// state has. The commands that are named where it is refused take it.
+// TestExportCollected: a folder of weft cluster collect is exported like the job, but for what only
+// a state has. The commands that are named where it is refused take it.
 func TestExportCollected(t *testing.T) {
 	dir := crawls(t, exitDone, "--links", "--warc", "--bodies", "--job", "job", newAsked(t, false, star).URL).dir
 	run := func(code int, line string) ended {
