@@ -94,8 +94,9 @@ func TestStories(t *testing.T) {
 		for e, extra := range more {
 			for k := range long.Or(2, len(shapes)) {
 				// 5 and 12 have no common divisor: the ten frames of an addition meet all shapes,
-				// as do the eight additions of a frame.
-				s := shapes[(5*f+2*e+k)%len(shapes)]
+				// as do the eight additions of a frame. 8 has the short form try the one site that
+				// fails if isBeside takes what is content on every page.
+				s := shapes[(5*f+2*e+k+8)%len(shapes)]
 				site := fmt.Sprintf("%s, %d paragraphs, %s on one page of %d", frame.name, s.paragraphs, extra.name, s.every)
 				testStories(t, site, frame.html, s.paragraphs, extra.html, s.every)
 			}
