@@ -93,7 +93,7 @@ func hand(ctx context.Context, site string, print func(...any)) {
 
 func login(ctx context.Context, site string, print func(...any)) {
 	form := url.Values{"username": {"admin"}, "password": {"admin"}}
-	options := weft.Options{Posts: []weft.Post{weft.PostForm(site+"login", form)}, Cookies: cookies.New()}
+	options := weft.Options{Posts: []weft.Post{weft.PostForm(site+"login", form)}, HTTP: weft.HTTP{Cookies: cookies.New()}}
 	for page, err := range weft.Crawl(ctx, options) {
 		if err != nil {
 			log.Fatal(err)
@@ -104,7 +104,7 @@ func login(ctx context.Context, site string, print func(...any)) {
 }
 
 func fill(ctx context.Context, site string, print func(...any)) {
-	options := weft.Options{Seeds: []string{site + "login"}, Cookies: cookies.New()}
+	options := weft.Options{Seeds: []string{site + "login"}, HTTP: weft.HTTP{Cookies: cookies.New()}}
 	options.Hooks.OnHTML("form#login", func(page *weft.Page, form *goquery.Selection) error {
 		token := form.Find("[name=token]").AttrOr("value", "")
 		fields := url.Values{"username": {"admin"}, "token": {token}}

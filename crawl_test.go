@@ -38,7 +38,7 @@ func TestDrain(t *testing.T) {
 	server := endless(seen)
 	defer server.Close()
 	job := filepath.Join(t.TempDir(), "job")
-	c, err := weft.New(weft.Options{Seeds: []string{server.URL}, Job: job, Concurrency: 8})
+	c, err := weft.New(weft.Options{Seeds: []string{server.URL}, Job: job, Pace: weft.Pace{Concurrency: 8}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestTwoCrawlers(t *testing.T) {
 // goroutine may ask for it.
 func TestEarlier(t *testing.T) {
 	site := crawltest.Leafy(t, 20)
-	o := weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), Limit: 3}
+	o := weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), Limits: weft.Limits{Limit: 3}}
 	first, err := weft.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestEarlier(t *testing.T) {
 	if _, err := first.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	o.Limit = 0
+	o.Limits.Limit = 0
 	c, err := weft.New(o)
 	if err != nil {
 		t.Fatal(err)

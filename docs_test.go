@@ -303,12 +303,22 @@ func Example_libraryCrawl() {
 	}
 }
 
+func Example_libraryOptions() {
+	options := weft.Options{
+		Seeds: []string{"https://example.org/"},
+		Reach: weft.Reach{Depth: 2},
+		Pace:  weft.Pace{PerHost: 2},
+		HTTP:  weft.HTTP{Timeout: 10 * time.Second},
+	}
+	_ = options
+}
+
 func Example_libraryRun() {
 	_ = func(ctx context.Context) error {
 		crawler, err := weft.New(weft.Options{
-			Seeds: []string{"https://example.org/"},
-			Job:   "example.org.weft", // keep records and state; an existing job resumes
-			Limit: 1000,
+			Seeds:  []string{"https://example.org/"},
+			Job:    "example.org.weft", // keep records and state; an existing job resumes
+			Limits: weft.Limits{Limit: 1000},
 		})
 		if err != nil {
 			return err
@@ -337,10 +347,10 @@ func Example_libraryHooks() {
 func Example_libraryFields() {
 	options := weft.Options{
 		Seeds: []string{"https://example.org/"},
-		Extract: []extract.Rule{{URLs: "^/product/", Fields: []extract.Field{
+		Keep: weft.Keep{Extract: []extract.Rule{{URLs: "^/product/", Fields: []extract.Field{
 			{Name: "name", Select: "h1", Required: true},
 			{Name: "price", Select: ".price", Type: extract.Number},
-		}}},
+		}}}},
 	}
 	options.Hooks.OnItem = func(ctx context.Context, item *weft.Item) error {
 		fmt.Println(item.URL, item.Fields.Text("name"), item.Fields.Text("price"))

@@ -18,7 +18,7 @@ func ExampleCrawl() {
 	}))
 	defer site.Close()
 
-	for page, err := range weft.Crawl(context.Background(), weft.Options{Seeds: []string{site.URL}, Concurrency: 1}) {
+	for page, err := range weft.Crawl(context.Background(), weft.Options{Seeds: []string{site.URL}, Pace: weft.Pace{Concurrency: 1}}) {
 		if err != nil {
 			fmt.Println(err)
 			continue

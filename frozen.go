@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/flat"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -24,7 +25,7 @@ func (o *Options) plan(seeds []engine.Seed) job.Plan {
 	p.Seeds, p.Posts = job.Union(p.Seeds), o.plannedPosts()
 	from, to := reflect.ValueOf(o).Elem(), reflect.ValueOf(&p).Elem()
 	for _, f := range job.Frozen {
-		to.FieldByName(f.Name).Set(freeze(from.FieldByName(f.Name), to.FieldByName(f.Name).Type()))
+		to.FieldByName(f.Name).Set(freeze(flat.Field(from, f.Name), to.FieldByName(f.Name).Type()))
 	}
 	return p
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/fetch"
+	"github.com/weftcrawl/weft/internal/flat"
 	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/leaves"
@@ -31,7 +32,7 @@ import (
 
 // basic are options that leave room for each to be another.
 func basic() Options {
-	return Options{Seeds: []string{"http://a.test/"}, Job: "job", Memory: 64_000_000, Concurrency: 300, Loops: 2, MaxBody: 1 << 20}
+	return Options{Seeds: []string{"http://a.test/"}, Job: "job", Memory: 64_000_000, Pace: Pace{Concurrency: 300}, Loops: 2, HTTP: HTTP{MaxBody: 1 << 20}}
 }
 
 // others change one option of basic each.
@@ -39,29 +40,31 @@ var others = map[string]func(*Options){
 	"Seeds":   func(o *Options) { o.Seeds = []string{"http://b.test/"} },
 	"Posts":   func(o *Options) { o.Posts = []Post{PostForm("http://a.test/", nil)} },
 	"SeedSeq": func(o *Options) { o.SeedSeq = func(func(string, error) bool) {} },
-	"Scope":   func(o *Options) { o.Scope = ScopeAny },
-	"Include": func(o *Options) { o.Include = []*regexp.Regexp{regexp.MustCompile("a")} },
-	"Exclude": func(o *Options) { o.Exclude = []*regexp.Regexp{regexp.MustCompile("a")} },
-	"Canon":   func(o *Options) { o.Canon, _ = weburl.ParseRules("sort-query") },
-	"Assets":  func(o *Options) { o.Assets = AssetsAny },
+	"Scope":   func(o *Options) { o.Reach.Scope = ScopeAny },
+	"Include": func(o *Options) { o.Reach.Include = []*regexp.Regexp{regexp.MustCompile("a")} },
+	"Exclude": func(o *Options) { o.Reach.Exclude = []*regexp.Regexp{regexp.MustCompile("a")} },
+	"Canon":   func(o *Options) { o.Reach.Canon, _ = weburl.ParseRules("sort-query") },
+	"Assets":  func(o *Options) { o.Reach.Assets = AssetsAny },
 
-	"Header":  func(o *Options) { o.Header = httpclient.Header{{Name: "X-A", Value: "b"}} },
-	"Cookies": func(o *Options) { o.Cookies, _ = cookiejar.New(nil) },
-	"Auth":    func(o *Options) { o.Auth = []httpclient.Credential{{Scheme: "http", Host: "a.test", User: "b"}} },
-	"Proxy":   func(o *Options) { o.Proxy = func(string, string) *httpclient.Proxy { return nil } },
-	"RootCAs": func(o *Options) { o.RootCAs = x509.NewCertPool() },
+	"Header":  func(o *Options) { o.HTTP.Header = httpclient.Header{{Name: "X-A", Value: "b"}} },
+	"Cookies": func(o *Options) { o.HTTP.Cookies, _ = cookiejar.New(nil) },
+	"Auth":    func(o *Options) { o.HTTP.Auth = []httpclient.Credential{{Scheme: "http", Host: "a.test", User: "b"}} },
+	"Proxy":   func(o *Options) { o.HTTP.Proxy = func(string, string) *httpclient.Proxy { return nil } },
+	"RootCAs": func(o *Options) { o.HTTP.RootCAs = x509.NewCertPool() },
 	"Resolve": func(o *Options) {
-		o.Resolve = []httpclient.Override{{Host: "a.test", Port: 80, Addr: netip.IPv6Loopback()}}
+		o.HTTP.Resolve = []httpclient.Override{{Host: "a.test", Port: 80, Addr: netip.IPv6Loopback()}}
 	},
-	"DNS":         func(o *Options) { o.DNS = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")} },
-	"RetryFailed": func(o *Options) { o.RetryFailed = MayPass },
-	"Extract":     func(o *Options) { o.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "a", Select: "h1"}}}} },
+	"DNS":         func(o *Options) { o.HTTP.DNS = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")} },
+	"RetryFailed": func(o *Options) { o.Rerun.RetryFailed = MayPass },
+	"Extract": func(o *Options) {
+		o.Keep.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "a", Select: "h1"}}}}
+	},
 
-	"ArchiveDigest": func(o *Options) { o.ArchiveDigest = warc.SHA1 },
+	"ArchiveDigest": func(o *Options) { o.Keep.ArchiveDigest = warc.SHA1 },
 	"Output":        func(o *Options) { o.Output = io.Discard },
 	"Format":        func(o *Options) { o.Format = FormatCSV },
 	"Fields":        func(o *Options) { o.Fields = []string{"url"} },
-	"Duplicates":    func(o *Options) { o.Duplicates = DuplicatesNear },
+	"Duplicates":    func(o *Options) { o.Keep.Duplicates = DuplicatesNear },
 	"Loop":          func(o *Options) { o.Loop = aio.Options{Trace: func(aio.TraceEvent) {}} },
 	"Hooks": func(o *Options) {
 		o.Hooks = Hooks{
@@ -72,17 +75,17 @@ var others = map[string]func(*Options){
 	"Job":         func(o *Options) { o.Job = "" },
 	"unfollowed":  func(o *Options) { *o.Unfollowed() = fetch.Check{All: true, HTTPS: true, Body: 1 << 10} },
 	"Memory":      func(o *Options) { o.Memory = 80_000_000 },
-	"Concurrency": func(o *Options) { o.Concurrency = 400 },
+	"Concurrency": func(o *Options) { o.Pace.Concurrency = 400 },
 }
 
-// change makes one option of o, a field, another.
+// change makes one option of o another.
 func change(t *testing.T, o *Options, option string) {
 	t.Helper()
 	if other := others[option]; other != nil {
 		other(o)
 		return
 	}
-	switch v := reflect.ValueOf(o).Elem().FieldByName(option); v.Kind() {
+	switch v := flat.Field(reflect.ValueOf(o).Elem(), option); v.Kind() {
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
@@ -108,7 +111,7 @@ func TestHandedOn(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%s: %s\n", what, strings.Join(paths, " "))
 	}
-	for f := range reflect.TypeFor[Options]().Fields() {
+	for f := range flat.Fields(reflect.TypeFor[Options]()) {
 		o := basic()
 		change(t, &o, f.Name)
 		after := configured(t, o)

@@ -37,7 +37,7 @@ type Hooks struct {
 	// the page's URL; ctx is done when the crawl is cancelled.
 	OnPage func(ctx context.Context, page *Page) error
 
-	// OnItem takes every item of Options.Extract and Structured, before OnPage takes its page, and
+	// OnItem takes every item of Keep.Extract and Structured, before OnPage takes its page, and
 	// as OnPage does. It may change the item: that is how items.jsonl has it.
 	OnItem func(ctx context.Context, item *Item) error
 
@@ -137,7 +137,7 @@ type Page struct {
 	Header httpclient.Header
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
 	Links  []links.Link // all links, followed or not
-	Items  []Item       // what Options.Extract has found
+	Items  []Item       // what Keep.Extract has found
 	Data   string       // what AddWith has given its URL
 
 	page *fetch.Page // nil: the URL failed

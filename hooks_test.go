@@ -24,8 +24,8 @@ import (
 func TestOnRequest(t *testing.T) {
 	w := crawltest.Web{"http://a.test/": crawltest.Links("/yes", "/no"), "http://a.test/yes": "a page", "http://a.test/no": "a page"}
 	got, _, seen := w.Crawl(t, weft.Options{
-		Seeds:  []string{"http://a.test/"},
-		Header: httpclient.Header{{Name: "X-All", Value: "1"}},
+		Seeds: []string{"http://a.test/"},
+		HTTP:  weft.HTTP{Header: httpclient.Header{{Name: "X-All", Value: "1"}}},
 		Hooks: weft.Hooks{OnRequest: func(r *weft.Request) error {
 			if strings.HasSuffix(r.URL.String(), "/no") {
 				return errors.New("not this one")
@@ -57,7 +57,7 @@ func TestOnLink(t *testing.T) {
 		"http://b.test/": "a page", "http://a.test/picture.png": "a picture", "http://a.test/soon": "a page",
 	}
 	_, sum, seen := w.Crawl(t, weft.Options{
-		Seeds: []string{"http://a.test/"}, PerHost: 1, NoRobots: true,
+		Seeds: []string{"http://a.test/"}, Pace: weft.Pace{PerHost: 1}, Reach: weft.Reach{NoRobots: true},
 		Hooks: weft.Hooks{OnLink: func(from weburl.URL, l links.Link) weft.Verdict {
 			if from.String() != "http://a.test/" {
 				t.Errorf("OnLink was called with a link of %s", from)
@@ -96,7 +96,7 @@ func TestOnPage(t *testing.T) {
 	var now, most, all atomic.Int32
 	both := make(chan struct{}) // closed when two calls of OnPage overlap
 	var once sync.Once
-	c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Concurrency: 4, Hooks: weft.Hooks{
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Pace: weft.Pace{Concurrency: 4}, Hooks: weft.Hooks{
 		OnPage: func(_ context.Context, p *weft.Page) error {
 			n := now.Add(1)
 			defer now.Add(-1)
@@ -183,7 +183,7 @@ func TestCrawlLoop(t *testing.T) {
 		s := crawltest.Leafy(t, 1)
 		s.Close()
 		var failed *weft.FetchError
-		for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{s.URL}, Retries: -1}) {
+		for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{s.URL}, Pace: weft.Pace{Retries: -1}}) {
 			if !errors.As(err, &failed) || page.URL != s.URL+"/" {
 				t.Errorf("page %v, error %v", page, err)
 			}
@@ -221,7 +221,7 @@ func TestPageAdd(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "job")
 	o := weft.Options{
-		Seeds: []string{"http://a.test/"}, Job: dir, KeepLinks: true, Depth: 2, Limit: 1,
+		Seeds: []string{"http://a.test/"}, Job: dir, Keep: weft.Keep{KeepLinks: true}, Reach: weft.Reach{Depth: 2}, Limits: weft.Limits{Limit: 1},
 		Hooks: weft.Hooks{
 			OnPage: func(_ context.Context, p *weft.Page) error {
 				for _, ref := range []string{"mailto:me@a.test", "http://a b/"} {
@@ -247,7 +247,7 @@ func TestPageAdd(t *testing.T) {
 	if got, sum, _ := w.Crawl(t, o); len(got) != 1 || sum.NotFollowed["scope"] != 1 || sum.Pending != 2 {
 		t.Errorf("%v, %+v", slices.Sorted(maps.Keys(got)), sum)
 	}
-	o.Limit = 0
+	o.Limits.Limit = 0
 	got, sum, _ := w.Crawl(t, o)
 	for url, want := range map[string][2]any{
 		"http://a.test/added":      {1, "http://a.test/"},
@@ -281,7 +281,7 @@ func TestPageAddInLoop(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	s := crawltest.Leafy(t, 0)
 	var got []string
-	for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{s.URL, "http://127.0.0.1:1/"}, Retries: -1}) {
+	for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{s.URL, "http://127.0.0.1:1/"}, Pace: weft.Pace{Retries: -1}}) {
 		if err != nil {
 			if page.Add("/x") == nil || page.Text() != nil {
 				t.Errorf("%s: a page that failed took a URL", page.URL)

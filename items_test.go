@@ -41,7 +41,7 @@ func TestItems(t *testing.T) {
 		return ""
 	})
 	job := filepath.Join(t.TempDir(), "job")
-	o := weft.Options{Seeds: []string{site}, Job: job, Extract: []extract.Rule{product}}
+	o := weft.Options{Seeds: []string{site}, Job: job, Keep: weft.Keep{Extract: []extract.Rule{product}}}
 	o.Hooks.OnItem = func(_ context.Context, i *weft.Item) error {
 		i.Fields[0].Value = strings.ToUpper(i.Fields.Text("name"))
 		return nil
@@ -84,14 +84,14 @@ func TestItems(t *testing.T) {
 	}
 
 	other := o
-	other.Extract = []extract.Rule{{Fields: product.Fields}}
+	other.Keep.Extract = []extract.Rule{{Fields: product.Fields}}
 	var wrong *weft.OptionError
 	if _, err := weft.New(other); !errors.As(err, &wrong) || wrong.Option != "Extract" || !errors.Is(err, weft.ErrPlan) {
 		t.Errorf("other rules: %v", err)
 	}
 
 	visit.Store(1)
-	o.Extract, o.Seeds, o.Update = nil, nil, true // the job knows its rules and seeds
+	o.Keep.Extract, o.Seeds, o.Rerun.Update = nil, nil, true // the job knows its rules and seeds
 	run()
 	want = slices.Insert(want, 2, `{"url":"/p/2","type":"product","fields":{"name":"TWO","price":21},"visit":2}`)
 	if got := lines(); !slices.Equal(got, want) {
@@ -102,7 +102,7 @@ func TestItems(t *testing.T) {
 // TestItemsWithoutJob checks that pages have their items, and that a hook's error ends a crawl.
 func TestItemsWithoutJob(t *testing.T) {
 	site, _ := crawltest.ServePages(t, func(string) string { return `<title>A</title><meta property="og:type" content=book>` })
-	o := weft.Options{Seeds: []string{site}, Structured: true}
+	o := weft.Options{Seeds: []string{site}, Keep: weft.Keep{Structured: true}}
 	pages := 0
 	o.Hooks.OnPage = func(_ context.Context, p *weft.Page) error {
 		if pages++; len(p.Items) != 1 || p.Items[0].Structured.OpenGraph["og:type"][0] != "book" {
@@ -132,7 +132,7 @@ func TestItemsWithoutJob(t *testing.T) {
 	if err := run(); err == nil || !strings.Contains(err.Error(), "item of "+site+"/: json: ") {
 		t.Errorf("a value that JSON does not have: %v", err)
 	}
-	o.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "n", Select: "h1["}}}}
+	o.Keep.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "n", Select: "h1["}}}}
 	if err := run(); err == nil || err.Error() != "option Extract: n: column 4: the end, expected the name of an attribute" {
 		t.Errorf("wrong rules: %v", err)
 	}
@@ -151,7 +151,7 @@ func TestOnHTML(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	var got []string
-	o := weft.Options{Seeds: []string{s.URL}, Job: filepath.Join(t.TempDir(), "job"), Limit: 1, Concurrency: 1}
+	o := weft.Options{Seeds: []string{s.URL}, Job: filepath.Join(t.TempDir(), "job"), Limits: weft.Limits{Limit: 1}, Pace: weft.Pace{Concurrency: 1}}
 	o.Hooks.OnHTML("p[data-to]", func(page *weft.Page, p *goquery.Selection) error {
 		return page.AddWith(p.AttrOr("data-to", ""), page.Data+p.Text())
 	})
@@ -167,7 +167,7 @@ func TestOnHTML(t *testing.T) {
 		if _, err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		o.Limit = 0
+		o.Limits.Limit = 0
 	}
 	slices.Sort(got)
 	if want := []string{"/ List ", "/a List A", "/end List B"}; !slices.Equal(got, want) {

@@ -33,19 +33,51 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options configure a crawl. The zero value of each is its default. job.Frozen lists the options
-// that a job keeps for good; the others may differ from run to run.
+// Options configure a crawl, in groups as weft crawl --help-all has them. The zero value of each
+// option is its default. The name of an option is that of its field, without its group. job.Frozen
+// lists the options that a job keeps for good; the others may differ from run to run.
 type Options struct {
-	// Where it starts, and where it goes.
-
-	Seeds   []string                 // http and https URLs; without a scheme, see ReadSeed; user and password are for their origins (see Auth)
+	Seeds   []string                 // http and https URLs; without a scheme, see ReadSeed; user and password are for their origins (see HTTP.Auth)
 	Posts   []Post                   // POST requests to start from, each sent once: see Post
 	SeedSeq iter.Seq2[string, error] // more of Seeds, read while the crawl runs; an error ends the crawl
-	Scope   Scope                    // which links are followed; empty: ScopeHost
-	Include []*regexp.Regexp         // if any, follow only links that one of them matches
-	Exclude []*regexp.Regexp         // do not follow links that one of them matches
-	Canon   weburl.RuleSet           // canonical rules beyond the standard, which make one page of several URLs; zero: none
-	Depth   int                      // least number of links from a seed; 0: any number, negative: none, as with ScopePage
+
+	Reach  Reach // where it goes
+	Traps  Traps
+	Limits Limits // when it stops
+	Pace   Pace
+	HTTP   HTTP // one fetch
+
+	Job   string // folder for the records and the state of the crawl; a job in it resumes. Empty: nothing is kept
+	Rerun Rerun  // of the job that is in the folder
+	Keep  Keep   // besides records
+
+	Output io.Writer // a further stream of the records
+	Format Format    // of Output; empty: FormatJSONL
+	Fields []string  // the columns of FormatCSV, in order, by their names in JSON; empty: all
+
+	// Memory is the crawl's budget in bytes, whatever its size; 0: 512 MiB. Bodies in flight,
+	// queued URLs, tables and the store have shares of it (package budget), and no worker starts a
+	// fetch while bodies exceed theirs. The rest is for the garbage collector: a program that only
+	// crawls should call debug.SetMemoryLimit with the same number, as the command does. Without
+	// Job queued URLs cannot spill to disk: beyond the budget the crawl warns, and continues. A
+	// hook's own memory is not counted.
+	Memory int
+
+	Hooks Hooks
+
+	Loops int         // fetch loops of Run; 0: one per core
+	Loop  aio.Options // of every loop that Run makes
+
+	unfollowed fetch.Check // see Unfollowed
+}
+
+// Reach is the set of URLs that a crawl may follow: Options.Reach.
+type Reach struct {
+	Scope   Scope            // which links are followed; empty: ScopeHost
+	Depth   int              // least number of links from a seed; 0: any number, negative: none, as with ScopePage
+	Include []*regexp.Regexp // if any, follow only links that one of them matches
+	Exclude []*regexp.Regexp // do not follow links that one of them matches
+	Canon   weburl.RuleSet   // canonical rules beyond the standard, which make one page of several URLs; zero: none
 
 	// Sitemaps requests the sitemaps of each host in the scope, named in its robots.txt or else
 	// /sitemap.xml, and follows their entries like links. Sitemaps of a host, and their entries,
@@ -63,34 +95,34 @@ type Options struct {
 	// to that is an error. Nothing there is followed but redirects. See Record.Role.
 	External bool
 
-	// Traps are pages that make links without end. Links beyond these limits are not followed,
-	// unless they are seeds, or OnLink follows them (not beyond MaxVariants). Negative: any
-	// number.
+	NoRobots        bool // do not obey robots.txt, nor request it unless a server hangs
+	MaxRedirects    int  // followed from one link; 0: 10, negative: none
+	PruneDuplicates bool // do not follow links of a page that Keep.Duplicates recognizes, if the other page is on its registrable domain
+}
 
-	MaxURLLength    int  // bytes; at most 16 KiB, which negative stands for; 0: 2,048
-	MaxPathDepth    int  // segments of a path; 0: 20
-	MaxRepeats      int  // repetitions of a segment at equal distances, as of x in /x/x/x and /x/1/x/2/x/3; 0: 3
-	MaxVariants     int  // URLs that differ only after the first ; or ?, over all runs of a job; 0: 10,000
-	MaxAlike        int  // pages like one another in a row that say nothing new and lead to ever more: then others like them are refused, as nothing-new; 0: 500
-	PruneDuplicates bool // do not follow links of a page that Duplicates recognizes, if the other page is on its registrable domain
+// Traps are limits on links, as some pages make links without end: Options.Traps. Links beyond them
+// are not followed, unless they are seeds, or OnLink follows them (not beyond MaxVariants).
+// Negative: any number.
+type Traps struct {
+	MaxURLLength int // bytes; at most 16 KiB, which negative stands for; 0: 2,048
+	MaxPathDepth int // segments of a path; 0: 20
+	MaxRepeats   int // repetitions of a segment at equal distances, as of x in /x/x/x and /x/1/x/2/x/3; 0: 3
+	MaxVariants  int // URLs that differ only after the first ; or ?, over all runs of a job; 0: 10,000
+	MaxAlike     int // pages like one another in a row that say nothing new and lead to ever more: then others like them are refused, as nothing-new; 0: 500
+}
 
-	// When it stops. Fetches in flight finish.
-
+// Limits end a crawl before it runs out of URLs: Options.Limits. Fetches in flight finish.
+type Limits struct {
 	Limit        int           // URLs fetched; 0: any number
 	LimitPerHost int           // URLs fetched from one host, sitemaps included; 0: any number
 	MaxTime      time.Duration // stop starting fetches after it; 0: no limit
+}
 
-	// GiveUp is the time that URLs wait for a server that has responded before and cannot be reached
-	// any more, that answers nothing but 429 and 503, or whose robots.txt asks for more than 10
-	// minutes between requests. Then its URLs fail, and the summary lists it. A server that never
-	// responded is given up after 8 tries. 0: 2 hours; negative: any time.
-	GiveUp time.Duration
-
-	// Its pace. By default a crawl requests a host's robots.txt first, then two URLs at once, and
-	// more while the response time holds; from an address of this machine as fast as it can. The
-	// limits of a host hold for all hosts of one registrable domain together, and for all on one
-	// address.
-
+// Pace is the rate of a crawl's requests: Options.Pace. By default a crawl requests a host's
+// robots.txt first, then two URLs at once, and more while the response time holds; from an address
+// of this machine as fast as it can. The limits of a host hold for all hosts of one registrable
+// domain together, and for all on one address.
+type Pace struct {
 	// Concurrency is the most requests in flight. 0: 64, and up to 15 times as many that have
 	// waited for more than a second: those take no work, and hosts that stall would hold up the
 	// others.
@@ -102,60 +134,66 @@ type Options struct {
 	DomainDelay  time.Duration // the same, to the next request to any host of its domain; 0: Delay, negative: none
 	AddressDelay time.Duration // the same, to any host on its address
 	RateLimit    float64       // requests per second, to all hosts; 0: any number
-	NoRobots     bool          // do not obey robots.txt, nor request it unless a server hangs
+	Retries      int           // after the first try, for errors that may pass; 0: 2, negative: none
 
-	// Memory is the crawl's budget in bytes, whatever its size; 0: 512 MiB. Bodies in flight,
-	// queued URLs, tables and the store have shares of it (package budget), and no worker starts a
-	// fetch while bodies exceed theirs. The rest is for the garbage collector: a program that only
-	// crawls should call debug.SetMemoryLimit with the same number, as the command does. Without
-	// Job queued URLs cannot spill to disk: beyond the budget the crawl warns, and continues. A
-	// hook's own memory is not counted.
-	Memory int
+	// GiveUp is the time that URLs wait for a server that has responded before and cannot be reached
+	// any more, that answers nothing but 429 and 503, or whose robots.txt asks for more than 10
+	// minutes between requests. Then its URLs fail, and the summary lists it. A server that never
+	// responded is given up after 8 tries. 0: 2 hours; negative: any time.
+	GiveUp time.Duration
+}
 
-	// One fetch.
+// HTTP is the form of requests, their network and the bounds of one fetch: Options.HTTP.
+type HTTP struct {
+	UserAgent string                                      // empty: DefaultUserAgent. Its product token selects the rules of robots.txt
+	Header    httpclient.Header                           // further fields of every request
+	Cookies   http.CookieJar                              // shared by all loops, so safe for concurrent use; nil: no cookies are sent or kept, and no gate or login is passed
+	Auth      []httpclient.Credential                     // each for one origin; those of Seeds come after them
+	Proxy     func(scheme, host string) *httpclient.Proxy // see httpclient.Options; called by all loops; nil: none
+	Insecure  bool                                        // do not verify certificates
+	RootCAs   *x509.CertPool                              // nil: the system's
 
-	Timeout          time.Duration                               // all of it, but for waiting for memory; 0: 30 s
-	DialTimeout      time.Duration                               // resolving the name and connecting; 0: 10 s
-	TLSTimeout       time.Duration                               // the TLS handshake; 0: 10 s
-	FirstByteTimeout time.Duration                               // from the request to the first byte of the response; 0: see httpclient.Options
-	IdleTimeout      time.Duration                               // between two pieces of a response; 0: see httpclient.Options
-	MinRate          int                                         // bytes per second; 0: any
-	Retries          int                                         // after the first try, for errors that may pass; 0: 2, negative: none
-	MaxRedirects     int                                         // followed from one link; 0: 10, negative: none
-	MaxBody          int                                         // bytes of a body, as sent and as decoded; 0: 16 MiB
-	UserAgent        string                                      // empty: DefaultUserAgent. Its product token selects the rules of robots.txt
-	Header           httpclient.Header                           // further fields of every request
-	Cookies          http.CookieJar                              // shared by all loops, so safe for concurrent use; nil: no cookies are sent or kept, and no gate or login is passed
-	Auth             []httpclient.Credential                     // each for one origin; those of Seeds come after them
-	Proxy            func(scheme, host string) *httpclient.Proxy // see httpclient.Options; called by all loops; nil: none
-	HTTP1, HTTP2     bool                                        // speak HTTP/1.1 alone, or HTTP/2 alone; by default servers choose over TLS, and others get HTTP/1.1
-	Insecure         bool                                        // do not verify certificates
-	RootCAs          *x509.CertPool                              // nil: the system's
-	AllowPrivate     bool                                        // links may lead to private addresses: see package guard
-	Distrust         bool                                        // others wrote Seeds and SeedSeq: they lead where links may, and get no Authorization or Cookie of Header
-	Resolve          []httpclient.Override                       // addresses of hosts, before any name service is asked
-	DNS              []netip.AddrPort                            // name servers, in this order; empty: the system's
+	HTTP1, HTTP2 bool                  // speak HTTP/1.1 alone, or HTTP/2 alone; by default servers choose over TLS, and others get HTTP/1.1
+	Resolve      []httpclient.Override // addresses of hosts, before any name service is asked
+	DNS          []netip.AddrPort      // name servers, in this order; empty: the system's
+	AllowPrivate bool                  // links may lead to private addresses: see package guard
+	Distrust     bool                  // others wrote Seeds and SeedSeq: they lead where links may, and get no Authorization or Cookie of Header
 
-	// What is kept.
+	Timeout          time.Duration // all of it, but for waiting for memory; 0: 30 s
+	DialTimeout      time.Duration // resolving the name and connecting; 0: 10 s
+	TLSTimeout       time.Duration // the TLS handshake; 0: 10 s
+	FirstByteTimeout time.Duration // from the request to the first byte of the response; 0: see httpclient.Options
+	IdleTimeout      time.Duration // between two pieces of a response; 0: see httpclient.Options
+	MinRate          int           // bytes per second; 0: any
+	MaxBody          int           // bytes of a body, as sent and as decoded; 0: 16 MiB
+}
 
-	Job    string // folder for the records and the state of the crawl; a job in it resumes. Empty: nothing is kept
-	Fresh  bool   // remove a job that is in the folder first
-	Update bool   // recrawl a finished job, from the URLs it knows; resume one that is not finished. See record.Change
+// Rerun is a further run of a job: Options.Rerun. The zero value resumes it.
+type Rerun struct {
+	Fresh  bool // remove a job that is in the folder first
+	Update bool // recrawl a finished job, from the URLs it knows; resume one that is not finished. See record.Change
+	Amend  bool // Seeds, SeedSeq and Reach.Exclude may add to those of the job
+
 	// RetryFailed asks again for what an earlier run has finished: the URLs of the job whose last
 	// record it selects, such as MayPass. They have a further record then, in the same visit. It is
 	// called for every record of the job, so that a URL's last call counts, unless a retry was
 	// interrupted, whose URLs wait already: that resumes. nil: no URL.
 	RetryFailed func(*Record) bool
+}
 
-	Amend     bool // Seeds, SeedSeq and Exclude may add to those of the job
-	MinFree   int  // bytes; start no fetch while less is free on the disk of Job. 0: any
-	KeepLinks bool // every link of every page, in Job/links.jsonl
+// Keep are the things that a job keeps of pages besides their records: Options.Keep.
+type Keep struct {
+	MinFree    int        // bytes; start no fetch while less is free on the disk of Job. 0: any
+	KeepLinks  bool       // every link of every page, in Job/links.jsonl
+	KeepBodies bool       // decoded bodies by their hash, in Job/bodies, unless Archive keeps them
+	Duplicates Duplicates // which pages are recognized as duplicates; empty: DuplicatesSame
+
 	// Extract and Structured find fields on pages, by rules and in structured data: see package
 	// extract. The items are in Job/items.jsonl, and go to Hooks.OnItem.
 	Extract    []extract.Rule
 	Structured bool
-	KeepBodies bool // decoded bodies by their hash, in Job/bodies, unless Archive keeps them
-	Archive    bool // requests and responses, in Job/archive: see package warc
+
+	Archive bool // requests and responses, in Job/archive: see package warc
 	// ArchiveSize is the length of a file of the archive, in bytes; 0: 1 GB. A response is never
 	// split.
 	ArchiveSize   int
@@ -163,17 +201,6 @@ type Options struct {
 	// ArchiveMetadata adds metadata records: of URLs without a response, how they failed, and of
 	// names, their addresses.
 	ArchiveMetadata bool
-	Output          io.Writer  // a further stream of the records
-	Format          Format     // of Output; empty: FormatJSONL
-	Fields          []string   // the columns of FormatCSV, in order, by their names in JSON; empty: all
-	Duplicates      Duplicates // which pages are recognized as duplicates; empty: DuplicatesSame
-
-	Hooks Hooks
-
-	Loops int         // fetch loops of Run; 0: one per core
-	Loop  aio.Options // of every loop that Run makes
-
-	unfollowed fetch.Check // see Unfollowed
 }
 
 // Unfollowed returns what a crawl on these options requests and does not follow, to be set; of its
@@ -236,15 +263,15 @@ func (c *config) checkSeeds() error {
 func (c *config) addSeed(s Seed, sent *Post) {
 	c.seeds = append(c.seeds, engine.Seed{URL: s.URL, Written: s.Written, Guessed: s.Guessed, Post: sent})
 	if s.Credential != nil {
-		c.Auth = append(slices.Clip(c.Auth), *s.Credential)
+		c.HTTP.Auth = append(slices.Clip(c.HTTP.Auth), *s.Credential)
 	}
 }
 
 func (c *config) checkNames() (err error) {
-	if c.Scope, err = ParseScope(string(c.Scope)); err != nil {
+	if c.Reach.Scope, err = ParseScope(string(c.Reach.Scope)); err != nil {
 		return &OptionError{Option: "Scope", Err: err}
 	}
-	if c.Assets, err = option.ParseAssets(string(c.Assets)); err != nil {
+	if c.Reach.Assets, err = option.ParseAssets(string(c.Reach.Assets)); err != nil {
 		return &OptionError{Option: "Assets", Err: err}
 	}
 	if c.Format, err = ParseFormat(string(c.Format)); err != nil {
@@ -253,7 +280,7 @@ func (c *config) checkNames() (err error) {
 	if err := record.CheckFields(c.Fields); err != nil {
 		return &OptionError{Option: "Fields", Err: err}
 	}
-	if c.Duplicates, err = ParseDuplicates(string(c.Duplicates)); err != nil {
+	if c.Keep.Duplicates, err = ParseDuplicates(string(c.Keep.Duplicates)); err != nil {
 		return &OptionError{Option: "Duplicates", Err: err}
 	}
 	return nil
@@ -266,33 +293,33 @@ func (c *config) checkNumbers() error {
 		value   *int
 		ifUnset int
 	}{
-		{"Concurrency", &c.Concurrency, min(64, most)},
+		{"Concurrency", &c.Pace.Concurrency, min(64, most)},
 		{"Loops", &c.Loops, runtime.GOMAXPROCS(0)},
-		{"MaxBody", &c.MaxBody, 16 << 20},
+		{"MaxBody", &c.HTTP.MaxBody, 16 << 20},
 		{"Memory", &c.Memory, DefaultMemory},
-		{"ArchiveSize", &c.ArchiveSize, defaultArchiveSize},
-		{"Limit", &c.Limit, 0},
-		{"LimitPerHost", &c.LimitPerHost, 0},
-		{"PerHost", &c.PerHost, 0},
-		{"PerDomain", &c.PerDomain, 0},
-		{"PerAddress", &c.PerAddress, 0},
-		{"MinRate", &c.MinRate, 0},
-		{"MinFree", &c.MinFree, 0},
+		{"ArchiveSize", &c.Keep.ArchiveSize, defaultArchiveSize},
+		{"Limit", &c.Limits.Limit, 0},
+		{"LimitPerHost", &c.Limits.LimitPerHost, 0},
+		{"PerHost", &c.Pace.PerHost, 0},
+		{"PerDomain", &c.Pace.PerDomain, 0},
+		{"PerAddress", &c.Pace.PerAddress, 0},
+		{"MinRate", &c.HTTP.MinRate, 0},
+		{"MinFree", &c.Keep.MinFree, 0},
 	} {
 		if *n.value < 0 {
 			return invalid(n.option, strconv.Itoa(*n.value), errNegative)
 		}
 		*n.value = cmp.Or(*n.value, n.ifUnset)
 	}
-	if c.Concurrency > most {
-		return invalid("Concurrency", strconv.Itoa(c.Concurrency),
+	if c.Pace.Concurrency > most {
+		return invalid("Concurrency", strconv.Itoa(c.Pace.Concurrency),
 			fmt.Errorf("expected at most %d, as each request takes a descriptor of this process (ulimit -n)", most))
 	}
-	if c.RateLimit < 0 || math.IsNaN(c.RateLimit) {
-		return invalid("RateLimit", fmt.Sprint(c.RateLimit), errNegative)
+	if c.Pace.RateLimit < 0 || math.IsNaN(c.Pace.RateLimit) {
+		return invalid("RateLimit", fmt.Sprint(c.Pace.RateLimit), errNegative)
 	}
-	if c.MaxURLLength > scope.MaxURL {
-		return invalid("MaxURLLength", strconv.Itoa(c.MaxURLLength), fmt.Errorf("expected at most %d", scope.MaxURL))
+	if c.Traps.MaxURLLength > scope.MaxURL {
+		return invalid("MaxURLLength", strconv.Itoa(c.Traps.MaxURLLength), fmt.Errorf("expected at most %d", scope.MaxURL))
 	}
 	return nil
 }
@@ -302,13 +329,13 @@ func (c *config) checkTimes() error {
 		option string
 		value  time.Duration
 	}{
-		{"Delay", c.Delay},
-		{"MaxTime", c.MaxTime},
-		{"Timeout", c.Timeout},
-		{"DialTimeout", c.DialTimeout},
-		{"TLSTimeout", c.TLSTimeout},
-		{"FirstByteTimeout", c.FirstByteTimeout},
-		{"IdleTimeout", c.IdleTimeout},
+		{"Delay", c.Pace.Delay},
+		{"MaxTime", c.Limits.MaxTime},
+		{"Timeout", c.HTTP.Timeout},
+		{"DialTimeout", c.HTTP.DialTimeout},
+		{"TLSTimeout", c.HTTP.TLSTimeout},
+		{"FirstByteTimeout", c.HTTP.FirstByteTimeout},
+		{"IdleTimeout", c.HTTP.IdleTimeout},
 	} {
 		if d.value < 0 {
 			return invalid(d.option, d.value.String(), errNegative)
@@ -323,33 +350,33 @@ func (c *config) fitsMemory() error {
 	switch {
 	case c.Memory < budget.Least:
 		return invalid("Memory", size(c.Memory), fmt.Errorf("expected at least %d MB, which one large page and the tables of a crawl take", budget.Least/1_000_000))
-	case c.Memory/4 < c.Concurrency*budget.PerRequest:
-		return invalid("Concurrency", fmt.Sprint(c.Concurrency), fmt.Errorf("expected at most %d within %s of memory, as each request takes %s plus its body, and all of them may take a quarter",
+	case c.Memory/4 < c.Pace.Concurrency*budget.PerRequest:
+		return invalid("Concurrency", fmt.Sprint(c.Pace.Concurrency), fmt.Errorf("expected at most %d within %s of memory, as each request takes %s plus its body, and all of them may take a quarter",
 			c.Memory/4/budget.PerRequest, size(c.Memory), size(budget.PerRequest)))
-	case c.Memory/budget.PageCost < c.MaxBody:
-		return invalid("MaxBody", size(c.MaxBody), fmt.Errorf("expected at most %s within %s of memory, as a page is there as sent, as decoded and in UTF-8",
+	case c.Memory/budget.PageCost < c.HTTP.MaxBody:
+		return invalid("MaxBody", size(c.HTTP.MaxBody), fmt.Errorf("expected at most %s within %s of memory, as a page is there as sent, as decoded and in UTF-8",
 			size(c.Memory/budget.PageCost), size(c.Memory)))
 	}
 	return nil
 }
 
 func (c *config) checkRequest() error {
-	if c.HTTP1 && c.HTTP2 {
+	if c.HTTP.HTTP1 && c.HTTP.HTTP2 {
 		return invalid("HTTP2", "true", errors.New("expected without HTTP1"))
 	}
-	c.UserAgent = cmp.Or(c.UserAgent, DefaultUserAgent)
-	if err := (httpclient.Header{{Name: "User-Agent", Value: c.UserAgent}}).Check(); err != nil {
+	c.HTTP.UserAgent = cmp.Or(c.HTTP.UserAgent, DefaultUserAgent)
+	if err := (httpclient.Header{{Name: "User-Agent", Value: c.HTTP.UserAgent}}).Check(); err != nil {
 		return &OptionError{Option: "UserAgent", Err: err}
 	}
-	if err := c.Header.Check(); err != nil {
+	if err := c.HTTP.Header.Check(); err != nil {
 		return &OptionError{Option: "Header", Err: err}
 	}
-	for _, server := range c.DNS {
+	for _, server := range c.HTTP.DNS {
 		if !server.IsValid() || server.Port() == 0 {
 			return invalid("DNS", server.String(), errors.New("expected an address and a port"))
 		}
 	}
-	for _, credential := range c.asked.Auth {
+	for _, credential := range c.asked.HTTP.Auth {
 		if err := credential.Check(); err != nil {
 			return &OptionError{Option: "Auth", Err: err}
 		}
@@ -359,19 +386,19 @@ func (c *config) checkRequest() error {
 
 func (c *config) checkJob() error {
 	switch {
-	case c.Update && c.Job == "":
+	case c.Rerun.Update && c.Job == "":
 		return &OptionError{Option: "Update", Err: errNoJob}
-	case c.Update && c.Fresh:
+	case c.Rerun.Update && c.Rerun.Fresh:
 		return &OptionError{Option: "Update", Err: errFresh}
-	case c.RetryFailed != nil && c.Job == "":
+	case c.Rerun.RetryFailed != nil && c.Job == "":
 		return &OptionError{Option: "RetryFailed", Err: errNoRetry}
-	case c.RetryFailed != nil && (c.Fresh || c.Update):
+	case c.Rerun.RetryFailed != nil && (c.Rerun.Fresh || c.Rerun.Update):
 		return &OptionError{Option: "RetryFailed", Err: errNotRetry}
-	case !slices.Contains([]warc.Algorithm{"", warc.SHA256, warc.SHA1}, c.ArchiveDigest):
-		return invalid("ArchiveDigest", string(c.ArchiveDigest), errors.New("expected sha256 or sha1"))
-	case c.PruneDuplicates && c.Duplicates == DuplicatesOff:
+	case !slices.Contains([]warc.Algorithm{"", warc.SHA256, warc.SHA1}, c.Keep.ArchiveDigest):
+		return invalid("ArchiveDigest", string(c.Keep.ArchiveDigest), errors.New("expected sha256 or sha1"))
+	case c.Reach.PruneDuplicates && c.Keep.Duplicates == DuplicatesOff:
 		return &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
-	case c.Job == "" && (c.KeepLinks || c.KeepBodies || c.Archive):
+	case c.Job == "" && (c.Keep.KeepLinks || c.Keep.KeepBodies || c.Keep.Archive):
 		return &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
 	}
 	return nil
@@ -385,7 +412,7 @@ func (c *config) checkHooks() error {
 }
 
 func (c *config) checkExtract() error {
-	if _, err := extract.New(c.Extract, c.Structured); err != nil {
+	if _, err := extract.New(c.Keep.Extract, c.Keep.Structured); err != nil {
 		return &OptionError{Option: "Extract", Err: err}
 	}
 	return nil
@@ -393,19 +420,19 @@ func (c *config) checkExtract() error {
 
 // fillIn fills in the defaults that depend on other options.
 func (c *config) fillIn() {
-	if c.workers = c.Concurrency; c.asked.Concurrency == 0 {
+	if c.workers = c.Pace.Concurrency; c.asked.Pace.Concurrency == 0 {
 		c.workers = max(c.workers, min(16*c.workers, maxConcurrency()/2, c.Memory/4/budget.PerRequest))
 	}
-	c.Loops = min(c.Loops, c.Concurrency)
+	c.Loops = min(c.Loops, c.Pace.Concurrency)
 	c.shares = budget.Split(c.Memory, c.Loops)
-	c.Retries = orDefault(c.Retries, 2)
-	c.GiveUp = orDefault(c.GiveUp, defaultGiveUp)
-	c.MaxRedirects = orDefault(c.MaxRedirects, 10)
-	c.MaxURLLength = cmp.Or(orDefault(c.MaxURLLength, scope.DefaultURLLength), scope.MaxURL)
-	c.MaxPathDepth = orDefault(c.MaxPathDepth, scope.DefaultPathDepth)
-	c.MaxRepeats = orDefault(c.MaxRepeats, scope.DefaultRepeats)
-	c.MaxVariants = orDefault(c.MaxVariants, scope.DefaultVariants)
-	c.MaxAlike = orDefault(c.MaxAlike, scope.DefaultAlike)
+	c.Pace.Retries = orDefault(c.Pace.Retries, 2)
+	c.Pace.GiveUp = orDefault(c.Pace.GiveUp, defaultGiveUp)
+	c.Reach.MaxRedirects = orDefault(c.Reach.MaxRedirects, 10)
+	c.Traps.MaxURLLength = cmp.Or(orDefault(c.Traps.MaxURLLength, scope.DefaultURLLength), scope.MaxURL)
+	c.Traps.MaxPathDepth = orDefault(c.Traps.MaxPathDepth, scope.DefaultPathDepth)
+	c.Traps.MaxRepeats = orDefault(c.Traps.MaxRepeats, scope.DefaultRepeats)
+	c.Traps.MaxVariants = orDefault(c.Traps.MaxVariants, scope.DefaultVariants)
+	c.Traps.MaxAlike = orDefault(c.Traps.MaxAlike, scope.DefaultAlike)
 }
 
 // defaultGiveUp outlasts a restart, a deployment and most repairs, and ends within a working day.

@@ -29,7 +29,7 @@ func TestLinkRecords(t *testing.T) {
 		return "<meta charset=utf-8>\n<p>é <a href='x?a&amp;b=%7e#top%20of é'>X</a><img src=/i><a href=/>"
 	})
 	job := filepath.Join(t.TempDir(), "job")
-	c, err := weft.New(weft.Options{Seeds: []string{site}, Job: job, KeepLinks: true})
+	c, err := weft.New(weft.Options{Seeds: []string{site}, Job: job, Keep: weft.Keep{KeepLinks: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestLinkRecords(t *testing.T) {
 func TestKept(t *testing.T) {
 	s := crawltest.Leafy(t, 3)
 	job := filepath.Join(t.TempDir(), "job")
-	c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: job, KeepLinks: true, KeepBodies: true})
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: job, Keep: weft.Keep{KeepLinks: true, KeepBodies: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestOutput(t *testing.T) {
 	s := crawltest.Leafy(t, 2)
 	run := func(f weft.Format) string {
 		var out bytes.Buffer
-		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Concurrency: 1, Output: &out, Format: f})
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Pace: weft.Pace{Concurrency: 1}, Output: &out, Format: f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestOutputBreaks(t *testing.T) {
 		}
 		return nil
 	}}
-	c, err := weft.New(weft.Options{Seeds: []string{crawltest.Leafy(t, 100).URL}, Concurrency: 2, Output: w, Hooks: hooks})
+	c, err := weft.New(weft.Options{Seeds: []string{crawltest.Leafy(t, 100).URL}, Pace: weft.Pace{Concurrency: 2}, Output: w, Hooks: hooks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestCharsets(t *testing.T) {
 	for _, c := range []struct{ name, charset, title string }{
 		{"utf-8", "utf-8", "café"}, {"declared", "windows-1251", "Кофе"}, {"windows-1252", "windows-1252", "café"},
 	} {
-		got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/" + c.name}, Scope: weft.ScopePage})
+		got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/" + c.name}, Reach: weft.Reach{Scope: weft.ScopePage}})
 		if r := got["http://a.test/"+c.name]; r.Charset != c.charset || r.Title != c.title {
 			t.Errorf("%s: charset %q, title %q, expected %q, %q", c.name, r.Charset, r.Title, c.charset, c.title)
 		}
@@ -188,7 +188,7 @@ func TestCharsets(t *testing.T) {
 // TestErrorBytes checks that the bytes of a URL with an error are counted under its error kind.
 func TestErrorBytes(t *testing.T) {
 	w := crawltest.Web{"http://a.test/": "301 /b", "http://a.test/b": "a page"}
-	_, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, MaxRedirects: -1})
+	_, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{MaxRedirects: -1}})
 	if got := sum.Errors[weft.KindRedirects]; got.URLs != 1 || got.Bytes == 0 || got != sum.Statuses[301] {
 		t.Errorf("count %+v, expected the same as for status 301: %+v", got, sum.Statuses)
 	}
@@ -199,7 +199,7 @@ func TestSummary(t *testing.T) {
 		"http://a.test/": crawltest.Links("/gone", "/moved", "/page", "http://a.test:81/"), "http://a.test/gone": "410",
 		"http://a.test/moved": "301 /page", "http://a.test/page": "a page",
 	}
-	_, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeDomain, Retries: -1})
+	_, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Scope: weft.ScopeDomain}, Pace: weft.Pace{Retries: -1}})
 	if sum.Recorded() != 5 || sum.Pages != 2 || sum.Redirects != 1 || sum.Statuses[200].URLs != 2 || sum.Statuses[410].URLs != 1 ||
 		sum.Errors["connect"].URLs != 1 || sum.ContentTypes["text/html"].URLs != 2 || sum.Robots != 2 || len(sum.Slowest) != 4 {
 		t.Errorf("summary %+v", sum)
@@ -217,7 +217,7 @@ func TestAmpersand(t *testing.T) {
 	s := crawltest.NewChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
 	s.Show(map[string]crawltest.Response{"/": {Body: crawltest.Links("/?a=1&amp;b=2")}})
-	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, KeepLinks: true, NoRobots: true})
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Keep: weft.Keep{KeepLinks: true}, Reach: weft.Reach{NoRobots: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func (f *fragile) Write(b []byte) (int, error) {
 // done, and is written when the job resumes.
 func TestStreamMissesNothing(t *testing.T) {
 	s := crawltest.Leafy(t, 60)
-	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: filepath.Join(t.TempDir(), "job"), Format: weft.FormatURLs, Delay: 1, Concurrency: 1}
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: filepath.Join(t.TempDir(), "job"), Format: weft.FormatURLs, Pace: weft.Pace{Delay: 1, Concurrency: 1}}
 	var got []string
 	for writes := range 1000 {
 		out := &fragile{writes: writes}

@@ -19,8 +19,8 @@ func TestPlan(t *testing.T) {
 	s := crawltest.Leafy(t, 3)
 	seeds := []string{s.URL + "/"}
 	original := weft.Options{
-		Seeds: seeds, Scope: weft.ScopeDomain, Depth: 3, MaxRedirects: 4, KeepLinks: true, UserAgent: "mybot/1.0 (+https://example.org)",
-		Exclude: []*regexp.Regexp{regexp.MustCompile("[.]zip$")}, Job: filepath.Join(t.TempDir(), "job"), Limit: 2,
+		Seeds: seeds, Reach: weft.Reach{Scope: weft.ScopeDomain, Depth: 3, MaxRedirects: 4, Exclude: []*regexp.Regexp{regexp.MustCompile("[.]zip$")}}, Keep: weft.Keep{KeepLinks: true}, HTTP: weft.HTTP{UserAgent: "mybot/1.0 (+https://example.org)"},
+		Job: filepath.Join(t.TempDir(), "job"), Limits: weft.Limits{Limit: 2},
 	}
 	run := func(o weft.Options) (weft.Summary, error) {
 		c, err := weft.New(o)
@@ -33,24 +33,24 @@ func TestPlan(t *testing.T) {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	for option, change := range map[string]func(*weft.Options){
-		"Scope":           func(o *weft.Options) { o.Scope = weft.ScopeAny },
-		"Depth":           func(o *weft.Options) { o.Depth = 0 },
-		"MaxRedirects":    func(o *weft.Options) { o.MaxRedirects = -1 },
-		"KeepLinks":       func(o *weft.Options) { o.KeepLinks = false },
-		"Duplicates":      func(o *weft.Options) { o.Duplicates = weft.DuplicatesOff },
-		"PruneDuplicates": func(o *weft.Options) { o.PruneDuplicates = true },
-		"Archive":         func(o *weft.Options) { o.Archive = true },
-		"KeepBodies":      func(o *weft.Options) { o.KeepBodies = true },
-		"NoRobots":        func(o *weft.Options) { o.NoRobots = true },
-		"Sitemaps":        func(o *weft.Options) { o.Sitemaps = true },
-		"UserAgent":       func(o *weft.Options) { o.UserAgent = "otherbot" },
-		"Include":         func(o *weft.Options) { o.Include = o.Exclude },
-		"Exclude":         func(o *weft.Options) { o.Exclude = nil },
-		"LimitPerHost":    func(o *weft.Options) { o.LimitPerHost = 7 },
-		"MaxURLLength":    func(o *weft.Options) { o.MaxURLLength = 1000 },
-		"MaxPathDepth":    func(o *weft.Options) { o.MaxPathDepth = -1 },
-		"MaxRepeats":      func(o *weft.Options) { o.MaxRepeats = 2 },
-		"MaxVariants":     func(o *weft.Options) { o.MaxVariants = 7 },
+		"Scope":           func(o *weft.Options) { o.Reach.Scope = weft.ScopeAny },
+		"Depth":           func(o *weft.Options) { o.Reach.Depth = 0 },
+		"MaxRedirects":    func(o *weft.Options) { o.Reach.MaxRedirects = -1 },
+		"KeepLinks":       func(o *weft.Options) { o.Keep.KeepLinks = false },
+		"Duplicates":      func(o *weft.Options) { o.Keep.Duplicates = weft.DuplicatesOff },
+		"PruneDuplicates": func(o *weft.Options) { o.Reach.PruneDuplicates = true },
+		"Archive":         func(o *weft.Options) { o.Keep.Archive = true },
+		"KeepBodies":      func(o *weft.Options) { o.Keep.KeepBodies = true },
+		"NoRobots":        func(o *weft.Options) { o.Reach.NoRobots = true },
+		"Sitemaps":        func(o *weft.Options) { o.Reach.Sitemaps = true },
+		"UserAgent":       func(o *weft.Options) { o.HTTP.UserAgent = "otherbot" },
+		"Include":         func(o *weft.Options) { o.Reach.Include = o.Reach.Exclude },
+		"Exclude":         func(o *weft.Options) { o.Reach.Exclude = nil },
+		"LimitPerHost":    func(o *weft.Options) { o.Limits.LimitPerHost = 7 },
+		"MaxURLLength":    func(o *weft.Options) { o.Traps.MaxURLLength = 1000 },
+		"MaxPathDepth":    func(o *weft.Options) { o.Traps.MaxPathDepth = -1 },
+		"MaxRepeats":      func(o *weft.Options) { o.Traps.MaxRepeats = 2 },
+		"MaxVariants":     func(o *weft.Options) { o.Traps.MaxVariants = 7 },
 		"Seeds":           func(o *weft.Options) { o.Seeds = append([]string{"http://other.test/"}, o.Seeds...) },
 	} {
 		o := original
@@ -62,7 +62,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 
-	bare := weft.Options{Job: original.Job, Limit: 3}
+	bare := weft.Options{Job: original.Job, Limits: weft.Limits{Limit: 3}}
 	if sum, err := run(bare); err != nil || sum.Recorded() != 3 || sum.Runs != 2 {
 		t.Errorf("job folder only: %+v, %v", sum, err)
 	}
@@ -70,7 +70,7 @@ func TestPlan(t *testing.T) {
 	if err != nil || !strings.Contains(string(links), s.URL) {
 		t.Errorf("links were not kept: %q, %v", links, err)
 	}
-	bare.Scope = weft.ScopeAny
+	bare.Reach.Scope = weft.ScopeAny
 	if _, err := weft.New(bare); !errors.Is(err, weft.ErrPlan) {
 		t.Errorf("job folder and another scope: %v, expected ErrPlan", err)
 	}
@@ -96,7 +96,7 @@ func TestPlan(t *testing.T) {
 	}
 
 	newer := original
-	newer.UserAgent, newer.Limit = "mybot/2.0", 0
+	newer.HTTP.UserAgent, newer.Limits.Limit = "mybot/2.0", 0
 	if sum, err := run(newer); err != nil || !sum.Finished {
 		t.Errorf("newer version of the same bot: %+v, %v", sum, err)
 	}

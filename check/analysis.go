@@ -30,7 +30,7 @@ type Options struct {
 	ExternalFragments bool
 
 	// Canon has the canonical rules of a job that cannot say them, as its folder has no state: see
-	// weft.Options.Canon.
+	// weft.Reach.Canon.
 	Canon weburl.RuleSet
 	Agent string // the User-Agent of the crawl, for what pages say to it; "": that of Crawl
 

@@ -48,7 +48,7 @@ func TestFaults(t *testing.T) {
 	s := httptest.NewServer(site)
 	defer s.Close()
 	r, err := check.Site(t.Context(), check.SiteOptions{
-		Crawl: weft.Options{Seeds: []string{s.URL}, Retries: -1, PerHost: 16, FirstByteTimeout: 2 * time.Second},
+		Crawl: weft.Options{Seeds: []string{s.URL}, Pace: weft.Pace{Retries: -1, PerHost: 16}, HTTP: weft.HTTP{FirstByteTimeout: 2 * time.Second}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ type SiteOptions struct {
 // the scope once. A crawl that is drained, or stopped by a limit, is reported as far as it came:
 // the report is about a part. Errors: those of Run, and then nothing is reported; those of Job.
 func Site(ctx context.Context, o SiteOptions) (*Report, error) {
-	o.Agent = cmp.Or(o.Agent, o.Crawl.UserAgent)
+	o.Agent = cmp.Or(o.Agent, o.Crawl.HTTP.UserAgent)
 	c := &o.Crawl
 	subject := urls(c)
 	c.Seeds = append(slices.Clip(c.Seeds), missing(c.Seeds)...)
@@ -61,11 +61,11 @@ func Site(ctx context.Context, o SiteOptions) (*Report, error) {
 // Files checks files of HTML and Markdown, and those in folders, hidden ones and node_modules left
 // out. Links to files lead to the disk; a URL that begins with a slash, to the folder that was
 // given. Each link to the Web is requested once, unless NoExternal; as whoever wrote the files may
-// be anybody, it leads where links of pages may: see weft.Options.Distrust.
+// be anybody, it leads where links of pages may: see weft.HTTP.Distrust.
 func Files(ctx context.Context, paths []string, o SiteOptions) (*Report, error) {
-	o.Agent = cmp.Or(o.Agent, o.Crawl.UserAgent)
+	o.Agent = cmp.Or(o.Agent, o.Crawl.HTTP.UserAgent)
 	c := &o.Crawl
-	c.Scope, c.Distrust, c.Seeds, c.Posts = weft.ScopePage, true, nil, nil
+	c.Reach.Scope, c.HTTP.Distrust, c.Seeds, c.Posts = weft.ScopePage, true, nil, nil
 	if !o.NoExternal {
 		var err error
 		if c.Seeds, err = offSite(ctx, paths, o.Options); err != nil {
@@ -100,7 +100,7 @@ type siteCrawl struct {
 func (s *siteCrawl) run(ctx context.Context, external bool) error {
 	o := s.Crawl
 	if len(o.Seeds)+len(o.Posts) > 0 || o.SeedSeq != nil { // otherwise the job has its own
-		o.Archive, o.External, o.Assets = true, external, weft.AssetsScope
+		o.Keep.Archive, o.Reach.External, o.Reach.Assets = true, external, weft.AssetsScope
 	}
 	if o.SeedSeq != nil {
 		o.SeedSeq = withMissing(o.SeedSeq)
@@ -125,8 +125,8 @@ func (s *siteCrawl) readExternal(ctx context.Context) error {
 	}
 	o := s.Crawl
 	o.Seeds, o.Posts, o.SeedSeq = nil, nil, nil
-	o.Job, o.Fresh, o.Update = s.dir, false, false
-	o.RetryFailed = func(r *weft.Record) bool { return unread[r.URL] }
+	o.Job, o.Rerun.Fresh, o.Rerun.Update = s.dir, false, false
+	o.Rerun.RetryFailed = func(r *weft.Record) bool { return unread[r.URL] }
 	s.check.All, s.check.Body = false, ExternalBody
 	return s.crawl(ctx, o)
 }
@@ -152,7 +152,7 @@ func (s *siteCrawl) alone(ctx context.Context, o weft.Options) (weft.Summary, er
 	if err != nil {
 		return weft.Summary{}, err
 	}
-	if earlier := c.Earlier(); earlier.Finished && o.SeedSeq == nil && !o.Amend {
+	if earlier := c.Earlier(); earlier.Finished && o.SeedSeq == nil && !o.Rerun.Amend {
 		return earlier, c.Close()
 	}
 	if s.Stop != nil {

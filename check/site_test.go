@@ -135,7 +135,7 @@ func TestSiteStopped(t *testing.T) {
 		}
 		return fmt.Sprintf("<title>%d</title><a href=/p%[1]d>next</a>", n), true
 	})
-	o := check.SiteOptions{Options: check.Options{Stop: stop}, Crawl: weft.Options{Seeds: []string{s.URL}, Job: filepath.Join(t.TempDir(), "job"), Concurrency: 1, Loops: 1}}
+	o := check.SiteOptions{Options: check.Options{Stop: stop}, Crawl: weft.Options{Seeds: []string{s.URL}, Job: filepath.Join(t.TempDir(), "job"), Pace: weft.Pace{Concurrency: 1}, Loops: 1}}
 	r, err := check.Site(t.Context(), o)
 	if err == nil && (!r.Interrupted || !r.Crawl.Interrupted || !strings.HasPrefix(r.Part, "the crawl is interrupted, ") || r.Totals.Pages < 10 || r.Totals.Pages > 1000) {
 		t.Errorf("%t, %q, %+v", r.Interrupted, r.Part, r.Totals)
@@ -193,7 +193,7 @@ func TestFilesOnTheWeb(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte("[x]("+s.URL+"/gone) [y]("+s.URL+"/b) [z]("+s.URL+"/b)"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o := check.SiteOptions{Crawl: weft.Options{AllowPrivate: true}, NoExternal: true}
+	o := check.SiteOptions{Crawl: weft.Options{HTTP: weft.HTTP{AllowPrivate: true}}, NoExternal: true}
 	r, err := check.Files(t.Context(), []string{dir}, o)
 	if err == nil && (r.Totals.Unchecked != 3 || s.times("/b") != 0) {
 		t.Errorf("%+v", r.Totals)

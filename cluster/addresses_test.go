@@ -16,7 +16,7 @@ func TestAddress(t *testing.T) {
 	web.Hosts, web.Pages = 16, 5
 	web.Rates = webtest.Rates{Shared: 1, Siblings: -1, Delayed: -1, DeadHost: -1, Stalled: -1, Flaky: -1, ShyRobots: -1, ClosedRobots: -1, Broken: -1, Failing: -1}
 	c := newCrawl(t, web)
-	c.options.Delay = delay
+	c.options.Pace.Delay = delay
 	a, b, d := c.join("a"), c.join("b"), c.join("d")
 	d.until(t, 5)
 	c.lose(d)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/flat"
 )
 
 // sharedOption is an option, and its default in words.
@@ -26,7 +27,7 @@ func (s *sharedOption) in(o *weft.Options) reflect.Value {
 	if s.check != "" {
 		return reflect.ValueOf(o.Unfollowed()).Elem().FieldByName(s.check)
 	}
-	return reflect.ValueOf(o).Elem().FieldByName(s.name)
+	return flat.Field(reflect.ValueOf(o).Elem(), s.name)
 }
 
 // common lists the options that all nodes of a crawl share, besides those that a job keeps: how
@@ -53,7 +54,7 @@ type options map[string]json.RawMessage
 // other options. The servers know no more of a secret than its name.
 func commonOf(o *weft.Options) (given options, secrets map[string][]string, err error) {
 	all := *o
-	all.Header, secrets = publicHeader(o)
+	all.HTTP.Header, secrets = publicHeader(o)
 	given = make(options)
 	for _, c := range common {
 		v := c.in(&all)
@@ -71,14 +72,14 @@ func commonOf(o *weft.Options) (given options, secrets map[string][]string, err 
 // that does.
 func publicHeader(o *weft.Options) (public httpclient.Header, secrets map[string][]string) {
 	secrets = make(map[string][]string)
-	for _, f := range o.Header {
+	for _, f := range o.HTTP.Header {
 		if f.Shown() {
 			public = append(public, f)
 		} else {
 			secrets["Header"] = append(secrets["Header"], strings.ToLower(f.Name))
 		}
 	}
-	auth := slices.Clone(o.Auth)
+	auth := slices.Clone(o.HTTP.Auth)
 	for _, text := range o.Seeds {
 		if s, err := weft.ReadSeed(text); err == nil && s.Credential != nil { // else the options are refused elsewhere
 			auth = append(auth, *s.Credential)
@@ -87,7 +88,7 @@ func publicHeader(o *weft.Options) (public httpclient.Header, secrets map[string
 	for _, c := range auth {
 		secrets["Auth"] = append(secrets["Auth"], strings.ToLower(c.Host))
 	}
-	if o.Cookies != nil {
+	if o.HTTP.Cookies != nil {
 		secrets["Cookies"] = []string{"yes"}
 	}
 	for name, all := range secrets {
@@ -104,8 +105,8 @@ func (p *Plan) agree(o *weft.Options) error {
 	if err != nil {
 		return err
 	}
-	hidden := slices.DeleteFunc(slices.Clone(o.Header), httpclient.Field.Shown)
-	o.Header = slices.DeleteFunc(slices.Clone(o.Header), func(f httpclient.Field) bool { return !f.Shown() })
+	hidden := slices.DeleteFunc(slices.Clone(o.HTTP.Header), httpclient.Field.Shown)
+	o.HTTP.Header = slices.DeleteFunc(slices.Clone(o.HTTP.Header), func(f httpclient.Field) bool { return !f.Shown() })
 	for name := range p.Common {
 		if !slices.ContainsFunc(common, func(c sharedOption) bool { return c.name == name }) {
 			return fmt.Errorf("option %.64q of the crawl, which weft %s began: this weft %s does not have it", name, p.Options.Version, weft.Version)
@@ -127,7 +128,7 @@ func (p *Plan) agree(o *weft.Options) error {
 			v.Set(was)
 		}
 	}
-	o.Header = append(o.Header, hidden...)
+	o.HTTP.Header = append(o.HTTP.Header, hidden...)
 	for _, name := range []string{"Auth", "Header", "Cookies"} {
 		if was, is := p.Secrets[name], secrets[name]; !slices.Equal(was, is) {
 			differ = append(differ, weft.Difference{Option: name, Was: listed(was), Now: listed(is)})

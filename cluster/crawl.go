@@ -31,7 +31,7 @@ func Join(ctx context.Context, servers Options, o weft.Options) (*Crawl, error) 
 	if err != nil {
 		return nil, err
 	}
-	o.Limit, o.MaxTime = 0, 0 // others may raise them, by the time that it joins again
+	o.Limits.Limit, o.Limits.MaxTime = 0, 0 // others may raise them, by the time that it joins again
 	c := &Crawl{servers: servers, options: o}
 	c.mu.node = n
 	return c, nil

@@ -14,7 +14,7 @@ import (
 func TestRefusedFolder(t *testing.T) {
 	t.Parallel()
 	c := begun(t)
-	o := weft.Options{Seeds: []string{"http://127.0.0.1:9/"}, Retries: -1, Job: filepath.Join(t.TempDir(), "job")}
+	o := weft.Options{Seeds: []string{"http://127.0.0.1:9/"}, Pace: weft.Pace{Retries: -1}, Job: filepath.Join(t.TempDir(), "job")}
 	refused := func(want string) {
 		t.Helper()
 		_, err := joined(t, c, o)

@@ -104,12 +104,12 @@ func (l *limits) with(me string, mine allowance, more bool, runs map[string]bool
 // agree returns the limits of a crawl that a node joins: it may leave them out, and raise them.
 func (l limits) agree(o *weft.Options) (limits, error) {
 	switch {
-	case o.Limit != 0 && (l.URLs == 0 || o.Limit < l.URLs):
-		return l, differ("Limit", limitWords(l.URLs), strconv.Itoa(o.Limit))
-	case o.MaxTime != 0 && (l.MaxTime == 0 || o.MaxTime < l.MaxTime):
-		return l, differ("MaxTime", limitWords(l.MaxTime), o.MaxTime.String())
+	case o.Limits.Limit != 0 && (l.URLs == 0 || o.Limits.Limit < l.URLs):
+		return l, differ("Limit", limitWords(l.URLs), strconv.Itoa(o.Limits.Limit))
+	case o.Limits.MaxTime != 0 && (l.MaxTime == 0 || o.Limits.MaxTime < l.MaxTime):
+		return l, differ("MaxTime", limitWords(l.MaxTime), o.Limits.MaxTime.String())
 	}
-	l.URLs, l.MaxTime = max(l.URLs, o.Limit), max(l.MaxTime, o.MaxTime)
+	l.URLs, l.MaxTime = max(l.URLs, o.Limits.Limit), max(l.MaxTime, o.Limits.MaxTime)
 	return l, nil
 }
 

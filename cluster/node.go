@@ -61,7 +61,7 @@ type node struct {
 // join makes this process a node of a crawl, which begins if there is none of the name. Nothing is
 // fetched before run. What the node measures goes to f.
 func join(ctx context.Context, servers *Options, o weft.Options, f *figures) (*node, error) {
-	if o.Job == "" || o.Update || o.Fresh || o.RetryFailed != nil {
+	if o.Job == "" || o.Rerun.Update || o.Rerun.Fresh || o.Rerun.RetryFailed != nil {
 		return nil, errors.New("a crawl on several machines: expected a job, and neither Update, Fresh nor RetryFailed")
 	}
 	r, err := dial(ctx, servers)

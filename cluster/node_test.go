@@ -68,7 +68,7 @@ func crawlOn(t *testing.T, cfg webtest.Config, servers ...*server.Server) *crawl
 	}
 	c.servers.Hasten()
 	c.options = weft.Options{
-		Seeds: []string{c.web.Web.Home(0)}, Scope: weft.ScopeAny, DNS: []netip.AddrPort{netip.MustParseAddrPort(c.web.DNS.Addr())},
+		Seeds: []string{c.web.Web.Home(0)}, Reach: weft.Reach{Scope: weft.ScopeAny}, HTTP: weft.HTTP{DNS: []netip.AddrPort{netip.MustParseAddrPort(c.web.DNS.Addr())}},
 		Memory: 64 << 20,
 	}
 	return c
@@ -489,9 +489,9 @@ func TestLimit(t *testing.T) {
 	web := long()
 	web.Hosts = 15
 	c := newCrawl(t, web)
-	c.options.Limit = 200
+	c.options.Limits.Limit = 200
 	a := c.join("a")
-	c.options.Limit = 0
+	c.options.Limits.Limit = 0
 	b, d := c.join("b"), c.join("d")
 	c.wait()
 	for _, m := range c.all {
@@ -504,12 +504,12 @@ func TestLimit(t *testing.T) {
 	}
 	for limit, want := range map[int]string{0: "expected a higher one to continue it", 199: `option Limit "199": expected at least 200`} {
 		o := c.options
-		o.Job, o.Limit = a.job, limit
+		o.Job, o.Limits.Limit = a.job, limit
 		if _, err := cluster.Join(t.Context(), c.servers, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
-	c.options.Limit, c.all = 250, nil
+	c.options.Limits.Limit, c.all = 250, nil
 	a = c.join("a")
 	c.wait()
 	if n := a.sum.Done + b.sum.Done + d.sum.Done; n != 250 || a.sum.Stopped != "limit" || a.err != nil {
@@ -521,10 +521,10 @@ func TestLimit(t *testing.T) {
 func TestMaxTime(t *testing.T) {
 	t.Parallel()
 	c := newCrawl(t, long())
-	c.options.MaxTime = time.Hour
+	c.options.Limits.MaxTime = time.Hour
 	a := c.join("a")
 	a.until(t, 5)
-	c.options.MaxTime = 0
+	c.options.Limits.MaxTime = 0
 	b := c.join("b")
 	if err := b.beats(t, 1); err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func (r *remote) begin(ctx context.Context, o *weft.Options, partitions int) (p 
 		if err := was.check("", o.Job); err != nil { // who is refused begins no crawl
 			return p, false, err
 		}
-		p = Plan{Layout: layoutVersion, ID: nuid.Next(), Partitions: partitions, Options: given, Limits: limits{URLs: o.Limit, MaxTime: o.MaxTime}}
+		p = Plan{Layout: layoutVersion, ID: nuid.Next(), Partitions: partitions, Options: given, Limits: limits{URLs: o.Limits.Limit, MaxTime: o.Limits.MaxTime}}
 		if p.Common, p.Secrets, err = commonOf(o); err == nil {
 			p, began, err = r.create(ctx, p)
 		}
@@ -116,7 +116,7 @@ func (r *remote) begin(ctx context.Context, o *weft.Options, partitions int) (p 
 	if p.Options.List && !given.List { // it would drop links to the hosts of the list
 		return p, false, fmt.Errorf("crawl %s: begun with a list of URLs, expected the same list and the same URLs of each node", r.name)
 	}
-	given.UserAgent = cmp.Or(o.UserAgent, weft.DefaultUserAgent)
+	given.UserAgent = cmp.Or(o.HTTP.UserAgent, weft.DefaultUserAgent)
 	p.Options, err = p.Options.Continue(given, &asked)
 	return p, began, err
 }

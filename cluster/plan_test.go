@@ -16,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/fetch"
+	"github.com/weftcrawl/weft/internal/flat"
 )
 
 func begun(t *testing.T) *remote {
@@ -48,7 +49,7 @@ func TestPlan(t *testing.T) {
 	if _, _, err := c.begin(t.Context(), &weft.Options{Job: "job"}, 16); !errors.Is(err, ErrNoCrawl) {
 		t.Fatal(err)
 	}
-	first := weft.Options{Job: "job", Seeds: []string{"http://a.test/"}, Depth: 3}
+	first := weft.Options{Job: "job", Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Depth: 3}}
 	var plans [4]Plan
 	var all sync.WaitGroup
 	for i := range plans {
@@ -61,7 +62,7 @@ func TestPlan(t *testing.T) {
 		})
 	}
 	all.Wait()
-	joined, _, err := c.begin(t.Context(), &weft.Options{Job: "job", UserAgent: weft.DefaultUserAgent}, 99)
+	joined, _, err := c.begin(t.Context(), &weft.Options{Job: "job", HTTP: weft.HTTP{UserAgent: weft.DefaultUserAgent}}, 99)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,10 +72,10 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]weft.Options{
-		`option Depth "2": expected 3, as the job began with`:                                            {Job: "job", Depth: 2},
-		`option Seeds "http://b.test/": expected http://a.test/, as the job began with`:                  {Job: "job", Depth: 3, Seeds: []string{"http://b.test/"}},
-		`option Scope "any": expected host, as the job began with`:                                       {Job: "job", Scope: weft.ScopeAny, Seeds: first.Seeds},
-		`option Depth "none": expected 3, as the job began with; option Sitemaps "true": expected false`: {Job: "job", Depth: -1, Sitemaps: true},
+		`option Depth "2": expected 3, as the job began with`:                                            {Job: "job", Reach: weft.Reach{Depth: 2}},
+		`option Seeds "http://b.test/": expected http://a.test/, as the job began with`:                  {Job: "job", Reach: weft.Reach{Depth: 3}, Seeds: []string{"http://b.test/"}},
+		`option Scope "any": expected host, as the job began with`:                                       {Job: "job", Reach: weft.Reach{Scope: weft.ScopeAny}, Seeds: first.Seeds},
+		`option Depth "none": expected 3, as the job began with; option Sitemaps "true": expected false`: {Job: "job", Reach: weft.Reach{Depth: -1, Sitemaps: true}},
 	} {
 		if _, _, err := c.begin(t.Context(), &o, 16); err == nil || err.Error() != want {
 			t.Errorf("%v\nexpected %s", err, want)
@@ -90,31 +91,31 @@ func TestCommonOptions(t *testing.T) {
 	token := httpclient.Field{Name: "X-Token", Value: "swordfish"}
 	key := httpclient.Credential{Host: "a.test", User: "ada", Password: "swordfish"}
 	first := weft.Options{
-		Job: "job", Seeds: []string{"http://a.test/"}, Delay: 20 * time.Millisecond, Retries: -1, UserAgent: "bot/1", HTTP1: true, Header: httpclient.Header{{Name: "Accept-Language", Value: "de"}, token},
-		Auth: []httpclient.Credential{key}, Concurrency: 7, Limit: 5,
+		Job: "job", Seeds: []string{"http://a.test/"}, Pace: weft.Pace{Delay: 20 * time.Millisecond, Retries: -1, Concurrency: 7}, HTTP: weft.HTTP{UserAgent: "bot/1", HTTP1: true, Header: httpclient.Header{{Name: "Accept-Language", Value: "de"}, token}, Auth: []httpclient.Credential{key}},
+		Limits: weft.Limits{Limit: 5},
 	}
 	o := first
 	p, _, err := c.begin(t.Context(), &o, 16)
-	if err != nil || !reflect.DeepEqual(o.Header, first.Header) {
-		t.Fatalf("%v, %v", err, o.Header)
+	if err != nil || !reflect.DeepEqual(o.HTTP.Header, first.HTTP.Header) {
+		t.Fatalf("%v, %v", err, o.HTTP.Header)
 	}
 	if text, _ := json.Marshal(p); bytes.Contains(text, []byte("swordfish")) || bytes.Contains(text, []byte("ada")) {
 		t.Errorf("%s", text)
 	}
-	brings := weft.Options{Job: "job", Seeds: []string{"http://ada:swordfish@a.test/"}, Header: httpclient.Header{token}}
+	brings := weft.Options{Job: "job", Seeds: []string{"http://ada:swordfish@a.test/"}, HTTP: weft.HTTP{Header: httpclient.Header{token}}}
 	o = brings
 	if _, _, err := c.begin(t.Context(), &o, 16); err != nil {
 		t.Fatal(err)
 	}
-	if o.Delay != first.Delay || o.Retries != -1 || o.UserAgent != "bot/1" || !o.HTTP1 || !reflect.DeepEqual(o.Header, first.Header) || o.Concurrency != 0 {
+	if o.Pace.Delay != first.Pace.Delay || o.Pace.Retries != -1 || o.HTTP.UserAgent != "bot/1" || !o.HTTP.HTTP1 || !reflect.DeepEqual(o.HTTP.Header, first.HTTP.Header) || o.Pace.Concurrency != 0 {
 		t.Errorf("%+v", o)
 	}
 	for want, change := range map[string]func(*weft.Options){
-		`option Delay "1s": expected 20ms, as the job began with; option Timeout "5s": expected 30s`: func(o *weft.Options) { o.Delay, o.Timeout = time.Second, 5*time.Second },
-		`option UserAgent "bot/2": expected bot/1, as the job began with`:                            func(o *weft.Options) { o.UserAgent = "bot/2" },
-		`option Header "none": expected x-token, as the job began with`:                              func(o *weft.Options) { o.Header = nil },
+		`option Delay "1s": expected 20ms, as the job began with; option Timeout "5s": expected 30s`: func(o *weft.Options) { o.Pace.Delay, o.HTTP.Timeout = time.Second, 5*time.Second },
+		`option UserAgent "bot/2": expected bot/1, as the job began with`:                            func(o *weft.Options) { o.HTTP.UserAgent = "bot/2" },
+		`option Header "none": expected x-token, as the job began with`:                              func(o *weft.Options) { o.HTTP.Header = nil },
 		`option Auth "b.test": expected a.test, as the job began with`: func(o *weft.Options) {
-			o.Seeds, o.Auth = nil, []httpclient.Credential{{Host: "b.test", Token: "x"}}
+			o.Seeds, o.HTTP.Auth = nil, []httpclient.Credential{{Host: "b.test", Token: "x"}}
 		},
 	} {
 		o := brings
@@ -124,7 +125,7 @@ func TestCommonOptions(t *testing.T) {
 		}
 	}
 	o = brings
-	o.Timeout, o.Retries, o.UserAgent = 30*time.Second, -1, weft.DefaultUserAgent // what it is anyway
+	o.HTTP.Timeout, o.Pace.Retries, o.HTTP.UserAgent = 30*time.Second, -1, weft.DefaultUserAgent // what it is anyway
 	if _, _, err := c.begin(t.Context(), &o, 16); err != nil {
 		t.Error(err)
 	}
@@ -138,18 +139,18 @@ func TestConfirmedOptions(t *testing.T) {
 		return []httpclient.Override{{Host: "a.test", Port: 443, Addr: netip.MustParseAddr(addr)}}
 	}
 	for want, set := range map[string][2]weft.Options{
-		`option Insecure "no": expected yes, as the job began with`:                                   {{Insecure: true}, {}},
-		`option Insecure "yes": expected no, as the job began with`:                                   {{}, {Insecure: true}},
-		`option AllowPrivate "no": expected yes, as the job began with`:                               {{AllowPrivate: true}, {}},
-		`option AllowPrivate "yes": expected no, as the job began with`:                               {{}, {AllowPrivate: true}},
-		`option Resolve "none": expected a.test:443:127.0.0.9, as the job began with`:                 {{Resolve: host("127.0.0.9")}, {}},
-		`option Resolve "a.test:443:127.0.0.1": expected a.test:443:127.0.0.9, as the job began with`: {{Resolve: host("127.0.0.9")}, {Resolve: host("127.0.0.1")}},
+		`option Insecure "no": expected yes, as the job began with`:                                   {{HTTP: weft.HTTP{Insecure: true}}, {}},
+		`option Insecure "yes": expected no, as the job began with`:                                   {{}, {HTTP: weft.HTTP{Insecure: true}}},
+		`option AllowPrivate "no": expected yes, as the job began with`:                               {{HTTP: weft.HTTP{AllowPrivate: true}}, {}},
+		`option AllowPrivate "yes": expected no, as the job began with`:                               {{}, {HTTP: weft.HTTP{AllowPrivate: true}}},
+		`option Resolve "none": expected a.test:443:127.0.0.9, as the job began with`:                 {{HTTP: weft.HTTP{Resolve: host("127.0.0.9")}}, {}},
+		`option Resolve "a.test:443:127.0.0.1": expected a.test:443:127.0.0.9, as the job began with`: {{HTTP: weft.HTTP{Resolve: host("127.0.0.9")}}, {HTTP: weft.HTTP{Resolve: host("127.0.0.1")}}},
 	} {
 		c := begun(t)
 		for i, o := range []weft.Options{set[0], set[0], set[1]} {
 			o.Job, o.Seeds = "job", []string{"http://a.test/"}
 			_, _, err := c.begin(t.Context(), &o, 16)
-			if i < 2 && err != nil || i == 2 && (errorText(err) != want || !errors.Is(err, weft.ErrPlan) || o.Insecure != set[1].Insecure) {
+			if i < 2 && err != nil || i == 2 && (errorText(err) != want || !errors.Is(err, weft.ErrPlan) || o.HTTP.Insecure != set[1].HTTP.Insecure) {
 				t.Errorf("node %d: %v\nexpected the third: %s", i, err, want)
 			}
 		}
@@ -179,7 +180,7 @@ func TestOptionsAreClassified(t *testing.T) {
 	} {
 		class[name]++
 	}
-	for f := range reflect.TypeFor[weft.Options]().Fields() {
+	for f := range flat.Fields(reflect.TypeFor[weft.Options]()) {
 		if f.IsExported() && class[f.Name] != 1 {
 			t.Errorf("option %s is listed %d times, expected once", f.Name, class[f.Name])
 		}

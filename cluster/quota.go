@@ -178,7 +178,7 @@ func (q *quota) join(ctx context.Context, r *remote, first limits, o *weft.Optio
 		case e == nil && next.URLs == 0 && next.MaxTime == 0:
 			return nil
 		case e != nil && next.URLs == l.URLs && next.MaxTime == l.MaxTime:
-			o.Limit, o.MaxTime = 0, 0
+			o.Limits.Limit, o.Limits.MaxTime = 0, 0
 			return q.sinceBegun(ctx, r)
 		}
 		text, _ := json.Marshal(next) // numbers and times

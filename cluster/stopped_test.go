@@ -34,7 +34,7 @@ func asProcess(text string) error {
 	}
 	servers := cluster.Options{Servers: o.Servers, Name: "test", OnWarning: func(err error) { fmt.Println("warning:", err) }}
 	servers.Hasten()
-	options := weft.Options{Job: o.Job, Seeds: o.Seeds, Scope: weft.ScopeAny, DNS: []netip.AddrPort{netip.MustParseAddrPort(o.DNS)}, Memory: 64 << 20}
+	options := weft.Options{Job: o.Job, Seeds: o.Seeds, Reach: weft.Reach{Scope: weft.ScopeAny}, HTTP: weft.HTTP{DNS: []netip.AddrPort{netip.MustParseAddrPort(o.DNS)}}, Memory: 64 << 20}
 	options.Hooks.OnRecord = func(*weft.Record) { fmt.Println("record") }
 	c, err := cluster.Join(context.Background(), servers, options)
 	if err != nil {

@@ -23,7 +23,7 @@ func TestClock(t *testing.T) {
 		got := ""
 		c.servers.skew, c.servers.warn = skew, func(err error) { got += err.Error() }
 		n := &node{remote: c}
-		if _, err := n.attach(t.Context(), 16, &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}, MaxTime: time.Minute}); err != nil {
+		if _, err := n.attach(t.Context(), 16, &weft.Options{Job: "job", Seeds: []string{"http://a.test/"}, Limits: weft.Limits{MaxTime: time.Minute}}); err != nil {
 			t.Error(err)
 		}
 		if got != want {

@@ -9,7 +9,7 @@ import (
 )
 
 func Example() {
-	jar := cookies.New() // an http.CookieJar, for Options.Cookies or any http.Client
+	jar := cookies.New() // an http.CookieJar, for weft.HTTP.Cookies or any http.Client
 	site := &url.URL{Scheme: "https", Host: "www.example.org", Path: "/"}
 	jar.SetCookies(site, []*http.Cookie{{Name: "session", Value: "1", Domain: "example.org"}})
 	fmt.Println(jar.Cookies(&url.URL{Scheme: "https", Host: "shop.example.org", Path: "/"}))

@@ -23,7 +23,7 @@ func TestInspectJob(t *testing.T) {
 	site := crawltest.NewHeld(t)
 	defer site.Close()
 	dir := filepath.Join(t.TempDir(), "job")
-	r := crawltest.Start(t, weft.Options{Seeds: []string{site.URL}, Job: dir, Retries: 1, Exclude: []*regexp.Regexp{regexp.MustCompile("/skip")}})
+	r := crawltest.Start(t, weft.Options{Seeds: []string{site.URL}, Job: dir, Pace: weft.Pace{Retries: 1}, Reach: weft.Reach{Exclude: []*regexp.Regexp{regexp.MustCompile("/skip")}}})
 	r.Inspect()
 	s := r.Await("waiting for the last page", func(s weft.Status) bool { return s.InFlight == 1 && s.Pending == 0 && s.Done == 7 })
 	if s.State != weft.JobRunning || s.Runs != 1 || s.Refused != 1 || s.Failed != 1 || s.Statuses[200] != 5 || s.Redirects != 1 ||
@@ -161,7 +161,7 @@ func TestOpenLockedJob(t *testing.T) {
 // if the crawl ends meanwhile; nothing stays of them.
 func TestListWhileCrawlEnds(t *testing.T) {
 	site := crawltest.NewHeld(t)
-	r := crawltest.Start(t, weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), Retries: -1})
+	r := crawltest.Start(t, weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), Pace: weft.Pace{Retries: -1}})
 	r.Inspect()
 	r.Await("held", func(s weft.Status) bool { return s.InFlight == 1 && s.Pending == 0 && s.Done == 8 })
 	done := weft.URLFilter{State: weft.URLDone}

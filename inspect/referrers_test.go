@@ -124,7 +124,7 @@ func TestReferrersBeyond(t *testing.T) {
 	})
 	other.Show(map[string]crawltest.Response{"/moved": {Status: 301, Location: "/lost"}})
 	job := filepath.Join(t.TempDir(), "job")
-	crawltest.CrawlOnce(t, weft.Options{Seeds: []string{s.URL + "/"}, Job: job, External: true, Assets: weft.AssetsScope})
+	crawltest.CrawlOnce(t, weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Reach: weft.Reach{External: true, Assets: weft.AssetsScope}})
 	if got, want := referrers(t, job, s.URL, "/lost.png"), "/silent /some"; got != want {
 		t.Errorf("the image: got %q, expected %q", got, want)
 	}

@@ -35,22 +35,22 @@ func TestWhyReasons(t *testing.T) {
 	}{
 		{reason: "scope", web: home(crawltest.Links("http://b.test/x")), path: "http://b.test/x",
 			want: "unseen … a link to it is not followed: it is outside the scope … scope: host: outside, links to it are not followed"},
-		{reason: "blocked-port", web: home(crawltest.Links("http://a.test:25/x")), o: weft.Options{Scope: weft.ScopeDomain}, path: "http://a.test:25/x",
+		{reason: "blocked-port", web: home(crawltest.Links("http://a.test:25/x")), o: weft.Options{Reach: weft.Reach{Scope: weft.ScopeDomain}}, path: "http://a.test:25/x",
 			want: "unseen … a link to it is not followed: its port is blocked … port: 25 is blocked"},
 		{reason: "blocked-port", web: home("302 http://a.test:6379/x"), path: "http://a.test:6379/x", want: "unseen … port: 6379 is blocked"},
-		{reason: "blocked-port", web: crawltest.Web{"http://a.test/": crawltest.Links(), "http://a.test/robots.txt": "Sitemap: http://a.test:25/s.xml"}, o: weft.Options{Sitemaps: true}, path: "http://a.test:25/s.xml",
+		{reason: "blocked-port", web: crawltest.Web{"http://a.test/": crawltest.Links(), "http://a.test/robots.txt": "Sitemap: http://a.test:25/s.xml"}, o: weft.Options{Reach: weft.Reach{Sitemaps: true}}, path: "http://a.test:25/s.xml",
 			want: "unseen … port: 25 is blocked"},
-		{reason: "depth", web: home(crawltest.Links("/x")), o: weft.Options{Depth: -1}, path: "/x",
+		{reason: "depth", web: home(crawltest.Links("/x")), o: weft.Options{Reach: weft.Reach{Depth: -1}}, path: "/x",
 			want: "unseen … a link to it is not followed: no links are followed … depth: at most 0 links from a seed are followed"},
-		{reason: "depth", web: crawltest.Web{"http://a.test/": crawltest.Links("/x"), "http://a.test/x": crawltest.Links("/y")}, o: weft.Options{Depth: 1}, path: "/y",
+		{reason: "depth", web: crawltest.Web{"http://a.test/": crawltest.Links("/x"), "http://a.test/x": crawltest.Links("/y")}, o: weft.Options{Reach: weft.Reach{Depth: 1}}, path: "/y",
 			want: "unseen … depth: at most 1 link from a seed are followed; others are not kept"},
-		{reason: "exclude", web: home(crawltest.Links("/x")), o: weft.Options{Exclude: res("/x$")}, path: "/x", want: "unseen … it is excluded … exclude: /x$ matches"},
-		{reason: "include", web: home(crawltest.Links("/x")), o: weft.Options{Include: res("/y$")}, path: "/x", want: "unseen … it is not included … include: none matches"},
-		{reason: "too-long", web: home(crawltest.Links("/long")), o: weft.Options{MaxURLLength: 17}, path: "/long",
+		{reason: "exclude", web: home(crawltest.Links("/x")), o: weft.Options{Reach: weft.Reach{Exclude: res("/x$")}}, path: "/x", want: "unseen … it is excluded … exclude: /x$ matches"},
+		{reason: "include", web: home(crawltest.Links("/x")), o: weft.Options{Reach: weft.Reach{Include: res("/y$")}}, path: "/x", want: "unseen … it is not included … include: none matches"},
+		{reason: "too-long", web: home(crawltest.Links("/long")), o: weft.Options{Traps: weft.Traps{MaxURLLength: 17}}, path: "/long",
 			want: "unseen … a link to it is not followed: it looks like a trap … trap: it is 18 bytes long, and at most 17 are followed"},
-		{reason: "too-deep", web: home(crawltest.Links(deep)), o: weft.Options{MaxPathDepth: 4}, path: deep,
+		{reason: "too-deep", web: home(crawltest.Links(deep)), o: weft.Options{Traps: weft.Traps{MaxPathDepth: 4}}, path: deep,
 			want: "unseen … it looks like a trap … trap: its path has 5 segments, and at most 4 are followed"},
-		{reason: "repeats", web: home(crawltest.Links("/x/x")), o: weft.Options{MaxRepeats: 1}, path: "/x/x",
+		{reason: "repeats", web: home(crawltest.Links("/x/x")), o: weft.Options{Traps: weft.Traps{MaxRepeats: 1}}, path: "/x/x",
 			want: "unseen … it looks like a trap … trap: a segment of its path repeats 2 times, and at most 1 are followed"},
 		{reason: "repeats", web: crawltest.Web{"http://a.test/": crawltest.Links("/go"), "http://a.test/go": "302 /x/x/x/x"}, path: "/x/x/x/x",
 			want: "unseen … trap: a segment of its path repeats 4 times"},
@@ -66,18 +66,18 @@ func TestWhyReasons(t *testing.T) {
 		{reason: "dropped", web: home(crawltest.Links("/x")), path: "/x", o: weft.Options{Hooks: weft.Hooks{OnLink: func(weburl.URL, links.Link) weft.Verdict {
 			return weft.Verdict{Decision: weft.Drop}
 		}}}, want: "unseen … not kept: links that a hook dropped (1)"},
-		{reason: "limit-per-host", web: home(crawltest.Links("/x", "/y")), o: weft.Options{LimitPerHost: 2}, path: "/y",
+		{reason: "limit-per-host", web: home(crawltest.Links("/x", "/y")), o: weft.Options{Limits: weft.Limits{LimitPerHost: 2}}, path: "/y",
 			want: "dropped … dropped: its host reached its limit of 2 URLs"},
-		{reason: "limit-per-host", web: home(crawltest.Links("/x", "/y")), o: weft.Options{LimitPerHost: 2}, path: "/z",
+		{reason: "limit-per-host", web: home(crawltest.Links("/x", "/y")), o: weft.Options{Limits: weft.Limits{LimitPerHost: 2}}, path: "/z",
 			want: "unseen … limit: its host reached its limit of 2 URLs"},
-		{reason: "max-variants", web: home(crawltest.Links("/x?1", "/x?2")), o: weft.Options{MaxVariants: 1}, path: "/x?2",
+		{reason: "max-variants", web: home(crawltest.Links("/x?1", "/x?2")), o: weft.Options{Traps: weft.Traps{MaxVariants: 1}}, path: "/x?2",
 			want: "dropped … dropped: its path reached its limit of 1 URLs that differ only after the first ; or ?"},
-		{reason: "max-variants", web: home(crawltest.Links("/x?1", "/x?2")), o: weft.Options{MaxVariants: 1}, path: "/x?3",
+		{reason: "max-variants", web: home(crawltest.Links("/x?1", "/x?2")), o: weft.Options{Traps: weft.Traps{MaxVariants: 1}}, path: "/x?3",
 			want: "unseen … limit: its path reached its limit of 1 URLs that differ only after the first ; or ?"},
 
-		{reason: "duplicate", web: crawltest.Web{"http://a.test/": crawltest.Links("/1/", "/2/"), "http://a.test/1/": crawltest.Essay("maze") + crawltest.Links("in"), "http://a.test/2/": crawltest.Essay("maze") + crawltest.Links("in")}, o: weft.Options{PruneDuplicates: true, Concurrency: 1}, path: "/2/in",
+		{reason: "duplicate", web: crawltest.Web{"http://a.test/": crawltest.Links("/1/", "/2/"), "http://a.test/1/": crawltest.Essay("maze") + crawltest.Links("in"), "http://a.test/2/": crawltest.Essay("maze") + crawltest.Links("in")}, o: weft.Options{Reach: weft.Reach{PruneDuplicates: true}, Pace: weft.Pace{Concurrency: 1}}, path: "/2/in",
 			want: "unseen … not kept: links of pages that are duplicates (1)"},
-		{reason: "broken-sitemap", web: crawltest.Web{"http://a.test/": crawltest.Links(), "http://a.test/sitemap.xml": "<urlset><url><loc>/1</loc></url><url><loc>/x"}, o: weft.Options{Sitemaps: true}, path: "/x",
+		{reason: "broken-sitemap", web: crawltest.Web{"http://a.test/": crawltest.Links(), "http://a.test/sitemap.xml": "<urlset><url><loc>/1</loc></url><url><loc>/x"}, o: weft.Options{Reach: weft.Reach{Sitemaps: true}}, path: "/x",
 			want: "unseen … not kept: URLs in sitemaps that are broken (1)"},
 
 		{reason: "unclosed", web: home("<script>" + crawltest.Links("/x")), path: "/x",
@@ -87,26 +87,26 @@ func TestWhyReasons(t *testing.T) {
 			want: "refused … robots: disallowed by line 2: Disallow: /x … refused: robots: "},
 		{reason: weft.KindNoRobots, web: crawltest.Web{"http://a.test/robots.txt": "503"}, path: "/",
 			want: "refused … refused: robots-unreachable: robots.txt: status 503"},
-		{reason: weft.KindExcluded, web: home(crawltest.Links("/x")), o: weft.Options{Limit: 1}, path: "/x",
-			again: func(o *weft.Options) { o.Limit, o.Amend, o.Exclude = 0, true, res("/x$") }, want: "refused … exclude: /x$ matches … refused: excluded: /x$"},
+		{reason: weft.KindExcluded, web: home(crawltest.Links("/x")), o: weft.Options{Limits: weft.Limits{Limit: 1}}, path: "/x",
+			again: func(o *weft.Options) { o.Limits.Limit, o.Rerun.Amend, o.Reach.Exclude = 0, true, res("/x$") }, want: "refused … exclude: /x$ matches … refused: excluded: /x$"},
 		{reason: weft.KindRefused, web: home(crawltest.Links("/x")), path: "/x", o: weft.Options{Hooks: weft.Hooks{OnRequest: func(r *weft.Request) error {
 			if r.From != "" {
 				return errors.New("not today")
 			}
 			return nil
 		}}}, want: "failed … try: 1: refused: not today"},
-		{reason: "blocked-address", web: home(crawltest.Links("http://127.0.0.1/x")), o: weft.Options{Scope: weft.ScopeAny}, path: "http://127.0.0.1/x",
+		{reason: "blocked-address", web: home(crawltest.Links("http://127.0.0.1/x")), o: weft.Options{Reach: weft.Reach{Scope: weft.ScopeAny}}, path: "http://127.0.0.1/x",
 			want: "refused … refused: blocked-address: 127.0.0.1 is loopback"},
-		{reason: weft.KindRedirects, web: crawltest.Web{"http://a.test/": "302 /1", "http://a.test/1": "302 /x"}, o: weft.Options{MaxRedirects: 1}, path: "/1",
+		{reason: weft.KindRedirects, web: crawltest.Web{"http://a.test/": "302 /1", "http://a.test/1": "302 /x"}, o: weft.Options{Reach: weft.Reach{MaxRedirects: 1}}, path: "/1",
 			want: "failed … redirects: a redirect beyond the limit of 1"},
 		{reason: weft.KindLocation, web: home("302 mailto:x@a.test"), path: "/", want: "failed … location: leads to scheme \"mailto\", expected http or https"},
-		{reason: "limit", web: home(crawltest.Links("/x")), o: weft.Options{Limit: 1}, path: "/x", want: "pending … next: try 1; the crawl is not running (stopped by the limit limit)"},
+		{reason: "limit", web: home(crawltest.Links("/x")), o: weft.Options{Limits: weft.Limits{Limit: 1}}, path: "/x", want: "pending … next: try 1; the crawl is not running (stopped by the limit limit)"},
 	}
 	covered := make(map[string]bool)
 	for _, c := range cases {
 		covered[c.reason] = true
 		t.Run(c.reason+c.path, func(t *testing.T) {
-			c.o.Seeds, c.o.Retries, c.o.Job = []string{"http://a.test/"}, -1, filepath.Join(t.TempDir(), "job")
+			c.o.Seeds, c.o.Pace.Retries, c.o.Job = []string{"http://a.test/"}, -1, filepath.Join(t.TempDir(), "job")
 			_, sum, seen := c.web.Crawl(t, c.o)
 			if c.again != nil {
 				c.again(&c.o)
@@ -161,7 +161,7 @@ func TestTrapsOverruled(t *testing.T) {
 	}{
 		{"seed", weft.Options{Seeds: []string{trap}}, "seed: given\nscope: host: does not apply to seeds"},
 		{"hook", weft.Options{Seeds: []string{"http://a.test/"}, Hooks: hooks}, "at most 3 are followed; a hook followed it all the same"},
-		{"no limit", weft.Options{Seeds: []string{"http://a.test/"}, MaxRepeats: -1}, "1 link from a seed\nscope: host: inside\nrobots: "},
+		{"no limit", weft.Options{Seeds: []string{"http://a.test/"}, Traps: weft.Traps{MaxRepeats: -1}}, "1 link from a seed\nscope: host: inside\nrobots: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Job = filepath.Join(t.TempDir(), "job")
@@ -181,7 +181,7 @@ func TestWhyBeyond(t *testing.T) {
 	t.Parallel()
 	w := crawltest.Web{"http://a.test/": crawltest.Links("http://b.test/ok", "http://b.test/gone") + "<img src=http://c.test/image>", "http://b.test/ok": "", "http://c.test/image": "data"}
 	dir := filepath.Join(t.TempDir(), "job")
-	w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, External: true, Assets: weft.AssetsAny, Job: dir})
+	w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{External: true, Assets: weft.AssetsAny}, Job: dir})
 	job := crawltest.Open(t, dir)
 	for u, want := range map[string]string{
 		"http://b.test/ok":    "external link, checked with HEAD; nothing there is followed … 1: HEAD status 200",
@@ -232,8 +232,7 @@ func TestWhyUnseen(t *testing.T) {
 	site.Release()
 	dir := filepath.Join(t.TempDir(), "job")
 	r := crawltest.Start(t, weft.Options{
-		Seeds: []string{site.URL + "/docs/"}, Job: dir, Scope: weft.ScopePrefix, Depth: 2,
-		Include: []*regexp.Regexp{regexp.MustCompile("[.]html$")}, Exclude: []*regexp.Regexp{regexp.MustCompile("old")},
+		Seeds: []string{site.URL + "/docs/"}, Job: dir, Reach: weft.Reach{Scope: weft.ScopePrefix, Depth: 2, Include: []*regexp.Regexp{regexp.MustCompile("[.]html$")}, Exclude: []*regexp.Regexp{regexp.MustCompile("old")}},
 	})
 	<-r.Done
 	job := crawltest.Open(t, dir)
@@ -279,7 +278,7 @@ func TestWhyRobotsElsewhere(t *testing.T) {
 	defer site.Close()
 	_, port, _ := strings.Cut(strings.TrimPrefix(site.URL, "http://"), ":")
 	home := "http://a.test:" + port
-	r := crawltest.Start(t, weft.Options{Seeds: []string{home}, Job: filepath.Join(t.TempDir(), "job"), Resolve: crawltest.Overrides(t, "*:"+port+":127.0.0.1")})
+	r := crawltest.Start(t, weft.Options{Seeds: []string{home}, Job: filepath.Join(t.TempDir(), "job"), HTTP: weft.HTTP{Resolve: crawltest.Overrides(t, "*:"+port+":127.0.0.1")}})
 	r.Inspect()
 	want := "next: try 1; its host waits: its robots.txt redirects to http://rules.test:" + port + "/robots.txt, which is requested at its turn; the host there waits: 503, Retry-After 1800 s\n"
 	r.Await("waiting for the other host", func(weft.Status) bool { return strings.Contains(crawltest.WhyText(t, r.Job, home, "/"), want) })
@@ -298,7 +297,7 @@ func TestWhyAfterRecrawl(t *testing.T) {
 	s.Show(map[string]crawltest.Response{"/": {Body: "<a href=/no rel=nofollow>"}})
 	dir := filepath.Join(t.TempDir(), "job")
 	for n := range 3 {
-		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: dir, Update: n > 0})
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: dir, Rerun: weft.Rerun{Update: n > 0}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +321,7 @@ func TestWhyAfterRecrawl(t *testing.T) {
 func TestSitemapWhy(t *testing.T) {
 	w := crawltest.Web{"http://a.test/": "", "http://a.test/sitemap.xml": crawltest.URLSet("/1"), "http://a.test/1": ""}
 	dir := filepath.Join(t.TempDir(), "job")
-	w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, Job: dir})
+	w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Sitemaps: true}, Job: dir})
 	job, err := weft.OpenJob(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)

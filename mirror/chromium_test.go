@@ -25,9 +25,9 @@ import (
 // crawl crawls into a job with an archive.
 func crawl(t *testing.T, o weft.Options) {
 	t.Helper()
-	o.Archive, o.NoRobots, o.Retries = true, true, -1
-	if o.Assets == "" {
-		o.Assets = weft.AssetsAny
+	o.Keep.Archive, o.Reach.NoRobots, o.Pace.Retries = true, true, -1
+	if o.Reach.Assets == "" {
+		o.Reach.Assets = weft.AssetsAny
 	}
 	c, err := weft.New(o)
 	if err == nil {

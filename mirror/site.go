@@ -53,11 +53,11 @@ func Site(ctx context.Context, dir string, o SiteOptions) (*Report, error) {
 	if err := prepare(dir); err != nil {
 		return nil, err
 	}
-	c.Job, c.Archive = job, true
+	c.Job, c.Keep.Archive = job, true
 	if seeded { // otherwise the job has its own
-		c.MaxURLLength = cmp.Or(c.MaxURLLength, LongestURL)
-		if c.Assets = cmp.Or(c.Assets, weft.AssetsAny); o.NoAssets {
-			c.Assets = weft.AssetsNone
+		c.Traps.MaxURLLength = cmp.Or(c.Traps.MaxURLLength, LongestURL)
+		if c.Reach.Assets = cmp.Or(c.Reach.Assets, weft.AssetsAny); o.NoAssets {
+			c.Reach.Assets = weft.AssetsNone
 		}
 	}
 	crawled, visit, err := standing(ctx, dir, c)
@@ -103,7 +103,7 @@ func crawl(ctx context.Context, o weft.Options) (weft.Summary, error) {
 // standing decides what is to be done in a folder: to crawl, to go on, to crawl again, or, where
 // the crawl has ended and the files of its visit were not all written, only to write.
 func standing(ctx context.Context, dir string, o *weft.Options) (crawled bool, visit int, err error) {
-	if o.Fresh || !isBegun(ctx, o.Job) {
+	if o.Rerun.Fresh || !isBegun(ctx, o.Job) {
 		return false, 0, nil
 	}
 	finished, visit, err := state(ctx, o.Job)
@@ -114,6 +114,6 @@ func standing(ctx context.Context, dir string, o *weft.Options) (crawled bool, v
 	if err != nil {
 		return false, 0, err
 	}
-	o.Update = complete
+	o.Rerun.Update = complete
 	return !complete, visit, nil
 }

@@ -28,7 +28,7 @@ func TestSite(t *testing.T) {
 	s := httptest.NewServer(http.FileServerFS(files))
 	defer s.Close()
 	dir := filepath.Join(t.TempDir(), "copy")
-	o := mirror.SiteOptions{Crawl: weft.Options{Seeds: []string{s.URL}, Limit: 1}}
+	o := mirror.SiteOptions{Crawl: weft.Options{Seeds: []string{s.URL}, Limits: weft.Limits{Limit: 1}}}
 	site := func() *mirror.Report {
 		t.Helper()
 		r, err := mirror.Site(t.Context(), dir, o)
@@ -40,7 +40,7 @@ func TestSite(t *testing.T) {
 	if r := site(); r.Written != 1 || r.Crawl.Stopped != "limit" {
 		t.Errorf("stopped: %+v", r)
 	}
-	o.Crawl.Limit = 0
+	o.Crawl.Limits.Limit = 0
 	if r := site(); r.Files != 3 || r.Crawl.Visit != 1 || !r.Crawl.Finished {
 		t.Errorf("the rest: %+v", r)
 	}
@@ -50,8 +50,8 @@ func TestSite(t *testing.T) {
 		t.Errorf("up to date: %+v", r)
 	}
 	o.Run = func(_ context.Context, c weft.Options) (weft.Summary, error) {
-		if !c.Update || c.Job != filepath.Join(dir, mirror.Hidden, "job") {
-			t.Errorf("the crawl has %t, %q", c.Update, c.Job)
+		if !c.Rerun.Update || c.Job != filepath.Join(dir, mirror.Hidden, "job") {
+			t.Errorf("the crawl has %t, %q", c.Rerun.Update, c.Job)
 		}
 		return weft.Summary{Interrupted: true}, nil
 	}
@@ -81,13 +81,13 @@ func TestSiteNothing(t *testing.T) {
 // TestSiteAssets: what pages need comes from wherever it is, unless the options say otherwise.
 func TestSiteAssets(t *testing.T) {
 	for assets, o := range map[weft.Assets]mirror.SiteOptions{
-		weft.AssetsAny: {}, weft.AssetsScope: {Crawl: weft.Options{Assets: weft.AssetsScope}}, weft.AssetsNone: {NoAssets: true},
+		weft.AssetsAny: {}, weft.AssetsScope: {Crawl: weft.Options{Reach: weft.Reach{Assets: weft.AssetsScope}}}, weft.AssetsNone: {NoAssets: true},
 	} {
 		stop := errors.New("seen")
 		o.Crawl.Seeds = []string{"http://a.test/"}
 		o.Run = func(_ context.Context, c weft.Options) (weft.Summary, error) {
-			if c.Assets != assets || !c.Archive || c.MaxURLLength != mirror.LongestURL {
-				t.Errorf("%q: %q, archive %t, %d", assets, c.Assets, c.Archive, c.MaxURLLength)
+			if c.Reach.Assets != assets || !c.Keep.Archive || c.Traps.MaxURLLength != mirror.LongestURL {
+				t.Errorf("%q: %q, archive %t, %d", assets, c.Reach.Assets, c.Keep.Archive, c.Traps.MaxURLLength)
 			}
 			return weft.Summary{}, stop
 		}

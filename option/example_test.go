@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleError() {
-	_, err := weft.New(weft.Options{Seeds: []string{"https://example.org/"}, Limit: -1})
+	_, err := weft.New(weft.Options{Seeds: []string{"https://example.org/"}, Limits: weft.Limits{Limit: -1}})
 	var wrong *option.Error
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong.Option, "is", wrong.Value)

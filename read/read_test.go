@@ -71,7 +71,7 @@ func chapter(i int, menu, more string) string {
 // crawled crawls a site into a job.
 func crawled(t *testing.T, url, dir string, update bool) {
 	t.Helper()
-	o := weft.Options{Job: dir, Archive: true, AllowPrivate: true, NoRobots: true, Update: update}
+	o := weft.Options{Job: dir, Keep: weft.Keep{Archive: true}, HTTP: weft.HTTP{AllowPrivate: true}, Reach: weft.Reach{NoRobots: true}, Rerun: weft.Rerun{Update: update}}
 	if !update {
 		o.Seeds = []string{url}
 	}

@@ -42,11 +42,11 @@ type Record struct {
 	SHA256      string    `json:"sha256,omitempty"` // decoded body, hexadecimal; of a 304, the body that still holds
 
 	// Where the response is in the archive: the file in JOB/archive, without .open, and the offset
-	// of its record in bytes. See weft.Options.Archive.
+	// of its record in bytes. See weft.Keep.Archive.
 	WARCFile   string `json:"warc_file,omitempty"`
 	WARCOffset int64  `json:"warc_offset,omitempty"`
 
-	// Duplicates: see weft.Options.Duplicates.
+	// Duplicates: see weft.Keep.Duplicates.
 	TextHash        string `json:"text_hash,omitempty"`         // hash of the page's text, 16 hexadecimal digits: see package text
 	Simhash         string `json:"simhash,omitempty"`           // similarity hash of the text, if the text is long enough
 	DuplicateOf     string `json:"duplicate_of,omitempty"`      // first URL with this body
@@ -58,7 +58,7 @@ type Record struct {
 	Role   Role   `json:"role,omitempty"`
 	Method string `json:"method,omitempty"`
 
-	// From the second visit on: see weft.Options.Update. Links are not counted on an unchanged
+	// From the second visit on: see weft.Rerun.Update. Links are not counted on an unchanged
 	// page, unless only its text is the same.
 	Visit       int       `json:"visit,omitempty"`
 	Change      Change    `json:"change,omitempty"`

@@ -20,7 +20,7 @@ func Example() {
 	defer site.Close()
 	job, _ := os.MkdirTemp("", "")
 	defer os.RemoveAll(job)
-	for _, err := range weft.Crawl(context.Background(), weft.Options{Seeds: []string{site.URL}, Job: job, Archive: true}) {
+	for _, err := range weft.Crawl(context.Background(), weft.Options{Seeds: []string{site.URL}, Job: job, Keep: weft.Keep{Archive: true}}) {
 		if err != nil {
 			fmt.Println(err)
 		}

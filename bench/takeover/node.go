@@ -43,8 +43,8 @@ func (t *task) begin(ctx context.Context) (kill func(), err error) {
 func (t *task) node(ctx context.Context, job string) (joined *cluster.Crawl, kill func(), err error) {
 	ctx, stop := context.WithCancel(ctx)
 	joined, err = cluster.Join(ctx, t.servers(), weft.Options{
-		Job: filepath.Join(t.Dir, job), Seeds: []string{"http://seed.example/"}, Scope: weft.ScopeAny,
-		DNS: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")},
+		Job: filepath.Join(t.Dir, job), Seeds: []string{"http://seed.example/"}, Reach: weft.Reach{Scope: weft.ScopeAny},
+		HTTP: weft.HTTP{DNS: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")}},
 	})
 	if err != nil {
 		return nil, stop, err

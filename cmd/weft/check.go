@@ -286,7 +286,7 @@ func (f *checkFlags) complete() (err error) {
 		}
 	}
 	f.options.HugeBytes = int64(f.hugeBytes)
-	f.options.Agent, f.options.Canon = f.crawl.client.UserAgent, f.crawl.options.Canon
+	f.options.Agent, f.options.Canon = f.crawl.client.UserAgent, f.crawl.options.Reach.Canon
 	if f.baseline == "" {
 		return nil
 	}

@@ -136,13 +136,13 @@ func (c *clientFlags) client() (httpclient.Options, error) {
 // configure copies the client's options to a crawl's.
 func (c *clientFlags) configure(o *weft.Options) error {
 	own, err := c.client()
-	o.Timeout, o.DialTimeout, o.TLSTimeout = own.Timeout, own.DialTimeout, own.TLSTimeout
-	o.FirstByteTimeout, o.IdleTimeout, o.MinRate = own.FirstByteTimeout, own.IdleTimeout, own.MinRate
-	o.MaxBody, o.UserAgent, o.Header = own.MaxBody, own.UserAgent, own.Header
-	o.Cookies, o.Auth, o.Proxy = own.Cookies, own.Auth, own.Proxy
-	o.HTTP1, o.HTTP2 = own.HTTP1, own.HTTP2
-	o.Insecure, o.RootCAs = own.Insecure, own.RootCAs
-	o.Resolve, o.DNS, o.AllowPrivate = own.Resolve, c.servers, c.allowPrivate
+	o.HTTP.Timeout, o.HTTP.DialTimeout, o.HTTP.TLSTimeout = own.Timeout, own.DialTimeout, own.TLSTimeout
+	o.HTTP.FirstByteTimeout, o.HTTP.IdleTimeout, o.HTTP.MinRate = own.FirstByteTimeout, own.IdleTimeout, own.MinRate
+	o.HTTP.MaxBody, o.HTTP.UserAgent, o.HTTP.Header = own.MaxBody, own.UserAgent, own.Header
+	o.HTTP.Cookies, o.HTTP.Auth, o.HTTP.Proxy = own.Cookies, own.Auth, own.Proxy
+	o.HTTP.HTTP1, o.HTTP.HTTP2 = own.HTTP1, own.HTTP2
+	o.HTTP.Insecure, o.HTTP.RootCAs = own.Insecure, own.RootCAs
+	o.HTTP.Resolve, o.HTTP.DNS, o.HTTP.AllowPrivate = own.Resolve, c.servers, c.allowPrivate
 	return err
 }
 

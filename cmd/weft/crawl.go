@@ -84,7 +84,7 @@ func (f *crawlFlags) run(args []string) error {
 	if len(args) > 0 || f.input != "" { // otherwise a job has its own
 		f.archives(&o)
 	}
-	if o.Job == "" && (f.output == "" || o.KeepLinks || o.KeepBodies || o.Archive || len(o.Extract) > 0 || o.Structured) {
+	if o.Job == "" && (f.output == "" || o.Keep.KeepLinks || o.Keep.KeepBodies || o.Keep.Archive || len(o.Keep.Extract) > 0 || o.Keep.Structured) {
 		first := ""
 		switch {
 		case len(args) > 0:
@@ -121,7 +121,7 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 	if err := f.check(o); err != nil {
 		return nil, err
 	}
-	makesTrees.Store(len(o.Extract) > 0 || o.Structured)
+	makesTrees.Store(len(o.Keep.Extract) > 0 || o.Keep.Structured)
 	limitMemory(o.Memory)
 	p.con = newConsole(f.console, f.output)
 	p.con.forCheck = f.forCheck
@@ -140,7 +140,7 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 		}
 	}
 	if f.retry.dir != "" {
-		o.RetryFailed = f.retry.selects(p.con.warn)
+		o.Rerun.RetryFailed = f.retry.selects(p.con.warn)
 	}
 	if f.input == "" {
 		return p, nil
@@ -155,7 +155,7 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 
 // needsURL reports whether a URL has to be given: no job knows its seeds.
 func (f *crawlFlags) needsURL(o *weft.Options) bool {
-	return !f.ofFiles && !f.cluster.any() && (o.Fresh || o.Job == "" && !f.namesJob())
+	return !f.ofFiles && !f.cluster.any() && (o.Rerun.Fresh || o.Job == "" && !f.namesJob())
 }
 
 // close closes what prepare has opened.
@@ -185,7 +185,7 @@ func (p *prepared) crawl(o weft.Options) (weft.Summary, error) {
 	if err != nil {
 		return weft.Summary{}, p.refused(err, con.job, p.noURL)
 	}
-	s, err := con.crawl(c, out, o.SeedSeq != nil || o.Amend || p.cluster.any())
+	s, err := con.crawl(c, out, o.SeedSeq != nil || o.Rerun.Amend || p.cluster.any())
 	p.cluster.close()
 	if p.forCheck || p.mirror != "" {
 		signal.Stop(con.signals) // what follows is not done by the crawl
@@ -195,11 +195,11 @@ func (p *prepared) crawl(o weft.Options) (weft.Summary, error) {
 
 // archives sets the defaults of a crawl with an archive.
 func (f *crawlFlags) archives(o *weft.Options) {
-	if o.Archive && !f.forCheck {
-		o.Assets = f.assetsOr(weft.AssetsAny)
+	if o.Keep.Archive && !f.forCheck {
+		o.Reach.Assets = f.assetsOr(weft.AssetsAny)
 	}
-	if f.texts.any() && f.again() == "" && !o.KeepBodies {
-		o.Archive = true
+	if f.texts.any() && f.again() == "" && !o.Keep.KeepBodies {
+		o.Keep.Archive = true
 	}
 }
 
@@ -249,13 +249,13 @@ func (f *crawlFlags) check(o *weft.Options) error {
 		return nil
 	case o.Job != "":
 		return usage("--update and --job: expected one of them")
-	case o.Fresh:
+	case o.Rerun.Fresh:
 		return usage("--update and --fresh: expected one of them")
 	}
 	if err := mayBeJob(f.update); err != nil {
 		return usage("--update %w", err)
 	}
-	o.Job, o.Update = f.update, true
+	o.Job, o.Rerun.Update = f.update, true
 	return nil
 }
 
@@ -272,9 +272,9 @@ func (f *crawlFlags) naming(o *weft.Options) naming {
 		n.command = "weft check"
 	}
 	switch {
-	case o.Update:
+	case o.Rerun.Update:
 		n.flag = "update"
-	case o.RetryFailed != nil:
+	case o.Rerun.RetryFailed != nil:
 		n.flag = "retry-failed"
 	case f.namesJob():
 		n.flag = "job"

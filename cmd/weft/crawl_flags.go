@@ -39,7 +39,7 @@ func (f *crawlFlags) groups() []group {
 	return append(all,
 		group{"Traps", f.trapOptions()},
 		group{"Job", slices.Concat(f.jobOptions(), f.cluster.options(true))},
-		group{"Output", slices.Concat(f.outputOptions(), extractOptions(&f.options.Extract, &f.options.Structured), f.console.options())},
+		group{"Output", slices.Concat(f.outputOptions(), extractOptions(&f.options.Keep.Extract, &f.options.Keep.Structured), f.console.options())},
 	)
 }
 
@@ -61,39 +61,39 @@ func (f *crawlFlags) reachOptions() []option {
 			more: "NAME=VALUE is a field, NAME=@FILE a file. All make one request to each URL, of type multipart/form-data."},
 		f.post.typeOption(),
 		{name: "scope", arg: "SCOPE", field: "Scope",
-			Value: to(&o.Scope, oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost,
+			Value: to(&o.Reach.Scope, oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost,
 				weft.ScopeDomain, weft.ScopeAny)),
 			words: []string{"page", "prefix", "host", "domain", "any"},
 			help:  "limit to page, prefix, host (default), domain or any",
 			more: "page: follow no links; prefix: stay in the folder of a seed; domain: the registrable " +
 				"domain. The target of a seed's redirect is in scope, too."},
-		{name: "depth", short: "d", arg: "N", Value: to(&o.Depth, f.readDepth), field: "Depth",
+		{name: "depth", short: "d", arg: "N", Value: to(&o.Reach.Depth, f.readDepth), field: "Depth",
 			help: "follow links up to N steps from a seed",
 			more: "Along the shortest path: nearer pages are fetched first, so that each crawl finds the " +
 				"same. Default, and 0: no limit. For only the given URLs, see --scope page."},
-		{name: "include", arg: "RE", Value: appended(&o.Include, expression), field: "Include",
+		{name: "include", arg: "RE", Value: appended(&o.Reach.Include, expression), field: "Include",
 			help: "follow only links that match RE; repeatable"},
-		{name: "exclude", arg: "RE", Value: appended(&o.Exclude, expression), field: "Exclude",
+		{name: "exclude", arg: "RE", Value: appended(&o.Reach.Exclude, expression), field: "Exclude",
 			help: "do not follow links that match RE; repeatable"},
-		{name: "canon", arg: "RULES", Value: to(&o.Canon, canonRules), field: "Canon", advanced: true,
+		{name: "canon", arg: "RULES", Value: to(&o.Reach.Canon, canonRules), field: "Canon", advanced: true,
 			help: "treat URLs that RULES make equal as one page",
 			more: "RULES are separated by commas; weft url --help-all lists them."},
-		{name: "sitemaps", Value: on(&o.Sitemaps), field: "Sitemaps",
+		{name: "sitemaps", Value: on(&o.Reach.Sitemaps), field: "Sitemaps",
 			help: "crawl the URLs in sitemaps, too",
 			more: "Reads the sitemaps that a host's robots.txt names, or /sitemap.xml."},
 		{name: "assets", arg: "WHERE", bare: string(weft.AssetsScope), field: "Assets",
-			Value: to(&o.Assets, f.readAssets), words: []string{string(weft.AssetsScope), string(weft.AssetsAny), noAssets},
+			Value: to(&o.Reach.Assets, f.readAssets), words: []string{string(weft.AssetsScope), string(weft.AssetsAny), noAssets},
 			help: "fetch images, scripts, fonts and so on, too",
 			more: "All that pages need to be shown, in scope or on its hosts; any: wherever it is; none: nothing. " +
 				"The depth and --include do not apply to it. Default with --warc: any."},
-		{name: "check-external", Value: on(&o.External), field: "External",
+		{name: "check-external", Value: on(&o.Reach.External), field: "External",
 			advanced: true, help: "check links that lead out of scope",
 			more: "Once each, with HEAD, or with GET where HEAD fails. Nothing there is crawled."},
-		{name: "no-robots", Value: on(&o.NoRobots), field: "NoRobots",
+		{name: "no-robots", Value: on(&o.Reach.NoRobots), field: "NoRobots",
 			help: "ignore robots.txt and nofollow"},
-		{name: "max-redirects", arg: "N", Value: to(&o.MaxRedirects, orNone), field: "MaxRedirects",
+		{name: "max-redirects", arg: "N", Value: to(&o.Reach.MaxRedirects, orNone), field: "MaxRedirects",
 			advanced: true, help: "follow at most N redirects from one link", def: "10"},
-		{name: "prune-duplicates", Value: on(&o.PruneDuplicates), field: "PruneDuplicates",
+		{name: "prune-duplicates", Value: on(&o.Reach.PruneDuplicates), field: "PruneDuplicates",
 			advanced: true, help: "do not follow the links of duplicate pages",
 			more: "Only where the other page is on the same registrable domain: see --duplicates."},
 	}
@@ -116,7 +116,7 @@ func (f *crawlFlags) assetsOr(otherwise weft.Assets) weft.Assets {
 	if f.noAssets {
 		return weft.AssetsNone
 	}
-	return cmp.Or(f.options.Assets, otherwise)
+	return cmp.Or(f.options.Reach.Assets, otherwise)
 }
 
 // readDepth reads --depth. 0 is no limit, as in the library.
@@ -129,13 +129,13 @@ func (f *crawlFlags) readDepth(s string) (int, error) {
 func (f *crawlFlags) limitOptions() []option {
 	o := &f.options
 	return []option{
-		{name: "limit", arg: "N", Value: to(&o.Limit, number(1)), field: "Limit",
+		{name: "limit", arg: "N", Value: to(&o.Limits.Limit, number(1)), field: "Limit",
 			help: "stop after fetching N URLs", def: "no limit",
 			more: "With --cluster, all nodes together."},
-		{name: "limit-per-host", arg: "N", Value: to(&o.LimitPerHost, number(1)), field: "LimitPerHost",
+		{name: "limit-per-host", arg: "N", Value: to(&o.Limits.LimitPerHost, number(1)), field: "LimitPerHost",
 			help: "fetch at most N URLs per host", def: "no limit",
 			more: "A host's sitemaps count."},
-		{name: "max-time", arg: "D", Value: to(&o.MaxTime, duration), field: "MaxTime",
+		{name: "max-time", arg: "D", Value: to(&o.Limits.MaxTime, duration), field: "MaxTime",
 			help: "stop starting fetches after D", def: "no limit",
 			more: "Fetches that have started finish; --timeout bounds them. With --cluster, D counts from the start of the crawl."},
 	}
@@ -145,34 +145,34 @@ func (f *crawlFlags) paceOptions() []option {
 	o := &f.options
 	return []option{
 		{name: "concurrency", short: "c", arg: "N", field: "Concurrency",
-			Value: to(&o.Concurrency, number(1)), help: "maximum concurrent requests", def: "64",
+			Value: to(&o.Pace.Concurrency, number(1)), help: "maximum concurrent requests", def: "64",
 			more: "Fewer where file descriptors are short. By default, up to 15 times as many may run " +
 				"in addition that have taken more than a second."},
-		{name: "per-host", arg: "N", Value: to(&o.PerHost, number(1)), field: "PerHost",
+		{name: "per-host", arg: "N", Value: to(&o.Pace.PerHost, number(1)), field: "PerHost",
 			advanced: true, help: "maximum concurrent requests per host", def: "2",
 			more: "By default, more while the host's response time holds."},
-		{name: "per-domain", arg: "N", Value: to(&o.PerDomain, number(1)), field: "PerDomain",
+		{name: "per-domain", arg: "N", Value: to(&o.Pace.PerDomain, number(1)), field: "PerDomain",
 			advanced: true, help: "maximum concurrent requests per registrable domain",
 			more: "Default: as for a host."},
-		{name: "per-address", arg: "N", Value: to(&o.PerAddress, number(1)), field: "PerAddress",
+		{name: "per-address", arg: "N", Value: to(&o.Pace.PerAddress, number(1)), field: "PerAddress",
 			advanced: true, help: "maximum concurrent requests per IP address",
 			more: "Default: as for a host. Not behind a proxy."},
-		{name: "delay", arg: "D", Value: to(&o.Delay, durationOrZero), field: "Delay",
+		{name: "delay", arg: "D", Value: to(&o.Pace.Delay, durationOrZero), field: "Delay",
 			help: "wait at least D between requests to a host",
 			more: "D counts from the end of a response. robots.txt may ask for more. " +
 				"Default: the delay that robots.txt asks for."},
-		{name: "domain-delay", arg: "D", Value: to(&o.DomainDelay, durationOrNone), field: "DomainDelay",
+		{name: "domain-delay", arg: "D", Value: to(&o.Pace.DomainDelay, durationOrNone), field: "DomainDelay",
 			advanced: true, help: "wait at least D between requests to a domain", def: "--delay"},
 		{name: "address-delay", arg: "D", field: "AddressDelay", advanced: true,
-			Value: to(&o.AddressDelay, durationOrNone), def: "--delay",
+			Value: to(&o.Pace.AddressDelay, durationOrNone), def: "--delay",
 			help: "wait at least D between requests to an IP address",
 			more: "Not behind a proxy."},
-		{name: "rate-limit", advanced: true, arg: "N", Value: to(&o.RateLimit, rate), field: "RateLimit",
+		{name: "rate-limit", advanced: true, arg: "N", Value: to(&o.Pace.RateLimit, rate), field: "RateLimit",
 			help: "maximum requests per second, all hosts together",
 			more: "Default: no limit."},
-		{name: "retries", arg: "N", Value: to(&o.Retries, orNone), field: "Retries", advanced: true,
+		{name: "retries", arg: "N", Value: to(&o.Pace.Retries, orNone), field: "Retries", advanced: true,
 			help: "retry up to N times after a temporary error", def: "2"},
-		{name: "give-up", arg: "D", Value: to(&o.GiveUp, durationOrNever), field: "GiveUp",
+		{name: "give-up", arg: "D", Value: to(&o.Pace.GiveUp, durationOrNever), field: "GiveUp",
 			advanced: true, help: "give up a server that is down or overloaded for D", def: "2h",
 			more: "Until then its URLs wait. D may be never. A server that has never responded is " +
 				"given up after 8 tries."},
@@ -185,19 +185,19 @@ func (f *crawlFlags) paceOptions() []option {
 func (f *crawlFlags) trapOptions() []option {
 	o := &f.options
 	return []option{
-		{name: "max-url-length", arg: "N", Value: to(&o.MaxURLLength, number(1)), field: "MaxURLLength",
+		{name: "max-url-length", arg: "N", Value: to(&o.Traps.MaxURLLength, number(1)), field: "MaxURLLength",
 			advanced: true, help: "follow no URL longer than N bytes", def: "2048",
 			more: "At most 16384."},
-		{name: "max-path-depth", arg: "N", Value: to(&o.MaxPathDepth, orNone), field: "MaxPathDepth",
+		{name: "max-path-depth", arg: "N", Value: to(&o.Traps.MaxPathDepth, orNone), field: "MaxPathDepth",
 			advanced: true, help: "follow no URL with more than N path segments", def: "20",
 			more: "0: no limit."},
-		{name: "max-repeats", arg: "N", Value: to(&o.MaxRepeats, orNone), field: "MaxRepeats",
+		{name: "max-repeats", arg: "N", Value: to(&o.Traps.MaxRepeats, orNone), field: "MaxRepeats",
 			advanced: true, help: "follow no URL with more than N repeats of a path segment", def: "3",
 			more: "As in /x/x/x or /x/1/x/2/x/3. 0: no limit."},
-		{name: "max-variants", arg: "N", Value: to(&o.MaxVariants, orNone), field: "MaxVariants",
+		{name: "max-variants", arg: "N", Value: to(&o.Traps.MaxVariants, orNone), field: "MaxVariants",
 			advanced: true, help: "take at most N URLs that differ only after ; or ?", def: "10000",
 			more: "0: no limit."},
-		{name: "max-alike", arg: "N", Value: to(&o.MaxAlike, orNone), field: "MaxAlike",
+		{name: "max-alike", arg: "N", Value: to(&o.Traps.MaxAlike, orNone), field: "MaxAlike",
 			advanced: true, help: "refuse URLs like N pages in a row with nothing new", def: "500",
 			more: "Of paths that differ in numbers, dates and tokens, and lead to ever more. 0: no limit."},
 	}
@@ -225,11 +225,11 @@ func (f *crawlFlags) jobOptions() []option {
 			help: "with --retry-failed: URLs for whose record CONDITION holds",
 			more: "Of --status, --error and --where, all apply. A CONDITION is over the fields of pages.jsonl " +
 				"and host, in the language of https://expr-lang.org."},
-		{name: "fresh", Value: on(&o.Fresh), field: "Fresh",
+		{name: "fresh", Value: on(&o.Rerun.Fresh), field: "Fresh",
 			help: "start over: remove the job's earlier crawl"},
-		{name: "amend", Value: on(&o.Amend), field: "Amend", advanced: true,
+		{name: "amend", Value: on(&o.Rerun.Amend), field: "Amend", advanced: true,
 			help: "resume with additional URLs and --exclude expressions"},
-		{name: "min-free", arg: "SIZE", Value: to(&o.MinFree, size), field: "MinFree", advanced: true,
+		{name: "min-free", arg: "SIZE", Value: to(&o.Keep.MinFree, size), field: "MinFree", advanced: true,
 			help: "pause while less than SIZE is free on the job's disk", def: "0"},
 	}
 }
@@ -252,25 +252,25 @@ func (f *crawlFlags) outputOptions() []option {
 			more: "As weft read JOB does. Keeps an archive, unless --bodies is given."},
 		{name: "text", Value: on(&f.texts.plain), advanced: true,
 			help: "write pages as plain text to JOB/text in the end"},
-		{name: "links", Value: on(&o.KeepLinks), field: "KeepLinks",
+		{name: "links", Value: on(&o.Keep.KeepLinks), field: "KeepLinks",
 			help: "save every link of every page in JOB/links.jsonl"},
-		{name: "bodies", Value: on(&o.KeepBodies), field: "KeepBodies", advanced: true,
+		{name: "bodies", Value: on(&o.Keep.KeepBodies), field: "KeepBodies", advanced: true,
 			help: "save response bodies in JOB/bodies"},
-		{name: "warc", Value: on(&o.Archive), field: "Archive",
+		{name: "warc", Value: on(&o.Keep.Archive), field: "Archive",
 			help: "archive requests and responses in JOB/archive, as WARC",
 			more: "Files are gzip, a record a member, with an index. Then --bodies saves no " +
 				"second copy: pages.jsonl says where each response is."},
 		{name: "warc-size", arg: "SIZE", field: "ArchiveSize", advanced: true,
-			Value: to(&o.ArchiveSize, size),
+			Value: to(&o.Keep.ArchiveSize, size),
 			help:  "start a new file of the archive after SIZE", def: "1GB"},
 		{name: "warc-digest", arg: "NAME", field: "ArchiveDigest", advanced: true,
-			Value: to(&o.ArchiveDigest, oneOf(warc.SHA256, warc.SHA1)),
+			Value: to(&o.Keep.ArchiveDigest, oneOf(warc.SHA256, warc.SHA1)),
 			words: []string{"sha256", "sha1"},
 			help:  "take digests of archived records by sha256 or sha1", def: "sha256"},
-		{name: "warc-metadata", Value: on(&o.ArchiveMetadata), field: "ArchiveMetadata", advanced: true,
+		{name: "warc-metadata", Value: on(&o.Keep.ArchiveMetadata), field: "ArchiveMetadata", advanced: true,
 			help: "archive failures and addresses of names too, as metadata"},
 		{name: "duplicates", arg: "WHAT", field: "Duplicates", advanced: true,
-			Value: to(&o.Duplicates, oneOf(weft.DuplicatesOff, weft.DuplicatesSame, weft.DuplicatesNear)),
+			Value: to(&o.Keep.Duplicates, oneOf(weft.DuplicatesOff, weft.DuplicatesSame, weft.DuplicatesNear)),
 			words: []string{"off", "same", "near"},
 			help:  "mark duplicate pages: off, same or near", def: "same",
 			more: "same: identical bodies; near: also nearly identical text, " +

@@ -327,7 +327,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestDepthZero: 0 is no limit, as Options.Depth has it, and the command says so: some expect it
+// TestDepthZero: 0 is no limit, as weft.Reach.Depth has it, and the command says so: some expect it
 // to be none.
 func TestDepthZero(t *testing.T) {
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {

@@ -64,7 +64,8 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 	out := &output{}
 	c, err := con.start(weft.Options{
 		Seeds: []string{home}, Job: job, Hooks: con.hooks(),
-		PerHost: 16, Timeout: 500 * time.Millisecond, Retries: 1, // some of its responses never end
+		Pace: weft.Pace{PerHost: 16, Retries: 1}, // some of its responses never end
+		HTTP: weft.HTTP{Timeout: 500 * time.Millisecond},
 	}, out, alone)
 	if err != nil {
 		return &exit{exitUsage, byFlag(err, naming{flag: "job", dir: job, command: "weft crawl"})}

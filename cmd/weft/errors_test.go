@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/flat"
 )
 
 // TestFlagMistakes: for an invalid or a missing value of any flag, the message names the flag and
@@ -45,14 +46,13 @@ func TestFlagMistakes(t *testing.T) {
 func TestFlagOf(t *testing.T) {
 	code := []string{"Seeds", "Hooks", "Loops", "Loop", "Distrust"} // the last one for weft check
 	flags := crawlCommand().Flags()
-	options := reflect.TypeFor[weft.Options]()
 	fields := 0
-	for i := range options.NumField() {
-		if !options.Field(i).IsExported() {
+	for f := range flat.Fields(reflect.TypeFor[weft.Options]()) {
+		if !f.IsExported() {
 			continue
 		}
 		fields++
-		name := options.Field(i).Name
+		name := f.Name
 		flag, known := flagOf()[name]
 		switch {
 		case strings.Contains(fmt.Sprint(code), name) && !known:

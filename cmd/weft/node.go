@@ -101,7 +101,7 @@ func (f *clusterFlags) check(o *weft.Options, again bool) error {
 	switch {
 	case err != nil:
 		return err
-	case again || o.Fresh || o.Amend:
+	case again || o.Rerun.Fresh || o.Rerun.Amend:
 		return usage("--cluster: expected without --update, --fresh, --amend and --retry-failed")
 	}
 	if _, ok := f.embeds(); ok && len(f.Servers) > 1 {
@@ -168,13 +168,13 @@ func (h *host) Run(ctx context.Context) (weft.Summary, error) {
 // confirmed are the flags that nodes have to be given, as they do not take them from the servers.
 func confirmed(o *weft.Options) string {
 	var b strings.Builder
-	if o.Insecure {
+	if o.HTTP.Insecure {
 		b.WriteString(" --insecure")
 	}
-	if o.AllowPrivate {
+	if o.HTTP.AllowPrivate {
 		b.WriteString(" --allow-private")
 	}
-	for _, one := range o.Resolve {
+	for _, one := range o.HTTP.Resolve {
 		fmt.Fprintf(&b, " --resolve '%v'", one)
 	}
 	return b.String()
@@ -189,7 +189,7 @@ func alone(o weft.Options) (crawler, error) {
 	if o.Job == "" || !cluster.IsNode(o.Job) {
 		return weft.New(o)
 	}
-	if o.Update || o.RetryFailed != nil {
+	if o.Rerun.Update || o.Rerun.RetryFailed != nil {
 		return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected one that a single machine has crawled", o.Job)
 	}
 	return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected --cluster and --name, or another folder", o.Job)

@@ -26,7 +26,7 @@ func (r *retryFlags) check(f *crawlFlags, o *weft.Options) error {
 		return usage("--retry-failed and --update: expected one of them")
 	case o.Job != "":
 		return usage("--retry-failed and --job: expected one of them")
-	case o.Fresh:
+	case o.Rerun.Fresh:
 		return usage("--retry-failed and --fresh: expected one of them")
 	}
 	if err := mayBeJob(r.dir); err != nil {

@@ -36,7 +36,7 @@ func main() {
 			log.Fatal(err)
 		}
 		// The name does not exist: the override leads it to the server.
-		o.Seeds, o.Resolve = []string{"http://shop.example/site/"}, []httpclient.Override{there}
+		o.Seeds, o.HTTP.Resolve = []string{"http://shop.example/site/"}, []httpclient.Override{there}
 	}
 	if err := extract(o); err != nil {
 		log.Fatal(err)

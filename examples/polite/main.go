@@ -35,12 +35,12 @@ func main() {
 	flag.Parse()
 	o := weft.Options{
 		// Say who you are, for site owners who want to complain.
-		UserAgent:    "examplebot/1.0 (+https://example.org/bot)",
-		Scope:        weft.ScopeDomain,
-		Delay:        time.Second, // between requests to a host, a domain or an address
-		LimitPerHost: 1000,
-		Memory:       256 << 20, // for any number of hosts: the rest spills to the job
-		Job:          *job,
+		HTTP:   weft.HTTP{UserAgent: "examplebot/1.0 (+https://example.org/bot)"},
+		Reach:  weft.Reach{Scope: weft.ScopeDomain},
+		Pace:   weft.Pace{Delay: time.Second}, // between requests to a host, a domain or an address
+		Limits: weft.Limits{LimitPerHost: 1000},
+		Memory: 256 << 20, // for any number of hosts: the rest spills to the job
+		Job:    *job,
 	}
 	debug.SetMemoryLimit(int64(o.Memory))
 	var err error
@@ -134,15 +134,15 @@ func crawlVillage(o weft.Options) error {
 	if err != nil {
 		return err
 	}
-	o.Resolve = []httpclient.Override{there}
-	o.Delay = 20 * time.Millisecond // our own server needs no more
+	o.HTTP.Resolve = []httpclient.Override{there}
+	o.Pace.Delay = 20 * time.Millisecond // our own server needs no more
 	list := "http://baker.example/\nhttp://smith.example/\nhttp://miller.example/\n"
 	if err := crawl(o, strings.NewReader(list)); err != nil {
 		return err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	fmt.Printf("the server had %d requests, at least %v apart: %t\n", v.requests, o.Delay, v.closest >= o.Delay)
+	fmt.Printf("the server had %d requests, at least %v apart: %t\n", v.requests, o.Pace.Delay, v.closest >= o.Pace.Delay)
 	return nil
 }
 

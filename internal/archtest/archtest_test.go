@@ -113,7 +113,7 @@ var imports = map[string][]string{
 
 	// Level 5: the product, above what opens a crawl.
 	"internal/crawl": {"aio", "extract", "inspect", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "record", "seed", "warc", "weburl"},
-	".":              {"option", "aio", "internal/budget", "internal/control", "internal/crawl", "internal/engine", "extract", "internal/fetch", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".":              {"option", "aio", "internal/budget", "internal/control", "internal/crawl", "internal/engine", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {
@@ -130,7 +130,7 @@ var imports = map[string][]string{
 		"internal/frontier/store",
 		"httpclient",
 		"internal/atomicfile",
-		"internal/job",
+		"internal/flat", "internal/job",
 		"github.com/klauspost/compress/s2",
 		"github.com/nats-io/nats.go",
 		"github.com/nats-io/nats.go/jetstream",
@@ -219,6 +219,7 @@ var imports = map[string][]string{
 	"internal/config":      {"github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/unstable"},
 	"internal/css":         {"internal/near", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/fields":      {},
+	"internal/flat":        {},
 	"internal/mounts":      {},
 	"internal/mutants":     {},
 	"internal/near":        {},

@@ -88,8 +88,6 @@ const mostFields = 25
 
 // largeStructs may have more fields than others, each with the reason.
 var largeStructs = map[string]string{
-	"Options":                      "options",
-	"config":                       "options: Options as checked",
 	"Page":                         "a record, with its content",
 	"export/page":                  "a record: a row of the table pages",
 	"httpclient/Options":           "options",

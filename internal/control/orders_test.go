@@ -30,8 +30,8 @@ func TestAddBareSeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := crawltest.Start(t, weft.Options{
-		Seeds: []string{s.URL + "/held"}, Job: filepath.Join(t.TempDir(), "job"), AllowPrivate: true, Retries: -1,
-		Resolve: crawltest.Overrides(t, "*:80:127.0.0.1:"+port, "*:443:"+closed), Scope: weft.ScopePage,
+		Seeds: []string{s.URL + "/held"}, Job: filepath.Join(t.TempDir(), "job"), HTTP: weft.HTTP{AllowPrivate: true, Resolve: crawltest.Overrides(t, "*:80:127.0.0.1:"+port, "*:443:"+closed)}, Pace: weft.Pace{Retries: -1},
+		Reach: weft.Reach{Scope: weft.ScopePage},
 	})
 	r.Inspect()
 	r.Await("held", func(now weft.Status) bool { return now.InFlight == 1 })
@@ -55,7 +55,7 @@ func TestAddBareSeed(t *testing.T) {
 func TestAddSitemaps(t *testing.T) {
 	for _, noRobots := range []bool{false, true} {
 		s, other := crawltest.NewHeld(t), crawltest.NewHeld(t)
-		r := crawltest.Start(t, weft.Options{Seeds: []string{s.URL + "/held"}, Job: filepath.Join(t.TempDir(), "job"), Sitemaps: true, NoRobots: noRobots, Scope: weft.ScopeHost})
+		r := crawltest.Start(t, weft.Options{Seeds: []string{s.URL + "/held"}, Job: filepath.Join(t.TempDir(), "job"), Reach: weft.Reach{Sitemaps: true, NoRobots: noRobots, Scope: weft.ScopeHost}})
 		r.Inspect()
 		r.Await("held", func(now weft.Status) bool { return now.InFlight == 1 && now.Pending == 0 && now.Done == 2 })
 		r.Do("add", other.URL+"/b")
@@ -78,7 +78,7 @@ func TestOrders(t *testing.T) {
 	other.Release()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40), "job")
 	o := weft.Options{
-		Seeds: []string{served.Web.Home(0)}, Job: dir, Scope: weft.ScopeAny, DNS: crawltest.NameServer(served), Delay: 20 * time.Millisecond,
+		Seeds: []string{served.Web.Home(0)}, Job: dir, Reach: weft.Reach{Scope: weft.ScopeAny}, HTTP: weft.HTTP{DNS: crawltest.NameServer(served)}, Pace: weft.Pace{Delay: 20 * time.Millisecond},
 	}
 	r := crawltest.Start(t, o)
 	r.Inspect()
@@ -128,7 +128,7 @@ func TestOrders(t *testing.T) {
 		t.Error(err)
 	}
 
-	o.Delay = 0
+	o.Pace.Delay = 0
 	if sum := <-crawltest.Start(t, o).Done; sum.Pending > 0 || sum.Runs != 2 {
 		t.Errorf("next run: %+v", sum)
 	}
@@ -188,7 +188,7 @@ func TestNoSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warnings []error
-	o.Fresh, o.Hooks.OnWarning = true, func(err error) { warnings = append(warnings, err) }
+	o.Rerun.Fresh, o.Hooks.OnWarning = true, func(err error) { warnings = append(warnings, err) }
 	if sum := <-crawltest.Start(t, o).Done; sum.Recorded() != 2 || sum.Runs != 1 {
 		t.Errorf("summary %+v", sum)
 	}

@@ -18,7 +18,7 @@ type Config struct {
 
 	Software string         // the program, as archives name it
 	Digest   warc.Algorithm // of the records of the archive
-	Metadata bool           // the archive has metadata records: see weft.Options.ArchiveMetadata
+	Metadata bool           // the archive has metadata records: see weft.Keep.ArchiveMetadata
 
 	Node *Node // nil: the crawl is whole
 }

@@ -90,8 +90,8 @@ func (s *Changing) Visit(t *testing.T, job string, pages map[string]Response) (w
 	t.Helper()
 	s.Show(pages)
 	_, err := os.Stat(job)
-	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Sitemaps: s.Sitemaps, PruneDuplicates: s.Prune, Retries: -1, Update: err == nil}
-	if o.Update {
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Reach: weft.Reach{NoRobots: true, Sitemaps: s.Sitemaps, PruneDuplicates: s.Prune}, Pace: weft.Pace{Retries: -1}, Rerun: weft.Rerun{Update: err == nil}}
+	if o.Rerun.Update {
 		o.Seeds = nil
 	}
 	sum := Crawl(t, o)

@@ -62,7 +62,7 @@ func Crawl(t *testing.T, o weft.Options, changes ...func(*crawl.Config)) weft.Su
 // CrawlOnce runs a crawl without retries.
 func CrawlOnce(t *testing.T, o weft.Options, changes ...func(*crawl.Config)) weft.Summary {
 	t.Helper()
-	o.Retries = -1
+	o.Pace.Retries = -1
 	return Crawl(t, o, changes...)
 }
 

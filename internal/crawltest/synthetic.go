@@ -33,7 +33,7 @@ func CrawlSyntheticOver(t *testing.T, cfg webtest.Config, over aiotest.NetOption
 			netw.Host(web.Name(i), addr.String())
 		}
 	}
-	o.Seeds, o.Scope, o.Job = []string{web.Home(0)}, weft.ScopeAny, filepath.Join(t.TempDir(), "job")
+	o.Seeds, o.Reach.Scope, o.Job = []string{web.Home(0)}, weft.ScopeAny, filepath.Join(t.TempDir(), "job")
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
 	server := webtest.NewServer(web, nil)
 	sum := run(t, loop, New(t, o), []string{"80"}, server.Serve, func(*aio.Loop, *crawl.Crawl) {})

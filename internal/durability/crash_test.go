@@ -27,7 +27,7 @@ import (
 )
 
 // few keeps concurrency low, so that the store commits many small batches.
-var few = weft.Options{Concurrency: 3}
+var few = weft.Options{Pace: weft.Pace{Concurrency: 3}}
 
 // crashWorld returns a small web with a little of everything. In the short form only what passes
 // soon fails, as waiting for retries costs more than all pages: TestBrokenOff has the rest.
@@ -345,7 +345,7 @@ func TestDiskStaysFull(t *testing.T) {
 			})
 			crawler := func() *crawl.Crawl {
 				cfg, err := weft.Options{
-					Seeds: []string{served.Web.Home(0)}, Scope: weft.ScopeAny, Job: "/job", KeepLinks: true, KeepBodies: true, DNS: []netip.AddrPort{netip.MustParseAddrPort(served.DNS.Addr())},
+					Seeds: []string{served.Web.Home(0)}, Reach: weft.Reach{Scope: weft.ScopeAny}, Job: "/job", Keep: weft.Keep{KeepLinks: true, KeepBodies: true}, HTTP: weft.HTTP{DNS: []netip.AddrPort{netip.MustParseAddrPort(served.DNS.Addr())}},
 				}.Config()
 				if err != nil {
 					t.Fatal(err)

@@ -79,7 +79,7 @@ func TestRecrawlBrokenOff(t *testing.T) {
 				if run == long.Or(8, 20) { // the last one is undisturbed
 					l = schedule{clock: clock, server: server}
 				}
-				sum, err := w.crawl(disk, weft.Options{Update: true}, l, keep(heads))
+				sum, err := w.crawl(disk, weft.Options{Rerun: weft.Rerun{Update: true}}, l, keep(heads))
 				if err != nil {
 					t.Fatalf("run %d: %v", run, err)
 				}
@@ -107,7 +107,7 @@ func TestRecrawlCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	update := few
-	update.Update = true
+	update.Rerun.Update = true
 	begin := clock.Now().Sub(aiotest.Epoch)
 	w.crashAgain(t, crawled, update, begin, 40, long.Or(3, 1), func(disk *storetest.FS, _ weft.Summary) error {
 		return w.checkVisits(disk)

@@ -102,14 +102,14 @@ func (w *world) crawl(disk store.FS, o weft.Options, l schedule, changes ...func
 			netw.Host(w.web.Name(i), addr.String())
 		}
 	}
-	o.Seeds, o.Scope, o.Job = []string{w.web.Home(0)}, weft.ScopeAny, "/job"
+	o.Seeds, o.Reach.Scope, o.Job = []string{w.web.Home(0)}, weft.ScopeAny, "/job"
 	if w.beyond {
-		o.Scope, o.Assets, o.External = weft.ScopeHost, weft.AssetsAny, true
+		o.Reach.Scope, o.Reach.Assets, o.Reach.External = weft.ScopeHost, weft.AssetsAny, true
 	}
-	o.Retries, o.KeepLinks, o.KeepBodies = retries, true, true
-	o.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "body", Select: "body"}}}}
-	o.Archive, o.ArchiveSize = w.archive, 4<<10 // some pages
-	o.Memory = cmp.Or(o.Memory, 64<<20)         // a store allocates its share at once, and there are many
+	o.Pace.Retries, o.Keep.KeepLinks, o.Keep.KeepBodies = retries, true, true
+	o.Keep.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "body", Select: "body"}}}}
+	o.Keep.Archive, o.Keep.ArchiveSize = w.archive, 4<<10 // some pages
+	o.Memory = cmp.Or(o.Memory, 64<<20)                   // a store allocates its share at once, and there are many
 	err = aio.NewLoop(aio.Options{Clock: l.clock, Network: netw}).Run(context.Background(), func(task *aio.Task) error {
 		if err := task.Sleep(l.begin); err != nil {
 			return err
@@ -256,7 +256,7 @@ func TestBrokenOff(t *testing.T) {
 					if run == runs {
 						l = schedule{clock: clock, server: server}
 					}
-					sum, err := w.crawl(disk, weft.Options{Concurrency: workers}, l, keep(heads))
+					sum, err := w.crawl(disk, weft.Options{Pace: weft.Pace{Concurrency: workers}}, l, keep(heads))
 					if err != nil {
 						t.Fatalf("run %d: %v", run, err)
 					}
@@ -307,7 +307,7 @@ func TestPoliteAcrossRuns(t *testing.T) {
 		stop := 1 + time.Duration(rng.ExpFloat64()*float64(delay/10)*float64(1+runs*runs/long.Or(10, 50))) // later and later, or the crawl would never finish
 		l := schedule{clock: clock, server: server}
 		l.killed(&disk, stop)
-		sum, err := w.crawl(disk, weft.Options{Delay: delay}, l)
+		sum, err := w.crawl(disk, weft.Options{Pace: weft.Pace{Delay: delay}}, l)
 		if err != nil {
 			t.Fatal(err)
 		}

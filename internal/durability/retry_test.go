@@ -78,7 +78,7 @@ func TestRetryCrash(t *testing.T) {
 	}
 	asked := func(r *weft.Record) bool { return r.ErrorKind != "" || r.Status != 200 || len(r.URL)%2 == 0 }
 	retry := few
-	retry.RetryFailed = asked
+	retry.Rerun.RetryFailed = asked
 	begin := clock.Now().Sub(aiotest.Epoch)
 	w.crashAgain(t, crawled, retry, begin, 60, long.Or(5, 1), func(disk *storetest.FS, sum weft.Summary) error {
 		return w.checkRetried(disk, asked, sum)

@@ -27,11 +27,11 @@ func TestArchiveFiles(t *testing.T) {
 		w[fmt.Sprintf("http://a.test/%d", i)] = crawltest.Links(fmt.Sprintf("/%d", i+1)) + fmt.Sprintf("%x", noise)
 	}
 	o := weft.Options{
-		Seeds: []string{"http://a.test/0"}, Job: filepath.Join(t.TempDir(), "job"), NoRobots: true,
-		Archive: true, ArchiveSize: most, Limit: pages / 2,
+		Seeds: []string{"http://a.test/0"}, Job: filepath.Join(t.TempDir(), "job"), Reach: weft.Reach{NoRobots: true},
+		Keep: weft.Keep{Archive: true, ArchiveSize: most}, Limits: weft.Limits{Limit: pages / 2},
 	}
 	w.Crawl(t, o)
-	o.Limit = 0
+	o.Limits.Limit = 0
 	got, _, _ := w.Crawl(t, o)
 	places := make(map[string]bool)
 	for _, r := range got {

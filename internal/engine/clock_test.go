@@ -97,7 +97,7 @@ func TestClockOfLookUps(t *testing.T) {
 		}, func(c *crawl.Config) { c.Engine.Frontier.SeenBytes = 1 })
 	}
 	o := weft.Options{
-		Seeds: []string{"http://a.test/0"}, Job: filepath.Join(t.TempDir(), "job"), Delay: delay, NoRobots: true, Depth: pages,
+		Seeds: []string{"http://a.test/0"}, Job: filepath.Join(t.TempDir(), "job"), Pace: weft.Pace{Delay: delay}, Reach: weft.Reach{NoRobots: true, Depth: pages},
 	}
 	clock := aiotest.NewClock()
 	run(clock, o, 10*time.Second)
@@ -222,7 +222,7 @@ func TestClockIsSet(t *testing.T) {
 		_, err := io.WriteString(crawltest.Writer(task, conn), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 		return err
 	}
-	o := weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{NoRobots: true}}
 	got, sum := crawltest.CrawlOn(t, clock, netw, o, serve, func(*aio.Loop, *crawl.Crawl) {})
 	r := got["http://a.test/"]
 	if want := aiotest.Epoch.Add(step + time.Minute); r.Started.Before(want) || r.Started.After(want.Add(2*time.Second)) {

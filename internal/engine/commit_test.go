@@ -55,7 +55,7 @@ func TestSlowDiskLimitsFetching(t *testing.T) {
 		}
 		return nil
 	})
-	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: "/job", Concurrency: 4, Hooks: weft.Hooks{OnRecord: func(*weft.Record) { fetched.Add(1) }}}
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: "/job", Pace: weft.Pace{Concurrency: 4}, Hooks: weft.Hooks{OnRecord: func(*weft.Record) { fetched.Add(1) }}}
 	c := crawltest.New(t, o, func(c *crawl.Config) {
 		c.Job.Files, c.Engine.Frontier.Heads = disk, 2*pages // all in memory, or it would wait for the stuck disk
 	})
@@ -106,7 +106,7 @@ func TestDrainIsBounded(t *testing.T) {
 	for name, maxTime := range map[string]time.Duration{"Drain": 0, "MaxTime": 5 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			netw := aiotest.NewNet(aiotest.NetOptions{})
-			o := weft.Options{Concurrency: hosts / 2, MaxTime: maxTime}
+			o := weft.Options{Pace: weft.Pace{Concurrency: hosts / 2}, Limits: weft.Limits{MaxTime: maxTime}}
 			for i := range hosts {
 				netw.Host(fmt.Sprintf("h%d.test", i), fmt.Sprintf("10.0.0.%d", i+1))
 				o.Seeds = append(o.Seeds, fmt.Sprintf("http://h%d.test/", i))
@@ -229,7 +229,7 @@ func TestNothingAfterALostBatch(t *testing.T) {
 		all = append(all, fmt.Sprintf("http://a.test/%d", i))
 	}
 	for at := 1; at <= 4; at++ {
-		o := weft.Options{Seeds: all[:1], Job: filepath.Join(t.TempDir(), "job"), Format: weft.FormatURLs, Limit: 40, NoRobots: true}
+		o := weft.Options{Seeds: all[:1], Job: filepath.Join(t.TempDir(), "job"), Format: weft.FormatURLs, Limits: weft.Limits{Limit: 40}, Reach: weft.Reach{NoRobots: true}}
 		var got []string
 		for run, out := range []*failsOnce{{at: at}, {}} {
 			o.Output = out

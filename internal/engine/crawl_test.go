@@ -28,7 +28,7 @@ func TestDepthIsTheSameEachTime(t *testing.T) {
 	var first map[string]int
 	for i, workers := range []int{3, 64, 16, 200} {
 		over := aiotest.NetOptions{Seed: uint64(i), Latency: time.Duration(1+10*i) * time.Millisecond}
-		_, got, sum := crawltest.CrawlSyntheticOver(t, cfg, over, weft.Options{Depth: 4, Concurrency: workers})
+		_, got, sum := crawltest.CrawlSyntheticOver(t, cfg, over, weft.Options{Reach: weft.Reach{Depth: 4}, Pace: weft.Pace{Concurrency: workers}})
 		depths := make(map[string]int)
 		for u, r := range got {
 			depths[u] = r.Depth
@@ -114,7 +114,7 @@ func TestCrawlFindsAll(t *testing.T) {
 	for _, workers := range []int{1, 8, 256} {
 		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
 			s := newSite(3, 300)
-			got, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: workers})
+			got, sum, _ := crawlVirtual(t, s, weft.Options{Pace: weft.Pace{Concurrency: workers}})
 			checkAgainst(t, s.truth(10), got, "http://site.test")
 			for target, n := range s.hits {
 				want := 1 + s.response(target).fails
@@ -161,7 +161,7 @@ func TestRecord(t *testing.T) {
 func TestCrawlIsDeterministic(t *testing.T) {
 	t.Parallel()
 	run := func() (string, time.Duration) {
-		_, sum, trace := crawlVirtual(t, newSite(5, 100), weft.Options{Concurrency: 16})
+		_, sum, trace := crawlVirtual(t, newSite(5, 100), weft.Options{Pace: weft.Pace{Concurrency: 16}})
 		return trace, sum.Elapsed
 	}
 	first, took := run()
@@ -186,7 +186,7 @@ func TestCrawlIsDeterministic(t *testing.T) {
 // sum of its delays.
 func TestDelay(t *testing.T) {
 	s := newSite(3, 20)
-	_, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: 8, Delay: time.Second})
+	_, sum, _ := crawlVirtual(t, s, weft.Options{Pace: weft.Pace{Concurrency: 8, Delay: time.Second}})
 	if least := time.Duration(sum.Recorded()-1) * time.Second; sum.Elapsed < least {
 		t.Errorf("%d URLs in %v with a delay of 1 s", sum.Recorded(), sum.Elapsed)
 	}

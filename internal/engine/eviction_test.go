@@ -26,13 +26,13 @@ func TestFewHostsInMemory(t *testing.T) {
 		seeds = append(seeds, name(h, 0))
 	}
 	o := weft.Options{
-		Seeds: seeds, Job: filepath.Join(t.TempDir(), "job"), Concurrency: 4, Delay: 500 * time.Millisecond, MaxTime: 4 * time.Second,
+		Seeds: seeds, Job: filepath.Join(t.TempDir(), "job"), Pace: weft.Pace{Concurrency: 4, Delay: 500 * time.Millisecond}, Limits: weft.Limits{MaxTime: 4 * time.Second},
 	}
 	_, first, seen := w.Crawl(t, o, crawltest.Crowded(2))
 	if first.Stopped != "max-time" || first.Pages < 20 || first.Pending < hosts {
 		t.Fatalf("first run: summary %+v", first)
 	}
-	o.MaxTime = 0
+	o.Limits.MaxTime = 0
 	got, sum, more := w.Crawl(t, o, crawltest.Crowded(2))
 	if !sum.Finished || sum.Pages != hosts*pages || len(got) != hosts*pages {
 		t.Errorf("%d pages, %d records, finished: %t; expected %d pages", sum.Pages, len(got), sum.Finished, hosts*pages)
@@ -42,8 +42,8 @@ func TestFewHostsInMemory(t *testing.T) {
 		last := make(map[string]time.Time)
 		for _, v := range run {
 			host, _, _ := strings.Cut(strings.TrimPrefix(v.URL, "http://"), "/")
-			if before, again := last[host]; again && v.At.Sub(before) < o.Delay {
-				t.Errorf("%s was requested %v after the previous response, expected at least %v", v.URL, v.At.Sub(before), o.Delay)
+			if before, again := last[host]; again && v.At.Sub(before) < o.Pace.Delay {
+				t.Errorf("%s was requested %v after the previous response, expected at least %v", v.URL, v.At.Sub(before), o.Pace.Delay)
 			}
 			last[host] = v.End
 			requested[v.URL]++

@@ -94,7 +94,7 @@ func TestAddressOfNodes(t *testing.T) {
 	web := nodeWeb(3)
 	web.Rates.Shared = 1
 	o := nodeOptions
-	o.Delay = 100 * time.Millisecond
+	o.Pace.Delay = 100 * time.Millisecond
 	_, want, _ := crawltest.CrawlSynthetic(t, web, o)
 	c, log := runNodes(t, web, 2, o, nil)
 	if twice := c.compareNodes(t, want); len(twice) > 0 {
@@ -102,7 +102,7 @@ func TestAddressOfNodes(t *testing.T) {
 	}
 	for addr, m := range log.Politeness().Addresses {
 		t.Logf("%v: %+v", addr, m)
-		if m.SmallGap < o.Delay || m.MostAtOnce > 1 {
+		if m.SmallGap < o.Pace.Delay || m.MostAtOnce > 1 {
 			t.Errorf("%v was asked again after %v, %d times at once", addr, m.SmallGap, m.MostAtOnce)
 		}
 	}
@@ -120,7 +120,7 @@ func TestAddressOfPausedNode(t *testing.T) {
 	web := nodeWeb(3)
 	web.Rates.Shared = 1
 	o := nodeOptions
-	o.Delay = 100 * time.Millisecond
+	o.Pace.Delay = 100 * time.Millisecond
 	_, want, _ := crawltest.CrawlSynthetic(t, web, o)
 	c, _ := runNodes(t, web, 2, o, func(task *aio.Task, c *nodes) error {
 		pause := func(m *member, on bool) {

@@ -145,10 +145,10 @@ func (c *nodes) add(i int, o weft.Options, changes ...func(*crawl.Config)) {
 	m := &member{nodes: c, name: fmt.Sprint("node ", i), job: "/job", files: storetest.New()}
 	m.queue = sending.New(nodeGather, nodePartitions)
 	m.home = share.NewHome(nodePartitions)
-	o.Seeds, o.Scope, o.Job = []string{c.web.Home(0)}, weft.ScopeAny, m.job
+	o.Seeds, o.Reach.Scope, o.Job = []string{c.web.Home(0)}, weft.ScopeAny, m.job
 	m.crawler = crawltest.New(c.t, o, func(cfg *crawl.Config) {
 		cfg.Node = &crawl.Node{Partition: nodePartition, Engine: engine.NodeConfig{Posted: m.posted}}
-		if c.shares = o.Delay > 0; c.shares { // else there is nothing to be seen of it
+		if c.shares = o.Pace.Delay > 0; c.shares { // else there is nothing to be seen of it
 			cfg.Node.Engine.Ask = m.askHomes
 		}
 		for _, change := range changes {
@@ -544,7 +544,7 @@ func nodeWeb(seed uint64) webtest.Config {
 	return webtest.Config{Seed: seed, Hosts: 20, Pages: 8, Latency: 20 * time.Millisecond}
 }
 
-var nodeOptions = weft.Options{Timeout: 5 * time.Second, Duplicates: weft.DuplicatesOff}
+var nodeOptions = weft.Options{HTTP: weft.HTTP{Timeout: 5 * time.Second}, Keep: weft.Keep{Duplicates: weft.DuplicatesOff}}
 
 // TestTwoNodes: two nodes find what one finds, each URL once.
 func TestTwoNodes(t *testing.T) {
@@ -587,7 +587,7 @@ func TestGather(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := nodeOptions
-			o.Delay, o.Limit = 200*time.Millisecond, 600
+			o.Pace.Delay, o.Limits.Limit = 200*time.Millisecond, 600
 			web := webtest.Config{Seed: 1, Hosts: c.hosts, Pages: c.hosts, Clean: true}
 			nodes, _ := runNodes(t, web, 1, o, nil, func(c *crawl.Config) { c.Node.Engine.Gather = time.Second })
 			all := nodes.all[0].gathered
@@ -702,7 +702,7 @@ func TestNodeRestarted(t *testing.T) {
 func TestOutboxReadEarly(t *testing.T) {
 	t.Parallel()
 	o := nodeOptions
-	o.Delay = 2 * engine.MaxUndelivered // nothing else is delivered by then
+	o.Pace.Delay = 2 * engine.MaxUndelivered // nothing else is delivered by then
 	disk := storetest.New()
 	on := func(c *crawl.Config) { c.Job.Files = disk }
 	first, _ := runNodes(t, nodeWeb(1), 1, o, func(task *aio.Task, c *nodes) error {
@@ -725,7 +725,7 @@ func TestOutboxReadEarly(t *testing.T) {
 func TestMovingPartitions(t *testing.T) {
 	t.Parallel()
 	o := nodeOptions
-	o.Delay = 100 * time.Millisecond
+	o.Pace.Delay = 100 * time.Millisecond
 	_, want, _ := crawltest.CrawlSynthetic(t, nodeWeb(2), o)
 	for name, changes := range map[string][]func(*crawl.Config){"in memory": nil, "on disk": {crawltest.Crowded(2)}} {
 		c, log := runNodes(t, nodeWeb(2), 2, o, func(task *aio.Task, c *nodes) error {
@@ -758,12 +758,12 @@ func TestMovingPartitions(t *testing.T) {
 			t.Errorf("%s: two nodes have fetched %q", name, twice)
 		}
 		for host, m := range webtest.Judge(slices.Values(log.Requests())).Hosts {
-			if m.Requests > 1 && m.SmallGap < o.Delay {
+			if m.Requests > 1 && m.SmallGap < o.Pace.Delay {
 				t.Errorf("%s: %s was asked again after %v", name, host, m.SmallGap)
 			}
 		}
 		for addr, m := range log.Politeness().Addresses {
-			if m.Requests > 1 && m.SmallGap < o.Delay {
+			if m.Requests > 1 && m.SmallGap < o.Pace.Delay {
 				t.Errorf("%s: %v was asked again after %v", name, addr, m.SmallGap)
 			}
 		}
@@ -837,7 +837,7 @@ func TestOutboxFull(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := nodeOptions
-			o.Delay = time.Second
+			o.Pace.Delay = time.Second
 			cfg := nodeWeb(1)
 			cfg.Clean = true // else what comes of a host may depend on when it is asked
 			_, want, _ := crawltest.CrawlSynthetic(t, cfg, o)

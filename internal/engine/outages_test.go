@@ -142,7 +142,7 @@ func TestHangingServer(t *testing.T) {
 				}
 				return 0
 			}
-			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, NoRobots: noRobots}
+			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, Reach: weft.Reach{NoRobots: noRobots}}
 			_, sum, seen := under(t, w, hangs, []string{"a.test", "b.test"}, o)
 			if sum.Pages != pages+2 || len(sum.Errors) > 0 || !sum.Finished || sum.Elapsed > 70*time.Minute {
 				t.Errorf("%d pages in %v, errors %v", sum.Pages, sum.Elapsed, sum.Errors)
@@ -214,7 +214,7 @@ func TestNetworkGoesAway(t *testing.T) {
 				}
 				return 0
 			}
-			_, sum, _ := under(t, w, away, names, weft.Options{Seeds: homes[:1], Scope: weft.ScopeAny, Delay: 100 * time.Millisecond})
+			_, sum, _ := under(t, w, away, names, weft.Options{Seeds: homes[:1], Reach: weft.Reach{Scope: weft.ScopeAny}, Pace: weft.Pace{Delay: 100 * time.Millisecond}})
 			if want := hosts * (pages + 1); sum.Pages != want || sum.Elapsed > 70*time.Minute {
 				t.Errorf("%d pages of %d in %v, errors %v", sum.Pages, want, sum.Elapsed, sum.Errors)
 			}
@@ -230,7 +230,7 @@ func TestStalledBodies(t *testing.T) {
 	for name, timeout := range map[string]time.Duration{"short timeout": 3 * time.Second, "default timeout": 0} {
 		t.Run(name, func(t *testing.T) {
 			w := crawltest.Web{}
-			o := weft.Options{Delay: time.Millisecond, Timeout: timeout}
+			o := weft.Options{Pace: weft.Pace{Delay: time.Millisecond}, HTTP: weft.HTTP{Timeout: timeout}}
 			for i := range hosts {
 				home := fmt.Sprintf("http://h%d.test/", i)
 				w[home] = crawltest.Links("/hang", "/b")
@@ -275,7 +275,7 @@ func TestHangingHostsBesideASlowOne(t *testing.T) {
 				w[fmt.Sprintf("http://good.test/%d", i)] = crawltest.Links(fmt.Sprintf("/%d", i+1))
 			}
 			_, _, seen := w.Crawl(t, weft.Options{
-				Seeds: []string{"http://good.test/"}, Scope: weft.ScopeAny, Timeout: timeout, MaxTime: pages * delay,
+				Seeds: []string{"http://good.test/"}, Reach: weft.Reach{Scope: weft.ScopeAny}, HTTP: weft.HTTP{Timeout: timeout}, Limits: weft.Limits{MaxTime: pages * delay},
 			})
 			var last time.Time
 			for _, r := range seen {
@@ -300,7 +300,7 @@ func TestBytesAreNoOutage(t *testing.T) {
 	t.Parallel()
 	const hosts = 8
 	w := crawltest.Web{"http://slow.test/": "drip"}
-	o := weft.Options{Seeds: []string{"http://slow.test/"}, FirstByteTimeout: 10 * time.Second, Timeout: 2 * time.Minute}
+	o := weft.Options{Seeds: []string{"http://slow.test/"}, HTTP: weft.HTTP{FirstByteTimeout: 10 * time.Second, Timeout: 2 * time.Minute}}
 	for i := range hosts {
 		home := fmt.Sprintf("http://h%d.test/", i)
 		w[home], w[home+"hang"] = crawltest.Links("/hang"), "stall"
@@ -327,7 +327,7 @@ func TestNoSuchProxy(t *testing.T) {
 	}
 	w := crawltest.Web{"http://a.test/": "a page"}
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: w.Network(t)})
-	c, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}, Proxy: func(string, string) *httpclient.Proxy { return proxy }, Job: filepath.Join(t.TempDir(), "job")})
+	c, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}, HTTP: weft.HTTP{Proxy: func(string, string) *httpclient.Proxy { return proxy }}, Job: filepath.Join(t.TempDir(), "job")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestNoInternet(t *testing.T) {
 		}
 		return syscall.ENETUNREACH
 	}
-	_, sum, _ := under(t, w, offline, names, weft.Options{Seeds: []string{"http://10.1.2.3/"}, Scope: weft.ScopeAny})
+	_, sum, _ := under(t, w, offline, names, weft.Options{Seeds: []string{"http://10.1.2.3/"}, Reach: weft.Reach{Scope: weft.ScopeAny}})
 	if sum.Pages != 1 || sum.Errors["dns"].URLs != links || sum.Elapsed > 2*time.Minute {
 		t.Errorf("%d pages, errors %v, in %v", sum.Pages, sum.Errors, sum.Elapsed)
 	}
@@ -410,7 +410,7 @@ func TestGivenUp(t *testing.T) {
 				}
 				return 0
 			}
-			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, GiveUp: c.patience, NoRobots: c.noRobots}
+			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, Pace: weft.Pace{GiveUp: c.patience}, Reach: weft.Reach{NoRobots: c.noRobots}}
 			got, sum, _ := under(t, w, down, []string{"a.test", "b.test"}, o)
 			if len(sum.GivenUp) != 1 || sum.GivenUp[0].Origin != "http://a.test" || !strings.HasPrefix(sum.GivenUp[0].Reason, c.reason) {
 				t.Errorf("given up: %+v, expected http://a.test, %s", sum.GivenUp, c.reason)
@@ -454,7 +454,7 @@ func TestClosedPorts(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		for _, perHost := range []int{0, 1} {
 			t.Run(fmt.Sprintf("silent %t, per host %d", silent, perHost), func(t *testing.T) {
-				o := weft.Options{Seeds: []string{"http://other.test/", seed}, Scope: weft.ScopeAny, PerHost: perHost}
+				o := weft.Options{Seeds: []string{"http://other.test/", seed}, Reach: weft.Reach{Scope: weft.ScopeAny}, Pace: weft.Pace{PerHost: perHost}}
 				w := crawltest.Web{"http://other.test/": "nothing"}
 				for u, page := range healthy {
 					w[u] = page
@@ -517,7 +517,7 @@ func TestOverloadOfANeighbor(t *testing.T) {
 				w := flat(pages)
 				netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
 				netw.Host("a.test", "10.0.0.1")
-				o := weft.Options{Seeds: []string{"http://a.test/"}, MaxTime: time.Minute}
+				o := weft.Options{Seeds: []string{"http://a.test/"}, Limits: weft.Limits{MaxTime: time.Minute}}
 				for i := range neighbors {
 					name := fmt.Sprintf(c.name, i)
 					netw.Host(name, "10.0.0.1")
@@ -559,7 +559,7 @@ func TestFruitlessJobTriesAgain(t *testing.T) {
 	}
 	url := "http://" + ln.Addr().String() + "/"
 	ln.Close()
-	o := weft.Options{Seeds: []string{url}, Job: job, Retries: -1}
+	o := weft.Options{Seeds: []string{url}, Job: job, Pace: weft.Pace{Retries: -1}}
 	run := func() weft.Summary {
 		c, err := weft.New(o)
 		if err != nil {

@@ -49,16 +49,16 @@ func TestGroupsShareAPace(t *testing.T) {
 		{"hosts that share nothing", "h%d.test", false, weft.Options{}, 20, 0},
 		{"one domain, constant response time", "h%d.site.test", false, weft.Options{}, 8, 0},
 		{"one address, constant response time", "h%d.test", true, weft.Options{}, 8, 0},
-		{"per domain", "h%d.site.test", false, weft.Options{PerDomain: 1}, 1, 0},
-		{"per address", "h%d.test", true, weft.Options{PerAddress: 1}, 1, 0},
-		{"delay of a domain", "h%d.site.test", false, weft.Options{DomainDelay: 2 * time.Second}, 1, 2 * time.Second},
-		{"delay of an address", "h%d.test", true, weft.Options{AddressDelay: 2 * time.Second}, 1, 2 * time.Second},
-		{"delay, which applies to the address", "h%d.test", true, weft.Options{Delay: time.Second}, 1, time.Second},
-		{"delay of the host alone", "h%d.site.test", true, weft.Options{Delay: time.Second, DomainDelay: -1, AddressDelay: -1, PerDomain: 20, PerAddress: 20}, 20, 0},
+		{"per domain", "h%d.site.test", false, weft.Options{Pace: weft.Pace{PerDomain: 1}}, 1, 0},
+		{"per address", "h%d.test", true, weft.Options{Pace: weft.Pace{PerAddress: 1}}, 1, 0},
+		{"delay of a domain", "h%d.site.test", false, weft.Options{Pace: weft.Pace{DomainDelay: 2 * time.Second}}, 1, 2 * time.Second},
+		{"delay of an address", "h%d.test", true, weft.Options{Pace: weft.Pace{AddressDelay: 2 * time.Second}}, 1, 2 * time.Second},
+		{"delay, which applies to the address", "h%d.test", true, weft.Options{Pace: weft.Pace{Delay: time.Second}}, 1, time.Second},
+		{"delay of the host alone", "h%d.site.test", true, weft.Options{Pace: weft.Pace{Delay: time.Second, DomainDelay: -1, AddressDelay: -1, PerDomain: 20, PerAddress: 20}}, 20, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, seeds := siblings(20, c.host)
-			c.o.Seeds, c.o.NoRobots = seeds, true
+			c.o.Seeds, c.o.Reach.NoRobots = seeds, true
 			var sum weft.Summary
 			var seen crawltest.Requests
 			if c.one {
@@ -103,7 +103,7 @@ func TestAddressOfLease(t *testing.T) {
 	for i := range seeds {
 		netw.Host(fmt.Sprintf("h%d.test", i), "10.0.0.1", "10.0.0.2", "10.0.0.3")
 	}
-	got, _, _ := w.CrawlOver(t, netw, weft.Options{Seeds: seeds, NoRobots: true, AddressDelay: time.Hour}) // longer than a lookup is cached
+	got, _, _ := w.CrawlOver(t, netw, weft.Options{Seeds: seeds, Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{AddressDelay: time.Hour}}) // longer than a lookup is cached
 	if n := expectGaps(t, got, time.Hour); n != 3 {
 		t.Errorf("requests went to %d addresses, expected 3", n)
 	}
@@ -124,9 +124,9 @@ func TestAddressesThatRotate(t *testing.T) {
 	for i := range hosts {
 		netw.Host(fmt.Sprintf("h%d.test", i), "10.0.0.1", "10.0.0.2", "10.0.0.3")
 	}
-	o := weft.Options{Seeds: seeds, NoRobots: true, AddressDelay: 10 * time.Minute} // longer than a lookup is cached
+	o := weft.Options{Seeds: seeds, Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{AddressDelay: 10 * time.Minute}} // longer than a lookup is cached
 	got, _, _ := w.CrawlOver(t, netw, o)
-	expectGaps(t, got, o.AddressDelay)
+	expectGaps(t, got, o.Pace.AddressDelay)
 	at := make(map[string]string)
 	for _, r := range got {
 		host := strings.Split(r.URL, "/")[2]
@@ -175,7 +175,7 @@ func TestDeadHost(t *testing.T) {
 		links = append(links, fmt.Sprintf("http://dead.test:81/%d", i))
 	}
 	w["http://a.test/"], w["http://dead.test/"] = crawltest.Links(links...), "alive"
-	got, sum, seen := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, NoRobots: true})
+	got, sum, seen := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Scope: weft.ScopeAny, NoRobots: true}})
 	tried := 0
 	for _, u := range links {
 		r := got[u]
@@ -243,7 +243,7 @@ func TestStallingHosts(t *testing.T) {
 				w[u] = "a page"
 				seeds = append(seeds, u)
 			}
-			o := weft.Options{Seeds: seeds, NoRobots: true, Concurrency: c.concurrency, Scope: weft.ScopeAny, Timeout: 30 * time.Second, Retries: -1}
+			o := weft.Options{Seeds: seeds, Reach: weft.Reach{NoRobots: true, Scope: weft.ScopeAny}, Pace: weft.Pace{Concurrency: c.concurrency, Retries: -1}, HTTP: weft.HTTP{Timeout: 30 * time.Second}}
 			_, _, alone := w.Crawl(t, o)
 			for _, u := range links {
 				w[u] = "stall"

@@ -18,7 +18,7 @@ import (
 // about robots.txt.
 func TestDeadHostError(t *testing.T) {
 	got, _, _ := crawltest.Web{"http://a.test/": crawltest.Links("http://a.test:81/", "http://nowhere.test/")}.Crawl(t,
-		weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Retries: 1})
+		weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Scope: weft.ScopeAny}, Pace: weft.Pace{Retries: 1}})
 	if r := got["http://a.test:81/"]; r.ErrorKind != "connect" {
 		t.Errorf("record of a URL with a closed port: %+v", r)
 	}
@@ -53,19 +53,19 @@ func TestPace(t *testing.T) {
 		}
 	})
 	t.Run("per host", func(t *testing.T) {
-		if _, _, seen := flat(100).Crawl(t, weft.Options{Seeds: seeds, PerHost: 3}); seen.Most() != 3 {
+		if _, _, seen := flat(100).Crawl(t, weft.Options{Seeds: seeds, Pace: weft.Pace{PerHost: 3}}); seen.Most() != 3 {
 			t.Errorf("%d requests at once, expected 3", seen.Most())
 		}
 	})
 	t.Run("delay", func(t *testing.T) {
-		if _, _, seen := flat(10).Crawl(t, weft.Options{Seeds: seeds, Delay: 2 * time.Second}); seen.Gap() < 2*time.Second || seen.Most() != 1 {
+		if _, _, seen := flat(10).Crawl(t, weft.Options{Seeds: seeds, Pace: weft.Pace{Delay: 2 * time.Second}}); seen.Gap() < 2*time.Second || seen.Most() != 1 {
 			t.Errorf("gap %v, %d requests at once", seen.Gap(), seen.Most())
 		}
 	})
 	t.Run("crawl-delay", func(t *testing.T) {
 		w := flat(10)
 		w["http://a.test/robots.txt"] = "User-agent: *\nCrawl-delay: 3\n"
-		if _, _, seen := w.Crawl(t, weft.Options{Seeds: seeds, Delay: time.Second}); seen[1:].Gap() < 3*time.Second {
+		if _, _, seen := w.Crawl(t, weft.Options{Seeds: seeds, Pace: weft.Pace{Delay: time.Second}}); seen[1:].Gap() < 3*time.Second {
 			t.Errorf("gap %v", seen[1:].Gap())
 		}
 	})
@@ -86,7 +86,7 @@ func TestPace(t *testing.T) {
 		}
 	})
 	t.Run("rate limit", func(t *testing.T) {
-		_, sum, seen := flat(50).Crawl(t, weft.Options{Seeds: seeds, RateLimit: 5})
+		_, sum, seen := flat(50).Crawl(t, weft.Options{Seeds: seeds, Pace: weft.Pace{RateLimit: 5}})
 		if least := time.Duration(len(seen)-1) * time.Second / 5; sum.Elapsed < least {
 			t.Errorf("%d requests in %v, expected at most 5 per second", len(seen), sum.Elapsed)
 		}
@@ -94,7 +94,7 @@ func TestPace(t *testing.T) {
 	t.Run("retry-after", func(t *testing.T) {
 		w := flat(10)
 		w["http://a.test/5"] = "503 60"
-		got, _, seen := w.Crawl(t, weft.Options{Seeds: seeds, PerHost: 1, Retries: 1})
+		got, _, seen := w.Crawl(t, weft.Options{Seeds: seeds, Pace: weft.Pace{PerHost: 1, Retries: 1}})
 		i := slices.IndexFunc(seen, func(v crawltest.Request) bool { return strings.HasSuffix(v.URL, "/5") })
 		if i < 0 || i+1 == len(seen) || seen[i+1].At.Sub(seen[i].End) < time.Minute {
 			t.Errorf("the host was requested again too early: %v", seen[i:])
@@ -110,7 +110,7 @@ func TestPace(t *testing.T) {
 func TestRetryAfterForms(t *testing.T) {
 	ask := func(field string) crawltest.Requests {
 		w := crawltest.Web{"http://a.test/": "503 " + field}
-		_, _, seen := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Retries: 1, NoRobots: true})
+		_, _, seen := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Pace: weft.Pace{Retries: 1}, Reach: weft.Reach{NoRobots: true}})
 		if len(seen) != 2 {
 			t.Fatalf("Retry-After: %s: %d requests, expected 2", field, len(seen))
 		}
@@ -135,7 +135,7 @@ func TestRetryAfterForms(t *testing.T) {
 func TestRetryAfterIsBounded(t *testing.T) {
 	for _, seconds := range []string{"3601", "2147483647", "2147483648", "99999999999999999999"} {
 		w := crawltest.Web{"http://a.test/": "503 " + seconds}
-		got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Retries: 1, NoRobots: true})
+		got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Pace: weft.Pace{Retries: 1}, Reach: weft.Reach{NoRobots: true}})
 		if r := got["http://a.test/"]; r.Status != 503 || sum.Elapsed < time.Hour || sum.Elapsed > 2*time.Hour {
 			t.Errorf("Retry-After: %s: record %+v after %v", seconds, r, sum.Elapsed)
 		}
@@ -153,12 +153,12 @@ func TestPolitenessSeenByServer(t *testing.T) {
 		most int
 		gap  time.Duration
 	}{
-		{"delay", weft.Options{Delay: 30 * time.Millisecond}, 1, 30 * time.Millisecond},
-		{"per host", weft.Options{PerHost: 2}, 2, 0},
+		{"delay", weft.Options{Pace: weft.Pace{Delay: 30 * time.Millisecond}}, 1, 30 * time.Millisecond},
+		{"per host", weft.Options{Pace: weft.Pace{PerHost: 2}}, 2, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := served.Log.Len()
-			c.o.Seeds, c.o.Scope, c.o.DNS = []string{served.Web.Home(0)}, weft.ScopeAny, crawltest.NameServer(served)
+			c.o.Seeds, c.o.Reach.Scope, c.o.HTTP.DNS = []string{served.Web.Home(0)}, weft.ScopeAny, crawltest.NameServer(served)
 			crawler, err := weft.New(c.o)
 			if err != nil {
 				t.Fatal(err)

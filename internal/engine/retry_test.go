@@ -63,7 +63,7 @@ func TestRetryFailed(t *testing.T) {
 		t.Fatalf("first: %+v", first)
 	}
 	mended.Store(true)
-	retried := crawltest.CrawlOnce(t, weft.Options{Job: job, RetryFailed: weft.MayPass})
+	retried := crawltest.CrawlOnce(t, weft.Options{Job: job, Rerun: weft.Rerun{RetryFailed: weft.MayPass}})
 	if got, want := outcomes(t, job, s.URL), `/ 200
 /broken 500
 /broken 200
@@ -83,12 +83,12 @@ func TestRetryFailed(t *testing.T) {
 		t.Errorf("retried: %+v", retried)
 	}
 	var warned []string
-	o := weft.Options{Job: job, RetryFailed: weft.MayPass}
+	o := weft.Options{Job: job, Rerun: weft.Rerun{RetryFailed: weft.MayPass}}
 	o.Hooks.OnWarning = func(err error) { warned = append(warned, err.Error()) }
 	if again := crawltest.CrawlOnce(t, o); again.Recorded() != 7 || !again.Finished || len(warned) != 1 || !strings.Contains(warned[0], "nothing is asked again") {
 		t.Errorf("nothing to retry: %+v, %q", again, warned)
 	}
-	lost := crawltest.CrawlOnce(t, weft.Options{Job: job, RetryFailed: func(r *weft.Record) bool { return r.Status == 404 }})
+	lost := crawltest.CrawlOnce(t, weft.Options{Job: job, Rerun: weft.Rerun{RetryFailed: func(r *weft.Record) bool { return r.Status == 404 }}})
 	if lost.Recorded() != 7 || lost.Statuses[404].URLs != 1 || len(lost.Broken) != 1 {
 		t.Errorf("the lost one: %+v", lost)
 	}
@@ -102,9 +102,9 @@ func TestRetryFailed(t *testing.T) {
 func TestRetryStopped(t *testing.T) {
 	s, mended := newMended(t)
 	job := filepath.Join(t.TempDir(), "job")
-	crawltest.CrawlOnce(t, weft.Options{Seeds: []string{s.URL}, Job: job, LimitPerHost: 6, Limit: 3, Concurrency: 1})
+	crawltest.CrawlOnce(t, weft.Options{Seeds: []string{s.URL}, Job: job, Limits: weft.Limits{LimitPerHost: 6, Limit: 3}, Pace: weft.Pace{Concurrency: 1}})
 	mended.Store(true)
-	got := crawltest.CrawlOnce(t, weft.Options{Job: job, RetryFailed: weft.MayPass})
+	got := crawltest.CrawlOnce(t, weft.Options{Job: job, Rerun: weft.Rerun{RetryFailed: weft.MayPass}})
 	if !got.Finished || got.Recorded() != 6 || got.Failed != 0 || got.Statuses[200].URLs != 5 || got.OverLimit != 1 {
 		t.Errorf("%+v\n%s", got, outcomes(t, job, s.URL))
 	}
@@ -118,7 +118,7 @@ func TestRetrySeed(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	mended.Store(true)
-	got := crawltest.CrawlOnce(t, weft.Options{Job: job, RetryFailed: weft.MayPass})
+	got := crawltest.CrawlOnce(t, weft.Options{Job: job, Rerun: weft.Rerun{RetryFailed: weft.MayPass}})
 	if all := outcomes(t, job, s.URL); got.SeedsFetched != 1 || got.Runs != 2 || !strings.Contains(all, "/down 504\n/down 200\n") {
 		t.Errorf("%+v\n%s", got, all)
 	}

@@ -44,25 +44,25 @@ func TestScope(t *testing.T) {
 		want []string
 		not  map[string]int
 	}{
-		{"page", weft.Options{Scope: weft.ScopePage}, all[:1], map[string]int{"scope": 6}},
-		{"prefix", weft.Options{Scope: weft.ScopePrefix}, []string{all[0], all[1], deeper}, map[string]int{"scope": 4}},
+		{"page", weft.Options{Reach: weft.Reach{Scope: weft.ScopePage}}, all[:1], map[string]int{"scope": 6}},
+		{"prefix", weft.Options{Reach: weft.Reach{Scope: weft.ScopePrefix}}, []string{all[0], all[1], deeper}, map[string]int{"scope": 4}},
 		{"host", weft.Options{}, []string{all[0], all[1], all[2], deeper}, map[string]int{"scope": 3}},
-		{"domain", weft.Options{Scope: weft.ScopeDomain}, []string{all[0], all[1], all[2], all[3], deeper}, map[string]int{"scope": 1}},
-		{"any", weft.Options{Scope: weft.ScopeAny}, []string{all[0], all[1], all[2], all[3], all[5], deeper}, nil},
-		{"depth 1", weft.Options{Depth: 1}, all[:3], map[string]int{"scope": 3, "depth": 1}},
-		{"no depth", weft.Options{Depth: -1}, all[:1], map[string]int{"scope": 3, "depth": 3}},
-		{"exclude", weft.Options{Exclude: []*regexp.Regexp{re("/a$")}}, []string{all[0], all[2]}, map[string]int{"scope": 3, "exclude": 1}},
-		{"include", weft.Options{Include: []*regexp.Regexp{re("docs/a"), re("nothing")}}, []string{all[0], all[1], deeper}, map[string]int{"scope": 3, "include": 2}},
-		{"limit", weft.Options{Limit: 2}, nil, nil},
+		{"domain", weft.Options{Reach: weft.Reach{Scope: weft.ScopeDomain}}, []string{all[0], all[1], all[2], all[3], deeper}, map[string]int{"scope": 1}},
+		{"any", weft.Options{Reach: weft.Reach{Scope: weft.ScopeAny}}, []string{all[0], all[1], all[2], all[3], all[5], deeper}, nil},
+		{"depth 1", weft.Options{Reach: weft.Reach{Depth: 1}}, all[:3], map[string]int{"scope": 3, "depth": 1}},
+		{"no depth", weft.Options{Reach: weft.Reach{Depth: -1}}, all[:1], map[string]int{"scope": 3, "depth": 3}},
+		{"exclude", weft.Options{Reach: weft.Reach{Exclude: []*regexp.Regexp{re("/a$")}}}, []string{all[0], all[2]}, map[string]int{"scope": 3, "exclude": 1}},
+		{"include", weft.Options{Reach: weft.Reach{Include: []*regexp.Regexp{re("docs/a"), re("nothing")}}}, []string{all[0], all[1], deeper}, map[string]int{"scope": 3, "include": 2}},
+		{"limit", weft.Options{Limits: weft.Limits{Limit: 2}}, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Seeds = all[:1]
 			got, sum, _ := w.Crawl(t, c.o)
 			urls := crawltest.Fetched(got)
 			urls = slices.DeleteFunc(urls, func(u string) bool { return strings.Contains(u, ":8080") }) // this port is closed
-			if c.o.Limit > 0 {
-				if len(urls) != c.o.Limit || sum.Stopped != "limit" || sum.Pending == 0 || sum.Interrupted {
-					t.Errorf("fetched %q with a limit of %d; summary %+v", urls, c.o.Limit, sum)
+			if c.o.Limits.Limit > 0 {
+				if len(urls) != c.o.Limits.Limit || sum.Stopped != "limit" || sum.Pending == 0 || sum.Interrupted {
+					t.Errorf("fetched %q with a limit of %d; summary %+v", urls, c.o.Limits.Limit, sum)
 				}
 				return
 			}
@@ -124,7 +124,7 @@ func TestLimitPerHost(t *testing.T) {
 	w := crawltest.Web{
 		"http://a.test/": crawltest.Links("/1", "/2", "/3", "http://b.test/"), "http://b.test/": crawltest.Links("/1", "/2"),
 	}
-	got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, LimitPerHost: 2})
+	got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Scope: weft.ScopeAny}, Limits: weft.Limits{LimitPerHost: 2}})
 	hosts := make(map[string]int)
 	for _, u := range crawltest.Fetched(got) {
 		hosts[u[:len("http://a.test")]]++
@@ -141,7 +141,7 @@ func TestMaxTime(t *testing.T) {
 		links = append(links, "/"+string(c))
 	}
 	w["http://a.test/"] = crawltest.Links(links...)
-	_, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Delay: time.Second, MaxTime: 10 * time.Second})
+	_, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Pace: weft.Pace{Delay: time.Second}, Limits: weft.Limits{MaxTime: 10 * time.Second}})
 	if sum.Stopped != "max-time" || sum.Interrupted || sum.Pending == 0 || sum.Elapsed < 10*time.Second || sum.Elapsed > 11*time.Second {
 		t.Errorf("summary %+v", sum)
 	}
@@ -161,7 +161,7 @@ func TestCanon(t *testing.T) {
 		"http://example.org/sid":              "302 /sid?PHPSESSID=2f",
 		"http://example.org/sid?PHPSESSID=2f": "a page",
 	}
-	o := weft.Options{Seeds: []string{"http://www.example.org/"}, Canon: rules, NoRobots: true, Job: filepath.Join(t.TempDir(), "job")}
+	o := weft.Options{Seeds: []string{"http://www.example.org/"}, Reach: weft.Reach{Canon: rules, NoRobots: true}, Job: filepath.Join(t.TempDir(), "job")}
 	got, _, _ := w.Crawl(t, o)
 	want := slices.Sorted(maps.Keys(w))
 	if urls := slices.Sorted(maps.Keys(got)); !slices.Equal(urls, want) {
@@ -181,7 +181,7 @@ func TestCanon(t *testing.T) {
 	if err := job.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o.Canon = 0
+	o.Reach.Canon = 0
 	if _, err := weft.New(o); !errors.Is(err, weft.ErrPlan) {
 		t.Errorf("without the rules: %v, expected %v", err, weft.ErrPlan)
 	}
@@ -220,7 +220,7 @@ func TestNofollow(t *testing.T) {
 	}{
 		{"obeyed", weft.Options{}, page("3", "4"), 6},
 		{"overruled by a hook", weft.Options{Hooks: weft.Hooks{OnLink: follow}}, page("3", "4", "wanted"), 5},
-		{"ignored with robots.txt", weft.Options{NoRobots: true}, page("1", "2", "3", "4", "5", "wanted"), 0},
+		{"ignored with robots.txt", weft.Options{Reach: weft.Reach{NoRobots: true}}, page("1", "2", "3", "4", "5", "wanted"), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Seeds = []string{"http://a.test/"}
@@ -249,7 +249,7 @@ func TestScopeAcrossRuns(t *testing.T) {
 	defer here.Close()
 	job := filepath.Join(t.TempDir(), "job")
 	for _, limit := range []int{3, 0} { // first here, there and one more page of it; then the rest
-		c, err := weft.New(weft.Options{Seeds: []string{here.URL}, Job: job, NoRobots: true, Limit: limit})
+		c, err := weft.New(weft.Options{Seeds: []string{here.URL}, Job: job, Reach: weft.Reach{NoRobots: true}, Limits: weft.Limits{Limit: limit}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +279,7 @@ func TestSlowExpressions(t *testing.T) {
 	judged, inARow, longest := 0, 0, 0
 	c, err := weft.New(weft.Options{
 		Seeds: []string{"http://a.test/"}, Job: filepath.Join(t.TempDir(), "job"),
-		Exclude: []*regexp.Regexp{regexp.MustCompile("(a|aa)*b$"), regexp.MustCompile("(a|aa)*c$"), regexp.MustCompile("a{9}")},
+		Reach: weft.Reach{Exclude: []*regexp.Regexp{regexp.MustCompile("(a|aa)*b$"), regexp.MustCompile("(a|aa)*c$"), regexp.MustCompile("a{9}")}},
 		Hooks: weft.Hooks{OnLink: func(weburl.URL, links.Link) (v weft.Verdict) {
 			reading.Set()
 			judged++

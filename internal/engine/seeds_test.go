@@ -44,8 +44,7 @@ func TestBareSeedsBeyondMemory(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "job")
 	o := weft.Options{
-		SeedSeq: names, Job: dir, Scope: weft.ScopePage, AllowPrivate: true, PerAddress: 16,
-		Resolve: crawltest.Overrides(t, "*:80:127.0.0.1:"+port, "*:443:127.0.0.1:"+closed),
+		SeedSeq: names, Job: dir, Reach: weft.Reach{Scope: weft.ScopePage}, HTTP: weft.HTTP{AllowPrivate: true, Resolve: crawltest.Overrides(t, "*:80:127.0.0.1:"+port, "*:443:127.0.0.1:"+closed)}, Pace: weft.Pace{PerAddress: 16},
 	}
 	run := func() weft.Summary {
 		t.Helper()
@@ -114,7 +113,7 @@ func TestBareSilent(t *testing.T) {
 		for _, noRobots := range []bool{false, true} {
 			n := aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond})
 			n.Host("a.test", "10.0.0.1")
-			o := weft.Options{Seeds: []string{seed}, NoRobots: noRobots, Retries: -1}
+			o := weft.Options{Seeds: []string{seed}, Reach: weft.Reach{NoRobots: noRobots}, Pace: weft.Pace{Retries: -1}}
 			all, sum, _ := crawltest.Web{"http://a.test/": "<p>"}.CrawlOver(t, silentTLS{n}, o)
 			if all["http://a.test/"].Status != c.status || sum.Elapsed > c.most || sum.Elapsed < 3*time.Second {
 				t.Errorf("%s, NoRobots %t: %+v after %v", seed, noRobots, all, sum.Elapsed)
@@ -144,7 +143,7 @@ func TestSeedSeq(t *testing.T) {
 func TestLimitEndsOpenSeeds(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
-	c, err := weft.New(weft.Options{Limit: 1, SeedSeq: func(yield func(string, error) bool) {
+	c, err := weft.New(weft.Options{Limits: weft.Limits{Limit: 1}, SeedSeq: func(yield func(string, error) bool) {
 		yield(crawltest.Leafy(t, 1).URL, nil)
 		<-never
 	}})
@@ -164,7 +163,7 @@ func TestListIsReadAgain(t *testing.T) {
 	a, b, c, d := s.URL+"/a", s.URL+"/b", s.URL+"/c", s.URL+"/d"
 	dir := filepath.Join(t.TempDir(), "job")
 	run := func(amend bool, urls ...string) (weft.Summary, error) {
-		crawler, err := weft.New(weft.Options{SeedSeq: crawltest.List(urls...), Scope: weft.ScopePage, Job: dir, Amend: amend})
+		crawler, err := weft.New(weft.Options{SeedSeq: crawltest.List(urls...), Reach: weft.Reach{Scope: weft.ScopePage}, Job: dir, Rerun: weft.Rerun{Amend: amend}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +196,7 @@ func TestListIsReadAgain(t *testing.T) {
 		cancel()
 		<-t.Context().Done()
 	}
-	crawler, err := weft.New(weft.Options{SeedSeq: endless, Scope: weft.ScopePage, Job: dir})
+	crawler, err := weft.New(weft.Options{SeedSeq: endless, Reach: weft.Reach{Scope: weft.ScopePage}, Job: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

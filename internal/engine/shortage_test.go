@@ -53,7 +53,7 @@ func TestShortage(t *testing.T) {
 			n.Host("a.test", "10.0.0.1") // where nothing listens
 			loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: n})
 			job := filepath.Join(t.TempDir(), "job")
-			crawl, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}, Job: job, NoRobots: c.noRobots, Retries: -1})
+			crawl, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}, Job: job, Reach: weft.Reach{NoRobots: c.noRobots}, Pace: weft.Pace{Retries: -1}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestShortageOfOne(t *testing.T) {
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: n})
 	kinds := make(map[string]string)
 	crawl, err := weft.New(weft.Options{
-		Seeds: seeds, NoRobots: true, Retries: -1, RateLimit: 0.5,
+		Seeds: seeds, Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{Retries: -1, RateLimit: 0.5},
 		Hooks: weft.Hooks{OnRecord: func(r *weft.Record) { kinds[r.URL] = r.ErrorKind }},
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ func TestStats(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Retries: -1})
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Pace: weft.Pace{Retries: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,18 +211,18 @@ func TestEstimate(t *testing.T) {
 	t.Parallel()
 	endless, _ := crawltest.ServePages(t, webtest.EndlessSite)
 	const enough = 400 // pages; of half as many, few orders of its pages have mostly leaves at the end: see engine.TestGrowth
-	o := weft.Options{Seeds: []string{endless}, MaxAlike: -1}
+	o := weft.Options{Seeds: []string{endless}, Traps: weft.Traps{MaxAlike: -1}}
 	if s := statsAfter(t, enough, o); !s.Growing || s.Left != 0 || s.NewPerURL < 1 {
 		t.Errorf("an endless site: %+v, expected that it grows", s.Estimate)
 	}
 	if s := statsAfter(t, 20, o); s.Growing {
 		t.Errorf("20 pages: %+v, expected that it is too early to say", s.Estimate)
 	}
-	o.MaxTime = time.Hour
+	o.Limits.MaxTime = time.Hour
 	if s := statsAfter(t, enough, o); s.Growing || s.Bound != "max-time" || s.Left < 59*time.Minute || s.Left > time.Hour {
 		t.Errorf("an endless site, for an hour: %+v", s.Estimate)
 	}
-	o.MaxTime, o.Limit = 0, 100_000
+	o.Limits.MaxTime, o.Limits.Limit = 0, 100_000
 	if s := statsAfter(t, enough, o); s.Growing || s.Bound != "limit" || s.Left == 0 {
 		t.Errorf("an endless site, 100,000 pages of it: %+v", s.Estimate)
 	}
@@ -234,9 +234,9 @@ func TestEstimate(t *testing.T) {
 		}
 		return b.String()
 	})
-	o = weft.Options{Seeds: []string{list}, Delay: 2 * time.Millisecond}
+	o = weft.Options{Seeds: []string{list}, Pace: weft.Pace{Delay: 2 * time.Millisecond}}
 	s := statsAfter(t, 100, o)
-	if known := time.Duration(s.Pending+s.InFlight) * o.Delay; s.Growing || s.NewPerURL > 0.9 || s.Left < known {
+	if known := time.Duration(s.Pending+s.InFlight) * o.Pace.Delay; s.Growing || s.NewPerURL > 0.9 || s.Left < known {
 		t.Errorf("a list: %+v, expected at least %v", s.Estimate, known)
 	}
 }

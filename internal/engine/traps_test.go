@@ -22,7 +22,7 @@ import (
 func TestEndlessPaths(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	site, requests := crawltest.ServePages(t, webtest.EndlessSite)
-	o := weft.Options{Seeds: []string{site}, Job: filepath.Join(t.TempDir(), "job"), MaxAlike: long.Or(60, 0)}
+	o := weft.Options{Seeds: []string{site}, Job: filepath.Join(t.TempDir(), "job"), Traps: weft.Traps{MaxAlike: long.Or(60, 0)}}
 	sum := crawltest.Finish(t, o)
 	t.Logf("%d requests; %d refused; %d pages", requests.Load(), sum.Refused, sum.Pages)
 	if n := requests.Load(); n > 4000 {
@@ -82,7 +82,7 @@ func TestEventsNowAndThen(t *testing.T) {
 			}
 			return "<title>Events</title><p>" + text
 		})
-		sum := crawltest.Finish(t, weft.Options{Seeds: []string{site}, MaxAlike: 60})
+		sum := crawltest.Finish(t, weft.Options{Seeds: []string{site}, Traps: weft.Traps{MaxAlike: 60}})
 		if n := int(requests.Load()) - 1; n > c.most || (len(sum.Traps) > 0) != c.trap || !c.trap && n != c.months {
 			t.Errorf("an event in one month of %d: %d requests, traps %q, expected at most %d", c.each, n, sum.Traps, c.most)
 		}
@@ -94,9 +94,9 @@ func TestEventsNowAndThen(t *testing.T) {
 func TestEndlessPathsInRuns(t *testing.T) {
 	t.Parallel()
 	site, requests := crawltest.ServePages(t, webtest.EndlessSite)
-	o := weft.Options{Seeds: []string{site + "/s/start00/topic/0"}, Job: filepath.Join(t.TempDir(), "job"), MaxAlike: 60}
+	o := weft.Options{Seeds: []string{site + "/s/start00/topic/0"}, Job: filepath.Join(t.TempDir(), "job"), Traps: weft.Traps{MaxAlike: 60}}
 	var sum weft.Summary
-	for o.Limit = 250; !sum.Finished; o.Limit += 250 {
+	for o.Limits.Limit = 250; !sum.Finished; o.Limits.Limit += 250 {
 		c, err := weft.New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestEndlessPathsInRuns(t *testing.T) {
 	if fetched > 3*250 {
 		t.Errorf("%d requests, expected at most those of three runs", fetched)
 	}
-	again := crawltest.Finish(t, weft.Options{Job: o.Job, Update: true})
+	again := crawltest.Finish(t, weft.Options{Job: o.Job, Rerun: weft.Rerun{Update: true}})
 	if n := requests.Load() - fetched; n != fetched || len(again.Traps) != 1 || again.Refused != sum.Refused {
 		t.Errorf("recrawl: %d requests after %d, %d refused after %d, traps %v", n, fetched, again.Refused, sum.Refused, again.Traps)
 	}
@@ -123,13 +123,13 @@ func TestBigSitesAreWhole(t *testing.T) {
 	t.Parallel()
 	n := long.Or(120, 3000)
 	site, requests := crawltest.ServePages(t, func(path string) string { return webtest.BigSite(n, path) })
-	sum := crawltest.Finish(t, weft.Options{Seeds: []string{site}, MaxAlike: 30})
+	sum := crawltest.Finish(t, weft.Options{Seeds: []string{site}, Traps: weft.Traps{MaxAlike: 30}})
 	if want := int64(1 + 10*n); requests.Load() != want || sum.Pages != int(want) || len(sum.Traps) > 0 || sum.Refused > 0 {
 		t.Errorf("%d requests, %d pages, expected %d; %d refused, traps %q", requests.Load(), sum.Pages, want, sum.Refused, sum.Traps)
 	}
 
 	endless, requests := crawltest.ServePages(t, webtest.EndlessSite)
-	c, err := weft.New(weft.Options{Seeds: []string{endless + "/s/start00/topic/0"}, MaxAlike: -1, Limit: 1000})
+	c, err := weft.New(weft.Options{Seeds: []string{endless + "/s/start00/topic/0"}, Traps: weft.Traps{MaxAlike: -1}, Limits: weft.Limits{Limit: 1000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestTraps(t *testing.T) {
 	}))
 	defer site.Close()
 	const most = 50 // variants; the default would allow 120,000 pages
-	o := weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), MaxVariants: most}
+	o := weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), Traps: weft.Traps{MaxVariants: most}}
 	c, err := weft.New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -66,8 +66,7 @@ func TestArchive(t *testing.T) {
 	defer s.Close()
 	job := filepath.Join(t.TempDir(), "job")
 	c, err := weft.New(weft.Options{
-		Seeds: []string{s.URL + "/"}, Job: job, Archive: true, Insecure: true, Concurrency: 1, MaxBody: 20_000, Retries: -1, IdleTimeout: 100 * time.Millisecond,
-		Header: httpclient.Header{{Name: "Authorization", Value: "Bearer secret"}, {Name: "X-Key", Value: "secret"}, {Name: "Accept-Language", Value: "de"}},
+		Seeds: []string{s.URL + "/"}, Job: job, Keep: weft.Keep{Archive: true}, HTTP: weft.HTTP{Insecure: true, MaxBody: 20_000, IdleTimeout: 100 * time.Millisecond, Header: httpclient.Header{{Name: "Authorization", Value: "Bearer secret"}, {Name: "X-Key", Value: "secret"}, {Name: "Accept-Language", Value: "de"}}}, Pace: weft.Pace{Concurrency: 1, Retries: -1},
 	})
 	if err != nil {
 		t.Fatal(err)

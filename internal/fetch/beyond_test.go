@@ -77,7 +77,7 @@ func TestAssets(t *testing.T) {
 		{weft.AssetsAny, func(u string) bool { return u != "http://b.test/page" && u != "http://b.test/of-page.png" }},
 	} {
 		w := assetsOf()
-		got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Assets: c.assets})
+		got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Assets: c.assets}})
 		for u := range w {
 			r, fetched := got[u]
 			switch {
@@ -179,7 +179,7 @@ func TestExternalLinks(t *testing.T) {
 		}
 	})
 	job := filepath.Join(t.TempDir(), "job")
-	o := weft.Options{Seeds: []string{home.URL}, Scope: weft.ScopePrefix, External: true, Archive: true, Job: job, Exclude: []*regexp.Regexp{regexp.MustCompile("/excluded")}}
+	o := weft.Options{Seeds: []string{home.URL}, Reach: weft.Reach{Scope: weft.ScopePrefix, External: true, Exclude: []*regexp.Regexp{regexp.MustCompile("/excluded")}}, Keep: weft.Keep{Archive: true}, Job: job}
 	sum := crawltest.Finish(t, o)
 	got := crawltest.Records(t, job)
 	for _, c := range []struct {
@@ -283,7 +283,7 @@ func TestExternalBeyondDepth(t *testing.T) {
 		"http://a.test/3":    crawltest.Links("/5"),
 		"http://c.test/x":    crawltest.Links("/y"),
 	}
-	got, sum, seen := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeDomain, Depth: 2, External: true})
+	got, sum, seen := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Scope: weft.ScopeDomain, Depth: 2, External: true}})
 	want := map[string]string{"http://a.test/": "", "http://a.test/1": "", "http://a.test/slow": "", "http://b.test/late": "external",
 		"http://a.test/2": "", "http://a.test/both": "", "http://a.test/3": "external", "http://a.test/4": "external", "http://c.test/x": "external"}
 	for u, role := range want {
@@ -317,11 +317,11 @@ func TestInScopeLater(t *testing.T) {
 	}
 	for _, changes := range [][]func(*crawl.Config){nil, {crawltest.Crowded(1)}} {
 		o := weft.Options{Memory: 64 << 20}
-		o.Seeds, o.External, o.Job = []string{"http://a.test/"}, true, filepath.Join(t.TempDir(), "job")
+		o.Seeds, o.Reach.External, o.Job = []string{"http://a.test/"}, true, filepath.Join(t.TempDir(), "job")
 		if got, sum, _ := w.Crawl(t, o, changes...); len(got) != 4 || sum.External != 2 || got["http://b.test/x"].Role != weft.RoleExternal {
 			t.Fatalf("%d records, %d external", len(got), sum.External)
 		}
-		o.Seeds, o.Amend = append(o.Seeds, "http://b.test/"), true
+		o.Seeds, o.Rerun.Amend = append(o.Seeds, "http://b.test/"), true
 		got, sum, seen := w.Crawl(t, o, changes...)
 		for u := range w {
 			if r, ok := got[u]; !ok || r.Role != "" || r.Status != 200 {
@@ -342,9 +342,9 @@ func TestInScopeLater(t *testing.T) {
 func TestBeyondOnUpdate(t *testing.T) {
 	t.Parallel()
 	w := crawltest.Web{"http://a.test/": crawltest.Links("http://b.test/x", "http://b.test/gone") + "<img src=http://c.test/image.png>", "http://b.test/x": "x", "http://c.test/image.png": "data"}
-	o := weft.Options{Seeds: []string{"http://a.test/"}, External: true, Assets: weft.AssetsAny, Job: filepath.Join(t.TempDir(), "job")}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{External: true, Assets: weft.AssetsAny}, Job: filepath.Join(t.TempDir(), "job")}
 	w.Crawl(t, o)
-	o.Update = true
+	o.Rerun.Update = true
 	_, sum, seen := w.Crawl(t, o)
 	if sum.External != 2 || sum.Assets != 1 || sum.Unchanged != 2 || sum.Recorded() != 4 {
 		t.Errorf("summary %+v", sum.Counters)
@@ -372,7 +372,7 @@ func TestAssetsOfNarrowScopes(t *testing.T) {
 			weft.AssetsNone:  "http://a.test/docs/ http://c.test/ http://d.test/new/",
 			weft.AssetsScope: all,
 		} {
-			got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/docs/", "http://c.test/"}, Scope: scope, Assets: assets})
+			got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/docs/", "http://c.test/"}, Reach: weft.Reach{Scope: scope, Assets: assets}})
 			if got := strings.Join(slices.Sorted(maps.Keys(got)), " "); got != want {
 				t.Errorf("scope %s, assets %q: %s\nexpected %s", scope, assets, got, want)
 			}
@@ -392,11 +392,11 @@ func TestAssetRedirected(t *testing.T) {
 		o    weft.Options
 		want string // URLs of b.test with their roles
 	}{
-		{weft.Options{Assets: weft.AssetsScope}, ""},
-		{weft.Options{Assets: weft.AssetsAny}, "image asset, moved asset"},
-		{weft.Options{External: true}, "go external"},
-		{weft.Options{External: true, Assets: weft.AssetsScope}, "go external, image external, moved external"},
-		{weft.Options{External: true, Assets: weft.AssetsAny}, "go external, image asset, moved asset"},
+		{weft.Options{Reach: weft.Reach{Assets: weft.AssetsScope}}, ""},
+		{weft.Options{Reach: weft.Reach{Assets: weft.AssetsAny}}, "image asset, moved asset"},
+		{weft.Options{Reach: weft.Reach{External: true}}, "go external"},
+		{weft.Options{Reach: weft.Reach{External: true, Assets: weft.AssetsScope}}, "go external, image external, moved external"},
+		{weft.Options{Reach: weft.Reach{External: true, Assets: weft.AssetsAny}}, "go external, image asset, moved asset"},
 	} {
 		c.o.Seeds = []string{"http://a.test/"}
 		got, _, _ := w.Crawl(t, c.o)
@@ -408,7 +408,7 @@ func TestAssetRedirected(t *testing.T) {
 		}
 		slices.Sort(beyond)
 		if s := strings.Join(beyond, ", "); s != c.want {
-			t.Errorf("assets %q, external %t: %s, expected %s", c.o.Assets, c.o.External, s, c.want)
+			t.Errorf("assets %q, external %t: %s, expected %s", c.o.Reach.Assets, c.o.Reach.External, s, c.want)
 		}
 	}
 }
@@ -421,7 +421,7 @@ func TestNofollowBeyond(t *testing.T) {
 		"http://a.test/":      "<meta name=robots content=nofollow><img src=/image><img src=http://b.test/image>" + crawltest.Links("/page", "http://b.test/page") + "<link rel=nofollow href=/rel>",
 		"http://a.test/image": "data", "http://b.test/image": "data", "http://a.test/page": crawltest.Links("/x"), "http://b.test/page": crawltest.Links("/x"), "http://a.test/rel": "",
 	}
-	got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, External: true, Assets: weft.AssetsAny})
+	got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{External: true, Assets: weft.AssetsAny}})
 	for u, role := range map[string]weft.Role{
 		"http://a.test/": "", "http://a.test/image": "", "http://b.test/image": weft.RoleAsset,
 		"http://a.test/page": weft.RoleExternal, "http://b.test/page": weft.RoleExternal, "http://a.test/rel": weft.RoleExternal,
@@ -443,7 +443,7 @@ func TestImportsEnd(t *testing.T) {
 	for i := range 50 {
 		w[fmt.Sprintf("http://b.test/%d.css", i)] = fmt.Sprintf(`@import "%d.css"`, i+1)
 	}
-	got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Assets: weft.AssetsAny})
+	got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Assets: weft.AssetsAny}})
 	if len(got) != 10 {
 		t.Errorf("%d URLs, expected the page and 9 style sheets", len(got))
 	}
@@ -453,12 +453,12 @@ func TestImportsEnd(t *testing.T) {
 func TestRetryBeyond(t *testing.T) {
 	t.Parallel()
 	w := crawltest.Web{"http://a.test/": crawltest.Links("http://b.test/x") + "<img src=http://c.test/image>", "http://b.test/x": "500", "http://c.test/image": "500"}
-	o := weft.Options{Seeds: []string{"http://a.test/"}, External: true, Assets: weft.AssetsAny, Retries: -1, Job: filepath.Join(t.TempDir(), "job")}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{External: true, Assets: weft.AssetsAny}, Pace: weft.Pace{Retries: -1}, Job: filepath.Join(t.TempDir(), "job")}
 	if _, sum, _ := w.Crawl(t, o); sum.External != 1 || sum.Assets != 0 || len(sum.Broken) != 2 {
 		t.Fatalf("summary %+v", sum)
 	}
 	w["http://b.test/x"], w["http://c.test/image"] = crawltest.Links("/y"), "data"
-	o.RetryFailed = func(r *weft.Record) bool { return r.Status == 500 }
+	o.Rerun.RetryFailed = func(r *weft.Record) bool { return r.Status == 500 }
 	var retried []string
 	o.Hooks.OnRecord = func(r *weft.Record) {
 		retried = append(retried, fmt.Sprint(r.URL, " ", r.Role, " ", r.Method, r.Status))
@@ -476,7 +476,7 @@ func TestProbe(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []bool{false, true} {
 		w := crawltest.Web{"http://a.test/": crawltest.Links("/b", "http://b.test/1", "http://b.test/2", "http://c.test:8080/", "https://d.test/"), "http://a.test/b": crawltest.Links("http://b.test/3")}
-		got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, External: true, Retries: -1},
+		got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{External: true}, Pace: weft.Pace{Retries: -1}},
 			func(c *crawl.Config) { c.Engine.Fetch.Check.HTTPS = asked })
 		var probes []string
 		for u, r := range got {
@@ -524,11 +524,11 @@ func TestNeverFollowed(t *testing.T) {
 		lazy    string // which are fetched or checked
 	}{
 		"plain":        {weft.Options{}, false, false, ""},
-		"assets":       {weft.Options{Assets: weft.AssetsScope}, false, false, "a"},
-		"any assets":   {weft.Options{Assets: weft.AssetsAny}, false, false, "a b"},
-		"external":     {weft.Options{External: true, Assets: weft.AssetsScope}, false, false, "a b"},
-		"check":        {weft.Options{External: true, Assets: weft.AssetsScope}, true, true, "a b"},
-		"check within": {weft.Options{Assets: weft.AssetsScope}, true, false, "a"},
+		"assets":       {weft.Options{Reach: weft.Reach{Assets: weft.AssetsScope}}, false, false, "a"},
+		"any assets":   {weft.Options{Reach: weft.Reach{Assets: weft.AssetsAny}}, false, false, "a b"},
+		"external":     {weft.Options{Reach: weft.Reach{External: true, Assets: weft.AssetsScope}}, false, false, "a b"},
+		"check":        {weft.Options{Reach: weft.Reach{External: true, Assets: weft.AssetsScope}}, true, true, "a b"},
+		"check within": {weft.Options{Reach: weft.Reach{Assets: weft.AssetsScope}}, true, false, "a"},
 	} {
 		c.options.Seeds = []string{"http://a.test/"}
 		got, _, _ := w.Crawl(t, c.options, func(o *crawl.Config) { o.Engine.Fetch.Check.All = c.here })

@@ -42,7 +42,7 @@ func TestSession(t *testing.T) {
 	job := t.TempDir() + "/job"
 	run := func(o weft.Options) weft.Summary {
 		t.Helper()
-		o.Job, o.Loops, o.Cookies = job, 4, cookies.New()
+		o.Job, o.Loops, o.HTTP.Cookies = job, 4, cookies.New()
 		c, err := weft.New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestSession(t *testing.T) {
 		return s
 	}
 	seed := strings.Replace(server.URL, "//", "//Ali:open%20sesame@", 1)
-	if s := run(weft.Options{Seeds: []string{seed}, Limit: pages / 2}); s.Statuses[200].URLs != pages/2 {
+	if s := run(weft.Options{Seeds: []string{seed}, Limits: weft.Limits{Limit: pages / 2}}); s.Statuses[200].URLs != pages/2 {
 		t.Errorf("statuses %v, expected %d of 200", s.Statuses, pages/2)
 	}
 	unknown := func() []string {
@@ -65,7 +65,7 @@ func TestSession(t *testing.T) {
 	if wrong := unknown(); len(wrong) > 0 {
 		t.Errorf("%d requests lack credentials, such as %s", len(wrong), wrong[0])
 	}
-	run(weft.Options{Limit: pages})
+	run(weft.Options{Limits: weft.Limits{Limit: pages}})
 	if len(unknown()) == 0 {
 		t.Error("the resumed job still knows the password")
 	}
@@ -77,7 +77,7 @@ func TestCredentialOptions(t *testing.T) {
 	for _, o := range []weft.Options{
 		{Seeds: []string{"http://Ali%3Ax:sesame@site.test/"}},
 		{Seeds: []string{"http://Ali:sesame%00@site.test/"}},
-		{Seeds: []string{"http://site.test/"}, Auth: []httpclient.Credential{{Scheme: "http", Host: "site.test", Token: "se same"}}},
+		{Seeds: []string{"http://site.test/"}, HTTP: weft.HTTP{Auth: []httpclient.Credential{{Scheme: "http", Host: "site.test", Token: "se same"}}}},
 	} {
 		if _, err := weft.New(o); err == nil || strings.Contains(err.Error(), "same") || !strings.Contains(err.Error(), "site.test") {
 			t.Errorf("error %v, expected one that names the host and hides the credential", err)
@@ -123,11 +123,11 @@ func TestSecretsStayAtSeeds(t *testing.T) {
 		o    weft.Options
 		want string // in Authorization, at the seed
 	}{
-		{"header", weft.Options{Seeds: []string{seed.URL}, Header: secret}, "Bearer sesame;"},
-		{"header, list", weft.Options{SeedSeq: list, Header: secret}, "Bearer sesame;"},
-		{"header, seeds that others wrote", weft.Options{Seeds: []string{seed.URL}, Header: secret, Distrust: true}, "Bearer sesame;"},
-		{"credential", weft.Options{Seeds: []string{seed.URL}, Auth: auth}, "Basic "},
-		{"credential, list", weft.Options{SeedSeq: list, Auth: auth}, "Basic "},
+		{"header", weft.Options{Seeds: []string{seed.URL}, HTTP: weft.HTTP{Header: secret}}, "Bearer sesame;"},
+		{"header, list", weft.Options{SeedSeq: list, HTTP: weft.HTTP{Header: secret}}, "Bearer sesame;"},
+		{"header, seeds that others wrote", weft.Options{Seeds: []string{seed.URL}, HTTP: weft.HTTP{Header: secret, Distrust: true}}, "Bearer sesame;"},
+		{"credential", weft.Options{Seeds: []string{seed.URL}, HTTP: weft.HTTP{Auth: auth}}, "Basic "},
+		{"credential, list", weft.Options{SeedSeq: list, HTTP: weft.HTTP{Auth: auth}}, "Basic "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mu.Lock()
@@ -135,7 +135,7 @@ func TestSecretsStayAtSeeds(t *testing.T) {
 				clear(fields)
 			}
 			mu.Unlock()
-			c.o.Scope, c.o.AllowPrivate = weft.ScopeAny, true
+			c.o.Reach.Scope, c.o.HTTP.AllowPrivate = weft.ScopeAny, true
 			crawler, err := weft.New(c.o)
 			if err != nil {
 				t.Fatal(err)
@@ -146,14 +146,14 @@ func TestSecretsStayAtSeeds(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			for name, fields := range seen {
-				trusted := name == "seed" && !c.o.Distrust
+				trusted := name == "seed" && !c.o.HTTP.Distrust
 				if got := fields["Authorization"]; strings.HasPrefix(got, c.want) != trusted || strings.Contains(got, ";;") == trusted {
 					t.Errorf("%s: Authorization %q", name, got)
 				}
-				if got := strings.Contains(fields["Cookie"], "id=1"); got != (trusted && c.o.Header != nil) {
+				if got := strings.Contains(fields["Cookie"], "id=1"); got != (trusted && c.o.HTTP.Header != nil) {
 					t.Errorf("%s: Cookie %q", name, fields["Cookie"])
 				}
-				if got := strings.Contains(fields["X-Job"], "7"); got != (c.o.Header != nil) {
+				if got := strings.Contains(fields["X-Job"], "7"); got != (c.o.HTTP.Header != nil) {
 					t.Errorf("%s: X-Job %q", name, fields["X-Job"])
 				}
 			}
@@ -172,7 +172,7 @@ func TestUnusedCredential(t *testing.T) {
 		{httpclient.Credential{Scheme: "https", Host: "other.test", User: "a"}, "credential for https://other.test is not sent unless a seed redirects there: https://other.test/ is out of scope"},
 	} {
 		var warnings []string
-		o := weft.Options{Seeds: []string{"http://pub.test/"}, Auth: []httpclient.Credential{c.credential}}
+		o := weft.Options{Seeds: []string{"http://pub.test/"}, HTTP: weft.HTTP{Auth: []httpclient.Credential{c.credential}}}
 		o.Hooks.OnWarning = func(err error) { warnings = append(warnings, err.Error()) }
 		crawltest.Web{"http://pub.test/": "a page"}.CrawlOver(t, newDialNet(nil), o)
 		if got := strings.Join(warnings, "; "); got != c.want {

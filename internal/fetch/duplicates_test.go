@@ -51,7 +51,7 @@ func expectDuplicates(t *testing.T, records map[string]weft.Record, want map[str
 // TestDuplicates checks that pages with identical bodies are marked `duplicate_of` and, on request,
 // pages with nearly the same text `near_duplicate_of`. All are fetched, and their links followed.
 func TestDuplicates(t *testing.T) {
-	o := weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Concurrency: 1}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Scope: weft.ScopeAny}, Pace: weft.Pace{Concurrency: 1}}
 	same := map[string]string{"http://a.test/2": "http://a.test/1|", "http://b.test/": "http://a.test/1|"}
 	near := map[string]string{
 		"http://a.test/2": "http://a.test/1|", "http://b.test/": "http://a.test/1|",
@@ -67,7 +67,7 @@ func TestDuplicates(t *testing.T) {
 		{weft.DuplicatesNear, near, 2},
 		{weft.DuplicatesOff, nil, 0},
 	} {
-		o.Duplicates = c.duplicates
+		o.Keep.Duplicates = c.duplicates
 		records, sum, _ := twins.Crawl(t, o)
 		expectDuplicates(t, records, c.want)
 		if len(records) != len(twins) || sum.Near != c.near || sum.Duplicates != len(c.want)-c.near {
@@ -95,7 +95,7 @@ func TestPrune(t *testing.T) {
 		"http://a.test/1/both": crawltest.Essay("5"), "http://a.test/2/both": crawltest.Essay("6"), "http://a.test/3/both": crawltest.Essay("7"), "http://b.test/both": crawltest.Essay("8"),
 	}
 	o := weft.Options{
-		Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Concurrency: 1, Duplicates: weft.DuplicatesNear, PruneDuplicates: true,
+		Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Scope: weft.ScopeAny, PruneDuplicates: true}, Pace: weft.Pace{Concurrency: 1}, Keep: weft.Keep{Duplicates: weft.DuplicatesNear},
 		Job: filepath.Join(t.TempDir(), "job"),
 	}
 	records, sum, _ := maze.Crawl(t, o)
@@ -128,14 +128,14 @@ func TestPrune(t *testing.T) {
 // TestDuplicatesAcrossRuns checks that a run recognizes duplicates of pages of earlier runs.
 func TestDuplicatesAcrossRuns(t *testing.T) {
 	o := weft.Options{
-		Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Concurrency: 1, Duplicates: weft.DuplicatesNear,
-		Job: filepath.Join(t.TempDir(), "job"), Limit: 2,
+		Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Scope: weft.ScopeAny}, Pace: weft.Pace{Concurrency: 1}, Keep: weft.Keep{Duplicates: weft.DuplicatesNear},
+		Job: filepath.Join(t.TempDir(), "job"), Limits: weft.Limits{Limit: 2},
 	}
 	records, sum, _ := twins.Crawl(t, o)
 	if len(records) != 2 || sum.Duplicates != 0 {
 		t.Fatalf("%d records, %d duplicates", len(records), sum.Duplicates)
 	}
-	for o.Limit = 3; !sum.Finished; o.Limit++ {
+	for o.Limits.Limit = 3; !sum.Finished; o.Limits.Limit++ {
 		records, sum, _ = twins.Crawl(t, o)
 	}
 	expectDuplicates(t, records, map[string]string{

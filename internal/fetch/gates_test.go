@@ -172,7 +172,7 @@ func TestGates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGated(t, page)
-			o := weft.Options{Seeds: []string{g.URL}, Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job")}
+			o := weft.Options{Seeds: []string{g.URL}, HTTP: weft.HTTP{Cookies: cookies.New()}, Job: filepath.Join(t.TempDir(), "job")}
 			sum := crawltest.CrawlOnce(t, o)
 			last, records := g.last(t, o.Job, 1)
 			if last["/"] != "200 home" {
@@ -193,7 +193,7 @@ func TestGates(t *testing.T) {
 				t.Errorf("state %v, %d URLs, %v", s.State, s.Recorded(), err)
 			}
 			title := ""
-			for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{g.URL}, Cookies: cookies.New()}) {
+			for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{g.URL}, HTTP: weft.HTTP{Cookies: cookies.New()}}) {
 				if err == nil && page.URL == g.URL+"/" {
 					title = page.Title
 				}
@@ -209,9 +209,9 @@ func TestGates(t *testing.T) {
 // that of the visit before.
 func TestGateOfAVisit(t *testing.T) {
 	g := newGated(t, gates["a gate"])
-	o := weft.Options{Seeds: []string{g.URL}, Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job"), Archive: true}
+	o := weft.Options{Seeds: []string{g.URL}, HTTP: weft.HTTP{Cookies: cookies.New()}, Job: filepath.Join(t.TempDir(), "job"), Keep: weft.Keep{Archive: true}}
 	crawltest.CrawlOnce(t, o)
-	o.Cookies, o.Update = cookies.New(), true
+	o.HTTP.Cookies, o.Rerun.Update = cookies.New(), true
 	sum := crawltest.CrawlOnce(t, o)
 	if last, _ := g.last(t, o.Job, 2); last["/"] != "200 home unchanged" || sum.Unchanged != 2 || sum.Changed != 0 {
 		t.Errorf("/ is %q; %d unchanged, %d changed", last["/"], sum.Unchanged, sum.Changed)
@@ -247,9 +247,9 @@ func TestGatedList(t *testing.T) {
 		for i := range 50 {
 			seeds = append(seeds, fmt.Sprintf("%s/%d", g.URL, i))
 		}
-		o := weft.Options{Seeds: seeds, Scope: weft.ScopePage, Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job")}
+		o := weft.Options{Seeds: seeds, Reach: weft.Reach{Scope: weft.ScopePage}, HTTP: weft.HTTP{Cookies: cookies.New()}, Job: filepath.Join(t.TempDir(), "job")}
 		if session {
-			o.Concurrency = 1 // else the session has the last page only, in browsers, too
+			o.Pace.Concurrency = 1 // else the session has the last page only, in browsers, too
 		}
 		crawltest.CrawlOnce(t, o)
 		last, _ := g.last(t, o.Job, 1)
@@ -266,7 +266,7 @@ func TestLongGatedList(t *testing.T) {
 	pages := long.Or(1500, 3000) // more than any table of a thousand holds
 	for _, job := range []string{"", filepath.Join(t.TempDir(), "job")} {
 		g := newGated(t, gates["a gate"])
-		o := weft.Options{Scope: weft.ScopePage, Cookies: cookies.New(), Job: job}
+		o := weft.Options{Reach: weft.Reach{Scope: weft.ScopePage}, HTTP: weft.HTTP{Cookies: cookies.New()}, Job: job}
 		for i := range pages {
 			o.Seeds = append(o.Seeds, fmt.Sprintf("%s/%d", g.URL, i))
 		}
@@ -307,7 +307,7 @@ func TestRedirectLoops(t *testing.T) {
 			}
 			http.Redirect(w, r, map[string]string{"/": "/a", "/a": "/b", "/b": "/a"}[r.URL.Path], http.StatusFound)
 		})
-		o := weft.Options{Seeds: []string{g.URL}, Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job"), Loops: 1, Concurrency: 1, MaxRedirects: 3}
+		o := weft.Options{Seeds: []string{g.URL}, HTTP: weft.HTTP{Cookies: cookies.New()}, Job: filepath.Join(t.TempDir(), "job"), Loops: 1, Pace: weft.Pace{Concurrency: 1}, Reach: weft.Reach{MaxRedirects: 3}}
 		sum := crawltest.CrawlOnce(t, o)
 		if a, b := g.count("GET /a"), g.count("GET /b"); a > c.most || b > c.most || !sum.Finished || sum.Recorded() != 3 {
 			t.Errorf("%s: /a was asked for %d times, /b %d times; %d URLs, finished: %t", name, a, b, sum.Recorded(), sum.Finished)
@@ -326,9 +326,9 @@ func TestGateResumed(t *testing.T) {
 			}
 			gates["a gate"](w, r)
 		})
-		o := weft.Options{Seeds: []string{g.URL + "/start"}, Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job"), Limit: limit + 1, Concurrency: 1}
+		o := weft.Options{Seeds: []string{g.URL + "/start"}, HTTP: weft.HTTP{Cookies: cookies.New()}, Job: filepath.Join(t.TempDir(), "job"), Limits: weft.Limits{Limit: limit + 1}, Pace: weft.Pace{Concurrency: 1}}
 		crawltest.CrawlOnce(t, o)
-		o.Limit, o.Cookies = 0, cookies.New()
+		o.Limits.Limit, o.HTTP.Cookies = 0, cookies.New()
 		crawltest.CrawlOnce(t, o)
 		if last, _ := g.last(t, o.Job, 1); last["/"] != "200 home" {
 			t.Errorf("after %d URLs: %v", limit, last)
@@ -348,14 +348,14 @@ func TestGateKilled(t *testing.T) {
 			}
 			gates["a gate"](w, r)
 		})
-		o := weft.Options{Seeds: []string{g.URL}, Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job")}
+		o := weft.Options{Seeds: []string{g.URL}, HTTP: weft.HTTP{Cookies: cookies.New()}, Job: filepath.Join(t.TempDir(), "job")}
 		c, err := weft.New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, _ = c.Run(ctx)
 		cancel()
-		o.Cookies = cookies.New()
+		o.HTTP.Cookies = cookies.New()
 		if sum := crawltest.CrawlOnce(t, o); !sum.Finished {
 			t.Errorf("broken off at request %d: %+v", at, sum.Counters)
 		}
@@ -418,7 +418,7 @@ func newShop(t *testing.T, password string) *gated {
 func TestLogin(t *testing.T) {
 	for _, by := range []string{"hook", "seed"} {
 		g := newShop(t, "sesame")
-		o := weft.Options{Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job"), Concurrency: 1}
+		o := weft.Options{HTTP: weft.HTTP{Cookies: cookies.New()}, Job: filepath.Join(t.TempDir(), "job"), Pace: weft.Pace{Concurrency: 1}}
 		if by == "hook" {
 			o.Seeds = []string{g.URL + "/login"}
 			o.Hooks.OnHTML("form#login", func(page *weft.Page, form *goquery.Selection) error {
@@ -445,7 +445,7 @@ func TestLogin(t *testing.T) {
 // TestLoginFails: a login that leads back to its form is tried a few times, not for ever.
 func TestLoginFails(t *testing.T) {
 	g := newShop(t, "sesame")
-	o := weft.Options{Seeds: []string{g.URL + "/login"}, Cookies: cookies.New()}
+	o := weft.Options{Seeds: []string{g.URL + "/login"}, HTTP: weft.HTTP{Cookies: cookies.New()}}
 	o.Hooks.OnHTML("form#login", func(page *weft.Page, form *goquery.Selection) error {
 		token := form.Find("[name=token]").AttrOr("value", "")
 		return page.Post(weft.PostForm(form.AttrOr("action", ""), url.Values{"password": {"wrong"}, "token": {token}}))
@@ -483,7 +483,7 @@ func TestGateElsewhere(t *testing.T) {
 			fmt.Fprintf(w, "<title>page %s</title>%s", r.URL.Path, crawltest.Links("/one", "/two"))
 		}
 	})
-	o := weft.Options{Seeds: []string{site.URL}, Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job")}
+	o := weft.Options{Seeds: []string{site.URL}, HTTP: weft.HTTP{Cookies: cookies.New()}, Job: filepath.Join(t.TempDir(), "job")}
 	crawltest.CrawlOnce(t, o)
 	last, _ := site.last(t, o.Job, 1)
 	for _, path := range []string{"/", "/one", "/two"} {
@@ -509,7 +509,7 @@ func TestGateOfALink(t *testing.T) {
 				fmt.Fprintf(w, "<title>page %s</title>%s", r.URL.Path, crawltest.Links(r.URL.Path+"/x"))
 			}
 		})
-		o := weft.Options{Seeds: []string{g.URL}, Cookies: cookies.New(), Depth: depth, Job: filepath.Join(t.TempDir(), "job"), MaxRepeats: 2}
+		o := weft.Options{Seeds: []string{g.URL}, HTTP: weft.HTTP{Cookies: cookies.New()}, Reach: weft.Reach{Depth: depth}, Job: filepath.Join(t.TempDir(), "job"), Traps: weft.Traps{MaxRepeats: 2}}
 		sum := crawltest.CrawlOnce(t, o)
 		last, _ := g.last(t, o.Job, 1)
 		want := map[string]string{"/p/1": "200 page /p/1", "/p/2": "200 page /p/2"}
@@ -540,15 +540,15 @@ func TestGatesOfManyHosts(t *testing.T) {
 	})
 	at := netip.MustParseAddrPort(g.Listener.Addr().String())
 	o := weft.Options{
-		Cookies: cookies.New(), Job: filepath.Join(t.TempDir(), "job"), Concurrency: 4, Limit: hosts + hosts/2, AllowPrivate: true,
+		HTTP: weft.HTTP{Cookies: cookies.New(), AllowPrivate: true}, Job: filepath.Join(t.TempDir(), "job"), Pace: weft.Pace{Concurrency: 4}, Limits: weft.Limits{Limit: hosts + hosts/2},
 	}
 	for i := range hosts {
 		name := fmt.Sprintf("h%02d.test", i)
 		o.Seeds = append(o.Seeds, fmt.Sprintf("http://%s:%d/", name, at.Port()))
-		o.Resolve = append(o.Resolve, httpclient.Override{Host: name, Port: at.Port(), Addr: at.Addr()})
+		o.HTTP.Resolve = append(o.HTTP.Resolve, httpclient.Override{Host: name, Port: at.Port(), Addr: at.Addr()})
 	}
 	crawltest.CrawlOnce(t, o, crawltest.Crowded(2))
-	o.Limit, o.Cookies = 0, cookies.New()
+	o.Limits.Limit, o.HTTP.Cookies = 0, cookies.New()
 	sum := crawltest.CrawlOnce(t, o, crawltest.Crowded(2))
 	last := make(map[string]string)
 	for _, r := range crawltest.Visits(t, o.Job)[1] {
@@ -590,7 +590,7 @@ func TestRedirectTargets(t *testing.T) {
 		"/x/x/x/x":                        {reason: "repeats"},
 		"/" + strings.Repeat("x", 20<<10): {reason: "too-long"},
 	} {
-		got, sum, seen := crawltest.Web{"http://a.test/": "302 " + to}.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true})
+		got, sum, seen := crawltest.Web{"http://a.test/": "302 " + to}.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{NoRobots: true}})
 		dropped := 0
 		if want.reason != "" {
 			dropped = 1

@@ -93,9 +93,9 @@ func TestStreamsArePolite(t *testing.T) {
 		hosts int
 		o     weft.Options
 	}{
-		"host":    {"h%d.test", 1, weft.Options{PerHost: 3}},
-		"domain":  {"h%d.site.test", 4, weft.Options{PerDomain: 3}},
-		"address": {"h%d.test", 4, weft.Options{PerAddress: 3}},
+		"host":    {"h%d.test", 1, weft.Options{Pace: weft.Pace{PerHost: 3}}},
+		"domain":  {"h%d.site.test", 4, weft.Options{Pace: weft.Pace{PerDomain: 3}}},
+		"address": {"h%d.test", 4, weft.Options{Pace: weft.Pace{PerAddress: 3}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSpeaker(t, 3, 20, func(http.ResponseWriter, *http.Request) {})
@@ -120,7 +120,7 @@ func TestStreamsArePolite(t *testing.T) {
 			for n := range 20 {
 				o.Seeds = append(o.Seeds, fmt.Sprintf("%s/%d", other.URL, n))
 			}
-			o.Resolve, o.Insecure, o.NoRobots, o.Loops = []httpclient.Override{over}, true, true, 2
+			o.HTTP.Resolve, o.HTTP.Insecure, o.Reach.NoRobots, o.Loops = []httpclient.Override{over}, true, true, 2
 			var want []string
 			for n := range 24 {
 				at := fmt.Sprintf(test.host, n%test.hosts) + fmt.Sprintf("/%d", n)
@@ -155,7 +155,7 @@ func TestPostsOverHTTP2(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}
 	})
-	o := weft.Options{Insecure: true, NoRobots: true, Loops: 2, PerHost: 2 * seeds, Job: filepath.Join(t.TempDir(), "job")}
+	o := weft.Options{HTTP: weft.HTTP{Insecure: true}, Reach: weft.Reach{NoRobots: true}, Loops: 2, Pace: weft.Pace{PerHost: 2 * seeds}, Job: filepath.Join(t.TempDir(), "job")}
 	for n := range seeds {
 		o.Seeds = append(o.Seeds, fmt.Sprintf("%s/%d", s.URL, n))
 		o.Posts = append(o.Posts, weft.PostForm(s.URL+"/form", url.Values{"q": {[]string{"cut", "a", "b", "c"}[n]}}))
@@ -198,7 +198,7 @@ func TestArchiveOfHTTP2(t *testing.T) {
 		}
 	})
 	job := filepath.Join(t.TempDir(), "job")
-	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Archive: true, Insecure: true, Retries: -1})
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Keep: weft.Keep{Archive: true}, HTTP: weft.HTTP{Insecure: true}, Pace: weft.Pace{Retries: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestOverloadOverHTTP2(t *testing.T) {
 				}
 				return false
 			})
-			o := weft.Options{Insecure: true, NoRobots: true, Job: filepath.Join(t.TempDir(), "job")}
+			o := weft.Options{HTTP: weft.HTTP{Insecure: true}, Reach: weft.Reach{NoRobots: true}, Job: filepath.Join(t.TempDir(), "job")}
 			for n := range pages {
 				o.Seeds = append(o.Seeds, fmt.Sprintf("%s/%d", s.URL, n))
 			}
@@ -421,7 +421,7 @@ func TestPoisonOverHTTP2(t *testing.T) {
 		c.WriteGoAway(id, http2.ErrCodeEnhanceYourCalm, nil)
 		return true
 	})
-	o := weft.Options{Insecure: true, NoRobots: true, Job: filepath.Join(t.TempDir(), "job"), Retries: 1}
+	o := weft.Options{HTTP: weft.HTTP{Insecure: true}, Reach: weft.Reach{NoRobots: true}, Job: filepath.Join(t.TempDir(), "job"), Pace: weft.Pace{Retries: 1}}
 	for n := range pages {
 		o.Seeds = append(o.Seeds, fmt.Sprintf("%s/%d", s.URL, n))
 	}

@@ -87,7 +87,7 @@ func TestPosts(t *testing.T) {
 	s := newForms(t)
 	form := func(path, q string) weft.Post { return weft.PostForm(s.URL+path, url.Values{"q": {q}}) }
 	o := weft.Options{
-		Job: filepath.Join(t.TempDir(), "job"), Archive: true,
+		Job: filepath.Join(t.TempDir(), "job"), Keep: weft.Keep{Archive: true},
 		Posts: []weft.Post{form("/search", "a b"), form("/search", "c"), form("/search", "c"), form("/see-other", "d"), form("/kept", "e"),
 			form("/private", "f"), form("/cut", "g"), form("/busy", "h"), form("/gateway", "i")},
 	}
@@ -136,7 +136,7 @@ func TestPosts(t *testing.T) {
 	if _, err := weft.New(other); !errors.Is(err, weft.ErrPlan) {
 		t.Errorf("another body: %v, expected another crawl", err)
 	}
-	other.Amend, other.Posts = true, other.Posts[len(o.Posts):]
+	other.Rerun.Amend, other.Posts = true, other.Posts[len(o.Posts):]
 	run(other)
 	s.expect(t, "amended", "POST /search q=new")
 
@@ -157,7 +157,7 @@ func TestPosts(t *testing.T) {
 // once, and a recrawl again.
 func TestPostsResume(t *testing.T) {
 	s := newForms(t)
-	o := weft.Options{Job: filepath.Join(t.TempDir(), "job"), Loops: 1, Concurrency: 1}
+	o := weft.Options{Job: filepath.Join(t.TempDir(), "job"), Loops: 1, Pace: weft.Pace{Concurrency: 1}}
 	var want []string
 	for i := range 6 {
 		o.Posts = append(o.Posts, weft.PostMultipart(s.URL+"/one", weft.Part{Name: "n", Content: fmt.Append(nil, i)}))
@@ -166,7 +166,7 @@ func TestPostsResume(t *testing.T) {
 	slices.Sort(want)
 	var got []string
 	for i, seeds := range [][]weft.Post{o.Posts, nil, o.Posts} {
-		o.Posts, o.Limit = seeds, []int{2, 4, 0}[i]
+		o.Posts, o.Limits.Limit = seeds, []int{2, 4, 0}[i]
 		crawltest.CrawlOnce(t, o)
 		got = append(got, s.requests()...)
 	}
@@ -174,7 +174,7 @@ func TestPostsResume(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("three runs sent %q, expected each of %q once", got, want)
 	}
-	if crawltest.CrawlOnce(t, weft.Options{Job: o.Job, Update: true}); len(s.requests()) != len(want) {
+	if crawltest.CrawlOnce(t, weft.Options{Job: o.Job, Rerun: weft.Rerun{Update: true}}); len(s.requests()) != len(want) {
 		t.Error("a recrawl did not send each again")
 	}
 }
@@ -184,7 +184,7 @@ func TestPostsResume(t *testing.T) {
 func TestPagePost(t *testing.T) {
 	s := newForms(t)
 	form := func(to, q string) weft.Post { return weft.PostForm(to, url.Values{"q": {q}}) }
-	o := weft.Options{Seeds: []string{s.URL + "/start/"}, Job: filepath.Join(t.TempDir(), "job"), Archive: true, Limit: 1, Concurrency: 1}
+	o := weft.Options{Seeds: []string{s.URL + "/start/"}, Job: filepath.Join(t.TempDir(), "job"), Keep: weft.Keep{Archive: true}, Limits: weft.Limits{Limit: 1}, Pace: weft.Pace{Concurrency: 1}}
 	var pages []string
 	o.Hooks.OnPage = func(_ context.Context, page *weft.Page) error {
 		pages = append(pages, page.Method+" "+strings.TrimPrefix(page.URL, s.URL)+" "+page.Title+page.Data)
@@ -206,7 +206,7 @@ func TestPagePost(t *testing.T) {
 		{0, false, []string{"GET /done", "GET /search", "GET /search?page=2", "POST /api \x00{}", "POST /kept q=e", "POST /search q=a+b", "POST /search q=e", "POST /see-other q=d"}},
 		{0, true, []string{"GET /done", "GET /search", "GET /search?page=2", "GET /start/", "POST /api \x00{}", "POST /kept q=e", "POST /search q=a+b", "POST /search q=e", "POST /see-other q=d"}},
 	} {
-		o.Limit, o.Update = run.limit, run.update
+		o.Limits.Limit, o.Rerun.Update = run.limit, run.update
 		c, err := weft.New(o)
 		if err == nil {
 			_, err = c.Run(t.Context())
@@ -255,7 +255,7 @@ func TestPagePostErrors(t *testing.T) {
 // one.
 func TestPageAddBase(t *testing.T) {
 	s := newForms(t)
-	o := weft.Options{Seeds: []string{s.URL + "/base"}, Depth: 1}
+	o := weft.Options{Seeds: []string{s.URL + "/base"}, Reach: weft.Reach{Depth: 1}}
 	o.Hooks.OnHTML("a", func(p *weft.Page, link *goquery.Selection) error {
 		return errors.Join(p.AddWith(link.AttrOr("href", ""), link.Text()), p.Post(weft.Post{URL: "form", Body: []byte("q=1")}))
 	})

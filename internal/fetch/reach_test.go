@@ -82,7 +82,7 @@ func TestReach(t *testing.T) {
 	pub := []string{"http://pub.test/"}
 	tests := []test{
 		{"link", crawltest.Web{"http://pub.test/": crawltest.Links(slices.Sorted(maps.Keys(private))...)}, inside, weft.Options{Seeds: pub}, fate(blocked), public},
-		{"link, without robots.txt", crawltest.Web{"http://pub.test/": crawltest.Links(slices.Sorted(maps.Keys(private))...)}, inside, weft.Options{Seeds: pub, NoRobots: true}, fate(blocked), public},
+		{"link, without robots.txt", crawltest.Web{"http://pub.test/": crawltest.Links(slices.Sorted(maps.Keys(private))...)}, inside, weft.Options{Seeds: pub, Reach: weft.Reach{NoRobots: true}}, fate(blocked), public},
 		{"redirect of a seed", crawltest.Web{"http://pub.test/": "302 http://127.0.0.1/admin"}, nil, weft.Options{Seeds: pub},
 			map[string]string{"http://pub.test/": "", "http://127.0.0.1/admin": blocked}, public},
 		{"redirect of a page", crawltest.Web{"http://pub.test/": crawltest.Links("/r"), "http://pub.test/r": "302 http://in.test/admin"}, inside, weft.Options{Seeds: pub},
@@ -91,28 +91,28 @@ func TestReach(t *testing.T) {
 			map[string]string{"http://pub.test/": "", "http://169.254.169.254/": blocked}, public},
 		{"sitemaps", crawltest.Web{"http://pub.test/": "a page", "http://pub.test/robots.txt": "Sitemap: http://127.0.0.1/s.xml\nSitemap: /s.xml\nSitemap: /r.xml", "http://pub.test/r.xml": "302 http://10.0.0.7/r.xml",
 			"http://pub.test/s.xml": index("http://in.test/i.xml") + crawltest.URLSet("http://169.254.169.254/latest/"), "http://127.0.0.1/s.xml": crawltest.URLSet("http://pub.test/2"), "http://10.0.0.7/r.xml": crawltest.URLSet("http://pub.test/2")}, inside,
-			weft.Options{Seeds: pub, Sitemaps: true}, map[string]string{"http://pub.test/": "", "http://pub.test/s.xml": "", "http://pub.test/r.xml": "", "http://127.0.0.1/s.xml": blocked,
+			weft.Options{Seeds: pub, Reach: weft.Reach{Sitemaps: true}}, map[string]string{"http://pub.test/": "", "http://pub.test/s.xml": "", "http://pub.test/r.xml": "", "http://127.0.0.1/s.xml": blocked,
 				"http://10.0.0.7/r.xml": blocked, "http://in.test/i.xml": blocked, "http://169.254.169.254/latest/": blocked}, public},
 		{"sitemaps on this machine", crawltest.Web{"http://127.0.0.1/": "a page", "http://127.0.0.1/robots.txt": "Sitemap: http://127.0.0.2/s.xml", "http://127.0.0.2/s.xml": crawltest.URLSet("http://127.0.0.3/"), "http://127.0.0.3/": "a page"}, nil,
-			weft.Options{Seeds: []string{"http://127.0.0.1/"}, Sitemaps: true}, map[string]string{"http://127.0.0.1/": "", "http://127.0.0.2/s.xml": "", "http://127.0.0.2/sitemap.xml": "", "http://127.0.0.3/": "", "http://127.0.0.3/sitemap.xml": ""}, nil},
+			weft.Options{Seeds: []string{"http://127.0.0.1/"}, Reach: weft.Reach{Sitemaps: true}}, map[string]string{"http://127.0.0.1/": "", "http://127.0.0.2/s.xml": "", "http://127.0.0.2/sitemap.xml": "", "http://127.0.0.3/": "", "http://127.0.0.3/sitemap.xml": ""}, nil},
 		{"redirect of robots.txt", crawltest.Web{"http://pub.test/": "a page", "http://pub.test/robots.txt": "302 http://127.0.0.1/robots.txt", "http://127.0.0.1/robots.txt": ""}, nil,
 			weft.Options{Seeds: pub}, map[string]string{"http://pub.test/": blocked}, public},
 		{"two addresses", crawltest.Web{"http://pub.test/": crawltest.Links("http://both.test/"), "http://both.test/": "a page"}, map[string][]string{"both.test": {"10.0.0.1 93.184.215.20 127.0.0.1"}},
 			weft.Options{Seeds: pub}, map[string]string{"http://pub.test/": "", "http://both.test/": ""}, append(public, "93.184.215.20:80")},
 		{"another answer each time", crawltest.Web{"http://pub.test/": crawltest.Links("http://evil.test/1"), "http://evil.test/1": crawltest.Links("/2"), "http://evil.test/2": "a page"},
-			map[string][]string{"evil.test": {"93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: pub, Delay: 6 * time.Minute}, // longer than an answer is cached
+			map[string][]string{"evil.test": {"93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: pub, Pace: weft.Pace{Delay: 6 * time.Minute}}, // longer than an answer is cached
 			map[string]string{"http://pub.test/": "", "http://evil.test/1": blocked}, append(public, "93.184.215.66:80")},
 		{"a public seed that moves inside", crawltest.Web{"http://evil.test/": crawltest.Links("/2"), "http://evil.test/2": "a page"},
-			map[string][]string{"evil.test": {"93.184.215.66", "93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: []string{"http://evil.test/"}, Delay: 6 * time.Minute},
+			map[string][]string{"evil.test": {"93.184.215.66", "93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: []string{"http://evil.test/"}, Pace: weft.Pace{Delay: 6 * time.Minute}},
 			map[string]string{"http://evil.test/": "", "http://evil.test/2": blocked}, []string{"93.184.215.66:80"}},
-		{"private addresses allowed", crawltest.Web{"http://pub.test/": crawltest.Links("http://in.test/", "http://127.0.0.1/"), "http://in.test/": "a page"}, inside, weft.Options{Seeds: pub, AllowPrivate: true},
+		{"private addresses allowed", crawltest.Web{"http://pub.test/": crawltest.Links("http://in.test/", "http://127.0.0.1/"), "http://in.test/": "a page"}, inside, weft.Options{Seeds: pub, HTTP: weft.HTTP{AllowPrivate: true}},
 			map[string]string{"http://pub.test/": "", "http://in.test/": "", "http://127.0.0.1/": ""}, nil},
 		{"a private seed opens its network", crawltest.Web{"http://in.test/": crawltest.Links("/2", "http://wiki.test/", "http://127.0.0.1/", "http://169.254.169.254/", "http://192.168.0.1/", "http://[fd00::1]/")},
 			inside, weft.Options{Seeds: []string{"http://in.test/"}},
 			map[string]string{"http://in.test/": "", "http://in.test/2": "", "http://wiki.test/": "", "http://127.0.0.1/": blocked, "http://169.254.169.254/": blocked,
 				"http://192.168.0.1/": blocked, "http://[fd00::1]/": blocked}, []string{"10.0.0.1:80", "10.9.9.9:80"}},
 		{"a seed with public and private addresses", crawltest.Web{"http://evil.test/": crawltest.Links("/2", "http://10.0.0.1/", "http://127.0.0.1:81/", "http://127.0.0.1/", "http://169.254.169.254/")},
-			map[string][]string{"evil.test": {"10.0.0.1 93.184.215.66 127.0.0.1 169.254.169.254"}}, weft.Options{Seeds: []string{"http://evil.test/"}, Retries: -1},
+			map[string][]string{"evil.test": {"10.0.0.1 93.184.215.66 127.0.0.1 169.254.169.254"}}, weft.Options{Seeds: []string{"http://evil.test/"}, Pace: weft.Pace{Retries: -1}},
 			map[string]string{"http://evil.test/": "", "http://evil.test/2": "", "http://10.0.0.1/": blocked, "http://127.0.0.1/": blocked, "http://127.0.0.1:81/": blocked, "http://169.254.169.254/": blocked}, nil},
 		{"a seed with public and private addresses that redirects", crawltest.Web{"http://evil.test/": "302 http://10.0.0.1/admin"},
 			map[string][]string{"evil.test": {"10.0.0.1 93.184.215.66"}}, weft.Options{Seeds: []string{"http://evil.test/"}},
@@ -121,7 +121,7 @@ func TestReach(t *testing.T) {
 			weft.Options{Seeds: []string{"http://10.0.0.1/", "http://pub.test/"}},
 			map[string]string{"http://10.0.0.1/": "", "http://pub.test/": "", "http://wiki.test/": "", "http://127.0.0.1/": blocked}, nil},
 		{"a seed on this machine", crawltest.Web{"http://127.0.0.1/": crawltest.Links("/2", "http://localhost/", "http://[::1]:81/", "http://other.test/", "http://10.0.0.1/", "http://169.254.169.254/"),
-			"http://other.test/": crawltest.Links("http://127.0.0.1/3", "http://localhost:9200/")}, nil, weft.Options{Seeds: []string{"http://127.0.0.1/"}, Retries: -1},
+			"http://other.test/": crawltest.Links("http://127.0.0.1/3", "http://localhost:9200/")}, nil, weft.Options{Seeds: []string{"http://127.0.0.1/"}, Pace: weft.Pace{Retries: -1}},
 			map[string]string{"http://127.0.0.1/": "", "http://127.0.0.1/2": "", "http://localhost/": "", "http://[::1]:81/": "connect", "http://other.test/": "", "http://10.0.0.1/": blocked,
 				"http://169.254.169.254/": blocked, "http://127.0.0.1/3": "", "http://localhost:9200/": blocked}, nil},
 		{"a seed at a metadata service", crawltest.Web{"http://169.254.169.254/": crawltest.Links("http://169.254.170.2/")}, nil, weft.Options{Seeds: []string{"http://169.254.169.254/"}},
@@ -129,21 +129,21 @@ func TestReach(t *testing.T) {
 		{"a list of seeds", crawltest.Web{"http://in.test/": crawltest.Links("/2", "http://wiki.test/")}, inside, weft.Options{SeedSeq: crawltest.List("http://in.test/")},
 			map[string]string{"http://in.test/": "", "http://in.test/2": "", "http://wiki.test/": blocked}, []string{"10.0.0.1:80"}},
 		{"seeds that others wrote", crawltest.Web{"http://pub.test/": crawltest.Links("http://wiki.test/")}, inside,
-			weft.Options{Seeds: []string{"http://in.test/", "http://127.0.0.1/", "http://169.254.169.254/", "http://pub.test/"}, Distrust: true},
+			weft.Options{Seeds: []string{"http://in.test/", "http://127.0.0.1/", "http://169.254.169.254/", "http://pub.test/"}, HTTP: weft.HTTP{Distrust: true}},
 			map[string]string{"http://in.test/": blocked, "http://127.0.0.1/": blocked, "http://169.254.169.254/": blocked, "http://pub.test/": "", "http://wiki.test/": blocked}, public},
-		{"a list that others wrote", crawltest.Web{"http://pub.test/": "a page"}, inside, weft.Options{SeedSeq: crawltest.List("http://in.test/", "http://10.0.0.1/", "http://pub.test/"), Distrust: true},
+		{"a list that others wrote", crawltest.Web{"http://pub.test/": "a page"}, inside, weft.Options{SeedSeq: crawltest.List("http://in.test/", "http://10.0.0.1/", "http://pub.test/"), HTTP: weft.HTTP{Distrust: true}},
 			map[string]string{"http://in.test/": blocked, "http://10.0.0.1/": blocked, "http://pub.test/": ""}, public},
 		{"an override for the host", crawltest.Web{"http://pub.test/": crawltest.Links("/2", "http://other.test/", "http://127.0.0.1/")}, inside,
-			weft.Options{Seeds: pub, Resolve: crawltest.Overrides(t, "pub.test:80:127.0.0.1", "other.test:80:10.0.0.1")},
+			weft.Options{Seeds: pub, HTTP: weft.HTTP{Resolve: crawltest.Overrides(t, "pub.test:80:127.0.0.1", "other.test:80:10.0.0.1")}},
 			map[string]string{"http://pub.test/": "", "http://pub.test/2": "", "http://other.test/": "", "http://127.0.0.1/": blocked}, []string{"127.0.0.1:80", "10.0.0.1:80"}},
 		{"an override for every host", crawltest.Web{"http://pub.test/": crawltest.Links("http://in.test/", "http://10.0.0.1/", "http://localhost/")}, inside,
-			weft.Options{Seeds: pub, Resolve: crawltest.Overrides(t, "*:80:127.0.0.1")},
+			weft.Options{Seeds: pub, HTTP: weft.HTTP{Resolve: crawltest.Overrides(t, "*:80:127.0.0.1")}},
 			map[string]string{"http://pub.test/": "", "http://in.test/": "", "http://10.0.0.1/": blocked, "http://localhost/": blocked}, []string{"127.0.0.1:80"}},
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
 			n := newDialNet(c.names)
-			c.o.Scope = weft.ScopeAny
+			c.o.Reach.Scope = weft.ScopeAny
 			got, _, _ := c.web.CrawlOver(t, n, c.o)
 			for u, kind := range c.want {
 				r, ok := got[u]
@@ -174,7 +174,7 @@ func TestBlockedPorts(t *testing.T) {
 		"http://c.test/": "a page", "http://c.test/robots.txt": "302 http://b.test:22/robots.txt", "http://a.test/304": "304 http://a.test/not", "http://a.test/not": "a page",
 		"http://seed.test:6000/": crawltest.Links("/2"), "http://seed.test:6000/2": "a page",
 	}
-	o := weft.Options{Seeds: []string{"http://a.test/", "http://seed.test:6000/"}, Scope: weft.ScopeAny, AllowPrivate: true}
+	o := weft.Options{Seeds: []string{"http://a.test/", "http://seed.test:6000/"}, Reach: weft.Reach{Scope: weft.ScopeAny}, HTTP: weft.HTTP{AllowPrivate: true}}
 	o.Hooks.OnLink = func(weburl.URL, links.Link) weft.Verdict { return weft.Verdict{Decision: weft.Follow} }
 	got, sum, seen := w.Crawl(t, o)
 	want := map[string]string{
@@ -201,11 +201,11 @@ func TestBlockedPorts(t *testing.T) {
 func TestReachAcrossRuns(t *testing.T) {
 	names := map[string][]string{"in.test": {"10.0.0.1"}, "wiki.test": {"10.9.9.9"}, "list.test": {"192.168.0.1"}}
 	o := weft.Options{
-		Scope: weft.ScopeAny, NoRobots: true, Job: filepath.Join(t.TempDir(), "job"),
+		Reach: weft.Reach{Scope: weft.ScopeAny, NoRobots: true}, Job: filepath.Join(t.TempDir(), "job"),
 		Seeds: []string{"http://in.test/"}, SeedSeq: crawltest.List("http://list.test/"),
 	}
 	crawltest.Web{"http://in.test/": "no link", "http://list.test/": "none"}.CrawlOver(t, newDialNet(names), o)
-	o.Seeds, o.SeedSeq, o.Update = nil, nil, true // the job has the seeds, and the list was read to its end
+	o.Seeds, o.SeedSeq, o.Rerun.Update = nil, nil, true // the job has the seeds, and the list was read to its end
 	w := crawltest.Web{"http://in.test/": crawltest.Links("http://wiki.test/", "http://127.0.0.1/"), "http://list.test/": crawltest.Links("/2")}
 	got, _, _ := w.CrawlOver(t, newDialNet(names), o)
 	for u, kind := range map[string]string{
@@ -221,7 +221,7 @@ func TestReachAcrossRuns(t *testing.T) {
 func TestReachError(t *testing.T) {
 	w := crawltest.Web{"http://pub.test/": crawltest.Links("http://in.test/", "http://[::ffff:10.0.0.1]/")}
 	got, sum, _ := w.CrawlOver(t, newDialNet(map[string][]string{"in.test": {"10.0.0.1"}}), weft.Options{
-		Seeds: []string{"http://pub.test/"}, Scope: weft.ScopeAny, NoRobots: true,
+		Seeds: []string{"http://pub.test/"}, Reach: weft.Reach{Scope: weft.ScopeAny, NoRobots: true},
 	})
 	for u, want := range map[string]string{
 		"http://in.test/":        "in.test: 10.0.0.1 is private (10.0.0.0/8)",
@@ -241,8 +241,8 @@ func TestNamesAreAskedOnce(t *testing.T) {
 	const hosts = 200
 	served := webtest.Start(t, webtest.Config{Seed: 5, Hosts: hosts, Pages: 4, Latency: 5 * time.Millisecond, Clean: true})
 	c, err := weft.New(weft.Options{
-		Seeds: []string{served.Web.Home(0)}, Job: filepath.Join(t.TempDir(), "job"), Scope: weft.ScopeAny,
-		Loops: 2, DNS: crawltest.NameServer(served),
+		Seeds: []string{served.Web.Home(0)}, Job: filepath.Join(t.TempDir(), "job"), Reach: weft.Reach{Scope: weft.ScopeAny},
+		Loops: 2, HTTP: weft.HTTP{DNS: crawltest.NameServer(served)},
 	})
 	if err != nil {
 		t.Fatal(err)

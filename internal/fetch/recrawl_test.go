@@ -271,7 +271,7 @@ func TestUnchangedHeader(t *testing.T) {
 			seen := map[string]bool{"/": true}
 			for i, home := range c.visits {
 				s.Show(map[string]crawltest.Response{"/": home, "/a": {Body: crawltest.Prose("a")}, "/b": {Body: crawltest.Prose("b")}, "/c": {Body: crawltest.Prose("c")}})
-				o := weft.Options{Job: job, Retries: -1, Update: i > 0}
+				o := weft.Options{Job: job, Pace: weft.Pace{Retries: -1}, Rerun: weft.Rerun{Update: i > 0}}
 				if i == 0 {
 					o.Seeds = []string{s.URL + "/"}
 				}
@@ -319,7 +319,7 @@ func TestNotModifiedOmitsFields(t *testing.T) {
 	defer s.Close()
 	job := filepath.Join(t.TempDir(), "job")
 	for i := range 3 {
-		c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Update: i > 0})
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Reach: weft.Reach{NoRobots: true}, Rerun: weft.Rerun{Update: i > 0}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -333,11 +333,11 @@ func TestNotModifiedOmitsFields(t *testing.T) {
 // differ.
 func TestUpdateRefused(t *testing.T) {
 	for name, o := range map[string]weft.Options{
-		"no job":       {Update: true, Seeds: []string{"http://127.0.0.1:1/"}},
-		"no folder":    {Update: true, Job: filepath.Join(t.TempDir(), "none")},
-		"fresh start":  {Update: true, Job: t.TempDir(), Fresh: true, Seeds: []string{"http://127.0.0.1:1/"}},
-		"empty folder": {Update: true, Job: t.TempDir()},
-		"other seeds":  {Update: true, Job: finished(t), NoRobots: true, Seeds: []string{"http://127.0.0.1:1/x"}},
+		"no job":       {Rerun: weft.Rerun{Update: true}, Seeds: []string{"http://127.0.0.1:1/"}},
+		"no folder":    {Rerun: weft.Rerun{Update: true}, Job: filepath.Join(t.TempDir(), "none")},
+		"fresh start":  {Rerun: weft.Rerun{Update: true, Fresh: true}, Job: t.TempDir(), Seeds: []string{"http://127.0.0.1:1/"}},
+		"empty folder": {Rerun: weft.Rerun{Update: true}, Job: t.TempDir()},
+		"other seeds":  {Rerun: weft.Rerun{Update: true}, Job: finished(t), Reach: weft.Reach{NoRobots: true}, Seeds: []string{"http://127.0.0.1:1/x"}},
 	} {
 		_, err := weft.New(o)
 		var option *weft.OptionError
@@ -375,7 +375,7 @@ func TestRecrawlRefused(t *testing.T) {
 		{Counters: weft.Counters{Done: 2, New: 2, OverLimit: 2}},
 		{Counters: weft.Counters{Done: 2, Unchanged: 2, OverLimit: 2}},
 	} {
-		c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Retries: -1, LimitPerHost: 2, Update: visit > 0})
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Pace: weft.Pace{Retries: -1}, Limits: weft.Limits{LimitPerHost: 2}, Rerun: weft.Rerun{Update: visit > 0}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,9 +396,9 @@ func TestRecrawlLimit(t *testing.T) {
 	for i, want := range []string{"/ /1 /2 /3", "/ /1 /2 /3 new", "/ /1 new /2 /3"} {
 		sum := weft.Summary{}
 		for run := 1; !sum.Finished; run++ {
-			o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, LimitPerHost: 5, PerHost: 1, Update: i > 0}
+			o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Reach: weft.Reach{NoRobots: true}, Limits: weft.Limits{LimitPerHost: 5}, Pace: weft.Pace{PerHost: 1}, Rerun: weft.Rerun{Update: i > 0}}
 			if run == 1 && i > 0 {
-				o.Limit = 1
+				o.Limits.Limit = 1
 			}
 			c, err := weft.New(o)
 			if err != nil {
@@ -433,7 +433,7 @@ func TestRecrawlPages(t *testing.T) {
 		var mu sync.Mutex
 		shown := make(map[string]string)
 		c, err := weft.New(weft.Options{
-			Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, KeepLinks: true, KeepBodies: true, Update: visit == 2,
+			Seeds: []string{s.URL + "/"}, Job: job, Reach: weft.Reach{NoRobots: true}, Keep: weft.Keep{KeepLinks: true, KeepBodies: true}, Rerun: weft.Rerun{Update: visit == 2},
 			Hooks: weft.Hooks{
 				OnRequest: func(r *weft.Request) error {
 					r.Header = append(r.Header, httpclient.Field{Name: "X-Visit", Value: "1"})

@@ -51,7 +51,7 @@ func TestRobots(t *testing.T) {
 		"http://d.test/robots.txt": "User-agent: *\nDisallow: /",
 		"http://c.test/robots.txt": "503", "http://c.test/": "a page",
 	}
-	got, sum, seen := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Retries: 1})
+	got, sum, seen := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Scope: weft.ScopeAny}, Pace: weft.Pace{Retries: 1}})
 	want := []string{"http://a.test/", "http://a.test/private/but", "http://a.test/public"}
 	if urls := crawltest.Fetched(got); !slices.Equal(urls, want) {
 		t.Errorf("fetched %q, expected %q", urls, want)
@@ -71,7 +71,7 @@ func TestRobots(t *testing.T) {
 	if sum.Robots != 4 { // c.test twice
 		t.Errorf("%d requests for robots.txt, expected 4", sum.Robots)
 	}
-	_, _, seen = w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true})
+	_, _, seen = w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{NoRobots: true}})
 	if urls := seen.URLs(); slices.Contains(urls, "http://a.test/robots.txt") || !slices.Contains(urls, "http://a.test/private/x") {
 		t.Errorf("with NoRobots, requested %q", urls)
 	}
@@ -89,7 +89,7 @@ func TestManyRobotsOnOneHost(t *testing.T) {
 		w[host+"/robots.txt"], w[host+"/"], w[host+"/private"] = "302 http://hoster.test/parked.txt", crawltest.Links("/private"), "a page"
 		o.Seeds = append(o.Seeds, host+"/")
 	}
-	o.Delay = time.Second
+	o.Pace.Delay = time.Second
 	got, sum, seen := w.Crawl(t, o)
 	var there crawltest.Requests
 	for _, v := range seen {
@@ -133,7 +133,7 @@ func TestRobotsRedirects(t *testing.T) {
 		{"to this machine", crawltest.Web{"http://h.test/robots.txt": "301 http://127.0.0.1/", "http://h.test/": "a page"}, "blocked-address", 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, sum, seen := c.web.Crawl(t, weft.Options{Seeds: []string{"http://h.test/"}, Delay: time.Second})
+			got, sum, seen := c.web.Crawl(t, weft.Options{Seeds: []string{"http://h.test/"}, Pace: weft.Pace{Delay: time.Second}})
 			sent := slices.Index(seen.URLs(), "http://h.test/")
 			if sent < 0 {
 				sent = len(seen)
@@ -209,7 +209,7 @@ func TestLongRobots(t *testing.T) {
 			}))
 			defer server.Close()
 			job := filepath.Join(t.TempDir(), "job")
-			c, err := weft.New(weft.Options{Seeds: []string{server.URL + "/"}, Job: job, MaxBody: 1000})
+			c, err := weft.New(weft.Options{Seeds: []string{server.URL + "/"}, Job: job, HTTP: weft.HTTP{MaxBody: 1000}})
 			if err != nil {
 				t.Fatal(err)
 			}

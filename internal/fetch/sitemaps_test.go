@@ -59,7 +59,7 @@ func TestSitemaps(t *testing.T) {
 		want []string // in addition to the home page
 		not  map[string]int
 	}{
-		{"option off", crawltest.Web{robots: "Sitemap: /s.xml", home + "s.xml": crawltest.URLSet("/1")}, weft.Options{Sitemaps: false}, nil, nil},
+		{"option off", crawltest.Web{robots: "Sitemap: /s.xml", home + "s.xml": crawltest.URLSet("/1")}, weft.Options{Reach: weft.Reach{Sitemaps: false}}, nil, nil},
 		{"named in robots.txt", crawltest.Web{robots: "Sitemap: /s.xml\nSitemap: http://a.test/t.txt", home + "s.xml": crawltest.URLSet("/1", "http://b.test/2"), home + "t.txt": "http://a.test/3\n", home + "1": "", home + "3": crawltest.Links("/4"), home + "4": "", home + "sitemap.xml": crawltest.URLSet("/5")},
 			weft.Options{}, page("1", "3", "4", "s.xml", "t.txt"), map[string]int{"scope": 1}},
 		{"more than the limit", crawltest.Web{robots: strings.Repeat("Sitemap: /s.xml\n", 1000) + "Sitemap: /t.xml", home + "s.xml": crawltest.URLSet("/1"), home + "1": "", home + "t.xml": crawltest.URLSet("/2")}, weft.Options{}, page("1", "s.xml"), map[string]int{"too-many": 1}},
@@ -74,15 +74,15 @@ func TestSitemaps(t *testing.T) {
 			weft.Options{}, page("1", "2", "3", "4", "5", "sitemap.xml"), map[string]int{"too-many": 1}},
 		{"an index that lists itself", crawltest.Web{home + "sitemap.xml": index("/sitemap.xml")}, weft.Options{}, page("sitemap.xml"), nil},
 		{"on another host, named in robots.txt", crawltest.Web{robots: "Sitemap: http://b.test/a.xml", "http://b.test/a.xml": "301 http://b.test/b.xml", "http://b.test/b.xml": crawltest.URLSet("http://a.test/1", "/2"), home + "1": ""},
-			weft.Options{Depth: 1}, []string{home + "1", "http://b.test/a.xml", "http://b.test/b.xml"}, map[string]int{"scope": 1}},
+			weft.Options{Reach: weft.Reach{Depth: 1}}, []string{home + "1", "http://b.test/a.xml", "http://b.test/b.xml"}, map[string]int{"scope": 1}},
 		{"disallowed", crawltest.Web{robots: "User-agent: *\nDisallow: /s\nSitemap: /s.xml", home + "s.xml": crawltest.URLSet("/1")}, weft.Options{}, nil, nil},
-		{"depth", crawltest.Web{home + "sitemap.xml": crawltest.URLSet("/1"), home + "1": crawltest.Links("/2"), home + "2": ""}, weft.Options{Depth: 1}, page("1", "sitemap.xml"), map[string]int{"depth": 1}},
-		{"no depth", crawltest.Web{home + "sitemap.xml": crawltest.URLSet("/1")}, weft.Options{Depth: -1}, nil, nil},
-		{"scope page", crawltest.Web{home + "sitemap.xml": crawltest.URLSet("/1")}, weft.Options{Scope: weft.ScopePage}, nil, nil},
-		{"scope prefix", crawltest.Web{home + "d/": "", home + "sitemap.xml": crawltest.URLSet("/1", "/d/1"), home + "d/1": ""}, weft.Options{Scope: weft.ScopePrefix, Seeds: page("d/")}, page("d/", "d/1", "sitemap.xml"), map[string]int{"scope": 1}},
-		{"exclude", crawltest.Web{robots: "Sitemap: /s.xml\nSitemap: /t.xml", home + "s.xml": crawltest.URLSet("/1", "/tt"), home + "1": "", home + "t.xml": crawltest.URLSet("/2")}, weft.Options{Exclude: []*regexp.Regexp{regexp.MustCompile("/t")}}, page("1", "s.xml"), map[string]int{"exclude": 2}},
-		{"include", crawltest.Web{home + "sitemap.xml": crawltest.URLSet("/1", "/2"), home + "1": ""}, weft.Options{Include: []*regexp.Regexp{regexp.MustCompile("/1$")}}, page("1", "sitemap.xml"), map[string]int{"include": 1}},
-		{"no robots", crawltest.Web{robots: "Sitemap: /s.xml", home + "sitemap.xml": crawltest.URLSet("/1"), home + "1": ""}, weft.Options{NoRobots: true}, page("1", "sitemap.xml"), nil},
+		{"depth", crawltest.Web{home + "sitemap.xml": crawltest.URLSet("/1"), home + "1": crawltest.Links("/2"), home + "2": ""}, weft.Options{Reach: weft.Reach{Depth: 1}}, page("1", "sitemap.xml"), map[string]int{"depth": 1}},
+		{"no depth", crawltest.Web{home + "sitemap.xml": crawltest.URLSet("/1")}, weft.Options{Reach: weft.Reach{Depth: -1}}, nil, nil},
+		{"scope page", crawltest.Web{home + "sitemap.xml": crawltest.URLSet("/1")}, weft.Options{Reach: weft.Reach{Scope: weft.ScopePage}}, nil, nil},
+		{"scope prefix", crawltest.Web{home + "d/": "", home + "sitemap.xml": crawltest.URLSet("/1", "/d/1"), home + "d/1": ""}, weft.Options{Reach: weft.Reach{Scope: weft.ScopePrefix}, Seeds: page("d/")}, page("d/", "d/1", "sitemap.xml"), map[string]int{"scope": 1}},
+		{"exclude", crawltest.Web{robots: "Sitemap: /s.xml\nSitemap: /t.xml", home + "s.xml": crawltest.URLSet("/1", "/tt"), home + "1": "", home + "t.xml": crawltest.URLSet("/2")}, weft.Options{Reach: weft.Reach{Exclude: []*regexp.Regexp{regexp.MustCompile("/t")}}}, page("1", "s.xml"), map[string]int{"exclude": 2}},
+		{"include", crawltest.Web{home + "sitemap.xml": crawltest.URLSet("/1", "/2"), home + "1": ""}, weft.Options{Reach: weft.Reach{Include: []*regexp.Regexp{regexp.MustCompile("/1$")}}}, page("1", "sitemap.xml"), map[string]int{"include": 1}},
+		{"no robots", crawltest.Web{robots: "Sitemap: /s.xml", home + "sitemap.xml": crawltest.URLSet("/1"), home + "1": ""}, weft.Options{Reach: weft.Reach{NoRobots: true}}, page("1", "sitemap.xml"), nil},
 		{"a seed", crawltest.Web{home + "s.xml": crawltest.URLSet("/1"), home + "1": "", home + "sitemap.xml": "404"}, weft.Options{Seeds: page("s.xml")}, page("1", "s.xml", "sitemap.xml"), nil},
 		{"a hook", crawltest.Web{home + "sitemap.xml": crawltest.URLSet("/1", "/2"), home + "1": ""}, weft.Options{Hooks: weft.Hooks{OnLink: func(_ weburl.URL, l links.Link) (v weft.Verdict) {
 			if l.Tag == "sitemap" && l.Attr == "loc" && strings.HasSuffix(l.Raw, "2") {
@@ -94,7 +94,7 @@ func TestSitemaps(t *testing.T) {
 		var changes []func(*crawl.Config)
 		run := func(t *testing.T) {
 			c.web[home], c.web["http://b.test/"] = "", ""
-			c.o.Sitemaps = c.name != "option off"
+			c.o.Reach.Sitemaps = c.name != "option off"
 			got, sum, _ := c.web.Crawl(t, c.o, changes...)
 			slices.Sort(c.want)
 			if urls := crawltest.Fetched(got); !slices.Equal(urls, c.want) {
@@ -132,7 +132,7 @@ func TestSitemapsSeenOnDisk(t *testing.T) {
 			"http://b.test/s.xml": crawltest.URLSet("http://a.test/2"), "http://a.test/2": "", "http://b.test/": "",
 		}
 		o := weft.Options{
-			Seeds: []string{"http://a.test/", "http://a.test/sitemap.xml"}, Sitemaps: true, NoRobots: noRobots, Job: filepath.Join(t.TempDir(), "job"),
+			Seeds: []string{"http://a.test/", "http://a.test/sitemap.xml"}, Reach: weft.Reach{Sitemaps: true, NoRobots: noRobots}, Job: filepath.Join(t.TempDir(), "job"),
 		}
 		got, sum, _ := w.Crawl(t, o, crawltest.Crowded(2048))
 		want := []string{"http://a.test/", "http://a.test/1", "http://a.test/2", "http://a.test/sitemap.xml", "http://b.test/s.xml"}
@@ -155,7 +155,7 @@ func TestSitemapOrder(t *testing.T) {
 	for _, name := range []string{"linked", "low", "plain", "high", "inner"} {
 		w["http://a.test/"+name] = ""
 	}
-	_, _, seen := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, PerHost: 1})
+	_, _, seen := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Sitemaps: true}, Pace: weft.Pace{PerHost: 1}})
 	var got []string
 	for _, u := range seen.URLs() {
 		got = append(got, strings.TrimPrefix(u, "http://a.test/"))
@@ -176,7 +176,7 @@ func TestSitemapDepth(t *testing.T) {
 		w[host+"sitemap.xml"] = crawltest.URLSet(host+"1", fmt.Sprintf("http://h%d.test/", i+1))
 		w[host+"1"] = ""
 	}
-	got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://h0.test/"}, Sitemaps: true, Scope: weft.ScopeAny, Depth: 2})
+	got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://h0.test/"}, Reach: weft.Reach{Sitemaps: true, Scope: weft.ScopeAny, Depth: 2}})
 	want := []string{
 		"http://h0.test/", "http://h0.test/1", "http://h0.test/sitemap.xml", "http://h1.test/", "http://h1.test/1", "http://h1.test/sitemap.xml", "http://h2.test/",
 	}
@@ -191,7 +191,7 @@ func TestSitemapDepth(t *testing.T) {
 // TestSitemapCut checks that the beginning of a sitemap beyond the body limit is used.
 func TestSitemapCut(t *testing.T) {
 	w := crawltest.Web{"http://a.test/": "", "http://a.test/1": "", "http://a.test/sitemap.xml": crawltest.URLSet("/1", "/"+strings.Repeat("x", 1000))}
-	got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, MaxBody: 500})
+	got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Sitemaps: true}, HTTP: weft.HTTP{MaxBody: 500}})
 	if r := got["http://a.test/sitemap.xml"]; r.ErrorKind != "" || r.Sitemap != "urlset" || got["http://a.test/1"].Status != 200 || sum.NotFollowed["broken-sitemap"] != 1 {
 		t.Errorf("records %+v, not followed %v", got, sum.NotFollowed)
 	}
@@ -201,7 +201,7 @@ func TestSitemapCut(t *testing.T) {
 func TestSitemapOverLimit(t *testing.T) {
 	t.Parallel()
 	w := crawltest.Web{"http://a.test/": "", "http://a.test/sitemap.xml": "<urlset>" + strings.Repeat("<url><loc>/</loc></url>", 100_001) + "</urlset>"}
-	_, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true})
+	_, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Sitemaps: true}})
 	if sum.NotFollowed["too-many"] != 1 || sum.NotFollowed["broken-sitemap"] != 0 {
 		t.Errorf("not followed: %v, expected one too-many", sum.NotFollowed)
 	}
@@ -216,12 +216,12 @@ func TestSitemapResumed(t *testing.T) {
 		"http://a.test/i.xml": crawltest.URLSet("/1", "/2"), "http://a.test/1": "", "http://a.test/2": "",
 		"http://b.test/": "", "http://b.test/sitemap.xml": crawltest.URLSet("/1"), "http://b.test/1": crawltest.Links("/2"), "http://b.test/2": "",
 	}
-	want := crawltest.Fetched(first(w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, Scope: weft.ScopeAny, Depth: 2})))
+	want := crawltest.Fetched(first(w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Sitemaps: true, Scope: weft.ScopeAny, Depth: 2}})))
 	if len(want) != 8 {
 		t.Fatalf("an undisturbed crawl fetches %q, expected 8 URLs", want)
 	}
 	for stop := 50 * time.Millisecond; stop < 1500*time.Millisecond; stop += 50 * time.Millisecond {
-		o := weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, Scope: weft.ScopeAny, Depth: 2, Job: filepath.Join(t.TempDir(), "job")}
+		o := weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Sitemaps: true, Scope: weft.ScopeAny, Depth: 2}, Job: filepath.Join(t.TempDir(), "job")}
 		cancelAfter(t, w, o, stop)
 		got, sum, _ := w.Crawl(t, o)
 		if urls := crawltest.Fetched(got); !slices.Equal(urls, want) || !sum.Finished {
@@ -278,7 +278,7 @@ func cancelAfter(t *testing.T, w crawltest.Web, o weft.Options, after time.Durat
 // ground truth exactly.
 func TestSitemapsOfSyntheticWeb(t *testing.T) {
 	t.Parallel()
-	web, got, sum := crawltest.CrawlSynthetic(t, webtest.Config{Seed: 11, Hosts: 40, Pages: 4, Listed: 9}, weft.Options{Sitemaps: true})
+	web, got, sum := crawltest.CrawlSynthetic(t, webtest.Config{Seed: 11, Hosts: 40, Pages: 4, Listed: 9}, weft.Options{Reach: weft.Reach{Sitemaps: true}})
 	onlyInSitemaps, types := 0, make(map[string]int)
 	for u, fate := range web.Truth(webtest.Policy{
 		Scope: webtest.Anywhere, Elements: []string{"a", "area", "frame", "iframe", "link", "meta", "header"},
@@ -326,7 +326,7 @@ func TestSameSitemap(t *testing.T) {
 		"http://a.test/x.xml":      urls, "http://a.test/y.xml": urls, "http://a.test/z.xml": urls,
 		"http://a.test/1": "one", "http://a.test/2": "two",
 	}
-	got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, PerHost: 1})
+	got, sum, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{Sitemaps: true}, Pace: weft.Pace{PerHost: 1}})
 	found := 0
 	for _, name := range []string{"x", "y", "z"} {
 		r := got["http://a.test/"+name+".xml"]

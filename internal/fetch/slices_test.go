@@ -36,7 +36,7 @@ func TestLongPagesAreReadInTurn(t *testing.T) {
 		}
 	}
 	read := make(map[int][]string) // request targets by loop iteration
-	o := weft.Options{Seeds: []string{"http://site.test/short"}, PerHost: n + 1, NoRobots: true, Scope: weft.ScopePage}
+	o := weft.Options{Seeds: []string{"http://site.test/short"}, Pace: weft.Pace{PerHost: n + 1}, Reach: weft.Reach{NoRobots: true, Scope: weft.ScopePage}}
 	o.Hooks.OnLink = func(from weburl.URL, _ links.Link) weft.Verdict {
 		if !ticking {
 			ticking = true
@@ -159,7 +159,7 @@ func TestLongLinks(t *testing.T) {
 			if c.seed == "" {
 				c.seed = "http://a.test/"
 			}
-			_, sum, _ := c.w.Crawl(t, weft.Options{Seeds: []string{c.seed}, Depth: -1})
+			_, sum, _ := c.w.Crawl(t, weft.Options{Seeds: []string{c.seed}, Reach: weft.Reach{Depth: -1}})
 			for reason, n := range c.want {
 				if got := sum.NotFollowed[reason]; got < n*99/100 || got > n*101/100 {
 					t.Errorf("%s: %d, expected about %d: %v", reason, got, n, sum.NotFollowed)
@@ -197,7 +197,7 @@ func TestLongSitemapTakesTurns(t *testing.T) {
 	}
 	turns, first, last := 0, 0, 0
 	var tick func()
-	o := weft.Options{Seeds: []string{"http://a.test/sitemap.xml"}, Sitemaps: true, NoRobots: true, Limit: 1}
+	o := weft.Options{Seeds: []string{"http://a.test/sitemap.xml"}, Reach: weft.Reach{Sitemaps: true, NoRobots: true}, Limits: weft.Limits{Limit: 1}}
 	o.Hooks.OnLink = func(weburl.URL, links.Link) weft.Verdict {
 		if first == 0 {
 			first = 1
@@ -252,7 +252,7 @@ func TestLongPageTakesTurns(t *testing.T) {
 			turns, within, ended := 0, 0, false
 			var tick func()
 			var order []string
-			o := weft.Options{Seeds: []string{"http://long.test/", "http://short.test/"}, NoRobots: true, Depth: 1}
+			o := weft.Options{Seeds: []string{"http://long.test/", "http://short.test/"}, Reach: weft.Reach{NoRobots: true, Depth: 1}}
 			o.Hooks.OnLink = func(on weburl.URL, l links.Link) weft.Verdict {
 				if order = append(order, l.URL.String()); l.URL.RequestTarget() == "/first" {
 					reading.Set()
@@ -286,7 +286,7 @@ func TestManyBigPages(t *testing.T) {
 	const hosts, prompt, most = 20, 8, 8
 	netw := aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond})
 	netw.Host("prompt.test", "10.0.0.1")
-	o := weft.Options{NoRobots: true, PerHost: 1, Limit: hosts + prompt}
+	o := weft.Options{Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{PerHost: 1}, Limits: weft.Limits{Limit: hosts + prompt}}
 	for i := range prompt {
 		o.Seeds = append(o.Seeds, fmt.Sprintf("http://prompt.test/%d", i))
 	}

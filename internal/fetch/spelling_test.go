@@ -61,7 +61,7 @@ func TestPathsAsWritten(t *testing.T) {
 		slices.Sort(all)
 		return all
 	}
-	o := weft.Options{Seeds: []string{s.URL + "/seed%2f1"}, Sitemaps: true, Job: filepath.Join(t.TempDir(), "job"), Limit: 2}
+	o := weft.Options{Seeds: []string{s.URL + "/seed%2f1"}, Reach: weft.Reach{Sitemaps: true}, Job: filepath.Join(t.TempDir(), "job"), Limits: weft.Limits{Limit: 2}}
 	o.Hooks.OnPage = func(_ context.Context, p *weft.Page) error { return p.Add("/hook%2f") }
 	c, err := weft.New(o)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestPathsAsWritten(t *testing.T) {
 	if sum, err := c.Run(t.Context()); err != nil || sum.Finished {
 		t.Fatalf("%+v, %v, expected an end by the limit", sum, err)
 	}
-	o.Limit = 0
+	o.Limits.Limit = 0
 	crawltest.Finish(t, o)
 	want := []string{"/%7Eendless", "/%7Eendless", "/%7Emap%2fped", "/%7Emoved/", "/%7Euser/", "/a%2fb?q=%c3%a9", "/hook%2f", "/map%2f.xml", "/plain", "/seed%2f1", "/target%2f", "/to%2f", "/~endless", "/~moved/"}
 	if all := take(); !slices.Equal(all, want) {
@@ -89,13 +89,13 @@ func TestPathsAsWritten(t *testing.T) {
 		t.Errorf("records of %d URLs, expected 12 in their canonical form: %v", len(last), last)
 	}
 	want = slices.DeleteFunc(want, func(u string) bool { return u == "/%7Emoved/" })
-	crawltest.Finish(t, weft.Options{Job: o.Job, Update: true, Hooks: o.Hooks})
+	crawltest.Finish(t, weft.Options{Job: o.Job, Rerun: weft.Rerun{Update: true}, Hooks: o.Hooks})
 	if all := take(); !slices.Equal(all, want) {
 		t.Errorf("recrawl: requested %q, expected %q", all, want)
 	}
 
-	sorted := weft.Options{Seeds: []string{s.URL + "/?b=%7E&a=%2f"}, Depth: 1}
-	sorted.Canon, err = weburl.ParseRules("sort-query")
+	sorted := weft.Options{Seeds: []string{s.URL + "/?b=%7E&a=%2f"}, Reach: weft.Reach{Depth: 1}}
+	sorted.Reach.Canon, err = weburl.ParseRules("sort-query")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestLinksInAnyCharset(t *testing.T) {
 		"http://a.test/detected": "<p>\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0" + crawltest.Links("/ascii"),
 		"http://a.test/ascii":    "a page",
 	}
-	got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true})
+	got, _, _ := w.Crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{NoRobots: true}})
 	for url, want := range map[string]string{
 		"http://a.test/": "utf-8", "http://a.test/marked": "utf-16le", "http://a.test/unmarked": "utf-16le",
 		"http://a.test/declared": "shift_jis", "http://a.test/detected": "windows-1251", "http://a.test/ascii": "windows-1252",
@@ -164,7 +164,7 @@ func TestBytesInFields(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	sum := crawltest.Finish(t, weft.Options{Seeds: []string{s.URL + "/"}, Sitemaps: true})
+	sum := crawltest.Finish(t, weft.Options{Seeds: []string{s.URL + "/"}, Reach: weft.Reach{Sitemaps: true}})
 	mu.Lock()
 	defer mu.Unlock()
 	slices.Sort(got)

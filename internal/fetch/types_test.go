@@ -112,7 +112,7 @@ func TestCut(t *testing.T) {
 		"/":       {of, crawltest.Links("/script", "/name")},
 		"/script": {of, "<script>" + big + crawltest.Links("/no")},
 		"/name":   {of, "<" + big + ">" + crawltest.Links("/yes")},
-	}.crawl(t, weft.Options{MaxBody: size + 1<<20})
+	}.crawl(t, weft.Options{HTTP: weft.HTTP{MaxBody: size + 1<<20}})
 	if r := got["/script"]; r.Cut != "unclosed" || r.Links != 0 || sum.NotFollowed["unclosed"] != 1 {
 		t.Errorf("record %+v, not followed %v", r, sum.NotFollowed)
 	}

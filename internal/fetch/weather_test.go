@@ -50,7 +50,7 @@ func TestStaleConnection(t *testing.T) {
 			}
 		}
 	}
-	o := weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true, PerHost: 2, Retries: 1}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{PerHost: 2, Retries: 1}}
 	got, _ := crawltest.CrawlServed(t, netw, o, serve, func(*aio.Loop, *crawl.Crawl) {})
 	if r := got["http://a.test/kept"]; r.Status != 200 || r.Tries != 2 {
 		t.Errorf("status %d after %d tries, %s; expected 200 after 2", r.Status, r.Tries, r.Error)
@@ -83,7 +83,7 @@ func TestStaleConnectionWithoutRetries(t *testing.T) {
 		_, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192) // each connection serves one request
 		return crawltest.Ignore(err, io.EOF)
 	}
-	o := weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true, PerHost: 2, Retries: -1}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{PerHost: 2, Retries: -1}}
 	got, sum := crawltest.CrawlServed(t, netw, o, serve, func(*aio.Loop, *crawl.Crawl) {})
 	if sum.Pages != 5 || sum.Elapsed > time.Second {
 		t.Errorf("%d pages in %v, errors %v", sum.Pages, sum.Elapsed, sum.Errors)

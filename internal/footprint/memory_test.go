@@ -67,7 +67,7 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 	}
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
 	got := make(map[string]weft.Record)
-	o.Job, o.NoRobots = filepath.Join(t.TempDir(), "job"), true
+	o.Job, o.Reach.NoRobots = filepath.Join(t.TempDir(), "job"), true
 	o.Hooks.OnRecord = func(r *weft.Record) { got[r.URL] = *r }
 	c, m := metered(t, o, store.Disk)
 	err := loop.Run(context.Background(), func(task *aio.Task) error {
@@ -136,7 +136,7 @@ func TestSlowBodiesKeepWithinMemory(t *testing.T) {
 	}
 	for _, workers := range []int{1, hosts} {
 		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
-			o := weft.Options{Concurrency: workers, Memory: 64 * mebi, MaxBody: size, MinRate: 100_000, Retries: -1}
+			o := weft.Options{Pace: weft.Pace{Concurrency: workers, Retries: -1}, Memory: 64 * mebi, HTTP: weft.HTTP{MaxBody: size, MinRate: 100_000}}
 			got, peak, c := bodies(t, hosts, o, slowly)
 			for u, r := range got {
 				if r.Status != 200 || r.ErrorKind != "" || r.BodyBytes != size || r.Tries > 2 {
@@ -170,7 +170,7 @@ func TestStalledBodiesEnd(t *testing.T) {
 		}
 		return err
 	}
-	got, peak, c := bodies(t, hosts, weft.Options{Memory: 64 * mebi, Retries: -1}, send)
+	got, peak, c := bodies(t, hosts, weft.Options{Memory: 64 * mebi, Pace: weft.Pace{Retries: -1}}, send)
 	kinds := make(map[string]int)
 	for _, r := range got {
 		kinds[r.ErrorKind]++
@@ -200,7 +200,7 @@ func TestStalledBodiesDelayNoOthers(t *testing.T) {
 		}
 		return err
 	}
-	for name, o := range map[string]weft.Options{"more workers": {Concurrency: 2 * stalling, Retries: 1}, "as many workers": {Concurrency: stalling, Retries: -1}} {
+	for name, o := range map[string]weft.Options{"more workers": {Pace: weft.Pace{Concurrency: 2 * stalling, Retries: 1}}, "as many workers": {Pace: weft.Pace{Concurrency: stalling, Retries: -1}}} {
 		t.Run(name, func(t *testing.T) {
 			o.Memory = 64 * mebi
 			got, peak, c := bodies(t, hosts, o, send)
@@ -218,7 +218,7 @@ func TestStalledBodiesDelayNoOthers(t *testing.T) {
 					}
 					quick = latest(quick, end)
 				} else {
-					if idle := r.ErrorKind == "idle-timeout"; idle && left == 3 || !idle && r.ErrorKind != "too-slow" || r.Tries < max(0, o.Retries)+1 || r.Tries > max(0, o.Retries)+6 { // some have waited for memory
+					if idle := r.ErrorKind == "idle-timeout"; idle && left == 3 || !idle && r.ErrorKind != "too-slow" || r.Tries < max(0, o.Pace.Retries)+1 || r.Tries > max(0, o.Pace.Retries)+6 { // some have waited for memory
 						t.Errorf("%s: %d tries, error %s: %s; expected too-slow", u, r.Tries, r.ErrorKind, r.Error)
 					} else if idle {
 						left++
@@ -256,7 +256,7 @@ func TestBombsKeepWithinMemory(t *testing.T) {
 		_, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", zipped.Len(), zipped.Bytes())
 		return err
 	}
-	o := weft.Options{Memory: 64 * mebi, MaxBody: size, Hooks: weft.Hooks{OnPage: func(context.Context, *weft.Page) error { return nil }}}
+	o := weft.Options{Memory: 64 * mebi, HTTP: weft.HTTP{MaxBody: size}, Hooks: weft.Hooks{OnPage: func(context.Context, *weft.Page) error { return nil }}}
 	got, peak, c := bodies(t, hosts, o, send)
 	for u, r := range got {
 		if r.BodyBytes != size-1 {
@@ -282,7 +282,7 @@ func TestTextKeepsWithinMemory(t *testing.T) {
 		_, _ = w.Write(zipped.Bytes())
 	}))
 	defer s.Close()
-	o := weft.Options{Memory: 64 * mebi, MaxBody: size, NoRobots: true, PerHost: hosts, Loops: loops, Duplicates: weft.DuplicatesOff}
+	o := weft.Options{Memory: 64 * mebi, HTTP: weft.HTTP{MaxBody: size}, Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{PerHost: hosts}, Loops: loops, Keep: weft.Keep{Duplicates: weft.DuplicatesOff}}
 	o.Hooks.OnRecord = func(r *weft.Record) {
 		if r.ErrorKind != "" || r.BodyBytes != size-4 || r.Charset != "windows-874" {
 			t.Errorf("%s: %d bytes in %s, error %s: %s", r.URL, r.BodyBytes, r.Charset, r.ErrorKind, r.Error)
@@ -309,8 +309,8 @@ func TestMemoryOptions(t *testing.T) {
 	}{
 		{"too little", `expected at least 64 MB`, weft.Options{Memory: mebi}},
 		{"negative", `expected`, weft.Options{Memory: -1}},
-		{"too many requests", `expected at most 682 within 64 MiB of memory`, weft.Options{Memory: 64 * mebi, Concurrency: 700}},
-		{"a body that is too large", `expected at most 21 MiB within 64 MiB of memory`, weft.Options{Memory: 64 * mebi, MaxBody: 22 * mebi}},
+		{"too many requests", `expected at most 682 within 64 MiB of memory`, weft.Options{Memory: 64 * mebi, Pace: weft.Pace{Concurrency: 700}}},
+		{"a body that is too large", `expected at most 21 MiB within 64 MiB of memory`, weft.Options{Memory: 64 * mebi, HTTP: weft.HTTP{MaxBody: 22 * mebi}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Seeds = []string{"http://a.test/"}
@@ -363,7 +363,7 @@ func TestHeldUntilSaved(t *testing.T) {
 				}
 				return nil
 			})
-			o := weft.Options{Job: "/job", KeepLinks: c.keep, Memory: 64 * mebi, Limit: c.pages, NoRobots: true}
+			o := weft.Options{Job: "/job", Keep: weft.Keep{KeepLinks: c.keep}, Memory: 64 * mebi, Limits: weft.Limits{Limit: c.pages}, Reach: weft.Reach{NoRobots: true}}
 			for i := range c.pages {
 				o.Seeds = append(o.Seeds, fmt.Sprintf("%s/page%d", s.URL, i))
 			}
@@ -403,7 +403,7 @@ func TestOneBigOutcomeAfterTheOther(t *testing.T) {
 		_, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", page.Len(), page.String())
 		return err
 	}
-	got, _, c := bodies(t, hosts, weft.Options{Concurrency: hosts, Memory: 64 * mebi, MaxBody: mebi, Limit: hosts, LimitPerHost: 1}, send)
+	got, _, c := bodies(t, hosts, weft.Options{Pace: weft.Pace{Concurrency: hosts}, Memory: 64 * mebi, HTTP: weft.HTTP{MaxBody: mebi}, Limits: weft.Limits{Limit: hosts, LimitPerHost: 1}}, send)
 	for u, r := range got {
 		if r.Status != 200 || r.NewLinks != pages && r.NewLinks != 0 {
 			t.Errorf("%s: status %d, %d new links", u, r.Status, r.NewLinks)
@@ -432,7 +432,7 @@ func TestLinksOfPagesCount(t *testing.T) {
 			}
 			return nil
 		}
-		got, _, c := bodies(t, hosts, weft.Options{Concurrency: hosts, Memory: 64 * mebi, MaxBody: mebi, Hooks: weft.Hooks{OnPage: onPage}}, send)
+		got, _, c := bodies(t, hosts, weft.Options{Pace: weft.Pace{Concurrency: hosts}, Memory: 64 * mebi, HTTP: weft.HTTP{MaxBody: mebi}, Hooks: weft.Hooks{OnPage: onPage}}, send)
 		const one = each * (1900 + 300)
 		peak, held := c.outcomes.Peak(), c.outcomes.Held()
 		if most := c.bodies.Share()/2 + 2*one; len(got) != hosts || peak < each*1900 || peak > most || held != 0 {
@@ -460,7 +460,7 @@ func TestCrowdedFetchesAreTries(t *testing.T) {
 		}
 		return err
 	}
-	got, _, _ := bodies(t, hosts, weft.Options{Concurrency: hosts, Memory: 64 * mebi, MaxBody: size + mebi, Retries: -1}, send)
+	got, _, _ := bodies(t, hosts, weft.Options{Pace: weft.Pace{Concurrency: hosts, Retries: -1}, Memory: 64 * mebi, HTTP: weft.HTTP{MaxBody: size + mebi}}, send)
 	again := 0
 	for u, r := range got {
 		if r.Tries != asked[u] || r.Tries > 6 {

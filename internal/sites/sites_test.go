@@ -147,7 +147,7 @@ func TestRealSites(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d workers", s.name, workers), func(t *testing.T) {
 				aiotest.CheckLeaks(t)
 				job := filepath.Join(t.TempDir(), "job")
-				c, err := weft.New(weft.Options{Seeds: []string{origin}, Job: job, Concurrency: workers})
+				c, err := weft.New(weft.Options{Seeds: []string{origin}, Job: job, Pace: weft.Pace{Concurrency: workers}})
 				if err != nil {
 					t.Fatal(err)
 				}

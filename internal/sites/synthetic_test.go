@@ -28,8 +28,8 @@ func TestSyntheticWeb(t *testing.T) {
 			served := webtest.Start(t, cfg)
 			job := filepath.Join(t.TempDir(), "job")
 			c, err := weft.New(weft.Options{
-				Seeds: []string{served.Web.Home(0)}, Job: job, Scope: weft.ScopeAny, Concurrency: workers,
-				Timeout: time.Second, DNS: []netip.AddrPort{netip.MustParseAddrPort(served.DNS.Addr())},
+				Seeds: []string{served.Web.Home(0)}, Job: job, Reach: weft.Reach{Scope: weft.ScopeAny}, Pace: weft.Pace{Concurrency: workers},
+				HTTP: weft.HTTP{Timeout: time.Second, DNS: []netip.AddrPort{netip.MustParseAddrPort(served.DNS.Addr())}},
 			})
 			if err != nil {
 				t.Fatal(err)
