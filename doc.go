@@ -1,12 +1,13 @@
 // Package weft is a web crawler: from seeds it fetches pages, follows their links and redirects,
 // never fetches a URL twice, and stops when all is done.
 //
-//	for page, err := range weft.Crawl(ctx, weft.Options{Seeds: []string{"https://example.org/"}}) { … }
+//	options := weft.Options{Seeds: []string{"https://example.org/"}}
+//	for page, err := range weft.Crawl(ctx, options) { … }
 //
 // # Vocabulary
 //
-//   - seed: a URL at which the crawl starts. Scope: which links it follows. A link is judged when it
-//     is found, by the seeds that were read by then.
+//   - seed: a URL at which the crawl starts. Scope: the links that it follows. A link is judged
+//     when it is found, by the seeds that were read by then.
 //   - job: a crawl on disk, a folder with its records, from which it resumes.
 //   - record: one line of pages.jsonl, written when a URL is finished.
 //   - frontier: the URLs seen, and the order in which they are fetched.

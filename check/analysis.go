@@ -48,17 +48,17 @@ type Options struct {
 
 // analysis collects the findings of a check.
 type analysis struct {
-	Options
-	ctx    context.Context
-	report *Report
-	joins  *joins
-	room   room // for findings
-	reader *Reader
-	look   func(weburl.URL) (outcome, error)
-	name   func(weburl.URL) string // of a target, in findings
-	count  func(*Finding)          // notes a finding for its page
-	named  func(end key)           // takes links that name a place, instead of findings; or nil
-	err    error                   // the first
+	options Options
+	ctx     context.Context
+	report  *Report
+	joins   *joins
+	room    room // for findings
+	reader  *Reader
+	look    func(weburl.URL) (outcome, error)
+	name    func(weburl.URL) string // of a target, in findings
+	count   func(*Finding)          // notes a finding for its page
+	named   func(end key)           // takes links that name a place, instead of findings; or nil
+	err     error                   // the first
 }
 
 func newAnalysis(ctx context.Context, subject string, o Options) *analysis {
@@ -66,7 +66,7 @@ func newAnalysis(ctx context.Context, subject string, o Options) *analysis {
 	o.Depth, o.SlowMS, o.HugeBytes = cmp.Or(o.Depth, 5), cmp.Or(o.SlowMS, 3000), cmp.Or(o.HugeBytes, 2<<20)
 	o.bounds = bounds{cmp.Or(o.bounds.links, 100_000), cmp.Or(o.bounds.disk, 320<<20)}
 	return &analysis{
-		Options: o, ctx: ctx, reader: NewReader(cmp.Or(o.Agent, weft.DefaultUserAgent)), joins: newJoins(o.Dir, o.bounds.disk), room: roomOf(o.bounds.disk),
+		options: o, ctx: ctx, reader: NewReader(cmp.Or(o.Agent, weft.DefaultUserAgent)), joins: newJoins(o.Dir, o.bounds.disk), room: roomOf(o.bounds.disk),
 		count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
 			Subject: subject, Part: o.part, Order: o.Order, ctx: ctx, findings: extsort.New(o.Dir), baseline: o.Baseline,
@@ -90,7 +90,7 @@ const interrupted = "the check was interrupted"
 
 // next returns errStopped if nothing more is to be read.
 func (a *analysis) next() error {
-	if a.err == nil && a.stopped() {
+	if a.err == nil && a.options.stopped() {
 		return errStopped
 	}
 	return a.err
@@ -109,12 +109,12 @@ func (a *analysis) ended(err error) {
 
 // found adds a finding, if its rule is on and it is not known.
 func (a *analysis) found(f Finding) {
-	if !a.Rules.Has(f.Rule) {
+	if !a.options.Rules.Has(f.Rule) {
 		return
 	}
 	f.Level = ruleOf(f.Rule).Level
 	f.clip()
-	if a.Baseline.has(&f) {
+	if a.options.Baseline.has(&f) {
 		a.report.Totals.Known++
 		return
 	}
@@ -213,10 +213,10 @@ func (a *analysis) link(d *document, l *links.Link) {
 	a.fail(a.ctx.Err())
 	d.links++
 	a.report.Totals.Links++
-	if d.links > a.bounds.links {
+	if d.links > a.options.bounds.links {
 		a.report.Totals.Unchecked++
-		if d.links == a.bounds.links+1 {
-			a.found(Finding{Rule: NotRead, Page: d.name, Line: l.Line, Column: l.Column, Message: fmt.Sprintf("further links are not checked: there are more than %d", a.bounds.links)})
+		if d.links == a.options.bounds.links+1 {
+			a.found(Finding{Rule: NotRead, Page: d.name, Line: l.Line, Column: l.Column, Message: fmt.Sprintf("further links are not checked: there are more than %d", a.options.bounds.links)})
 		}
 		return
 	}
@@ -248,7 +248,7 @@ func (a *analysis) link(d *document, l *links.Link) {
 }
 
 func (a *analysis) ignores(url string) bool {
-	for _, re := range a.Ignore {
+	for _, re := range a.options.Ignore {
 		if re.MatchString(url) {
 			return true
 		}
@@ -296,7 +296,7 @@ func (a *analysis) target(d *document, l *links.Link, f Finding) {
 	if o.hasFragment {
 		fragment = o.fragment
 	}
-	if name, ok := fragmentOf(fragment); ok && (places.Has(l.Kind) || l.Tag == "use") && a.Rules.Has(MissingFragment) {
+	if name, ok := fragmentOf(fragment); ok && (places.Has(l.Kind) || l.Tag == "use") && a.options.Rules.Has(MissingFragment) {
 		if a.named != nil {
 			a.named(o.end)
 			return
@@ -315,7 +315,7 @@ func (a *analysis) verdict(o *outcome, f Finding) {
 		return
 	case o.verdict == Unknown:
 		f.Rule, f.Message = UnknownLink, o.message
-		if o.own && a.Rules.Has(OwnUnknown) {
+		if o.own && a.options.Rules.Has(OwnUnknown) {
 			f.Rule = OwnUnknown
 		}
 		a.found(f)
@@ -339,7 +339,7 @@ func (a *analysis) verdict(o *outcome, f Finding) {
 
 // secure finds out whether https answers where a link has http.
 func (a *analysis) secure(u weburl.URL, f Finding) {
-	if !a.Rules.Has(HTTPSAvailable) || u.Port() != "" {
+	if !a.options.Rules.Has(HTTPSAvailable) || u.Port() != "" {
 		return
 	}
 	secure, err := weburl.Parse("https" + strings.TrimPrefix(u.String(), "http"))
@@ -373,7 +373,7 @@ func responds(o *outcome) bool {
 
 // end finishes the report.
 func (a *analysis) end() (*Report, error) {
-	a.room = roomOf(a.bounds.disk) // enough, as joins have as much
+	a.room = roomOf(a.options.bounds.disk) // enough, as joins have as much
 	a.fail(a.joins.each(a.ctx, a.found))
 	if err := a.joins.close(); a.err == nil {
 		a.err = err
@@ -382,7 +382,7 @@ func (a *analysis) end() (*Report, error) {
 		a.report.Close()
 		return nil, a.err
 	}
-	a.report.Interrupted = a.stopped()
+	a.report.Interrupted = a.options.stopped()
 	return a.report, nil
 }
 

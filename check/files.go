@@ -81,9 +81,9 @@ func (d *disk) ofWeb(dir string) error {
 		if err := d.next(); err != nil {
 			return err
 		}
-		o, err := d.web.look(n.key, d.Accept)
+		o, err := d.web.look(n.key, d.options.Accept)
 		d.requested(r, &o)
-		if u, bad := weburl.Parse(r.URL); err == nil && bad == nil && d.ExternalFragments && r.IsPage() {
+		if u, bad := weburl.Parse(r.URL); err == nil && bad == nil && d.options.ExternalFragments && r.IsPage() {
 			err = d.anchors(b, n, u, r)
 		}
 		return err
@@ -296,7 +296,7 @@ func (d *disk) find(u weburl.URL) (outcome, error) {
 		if d.web == nil {
 			return outcome{verdict: Unchecked}, nil
 		}
-		return d.web.look(d.web.keyOf(u), d.Accept)
+		return d.web.look(d.web.keyOf(u), d.options.Accept)
 	}
 	path, err := url.PathUnescape(u.Path())
 	if err != nil || strings.ContainsRune(path, 0) || u.Host() != "" {

@@ -101,7 +101,7 @@ func (s *site) record(n *target, r *record.Record) error {
 	if err := s.next(); err != nil {
 		return err
 	}
-	o, err := s.targets.look(n.key, s.Accept)
+	o, err := s.targets.look(n.key, s.options.Accept)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *site) given(r *record.Record, o *outcome) {
 // read reads the body of a record.
 func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 	if n.flags&isExternal != 0 {
-		if s.ExternalFragments && r.IsPage() {
+		if s.options.ExternalFragments && r.IsPage() {
 			s.fail(s.anchors(s.bodies, n, u, r))
 		}
 		return s.err
@@ -167,7 +167,7 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 	n.flags |= isRead
 	n.out = uint32(d.links)
 	s.report.Totals.Pages++
-	if s.Rules.Has(MissingFragment) && received.Whole && !facts.Cut { // else it may have more
+	if s.options.Rules.Has(MissingFragment) && received.Whole && !facts.Cut { // else it may have more
 		s.fail(s.joins.has(joinAnchor, n.key, facts.Anchors))
 	}
 	if n.flags&isPage != 0 {
@@ -224,15 +224,15 @@ func (s *site) page(n *target, r *record.Record) {
 	count(t.Times, int64(r.TotalMS))
 	count(t.Sizes, int64(r.BodyBytes))
 	f := Finding{Page: r.URL}
-	if r.Depth > s.Depth {
+	if r.Depth > s.options.Depth {
 		f.Rule, f.Message = Deep, fmt.Sprintf("%d links from the start", r.Depth)
 		s.found(f)
 	}
-	if r.TotalMS > float64(s.SlowMS) {
+	if r.TotalMS > float64(s.options.SlowMS) {
 		f.Rule, f.Message = Slow, fmt.Sprintf("took %.1f s", r.TotalMS/1000)
 		s.found(f)
 	}
-	if int64(r.BodyBytes) > s.HugeBytes {
+	if int64(r.BodyBytes) > s.options.HugeBytes {
 		f.Rule, f.Message = Huge, fmt.Sprintf("%.1f MB", float64(r.BodyBytes)/1e6)
 		s.found(f)
 	}
@@ -263,7 +263,7 @@ func (s *site) facts(n *target, r *record.Record, facts *Facts) {
 	for _, i := range facts.Images {
 		s.found(Finding{Rule: ImageAlt, Page: r.URL, Line: i.Line, Column: i.Column, Tag: "img", URL: i.Source, Message: "no alt attribute"})
 	}
-	if !s.Rules.Has(HreflangNoReturn) {
+	if !s.options.Rules.Has(HreflangNoReturn) {
 		return
 	}
 	var has []uint64
@@ -304,7 +304,7 @@ func (s *site) duplicates() {
 		rule string
 		hash func(*target) uint64
 	}{{DuplicateTitle, func(n *target) uint64 { return n.title }}, {DuplicateDescription, func(n *target) uint64 { return n.description }}} {
-		if !s.Rules.Has(of.rule) {
+		if !s.options.Rules.Has(of.rule) {
 			continue
 		}
 		times := make(map[uint64]int32)
@@ -334,7 +334,7 @@ func (s *site) duplicates() {
 
 // about adds a finding about a page.
 func (s *site) about(n *target, rule string, message func(*record.Record) string) {
-	if !s.Rules.Has(rule) {
+	if !s.options.Rules.Has(rule) {
 		return
 	}
 	r, err := s.targets.record(n)
@@ -348,7 +348,7 @@ func (s *site) about(n *target, rule string, message func(*record.Record) string
 // rows yields the rows of the report.
 func (s *site) rows(yield func(PageRow, error) bool) {
 	err := s.targets.last(func(n *target, r *record.Record) error {
-		row, err := s.targets.row(n, r, s.Accept)
+		row, err := s.targets.row(n, r, s.options.Accept)
 		if err != nil {
 			return err
 		}

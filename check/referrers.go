@@ -56,7 +56,7 @@ func eachReferrer(dir string, keys []refs.Key, found func(target int, p refs.Pag
 
 // referrer reports a target on a page.
 func (s *site) referrer(n *target, page string) error {
-	o, err := s.targets.look(n.key, s.Accept)
+	o, err := s.targets.look(n.key, s.options.Accept)
 	if err != nil {
 		return err
 	}

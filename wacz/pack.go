@@ -93,7 +93,7 @@ func (p *packer) note(x *warc.Index) error {
 // entry adds what write writes, and lists it as a resource.
 func (p *packer) entry(name string, method uint16, write func(io.Writer) error) error {
 	h := &zip.FileHeader{Name: name, Method: method}
-	//lint:ignore SA1019 Modified would add a field, for which ReplayWeb.page requests each local header
+	//lint:ignore SA1019 for a field of Modified, ReplayWeb.page requests each local header
 	h.ModifiedDate = 1<<5 | 1 // 1980-01-01, the first that ZIP can express
 	w, err := p.zip.CreateHeader(h)
 	if err != nil {

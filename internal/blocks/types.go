@@ -70,7 +70,7 @@ func (p *Page) PageFacts() []uint16 {
 	for hint, words := range p.hinted() {
 		f = append(f, pHint+feature(5*hint)+step(int32(int64(words)*1000/int64(total)), 0, 50, 200, 500))
 	}
-	f = p.toldBlocks(f)
+	f = p.telltaleBlocks(f)
 	return appendWords(f, pTitled, p.terms)
 }
 
@@ -106,8 +106,8 @@ func (p *Page) hinted() (words [hints]int32) {
 	return words
 }
 
-// toldBlocks appends the cues and words of short blocks.
-func (p *Page) toldBlocks(f []feature) []feature {
+// telltaleBlocks appends the cues and words of short blocks.
+func (p *Page) telltaleBlocks(f []feature) []feature {
 	var count [cues]int32
 	var seen [MostTerms]bool
 	for k := range p.said {

@@ -19,7 +19,8 @@ import (
 // TestTrain writes lengths.go, if it is built. WEFT_TRAIN has the kinds of texts and for each the
 // folders of samples with the ends of their names, the first kind for what is like none:
 //
-//	WEFT_TRAIN='html=/path,.html+/path,.htm,.html cjk=/path,.html' go test -tags train -run Train ./internal/deflate
+//	WEFT_TRAIN='html=/path,.html+/path,.htm,.html cjk=/path,.html' \
+//	go test -tags train -run Train ./internal/deflate
 //
 // Each folder of a kind counts the same. The folder "random" is base64 of random bytes.
 func TestTrain(t *testing.T) {

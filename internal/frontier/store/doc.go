@@ -25,7 +25,7 @@
 //	o name                     committed length of an output
 //	p origin 0 queue key       pending URL
 //	q                          next Seq
-//	u URL                      outcome of a URL: done or refused; # follows one only needed or checked
+//	u URL                      outcome: done or refused; # follows one only needed or checked
 //	v                          version of the format
 //	w URL                      another way to a URL, not looked into yet
 //	x variant key              number of variants taken
