@@ -31,7 +31,7 @@ func pagesOf(t testing.TB, list, root string) (pages [][]byte, size int) {
 	t.Helper()
 	dir := os.Getenv("WEFT_BENCH")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "bench")
+		dir = filepath.Join("..", "..", "..", "shared", "bench")
 	}
 	urls, err := os.ReadFile(filepath.Join(dir, list))
 	if errors.Is(err, fs.ErrNotExist) {
