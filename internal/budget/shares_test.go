@@ -1,6 +1,7 @@
 package budget_test
 
 import (
+	"math"
 	"reflect"
 	"testing"
 
@@ -10,10 +11,10 @@ import (
 // TestShares: the shares of all loops leave the third of a budget that requests, code and garbage
 // need, and what serves a crawl no better beyond a size does not grow beyond it.
 func TestShares(t *testing.T) {
-	const most = 1 << 40
+	const most = math.MaxInt / 4
 	bounds := map[string]int{"Cookies": 16 << 20, "Again": 16 << 20, "Batch": 16 << 20, "Buffer": 64 << 20}
 	perLoop := map[string]bool{"Kept": true, "Idle": true, "Sessions": true, "Names": true, "Recent": true}
-	for _, memory := range []int{budget.Least, budget.Default, 16 << 30, most} {
+	for _, memory := range []int{budget.Least, budget.Default, 1 << 30, most} {
 		for _, loops := range []int{1, 2, 16} {
 			shares := reflect.ValueOf(budget.Split(memory, loops))
 			sum := 0
