@@ -121,7 +121,8 @@ func TestFew(t *testing.T) {
 	run := ops.few(2)
 	end := make(chan bool)
 	wait := func(context.Context) { <-end }
-	if !run(wait) || !run(wait) || run(wait) {
+	first, second, third := run(wait), run(wait), run(wait)
+	if !first || !second || third {
 		t.Error("expected two of three to run")
 	}
 	close(end)

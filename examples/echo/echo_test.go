@@ -214,23 +214,6 @@ func startServer(t *testing.T, ctx context.Context) *server {
 	return s
 }
 
-// sockets returns how many sockets this process has open.
-func sockets(t *testing.T) (n int) {
-	t.Helper()
-	const dir = "/proc/self/fd/"
-	all, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, fd := range all {
-		// An error means that it has been closed since.
-		if what, err := os.Readlink(dir + fd.Name()); err == nil && strings.HasPrefix(what, "socket:") {
-			n++
-		}
-	}
-	return n
-}
-
 // await asks for the number of clients until it is as expected.
 func (s *server) await(t *testing.T, ctx context.Context, what string, clients int) {
 	t.Helper()

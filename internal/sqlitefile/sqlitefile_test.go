@@ -184,7 +184,7 @@ func TestValues(t *testing.T) {
 		data{"numbers", []Column{{"x", "REAL"}}, nil, numbers},
 		data{"none", []Column{{"from", "TEXT"}, {`say "to"`, "INTEGER"}}, []Index{{"none_from", "from", true}, {"none_to", `say "to"`, false}}, nil},
 		data{"mixed", []Column{{"a", "TEXT"}, {"b", "INTEGER"}, {"c", "REAL"}}, []Index{{"mixed_a", "a", false}, {"mixed_b", "b", false}},
-			[][]any{{"x", int64(1), 1.5}, {nil, nil, nil}, {"x", int64(-1), nil}, {"", int64(0), -0.0}, {"x", true, 2.0}}},
+			[][]any{{"x", int64(1), 1.5}, {nil, nil, nil}, {"x", int64(-1), nil}, {"", int64(0), math.Copysign(0, -1)}, {"x", true, 2.0}}},
 	)
 }
 
