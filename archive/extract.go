@@ -19,7 +19,7 @@ type ExtractOptions struct {
 	Raw     bool                  // keep the content coding, such as gzip
 	MaxSize int64                 // of all bodies together, in bytes; 0: see MaxExtracted
 
-	Written func(name, url string)  // is told of each file, if not nil
+	Written func(name, url string)  // called for each file written; nil: nobody learns it
 	Damage  func(*warc.DamageError) // takes what cannot be read or decoded, if not nil
 }
 
