@@ -41,7 +41,7 @@ type times struct {
 	fresh   bool  // now was read in this turn
 	turning bool  // there was a turn: before, time does not stand still
 	polled  int64 // when the selector last returned
-	late    int64 // how long before that it had not been asked: see Arrival
+	late    int64 // time before that during which it had not been asked: see Arrival
 }
 
 func newTimes(source Clock) times {

@@ -228,7 +228,8 @@ func (s *socket) Close() error {
 // on trying for minutes.
 func Abort(c Conn) error {
 	if s, ok := c.(*socket); ok && !s.closed {
-		_ = unix.SetsockoptLinger(s.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}) // for no time
+		// To linger for no time resets the connection.
+		_ = unix.SetsockoptLinger(s.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 	}
 	return c.Close()
 }

@@ -14,7 +14,7 @@ type TaskInfo struct {
 	Name   string
 	Parent string // the task whose group it is in; empty for the first task
 	State  string // new, ready, running, parked
-	Waits  string // what it waits for
+	Waits  string // the reason, in words
 	Since  time.Time
 }
 
@@ -53,7 +53,7 @@ type Stats struct {
 	Tasks       int           // that have not ended
 	Descriptors int           // open, of this loop
 	Timers      int           // pending, including cancelled ones not yet swept out
-	Lag         time.Duration // how late timers fire: a mean of roughly the last ten
+	Lag         time.Duration // lateness of timers: a mean of roughly the last ten
 	MaxLag      time.Duration
 }
 

@@ -77,7 +77,7 @@ func (timedOut) Is(target error) bool {
 type TimeoutError struct {
 	timedOut
 	After  time.Duration // from the call to the deadline
-	During error         // what the interrupted function returned: the chain of callers
+	During error         // the interrupted function's error: the chain of callers
 }
 
 func (e *TimeoutError) Error() string {

@@ -37,7 +37,7 @@ type Task struct {
 type parking struct {
 	lot        *Lot  // nil: nowhere
 	next, prev *Task // in lot
-	woken      error // what the current park returns, or how a system call has panicked
+	woken      error // result of the current park, or a panic of a system call
 }
 
 // taskList lists a loop's tasks that have not ended, newest first.

@@ -9,7 +9,7 @@ import (
 // the way on.
 type continuation struct {
 	next  func(t *Task) error
-	lot   *Lot       // where to wait first; nil: nowhere
+	lot   *Lot       // to wait in first; nil: none
 	dir   *direction // that lot belongs to, or nil
 	waits string
 	until int64 // 0: without end

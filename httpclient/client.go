@@ -21,7 +21,7 @@ type Client struct {
 	opt        Options
 	invalid    *Error            // the error of opt.UserAgent, opt.Header or opt.Auth
 	shared     Header            // of Options.Header, what is sent to every origin
-	secrets    Header            // what is sent to trusted ones
+	secrets    Header            // for trusted servers only
 	toProxy    string            // and its field Proxy-Authorization
 	header     header            // shared, and the client's own fields
 	auth       map[origin]string // values of the Authorization field

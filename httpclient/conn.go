@@ -22,7 +22,7 @@ type conn struct {
 	step     func() // feed, on the loop's stack; nil: no response has arrived yet
 	ended    bool   // input of feed: nothing more comes; output: TLS has ended
 	excess   bool   // output of feed: TLS carried bytes beyond the response
-	short    bool   // what reader has is the beginning of a TLS record
+	short    bool   // reader has only the beginning of a TLS record
 	reused   bool
 	gaveUp   bool // on a request, which the system may still have
 	lookup   lookup

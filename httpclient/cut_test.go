@@ -92,7 +92,8 @@ func TestCut(t *testing.T) {
 				t.Run(coding+", "+body.name+", "+framing, func(t *testing.T) {
 					cut := len(body.text) > limit
 					over := play
-					if framing == "length" && (coding == "" || coding == "gzip") { // the others are as far from a protocol
+					if framing == "length" && (coding == "" || coding == "gzip") {
+						// The others are no nearer to a protocol.
 						over = playBoth
 					}
 					over(t, httpclient.Options{MaxBody: 1000}, func(s *site) {

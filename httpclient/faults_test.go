@@ -236,7 +236,8 @@ func TestHTTP2Calm(t *testing.T) {
 					return nil
 				})
 			})
-			if n := s.opened.Load(); calmed.Load() == 0 || n > 4*6 || again > 3*requests { // 120, 60, 30, 15, over 6 connections at first
+			if n := s.opened.Load(); calmed.Load() == 0 || n > 4*6 || again > 3*requests {
+				// They are 120, 60, 30, 15, over 6 connections at first.
 				t.Errorf("it asked for calm %d times, over %d connections, and %d requests were sent in vain", calmed.Load(), n, again)
 			}
 		})

@@ -16,7 +16,8 @@ func (c *Client) addFields(t *aio.Task, req *Request, page *url.URL, to route) {
 		if value == "" || req.Header.has(name) || c.shared.has(name) {
 			return
 		}
-		req.Header = append(slices.Clip(req.Header), Field{name, value}) // the first ones are the caller's
+		// The first ones are the caller's.
+		req.Header = append(slices.Clip(req.Header), Field{name, value})
 	}
 	if len(c.secrets) > 0 && c.trusts(req) {
 		for _, f := range c.secrets {

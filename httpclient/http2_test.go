@@ -181,7 +181,8 @@ func playTo(t *testing.T, accepted net.Conn, n int64, play func(*h2Peer), settin
 	io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
 	p.WriteSettings(settings...)
 	play(p)
-	accepted.(interface{ CloseWrite() error }).CloseWrite() // unlike Close, no reset for what was not read
+	// Close would reset the connection for the bytes that were not read.
+	accepted.(interface{ CloseWrite() error }).CloseWrite()
 	io.Copy(io.Discard, conn)
 }
 

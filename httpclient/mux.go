@@ -20,7 +20,7 @@ type mux struct {
 	client   *Client
 	cn       *conn
 	h2       *http2.Conn
-	reader   *stream   // whose task reads
+	reader   *stream   // the one whose task reads
 	waiting  []*stream // the others that wait
 	barred   []*stream // that are not open, as the server allows none for now
 	write    func()    // send
@@ -36,7 +36,7 @@ type mux struct {
 	meets    bool      // others wait until it is known how many streams the server takes
 	over     bool      // no more requests
 	faulty   bool      // the server has broken a rule for which the connection has ended
-	failed   *Error    // why nothing works any more
+	failed   *Error    // the failure that ended it, or nil
 }
 
 // newMux starts HTTP/2 over a connection.

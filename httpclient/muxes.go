@@ -32,8 +32,9 @@ const habitsFor = time.Hour
 
 // server is one that speaks HTTP/2, or may, while there are requests for it.
 type server struct {
-	conns   []*conn // that take requests, now or later
-	meeting bool    // of a new connection it is not known what it takes: others wait, as it may serve all
+	conns []*conn // that take requests, now or later
+	// A new connection is on the way: others wait for it, as it may serve all.
+	meeting bool
 	waiting aio.Lot // requests that wait for one, or for room
 }
 

@@ -11,7 +11,7 @@ import (
 type Override struct {
 	Host string     // as in a URL, IPv6 without brackets; case is ignored; "*": every host
 	Port uint16     // in the URL
-	Addr netip.Addr // where to connect
+	Addr netip.Addr // to connect to
 	To   uint16     // port to connect to; 0: Port
 }
 

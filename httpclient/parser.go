@@ -160,7 +160,8 @@ var (
 
 var protocols = []protocol{
 	{[]int{0, -1, -1, 4, 0, 0, 0, 0, 0}, errHTTP2}, // SETTINGS (RFC 9113, section 3.4)
-	{[]int{21, 3, -1, 0, 2}, errTLS},               // an alert, to what is no handshake (RFC 8446, section 5.1)
+	// This is an alert, to bytes that are no handshake (RFC 8446, section 5.1).
+	{[]int{21, 3, -1, 0, 2}, errTLS},
 }
 
 // mostBegin is the length of the longest beginning.

@@ -20,7 +20,7 @@ import (
 // Sizes of a record (RFC 8446, sections 5.1 and 5.2).
 const (
 	recordHead = 5
-	maxRecord  = 16 << 10                     // what it carries, at most
+	maxRecord  = 16 << 10                     // most bytes of its payload
 	maxSealed  = recordHead + maxRecord + 256 // all of it, encrypted, at most
 )
 

@@ -38,14 +38,15 @@ type Response struct {
 
 	Reused bool // the connection was a kept one
 	Timing Timing
-	TLS    *tls.ConnectionState // shared by the responses of a connection, without chains; nil: plain http
+	// TLS is shared by the responses of a connection, without chains; nil: plain http.
+	TLS *tls.ConnectionState
 
 	secured string
 
 	whole  *[]byte  // the buffer of Body, returned by Close
-	from   *buffers // where whole came from
+	from   *buffers // owner of whole
 	wire   *[]byte  // the body before it was decoded, with Options.KeepRaw; else nil
-	pool   *buffers // where wire came from
+	pool   *buffers // owner of wire
 	frames frames
 	hold   budget.Hold
 }

@@ -31,7 +31,7 @@ type stream struct {
 	alone     bool       // with failed: there was no other over the connection
 	taken     int32      // with unseen: how many others it has taken over the connection
 	before    int32      // requests that it had dealt with
-	calm      int32      // how many it was to get at once: see habit
+	calm      int32      // requests that the server takes at once: see habit
 	code      http2.Code // with failed: what the server said
 	failed    *Error
 }

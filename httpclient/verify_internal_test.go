@@ -187,7 +187,8 @@ func TestVerifiedChains(t *testing.T) {
 		{"another of the root", []*issuing{root.issue(t, "leaf", forHost)}, "a.test", 0, false},
 		{"of an issuer of that name", []*issuing{issuerNamed(t, "Test Issuer").issue(t, "leaf", forHost), issuer}, "a.test", 0, false},
 	} {
-		fresh := verifier{roots: v.roots, chains: maps.Clone(v.chains), issuers: maps.Clone(v.issuers)} // each case for itself
+		// No case sees what another has learnt.
+		fresh := verifier{roots: v.roots, chains: maps.Clone(v.chains), issuers: maps.Clone(v.issuers)}
 		if err := fresh.verify(plain(c.certs), c.name, today.Add(c.after)); (err == nil) != c.valid {
 			t.Errorf("%s: %v", c.what, err)
 		}

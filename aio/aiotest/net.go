@@ -70,7 +70,7 @@ type Net struct {
 	listeners map[endpoint]*listener
 	answers   map[netip.AddrPort]Answer
 	port      uint16         // the most recently assigned dynamic port
-	open      map[any]string // what users have not closed
+	open      map[any]string // descriptors that users have not closed
 }
 
 var _ aio.Network = (*Net)(nil)

@@ -214,7 +214,8 @@ func TestResponses(t *testing.T) {
 		}, want: "head 200 content-length=\"5\" a=\"b\"\ndata \"hello\"\nend\n"},
 		"no body":       {play: func(s *server) { s.headers(1, true, ":status", "404") }, want: "head 404\nend\n"},
 		"blanks within": {play: func(s *server) { s.headers(1, true, ":status", "200", "a", "", "b", "c  d") }, want: "head 200 a=\"\" b=\"c  d\"\nend\n"},
-		"the table resized twice": {play: func(s *server) { // RFC 7541, section 4.2: to the least size, and to the last
+		"the table resized twice": {play: func(s *server) {
+			// RFC 7541, section 4.2: to the least size, and to the last.
 			s.headers(1, false, ":status", "103", "a", "b", "c", "d")
 			s.hpack.SetMaxDynamicTableSize(50)
 			s.hpack.SetMaxDynamicTableSize(200)
@@ -332,7 +333,8 @@ func TestResponses(t *testing.T) {
 		"the table resized between fields":  resizedBy("20 88 3f09 00 01 61 01 62"),
 		"the table resized at the very end": resizedBy("88 40 01 61 01 62 3f09"),
 		"the table larger than allowed": brokenBy("fields that cannot be decoded: decoding error: dynamic table size update too large", "COMPRESSION_ERROR", func(s *server) {
-			s.f.WriteRawFrame(xhttp2.FrameHeaders, flagEndHeaders, 1, []byte{0x3f, 0xe2, 0x1f, 0x88}) // 4097 bytes
+			// 4097 bytes.
+			s.f.WriteRawFrame(xhttp2.FrameHeaders, flagEndHeaders, 1, []byte{0x3f, 0xe2, 0x1f, 0x88})
 		}),
 		"another frame within fields": brokenBy("frame of type 6 within the fields of stream 1", "PROTOCOL_ERROR", func(s *server) {
 			s.f.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 1, BlockFragment: []byte{0x88}})

@@ -42,7 +42,7 @@ func (c Code) String() string {
 // Error is the end of a connection or of a stream.
 type Error struct {
 	Code  Code
-	Text  string // what was wrong, or what a peer said
+	Text  string // the fault, or the text of a peer
 	Peer  bool   // the peer ended it, with GOAWAY or RST_STREAM
 	Whole bool   // the connection has ended with it
 

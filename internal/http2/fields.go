@@ -63,7 +63,8 @@ func (f *fields) add(field Field) {
 func (f *fields) decode(block []byte) (list []Field, over bool, err error) {
 	f.list, f.size, f.over = make([]Field, 0, usualFields), 0, false
 	f.decoder.SetEmitEnabled(true)
-	for len(block) > 0 && isUpdate(block[0]) && err == nil { // one by one: the decoder takes a second for a late one
+	for len(block) > 0 && isUpdate(block[0]) && err == nil {
+		// They go one by one: the decoder takes a second for a late one.
 		n := fieldLen(block)
 		_, err = f.decoder.Write(block[:n])
 		err = cmp.Or(err, f.decoder.Close())

@@ -13,8 +13,9 @@ func TestFlood(t *testing.T) {
 		earn func(f *flood) time.Time // after the first frame; returns the time then
 		want int                      // further frames that are taken at that time
 	}{
-		"nothing":          {func(*flood) time.Time { return start }, idleBurst - 1},
-		"a second":         {func(f *flood) time.Time { drain(f, start); return start.Add(time.Second) }, idleRate - 1}, // that which was too much counts
+		"nothing": {func(*flood) time.Time { return start }, idleBurst - 1},
+		// The excess counts.
+		"a second":         {func(f *flood) time.Time { drain(f, start); return start.Add(time.Second) }, idleRate - 1},
 		"an hour":          {func(f *flood) time.Time { drain(f, start); return start.Add(time.Hour) }, idleBurst},
 		"an hour at first": {func(*flood) time.Time { return start.Add(time.Hour) }, idleBurst},
 		"ten moves":        {func(f *flood) time.Time { drain(f, start); move(f, 10); return start }, 10*idleEarned - 1},

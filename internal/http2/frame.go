@@ -29,7 +29,7 @@ const (
 
 const (
 	headLen  = 9       // of a frame, in bytes
-	maxFrame = 1 << 14 // bytes of a payload that we allow: the default, which no setting of ours raises
+	maxFrame = 1 << 14 // bytes of a payload that we allow: the default, which we never raise
 	maxID    = 1<<31 - 1
 )
 

@@ -8,7 +8,7 @@ type input struct {
 	got     int // bytes of head
 	frame   frame
 	left    int    // of its payload
-	payload []byte // what has arrived of it, unless it is DATA
+	payload []byte // the part that has arrived, unless it is DATA
 	data    *Stream
 	padding int  // bytes at the end of DATA; -1: the length of it comes first
 	moved   bool // there was some of a body in it

@@ -38,8 +38,8 @@ type Referee struct {
 	credit  int64    // bytes that the client may send
 	window  int64    // bytes that the server may send
 	initial int64    // the same of a new stream
-	limits  limits   // what the client has acknowledged
-	pending []limits // what it has not
+	limits  limits   // those that the client has acknowledged
+	pending []limits // those that it has not
 	pings   [][]byte // of the server, unanswered
 	barred  bool     // the server has sent GOAWAY
 }
