@@ -45,7 +45,8 @@ func (a *answers) listen() (stop func()) {
 	}
 	for _, subject := range []string{a.remote.name.asks(""), a.remote.name.asks(a.id)} {
 		s, err := servers.conn.Subscribe(subject, func(m *nats.Msg) {
-			_ = begin(func(ctx context.Context) { a.answer(ctx, m) }) // or the asker learns it by the silence
+			// Else the silence tells the asker.
+			_ = begin(func(ctx context.Context) { a.answer(ctx, m) })
 		})
 		if err != nil {
 			servers.warn(fmt.Errorf("weft hosts, urls, why and ctl cannot ask this node: %w", servers.refused(err)))

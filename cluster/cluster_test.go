@@ -19,7 +19,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	_ = flag.Set("test.parallel", "4") // nodes wait for beats and for each other: they take a tenth of a core
+	// Nodes wait for beats and for each other: they take a tenth of a core.
+	_ = flag.Set("test.parallel", "4")
 	os.Exit(m.Run())
 }
 

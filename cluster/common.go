@@ -19,7 +19,7 @@ type sharedOption struct {
 	// confirmed: a node is refused unless it is given the same. It decides who gets what the node
 	// sends, its secrets among that, and whoever writes to the servers could otherwise decide it.
 	confirmed bool
-	check     string // the field of Options.Unfollowed that it is; empty: the one of weft.Options of this name
+	check     string // the field of Options.Unfollowed; empty: that of weft.Options of this name
 }
 
 // in returns the option of o.
@@ -81,7 +81,8 @@ func publicHeader(o *weft.Options) (public httpclient.Header, secrets map[string
 	}
 	auth := slices.Clone(o.HTTP.Auth)
 	for _, text := range o.Seeds {
-		if s, err := weft.ReadSeed(text); err == nil && s.Credential != nil { // else the options are refused elsewhere
+		if s, err := weft.ReadSeed(text); err == nil && s.Credential != nil {
+			// Else the options are refused elsewhere.
 			auth = append(auth, *s.Credential)
 		}
 	}

@@ -22,21 +22,21 @@ import (
 
 // Options say where a crawl's servers are. The zero value of each but Name is its default.
 type Options struct {
-	Servers    []string      // such as nats://HOST:4222, each of one cluster; empty: that of this machine
+	Servers    []string      // such as nats://HOST:4222, of one cluster; empty: this machine's
 	Name       string        // of the crawl
 	Creds      string        // a file of NATS credentials, or with the seed of an NKey
 	CA         string        // a file of certificates, PEM: who signs those of the servers
 	Cert, Key  string        // files, PEM: the certificate that the servers ask for
-	Replicas   int           // copies of what the servers store; 0: three if they form a cluster, else one
+	Replicas   int           // of what the servers store; 0: three if they form a cluster, else one
 	Partitions int           // of a crawl that begins; 0: DefaultPartitions
 	Wait       time.Duration // for servers that are not there yet; 0: none
 	OnWarning  func(error)
-	OnChange   func(Share) // what this node has of the crawl has changed
+	OnChange   func(Share) // called when the share of this node in the crawl has changed
 
 	again        bool          // a node that was cut off joins again
 	beat         time.Duration // see ownership.Config; tests make it shorter
 	compactAfter int           // see defaultCompactAfter; tests make it less
-	files        store.FS      // where the job is; nil: the disk of the machine
+	files        store.FS      // of the job; nil: the disk of the machine
 }
 
 // requestTimeout bounds a request to the servers.
@@ -49,7 +49,7 @@ type servers struct {
 	js        jetstream.JetStream
 	replicas  int       // of what they store
 	again     bool      // see Options
-	until     time.Time // how long to wait for servers that are not there yet
+	until     time.Time // end of the wait for servers that are not there yet
 	warn      func(error)
 	login     *login
 	skew      time.Duration // of this machine's clock, in tests
@@ -115,14 +115,16 @@ func (s *servers) insist(ctx context.Context, fn func() error) error {
 
 // dial connects to the servers, and checks that they can carry a crawl.
 func (s *servers) dial(ctx context.Context, o *Options) (err error) {
-	if !s.again { // they were NATS servers before; what stands before them may say by HTTP that they are away
+	if !s.again {
+		// They were NATS servers before; what stands before them may say by HTTP that they are away.
 		if err := refuseWeb(ctx, o.Servers); err != nil {
 			return err
 		}
 	}
 	if s.conn, err = nats.Connect(s.addresses, s.options(o)...); err != nil {
 		if o.overTLS() && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
-			err = fmt.Errorf("%w: %w", nats.ErrTLS, err) // a server that refuses a certificate may hang up before its reason is read
+			// A server that refuses a certificate may hang up before its reason is read.
+			err = fmt.Errorf("%w: %w", nats.ErrTLS, err)
 		}
 		return s.refused(err)
 	}
@@ -184,7 +186,8 @@ func (s *servers) options(o *Options) []nats.Option {
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			switch {
-			case errors.Is(err, nats.ErrSlowConsumer): // an ordered consumer has missed a message, and starts over
+			case errors.Is(err, nats.ErrSlowConsumer):
+				// An ordered consumer has missed a message, and starts over.
 			case errors.Is(err, nats.ErrPermissionViolation):
 				s.login.lacks(err)
 			case !loginRefused(err):

@@ -87,7 +87,8 @@ func TestDialErrors(t *testing.T) {
 func TestWebAgain(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewUnstartedServer(nil)
-	web.Config.ReadHeaderTimeout = time.Second // later than it is probed, sooner than a client of NATS gives up
+	// Later than it is probed, sooner than a client of NATS gives up.
+	web.Config.ReadHeaderTimeout = time.Second
 	web.Start()
 	defer web.Close()
 	const refusal = "a web server, expected a NATS server"

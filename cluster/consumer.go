@@ -32,7 +32,8 @@ func (s *servers) consume(ctx context.Context, stream string, subjects []string,
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 		defer cancel()
 		if info := consumer.CachedInfo(); info != nil {
-			_ = s.js.DeleteConsumer(ctx, stream, info.Name) // or it goes when it was inactive for long enough
+			// Or it goes when it was inactive for long enough.
+			_ = s.js.DeleteConsumer(ctx, stream, info.Name)
 		}
 	}, nil
 }

@@ -56,7 +56,8 @@ func (k *known) truthOf(p int, all []*remains) (t truth) {
 			t.from, t.epoch = f, it.Epoch
 		}
 	}
-	first := owned && of.before == 0 && here[of.owner] // nobody has had it before, and the owner has not started it
+	// Nobody has had it before, and the owner has not started it.
+	first := owned && of.before == 0 && here[of.owner]
 	t.lost = t.from == nil && (owned || k.lost) && !first
 	switch {
 	case t.from == nil && !t.lost, t.from != nil && t.epoch >= of.epoch, t.from != nil && t.epoch == of.before && here[of.owner]:

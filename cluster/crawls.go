@@ -134,7 +134,8 @@ func (c *Client) listed(ctx context.Context, streams map[string]uint64) (Listed,
 // which with force end.
 func (c *Client) Remove(ctx context.Context, force bool) error {
 	there := false
-	for i, name := range c.remote.name.streamNames() { // the bucket is the first: without the plan it is no crawl
+	for i, name := range c.remote.name.streamNames() {
+		// The bucket is the first: without the plan it is no crawl.
 		s, err := c.remote.sought(ctx, name)
 		if err != nil {
 			return err

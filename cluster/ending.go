@@ -70,7 +70,8 @@ func (e *endOfCrawl) rest() {
 // create writes a key that is written once.
 func (e *endOfCrawl) create(key string) {
 	e.loop.ops.run(func(ctx context.Context) {
-		_ = e.requests.retry(ctx, func(ctx context.Context) error { // a node that ends leaves it to others
+		_ = e.requests.retry(ctx, func(ctx context.Context) error {
+			// A node that ends leaves it to others.
 			_, err := e.streams.bucket.Create(ctx, key, []byte(e.own.Self().ID))
 			if errors.Is(err, jetstream.ErrKeyExists) {
 				return nil

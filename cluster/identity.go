@@ -21,11 +21,13 @@ import (
 
 // identity is the owner of a job folder: a file there, node.json.
 type identity struct {
-	Crawl       string `json:"crawl"` // Plan.ID
-	Node        string `json:"node"`
-	Incarnation uint64 `json:"incarnation"` // of the last process: random, as copies of a folder may start at once
+	Crawl string `json:"crawl"` // Plan.ID
+	Node  string `json:"node"`
+	// Incarnation is that of the last process: random, as copies of a folder may start at once.
+	Incarnation uint64 `json:"incarnation"`
 
-	Plan json.RawMessage `json:"plan,omitempty"` // the crawl's, for when the servers have lost it: see Restore
+	// Plan is the crawl's, for when the servers have lost it: see Restore.
+	Plan json.RawMessage `json:"plan,omitempty"`
 
 	ended uint64 // that of the process before, which has ended: it had the folder's lock
 }

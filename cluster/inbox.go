@@ -136,7 +136,8 @@ func (i *inbox) consume(ctx context.Context, partitions []int) {
 		}
 		defer stop()
 		for {
-			msg, err := all.Next(jetstream.NextContext(ctx)) // a consumer that begins anew just then is not stopped
+			// A consumer that begins anew just then is not stopped.
+			msg, err := all.Next(jetstream.NextContext(ctx))
 			if err != nil {
 				return err
 			}

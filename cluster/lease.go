@@ -94,7 +94,8 @@ func (l *lease) resume() {
 }
 
 func (l *lease) setPaused(on bool) {
-	_ = l.crawl.Crawl().WhenReady(func(c *engine.Coordinator) { c.Pause(PausedLease, on) }) // a crawl that is over fetches nothing
+	// A crawl that is over fetches nothing.
+	_ = l.crawl.Crawl().WhenReady(func(c *engine.Coordinator) { c.Pause(PausedLease, on) })
 }
 
 // cutOff reports whether the node has paused for so long that it has to end.

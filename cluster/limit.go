@@ -18,7 +18,7 @@ import (
 // allowance.
 type limits struct {
 	URLs    int                  `json:"urls,omitempty"`     // 0: any number
-	Gone    int                  `json:"gone"`               // of processes that have ended: what they took and did not give back
+	Gone    int                  `json:"gone"`               // to ended processes, and not given back
 	Allowed map[string]allowance `json:"slices,omitempty"`   // by process
 	MaxTime time.Duration        `json:"max_time,omitempty"` // since the plan was written; 0: any
 }

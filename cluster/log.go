@@ -18,7 +18,7 @@ import (
 const (
 	kindOpening  = "opening"  // of an owner: what has an earlier epoch is refused from here on
 	kindSnapshot = "snapshot" // a piece of one
-	kindEnd      = "end"      // of a snapshot: the changes up to its first message need no more be read
+	kindEnd      = "end"      // of a snapshot: the changes before its first message are obsolete
 )
 
 // errLost is the refusal of a message by a log: the partition is another's.
@@ -36,7 +36,7 @@ type recorder struct {
 	widened  *revision // see linkSender
 
 	mu   sync.Mutex
-	ids  uint64          // how many of its messages have one
+	ids  uint64          // number of its messages that have one
 	ends map[int]*logEnd // of the partitions whose logs it may append to
 }
 

@@ -11,7 +11,7 @@ import (
 // from the requests that fail because of it.
 type login struct {
 	mu   sync.Mutex
-	away error     // why the login itself was refused, since the connection broke
+	away error     // refusal of the login itself, since the connection broke
 	lack string    // the last permission that the servers have refused
 	at   time.Time // when they refused it
 }

@@ -32,11 +32,11 @@ type crawl struct {
 	dir     string
 	all     []*member
 	options weft.Options
-	slow    map[string]chan struct{} // what a node waits for after each record, by its name
-	narrow  int                      // messages of links that a slow node has room for; 0: as many as others
+	slow    map[string]chan struct{} // releases a node after each record, by its name
+	narrow  int                      // most messages of links at a slow node; 0: as elsewhere
 
 	lost  map[string]int // records on disks that are gone, by URL
-	blows atomic.Int32   // how often a node has ended without leaving, or has joined again
+	blows atomic.Int32   // times that a node has ended without leaving, or has joined again
 }
 
 // member is a node of it.

@@ -130,7 +130,7 @@ func together[T any](most int, all []func() (T, error)) (results []T, first erro
 // the next call's.
 type batches[T any] struct {
 	ops    *operations
-	gather time.Duration // how long what comes first waits for more
+	gather time.Duration // time that the first waits for more
 	most   int           // of a call
 	handle func(ctx context.Context, some []T)
 

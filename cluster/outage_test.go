@@ -307,7 +307,8 @@ func TestServers(t *testing.T) {
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	web := long()
-	web.Hosts, web.Pages, web.Rates.Across = 80, 4, 0.6 // so both have many sites, wherever their ports put them
+	// So both have many sites, wherever their ports put them.
+	web.Hosts, web.Pages, web.Rates.Across = 80, 4, 0.6
 	c := newCrawl(t, web)
 	gate := make(chan struct{})
 	c.slow, c.narrow = map[string]chan struct{}{"b": gate}, 4

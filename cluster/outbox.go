@@ -34,7 +34,7 @@ type outbox struct {
 	queue  *sending.Queue
 	begun  bool      // see mayBegin
 	wanted uint64    // the last message for which somebody waits
-	sent   sentLinks // which the stream has
+	sent   sentLinks // those that the stream has
 	looked time.Time // at the stream
 
 	done *revision // the ID of the last message that is delivered, and all before it

@@ -18,7 +18,7 @@ import (
 // Owner: the node's loop.
 type partitions struct {
 	all     []part
-	unknown int // how many are on the disk of which it is not known yet whose they are
+	unknown int // number of those on the disk whose owner is not known yet
 
 	name     layout
 	loop     *loop
@@ -36,7 +36,7 @@ type partitions struct {
 type part struct {
 	place   place // as the last operation has left it
 	spare   bool  // another node owns it; its state stays until that node has started it, for Restore
-	listed  bool  // for whoever asks for hosts and URLs: from its start on, until another node has started it
+	listed  bool  // in lists of hosts and URLs: from its start until another node's
 	unknown bool  // it is on the disk, and may be another's by now
 	queue   []operation
 	stay    context.CancelFunc // calls off the drain that runs; nil: none does

@@ -23,7 +23,7 @@ type Plan struct {
 
 	Limits  limits              `json:"limits"`            // as the crawl began with
 	Common  options             `json:"common,omitempty"`  // further options: see common
-	Secrets map[string][]string `json:"secrets,omitempty"` // names of what each node has to be given, by option
+	Secrets map[string][]string `json:"secrets,omitempty"` // names of what each node needs, by option
 
 	text []byte // as the servers have it
 }
@@ -136,7 +136,8 @@ func (r *remote) create(ctx context.Context, p Plan) (_ Plan, began bool, err er
 			return p, false, err
 		}
 		if made.CachedInfo().State.Msgs > 0 {
-			if there, err := r.readPlan(ctx, bucket); !errors.Is(err, ErrNoCrawl) { // another node was faster
+			if there, err := r.readPlan(ctx, bucket); !errors.Is(err, ErrNoCrawl) {
+				// Another node was faster.
 				return there, false, err
 			}
 			return p, false, fmt.Errorf("crawl %s: stream %s is left of a crawl whose plan was deleted, expected another name, or that the stream is removed", r.name, name)

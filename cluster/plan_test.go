@@ -125,7 +125,8 @@ func TestCommonOptions(t *testing.T) {
 		}
 	}
 	o = brings
-	o.HTTP.Timeout, o.Pace.Retries, o.HTTP.UserAgent = 30*time.Second, -1, weft.DefaultUserAgent // what it is anyway
+	// These are the defaults.
+	o.HTTP.Timeout, o.Pace.Retries, o.HTTP.UserAgent = 30*time.Second, -1, weft.DefaultUserAgent
 	if _, _, err := c.begin(t.Context(), &o, 16); err != nil {
 		t.Error(err)
 	}

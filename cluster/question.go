@@ -31,7 +31,7 @@ type question struct {
 	Command  string         `json:"command"`
 	Args     []string       `json:"args,omitempty"`
 	Filter   weft.URLFilter `json:"filter"`
-	Revision uint64         `json:"revision,omitempty"` // of the orders in force, with this one; 0: it does not last
+	Revision uint64         `json:"revision,omitempty"` // of the orders in force; 0: it does not last
 	New      bool           `json:"new,omitempty"`      // it is new with that revision
 }
 
@@ -45,7 +45,7 @@ type answer struct {
 const (
 	headerNode  = "Weft-Node"
 	headerEnd   = "Weft-End"   // the answer's last message
-	headerError = "Weft-Error" // why there is no more
+	headerError = "Weft-Error" // the reason why there is no more
 )
 
 // answerWithin is the silence after which a node counts as one that does not answer.

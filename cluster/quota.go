@@ -64,7 +64,8 @@ func (q *quota) keep(again bool) {
 		q.atLimit = over
 		_ = q.crawl.LimitReached(over)
 	}
-	if due, more := q.due(again); due && q.lease.own.Until() > 0 { // others take the allowance of one who has not joined for lost
+	if due, more := q.due(again); due && q.lease.own.Until() > 0 {
+		// Others take the allowance of one who has not joined for lost.
 		q.account(more)
 	}
 	if q.leaves && !q.left && !q.busy && !q.has() {

@@ -47,7 +47,7 @@ type reading struct {
 
 	began *promise[bool] // messages may come
 	queue chan *message  // closed behind the last
-	err   error          // why there are no more; set before that
+	err   error          // the reason why there are no more; set before that
 }
 
 // read waits until a log is read, with others that wait.

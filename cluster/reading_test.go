@@ -33,7 +33,8 @@ func TestReading(t *testing.T) {
 			all = append(all, []byte(b))
 		}
 		data := pack(all)
-		for i, piece := range [][]byte{data[:len(data)/2], data[len(data)/2:]} { // in two, as a long one is
+		for i, piece := range [][]byte{data[:len(data)/2], data[len(data)/2:]} {
+			// A long one comes in pieces, too.
 			h := nats.Header{}
 			for field := range strings.FieldsSeq(header) {
 				key, value, _ := strings.Cut(field, "=")

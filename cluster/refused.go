@@ -73,7 +73,8 @@ func (s *servers) refused(err error) error {
 		err = &absent{"no server answers: " + strings.TrimLeft(strings.TrimPrefix(broken.Error(), "dial tcp"), ": ")}
 	case errors.As(err, &broken) && broken.Op == "remote error":
 		err = fmt.Errorf("the servers refuse this node's certificate, or require one: %w", broken.Err)
-	case errors.Is(err, nats.ErrTLS) && (broken != nil || errors.Is(err, io.EOF)): // they did not say why
+	case errors.Is(err, nats.ErrTLS) && (broken != nil || errors.Is(err, io.EOF)):
+		// They did not say why.
 		err = &absent{"the servers refuse this node's certificate, or require one, or the connection broke: " + bare(err)}
 	case errors.Is(err, io.EOF), errors.As(err, &broken), errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrStaleConnection):
 		err = &absent{"the connection broke: " + err.Error()}

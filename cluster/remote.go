@@ -115,7 +115,8 @@ func (r *remote) sought(ctx context.Context, name string) (s jetstream.Stream, e
 // remove removes a stream, unless there is none of the name.
 func (r *remote) remove(ctx context.Context, name string) error {
 	err := r.servers.chosen(ctx, func(ctx context.Context) error { return r.servers.js.DeleteStream(ctx, name) })
-	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) { // whose deletion was asked for twice
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		// It was not deleted twice.
 		return r.servers.refused(err)
 	}
 	return nil

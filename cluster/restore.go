@@ -100,7 +100,8 @@ func (c *Client) judge(ctx context.Context, r *Rebuilt, all []*remains) (logs []
 		}
 	}
 	r.blind = k.lost
-	for _, of := range k.claims { // or it was lost before, and no node has started all partitions since
+	for _, of := range k.claims {
+		// It may have been lost before, and no node has started all partitions since.
 		r.blind = r.blind || vacates(of.owner)
 	}
 	var wants []string

@@ -36,7 +36,7 @@ func TestRestore(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		lost []string
-		end  func(c *crawl, a, b *member) // how nodes end, of which a has begun the crawl
+		end  func(c *crawl, a, b *member) // the end of nodes, of which a has begun the crawl
 	}{
 		{"logs/killed", []string{logStream}, killBoth},
 		{"logs/left", []string{logStream}, leaveBoth},
@@ -60,7 +60,8 @@ func TestRestore(t *testing.T) {
 			test.end(l.crawl, a, b)
 			before, sent := l.ended(), l.onTheWay()
 			l.delete(test.lost)
-			if noBucket := test.lost[0] == bucketStream; noBucket { // the folders of which nodes, nobody knows
+			if noBucket := test.lost[0] == bucketStream; noBucket {
+				// Nobody knows whose folders there are.
 				if _, err := l.restore(false, a, b); !errors.Is(err, cluster.ErrIncomplete) {
 					t.Errorf("without the bucket: %v", err)
 				}

@@ -17,9 +17,9 @@ import (
 // NodeStatus is a node of a crawl, as it said last.
 type NodeStatus struct {
 	ID         string   `json:"id"`
-	Process    uint64   `json:"process,string"` // random: it tells processes apart that have had the node's folder
+	Process    uint64   `json:"process,string"` // random, to tell the processes of a folder apart
 	Name       string   `json:"name"`           // MACHINE:FOLDER
-	State      string   `json:"state"`          // joining, alive, leaving, silent, left or dead; over when the crawl is
+	State      string   `json:"state"`          // joining, alive, leaving, silent, left, dead or over
 	Partitions int      `json:"partitions"`
 	Started    int      `json:"started"` // partitions that it has restored, and fetches from
 	Done       int      `json:"done"`
@@ -33,7 +33,7 @@ type NodeStatus struct {
 	PerSecond  float64  `json:"urls_per_second"`
 	Outbox     int64    `json:"outbox"` // messages that wait to be sent
 	Paused     []string `json:"paused,omitempty"`
-	Seconds    float64  `json:"seconds"` // how long its process has crawled
+	Seconds    float64  `json:"seconds"` // crawled by its process
 	Measured            // zero in a total
 }
 
@@ -50,7 +50,7 @@ type Status struct {
 	Name       string       `json:"name"`
 	Begun      time.Time    `json:"begun"`
 	Over       bool         `json:"over"`
-	Stopped    string       `json:"stopped,omitempty"` // such as --limit 100: the limit that it has reached
+	Stopped    string       `json:"stopped,omitempty"` // limit that was reached, such as --limit 100
 	Seeds      []string     `json:"seeds"`
 	Partitions int          `json:"partitions"`
 	Unowned    int          `json:"unowned"`          // partitions without a node that is alive

@@ -32,7 +32,7 @@ type logger struct {
 	mu struct {
 		sync.Mutex
 		warn   func(string)
-		first  error                // why the server cannot run
+		first  error                // the reason why the server cannot run
 		last   map[string]time.Time // when it has warned, by kind: of mostKinds at most
 		silent map[string]time.Time // when a peer did not answer, by the reason
 	}

@@ -33,7 +33,7 @@ type Options struct {
 	ListenPeers string   // HOST[:PORT] for them; empty: the host of Listen, port 6222
 
 	Login         string // USER:PASSWORD or TOKEN, of clients and peers; empty: none is asked for
-	KeepLogin     bool   // without Login, ask for one that is made and kept in the store: see [WithLogins]
+	KeepLogin     bool   // without Login, one is made and kept in the store: see [WithLogins]
 	Cert, Key, CA string // files in PEM; CA: who has to show a certificate, and by whose authority
 
 	MaxDisk int64 // bytes of streams; 0: three quarters of what is free
@@ -43,7 +43,7 @@ type Options struct {
 	// whatever room there will be: its disk was full. The server is to be started again in another
 	// process, as it may be stuck in its store. nil: nobody learns it.
 	Failed func()
-	Warn   func(text string) // what goes wrong, a line each, as untrusted as its peers; nil: nobody
+	Warn   func(text string) // gets faults, a line each, as untrusted as its peers; nil: nobody
 }
 
 // syncEvery is the time between two syncs: a power failure may take what was acknowledged since.

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	lookEvery = 250 * time.Millisecond // how often a server counts its peers
-	steady    = time.Second            // how long a count has to last before it is reported
-	patience  = 15 * time.Second       // after which the server says why the peers that it needs do not answer
+	lookEvery = 250 * time.Millisecond // between two counts of a server's peers
+	steady    = time.Second            // age of a count before it is reported
+	patience  = 15 * time.Second       // before the server says why peers that it needs do not answer
 )
 
 // peerWatch warns when another number of the cluster's servers is here.
@@ -23,8 +23,8 @@ type peerWatch struct {
 
 	here      int       // at the last look
 	since     time.Time // since when that many are
-	reported  int       // how many were here when that was reported
-	explained bool      // why others are not has been reported
+	reported  int       // number of those here when that was reported
+	explained bool      // the reason for the absence of others has been reported
 	began     bool      // the cluster had a leader at some time
 }
 

@@ -11,7 +11,7 @@ import (
 // TestRoom: messages are refused before the disk is full, until there is more room than that. A
 // server whose disk was full has failed, and says so when there is room.
 func TestRoom(t *testing.T) {
-	const large, small = 1 << 40, 8 << 20 // which have to have 64 MiB and 1 MiB left
+	const large, small = 1 << 40, 8 << 20 // disks, which have to have 64 MiB and 1 MiB left
 	for name, looks := range map[string][]struct {
 		total, left     uint64
 		disabled        bool

@@ -18,10 +18,10 @@ import (
 // find it again. So a message of Ended is published only once all messages before it are safe,
 // those of other partitions, too.
 const (
-	Widened byte = 'o' // where links may lead from now on, a text of the engine's: see Log.Widen
+	Widened byte = 'o' // new places that links may lead to, in the engine's text: see Log.Widen
 	Links   byte = 'l' // URLs for the owner of a partition: see Read
 	Found   byte = 'f' // changes of a partition: see Replay
-	Ended   byte = 'e' // the same: of URLs that have ended, been tried or are asked again, and the states of origins
+	Ended   byte = 'e' // the same, of URLs ended, tried or asked again, and of states of origins
 )
 
 // Batch is the batch of the store to which a Log passes everything on.

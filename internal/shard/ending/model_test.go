@@ -27,7 +27,7 @@ type crawl struct {
 	logs        []log
 	incarnation uint64
 	fetched     int
-	lazy        time.Duration // how often nodes receive
+	lazy        time.Duration // the longest that nodes wait before they receive
 	over        bool
 	workers     map[*shardtest.Process]*worker
 }

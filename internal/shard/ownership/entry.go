@@ -57,12 +57,12 @@ type Beat struct {
 	At          time.Duration `json:"at"` // when it was composed, on the node's own clock
 
 	Started int `json:"started"` // partitions that it has started
-	Room    int `json:"room"`    // how many that it has not started it is given at most
+	Room    int `json:"room"`    // the most that it is given beyond those that it has started
 
 	// For package ending.
 	Idle   bool   `json:"idle"`           // see [Node.Idle]
-	Wakes  uint64 `json:"wakes"`          // how often work has ended idleness
-	Digest uint64 `json:"holds"`          // digest of the partitions that it has started, with their epochs
+	Wakes  uint64 `json:"wakes"`          // times that work has ended idleness
+	Digest uint64 `json:"holds"`          // of the partitions that it has started, with their epochs
 	Seen   uint64 `json:"seen"`           // the highest revision it knew of when the beat was composed
 	Asks   bool   `json:"asks,omitempty"` // see [Node.Ask]
 

@@ -13,7 +13,7 @@ type Kind uint8
 
 const (
 	Take   Kind = iota // the partition is this node's: restore it, then call Started
-	Drain              // lease no more of it, wait for what is in flight, send out its changes, then call Drained
+	Drain              // lease no more of it, wait for those in flight, send its changes, call Drained
 	Keep               // a drain is called off: go on
 	Drop               // the partition is another's, or will be: forget it at once
 	Pause              // the beat could not be renewed: neither fetch nor commit, for any partition
@@ -30,7 +30,7 @@ type Order struct {
 	Kind      Kind
 	Partition int    // of Take, Drain, Keep and Drop
 	Epoch     uint64 // of Take
-	Before    uint64 // of Take: the epoch before. A disk with the state of just that epoch need not restore it
+	Before    uint64 // of Take: the epoch before. A disk that has its last state need not restore it
 	Mine      bool   // of Take: the owner before was this node, or an earlier process with its ID
 	Err       error  // of End: ErrDead, ErrReplaced; nil: the node has left
 }

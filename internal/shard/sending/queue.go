@@ -18,7 +18,7 @@ type Queue struct {
 	commits []commit
 	began   time.Time     // when the last phase began
 	pause   time.Duration // from then until the next begins
-	took    time.Duration // how long the last phase took
+	took    time.Duration // time of the last phase
 }
 
 // entry is a message of the outbox.

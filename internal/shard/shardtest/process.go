@@ -22,7 +22,7 @@ type Process struct {
 	Ended bool
 	Err   error
 
-	Slow time.Duration // what each message of it takes longer
+	Slow time.Duration // further time of each of its messages
 
 	clock    clock
 	stopped  time.Duration // until then it handles nothing

@@ -18,7 +18,7 @@ type Home struct {
 	incomplete int // tables
 	running    map[ownership.Owner]bool
 	seen       uint64        // the revision of the store that this is as of
-	changed    time.Duration // when addresses may last have become free that had not rested for a delay
+	changed    time.Duration // the last time that an address may have become free without rest
 	delay      time.Duration // of addresses
 	out        map[ownership.Owner][]Reply
 }
