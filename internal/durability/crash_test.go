@@ -32,7 +32,8 @@ var few = weft.Options{Pace: weft.Pace{Concurrency: 3}}
 // crashWorld returns a small web with a little of everything. In the short form only what passes
 // soon fails, as waiting for retries costs more than all pages: TestBrokenOff has the rest.
 func crashWorld(t *testing.T) *world {
-	short := webtest.Rates{Redirect: -1, Stalled: -1, Broken: -1, Failing: -1, Flaky: 0.3} // loops are redirects, too
+	// Loops are redirects, too.
+	short := webtest.Rates{Redirect: -1, Stalled: -1, Broken: -1, Failing: -1, Flaky: 0.3}
 	return newWorld(t, webtest.Config{
 		Seed: 9, Hosts: 5, Pages: 4, Links: 4, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond,
 		Rates: long.Or(short, webtest.Rates{}),
@@ -44,7 +45,8 @@ func crashWorld(t *testing.T) *world {
 func (w *world) twoRuns(disk *storetest.FS, clock *aiotest.Clock) (weft.Summary, error) {
 	server := webtest.NewServer(w.web, nil)
 	sum, err := w.crawl(disk, few, schedule{clock: clock, server: server, drain: 2 * time.Second})
-	if err == nil || errors.Is(err, syscall.ENOSPC) { // a crawl that drains does not wait long for room
+	if err == nil || errors.Is(err, syscall.ENOSPC) {
+		// A crawl that drains does not wait long for room.
 		sum, err = w.crawl(disk, few, schedule{clock: clock, server: server})
 	}
 	return sum, err
@@ -139,7 +141,8 @@ func TestCrash(t *testing.T) {
 func testCrash(t *testing.T, w *world) {
 	all := w.operations(t)
 	tried := some(4, all)
-	if !long.Enabled() && (w.seenBytes > 0 || w.archive) { // the unlimited run covers every kind of operation
+	if !long.Enabled() && (w.seenBytes > 0 || w.archive) {
+		// The unlimited run covers every kind of operation.
 		tried = nil
 		for i := 0; i < len(all); i += len(all) / 12 {
 			tried = append(tried, all[i])
@@ -236,7 +239,8 @@ func (w *world) diskFails(t *testing.T, at storetest.Point, lasting bool, percen
 	what, file := "", ""
 	disk.Before(func(op storetest.Op, path string) error {
 		point := points.Next(op, path)
-		harmless := op == storetest.Remove || op == storetest.Write && path == "/job/state/last" // the state does not need it
+		// The state does not need it.
+		harmless := op == storetest.Remove || op == storetest.Write && path == "/job/state/last"
 		if point != at && !(reached && lasting) {
 			return nil
 		}

@@ -109,7 +109,8 @@ func (w *world) crawl(disk store.FS, o weft.Options, l schedule, changes ...func
 	o.Pace.Retries, o.Keep.KeepLinks, o.Keep.KeepBodies = retries, true, true
 	o.Keep.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "body", Select: "body"}}}}
 	o.Keep.Archive, o.Keep.ArchiveSize = w.archive, 4<<10 // some pages
-	o.Memory = cmp.Or(o.Memory, 64<<20)                   // a store allocates its share at once, and there are many
+	// A store allocates its share at once, and there are many.
+	o.Memory = cmp.Or(o.Memory, 64<<20)
 	err = aio.NewLoop(aio.Options{Clock: l.clock, Network: netw}).Run(context.Background(), func(task *aio.Task) error {
 		if err := task.Sleep(l.begin); err != nil {
 			return err
@@ -304,7 +305,8 @@ func TestPoliteAcrossRuns(t *testing.T) {
 	for finished := false; !finished; runs++ {
 		before := log.Len()
 		began := clock.Now()
-		stop := 1 + time.Duration(rng.ExpFloat64()*float64(delay/10)*float64(1+runs*runs/long.Or(10, 50))) // later and later, or the crawl would never finish
+		// Later and later, or the crawl would never finish.
+		stop := 1 + time.Duration(rng.ExpFloat64()*float64(delay/10)*float64(1+runs*runs/long.Or(10, 50)))
 		l := schedule{clock: clock, server: server}
 		l.killed(&disk, stop)
 		sum, err := w.crawl(disk, weft.Options{Pace: weft.Pace{Delay: delay}}, l)

@@ -27,18 +27,21 @@ type admission struct {
 	dispatch  func()
 
 	waiting []arrival
-	asked   []arrival         // being looked up
-	request *frontier.Request // of the store, for these; nil: nothing is unknown. Without a kind, they want what they find
-	begin   aio.Event         // there is something to look up, or the crawl is over
-	between []func()          // wait for the end of the batch that is being looked up
+	asked   []arrival // being looked up
+	// The request to the store, for these; nil: nothing is unknown. Without a kind, they want
+	// entries.
+	request *frontier.Request
+	begin   aio.Event // there is something to look up, or the crawl is over
+	between []func()  // wait for the end of the batch that is being looked up
 }
 
 // arrival is one of them.
 type arrival struct {
-	urls  iter.Seq[weburl.URL] // that take may add to the frontier; nil: none
-	hosts iter.Seq[weburl.URL] // the same; their hosts are needed though the URLs were seen: seeds, redirects of robots.txt
+	urls iter.Seq[weburl.URL] // that take may add to the frontier; nil: none
+	// Their hosts are needed though the URLs were seen: of seeds, and of redirects of robots.txt.
+	hosts iter.Seq[weburl.URL]
 	take  func()
-	find  *found // what take wants of the store, and nothing else; nil: nothing
+	find  *found // the only request of take to the store; nil: none
 }
 
 // found is the entry of a URL in the store.
@@ -92,7 +95,8 @@ func (a *admission) admitWaiting() {
 			return
 		}
 		finds := func(w arrival) bool { return w.find != nil }
-		if slices.ContainsFunc(a.waiting, finds) { // apart: in the frontier, no time may pass after Prepare
+		if slices.ContainsFunc(a.waiting, finds) {
+			// They go apart: in the frontier, no time may pass after Prepare.
 			for _, w := range a.waiting {
 				if finds(w) {
 					a.asked = append(a.asked, w)

@@ -36,27 +36,27 @@ type again struct {
 	redirects endedURLs           // URLs whose last response was a redirect
 	pages     endedURLs           // the others
 	leased    map[[16]byte]why    // URLs to which a redirect has led while they were leased
-	pending   map[[16]byte]intent // URLs that are asked again, or that a redirect with an intent has led to
+	pending   map[[16]byte]intent // asked again, or targets of redirects with an intent
 }
 
 // intent is the purpose of the request that redirects lead to: to pass a gate or a form.
 type intent struct {
 	why  why
-	past []uint64 // where the redirects were, and the page that links to the first: see placeOf
+	past []uint64 // places of the redirects, and of the page that links to the first: see placeOf
 }
 
 // why is the cause of an intent.
 type why uint8
 
 const (
-	newCookie why = iota + 1 // a response has set a cookie that it was not sent, as a login by a link does
+	newCookie why = iota + 1 // a response has set a cookie that it was not sent, as after a login
 	posted                   // it was to a POST
 )
 
 const (
 	maxPending   = 1 << 14 // of again.pending
 	maxSpellings = 3       // responses of a URL after which it is not asked again by another spelling
-	maxPosted    = 2       // how often a URL is asked again for POSTs: a login that fails leads back to its form
+	maxPosted    = 2       // retries of a URL for POSTs: a failed login leads back to its form
 )
 
 // ended is the end of a URL.
@@ -82,7 +82,8 @@ func newAgain(cfg *Config) again {
 		share += cfg.Shares.Buffer + cfg.Shares.Cache
 	}
 	return again{
-		on:    cfg.Fetch.HTTP.Cookies != nil && cfg.Fetch.HTTP.Header.Get("Cookie") == "", // the user's own never change
+		// Cookies of the user's own never change.
+		on:    cfg.Fetch.HTTP.Cookies != nil && cfg.Fetch.HTTP.Header.Get("Cookie") == "",
 		kept:  cfg.Job != nil,
 		fetch: &cfg.Fetch, maxRedirects: cfg.Frontier.MaxRedirects,
 		redirects: newEndedURLs(share / 2), pages: newEndedURLs(share / 2),
@@ -225,7 +226,8 @@ func (a *again) findEnded(to frontier.URL, with why) {
 		a.admission.admit(u, u, func() {
 			fp := to.Fingerprint()
 			_, pending := a.pending[fp]
-			if !pending && a.redirects.find(fp) == nil && a.pages.find(fp) == nil { // else it has ended since
+			if !pending && a.redirects.find(fp) == nil && a.pages.find(fp) == nil {
+				// Else it has ended since.
 				a.askAgain(e, with)
 			}
 		})

@@ -39,7 +39,7 @@ type batch struct {
 	plan   bool         // the job's plan has changed
 	since  time.Time    // of its first change; zero: there is none
 
-	holds []*budget.Hold                   // memory of the big outcomes whose URLs it has, until it is committed
+	holds []*budget.Hold                   // memory of its big outcomes, until it is committed
 	after []func(posted uint64, err error) // called when it is committed, or has failed to be
 	reads []frontier.Request               // to be read from the store once it is committed
 }
@@ -48,20 +48,21 @@ type batch struct {
 // outputs of a crawl go through it.
 // Owner: the coordinator's loop; write runs off it, on a batch that is sealed.
 type committer struct {
-	clock     *clock
-	frontier  *frontier.Frontier
-	ending    *ending
-	history   func() job.History
-	committed func(since time.Time, after []func(posted uint64, err error), err error) // called after each commit
+	clock    *clock
+	frontier *frontier.Frontier
+	ending   *ending
+	history  func() job.History
+	// committed is called after each commit.
+	committed func(since time.Time, after []func(posted uint64, err error), err error)
 	dispatch  func()
 
 	job     *job.Job // nil: nothing is kept
 	archive archive
 	refs    *refs.Writer         // used by write
 	output  *output              // nil: there is none
-	log     *changelog.Log       // what goes to other nodes with the open batch; nil: the crawl is whole
+	log     *changelog.Log       // changes for other nodes, in the open batch; nil: there are none
 	most    int                  // bytes: a larger open batch holds the crawl up
-	gathers func() time.Duration // how long the open batch waits for more
+	gathers func() time.Duration // wait of the open batch for more
 
 	open    batch
 	sealed  int         // batches so far: the number of the open one

@@ -57,7 +57,8 @@ func TestSlowDiskLimitsFetching(t *testing.T) {
 	})
 	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: "/job", Pace: weft.Pace{Concurrency: 4}, Hooks: weft.Hooks{OnRecord: func(*weft.Record) { fetched.Add(1) }}}
 	c := crawltest.New(t, o, func(c *crawl.Config) {
-		c.Job.Files, c.Engine.Frontier.Heads = disk, 2*pages // all in memory, or it would wait for the stuck disk
+		// All in memory, or it would wait for the stuck disk.
+		c.Job.Files, c.Engine.Frontier.Heads = disk, 2*pages
 	})
 	running.Store(true)
 	ended := make(chan weft.Summary)

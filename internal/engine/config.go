@@ -22,7 +22,7 @@ type Seed struct {
 	URL     weburl.URL
 	Written string     // its path and query as they were typed; empty: as URL has them
 	Guessed bool       // its scheme is: see fetch.GuessedRank
-	Post    *seed.Post // what is sent to it; nil: it is a GET
+	Post    *seed.Post // its body; nil: it is a GET
 }
 
 // ArchiveConfig configures the files of an archive.
@@ -54,7 +54,7 @@ type Config struct {
 	Memory      int
 	Shares      budget.Shares
 	Duplicates  int // pages to remember; 0: none
-	MaxAlike    int // pages like one another in a row, until others like them are refused; 0: any number
+	MaxAlike    int // pages like one another in a row before more are refused; 0: any number
 	MaxTime     time.Duration
 	DrainTime   time.Duration // for fetches in flight when the crawl drains; 0: that of the constant
 	MinFree     int           // bytes; while less is free on the job's disk no fetch starts

@@ -358,7 +358,8 @@ func (c *Coordinator) history() job.History {
 	s := c.progress.summary.Clone()
 	if c.ready {
 		c.count(&s.Counters)
-		s.Pending, s.InFlight = s.Pending+c.frontier.View().LeasedURLs(), 0 // on disk a leased URL is pending
+		// On disk a leased URL is pending.
+		s.Pending, s.InFlight = s.Pending+c.frontier.View().LeasedURLs(), 0
 	}
 	s.Elapsed = c.progress.elapsed()
 	if s.Finished = s.Pending == 0 && !c.seeds.reading && c.sharing.mayEnd(); s.Finished {

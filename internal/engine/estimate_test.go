@@ -10,7 +10,7 @@ import (
 // of a calendar, each of which leads to 30 days and the next month, and topics, which lead to ten
 // others. A site that ends does not.
 func TestGrowth(t *testing.T) {
-	const day, month, topic = 0, 31, 10 // what a page leads to
+	const day, month, topic = 0, 31, 10 // links of a page
 	for seed := range uint64(200) {
 		order := rand.New(rand.NewPCG(seed, 0))
 		inFlight := 1 + order.IntN(24)

@@ -20,7 +20,8 @@ func TestFewHostsInMemory(t *testing.T) {
 	var seeds []string
 	for h := range hosts {
 		name := func(h, page int) string { return fmt.Sprintf("http://h%03d.test/%d", h%hosts, page) }
-		for page := range pages { // each page links to the next one of its host and to one of another host
+		for page := range pages {
+			// Each page links to the next one of its host and to one of another host.
 			w[name(h, page)] = crawltest.Links(name(h, (page+1)%pages), name(h*7+page, page))
 		}
 		seeds = append(seeds, name(h, 0))

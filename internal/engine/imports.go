@@ -14,7 +14,7 @@ import (
 // at once share batches: most fill less than one, and each commit waits for the disk.
 type imports struct {
 	store      *store.Store
-	unreadable func(error) // what a block is that no node has written; nil: nobody
+	unreadable func(error) // gets the faults of a block that no node has written; nil: nobody
 
 	mu struct {
 		sync.Mutex

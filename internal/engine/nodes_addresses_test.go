@@ -81,7 +81,8 @@ func (m *member) hear(msg *share.Message) {
 		m.t.Error(err)
 	}
 	if len(msg.Needs) > 0 {
-		_ = m.crawl.Declare(msg.Needs, nodePartitions, func(all []share.Declaration) { // a crawl that is over holds nothing
+		_ = m.crawl.Declare(msg.Needs, nodePartitions, func(all []share.Declaration) {
+			// A crawl that is over holds nothing.
 			m.say(&share.Message{From: m.process(), To: msg.From, Declared: all})
 		})
 	}

@@ -80,12 +80,12 @@ type member struct {
 	read      uint64          // last message of its outbox that the queue has
 	published uint64          // the same, and all before it are sent
 	wanted    uint64          // the same, for which somebody waits
-	gathered  []time.Duration // how long each commit has gathered changes
+	gathered  []time.Duration // time that each commit has gathered changes
 	acks      []ack
 	sum       weft.Summary
 	home      *share.Home
 	mute      bool // it publishes nothing for a while
-	wants     int  // how often it has asked for a turn at an address
+	wants     int  // number of its requests for a turn at an address
 }
 
 // ack is a message of links that may be acknowledged when the outbox is published up to a message.
@@ -162,7 +162,8 @@ func (c *nodes) add(i int, o weft.Options, changes ...func(*crawl.Config)) {
 		}
 		cfg.Job.Files, cfg.Node.Ours = m.files, m.ours
 	})
-	if m.crawl = m.crawler.Engine.Node(); len(m.ours) > 0 { // its outbox may be read before it can be steered
+	if m.crawl = m.crawler.Engine.Node(); len(m.ours) > 0 {
+		// Its outbox may be read before it can be steered.
 		m.publish()
 	}
 	c.all = append(c.all, m)
@@ -579,7 +580,7 @@ func TestGather(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		hosts    int
-		from, to time.Duration // what the longest of a commit takes
+		from, to time.Duration // of the longest part of a commit
 	}{
 		"little": {8, 0, 100 * time.Millisecond},
 		"much":   {60, 900 * time.Millisecond, 1100 * time.Millisecond},

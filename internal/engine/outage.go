@@ -42,7 +42,7 @@ type outage struct {
 	heard    *fetch.Heard
 	frontier *frontier.Frontier
 	progress *progress
-	giveUp   time.Duration // how long one may last; 0: any time
+	giveUp   time.Duration // the longest that it waits for; 0: any time
 	resumed  bool          // an earlier run has begun the job
 
 	down  bool
@@ -51,7 +51,7 @@ type outage struct {
 	pause time.Duration // from the next one to the one after it
 	why   string
 
-	responded time.Time           // when bytes of a server came last, or it refused; zero: never in this run
+	responded time.Time           // of a server's last bytes, or refusal; zero: none in this run
 	gap       time.Duration       // that is usual between responses: the longest lately
 	far       bool                // a server with a public address has, or a proxy
 	lost      map[string]struct{} // hosts since then, at most manyHosts

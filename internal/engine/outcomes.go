@@ -224,7 +224,8 @@ func (o *outcomes) endLease(now time.Time, out *fetch.Outcome) {
 		o.frontier.Done(now, out.URL, out.Result)
 		o.progress.count(out.Record)
 		s := &o.progress.summary
-		if out.Moved && out.URL.Depth == 0 && out.Record.ErrorKind == "" { // its target may be known by a link, and then is no seed
+		if out.Moved && out.URL.Depth == 0 && out.Record.ErrorKind == "" {
+			// Its target may be known by a link, and then is no seed.
 			s.SeedsFetched++
 		}
 		s.BytesSaved += out.Saved

@@ -103,7 +103,8 @@ func TestAddressOfLease(t *testing.T) {
 	for i := range seeds {
 		netw.Host(fmt.Sprintf("h%d.test", i), "10.0.0.1", "10.0.0.2", "10.0.0.3")
 	}
-	got, _, _ := w.CrawlOver(t, netw, weft.Options{Seeds: seeds, Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{AddressDelay: time.Hour}}) // longer than a lookup is cached
+	// Longer than a lookup is cached.
+	got, _, _ := w.CrawlOver(t, netw, weft.Options{Seeds: seeds, Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{AddressDelay: time.Hour}})
 	if n := expectGaps(t, got, time.Hour); n != 3 {
 		t.Errorf("requests went to %d addresses, expected 3", n)
 	}
@@ -124,7 +125,8 @@ func TestAddressesThatRotate(t *testing.T) {
 	for i := range hosts {
 		netw.Host(fmt.Sprintf("h%d.test", i), "10.0.0.1", "10.0.0.2", "10.0.0.3")
 	}
-	o := weft.Options{Seeds: seeds, Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{AddressDelay: 10 * time.Minute}} // longer than a lookup is cached
+	// Longer than a lookup is cached.
+	o := weft.Options{Seeds: seeds, Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{AddressDelay: 10 * time.Minute}}
 	got, _, _ := w.CrawlOver(t, netw, o)
 	expectGaps(t, got, o.Pace.AddressDelay)
 	at := make(map[string]string)

@@ -59,7 +59,8 @@ func TestScope(t *testing.T) {
 			c.o.Seeds = all[:1]
 			got, sum, _ := w.Crawl(t, c.o)
 			urls := crawltest.Fetched(got)
-			urls = slices.DeleteFunc(urls, func(u string) bool { return strings.Contains(u, ":8080") }) // this port is closed
+			// This port is closed.
+			urls = slices.DeleteFunc(urls, func(u string) bool { return strings.Contains(u, ":8080") })
 			if c.o.Limits.Limit > 0 {
 				if len(urls) != c.o.Limits.Limit || sum.Stopped != "limit" || sum.Pending == 0 || sum.Interrupted {
 					t.Errorf("fetched %q with a limit of %d; summary %+v", urls, c.o.Limits.Limit, sum)

@@ -79,7 +79,8 @@ func (s *seeds) list() job.List {
 		return s.before
 	}
 	l := s.now
-	l.Listed = l.Listed || s.before.Listed && l.Seeds == s.before.Seeds // read to its end before, and not again
+	// It was read to its end before, and not again.
+	l.Listed = l.Listed || s.before.Listed && l.Seeds == s.before.Seeds
 	return l
 }
 

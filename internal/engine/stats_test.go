@@ -210,7 +210,8 @@ func statsAfter(t *testing.T, n int, o weft.Options) weft.Stats {
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	endless, _ := crawltest.ServePages(t, webtest.EndlessSite)
-	const enough = 400 // pages; of half as many, few orders of its pages have mostly leaves at the end: see engine.TestGrowth
+	// Of half as many pages, few orders have mostly leaves at the end: see engine.TestGrowth.
+	const enough = 400
 	o := weft.Options{Seeds: []string{endless}, Traps: weft.Traps{MaxAlike: -1}}
 	if s := statsAfter(t, enough, o); !s.Growing || s.Left != 0 || s.NewPerURL < 1 {
 		t.Errorf("an endless site: %+v, expected that it grows", s.Estimate)

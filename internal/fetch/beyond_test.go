@@ -295,7 +295,8 @@ func TestExternalBeyondDepth(t *testing.T) {
 		t.Errorf("records of %v; %d external", slices.Sorted(maps.Keys(got)), sum.External)
 	}
 	for _, one := range seen {
-		if strings.HasSuffix(one.URL, "/robots.txt") || strings.HasSuffix(one.URL, "/4") { // which is asked for twice
+		if strings.HasSuffix(one.URL, "/robots.txt") || strings.HasSuffix(one.URL, "/4") {
+			// These are asked for twice.
 			continue
 		}
 		if external := want[one.URL] != ""; external != (one.Method == "HEAD") {
@@ -521,7 +522,7 @@ func TestNeverFollowed(t *testing.T) {
 		options weft.Options
 		here    bool   // links within the scope are checked
 		there   bool   // and beyond
-		lazy    string // which are fetched or checked
+		lazy    string // URLs that are fetched or checked
 	}{
 		"plain":        {weft.Options{}, false, false, ""},
 		"assets":       {weft.Options{Reach: weft.Reach{Assets: weft.AssetsScope}}, false, false, "a"},

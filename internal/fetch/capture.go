@@ -53,7 +53,8 @@ func (a *archiver) add(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 		sent, _ = postOf(a.posts, &out.URL) // ask has found it
 	}
 	n := res.RawLen()
-	if n > bigRaw { // while it is encoded there are the response as received, and its member, which may be as long
+	if n > bigRaw {
+		// While it is encoded there are the response as received, and its member, which may be as long.
 		if err := res.Make(t, 2*n); err != nil {
 			return err
 		}

@@ -34,15 +34,18 @@ type Config struct {
 	Sitemaps     bool
 	Check        Check // links that are not followed
 
-	Visit      int  // of the job: see record.Record
-	Job        bool // there is one, which a later visit compares with
-	KeepLinks  bool
-	Extract    Extractor                                                 // of items; nil: none
-	KeepBody   func(hash string, body []byte) (folder string, err error) // from any goroutine; nil: bodies are not kept
-	Archive    *capture.Archive                                          // nil: there is none
-	Duplicates bool                                                      // pages with the same body are recognized
-	Near       bool                                                      // pages with nearly the same text are, too
-	Prune      bool                                                      // links of duplicates are not followed
+	Visit     int  // of the job: see record.Record
+	Job       bool // there is one, which a later visit compares with
+	KeepLinks bool
+	Extract   Extractor // of items; nil: none
+
+	// KeepBody is called from any goroutine; nil: bodies are not kept.
+	KeepBody func(hash string, body []byte) (folder string, err error)
+
+	Archive    *capture.Archive // nil: there is none
+	Duplicates bool             // pages with the same body are recognized
+	Near       bool             // pages with nearly the same text are, too
+	Prune      bool             // links of duplicates are not followed
 
 	Hooks Hooks
 }
@@ -61,7 +64,7 @@ type Shared struct {
 	Outcomes   *budget.Meter     // big outcomes that are not saved yet
 	Bounds     *scope.Bounds     // the coordinator's
 	Duplicates *duplicates.Index // first pages of each content; nil: none are remembered
-	Posts      seed.Posts        // what seeds send
+	Posts      seed.Posts        // bodies of seeds
 	Files      dns.Files         // that say what names stand for
 	Heard      Heard             // of servers
 }
@@ -86,11 +89,13 @@ type Hooks struct {
 
 // Request is a request that Hooks.OnRequest may change or refuse.
 type Request struct {
-	URL    weburl.URL // of a POST, with the fragment by which the crawl knows it
-	From   string     // page that linked here; empty for a seed
-	Depth  int
-	Tries  int               // earlier ones
-	Header httpclient.Header // fields to send besides, or instead of, those of Options, which an empty value removes; the hook may change them
+	URL   weburl.URL // of a POST, with the fragment by which the crawl knows it
+	From  string     // page that linked here; empty for a seed
+	Depth int
+	Tries int // earlier ones
+	// Header holds fields to send besides, or instead of, those of Options, which an empty value
+	// removes. The hook may change them.
+	Header httpclient.Header
 }
 
 // Decision says whether a link is followed.
@@ -99,8 +104,10 @@ type Decision int
 // Decisions.
 const (
 	ByScope Decision = iota // as the options say
-	Follow                  // whatever scope, expressions, depth, nofollow and the limits on traps say, but for MaxVariants and blocked ports
-	Drop                    // not for this mention
+	// Follow goes on whatever scope, expressions, depth, nofollow and the limits on traps say, but for
+	// MaxVariants and blocked ports.
+	Follow
+	Drop // not for this mention
 )
 
 // Verdict is the decision of Hooks.OnLink about a link.

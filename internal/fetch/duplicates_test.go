@@ -17,9 +17,12 @@ var twins = crawltest.Web{
 	"http://a.test/": crawltest.Links("/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9", "http://b.test/"),
 
 	"http://a.test/1": crawltest.Essay("one") + crawltest.Links("x"),
-	"http://a.test/2": crawltest.Essay("one") + crawltest.Links("x"),                                      // same body
-	"http://a.test/3": "<nav>elsewhere</nav>" + crawltest.Essay("one") + "12:34" + crawltest.Links("x"),   // same text
-	"http://a.test/4": strings.Replace(crawltest.Essay("one"), "one7", "other", 1) + crawltest.Links("x"), // nearly the same text
+	// Same body.
+	"http://a.test/2": crawltest.Essay("one") + crawltest.Links("x"),
+	// Same text.
+	"http://a.test/3": "<nav>elsewhere</nav>" + crawltest.Essay("one") + "12:34" + crawltest.Links("x"),
+	// Nearly the same text.
+	"http://a.test/4": strings.Replace(crawltest.Essay("one"), "one7", "other", 1) + crawltest.Links("x"),
 	"http://a.test/5": crawltest.Essay("five"),
 	"http://a.test/6": "<p>tiny</p>",
 	"http://a.test/7": "<p>tiny</p>",

@@ -61,7 +61,7 @@ type collector struct {
 	data    string         // for the next link, of OnPage
 	again   []frontier.URL // by OnLink, but sent lately, perhaps for this page
 	number  uint32         // of the page
-	entries digest.Hash64  // hash of a sitemap's entries, to recognize a change at a later visit; nil: none
+	entries digest.Hash64  // of a sitemap's entries, to recognize a change at a later visit; nil: none
 	line    []byte         // an entry, as it is hashed
 }
 
@@ -229,7 +229,8 @@ func (c *collector) forget(reason string) {
 	}
 	c.out.Links = kept
 	c.wanted = append(c.wanted, c.again...)
-	if c.cfg.Scope.Assets == scope.AssetsNone && !c.cfg.Check.Beyond { // else most are requested all the same
+	if c.cfg.Scope.Assets == scope.AssetsNone && !c.cfg.Check.Beyond {
+		// Else most are requested all the same.
 		c.out.Targets = nil
 		for _, u := range c.wanted {
 			c.to.refer(c.out, u.URL)

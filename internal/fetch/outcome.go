@@ -29,7 +29,7 @@ type Outcome struct {
 	URL    frontier.URL
 	Ticket any
 	Began  time.Time       // when the lease was tried, on the clock of the loops
-	Result frontier.Result // what it teaches about the host's pace
+	Result frontier.Result // its lesson about the host's pace
 
 	Network Network // of this machine
 	Lost    string  // with NetworkLost and NetworkDown: what seems to be down, and the error

@@ -100,7 +100,8 @@ func TestReach(t *testing.T) {
 		{"two addresses", crawltest.Web{"http://pub.test/": crawltest.Links("http://both.test/"), "http://both.test/": "a page"}, map[string][]string{"both.test": {"10.0.0.1 93.184.215.20 127.0.0.1"}},
 			weft.Options{Seeds: pub}, map[string]string{"http://pub.test/": "", "http://both.test/": ""}, append(public, "93.184.215.20:80")},
 		{"another answer each time", crawltest.Web{"http://pub.test/": crawltest.Links("http://evil.test/1"), "http://evil.test/1": crawltest.Links("/2"), "http://evil.test/2": "a page"},
-			map[string][]string{"evil.test": {"93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: pub, Pace: weft.Pace{Delay: 6 * time.Minute}}, // longer than an answer is cached
+			// The delay is longer than an answer is cached.
+			map[string][]string{"evil.test": {"93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: pub, Pace: weft.Pace{Delay: 6 * time.Minute}},
 			map[string]string{"http://pub.test/": "", "http://evil.test/1": blocked}, append(public, "93.184.215.66:80")},
 		{"a public seed that moves inside", crawltest.Web{"http://evil.test/": crawltest.Links("/2"), "http://evil.test/2": "a page"},
 			map[string][]string{"evil.test": {"93.184.215.66", "93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: []string{"http://evil.test/"}, Pace: weft.Pace{Delay: 6 * time.Minute}},
@@ -205,7 +206,8 @@ func TestReachAcrossRuns(t *testing.T) {
 		Seeds: []string{"http://in.test/"}, SeedSeq: crawltest.List("http://list.test/"),
 	}
 	crawltest.Web{"http://in.test/": "no link", "http://list.test/": "none"}.CrawlOver(t, newDialNet(names), o)
-	o.Seeds, o.SeedSeq, o.Rerun.Update = nil, nil, true // the job has the seeds, and the list was read to its end
+	// The job has the seeds, and the list was read to its end.
+	o.Seeds, o.SeedSeq, o.Rerun.Update = nil, nil, true
 	w := crawltest.Web{"http://in.test/": crawltest.Links("http://wiki.test/", "http://127.0.0.1/"), "http://list.test/": crawltest.Links("/2")}
 	got, _, _ := w.CrawlOver(t, newDialNet(names), o)
 	for u, kind := range map[string]string{

@@ -49,7 +49,8 @@ func (f *robotsFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 	if err := f.fetcher.archiver.addRobots(t, out, at, res, f.fetcher.clock.when(started), err); err != nil {
 		return out, err
 	}
-	if err != nil && (res == nil || robots.For(res.Status) == robots.Read) { // else the status says it all
+	if err != nil && (res == nil || robots.For(res.Status) == robots.Read) {
+		// Else the status says it all.
 		f.fail(out, res, err)
 		return out, nil
 	}

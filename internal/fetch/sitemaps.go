@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	usualSitemap = "/sitemap.xml" // where a host may have one that it does not name
+	usualSitemap = "/sitemap.xml" // path of one that a host may have and does not name
 	sitemapTag   = "sitemap"      // Tag of a link that a sitemap holds
 
 	// MaxNested bounds the sitemaps of a host that indexes may name, in one run.

@@ -69,7 +69,8 @@ func TestLongPagesAreReadInTurn(t *testing.T) {
 		if _, err := fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:len(body)-1]); err != nil {
 			return err
 		}
-		if err := task.SleepUntil(aiotest.Epoch.Add(time.Second)); err != nil { // so that all pages complete at once
+		if err := task.SleepUntil(aiotest.Epoch.Add(time.Second)); err != nil {
+			// All pages complete at once.
 			return err
 		}
 		_, err = w.Write([]byte(body[len(body)-1:]))

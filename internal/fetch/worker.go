@@ -57,7 +57,8 @@ func (f *fetcher) ask(x *fetching) *Outcome {
 	if err := makePost(f.posts, req, &u); err != nil {
 		return f.unasked(x, string(httpclient.KindScheme), err)
 	}
-	if req.Method == "" && (f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero()) { // a 304 refers to a capture
+	if req.Method == "" && (f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero()) {
+		// A 304 refers to a capture.
 		req.Header = conditions(u.Known)
 	}
 	f.cfg.check(req, &u)
@@ -98,7 +99,8 @@ func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, er
 			return out, err
 		}
 		cut = cutOff(kindOf(err))
-		if res == nil || u.Role != frontier.RoleExternal { // the head of a response is an answer to a check
+		if res == nil || u.Role != frontier.RoleExternal {
+			// The head of a response is an answer to a check.
 			f.fail(out, req, res, err, started)
 			if out.Record == nil {
 				return out, nil

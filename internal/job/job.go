@@ -83,7 +83,7 @@ type Options struct {
 	Retry      func(*record.Record) bool
 	RetryBatch int // URLs that become pending at once; 0: 100
 
-	Plan  Plan // what the user asks for, with the defaults filled in
+	Plan  Plan // the user's options, with the defaults filled in
 	Asked Plan // the same as given: unset options are zero
 
 	Partition func(host string) int // of a node of a cluster: see store.Options; nil: the job is whole
@@ -176,7 +176,8 @@ func (j *Job) open(o *Options) error {
 	case j.Plan.List && !j.History.List.Listed && !o.List:
 		return &OptionError{Option: "SeedSeq", Err: errors.New("none, expected the list of the job again, which was not read to its end")}
 	}
-	if j.Plan.KeepLinks && !o.Plan.KeepLinks || j.Plan.Extracts() && !o.Plan.Extracts() || j.Plan.Archive && !o.Plan.Archive { // inherited from the job
+	if j.Plan.KeepLinks && !o.Plan.KeepLinks || j.Plan.Extracts() && !o.Plan.Extracts() || j.Plan.Archive && !o.Plan.Archive {
+		// Inherited from the job.
 		j.Plan.outputs(&options)
 		options.Fresh = false
 		if err := j.Store.Close(); err != nil {
@@ -292,7 +293,8 @@ func (j *Job) openStore(o store.Options) (err error) {
 // anything else is an error.
 func (j *Job) begun(must bool) (bool, error) {
 	names, err := j.Files.List(j.Dir)
-	names = slices.DeleteFunc(names, func(name string) bool { return name == ctl.Name }) // left by a crawl that was killed
+	// Left by a crawl that was killed.
+	names = slices.DeleteFunc(names, func(name string) bool { return name == ctl.Name })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil

@@ -26,11 +26,11 @@ type Plan struct {
 	Version string      `json:"version"` // of Weft, that began the job
 	Begun   time.Time   `json:"begun"`
 	Seeds   []string    `json:"seeds"`             // but for those of SeedSeq
-	Posts   []seed.Post `json:"posts,omitempty"`   // what those of Seeds send that are POSTs
+	Posts   []seed.Post `json:"posts,omitempty"`   // those of Seeds that are POSTs
 	Guessed []string    `json:"guessed,omitempty"` // of Seeds, those whose scheme is a guess
 	Added   []string    `json:"added,omitempty"`   // seeds added while the crawl ran
 	List    bool        `json:"list"`              // there is a SeedSeq
-	Late    []string    `json:"late,omitempty"`    // exclusions added since: they apply to pending URLs, too
+	Late    []string    `json:"late,omitempty"`    // exclusions added since: for pending URLs, too
 
 	Scope        scope.Scope  `json:"scope"`
 	Include      []string     `json:"include,omitempty"`
@@ -49,7 +49,7 @@ type Plan struct {
 	Distrust     bool         `json:"distrust,omitempty"`
 	NoRobots     bool         `json:"no_robots"`
 	Sitemaps     bool         `json:"sitemaps"`
-	UserAgent    string       `json:"user_agent"` // its product token selects the rules of robots.txt, and is frozen
+	UserAgent    string       `json:"user_agent"` // its product token, for robots.txt, is frozen
 	KeepLinks    bool         `json:"links"`
 	KeepBodies   bool         `json:"bodies"`
 	Archive      bool         `json:"archive"`
