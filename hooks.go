@@ -103,11 +103,13 @@ func (h *Hooks) onHTML(page *Page) error {
 
 // Request is a request that OnRequest may change or refuse.
 type Request struct {
-	URL    weburl.URL // of a POST, with the fragment by which the crawl knows it
-	From   string     // page that linked here; empty for a seed
-	Depth  int
-	Tries  int               // earlier ones
-	Header httpclient.Header // fields to send besides, or instead of, those of Options, which an empty value removes; the hook may change them
+	URL   weburl.URL // of a POST, with the fragment by which the crawl knows it
+	From  string     // page that linked here; empty for a seed
+	Depth int
+	Tries int // earlier ones
+	// Header holds fields to send besides, or instead of, those of Options; an empty one removes. The
+	// hook may change them.
+	Header httpclient.Header
 }
 
 // Verdict is the decision of OnLink about a link.
@@ -126,8 +128,10 @@ const MaxData = fetch.MaxData
 // Decisions of OnLink.
 const (
 	ByScope Decision = Decision(fetch.ByScope) // as the options say
-	Follow  Decision = Decision(fetch.Follow)  // whatever scope, expressions, depth, nofollow and the limits on traps say, but for MaxVariants and blocked ports
-	Drop    Decision = Decision(fetch.Drop)    // not for this mention
+	// Whatever scope, expressions, depth, nofollow and the limits on traps say, but for MaxVariants
+	// and blocked ports.
+	Follow Decision = Decision(fetch.Follow)
+	Drop   Decision = Decision(fetch.Drop) // not for this mention
 )
 
 // Page is a whole response and its record. It is valid until OnPage returns, or until the next
@@ -137,8 +141,8 @@ type Page struct {
 	Header httpclient.Header
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
 	Links  []links.Link // all links, followed or not
-	Items  []Item       // what Keep.Extract has found
-	Data   string       // what AddWith has given its URL
+	Items  []Item       // of the page, by Keep.Extract
+	Data   string       // given to its URL by AddWith
 
 	page *fetch.Page // nil: the URL failed
 }

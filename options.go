@@ -37,17 +37,19 @@ import (
 // option is its default. The name of an option is that of its field, without its group. job.Frozen
 // lists the options that a job keeps for good; the others may differ from run to run.
 type Options struct {
-	Seeds   []string                 // http and https URLs; without a scheme, see ReadSeed; user and password are for their origins (see HTTP.Auth)
+	// Seeds are http and https URLs; without a scheme, see ReadSeed. User and password are for their
+	// origins: see HTTP.Auth.
+	Seeds   []string
 	Posts   []Post                   // POST requests to start from, each sent once: see Post
-	SeedSeq iter.Seq2[string, error] // more of Seeds, read while the crawl runs; an error ends the crawl
+	SeedSeq iter.Seq2[string, error] // more of Seeds, read during the crawl; an error ends it
 
-	Reach  Reach // where it goes
+	Reach  Reach // the URLs that it goes to
 	Traps  Traps
 	Limits Limits // when it stops
 	Pace   Pace
 	HTTP   HTTP // one fetch
 
-	Job   string // folder for the records and the state of the crawl; a job in it resumes. Empty: nothing is kept
+	Job   string // folder of records and state; a job in it resumes. Empty: nothing is kept
 	Rerun Rerun  // of the job that is in the folder
 	Keep  Keep   // besides records
 
@@ -73,11 +75,11 @@ type Options struct {
 
 // Reach is the set of URLs that a crawl may follow: Options.Reach.
 type Reach struct {
-	Scope   Scope            // which links are followed; empty: ScopeHost
-	Depth   int              // least number of links from a seed; 0: any number, negative: none, as with ScopePage
+	Scope   Scope            // of the links that are followed; empty: ScopeHost
+	Depth   int              // links from a seed; 0: any number, negative: none, as with ScopePage
 	Include []*regexp.Regexp // if any, follow only links that one of them matches
 	Exclude []*regexp.Regexp // do not follow links that one of them matches
-	Canon   weburl.RuleSet   // canonical rules beyond the standard, which make one page of several URLs; zero: none
+	Canon   weburl.RuleSet   // rules beyond the standard, by which URLs are one page; zero: none
 
 	// Sitemaps requests the sitemaps of each host in the scope, named in its robots.txt or else
 	// /sitemap.xml, and follows their entries like links. Sitemaps of a host, and their entries,
@@ -95,9 +97,11 @@ type Reach struct {
 	// to that is an error. Nothing there is followed but redirects. See Record.Role.
 	External bool
 
-	NoRobots        bool // do not obey robots.txt, nor request it unless a server hangs
-	MaxRedirects    int  // followed from one link; 0: 10, negative: none
-	PruneDuplicates bool // do not follow links of a page that Keep.Duplicates recognizes, if the other page is on its registrable domain
+	NoRobots     bool // do not obey robots.txt, nor request it unless a server hangs
+	MaxRedirects int  // followed from one link; 0: 10, negative: none
+	// PruneDuplicates does not follow links of a page that Keep.Duplicates recognizes, if the other
+	// page is on its registrable domain.
+	PruneDuplicates bool
 }
 
 // Traps are limits on links, as some pages make links without end: Options.Traps. Links beyond them
@@ -106,9 +110,11 @@ type Reach struct {
 type Traps struct {
 	MaxURLLength int // bytes; at most 16 KiB, which negative stands for; 0: 2,048
 	MaxPathDepth int // segments of a path; 0: 20
-	MaxRepeats   int // repetitions of a segment at equal distances, as of x in /x/x/x and /x/1/x/2/x/3; 0: 3
+	MaxRepeats   int // repetitions of a segment at equal distances, as x in /x/1/x/2/x/3; 0: 3
 	MaxVariants  int // URLs that differ only after the first ; or ?, over all runs of a job; 0: 10,000
-	MaxAlike     int // pages like one another in a row that say nothing new and lead to ever more: then others like them are refused, as nothing-new; 0: 500
+	// MaxAlike is the number of pages like one another in a row that say nothing new and lead to ever
+	// more, after which others like them are refused, as nothing-new; 0: 500.
+	MaxAlike int
 }
 
 // Limits end a crawl before it runs out of URLs: Options.Limits. Fetches in flight finish.
@@ -129,9 +135,9 @@ type Pace struct {
 	Concurrency  int
 	PerHost      int           // of these, to one host; 0: as above
 	PerDomain    int           // of these, to the hosts of one registrable domain; 0: as above
-	PerAddress   int           // of these, to the hosts on one address; not behind a proxy; 0: as above
-	Delay        time.Duration // from the end of a response to the host's next request; 0: what robots.txt asks for
-	DomainDelay  time.Duration // the same, to the next request to any host of its domain; 0: Delay, negative: none
+	PerAddress   int           // of these, to the hosts of one address, without a proxy; 0: as above
+	Delay        time.Duration // from a response to the host's next request; 0: as robots.txt asks
+	DomainDelay  time.Duration // the same, to any host of its domain; 0: Delay, negative: none
 	AddressDelay time.Duration // the same, to any host on its address
 	RateLimit    float64       // requests per second, to all hosts; 0: any number
 	Retries      int           // after the first try, for errors that may pass; 0: 2, negative: none
@@ -145,24 +151,32 @@ type Pace struct {
 
 // HTTP is the form of requests, their network and the bounds of one fetch: Options.HTTP.
 type HTTP struct {
-	UserAgent string                                      // empty: DefaultUserAgent. Its product token selects the rules of robots.txt
-	Header    httpclient.Header                           // further fields of every request
-	Cookies   http.CookieJar                              // shared by all loops, so safe for concurrent use; nil: no cookies are sent or kept, and no gate or login is passed
-	Auth      []httpclient.Credential                     // each for one origin; those of Seeds come after them
-	Proxy     func(scheme, host string) *httpclient.Proxy // see httpclient.Options; called by all loops; nil: none
-	Insecure  bool                                        // do not verify certificates
-	RootCAs   *x509.CertPool                              // nil: the system's
+	// UserAgent is DefaultUserAgent if empty. Its product token selects the rules of robots.txt.
+	UserAgent string
+	Header    httpclient.Header // further fields of every request
+	// Cookies are shared by all loops, so safe for concurrent use. Nil: none are sent or kept, and no
+	// gate or login is passed.
+	Cookies http.CookieJar
+	Auth    []httpclient.Credential // for one origin each; those of Seeds follow
+	// Proxy is called by all loops; nil: none. See httpclient.Options.
+	Proxy    func(scheme, host string) *httpclient.Proxy
+	Insecure bool           // do not verify certificates
+	RootCAs  *x509.CertPool // nil: the system's
 
-	HTTP1, HTTP2 bool                  // speak HTTP/1.1 alone, or HTTP/2 alone; by default servers choose over TLS, and others get HTTP/1.1
+	// HTTP1 speaks HTTP/1.1 alone, HTTP2 HTTP/2 alone. By default servers choose over TLS, and others
+	// get HTTP/1.1.
+	HTTP1, HTTP2 bool
 	Resolve      []httpclient.Override // addresses of hosts, before any name service is asked
 	DNS          []netip.AddrPort      // name servers, in this order; empty: the system's
 	AllowPrivate bool                  // links may lead to private addresses: see package guard
-	Distrust     bool                  // others wrote Seeds and SeedSeq: they lead where links may, and get no Authorization or Cookie of Header
+	// Distrust says that others wrote Seeds and SeedSeq: they lead where links may, and get no
+	// Authorization or Cookie of Header.
+	Distrust bool
 
 	Timeout          time.Duration // all of it, but for waiting for memory; 0: 30 s
 	DialTimeout      time.Duration // resolving the name and connecting; 0: 10 s
 	TLSTimeout       time.Duration // the TLS handshake; 0: 10 s
-	FirstByteTimeout time.Duration // from the request to the first byte of the response; 0: see httpclient.Options
+	FirstByteTimeout time.Duration // until the response begins; 0: see httpclient.Options
 	IdleTimeout      time.Duration // between two pieces of a response; 0: see httpclient.Options
 	MinRate          int           // bytes per second; 0: any
 	MaxBody          int           // bytes of a body, as sent and as decoded; 0: 16 MiB
@@ -171,7 +185,7 @@ type HTTP struct {
 // Rerun is a further run of a job: Options.Rerun. The zero value resumes it.
 type Rerun struct {
 	Fresh  bool // remove a job that is in the folder first
-	Update bool // recrawl a finished job, from the URLs it knows; resume one that is not finished. See record.Change
+	Update bool // recrawl a finished job's URLs; resume an unfinished one. See record.Change
 	Amend  bool // Seeds, SeedSeq and Reach.Exclude may add to those of the job
 
 	// RetryFailed asks again for what an earlier run has finished: the URLs of the job whose last
@@ -186,7 +200,7 @@ type Keep struct {
 	MinFree    int        // bytes; start no fetch while less is free on the disk of Job. 0: any
 	KeepLinks  bool       // every link of every page, in Job/links.jsonl
 	KeepBodies bool       // decoded bodies by their hash, in Job/bodies, unless Archive keeps them
-	Duplicates Duplicates // which pages are recognized as duplicates; empty: DuplicatesSame
+	Duplicates Duplicates // the pages recognized as duplicates; empty: DuplicatesSame
 
 	// Extract and Structured find fields on pages, by rules and in structured data: see package
 	// extract. The items are in Job/items.jsonl, and go to Hooks.OnItem.
@@ -237,7 +251,8 @@ func (o Options) check() (*config, error) {
 }
 
 func (c *config) checkSeeds() error {
-	if len(c.Seeds) == 0 && len(c.Posts) == 0 && c.SeedSeq == nil && c.Job == "" { // a resumed job has its own
+	if len(c.Seeds) == 0 && len(c.Posts) == 0 && c.SeedSeq == nil && c.Job == "" {
+		// A resumed job has its own.
 		return &OptionError{Option: "Seeds", Err: job.ErrNoSeed}
 	}
 	for _, s := range c.Seeds {

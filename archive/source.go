@@ -80,7 +80,8 @@ const (
 
 func openJob(dir string, damage func(error)) (*source, error) {
 	inside := filepath.Join(dir, archiveDir)
-	if info, err := os.Lstat(inside); err != nil || !info.IsDir() { // a link would show an archive that is not the job's
+	if info, err := os.Lstat(inside); err != nil || !info.IsDir() {
+		// A link would show an archive that is not the job's.
 		return nil, fmt.Errorf("%s has no folder %s: expected a job with an archive, or a WARC, ARC or WACZ file", dir, archiveDir)
 	}
 	s := &source{path: dir, members: folder(inside), close: func() error { return nil },

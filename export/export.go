@@ -40,7 +40,7 @@ type format struct {
 	name  string
 	ends  []string // of the names of files
 	text  bool     // it may be written to a terminal or a pipe
-	table string   // whose fields the options concern; empty: the one that is asked for
+	table string   // with the fields of the options; empty: the one asked for
 	write func(s *source, rows rows, to io.Writer) error
 }
 

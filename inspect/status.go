@@ -28,10 +28,11 @@ const (
 
 // Status is a job at a moment, over all its runs.
 type Status struct {
-	Job     string       `json:"job"` // its folder
-	State   JobState     `json:"state"`
-	Reasons []string     `json:"reasons,omitempty"` // why it is paused; or the limit that stopped it, "limit" or "max-time"
-	Version string       `json:"version"`           // of Weft, that began it
+	Job   string   `json:"job"` // its folder
+	State JobState `json:"state"`
+	// Reasons are those of the pause; or the limit that stopped it, "limit" or "max-time".
+	Reasons []string     `json:"reasons,omitempty"`
+	Version string       `json:"version"` // of Weft, that began it
 	Begun   time.Time    `json:"begun"`
 	Ended   time.Time    `json:"ended,omitzero"` // end of the last run, if it was saved
 	Runs    int          `json:"runs"`
@@ -58,15 +59,15 @@ type Status struct {
 
 	Outlook // while it runs
 
-	EndsIn float64 `json:"ends_in,omitempty"` // seconds, while it ends: then what is still in flight is broken off
+	EndsIn float64 `json:"ends_in,omitempty"` // seconds until requests in flight are broken off
 }
 
 // Outlook is the speed of a running job, over the last seconds, and the time that it takes.
 type Outlook struct {
 	URLsPerSecond  float64 `json:"urls_per_second,omitempty"`
 	BytesPerSecond float64 `json:"bytes_per_second,omitempty"`
-	SecondsLeft    float64 `json:"seconds_left,omitempty"` // see engine.Estimate; 0: unknown, or Growing
-	LeftBound      string  `json:"left_bound,omitempty"`   // what they depend on: an origin, "limit" or "max-time"; empty: all hosts
+	SecondsLeft    float64 `json:"seconds_left,omitempty"` // see engine.Estimate; 0: unknown, Growing
+	LeftBound      string  `json:"left_bound,omitempty"`   // origin, limit, max-time; empty: all hosts
 	NewPerURL      float64 `json:"new_per_url,omitempty"`  // new URLs that a URL leads to
 	Growing        bool    `json:"growing,omitempty"`      // about as fast as URLs are done
 }

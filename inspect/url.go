@@ -29,7 +29,7 @@ type URLStatus struct {
 	URL       string      `json:"url"`
 	State     URLState    `json:"state"`
 	Depth     int         `json:"depth"`
-	From      string      `json:"from,omitempty"` // page that links here, or URL that redirects here; absent for a seed
+	From      string      `json:"from,omitempty"` // page or redirect that leads here; none for a seed
 	Hops      int         `json:"hops,omitempty"` // redirects that led here
 	Priority  int         `json:"priority,omitempty"`
 	Sitemap   bool        `json:"sitemap,omitempty"` // it is requested as one

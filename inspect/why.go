@@ -25,7 +25,7 @@ import (
 // are applied as they are now.
 type Why struct {
 	URLStatus
-	Way   []string `json:"way,omitempty"` // from a seed on, the URLs that led to it; at most the last 10
+	Way   []string `json:"way,omitempty"` // URLs that led to it, from a seed on; the last 10
 	Steps []Step   `json:"steps"`
 
 	// Referrers are the pages that link to it, or redirect there. A View does not look for them.
@@ -34,9 +34,11 @@ type Why struct {
 
 // Step is one decision about a URL, or one event.
 type Step struct {
-	At   time.Time `json:"at,omitzero"` // zero: unknown, or timeless
-	What string    `json:"what"`        // seed, found, redirected, unseen; POST; role, scope, depth, include, exclude, trap, limit, robots; visit; try; done, failed, refused, dropped, next
-	Text string    `json:"text"`
+	At time.Time `json:"at,omitzero"` // zero: unknown, or timeless
+	// One of seed, found, redirected, unseen; POST; role, scope, depth, include, exclude, trap, limit,
+	// robots; visit; try; done, failed, refused, dropped, next.
+	What string `json:"what"`
+	Text string `json:"text"`
 }
 
 // longestWay bounds Why.Way.

@@ -15,7 +15,7 @@ const (
 	ScopePage   Scope = "page"   // the seeds, and the targets of their redirects
 	ScopePrefix Scope = "prefix" // URLs that start as a seed does, up to its last slash
 	ScopeHost   Scope = "host"   // URLs on the host of a seed, by http or https
-	ScopeDomain Scope = "domain" // URLs on the registrable domain of a seed: www.example.org, too, for example.org
+	ScopeDomain Scope = "domain" // registrable domain of a seed: www.example.org, too, for example.org
 	ScopeAny    Scope = "any"    // all URLs
 )
 
@@ -37,7 +37,7 @@ type Assets string
 // Which ones.
 const (
 	AssetsNone  Assets = ""      // none, but for style sheets in scope
-	AssetsScope Assets = "scope" // those in scope, or on its hosts; depth and inclusions do not apply to them
+	AssetsScope Assets = "scope" // in scope, or on its hosts, whatever depth and inclusions say
 	AssetsAny   Assets = "any"   // all, wherever they are
 )
 
@@ -57,7 +57,7 @@ var ErrPlan = errors.New("as the job began with")
 type Error struct {
 	Option string // field of weft.Options, such as "Concurrency"
 	Value  string // as given; empty if there is none, or Err names it
-	Err    error  // what is wrong, and what was expected
+	Err    error  // the fault, and the value expected
 }
 
 func (e *Error) Error() string {

@@ -12,8 +12,8 @@ type Item struct {
 	Type       string      `json:"type,omitempty"` // name of the rule; absent if it has none
 	Fields     Fields      `json:"fields,omitempty"`
 	Missing    []string    `json:"missing,omitempty"`    // required fields without a value
-	Structured *Structured `json:"structured,omitempty"` // what the page says for machines
-	Notes      []string    `json:"notes,omitempty"`      // what was cut, or could not be read
+	Structured *Structured `json:"structured,omitempty"` // the page's own words for machines
+	Notes      []string    `json:"notes,omitempty"`      // cuts and faults
 	Visit      int         `json:"visit,omitempty"`      // from the second on
 }
 
@@ -38,7 +38,7 @@ func (i *Item) JSONLine() ([]byte, error) {
 // Structured is the structured data of a page, by format. Absent: it has none of a
 // format.
 type Structured struct {
-	JSONLD    []json.RawMessage   `json:"json_ld,omitempty"`   // objects; those of an array or a @graph one by one
+	JSONLD    []json.RawMessage   `json:"json_ld,omitempty"`   // objects, one by one
 	Microdata []Thing             `json:"microdata,omitempty"` // items of their own
 	RDFa      []Thing             `json:"rdfa,omitempty"`      // of RDFa Lite
 	OpenGraph map[string][]string `json:"open_graph,omitempty"`

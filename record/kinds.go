@@ -9,6 +9,6 @@ const (
 	KindExcluded   = "excluded"           // matches an exclusion added while the URL waited
 	KindRobots     = "robots"             // disallowed by robots.txt
 	KindNothingNew = "nothing-new"        // MaxAlike pages like it in a row said nothing new
-	KindOverloaded = "overloaded"         // every response was 429 or 503 for as long as GiveUp, or the Crawl-delay is long
-	KindNoRobots   = "robots-unreachable" // robots.txt answered with a server error, so nothing is allowed
+	KindOverloaded = "overloaded"         // only 429 and 503 for as long as GiveUp; or a long delay
+	KindNoRobots   = "robots-unreachable" // robots.txt was a server error, so nothing is allowed
 )

@@ -10,48 +10,53 @@ import (
 // Record is a line of pages.jsonl: what became of one URL. Sizes are in bytes, times in
 // milliseconds. AppendLine writes each field, too.
 type Record struct {
-	URL         string    `json:"url"`
-	Status      int       `json:"status,omitempty"` // absent without a response
-	Error       string    `json:"error,omitempty"`
-	ErrorKind   string    `json:"error_kind,omitempty"` // one of weft.Kinds
-	Redirect    string    `json:"redirect,omitempty"`   // target of the redirect
-	Depth       int       `json:"depth"`                // links from a seed
-	From        string    `json:"from,omitempty"`       // page that linked here first
-	ContentType string    `json:"content_type,omitempty"`
-	SniffedType string    `json:"sniffed_type,omitempty"` // media type by the content, where ContentType is none, or wrong: see package sniff
-	Charset     string    `json:"charset,omitempty"`      // name in the Encoding Standard, lower case; only of bodies read for links
-	Encoding    string    `json:"encoding,omitempty"`     // the Content-Encoding that was decoded
-	Bytes       int64     `json:"bytes"`                  // received
-	BodyBytes   int       `json:"body_bytes"`             // decoded body
-	Links       int       `json:"links"`                  // followed links, each mention counted
-	NewLinks    int       `json:"new_links"`              // of these, URLs seen for the first time
-	Title       string    `json:"title,omitempty"`
-	Sitemap     string    `json:"sitemap,omitempty"`  // sitemap format: urlset, index, text, rss or atom
-	Robots      []string  `json:"robots,omitempty"`   // the page's directives for this crawler: noindex, nofollow, noarchive …
-	Cut         string    `json:"cut,omitempty"`      // why links of the page may be missing, the first of such reasons: see weft.Reasons
-	Protocol    string    `json:"protocol,omitempty"` // of the response, by its name in ALPN: h2, http/1.1
-	TLS         string    `json:"tls,omitempty"`      // version and cipher suite
-	Tries       int       `json:"tries"`              // requests that were sent; 0: none
-	IP          string    `json:"ip,omitempty"`
-	Started     time.Time `json:"started"` // start of the last try
-	DNSMS       float64   `json:"dns_ms"`  // 0: cached, or a kept connection
-	ConnectMS   float64   `json:"connect_ms"`
-	TLSMS       float64   `json:"tls_ms"`
-	TTFBMS      float64   `json:"ttfb_ms"`          // from the request sent to the first byte of the response
-	TotalMS     float64   `json:"total_ms"`         // the steps before and the response to its last byte: see httpclient.Timing
-	SHA256      string    `json:"sha256,omitempty"` // decoded body, hexadecimal; of a 304, the body that still holds
+	URL         string `json:"url"`
+	Status      int    `json:"status,omitempty"` // absent without a response
+	Error       string `json:"error,omitempty"`
+	ErrorKind   string `json:"error_kind,omitempty"` // one of weft.Kinds
+	Redirect    string `json:"redirect,omitempty"`   // target of the redirect
+	Depth       int    `json:"depth"`                // links from a seed
+	From        string `json:"from,omitempty"`       // page that linked here first
+	ContentType string `json:"content_type,omitempty"`
+	// SniffedType is the media type by the content, where ContentType is none, or wrong.
+	SniffedType string `json:"sniffed_type,omitempty"`
+	// Charset is a name of the Encoding Standard, in lower case; only of bodies read for links.
+	Charset   string   `json:"charset,omitempty"`
+	Encoding  string   `json:"encoding,omitempty"` // the Content-Encoding that was decoded
+	Bytes     int64    `json:"bytes"`              // received
+	BodyBytes int      `json:"body_bytes"`         // decoded body
+	Links     int      `json:"links"`              // followed links, each mention counted
+	NewLinks  int      `json:"new_links"`          // of these, URLs seen for the first time
+	Title     string   `json:"title,omitempty"`
+	Sitemap   string   `json:"sitemap,omitempty"` // its format: urlset, index, text, rss or atom
+	Robots    []string `json:"robots,omitempty"`  // directives for this crawler, such as noindex
+	// Cut is the first reason why links of the page may be missing: see weft.Reasons.
+	Cut       string    `json:"cut,omitempty"`
+	Protocol  string    `json:"protocol,omitempty"` // name in ALPN: h2, http/1.1
+	TLS       string    `json:"tls,omitempty"`      // version and cipher suite
+	Tries     int       `json:"tries"`              // requests that were sent; 0: none
+	IP        string    `json:"ip,omitempty"`
+	Started   time.Time `json:"started"` // start of the last try
+	DNSMS     float64   `json:"dns_ms"`  // 0: cached, or a kept connection
+	ConnectMS float64   `json:"connect_ms"`
+	TLSMS     float64   `json:"tls_ms"`
+	TTFBMS    float64   `json:"ttfb_ms"` // to the first byte of the response
+	// TotalMS has the steps before, and the response to its last byte: see httpclient.Timing.
+	TotalMS float64 `json:"total_ms"`
+	SHA256  string  `json:"sha256,omitempty"` // decoded body, hexadecimal; of a 304: the old one
 
-	// Where the response is in the archive: the file in JOB/archive, without .open, and the offset
+	// The response's place in the archive: the file in JOB/archive, without .open, and the offset
 	// of its record in bytes. See weft.Keep.Archive.
 	WARCFile   string `json:"warc_file,omitempty"`
 	WARCOffset int64  `json:"warc_offset,omitempty"`
 
 	// Duplicates: see weft.Keep.Duplicates.
-	TextHash        string `json:"text_hash,omitempty"`         // hash of the page's text, 16 hexadecimal digits: see package text
-	Simhash         string `json:"simhash,omitempty"`           // similarity hash of the text, if the text is long enough
+	// TextHash is the hash of the page's text, 16 hexadecimal digits.
+	TextHash        string `json:"text_hash,omitempty"`
+	Simhash         string `json:"simhash,omitempty"`           // similarity hash of a long text
 	DuplicateOf     string `json:"duplicate_of,omitempty"`      // first URL with this body
 	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // first URL with nearly this text
-	Pruned          bool   `json:"pruned,omitempty"`            // a duplicate whose links are not followed
+	Pruned          bool   `json:"pruned,omitempty"`            // links are not followed
 
 	// Of a URL beyond the bounds of the crawl: why it was requested, and the method of the request
 	// that was answered if that is not GET.
@@ -74,7 +79,7 @@ type Role string
 const (
 	RoleAsset    Role = "asset"    // a page needs it; only links of style sheets are followed
 	RoleExternal Role = "external" // a link to it is checked; nothing there is followed but redirects
-	RoleProbe    Role = "probe"    // the same, and no link led to it: the root of a host that is linked by http, by https
+	RoleProbe    Role = "probe"    // as external, but not linked: a host's https root, for http links
 )
 
 // Change is the finding of a recrawl on a URL, compared with the last visit. A response that is
@@ -106,7 +111,7 @@ type Sameness string
 const (
 	SameNotModified Sameness = "not-modified" // the server answered 304
 	SameBody        Sameness = "answer"       // same body, same redirect target, or still gone
-	SameText        Sameness = "text"         // another body with the same text (see package text), or a sitemap with the same entries
+	SameText        Sameness = "text"         // with the same text, or a sitemap with the same entries
 )
 
 // Link is a line of links.jsonl: one mention of a URL on a page.
@@ -120,7 +125,7 @@ type Link struct {
 	Text string `json:"text,omitempty"`
 
 	Fragment string `json:"fragment,omitempty"` // of the URL, percent-encoded
-	Line     int    `json:"line,omitempty"`     // where the page has it, from 1, in UTF-8
+	Line     int    `json:"line,omitempty"`     // of the mention in the page, from 1, in UTF-8
 	Column   int    `json:"column,omitempty"`   // in characters
 
 	Visit int `json:"visit,omitempty"` // at which the page had it, as Record.Visit

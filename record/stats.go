@@ -11,13 +11,13 @@ type Stats struct {
 	Status5xx int           `json:"status_5xx"` // and of 5xx
 	Traps     []string      `json:"traps"`      // as in the summary
 	MoreTraps int           `json:"more_traps"` // the same
-	Paused    []string      `json:"paused"`     // why no fetch starts; empty: they do
+	Paused    []string      `json:"paused"`     // the reasons why no fetch starts; empty: they do
 	Ending    bool          `json:"ending"`     // no other fetch starts
 	EndsIn    time.Duration `json:"ends_in_ns"` // then what is still in flight is broken off
-	Memory    int64         `json:"memory"`     // bytes that the process has for its heap, stacks and tables
+	Memory    int64         `json:"memory"`     // bytes of the process: its heap, stacks and tables
 	MaxMemory int64         `json:"max_memory"` // the budget
-	Slowest   []Origin      `json:"slowest"`    // origins in flight with the longest response time, at most 5
-	Longest   []InFlight    `json:"longest"`    // requests in flight for longest, at most 3, from 5 s on
+	Slowest   []Origin      `json:"slowest"`    // in flight with the longest response time, at most 5
+	Longest   []InFlight    `json:"longest"`    // in flight for longest, at most 3, from 5 s on
 }
 
 // Estimate is the time that a crawl takes from now on: all URLs that it knows, and those that they
@@ -49,7 +49,7 @@ type Origin struct {
 
 // InFlight is a request without an outcome.
 type InFlight struct {
-	URL string        `json:"url"` // what is requested
+	URL string        `json:"url"` // of the request
 	For time.Duration `json:"for_ns"`
 	Try int           `json:"try"` // its number
 }
@@ -61,13 +61,13 @@ type TaskStatus struct {
 	Task   string    `json:"task"`
 	Parent string    `json:"parent,omitempty"` // task whose group it is in
 	State  string    `json:"state"`            // new, ready, running or parked
-	Waits  string    `json:"waits,omitempty"`  // what for
+	Waits  string    `json:"waits,omitempty"`  // the step that it is in
 	Since  time.Time `json:"since"`
 }
 
 // Referrers are the pages that lead to a URL.
 type Referrers struct {
-	Pages []Referrer `json:"pages"`         // at most as many as asked for, in the order of their visits
+	Pages []Referrer `json:"pages"`         // at most as many as asked for, by visit
 	Total int        `json:"total"`         // of all
 	Cut   bool       `json:"cut,omitempty"` // the file reached its bound: later pages are not counted
 }

@@ -12,14 +12,14 @@ import (
 // is in exactly one of Pending, InFlight, Done, Refused, OverLimit and OverVariants.
 type Counters struct {
 	Pending      int `json:"pending"`                 // waiting
-	InFlight     int `json:"in_flight"`               // being fetched; requests for robots.txt count too
+	InFlight     int `json:"in_flight"`               // being fetched, with requests for robots.txt
 	Done         int `json:"done"`                    // fetched, with a response or an error
-	Refused      int `json:"refused"`                 // not requested: robots.txt, an exclusion, or a host that is down
+	Refused      int `json:"refused"`                 // by robots.txt, an exclusion or a dead host
 	OverLimit    int `json:"over_limit"`              // cut by LimitPerHost
 	OverVariants int `json:"over_variants,omitempty"` // cut by MaxVariants
 
 	Failed    int `json:"failed"`             // of Done, those with an error
-	Pages     int `json:"pages"`              // of Done, HTML with status 200, or a 304 that confirms it, within the scope
+	Pages     int `json:"pages"`              // of Done, HTML with status 200, or unchanged, in scope
 	Redirects int `json:"redirects"`          // of Done
 	Assets    int `json:"assets,omitempty"`   // fetched beyond the scope: RoleAsset
 	External  int `json:"external,omitempty"` // links checked: RoleExternal
@@ -42,32 +42,36 @@ func (c *Counters) Recorded() int { return c.Done + c.Refused }
 
 // ItemCounts says what rules for fields have found.
 type ItemCounts struct {
-	Items   int            `json:"items,omitempty"`          // lines of items.jsonl
-	Missing map[string]int `json:"missing_fields,omitempty"` // items without a required field, by its name after that of the rule: "product.price"
+	Items int `json:"items,omitempty"` // lines of items.jsonl
+	// Missing counts items without a required field, by its name after that of the rule:
+	// "product.price".
+	Missing map[string]int `json:"missing_fields,omitempty"`
 }
 
 // Summary is the result of a crawl.
 type Summary struct {
 	Counters
-	Started      time.Time        `json:"started"`
-	Elapsed      time.Duration    `json:"elapsed_ns"`
-	Duplicates   int              `json:"duplicates"`    // URLs with the body of another
-	Near         int              `json:"near"`          // URLs with nearly the text of another
-	SeedsFetched int              `json:"seeds_fetched"` // seeds, and targets of their redirects, with a status of 2xx or unchanged; on a recrawl, seeds that newly redirect, too
+	Started    time.Time     `json:"started"`
+	Elapsed    time.Duration `json:"elapsed_ns"`
+	Duplicates int           `json:"duplicates"` // URLs with the body of another
+	Near       int           `json:"near"`       // URLs with nearly the text of another
+	// SeedsFetched counts seeds, and targets of their redirects, with a status of 2xx or unchanged; on
+	// a recrawl, seeds that newly redirect, too.
+	SeedsFetched int              `json:"seeds_fetched"`
 	Statuses     map[int]Count    `json:"statuses"`      // by status
 	ContentTypes map[string]Count `json:"content_types"` // responses with a body, by media type
 	Errors       map[string]Count `json:"errors"`        // by error kind
 	ItemCounts
-	NotFollowed map[string]int `json:"not_followed"`  // link mentions, by reason: see weft.Reasons; or OnLink's own
-	GivenUp     []GivenUp      `json:"given_up"`      // origins whose URLs were refused, at most 20, the first ones
+	NotFollowed map[string]int `json:"not_followed"`  // by reason: weft.Reasons, or OnLink's own
+	GivenUp     []GivenUp      `json:"given_up"`      // origins whose URLs were refused, the first 20
 	MoreGivenUp int            `json:"more_given_up"` // further ones
-	Traps       []string       `json:"traps"`         // shapes of endless paths, such as http://h/cal/#/#/, at most 20
+	Traps       []string       `json:"traps"`         // 20 endless paths, as http://h/cal/#/#/
 	MoreTraps   int            `json:"more_traps"`    // further ones
-	Opened      []string       `json:"opened"`        // hosts that redirects of seeds brought into scope, at most 20
+	Opened      []string       `json:"opened"`        // hosts that redirects of seeds opened: 20
 	FirstError  string         `json:"first_error"`   // the first URL that failed, and why
-	Slowest     []Record       `json:"slowest"`       // slowest responses, at most 10; long texts in them are cut
-	Broken      []Broken       `json:"broken"`        // the first URLs of each error kind and error status: 10 of each, 100 of all
-	Stopped     string         `json:"stopped"`       // the limit that ended the crawl: "limit", "max-time" or ""
+	Slowest     []Record       `json:"slowest"`       // responses, at most 10; long texts are cut
+	Broken      []Broken       `json:"broken"`        // 10 of each error kind and status, 100 of all
+	Stopped     string         `json:"stopped"`       // limit that ended it: "limit", "max-time" or ""
 	Interrupted bool           `json:"interrupted"`   // URLs are left, because of Drain or the context
 	Finished    bool           `json:"finished"`      // no URL is left
 	Runs        int            `json:"runs"`          // runs of the visit, with this one

@@ -138,7 +138,8 @@ const longestDelay = 100 * 365 * 24 * time.Hour
 
 // delay reads a Crawl-delay line, in seconds.
 func (r *Robots) delay(value string) {
-	if strings.Trim(value, "0123456789.") != "" || len(r.groups) == 0 { // no sign, exponent, NaN or Inf
+	if strings.Trim(value, "0123456789.") != "" || len(r.groups) == 0 {
+		// It may have no sign or exponent, and be no NaN or Inf.
 		return
 	}
 	seconds, err := strconv.ParseFloat(value, 64)

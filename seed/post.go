@@ -53,7 +53,8 @@ func PostMultipart(to string, parts ...Part) Post {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
-	_ = w.SetBoundary("weft-" + hex.EncodeToString(sum[:16])) // a boundary of letters and digits is valid
+	// A boundary of letters and digits is valid.
+	_ = w.SetBoundary("weft-" + hex.EncodeToString(sum[:16]))
 	for _, p := range parts {
 		head := textproto.MIMEHeader{}
 		about := `form-data; name="` + quoted.Replace(p.Name) + `"`

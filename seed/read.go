@@ -15,7 +15,7 @@ type Seed struct {
 	URL        weburl.URL             // canonical
 	Written    string                 // its path and query as they were typed: see weburl.URL.Written
 	Credential *httpclient.Credential // for its origin; nil: none
-	Guessed    bool                   // it was given without a scheme: http is next if https does not answer
+	Guessed    bool                   // given without a scheme: http is next if https does not answer
 }
 
 // Read is ParseCredential for a URL that may lack its scheme, as people type them: example.org,

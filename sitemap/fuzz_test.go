@@ -48,7 +48,8 @@ func FuzzRead(f *testing.F) {
 		if s.Type != r.Type || r.Type == Text { // whose last line may be half a URL
 			return
 		}
-		isAlternate := func(e Entry) bool { return e.Kind == Alternate } // which come before the page that is cut
+		// Alternates come before the page that is cut.
+		isAlternate := func(e Entry) bool { return e.Kind == Alternate }
 		all, part = slices.DeleteFunc(all, isAlternate), slices.DeleteFunc(part, isAlternate)
 		for i, e := range part {
 			if i >= len(all) || e.URL != all[i].URL || e.Kind != all[i].Kind {

@@ -84,7 +84,7 @@ type checker struct {
 	entries  map[string]*zip.File
 	names    []string // of files, sorted
 	report   func(Fault)
-	records  *extsort.Sorter // what index lines lead to: see reference
+	records  *extsort.Sorter // the references of index lines
 	captured *extsort.Sorter // URLs of index lines, and pages: see checker.page
 }
 
@@ -433,7 +433,8 @@ func (c *checker) lookups() error {
 	return c.records.Each(func(line []byte) error {
 		r := readReference(line)
 		if r.archive == last.archive && r.offset < last.offset+last.length {
-			if r.offset != last.offset || r.length != last.length || r.url != last.url { // another index may have it too
+			if r.offset != last.offset || r.length != last.length || r.url != last.url {
+				// Another index may have it too.
 				c.fault(r.index, r.at, fmt.Errorf("record at offset %d of %.200s, within the one at %d", r.offset, r.archive, last.offset))
 			}
 			return nil

@@ -158,8 +158,8 @@ func descriptorLimit(t *testing.T, want int) int {
 // server is an echo server in this process.
 type server struct {
 	addr    string
-	clients func(t *testing.T) int // how many it serves now
-	end     func(t *testing.T)     // what Ctrl-C does
+	clients func(t *testing.T) int // number of those that it serves now
+	end     func(t *testing.T)     // presses Ctrl-C
 }
 
 // startServer runs serve on a loop of its own.
