@@ -136,7 +136,8 @@ func TestBareCommands(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "b.test"), []byte("<a href=/x>"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if e := weftIn(t, dir, "links", "b.test"); e.stdout != "http://localhost/x\n" { // a file goes before a host
+	if e := weftIn(t, dir, "links", "b.test"); e.stdout != "http://localhost/x\n" {
+		// A file goes before a host.
 		t.Errorf("%+v", e)
 	}
 	crawl := append([]string{"crawl", "-q", "--job", "job", "--limit", "2", "a.test/x"}, resolve...)

@@ -317,7 +317,8 @@ func TestCheckExternalFragments(t *testing.T) {
 	job := filepath.Join(e.dir, "x.weft")
 	again := weftRun(t, "check", "-q", "--external-fragments", job)
 	files := weftAmong(t, map[string][]byte{"a.html": []byte(links)}, "check", "-q", "--external-fragments", "--allow-private", "a.html")
-	for total, got := range map[string]ended{"\n3 errors": e, "\n3 errors,": again, "\n4 errors": files} { // all of /long is read for files
+	for total, got := range map[string]ended{"\n3 errors": e, "\n3 errors,": again, "\n4 errors": files} {
+		// All of /long is read for files.
 		for _, line := range append(want, total) {
 			if got.code != exitBroken || !strings.Contains(got.stdout, line) {
 				t.Errorf("%d %s%s, want %s", got.code, got.stdout, got.stderr, line)

@@ -148,7 +148,8 @@ func TestEmbeddedLogin(t *testing.T) {
 		return e.stdout + e.stderr
 	}
 	for place, text := range map[string]string{"the folder": status(first.Dir, at), "another": status(t.TempDir(), at)} {
-		if !strings.HasPrefix(text, "docs: running") { // perhaps with partitions that it has still to take
+		if !strings.HasPrefix(text, "docs: running") {
+			// It may have partitions to take.
 			t.Errorf("in %s: %s", place, text)
 		}
 	}

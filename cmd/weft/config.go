@@ -146,7 +146,8 @@ func (c *configFlags) read(root *cobra.Command) ([]config.Option, error) {
 		return nil, nil
 	}
 	if err == nil && c.file == "" && !info.Mode().IsRegular() {
-		return nil, usage("%s: no regular file, expected a file of options", configFile) // a pipe would make it wait
+		// A pipe would make it wait.
+		return nil, usage("%s: no regular file, expected a file of options", configFile)
 	}
 	text, err := readAtMost(c.path(), mostConfig)
 	if err != nil {

@@ -117,7 +117,7 @@ func TestConfigFound(t *testing.T) {
 		link, to   string // a symbolic link, and where it leads
 		command    string // check docs/a.html, unless it is another
 		args       string
-		stderr     string // what its first line begins with; after a mistake, the only one
+		stderr     string // the beginning of its first line; after a mistake, the only one
 		made       string // a file that is written
 	}{
 		{name: "nothing for the command", text: "[crawl]\ndepth = 3"},

@@ -84,7 +84,8 @@ func TestStream(t *testing.T) {
 func TestFullOutput(t *testing.T) {
 	s := newAsked(t, false, many(100))
 	for _, format := range []string{"jsonl", "csv", "urls"} {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 2; "+os.Args[0]+" crawl --format "+format+" -o out "+s.URL) // 2 blocks of 512 bytes
+		// The limit counts blocks of 512 bytes.
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 2; "+os.Args[0]+" crawl --format "+format+" -o out "+s.URL)
 		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
 		printed, err := cmd.CombinedOutput()
 		b, _ := os.ReadFile(filepath.Join(cmd.Dir, "out"))
@@ -304,7 +305,8 @@ func TestFewDescriptors(t *testing.T) {
 // lines.
 func TestFullDisk(t *testing.T) {
 	s := newAsked(t, false, many(100))
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 8; exec "+os.Args[0]+" crawl --job job "+s.URL) // blocks of 512 bytes
+	// The limit counts blocks of 512 bytes.
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 8; exec "+os.Args[0]+" crawl --job job "+s.URL)
 	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
 	dir := cmd.Dir
 	out, err := cmd.CombinedOutput()

@@ -224,7 +224,8 @@ func advised(text string) string {
 		return text
 	}
 	text += ": -k accepts any certificate"
-	for _, of := range []string{"self-signed", "not trusted", "unknown"} { // not of its name or its time
+	for _, of := range []string{"self-signed", "not trusted", "unknown"} {
+		// The name and the time are no matter of trust.
 		if strings.Contains(fault, of) {
 			return text + ", --ca FILE trusts other authorities"
 		}

@@ -141,24 +141,25 @@ func (f *fetchFlags) run(address string) error {
 
 // fetched is one request and its outcome. Times are in milliseconds.
 type fetched struct {
-	Method    string      `json:"method"`
-	URL       string      `json:"url"`
-	Status    int         `json:"status,omitempty"`   // absent without a response
-	Protocol  string      `json:"protocol,omitempty"` // by its name in ALPN: h2, http/1.1
-	Header    [][2]string `json:"header,omitempty"`
-	Redirect  string      `json:"redirect,omitempty"`
-	Error     string      `json:"error,omitempty"`
-	ErrorKind string      `json:"error_kind,omitempty"` // of package httpclient, or weft.KindRedirects, weft.KindLocation
-	Addr      string      `json:"addr,omitempty"`
-	TLS       string      `json:"tls,omitempty"`
-	Encoding  string      `json:"encoding,omitempty"` // the Content-Encoding that was decoded
-	Bytes     int64       `json:"bytes"`              // of the response, as received
-	BodyBytes int         `json:"body_bytes"`         // decoded
-	DNS       float64     `json:"dns_ms"`
-	Connect   float64     `json:"connect_ms"`
-	Handshake float64     `json:"tls_ms"`
-	FirstByte float64     `json:"ttfb_ms"`
-	Total     float64     `json:"total_ms"`
+	Method   string      `json:"method"`
+	URL      string      `json:"url"`
+	Status   int         `json:"status,omitempty"`   // absent without a response
+	Protocol string      `json:"protocol,omitempty"` // by its name in ALPN: h2, http/1.1
+	Header   [][2]string `json:"header,omitempty"`
+	Redirect string      `json:"redirect,omitempty"`
+	Error    string      `json:"error,omitempty"`
+	// ErrorKind is one of package httpclient, weft.KindRedirects or weft.KindLocation.
+	ErrorKind string  `json:"error_kind,omitempty"`
+	Addr      string  `json:"addr,omitempty"`
+	TLS       string  `json:"tls,omitempty"`
+	Encoding  string  `json:"encoding,omitempty"` // the Content-Encoding that was decoded
+	Bytes     int64   `json:"bytes"`              // of the response, as received
+	BodyBytes int     `json:"body_bytes"`         // decoded
+	DNS       float64 `json:"dns_ms"`
+	Connect   float64 `json:"connect_ms"`
+	Handshake float64 `json:"tls_ms"`
+	FirstByte float64 `json:"ttfb_ms"`
+	Total     float64 `json:"total_ms"`
 
 	body        []byte
 	proto       string // as in a status line

@@ -167,7 +167,8 @@ func kind(t *testing.T, want string, args ...string) {
 	if !strings.Contains(e.stdout, `"error_kind":"`+want+`"`) {
 		t.Errorf("%q: %s, expected the error kind %s", args, e.stdout, want)
 	}
-	if took := time.Since(began); want != "too-slow" && took > 9*time.Second { // the shortest default is 10 s
+	if took := time.Since(began); want != "too-slow" && took > 9*time.Second {
+		// The shortest default is 10 s.
 		t.Errorf("%q: after %v", args, took)
 	}
 }
@@ -465,7 +466,8 @@ var effects = map[string]func(t *testing.T){
 		s.Start()
 		t.Cleanup(s.Close)
 		e := crawls(t, exitDone, "--give-up", "1s", "--max-time", "15s", s.URL) // else it waits for hours
-		if !strings.Contains(e.stderr, "no response for 1s") {                  // of the server, or of each URL in flight
+		if !strings.Contains(e.stderr, "no response for 1s") {
+			// It may be that of the server, or of each URL in flight.
 			t.Errorf("the report: %s", e.stderr)
 		}
 		crawls(t, exitUsage, "--give-up", "0", s.URL)

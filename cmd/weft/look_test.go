@@ -180,7 +180,8 @@ func TestLookAtStoppedProcess(t *testing.T) {
 	}
 	<-asked
 	_ = cmd.Process.Signal(syscall.SIGSTOP)
-	if _, err := syscall.Wait4(cmd.Process.Pid, nil, syscall.WUNTRACED, nil); err != nil { // it has stopped
+	if _, err := syscall.Wait4(cmd.Process.Pid, nil, syscall.WUNTRACED, nil); err != nil {
+		// It has stopped.
 		t.Fatal(err)
 	}
 	began := time.Now()
@@ -199,7 +200,8 @@ func TestLookAtStoppedProcess(t *testing.T) {
 	}
 	_ = cmd.Process.Signal(syscall.SIGCONT)
 	close(answer)
-	if err := cmd.Wait(); exitCode(err) != exitDone && exitCode(err) != exitInterrupted { // the order may arrive after all
+	if err := cmd.Wait(); exitCode(err) != exitDone && exitCode(err) != exitInterrupted {
+		// The order may arrive after all.
 		t.Errorf("%v: %s", err, stderr)
 	}
 }

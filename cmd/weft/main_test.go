@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 	case "stuck":
 		stuck(os.Args[1])
 	}
-	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy"} { // of the machine
+	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy"} {
+		// Those of the machine.
 		os.Unsetenv(name)
 		os.Unsetenv(strings.ToUpper(name))
 	}

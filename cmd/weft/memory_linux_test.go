@@ -83,7 +83,8 @@ func residentAtMost(t *testing.T, args ...string) int {
 			}
 			over = true
 		case <-time.After(10 * time.Millisecond):
-			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)) // of a process that may have ended
+			// The process may have ended.
+			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
 			if found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status); found != nil {
 				n, _ := strconv.Atoi(string(found[1]))
 				resident = max(resident, n>>10)

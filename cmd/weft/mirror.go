@@ -126,7 +126,8 @@ func (f *mirrorFlags) run(args []string) error {
 	err = f.write(p.con, func(ctx context.Context) (*mirror.Report, error) {
 		return mirror.Site(ctx, f.dir, mirror.SiteOptions{
 			Options: f.options, Crawl: p.options, NoAssets: f.crawl.noAssets,
-			Run: func(_ context.Context, o weft.Options) (weft.Summary, error) { // which takes its own signals
+			Run: func(_ context.Context, o weft.Options) (weft.Summary, error) {
+				// The mirror takes its own signals.
 				s, err := p.crawl(o)
 				var e *exit
 				if errors.As(err, &e) && e.code == exitLimit {

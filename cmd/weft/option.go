@@ -14,11 +14,12 @@ import (
 // is here, once: parsing, help, manual, completion and error messages read it.
 type option struct {
 	pflag.Value
-	name     string
-	short    string   // one letter, or empty
-	arg      string   // the placeholder of the value, as in "--depth N"; empty for a switch
-	bare     string   // the value that the flag stands for without one: then that is optional, and one of words
-	def      string   // what holds without the flag, for the help
+	name  string
+	short string // one letter, or empty
+	arg   string // the placeholder of the value, as in "--depth N"; empty for a switch
+	// bare is the value of the flag alone: then its argument is optional, and one of words.
+	bare     string
+	def      string   // the default, for the help
 	help     string   // one line
 	more     string   // further sentences for --help-all and the manual
 	words    []string // the values there are, for completion

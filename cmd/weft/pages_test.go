@@ -123,7 +123,8 @@ func TestPagesInline(t *testing.T) {
 // TestPagesFlags: each flag that a page names is one of weft, and the guide has each of weft crawl
 // in its table of flags by concern.
 func TestPagesFlags(t *testing.T) {
-	flags := map[string]bool{"help": true, "help-all": true, "version": true, "connections": true, "chart": true, // the last two of weft-lab
+	// The last two are those of weft-lab.
+	flags := map[string]bool{"help": true, "help-all": true, "version": true, "connections": true, "chart": true,
 		"config": true, "no-config": true, "profile": true} // of all commands
 	crawl := crawlCommand()
 	for _, cmd := range append(slices.Concat(robotsCommand().Commands(), warcCommand().Commands(), clusterCommand().Commands()), crawl, statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(),
@@ -293,7 +294,8 @@ func newBash(t *testing.T) *bash {
 	if err := os.Symlink(unraced(), filepath.Join(bin, "weft")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(bin, "rsync"), []byte("#!/bin/sh\nexec test -f \"${2#*:}/pages.jsonl\"\n"), 0o700); err != nil { // all machines have one folder
+	if err := os.WriteFile(filepath.Join(bin, "rsync"), []byte("#!/bin/sh\nexec test -f \"${2#*:}/pages.jsonl\"\n"), 0o700); err != nil {
+		// All machines have one folder.
 		t.Fatal(err)
 	}
 	for _, tool := range []string{"jq", "sqlite3"} { // whoever has none checks less
@@ -321,7 +323,8 @@ func newBash(t *testing.T) *bash {
 		hosts[host+":80"], hosts[host+":443"] = at(plain), at(secure)
 	}
 	proxy := newHTTPProxy(t, "", hosts).url
-	nats, machines := freeAddress(t), fmt.Sprintf("127.%d.%d.", 1+os.Getpid()/256%250, os.Getpid()%256) // Linux has all of 127.0.0.0/8
+	// Linux has all of 127.0.0.0/8.
+	nats, machines := freeAddress(t), fmt.Sprintf("127.%d.%d.", 1+os.Getpid()/256%250, os.Getpid()%256)
 	s.write(certificateFor(t, machines+"5"))
 	s.rewrite = strings.NewReplacer("127.0.0.1:8000", at(plain), "127.0.0.1:8443", at(secure),
 		"http://proxy.example:3128", proxy,

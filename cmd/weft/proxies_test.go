@@ -16,7 +16,7 @@ import (
 
 // lead is a proxy on loopback that knows the addresses of hosts.
 type lead struct {
-	hosts map[string]string // where HOST:PORT is
+	hosts map[string]string // addresses, by HOST:PORT
 	user  string            // USER:PASSWORD it wants; empty: none
 	url   string
 	mu    struct {

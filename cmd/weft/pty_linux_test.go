@@ -21,7 +21,7 @@ import (
 // session is a shell that runs weft on a terminal of its own.
 type session struct {
 	t       *testing.T
-	person  *os.File // what is typed, and what is shown
+	person  *os.File // the keyboard and the screen
 	cmd     *exec.Cmd
 	printed strings.Builder
 }
@@ -42,7 +42,8 @@ IFS= read -r line; echo "typed: $line"`
 func newShell(t *testing.T, script, terminal, typed string, args ...string) *session {
 	t.Helper()
 	person, program := newTerminal(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for what waits for ever when it is broken
+	// A broken one would wait for ever.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	s := &session{t: t, person: person, cmd: exec.CommandContext(ctx, "sh", append([]string{"-c", script, os.Args[0]}, args...)...)}
 	s.cmd.Dir = t.TempDir()
@@ -229,7 +230,8 @@ func TestTerminalInterrupt(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s.until(func(shown string) bool { // a whole draw: Ctrl-C has the terminal forget what it has not yet shown
+			s.until(func(shown string) bool {
+				// Ctrl-C has the terminal forget a part of a draw that it has not yet shown.
 				_, after, printed := strings.Cut(shown, "interrupt again to stop at once")
 				return printed && strings.Contains(after, drawEnds)
 			})

@@ -23,7 +23,7 @@ func TestReach(t *testing.T) {
 	at := netip.MustParseAddrPort
 	for _, c := range []struct {
 		name    string
-		first   string // where the given host is; !: and at a public address, too
+		first   string // address of the given host; !: and a public one, too
 		then    weburl.URL
 		at      string
 		allowed bool

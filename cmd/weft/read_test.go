@@ -95,7 +95,8 @@ func TestRead(t *testing.T) {
 	if e := run(exitError, "job", "-o", "/proc/none/x"); e.stderr != `weft: --output "/proc/none/x": no such file or directory`+"\n" {
 		t.Errorf("%s", e.stderr)
 	}
-	for _, file := range []string{"all.jsonl", "none.jsonl"} { // as /dev/stdout is one, or to no file yet
+	for _, file := range []string{"all.jsonl", "none.jsonl"} {
+		// One leads to a file, as /dev/stdout does, and one to none.
 		link := filepath.Join(dir, "link-to-"+file)
 		if err := os.Symlink(file, link); err != nil {
 			t.Fatal(err)

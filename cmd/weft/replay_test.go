@@ -62,7 +62,8 @@ func TestReplay(t *testing.T) {
 func TestReplayProxy(t *testing.T) {
 	good, _ := anArchive(t)
 	cmd, stderr := weftCommand(t, "replay", "--proxy", "--listen", "127.0.0.1:0", "--date", "2026", "good.warc.gz")
-	config, foreign := t.TempDir(), filepath.Join(cmd.Dir, "replay-ca-key.pem") // as a stranger's archive may bring
+	// A stranger's archive may bring such files.
+	config, foreign := t.TempDir(), filepath.Join(cmd.Dir, "replay-ca-key.pem")
 	cmd.Env = append(cmd.Env, "XDG_CONFIG_HOME="+config)
 	if err := errors.Join(os.WriteFile(filepath.Join(cmd.Dir, "good.warc.gz"), good, 0o666), os.WriteFile(foreign, []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)

@@ -44,10 +44,11 @@ func TestResume(t *testing.T) {
 		return os.Rename(path, filepath.Join(filepath.Dir(path), "marker.format-version.000099.999"))
 	}
 	for name, c := range map[string]struct {
-		edit    func(t *testing.T, job string)
-		args    string // URL stands for the site
-		code    int
-		printed string // all of it, or the beginning of its only line; empty: the job is resumed or starts over
+		edit func(t *testing.T, job string)
+		args string // URL stands for the site
+		code int
+		// The output, or the beginning of its only line; empty: the job is resumed or starts over.
+		printed string
 		asked   string // by both crawls
 	}{
 		"the same":              {nil, "URL", exitDone, "", "/ /a /b /c"},
@@ -184,7 +185,8 @@ func TestFailedJob(t *testing.T) {
 func TestFinished(t *testing.T) {
 	s := newAsked(t, false, star)
 	first := weftRun(t, "crawl", "--retries", "0", "--job", "job", s.URL)
-	_, table, _ := strings.Cut(first.stderr, "\n") // skip the elapsed time, which is not saved to the end
+	// The elapsed time is not saved to the end.
+	_, table, _ := strings.Cut(first.stderr, "\n")
 	records, status := first.file("job/pages.jsonl"), weftIn(t, first.dir, "status", "--json", "job").stdout
 	if first.code != exitDone || records == "" || status == "" {
 		t.Fatalf("%+v: records %q, status %s", first, records, status)

@@ -108,7 +108,8 @@ func TestRobotsJSONL(t *testing.T) {
 		{`"` + strings.Repeat("x", maxAsked) + "\"\n", `{"error":"line 11: longer than 33554432 bytes","kind":"json"}`},
 		{jsonl("12", huge, "weft", "/a<"), `{"id":12,"allowed":false,"rule":"Disallow: /a<","line":3,"crawl_delay":1.5,"sitemaps":["https://example.org/s.xml","/t"]}`},
 		{jsonl("13", "User-agent: weft\nDisallow: /", "", ""), `{"id":13,"allowed":true,"rule":"","line":0,"crawl_delay":null,"sitemaps":[]}`},
-		{`{"id":14,"robots_b64":"VXNlci1hZ2VudDogd2VmdApEaXNhbGxvdzogLw==","url":"//a/b"}`, `{"id":14,"allowed":false,"rule":"Disallow: /","line":2,"crawl_delay":null,"sitemaps":[]}`}, // the name of --ua; no line feed
+		// It has the name of --ua, and no line feed.
+		{`{"id":14,"robots_b64":"VXNlci1hZ2VudDogd2VmdApEaXNhbGxvdzogLw==","url":"//a/b"}`, `{"id":14,"allowed":false,"rule":"Disallow: /","line":2,"crawl_delay":null,"sitemaps":[]}`},
 	}
 	var in, want strings.Builder
 	for _, l := range lines {

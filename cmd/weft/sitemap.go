@@ -206,7 +206,7 @@ type sitemapAnswer struct {
 	URLs       []sitemapEntry `json:"urls"`
 	Sitemaps   []string       `json:"sitemaps"`
 	Alternates []string       `json:"alternates"`
-	Error      *string        `json:"error"` // what lost URLs
+	Error      *string        `json:"error"` // the fault that lost URLs
 }
 
 type sitemapEntry struct {
