@@ -42,7 +42,7 @@ type Options struct {
 	// else the reading. The report is about what was checked until then. nil: never.
 	Stop context.Context
 
-	part   string // why the crawl is only a part of the site, in words; "": it is whole
+	part   string // the reason why the crawl is only a part of the site; "": it is whole
 	bounds bounds
 }
 
@@ -145,7 +145,7 @@ func (a *analysis) open(name string) (close func()) {
 // bounds are those on what documents give rise to.
 type bounds struct {
 	links int // of one that are checked; 0: 100,000, beyond which a crawl follows none
-	disk  int // bytes of findings of all, of what is compared, and of what that gives rise to; 0: 320 MiB each
+	disk  int // of findings, of what is compared, and of their results, each; 0: 320 MiB
 }
 
 // requested counts a URL, by its last record and by what became of it.

@@ -11,7 +11,7 @@ import (
 // Format is a way to write a report.
 type Format struct {
 	Name      string
-	Doc       string // what reads it, in a line
+	Doc       string // its readers, in a line
 	Extension string // of files that have this format unless one is named; "": none
 	Write     func(w io.Writer, r *Report, s Style) error
 }

@@ -152,7 +152,8 @@ func (r *Reader) tag(t *links.Tag) {
 func (r *Reader) anchor(name []byte) {
 	if len(name) > 0 && len(r.facts.Anchors) < mostAnchors {
 		r.facts.Anchors = append(r.facts.Anchors, Anchor(name))
-		if decoded := percentDecoded(string(name)); decoded != string(name) { // a fragment of the same letters means this one
+		if decoded := percentDecoded(string(name)); decoded != string(name) {
+			// A fragment of the same letters means this one.
 			r.facts.Anchors = append(r.facts.Anchors, Anchor(decoded))
 		}
 	}

@@ -20,12 +20,12 @@ type Finding struct {
 	Rule    string `json:"rule"`
 	Level   Level  `json:"level"`
 	Page    string `json:"page"`             // its URL, or the path of a file
-	Line    int    `json:"line,omitempty"`   // where the page has the link or the element, from 1
+	Line    int    `json:"line,omitempty"`   // of the link or the element in the page, from 1
 	Column  int    `json:"column,omitempty"` // in characters, from 1
 	Tag     string `json:"tag,omitempty"`    // of the element; "header" for a field of the response
 	Attr    string `json:"attr,omitempty"`
 	Text    string `json:"text,omitempty"` // of a link
-	URL     string `json:"url,omitempty"`  // that the link leads to, with its fragment; as written, if it is none
+	URL     string `json:"url,omitempty"`  // of the link, with its fragment; as written, if it is none
 	Message string `json:"message"`        // such as "404 Not Found"
 
 	Status    int    `json:"status,omitempty"` // of the URL, behind its redirects
@@ -93,8 +93,8 @@ type Totals struct {
 	Warnings int            `json:"warnings"`
 	Notes    int            `json:"notes"`
 	Rules    map[string]int `json:"rules"`              // findings by rule
-	Known    int            `json:"known"`              // findings that the baseline has, which count nowhere else
-	Unlisted int            `json:"unlisted,omitempty"` // findings that count, and are too many to be listed
+	Known    int            `json:"known"`              // in the baseline, and counted only here
+	Unlisted int            `json:"unlisted,omitempty"` // findings that count, too many to be listed
 
 	Statuses map[string]int `json:"statuses"` // URLs by status, or error kind
 	Depths   map[int]int    `json:"depths"`   // pages by the links from a seed
@@ -160,8 +160,8 @@ const (
 
 // Report is the result of a check. Close it.
 type Report struct {
-	Subject string    // what was checked: a folder, or URLs
-	Part    string    // why it is only a part of that, in words; "": it is whole
+	Subject string    // of the check: a folder, or URLs
+	Part    string    // the reason why it is only a part of that; "": it is whole
 	Began   time.Time // of the first request; zero for files
 	Ended   time.Time // of the last one
 	Totals  Totals

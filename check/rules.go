@@ -21,7 +21,7 @@ type Rule struct {
 	Name  string
 	Level Level
 	Group string // "links" or "site"
-	Doc   string // what its findings mean, in a line
+	Doc   string // the meaning of its findings, in a line
 }
 
 // Names of rules.
@@ -59,7 +59,7 @@ const (
 // Groups of rules.
 const (
 	GroupLinks = "links" // of every link
-	GroupSite  = "site"  // what the owner of a site asks next
+	GroupSite  = "site"  // for the owner of a site
 )
 
 var rules = []Rule{

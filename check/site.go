@@ -90,7 +90,7 @@ func Files(ctx context.Context, paths []string, o SiteOptions) (*Report, error) 
 // siteCrawl is the crawl of a check.
 type siteCrawl struct {
 	*SiteOptions
-	check fetch.Check  // what is requested that a crawl does not follow
+	check fetch.Check  // the requests that a crawl does not make
 	dir   string       // of the job
 	temp  string       // the folder to remove in the end; empty: the job is kept
 	ended weft.Summary // of the last run

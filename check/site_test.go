@@ -125,7 +125,8 @@ func TestSite(t *testing.T) {
 func TestSiteStopped(t *testing.T) {
 	stop, ends := context.WithCancel(t.Context())
 	var requests atomic.Int32
-	s := serve(t, func(path string) (string, bool) { // each page has a link to a further one, up to a number
+	s := serve(t, func(path string) (string, bool) {
+		// Each page has a link to a further one, up to a number.
 		n := requests.Add(1)
 		if n > 20 {
 			ends()

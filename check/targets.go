@@ -26,7 +26,7 @@ type key [16]byte
 type target struct {
 	key         key
 	offset      int64 // of its last record
-	redirect    key   // where it leads; zero: nowhere
+	redirect    key   // its target; zero: none
 	title       uint64
 	description uint64
 	text        uint64 // of a page
@@ -65,11 +65,11 @@ type targets struct {
 
 	seeds   map[string]bool // their hosts
 	own     bool            // whoever checks owns these, and what the seeds redirect to: see openOwn
-	missing map[uint64]bool // what sites say of a made-up URL with a status of 200: see textOf
+	missing map[uint64]bool // texts of answers with status 200 to a made-up URL: see textOf
 
 	began, ended time.Time
 
-	// What look has found out of targets that are not ok. Most links to such a target come from
+	// Outcomes of look for targets that are not ok. Most links to such a target come from
 	// many pages. Bounded by mostKnown.
 	known map[key]outcome
 	hops  int // of them, and they themselves
@@ -274,7 +274,7 @@ type outcome struct {
 	own       bool // unknown, and the target's host is to blame, which is one of the seeds
 	end       key  // the target behind the redirects
 
-	// What the last redirect with a fragment names there, in place of what the link names: RFC
+	// The fragment of the last redirect that has one, in place of the link's: RFC
 	// 9110, section 10.2.2. An empty fragment names nothing.
 	fragment    string
 	hasFragment bool
@@ -317,7 +317,8 @@ func (t *targets) follow(n *target, accept []Range) (o outcome, err error) {
 		}
 		o.end, o.status, o.kind, o.err = n.key, r.Status, r.ErrorKind, r.Error
 		o.url = cmp.Or(o.url, r.URL)
-		if n.redirect == (key{}) || r.ErrorKind == record.KindRedirects { // the end, or the last that is followed
+		if n.redirect == (key{}) || r.ErrorKind == record.KindRedirects {
+			// This is the end, or the last that is followed.
 			o.verdict, o.rule, o.message = judge(&r, accept)
 			if n.flags&isMissing != 0 && o.verdict == OK {
 				o.verdict, o.rule, o.message = Broken, Soft404, "the page says what the site says of pages that do not exist"

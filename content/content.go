@@ -45,7 +45,7 @@ type Content struct {
 	Author      string
 	Site        string
 	Description string
-	Kind        string // what the page says it is: article, product, forum, collection or ""
+	Kind        string // by the page itself: article, product, forum, collection or ""
 	Language    string // a BCP 47 tag
 	Date        time.Time
 	Modified    time.Time

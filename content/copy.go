@@ -97,7 +97,8 @@ func (c *copier) enter(n *html.Node) bool {
 	case l.verbatim || !l.formula && c.seen(n, l.element):
 		l.to = c.add(n)
 	case around.keep && c.s.kept[l.element] == 0 && isBreak(n):
-		c.add(&html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}) // text before and behind it stays apart
+		// Text before and behind it stays apart.
+		c.add(&html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div})
 	}
 	if n.FirstChild != nil {
 		c.path = append(c.path, l)
@@ -148,7 +149,8 @@ func (c *copier) seen(n *html.Node, element int32) bool {
 			return false
 		}
 		around := all[element].Parent
-		for around > 0 && all[around].Words == 0 { // rows of empty cells count, where a cell spans several
+		for around > 0 && all[around].Words == 0 {
+			// Rows of empty cells count, where a cell spans several.
 			around = all[around].Parent
 		}
 		return c.s.kept[around] > 0 && inTable(all[around].Node)

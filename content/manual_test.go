@@ -29,7 +29,8 @@ func TestEntry(t *testing.T) {
 		{docbook, "", "<button>Buy</button>", false},
 		{docbook, "", "<div><pre>x</pre><div><button>Copy<svg></svg></button></div></div><p><input type=checkbox disabled> done", true},
 		{docbook, "", "<pre>x<button>Copy</button></pre><script type=math/tex>x</script>", true},
-		{docbook, "", "<div><pre>x</pre><p>y</p><button>Buy</button></div>", false}, // beside more than code
+		// There is more than code.
+		{docbook, "", "<div><pre>x</pre><p>y</p><button>Buy</button></div>", false},
 		{docbook, "", "<div>" + strings.Repeat("<!---->", mostBeside) + "<pre>x</pre><div><button>Copy</button></div></div>", false},
 		{docbook, "", "<input type=text>", false},
 		{docbook, "", "<script>x()</script>", false},

@@ -83,7 +83,7 @@ func copies(body []byte, most int) (n int) {
 type formatting struct {
 	open     []format
 	openSize int
-	left     map[string]int // how many of a kind were left open: three at most count
+	left     map[string]int // number of those of a kind left open: three at most count
 	leftSize int
 }
 

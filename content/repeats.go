@@ -23,7 +23,8 @@ func (s *selection) repeats() {
 	if len(shingles) > mostShingles {
 		return
 	}
-	type count struct{ shingles, again, prose int32 } // of an element; of these, said before it; of these, prose
+	// The shingles of an element; of these, those said before it; of these, those of prose.
+	type count struct{ shingles, again, prose int32 }
 	counts := make([]count, len(all))
 	seen := newFirsts(len(shingles))
 	for _, r := range shingles {

@@ -23,7 +23,9 @@ const (
 // Part is an element that holds most of a page, or one right in such an element that holds less.
 type Part struct {
 	Place uint64 // see Block
-	Main  bool   // of the former: all of it is content, but for menus in it, and hardly anything else is; of the latter: some is
+	// Of the former: all of it is content, but for menus in it, and hardly anything else is; of the
+	// latter: some is.
+	Main bool
 }
 
 // fill chooses all blocks of an element that is content throughout: headings, lists of links and

@@ -21,7 +21,7 @@ type page struct {
 	short    bool                  // some work was broken off: what was found is not all
 	room     int                   // bytes, for the values of the item
 	ids      map[string]*html.Node // nil: not known yet
-	order    map[*html.Node]int    // where in the page nodes stand; nil: not known yet
+	order    map[*html.Node]int    // places of nodes in the page; nil: not known yet
 	notes    []string
 	found    func(Match)
 	around   []string // names of the fields around the one that is looked for

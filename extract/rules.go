@@ -12,23 +12,26 @@ import (
 // Rule says which fields the pages of one kind have. Each page that it is about becomes an item, or
 // each of its elements that Each selects does.
 type Rule struct {
-	Name   string  `json:"name,omitempty"` // of the kind, such as "product"
-	URLs   string  `json:"urls,omitempty"` // expression for the URLs of its pages; with ^/ in front, for their paths; "": all
+	Name string `json:"name,omitempty"` // of the kind, such as "product"
+	// URLs is an expression for those of its pages; with ^/ in front, for their paths; "": all.
+	URLs   string  `json:"urls,omitempty"`
 	Each   string  `json:"each,omitempty"` // selects an element for each item; "": the page is one
 	Fields []Field `json:"fields"`
 }
 
 // Field is one value of an item, or a list of them.
 type Field struct {
-	Name     string  `json:"name"`
-	Select   string  `json:"select"`
-	Type     Type    `json:"type,omitempty"`     // "": text
-	List     bool    `json:"list,omitempty"`     // all that Select finds, not the first
-	Match    string  `json:"match,omitempty"`    // expression for the part of the text that counts: its group, or all of it
-	Format   string  `json:"format,omitempty"`   // of a date, in the words of strptime: %d.%m.%Y
-	Default  string  `json:"default,omitempty"`  // where there is no value
-	Required bool    `json:"required,omitempty"` // an item without it is reported
-	Fields   []Field `json:"fields,omitempty"`   // a record of these, for each element that Select finds
+	Name   string `json:"name"`
+	Select string `json:"select"`
+	Type   Type   `json:"type,omitempty"` // "": text
+	List   bool   `json:"list,omitempty"` // all that Select finds, not the first
+	// Match is an expression for the part of the text that counts: its group, or all of it.
+	Match    string `json:"match,omitempty"`
+	Format   string `json:"format,omitempty"`   // of a date, in the words of strptime: %d.%m.%Y
+	Default  string `json:"default,omitempty"`  // for a page without a value
+	Required bool   `json:"required,omitempty"` // an item without it is reported
+	// Fields make a record, for each element that Select finds.
+	Fields []Field `json:"fields,omitempty"`
 }
 
 // Type is the type of a field's value.

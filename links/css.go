@@ -199,7 +199,8 @@ func (s *cssScanner) unescape(text []byte, escaped bool) []byte {
 				char = utf8.RuneError
 			}
 			s.buf = utf8.AppendRune(s.buf, rune(char))
-			if i == len(text) || !markup.IsSpace(text[i]) { // one white space character belongs to the escape
+			if i == len(text) || !markup.IsSpace(text[i]) {
+				// One white space character belongs to the escape.
 				i--
 			}
 		case i == len(text):

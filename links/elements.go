@@ -17,7 +17,7 @@ type element struct {
 	raw   bool                                     // its content is raw text in HTML
 	svg   bool                                     // in SVG only
 	root  bool                                     // its content is not HTML
-	read  func(x *Extractor, e *element)           // reads the tag instead of (*Extractor).links; or nil
+	read  func(x *Extractor, e *element)           // in place of (*Extractor).links, or nil
 	text  func(x *Extractor, e *element, b []byte) // reads the raw text, or nil
 }
 

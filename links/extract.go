@@ -30,10 +30,10 @@ type Link struct {
 	Attr     string     // the attribute, in lower case
 	Rel      string     // of a, area and link: the rel attribute, trimmed
 	Text     string     // of a: its text, white space collapsed, at most 200 bytes
-	Kind     Kind       // what it is for
+	Kind     Kind       // its purpose
 	NoFollow bool       // rel says nofollow
 
-	// Where the page mentions it, from 1, in lines and characters: see Options.Positions.
+	// The mention in the page, from 1, in lines and characters: see Options.Positions.
 	Line, Column int
 }
 
@@ -44,7 +44,7 @@ type Page struct {
 	Refresh weburl.URL // target of the first valid meta refresh; zero if that is the page itself
 	Cut     bool       // the base is so long, and the links are so many, that the rest was not read
 	Hidden  bool       // it ends within a tag, a comment or raw text, which hides what may be links
-	Robots             // what its meta elements say to robots
+	Robots             // directives of its meta elements
 }
 
 // Options choose what to extract. The zero value extracts everything except Scripts.
@@ -97,7 +97,7 @@ type reading struct {
 	foreign foreign
 	attrs   attributes // of the current tag
 
-	frames int // how many srcdoc attributes this document is in
+	frames int // number of srcdoc attributes around this document
 
 	inner *element // an open style or script of SVG
 

@@ -250,7 +250,8 @@ func checkLink(t *testing.T, l Link) {
 	if len(l.Raw) > 2*maxValue || l.Kind >= numKinds || l.Tag == "" || l.Attr == "" {
 		t.Fatalf("%+v", l)
 	}
-	if l.Attr == "style" || l.Attr == "import" || l.Attr == "background" { // of any element, or of many
+	if l.Attr == "style" || l.Attr == "import" || l.Attr == "background" {
+		// These may be of any element, or of many.
 		return
 	}
 	i := slices.IndexFunc(elements, func(e element) bool { return e.tag == l.Tag })
@@ -297,7 +298,8 @@ func FuzzExtract(f *testing.F) {
 		if len(page.Title) > maxTitle || !utf8.ValidString(page.Title) {
 			t.Fatalf("title %q", page.Title)
 		}
-		hasFrames := bytes.Contains(bytes.ToLower(body), []byte("srcdoc")) // which may have bases of their own
+		// Such documents may have bases of their own.
+		hasFrames := bytes.Contains(bytes.ToLower(body), []byte("srcdoc"))
 		for _, l := range links {
 			early, _ := base.Resolve(l.Raw)
 			late, _ := page.Base.Resolve(l.Raw)

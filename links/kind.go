@@ -33,7 +33,7 @@ const (
 	KindPing                  // ping: what a browser tells that a link was followed
 	KindCite                  // cite: the source of a quotation, or the reason of a change
 	KindLazy                  // data-src, data-srcset: what a script loads when it is seen
-	KindPreview               // the image by which others show the page: og:image, twitter:image, in JSON-LD
+	KindPreview               // the page's image elsewhere: og:image, twitter:image, in JSON-LD
 	KindHint                  // preconnect, dns-prefetch, prefetch and so on: early work for a browser
 	KindData                  // URLs in JSON-LD
 	KindText                  // strings in scripts that look like a URL; see Options.Scripts

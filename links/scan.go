@@ -21,7 +21,7 @@ type scanner struct {
 	background []byte   // its background attribute
 	element    *element // of a start tag; nil if it does not matter
 
-	hidden []byte // what the end of the body cut off, where a tag or the like should have ended
+	hidden []byte // text cut off by the end of the body, where a tag or the like should have ended
 
 	only bool // nothing matters but text
 	*textOutput

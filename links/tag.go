@@ -6,7 +6,7 @@ import "github.com/weftcrawl/weft/internal/markup"
 type Tag struct {
 	Name       []byte // as written
 	x          *Extractor
-	attributes []byte // what follows the name
+	attributes []byte // the text behind the name
 }
 
 // Attr returns the value of an attribute by its name in lower case, decoded, and whether the tag

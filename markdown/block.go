@@ -17,7 +17,8 @@ func (c *converter) container(n *html.Node) {
 			c.quote(n)
 			return
 		}
-		if strings.HasPrefix(attr(n, "class"), "admonitionHeading") || hasClass(n, alertHeading) { // of Docusaurus, which adds a digest
+		if strings.HasPrefix(attr(n, "class"), "admonitionHeading") || hasClass(n, alertHeading) {
+			// Docusaurus adds a digest.
 			c.title(n)
 			return
 		}
@@ -148,7 +149,7 @@ type list struct {
 	before   byte  // that of the list that it goes on; 0: none
 	tight    bool  // no empty line stands between items
 	begun    bool  // it has items
-	inside   place // where what stands behind the last item belongs
+	inside   place // the place of what stands behind the last item
 }
 
 // items converts the items in a list, or in an element around some of them.
@@ -191,7 +192,8 @@ func (c *converter) item(n *html.Node, l *list) {
 	if !l.begun {
 		l.marker = cmp.Or(l.before, c.out.marker(l.numbered))
 		if c.out.place.gap == newLine && (l.numbered && l.at != 1 || !startsWithText(n)) {
-			c.out.place.gap = emptyLine // only other lists may follow a paragraph directly: CommonMark, section 5.2
+			// Only other lists may follow a paragraph directly: CommonMark, section 5.2.
+			c.out.place.gap = emptyLine
 		}
 	}
 	lead := string(l.marker) + " "

@@ -45,7 +45,8 @@ func (w *writer) escaped(s []byte, next rune) {
 		switch mark := s[i]; {
 		case !w.escapes(s[i:], after, i+n == len(s)):
 			w.out = append(w.out, s[i:i+n]...)
-		case mark == '\\' && after == '\n': // of three in a row, some readers make another break than others
+		case mark == '\\' && after == '\n':
+			// Of three in a row, some readers make another break than others.
 			w.out = append(w.out, "&#92;"...)
 		default:
 			for range n - 1 {

@@ -7,9 +7,9 @@ import (
 
 // Options say what becomes of a tree. The zero value means Markdown, with links as they stand.
 type Options struct {
-	Base weburl.URL // what links are resolved against
+	Base weburl.URL // that links are resolved against
 	Text bool       // plain text: no marks, no link targets
-	Page *html.Node // where footnotes are looked for that the tree lacks, or nil
+	Page *html.Node // the document of footnotes that the tree lacks, or nil
 }
 
 // Document is a tree as text.
@@ -39,7 +39,7 @@ type converter struct {
 	notes    notes
 	outer    map[*html.Node]bool // inline elements that have blocks in them
 	cells    int                 // cells that are open
-	inline   int                 // cells and headings that are open: what begins a block elsewhere stands in their line
+	inline   int                 // open cells and headings: blocks within stand in their line
 	flat     int                 // of these, where it has no line of its own
 	targets  int                 // bytes of targets that are not in the page
 }

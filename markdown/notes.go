@@ -14,7 +14,7 @@ type notes struct {
 	all   []*note              // in the order of the first reference
 	refs  map[string]bool      // ids of references, to which notes link back
 
-	titles map[string]bool     // what stood above notes
+	titles map[string]bool     // headings above notes
 	skip   map[*html.Node]bool // elements that are left out, as the notes take their place
 }
 

@@ -13,8 +13,8 @@ type output struct {
 
 // place is the position of the next block.
 type place struct {
-	prefix []byte // what its lines begin with
-	lead   []byte // what its first line begins with, if that differs: a marker is due
+	prefix []byte // the beginning of its lines
+	lead   []byte // the beginning of its first line, if that differs: a marker is due
 	gap    gap
 	tight  bool // the blocks of an item follow without an empty line
 	depth  int
@@ -34,7 +34,8 @@ const (
 // block writes the lines of a block.
 func (o *output) block(lines ...string) {
 	p := &o.place
-	if p.gap != noGap && p.lead == nil && len(o.text) > 0 { // also in a tight list, whose items may follow one another directly
+	if p.gap != noGap && p.lead == nil && len(o.text) > 0 {
+		// Also in a tight list, whose items may follow one another directly.
 		o.text = append(append(o.text, bytes.TrimRight(p.prefix, " ")...), '\n')
 	}
 	if o.outermost() {

@@ -31,7 +31,7 @@ func onGitHub(t testing.TB, text string) *html.Node {
 // glyph is a character of a page, or a picture, and what is said of it.
 type glyph struct {
 	char  string
-	gap   int    // what is before it: 1: a blank, 2: a break, 3: the beginning of a block
+	gap   int    // before it: 1: a blank, 2: a break, 3: the beginning of a block
 	in    string // elements: lists and items with their numbers, quotations, headings, cells, pre
 	link  string // target and title
 	code  bool
@@ -261,7 +261,8 @@ func roundTrip(t testing.TB, text string) (md string, ok bool) {
 			t.Logf("%d: got %v, expected %v", i, g, w)
 			return md, false
 		}
-		if w.gap == 1 && i > 0 && isWide([]rune(want[i-1].char)[0]) && isWide([]rune(w.char)[0]) { // a line feed between them is nothing
+		if w.gap == 1 && i > 0 && isWide([]rune(want[i-1].char)[0]) && isWide([]rune(w.char)[0]) {
+			// A line feed between them is nothing.
 			w.gap = g.gap
 		}
 		w.strong, w.emphasis, w.deleted = g.strong, g.emphasis, g.deleted

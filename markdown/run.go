@@ -15,7 +15,7 @@ type run struct {
 	spans  []span // in document order, the outer before the inner
 	space  space
 	open   []int      // spans whose elements are open
-	inside [kinds]int // how many of each these are
+	inside [kinds]int // number of each that these are in
 }
 
 // span is a part of a run.
@@ -50,7 +50,7 @@ type space byte
 const (
 	noSpace  space = iota
 	blank          // a blank
-	lineFeed       // one with a line feed, which is nothing between two characters of Chinese or Japanese
+	lineFeed       // one with a line feed, which is nothing between two letters of Chinese or Japanese
 )
 
 // span converts what is in an element of the line. Where that ends the run, the span goes on in the

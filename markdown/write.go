@@ -19,7 +19,7 @@ type writer struct {
 	deleted bool // it has text that is deleted
 	urls    bool // it may have bare URLs
 	links   int  // that are open
-	note    bool // what was written last refers to a footnote
+	note    bool // the text written last refers to a footnote
 	out     []byte
 
 	open  []int // spans, in order
@@ -383,7 +383,8 @@ func (w *writer) plain(text []byte, next rune, ends bool) {
 		w.escaped(text[:start], rune(url[0]))
 		free := start > 0 || len(w.out) == 0 || isSpace(w.out[len(w.out)-1])
 		if text = text[end:]; len(text) > 0 {
-			ends := text[0] == ' ' || text[0] == '\n' && w.cell // the backslash of a break or of < would be a part of it
+			// The backslash of a break or of < would be a part of it.
+			ends := text[0] == ' ' || text[0] == '\n' && w.cell
 			w.url(url, colon-start, rune(text[0]), free, ends)
 			continue
 		}

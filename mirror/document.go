@@ -44,7 +44,7 @@ func document(base weburl.URL, contentType string, body []byte, others links) []
 	encoding, source := charset.Determine(contentType, body)
 	start := ""
 	switch name := encoding.Name(); {
-	case name == "utf-16le", name == "utf-16be", name == "iso-2022-jp", // a byte like ASCII may be another character
+	case name == "utf-16le", name == "utf-16be", name == "iso-2022-jp",
 		name == "x-user-defined", // which a meta element cannot say
 		!html && source == charset.Header && !(xml && name == "utf-8") && slices.ContainsFunc(body, isHigh):
 		if body, encoding = encoding.Decode(body), charset.Lookup("utf-8"); !html {

@@ -116,7 +116,7 @@ type outcome uint8
 const (
 	same    outcome = iota // as before
 	written                // new or changed
-	foreign                // something else has its name, or somebody has changed it: it was left alone
+	foreign                // something else has its name, or somebody has changed it
 )
 
 // put makes a file hold a text. One that does already is not touched.

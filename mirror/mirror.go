@@ -20,7 +20,7 @@ import (
 type Options struct {
 	Windows  bool               // new files have names that Windows allows
 	Delete   bool               // own files of what is gone are removed
-	Temp     string             // a folder for what does not fit into memory; "": that for temporary files
+	Temp     string             // a folder for what exceeds memory; "": that for temporary files
 	Progress func(done, of int) // is told of each file, if not nil
 }
 
@@ -33,7 +33,7 @@ type Report struct {
 	Written int          // of Files, those that are new or changed
 	Removed int          // files of what is gone
 	Gone    int          // of Files, those of what is gone
-	Foreign []string     // names that were left alone, as somebody has changed or made a file there: the first few
+	Foreign []string     // names left alone, changed or made by somebody: the first few
 	Left    int          // names that were left alone
 	Unread  []error      // bodies that the job does not have: the first few
 	Lost    int          // bodies that the job does not have

@@ -12,7 +12,7 @@ import (
 
 // Chunk is a part of a text.
 type Chunk struct {
-	ID       string   `json:"id"`       // the same as long as the page has as many parts below these headings
+	ID       string   `json:"id"`       // stable while the page has as many parts below these headings
 	Headings []string `json:"headings"` // above it, from the first level on
 	Text     string   `json:"text"`
 }
@@ -97,7 +97,7 @@ func (c *chunker) fits(from, to int) bool {
 // divide makes chunks of a section that is too long: as many blocks as fit, and parts of a block
 // that does not.
 func (c *chunker) divide(s section) {
-	var cuts []int // where a block begins
+	var cuts []int // beginnings of blocks
 	for _, at := range c.doc.Blocks {
 		if at > s.from && at < s.to {
 			cuts = append(cuts, at)

@@ -136,8 +136,8 @@ type folder struct {
 	text    bool
 	last    string          // the last name before it was changed, in lower case
 	written map[string]bool // names that begin like it
-	left    []string        // files of pages that are gone, to be removed unless another page has the name
-	dir     string          // where the last file is
+	left    []string        // files of gone pages, removed unless another page has the name
+	dir     string          // folder of the last file
 	in      *os.Root        // that folder
 }
 

@@ -20,7 +20,7 @@ import (
 const (
 	mostSections = 20 // folders of the site; the pages of others are optional
 	mostLinks    = 50 // of a section: the pages nearest to the start
-	mostLetters  = 4  // pages of one title for letters of the alphabet: more are an index, which lists nothing new
+	mostLetters  = 4  // pages of one title for letters: more are an index, which lists nothing new
 )
 
 // isLetter holds for the URL of what begins with a letter: genindex-A.html, names/b/, ?letter=C.

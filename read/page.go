@@ -23,9 +23,9 @@ type Options struct {
 	Whole bool // the page as it is, with its menus and footers
 	Chunk int  // characters of a chunk at most; 0: no chunks
 
-	// Which pages of a job are read.
-	Languages    []string // with one of these languages, such as "en", which includes "en-GB"; empty: all
-	NoDuplicates bool     // each text once, and no page that the crawl has marked duplicate_of or near_duplicate_of
+	// Of a job, only pages
+	Languages    []string // with one of these, such as "en", which includes "en-GB"; empty: all
+	NoDuplicates bool     // each text once, and no page marked duplicate_of or near_duplicate_of
 	Where        string   // for whose record the condition holds: see package where
 
 	wanted func(url string) bool // of these pages alone; nil: all
@@ -50,13 +50,13 @@ type Page struct {
 	Text        string     `json:"text,omitempty"`
 	Chunks      []Chunk    `json:"chunks,omitempty"`
 
-	Removed []Removal `json:"-"` // what is on the page and not in the text
-	Err     error     `json:"-"` // why a part of the page was not read, or nil
+	Removed []Removal `json:"-"` // parts of the page that are not in the text
+	Err     error     `json:"-"` // the reason why a part of the page was not read, or nil
 }
 
 // Removal is a part of a page that was left out.
 type Removal struct {
-	Rule  string `json:"rule"`            // "site" for boilerplate of the site, or a rule of package content
+	Rule  string `json:"rule"`            // "site" (boilerplate of the site), or a rule of content
 	Path  string `json:"path"`            // of the element
 	Text  string `json:"text"`            // its beginning
 	Pages int    `json:"pages,omitempty"` // of the sample, that have it; of the site's boilerplate

@@ -25,7 +25,7 @@ const (
 type site struct {
 	pages   int               // in the sample
 	on      map[uint64]uint16 // by key of a block: the pages of the sample that have it
-	ends    map[string]uint16 // by an end of a title, with what parts it from the rest, or a whole title: likewise
+	ends    map[string]uint16 // likewise, by an end of a title with its separator, or a whole title
 	read    int               // pages of the sample of which it is known where their content is
 	mains   map[uint64]*seen  // by the place of an element that holds most of a page
 	besides map[uint64]*seen  // by that of one right in such an element that holds less
@@ -94,7 +94,8 @@ func blocksOf(root *html.Node, yield func(block)) {
 		left--
 		switch {
 		case holdsCode(b.Node):
-		case content.IsRights(b.Node): // years and names differ from page to page: only the place tells whether it repeats
+		case content.IsRights(b.Node):
+			// Years and names differ from page to page: only the place tells whether it repeats.
 			yield(block{b.Node, b.Place*0x9E3779B97F4A7C15 ^ 1})
 		default:
 			yield(block{b.Node, b.Place*0x9E3779B97F4A7C15 ^ b.Hash})
@@ -287,7 +288,7 @@ type tally struct {
 	met               int      // blocks and images
 	firstOwn, lastOwn int      // numbers of the first and the last one that is not boilerplate
 	whole             []weight // the largest elements that are boilerplate throughout
-	children          []weight // of the elements that are being weighed, what is boilerplate throughout
+	children          []weight // of the elements being weighed, the parts that are boilerplate
 }
 
 // weigh returns what is in an element.

@@ -47,7 +47,8 @@ func openTabs(root *html.Node) {
 				s.panels++
 			}
 		default:
-			if n.DataAtom == atom.Input && tabRole(n.Parent) == tabList { // by which a browser without scripts switches
+			if n.DataAtom == atom.Input && tabRole(n.Parent) == tabList {
+				// A browser without scripts switches by these.
 				used = append(used, n)
 			}
 		}

@@ -78,7 +78,8 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 		d.rewrite(prefix, sent.header.Get("X-Content-Type-Options"), fmt.Sprintf(`<script src="%s-/page.js" data-date="%s"></script>`, s.root, c.Date.Format(digits)))
 	}
 	switch mediaType, _, _ := strings.Cut(strings.ToLower(d.contentType), ";"); strings.TrimSpace(mediaType) {
-	case "multipart/x-mixed-replace", "application/signed-exchange": // their parts bring fields of their own
+	case "multipart/x-mixed-replace", "application/signed-exchange":
+		// Their parts bring fields of their own.
 		d.contentType = "application/octet-stream"
 	}
 	if h["Content-Type"] = nil; d.contentType != "" {
@@ -156,7 +157,8 @@ func (d *document) rewrite(prefix, options, insert string) {
 	d.body.Reset(strings.NewReader(""))
 	encoding, _ := charset.Determine(d.contentType, text)
 	switch encoding.Name() {
-	case "utf-16le", "utf-16be", "iso-2022-jp": // where a byte that looks like ASCII may be another character
+	case "utf-16le", "utf-16be", "iso-2022-jp":
+		// A byte that looks like ASCII may be another character.
 		text, encoding = encoding.Decode(text), charset.Lookup("utf-8")
 		d.contentType = mime.FormatMediaType(mediaType, map[string]string{"charset": "utf-8"})
 	}

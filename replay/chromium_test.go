@@ -155,7 +155,8 @@ func TestChromium(t *testing.T) {
 	if got := b.Run(b.Frame, "window.done"); got != "" {
 		t.Errorf("a hostile page can: %s", got)
 	}
-	for _, view := range []string{"", "mp_", "id_"} { // with scripts, in a window of its own, and by markup alone
+	for _, view := range []string{"", "mp_", "id_"} {
+		// A page is shown with scripts, in a window of its own, and by markup alone.
 		b.Open(s.URL + "/2026" + view + "/" + live.URL + "/hints")
 	}
 	b.Open(s.URL + "/2026/" + live.URL + "/hostile")

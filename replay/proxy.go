@@ -115,7 +115,8 @@ func (p *Proxy) capture(w http.ResponseWriter, r *http.Request, c archive.Captur
 	for _, f := range a.header {
 		h.Add(f.Name, f.Value)
 	}
-	for name := range strings.SplitSeq(strings.Join(h["Connection"], ","), ",") { // RFC 9110, section 7.6.1
+	for name := range strings.SplitSeq(strings.Join(h["Connection"], ","), ",") {
+		// RFC 9110, section 7.6.1.
 		h.Del(strings.TrimSpace(name))
 	}
 	for _, name := range unsent {
@@ -177,7 +178,7 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 type tunnel struct {
 	net.Conn
 	host  string        // of the certificate
-	early *bytes.Reader // what came before the response to CONNECT
+	early *bytes.Reader // bytes that came before the response to CONNECT
 }
 
 func (t *tunnel) Read(b []byte) (int, error) {

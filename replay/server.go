@@ -23,7 +23,7 @@ import (
 type Server struct {
 	archive *archive.Archive
 	name    string
-	root    string // what each path begins with: a page elsewhere cannot guess it
+	root    string // the beginning of each path: a page elsewhere cannot guess it
 	pages   *template.Template
 	report  func(error)
 }

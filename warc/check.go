@@ -17,7 +17,7 @@ import (
 // 300 of a revisit whose original it has not seen.
 type Checker struct {
 	Records    int // read so far
-	CodedSums  int // payload digests of the body with its transfer coding: a common mistake, and no fault
+	CodedSums  int // of bodies with their transfer coding: a common mistake, and no fault
 	seed       maphash.Seed
 	ids        map[uint64]bool // of records, by their hash; true: a whole response
 	originals  map[uint64]bool // by what revisits may name a whole response

@@ -63,7 +63,7 @@ type Exchange struct {
 	Response  []byte   // as received, without interim responses
 	Rest      [][]byte // pieces that follow Response; with Parts, Response has at least the head
 	Parts     *Parts   // of Response; nil: it is read to find them
-	Truncated string   // why the response is not whole: [CutLength] and others; "": it is
+	Truncated string   // the reason why the response is not whole, as [CutLength]; "": it is
 
 	// Original is a capture with the same payload: the response is written as a revisit, without
 	// its body. For a 304 it is the capture that still holds.

@@ -19,7 +19,7 @@ type Reader struct {
 	in   *bufio.Reader // of the file
 
 	gzip   gzip.Reader
-	member *bufio.Reader // what the gzip member at hand holds
+	member *bufio.Reader // the content of the gzip member at hand
 	within bool          // there is one at hand
 	held   int           // records of it
 
@@ -281,7 +281,8 @@ func (r *Reader) begins(b []byte) bool {
 		return !r.packed // in a member, a stored record looks like that
 	case len(b) < 18 || string(b[:2]) != gzipMagic || b[2] != 8 || b[3]&0xe0 != 0:
 		return false
-	case b[3]&4 != 0 && b[11] > 0: // an extra field of 256 bytes or more, where the next member would fit
+	case b[3]&4 != 0 && b[11] > 0:
+		// An extra field of 256 bytes or more, where the next member would fit.
 		return false
 	}
 	if r.gzip.Reset(bytes.NewReader(b)) != nil {

@@ -28,7 +28,8 @@ func (r *Resolver) ResolvePage(ref []byte) (u URL, err error) {
 		u.href = u.href[:u.fragmentAt]
 		return u, err
 	}
-	if i := bytes.IndexByte(ref, '#'); i == 0 || i > 0 && ref[i-1] > ' ' && len(ref) <= maxInBlock { // else a blank is trimmed
+	if i := bytes.IndexByte(ref, '#'); i == 0 || i > 0 && ref[i-1] > ' ' && len(ref) <= maxInBlock {
+		// Else a blank is trimmed.
 		ref = ref[:i]
 	}
 	if len(ref) == 0 {
@@ -42,7 +43,8 @@ func (r *Resolver) ResolvePage(ref []byte) (u URL, err error) {
 	}
 	plain, err := resolve(r, &u, ref)
 	u.href = u.href[:u.fragmentAt]
-	if plain && ref[0] != '?' && len(ref) <= maxInBlock { // it depends on the directory of the page alone
+	if plain && ref[0] != '?' && len(ref) <= maxInBlock {
+		// It depends on the directory of the page alone.
 		*slot = followed{r.keep(ref, u.href), u, r.where}
 	}
 	return u, err

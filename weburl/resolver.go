@@ -15,7 +15,7 @@ type Resolver struct {
 	block    []byte // consecutive hrefs, never changed once written
 
 	followed *[followedLinks]followed // or nil
-	where    uint64                   // how often the directory or the encoding has changed
+	where    uint64                   // number of changes of directory or encoding
 }
 
 const (

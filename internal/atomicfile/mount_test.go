@@ -34,7 +34,8 @@ func TestWriteFullDisk(t *testing.T) {
 			t.Error("the old file is damaged")
 		}
 	}
-	if err := Write(file, 0o666, text(large[:120<<10])); err != nil { // less than is free without what was left
+	if err := Write(file, 0o666, text(large[:120<<10])); err != nil {
+		// This is less than is free without the file that was left.
 		t.Error(err)
 	}
 	if all := names(t, dir); all != " /site.wacz" {

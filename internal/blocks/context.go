@@ -25,24 +25,24 @@ const (
 	aRepeated          // the mean of the alike elements that it is in one of
 	aPage              // of all blocks
 	aWords             // the logarithm of the block's words
-	aLinks             // which part of them is linked
+	aLinks             // the share of them that is linked
 	aTag               // its element
 	aTotal             // the logarithm of the page's words
 	aBlocks            // of its blocks
-	aLinked            // which part of its words is linked
-	aProse             // which part is prose
-	aBest              // which part is in the element with most of the prose
+	aLinked            // the share of its words that is linked
+	aProse             // the share of prose
+	aBest              // the share in the element with most of the prose
 	aKind              // of the page
 	aTop               // the mean of the best words of the page
-	aBelow             // how far the score is below that
-	aCore              // elements between it and the core: above it if negative, else to where both are in
+	aBelow             // the distance of the score below that
+	aCore              // elements between it and the core: negative above it, else up to their parent
 	aCoreMean          // of the core
-	aCoreSure          // which part of its words are among the best
-	aStray             // which part of the best words is outside of the core
+	aCoreSure          // the share of its words that is among the best
+	aStray             // the share of the best words that is outside of the core
 	aStyle             // of all blocks of its style
 	aStyleWords        // the logarithm of their words
-	aStyleShare        // which part of the page they are
-	aType              // how likely the page is of the first type; those of the others follow
+	aStyleShare        // their share of the page
+	aType              // the probability of the page's first type; those of the others follow
 	arounds     = aType + Types
 )
 

@@ -76,7 +76,8 @@ func signsIn(s string) (found uint32) {
 			found |= 1 << cNumber
 		case c == '$':
 			found |= 1 << cPrice
-		case c == 0xc2 && i+1 < len(s) && s[i+1] == 0xa3, c == 0xe2 && i+2 < len(s) && s[i+1:i+3] == "\x82\xac": // £, €
+		case c == 0xc2 && i+1 < len(s) && s[i+1] == 0xa3, c == 0xe2 && i+2 < len(s) && s[i+1:i+3] == "\x82\xac":
+			// £ and €.
 			found |= 1 << cPrice
 		case c == 0xc2 && i+1 < len(s) && s[i+1] == 0xa9: // ©
 			found |= 1 << cRights

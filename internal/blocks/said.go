@@ -14,7 +14,7 @@ type said struct {
 	terms []uint16 // the numbers of those in the vocabulary
 	words int32
 	title uint64  // the words of the page's title, a bit each
-	like  float32 // which part of both, the block and the title, is in both
+	like  float32 // the words that block and title share, as a part of all of both
 	about int32   // words that the description of the page has
 }
 

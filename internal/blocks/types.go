@@ -15,18 +15,18 @@ type Mix [Types]float32
 
 // The groups of facts about a page.
 const (
-	pKind      feature = 0                 // what the page says it is
+	pKind      feature = 0                 // the type that the page names
 	pLinked            = Kinds             // its share of links
 	pProse             = pLinked + 9       // its share of prose
 	pTalk              = pProse + 8        // its share of prose in comments
 	pMarks             = pTalk + 5         // commas and sentence ends for its words
-	pWords             = pMarks + 6        // how long it is
+	pWords             = pMarks + 6        // its length in words
 	pBlocks            = pWords + 9        // of how many blocks
 	pHeadings          = pBlocks + 8       // of how many sections
 	pBest              = pHeadings + 7     // the share of the element with most of the prose
 	pAlike             = pBest + 7         // in the largest list of alike elements: how many
 	pAlikePart         = pAlike + 7        // its share of the page
-	pTitle             = pAlikePart + 6    // where the title stands
+	pTitle             = pAlikePart + 6    // the place of the title
 	pHint              = pTitle + 6        // the share of elements with a hint
 	pCue               = pHint + 5*hints   // blocks with a cue
 	pTerm              = pCue + 5*cues     // words of short blocks

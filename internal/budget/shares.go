@@ -44,11 +44,11 @@ type Shares struct {
 	Pending    int // queued URLs of all hosts; beyond, they are only in the store
 	Bodies     int // bodies, raw and decoded; beyond, no fetch starts or reads on, but for one body
 	Kept       int // buffers kept for the next bodies, of each of the two sorts, per loop
-	Idle       int // certificates of idle connections; beyond, the one idle for longest is closed; per loop
+	Idle       int // certificates of idle connections; beyond, the longest idle is closed; per loop
 	Sessions   int // TLS sessions; beyond, the least recently used are forgotten; per loop
 	Names      int // cached names; beyond, the least recently used are forgotten; per loop
 	Recent     int // URLs sent to the frontier lately; beyond, they are forgotten; per loop
-	Cookies    int // of responses; beyond, those of the site that has set none for longest are forgotten
+	Cookies    int // of responses; beyond, those of the site that was longest without one go
 	Again      int // with cookies: how URLs have ended; beyond, only the store knows of the oldest
 	Buffer     int // writes that the store has not flushed; at most 2 of them
 	Cache      int // blocks of the store's files
@@ -56,7 +56,7 @@ type Shares struct {
 	Originals  int // captures that later ones may refer to; beyond, the oldest are forgotten
 	Duplicates int // first pages of each content; beyond, the oldest are forgotten
 	Shapes     int // of paths, and sketches of their pages; beyond, the oldest are forgotten
-	Batch      int // the open batch; beyond, no fetch starts. The batch being committed may be as large
+	Batch      int // the open batch; beyond, no fetch starts. The one being committed: as much
 }
 
 // Split shares out a budget for a number of fetch loops.

@@ -53,7 +53,8 @@ func Update(archive string, committed int64) error {
 
 // update makes the index under a name.
 func update(archive string, committed int64, index string) error {
-	if info, err := os.Lstat(archive); err == nil && !info.IsDir() { // a link would have the index of another job written
+	if info, err := os.Lstat(archive); err == nil && !info.IsDir() {
+		// A link would have the index of another job written.
 		return &fs.PathError{Op: "open", Path: archive, Err: errors.New("no folder, expected one that Weft has made")}
 	}
 	source := filepath.Join(archive, CapturesFile)

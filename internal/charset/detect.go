@@ -184,7 +184,7 @@ const (
 // In eighths of a bit.
 const (
 	costSenseless   = 88  // a byte of data that is no text
-	costFew         = 64  // divided by the bytes beyond ASCII: one alone is likely a foreign word or a sign
+	costFew         = 64  // divided by the bytes beyond ASCII: one alone is likely foreign, or a sign
 	costUndefined   = 160 // a byte that is no character, or a control character
 	costMalformed   = 240 // bytes that form no character
 	costPunctuation = 32  // one of about 16

@@ -53,7 +53,8 @@ func (m *letterModel) class(r rune) uint8 {
 	if c, ok := m.classes[r]; ok {
 		return c
 	}
-	if r == '\u00a0' || unicode.IsPunct(r) || unicode.IsSymbol(r) && (r < 0x2500 || r > 0x259f) { // no boxes
+	if r == '\u00a0' || unicode.IsPunct(r) || unicode.IsSymbol(r) && (r < 0x2500 || r > 0x259f) {
+		// Boxes are no symbols of a text.
 		return classPunctuation
 	}
 	return classOther

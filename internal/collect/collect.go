@@ -98,7 +98,7 @@ type collection struct {
 	jobs  []string
 	roots []*os.Root              // of the jobs: see open
 	old   []results.Set           // lines of each job's records that do not count
-	lost  []map[[16]byte]struct{} // URLs whose record in another job counts: as many as nodes that died left
+	lost  []map[[16]byte]struct{} // URLs whose record in another job counts, for each dead node
 }
 
 func fingerprint(url []byte) [16]byte {
@@ -155,7 +155,8 @@ func (c *collection) judge() error {
 			sum := fingerprint([]byte(r.URL))
 			entry := make([]byte, 0, 2*entrySize)
 			entry = append(entry, sum[:]...)
-			entry = binary.BigEndian.AppendUint64(entry, uint64(max(0, r.Started.Unix()))) // at least 0: a page that was not fetched has year 1
+			// At least 0: a page that was not fetched has year 1.
+			entry = binary.BigEndian.AppendUint64(entry, uint64(max(0, r.Started.Unix())))
 			entry = binary.BigEndian.AppendUint32(entry, uint32(r.Started.Nanosecond()))
 			entry = binary.BigEndian.AppendUint32(entry, uint32(i))
 			entry = binary.BigEndian.AppendUint64(entry, l.N)
@@ -443,7 +444,8 @@ func (c *collection) take(i int, name, as string) error {
 	if err != nil {
 		return err
 	}
-	if info.Mode().IsRegular() { // a link to a link would lead from the folder to another place than from the job
+	if info.Mode().IsRegular() {
+		// A link to a link would lead from the folder to another place than from the job.
 		if err := os.Link(filepath.Join(c.jobs[i], name), to); err == nil || errors.Is(err, fs.ErrExist) {
 			return nil
 		}
@@ -461,7 +463,8 @@ func (c *collection) copy(i int, name, as string) error {
 		return err
 	}
 	defer from.Close()
-	f, err := os.OpenFile(filepath.Join(c.dir, as), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // what is there may be a job's own file
+	// What is there may be a job's own file.
+	f, err := os.OpenFile(filepath.Join(c.dir, as), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 // Error says where a selector is wrong, and what was expected there.
 type Error struct {
 	Column   int    // of the character, from 1
-	Found    string // what stands there; "": the end
+	Found    string // the text that stands there; "": the end
 	Expected string
 }
 
@@ -122,7 +122,8 @@ func (p *parser) complex(takes, relative bool) (c complex, err error) {
 		add(0, compound{tests: []test{scope{}}})
 	}
 	for {
-		if strings.HasPrefix(p.text[p.at:], "::") && combinator == ' ' && len(c.compounds) > 0 { // "p ::text"
+		if strings.HasPrefix(p.text[p.at:], "::") && combinator == ' ' && len(c.compounds) > 0 {
+			// It is "p ::text".
 			add(within, compound{tests: []test{element{}}})
 		} else {
 			k, err := p.compound()

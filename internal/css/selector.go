@@ -37,7 +37,7 @@ const (
 // the left, as elements are matched: compounds[0] is the element itself.
 type complex struct {
 	compounds   []compound
-	combinators []byte // combinators[i] leads from compounds[i] to compounds[i+1]: ' ', '>', '+', '~' or within
+	combinators []byte // combinators[i]: compounds[i] to [i+1], by ' ', '>', '+', '~' or within
 	take        Take
 }
 
@@ -59,7 +59,7 @@ type test interface {
 // Work is the budget of matching, in steps of some nanoseconds, and its starting element.
 type Work struct {
 	Steps int
-	Scope *html.Node // what :scope and a leading combinator mean; nil: the root
+	Scope *html.Node // the element of :scope and a leading combinator; nil: the root
 	Spent bool       // there were not enough steps: what was found is not all
 }
 
@@ -87,7 +87,8 @@ func (s *Selector) Match(n *html.Node, w *Work) (Take, bool) {
 func (s *Selector) OfScope() bool {
 	return slices.ContainsFunc(s.all, func(c complex) bool {
 		is := c.compounds[0]
-		if len(c.combinators) > 0 && c.combinators[0] == within { // ":scope ::text" has the scope's own text, too
+		if len(c.combinators) > 0 && c.combinators[0] == within {
+			// ":scope ::text" has the scope's own text, too.
 			is = c.compounds[1]
 		}
 		bare := len(c.compounds) == 1 && is.tag == "" && len(is.tests) == 1 && c.take.What != TakeElement

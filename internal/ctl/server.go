@@ -102,7 +102,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/jsonl")
 	refuse := func(status int, format string, args ...any) {
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(line{Error: fmt.Sprintf(format, args...)}) // the client may have left
+		// The client may have left.
+		_ = json.NewEncoder(w).Encode(line{Error: fmt.Sprintf(format, args...)})
 	}
 	name, _ := strings.CutPrefix(r.URL.Path, prefix)
 	command := s.commands[name]

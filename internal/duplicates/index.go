@@ -20,12 +20,12 @@ type Verdict struct {
 	Near string // the URL of a first with nearly identical text; empty: none, or there is Same
 
 	Seq   uint64 // the page's number, from 1; 0: it was not added
-	Taken Page   // what was added, for Restore
+	Taken Page   // the page that was added, for Restore
 	Left  uint64 // pages with this Seq and below have left the index
 }
 
 const (
-	blocks   = fingerprint.Near + 1 // of a simhash: if fingerprint.Near bits differ, one block is equal
+	blocks   = fingerprint.Near + 1 // of a simhash: if fingerprint.Near bits differ, one is equal
 	bits     = 64 / blocks          // per block
 	crowd    = 64                   // pages of a chain that are compared, the latest ones
 	urlBytes = 128                  // per page, on average

@@ -173,9 +173,11 @@ func appendCharacter(buf []byte, c rune) []byte {
 	switch {
 	case isUnspaced(c):
 		return append(utf8.AppendRune(appendBlank(buf), c), ' ')
-	case c == 0xAD || c == 0x200B || c == 0xFEFF: // invisible: soft hyphen, zero width space, byte order mark
+	case c == 0xAD || c == 0x200B || c == 0xFEFF:
+		// These are invisible: soft hyphen, zero width space, byte order mark.
 		return buf
-	case c <= ' ' || c == 0x85 || c == 0xA0 || 0x1680 <= c && c <= 0x3000 && unicode.IsSpace(c): // all white space is there
+	case c <= ' ' || c == 0x85 || c == 0xA0 || 0x1680 <= c && c <= 0x3000 && unicode.IsSpace(c):
+		// All white space is in this range.
 		return appendBlank(buf)
 	}
 	return utf8.AppendRune(buf, c)

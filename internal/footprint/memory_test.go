@@ -218,7 +218,8 @@ func TestStalledBodiesDelayNoOthers(t *testing.T) {
 					}
 					quick = latest(quick, end)
 				} else {
-					if idle := r.ErrorKind == "idle-timeout"; idle && left == 3 || !idle && r.ErrorKind != "too-slow" || r.Tries < max(0, o.Pace.Retries)+1 || r.Tries > max(0, o.Pace.Retries)+6 { // some have waited for memory
+					if idle := r.ErrorKind == "idle-timeout"; idle && left == 3 || !idle && r.ErrorKind != "too-slow" || r.Tries < max(0, o.Pace.Retries)+1 || r.Tries > max(0, o.Pace.Retries)+6 {
+						// Some have waited for memory.
 						t.Errorf("%s: %d tries, error %s: %s; expected too-slow", u, r.Tries, r.ErrorKind, r.Error)
 					} else if idle {
 						left++

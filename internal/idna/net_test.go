@@ -22,7 +22,8 @@ func TestNet(t *testing.T) {
 	compare := func(domain string) {
 		t.Helper()
 		got, err := idna.ToASCII(domain)
-		mapped, failed := mapping.ToUnicode(domain) // it looks for right-to-left characters before it maps
+		// It looks for right-to-left characters before it maps.
+		mapped, failed := mapping.ToUnicode(domain)
 		want := ""
 		if failed == nil {
 			want, failed = profile.ToASCII(mapped)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html" // which has &nGt; and &nLt;, too: package html of the standard library lacks them
+	"golang.org/x/net/html" // unlike the standard library's, it has &nGt; and &nLt;
 )
 
 // A Rule says which character references count.

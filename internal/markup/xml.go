@@ -21,7 +21,7 @@ type XML struct {
 	Empty    bool   // it ended in "/>"
 	Unclosed bool   // it ended at the '<' of the next one
 
-	Text      []byte // what Collect has kept, references decoded
+	Text      []byte // the text that Collect has kept, references decoded
 	Cut       bool   // the end of the body cut it off: it is empty
 	TooLong   bool   // the text exceeded its limit
 	Undefined []byte // the first reference in Text whose name is unknown; nil if there is none

@@ -12,7 +12,7 @@ import (
 type mutant struct {
 	file     string // from the root of the module
 	pkg      string // its tests; the folder of the file, unless the list says otherwise
-	why      string // what goes wrong, in one line
+	why      string // the fault that it makes, in one line
 	old, new string
 }
 

@@ -152,7 +152,8 @@ var failure = regexp.MustCompile(`(?m)^(?:\s*--- FAIL: |\t)((?:Test|Fuzz|Example
 
 // test runs the tests of a package, and returns one that fails, and what it says; empty: none does.
 func test(module, pkg string) (by, out string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // it may have to compile much
+	// It may have to compile much.
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	// Without paths in the programs, the next copy finds them in the build cache.
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-failfast", "-vet=off", "-trimpath", "-timeout=4m", "./"+pkg)

@@ -74,7 +74,8 @@ func Each(file io.ReadSeeker, targets []Key, found func(target int, p Page)) (cu
 func each(file io.ReadSeeker, targets []Key, most int, found func(target int, p Page)) (cut bool, err error) {
 	again, _ := countAgain(file) // a pass finds what is wrong, too
 	s := search{file: file, parts: 1 + again/most, wanted: newWanted(targets), found: found}
-	for ; s.part < s.parts && err == nil; s.part++ { // what is damaged may ask for any number of passes
+	for ; s.part < s.parts && err == nil; s.part++ {
+		// What is damaged may ask for any number of passes.
 		if again > 0 {
 			s.findLast()
 		}

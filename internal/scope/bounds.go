@@ -36,7 +36,7 @@ type Rules struct {
 // www.example.org, is still crawled.
 type Bounds struct {
 	Rules
-	opened *places.Set // hosts, domains or prefixes, by Scope; with prefixes, their origins, too; hosts, for HasAssets
+	opened *places.Set // hosts, domains or prefixes with their origins, by Scope; hosts, for HasAssets
 }
 
 // New returns bounds that no seed has opened yet.

@@ -43,7 +43,7 @@ type Options struct {
 	Dir      string // an empty folder for its files, which other users may enter
 	Streams  int    // the most that are open at once on a connection
 	Requests int    // of a connection, which ends after them
-	Window   int    // what it may be sent on a stream; -1: nothing
+	Window   int    // bytes that it takes on an HTTP/2 stream; -1: none
 	HTTP1    bool   // no HTTP/2
 	Flags    []string
 

@@ -88,6 +88,6 @@ func (w *Writer) header(page []byte) {
 	binary.BigEndian.PutUint32(page[40:], 1)              // changes of the schema
 	binary.BigEndian.PutUint32(page[44:], 4)              // format of the schema
 	binary.BigEndian.PutUint32(page[56:], 1)              // UTF-8
-	binary.BigEndian.PutUint32(page[92:], 1)              // changes when the number of pages was written
+	binary.BigEndian.PutUint32(page[92:], 1)              // changes, as of the number of pages
 	binary.BigEndian.PutUint32(page[96:], version)
 }

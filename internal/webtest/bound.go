@@ -9,13 +9,13 @@ import (
 
 // Costs are the times that a polite crawl spends in addition to those of the servers.
 type Costs struct {
-	Delay       time.Duration // from the end of a response to the next request to the same host, domain or address
+	Delay       time.Duration // between requests to a host, domain or address, from the response on
 	Patience    time.Duration // with a response that does not end
 	Dial        time.Duration // with a connection that does not complete
 	RobotsTries int           // for an unreachable robots.txt
 	Pause       time.Duration // before the second try for a robots.txt; doubles with each further try
 	Hold        time.Duration // after a 429 or 503 without Retry-After
-	Variants    int           // pages fetched of each endless calendar; the bound ignores their latency
+	Variants    int           // pages fetched of each endless calendar, whose latency is ignored
 }
 
 // Bound is the least time that a polite crawl takes: that of its longest chain.

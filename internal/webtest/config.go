@@ -11,7 +11,7 @@ import (
 type Config struct {
 	Seed      uint64
 	Hosts     int    // 0: 1
-	Pages     int    // per host on average, of host 0 exactly; few hosts have many, most have few; 0: 100
+	Pages     int    // per host on average, of host 0 exactly; few hosts have many; 0: 100
 	MostPages int    // of any host but host 0; 0: a thousand times Pages
 	Links     int    // per page on average, in addition to the tree of pages; 0: 8, negative: none
 	PageBytes int    // per page on average, before charset and coding; 0: 4,096
@@ -56,7 +56,7 @@ type Rates struct {
 	Header   float64 // by a Link header; 0: 0.02
 
 	// Of pages themselves.
-	Flaky   float64 // refuse with 503 or 429 at first, some with a Retry-After of 1 s or a date; 0: 0.03
+	Flaky   float64 // refuse with 503 or 429 at first, some with Retry-After (1 s, a date); 0: 0.03
 	Slow    float64 // respond after SlowDelay; 0: 0.02
 	Charset float64 // ISO-8859-1, windows-1251 or UTF-16; 0: 0.05
 	Base    float64 // have a <base>; 0: 0.1

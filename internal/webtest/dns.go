@@ -46,7 +46,8 @@ func ListenDNS(w *Web, addr string) (*NameServer, error) {
 			}
 			return nil, fmt.Errorf("dns: %w", err)
 		}
-		_ = udp.(*net.UDPConn).SetReadBuffer(4 << 20) // as much as the system allows: a crawl sends many queries at once
+		// As much as the system allows: a crawl sends many queries at once.
+		_ = udp.(*net.UDPConn).SetReadBuffer(4 << 20)
 		s := &NameServer{web: w, udp: udp, tcp: tcp}
 		s.mu.open, s.mu.asked = make(map[net.Conn]bool), make(map[int]int)
 		s.done.Go(s.datagrams)
@@ -133,7 +134,8 @@ func (s *NameServer) stream(c net.Conn) {
 		s.mu.Unlock()
 	}()
 	for {
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second)) // fails only after Close, and then so does the next read
+		// Fails only after Close, and then so does the next read.
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 		var length [2]byte
 		if _, err := io.ReadFull(c, length[:]); err != nil {
 			return

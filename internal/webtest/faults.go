@@ -15,7 +15,7 @@ import (
 type LinkFault struct {
 	Group  string // of kinds, such as "redirects": one of FaultGroups
 	Kind   string // names it, such as "img srcset"; each has a page
-	Rule   string // what a checker calls it: see package check
+	Rule   string // its name in checkers: see package check
 	Page   string // path of the page that has it
 	Line   int    // of the URL, from 1; 0: it is in a header
 	Column int    // in characters

@@ -40,7 +40,8 @@ func (w *Web) next(p resource) resource {
 
 // links returns the links of a resource, in the order of its page.
 func (w *Web) links(p resource) []link {
-	d := w.draws.dice(saltLinks, resource{host: p.host, kind: p.kind, n: p.n}) // copies have the links of their page
+	// Copies have the links of their page.
+	d := w.draws.dice(saltLinks, resource{host: p.host, kind: p.kind, n: p.n})
 	var to []link
 	add := func(p resource, s spelling) { to = append(to, link{p, s}) }
 	follow := func(p resource) { add(p, spelling(d.roll(int(followed)))) }

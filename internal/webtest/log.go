@@ -22,7 +22,7 @@ type Request struct {
 	Addr   netip.Addr `json:"addr"`   // that the client connected to
 	Status int        `json:"status"` // 0: no complete response was sent
 	Start  time.Time  `json:"start"`  // the request was complete
-	End    time.Time  `json:"end"`    // the response was sent, or the client had gone; zero: neither yet
+	End    time.Time  `json:"end"`    // the response was sent, or the client had gone; zero: neither
 }
 
 // URL returns the requested URL.
@@ -141,7 +141,7 @@ type Politeness struct {
 // Manners are a crawler's treatment of one host, domain or address.
 type Manners struct {
 	Requests   int
-	SmallGap   time.Duration // the smallest, from the end of all earlier responses to a request; -1: only one request
+	SmallGap   time.Duration // the smallest, after all earlier responses; -1: only one request
 	MostAtOnce int           // concurrent requests
 }
 

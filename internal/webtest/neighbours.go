@@ -253,7 +253,8 @@ func slowHead(w http.ResponseWriter, r *http.Request) {
 	defer c.Close()
 	head := "HTTP/1.1 200 OK\r\nX-Field: " + strings.Repeat("x", 1000)
 	if r.URL.Path == "/robots.txt" {
-		_, _ = io.WriteString(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n") // the crawler may leave
+		// The crawler may leave.
+		_, _ = io.WriteString(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 		return
 	}
 	tick := time.NewTicker(time.Second)
@@ -403,5 +404,6 @@ func amplify(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html")
 	last := r.URL.Path[max(0, len(r.URL.Path)-10):]
-	_, _ = fmt.Fprintf(w, "<base href=/%s%s/>%s", strings.Repeat("x", 1800), strings.ReplaceAll(last, "/", "_"), manyLinks()) // the crawler may leave
+	// The crawler may leave.
+	_, _ = fmt.Fprintf(w, "<base href=/%s%s/>%s", strings.Repeat("x", 1800), strings.ReplaceAll(last, "/", "_"), manyLinks())
 }

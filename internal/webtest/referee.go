@@ -72,10 +72,12 @@ type Verdict struct {
 
 // Tally sums up all hosts, domains or addresses.
 type Tally struct {
-	Asked      int           // units with a request
-	Shared     int           // of these, units with several hosts
-	Requests   int           // of the unit with the most requests
-	SmallGap   time.Duration // the smallest, from the end of a response to the next request, except after a client gave up; -1: none
+	Asked    int // units with a request
+	Shared   int // of these, units with several hosts
+	Requests int // of the unit with the most requests
+	// SmallGap is the smallest, from the end of a response to the next request, except after a client
+	// gave up; -1: none.
+	SmallGap   time.Duration
 	MostAtOnce int
 	Violations int
 
@@ -189,7 +191,8 @@ func (f *Referee) begin(u Unit, n int, r *Arrival) {
 		l.first = r.At.UnixNano()
 	}
 	last := l.end
-	if now := r.At.UnixNano(); l.gone && last > now { // the client had given it up by now: the next gap counts from this arrival
+	if now := r.At.UnixNano(); l.gone && last > now {
+		// The client had given it up by now: the next gap counts from this arrival.
 		l.busy -= last - now
 		l.end = now
 	}

@@ -13,7 +13,9 @@ import (
 
 // Addresses are the addresses on which Run serves a web.
 type Addresses struct {
-	HTTP string    // HOST:PORT; empty: a free port of 127.0.0.1 for one host, otherwise of all addresses, so that each host has its own
+	// HTTP is HOST:PORT. Empty: a free port of 127.0.0.1 for one host, otherwise of all addresses, so
+	// that each host has its own.
+	HTTP string
 	DNS  string    // HOST:PORT; empty: a free port of 127.0.0.1
 	Log  io.Writer // see NewLog; nil: in memory
 
@@ -29,7 +31,7 @@ type Running struct {
 	DNS  *NameServer
 
 	Referee *Referee      // nil: see Addresses.Rule
-	Lag     time.Duration // after Close, with a Referee: the longest wait of a request within a turn of the loop
+	Lag     time.Duration // after Close, with a Referee: the longest wait of a request in a turn
 
 	dead []io.Closer // reserved ports of refusing and mute hosts
 

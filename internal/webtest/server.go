@@ -22,9 +22,10 @@ type Server struct {
 	encoder encoder
 	refused map[resource]int // refusals of flaky resources so far
 
-	referee *Referee          // nil: none
-	dropped map[resource]bool // a kept connection ended without a response, and the client has not repeated the request yet
-	lag     time.Duration     // the longest wait of a request in a turn
+	referee *Referee // nil: none
+	// A kept connection ended without a response, and the client has not repeated the request yet.
+	dropped map[resource]bool
+	lag     time.Duration // the longest wait of a request in a turn
 }
 
 // NewServer returns a server for w that logs each request; log may be nil.

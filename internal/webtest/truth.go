@@ -8,7 +8,7 @@ import (
 // Fate is the outcome of a URL.
 type Fate struct {
 	Status int    `json:"status,omitempty"` // of the last response
-	Error  string `json:"error,omitempty"`  // why there is no response: ErrorDNS and so on
+	Error  string `json:"error,omitempty"`  // of a URL without a response: ErrorDNS and so on
 }
 
 // Errors of Fate.
@@ -26,16 +26,18 @@ const (
 
 // Policy is the part of a crawler's behaviour that decides what it finds.
 type Policy struct {
-	Seeds        []int            // hosts whose home pages are the seeds; empty: host 0
-	Scope        func(i int) bool // hosts to follow links to; nil: those of the seeds
-	Beyond       bool             // request what links lead to beyond Scope, too, and follow only redirects there
-	Elements     []string         // elements to follow links in: HTML names, and "header" for Link; nil: a, area, frame, iframe, link
-	MaxRedirects int              // to follow in a row; 0: none
-	Retries      int              // after the first try, of 429 and 503; 0: none
-	Repeats      int              // of a segment in a path to follow, which ends mazes; 0: any, and the truth leaves mazes out
-	Robots       bool             // obey robots.txt
-	Sitemaps     bool             // follow sitemaps; with Robots only
-	Agent        string           // product token, for robots.txt
+	Seeds  []int            // hosts whose home pages are the seeds; empty: host 0
+	Scope  func(i int) bool // hosts to follow links to; nil: those of the seeds
+	Beyond bool             // request what links beyond Scope lead to, and follow only redirects there
+	// Elements are those to follow links in: HTML names, and "header" for Link; nil: a, area, frame,
+	// iframe, link.
+	Elements     []string
+	MaxRedirects int    // to follow in a row; 0: none
+	Retries      int    // after the first try, of 429 and 503; 0: none
+	Repeats      int    // of a segment in a path to follow, so mazes end; 0: any, and no mazes
+	Robots       bool   // obey robots.txt
+	Sitemaps     bool   // follow sitemaps; with Robots only
+	Agent        string // product token, for robots.txt
 }
 
 // Anywhere is the Scope of all hosts.

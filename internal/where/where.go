@@ -35,7 +35,7 @@ type Filter[T any] struct{ Condition }
 type Condition struct {
 	program *vm.Program
 	machine vm.VM
-	record  reflect.Value // what the program reads: of type environment, its fields as in fields
+	record  reflect.Value // the record at hand: of type environment, its fields as in fields
 	pointer any           // to it
 	fields  []field       // named in the condition
 }
