@@ -14,7 +14,7 @@ func (f *Frontier) Add(u URL) bool {
 		return false
 	}
 	if u.From == "" {
-		f.residency.addSeed(u.URL)
+		f.residency.addSeed(f.clock.now, u.URL)
 	}
 	fp := u.Fingerprint()
 	if f.agenda.crawled(&u) || !f.agenda.seen.add(fp) {
@@ -24,13 +24,13 @@ func (f *Frontier) Add(u URL) bool {
 		return false
 	}
 	f.agenda.number(&u, fp)
-	o := f.residency.originOf(u.URL)
+	o := f.residency.originOf(f.clock.now, u.URL)
 	f.found(o, &u)
 	if f.agenda.dropped(o, &u, fp) {
 		return false
 	}
 	f.agenda.add(o, &u)
-	f.politeness.place(o)
+	f.politeness.place(f.clock.now, o)
 	return true
 }
 
@@ -45,7 +45,7 @@ func (f *Frontier) found(o *origin, u *URL) {
 		return
 	}
 	if source := f.residency.origin(from); source != nil {
-		f.agenda.levels.link(source, o)
+		f.agenda.levels.link(f.clock.now, source, o)
 	}
 }
 
@@ -59,7 +59,7 @@ func (f *Frontier) foundAgain(u *URL) {
 		f.found(o, u)
 	}
 	from := originOf(u.From)
-	f.agenda.foundAgain(u, o, f.residency.origin(from), f.residency.ownership.foreign(Hostname(from)))
+	f.agenda.foundAgain(f.clock.now, u, o, f.residency.origin(from), f.residency.ownership.foreign(Hostname(from)))
 }
 
 // Redirect says that u, which is leased, was answered by a redirect. The target is added like any
@@ -89,9 +89,9 @@ func (f *Frontier) Again(now time.Time, u URL) bool {
 		return false
 	}
 	f.clock.advance(now)
-	o := f.residency.originOf(u.URL)
+	o := f.residency.originOf(f.clock.now, u.URL)
 	f.agenda.reopen(o, &u, now)
 	f.agenda.wait(o, u, f.clock.moment(now))
-	f.politeness.place(o)
+	f.politeness.place(f.clock.now, o)
 	return true
 }

@@ -24,9 +24,9 @@ func (s *Addresses) Resolved(now time.Time, u URL, addr netip.Addr) {
 	s.clock.advance(now)
 	s.politeness.endAddress(o.host)
 	if addr.IsValid() {
-		s.politeness.moveTo(o.host, addr)
+		s.politeness.moveTo(s.clock.now, o.host, addr)
 	}
-	s.politeness.placeHost(o.host)
+	s.politeness.placeHost(s.clock.now, o.host)
 	s.residency.consider(o.host)
 }
 
@@ -78,8 +78,8 @@ func (s *Addresses) Use(now time.Time, addr netip.Addr) (wanted, rests bool, soo
 	if g == nil {
 		return false, true, soon
 	}
-	for n := 0; n < maxEnded && g.waiting.Len() > 0 && s.politeness.endedByLimit(g.waiting.First()); n++ {
-		s.politeness.placeHost(g.waiting.First())
+	for n := 0; n < maxEnded && g.waiting.Len() > 0 && s.politeness.endedByLimit(s.clock.now, g.waiting.First()); n++ {
+		s.politeness.placeHost(s.clock.now, g.waiting.First())
 	}
 	if g.soon > s.clock.now {
 		soon = s.clock.time(g.soon)

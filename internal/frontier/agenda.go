@@ -13,7 +13,7 @@ import (
 // anything of an origin may be leased is no matter of its own.
 type agenda struct {
 	cfg     *Config
-	clock   *clock
+	epoch   *epoch
 	journal *journal
 
 	seen      seenSet
@@ -36,16 +36,16 @@ type agenda struct {
 
 // above are the questions and calls of the agenda to the parts above it.
 type above struct {
-	changed  func(*origin)             // takes in that what an origin has to lease has changed
+	changed  func(moment, *origin)     // takes in that what an origin has to lease has changed
 	resident func(name string) *origin // nil: it is not in memory
 }
 
-func newAgenda(cfg *Config, c *clock, j *journal, up above) *agenda {
+func newAgenda(cfg *Config, e *epoch, j *journal, up above) *agenda {
 	return &agenda{
-		cfg: cfg, clock: c, journal: j, above: up,
+		cfg: cfg, epoch: e, journal: j, above: up,
 		seen:      newSeenSet(cfg.SeenBytes),
 		redirects: newRedirects(cfg),
-		levels:    levels{cfg: cfg, clock: c, journal: j, changed: up.changed},
+		levels:    levels{cfg: cfg, journal: j, changed: up.changed},
 		refills:   refills{cfg: cfg},
 		leased:    make(map[leaseKey]*origin),
 	}
@@ -162,18 +162,18 @@ func (a *agenda) add(o *origin, u *URL) {
 	a.refills.add(o, u)
 }
 
-// due returns when the next URL of o may be leased, as far as it depends on that: at once, or, of
-// a retry, later.
-func (a *agenda) due(o *origin) (at moment, ok bool) {
+// due returns when the next URL of o may be leased, as far as it depends on that: now, or, of a
+// retry, later.
+func (a *agenda) due(now moment, o *origin) (at moment, ok bool) {
 	switch {
 	case (!o.queue.Empty() && !a.limited() || a.mayRefill(o)) && a.levels.mayDescend(o):
-	case o.retries(a.clock.now):
+	case o.retries(now):
 	case o.retry != nil:
-		at = o.retry.First().at
+		return o.retry.First().at, true
 	default:
 		return 0, false
 	}
-	return at, true
+	return now, true
 }
 
 // mayRefill reports whether o has URLs that are only in the store, may be leased, and are not
@@ -184,14 +184,14 @@ func (a *agenda) mayRefill(o *origin) bool {
 }
 
 // has reports whether o has a URL in memory that may be leased now.
-func (a *agenda) has(o *origin) bool {
-	return o.retries(a.clock.now) || !o.queue.Empty() && !a.limited() && a.levels.mayDescend(o)
+func (a *agenda) has(now moment, o *origin) bool {
+	return o.retries(now) || !o.queue.Empty() && !a.limited() && a.levels.mayDescend(o)
 }
 
 // take removes the URL of o that is due: a retry whose time has come before URLs that were never
 // leased.
-func (a *agenda) take(o *origin, u *URL) (again bool) {
-	again = o.retries(a.clock.now)
+func (a *agenda) take(now moment, o *origin, u *URL) (again bool) {
+	again = o.retries(now)
 	if again {
 		a.takeRetry(o, u)
 	} else {
@@ -293,7 +293,7 @@ func (a *agenda) queueAgain(o *origin, u URL, at moment) {
 }
 
 // refuse refuses a URL of o that was taken out of its queue.
-func (a *agenda) refuse(o *origin, r Refusal) {
+func (a *agenda) refuse(now moment, o *origin, r Refusal) {
 	a.refused = append(a.refused, r)
 	a.stats.Refused++
 	a.endRedirects(&r.URL)
@@ -302,7 +302,7 @@ func (a *agenda) refuse(o *origin, r Refusal) {
 	}
 	o.backlog.ended(r.URL.Seq)
 	a.journal.originChanged(o)
-	a.journal.record(func(l Journal) { l.Refused(r, a.clock.time(a.clock.now)) })
+	a.journal.record(func(l Journal) { l.Refused(r, a.epoch.time(now)) })
 }
 
 // dropRest drops the URLs of o that were never leased. Those that were tried are in memory by now,

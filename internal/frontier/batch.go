@@ -16,11 +16,11 @@ type lookup struct {
 
 // lookUp takes the batch of URLs that are added next, some as seeds, and requests what memory does
 // not tell of them.
-func (r *residency) lookUp(urls, seeds iter.Seq[weburl.URL]) (req Request, ok bool) {
+func (r *residency) lookUp(now moment, urls, seeds iter.Seq[weburl.URL]) (req Request, ok bool) {
 	if r.batch.unanswered {
 		panic("frontier: Prepare: the page of the batch before was not provided")
 	}
-	r.makeRoom()
+	r.makeRoom(now)
 	r.agenda.seen.reset()
 	n := 0
 	for range urls {
@@ -96,13 +96,13 @@ func (r *residency) newHostnames(yield func(string) bool) {
 }
 
 // answer takes in what the store has of a batch of URLs.
-func (r *residency) answer(p Page) {
+func (r *residency) answer(now moment, p Page) {
 	if !r.batch.unanswered {
 		panic("frontier: Provide: nobody has requested a lookup")
 	}
 	for _, s := range p.Origins {
 		if r.origin(s.Name) == nil && !r.ownership.foreign(Hostname(s.Name)) { // else it was revived meanwhile
-			r.comeBack(s.OriginState, s.Rules)
+			r.comeBack(now, s.OriginState, s.Rules)
 		}
 	}
 	r.agenda.seen.settle(p.Seen)

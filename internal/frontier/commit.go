@@ -9,7 +9,7 @@ func (f *Frontier) NoteOrigins() {
 	for _, o := range j.changed {
 		o.dirty = false
 		o.host.residence.noted = j.seals
-		s := f.residency.state(o)
+		s := f.residency.state(f.clock.now, o)
 		j.to.Origin(s)
 		if o.step != nil {
 			o.step.noted = s.Levels

@@ -24,7 +24,7 @@ func (v View) interval(o *origin) time.Duration {
 func (v View) describe(info *OriginInfo, o *origin, from moment) {
 	p := v.f.politeness
 	h := o.host
-	if max(o.host.pace.backOffEnd, o.parked()) > p.clock.now {
+	if max(o.host.pace.backOffEnd, o.parked()) > v.f.clock.now {
 		info.BackOff = o.backOffWords()
 	}
 	info.Resolving = h.resolve == addressAsked
@@ -34,20 +34,20 @@ func (v View) describe(info *OriginInfo, o *origin, from moment) {
 	}
 	next := max(p.earliest(h), from)
 	if info.Full = h.busy >= pace; !info.Full {
-		if !p.groups.free(h.domain(), max(next, p.clock.now)) {
+		if !p.groups.free(h.domain(), max(next, v.f.clock.now)) {
 			info.HeldBy, next = HeldByDomain, max(next, p.groups.freeAt(h.domain()))
 		}
-		if !p.groups.free(h.address, max(next, p.clock.now)) {
+		if !p.groups.free(h.address, max(next, v.f.clock.now)) {
 			info.HeldBy, next = cmp.Or(info.HeldBy, HeldByAddress), max(next, p.groups.freeAt(h.address))
 		}
 	}
-	info.Next = p.clock.time(next)
+	info.Next = v.f.clock.time(next)
 }
 
 // leftAlone returns until when o is left alone; now if it is not.
 func (v View) leftAlone(o *origin) moment {
 	p := v.f.politeness
-	until := max(p.clock.now, o.host.pace.backOffEnd, o.parked())
+	until := max(v.f.clock.now, o.host.pace.backOffEnd, o.parked())
 	if at, waits := o.robots.retryAt(); waits {
 		until = max(until, at)
 	}
@@ -65,7 +65,7 @@ func (v View) leftAloneWords(o *origin, until moment) string {
 	case until == max(o.host.pace.backOffEnd, o.parked()):
 		return o.backOffWords()
 	case waits && until == at:
-		robots := o.robots.state(p.clock)
+		robots := o.robots.state(v.f.clock.now, &v.f.clock.epoch)
 		return robots.FailedWords()
 	case o.host.crawlDelay() == p.delay(o.host):
 		return fmt.Sprintf("Crawl-delay of %v", o.host.crawlDelay())

@@ -45,9 +45,10 @@
 //     and the ownership of partitions. It brings hosts back as the other two knew them.
 //
 // Host and origin are records that the parts share: each writes its own fields. All three record in
-// the journal, which is the facade's, and read its clock. Calls lead down: facade, residency,
-// politeness, agenda, journal, origin and host, and what those are made of (pace, trouble, robots,
-// backlog, queue). The agenda calls up by two functions that it is given: see above.
+// the journal, which is the facade's, and are given the time by those that call them. Calls lead
+// down: facade, residency, politeness, agenda, journal, origin and host, and what those are made of
+// (pace, trouble, robots, backlog, queue). The agenda calls up by two functions that it is given:
+// see above.
 //
 // What few callers need stands beside the facade: View looks, Robots takes in robots.txt files,
 // Addresses learns and shares addresses, Partitions takes over and gives away parts of a crawl.

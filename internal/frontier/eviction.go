@@ -25,8 +25,8 @@ func (r *residency) consider(h *host) {
 // settled reports whether h, which is idle or can wait, may be evicted now: a commit has kept all
 // that is known of it. A host that time alone will free stays, unless there are too many: its turn
 // would come in vain, and late once it is free.
-func (r *residency) settled(h *host) bool {
-	if h.residence.noted > r.journal.saved || r.delaysOthers(h) || r.freedAt(h) > r.clock.now && !r.givesWay(h) {
+func (r *residency) settled(now moment, h *host) bool {
+	if h.residence.noted > r.journal.saved || r.delaysOthers(now, h) || r.freedAt(now, h) > now && !r.givesWay(now, h) {
 		return false
 	}
 	answered := int32(0)
@@ -42,7 +42,7 @@ func (r *residency) settled(h *host) bool {
 
 // freedAt returns until when a delay of h runs, or something of it is held or refused. That an idle
 // host is held does not matter.
-func (r *residency) freedAt(h *host) (at moment) {
+func (r *residency) freedAt(now moment, h *host) (at moment) {
 	if h.last != never {
 		at = h.last + r.politeness.delay(h)
 	}
@@ -50,7 +50,7 @@ func (r *residency) freedAt(h *host) (at moment) {
 		at = max(at, h.aloneUntil())
 	}
 	for o := range h.each {
-		if o.deadAt(r.clock.now) {
+		if o.deadAt(now) {
 			at = max(at, o.trouble.until)
 		}
 	}
@@ -59,14 +59,14 @@ func (r *residency) freedAt(h *host) (at moment) {
 
 // givesWay reports whether h gives way to others, although time will free it: not soon, and there
 // are too many hosts.
-func (r *residency) givesWay(h *host) bool {
-	return r.crowded() && r.freedAt(h) > r.clock.now+maxRest
+func (r *residency) givesWay(now moment, h *host) bool {
+	return r.crowded() && r.freedAt(now, h) > now+maxRest
 }
 
 // delaysOthers reports whether a host that comes to the domain of h, in which h is alone, would
 // have to wait. A group stays for as long as its delay runs.
-func (r *residency) delaysOthers(h *host) bool {
-	return h.domain() == nil && h.last != never && h.last+r.politeness.groups.delay(false) > r.clock.now
+func (r *residency) delaysOthers(now moment, h *host) bool {
+	return h.domain() == nil && h.last != never && h.last+r.politeness.groups.delay(false) > now
 }
 
 // crowded reports whether hosts take so much memory that some leave although time will free them.
@@ -77,34 +77,34 @@ func (r *residency) crowded() bool {
 // makeRoom evicts hosts as long as they exceed their budget: first the hosts that have been
 // idle for longest, then waiting ones that have been resident for longest. While a batch of URLs is
 // looked up, hosts stay, so that each is resident, or not, until all of the batch are added.
-func (r *residency) makeRoom() {
+func (r *residency) makeRoom(now moment) {
 	if r.cfg.HostBytes <= 0 || r.batch.unanswered {
 		return
 	}
 	most := r.cfg.HostBytes - r.dormant.turnover(r.cfg.HostBytes)
-	r.evictFrom(&r.idle, most, func(h *host) evictability {
+	r.evictFrom(now, &r.idle, most, func(h *host) evictability {
 		switch {
 		case !h.isIdle():
 			h.residence.idling = false
 			r.consider(h) // it may be able to wait
 			return notAnyMore
-		case r.settled(h):
+		case r.settled(now, h):
 			return evictable
 		}
 		return notYet
 	})
-	r.evictFrom(&r.dormant.waiting, most, func(h *host) evictability {
+	r.evictFrom(now, &r.dormant.waiting, most, func(h *host) evictability {
 		switch {
 		case !h.canWait():
 			h.residence.waiting = false
 			return notAnyMore
-		case h.residence.owed && !h.waitsForGroup() && !h.isAhead() && !h.isIdle() && !r.givesWay(h):
-		case r.settled(h):
+		case h.residence.owed && !h.waitsForGroup() && !h.isAhead() && !h.isIdle() && !r.givesWay(now, h):
+		case r.settled(now, h):
 			return evictable
 		}
 		return notYet
 	})
-	r.politeness.groups.sweep(r.clock.now)
+	r.politeness.groups.sweep(now)
 }
 
 // evictability is a verdict on a host in a line: may it be evicted?
@@ -112,7 +112,7 @@ type evictability int
 
 // evictFrom evicts hosts from a line until hosts take no more memory than most. One that may not
 // leave is not looked at again before the next commit, or a second: it may have 65,535 origins.
-func (r *residency) evictFrom(l *evictionLine, most int, judge func(*host) evictability) {
+func (r *residency) evictFrom(now moment, l *evictionLine, most int, judge func(*host) evictability) {
 	for vain := 0; r.hostBytes() > most && !l.empty() && vain < maxVain; {
 		c := l.pop()
 		h := c.host
@@ -121,7 +121,7 @@ func (r *residency) evictFrom(l *evictionLine, most int, judge func(*host) evict
 			continue
 		case c.noted != h.residence.noted: // recorded since
 			c.noted, c.next = h.residence.noted, 0
-		case r.clock.now >= c.next || c.saved != r.journal.saved:
+		case now >= c.next || c.saved != r.journal.saved:
 			switch judge(h) {
 			case notAnyMore:
 				continue
@@ -129,7 +129,7 @@ func (r *residency) evictFrom(l *evictionLine, most int, judge func(*host) evict
 				r.evict(h)
 				continue
 			}
-			c.next, c.saved = r.clock.now+lookAgain, r.journal.saved
+			c.next, c.saved = now+lookAgain, r.journal.saved
 			vain += h.count() - 1
 		}
 		vain++

@@ -10,7 +10,7 @@ import (
 func (f *Frontier) Locate(u weburl.URL, addr netip.Addr) {
 	h := f.residency.names.Find(Hostname(u.Origin()))
 	h.resolve = addressKnown
-	f.politeness.moveTo(h, addr)
+	f.politeness.moveTo(f.clock.now, h, addr)
 }
 
 // Hops returns the number of URLs whose redirects are remembered.

@@ -10,60 +10,60 @@ import (
 // given up.
 type patience struct {
 	cfg     *Config
-	clock   *clock
+	epoch   *epoch
 	givenUp []GivenUp // not collected
 	bytes   int       // of the troubles of origins in memory
 }
 
 // judge takes in what the end of a lease says of o: whether it responds.
-func (p *patience) judge(o *origin, a *Result) {
+func (p *patience) judge(now moment, o *origin, a *Result) {
 	switch {
 	case a.Addr.IsValid() || a.Took > 0 || a.Overload:
-		p.responded(o, a)
+		p.responded(now, o, a)
 	case a.Failure != "":
-		p.failed(o, a)
+		p.failed(now, o, a)
 	}
 }
 
 // responded takes in a response of o. A good one ends its trouble; that it is overloaded, or asks
 // for a long Crawl-delay, is borne for as long as GiveUp says, unless it asks for more at once.
-func (p *patience) responded(o *origin, a *Result) {
+func (p *patience) responded(now moment, o *origin, a *Result) {
 	o.vouch()
 	delay := o.robots.delay()
 	switch {
 	case !a.Overload && delay <= longDelay:
 		p.setTrouble(o, nil)
 		return
-	case o.deadAt(p.clock.now): // it was in flight
+	case o.deadAt(now): // it was in flight
 		return
 	}
-	t := p.inTrouble(o)
+	t := p.inTrouble(now, o)
 	*t = trouble{since: t.since}
 	asks := min(a.RetryAfter, MaxRetryAfter)
-	late := p.tooLong(t, p.clock.now)
+	late := p.tooLong(t, now)
 	switch {
 	case !a.Overload && (late || p.exceeds(delay)):
-		p.giveUp(o, overloaded, fmt.Sprintf("it asks for a Crawl-delay of %v", delay))
+		p.giveUp(now, o, overloaded, fmt.Sprintf("it asks for a Crawl-delay of %v", delay))
 	case late:
-		lasted := (p.clock.now - t.since).Round(time.Second)
-		p.giveUp(o, overloaded, fmt.Sprintf("every response for %v was 429 or 503", lasted))
+		lasted := (now - t.since).Round(time.Second)
+		p.giveUp(now, o, overloaded, fmt.Sprintf("every response for %v was 429 or 503", lasted))
 	case p.exceeds(asks):
-		p.giveUp(o, overloaded, fmt.Sprintf("it asks to be left alone for %v", asks))
+		p.giveUp(now, o, overloaded, fmt.Sprintf("it asks to be left alone for %v", asks))
 	}
 }
 
 // failed takes in that o has not responded. What was in flight at a failure is the same failure.
-func (p *patience) failed(o *origin, a *Result) {
-	t := p.inTrouble(o)
-	if p.clock.now < t.until {
+func (p *patience) failed(now moment, o *origin, a *Result) {
+	t := p.inTrouble(now, o)
+	if now < t.until {
 		return
 	}
 	t.why.kind = a.Failure
-	fails := o.doubt(p.clock.now)
+	fails := o.doubt(now)
 	mayPass := o.responded && a.mayPass()
 	if n := t.pauses(mayPass && !a.Silent, a.Silent); n > 0 {
-		t.until = p.clock.now + pause(n)
-		if end := t.since + p.cfg.GiveUp; o.responded && end > p.clock.now {
+		t.until = now + pause(n)
+		if end := t.since + p.cfg.GiveUp; o.responded && end > now {
 			t.until = min(t.until, end)
 		}
 	}
@@ -73,23 +73,23 @@ func (p *patience) failed(o *origin, a *Result) {
 	}
 	switch {
 	case mayPass:
-		if p.tooLong(t, p.clock.now) {
-			lasted := (p.clock.now - t.since).Round(time.Second)
-			p.giveUp(o, a.Failure, fmt.Sprintf("no response for %v: %s", lasted, a.Reason))
+		if p.tooLong(t, now) {
+			lasted := (now - t.since).Round(time.Second)
+			p.giveUp(now, o, a.Failure, fmt.Sprintf("no response for %v: %s", lasted, a.Reason))
 		} else if a.Silent && t.until > 0 {
-			o.robots.probe(p.clock.now)
+			o.robots.probe(now)
 		}
 	case a.Absent && !o.responded:
-		p.giveUp(o, a.Failure, a.Reason)
+		p.giveUp(now, o, a.Failure, a.Reason)
 	case fails >= most:
-		p.giveUp(o, a.Failure, fmt.Sprintf("no response %d times in a row: %s", fails, a.Reason))
+		p.giveUp(now, o, a.Failure, fmt.Sprintf("no response %d times in a row: %s", fails, a.Reason))
 	}
 }
 
 // giveUp has everything pending of o refused for shutFor.
-func (p *patience) giveUp(o *origin, kind, reason string) {
+func (p *patience) giveUp(now moment, o *origin, kind, reason string) {
 	t := o.trouble
-	t.givenUp, t.until, t.why = true, p.clock.now+shutFor, failure{kind, reason}
+	t.givenUp, t.until, t.why = true, now+shutFor, failure{kind, reason}
 	if o.pending > 0 {
 		p.givenUp = append(p.givenUp, GivenUp{o.name, kind, reason, int(o.pending)})
 	}
@@ -114,9 +114,9 @@ func (p *patience) bears(o *origin, at moment, a *Result) bool {
 }
 
 // inTrouble returns the trouble of o, which has one from now on.
-func (p *patience) inTrouble(o *origin) *trouble {
+func (p *patience) inTrouble(now moment, o *origin) *trouble {
 	if o.trouble == nil {
-		p.setTrouble(o, &trouble{since: p.clock.now})
+		p.setTrouble(o, &trouble{since: now})
 	}
 	return o.trouble
 }
@@ -139,39 +139,39 @@ func (p *patience) count(o *origin, n int) {
 }
 
 // state returns the part of the trouble of o that outlives the process.
-func (p *patience) state(o *origin) (s TroubleState) {
+func (p *patience) state(now moment, o *origin) (s TroubleState) {
 	t := o.trouble
 	if t == nil {
 		return s
 	}
 	s = TroubleState{
-		Since: p.clock.time(t.since), Failures: int(t.fails), GivenUp: o.deadAt(p.clock.now),
+		Since: p.epoch.time(t.since), Failures: int(t.fails), GivenUp: o.deadAt(now),
 		Kind: t.why.kind, Reason: t.why.reason,
 	}
-	if t.until > p.clock.now {
-		s.Until = p.clock.time(t.until)
+	if t.until > now {
+		s.Until = p.epoch.time(t.until)
 	}
 	return s
 }
 
 // restore brings o to its recorded state, of another process if so. An origin that was given
 // up has another chance. The time in which the crawl did not run counts for nothing.
-func (p *patience) restore(o *origin, s OriginState, ofAnother bool) {
+func (p *patience) restore(now moment, o *origin, s OriginState, ofAnother bool) {
 	o.responded = s.Responded
 	if t := s.Trouble; t != (TroubleState{}) {
-		p.setTrouble(o, &trouble{since: p.clock.restored(t.Since, 0)})
+		p.setTrouble(o, &trouble{since: p.epoch.restored(now, t.Since, 0)})
 		o.setFails(o.trouble, uint8(t.Failures))
 		if ofAnother {
-			o.trouble.since = p.clock.now - max(0, s.Asked.Sub(t.Since))
+			o.trouble.since = now - max(0, s.Asked.Sub(t.Since))
 		}
 		o.trouble.why.kind = t.Kind
 		switch {
 		case t.Until.IsZero():
 		case !t.GivenUp:
-			o.trouble.until = p.clock.restored(t.Until, maxPause)
+			o.trouble.until = p.epoch.restored(now, t.Until, maxPause)
 		case !ofAnother:
 			o.trouble.givenUp, o.trouble.why.reason = true, t.Reason
-			o.trouble.until = p.clock.restored(t.Until, shutFor)
+			o.trouble.until = p.epoch.restored(now, t.Until, shutFor)
 		}
 	}
 	o.setDoubtful(!s.Responded || s.Trouble.Failures > 0)

@@ -2,7 +2,7 @@ package frontier
 
 import "time"
 
-// Frontier holds the URLs of a crawl. It tells its parts the time, and carries what one of them
+// Frontier holds the URLs of a crawl. It passes the time to its parts, and carries what one of them
 // finds out to the next: calls lead from here to residency, politeness and agenda, and never back.
 //
 // Invariants: every URL seen is in exactly one state. A host has a turn if and only if time
@@ -30,13 +30,13 @@ type Frontier struct {
 // New returns an empty frontier.
 func New(cfg Config) *Frontier {
 	f := &Frontier{cfg: cfg, journal: newJournal()}
-	c, j := &f.clock, &f.journal
-	a := newAgenda(&f.cfg, c, j, above{
-		changed:  func(o *origin) { f.politeness.place(o) },
+	c, e, j := &f.clock, &f.clock.epoch, &f.journal
+	a := newAgenda(&f.cfg, e, j, above{
+		changed:  func(now moment, o *origin) { f.politeness.place(now, o) },
 		resident: func(name string) *origin { return f.residency.origin(name) },
 	})
-	p := newPoliteness(&f.cfg, c, j, a)
-	r := newResidency(&f.cfg, c, j, a, p)
+	p := newPoliteness(&f.cfg, e, j, a)
+	r := newResidency(&f.cfg, e, j, a, p)
 	f.agenda, f.politeness, f.residency = a, p, r
 	f.robots = Robots{cfg: &f.cfg, clock: c, journal: j, agenda: a, politeness: p, residency: r}
 	f.partitions = Partitions{

@@ -20,7 +20,7 @@ const (
 func (f *Frontier) Lease(now time.Time, max int) []URL {
 	f.clock.advance(now)
 	for _, o := range f.politeness.rules.admit(f.clock.now) {
-		f.politeness.place(o)
+		f.politeness.place(f.clock.now, o)
 	}
 	leases := f.leaseOf(max, true)
 	if f.residency.dormant.need = 0; f.politeness.free <= f.clock.now && f.work < maxWork {
@@ -41,7 +41,7 @@ func (f *Frontier) leaseOf(max int, all bool) []URL {
 	f.work = 0
 	for len(leases) < max && f.work < maxWork && f.politeness.free <= f.clock.now {
 		h, at := f.nextTurn(all)
-		if h == nil || at > f.clock.now || f.politeness.endedByLimit(h) || f.stuck(h) {
+		if h == nil || at > f.clock.now || f.politeness.endedByLimit(f.clock.now, h) || f.stuck(h) {
 			break
 		}
 		if len(leases) == cap(leases) { // a URL is big: neither begin with one, nor grow by a quarter
@@ -74,13 +74,13 @@ func (f *Frontier) lease(h *host, u *URL) bool {
 			u.Addr, u.Pinned = h.address.addr, h.pinned(f.clock.now)
 		}
 		u.Prompt = h.prompt
-		f.politeness.lend(o)
+		f.politeness.lend(f.clock.now, o)
 		f.residency.dormant.leased(h, u)
 	}
 	if f.agenda.mayRefill(o) && f.agenda.levels.mayDescend(o) {
 		f.agenda.refills.want(o, !ok)
 	}
-	f.politeness.place(o)
+	f.politeness.place(f.clock.now, o)
 	return ok
 }
 
@@ -88,21 +88,21 @@ func (f *Frontier) lease(h *host, u *URL) bool {
 // returns false, and u is of no use, if everything that is due is refused or only in the store.
 func (f *Frontier) pick(o *origin, u *URL) bool {
 	if o.isRobotsRedirects() {
-		return f.robots.pickRedirect(o, u)
+		return f.robots.pickRedirect(f.clock.now, o, u)
 	}
 	if o.robots.wanted(f.clock.now) {
 		if depth, known := o.leastDepth(); known { // else a refill comes first
-			return f.robots.pick(o, depth, u)
+			return f.robots.pick(f.clock.now, o, depth, u)
 		}
 	}
-	for f.work < maxWork && f.agenda.has(o) {
+	for f.work < maxWork && f.agenda.has(f.clock.now, o) {
 		if !o.retries(f.clock.now) && f.agenda.full(o) && !o.capped {
 			f.agenda.dropRest(o)
 			continue
 		}
-		again := f.agenda.take(o, u)
+		again := f.agenda.take(f.clock.now, o, u)
 		if kind, reason := f.refuses(o, u); kind != "" {
-			f.agenda.refuse(o, Refusal{*u, kind, reason})
+			f.agenda.refuse(f.clock.now, o, Refusal{*u, kind, reason})
 			continue
 		}
 		u.Seed = o.seeded()
@@ -147,7 +147,7 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 			due, ok = revival, true
 		}
 	}
-	if wait, waits := f.agenda.nextLevel(f.politeness.leased); waits && (!ok || wait < due) {
+	if wait, waits := f.agenda.nextLevel(f.clock.now, f.politeness.leased); waits && (!ok || wait < due) {
 		due, ok = wait, true
 	}
 	if !ok {
@@ -172,15 +172,15 @@ func (f *Frontier) nextTurn(all bool) (h *host, at moment) {
 	if f.agenda.exhausted() {
 		return nil, 0
 	}
-	f.agenda.openLevels(f.politeness.leased)
-	return f.politeness.nextWithin(all)
+	f.agenda.openLevels(f.clock.now, f.politeness.leased)
+	return f.politeness.nextWithin(f.clock.now, all)
 }
 
 // stuck reports whether h, whose turn it is, cannot even want its URLs, because too many others do.
 // Those behind it wait with it, or it would lose its turn.
 func (f *Frontier) stuck(h *host) bool {
 	o := f.politeness.top(h)
-	if f.agenda.refills.unread < maxRefills || h.resolve != addressKnown || !f.agenda.mayRefill(o) || f.agenda.has(o) ||
+	if f.agenda.refills.unread < maxRefills || h.resolve != addressKnown || !f.agenda.mayRefill(o) || f.agenda.has(f.clock.now, o) ||
 		!f.agenda.levels.mayDescend(o) {
 		return false
 	}

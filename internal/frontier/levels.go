@@ -30,9 +30,8 @@ const (
 // leased before, with a greater depth, which stays.
 type levels struct {
 	cfg     *Config
-	clock   *clock
 	journal *journal
-	changed func(*origin) // takes in that what an origin has to lease has changed
+	changed func(moment, *origin) // takes in that what an origin has to lease has changed
 
 	common  level             // of sites that lead to each other
 	own     map[string]*level // of the others, by site, and of those that have joined
@@ -122,7 +121,7 @@ func (ls *levels) leastDormant() (depth int, any bool) {
 }
 
 // join has the site of o keep step with the others.
-func (ls *levels) join(o *origin) {
+func (ls *levels) join(now moment, o *origin) {
 	l, common := ls.levelOf(o), &ls.common
 	if l == common {
 		return
@@ -132,7 +131,7 @@ func (ls *levels) join(o *origin) {
 	common.blockers += l.blockers
 	ls.vacate(common)
 	for l.ahead.Len() > 0 {
-		ls.changed(l.ahead.Pop())
+		ls.changed(now, l.ahead.Pop())
 	}
 }
 
@@ -140,10 +139,10 @@ func (ls *levels) join(o *origin) {
 func (ls *levels) reach(depth int) { ls.found = max(ls.found, depth) }
 
 // link takes in that a URL found on one origin leads to another.
-func (ls *levels) link(from, to *origin) {
+func (ls *levels) link(now moment, from, to *origin) {
 	if ls.levelOf(from) != ls.levelOf(to) {
-		ls.join(from)
-		ls.join(to)
+		ls.join(now, from)
+		ls.join(now, to)
 	}
 }
 
@@ -166,7 +165,7 @@ func (ls *levels) mayDescend(o *origin) bool {
 }
 
 // leftBehind reports whether nobody waits for o.
-func (ls *levels) leftBehind(o *origin) bool {
+func (ls *levels) leftBehind(now moment, o *origin) bool {
 	until := max(o.parked(), o.host.pace.backOffEnd)
 	if at, fails := o.robots.retryAt(); fails {
 		until = max(until, at)
@@ -174,11 +173,11 @@ func (ls *levels) leftBehind(o *origin) bool {
 	if o.host.origins != nil && o.doubtful {
 		until = max(until, o.host.origins.park)
 	}
-	return until > ls.clock.now || o.host.crawlDelay() > ls.cfg.Delay+slowDelay
+	return until > now || o.host.crawlDelay() > ls.cfg.Delay+slowDelay
 }
 
 // stand takes in that what o has to lease has changed.
-func (ls *levels) stand(o *origin) {
+func (ls *levels) stand(now moment, o *origin) {
 	s := o.step
 	if s == nil {
 		return
@@ -200,7 +199,7 @@ func (ls *levels) stand(o *origin) {
 		ls.nearer.hurry = true
 	}
 	blocks := o.leased > 0 || o.retry != nil || s.index < 0 && (any || o.tried > 0)
-	ls.setBlocks(o, blocks && !ls.leftBehind(o))
+	ls.setBlocks(o, blocks && !ls.leftBehind(now, o))
 }
 
 // setBlocks says whether o blocks its level.
@@ -227,7 +226,7 @@ func (ls *levels) vacate(l *level) {
 }
 
 // open opens a level to the next depth of its origins, and reports whether there is any.
-func (ls *levels) open(l *level) bool {
+func (ls *levels) open(now moment, l *level) bool {
 	depth, any := 0, false
 	if l == &ls.common {
 		depth, any = ls.leastDormant()
@@ -244,15 +243,15 @@ func (ls *levels) open(l *level) bool {
 	l.depth = depth
 	ls.deepest = max(ls.deepest, depth)
 	for l.ahead.Len() > 0 && l.ahead.First().step.next <= depth {
-		ls.changed(l.ahead.First())
+		ls.changed(now, l.ahead.First())
 	}
 	return true
 }
 
 // stir takes in that something of o was leased, or has ended.
-func (ls *levels) stir(o *origin) {
+func (ls *levels) stir(now moment, o *origin) {
 	if o.step != nil && o.step.blocks {
-		ls.stirred = ls.clock.now
+		ls.stirred = now
 	}
 }
 
@@ -271,7 +270,7 @@ func (ls *levels) state(o *origin) (s LevelState) {
 }
 
 // restore brings o to its recorded place.
-func (ls *levels) restore(o *origin, s LevelState, pending int) {
+func (ls *levels) restore(now moment, o *origin, s LevelState, pending int) {
 	if o.step == nil {
 		return
 	}
@@ -280,7 +279,7 @@ func (ls *levels) restore(o *origin, s LevelState, pending int) {
 		ls.found = maxDepth
 	}
 	if s.Joint {
-		ls.join(o)
+		ls.join(now, o)
 	}
 }
 

@@ -90,14 +90,14 @@ func (o *origin) triedOnce(tries int, more int32) {
 
 // chance returns when something of o that is due at a time may be leased, as far as failures and
 // robots.txt let it; ok is false if only a response helps. Refused: it takes no request.
-func (o *origin) chance(at, now moment) (when moment, refused, ok bool) {
+func (o *origin) chance(at moment) (when moment, refused, ok bool) {
 	switch phase := o.robots.phase; {
 	case o.trouble == nil && (phase == off || phase == known): // as a rule
-		return max(at, 0), false, true
-	case o.deadAt(max(at, now)):
+		return at, false, true
+	case o.deadAt(at):
 		return at, true, true
 	}
-	when, refused, ok = o.robots.chance(at, now)
+	when, refused, ok = o.robots.chance(at)
 	if ok && !refused {
 		when = max(when, o.parked())
 	}

@@ -17,7 +17,7 @@ import (
 //
 // Without SeenBytes and HostBytes, and as long as everything fits in memory, there is no request.
 func (f *Frontier) Prepare(urls, seeds iter.Seq[weburl.URL]) (r Request, ok bool) {
-	return f.residency.lookUp(urls, seeds)
+	return f.residency.lookUp(f.clock.now, urls, seeds)
 }
 
 // Reads returns what else the frontier needs from the store: the queues of origins whose turn has
@@ -26,7 +26,7 @@ func (f *Frontier) Prepare(urls, seeds iter.Seq[weburl.URL]) (r Request, ok bool
 func (f *Frontier) Reads() []Request {
 	var requests []Request
 	refills := f.agenda.requestRefills(f.politeness.usable)
-	if r, ok := f.residency.requestDormant(); ok {
+	if r, ok := f.residency.requestDormant(f.clock.now); ok {
 		requests = append(requests, r)
 	}
 	if r, ok := f.agenda.requestNearer(); ok {
@@ -48,13 +48,13 @@ func (f *Frontier) Provide(now time.Time, p Page) {
 	}
 	switch r.Kind {
 	case Lookup:
-		f.residency.answer(p)
+		f.residency.answer(f.clock.now, p)
 	case Refill:
-		f.residency.refill(r.Origin, p.URLs, p.More)
+		f.residency.refill(f.clock.now, r.Origin, p.URLs, p.More)
 	case Revive:
-		f.residency.revive(p.Origins, p.Last)
+		f.residency.revive(f.clock.now, p.Origins, p.Last)
 	case Find:
-		f.residency.moveFound(p)
+		f.residency.moveFound(f.clock.now, p)
 	default:
 		panic("frontier: Provide: a page without a request")
 	}

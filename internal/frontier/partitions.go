@@ -39,7 +39,7 @@ func (p *Partitions) Allow(now time.Time, most int) (begun int) {
 	p.clock.advance(now)
 	if p.agenda.allow(most) {
 		for _, o := range p.residency.all() {
-			p.politeness.place(o)
+			p.politeness.place(p.clock.now, o)
 		}
 	}
 	return p.agenda.firsts.begun
@@ -67,8 +67,8 @@ func (p *Partitions) Hold(now time.Time, numbers ...int) {
 	}
 	p.eachOf(numbers, func(h *host) {
 		h.held = true
-		p.robots.dropRedirects(h)
-		p.politeness.placeHost(h)
+		p.robots.dropRedirects(p.clock.now, h)
+		p.politeness.placeHost(p.clock.now, h)
 		if !h.isQuiet() {
 			p.loud = append(p.loud, h)
 		}
@@ -83,7 +83,7 @@ func (p *Partitions) Release(now time.Time, numbers ...int) {
 	}
 	p.eachOf(numbers, func(h *host) {
 		h.held = false
-		p.politeness.placeHost(h)
+		p.politeness.placeHost(p.clock.now, h)
 	})
 }
 

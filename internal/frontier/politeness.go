@@ -26,24 +26,24 @@ func (p *politeness) endAddress(h *host) {
 }
 
 // lend counts a lease of o.
-func (p *politeness) lend(o *origin) {
+func (p *politeness) lend(now moment, o *origin) {
 	o.countLeases(1)
 	p.leased++
 	if all := o.host.origins; all != nil && o.doubtful {
-		all.probed, all.order = p.clock.now, p.nextOrder()
+		all.probed, all.order = now, p.nextOrder()
 	}
 	h := o.host
 	if h.busy++; h.busy == 1 {
-		h.moved = p.clock.now
+		h.moved = now
 	}
-	h.asked, h.last = p.clock.now, p.clock.now // until the response says when it really ended
-	h.domain().lend(p.clock.now)
-	h.address.lend(p.clock.now)
+	h.asked, h.last = now, now // until the response says when it really ended
+	h.domain().lend(now)
+	h.address.lend(now)
 	p.placeGroups(h)
-	p.agenda.levels.stir(o)
+	p.agenda.levels.stir(now, o)
 	p.journal.originChanged(o)
 	if p.cfg.RateLimit > 0 {
-		p.free = max(p.free, p.clock.now-rateSlack) + p.spacing()
+		p.free = max(p.free, now-rateSlack) + p.spacing()
 	}
 }
 
@@ -56,20 +56,20 @@ func (p *politeness) spacing() moment {
 }
 
 // end takes in the end of a lease of o.
-func (p *politeness) end(o *origin, a Result) {
+func (p *politeness) end(now moment, o *origin, a Result) {
 	h := o.host
 	o.countLeases(-1)
 	p.leased--
-	p.agenda.levels.stir(o)
-	p.learn(h, a)
-	p.patience.judge(o, &a)
-	h.asked, h.last = p.clock.now, p.clock.now
+	p.agenda.levels.stir(now, o)
+	p.learn(now, h, a)
+	p.patience.judge(now, o, &a)
+	h.asked, h.last = now, now
 	if a.Addr.IsValid() && p.cfg.Resolve {
-		p.moveTo(h, a.Addr)
+		p.moveTo(now, h, a.Addr)
 	}
 	o.seed = o.seed && !a.Public
 	p.journal.originChanged(o)
-	p.place(o)
+	p.place(now, o)
 }
 
 // placeGroups places the groups of a host.
@@ -106,7 +106,6 @@ func (p *politeness) steerPace(o *origin) {
 // taught, and the rules of robots.txt. What there is to lease it asks the agenda.
 type politeness struct {
 	cfg      *Config
-	clock    *clock
 	journal  *journal
 	agenda   *agenda
 	groups   groups
@@ -120,11 +119,11 @@ type politeness struct {
 	free           moment // RateLimit allows nothing before
 }
 
-func newPoliteness(cfg *Config, c *clock, j *journal, a *agenda) *politeness {
+func newPoliteness(cfg *Config, e *epoch, j *journal, a *agenda) *politeness {
 	return &politeness{
-		cfg: cfg, clock: c, journal: j, agenda: a,
+		cfg: cfg, journal: j, agenda: a,
 		groups:   newGroups(cfg),
-		patience: patience{cfg: cfg, clock: c},
+		patience: patience{cfg: cfg, epoch: e},
 		rules:    robotsCache{limit: cfg.RulesBytes},
 		lastly:   never,
 	}

@@ -3,19 +3,19 @@ package frontier
 import "fmt"
 
 // requestDormant requests dormant origins if they are wanted.
-func (r *residency) requestDormant() (Request, bool) {
+func (r *residency) requestDormant(now moment) (Request, bool) {
 	d := &r.dormant
-	if !d.useful(r.agenda.limited()) || d.resting(r.clock.now) {
+	if !d.useful(r.agenda.limited()) || d.resting(now) {
 		return Request{}, false
 	}
-	r.makeRoom()
+	r.makeRoom(now)
 	room := r.cfg.HostBytes - r.hostBytes()
-	return d.ask(r.clock.now, room, r.cfg.HostBytes, r.origins, r.agenda.refills.unread, r.agenda.limited())
+	return d.ask(now, room, r.cfg.HostBytes, r.origins, r.agenda.refills.unread, r.agenda.limited())
 }
 
 // revive takes in the answer to a request for dormant origins: all origins of the names that were
 // found.
-func (r *residency) revive(origins []StoredOrigin, last string) {
+func (r *residency) revive(now moment, origins []StoredOrigin, last string) {
 	d := &r.dormant
 	if d.request == nil {
 		panic("frontier: Provide: nobody has requested dormant origins")
@@ -33,11 +33,11 @@ func (r *residency) revive(origins []StoredOrigin, last string) {
 		if left || r.origin(s.Name) != nil {
 			continue
 		}
-		r.comeBack(s.OriginState, s.Rules).host.residence.owed = true
+		r.comeBack(now, s.OriginState, s.Rules).host.residence.owed = true
 		revived++
 	}
 	r.allRead()
-	if d.answered(r.clock.now, revived, last) { // the crawl ends all the same, with everything there is
+	if d.answered(now, revived, last) { // the crawl ends all the same, with everything there is
 		pending, fresh := d.missing(tried)
 		r.agenda.lost(pending, fresh)
 	}
@@ -45,13 +45,13 @@ func (r *residency) revive(origins []StoredOrigin, last string) {
 
 // moveFound moves the URLs of a page, which were found again by a shorter way, with what is known
 // of their origins.
-func (r *residency) moveFound(p Page) {
+func (r *residency) moveFound(now moment, p Page) {
 	asked := r.agenda.asked()
 	n := &r.agenda.levels.nearer
 	for _, s := range p.Origins {
 		name := Hostname(s.Name)
 		if _, left := n.left[name]; !left && r.origin(s.Name) == nil && !r.ownership.unread(name) {
-			r.comeBack(s.OriginState, s.Rules)
+			r.comeBack(now, s.OriginState, s.Rules)
 		}
 	}
 	found := make(map[*origin][]URL)
@@ -62,20 +62,20 @@ func (r *residency) moveFound(p Page) {
 			n.keep(u.URL, asked[u.URL])
 		}
 	}
-	r.agenda.shorten(found, asked)
+	r.agenda.shorten(now, found, asked)
 	r.allRead()
 }
 
 // refill takes in the page for an origin: the first of its pending URLs after the cursor, in order,
 // and whether there are others behind.
-func (r *residency) refill(name string, urls []URL, more bool) {
+func (r *residency) refill(now moment, name string, urls []URL, more bool) {
 	o := r.origin(name)
 	if o == nil || o.backlog == nil || o.backlog.refill == nil {
 		panic(fmt.Sprintf("frontier: Provide: nobody has requested a refill of %q", name))
 	}
-	ended := r.agenda.refilled(o, r.politeness.usable(o), urls, more)
-	r.politeness.place(o)
-	if ended.empty && o.host.hasTurn() && o.host.turn.at <= r.clock.now {
+	ended := r.agenda.refilled(now, o, r.politeness.usable(o), urls, more)
+	r.politeness.place(now, o)
+	if ended.empty && o.host.hasTurn() && o.host.turn.at <= now {
 		r.politeness.changeTurn(o.host, ended.at, ended.order)
 	}
 	r.consider(o.host)

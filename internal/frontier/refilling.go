@@ -18,7 +18,7 @@ func (a *agenda) requestRefills(usable func(*origin) int) []Request {
 
 // refilled takes in the page of o: the first of its pending URLs after the cursor, in order, and
 // whether there are others behind. It returns the refill, which has ended.
-func (a *agenda) refilled(o *origin, usable int, urls []URL, more bool) *refill {
+func (a *agenda) refilled(now moment, o *origin, usable int, urls []URL, more bool) *refill {
 	r := o.backlog.refill
 	o.backlog.refill = nil
 	a.refills.unread--
@@ -26,7 +26,7 @@ func (a *agenda) refilled(o *origin, usable int, urls []URL, more bool) *refill 
 		if n := a.refills.fit(usable, urls); n < len(urls) {
 			urls, more = urls[:n], true
 		}
-		a.load(o, r, urls, more)
+		a.load(now, o, r, urls, more)
 		a.refills.trim(o)
 	}
 	a.refills.release(o)
@@ -34,7 +34,7 @@ func (a *agenda) refilled(o *origin, usable int, urls []URL, more bool) *refill 
 }
 
 // load brings URLs that were read from the store into memory.
-func (a *agenda) load(o *origin, r *refill, urls []URL, more bool) {
+func (a *agenda) load(now moment, o *origin, r *refill, urls []URL, more bool) {
 	b := o.backlog
 	urls = b.merge(r, urls, more)
 	missing := make(map[uint64]struct{}, len(urls))
@@ -59,7 +59,7 @@ func (a *agenda) load(o *origin, r *refill, urls []URL, more bool) {
 		b.n--
 		if u.Tries > 0 {
 			b.tried--
-			a.queueAgain(o, *u, a.clock.restored(u.NotBefore, MaxRetryAfter))
+			a.queueAgain(o, *u, a.epoch.restored(now, u.NotBefore, MaxRetryAfter))
 		} else {
 			a.refills.queue(o, u)
 		}

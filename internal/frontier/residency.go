@@ -38,7 +38,7 @@ const (
 // with something pending: see dormant. Hosts of others: see ownership.
 type residency struct {
 	cfg        *Config
-	clock      *clock
+	epoch      *epoch
 	journal    *journal
 	agenda     *agenda
 	politeness *politeness
@@ -62,9 +62,9 @@ type residency struct {
 	steered bool   // PerHost was changed
 }
 
-func newResidency(cfg *Config, c *clock, j *journal, a *agenda, p *politeness) *residency {
+func newResidency(cfg *Config, e *epoch, j *journal, a *agenda, p *politeness) *residency {
 	return &residency{
-		cfg: cfg, clock: c, journal: j, agenda: a, politeness: p,
+		cfg: cfg, epoch: e, journal: j, agenda: a, politeness: p,
 		names: names.New((*host).name), gone: seen.New(max(1, cfg.HostBytes/8)),
 		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, waits: never,
 		ownership: newOwnership(cfg),

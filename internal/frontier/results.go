@@ -10,7 +10,7 @@ func (f *Frontier) Done(now time.Time, u URL, a Result) {
 	o := f.endLease(now, &u, a)
 	f.agenda.done(o, &u)
 	if o.step != nil && u.Tries > 0 { // its next URL may have waited for this one
-		f.politeness.place(o)
+		f.politeness.place(f.clock.now, o)
 	}
 }
 
@@ -19,7 +19,7 @@ func (f *Frontier) Retry(now time.Time, u URL, a Result, at time.Time) {
 	o := f.endLease(now, &u, a)
 	f.agenda.failed(o, &u, at)
 	f.agenda.wait(o, u, f.clock.moment(at))
-	f.politeness.place(o)
+	f.politeness.place(f.clock.now, o)
 }
 
 // Postpone is a Retry that counts as no try: the obstacle was not the host's, or its origin is
@@ -27,12 +27,12 @@ func (f *Frontier) Retry(now time.Time, u URL, a Result, at time.Time) {
 func (f *Frontier) Postpone(now time.Time, u URL, a Result, at time.Time) {
 	if u.Robots {
 		f.clock.advance(now)
-		f.robots.postpone(u, a, f.clock.moment(at))
+		f.robots.postpone(f.clock.now, u, a, f.clock.moment(at))
 		return
 	}
 	o := f.endLease(now, &u, a)
 	f.agenda.wait(o, u, f.clock.moment(at))
-	f.politeness.place(o)
+	f.politeness.place(f.clock.now, o)
 }
 
 // endLease takes in the end of a lease of a URL, and returns its origin.
@@ -42,6 +42,6 @@ func (f *Frontier) endLease(now time.Time, u *URL, a Result) *origin {
 	if o == nil {
 		panic(fmt.Sprintf("frontier: result of %s, which is not leased", u.URL))
 	}
-	f.politeness.end(o, a)
+	f.politeness.end(f.clock.now, o, a)
 	return o
 }

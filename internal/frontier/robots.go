@@ -102,14 +102,11 @@ func (r *robotsTxt) lacks() bool {
 // waits reports whether the origin's URLs wait for a response.
 func (r *robotsTxt) waits() bool { return r.phase == asked || r.phase == elsewhere }
 
-// refuses reports whether all of the origin's URLs are refused at a time.
-func (r *robotsTxt) refuses(at moment) bool { return r.phase == shut && at < r.until }
-
 // chance returns when a URL that is due at a time, or robots.txt before it, may be leased; ok is
 // false if the origin's URLs wait for a response. Refused: it takes no request.
-func (r *robotsTxt) chance(at, now moment) (when moment, refused, ok bool) {
+func (r *robotsTxt) chance(at moment) (when moment, refused, ok bool) {
 	switch {
-	case r.refuses(max(at, now)):
+	case r.phase == shut && at < r.until:
 		return at, true, true
 	case r.waits():
 		return 0, false, false
@@ -157,13 +154,13 @@ func Brief(text string) string {
 }
 
 // set takes in new rules.
-func (r *robotsTxt) set(answer *cachedRules, now moment) {
+func (r *robotsTxt) set(now moment, answer *cachedRules) {
 	*r = robotsTxt{rules: answer, have: true, phase: known, until: now + robots.CacheFor}
 }
 
 // fail takes in a failed try. Old rules apply as long as there are no new ones: RFC 9309, section
 // 2.4.
-func (r *robotsTxt) fail(why failure, now moment, final bool, tries int) {
+func (r *robotsTxt) fail(now moment, why failure, final bool, tries int) {
 	r.tries += min(1, math.MaxUint8-r.tries)
 	r.until = now + pause(r.tries)
 	switch {
@@ -210,10 +207,10 @@ func (r *robotsTxt) postpone(until moment) {
 }
 
 // state returns the part of the robots.txt that outlives the process.
-func (r *robotsTxt) state(c *clock) RobotsState {
+func (r *robotsTxt) state(now moment, e *epoch) RobotsState {
 	s := RobotsState{Have: r.have, Shut: r.phase == shut, Tries: int(r.tries)}
-	if r.until > c.now {
-		s.Until = c.time(r.until)
+	if r.until > now {
+		s.Until = e.time(r.until)
 	}
 	if !r.have && !r.dropped() {
 		why := r.why()

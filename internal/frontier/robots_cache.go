@@ -41,7 +41,7 @@ type robotsCache struct {
 
 // add returns the cached form of rules: one copy of equal rules, which whole networks of origins
 // share; nil for empty rules. It returns false if there is no room.
-func (c *robotsCache) add(r robots.Rules, now moment) (*cachedRules, bool) {
+func (c *robotsCache) add(now moment, r robots.Rules) (*cachedRules, bool) {
 	if r.IsZero() {
 		return nil, true
 	}

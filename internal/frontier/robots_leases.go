@@ -29,9 +29,9 @@ type Robots struct {
 
 // pick leases the robots.txt of o, for URLs of a depth. It returns false if there is no room
 // for its rules.
-func (r *Robots) pick(o *origin, depth int, u *URL) bool {
-	if r.politeness.rules.full(r.clock.now) && o.robots.lacks() {
-		o.robots.postpone(r.clock.now + noRoom)
+func (r *Robots) pick(now moment, o *origin, depth int, u *URL) bool {
+	if r.politeness.rules.full(now) && o.robots.lacks() {
+		o.robots.postpone(now + noRoom)
 		r.politeness.rules.starve(o)
 		return false
 	}
@@ -45,7 +45,7 @@ func (r *Robots) pick(o *origin, depth int, u *URL) bool {
 
 // dropRedirects has the origins whose robots.txt redirects to h ask for it anew later: by then
 // another frontier may have h.
-func (r *Robots) dropRedirects(h *host) {
+func (r *Robots) dropRedirects(now moment, h *host) {
 	if h.origins == nil || h.origins.redirects == nil {
 		return
 	}
@@ -53,38 +53,38 @@ func (r *Robots) dropRedirects(h *host) {
 	o := h.origins.redirects
 	for o.retry != nil {
 		r.agenda.takeRetry(o, &u)
-		r.askLater(&u)
+		r.askLater(now, &u)
 	}
 	o.leaveTurns()
 	h.dropRedirects()
 }
 
 // askLater has the robots.txt of an origin, which redirects, asked for anew.
-func (r *Robots) askLater(u *URL) {
+func (r *Robots) askLater(now moment, u *URL) {
 	asker := r.residency.origin(u.URL.Origin())
-	asker.robots.postpone(r.clock.now + noRoom)
-	r.politeness.place(asker)
+	asker.robots.postpone(now + noRoom)
+	r.politeness.place(now, asker)
 }
 
 // Set ends a lease of robots.txt: these are the origin's rules, for [robots.CacheFor].
 func (r *Robots) Set(now time.Time, u URL, rules robots.Rules, a Result) {
 	r.clock.advance(now)
-	o, _ := r.end(u, a, true)
-	if r.probed(o) {
+	o, _ := r.end(r.clock.now, u, a, true)
+	if r.probed(r.clock.now, o) {
 		return
 	}
 	before := o.robots.delay()
-	if cached, ok := r.politeness.rules.add(rules, r.clock.now); ok {
-		o.robots.set(cached, r.clock.now)
+	if cached, ok := r.politeness.rules.add(r.clock.now, rules); ok {
+		o.robots.set(r.clock.now, cached)
 	} else { // it is leased again once others have used their rules
 		o.robots.postpone(r.clock.now + noRoom)
 	}
 	o.host.rulesChanged(o, before)
 	if o.robots.delay() > longDelay {
-		r.politeness.patience.responded(o, &Result{})
+		r.politeness.patience.responded(r.clock.now, o, &Result{})
 	}
 	r.journal.record(func(l Journal) { l.Rules(o.name, rules) })
-	r.politeness.place(o)
+	r.politeness.place(r.clock.now, o)
 }
 
 // Failed ends a lease of robots.txt: the server has answered 5xx or not at all, as kind and
@@ -94,22 +94,22 @@ func (r *Robots) Set(now time.Time, u URL, rules robots.Rules, a Result) {
 // another chance.
 func (r *Robots) Failed(now time.Time, u URL, a Result, kind, reason string, final bool) {
 	r.clock.advance(now)
-	o, leased := r.end(u, a, false)
+	o, leased := r.end(r.clock.now, u, a, false)
 	switch {
 	case o == leased && r.politeness.patience.bears(o, r.clock.now, &a): // it is parked
 		o.robots.postpone(r.clock.now)
-	case r.probed(o):
+	case r.probed(r.clock.now, o):
 		return
 	default:
-		o.robots.fail(failure{kind, reason}, r.clock.now, final, r.cfg.RobotsTries)
+		o.robots.fail(r.clock.now, failure{kind, reason}, final, r.cfg.RobotsTries)
 	}
-	r.politeness.place(o)
+	r.politeness.place(r.clock.now, o)
 }
 
 // end takes in the end of a lease of robots.txt, and whether there was a response, which
 // nothing else shows through a proxy. It returns the origin that it is of, and the one that was
 // requested.
-func (r *Robots) end(u URL, a Result, responded bool) (o, leased *origin) {
+func (r *Robots) end(now moment, u URL, a Result, responded bool) (o, leased *origin) {
 	o = r.residency.origin(u.URL.Origin())
 	leased, phase := o, asked
 	if u.At != nil {
@@ -123,10 +123,10 @@ func (r *Robots) end(u URL, a Result, responded bool) (o, leased *origin) {
 	if a.Total <= PromptTime {
 		a.Total = 0
 	}
-	r.politeness.end(leased, a)
+	r.politeness.end(now, leased, a)
 	if responded {
-		r.politeness.patience.responded(leased, &Result{})
-		r.politeness.place(leased)
+		r.politeness.patience.responded(now, leased, &Result{})
+		r.politeness.place(now, leased)
 	}
 	if leased != o {
 		leased.host.dropRedirects()
@@ -136,23 +136,23 @@ func (r *Robots) end(u URL, a Result, responded bool) (o, leased *origin) {
 }
 
 // postpone ends a lease of robots.txt that was not requested after all.
-func (r *Robots) postpone(u URL, a Result, at moment) {
-	o, leased := r.end(u, a, false)
+func (r *Robots) postpone(now moment, u URL, a Result, at moment) {
+	o, leased := r.end(now, u, a, false)
 	if u.At != nil {
-		r.redirect(leased.host, u, at)
+		r.redirect(now, leased.host, u, at)
 		return
 	}
 	o.robots.postpone(at)
-	r.politeness.place(o)
+	r.politeness.place(now, o)
 }
 
 // probed takes in the response to a probe without Config.Robots. It reports whether there was one.
-func (r *Robots) probed(o *origin) bool {
+func (r *Robots) probed(now moment, o *origin) bool {
 	if r.cfg.Robots {
 		return false
 	}
 	o.robots = robotsTxt{}
-	r.politeness.place(o)
+	r.politeness.place(now, o)
 	return true
 }
 
@@ -162,8 +162,8 @@ func (r *Robots) probed(o *origin) bool {
 // is one of the seeds last given to Prepare.
 func (r *Robots) Redirected(now time.Time, u URL, a Result, at weburl.URL) {
 	r.clock.advance(now)
-	o, _ := r.end(u, a, true)
-	if r.probed(o) {
+	o, _ := r.end(r.clock.now, u, a, true)
+	if r.probed(r.clock.now, o) {
 		return
 	}
 	o.robots.phase = elsewhere
@@ -171,42 +171,42 @@ func (r *Robots) Redirected(now time.Time, u URL, a Result, at weburl.URL) {
 	u.Hops++
 	h := r.residency.names.Find(Hostname(at.Origin()))
 	if h == nil {
-		h = r.residency.newOrigin(at.Origin(), at.IsHTTP()).host
+		h = r.residency.newOrigin(r.clock.now, at.Origin(), at.IsHTTP()).host
 	}
-	r.redirect(h, u, r.clock.moment(now))
+	r.redirect(r.clock.now, h, u, r.clock.moment(now))
 }
 
 // redirect makes u a robots.txt redirect to h, not leased before a time. If h is held, it is asked
 // for anew later: by then another frontier may have h.
-func (r *Robots) redirect(h *host, u URL, at moment) {
+func (r *Robots) redirect(now moment, h *host, u URL, at moment) {
 	if h.held {
-		r.askLater(&u)
+		r.askLater(now, &u)
 		return
 	}
-	all := r.politeness.originsOf(h)
+	all := r.politeness.originsOf(now, h)
 	if all.redirects == nil {
 		all.redirects = &origin{host: h, index: -1, doubtful: true}
 	}
 	r.agenda.queueAgain(all.redirects, u, at)
-	r.politeness.place(all.redirects)
+	r.politeness.place(now, all.redirects)
 }
 
 // pickRedirect takes the robots.txt redirect of o that is due. Those to a dead host fail; it
 // returns false if no other is due.
-func (r *Robots) pickRedirect(o *origin, u *URL) bool {
-	for o.retries(r.clock.now) {
+func (r *Robots) pickRedirect(now moment, o *origin, u *URL) bool {
+	for o.retries(now) {
 		r.agenda.takeRetry(o, u)
 		asker := r.residency.origin(u.URL.Origin())
-		if !o.deadAt(r.clock.now) {
+		if !o.deadAt(now) {
 			r.politeness.rules.asked++
 			u.Seed = asker.seeded()
 			return true
 		}
 		why := o.trouble.why
 		reason := fmt.Sprintf("robots.txt at %s: %s", Brief(u.At.String()), why.reason)
-		asker.robots.fail(failure{why.kind, reason}, r.clock.now, false, r.cfg.RobotsTries)
+		asker.robots.fail(now, failure{why.kind, reason}, false, r.cfg.RobotsTries)
 		r.journal.originChanged(asker)
-		r.politeness.place(asker)
+		r.politeness.place(now, asker)
 	}
 	o.host.dropRedirects()
 	return false

@@ -8,55 +8,55 @@ import (
 )
 
 // openLevels opens the levels that nothing blocks, with so many leases in flight.
-func (a *agenda) openLevels(inFlight int) {
+func (a *agenda) openLevels(now moment, inFlight int) {
 	ls := &a.levels
 	if !a.cfg.Levels {
 		return
 	}
 	if ls.nearer.hurry && a.journal.to == nil {
-		a.moveInMemory()
+		a.moveInMemory(now)
 	}
-	if a.hangs(inFlight) {
-		ls.open(&ls.common)
+	if a.hangs(now, inFlight) {
+		ls.open(now, &ls.common)
 	}
 	for len(ls.vacant) > 0 {
 		l := ls.vacant[len(ls.vacant)-1]
-		if l.blockers == 0 && !l.joined && (l.ahead.Len() > 0 || l == &ls.common) && !a.mayOpen() {
+		if l.blockers == 0 && !l.joined && (l.ahead.Len() > 0 || l == &ls.common) && !a.mayOpen(now) {
 			return
 		}
 		ls.vacant = ls.vacant[:len(ls.vacant)-1]
 		l.listed = false
-		for l.blockers == 0 && !l.joined && ls.open(l) {
+		for l.blockers == 0 && !l.joined && ls.open(now, l) {
 		}
 	}
 }
 
 // mayOpen reports whether levels may open now: no seeds are to come, and nothing is to be moved to
 // an open one.
-func (a *agenda) mayOpen() bool {
-	if a.clock.now < a.levels.until {
+func (a *agenda) mayOpen(now moment) bool {
+	if now < a.levels.until {
 		return false
 	}
 	if a.journal.to == nil {
-		a.moveInMemory()
+		a.moveInMemory(now)
 	}
 	return a.levels.nearer.empty()
 }
 
 // hangs reports whether all that blocks the common level is in flight, and silent.
-func (a *agenda) hangs(inFlight int) bool {
+func (a *agenda) hangs(now moment, inFlight int) bool {
 	ls := &a.levels
-	if !a.mayHang(inFlight) || a.clock.now < ls.stirred+hangTime {
+	if !a.mayHang(inFlight) || now < ls.stirred+hangTime {
 		return false
 	}
-	ls.stirred = a.clock.now
+	ls.stirred = now
 	silent := make(map[*origin]struct{})
 	for _, o := range a.leased {
 		if o.step.blocks && ls.levelOf(o) == &ls.common {
 			silent[o] = struct{}{}
 		}
 	}
-	return len(silent) == ls.common.blockers && a.mayOpen()
+	return len(silent) == ls.common.blockers && a.mayOpen(now)
 }
 
 // mayHang reports whether the common level waits for something in flight.
@@ -66,13 +66,13 @@ func (a *agenda) mayHang(inFlight int) bool {
 }
 
 // nextLevel returns when a level may open by itself, or Reads has a request for that.
-func (a *agenda) nextLevel(inFlight int) (at moment, ok bool) {
+func (a *agenda) nextLevel(now moment, inFlight int) (at moment, ok bool) {
 	ls := &a.levels
 	switch {
-	case len(ls.vacant) > 0 && a.clock.now < ls.until:
+	case len(ls.vacant) > 0 && now < ls.until:
 		return ls.until, true
 	case a.wantsNearer():
-		return a.clock.now, true
+		return now, true
 	case a.mayHang(inFlight):
 		return ls.stirred + hangTime, true
 	}
@@ -97,7 +97,7 @@ func (a *agenda) requestNearer() (r Request, ok bool) {
 }
 
 // resume places the origins that no URL has to be moved to any more.
-func (a *agenda) resume() {
+func (a *agenda) resume(now moment) {
 	n := &a.levels.nearer
 	names := slices.Sorted(maps.Keys(n.names))
 	n.names = nil
@@ -106,13 +106,13 @@ func (a *agenda) resume() {
 	}
 	for _, name := range names {
 		if o := a.above.resident(name); o != nil {
-			a.above.changed(o)
+			a.above.changed(now, o)
 		}
 	}
 }
 
 // moveInMemory does the same of a crawl without a journal, in which everything is in memory.
-func (a *agenda) moveInMemory() {
+func (a *agenda) moveInMemory(now moment) {
 	n := &a.levels.nearer
 	ways := n.ways
 	n.ways, n.hurry = nil, false
@@ -129,12 +129,12 @@ func (a *agenda) moveInMemory() {
 			}
 		}
 	}
-	a.moveAll(found, ways)
-	a.resume()
+	a.moveAll(now, found, ways)
+	a.resume(now)
 }
 
 // moveAll moves pending URLs that were never leased to the depths of shorter ways.
-func (a *agenda) moveAll(found map[*origin][]URL, ways map[weburl.URL]way) {
+func (a *agenda) moveAll(now moment, found map[*origin][]URL, ways map[weburl.URL]way) {
 	for _, o := range byName(found) {
 		inMemory := make(map[uint64]struct{})
 		moved := slices.DeleteFunc(found[o], func(u URL) bool {
@@ -156,7 +156,7 @@ func (a *agenda) moveAll(found map[*origin][]URL, ways map[weburl.URL]way) {
 			}
 			a.moveNearer(o, u, ways[u.URL])
 		}
-		a.above.changed(o)
+		a.above.changed(now, o)
 	}
 }
 
@@ -191,7 +191,7 @@ func (a *agenda) moveNearer(o *origin, u URL, w way) {
 // (elsewhere), or on from, nil if that is not in memory; o is the URL's own, or nil. That way may
 // be shorter if it is no deeper than the level: what is found by links from an open level is one
 // deeper.
-func (a *agenda) foundAgain(u *URL, o, from *origin, elsewhere bool) {
+func (a *agenda) foundAgain(now moment, u *URL, o, from *origin, elsewhere bool) {
 	ls := &a.levels // elsewhere these may be deeper, or less deep, than here
 	if u.Depth >= ls.found || u.Depth > ls.deepest && !elsewhere || u.Role.Beyond() {
 		return
@@ -203,7 +203,7 @@ func (a *agenda) foundAgain(u *URL, o, from *origin, elsewhere bool) {
 		}
 	}
 	if o != nil && ls.nearer.on(o) {
-		a.above.changed(o)
+		a.above.changed(now, o)
 	}
 }
 
@@ -219,12 +219,12 @@ func (a *agenda) asked() map[weburl.URL]way {
 }
 
 // shorten moves the URLs that were asked for, and found pending, to the depths of the ways to them.
-func (a *agenda) shorten(found map[*origin][]URL, asked map[weburl.URL]way) {
+func (a *agenda) shorten(now moment, found map[*origin][]URL, asked map[weburl.URL]way) {
 	for u := range asked {
 		if _, again := a.levels.nearer.ways[u]; !again {
 			a.journal.record(func(l Journal) { l.Nearer(URL{URL: u}, false) })
 		}
 	}
-	a.moveAll(found, asked)
-	a.resume()
+	a.moveAll(now, found, asked)
+	a.resume(now)
 }

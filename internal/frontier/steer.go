@@ -28,6 +28,6 @@ func (f *Frontier) Steer(now time.Time, to Settings) {
 		}
 		f.journal.originChanged(o)
 		f.politeness.placeGroups(o.host)
-		f.politeness.place(o)
+		f.politeness.place(f.clock.now, o)
 	}
 }

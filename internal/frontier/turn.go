@@ -10,13 +10,13 @@ import (
 )
 
 // learn takes in what the end of a lease of a host says of its pace, and of its groups'.
-func (p *politeness) learn(h *host, a Result) {
+func (p *politeness) learn(now moment, h *host, a Result) {
 	h.busy--
-	p.judgePrompt(h, &a)
-	as, overloaded := h.pace.learn(p.clock.now, a)
+	p.judgePrompt(now, h, &a)
+	as, overloaded := h.pace.learn(now, a)
 	bound := uint8(max(maxPace, min(p.cfg.PerHost, math.MaxUint8)))
 	for _, g := range [...]*group{h.domain(), h.address} {
-		p.groups.learn(p.clock.now, g, h, &a, as, overloaded, bound)
+		p.groups.learn(now, g, h, &a, as, overloaded, bound)
 	}
 }
 
@@ -33,13 +33,13 @@ func (h *host) pinned(now moment) bool { return minute(now)-h.located < pinFor }
 func minute(now moment) uint16 { return uint16(now / time.Minute) }
 
 // moveTo takes in the address that h has, or has answered from.
-func (p *politeness) moveTo(h *host, addr netip.Addr) {
-	g := p.groups.address(p.clock.now, addr.Unmap())
-	if h.address != g || !h.pinned(p.clock.now) {
-		h.located = minute(p.clock.now)
+func (p *politeness) moveTo(now moment, h *host, addr netip.Addr) {
+	g := p.groups.address(now, addr.Unmap())
+	if h.address != g || !h.pinned(now) {
+		h.located = minute(now)
 	}
 	if h.address != g {
-		p.regroup(h, h.domain(), g)
+		p.regroup(now, h, h.domain(), g)
 	}
 }
 
@@ -185,7 +185,7 @@ func (h *host) hasTurn() bool { return h.turn.index >= 0 || h.turn.rank >= 0 }
 // regroup makes h, with what it has leased, one of the hosts of a domain, nil if it is alone
 // there, and of an address, nil if that is unknown. It keeps its turn, if it has one, whose time
 // may be another now.
-func (p *politeness) regroup(h *host, domain, address *group) {
+func (p *politeness) regroup(now moment, h *host, domain, address *group) {
 	had := h.hasTurn()
 	p.withdraw(h)
 	oldDomain, oldAddress := h.domain(), h.address
@@ -195,8 +195,8 @@ func (p *politeness) regroup(h *host, domain, address *group) {
 		p.groups.move(h, change[0], change[1])
 	}
 	if had {
-		p.giveTurn(h, h.turn.at, h.turn.order)
-		p.placeHost(h)
+		p.giveTurn(now, h, h.turn.at, h.turn.order)
+		p.placeHost(now, h)
 	}
 }
 
@@ -229,69 +229,67 @@ func (p *politeness) nextOrder() uint64 {
 }
 
 // endedByLimit reports whether h has its turn for a URL that Limit keeps from being leased.
-func (p *politeness) endedByLimit(h *host) bool {
+func (p *politeness) endedByLimit(now moment, h *host) bool {
 	if !p.agenda.limited() {
 		return false
 	}
-	at, ok := p.due(h)
-	return !ok || at > max(h.turn.at, p.clock.now)
+	at, ok := p.due(now, h)
+	return !ok || at > max(h.turn.at, now)
 }
 
 // endOrigins places anew those origins of h that come first for what Limit has ended.
-func (p *politeness) endOrigins(h *host) {
+func (p *politeness) endOrigins(now moment, h *host) {
 	if h.origins == nil || !p.agenda.limited() {
 		return
 	}
 	for _, turns := range [...]*originHeap{&h.origins.due, &h.origins.doubts} {
 		for turns.Len() > 0 {
 			t := turns.First()
-			if at, _, ok := p.dueOf(t.origin); ok && at <= max(t.at, p.clock.now) {
+			if at, _, ok := p.dueOf(now, t.origin); ok && at <= max(t.at, now) {
 				break
 			}
-			p.placeOrigin(t.origin)
+			p.placeOrigin(now, t.origin)
 		}
 	}
 }
 
 // place takes in that what o has to lease or refuse, or its host, has changed.
-func (p *politeness) place(o *origin) {
-	p.agenda.levels.stand(o)
+func (p *politeness) place(now moment, o *origin) {
+	p.agenda.levels.stand(now, o)
 	if o.host.origins != nil {
-		p.placeOrigin(o)
+		p.placeOrigin(now, o)
 	}
-	p.placeHost(o.host)
+	p.placeHost(now, o.host)
 }
 
 // placeHost gives a host its turn at the time at which it may next be leased from, apart from
 // its domain and address, or takes the turn away if time alone does not help. A host that stays
 // due, or whose time is as before, keeps its turn.
-func (p *politeness) placeHost(h *host) {
-	p.endOrigins(h)
-	at, ok := p.due(h)
+func (p *politeness) placeHost(now moment, h *host) {
+	p.endOrigins(now, h)
+	at, ok := p.due(now, h)
 	if !ok {
 		p.withdraw(h)
 		return
 	}
-	at = max(at, p.clock.now)
-	p.dueAt(h, at)
+	p.dueAt(now, h, at)
 	switch {
 	case !h.hasTurn():
-		p.giveTurn(h, at, p.nextOrder())
-	case h.turn.at == at, h.turn.at <= p.clock.now && at <= p.clock.now:
+		p.giveTurn(now, h, at, p.nextOrder())
+	case h.turn.at == at, h.turn.at <= now && at <= now:
 	default:
 		p.changeTurn(h, at, p.nextOrder())
 	}
 	if p.waitsWithSiblings(h, at) != (h.turn.rank >= 0) ||
 		h.turn.index >= 0 && h.waitsFor != nobody && !p.requests(h, at) {
-		p.move(h)
+		p.move(now, h)
 	}
 }
 
 // dueAt takes in that a host waits for its own delay, until at. Its address keeps the least of
 // these times, until that is over: then one of those who were later says so again, or none is as
 // soon.
-func (p *politeness) dueAt(h *host, at moment) {
-	now := p.clock.now
+func (p *politeness) dueAt(now moment, h *host, at moment) {
 	if g := h.address; p.groups.ask != nil && g != nil && at > now && (g.soon <= now || at < g.soon) {
 		g.soon = at
 	}
@@ -299,25 +297,25 @@ func (p *politeness) dueAt(h *host, at moment) {
 
 // dueOf returns when the next URL of o may be leased or refused, or its robots.txt leased, as far
 // as that depends on o alone. Refused: it takes no request.
-func (p *politeness) dueOf(o *origin) (at moment, refused, ok bool) {
-	if at, ok = p.agenda.due(o); !ok {
+func (p *politeness) dueOf(now moment, o *origin) (at moment, refused, ok bool) {
+	if at, ok = p.agenda.due(now, o); !ok {
 		return 0, false, false
 	}
-	return o.chance(at, p.clock.now)
+	return o.chance(at)
 }
 
 // due returns the same of a host, as far as that depends on it alone.
-func (p *politeness) due(h *host) (at moment, ok bool) {
+func (p *politeness) due(now moment, h *host) (at moment, ok bool) {
 	o := p.top(h)
 	if o == nil || h.held {
 		return 0, false
 	}
-	at, refused, ok := p.dueOf(o)
+	at, refused, ok := p.dueOf(now, o)
 	switch {
 	case !ok, refused:
 		return at, ok
 	case h.resolve == addressUnknown:
-		return 0, true
+		return now, true
 	case h.resolve == addressAsked, h.busy >= p.pace(h):
 		return 0, false
 	}
@@ -328,35 +326,34 @@ func (p *politeness) due(h *host) (at moment, ok bool) {
 }
 
 // originsOf makes h a host with several origins.
-func (p *politeness) originsOf(h *host) *origins {
+func (p *politeness) originsOf(now moment, h *host) *origins {
 	if h.origins == nil {
 		h.origins = newOrigins(&h.own)
-		p.placeOrigin(&h.own)
+		p.placeOrigin(now, &h.own)
 	}
 	return h.origins
 }
 
 // placeOrigin puts o among its host's origins that are due, or takes it out. One that stays due, or
 // whose time is as before, keeps its turn.
-func (p *politeness) placeOrigin(o *origin) {
-	at, refused, ok := p.dueOf(o)
+func (p *politeness) placeOrigin(now moment, o *origin) {
+	at, refused, ok := p.dueOf(now, o)
 	if !ok {
 		o.leaveTurns()
 		return
 	}
-	at = max(at, p.clock.now)
 	if in := o.doubtful && !refused; in != o.inDoubts {
 		o.leaveTurns()
 		o.inDoubts = in
 	}
 	due := o.turns()
 	switch {
-	case o.index < 0 && at <= p.clock.now && o.inDoubts && o.isFrontDoor():
+	case o.index < 0 && at <= now && o.inDoubts && o.isFrontDoor():
 		due.Push(originTurn{0, p.nextOrder(), o})
 	case o.index < 0:
 		due.Push(originTurn{at, p.nextOrder(), o})
 	default:
-		if t := due.Items()[o.index]; t.at != at && (t.at > p.clock.now || at > p.clock.now) {
+		if t := due.Items()[o.index]; t.at != at && (t.at > now || at > now) {
 			due.Set(int(o.index), originTurn{at, p.nextOrder(), o})
 		}
 	}
@@ -374,11 +371,11 @@ const maxEnded = 1000
 
 // nextWithin is next without the turns that Limit has ended. Each is skipped when it comes, not all
 // at once, which may be a million, when Limit is reached. After maxEnded it returns one of them.
-func (p *politeness) nextWithin(all bool) (h *host, at moment) {
-	h, at = p.next(all)
-	for n := 0; h != nil && n < maxEnded && p.endedByLimit(h); n++ {
-		p.placeHost(h)
-		h, at = p.next(all)
+func (p *politeness) nextWithin(now moment, all bool) (h *host, at moment) {
+	h, at = p.next(now, all)
+	for n := 0; h != nil && n < maxEnded && p.endedByLimit(now, h); n++ {
+		p.placeHost(now, h)
+		h, at = p.next(now, all)
 	}
 	return h, at
 }
@@ -472,13 +469,13 @@ const (
 )
 
 // stalls reports whether h has leases of which none has ended for too long.
-func (p *politeness) stalls(h *host) bool {
-	return h.busy > 0 && p.clock.now > h.moved+PromptTime
+func (p *politeness) stalls(now moment, h *host) bool {
+	return h.busy > 0 && now > h.moved+PromptTime
 }
 
 // judgePrompt takes in the end of a lease of h.
-func (p *politeness) judgePrompt(h *host, a *Result) {
-	h.moved = p.clock.now
+func (p *politeness) judgePrompt(now moment, h *host, a *Result) {
+	h.moved = now
 	if a.Total <= 0 {
 		return
 	}
@@ -489,20 +486,20 @@ func (p *politeness) judgePrompt(h *host, a *Result) {
 	}
 	prompt := h.quick == promptPages
 	if prompt {
-		p.lastly = p.clock.now
+		p.lastly = now
 	}
 	if prompt != h.prompt {
-		p.setPrompt(h, prompt)
+		p.setPrompt(now, h, prompt)
 	}
 }
 
 // setPrompt makes h prompt, or not. It keeps its turn, if it has one.
-func (p *politeness) setPrompt(h *host, prompt bool) {
+func (p *politeness) setPrompt(now moment, h *host, prompt bool) {
 	had := h.hasTurn()
 	p.withdraw(h)
 	h.prompt = prompt
 	if had {
-		p.giveTurn(h, h.turn.at, h.turn.order)
+		p.giveTurn(now, h, h.turn.at, h.turn.order)
 	}
 }
 
@@ -526,14 +523,15 @@ func (p *politeness) requests(h *host, at moment) bool {
 	if h.resolve != addressKnown {
 		return false
 	}
-	_, refused, _ := p.top(h).chance(at, p.clock.now)
+	_, refused, _ := p.top(h).chance(at)
 	return !refused
 }
 
-// waitsWithSiblings reports whether h, whose turn is at a time, waits among its siblings. What
-// takes no request, such as refusing what is due, need not wait for domain and address.
+// waitsWithSiblings reports whether h, whose turn is at a time, now or later, waits among its
+// siblings. What takes no request, such as refusing what is due, need not wait for domain and
+// address.
 func (p *politeness) waitsWithSiblings(h *host, at moment) bool {
-	return h.siblings != nil && p.requests(h, max(at, p.clock.now))
+	return h.siblings != nil && p.requests(h, at)
 }
 
 // groupOf returns the group that h waits for; nil: none.
@@ -578,9 +576,9 @@ func (p *politeness) leave(h *host) {
 }
 
 // giveTurn gives h a turn; it has none.
-func (p *politeness) giveTurn(h *host, at moment, order uint64) {
+func (p *politeness) giveTurn(now moment, h *host, at moment, order uint64) {
 	h.turn.at, h.turn.order = at, order
-	if !p.waitsWithSiblings(h, at) {
+	if !p.waitsWithSiblings(h, max(at, now)) {
 		p.join(h, nobody)
 		return
 	}
@@ -602,9 +600,9 @@ func (p *politeness) withdraw(h *host) {
 }
 
 // move brings h, which has a turn, to where it belongs now.
-func (p *politeness) move(h *host) {
+func (p *politeness) move(now moment, h *host) {
 	p.withdraw(h)
-	p.giveTurn(h, h.turn.at, h.turn.order)
+	p.giveTurn(now, h, h.turn.at, h.turn.order)
 }
 
 // changeTurn changes the turn of h, which has one.
@@ -640,7 +638,7 @@ func (p *politeness) represent(b *siblings, old *host) {
 // next returns the host whose turn is next, of all or of the prompt ones, and when: at a time
 // before now it is due. It considers everything that time alone decides, and returns nil if only a
 // response, a new URL or an address that is admitted helps.
-func (p *politeness) next(all bool) (h *host, at moment) {
+func (p *politeness) next(now moment, all bool) (h *host, at moment) {
 	for {
 		h, at, order := p.first(true)
 		if all {
@@ -651,16 +649,16 @@ func (p *politeness) next(all bool) (h *host, at moment) {
 		if h == nil {
 			return nil, 0
 		}
-		if h.prompt && p.stalls(h) {
+		if h.prompt && p.stalls(now, h) {
 			h.quick = 0
-			p.setPrompt(h, false)
+			p.setPrompt(now, h, false)
 			continue
 		}
-		if h.turn.rank < 0 && p.waitsWithSiblings(h, at) { // it is not dead any more
-			p.move(h)
+		if h.turn.rank < 0 && p.waitsWithSiblings(h, max(at, now)) { // it is not dead any more
+			p.move(now, h)
 			continue
 		}
-		by := p.blockedBy(h, max(at, p.clock.now))
+		by := p.blockedBy(h, max(at, now))
 		switch {
 		case by == nobody:
 			return h, at

@@ -152,7 +152,7 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 	}
 	v.f.clock.advance(now)
 	info = OriginInfo{
-		OriginState: v.f.residency.state(o), Leased: int(o.leased), Asking: o.robots.waits(),
+		OriginState: v.f.residency.state(v.f.clock.now, o), Leased: int(o.leased), Asking: o.robots.waits(),
 		Delay: v.f.politeness.delay(o.host), Starved: o.starved, Ahead: o.step != nil && o.step.index >= 0,
 	}
 	if o.robots.phase == asked {
@@ -181,8 +181,8 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Or
 		}
 		for _, w := range h.origins.redirects.again() {
 			if w.url.URL.Origin() == name {
-				info = OriginInfo{OriginState: v.f.residency.state(&h.own), Delay: v.f.politeness.delay(h)}
-				info.Trouble = v.f.politeness.patience.state(h.origins.redirects)
+				info = OriginInfo{OriginState: v.f.residency.state(v.f.clock.now, &h.own), Delay: v.f.politeness.delay(h)}
+				info.Trouble = v.f.politeness.patience.state(v.f.clock.now, h.origins.redirects)
 				v.describe(&info, h.origins.redirects, max(w.at, h.origins.redirects.parked()))
 				return *w.url.At, info, true
 			}
