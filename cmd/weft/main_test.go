@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft"
 )
@@ -26,7 +27,6 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("WEFT_TEST_MAIN") {
 	case "1":
-		os.Args = without(os.Args, os.Getenv(withoutFlag))
 		main()
 		os.Exit(0)
 	case "stuck":
@@ -85,6 +85,9 @@ func weftCommand(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	if len(args) == 0 || args[0] != "crawl" && args[0] != "demo" {
 		program = unraced()
 	}
+	if os.Getenv(flagIgnored) != "" {
+		program, args = unraced(), withoutItsFlag(t, args)
+	}
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Env = append(os.Environ(), "WEFT_TEST_MAIN=1")
 	cmd.Dir = t.TempDir()
@@ -130,6 +133,8 @@ type asked struct {
 	mu struct {
 		sync.Mutex
 		requests []*http.Request
+		first    time.Time // of the requests
+		latest   time.Time
 		robots   int
 		now      int
 		most     int // at once
@@ -145,6 +150,10 @@ func newAsked(t *testing.T, tls bool, handler http.HandlerFunc) *asked {
 			a.mu.Unlock()
 			http.NotFound(w, r)
 			return
+		}
+		a.mu.latest = time.Now()
+		if len(a.mu.requests) == 0 {
+			a.mu.first = a.mu.latest
 		}
 		a.mu.requests = append(a.mu.requests, r)
 		a.mu.now++
@@ -195,6 +204,13 @@ func (a *asked) atOnce() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.mu.most
+}
+
+// took is the time between the first request and the last.
+func (a *asked) took() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mu.latest.Sub(a.mu.first)
 }
 
 // paths returns the requested paths, sorted.
