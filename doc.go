@@ -16,8 +16,8 @@
 //
 // [New] checks the [Options] and opens the job; [Crawler.Run] crawls until nothing is left, a
 // limit is reached or the context ends. [Crawl] is both, as an iterator over pages. [OpenJob]
-// looks at a job, running or not, and steers a crawl that runs. ARCHITECTURE.md says how it works
-// inside.
+// looks at a job, running or not, and steers a crawl that runs. [Fetch] requests one URL.
+// ARCHITECTURE.md says how it works inside.
 //
 // # Concurrency
 //

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
@@ -144,15 +146,21 @@ type Page struct {
 	Items  []Item       // of the page, by Keep.Extract
 	Data   string       // given to its URL by AddWith
 
-	page *fetch.Page // nil: the URL failed
+	Addr netip.AddrPort // the server's; invalid if a proxy has looked it up, or nobody
+
+	page *fetch.Page // nil: the URL failed, or the page is of no crawl
 }
 
-// Text returns the body in UTF-8.
+// Text returns the body in UTF-8, if it is of a type that package links reads, else as it is.
 func (p *Page) Text() []byte {
-	if p.page == nil {
-		return nil
+	switch {
+	case p.page != nil:
+		return p.page.Text
+	case !links.Reads(p.Type()):
+		return p.Body
 	}
-	return p.page.Text
+	text, _ := charset.UTF8(p.Type(), p.Body)
+	return text
 }
 
 // Add adds a URL to the crawl, absolute or relative to the page (its <base>), as if the page linked
@@ -162,7 +170,7 @@ func (p *Page) Text() []byte {
 // together with the page's record: after a crash either both are, or OnPage gets the page again.
 //
 // Only OnPage, or the body of a loop over Crawl, may call it, before the page is no longer valid.
-// Errors: ref is no http or https URL; the page is one that failed.
+// Errors: ref is no http or https URL; the page is one that failed, or one of Fetch.
 func (p *Page) Add(ref string) error { return p.AddWith(ref, "") }
 
 // AddWith is Add with data for the page that is added: its Page.Data, at most MaxData bytes. It is
@@ -170,7 +178,7 @@ func (p *Page) Add(ref string) error { return p.AddWith(ref, "") }
 // changes.
 func (p *Page) AddWith(ref, data string) error {
 	if p.page == nil {
-		return fmt.Errorf("%s: nothing was fetched to which %.128q could be added", p.URL, ref)
+		return fmt.Errorf("%s: no page of a crawl, to which %.128q could be added", p.URL, ref)
 	}
 	return p.page.Add(ref, data)
 }
@@ -181,7 +189,7 @@ func (p *Page) AddWith(ref, data string) error {
 // what was sent: the same request is made once. See Options.Posts for when it is sent again.
 func (p *Page) Post(post Post) error {
 	if p.page == nil {
-		return fmt.Errorf("%s: nothing was fetched to which %.128q could be added", p.URL, post.URL)
+		return fmt.Errorf("%s: no page of a crawl, to which %.128q could be added", p.URL, post.URL)
 	}
 	return p.page.Post(post)
 }
@@ -209,7 +217,7 @@ func (h *Hooks) forFetch() fetch.Hooks {
 	}
 	if h.OnPage != nil || len(h.elements) > 0 {
 		hooks.OnPage = func(ctx context.Context, p *fetch.Page) error {
-			page := &Page{p.Record, p.Header, p.Body, p.Links, p.Items, p.Data, p}
+			page := &Page{p.Record, p.Header, p.Body, p.Links, p.Items, p.Data, p.Addr, p}
 			if err := h.onHTML(page); err != nil || h.OnPage == nil {
 				return err
 			}

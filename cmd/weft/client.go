@@ -1,25 +1,24 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"net/netip"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cookies"
 	"github.com/weftcrawl/weft/httpclient"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // clientFlags are the options of every command that sends requests.
 type clientFlags struct {
-	httpclient.Options
-	servers       []netip.AddrPort // of names
-	allowPrivate  bool
+	weft.HTTP
 	acceptCookies bool
 	proxy         *proxyChoice // nil: the environment decides
-	given         weft.Seed    // the URL of a command that fetches one
-	byHTTP        bool         // its scheme was a wrong guess
 }
 
 // groups returns the options; maxBody is the default of --max-body, for the help.
@@ -83,10 +82,10 @@ func (c *clientFlags) networkOptions() []option {
 			Value: appended(&c.Resolve, httpclient.ParseOverride),
 			help:  "connect to ADDR for HOST, or for * (any host); repeatable"},
 		{name: "dns", arg: "ADDR[:PORT]", field: "DNS", advanced: true,
-			Value: appended(&c.servers, nameServer), def: "the system's",
+			Value: appended(&c.DNS, nameServer), def: "the system's",
 			help: "ask this name server; repeatable",
 			more: "The next server is asked where one fails."},
-		{name: "allow-private", Value: on(&c.allowPrivate), field: "AllowPrivate", advanced: true,
+		{name: "allow-private", Value: on(&c.AllowPrivate), field: "AllowPrivate", advanced: true,
 			help: "let pages lead to private addresses such as 10.0.0.1",
 			more: "Always allowed where a given URL is at such an address. Behind a proxy, only " +
 				"addresses that are part of a URL can be checked."},
@@ -115,9 +114,9 @@ func (c *clientFlags) timeoutOptions(maxBody string) []option {
 	}
 }
 
-// client returns the options of an HTTP client.
-func (c *clientFlags) client() (httpclient.Options, error) {
-	o := c.Options
+// http returns the options of requests.
+func (c *clientFlags) http() (weft.HTTP, error) {
+	o := c.HTTP
 	if o.HTTP1 && o.HTTP2 {
 		return o, usage("--http1.1 and --http2: expected one of them")
 	}
@@ -133,66 +132,49 @@ func (c *clientFlags) client() (httpclient.Options, error) {
 	return o, err
 }
 
-// configure copies the client's options to a crawl's.
-func (c *clientFlags) configure(o *weft.Options) error {
-	own, err := c.client()
-	o.HTTP.Timeout, o.HTTP.DialTimeout, o.HTTP.TLSTimeout = own.Timeout, own.DialTimeout, own.TLSTimeout
-	o.HTTP.FirstByteTimeout, o.HTTP.IdleTimeout, o.HTTP.MinRate = own.FirstByteTimeout, own.IdleTimeout, own.MinRate
-	o.HTTP.MaxBody, o.HTTP.UserAgent, o.HTTP.Header = own.MaxBody, own.UserAgent, own.Header
-	o.HTTP.Cookies, o.HTTP.Auth, o.HTTP.Proxy = own.Cookies, own.Auth, own.Proxy
-	o.HTTP.HTTP1, o.HTTP.HTTP2 = own.HTTP1, own.HTTP2
-	o.HTTP.Insecure, o.HTTP.RootCAs = own.Insecure, own.RootCAs
-	o.HTTP.Resolve, o.HTTP.DNS, o.HTTP.AllowPrivate = own.Resolve, c.servers, c.allowPrivate
-	return err
-}
-
-// seed reads the URL of a command that fetches one, with or without a scheme, and keeps the user
-// and password in it for its origin.
-func (c *clientFlags) seed(s string) (weburl.URL, error) {
+// send calls f, which sends requests that follow at most redirects redirects. Its error carries the
+// exit code.
+func (c *clientFlags) send(redirects int, f func(context.Context, weft.FetchOptions) error) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o := weft.FetchOptions{
+		MaxRedirects: cmp.Or(redirects, -1),
+		OnExchange: func(p *weft.Page) error {
+			inFlags(p)
+			return nil
+		},
+		OnWarning: func(err error) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(err.Error())) },
+	}
 	var err error
-	if c.given, err = weft.ReadSeed(s); err != nil {
-		return weburl.URL{}, &exit{exitUsage, err}
+	if o.HTTP, err = c.http(); err != nil {
+		return err
 	}
-	if own := c.given.Credential; own != nil {
-		c.Auth = append(c.Auth, *own)
+	err = f(ctx, o)
+	var e *exit
+	var failed *weft.FetchError
+	switch {
+	case ctx.Err() != nil:
+		return &exit{exitInterrupted, nil}
+	case err == nil || errors.As(err, &e):
+		return err
+	case errors.As(err, &failed):
+		err = errors.New(advised(err.Error()))
 	}
-	return c.given.URL, nil
+	return &exit{exitError, err}
 }
 
-// settled returns u by the scheme by which the given host has answered.
-func (c *clientFlags) settled(u weburl.URL) weburl.URL {
-	guess := weft.Seed{URL: u, Guessed: c.byHTTP && u.Origin() == c.given.URL.Origin()}
-	if plain, ok := guess.ByHTTP(); ok {
-		return plain
+// inFlags words the error of a request in flags.
+func inFlags(p *weft.Page) {
+	if p.ErrorKind == weft.KindRedirects {
+		p.Error = "more redirects than --max-redirects"
 	}
-	return u
 }
 
-// request returns the request for u of what is asked: method, body and fields.
-func (c *clientFlags) request(ask httpclient.Request, u weburl.URL, reach *reach) httpclient.Request {
-	req := ask
-	req.Scheme, req.Host, req.Target, req.Allow = u.Scheme(), u.Host(), u.RequestTarget(), reach.allow(u)
-	if u == c.given.URL && c.given.Written != "" {
-		req.Target = c.given.Written
+// readSeed reads the URL of a command that fetches one, with or without a scheme.
+func readSeed(s string) (weft.Seed, error) {
+	given, err := weft.ReadSeed(s)
+	if err != nil {
+		return given, &exit{exitUsage, err}
 	}
-	if c.guess(u).Guessed {
-		req.ConnectTimeout = weft.GuessPatience
-	}
-	return req
-}
-
-// guess returns u, and whether its scheme is a guess.
-func (c *clientFlags) guess(u weburl.URL) weft.Seed {
-	return weft.Seed{URL: u, Guessed: c.given.Guessed && !c.byHTTP && u.Origin() == c.given.URL.Origin()}
-}
-
-// instead returns what is fetched in place of u, which failed so.
-func (c *clientFlags) instead(u weburl.URL, f *fetched) (weburl.URL, bool) {
-	plain, ok := c.guess(u).Instead(httpclient.Kind(f.ErrorKind))
-	if ok {
-		c.byHTTP = true
-		f.Error += fmt.Sprintf("; %s is tried instead", plain)
-		fmt.Fprintf(os.Stderr, "weft: %s\n", printable(f.URL+": "+f.ErrorKind+": "+f.Error))
-	}
-	return plain, ok
+	return given, nil
 }

@@ -224,7 +224,8 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	if err := f.console.check(); err != nil {
 		return err
 	}
-	if err := f.client.configure(o); err != nil {
+	var err error
+	if o.HTTP, err = f.client.http(); err != nil {
 		return err
 	}
 	if err := f.cluster.check(o, f.again() != ""); err != nil {

@@ -1,27 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
+	"net/http"
 	"os"
-	"os/signal"
-	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/dns"
-	"github.com/weftcrawl/weft/guard"
-	"github.com/weftcrawl/weft/httpclient"
-	"github.com/weftcrawl/weft/internal/sniff"
-	"github.com/weftcrawl/weft/record"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // fetchFlags are the options of weft fetch.
@@ -99,15 +89,12 @@ func (f *fetchFlags) check(redirectsGiven bool) error {
 		return misused("post-type", f.post.contentType, errors.New("expected together with --post-data"))
 	case f.asJSON && f.output == "-":
 		return usage("--json and --output -: expected one of them: both write to standard output")
-	case !f.follow:
-		f.redirects = -1
 	}
 	return nil
 }
 
 func (f *fetchFlags) run(address string) error {
-	u, err := f.client.seed(address)
-	if err != nil {
+	if _, err := readSeed(address); err != nil {
 		return err
 	}
 	if f.output != "" && f.output != "-" {
@@ -122,19 +109,21 @@ func (f *fetchFlags) run(address string) error {
 	case f.output == "-":
 		report = reportText(os.Stderr)
 	}
-	ask := httpclient.Request{Method: "GET"}
-	switch {
-	case f.head:
-		ask.Method = "HEAD"
-	case f.post.any():
-		ask = f.post.request()
-	}
-	last, err := f.client.get(ask, u, f.redirects, report)
+	var last *weft.Page
+	err := f.client.send(f.redirects, func(ctx context.Context, o weft.FetchOptions) (err error) {
+		o.Head, o.Post, o.NoRedirects = f.head, f.post.joined(), !f.follow
+		o.OnExchange = func(p *weft.Page) error {
+			inFlags(p)
+			return standardOutput(report(fetchedOf(p)))
+		}
+		last, err = weft.Fetch(ctx, address, o)
+		return err
+	})
 	if err != nil || f.output == "" {
 		return err
 	}
 	return writeOutput(context.Background(), f.output, func(_ context.Context, w io.Writer) error {
-		_, err := w.Write(last.body)
+		_, err := w.Write(last.Body)
 		return err
 	})
 }
@@ -161,133 +150,27 @@ type fetched struct {
 	FirstByte float64 `json:"ttfb_ms"`
 	Total     float64 `json:"total_ms"`
 
-	body        []byte
-	proto       string // as in a status line
-	contentType string // as the body is read
+	proto string // as in a status line
 }
 
-// get fetches u, and follows at most redirects redirects; negative: none, and that is no
-// error. It reports each request. Its error carries the exit code.
-func (c *clientFlags) get(
-	ask httpclient.Request, u weburl.URL, redirects int, report func(fetched) error,
-) (last fetched, err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	options, err := c.client()
-	if err != nil {
-		return last, err
+func fetchedOf(p *weft.Page) fetched {
+	f := fetched{
+		Method: cmp.Or(p.Method, http.MethodGet), URL: p.URL, Status: p.Status, Protocol: p.Protocol,
+		Redirect: p.Redirect, Error: p.Error, ErrorKind: p.ErrorKind, TLS: p.TLS, Encoding: p.Encoding,
+		Bytes: p.Bytes, BodyBytes: p.BodyBytes,
+		DNS: p.DNSMS, Connect: p.ConnectMS, Handshake: p.TLSMS, FirstByte: p.TTFBMS, Total: p.TotalMS,
+		proto: strings.ToUpper(p.Protocol),
 	}
-	follow := redirects >= 0
-	u = c.settled(u)
-	reach := reach{given: u, guard: guard.Guard{AllowAll: c.allowPrivate}}
-	options.Trusted = reach.trusted
-	err = aio.Run(ctx, func(t *aio.Task) error {
-		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: c.servers})
-		client := httpclient.NewClient(t.Loop(), options)
-		defer client.Close()
-		for {
-			var next weburl.URL
-			last, next = fetchOne(t, client, c.request(ask, u, &reach), u, &reach, follow)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if plain, ok := c.instead(u, &last); ok {
-				if err := report(last); err != nil {
-					return standardOutput(err)
-				}
-				u = plain
-				continue
-			}
-			if !next.IsZero() && redirects == 0 {
-				last.ErrorKind, last.Error = weft.KindRedirects, "more redirects than --max-redirects"
-			}
-			if err := report(last); err != nil {
-				return standardOutput(err)
-			}
-			if last.ErrorKind != "" {
-				return errors.New(advised(last.URL + ": " + last.ErrorKind + ": " + last.Error))
-			}
-			if next.IsZero() {
-				return nil
-			}
-			if ask.Method == "POST" && last.Status != 307 && last.Status != 308 {
-				ask = httpclient.Request{Method: "GET"} // https://fetch.spec.whatwg.org/#http-redirect-fetch
-			}
-			reach.redirect(u, next)
-			u, redirects = next, redirects-1
-		}
-	})
-	var e *exit
-	switch {
-	case ctx.Err() != nil:
-		return last, &exit{exitInterrupted, nil}
-	case err != nil && !errors.As(err, &e):
-		return last, &exit{exitError, err}
+	if p.Protocol == "h2" {
+		f.proto = "HTTP/2"
 	}
-	return last, err
-}
-
-// fetchOne sends one request. Next is the target of its redirect, if follow is set.
-func fetchOne(
-	t *aio.Task, client *httpclient.Client, req httpclient.Request, u weburl.URL,
-	reach *reach, follow bool,
-) (f fetched, next weburl.URL) {
-	res, err := client.Do(t, req)
-	f = fetched{Method: req.Method, URL: u.String()}
-	var e *httpclient.Error
-	if errors.As(err, &e) {
-		f.ErrorKind, f.Error, f.Bytes = string(e.Kind), e.Err.Error(), e.Wire
-		f.at(e.Addr, e.Timing)
+	if p.Addr.IsValid() {
+		f.Addr = p.Addr.String()
 	}
-	if res == nil {
-		return f, next
-	}
-	defer res.Close()
-	reach.answered(u, res.Addr, res.Private)
-	f.Status, f.proto, f.Encoding, f.Bytes = res.Status, res.Proto, res.Encoding, res.Wire
-	f.Protocol, f.TLS = res.Protocol(), res.Secured()
-	f.body, f.BodyBytes = slices.Clone(res.Body), len(res.Body)
-	r := weft.Record{ContentType: res.Header.Get("Content-Type")}
-	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
-	f.contentType = r.Type()
-	f.at(res.Addr, res.Timing)
-	for _, field := range res.Header {
+	for _, field := range p.Header {
 		f.Header = append(f.Header, [2]string{field.Name, field.Value})
 	}
-	location := res.Header.Get("Location")
-	if f.Error != "" || !record.IsRedirect(res.Status) || location == "" {
-		return f, next
-	}
-	to, err := u.Resolve(weburl.EscapeInvalid(location))
-	switch {
-	case err == nil:
-		f.Redirect = to.String()
-	case follow:
-		f.ErrorKind, f.Error = weft.KindLocation, err.Error()
-	}
-	if follow && err == nil {
-		if !to.IsHTTP() {
-			f.ErrorKind = weft.KindLocation
-			f.Error = fmt.Sprintf("scheme %.20q, expected http or https", to.Scheme())
-			return f, next
-		}
-		if guard.BlocksPort(to.EffectivePort()) && to.Host() != u.Host() {
-			f.ErrorKind = weft.KindLocation
-			f.Error = fmt.Sprintf("port %d, which is blocked, as in browsers", to.EffectivePort())
-			return f, next
-		}
-		next = to
-	}
-	return f, next
-}
-
-func (f *fetched) at(addr netip.AddrPort, t httpclient.Timing) {
-	if addr.IsValid() {
-		f.Addr = addr.String()
-	}
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	f.DNS, f.Connect, f.Handshake = ms(t.DNS), ms(t.Connect), ms(t.TLS)
-	f.FirstByte, f.Total = ms(t.FirstByte), ms(t.Total)
+	return f
 }
 
 func reportJSON(w io.Writer) func(fetched) error {
@@ -302,11 +185,7 @@ func reportText(w io.Writer) func(fetched) error {
 	}
 }
 
-// noReport reports no request.
-func noReport(fetched) error { return nil }
-
-// String is the head of the response and the facts about it. The caller of get prints the
-// error.
+// String is the head of the response and the facts about it, without the error.
 func (f fetched) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", f.Method, f.URL)

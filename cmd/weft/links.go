@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
@@ -151,24 +150,14 @@ func (p source) printLinks(x *links.Extractor, asJSON bool) (found links.Page, e
 		}
 		return err == nil
 	}
-	if links.Header(p.url, p.fields("Link"), print); err == nil {
-		links.RefreshHeader(p.url, p.fields("Refresh"), print)
+	if links.Header(p.url, p.header.Values("Link"), print); err == nil {
+		links.RefreshHeader(p.url, p.header.Values("Refresh"), print)
 	}
 	if err == nil {
 		d := links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}
 		found = x.Extract(d, print)
 	}
 	return found, errors.Join(err, out.Flush())
-}
-
-// fields returns the values of a field of a response.
-func (p source) fields(name string) (values []string) {
-	for _, field := range p.header {
-		if strings.EqualFold(field[0], name) {
-			values = append(values, field[1])
-		}
-	}
-	return values
 }
 
 // linksQuestion is a line of --jsonl.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/httpclient"
 )
 
 // postFlags say what is sent to the URLs of a command.
@@ -34,15 +33,16 @@ func (f *postFlags) to(urls []string) (posts []weft.Post) {
 	return posts
 }
 
-// request returns the request that sends all to one URL.
-func (f *postFlags) request() httpclient.Request {
+// joined returns the request that sends all to one URL; nil: nothing is sent.
+func (f *postFlags) joined() *weft.Post {
 	post := weft.Post{Type: f.contentType, Body: bytes.Join(f.data, []byte("&"))}
-	if len(f.parts) > 0 {
+	switch {
+	case !f.any():
+		return nil
+	case len(f.parts) > 0:
 		post = weft.PostMultipart("", f.parts...)
 	}
-	return httpclient.Request{
-		Method: "POST", Body: post.Body, Header: httpclient.Header{{Name: "Content-Type", Value: post.ContentType()}},
-	}
+	return &post
 }
 
 // typeOption is --post-type.

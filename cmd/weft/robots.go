@@ -146,14 +146,15 @@ func (c *clientFlags) robotsOf(arg string, page bool) (source, error) {
 	if !isRemote(arg) {
 		return c.read("robots test", arg, maxPage, robots.MaxRedirects)
 	}
-	u, err := c.seed(arg)
-	if err == nil && (page || u.RequestTarget() == "/") {
-		u, err = u.Resolve("/robots.txt")
-	}
+	given, err := readSeed(arg)
 	if err != nil {
 		return source{}, err
 	}
-	return c.fetch(u, robots.MaxRedirects)
+	fetch := weft.Fetch
+	if page || given.URL.RequestTarget() == "/" {
+		fetch = weft.FetchRobots
+	}
+	return c.fetch(arg, robots.MaxRedirects, fetch)
 }
 
 // absolute reads a URL, or a path on some host.

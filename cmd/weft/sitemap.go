@@ -2,12 +2,12 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/sitemap"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -104,22 +104,32 @@ func (f *sitemapFlags) print(address string, print func(sitemap.Entry) error) (e
 		}
 	}
 	if isRemote(address) {
-		u, err := f.client.seed(address)
+		given, err := readSeed(address)
 		if err != nil {
 			return err
 		}
-		if u.RequestTarget() == "/" {
-			named, err := f.client.namedSitemaps(&u, f.redirects)
-			for _, s := range named {
-				e := sitemap.Entry{URL: s, Kind: sitemap.Sitemap, Priority: sitemap.DefaultPriority}
-				if err := print(e); err != nil {
-					return standardOutput(err)
+		if given.URL.RequestTarget() == "/" {
+			var found []weburl.URL
+			named := false
+			err := f.client.send(f.redirects, func(ctx context.Context, o weft.FetchOptions) (err error) {
+				found, named, err = weft.FindSitemaps(ctx, address, o)
+				return err
+			})
+			if named {
+				for _, s := range found {
+					e := sitemap.Entry{URL: s, Kind: sitemap.Sitemap, Priority: sitemap.DefaultPriority}
+					if err := print(e); err != nil {
+						return standardOutput(err)
+					}
 				}
 			}
-			if err != nil || len(named) > 0 {
+			if err != nil || named {
 				return err
 			}
-			address = u.String()
+			address = found[0].String()
+			if given.Credential != nil {
+				f.client.Auth = append(f.client.Auth, *given.Credential)
+			}
 		}
 	}
 	s, err := f.client.readPage("sitemap", address, maxSitemap, f.redirects)
@@ -141,33 +151,6 @@ func (f *sitemapFlags) print(address string, print func(sitemap.Entry) error) (e
 		return &exit{exitError, fmt.Errorf("%.128s: %w", address, r.Err)}
 	}
 	return nil
-}
-
-// namedSitemaps returns the sitemaps that a site's robots.txt names. If there are none, u
-// becomes the URL of /sitemap.xml.
-func (c *clientFlags) namedSitemaps(u *weburl.URL, redirects int) (named []weburl.URL, err error) {
-	at, err := u.Resolve("/robots.txt")
-	if err != nil {
-		return nil, err
-	}
-	s, err := c.fetch(at, redirects)
-	if err != nil {
-		return nil, err
-	}
-	if robots.For(s.status) == robots.Read {
-		file := robots.Parse(s.body)
-		for _, s := range file.Sitemaps() {
-			if to, err := at.Resolve(weburl.EscapeInvalid(s)); err == nil && to.IsHTTP() {
-				named = append(named, to)
-			}
-		}
-		if file.SitemapsCut() {
-			return named, &exit{exitError, fmt.Errorf(
-				"%s: more than %d sitemaps, the others are not listed", at, robots.MaxSitemaps)}
-		}
-	}
-	*u, err = u.Resolve("/sitemap.xml")
-	return named, err
 }
 
 // printEntry prints URL, date and kind of an entry.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -22,7 +23,7 @@ const localBase = "http://localhost/"
 type source struct {
 	url         weburl.URL // after redirects; zero: it is a file
 	status      int        // of the response
-	header      [][2]string
+	header      httpclient.Header
 	contentType string
 	body        []byte
 }
@@ -59,11 +60,10 @@ func (c *clientFlags) read(command, arg string, most, redirects int) (source, er
 		body, err := readFile(command, arg, c.MaxBody)
 		return source{body: body}, err
 	}
-	u, err := c.seed(arg)
-	if err != nil {
+	if _, err := readSeed(arg); err != nil {
 		return source{}, err
 	}
-	return c.fetch(u, redirects)
+	return c.fetch(arg, redirects, weft.Fetch)
 }
 
 // readPage is read for what has to be there: a status other than 2xx is an error.
@@ -75,14 +75,19 @@ func (c *clientFlags) readPage(command, arg string, most, redirects int) (source
 	return s, err
 }
 
-// fetch is read for a URL.
-func (c *clientFlags) fetch(u weburl.URL, redirects int) (source, error) {
-	last, err := c.get(httpclient.Request{Method: "GET"}, u, redirects, noReport)
-	if err != nil {
-		return source{}, err
-	}
-	s := source{status: last.Status, header: last.Header, contentType: last.contentType, body: last.body}
-	s.url, err = weburl.Parse(last.URL)
+// fetch is read for a URL, which call requests.
+func (c *clientFlags) fetch(
+	url string, redirects int, call func(context.Context, string, weft.FetchOptions) (*weft.Page, error),
+) (s source, err error) {
+	err = c.send(redirects, func(ctx context.Context, o weft.FetchOptions) error {
+		p, err := call(ctx, url, o)
+		if err != nil {
+			return err
+		}
+		s = source{status: p.Status, header: p.Header, contentType: p.Type(), body: p.Body}
+		s.url, err = weburl.Parse(p.URL)
+		return err
+	})
 	return s, err
 }
 

@@ -113,7 +113,7 @@ var imports = map[string][]string{
 
 	// Level 5: the product, above what opens a crawl.
 	"internal/crawl": {"aio", "extract", "inspect", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "record", "seed", "warc", "weburl"},
-	".":              {"option", "aio", "internal/budget", "internal/control", "internal/crawl", "internal/engine", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".":              {"option", "aio", "dns", "guard", "internal/budget", "internal/charset", "internal/control", "internal/crawl", "internal/engine", "internal/sniff", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "robots", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {
@@ -170,7 +170,7 @@ var imports = map[string][]string{
 		"cluster/server",
 		"read",
 		"results",
-		".", "aio", "internal/cdxj", "dns", "export", "internal/frontier", "guard", "httpclient", "links", "record", "internal/refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "internal/cdxj", "export", "internal/frontier", "httpclient", "links", "record", "internal/refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"check",
 		"content",
 		"extract",

@@ -91,7 +91,6 @@ var largeStructs = map[string]string{
 	"Page":                         "a record, with its content",
 	"export/page":                  "a record: a row of the table pages",
 	"httpclient/Options":           "options",
-	"cmd/weft/clientFlags":         "options: httpclient's",
 	"record/Record":                "a record",
 	"record/Summary":               "a record",
 	"inspect/Status":               "a record: the answer of weft status",

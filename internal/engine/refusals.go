@@ -79,7 +79,7 @@ func (r *refusals) record() {
 	for _, u := range refused {
 		rec := fetch.Refused(u, r.fetch.Visit, now)
 		if instead, ok := fetch.Instead(u.URL, u.Kind); ok {
-			rec.Error = fetch.TriedInstead(rec.Error, instead)
+			rec.Error = fetch.TriedInstead(rec.Error, instead.URL)
 			r.promises.add(instead)
 		}
 		if a := r.fetch.Archive; a != nil && a.Metadata {

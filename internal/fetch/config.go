@@ -126,6 +126,7 @@ type Page struct {
 	Text   []byte       // Body in UTF-8
 	Data   string       // of its URL
 	Items  []record.Item
+	Addr   netip.AddrPort
 
 	url      weburl.URL
 	base     weburl.URL // of <base>; zero: url

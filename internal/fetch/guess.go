@@ -6,6 +6,7 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/seed"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // Instead returns the URL to fetch in place of u, which failed with a kind of error: see seed.Seed.
@@ -19,6 +20,6 @@ func Instead(u frontier.URL, kind string) (frontier.URL, bool) {
 func IsUnanswered(kind string) bool { return seed.IsUnanswered(httpclient.Kind(kind)) }
 
 // TriedInstead returns the reason in the record of a URL that Instead has replaced.
-func TriedInstead(reason string, by frontier.URL) string {
-	return fmt.Sprintf("%s; %s is tried instead", reason, by.URL)
+func TriedInstead(reason string, by weburl.URL) string {
+	return fmt.Sprintf("%s; %s is tried instead", reason, by)
 }

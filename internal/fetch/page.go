@@ -215,7 +215,7 @@ func (p *pageReader) look(out *Outcome, res *httpclient.Response) (page *Page, r
 	}
 	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
 	if p.cfg.KeepBody != nil || p.cfg.Hooks.OnPage != nil || p.cfg.Extract != nil {
-		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, Data: dataOf(&u), url: u.URL}
+		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, Addr: res.Addr, Data: dataOf(&u), url: u.URL}
 	}
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
 		p.outlinks.redirect(out, location)
@@ -326,5 +326,5 @@ func (p *pageReader) lookBeyond(out *Outcome, res *httpclient.Response) *Page {
 	if p.cfg.Hooks.OnPage == nil {
 		return nil
 	}
-	return &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: out.URL.URL, checked: true}
+	return &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, Addr: res.Addr, url: out.URL.URL, checked: true}
 }

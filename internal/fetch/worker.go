@@ -113,7 +113,7 @@ func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, er
 		return out, nil
 	}
 	out.Record = f.newRecord(u, started)
-	exchange(out.Record, res)
+	Received(out.Record, res)
 	out.Record.Method = req.Method
 	at := f.clock.when(started)
 	if res.Truncated {
@@ -175,16 +175,12 @@ func (f *fetcher) fail(out *Outcome, req *httpclient.Request, res *httpclient.Re
 	}
 	r := f.newRecord(out.URL, started)
 	if res != nil {
-		exchange(r, res)
+		Received(r, res)
 	}
-	r.ErrorKind, r.Error, r.Bytes = string(e.Kind), e.Err.Error(), e.Wire
+	Failed(r, e)
 	if guessed {
-		r.Error = TriedInstead(r.Error, instead)
+		r.Error = TriedInstead(r.Error, instead.URL)
 	}
-	if e.Addr.IsValid() {
-		r.IP = e.Addr.Addr().String()
-	}
-	timing(r, e.Timing)
 	out.Record = r
 }
 
@@ -234,8 +230,8 @@ func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
 	return r
 }
 
-// exchange records the metadata of a response, or of the received part of one.
-func exchange(r *record.Record, res *httpclient.Response) {
+// Received records the metadata of a response, or of the received part of one.
+func Received(r *record.Record, res *httpclient.Response) {
 	r.Status, r.Bytes, r.BodyBytes = res.Status, res.Wire, len(res.Body)
 	r.ContentType, r.Encoding = record.BriefContentType(res.Header.Get("Content-Type")), res.Encoding
 	r.Protocol, r.TLS = res.Protocol(), res.Secured()
@@ -243,6 +239,15 @@ func exchange(r *record.Record, res *httpclient.Response) {
 		r.IP = res.Addr.Addr().String()
 	}
 	timing(r, res.Timing)
+}
+
+// Failed records the error of an exchange.
+func Failed(r *record.Record, e *httpclient.Error) {
+	r.ErrorKind, r.Error, r.Bytes = string(e.Kind), e.Err.Error(), e.Wire
+	if e.Addr.IsValid() {
+		r.IP = e.Addr.Addr().String()
+	}
+	timing(r, e.Timing)
 }
 
 func timing(r *record.Record, t httpclient.Timing) {
