@@ -19,7 +19,7 @@
 //
 //	Crawl                        joins, and joins again after a cut
 //	node                         the loop of this process: keys and ticks in, calls to its parts
-//	quota ending reporter …      parts of the node, with the lease and the addresses
+//	quota ending reporter …      parts of the node, with the node lease and the addresses
 //	partitions                   one operation after another for each partition
 //	takeover                     what these operations do: logs, and the engine
 //	inbox  outbox  logReader     links in; changes out; logs in

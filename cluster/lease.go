@@ -23,11 +23,11 @@ var errCutOff = errors.New("this node was cut off from the servers for too long"
 // errLate is the reason of a pause before any request has failed.
 var errLate = errors.New("the servers have not answered yet")
 
-// lease is this process's right to its partitions: its beat, and the keys of their owners. Package
-// ownership says what to write.
+// nodeLease is this process's right to its partitions: its beat, and the keys of their owners.
+// Package ownership says what to write.
 //
 // Owner: the node's loop.
-type lease struct {
+type nodeLease struct {
 	own      *ownership.Node
 	loop     *loop
 	remote   *remote
@@ -40,12 +40,12 @@ type lease struct {
 }
 
 // see takes in a key.
-func (l *lease) see(e jetstream.KeyValueEntry, value []byte) error {
+func (l *nodeLease) see(e jetstream.KeyValueEntry, value []byte) error {
 	return l.own.See(now(), ownership.Entry{Key: e.Key(), Value: value, Revision: e.Revision()})
 }
 
 // renew writes what is due, and returns what the node has to do.
-func (l *lease) renew() []ownership.Order {
+func (l *nodeLease) renew() []ownership.Order {
 	writes, orders := l.own.Tick(now())
 	for _, w := range writes {
 		l.loop.begin(func(ctx context.Context) (then func()) { return l.write(ctx, w) })
@@ -54,7 +54,7 @@ func (l *lease) renew() []ownership.Order {
 }
 
 // write writes a key, if it is as package ownership expects it. It is an operation.
-func (l *lease) write(ctx context.Context, w ownership.Write) (then func()) {
+func (l *nodeLease) write(ctx context.Context, w ownership.Write) (then func()) {
 	revision, err := l.put(ctx, w)
 	if err != nil {
 		l.requests.verify()
@@ -70,7 +70,7 @@ func (l *lease) write(ctx context.Context, w ownership.Write) (then func()) {
 	}
 }
 
-func (l *lease) put(ctx context.Context, w ownership.Write) (uint64, error) {
+func (l *nodeLease) put(ctx context.Context, w ownership.Write) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if w.Expected == 0 {
@@ -80,29 +80,29 @@ func (l *lease) put(ctx context.Context, w ownership.Write) (uint64, error) {
 }
 
 // pause has the engine start no fetch until resume.
-func (l *lease) pause() {
+func (l *nodeLease) pause() {
 	l.paused = now()
 	l.setPaused(true)
 	l.loop.ops.run(func(context.Context) { l.requests.verify() })
 	l.remote.servers.warn(fmt.Errorf("no fetch starts until this node's lease is renewed: %w", cmp.Or(l.why, errLate)))
 }
 
-func (l *lease) resume() {
+func (l *nodeLease) resume() {
 	l.paused, l.why = 0, nil
 	l.setPaused(false)
 	l.remote.servers.warn(errors.New("the lease is renewed: the crawl goes on"))
 }
 
-func (l *lease) setPaused(on bool) {
+func (l *nodeLease) setPaused(on bool) {
 	// A crawl that is over fetches nothing.
 	_ = l.crawl.Crawl().WhenReady(func(c *engine.Coordinator) { c.Pause(PausedLease, on) })
 }
 
 // cutOff reports whether the node has paused for so long that it has to end.
-func (l *lease) cutOff() bool { return l.paused > 0 && now()-l.paused > l.remote.beat }
+func (l *nodeLease) cutOff() bool { return l.paused > 0 && now()-l.paused > l.remote.beat }
 
 // running are the processes that have not ended, as the limits name them.
-func (l *lease) running() map[string]bool {
+func (l *nodeLease) running() map[string]bool {
 	all := make(map[string]bool)
 	for id, b := range l.own.Nodes() {
 		if b.Running() {

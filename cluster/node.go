@@ -41,7 +41,7 @@ type node struct {
 	aside    aside
 
 	watch     *watch
-	lease     *lease
+	lease     *nodeLease
 	parts     *partitions
 	inbox     *inbox
 	outbox    *outbox
@@ -179,7 +179,7 @@ func (n *node) assemble(own *ownership.Node, o *Options, s *streams, w *warnings
 	process := processOf(n.identity.Node, n.identity.Incarnation)
 	again := &requests{remote: r, warnings: w, ctx: ops.ctx, made: s.made, fail: func(err error) { l.post(func() { n.fail(err) }) }}
 	n.end = &endOfCrawl{loop: l, remote: r, streams: s, crawl: crawl, own: own, requests: again, aside: n.aside}
-	n.lease = &lease{own: own, loop: l, remote: r, bucket: s.bucket, crawl: crawl, requests: again}
+	n.lease = &nodeLease{own: own, loop: l, remote: r, bucket: s.bucket, crawl: crawl, requests: again}
 	n.quota.loop, n.quota.crawl, n.quota.lease, n.quota.process = l, crawl, n.lease, process
 	n.orders = &obedience{crawl: crawl, busy: n.end.busy}
 	n.addresses = newAddresses(l, r, own, crawl, w)

@@ -19,7 +19,7 @@ import (
 type quota struct {
 	loop    *loop
 	crawl   *engine.Node
-	lease   *lease
+	lease   *nodeLease
 	bucket  jetstream.KeyValue
 	process string // in the limits
 

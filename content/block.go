@@ -91,7 +91,7 @@ func own(block *html.Node, yield func(string)) {
 		if n.Type == html.TextNode {
 			yield(n.Data)
 		}
-		return n == block || n.Type == html.ElementNode && blocks.Inline(n) && !blocks.Silent(n)
+		return n == block || n.Type == html.ElementNode && blocks.Inline(n) && !blocks.Textless(n)
 	})
 }
 

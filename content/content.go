@@ -210,7 +210,7 @@ func beginning(n *html.Node) string {
 				text.WriteString(word)
 			}
 		}
-		return m == n || m.Type == html.ElementNode && !blocks.Silent(m)
+		return m == n || m.Type == html.ElementNode && !blocks.Textless(m)
 	})
 	return cut(text.String())
 }

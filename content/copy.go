@@ -79,7 +79,7 @@ func (c *copier) enter(n *html.Node) bool {
 		return false
 	case n.Type != html.ElementNode:
 		return false
-	case blocks.Silent(n) && !around.verbatim:
+	case blocks.Textless(n) && !around.verbatim:
 		if isFormula(n) && (around.keep || c.amid(around.element)) {
 			c.add(n)
 			c.path[len(c.path)-1].to.LastChild.AppendChild(c.node(n.FirstChild))

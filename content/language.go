@@ -48,7 +48,7 @@ func read(root *html.Node) reading {
 		if n.Type == html.TextNode && r.total < enough {
 			r.add(n.Data)
 		}
-		return n.Type != html.ElementNode || r.total < enough && !blocks.Silent(n) && n.Data != "code" && n.Data != "pre"
+		return n.Type != html.ElementNode || r.total < enough && !blocks.Textless(n) && n.Data != "code" && n.Data != "pre"
 	})
 	return r
 }

@@ -228,7 +228,7 @@ func parseFlat(body []byte) (*html.Node, error) {
 			switch {
 			case deep == nil:
 				add(text)
-			case blocks.Silent(deep):
+			case blocks.Textless(deep):
 				deep.AppendChild(text)
 				add(deep)
 				deep = nil

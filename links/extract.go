@@ -122,7 +122,7 @@ type Document struct {
 	Tag         func(*Tag) // receives their start tags, each before its links; or nil
 
 	// Pause is called after each 128 KiB or so of HTML and XHTML, so that a long page can be read
-	// in slices; or nil. It must not use the Extractor.
+	// in parts; or nil. It must not use the Extractor.
 	Pause func()
 }
 

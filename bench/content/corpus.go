@@ -175,7 +175,7 @@ func render(root *html.Node) string {
 		case n.Type == html.TextNode:
 			text.WriteString(n.Data)
 			return
-		case n.Type == html.ElementNode && blocks.Silent(n):
+		case n.Type == html.ElementNode && blocks.Textless(n):
 			return
 		case n.DataAtom == atom.Br || !blocks.Inline(n):
 			text.WriteByte('\n')

@@ -26,7 +26,7 @@ type Element struct {
 	inLink bool
 }
 
-// Scan lists the elements of a tree that are neither inline nor silent, in document order. The
+// Scan lists the elements of a tree that are neither inline nor textless, in document order. The
 // first is the root.
 func Scan(root *html.Node) []Element {
 	s := scanner{all: []Element{{Node: root, Parent: -1}}}
@@ -64,7 +64,7 @@ func (s *scanner) enter(n *html.Node) bool {
 	case n.Type == html.TextNode:
 		s.all[s.at].count(n.Data, s.links > 0)
 		return false
-	case n.Type != html.ElementNode || Silent(n) || n.Namespace == "math": // a formula has no words
+	case n.Type != html.ElementNode || Textless(n) || n.Namespace == "math": // a formula has no words
 		return false
 	case !Inline(n):
 		from := len(s.names)
@@ -240,8 +240,8 @@ func Inline(n *html.Node) bool {
 	return n.Namespace == "math"
 }
 
-// Silent reports whether nobody reads what is in an element.
-func Silent(n *html.Node) bool {
+// Textless reports whether nobody reads the text in an element.
+func Textless(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Script, atom.Style, atom.Template, atom.Head, atom.Iframe, atom.Object, atom.Applet, atom.Canvas,
 		atom.Datalist, atom.Textarea, atom.Svg, atom.Noframes, atom.Noembed, atom.Title:

@@ -99,7 +99,7 @@ func eachText(block *html.Node, yield func(string)) {
 		switch {
 		case n.Type == html.TextNode:
 			yield(n.Data)
-		case n.FirstChild != nil && Inline(n) && !Silent(n) && n.Namespace != "math":
+		case n.FirstChild != nil && Inline(n) && !Textless(n) && n.Namespace != "math":
 			n = n.FirstChild
 			continue
 		}

@@ -71,7 +71,7 @@ type Shared struct {
 
 // Report is a loop's way to the coordinator: it posts calls of these to its loop.
 type Report struct {
-	Outcomes func(loop int, batch []*Outcome) // of one turn of the loop
+	Outcomes func(loop int, ended []*Outcome) // of one turn of the loop
 	Network  func(guard.Network)              // links may lead to it from now on
 
 	// Links are those of an outcome that is to come. Once they are admitted, the coordinator calls

@@ -21,8 +21,8 @@
 //
 //   - fetcher (worker.go) makes requests, and takes in what comes of them; robotsFetcher
 //     (robots.go) does so for robots.txt
-//   - pageReader (page.go, sitemaps.go) reads responses, when lines (memory.go) and slicer
-//     (slices.go) let it
+//   - pageReader (page.go, sitemaps.go) reads responses, when lines (memory.go) and interleaver
+//     (interleave.go) let it
 //   - collector (links.go) collects the links of one page, which outlinks (outlinks.go) judges;
 //     reach (reach.go) has the private networks they may lead to
 //   - originals (duplicates.go), itemFinder (items.go) and archiver (capture.go) see what was read

@@ -42,7 +42,7 @@ func mostLinkText(n int) int { return min(maxLinkText, minLinkText+maxGrowth*n) 
 type collector struct {
 	cfg     *Config
 	to      *outlinks
-	pages   *slicer
+	pages   *interleaver
 	x       *extractors
 	out     *Outcome
 	page    *Page

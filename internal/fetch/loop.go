@@ -77,7 +77,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, m
 	f.pages = pageReader{
 		cfg: cfg, outlinks: &f.outlinks, originals: originals{cfg, shared.Duplicates},
 		items: itemFinder{cfg: cfg, outcomes: shared.Outcomes},
-		pages: slicer{bounds: f.bounds, reports: &f.reports},
+		pages: interleaver{bounds: f.bounds, reports: &f.reports},
 		short: newExtractors(cfg, 3),
 	}
 	f.pages.lines = lines{outcomes: shared.Outcomes, page: &f.pages.pages.lock}

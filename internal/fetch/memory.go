@@ -25,7 +25,7 @@ const heavyHosts = 4096
 // time, and waits while unsaved big outcomes fill their share. Pages of hosts whose last outcome
 // was big wait in a line of their own, for room for as much again, of which a quarter is reserved
 // for the others (see budget.Small): so a site of such pages does not hold up the rest. So do long
-// pages and sitemaps, which are read in slices. The first pages of many hosts may turn out to be
+// pages and sitemaps, which are read in parts. The first pages of many hosts may turn out to be
 // big, so prompt hosts have a line, too.
 type lines struct {
 	outcomes *budget.Meter

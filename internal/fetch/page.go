@@ -19,7 +19,7 @@ import (
 
 // Bodies of more than shortBody bytes are read in turn: at most readQuota bytes in a turn of the
 // loop, and one body more. Shorter ones do not wait for them. Bodies of more than longPage bytes
-// are hashed and decoded off the loop, and read in slices.
+// are hashed and decoded off the loop, and read in parts.
 const (
 	readQuota = 1 << 20 // a few milliseconds' work
 	shortBody = 64 << 10
@@ -36,9 +36,9 @@ type pageReader struct {
 
 	quota *aio.Quota
 	lines lines
-	pages slicer
+	pages interleaver
 	short *extractors // of pages that are read in one go
-	long  *extractors // of long ones, which are read in slices; nil: none yet
+	long  *extractors // of long ones, which are read in parts; nil: none yet
 	known map[sitemapKey]knownSitemap
 }
 

@@ -15,21 +15,21 @@ type reports struct {
 	loop   *aio.Loop
 	inbox  *aio.Handle // of the loop, held by the coordinator
 	outbox *aio.Handle // of the coordinator's loop
-	batch  []*Outcome  // of this turn, on its way to the coordinator
+	ended  []*Outcome  // the outcomes of this turn, on their way to the coordinator
 }
 
-// send puts an outcome into the batch that goes to the coordinator at the end of this turn.
+// send adds an outcome to those that go to the coordinator at the end of this turn.
 func (r *reports) send(out *Outcome) {
-	r.batch = append(r.batch, out)
-	if len(r.batch) > 1 {
+	r.ended = append(r.ended, out)
+	if len(r.ended) > 1 {
 		return
 	}
 	r.loop.CallSoon(func() {
-		batch := r.batch
-		r.batch = nil
+		ended := r.ended
+		r.ended = nil
 		// The coordinator's loop ends after this one, or by an error that has cancelled it: then
-		// nobody needs the batch.
-		_ = r.outbox.Post(func() { r.report.Outcomes(r.id, batch) })
+		// nobody needs them.
+		_ = r.outbox.Post(func() { r.report.Outcomes(r.id, ended) })
 	})
 }
 
@@ -42,7 +42,7 @@ func (r *reports) networkOpened(n guard.Network) {
 func (r *reports) post(fn func()) { _ = r.inbox.Post(fn) }
 
 // sendLinks sends the links that an outcome has so far to the coordinator, and waits until they are
-// admitted: so a sitemap takes the memory of a slice.
+// admitted: so a sitemap takes the memory of a part.
 func (r *reports) sendLinks(t *aio.Task, out *Outcome) error {
 	var admitted aio.Event
 	links := out.Links

@@ -19,7 +19,7 @@ func (n *Node) seeNode(id string, e Entry) error {
 		beat = deleted
 	}
 	if b := &p.beat; beat.State != b.State || beat.Incarnation != b.Incarnation || beat.Started != b.Started || beat.Room != b.Room || p.doubtful {
-		n.planned = false
+		n.balanced = false
 	}
 	*p = peer{beat: beat, revision: e.Revision, changed: n.now}
 	n.latest = max(n.latest, e.Revision)
@@ -48,7 +48,7 @@ func (n *Node) seeSelf(beat *Beat) {
 		}
 		l.renewed = max(l.renewed, beat.At)
 		if l.paused && n.now < n.Until() {
-			l.paused, l.steady, n.planned = false, n.now, false
+			l.paused, l.steady, n.balanced = false, n.now, false
 			n.order(Order{Kind: Resume})
 		}
 	}

@@ -39,7 +39,7 @@ func (n *Node) Failed(now time.Duration, w Write) {
 		f = &n.parts[part].flight
 	}
 	if f.expected == w.Expected {
-		f.pending, n.planned = false, false
+		f.pending, n.balanced = false, false
 	}
 }
 
@@ -56,7 +56,7 @@ func (n *Node) Started(part int, epoch uint64) {
 func (n *Node) Drained(part int) {
 	if p := &n.parts[part]; p.stage == draining {
 		p.stage = drained
-		n.planned = false
+		n.balanced = false
 	}
 }
 
@@ -93,7 +93,7 @@ func (n *Node) Note(note json.RawMessage) error {
 // Leave hands all partitions over, and ends the node when it owns nothing. If nobody is there to
 // take them, they are drained, and stay its own for the next process with its ID.
 func (n *Node) Leave() {
-	n.leaving, n.planned, n.lease.due = true, false, true
+	n.leaving, n.balanced, n.lease.due = true, false, true
 }
 
 // Starters returns the processes that run and have started all that they own, as the store shows
@@ -127,7 +127,7 @@ func (n *Node) Tick(now time.Duration) (writes []Write, orders []Order) {
 		n.beat()
 		if n.lease.joined && !n.lease.paused && !n.gone {
 			n.bury()
-			n.plan()
+			n.balance()
 		}
 	}
 	writes, orders = n.writes, n.orders

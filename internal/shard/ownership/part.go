@@ -14,7 +14,7 @@ func (n *Node) seePart(i int, e Entry) error {
 	was, mine := p.stage, c.Before == p.revision && p.owner.ID == n.self.ID
 	*p = part{owner: c.Owner, revision: e.Revision}
 	n.latest = max(n.latest, e.Revision)
-	n.planned = false
+	n.balanced = false
 	switch {
 	case n.ended, n.gone:
 	case c.Owner == n.self:

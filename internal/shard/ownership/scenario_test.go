@@ -521,7 +521,7 @@ func BenchmarkTick(b *testing.B) {
 			p := w.Processes[0]
 			b.ResetTimer()
 			for range b.N {
-				p.Node.Failed(p.Clock(), ownership.Write{Key: "part.0"}) // makes it plan anew
+				p.Node.Failed(p.Clock(), ownership.Write{Key: "part.0"}) // makes it balance anew
 				p.Node.Tick(p.Clock())
 			}
 		})

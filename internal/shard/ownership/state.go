@@ -52,12 +52,12 @@ type Node struct {
 	parts  []part
 	peers  map[string]*peer // by ID, this node among them
 	latest uint64           // the highest revision seen
-	lease  lease
+	lease  nodeLease
 
-	leaving bool
-	gone    bool // a beat was sent that says that it has left: it takes nothing more
-	ended   bool
-	planned bool // nothing has changed since the last plan
+	leaving  bool
+	gone     bool // a beat was sent that says that it has left: it takes nothing more
+	ended    bool
+	balanced bool // nothing has changed since the last balance
 
 	starts  int           // partitions started since the last beat
 	counted time.Duration // when a beat last counted some
@@ -70,8 +70,8 @@ type Node struct {
 	orders []Order
 }
 
-// lease is a node's own beat.
-type lease struct {
+// nodeLease is the right of this node to its partitions, which its beats renew.
+type nodeLease struct {
 	joined bool
 	paused bool
 	due    bool          // a beat is to be written at once
@@ -137,9 +137,9 @@ type part struct {
 	to      Owner // of that flight
 }
 
-// planned is the owner that a plan counts on: the one that this node is writing, or the one that
-// the store shows.
-func (p *part) planned() Owner {
+// nextOwner is the owner that balancing counts on: the one that this node is writing, or the one
+// that the store shows.
+func (p *part) nextOwner() Owner {
 	if p.flight.pending {
 		return p.to
 	}

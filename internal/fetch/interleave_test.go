@@ -176,7 +176,7 @@ const maxLinkText = 32 << 20
 // mostLinkText is the limit for the text of all links of a page of n bytes.
 func mostLinkText(n int) int { return 256<<10 + 16*n }
 
-// TestLongSitemapTakesTurns checks that a long sitemap is read in slices, whose URLs are admitted
+// TestLongSitemapTakesTurns checks that a long sitemap is read in parts, whose URLs are admitted
 // before the next is read, and between which everything else on the loop has its turn.
 func TestLongSitemapTakesTurns(t *testing.T) {
 	const entries = 20_000
@@ -224,7 +224,7 @@ func TestLongSitemapTakesTurns(t *testing.T) {
 	}
 }
 
-// TestLongPageTakesTurns checks that a long page is read in slices, between which everything else
+// TestLongPageTakesTurns checks that a long page is read in parts, between which everything else
 // on the loop has its turn, and the page of another host is read.
 func TestLongPageTakesTurns(t *testing.T) {
 	for name, bulk := range map[string]string{"text": "\xa1\xd2\xc3 ", "paragraphs": "<p>\xa1\xd2\xc3", "tags": "<b></b>"} {

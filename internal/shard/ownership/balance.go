@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// member is a node that the plan gives partitions to, or that hands all of its own over.
+// member is a node that balancing gives partitions to, or that hands all of its own over.
 type member struct {
 	Owner
 	leaving bool
@@ -21,18 +21,18 @@ type member struct {
 func (m *member) missing() int { return max(0, m.target-m.owned) }
 func (m *member) excess() int  { return max(0, m.owned-m.target) }
 
-// plan brings the ownership of this node's partitions nearer to balance.
+// balance hands out the partitions that are this node's to give, toward equal shares.
 //
 // All nodes compute one list of partitions that need an owner and one list of places for them, both
 // in an order that follows from the view alone; the n-th partition goes to the n-th place. The
 // partitions that nobody owns come first, then what each node has above its target. Nodes with the
 // same view therefore never write the same key, and a step that one of them has done leaves the
 // rest of both lists as they were.
-func (n *Node) plan() {
-	if n.planned {
+func (n *Node) balance() {
+	if n.balanced {
 		return
 	}
-	n.planned = true
+	n.balanced = true
 	all := n.members()
 	orphans := n.count(all)
 	setTargets(all, len(n.parts))
@@ -69,7 +69,7 @@ func (n *Node) count(all []member) (orphans []int) {
 	}
 	for i := range n.parts {
 		p := &n.parts[i]
-		owner := p.planned()
+		owner := p.nextOwner()
 		k, runs := at[owner.ID]
 		switch over := n.over(p, owner); {
 		case runs && (!over || !all[k].leaving):
