@@ -2,8 +2,8 @@
 // of trio, in Go.
 //
 // A [Loop] resumes the tasks whose wait is over, calls the callbacks that are due, then asks the
-// selector which sockets are ready. A [Task] is a coroutine that the loop drives. A function that
-// may be suspended takes a *Task; a function without one is never suspended. Between two such
+// poll selector which sockets are ready. A [Task] is a coroutine that the loop drives. A function
+// that may be suspended takes a *Task; a function without one is never suspended. Between two such
 // calls nothing else runs on the loop, so data that a loop owns needs no locks.
 //
 //	err := aio.Run(ctx, func(t *aio.Task) error {
@@ -23,7 +23,7 @@
 //   - step: what a task does between two suspensions.
 //   - wait: a call that takes a *Task and may suspend it.
 //   - park, wake: the operations that every wait is made of; see [Lot].
-//   - scope: a region of a task's code that can be cancelled by itself.
+//   - cancel scope: a region of a task's code that can be cancelled by itself.
 //
 // # Lifecycle
 //
@@ -33,10 +33,11 @@
 //
 // # Cancellation
 //
-// Cancellation is level-triggered: once a scope is cancelled ([Task.Cancel], [Group.Cancel], a
-// [Task.Timeout] that ran out, the context of Run), the current and every further wait in it
-// returns [ErrCanceled], except inside [Task.Shield]. A function that gets ErrCanceled cleans up
-// and returns it. A result that arrived before the cancellation is not lost: the wait returns it.
+// Cancellation is level-triggered: once a cancel scope is cancelled ([Task.Cancel],
+// [Group.Cancel], a [Task.Timeout] that ran out, the context of Run), the current and every further
+// wait in it returns [ErrCanceled], except inside [Task.Shield]. A function that gets ErrCanceled
+// cleans up and returns it. A result that arrived before the cancellation is not lost: the wait
+// returns it.
 //
 // # Concurrency
 //

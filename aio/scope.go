@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// scope is a region of one task's code that can be cancelled by itself: the whole task, or the
-// body of a Timeout, Shield or Group. Scopes form a tree (a task's own scope is a child of the
-// scope of its group), and cancelling one cancels all below it that are not shielded.
+// scope is a cancel scope: a region of one task's code that can be cancelled by itself, the whole
+// task or the body of a Timeout, Shield or Group. Scopes form a tree (a task's own scope is a child
+// of the scope of its group), and cancelling one cancels all below it that are not shielded.
 //
 // Invariant: canceled is the effective state. It is written for the whole subtree when a scope is
 // cancelled, and copied from the parent when a scope is opened; so a wait reads one field.

@@ -1,5 +1,5 @@
-// Package fingerprint reads the text of a page as a person does, and makes fingerprints of it. One
-// fingerprint shows whether a page has changed, the other which pages are nearly the same.
+// Package fingerprint reads the text of a page as a person does, and makes text fingerprints of it.
+// One part of them shows whether a page has changed, the other which pages are nearly the same.
 //
 // # Vocabulary
 //

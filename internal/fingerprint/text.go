@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/links"
 )
 
-// A Fingerprint represents the text of a page.
+// A Fingerprint is the text fingerprint of a page.
 type Fingerprint struct {
 	Hash    uint64 // of the main text, or of the whole text if that is nearly empty; 0: no text
 	Simhash uint64 // of the main text; 0: too short

@@ -20,8 +20,8 @@
 // A [Node] is told what the store shows ([Node.See]) and how its writes went ([Node.Wrote],
 // [Node.Failed]). [Node.Tick] returns what to write, and what the process has to do. Its key is
 // written first. From then on, it takes the partitions that nobody owns and hands over those that
-// others lack: all nodes compute the same balance from the same view. A node is given only as many at
-// a time as it can soon start. [Node.Leave] hands all over.
+// others lack: all nodes compute the same balance from the same view. A node is given only as many
+// at a time as it can soon start. [Node.Leave] hands all over.
 //
 // # Death
 //
