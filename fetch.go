@@ -201,7 +201,8 @@ func (f *fetcher) follow(ctx context.Context, t *aio.Task, client *httpclient.Cl
 			return p, nil
 		}
 		if ask.Method == http.MethodPost && p.Status != http.StatusTemporaryRedirect && p.Status != http.StatusPermanentRedirect {
-			ask = httpclient.Request{Method: http.MethodGet} // https://fetch.spec.whatwg.org/#http-redirect-fetch
+			// https://fetch.spec.whatwg.org/#http-redirect-fetch
+			ask = httpclient.Request{Method: http.MethodGet}
 		}
 		f.chain.redirect(u, next)
 		u, left = next, left-1

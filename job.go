@@ -17,7 +17,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// What a look at a job returns.
+// The results of a look at a job.
 type (
 	Status      = inspect.Status
 	Outlook     = inspect.Outlook

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// What a crawl writes and counts: see package record.
+// The records and counts of a crawl: see package record.
 type (
 	Record     = record.Record
 	LinkRecord = record.Link
@@ -37,7 +37,7 @@ const (
 	ChangeNew       = record.ChangeNew
 )
 
-// How a recrawl knows that a URL is unchanged.
+// The signs by which a recrawl knows that a URL is unchanged.
 const (
 	SameNotModified = record.SameNotModified
 	SameBody        = record.SameBody
@@ -82,7 +82,7 @@ func ParseScope(name string) (Scope, error) { return option.ParseScope(name) }
 // Assets says which assets of pages are fetched: see package option.
 type Assets = option.Assets
 
-// Which ones.
+// The choices of assets.
 const (
 	AssetsNone  = option.AssetsNone
 	AssetsScope = option.AssetsScope
@@ -102,7 +102,7 @@ const (
 // Duplicates says which pages are recognized as duplicates of others.
 type Duplicates string
 
-// What is recognized.
+// The kinds of duplicates.
 const (
 	DuplicatesOff  Duplicates = "off"  // nothing
 	DuplicatesSame Duplicates = "same" // pages with the same body

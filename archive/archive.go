@@ -64,7 +64,7 @@ func (a *Archive) Close() error {
 	return errors.Join(errs...)
 }
 
-// How many captures of a URL are listed, and the bytes that they take.
+// The most captures of a URL that are listed, and bytes that they take.
 const (
 	mostCaptures = 10_000
 	mostHeld     = 32 << 20

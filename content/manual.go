@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// What makes a page a manual, in percent.
+// The marks of a manual, in percent.
 const (
 	mostOfPage  = 80 // of the words of a page, without its boilerplate, are in the text of a manual
 	mostOfNamed = 50 // of its headings can be the target of a link

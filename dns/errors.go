@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Why a name has no address.
+// The reasons why a name has no address.
 const (
 	noSuchHost = "no such host"               // NXDOMAIN
 	noAddress  = "the host has no IP address" // NODATA

@@ -121,7 +121,7 @@ func (r *Resolver) Lookup(t *aio.Task, host string) ([]netip.Addr, error) {
 	})
 }
 
-// How long the answers of a network without TTLs are kept.
+// The life of answers of a network without TTLs.
 const (
 	keepForeign        = 5 * time.Minute
 	keepForeignMissing = 30 * time.Second

@@ -20,7 +20,7 @@ import (
 	"github.com/weftcrawl/weft/internal/browser"
 )
 
-// What make bench-mirror sets: the command, and the page to write.
+// The variables of make bench-mirror: the command, and the page to write.
 const (
 	peersWeft = "WEFT_MIRROR_COMMAND"
 	peersPage = "WEFT_MIRROR_PAGE"

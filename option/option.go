@@ -34,7 +34,7 @@ func ParseScope(name string) (Scope, error) {
 // images, scripts and fonts.
 type Assets string
 
-// Which ones.
+// The choices of assets.
 const (
 	AssetsNone  Assets = ""      // none, but for style sheets in scope
 	AssetsScope Assets = "scope" // in scope, or on its hosts, whatever depth and inclusions say

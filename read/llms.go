@@ -16,7 +16,7 @@ import (
 	"github.com/weftcrawl/weft/results"
 )
 
-// What an llms.txt lists.
+// The most that an llms.txt lists.
 const (
 	mostSections = 20 // folders of the site; the pages of others are optional
 	mostLinks    = 50 // of a section: the pages nearest to the start

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// What is boilerplate.
+// The bounds by which a block is boilerplate.
 const (
 	SampleSize  = 128  // pages of a site that are looked at: those whose URLs have the lowest hashes
 	FewestSeen  = 10   // pages that a sample needs; of a smaller site nothing is boilerplate

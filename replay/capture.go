@@ -21,8 +21,8 @@ import (
 // mostRewritten bounds a document that is rewritten, in bytes.
 const mostRewritten = 32 << 20
 
-// What a sandboxed page may do. The addresses in one that is served as it was archived lead to the
-// Web: without scripts and forms, nothing but a click on a link goes there.
+// The rights of a sandboxed page. The addresses in one that is served as it was archived lead to
+// the Web: without scripts and forms, nothing but a click on a link goes there.
 const (
 	mayRun  = "allow-scripts allow-forms allow-downloads"
 	mayShow = "allow-downloads"

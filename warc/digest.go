@@ -17,7 +17,7 @@ import (
 // Algorithm is that of a digest.
 type Algorithm string
 
-// What Weft writes. It also reads digests by md5 and sha512.
+// The algorithms that Weft writes. It also reads digests by md5 and sha512.
 const (
 	SHA256 Algorithm = "sha256"
 	SHA1   Algorithm = "sha1"

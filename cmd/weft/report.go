@@ -41,7 +41,7 @@ func (r report) fetchedNone() bool {
 // rate is n per second of the whole crawl.
 func (r report) rate(n int) float64 { return float64(n) / max(r.summary.Elapsed.Seconds(), 1e-3) }
 
-// How many of each the report shows.
+// The most of each that the report shows.
 const (
 	mostTypes  = 10
 	mostSlow   = 5

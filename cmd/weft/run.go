@@ -182,7 +182,7 @@ func onlyCanceled(err error) bool {
 	return true
 }
 
-// How often progress is drawn on the screen, or printed as a line.
+// The times between two drawings of progress, and between two lines of it.
 const (
 	drawEvery  = 200 * time.Millisecond
 	printEvery = 5 * time.Second

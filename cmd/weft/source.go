@@ -104,7 +104,7 @@ func openFile(command, path, expected string) (*os.File, error) {
 	return f, nil
 }
 
-// What an argument that names a file may be.
+// The words for an argument that names a file.
 const (
 	fileOrInput = "a file or - for standard input"
 	fileOrURL   = "a file, - for standard input, or a URL such as https://example.org/"

@@ -115,7 +115,7 @@ func capture(name string, r *warc.Record, see func(*warc.Record, *warc.Message) 
 	return x, nil
 }
 
-// What an index holds of a capture, in bytes: a line stays shorter than maxLine.
+// The most that an index holds of a capture, in bytes: a line stays shorter than maxLine.
 const (
 	maxURL  = 64 << 10
 	maxWord = 1 << 10 // digest, media type

@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft/internal/job"
 )
 
-// Why a crawl starts no fetch for a while; more than one may hold.
+// The reasons of pauses, in which no fetch starts; more than one may hold.
 const (
 	PausedFull        = "the disk is full"
 	PausedDescriptors = "no file descriptor is left"

@@ -78,7 +78,7 @@ func (s *slots) give(l *slot) {
 // InFlight is a request without an outcome.
 type InFlight = record.InFlight
 
-// What is in flight for longFrom is worth a word.
+// Requests in flight for longFrom are listed, mostLong of them.
 const (
 	longFrom = 5 * time.Second
 	mostLong = 3

@@ -63,7 +63,7 @@ func (u *URL) leaseKey() leaseKey { return leaseKey{u.URL.String(), u.Role.Beyon
 type firsts struct {
 	all     int
 	begun   int // since New
-	allowed int // how many these may be, with Metered
+	allowed int // the most of these, with Metered
 }
 
 // limited reports whether Limit URLs were leased, or as many as were allowed: no other will be.

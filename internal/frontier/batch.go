@@ -6,7 +6,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// lookup is the batch of URLs that is to be added next.
+// lookup is the URLs that are to be added next.
 type lookup struct {
 	unanswered bool // a Lookup is not answered
 	prints     []fingerprint
@@ -14,7 +14,7 @@ type lookup struct {
 	seeds      int          // from here on
 }
 
-// lookUp takes the batch of URLs that are added next, some as seeds, and requests what memory does
+// lookUp takes the URLs that are added next, some as seeds, and requests what memory does
 // not tell of them.
 func (r *residency) lookUp(now moment, urls, seeds iter.Seq[weburl.URL]) (req Request, ok bool) {
 	if r.batch.unanswered {
@@ -95,13 +95,14 @@ func (r *residency) newHostnames(yield func(string) bool) {
 	}
 }
 
-// answer takes in what the store has of a batch of URLs.
+// answer takes in what the store has of these URLs.
 func (r *residency) answer(now moment, p Page) {
 	if !r.batch.unanswered {
 		panic("frontier: Provide: nobody has requested a lookup")
 	}
 	for _, s := range p.Origins {
-		if r.origin(s.Name) == nil && !r.ownership.foreign(Hostname(s.Name)) { // else it was revived meanwhile
+		if r.origin(s.Name) == nil && !r.ownership.foreign(Hostname(s.Name)) {
+			// Else it was revived meanwhile.
 			r.comeBack(now, s.OriginState, s.Rules)
 		}
 	}

@@ -63,8 +63,8 @@
 //
 // # Order
 //
-// Hosts take turns: the host that has been due for longest gives one URL, and goes to the end of
-// the line; the origins of a host take turns in the same way. So a crawl goes in breadth over
+// Hosts take host turns: the host that has been due for longest gives one URL, and goes to the end
+// of the line; the origins of a host take turns in the same way. So a crawl goes in breadth over
 // hosts, and a host with a million URLs holds up no other. LeasePrompt leaves out hosts that are
 // not prompt: a caller keeps a part of its workers for it. Within an origin the order is:
 //

@@ -52,8 +52,9 @@ func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left, dormant *
 	heads := cfg
 	heads.Heads = []int{0, 1, 2, 7, 100}[seed%5]
 	heads.InMemory = []int{0, 1, 300, 2000}[seed/5%4] * min(heads.Heads, 1)
-	heads.SeenBytes = []int{0, 1, 64 * 300}[seed%3]             // none, no fingerprint, a third of them
-	heads.HostBytes = []int{0, 1, 700, 8 * 64 * 1024}[seed/3%4] // all; leased ones; one or two; all, and the names of evicted ones
+	heads.SeenBytes = []int{0, 1, 64 * 300}[seed%3] // none, no fingerprint, a third
+	// All; leased ones; one or two; all, and the names of evicted ones.
+	heads.HostBytes = []int{0, 1, 700, 8 * 64 * 1024}[seed/3%4]
 	c := &durableCrawl{smallWeb: w, t: t, cfg: heads, journal: newJournal(t), rand: rand.New(rand.NewPCG(seed, 3))}
 	c.crawl()
 	if heads.HostBytes > 0 && heads.HostBytes < 1000 {
@@ -74,7 +75,7 @@ type smallWeb struct {
 	seeds  []frontier.URL
 	rules  map[string]robots.Rules
 	down   map[string]bool         // origins whose robots.txt can't be had
-	moved  map[string][]weburl.URL // where redirects of theirs lead, one after the other
+	moved  map[string][]weburl.URL // targets of their redirects, one after the other
 	robots bool                    // they apply
 	depth  int                     // links from a seed that are followed; 0: any number
 }

@@ -22,7 +22,7 @@ func TestPortsTakeTurns(t *testing.T) {
 		f := frontier.New(frontier.Config{PerHost: 1 + rand.IntN(9), Robots: rand.IntN(2) == 0, RobotsTries: 3})
 		const urls = 4
 		ports := 1 + rand.IntN(30)
-		down := make([]time.Duration, ports) // up to when, after the first response; -1: it never responds
+		down := make([]time.Duration, ports) // up to a time after the first response; -1: for ever
 		met := make([]bool, ports)
 		added, done := 0, 0
 		for i := range ports {

@@ -35,7 +35,7 @@ type group struct {
 	prompt   bool   // that heap is of prompt hosts, as that host is
 }
 
-// How far the address of a host is known.
+// The states of a host's address.
 const (
 	addressKnown   uint8 = iota // or not needed: see Config.Resolve
 	addressUnknown              // to be looked up before anything else
@@ -57,10 +57,10 @@ type host struct {
 	turn      turn
 	busy      int32   // leases of all origins
 	leases    int32   // URLs leased for the first time
-	waitsFor  blocker // whose line the turn is in
-	resolve   uint8   // how far its address is known
+	waitsFor  blocker // the holder of the line that its host turn is in
+	resolve   uint8   // state of its address
 	quick     uint8   // pages in a row that came within PromptTime, up to promptPages
-	prompt    bool    // whose turns it has: see stalls
+	prompt    bool    // it has the host turns of prompt ones: see stalls
 	located   uint16  // the minute in which it came to its address: see pinned
 	held      bool    // nothing is leased: see Hold
 	foreign   bool    // it was of another frontier when it came: see partitions

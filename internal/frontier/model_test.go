@@ -60,7 +60,7 @@ type modelHost struct {
 	name   string
 	free   time.Duration // its delay is over
 	leased int
-	passed map[string]int // how often another was leased from since this one was due
+	passed map[string]int // leases of others since this one was due
 }
 
 func newModel(t *testing.T, cfg frontier.Config, seed uint64) *model {

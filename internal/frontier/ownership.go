@@ -20,7 +20,7 @@ type ownership struct {
 	send    func(URL) // takes what is not ours
 	levels  bool      // Config.Levels
 
-	late       map[int]struct{}   // made ours while a page was being read, which may be older: see unread
+	late       map[int]struct{}   // made ours while a page, perhaps older, was read: see unread
 	foreigners map[*host]struct{} // resident foreign hosts
 
 	memo [256]hostMemo // of the last hosts

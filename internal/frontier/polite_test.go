@@ -47,7 +47,7 @@ type web struct {
 	rand   *rand.Rand
 	now    time.Duration
 	hosts  map[string]*webHost
-	end    map[string]string // how each URL that was added ended; empty: not yet
+	end    map[string]string // the end of each URL that was added; empty: not yet
 	away   []request
 	leases []time.Duration // when, for RateLimit
 }
@@ -225,7 +225,8 @@ func (w *web) answer(u frontier.URL) {
 	switch {
 	case u.Robots && (a.Overload || w.rand.IntN(3) == 0):
 		w.f.Robots().Failed(at(w.now), u, a, "robots-unreachable", "status 503", false)
-	case u.Robots && u.Hops < 5 && w.rand.IntN(3) == 0: // it is elsewhere, maybe where nothing else leads to
+	case u.Robots && u.Hops < 5 && w.rand.IntN(3) == 0:
+		// It is elsewhere, maybe where nothing else leads to.
 		w.f.Robots().Redirected(at(w.now), u, a, w.robotsOf(string(rune('a'+w.rand.IntN(5)))))
 	case u.Robots:
 		h := w.hosts[hostOf(u.URL)]

@@ -7,7 +7,7 @@ type redirects struct {
 	hops   map[fingerprint]*hops
 	middle []fingerprint // of URLs that redirected themselves, the first one in front: see maxMiddles
 	bytes  int           // of their targets
-	full   bool          // some may be missing: there were more than maxReached, or the log of a partition has none
+	full   bool          // some may be missing: beyond maxReached, or of a partition's log
 }
 
 // hops is kept for a URL that redirects led to until a link leads to it, or it ends without a

@@ -19,7 +19,7 @@ const (
 // refills is the share of the queues that is in memory, and the origins whose queues are refilled.
 type refills struct {
 	cfg      *Config
-	bytes    int       // what the URLs in queues take, in bytes
+	bytes    int       // memory of the URLs in queues
 	backlogs int       // origins that have one
 	wanted   []*origin // to be requested
 	unread   int       // wanted, or requested and not answered

@@ -174,7 +174,8 @@ func TestOriginStateRoundTrip(t *testing.T) {
 		Robots: frontier.RobotsState{Shut: true, Until: at(time.Hour), Kind: "timeout", Reason: "no answer"},
 	}
 	waits := frontier.OriginState{Name: "https://c.example", Most: 1, Robots: frontier.RobotsState{Until: at(5 * time.Minute), Tries: 2}}
-	file := frontier.OriginState{Name: "null", Pending: 1, Most: 2} // what has no origin has no robots.txt
+	// A URL without an origin has no robots.txt.
+	file := frontier.OriginState{Name: "null", Pending: 1, Most: 2}
 	for _, want := range []frontier.OriginState{full, shut, waits, file} {
 		t.Run(want.Name, func(t *testing.T) {
 			l := newJournal(t)

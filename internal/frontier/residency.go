@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// What hosts and origins take in memory, in bytes, besides their names: with the tables that
+	// Memory of hosts and origins, in bytes, besides their names: with the tables that
 	// find them.
 	costOfHost   = int(unsafe.Sizeof(host{})) + 80
 	costOfOrigin = int(unsafe.Sizeof(origin{})) + 80

@@ -237,7 +237,7 @@ func (r *robotsTxt) restore(s RobotsState, answer *cachedRules) {
 type cachedRules struct {
 	rules   robots.Rules
 	delay   time.Duration // the Crawl-delay: it is kept when the rules are dropped
-	why     failure       // why there are none
+	why     failure       // the reason why there are none
 	dropped bool          // the rules made room for others; fetch them again
 
 	key   [sha256.Size]byte

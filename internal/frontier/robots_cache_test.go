@@ -51,7 +51,8 @@ func TestRulesKeepWithinMemory(t *testing.T) {
 			for i := range hosts * urls {
 				f.Add(u(t, fmt.Sprintf("h%03d/%d", i%hosts, i/hosts)))
 			}
-			rules := func(host string) robots.Rules { // of about 10,000 bytes; every second URL is disallowed
+			rules := func(host string) robots.Rules {
+				// They take about 10,000 bytes; every second URL is disallowed.
 				return robots.Parse([]byte("User-agent: *\nCrawl-delay: 7\nDisallow: /*1$\nDisallow: /*3$\nDisallow: /*5$\nDisallow: /" + host + strings.Repeat("x", large))).Agent("weft")
 			}
 			asked, done, refused, last := 0, 0, 0, make(map[string]time.Duration)

@@ -62,7 +62,8 @@ func TestRedirectToTheDead(t *testing.T) {
 		leases := f.Lease(now, 99)
 		for _, lease := range leases {
 			if asked++; asked == 1 {
-				f.Postpone(now, lease, frontier.Result{}, now) // not a failure: robots.txt is requested there again
+				// This is no failure: robots.txt is requested there again.
+				f.Postpone(now, lease, frontier.Result{}, now)
 				continue
 			}
 			f.Robots().Failed(now, lease, frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", false)

@@ -154,7 +154,7 @@ type Stats struct {
 // Drop is the reason for which a new URL is seen and never becomes pending.
 type Drop uint8
 
-// Why URLs are dropped.
+// The reasons for which URLs are dropped.
 const (
 	DropHost     Drop = iota // its host has had LimitPerHost
 	DropVariants             // its path has had MaxVariants

@@ -12,30 +12,30 @@ import (
 // URL is a canonical URL and what it takes to fetch it.
 type URL struct {
 	URL      weburl.URL // canonical
-	Written  string     // its path and query as they were written there, which are requested; empty: URL's
+	Written  string     // path and query as written there, which are requested; empty: URL's
 	From     string     // the page it was found on; empty for a seed
-	Data     string     // what a program has given it on that page; a redirect keeps it
+	Data     string     // given to it by a program on that page; a redirect keeps it
 	Depth    int        // links from a seed; a redirect keeps it
 	Hops     int        // redirects that led here from a link or seed
 	Tries    int        // made so far
 	Priority int8       // an origin's URLs of higher priority come first, then those of less depth
 	Rank     int8       // then those of higher rank; otherwise of use to the caller
-	Role     Role       // why it is requested
+	Role     Role       // the reason to request it
 	Kept     bool       // comes before all URLs of its origin that are not kept
 	ByDepth  bool       // its depth comes before its priority; set by Add: see Config.Levels
 
-	// What a lease adds.
+	// Set by a lease.
 	Seed    bool        // a seed is on its origin, which has not answered from a public address
 	Prompt  bool        // its host is: see LeasePrompt
 	Resolve bool        // only the address of its host is wanted, by Resolved
 	Pinned  bool        // request it from Addr, even if its name leads elsewhere by now: see pinFor
 	Robots  bool        // this is the origin's robots.txt, for URLs of Depth or more
 	At      *weburl.URL // of a robots.txt: where Hops redirects say that it is; nil: at URL
-	Addr    netip.Addr  // where its host is assumed to be; invalid: unknown
+	Addr    netip.Addr  // assumed address of its host; invalid: unknown
 
 	Seq       uint64    // set by Add, unique within a crawl and ascending
 	NotBefore time.Time // earliest time of a retry, set by Retry; zero: any time
-	Past      []Try     // how its tries ended; the caller appends to it before it ends a lease
+	Past      []Try     // ends of its tries; the caller appends to it before it ends a lease
 	Known     *Snapshot // of its last fetch; nil: none. The caller sets it before it ends a lease
 }
 
@@ -107,13 +107,13 @@ type Try struct {
 // response. The frontier carries it and never looks at it.
 type Snapshot struct {
 	Number  int       // of the visit at which it last responded, from 1 on
-	Change  string    // what was found then: see package weft
+	Change  string    // the finding then: see package weft
 	At      time.Time // when that was
 	First   time.Time // its first fetch
 	Changed time.Time // when it was last found new or changed
 
 	Status   int      // of the last response with the fields below
-	Redirect string   // where it led; empty: nowhere. From the Web
+	Redirect string   // its target; empty: none. From the Web
 	Content  [32]byte // SHA-256 of the decoded body; zero: there was none
 	Text     uint64   // hash of the page's text as readers see it; 0: none was taken
 	Bytes    int64    // received
@@ -196,7 +196,7 @@ type Result struct {
 	Public     bool          // the host has a public address: see URL.Seed
 	Overload   bool          // the server was overloaded: it sent 429 or 503
 	Status     int           // of an overloaded server, which people are shown
-	RetryAfter time.Duration // how long the server wants to be left alone; 0: it did not say
+	RetryAfter time.Duration // time that the server wants to be left alone; 0: it did not say
 
 	// Failure is the kind of error if there was no response at all, and Reason the error; both
 	// empty: there was one, or this is unknown. Silent: the server accepted the request and sent

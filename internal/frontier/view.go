@@ -130,14 +130,14 @@ type OriginInfo struct {
 	Full        bool          // it has as many leases as it may have
 	Ahead       bool          // its next URL is deeper than its level: nearer ones come first
 	Starved     bool          // there is no room for its robots.txt among the rules in memory
-	BackOff     string        // why it is left alone up to Hold, in words; empty: it is not
-	HeldBy      Holder        // what keeps it from being requested, where it could be for itself
+	BackOff     string        // the reason to leave it alone up to Hold, in words; empty: none
+	HeldBy      Holder        // the group that keeps it from being requested by itself
 }
 
 // Holder is a group that an origin waits for.
 type Holder int
 
-// What may hold up an origin.
+// The holders of an origin.
 const (
 	HeldByNone Holder = iota
 	HeldByDomain

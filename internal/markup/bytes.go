@@ -5,7 +5,7 @@ import "bytes"
 // WhiteSpace is HTML's ASCII white space.
 const WhiteSpace = " \t\n\f\r"
 
-// What a byte means, as bits of classes.
+// The classes of bytes, a bit each.
 const (
 	space        = 1 << iota // HTML's ASCII white space
 	letter                   // of ASCII

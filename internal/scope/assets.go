@@ -5,7 +5,7 @@ import "github.com/weftcrawl/weft/option"
 // Assets says which assets of pages a crawl fetches.
 type Assets = option.Assets
 
-// Which ones.
+// The choices of assets.
 const (
 	AssetsNone  = option.AssetsNone
 	AssetsScope = option.AssetsScope

@@ -65,7 +65,8 @@ func (s *Store) mayClear(name string, all []string) bool {
 func (s *Store) finishClearing(names []string) error {
 	for _, name := range names {
 		first, _, below := strings.Cut(name, "/")
-		if name == "" || below && slices.Contains(names, first) { // it goes with its folder, or that is a link
+		if name == "" || below && slices.Contains(names, first) {
+			// It goes with its folder, or that is a link.
 			continue
 		}
 		if err := s.fs.RemoveAll(s.fs.PathJoin(s.dir, name)); err != nil {

@@ -143,7 +143,8 @@ func TestCrash(t *testing.T) {
 	fs, points := newFS(t), storetest.Points{}
 	tried := storetest.Sample(h.points, long.Or(20, 1))
 	var committed atomic.Int32
-	crashes, tables, merged, marker := 0, 0, 0, 0 // marker: operations left since a marker file changed
+	// marker counts the operations left since a marker file changed.
+	crashes, tables, merged, marker := 0, 0, 0, 0
 	fs.Before(func(op storetest.Op, path string) error {
 		if op == storetest.Create && strings.HasSuffix(path, ".sst") {
 			tables++

@@ -59,7 +59,8 @@ func (fs *noDescriptors) List(dir string) ([]string, error) {
 // descriptor left, and report it.
 func TestNoDescriptors(t *testing.T) {
 	disk := storetest.New()
-	var mu sync.Mutex // of reports: a goroutine of the first store may still wait when the second opens
+	// Reports may come from a goroutine of the first store when the second opens.
+	var mu sync.Mutex
 	var reports []error
 	o := store.Options{FS: disk, Retry: time.Millisecond, Buffer: 64 << 10, Waiting: func(err error) {
 		mu.Lock()

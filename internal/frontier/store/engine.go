@@ -1,7 +1,7 @@
 package store
 
-// engine is an ordered map from keys to values. Changes are committed in atomic batches. Any
-// goroutine may read; one at a time commits.
+// engine is a store engine: an ordered map from keys to values. Changes are committed in atomic
+// batches. Any goroutine may read; one at a time commits.
 type engine interface {
 	// get returns a value, which the caller owns; nil if there is none.
 	get(key []byte) ([]byte, error)

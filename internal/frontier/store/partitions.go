@@ -191,7 +191,8 @@ func (s *Store) Drop(ctx context.Context, number int, fn func(seen [][16]byte) e
 		if err := d.listed(listed); err != nil {
 			return err
 		}
-		d.batch.delete(append(partitionKey(keyListed, number), listed...)) // what it leads to goes before, or with it
+		// Its entries go before, or with it.
+		d.batch.delete(append(partitionKey(keyListed, number), listed...))
 		return d.commitFull()
 	})
 	if err != nil {

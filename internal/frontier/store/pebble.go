@@ -47,10 +47,12 @@ func openPebble(dir string, fs FS, o Options, fail *failure) (*pebbleEngine, err
 	size := cmp.Or(o.Buffer, buffer)
 	err := fail.run(func() (err error) {
 		db, err = pebble.Open(dir, &pebble.Options{
-			FS:                          snapshotFS{failStopFS{fs, fail}, fs.Unwrap(), fs.PathJoin(dir, looksDir)},
-			ReadOnly:                    o.ReadOnly,
-			FormatMajorVersion:          pebble.FormatValueSeparation,                         // part of our format, whatever a newer Pebble supports
-			CacheSize:                   int64(cmp.Or(o.Cache, blockCache) + maxBuffers*size), // buffers count
+			FS:       snapshotFS{failStopFS{fs, fail}, fs.Unwrap(), fs.PathJoin(dir, looksDir)},
+			ReadOnly: o.ReadOnly,
+			// The version is part of our format, whatever a newer Pebble supports.
+			FormatMajorVersion: pebble.FormatValueSeparation,
+			// The cache counts the buffers, too.
+			CacheSize:                   int64(cmp.Or(o.Cache, blockCache) + maxBuffers*size),
 			MemTableSize:                uint64(size),
 			MemTableStopWritesThreshold: maxBuffers,
 			L0CompactionThreshold:       firstTables,

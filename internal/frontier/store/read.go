@@ -48,7 +48,7 @@ type Entry struct {
 	At           time.Time
 	Kind, Reason string
 
-	Drop frontier.Drop // why, for a dropped one
+	Drop frontier.Drop // the reason, for a dropped one
 }
 
 // Origin is the store's knowledge of an origin.

@@ -88,7 +88,7 @@ type recrawl struct {
 	reset    func(name string, o frontier.OriginState) frontier.OriginState
 	batch    *Batch
 	origins  map[string]frontier.OriginState // of the URLs in the batch
-	from, to []byte                          // first and last key of their entries; nil if there are none
+	from, to []byte                          // first and last key of their entries; nil: none
 }
 
 func (v *recrawl) begin() {

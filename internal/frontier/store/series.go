@@ -37,7 +37,8 @@ func (s *Store) Series() (all []Output, err error) {
 	if s.series.dir == "" {
 		return nil, nil
 	}
-	from, to := textKey(keyOutput, s.series.dir+"/"), textKey(keyOutput, s.series.dir+"0") // '0' follows '/'
+	// The byte '0' follows '/'.
+	from, to := textKey(keyOutput, s.series.dir+"/"), textKey(keyOutput, s.series.dir+"0")
 	for o, err := range each(&s.table, from, to, func(key, value []byte) (Output, bool, error) {
 		size, n := binary.Uvarint(value)
 		if n <= 0 {
