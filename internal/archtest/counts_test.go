@@ -108,6 +108,16 @@ func TestClause(t *testing.T) {
 			t.Errorf("%q: a clause %v, expected %v", text, !defines, defines)
 		}
 	}
+	for text, defines := range map[string]bool{
+		"what the store has": true,
+		"Why there is none.": true,
+		"when it ends":       false,
+		"whatever it is":     false,
+	} {
+		if bare.MatchString(text) != defines {
+			t.Errorf("%q: a bare clause %v, expected %v", text, !defines, defines)
+		}
+	}
 }
 
 func TestWords(t *testing.T) {

@@ -40,7 +40,7 @@ var measures = []measure{
 	{"root-tests", "test files of the root package", 12, false, countRootTests},
 	{"clauses", "comments that define a noun by a clause", 0, true, countClauses},
 	{"names", "declared names with words that only this program uses", 0, true, countNames},
-	{"columns", "lines of comments with more than 100 columns", 0, true, countColumns},
+	{"columns", "lines with a comment and more than 100 columns", 0, true, countColumns},
 }
 
 // declaredTypes calls f for each type that the product declares and is no interface.
@@ -256,7 +256,9 @@ func countRootTests(t *testing.T) map[string]int {
 	return map[string]int{".": n}
 }
 
-// clause is the end of a definition that says what its noun does instead of what it is.
+// clause is a definition that says what its noun does instead of what it is, and bare one without
+// the noun, as behind a field. A time may be "when …", as in the standard library.
+var bare = regexp.MustCompile(`^(?i:what|how|why|which|where|who|whom|whose)\b`)
 var clause = regexp.MustCompile(`^(?:(?:A|An|The|Each) )?[\w.]+(?:,? (?:and|or) [\w.]+|, [\w.]+)* (?:is|are) (?:of )?(?:what|how|why|which|whether|where|when|who|whom|whose)\b`)
 
 func countClauses(t *testing.T) map[string]int {
@@ -264,7 +266,8 @@ func countClauses(t *testing.T) map[string]int {
 	for _, f := range files(t) {
 		ast.Inspect(f.ast, func(node ast.Node) bool {
 			for _, doc := range docs(node) {
-				if doc != nil && clause.MatchString(strings.Join(strings.Fields(doc.Text()), " ")) {
+				text := strings.Join(strings.Fields(doc.Text()), " ")
+				if clause.MatchString(text) || mayBeBare(node) && bare.MatchString(text) {
 					n[f.pkg]++
 				}
 			}
@@ -272,6 +275,17 @@ func countClauses(t *testing.T) map[string]int {
 		})
 	}
 	return n
+}
+
+// mayBeBare reports whether the comments of a declaration need not begin with its name.
+func mayBeBare(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GenDecl:
+		return n.Lparen.IsValid()
+	case *ast.ValueSpec, *ast.Field:
+		return true
+	}
+	return false
 }
 
 // docs are the comments of a declaration.
@@ -361,7 +375,7 @@ func words(name string) (words []string) {
 	return words
 }
 
-// countColumns counts lines that are a comment. A tab is one column.
+// countColumns counts lines that are a comment or end with one. A tab is one column.
 func countColumns(t *testing.T) map[string]int {
 	n := make(map[string]int)
 	for _, f := range files(t) {
@@ -369,10 +383,13 @@ func countColumns(t *testing.T) map[string]int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for line := range strings.Lines(string(source)) {
-			line = strings.TrimRight(line, "\n")
-			if strings.HasPrefix(strings.TrimSpace(line), "//") && utf8.RuneCountInString(line) > 100 {
-				n[f.pkg]++
+		lines := strings.Split(string(source), "\n")
+		for _, group := range f.ast.Comments {
+			for _, c := range group.List {
+				line := lines[f.fset.Position(c.Pos()).Line-1]
+				if strings.HasPrefix(c.Text, "//") && utf8.RuneCountInString(line) > 100 {
+					n[f.pkg]++
+				}
 			}
 		}
 	}
