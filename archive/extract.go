@@ -14,10 +14,10 @@ import (
 // ExtractOptions say which bodies an [Extractor] writes. The zero value: those of resource records,
 // and of responses with a status of 2xx, decoded.
 type ExtractOptions struct {
-	Of      func(url string) bool // records of these URLs, whatever their status; nil: of all
-	All     bool                  // responses of every status
-	Raw     bool                  // keep the content coding, such as gzip
-	MaxSize int64                 // of all bodies together, in bytes; 0: see MaxExtracted
+	URL     string // records of this URL, in any spelling, whatever their status; empty: of all
+	All     bool   // responses of every status
+	Raw     bool   // keep the content coding, such as gzip
+	MaxSize int64  // of all bodies together, in bytes; 0: see MaxExtracted
 
 	Written func(name, url string)  // called for each file written; nil: nobody learns it
 	Damage  func(*warc.DamageError) // takes what cannot be read or decoded, if not nil
@@ -52,13 +52,14 @@ func (e *ReadError) Unwrap() error { return e.Err }
 // URLs. It replaces no file and writes nothing outside the folder. One goroutine may use it.
 type Extractor struct {
 	ExtractOptions
+	want          string // URL as it is compared
 	into          *filename.Folder
 	read, written int64 // bytes of files, and of bodies
 }
 
 // NewExtractor returns an Extractor that writes below root.
 func NewExtractor(root *os.Root, o ExtractOptions) *Extractor {
-	return &Extractor{ExtractOptions: o, into: filename.NewFolder(root)}
+	return &Extractor{ExtractOptions: o, want: canonical(o.URL), into: filename.NewFolder(root)}
 }
 
 // File writes the bodies of a file. Damage is handed on, and reading goes on behind it. Errors: a
@@ -121,7 +122,7 @@ func (x *Extractor) record(r *warc.Record) error {
 // body returns the body of a record that is wanted, else nil, and its media type. One in an unknown
 // coding is as it was received.
 func (x *Extractor) body(r *warc.Record) (body io.Reader, mime string, unknown error) {
-	if x.Of != nil && !x.Of(r.URL()) {
+	if x.URL != "" && canonical(r.URL()) != x.want {
 		return nil, "", nil
 	}
 	mime = mediaType(r.Header.Get("Content-Type"))
@@ -136,7 +137,7 @@ func (x *Extractor) body(r *warc.Record) (body io.Reader, mime string, unknown e
 	if m == nil {
 		return r, mime, nil
 	}
-	if status := m.Status(); !x.All && x.Of == nil && (status < 200 || status > 299) {
+	if status := m.Status(); !x.All && x.URL == "" && (status < 200 || status > 299) {
 		return nil, "", nil
 	}
 	mime = mediaType(m.Header.Get("Content-Type"))

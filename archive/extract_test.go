@@ -34,7 +34,7 @@ func TestExtractor(t *testing.T) {
 		"default":   {archive.ExtractOptions{}, []string{"a.test/0: page", "a.test/2: odd"}, 1, 0},
 		"all":       {archive.ExtractOptions{All: true}, []string{"a.test/0: page", "a.test/1: lost", "a.test/2: odd"}, 1, 0},
 		"raw":       {archive.ExtractOptions{Raw: true}, []string{"a.test/0: page", "a.test/2: odd"}, 0, 0},
-		"of a URL":  {archive.ExtractOptions{Of: func(url string) bool { return url == "https://a.test/1" }}, []string{"a.test/1: lost"}, 0, 0},
+		"of a URL":  {archive.ExtractOptions{URL: "HTTPS://A.test:443/1"}, []string{"a.test/1: lost"}, 0, 0},
 		"too large": {archive.ExtractOptions{MaxSize: 6}, []string{"a.test/0: page"}, 0, 6},
 	} {
 		root, err := os.OpenRoot(t.TempDir())

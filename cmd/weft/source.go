@@ -52,6 +52,14 @@ func hasScheme(s string) bool {
 	return scheme == "http" || scheme == "https"
 }
 
+// withScheme returns a URL of http or https with the scheme that it may lack, others as they are.
+func withScheme(s string) string {
+	if known, err := weft.ReadKnownSeed(s); err == nil && !hasScheme(s) {
+		return known.URL.String()
+	}
+	return s
+}
+
 // read reads a file, standard input for "-", or a URL, within --max-body, or most bytes without it.
 // Redirects are followed, at most as many as redirects. The status may be any.
 func (c *clientFlags) read(command, arg string, most, redirects int) (source, error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft/archive"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -207,9 +208,14 @@ func (f *catFlags) run(path, which string) error {
 		return err
 	}
 	defer file.Close()
-	r, err := findRecord(file, which)
+	var r *warc.Record
+	if at, wrong := strconv.ParseInt(which, 10, 64); wrong == nil {
+		r, err = archive.ReadAt(file, at)
+	} else if r, err = archive.Find(file, withScheme(which)); errors.Is(err, archive.ErrNoRecord) {
+		err = fmt.Errorf("no response of %.200s", which)
+	}
 	if err != nil {
-		return &exit{exitError, fmt.Errorf("%s: %w", path, err)}
+		return &exit{exitError, fmt.Errorf("%s: %w", path, reason(err))}
 	}
 	out := newPrinter()
 	err = f.print(out, r)

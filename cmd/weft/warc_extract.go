@@ -103,15 +103,12 @@ func (f *extractFlags) run(paths []string) error {
 func (f *extractFlags) write(paths []string, root *os.Root, out *printer) error {
 	faults, path := 0, ""
 	o := archive.ExtractOptions{
-		All: f.all, Raw: f.raw, MaxSize: f.most,
+		URL: withScheme(f.url), All: f.all, Raw: f.raw, MaxSize: f.most,
 		Written: func(name, url string) { fmt.Fprintf(out, "%s\t%s\n", printable(name), printable(url)) },
 		Damage: func(d *warc.DamageError) {
 			faults++
 			reportDamage(path, d)
 		},
-	}
-	if f.url != "" {
-		o.Of = seek(f.url).is
 	}
 	x := archive.NewExtractor(root, o)
 	for _, path = range paths {
@@ -145,9 +142,9 @@ func (f *extractFlags) print(path string) error {
 		return err
 	}
 	defer file.Close()
-	r, err := findRecord(file, strconv.FormatInt(f.offset, 10))
+	r, err := archive.ReadAt(file, f.offset)
 	if err != nil {
-		return &exit{exitError, fmt.Errorf("%s: %w", path, err)}
+		return &exit{exitError, fmt.Errorf("%s: %w", path, reason(err))}
 	}
 	var body io.Reader = r
 	var unknown error
