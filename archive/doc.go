@@ -1,5 +1,6 @@
 // Package archive reads collections of captures: jobs, WACZ files, WARC and ARC files. It finds the
-// captures of a URL, and opens what they hold.
+// captures of a URL, and opens what they hold. Of WARC and ARC files alone, [Find] and [ReadAt]
+// read one record, an [Extractor] writes the bodies to files, and an [Indexer] makes an index.
 //
 // # Vocabulary
 //

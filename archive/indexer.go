@@ -8,9 +8,9 @@ import (
 	"github.com/weftcrawl/weft/warc"
 )
 
-// Indexer makes an index of WARC and ARC files: a line of CDXJ for each capture, sorted by bytes, as
-// pywb and ReplayWeb.page search it. What does not fit into memory is sorted on disk. One goroutine
-// may use it.
+// Indexer makes an index of WARC and ARC files: a line of CDXJ for each capture, sorted by bytes,
+// as pywb and ReplayWeb.page search it. What does not fit into memory is sorted on disk. One
+// goroutine may use it.
 type Indexer struct {
 	lines *extsort.Sorter
 	line  []byte

@@ -331,26 +331,24 @@ func readMembers(s *source, damage func(error)) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := extsort.New("")
-	defer lines.Close()
+	x := NewIndexer("")
+	defer x.Close()
 	for _, name := range names {
 		m, err := s.members.open(name)
 		if err != nil {
 			return nil, err
 		}
-		err = cdxj.Scan(name, io.NewSectionReader(m, 0, m.size), nil, func(x *warc.Index) error {
-			return lines.Add(bytes.TrimSuffix(x.Append(nil), []byte("\n")))
-		}, func(d *warc.DamageError) { damage(fmt.Errorf("%s: %w", s.nameOf(name), d)) })
+		err = x.File(name, io.NewSectionReader(m, 0, m.size), func(d *warc.DamageError) { damage(fmt.Errorf("%s: %w", s.nameOf(name), d)) })
 		m.close()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.nameOf(name), err)
 		}
 	}
-	return sorted(lines, s.path)
+	return sorted(x, s.path)
 }
 
 // sorted writes lines into a file without a name: it ends with its descriptor.
-func sorted(lines *extsort.Sorter, name string) (*index, error) {
+func sorted(lines io.WriterTo, name string) (*index, error) {
 	f, err := os.CreateTemp("", "weft-index-*")
 	if err != nil {
 		return nil, err

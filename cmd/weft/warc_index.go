@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/weftcrawl/weft/internal/cdxj"
-	"github.com/weftcrawl/weft/internal/extsort"
+	"github.com/weftcrawl/weft/archive"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -46,16 +45,25 @@ func indexArchives(paths []string, output string) error {
 	if output != "" {
 		dir = filepath.Dir(output)
 	}
-	lines := extsort.New(dir)
-	defer lines.Close()
+	x := archive.NewIndexer(dir)
+	defer x.Close()
 	damaged := 0
 	for _, path := range paths {
-		if err := indexArchive(path, lines, &damaged); err != nil {
+		f, err := openArchive("index", path)
+		if err != nil {
 			return err
+		}
+		err = x.File(filepath.Base(path), f, func(d *warc.DamageError) {
+			damaged++
+			reportDamage(path, d)
+		})
+		f.Close()
+		if err != nil {
+			return &exit{exitError, fmt.Errorf("%s: %w", path, reason(err))}
 		}
 	}
 	write := func(_ context.Context, w io.Writer) error {
-		_, err := lines.WriteTo(w)
+		_, err := x.WriteTo(w)
 		return err
 	}
 	if err := writeOutput(context.Background(), output, write); err != nil {
@@ -63,27 +71,6 @@ func indexArchives(paths []string, output string) error {
 	}
 	if damaged > 0 {
 		return &exit{exitError, nil}
-	}
-	return nil
-}
-
-// indexArchive adds the lines of a file, and reports and counts its damage.
-func indexArchive(path string, lines *extsort.Sorter, damaged *int) error {
-	f, err := openArchive("index", path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	var line []byte
-	err = cdxj.Scan(filepath.Base(path), f, nil, func(x *warc.Index) error {
-		line = x.Append(line[:0])
-		return lines.Add(line[:len(line)-1])
-	}, func(d *warc.DamageError) {
-		*damaged++
-		reportDamage(path, d)
-	})
-	if err != nil {
-		return &exit{exitError, fmt.Errorf("%s: %w", path, reason(err))}
 	}
 	return nil
 }
