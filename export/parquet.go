@@ -3,131 +3,63 @@ package export
 import (
 	"io"
 	"reflect"
-	"slices"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 	"github.com/weftcrawl/weft"
-)
-
-const (
-	rowGroup = 100_000 // rows; a group is in memory, compressed
-	rowBatch = 64      // rows that are handed over at once
+	"github.com/weftcrawl/weft/internal/parquetfile"
 )
 
 // parquetWriter writes a table as Parquet.
 type parquetWriter struct {
-	*parquet.Writer
+	*parquetfile.Writer
 	columns []column
-	batch   []parquet.Row
+	values  []any
+}
+
+// parquetTypes are the types of columns; that of the others is a text.
+var parquetTypes = map[kind]parquetfile.Type{
+	integer: parquetfile.Integer, number: parquetfile.Number, boolean: parquetfile.Boolean, date: parquetfile.Time,
 }
 
 func newParquet(to io.Writer, name string, columns []column) (rowWriter, error) {
-	root := inOrder{Group: make(parquet.Group, len(columns))}
-	for _, c := range columns {
-		root.Group[c.name] = c.parquet()
+	all := make([]parquetfile.Column, len(columns))
+	for i, c := range columns {
+		all[i] = parquetfile.Column{Name: c.name, Type: parquetTypes[c.kind], Few: c.few}
+		switch {
+		case c.kind == list:
+			all[i].Repetition = parquetfile.Repeated
+		case c.optional:
+			all[i].Repetition = parquetfile.Optional
+		}
 	}
-	root.fields = root.Group.Fields()
-	place := func(f parquet.Field) int {
-		return slices.IndexFunc(columns, func(c column) bool { return c.name == f.Name() })
-	}
-	slices.SortFunc(root.fields, func(a, b parquet.Field) int { return place(a) - place(b) })
-	w := parquet.NewWriter(to, parquet.NewSchema(name, root), parquet.Compression(codec),
-		parquet.MaxRowsPerRowGroup(rowGroup), parquet.PageBufferSize(64<<10), parquet.CreatedBy("weft", weft.Version, ""))
-	return &parquetWriter{Writer: w, columns: columns}, nil
-}
-
-var codec compress.Codec = &zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}
-
-// inOrder is a group whose fields are not in the order of their names.
-type inOrder struct {
-	parquet.Group
-	fields []parquet.Field
-}
-
-func (g inOrder) Fields() []parquet.Field { return g.fields }
-
-// parquet returns the type of a column.
-func (c *column) parquet() parquet.Node {
-	var node parquet.Node
-	switch c.kind {
-	case integer:
-		node = parquet.Int(64)
-	case number:
-		node = parquet.Leaf(parquet.DoubleType)
-	case boolean:
-		return parquet.Leaf(parquet.BooleanType)
-	case date:
-		node = parquet.Timestamp(parquet.Microsecond)
-	default:
-		node = parquet.String()
-	}
-	if c.few {
-		node = parquet.Encoded(node, &parquet.RLEDictionary)
-	}
-	switch {
-	case c.kind == list:
-		return parquet.Repeated(node)
-	case c.optional:
-		return parquet.Optional(node)
-	}
-	return node
+	w, err := parquetfile.New(to, name, "weft version "+weft.Version+" (build )", all)
+	return &parquetWriter{w, columns, make([]any, len(columns))}, err
 }
 
 func (w *parquetWriter) row(row reflect.Value) error {
-	var values parquet.Row
 	for i := range w.columns {
-		values = w.columns[i].appendParquet(values, i, row)
+		w.values[i] = w.columns[i].parquet(row)
 	}
-	if w.batch = append(w.batch, values); len(w.batch) < rowBatch {
-		return nil
-	}
-	return w.write()
+	return w.Add(w.values)
 }
 
-func (w *parquetWriter) write() error {
-	_, err := w.WriteRows(w.batch)
-	w.batch = w.batch[:0]
-	return err
-}
+func (w *parquetWriter) close() error { return w.Close() }
 
-func (w *parquetWriter) close() error {
-	if err := w.write(); err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-// appendParquet appends the values of a row's column: several only of a list.
-func (c *column) appendParquet(to parquet.Row, at int, row reflect.Value) parquet.Row {
+func (c *column) parquet(row reflect.Value) any {
 	v, ok := c.value(row)
 	if !ok {
-		return append(to, parquet.NullValue().Level(0, 0, at))
+		return nil
 	}
-	if c.kind == list {
-		for i, s := range texts(v) {
-			to = append(to, parquet.ByteArrayValue([]byte(s)).Level(min(i, 1), 1, at))
-		}
-		return to
-	}
-	defined := 0
-	if c.optional {
-		defined = 1
-	}
-	return append(to, c.parquetValue(v).Level(0, defined, at))
-}
-
-func (c *column) parquetValue(v reflect.Value) parquet.Value {
 	switch c.kind {
 	case integer:
-		return parquet.Int64Value(v.Int())
+		return v.Int()
 	case number:
-		return parquet.DoubleValue(v.Float())
+		return v.Float()
 	case boolean:
-		return parquet.BooleanValue(v.Bool())
+		return v.Bool()
 	case date:
-		return parquet.Int64Value(timeOf(v).UnixMicro())
+		return timeOf(v)
+	case list:
+		return texts(v)
 	}
-	return parquet.ByteArrayValue([]byte(v.String()))
+	return v.String()
 }

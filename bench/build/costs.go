@@ -28,7 +28,6 @@ var gives = map[string]string{
 	"github.com/cockroachdb/pebble/v2":    "the frontier's store",
 	"github.com/nats-io/nats-server/v2":   "`--cluster embedded`: crawls of several machines without a server to install",
 	"github.com/nats-io/nats.go":          "crawls of several machines",
-	"github.com/parquet-go/parquet-go":    "exports as Parquet",
 	"github.com/andybalholm/brotli":       "pages that come in brotli",
 	"github.com/klauspost/compress":       "zstd and faster gzip, of pages, archives, stores and logs",
 	"github.com/expr-lang/expr":           "conditions: `--where`, `--follow-if`",

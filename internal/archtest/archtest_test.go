@@ -143,8 +143,7 @@ var imports = map[string][]string{
 	"mirror": {".", "results", "record", "weburl", "internal/charset", "internal/filename", "internal/markup", "internal/rewrite"},
 	"export": {
 		".", "internal/job", "record", "results", "internal/extsort", "internal/near", "internal/where",
-		"github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/compress", "github.com/parquet-go/parquet-go/compress/zstd",
-		"internal/sqlitefile",
+		"internal/parquetfile", "internal/sqlitefile",
 	},
 
 	"read": {
@@ -204,6 +203,7 @@ var imports = map[string][]string{
 	"internal/footprint":   {},
 	"internal/ctl":         {},
 	"internal/extsort":     {},
+	"internal/parquetfile": {"github.com/klauspost/compress/zstd"},
 	"internal/sqlitefile":  {"internal/extsort"},
 	"internal/filename":    {"internal/markup", "golang.org/x/text/unicode/norm"},
 	"internal/rewrite":     {"links", "weburl", "internal/charset", "internal/markup"},
