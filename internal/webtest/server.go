@@ -97,18 +97,24 @@ func (s *Server) talk(t *aio.Task, c aio.Conn) error {
 		}
 		req := parseRequest(head)
 		req.kept = n > 0
-		end := s.log.begin(Request{Host: req.host, Target: req.target, Addr: addressOf(c), Start: t.Loop().Now()})
-		status, open, err := s.reply(t, c, r, req)
-		end(status, t.Loop().Now())
+		// The log's times are exact, not those of the loop's turn: a request arrives no earlier, and a
+		// whole response ends no later, so that no gap seems shorter than the client made it.
+		end := s.log.begin(Request{Host: req.host, Target: req.target, Addr: addressOf(c), Start: t.Loop().Time()})
+		var sent time.Time
+		status, open, err := s.reply(t, c, r, req, &sent)
+		if status == 0 {
+			sent = t.Loop().Time()
+		}
+		end(status, sent)
 		if err != nil || !open {
 			return err
 		}
 	}
 }
 
-// reply responds to a request. It returns the status, 0 if the response was incomplete, and whether
-// another request may follow.
-func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (status int, open bool, err error) {
+// reply responds to a request. It sets sent before it writes, and returns the status, 0 if the
+// response was incomplete, and whether another request may follow.
+func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request, sent *time.Time) (status int, open bool, err error) {
 	a := Response{Status: 421}
 	ended := func(bool) {}
 	bodiless := false
@@ -152,6 +158,7 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 	if !a.Fault.endless() {
 		ended(false)
 	}
+	*sent = t.Loop().Time()
 	if _, err := c.Write(t, wire); err != nil {
 		return 0, false, err
 	}
@@ -172,9 +179,8 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 	return 0, false, nil
 }
 
-// judged reports a request for p to the referee; ended reports its end, once. The times are those
-// of the clock, not of the loop's turn: a request arrives no earlier than its time, and a response
-// ends no later, so that no gap seems shorter than the client made it.
+// judged reports a request for p to the referee; ended reports its end, once. The times are exact, as
+// in the log.
 func (s *Server) judged(t *aio.Task, c aio.Conn, p resource, req request, a *Response) (ended func(gone bool)) {
 	again := s.dropped[p]
 	delete(s.dropped, p)
