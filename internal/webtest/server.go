@@ -179,8 +179,8 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request, sent
 	return 0, false, nil
 }
 
-// judged reports a request for p to the referee; ended reports its end, once. The times are exact, as
-// in the log.
+// judged reports a request for p to the referee; ended reports its end, once. The times are exact,
+// as in the log.
 func (s *Server) judged(t *aio.Task, c aio.Conn, p resource, req request, a *Response) (ended func(gone bool)) {
 	again := s.dropped[p]
 	delete(s.dropped, p)
