@@ -35,7 +35,7 @@ type document struct {
 	page   *blocks.Page
 	tokens [][]string // of each block
 	facts  [][]uint16 // of each block
-	label  []float64  // which part of each block is content
+	label  []float64  // the share of content in each block
 	weight []float64  // of each block; 1 for a page
 	said   []uint16   // facts about the page
 	mix    blocks.Mix // as judged by facts that other pages taught

@@ -200,8 +200,9 @@ func tell(all []*document, use func(*document) bool) []blocks.Mix {
 	return rounded
 }
 
-// typeOf is the type of a page as the number that the model has for it.
-func (d *document) typeOf() int { return max(0, slices.Index(types, d.kind)) } // all but those of WCXB are articles
+// typeOf is the type of a page as the number that the model has for it. All pages but those of WCXB
+// are articles.
+func (d *document) typeOf() int { return max(0, slices.Index(types, d.kind)) }
 
 // fit finds the weight of each fact, and what to add to it on pages of each type, by logistic regression on
 // the documents that use selects (AdaGrad, one step a page). The weights are the means of those after each of

@@ -8,12 +8,12 @@ import (
 	"github.com/weftcrawl/weft/internal/blocks"
 )
 
-// What trees are made by.
+// The measures of trees.
 const (
 	trees = 300
 	bins  = 32  // into which a value is put
 	depth = 4   // of blocks.Tree
-	pace  = .08 // which part of a correction is made at once
+	pace  = .08 // the part of a correction that is made at once
 	damp  = 2   // pages that a leaf must speak for
 	part  = .4  // of the pages, by which each tree is made
 	some  = .6  // of the values, which it may ask for

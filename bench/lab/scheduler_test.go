@@ -342,7 +342,7 @@ func talkTo(addr string, n int) error {
 	errs := make([]error, n)
 	each := func(do func(i int) error) error {
 		var wg sync.WaitGroup
-		slots := make(chan struct{}, 500) // concurrent connects: the kernel retries those beyond the backlog
+		slots := make(chan struct{}, 500) // concurrent connects: those beyond the backlog are retried
 		for i := range conns {
 			slots <- struct{}{}
 			wg.Go(func() {

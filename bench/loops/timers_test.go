@@ -71,7 +71,7 @@ func measureTimers[T any](b *testing.B, what string, set func(time.Duration) T, 
 const (
 	fireAfter  = 3 * time.Second
 	fireWithin = 100 * time.Millisecond
-	fireEarly  = 30 * time.Millisecond // the meter starts before the first is due; this is in the wall time
+	fireEarly  = 30 * time.Millisecond // the meter starts before the first timer by this much
 )
 
 func fireOnLoop(b *testing.B, t *aio.Task) error {

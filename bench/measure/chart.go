@@ -40,7 +40,7 @@ func Chart(title, subtitle string, bars []Bar) ([]byte, error) {
 		Title, Subtitle       string
 		Width, Height         int
 		CardWidth, CardHeight int // within half a pixel, so that its border is sharp
-		Left, Names           int // where bars start, and where their names end
+		Left, Names           int // the beginning of bars, and the end of their names
 		BarHeight, Bottom     int
 		Rows                  []row
 	}{

@@ -48,7 +48,7 @@ type Result struct {
 	Switches int64    `json:"context_switches"`
 	Faster   *float64 `json:"times_faster"`    // than "blocking", if that ran
 	AtOnce   int      `json:"at_once"`         // concurrent pages
-	Bound    string   `json:"bound,omitempty"` // why not all
+	Bound    string   `json:"bound,omitempty"` // the reason why not all
 	Error    string   `json:"error,omitempty"`
 }
 
@@ -128,7 +128,7 @@ type runner struct {
 	*child
 	way      lab.Way
 	atOnce   int
-	bound    string       // why not all at once
+	bound    string       // the reason why not all at once
 	rounds   []outcome    // without the warm-up
 	pages    []digest     // of its first round
 	unsteady map[int]bool // pages that differed in another round

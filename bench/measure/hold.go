@@ -37,7 +37,7 @@ func atOnce(way string, n int) (int, string) {
 type Holding struct {
 	Ways        []lab.Way
 	Connections int           // at once
-	For         time.Duration // how long to hold them once all are there
+	For         time.Duration // once all are there
 	Quiet       time.Duration // time without a new connection after which no more are expected; 0: 5 s
 
 	Begin func(lab.Way) // called before each way
@@ -50,11 +50,11 @@ type Held struct {
 	Held          int     `json:"held"`                   // at once
 	Memory        int64   `json:"memory_bytes"`           // while all were held
 	PerConnection float64 `json:"bytes_per_connection"`   // growth per connection
-	CPUMS         float64 `json:"cpu_ms"`                 // from the first connection to the last response
+	CPUMS         float64 `json:"cpu_ms"`                 // from the first connection to the last byte
 	CPUPer        float64 `json:"cpu_per_connection_us"`  // its share
 	Idle          float64 `json:"cpu_while_held_percent"` // of one CPU, while nothing happened
 	Threads       int     `json:"threads"`
-	Stopped       string  `json:"stopped,omitempty"` // why it held no more, or lost some; empty: it held all
+	Stopped       string  `json:"stopped,omitempty"` // the reason, if it did not hold all
 }
 
 // Hold has each way hold connections to a server that responds when all are there. The error is

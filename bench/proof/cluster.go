@@ -24,24 +24,31 @@ type ClusterTask struct {
 	Logf       func(format string, args ...any)
 }
 
-// What the simulation assumes of the Web, of nodes and of the wire. The page lists it.
+// The assumptions of the simulation on the Web, on nodes and on the wire. The page lists them.
 const (
-	hostTail, pageTail = 1.6, 1.1               // exponents of Pareto's distribution, of hosts and pages a domain
-	leastPages         = 10                     // of a domain
-	mostPages          = 1e6                    // of a domain: a limit that broad crawls set
-	linkTail           = 1.1                    // exponent of Zipf's distribution of links over domains
-	foreignLinks       = 12                     // links of a page to other domains
-	homeLinks          = 0.5                    // of these, to home pages
-	newURLs            = 5                      // URLs of a page on its own host, that nobody has found before
-	messageBytes       = 120                    // of a message besides its data: subject and header
-	restoreRate        = 50_000                 // URLs a second that a node restores: docs/bench/takeover.md has 15 µs of a core, docs/bench/frontier.md 18 at 100 million
-	logBytes           = 90                     // of a URL in its log: docs/adr/0034-partitions-of-a-crawl.md has 75 and 105
-	readSome, readAll  = 22e6, 350e6            // bytes a second of some logs, or of all, that the servers give to all nodes: docs/bench/jetstream.md
-	scansAll           = 32                     // a node that restores this fraction of the partitions reads all logs, as package cluster does
-	gathers            = 250 * time.Millisecond // how long a log waits for others to be read with, as there
-	recordBytes        = 900                    // of a page's record
-	readsAll           = 8                      // a node with this fraction of the partitions reads all links, as there
-	latency            = time.Millisecond
+	hostTail, pageTail = 1.6, 1.1 // Pareto's exponents, of hosts and pages a domain
+	leastPages         = 10       // of a domain
+	mostPages          = 1e6      // of a domain: a limit that broad crawls set
+	linkTail           = 1.1      // Zipf's exponent, of links over domains
+	foreignLinks       = 12       // links of a page to other domains
+	homeLinks          = 0.5      // of these, to home pages
+	newURLs            = 5        // new URLs of a page on its own host
+	messageBytes       = 120      // of a message besides its data: subject and header
+	// URLs a second that a node restores: docs/bench/takeover.md has 15 µs of a core,
+	// docs/bench/frontier.md 18 at 100 million.
+	restoreRate = 50_000
+	// Bytes of a URL in its log: docs/adr/0034-partitions-of-a-crawl.md has 75 and 105.
+	logBytes = 90
+	// Bytes a second of some logs, or of all, that the servers give to all nodes:
+	// docs/bench/jetstream.md.
+	readSome, readAll = 22e6, 350e6
+	// A node that restores this fraction of the partitions reads all logs, as package cluster does.
+	scansAll    = 32
+	gathers     = 250 * time.Millisecond // the wait of a log for others, as there
+	recordBytes = 900                    // of a page's record
+	// A node with this fraction of the partitions reads all links, as there.
+	readsAll = 8
+	latency  = time.Millisecond
 )
 
 // Cluster is a simulated crawl on many nodes.

@@ -19,7 +19,7 @@ import (
 type gathering struct {
 	commit time.Duration // after which a node commits
 	size   int           // bytes: a commit of that size does not wait; 0: any
-	gather time.Duration // in which a node sends a message for each partition, at most: see package sending
+	gather time.Duration // the least between two messages for a partition: see package sending
 }
 
 // built is what nodes do: see package engine.

@@ -37,11 +37,12 @@ type Case struct {
 	Server  *servers.Server
 	What    string // the quirk; "": as it is
 	Options servers.Options
-	Event   func(ctx context.Context, r *servers.Running) error // is called after a third of the requests
-	HTTP1   bool                                                // requests come in HTTP/1.1
-	Conns   int                                                 // the most connections; 0: one
-	Broken  bool                                                // requests may be broken: they are sent again, and counted
-	Flags   []string                                            // of the weft command
+	// Event is called after a third of the requests.
+	Event  func(ctx context.Context, r *servers.Running) error
+	HTTP1  bool     // requests come in HTTP/1.1
+	Conns  int      // the most connections; 0: one
+	Broken bool     // requests may be broken: they are sent again, and counted
+	Flags  []string // of the weft command
 }
 
 // A crawl of Over sends so many requests at once, from so many fetch loops: over HTTP/2 from one of them.
@@ -54,12 +55,12 @@ const (
 type Crossed struct {
 	Over
 	Version  string
-	Pages    map[string]string // URIs of what was fetched with status 200, to the SHA-256 of their bodies
+	Pages    map[string]string // SHA-256 of bodies with status 200, by URI
 	Requests int
 	Twice    []string // URIs that the server has logged more than once
 	Conns    int
 	Retried  int      // URLs with several tries
-	Wrong    []string // what the crawl did wrong
+	Wrong    []string // faults of the crawl
 	Took     time.Duration
 }
 
@@ -78,7 +79,8 @@ func HTTP2Cases() (all []Case) {
 	few := servers.Options{Streams: 2}
 	for _, c := range []Case{
 		{What: "at most 2 streams", Options: few, Conns: 6},
-		{What: "HTTP/1.1 only", Options: servers.Options{HTTP1: true}, HTTP1: true, Conns: parallel + 8}, // Apache has 100 requests a connection
+		// Apache has 100 requests a connection.
+		{What: "HTTP/1.1 only", Options: servers.Options{HTTP1: true}, HTTP1: true, Conns: parallel + 8},
 	} {
 		for _, name := range []string{"Go", "nginx", "Apache", "h2o", "HAProxy", "nghttpd", "Node.js"} {
 			if c.Server = byName[name]; !c.HTTP1 || name != "h2o" && name != "nghttpd" && name != "Node.js" {

@@ -51,7 +51,7 @@ type Neighbour = webtest.Neighbour
 // Hurt is the outcome of a Beside.
 type Hurt struct {
 	Beside
-	Fetched int           // pages of the healthy site with status 200 in the job; if Hurried, those sent
+	Fetched int           // pages of the healthy site with status 200 in the job; if Hurried, sent
 	Took    time.Duration // from the start of the command until the site was whole, or Patience
 	Drain   time.Duration // from the interrupt to the end of the command
 	Peak    int           // resident bytes, at most

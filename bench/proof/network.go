@@ -115,7 +115,8 @@ func (m *machine) cut(state string, bridges ...string) (err error) {
 // start starts a program on the machine.
 func (m *machine) start(ctx context.Context, o process.Options, program string, args ...string) (*process.Process, error) {
 	if m.space != "" {
-		args = append([]string{"netns", "exec", m.space, program}, args...) // becomes the program: the same process
+		// It becomes the program: the same process.
+		args = append([]string{"netns", "exec", m.space, program}, args...)
 		program = "ip"
 	}
 	return process.Start(ctx, o, program, args...)

@@ -32,7 +32,7 @@ type NodesTask struct {
 	Nodes       int            // 1: no cluster
 	Servers     int            // of NATS; each is a process
 	Spaces      bool           // each node and each server is a machine of its own: see AtHub
-	Blows       []Blow         // in any order and at any time: after about equal shares of the requests
+	Blows       []Blow         // in any order, any time apart: after equal shares of the requests
 	Seed        uint64         // says when, and which node is struck
 	Seeds       int            // hosts whose home pages are seeds; 0: 1
 	Flags       []string       // additional ones of the command
@@ -59,7 +59,7 @@ func Blows() []Blow { return []Blow{Lose, Cut, Kill, Off, Lose} }
 
 // The times of blows.
 const (
-	back    = 2 * time.Second  // from a kill until the next start; longer than the servers read requests sent before
+	back    = 2 * time.Second  // from a kill until the next start; beyond what the servers still read
 	away    = 20 * time.Second // for which links are down: twice the time after which others take over
 	apart   = 15 * time.Second // from one blow's end to the next
 	stuck   = 3 * time.Minute  // without a request: nothing happens any more
@@ -78,12 +78,12 @@ type Struck struct {
 	Node     int
 	At, Over time.Time
 	Requests int               // of the crawl so far
-	Owned    time.Duration     // from At until other processes own the partitions of the node's; 0: not before the next blow
+	Owned    time.Duration     // until other processes own its partitions; 0: not before the next blow
 	Restored time.Duration     // until all partitions of the crawl are restored; 0: the same
-	Read     *cluster.Restored // what nodes have read from logs by then, or by the next blow
+	Read     *cluster.Restored // logs that nodes have read by then, or by the next blow
 	Stood    Stood
 
-	before cluster.Restored // what all processes had restored
+	before cluster.Restored // logs that all processes had restored
 }
 
 // Stint is a run of a node's process.
@@ -95,9 +95,9 @@ type Stint struct {
 	Peak   int64 // resident bytes
 	Killed bool
 	Fenced bool               // it ended because others had taken its partitions
-	Waited bool               // it ended because no servers answered when it began: they may be slow on a busy machine
+	Waited bool               // no servers answered at its begin: they may be slow on a busy machine
 	Lost   bool               // its disk was lost
-	Status cluster.NodeStatus // what it has said last
+	Status cluster.NodeStatus // the last one
 
 	process *process.Process
 	began   time.Time
@@ -312,7 +312,7 @@ func (c *crowd) conduct(ctx context.Context) error {
 	defer tick.Stop()
 	moved, next := time.Now(), time.Now()
 	requests := 0
-	var mend []func() (bool, error) // what a blow has left to do
+	var mend []func() (bool, error) // the rest of a blow
 	var healed time.Time
 	for {
 		running := false

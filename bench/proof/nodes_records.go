@@ -19,8 +19,8 @@ type left struct {
 // Again is what nodes fetched more than once, and why.
 type Again struct {
 	N      int           // records beyond the first of their URL
-	Same   int           // of these, in the job that has the one that counts: the node came back with its disk
-	Within time.Duration // the longest from the end of such a record until its node's last fetch before the blow began
+	Same   int           // of these, in the job whose record counts: the node came back with its disk
+	Within time.Duration // the longest from such a record until its node's last fetch before the blow
 	Others int           // records that no blow explains
 	Gone   int           // URLs with a record only on a lost disk
 }

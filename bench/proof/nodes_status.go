@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/cluster"
 )
 
-// How often the servers are asked where a crawl is.
+// The time between two questions to the servers.
 const (
 	asked   = 5 * time.Second
 	closely = 250 * time.Millisecond // after a blow, until the crawl has recovered

@@ -36,8 +36,10 @@ func TestTakenOver(t *testing.T) {
 		owned, restored time.Duration
 		read            int
 	}{
-		{1 * time.Second, []cluster.NodeStatus{node("n1", 1, 4, 4, 3), node("n2", 2, 4, 4, 0)}, 0, 0, 0}, // nobody knows
-		{2 * time.Second, []cluster.NodeStatus{node("n1", 1, 4, 4, 3), node("n2", 3, 0, 0, 0)}, 0, 0, 0}, // it is another process
+		// Nobody knows.
+		{1 * time.Second, []cluster.NodeStatus{node("n1", 1, 4, 4, 3), node("n2", 2, 4, 4, 0)}, 0, 0, 0},
+		// It is another process.
+		{2 * time.Second, []cluster.NodeStatus{node("n1", 1, 4, 4, 3), node("n2", 3, 0, 0, 0)}, 0, 0, 0},
 		{3 * time.Second, []cluster.NodeStatus{node("n1", 1, 6, 4, 3), node("n2", 3, 2, 0, 0)}, 3 * time.Second, 0, 0},
 		{4 * time.Second, []cluster.NodeStatus{node("n1", 1, 6, 6, 3), node("n2", 3, 2, 2, 1)}, 3 * time.Second, 4 * time.Second, 0},
 		{7 * time.Second, []cluster.NodeStatus{node("n1", 1, 6, 6, 5), node("n2", 3, 2, 2, 2)}, 3 * time.Second, 4 * time.Second, 4},

@@ -12,8 +12,8 @@ import (
 // Stood is how long the partitions of a struck node stood still: from the blow until another process fetched from them.
 // A partition to which the crawl never came back had nothing left, and does not count.
 type Stood struct {
-	Partitions      int           // that the node fetched from in its last seconds, and another process later
-	Half, Most, All time.Duration // until another process has fetched from half of them, 99 of 100, all
+	Partitions      int           // of the node's last seconds, and of another process later
+	Half, Most, All time.Duration // until others have fetched from half of them, 99 of 100, all
 }
 
 // recently is how long before a blow the node fetched from the partitions that stand still after it, at most.
@@ -45,7 +45,8 @@ func stoodStill(all []fetched, b *Struck) (s Stood) {
 	}
 	for _, f := range all {
 		took := f.at.Sub(b.At)
-		if first, is := had[f.partition]; !is || took <= 0 || f.node == b.Node && f.at.Before(b.Over) { // a node that is cut off goes on for a while
+		if first, is := had[f.partition]; !is || took <= 0 || f.node == b.Node && f.at.Before(b.Over) {
+			// A node that is cut off goes on for a while.
 			continue
 		} else if first == 0 || took < first {
 			had[f.partition] = took

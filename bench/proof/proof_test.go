@@ -79,10 +79,12 @@ func TestNodes(t *testing.T) {
 		t.Errorf("%d of %d URLs are right", r.Records.Right, r.Bound.URLs)
 	}
 	at := r.Struck[0]
-	if at.Owned <= 0 || at.Restored != 0 && at.Restored < at.Owned { // 0: the crawl was over when the servers were asked next
+	if at.Owned <= 0 || at.Restored != 0 && at.Restored < at.Owned {
+		// 0: the crawl was over when the servers were asked next.
 		t.Errorf("partitions with owners after %v, restored after %v", at.Owned, at.Restored)
 	}
-	if s := at.Stood; (s.Half > 0) != (s.Partitions > 0) || s.Most < s.Half || s.All < s.Most { // a node killed early has no records
+	if s := at.Stood; (s.Half > 0) != (s.Partitions > 0) || s.Most < s.Half || s.All < s.Most {
+		// A node killed early has no records.
 		t.Errorf("partitions stood still: %+v", s)
 	}
 	killed := 0
@@ -123,8 +125,9 @@ func TestCrawl(t *testing.T) {
 	command := weft(t)
 	const delay = 20 * time.Millisecond
 	web := proof.Web(long.Or(200, 400), delay)
-	web.Rates.Shared = 0.1                        // 40 hosts per address, so that it takes seconds
-	web.Rates.Stalled, web.Rates.Hostile = -1, -1 // no time-outs: a crawler that gives up early on a busy machine returns early
+	web.Rates.Shared = 0.1 // 40 hosts per address, so that it takes seconds
+	// No time-outs: a crawler that gives up early on a busy machine returns early.
+	web.Rates.Stalled, web.Rates.Hostile = -1, -1
 	web.Rates.Trap, web.Rates.Maze = 0.01, 0.05
 	r, err := proof.Crawl(t.Context(), proof.Task{
 		Command: command, Dir: t.TempDir(), Web: web, Delay: delay, Patience: time.Minute, Concurrency: 100, Variants: 150, Kills: 2, Logf: t.Logf,

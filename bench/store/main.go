@@ -63,7 +63,7 @@ type result struct {
 	Written float64 // bytes, to any file
 	Stored  float64 // bytes in the job's folder
 
-	Open, Restore, First float64 // of restart: seconds until the store is open, the frontier restored, a URL leased
+	Open, Restore, First float64 // of restart: seconds until store, frontier, first URL are there
 	Peak                 float64 // largest resident size, in bytes
 	Heap                 float64 // bytes in use by the frontier and the store, after a collection
 }

@@ -4,7 +4,7 @@ package main
 type page struct {
 	title string
 	take  string // conclusions; to be reviewed whenever the page is measured again
-	about string // where the benchmarks are, and how to read their figures
+	about string // the place of the benchmarks, and a guide to their figures
 	ours  string // heads the column of our figures
 	cores []int  // of every row
 	rows  []row

@@ -47,7 +47,7 @@ type task struct {
 // result is what a process has measured. The first one says that it is about to begin.
 type result struct {
 	Done    bool
-	Took    time.Duration // until all partitions that it gets are restored; of take, from the death of their owner
+	Took    time.Duration // until all its partitions are restored; of take: since their owner's death
 	Seconds float64       // in which it has restored any
 	URLs    int           // that it has restored
 	N       int           // messages that it has read
