@@ -35,6 +35,25 @@ func Last(ctx context.Context, dir string, visit int, temp string) iter.Seq2[*re
 	}
 }
 
+// LastOf returns the last record of a URL, which is spelt as in the records: of a visit, or of all
+// visits if it is 0; nil: there is none. A line that cannot be read is of no URL.
+func LastOf(ctx context.Context, dir, url string, visit int) (last *record.Record, err error) {
+	for l, err := range Lines(ctx, dir, Pages, nil) {
+		if err != nil {
+			return nil, err
+		}
+		of, at, err := l.URL()
+		if err != nil || string(of) != url || visit != 0 && int(at) != visit {
+			continue
+		}
+		r := new(record.Record)
+		if l.Into(r) == nil {
+			last = r
+		}
+	}
+	return last, nil
+}
+
 // Superseded returns the lines of pages.jsonl that others of the same URLs replace, later ones or
 // those of a later visit: of a visit, or of all visits if it is 0. It also tells whether there are
 // several. If a visit both crawls a URL and checks a link to it, such as the action of a form, the

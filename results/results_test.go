@@ -1,7 +1,9 @@
 package results
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,6 +50,37 @@ func TestLast(t *testing.T) {
 		if got, err := last(t, dir, test.visit); err != nil || !slices.Equal(got, test.want) {
 			t.Errorf("visit %d: %q, %v, expected %q", test.visit, got, err, test.want)
 		}
+	}
+}
+
+// TestLastOf: the last record of one URL, past lines that are none.
+func TestLastOf(t *testing.T) {
+	dir := jobWith(t,
+		`{"url":"http://a/1","status":200}`,
+		`{"url":"http://a/2","status":500}`,
+		`{"url":"http://a/\u0031","status":404}`,
+		`{"url":"http://a/1","status":"?"}`,
+		`{"url":"http://a/1`,
+		`{"url":"http://a/1","status":503,"visit":2}`,
+		`{"url":"http://a/1","sta`)
+	for _, test := range []struct {
+		url           string
+		visit, status int // 0: there is none
+	}{
+		{"http://a/1", 0, 503}, {"http://a/1", 1, 404}, {"http://a/1", 2, 503}, {"http://a/2", 0, 500},
+		{"http://a/2", 2, 0}, {"http://a/3", 0, 0}, {"http://a/", 0, 0},
+	} {
+		status := 0
+		r, err := LastOf(t.Context(), dir, test.url, test.visit)
+		if r != nil {
+			status = r.Status
+		}
+		if err != nil || status != test.status {
+			t.Errorf("%s, visit %d: %d, %v, expected %d", test.url, test.visit, status, err, test.status)
+		}
+	}
+	if _, err := LastOf(t.Context(), t.TempDir(), "http://a/1", 0); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v, expected that there is no file", err)
 	}
 }
 

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/results"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -115,7 +114,7 @@ func (f *catJobFlags) print(out io.Writer, r *archive.Record) error {
 
 // ofVisit returns the capture of a visit, which is where its record says.
 func (f *catJobFlags) ofVisit(dir, url string, captures []archive.Capture) ([]archive.Capture, error) {
-	record, err := lastRecord(dir, url, f.visit)
+	record, err := results.LastOf(context.Background(), dir, url, f.visit)
 	if err != nil || record == nil {
 		return nil, err
 	}
@@ -126,7 +125,7 @@ func (f *catJobFlags) ofVisit(dir, url string, captures []archive.Capture) ([]ar
 
 // ofPost returns the capture of a POST, which is where its record says.
 func (f *catJobFlags) ofPost(a *archive.Archive, dir, url string) ([]archive.Capture, error) {
-	record, err := lastRecord(dir, url, f.visit)
+	record, err := results.LastOf(context.Background(), dir, url, f.visit)
 	if err != nil || record == nil || record.WARCFile == "" {
 		return nil, err
 	}
@@ -138,7 +137,7 @@ func (f *catJobFlags) printBody(dir, url string) error {
 	if f.headers || f.raw {
 		return usage("cat: -i and --raw: expected a job with an archive: weft crawl --warc")
 	}
-	record, err := lastRecord(dir, url, f.visit)
+	record, err := results.LastOf(context.Background(), dir, url, f.visit)
 	switch {
 	case err != nil:
 		return &exit{exitError, err}
@@ -158,27 +157,4 @@ func (f *catJobFlags) printBody(dir, url string) error {
 		err = out.Flush()
 	}
 	return standardOutput(err)
-}
-
-// lastRecord returns the last record of a URL, of a visit or of any; nil: there is none.
-func lastRecord(dir, url string, visit int) (last *weft.Record, err error) {
-	f, err := archive.OpenRegular(filepath.Join(dir, "pages.jsonl"))
-	if err != nil {
-		return nil, reason(err)
-	}
-	defer f.Close()
-	lines := bufio.NewReader(f)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err == io.EOF { // half a line is none yet
-			return last, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		var r weft.Record
-		if json.Unmarshal(line, &r) == nil && r.URL == url && (visit == 0 || cmp.Or(r.Visit, 1) == visit) {
-			last = &r
-		}
-	}
 }
