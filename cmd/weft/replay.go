@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"math"
 	"net"
 	"net/http"
@@ -106,10 +104,7 @@ func (f *replayFlags) run(paths []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	pages := replay.New(a, filepath.Base(filepath.Clean(paths[0])), report)
-	server := &http.Server{
-		Handler: pages, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // of connections that end early
-	}
+	handler := http.Handler(pages)
 	ready := fmt.Sprintf("http://%s%s\n", listener.Addr(), pages.Root())
 	if f.proxy {
 		ca, err := f.authority()
@@ -123,14 +118,13 @@ func (f *replayFlags) run(paths []string) error {
 		}
 		proxy := replay.NewProxy(pages, f.date, ca)
 		defer proxy.Close()
-		server.Handler = proxy
+		handler = proxy
 		ready = fmt.Sprintf("proxy        http://%s\ncertificate  %s\npublic key   %s\n", listener.Addr(), printable(ca.File), ca.PublicKey())
 	}
-	context.AfterFunc(ctx, func() { server.Close() })
 	if _, err := fmt.Print(ready); err != nil {
 		return standardOutput(err)
 	}
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := replay.Serve(ctx, listener, handler); err != nil {
 		return &exit{exitError, fmt.Errorf("replay: %w", err)}
 	}
 	return nil

@@ -75,6 +75,7 @@ var doors = map[string]string{
 	// Uses of a finished job.
 	"read/job.go":        "pages are read on all cores",
 	"check/site.go":      "a stop drains the crawl",
+	"replay/serve.go":    "the end of a context ends the server",
 	"archive/digests.go": "requests to a replay share an index that the first one makes",
 
 	// Tables that are made once.
@@ -91,7 +92,6 @@ var doors = map[string]string{
 	"cmd/weft/mirror.go":     "a signal ends the writing of files",
 	"cmd/weft/node.go":       "a node ends with its server",
 	"cmd/weft/output.go":     "a signal ends an export",
-	"cmd/weft/replay.go":     "a signal ends the server",
 	"cmd/weft/run.go":        "signals, progress and the crawl meet",
 	"cmd/weft/screen.go":     "progress and hooks write to one terminal",
 	"cmd/weft/suspend.go":    "signals stop and resume the process",
