@@ -67,6 +67,29 @@ func TestFileGraph(t *testing.T) {
 	}
 }
 
+func TestSets(t *testing.T) {
+	_, r := program(t, `
+type inner struct{ a, b int }
+type outer struct {
+	part inner
+	to   *inner
+	n, m, l int
+}
+func f(o *outer) { o.part.a++; o.to.b = o.n; o.m += 1; _ = outer{l: 1} }`)
+	var got []string
+	for _, v := range r.sets(r.files[0]) {
+		got = append(got, v.Name())
+	}
+	if fmt.Sprint(got) != "[a part b m l]" {
+		t.Errorf("fields %s", got)
+	}
+	fields := make(map[*types.Var]string)
+	addFields(fields, r.types.Scope().Lookup("outer").Type())
+	if len(fields) != 7 {
+		t.Errorf("%d fields, expected 7", len(fields))
+	}
+}
+
 // TestOrder: the order of large circles is no better than the best, and seldom worse.
 func TestOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))

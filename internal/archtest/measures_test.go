@@ -34,6 +34,7 @@ var measures = []measure{
 	{"facade", "exported methods of `Frontier`", 25, false, countFacade},
 	{"arrows", "arrows between files of a package that run back up", 30, true, countArrows},
 	{"folders", "imports between folders that run back up", 0, true, countFolders},
+	{"owners", "fields of the frontier's hosts and origins that more than one part sets", 0, true, countOwners},
 	{"returns", "returns to a file on the way of an outcome through the frontier", 30, false, countReturns},
 	{"public", "public packages", 29, false, countPublic},
 	{"unlisted", "public packages that docs/library.md does not list", 0, true, countUnlisted},

@@ -14,7 +14,7 @@ func (f *Frontier) Add(u URL) bool {
 		return false
 	}
 	if u.From == "" {
-		f.residency.addSeed(f.clock.now, u.URL)
+		f.politeness.addSeed(f.residency.originOf(f.clock.now, u.URL))
 	}
 	fp := u.Fingerprint()
 	if f.agenda.crawled(&u) || !f.agenda.seen.add(fp) {

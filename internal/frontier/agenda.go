@@ -346,6 +346,16 @@ func (a *agenda) evicted(o *origin) LevelState {
 	return at
 }
 
+// restore brings a new origin to its recorded counts and place. What is pending of it is in the
+// store.
+func (a *agenda) restore(now moment, o *origin, s *OriginState) {
+	o.pending, o.tried, o.answered = int32(s.Pending), int32(s.Tried), int32(s.Answered)
+	o.capped = s.Capped
+	o.host.leases += o.answered
+	a.levels.restore(now, o, s.Levels, s.Pending)
+	a.refills.restore(o, s)
+}
+
 // adopt counts the dormant URLs of a partition, or with -1 not any more.
 func (a *agenda) adopt(t *tally, n int) {
 	a.stats.Pending += n * t.dormant.urls
@@ -402,4 +412,15 @@ func (a *agenda) recordHops(fp fingerprint, h *hops) {
 
 func (a *agenda) recordForgotten(fp fingerprint) {
 	a.journal.record(func(l Journal) { l.Redirected(fp, 0, nil) })
+}
+
+// triedOnce counts a try that has ended, of a URL with so many tries before. More is 1 if there is
+// to be another, else -1.
+func (o *origin) triedOnce(tries int, more int32) {
+	if tries == 0 {
+		o.answered++
+	}
+	if (tries > 0) != (more > 0) {
+		o.tried += more
+	}
 }

@@ -4,20 +4,12 @@ package frontier
 // counts. With everything recorded before, that is a state to restart from: it ends a batch.
 func (f *Frontier) NoteOrigins() {
 	j := &f.journal
-	j.seals++
-	j.entries = 0
-	for _, o := range j.changed {
-		o.dirty = false
-		o.host.residence.noted = j.seals
+	j.seal(func(o *origin) {
 		s := f.residency.state(f.clock.now, o)
 		j.to.Origin(s)
-		if o.step != nil {
-			o.step.noted = s.Levels
-		}
-		f.residency.consider(o.host)
-	}
-	clear(j.changed)
-	j.changed = j.changed[:0]
+		f.agenda.levels.noted(o, s.Levels)
+		f.residency.noted(o.host)
+	})
 	if j.to != nil {
 		s := f.stats()
 		s.Leased = len(f.agenda.leased) // no robots.txt and no address: after a restart these are pending

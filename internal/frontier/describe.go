@@ -47,10 +47,7 @@ func (v View) describe(info *OriginInfo, o *origin, from moment) {
 // leftAlone returns until when o is left alone; now if it is not.
 func (v View) leftAlone(o *origin) moment {
 	p := v.f.politeness
-	until := max(v.f.clock.now, o.host.pace.backOffEnd, o.parked())
-	if at, waits := o.robots.retryAt(); waits {
-		until = max(until, at)
-	}
+	until := max(v.f.clock.now, o.leftAloneUntil())
 	if o.pending > 0 && o.host.busy == 0 && p.delay(o.host) >= longWait {
 		until = max(until, p.earliest(o.host))
 	}

@@ -22,6 +22,12 @@ func (r *residency) consider(h *host) {
 	}
 }
 
+// noted takes in that the state of an origin of h was recorded.
+func (r *residency) noted(h *host) {
+	h.residence.noted = r.journal.seals
+	r.consider(h)
+}
+
 // settled reports whether h, which is idle or can wait, may be evicted now: a commit has kept all
 // that is known of it. A host that time alone will free stays, unless there are too many: its turn
 // would come in vain, and late once it is free.
@@ -66,7 +72,7 @@ func (r *residency) givesWay(now moment, h *host) bool {
 // delaysOthers reports whether a host that comes to the domain of h, in which h is alone, would
 // have to wait. A group stays for as long as its delay runs.
 func (r *residency) delaysOthers(now moment, h *host) bool {
-	return h.domain() == nil && h.last != never && h.last+r.politeness.groups.delay(false) > now
+	return h.siblings == nil && h.last != never && h.last+r.politeness.groups.delay(false) > now
 }
 
 // crowded reports whether hosts take so much memory that some leave although time will free them.

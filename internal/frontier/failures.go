@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"math"
 	"time"
 	"unsafe"
 )
@@ -156,7 +157,7 @@ func (p *patience) state(now moment, o *origin) (s TroubleState) {
 
 // restore brings o to its recorded state, of another process if so. An origin that was given
 // up has another chance. The time in which the crawl did not run counts for nothing.
-func (p *patience) restore(now moment, o *origin, s OriginState, ofAnother bool) {
+func (p *patience) restore(now moment, o *origin, s *OriginState, ofAnother bool) {
 	o.responded = s.Responded
 	if t := s.Trouble; t != (TroubleState{}) {
 		p.setTrouble(o, &trouble{since: p.epoch.restored(now, t.Since, 0)})
@@ -231,3 +232,117 @@ func (t *trouble) pauses(lost, silent bool) uint8 {
 
 // mayPass reports whether a failure may be that of a server that will respond again.
 func (a *Result) mayPass() bool { return a.Silent || a.Unreached || a.Absent }
+
+// setFails sets how many leases in a row o has left without a response.
+func (o *origin) setFails(t *trouble, n uint8) {
+	if all := o.host.origins; all != nil && t.fails == 0 && n > 0 {
+		all.failing++
+	} else if all != nil && t.fails > 0 && n == 0 {
+		all.failing--
+	}
+	t.fails = n
+}
+
+// parked returns the time before which nothing of o is leased because it does not respond.
+func (o *origin) parked() moment {
+	if o.trouble == nil {
+		return 0
+	}
+	return o.trouble.until
+}
+
+// leftAloneUntil returns the time before which nothing of o is leased because its host is in
+// back-off, it does not respond, or its robots.txt has failed.
+func (o *origin) leftAloneUntil() moment {
+	until := max(o.host.pace.backOffEnd, o.parked())
+	if at, waits := o.robots.retryAt(); waits {
+		until = max(until, at)
+	}
+	return until
+}
+
+// deadAt reports whether the URLs of o are refused at a time, because it was given up.
+func (o *origin) deadAt(at moment) bool {
+	return o.trouble != nil && o.trouble.givenUp && at < o.trouble.until
+}
+
+// chance returns when something of o that is due at a time may be leased, as far as failures and
+// robots.txt let it; ok is false if only a response helps. Refused: it takes no request.
+func (o *origin) chance(at moment) (when moment, refused, ok bool) {
+	switch phase := o.robots.phase; {
+	case o.trouble == nil && (phase == off || phase == known): // as a rule
+		return at, false, true
+	case o.deadAt(at):
+		return at, true, true
+	}
+	when, refused, ok = o.robots.chance(at)
+	if ok && !refused {
+		when = max(when, o.parked())
+	}
+	return when, refused, ok
+}
+
+// setDoubtful says whether o is doubtful from now on.
+func (o *origin) setDoubtful(is bool) {
+	if o.doubtful == is {
+		return
+	}
+	o.doubtful = is
+	if all := o.host.origins; all != nil && is {
+		all.vouchers--
+		all.probing += o.leased
+	} else if all != nil {
+		all.vouchers++
+		all.probing -= o.leased
+	}
+}
+
+// countLeases counts n more leases of o.
+func (o *origin) countLeases(n int32) {
+	o.leased += n
+	if all := o.host.origins; all != nil && o.doubtful {
+		all.probing += n
+	}
+}
+
+// failed takes in a failure of a doubtful origin, and returns how many there were in a row, of all
+// origins. As long as another one responds, the doubtful ones take a third of the time at most;
+// if none does, they are tried once a second.
+func (all *origins) failed(now moment) uint8 {
+	if now >= all.park {
+		all.fails += min(1, math.MaxUint8-all.fails)
+		if all.vouchers > 0 {
+			all.park = now + 2*(now-all.probed)
+		} else if all.fails >= parkFrom {
+			all.park = now + firstPause
+		}
+	}
+	return all.fails
+}
+
+// vouch takes in that o responds. Then it is not doubtful any more.
+func (o *origin) vouch() {
+	o.responded = true
+	if all := o.host.origins; all != nil {
+		all.fails = 0
+		if all.vouchers == 0 {
+			all.park = 0
+		}
+	}
+	o.setDoubtful(false)
+	if o.trouble != nil {
+		o.setFails(o.trouble, 0)
+	}
+}
+
+// doubt takes in one more failure of o, which is in trouble, and returns how many there were in a
+// row.
+func (o *origin) doubt(now moment) uint8 {
+	t := o.trouble
+	o.setFails(t, t.fails+min(1, math.MaxUint8-t.fails))
+	o.setDoubtful(true)
+	if all := o.host.origins; all != nil {
+		return max(t.fails, all.failed(now))
+	}
+	return t.fails
+}

@@ -9,6 +9,34 @@ import (
 	"github.com/weftcrawl/weft/internal/heap"
 )
 
+// group is hosts that share a load: those with one address, or those of one registrable domain.
+// It has a delay and a pace as a host has, on top of the hosts' own. What robots.txt asks for,
+// and back-off, concern a single host.
+//
+// Invariant: a group is in the heap of groups if and only if hosts wait for it and it may have
+// another lease, now or when its delay is over.
+type group struct {
+	window
+	addr     netip.Addr // of an address; invalid: a domain
+	hosts    int32
+	busy     int32  // leases, and closed while it is shut
+	last     moment // from which its delay counts
+	waiting  line   // hosts that it held up when their turn came
+	siblings map[*group]*siblings
+	at       moment // key in the heap of groups: when the first waiting host may be leased from
+	order    uint64 // of that host
+	soon     moment // of an address that is shared: see dueAt
+	index    int32  // in that heap; -1: it is not there
+	prompt   bool   // that heap is of prompt hosts, as that host is
+}
+
+func (g *group) before(h *host) bool {
+	if g.at != h.turn.at {
+		return g.at < h.turn.at
+	}
+	return g.order < h.turn.order
+}
+
 // groupHeap is a heap of groups by the turn of the first host that waits for each.
 type groupHeap = heap.Heap[*group, byTurn]
 
@@ -29,6 +57,14 @@ func (g *group) lend(now moment) {
 		g.busy++
 		g.last = now // until the response says when it really ended
 	}
+}
+
+// domain returns the group of the host's domain; nil if it is alone there.
+func (h *host) domain() *group {
+	if h.siblings == nil {
+		return nil
+	}
+	return h.siblings.domain
 }
 
 // waitFrom makes the delay of a group count from now on.
@@ -143,15 +179,17 @@ func (gs *groups) drop(h *host, g *group) {
 	gs.place(g)
 }
 
-// learn takes in the end of a lease of h, one of the hosts of g.
-func (gs *groups) learn(now moment, g *group, h *host, a *Result, as speed, overloaded bool, bound uint8) {
-	if g == nil {
-		return
+// learn takes in the end of a lease of h.
+func (gs *groups) learn(now moment, h *host, a *Result, as speed, overloaded bool) {
+	bound := uint8(max(maxPace, min(gs.cfg.PerHost, math.MaxUint8)))
+	for _, g := range [...]*group{h.domain(), h.address} {
+		if g != nil {
+			g.busy--
+			g.last = now
+			h.pace.inform(&g.window, a, as, overloaded, g.addr.IsValid(), bound)
+			gs.place(g)
+		}
 	}
-	g.busy--
-	g.last = now
-	h.pace.inform(&g.window, a, as, overloaded, g.addr.IsValid(), bound)
-	gs.place(g)
 }
 
 // sweep drops groups without a host once there are many, unless their delay is running.

@@ -46,6 +46,18 @@ func (j *journal) next() uint32 {
 	return j.seals + 1
 }
 
+// seal ends a batch with the origins that have changed, each of which is recorded by a function.
+func (j *journal) seal(record func(*origin)) {
+	j.seals++
+	j.entries = 0
+	for _, o := range j.changed {
+		o.dirty = false
+		record(o)
+	}
+	clear(j.changed)
+	j.changed = j.changed[:0]
+}
+
 // originChanged marks an origin as changed since the last seal.
 func (j *journal) originChanged(o *origin) {
 	if o.isRobotsRedirects() {

@@ -17,7 +17,7 @@ type level struct {
 	joined   bool      // its origins are in levels.common
 }
 
-// aheads is a heap of origins by the depth of their next URL.
+// depthHeap is a heap of origins by the depth of their next URL.
 type depthHeap = heap.Heap[*origin, byDepth]
 
 type byDepth struct{}

@@ -166,10 +166,7 @@ func (ls *levels) mayDescend(o *origin) bool {
 
 // leftBehind reports whether nobody waits for o.
 func (ls *levels) leftBehind(now moment, o *origin) bool {
-	until := max(o.parked(), o.host.pace.backOffEnd)
-	if at, fails := o.robots.retryAt(); fails {
-		until = max(until, at)
-	}
+	until := o.leftAloneUntil()
 	if o.host.origins != nil && o.doubtful {
 		until = max(until, o.host.origins.park)
 	}
@@ -280,6 +277,13 @@ func (ls *levels) restore(now moment, o *origin, s LevelState, pending int) {
 	}
 	if s.Joint {
 		ls.join(now, o)
+	}
+}
+
+// noted takes in where o stood when it was recorded.
+func (ls *levels) noted(o *origin, s LevelState) {
+	if o.step != nil {
+		o.step.noted = s
 	}
 }
 

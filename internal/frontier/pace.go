@@ -221,7 +221,7 @@ func (w *window) halve() {
 
 // restore brings the pace of a new host to what it was, apart from its back-off. That it was
 // unbounded is not restored: that depends on where the server is, and on PerHost.
-func (p *pace) restore(s OriginState) {
+func (p *pace) restore(s *OriginState) {
 	if s.Most > 0 {
 		p.most = uint8(s.Most)
 	}

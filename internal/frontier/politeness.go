@@ -1,6 +1,12 @@
 package frontier
 
-import "time"
+import (
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/robots"
+)
 
 const (
 	// rateSlack is the delay of a timer that does not lower the rate: that much later, two leases may
@@ -88,24 +94,12 @@ func (p *politeness) remove(h *host) {
 	}
 }
 
-// steerPace brings the pace of o in line with PerHost.
-func (p *politeness) steerPace(o *origin) {
-	switch h := &o.host.pace; {
-	case h.overload:
-	case p.cfg.PerHost > 0:
-		h.most = 0 // as of a new host
-	case h.most == 0:
-		if !isLoopback(o.host.name()) {
-			h.most = startPace
-		}
-	}
-}
-
 // politeness is the part of a frontier that decides when an origin may be leased from: it keeps the
 // turns of hosts and origins, the groups whose delay and pace hosts share, what failures have
 // taught, and the rules of robots.txt. What there is to lease it asks the agenda.
 type politeness struct {
 	cfg      *Config
+	epoch    *epoch
 	journal  *journal
 	agenda   *agenda
 	groups   groups
@@ -121,7 +115,7 @@ type politeness struct {
 
 func newPoliteness(cfg *Config, e *epoch, j *journal, a *agenda) *politeness {
 	return &politeness{
-		cfg: cfg, journal: j, agenda: a,
+		cfg: cfg, epoch: e, journal: j, agenda: a,
 		groups:   newGroups(cfg),
 		patience: patience{cfg: cfg, epoch: e},
 		rules:    robotsCache{limit: cfg.RulesBytes},
@@ -129,5 +123,125 @@ func newPoliteness(cfg *Config, e *epoch, j *journal, a *agenda) *politeness {
 	}
 }
 
+// newHost returns the host of a name. Its address is known if that is its name.
+func (p *politeness) newHost(now moment, name string) *host {
+	h := &host{last: p.groups.restored, asked: never, turn: turn{index: -1, rank: -1}}
+	if p.cfg.PerHost == 0 && !isLoopback(name) {
+		h.pace.most = startPace
+	}
+	if p.cfg.Resolve {
+		if addr, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
+			p.moveTo(now, h, addr)
+		} else if name != "" {
+			h.resolve = addressUnknown
+		}
+	}
+	return h
+}
+
+// newOrigin makes o a new origin of h; without a name, that of its robots.txt redirects.
+func (p *politeness) newOrigin(h *host, o *origin, name string, http bool) {
+	o.host, o.name, o.index, o.doubtful = h, name, -1, true
+	if p.cfg.Robots && http {
+		o.robots.phase = unknown
+	}
+}
+
+// addSeed takes in that a seed is on o.
+func (p *politeness) addSeed(o *origin) {
+	if !o.seed {
+		o.seed = true
+		p.journal.originChanged(o)
+	}
+}
+
+// waitFrom makes the delay of h count from a time on.
+func (p *politeness) waitFrom(h *host, from moment) { h.last = max(h.last, from) }
+
+// restore brings a new origin, and its host, to what was recorded of them; ofAnother says whether
+// another process has recorded that, which may have requested more before it ended.
+func (p *politeness) restore(now moment, o *origin, s *OriginState, rules robots.Rules, ofAnother bool) {
+	h := o.host
+	o.seed = s.Seed
+	since := never
+	if !s.Asked.IsZero() {
+		since = p.epoch.restored(now, s.Asked, 0)
+	}
+	if since >= h.asked { // the origin requested last knows the host's pace
+		h.asked = since
+		h.pace.restore(s)
+		if !ofAnother {
+			h.pace.most = uint8(s.Most) // unbounded or not
+		}
+	}
+	if !s.Hold.IsZero() {
+		h.pace.backOffEnd = max(h.pace.backOffEnd, p.epoch.restored(now, s.Hold, MaxRetryAfter))
+	}
+	if ofAnother {
+		p.waitFrom(h, now)
+		h.address.waitFrom(now)
+		h.domain().waitFrom(now)
+	} else {
+		p.waitFrom(h, min(h.asked, now))
+	}
+	p.patience.restore(now, o, s, ofAnother)
+	if o.robots.phase != off {
+		p.restoreRobots(now, o, s.Robots, rules)
+	}
+}
+
+// restoreRobots brings the robots.txt of a new origin to what was recorded of it.
+func (p *politeness) restoreRobots(now moment, o *origin, s RobotsState, rules robots.Rules) {
+	cached, ok := p.rules.add(now, rules)
+	if !ok {
+		s = RobotsState{} // it is leased again
+	}
+	o.robots.restore(s, cached)
+	longest := maxPause
+	switch {
+	case s.Have:
+		longest = robots.CacheFor
+	case s.Shut:
+		longest = shutFor
+	}
+	if !s.Until.IsZero() {
+		o.robots.until = p.epoch.restored(now, s.Until, longest)
+	}
+	o.host.rulesChanged(o, 0)
+}
+
 // bytes is about how much memory groups and troubles take.
 func (p *politeness) bytes() int { return p.groups.bytes() + p.patience.bytes }
+
+// learn takes in what the end of a lease of a host says of its pace, and of its groups'.
+func (p *politeness) learn(now moment, h *host, a Result) {
+	h.busy--
+	if prompt := p.judgePrompt(now, h, a.Total); prompt != h.prompt {
+		p.setPrompt(now, h, prompt)
+	}
+	as, overloaded := h.pace.learn(now, a)
+	p.groups.learn(now, h, &a, as, overloaded)
+}
+
+// pinFor is for how many minutes requests to a host go to the address found, even if its name
+// leads elsewhere by then. The turn of a lease belongs to one address; if names whose records
+// rotate were looked up each time, the request would mostly go to another. Heritrix keeps an
+// address for 6 hours, too.
+const pinFor = 6 * 60
+
+// pinned reports whether h, whose address is known, is to be requested there.
+func (h *host) pinned(now moment) bool { return minute(now)-h.located < pinFor }
+
+// minute returns the minute of a moment; it wraps around after 45 days.
+func minute(now moment) uint16 { return uint16(now / time.Minute) }
+
+// moveTo takes in the address that h has, or has answered from.
+func (p *politeness) moveTo(now moment, h *host, addr netip.Addr) {
+	g := p.groups.address(now, addr.Unmap())
+	if h.address != g || !h.pinned(now) {
+		h.located = minute(now)
+	}
+	if h.address != g {
+		p.regroup(now, h, h.domain(), g)
+	}
+}

@@ -177,3 +177,37 @@ func (byTime) Before(a, b *waiting) bool {
 }
 
 func (byTime) Moved(*waiting, int) {}
+
+// again returns the retries of o, the first of them in front.
+func (o *origin) again() []*waiting {
+	if o.retry == nil {
+		return nil
+	}
+	return o.retry.Items()
+}
+
+// retries reports whether a retry is due: any is if they are refused.
+func (o *origin) retries(now moment) bool {
+	return o.retry != nil && (o.retry.First().at <= now || o.deadAt(now))
+}
+
+// leastDepth returns that of the URLs of o that are in memory; known is false if none are.
+func (o *origin) leastDepth() (depth int, known bool) {
+	depth = math.MaxInt
+	for c := range o.queue.Classes() {
+		depth = min(depth, int(c.depth))
+	}
+	for _, w := range o.again() {
+		depth = min(depth, w.url.Depth)
+	}
+	return depth, depth < math.MaxInt
+}
+
+// queued returns how many URLs are in the queue of o.
+func (o *origin) queued() int {
+	n := int(o.pending) - len(o.again())
+	if o.backlog != nil {
+		n -= o.backlog.n
+	}
+	return n
+}

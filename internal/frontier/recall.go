@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"fmt"
-	"net/netip"
 	"strings"
 
 	"github.com/weftcrawl/weft/robots"
@@ -32,26 +31,16 @@ func (r *residency) joinDomain(now moment, h *host, name string) {
 }
 
 // newHost makes the host of a name, with its first origin.
-func (r *residency) newHost(now moment, hostname, first string) *host {
-	h := &host{last: r.politeness.groups.restored, asked: never, turn: turn{index: -1, rank: -1}}
-	h.own.name = first
+func (r *residency) newHost(now moment, name, first string, http bool) *host {
+	h := r.politeness.newHost(now, name)
+	r.politeness.newOrigin(h, &h.own, first, http)
 	if r.ownership.place != nil {
-		h.part = int32(r.ownership.partition(hostname))
+		h.part = int32(r.ownership.partition(name))
 	}
-	if h.held, h.foreign = r.ownership.holds(hostname), r.ownership.foreign(hostname); h.foreign {
+	if h.held, h.foreign = r.ownership.holds(name), r.ownership.foreign(name); h.foreign {
 		r.ownership.foreigners[h] = struct{}{}
 	}
-	if r.cfg.PerHost == 0 && !isLoopback(hostname) {
-		h.pace.most = startPace
-	}
-	r.joinDomain(now, h, hostname)
-	if r.cfg.Resolve {
-		if addr, err := netip.ParseAddr(strings.Trim(hostname, "[]")); err == nil {
-			r.politeness.moveTo(now, h, addr)
-		} else if hostname != "" {
-			h.resolve = addressUnknown
-		}
-	}
+	r.joinDomain(now, h, name)
 	return h
 }
 
@@ -75,38 +64,23 @@ func (r *residency) newOrigin(now moment, name string, http bool) *origin {
 	h := r.names.Find(hostname)
 	var o *origin
 	if h == nil {
-		h = r.newHost(now, hostname, name)
-		o = &h.own
+		o = &r.newHost(now, hostname, name, http).own
 	} else {
 		o = new(origin)
-	}
-	*o = origin{host: h, name: name, index: -1, doubtful: true}
-	if r.cfg.Robots && http {
-		o.robots.phase = unknown
+		r.politeness.newOrigin(h, o, name, http)
 	}
 	r.agenda.levels.stepIn(o)
 	r.added(o)
-	if o != &h.own {
-		r.politeness.originsOf(now, h).known[name] = o
+	if h != nil {
+		r.politeness.originsOf(now, h).add(o)
 	}
 	return o
 }
 
-// addSeed takes in that a seed is on the origin of u.
-func (r *residency) addSeed(now moment, u weburl.URL) {
-	if o := r.originOf(now, u); !o.seed {
-		o.seed = true
-		r.journal.originChanged(o)
-	}
-}
-
 // comeBack makes an evicted origin resident again.
 func (r *residency) comeBack(now moment, s OriginState, rules robots.Rules) *origin {
-	o, latest := r.recall(now, s, rules, false)
-	o.host.last = max(o.host.last, r.waits, min(o.host.asked, now))
-	if latest {
-		o.host.pace.most = uint8(s.Most) // unbounded or not: this is the same process
-	}
+	o := r.recall(now, s, rules, false)
+	r.politeness.waitFrom(o.host, r.waits)
 	if r.steered {
 		r.politeness.steerPace(o)
 	}
@@ -117,53 +91,17 @@ func (r *residency) comeBack(now moment, s OriginState, rules robots.Rules) *ori
 // wake has an origin that was evicted take its turn.
 func (r *residency) wake(now moment, o *origin, s OriginState) {
 	r.countEvicted(s.Name, s, -1)
-	r.agenda.refills.restore(o, s)
 	r.politeness.place(now, o)
 	r.consider(o.host)
 }
 
-// recall makes an origin, and brings it to what is known of it, apart from its pending URLs and
-// from when its delay counts; ofAnother says whether another process has recorded that. It reports
-// whether that is the latest that is known of its host.
-func (r *residency) recall(now moment,
-	s OriginState, rules robots.Rules, ofAnother bool,
-) (o *origin, latest bool) {
-	o = r.newOrigin(now, s.Name, strings.HasPrefix(s.Name, "http"))
-	o.pending, o.tried, o.answered = int32(s.Pending), int32(s.Tried), int32(s.Answered)
-	o.capped, o.seed = s.Capped, s.Seed
-	o.host.leases += o.answered
-	since := never
-	if !s.Asked.IsZero() {
-		since = r.epoch.restored(now, s.Asked, 0)
-	}
-	if latest = since >= o.host.asked; latest { // the origin requested last knows the host's pace
-		o.host.asked = since
-		o.host.pace.restore(s)
-	}
-	if !s.Hold.IsZero() {
-		o.host.pace.backOffEnd = max(o.host.pace.backOffEnd, r.epoch.restored(now, s.Hold, MaxRetryAfter))
-	}
-	r.politeness.patience.restore(now, o, s, ofAnother)
-	r.agenda.levels.restore(now, o, s.Levels, s.Pending)
-	if o.robots.phase != off {
-		cached, ok := r.politeness.rules.add(now, rules)
-		if !ok {
-			s.Robots = RobotsState{} // it is leased again
-		}
-		o.robots.restore(s.Robots, cached)
-		longest := maxPause
-		switch {
-		case s.Robots.Have:
-			longest = robots.CacheFor
-		case s.Robots.Shut:
-			longest = shutFor
-		}
-		if !s.Robots.Until.IsZero() {
-			o.robots.until = r.epoch.restored(now, s.Robots.Until, longest)
-		}
-		o.host.rulesChanged(o, 0)
-	}
-	return o, latest
+// recall makes an origin, and brings it to what is known of it; ofAnother says whether another
+// process has recorded that.
+func (r *residency) recall(now moment, s OriginState, rules robots.Rules, ofAnother bool) *origin {
+	o := r.newOrigin(now, s.Name, strings.HasPrefix(s.Name, "http"))
+	r.politeness.restore(now, o, &s, rules, ofAnother)
+	r.agenda.restore(now, o, &s)
+	return o
 }
 
 // state returns the part of an origin's state that outlives the process.

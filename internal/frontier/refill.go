@@ -55,7 +55,7 @@ func (r *refills) release(o *origin) {
 }
 
 // restore makes everything pending of an origin that was recalled its backlog.
-func (r *refills) restore(o *origin, s OriginState) {
+func (r *refills) restore(o *origin, s *OriginState) {
 	if s.Pending > 0 {
 		*r.backlog(o) = backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
 	}

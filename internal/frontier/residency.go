@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"slices"
-	"strings"
 	"time"
 	"unsafe"
 
@@ -100,9 +99,7 @@ func (r *residency) each(yield func(*origin) bool) {
 // all returns every resident origin by name, so that a crawl on a virtual clock is the same every
 // time.
 func (r *residency) all() []*origin {
-	return slices.SortedFunc(r.each, func(a, b *origin) int {
-		return strings.Compare(a.name, b.name)
-	})
+	return slices.SortedFunc(r.each, byName)
 }
 
 // added takes in an origin that is resident from now on.

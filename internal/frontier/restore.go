@@ -80,12 +80,8 @@ func (r *Restorer) Origin(now time.Time, s OriginState, rules robots.Rules) bool
 		f.agenda.firsts.all += s.Answered
 		return false
 	}
-	o, _ := f.residency.recall(r.f.clock.now, s, rules, true)
-	o.host.last = f.clock.now
-	f.agenda.refills.restore(o, s)
-	o.host.address.waitFrom(f.clock.now)
-	o.host.domain().waitFrom(f.clock.now)
-	f.politeness.place(r.f.clock.now, o)
+	o := f.residency.recall(f.clock.now, s, rules, true)
+	f.politeness.place(f.clock.now, o)
 	f.residency.consider(o.host)
 	f.agenda.firsts.all += s.Answered
 	return true
@@ -104,9 +100,7 @@ func (r *Restorer) Beside(s OriginState, rules robots.Rules) {
 	if f.residency.names.Find(name) == nil || f.residency.origin(s.Name) != nil || f.residency.ownership.foreign(name) {
 		return
 	}
-	o, _ := f.residency.recall(r.f.clock.now, s, rules, true)
-	o.host.last = f.clock.now
-	f.residency.wake(r.f.clock.now, o, s)
+	f.residency.wake(f.clock.now, f.residency.recall(f.clock.now, s, rules, true), s)
 }
 
 // AskedUntil says that hosts which were not recorded may have been requested until now, by a

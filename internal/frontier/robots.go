@@ -245,3 +245,18 @@ type cachedRules struct {
 	place *list.Element // in used or unused
 	until moment        // not used yet: not dropped before; never: used
 }
+
+// rulesChanged takes in that the robots.txt of o has changed, whose Crawl-delay was before.
+func (h *host) rulesChanged(o *origin, before time.Duration) {
+	all := h.origins
+	switch delay := o.robots.delay(); {
+	case all == nil:
+	case delay >= all.delay:
+		all.delay = delay
+	case before == all.delay: // once a day, if at all
+		all.delay = 0
+		for _, other := range all.known {
+			all.delay = max(all.delay, other.robots.delay())
+		}
+	}
+}

@@ -185,7 +185,8 @@ func (r *Robots) redirect(now moment, h *host, u URL, at moment) {
 	}
 	all := r.politeness.originsOf(now, h)
 	if all.redirects == nil {
-		all.redirects = &origin{host: h, index: -1, doubtful: true}
+		all.redirects = new(origin)
+		r.politeness.newOrigin(h, all.redirects, "", false)
 	}
 	r.agenda.queueAgain(all.redirects, u, at)
 	r.politeness.place(now, all.redirects)
@@ -220,4 +221,18 @@ func (r *Robots) redirectsOf(u *URL) *origin {
 		return nil
 	}
 	return h.origins.redirects
+}
+
+// dropRedirects drops the origin that stands for a host's robots.txt redirects once there are none:
+// it takes as much memory as the host, at each host that a redirect has led to.
+func (h *host) dropRedirects() {
+	all := h.origins
+	switch {
+	case all.isRedirecting() || all.redirects.trouble != nil:
+	case len(all.known) > 1:
+		all.redirects.setDoubtful(true) // it vouches for nothing any more
+		all.redirects = nil
+	default:
+		h.own.index, h.origins = -1, nil
+	}
 }

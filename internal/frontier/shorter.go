@@ -135,7 +135,7 @@ func (a *agenda) moveInMemory(now moment) {
 
 // moveAll moves pending URLs that were never leased to the depths of shorter ways.
 func (a *agenda) moveAll(now moment, found map[*origin][]URL, ways map[weburl.URL]way) {
-	for _, o := range byName(found) {
+	for _, o := range slices.SortedFunc(maps.Keys(found), byName) {
 		inMemory := make(map[uint64]struct{})
 		moved := slices.DeleteFunc(found[o], func(u URL) bool {
 			return u.Tries > 0 || u.Depth <= ways[u.URL].depth || a.leased[u.leaseKey()] != nil || o.capped

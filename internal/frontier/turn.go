@@ -1,62 +1,10 @@
 package frontier
 
 import (
-	"math"
-	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/weftcrawl/weft/internal/heap"
 )
-
-// learn takes in what the end of a lease of a host says of its pace, and of its groups'.
-func (p *politeness) learn(now moment, h *host, a Result) {
-	h.busy--
-	p.judgePrompt(now, h, &a)
-	as, overloaded := h.pace.learn(now, a)
-	bound := uint8(max(maxPace, min(p.cfg.PerHost, math.MaxUint8)))
-	for _, g := range [...]*group{h.domain(), h.address} {
-		p.groups.learn(now, g, h, &a, as, overloaded, bound)
-	}
-}
-
-// pinFor is for how many minutes requests to a host go to the address found, even if its name
-// leads elsewhere by then. The turn of a lease belongs to one address; if names whose records
-// rotate were looked up each time, the request would mostly go to another. Heritrix keeps an
-// address for 6 hours, too.
-const pinFor = 6 * 60
-
-// pinned reports whether h, whose address is known, is to be requested there.
-func (h *host) pinned(now moment) bool { return minute(now)-h.located < pinFor }
-
-// minute returns the minute of a moment; it wraps around after 45 days.
-func minute(now moment) uint16 { return uint16(now / time.Minute) }
-
-// moveTo takes in the address that h has, or has answered from.
-func (p *politeness) moveTo(now moment, h *host, addr netip.Addr) {
-	g := p.groups.address(now, addr.Unmap())
-	if h.address != g || !h.pinned(now) {
-		h.located = minute(now)
-	}
-	if h.address != g {
-		p.regroup(now, h, h.domain(), g)
-	}
-}
-
-// failing reports whether h is tried with one lease at once: none of its origins responds.
-func (h *host) failing() bool {
-	if all := h.origins; all != nil {
-		return all.vouchers == 0 && all.fails >= parkFrom
-	}
-	return h.own.parked() > 0
-}
-
-func (g *group) before(h *host) bool {
-	if g.at != h.turn.at {
-		return g.at < h.turn.at
-	}
-	return g.order < h.turn.order
-}
 
 // originHeap is a heap of a host's origins by their turn.
 type originHeap = heap.Heap[originTurn, byOriginTurn]
@@ -145,14 +93,6 @@ func (b *siblings) first() *host {
 		return nil
 	}
 	return b.turns.First()
-}
-
-// domain returns the group of the host's domain; nil if it is alone there.
-func (h *host) domain() *group {
-	if h.siblings == nil {
-		return nil
-	}
-	return h.siblings.domain
 }
 
 // enter makes h, which has no turn, a sibling of the hosts of a domain with its address; nil: of
@@ -316,13 +256,14 @@ func (p *politeness) due(now moment, h *host) (at moment, ok bool) {
 		return at, ok
 	case h.resolve == addressUnknown:
 		return now, true
-	case h.resolve == addressAsked, h.busy >= p.pace(h):
+	case h.resolve == addressAsked:
 		return 0, false
 	}
 	if h.origins != nil && o.doubtful {
 		at = max(at, h.origins.park)
 	}
-	return max(at, p.earliest(h)), true
+	free, ok := p.freeAt(h)
+	return max(at, free), ok
 }
 
 // originsOf makes h a host with several origins.
@@ -332,6 +273,22 @@ func (p *politeness) originsOf(now moment, h *host) *origins {
 		p.placeOrigin(now, &h.own)
 	}
 	return h.origins
+}
+
+func (all *origins) add(o *origin) { all.known[o.name] = o }
+
+// newOrigins returns the origins of a host that has had one.
+func newOrigins(own *origin) *origins {
+	all := &origins{known: map[string]*origin{own.name: own}, delay: own.robots.delay()}
+	if own.doubtful {
+		all.probing = own.leased
+	} else {
+		all.vouchers = 1
+	}
+	if own.trouble != nil && own.trouble.fails > 0 {
+		all.fails, all.failing = own.trouble.fails, 1
+	}
+	return all
 }
 
 // placeOrigin puts o among its host's origins that are due, or takes it out. One that stays due, or
@@ -359,12 +316,6 @@ func (p *politeness) placeOrigin(now moment, o *origin) {
 	}
 }
 
-// usable returns how many URLs of o can be leased when its turn comes: a refill may read that many
-// even without room.
-func (p *politeness) usable(o *origin) int {
-	return min(max(1, int(p.pace(o.host)-o.host.busy)), atOnce)
-}
-
 // maxEnded bounds the turns ended by Limit that one Lease or Next skips: when the limit is
 // reached, a million hosts may have one.
 const maxEnded = 1000
@@ -378,42 +329,6 @@ func (p *politeness) nextWithin(now moment, all bool) (h *host, at moment) {
 		h, at = p.next(now, all)
 	}
 	return h, at
-}
-
-// delay returns the time between the end of a response of h and the next request. A host that is
-// alone in its domain stands for it.
-func (p *politeness) delay(h *host) time.Duration {
-	delay := max(p.cfg.Delay, h.crawlDelay())
-	if h.domain() == nil {
-		delay = max(delay, p.groups.delay(false))
-	}
-	return delay
-}
-
-// pace returns how many leases h may have at once. One that is parked is tried with one.
-func (p *politeness) pace(h *host) int32 {
-	n := h.pace.limit()
-	switch {
-	case p.cfg.PerHost > 0:
-		n = min(n, p.cfg.PerHost)
-	case p.delay(h) > 0:
-		n = 1
-	}
-	if h.domain() == nil && p.cfg.PerDomain > 0 {
-		n = min(n, p.cfg.PerDomain)
-	}
-	if h.failing() {
-		n = min(n, 1)
-	}
-	return int32(n)
-}
-
-// earliest returns the time before which nothing of h is leased.
-func (p *politeness) earliest(h *host) moment {
-	if h.last == never {
-		return h.pace.backOffEnd
-	}
-	return max(h.pace.backOffEnd, h.last+p.delay(h))
 }
 
 // top returns the origin of h whose turn is next; nil if none has anything to lease.
@@ -453,44 +368,6 @@ func (p *politeness) mayProbe(h *host) bool {
 		return true
 	}
 	return all.probing < p.pace(h)/4
-}
-
-// A host is prompt if each of its last promptPages came within PromptTime, and while it has leases,
-// if one of them has ended within that time. Prompt hosts have turns like all hosts, and a reserve:
-// what the caller leases by LeasePrompt only. So hosts that keep leases for long, from the first on
-// or all of a sudden, hold up each other and new hosts, but none that is known to be prompt.
-const (
-	PromptTime  = time.Second
-	promptPages = 4 // more than a quick home page before slow ones
-
-	// reserveFor is the time for which the reserve is kept after the last prompt lease: a crawl of
-	// hosts none of which is prompt has no use for it.
-	reserveFor = time.Minute
-)
-
-// stalls reports whether h has leases of which none has ended for too long.
-func (p *politeness) stalls(now moment, h *host) bool {
-	return h.busy > 0 && now > h.moved+PromptTime
-}
-
-// judgePrompt takes in the end of a lease of h.
-func (p *politeness) judgePrompt(now moment, h *host, a *Result) {
-	h.moved = now
-	if a.Total <= 0 {
-		return
-	}
-	if a.Total > PromptTime {
-		h.quick = 0
-	} else if h.quick < promptPages {
-		h.quick++
-	}
-	prompt := h.quick == promptPages
-	if prompt {
-		p.lastly = now
-	}
-	if prompt != h.prompt {
-		p.setPrompt(now, h, prompt)
-	}
 }
 
 // setPrompt makes h prompt, or not. It keeps its turn, if it has one.
@@ -538,7 +415,7 @@ func (p *politeness) waitsWithSiblings(h *host, at moment) bool {
 func (h *host) groupOf() *group {
 	switch h.waitsFor {
 	case itsDomain:
-		return h.domain()
+		return h.siblings.domain
 	case itsAddress:
 		return h.address
 	}
@@ -649,7 +526,7 @@ func (p *politeness) next(now moment, all bool) (h *host, at moment) {
 		if h == nil {
 			return nil, 0
 		}
-		if h.prompt && p.stalls(now, h) {
+		if h.prompt && h.stalls(now) {
 			h.quick = 0
 			p.setPrompt(now, h, false)
 			continue
