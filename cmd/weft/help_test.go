@@ -32,6 +32,18 @@ func arg(cmd *cobra.Command, more ...string) []string {
 	return append(strings.Fields(cmd.CommandPath())[1:], more...)
 }
 
+// helpOf returns what weft prints with arguments that ask for help, without a process.
+func helpOf(t *testing.T, args ...string) string {
+	t.Helper()
+	var out strings.Builder
+	root := rootCommand(&out)
+	root.SetArgs(args)
+	if err := root.Execute(); err != nil {
+		t.Errorf("weft %s: %v", args, err)
+	}
+	return out.String()
+}
+
 // TestHelp: the help of every command fits two screens of 24 lines and 80 columns, with one line
 // per flag; --help-all shows all flags.
 func TestHelp(t *testing.T) {
@@ -40,7 +52,7 @@ func TestHelp(t *testing.T) {
 		if cmd.Name() == "kinds" {
 			return // a topic: see TestHelpKinds
 		}
-		brief, all := weftRun(t, arg(cmd, "--help")...).stdout, weftRun(t, arg(cmd, "--help-all")...).stdout
+		brief, all := helpOf(t, arg(cmd, "--help")...), helpOf(t, arg(cmd, "--help-all")...)
 		if cmd.Flags().Lookup("help-all") == nil {
 			all = brief
 		}
@@ -62,7 +74,7 @@ func TestHelp(t *testing.T) {
 				}
 			}
 		}
-		if again := weftRun(t, append([]string{"help"}, arg(cmd)...)...).stdout; again != brief {
+		if again := helpOf(t, append([]string{"help"}, arg(cmd)...)...); again != brief {
 			t.Errorf("weft help %s: %s", name, again)
 		}
 	})

@@ -285,7 +285,7 @@ func TestLookMistakes(t *testing.T) {
 func weftIn(t *testing.T, dir string, args ...string) ended {
 	t.Helper()
 	cmd, stderr := weftCommand(t, args...)
-	cmd.Dir = dir
+	cmd.Path, cmd.Dir = unraced(), dir
 	out, err := cmd.Output()
 	return ended{exitCode(err), string(out), stderr.String(), dir}
 }

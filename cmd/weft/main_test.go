@@ -70,7 +70,7 @@ var built = sync.OnceValue(func() string {
 	}
 	path := filepath.Join(dir, "weft")
 	cmd := exec.Command("go", "build", "-ldflags=-s", "-o", path, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOGC=") // that of script/test is for tests
 	if out, err := cmd.CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("go build: %v\n%s", err, out))
 	}
@@ -103,11 +103,12 @@ type ended struct {
 	dir            string
 }
 
+// weftRun runs the command to its end, without the race detector, with which a process takes
+// three times the CPU time. Crawls that a test sends signals, orders or input have it: see
+// weftCommand, and pty_linux_test.go for the screen.
 func weftRun(t *testing.T, args ...string) ended {
 	t.Helper()
-	cmd, stderr := weftCommand(t, args...)
-	out, err := cmd.Output()
-	return ended{exitCode(err), string(out), stderr.String(), cmd.Dir}
+	return weftIn(t, t.TempDir(), args...)
 }
 
 // file returns the contents of a file in its folder; empty if there is none.

@@ -72,7 +72,7 @@ func residentAtMost(t *testing.T, args ...string) int {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
+	ended, mark := make(chan error, 1), regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 	go func() { ended <- cmd.Wait() }()
 	resident := 0
 	for over := false; !over; {
@@ -85,7 +85,7 @@ func residentAtMost(t *testing.T, args ...string) int {
 		case <-time.After(10 * time.Millisecond):
 			// The process may have ended.
 			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
-			if found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status); found != nil {
+			if found := mark.FindSubmatch(status); found != nil {
 				n, _ := strconv.Atoi(string(found[1]))
 				resident = max(resident, n>>10)
 			}
