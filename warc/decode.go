@@ -24,7 +24,10 @@ import (
 // decode is an error, with which the payload itself is returned.
 //
 // The body ends with an error where it is out of all proportion to its payload: see maxGrowth.
-func (m *Message) Body() (io.Reader, error) {
+func (m *Message) Body() (io.Reader, error) { return m.body(minBody) }
+
+// body is Body, of which least bytes are in proportion to any payload.
+func (m *Message) body(least int64) (io.Reader, error) {
 	all, err := codingsOf(m.Header.list("Content-Encoding"))
 	if err != nil || len(all) == 0 {
 		return m.Payload(), err
@@ -46,7 +49,7 @@ func (m *Message) Body() (io.Reader, error) {
 		if last != nil {
 			last.limit, last.growth = minBetween, maxBetween
 		}
-		last = &bounded{decoded, payload, minBody, maxGrowth, 0}
+		last = &bounded{decoded, payload, least, maxGrowth, 0}
 		body = last
 	}
 	return body, nil

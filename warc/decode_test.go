@@ -193,27 +193,29 @@ func zerosIn(t *testing.T, coding string, n int64) string {
 	return b.String()
 }
 
-// TestBomb: a body that is out of all proportion to its payload ends.
+// TestBomb: a body that is out of all proportion to its payload ends. The limit is smaller than
+// Body's, which cmd/weft's TestWarcExtractBomb reaches.
 func TestBomb(t *testing.T) {
-	inner, br := zerosIn(t, "gzip", 80<<20), zerosIn(t, "br", 80<<20)
+	const least = 4 << 20
+	inner, br := zerosIn(t, "gzip", 2*least), zerosIn(t, "br", 2*least)
 	for name, c := range map[string]struct{ coding, stored string }{
 		"gzip":         {"gzip", inner},
 		"gzip in gzip": {"gzip, gzip", coded("gzip", inner)},
 		"three of it":  {"gzip, gzip, gzip", coded("gzip", coded("gzip", inner))},
 		"br":           {"br", br},
-		"zstd":         {"zstd", zerosIn(t, "zstd", 80<<20)},
+		"zstd":         {"zstd", zerosIn(t, "zstd", 2*least)},
 		"br in gzip":   {"br, gzip", coded("gzip", br)},
 	} {
 		m, err := ReadMessage(strings.NewReader("HTTP/1.1 200 OK\r\nContent-Encoding: " + c.coding + "\r\n\r\n" + c.stored))
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := m.Body()
+		body, err := m.body(least)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n, err := io.Copy(io.Discard, body)
-		if most := max(minBody, maxGrowth*int64(len(c.stored))) + 1<<20; err == nil || n > most {
+		if most := max(least, maxGrowth*int64(len(c.stored))) + 1<<20; err == nil || n > most {
 			t.Errorf("%s: %d bytes of %d, %v, expected at most %d and an error", name, n, len(c.stored), err, most)
 		}
 	}
