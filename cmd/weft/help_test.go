@@ -52,9 +52,10 @@ func TestHelp(t *testing.T) {
 		if cmd.Name() == "kinds" {
 			return // a topic: see TestHelpKinds
 		}
-		brief, all := helpOf(t, arg(cmd, "--help")...), helpOf(t, arg(cmd, "--help-all")...)
-		if cmd.Flags().Lookup("help-all") == nil {
-			all = brief
+		brief := helpOf(t, arg(cmd, "--help")...)
+		all := brief
+		if cmd.Flags().Lookup("help-all") != nil {
+			all = helpOf(t, arg(cmd, "--help-all")...)
 		}
 		if n := strings.Count(brief, "\n"); n > 48 {
 			t.Errorf("%s --help: %d lines", name, n)
