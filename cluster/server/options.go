@@ -52,8 +52,8 @@ const syncEvery = time.Second
 // clusterName is that of all clusters of Weft: servers of others do not join them.
 const clusterName = "weft"
 
-// options checks o and returns it in the words of NATS.
-func (o Options) options() (*server.Options, error) {
+// natsOptions checks o and returns it in the words of NATS.
+func natsOptions(o Options) (*server.Options, error) {
 	host, port, err := splitAddress(cmp.Or(o.Listen, "127.0.0.1"), ClientPort)
 	if err != nil {
 		return nil, fmt.Errorf("address to listen at: %w", err)
@@ -83,13 +83,13 @@ func (o Options) options() (*server.Options, error) {
 	}
 	so.TLS, so.TLSTimeout = so.TLSConfig != nil, 10 // seconds
 	if len(o.Peers) > 0 {
-		err = o.cluster(so, host, user, password)
+		err = joinCluster(so, o, host, user, password)
 	}
 	return so, err
 }
 
-// cluster makes the server one of several.
-func (o Options) cluster(so *server.Options, host, user, password string) error {
+// joinCluster makes the server one of several.
+func joinCluster(so *server.Options, o Options, host, user, password string) error {
 	host, port, err := splitAddress(cmp.Or(o.ListenPeers, net.JoinHostPort(host, strconv.Itoa(PeerPort))), PeerPort)
 	if err != nil {
 		return fmt.Errorf("address to listen at for peers: %w", err)

@@ -20,7 +20,8 @@ import (
 
 // Server is a running server.
 type Server struct {
-	nats    *server.Server
+	nats    natsServer
+	account natsAccount // of all clients
 	log     *logger
 	lock    *os.File
 	login   string // that clients give
@@ -31,13 +32,32 @@ type Server struct {
 	watch   sync.WaitGroup
 }
 
+// natsServer is the part of NATS's server that is used, and natsAccount that of its account.
+//
+// They keep the types of NATS out of Server and its methods: a package that reaches them compiles
+// their generic ones again, in the command 640 functions.
+type (
+	natsServer interface {
+		Addr() net.Addr
+		NumRemotes() int
+		NumClients() int
+		JetStreamEnabled() bool
+		JetStreamIsCurrent() bool
+		Shutdown()
+		WaitForShutdown()
+	}
+	natsAccount interface {
+		UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits) error
+	}
+)
+
 // startsWithin bounds how long a server reads its store before it takes connections.
 const startsWithin = time.Minute
 
 // Start starts a server. Its errors name what is wrong in one line: an option, a store that cannot
 // be written or that another server has, an address that is in use.
 func Start(o Options) (*Server, error) {
-	so, err := o.options()
+	so, err := natsOptions(o)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +67,7 @@ func Start(o Options) (*Server, error) {
 	}
 	if o.KeepLogin && o.Login == "" {
 		if o.Login, err = keptLogin(o.Store); err == nil {
-			so, err = o.options()
+			so, err = natsOptions(o)
 		}
 		if err != nil {
 			return nil, errors.Join(err, lock.Close())
@@ -58,7 +78,7 @@ func Start(o Options) (*Server, error) {
 		s.fail = func() {}
 	}
 	if err = hasRoom(o.Store); err == nil {
-		err = s.start(so)
+		err = start(s, so)
 	}
 	if err != nil {
 		s.Close()
@@ -80,7 +100,7 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) start(so *server.Options) error {
+func start(s *Server, so *server.Options) error {
 	// NATS looks at its store first, for minutes if that is large, and reports the address last.
 	err := isFree(so.Host, so.Port)
 	if err == nil && so.Cluster.Port != 0 {
@@ -89,12 +109,14 @@ func (s *Server) start(so *server.Options) error {
 	if err != nil {
 		return err
 	}
-	if s.nats, err = server.NewServer(so); err != nil {
+	nats, err := server.NewServer(so)
+	if err != nil {
 		return err
 	}
-	s.nats.SetLoggerV2(s.log, false, false, false)
-	s.nats.Start()
-	if ready := s.nats.ReadyForConnections(startsWithin); ready && s.log.fatal() == nil {
+	s.nats, s.account = nats, nats.GlobalAccount()
+	nats.SetLoggerV2(s.log, false, false, false)
+	nats.Start()
+	if ready := nats.ReadyForConnections(startsWithin); ready && s.log.fatal() == nil {
 		return nil
 	}
 	if err := s.log.fatal(); err != nil {
