@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/refs"
+	"github.com/weftcrawl/weft/internal/view"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
@@ -85,7 +86,7 @@ func JobName(u weburl.URL) string { return job.Name(u) }
 type Job struct {
 	dir    string
 	client *control.Client // nil: no crawl runs
-	view   *inspect.View   // nil: one does
+	view   *view.View      // nil: one does
 }
 
 // lockedFor is the time that OpenJob waits for another process that starts or ends a crawl of the
@@ -109,7 +110,7 @@ func OpenJob(ctx context.Context, dir string) (*Job, error) {
 		}
 		saved, err := job.View(dir)
 		if err == nil {
-			return &Job{dir: dir, view: &inspect.View{Job: saved}}, nil
+			return &Job{dir: dir, view: &view.View{Job: saved}}, nil
 		}
 		if !errors.Is(err, store.ErrLocked) {
 			return nil, err
@@ -146,26 +147,26 @@ func (j *Job) Status(ctx context.Context) (Status, error) {
 
 // Hosts yields the hosts, by name.
 func (j *Job) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
-	return list(ctx, j, func(l *inspect.Listing) iter.Seq2[HostStatus, error] { return l.Hosts(ctx) })
+	return list(ctx, j, func(l *view.Listing) iter.Seq2[HostStatus, error] { return l.Hosts(ctx) })
 }
 
 // URLs yields the URLs that a filter selects: pending ones by host, in the order of its queue, then
 // others by URL. While the crawl runs, it lists them as they are when the iteration begins.
 func (j *Job) URLs(ctx context.Context, f URLFilter) iter.Seq2[URLStatus, error] {
-	return list(ctx, j, func(l *inspect.Listing) iter.Seq2[URLStatus, error] { return l.URLs(f) })
+	return list(ctx, j, func(l *view.Listing) iter.Seq2[URLStatus, error] { return l.URLs(f) })
 }
 
 // list yields what a listing of the job has. This process reads it, not the crawl's, from a
 // snapshot of the state.
-func list[T any](ctx context.Context, j *Job, of func(*inspect.Listing) iter.Seq2[T, error]) iter.Seq2[T, error] {
+func list[T any](ctx context.Context, j *Job, of func(*view.Listing) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var l *inspect.Listing
+		var l *view.Listing
 		var err error
 		done := func() error { return nil }
 		if j.client != nil {
 			l, done, err = j.client.Listing(ctx)
 		} else {
-			l, err = inspect.List(j.view.Job)
+			l, err = view.List(j.view.Job)
 		}
 		if err != nil {
 			var none T

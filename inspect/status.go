@@ -3,9 +3,6 @@ package inspect
 import (
 	"time"
 
-	"github.com/weftcrawl/weft/internal/engine"
-	"github.com/weftcrawl/weft/internal/frontier"
-	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/option"
 	"github.com/weftcrawl/weft/record"
 )
@@ -70,63 +67,4 @@ type Outlook struct {
 	LeftBound      string  `json:"left_bound,omitempty"`   // origin, limit, max-time; empty: all hosts
 	NewPerURL      float64 `json:"new_per_url,omitempty"`  // new URLs that a URL leads to
 	Growing        bool    `json:"growing,omitempty"`      // about as fast as URLs are done
-}
-
-// savedStatus returns the status by plan, history and counts of a job.
-func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) Status {
-	sum := h.Summary
-	s := Status{
-		Job: dir, Version: p.Version, Begun: p.Begun, Ended: h.Ended, Runs: sum.Runs, Seconds: sum.Elapsed.Seconds(), Scope: p.Scope, Canon: p.Canon,
-		Counters: sum.Counters, ItemCounts: sum.ItemCounts,
-		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
-		Traps: sum.Traps, MoreTraps: sum.MoreTraps,
-	}
-	s.Pending, s.InFlight, s.Done, s.Refused = counts.Pending, counts.Leased, counts.Done, counts.Refused
-	s.OverLimit, s.OverVariants = counts.OverLimit, counts.OverVariants
-	s.Failed = record.Failed(sum.Errors, counts.Refused)
-	if s.Visit <= 1 { // there is nothing to compare with
-		s.Visit, s.Unchanged, s.Changed, s.Gone, s.New, s.BytesSaved = 0, 0, 0, 0, 0, 0
-	}
-	if seeds := p.AllSeeds(); len(seeds) > 0 {
-		s.Seeds, s.First = len(seeds), seeds[0]
-	}
-	for status, n := range sum.Statuses {
-		s.Statuses[status] = n.URLs
-	}
-	for kind, n := range sum.Errors {
-		s.Errors[kind] = n.URLs
-	}
-	switch {
-	case h.Ended.IsZero():
-		s.State = JobKilled
-	case sum.Stopped != "":
-		s.State, s.Reasons = JobStopped, []string{sum.Stopped}
-	case counts.Pending > 0 || p.List && !h.List.Listed:
-		s.State = JobInterrupted
-	case sum.Fruitless():
-		s.State = JobFailed
-	default:
-		s.State = JobFinished
-	}
-	return s
-}
-
-// runningStatus returns the status of a running crawl by its own account.
-func runningStatus(dir string, now engine.Snapshot) Status {
-	s := savedStatus(dir, now.Plan, now.History, now.Counts)
-	s.Ended, s.Reasons = time.Time{}, nil
-	switch {
-	case now.Stats.Ending:
-		s.State, s.EndsIn = JobEnding, now.Stats.EndsIn.Seconds()
-	default:
-		s.State = JobRunning
-		if s.Reasons = now.Stats.Paused; len(s.Reasons) > 0 {
-			s.State = JobPaused
-		}
-	}
-	s.Memory, s.MaxMemory = now.Stats.Memory, now.Stats.MaxMemory
-	s.URLsPerSecond, s.BytesPerSecond = now.URLsPerSecond, now.BytesPerSecond
-	e := now.Stats.Estimate
-	s.SecondsLeft, s.LeftBound, s.NewPerURL, s.Growing = e.Left.Seconds(), e.Bound, e.NewPerURL, e.Growing
-	return s
 }

@@ -1,12 +1,8 @@
 package inspect
 
 import (
-	"slices"
 	"time"
 
-	"github.com/weftcrawl/weft/internal/fetch"
-	"github.com/weftcrawl/weft/internal/frontier/store"
-	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -20,8 +16,8 @@ const (
 	URLDone    URLState = "done"
 	URLFailed  URLState = "failed"  // done, with an error
 	URLRefused URLState = "refused" // by robots.txt, by an exclusion, or because its host is down
-	URLDropped URLState = "dropped" // beyond LimitPerHost or MaxVariants; not one of View.URLs
-	URLUnseen  URLState = "unseen"  // nothing that is followed leads to it; not one of View.URLs
+	URLDropped URLState = "dropped" // beyond LimitPerHost or MaxVariants; not one of Job.URLs
+	URLUnseen  URLState = "unseen"  // nothing that is followed leads to it; not one of Job.URLs
 )
 
 // URLStatus is a URL of a job at a moment.
@@ -58,44 +54,6 @@ type Known struct {
 	LastModified string        `json:"last_modified,omitempty"`
 }
 
-func urlStatus(e store.Entry, leased bool, c job.Clock) URLStatus {
-	u := e.URL
-	s := URLStatus{
-		URL: u.URL.String(), State: URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority), Sitemap: fetch.IsSitemap(u), Role: fetch.RoleOf(&u),
-		Tries: u.Tries, NotBefore: c.Date(u.NotBefore),
-	}
-	if n := len(u.Past); n > 0 {
-		last := u.Past[n-1]
-		s.At, s.Status, s.ErrorKind, s.Error = last.At, last.Status, last.Kind, last.Reason
-		if last.Kind == "" {
-			s.Error = ""
-			if record.IsRedirect(last.Status) {
-				s.Redirect = last.Reason
-			}
-		}
-	}
-	if v := u.Known; v != nil {
-		s.Known = &Known{v.Number, record.Change(v.Change), v.Status, v.At, v.First, v.Changed, v.ETag, v.Modified}
-	}
-	switch {
-	case e.State == store.Done:
-		s.State = URLDone
-		if s.ErrorKind != "" {
-			s.State = URLFailed
-		}
-		if s.ErrorKind != record.KindRefused { // by OnRequest, before a request
-			s.Tries++
-		}
-	case e.State == store.Refused:
-		s.State, s.At, s.ErrorKind, s.Error = URLRefused, e.At, e.Kind, e.Reason
-	case e.State == store.Dropped:
-		s.State = URLDropped
-	case leased:
-		s.State = URLLeased
-	}
-	return s
-}
-
 // URLFilter selects URLs; its zero value selects all.
 type URLFilter struct {
 	State     URLState      // or a record.Change of the last visit; empty: any
@@ -106,23 +64,22 @@ type URLFilter struct {
 // StatusRange is the statuses from one to another.
 type StatusRange struct{ From, To int }
 
-func (r StatusRange) has(status int) bool { return r.From <= status && status <= r.To }
+// Why is the fate of a URL, and each decision about it. Scope, expressions and robots.txt
+// are applied as they are now.
+type Why struct {
+	URLStatus
+	Way   []string `json:"way,omitempty"` // URLs that led to it, from a seed on; the last 10
+	Steps []Step   `json:"steps"`
 
-// states are those of URLFilter.
-var states = []URLState{
-	URLPending, URLLeased, URLDone, URLFailed, URLRefused,
-	URLState(record.ChangeUnchanged), URLState(record.ChangeChanged), URLState(record.ChangeGone), URLState(record.ChangeNew),
+	// Referrers are the pages that link to it, or redirect there.
+	Referrers record.Referrers `json:"referrers,omitzero"`
 }
 
-// selects reports whether the filter selects a URL of a job that is at a visit.
-func (f *URLFilter) selects(s *URLStatus, visit int) bool {
-	return (f.State == "" || s.isIn(f.State, visit)) &&
-		(len(f.Status) == 0 || slices.ContainsFunc(f.Status, func(r StatusRange) bool { return r.has(s.Status) })) &&
-		(f.ErrorKind == "" || f.ErrorKind == s.ErrorKind)
-}
-
-// isIn reports whether a URL is in a state, or has changed so at a visit.
-func (s *URLStatus) isIn(state URLState, visit int) bool {
-	return s.State == state || state == URLDone && s.State == URLFailed ||
-		s.Known != nil && s.Known.Visit == visit && s.Known.Change == record.Change(state)
+// Step is one decision about a URL, or one event.
+type Step struct {
+	At time.Time `json:"at,omitzero"` // zero: unknown, or timeless
+	// One of seed, found, redirected, unseen; POST; role, scope, depth, include, exclude, trap, limit,
+	// robots; visit; try; done, failed, refused, dropped, next.
+	What string `json:"what"`
+	Text string `json:"text"`
 }

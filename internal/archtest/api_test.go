@@ -13,10 +13,6 @@ var inner = map[string]string{
 	"httpclient.Options.Meter": "a client of a crawl shares the memory of bodies",
 	"httpclient.Response.Hand": "the same",
 
-	"inspect.View.Job": "what looks at a job from within: internal/control and the root fill it in", "inspect.View.Crawl": "the same",
-	"inspect.View.Clock": "the same", "inspect.View.Origins": "the same", "inspect.List": "the same",
-	"inspect.Listing.Job": "the same", "inspect.Listing.Clock": "the same", "inspect.Listing.Origins": "the same",
-
 	"cluster.Plan.Options": "the frozen options of a crawl, as the servers have them",
 }
 

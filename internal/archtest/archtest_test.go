@@ -108,12 +108,13 @@ var imports = map[string][]string{
 	"cluster/server":   {"github.com/cockroachdb/pebble/v2/vfs", "github.com/nats-io/nats-server/v2/server"},
 
 	// Level 4: looking at a crawl, and steering it.
-	"inspect":          {"option", "internal/engine", "internal/fetch", "internal/frontier", "internal/frontier/store", "internal/job", "record", "robots", "internal/scope", "internal/scope/shapes", "seed", "weburl"},
-	"internal/control": {"internal/engine", "internal/frontier", "internal/frontier/store", "inspect", "internal/ctl", "internal/job", "seed"},
+	"inspect":          {"option", "record"},
+	"internal/view":    {"inspect", "internal/engine", "internal/fetch", "internal/frontier", "internal/frontier/store", "internal/job", "record", "robots", "internal/scope", "internal/scope/shapes", "seed", "weburl"},
+	"internal/control": {"internal/engine", "internal/frontier", "internal/frontier/store", "inspect", "internal/ctl", "internal/job", "internal/view", "seed"},
 
 	// Level 5: the product, above what opens a crawl.
-	"internal/crawl": {"aio", "extract", "inspect", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "record", "seed", "warc", "weburl"},
-	".":              {"option", "aio", "dns", "guard", "internal/budget", "internal/charset", "internal/control", "internal/crawl", "internal/engine", "internal/sniff", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "robots", "internal/refs", "internal/scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	"internal/crawl": {"aio", "extract", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "internal/view", "record", "seed", "warc", "weburl"},
+	".":              {"option", "aio", "dns", "guard", "internal/budget", "internal/charset", "internal/control", "internal/crawl", "internal/engine", "internal/sniff", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "robots", "internal/refs", "internal/scope", "internal/view", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {
@@ -244,7 +245,7 @@ var imports = map[string][]string{
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
 	"internal/css",
-	"content", "guard", "weburl", "links", "robots", "sitemap", "internal/fingerprint", "record", "internal/scope", "internal/scope/shapes", "option", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
+	"content", "guard", "weburl", "links", "robots", "sitemap", "internal/fingerprint", "inspect", "record", "internal/scope", "internal/scope/shapes", "option", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
 	"internal/frontier", "internal/frontier/names", "internal/frontier/queue", "internal/frontier/seen", "internal/frontier/variants", "internal/http2",
 	"internal/shard/ending", "internal/shard/ownership", "internal/shard/partition", "internal/shard/sending", "internal/shard/share",
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/scope"
+	"github.com/weftcrawl/weft/internal/view"
 )
 
 // TestBeforeAndAfter: a crawl that still reads what its last run left, and one that has ended, have
@@ -29,7 +30,7 @@ func TestBeforeAndAfter(t *testing.T) {
 		Job: j, Loops: 1, Concurrency: 1, Workers: 1, Shares: shares, Frontier: frontier.Config{Heads: 1},
 		Fetch: fetch.Config{Visit: 1, Job: true},
 	})
-	v := &inspect.View{Job: j, Crawl: crawl}
+	v := &view.View{Job: j, Crawl: crawl}
 	order, err := ParseOrder("pause")
 	if err != nil {
 		t.Fatal(err)

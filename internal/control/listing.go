@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/ctl"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/view"
 )
 
 // snapshot is the state of a job at a moment, for another process to read.
@@ -22,7 +22,7 @@ type snapshot struct {
 
 // makeSnapshot sends a snapshot, and removes it when the client leaves. When the crawl ends before
 // that, the client removes it.
-func makeSnapshot(v *inspect.View) ctl.Command {
+func makeSnapshot(v *view.View) ctl.Command {
 	return func(ctx context.Context, _ []string, send func(any) error) error {
 		var s snapshot
 		var err error
@@ -48,7 +48,7 @@ func makeSnapshot(v *inspect.View) ctl.Command {
 
 // Listing lists the job as it is now. It reads a snapshot, which is there until done is called,
 // even if the crawl ends before that.
-func (c *Client) Listing(ctx context.Context) (l *inspect.Listing, done func() error, err error) {
+func (c *Client) Listing(ctx context.Context) (l *view.Listing, done func() error, err error) {
 	next, leave := iter.Pull2(ctl.Ask[snapshot](ctx, c.ctl, commandSnapshot))
 	s, err, ok := next()
 	if err == nil && !ok {
@@ -67,10 +67,10 @@ func (c *Client) Listing(ctx context.Context) (l *inspect.Listing, done func() e
 		leave()
 		return err
 	}
-	return &inspect.Listing{Job: saved, Clock: s.Clock, Leased: s.Leased, Origins: c.origins}, done, nil
+	return &view.Listing{Job: saved, Clock: s.Clock, Leased: s.Leased, Origins: c.origins}, done, nil
 }
 
-// origins is that of inspect.View.
+// origins is that of view.View.
 func (c *Client) origins(ctx context.Context, names []string) ([]frontier.OriginInfo, error) {
 	infos, err := collect(ctl.Ask[frontier.OriginInfo](ctx, c.ctl, commandOrigins, names...))
 	if errors.Is(err, ctl.ErrNobody) {

@@ -11,13 +11,14 @@ import (
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/view"
 	"github.com/weftcrawl/weft/seed"
 )
 
 // Serve answers at the socket of the view's job, while its crawl runs, until stop is called. A job
 // that is not on disk has no socket. A crawl whose socket cannot be made runs as well, and cannot
 // be steered: that is a warning.
-func Serve(v *inspect.View, warn func(error)) (stop func()) {
+func Serve(v *view.View, warn func(error)) (stop func()) {
 	if v.Job == nil || v.Job.Files != store.Disk {
 		return func() {}
 	}
@@ -38,7 +39,7 @@ const (
 	commandTasks    = "tasks"    // → TaskStatuses
 )
 
-func commands(v *inspect.View) map[string]ctl.Command {
+func commands(v *view.View) map[string]ctl.Command {
 	return map[string]ctl.Command{
 		commandStatus:   command(func(ctx context.Context, _ []string) iter.Seq2[inspect.Status, error] { return only(v.Status(ctx)) }),
 		commandSnapshot: makeSnapshot(v),
@@ -127,7 +128,7 @@ func Dial(ctx context.Context, dir string) (*Client, error) {
 	return &Client{dir, c}, nil
 }
 
-// Status is that of inspect.View, as is Why.
+// Status is that of view.View, as is Why.
 func (c *Client) Status(ctx context.Context) (inspect.Status, error) {
 	return theOne(ctl.Ask[inspect.Status](ctx, c.ctl, commandStatus))
 }

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/cdxj"
 	"github.com/weftcrawl/weft/internal/control"
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/view"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
@@ -53,7 +53,7 @@ func New(cfg *Config) (*Crawl, error) {
 		return nil, &job.OptionError{Option: "Job", Value: own.Job.Dir, Err: job.Damaged("plan", err)}
 	}
 	e.Serve = func() (stop func()) {
-		return control.Serve(&inspect.View{Job: c.job, Crawl: c.Engine}, e.OnWarning)
+		return control.Serve(&view.View{Job: c.job, Crawl: c.Engine}, e.OnWarning)
 	}
 	c.Engine = engine.New(*e)
 	return c, nil

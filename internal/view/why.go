@@ -1,4 +1,4 @@
-package inspect
+package view
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/frontier/store"
@@ -20,26 +21,6 @@ import (
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
-
-// Why is the fate of a URL, and each decision about it. Scope, expressions and robots.txt
-// are applied as they are now.
-type Why struct {
-	URLStatus
-	Way   []string `json:"way,omitempty"` // URLs that led to it, from a seed on; the last 10
-	Steps []Step   `json:"steps"`
-
-	// Referrers are the pages that link to it, or redirect there. A View does not look for them.
-	Referrers record.Referrers `json:"referrers,omitzero"`
-}
-
-// Step is one decision about a URL, or one event.
-type Step struct {
-	At time.Time `json:"at,omitzero"` // zero: unknown, or timeless
-	// One of seed, found, redirected, unseen; POST; role, scope, depth, include, exclude, trap, limit,
-	// robots; visit; try; done, failed, refused, dropped, next.
-	What string `json:"what"`
-	Text string `json:"text"`
-}
 
 // longestWay bounds Why.Way.
 const longestWay = 10
@@ -53,20 +34,20 @@ type explainer struct {
 	now     time.Time
 	clock   job.Clock
 	url     weburl.URL
-	entry   store.Entry // zero: never seen
-	host    HostStatus  // zero: unknown
-	known   bool        // host was found
+	entry   store.Entry        // zero: never seen
+	host    inspect.HostStatus // zero: unknown
+	known   bool               // host was found
 	rules   robots.Rules
 	state   frontier.OriginInfo
-	why     Why
+	why     inspect.Why
 }
 
-// Why explains what has become of a URL, and why.
-func (v *View) Why(ctx context.Context, u weburl.URL) (Why, error) {
+// Why explains what has become of a URL, and why, without its referrers.
+func (v *View) Why(ctx context.Context, u weburl.URL) (inspect.Why, error) {
 	q := &explainer{view: v, url: u, now: time.Now()}
 	for _, ask := range []func(context.Context) error{q.find, q.draw, q.origin, q.askBounds, q.askHost, q.askLimits} {
 		if err := ask(ctx); err != nil {
-			return Why{}, err
+			return inspect.Why{}, err
 		}
 	}
 	q.robots()
@@ -75,7 +56,7 @@ func (v *View) Why(ctx context.Context, u weburl.URL) (Why, error) {
 }
 
 func (q *explainer) say(at time.Time, what, format string, args ...any) {
-	q.why.Steps = append(q.why.Steps, Step{at, what, fmt.Sprintf(format, args...)})
+	q.why.Steps = append(q.why.Steps, inspect.Step{At: at, What: what, Text: fmt.Sprintf(format, args...)})
 }
 
 // find reads the saved state of the URL.
@@ -100,7 +81,7 @@ func (q *explainer) find(ctx context.Context) (err error) {
 		return err
 	}
 	if !seen {
-		q.why.URLStatus = URLStatus{URL: q.url.String(), State: URLUnseen}
+		q.why.URLStatus = inspect.URLStatus{URL: q.url.String(), State: inspect.URLUnseen}
 		return nil
 	}
 	leased, _, err := ask(ctx, q.view, func(d *engine.Coordinator) bool { return d.Frontier().IsLeased(q.url) })
@@ -136,10 +117,10 @@ func (q *explainer) draw(context.Context) error {
 // origin explains where the URL came from.
 func (q *explainer) origin(context.Context) error {
 	switch {
-	case q.why.State == URLUnseen:
+	case q.why.State == inspect.URLUnseen:
 		q.say(time.Time{}, "unseen", "%s", q.absence())
 		return nil
-	case q.why.State == URLDropped: // nothing else is kept of it
+	case q.why.State == inspect.URLDropped: // nothing else is kept of it
 		q.say(time.Time{}, "found", "%s from a seed", linksAway(q.why.Depth))
 		return nil
 	case q.why.From == "":
@@ -244,14 +225,14 @@ func (q *explainer) treated() string {
 }
 
 // parent returns the status of a URL that led to another; zero if it is unknown.
-func (q *explainer) parent(href string) (URLStatus, error) {
+func (q *explainer) parent(href string) (inspect.URLStatus, error) {
 	u, err := weburl.Parse(href)
 	if err != nil {
-		return URLStatus{}, nil // the crawl did not fetch it
+		return inspect.URLStatus{}, nil // the crawl did not fetch it
 	}
 	e, found, err := q.view.Job.Store.Find(u)
 	if err != nil || !found {
-		return URLStatus{}, err
+		return inspect.URLStatus{}, err
 	}
 	return urlStatus(e, false, q.clock), nil
 }
@@ -267,7 +248,7 @@ func linksAway(n int) string {
 // askBounds applies scope, depth, traps and expressions.
 func (q *explainer) askBounds(context.Context) error {
 	b := q.bounds
-	seed := q.why.State != URLUnseen && q.why.Depth == 0
+	seed := q.why.State != inspect.URLUnseen && q.why.Depth == 0
 	switch inside := b.Inside(q.url); {
 	case q.why.Role != "":
 		q.say(time.Time{}, "role", "%s", q.roleWords())
@@ -277,7 +258,7 @@ func (q *explainer) askBounds(context.Context) error {
 		q.say(time.Time{}, "scope", "%s: does not apply to seeds and the targets of their redirects", b.Scope)
 	case inside:
 		q.say(time.Time{}, "scope", "%s: inside", b.Scope)
-	case q.why.State == URLUnseen:
+	case q.why.State == inspect.URLUnseen:
 		q.say(time.Time{}, "scope", "%s: outside, links to it are %s", b.Scope, q.treated())
 	default:
 		q.say(time.Time{}, "scope", "%s: outside, but a hook followed it", b.Scope)
@@ -287,13 +268,13 @@ func (q *explainer) askBounds(context.Context) error {
 	}
 	switch {
 	case b.Depth == 0 || seed || q.why.Role != "":
-	case q.why.State == URLUnseen:
+	case q.why.State == inspect.URLUnseen:
 		q.say(time.Time{}, "depth", "at most %s from a seed are followed; others are not kept", linksAway(max(0, b.Depth)))
 	default:
 		q.say(time.Time{}, "depth", "%d of at most %d", q.why.Depth, max(0, b.Depth))
 	}
 	if trap := b.Traps.Words(q.url); trap != "" && !seed {
-		if q.why.State != URLUnseen {
+		if q.why.State != inspect.URLUnseen {
 			trap += "; a hook followed it all the same"
 		}
 		q.say(time.Time{}, "trap", "%s", trap)
@@ -308,7 +289,7 @@ func (q *explainer) roleWords() string {
 		return "asset beyond the scope: a page needs it; of what it leads to, only what style sheets need is fetched"
 	case len(past) > 1:
 		return "external link, checked with HEAD, then with GET; nothing there is followed"
-	case q.why.State == URLDone || q.why.State == URLFailed:
+	case q.why.State == inspect.URLDone || q.why.State == inspect.URLFailed:
 		return "external link, checked with HEAD; nothing there is followed"
 	}
 	return "external link, which is only checked"
@@ -316,7 +297,7 @@ func (q *explainer) roleWords() string {
 
 // askLimits says which limits keep a new URL out.
 func (q *explainer) askLimits(context.Context) error {
-	if q.why.State != URLUnseen {
+	if q.why.State != inspect.URLUnseen {
 		return nil
 	}
 	if q.state.Capped {
@@ -525,20 +506,20 @@ func (q *explainer) visits() {
 // next says where the URL stands, and what comes next.
 func (q *explainer) next(ctx context.Context) error {
 	switch q.why.State {
-	case URLUnseen:
-	case URLDone:
+	case inspect.URLUnseen:
+	case inspect.URLDone:
 		q.say(q.why.At, "done", "its record is in %s", job.PagesFile)
-	case URLFailed:
+	case inspect.URLFailed:
 		q.say(q.why.At, "failed", "its record is in %s", job.PagesFile)
-	case URLRefused:
+	case inspect.URLRefused:
 		q.say(q.why.At, "refused", "%s: %s", q.why.ErrorKind, q.why.Error)
-	case URLDropped:
+	case inspect.URLDropped:
 		if q.entry.Drop == frontier.DropVariants {
 			q.say(time.Time{}, "dropped", "%s", q.fullPath())
 		} else {
 			q.say(time.Time{}, "dropped", "its host reached its limit of %d URLs", q.plan.LimitPerHost)
 		}
-	case URLLeased:
+	case inspect.URLLeased:
 		q.say(time.Time{}, "next", "try %d is in flight", q.why.Tries+1)
 	default:
 		s, err := q.view.Status(ctx)
@@ -563,17 +544,17 @@ func (q *explainer) due() time.Time {
 }
 
 // waits says what a pending URL waits for.
-func (q *explainer) waits(s Status) string {
+func (q *explainer) waits(s inspect.Status) string {
 	var reasons []string
 	switch s.State {
-	case JobRunning, JobStarting:
-	case JobPaused:
+	case inspect.JobRunning, inspect.JobStarting:
+	case inspect.JobPaused:
 		reasons = append(reasons, "the crawl is paused: "+strings.Join(s.Reasons, ", "))
-	case JobEnding:
+	case inspect.JobEnding:
 		reasons = append(reasons, "the crawl is ending; the next run resumes")
 	default:
 		text := string(s.State)
-		if s.State == JobStopped {
+		if s.State == inspect.JobStopped {
 			text += " by the limit " + strings.Join(s.Reasons, ", ")
 		}
 		reasons = append(reasons, fmt.Sprintf("the crawl is not running (%s)", text))

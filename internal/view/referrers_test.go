@@ -1,4 +1,4 @@
-package inspect_test
+package view_test
 
 import (
 	"path/filepath"

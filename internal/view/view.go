@@ -1,4 +1,4 @@
-package inspect
+package view
 
 import (
 	"context"
@@ -6,9 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/record"
 )
 
 // View answers questions about a job: from what is saved of it, and, while its crawl runs, from
@@ -58,27 +60,85 @@ func (v *View) saved() (p job.Plan, h job.History, err error) {
 }
 
 // Status returns where the job stands.
-func (v *View) Status(ctx context.Context) (Status, error) {
+func (v *View) Status(ctx context.Context) (inspect.Status, error) {
 	now, phase, err := ask(ctx, v, (*engine.Coordinator).Snapshot)
 	if phase == live {
 		return runningStatus(v.Job.Dir, now), nil
 	}
 	if err != nil {
-		return Status{}, err
+		return inspect.Status{}, err
 	}
 	p, h, err := v.saved()
 	if err != nil {
-		return Status{}, err
+		return inspect.Status{}, err
 	}
 	counts, err := v.Job.Store.Counts()
 	if err != nil {
-		return Status{}, err
+		return inspect.Status{}, err
 	}
 	s := savedStatus(v.Job.Dir, p, h, counts)
 	if phase == starting {
-		s.State, s.Reasons, s.Ended = JobStarting, nil, time.Time{}
+		s.State, s.Reasons, s.Ended = inspect.JobStarting, nil, time.Time{}
 	}
 	return s, nil
+}
+
+// savedStatus returns the status by plan, history and counts of a job.
+func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) inspect.Status {
+	sum := h.Summary
+	s := inspect.Status{
+		Job: dir, Version: p.Version, Begun: p.Begun, Ended: h.Ended, Runs: sum.Runs, Seconds: sum.Elapsed.Seconds(), Scope: p.Scope, Canon: p.Canon,
+		Counters: sum.Counters, ItemCounts: sum.ItemCounts,
+		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
+		Traps: sum.Traps, MoreTraps: sum.MoreTraps,
+	}
+	s.Pending, s.InFlight, s.Done, s.Refused = counts.Pending, counts.Leased, counts.Done, counts.Refused
+	s.OverLimit, s.OverVariants = counts.OverLimit, counts.OverVariants
+	s.Failed = record.Failed(sum.Errors, counts.Refused)
+	if s.Visit <= 1 { // there is nothing to compare with
+		s.Visit, s.Unchanged, s.Changed, s.Gone, s.New, s.BytesSaved = 0, 0, 0, 0, 0, 0
+	}
+	if seeds := p.AllSeeds(); len(seeds) > 0 {
+		s.Seeds, s.First = len(seeds), seeds[0]
+	}
+	for status, n := range sum.Statuses {
+		s.Statuses[status] = n.URLs
+	}
+	for kind, n := range sum.Errors {
+		s.Errors[kind] = n.URLs
+	}
+	switch {
+	case h.Ended.IsZero():
+		s.State = inspect.JobKilled
+	case sum.Stopped != "":
+		s.State, s.Reasons = inspect.JobStopped, []string{sum.Stopped}
+	case counts.Pending > 0 || p.List && !h.List.Listed:
+		s.State = inspect.JobInterrupted
+	case sum.Fruitless():
+		s.State = inspect.JobFailed
+	default:
+		s.State = inspect.JobFinished
+	}
+	return s
+}
+
+// runningStatus returns the status of a running crawl by its own account.
+func runningStatus(dir string, now engine.Snapshot) inspect.Status {
+	s := savedStatus(dir, now.Plan, now.History, now.Counts)
+	s.Ended, s.Reasons = time.Time{}, nil
+	switch {
+	case now.Stats.Ending:
+		s.State, s.EndsIn = inspect.JobEnding, now.Stats.EndsIn.Seconds()
+	case len(now.Stats.Paused) > 0:
+		s.State, s.Reasons = inspect.JobPaused, now.Stats.Paused
+	default:
+		s.State = inspect.JobRunning
+	}
+	s.Memory, s.MaxMemory = now.Stats.Memory, now.Stats.MaxMemory
+	s.URLsPerSecond, s.BytesPerSecond = now.URLsPerSecond, now.BytesPerSecond
+	e := now.Stats.Estimate
+	s.SecondsLeft, s.LeftBound, s.NewPerURL, s.Growing = e.Left.Seconds(), e.Bound, e.NewPerURL, e.Growing
+	return s
 }
 
 // Leased returns the URLs that are being fetched, in order.

@@ -1,4 +1,4 @@
-package inspect
+package view
 
 import (
 	"context"
@@ -7,10 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weftcrawl/weft/inspect"
+	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/scope/shapes"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -36,15 +39,15 @@ func List(j *job.Job) (*Listing, error) {
 const atOnce = 256
 
 // Hosts yields the hosts of the job, by name.
-func (l *Listing) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
-	return func(yield func(HostStatus, error) bool) {
+func (l *Listing) Hosts(ctx context.Context) iter.Seq2[inspect.HostStatus, error] {
+	return func(yield func(inspect.HostStatus, error) bool) {
 		p, _, err := l.Job.SavedPlan()
 		var traps map[string][]string
 		if err == nil {
 			traps, err = l.traps()
 		}
 		if err != nil {
-			yield(HostStatus{}, err)
+			yield(inspect.HostStatus{}, err)
 			return
 		}
 		for some, err := range chunks(l.Job.Store.Origins(), atOnce) {
@@ -53,7 +56,7 @@ func (l *Listing) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
 				infos, err = l.infos(ctx, some)
 			}
 			if err != nil {
-				yield(HostStatus{}, err)
+				yield(inspect.HostStatus{}, err)
 				return
 			}
 			now := time.Now()
@@ -129,23 +132,23 @@ func chunks[T any](values iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
 
 // URLs yields the URLs that a filter selects: pending ones by host, in the order of its queue, then
 // others by URL.
-func (l *Listing) URLs(f URLFilter) iter.Seq2[URLStatus, error] {
-	return func(yield func(URLStatus, error) bool) {
+func (l *Listing) URLs(f inspect.URLFilter) iter.Seq2[inspect.URLStatus, error] {
+	return func(yield func(inspect.URLStatus, error) bool) {
 		h, err := l.Job.SavedHistory()
 		if err == nil && f.State != "" && !slices.Contains(states, f.State) {
 			err = fmt.Errorf("state %.32q, expected pending, leased, done, failed, refused, unchanged, changed, gone or new", f.State)
 		}
 		if err != nil {
-			yield(URLStatus{}, err)
+			yield(inspect.URLStatus{}, err)
 			return
 		}
 		for e, err := range l.entries(f.State) {
 			if err != nil {
-				yield(URLStatus{}, err)
+				yield(inspect.URLStatus{}, err)
 				return
 			}
 			u := urlStatus(e, l.isLeased(e), l.Clock)
-			if f.selects(&u, h.Summary.Visit) && !yield(u, nil) {
+			if selects(f, &u, h.Summary.Visit) && !yield(u, nil) {
 				return
 			}
 		}
@@ -162,14 +165,14 @@ func (l *Listing) isLeased(e store.Entry) bool {
 }
 
 // entries yields what is saved of the URLs that may be in a state.
-func (l *Listing) entries(state URLState) iter.Seq2[store.Entry, error] {
+func (l *Listing) entries(state inspect.URLState) iter.Seq2[store.Entry, error] {
 	s := l.Job.Store
 	switch state {
-	case URLLeased:
+	case inspect.URLLeased:
 		return l.leased
-	case URLPending:
+	case inspect.URLPending:
 		return s.URLs(store.Pending)
-	case URLRefused:
+	case inspect.URLRefused:
 		return s.URLs(store.Refused)
 	case "":
 		return s.URLs(0)
@@ -191,4 +194,64 @@ func (l *Listing) leased(yield func(store.Entry, error) bool) {
 			return
 		}
 	}
+}
+
+func urlStatus(e store.Entry, leased bool, c job.Clock) inspect.URLStatus {
+	u := e.URL
+	s := inspect.URLStatus{
+		URL: u.URL.String(), State: inspect.URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority), Sitemap: fetch.IsSitemap(u), Role: fetch.RoleOf(&u),
+		Tries: u.Tries, NotBefore: c.Date(u.NotBefore),
+	}
+	if n := len(u.Past); n > 0 {
+		last := u.Past[n-1]
+		s.At, s.Status, s.ErrorKind, s.Error = last.At, last.Status, last.Kind, last.Reason
+		if last.Kind == "" {
+			s.Error = ""
+			if record.IsRedirect(last.Status) {
+				s.Redirect = last.Reason
+			}
+		}
+	}
+	if v := u.Known; v != nil {
+		s.Known = &inspect.Known{
+			Visit: v.Number, Change: record.Change(v.Change), Status: v.Status, At: v.At,
+			FirstAt: v.First, ChangedAt: v.Changed, ETag: v.ETag, LastModified: v.Modified,
+		}
+	}
+	switch {
+	case e.State == store.Done:
+		s.State = inspect.URLDone
+		if s.ErrorKind != "" {
+			s.State = inspect.URLFailed
+		}
+		if s.ErrorKind != record.KindRefused { // by OnRequest, before a request
+			s.Tries++
+		}
+	case e.State == store.Refused:
+		s.State, s.At, s.ErrorKind, s.Error = inspect.URLRefused, e.At, e.Kind, e.Reason
+	case e.State == store.Dropped:
+		s.State = inspect.URLDropped
+	case leased:
+		s.State = inspect.URLLeased
+	}
+	return s
+}
+
+// states are those of inspect.URLFilter.
+var states = []inspect.URLState{
+	inspect.URLPending, inspect.URLLeased, inspect.URLDone, inspect.URLFailed, inspect.URLRefused,
+	inspect.URLState(record.ChangeUnchanged), inspect.URLState(record.ChangeChanged), inspect.URLState(record.ChangeGone), inspect.URLState(record.ChangeNew),
+}
+
+// selects reports whether the filter selects a URL of a job that is at a visit.
+func selects(f inspect.URLFilter, s *inspect.URLStatus, visit int) bool {
+	return (f.State == "" || isIn(s, f.State, visit)) &&
+		(len(f.Status) == 0 || slices.ContainsFunc(f.Status, func(r inspect.StatusRange) bool { return r.From <= s.Status && s.Status <= r.To })) &&
+		(f.ErrorKind == "" || f.ErrorKind == s.ErrorKind)
+}
+
+// isIn reports whether a URL is in a state, or has changed so at a visit.
+func isIn(s *inspect.URLStatus, state inspect.URLState, visit int) bool {
+	return s.State == state || state == inspect.URLDone && s.State == inspect.URLFailed ||
+		s.Known != nil && s.Known.Visit == visit && s.Known.Change == record.Change(state)
 }
