@@ -60,6 +60,33 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// TestClose: a crawl lets go of its job once, before its run or at the end of it.
+func TestClose(t *testing.T) {
+	seen := make(chan string, 100)
+	server := endless(seen)
+	defer server.Close()
+	o := weft.Options{Seeds: []string{server.URL}, Job: filepath.Join(t.TempDir(), "job"), Limits: weft.Limits{Limit: 20}}
+	open := func() *weft.Crawler {
+		c, err := weft.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := open()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context()); !errors.Is(err, weft.ErrRan) {
+		t.Errorf("Run after Close: %v", err)
+	}
+	o.Hooks.OnPage = func(context.Context, *weft.Page) error { return c.Close() }
+	c = open()
+	if sum, err := c.Run(t.Context()); err != nil || sum.Recorded() != 20 {
+		t.Errorf("closed while it runs: %d records, %v", sum.Recorded(), err)
+	}
+}
+
 func TestDrainBeforeRun(t *testing.T) {
 	c, err := weft.New(weft.Options{Seeds: []string{"http://127.0.0.1:1/"}, Job: filepath.Join(t.TempDir(), "job")})
 	if err != nil {

@@ -42,7 +42,8 @@ func (c *Crawler) RunOn(t *aio.Task) (Summary, error) { return c.crawl.RunOn(t) 
 // DrainTime is the time that a crawl that drains waits for requests in flight.
 const DrainTime = engine.DrainTime
 
-// Close lets go of the job of a Crawler that is not to run.
+// Close lets go of the job of a Crawler that is not to run: Run is then refused. After Run has
+// begun it does nothing, as Run closes the job.
 func (c *Crawler) Close() error { return c.crawl.Close() }
 
 // Drain ends the crawl in good order: no more fetches start, those in flight finish, or are broken

@@ -34,8 +34,8 @@ import (
 )
 
 // Options configure a crawl, in groups as weft crawl --help-all has them. The zero value of each
-// option is its default. The name of an option is that of its field, without its group. job.Frozen
-// lists the options that a job keeps for good; the others may differ from run to run.
+// option is its default. The name of an option is that of its field, without its group.
+// FrozenOptions lists those that a job keeps for good; the others may differ from run to run.
 type Options struct {
 	// Seeds are http and https URLs; without a scheme, see ReadSeed. User and password are for their
 	// origins: see HTTP.Auth.
@@ -58,7 +58,7 @@ type Options struct {
 	Fields []string  // the columns of FormatCSV, in order, by their names in JSON; empty: all
 
 	// Memory is the crawl's budget in bytes, whatever its size; 0: 512 MiB. Bodies in flight,
-	// queued URLs, tables and the store have shares of it (package budget), and no worker starts a
+	// queued URLs, tables and the store have shares of it, and no worker starts a
 	// fetch while bodies exceed theirs. The rest is for the garbage collector: a program that only
 	// crawls should call debug.SetMemoryLimit with the same number, as the command does. Without
 	// Job queued URLs cannot spill to disk: beyond the budget the crawl warns, and continues. A
@@ -288,6 +288,13 @@ func (c *config) checkNames() (err error) {
 	}
 	if c.Reach.Assets, err = option.ParseAssets(string(c.Reach.Assets)); err != nil {
 		return &OptionError{Option: "Assets", Err: err}
+	}
+	for option, all := range map[string][]*regexp.Regexp{"Include": c.Reach.Include, "Exclude": c.Reach.Exclude} {
+		for _, re := range all { // a plan has their text, as those of RE2
+			if _, err := regexp.Compile(re.String()); err != nil {
+				return &OptionError{Option: option, Value: re.String(), Err: err}
+			}
+		}
 	}
 	if c.Format, err = ParseFormat(string(c.Format)); err != nil {
 		return &OptionError{Option: "Format", Err: err}

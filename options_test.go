@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,6 +45,7 @@ func TestOptionError(t *testing.T) {
 	expect("bad seed", func(o *weft.Options) { o.Seeds[0] = "//a.test" }, `option Seeds: URL "//a.test": no scheme`)
 	expect("scope", func(o *weft.Options) { o.Reach.Scope = "site" }, "option Scope: ")
 	expect("fields", func(o *weft.Options) { o.Fields = []string{"ulr"} }, "option Fields: ")
+	expect("expression", func(o *weft.Options) { o.Reach.Exclude = []*regexp.Regexp{regexp.MustCompilePOSIX("a**")} }, `option Exclude "a**": `)
 	expect("format", func(o *weft.Options) { o.Format = "xml" }, "option Format: ")
 	expect("concurrency", func(o *weft.Options) { o.Pace.Concurrency = -1 }, `option Concurrency "-1": expected more than 0, or 0 for the default`)
 	expect("too much concurrency", func(o *weft.Options) { o.Pace.Concurrency = 1 << 30 }, `option Concurrency "1073741824": expected at most `)

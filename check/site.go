@@ -131,7 +131,7 @@ func (s *siteCrawl) readExternal(ctx context.Context) error {
 	return s.crawl(ctx, o)
 }
 
-// crawl runs a crawl. Stop has ended it, if it has come, and not the report on it.
+// crawl runs a crawl. If Stop has ended it, the report on it is still made.
 func (s *siteCrawl) crawl(ctx context.Context, o weft.Options) (err error) {
 	o.Hooks.OnLink = ignoring(s.Ignore, o.Hooks.OnLink)
 	*o.Unfollowed() = s.check
@@ -140,7 +140,7 @@ func (s *siteCrawl) crawl(ctx context.Context, o weft.Options) (err error) {
 		run = s.alone
 	}
 	s.ended, err = run(ctx, o)
-	if s.stopped() {
+	if s.ended.Interrupted {
 		s.Stop = nil
 	}
 	return err

@@ -8,7 +8,8 @@
 //   - bucket: the key-value store of a crawl: its plan, its nodes, the owners of partitions.
 //   - links: messages with URLs for the owner of a partition. They are there until their URLs are
 //     in its log.
-//   - log: the changes of a partition: see package changelog. Who takes a partition over reads it.
+//   - log: the changes of a partition: see internal/shard/changelog. Who takes a partition over
+//     reads it.
 //
 // See docs/adr/0035-clusters.md for what happens in which order, and why nothing is lost.
 //

@@ -70,7 +70,10 @@ func (w *watch) follow(ctx context.Context, updates <-chan jetstream.KeyValueEnt
 		if !more {
 			some = some[:len(some)-1]
 		}
-		w.loop.post(func() { w.take(some) })
+		// What comes faster than the loop takes it waits in the client, which has a bound.
+		if _, err := ask(ctx, w.loop, func() struct{} { w.take(some); return struct{}{} }); err != nil {
+			return false
+		}
 		if !more {
 			return true
 		}

@@ -350,6 +350,29 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// TestSQLiteInto: a database is written to an empty file, and one that is there stays as it is.
+func TestSQLiteInto(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	e, err := New(Options{Format: "sqlite"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := jobOf(t, []record.Record{{URL: "http://a.test/"}}, nil)
+	if err := e.Write(t.Context(), job, nil, f); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.ReadFile(path)
+	err = e.Write(t.Context(), job, nil, f)
+	if after, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), path+": expected an empty file") || !bytes.Equal(before, after) {
+		t.Errorf("again: %v, %d bytes, before %d", err, len(after), len(before))
+	}
+}
+
 // TestCSVReaders: what is written is read as it was.
 func TestCSVReaders(t *testing.T) {
 	texts := []string{"a,b", `"q"`, "two\nlines", "=1+1", "'", "ü\x00", "\xff", " ", "@x", "-1"}

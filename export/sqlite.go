@@ -1,7 +1,9 @@
 package export
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -44,6 +46,9 @@ func writeSQLite(s *source, pages rows, to io.Writer) error {
 	f, err := os.OpenFile(named.Name(), os.O_WRONLY, 0)
 	if err != nil {
 		return err
+	}
+	if i, err := f.Stat(); err != nil || i.Size() > 0 { // which half of another would spoil
+		return errors.Join(cmp.Or(err, fmt.Errorf("sqlite: %s: expected an empty file", named.Name())), f.Close())
 	}
 	return errors.Join(fillSQLite(s, pages, sqlitefile.New(f, s.o.Temp)), f.Close())
 }

@@ -24,7 +24,7 @@ type Options struct {
 	Progress func(done, of int) // is told of each file, if not nil
 }
 
-// Report is the result of a Write.
+// Report is the result of Write and Site.
 type Report struct {
 	Crawl   weft.Summary // of the crawl; zero if Site has made none
 	Start   string       // the file of the first seed; "": it has none

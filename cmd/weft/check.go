@@ -241,9 +241,13 @@ func (f *checkFlags) prepare(seeds []string) (check.SiteOptions, *prepared, erro
 	}, p, nil
 }
 
-// crawled crawls. Signals end the crawl, and so does a limit; the report is on what it has.
+// crawled crawls. Signals end the crawl, and so does a limit; the report is on what it has. After a
+// signal that came before, there is neither.
 func (f *checkFlags) crawled(p *prepared, o weft.Options) (weft.Summary, error) {
 	f.signals.crawling.Store(true)
+	if f.signals.first.Err() != nil {
+		return weft.Summary{}, &exit{exitInterrupted, errors.New("interrupted: nothing was checked")}
+	}
 	s, err := p.crawl(o)
 	f.signals.crawling.Store(false)
 	var e *exit

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/check"
 )
 
@@ -461,6 +463,17 @@ func TestCheckPart(t *testing.T) {
 	}
 	if e := weftIn(t, e.dir, "check", "-q", "--job", "x.weft", site); e.code != exitBroken || strings.Contains(e.stdout, "only a part") {
 		t.Errorf("the whole: %+v", e)
+	}
+}
+
+// TestCheckInterruptedBefore: after a signal, nothing is crawled.
+func TestCheckInterruptedBefore(t *testing.T) {
+	first, stop := context.WithCancel(t.Context())
+	stop()
+	f := checkFlags{signals: &interrupts{Context: t.Context(), first: first}}
+	var e *exit
+	if _, err := f.crawled(nil, weft.Options{}); !errors.As(err, &e) || e.code != exitInterrupted {
+		t.Errorf("%v, expected an exit with %d", err, exitInterrupted)
 	}
 }
 

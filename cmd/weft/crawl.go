@@ -129,7 +129,14 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 		p.con.warn("--depth 0: no limit, as without it; --scope page fetches only the given URLs")
 	}
 	if len(args) == 0 && f.input == "" && f.needsURL(o) {
-		return nil, usage("crawl: no URL given, expected one such as https://example.org/, or -i FILE")
+		command := "crawl"
+		switch {
+		case f.mirror != "":
+			command = "mirror"
+		case f.forCheck:
+			command = "check"
+		}
+		return nil, usage("%s: no URL given, expected one such as https://example.org/, or -i FILE", command)
 	}
 	if err := noFiles(args); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -63,6 +64,61 @@ func source(t *testing.T, name string) (text []byte) {
 		text = append(text, b...)
 	}
 	return text
+}
+
+// TestPackagesPage: ARCHITECTURE.md's table of packages has each package of the product.
+func TestPackagesPage(t *testing.T) {
+	page, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := make(map[string]bool)
+	for row := range strings.Lines(string(page)) {
+		cells := strings.Split(row, "|")
+		if len(cells) != 4 || !strings.HasPrefix(cells[1], " `") {
+			continue
+		}
+		parent := ""
+		for _, m := range code.FindAllStringSubmatch(cells[1], -1) { // `internal/a`, `b` and `a`, `a/b`
+			name := strings.TrimSuffix(m[1], "/…")
+			listed[name], listed[parent+name] = true, true
+			if at := strings.LastIndex(m[1], "/"); parent == "" && at >= 0 {
+				parent = m[1][:at+1]
+			}
+		}
+	}
+	for _, f := range files(t) {
+		above := path.Dir(f.pkg) // a page need not name a part of a room
+		if f.pkg != "." && !listed[f.pkg] && !listed[above] {
+			t.Errorf("ARCHITECTURE.md has no row for %s", f.pkg)
+			listed[f.pkg] = true
+		}
+	}
+}
+
+// TestGlossary: a noun is defined by a noun.
+func TestGlossary(t *testing.T) {
+	page, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, glossary, ok := strings.Cut(string(page), "\n## Glossary\n")
+	if !ok {
+		t.Fatal("CONTRIBUTING.md has no glossary")
+	}
+	clause := regexp.MustCompile(`^\| [^|]* \| (what|who|why|how|where|whether|which)\b`)
+	rows := 0
+	for row := range strings.Lines(glossary) {
+		if clause.MatchString(row) {
+			t.Errorf("a clause defines a noun: %s", row)
+		}
+		if strings.HasPrefix(row, "| ") {
+			rows++
+		}
+	}
+	if rows < 100 {
+		t.Errorf("%d rows, expected the whole glossary", rows)
+	}
 }
 
 // TestChangelogIsShort: the notes of a release are read, not searched.

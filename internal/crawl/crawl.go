@@ -131,7 +131,7 @@ func (c *Crawl) Job() string {
 
 // Close lets go of the job of a crawl that is not to run: Run does so itself.
 func (c *Crawl) Close() error {
-	if c.job == nil {
+	if !c.Engine.Forgo() || c.job == nil {
 		return nil
 	}
 	return c.job.Close()

@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	// ErrRan is returned when a crawl is run again.
-	ErrRan = errors.New("weft: a crawl runs once")
+	// ErrRan is returned when a crawl is run again, or after it was closed.
+	ErrRan = errors.New("weft: a crawl runs once, and not after Close")
 
 	// ErrEnded is returned when a crawl has ended, or has not started: what is saved of it holds.
 	ErrEnded = errors.New("the crawl has ended")
@@ -89,6 +89,15 @@ func (c *Crawl) RunOn(t *aio.Task) (record.Summary, error) {
 		})
 		return errors.Is(err, aio.ErrCanceled), err
 	})
+}
+
+// Forgo takes the place of a run, and reports whether it was still free.
+func (c *Crawl) Forgo() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	free := !c.mu.ran
+	c.mu.ran = true
+	return free
 }
 
 // run connects the loops, has crawl run them and cleans up.

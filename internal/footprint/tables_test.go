@@ -59,7 +59,7 @@ var tables = map[string][]string{
 	"one of a request in flight": { // and there are at most so many: budget.PerRequest
 		"engine.again.leased", "aio.Group.errs", "aio.Queue.items", "aio.Reader.buf", "aio.Loop.coroutines", "aio.fdTable.byFD", "aio.fdTable.events", "aio.fdTable.free", "aio.fdTable.slots",
 		"aio.future.callbacks", "aio.inbox.mu.posted", "aio.ready.ring", "aio.scopeContext.mu.after", "aio.timers.heap",
-		"budget.Meter.mu.queue", "engine.committer.waiting", "engine.slots.queue", "engine.admission.waiting", "engine.admission.asked", "fetch.reports.batch",
+		"budget.Meter.mu.queue", "engine.committer.waiting", "engine.slots.queue", "engine.admission.waiting", "engine.admission.asked", "fetch.reports.ended",
 		"fetch.Outcome.Dropped", "frontier.agenda.leased", "frontier.journal.leased", "frontier.robotsCache.starved",
 		"httpclient.mux.barred", "httpclient.mux.out", "httpclient.mux.waiting", "httpclient.muxes.servers", "httpclient.Request.Body", "httpclient.Request.Header", "httpclient.server.conns", "http2.Conn.streams", "http2.Stream.unsent",
 		"httpclient.channel.in", "httpclient.channel.message", "httpclient.channel.out", "httpclient.half.key", "httpclient.half.secret", "httpclient.shake.secrets", "httpclient.arrival.got", "httpclient.parser.line",

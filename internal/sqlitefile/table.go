@@ -79,7 +79,7 @@ func (t *Table) Add(values []any) error {
 			err = x.keys.Add(key)
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("table %s, row %d, column %s: %w", t.name, t.rows, x.Column, err)
 		}
 		x.key = key
 	}
