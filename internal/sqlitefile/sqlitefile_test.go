@@ -298,7 +298,7 @@ func TestMistakes(t *testing.T) {
 		"twice":  {data{"t", one, []Index{{"x", "a", true}}, [][]any{{"1"}, {nil}, {"2"}, {nil}, {"1"}}}, "sqlitefile: two rows have the same t.a"},
 		"name":   {data{"t", []Column{{"Straße", ""}, {"a", ""}, {"A", ""}}, nil, nil}, "sqlitefile: duplicate column name: A"},
 		"type":   {data{"t", one, nil, [][]any{{bytes.NewReader}}}, "sqlitefile: a value of type func([]uint8) *bytes.Reader"},
-		"number": {data{"t", one, []Index{{"x", "a", true}}, [][]any{{1.5}}}, "sqlitefile: a value of type float64 in an index"},
+		"number": {data{"t", one, []Index{{"x", "a", true}}, [][]any{{1.5}}}, "table t, row 1, column a: sqlitefile: a value of type float64 in an index"},
 	} {
 		if err := write(t.Context(), filepath.Join(t.TempDir(), "a"), c.data); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, expected %s", name, err, c.want)
