@@ -137,8 +137,8 @@ func TestHandedOn(t *testing.T) {
 		to.Job.Plan.Begun = before.Job.Plan.Begun
 		say(f.Name, to)
 		if in, whole := sharesOfRooms[f.Name]; whole {
-			if code, err := os.ReadFile(in); err != nil || !strings.Contains(string(code), "Shares."+f.Name) {
-				t.Errorf("%s does not use the share %s: %v", in, f.Name, err)
+			if tests, err := os.ReadFile(in); err != nil || !strings.Contains(string(tests), fmt.Sprintf("\t%q: ", f.Name)) {
+				t.Errorf("%s has no row of the share %s: %v", in, f.Name, err)
 			}
 		} else if len(leaves.Changed(*before, *to)) < 2 {
 			t.Errorf("no room has the share %s", f.Name)
@@ -158,16 +158,17 @@ func TestFrozenOptions(t *testing.T) {
 	}
 }
 
-// sharesOfRooms are shares that a room takes from Engine.Shares, by the file where it does.
+// sharesOfRooms are shares that a room takes from Engine.Shares, by the file with its TestShares: a
+// row there for each share sees what the room makes of it.
 var sharesOfRooms = map[string]string{
-	"Scope":      "internal/engine/reach.go",
-	"Bodies":     "internal/engine/coordinator.go",
-	"Again":      "internal/engine/again.go",
-	"Shapes":     "internal/engine/coordinator.go",
-	"Batch":      "internal/engine/coordinator.go",
-	"Cookies":    "internal/crawl/crawl.go",
-	"Originals":  "internal/crawl/planned.go",
-	"Duplicates": "internal/crawl/planned.go",
+	"Scope":      "internal/engine/shares_test.go",
+	"Bodies":     "internal/engine/shares_test.go",
+	"Again":      "internal/engine/shares_test.go",
+	"Shapes":     "internal/engine/shares_test.go",
+	"Batch":      "internal/engine/shares_test.go",
+	"Cookies":    "internal/crawl/crawl_test.go",
+	"Originals":  "internal/crawl/crawl_test.go",
+	"Duplicates": "internal/crawl/crawl_test.go",
 }
 
 // configured returns what the rooms get from options.

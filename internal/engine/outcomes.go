@@ -215,11 +215,7 @@ func (o *outcomes) endLease(now time.Time, out *fetch.Outcome) {
 	case out.Robots != nil:
 		o.endRobots(now, out)
 	case out.Retry:
-		pause := max(backOff(out.URL.Tries), min(out.Result.RetryAfter, frontier.MaxRetryAfter))
-		if out.AtOnce {
-			pause = 0
-		}
-		o.frontier.Retry(now, out.URL, out.Result, now.Add(pause))
+		o.frontier.Retry(now, out.URL, out.Result, now.Add(retryWait(out)))
 	default:
 		o.frontier.Done(now, out.URL, out.Result)
 		o.progress.count(out.Record)
@@ -266,7 +262,15 @@ func unfollowed(out *fetch.Outcome) string {
 	return strings.Join(words, "; ")
 }
 
-// backOff is the wait before the next try, after a number of tries.
+// retryWait is the wait before the next try of a URL, whose last one an outcome tells of.
+func retryWait(out *fetch.Outcome) time.Duration {
+	if out.AtOnce {
+		return 0
+	}
+	return max(backOff(out.URL.Tries), min(out.Result.RetryAfter, frontier.MaxRetryAfter))
+}
+
+// backOff is the wait after a number of tries, if the server asks for none.
 func backOff(tries int) time.Duration { return time.Second << min(tries, 6) }
 
 // endRobots reports the result of a host's robots.txt to the frontier.

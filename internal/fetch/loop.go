@@ -163,7 +163,7 @@ func (f *Loop) Run(t *aio.Task) error {
 		o.Trusted = f.reach.knows
 	}
 	o.OnBytes = f.shared.Heard.note
-	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS, MaxNames: f.cfg.NameBytes / dns.NameBytes, Files: &f.shared.Files})
+	o.Resolver = dns.New(f.loop, f.cfg.resolver(&f.shared.Files))
 	f.client = httpclient.NewClient(f.loop, o)
 	f.pages.quota = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()
@@ -183,6 +183,11 @@ func (f *Loop) Run(t *aio.Task) error {
 		return nil
 	}
 	return err
+}
+
+// resolver returns the options of a loop's resolver, which shares files with those of other loops.
+func (c *Config) resolver(files *dns.Files) dns.Options {
+	return dns.Options{Servers: c.DNS, MaxNames: c.NameBytes / dns.NameBytes, Files: files}
 }
 
 // work takes leases and reports their outcomes. While it waits for a response it has no stack.
