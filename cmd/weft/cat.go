@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
@@ -70,14 +69,7 @@ func (f *catJobFlags) run(dir string, u weburl.URL) error {
 		return &exit{exitError, reason(err)}
 	}
 	defer a.Close()
-	captures, err := a.Captures(u.Canonical().String())
-	switch {
-	case err != nil:
-	case u.Post() != "":
-		captures, err = f.ofPost(a, dir, url)
-	case f.visit > 0:
-		captures, err = f.ofVisit(dir, url, captures)
-	}
+	captures, err := f.captures(a, dir, u)
 	switch {
 	case err != nil:
 		return &exit{exitError, err}
@@ -112,24 +104,16 @@ func (f *catJobFlags) print(out io.Writer, r *archive.Record) error {
 	return f.printMessage(out, r.Message)
 }
 
-// ofVisit returns the capture of a visit, which is where its record says.
-func (f *catJobFlags) ofVisit(dir, url string, captures []archive.Capture) ([]archive.Capture, error) {
-	record, err := results.LastOf(context.Background(), dir, url, f.visit)
-	if err != nil || record == nil {
-		return nil, err
+// captures returns those of a URL by date; of a visit or a POST, that which the record names.
+func (f *catJobFlags) captures(a *archive.Archive, dir string, u weburl.URL) ([]archive.Capture, error) {
+	if f.visit == 0 && u.Post() == "" {
+		return a.Captures(u.Canonical().String())
 	}
-	return slices.DeleteFunc(captures, func(c archive.Capture) bool {
-		return c.Filename != record.WARCFile || c.Offset != record.WARCOffset
-	}), nil
-}
-
-// ofPost returns the capture of a POST, which is where its record says.
-func (f *catJobFlags) ofPost(a *archive.Archive, dir, url string) ([]archive.Capture, error) {
-	record, err := results.LastOf(context.Background(), dir, url, f.visit)
+	record, err := results.LastOf(context.Background(), dir, u.String(), f.visit)
 	if err != nil || record == nil || record.WARCFile == "" {
 		return nil, err
 	}
-	return []archive.Capture{a.At(url, record.WARCFile, record.WARCOffset)}, nil
+	return []archive.Capture{a.At(u.String(), record.WARCFile, record.WARCOffset)}, nil
 }
 
 // printBody prints a body of a job without an archive.

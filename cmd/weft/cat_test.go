@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -67,6 +69,20 @@ func TestCat(t *testing.T) {
 	if e := weftIn(t, dir, "cat", "job", s.URL+"/nowhere"); e.code != exitError || !strings.Contains(e.stderr, "no response of "+s.URL+"/nowhere") {
 		t.Errorf("exit %d, %s", e.code, e.stderr)
 	}
+}
+
+// TestCatPost prints the response to a POST, by the name that weft urls has for it.
+func TestCatPost(t *testing.T) {
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })
+	dir := crawls(t, exitDone, "--warc", "--job", "job", "--post-data", "1", "--post-data", "2", s.URL).dir
+	var got []string
+	for _, name := range strings.Fields(weftIn(t, dir, "urls", "job").stdout) {
+		if strings.Contains(name, s.URL) {
+			got = append(got, weftIn(t, dir, "cat", "job", name).stdout)
+		}
+	}
+	slices.Sort(got)
+	expect(t, "responses", strings.Join(got, " "), "1 2")
 }
 
 // TestCatBodies: a job with bodies has no archive; a command that asks for one is refused, and
