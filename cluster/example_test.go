@@ -36,6 +36,11 @@ func Example() {
 	}
 	summary, err := crawl.Run(context.Background())
 	fmt.Println(summary.Pages, "pages", err)
+
+	// When the crawl is over, the jobs become one folder.
+	all, err := cluster.Collect(context.Background(), filepath.Join(dir, "all"), []string{filepath.Join(dir, "job")})
+	fmt.Println(all.Records, "records", err)
 	// Output:
 	// 2 pages <nil>
+	// 2 records <nil>
 }

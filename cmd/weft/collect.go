@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/internal/collect"
+	"github.com/weftcrawl/weft/cluster"
 )
 
 func collectCommand() *cobra.Command {
@@ -55,9 +55,9 @@ func collectJobs(dir string, jobs []string) error {
 			fmt.Fprintf(os.Stderr, "weft: %s: its node is running: what it fetches from now on is left out\n", printable(job))
 		}
 	}
-	s, err := collect.Jobs(ctx, dir, jobs)
+	s, err := cluster.Collect(ctx, dir, jobs)
 	switch {
-	case errors.Is(err, collect.ErrTwice):
+	case errors.Is(err, cluster.ErrTwice):
 		return usage("cluster collect: %w", err)
 	case errors.Is(err, fs.ErrExist):
 		return usage("cluster collect: -o %w", err)

@@ -118,6 +118,7 @@ var imports = map[string][]string{
 
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {
+		"internal/collect",
 		"internal/control",
 		".",
 		"internal/shard/changelog",
@@ -166,7 +167,6 @@ var imports = map[string][]string{
 	// Level 6: the command and the examples.
 	"cmd/weft": {
 		"cluster",
-		"internal/collect",
 		"cluster/server",
 		"read",
 		"results",

@@ -27,12 +27,10 @@ import (
 	"github.com/weftcrawl/weft/results"
 )
 
-// Summary is the extent of a merge.
+// Summary is the extent of a merge: see cluster.Collected.
 type Summary struct {
-	Records  int   // in the folder
-	Repeated int   // left out, as their URLs were fetched again later
-	Archives int   // files of WARC
-	Bytes    int64 // of them
+	Records, Repeated, Archives int
+	Bytes                       int64
 }
 
 // ErrTwice is returned by Jobs for a folder that is named twice.
