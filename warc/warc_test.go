@@ -329,18 +329,15 @@ func TestForeign(t *testing.T) {
 func TestBigRecord(t *testing.T) {
 	size := long.Or[int64](32<<20, 300<<20)
 	head := fmt.Sprintf("WARC/1.1\r\nWARC-Type: resource\r\nContent-Length: %d\r\n\r\n", size)
-	in, out := io.Pipe()
-	go func() {
-		z, _ := gzip.NewWriterLevel(out, gzip.BestSpeed)
-		io.WriteString(z, head)
-		io.CopyN(z, zeros{}, size)
-		io.WriteString(z, recordEnd)
-		z.Close()
-		out.Close()
-	}()
+	var in bytes.Buffer // 4 kB per MB
+	z, _ := gzip.NewWriterLevel(&in, gzip.BestSpeed)
+	io.WriteString(z, head)
+	io.CopyN(z, zeros{}, size)
+	io.WriteString(z, recordEnd)
+	z.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r := NewReader(in)
+	r := NewReader(&in)
 	record, err := r.Next()
 	if err != nil {
 		t.Fatal(err)
@@ -353,7 +350,7 @@ func TestBigRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 { // what compresses it included
+	if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 {
 		t.Errorf("%d bytes allocated", took)
 	}
 }

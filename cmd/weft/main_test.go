@@ -104,7 +104,7 @@ type ended struct {
 }
 
 // weftRun runs the command to its end, without the race detector, with which a process takes
-// three times the CPU time. Crawls that a test sends signals, orders or input have it: see
+// about twice the CPU time. Crawls that a test sends signals, orders or input have it: see
 // weftCommand, and pty_linux_test.go for the screen.
 func weftRun(t *testing.T, args ...string) ended {
 	t.Helper()
