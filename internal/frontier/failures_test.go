@@ -13,6 +13,23 @@ import (
 // refused is the failure to connect to a server.
 var refused = frontier.Result{Failure: "connect", Reason: "connection refused", Unreached: true}
 
+// TestAsksForAYear: an origin that asks to be left alone for a year is asked after an hour, unless
+// the crawl waits for less.
+func TestAsksForAYear(t *testing.T) {
+	for giveUp, given := range map[time.Duration]int{30 * time.Minute: 1, 2 * time.Hour: 0} {
+		f := frontier.New(frontier.Config{GiveUp: giveUp})
+		f.Add(parsed(t, "http://a.example/1"))
+		f.Add(parsed(t, "http://a.example/2"))
+		f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Result{Overload: true, Status: 503, RetryAfter: 365 * 24 * time.Hour})
+		if all := f.GivenUp(); len(all) != given {
+			t.Errorf("a crawl that waits for %v gives up %v", giveUp, all)
+		}
+		if next, ok := f.Next(); given == 0 && (!ok || next != at(time.Hour)) {
+			t.Errorf("the next request is at %v, %v", next, ok)
+		}
+	}
+}
+
 // TestPortsTakeTurns crawls random hosts with many ports, of which some never respond, some are out
 // of reach for a while and some respond always. Whatever happens, every URL ends, those of an
 // origin that responds in the end are fetched, and as many URLs are leased as the host may have.
