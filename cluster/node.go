@@ -53,9 +53,8 @@ type node struct {
 	reporter  *reporter
 	answers   *answers
 
-	shown   bool // all that the bucket had, openings of an earlier process of this node among it
-	ended   bool
-	failure error // by which it has ended
+	shown bool // all that the bucket had, openings of an earlier process of this node among it
+	fate  fate
 }
 
 // join makes this process a node of a crawl, which begins if there is none of the name. Nothing is
@@ -177,7 +176,7 @@ func (n *node) engineConfig(disk []int) engine.NodeConfig {
 func (n *node) assemble(own *ownership.Node, o *Options, s *streams, w *warnings, f *figures, ahead int) {
 	r, l, ops, crawl := n.remote, n.loop, n.loop.ops, n.crawl
 	process := processOf(n.identity.Node, n.identity.Incarnation)
-	again := &requests{remote: r, warnings: w, ctx: ops.ctx, made: s.made, fail: func(err error) { l.post(func() { n.fail(err) }) }}
+	again := &requests{remote: r, warnings: w, ctx: ops.ctx, made: s.made, fail: func(err error) { l.post(func() { n.fate.fail(err) }) }}
 	n.end = &endOfCrawl{loop: l, remote: r, streams: s, crawl: crawl, own: own, requests: again, aside: n.aside}
 	n.lease = &nodeLease{own: own, loop: l, remote: r, bucket: s.bucket, crawl: crawl, requests: again}
 	n.quota.loop, n.quota.crawl, n.quota.lease, n.quota.process = l, crawl, n.lease, process
@@ -206,7 +205,7 @@ func (n *node) assemble(own *ownership.Node, o *Options, s *streams, w *warnings
 		aside: n.aside, room: newRoom(ahead), busy: n.end.busy,
 	}
 	n.parts.name, n.parts.loop, n.parts.own, n.parts.inbox, n.parts.outbox, n.parts.requests = r.name, l, own, n.inbox, n.outbox, again
-	n.parts.warn, n.parts.busy, n.parts.fail = r.servers.warn, n.end.busy, n.fail
+	n.parts.warn, n.parts.busy, n.parts.fail = r.servers.warn, n.end.busy, n.fate.fail
 	n.parts.takeover = &takeover{
 		remote: r, crawl: crawl, recorder: logs, outbox: n.outbox,
 		reader: newLogReader(ops, n.watch, n.plan.Partitions, ahead, n.aside), news: newcomers(ops, crawl), restored: &f.restored,
@@ -242,7 +241,7 @@ func (n *node) follow(ctx context.Context) (weft.Summary, error) {
 	})
 	ops.run(func(ctx context.Context) {
 		if err := n.outbox.run(ctx); err != nil {
-			n.loop.post(func() { n.fail(fmt.Errorf("crawl %s: %w", n.remote.name, err)) })
+			n.loop.post(func() { n.fate.fail(fmt.Errorf("crawl %s: %w", n.remote.name, err)) })
 		}
 	})
 	ops.every(n.remote.beat, n.reporter.report)
@@ -277,9 +276,9 @@ func (n *node) listen(ctx context.Context) (stop func(), err error) {
 func (n *node) run() error {
 	tick := n.remote.beat / 4
 	n.lease.own.Busy()
-	for next := time.Now().Add(tick); !n.ended; {
+	for next := time.Now().Add(tick); !n.fate.ended; {
 		if !n.loop.turn(time.Until(next)) {
-			return n.failure
+			return n.fate.failure
 		}
 		due := !time.Now().Before(next)
 		for ; !time.Now().Before(next); next = next.Add(tick) {
@@ -288,10 +287,10 @@ func (n *node) run() error {
 			n.step(due)
 		}
 	}
-	if n.failure == nil {
+	if n.fate.failure == nil {
 		_ = n.crawl.Left() // it may have ended
 	}
-	return n.failure
+	return n.fate.failure
 }
 
 // step does what the node has to do now.
@@ -305,7 +304,7 @@ func (n *node) step(tick bool) {
 		n.obey(o)
 	}
 	if n.lease.cutOff() {
-		n.fail(fmt.Errorf("crawl %s: %w", n.remote.name, errCutOff))
+		n.fate.fail(fmt.Errorf("crawl %s: %w", n.remote.name, errCutOff))
 	}
 	n.parts.settle()
 	n.addresses.follow(n.watch.seen.now())
@@ -387,16 +386,9 @@ func (n *node) obey(o ownership.Order) {
 	case ownership.Resume:
 		n.lease.resume()
 	case ownership.End:
-		n.ended, n.failure = true, nil
+		n.fate.ended, n.fate.failure = true, nil
 		if o.Err != nil {
-			n.failure = fmt.Errorf("crawl %s: %w", n.remote.name, o.Err)
+			n.fate.failure = fmt.Errorf("crawl %s: %w", n.remote.name, o.Err)
 		}
-	}
-}
-
-// fail ends the node. What it has not finished is for others.
-func (n *node) fail(err error) {
-	if !n.ended {
-		n.ended, n.failure = true, err
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/where"
@@ -277,3 +278,17 @@ func (f *crawlFlags) outputOptions() []option {
 				"for a fifth to a half more CPU time."},
 	}
 }
+
+// flagOf returns the flags of weft crawl by the field of weft.Options that they set. Seeds
+// are its arguments.
+var flagOf = sync.OnceValue(func() map[string]string {
+	flags := make(map[string]string)
+	for _, g := range new(crawlFlags).groups() {
+		for _, o := range g.options {
+			if o.field != "" {
+				flags[o.field] = o.name
+			}
+		}
+	}
+	return flags
+})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -83,20 +82,6 @@ func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 	}
 	return usage("%s: unknown flag, expected one that %s lists", flag, fullHelp(cmd))
 }
-
-// flagOf returns the flags of weft crawl by the field of weft.Options that they set. Seeds
-// are its arguments.
-var flagOf = sync.OnceValue(func() map[string]string {
-	flags := make(map[string]string)
-	for _, g := range new(crawlFlags).groups() {
-		for _, o := range g.options {
-			if o.field != "" {
-				flags[o.field] = o.name
-			}
-		}
-	}
-	return flags
-})
 
 // amendableOptions are those that --amend adds to.
 var amendableOptions = []string{"Seeds", "SeedSeq", "Exclude"}

@@ -90,6 +90,27 @@ func f(o *outer) { o.part.a++; o.to.b = o.n; o.m += 1; _ = outer{l: 1} }`)
 	}
 }
 
+// TestGiven: a function that is handed over in a field counts where the field is used, and a
+// literal stands for what it names.
+func TestGiven(t *testing.T) {
+	for given, up := range map[string]int{
+		`t.low = low{done: t.end}`:                     1,
+		`t.low.done = (t.end)`:                         1,
+		`t.low.done = func() { t.end() }`:              1,
+		`t.low.done = func() {}`:                       0,
+		`t.low.other = t.end`:                          0,
+		`done := t.end; _ = done; t.low.done = nil`:    0,
+		`t.low, t.low.done = low{other: t.end}, t.end`: 1,
+	} {
+		p, r := program(t,
+			`type top struct{ low low }; func (t *top) end() {}; func (t *top) start() { `+given+`; t.low.run() }`,
+			`type low struct{ done, other func() }; func (l *low) run() { l.done() }`)
+		if got := p.fileGraph(r).up(); len(got) != up {
+			t.Errorf("%s: %d arrows run up, expected %d", given, len(got), up)
+		}
+	}
+}
+
 // TestOrder: the order of large circles is no better than the best, and seldom worse.
 func TestOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))

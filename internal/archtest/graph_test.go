@@ -186,17 +186,26 @@ func (g *graph) goodOrder(circle []int) []int {
 }
 
 // fileGraph is the graph of a package's files: one uses another if its code names a function or a
-// method that is declared there. Methods of interfaces have no code anywhere.
+// method that is declared there, or a field that is given one. Methods of interfaces have no code
+// anywhere.
 func (p *product) fileGraph(r *room) *graph {
 	var names []string
 	for _, f := range r.files {
 		names = append(names, p.file(f))
 	}
 	g := newGraph(names)
+	given, gives := r.given()
 	for _, f := range r.files {
 		ast.Inspect(f, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				if fn := r.function(id); fn != nil {
+			id, ok := n.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			if fn := r.function(id); fn != nil {
+				g.add(p.file(f), p.file(fn))
+			}
+			if field := r.field(id); field != nil && !gives[id] {
+				for _, fn := range given[field] {
 					g.add(p.file(f), p.file(fn))
 				}
 			}
@@ -204,6 +213,66 @@ func (p *product) fileGraph(r *room) *graph {
 		})
 	}
 	return g
+}
+
+// given returns the functions that the package gives its fields by name, as methods of values, or
+// in literals, which stand for all that they name; and the places where it does so.
+func (r *room) given() (given map[*types.Var][]*types.Func, places map[*ast.Ident]bool) {
+	given, places = make(map[*types.Var][]*types.Func), make(map[*ast.Ident]bool)
+	give := func(to, value ast.Expr) {
+		id := selected(to)
+		field := r.field(id)
+		if field == nil {
+			return
+		}
+		places[id] = true
+		_, literal := ast.Unparen(value).(*ast.FuncLit)
+		if !literal && selected(value) == nil {
+			return
+		}
+		ast.Inspect(value, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && r.function(id) != nil {
+				given[field] = append(given[field], r.function(id))
+			}
+			return true
+		})
+	}
+	for _, f := range r.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				give(n.Key, n.Value)
+			case *ast.AssignStmt:
+				for i, to := range n.Lhs {
+					if len(n.Lhs) == len(n.Rhs) {
+						give(to, n.Rhs[i])
+					}
+				}
+			}
+			return true
+		})
+	}
+	return given, places
+}
+
+// selected is the identifier of a variable, or of what is selected of a value; nil: it is neither.
+func selected(e ast.Expr) *ast.Ident {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return e
+	case *ast.SelectorExpr:
+		return e.Sel
+	}
+	return nil
+}
+
+// field returns the field of a struct of this package that an identifier selects, if it does.
+func (r *room) field(id *ast.Ident) *types.Var {
+	v, ok := r.info.Uses[id].(*types.Var)
+	if !ok || !v.IsField() || v.Pkg() != r.types {
+		return nil
+	}
+	return v.Origin()
 }
 
 // positioned is a node of syntax, or an object.

@@ -32,6 +32,7 @@ var measures = []measure{
 	{"methods", "methods of a type, promoted ones and functions of its package that take it first included", 60, false, countMethods},
 	{"fields", "fields of a struct, promoted ones included; records and options excepted", mostFields, false, countFields},
 	{"facade", "exported methods of `Frontier`", 25, false, countFacade},
+	{"parts", "exported methods of `Frontier` and of the parts that it returns", 72, true, countParts},
 	{"arrows", "arrows between files of a package that run back up", 30, true, countArrows},
 	{"folders", "imports between folders that run back up", 0, true, countFolders},
 	{"owners", "fields of the frontier's hosts and origins that more than one part sets", 0, true, countOwners},
@@ -150,14 +151,38 @@ func fieldCount(s *types.Struct) (n int) {
 }
 
 func countFacade(t *testing.T) map[string]int {
-	tn := checked(t).rooms["internal/frontier"].types.Scope().Lookup("Frontier")
-	n := 0
-	for m := range types.NewMethodSet(types.NewPointer(tn.Type())).Methods() {
-		if m.Obj().Exported() {
-			n++
+	const facade = "internal/frontier/Frontier"
+	return map[string]int{facade: countParts(t)[facade]}
+}
+
+// countParts counts the exported methods of the frontier, and of the types of its package that it
+// returns without an argument.
+func countParts(t *testing.T) map[string]int {
+	pkg := checked(t).rooms["internal/frontier"].types
+	n := make(map[string]int)
+	var count func(types.Object)
+	count = func(part types.Object) {
+		name := path.Join("internal/frontier", part.Name())
+		n[name] = 0
+		for m := range types.NewMethodSet(types.NewPointer(part.Type())).Methods() {
+			if !m.Obj().Exported() {
+				continue
+			}
+			n[name]++
+			if s := m.Obj().(*types.Func).Signature(); s.Params().Len() == 0 && s.Results().Len() == 1 {
+				of := s.Results().At(0).Type()
+				if p, ok := of.(*types.Pointer); ok {
+					of = p.Elem()
+				}
+				named, ok := of.(*types.Named)
+				if ok && named.Obj().Pkg() == pkg && n[path.Join("internal/frontier", named.Obj().Name())] == 0 {
+					count(named.Obj())
+				}
+			}
 		}
 	}
-	return map[string]int{"internal/frontier/Frontier": n}
+	count(pkg.Scope().Lookup("Frontier"))
+	return n
 }
 
 func countArrows(t *testing.T) map[string]int {

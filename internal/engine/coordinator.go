@@ -94,10 +94,7 @@ func (c *Coordinator) connect() {
 		job: cfg.Job, most: cfg.Shares.Batch,
 	}
 	c.progress = progress{clock: clock, committer: &c.committer, hooks: &cfg.Hooks, summary: record.NewSummary()}
-	c.pauses = pauses{loops: &c.loops, lifted: func() {
-		c.sharing.resumed()
-		c.Dispatch()
-	}}
+	c.pauses = pauses{loops: &c.loops, lifted: c.resumed}
 	c.outage = outage{
 		clock: clock, heard: &c.shared.Heard, frontier: f, progress: &c.progress,
 		giveUp: cfg.Frontier.GiveUp, resumed: cfg.Job != nil && cfg.Job.Resumed,
@@ -109,7 +106,7 @@ func (c *Coordinator) connect() {
 		committer: &c.committer, fail: c.ending.fail, dispatch: c.Dispatch,
 	}
 	c.promises = promises{frontier: f, reach: &c.reach, admission: &c.admission, committer: &c.committer}
-	c.traps = traps{committer: &c.committer, summary: &c.progress.summary, refuse: c.refusals.renew, shapes: c.traps.shapes}
+	c.traps = traps{committer: &c.committer, summary: &c.progress.summary, shapes: c.traps.shapes}
 	c.again = newAgain(cfg)
 	c.again.clock, c.again.frontier, c.again.admission = clock, f, &c.admission
 	c.again.committer, c.again.progress = &c.committer, &c.progress
@@ -125,7 +122,7 @@ func (c *Coordinator) connect() {
 	c.outcomes = outcomes{
 		clock: clock, frontier: f, loops: &c.loops, leases: &c.leases, outage: &c.outage, admission: &c.admission,
 		committer: &c.committer, reach: &c.reach, promises: &c.promises, again: &c.again, traps: &c.traps,
-		progress: &c.progress, fail: c.ending.fail, dispatch: c.Dispatch, warn: warn,
+		refusals: &c.refusals, progress: &c.progress, fail: c.ending.fail, dispatch: c.Dispatch, warn: warn,
 		links:      linkAdder{frontier: f, traps: &c.traps},
 		duplicates: c.outcomes.duplicates, maxRedirects: cfg.Frontier.MaxRedirects,
 	}
@@ -302,6 +299,12 @@ func (c *Coordinator) Dispatch() {
 	c.sharing.checkDrains()
 	c.leases.wake(starts)
 	c.sharing.tellHomes()
+}
+
+// resumed takes in that a reason of a pause has gone.
+func (c *Coordinator) resumed() {
+	c.sharing.resumed()
+	c.Dispatch()
 }
 
 // mayStart reports whether fetches may start now, as far as hosts do not matter.

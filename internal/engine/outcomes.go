@@ -29,6 +29,7 @@ type outcomes struct {
 	promises  *promises
 	again     *again
 	traps     *traps
+	refusals  *refusals
 	progress  *progress
 	fail      func(error)
 	dispatch  func()
@@ -191,7 +192,11 @@ func (o *outcomes) postpones(now time.Time, out *fetch.Outcome) bool {
 
 // takeLinks adds what an outcome leads to.
 func (o *outcomes) takeLinks(out *fetch.Outcome) {
-	out.Added(o.links.add(out.Links, o.traps.judge(out)))
+	stale, trap := o.traps.judge(out)
+	if trap {
+		o.refusals.renew()
+	}
+	out.Added(o.links.add(out.Links, stale))
 	if out.Target != nil {
 		o.redirect(out)
 	}

@@ -18,7 +18,6 @@ import (
 type traps struct {
 	committer *committer
 	summary   *record.Summary
-	refuse    func() // has pending URLs judged anew
 
 	shapes *shapes.Table // nil: no trap is recognised
 }
@@ -41,19 +40,18 @@ func (t *traps) takes(u *frontier.URL) bool {
 func (t *traps) found(u weburl.URL) { t.shapes.Found(shapes.Of(u)) }
 
 // judge takes in the sketch of a page, and reports whether its shape has nothing new, so that the
-// URLs found on it count as growth.
-func (t *traps) judge(out *fetch.Outcome) (stale bool) {
+// URLs found on it count as growth, and whether it is a trap from now on.
+func (t *traps) judge(out *fetch.Outcome) (stale, trap bool) {
 	if out.Sketch == 0 {
-		return false
+		return false, false
 	}
 	s := shapes.Of(out.URL.URL)
-	if t.shapes.Judge(s, out.Sketch) {
+	if trap = t.shapes.Judge(s, out.Sketch); trap {
 		name := shapes.Name(out.URL.URL)
 		t.summary.Trap(frontier.Brief(name))
 		t.committer.note(func(b *store.Batch) { t.committer.job.SetTrap(b, name) })
-		t.refuse()
 	}
-	return t.shapes.Stale(s)
+	return t.shapes.Stale(s), trap
 }
 
 // recall brings back the traps of earlier runs.
