@@ -66,3 +66,19 @@ func TestArchiveFiles(t *testing.T) {
 		t.Errorf("%d files", len(files))
 	}
 }
+
+// TestLines: the links and the items of a page are saved with its record.
+func TestLines(t *testing.T) {
+	w := crawltest.Web{"http://a.test/": crawltest.Links("/one", "/two") + `<script type=application/ld+json>{"@type":"Thing","name":"x"}</script>`}
+	o := weft.Options{
+		Seeds: []string{"http://a.test/"}, Job: filepath.Join(t.TempDir(), "job"), Reach: weft.Reach{NoRobots: true},
+		Keep: weft.Keep{KeepLinks: true, Structured: true},
+	}
+	w.Crawl(t, o)
+	for name, want := range map[string]int{"links.jsonl": 2, "items.jsonl": 1} {
+		text, err := os.ReadFile(filepath.Join(o.Job, name))
+		if err != nil || strings.Count(string(text), "\n") != want {
+			t.Errorf("%s has %q, %v, expected %d lines", name, text, err, want)
+		}
+	}
+}
