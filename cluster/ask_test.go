@@ -11,7 +11,7 @@ import (
 // URL what became of it.
 func TestURLsOfAllNodes(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	own := make(map[string]bool) // what each node has committed
 	for _, m := range []*member{c.join("a"), c.join("b")} {
 		done := m.urls()

@@ -12,7 +12,7 @@ import (
 // TestBusy: the status of a crawl has every node, even one that writes its state just then.
 func TestBusy(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	a := c.join("a")
 	a.until(t, 1)
 	bucket, err := jetStream(t, c.servers.Servers...).KeyValue(t.Context(), "weft_test")

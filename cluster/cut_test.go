@@ -89,7 +89,7 @@ func (l *link) set(cut bool) {
 // in flight, and had not told, is fetched by whoever has its partitions by then.
 func TestCut(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	l := newLink(t, c.servers.Servers[0])
 	b := c.joinBy("b", l.url())
 	c.join("a")
@@ -110,7 +110,7 @@ func TestCut(t *testing.T) {
 // TestDrainWhileCut: a node that waits for the servers, to join again, ends when it is asked to.
 func TestDrainWhileCut(t *testing.T) {
 	t.Parallel()
-	c, _, b := newCut(t, long())
+	c, _, b := newCut(t, lengthy())
 	b.node.Drain()
 	c.wait()
 	if b.err != nil {
@@ -137,7 +137,7 @@ func TestOverWhileCut(t *testing.T) {
 // says which.
 func TestLimitWhileCut(t *testing.T) {
 	t.Parallel()
-	c, l, b := newCut(t, long())
+	c, l, b := newCut(t, lengthy())
 	if err := cluster.EndNow(t.Context(), c.servers); err != nil {
 		t.Fatal(err)
 	}

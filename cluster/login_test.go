@@ -151,7 +151,7 @@ func TestLoginEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	web := long()
+	web := lengthy()
 	web.Hosts = 15
 	c := crawlOn(t, web, s)
 	c.servers.Servers = []string{as("ada", s)}

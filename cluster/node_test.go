@@ -275,7 +275,7 @@ func TestNodes(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			c := newCrawl(t, long()) // until the last node has partitions
+			c := newCrawl(t, lengthy()) // until the last node has partitions
 			for i := range n {
 				c.join(fmt.Sprint("node", i))
 			}
@@ -290,8 +290,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// long is a web that several nodes crawl for some seconds.
-func long() webtest.Config {
+// lengthy is a web that several nodes crawl for some seconds.
+func lengthy() webtest.Config {
 	cfg := small()
 	cfg.Latency = 100 * time.Millisecond
 	return cfg
@@ -355,7 +355,7 @@ func (m *member) end(t *testing.T) {
 // TestDeath: a node dies, and its disk with it. The others fetch what it had not told, and no more.
 func TestDeath(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	d := c.join("d") // the first: it has work, however late the others have some
 	c.join("a")
 	c.join("b")
@@ -406,7 +406,7 @@ func TestCompaction(t *testing.T) {
 // machine, the others may have its partitions by then, or may even have ended the crawl.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	all := []*member{c.join("b"), c.join("a"), c.join("d")}
 	all[0].until(t, 20)
 	for i, m := range all {
@@ -434,7 +434,7 @@ func TestRestart(t *testing.T) {
 // TestLeave: a node leaves, another joins later.
 func TestLeave(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	a, b := c.join("a"), c.join("b")
 	b.until(t, 20)
 	b.node.Drain()
@@ -486,7 +486,7 @@ func TestStop(t *testing.T) {
 // becomes of them; a node may raise that, and no other limit is taken.
 func TestLimit(t *testing.T) {
 	t.Parallel()
-	web := long()
+	web := lengthy()
 	web.Hosts = 15
 	c := newCrawl(t, web)
 	c.options.Limits.Limit = 200
@@ -520,7 +520,7 @@ func TestLimit(t *testing.T) {
 // TestMaxTime: the time of a crawl counts from its beginning, for all nodes.
 func TestMaxTime(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	c.options.Limits.MaxTime = time.Hour
 	a := c.join("a")
 	a.until(t, 5)

@@ -21,7 +21,7 @@ import (
 // they fetch anything; and while no node runs.
 func TestOrders(t *testing.T) {
 	t.Parallel()
-	web := long()
+	web := lengthy()
 	web.Hosts = 10
 	c := newCrawl(t, web)
 	client, err := cluster.Dial(t.Context(), c.servers)
@@ -108,7 +108,7 @@ func (c *crawl) obeys(m *member) {
 // shows it. What somebody else has written there is no reason to end, nor to say nothing.
 func TestOrderMissed(t *testing.T) {
 	t.Parallel()
-	web := long()
+	web := lengthy()
 	web.Hosts = 5
 	c := newCrawl(t, web)
 	a := c.join("a")
@@ -171,7 +171,7 @@ func records(t *testing.T, job string) (all []weft.Record) {
 // says so.
 func TestOrdersUnreadable(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	a := c.join("a")
 	bucket, err := jetStream(t, c.servers.Servers...).KeyValue(t.Context(), "weft_test")
 	if err != nil {

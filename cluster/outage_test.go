@@ -40,7 +40,7 @@ func TestDeleted(t *testing.T) {
 	for _, stream := range []string{"KV_weft_test", "weft_test_links", "weft_test_log"} {
 		t.Run(stream, func(t *testing.T) {
 			t.Parallel()
-			c := newCrawl(t, long())
+			c := newCrawl(t, lengthy())
 			a := c.join("a")
 			a.until(t, 20)
 			js := jetStream(t, c.servers.Servers...)
@@ -75,7 +75,7 @@ func TestDeleted(t *testing.T) {
 // nothing.
 func TestConsumersDeleted(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	a, b := c.join("a"), c.join("b")
 	a.until(t, 10)
 	js := jetStream(t, c.servers.Servers...)
@@ -100,7 +100,7 @@ func TestConsumersDeleted(t *testing.T) {
 // none warns more than once of a kind, and the crawl is as if nothing had been written.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	a := c.join("a")
 	c.join("b")
 	a.until(t, 10)
@@ -184,7 +184,7 @@ func TestFull(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20
 	s := serve(t, server.Options{JetStream: true, JetStreamMaxStore: most})
-	c := crawlOn(t, long(), s)
+	c := crawlOn(t, lengthy(), s)
 	js := jetStream(t, s.ClientURL())
 	a := c.join("a")
 	a.until(t, 20)
@@ -280,7 +280,7 @@ func (a *three) stop(i int) {
 func TestServers(t *testing.T) {
 	t.Parallel()
 	servers := serveThree(t)
-	c := crawlOn(t, long(), servers.servers[:]...)
+	c := crawlOn(t, lengthy(), servers.servers[:]...)
 	c.servers.Servers = []string{strings.Join(c.servers.Servers, ",")}
 	c.servers.Wait = time.Minute
 	began := time.Now()
@@ -306,7 +306,7 @@ func TestServers(t *testing.T) {
 // for the slow one waits on the servers, except what the slow one has room for in memory.
 func TestSlow(t *testing.T) {
 	t.Parallel()
-	web := long()
+	web := lengthy()
 	// So both have many sites, wherever their ports put them.
 	web.Hosts, web.Pages, web.Rates.Across = 80, 4, 0.6
 	c := newCrawl(t, web)

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/torture"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
@@ -33,13 +34,11 @@ const (
 // whatever its state. No URL is lost, and only URLs in flight are fetched again.
 func TestRestore(t *testing.T) {
 	everything := []string{bucketStream, linkStream, logStream}
-	for _, test := range []struct {
+	tests := []struct {
 		name string
 		lost []string
 		end  func(c *crawl, a, b *member) // the end of nodes, of which a has begun the crawl
 	}{
-		{"logs/killed", []string{logStream}, killBoth},
-		{"logs/left", []string{logStream}, leaveBoth},
 		{"logs/one after the other", []string{logStream}, func(c *crawl, a, b *member) { c.leave(a); c.leave(b) }},
 		{"links", []string{linkStream}, func(c *crawl, a, b *member) { // to b, which does not read them
 			c.kill(b)
@@ -47,9 +46,12 @@ func TestRestore(t *testing.T) {
 			c.kill(a)
 		}},
 		{"bucket", []string{bucketStream}, killBoth},
-		{"everything/killed", everything, killBoth},
 		{"everything/left", everything, leaveBoth},
-	} {
+		{"everything/killed", everything, killBoth}, // from here on in the long form alone
+		{"logs/killed", []string{logStream}, killBoth},
+		{"logs/left", []string{logStream}, leaveBoth},
+	}
+	for _, test := range tests[:long.Or(4, len(tests))] {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			l := newLoss(t)

@@ -48,7 +48,7 @@ func asProcess(text string) error {
 // then; what it does when it goes on counts for nothing, and it joins again.
 func TestStopped(t *testing.T) {
 	t.Parallel()
-	c := newCrawl(t, long())
+	c := newCrawl(t, lengthy())
 	all := make(chan struct{}, 1)
 	c.servers.OnChange = func(s cluster.Share) {
 		if s.Nodes == 1 && s.Partitions == s.All {
