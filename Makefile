@@ -20,7 +20,7 @@ build:
 man:
 	CGO_ENABLED=0 go run ./cmd/weft man man
 
-## test: install missing packages and run every test, where goroutines start with the race detector (4 minutes)
+## test: install missing packages and run every test, with the race detector where goroutines start (minutes)
 .PHONY: test
 test:
 	@script/test

@@ -185,8 +185,8 @@ func shell(ctx context.Context, root, dir, command string, env ...string) (run, 
 var measured = "`%s`, at commit %s, with %s, %s, %d cores, %s. The commands are those of the " +
 	"[README](../../README.md), in a checkout whose Go modules are downloaded, with a build cache of their own: " +
 	"empty, then as the first run has left it. The crawl is of a site of one page on the same machine; its time is " +
-	"that of the whole command, of which the crawl is a tenth of a second. The tests run each time, with the race " +
-	"detector. CPU time is that of all processes that the command has waited for."
+	"that of the whole command, of which the crawl is a tenth of a second. The tests run each time. " +
+	"CPU time is that of all processes that the command has waited for."
 
 // write returns the page.
 func write(runs []run, command, load string) []byte {
