@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	// Nodes wait for beats and for each other: they take a tenth of a core.
-	_ = flag.Set("test.parallel", "4")
+	_ = flag.Set("test.parallel", "6")
 	os.Exit(m.Run())
 }
 

@@ -319,6 +319,8 @@ func TestSlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
+	// On a busy machine a few messages carry all links of the other.
+	few := 2 * uint64(c.narrow)
 	links, units := uint64(0), 0
 	for range 100 { // beats
 		if err := b.beats(t, 1); err != nil {
@@ -329,12 +331,12 @@ func TestSlow(t *testing.T) {
 			t.Fatal(err)
 		}
 		links = s.Links
-		if units, _ = b.node.InHand(); links >= 20 && units == c.narrow {
+		if units, _ = b.node.InHand(); links > few && units == c.narrow {
 			break
 		}
 	}
-	if links < 20 || units != c.narrow {
-		t.Errorf("%d messages of links wait, expected 20 at least; and %d in memory, expected %d", links, units, c.narrow)
+	if links <= few || units != c.narrow {
+		t.Errorf("%d messages of links wait, expected more than %d; and %d in memory, expected %d", links, few, units, c.narrow)
 	}
 	a.until(t, 1) // it goes on
 	close(gate)
