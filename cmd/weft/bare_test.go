@@ -218,6 +218,7 @@ func effectStrict(t *testing.T) {
 
 // TestFileAsURL: a file or a job in place of a URL is a mistake that names the flag for it.
 func TestFileAsURL(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "urls.txt"), nil, 0o666); err != nil {
 		t.Fatal(err)

@@ -67,6 +67,7 @@ func plantedFaults(t *testing.T) (e ended, printed func(string) string) {
 
 // TestReportOfFaults: from the report alone one can say what is broken on a site, and where.
 func TestReportOfFaults(t *testing.T) {
+	t.Parallel()
 	e, clean := plantedFaults(t)
 	if e.code != exitDone {
 		t.Errorf("exit %d", e.code)
@@ -76,6 +77,7 @@ func TestReportOfFaults(t *testing.T) {
 
 // TestURLsOfFaults: weft urls lists what the report leaves out.
 func TestURLsOfFaults(t *testing.T) {
+	t.Parallel()
 	e, clean := plantedFaults(t)
 	list := func(args ...string) string {
 		t.Helper()

@@ -16,6 +16,7 @@ import (
 // TestCat prints what was fetched: the last response, that of an earlier visit, with its header,
 // and the record itself. The page changes once, then answers 304.
 func TestCat(t *testing.T) {
+	t.Parallel()
 	var visit atomic.Int32
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		etag := fmt.Sprintf(`"%d"`, min(visit.Load(), 2))
@@ -73,6 +74,7 @@ func TestCat(t *testing.T) {
 
 // TestCatPost prints the response to a POST, by the name that weft urls has for it.
 func TestCatPost(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })
 	dir := crawls(t, exitDone, "--warc", "--job", "job", "--post-data", "1", "--post-data", "2", s.URL).dir
 	var got []string
@@ -88,6 +90,7 @@ func TestCatPost(t *testing.T) {
 // TestCatBodies: a job with bodies has no archive; a command that asks for one is refused, and
 // leaves nothing behind.
 func TestCatBodies(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, star)
 	dir := crawls(t, exitDone, "--bodies", "--job", "job", s.URL).dir
 	if e := weftIn(t, dir, "crawl", "--warc", "--bodies", "--job", "job", s.URL); e.code != exitUsage || !strings.Contains(e.stderr, "archive: not written") {
@@ -104,6 +107,7 @@ func TestCatBodies(t *testing.T) {
 // TestCatHostileJob: the records of a job from elsewhere lead to no file but its bodies, and a pipe
 // in place of a file does not hang the command.
 func TestCatHostileJob(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o666); err != nil {
 		t.Fatal(err)

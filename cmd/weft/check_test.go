@@ -48,6 +48,7 @@ func faultySite(t *testing.T) string {
 
 // TestCheck checks a site from first crawl to the formats of the report, and its exit status.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	site := faultySite(t)
 	e := weftRun(t, "check", "-q", "--job", "job.weft", site)
 	want := site + `/
@@ -144,6 +145,7 @@ func TestCheckAgain(t *testing.T) {
 
 // TestCheckCanon: links are those of the job, by its rules.
 func TestCheckCanon(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if w.Header().Set("Content-Type", "text/html"); r.URL.Path != "/" {
 			w.WriteHeader(http.StatusNotFound)
@@ -170,6 +172,7 @@ func unindented(text string) string {
 
 // TestCheckFormats: what machines read is what they expect.
 func TestCheckFormats(t *testing.T) {
+	t.Parallel()
 	site := faultySite(t)
 	e := weftRun(t, "check", "-q", "--job", "job.weft", "-o", "r.json", site)
 	var report struct {
@@ -223,6 +226,7 @@ func TestCheckFormats(t *testing.T) {
 
 // TestCheckReferrers: of a job without bodies, broken links are known by their pages.
 func TestCheckReferrers(t *testing.T) {
+	t.Parallel()
 	site := faultySite(t)
 	e := weftRun(t, "crawl", "-q", "--job", "job.weft", site)
 	got := weftRun(t, "check", filepath.Join(e.dir, "job.weft"))
@@ -236,6 +240,7 @@ func TestCheckReferrers(t *testing.T) {
 // TestCheckStrangersFiles: links of files lead where links of pages may, and get no secrets:
 // whoever opens a pull request writes them.
 func TestCheckStrangersFiles(t *testing.T) {
+	t.Parallel()
 	var got []string
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/robots.txt" {
@@ -261,6 +266,7 @@ func TestCheckStrangersFiles(t *testing.T) {
 
 // TestOwnPages: nothing in the documentation of Weft is broken.
 func TestOwnPages(t *testing.T) {
+	t.Parallel()
 	args := []string{"check", "--no-external"}
 	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs"} {
 		path, err := filepath.Abs(filepath.Join("../..", name))
@@ -277,6 +283,7 @@ func TestOwnPages(t *testing.T) {
 // TestCheckExternalFragments: on request, fragments of pages that are not crawled are compared with
 // them; each such page is requested once more, the others are not.
 func TestCheckExternalFragments(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	requests := make(map[string]int)
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -339,6 +346,7 @@ func TestCheckExternalFragments(t *testing.T) {
 
 // TestCheckNothing: a check of what cannot be reached is no success.
 func TestCheckNothing(t *testing.T) {
+	t.Parallel()
 	down := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	defer down.Close()
 	e := weftRun(t, "check", "-q", "--retries", "0", "--job", "x.weft", down.URL)
@@ -453,6 +461,7 @@ func TestCheckInterrupted(t *testing.T) {
 
 // TestCheckPart: the report of a job that has more to crawl says so.
 func TestCheckPart(t *testing.T) {
+	t.Parallel()
 	site := faultySite(t)
 	e := weftRun(t, "check", "-q", "--limit", "1", "--no-rule", "soft-404", "--job", "x.weft", site)
 	if e.code != exitLimit || !strings.Contains(e.stdout, "nothing is broken so far, ") || !strings.HasSuffix(e.stdout, "only a part was checked: the crawl is stopped, 5 URLs left\n") {

@@ -16,6 +16,7 @@ import (
 // TestClusterServe: the command prints where it serves, and ends when it is interrupted; what is
 // wrong is one line.
 func TestClusterServe(t *testing.T) {
+	t.Parallel()
 	cmd, stderr := weftCommand(t, "cluster", "serve", "--listen", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -134,7 +135,7 @@ func stopsAtLimit(t *testing.T, servers string) {
 // TestEmbeddedLogin: the server that a node brings along lets in who has its login: commands of its
 // user in any folder, and whoever has the line that it prints.
 func TestEmbeddedLogin(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Parallel()
 	at := "nats://" + freeAddress(t)
 	site := newAsked(t, false, star)
 	first, _ := weftCommand(t, "crawl", "--cluster", "embedded@"+strings.TrimPrefix(at, "nats://"), "--name", "docs", "--delay", "1h", "--allow-private", "--job", "one", site.URL)
@@ -142,10 +143,12 @@ func TestEmbeddedLogin(t *testing.T) {
 	if len(join) != 5 || !strings.HasSuffix(join[1], "@"+strings.TrimPrefix(at, "nats://")) || join[4] != "--allow-private" {
 		t.Fatalf("%q", join)
 	}
-	status := func(dir, server string) string {
+	status := func(dir, server string, env ...string) string {
 		t.Helper()
-		e := weftIn(t, dir, "status", "--cluster", server, "--name", "docs")
-		return e.stdout + e.stderr
+		cmd, stderr := weftCommand(t, "status", "--cluster", server, "--name", "docs")
+		cmd.Dir, cmd.Env = dir, append(cmd.Env, env...)
+		out, _ := cmd.Output()
+		return string(out) + stderr.String()
 	}
 	for place, text := range map[string]string{"the folder": status(first.Dir, at), "another": status(t.TempDir(), at)} {
 		if !strings.HasPrefix(text, "docs: running") {
@@ -153,14 +156,15 @@ func TestEmbeddedLogin(t *testing.T) {
 			t.Errorf("in %s: %s", place, text)
 		}
 	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // from here on, somebody else's
-	if text := status(t.TempDir(), at); !strings.Contains(text, "the servers refuse the login") {
+	other := "XDG_CACHE_HOME=" + t.TempDir()
+	if text := status(t.TempDir(), at, other); !strings.Contains(text, "the servers refuse the login") {
 		t.Error(text)
 	}
-	if text := status(t.TempDir(), join[1]); !strings.HasPrefix(text, "docs: ") {
+	if text := status(t.TempDir(), join[1], other); !strings.HasPrefix(text, "docs: ") {
 		t.Error(text)
 	}
 	second, _ := weftCommand(t, append([]string{"crawl"}, join...)...)
+	second.Env = append(second.Env, other)
 	saysAfter(t, second, "crawl docs: 2 nodes")
 	if e := weftIn(t, first.Dir, "ctl", "--cluster", at, "--name", "docs", "set", "delay=1ms"); e.code != exitDone {
 		t.Errorf("%+v", e)
@@ -175,7 +179,7 @@ func TestEmbeddedLogin(t *testing.T) {
 // TestCheckCluster: a check on several machines requests what one on a single machine does: where
 // forms are sent, and images of previews.
 func TestCheckCluster(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Parallel()
 	site := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)

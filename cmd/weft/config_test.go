@@ -216,6 +216,7 @@ func TestPersonal(t *testing.T) {
 
 // TestConfigSecrets: what the file has of secrets, config show and messages leave out.
 func TestConfigSecrets(t *testing.T) {
+	t.Parallel()
 	dir := withConfig(t, `[crawl]
 urls = ["https://ada:hush@a.test/x", "https://b.test/"]
 cluster = "nats://ada:hush@a.test:4222,nats://hush@b.test,ada:hush@c.test"
@@ -266,6 +267,7 @@ cluster = "nats://ada:hush@a.test"
 
 // TestConfigMistakes: each is one line that names file, line and what was expected.
 func TestConfigMistakes(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"[crawl]\nuser-agnet = 'x'": `weft.toml: line 2: "user-agnet": unknown option: did you mean user-agent?`,
 		"user-agnet = 'x'":          `weft.toml: line 1: "user-agnet": unknown option: did you mean user-agent?`,
@@ -307,6 +309,7 @@ func TestConfigMistakes(t *testing.T) {
 
 // TestConfigInit: what the template comments out is valid once the placeholders are values.
 func TestConfigInit(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if e := weftIn(t, dir, "config", "init"); e.code != exitDone || e.stderr != "" {
 		t.Fatalf("%+v", e)

@@ -82,6 +82,7 @@ func TestStream(t *testing.T) {
 
 // TestFullOutput: after a partial write, the file holds whole records.
 func TestFullOutput(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, many(100))
 	for _, format := range []string{"jsonl", "csv", "urls"} {
 		// The limit counts blocks of 512 bytes.
@@ -271,6 +272,7 @@ func TestNothingFetched(t *testing.T) {
 // TestNothingFetchedSaysOnce: the error of the only seed is printed once, those of several are all
 // in the report, and none a second time because its host was given up.
 func TestNothingFetchedSaysOnce(t *testing.T) {
+	t.Parallel()
 	const absent, refuses = "http://nosuch.invalid/", "http://127.0.0.1:1/"
 	one := weftRun(t, "crawl", "--job", "job", absent)
 	if one.code != exitError || strings.Count(one.stderr, "no such host") != 1 {
@@ -304,6 +306,7 @@ func TestFewDescriptors(t *testing.T) {
 // TestFullDisk: a record that cannot be written ends the crawl with an error; the file holds whole
 // lines.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, many(100))
 	// The limit counts blocks of 512 bytes.
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 8; exec "+os.Args[0]+" crawl --job job "+s.URL)

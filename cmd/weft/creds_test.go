@@ -155,6 +155,7 @@ func tellsNothing(t *testing.T, e ended, secret string) {
 
 // TestEnvironmentProxy: the proxy variables of the environment work as in other tools.
 func TestEnvironmentProxy(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, star)
 	p := newHTTPProxy(t, "", map[string]string{"a.test:80": s.address()})
 	for name, c := range map[string]struct {
@@ -191,6 +192,7 @@ func TestEnvironmentProxy(t *testing.T) {
 // TestSecretsMisused: an error about a secret names the flag and what was expected, not the
 // secret.
 func TestSecretsMisused(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
 		want string

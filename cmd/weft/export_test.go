@@ -165,6 +165,7 @@ print(len(nodes), len(edges), all(a in nodes and b in nodes for a, b in edges))`
 
 // TestExportMistakes: each is said in a line, and FILE stays as it was.
 func TestExportMistakes(t *testing.T) {
+	t.Parallel()
 	dir := crawls(t, exitDone, "--job", "job", newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) }).URL).dir
 	if err := os.WriteFile(filepath.Join(dir, "old.graphml"), []byte("old"), 0o666); err != nil {
 		t.Fatal(err)
@@ -204,6 +205,7 @@ func TestExportMistakes(t *testing.T) {
 
 // TestExportPipe: a reader that leaves, such as head, is no mistake.
 func TestExportPipe(t *testing.T) {
+	t.Parallel()
 	dir := crawls(t, exitDone, "--job", "job", newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) }).URL).dir
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -270,6 +272,7 @@ func TestExportInterrupted(t *testing.T) {
 // TestExportCollected: a folder of weft cluster collect is exported like the job, but for what only
 // a state has. The commands that are named where it is refused take it.
 func TestExportCollected(t *testing.T) {
+	t.Parallel()
 	dir := crawls(t, exitDone, "--links", "--warc", "--bodies", "--job", "job", newAsked(t, false, star).URL).dir
 	run := func(code int, line string) ended {
 		t.Helper()

@@ -19,6 +19,7 @@ func TestItemsInWords(t *testing.T) {
 // TestExtractTo: the items of a job replace what a file had before, even if they are fewer. A file
 // that cannot be written is named.
 func TestExtractTo(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, articles)
 	dir := crawls(t, exitDone, "--warc", "--job", "job", s.URL).dir
 	for _, rule := range []string{"all[]=p", "title=h1"} {

@@ -93,6 +93,7 @@ func TestFetch(t *testing.T) {
 
 // TestFetchPost: curl's habits. A redirect with 307 keeps what is sent, others lead to a GET.
 func TestFetchPost(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch body, _ := io.ReadAll(r.Body); r.URL.Path {
 		case "/307":
@@ -172,6 +173,7 @@ func TestFetchJSON(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/go":

@@ -855,6 +855,7 @@ func effectClusterFile(flag string, more ...string) func(*testing.T) {
 
 // TestFlags: every flag has an effect.
 func TestFlags(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		cmd     *cobra.Command
 		effects map[string]func(t *testing.T)

@@ -47,6 +47,7 @@ func helpOf(t *testing.T, args ...string) string {
 // TestHelp: the help of every command fits two screens of 24 lines and 80 columns, with one line
 // per flag; --help-all shows all flags.
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	everyCommand(func(cmd *cobra.Command) {
 		name := cmd.CommandPath()
 		if cmd.Name() == "kinds" {
@@ -107,6 +108,7 @@ func TestHelpSections(t *testing.T) {
 
 // TestMan: there is a page for each command, with its flags, that a formatter takes.
 func TestMan(t *testing.T) {
+	t.Parallel()
 	e := weftRun(t, "man", "pages")
 	if e.code != exitDone || e.stdout+e.stderr != "" {
 		t.Fatalf("%+v", e)
@@ -136,6 +138,7 @@ func TestMan(t *testing.T) {
 
 // TestComplete asks for completions as a shell does.
 func TestComplete(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, path := range []string{"a.weft", "crawls/b.weft", "crawls/named/state", "crawls/other", "docs"} {
 		if err := os.MkdirAll(filepath.Join(dir, path), 0o777); err != nil {

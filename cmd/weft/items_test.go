@@ -84,6 +84,7 @@ func TestRulesOfProfile(t *testing.T) {
 // TestExtractTyped: fields on the command line replace the rules of the file; weft config check and
 // a crawl report what is wrong with these.
 func TestExtractTyped(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()

@@ -15,6 +15,7 @@ import (
 
 // TestLinksLines: each line of --jsonl is answered with one line, errors included.
 func TestLinksLines(t *testing.T) {
+	t.Parallel()
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	for name, c := range map[string]struct{ in, want string }{
 		"all of it": {
@@ -68,6 +69,7 @@ func TestLinksLines(t *testing.T) {
 
 // TestLinksOfAPage: queries are in the encoding of the page; a page that is cut is an error.
 func TestLinksOfAPage(t *testing.T) {
+	t.Parallel()
 	e := weftFed(t, "<meta charset=shift_jis><a href='?\x93\xfa'>", "", "links", "--base", "http://h.test/", "-")
 	if e.code != exitDone || e.stdout != "http://h.test/?%93%FA\n" {
 		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
@@ -168,6 +170,7 @@ func tokenizerLinks(base weburl.URL, text string, places map[string]string) (fou
 
 // TestLinksFlags tests --content-type and --scripts.
 func TestLinksFlags(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		stdin string
 		args  []string

@@ -91,6 +91,7 @@ func TestWriteTasks(t *testing.T) {
 // TestLookAtKilledCrawl reads a running job from other processes, steers and kills the crawl,
 // reads the job again, and resumes it.
 func TestLookAtKilledCrawl(t *testing.T) {
+	t.Parallel()
 	var once sync.Once
 	asked, answer := make(chan bool), make(chan bool)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -219,6 +220,7 @@ func awaitSaved(t *testing.T, dir, u string) {
 
 // TestStopByControl: weft ctl stop ends a crawl as Ctrl-C does.
 func TestStopByControl(t *testing.T) {
+	t.Parallel()
 	asked, answer := make(chan bool, 100), make(chan bool)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		html(w, "/a", "/b")
@@ -246,6 +248,7 @@ func TestStopByControl(t *testing.T) {
 }
 
 func TestLookMistakes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, args, want string
 	}{

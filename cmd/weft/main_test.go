@@ -39,18 +39,20 @@ func TestMain(m *testing.M) {
 	}
 	// A process with the race detector sleeps for a second before it exits.
 	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
+	var err error
+	if scratch, err = os.MkdirTemp("", "weft"); err != nil {
+		log.Fatal(err)
+	}
 	flag.Parse()
-	if runtime.GOMAXPROCS(0) < 4 { // parallel tests wait for processes that wait
-		_ = flag.Set("test.parallel", "4")
+	if runtime.GOMAXPROCS(0) < 6 { // parallel tests wait for processes that wait
+		_ = flag.Set("test.parallel", "6")
 	}
 	code := m.Run()
-	if dir != "" {
-		os.RemoveAll(dir)
-	}
+	os.RemoveAll(scratch)
 	os.Exit(code)
 }
 
-var dir string // of the command that built has built
+var scratch string // the folder of all tests
 
 // unraced returns the command without the race detector, which is most of the memory and of the
 // start of a process. It is this program, if that has none.
@@ -64,11 +66,7 @@ func unraced() string {
 // built returns the command as the pages say that it is built, but for -trimpath, which would
 // compile all packages once more. It is built once for all tests.
 var built = sync.OnceValue(func() string {
-	var err error
-	if dir, err = os.MkdirTemp("", "weft"); err != nil {
-		panic(err)
-	}
-	path := filepath.Join(dir, "weft")
+	path := filepath.Join(scratch, "weft")
 	cmd := exec.Command("go", "build", "-ldflags=-s", "-o", path, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOGC=") // that of script/test is for tests
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -89,7 +87,8 @@ func weftCommand(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 		program, args = unraced(), withoutItsFlag(t, args)
 	}
 	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Env = append(os.Environ(), "WEFT_TEST_MAIN=1")
+	// The user's cache has the login of their nodes.
+	cmd.Env = append(os.Environ(), "WEFT_TEST_MAIN=1", "XDG_CACHE_HOME="+filepath.Join(scratch, "cache"))
 	cmd.Dir = t.TempDir()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -243,6 +242,7 @@ func star(w http.ResponseWriter, r *http.Request) {
 
 // TestStandardOutputFull: output that cannot be written is an error, for every command.
 func TestStandardOutputFull(t *testing.T) {
+	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skipf("there is no device that is always full: %v", err)

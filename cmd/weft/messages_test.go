@@ -14,6 +14,7 @@ import (
 // TestDidYouMean: a flag, a command or a folder that is nearly right is suggested, and a wrong
 // word never does anything.
 func TestDidYouMean(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ args, want string }{
 		"a letter too few":   {"crawl --dept 3", "--dept: unknown flag: did you mean --depth?"},
 		"letters swapped":    {"crawl --exculde x", "did you mean --exclude?"},
@@ -160,6 +161,7 @@ func TestReaderLeaves(t *testing.T) {
 // TestReaderLeavesJob: the reader of a job's stream leaves; what is left of the job is worth a
 // report.
 func TestReaderLeavesJob(t *testing.T) {
+	t.Parallel()
 	endless := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a", r.URL.Path+"b") })
 	cmd, stderr := weftCommand(t, "crawl", "--job", "job", "-o", "-", endless.URL)
 	out, err := cmd.StdoutPipe()

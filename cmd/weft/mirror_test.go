@@ -16,6 +16,7 @@ import (
 // TestMirror: a site becomes files, again what has changed, and what is gone on request; and a job
 // becomes the same.
 func TestMirror(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex // of pages
 	pages := map[string]string{"/": "<!doctype html><a href=/b>b</a><img src=/i.png>", "/b": "<!doctype html><a href=/>home</a><a href=/c>", "/c": "<!doctype html>c", "/i.png": "\x89PNG"}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,6 +105,7 @@ func TestMirror(t *testing.T) {
 // TestMirrorLinked: a crawl writes its job through no symbolic link in the folder, and waits for no
 // pipe.
 func TestMirrorLinked(t *testing.T) {
+	t.Parallel()
 	for _, link := range []string{".weft", ".weft/job", ".weft/job/pages.jsonl", ".weft/job/state/deep/er"} {
 		dir, outside := t.TempDir(), t.TempDir()
 		if link = filepath.Join(dir, link); os.MkdirAll(filepath.Dir(link), 0o777) != nil || os.Symlink(outside, link) != nil {

@@ -41,6 +41,7 @@ import (
 //
 // Pages in testdata run what the text of a page names outside its blocks: see TestPagesInline.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages: %v", err)

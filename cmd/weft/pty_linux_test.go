@@ -307,6 +307,7 @@ IFS= read -r line; echo "typed: $line"`
 
 // TestTerminalHeld: the screen shows a host that backs off.
 func TestTerminalHeld(t *testing.T) {
+	t.Parallel()
 	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
 			html(w, "/a")

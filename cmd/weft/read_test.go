@@ -33,6 +33,7 @@ func articles(w http.ResponseWriter, r *http.Request) {
 
 // TestRead reads a job in all the ways that the command has.
 func TestRead(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, articles)
 	dir := crawls(t, exitDone, "--warc", "--job", "job", s.URL).dir
 	run := func(code int, args ...string) ended {
@@ -120,6 +121,7 @@ func TestRead(t *testing.T) {
 
 // TestReadPage reads one page, from the Web and from a file.
 func TestReadPage(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, articles)
 	if e := weftRun(t, "read", s.URL+"/a/5.html"); e.code != exitDone || !strings.HasPrefix(e.stdout, "# Article 5\n") || !strings.Contains(e.stdout, "[See also]("+s.URL+"/a/7.html)") {
 		t.Errorf("exit %d, %s%s", e.code, e.stdout, e.stderr)
@@ -152,6 +154,7 @@ func TestReadPage(t *testing.T) {
 // TestReadWithoutBodies: a job that has no bodies says what is missing, before a crawl that would
 // be in vain.
 func TestReadWithoutBodies(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, articles)
 	dir := crawls(t, exitDone, "--job", "job", s.URL).dir
 	if e := weftIn(t, dir, "read", "job"); e.code != exitError || !strings.Contains(e.stderr, "no bodies, expected a job of weft crawl --markdown") {
@@ -166,6 +169,7 @@ func TestReadWithoutBodies(t *testing.T) {
 // TestReadDeep: the text behind a million tags is read; of a page that is too long, its beginning,
 // and the status says so.
 func TestReadDeep(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, page := range map[string]string{
 		"deep.html": strings.Repeat("<b>", 1_000_000) + "<p>the text",

@@ -26,6 +26,7 @@ var looks = []string{
 // TestReadOnlyJob: to look at a job needs no permission to write to it: on a disk that is mounted
 // for reading, of a crawl that has ended as well as of one that was killed and left no index.
 func TestReadOnlyJob(t *testing.T) {
+	t.Parallel()
 	if !mounts.Inside(t) {
 		return
 	}

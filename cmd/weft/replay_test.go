@@ -17,6 +17,7 @@ import (
 
 // TestReplay: the command prints where it serves, and ends when it is interrupted.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	good, _ := anArchive(t)
 	cmd, stderr := weftCommand(t, "replay", "--listen", "127.0.0.1:0", "good.warc.gz")
 	if err := os.WriteFile(filepath.Join(cmd.Dir, "good.warc.gz"), good, 0o666); err != nil {

@@ -168,6 +168,7 @@ func mustSeed(t *testing.T, s string) weburl.URL {
 
 // TestFailedJob: a job that has fetched no seed says so, and the same command tries again.
 func TestFailedJob(t *testing.T) {
+	t.Parallel()
 	first := weftRun(t, "crawl", "--retries", "0", "--job", "job", "http://127.0.0.1:1/")
 	if first.code != exitError || !strings.Contains(first.stderr, "no seed could be fetched") {
 		t.Fatalf("exit %d: %s", first.code, first.stderr)
@@ -183,6 +184,7 @@ func TestFailedJob(t *testing.T) {
 
 // TestFinished: for a finished job, the command prints the same report again, and changes nothing.
 func TestFinished(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, star)
 	first := weftRun(t, "crawl", "--retries", "0", "--job", "job", s.URL)
 	// The elapsed time is not saved to the end.
@@ -215,6 +217,7 @@ func TestFinished(t *testing.T) {
 
 // TestOtherList: a URL that is new in a job's list is a usage error, without a report.
 func TestOtherList(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, star)
 	dir := t.TempDir()
 	crawl := func(urls string, args ...string) ended {
@@ -264,6 +267,7 @@ func (speechless) Fatalf(string, ...any) {}
 
 // TestJobInUse: while a crawl runs, another process can neither resume its job nor start it over.
 func TestJobInUse(t *testing.T) {
+	t.Parallel()
 	answer, asks := make(chan bool), make(chan bool, 10)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		asks <- true

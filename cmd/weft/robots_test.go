@@ -28,6 +28,7 @@ func weftFed(t *testing.T, stdin, file string, args ...string) ended {
 }
 
 func TestRobotsTest(t *testing.T) {
+	t.Parallel()
 	const file = `User-agent: *
 Disallow: /private/ # keep out
 Allow: /private/caf` + "\xc3\xa9" + `
@@ -62,6 +63,7 @@ allowed     http://example.org  no rule
 
 // TestRobotsMistakes: a mistake prints one line that names it, and nothing on standard output.
 func TestRobotsMistakes(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
 		want string

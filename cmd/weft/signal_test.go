@@ -19,6 +19,7 @@ import (
 
 // TestInterrupt: the first Ctrl-C lets started fetches finish; the second does not.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	for name, signals := range map[string][]os.Signal{
 		"Ctrl-C":       {os.Interrupt},
 		"SIGTERM":      {syscall.SIGTERM},

@@ -31,6 +31,7 @@ func gzipped(t *testing.T, text string) string {
 // TestSitemapLines: each line of --jsonl is answered with one line. A broken sitemap has URLs and
 // an error.
 func TestSitemapLines(t *testing.T) {
+	t.Parallel()
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	const set = "<urlset><url><loc>/a?b&amp;c</loc><lastmod>2024-05</lastmod><priority>0.8</priority></url>"
 	const entry = `{"loc":"http://e.test/a?b&c","lastmod":"2024-05","time":"2024-05-01T00:00:00Z","priority":0.8}`
@@ -70,6 +71,7 @@ func TestSitemapLines(t *testing.T) {
 
 // TestSitemap: the URLs found are printed, those of a broken sitemap too, which is an error.
 func TestSitemap(t *testing.T) {
+	t.Parallel()
 	const body = "<urlset><url><loc>/a</loc><lastmod>2024-05\n\x1b</lastmod></url><sitemap><loc>/s.xml</loc></sitemap>"
 	for name, c := range map[string]struct {
 		stdin  string
@@ -103,6 +105,7 @@ func TestSitemap(t *testing.T) {
 
 // TestSitemapOfASite: for a site, the sitemaps of robots.txt are listed, or /sitemap.xml is read.
 func TestSitemapOfASite(t *testing.T) {
+	t.Parallel()
 	packed := gzipped(t, "<urlset><url><loc>a</loc></url></urlset>")
 	var named atomic.Value
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

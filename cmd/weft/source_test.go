@@ -10,6 +10,7 @@ import (
 // TestSources: each command that reads a page or a file takes a file, standard input or a URL, and
 // says so where it gets something else.
 func TestSources(t *testing.T) {
+	t.Parallel()
 	const (
 		page    = `<meta charset=koi8-r><a href=http://a.test/b>x</a>`
 		urlset  = `<urlset><url><loc>http://a.test/b</loc></url></urlset>`

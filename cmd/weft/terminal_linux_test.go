@@ -40,6 +40,7 @@ func newTerminal(t *testing.T) (person, program *os.File) {
 // TestTerminal: progress is drawn on a terminal, lines of -v scroll by above it, and at the end
 // only the report is left.
 func TestTerminal(t *testing.T) {
+	t.Parallel()
 	drawn := make(chan bool)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if star(w, r); r.URL.Path == "/b" {

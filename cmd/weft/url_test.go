@@ -70,6 +70,7 @@ x:y
 
 // TestURLMistakes: a mistake prints one line that names it, and nothing on standard output.
 func TestURLMistakes(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
 		want string

@@ -37,6 +37,7 @@ func TestWacz(t *testing.T) {
 
 // TestWaczMistakes: a mistake prints one line that names it, and leaves no file behind.
 func TestWaczMistakes(t *testing.T) {
+	t.Parallel()
 	good, _ := anArchive(t)
 	files := map[string][]byte{"good.warc.gz": good, "page.html": []byte("<!doctype html>\x1b[2J")}
 	for name, c := range map[string]struct {

@@ -9,6 +9,7 @@ import (
 
 // TestWaitsSayWhy: a host that is left alone for a while says why, in weft hosts and weft why.
 func TestWaitsSayWhy(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		handler    http.HandlerFunc
 		hosts, why string

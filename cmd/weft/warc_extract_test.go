@@ -90,6 +90,7 @@ func TestWarcExtract(t *testing.T) {
 // TestWarcExtractBomb: a body ends that is out of proportion to its payload, and all do when they
 // are out of proportion to the file.
 func TestWarcExtractBomb(t *testing.T) {
+	t.Parallel()
 	member := gzipped(t, strings.Repeat("\x00", 1<<20))
 	packed := gzipped(t, strings.Repeat(member, 100))
 	head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip, gzip\r\n\r\n"

@@ -55,6 +55,7 @@ func weftAmong(t *testing.T, files map[string][]byte, args ...string) ended {
 
 // TestWarc lists, prints and checks a good archive, and one with a damaged record.
 func TestWarc(t *testing.T) {
+	t.Parallel()
 	good, at := anArchive(t)
 	bad := slices.Clone(good)
 	bad[at[1]+11] ^= 0xff // the length of a stored block
@@ -111,6 +112,7 @@ func TestWarc(t *testing.T) {
 
 // TestWarcMistakes: a mistake prints one line that names it.
 func TestWarcMistakes(t *testing.T) {
+	t.Parallel()
 	good, at := anArchive(t)
 	files := map[string][]byte{"good.warc.gz": good, "page.html": []byte("<!doctype html>\x1b[2J")}
 	for name, c := range map[string]struct {
@@ -135,6 +137,7 @@ func TestWarcMistakes(t *testing.T) {
 
 // TestWarcCatURL: a URL is found in any spelling, then one like it that is no redirect.
 func TestWarcCatURL(t *testing.T) {
+	t.Parallel()
 	var file []byte
 	e := warc.NewEncoder(warc.Options{})
 	for i, url := range []string{"http://example.org/", "https://www.example.org/", "http://example.org/caf%c3%a9?q=%41", "urn:x"} {
@@ -180,6 +183,7 @@ func TestWarcCatURL(t *testing.T) {
 
 // TestWarcEscapes: what an archive holds does not control a terminal, through a pipe either.
 func TestWarcEscapes(t *testing.T) {
+	t.Parallel()
 	body := "HTTP/1.1 200 OK\r\nContent-Type: text/\u009b31m\r\n\r\nx"
 	file := fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:\u202e\U000e0041>\r\nWARC-Date: \u009b1m\r\nWARC-Target-URI: http://a.test/\u009b31m\u202e\xff\r\n"+
 		"Content-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(body), body)
