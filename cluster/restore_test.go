@@ -33,6 +33,7 @@ const (
 // TestRestore: a crawl that the servers have lost is restored from the folders of its nodes,
 // whatever its state. No URL is lost, and only URLs in flight are fetched again.
 func TestRestore(t *testing.T) {
+	t.Parallel()
 	everything := []string{bucketStream, linkStream, logStream}
 	tests := []struct {
 		name string
@@ -127,6 +128,7 @@ func (c *crawl) leave(m *member) {
 // TestRestoreOnTheWay: the logs are lost while partitions are on their way to a node that has not
 // read their logs. The folder of the node that gave them still has their state.
 func TestRestoreOnTheWay(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"joins", "dies"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
