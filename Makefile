@@ -20,10 +20,15 @@ build:
 man:
 	CGO_ENABLED=0 go run ./cmd/weft man man
 
-## test: install missing packages and run every test, with the race detector where goroutines start (minutes)
+## test: install missing packages and run every test (three minutes; the first time some eight)
 .PHONY: test
 test:
 	@script/test
+
+## race: the tests of packages that start goroutines once more, with the race detector (minutes)
+.PHONY: race
+race:
+	@script/test race
 
 ## test-long: the same with the long forms of slow tests (hours; one package: WEFT_LONG=1 go test ./x)
 .PHONY: test-long

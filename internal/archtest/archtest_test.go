@@ -240,6 +240,7 @@ var imports = map[string][]string{
 	"internal/crawltest":       {".", "aio", "aio/aiotest", "httpclient", "internal/crawl", "internal/webtest", "weburl", "golang.org/x/sys/unix"},
 	"internal/torture":         {".", "internal/frontier/store", "internal/webtest", "internal/refs", "warc", "warc"},
 	"internal/servers":         {"internal/process"},
+	"internal/pages":           {},
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
