@@ -215,23 +215,16 @@ func compile(ctx context.Context, root string, all map[string]*pkg) (linked time
 	if err != nil {
 		return 0, err
 	}
-	text, err := os.ReadFile(graph)
+	actions, err := actionsOf(graph)
 	if err != nil {
-		return 0, err
-	}
-	var actions []struct {
-		Mode, Package   string
-		CmdUser, CmdSys time.Duration
-	}
-	if err := json.Unmarshal(text, &actions); err != nil {
 		return 0, err
 	}
 	for _, a := range actions {
 		switch p := all[a.Package]; {
 		case a.Mode == "link":
-			linked += a.CmdUser + a.CmdSys
+			linked += a.cpu()
 		case p != nil:
-			p.cost.cpu += a.CmdUser + a.CmdSys
+			p.cost.cpu += a.cpu()
 		}
 	}
 	inFile, err := stored(binary)
@@ -254,6 +247,23 @@ func compile(ctx context.Context, root string, all map[string]*pkg) (linked time
 		}
 	}
 	return linked, nil
+}
+
+// action is a step of a build: a package that is compiled, or a program that is linked.
+type action struct {
+	Mode, Package   string
+	CmdUser, CmdSys time.Duration
+}
+
+func (a action) cpu() time.Duration { return a.CmdUser + a.CmdSys }
+
+// actionsOf reads the file that go build -debug-actiongraph writes.
+func actionsOf(graph string) (all []action, err error) {
+	text, err := os.ReadFile(graph)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	return all, err
 }
 
 // stored returns whether what is at an address has its bytes in the file: zeros have none.
