@@ -65,18 +65,29 @@ func (l *listed) own() bool { return l.Module.Path == module }
 // checker type-checks from source, so that counting compiles nothing. Only the module's own
 // packages are checked with their functions' bodies.
 type checker struct {
-	product *product
-	listed  map[string]*listed
-	done    map[string]*types.Package
+	os, arch string
+	product  *product
+	listed   map[string]*listed
+	done     map[string]*types.Package
+	failed   map[string]error
 }
 
-func check() (*product, error) {
+// newChecker returns one for a system. It lists packages and what they import, as arguments of go
+// list -deps name them.
+func newChecker(system, arch string, packages ...string) (*checker, error) {
 	c := &checker{
+		os: system, arch: arch,
 		product: &product{fset: token.NewFileSet(), rooms: make(map[string]*room)},
 		listed:  make(map[string]*listed),
 		done:    map[string]*types.Package{"unsafe": types.Unsafe},
+		failed:  make(map[string]error),
 	}
-	if err := c.list(); err != nil {
+	return c, c.list(packages)
+}
+
+func check() (*product, error) {
+	c, err := newChecker("linux", runtime.GOARCH, "./...")
+	if err != nil {
 		return nil, err
 	}
 	for path, l := range c.listed {
@@ -91,10 +102,10 @@ func check() (*product, error) {
 }
 
 // list asks the go command which files and imports there are. Without cgo, so that all is Go.
-func (c *checker) list() error {
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Dir,GoFiles,Imports,ImportMap,Module", "./...")
+func (c *checker) list(packages []string) error {
+	cmd := exec.Command("go", append([]string{"list", "-deps", "-json=ImportPath,Name,Dir,GoFiles,Imports,ImportMap,Module"}, packages...)...)
 	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+c.os, "GOARCH="+c.arch)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -118,6 +129,9 @@ func (c *checker) check(path string) (*types.Package, error) {
 	if p, ok := c.done[path]; ok {
 		return p, nil
 	}
+	if err := c.failed[path]; err != nil {
+		return nil, err
+	}
 	l, ok := c.listed[path]
 	if !ok {
 		return nil, fmt.Errorf("%s is not listed", path)
@@ -134,13 +148,14 @@ func (c *checker) check(path string) (*types.Package, error) {
 	conf := types.Config{
 		Importer:         from{c, l},
 		IgnoreFuncBodies: !l.own(),
-		Sizes:            types.SizesFor("gc", runtime.GOARCH),
+		Sizes:            types.SizesFor("gc", c.arch),
 		Error:            func(err error) { errs = append(errs, err) },
 	}
 	info := &types.Info{Uses: make(map[*ast.Ident]types.Object), Defs: make(map[*ast.Ident]types.Object)}
 	pkg, _ := conf.Check(path, c.product.fset, syntax, info)
 	if l.own() {
 		if len(errs) > 0 {
+			c.failed[path] = errs[0]
 			return nil, errs[0]
 		}
 		c.product.rooms[folder(path)] = &room{folder(path), pkg, info, syntax, ownImports(l)}

@@ -1,0 +1,54 @@
+package archtest
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOtherSystems: product and tests compile where an int has 32 bits, and on macOS.
+func TestOtherSystems(t *testing.T) {
+	for _, system := range []struct{ os, arch string }{{"linux", "386"}, {"darwin", "arm64"}} {
+		t.Run(system.os+"/"+system.arch, func(t *testing.T) {
+			t.Parallel()
+			c, err := newChecker(system.os, system.arch, "-test", "./...")
+			if err != nil {
+				t.Fatal(err)
+			}
+			own := 0
+			for path, l := range c.listed {
+				if !l.own() || strings.HasSuffix(path, ".test") { // a main package of the go command
+					continue
+				}
+				own++
+				if _, err := c.check(path); err != nil {
+					t.Error(err)
+				}
+			}
+			if own < 100 {
+				t.Errorf("%d packages, expected all", own)
+			}
+		})
+	}
+}
+
+// TestUnsupportedSystem: on Windows the build fails with one line, which says that it is not
+// supported.
+func TestUnsupportedSystem(t *testing.T) {
+	t.Parallel()
+	c, err := newChecker("windows", "amd64", "./cmd/weft")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var causes []string
+	for path, l := range c.listed {
+		if !l.own() {
+			continue
+		}
+		if _, err := c.check(path); err != nil && !strings.Contains(err.Error(), "could not import") {
+			causes = append(causes, err.Error())
+		}
+	}
+	if len(causes) != 1 || !strings.Contains(causes[0], "this system is not supported") {
+		t.Errorf("%q, expected one line that says it is not supported", causes)
+	}
+}
