@@ -60,12 +60,20 @@ func (l *nodeLease) write(ctx context.Context, w ownership.Write) (then func()) 
 		l.requests.verify()
 	}
 	return func() {
+		conflict := errors.Is(err, jetstream.ErrKeyExists)
 		if err == nil {
 			err = l.own.Wrote(now(), w, revision)
+			conflict = err != nil
 		}
-		if err != nil {
-			l.why = l.remote.servers.refused(err)
-			l.own.Failed(now(), w)
+		if err == nil {
+			return
+		}
+		l.why = l.remote.servers.refused(err)
+		failed := func() { l.own.Failed(now(), w) } // which may write it again
+		if conflict {
+			failed()
+		} else { // servers without room refuse at once, and as often as they are asked
+			l.loop.after(l.remote.beat/4, failed)
 		}
 	}
 }

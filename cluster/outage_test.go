@@ -191,10 +191,12 @@ func TestFull(t *testing.T) {
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "other", Subjects: []string{"other"}}); err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if _, err := js.Publish(t.Context(), "other", make([]byte, 64<<10)); err != nil {
-			t.Log(err)
-			break
+	for size := 64 << 10; size > 0; size /= 4 { // not even a beat has room
+		for {
+			if _, err := js.Publish(t.Context(), "other", make([]byte, size)); err != nil {
+				t.Log(size, err)
+				break
+			}
 		}
 	}
 	a.hears(t, "no room")
