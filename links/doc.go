@@ -48,10 +48,10 @@
 // In CSS (text/css): url(), and the string of @import. In RSS and Atom (their types, and
 // application/xml and text/xml by the first element): what package internal/feed knows. In
 // JSON-LD (application/ld+json): strings under the names of jsonKeys that look like a URL, and are
-// images under those of jsonImages. In
-// scripts, with [Options].Scripts: quoted strings that look like a URL. Tag is then the element
-// of the text, "css", "json" or "script"; Attr is "url", "import" or "style" for CSS, the name
-// in JSON, and "text" for text.
+// images under those of jsonImages; in JSON Feed (application/feed+json), under those of
+// jsonFeedKinds. In scripts, with [Options].Scripts: quoted strings that look like a URL. Tag is
+// then the element of the text, "css", "json" or "script"; Attr is "url", "import" or "style" for
+// CSS, the name in JSON, and "text" for text.
 //
 // A link in the header, of a Link field (RFC 8288) or a Refresh field, has "header" as its element
 // and "link" or "refresh" as its attribute. It is resolved against the URL of the page, whatever

@@ -23,7 +23,7 @@ func TestGolden(t *testing.T) {
 
 var goldenTypes = map[string]string{
 	"xhtml": "application/xhtml+xml", "svg": "image/svg+xml", "css": "text/css", "rss": "application/rss+xml", "atom": "application/atom+xml",
-	"xml": "text/xml", "jsonld": "application/ld+json", "script": "text/javascript",
+	"xml": "text/xml", "jsonld": "application/ld+json", "jsonfeed": "application/feed+json", "script": "text/javascript",
 }
 
 func goldenType(file string) string {

@@ -17,27 +17,54 @@ var jsonKeys = map[string]bool{
 // jsonImages are the members whose values are images, or objects that have the image as url.
 var jsonImages = map[string]bool{"image": true, "logo": true, "thumbnail": true, "thumbnailUrl": true, "contentUrl": true, "primaryImageOfPage": true}
 
-// jsonKind returns the kind of a URL under a member of an object that stands under another one.
-func jsonKind(member, outer string) Kind {
+// jsonKind returns the kind of a URL under a member of an object that stands under another one; ok
+// is false if the member has none.
+func jsonKind(member, outer string) (_ Kind, ok bool) {
 	if jsonImages[member] || member == "url" && jsonImages[outer] {
-		return KindPreview
+		return KindPreview, jsonKeys[member]
 	}
-	return KindData
+	return KindData, jsonKeys[member]
 }
 
 // maxNested bounds the nesting of a JSON-LD document.
 const maxNested = 64
 
+// jsonFeedKinds are the members of JSON Feed (https://www.jsonfeed.org/version/1.1/) whose values
+// are URLs.
+var jsonFeedKinds = map[string]Kind{
+	"home_page_url": KindPage, "feed_url": KindFeed, "next_url": KindNext, "url": KindPage, "external_url": KindPage,
+	"image": KindImage, "banner_image": KindImage, "icon": KindImage, "favicon": KindImage, "avatar": KindImage,
+}
+
+// jsonFeedURLs are the kinds of the member url of objects that are no entries.
+var jsonFeedURLs = map[string]Kind{"attachments": KindMedia, "authors": KindRelated, "author": KindRelated, "hubs": KindHint}
+
+// jsonFeedKind is to JSON Feed what jsonKind is to JSON-LD.
+func jsonFeedKind(member, outer string) (Kind, bool) {
+	if kind, ok := jsonFeedURLs[outer]; ok && member == "url" {
+		return kind, true
+	}
+	kind, ok := jsonFeedKinds[member]
+	return kind, ok
+}
+
 // jsonDocument reads a document of JSON-LD.
 func (x *Extractor) jsonDocument() { x.jsonLD("json", x.scan.Body) }
 
-// jsonLD yields the URLs of JSON-LD (https://www.w3.org/TR/json-ld11/): strings, alone or in an
-// array, under a member of jsonKeys, that are absolute URLs or begin with a slash. A name such as
-// "_:b0" or "#me" is no link. Reading stops at an error.
+// jsonFeed reads a JSON Feed.
+func (x *Extractor) jsonFeed() { x.json("json", x.scan.Body, jsonFeedKind) }
+
+// jsonLD yields the URLs of JSON-LD (https://www.w3.org/TR/json-ld11/). A name such as "_:b0" or
+// "#me" is no link.
 func (x *Extractor) jsonLD(tag string, text []byte) {
-	if !x.wants(KindData) && !x.wants(KindPreview) {
-		return
+	if x.wants(KindData) || x.wants(KindPreview) {
+		x.json(tag, text, jsonKind)
 	}
+}
+
+// json yields the URLs of a document: strings, alone or in an array, under a member that kindOf
+// knows, that are absolute URLs or begin with a slash. Reading stops at an error.
+func (x *Extractor) json(tag string, text []byte, kindOf func(member, outer string) (Kind, bool)) {
 	var open []byte // open brackets
 	var keys [maxNested + 1]string
 	isKey := false // the next string is a name, not a value
@@ -74,12 +101,12 @@ func (x *Extractor) jsonLD(tag string, text []byte) {
 				keys[len(open)], isKey = token, false
 				continue
 			}
-			if key := keys[len(open)]; jsonKeys[key] && isWrittenURL(token) {
-				object := len(open)
-				for object > 1 && open[object-1] == '[' { // its values belong to the same member
-					object--
-				}
-				x.found(&Mention{Value: []byte(token), Tag: tag, Attr: key, Kind: jsonKind(key, keys[object-1]), from: text[at+int64(bytes.IndexByte(text[at:], '"'))+1:]})
+			key, object := keys[len(open)], len(open)
+			for object > 1 && open[object-1] == '[' { // its values belong to the same member
+				object--
+			}
+			if kind, ok := kindOf(key, keys[max(0, object-1)]); ok && isWrittenURL(token) {
+				x.found(&Mention{Value: []byte(token), Tag: tag, Attr: key, Kind: kind, from: text[at+int64(bytes.IndexByte(text[at:], '"'))+1:]})
 			}
 		}
 		isKey = len(open) > 0 && open[len(open)-1] == '{'

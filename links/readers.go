@@ -18,6 +18,7 @@ var readers = []struct {
 	{[]string{"application/rss+xml", "application/atom+xml", "application/rdf+xml"}, (*Extractor).feed},
 	{[]string{"application/xml", "text/xml"}, (*Extractor).xml},
 	{[]string{"application/ld+json"}, (*Extractor).jsonDocument},
+	{[]string{"application/feed+json"}, (*Extractor).jsonFeed},
 	{javaScript, (*Extractor).scriptDocument},
 }
 
