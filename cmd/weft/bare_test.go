@@ -120,7 +120,7 @@ func TestBareCommands(t *testing.T) {
 		"robots test a.test a.test/ok": "allowed     a.test/ok  no rule",
 	} {
 		e := weftIn(t, dir, append(strings.Fields(command), resolve...)...)
-		if e.code != exitDone || !strings.Contains(e.stdout, want) || strings.Count(e.stderr, "\n") != 1 ||
+		if e.code != answerCode(want) || !strings.Contains(e.stdout, want) || strings.Count(e.stderr, "\n") != 1 ||
 			!strings.Contains(e.stderr, "; http://a.test/") || !strings.HasSuffix(e.stderr, " is tried instead\n") {
 			t.Errorf("%s: %+v", command, e)
 		}

@@ -77,7 +77,14 @@ func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 	if group := err.GetSpecifiedShortnames(); group != "" {
 		name, flag = group, fmt.Sprintf("'%.1s' in -%s", group, group)
 	}
-	if near := nearFlag(cmd.Flags(), name); near != "" {
+	if says := unneeded[name]; says != "" {
+		return usage("%s: unknown flag: %s", flag, says)
+	}
+	near := foreign[name]
+	if near == "" || cmd.Flags().Lookup(near) == nil {
+		near = nearFlag(cmd.Flags(), name)
+	}
+	if near != "" {
 		return usage("%s: unknown flag: did you mean --%s?", flag, near)
 	}
 	return usage("%s: unknown flag, expected one that %s lists", flag, fullHelp(cmd))
@@ -204,6 +211,9 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 
 // advised adds to the text of an error what may be done about it.
 func advised(text string) string {
+	if strings.Contains(text, "blocked-address: ") {
+		return text + ": --allow-private lets pages lead there"
+	}
 	_, fault, found := strings.Cut(text, httpclient.ErrCertificate.Error())
 	if !found {
 		return text

@@ -547,7 +547,7 @@ var effects = map[string]func(t *testing.T){
 				args = append(args, "--follow")
 			}
 			e := weftRun(t, args...)
-			if e.code != exitError || !strings.Contains(e.stderr, "blocked-address: 127.0.0.1 is loopback (127.0.0.0/8)") {
+			if e.code != exitError || !strings.Contains(e.stderr, "blocked-address: 127.0.0.1 is loopback (127.0.0.0/8): --allow-private lets pages lead there\n") {
 				t.Errorf("%s: exit %d, %q", command, e.code, e.stderr)
 			}
 			expect(t, "requests", len(inner.got()), before)

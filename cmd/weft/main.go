@@ -68,7 +68,7 @@ func rootCommand(out io.Writer) *cobra.Command {
 	c.define(root)
 	c.adopt(root)
 	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
-	root.SetVersionTemplate("weft {{.Version}}\n")
+	root.SetVersionTemplate(buildLine())
 	adoptHelp(root)
 	adoptCompletion(root)
 	return root

@@ -277,8 +277,12 @@ func TestHelpKinds(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if e := weftRun(t, "version"); e.code != exitDone || !strings.HasPrefix(e.stdout, "weft ") || strings.Count(e.stdout, "\n") != 1 || e.stderr != "" {
+	e := weftRun(t, "version")
+	if e.code != exitDone || !strings.HasPrefix(e.stdout, "weft ") || strings.Count(e.stdout, "\n") != 1 || e.stderr != "" {
 		t.Errorf("%+v", e)
+	}
+	if flag := weftRun(t, "--version"); flag.code != exitDone || flag.stdout != e.stdout {
+		t.Errorf("--version: %+v", flag)
 	}
 }
 

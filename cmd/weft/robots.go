@@ -61,8 +61,8 @@ Each line is answered with one line:
 Without a rule, rule is "" and line 0. The delay is in seconds or null. The URL
 is taken as it is written.
 
-Exit status: 0 all questions answered, whatever the answers; 1 input or output
-failed; 3 usage error; 5 interrupted.`),
+Exit status: 0 allowed, and every question of --jsonl answered; 1 a URL is
+disallowed, or input or output failed; 3 usage error; 5 interrupted.`),
 		Example: `  weft robots test https://example.org/private/report.pdf
   weft robots test https://example.org/ /private/ /docs/a.html
   weft robots test --ua otherbot robots.txt /private/
@@ -118,7 +118,7 @@ func (f *robotsFlags) test(arg string, urls []string) error {
 	if file.status != 0 {
 		access = robots.For(file.status)
 	}
-	out := newPrinter()
+	out, disallowed := newPrinter(), false
 	for i, target := range targets {
 		v := robots.Verdict{Allowed: access != robots.Closed}
 		why := fmt.Sprintf("%s: status %d", file.url, file.status)
@@ -128,6 +128,8 @@ func (f *robotsFlags) test(arg string, urls []string) error {
 		word := "disallowed"
 		if v.Allowed {
 			word = "allowed"
+		} else {
+			disallowed = true
 		}
 		switch {
 		case access == robots.Read && v.Undecided():
@@ -137,7 +139,10 @@ func (f *robotsFlags) test(arg string, urls []string) error {
 		}
 		fmt.Fprintf(out, "%-10s  %s  %s\n", word, printable(urls[i]), printable(why))
 	}
-	return standardOutput(out.Flush())
+	if err := out.Flush(); err != nil || !disallowed {
+		return standardOutput(err)
+	}
+	return &exit{exitError, nil}
 }
 
 // robotsOf reads the robots.txt that an argument names: a file, its URL, or the URL of its site;

@@ -50,13 +50,13 @@ allowed     http://example.org  no rule
 		"from a file":         weftFed(t, "", file, append([]string{"robots", "test", "robots.txt"}, urls...)...),
 		"from standard input": weftFed(t, file, "", append([]string{"robots", "test", "-"}, urls...)...),
 	} {
-		if e.code != exitDone || e.stdout != want || e.stderr != "" {
+		if e.code != exitError || e.stdout != want || e.stderr != "" {
 			t.Errorf("%s: exit %d\n%swant\n%s%s", name, e.code, e.stdout, want, e.stderr)
 		}
 	}
 
 	e := weftFed(t, "", file, "robots", "test", "--ua", "OtherBot/2.0 (x)", "robots.txt", "/a")
-	if e.code != exitDone || e.stdout != "disallowed  /a  line 8: Disallow: /\n" {
+	if e.code != exitError || e.stdout != "disallowed  /a  line 8: Disallow: /\n" {
 		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
 	}
 }

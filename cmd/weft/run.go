@@ -5,8 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -126,8 +130,7 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	case interrupted, s.summary.Interrupted: // by a signal, or by weft ctl
 		err = &exit{exitInterrupted, nil}
 	case s.fetchedNone() && !con.forCheck:
-		why := advised(cmp.Or(s.summary.FirstError, "none has a 2xx status"))
-		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", why)}
+		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", noneFetched(s.summary))}
 	case s.summary.Stopped != "":
 		err = &exit{exitLimit, nil}
 	default:
@@ -141,6 +144,21 @@ func (con *console) end(s report, interrupted bool, err error) error {
 		e.err = nil
 	}
 	return err
+}
+
+// noneFetched says why a crawl has fetched nothing, and what may be done about it.
+func noneFetched(s weft.Summary) string {
+	if s.FirstError != "" {
+		return advised(s.FirstError)
+	}
+	why := "none has a 2xx status"
+	for i, status := range slices.Sorted(maps.Keys(s.Statuses)) {
+		why += []string{": ", ", "}[min(i, 1)] + strconv.Itoa(status)
+	}
+	if s.Statuses[http.StatusUnauthorized].URLs > 0 {
+		why += ": --auth HOST=USER:PASSWORD logs in"
+	}
+	return why
 }
 
 // handleSignals makes signals end the crawl: the first lets the fetches that have started
