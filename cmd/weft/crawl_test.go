@@ -201,7 +201,7 @@ func TestMistakes(t *testing.T) {
 		"folder's name":      {[]string{"crawl", "--job", strings.Repeat("a", 300), u}, []string{`--job "`, "file name too long, expected a new folder"}},
 		"folder in /proc":    {[]string{"crawl", "--job", "/proc/job", u}, []string{`--job "/proc/job": `, "no such file or directory"}},
 		"folder of a host":   {[]string{"crawl", "http://" + strings.Repeat("a.", 130) + "test/"}, []string{"test.weft: file name too long, expected a new folder"}},
-		"folder there":       {[]string{"crawl", "--job", dir, u}, []string{`--job "`, "already exists, and is not that of a job, expected a new folder: remove this one, or name another"}},
+		"folder there":       {[]string{"crawl", "--job", dir, u}, []string{`--job "`, "already exists, and is not that of a job, expected a new folder: name another"}},
 		"no folder":          {[]string{"crawl", "--job=", u}, []string{`--job "": expected a folder`}},
 		"output":             {[]string{"crawl", "-o", "no/such", u}, []string{"--output", "no/such"}},
 		"output is a folder": {[]string{"crawl", "-o", dir, u}, []string{"--output", "directory"}},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +58,11 @@ Exit status: 0 done, 1 no crawl is running, 3 usage error or no job.`,
 			if f.any() {
 				return arguments(1, math.MaxInt, "argument", "an ORDER such as pause")(cmd, args)
 			}
+			if len(args) > 0 && isOrder(args[0]) {
+				if _, err := os.Stat(args[0]); err != nil {
+					return usage("ctl: no JOB before %s, expected the folder of a job, such as example.org.weft", args[0])
+				}
+			}
 			return arguments(2, math.MaxInt, "argument", "JOB and an ORDER such as pause")(cmd, args)
 		},
 		ValidArgsFunction: completeOrder,
@@ -71,6 +78,10 @@ Exit status: 0 done, 1 no crawl is running, 3 usage error or no job.`,
 	cmd.Flags().SetInterspersed(false) // arguments after JOB may start with a dash
 	define(cmd, group{"Several machines", f.options(false)})
 	return cmd
+}
+
+func isOrder(name string) bool {
+	return slices.ContainsFunc(orders, func(o struct{ name, args, does string }) bool { return o.name == name })
 }
 
 // control carries out an order.

@@ -113,7 +113,7 @@ func byFlag(err error, n naming) error {
 	case errors.Is(why, weft.ErrJobExists) && (o.Option == "Update" || o.Option == "RetryFailed"):
 		why = fmt.Errorf("%w, expected the folder of a job", why)
 	case errors.Is(why, weft.ErrJobExists):
-		why = fmt.Errorf("%w, expected a new folder: remove this one, or name another with --job", why)
+		why = fmt.Errorf("%w, expected a new folder: name another with --job", why)
 	case errors.Is(why, weft.ErrPlan): // of a list of seeds
 		return fmt.Errorf("%s: the list of seeds: %w: use --amend to add to it, %s",
 			n.dir, why, strings.TrimPrefix(over, "use "))

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
@@ -63,7 +66,7 @@ Exit status: 0 done; 1 the page could not be fetched, has a status other than
 		jsonlOption(&f.jsonl),
 		{name: "content-type", arg: "TYPE",
 			Value: to(&f.contentType, some("a TYPE such as text/html; charset=utf-8")),
-			help:  "read the page as TYPE", more: "Default: the type it comes with; for a file, text/html."},
+			help:  "read the page as TYPE", more: "Default: the type it comes with; for a file, by the end of its name, else text/html."},
 		{name: "scripts", Value: on(&f.scripts), help: "list what looks like a URL in scripts, too"},
 		{name: "base", arg: "URL", Value: to(&f.base, some("a URL such as https://example.org/docs/")),
 			help: "resolve links against URL",
@@ -101,13 +104,16 @@ func (f *linksFlags) run(args []string) error {
 	p.contentType = cmp.Or(f.contentType, p.contentType)
 	switch {
 	case p.contentType == "" && p.status == 0:
-		p.contentType = "text/html"
+		p.contentType = cmp.Or(typesOfFiles[strings.ToLower(filepath.Ext(args[0]))], "text/html")
 	case !links.Reads(p.contentType):
 		return &exit{exitError, fmt.Errorf(
 			"%s: content type %.64q, expected one with links such as text/html: see --content-type",
 			p.url, p.contentType)}
 	}
 	found, err := p.printLinks(extractor, f.asJSON)
+	if kind := mediaType(p.contentType); !f.scripts && (strings.HasSuffix(kind, "/javascript") || strings.HasSuffix(kind, "/ecmascript")) {
+		fmt.Fprintf(os.Stderr, "weft: links: %s: a script: --scripts lists what looks like a URL in it\n", printable(args[0]))
+	}
 	switch {
 	case err != nil:
 		return standardOutput(err)
@@ -119,6 +125,12 @@ func (f *linksFlags) run(args []string) error {
 			"links: %.128q ends within a tag, a comment, a script or the like: what may be links there is not listed", args[0])}
 	}
 	return nil
+}
+
+// typesOfFiles are the content types of files by the end of their names; others are read as HTML.
+var typesOfFiles = map[string]string{
+	".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript", ".rss": "application/rss+xml",
+	".atom": "application/atom+xml", ".svg": "image/svg+xml", ".xhtml": "application/xhtml+xml", ".xml": "application/xml",
 }
 
 // maxPage is the largest page that a command reads without --max-body, in bytes.

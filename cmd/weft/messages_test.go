@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -182,5 +183,48 @@ func TestReaderLeavesJob(t *testing.T) {
 	out.Close()
 	if code := exitCode(cmd.Wait()); code != exitPipe || !strings.Contains(stderr.String(), "the same command resumes it") || strings.Contains(stderr.String(), "weft: ") {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestNextStep: a mistake at the next step after a crawl is answered with what was meant.
+func TestNextStep(t *testing.T) {
+	t.Parallel()
+	e := crawls(t, exitDone, "--warc", "--job", "j", newAsked(t, false, star).URL)
+	for name, text := range map[string]string{"app.js": `x = "/a"`, "site/index.html": "", "style.CSS": "@import '/b'"} {
+		path := filepath.Join(e.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"warc", "ls", "j"}, exitUsage, `"j": a folder, expected WARC files`},
+		{[]string{"wacz", "check", "j"}, exitUsage, `"j": a folder, expected a WACZ file: weft wacz JOB -o FILE packs a job`},
+		{[]string{"replay", "--listen", listener.Addr().String(), "j"}, exitError, "in use by another program: --listen names another address"},
+		{[]string{"ctl", "j", "set", "delay", "2s"}, exitUsage, "set: delay without a value, expected delay=VALUE"},
+		{[]string{"ctl", "set", "delay=2s"}, exitUsage, "no JOB before set, expected the folder of a job"},
+		{[]string{"crawl", "--update", "--limit", "9", "j"}, exitUsage, `--update "--limit": expected the folder of a job`},
+		{[]string{"urls", "j", "--where", "status = 404"}, exitUsage, "= at character 8, expected =="},
+		{[]string{"urls", "j", "--where", `status == "404"`}, exitUsage, "expected a number without quotes"},
+		{[]string{"crawl", "--job", "site", "http://127.0.0.1:9/"}, exitUsage, "expected a new folder: name another with --job"},
+		{[]string{"links", "app.js"}, exitDone, "app.js: a script: --scripts lists what looks like a URL in it"},
+		{[]string{"links", "--scripts", "app.js"}, exitDone, "http://localhost/a"},
+		{[]string{"links", "style.CSS"}, exitDone, "http://localhost/b"},
+	} {
+		got := weftIn(t, e.dir, c.args...)
+		if said := got.stdout + got.stderr; got.code != c.code || !strings.Contains(said, c.want) || strings.Count(said, "\n") != 1 {
+			t.Errorf("weft %q: exit %d, %s; expected %d, a line with %s", c.args, got.code, said, c.code, c.want)
+		}
 	}
 }

@@ -48,6 +48,14 @@ func some(what string) func(string) (string, error) {
 	}
 }
 
+// someJob reads the folder of a job: not the flag behind the one that was to have it.
+func someJob(s string) (string, error) {
+	if s == "" || strings.HasPrefix(s, "--") {
+		return "", errors.New("expected the folder of a job, such as example.org.weft")
+	}
+	return s, nil
+}
+
 // postType reads a media type, such as application/json; charset=utf-8.
 func postType(s string) (string, error) {
 	if kind, _, err := mime.ParseMediaType(s); err != nil || !strings.Contains(kind, "/") {

@@ -98,6 +98,9 @@ func (f *replayFlags) run(paths []string) error {
 		report(damage)
 	}
 	listener, err := net.Listen("tcp", f.listen.String())
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return &exit{exitError, fmt.Errorf("replay: %s is in use by another program: --listen names another address, such as %s:0 for any free port", f.listen, f.listen.Addr())}
+	}
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("replay: %w", err)}
 	}

@@ -75,7 +75,7 @@ func TestResume(t *testing.T) {
 		"state gone":       {edit("state/MANIFEST-*", os.Remove), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"killed in fresh":  {edit("state", clearing), "URL", exitDone, "", "/ / /a /a /b /b /c"},
 		"damage, fresh":    {edit("state/MANIFEST-*", os.Remove), "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
-		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": already exists, and is not that of a job, expected a new folder: remove this one, or name another with --job` + "\n", "/ /a /b"},
+		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": already exists, and is not that of a job, expected a new folder: name another with --job` + "\n", "/ /a /b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newAsked(t, false, star)
@@ -151,7 +151,7 @@ func TestDefaultFolder(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "example.org.weft", "mine"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	const want = "weft: example.org.weft: already exists, and is not that of a job, expected a new folder: remove this one, or name another with --job\n"
+	const want = "weft: example.org.weft: already exists, and is not that of a job, expected a new folder: name another with --job\n"
 	if e := weftIn(t, dir, "crawl", "https://example.org/"); e.code != exitUsage || e.stderr != want {
 		t.Errorf("exit %d, %q, expected %q", e.code, e.stderr, want)
 	}

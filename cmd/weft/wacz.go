@@ -151,6 +151,9 @@ func checkPackage(out io.Writer, path string) (faults int, err error) {
 	if err != nil {
 		return 0, &exit{exitError, err}
 	}
+	if info.IsDir() {
+		return 0, usage("wacz check: %.128q: a folder, expected a WACZ file: weft wacz JOB -o FILE packs a job", path)
+	}
 	found, err := wacz.Check(f, info.Size(), func(fault wacz.Fault) {
 		faults++
 		fmt.Fprintln(out, printable(fmt.Sprintf("%s: %v", path, fault)))

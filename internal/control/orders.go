@@ -134,8 +134,11 @@ func parseSettings(args []string) (action, error) {
 	}
 	var all []func(*frontier.Settings)
 	for _, arg := range args {
-		name, value, _ := strings.Cut(arg, "=")
+		name, value, whole := strings.Cut(arg, "=")
 		parse, ok := settings[name]
+		if ok && !whole {
+			return nil, fmt.Errorf("%s without a value, expected %[1]s=VALUE", name)
+		}
 		if !ok {
 			return nil, fmt.Errorf("%.64q, expected delay=D, per-host=N or rate-limit=N", arg)
 		}

@@ -203,7 +203,7 @@ func TestParseOrder(t *testing.T) {
 		{"dance", `order "dance", expected pause`},
 		{"pause now", `pause: "now", expected no argument`},
 		{"set", "set: expected one such as delay=2s"},
-		{"set delay", `set: delay "", expected a time`},
+		{"set delay", `set: delay without a value, expected delay=VALUE`},
 		{"set delay=-1s", `set: delay "-1s", expected a time`},
 		{"set per-host=x", `set: per-host "x", expected a whole number`},
 		{"set rate-limit=NaN", `set: rate-limit "NaN", expected a number`},

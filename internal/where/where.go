@@ -217,5 +217,11 @@ func brief(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
+	switch {
+	case strings.HasPrefix(e.Message, `unexpected token Operator("=")`):
+		return fmt.Errorf("= at character %d, expected ==", e.Column+1)
+	case strings.Contains(e.Message, "mismatched types int64 and string"), strings.Contains(e.Message, "mismatched types string and int64"):
+		return fmt.Errorf("a number beside a text, at character %d, expected a number without quotes, as in status == 404", e.Column+1)
+	}
 	return fmt.Errorf("%s, at character %d", e.Message, e.Column+1)
 }
