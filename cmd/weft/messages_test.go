@@ -189,7 +189,8 @@ func TestReaderLeavesJob(t *testing.T) {
 // TestNextStep: a mistake at the next step after a crawl is answered with what was meant.
 func TestNextStep(t *testing.T) {
 	t.Parallel()
-	e := crawls(t, exitDone, "--warc", "--job", "j", newAsked(t, false, star).URL)
+	site := newAsked(t, false, star)
+	e := crawls(t, exitDone, "--warc", "--job", "j", site.URL)
 	for name, text := range map[string]string{"app.js": `x = "/a"`, "site/index.html": "", "style.CSS": "@import '/b'"} {
 		path := filepath.Join(e.dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -226,5 +227,16 @@ func TestNextStep(t *testing.T) {
 		if said := got.stdout + got.stderr; got.code != c.code || !strings.Contains(said, c.want) || strings.Count(said, "\n") != 1 {
 			t.Errorf("weft %q: exit %d, %s; expected %d, a line with %s", c.args, got.code, said, c.code, c.want)
 		}
+	}
+	for _, typed := range []string{"/a/", "/A", "/A/"} {
+		for _, scheme := range []string{"http://", "https://"} {
+			_, address, _ := strings.Cut(site.URL, "://")
+			if got := weftIn(t, e.dir, "why", "j", scheme+address+typed); got.code != exitDone || !strings.Contains(got.stdout, "meant      the crawl knows "+site.URL+"/a\n") {
+				t.Errorf("%s%s: exit %d, %s%s", scheme, typed, got.code, got.stdout, got.stderr)
+			}
+		}
+	}
+	if got := weftIn(t, e.dir, "why", "j", site.URL+"/other"); strings.Contains(got.stdout, "meant") {
+		t.Errorf("%s", got.stdout)
 	}
 }
