@@ -320,7 +320,7 @@ func TestTextIsHarmless(t *testing.T) {
 		t.Errorf("%+v", r.Totals)
 	}
 	command := regexp.MustCompile(`(?m)^\s*::error::[xz]|##(vso)?\[`) // to GitHub, to Azure Pipelines
-	for _, name := range []string{"text", "markdown", "github", "junit"} {
+	for _, name := range []string{"text", "markdown", "github", "junit", "csv"} {
 		var out strings.Builder
 		f, err := FormatOf(name, "")
 		if err == nil {
@@ -353,6 +353,35 @@ func TestStrangeRecords(t *testing.T) {
 	}
 	if r.Totals.Rules[PermanentRedirect] != 3 || r.Totals.Rules[InvalidURL] != 1 || r.Totals.Depths[0] != 1 {
 		t.Errorf("%+v", r.Totals)
+	}
+}
+
+// TestCSVIsHarmless: the text of a link is no formula of a spreadsheet, and the end of a file chooses
+// the format.
+func TestCSVIsHarmless(t *testing.T) {
+	dir := makeJob(t, htmlPage("http://a.test/", "<title>a</title><a href=/gone>=HYPERLINK(\"x\"), \"y\"</a>"), answer("http://a.test/gone", 404, ""))
+	r, err := Job(t.Context(), dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	f, err := FormatOf("", "report.CSV")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := f.Write(&out, r, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	const want = `error,broken-link,404 Not Found,http://a.test/,1,25,<a href>,"'=HYPERLINK(""x""), ""y""",http://a.test/gone,404,,` + "\n"
+	if _, lines, _ := strings.Cut(out.String(), "\n"); lines != want {
+		t.Errorf("%s, expected a header and %s", out.String(), want)
+	}
+	if f, err := FormatOf("", "report.xlsx"); err == nil || !strings.Contains(err.Error(), ".csv") {
+		t.Errorf("%s: %v", f.Name, err)
+	}
+	if f, err := FormatOf("", "-"); err != nil || f.Name != "text" {
+		t.Errorf("%s: %v", f.Name, err)
 	}
 }
 

@@ -2,11 +2,13 @@ package check
 
 import (
 	"bufio"
+	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -54,6 +56,40 @@ func list(out *bufio.Writer, r *Report, indent string, element func(*Finding) an
 		}
 	}
 	return nil
+}
+
+// writeCSV writes a line for each finding, after a header (RFC 4180). A report on a part says so in a
+// line without a rule. A cell that a spreadsheet would read as a formula begins with an apostrophe.
+func writeCSV(w io.Writer, r *Report, s Style) error {
+	out := csv.NewWriter(w)
+	cell := func(text string) string {
+		if text = s.clean(text); text != "" && strings.Contains("=+-@", text[:1]) {
+			return "'" + text
+		}
+		return text
+	}
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	_ = out.Write([]string{"level", "rule", "message", "page", "line", "column", "element", "text", "url", "status", "error_kind", "error"})
+	if r.Part != "" {
+		_ = out.Write([]string{"", "", r.partly(), "", "", "", "", "", "", "", "", ""})
+	}
+	for f, err := range r.Findings() {
+		if err != nil {
+			return err
+		}
+		// Its error is kept until Flush.
+		_ = out.Write([]string{
+			string(f.Level), f.Rule, cell(f.Message), cell(f.Page), number(f.Line), number(f.Column), cell(element(&f)), cell(f.Text), cell(f.URL),
+			number(f.Status), cell(f.ErrorKind), cell(f.Error),
+		})
+	}
+	out.Flush()
+	return out.Error()
 }
 
 // writeJSON writes an object with the totals, and an array of findings.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 )
 
 // Lines writes the texts of a job as lines of JSON. Earlier is what was written so before, or nil:
@@ -33,6 +34,21 @@ func Lines(ctx context.Context, dir string, out io.Writer, earlier io.Reader, o 
 	if err == nil {
 		err = before.end()
 	}
+	c.Unread = unread
+	return c, errors.Join(err, w.Flush())
+}
+
+// Document writes the texts of a job into one document. Each has what is known of its page in front,
+// as in the files of Folder.
+func Document(ctx context.Context, dir string, out io.Writer, o Options) (Counts, error) {
+	w := bufio.NewWriterSize(out, 256<<10)
+	var c Counts
+	unread, err := each(ctx, dir, "", o, func(_ *entry, p *Page) error {
+		c.Pages++
+		text := strings.TrimRight(p.front()+p.Markdown+p.Text, "\n")
+		_, err := w.WriteString(text + "\n\n")
+		return err
+	})
 	c.Unread = unread
 	return c, errors.Join(err, w.Flush())
 }

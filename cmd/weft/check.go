@@ -149,8 +149,8 @@ func (f *checkFlags) outputOptions() []option {
 			help: "write the report to FILE", def: "standard output"},
 		{name: "format", arg: "FORMAT", words: formats,
 			Value: to(&f.format, oneOf(formats...)),
-			help:  "text, html, json, junit, sarif, markdown or github",
-			more:  "Default: by the extension of FILE: html, json, xml, sarif, md; otherwise text."},
+			help:  "write the report as FORMAT",
+			more:  "text, html, csv, json, junit, sarif, markdown or github. Default: by the end of FILE: html, csv, json, xml, sarif, md; otherwise text."},
 		{name: "sort", arg: "ORDER", words: []string{"page", "target"},
 			Value: to(&f.options.Order, oneOf(check.ByPage, check.ByTarget)),
 			help:  "sort by page or target", def: "page"},
@@ -173,7 +173,11 @@ func (f *checkFlags) run(args []string) error {
 func (f *checkFlags) check(ctx context.Context, args []string) error {
 	format, err := check.FormatOf(f.format, f.output)
 	if err != nil {
-		return usage("--format: %w", err)
+		option := "format"
+		if f.format == "" {
+			option = "output"
+		}
+		return usage("--%s: %w", option, err)
 	}
 	if err := f.complete(); err != nil {
 		return err

@@ -90,6 +90,7 @@ func TestCheck(t *testing.T) {
 		"bad status": {[]string{"--accept", "2xx"}, exitUsage, ""},
 		"baseline":   {[]string{"--write-baseline", filepath.Join(e.dir, "known")}, exitBroken, "5 errors"},
 		"github":     {[]string{"--format", "github"}, exitBroken, "::error title=broken-link::" + site + "/:2:9: " + site + "/gone: 404 Not Found"},
+		"csv":        {[]string{"--format", "csv"}, exitBroken, "\nerror,broken-link,404 Not Found," + site + "/,2,9,<a href>,Gone," + site + "/gone,404,,"},
 		"markdown":   {[]string{"--format", "markdown"}, exitBroken, "- **error** 404 Not Found: <" + site + "/gone>, at 2:9 in `<a href>`"},
 	} {
 		got := weftRun(t, append([]string{"check", job}, c.args...)...)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/weftcrawl/weft"
@@ -16,7 +17,8 @@ type console struct {
 	voice
 	screen  *screen // nil: no terminal, or --quiet
 	quiet   bool
-	verbose bool // a line for each URL
+	verbose bool          // a line for each URL
+	every   time.Duration // between two lines of progress; 0: printEvery, negative: there are none
 	job     naming
 	signals chan os.Signal // end the crawl: see start
 
@@ -34,7 +36,7 @@ type voice interface {
 
 // newConsole draws progress if standard error is a terminal that shows no records.
 func newConsole(f consoleFlags, output string) *console {
-	c := &console{quiet: f.quiet, verbose: f.verbose}
+	c := &console{quiet: f.quiet, verbose: f.verbose, every: f.interval}
 	if f.format == "json" {
 		c.voice = jsonVoice{slog.New(slog.NewJSONHandler(terminal(os.Stderr), nil))}
 		return c

@@ -1,9 +1,12 @@
 package main
 
+import "time"
+
 // consoleFlags say what is printed on standard error.
 type consoleFlags struct {
 	quiet, verbose bool
 	format         string
+	interval       time.Duration // between two lines of progress; 0: printEvery, negative: there are none
 }
 
 func (c *consoleFlags) options() []option {
@@ -13,6 +16,9 @@ func (c *consoleFlags) options() []option {
 		{name: "log-format", arg: "FORMAT", Value: to(&c.format, oneOf("text", "json")),
 			words: []string{"text", "json"}, advanced: true,
 			help: "write messages on stderr as text or json", def: "text"},
+		{name: "log-interval", arg: "D", Value: to(&c.interval, durationOrNever), advanced: true,
+			help: "print progress every D where there is no terminal", def: "5s",
+			more: "D may be never."},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/export"
 )
 
 func crawlCommand() *cobra.Command {
@@ -238,8 +239,13 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	if err := f.cluster.check(o, f.again() != ""); err != nil {
 		return err
 	}
-	if o.Format == "" && strings.EqualFold(filepath.Ext(f.output), ".csv") {
-		o.Format = weft.FormatCSV
+	if o.Format == "" {
+		switch end := strings.ToLower(filepath.Ext(f.output)); {
+		case end == ".csv":
+			o.Format = weft.FormatCSV
+		case slices.Contains([]string{".html", ".md", ".txt", ".xml", ".gz", ".warc", ".wacz"}, end), export.FormatOf(f.output) != "" && export.FormatOf(f.output) != "jsonl":
+			return usage("--output %.128q: expected FILE.jsonl or FILE.csv, or --format; weft export and weft read write others from the job", f.output)
+		}
 	}
 	switch {
 	case f.post.contentType != "" && len(f.post.data) == 0:

@@ -179,6 +179,7 @@ func TestMistakes(t *testing.T) {
 		"other expression":   {[]string{"crawl", "--exclude", "[", u}, []string{"--exclude", "expected a regular expression"}},
 		"scope":              {[]string{"crawl", "--scope", "site", u}, []string{"--scope", "page, prefix, host, domain, any"}},
 		"format":             {[]string{"crawl", "--format", "xml", "-o", "-", u}, []string{"--format", "jsonl, urls, csv"}},
+		"end of a file":      {[]string{"crawl", "-o", "x.parquet", u}, []string{`--output "x.parquet": expected FILE.jsonl or FILE.csv, or --format`, "weft export"}},
 		"format of nothing":  {[]string{"crawl", "--format", "csv", u}, []string{"--format", "-o -"}},
 		"log format":         {[]string{"crawl", "--log-format", "xml", u}, []string{"--log-format", "text, json"}},
 		"quiet and verbose":  {[]string{"crawl", "-q", "-v", u}, []string{"--quiet", "--verbose", "expected one"}},

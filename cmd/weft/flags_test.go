@@ -825,6 +825,18 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("the last word: %s", e.stderr)
 		}
 	},
+	"log-interval": func(t *testing.T) {
+		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			<-time.After(20 * time.Millisecond)
+			chain(w, r)
+		})
+		for interval, some := range map[string]bool{"50ms": true, "never": false} {
+			e := crawls(t, exitLimit, "--log-interval", interval, "--limit", "20", s.URL)
+			if strings.Contains(e.stderr, " waiting, ") != some {
+				t.Errorf("%s: %s", interval, e.stderr)
+			}
+		}
+	},
 	"help-all": func(t *testing.T) {
 		if e := crawls(t, exitDone, "--help-all"); !strings.Contains(e.stdout, "--max-repeats N") {
 			t.Errorf("%s", e.stdout)

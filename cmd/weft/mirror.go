@@ -72,7 +72,7 @@ func (f *mirrorFlags) groups() []group {
 		})
 		if g.title == "Output" {
 			g.options = slices.DeleteFunc(g.options, func(o option) bool {
-				return !slices.Contains([]string{"quiet", "verbose", "log-format", "warc-size", "warc-digest"}, o.name)
+				return !slices.Contains([]string{"quiet", "verbose", "log-format", "log-interval", "warc-size", "warc-digest"}, o.name)
 			})
 		}
 		all = append(all, g)
@@ -213,13 +213,13 @@ func (c *console) written() func(done, of int) {
 	var next time.Time
 	return func(done, of int) {
 		now := time.Now()
-		if !next.IsZero() && now.Before(next) {
+		if c.every < 0 || !next.IsZero() && now.Before(next) {
 			return
 		}
 		if !next.IsZero() {
 			c.warn(fmt.Sprintf("writing: %s of %s", count(done), plural(of, "file")))
 		}
-		next = now.Add(printEvery)
+		next = now.Add(cmp.Or(c.every, printEvery))
 	}
 }
 

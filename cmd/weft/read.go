@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -104,11 +105,11 @@ func (f *readFlags) pageOptions() []option {
 
 func (f *readFlags) outputOptions() []option {
 	return []option{
-		{name: "output", short: "o", arg: "DIR|FILE", Value: to(&f.output, some("a folder, a FILE.jsonl, or - for standard output")),
-			help: "write to DIR, or to FILE.jsonl (-: stdout)",
+		{name: "output", short: "o", arg: "DIR|FILE", Value: to(&f.output, some("a folder, FILE.md, FILE.txt, FILE.jsonl, or - for standard output")),
+			help: "write to DIR, FILE.md, .txt or .jsonl (-: stdout)",
 			more: "Default: JOB/markdown or JOB/text; of one page, standard output."},
 		{name: "format", arg: "FORMAT", Value: to(&f.format, oneOf(formatFiles, formatJSONL)), words: []string{formatFiles, formatJSONL},
-			help: "files or jsonl", more: "Default: by -o. FILE.jsonl and - are jsonl."},
+			help: "files or jsonl", more: "Default: by -o. FILE.jsonl and - are jsonl; FILE.md and FILE.txt have all texts."},
 		{name: "llms-txt", Value: on(&f.llms), help: "write an overview of the site: see llmstxt.org"},
 		{name: "explain", arg: "URL", Value: to(&f.explain, some("a URL")),
 			help: "print what is left out of a page, and why"},
@@ -224,6 +225,25 @@ func (f *readFlags) isJSONL() bool {
 	return f.format == formatJSONL || f.format == "" && (ext == ".jsonl" || ext == ".ndjson")
 }
 
+// otherEnds are ends of names that no folder of texts is meant by.
+var otherEnds = []string{".csv", ".db", ".epub", ".html", ".json", ".markdown", ".md", ".parquet", ".pdf", ".sqlite", ".txt", ".xml"}
+
+// isDocument reports whether the texts of a job go into one file. The end of its name also says
+// which texts.
+func (f *readFlags) isDocument() bool {
+	if info, err := os.Stat(f.output); f.format != "" || err == nil && info.IsDir() {
+		return false
+	}
+	switch strings.ToLower(filepath.Ext(f.output)) {
+	case ".md", ".markdown":
+		return !f.options.Text
+	case ".txt":
+		f.options.Text = f.options.Text || !f.markdown
+		return f.options.Text
+	}
+	return false
+}
+
 // printRemoved prints what was left out of a page.
 func printRemoved(w io.Writer, p read.Page, asJSON bool) error {
 	for _, r := range p.Removed {
@@ -298,6 +318,12 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 			c, err = read.Lines(ctx, dir, w, nil, f.options)
 			return err
 		})
+	case f.isDocument():
+		f.options.Temp = filepath.Dir(to)
+		err = writeOutput(ctx, f.output, func(ctx context.Context, w io.Writer) (err error) {
+			c, err = read.Document(ctx, dir, w, f.options)
+			return err
+		})
 	case f.isJSONL():
 		if f.output == "" {
 			to += ".jsonl"
@@ -307,7 +333,9 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 		c, err = f.lines(ctx, dir, to)
 	default:
 		if info, wrong := os.Stat(to); wrong == nil && !info.IsDir() || errors.Is(wrong, syscall.ENOTDIR) {
-			return misused("output", to, errors.New("not a directory, expected a folder or a FILE.jsonl"))
+			return misused("output", to, errors.New("not a directory, expected a folder, FILE.md, FILE.txt or FILE.jsonl"))
+		} else if wrong != nil && f.format == "" && slices.Contains(otherEnds, strings.ToLower(filepath.Ext(to))) {
+			return misused("output", to, errors.New("expected a folder, FILE.md for Markdown, FILE.txt for text, or FILE.jsonl"))
 		}
 		if err := os.MkdirAll(to, 0o777); err != nil {
 			return unwritten(to, err)

@@ -84,7 +84,19 @@ func TestRead(t *testing.T) {
 	run(exitUsage, "--no-duplicates", s.URL)
 	for _, output := range []string{"all.jsonl/x", "job/pages.jsonl"} {
 		expect(t, output, run(exitUsage, "job", "-o", output, "--format", "files").stderr,
-			`weft: --output "`+output+`": not a directory, expected a folder or a FILE.jsonl`+"\n")
+			`weft: --output "`+output+`": not a directory, expected a folder, FILE.md, FILE.txt or FILE.jsonl`+"\n")
+	}
+	for output, want := range map[string]string{"all.md": "16 texts in all.md\n", "all.txt": "16 texts in all.txt\n"} {
+		e := run(exitDone, "job", "-o", output)
+		text := e.file(output)
+		if e.stdout != want || strings.Count(text, "\nurl: ") != 16 || strings.Count(text, "\n# Article ") != map[string]int{"all.md": 16}[output] {
+			t.Errorf("%s: %s%s, %s", output, e.stdout, e.stderr, text)
+		}
+	}
+	for _, args := range []string{"-o all.csv", "-o new.md --text", "-o new.txt --markdown"} {
+		if e := run(exitUsage, append([]string{"job"}, strings.Fields(args)...)...); !strings.Contains(e.stderr, "expected a folder, FILE.md for Markdown, FILE.txt for text, or FILE.jsonl") {
+			t.Errorf("%s: %s", args, e.stderr)
+		}
 	}
 	for output, want := range map[string]string{"/proc/none/x": "no such file or directory", "/dev/full": "no space left on device"} {
 		for _, args := range [][]string{{"job", "--llms-txt"}, {"job", "--format", "jsonl"}, {s.URL + "/a/3.html"}, {"job", s.URL + "/a/3.html"}} {

@@ -200,7 +200,7 @@ func onlyCanceled(err error) bool {
 	return true
 }
 
-// The times between two drawings of progress, and between two lines of it.
+// The times between two drawings of progress, and between two lines of it without --log-interval.
 const (
 	drawEvery  = 200 * time.Millisecond
 	printEvery = 5 * time.Second
@@ -209,10 +209,10 @@ const (
 // watch shows progress until the function it returns is called; that returns when the last
 // line is written.
 func (con *console) watch(c crawler) (over func()) {
-	if con.quiet {
+	if con.quiet || con.screen == nil && con.every < 0 {
 		return func() {}
 	}
-	every, show := printEvery, con.progress
+	every, show := cmp.Or(con.every, printEvery), con.progress
 	if con.screen != nil {
 		every, show = drawEvery, con.screen.draw
 		con.screen.open()
