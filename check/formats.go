@@ -21,8 +21,8 @@ var formats = []Format{
 // Formats returns the formats of reports.
 func Formats() []Format { return slices.Clone(formats) }
 
-// FormatOf returns the format of a name, or, with no name, of a file by the end of its own: text, if
-// it has none. Errors: there is no such format, or no format for such files.
+// FormatOf returns the format of a name, or, with no name, of a file by the end of its own: text,
+// if it has none. Errors: there is no such format, or no format for such files.
 func FormatOf(name, file string) (Format, error) {
 	end := filepath.Ext(file)
 	var all, ends []string

@@ -356,8 +356,8 @@ func TestStrangeRecords(t *testing.T) {
 	}
 }
 
-// TestCSVIsHarmless: the text of a link is no formula of a spreadsheet, and the end of a file chooses
-// the format.
+// TestCSVIsHarmless: the text of a link is no formula of a spreadsheet, and the end of a file
+// chooses the format.
 func TestCSVIsHarmless(t *testing.T) {
 	dir := makeJob(t, htmlPage("http://a.test/", "<title>a</title><a href=/gone>=HYPERLINK(\"x\"), \"y\"</a>"), answer("http://a.test/gone", 404, ""))
 	r, err := Job(t.Context(), dir, Options{})

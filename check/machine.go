@@ -58,8 +58,9 @@ func list(out *bufio.Writer, r *Report, indent string, element func(*Finding) an
 	return nil
 }
 
-// writeCSV writes a line for each finding, after a header (RFC 4180). A report on a part says so in a
-// line without a rule. A cell that a spreadsheet would read as a formula begins with an apostrophe.
+// writeCSV writes a line for each finding, after a header (RFC 4180). A report on a part says so in
+// a line without a rule. A cell that a spreadsheet would read as a formula begins with an
+// apostrophe.
 func writeCSV(w io.Writer, r *Report, s Style) error {
 	out := csv.NewWriter(w)
 	cell := func(text string) string {

@@ -38,8 +38,8 @@ func Lines(ctx context.Context, dir string, out io.Writer, earlier io.Reader, o 
 	return c, errors.Join(err, w.Flush())
 }
 
-// Document writes the texts of a job into one document. Each has what is known of its page in front,
-// as in the files of Folder.
+// Document writes the texts of a job into one document. Each has what is known of its page in
+// front, as in the files of Folder.
 func Document(ctx context.Context, dir string, out io.Writer, o Options) (Counts, error) {
 	w := bufio.NewWriterSize(out, 256<<10)
 	var c Counts

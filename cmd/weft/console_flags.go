@@ -6,7 +6,7 @@ import "time"
 type consoleFlags struct {
 	quiet, verbose bool
 	format         string
-	interval       time.Duration // between two lines of progress; 0: printEvery, negative: there are none
+	interval       time.Duration // between two lines of progress: see console
 }
 
 func (c *consoleFlags) options() []option {
