@@ -221,7 +221,8 @@ func OnTheWay(ctx context.Context, servers Options) (map[string]bool, error) {
 		return nil, err
 	}
 	all := make(map[string]bool)
-	for seq, state := s.CachedInfo().State.FirstSeq, s.CachedInfo().State; seq <= state.LastSeq; seq++ {
+	state := s.CachedInfo().State
+	for seq := max(1, state.FirstSeq); seq <= state.LastSeq; seq++ { // both are 0 where nothing is
 		msg, err := s.GetMsg(ctx, seq)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
