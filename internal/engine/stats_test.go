@@ -216,8 +216,15 @@ func TestEstimate(t *testing.T) {
 	if s := statsAfter(t, enough, o); !s.Growing || s.Left != 0 || s.NewPerURL < 1 {
 		t.Errorf("an endless site: %+v, expected that it grows", s.Estimate)
 	}
-	if s := statsAfter(t, 20, o); s.Growing {
-		t.Errorf("20 pages: %+v, expected that it is too early to say", s.Estimate)
+	s := statsAfter(t, 20, o)
+	for range 20 {
+		if s.Done < 100 {
+			break
+		}
+		s = statsAfter(t, 20, o) // of a busy machine: it comes late
+	}
+	if s.Growing {
+		t.Errorf("%d pages: %+v, expected that it is too early to say", s.Done, s.Estimate)
 	}
 	o.Limits.MaxTime = time.Hour
 	if s := statsAfter(t, enough, o); s.Growing || s.Bound != "max-time" || s.Left < 59*time.Minute || s.Left > time.Hour {
@@ -236,7 +243,7 @@ func TestEstimate(t *testing.T) {
 		return b.String()
 	})
 	o = weft.Options{Seeds: []string{list}, Pace: weft.Pace{Delay: 2 * time.Millisecond}}
-	s := statsAfter(t, 100, o)
+	s = statsAfter(t, 100, o)
 	if known := time.Duration(s.Pending+s.InFlight) * o.Pace.Delay; s.Growing || s.NewPerURL > 0.9 || s.Left < known {
 		t.Errorf("a list: %+v, expected at least %v", s.Estimate, known)
 	}
