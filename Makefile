@@ -20,7 +20,7 @@ build:
 man:
 	CGO_ENABLED=0 go run ./cmd/weft man man
 
-## test: install missing packages and run every test (three minutes; the first time some eight)
+## test: install missing packages and run every test (three minutes; the first time six)
 .PHONY: test
 test:
 	@script/test

@@ -20,13 +20,16 @@ var jsonImages = map[string]bool{"image": true, "logo": true, "thumbnail": true,
 // jsonKind returns the kind of a URL under a member of an object that stands under another one; ok
 // is false if the member has none.
 func jsonKind(member, outer string) (_ Kind, ok bool) {
-	if jsonImages[member] || member == "url" && jsonImages[outer] {
-		return KindPreview, jsonKeys[member]
+	if !jsonKeys[member] {
+		return 0, false
 	}
-	return KindData, jsonKeys[member]
+	if jsonImages[member] || member == "url" && jsonImages[outer] {
+		return KindPreview, true
+	}
+	return KindData, true
 }
 
-// maxNested bounds the nesting of a JSON-LD document.
+// maxNested bounds the nesting of a document.
 const maxNested = 64
 
 // jsonFeedKinds are the members of JSON Feed (https://www.jsonfeed.org/version/1.1/) whose values

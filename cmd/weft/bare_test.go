@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 // bareSite is a site that runs on one port, and what its pages were asked for.
@@ -243,13 +244,12 @@ func TestFileAsURL(t *testing.T) {
 // closedPort is a port of this machine on which nobody listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := process.FreePorts(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return port
+	return ports[0]
 }
+
+// freeAddress is an address of this machine with a closedPort.
+func freeAddress(t *testing.T) string { return "127.0.0.1:" + closedPort(t) }

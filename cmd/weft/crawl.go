@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cluster"
-	"github.com/weftcrawl/weft/export"
 )
 
 func crawlCommand() *cobra.Command {
@@ -240,10 +239,10 @@ func (f *crawlFlags) check(o *weft.Options) error {
 		return err
 	}
 	if o.Format == "" {
-		switch end := strings.ToLower(filepath.Ext(f.output)); {
-		case end == ".csv":
+		switch {
+		case strings.EqualFold(filepath.Ext(f.output), ".csv"):
 			o.Format = weft.FormatCSV
-		case slices.Contains([]string{".html", ".md", ".txt", ".xml", ".gz", ".warc", ".wacz"}, end), export.FormatOf(f.output) != "" && export.FormatOf(f.output) != "jsonl":
+		case mistakenEnd(f.output, ".json", ".jsonl", ".ndjson"):
 			return usage("--output %.128q: expected FILE.jsonl or FILE.csv, or --format; weft export and weft read write others from the job", f.output)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -225,9 +224,6 @@ func (f *readFlags) isJSONL() bool {
 	return f.format == formatJSONL || f.format == "" && (ext == ".jsonl" || ext == ".ndjson")
 }
 
-// otherEnds are ends of names that no folder of texts is meant by.
-var otherEnds = []string{".csv", ".db", ".epub", ".html", ".json", ".markdown", ".md", ".parquet", ".pdf", ".sqlite", ".txt", ".xml"}
-
 // isDocument reports whether the texts of a job go into one file. The end of its name also says
 // which texts.
 func (f *readFlags) isDocument() bool {
@@ -334,7 +330,7 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 	default:
 		if info, wrong := os.Stat(to); wrong == nil && !info.IsDir() || errors.Is(wrong, syscall.ENOTDIR) {
 			return misused("output", to, errors.New("not a directory, expected a folder, FILE.md, FILE.txt or FILE.jsonl"))
-		} else if wrong != nil && f.format == "" && slices.Contains(otherEnds, strings.ToLower(filepath.Ext(to))) {
+		} else if wrong != nil && f.format == "" && mistakenEnd(to) {
 			return misused("output", to, errors.New("expected a folder, FILE.md for Markdown, FILE.txt for text, or FILE.jsonl"))
 		}
 		if err := os.MkdirAll(to, 0o777); err != nil {

@@ -42,9 +42,19 @@ func isRemote(s string) bool {
 	return err != nil
 }
 
-// fileTypes are the extensions of files that weft reads; no domain ends so.
+// fileTypes are the extensions of files that weft reads or writes; no domain ends so.
 var fileTypes = []string{".atom", ".css", ".csv", ".gz", ".htm", ".html", ".js", ".json", ".jsonl", ".rss",
-	".svg", ".txt", ".warc", ".xhtml", ".xml"}
+	".svg", ".txt", ".warc", ".xhtml", ".xml",
+	".db", ".edgelist", ".edges", ".epub", ".graphml", ".markdown", ".ndjson", ".parquet", ".pdf", ".sqlite", ".sqlite3", ".wacz"}
+
+// mistakenEnd reports whether the name of a file to write ends as files of other types do.
+func mistakenEnd(path string, known ...string) bool {
+	end := strings.ToLower(filepath.Ext(path))
+	if slices.Contains(known, end) {
+		return false
+	}
+	return slices.Contains(fileTypes, end) || end == ".md" // as a domain may, too
+}
 
 // hasScheme reports whether an argument is an http or https URL.
 func hasScheme(s string) bool {

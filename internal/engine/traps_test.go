@@ -94,9 +94,12 @@ func TestEventsNowAndThen(t *testing.T) {
 func TestEndlessPathsInRuns(t *testing.T) {
 	t.Parallel()
 	site, requests := crawltest.ServePages(t, webtest.EndlessSite)
-	o := weft.Options{Seeds: []string{site + "/s/start00/topic/0"}, Job: filepath.Join(t.TempDir(), "job"), Traps: weft.Traps{MaxAlike: 60}}
+	// Of few requests at once, a busy machine has none waiting when the trap is recognised.
+	o := weft.Options{
+		Seeds: []string{site + "/s/start00/topic/0"}, Job: filepath.Join(t.TempDir(), "job"), Traps: weft.Traps{MaxAlike: 60}, Pace: weft.Pace{Concurrency: 4},
+	}
 	var sum weft.Summary
-	for o.Limits.Limit = 250; !sum.Finished; o.Limits.Limit += 250 {
+	for o.Limits.Limit = 100; !sum.Finished; o.Limits.Limit += 250 {
 		c, err := weft.New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -105,11 +108,10 @@ func TestEndlessPathsInRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A trap is recognised after some 180 pages, on a busy machine a few more, and a run that ends
-	// before leaves that to the next.
+	// A trap is recognised after some 180 pages, and a run that ends before leaves that to the next.
 	fetched := requests.Load()
-	if fetched > 4*250 {
-		t.Errorf("%d requests, expected at most those of four runs", fetched)
+	if fetched > 350 || sum.Runs != 2 {
+		t.Errorf("%d requests in %d runs, expected at most 350 in two", fetched, sum.Runs)
 	}
 	again := crawltest.Finish(t, weft.Options{Job: o.Job, Rerun: weft.Rerun{Update: true}})
 	if n := requests.Load() - fetched; n != fetched || len(again.Traps) != 1 || again.Refused != sum.Refused {

@@ -352,12 +352,11 @@ func exitCode(err error) int {
 
 // freeAddress returns an address of this machine on which nobody listens.
 func freeAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := process.FreePorts(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return "127.0.0.1:" + ports[0]
 }
 
 // newProxy is a proxy that knows the addresses of hosts, both HOST:PORT.

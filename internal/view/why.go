@@ -89,48 +89,6 @@ func (q *explainer) find(ctx context.Context) (err error) {
 	return err
 }
 
-// meant returns a URL that the crawl knows, and that differs from an unseen one as typed URLs do:
-// in the scheme, www., the case of the path, or the slash at its end. Empty: there is none.
-func (q *explainer) meant() (string, error) {
-	scheme, rest, _ := strings.Cut(q.url.String(), "://")
-	at := strings.IndexByte(rest, '/')
-	host, path := rest[:at], rest[at:]
-	query := ""
-	if at := strings.IndexByte(path, '?'); at >= 0 {
-		path, query = path[:at], path[at:]
-	}
-	slashed := func(path string) string {
-		if bare, ok := strings.CutSuffix(path, "/"); ok {
-			return bare
-		}
-		return path + "/"
-	}
-	bare, isWWW := strings.CutPrefix(host, "www.")
-	if !isWWW {
-		bare = "www." + host
-	}
-	other := map[string]string{"http": "https", "https": "http"}[scheme]
-	lower := strings.ToLower(path)
-	for _, scheme := range []string{scheme, other} {
-		for _, host := range []string{host, bare} {
-			for _, path := range []string{path, slashed(path), lower, slashed(lower)} {
-				u, err := weburl.Parse(scheme + "://" + host + path + query)
-				if err != nil || u == q.url {
-					continue
-				}
-				entry, seen, err := q.view.Job.Store.Find(u)
-				if err != nil {
-					return "", err
-				}
-				if seen && entry.State != store.Dropped {
-					return u.String(), nil
-				}
-			}
-		}
-	}
-	return "", nil
-}
-
 // look reads the entry of the URL in the store.
 func (q *explainer) look() (seen bool, err error) {
 	q.entry, seen, err = q.view.Job.Store.Find(q.url)
