@@ -11,22 +11,23 @@ import (
 
 // The records and counts of a crawl: see package record.
 type (
-	Record     = record.Record
-	LinkRecord = record.Link
-	Item       = record.Item
-	Fields     = record.Fields
-	Change     = record.Change
-	Sameness   = record.Sameness
-	Summary    = record.Summary
-	Broken     = record.Broken
-	GivenUp    = record.GivenUp
-	Counters   = record.Counters
-	ItemCounts = record.ItemCounts
-	Count      = record.Count
-	Format     = record.Format
-	Stats      = record.Stats
-	InFlight   = record.InFlight
-	Estimate   = record.Estimate
+	Record       = record.Record
+	LinkRecord   = record.Link
+	Item         = record.Item
+	Fields       = record.Fields
+	Change       = record.Change
+	Sameness     = record.Sameness
+	Summary      = record.Summary
+	Broken       = record.Broken
+	GivenUp      = record.GivenUp
+	Counters     = record.Counters
+	ItemCounts   = record.ItemCounts
+	ScriptCounts = record.ScriptCounts
+	Count        = record.Count
+	Format       = record.Format
+	Stats        = record.Stats
+	InFlight     = record.InFlight
+	Estimate     = record.Estimate
 )
 
 // Changes that a recrawl finds.

@@ -41,6 +41,7 @@ type Status struct {
 
 	record.Counters
 	record.ItemCounts
+	record.ScriptCounts
 
 	Statuses    map[int]int    `json:"statuses"`
 	Errors      map[string]int `json:"errors"`       // URLs failed and refused, by error kind

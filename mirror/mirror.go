@@ -40,6 +40,8 @@ type Report struct {
 	Posts   int          // results of POST requests, which have no file: no link leads there
 	Missing []string     // URLs that pages load and that have no file: the first few
 	Misses  int          // mentions of such URLs
+
+	record.ScriptCounts // of Files, the pages that look empty without scripts
 }
 
 // mostNamed bounds the lists of a report.
@@ -132,6 +134,7 @@ func (m *mirror) survey(ctx context.Context) error {
 			}
 			continue
 		}
+		m.report.CountScripts(r.URL, r.NeedsScripts)
 		if r.Depth == 0 && m.start == "" && r.Role == "" {
 			m.start = r.URL
 		}

@@ -22,14 +22,15 @@ func Find(ctx context.Context, dir, url string, o Options) (Page, error) {
 	o.Languages, o.NoDuplicates, o.Where = nil, false, ""
 	o.wanted = func(url string) bool { return url == u.String() }
 	var found *Page
-	unread, err := each(ctx, dir, host, o, func(_ *entry, p *Page) error {
+	var c Counts
+	err = each(ctx, dir, host, o, &c, func(_ *entry, p *Page) error {
 		found = p
 		return nil
 	})
 	switch {
 	case err != nil:
 		return Page{}, err
-	case unread > 0:
+	case c.Unread > 0:
 		return Page{}, fmt.Errorf("%s: its body was not kept, or cannot be read", u)
 	case found == nil:
 		return Page{}, fmt.Errorf("%s: %w", u, ErrNoPage)

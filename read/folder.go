@@ -59,7 +59,7 @@ func Folder(ctx context.Context, dir, to string, o Options) (c Counts, err error
 		c.Gone++
 		return f.gone(p.File)
 	})
-	c.Unread, err = each(ctx, dir, "", o, func(e *entry, p *Page) error {
+	err = each(ctx, dir, "", o, &c, func(e *entry, p *Page) error {
 		was, err := before.upTo(p.URL)
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/content"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/duplicates"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/results"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
@@ -27,6 +28,9 @@ type Counts struct {
 	Unchanged int
 	Gone      int // that were in the output before, and are not now
 	Unread    int // pages whose body the job has not kept, or that cannot be read
+
+	record.ScriptCounts                       // of Pages, those that look empty without scripts
+	Documents           record.DocumentCounts // of the job, whose text is not read
 }
 
 // Change is the difference of a text from the output before.
@@ -62,13 +66,14 @@ type result struct {
 	err   error // it could not be read
 }
 
-// each calls use for the texts of a job, or of one of its hosts, in order. It returns how many
-// pages could not be read.
-func each(ctx context.Context, dir, host string, o Options, use func(*entry, *Page) error) (unread int, err error) {
+// each calls use for the texts of a job, or of one of its hosts, in order. It counts what it leaves
+// out.
+func each(ctx context.Context, dir, host string, o Options, c *Counts, use func(*entry, *Page) error) error {
 	p, err := newPlan(ctx, dir, host, &o)
 	if err != nil {
-		return 0, err
+		return err
 	}
+	c.Documents = p.documents
 	defer p.Close()
 	ctx, stop := context.WithCancel(ctx)
 	r := &reading{Options: o, ctx: ctx, plan: p, todo: make(chan *work)}
@@ -79,10 +84,10 @@ func each(ctx context.Context, dir, host string, o Options, use func(*entry, *Pa
 	for range workers {
 		bodies, err := results.OpenBodies(dir)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if !bodies.Any() {
-			return 0, errors.Join(results.ErrNoBody, bodies.Close())
+			return errors.Join(results.ErrNoBody, bodies.Close())
 		}
 		running.Go(func() {
 			defer bodies.Close()
@@ -100,20 +105,21 @@ func each(ctx context.Context, dir, host string, o Options, use func(*entry, *Pa
 		select {
 		case <-one.done:
 		case <-ctx.Done():
-			return unread, ctx.Err()
+			return ctx.Err()
 		}
 		if one.err != nil {
-			unread++
+			c.Unread++
 			continue
 		}
 		if !speaks(one.page.Language, o.Languages) || o.NoDuplicates && isSeen(seen, &one.page) {
 			continue
 		}
+		c.CountScripts(one.page.URL, one.page.NeedsScripts)
 		if err := use(one.entry, &one.page); err != nil {
-			return unread, err
+			return err
 		}
 	}
-	return unread, failed
+	return failed
 }
 
 // mostSeen is the number of texts that are compared, the latest: as many as a crawl compares pages.

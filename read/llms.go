@@ -43,7 +43,7 @@ func LLMsTxt(ctx context.Context, dir string, out io.Writer, o Options) error {
 	o.NoDuplicates, o.Chunk, o.Text = false, 0, true // overviewOf lists no duplicates
 	o.wanted = func(url string) bool { return wanted[url] != nil || url == s.start }
 	title, about := "", ""
-	_, err = each(ctx, dir, s.host, o, func(_ *entry, p *Page) error {
+	err = each(ctx, dir, s.host, o, new(Counts), func(_ *entry, p *Page) error {
 		if p.URL == s.start {
 			title, about = cmp.Or(p.Site, p.Title, p.URL), p.summary()
 		}

@@ -20,7 +20,7 @@ func Lines(ctx context.Context, dir string, out io.Writer, earlier io.Reader, o 
 		c.Gone++
 		return enc.Encode(Page{URL: p.URL, Change: Gone})
 	})
-	unread, err := each(ctx, dir, "", o, func(_ *entry, p *Page) error {
+	err := each(ctx, dir, "", o, &c, func(_ *entry, p *Page) error {
 		if earlier != nil {
 			was, err := before.upTo(p.URL)
 			if err != nil {
@@ -34,7 +34,6 @@ func Lines(ctx context.Context, dir string, out io.Writer, earlier io.Reader, o 
 	if err == nil {
 		err = before.end()
 	}
-	c.Unread = unread
 	return c, errors.Join(err, w.Flush())
 }
 
@@ -43,13 +42,12 @@ func Lines(ctx context.Context, dir string, out io.Writer, earlier io.Reader, o 
 func Document(ctx context.Context, dir string, out io.Writer, o Options) (Counts, error) {
 	w := bufio.NewWriterSize(out, 256<<10)
 	var c Counts
-	unread, err := each(ctx, dir, "", o, func(_ *entry, p *Page) error {
+	err := each(ctx, dir, "", o, &c, func(_ *entry, p *Page) error {
 		c.Pages++
 		text := strings.TrimRight(p.front()+p.Markdown+p.Text, "\n")
 		_, err := w.WriteString(text + "\n\n")
 		return err
 	})
-	c.Unread = unread
 	return c, errors.Join(err, w.Flush())
 }
 

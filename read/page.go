@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/content"
+	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/markdown"
 	"github.com/weftcrawl/weft/weburl"
@@ -49,6 +50,10 @@ type Page struct {
 	Markdown    string     `json:"markdown,omitempty"`
 	Text        string     `json:"text,omitempty"`
 	Chunks      []Chunk    `json:"chunks,omitempty"`
+
+	// NeedsScripts is the evidence that the page looks empty until its scripts run, as in
+	// record.Record.
+	NeedsScripts string `json:"needs_scripts,omitempty"`
 
 	Removed []Removal `json:"-"` // parts of the page that are not in the text
 	Err     error     `json:"-"` // the reason why a part of the page was not read, or nil
@@ -108,6 +113,9 @@ func oneOf(s Source, o Options, of *site) Page {
 	}
 	sum := sha256.Sum256([]byte(d.Text))
 	p.Hash = hex.EncodeToString(sum[:])
+	if len(d.Text) < shortText {
+		p.NeedsScripts = string(appshell.Judge(text))
+	}
 	if o.Chunk > 0 {
 		p.Chunks = chunks(&d, p.URL, o.Chunk)
 	}
@@ -116,6 +124,9 @@ func oneOf(s Source, o Options, of *site) Page {
 	}
 	return p
 }
+
+// shortText is the length of a text below which its page may look empty without scripts.
+const shortText = 2 << 10
 
 // options are those of finding the content of a page, of which the boilerplate is gone.
 func (s *site) options(o Options) content.Options {

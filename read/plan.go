@@ -27,6 +27,8 @@ import (
 type plan struct {
 	file *os.File
 	in   *bufio.Reader
+
+	documents record.DocumentCounts // of the job, or of the host
 }
 
 // entry is a page of a plan.
@@ -65,12 +67,13 @@ func newPlan(ctx context.Context, dir, host string, o *Options) (*plan, error) {
 	}
 	sorter := extsort.New(o.Temp)
 	defer sorter.Close()
+	var documents record.DocumentCounts
 	var line []byte
 	for r, err := range results.Last(ctx, dir, 0, o.Temp) {
 		if err != nil {
 			return nil, err
 		}
-		if !r.IsPage() || r.Role != "" {
+		if documents.Count(r); !r.IsPage() || r.Role != "" {
 			continue
 		}
 		if is, err := filter.Matches(r); err != nil || !is {
@@ -99,7 +102,11 @@ func newPlan(ctx context.Context, dir, host string, o *Options) (*plan, error) {
 			return nil, err
 		}
 	}
-	return spool(sorter, o)
+	p, err := spool(sorter, o)
+	if err == nil {
+		p.documents = documents
+	}
+	return p, err
 }
 
 // sameness is the duplicate that a page is, as a letter.
@@ -168,7 +175,7 @@ func spool(sorter *extsort.Sorter, o *Options) (p *plan, err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return &plan{file, bufio.NewReaderSize(file, 256<<10)}, nil
+	return &plan{file: file, in: bufio.NewReaderSize(file, 256<<10)}, nil
 }
 
 // samplesOf writes the samples of all sites to a file, each with an empty line behind it.

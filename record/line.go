@@ -50,6 +50,7 @@ func (r *Record) AppendLine(to []byte) []byte {
 	l.text("duplicate_of", r.DuplicateOf)
 	l.text("near_duplicate_of", r.NearDuplicateOf)
 	l.flag("pruned", r.Pruned)
+	l.text("needs_scripts", r.NeedsScripts)
 	l.text("role", string(r.Role))
 	l.text("method", r.Method)
 	l.count("visit", int64(r.Visit))

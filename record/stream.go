@@ -141,7 +141,7 @@ var csvHeader = []string{
 	"sniffed_type", "cut",
 	"warc_file", "warc_offset",
 	"role", "method",
-	"protocol", "tls",
+	"protocol", "tls", "needs_scripts",
 }
 
 func (r *Record) csv() []string {
@@ -169,6 +169,6 @@ func (r *Record) csv() []string {
 		r.SniffedType, r.Cut,
 		r.WARCFile, offset,
 		string(r.Role), r.Method,
-		r.Protocol, r.TLS,
+		r.Protocol, r.TLS, r.NeedsScripts,
 	}
 }

@@ -48,6 +48,31 @@ type ItemCounts struct {
 	Missing map[string]int `json:"missing_fields,omitempty"`
 }
 
+// ScriptCounts say how many pages a crawl has seen without their content.
+type ScriptCounts struct {
+	NeedScripts int    `json:"need_scripts,omitempty"`         // pages with Record.NeedsScripts
+	NeedsFirst  string `json:"need_scripts_example,omitempty"` // URL of the first
+}
+
+// CountScripts adds a page with its Record.NeedsScripts, if that is not empty.
+func (c *ScriptCounts) CountScripts(url, reason string) {
+	if reason == "" {
+		return
+	}
+	if c.NeedScripts++; c.NeedsFirst == "" {
+		c.NeedsFirst = url
+	}
+}
+
+func (c *ScriptCounts) discountScripts(r *Record) {
+	if r.NeedsScripts == "" {
+		return
+	}
+	if c.NeedScripts--; c.NeedsFirst == r.URL {
+		c.NeedsFirst = ""
+	}
+}
+
 // Summary is the result of a crawl.
 type Summary struct {
 	Counters
@@ -62,6 +87,7 @@ type Summary struct {
 	ContentTypes map[string]Count `json:"content_types"` // responses with a body, by media type
 	Errors       map[string]Count `json:"errors"`        // by error kind
 	ItemCounts
+	ScriptCounts
 	NotFollowed map[string]int `json:"not_followed"`  // by reason: weft.Reasons, or OnLink's own
 	GivenUp     []GivenUp      `json:"given_up"`      // origins whose URLs were refused, the first 20
 	MoreGivenUp int            `json:"more_given_up"` // further ones
@@ -139,6 +165,7 @@ func (s *Summary) Count(r *Record) {
 			s.FirstError = r.URL + ": " + r.ErrorKind + ": " + cut(r.Error)
 		}
 	}
+	s.CountScripts(r.URL, r.NeedsScripts)
 	s.tally(r, 1)
 }
 
@@ -177,6 +204,7 @@ func (s *Summary) Discount(r *Record, refused bool) {
 			s.FirstError = ""
 		}
 	}
+	s.discountScripts(r)
 	s.tally(r, -1)
 	s.Broken = slices.DeleteFunc(s.Broken, func(b Broken) bool { return b.URL == r.URL })
 	s.Slowest = slices.DeleteFunc(s.Slowest, func(slow Record) bool { return slow.URL == r.URL })

@@ -149,7 +149,8 @@ func (v jsonVoice) report(r report) {
 	args := []any{
 		"started", r.summary.Started, "seconds", r.summary.Elapsed.Seconds(),
 		"urls", r.summary.Recorded(), "pages", r.summary.Pages, "redirects", r.summary.Redirects,
-		"duplicates", r.summary.Duplicates, "near_duplicates", r.summary.Near, "robots", r.summary.Robots, "bytes", r.summary.Bytes,
+		"duplicates", r.summary.Duplicates, "near_duplicates", r.summary.Near, "need_scripts", r.summary.NeedScripts,
+		"robots", r.summary.Robots, "bytes", r.summary.Bytes,
 		"urls_per_second", r.rate(r.summary.Recorded()), "pages_per_second", r.rate(r.summary.Pages),
 		"statuses", r.summary.Statuses, "content_types", r.summary.ContentTypes, "errors", r.summary.Errors,
 		"not_followed", r.summary.NotFollowed, "opened", r.summary.Opened, "given_up", r.summary.GivenUp, "traps", r.summary.Traps,

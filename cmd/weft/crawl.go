@@ -185,6 +185,9 @@ func (p *prepared) crawl(o weft.Options) (weft.Summary, error) {
 		return weft.Summary{}, misused("output", p.output, errors.New("expected a file other than the one of --input"))
 	}
 	o.Output = out.Writer
+	if r, ok := out.Writer.(*regular); ok {
+		r.header = o.Format == weft.FormatCSV
+	}
 	onLink := o.Hooks.OnLink // of check.Site
 	o.Hooks = con.hooks()
 	o.Hooks.OnLink = onLink

@@ -21,14 +21,14 @@ var orders = []struct{ name, args, does string }{
 	{"pause", "", "start no more fetches until resume"},
 	{"resume", "", "continue after pause"},
 	{"stop", "", "finish the fetches that have started, then exit"},
-	{"set", "NAME=VALUE...", "set delay=D, per-host=N or rate-limit=N for this run"},
+	{"set", "NAME=VALUE...", "for this run: concurrency, delay, per-host, rate-limit"},
 	{"exclude", "RE...", "drop URLs that match, in later runs too"},
 	{"add", "URL...", "add seeds, for later runs too"},
 	{"tasks", "", "print what each task of the event loops waits for"},
 }
 
 // settings begin the arguments of set, for completion.
-var settings = []string{"delay=", "per-host=", "rate-limit="}
+var settings = []string{"concurrency=", "delay=", "per-host=", "rate-limit="}
 
 func orderLines() string {
 	var b strings.Builder

@@ -235,7 +235,7 @@ func (f *mirrorFlags) failed(err error) error {
 func (c *console) mirrored(dir string, r *mirror.Report) {
 	if v, ok := c.voice.(jsonVoice); ok {
 		v.log.Info("mirror", "folder", dir, "start", r.Start, "files", r.Files, "bytes", r.Bytes, "written", r.Written,
-			"removed", r.Removed, "gone", r.Gone, "left_alone", r.Left, "posts", r.Posts, "not_loaded", r.Misses)
+			"removed", r.Removed, "gone", r.Gone, "left_alone", r.Left, "posts", r.Posts, "not_loaded", r.Misses, "need_scripts", r.NeedScripts)
 		return
 	}
 	var b strings.Builder
@@ -256,6 +256,9 @@ func (c *console) mirrored(dir string, r *mirror.Report) {
 	}
 	if n := r.Left - len(r.Foreign); n > 0 {
 		out.line("left alone", "%s", plural(n, "other"))
+	}
+	if r.Crawl.NeedScripts == 0 { // else the report of the crawl says so
+		out.some("empty", needingScripts(r.ScriptCounts))
 	}
 	for _, url := range r.Missing {
 		out.line("not loaded", "%s: it was not fetched", url)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -23,24 +24,6 @@ type output struct {
 	made      bool     // openOutput created the file
 }
 
-// regular is a file that can be truncated.
-type regular struct{ *os.File }
-
-// Write writes whole records, one per line. After a partial write, as on a full disk, it
-// truncates the file to whole ones.
-func (r regular) Write(p []byte) (int, error) {
-	n, err := r.File.Write(p)
-	whole := bytes.LastIndexByte(p[:n], '\n') + 1
-	if err == nil || whole == n {
-		return n, err
-	}
-	end, cut := r.Seek(int64(whole-n), io.SeekCurrent)
-	if cut == nil {
-		cut = r.Truncate(end)
-	}
-	return whole, errors.Join(err, cut)
-}
-
 func openOutput(path string) (*output, error) {
 	switch path {
 	case "":
@@ -58,7 +41,7 @@ func openOutput(path string) (*output, error) {
 			fmt.Errorf("%w, expected a file that can be written", reason(err)))
 	}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		return &output{regular{f}, f, made}, nil
+		return &output{&regular{file: f}, f, made}, nil
 	}
 	return &output{terminal(f), f, made}, nil
 }
@@ -103,7 +86,24 @@ func (o *output) open(resume bool) error {
 	if err == nil {
 		_, err = o.file.Seek(end, io.SeekStart)
 	}
+	if r, ok := o.Writer.(*regular); ok && r.header && err == nil {
+		r.first, err = headerOf(o.file.Name())
+	}
 	return err
+}
+
+// headerOf returns the first line of a file.
+func headerOf(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(f).ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return line, err
 }
 
 // wholeLines returns the length of a file without an incomplete last line, which a power
@@ -134,6 +134,9 @@ func wholeLines(path string) (int64, error) {
 
 // close closes the file, if there is one.
 func (o *output) close() error {
+	if r, ok := o.Writer.(*regular); ok {
+		return r.close()
+	}
 	if o.file == nil {
 		return nil
 	}

@@ -213,8 +213,14 @@ func (f *readFlags) print(name string, p read.Page) error {
 	if p.Err != nil {
 		return &exit{exitError, fmt.Errorf("%.128q: %w", name, p.Err)}
 	}
-	if f.explain == "" && p.Markdown+p.Text == "" {
+	switch {
+	case f.explain != "":
+	case p.Markdown+p.Text == "" && p.NeedsScripts != "":
+		return &exit{exitError, fmt.Errorf("%.128q: no text: it looks %s", name, emptyPages)}
+	case p.Markdown+p.Text == "":
 		return &exit{exitError, fmt.Errorf("%.128q: no text", name)}
+	case p.NeedsScripts != "":
+		fmt.Fprintf(os.Stderr, "weft: %s looks %s\n", printable(name), emptyPages)
 	}
 	return nil
 }
@@ -369,6 +375,14 @@ func textFolder(text bool) string {
 	return "markdown"
 }
 
+// unreadDocuments says how many documents have texts that are not read; empty: none.
+func unreadDocuments(c record.DocumentCounts) string {
+	if c.Total() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s not read: %s", plural(c.Total(), "document"), c)
+}
+
 // said says what was written, and where, if that is not standard output.
 func said(to string, c read.Counts) string {
 	s := plural(c.Pages, "text")
@@ -389,6 +403,11 @@ func said(to string, c read.Counts) string {
 	}
 	if c.Unread > 0 {
 		s += "; " + plural(c.Unread, "page") + " could not be read"
+	}
+	for _, line := range []string{needingScripts(c.ScriptCounts), unreadDocuments(c.Documents)} {
+		if line != "" {
+			s += "\n" + line
+		}
 	}
 	return s + "\n"
 }

@@ -152,7 +152,7 @@ func TestReadPage(t *testing.T) {
 	if err := os.WriteFile(nothing, []byte("<!doctype html><div id=app></div><script>render()</script>"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if e := weftRun(t, "read", nothing); e.code != exitError || !strings.HasSuffix(e.stderr, "nothing.html\": no text\n") {
+	if e := weftRun(t, "read", nothing); e.code != exitError || !strings.HasSuffix(e.stderr, "nothing.html\": no text: it looks empty without scripts, which Weft does not run\n") {
 		t.Errorf("a page without text: exit %d, %s", e.code, e.stderr)
 	}
 	cmd, stderr := weftCommand(t, "read", "--whole", "--base", "https://example.org/x/", "--text=false", "-")
@@ -197,5 +197,44 @@ func TestReadDeep(t *testing.T) {
 	e := weftIn(t, dir, "read", "--text", "long.html")
 	if e.code != exitError || e.stdout != "the text\n" || !strings.HasPrefix(e.stderr, `weft: "long.html": page longer than`) {
 		t.Errorf("long: exit %d, %q %q", e.code, e.stdout, e.stderr)
+	}
+}
+
+// TestAppShell: a crawl of a site that only scripts fill says so, in its report and wherever
+// somebody looks at the job; and reading it says which documents are not read.
+func TestAppShell(t *testing.T) {
+	t.Parallel()
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprint(w, "<title>Shop</title><div id=root></div><script src=app.js></script><link rel=alternate href=/static><link rel=next href=/a.pdf>")
+		case "/static":
+			fmt.Fprint(w, "<title>Static</title><script></script><h1>Prices</h1><p>"+strings.Repeat("All that one may want to know. ", 9))
+		case "/a.pdf":
+			w.Header().Set("Content-Type", "application/pdf")
+			fmt.Fprint(w, "%PDF-1.4")
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	e := crawls(t, exitDone, "--markdown", "--assets", "none", "--job", "job", s.URL)
+	want := "1 page looks empty without scripts, which Weft does not run: " + s.URL + "/\n"
+	if n := strings.Count(e.stderr, want); n != 1 || !strings.Contains(e.stderr, "1 document not read: 1 PDF\n") {
+		t.Errorf("%d times in the report, expected once: %s", n, e.stderr)
+	}
+	for _, args := range [][]string{{"status", "job"}, {"read", "job"}, {"read", "job", "-o", "a.jsonl"}, {"mirror", "--from", "job", "-o", "mirror"}} {
+		if e := weftIn(t, e.dir, args...); !strings.Contains(e.stdout+e.stderr, want) {
+			t.Errorf("%q: %s%s, expected %q", args, e.stdout, e.stderr, want)
+		}
+	}
+	if e := weftIn(t, e.dir, "status", "--json", "job"); !strings.Contains(e.stdout, `"need_scripts":1,"need_scripts_example":"`+s.URL+`/"`) {
+		t.Errorf("%s", e.stdout)
+	}
+	if e := weftRun(t, "read", s.URL); !strings.Contains(e.stdout+e.stderr, "looks empty without scripts") {
+		t.Errorf("one page: %s%s", e.stdout, e.stderr)
+	}
+	if e := weftRun(t, "read", s.URL+"/static"); strings.Contains(e.stderr, "scripts") {
+		t.Errorf("a page with text: %s", e.stderr)
 	}
 }

@@ -69,6 +69,7 @@ func (r report) String() string {
 		out.line("duplicates", "%s identical to another, %s nearly",
 			plural(r.summary.Duplicates, "page"), count(r.summary.Near))
 	}
+	out.some("empty", needingScripts(r.summary.ScriptCounts))
 	counts(out, "error", r.summary.Errors)
 	out.figures("not followed", r.summary.NotFollowed)
 	if keepsItems(r.job, r.summary.Items) {
@@ -106,6 +107,25 @@ func beyond(c weft.Counters) string {
 		all = append(all, plural(c.External, "external link")+" checked")
 	}
 	return strings.Join(all, ", ")
+}
+
+// emptyPages ends what is said of pages that only scripts fill.
+const emptyPages = "empty without scripts, which Weft does not run"
+
+// needingScripts says how many pages look empty without scripts; empty: none.
+func needingScripts(c weft.ScriptCounts) string {
+	if c.NeedScripts == 0 {
+		return ""
+	}
+	look := "look"
+	if c.NeedScripts == 1 {
+		look = "looks"
+	}
+	text := fmt.Sprintf("%s %s %s", plural(c.NeedScripts, "page"), look, emptyPages)
+	if c.NeedsFirst != "" {
+		text += ": " + c.NeedsFirst
+	}
+	return text
 }
 
 // contentTypes prints the most frequent types, and the others as one.

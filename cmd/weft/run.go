@@ -32,7 +32,12 @@ type crawler interface {
 // it returns, a signal ends the process; later ones are left in con.signals for handleSignals.
 func (con *console) start(o weft.Options, out *output, open opener) (crawler, error) {
 	con.signals = make(chan os.Signal, 2)
-	signal.Notify(con.signals, endingSignals()...)
+	signals := endingSignals()
+	if out.rotates() {
+		signals = slices.DeleteFunc(signals, func(s os.Signal) bool { return s == syscall.SIGHUP })
+		out.onHangups(con)
+	}
+	signal.Notify(con.signals, signals...)
 	started := make(chan struct{}) // unbuffered: once it is received, no signal is
 	go func() {
 		select {

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -16,7 +19,7 @@ import (
 )
 
 // TestInterruptBeforeBegin: a signal ends a crawl that has not started, here because somebody looks
-// at its job.
+// at its job. A hang-up has one without a terminal open its output again, so there it has none.
 func TestInterruptBeforeBegin(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for one that does not end
@@ -33,7 +36,11 @@ func TestInterruptBeforeBegin(t *testing.T) {
 			t.Fatal(err)
 		}
 		tried := opened(t, filepath.Join(first.dir, "job/state/LOCK"))
-		cmd := exec.CommandContext(ctx, "sh", "-c", "trap '' INT; exec "+os.Args[0]+" crawl --job job -o out "+s.URL)
+		output := "-o out "
+		if sig == syscall.SIGHUP {
+			output = ""
+		}
+		cmd := exec.CommandContext(ctx, "sh", "-c", "trap '' INT; exec "+os.Args[0]+" crawl --job job "+output+s.URL)
 		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), first.dir
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -48,6 +55,78 @@ func TestInterruptBeforeBegin(t *testing.T) {
 		look.Close()
 		if _, err := os.Lstat(filepath.Join(first.dir, "out")); err == nil {
 			t.Errorf("%v: the output is left behind, empty", sig)
+		}
+	}
+}
+
+// TestRotate: at a hang-up, a crawl without a terminal goes on in a new file of the name of -o.
+// Both files have whole lines, and together each record once; one of CSV begins with the names of
+// fields.
+func TestRotate(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"out.jsonl", "out.csv"} {
+		asked, answer := make(chan string), make(chan bool)
+		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/" && r.URL.Path != "/robots.txt" {
+				asked <- r.URL.Path
+				<-answer
+			}
+			star(w, r)
+		})
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "crawl", "-c", "1", "-o", name, s.URL)
+		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		path, moved := filepath.Join(cmd.Dir, name), filepath.Join(cmd.Dir, "moved")
+		<-asked
+		made := appeared(t, cmd.Dir)
+		if err := os.Rename(path, moved); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Process.Signal(syscall.SIGHUP)
+		made()
+		go func() {
+			for range asked {
+			}
+		}()
+		close(answer)
+		code := exitCode(cmd.Wait())
+		close(asked)
+		old, _ := os.ReadFile(moved)
+		fresh, _ := os.ReadFile(path)
+		lines := append(strings.Split(strings.TrimSpace(string(old)), "\n"), strings.Split(strings.TrimSpace(string(fresh)), "\n")...)
+		header := 0
+		if name == "out.csv" {
+			header = 2
+			if lines[0] != strings.Split(string(fresh), "\n")[0] || !strings.HasPrefix(lines[0], "url,") {
+				t.Errorf("the new file begins with %.80q, the old one with %.80q", fresh, old)
+			}
+		}
+		slices.Sort(lines)
+		if n := len(slices.Compact(slices.Clone(lines))); code != exitDone || len(lines) != 4+header || n != 4+header/2 || len(fresh) == 0 || len(old) == 0 {
+			t.Errorf("%s: exit %d, %d lines of which %d differ: %q and %q; %s", name, code, len(lines), n, old, fresh, &stderr)
+		}
+	}
+}
+
+// appeared returns a function that waits until a file is made in a folder.
+func appeared(t *testing.T, dir string) (wait func()) {
+	t.Helper()
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err == nil {
+		_, err = unix.InotifyAddWatch(fd, dir, unix.IN_CREATE)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		defer unix.Close(fd)
+		if n, err := unix.Read(fd, make([]byte, 4096)); n <= 0 {
+			t.Fatal(n, err)
 		}
 	}
 }

@@ -57,7 +57,11 @@ func (f *textFlags) write(con *console, dir string, ended error) error {
 		if err != nil {
 			return &exit{exitError, fmt.Errorf("%s: %w", to, reason(err))}
 		}
-		con.warn(strings.TrimSpace(said(to, c)))
+		for line := range strings.Lines(said(to, c)) {
+			if !strings.Contains(line, emptyPages) { // the report of the crawl has said so
+				con.warn(strings.TrimSpace(line))
+			}
+		}
 	}
 	return ended
 }

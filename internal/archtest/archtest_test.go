@@ -92,7 +92,7 @@ var imports = map[string][]string{
 	"internal/scope/shapes": {"weburl"},
 	"seed":                  {"httpclient", "weburl"},
 	"internal/job":          {"option", "internal/capture", "internal/cdxj", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
-	"internal/fetch":        {"aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
+	"internal/fetch":        {"aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/appshell", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
 	"internal/engine":       {"aio", "internal/budget", "internal/capture", "internal/shard/changelog", "internal/shard/share", "internal/duplicates", "internal/fetch", "internal/frontier", "internal/frontier/store", "guard", "internal/job", "record", "internal/refs", "robots", "internal/scope", "internal/scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 
 	// A crawl on several machines: what is decided without a network.
@@ -150,6 +150,7 @@ var imports = map[string][]string{
 
 	"read": {
 		"content",
+		"internal/appshell",
 		"internal/duplicates",
 		"markdown",
 		"record",
@@ -227,6 +228,7 @@ var imports = map[string][]string{
 	"internal/process":     {},
 	"internal/regular":     {},
 	"internal/sniff":       {"internal/markup"},
+	"internal/appshell":    {"internal/markup"},
 	"internal/cost":        {"internal/process"},
 
 	"internal/where": {
@@ -246,7 +248,7 @@ var imports = map[string][]string{
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
 	"internal/css",
-	"content", "guard", "weburl", "links", "robots", "sitemap", "internal/fingerprint", "inspect", "record", "internal/scope", "internal/scope/shapes", "option", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "markdown",
+	"content", "guard", "weburl", "links", "robots", "sitemap", "internal/fingerprint", "inspect", "record", "internal/scope", "internal/scope/shapes", "option", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "internal/appshell", "markdown",
 	"internal/frontier", "internal/frontier/names", "internal/frontier/queue", "internal/frontier/seen", "internal/frontier/variants", "internal/http2",
 	"internal/shard/ending", "internal/shard/ownership", "internal/shard/partition", "internal/shard/sending", "internal/shard/share",
 }

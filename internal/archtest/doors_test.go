@@ -92,6 +92,7 @@ var doors = map[string]string{
 	"cmd/weft/mirror.go":      "a signal ends the writing of files",
 	"cmd/weft/node.go":        "a node ends with its server",
 	"cmd/weft/output.go":      "a signal ends an export",
+	"cmd/weft/rotate.go":      "a hang-up has the output opened again",
 	"cmd/weft/run.go":         "signals, progress and the crawl meet",
 	"cmd/weft/screen.go":      "progress and hooks write to one terminal",
 	"cmd/weft/suspend.go":     "signals stop and resume the process",

@@ -43,7 +43,7 @@ func TestBeforeAndAfter(t *testing.T) {
 		if infos, err := v.Origins(t.Context(), []string{"http://site.test"}); len(infos) != 0 || err != nil {
 			t.Errorf("%+v, error %v", infos, err)
 		}
-		if _, err := do(t.Context(), crawl, order); !errors.Is(err, refused) {
+		if _, err := do(t.Context(), crawl, order, nil); !errors.Is(err, refused) {
 			t.Errorf("told to pause: %v, expected %v", err, refused)
 		}
 	}
@@ -68,7 +68,7 @@ func TestBeforeAndAfter(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if _, err := do(t.Context(), crawl, order); !errors.Is(err, engine.ErrEnded) {
+	if _, err := do(t.Context(), crawl, order, nil); !errors.Is(err, engine.ErrEnded) {
 		t.Errorf("told to pause in the end: %v", err)
 	}
 }

@@ -34,7 +34,8 @@ var ErrOrder = errors.New("expected pause, resume, stop, set, exclude or add")
 //	pause           start no more fetches, until resume
 //	resume
 //	stop            end the crawl in good order, as Crawler.Drain does
-//	set NAME=VALUE… for this run: delay=2s, per-host=4, rate-limit=10; 0 for the default
+//	set NAME=VALUE… for this run: concurrency=100, delay=2s, per-host=4, rate-limit=10;
+//	                0 for the default
 //	exclude RE…     fetch no URL that matches, not even one that waits
 //	add URL…        more seeds, with or without a scheme
 //
@@ -100,9 +101,34 @@ func stop(d *engine.Coordinator) []string {
 
 func inFlight(d *engine.Coordinator) int { return d.InFlight() }
 
-// settings are the options that may be set while a crawl runs: the frontier takes them in at once.
-var settings = map[string]func(value string) (func(*frontier.Settings), error){
-	"delay": func(value string) (func(*frontier.Settings), error) {
+// setting carries out a setting, and returns what it has set.
+type setting = func(*engine.Coordinator) string
+
+// pace is a setting that the frontier takes in at once.
+func pace(said string, set func(*frontier.Settings)) setting {
+	return func(d *engine.Coordinator) string {
+		d.Steer(set)
+		return said
+	}
+}
+
+// settings are the options that may be set while a crawl runs.
+var settings = map[string]func(value string) (setting, error){
+	"concurrency": func(value string) (setting, error) {
+		n, err := strconv.ParseUint(value, 10, 31)
+		if err != nil {
+			return nil, errors.New("expected a whole number, such as 100")
+		}
+		return func(d *engine.Coordinator) string {
+			got := d.SetConcurrency(int(n))
+			said := fmt.Sprintf("concurrency=%d", got)
+			if got < int(n) {
+				said += " (the most of this run)"
+			}
+			return said
+		}, nil
+	},
+	"delay": func(value string) (setting, error) {
 		delay, err := time.ParseDuration(value)
 		if value == "0" {
 			delay, err = 0, nil
@@ -110,21 +136,21 @@ var settings = map[string]func(value string) (func(*frontier.Settings), error){
 		if err != nil || delay < 0 {
 			return nil, errors.New("expected a time, such as 500ms or 2s")
 		}
-		return func(s *frontier.Settings) { s.Delay = delay }, nil
+		return pace("delay="+value, func(s *frontier.Settings) { s.Delay = delay }), nil
 	},
-	"per-host": func(value string) (func(*frontier.Settings), error) {
+	"per-host": func(value string) (setting, error) {
 		n, err := strconv.ParseUint(value, 10, 31)
 		if err != nil {
 			return nil, errors.New("expected a whole number, such as 4")
 		}
-		return func(s *frontier.Settings) { s.PerHost = int(n) }, nil
+		return pace("per-host="+value, func(s *frontier.Settings) { s.PerHost = int(n) }), nil
 	},
-	"rate-limit": func(value string) (func(*frontier.Settings), error) {
+	"rate-limit": func(value string) (setting, error) {
 		rate, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(rate >= 0) || math.IsInf(rate, 0) {
 			return nil, errors.New("expected a number, such as 10 or 0.5")
 		}
-		return func(s *frontier.Settings) { s.RateLimit = rate }, nil
+		return pace("rate-limit="+value, func(s *frontier.Settings) { s.RateLimit = rate }), nil
 	},
 }
 
@@ -132,7 +158,7 @@ func parseSettings(args []string) (action, error) {
 	if len(args) == 0 {
 		return nil, errors.New("expected one such as delay=2s")
 	}
-	var all []func(*frontier.Settings)
+	var all []setting
 	for _, arg := range args {
 		name, value, whole := strings.Cut(arg, "=")
 		parse, ok := settings[name]
@@ -140,7 +166,7 @@ func parseSettings(args []string) (action, error) {
 			return nil, fmt.Errorf("%s without a value, expected %[1]s=VALUE", name)
 		}
 		if !ok {
-			return nil, fmt.Errorf("%.64q, expected delay=D, per-host=N or rate-limit=N", arg)
+			return nil, fmt.Errorf("%.64q, expected concurrency=N, delay=D, per-host=N or rate-limit=N", arg)
 		}
 		set, err := parse(value)
 		if err != nil {
@@ -149,11 +175,12 @@ func parseSettings(args []string) (action, error) {
 		all = append(all, set)
 	}
 	return func(d *engine.Coordinator) []string {
+		var said []string
 		for _, set := range all {
-			d.Steer(set)
+			said = append(said, set(d))
 		}
 		d.Dispatch()
-		return []string{strings.Join(args, " ") + thisRun}
+		return []string{strings.Join(said, " ") + thisRun}
 	}, nil
 }
 
@@ -239,8 +266,8 @@ const thisRun = ", for this run"
 // errStarting is returned when a crawl cannot be steered yet.
 var errStarting = errors.New("the crawl is still reading its last run's state, try again in a moment")
 
-// do carries out an order.
-func do(ctx context.Context, c *engine.Crawl, o Order) ([]string, error) {
+// do carries out an order, and notes it, if note is not nil, on the coordinator's loop.
+func do(ctx context.Context, c *engine.Crawl, o Order, note func(error)) ([]string, error) {
 	var lines []string // if Ask fails, the coordinator may yet write it, and refused
 	refused := engine.ErrEnded
 	err := c.Ask(ctx, func(d *engine.Coordinator) {
@@ -249,6 +276,9 @@ func do(ctx context.Context, c *engine.Crawl, o Order) ([]string, error) {
 			refused = errStarting
 		case !d.Over():
 			lines, refused = o.do(d), nil
+			if note != nil {
+				note(errors.New("order " + strings.Join(o.words, " ") + ": " + strings.Join(lines, "; ")))
+			}
 		}
 	})
 	if err != nil {

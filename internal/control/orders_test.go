@@ -80,7 +80,10 @@ func TestOrders(t *testing.T) {
 	o := weft.Options{
 		Seeds: []string{served.Web.Home(0)}, Job: dir, Reach: weft.Reach{Scope: weft.ScopeAny}, HTTP: weft.HTTP{DNS: crawltest.NameServer(served)}, Pace: weft.Pace{Delay: 20 * time.Millisecond},
 	}
+	var log []string // of the coordinator's loop, until the end
+	o.Hooks.OnWarning = func(err error) { log = append(log, err.Error()) }
 	r := crawltest.Start(t, o)
+	o.Hooks.OnWarning = nil
 	r.Inspect()
 	r.Await("partly done", func(s weft.Status) bool { return s.Done > 5 && s.Pending > 5 })
 	r.Do("pause")
@@ -97,9 +100,12 @@ func TestOrders(t *testing.T) {
 	replies := r.Do("exclude", "^"+regexp.QuoteMeta(victim)+"$", "^nothing$")
 	replies = append(replies, r.Do("exclude", "^nothing$")...)
 	replies = append(replies, r.Do("add", other.URL+"/b", other.URL+"/b")...)
-	replies = append(replies, r.Do("set", "delay=0", "per-host=8", "rate-limit=0")...)
+	replies = append(replies, r.Do("set", "delay=0", "per-host=8", "rate-limit=0", "concurrency=3")...)
+	replies = append(replies, r.Do("set", "concurrency=100000")...)
+	replies = append(replies, r.Do("set", "concurrency=0")...)
 	want := "excluded: ^" + regexp.QuoteMeta(victim) + "$\nexcluded: ^nothing$\nalready excluded: ^nothing$\nadded: " + other.URL + "/b\nalready known: " +
-		other.URL + "/b\ndelay=0 per-host=8 rate-limit=0, for this run"
+		other.URL + "/b\ndelay=0 per-host=8 rate-limit=0 concurrency=3, for this run\n" +
+		"concurrency=1024 (the most of this run), for this run\nconcurrency=64, for this run"
 	if got := strings.Join(replies, "\n"); got != want {
 		t.Errorf("replies: %s\nexpected %s", got, want)
 	}
@@ -119,6 +125,9 @@ func TestOrders(t *testing.T) {
 	r.Do("stop")
 	if sum := <-r.Done; !sum.Interrupted || sum.Pending == 0 {
 		t.Fatalf("%+v, expected pending URLs", sum)
+	}
+	if len(log) != 9 || !strings.HasPrefix(log[0], "order pause: paused; ") || !strings.HasPrefix(log[8], "order stop: ending; ") {
+		t.Errorf("log %q, expected each order with what came of it", log)
 	}
 	job := crawltest.Open(t, dir)
 	if s := crawltest.Status(t, job); s.State != weft.JobInterrupted || s.Seeds != 2 || s.First != served.Web.Home(0) {
@@ -207,7 +216,8 @@ func TestParseOrder(t *testing.T) {
 		{"set delay=-1s", `set: delay "-1s", expected a time`},
 		{"set per-host=x", `set: per-host "x", expected a whole number`},
 		{"set rate-limit=NaN", `set: rate-limit "NaN", expected a number`},
-		{"set depth=3", `set: "depth=3", expected delay=D, per-host=N or rate-limit=N`},
+		{"set depth=3", `set: "depth=3", expected concurrency=N, delay=D, per-host=N or rate-limit=N`},
+		{"set concurrency=x", `set: concurrency "x", expected a whole number`},
 		{"exclude", "exclude: expected an expression"},
 		{"exclude (", `exclude: "(": missing closing ), expected an expression`},
 		{"add", "add: none, expected a URL"},

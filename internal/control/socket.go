@@ -17,12 +17,12 @@ import (
 
 // Serve answers at the socket of the view's job, while its crawl runs, until stop is called. A job
 // that is not on disk has no socket. A crawl whose socket cannot be made runs as well, and cannot
-// be steered: that is a warning.
+// be steered: that is a warning. So is each order that it carries out, for the log.
 func Serve(v *view.View, warn func(error)) (stop func()) {
 	if v.Job == nil || v.Job.Files != store.Disk {
 		return func() {}
 	}
-	s, err := ctl.Serve(v.Job.Dir, commands(v))
+	s, err := ctl.Serve(v.Job.Dir, commands(v, warn))
 	if err != nil && warn != nil {
 		warn(err)
 	}
@@ -39,7 +39,7 @@ const (
 	commandTasks    = "tasks"    // → TaskStatuses
 )
 
-func commands(v *view.View) map[string]ctl.Command {
+func commands(v *view.View, note func(error)) map[string]ctl.Command {
 	return map[string]ctl.Command{
 		commandStatus:   command(func(ctx context.Context, _ []string) iter.Seq2[inspect.Status, error] { return only(v.Status(ctx)) }),
 		commandSnapshot: makeSnapshot(v),
@@ -58,7 +58,7 @@ func commands(v *view.View) map[string]ctl.Command {
 			if err != nil {
 				return failed[string](err)
 			}
-			return each(do(ctx, v.Crawl, o))
+			return each(do(ctx, v.Crawl, o, note))
 		}),
 		commandTasks: command(func(ctx context.Context, _ []string) iter.Seq2[engine.TaskStatus, error] {
 			return each(v.Crawl.Tasks(ctx))

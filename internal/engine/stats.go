@@ -76,3 +76,13 @@ func (c *Coordinator) Steer(change func(*frontier.Settings)) {
 	change(&s)
 	c.frontier.Steer(c.clock.now(), s)
 }
+
+// SetConcurrency sets the most requests in flight for this run, 0 to that of the options, and
+// returns it: there are no more than workers.
+func (c *Coordinator) SetConcurrency(n int) int {
+	if n == 0 {
+		n = c.cfg.Concurrency
+	}
+	c.leases.slots.most = min(n, c.cfg.Workers)
+	return c.leases.slots.most
+}

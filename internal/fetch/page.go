@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/scope"
@@ -299,6 +300,9 @@ func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte
 	}
 	p.originals.judge(out, true)
 	r.Title = found.Title
+	if r.IsPage() && out.URL.Role == frontier.RolePage && looksShort(p.cfg, out, c.n) {
+		r.NeedsScripts = string(appshell.Judge(body))
+	}
 	if found.Cut {
 		out.Cut(scope.ReasonTooMany)
 	}
@@ -314,6 +318,18 @@ func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte
 		c.forget(scope.ReasonDuplicate)
 	}
 	out.Links = append(out.Links, c.wanted...)
+}
+
+// The most of a page that may look empty without its scripts, when those of its words that are not
+// furniture are counted, and its links. Others are not judged, which would cost a look at them.
+const (
+	fewWords = 250
+	fewLinks = 60
+)
+
+// looksShort reports whether a page may be an app shell: see package appshell.
+func looksShort(cfg *Config, out *Outcome, links int) bool {
+	return links < fewLinks && (out.text.Words < fewWords || !cfg.Near && !cfg.Job)
 }
 
 // lookBeyond is look for a link that is checked: only what a redirect leads to matters.

@@ -99,6 +99,8 @@ type storedSummary struct {
 	MoreTraps    int                     `json:"more_traps,omitempty"`
 	GivenUp      []record.GivenUp        `json:"given_up,omitempty"`
 	MoreGivenUp  int                     `json:"more_given_up,omitempty"`
+	NeedScripts  int                     `json:"need_scripts,omitempty"`
+	NeedsFirst   string                  `json:"need_scripts_example,omitempty"`
 	FirstError   string                  `json:"first_error"`
 	Slowest      []record.Record         `json:"slowest"`
 	Bytes        int64                   `json:"bytes"`
@@ -144,6 +146,7 @@ func (h *History) stored() stored {
 		Summary: storedSummary{
 			Started: s.Started, Elapsed: s.Elapsed, Done: s.Recorded(), Refused: s.Refused,
 			Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Duplicates: s.Duplicates, Near: s.Near, Items: s.Items, Missing: s.Missing, Robots: s.Robots,
+			NeedScripts: s.NeedScripts, NeedsFirst: s.NeedsFirst,
 			SeedsFetched: s.SeedsFetched, Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors,
 			NotFollowed: s.NotFollowed, Opened: s.Opened, FirstError: s.FirstError, Slowest: s.Slowest,
 			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
@@ -163,7 +166,8 @@ func (d *stored) history() History {
 				Failed: record.Failed(s.Errors, s.Refused), Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Hosts: d.Hosts, Visit: s.Visit, Unchanged: s.Unchanged,
 				Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved, Robots: s.Robots, Bytes: s.Bytes,
 			},
-			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, ItemCounts: record.ItemCounts{Items: s.Items, Missing: s.Missing}, SeedsFetched: s.SeedsFetched,
+			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, ItemCounts: record.ItemCounts{Items: s.Items, Missing: s.Missing},
+			ScriptCounts: record.ScriptCounts{NeedScripts: s.NeedScripts, NeedsFirst: s.NeedsFirst}, SeedsFetched: s.SeedsFetched,
 			Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors, NotFollowed: s.NotFollowed, Opened: s.Opened,
 			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs,
 		},
