@@ -34,9 +34,10 @@ type file struct {
 
 // head is the first line of the list.
 type head struct {
-	Version  int  `json:"weft_mirror"`
-	Visit    int  `json:"visit,omitempty"`    // of the job, that the files are of
-	Complete bool `json:"complete,omitempty"` // all files were written
+	Version  int    `json:"weft_mirror"`
+	Home     string `json:"home,omitempty"`     // the host whose files have no folder of its name
+	Visit    int    `json:"visit,omitempty"`    // of the job, that the files are of
+	Complete bool   `json:"complete,omitempty"` // all files were written
 }
 
 const version = 1
@@ -131,7 +132,7 @@ func (o *own) has(digest string) bool {
 
 // begin saves the list, which is not complete from now on, and opens it for note.
 func (l *list) begin(visit int) (err error) {
-	if err = l.replace(head{Version: version, Visit: visit}); err == nil {
+	if err = l.replace(head{Visit: visit}); err == nil {
 		l.log, err = l.root.OpenFile(listName, os.O_WRONLY|os.O_APPEND, 0)
 	}
 	return naming(listName, err)
@@ -151,6 +152,7 @@ func (l *list) note(f file) error {
 func (l *list) save(h head) error { return naming(listName, l.replace(h)) }
 
 func (l *list) replace(h head) error {
+	h.Version, h.Home = version, l.head.Home
 	if err := l.root.Remove(newName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

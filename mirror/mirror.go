@@ -20,6 +20,7 @@ import (
 type Options struct {
 	Windows  bool               // new files have names that Windows allows
 	Delete   bool               // own files of what is gone are removed
+	Flat     bool               // see [Write]; a folder stays as its first mirror made it
 	Temp     string             // a folder for what exceeds memory; "": that for temporary files
 	Progress func(done, of int) // is told of each file, if not nil
 }
@@ -58,6 +59,9 @@ func isComplete(dir string, visit int) (bool, error) {
 
 // Write writes what a job has fetched to a folder, and fetches nothing. Links are those of the job,
 // by its canonical rules; the folder of a job may have lost its state, and then these.
+//
+// The files of each host are in a folder of its name. With Options.Flat, those of one host are in
+// the mirror's folder itself: of the host that the first seed leads to.
 func Write(ctx context.Context, job, dir string, o Options) (*Report, error) {
 	return write(ctx, job, dir, 0, o)
 }
@@ -89,6 +93,7 @@ func write(ctx context.Context, job, dir string, visit int, o Options) (r *Repor
 	if err := m.survey(ctx); err != nil {
 		return nil, err
 	}
+	m.flatten()
 	n := names{list: d.list, root: d.Root}
 	n.assign(m.pages)
 	m.pages = nil
@@ -102,7 +107,7 @@ func write(ctx context.Context, job, dir string, visit int, o Options) (r *Repor
 	if m.report.Written > 0 {
 		sync() // a power failure later takes nothing of what is complete
 	}
-	return &m.report, d.list.save(head{Version: version, Visit: visit, Complete: true})
+	return &m.report, d.list.save(head{Visit: visit, Complete: true})
 }
 
 // mirror is a Write under way.
@@ -166,6 +171,26 @@ func (m *mirror) survey(ctx context.Context) error {
 	}
 	m.count = len(m.pages)
 	return nil
+}
+
+// flatten has the files of one host wish for names without its folder, if the mirror is flat.
+func (m *mirror) flatten() {
+	h := &m.list.head
+	if h.Version == 0 && m.Flat {
+		at := m.start
+		for range len(m.redirects) {
+			if to, leads := m.redirects[at]; leads {
+				at = to
+			}
+		}
+		h.Home, _, _ = strings.Cut(filename.Style{Windows: m.Windows}.Of(at, ""), "/")
+	}
+	if h.Home == "" {
+		return
+	}
+	for _, p := range m.pages {
+		p.wish = strings.TrimPrefix(p.wish, h.Home+"/")
+	}
 }
 
 // taken reports whether a record is that of a page.

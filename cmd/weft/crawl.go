@@ -138,7 +138,7 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 		}
 		return nil, usage("%s: no URL given, expected one such as https://example.org/, or -i FILE", command)
 	}
-	if err := noFiles(args); err != nil {
+	if err := noFiles("crawl", args); err != nil {
 		return nil, err
 	}
 	if o.Seeds = args; f.post.any() {
@@ -215,13 +215,17 @@ func (f *crawlFlags) archives(o *weft.Options) {
 
 // noFiles refuses arguments that name a file or a job: as URLs without a scheme, both would only
 // fail.
-func noFiles(args []string) error {
+func noFiles(command string, args []string) error {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		switch {
 		case err != nil:
 		case info.Mode().IsRegular():
-			return usage("crawl: %.128q: a file, expected a URL: -i %[1]s reads URLs from it", arg)
+			return usage("%s: %.128q: a file, expected a URL: -i %[2]s reads URLs from it", command, arg)
+		case command == "mirror" && holdsJob(arg):
+			return usage("mirror: %.128q: a job, expected a URL: --from %[1]s writes what it has", arg)
+		case command == "mirror" && info.IsDir():
+			return usage("mirror: %.128q: a folder, expected a URL such as https://example.org/", arg)
 		case strings.HasSuffix(filepath.Clean(arg), ".weft"), isFolder(filepath.Join(arg, "state")):
 			return usage("crawl: %.128q: a job, expected a URL: --job %[1]s resumes it", arg)
 		}

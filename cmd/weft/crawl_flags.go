@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -222,7 +221,7 @@ func (f *crawlFlags) jobOptions() []option {
 			help: "with --retry-failed: URLs by status: 404, 4xx, 500..599"},
 		{name: "error", arg: "KIND", Value: to(&f.retry.kind, errorKind), words: errorKinds(), advanced: true,
 			help: "with --retry-failed: URLs by error kind: see weft kinds"},
-		{name: "where", arg: "CONDITION", Value: to(&f.retry.condition, where.Compile[weft.Record]), advanced: true,
+		{name: "where", arg: "CONDITION", Value: to(&f.retry.condition, compile[weft.Record]), advanced: true,
 			help: "with --retry-failed: URLs for whose record CONDITION holds",
 			more: "Of --status, --error and --where, all apply. A CONDITION is over the fields of pages.jsonl " +
 				"and host, in the language of https://expr-lang.org."},

@@ -72,7 +72,7 @@ func (f *exportFlags) outputOptions() []option {
 
 func (f *exportFlags) filterOptions() []option {
 	return []option{
-		{name: "where", arg: "CONDITION", Value: to(&f.Where, some("a CONDITION, such as 'status >= 400'")),
+		{name: "where", arg: "CONDITION", Value: to(&f.Where, someCondition),
 			help: "write rows for which CONDITION holds"},
 		{name: "state", arg: "STATE", Value: to(&f.State, oneOf(urlStates...)), words: stateNames(),
 			help: "write pages in STATE: see weft urls",
@@ -80,6 +80,14 @@ func (f *exportFlags) filterOptions() []option {
 		{name: "visit", arg: "N", Value: to(&f.Visit, visitNumber), words: []string{"latest"},
 			help: "write records and links of visit N", def: "latest"},
 	}
+}
+
+// someCondition checks what does not depend on the table.
+func someCondition(s string) (string, error) {
+	if s == "" {
+		return "", errors.New("expected a CONDITION, such as 'status >= 400'")
+	}
+	return s, comparesKinds(s)
 }
 
 // fieldNames reads url,status.

@@ -37,8 +37,8 @@ func mirrorCommand() *cobra.Command {
 		Long: `Crawl the given URLs as weft crawl does, with all that pages need to be shown,
 and write them as files whose links lead to one another.`,
 		Annotations: detailed(`
-Files have the names of their URLs, DIR/HOST/PATH, with the extension of their
-type. Links to pages that were not fetched lead to the Web, and pages load only
+Files have the names of their URLs, DIR/HOST/PATH, or without -o HOST/PATH, with
+the extension of their type. Links to pages that were not fetched lead to the Web, and pages load only
 files of the mirror. DIR/.weft keeps the crawl: a job with an archive, and the
 list of the files.
 
@@ -110,7 +110,12 @@ func (f *mirrorFlags) run(args []string) error {
 	if f.from != "" {
 		return f.ofJob(args)
 	}
-	if err := noFiles(args); err != nil {
+	for _, arg := range args {
+		if isFolder(filepath.Join(arg, mirror.Hidden)) {
+			return usage("mirror: %.128q: a mirror, expected a URL: -o %[1]s brings it up to date", arg)
+		}
+	}
+	if err := noFiles("mirror", args); err != nil {
 		return err
 	}
 	if err := f.named(args); err != nil {
@@ -152,7 +157,7 @@ func (f *mirrorFlags) named(args []string) error {
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
-	f.dir = strings.TrimSuffix(weft.JobName(s.URL), ".weft")
+	f.dir, f.options.Flat = strings.TrimSuffix(weft.JobName(s.URL), ".weft"), true
 	return nil
 }
 
@@ -165,7 +170,7 @@ func (f *mirrorFlags) ofJob(args []string) error {
 		return usage("--from %.128q: expected the folder of a job", f.from)
 	}
 	if f.dir == "" {
-		f.dir = strings.TrimSuffix(filepath.Clean(f.from), ".weft")
+		f.dir, f.options.Flat = strings.TrimSuffix(filepath.Clean(f.from), ".weft"), true
 		if f.dir == filepath.Clean(f.from) {
 			return usage("--from %.128q: expected a folder to write to, too: -o DIR", f.from)
 		}

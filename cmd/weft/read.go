@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/sniff"
-	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/read"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/results"
@@ -131,7 +130,7 @@ func languages(s string) (all []string, err error) {
 
 // condition checks a condition over records.
 func condition(s string) (string, error) {
-	_, err := where.Compile[record.Record](s)
+	_, err := compile[record.Record](s)
 	return s, err
 }
 

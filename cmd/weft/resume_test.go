@@ -279,9 +279,11 @@ func TestJobInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-asks
+	name := filepath.Base(os.Args[0]) // cut as the system does
+	name = name[:min(len(name), 15)]
 	for _, args := range [][]string{{}, {"--fresh"}, {"--amend"}} {
 		e := weftIn(t, cmd.Dir, append([]string{"crawl", "--job", "job", s.URL}, args...)...)
-		if want := "weft: --job \"job\": in use by another process: another crawl or command\n"; e.code != exitUsage || e.stderr != want {
+		if want := fmt.Sprintf("weft: --job \"job\": in use by process %d (%s)\n", cmd.Process.Pid, name); e.code != exitUsage || e.stderr != want {
 			t.Errorf("%s: exit %d, printed %q, expected %q", args, e.code, e.stderr, want)
 		}
 	}

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/near"
 	"github.com/weftcrawl/weft/internal/where"
 )
 
@@ -77,7 +79,7 @@ host, in the language of https://expr-lang.org.` + jobExit,
 				help: "list URLs by status: 404, 4xx, 500..599 or 404,410"},
 			{name: "error", arg: "KIND", Value: to(&filter.ErrorKind, errorKind), words: errorKinds(),
 				help: "list URLs by error kind: see weft kinds"},
-			{name: "where", arg: "CONDITION", Value: to(&condition, where.Compile[weft.URLStatus]),
+			{name: "where", arg: "CONDITION", Value: to(&condition, compile[weft.URLStatus]),
 				help: "list URLs for which CONDITION holds"},
 		}},
 		group{"Several machines", f.options(false)},
@@ -166,8 +168,35 @@ func errorKinds() []string {
 
 // errorKind reads the name of an error kind.
 func errorKind(s string) (string, error) {
-	if !slices.Contains(errorKinds(), s) {
-		return "", errors.New("expected an error kind that weft kinds lists, such as dns")
+	if slices.Contains(errorKinds(), s) {
+		return s, nil
 	}
-	return s, nil
+	if meant := near.Word(s, errorKinds()); meant != "" {
+		return "", fmt.Errorf("no error kind: did you mean %s?", meant)
+	}
+	return "", errors.New("expected an error kind that weft kinds lists, such as dns")
+}
+
+// kindCompared finds the error kinds that a condition compares with.
+var kindCompared = regexp.MustCompile(`\berror_kind\s*[!=]=\s*("[^"]*"|'[^']*')`)
+
+// compile reads a condition on a T. One that compares with an error kind that there is not would
+// select nothing, or all.
+func compile[T any](condition string) (*where.Filter[T], error) {
+	f, err := where.Compile[T](condition)
+	return f, cmp.Or(err, comparesKinds(condition))
+}
+
+// comparesKinds returns an error if a condition compares with an error kind that there is not.
+func comparesKinds(condition string) error {
+	for _, found := range kindCompared.FindAllStringSubmatch(condition, -1) {
+		kind := found[1][1 : len(found[1])-1]
+		if kind == "" {
+			continue
+		}
+		if _, err := errorKind(kind); err != nil {
+			return fmt.Errorf("%q: %w", kind, err)
+		}
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
@@ -37,7 +38,7 @@ error.
 
 Exit status: 0 done; 1 an archive is damaged, or something cannot be read or
 written; 3 usage error; 5 interrupted.`),
-		Example: `  weft wacz example.org.weft -o example.wacz
+		Example: `  weft wacz example.org.weft
   weft wacz -o example.wacz crawl-*.warc.gz`,
 		Args: arguments(1, math.MaxInt, "argument", "a JOB folder, or WARC files"),
 		RunE: func(_ *cobra.Command, args []string) error { return f.pack(args) },
@@ -45,7 +46,7 @@ written; 3 usage error; 5 interrupted.`),
 	cmd.AddCommand(waczCheckCommand())
 	define(cmd, group{"Output", []option{
 		{name: "output", short: "o", arg: "FILE", Value: to(&f.output, some("a FILE")),
-			help: "write to FILE, when it is complete"},
+			help: "write to FILE, when it is complete", more: "Default: the name of the JOB, as example.org.wacz."},
 		{name: "title", arg: "TEXT", Value: to(&f.title, some("a TEXT")),
 			help: "title of the collection"},
 	}})
@@ -53,9 +54,6 @@ written; 3 usage error; 5 interrupted.`),
 }
 
 func (f *waczFlags) pack(args []string) error {
-	if f.output == "" {
-		return usage("no --output, expected the FILE to write, such as -o example.wacz")
-	}
 	damaged := 0
 	o := wacz.Options{Title: f.title, Software: "weft " + weft.Version, Damage: func(path string, d *warc.DamageError) {
 		damaged++
@@ -64,6 +62,14 @@ func (f *waczFlags) pack(args []string) error {
 	job, err := oneFolder(args)
 	if err != nil {
 		return err
+	}
+	switch {
+	case f.output != "":
+	case !job:
+		return usage("no --output, expected the FILE to write, such as -o example.wacz")
+	default:
+		f.output = strings.TrimSuffix(filepath.Clean(args[0]), ".weft") + ".wacz"
+		fmt.Fprintf(os.Stderr, "weft: writing %s\n", printable(f.output))
 	}
 	pack := func(_ context.Context, to io.Writer) error { return wacz.PackFiles(to, args, o) }
 	if job {

@@ -25,8 +25,13 @@ var (
 
 	errNoJob   = errors.New("no job, expected one to recrawl")
 	errNoRetry = errors.New("no job, expected one to retry")
-	errInUse   = fmt.Errorf("%w: another crawl or command", store.ErrLocked)
 )
+
+// inUse is a LockedError without the folder, which the caller names.
+type inUse struct{ *store.LockedError }
+
+func (e inUse) Error() string { return e.Holder() }
+func (e inUse) Unwrap() error { return e.LockedError }
 
 // Errors of options: see package option.
 type (

@@ -280,11 +280,12 @@ const (
 func (j *Job) openStore(o store.Options) (err error) {
 	for began := time.Now(); ; time.Sleep(lookAgain) {
 		j.Store, err = store.Open(j.Dir, o)
-		if !errors.Is(err, store.ErrLocked) {
+		var locked *store.LockedError
+		if !errors.As(err, &locked) {
 			return err
 		}
 		if _, noCrawl := ctl.Dial(context.Background(), j.Dir); noCrawl == nil || time.Since(began) > longestLook {
-			return errInUse
+			return inUse{locked}
 		}
 	}
 }

@@ -7,9 +7,8 @@ import (
 )
 
 var (
-	// ErrLocked is returned by Open when another process, or another Store in this one, has the
-	// job open.
-	ErrLocked = errors.New("in use by another process")
+	// ErrLocked matches a LockedError.
+	ErrLocked = errors.New("in use")
 
 	// ErrVersion matches a VersionError.
 	ErrVersion = errors.New("of another version")
@@ -30,6 +29,25 @@ var (
 	// ErrClosed is returned by calls to a closed store.
 	ErrClosed = errors.New("store: closed")
 )
+
+// LockedError is returned by Open when another process, or another Store in this one, has the job
+// open.
+type LockedError struct {
+	Dir  string
+	lock string // path of the file that is locked
+}
+
+func (e *LockedError) Error() string { return "store: " + e.Dir + ": " + e.Holder() }
+
+// Holder says who has the job open, at the time of the call, as far as the system tells.
+func (e *LockedError) Holder() string {
+	if who := holder(e.lock); who != "" {
+		return "in use by " + who
+	}
+	return "in use by another process"
+}
+
+func (e *LockedError) Is(target error) bool { return target == ErrLocked }
 
 // VersionError is returned by Open for a state written by another version of Weft.
 type VersionError struct {

@@ -196,7 +196,7 @@ func (s *Store) openState(o Options) error {
 		if errors.As(err, &open) {
 			return wrap(err)
 		}
-		return fmt.Errorf("store: %s: %w", s.dir, ErrLocked)
+		return &LockedError{s.dir, s.fs.PathJoin(s.state, lockFile)}
 	}
 	s.lock = lock
 	if err := s.startOver(o); err != nil {
