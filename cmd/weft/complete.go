@@ -35,7 +35,7 @@ func completeFlag(cmd *cobra.Command, o *option) {
 		complete = words(o.words...)
 	case o.arg == "RULES":
 		complete = completeRules
-	case o.arg == "DIR":
+	case o.arg == "DIR", o.arg == "JOB":
 		complete = completeJob
 	case o.arg == "FILE", o.arg == "":
 		return // files, as the shell completes them; a switch has no value

@@ -223,7 +223,7 @@ func noFiles(command string, args []string) error {
 		case info.Mode().IsRegular():
 			return usage("%s: %.128q: a file, expected a URL: -i %[2]s reads URLs from it", command, arg)
 		case command == "mirror" && holdsJob(arg):
-			return usage("mirror: %.128q: a job, expected a URL: --from %[1]s writes what it has", arg)
+			return usage("mirror: %.128q: a job, expected URLs, or one JOB", arg)
 		case command == "mirror" && info.IsDir():
 			return usage("mirror: %.128q: a folder, expected a URL such as https://example.org/", arg)
 		case strings.HasSuffix(filepath.Clean(arg), ".weft"), isFolder(filepath.Join(arg, "state")):

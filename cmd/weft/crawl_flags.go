@@ -210,11 +210,11 @@ func (f *crawlFlags) jobOptions() []option {
 			help: "keep records and state in DIR", def: "./HOST.weft",
 			more: "The same command resumes the job, however the crawl ended. " +
 				"With -o alone, no job is kept."},
-		{name: "update", arg: "DIR", Value: to(&f.update, someJob), field: "Update",
-			help: "recrawl the finished job in DIR",
+		{name: "update", arg: "JOB", Value: to(&f.update, someJob), field: "Update",
+			help: "recrawl a finished JOB",
 			more: "Fetches the URLs of the job again, and newly found ones."},
-		{name: "retry-failed", arg: "DIR", Value: to(&f.retry.dir, someJob), field: "RetryFailed",
-			advanced: true, help: "ask again for what failed in the job in DIR",
+		{name: "retry-failed", arg: "JOB", Value: to(&f.retry.dir, someJob), field: "RetryFailed",
+			advanced: true, help: "ask again for what failed in JOB",
 			more: "By default for what may pass: errors of the network, of servers that are down, and the " +
 				"statuses 408, 429 and 5xx."},
 		{name: "status", arg: "STATUS", Value: to(&f.retry.status, statuses), advanced: true,

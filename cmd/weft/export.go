@@ -137,6 +137,9 @@ func (f *exportFlags) run(dir string) error {
 		return misused(wrong.Option, wrong.Value, wrong.Err)
 	}
 	return inResults(dir, func(ctx context.Context, job *weft.Job) error {
+		if err := hasVisit(ctx, job, f.Visit); err != nil {
+			return err
+		}
 		err := writeOutput(ctx, f.output, func(ctx context.Context, to io.Writer) error { return e.Write(ctx, dir, job, to) })
 		var e *exit
 		switch {
@@ -149,6 +152,19 @@ func (f *exportFlags) run(dir string) error {
 		}
 		return &exit{exitError, err}
 	})
+}
+
+// hasVisit returns an error for a visit that a job has not had; 0 is the latest. Without its state,
+// a job does not say.
+func hasVisit(ctx context.Context, job *weft.Job, visit int) error {
+	if job == nil || visit <= 1 {
+		return nil
+	}
+	s, err := job.Status(ctx)
+	if had := max(1, s.Visit); err == nil && visit > had {
+		err = misused("visit", strconv.Itoa(visit), fmt.Errorf("the job has had %s", plural(had, "visit")))
+	}
+	return err
 }
 
 // check settles format and folder, and refuses what cannot be written.

@@ -142,7 +142,7 @@ func flagGroups(cmd *cobra.Command, all bool) []group {
 	var groups []group
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		o := optionOf(f)
-		if o.group == "" || o.advanced && !all {
+		if o.group == "" || f.Hidden || o.advanced && !all {
 			return
 		}
 		i := slices.IndexFunc(groups, func(g group) bool { return g.title == o.group })

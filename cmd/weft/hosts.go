@@ -42,7 +42,7 @@ for.` + jobExit,
 		},
 	}
 	define(cmd, group{"Several machines", f.options(false)}, group{"Output", []option{
-		{name: "limit", arg: "N", Value: to(&limit, number(1)), help: "list at most N hosts", def: "all"},
+		limitOption(&limit, "hosts"),
 		jsonOption(&asJSON, "print a JSON object per line"),
 	}})
 	return cmd

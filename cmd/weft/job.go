@@ -118,6 +118,34 @@ func printAll[T any](values iter.Seq2[T, error], n int, asJSON bool, write func(
 	return standardOutput(out.Flush()) // with the error of an earlier write
 }
 
+// limitOption is --limit of a command that lists something.
+func limitOption(n *int, what string) option {
+	return option{name: "limit", arg: "N", Value: to(n, number(1)), help: "list at most N " + what, def: "all"}
+}
+
+// errEnough ends a list that has as many lines as it may have.
+var errEnough = errors.New("enough")
+
+// atMost is print for the first n values, 0 for all; then it returns errEnough.
+func atMost[T any](n int, print func(T) error) func(T) error {
+	printed := 0
+	return func(v T) error {
+		if n > 0 && printed == n {
+			return errEnough
+		}
+		printed++
+		return print(v)
+	}
+}
+
+// unlessEnough is an error of a list, if it has not come to its limit.
+func unlessEnough(err error) error {
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
 // printOne prints one value, as JSON or as write does.
 func printOne[T any](v T, asJSON bool, write func(io.Writer, T)) error {
 	return printAll(func(yield func(T, error) bool) { yield(v, nil) }, 1, asJSON, write)

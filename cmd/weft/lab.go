@@ -6,11 +6,11 @@ import "github.com/spf13/cobra"
 func labCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                "lab",
-		Short:              "Moved: go -C bench run ./weft-lab",
+		Short:              "Moved: a program of Weft's source",
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return usage("lab: expected go -C bench run ./weft-lab in Weft's source: the lab is a command of its own")
+			return usage("lab: a program of its own, in Weft's source: git clone https://github.com/weftcrawl/weft, then go -C weft/bench run ./weft-lab")
 		},
 	}
 }

@@ -8,6 +8,6 @@ func TestLab(t *testing.T) {
 		e := weftRun(t, args...)
 		expect(t, "exit code", e.code, exitUsage)
 		expect(t, "output", e.stdout, "")
-		expect(t, "message", e.stderr, "weft: lab: expected go -C bench run ./weft-lab in Weft's source: the lab is a command of its own\n")
+		expect(t, "message", e.stderr, "weft: lab: a program of its own, in Weft's source: git clone https://github.com/weftcrawl/weft, then go -C weft/bench run ./weft-lab\n")
 	}
 }

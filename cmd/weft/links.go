@@ -20,7 +20,7 @@ type linksFlags struct {
 	client                 clientFlags
 	asJSON, jsonl, scripts bool
 	base, contentType      string
-	redirects              int
+	redirects, limit       int
 }
 
 func linksCommand() *cobra.Command {
@@ -56,12 +56,13 @@ Exit status: 0 done; 1 the page could not be fetched, has a status other than
 2xx or a type without links; 3 usage error; 5 interrupted.`),
 		Example: `  weft links https://example.org/
   weft links --base https://example.org/docs/ index.html
-  weft links --json page.html | jq -r 'select(.kind == "image") | .url'
+  weft links --json page.html | jq -r 'select(.kind == "image") | .to'
   weft links --jsonl < pages.jsonl`,
 		Args: orJSONL(&f.jsonl, "page", arguments(1, 1, "page", "one FILE or URL")),
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
 	}
 	define(cmd, append([]group{{"Output", []option{
+		limitOption(&f.limit, "links"),
 		jsonOption(&f.asJSON, "print JSON, with element, position and kind"),
 		jsonlOption(&f.jsonl),
 		{name: "content-type", arg: "TYPE",
@@ -110,7 +111,7 @@ func (f *linksFlags) run(args []string) error {
 			"%s: content type %.64q, expected one with links such as text/html: see --content-type",
 			p.url, p.contentType)}
 	}
-	found, err := p.printLinks(extractor, f.asJSON)
+	found, err := p.printLinks(extractor, f.asJSON, f.limit)
 	if kind := mediaType(p.contentType); !f.scripts && (strings.HasSuffix(kind, "/javascript") || strings.HasSuffix(kind, "/ecmascript")) {
 		fmt.Fprintf(os.Stderr, "weft: links: %s: a script: --scripts lists what looks like a URL in it\n", printable(args[0]))
 	}
@@ -136,15 +137,20 @@ var typesOfFiles = map[string]string{
 // maxPage is the largest page that a command reads without --max-body, in bytes.
 const maxPage = 16 << 20
 
-// printLinks prints the links of the page, and returns what else was found.
-func (p source) printLinks(x *links.Extractor, asJSON bool) (found links.Page, err error) {
+// printLinks prints the links of the page, at most limit unless that is 0. It returns what else was
+// found.
+func (p source) printLinks(x *links.Extractor, asJSON bool, limit int) (found links.Page, err error) {
 	text, encoding := charset.UTF8(p.contentType, p.body)
 	out := newPrinter()
 	printed := make(map[string]bool)
+	n := 0
+	more := func() bool { return err == nil && (limit == 0 || n < limit) }
 	print := func(l links.Link) bool {
 		if asJSON {
+			n++
 			err = out.json.Encode(struct {
-				URL  string `json:"url"`
+				From string `json:"from"`
+				To   string `json:"to"`
 				Raw  string `json:"raw"`
 				Tag  string `json:"tag"`
 				Attr string `json:"attr"`
@@ -155,17 +161,18 @@ func (p source) printLinks(x *links.Extractor, asJSON bool) (found links.Page, e
 				Fragment string `json:"fragment,omitempty"`
 				Line     int    `json:"line,omitempty"`
 				Column   int    `json:"column,omitempty"`
-			}{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Text, l.Kind.String(), l.URL.Fragment(), l.Line, l.Column})
+			}{p.url.String(), l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Text, l.Kind.String(), l.URL.Fragment(), l.Line, l.Column})
 		} else if u := l.URL.String(); !printed[u] {
 			printed[u] = true
+			n++
 			_, err = fmt.Fprintln(out, u)
 		}
-		return err == nil
+		return more()
 	}
-	if links.Header(p.url, p.header.Values("Link"), print); err == nil {
+	if links.Header(p.url, p.header.Values("Link"), print); more() {
 		links.RefreshHeader(p.url, p.header.Values("Refresh"), print)
 	}
-	if err == nil {
+	if more() {
 		d := links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}
 		found = x.Extract(d, print)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -218,13 +219,24 @@ func TestNextStep(t *testing.T) {
 		{[]string{"crawl", "--update", "--limit", "9", "j"}, exitUsage, `--update "--limit": expected the folder of a job`},
 		{[]string{"urls", "j", "--where", "status = 404"}, exitUsage, "= at character 8, expected =="},
 		{[]string{"urls", "j", "--where", `status == "404"`}, exitUsage, "expected a number without quotes"},
+		{[]string{"urls", "j", "--error", "dnss"}, exitUsage, "no error kind: did you mean dns?"},
+		{[]string{"urls", "j", "--where", `error_kind == "dnss"`}, exitUsage, `"dnss": no error kind: did you mean dns?`},
+		{[]string{"export", "j", "-o", "a.csv", "--where", `error_kind != 'dnss'`}, exitUsage, `"dnss": no error kind: did you mean dns?`},
+		{[]string{"export", "j", "-o", "a.csv", "--visit", "2"}, exitUsage, `--visit "2": the job has had 1 visit`},
+		{[]string{"wacz", "j"}, exitDone, "writing j.wacz"},
+		{[]string{"wacz", "j/archive/no.warc.gz"}, exitUsage, "no such file"},
+		{[]string{"mirror", "site"}, exitUsage, `mirror: "site": a folder, expected a URL`},
+		{[]string{"mirror", "j", "http://127.0.0.1:9/"}, exitUsage, `mirror: "j": a job, expected URLs, or one JOB`},
+		{[]string{"mirror", "-q", "j", "-o", "m"}, exitDone, ""},
+		{[]string{"mirror", "m", "-o", "m2"}, exitUsage, `mirror: "m": a mirror, expected a URL: -o m brings it up to date`},
+		{[]string{"lab"}, exitUsage, "git clone https://github.com/weftcrawl/weft"},
 		{[]string{"crawl", "--job", "site", "http://127.0.0.1:9/"}, exitUsage, "expected a new folder: name another with --job"},
 		{[]string{"links", "app.js"}, exitDone, "app.js: a script: --scripts lists what looks like a URL in it"},
 		{[]string{"links", "--scripts", "app.js"}, exitDone, "http://localhost/a"},
 		{[]string{"links", "style.CSS"}, exitDone, "http://localhost/b"},
 	} {
 		got := weftIn(t, e.dir, c.args...)
-		if said := got.stdout + got.stderr; got.code != c.code || !strings.Contains(said, c.want) || strings.Count(said, "\n") != 1 {
+		if said := got.stdout + got.stderr; got.code != c.code || !strings.Contains(said, c.want) || strings.Count(said, "\n") != min(1, len(c.want)) {
 			t.Errorf("weft %q: exit %d, %s; expected %d, a line with %s", c.args, got.code, said, c.code, c.want)
 		}
 	}
@@ -238,5 +250,37 @@ func TestNextStep(t *testing.T) {
 	}
 	if got := weftIn(t, e.dir, "why", "j", site.URL+"/other"); strings.Contains(got.stdout, "meant") {
 		t.Errorf("%s", got.stdout)
+	}
+}
+
+// TestListLimits: each command that lists something ends the list at --limit.
+func TestListLimits(t *testing.T) {
+	t.Parallel()
+	s := newAsked(t, false, star)
+	e := crawls(t, exitDone, "--warc", "--job", "j", s.URL)
+	archives, err := filepath.Glob(filepath.Join(e.dir, "j/archive/*.warc.gz"))
+	if err != nil || len(archives) != 1 {
+		t.Fatal(archives, err)
+	}
+	list := filepath.Join(e.dir, "sitemap.txt")
+	if err := os.WriteFile(list, []byte("http://a.test/1\nhttp://a.test/2\nhttp://a.test/3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		head int // lines before the list
+	}{
+		{"urls j", 0}, {"urls --json j", 0}, {"hosts j", 1}, {"links " + s.URL, 0}, {"links --json " + s.URL, 0},
+		{"sitemap --content-type text/plain " + list, 0}, {"warc ls " + archives[0], 0}, {"warc ls --jsonl " + archives[0], 0},
+	} {
+		words := strings.Fields(c.args)
+		all := weftIn(t, e.dir, words...)
+		for _, n := range []string{"1", "2"} {
+			few := weftIn(t, e.dir, append(words, "--limit", n)...)
+			lines := strings.Count(few.stdout, "\n") - c.head
+			if few.code != exitDone || !strings.HasPrefix(all.stdout, few.stdout) || strconv.Itoa(lines) != n && !strings.HasPrefix(c.args, "hosts") {
+				t.Errorf("%s --limit %s: exit %d, %s%s", c.args, n, few.code, few.stdout, few.stderr)
+			}
+		}
 	}
 }

@@ -31,16 +31,16 @@ type mirrorFlags struct {
 func mirrorCommand() *cobra.Command {
 	var f mirrorFlags
 	cmd := &cobra.Command{
-		Use:     "mirror [flags] URL...",
+		Use:     "mirror [flags] URL...|JOB",
 		Short:   "Copy a site to files that open without a network",
 		GroupID: sectionCrawl,
 		Long: `Crawl the given URLs as weft crawl does, with all that pages need to be shown,
 and write them as files whose links lead to one another.`,
 		Annotations: detailed(`
 Files have the names of their URLs, DIR/HOST/PATH, or without -o HOST/PATH, with
-the extension of their type. Links to pages that were not fetched lead to the Web, and pages load only
-files of the mirror. DIR/.weft keeps the crawl: a job with an archive, and the
-list of the files.
+the extension of their type. Links to pages that were not fetched lead to the
+Web, and pages load only files of the mirror. DIR/.weft keeps the crawl: a job
+with an archive, and the list of the files.
 
 After an interruption, the same command continues. When the mirror is complete,
 the same command brings it up to date: it requests the pages again, with
@@ -48,13 +48,13 @@ conditional requests, and writes only files that change. It leaves alone files
 that you change, and files that the mirror did not write. Files of pages that
 are gone stay, unless --delete is given.
 
-With --from, nothing is requested: JOB is one of weft crawl --warc.
+With JOB, nothing is requested: it is one of weft crawl --warc.
 
 Exit status: 0 done, 1 error or no seed could be fetched, 3 usage error, 4
 stopped by --limit or --max-time with what was fetched written, 5 interrupted.`),
 		Example: `  weft mirror https://example.org/ -o copy
   weft mirror --scope prefix -d 3 --delete https://example.org/docs/
-  weft mirror --from example.org.weft -o copy`,
+  weft mirror example.org.weft -o copy`,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(args) },
 		ValidArgsFunction: nothing,
 	}
@@ -96,7 +96,7 @@ func (f *mirrorFlags) mirrorOptions() []option {
 	return []option{
 		{name: "output", short: "o", arg: "DIR", Value: to(&f.dir, some("a folder")),
 			help: "write to DIR", def: "./HOST"},
-		{name: "from", arg: "JOB", Value: to(&f.from, some("the folder of a job")),
+		{name: "from", arg: "JOB", Value: to(&f.from, some("the folder of a job")), hidden: true,
 			help: "write what JOB has, and fetch nothing"},
 		{name: "delete", Value: on(&f.options.Delete),
 			help: "remove files of pages that are gone"},
@@ -107,6 +107,9 @@ func (f *mirrorFlags) mirrorOptions() []option {
 }
 
 func (f *mirrorFlags) run(args []string) error {
+	if f.from == "" && len(args) == 1 && holdsJob(args[0]) {
+		f.from, args = args[0], nil
+	}
 	if f.from != "" {
 		return f.ofJob(args)
 	}
@@ -164,15 +167,15 @@ func (f *mirrorFlags) named(args []string) error {
 // ofJob writes what a job has.
 func (f *mirrorFlags) ofJob(args []string) error {
 	if len(args) > 0 {
-		return usage("--from %.128q and %.128q: expected a job or URLs", f.from, args[0])
+		return usage("mirror: %.128q and %.128q: expected a job or URLs", f.from, args[0])
 	}
 	if !holdsJob(f.from) {
-		return usage("--from %.128q: expected the folder of a job", f.from)
+		return usage("mirror: %.128q: expected the folder of a job", f.from)
 	}
 	if f.dir == "" {
 		f.dir, f.options.Flat = strings.TrimSuffix(filepath.Clean(f.from), ".weft"), true
 		if f.dir == filepath.Clean(f.from) {
-			return usage("--from %.128q: expected a folder to write to, too: -o DIR", f.from)
+			return usage("mirror: %.128q: expected a folder to write to, too: -o DIR", f.from)
 		}
 	}
 	return f.write(newConsole(f.crawl.console, ""), func(ctx context.Context) (*mirror.Report, error) {
@@ -195,7 +198,7 @@ func (f *mirrorFlags) write(con *console, make func(context.Context) (*mirror.Re
 	case errors.As(err, &e): // of the crawl
 		return err
 	case errors.Is(err, mirror.ErrNoJob):
-		return usage("mirror: no URL given, and %.128q has no job: expected a URL such as https://example.org/, or --from JOB", f.dir)
+		return usage("mirror: no URL given, and %.128q has no job: expected a URL such as https://example.org/, or a JOB", f.dir)
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		con.warn("interrupted; the same command goes on")
 		return &exit{exitInterrupted, nil}

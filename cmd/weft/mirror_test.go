@@ -71,6 +71,16 @@ func TestMirror(t *testing.T) {
 	if run(exitDone, "-q", "--from", "copy/.weft/job", "-o", "other", "--windows"); read("other/"+host+"/b.html") != read("copy/"+host+"/b.html") {
 		t.Error("the same job makes other files")
 	}
+	for range 2 { // made, and brought up to date
+		if run(exitDone, "-q", s.URL); read(host+"/index.html") == "" || read(host+"/"+host+"/index.html") != "" {
+			t.Error("a mirror without -o: expected its pages right in its folder")
+		}
+	}
+	run(exitDone, "-q", "-o", host) // as its first run made it
+	run(exitDone, "-q", "-o", "copy")
+	if read(host+"/b.html") == "" || read("copy/"+host+"/b.html") == "" {
+		t.Error("files of a mirror have moved")
+	}
 	long := "/" + strings.Repeat("n", 3000)
 	mu.Lock()
 	pages["/long"], pages[long] = `<a href=`+long+`>`, "<p>long"

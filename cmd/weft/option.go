@@ -25,6 +25,7 @@ type option struct {
 	words    []string // the values there are, for completion
 	field    string   // the field of weft.Options that it sets
 	advanced bool     // listed by --help-all only
+	hidden   bool     // an older way, listed nowhere
 	secret   bool     // messages never repeat its value
 	group    string   // set by define
 }
@@ -66,6 +67,7 @@ func define(cmd *cobra.Command, all ...group) {
 		for _, o := range g.options {
 			o.group = g.title
 			flag := f.VarPF(&o, o.name, o.short, o.help)
+			flag.Hidden = o.hidden
 			if flag.NoOptDefVal = o.bare; o.arg == "" {
 				flag.NoOptDefVal = "true"
 			}

@@ -20,7 +20,7 @@ type sitemapFlags struct {
 	client            clientFlags
 	asJSON, jsonl     bool
 	base, contentType string
-	redirects         int
+	redirects, limit  int
 }
 
 func sitemapCommand() *cobra.Command {
@@ -63,6 +63,7 @@ usage error; 5 interrupted.`),
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
 	}
 	define(cmd, append([]group{{"Output", []option{
+		limitOption(&f.limit, "URLs"),
 		jsonOption(&f.asJSON, "print JSON, with the parsed date and the priority"),
 		jsonlOption(&f.jsonl),
 		{name: "content-type", arg: "TYPE",
@@ -88,7 +89,7 @@ func (f *sitemapFlags) run(args []string) error {
 	if f.asJSON {
 		print = func(e sitemap.Entry) error { return printEntryJSON(out, e) }
 	}
-	err := f.print(args[0], print)
+	err := f.print(args[0], atMost(f.limit, print))
 	if failed := out.Flush(); failed != nil {
 		return standardOutput(failed)
 	}
@@ -119,7 +120,7 @@ func (f *sitemapFlags) print(address string, print func(sitemap.Entry) error) (e
 				for _, s := range found {
 					e := sitemap.Entry{URL: s, Kind: sitemap.Sitemap, Priority: sitemap.DefaultPriority}
 					if err := print(e); err != nil {
-						return standardOutput(err)
+						return standardOutput(unlessEnough(err))
 					}
 				}
 			}
@@ -146,7 +147,7 @@ func (f *sitemapFlags) print(address string, print func(sitemap.Entry) error) (e
 	})
 	switch {
 	case err != nil:
-		return standardOutput(err)
+		return standardOutput(unlessEnough(err))
 	case r.Err != nil:
 		return &exit{exitError, fmt.Errorf("%.128s: %w", address, r.Err)}
 	}

@@ -36,6 +36,7 @@ func stateNames() []string {
 func urlsCommand() *cobra.Command {
 	var f clusterFlags
 	var asJSON, only bool
+	var limit int
 	var filter weft.URLFilter
 	var condition *where.Filter[weft.URLStatus]
 	cmd := &cobra.Command{
@@ -67,7 +68,7 @@ host, in the language of https://expr-lang.org.` + jobExit,
 				write = func(w io.Writer, u weft.URLStatus) { fmt.Fprintln(w, printable(u.URL)) }
 			}
 			return f.look(args, func(ctx context.Context, job looked) error {
-				return printAll(selected(job.URLs(ctx, filter), condition), 0, asJSON, write)
+				return printAll(selected(job.URLs(ctx, filter), condition), limit, asJSON, write)
 			})
 		},
 	}
@@ -84,6 +85,7 @@ host, in the language of https://expr-lang.org.` + jobExit,
 		}},
 		group{"Several machines", f.options(false)},
 		group{"Output", []option{
+			limitOption(&limit, "URLs"),
 			{name: "only-urls", Value: on(&only), help: "print nothing but the URLs"},
 			jsonOption(&asJSON, "print JSON, with depth, tries, error and more"),
 		}},

@@ -33,6 +33,7 @@ const fileArgument = "a WARC or ARC file, or - for standard input"
 
 func warcListCommand() *cobra.Command {
 	var jsonl bool
+	var limit int
 	cmd := &cobra.Command{
 		Use:   "ls [flags] FILE...",
 		Short: "List the records of archives",
@@ -62,7 +63,7 @@ interrupted.`),
 				json := newEncoder(escapedJSON{out})
 				print = func(r listed) error { return json.Encode(r) }
 			}
-			err := listArchives(args, print)
+			err := unlessEnough(listArchives(args, atMost(limit, print)))
 			if failed := out.Flush(); failed != nil {
 				return standardOutput(failed)
 			}
@@ -70,6 +71,7 @@ interrupted.`),
 		},
 	}
 	define(cmd, group{"Output", []option{
+		limitOption(&limit, "records"),
 		{name: "jsonl", Value: on(&jsonl), help: "print JSON, a line for each record"},
 	}})
 	return cmd
@@ -130,7 +132,11 @@ func listArchives(paths []string, print func(listed) error) error {
 			return err
 		}
 		err = eachRecord(f, func(r *warc.Record) error {
-			return standardOutput(print(listingOf(path, r)))
+			err := print(listingOf(path, r))
+			if errors.Is(err, errEnough) {
+				return err
+			}
+			return standardOutput(err)
 		}, func(d *warc.DamageError) {
 			damaged++
 			reportDamage(path, d)
