@@ -49,8 +49,8 @@ func (c *Cluster) Write(w io.Writer, command string) error {
 	p.line("# A crawl on many machines, simulated\n")
 	p.line("%s\n\n## How it was measured\n", c.conclusion())
 	p.prose("`%s`, on %s: "+
-		"it runs, on virtual time and without sockets and NATS, the code that nodes run: `cluster/partition`, "+
-		"`cluster/ownership` (on `cluster/shardtest`), `cluster/sending`, `frontier` and `cluster/changelog`. "+
+		"it runs, on virtual time and without sockets and NATS, the code that nodes run: `internal/shard/partition`, "+
+		"`internal/shard/ownership` (on `internal/shard/shardtest`), `internal/shard/sending`, `internal/frontier` and `internal/shard/changelog`. "+
 		"The figures of the Web, the network and the servers are assumed:",
 		command, runtime.Version())
 	p.line("")
@@ -106,7 +106,7 @@ func (c *Cluster) writeChanges(p *page) {
 func (c *Cluster) writeTraffic(p *page) {
 	p.line("\n## Messages\n")
 	p.prose("Messages and bytes that a node sends for a page, on average over %v. It sends links to the partitions "+
-		"of others, and what is found and done to the logs of its own. `cluster/sending` says when: nodes commit "+
+		"of others, and what is found and done to the logs of its own. `internal/shard/sending` says when: nodes commit "+
 		"after a second, or sooner if a commit has 1 MiB, and commits go out as one, once *a second*. The other "+
 		"rows show what other times would cost. A commit also comes sooner if the frontier needs URLs from its "+
 		"disk: that is not simulated, and such a commit is merged like any other. The servers are assumed to "+
