@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/links"
@@ -22,7 +23,7 @@ type Options struct {
 	Ignore   []*regexp.Regexp // links whose URL matches one are not checked
 	Rules    RuleSet          // zero: those of links
 	Baseline *Baseline        // findings that are known; or nil
-	Order    Order            // of the findings; "": ByPage
+	Order    Order            // of the findings; "": ByProblem
 	Dir      string           // for temporary files; "": the system's
 
 	// ExternalFragments compares fragments with external pages, too, as far as the job has their
@@ -62,14 +63,14 @@ type analysis struct {
 }
 
 func newAnalysis(ctx context.Context, subject string, o Options) *analysis {
-	o.Order = cmp.Or(o.Order, ByPage)
+	o.Order = cmp.Or(o.Order, ByProblem)
 	o.Depth, o.SlowMS, o.HugeBytes = cmp.Or(o.Depth, 5), cmp.Or(o.SlowMS, 3000), cmp.Or(o.HugeBytes, 2<<20)
-	o.bounds = bounds{cmp.Or(o.bounds.links, 100_000), cmp.Or(o.bounds.disk, 320<<20)}
+	o.bounds = bounds{cmp.Or(o.bounds.links, 100_000), cmp.Or(o.bounds.disk, 256<<20)}
 	return &analysis{
 		options: o, ctx: ctx, reader: NewReader(cmp.Or(o.Agent, weft.DefaultUserAgent)), joins: newJoins(o.Dir, o.bounds.disk), room: roomOf(o.bounds.disk),
 		count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
-			Subject: subject, Part: o.part, Order: o.Order, ctx: ctx, findings: extsort.New(o.Dir), baseline: o.Baseline,
+			Subject: subject, Part: o.part, Order: o.Order, ctx: ctx, dir: o.Dir, findings: extsort.New(o.Dir), problems: newProblems(o.Dir, o.bounds.disk/2), baseline: o.Baseline,
 			Totals: Totals{
 				Rules: make(map[string]int), Statuses: make(map[string]int), Depths: make(map[int]int),
 				Times: buckets(timeBounds), Sizes: buckets(sizeBounds),
@@ -120,6 +121,7 @@ func (a *analysis) found(f Finding) {
 	}
 	a.count(&f)
 	a.report.count(&f)
+	a.fail(a.report.problems.add(&f))
 	line := a.report.line(&f)
 	if !a.room.take(len(line)) {
 		a.report.Totals.Unlisted++
@@ -131,27 +133,31 @@ func (a *analysis) found(f Finding) {
 // open begins a document, until close.
 func (a *analysis) open(name string) (close func()) {
 	a.joins.full = false
-	a.room.open()
-	a.joins.room.open()
+	rooms := []*room{&a.room, &a.joins.room, &a.report.problems.room}
+	for _, r := range rooms {
+		r.open()
+	}
 	return func() {
 		if a.joins.full {
 			a.found(Finding{Rule: NotRead, Page: name, Message: "not all fragments and languages are compared: there are too many"})
 		}
-		a.room.close()
-		a.joins.room.close()
+		for _, r := range rooms {
+			r.close()
+		}
 	}
 }
 
 // bounds are those on what documents give rise to.
 type bounds struct {
 	links int // of one that are checked; 0: 100,000, beyond which a crawl follows none
-	disk  int // of findings, of what is compared, and of their results, each; 0: 320 MiB
+	disk  int // of findings, comparisons and their results, each; half of problems; 0: 256 MiB
 }
 
 // requested counts a URL, by its last record and by what became of it.
 func (a *analysis) requested(r *record.Record, o *outcome) {
 	t := &a.report.Totals
 	t.URLs++
+	t.Documents.Count(r)
 	t.Statuses[outcomeName(r)]++
 	switch o.verdict {
 	case OK:
@@ -233,9 +239,11 @@ func (a *analysis) link(d *document, l *links.Link) {
 	if a.ignores(f.URL) {
 		return
 	}
+	a.kind(d, l)
+	wrong, meant := mistyped(l.Raw, l.URL)
 	switch scheme := l.URL.Scheme(); {
-	case l.URL.IsZero():
-		f.Rule, f.Message = InvalidURL, "no valid URL"
+	case l.URL.IsZero(), wrong:
+		f.Rule, f.Message, f.URL = InvalidURL, "no valid URL"+didYouMean(meant), strings.TrimSpace(l.Raw)
 		a.found(f)
 	case scheme == "mailto":
 		if err := mailError(l.URL); err != nil {
@@ -243,7 +251,19 @@ func (a *analysis) link(d *document, l *links.Link) {
 			a.found(f)
 		}
 	case scheme == "http" || scheme == "https" || scheme == "file" && d.url.Scheme() == "file":
-		a.target(d, l, f)
+		a.target(d, l, f, meant)
+	}
+}
+
+// kind counts where a link of a file leads.
+func (a *analysis) kind(d *document, l *links.Link) {
+	t := &a.report.Totals.Files
+	switch {
+	case d.url.Scheme() != "file":
+	case l.URL.Scheme() == "file":
+		t.ToFiles++
+	case l.URL.IsHTTP():
+		t.ToWeb++
 	}
 }
 
@@ -263,8 +283,9 @@ var loaded = links.KindsOf(links.KindFrame, links.KindImage, links.KindStyle, li
 // places are the kinds of links whose fragment names a place on a page.
 var places = links.KindsOf(links.KindPage, links.KindCite)
 
-// target checks where a link leads. f says where it stands.
-func (a *analysis) target(d *document, l *links.Link, f Finding) {
+// target checks where a link leads. f says where it stands. If that is broken, another URL may have
+// been meant.
+func (a *analysis) target(d *document, l *links.Link, f Finding, meant string) {
 	o, err := a.look(l.URL)
 	if err != nil {
 		a.fail(err)
@@ -285,6 +306,9 @@ func (a *analysis) target(d *document, l *links.Link, f Finding) {
 		a.found(m)
 	}
 	f.Status, f.ErrorKind, f.Error, f.Redirects = o.status, o.kind, o.err, o.chain
+	if o.verdict == Broken {
+		o.message += didYouMean(meant)
+	}
 	a.verdict(&o, f)
 	if o.verdict != OK {
 		return
@@ -384,6 +408,20 @@ func (a *analysis) end() (*Report, error) {
 	}
 	a.report.Interrupted = a.options.stopped()
 	return a.report, nil
+}
+
+// scripts reports a page that looks empty without scripts, if there is a reason to say so.
+func (a *analysis) scripts(name string, reason appshell.Reason) {
+	if reason == "" {
+		return
+	}
+	a.report.Totals.NeedScripts++
+	a.found(Finding{Rule: NeedsScripts, Page: name, Message: "the page looks empty without scripts (" + shells[reason] + "), which Weft does not run: links that they make are not checked"})
+}
+
+// shells are the reasons to take a page for an app shell, in words.
+var shells = map[appshell.Reason]string{
+	appshell.Mount: "an empty mount", appshell.NoScript: "it asks for JavaScript", appshell.NoText: "it has no text",
 }
 
 // anchors reads which names a page has, whose links do not count.

@@ -10,6 +10,7 @@
 //   - target: a URL that a link leads to.
 //   - verdict: what is known of a target: ok, broken, unknown, or unchecked without a request.
 //   - finding: what a rule has to say of one link or one page, with page, line and column.
+//   - problem: the findings of a rule that have one subject, such as the target of links.
 //   - rule: a kind of finding, by name. Findings of a rule have one level: error, warning or note.
 //   - baseline: findings that are known, and not reported again.
 //
@@ -27,10 +28,10 @@
 //
 // # Limits
 //
-// Memory is about 200 bytes for each URL of a job, and the links of one page. Findings, fragments
-// and hreflang are sorted on disk (internal/extsort), in at most 1 GiB; of what is left of it, a
-// page gets an eighth. Findings beyond only count. Of a page, 100,000 links are checked. Markdown
-// that would take its parser long is not read to its end. Rule not-read says where.
+// Memory is about 200 bytes for each URL of a job, and the links of one page. Findings, problems,
+// fragments and hreflang are sorted on disk (internal/extsort), in at most 1 GiB; of what is left
+// of it, a page gets an eighth. Findings beyond only count. Of a page, 100,000 links are checked.
+// Markdown that would take its parser long is not read to its end. Rule not-read says where.
 //
 // # Concurrency
 //

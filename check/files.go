@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/results"
 
+	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
@@ -41,7 +43,7 @@ var indexFiles = []string{"index.html", "index.htm", "README.md", "readme.md", "
 // unchecked.
 func files(ctx context.Context, paths []string, web string, o Options) (*Report, error) {
 	o.ofJob(ctx, web)
-	d := &disk{analysis: newAnalysis(ctx, strings.Join(paths, " "), o), files: make(map[string]*file)}
+	d := &disk{analysis: newAnalysis(ctx, strings.Join(paths, " "), o), files: make(map[string]*file), others: make(map[string]bool)}
 	d.analysis.look = d.find
 	d.analysis.count, d.analysis.name = d.countFinding, nameOf
 	if web != "" {
@@ -125,9 +127,10 @@ type disk struct {
 	web    *targets         // or nil
 	files  map[string]*file // that were read, by absolute path
 	order  []*file
-	root   string   // the folder that is walked
-	rooted bool     // the link that is looked at begins with a slash
-	asked  []string // files to read for their anchors
+	others map[string]bool // documents that are not read, by path
+	root   string          // the folder that is walked
+	rooted bool            // the link that is looked at begins with a slash
+	asked  []string        // files to read for their anchors
 }
 
 // file is one that was read.
@@ -156,7 +159,10 @@ func (d *disk) walk(path string) error {
 				return filepath.SkipDir
 			}
 			return nil
-		case !e.Type().IsRegular() || fileTypes[strings.ToLower(filepath.Ext(name))] == "":
+		case !e.Type().IsRegular():
+			return nil
+		case fileTypes[strings.ToLower(filepath.Ext(name))] == "":
+			d.report.Totals.Files.Other++
 			return nil
 		}
 		return d.read(name, plainName(name), true)
@@ -233,6 +239,12 @@ func (d *disk) read(path, name string, check bool) error {
 		own.row.Title, own.row.Bytes, own.row.LinksOut, own.row.ContentType = facts.Title, int64(len(source)), page.links, contentType
 		d.order = append(d.order, own)
 		d.report.Totals.Pages++
+		if contentType == markdownType {
+			d.report.Totals.Files.Markdown++
+		} else {
+			d.report.Totals.Files.HTML++
+			d.scripts(name, appshell.Judge(doc.Body))
+		}
 		count(d.report.Totals.Sizes, own.row.Bytes)
 		d.imagesOf(name, contentType, &facts)
 	}
@@ -323,6 +335,7 @@ func (d *disk) find(u weburl.URL) (outcome, error) {
 			}
 		}
 	}
+	d.document(path, info)
 	if _, fragment := fragmentOf(u.Fragment()); fragment && info.Mode().IsRegular() {
 		path = d.ask(path)
 	}
@@ -331,6 +344,18 @@ func (d *disk) find(u weburl.URL) (outcome, error) {
 		return outcome{verdict: OK}, nil
 	}
 	return outcome{verdict: OK, end: to.Fingerprint()}, nil
+}
+
+// document counts a file that is a document whose text is not read, once.
+func (d *disk) document(path string, info fs.FileInfo) {
+	r := record.Record{URL: path, Status: http.StatusOK}
+	if !info.Mode().IsRegular() || r.Document() == "" {
+		return
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil && !d.others[real] {
+		d.others[real] = true
+		d.report.Totals.Documents.Count(&r)
+	}
 }
 
 // ask has the anchors of a file read, if they are not known, and returns its path: without symbolic

@@ -86,6 +86,46 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestFilesCounted: a check of files says what it has read, what it has passed over, and where
+// links lead; documents that it does not read are counted once.
+func TestFilesCounted(t *testing.T) {
+	write(t, map[string]string{
+		"docs/a.md": "# A\n[b](b.html) [c](c.pdf) [c](./c.pdf#page=2) [d](d.docx) [web](http://example.org/) [mail](mailto:a@b.test)", "docs/b.html": "<title>b</title><a href=a.md#a>a</a>",
+		"docs/app.html": "<title>app</title><div id=root></div><script src=app.js></script>", "docs/app.js": "", "docs/c.pdf": "", "docs/d.docx": "", "docs/sub/e.markdown": "E", "docs/f.rst": "",
+	})
+	r, err := files(t.Context(), []string{"docs"}, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := writeText(&out, r, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	const want = `warning  the page looks empty without scripts (an empty mount), which Weft does not run: links that they make are not checked  needs-scripts
+         on docs/app.html
+
+nothing is broken, 1 warning, 0 notes in 1 problem
+4 pages (2 HTML, 2 Markdown) of 8 files, 8 links (6 to files, 1 to the Web); 0 URLs: 0 ok, 0 broken, 0 unknown; 1 link not checked
+1 page looks empty without scripts, which Weft does not run
+2 documents not read: 1 PDF, 1 Word
+`
+	if out.String() != want {
+		t.Errorf("%s\nwant %s", out.String(), want)
+	}
+	if got := found(t, r, nil); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+	write(t, map[string]string{"a.md": "# A\n[b](gone.md)"})
+	if r, err = files(t.Context(), []string{"a.md"}, "", Options{}); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if err := writeText(&out, r, Style{}); err != nil || !strings.Contains(out.String(), "\n         on a.md:2:5  <a href> “b”\n") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	found(t, r, nil)
+}
+
 // TestHostileFiles: what a stranger may put into a repository neither ends a check nor holds it up:
 // folders, devices and pipes with the names of documents, symbolic links in a circle, many
 // headings alike, and links on one line.
@@ -139,7 +179,7 @@ func TestHostileFiles(t *testing.T) {
 // TestFilesAsPublished: a link that begins with a slash leads into the folder, whatever else this
 // machine has there, and one that begins with two, to another host.
 func TestFilesAsPublished(t *testing.T) {
-	write(t, map[string]string{"docs/a b.html": "<a href=/tmp/>x</a><a href=' /in'>y</a><script src=//cdn.test:8080/x.js></script>", "docs/in": ""})
+	write(t, map[string]string{"docs/a b.html": "<a href=/tmp/>x</a><a href=' /in'>y</a><script src=//cdn.test:8080/x.js></script>" + strings.Repeat("Some text. ", 20), "docs/in": ""})
 	r, err := files(t.Context(), []string{"docs"}, "", Options{})
 	if got, want := found(t, r, err), []string{"docs/a b.html:1:9 broken-link /tmp/"}; !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)

@@ -87,9 +87,23 @@ func element(f *Finding) string {
 	return "<" + f.Tag + " " + f.Attr + ">"
 }
 
-// writeText writes a report for people: findings below their page, or below their target.
+// writeText writes a report for people: problems, or findings below their page, or below their
+// target.
 func writeText(w io.Writer, r *Report, s Style) error {
 	out := bufio.NewWriter(w)
+	write := s.findings
+	if r.Order == ByProblem {
+		write = s.problems
+	}
+	if err := write(out, r); err != nil {
+		return err
+	}
+	s.summary(out, r)
+	return out.Flush()
+}
+
+// findings writes findings in groups.
+func (s Style) findings(out io.Writer, r *Report) error {
 	group, first := "", true
 	for f, err := range r.Findings() {
 		if err != nil {
@@ -108,14 +122,139 @@ func writeText(w io.Writer, r *Report, s Style) error {
 	if !first {
 		fmt.Fprintln(out)
 	}
-	s.summary(out, r)
-	return out.Flush()
+	return nil
+}
+
+// The heads of problems, if some are on most pages.
+const (
+	headMost = "On most pages: mend the template once"
+	headSome = "On some pages"
+)
+
+// heads returns a function that returns the head above a problem; empty: none. Most reports need
+// none.
+func heads() func(p *Problem) string {
+	most, last := false, ""
+	return func(p *Problem) string {
+		head := headSome
+		if p.OnMost {
+			head, most = headMost, true
+		}
+		if !most || head == last {
+			return ""
+		}
+		last = head
+		return head
+	}
+}
+
+// problems writes problems: what is wrong, with which URL, and where.
+func (s Style) problems(out io.Writer, r *Report) error {
+	head, first := heads(), true
+	for p, err := range r.Problems() {
+		if err != nil {
+			return err
+		}
+		if h := head(&p); h != "" {
+			if !first {
+				fmt.Fprintln(out)
+			}
+			fmt.Fprintln(out, s.paint(bold, h))
+		}
+		first = false
+		s.problem(out, &p)
+	}
+	if !first {
+		fmt.Fprintln(out)
+	}
+	return nil
+}
+
+// margin is the space before what belongs to a problem.
+const margin = "         "
+
+func (s Style) problem(out io.Writer, p *Problem) {
+	m := marks[p.Level]
+	about := p.Rule
+	if times := p.times(); times != "" {
+		about += ", " + times
+	}
+	fmt.Fprintf(out, "%s%s%s  %s\n", s.paint(m.color, m.word), margin[len(m.word):], s.clean(p.Message), s.paint(dim, about))
+	if p.URL != "" {
+		fmt.Fprintf(out, "%s%s\n", margin, s.clean(p.URL))
+	}
+	for _, hop := range p.hops() {
+		fmt.Fprintf(out, "%s%s\n", margin, s.clean(fmt.Sprintf("%d → %s", hop.Status, hop.To)))
+	}
+	word := "on "
+	if p.isOfSitemap() {
+		word = "has "
+	}
+	for i := range p.Places {
+		at := &p.Places[i]
+		text := s.clean(at.Page)
+		if place := at.where(); place != "" && strings.Contains(at.Page, "://") {
+			text += " at " + place
+		} else if place != "" { // as editors open it
+			text += ":" + place
+		}
+		if at.Message != "" {
+			text += ": " + s.clean(at.Message)
+		}
+		if about := at.about(); i == 0 && about != "" {
+			text += "  " + s.paint(dim, s.clean(about))
+		}
+		if more := p.more(); i == len(p.Places)-1 && more != "" {
+			text += ", " + more
+		}
+		fmt.Fprintf(out, "%s%s%s\n", margin, word, text)
+		word = "    "[:len(word)]
+	}
+}
+
+// times says how many pages have a problem; empty: one, once.
+func (p *Problem) times() string {
+	switch {
+	case p.isOfSitemap():
+		return number(p.Pages) + " " + noun(p.Pages, "URL")
+	case p.Findings == 1, p.Rule == DuplicateTitle, p.Rule == DuplicateDescription:
+		return "" // the message of the last two says it
+	case p.Pages == 1:
+		return number(p.Findings) + " times"
+	case p.Findings > p.Pages:
+		return "on " + number(p.Pages) + " pages, " + number(p.Findings) + " times"
+	}
+	return "on " + number(p.Pages) + " pages"
+}
+
+// more says how many pages are not named; empty: none.
+func (p *Problem) more() string {
+	if n := p.Pages - len(p.Places); n > 0 {
+		return "and " + number(n) + " more"
+	}
+	return ""
+}
+
+// hops are the redirects that the message does not say.
+func (p *Problem) hops() []Hop {
+	if p.Rule == PermanentRedirect && len(p.Redirects) == 1 {
+		return nil
+	}
+	return p.Redirects
+}
+
+// where is "12:34", or "" if the place is not known.
+func (p *Place) where() string { return where(&Finding{Line: p.Line, Column: p.Column}) }
+
+// about is the element, and the text of the link.
+func (p *Place) about() string {
+	return strings.TrimSpace(element(&Finding{Tag: p.Tag, Attr: p.Attr}) + " " + quoted(p.Text))
 }
 
 // finding writes a finding in two lines: where it is and what is wrong, then the link.
 func (s Style) finding(out io.Writer, f *Finding, link string) {
 	m := marks[f.Level]
-	fmt.Fprintf(out, "  %8s  %s  %s", where(f), s.paint(m.color, m.word), s.clean(f.Message))
+	fmt.Fprintf(out, "  %8s  %s  %s", where(f), s.paint(m.color, m.word), s.clean(f.said()))
 	fmt.Fprintf(out, "  %s\n", s.paint(dim, f.Rule))
 	if link != "" {
 		var about []string
@@ -158,14 +297,20 @@ func (s Style) summary(out io.Writer, r *Report) {
 		state = s.paint(red, plural(t.Errors, "error"))
 	}
 	fmt.Fprintf(out, "%s, %s, %s", state, plural(t.Warnings, "warning"), plural(t.Notes, "note"))
+	if n := r.problems.count; n > 0 && r.Order == ByProblem {
+		fmt.Fprintf(out, " in %s", plural(n, "problem"))
+	}
 	if t.Known > 0 {
 		fmt.Fprintf(out, ", %d known", t.Known)
 	}
-	if t.Unlisted > 0 {
-		fmt.Fprintf(out, ", %d not listed", t.Unlisted)
+	unlisted := t.Unlisted
+	if r.Order == ByProblem {
+		unlisted = r.problems.left
 	}
-	fmt.Fprintf(out, "\n%s, %s; %s: %d ok, %d broken, %d unknown", plural(t.Pages, "page"), plural(t.Links, "link"), plural(t.URLs, "URL"),
-		t.OK, t.Broken, t.Unknown)
+	if unlisted > 0 {
+		fmt.Fprintf(out, ", %d not listed", unlisted)
+	}
+	fmt.Fprintf(out, "\n%s, %s; %s: %d ok, %d broken, %d unknown", t.pages(), t.links(), plural(t.URLs, "URL"), t.OK, t.Broken, t.Unknown)
 	if t.Unchecked > 0 {
 		fmt.Fprintf(out, "; %s not checked", plural(t.Unchecked, "link"))
 	}
@@ -173,20 +318,56 @@ func (s Style) summary(out io.Writer, r *Report) {
 		fmt.Fprintf(out, "; %s damaged", plural(t.Unread, "body"))
 	}
 	fmt.Fprintln(out)
+	for _, line := range t.unseen() {
+		fmt.Fprintln(out, line)
+	}
 	if r.Part != "" {
 		fmt.Fprintln(out, r.partly())
 	}
 }
 
+// pages are the pages that were read, in words; of files, with their kinds.
+func (t *Totals) pages() string {
+	text, f := plural(t.Pages, "page"), &t.Files
+	var kinds []string
+	for _, k := range []struct {
+		n    int
+		name string
+	}{{f.HTML, "HTML"}, {f.Markdown, "Markdown"}} {
+		if k.n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", k.n, k.name))
+		}
+	}
+	if len(kinds) > 0 {
+		text += " (" + strings.Join(kinds, ", ") + ")"
+	}
+	if f.Other > 0 {
+		text += fmt.Sprintf(" of %s", plural(f.HTML+f.Markdown+f.Other, "file"))
+	}
+	return text
+}
+
+// links are the links, in words; of files, with where they lead.
+func (t *Totals) links() string {
+	text, f := plural(t.Links, "link"), &t.Files
+	if f.ToFiles+f.ToWeb > 0 {
+		text += fmt.Sprintf(" (%d to files, %d to the Web)", f.ToFiles, f.ToWeb)
+	}
+	return text
+}
+
+// unseen says what was not read, in lines.
+func (t *Totals) unseen() (all []string) {
+	if n := t.NeedScripts; n == 1 {
+		all = append(all, "1 page looks empty without scripts, which Weft does not run")
+	} else if n > 1 {
+		all = append(all, fmt.Sprintf("%d pages look empty without scripts, which Weft does not run", n))
+	}
+	if n := t.Documents.Total(); n > 0 {
+		all = append(all, fmt.Sprintf("%s not read: %s", plural(n, "document"), t.Documents))
+	}
+	return all
+}
+
 // partly says that a report is about a part.
 func (r *Report) partly() string { return "only a part was checked: " + r.Part }
-
-func plural(n int, word string) string {
-	switch {
-	case n == 1:
-		return "1 " + word
-	case word == "body":
-		word = "bodie"
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}

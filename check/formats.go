@@ -8,9 +8,9 @@ import (
 )
 
 var formats = []Format{
-	{"text", "for people, grouped by page or target", ".txt", writeText},
+	{"text", "for people: problems, or findings by page or target", ".txt", writeText},
 	{"csv", "a line a finding, for spreadsheets", ".csv", writeCSV},
-	{"json", "one object: totals, rules, findings", ".json", writeJSON},
+	{"json", "one object: totals, problems, findings", ".json", writeJSON},
 	{"junit", "JUnit XML, for CI servers", ".xml", writeJUnit},
 	{"sarif", "SARIF 2.1.0, for code scanning", ".sarif", writeSARIF},
 	{"markdown", "for summaries and issues", ".md", writeMarkdown},

@@ -36,7 +36,10 @@ var reportFiles embed.FS
 func writeHTML(w io.Writer, r *Report, _ Style) error {
 	t, err := template.New("report.html").Funcs(template.FuncMap{
 		"href": href, "number": number, "size": bytesInWords, "plural": plural,
-		"place": func(f plainFinding) string { return where(&f.Finding) }, "element": func(f plainFinding) string { return element(&f.Finding) },
+		"place": func(f plainFinding) string { return where(&f.Finding) }, "times": func(p Problem) string { return p.times() },
+		"more": func(p Problem) string { return p.more() }, "hops": func(p Problem) []Hop { return p.hops() },
+		"at": func(p Place) string { return p.where() }, "tag": func(p Place) string { return element(&Finding{Tag: p.Tag, Attr: p.Attr}) },
+		"element": func(f plainFinding) string { return element(&f.Finding) },
 		"outcome": func(p PageRow) string { return cmp.Or(p.ErrorKind, statusText(p.Status)) },
 	}).ParseFS(reportFiles, "report.html")
 	if err != nil {
@@ -44,6 +47,11 @@ func writeHTML(w io.Writer, r *Report, _ Style) error {
 	}
 	css, _ := reportFiles.ReadFile("report.css") // embedded
 	js, _ := reportFiles.ReadFile("report.js")
+	if r.Order == ByProblem {
+		if err := r.problems.order(r.dir, r.Totals.Pages); err != nil { // counts them, for the head
+			return err
+		}
+	}
 	v := &htmlReport{Report: r, CSS: template.CSS(css), JS: template.JS(js)}
 	v.Policy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'", digest(css), digest(js))
 	out := bufio.NewWriter(w)
@@ -70,6 +78,7 @@ type htmlReport struct {
 
 	FindingsLeft, PagesLeft int // out of the data
 	PlainLeft, PlainPages   int // out of what needs no script
+	ProblemsLeft            int
 	err                     error
 }
 
@@ -84,12 +93,6 @@ func (v *htmlReport) Verdict() string {
 		return "Nothing is broken"
 	}
 	return number(v.Totals.Errors) + " " + noun(v.Totals.Errors, "error")
-}
-
-// noun is a word in singular or plural.
-func noun(n int, word string) string {
-	_, word, _ = strings.Cut(plural(n, word), " ")
-	return word
 }
 
 // A tile is a number of the head. Those of findings have a level, and choose it in the table.
@@ -109,6 +112,9 @@ func (v *htmlReport) Tiles() (all []tile) {
 		{noun(t.Pages, "page") + " read", "", t.Pages},
 		{noun(t.Links, "link"), "", t.Links},
 	}
+	if n := v.problems.count; v.ByProblem() && n > 0 {
+		all = slices.Insert(all, 3, tile{noun(n, "problem"), "", n})
+	}
 	for _, more := range []tile{
 		{noun(t.URLs, "URL"), "", t.URLs},
 		{noun(t.OK, "URL") + " ok", "", t.OK},
@@ -118,6 +124,13 @@ func (v *htmlReport) Tiles() (all []tile) {
 		{"known findings", "", t.Known},
 		{"findings not listed", "", t.Unlisted},
 		{"damaged " + noun(t.Unread, "body"), "", t.Unread},
+		{noun(t.NeedScripts, "page") + " empty without scripts", "", t.NeedScripts},
+		{noun(t.Documents.Total(), "document") + " not read", "", t.Documents.Total()},
+		{"HTML files", "", t.Files.HTML},
+		{"Markdown files", "", t.Files.Markdown},
+		{"other files", "", t.Files.Other},
+		{noun(t.Files.ToFiles, "link") + " to files", "", t.Files.ToFiles},
+		{noun(t.Files.ToWeb, "link") + " to the Web", "", t.Files.ToWeb},
 	} {
 		if more.Count > 0 {
 			all = append(all, more)
@@ -179,9 +192,6 @@ func (v *htmlReport) Rules() iter.Seq2[Rule, int] {
 	}
 }
 
-// levels are the levels, the worst first.
-var levels = []Level{Error, Warning, Note}
-
 // FindingData yields the findings as lines of a JSON array, errors first, until there are too many.
 func (v *htmlReport) FindingData() iter.Seq[template.JS] {
 	return func(yield func(template.JS) bool) {
@@ -195,7 +205,7 @@ func (v *htmlReport) FindingData() iter.Seq[template.JS] {
 				if f.Level != level {
 					continue
 				}
-				if !rows.add(f.Rule, f.Page, f.Line, f.Column, element(&f), f.Text, f.URL, f.Message, f.Error, f.Redirects) {
+				if !rows.add(f.Rule, f.Page, f.Line, f.Column, element(&f), f.Text, f.URL, f.said(), f.Error, f.Redirects) {
 					v.FindingsLeft++
 				}
 			}
@@ -298,6 +308,39 @@ func (v *htmlReport) Plain() (all []plainGroup) {
 		}
 		g := &all[len(all)-1]
 		g.Findings = append(g.Findings, plainFinding{f, other})
+	}
+	return all
+}
+
+// ByProblem reports whether the report has problems.
+func (v *htmlReport) ByProblem() bool { return v.Order == ByProblem }
+
+// A problemGroup is the problems below a head; "": there is but one group.
+type problemGroup struct {
+	Head     string
+	Problems []Problem
+}
+
+// ProblemGroups returns the first problems.
+func (v *htmlReport) ProblemGroups() (all []problemGroup) {
+	head := heads()
+	n, size := 0, 0
+	for p, err := range v.Problems() {
+		if err != nil {
+			v.err = err
+			break
+		}
+		text, _ := json.Marshal(&p) // a struct of strings and numbers
+		if size += len(text); n == maxPlain || size > maxPlainSize {
+			v.ProblemsLeft++
+			continue
+		}
+		n++
+		if h := head(&p); h != "" || all == nil {
+			all = append(all, problemGroup{Head: h})
+		}
+		g := &all[len(all)-1]
+		g.Problems = append(g.Problems, p)
 	}
 	return all
 }
@@ -427,15 +470,6 @@ func href(url string) template.URL {
 		}
 	}
 	return ""
-}
-
-// number is "12,345".
-func number(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 func statusText(status int) string {

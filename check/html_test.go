@@ -113,7 +113,7 @@ func (o *opened) read(n *html.Node) {
 // page's own script and style may run; all findings are there.
 func TestHTML(t *testing.T) {
 	const n = 55
-	for _, order := range []Order{ByPage, ByTarget} {
+	for _, order := range []Order{ByProblem, ByPage, ByTarget} {
 		for _, scripting := range []bool{true, false} {
 			text := htmlOf(t, aReport(t, n, order))
 			tree, err := html.ParseWithOptions(strings.NewReader(text), html.ParseOptionEnableScripting(scripting))
@@ -170,8 +170,34 @@ func TestHTMLBounds(t *testing.T) {
 // TestHTMLChromium: in a real browser, the tables filter, sort and group, a page has a section with
 // an address, and nothing of what pages say runs.
 func TestHTMLChromium(t *testing.T) {
+	problems := browser.Start(t)
+	path := filepath.Join(t.TempDir(), "problems.html")
+	r, err := Job(t.Context(), siteOfProblems(t, false), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := os.WriteFile(path, []byte(htmlOf(t, r)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	problems.Open("file://" + path)
+	for _, step := range []struct{ script, want string }{
+		{`[...document.querySelectorAll("#problems > *")].map(e => e.localName).join()`, "h2,h3,details,details,h3,details,details,details"},
+		{`document.querySelectorAll("#problems details[open]").length`, "0"},
+		{`document.querySelector("#problems summary").innerText.replace(/\s+/g, " ")`, "error 404 Not Found on 12 pages, 17 times http://a.test/gone"},
+		{`document.querySelector("#problems ul").textContent.replace(/\s+/g, " ").trim()`,
+			"http://a.test/p00 at 3:9 <a href> “Gone” http://a.test/p01 at 3:9 <a href> “Gone” http://a.test/p02 at 3:9 <a href> “Gone” and 9 more"},
+		{`document.querySelector("#problems ul a[href^='#']").click(); new Promise(ok => addEventListener("hashchange", () =>
+			ok([$("page").open, $("page").querySelectorAll("li").length, location.hash].join())))`, "true,17,#page=http%3a%2f%2fa.test%2fgone"},
+		{`$("page").querySelector("button").click(); document.querySelector("#problems p a[href^='#']").click(); new Promise(ok => addEventListener("hashchange", () =>
+			ok(document.querySelector("#findings .status").textContent)))`, "28 findings; 41 in all"},
+	} {
+		if got := problems.Run(problems.Tab, step.script); got != step.want {
+			t.Errorf("%s: %s, want %s", step.script, got, step.want)
+		}
+	}
 	b := browser.Start(t)
-	path := filepath.Join(t.TempDir(), "report.html")
+	path = filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(path, []byte(htmlOf(t, aReport(t, 440, ByPage))), 0o666); err != nil {
 		t.Fatal(err)
 	}

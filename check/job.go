@@ -1,11 +1,14 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
@@ -35,7 +38,7 @@ func (j *site) check(dir string) (*Report, error) {
 	if !j.bodies.Any() {
 		j.fail(j.referrers(dir))
 	}
-	if j.siteMaps > 0 && j.report.Part == "" { // else nobody knows what links to a page
+	if j.siteMaps > 0 {
 		j.fail(t.last(j.listed))
 	}
 	j.duplicates()
@@ -148,7 +151,7 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 		return s.err
 	}
 	if r.Sitemap != "" {
-		s.sitemap(u, r, received.Body)
+		s.sitemap(u, r, &received)
 		return s.err
 	}
 	d := &document{name: r.URL, url: u, key: n.key, visited: s.visited(n)}
@@ -165,6 +168,9 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 	text, encoding := charset.UTF8(r.Type(), received.Body)
 	facts := s.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, received.Header, found)
 	n.flags |= isRead
+	if n.flags&isPage != 0 {
+		s.scripts(r.URL, appshell.Judge(text))
+	}
 	n.out = uint32(d.links)
 	s.report.Totals.Pages++
 	if s.options.Rules.Has(MissingFragment) && received.Whole && !facts.Cut { // else it may have more
@@ -191,12 +197,20 @@ func (s *site) visited(from *target) func(weburl.URL, *links.Link, *outcome) {
 	}
 }
 
-// sitemap checks the entries of a sitemap.
-func (s *site) sitemap(u weburl.URL, r *record.Record, body []byte) {
+// mostInSitemap bounds the entries of a sitemap: https://www.sitemaps.org/protocol.html. Its other
+// limit, 50 MiB, is the one up to which package sitemap reads.
+const mostInSitemap = 50_000
+
+// sitemap checks a sitemap and its entries.
+func (s *site) sitemap(u weburl.URL, r *record.Record, received *results.Response) {
 	s.siteMaps++
 	defer s.open(r.URL)()
-	sitemap.Read(sitemap.Document{Base: u, ContentType: r.Type(), Body: body}, sitemap.Options{}, func(e sitemap.Entry) bool {
+	entries := 0
+	read := sitemap.Read(sitemap.Document{Base: u, ContentType: r.Type(), Body: received.Body}, sitemap.Options{}, func(e sitemap.Entry) bool {
 		s.report.Totals.Links++
+		if e.Kind != sitemap.Alternate {
+			entries++
+		}
 		f := Finding{Page: r.URL, Tag: "sitemap", Attr: "loc", URL: e.URL.String()}
 		if s.ignores(f.URL) {
 			return true
@@ -212,9 +226,29 @@ func (s *site) sitemap(u weburl.URL, r *record.Record, body []byte) {
 			s.found(f)
 			return s.err == nil
 		}
+		if o.verdict == Broken && o.rule != Soft404 {
+			o.rule = BrokenInSitemap
+		}
 		s.verdict(&o, f)
 		return s.err == nil
 	})
+	f := Finding{Rule: BrokenSitemap, Page: r.URL}
+	isFeed := read.Type == sitemap.RSS || read.Type == sitemap.Atom
+	switch {
+	case r.ErrorKind == "early-end":
+		f.Message = "cut off: the connection ended before it did"
+	case entries > mostInSitemap && !isFeed:
+		f.Message = fmt.Sprintf("more than %s URLs, and search engines read no more", number(mostInSitemap))
+	case !received.Whole:
+		f.Rule, f.Message = NotRead, "the sitemap is not checked to its end: the job has only its beginning"
+	case errors.Is(read.Err, sitemap.ErrLimit):
+		f.Message = "too large: " + read.Err.Error()
+	case read.Err != nil:
+		f.Message = "cut off or malformed: " + strings.TrimPrefix(read.Err.Error(), sitemap.ErrBroken.Error()+": ")
+	}
+	if f.Message != "" {
+		s.found(f)
+	}
 }
 
 // page checks what the record of a page says.
@@ -234,6 +268,21 @@ func (s *site) page(n *target, r *record.Record) {
 	}
 	if int64(r.BodyBytes) > s.options.HugeBytes {
 		f.Rule, f.Message = Huge, fmt.Sprintf("%.1f MB", float64(r.BodyBytes)/1e6)
+		s.found(f)
+	}
+	if !s.bodies.Any() { // else these are known of what the page says of itself
+		s.duplicate(r)
+		s.scripts(r.URL, appshell.Reason(r.NeedsScripts))
+	}
+}
+
+// duplicate reports a page that is the duplicate of another.
+func (s *site) duplicate(r *record.Record) {
+	f := Finding{Rule: DuplicateContent, Page: r.URL, URL: r.DuplicateOf, Message: "the same content as this page"}
+	if f.URL == "" {
+		f.URL, f.Message = r.NearDuplicateOf, "nearly the same text as this page"
+	}
+	if f.URL != "" {
 		s.found(f)
 	}
 }
@@ -256,6 +305,8 @@ func (s *site) facts(n *target, r *record.Record, facts *Facts) {
 		f.Rule, f.Message = CanonicalElsewhere, "the canonical URL is "+c.String()
 		s.found(f)
 		n.title, n.description = 0, 0 // the other page stands for this one
+	} else if !noIndex {
+		s.duplicate(r)
 	}
 	if noIndex {
 		n.flags |= isNoIndex
@@ -286,7 +337,12 @@ func (s *site) listed(n *target, r *record.Record) error {
 		return s.err
 	}
 	f := Finding{Page: r.URL}
+	if n.flags&(inSitemap|isNoIndex) == inSitemap|isNoIndex {
+		f.Rule, f.Message = NoindexInSitemap, "noindex, and in the sitemap"
+		s.found(f)
+	}
 	switch {
+	case s.report.Part != "": // nobody knows what links to a page, or lists it
 	case n.flags&inSitemap != 0 && n.flags&isLinked == 0 && r.Depth > 0:
 		f.Rule, f.Message = Orphan, "in the sitemap, and no page links to it"
 		s.found(f)
@@ -313,22 +369,62 @@ func (s *site) duplicates() {
 				times[h]++
 			}
 		}
+		var all []uint32 // the pages that are alike, those with one title together
+		first := make(map[uint64]uint32)
 		for i := range t.all {
-			n := &t.all[i]
-			if h := of.hash(n); h != 0 && times[h] > 1 {
-				s.about(n, of.rule, func(r *record.Record) string {
-					if of.rule == DuplicateDescription {
-						return fmt.Sprintf("%d pages have this description", times[h])
-					}
-					return fmt.Sprintf("%d pages have this title: %s", times[h], r.Title)
-				})
+			if h := of.hash(&t.all[i]); h != 0 && times[h] > 1 {
+				if _, ok := first[h]; !ok {
+					first[h] = uint32(i)
+				}
+				all = append(all, uint32(i))
 			}
+		}
+		slices.SortStableFunc(all, func(a, b uint32) int {
+			return cmp.Compare(first[of.hash(&t.all[a])], first[of.hash(&t.all[b])])
+		})
+		for len(all) > 0 {
+			n := times[of.hash(&t.all[all[0]])]
+			s.alike(of.rule, all[:n])
+			all = all[n:]
 		}
 	}
 	for i := range t.all {
 		if n := &t.all[i]; n.flags&(isNoIndex|isLinked) == isNoIndex|isLinked {
 			s.about(n, NoindexLinked, func(*record.Record) string { return fmt.Sprintf("noindex, and %d links lead here", n.in) })
 		}
+	}
+}
+
+// mostOthers bounds the others that a finding names.
+const mostOthers = 3
+
+// alike reports pages that have the same title or description: each with the first of the others.
+func (s *site) alike(rule string, all []uint32) {
+	var named []string // the first pages
+	for _, i := range all[:min(len(all), mostOthers+1)] {
+		r, err := s.targets.record(&s.targets.all[i])
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		named = append(named, r.URL)
+	}
+	for i, at := range all {
+		r, err := s.targets.record(&s.targets.all[at])
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		f := Finding{Rule: rule, Page: r.URL, Same: len(all), subject: named[0], Message: fmt.Sprintf("%d pages have this description", len(all))}
+		if rule == DuplicateTitle {
+			f.Message = fmt.Sprintf("%d pages have this title: %s", len(all), r.Title)
+		}
+		for j, other := range named {
+			if j != i && len(f.Others) < mostOthers {
+				f.Others = append(f.Others, other)
+			}
+		}
+		s.found(f)
 	}
 }
 

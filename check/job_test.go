@@ -130,11 +130,95 @@ func TestSite(t *testing.T) {
 		"http://a.test/deep:0:0 deep ", "http://a.test/hidden:0:0 noindex-linked ", "http://a.test/huge:0:0 huge ",
 		"http://a.test/none:0:0 missing-title ", "http://a.test/orphan:0:0 canonical-elsewhere ", "http://a.test/orphan:0:0 orphan ",
 		"http://a.test/same1:0:0 duplicate-title ", "http://a.test/same2:0:0 duplicate-description ", "http://a.test/same3:0:0 duplicate-title ",
-		"http://a.test/sitemap.xml:0:0 broken-link http://a.test/gone", "http://a.test/sitemap.xml:0:0 redirect-in-sitemap http://a.test/old",
+		"http://a.test/sitemap.xml:0:0 broken-in-sitemap http://a.test/gone", "http://a.test/sitemap.xml:0:0 redirect-in-sitemap http://a.test/old",
 		"http://a.test/slow:0:0 slow ",
 	}
 	if got := found(t, r, err); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestSitemaps: a sitemap that is cut off, malformed or too long is reported, and so are URLs in it
+// that are errors or have noindex, also of a part of the site.
+func TestSitemaps(t *testing.T) {
+	page := func(url, more string) made { return htmlPage("http://a.test"+url, "<title>"+url+"</title>"+more) }
+	entry := func(url string) string { return "<url><loc>http://a.test" + url + "</loc></url>" }
+	for name, c := range map[string]struct {
+		body, kind, typ string
+		want            []string
+	}{
+		"sound":     {"<urlset>" + entry("/a") + "</urlset>", "", "urlset", nil},
+		"noindex":   {"<urlset>" + entry("/a") + entry("/hidden") + "</urlset>", "", "urlset", []string{"http://a.test/hidden:0:0 noindex-in-sitemap "}},
+		"error":     {"<urlset>" + entry("/gone") + "</urlset>", "", "urlset", []string{"http://a.test/sitemap.xml:0:0 broken-in-sitemap http://a.test/gone"}},
+		"cut off":   {"<urlset>" + entry("/a") + "<url><loc>http://a.te", "", "urlset", []string{"http://a.test/sitemap.xml:0:0 broken-sitemap "}},
+		"ended":     {"<urlset>" + entry("/a") + "</urlset>", "early-end", "urlset", []string{"http://a.test/sitemap.xml:0:0 broken-sitemap "}},
+		"too long":  {"<urlset>" + strings.Repeat(entry("/a"), mostInSitemap+1) + "</urlset>", "", "urlset", []string{"http://a.test/sitemap.xml:0:0 broken-sitemap "}},
+		"full":      {"<urlset>" + strings.Repeat(entry("/a"), mostInSitemap) + "</urlset>", "", "urlset", nil},
+		"too large": {"<urlset>" + entry("/a") + strings.Repeat(" ", 50<<20) + "</urlset>", "", "urlset", []string{"http://a.test/sitemap.xml:0:0 broken-sitemap "}},
+		"no end":    {"<urlset>" + entry("/a") + strings.Repeat(" ", 64<<20), "", "urlset", []string{"http://a.test/sitemap.xml:0:0 not-read "}},
+	} {
+		for _, part := range []string{"", "the crawl is stopped"} {
+			sitemap := htmlPage("http://a.test/sitemap.xml", c.body)
+			sitemap.Sitemap, sitemap.ContentType, sitemap.ErrorKind, sitemap.From = c.typ, "text/xml", c.kind, "http://a.test/robots.txt"
+			r, err := Job(t.Context(), makeJob(t, sitemap, page("/a", ""), page("/hidden", "<meta name=robots content=noindex>"), answer("http://a.test/gone", 404, "")),
+				Options{Rules: named(GroupLinks) | named(BrokenSitemap) | named(NoindexInSitemap), part: part})
+			if got := found(t, r, err); !slices.Equal(got, c.want) {
+				t.Errorf("%s: %q\nwant %q", name, got, c.want)
+			}
+		}
+	}
+}
+
+// TestDuplicateContent: pages that the crawl took for duplicates are reported, unless they say that
+// another page stands for them, or that they are none for an index.
+func TestDuplicateContent(t *testing.T) {
+	of := func(url, same, near, body string) made {
+		m := htmlPage("http://a.test"+url, "<title>"+url+"</title>"+body)
+		m.DuplicateOf, m.NearDuplicateOf = same, near
+		return m
+	}
+	const home = "http://a.test/"
+	all := []made{of("/", "", "", ""), of("/same", home, "", ""), of("/near", "", home, ""), of("/canonical", home, "", "<link rel=canonical href=/>"), of("/hidden", home, "", "<meta name=robots content=noindex>")}
+	r, err := Job(t.Context(), makeJob(t, all...), Options{Rules: named(DuplicateContent)})
+	want := []string{"http://a.test/near:0:0 duplicate-content http://a.test/", "http://a.test/same:0:0 duplicate-content http://a.test/"}
+	if err == nil {
+		if got, want := problemsOf(t, r), []string{"false duplicate-content 2/2 http://a.test/ /near:0:0 /same:0:0"}; !slices.Equal(got, want) {
+			t.Errorf("%q\nwant %q", got, want)
+		}
+	}
+	if got := found(t, r, err); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestUnseen: pages that need scripts, and documents, are counted; with bodies and without.
+func TestUnseen(t *testing.T) {
+	app := htmlPage("http://a.test/app", "<title>app</title><div id=root></div><script src=app.js></script>")
+	document := htmlPage("http://a.test/x.pdf", "%PDF")
+	document.ContentType = "application/pdf"
+	external := answer("http://b.test/y.docx", 200, "")
+	external.Role, external.ContentType = record.RoleExternal, "application/octet-stream"
+	gone := answer("http://b.test/z.pdf", 404, "")
+	for _, bodies := range []bool{true, false} {
+		app.NeedsScripts = ""
+		dir := makeJob(t, app, document, external, gone)
+		if !bodies {
+			app.NeedsScripts = "mount"
+			dir = makeJob(t, app, document, external, gone)
+			if err := os.RemoveAll(filepath.Join(dir, "bodies")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := Job(t.Context(), dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := r.Totals; n.NeedScripts != 1 || n.Documents.String() != "1 PDF, 1 Word" {
+			t.Errorf("bodies %t: %+v", bodies, n)
+		}
+		if got := found(t, r, nil); !slices.Contains(got, "http://a.test/app:0:0 needs-scripts ") {
+			t.Errorf("bodies %t: %q", bodies, got)
+		}
 	}
 }
 
@@ -474,7 +558,8 @@ func TestDisk(t *testing.T) {
 	for n := range 5 {
 		all = append(all, answer(fmt.Sprintf("http://a.test/%s/%d", strings.Repeat("x", 500), n), 404, ""))
 	}
-	all = append(all, htmlPage("http://a.test/z", "<title>z</title><a href=/gone></a><a href=/zz#no></a>"), htmlPage("http://a.test/zz", "<p id=yes>"), answer("http://a.test/gone", 404, ""))
+	gone := "/gone"
+	all = append(all, htmlPage("http://a.test/z", "<title>z</title><a href="+gone+"></a><a href=/zz#no></a>"), htmlPage("http://a.test/zz", "<p id=yes>"), answer("http://a.test"+gone, 404, ""))
 	const most = 4 << 20
 	dir := makeJob(t, all...)
 	j, err := newSite(t.Context(), dir, Options{bounds: bounds{disk: most}})
@@ -494,6 +579,24 @@ func TestDisk(t *testing.T) {
 	}
 	if size > 3*most || size < most {
 		t.Errorf("%d bytes, expected at most %d", size, 3*most)
+	}
+	size = 0
+	var problemsOfLast []string
+	for p, err := range r.Problems() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Places[0].Page == "http://a.test/z" {
+			problemsOfLast = append(problemsOfLast, p.Rule)
+		}
+	}
+	for _, lines := range []*extsort.Sorter{r.problems.lines, r.problems.ordered} {
+		if err := lines.Each(func(line []byte) error { size += len(line); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Sort(problemsOfLast); size > 3*most/2 || size < most/4 || r.problems.left == 0 || !slices.Equal(problemsOfLast, []string{BrokenLink, MissingFragment}) {
+		t.Errorf("problems: %d bytes, %d findings without one, of the last page %q", size, r.problems.left, problemsOfLast)
 	}
 	var ofLast []string
 	for f := range r.Findings() {

@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"iter"
 	"net/url"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ func sentence(f *Finding) string {
 	if f.URL != "" {
 		fmt.Fprintf(&b, "%s: ", f.URL)
 	}
-	b.WriteString(f.Message)
+	b.WriteString(f.said())
 	for _, hop := range f.Redirects {
 		fmt.Fprintf(&b, "; %d → %s", hop.Status, hop.To)
 	}
@@ -35,14 +36,14 @@ func sentence(f *Finding) string {
 	return text
 }
 
-// list writes the findings as the elements of a JSON array.
-func list(out *bufio.Writer, r *Report, indent string, element func(*Finding) any) error {
+// list writes findings, or problems, as the elements of a JSON array.
+func list[T any](out *bufio.Writer, all iter.Seq2[T, error], element func(*T) any) error {
 	first := true
-	for f, err := range r.Findings() {
+	for one, err := range all {
 		if err != nil {
 			return err
 		}
-		text, err := json.Marshal(element(&f))
+		text, err := json.Marshal(element(&one))
 		if err != nil {
 			return err
 		}
@@ -50,7 +51,7 @@ func list(out *bufio.Writer, r *Report, indent string, element func(*Finding) an
 			out.WriteByte(',')
 		}
 		first = false
-		out.WriteString("\n" + indent)
+		out.WriteString("\n ")
 		if _, err := out.Write(text); err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func writeCSV(w io.Writer, r *Report, s Style) error {
 		}
 		// Its error is kept until Flush.
 		_ = out.Write([]string{
-			string(f.Level), f.Rule, cell(f.Message), cell(f.Page), number(f.Line), number(f.Column), cell(element(&f)), cell(f.Text), cell(f.URL),
+			string(f.Level), f.Rule, cell(f.said()), cell(f.Page), number(f.Line), number(f.Column), cell(element(&f)), cell(f.Text), cell(f.URL),
 			number(f.Status), cell(f.ErrorKind), cell(f.Error),
 		})
 	}
@@ -93,7 +94,7 @@ func writeCSV(w io.Writer, r *Report, s Style) error {
 	return out.Error()
 }
 
-// writeJSON writes an object with the totals, and an array of findings.
+// writeJSON writes an object with the totals, an array of problems, and one of findings.
 func writeJSON(w io.Writer, r *Report, _ Style) error {
 	out := bufio.NewWriter(w)
 	totals, err := json.Marshal(&r.Totals)
@@ -106,8 +107,12 @@ func writeJSON(w io.Writer, r *Report, _ Style) error {
 		part, _ := json.Marshal(r.Part) // a string
 		fmt.Fprintf(out, "\"part\":%s,\n", part)
 	}
-	fmt.Fprintf(out, "\"totals\":%s,\n\"findings\":[", totals)
-	if err := list(out, r, " ", func(f *Finding) any { return f }); err != nil {
+	fmt.Fprintf(out, "\"totals\":%s,\n\"problems\":[", totals)
+	if err := list(out, r.Problems(), func(p *Problem) any { return p }); err != nil {
+		return err
+	}
+	out.WriteString("\n],\n\"findings\":[")
+	if err := list(out, r.Findings(), func(f *Finding) any { return f }); err != nil {
 		return err
 	}
 	out.WriteString("\n]}\n")
@@ -170,7 +175,7 @@ func writeSARIF(w io.Writer, r *Report, _ Style) error {
 	fmt.Fprintf(out, `{"version":"2.1.0","$schema":"https://json.schemastore.org/sarif-2.1.0.json","runs":[{`+"\n"+
 		`"tool":{"driver":{"name":"weft check","informationUri":"https://github.com/weftcrawl/weft","rules":%s}},`+"\n"+
 		`"columnKind":"unicodeCodePoints","results":[`, described)
-	err = list(out, r, " ", func(f *Finding) any {
+	err = list(out, r.Findings(), func(f *Finding) any {
 		s := sarifResult{RuleID: f.Rule, Level: sarifLevels[f.Level], Message: sarifText{sentence(f)}, Locations: make([]sarifLocation, 1)}
 		at := &s.Locations[0].Physical
 		if at.Artifact.URI = f.Page; !strings.Contains(f.Page, "://") { // a path
@@ -242,7 +247,7 @@ func attribute(text string) string {
 	return b.String()
 }
 
-// writeMarkdown writes a summary and the findings, by page or by target.
+// writeMarkdown writes a summary, and problems, or the findings by page or by target.
 func writeMarkdown(w io.Writer, r *Report, s Style) error {
 	out := bufio.NewWriter(w)
 	t := &r.Totals
@@ -251,6 +256,12 @@ func writeMarkdown(w io.Writer, r *Report, s Style) error {
 		"| %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", t.Errors, t.Warnings, t.Notes, t.Pages, t.Links, t.URLs, t.OK, t.Broken, t.Unknown)
 	if r.Part != "" {
 		fmt.Fprintf(out, "\n**%s**\n", inMarkdown(r.partly()))
+	}
+	if r.Order == ByProblem {
+		if err := s.markdownProblems(out, r); err != nil {
+			return err
+		}
+		return out.Flush()
 	}
 	group := "\n"
 	for f, err := range r.Findings() {
@@ -262,7 +273,7 @@ func writeMarkdown(w io.Writer, r *Report, s Style) error {
 			group = head
 			fmt.Fprintf(out, "\n## %s\n\n", address(s.clean(head)))
 		}
-		fmt.Fprintf(out, "- **%s** %s", f.Level, inMarkdown(s.clean(f.Message)))
+		fmt.Fprintf(out, "- **%s** %s", f.Level, inMarkdown(s.clean(f.said())))
 		if link != "" {
 			fmt.Fprintf(out, ": %s", address(s.clean(link)))
 		}
@@ -283,6 +294,57 @@ func writeMarkdown(w io.Writer, r *Report, s Style) error {
 		}
 	}
 	return out.Flush()
+}
+
+// markdownProblems writes a list of problems.
+func (s Style) markdownProblems(out io.Writer, r *Report) error {
+	for _, line := range r.Totals.unseen() {
+		fmt.Fprintf(out, "\n%s.\n", line)
+	}
+	head, first := heads(), true
+	for p, err := range r.Problems() {
+		if err != nil {
+			return err
+		}
+		if h := head(&p); h != "" {
+			fmt.Fprintf(out, "\n## %s\n\n", h)
+		} else if first {
+			fmt.Fprintln(out)
+		}
+		first = false
+		fmt.Fprintf(out, "- **%s** %s", p.Level, inMarkdown(s.clean(p.Message)))
+		if p.URL != "" {
+			fmt.Fprintf(out, ": %s", address(s.clean(p.URL)))
+		}
+		if times := p.times(); times != "" {
+			fmt.Fprintf(out, ", %s", times)
+		}
+		fmt.Fprintf(out, " (%s)\n", p.Rule)
+		for _, hop := range p.hops() {
+			fmt.Fprintf(out, "  - %d to %s\n", hop.Status, address(s.clean(hop.To)))
+		}
+		for i := range p.Places {
+			at := &p.Places[i]
+			fmt.Fprintf(out, "  - %s", address(s.clean(at.Page)))
+			if place := at.where(); place != "" {
+				fmt.Fprintf(out, " at %s", place)
+			}
+			if e := element(&Finding{Tag: at.Tag, Attr: at.Attr}); e != "" {
+				fmt.Fprintf(out, " in `%s`", strings.ReplaceAll(s.clean(e), "`", "'"))
+			}
+			if at.Text != "" {
+				fmt.Fprintf(out, " %s", inMarkdown(s.clean(quoted(at.Text))))
+			}
+			if at.Message != "" {
+				fmt.Fprintf(out, ": %s", inMarkdown(s.clean(at.Message)))
+			}
+			fmt.Fprintln(out)
+		}
+		if more := p.more(); more != "" {
+			fmt.Fprintf(out, "  - %s\n", more)
+		}
+	}
+	return nil
 }
 
 // address returns a URL as a link of Markdown, if it is one.
@@ -316,10 +378,54 @@ var commands = map[Level]string{Error: "error", Warning: "warning", Note: "notic
 // mostAnnotations bounds what is written for GitHub, which shows ten of a level for each step.
 const mostAnnotations = 1000
 
-// writeGitHub writes workflow commands: an annotation for each finding, at file and line if the
-// page is a file.
+// writeGitHub writes workflow commands: an annotation for each finding in a file, at its line.
+// Pages of a site have no line there, and of ten annotations that GitHub shows all might be of one
+// link: so each problem gets one.
 func writeGitHub(w io.Writer, r *Report, s Style) error {
 	out := bufio.NewWriter(w)
+	write := s.annotateFindings
+	if r.Order == ByProblem && !r.Began.IsZero() {
+		write = s.annotateProblems
+	}
+	if err := write(out, r); err != nil {
+		return err
+	}
+	s.Color = false
+	var summary strings.Builder
+	s.summary(&summary, r)
+	for line := range strings.Lines(summary.String()) {
+		out.WriteString(line)
+	}
+	return out.Flush()
+}
+
+func (s Style) annotateProblems(out *bufio.Writer, r *Report) error {
+	n := 0
+	for p, err := range r.Problems() {
+		if err != nil {
+			return err
+		}
+		if n++; n > mostAnnotations {
+			break
+		}
+		at := &p.Places[0]
+		f := Finding{Rule: p.Rule, URL: p.URL, Message: p.Message, Redirects: p.Redirects, Tag: at.Tag, Attr: at.Attr, Text: at.Text}
+		text := strings.TrimSuffix(at.Page+":"+at.where(), ":") + ": " + sentence(&f)
+		if times := p.times(); times != "" {
+			text += ", " + times
+		}
+		for _, other := range p.Places[1:] {
+			text += ", " + strings.TrimSuffix(other.Page+":"+other.where(), ":")
+		}
+		if more := p.more(); more != "" {
+			text += ", " + more
+		}
+		fmt.Fprintf(out, "::%s title=%s::%s\n", commands[p.Level], property(p.Rule), command(s.clean(text)))
+	}
+	return nil
+}
+
+func (s Style) annotateFindings(out *bufio.Writer, r *Report) error {
 	n := 0
 	for f, err := range r.Findings() {
 		if err != nil {
@@ -340,13 +446,7 @@ func writeGitHub(w io.Writer, r *Report, s Style) error {
 		}
 		fmt.Fprintf(out, "::%s\n", command(text))
 	}
-	s.Color = false
-	var summary strings.Builder
-	s.summary(&summary, r)
-	for line := range strings.Lines(summary.String()) {
-		out.WriteString(line)
-	}
-	return out.Flush()
+	return nil
 }
 
 // command escapes the text of a workflow command, so that it ends where its line ends.

@@ -7,76 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/extsort"
+	"github.com/weftcrawl/weft/record"
 )
-
-// Finding is the verdict of a rule on a link, or of a page: then URL is empty. Strings of the Web
-// are as they are: who prints them escapes them.
-type Finding struct {
-	Rule    string `json:"rule"`
-	Level   Level  `json:"level"`
-	Page    string `json:"page"`             // its URL, or the path of a file
-	Line    int    `json:"line,omitempty"`   // of the link or the element in the page, from 1
-	Column  int    `json:"column,omitempty"` // in characters, from 1
-	Tag     string `json:"tag,omitempty"`    // of the element; "header" for a field of the response
-	Attr    string `json:"attr,omitempty"`
-	Text    string `json:"text,omitempty"` // of a link
-	URL     string `json:"url,omitempty"`  // of the link, with its fragment; as written, if it is none
-	Message string `json:"message"`        // such as "404 Not Found"
-
-	Status    int    `json:"status,omitempty"` // of the URL, behind its redirects
-	ErrorKind string `json:"error_kind,omitempty"`
-	Error     string `json:"error,omitempty"`
-	Redirects []Hop  `json:"redirects,omitempty"` // from URL on
-}
-
-// Bounds on the strings of a finding, in bytes. It has to fit into a line of a sorter, where JSON
-// may take six bytes for one; and there may be as many findings as links.
-const (
-	longestURL  = 16 << 10 // no longer one is requested
-	longestText = 4 << 10
-	longestHop  = 2 << 10
-)
-
-// clip cuts strings that are too long.
-func (f *Finding) clip() {
-	f.Page, f.URL = clipped(f.Page, longestURL), clipped(f.URL, longestURL)
-	f.Message, f.Error, f.ErrorKind = clipped(f.Message, longestText), clipped(f.Error, longestText), clipped(f.ErrorKind, longestText)
-}
-
-func clipped(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
-// target is the subject of a finding: the URL, with a fragment only if that is missing.
-func (f *Finding) target() string {
-	if f.Rule == MissingFragment || f.Rule == InvalidURL || f.Rule == InvalidMail {
-		return f.URL
-	}
-	url, _, _ := strings.Cut(f.URL, "#")
-	return url
-}
-
-// group returns what findings stand under in an order, and what is said of each.
-func (f *Finding) group(by Order) (head, rest string) {
-	if by == ByTarget && f.URL != "" {
-		return f.target(), f.Page
-	}
-	return f.Page, f.URL
-}
-
-// Hop is a redirect.
-type Hop struct {
-	Status int    `json:"status"`
-	To     string `json:"to"`
-}
 
 // Totals are the counts of a report.
 type Totals struct {
@@ -89,6 +25,10 @@ type Totals struct {
 	Unchecked int `json:"unchecked"` // links to URLs that were not asked for
 	Unread    int `json:"unread"`    // pages whose body is damaged
 
+	Files       FileTotals            `json:"files,omitzero"`
+	NeedScripts int                   `json:"need_scripts,omitempty"` // pages that look empty
+	Documents   record.DocumentCounts `json:"documents,omitzero"`     // URLs, or files, not read
+
 	Errors   int            `json:"errors"` // findings of this level
 	Warnings int            `json:"warnings"`
 	Notes    int            `json:"notes"`
@@ -100,6 +40,15 @@ type Totals struct {
 	Depths   map[int]int    `json:"depths"`   // pages by the links from a seed
 	Times    []Bucket       `json:"times"`    // pages by response time, in milliseconds
 	Sizes    []Bucket       `json:"sizes"`    // pages by size, in bytes
+}
+
+// FileTotals are the counts of a check of files.
+type FileTotals struct {
+	HTML     int `json:"html"`     // files that were read
+	Markdown int `json:"markdown"` //
+	Other    int `json:"other"`    // files in the folders that are neither
+	ToFiles  int `json:"to_files"` // links
+	ToWeb    int `json:"to_web"`   //
 }
 
 // Bucket is a part of a distribution.
@@ -149,15 +98,6 @@ type PageRow struct {
 	Verdict     Verdict `json:"verdict"`
 }
 
-// Order is the order of findings.
-type Order string
-
-// The orders.
-const (
-	ByPage   Order = "page"   // page, line, column
-	ByTarget Order = "target" // URL, then page
-)
-
 // Report is the result of a check. Close it.
 type Report struct {
 	Subject string    // of the check: a folder, or URLs
@@ -171,7 +111,9 @@ type Report struct {
 	Interrupted bool         // the crawl, or the check, was ended early
 
 	ctx      context.Context // of who makes it: Findings and Pages end with it, too
+	dir      string          // for temporary files
 	findings *extsort.Sorter
+	problems *problems
 	baseline *Baseline
 	pages    func(yield func(PageRow, error) bool)
 	close    []func() error
@@ -209,20 +151,33 @@ func (r *Report) Findings() iter.Seq2[Finding, error] {
 	}
 }
 
+// Problems yields the findings by their problem: those on most pages first, then errors, warnings
+// and notes, each with the one that most pages have first. It can be called again.
+func (r *Report) Problems() iter.Seq2[Problem, error] {
+	return func(yield func(Problem, error) bool) {
+		err := r.problems.each(r.dir, r.Totals.Pages, func(p *Problem) error {
+			if !yield(*p, nil) {
+				return errStopped
+			}
+			return r.ctx.Err()
+		})
+		if err != nil && err != errStopped {
+			yield(Problem{}, err)
+		}
+	}
+}
+
 // Pages yields the pages in the order of the crawl, or of their paths. It can be called again.
 func (r *Report) Pages() iter.Seq2[PageRow, error] { return r.pages }
 
 // Close removes what the report has on disk.
 func (r *Report) Close() error {
-	err := r.findings.Close()
+	err := errors.Join(r.findings.Close(), r.problems.close())
 	for _, c := range r.close {
 		err = errors.Join(err, c())
 	}
 	return err
 }
-
-// keyEnd separates what findings are sorted by from the finding. No URL has a line end.
-var keyEnd = []byte("\n")
 
 // count counts a finding.
 func (r *Report) count(f *Finding) {
@@ -247,14 +202,4 @@ func (r *Report) line(f *Finding) []byte {
 	}
 	text, _ := json.Marshal(f) // a struct of strings and numbers
 	return append(append([]byte(key+"\x00"+f.Rule), keyEnd...), text...)
-}
-
-func oneLine(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if c < ' ' {
-			b[i] = ' '
-		}
-	}
-	return string(b)
 }

@@ -16,6 +16,9 @@ const (
 	Note    Level = "note"    // to know
 )
 
+// levels are the levels, the worst first.
+var levels = []Level{Error, Warning, Note}
+
 // Rule is a kind of finding.
 type Rule struct {
 	Name  string
@@ -32,6 +35,7 @@ const (
 	InvalidURL        = "invalid-url"
 	InvalidMail       = "invalid-mail"
 	MissingFragment   = "missing-fragment"
+	BrokenInSitemap   = "broken-in-sitemap"
 	UnknownLink       = "unknown"
 	OwnUnknown        = "own-unknown"
 	PermanentRedirect = "permanent-redirect"
@@ -39,11 +43,13 @@ const (
 	HTTPSAvailable    = "https-available"
 	MixedContent      = "mixed-content"
 	Soft404           = "soft-404"
+	NeedsScripts      = "needs-scripts"
 	NotRead           = "not-read"
 
 	MissingTitle         = "missing-title"
 	DuplicateTitle       = "duplicate-title"
 	DuplicateDescription = "duplicate-description"
+	DuplicateContent     = "duplicate-content"
 	CanonicalElsewhere   = "canonical-elsewhere"
 	NoindexLinked        = "noindex-linked"
 	HreflangNoReturn     = "hreflang-no-return"
@@ -51,6 +57,8 @@ const (
 	Orphan               = "orphan"
 	NotInSitemap         = "not-in-sitemap"
 	RedirectInSitemap    = "redirect-in-sitemap"
+	NoindexInSitemap     = "noindex-in-sitemap"
+	BrokenSitemap        = "broken-sitemap"
 	Deep                 = "deep"
 	Slow                 = "slow"
 	Huge                 = "huge"
@@ -69,6 +77,7 @@ var rules = []Rule{
 	{InvalidURL, Error, GroupLinks, "the link is no valid URL"},
 	{InvalidMail, Error, GroupLinks, "the address of a mailto: link is invalid"},
 	{MissingFragment, Error, GroupLinks, "nothing on the page has the id or name after the #"},
+	{BrokenInSitemap, Error, GroupLinks, "the sitemap lists a URL that is an error"},
 	{UnknownLink, Note, GroupLinks, "whether the link works cannot be told"},
 	{OwnUnknown, Error, GroupLinks, "the same, and the link leads to a host of the seeds"},
 	{PermanentRedirect, Warning, GroupLinks, "the target has moved for good"},
@@ -76,11 +85,13 @@ var rules = []Rule{
 	{HTTPSAvailable, Warning, GroupLinks, "the link has http, and the server answers https"},
 	{MixedContent, Warning, GroupLinks, "an https page loads this by http, which browsers block"},
 	{Soft404, Warning, GroupLinks, "the page says \"not found\" with a status of 200"},
+	{NeedsScripts, Warning, GroupLinks, "the page looks empty, as no scripts run"},
 	{NotRead, Warning, GroupLinks, "a part of the page is not read: it is beyond a limit"},
 
 	{MissingTitle, Warning, GroupSite, "the page has no title"},
 	{DuplicateTitle, Warning, GroupSite, "other pages have the same title"},
 	{DuplicateDescription, Warning, GroupSite, "other pages have the same description"},
+	{DuplicateContent, Warning, GroupSite, "the page has the content of another"},
 	{CanonicalElsewhere, Note, GroupSite, "the canonical URL of the page is another"},
 	{NoindexLinked, Note, GroupSite, "pages link to a page with noindex"},
 	{HreflangNoReturn, Warning, GroupSite, "the page in another language does not link back"},
@@ -88,6 +99,8 @@ var rules = []Rule{
 	{Orphan, Warning, GroupSite, "the page is in the sitemap, and no page links to it"},
 	{NotInSitemap, Note, GroupSite, "the page is in no sitemap"},
 	{RedirectInSitemap, Warning, GroupSite, "the sitemap has a URL that redirects"},
+	{NoindexInSitemap, Warning, GroupSite, "the page is in the sitemap, and has noindex"},
+	{BrokenSitemap, Warning, GroupSite, "the sitemap is cut off, malformed, or too large"},
 	{Deep, Note, GroupSite, "the page is many links away from the start"},
 	{Slow, Warning, GroupSite, "the page took long"},
 	{Huge, Warning, GroupSite, "the page is very large"},

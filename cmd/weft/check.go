@@ -151,9 +151,10 @@ func (f *checkFlags) outputOptions() []option {
 			Value: to(&f.format, oneOf(formats...)),
 			help:  "write the report as FORMAT",
 			more:  "text, html, csv, json, junit, sarif, markdown or github. Default: by the end of FILE: html, csv, json, xml, sarif, md; otherwise text."},
-		{name: "sort", arg: "ORDER", words: []string{"page", "target"},
-			Value: to(&f.options.Order, oneOf(check.ByPage, check.ByTarget)),
-			help:  "sort by page or target", def: "page"},
+		{name: "sort", arg: "ORDER", words: []string{"problem", "page", "target"},
+			Value: to(&f.options.Order, oneOf(check.ByProblem, check.ByPage, check.ByTarget)),
+			help:  "sort by problem, page or target", def: "problem",
+			more: "In text, html and markdown. The other formats have all findings, by page or target; github has problems of a site."},
 	}, f.crawl.console.options()...)
 }
 

@@ -51,7 +51,25 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	site := faultySite(t)
 	e := weftRun(t, "check", "-q", "--job", "job.weft", site)
-	want := site + `/
+	const summary = `
+2 pages, 6 links; 5 URLs: 3 ok, 1 broken, 1 unknown
+`
+	want := `error    404 Not Found  broken-link, on 2 pages, 3 times
+         ` + site + `/gone
+         on ` + site + `/ at 2:9  <a href> “Gone”
+            ` + site + `/b at 1:25
+error    no element has this id or name: no  missing-fragment
+         ` + site + `/b#no
+         on ` + site + `/ at 2:33  <a href> “B”
+error    403 Forbidden: it may refuse crawlers alone  own-unknown
+         ` + site + `/bot
+         on ` + site + `/ at 3:45  <a href> “bot”
+warning  301 Moved Permanently to ` + site + `/b  permanent-redirect
+         ` + site + `/old
+         on ` + site + `/ at 3:24  <a href> “old”
+
+5 errors, 1 warning, 0 notes in 4 problems` + summary
+	byPage := site + `/
       2:9  error  404 Not Found  broken-link
             ` + site + `/gone  <a href> “Gone”
       2:33  error  no element has this id or name: no  missing-fragment
@@ -67,13 +85,14 @@ func TestCheck(t *testing.T) {
       1:25  error  404 Not Found  broken-link
             ` + site + `/gone  <a href> “again”
 
-5 errors, 1 warning, 0 notes
-2 pages, 6 links; 5 URLs: 3 ok, 1 broken, 1 unknown
-`
-	if e.code != exitBroken || e.stderr != "" || unindented(e.stdout) != unindented(want) {
+5 errors, 1 warning, 0 notes` + summary
+	if e.code != exitBroken || e.stderr != "" || e.stdout != want {
 		t.Errorf("%d %s\n%s\nwant\n%s", e.code, e.stderr, e.stdout, want)
 	}
 	job := filepath.Join(e.dir, "job.weft")
+	if got := weftRun(t, "check", "--sort", "page", job); unindented(got.stdout) != unindented(byPage) {
+		t.Errorf("by page: %s\nwant\n%s", got.stdout, byPage)
+	}
 	if again := weftRun(t, "check", "--job", job, site); !strings.Contains(again.stderr, "is finished; weft check --update "+job+" recrawls it") {
 		t.Errorf("%+v", again)
 	}
@@ -91,14 +110,14 @@ func TestCheck(t *testing.T) {
 		"baseline":   {[]string{"--write-baseline", filepath.Join(e.dir, "known")}, exitBroken, "5 errors"},
 		"github":     {[]string{"--format", "github"}, exitBroken, "::error title=broken-link::" + site + "/:2:9: " + site + "/gone: 404 Not Found"},
 		"csv":        {[]string{"--format", "csv"}, exitBroken, "\nerror,broken-link,404 Not Found," + site + "/,2,9,<a href>,Gone," + site + "/gone,404,,"},
-		"markdown":   {[]string{"--format", "markdown"}, exitBroken, "- **error** 404 Not Found: <" + site + "/gone>, at 2:9 in `<a href>`"},
+		"markdown":   {[]string{"--format", "markdown"}, exitBroken, "- **error** 404 Not Found: <" + site + "/gone>, on 2 pages, 3 times (broken-link)\n  - <" + site + "/> at 2:9 in `<a href>`"},
 	} {
 		got := weftRun(t, append([]string{"check", job}, c.args...)...)
 		if got.code != c.code || !strings.Contains(got.stdout, c.want) {
 			t.Errorf("%s: %+v, want %d %s", name, got, c.code, c.want)
 		}
 	}
-	if got := weftRun(t, "check", "-q", "--update", job); got.code != exitBroken || !strings.Contains(got.stdout, "5 errors, 1 warning, 0 notes\n2 pages") {
+	if got := weftRun(t, "check", "-q", "--update", job); got.code != exitBroken || !strings.Contains(got.stdout, "5 errors, 1 warning, 0 notes in 4 problems\n2 pages") {
 		t.Errorf("checked again: %+v", got)
 	}
 	both := filepath.Join(e.dir, "both")
@@ -231,7 +250,7 @@ func TestCheckReferrers(t *testing.T) {
 	site := faultySite(t)
 	e := weftRun(t, "crawl", "-q", "--job", "job.weft", site)
 	got := weftRun(t, "check", filepath.Join(e.dir, "job.weft"))
-	for _, want := range []string{site + "/\n", site + "/b\n", "error  404 Not Found", "error  403", "3 errors, 1 warning, 0 notes"} {
+	for _, want := range []string{" on " + site + "/\n", " " + site + "/b\n", "error    404 Not Found", "error    403", "3 errors, 1 warning, 0 notes"} {
 		if got.code != exitBroken || !strings.Contains(got.stdout, want) {
 			t.Errorf("%+v, want %s", got, want)
 		}
@@ -323,10 +342,10 @@ func TestCheckExternalFragments(t *testing.T) {
 	}))
 	defer site.Close()
 	want := []string{"5:9  error  no element has this id or name: gone", "6:9  error  no element has this id or name: moved", "12:9  error  no element has this id or name: no"}
-	e := weftRun(t, "check", "-q", "--external-fragments", "--job", "x.weft", site.URL)
+	e := weftRun(t, "check", "-q", "--sort", "page", "--external-fragments", "--job", "x.weft", site.URL)
 	job := filepath.Join(e.dir, "x.weft")
-	again := weftRun(t, "check", "-q", "--external-fragments", job)
-	files := weftAmong(t, map[string][]byte{"a.html": []byte(links)}, "check", "-q", "--external-fragments", "--allow-private", "a.html")
+	again := weftRun(t, "check", "-q", "--sort", "page", "--external-fragments", job)
+	files := weftAmong(t, map[string][]byte{"a.html": []byte(links)}, "check", "-q", "--sort", "page", "--external-fragments", "--allow-private", "a.html")
 	for total, got := range map[string]ended{"\n3 errors": e, "\n3 errors,": again, "\n4 errors": files} {
 		// All of /long is read for files.
 		for _, line := range append(want, total) {
@@ -540,7 +559,7 @@ func TestCheckListSoft404(t *testing.T) {
 	}))
 	defer site.Close()
 	e := weftAmong(t, map[string][]byte{"seeds": []byte(site.URL + "/a\n" + site.URL + "/b\n")}, "check", "-q", "-i", "seeds")
-	if e.code != exitDone || strings.Count(e.stdout, "soft-404") != 2 || asked.Load() != 1 {
+	if e.code != exitDone || !strings.Contains(e.stdout, "soft-404, on 2 pages") || asked.Load() != 1 {
 		t.Errorf("%d requests: %+v", asked.Load(), e)
 	}
 }

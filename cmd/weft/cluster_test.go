@@ -191,7 +191,7 @@ func TestCheckCluster(t *testing.T) {
 	check := strings.Fields("check -q --job one")
 	alone := weftIn(t, t.TempDir(), append(check, site.URL)...)
 	together := weftIn(t, t.TempDir(), append(check, "--cluster", "embedded@"+freeAddress(t), "--name", "a", site.URL)...)
-	for _, found := range []string{site.URL + "/form  <form action>", site.URL + "/preview.png  <meta content>", "3 URLs"} {
+	for _, found := range []string{site.URL + "/form\n", "<form action>", site.URL + "/preview.png\n", "<meta content>", "3 URLs"} {
 		if !strings.Contains(alone.stdout, found) {
 			t.Errorf("no %q alone: %+v", found, alone)
 		}

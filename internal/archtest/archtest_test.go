@@ -141,7 +141,7 @@ var imports = map[string][]string{
 	},
 
 	// Uses of a job, and those that crawl it first.
-	"check":  {".", "archive", "guard", "internal/fetch", "results", "links", "record", "internal/refs", "sitemap", "warc", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/parser", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util", "golang.org/x/net/html"},
+	"check":  {".", "archive", "guard", "internal/fetch", "results", "links", "record", "internal/refs", "sitemap", "warc", "weburl", "internal/appshell", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/parser", "github.com/yuin/goldmark/renderer/html", "github.com/yuin/goldmark/text", "github.com/yuin/goldmark/util", "golang.org/x/net/html"},
 	"mirror": {".", "results", "record", "weburl", "internal/charset", "internal/filename", "internal/markup", "internal/rewrite"},
 	"export": {
 		".", "internal/job", "record", "results", "internal/extsort", "internal/near", "internal/where",

@@ -159,8 +159,8 @@ func (f *LinkFaults) make() {
 // page adds a page with a sound link, and a faulty one in its third line.
 func (f *LinkFaults) page(group, kind, rule, sound, faulty, before, link string) {
 	name := "/page/" + strings.ReplaceAll(kind, " ", "-")
-	const third = "é "
-	body := fmt.Sprintf("<!doctype html><meta charset=utf-8><title>%s</title>\n%s\n%s%s\n", kind, sound, third, faulty)
+	const third, text = "é ", "A page with a script and without text looks empty until the script runs, which is a fault of its own: so this one has text."
+	body := fmt.Sprintf("<!doctype html><meta charset=utf-8><title>%s</title>\n%s\n%s%s\n<p>%s</p>\n", kind, sound, third, faulty, text)
 	f.pages[name] = faultyPage{body: body}
 	f.all = append(f.all, LinkFault{group, kind, rule, name, 3, utf8.RuneCountInString(third+before) + 1, link})
 }
