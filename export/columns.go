@@ -37,7 +37,7 @@ type column struct {
 // few are the columns whose values repeat: a dictionary makes them small.
 var few = []string{
 	"status", "error_kind", "depth", "content_type", "sniffed_type", "charset", "encoding", "sitemap", "robots", "tries", "ip", "visit",
-	"change", "unchanged_by", "cut", "warc_file", "host", "state", "role", "method", "protocol", "tls", "needs_scripts", "tag", "attr", "rel", "kind", "from", "origin",
+	"change", "unchanged_by", "cut", "warc_file", "host", "state", "role", "method", "protocol", "tls", "needs_scripts", "indexability", "tag", "attr", "rel", "kind", "from", "origin",
 }
 
 // columnsOf returns the columns of a struct: the named ones, then the others in its order.

@@ -34,6 +34,7 @@ var elements = []element{
 	{tag: "feimage", links: []source{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
 	{tag: "form", links: []source{{action, KindForm}}},
 	{tag: "frame", links: []source{{src, KindFrame}}},
+	{tag: "h1", read: (*Extractor).openHeading},
 	{tag: "iframe", links: []source{{src, KindFrame}, {dataSrc, KindLazy}}},
 	{tag: "image", links: []source{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
 	{tag: "img", links: []source{{src, KindImage}, {srcset, KindImage}, {dataSrc, KindLazy}, {dataSrcset, KindLazy}}},

@@ -10,9 +10,10 @@ import (
 
 // Bounds on the strings of a page, in bytes.
 const (
-	maxValue = 64 << 10 // an attribute that holds one URL; longer ones are no links
-	maxText  = 200      // an anchor's text
-	maxTitle = 512      // a page's title
+	maxValue       = 64 << 10 // an attribute that holds one URL; longer ones are no links
+	maxText        = 200      // an anchor's text
+	maxTitle       = 512      // a page's title, or its first heading
+	maxDescription = 1 << 10  // a page's description
 )
 
 // Each link costs as much as the base is long. The part of the base beyond longBase is paid from
@@ -41,10 +42,17 @@ type Link struct {
 type Page struct {
 	Base    weburl.URL // the final base
 	Title   string     // the first title, white space collapsed, at most 512 bytes
+	H1      string     // the same of the first h1 with a text
 	Refresh weburl.URL // target of the first valid meta refresh; zero if that is the page itself
-	Cut     bool       // the base is so long, and the links are so many, that the rest was not read
-	Hidden  bool       // it ends within a tag, a comment or raw text, which hides what may be links
-	Robots             // directives of its meta elements
+
+	// Description is that of the first meta element with one, at most 1 KiB. Canonical is the target
+	// of the first link with this relation; zero: there is none, or its kind is not asked for.
+	Description string
+	Canonical   weburl.URL
+
+	Cut    bool // the base is so long, and the links are so many, that the rest was not read
+	Hidden bool // it ends within a tag, a comment or raw text, which hides what may be links
+	Robots      // directives of its meta elements
 }
 
 // Options choose what to extract. The zero value extracts everything except Scripts.
@@ -71,6 +79,7 @@ type Extractor struct {
 	options Options
 	agent   string
 	strings arena
+	buf     []byte // for short texts
 	urls    weburl.Resolver
 	output  textOutput
 	reading
@@ -102,6 +111,7 @@ type reading struct {
 	inner *element // an open style or script of SVG
 
 	pending anchor
+	heading heading // until it is in page.H1
 }
 
 // NewExtractor returns an Extractor with these options.
@@ -131,12 +141,13 @@ const maxKept = 64 << 10
 
 func (x *Extractor) begin(body []byte, yield func(Link) bool) {
 	decoded, text, open := x.attrs.decoded[:0], x.pending.text.buf[:0], x.foreign.open[:0]
+	head := x.heading.text.buf[:0]
 	if cap(decoded) > maxKept {
 		decoded = nil
 	}
 	x.reading = reading{
 		yield: yield, scan: scanner{Scanner: markup.Scanner{Body: body}}, foreign: foreign{open: open},
-		attrs: newAttributes(body, decoded), pending: anchor{text: collapsed{buf: text}},
+		attrs: newAttributes(body, decoded), pending: anchor{text: collapsed{buf: text}}, heading: heading{text: collapsed{buf: head}},
 	}
 }
 
@@ -182,6 +193,9 @@ func (x *Extractor) link(m *Mention) (l Link, ok bool) {
 		return Link{}, false
 	}
 	l = Link{URL: u, Tag: m.Tag, Attr: m.Attr, Kind: m.Kind}
+	if m.Kind == KindCanonical && x.page.Canonical.IsZero() && ok && u.IsHTTP() {
+		x.page.Canonical = u
+	}
 	if x.options.Positions {
 		l.Line, l.Column = x.places.tell(m, x.scan.Name)
 	}

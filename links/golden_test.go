@@ -58,6 +58,15 @@ func describe(t *testing.T, contentType, body string) string {
 	if page.Hidden {
 		head.WriteString(" hidden")
 	}
+	if page.H1 != "" {
+		fmt.Fprintf(&head, " h1=%q", page.H1)
+	}
+	if page.Description != "" {
+		fmt.Fprintf(&head, " description=%q", page.Description)
+	}
+	if !page.Canonical.IsZero() {
+		fmt.Fprintf(&head, " canonical=%s", page.Canonical)
+	}
 	if !page.Refresh.IsZero() {
 		fmt.Fprintf(&head, " refresh=%s", page.Refresh)
 	}

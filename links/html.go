@@ -21,12 +21,15 @@ func (x *Extractor) html() {
 		}
 		s.only = x.stopped
 		kind := markup.EOF
-		if x.pending.open || x.tag != nil || len(x.foreign.open) > 0 {
+		if x.pending.open || x.heading.open || x.tag != nil || len(x.foreign.open) > 0 {
 			kind = s.next()
 		} else {
 			kind = s.seek()
 		}
 		x.pending.add(s.Text, s.CDATA)
+		if x.heading.open && !x.heading.add(s.Text, s.CDATA) {
+			x.closeHeading()
+		}
 		if s.textOutput != nil {
 			s.addText(s.From, s.From+len(s.Text))
 			if s.CDATA != nil {
@@ -38,6 +41,9 @@ func (x *Extractor) html() {
 		}
 		switch kind {
 		case markup.StartTag:
+			if x.heading.open && beginsLine(s.Name) {
+				x.heading.text.space()
+			}
 			x.startTag(s.Name, s.element)
 		case skipped:
 			x.attrs.reset()
@@ -53,6 +59,7 @@ func (x *Extractor) html() {
 		case markup.EOF:
 			x.page.Hidden = mayHaveLinks(s.hidden)
 			x.closeAnchor()
+			x.closeHeading()
 			if s.textOutput != nil {
 				s.flush(false)
 			}
@@ -102,6 +109,9 @@ func (x *Extractor) endTag(name []byte) {
 	}
 	if len(name) == 1 && name[0]|0x20 == 'a' {
 		x.closeAnchor()
+	}
+	if x.heading.open && isHeading(name) {
+		x.closeHeading() // any of them ends it, as in the tree builder
 	}
 	if len(x.foreign.open) > 0 {
 		x.foreign.end(name)
@@ -310,10 +320,36 @@ func (x *Extractor) title(_ *element, text []byte) {
 		return
 	}
 	x.hasTitle = true
-	var title collapsed
-	title.reset(maxTitle)
+	title := collapsed{buf: x.buf[:0], max: maxTitle}
 	title.add(text)
-	x.page.Title = string(title.buf)
+	x.page.Title, x.buf = string(title.buf), title.buf
+}
+
+// openHeading opens an <h1>, unless one before had a text.
+func (x *Extractor) openHeading(*element) {
+	x.closeHeading()
+	if x.page.H1 == "" && x.mentioned == nil {
+		x.heading.open = true
+		x.heading.text.reset(maxTitle)
+	}
+}
+
+func (x *Extractor) closeHeading() {
+	if x.heading.open {
+		x.heading.open = false
+		x.page.H1 = string(x.heading.text.buf)
+	}
+}
+
+// description reads a description, if it is the first.
+func (x *Extractor) description() {
+	value := x.attrs.value(content)
+	if x.page.Description != "" || len(value) == 0 {
+		return
+	}
+	text := collapsed{buf: x.buf[:0], max: maxDescription}
+	text.addDecoded(value[:min(len(value), maxChunk)])
+	x.page.Description, x.buf = string(text.buf), text.buf
 }
 
 // previews are the names of meta elements that have the image by which others show the page.
@@ -341,9 +377,9 @@ func (x *Extractor) preview(e *element) {
 	}
 }
 
-// meta reads <meta name=robots>, <meta http-equiv=refresh> and the images of previews. Whatever one
-// of several robots elements forbids is forbidden. Of several refresh elements the first valid one
-// takes effect; each is a link.
+// meta reads <meta> with name=robots and name=description, <meta http-equiv=refresh> and the images
+// of previews. Whatever one of several robots elements forbids is forbidden. Of several refresh
+// elements the first valid one takes effect; each is a link.
 func (x *Extractor) meta(e *element) {
 	if x.wants(KindPreview) {
 		x.preview(e)
@@ -351,6 +387,8 @@ func (x *Extractor) meta(e *element) {
 	if name := markup.Trim(x.attrs.value(metaName)); len(name) > 0 {
 		if everyone := markup.EqualFold(name, "robots"); everyone || x.agent != "" && markup.EqualFold(name, x.agent) {
 			x.page.Robots.read(string(x.attrs.value(content)), everyone)
+		} else if markup.EqualFold(name, "description") && x.mentioned == nil {
+			x.description()
 		}
 	}
 	if !markup.EqualFold(x.attrs.value(httpEquiv), "refresh") {
@@ -403,7 +441,8 @@ func (x *Extractor) srcDocument() {
 	}
 	outer := x.reading
 	x.begin(x.attrs.decode(raw), outer.yield)
-	x.attrs.decoded, x.pending.text.buf, x.foreign.open = nil, nil, nil // the outer page's
+	// Those of the outer page stay as they are.
+	x.attrs.decoded, x.pending.text.buf, x.heading.text.buf, x.foreign.open = nil, nil, nil, nil
 	x.mentioned, x.charset, x.frames = outer.mentioned, outer.charset, outer.frames+1
 	x.places = outer.places
 	x.places.find(raw)

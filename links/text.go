@@ -55,7 +55,19 @@ func (t *collapsed) add(raw []byte) {
 	if bytes.IndexByte(raw, '&') >= 0 {
 		raw = markup.AppendText(nil, raw, markup.InText)
 	}
-	for _, r := range string(raw) { // bytes that are not UTF-8 become U+FFFD
+	t.addDecoded(raw)
+}
+
+// addDecoded appends text whose references are decoded.
+func (t *collapsed) addDecoded(text []byte) {
+	for len(text) > 0 {
+		if n := words(text); n > 0 && !t.blank && len(t.buf)+n <= t.max {
+			t.buf = append(t.buf, text[:n]...)
+			text = text[n:]
+			continue
+		}
+		r, n := utf8.DecodeRune(text) // bytes that are not UTF-8 become U+FFFD
+		text = text[n:]
 		switch {
 		case r == 0: // as in the tree builder
 			continue
@@ -78,6 +90,26 @@ func (t *collapsed) add(raw []byte) {
 		t.buf = utf8.AppendRune(t.buf, r)
 	}
 }
+
+// words returns the length of the words that a text begins with, with single blanks between them,
+// as far as they are ASCII: nearly all of it is.
+func words(text []byte) int {
+	n := 0
+	for n < len(text) {
+		switch c := text[n]; {
+		case c > ' ' && c < utf8.RuneSelf:
+			n++
+		case c == ' ' && n > 0 && n+1 < len(text) && text[n+1] > ' ' && text[n+1] < utf8.RuneSelf:
+			n += 2
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// space appends white space.
+func (t *collapsed) space() { t.blank = len(t.buf) > 0 }
 
 // An anchor is the <a> that is open, with the text read so far.
 type anchor struct {
@@ -104,4 +136,33 @@ func (a *anchor) end(strings *arena) Link {
 	a.open = false
 	a.link.Text = strings.string(a.text.buf)
 	return a.link
+}
+
+// A heading is the <h1> that is open, with the text read so far.
+type heading struct {
+	open bool
+	text collapsed
+}
+
+// add appends a piece of text and a CDATA section, and reports whether there is room for more.
+func (h *heading) add(text, cdata []byte) bool {
+	h.text.add(text)
+	h.text.add(cdata)
+	return !h.text.full
+}
+
+// beginsLine reports whether what follows a start tag in a heading stands on a line of its own.
+func beginsLine(name []byte) bool {
+	switch len(name) {
+	case 1:
+		return name[0]|0x20 == 'p'
+	case 2:
+		return markup.EqualFold(name, "br") || markup.EqualFold(name, "hr") || isHeading(name)
+	}
+	return markup.EqualFold(name, "div")
+}
+
+// isHeading reports whether a name is one of h1 to h6.
+func isHeading(name []byte) bool {
+	return len(name) == 2 && name[0]|0x20 == 'h' && '1' <= name[1] && name[1] <= '6'
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,15 +22,25 @@ type Record struct {
 	// SniffedType is the media type by the content, where ContentType is none, or wrong.
 	SniffedType string `json:"sniffed_type,omitempty"`
 	// Charset is a name of the Encoding Standard, in lower case; only of bodies read for links.
-	Charset   string   `json:"charset,omitempty"`
-	Encoding  string   `json:"encoding,omitempty"` // the Content-Encoding that was decoded
-	Bytes     int64    `json:"bytes"`              // received
-	BodyBytes int      `json:"body_bytes"`         // decoded body
-	Links     int      `json:"links"`              // followed links, each mention counted
-	NewLinks  int      `json:"new_links"`          // of these, URLs seen for the first time
-	Title     string   `json:"title,omitempty"`
-	Sitemap   string   `json:"sitemap,omitempty"` // its format: urlset, index, text, rss or atom
-	Robots    []string `json:"robots,omitempty"`  // directives for this crawler, such as noindex
+	Charset   string `json:"charset,omitempty"`
+	Encoding  string `json:"encoding,omitempty"` // the Content-Encoding that was decoded
+	Bytes     int64  `json:"bytes"`              // received
+	BodyBytes int    `json:"body_bytes"`         // decoded body
+	Links     int    `json:"links"`              // followed links, each mention counted
+	NewLinks  int    `json:"new_links"`          // of these, URLs seen for the first time
+	Title     string `json:"title,omitempty"`
+
+	// What the page says of itself: its meta description, its first h1, and the URL under which it
+	// wants to be known, by a link or a Link field. Words are those of its main text; 0: none, or it
+	// was not read for them, as without a job.
+	Description  string       `json:"description,omitempty"`
+	H1           string       `json:"h1,omitempty"`
+	Canonical    string       `json:"canonical,omitempty"`
+	Words        int          `json:"words,omitempty"`
+	Indexability Indexability `json:"indexability,omitempty"`
+
+	Sitemap string   `json:"sitemap,omitempty"` // its format: urlset, index, text, rss or atom
+	Robots  []string `json:"robots,omitempty"`  // directives for this crawler, such as noindex
 	// Cut is the first reason why links of the page may be missing: see weft.Reasons.
 	Cut       string    `json:"cut,omitempty"`
 	Protocol  string    `json:"protocol,omitempty"` // name in ALPN: h2, http/1.1
@@ -73,6 +84,42 @@ type Record struct {
 	Change      Change    `json:"change,omitempty"`
 	UnchangedBy Sameness  `json:"unchanged_by,omitempty"`
 	ChangedAt   time.Time `json:"changed_at,omitzero"` // last visit that found the page new or changed
+}
+
+// Indexability says whether search engines may list a URL, or the first reason why not.
+type Indexability string
+
+// Values. None: the URL says nothing of it, as it did not respond, or is no page.
+const (
+	Indexable     Indexability = "indexable"
+	ByRobots      Indexability = "robots"    // robots.txt keeps them from it
+	ByRedirection Indexability = "redirect"  // it leads elsewhere
+	ByStatus      Indexability = "status"    // it is an error, or another status than 200
+	ByNoindex     Indexability = "noindex"   // the page says so
+	ByCanonical   Indexability = "canonical" // the page names another URL as its own
+)
+
+// Judge returns the indexability of the record's URL, by its other fields. Of what the crawl
+// requested for the sake of other pages there is none.
+func (r *Record) Judge() Indexability {
+	switch {
+	case r.Role != "":
+	case r.ErrorKind == KindRobots:
+		return ByRobots
+	case r.Redirect != "":
+		return ByRedirection
+	case r.ErrorKind != "" || r.Status == 0:
+	case r.Status != 200:
+		return ByStatus
+	case !IsHTML(r.Type()):
+	case slices.Contains(r.Robots, "noindex"):
+		return ByNoindex
+	case r.Canonical != "" && r.Canonical != r.URL:
+		return ByCanonical
+	default:
+		return Indexable
+	}
+	return ""
 }
 
 // Role is the reason to request a URL that is not within the scope of the crawl, its depth and its

@@ -142,6 +142,7 @@ var csvHeader = []string{
 	"warc_file", "warc_offset",
 	"role", "method",
 	"protocol", "tls", "needs_scripts",
+	"description", "h1", "canonical", "words", "indexability",
 }
 
 func (r *Record) csv() []string {
@@ -149,7 +150,10 @@ func (r *Record) csv() []string {
 	if r.Status != 0 {
 		status = strconv.Itoa(r.Status)
 	}
-	visit, changed, offset := "", "", ""
+	visit, changed, offset, words := "", "", "", ""
+	if r.Words != 0 {
+		words = strconv.Itoa(r.Words)
+	}
 	if r.WARCFile != "" {
 		offset = strconv.FormatInt(r.WARCOffset, 10)
 	}
@@ -170,5 +174,6 @@ func (r *Record) csv() []string {
 		r.WARCFile, offset,
 		string(r.Role), r.Method,
 		r.Protocol, r.TLS, r.NeedsScripts,
+		r.Description, r.H1, r.Canonical, words, string(r.Indexability),
 	}
 }

@@ -304,7 +304,8 @@ func (s *Summary) slow(r *Record) {
 	slower := func(r Record, ms float64) int { return cmp.Compare(ms, r.TotalMS) }
 	i, _ := slices.BinarySearchFunc(s.Slowest, r.TotalMS, slower)
 	short := *r // a target may be 200 KB long, and each commit saves the summary
-	short.Redirect, short.Error = cut(r.Redirect), cut(r.Error)
+	short.Redirect, short.Error, short.Canonical = cut(r.Redirect), cut(r.Error), cut(r.Canonical)
+	short.Description, short.H1 = "", ""
 	s.Slowest = slices.Insert(s.Slowest, i, short)
 	if len(s.Slowest) > maxSlowest {
 		s.Slowest = s.Slowest[:maxSlowest]

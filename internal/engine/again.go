@@ -102,7 +102,7 @@ const costOfEnded = 2000
 // batches before saved.
 func (s *endedURLs) add(fp [16]byte, e *ended, saved int) (whole bool) {
 	s.take(fp)
-	e.cost = costOfEnded + 2*len(e.record.URL) + len(e.record.Redirect) + len(e.url.From) + len(e.url.Data) + len(e.record.Title)
+	e.cost = costOfEnded + 2*len(e.record.URL) + len(e.record.Redirect) + len(e.url.From) + len(e.url.Data) + len(e.record.Title) + len(e.record.Description) + len(e.record.H1) + len(e.record.Canonical)
 	s.at[fp] = s.order.PushBack(e)
 	s.bytes += e.cost
 	for whole = true; s.bytes > s.most; whole = false {

@@ -118,6 +118,23 @@ func (c *collector) link(l links.Link) bool {
 	return true
 }
 
+// headerLink takes in a link of the header, and whether it names the page itself.
+func (c *collector) headerLink(l links.Link) bool {
+	if r := c.out.Record; l.Kind == links.KindCanonical && r.Canonical == "" {
+		r.Canonical = c.cfg.canonical(l.URL)
+	}
+	return c.link(l)
+}
+
+// canonical returns the URL that a page names as its own as its record has it; "" for one that no
+// record could have.
+func (c *Config) canonical(u weburl.URL) string {
+	if to := c.Canon.Apply(u).Canonical().String(); len(to) <= scope.MaxURL {
+		return to
+	}
+	return ""
+}
+
 // unwanted is the reason of a link that does not count: its kind is not followed.
 const unwanted = "-"
 

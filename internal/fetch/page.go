@@ -280,7 +280,7 @@ func (p *pageReader) extractors() *extractors {
 // extract finds links, title, directives and, where it is of use, the text of a page.
 func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte) {
 	out, r := c.out, c.out.Record
-	links.Header(out.URL.URL, res.Header.Values("Link"), c.link)
+	links.Header(out.URL.URL, res.Header.Values("Link"), c.headerLink)
 	links.RefreshHeader(out.URL.URL, res.Header.Values("Refresh"), c.link)
 	var found links.Page
 	doc := links.Document{Base: out.URL.URL, ContentType: r.Type(), Body: body, Charset: r.Charset}
@@ -299,7 +299,10 @@ func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte
 		out.Sketch = c.x.text.Sketch(c.x.pieces, doc)
 	}
 	p.originals.judge(out, true)
-	r.Title = found.Title
+	r.Title, r.Description, r.H1, r.Words = found.Title, found.Description, found.H1, out.text.Words
+	if r.IsPage() && !found.Canonical.IsZero() { // it comes before that of the header
+		r.Canonical = p.cfg.canonical(found.Canonical)
+	}
 	if r.IsPage() && out.URL.Role == frontier.RolePage && looksShort(p.cfg, out, c.n) {
 		r.NeedsScripts = string(appshell.Judge(body))
 	}

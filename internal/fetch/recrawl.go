@@ -98,6 +98,7 @@ func sameness(known, now *frontier.Snapshot) record.Sameness {
 // the next visit compares with. A response that says nothing of the page leaves that as it was.
 func (c *Config) compare(out *Outcome, res *httpclient.Response) {
 	r, known := out.Record, out.URL.Known
+	r.Indexability = r.Judge()
 	notModified := r.Status == 304 && known != nil && (known.ETag != "" || known.Modified != "")
 	if out.URL.Role == frontier.RoleExternal || !c.Job || r.ErrorKind != "" || !notModified && !isThere(r.Status) && !isGone(r.Status) {
 		return
@@ -105,12 +106,13 @@ func (c *Config) compare(out *Outcome, res *httpclient.Response) {
 	now := frontier.Snapshot{
 		Status: r.Status, Redirect: r.Redirect, Content: out.content, Text: out.text.Hash, Bytes: r.Bytes, Type: r.Type(), Title: r.Title,
 		Link: hashFields(res.Header, leading...), RobotsTag: hashFields(res.Header, "X-Robots-Tag"),
-		First: r.Started, Changed: r.Started,
+		First: r.Started, Changed: r.Started, About: aboutOf(r),
 	}
 	switch {
 	case notModified:
 		now, r.UnchangedBy = *known, record.SameNotModified
 		r.ContentType, r.Title = known.Type, known.Title
+		recall(r, &known.About)
 		if known.Content != ([32]byte{}) {
 			r.SHA256 = hex.EncodeToString(known.Content[:])
 		}
@@ -120,6 +122,10 @@ func (c *Config) compare(out *Outcome, res *httpclient.Response) {
 		if r.UnchangedBy == record.SameBody { // which is not read again
 			r.Title = cmp.Or(r.Title, known.Title)
 			now.Title = r.Title
+			if !out.Read && r.Redirect == "" && !isGone(r.Status) {
+				now.About = known.About
+				recall(r, &known.About)
+			}
 		}
 	}
 	now.Number, now.At = c.Visit, r.Started
@@ -135,6 +141,17 @@ func (c *Config) compare(out *Outcome, res *httpclient.Response) {
 	}
 	now.Change = string(r.Change)
 	out.URL.Known = &now
+}
+
+// aboutOf returns what the next visit is to know of a page.
+func aboutOf(r *record.Record) frontier.About {
+	return frontier.About{Description: r.Description, H1: r.H1, Canonical: r.Canonical, Words: r.Words, Indexability: string(r.Indexability)}
+}
+
+// recall puts into the record of a page that was not read what still holds of it.
+func recall(r *record.Record, a *frontier.About) {
+	r.Description, r.H1, r.Canonical, r.Words = a.Description, a.H1, a.Canonical, a.Words
+	r.Indexability = record.Indexability(a.Indexability)
 }
 
 // change puts the change between two visits into the record.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/crawltest"
+	"github.com/weftcrawl/weft/record"
 )
 
 const monday = "Mon, 05 Jan 2026 10:00:00 GMT"
@@ -469,6 +471,47 @@ func TestRecrawlPages(t *testing.T) {
 			t.Errorf("visit %d: OnPage got %v, expected %v", visit, shown, want)
 		}
 		s.Put("/edited", crawltest.Response{Body: crawltest.Prose("two", "/validated")})
+	}
+}
+
+// TestPageFacts: a record says what its page says of itself, whether search engines may list it,
+// and how long it is; that of an unchanged page says what held when it was read.
+func TestPageFacts(t *testing.T) {
+	s := crawltest.NewChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	text := strings.Repeat("word ", 20)
+	pages := map[string]crawltest.Response{
+		"/": {Body: `<meta name=description content=" All  of it "><link rel=canonical href="#top"><body><h1>Home<br>page</h1>
+			<main>` + text + `<a href=/other>o</a> <a href=/header>h</a> <a href=/hidden>n</a> <a href=/gone>g</a> <a href=/moved>m</a> <a href=/plain>p</a></main>`},
+		"/other":  {Body: `<link rel=canonical href="/"><main>` + text + "other", ETag: `"1"`},
+		"/header": {Body: "<main>" + text + "header", Header: map[string]string{"Link": `</other>; rel="canonical"`}},
+		"/hidden": {Body: `<meta name=robots content=none><link rel=canonical href="/"><main>` + text + "hidden"},
+		"/plain":  {Body: "text", Header: map[string]string{"Content-Type": "text/plain"}},
+		"/moved":  {Location: "/plain"},
+	}
+	want := map[string]weft.Record{
+		"/":       {Description: "All of it", H1: "Home page", Canonical: s.URL + "/", Words: 28, Indexability: record.Indexable},
+		"/other":  {Canonical: s.URL + "/", Words: 21, Indexability: record.ByCanonical},
+		"/header": {Canonical: s.URL + "/other", Words: 21, Indexability: record.ByCanonical},
+		"/hidden": {Canonical: s.URL + "/", Words: 21, Indexability: record.ByNoindex},
+		"/plain":  {Words: 1},
+		"/moved":  {Indexability: record.ByRedirection},
+		"/gone":   {Indexability: record.ByStatus},
+	}
+	for range 3 {
+		s.Visit(t, job, pages)
+	}
+	for visit, records := range crawltest.Visits(t, job) {
+		if len(records) != len(want) {
+			t.Errorf("visit %d: %d records, expected %d", visit, len(records), len(want))
+		}
+		for _, r := range records {
+			w := want[strings.TrimPrefix(r.URL, s.URL)]
+			got := weft.Record{Description: r.Description, H1: r.H1, Canonical: r.Canonical, Words: r.Words, Indexability: r.Indexability}
+			if !reflect.DeepEqual(got, w) {
+				t.Errorf("visit %d: %s\n got %q %q %q %d %s\nwant %q %q %q %d %s", visit, r.URL, got.Description, got.H1, got.Canonical, got.Words, got.Indexability, w.Description, w.H1, w.Canonical, w.Words, w.Indexability)
+			}
+		}
 	}
 }
 

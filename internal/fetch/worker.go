@@ -227,6 +227,7 @@ func newRecord(u frontier.URL, visit int, started time.Time) *record.Record {
 func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
 	r := newRecord(u.URL, visit, now)
 	r.Tries, r.ErrorKind, r.Error = 0, u.Kind, u.Reason
+	r.Indexability = r.Judge()
 	return r
 }
 

@@ -124,7 +124,7 @@ func (u *URL) cost() int { return cost(&u.URL, u.From, u.Known) + len(u.Written)
 func cost(u *weburl.URL, from string, known *Snapshot) int {
 	n := costOfURL + len(u.String()) + len(from)
 	if v := known; v != nil {
-		n += int(unsafe.Sizeof(*v)) + len(v.Redirect) + len(v.ETag) + len(v.Modified) + len(v.Type) + len(v.Title)
+		n += int(unsafe.Sizeof(*v)) + len(v.Redirect) + len(v.ETag) + len(v.Modified) + len(v.Type) + len(v.Title) + v.About.size()
 	}
 	return n
 }

@@ -126,8 +126,22 @@ type Snapshot struct {
 	// the Web; the title, at most 512 bytes. Empty: there is none.
 	ETag, Modified string
 	Type, Title    string
+	About          About
 
 	Capture Capture // in the archive; zero: none
+}
+
+// About is what the record of a page says of it, which holds as long as it is unchanged: see
+// record.Record.
+type About struct {
+	Description, H1, Canonical string
+	Words                      int
+	Indexability               string
+}
+
+// size is the length of its texts, in bytes.
+func (a *About) size() int {
+	return len(a.Description) + len(a.H1) + len(a.Canonical) + len(a.Indexability)
 }
 
 // Capture is the last response of a URL that is whole in the archive, under the URL's own name.

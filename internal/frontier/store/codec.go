@@ -355,11 +355,20 @@ func appendKnown(b []byte, known *frontier.Snapshot) []byte {
 	b = appendText(b, known.Modified)
 	b = appendText(b, known.Type)
 	b = appendText(b, known.Title)
-	if c := known.Capture; !c.At.IsZero() {
-		b = binary.AppendVarint(b, c.At.UnixMicro())
+	a, c := &known.About, &known.Capture
+	if *a == (frontier.About{}) && c.At.IsZero() {
+		return b
+	}
+	if b = appendTime(b, c.At); !c.At.IsZero() {
 		b = append(b, c.Payload[:]...)
 	}
-	return b
+	if *a == (frontier.About{}) {
+		return b
+	}
+	for _, text := range []string{a.Description, a.H1, a.Canonical, a.Indexability} {
+		b = appendText(b, text)
+	}
+	return appendInt(b, a.Words)
 }
 
 func (d *decoder) known() *frontier.Snapshot {
@@ -379,9 +388,14 @@ func (d *decoder) known() *frontier.Snapshot {
 	if len(d.Rest) > 0 { // jobs that predate titles end here
 		known.Title = d.Text()
 	}
-	if len(d.Rest) > 0 { // there is an archive
-		known.Capture.At = time.UnixMicro(d.Varint()).UTC()
-		copy(known.Capture.Payload[:], d.Bytes(len(known.Capture.Payload)))
+	if len(d.Rest) > 0 { // there is an archive, or what follows
+		if at := d.time(); !at.IsZero() {
+			known.Capture.At = at.UTC()
+			copy(known.Capture.Payload[:], d.Bytes(len(known.Capture.Payload)))
+		}
+	}
+	if len(d.Rest) > 0 { // it is a page
+		known.About = frontier.About{Description: d.Text(), H1: d.Text(), Canonical: d.Text(), Indexability: d.Text(), Words: d.int()}
 	}
 	return known
 }

@@ -40,6 +40,13 @@ func urls(t testing.TB) []frontier.URL {
 			Text: 1<<64 - 1, Bytes: 1 << 40, Link: 1<<32 - 1, RobotsTag: 1, ETag: `W/"x"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html", Title: "A title",
 		}},
 		{URL: parse(t, "http://a.test/known"), Seq: 5, Known: &frontier.Snapshot{}},
+		{URL: parse(t, "http://a.test/archived"), Seq: 8, Known: &frontier.Snapshot{Title: "x", Capture: frontier.Capture{At: at.UTC(), Payload: [16]byte{1}}}},
+		{URL: parse(t, "http://a.test/page"), Seq: 10, Known: &frontier.Snapshot{About: frontier.About{
+			Description: "A page", H1: "A heading", Canonical: "http://a.test/", Words: 300, Indexability: "canonical",
+		}}},
+		{URL: parse(t, "http://a.test/both"), Seq: 11, Known: &frontier.Snapshot{
+			Capture: frontier.Capture{At: at.UTC(), Payload: [16]byte{15: 2}}, About: frontier.About{Words: 1},
+		}},
 		{URL: parse(t, "http://a.test/asset"), Hops: 1<<14 - 1, Role: frontier.RoleAsset, Seq: 6},
 		{URL: parse(t, "http://a.test/external"), Role: frontier.RoleExternal, Seq: 7},
 		{URL: parse(t, long), From: long, Seq: 3},
