@@ -79,7 +79,6 @@ type Extractor struct {
 	options Options
 	agent   string
 	strings arena
-	buf     []byte // for short texts
 	urls    weburl.Resolver
 	output  textOutput
 	reading
@@ -141,13 +140,13 @@ const maxKept = 64 << 10
 
 func (x *Extractor) begin(body []byte, yield func(Link) bool) {
 	decoded, text, open := x.attrs.decoded[:0], x.pending.text.buf[:0], x.foreign.open[:0]
-	head := x.heading.text.buf[:0]
+	head := heading{text: collapsed{buf: x.heading.text.buf[:0]}, spare: x.heading.spare}
 	if cap(decoded) > maxKept {
 		decoded = nil
 	}
 	x.reading = reading{
 		yield: yield, scan: scanner{Scanner: markup.Scanner{Body: body}}, foreign: foreign{open: open},
-		attrs: newAttributes(body, decoded), pending: anchor{text: collapsed{buf: text}}, heading: heading{text: collapsed{buf: head}},
+		attrs: newAttributes(body, decoded), pending: anchor{text: collapsed{buf: text}}, heading: head,
 	}
 }
 

@@ -320,9 +320,9 @@ func (x *Extractor) title(_ *element, text []byte) {
 		return
 	}
 	x.hasTitle = true
-	title := collapsed{buf: x.buf[:0], max: maxTitle}
+	title := collapsed{buf: x.heading.spare[:0], max: maxTitle}
 	title.add(text)
-	x.page.Title, x.buf = string(title.buf), title.buf
+	x.page.Title, x.heading.spare = string(title.buf), title.buf
 }
 
 // openHeading opens an <h1>, unless one before had a text.
@@ -347,9 +347,9 @@ func (x *Extractor) description() {
 	if x.page.Description != "" || len(value) == 0 {
 		return
 	}
-	text := collapsed{buf: x.buf[:0], max: maxDescription}
+	text := collapsed{buf: x.heading.spare[:0], max: maxDescription}
 	text.addDecoded(value[:min(len(value), maxChunk)])
-	x.page.Description, x.buf = string(text.buf), text.buf
+	x.page.Description, x.heading.spare = string(text.buf), text.buf
 }
 
 // previews are the names of meta elements that have the image by which others show the page.

@@ -140,8 +140,9 @@ func (a *anchor) end(strings *arena) Link {
 
 // A heading is the <h1> that is open, with the text read so far.
 type heading struct {
-	open bool
-	text collapsed
+	open  bool
+	text  collapsed
+	spare []byte // for other short texts
 }
 
 // add appends a piece of text and a CDATA section, and reports whether there is room for more.

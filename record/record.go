@@ -30,9 +30,9 @@ type Record struct {
 	NewLinks  int    `json:"new_links"`          // of these, URLs seen for the first time
 	Title     string `json:"title,omitempty"`
 
-	// What the page says of itself: its meta description, its first h1, and the URL under which it
-	// wants to be known, by a link or a Link field. Words are those of its main text; 0: none, or it
-	// was not read for them, as without a job.
+	// The meta description, the first h1, and the URL that the page names as its own, by a link or a
+	// Link field. Words are those of its main text; 0: none, or it was not read for them, as without a
+	// job.
 	Description  string       `json:"description,omitempty"`
 	H1           string       `json:"h1,omitempty"`
 	Canonical    string       `json:"canonical,omitempty"`

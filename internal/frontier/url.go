@@ -131,7 +131,7 @@ type Snapshot struct {
 	Capture Capture // in the archive; zero: none
 }
 
-// About is what the record of a page says of it, which holds as long as it is unchanged: see
+// About is the part of a page's record that holds as long as the page is unchanged: see
 // record.Record.
 type About struct {
 	Description, H1, Canonical string
