@@ -81,6 +81,7 @@ var handedOn = []struct {
 	{"Memory", func(c *config, to *crawl.Config) { to.Engine.Fetch.RecentBytes = c.shares.Recent }},
 	{"AllowPrivate", func(c *config, to *crawl.Config) { to.Engine.Fetch.AllowPrivate = c.HTTP.AllowPrivate }},
 	{"Retries", func(c *config, to *crawl.Config) { to.Engine.Fetch.Retries = c.Pace.Retries }},
+	{"HeaderFields", func(c *config, to *crawl.Config) { to.Engine.Fetch.Headers = c.Keep.HeaderFields }},
 	{"unfollowed", func(c *config, to *crawl.Config) { to.Engine.Fetch.Check.All = c.unfollowed.All }},
 	{"unfollowed", func(c *config, to *crawl.Config) { to.Engine.Fetch.Check.HTTPS = c.unfollowed.HTTPS }},
 	{"unfollowed", func(c *config, to *crawl.Config) { to.Engine.Fetch.Check.Body = min(c.unfollowed.Body, c.HTTP.MaxBody) }},

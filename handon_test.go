@@ -60,6 +60,7 @@ var others = map[string]func(*Options){
 		o.Keep.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "a", Select: "h1"}}}}
 	},
 
+	"HeaderFields":  func(o *Options) { o.Keep.HeaderFields = []string{"Server"} },
 	"ArchiveDigest": func(o *Options) { o.Keep.ArchiveDigest = warc.SHA1 },
 	"Output":        func(o *Options) { o.Output = io.Discard },
 	"Format":        func(o *Options) { o.Format = FormatCSV },

@@ -197,10 +197,13 @@ type Rerun struct {
 
 // Keep are the things that a job keeps of pages besides their records: Options.Keep.
 type Keep struct {
-	MinFree    int        // bytes; start no fetch while less is free on the disk of Job. 0: any
-	KeepLinks  bool       // every link of every page, in Job/links.jsonl
-	KeepBodies bool       // decoded bodies by their hash, in Job/bodies, unless Archive keeps them
-	Duplicates Duplicates // the pages recognized as duplicates; empty: DuplicatesSame
+	MinFree   int  // bytes; start no fetch while less is free on the disk of Job. 0: any
+	KeepLinks bool // every link of every page, in Job/links.jsonl
+	// HeaderFields are names of header fields of responses that records have as Record.Headers; at
+	// most 32, and of each at most 16 values, of a KiB.
+	HeaderFields []string
+	KeepBodies   bool       // decoded bodies by their hash, in Job/bodies, unless Archive keeps them
+	Duplicates   Duplicates // the pages recognized as duplicates; empty: DuplicatesSame
 
 	// Extract and Structured find fields on pages, by rules and in structured data: see package
 	// extract. The items are in Job/items.jsonl, and go to Hooks.OnItem.
@@ -392,6 +395,10 @@ func (c *config) checkRequest() error {
 	}
 	if err := c.HTTP.Header.Check(); err != nil {
 		return &OptionError{Option: "Header", Err: err}
+	}
+	var err error
+	if c.Keep.HeaderFields, err = record.HeaderNames(c.Keep.HeaderFields); err != nil {
+		return &OptionError{Option: "HeaderFields", Err: err}
 	}
 	for _, server := range c.HTTP.DNS {
 		if !server.IsValid() || server.Port() == 0 {

@@ -45,6 +45,7 @@ var common = []sharedOption{
 	{name: "Insecure", unset: "no", confirmed: true}, {name: "AllowPrivate", unset: "no", confirmed: true}, {name: "Resolve", unset: "none", confirmed: true},
 	{name: "CheckAll", check: "All", unset: "no"}, {name: "ExternalHTTPS", check: "HTTPS", unset: "no"}, {name: "ExternalBody", check: "Body", unset: "none"},
 	{name: "ArchiveDigest", unset: "sha256"}, {name: "ArchiveMetadata", unset: "no"},
+	{name: "HeaderFields", unset: "none"},
 }
 
 // options are some of weft.Options by their names, as JSON.

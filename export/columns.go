@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/record"
 )
 
 // kind is the type of a column.
@@ -49,8 +51,9 @@ func columnsOf(t reflect.Type, first []string) (all []column) {
 			continue
 		}
 		omitted := strings.Contains(options, "omit")
-		optional := k == text || k == list || k == date || k != boolean && omitted
-		all = append(all, column{name, k, f.Index, optional, omitted, slices.Contains(few, name), false, f.Tag.Get("holds") == "json"})
+		optional := k == text || k == list || k == date || k == object || k != boolean && omitted
+		isJSON := f.Tag.Get("holds") == "json" || k == object
+		all = append(all, column{name, k, f.Index, optional, omitted, slices.Contains(few, name), false, isJSON})
 	}
 	place := func(c column) int {
 		if at := slices.Index(first, c.name); at >= 0 {
@@ -68,6 +71,8 @@ func kindOf(t reflect.Type) (kind, bool) {
 		return date, true
 	case t == reflect.TypeFor[[]string]():
 		return list, true
+	case t == reflect.TypeFor[record.Headers]():
+		return object, true
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -87,6 +92,9 @@ func (c *column) value(row reflect.Value) (v reflect.Value, ok bool) {
 	v = row.FieldByIndex(c.index)
 	if c.nan {
 		return v, !math.IsNaN(v.Float())
+	}
+	if h, ok := v.Interface().(record.Headers); ok {
+		v = reflect.ValueOf(h.JSON())
 	}
 	return v, !c.optional || !v.IsZero()
 }

@@ -39,6 +39,10 @@ func (r *Record) AppendLine(to []byte) []byte {
 	l.text("cut", r.Cut)
 	l.text("protocol", r.Protocol)
 	l.text("tls", r.TLS)
+	if len(r.Headers) > 0 {
+		l.name("headers")
+		l = append(l, r.Headers.JSON()...)
+	}
 	l.int("tries", int64(r.Tries))
 	l.text("ip", r.IP)
 	l.time("started", r.Started)

@@ -46,6 +46,10 @@ func fillIn(t *testing.T, random *rand.Rand, field reflect.Value) {
 		*v = time.Unix(random.Int64N(1<<33), random.Int64N(2)*random.Int64N(1e9)).UTC()
 	case *[]string:
 		*v = texts[random.IntN(len(texts)):]
+	case *record.Headers:
+		for i := range random.IntN(3) {
+			v.Add(texts[random.IntN(len(texts))], texts[i+random.IntN(len(texts)-i):])
+		}
 	case *bool:
 		*v = true
 	default:

@@ -45,6 +45,7 @@ type Record struct {
 	Cut       string    `json:"cut,omitempty"`
 	Protocol  string    `json:"protocol,omitempty"` // name in ALPN: h2, http/1.1
 	TLS       string    `json:"tls,omitempty"`      // version and cipher suite
+	Headers   Headers   `json:"headers,omitempty"`  // those of weft.Keep.HeaderFields
 	Tries     int       `json:"tries"`              // requests that were sent; 0: none
 	IP        string    `json:"ip,omitempty"`
 	Started   time.Time `json:"started"` // start of the last try

@@ -142,7 +142,7 @@ var csvHeader = []string{
 	"warc_file", "warc_offset",
 	"role", "method",
 	"protocol", "tls", "needs_scripts",
-	"description", "h1", "canonical", "words", "indexability",
+	"description", "h1", "canonical", "words", "indexability", "headers",
 }
 
 func (r *Record) csv() []string {
@@ -174,6 +174,6 @@ func (r *Record) csv() []string {
 		r.WARCFile, offset,
 		string(r.Role), r.Method,
 		r.Protocol, r.TLS, r.NeedsScripts,
-		r.Description, r.H1, r.Canonical, words, string(r.Indexability),
+		r.Description, r.H1, r.Canonical, words, string(r.Indexability), r.Headers.JSON(),
 	}
 }

@@ -305,7 +305,7 @@ func (s *Summary) slow(r *Record) {
 	i, _ := slices.BinarySearchFunc(s.Slowest, r.TotalMS, slower)
 	short := *r // a target may be 200 KB long, and each commit saves the summary
 	short.Redirect, short.Error, short.Canonical = cut(r.Redirect), cut(r.Error), cut(r.Canonical)
-	short.Description, short.H1 = "", ""
+	short.Description, short.H1, short.Headers = "", "", nil
 	s.Slowest = slices.Insert(s.Slowest, i, short)
 	if len(s.Slowest) > maxSlowest {
 		s.Slowest = s.Slowest[:maxSlowest]

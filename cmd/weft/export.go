@@ -101,6 +101,15 @@ func fieldNames(s string) (names []string, err error) {
 	return names, nil
 }
 
+// headerFields reads names of header fields.
+func headerFields(s string) ([]string, error) {
+	names, err := fieldNames(s)
+	if err != nil {
+		return nil, err
+	}
+	return record.HeaderNames(names)
+}
+
 // csvFields reads names of columns of a crawl's CSV.
 func csvFields(s string) ([]string, error) {
 	names, err := fieldNames(s)

@@ -737,6 +737,31 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("%s", index)
 		}
 	},
+	"header-fields": func(t *testing.T) {
+		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Cache", "HIT")
+			w.Header().Set("Server", "a <b>")
+			w.Header().Add("Set-Cookie", "a=1")
+			w.Header().Add("Set-Cookie", "b="+strings.Repeat("x", 2000))
+			if r.URL.Path == "/moved" {
+				http.Redirect(w, r, "/", http.StatusFound)
+			}
+		})
+		e := crawls(t, exitDone, "--header-fields", "Server, set-cookie,x-none", "--job", "job", s.URL+"/moved")
+		long := "b=" + strings.Repeat("x", 1022)
+		want := `"headers":{"server":"a <b>","set-cookie":["a=1","` + long + `"]},`
+		if strings.Count(e.file("job/pages.jsonl"), want) != 2 {
+			t.Errorf("expected in both records\n%s\n%s", want, e.file("job/pages.jsonl"))
+		}
+		where := `headers.server contains "<" && headers["set-cookie"] startsWith "a=1, b=" && headers["x-none"] == "" && status == 302`
+		csv := weftIn(t, e.dir, "export", "job", "-o", "-", "--fields", "headers", "--format", "csv", "--where", where).stdout
+		expect(t, "its CSV", csv, `headers`+"\n"+`"{""server"":""a <b>"",""set-cookie"":[""a=1"",""`+long+`""]}"`+"\n")
+		for wrong, says := range map[string]string{"server,Server": "named twice", "a b": "expected the name of a header field", ",": "expected names"} {
+			if e := weftIn(t, e.dir, "crawl", "--header-fields", wrong, s.URL); e.code != exitUsage || !strings.Contains(e.stderr, says) {
+				t.Errorf("%q: status %d, %s", wrong, e.code, e.stderr)
+			}
+		}
+	},
 	"warc-metadata": func(t *testing.T) {
 		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")

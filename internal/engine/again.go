@@ -102,7 +102,7 @@ const costOfEnded = 2000
 // batches before saved.
 func (s *endedURLs) add(fp [16]byte, e *ended, saved int) (whole bool) {
 	s.take(fp)
-	e.cost = costOfEnded + 2*len(e.record.URL) + len(e.record.Redirect) + len(e.url.From) + len(e.url.Data) + len(e.record.Title) + len(e.record.Description) + len(e.record.H1) + len(e.record.Canonical)
+	e.cost = costOfEnded + 2*len(e.record.URL) + len(e.record.Redirect) + len(e.url.From) + len(e.url.Data) + len(e.record.Title)
 	s.at[fp] = s.order.PushBack(e)
 	s.bytes += e.cost
 	for whole = true; s.bytes > s.most; whole = false {
@@ -326,7 +326,9 @@ func (a *again) leaseEnded(out *fetch.Outcome) {
 		all = &a.pages
 		a.pass(expected)
 	}
-	e, saved := &ended{url: u, record: *out.Record, cookies: out.Cookies.Hash, batch: a.committer.sealed}, a.committer.saved
+	short := *out.Record // of which its end is of use
+	short.Description, short.H1, short.Canonical, short.Headers = "", "", "", nil
+	e, saved := &ended{url: u, record: short, cookies: out.Cookies.Hash, batch: a.committer.sealed}, a.committer.saved
 	if !a.kept {
 		saved = math.MaxInt
 	}

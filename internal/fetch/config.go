@@ -37,6 +37,7 @@ type Config struct {
 	Visit     int  // of the job: see record.Record
 	Job       bool // there is one, which a later visit compares with
 	KeepLinks bool
+	Headers   []string  // names of the header fields that records have, in lower case
 	Extract   Extractor // of items; nil: none
 
 	// KeepBody is called from any goroutine; nil: bodies are not kept.

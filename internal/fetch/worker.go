@@ -113,7 +113,7 @@ func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, er
 		return out, nil
 	}
 	out.Record = f.newRecord(u, started)
-	Received(out.Record, res)
+	f.received(out.Record, res)
 	out.Record.Method = req.Method
 	at := f.clock.when(started)
 	if res.Truncated {
@@ -175,7 +175,7 @@ func (f *fetcher) fail(out *Outcome, req *httpclient.Request, res *httpclient.Re
 	}
 	r := f.newRecord(out.URL, started)
 	if res != nil {
-		Received(r, res)
+		f.received(r, res)
 	}
 	Failed(r, e)
 	if guessed {
@@ -229,6 +229,14 @@ func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
 	r.Tries, r.ErrorKind, r.Error = 0, u.Kind, u.Reason
 	r.Indexability = r.Judge()
 	return r
+}
+
+// received is Received, with the header fields that are asked for.
+func (f *fetcher) received(r *record.Record, res *httpclient.Response) {
+	Received(r, res)
+	for _, name := range f.cfg.Headers {
+		r.Headers.Add(name, res.Header.Values(name))
+	}
 }
 
 // Received records the metadata of a response, or of the received part of one.

@@ -112,7 +112,8 @@ func names(all []field) []string {
 	return words
 }
 
-// fieldsOf returns the fields of a record: numbers, texts, booleans, times, and lists of texts.
+// fieldsOf returns the fields of a record: numbers, texts, booleans, times, lists of texts, and such
+// lists by their names.
 func fieldsOf(t reflect.Type) (all []field) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -142,8 +143,14 @@ func plain(t reflect.Type) (reflect.Type, bool) {
 	case reflect.Float64:
 		return reflect.TypeFor[float64](), true
 	}
+	if t.ConvertibleTo(lists) {
+		return reflect.TypeFor[map[string]string](), true
+	}
 	return t, t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[[]string]()
 }
+
+// lists are of texts, by their names. A condition has each as one text.
+var lists = reflect.TypeFor[map[string][]string]()
 
 // environment returns a new struct whose fields an expression knows by their JSON names.
 func environment(all []field) reflect.Value {
@@ -172,6 +179,12 @@ func (f *field) copy(env, record reflect.Value) {
 		to.SetInt(from.Int())
 	case reflect.Float64:
 		to.SetFloat(from.Float())
+	case reflect.Map:
+		texts := make(map[string]string)
+		for name, values := range from.Convert(lists).Interface().(map[string][]string) {
+			texts[name] = strings.Join(values, ", ")
+		}
+		to.Set(reflect.ValueOf(texts))
 	default:
 		to.Set(from)
 	}
