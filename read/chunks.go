@@ -5,43 +5,60 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/markdown"
 )
 
-// Chunk is a part of a text.
+// Chunk is a part of a text. Its fields are those of a line of JSON.
 type Chunk struct {
-	ID       string   `json:"id"`       // stable while the page has as many parts below these headings
-	Headings []string `json:"headings"` // above it, from the first level on
+	URL      string   `json:"url"`
+	Title    string   `json:"title,omitempty"`
+	Language string   `json:"language,omitempty"`
+	ID       string   `json:"id"`    // of URL, trail and text: another text is another chunk
+	Index    int      `json:"index"` // on its page, from 0
+	Offset   int      `json:"offset"`
+	Overlap  int      `json:"overlap,omitempty"` // characters at its beginning that the chunk before has
+	Trail    []string `json:"trail"`             // the headings above it, from the first level on
+	Change   Change   `json:"change,omitempty"`
+	Hash     string   `json:"hash"` // SHA-256 of its text, hexadecimal
 	Text     string   `json:"text"`
 }
 
-// section is the part of a page below a heading, up to the next of its level.
+// section is the part of a page below a heading, up to the next of any level.
 type section struct {
 	from, to int // offsets; from is that of the heading
 	level    int
 	trail    []string
 }
 
-// chunks divides a text. A heading and all below it are one chunk if they fit into so many
-// characters; if not, what stands between headings is, or parts of it: blocks, lines, sentences,
-// words.
-func chunks(d *markdown.Document, url string, most int) []Chunk {
-	c := chunker{most: most, url: url, doc: d, times: make(map[string]int)}
+// chunks divides the text of a page. A heading and all below it are one chunk if they fit into so
+// many characters; if not, neighbours below the same heading are one as far as they fit, with what
+// stands below the heading itself before them; what does not fit alone is divided at blocks, lines,
+// sentences, words. With an overlap, a chunk begins with as many characters of the text before it,
+// which count.
+func chunks(d *markdown.Document, p *Page, most, overlap int) []Chunk {
+	overlap = min(overlap, most-1)
+	c := chunker{most: most - overlap, overlap: overlap, page: p, doc: d, times: make(map[string]int)}
 	sections := c.sections()
-	for i := 0; i < len(sections); {
-		i = c.take(sections, i)
+	own := 0
+	if sections[0].trail == nil {
+		own = 1
 	}
+	c.pack(nil, sections[:own], sections[own:])
 	return c.all
 }
 
 type chunker struct {
-	most  int
-	url   string
-	doc   *markdown.Document
-	all   []Chunk
-	times map[string]int // chunks below the same headings
+	most    int // characters besides the overlap
+	overlap int
+	page    *Page
+	doc     *markdown.Document
+	all     []Chunk
+	times   map[string]int // the same texts below the same headings
+
+	at, characters int // an offset, and how many characters are before it
 }
 
 // sections divides the text at its headings.
@@ -71,23 +88,40 @@ func (c *chunker) sections() (all []section) {
 	return all
 }
 
-// take makes chunks of the section at i, and returns the next.
-func (c *chunker) take(sections []section, i int) int {
-	s := sections[i]
-	end := i + 1
-	for end < len(sections) && sections[end].level > s.level && s.trail != nil {
-		end++
+// pack makes chunks of what stands below a heading: its own section, if there is one, and those of
+// the headings below it.
+func (c *chunker) pack(trail []string, own, below []section) {
+	run, is := section{}, false // neighbours that are one chunk so far
+	flush := func() {
+		if is {
+			c.add(run.trail, run.from, run.to)
+		}
+		is = false
 	}
-	if c.fits(s.from, sections[end-1].to) {
-		c.add(s.trail, c.doc.Text[s.from:sections[end-1].to])
-		return end
+	if len(own) > 0 {
+		if run, is = own[0], c.fits(own[0].from, own[0].to); !is {
+			c.divide(own[0])
+		}
 	}
-	if c.fits(s.from, s.to) {
-		c.add(s.trail, c.doc.Text[s.from:s.to])
-		return i + 1
+	for len(below) > 0 {
+		s, end := below[0], 1
+		for end < len(below) && below[end].level > s.level {
+			end++
+		}
+		to := below[end-1].to
+		switch {
+		case is && c.fits(run.from, to):
+			run.to, run.trail = to, trail
+		case c.fits(s.from, to):
+			flush()
+			run, is = section{s.from, to, s.level, s.trail}, true
+		default:
+			flush()
+			c.pack(s.trail, below[:1], below[1:end])
+		}
+		below = below[end:]
 	}
-	c.divide(s)
-	return i + 1
+	flush()
 }
 
 func (c *chunker) fits(from, to int) bool {
@@ -95,7 +129,7 @@ func (c *chunker) fits(from, to int) bool {
 }
 
 // divide makes chunks of a section that is too long: as many blocks as fit, and parts of a block
-// that does not.
+// that does not. Its heading does not stand alone.
 func (c *chunker) divide(s section) {
 	var cuts []int // beginnings of blocks
 	for _, at := range c.doc.Blocks {
@@ -106,21 +140,26 @@ func (c *chunker) divide(s section) {
 	cuts = append(cuts, s.to)
 	from := s.from
 	for i, to := range cuts {
-		if i+1 < len(cuts) && c.fits(from, cuts[i+1]) {
+		if heading := i == 0 && s.trail != nil; i+1 < len(cuts) && (heading || c.fits(from, cuts[i+1])) {
 			continue
 		}
 		if c.fits(from, to) {
-			c.add(s.trail, c.doc.Text[from:to])
+			c.add(s.trail, from, to)
 		} else {
-			c.split(s.trail, c.doc.Text[from:to])
+			c.split(s.trail, from, to)
 		}
 		from = to
 	}
 }
 
 // split divides a block at ends of lines, sentences or words.
-func (c *chunker) split(trail []string, text string) {
-	for text = strings.TrimSpace(text); utf8.RuneCountInString(text) > c.most; {
+func (c *chunker) split(trail []string, from, to int) {
+	for {
+		from += len(c.doc.Text[from:to]) - len(strings.TrimLeftFunc(c.doc.Text[from:to], unicode.IsSpace))
+		text := c.doc.Text[from:to]
+		if utf8.RuneCountInString(strings.TrimSpace(text)) <= c.most {
+			break
+		}
 		end := 0
 		for range c.most {
 			_, size := utf8.DecodeRuneInString(text[end:])
@@ -132,21 +171,53 @@ func (c *chunker) split(trail []string, text string) {
 				break
 			}
 		}
-		c.add(trail, text[:end])
-		text = strings.TrimSpace(text[end:])
+		c.add(trail, from, from+end)
+		from += end
 	}
-	c.add(trail, text)
+	c.add(trail, from, to)
 }
 
-func (c *chunker) add(trail []string, text string) {
-	if text = strings.Trim(text, "\n"); strings.TrimSpace(text) == "" {
+// add makes a chunk of a part of the text.
+func (c *chunker) add(trail []string, from, to int) {
+	from += len(c.doc.Text[from:to]) - len(strings.TrimLeft(c.doc.Text[from:to], "\n"))
+	text := strings.TrimRightFunc(c.doc.Text[from:to], unicode.IsSpace)
+	if text == "" {
 		return
 	}
 	if trail == nil {
 		trail = []string{}
 	}
-	place := strings.Join(trail, "\n")
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d", c.url, place, c.times[place]))
-	c.times[place]++
-	c.all = append(c.all, Chunk{hex.EncodeToString(sum[:8]), trail, text})
+	before := c.before(from)
+	c.characters += utf8.RuneCountInString(c.doc.Text[c.at:from])
+	c.at = from
+	overlap := utf8.RuneCountInString(before)
+	text = before + text
+	key := strings.Join(trail, "\n") + "\x00" + text
+	id := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", c.page.URL, key, c.times[key]))
+	sum := sha256.Sum256([]byte(text))
+	c.times[key]++
+	c.all = append(c.all, Chunk{
+		URL: c.page.URL, Title: c.page.Title, Language: c.page.Language, ID: hex.EncodeToString(id[:16]), Index: len(c.all),
+		Offset: c.characters - overlap, Overlap: overlap, Trail: trail, Hash: hex.EncodeToString(sum[:]), Text: text,
+	})
+}
+
+// before returns the overlap of a chunk that begins at an offset: whole words, if it has more than
+// one.
+func (c *chunker) before(from int) string {
+	start := from
+	for range c.overlap {
+		_, size := utf8.DecodeLastRuneInString(c.doc.Text[:start])
+		start -= size
+	}
+	text := c.doc.Text[start:from]
+	if start == 0 || strings.TrimSpace(text) == "" {
+		return text
+	}
+	if last, _ := utf8.DecodeLastRuneInString(c.doc.Text[:start]); !unicode.IsSpace(last) {
+		if at := strings.IndexFunc(text, unicode.IsSpace); at >= 0 && strings.TrimSpace(text[at:]) != "" {
+			text = text[at:]
+		}
+	}
+	return strings.TrimLeftFunc(text, unicode.IsSpace)
 }

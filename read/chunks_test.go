@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestChunks: chunks keep to their bound, hold all words in order, and have ids of their own that
-// changes elsewhere do not touch.
+// TestChunks: chunks keep to their bound, hold all words in order, say where they stand, and have
+// ids of their own that changes elsewhere do not touch.
 func TestChunks(t *testing.T) {
 	page := func(words string) string {
 		return "<h1>Guide</h1><p>Intro.<h2>Install</h2><p>" + strings.Repeat("Some words to read here. ", 30) + "<h3>Linux</h3><p>" + words +
@@ -31,6 +31,10 @@ func TestChunks(t *testing.T) {
 			}
 			ids[c.ID] = true
 			text = append(text, c.Text)
+			from := string([]rune(p.Markdown)[c.Offset:])
+			if c.Index != len(text)-1 || !strings.HasPrefix(from, c.Text) || c.URL != p.URL {
+				t.Errorf("chunk %d of %d says that it is %d, at %d of %s", len(text)-1, most, c.Index, c.Offset, c.URL)
+			}
 		}
 		bare := func(s string) string { return strings.Join(strings.Fields(s), "") }
 		if got := bare(strings.Join(text, " ")); got != bare(p.Markdown) {
@@ -39,16 +43,69 @@ func TestChunks(t *testing.T) {
 	}
 	before, after := read(page("Short."), 200).Chunks, read(page("Another text."), 200).Chunks
 	at := slices.IndexFunc(after, func(c Chunk) bool { return strings.Contains(c.Text, "Another") })
-	if at < 0 || fmt.Sprint(after[at].Headings) != "[Guide Install Linux]" {
+	if at < 0 || fmt.Sprint(after[at].Trail) != "[Guide Install Linux]" {
 		t.Fatalf("chunk %d of %v", at, after)
 	}
 	for i, c := range after {
-		if c.ID != before[i].ID {
-			t.Errorf("the id of chunk %d has changed", i)
+		if (c.ID != before[i].ID) != (i == at) {
+			t.Errorf("chunk %d of %d: id %s, before the change in chunk %d %s", i, len(after), c.ID, at, before[i].ID)
 		}
 	}
 	if whole := read("<h1>A</h1><p>x<h2>B</h2><p>y", 100).Chunks; len(whole) != 1 || whole[0].Text != "# A\n\nx\n\n## B\n\ny" {
-		t.Errorf("%q, expected one chunk", whole)
+		t.Errorf("%+v, expected one chunk", whole)
+	}
+}
+
+// TestNeighbours: small sections below one heading are one chunk, as many as fit, with what stands
+// below the heading itself; a section that does not fit stands alone, and what is below another
+// heading does, too.
+func TestNeighbours(t *testing.T) {
+	section := func(heading string, words int) string { return heading + "<p>" + strings.Repeat("word ", words) }
+	p := One(Source{
+		URL: mustURL(t, "http://a.test/"), ContentType: "text/html", Body: []byte("<h1>Top</h1><p>Intro." +
+			section("<h2>A</h2>", 2) + section("<h3>A1</h3>", 2) + section("<h3>A2</h3>", 2) + section("<h3>A3</h3>", 100) + section("<h3>A4</h3>", 3) + section("<h3>A5</h3>", 3) +
+			section("<h2>B</h2>", 1) + section("<h2>C</h2>", 1) + section("<h2>D</h2>", 30)),
+	}, Options{Chunk: 60, Whole: true})
+	var got []string
+	for _, c := range p.Chunks {
+		got = append(got, fmt.Sprintf("%s: %s", strings.Join(c.Trail, "/"), strings.Join(strings.Fields(strings.ReplaceAll(c.Text, "word", "")), " ")))
+	}
+	want := []string{
+		"Top: # Top Intro.", "Top/A: ## A ### A1 ### A2", "Top/A/A3: ### A3", "Top/A/A3: ", "Top/A: ### A4 ### A5", "Top: ## B ## C",
+		"Top/D: ## D", "Top/D: ",
+	}
+	got = slices.Compact(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestOverlap: with an overlap, each chunk but the first begins with whole words of the text before
+// it, and all keep to their bound.
+func TestOverlap(t *testing.T) {
+	var body strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&body, "wörd%d ", i)
+		if i%60 == 59 {
+			fmt.Fprintf(&body, "<h2>Heading %d</h2>", i)
+		}
+	}
+	source := Source{URL: mustURL(t, "http://a.test/"), ContentType: "text/html; charset=utf-8", Body: []byte("<p>" + body.String())}
+	const most, overlap = 200, 50
+	p := One(source, Options{Chunk: most, Overlap: overlap, Whole: true})
+	end, text := 0, []rune(p.Markdown)
+	for i, c := range p.Chunks {
+		n := utf8.RuneCountInString(c.Text)
+		if n > most || string(text[c.Offset:c.Offset+n]) != c.Text || strings.TrimSpace(string(text[end:max(end, c.Offset+c.Overlap)])) != "" {
+			t.Errorf("chunk %d: %d characters at %d, %d of them overlap, after %d", i, n, c.Offset, c.Overlap, end)
+		}
+		if low := overlap - len("wörd399 "); i > 0 && (c.Overlap < low || c.Overlap > overlap || text[c.Offset-1] > ' ') {
+			t.Errorf("chunk %d: an overlap of %d, %q", i, c.Overlap, c.Text)
+		}
+		end = c.Offset + n
+	}
+	if len(p.Chunks) < 15 || p.Chunks[0].Overlap != 0 || end != len(strings.TrimRight(p.Markdown, "\n"))-strings.Count(p.Markdown, "ö") {
+		t.Errorf("%d chunks, the first with an overlap of %d, up to %d of %d", len(p.Chunks), p.Chunks[0].Overlap, end, len(text))
 	}
 }
 

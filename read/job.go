@@ -20,9 +20,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Counts are the numbers of pages of a job, by outcome.
+// Counts are the numbers of pages of a job, by outcome; with Options.Chunk, New, Unchanged and Gone
+// are those of chunks.
 type Counts struct {
 	Pages     int // texts in the output
+	Chunks    int // the chunks that they are there as
 	New       int // that were not in the output before
 	Changed   int // that were another text
 	Unchanged int

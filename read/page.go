@@ -20,9 +20,10 @@ import (
 
 // Options say what a text has. The zero value is Markdown of the main content of every page.
 type Options struct {
-	Text  bool // plain text rather than Markdown
-	Whole bool // the page as it is, with its menus and footers
-	Chunk int  // characters of a chunk at most; 0: no chunks
+	Text    bool // plain text rather than Markdown
+	Whole   bool // the page as it is, with its menus and footers
+	Chunk   int  // characters of a chunk at most; 0: no chunks
+	Overlap int  // of these, those that the chunk before has, too
 
 	// Of a job, only pages
 	Languages    []string // with one of these, such as "en", which includes "en-GB"; empty: all
@@ -49,7 +50,7 @@ type Page struct {
 	Hash        string     `json:"hash,omitempty"` // SHA-256 of the text, hexadecimal
 	Markdown    string     `json:"markdown,omitempty"`
 	Text        string     `json:"text,omitempty"`
-	Chunks      []Chunk    `json:"chunks,omitempty"`
+	Chunks      []Chunk    `json:"-"` // lines of their own
 
 	// NeedsScripts is the evidence that the page looks empty until its scripts run, as in
 	// record.Record.
@@ -117,7 +118,7 @@ func oneOf(s Source, o Options, of *site) Page {
 		p.NeedsScripts = string(appshell.Judge(text))
 	}
 	if o.Chunk > 0 {
-		p.Chunks = chunks(&d, p.URL, o.Chunk)
+		p.Chunks = chunks(&d, &p, o.Chunk, o.Overlap)
 	}
 	if p.Markdown = d.Text; o.Text {
 		p.Markdown, p.Text = "", d.Text

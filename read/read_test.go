@@ -248,15 +248,15 @@ func TestLines(t *testing.T) {
 		}
 		return b.String(), pages, c
 	}
-	first, pages, _ := run("", Options{Text: true, Chunk: 120})
+	first, pages, _ := run("", Options{Text: true})
 	p := pages["/chapter/2.html"]
-	if p.Change != New || p.Title != "Chapter 2" || !strings.Contains(p.Text, "thing\t2") || p.Markdown != "" || len(p.Hash) != 64 || len(p.Chunks) < 2 {
+	if p.Change != New || p.Title != "Chapter 2" || !strings.Contains(p.Text, "thing\t2") || p.Markdown != "" || len(p.Hash) != 64 {
 		t.Errorf("%+v", p)
 	}
 	site.set("/chapter/2.html", chapter(2, "", " New words."))
 	site.set("/chapter/9.html", "")
 	crawled(t, url+"/", job, true)
-	_, pages, c := run(first, Options{Text: true, Chunk: 120})
+	_, pages, c := run(first, Options{Text: true})
 	if c != (Counts{Pages: 20, Changed: 1, Unchanged: 19, Gone: 1}) {
 		t.Errorf("%+v", c)
 	}
@@ -267,6 +267,65 @@ func TestLines(t *testing.T) {
 	}
 	if _, pages, _ = run("", Options{Where: `url endsWith "7.html"`}); len(pages) != 2 {
 		t.Errorf("%d pages end in 7.html", len(pages))
+	}
+}
+
+// TestChunkLines: chunks are lines, in the order of pages; each says whether its page had it when
+// the same file was written, and those that are gone have a line behind the others of their page.
+func TestChunkLines(t *testing.T) {
+	site := manual()
+	url, job := start(t, site)
+	run := func(earlier string, o Options) (text string, lines []string, c Counts) {
+		t.Helper()
+		var b strings.Builder
+		c, err := Lines(t.Context(), job, &b, strings.NewReader(earlier), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			var one Chunk
+			if err := json.Unmarshal([]byte(line), &one); err != nil {
+				t.Fatal(err)
+			}
+			if path := strings.TrimPrefix(one.URL, url); path == "/chapter/2.html" || path == "/chapter/9.html" {
+				lines = append(lines, fmt.Sprintf("%s %d %s %s", path, one.Index, one.Change, strings.Join(strings.Fields(one.Text), " ")))
+			}
+		}
+		return b.String(), lines, c
+	}
+	o := Options{Chunk: 60, Text: true}
+	first, lines, c := run("", o)
+	if c.Chunks != strings.Count(first, "\n") || c.New != c.Chunks || c.Pages != 21 || c.Chunks < 2*c.Pages {
+		t.Errorf("%+v of %d lines", c, strings.Count(first, "\n"))
+	}
+	if want := "/chapter/2.html 1 new Description Chapter 2 says that there are 2 things and"; !strings.Contains(strings.Join(lines, "\n"), want) {
+		t.Errorf("expected %q of\n%s", want, strings.Join(lines, "\n"))
+	}
+	site.set("/chapter/2.html", strings.Replace(chapter(2, "", ""), "thing number 2", "other number 2", 1))
+	site.set("/chapter/9.html", "")
+	crawled(t, url+"/", job, true)
+	second, lines, c := run(first, o)
+	if c.Pages != 20 || c.New != 1 || c.Gone != 1+strings.Count(first, "/chapter/9.html") || c.New+c.Unchanged != c.Chunks || c.Changed != 0 {
+		t.Errorf("%+v", c)
+	}
+	if got := strings.Join(lines, "\n"); !strings.Contains(got, `
+/chapter/2.html 4 new Example The other number 2 is like this.
+/chapter/2.html 5 unchanged Name Value thing 2
+/chapter/2.html 0 gone `+`
+/chapter/9.html 0 gone `) {
+		t.Errorf("a changed page, and one that is gone:\n%s", got)
+	}
+	if _, _, c = run(second, o); c.New != 0 || c.Gone != 0 || c.Unchanged != c.Chunks {
+		t.Errorf("again: %+v", c)
+	}
+	pages, _, _ := run("", Options{Text: true})
+	if _, _, c = run(pages, o); c.New != c.Chunks || c.Gone != 0 {
+		t.Errorf("after lines of pages: %+v", c)
+	}
+	for _, damaged := range []string{first[:len(first)/2], "{}", "x", `{"url":"` + url + `/chapter/2.html","id":"1"}` + "\n" + `{"url":"` + url + `/chapter/2.html","id":"1"}`} {
+		if _, _, c = run(damaged, o); c.New+c.Unchanged != c.Chunks || c.Pages != 20 {
+			t.Errorf("after %.40q: %+v", damaged, c)
+		}
 	}
 }
 

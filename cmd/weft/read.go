@@ -78,8 +78,11 @@ func (f *readFlags) textOptions() []option {
 		{name: "text", Value: on(&o.Text), help: "write plain text"},
 		{name: "whole", Value: on(&o.Whole), help: "write all that is on a page, not its main content"},
 		{name: "chunks", arg: "N", Value: to(&o.Chunk, number(1)),
-			help: "add chunks of at most N characters to JSON lines",
+			help: "write chunks of at most N characters, a JSON line each",
 			more: "Texts are divided at their headings; each chunk has an id and the headings above it."},
+		{name: "chunk-overlap", arg: "N", Value: to(&o.Overlap, number(0)),
+			help: "begin each chunk with N characters of the one before",
+			more: "They count among those of --chunks. Default: 0."},
 		{name: "base", arg: "URL", Value: to(&f.base, some("a URL such as https://example.org/docs/")),
 			help: "the URL of the page in FILE",
 			more: "Default: " + localBase + "."},
@@ -141,6 +144,9 @@ func (f *readFlags) run(args []string) error {
 	if f.options.Chunk > 0 && f.output != "-" && !f.isJSONL() {
 		return usage("--chunks: expected with lines of JSON: -o FILE.jsonl, -o - or --format jsonl")
 	}
+	if o := &f.options; o.Overlap > 0 && 2*o.Overlap > o.Chunk {
+		return usage("--chunk-overlap %d: expected at most half of --chunks, which is %d", o.Overlap, o.Chunk)
+	}
 	if len(args) == 0 && f.explain != "" {
 		args = []string{f.explain}
 	}
@@ -199,6 +205,11 @@ func (f *readFlags) print(name string, p read.Page) error {
 		switch {
 		case f.explain != "":
 			err = printRemoved(w, p, f.isJSONL())
+		case f.options.Chunk > 0:
+			enc := newEncoder(w)
+			for i := range p.Chunks {
+				err = errors.Join(err, enc.Encode(p.Chunks[i]))
+			}
 		case f.isJSONL():
 			err = newEncoder(w).Encode(p)
 		default:
@@ -347,7 +358,7 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(say, said(to, c))
+	_, err = io.WriteString(say, said(to, c, f.options.Chunk > 0))
 	return standardOutput(err)
 }
 
@@ -383,8 +394,11 @@ func unreadDocuments(c record.DocumentCounts) string {
 }
 
 // said says what was written, and where, if that is not standard output.
-func said(to string, c read.Counts) string {
-	s := plural(c.Pages, "text")
+func said(to string, c read.Counts, chunked bool) string {
+	s, all := plural(c.Pages, "text"), c.Pages
+	if chunked {
+		s, all = plural(c.Chunks, "chunk")+" of "+s, c.Chunks
+	}
 	if to != "" {
 		s += " in " + to
 	}
@@ -397,7 +411,7 @@ func said(to string, c read.Counts) string {
 			parts = append(parts, count(part.n)+" "+part.word)
 		}
 	}
-	if c.New < c.Pages && len(parts) > 0 || c.Gone > 0 {
+	if c.New < all && len(parts) > 0 || c.Gone > 0 {
 		s += ": " + strings.Join(parts, ", ")
 	}
 	if c.Unread > 0 {

@@ -53,7 +53,7 @@ func TestRead(t *testing.T) {
 	if e := run(exitDone, "job", "--language", "de", "-o", "de.jsonl"); e.stdout != "7 texts in de.jsonl\n" {
 		t.Errorf("%s", e.stdout)
 	}
-	if e := run(exitDone, "job", "-o", "all.jsonl", "--chunks", "200", "--where", "depth > 0"); e.stdout != "15 texts in all.jsonl\n" {
+	if e := run(exitDone, "job", "-o", "all.jsonl", "--chunks", "200", "--where", "depth > 0"); !strings.HasSuffix(e.stdout, " chunks of 15 texts in all.jsonl\n") {
 		t.Errorf("%s", e.stdout)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "all.jsonl"))
@@ -61,11 +61,25 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
-		var p read.Page
-		if err := json.Unmarshal([]byte(line), &p); err != nil || len(p.Chunks) < 3 || p.Change != read.New || strings.Contains(p.Markdown, "Printed") {
+		var c read.Chunk
+		if err := json.Unmarshal([]byte(line), &c); err != nil || len(c.Text) > 200 || len(c.Trail) != 1 || c.Change != read.New || strings.Contains(c.Text, "Printed") {
 			t.Errorf("%v in %s", err, line)
 		}
 	}
+	if n := strings.Count(string(text), "\n"); n < 45 {
+		t.Errorf("%d chunks", n)
+	}
+	for _, change := range []string{" new, ", " unchanged\n"} {
+		e := run(exitDone, "job", "-o", "all.jsonl", "--chunks", "200", "--chunk-overlap", "60", "--where", "depth > 0")
+		if !strings.Contains(e.stdout, " chunks of 15 texts in all.jsonl: ") || !strings.Contains(e.stdout, change) || !strings.Contains(e.file("all.jsonl"), `,"overlap":5`) {
+			t.Errorf("%s%.1000s", e.stdout, e.file("all.jsonl"))
+		}
+	}
+	if e := run(exitDone, "job", s.URL+"/a/3.html", "--chunks", "200", "-o", "-"); strings.Count(e.stdout, `"index":`) < 3 || strings.Count(e.stdout, "\n") != strings.Count(e.stdout, `"index":`) {
+		t.Errorf("%s", e.stdout)
+	}
+	run(exitUsage, "job", "-o", "-", "--chunks", "100", "--chunk-overlap", "51")
+	run(exitUsage, "job", "-o", "-", "--chunk-overlap", "1")
 	if e := run(exitDone, "job", "-o", "-", "--text"); strings.Count(e.stdout, "\n") != 16 || !strings.HasSuffix(e.stderr, "16 texts\n") {
 		t.Errorf("%d lines, %s", strings.Count(e.stdout, "\n"), e.stderr)
 	}

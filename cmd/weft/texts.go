@@ -57,7 +57,7 @@ func (f *textFlags) write(con *console, dir string, ended error) error {
 		if err != nil {
 			return &exit{exitError, fmt.Errorf("%s: %w", to, reason(err))}
 		}
-		for line := range strings.Lines(said(to, c)) {
+		for line := range strings.Lines(said(to, c, false)) {
 			if !strings.Contains(line, emptyPages) { // the report of the crawl has said so
 				con.warn(strings.TrimSpace(line))
 			}
