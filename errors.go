@@ -35,6 +35,7 @@ var (
 var (
 	errNegative = errors.New("expected more than 0, or 0 for the default")
 	errNoJob    = errors.New("no job, expected one to recrawl")
+	errNoUpdate = errors.New("without Update, expected both")
 	errNoRetry  = errors.New("no job, expected one to retry")
 	errNotRetry = errors.New("with Fresh or Update, expected one of them")
 	errFresh    = errors.New("with Fresh, expected one of them")

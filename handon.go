@@ -116,6 +116,8 @@ var handedOn = []struct {
 	{"Job", func(c *config, to *crawl.Config) { to.Job.Dir = c.Job }},
 	{"Fresh", func(c *config, to *crawl.Config) { to.Job.Fresh = c.Rerun.Fresh }},
 	{"Update", func(c *config, to *crawl.Config) { to.Job.Update = c.Rerun.Update }},
+	{"UpdateOnly", func(c *config, to *crawl.Config) { to.Job.Only = c.Rerun.UpdateOnly }},
+	{"OlderThan", func(c *config, to *crawl.Config) { to.Job.OlderThan = c.Rerun.OlderThan }},
 	{"Amend", func(c *config, to *crawl.Config) { to.Job.Amend = c.Rerun.Amend }},
 	{"RetryFailed", func(c *config, to *crawl.Config) { to.Job.Retry = c.Rerun.RetryFailed }},
 	{"SeedSeq", func(c *config, to *crawl.Config) { to.Job.List = c.SeedSeq != nil }},

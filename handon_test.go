@@ -56,6 +56,8 @@ var others = map[string]func(*Options){
 	},
 	"DNS":         func(o *Options) { o.HTTP.DNS = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")} },
 	"RetryFailed": func(o *Options) { o.Rerun.RetryFailed = MayPass },
+	"UpdateOnly":  func(o *Options) { o.Rerun.Update, o.Rerun.UpdateOnly = true, MayPass },
+	"OlderThan":   func(o *Options) { o.Rerun.Update, o.Rerun.OlderThan = true, time.Hour },
 	"Extract": func(o *Options) {
 		o.Keep.Extract = []extract.Rule{{Fields: []extract.Field{{Name: "a", Select: "h1"}}}}
 	},

@@ -188,6 +188,13 @@ type Rerun struct {
 	Update bool // recrawl a finished job's URLs; resume an unfinished one. See record.Change
 	Amend  bool // Seeds, SeedSeq and Reach.Exclude may add to those of the job
 
+	// UpdateOnly and OlderThan narrow Update to URLs whose last records UpdateOnly selects, and which
+	// were asked last before so much time; nil and 0: any. Others stay as they are, and so, without
+	// UpdateOnly, do URLs that are gone for long at most visits: see the page about jobs. UpdateOnly
+	// is called for every record of the job, so that a URL's last call counts.
+	UpdateOnly func(*Record) bool
+	OlderThan  time.Duration
+
 	// RetryFailed asks again for what an earlier run has finished: the URLs of the job whose last
 	// record it selects, such as MayPass. They have a further record then, in the same visit. It is
 	// called for every record of the job, so that a URL's last call counts, unless a retry was
@@ -361,6 +368,7 @@ func (c *config) checkTimes() error {
 		{"TLSTimeout", c.HTTP.TLSTimeout},
 		{"FirstByteTimeout", c.HTTP.FirstByteTimeout},
 		{"IdleTimeout", c.HTTP.IdleTimeout},
+		{"OlderThan", c.Rerun.OlderThan},
 	} {
 		if d.value < 0 {
 			return invalid(d.option, d.value.String(), errNegative)
@@ -417,6 +425,10 @@ func (c *config) checkJob() error {
 	switch {
 	case c.Rerun.Update && c.Job == "":
 		return &OptionError{Option: "Update", Err: errNoJob}
+	case !c.Rerun.Update && c.Rerun.UpdateOnly != nil:
+		return &OptionError{Option: "UpdateOnly", Err: errNoUpdate}
+	case !c.Rerun.Update && c.Rerun.OlderThan > 0:
+		return &OptionError{Option: "OlderThan", Err: errNoUpdate}
 	case c.Rerun.Update && c.Rerun.Fresh:
 		return &OptionError{Option: "Update", Err: errFresh}
 	case c.Rerun.RetryFailed != nil && c.Job == "":

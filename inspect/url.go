@@ -52,6 +52,7 @@ type Known struct {
 	ChangedAt    time.Time     `json:"changed_at"` // the last that found the page new or changed
 	ETag         string        `json:"etag,omitempty"`
 	LastModified string        `json:"last_modified,omitempty"`
+	GoneSince    int           `json:"gone_since,omitempty"` // the visit that found it gone, as it is
 }
 
 // URLFilter selects URLs; its zero value selects all.

@@ -24,6 +24,7 @@ type Counters struct {
 	Assets    int `json:"assets,omitempty"`   // fetched beyond the scope: RoleAsset
 	External  int `json:"external,omitempty"` // links checked: RoleExternal
 	Hosts     int `json:"hosts"`              // seen
+	Skipped   int `json:"skipped,omitempty"`  // of earlier visits, not asked by this one
 
 	// Of the visit, from the second one on; 0 before: see Change.
 	Visit      int   `json:"visit,omitempty"` // 1 is the first

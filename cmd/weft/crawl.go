@@ -146,8 +146,11 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 			return nil, usage("crawl: --post-data and --post-form: no URL given, expected where to send them")
 		}
 	}
-	if f.retry.dir != "" {
+	switch {
+	case f.retry.dir != "":
 		o.Rerun.RetryFailed = f.retry.selects(p.con.warn)
+	case f.retry.any():
+		o.Rerun.UpdateOnly = f.retry.selects(p.con.warn)
 	}
 	if f.input == "" {
 		return p, nil
@@ -263,8 +266,10 @@ func (f *crawlFlags) check(o *weft.Options) error {
 		return misused("fields", strings.Join(o.Fields, ","), errors.New("expected together with CSV, such as -o FILE.csv"))
 	case f.retry.dir != "":
 		return f.retry.check(f, o)
-	case f.retry.any():
-		return usage("--status, --error and --where: expected together with --retry-failed")
+	case f.update == "" && f.retry.any():
+		return usage("--status, --error and --where: expected together with --retry-failed or --update")
+	case f.update == "" && o.Rerun.OlderThan > 0:
+		return usage("--older-than: expected together with --update")
 	case f.update == "":
 		return nil
 	case o.Job != "":

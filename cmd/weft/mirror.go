@@ -68,7 +68,7 @@ func (f *mirrorFlags) groups() []group {
 	all := []group{{"Mirror", f.mirrorOptions()}}
 	for _, g := range f.crawl.groups() {
 		g.options = slices.DeleteFunc(g.options, func(o option) bool {
-			return slices.Contains([]string{"check-external", "job", "update", "retry-failed", "status", "error", "where"}, o.name)
+			return slices.Contains([]string{"check-external", "job", "update", "retry-failed", "status", "error", "where", "older-than"}, o.name)
 		})
 		if g.title == "Output" {
 			g.options = slices.DeleteFunc(g.options, func(o option) bool {

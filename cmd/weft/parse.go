@@ -93,6 +93,20 @@ func duration(s string) (time.Duration, error) {
 	return d, nil
 }
 
+// age reads a time that may be days or weeks.
+func age(s string) (time.Duration, error) {
+	if s != "" {
+		unit := map[byte]time.Duration{'d': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[s[len(s)-1]]
+		if n, err := strconv.ParseFloat(s[:len(s)-1], 64); unit > 0 && err == nil && n > 0 && n < 1e5 {
+			return time.Duration(n * float64(unit)), nil
+		}
+	}
+	if d, err := duration(s); err == nil {
+		return d, nil
+	}
+	return 0, errors.New("expected a time above 0, such as 12h, 7d or 4w")
+}
+
 func durationOrZero(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {

@@ -59,7 +59,7 @@ func (r report) String() string {
 		plural(r.summary.Redirects, "redirect"), volume(r.summary.Bytes))
 	out := &sheet{Writer: &b, width: titleWidth}
 	if r.summary.Visit > 1 {
-		out.line("visit", "%d: %s", r.summary.Visit, changes(r.summary.Unchanged, r.summary.Changed, r.summary.Gone, r.summary.New))
+		out.line("visit", "%d: %s", r.summary.Visit, changes(&r.summary.Counters))
 		out.saved(r.summary.BytesSaved)
 	}
 	out.some("also", beyond(r.summary.Counters))
@@ -250,9 +250,12 @@ func (s *sheet) saved(bytes int64) {
 }
 
 // changes says what a recrawl has found.
-func changes(unchanged, changed, gone, fresh int) string {
-	return fmt.Sprintf("%s unchanged, %s changed, %s gone, %s new",
-		count(unchanged), count(changed), count(gone), count(fresh))
+func changes(c *weft.Counters) string {
+	text := fmt.Sprintf("%s unchanged, %s changed, %s gone, %s new", count(c.Unchanged), count(c.Changed), count(c.Gone), count(c.New))
+	if c.Skipped > 0 {
+		text += fmt.Sprintf(", %s not asked", count(c.Skipped))
+	}
+	return text
 }
 
 // keepsItems reports whether a crawl looks for items: its job has a file of them, empty or not.

@@ -88,7 +88,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 		out.line("ended", "%s", moment(s.Ended))
 	}
 	if s.Visit > 1 {
-		out.line("visit", "%d: %s", s.Visit, changes(s.Unchanged, s.Changed, s.Gone, s.New))
+		out.line("visit", "%d: %s", s.Visit, changes(&s.Counters))
 	}
 	out.line("seeds", "%s, scope %s", seedsOf(s), s.Scope)
 	out.line("done", "%s: %s, %s, %s failed", plural(s.Done, "URL"), plural(s.Pages, "page"),

@@ -194,7 +194,7 @@ func (c *Coordinator) run(t *aio.Task) error {
 // resume brings the frontier to where the job's last run left it.
 func (c *Coordinator) resume(t *aio.Task) error {
 	if j := c.cfg.Job; j != nil {
-		now := c.clock.now()
+		now, starts := c.clock.now(), j.History.Turning
 		retried, err := aio.Offload(t, func(ctx context.Context) (*job.Retried, error) {
 			if err := j.StartVisit(ctx); err != nil {
 				return nil, err
@@ -212,6 +212,9 @@ func (c *Coordinator) resume(t *aio.Task) error {
 			return err
 		}
 		c.retry(retried)
+		if starts && j.History.Narrowed && c.frontier.View().Stats().Pending == 0 && c.cfg.OnWarning != nil {
+			c.cfg.OnWarning(errors.New("no URL of the job is chosen: the visit asks none"))
+		}
 		if err := c.outcomes.duplicates.recall(j.Store); err != nil {
 			return err
 		}
@@ -370,7 +373,8 @@ func (c *Coordinator) history() job.History {
 	}
 	h := job.History{Summary: s, List: c.seeds.list(), Clock: c.clock.read()}
 	if c.cfg.Job != nil {
-		h.NotFollowed, h.Retry = c.cfg.Job.History.NotFollowed, c.cfg.Job.History.Retry
+		was := &c.cfg.Job.History
+		h.NotFollowed, h.Retry, h.Narrowed, h.Kept = was.NotFollowed, was.Retry, was.Narrowed, was.Kept
 	}
 	if c.ending.over.IsSet() || c.ending.broken {
 		h.Ended = c.clock.loop.Wall().UTC()
@@ -381,7 +385,9 @@ func (c *Coordinator) history() job.History {
 // count fills in the counters that the frontier keeps.
 func (c *Coordinator) count(n *record.Counters) {
 	s := c.frontier.View().Stats()
-	n.Pending, n.InFlight, n.Done, n.Refused = s.Pending, s.Leased, s.Done, s.Refused
+	kept := c.progress.kept()
+	n.Pending, n.InFlight, n.Done, n.Refused = s.Pending, s.Leased, s.Done-kept.Done, s.Refused-kept.Refused
+	n.Skipped = kept.Done + kept.Refused
 	n.OverLimit, n.OverVariants, n.Hosts = s.OverLimit, s.OverVariants, s.Origins
 	n.Failed = record.Failed(c.progress.summary.Errors, n.Refused)
 }

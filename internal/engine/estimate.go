@@ -32,6 +32,7 @@ func (p *progress) estimate(f *frontier.Frontier, limit int, maxTime time.Durati
 	now := p.clock.loop.Now()
 	e := Estimate{NewPerURL: p.growth.perURL()}
 	stats, view := f.View().Stats(), f.View()
+	stats.Done -= p.kept().Done
 	known := stats.Pending + view.LeasedURLs()
 	perSecond, _ := p.rate.perSecond(now)
 	take := func(urls int) time.Duration { return time.Duration(float64(urls) / perSecond * float64(time.Second)) }

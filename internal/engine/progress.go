@@ -5,6 +5,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -91,6 +92,14 @@ func (p *progress) countItems(items []record.Item) {
 	for i := range items {
 		p.summary.CountItem(&items[i])
 	}
+}
+
+// kept is the finished URLs that the visit does not ask.
+func (p *progress) kept() job.Kept {
+	if j := p.committer.job; j != nil {
+		return j.History.Kept
+	}
+	return job.Kept{}
 }
 
 // hasResponses reports whether a server has responded in any run.

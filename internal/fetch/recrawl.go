@@ -135,6 +135,9 @@ func (c *Config) compare(out *Outcome, res *httpclient.Response) {
 	}
 	if isGone(r.Status) { // with what the page led to, if it was there
 		out.Read = known != nil && !isGone(known.Status)
+		if now.Gone = c.Visit; known != nil && isGone(known.Status) {
+			now.Gone = cmp.Or(known.Gone, known.Number)
+		}
 	}
 	if c.Visit > 1 {
 		out.change(known, &now)

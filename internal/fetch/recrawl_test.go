@@ -181,7 +181,7 @@ func TestRecrawl(t *testing.T) {
 	}
 	defer j.Close()
 	status, err := j.Status(t.Context())
-	if err != nil || status.Visit != 4 || status.Unchanged != 16 || status.State != weft.JobFinished || status.Done != 16 {
+	if err != nil || status.Visit != 4 || status.Unchanged != 15 || status.State != weft.JobFinished || status.Done != 15 || status.Skipped != 1 {
 		t.Errorf("status %+v, %v", status, err)
 	}
 	n := 0
@@ -190,8 +190,8 @@ func TestRecrawl(t *testing.T) {
 			t.Errorf("%+v, %v", u, err)
 		}
 	}
-	if n != 16 {
-		t.Errorf("%d URLs are unchanged, expected 16", n)
+	if n != 15 { // /missing is gone since the first visit
+		t.Errorf("%d URLs are unchanged, expected 15", n)
 	}
 	why, err := j.Why(t.Context(), s.URL+"/edited")
 	if step := why.Steps[max(0, len(why.Steps)-3)]; err != nil || step.What != "visit" || !strings.HasPrefix(step.Text, `4: unchanged, status 200, as since `) || !strings.HasSuffix(step.Text, `, ETag "2"`) {
@@ -216,8 +216,129 @@ func TestPageReturns(t *testing.T) {
 	}
 	pages["/dead"] = crawltest.Response{Body: crawltest.Prose("lives")}
 	pages["/goes"] = crawltest.Response{Body: crawltest.Prose("back", "/never")}
-	if _, got := s.Visit(t, job, pages); !strings.Contains(got, "/goes: 200 changed\n") || !strings.Contains(got, "/dead: 200 new\n") || !strings.Contains(got, "/never: 404\n") {
+	if _, got := s.Visit(t, job, pages); !strings.Contains(got, "/goes: 200 changed\n") || !strings.Contains(got, "/never: 404\n") {
 		t.Errorf("page back:\n%s", got)
+	}
+	if _, got := s.Visit(t, job, pages); !strings.Contains(got, "/dead: 200 new\n") { // it was not asked by the visit before
+		t.Errorf("page there:\n%s", got)
+	}
+}
+
+// TestGoneForLong: a URL that is gone is asked by the visit after, and then when it is gone for
+// twice as many visits; seeds always are. What is not asked has no record and counts as skipped, and
+// weft why says when it is asked next.
+func TestGoneForLong(t *testing.T) {
+	s := crawltest.NewChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	pages := map[string]crawltest.Response{"/": {Body: crawltest.Prose("home", "/goes", "/dead")}, "/goes": {Body: crawltest.Prose("goes")}}
+	s.Visit(t, job, pages)
+	delete(pages, "/goes")
+	asked := map[string][]int{}
+	for visit := 2; visit <= 18; visit++ {
+		if visit > 2 {
+			delete(pages, "/")
+		}
+		sum, got := s.Visit(t, job, pages)
+		for line := range strings.Lines(got) {
+			path, _, _ := strings.Cut(line, ":")
+			asked[path] = append(asked[path], visit)
+		}
+		if sum.Recorded()+sum.Skipped != 3 || sum.Recorded() != strings.Count(got, "\n") || !sum.Finished {
+			t.Errorf("visit %d: %d done, %d skipped, finished %t:\n%s", visit, sum.Recorded(), sum.Skipped, sum.Finished, got)
+		}
+	}
+	want := map[string]string{"/dead": "[2 3 5 9 17]", "/goes": "[2 3 4 6 10 18]", "/": "[2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18]"}
+	for path, visits := range want {
+		if got := fmt.Sprint(asked[path]); got != visits {
+			t.Errorf("%s is asked by the visits %s, expected %s", path, got, visits)
+		}
+	}
+	j, err := weft.OpenJob(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	why, err := j.Why(t.Context(), s.URL+"/dead")
+	last := why.Steps[len(why.Steps)-1]
+	if err != nil || why.Known.GoneSince != 1 || last.What != "next" || !strings.HasPrefix(last.Text, "gone since visit 1: asked again at visit 33, ") {
+		t.Errorf("%+v, %+v: %v", why.Known, why.Steps, err)
+	}
+}
+
+// TestUpdateSome: a recrawl that is narrowed asks what is chosen, by its last record and its age,
+// what is gone for long included; the others stay as they are.
+func TestUpdateSome(t *testing.T) {
+	s := crawltest.NewChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	pages := map[string]crawltest.Response{"/": {Body: crawltest.Prose("home", "/1", "/2", "/3", "/dead")}, "/1": {Body: crawltest.Prose("one")}, "/2": {Body: crawltest.Prose("two")}, "/3": {Body: crawltest.Prose("three")}}
+	for range 3 {
+		s.Visit(t, job, pages)
+	}
+	visit := func(o weft.Rerun) (weft.Summary, string, error) {
+		t.Helper()
+		o.Update = true
+		c, err := weft.New(weft.Options{Job: job, Rerun: o})
+		if err != nil {
+			return weft.Summary{}, "", err
+		}
+		sum, err := c.Run(t.Context())
+		var paths []string
+		for _, r := range crawltest.Visits(t, job)[sum.Visit] {
+			paths = append(paths, strings.TrimPrefix(r.URL, s.URL))
+		}
+		slices.Sort(paths)
+		return sum, strings.Join(paths, " "), err
+	}
+	last := func(path string) func(r *weft.Record) bool {
+		return func(r *weft.Record) bool { return strings.HasSuffix(r.URL, path) && r.Visit == 3 || r.Status == 404 }
+	}
+	pages["/2"] = crawltest.Response{Body: crawltest.Prose("another", "/4", "/1")}
+	pages["/4"] = crawltest.Response{Body: crawltest.Prose("four")}
+	s.Show(pages)
+	for _, c := range []struct {
+		name string
+		o    weft.Rerun
+		want string
+		kept int
+	}{
+		{"a page, which leads on, and a dead link", weft.Rerun{UpdateOnly: last("/2")}, "/2 /4 /dead", 3},
+		{"nothing: an earlier record does not count", weft.Rerun{UpdateOnly: func(r *weft.Record) bool { return strings.HasSuffix(r.URL, "/2") && r.Visit == 3 }}, "", 6},
+		{"what is old", weft.Rerun{OlderThan: time.Hour}, "", 6},
+		{"what is not, and the dead link, as is due", weft.Rerun{OlderThan: time.Nanosecond}, "/ /1 /2 /3 /4 /dead", 0},
+		{"the same without it", weft.Rerun{OlderThan: time.Nanosecond}, "/ /1 /2 /3 /4", 1},
+		{"both", weft.Rerun{OlderThan: time.Nanosecond, UpdateOnly: last("/none")}, "/dead", 5},
+	} {
+		sum, got, err := visit(c.o)
+		if err != nil || got != c.want || sum.Skipped != c.kept || !sum.Finished || sum.Done+sum.Skipped != 6 || sum.Statuses[200].URLs+sum.Statuses[404].URLs != sum.Done {
+			t.Errorf("%s: asked %q, %d done, %d skipped, expected %q, %d: %v", c.name, got, sum.Done, sum.Skipped, c.want, c.kept, err)
+		}
+	}
+
+	// A run that ends while it chooses: the next one needs the same choice, and makes the same visit.
+	ctx, stop := context.WithCancel(t.Context())
+	c, err := weft.New(weft.Options{Job: job, Rerun: weft.Rerun{Update: true, UpdateOnly: func(r *weft.Record) bool { stop(); return true }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if _, _, err := visit(weft.Rerun{}); err == nil || !strings.Contains(err.Error(), "expected the same choice again") {
+		t.Errorf("without a choice: %v", err)
+	}
+	if sum, got, err := visit(weft.Rerun{UpdateOnly: last("/none")}); err != nil || got != "/dead" || sum.Visit != 10 {
+		t.Errorf("visit %d asked %q: %v", sum.Visit, got, err)
+	}
+
+	// A choice does not narrow a visit that has begun with all URLs.
+	if c, err = weft.New(weft.Options{Job: job, Rerun: weft.Rerun{Update: true}, Limits: weft.Limits{Limit: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := c.Run(t.Context()); err != nil || sum.Finished {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if _, _, err := visit(weft.Rerun{OlderThan: time.Hour}); err == nil || !strings.Contains(err.Error(), "it goes on with all of them") {
+		t.Errorf("an unfinished visit: %v", err)
 	}
 }
 

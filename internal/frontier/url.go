@@ -128,6 +128,8 @@ type Snapshot struct {
 	Type, Title    string
 	About          About
 
+	Gone int // number of the visit that found it gone, since which it is; 0: it is there
+
 	Capture Capture // in the archive; zero: none
 }
 

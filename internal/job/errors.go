@@ -24,6 +24,8 @@ var (
 	ErrNoSeed = errors.New("none, expected a URL such as https://example.org/")
 
 	errNoJob   = errors.New("no job, expected one to recrawl")
+	errGoesOn  = errors.New("its last crawl is not finished, expected no choice of URLs: it goes on with all of them")
+	errChoice  = errors.New("its last run ended while it chose URLs, expected the same choice again")
 	errNoRetry = errors.New("no job, expected one to retry")
 )
 

@@ -20,6 +20,9 @@ type History struct {
 	Turning bool      // a visit starts: finished URLs are becoming pending
 	Retry   Retry     // the last one of the visit; empty: there was none
 
+	Narrowed bool // the visit asks chosen URLs only
+	Kept     Kept // the others, and those that are gone for long
+
 	NotFollowed map[string]int // of earlier visits, as Summary.NotFollowed
 }
 
@@ -60,6 +63,12 @@ func (h History) nextVisit() History {
 	return next
 }
 
+// Kept counts finished URLs that a visit leaves as they are.
+type Kept struct {
+	Done    int `json:"done,omitempty"`
+	Refused int `json:"refused,omitempty"`
+}
+
 // Encode returns the history as the store keeps it.
 func (h *History) Encode() []byte { return encode(h.stored()) }
 
@@ -72,6 +81,8 @@ type stored struct {
 	Ended       time.Time      `json:"ended,omitzero"`
 	Turning     bool           `json:"turning,omitempty"`
 	Retry       Retry          `json:"retry,omitempty"`
+	Narrowed    bool           `json:"narrowed,omitempty"`
+	Kept        Kept           `json:"kept,omitzero"`
 	NotFollowed map[string]int `json:"not_followed,omitempty"`
 }
 
@@ -111,6 +122,7 @@ type storedSummary struct {
 	Interrupted  bool                    `json:"interrupted"`
 	Finished     bool                    `json:"finished"`
 	Runs         int                     `json:"runs"`
+	Skipped      int                     `json:"skipped,omitempty"`
 	Visit        int                     `json:"visit"`
 	Unchanged    int                     `json:"unchanged"`
 	Changed      int                     `json:"changed"`
@@ -142,7 +154,7 @@ var wordStart = regexp.MustCompile("([a-z])([A-Z])")
 func (h *History) stored() stored {
 	s := &h.Summary
 	return stored{
-		List: h.List, Hosts: s.Hosts, Clock: h.Clock, Ended: h.Ended, Turning: h.Turning, Retry: h.Retry, NotFollowed: h.NotFollowed,
+		List: h.List, Hosts: s.Hosts, Clock: h.Clock, Ended: h.Ended, Turning: h.Turning, Retry: h.Retry, Narrowed: h.Narrowed, Kept: h.Kept, NotFollowed: h.NotFollowed,
 		Summary: storedSummary{
 			Started: s.Started, Elapsed: s.Elapsed, Done: s.Recorded(), Refused: s.Refused,
 			Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Duplicates: s.Duplicates, Near: s.Near, Items: s.Items, Missing: s.Missing, Robots: s.Robots,
@@ -150,7 +162,7 @@ func (h *History) stored() stored {
 			SeedsFetched: s.SeedsFetched, Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors,
 			NotFollowed: s.NotFollowed, Opened: s.Opened, FirstError: s.FirstError, Slowest: s.Slowest,
 			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
-			Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs, Visit: s.Visit,
+			Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs, Skipped: s.Skipped, Visit: s.Visit,
 			Unchanged: s.Unchanged, Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved,
 		},
 	}
@@ -159,11 +171,11 @@ func (h *History) stored() stored {
 func (d *stored) history() History {
 	s := &d.Summary
 	return History{
-		List: d.List, Clock: d.Clock, Ended: d.Ended, Turning: d.Turning, Retry: d.Retry, NotFollowed: d.NotFollowed,
+		List: d.List, Clock: d.Clock, Ended: d.Ended, Turning: d.Turning, Retry: d.Retry, Narrowed: d.Narrowed, Kept: d.Kept, NotFollowed: d.NotFollowed,
 		Summary: record.Summary{
 			Counters: record.Counters{
 				Pending: s.Pending, Done: s.Done - s.Refused, Refused: s.Refused, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
-				Failed: record.Failed(s.Errors, s.Refused), Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Hosts: d.Hosts, Visit: s.Visit, Unchanged: s.Unchanged,
+				Failed: record.Failed(s.Errors, s.Refused), Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Hosts: d.Hosts, Skipped: s.Skipped, Visit: s.Visit, Unchanged: s.Unchanged,
 				Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved, Robots: s.Robots, Bytes: s.Bytes,
 			},
 			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, ItemCounts: record.ItemCounts{Items: s.Items, Missing: s.Missing},

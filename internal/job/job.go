@@ -67,6 +67,7 @@ type Job struct {
 
 	retry      func(*record.Record) bool // that of Options, if a retry starts
 	retryBatch int
+	narrowing  narrowing // of the visit that starts
 }
 
 // Options say how a job is opened.
@@ -75,8 +76,14 @@ type Options struct {
 	Files  store.FS
 	Fresh  bool // remove a job that is in the folder first
 	Update bool // recrawl: the folder must be that of a job
-	Amend  bool // seeds and exclusions may come on top of the job's
-	List   bool // there is a SeedSeq
+
+	// Only and OlderThan narrow a recrawl to URLs whose last records Only selects, and which were
+	// asked last so long ago; zero: all.
+	Only      func(*record.Record) bool
+	OlderThan time.Duration
+
+	Amend bool // seeds and exclusions may come on top of the job's
+	List  bool // there is a SeedSeq
 
 	// Retry selects finished URLs, by their last records, that are asked again; the folder must be
 	// that of a job. nil: none.
@@ -176,6 +183,11 @@ func (j *Job) open(o *Options) error {
 	case j.Plan.List && !j.History.List.Listed && !o.List:
 		return &OptionError{Option: "SeedSeq", Err: errors.New("none, expected the list of the job again, which was not read to its end")}
 	}
+	if begun {
+		if err := j.narrows(o); err != nil {
+			return err
+		}
+	}
 	if j.Plan.KeepLinks && !o.Plan.KeepLinks || j.Plan.Extracts() && !o.Plan.Extracts() || j.Plan.Archive && !o.Plan.Archive {
 		// Inherited from the job.
 		j.Plan.outputs(&options)
@@ -243,6 +255,7 @@ func (j *Job) begin(o *Options, begun bool) error {
 	switch {
 	case o.Update && j.History.Summary.Finished:
 		j.History = j.History.nextVisit()
+		j.History.Narrowed = j.narrowing.any()
 		j.SetHistory(b, j.History)
 		j.SetBroken(b, nil)
 	case begun && o.Retry != nil && j.History.retrying():
@@ -443,21 +456,6 @@ func (j *Job) promised() (all []frontier.URL, err error) {
 
 // SetNetwork adds to a batch that links may lead to a network.
 func (*Job) SetNetwork(b *store.Batch, n guard.Network) { b.Set(noteNetwork+n.String(), nil) }
-
-// StartVisit makes every URL of the job pending again, if a visit starts, or if one was killed
-// while it started.
-func (j *Job) StartVisit(ctx context.Context) error {
-	if !j.History.Turning {
-		return nil
-	}
-	if err := j.Store.Recrawl(ctx, j.Plan.LimitPerHost > 0, j.Plan.Depth > 0); err != nil {
-		return err
-	}
-	j.History.Turning = false
-	b := j.Store.Begin()
-	j.SetHistory(b, j.History)
-	return j.Store.Commit(b)
-}
 
 // KeepBody keeps a body as bodies/HH/HASH and returns its folder, which the batch with the
 // body's record has to sync.

@@ -64,6 +64,7 @@ func (j *Job) StartRetry(ctx context.Context) (*Retried, error) {
 		}
 	}
 	j.History.Retry, r.history.Retry = retryAsked, retryAsked
+	j.History.Kept = r.history.Kept
 	b := j.Store.Begin()
 	j.SetHistory(b, r.history)
 	return &Retried{r.n, r.history.Summary}, j.Store.Commit(b)
@@ -154,7 +155,12 @@ func (r *retry) requeue(urls []string, at map[string]int64) error {
 		if err != nil {
 			return Damaged("records", err)
 		}
-		s.Discount(&rec, e.State == store.Refused)
+		if max(1, rec.Visit) < s.Visit { // the visit has not asked it
+			r.history.Kept.takeBack(e.State)
+			s.Pending++
+		} else {
+			s.Discount(&rec, e.State == store.Refused)
+		}
 		entries = append(entries, e)
 	}
 	if len(entries) == 0 {

@@ -215,7 +215,7 @@ func urlStatus(e store.Entry, leased bool, c job.Clock) inspect.URLStatus {
 	if v := u.Known; v != nil {
 		s.Known = &inspect.Known{
 			Visit: v.Number, Change: record.Change(v.Change), Status: v.Status, At: v.At,
-			FirstAt: v.First, ChangedAt: v.Changed, ETag: v.ETag, LastModified: v.Modified,
+			FirstAt: v.First, ChangedAt: v.Changed, ETag: v.ETag, LastModified: v.Modified, GoneSince: v.Gone,
 		}
 	}
 	switch {

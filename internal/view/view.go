@@ -92,9 +92,9 @@ func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) i
 		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
 		Traps: sum.Traps, MoreTraps: sum.MoreTraps,
 	}
-	s.Pending, s.InFlight, s.Done, s.Refused = counts.Pending, counts.Leased, counts.Done, counts.Refused
+	s.Pending, s.InFlight, s.Done, s.Refused = counts.Pending, counts.Leased, counts.Done-h.Kept.Done, counts.Refused-h.Kept.Refused
 	s.OverLimit, s.OverVariants = counts.OverLimit, counts.OverVariants
-	s.Failed = record.Failed(sum.Errors, counts.Refused)
+	s.Failed = record.Failed(sum.Errors, s.Refused)
 	if s.Visit <= 1 { // there is nothing to compare with
 		s.Visit, s.Unchanged, s.Changed, s.Gone, s.New, s.BytesSaved = 0, 0, 0, 0, 0, 0
 	}

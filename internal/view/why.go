@@ -507,12 +507,22 @@ func (q *explainer) visits() {
 	q.say(v.At, "visit", "%s", text)
 }
 
+// rests says when a URL is asked again that is gone for long.
+func (q *explainer) rests() {
+	if v := q.why.Known; v != nil && v.GoneSince > 0 && q.entry.State == store.Done && q.why.From != "" {
+		if next := job.NextAsked(v.GoneSince, v.Visit); next > max(1, q.history.Summary.Visit)+1 {
+			q.say(time.Time{}, "next", "gone since visit %d: asked again at visit %d, or when a choice of --update names it", v.GoneSince, next)
+		}
+	}
+}
+
 // next says where the URL stands, and what comes next.
 func (q *explainer) next(ctx context.Context) error {
 	switch q.why.State {
 	case inspect.URLUnseen:
 	case inspect.URLDone:
 		q.say(q.why.At, "done", "its record is in %s", job.PagesFile)
+		q.rests()
 	case inspect.URLFailed:
 		q.say(q.why.At, "failed", "its record is in %s", job.PagesFile)
 	case inspect.URLRefused:

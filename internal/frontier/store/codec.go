@@ -356,19 +356,19 @@ func appendKnown(b []byte, known *frontier.Snapshot) []byte {
 	b = appendText(b, known.Type)
 	b = appendText(b, known.Title)
 	a, c := &known.About, &known.Capture
-	if *a == (frontier.About{}) && c.At.IsZero() {
+	if *a == (frontier.About{}) && known.Gone == 0 && c.At.IsZero() {
 		return b
 	}
 	if b = appendTime(b, c.At); !c.At.IsZero() {
 		b = append(b, c.Payload[:]...)
 	}
-	if *a == (frontier.About{}) {
+	if *a == (frontier.About{}) && known.Gone == 0 {
 		return b
 	}
 	for _, text := range []string{a.Description, a.H1, a.Canonical, a.Indexability} {
 		b = appendText(b, text)
 	}
-	return appendInt(b, a.Words)
+	return appendInt(appendInt(b, a.Words), known.Gone)
 }
 
 func (d *decoder) known() *frontier.Snapshot {
@@ -394,8 +394,9 @@ func (d *decoder) known() *frontier.Snapshot {
 			copy(known.Capture.Payload[:], d.Bytes(len(known.Capture.Payload)))
 		}
 	}
-	if len(d.Rest) > 0 { // it is a page
+	if len(d.Rest) > 0 { // it is a page, or gone
 		known.About = frontier.About{Description: d.Text(), H1: d.Text(), Canonical: d.Text(), Indexability: d.Text(), Words: d.int()}
+		known.Gone = d.int()
 	}
 	return known
 }

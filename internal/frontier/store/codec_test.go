@@ -45,7 +45,7 @@ func urls(t testing.TB) []frontier.URL {
 			Description: "A page", H1: "A heading", Canonical: "http://a.test/", Words: 300, Indexability: "canonical",
 		}}},
 		{URL: parse(t, "http://a.test/both"), Seq: 11, Known: &frontier.Snapshot{
-			Capture: frontier.Capture{At: at.UTC(), Payload: [16]byte{15: 2}}, About: frontier.About{Words: 1},
+			Capture: frontier.Capture{At: at.UTC(), Payload: [16]byte{15: 2}}, About: frontier.About{Words: 1}, Gone: 3,
 		}},
 		{URL: parse(t, "http://a.test/asset"), Hops: 1<<14 - 1, Role: frontier.RoleAsset, Seq: 6},
 		{URL: parse(t, "http://a.test/external"), Role: frontier.RoleExternal, Seq: 7},

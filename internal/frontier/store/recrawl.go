@@ -13,18 +13,19 @@ import (
 // new ones. Call it for a finished job, before a frontier is restored. Hosts start with fresh
 // limits and their previous pace; robots.txt stays valid as long as it would have been, and one
 // that could not be fetched is requested at once. Dropped URLs stay dropped. With byDepth, queue
-// keys are those of a frontier with Levels.
+// keys are those of a frontier with Levels. URLs stay as they are for which stays, unless it is nil,
+// returns true; they come in the order of their entries.
 //
 // It commits many batches, so its memory is bounded. Between two of them the store is whole, each
 // URL in one state: after an interruption, another call continues. It returns the errors of Commit
 // and that of ctx.
-func (s *Store) Recrawl(ctx context.Context, keep, byDepth bool) error {
+func (s *Store) Recrawl(ctx context.Context, keep, byDepth bool, stays func(*Entry) (bool, error)) error {
 	counts, err := s.Counts()
 	if err != nil {
 		return err
 	}
 	counts.Duplicates = 0
-	v := recrawl{store: s, keep: keep, byDepth: byDepth, counts: counts, reset: resetOrigin}
+	v := recrawl{store: s, keep: keep, byDepth: byDepth, stays: stays, counts: counts, reset: resetOrigin}
 	v.begin()
 	for c, err := range s.table.chunks([]byte{keyEntry}, []byte{keyEntry + 1}) {
 		if err == nil {
@@ -84,23 +85,30 @@ type recrawl struct {
 	store    *Store
 	keep     bool
 	byDepth  bool
+	stays    func(*Entry) (bool, error) // or nil
 	counts   frontier.Stats
 	reset    func(name string, o frontier.OriginState) frontier.OriginState
 	batch    *Batch
 	origins  map[string]frontier.OriginState // of the URLs in the batch
-	from, to []byte                          // first and last key of their entries; nil: none
+	from, to []byte                          // first and last key of entries to remove; nil: none
 }
 
 func (v *recrawl) begin() {
 	v.batch, v.origins, v.from = v.store.Begin(), make(map[string]frontier.OriginState), nil
 }
 
-// commit saves the batch. It holds every entry between its first and its last: nothing else adds
-// entries.
-func (v *recrawl) commit() error {
+// remove adds to the batch that the entries from the first to the last are gone. The batch has the
+// URL of each of them: nothing else adds entries.
+func (v *recrawl) remove() {
 	if v.from != nil {
 		v.batch.writer.deleteRange(v.from, append(slices.Clone(v.to), 0))
 	}
+	v.from = nil
+}
+
+// commit saves the batch.
+func (v *recrawl) commit() error {
+	v.remove()
 	v.end()
 	if err := v.store.Commit(v.batch); err != nil {
 		return err
@@ -117,11 +125,22 @@ func (v *recrawl) end() {
 	v.batch.Counts(v.counts)
 }
 
-// turn makes the URL of an entry pending, which commit removes.
+// turn makes the URL of an entry pending, which commit removes, unless it stays.
 func (v *recrawl) turn(key, value []byte) error {
 	e, err := decodeEntry(value)
 	if err != nil {
 		return v.store.table.check(key, err)
+	}
+	if v.stays != nil {
+		stays, err := v.stays(&e)
+		if err != nil {
+			return err
+		}
+		if stays {
+			v.remove()
+			_, err := v.origin(e.URL.URL.Origin())
+			return err
+		}
 	}
 	if err := v.requeue(e, v.keep && e.URL.Known != nil); err != nil {
 		return err
@@ -136,16 +155,26 @@ func (v *recrawl) turn(key, value []byte) error {
 	return nil
 }
 
-// requeue adds to the batch that the URL of an entry is pending; kept ones come before others.
-func (v *recrawl) requeue(e Entry, kept bool) error {
-	name := e.URL.URL.Origin()
+// origin returns the state of an origin, which the batch has.
+func (v *recrawl) origin(name string) (frontier.OriginState, error) {
 	o, known := v.origins[name]
 	if !known {
 		was, _, err := v.store.Origin(name)
 		if err != nil {
-			return err
+			return o, err
 		}
 		o = v.reset(name, was.OriginState)
+		v.origins[name] = o
+	}
+	return o, nil
+}
+
+// requeue adds to the batch that the URL of an entry is pending; kept ones come before others.
+func (v *recrawl) requeue(e Entry, kept bool) error {
+	name := e.URL.URL.Origin()
+	o, err := v.origin(name)
+	if err != nil {
+		return err
 	}
 	o.Pending++
 	v.origins[name] = o

@@ -103,11 +103,11 @@ func TestRecrawl(t *testing.T) {
 	defer func() { shut(t, s) }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Recrawl(ctx, false, false); !errors.Is(err, context.Canceled) {
+	if err := s.Recrawl(ctx, false, false, nil); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v, want context.Canceled", err)
 	}
 	for range 2 { // the second time there is nothing left to do
-		if err := s.Recrawl(t.Context(), false, false); err != nil {
+		if err := s.Recrawl(t.Context(), false, false, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := dumped(s); err != nil || got != after {
@@ -140,7 +140,7 @@ func TestRecrawlCrash(t *testing.T) {
 			each(fs, op, path)
 			return nil
 		})
-		if err := s.Recrawl(t.Context(), false, false); err != nil {
+		if err := s.Recrawl(t.Context(), false, false, nil); err != nil {
 			t.Fatal(err)
 		}
 		fs.Before(nil)
@@ -191,7 +191,7 @@ func recrawledAfter(left *storetest.FS, urls int, after string) (pending int, er
 	if pending != counts.Pending || ended != counts.Done+counts.Refused || pending+ended != urls {
 		return pending, fmt.Errorf("%d pending, %d ended, counts %+v", pending, ended, counts)
 	}
-	if err := s.Recrawl(context.Background(), false, false); err != nil {
+	if err := s.Recrawl(context.Background(), false, false, nil); err != nil {
 		return pending, err
 	}
 	got, err := dumped(s)
@@ -231,7 +231,7 @@ func BenchmarkRecrawl(b *testing.B) {
 		}
 	}
 	b.ResetTimer()
-	if err := s.Recrawl(b.Context(), false, false); err != nil {
+	if err := s.Recrawl(b.Context(), false, false, nil); err != nil {
 		b.Fatal(err)
 	}
 	b.StopTimer()

@@ -1,0 +1,218 @@
+package job
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/extsort"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/record"
+)
+
+// narrowing is the choice of the URLs that a visit asks: see Options.
+type narrowing struct {
+	only      func(*record.Record) bool
+	olderThan time.Duration
+}
+
+func (n *narrowing) any() bool { return n.only != nil || n.olderThan > 0 }
+
+// narrows takes in which URLs a visit is to ask. A choice belongs to the start of a visit: the run
+// that continues one needs it only if the last run ended while it chose.
+func (j *Job) narrows(o *Options) error {
+	j.narrowing = narrowing{o.Only, o.OlderThan}
+	h := &j.History
+	switch {
+	case j.narrowing.any() && !h.Summary.Finished && !h.Narrowed:
+		return &OptionError{Option: "Update", Value: o.Dir, Err: errGoesOn}
+	case !j.narrowing.any() && h.Narrowed && h.Turning:
+		return &OptionError{Option: "Update", Value: o.Dir, Err: errChoice}
+	}
+	return nil
+}
+
+// StartVisit makes URLs of the job pending again, if a visit starts, or if one was killed while it
+// started: all but those that are gone for long, or those that are chosen.
+func (j *Job) StartVisit(ctx context.Context) error {
+	if !j.History.Turning {
+		return nil
+	}
+	visit := j.History.Summary.Visit
+	stays := func(e *store.Entry) (bool, error) { return rests(e, visit), nil }
+	if j.narrowing.only != nil {
+		chosen, err := j.chosen(ctx)
+		if err != nil {
+			return err
+		}
+		defer chosen.close()
+		stays = func(e *store.Entry) (bool, error) {
+			has, err := chosen.has(e)
+			return !has, err
+		}
+	}
+	if d := j.narrowing.olderThan; d > 0 {
+		before, other := time.Now().Add(-d), stays
+		stays = func(e *store.Entry) (bool, error) {
+			stay, err := other(e) // which counts on every entry
+			return stay || asked(e).After(before), err
+		}
+	}
+	if err := j.Store.Recrawl(ctx, j.Plan.LimitPerHost > 0, j.Plan.Depth > 0, stays); err != nil {
+		return err
+	}
+	left, err := j.Store.Counts()
+	if err != nil {
+		return err
+	}
+	j.History.Turning, j.History.Kept = false, Kept{left.Done, left.Refused}
+	j.History.Summary.Skipped = left.Done + left.Refused
+	b := j.Store.Begin()
+	j.SetHistory(b, j.History)
+	return j.Store.Commit(b)
+}
+
+// takeBack takes in that one of the URLs, which was done or refused, is asked after all.
+func (k *Kept) takeBack(was store.State) {
+	if was == store.Refused {
+		k.Refused--
+	} else {
+		k.Done--
+	}
+}
+
+// rests reports whether a visit does not ask a URL, as it is gone for long: see
+// docs/adr/0047-what-is-gone-is-asked-ever-more-rarely.md.
+func rests(e *store.Entry, visit int) bool {
+	k := e.URL.Known
+	return e.State == store.Done && e.URL.From != "" && k != nil && k.Gone > 0 && visit < NextAsked(k.Gone, k.Number)
+}
+
+// NextAsked returns the number of the visit that asks a URL again which is gone since one visit, and
+// was asked last by another: the first one that is twice as long after the first as the last was.
+func NextAsked(gone, last int) int { return gone + max(1, 2*(last-gone)) }
+
+// asked returns when a finished URL was asked last, or refused.
+func asked(e *store.Entry) time.Time {
+	if n := len(e.URL.Past); e.State == store.Done && n > 0 {
+		return e.URL.Past[n-1].At
+	}
+	return e.At
+}
+
+// choice is the URLs whose last records are selected, in the order of the store's entries.
+type choice struct {
+	next func() ([]byte, error, bool)
+	stop func()
+
+	key  string // of the URL that was read last: see keyOf
+	is   bool   // it is selected
+	line []byte // read before its turn; nil: the end
+}
+
+// Parts of a line of choices, behind the key of the URL: its number, and whether it is selected. A
+// later line of the same URL counts.
+const choiceTail = 1 + 8 + 1
+
+// chosen reads the records of the job.
+func (j *Job) chosen(ctx context.Context) (*choice, error) {
+	f, err := j.Files.Open(j.Files.PathJoin(j.Dir, PagesFile))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sorter := extsort.New(j.temp())
+	in := bufio.NewReader(io.NewSectionReader(f, 0, 1<<62))
+	var line []byte
+	for n := uint64(0); ; n++ {
+		r, _, err := readRecord(in)
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = ctx.Err()
+		} else {
+			err = Damaged("records", err)
+		}
+		if err == nil && len(r.URL) < extsort.MaxLine/2 { // a longer one stays as it is
+			line = append(append(line[:0], keyOf(r.URL, r.Role != "")...), 0)
+			line = binary.BigEndian.AppendUint64(line, n)
+			selected := byte(0)
+			if j.narrowing.only(&r) {
+				selected = 1
+			}
+			err = sorter.Add(append(line, selected))
+		}
+		if err != nil {
+			sorter.Close()
+			return nil, err
+		}
+	}
+	c := &choice{}
+	next, stop := iter.Pull2(func(yield func([]byte, error) bool) {
+		err := sorter.Each(func(line []byte) error {
+			if !yield(line, nil) {
+				return io.EOF
+			}
+			return nil
+		})
+		if err != nil && err != io.EOF {
+			yield(nil, err)
+		}
+	})
+	c.next = next
+	c.stop = func() {
+		stop()
+		sorter.Close()
+	}
+	return c, c.read()
+}
+
+// temp is the folder for files that do not outlive the run.
+func (j *Job) temp() string {
+	if j.Files == store.Disk {
+		return j.Dir
+	}
+	return ""
+}
+
+// keyOf returns what the entry of a URL is under in the store.
+func keyOf(url string, beyond bool) string {
+	if beyond {
+		url += "#"
+	}
+	return url
+}
+
+func (c *choice) close() { c.stop() }
+
+// read reads a line.
+func (c *choice) read() error {
+	line, err, ok := c.next()
+	if c.line = line; !ok {
+		c.line = nil
+	}
+	return err
+}
+
+// has reports whether the URL of an entry is selected.
+func (c *choice) has(e *store.Entry) (bool, error) {
+	key := keyOf(e.URL.URL.String(), e.URL.Role.Beyond())
+	for c.line != nil {
+		at := len(c.line) - choiceTail
+		switch order := strings.Compare(string(c.line[:at]), key); {
+		case order > 0:
+			return c.key == key && c.is, nil
+		case order == 0:
+			c.key, c.is = key, c.line[len(c.line)-1] == 1
+		}
+		if err := c.read(); err != nil {
+			return false, err
+		}
+	}
+	return c.key == key && c.is, nil
+}
