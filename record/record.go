@@ -138,7 +138,8 @@ const (
 // an error, and no response at all, say nothing about the page: then there is none.
 //
 // A recrawl requests every URL that an earlier visit requested or refused, linked or not, and
-// what changed and new pages link to. Links of unchanged pages are not read again, unless
+// what changed and new pages link to; see weft.Rerun for one that is narrowed, and for what is gone
+// for long. Links of unchanged pages are not read again, unless
 // their Link or X-Robots-Tag fields changed. (A 304 comes without its page; when its fields
 // changed, the next visit requests the whole page.) URLs that the first visit did not follow,
 // because of scope, exclusion, limits or pruning, are not reconsidered, not even when Amend

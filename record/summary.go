@@ -102,6 +102,7 @@ type Summary struct {
 	Interrupted bool           `json:"interrupted"`   // URLs are left, because of Drain or the context
 	Finished    bool           `json:"finished"`      // no URL is left
 	Runs        int            `json:"runs"`          // runs of the visit, with this one
+	Narrowed    bool           `json:"narrowed"`      // the visit asks chosen URLs of the job only
 }
 
 // GivenUp is an origin whose URLs were refused: it did not respond, or let the crawl wait, for too

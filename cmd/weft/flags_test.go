@@ -815,6 +815,20 @@ var effects = map[string]func(t *testing.T){
 			}
 		}
 	},
+	"older-than": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		dir := crawls(t, exitDone, "--job", "job", s.URL).dir
+		first := len(s.got())
+		for _, c := range []struct {
+			age  string
+			more int
+		}{{"0.5d", 0}, {"1w", 0}, {"1h", 0}, {"1ns", first}} {
+			before := len(s.got())
+			if e := weftIn(t, dir, "crawl", "--update", "job", "--older-than", c.age); e.code != exitDone || len(s.got()) != before+c.more {
+				t.Errorf("%s: exit %d, %d requests, expected %d: %s", c.age, e.code, len(s.got())-before, c.more, e.stderr)
+			}
+		}
+	},
 	"min-free": func(t *testing.T) {
 		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 			<-time.After(20 * time.Millisecond)

@@ -35,7 +35,11 @@ func records(job string, out *output) []string {
 
 // fetchedNone reports whether a crawl went on to its end, and could fetch none of its seeds.
 func (r report) fetchedNone() bool {
-	return !r.node && r.summary.SeedsFetched == 0 && r.summary.Stopped == "" && !r.failed && !r.summary.Interrupted
+	s := &r.summary
+	if s.Narrowed && (s.Recorded() == 0 || len(s.Statuses) > 0) { // seeds may not be among the chosen
+		return false
+	}
+	return !r.node && s.SeedsFetched == 0 && r.summary.Stopped == "" && !r.failed && !r.summary.Interrupted
 }
 
 // rate is n per second of the whole crawl.

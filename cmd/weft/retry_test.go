@@ -55,7 +55,7 @@ func TestRetryFailed(t *testing.T) {
 		{"crawl --retry-failed job --where status==200&&depth>0", exitDone, nil, 3, true},
 		{"crawl --retry-failed job --where 1%status==0", exitDone, []string{"nothing is asked again"}, 0, true},
 		{"crawl --retry-failed job --where statsu==200", exitUsage, []string{"did you mean status"}, 0, true},
-		{"crawl --job job --status 404", exitUsage, []string{"weft: --status, --error and --where: expected together with --retry-failed\n"}, 0, true},
+		{"crawl --job job --status 404", exitUsage, []string{"weft: --status, --error and --where: expected together with --retry-failed or --update\n"}, 0, true},
 		{"crawl --retry-failed job --depth 3", exitUsage, []string{"  weft crawl --retry-failed job   retries it with its own options\n"}, 0, true},
 		{"crawl --retry-failed none", exitUsage, []string{`weft: --retry-failed "none": no job, expected the folder of a job`}, 0, true},
 		{"crawl --retry-failed job --update job", exitUsage, []string{"weft: --retry-failed and --update: expected one of them\n"}, 0, true},

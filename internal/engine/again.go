@@ -263,6 +263,19 @@ func (a *again) askAgain(e *ended, with why) {
 	a.progress.discount(&e.record)
 }
 
+// wakes makes a URL pending that the visit has left as it was. It reports whether it did.
+func (a *again) wakes(u frontier.URL) bool {
+	fp := u.Fingerprint()
+	if _, pending := a.pending[fp]; pending || len(a.pending) >= maxPending || a.redirects.find(fp) != nil || a.pages.find(fp) != nil {
+		return false
+	}
+	if !a.frontier.Again(a.clock.now(), u) {
+		return false
+	}
+	a.pending[fp] = intent{}
+	return true
+}
+
 // pass takes in that a gate or a form is passed: URLs that have redirected there, or to the page
 // that links there, are asked again.
 func (a *again) pass(with intent) {

@@ -43,6 +43,7 @@ type Coordinator struct {
 	promises  promises
 	traps     traps
 	again     again
+	resting   resting
 	refusals  refusals
 	leases    dispatcher
 	outcomes  outcomes
@@ -110,6 +111,7 @@ func (c *Coordinator) connect() {
 	c.again = newAgain(cfg)
 	c.again.clock, c.again.frontier, c.again.admission = clock, f, &c.admission
 	c.again.committer, c.again.progress = &c.committer, &c.progress
+	c.resting = resting{clock: clock, admission: &c.admission, committer: &c.committer, again: &c.again}
 	c.refusals = refusals{
 		clock: clock, frontier: f, traps: &c.traps, promises: &c.promises, again: &c.again,
 		committer: &c.committer, progress: &c.progress, fetch: &cfg.Fetch,
@@ -121,7 +123,7 @@ func (c *Coordinator) connect() {
 	}
 	c.outcomes = outcomes{
 		clock: clock, frontier: f, loops: &c.loops, leases: &c.leases, outage: &c.outage, admission: &c.admission,
-		committer: &c.committer, reach: &c.reach, promises: &c.promises, again: &c.again, traps: &c.traps,
+		committer: &c.committer, reach: &c.reach, promises: &c.promises, again: &c.again, resting: &c.resting, traps: &c.traps,
 		refusals: &c.refusals, progress: &c.progress, fail: c.ending.fail, dispatch: c.Dispatch, warn: warn,
 		links:      linkAdder{frontier: f, traps: &c.traps},
 		duplicates: c.outcomes.duplicates, maxRedirects: cfg.Frontier.MaxRedirects,
@@ -201,6 +203,9 @@ func (c *Coordinator) resume(t *aio.Task) error {
 			}
 			retried, err := j.StartRetry(ctx)
 			if err != nil {
+				return nil, err
+			}
+			if err := c.resting.recall(ctx, j); err != nil {
 				return nil, err
 			}
 			if err := c.reach.recallScope(); err != nil {
@@ -368,6 +373,9 @@ func (c *Coordinator) history() job.History {
 		s.Pending, s.InFlight = s.Pending+c.frontier.View().LeasedURLs(), 0
 	}
 	s.Elapsed = c.progress.elapsed()
+	if c.cfg.Job != nil {
+		s.Narrowed = c.cfg.Job.History.Narrowed
+	}
 	if s.Finished = s.Pending == 0 && !c.seeds.reading && c.sharing.mayEnd(); s.Finished {
 		s.Stopped = ""
 	}

@@ -28,6 +28,7 @@ type outcomes struct {
 	reach     *reach
 	promises  *promises
 	again     *again
+	resting   *resting
 	traps     *traps
 	refusals  *refusals
 	progress  *progress
@@ -203,6 +204,7 @@ func (o *outcomes) takeLinks(out *fetch.Outcome) {
 	if out.Instead != nil {
 		o.promises.keep(*out.Instead)
 	}
+	o.resting.wake(out)
 }
 
 // endLease reports the result of a lease to the frontier.

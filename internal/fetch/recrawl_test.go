@@ -330,6 +330,14 @@ func TestUpdateSome(t *testing.T) {
 		t.Errorf("visit %d asked %q: %v", sum.Visit, got, err)
 	}
 
+	// A retry asks a URL that the visit has not asked.
+	if c, err = weft.New(weft.Options{Job: job, Rerun: weft.Rerun{RetryFailed: func(r *weft.Record) bool { return strings.HasSuffix(r.URL, "/1") }}}); err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := c.Run(t.Context()); err != nil || sum.Done != 2 || sum.Skipped != 4 || sum.Statuses[200].URLs != 1 || sum.Statuses[404].URLs != 1 || !sum.Finished {
+		t.Errorf("a retry: %+v, %v", sum, err)
+	}
+
 	// A choice does not narrow a visit that has begun with all URLs.
 	if c, err = weft.New(weft.Options{Job: job, Rerun: weft.Rerun{Update: true}, Limits: weft.Limits{Limit: 1}}); err != nil {
 		t.Fatal(err)
@@ -656,5 +664,25 @@ func TestRecrawlTitles(t *testing.T) {
 				t.Errorf("visit %d: %s is %q, %q, %s; expected %q", visit, r.URL, r.Title, r.ContentType, r.Change, want)
 			}
 		}
+	}
+}
+
+// TestGoneIsLinked: a link to a URL that is gone for long has it asked if its page is new, and not
+// if its page has only changed.
+func TestGoneIsLinked(t *testing.T) {
+	s := crawltest.NewChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	pages := map[string]crawltest.Response{"/": {Body: crawltest.Prose("home", "/dead", "/gone")}}
+	for range 3 {
+		s.Visit(t, job, pages)
+	}
+	pages["/"] = crawltest.Response{Body: crawltest.Prose("other", "/dead", "/gone", "/new")}
+	pages["/new"] = crawltest.Response{Body: crawltest.Prose("new", "/gone")}
+	sum, got := s.Visit(t, job, pages)
+	if want := "/: 200 changed\n/gone: 404 unchanged by answer\n/new: 200 new\n"; got != want || sum.Done != 3 || sum.Skipped != 1 || sum.Statuses[404].URLs != 1 || !sum.Finished {
+		t.Errorf("%d done, %d skipped, finished %t:\n%sexpected\n%s", sum.Done, sum.Skipped, sum.Finished, got, want)
+	}
+	if _, got = s.Visit(t, job, pages); !strings.Contains(got, "/dead: 404") || strings.Contains(got, "/gone") {
+		t.Errorf("the next visit:\n%s", got)
 	}
 }

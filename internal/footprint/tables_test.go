@@ -69,7 +69,7 @@ var tables = map[string][]string{
 		"frontier.Request.Fingerprints", "frontier.Request.Names", "frontier.Request.URLs",
 	},
 	"a buffer of a loop, of 64 KiB or less": {
-		"aio.Loop.buffers", "httpclient.Client.opened", "fingerprint.Reader.buf", "fingerprint.sketch.own", "fingerprint.sketch.word", "links.collapsed.buf", "links.attributes.decoded", "links.attributes.values",
+		"aio.Loop.buffers", "httpclient.Client.opened", "fingerprint.Reader.buf", "fingerprint.sketch.own", "fingerprint.sketch.word", "links.collapsed.buf", "links.heading.spare", "links.attributes.decoded", "links.attributes.values",
 		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
 		"markup.Scanner.CDATA", "markup.Scanner.Name", "markup.Scanner.Text", "weburl.Resolver.block",
 	},
@@ -83,12 +83,13 @@ var tables = map[string][]string{
 
 	"65,536 entries": {"frontier.ownership.sent", "engine.reach.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
 	"4,096 entries, and 128 certificates of at most 4 KiB, of a loop": {"httpclient.verifier.chains", "httpclient.verifier.issuers"},
-	"16,384 entries": {"engine.again.pending"},
+	"16,384 entries":                              {"engine.again.pending"},
+	"16,384 entries, and 1 MiB of URLs":           {"engine.resting.urls"},
 	"redirects in a row, at most --max-redirects": {"engine.intent.past"},
-	"4,096 entries":  {"engine.http1.hosts"},
-	"10,000 entries": {"httpclient.muxes.habits", "engine.shortage.since", "scope/shapes.Table.traps"},
-	"5 hosts":        {"engine.outage.lost"},
-	"4 MiB":          {"frontier/variants.Counter.counts", "frontier.redirects.middle"},
+	"4,096 entries":                               {"engine.http1.hosts"},
+	"10,000 entries":                              {"httpclient.muxes.habits", "engine.shortage.since", "scope/shapes.Table.traps"},
+	"5 hosts":                                     {"engine.outage.lost"},
+	"4 MiB":                                       {"frontier/variants.Counter.counts", "frontier.redirects.middle"},
 	"65,536 entries and 4 MiB of URLs, and as much that is looked up": {"frontier.nearer.ways", "frontier.nearer.asked", "frontier.nearer.names"},
 	"hosts evicted during one look-up, or depths of those in memory":  {"frontier.nearer.left", "frontier.levels.vacant", "frontier.levels.dormant", "frontier.tally.joint"},
 	"partitions of a crawl": {
@@ -101,7 +102,7 @@ var tables = map[string][]string{
 	"1,000 of a robots.txt, while it is read":        {"fetch.Robots.Sitemaps"},
 	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.batch.reads", "frontier.dormant.left"},
 	"collected after each lease":                     {"frontier.agenda.refused", "frontier.patience.givenUp"},
-	"a field or a directive of a page in flight":     {"links.Robots.Directives", "record.Record.Robots"},
+	"a field or a directive of a page in flight":     {"links.Robots.Directives", "record.Record.Robots", "record.Record.Headers"},
 	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
 	"2 MiB of a page, of which there is one a loop unless it is short": {
 		"fetch.Outcome.Items", "record.Item.Fields", "record.Item.Missing", "record.Item.Notes", "record.Structured.JSONLD", "record.Structured.Meta", "record.Structured.Microdata",

@@ -156,7 +156,7 @@ func (r *retry) requeue(urls []string, at map[string]int64) error {
 			return Damaged("records", err)
 		}
 		if max(1, rec.Visit) < s.Visit { // the visit has not asked it
-			r.history.Kept.takeBack(e.State)
+			r.history.Kept.TakeBack(e.State)
 			s.Pending++
 		} else {
 			s.Discount(&rec, e.State == store.Refused)

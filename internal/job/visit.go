@@ -11,7 +11,9 @@ import (
 
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/refs"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // narrowing is the choice of the URLs that a visit asks: see Options.
@@ -76,8 +78,8 @@ func (j *Job) StartVisit(ctx context.Context) error {
 	return j.Store.Commit(b)
 }
 
-// takeBack takes in that one of the URLs, which was done or refused, is asked after all.
-func (k *Kept) takeBack(was store.State) {
+// TakeBack takes in that one of the URLs, which was done or refused, is asked after all.
+func (k *Kept) TakeBack(was store.State) {
 	if was == store.Refused {
 		k.Refused--
 	} else {
@@ -90,6 +92,37 @@ func (k *Kept) takeBack(was store.State) {
 func rests(e *store.Entry, visit int) bool {
 	k := e.URL.Known
 	return e.State == store.Done && e.URL.From != "" && k != nil && k.Gone > 0 && visit < NextAsked(k.Gone, k.Number)
+}
+
+// Bounds on Resting: entries, and bytes of their URLs.
+const (
+	mostResting     = 1 << 14
+	mostRestingText = 1 << 20
+)
+
+// Resting returns the first of the URLs that the visit does not ask, as they are gone for long. If
+// it asks chosen URLs only, there are none.
+func (j *Job) Resting(ctx context.Context) (map[refs.Key]weburl.URL, error) {
+	if j.History.Narrowed || j.History.Kept.Done == 0 {
+		return nil, nil
+	}
+	all, text := make(map[refs.Key]weburl.URL), 0
+	for e, err := range j.Store.URLs(store.Done) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !rests(&e, j.History.Summary.Visit) || e.URL.Role.Beyond() {
+			continue
+		}
+		if text += len(e.URL.URL.String()); len(all) == mostResting || text > mostRestingText {
+			break
+		}
+		all[refs.KeyOf(e.URL.URL)] = e.URL.URL
+	}
+	return all, nil
 }
 
 // NextAsked returns the number of the visit that asks a URL again which is gone since one visit, and

@@ -511,7 +511,7 @@ func (q *explainer) visits() {
 func (q *explainer) rests() {
 	if v := q.why.Known; v != nil && v.GoneSince > 0 && q.entry.State == store.Done && q.why.From != "" {
 		if next := job.NextAsked(v.GoneSince, v.Visit); next > max(1, q.history.Summary.Visit)+1 {
-			q.say(time.Time{}, "next", "gone since visit %d: asked again at visit %d, or when a choice of --update names it", v.GoneSince, next)
+			q.say(time.Time{}, "next", "gone since visit %d: asked again at visit %d, or when a new page links to it", v.GoneSince, next)
 		}
 	}
 }
