@@ -174,7 +174,8 @@ func TestOptionsAreClassified(t *testing.T) {
 	for _, name := range []string{
 		"Seeds", "SeedSeq", "Posts", // of the plan, too
 		"Auth", "Cookies", // secret: each node has to bring them along
-		"Limit", "MaxTime", "Update", "UpdateOnly", "OlderThan", "Fresh", "Amend", "RetryFailed", // of a run
+		"Update", "UpdateOnly", "OlderThan", // of a run, as are
+		"Limit", "MaxTime", "Fresh", "Amend", "RetryFailed", // of a run
 		"Concurrency", "RateLimit", "Memory", "Loops", "Loop", "Hooks", // of a process
 		"Job", "MinFree", "ArchiveSize", "Output", "Format", "Fields", // of a disk
 		"Proxy", "RootCAs", "DNS", // of a network

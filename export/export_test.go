@@ -248,7 +248,7 @@ func TestParquet(t *testing.T) {
 	for _, c := range f.Schema().Fields() {
 		names = append(names, c.Name())
 	}
-	if want := append(record.Columns(), "host", "state"); !slices.Equal(names, want) {
+	if want := append(record.Columns(), "host", "state", "links_in"); !slices.Equal(names, want) {
 		t.Errorf("columns %v, expected %v", names, want)
 	}
 }

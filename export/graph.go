@@ -29,6 +29,7 @@ func writeGraphML(s *source, r rows, to io.Writer) error {
 	w := &graph{Writer: bufio.NewWriterSize(to, 256<<10)}
 	w.string(graphHead)
 	nodes := func(add func(string) error) error {
+		r.columns = nil // but for what a node has
 		return r.each(s, func(row reflect.Value) error {
 			p := row.Addr().Interface().(*page)
 			w.element(`<node id="`, p.URL, `"><data key="url">`, p.URL)

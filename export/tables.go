@@ -23,6 +23,8 @@ type page struct {
 	record.Record
 	Host  string        `json:"host,omitempty"` // name, without port
 	State weft.URLState `json:"state"`
+
+	LinksIn int `json:"links_in,omitempty"` // other pages that link to it
 }
 
 // redirect is a row of the table redirects.
@@ -77,7 +79,7 @@ type table struct {
 
 // tables are those of a job.
 var tables = []table{
-	tableOf("pages", slices.Concat(record.Columns(), []string{"host", "state"}), (*source).pages),
+	tableOf("pages", slices.Concat(record.Columns(), []string{"host", "state", linksIn}), (*source).pages),
 	tableOf("links", nil, (*source).links),
 	{name: "items", ofJob: (*source).items},
 	tableOf("hosts", nil, (*source).hosts),
@@ -192,6 +194,7 @@ type source struct {
 	old    results.Set // lines of pages.jsonl that later ones of the same URLs replace
 	marked bool        // old is known
 	visits bool        // the job has more than one
+	in     []uint32    // pages that link to those of the lines that are not in old; nil: not counted
 }
 
 // pages yields the last record of each URL, or the URLs that wait.
@@ -231,12 +234,14 @@ func (s *source) recorded(yield func(*page, error) bool) {
 		yield(nil, err)
 		return
 	}
+	n := -1
 	for r, err := range results.Each[record.Record](s.ctx, s.dir, results.Pages, s.old) {
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		p := page{Record: *r, Host: where.Host(r.URL), State: stateOf(r)}
+		n++
+		p := page{Record: *r, Host: where.Host(r.URL), State: stateOf(r), LinksIn: s.linksInOf(n)}
 		if s.selects(&p) && !yield(&p, nil) {
 			return
 		}
@@ -305,6 +310,9 @@ const linksFile = "links.jsonl"
 // each calls do with each row.
 func (r *rows) each(s *source, do func(reflect.Value) error) error {
 	all, err := r.table.rows(s, r.where)
+	if err == nil {
+		err = s.countsLinksIn(r)
+	}
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type Chunk struct {
 	ID       string   `json:"id"`    // of URL, trail and text: another text is another chunk
 	Index    int      `json:"index"` // on its page, from 0
 	Offset   int      `json:"offset"`
-	Overlap  int      `json:"overlap,omitempty"` // characters at its beginning that the chunk before has
+	Overlap  int      `json:"overlap,omitempty"` // characters that the chunk before has, too
 	Trail    []string `json:"trail"`             // the headings above it, from the first level on
 	Change   Change   `json:"change,omitempty"`
 	Hash     string   `json:"hash"` // SHA-256 of its text, hexadecimal

@@ -10,8 +10,8 @@ import (
 )
 
 // Lines writes the texts of a job as lines of JSON, with Options.Chunk a line a chunk. Earlier is
-// what was written so before, or nil: then each line says what has changed since, and pages that are
-// no longer there, or chunks, have a line, too.
+// what was written so before, or nil: then each line says what has changed since, and what is no
+// longer there has a line, too.
 func Lines(ctx context.Context, dir string, out io.Writer, earlier io.Reader, o Options) (Counts, error) {
 	if o.Chunk > 0 {
 		return chunkLines(ctx, dir, out, earlier, o)

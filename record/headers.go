@@ -3,7 +3,6 @@ package record
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -61,31 +60,6 @@ func (h *Headers) Add(name string, values []string) {
 // Text returns the values of a field, joined as RFC 9110, section 5.2, joins them; "" for none.
 func (h Headers) Text(name string) string { return strings.Join(h[name], ", ") }
 
-// MarshalJSON writes an object.
-func (h Headers) MarshalJSON() ([]byte, error) {
-	l := line("{")
-	for i, name := range slices.Sorted(maps.Keys(h)) {
-		if i > 0 {
-			l = append(l, ',')
-		}
-		l.string(name)
-		l = append(l, ':')
-		if values := h[name]; len(values) == 1 {
-			l.string(values[0])
-		} else {
-			l = append(l, '[')
-			for i, value := range values {
-				if i > 0 {
-					l = append(l, ',')
-				}
-				l.string(value)
-			}
-			l = append(l, ']')
-		}
-	}
-	return append(l, '}'), nil
-}
-
 // UnmarshalJSON reads an object.
 func (h *Headers) UnmarshalJSON(text []byte) error {
 	var all map[string]json.RawMessage
@@ -108,13 +82,4 @@ func (h *Headers) UnmarshalJSON(text []byte) error {
 		(*h)[name] = values
 	}
 	return nil
-}
-
-// JSON returns the object as a text; "" if it is empty.
-func (h Headers) JSON() string {
-	if len(h) == 0 {
-		return ""
-	}
-	text, _ := h.MarshalJSON() // never fails
-	return string(text)
 }

@@ -2,6 +2,8 @@ package record
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -134,4 +136,38 @@ func (l *line) string(s string) {
 		}
 	}
 	*l = append(append(append(*l, '"'), s...), '"')
+}
+
+// MarshalJSON writes an object.
+func (h Headers) MarshalJSON() ([]byte, error) {
+	l := line("{")
+	for i, name := range slices.Sorted(maps.Keys(h)) {
+		if i > 0 {
+			l = append(l, ',')
+		}
+		l.string(name)
+		l = append(l, ':')
+		if values := h[name]; len(values) == 1 {
+			l.string(values[0])
+		} else {
+			l = append(l, '[')
+			for i, value := range values {
+				if i > 0 {
+					l = append(l, ',')
+				}
+				l.string(value)
+			}
+			l = append(l, ']')
+		}
+	}
+	return append(l, '}'), nil
+}
+
+// JSON returns the object as a text; "" if it is empty.
+func (h Headers) JSON() string {
+	if len(h) == 0 {
+		return ""
+	}
+	text, _ := h.MarshalJSON() // never fails
+	return string(text)
 }

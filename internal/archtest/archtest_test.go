@@ -91,7 +91,7 @@ var imports = map[string][]string{
 	"internal/scope/places": {},
 	"internal/scope/shapes": {"weburl"},
 	"seed":                  {"httpclient", "weburl"},
-	"internal/job":          {"option", "internal/capture", "internal/cdxj", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
+	"internal/job":          {"option", "internal/capture", "internal/cdxj", "internal/extsort", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
 	"internal/fetch":        {"aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/appshell", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
 	"internal/engine":       {"aio", "internal/budget", "internal/capture", "internal/shard/changelog", "internal/shard/share", "internal/duplicates", "internal/fetch", "internal/frontier", "internal/frontier/store", "guard", "internal/job", "record", "internal/refs", "robots", "internal/scope", "internal/scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 
@@ -145,7 +145,7 @@ var imports = map[string][]string{
 	"mirror": {".", "results", "record", "weburl", "internal/charset", "internal/filename", "internal/markup", "internal/rewrite"},
 	"export": {
 		".", "internal/job", "record", "results", "internal/extsort", "internal/near", "internal/where",
-		"internal/parquetfile", "internal/sqlitefile",
+		"internal/parquetfile", "internal/sqlitefile", "internal/refs", "internal/regular", "weburl",
 	},
 
 	"read": {

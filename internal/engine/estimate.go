@@ -26,13 +26,13 @@ const (
 	judgedFrom = 100
 )
 
-// estimate says how long the crawl takes from now on. limit and maxTime are those of its run; 0:
-// none.
-func (p *progress) estimate(f *frontier.Frontier, limit int, maxTime time.Duration) Estimate {
+// estimate says how long the crawl takes from now on. kept is the number of URLs that were done
+// before the visit; limit and maxTime are those of its run, 0: none.
+func (p *progress) estimate(f *frontier.Frontier, kept, limit int, maxTime time.Duration) Estimate {
 	now := p.clock.loop.Now()
 	e := Estimate{NewPerURL: p.growth.perURL()}
 	stats, view := f.View().Stats(), f.View()
-	stats.Done -= p.kept().Done
+	stats.Done -= kept
 	known := stats.Pending + view.LeasedURLs()
 	perSecond, _ := p.rate.perSecond(now)
 	take := func(urls int) time.Duration { return time.Duration(float64(urls) / perSecond * float64(time.Second)) }

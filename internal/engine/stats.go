@@ -26,7 +26,7 @@ func (c *Coordinator) stats() Stats {
 	s.Status5xx = c.progress.summary.Answered(500, 599)
 	if c.ready { // before, the frontier is not the coordinator's yet
 		c.count(&s.Counters)
-		s.Estimate = c.progress.estimate(c.frontier, c.cfg.Frontier.Limit, c.cfg.MaxTime)
+		s.Estimate = c.progress.estimate(c.frontier, c.progress.kept().Done, c.cfg.Frontier.Limit, c.cfg.MaxTime)
 		s.Slowest = c.frontier.View().Slowest(5)
 		for i := range s.Slowest {
 			s.Slowest[i].BackOff = c.clock.date(s.Slowest[i].BackOff)

@@ -219,14 +219,15 @@ func TestPageReturns(t *testing.T) {
 	if _, got := s.Visit(t, job, pages); !strings.Contains(got, "/goes: 200 changed\n") || !strings.Contains(got, "/never: 404\n") {
 		t.Errorf("page back:\n%s", got)
 	}
-	if _, got := s.Visit(t, job, pages); !strings.Contains(got, "/dead: 200 new\n") { // it was not asked by the visit before
+	// The visit before has not asked it.
+	if _, got := s.Visit(t, job, pages); !strings.Contains(got, "/dead: 200 new\n") {
 		t.Errorf("page there:\n%s", got)
 	}
 }
 
 // TestGoneForLong: a URL that is gone is asked by the visit after, and then when it is gone for
-// twice as many visits; seeds always are. What is not asked has no record and counts as skipped, and
-// weft why says when it is asked next.
+// twice as many visits; seeds always are. What is not asked has no record and counts as skipped,
+// and weft why says when it is asked next.
 func TestGoneForLong(t *testing.T) {
 	s := crawltest.NewChanging(t)
 	job := filepath.Join(t.TempDir(), "job")

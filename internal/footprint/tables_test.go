@@ -114,7 +114,7 @@ var tables = map[string][]string{
 		"record.Form.Fields", "record.Stream.fields",
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers",
 		"engine.Config.Late", "engine.refusals.exclusions", "engine.Config.Seeds", "engine.loops.free", "engine.loops.assigned", "engine.loops.all", "engine.pauses.reasons",
-		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "frontier/store.Store.outputs", "httpclient.Client.auth", "httpclient.Client.secrets", "httpclient.Client.shared", "httpclient.Options.Auth",
+		"engine.seeds.held", "fetch.Config.DNS", "fetch.Config.Headers", "fetch.reach.given", "frontier/store.Store.outputs", "httpclient.Client.auth", "httpclient.Client.secrets", "httpclient.Client.shared", "httpclient.Options.Auth",
 		"httpclient.Options.Header", "httpclient.Options.Resolve", "httpclient.header.fields", "httpclient.header.lower", "httpclient.names.overrides",
 		"capture.Archive.Secret", "engine.ArchiveConfig.About", "engine.archive.about", "frontier/store.Store.fixed",
 		"record.ItemCounts.Missing", "job.Plan.Extract", "job.Plan.Posts", "fetch.Shared.Posts", "fetch.fetcher.posts", "fetch.archiver.posts", "seed.Post.Body", "job.Job.Promised", "job.Plan.Guessed", "job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",

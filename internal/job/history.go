@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -67,6 +68,15 @@ func (h History) nextVisit() History {
 type Kept struct {
 	Done    int `json:"done,omitempty"`
 	Refused int `json:"refused,omitempty"`
+}
+
+// TakeBack takes in that one of the URLs, which was done or refused, is asked after all.
+func (k *Kept) TakeBack(was store.State) {
+	if was == store.Refused {
+		k.Refused--
+	} else {
+		k.Done--
+	}
 }
 
 // Encode returns the history as the store keeps it.

@@ -99,6 +99,28 @@ type Options struct {
 	Waiting       func(full error)
 }
 
+// narrowing is the choice of the URLs that a visit asks: see Options.
+type narrowing struct {
+	only      func(*record.Record) bool
+	olderThan time.Duration
+}
+
+func (n *narrowing) any() bool { return n.only != nil || n.olderThan > 0 }
+
+// narrows takes in which URLs a visit is to ask. A choice belongs to the start of a visit: the run
+// that continues one needs it only if the last run ended while it chose.
+func (j *Job) narrows(o *Options) error {
+	j.narrowing = narrowing{o.Only, o.OlderThan}
+	h := &j.History
+	switch {
+	case j.narrowing.any() && !h.Summary.Finished && !h.Narrowed:
+		return &OptionError{Option: "Update", Value: o.Dir, Err: errGoesOn}
+	case !j.narrowing.any() && h.Narrowed && h.Turning:
+		return &OptionError{Option: "Update", Value: o.Dir, Err: errChoice}
+	}
+	return nil
+}
+
 // Open starts a job, or resumes the one in the folder; then Plan is the job's, and not the one
 // in o. Its error is an *OptionError.
 func Open(o Options) (*Job, error) {

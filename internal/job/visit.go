@@ -12,31 +12,8 @@ import (
 	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/refs"
-	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
-
-// narrowing is the choice of the URLs that a visit asks: see Options.
-type narrowing struct {
-	only      func(*record.Record) bool
-	olderThan time.Duration
-}
-
-func (n *narrowing) any() bool { return n.only != nil || n.olderThan > 0 }
-
-// narrows takes in which URLs a visit is to ask. A choice belongs to the start of a visit: the run
-// that continues one needs it only if the last run ended while it chose.
-func (j *Job) narrows(o *Options) error {
-	j.narrowing = narrowing{o.Only, o.OlderThan}
-	h := &j.History
-	switch {
-	case j.narrowing.any() && !h.Summary.Finished && !h.Narrowed:
-		return &OptionError{Option: "Update", Value: o.Dir, Err: errGoesOn}
-	case !j.narrowing.any() && h.Narrowed && h.Turning:
-		return &OptionError{Option: "Update", Value: o.Dir, Err: errChoice}
-	}
-	return nil
-}
 
 // StartVisit makes URLs of the job pending again, if a visit starts, or if one was killed while it
 // started: all but those that are gone for long, or those that are chosen.
@@ -78,15 +55,6 @@ func (j *Job) StartVisit(ctx context.Context) error {
 	return j.Store.Commit(b)
 }
 
-// TakeBack takes in that one of the URLs, which was done or refused, is asked after all.
-func (k *Kept) TakeBack(was store.State) {
-	if was == store.Refused {
-		k.Refused--
-	} else {
-		k.Done--
-	}
-}
-
 // rests reports whether a visit does not ask a URL, as it is gone for long: see
 // docs/adr/0047-what-is-gone-is-asked-ever-more-rarely.md.
 func rests(e *store.Entry, visit int) bool {
@@ -125,8 +93,8 @@ func (j *Job) Resting(ctx context.Context) (map[refs.Key]weburl.URL, error) {
 	return all, nil
 }
 
-// NextAsked returns the number of the visit that asks a URL again which is gone since one visit, and
-// was asked last by another: the first one that is twice as long after the first as the last was.
+// NextAsked returns the number of the visit that asks a URL again which is gone since one visit,
+// and was asked last by another: the first one that is twice as long after that as the last was.
 func NextAsked(gone, last int) int { return gone + max(1, 2*(last-gone)) }
 
 // asked returns when a finished URL was asked last, or refused.

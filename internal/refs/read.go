@@ -133,25 +133,35 @@ func (s *search) pass() (cut bool, err error) {
 	})
 }
 
-// wanted are the targets of a search.
+// wanted are the targets of a search: 32 bytes each, as there may be as many as a job has URLs.
 type wanted struct {
-	by     map[Key][]int // indexes
-	filter []uint64      // bits by the first bits of a key: most keys are in none
+	order  []wantedKey // by key
+	begins []uint32    // in order, by the first bits of a key: most keys are in none
 	shift  int
-	entry  []int // by index: 1 + ordinal of the last entry with the target
-	met    []int // indexes, of the last entry
+	entry  []uint64 // by index: 1 + ordinal of the last entry with the target
+	met    []int    // indexes, of the last entry
+}
+
+// wantedKey is the key of a target and its index.
+type wantedKey struct {
+	key Key
+	at  uint32
 }
 
 func newWanted(targets []Key) wanted {
-	w := wanted{by: make(map[Key][]int, len(targets)), entry: make([]int, len(targets))}
-	bits := 6 // of an index into the filter: 16 bits of it for each target
-	for 1<<bits < 16*len(targets) {
+	w := wanted{order: make([]wantedKey, len(targets)), entry: make([]uint64, len(targets))}
+	bits := 6
+	for 1<<bits < len(targets) {
 		bits++
 	}
-	w.filter, w.shift = make([]uint64, 1<<(bits-6)), 64-bits
+	w.begins, w.shift = make([]uint32, 1<<bits+1), 64-bits
 	for i, k := range targets {
-		w.by[k] = append(w.by[k], i)
-		w.filter[k>>w.shift>>6] |= 1 << (k >> w.shift & 63)
+		w.order[i] = wantedKey{k, uint32(i)}
+		w.begins[k>>w.shift+1]++
+	}
+	slices.SortFunc(w.order, func(a, b wantedKey) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
+	for i := range len(w.begins) - 1 {
+		w.begins[i+1] += w.begins[i]
 	}
 	return w
 }
@@ -161,13 +171,10 @@ func (w *wanted) in(keys Targets, ordinal int) []int {
 	w.met = w.met[:0]
 	for ; len(keys) > 0; keys = keys[keySize:] {
 		k := Key(binary.BigEndian.Uint64(keys))
-		if w.filter[k>>w.shift>>6]&(1<<(k>>w.shift&63)) == 0 {
-			continue
-		}
-		for _, i := range w.by[k] {
-			if w.entry[i] != ordinal+1 {
-				w.entry[i] = ordinal + 1
-				w.met = append(w.met, i)
+		for _, one := range w.order[w.begins[k>>w.shift]:w.begins[k>>w.shift+1]] {
+			if one.key == k && w.entry[one.at] != uint64(ordinal+1) {
+				w.entry[one.at] = uint64(ordinal + 1)
+				w.met = append(w.met, int(one.at))
 			}
 		}
 	}

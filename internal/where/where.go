@@ -112,8 +112,8 @@ func names(all []field) []string {
 	return words
 }
 
-// fieldsOf returns the fields of a record: numbers, texts, booleans, times, lists of texts, and such
-// lists by their names.
+// fieldsOf returns the fields of a record: numbers, texts, booleans, times, lists of texts, and
+// such lists by their names.
 func fieldsOf(t reflect.Type) (all []field) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -13,8 +13,8 @@ import (
 // new ones. Call it for a finished job, before a frontier is restored. Hosts start with fresh
 // limits and their previous pace; robots.txt stays valid as long as it would have been, and one
 // that could not be fetched is requested at once. Dropped URLs stay dropped. With byDepth, queue
-// keys are those of a frontier with Levels. URLs stay as they are for which stays, unless it is nil,
-// returns true; they come in the order of their entries.
+// keys are those of a frontier with Levels. URLs stay as they are for which stays returns true,
+// unless it is nil; they come in the order of their entries.
 //
 // It commits many batches, so its memory is bounded. Between two of them the store is whole, each
 // URL in one state: after an interruption, another call continues. It returns the errors of Commit
