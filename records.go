@@ -13,6 +13,8 @@ import (
 type (
 	Record       = record.Record
 	LinkRecord   = record.Link
+	Headers      = record.Headers
+	Indexability = record.Indexability
 	Item         = record.Item
 	Fields       = record.Fields
 	Change       = record.Change

@@ -288,8 +288,9 @@ func TestExportCollected(t *testing.T) {
 		"--format graphml", "--format edges", "--state done", "--where depth==1 --fields url",
 	} {
 		want, got := run(exitDone, "export job -o - "+what).stdout, run(exitDone, "export all -o - "+what).stdout
-		want = strings.NewReplacer(`,"links_in":1`, "", ",done,1\n", ",done,\n").Replace(want) // it has no referrers
-		if strings.ReplaceAll(got, "n1-", "") != want {                                        // the names of archives
+		// It has no referrers.
+		want = strings.NewReplacer(`,"links_in":1`, "", ",done,1\n", ",done,\n").Replace(want)
+		if strings.ReplaceAll(got, "n1-", "") != want { // the names of archives
 			t.Errorf("%s: %q, expected %q", what, got, want)
 		}
 	}
