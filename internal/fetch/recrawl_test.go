@@ -22,6 +22,8 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/crawltest"
+	"github.com/weftcrawl/weft/internal/frontier/store"
+	jobs "github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -317,11 +319,11 @@ func TestUpdateSome(t *testing.T) {
 
 	// A run that ends while it chooses: the next one needs the same choice, and makes the same visit.
 	ctx, stop := context.WithCancel(t.Context())
-	c, err := weft.New(weft.Options{Job: job, Rerun: weft.Rerun{Update: true, UpdateOnly: func(r *weft.Record) bool { stop(); return true }}})
+	half, err := jobs.Open(jobs.Options{Dir: job, Files: store.Disk, Update: true, Only: func(*weft.Record) bool { stop(); return true }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Run(ctx); !errors.Is(err, context.Canceled) {
+	if err := errors.Join(half.StartVisit(ctx), half.Close()); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	if _, _, err := visit(weft.Rerun{}); err == nil || !strings.Contains(err.Error(), "expected the same choice again") {
@@ -332,7 +334,8 @@ func TestUpdateSome(t *testing.T) {
 	}
 
 	// A retry asks a URL that the visit has not asked.
-	if c, err = weft.New(weft.Options{Job: job, Rerun: weft.Rerun{RetryFailed: func(r *weft.Record) bool { return strings.HasSuffix(r.URL, "/1") }}}); err != nil {
+	c, err := weft.New(weft.Options{Job: job, Rerun: weft.Rerun{RetryFailed: func(r *weft.Record) bool { return strings.HasSuffix(r.URL, "/1") }}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if sum, err := c.Run(t.Context()); err != nil || sum.Done != 2 || sum.Skipped != 4 || sum.Statuses[200].URLs != 1 || sum.Statuses[404].URLs != 1 || !sum.Finished {
