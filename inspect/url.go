@@ -28,8 +28,8 @@ type URLStatus struct {
 	From      string      `json:"from,omitempty"` // page or redirect that leads here; none for a seed
 	Hops      int         `json:"hops,omitempty"` // redirects that led here
 	Priority  int         `json:"priority,omitempty"`
-	Sitemap   bool        `json:"sitemap,omitempty"` // it is requested as one
-	Role      record.Role `json:"role,omitempty"`    // of one beyond the scope: see record.Role
+	AsSitemap bool        `json:"as_sitemap,omitempty"` // it is requested as a sitemap
+	Role      record.Role `json:"role,omitempty"`       // of one beyond the scope: see record.Role
 	Tries     int         `json:"tries"`
 	Status    int         `json:"status,omitempty"` // of the last response
 	ErrorKind string      `json:"error_kind,omitempty"`

@@ -84,6 +84,7 @@ func (f *file) lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		r := bufio.NewReaderSize(io.NewSectionReader(f, 0, f.size), 256<<10)
 		var long []byte
+		at := int64(0)
 		for n := uint64(0); ; n++ {
 			text, err := r.ReadSlice('\n')
 			if err == bufio.ErrBufferFull {
@@ -100,9 +101,10 @@ func (f *file) lines() iter.Seq[Line] {
 			case len(text) > longest:
 				err = fmt.Errorf("longer than %d bytes", longest)
 			}
-			if !yield(Line{N: n, file: f, text: text, err: err}) || err != nil {
+			if !yield(Line{N: n, file: f, at: at, text: text, err: err}) || err != nil {
 				return
 			}
+			at += int64(len(text))
 		}
 	}
 }
@@ -111,6 +113,7 @@ func (f *file) lines() iter.Seq[Line] {
 type Line struct {
 	N    uint64 // its number, from 0
 	file *file
+	at   int64 // in the file
 	text []byte
 	err  error
 }

@@ -105,3 +105,41 @@ func TestLastCrawled(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// TestIndex: the last record of each URL, in any order of asking, and none of others.
+func TestIndex(t *testing.T) {
+	var lines []string
+	for i := range 1000 {
+		lines = append(lines, fmt.Sprintf(`{"url":"http://a/%d","status":404,"title":"%s"}`, i, strings.Repeat("x", i%50)))
+	}
+	for i := range 1000 {
+		lines = append(lines, fmt.Sprintf(`{"url":"http://a/%d","status":%d,"visit":2}`, i, 200+i))
+	}
+	dir := jobWith(t, append(lines, `{"url":"http://a/0","sta`)...)
+	x, err := OpenIndex(t.Context(), dir, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for i := 999; i >= 0; i-- {
+		if r, err := x.Find(fmt.Sprintf("http://a/%d", i)); err != nil || r == nil || r.Status != 200+i {
+			t.Errorf("%d: %+v, %v", i, r, err)
+		}
+	}
+	for i := range 100 {
+		if r, err := x.Find(fmt.Sprintf("http://b/%d", i)); r != nil || err != nil {
+			t.Errorf("another URL: %+v, %v", r, err)
+		}
+	}
+	empty, err := OpenIndex(t.Context(), jobWith(t), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	if r, err := empty.Find("http://a/1"); r != nil || err != nil {
+		t.Errorf("no records: %+v, %v", r, err)
+	}
+	if _, err := OpenIndex(t.Context(), t.TempDir(), ""); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}

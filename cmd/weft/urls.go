@@ -16,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/near"
 	"github.com/weftcrawl/weft/internal/where"
+	"github.com/weftcrawl/weft/results"
 )
 
 // urlStates are the values of --state.
@@ -38,7 +39,7 @@ func urlsCommand() *cobra.Command {
 	var asJSON, only bool
 	var limit int
 	var filter weft.URLFilter
-	var condition *where.Filter[weft.URLStatus]
+	var condition *urlCondition
 	cmd := &cobra.Command{
 		Use:     "urls [flags] JOB",
 		Short:   "List a job's URLs",
@@ -54,8 +55,8 @@ is broken the page that links to it. The states are:
   unchanged, changed, gone, new
              done, as found by the last recrawl (weft crawl --update)
 
-Of several filters, all apply. A CONDITION is over the fields of --json and
-host, in the language of https://expr-lang.org.` + jobExit,
+Of several filters, all apply. A CONDITION is over the fields of --json, those
+of pages.jsonl, and host, in the language of https://expr-lang.org.` + jobExit,
 		Example: `  weft urls --status 404 example.org.weft
   weft urls --error dns --json example.org.weft | jq -r '[.url, .from] | @tsv'
   weft urls --where 'status >= 400 && host == "example.org"' example.org.weft
@@ -67,8 +68,20 @@ host, in the language of https://expr-lang.org.` + jobExit,
 			if only {
 				write = func(w io.Writer, u weft.URLStatus) { fmt.Fprintln(w, printable(u.URL)) }
 			}
+			if f.any() && condition.needsRecords() {
+				return usage("--where: %w", condition.lacks)
+			}
 			return f.look(args, func(ctx context.Context, job looked) error {
-				return printAll(selected(job.URLs(ctx, filter), condition), limit, asJSON, write)
+				urls := job.URLs(ctx, filter)
+				if condition.needsRecords() {
+					records, err := results.OpenIndex(ctx, args[0], "")
+					if err != nil {
+						return err
+					}
+					defer records.Close()
+					condition.records = records
+				}
+				return printAll(selected(urls, condition), limit, asJSON, write)
 			})
 		},
 	}
@@ -80,7 +93,7 @@ host, in the language of https://expr-lang.org.` + jobExit,
 				help: "list URLs by status: 404, 4xx, 500..599 or 404,410"},
 			{name: "error", arg: "KIND", Value: to(&filter.ErrorKind, errorKind), words: errorKinds(),
 				help: "list URLs by error kind: see weft kinds"},
-			{name: "where", arg: "CONDITION", Value: to(&condition, compile[weft.URLStatus]),
+			{name: "where", arg: "CONDITION", Value: to(&condition, compileURLs),
 				help: "list URLs for which CONDITION holds"},
 		}},
 		group{"Several machines", f.options(false)},
@@ -112,17 +125,67 @@ func writeURL(w io.Writer, u weft.URLStatus) {
 	urlTable.row(w, outcome, line)
 }
 
-// selected yields the values for which a condition holds.
-func selected[T any](values iter.Seq2[T, error], condition *where.Filter[T]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for v, err := range values {
+// urlCondition is a condition on URLs of a job; nil holds for all.
+type urlCondition struct {
+	alone   *where.Filter[weft.URLStatus] // on the state of a URL; nil: the condition needs its record
+	lacks   error                         // the error of alone; nil with it
+	both    *where.Filter[recordedURL]    // nil with alone
+	records *results.Index                // of the job; nil with alone
+}
+
+// recordedURL is a URL and its last record. A field that both have is that of the URL.
+type recordedURL struct {
+	weft.URLStatus
+	ofURL
+}
+
+// ofURL has the record one level deeper than the state of the URL.
+type ofURL struct{ weft.Record }
+
+// compileURLs reads a condition on URLs.
+func compileURLs(condition string) (*urlCondition, error) {
+	c := new(urlCondition)
+	if c.alone, c.lacks = where.Compile[weft.URLStatus](condition); c.lacks == nil {
+		return c, comparesKinds(condition)
+	}
+	var err error
+	c.both, err = where.Compile[recordedURL](condition)
+	return c, cmp.Or(err, comparesKinds(condition))
+}
+
+// needsRecords reports whether the condition names what only records have. Those of a crawl on
+// several machines are with its nodes.
+func (c *urlCondition) needsRecords() bool { return c != nil && c.both != nil }
+
+func (c *urlCondition) holds(u *weft.URLStatus) (bool, error) {
+	if c == nil {
+		return true, nil
+	}
+	if c.both == nil {
+		return c.alone.Matches(u)
+	}
+	r, err := c.records.Find(u.URL)
+	if err != nil {
+		return false, err
+	}
+	both := recordedURL{URLStatus: *u}
+	if r != nil {
+		both.Record = *r
+	}
+	return c.both.Matches(&both)
+}
+
+// selected yields the URLs for which a condition holds.
+func selected(urls iter.Seq2[weft.URLStatus, error], condition *urlCondition) iter.Seq2[weft.URLStatus, error] {
+	return func(yield func(weft.URLStatus, error) bool) {
+		for u, err := range urls {
 			holds := err != nil
 			if err == nil {
-				if holds, err = condition.Matches(&v); err != nil {
+				if holds, err = condition.holds(&u); err != nil {
 					err = &exit{exitError, fmt.Errorf("--where: %w", err)}
 				}
 			}
-			if (holds || err != nil) && !yield(v, err) {
+			if (holds || err != nil) && !yield(u, err) {
 				return
 			}
 		}

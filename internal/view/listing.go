@@ -199,7 +199,7 @@ func (l *Listing) leased(yield func(store.Entry, error) bool) {
 func urlStatus(e store.Entry, leased bool, c job.Clock) inspect.URLStatus {
 	u := e.URL
 	s := inspect.URLStatus{
-		URL: u.URL.String(), State: inspect.URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority), Sitemap: fetch.IsSitemap(u), Role: fetch.RoleOf(&u),
+		URL: u.URL.String(), State: inspect.URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority), AsSitemap: fetch.IsSitemap(u), Role: fetch.RoleOf(&u),
 		Tries: u.Tries, NotBefore: c.Date(u.NotBefore),
 	}
 	if n := len(u.Past); n > 0 {

@@ -143,9 +143,9 @@ func (q *explainer) origin(context.Context) error {
 		return nil
 	case q.why.Hops > 0:
 		what, where = "redirected", "from"
-	case parent.Sitemap:
+	case parent.AsSitemap:
 		where = "in the sitemap"
-	case q.why.Sitemap:
+	case q.why.AsSitemap:
 		where = "as a sitemap of the host of"
 	}
 	q.posted()
@@ -256,7 +256,7 @@ func (q *explainer) askBounds(context.Context) error {
 	switch inside := b.Inside(q.url); {
 	case q.why.Role != "":
 		q.say(time.Time{}, "role", "%s", q.roleWords())
-	case q.why.Sitemap:
+	case q.why.AsSitemap:
 		q.say(time.Time{}, "scope", "%s: does not apply to sitemaps", b.Scope)
 	case seed:
 		q.say(time.Time{}, "scope", "%s: does not apply to seeds and the targets of their redirects", b.Scope)
