@@ -110,7 +110,7 @@ type Reach struct {
 type Traps struct {
 	MaxURLLength int // bytes; at most 16 KiB, which negative stands for; 0: 2,048
 	MaxPathDepth int // segments of a path; 0: 20
-	MaxRepeats   int // repetitions of a segment at equal distances, as x in /x/1/x/2/x/3; 0: 3
+	MaxRepeats   int // of one segment at equal distances: /x/1/x/2/x has x 3 times; 0: 3
 	MaxVariants  int // URLs that differ only after the first ; or ?, over all runs of a job; 0: 10,000
 	// MaxAlike is the number of pages like one another in a row that say nothing new and lead to ever
 	// more, after which others like them are refused, as nothing-new; 0: 500.

@@ -84,7 +84,7 @@ var rules = []Rule{
 	{RedirectChain, Warning, GroupLinks, "several redirects, one after another"},
 	{HTTPSAvailable, Warning, GroupLinks, "the link has http, and the server answers https"},
 	{MixedContent, Warning, GroupLinks, "an https page loads this by http, which browsers block"},
-	{Soft404, Warning, GroupLinks, "the page says \"not found\" with a status of 200"},
+	{Soft404, Warning, GroupLinks, "a page that does not exist has status 200"},
 	{NeedsScripts, Warning, GroupLinks, "the page looks empty, as no scripts run"},
 	{NotRead, Warning, GroupLinks, "a part of the page is not read: it is beyond a limit"},
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -20,6 +21,19 @@ func readPage(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// pagesForPeople returns the paths of the pages that tell how to use weft.
+func pagesForPeople(t *testing.T) (all []string) {
+	t.Helper()
+	paths, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(paths) < 10 {
+		t.Fatalf("%q, %v", paths, err)
+	}
+	for _, path := range append(paths, "../../README.md") {
+		all = append(all, strings.TrimPrefix(path, "../../"))
+	}
+	return all
 }
 
 // TestPagesInline: the tests of internal/pages run each command, option and address of servers
@@ -71,20 +85,14 @@ func TestPagesInline(t *testing.T) {
 // TestPagesFlags: each flag that a page names is one of weft, and the guide has each of weft crawl
 // in its table of flags by concern.
 func TestPagesFlags(t *testing.T) {
-	// The last two are those of weft-lab.
-	flags := map[string]bool{"help": true, "help-all": true, "version": true, "connections": true, "chart": true,
-		"config": true, "no-config": true, "profile": true} // of all commands
+	// The others are those of weft-lab, docker and benchmarks.
+	flags := map[string]bool{"help": true, "help-all": true, "version": true, "config": true, "no-config": true, "profile": true,
+		"connections": true, "chart": true, "pages": true, "rounds": true, "rm": true, "user": true}
+	everyCommand(func(cmd *cobra.Command) { cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true }) })
 	crawl := crawlCommand()
-	for _, cmd := range append(slices.Concat(robotsCommand().Commands(), warcCommand().Commands(), clusterCommand().Commands()), crawl, statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(),
-		linksCommand(), fieldsCommand(), urlCommand(), charsetCommand(), sitemapCommand(), demoCommand()) {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
-	}
-	for _, name := range []string{"README.md", "docs/guide.md", "docs/jobs.md", "docs/records.md", "docs/library.md", "docs/error-kinds.md", "docs/cluster.md"} {
-		text, err := os.ReadFile(filepath.Join("../..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`(?:^|[^-\w])--([a-z](?:[-a-z0-9.]*[a-z0-9])?)`).FindAllStringSubmatch(string(text), -1) {
+	for _, name := range pagesForPeople(t) {
+		text := readPage(t, filepath.Join("../..", name))
+		for _, m := range regexp.MustCompile(`(?:^|[^-\w])--([a-z](?:[-a-z0-9.]*[a-z0-9])?)`).FindAllStringSubmatch(text, -1) {
 			if !flags[m[1]] {
 				t.Errorf("%s: no command has --%s", name, m[1])
 			}
@@ -92,7 +100,7 @@ func TestPagesFlags(t *testing.T) {
 		if name != "docs/guide.md" {
 			continue
 		}
-		_, table, _ := strings.Cut(string(text), "## Flags by concern")
+		_, table, _ := strings.Cut(text, "## Flags by concern")
 		table, _, _ = strings.Cut(table, "\n## ")
 		crawl.Flags().VisitAll(func(f *pflag.Flag) {
 			long, short := "`--"+f.Name+"`", "`-"+f.Shorthand+"`"
