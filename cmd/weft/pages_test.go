@@ -36,64 +36,152 @@ func pagesForPeople(t *testing.T) (all []string) {
 	return all
 }
 
-// TestPagesInline: the tests of internal/pages run each command, option and address of servers
-// between backticks in the text of docs/cluster.md, in a block of the page or of a page in their
-// testdata.
-func TestPagesInline(t *testing.T) {
-	const more = "../../internal/pages/testdata/cluster.md"
-	aside := regexp.MustCompile(`\s+#\s.*$`)
-	page := readPage(t, "../../docs/cluster.md")
-	var run []string
-	for _, text := range []string{page, readPage(t, more)} {
-		for _, block := range regexp.MustCompile("(?ms)^```(sh|console)\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
+// others are programs that pages name with options of theirs: no test runs them.
+var others = regexp.MustCompile(`^(CGO_ENABLED=0|chromium|curl|docker|go|kubectl|make|python3|systemctl|systemd-run|weft-lab|wget)$`)
+
+// ofOthers are options of other programs that pages name by themselves.
+var ofOthers = map[string]bool{
+	"--connections": true, "--chart": true, "--pages": true, "--rounds": true, // weft-lab
+	"--rm": true, "--user": true, // docker
+	"--user-data-dir": true, "--proxy-server": true, "--proxy-bypass-list": true, "--ignore-certificate-errors-spki-list": true, "--force-webrtc-ip-handling-policy": true, // Chromium
+	"--cacert": true, // curl
+}
+
+var (
+	fenced      = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+	endComment  = regexp.MustCompile(`\s+#\s.*$`)
+	isOption    = regexp.MustCompile(`^(-[a-zA-Z]|--[a-z][-a-z0-9.]*)(=|$)`)
+	placeholder = regexp.MustCompile(`\b[A-Z]+\b`) // and …
+	optional    = regexp.MustCompile(`\[[^]]*[A-Z][^]]*\]`)
+	inOtherFile = regexp.MustCompile(`^(?:- )?(?:run: |ExecStart=/usr/local/bin/|CMD |args: )?(weft .*)$`)
+)
+
+// runBy returns the commands that internal/pages runs of a page and of the one in its testdata.
+func runBy(texts ...string) (all []string) {
+	for _, text := range texts {
+		for _, block := range fenced.FindAllStringSubmatch(text, -1) {
+			if block[1] != "sh" && block[1] != "console" {
+				continue
+			}
 			for line := range strings.Lines(strings.ReplaceAll(block[2], "\\\n", "")) {
-				if line = strings.TrimSpace(aside.ReplaceAllString(line, "")); !strings.HasPrefix(line, "#") {
-					run = append(run, strings.TrimPrefix(line, "$ "))
+				line = strings.TrimSpace(endComment.ReplaceAllString(line, ""))
+				line = strings.Replace(strings.TrimPrefix(line, "$ "), "go run ./cmd/weft ", "weft ", 1)
+				if !strings.HasPrefix(line, "#") {
+					all = append(all, line)
 				}
 			}
 		}
 	}
-	words := regexp.MustCompile(`^(kill|(nats|tls|ws|wss)://.+)$`)
-	named := map[string]bool{"weft": true}
-	for _, o := range orders {
-		named[o.name] = true
-	}
-	for _, cmd := range append(rootCommand(io.Discard).Commands(), clusterCommand().Commands()...) {
-		named[cmd.Name()] = true
-	}
-	count := 0
-	for _, span := range regexp.MustCompile("`[^`]+`").FindAllString(regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(page, ""), -1) {
-		all := strings.Fields(strings.Trim(span, "`"))
-		option := slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, "-") })
-		if !named[all[0]] && !option && !words.MatchString(all[0]) {
+	return all
+}
+
+// namedIn returns the commands and options that a page names between backticks, and the commands of
+// its blocks that are a file of another program, such as a unit of systemd. A word of also begins
+// one, too.
+func namedIn(page string, also *regexp.Regexp) (all []string) {
+	for _, block := range fenced.FindAllStringSubmatch(page, -1) {
+		if block[1] == "sh" || block[1] == "console" || block[1] == "go" {
 			continue
 		}
-		count++
-		for i, word := range all { // what is in capitals stands for something
-			all[i] = regexp.MustCompile(`[A-Z]+`).ReplaceAllString(regexp.QuoteMeta(word), `\S+`)
-		}
-		is := regexp.MustCompile(`(^|\s)` + strings.Join(all, `\s(.*\s)?`) + `([\s;,]|$)`)
-		if !slices.ContainsFunc(run, is.MatchString) {
-			t.Errorf("docs/cluster.md names %s, which no test runs: add a command to %s", strings.Join(strings.Fields(span), " "), more)
+		for line := range strings.Lines(strings.ReplaceAll(block[2], "\\\n", "")) {
+			if m := inOtherFile.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+				all = append(all, m[1])
+			}
 		}
 	}
-	if count < 50 {
-		t.Errorf("%d commands, options and addresses found in docs/cluster.md, expected some 60", count)
+	for _, span := range regexp.MustCompile("`[^`]+`").FindAllString(fenced.ReplaceAllString(page, ""), -1) {
+		words := strings.Fields(strings.ReplaceAll(strings.Trim(span, "`"), `\|`, "|"))
+		if len(words) == 0 || others.MatchString(words[0]) || ofOthers[words[0]] {
+			continue
+		}
+		if words[0] == "weft" && len(words) > 1 || also.MatchString(words[0]) || slices.ContainsFunc(words, isOption.MatchString) {
+			all = append(all, strings.Join(words, " "))
+		}
+	}
+	return all
+}
+
+// spellings returns expressions for a command or option: one for each alternative. Words in capitals
+// and … stand for something, and others may come in between.
+func spellings(named string) (all []*regexp.Regexp) {
+	ways := [][]string{nil}
+	for word := range strings.FieldsSeq(named) {
+		var next [][]string
+		for one := range strings.SplitSeq(strings.Trim(word, "|"), "|") {
+			if one != word && !isOption.MatchString(one) && placeholder.MatchString(one) {
+				one = "X" // FILE|URL: either will do
+			}
+			one = strings.ReplaceAll(optional.ReplaceAllString(one, ""), "...", "…")
+			if !isOption.MatchString(one) || strings.Contains(one, "=") {
+				if rest, ok := strings.CutSuffix(one, "…"); ok && rest != "" {
+					one = rest
+				}
+				one = placeholder.ReplaceAllString(strings.ReplaceAll(one, "…", "X"), "\x00")
+			}
+			is := strings.ReplaceAll(regexp.QuoteMeta(one), "\x00", `\S+`)
+			for _, way := range ways {
+				next = append(next, append(slices.Clone(way), is))
+			}
+		}
+		ways = next
+	}
+	for _, way := range ways {
+		all = append(all, regexp.MustCompile(`(^|[\s(])`+strings.Join(way, `\s(.*\s)?`)+`([\s;,)]|$)`))
+	}
+	return all
+}
+
+// TestPagesInline: the tests of internal/pages run each command and option between backticks in the
+// text of the pages for people, in a block of the page or of the page of that name in their testdata;
+// of docs/cluster.md also addresses of servers, and of that page and docs/jobs.md orders.
+func TestPagesInline(t *testing.T) {
+	named := []string{"kill", `(nats|tls|ws|wss)://.+`}
+	for _, o := range orders {
+		named = append(named, o.name)
+	}
+	ofJobs := regexp.MustCompile("^(" + strings.Join(named[2:], "|") + ")$")
+	for _, cmd := range append(rootCommand(io.Discard).Commands(), clusterCommand().Commands()...) {
+		named = append(named, cmd.Name())
+	}
+	also := map[string]*regexp.Regexp{"docs/cluster.md": regexp.MustCompile("^(" + strings.Join(named, "|") + ")$"), "docs/jobs.md": ofJobs}
+	nothing := regexp.MustCompile(`^$`)
+	count := 0
+	for _, path := range pagesForPeople(t) {
+		page := readPage(t, "../../"+path)
+		more := "internal/pages/testdata/" + filepath.Base(path)
+		text, err := os.ReadFile("../../" + more)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		run := runBy(page, string(text))
+		begins := also[path]
+		if begins == nil {
+			begins = nothing
+		}
+		for _, name := range namedIn(page, begins) {
+			count++
+			for _, is := range spellings(name) {
+				if !slices.ContainsFunc(run, is.MatchString) {
+					t.Errorf("%s names %s, which no test runs: add a command to %s", path, name, more)
+				}
+			}
+		}
+	}
+	if count < 300 {
+		t.Errorf("%d commands and options found, expected some 400", count)
 	}
 }
 
 // TestPagesFlags: each flag that a page names is one of weft, and the guide has each of weft crawl
 // in its table of flags by concern.
 func TestPagesFlags(t *testing.T) {
-	// The others are those of weft-lab, docker and benchmarks.
-	flags := map[string]bool{"help": true, "help-all": true, "version": true, "config": true, "no-config": true, "profile": true,
-		"connections": true, "chart": true, "pages": true, "rounds": true, "rm": true, "user": true}
+	flags := map[string]bool{"help": true, "help-all": true, "version": true, "config": true, "no-config": true, "profile": true}
 	everyCommand(func(cmd *cobra.Command) { cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true }) })
 	crawl := crawlCommand()
 	for _, name := range pagesForPeople(t) {
 		text := readPage(t, filepath.Join("../..", name))
 		for _, m := range regexp.MustCompile(`(?:^|[^-\w])--([a-z](?:[-a-z0-9.]*[a-z0-9])?)`).FindAllStringSubmatch(text, -1) {
-			if !flags[m[1]] {
+			if !flags[m[1]] && !ofOthers["--"+m[1]] {
 				t.Errorf("%s: no command has --%s", name, m[1])
 			}
 		}
