@@ -49,12 +49,15 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const inline = "testdata/cluster.md"
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
-	for _, path := range append(pages, "../../README.md", inline) {
+	inline, err := filepath.Glob("testdata/*.md")
+	if err != nil || len(inline) == 0 {
+		t.Fatalf("no pages in testdata: %v", err)
+	}
+	for _, path := range append(append(pages, "../../README.md"), inline...) {
 		t.Run(strings.TrimPrefix(strings.TrimPrefix(path, "../../"), "docs/"), func(t *testing.T) {
 			t.Parallel()
 			page, err := os.ReadFile(path)
@@ -63,7 +66,7 @@ func TestPages(t *testing.T) {
 			}
 			text := string(page)
 			p := &manual{t: t, weft: weft, lines: strings.Split(text, "\n")}
-			if path == inline {
+			if path == "testdata/cluster.md" {
 				p.bash = newBash(t, weft)
 				p.bash.serveNKey("10.0.0.6")
 			}
@@ -256,7 +259,7 @@ func newBash(t *testing.T, weft string) *bash {
 	s.rewrite = strings.NewReplacer("127.0.0.1:8000", at(plain), "127.0.0.1:8443", at(secure),
 		"http://proxy.example:3128", proxy,
 		"--cluster embedded", "--cluster embedded@"+nats, "127.0.0.1:4222", nats,
-		"10.0.0.", machines)
+		"10.0.0.", machines, "/var/lib/weft", s.dir)
 	s.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+s.dir,
 		"http_proxy="+proxy, "https_proxy="+proxy, "SSL_CERT_FILE="+trusted)
 	return s
@@ -422,6 +425,7 @@ var pageFiles = map[string]string{
 	"cookies.txt": "# Netscape HTTP Cookie File\nexample.org\tFALSE\t/\tTRUE\t0\tsession\t4711\n",
 	"secret.txt":  "ada:lovelace\n",
 	"robots.txt":  "User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\nCrawl-delay: 0.5\n",
+	"app.js":      `fetch("https://example.org/api/search")`,
 	"page.html":   `<!doctype html><meta charset=utf-8><title>Page</title><a href="a.html">A</a> <img src=logo.png>`,
 
 	"shop.html": "<!doctype html>\n<title>Red shoe</title>\n<h1>Red <em>shoe</em></h1>\n<p class=price>Only <b>1,234.50</b> €</p>\n<ul><li class=tag>red</li><li class=tag>shoe</li></ul>\n" +
@@ -448,6 +452,11 @@ func (exampleSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/robots.txt":
 		fmt.Fprintf(w, "User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\nSitemap: https://%s/sitemap.xml\n", r.Host)
 		return
+	case path == "/headers":
+		_ = r.Header.Write(w)
+		return
+	case path == "/cookie":
+		http.SetCookie(w, &http.Cookie{Name: "visit", Value: "1"})
 	case path == "/old":
 		http.Redirect(w, r, "/docs/", http.StatusMovedPermanently)
 		return
@@ -480,6 +489,8 @@ var examplePages = func() map[string]string {
 <a href=/private/notes>Notes</a> <a href=/manual.pdf>Manual</a> <a href=/print/about>Print</a>
 <a href=https://elsewhere.example/>Elsewhere</a> <img src=/logo.png>`,
 		"/style.css": `body { background: url(/background.png) }`,
+		"/traps":     "<a href=/a/b/c/d>1</a> <a href=/x/x>2</a> <a href=/a-name-so-long-that-nobody-types-it>3</a> <a href=/list?page=1>4</a> <a href=/list?page=2>5</a>",
+		"/cookie":    "<a href=/headers>Headers</a>",
 	}
 	for path, text := range map[string]string{
 		"/about": "Who we are, and what we do all day.", "/print/about": "Who we are, and what we do all day.",
