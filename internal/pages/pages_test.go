@@ -3,6 +3,7 @@ package pages_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -25,6 +26,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -45,10 +47,8 @@ import (
 // Pages in testdata run what the text of a page names outside its blocks: see TestPagesInline of
 // cmd/weft.
 func TestPages(t *testing.T) {
-	weft, err := process.BuildWeft(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	weft := command(t)
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages: %v", err)
@@ -78,6 +78,31 @@ func TestPages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// buildDir is the folder of the command, and build builds it once for all tests.
+var buildDir string
+
+var build = sync.OnceValues(func() (string, error) { return process.BuildWeft(context.Background(), buildDir) })
+
+func TestMain(m *testing.M) {
+	var err error
+	if buildDir, err = os.MkdirTemp("", "weft-pages-*"); err != nil {
+		log.Fatal(err)
+	}
+	code := m.Run()
+	os.RemoveAll(buildDir)
+	os.Exit(code)
+}
+
+// command returns the path of the command.
+func command(t *testing.T) string {
+	t.Helper()
+	weft, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return weft
 }
 
 // interrupted is the exit code of a crawl that a signal has ended.
@@ -258,7 +283,7 @@ func newBash(t *testing.T, weft string) *bash {
 	s.write(certificateFor(t, machines+"5"))
 	s.rewrite = strings.NewReplacer("127.0.0.1:8000", at(plain), "127.0.0.1:8443", at(secure),
 		"http://proxy.example:3128", proxy,
-		"--cluster embedded", "--cluster embedded@"+nats, "127.0.0.1:4222", nats,
+		"--cluster embedded", "--cluster embedded@"+nats, "weft replay e", "weft replay --listen 127.0.0.1:0 e", "127.0.0.1:4222", nats,
 		"10.0.0.", machines, "/var/lib/weft", s.dir)
 	s.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+s.dir,
 		"http_proxy="+proxy, "https_proxy="+proxy, "SSL_CERT_FILE="+trusted)

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/weftcrawl/weft/internal/process"
 )
 
 // blocks returns the fenced blocks of a kind in a page.
@@ -30,10 +28,8 @@ func blocks(t *testing.T, path, kind string) (all []string) {
 // TestServiceUnits: systemd takes the units of docs/service.md as they are, without a warning. Where
 // it is missing, they are at least files of its form.
 func TestServiceUnits(t *testing.T) {
-	weft, err := process.BuildWeft(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	weft := command(t)
 	dir := t.TempDir()
 	line := regexp.MustCompile(`^(#.*|\[[A-Z][a-z]+\]|[A-Z][A-Za-z]+=.+|    \S.*|)$`)
 	var units []string
@@ -58,11 +54,10 @@ func TestServiceUnits(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("no systemd-analyze")
 	}
-	for _, name := range units {
-		cmd := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", "--recursive-errors=no", filepath.Join(dir, name))
-		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-			t.Errorf("%s: %v\n%s", name, err, out)
-		}
+	cmd := exec.CommandContext(t.Context(), "systemd-analyze", append([]string{"verify", "--man=no", "--recursive-errors=no"}, units...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -70,13 +65,11 @@ func TestServiceUnits(t *testing.T) {
 // that the command needs. It runs as the user of the image in a folder that has nothing else: no
 // library, no shell, no file of a system, no environment but the image's.
 func TestServiceImage(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("only root can leave the file system")
 	}
-	weft, err := process.BuildWeft(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	weft := command(t)
 	of := blocks(t, "../../docs/service.md", "dockerfile")
 	repository, err := os.ReadFile("../../Dockerfile")
 	if err != nil || len(of) != 1 {
