@@ -39,13 +39,15 @@ func pagesForPeople(t *testing.T) (all []string) {
 // others are programs that pages name with options of theirs: no test runs them.
 var others = regexp.MustCompile(`^(CGO_ENABLED=0|chromium|curl|docker|go|kubectl|make|python3|systemctl|systemd-run|weft-lab|wget)$`)
 
-// ofOthers are options of other programs that pages name by themselves.
+// ofOthers are options of other programs that pages name by themselves: those of weft-lab, docker,
+// systemctl, Chromium and curl.
 var ofOthers = map[string]bool{
-	"--connections": true, "--chart": true, "--pages": true, "--rounds": true, // weft-lab
-	"--chown": true, "--restart": true, "--rm": true, "--stop-timeout": true, "--user": true, // docker
-	"--now":           true,                                                                                                                                                // systemctl
-	"--user-data-dir": true, "--proxy-server": true, "--proxy-bypass-list": true, "--ignore-certificate-errors-spki-list": true, "--force-webrtc-ip-handling-policy": true, // Chromium
-	"--cacert": true, // curl
+	"--connections": true, "--chart": true, "--pages": true, "--rounds": true,
+	"--chown": true, "--restart": true, "--rm": true, "--stop-timeout": true, "--user": true,
+	"--now":           true,
+	"--user-data-dir": true, "--proxy-server": true, "--proxy-bypass-list": true,
+	"--ignore-certificate-errors-spki-list": true, "--force-webrtc-ip-handling-policy": true,
+	"--cacert": true,
 }
 
 var (
@@ -107,8 +109,8 @@ func namedIn(page string, also *regexp.Regexp) (all []string) {
 	return all
 }
 
-// spellings returns expressions for a command or option: one for each alternative. Words in capitals
-// and … stand for something, and others may come in between.
+// spellings returns expressions for a command or option: one for each alternative. Words in
+// capitals and … stand for something, and others may come in between.
 func spellings(named string) (all []*regexp.Regexp) {
 	ways := [][]string{nil}
 	for word := range strings.FieldsSeq(named) {
@@ -138,8 +140,8 @@ func spellings(named string) (all []*regexp.Regexp) {
 }
 
 // TestPagesInline: the tests of internal/pages run each command and option between backticks in the
-// text of the pages for people, in a block of the page or of the page of that name in their testdata;
-// of docs/cluster.md also addresses of servers, and of that page and docs/jobs.md orders.
+// text of the pages for people, in a block of the page or of the page of that name in testdata. Of
+// docs/cluster.md they run addresses of servers, too, and of that page and docs/jobs.md orders.
 func TestPagesInline(t *testing.T) {
 	named := []string{"kill", `(nats|tls|ws|wss)://.+`}
 	for _, o := range orders {

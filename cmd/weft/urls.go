@@ -127,9 +127,9 @@ func writeURL(w io.Writer, u weft.URLStatus) {
 
 // urlCondition is a condition on URLs of a job; nil holds for all.
 type urlCondition struct {
-	alone   *where.Filter[weft.URLStatus] // on the state of a URL; nil: the condition needs its record
-	lacks   error                         // the error of alone; nil with it
-	both    *where.Filter[recordedURL]    // nil with alone
+	alone   *where.Filter[weft.URLStatus] // on the state of a URL; nil: see both
+	lacks   error                         // the error of alone
+	both    *where.Filter[recordedURL]    // on its record, too; nil with alone
 	records *results.Index                // of the job; nil with alone
 }
 

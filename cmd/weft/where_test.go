@@ -67,7 +67,7 @@ func TestConditions(t *testing.T) {
 	}
 	conditions := conditionsOfPage(t)
 	const last = `robots != [] or sitemap != ""`
-	for i := 0; i < len(record.Columns()); i += 9 { // a field of each type is a condition with itself
+	for i := 0; i < len(record.Columns()); i += 9 { // each field equals itself
 		var equal []string
 		for _, name := range record.Columns()[i:min(i+9, len(record.Columns()))] {
 			equal = append(equal, name+" == "+name)

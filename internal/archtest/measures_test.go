@@ -91,6 +91,7 @@ const mostFields = 25
 // largeStructs may have more fields than others, each with the reason.
 var largeStructs = map[string]string{
 	"Page":                         "a record, with its content",
+	"cmd/weft/ofURL":               "a record",
 	"cmd/weft/recordedURL":         "a record: a URL and its last record",
 	"export/page":                  "a record: a row of the table pages",
 	"httpclient/Options":           "options",

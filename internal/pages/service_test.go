@@ -25,8 +25,8 @@ func blocks(t *testing.T, path, kind string) (all []string) {
 	return all
 }
 
-// TestServiceUnits: systemd takes the units of docs/service.md as they are, without a warning. Where
-// it is missing, they are at least files of its form.
+// TestServiceUnits: systemd takes the units of docs/service.md as they are, without a warning.
+// Where it is missing, they are at least files of its form.
 func TestServiceUnits(t *testing.T) {
 	t.Parallel()
 	weft := command(t)
@@ -61,9 +61,9 @@ func TestServiceUnits(t *testing.T) {
 	}
 }
 
-// TestServiceImage: the last stage of the image of docs/service.md, and of the repository's, has all
-// that the command needs. It runs as the user of the image in a folder that has nothing else: no
-// library, no shell, no file of a system, no environment but the image's.
+// TestServiceImage: the last stage of the image of docs/service.md, and of the repository's, has
+// all that the command needs. It runs as the user of the image in a folder that has nothing else:
+// no library, no shell, no file of a system, no environment but the image's.
 func TestServiceImage(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -106,7 +106,7 @@ func TestServiceImage(t *testing.T) {
 	}
 }
 
-// image is what the last stage of a Dockerfile says.
+// image is the last stage of a Dockerfile.
 type image struct {
 	user       uint32 // and group
 	dir, entry string
