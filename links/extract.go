@@ -50,9 +50,10 @@ type Page struct {
 	Description string
 	Canonical   weburl.URL
 
-	Cut    bool // the base is so long, and the links are so many, that the rest was not read
-	Hidden bool // it ends within a tag, a comment or raw text, which hides what may be links
-	Robots      // directives of its meta elements
+	Scripted bool // it has a script that runs
+	Cut      bool // the base is so long, and the links are so many, that the rest was not read
+	Hidden   bool // it ends within a tag, a comment or raw text, which hides what may be links
+	Robots        // directives of its meta elements
 }
 
 // Options choose what to extract. The zero value extracts everything except Scripts.

@@ -418,8 +418,11 @@ func (x *Extractor) script(e *element, text []byte) {
 	switch kind := x.scriptKind(); {
 	case kind == "application/ld+json":
 		x.jsonLD(e.tag, text)
-	case x.options.Scripts && (kind == "" || kind == "module" || slices.Contains(javaScript, kind)):
-		x.scriptURLs(e.tag, text)
+	case kind == "" || kind == "module" || slices.Contains(javaScript, kind):
+		x.page.Scripted = true
+		if x.options.Scripts {
+			x.scriptURLs(e.tag, text)
+		}
 	}
 }
 

@@ -303,7 +303,7 @@ func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte
 	if r.IsPage() && !found.Canonical.IsZero() { // it comes before that of the header
 		r.Canonical = p.cfg.canonical(found.Canonical)
 	}
-	if r.IsPage() && out.URL.Role == frontier.RolePage && looksShort(p.cfg, out, c.n) {
+	if found.Scripted && r.IsPage() && out.URL.Role == frontier.RolePage && looksShort(p.cfg, out, c.n) {
 		r.NeedsScripts = string(appshell.Judge(body))
 	}
 	if found.Cut {
