@@ -291,7 +291,7 @@ func TestMalformed(t *testing.T) {
 	other := slices.Clone(block)
 	other[0] = 9
 	var version *changelog.VersionError
-	if err := changelog.Replay(other, epoch, new(recorder)); !errors.As(err, &version) || err.Error() != "changes of format 9, expected 1" {
+	if err := changelog.Replay(other, epoch, new(recorder)); !errors.As(err, &version) || err.Error() != "changes of format 9, expected 2" {
 		t.Errorf("%v", err)
 	}
 	e.Done(randomURL(r))

@@ -9,7 +9,7 @@ import (
 )
 
 // version is that of the format: the first byte of a block.
-const version = 1
+const version = 2
 
 // Kinds of changes.
 const (

@@ -47,6 +47,8 @@ func knownFields(k *frontier.Snapshot) []field {
 		date(&k.At), number(&k.Status), {alike: &k.Type}, {content: k.Content[:]}, {word: &k.Text}, {wide: &k.Bytes},
 		number(&k.Number), text(&k.Change), date(&k.First), date(&k.Changed), text(&k.Redirect), {hash: &k.Link}, {hash: &k.RobotsTag},
 		text(&k.ETag), text(&k.Modified), text(&k.Title), date(&k.Capture.At), {content: k.Capture.Payload[:]},
+		text(&k.About.Description), text(&k.About.H1), text(&k.About.Canonical), number(&k.About.Words), {alike: &k.About.Indexability},
+		number(&k.Gone),
 	}
 }
 
