@@ -2,6 +2,7 @@ package links
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/weftcrawl/weft/internal/markup"
 )
@@ -12,6 +13,9 @@ const maxScriptURL = 2 << 10
 // javaScript are the content types in use for JavaScript; see
 // https://mimesniff.spec.whatwg.org/#javascript-mime-type.
 var javaScript = []string{"text/javascript", "application/javascript", "application/x-javascript", "application/ecmascript", "text/ecmascript"}
+
+// IsScript reports whether a content type is one of JavaScript.
+func IsScript(contentType string) bool { return slices.Contains(javaScript, mediaType(contentType)) }
 
 // scriptDocument reads a document of JavaScript.
 func (x *Extractor) scriptDocument() {

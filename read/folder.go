@@ -80,8 +80,10 @@ func Folder(ctx context.Context, dir, to string, o Options) (c Counts, err error
 		p.Markdown, p.Text, p.Chunks = "", "", nil
 		return enc.Encode(p)
 	})
-	if err = errors.Join(err, ctx.Err()); err == nil && c.Pages == 0 && before.next != nil {
-		err = fmt.Errorf("%s: no page to write, so its texts stay; expected at least one page of the job to match", to)
+	if err = errors.Join(err, ctx.Err()); err == nil {
+		if err = o.matched(&c, before); err != nil {
+			err = fmt.Errorf("%s: its texts stay: %w", to, err)
+		}
 	}
 	if err == nil {
 		err = before.end()

@@ -36,6 +36,9 @@ func Lines(ctx context.Context, dir string, out io.Writer, earlier io.Reader, o 
 		return enc.Encode(p)
 	})
 	if err == nil {
+		err = o.matched(&c, before)
+	}
+	if err == nil {
 		err = before.end()
 	}
 	return c, errors.Join(err, w.Flush())
@@ -100,6 +103,9 @@ func chunkLines(ctx context.Context, dir string, out io.Writer, earlier io.Reade
 		return nil
 	})
 	if err == nil {
+		err = o.matched(&c, before)
+	}
+	if err == nil {
 		err = before.end()
 	}
 	return c, errors.Join(err, w.Flush())
@@ -123,7 +129,23 @@ func Document(ctx context.Context, dir string, out io.Writer, o Options) (Counts
 		_, err := w.WriteString(text + "\n\n")
 		return err
 	})
+	if err == nil {
+		err = o.matched(&c, newEarlier(nil, nil))
+	}
 	return c, errors.Join(err, w.Flush())
+}
+
+// ErrNoMatch is returned when no page of a job matches what Options select, as by a mistyped
+// condition, or when none is left of those that the output had.
+var ErrNoMatch = errors.New("no page to write, expected at least one page of the job to match")
+
+// matched returns ErrNoMatch if nothing was written, where something was selected, or was there.
+func (o *Options) matched(c *Counts, before *earlier) error {
+	selects := o.Where != "" || len(o.Languages) > 0
+	if c.Pages > 0 || !selects && before.next == nil {
+		return nil
+	}
+	return ErrNoMatch
 }
 
 // compared counts a page and says what has become of it since.

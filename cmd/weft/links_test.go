@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -186,5 +188,36 @@ func TestLinksFlags(t *testing.T) {
 		if e.code != c.code || e.stdout != c.want {
 			t.Errorf("%s: %+v", name, e)
 		}
+	}
+}
+
+// TestCrawlScripts: with --links, a crawl records what looks like a URL in scripts of pages and in
+// the scripts that they load, and follows none of it.
+func TestCrawlScripts(t *testing.T) {
+	t.Parallel()
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<a href=/page>p</a><script>get("/inline?id=1")</script><script src=/app.js></script>`)
+		case "/app.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, `const api = "/api/v1/users?page="`)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	e := crawls(t, exitDone, "--links", "--assets", "scope", "--job", "job", s.URL)
+	list := e.file("job/links.jsonl")
+	for _, want := range []string{
+		`"from":"` + s.URL + `/","to":"` + s.URL + `/inline?id=1","tag":"script","attr":"text","kind":"text"`,
+		`"from":"` + s.URL + `/app.js","to":"` + s.URL + `/api/v1/users?page=","tag":"script","attr":"text","kind":"text"`,
+	} {
+		if !strings.Contains(list, want) {
+			t.Errorf("no %s in %s", want, list)
+		}
+	}
+	if got := s.paths(); got != "/ /app.js /page" {
+		t.Errorf("requested %s", got)
 	}
 }

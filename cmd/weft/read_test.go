@@ -56,6 +56,15 @@ func TestRead(t *testing.T) {
 	if e := run(exitDone, "job", "-o", "all.jsonl", "--chunks", "200", "--where", "depth > 0"); !strings.HasSuffix(e.stdout, " chunks of 15 texts in all.jsonl\n") {
 		t.Errorf("%s", e.stdout)
 	}
+	for _, args := range [][]string{{"-o", "all.jsonl", "--chunks", "200"}, {"-o", "all.jsonl"}, {"-o", "none.md"}, {"-o", "elsewhere"}} {
+		before, _ := os.ReadFile(filepath.Join(dir, "all.jsonl"))
+		e := run(exitError, append([]string{"job", "--where", `url contains "nothing"`}, args...)...)
+		after, _ := os.ReadFile(filepath.Join(dir, "all.jsonl"))
+		_, err := os.Lstat(filepath.Join(dir, "none.md"))
+		if string(before) != string(after) || err == nil || !strings.Contains(e.stderr, "no page to write, expected at least one page of the job to match") {
+			t.Errorf("%q: a condition that no page meets: %s", args, e.stderr)
+		}
+	}
 	text, err := os.ReadFile(filepath.Join(dir, "all.jsonl"))
 	if err != nil {
 		t.Fatal(err)

@@ -20,8 +20,9 @@ const (
 // of Chinese three.
 const (
 	maxText     = 1000 // of a page whose mount is empty
-	maxNoScript = 400  // of a page that asks for JavaScript
-	maxNothing  = 60   // of a page that says nothing
+	maxNoScript = 150  // of a page that asks for JavaScript
+	maxNothing  = 25   // of a page that says nothing
+	maxPatience = 100  // of one that asks for patience
 	maxLoading  = 60   // within a mount: "Loading…"
 	maxLinks    = 3    // links of a page that says nothing, or of a mount
 	maxSpinner  = 2    // pictures within a mount
@@ -44,6 +45,7 @@ type page struct {
 	asks    bool // a noscript asks for JavaScript
 	empty   bool // a mount shows hardly anything
 	refresh bool
+	loading bool // it asks for patience
 	counts
 
 	mount  []byte // the name of the open mount's element; nil: none is open
@@ -65,6 +67,7 @@ func Judge(body []byte) Reason {
 	for {
 		kind := s.Next()
 		p.text += visible(s.Text)
+		p.loading = p.loading || asksForPatience(s.Text)
 		if p.text > maxText {
 			return ""
 		}
@@ -89,7 +92,7 @@ func (p *page) reason() Reason {
 		return Mount
 	case p.asks && p.text < maxNoScript:
 		return NoScript
-	case p.text < maxNothing && p.links <= maxLinks && p.contents == 0:
+	case (p.text < maxNothing || p.loading && p.text < maxPatience) && p.links <= maxLinks && p.contents == 0:
 		return NoText
 	}
 	return ""
@@ -197,6 +200,19 @@ func executes(typ []byte) bool {
 func asksForScripts(text []byte) bool {
 	lower := bytes.ToLower(text)
 	return bytes.Contains(lower, []byte("javascript")) || bytes.Contains(lower, []byte("enable js"))
+}
+
+// asksForPatience reports whether a text is that of a page that is still to come.
+func asksForPatience(text []byte) bool {
+	if len(text) > maxPatience {
+		return false
+	}
+	for _, word := range [][]byte{[]byte("oading"), []byte("lease wait")} {
+		if bytes.Contains(text, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // visible returns the length of a text without white space and references to it.

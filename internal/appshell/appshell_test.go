@@ -42,7 +42,12 @@ func TestJudge(t *testing.T) {
 		{"upper case, unclosed", `<HTML><SCRIPT SRC=a.js></SCRIPT><BODY><DIV ID=ROOT>`, appshell.Mount},
 		{"blanks", page("<div id=x>" + strings.Repeat("&nbsp; \n", 500) + "</div>"), appshell.NoText},
 
+		{"it says that it loads", page(`<div id=main><p>Please wait while the shop is loading its products for you …</p></div>`), appshell.NoText},
+
 		// What needs no script.
+		{"it works", page(`<h1>It works!</h1><p>All good here today.</p>`), ""},
+		{"opening hours", page(`<h1>Opening hours</h1><p>Monday to Friday, nine to five.</p>`), ""},
+		{"a map", page(`<h1>Contact</h1><p>Example Street 1, 12345 Example. Telephone: 0123 456789, every day from nine to five. Write to us at the address above, or come by; our door is the green one, next to the bakery.</p><noscript>Enable JavaScript for the map</noscript>`), ""},
 		{"no script", `<title>x</title><div id=root></div>`, ""},
 		{"data only", `<title>x</title><script type=application/ld+json>{}</script><p>Hello`, ""},
 		{"server-rendered", page(`<div id=root>` + nav + words(100) + `</div><script src=hydrate.js></script>`), ""},

@@ -9,7 +9,8 @@
 //   - mount: the element that a framework fills, such as <div id="root">, shows hardly anything,
 //     and the page has little text.
 //   - noscript: a <noscript> element asks for JavaScript, and the page has little else.
-//   - no-text: the page has hardly any text, and no picture, form, frame, table or list of links.
+//   - no-text: the page has hardly any text, or says that it is loading, and no picture, form,
+//     frame, table or list of links.
 //
 // A page that refreshes itself away (<meta http-equiv=refresh>) needs no script.
 //

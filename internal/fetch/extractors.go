@@ -31,7 +31,7 @@ const recentURLs = 1 << 12
 // extraction selects the links to read from a page: all, or only the kinds to follow.
 func extraction(c *Config) links.Options {
 	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {
-		return links.Options{Agent: c.HTTP.UserAgent, Positions: c.KeepLinks}
+		return links.Options{Agent: c.HTTP.UserAgent, Positions: c.KeepLinks, Scripts: c.KeepLinks}
 	}
 	return links.Options{Kinds: c.wanted(), Bare: true, Agent: c.HTTP.UserAgent}
 }

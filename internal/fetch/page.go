@@ -255,7 +255,7 @@ func (p *pageReader) collect(out *Outcome, res *httpclient.Response, page *Page,
 		return made
 	}
 	c := p.newCollector(p.extractors(), out)
-	c.follow = res.Status < 300 && (out.URL.Role != frontier.RoleAsset || isStyle(out.Record))
+	c.follow = res.Status < 300 && (out.URL.Role != frontier.RoleAsset || isStyle(out.Record) || p.cfg.KeepLinks && links.IsScript(out.Record.Type()))
 	c.page, c.showAll, c.most = page, showAll, mostLinkText(len(body))
 	out.Read = c.follow
 	if c.follow && !out.URL.Role.Beyond() && p.mayBeSitemap(out, res) && p.sitemap(&c, res) {
