@@ -32,6 +32,8 @@ type FetchOptions struct {
 	MaxRedirects int
 	NoRedirects  bool // a redirect is a response like others
 
+	Render Render // renders the page: see Page.Rendered
+
 	// OnExchange takes each request, with what came of it, before the next one is made: redirects,
 	// and the URL that failed. Its error ends the call, which returns it.
 	OnExchange func(*Page) error
@@ -158,7 +160,12 @@ func (f *fetcher) get(ctx context.Context, u weburl.URL) (p *Page, err error) {
 		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: f.HTTP.DNS})
 		client := httpclient.NewClient(t.Loop(), options)
 		defer client.Close()
-		p, err = f.follow(ctx, t, client, u)
+		if p, err = f.follow(ctx, t, client, u); err != nil {
+			return err
+		}
+		if reason := f.Render.reason(p); reason != "" {
+			err = f.render(t, client, p, reason)
+		}
 		return err
 	})
 	if ctx.Err() != nil {

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/weftcrawl/weft/guard"
@@ -262,5 +263,79 @@ func TestFindSitemaps(t *testing.T) {
 		if !slices.Equal(got, c.want) || named != c.named || !strings.HasSuffix(fmt.Sprint(err), c.err) {
 			t.Errorf("%s: %q, %t, %v", name, got, named, err)
 		}
+	}
+}
+
+// TestFetchRendered: a page that looks empty until its scripts run is rendered, from the response
+// that was received and by requests of Weft alone; others are not, unless all are.
+func TestFetchRendered(t *testing.T) {
+	if _, err := FindBrowser(""); err != nil {
+		t.Skip(err)
+	}
+	var mu sync.Mutex
+	var asked []string // with the User-Agent of each
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, fmt.Sprintf("%s %s %s %s", r.Method, r.URL.Path, r.UserAgent(), r.Header.Get("X-App")))
+		mu.Unlock()
+		w.Header().Set("Content-Type", "text/html; charset=iso-8859-1")
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprint(w, "<!doctype html><title>Shop</title><div id=root></div><img src=/a.png><script src=/app.js></script>")
+		case "/text":
+			fmt.Fprint(w, "<!doctype html><title>T</title><p>"+strings.Repeat("A page with text. ", 20)+"<script>document.body.append('and more')</script>")
+		case "/app.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, "fetch('/old', {headers: {'X-App': 'shop'}}).then(r => r.json()).then(all => { root.innerHTML = '<h1>' + all.name + ' ' + navigator.userAgent + '</h1><a href=/k>k</a>' });"+
+				"fetch('/save', {method: 'POST', body: 'x'}); fetch('http://169.254.169.254/latest/').catch(() => { document.title = 'guarded' }); location.hash = 'here'")
+		case "/old":
+			http.Redirect(w, r, "/new", http.StatusFound)
+		case "/new":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"name": "K\u00e4ttle"}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer s.Close()
+	o := FetchOptions{HTTP: HTTP{UserAgent: "testbot/1"}, Render: Render{Pages: RenderAuto}}
+	p, err := Fetch(t.Context(), s.URL+"/", o)
+	if err != nil || p.Rendered == nil {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	r := p.Rendered
+	if html := string(r.HTML); !strings.Contains(html, "<h1>Kättle testbot/1</h1>") || !strings.Contains(html, "<title>guarded</title>") || strings.Contains(string(p.Body), "ttle") {
+		t.Errorf("%s", html)
+	}
+	if r.Reason != "mount" || r.URL != s.URL+"/#here" || !slices.Contains(r.Targets, s.URL+"/#here") || r.Cut != "" {
+		t.Errorf("%+v", r)
+	}
+	var refused []string
+	for _, x := range r.Refused {
+		refused = append(refused, strings.TrimPrefix(x.URL, s.URL)+" "+x.Reason)
+	}
+	slices.Sort(refused)
+	if len(refused) != 3 || refused[0] != "/a.png not needed" || refused[1] != "/save method POST" || !strings.Contains(refused[2], "http://169.254.169.254/latest/ ") {
+		t.Errorf("refused %q", refused)
+	}
+	mu.Lock()
+	slices.Sort(asked)
+	if got := strings.Join(asked, ", "); got != "GET / testbot/1 , GET /app.js testbot/1 , GET /new testbot/1 shop, GET /old testbot/1 shop" {
+		t.Errorf("requests %s", got)
+	}
+	mu.Unlock()
+	if p, err := Fetch(t.Context(), s.URL+"/text", o); err != nil || p.Rendered != nil {
+		t.Errorf("a page with text: %+v, %v", p.Rendered, err)
+	}
+	o.Render.Pages = RenderAlways
+	if p, err := Fetch(t.Context(), s.URL+"/text", o); err != nil || p.Rendered == nil || p.Rendered.Reason != "always" || !strings.Contains(string(p.Rendered.HTML), "</p>and more") {
+		t.Errorf("always: %+v, %v", p.Rendered, err)
+	}
+	if p, err := Fetch(t.Context(), s.URL+"/missing", o); err != nil || p.Rendered != nil {
+		t.Errorf("a page that is missing: %+v, %v", p.Rendered, err)
+	}
+	o.Render.Browser = "no-such-browser"
+	if _, err := Fetch(t.Context(), s.URL+"/text", o); err == nil || !strings.Contains(err.Error(), "no-such-browser") {
+		t.Errorf("no browser: %v", err)
 	}
 }

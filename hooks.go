@@ -146,6 +146,8 @@ type Page struct {
 	Items  []Item       // of the page, by Keep.Extract
 	Data   string       // given to its URL by AddWith
 
+	Rendered *Rendered // by FetchOptions.Render; nil: the page was not rendered
+
 	Addr netip.AddrPort // the server's; invalid if a proxy has looked it up, or nobody
 
 	page *fetch.Page // nil: the URL failed, or the page is of no crawl
@@ -217,7 +219,7 @@ func (h *Hooks) forFetch() fetch.Hooks {
 	}
 	if h.OnPage != nil || len(h.elements) > 0 {
 		hooks.OnPage = func(ctx context.Context, p *fetch.Page) error {
-			page := &Page{p.Record, p.Header, p.Body, p.Links, p.Items, p.Data, p.Addr, p}
+			page := &Page{p.Record, p.Header, p.Body, p.Links, p.Items, p.Data, nil, p.Addr, p}
 			if err := h.onHTML(page); err != nil || h.OnPage == nil {
 				return err
 			}

@@ -19,6 +19,7 @@ type clientFlags struct {
 	weft.HTTP
 	acceptCookies bool
 	proxy         *proxyChoice // nil: the environment decides
+	render        weft.Render  // of commands that read a page
 }
 
 // groups returns the options; maxBody is the default of --max-body, for the help.
@@ -135,9 +136,13 @@ func (c *clientFlags) http() (weft.HTTP, error) {
 // send calls f, which sends requests that follow at most redirects redirects. Its error carries the
 // exit code.
 func (c *clientFlags) send(redirects int, f func(context.Context, weft.FetchOptions) error) error {
+	if err := c.readyToRender(); err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	o := weft.FetchOptions{
+		Render:       c.render,
 		MaxRedirects: cmp.Or(redirects, -1),
 		OnExchange: func(p *weft.Page) error {
 			inFlags(p)

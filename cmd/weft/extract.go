@@ -66,6 +66,7 @@ error; 5 interrupted.`),
 			{name: "base", arg: "URL", Value: to(&f.base, some("a URL such as https://example.org/docs/")),
 				help: "URL of the page", more: "Default: its own URL; for a file, " + localBase + "."},
 		}},
+		f.client.renderOptions(),
 	}, f.client.groups("16MiB")...)...)
 	return cmd
 }

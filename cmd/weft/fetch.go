@@ -65,7 +65,7 @@ Exit status: 0 a complete and valid response, whatever its status; 1 an error;
 			help: "send a form with files by POST; repeatable",
 			more: "NAME=VALUE is a field, NAME=@FILE a file. All make one request, of type multipart/form-data."},
 		f.post.typeOption(),
-	}}}, f.client.groups("16MiB")...)...)
+	}}, f.client.renderOptions()}, f.client.groups("16MiB")...)...)
 	return cmd
 }
 
@@ -123,7 +123,11 @@ func (f *fetchFlags) run(address string) error {
 		return err
 	}
 	return writeOutput(context.Background(), f.output, func(_ context.Context, w io.Writer) error {
-		_, err := w.Write(last.Body)
+		body := last.Body
+		if last.Rendered != nil {
+			body = last.Rendered.HTML
+		}
+		_, err := w.Write(body)
 		return err
 	})
 }

@@ -73,7 +73,7 @@ Exit status: 0 done; 1 the page could not be fetched, has a status other than
 			help: "resolve links against URL",
 			more: "Default: the page's own URL; for a file, " + localBase + "."},
 		redirectsOption(&f.redirects, "follow at most N redirects"),
-	}}}, f.client.groups("16MiB")...)...)
+	}}, f.client.renderOptions()}, f.client.groups("16MiB")...)...)
 	return cmd
 }
 
@@ -175,6 +175,13 @@ func (p source) printLinks(x *links.Extractor, asJSON bool, limit int) (found li
 	if more() {
 		d := links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}
 		found = x.Extract(d, print)
+	}
+	if p.rendered != nil {
+		for _, target := range p.rendered.Targets {
+			if u, bad := p.url.Resolve(target); bad == nil && more() {
+				print(links.Link{URL: u, Raw: target, Tag: "script", Attr: "navigation", Kind: links.KindPage})
+			}
+		}
 	}
 	return found, errors.Join(err, out.Flush())
 }

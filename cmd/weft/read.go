@@ -67,7 +67,7 @@ bodies, or the output cannot be written; 3 usage error; 5 interrupted.`),
 		Args: arguments(0, 2, "page", "a JOB, perhaps with one of its URLs, a URL, a FILE or -"),
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
 	}
-	define(cmd, append([]group{{"Text", f.textOptions()}, {"Pages", f.pageOptions()}, {"Output", f.outputOptions()}}, f.client.groups("16MiB")...)...)
+	define(cmd, append([]group{{"Text", f.textOptions()}, {"Pages", f.pageOptions()}, {"Output", f.outputOptions()}, f.client.renderOptions()}, f.client.groups("16MiB")...)...)
 	return cmd
 }
 
@@ -183,7 +183,11 @@ func (f *readFlags) page(arg string) error {
 	if !record.IsHTML(p.contentType) {
 		return &exit{exitError, fmt.Errorf("%.2048s: content type %.64q, expected HTML", name, p.contentType)}
 	}
-	return f.print(arg, read.One(read.Source{URL: p.url, ContentType: p.contentType, Body: p.body}, f.options))
+	page := read.One(read.Source{URL: p.url, ContentType: p.contentType, Body: p.body}, f.options)
+	if p.rendered != nil {
+		page.NeedsScripts = "" // they have run
+	}
+	return f.print(arg, page)
 }
 
 // typeOfFile returns the type of a file that is read as HTML: text/html, unless it is obviously

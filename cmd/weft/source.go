@@ -26,6 +26,7 @@ type source struct {
 	header      httpclient.Header
 	contentType string
 	body        []byte
+	rendered    *weft.Rendered // the body is its HTML; nil: the page was not rendered
 }
 
 // isRemote reports whether an argument is a URL rather than a file. Without a scheme it is a URL if
@@ -75,6 +76,9 @@ func withScheme(s string) string {
 func (c *clientFlags) read(command, arg string, most, redirects int) (source, error) {
 	c.MaxBody = cmp.Or(c.MaxBody, most)
 	if !isRemote(arg) {
+		if c.render.Pages != "" {
+			return source{}, usage("--render: expected a URL: a file has no site to ask for what it needs")
+		}
 		body, err := readFile(command, arg, c.MaxBody)
 		return source{body: body}, err
 	}
@@ -103,6 +107,9 @@ func (c *clientFlags) fetch(
 			return err
 		}
 		s = source{status: p.Status, header: p.Header, contentType: p.Type(), body: p.Body}
+		if p.Rendered != nil {
+			s.body, s.contentType, s.rendered = p.Rendered.HTML, "text/html; charset=utf-8", p.Rendered
+		}
 		s.url, err = weburl.Parse(p.URL)
 		return err
 	})

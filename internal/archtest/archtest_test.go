@@ -114,7 +114,7 @@ var imports = map[string][]string{
 
 	// Level 5: the product, above what opens a crawl.
 	"internal/crawl": {"aio", "extract", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "internal/view", "record", "seed", "warc", "weburl"},
-	".":              {"option", "aio", "dns", "guard", "internal/budget", "internal/charset", "internal/control", "internal/crawl", "internal/engine", "internal/sniff", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "robots", "internal/refs", "internal/scope", "internal/view", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".":              {"internal/appshell", "internal/render", "option", "aio", "dns", "guard", "internal/budget", "internal/charset", "internal/control", "internal/crawl", "internal/engine", "internal/sniff", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "robots", "internal/refs", "internal/scope", "internal/view", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {
@@ -229,6 +229,7 @@ var imports = map[string][]string{
 	"internal/regular":     {},
 	"internal/sniff":       {"internal/markup"},
 	"internal/appshell":    {"internal/markup"},
+	"internal/render":      {},
 	"internal/cost":        {"internal/process"},
 
 	"internal/where": {

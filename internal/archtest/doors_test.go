@@ -97,6 +97,14 @@ var doors = map[string]string{
 	"cmd/weft/screen.go":      "progress and hooks write to one terminal",
 	"cmd/weft/suspend.go":     "signals stop and resume the process",
 
+	"internal/render/conn.go":     "replies of the browser",
+	"internal/render/process.go":  "the browser ends when it likes",
+	"internal/render/renderer.go": "pages of any goroutine share a browser",
+	"internal/render/render.go":   "a page waits for events",
+	"internal/render/tab.go":      "events come while a page waits",
+	"internal/render/watch.go":    "memory and CPU time are looked at",
+	"render.go":                   "a browser asks for what a page needs",
+
 	"internal/ctl/client.go": "a silent server ends the wait for it",
 	"internal/ctl/server.go": "connections of the control socket",
 	"internal/process":       "output of a child process is read while it runs",
@@ -194,7 +202,9 @@ var waiting = map[string]string{
 	"cmd/weft/memory_linux_test.go":     "samples the memory of another process",
 	"internal/durability/crash_test.go": "polls the state of a crawl over real sockets",
 	"internal/torture/torture_test.go":  "kills a real process at an instant",
-	"internal/engine/commit_test.go":    "a server that is slow on purpose, and a look at what does not happen",
+
+	"internal/render/kill_linux_test.go": "the same, and looks for processes that are not its own",
+	"internal/engine/commit_test.go":     "a server that is slow on purpose, and a look at what does not happen",
 }
 
 // TestNoSleep: a test that waits for a time is slow when it passes and flaky when it does not.

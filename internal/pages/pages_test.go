@@ -33,6 +33,7 @@ import (
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/weftcrawl/weft/internal/process"
+	"github.com/weftcrawl/weft/internal/render"
 )
 
 // TestPages runs every command of the pages for people, as a reader would: in order, in one
@@ -196,6 +197,12 @@ func alike(a, b string) bool {
 // unrun are commands that are not for a test: they install, build or measure.
 var unrun = regexp.MustCompile(`^(CGO_ENABLED=0 )?(go (install|get|test|tool)|go -C bench|go run \./examples|make|git|weft-lab)\b`)
 
+// hasBrowser reports whether there is a browser that renders pages.
+func hasBrowser() bool {
+	_, err := render.Find("")
+	return err == nil
+}
+
 var aside = regexp.MustCompile(`\s+#\s.*$`)
 
 var exitStatus = regexp.MustCompile(`# .*exit status (\d+)`)
@@ -210,6 +217,10 @@ func (p *manual) command(line int, text string) (output string, ran bool) {
 	command := strings.TrimSpace(aside.ReplaceAllString(text, ""))
 	command = strings.Replace(command, "go run ./cmd/weft ", "weft ", 1)
 	if command == "" || strings.HasPrefix(command, "#") || unrun.MatchString(command) {
+		return "", false
+	}
+	if strings.Contains(command, "--render") && !hasBrowser() {
+		p.t.Logf("line %d: %s: not run, as there is no Chromium", line, command)
 		return "", false
 	}
 	if p.bash == nil {
@@ -516,6 +527,8 @@ var examplePages = func() map[string]string {
 		"/style.css": `body { background: url(/background.png) }`,
 		"/traps":     "<a href=/a/b/c/d>1</a> <a href=/x/x>2</a> <a href=/a-name-so-long-that-nobody-types-it>3</a> <a href=/list?page=1>4</a> <a href=/list?page=2>5</a>",
 		"/cookie":    "<a href=/headers>Headers</a>",
+
+		"/app": "<!doctype html><title>App</title><div id=root></div><script>root.innerHTML = '<h1>Made by a script</h1><p>There is more to say.</p><a href=/about>About</a>'</script>",
 	}
 	for path, text := range map[string]string{
 		"/about": "Who we are, and what we do all day.", "/print/about": "Who we are, and what we do all day.",

@@ -1,0 +1,214 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// conn is a connection to a browser by the DevTools protocol: JSON over two pipes, each message
+// with a NUL behind it. Commands of several goroutines may be under way; events go to one function.
+type conn struct {
+	in    writer
+	event func(*message) // called in the order of arrival; must not wait for a command
+
+	mu      sync.Mutex
+	last    int                   // id of the last command
+	replies map[int]chan *message // of commands under way
+	err     error                 // the connection has ended, and why
+	ended   chan struct{}         // closed when err is set
+}
+
+// writer is the way of commands to the browser.
+type writer interface {
+	io.WriteCloser
+	SetWriteDeadline(time.Time) error
+}
+
+// writeTime is the most time that the browser takes to read a command, or it hangs.
+const writeTime = 10 * time.Second
+
+// message is a reply or an event.
+type message struct {
+	ID      int             `json:"id"`
+	Session string          `json:"sessionId"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	Result  json.RawMessage `json:"result"`
+	Error   *protocolError  `json:"error"`
+}
+
+// protocolError is a refusal of a command.
+type protocolError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (e *protocolError) Error() string { return e.Message }
+
+// maxMessage bounds a message of the browser, in bytes: a document, with its escapes. The rest of a
+// longer one is dropped, and who waits for it gets an error.
+const maxMessage = 64 << 20
+
+var (
+	errGone = errors.New("the browser has ended")
+	errHuge = &protocolError{Message: "the reply is too long"}
+)
+
+// newConn serves a connection until the browser ends it.
+func newConn(out io.Reader, in writer, event func(*message)) *conn {
+	c := &conn{in: in, event: event, replies: make(map[int]chan *message), ended: make(chan struct{})}
+	go c.serve(bufio.NewReaderSize(out, 1<<20))
+	return c
+}
+
+// serve hands on messages.
+func (c *conn) serve(out *bufio.Reader) {
+	var err error
+	var text []byte
+	for {
+		text, err = readMessage(out, text[:0])
+		if err != nil {
+			break
+		}
+		m := new(message)
+		if len(text) > maxMessage {
+			if _, err := fmt.Sscanf(string(text[:64]), `{"id":%d,`, &m.ID); err != nil {
+				continue // an event
+			}
+			m.Error = errHuge
+		} else if err = json.Unmarshal(text, m); err != nil {
+			break
+		}
+		if m.Method != "" {
+			c.event(m)
+			continue
+		}
+		c.mu.Lock()
+		reply := c.replies[m.ID]
+		delete(c.replies, m.ID)
+		c.mu.Unlock()
+		if reply != nil {
+			reply <- m
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = errGone
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end(err)
+}
+
+// end notes that the connection has ended. c.mu is held.
+func (c *conn) end(err error) {
+	if c.err == nil {
+		c.err = err
+		close(c.ended)
+	}
+}
+
+// readMessage appends the next message to a buffer, without its NUL.
+func readMessage(out *bufio.Reader, to []byte) ([]byte, error) {
+	for {
+		part, err := out.ReadSlice(0)
+		if len(to) <= maxMessage {
+			to = append(to, part...)
+		}
+		switch {
+		case err == nil:
+			return bytes.TrimSuffix(to, []byte{0}), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return to, err
+		}
+	}
+}
+
+// start sends a command without waiting for its reply. Params are JSON, or nil.
+func (c *conn) start(session, method string, params []byte) (id int, reply <-chan *message, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return 0, nil, c.err
+	}
+	c.last++
+	text := fmt.Appendf(make([]byte, 0, len(method)+len(session)+len(params)+64), `{"id":%d,"method":"%s"`, c.last, method)
+	if session != "" {
+		text = fmt.Appendf(text, `,"sessionId":"%s"`, session)
+	}
+	if params != nil {
+		text = append(append(text, `,"params":`...), params...)
+	}
+	to := make(chan *message, 1)
+	c.replies[c.last] = to
+	_ = c.in.SetWriteDeadline(time.Now().Add(writeTime)) // of a pipe: it has one
+	if _, err := c.in.Write(append(text, '}', 0)); err != nil {
+		c.end(errGone) // half a command may be on its way
+		return 0, nil, errGone
+	}
+	return c.last, to, nil
+}
+
+// post sends a command whose reply does not matter.
+func (c *conn) post(session, method string, params any) error {
+	text, err := paramsOf(params)
+	if err != nil {
+		return err
+	}
+	id, _, err := c.start(session, method, text)
+	if err == nil {
+		c.forget(id)
+	}
+	return err
+}
+
+func (c *conn) forget(id int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.replies, id)
+}
+
+// call sends a command, and reads its reply into result unless that is nil. A session that has
+// hung never answers: ctx ends the wait.
+func (c *conn) call(ctx context.Context, session, method string, params, result any) error {
+	text, err := paramsOf(params)
+	if err != nil {
+		return err
+	}
+	id, reply, err := c.start(session, method, text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	select {
+	case m := <-reply:
+		if m.Error != nil {
+			return fmt.Errorf("%s: %w", method, m.Error)
+		}
+		if result == nil {
+			return nil
+		}
+		return json.Unmarshal(m.Result, result)
+	case <-c.ended:
+		return fmt.Errorf("%s: %w", method, errGone)
+	case <-ctx.Done():
+		c.forget(id)
+		return fmt.Errorf("%s: %w", method, context.Cause(ctx))
+	}
+}
+
+// paramsOf encodes parameters; bytes are JSON already.
+func paramsOf(params any) ([]byte, error) {
+	switch p := params.(type) {
+	case nil:
+		return nil, nil
+	case []byte:
+		return p, nil
+	}
+	return json.Marshal(params)
+}

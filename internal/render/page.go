@@ -1,0 +1,122 @@
+package render
+
+import (
+	"context"
+	"time"
+)
+
+// Field is a header field.
+type Field struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Page is a page to render: the response that was received for it.
+type Page struct {
+	URL    string
+	Status int
+	Header []Field
+	Body   []byte // decoded
+
+	// Fetch answers a request of the page. An error refuses it; its text is in Document.Refused.
+	// Several may run at once. nil: all are refused.
+	Fetch func(context.Context, *Request) (*Response, error)
+
+	Limits Limits
+}
+
+// Request is a request of a page.
+type Request struct {
+	URL    string
+	Method string
+	Header []Field
+	Body   []byte // of a POST, if the browser hands it out
+	Type   Type
+	Frame  bool // it is for the document of a frame
+}
+
+// Type is the purpose of a request, as the protocol names it.
+type Type string
+
+// Types that matter to callers.
+const (
+	TypeDocument   Type = "Document"
+	TypeStylesheet Type = "Stylesheet"
+	TypeImage      Type = "Image"
+	TypeMedia      Type = "Media"
+	TypeFont       Type = "Font"
+	TypeScript     Type = "Script"
+	TypeXHR        Type = "XHR"
+	TypeFetch      Type = "Fetch"
+	TypePing       Type = "Ping"
+)
+
+// Response answers a request.
+type Response struct {
+	Status int
+	Header []Field
+	Body   []byte // decoded
+}
+
+// Limits bound a page. Zero fields are those of DefaultLimits.
+type Limits struct {
+	Time     time.Duration // from the start to the document, requests included
+	Virtual  time.Duration // virtual time
+	Requests int           // of the page
+	Document int           // bytes of the rendered document, with its frames
+}
+
+// DefaultLimits are the limits of a page that names none.
+var DefaultLimits = Limits{Time: 30 * time.Second, Virtual: 10 * time.Second, Requests: 500, Document: 32 << 20}
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits
+	if l.Time > 0 {
+		d.Time = l.Time
+	}
+	if l.Virtual > 0 {
+		d.Virtual = l.Virtual
+	}
+	if l.Requests > 0 {
+		d.Requests = l.Requests
+	}
+	if l.Document > 0 {
+		d.Document = l.Document
+	}
+	return d
+}
+
+// Document is a rendered page.
+type Document struct {
+	URL    string // of the document, as scripts may have changed it
+	HTML   string // with shadow roots as <template shadowrootmode>
+	Frames []Frame
+
+	// Targets are URLs that scripts have led to: by navigation, in new windows, in the history.
+	Targets []string
+	Refused []Refusal // requests that were not answered
+	Errors  []string  // messages of scripts that failed
+
+	Requests int           // with the refused ones
+	Took     time.Duration // real time
+	Cut      string        // the limit that ended it early: time, requests, document; or empty
+}
+
+// Frame is a document within a page.
+type Frame struct{ URL, HTML string }
+
+// Refusal is a request that was not answered.
+type Refusal struct {
+	URL    string
+	Type   Type
+	Reason string
+}
+
+// The most of each list of a document, and bytes of a text in one.
+const (
+	mostTargets = 1000
+	mostRefused = 1000
+	mostErrors  = 50
+	mostFrames  = 50
+	longestText = 2 << 10
+)

@@ -1,0 +1,171 @@
+package render_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/render"
+)
+
+// site answers requests of pages from a table.
+func site(pages map[string]string) func(context.Context, *render.Request) (*render.Response, error) {
+	return func(_ context.Context, q *render.Request) (*render.Response, error) {
+		text, ok := pages[q.URL]
+		if !ok || q.Method != "GET" {
+			return nil, errors.New("refused")
+		}
+		kind := "text/html"
+		if strings.HasSuffix(q.URL, ".js") {
+			kind = "text/javascript"
+		}
+		return &render.Response{Status: 200, Header: []render.Field{{"Content-Type", kind}, {"Access-Control-Allow-Origin", "*"}}, Body: []byte(text)}, nil
+	}
+}
+
+// renderer returns one that ends with the test.
+func renderer(t *testing.T, tabs int) *render.Renderer {
+	t.Helper()
+	return rendererWith(t, render.Options{Tabs: tabs})
+}
+
+func rendererWith(t *testing.T, o render.Options) *render.Renderer {
+	t.Helper()
+	if _, err := render.Find(""); err != nil {
+		t.Skip(err)
+	}
+	o.Temp = t.TempDir()
+	r := render.New(o)
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func page(url, html string, pages map[string]string) *render.Page {
+	return &render.Page{URL: url, Status: 200, Header: []render.Field{{"Content-Type", "text/html; charset=utf-8"}}, Body: []byte(html), Fetch: site(pages)}
+}
+
+// TestRender: what scripts, timers, shadow roots, workers and frames bring is in the document, in
+// each of several pages of one tab; and what they lead to is known.
+func TestRender(t *testing.T) {
+	r := renderer(t, 1)
+	for i := range 4 {
+		host := "http://" + string(rune('a'+i)) + ".test"
+		pages := map[string]string{
+			host + "/app.js": `
+class E extends HTMLElement { constructor() { super(); this.attachShadow({mode: 'closed'}).innerHTML = '<a href=/closed>closed</a>' } }
+customElements.define('x-e', E)
+const root = document.getElementById('root')
+root.innerHTML = '<h1>Hello</h1><x-e></x-e><p id=api></p><p id=late></p><p id=worker></p>'
+fetch('/api').then(r => r.text()).then(t => { api.textContent = t })
+setTimeout(() => { late.textContent = 'nine seconds' }, 9000)
+new Worker(URL.createObjectURL(new Blob(["fetch('` + host + `/worker').then(r => r.text()).then(postMessage)"]))).onmessage = e => { worker.textContent = e.data }
+window.open('/popup'); history.pushState({}, '', '/pushed'); setTimeout(() => { alert('hi'); location.href = '/elsewhere' }, 300)
+setTimeout(() => { throw new Error('by design') }, 100)`,
+			host + "/api": "from the api", host + "/worker": "from a worker", "http://frame.test/": "<body><script>setTimeout(() => { document.body.append('in a frame') }, 2000)</script>",
+		}
+		began := time.Now()
+		d, err := r.Render(t.Context(), page(host+"/", `<!doctype html><title>x</title><div id=root></div><iframe src=http://frame.test/></iframe><script src=/app.js></script>`, pages))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v, %d requests, %q, refused %v", time.Since(began), d.Requests, d.Targets, d.Refused)
+		for _, want := range []string{"Hello", `<template shadowrootmode="closed"><a href="/closed">`, "from the api", "nine seconds", "from a worker"} {
+			if !strings.Contains(d.HTML, want) {
+				t.Errorf("no %q in %s", want, d.HTML)
+			}
+		}
+		if len(d.Frames) != 1 || d.Frames[0].URL != "http://frame.test/" || !strings.Contains(d.Frames[0].HTML, "</script>in a frame") {
+			t.Errorf("frames %q", d.Frames)
+		}
+		for _, want := range []string{"/popup", "/pushed", "/elsewhere"} {
+			if !strings.Contains(strings.Join(d.Targets, " ")+" ", host+want+" ") {
+				t.Errorf("no %s in %q", want, d.Targets)
+			}
+		}
+		if d.Cut != "" || d.URL != host+"/pushed" || len(d.Errors) != 1 || !strings.Contains(d.Errors[0], "by design") {
+			t.Errorf("cut %q, URL %s, errors %q", d.Cut, d.URL, d.Errors)
+		}
+	}
+}
+
+// TestMemory: a page that takes all memory costs itself, and no page beside it.
+func TestMemory(t *testing.T) {
+	r := rendererWith(t, render.Options{Tabs: 2, Memory: 600 << 20})
+	beside := make(chan error)
+	go func() {
+		for range 20 {
+			d, err := r.Render(t.Context(), page("http://sound.test/", "<p id=p>x<script>setTimeout(() => p.append('yz'), 5000)</script>", nil))
+			if err == nil && !strings.Contains(d.HTML, "</script>yz") {
+				err = errors.New(d.HTML)
+			}
+			if err != nil {
+				beside <- err
+				return
+			}
+		}
+		beside <- nil
+	}()
+	for name, script := range map[string]string{
+		"typed arrays": "const all = []; setInterval(() => { for (let i = 0; i < 10; i++) all.push(new Uint8Array(10 << 20).fill(1)) }, 20)",
+		"strings":      "let s = 'x'; const all = []; setInterval(() => { for (let i = 0; i < 10; i++) all.push((s + i).repeat(4 << 20) + i) }, 10)",
+	} {
+		p := page("http://hog.test/", "<p>x<script>"+script+"</script>", nil)
+		p.Limits.Virtual, p.Limits.Time = time.Hour, 20*time.Second
+		began := time.Now()
+		d, err := r.Render(t.Context(), p)
+		if err == nil {
+			t.Errorf("%s: %d bytes, cut %q, expected an error", name, len(d.HTML), d.Cut)
+		}
+		t.Log(name, time.Since(began), err)
+	}
+	if err := <-beside; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHostile: a page that hangs, floods, or leads away costs itself alone.
+func TestHostile(t *testing.T) {
+	r := renderer(t, 2)
+	for name, c := range map[string]struct {
+		html string
+		cut  string
+	}{
+		"an endless loop":        {"<p>x<script>while (true) {}</script>", "time"},
+		"an endless loop, later": {"<p>x<script>setTimeout(() => { while (true) {} }, 500)</script>", "time"},
+		"timers without end":     {"<p>x<script>(function f() { setTimeout(f, 0) })()</script>", ""},
+		"dialogs without end":    {"<p>x<script>setInterval(() => { alert(1); confirm(2); prompt(3) }, 10)</script>", ""},
+		"windows without end":    {"<p>x<script>setInterval(() => open('/w' + Math.random()), 10)</script>", ""},
+		"requests without end":   {"<p>x<script>setInterval(() => fetch('/r' + Math.random()).catch(() => 0), 10)</script>", "requests"},
+		"redirects without end":  {"<p>x<script>location.href = '/?' + Math.random()</script>", ""},
+		"reloads":                {"<p>x<script>setTimeout(() => location.reload(), 10)</script>", ""},
+		"a frame bomb":           {"<p>x<iframe src=/f></iframe>", ""},
+		"a leaving guard":        {"<p>x<script>onbeforeunload = e => { e.preventDefault(); return 'no' }</script>", ""},
+		"document.write":         {"<p>x<script>document.open(); document.write('<p>x<p>y'); document.close()</script>", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := page("http://hostile.test/", c.html, map[string]string{"http://hostile.test/f": "<iframe src=/f></iframe><iframe src=/f></iframe>"})
+			p.Limits.Time = 15 * time.Second
+			if c.cut == "time" {
+				p.Limits.Time = 3 * time.Second
+			}
+			p.Limits.Requests = 50
+			d, err := r.Render(t.Context(), p)
+			if err != nil && c.cut != "time" {
+				t.Fatal(err)
+			}
+			if err == nil && (d.Cut != c.cut || !strings.Contains(d.HTML, "<p>x")) {
+				t.Errorf("cut %q: %.200s", d.Cut, d.HTML)
+			}
+			if err != nil {
+				t.Log(err)
+			}
+			d, err = r.Render(t.Context(), page("http://sound.test/", "<p id=p>x<script>p.append('yz')</script>", nil))
+			if err != nil || !strings.Contains(d.HTML, "</script>yz") || d.Requests > 0 || len(d.Targets) > 0 {
+				t.Errorf("the next page: %+v, %v", d, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,280 @@
+package render
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options are those of a renderer.
+type Options struct {
+	Program   string // path of the browser: see Find
+	Temp      string // folder for its profile; "": that for temporary files
+	Tabs      int    // pages at a time; 0: 2
+	Memory    int64  // bytes that its processes may take; 0: any number
+	UserAgent string // of the browser's scripts; "": its own
+	Sandbox   bool   // there is none for a browser that runs as root
+}
+
+// Renderer renders pages in one browser, which it starts when it is needed.
+type Renderer struct {
+	o    Options
+	free chan struct{} // room for pages: one for each tab
+
+	mu      sync.Mutex
+	browser *browser // nil: none runs
+	closed  bool
+}
+
+// New returns a renderer.
+func New(o Options) *Renderer {
+	if o.Tabs <= 0 {
+		o.Tabs = 2
+	}
+	r := &Renderer{o: o, free: make(chan struct{}, o.Tabs)}
+	for range o.Tabs {
+		r.free <- struct{}{}
+	}
+	return r
+}
+
+// ErrClosed is returned by a renderer that is closed.
+var ErrClosed = errors.New("the renderer is closed")
+
+// Render renders a page. Errors: ErrNoBrowser and that of a browser that does not start; those of
+// ctx; that the page's process, or the browser, has died. A page at a limit is no error: see
+// Document.Cut.
+func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
+	select {
+	case <-r.free:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { r.free <- struct{}{} }()
+	for try := 1; ; try++ {
+		b, err := r.running(ctx)
+		if err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		doc, err := b.render(ctx, p)
+		if err == nil {
+			doc.Took = time.Since(began)
+			return doc, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		// The fault may be that of a page beside this one.
+		if again := errors.Is(err, errGone) || errors.Is(err, errCrashed) || errors.Is(err, errMemory); !again || try == 2 {
+			return nil, err
+		}
+	}
+}
+
+// running returns a browser that runs.
+func (r *Renderer) running(ctx context.Context) (*browser, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, ErrClosed
+	}
+	if r.browser != nil {
+		select {
+		case <-r.browser.conn.ended:
+			r.browser.process.kill()
+			r.browser = nil
+		default:
+			return r.browser, nil
+		}
+	}
+	program, err := Find(r.o.Program)
+	if err == nil {
+		r.browser, err = startBrowser(ctx, program, r.o)
+	}
+	return r.browser, err
+}
+
+// Close ends the browser. Pages that are being rendered fail.
+func (r *Renderer) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.browser != nil {
+		r.browser.process.close(context.Background(), r.browser.conn)
+		r.browser = nil
+	}
+	return nil
+}
+
+// browser is a browser that runs.
+type browser struct {
+	process *process
+	conn    *conn
+
+	busy   atomic.Int32          // pages being rendered
+	memory atomic.Int64          // bytes that it took when it was last looked at
+	cause  atomic.Pointer[error] // of the last end of a renderer; nil: none was ended
+
+	mu   sync.Mutex
+	idle []*tab
+	tabs map[string]*tab // by session
+	in   map[string]*tab // by id of a frame
+}
+
+// startTime is the most time that a browser takes to start.
+const startTime = 30 * time.Second
+
+func startBrowser(ctx context.Context, program string, o Options) (*browser, error) {
+	p, err := startProcess(program, o)
+	if err != nil {
+		return nil, err
+	}
+	b := &browser{process: p, tabs: make(map[string]*tab), in: make(map[string]*tab)}
+	b.conn = newConn(p.out, p.in, b.event)
+	go b.watch(o.Memory)
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	for _, c := range []struct {
+		method string
+		params any
+	}{
+		// Of the browser itself, this catches what workers and service workers ask for, too.
+		{"Fetch.enable", []byte(`{"patterns":[{"urlPattern":"*"}]}`)},
+		{"Browser.setDownloadBehavior", []byte(`{"behavior":"deny","eventsEnabled":true}`)},
+	} {
+		if err := b.conn.call(ctx, "", c.method, c.params, nil); err != nil {
+			p.kill()
+			if last := p.stderr.last(); errors.Is(err, errGone) && last != "" {
+				err = errors.New(last)
+			}
+			return nil, fmt.Errorf("browser %s does not start: %w", program, err)
+		}
+	}
+	return b, nil
+}
+
+// event takes an event of any session.
+func (b *browser) event(m *message) {
+	if m.Method == "Fetch.requestPaused" {
+		var p paused
+		if json.Unmarshal(m.Params, &p) == nil {
+			b.paused(&p)
+		}
+		return
+	}
+	var f struct {
+		FrameID string
+	}
+	b.mu.Lock()
+	t := b.tabs[m.Session]
+	if t != nil {
+		switch m.Method {
+		case "Page.frameAttached":
+			if json.Unmarshal(m.Params, &f) == nil {
+				b.in[f.FrameID] = t
+			}
+		case "Page.frameDetached":
+			if json.Unmarshal(m.Params, &f) == nil {
+				delete(b.in, f.FrameID)
+			}
+		}
+	}
+	b.mu.Unlock()
+	if t != nil {
+		t.event(m)
+	}
+}
+
+// paused has the tab answer that a request is of.
+func (b *browser) paused(p *paused) {
+	b.mu.Lock()
+	t := b.in[p.FrameID]
+	b.mu.Unlock()
+	if t == nil {
+		t = &tab{conn: b.conn} // of no page: refused
+	}
+	t.answer(p)
+}
+
+// take returns a tab that is idle, or a new one.
+func (b *browser) take(ctx context.Context) (*tab, error) {
+	b.mu.Lock()
+	if n := len(b.idle); n > 0 {
+		t := b.idle[n-1]
+		b.idle = b.idle[:n-1]
+		b.mu.Unlock()
+		return t, nil
+	}
+	b.mu.Unlock()
+	t := &tab{conn: b.conn}
+	var made struct {
+		TargetID, SessionID string
+	}
+	if err := b.conn.call(ctx, "", "Target.createTarget", []byte(`{"url":"about:blank"}`), &made); err != nil {
+		return nil, err
+	}
+	t.target = made.TargetID
+	attach := map[string]any{"targetId": made.TargetID, "flatten": true}
+	if err := b.conn.call(ctx, "", "Target.attachToTarget", attach, &made); err != nil {
+		return nil, err
+	}
+	t.session = made.SessionID
+	b.mu.Lock()
+	b.tabs[t.session], b.in[t.target] = t, t
+	b.mu.Unlock()
+	for _, method := range []string{"Page.enable", "Inspector.enable", "Runtime.enable"} {
+		if err := b.conn.call(ctx, t.session, method, nil, nil); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// give takes a tab back; one that is lost, or may hang, is closed.
+func (b *browser) give(t *tab, sound bool) {
+	t.set(nil)
+	b.mu.Lock()
+	for frame, of := range b.in {
+		if of == t && frame != t.target {
+			delete(b.in, frame)
+		}
+	}
+	if sound {
+		b.idle = append(b.idle, t)
+	} else {
+		delete(b.tabs, t.session)
+		delete(b.in, t.target)
+	}
+	b.mu.Unlock()
+	if !sound {
+		// A renderer that hangs ends at once: this is for its thread of messages.
+		_ = b.conn.post(t.session, "Page.crash", nil)
+		_ = b.conn.post("", "Target.closeTarget", map[string]string{"targetId": t.target})
+	}
+}
+
+// render renders a page in a tab.
+func (b *browser) render(ctx context.Context, p *Page) (doc *Document, err error) {
+	b.busy.Add(1)
+	defer b.busy.Add(-1)
+	limits := p.Limits.orDefault()
+	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time, errLate)
+	defer cancel()
+	t, err := b.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := newRun(ctx, t, p)
+	t.set(r)
+	doc, err = r.render(ctx)
+	if errors.Is(err, errCrashed) {
+		err = b.why()
+	}
+	b.give(t, err == nil && doc.Cut == "")
+	return doc, err
+}

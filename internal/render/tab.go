@@ -1,0 +1,304 @@
+package render
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// tab renders one page at a time.
+type tab struct {
+	conn    *conn
+	target  string // id, which is that of its main frame, too
+	session string
+
+	mu  sync.Mutex
+	run *run // the page that it renders; nil: none
+}
+
+// run is the rendering of a page. Its fields are guarded by mu: events come on another goroutine.
+type run struct {
+	tab    *tab
+	page   *Page
+	limits Limits
+	ctx    context.Context // of the page's requests
+
+	mu      sync.Mutex
+	doc     Document
+	begun   bool            // the response of the page was handed out
+	shown   bool            // the tab shows the page
+	frames  map[string]bool // ids of frames that are loading
+	pending int             // requests under way
+	expired bool            // the budget of virtual time is used up
+	failed  error           // the tab is lost
+	changed chan struct{}   // something of these may have; of capacity 1
+}
+
+// errCrashed is the failure of a page whose renderer has died.
+var errCrashed = errors.New("the page's process has died")
+
+func newRun(ctx context.Context, t *tab, p *Page) *run {
+	return &run{tab: t, page: p, limits: p.Limits.orDefault(), ctx: ctx, frames: make(map[string]bool), changed: make(chan struct{}, 1)}
+}
+
+// update changes the run, and wakes whoever waits for it.
+func (r *run) update(fn func()) {
+	r.mu.Lock()
+	fn()
+	r.mu.Unlock()
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+}
+
+// current returns the page that the tab renders, or nil.
+func (t *tab) current() *run {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.run
+}
+
+func (t *tab) set(r *run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.run = r
+}
+
+// event takes an event of the tab's session.
+func (t *tab) event(m *message) {
+	r := t.current()
+	switch m.Method {
+	case "Page.javascriptDialogOpening": // the page stands still until it is answered
+		_ = t.conn.post(t.session, "Page.handleJavaScriptDialog", []byte(`{"accept":false}`))
+	case "Inspector.targetCrashed":
+		if r != nil {
+			r.update(func() { r.failed = errCrashed })
+		}
+	}
+	if r == nil {
+		return
+	}
+	var p struct {
+		FrameID string
+		URL     string
+		Frame   struct {
+			ID string
+		}
+		ExceptionDetails struct {
+			Text      string
+			Exception struct {
+				Description string
+			}
+		}
+	}
+	if json.Unmarshal(m.Params, &p) != nil {
+		return
+	}
+	switch m.Method {
+	case "Page.frameNavigated":
+		if p.Frame.ID == t.target {
+			r.update(func() { r.shown = true })
+		}
+	case "Page.frameStartedLoading":
+		r.update(func() { r.frames[p.FrameID] = true })
+	case "Page.frameStoppedLoading", "Page.frameDetached":
+		r.update(func() { delete(r.frames, p.FrameID) })
+	case "Emulation.virtualTimeBudgetExpired":
+		r.update(func() { r.expired = true })
+	case "Page.navigatedWithinDocument":
+		r.update(func() {
+			if p.FrameID == t.target {
+				r.doc.URL = p.URL
+			}
+			r.target(p.URL)
+		})
+	case "Page.windowOpen", "Page.downloadWillBegin":
+		r.update(func() { r.target(p.URL) })
+	case "Runtime.exceptionThrown":
+		text := p.ExceptionDetails.Exception.Description
+		if text == "" {
+			text = p.ExceptionDetails.Text
+		}
+		r.update(func() {
+			if len(r.doc.Errors) < mostErrors {
+				r.doc.Errors = append(r.doc.Errors, clipped(text))
+			}
+		})
+	}
+}
+
+// target notes a URL that a script has led to.
+func (r *run) target(url string) {
+	if len(r.doc.Targets) < mostTargets && len(url) <= longestText && url != r.page.URL && !slices.Contains(r.doc.Targets, url) {
+		r.doc.Targets = append(r.doc.Targets, url)
+	}
+}
+
+func clipped(text string) string {
+	if len(text) > longestText {
+		text = text[:longestText]
+	}
+	return text
+}
+
+// paused is a request that waits for an answer.
+type paused struct {
+	RequestID    string
+	FrameID      string
+	ResourceType Type
+	Request      struct {
+		URL      string
+		Method   string
+		Headers  map[string]string
+		PostData string
+	}
+}
+
+// answer answers a request of the tab, or refuses it.
+func (t *tab) answer(p *paused) {
+	r := t.current()
+	main := p.ResourceType == TypeDocument && p.FrameID == t.target
+	switch {
+	case r == nil: // of a page that is done
+		t.refuse(p, "BlockedByClient")
+	case main && r.begins(p):
+		t.fulfil(p, &Response{r.page.Status, r.page.Header, r.page.Body})
+	case main: // it leads elsewhere, and the document that is there stays
+		r.update(func() { r.target(p.Request.URL) })
+		t.fulfil(p, &Response{Status: 204})
+	case !r.isShown(), isIcon(p): // of the page before, or of the browser itself
+		t.refuse(p, "BlockedByClient")
+	case r.admits(p):
+		go r.fetch(p)
+	default:
+		t.refuse(p, "BlockedByClient")
+	}
+}
+
+// isShown reports whether the tab shows the page, and no longer the one before.
+func (r *run) isShown() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.shown
+}
+
+// isIcon reports whether the browser wants the icon that a page has by default.
+func isIcon(p *paused) bool {
+	return p.ResourceType == "Other" && strings.HasSuffix(p.Request.URL, "/favicon.ico")
+}
+
+// begins reports whether a request is that for the page itself.
+func (r *run) begins(p *paused) (first bool) {
+	r.update(func() {
+		first = !r.begun
+		r.begun = true
+	})
+	return first
+}
+
+// admits counts a request, and refuses it if it is one too many.
+func (r *run) admits(p *paused) (ok bool) {
+	r.update(func() {
+		r.doc.Requests++
+		switch {
+		case r.page.Fetch == nil:
+			r.refused(p, "no request is made")
+		case r.doc.Requests > r.limits.Requests:
+			r.refused(p, "too many requests of one page")
+			r.doc.Cut = cutRequests
+		default:
+			r.pending++
+			ok = true
+		}
+	})
+	return ok
+}
+
+func (r *run) refused(p *paused, reason string) {
+	if len(r.doc.Refused) < mostRefused {
+		r.doc.Refused = append(r.doc.Refused, Refusal{clipped(p.Request.URL), p.ResourceType, clipped(reason)})
+	}
+}
+
+// fetch has a request answered.
+func (r *run) fetch(p *paused) {
+	q := &Request{
+		URL: p.Request.URL, Method: p.Request.Method, Body: []byte(p.Request.PostData), Type: p.ResourceType, Frame: p.ResourceType == TypeDocument,
+	}
+	for name, value := range p.Request.Headers {
+		q.Header = append(q.Header, Field{name, value})
+	}
+	res, err := r.page.Fetch(r.ctx, q)
+	if err != nil {
+		r.tab.refuse(p, "BlockedByClient")
+	} else {
+		r.tab.fulfil(p, res)
+	}
+	r.update(func() {
+		if r.pending--; err != nil {
+			r.refused(p, err.Error())
+		}
+	})
+}
+
+// unsuitable are header fields that describe the body as it was received, or would make a download
+// of a page.
+var unsuitable = map[string]bool{
+	"content-encoding": true, "content-length": true, "transfer-encoding": true, "connection": true, "keep-alive": true,
+	"content-disposition": true, "refresh": true, "trailer": true, "upgrade": true, "alt-svc": true, "proxy-authenticate": true, "www-authenticate": true,
+}
+
+// fulfil answers a request.
+func (t *tab) fulfil(p *paused, res *Response) {
+	status := res.Status
+	if status < 100 || status > 599 {
+		status = 200
+	}
+	params := append([]byte(`{"requestId":`), quoted(p.RequestID)...)
+	params = append(strconv.AppendInt(append(params, `,"responseCode":`...), int64(status), 10), `,"responseHeaders":[`...)
+	first := true
+	for _, f := range res.Header {
+		if unsuitable[lower(f.Name)] {
+			continue
+		}
+		if !first {
+			params = append(params, ',')
+		}
+		first = false
+		params = append(append(append(append(append(params, `{"name":`...), quoted(f.Name)...), `,"value":`...), quoted(f.Value)...), '}')
+	}
+	params = append(params, `],"body":"`...)
+	params = append(base64.StdEncoding.AppendEncode(params, res.Body), `"}`...)
+	_ = t.conn.post("", "Fetch.fulfillRequest", params) // the page may have gone
+}
+
+func (t *tab) refuse(p *paused, reason string) {
+	_ = t.conn.post("", "Fetch.failRequest", map[string]string{"requestId": p.RequestID, "errorReason": reason})
+}
+
+// quoted returns a text as JSON. Bytes that are not UTF-8 are replaced.
+func quoted(s string) []byte {
+	text, _ := json.Marshal(s) // a string is JSON always
+	return text
+}
+
+func lower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// The steps of virtual time: the first look is after firstBudget, when requests and frames are
+// quiet; then what timers bring until the limit.
+const firstBudget = time.Second

@@ -1,0 +1,128 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds on renderers, and how often they are looked at.
+const (
+	watchEvery = 500 * time.Millisecond
+	cpuWindow  = 10 * time.Second // a renderer that has computed for most of it hangs
+	mostCPU    = cpuWindow * 8 / 10
+)
+
+// Errors of pages whose process was ended, as it was beyond a limit.
+var (
+	errMemory = errors.New("the page takes more memory than the browser may")
+	errCPU    = errors.New("the page computes without end")
+)
+
+// usage holds the memory and CPU time of a process.
+type usage struct {
+	pid      int
+	renderer bool
+	memory   int64         // bytes that are its own
+	cpu      time.Duration // since its start
+}
+
+// watch ends renderers that are beyond a limit, until the browser has ended. It returns the bytes
+// of memory to be taken for the browser as a whole in b.memory.
+func (b *browser) watch(most int64) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	type sample struct {
+		at  time.Time
+		cpu time.Duration
+	}
+	since := make(map[int]sample) // by pid, at the beginning of its window
+	for {
+		select {
+		case <-b.conn.ended:
+			return
+		case <-tick.C:
+		}
+		if b.busy.Load() == 0 {
+			clear(since)
+			continue
+		}
+		all := usages(b.process.cmd.Process.Pid)
+		now := time.Now()
+		var sum int64
+		var largest usage
+		for _, u := range all {
+			sum += u.memory
+			if !u.renderer {
+				continue
+			}
+			if u.memory > largest.memory {
+				largest = u
+			}
+			s, known := since[u.pid]
+			switch {
+			case !known || now.Sub(s.at) > cpuWindow:
+				since[u.pid] = sample{now, u.cpu}
+			case u.cpu-s.cpu > mostCPU:
+				b.end(u.pid, errCPU)
+				delete(since, u.pid)
+			}
+		}
+		b.memory.Store(sum)
+		if most > 0 && sum > most && largest.pid != 0 && largest.memory > most/4 {
+			b.end(largest.pid, errMemory)
+		}
+	}
+}
+
+// end ends a renderer. Its pages fail with the cause.
+func (b *browser) end(pid int, cause error) {
+	b.cause.Store(&cause)
+	kill(pid)
+}
+
+// why is the cause of a crash.
+func (b *browser) why() error {
+	if cause := b.cause.Load(); cause != nil {
+		return *cause
+	}
+	return errCrashed
+}
+
+// clockTick is the unit of CPU times in /proc: USER_HZ, 100 on every Linux.
+const clockTick = time.Second / 100
+
+// usages returns the usage of a process, and of all that descend from it.
+func usages(root int) (all []usage) {
+	members, err := tree(root)
+	if err != nil {
+		return nil
+	}
+	for _, pid := range members {
+		u := usage{pid: pid}
+		folder := fmt.Sprintf("/proc/%d/", pid)
+		command, _ := os.ReadFile(folder + "cmdline") // it may have ended
+		u.renderer = strings.Contains(string(command), "--type=renderer")
+		status, _ := os.ReadFile(folder + "status")
+		for line := range strings.Lines(string(status)) {
+			name, value, _ := strings.Cut(line, ":")
+			if name == "RssAnon" || name == "RssShmem" && u.renderer {
+				kB, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+				u.memory += kB << 10
+			}
+		}
+		stat, _ := os.ReadFile(folder + "stat")
+		if _, after, ok := strings.Cut(string(stat), ") "); ok {
+			if fields := strings.Fields(after); len(fields) > 12 {
+				user, _ := strconv.ParseInt(fields[11], 10, 64)
+				system, _ := strconv.ParseInt(fields[12], 10, 64)
+				u.cpu = time.Duration(user+system) * clockTick
+			}
+		}
+		all = append(all, u)
+	}
+	return all
+}
