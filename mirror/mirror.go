@@ -93,6 +93,9 @@ func write(ctx context.Context, job, dir string, visit int, o Options) (r *Repor
 	if err := m.survey(ctx); err != nil {
 		return nil, err
 	}
+	if m.pages[s.First] != nil || m.redirects[s.First] != "" { // else by another scheme, or not known
+		m.start = s.First
+	}
 	m.flatten()
 	n := names{list: d.list, root: d.Root}
 	n.assign(m.pages)

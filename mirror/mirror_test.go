@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/mirror"
 	"github.com/weftcrawl/weft/record"
 )
@@ -379,5 +382,42 @@ func TestPolicy(t *testing.T) {
 		if before = strings.TrimPrefix(before, "\ufeff"); !found || !slices.Contains([]string{"", "<html>", "<head>", `<html xmlns="http://www.w3.org/1999/xhtml"><head xmlns="http://www.w3.org/1999/xhtml">`}, before) {
 			t.Errorf("%s: %q", name, text)
 		}
+	}
+}
+
+// TestFlat: a flat mirror has the files of the host that the first seed leads to in its own folder,
+// however long that host takes, and stays so.
+func TestFlat(t *testing.T) {
+	second := make(chan bool)
+	serve := func(wait bool) *httptest.Server {
+		return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/" {
+				http.NotFound(w, r)
+				return
+			}
+			if wait {
+				<-second
+			} else {
+				defer close(second)
+			}
+			fmt.Fprint(w, "<!doctype html><title>x</title><p>text")
+		}))
+	}
+	slow, fast := serve(true), serve(false)
+	defer slow.Close()
+	defer fast.Close()
+	dir := t.TempDir()
+	r, err := mirror.Site(t.Context(), dir, mirror.SiteOptions{Options: mirror.Options{Flat: true}, Crawl: weft.Options{Seeds: []string{slow.URL + "/", fast.URL + "/"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.Replace(strings.TrimPrefix(fast.URL, "http://"), ":", "_", 1)
+	for _, name := range []string{"index.html", other + "/index.html"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if r.Start != "index.html" {
+		t.Errorf("it starts with %q", r.Start)
 	}
 }

@@ -39,8 +39,8 @@ type section struct {
 // sentences, words. With an overlap, a chunk begins with as many characters of the text before it,
 // which count.
 func chunks(d *markdown.Document, p *Page, most, overlap int) []Chunk {
-	overlap = min(overlap, most-1)
-	c := chunker{most: most - overlap, overlap: overlap, page: p, doc: d, times: make(map[string]int)}
+	overlap = min(overlap, most/2) // else many chunks would bring little that is new
+	c := chunker{most: most - overlap, overlap: overlap, page: p, doc: d, times: make(map[[sha256.Size]byte]int)}
 	sections := c.sections()
 	own := 0
 	if sections[0].trail == nil {
@@ -56,10 +56,13 @@ type chunker struct {
 	page    *Page
 	doc     *markdown.Document
 	all     []Chunk
-	times   map[string]int // the same texts below the same headings
+	times   map[[sha256.Size]byte]int // by hash, the same texts below the same headings
 
 	at, characters int // an offset, and how many characters are before it
 }
+
+// longestTrail bounds a heading in a trail, in bytes: each chunk below it repeats it.
+const longestTrail = 300
 
 // sections divides the text at its headings.
 func (c *chunker) sections() (all []section) {
@@ -82,7 +85,7 @@ func (c *chunker) sections() (all []section) {
 		for len(levels) > 0 && levels[len(levels)-1] >= h.Level {
 			levels, trail = levels[:len(levels)-1], trail[:len(trail)-1]
 		}
-		levels, trail = append(levels, h.Level), append(trail, h.Text)
+		levels, trail = append(levels, h.Level), append(trail, line(h.Text, longestTrail))
 		all = append(all, section{h.Offset, at, h.Level, append([]string(nil), trail...)})
 	}
 	return all
@@ -125,7 +128,18 @@ func (c *chunker) pack(trail []string, own, below []section) {
 }
 
 func (c *chunker) fits(from, to int) bool {
-	return to-from <= c.most || utf8.RuneCountInString(strings.TrimSpace(c.doc.Text[from:to])) <= c.most
+	return to-from <= c.most || !c.exceeds(strings.TrimSpace(c.doc.Text[from:to]))
+}
+
+// exceeds reports whether a text has more characters than a chunk. It reads no more of it.
+func (c *chunker) exceeds(text string) bool {
+	n := 0
+	for range text {
+		if n++; n > c.most {
+			return true
+		}
+	}
+	return false
 }
 
 // divide makes chunks of a section that is too long: as many blocks as fit, and parts of a block
@@ -154,10 +168,11 @@ func (c *chunker) divide(s section) {
 
 // split divides a block at ends of lines, sentences or words.
 func (c *chunker) split(trail []string, from, to int) {
+	to = from + len(strings.TrimRightFunc(c.doc.Text[from:to], unicode.IsSpace))
 	for {
 		from += len(c.doc.Text[from:to]) - len(strings.TrimLeftFunc(c.doc.Text[from:to], unicode.IsSpace))
 		text := c.doc.Text[from:to]
-		if utf8.RuneCountInString(strings.TrimSpace(text)) <= c.most {
+		if !c.exceeds(text) {
 			break
 		}
 		end := 0
@@ -192,8 +207,8 @@ func (c *chunker) add(trail []string, from, to int) {
 	c.at = from
 	overlap := utf8.RuneCountInString(before)
 	text = before + text
-	key := strings.Join(trail, "\n") + "\x00" + text
-	id := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", c.page.URL, key, c.times[key]))
+	key := sha256.Sum256([]byte(strings.Join(trail, "\n") + "\x00" + text))
+	id := sha256.Sum256(fmt.Appendf(nil, "%s\x00%x\x00%d", c.page.URL, key, c.times[key]))
 	sum := sha256.Sum256([]byte(text))
 	c.times[key]++
 	c.all = append(c.all, Chunk{

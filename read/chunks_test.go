@@ -139,3 +139,28 @@ func TestLongBlocks(t *testing.T) {
 		}
 	}
 }
+
+// TestHostileChunks: neither a heading as long as its page, nor a block of it, makes more of a page
+// than its length and its chunks allow; time is linear (this takes minutes if it is not).
+func TestHostileChunks(t *testing.T) {
+	const size = 4 << 20
+	for name, html := range map[string]string{
+		"a heading":  "<h2>" + strings.Repeat("x ", size/4) + "</h2>" + strings.Repeat("<p>text of a paragraph", 5000),
+		"a block":    "<p>" + strings.Repeat("x", size),
+		"blanks":     "<pre>x" + strings.Repeat(" ", size) + "y</pre>",
+		"words":      "<pre>" + strings.Repeat("word ", size/5) + "</pre>",
+		"code lines": "<pre>" + strings.Repeat("x\n", size/2) + "</pre>",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := One(Source{URL: mustURL(t, "http://a.test/"), ContentType: "text/html", Body: []byte(html)}, Options{Chunk: 100, Overlap: 80})
+			sum := 0
+			for _, c := range p.Chunks {
+				sum += len(c.Text) + len(strings.Join(c.Trail, ""))
+			}
+			if sum > 6*size || len(p.Chunks) == 0 {
+				t.Errorf("%d chunks of %d bytes in all", len(p.Chunks), sum)
+			}
+		})
+	}
+}

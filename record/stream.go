@@ -105,6 +105,14 @@ func (s *Stream) Add(r *Record, line []byte) {
 	}
 }
 
+// Header returns the line that a stream of this form begins with; nil: none.
+func Header(f Form) []byte {
+	if f.Format != FormatCSV {
+		return nil
+	}
+	return NewStream(f, true).Take()
+}
+
 // AsText keeps spreadsheets from reading a cell as a formula, which could send other cells to the
 // site that wrote it: text that begins as formulas do gets an apostrophe in front, as OWASP
 // recommends. So does text that begins with an apostrophe: without the first one, every cell is

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/record"
 )
 
 func crawlCommand() *cobra.Command {
@@ -189,7 +190,7 @@ func (p *prepared) crawl(o weft.Options) (weft.Summary, error) {
 	}
 	o.Output = out.Writer
 	if r, ok := out.Writer.(*regular); ok {
-		r.header = o.Format == weft.FormatCSV
+		r.header = record.Header(record.Form{Format: o.Format, Fields: o.Fields})
 	}
 	onLink := o.Hooks.OnLink // of check.Site
 	o.Hooks = con.hooks()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -69,7 +68,10 @@ func (o *output) is(r io.Reader) bool {
 }
 
 // open empties a regular file; to resume, it continues the file after its last whole line.
-func (o *output) open(resume bool) error {
+func (o *output) open(resume bool) (err error) {
+	if r, ok := o.Writer.(*regular); ok {
+		defer func() { err = cmp.Or(err, r.settled()) }()
+	}
 	if o.file == nil || o.made {
 		return nil
 	}
@@ -86,24 +88,7 @@ func (o *output) open(resume bool) error {
 	if err == nil {
 		_, err = o.file.Seek(end, io.SeekStart)
 	}
-	if r, ok := o.Writer.(*regular); ok && r.header && err == nil {
-		r.first, err = headerOf(o.file.Name())
-	}
 	return err
-}
-
-// headerOf returns the first line of a file.
-func headerOf(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	line, err := bufio.NewReader(f).ReadBytes('\n')
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return line, err
 }
 
 // wholeLines returns the length of a file without an incomplete last line, which a power

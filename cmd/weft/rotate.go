@@ -12,55 +12,85 @@ import (
 
 // regular is a file of records, one per line, that can be truncated, and opened again by its name.
 type regular struct {
-	header bool // its first line is one that every file begins with
+	header []byte // the line that the file begins with; nil: none
 
-	mu    sync.Mutex // held while writing; opening again comes from the goroutine of signals
-	file  *os.File   // nil: it is closed
-	first []byte     // the first line, if header
+	mu     sync.Mutex // held while writing; a hang-up comes on another goroutine
+	file   *os.File   // nil: it is closed
+	ready  bool       // output.open has settled where to go on
+	hungUp bool       // the file is to be opened again
 }
 
-// Write writes whole records. After a partial write, as on a full disk, it truncates the file to
-// whole ones.
+// Write writes whole records, behind the header if the file is empty. After a partial write, as on
+// a full disk, it truncates the file to whole lines.
 func (r *regular) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n, err := r.file.Write(p)
-	whole := bytes.LastIndexByte(p[:n], '\n') + 1
-	if r.header && r.first == nil && whole > 0 {
-		r.first = bytes.Clone(p[:bytes.IndexByte(p, '\n')+1])
+	if r.hungUp {
+		_ = r.reopen() // a warning has said why not
 	}
+	text, head := p, 0
+	if r.header != nil && !bytes.HasPrefix(p, r.header) {
+		if at, err := r.file.Seek(0, io.SeekCurrent); err == nil && at == 0 {
+			text, head = append(bytes.Clone(r.header), p...), len(r.header)
+		}
+	}
+	n, err := r.file.Write(text)
+	whole := bytes.LastIndexByte(text[:n], '\n') + 1
 	if err == nil || whole == n {
-		return n, err
+		return max(0, n-head), err
 	}
 	end, cut := r.file.Seek(int64(whole-n), io.SeekCurrent)
 	if cut == nil {
 		cut = r.file.Truncate(end)
 	}
-	return whole, errors.Join(err, cut)
+	return max(0, whole-head), errors.Join(err, cut)
 }
 
-// reopen opens the file of the same name, which somebody else has moved, and goes on at its end. If
-// that fails, the old one is written on.
-func (r *regular) reopen() error {
+// hangUp opens the file again, as soon as it is settled where to go on in it.
+func (r *regular) hangUp() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.file == nil {
+	r.hungUp = true
+	if !r.ready || r.file == nil {
 		return nil
 	}
-	f, err := os.OpenFile(r.file.Name(), os.O_WRONLY|os.O_CREATE, 0o666)
+	return r.reopen()
+}
+
+// errIrregular is returned for something of the output's name that is no file.
+var errIrregular = errors.New("not a regular file")
+
+// reopen opens the file of the same name, which somebody else has moved, and goes on at its end. If
+// that fails, the old one is written on, and the next Write tries again. r.mu is held.
+func (r *regular) reopen() error {
+	// Opened for writing, a pipe would wait for a reader.
+	f, err := os.OpenFile(r.file.Name(), os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK, 0o666)
 	if err != nil {
 		return err
 	}
-	end, err := f.Seek(0, io.SeekEnd)
-	if err == nil && end == 0 {
-		_, err = f.Write(r.first)
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errIrregular
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekEnd)
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
 	old := r.file
-	r.file = f
+	r.file, r.hungUp = f, false
 	return old.Close()
+}
+
+// settled says that the next Write goes to the right place.
+func (r *regular) settled() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ready = true; r.hungUp {
+		return r.reopen()
+	}
+	return nil
 }
 
 func (r *regular) close() error {
@@ -91,7 +121,7 @@ func (o *output) onHangups(con *console) {
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
 		for range hangups {
-			if err := o.Writer.(*regular).reopen(); err != nil {
+			if err := o.Writer.(*regular).hangUp(); err != nil {
 				con.warn("--output stays the file that it was: " + reason(err).Error())
 			}
 		}
