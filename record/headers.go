@@ -12,6 +12,7 @@ const (
 	MaxHeaderFields = 32      // names
 	maxHeaderValues = 16      // of a name
 	maxHeaderValue  = 1 << 10 // bytes
+	maxHeaderBytes  = 8 << 10 // of all values of a record
 )
 
 // Headers are some header fields of a response: the values of each by its name in lower case. JSON
@@ -49,10 +50,17 @@ func (h *Headers) Add(name string, values []string) {
 	if *h == nil {
 		*h = make(Headers)
 	}
-	for _, value := range values[:min(len(values), maxHeaderValues)] {
-		if len(value) > maxHeaderValue {
-			value = strings.ToValidUTF8(value[:maxHeaderValue], "")
+	left := maxHeaderBytes
+	for _, had := range *h {
+		for _, value := range had {
+			left -= len(value)
 		}
+	}
+	for _, value := range values[:min(len(values), maxHeaderValues)] {
+		if most := min(maxHeaderValue, left); len(value) > most {
+			value = strings.ToValidUTF8(value[:most], "")
+		}
+		left -= len(value)
 		(*h)[name] = append((*h)[name], value)
 	}
 }

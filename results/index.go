@@ -99,8 +99,9 @@ func (x *Index) Find(url string) (*record.Record, error) {
 		return nil, err
 	}
 	at := func(i int) []byte { return block[i*entryLen:][:entryLen] }
-	i := sort.Search(len(block)/entryLen, func(i int) bool { return bytes.Compare(at(i), hash[:]) >= 0 })
-	if i == len(block)/entryLen || !bytes.HasPrefix(at(i), hash[:]) {
+	// The last of them: a crawl that runs may have added another record of the URL.
+	i := sort.Search(len(block)/entryLen, func(i int) bool { return bytes.Compare(at(i)[:hashLen], hash[:]) > 0 }) - 1
+	if i < 0 || !bytes.HasPrefix(at(i), hash[:]) {
 		return nil, nil
 	}
 	place := at(i)[hashLen:]

@@ -277,7 +277,7 @@ func do(ctx context.Context, c *engine.Crawl, o Order, note func(error)) ([]stri
 		case !d.Over():
 			lines, refused = o.do(d), nil
 			if note != nil {
-				note(errors.New("order " + strings.Join(o.words, " ") + ": " + strings.Join(lines, "; ")))
+				note(fmt.Errorf("order %.500s: %.500s", strings.Join(o.words, " "), strings.Join(lines, "; ")))
 			}
 		}
 	})

@@ -171,10 +171,12 @@ func (w *wanted) in(keys Targets, ordinal int) []int {
 	w.met = w.met[:0]
 	for ; len(keys) > 0; keys = keys[keySize:] {
 		k := Key(binary.BigEndian.Uint64(keys))
-		for _, one := range w.order[w.begins[k>>w.shift]:w.begins[k>>w.shift+1]] {
-			if one.key == k && w.entry[one.at] != uint64(ordinal+1) {
-				w.entry[one.at] = uint64(ordinal + 1)
-				w.met = append(w.met, int(one.at))
+		begin := w.order[w.begins[k>>w.shift]:w.begins[k>>w.shift+1]] // hostile URLs make it long
+		i, _ := slices.BinarySearchFunc(begin, k, func(one wantedKey, k Key) int { return cmp.Compare(one.key, k) })
+		for ; i < len(begin) && begin[i].key == k; i++ {
+			if at := begin[i].at; w.entry[at] != uint64(ordinal+1) {
+				w.entry[at] = uint64(ordinal + 1)
+				w.met = append(w.met, int(at))
 			}
 		}
 	}
