@@ -231,6 +231,7 @@ func TestNextStep(t *testing.T) {
 		{[]string{"mirror", "m", "-o", "m2"}, exitUsage, `mirror: "m": a mirror, expected a URL: -o m brings it up to date`},
 		{[]string{"lab"}, exitUsage, "git clone https://github.com/weftcrawl/weft"},
 		{[]string{"crawl", "--job", "site", "http://127.0.0.1:9/"}, exitUsage, "expected a new folder: name another with --job"},
+		{[]string{"read", "j", site.URL + "/A/"}, exitError, "/A/: no page of the job: did you mean " + site.URL + "/a?"},
 		{[]string{"links", "app.js"}, exitDone, "app.js: a script: --scripts lists what looks like a URL in it"},
 		{[]string{"links", "--scripts", "app.js"}, exitDone, "http://localhost/a"},
 		{[]string{"links", "style.CSS"}, exitDone, "http://localhost/b"},

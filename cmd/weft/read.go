@@ -298,6 +298,11 @@ func (f *readFlags) job(dir string, urls []string) error {
 		if p, err = read.Find(ctx, dir, u.URL.String(), f.options); err == nil {
 			return f.print(p.URL, p)
 		}
+		if errors.Is(err, read.ErrNoPage) {
+			if meant := meantIn(ctx, dir, urls[0]); meant != "" {
+				return &exit{exitError, fmt.Errorf("%.2048s: no page of the job: did you mean %s?", u.URL, meant)}
+			}
+		}
 	case f.llms:
 		err = writeOutput(ctx, f.output, func(ctx context.Context, w io.Writer) error { return read.LLMsTxt(ctx, dir, w, f.options) })
 	default:
@@ -316,6 +321,25 @@ func (f *readFlags) job(dir string, urls []string) error {
 		err = fmt.Errorf("job %.128q: %w", dir, reason(err))
 	}
 	return &exit{exitError, err}
+}
+
+// meantIn returns the URL of a job that a person means by one that it has not; empty: there is none.
+func meantIn(ctx context.Context, dir, url string) string {
+	job, err := weft.OpenJob(ctx, dir)
+	if err != nil {
+		return "" // what was wrong has been said
+	}
+	defer job.Close()
+	why, err := job.Why(ctx, url)
+	if err != nil {
+		return ""
+	}
+	for _, s := range why.Steps {
+		if s.What == "meant" {
+			return strings.TrimPrefix(s.Text, "the crawl knows ")
+		}
+	}
+	return ""
 }
 
 // texts writes the texts of a job, and says how many there are.

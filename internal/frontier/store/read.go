@@ -326,17 +326,37 @@ func (s *Store) URLs(state State) iter.Seq2[Entry, error] {
 	case Pending:
 		return pending
 	case 0:
-		return func(yield func(Entry, error) bool) {
-			for _, some := range []iter.Seq2[Entry, error]{pending, ended} {
-				for e, err := range some {
-					if !yield(e, err) || err != nil {
-						return
-					}
+		return chained(pending, ended)
+	}
+	return ended
+}
+
+// chained yields the values of one, then those of the other, up to the first error.
+func chained(one, other iter.Seq2[Entry, error]) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for _, some := range []iter.Seq2[Entry, error]{one, other} {
+			for e, err := range some {
+				if !yield(e, err) || err != nil {
+					return
 				}
 			}
 		}
 	}
-	return ended
+}
+
+// URLsOf yields the URLs of an origin: pending ones in the order of its queue, then the others, by
+// URL.
+func (s *Store) URLsOf(origin string) iter.Seq2[Entry, error] {
+	ranges := rangesOf(origin)
+	pending := each(&s.table, ranges[0][0], ranges[0][1], func(key, value []byte) (Entry, bool, error) {
+		u, ok, err := pendingEntry(key, value)
+		return Entry{URL: u, State: Pending}, ok, err
+	})
+	others := each(&s.table, ranges[1][0], ranges[1][1], func(_, value []byte) (Entry, bool, error) {
+		e, err := decodeEntry(value)
+		return e, true, err
+	})
+	return chained(pending, others)
 }
 
 // Find returns the entry of a URL; found is false if it was never seen. Of one that was crawled
