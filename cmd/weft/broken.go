@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/refs"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -66,6 +67,12 @@ func (r report) showBroken(out *sheet) {
 		name, filter := g.kind, "--error "+g.kind
 		if g.kind == "" {
 			name, filter = statusInWords(g.status), fmt.Sprintf("--status %d", g.status)
+		}
+		switch {
+		case g.status == http.StatusUnauthorized:
+			name += ": " + logsIn
+		case g.kind == string(httpclient.KindBlocked):
+			name += ": " + leadsThere
 		}
 		out.line("broken", "%s", name)
 		for _, b := range g.urls {

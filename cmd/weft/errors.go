@@ -209,10 +209,16 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 		weft.WithoutSecrets(args[0]), cmd.CommandPath(), hint)
 }
 
+// leadsThere says what may be done about an address that pages must not lead to.
+const leadsThere = "--allow-private lets pages lead there"
+
+// logsIn says what may be done about status 401.
+const logsIn = "--auth HOST=USER:PASSWORD logs in"
+
 // advised adds to the text of an error what may be done about it.
 func advised(text string) string {
 	if strings.Contains(text, "blocked-address: ") {
-		return text + ": --allow-private lets pages lead there"
+		return text + ": " + leadsThere
 	}
 	_, fault, found := strings.Cut(text, httpclient.ErrCertificate.Error())
 	if !found {

@@ -119,6 +119,9 @@ func (f *fetchFlags) run(address string) error {
 		last, err = weft.Fetch(ctx, address, o)
 		return err
 	})
+	if err == nil && last.Status == http.StatusUnauthorized && !f.asJSON {
+		fmt.Fprintf(os.Stderr, "weft: %s: status 401: %s\n", printable(last.URL), logsIn)
+	}
 	if err != nil || f.output == "" {
 		return err
 	}

@@ -131,6 +131,39 @@ func TestAdvised(t *testing.T) {
 	}
 }
 
+// TestWhatHelps: status 401 and an address that is not public are reported with the flag that helps.
+func TestWhatHelps(t *testing.T) {
+	t.Parallel()
+	site := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/secret" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		html(w, "/secret", "http://10.0.0.1/")
+	})
+	const login, private = "--auth HOST=USER:PASSWORD logs in", "--allow-private lets pages lead there"
+	e := crawls(t, exitDone, "--scope", "any", "--job", "j", site.URL)
+	for _, want := range []string{"401 Unauthorized: " + login, "blocked-address: " + private} {
+		if !strings.Contains(e.stderr, want) {
+			t.Errorf("report:\n%s\nexpected %s", e.stderr, want)
+		}
+	}
+	for _, c := range []struct {
+		args, want string
+		code       int
+	}{
+		{"why j " + site.URL + "/secret", login, exitDone}, {"why j http://10.0.0.1/", private, exitDone}, {"status j", private, exitDone},
+		{"fetch " + site.URL + "/secret", "status 401: " + login, exitDone},
+		{"read " + site.URL + "/secret", "status 401, expected 2xx: " + login, exitError},
+		{"links " + site.URL + "/secret", "status 401, expected 2xx: " + login, exitError},
+	} {
+		got := weftIn(t, e.dir, strings.Fields(c.args)...)
+		if said := got.stdout + got.stderr; got.code != c.code || strings.Count(said, c.want) != 1 {
+			t.Errorf("weft %s: exit %d\n%s\nexpected %s", c.args, got.code, said, c.want)
+		}
+	}
+}
+
 // TestReaderLeaves: like other tools, a command whose reader leaves ends without a word, whether
 // SIGPIPE ends it or is ignored.
 func TestReaderLeaves(t *testing.T) {

@@ -161,7 +161,7 @@ func noneFetched(s weft.Summary) string {
 		why += []string{": ", ", "}[min(i, 1)] + strconv.Itoa(status)
 	}
 	if s.Statuses[http.StatusUnauthorized].URLs > 0 {
-		why += ": --auth HOST=USER:PASSWORD logs in"
+		why += ": " + logsIn
 	}
 	return why
 }

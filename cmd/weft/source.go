@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,7 +93,11 @@ func (c *clientFlags) read(command, arg string, most, redirects int) (source, er
 func (c *clientFlags) readPage(command, arg string, most, redirects int) (source, error) {
 	s, err := c.read(command, arg, most, redirects)
 	if err == nil && isRemote(arg) && (s.status < 200 || s.status > 299) {
-		err = &exit{exitError, fmt.Errorf("%s: status %d, expected 2xx", s.url, s.status)}
+		advice := ""
+		if s.status == http.StatusUnauthorized {
+			advice = ": " + logsIn
+		}
+		err = &exit{exitError, fmt.Errorf("%s: status %d, expected 2xx%s", s.url, s.status, advice)}
 	}
 	return s, err
 }

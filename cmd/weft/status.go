@@ -121,7 +121,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 	}
 	out.figures("error", s.Errors)
 	out.figures("not followed", s.NotFollowed)
-	out.some("first error", s.FirstError)
+	out.some("first error", advised(s.FirstError))
 }
 
 // seedsOf is the first seed, and the number of others.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
@@ -51,7 +53,14 @@ func writeWhy(w io.Writer, why weft.Why) {
 		way.line("by way of", "%s", u)
 	}
 	for _, s := range why.Steps {
-		stepTable.row(w, "  "+moment(s.At), s.What, s.Text)
+		text := s.Text
+		if s.What != "robots" { // of which the URL's own error says the same
+			text = advised(text)
+		}
+		stepTable.row(w, "  "+moment(s.At), s.What, text)
+	}
+	if why.Status == http.StatusUnauthorized {
+		stepTable.row(w, "  "+moment(time.Time{}), "log in", logsIn)
 	}
 	way.referrers(why.Referrers)
 }

@@ -97,7 +97,11 @@ func (r *reach) warnOfCredentials(seeds []weburl.URL) {
 			continue
 		}
 		if c.Scheme == "" {
-			r.warn(fmt.Errorf("%v is never sent: no seed is at %s; to send it there, write https://%s", c, c.Host, c.Host))
+			write := "https://" + c.Host
+			if i := slices.IndexFunc(seeds, func(u weburl.URL) bool { return strings.EqualFold(u.Hostname(), c.Host) }); i >= 0 {
+				write = seeds[i].Host() + "=…"
+			}
+			r.warn(fmt.Errorf("%v is never sent: no seed is at %s; to send it there, write %s", c, c.Host, write))
 		} else if u, err := weburl.Parse(c.Scheme + "://" + c.Host + "/"); err == nil && !r.bounds.Reaches(u) {
 			r.warn(fmt.Errorf("%v is not sent unless a seed redirects there: %s is out of scope", c, u))
 		}

@@ -169,12 +169,13 @@ func TestUnusedCredential(t *testing.T) {
 	}{
 		{httpclient.Credential{Host: "pub.test", User: "a"}, ""},
 		{httpclient.Credential{Host: "other.test", User: "a"}, "credential for other.test is never sent: no seed is at other.test; to send it there, write https://other.test"},
+		{httpclient.Credential{Host: "port.test", User: "a"}, "credential for port.test is never sent: no seed is at port.test; to send it there, write port.test:8080=…"},
 		{httpclient.Credential{Scheme: "https", Host: "other.test", User: "a"}, "credential for https://other.test is not sent unless a seed redirects there: https://other.test/ is out of scope"},
 	} {
 		var warnings []string
-		o := weft.Options{Seeds: []string{"http://pub.test/"}, HTTP: weft.HTTP{Auth: []httpclient.Credential{c.credential}}}
+		o := weft.Options{Seeds: []string{"http://pub.test/", "http://port.test:8080/"}, HTTP: weft.HTTP{Auth: []httpclient.Credential{c.credential}}}
 		o.Hooks.OnWarning = func(err error) { warnings = append(warnings, err.Error()) }
-		crawltest.Web{"http://pub.test/": "a page"}.CrawlOver(t, newDialNet(nil), o)
+		crawltest.Web{"http://pub.test/": "a page", "http://port.test:8080/": "a page"}.CrawlOver(t, newDialNet(nil), o)
 		if got := strings.Join(warnings, "; "); got != c.want {
 			t.Errorf("%v: warnings %q, expected %q", c.credential, got, c.want)
 		}
