@@ -87,7 +87,7 @@ func someCondition(s string) (string, error) {
 	if s == "" {
 		return "", errors.New("expected a CONDITION, such as 'status >= 400'")
 	}
-	return s, comparesKinds(s)
+	return s, nil
 }
 
 // fieldNames reads url,status.
@@ -180,6 +180,9 @@ func hasVisit(ctx context.Context, job *weft.Job, visit int) error {
 func (f *exportFlags) check(dir string) error {
 	if f.output == "" {
 		return usage("no --output, expected the FILE to write, such as -o pages.csv, or - for standard output")
+	}
+	if err := comparesValues(f.Where); f.Table != "items" && err != nil {
+		return misused("where", f.Where, err)
 	}
 	byName := export.FormatOf(f.output)
 	if f.output == "-" {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,11 +145,11 @@ type ofURL struct{ weft.Record }
 func compileURLs(condition string) (*urlCondition, error) {
 	c := new(urlCondition)
 	if c.alone, c.lacks = where.Compile[weft.URLStatus](condition); c.lacks == nil {
-		return c, comparesKinds(condition)
+		return c, comparesValues(condition)
 	}
 	var err error
 	c.both, err = where.Compile[recordedURL](condition)
-	return c, cmp.Or(err, comparesKinds(condition))
+	return c, cmp.Or(err, comparesValues(condition))
 }
 
 // needsRecords reports whether the condition names what only records have. Those of a crawl on
@@ -240,28 +239,4 @@ func errorKind(s string) (string, error) {
 		return "", fmt.Errorf("no error kind: did you mean %s?", meant)
 	}
 	return "", errors.New("expected an error kind that weft kinds lists, such as dns")
-}
-
-// kindCompared finds the error kinds that a condition compares with.
-var kindCompared = regexp.MustCompile(`\berror_kind\s*[!=]=\s*("[^"]*"|'[^']*')`)
-
-// compile reads a condition on a T. One that compares with an error kind that there is not would
-// select nothing, or all.
-func compile[T any](condition string) (*where.Filter[T], error) {
-	f, err := where.Compile[T](condition)
-	return f, cmp.Or(err, comparesKinds(condition))
-}
-
-// comparesKinds returns an error if a condition compares with an error kind that there is not.
-func comparesKinds(condition string) error {
-	for _, found := range kindCompared.FindAllStringSubmatch(condition, -1) {
-		kind := found[1][1 : len(found[1])-1]
-		if kind == "" {
-			continue
-		}
-		if _, err := errorKind(kind); err != nil {
-			return fmt.Errorf("%q: %w", kind, err)
-		}
-	}
-	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/builtin"
@@ -69,7 +70,7 @@ func CompileFor(t reflect.Type, condition string) (*Condition, error) {
 	f.pointer = f.record.Addr().Interface()
 	program, err := expr.Compile(condition, expr.Env(f.pointer), expr.AsBool())
 	if err != nil {
-		return nil, inWords(err, all)
+		return nil, inWords(condition, err, all)
 	}
 	f.program = program
 	for _, one := range all {
@@ -207,15 +208,62 @@ func Host(url string) string {
 // unknown is the library's report of a name that nothing has.
 var unknown = regexp.MustCompile(`^unknown name (\S+)$`)
 
-// inWords returns an error of the library in one line, with the field that may be meant.
-func inWords(err error, all []field) error {
+// quoted are the texts of a condition.
+var quoted = regexp.MustCompile("\"(?:\\\\.|[^\"\\\\])*\"|'(?:\\\\.|[^'\\\\])*'|`[^`]*`")
+
+// habits are spellings of other languages, with what is written instead.
+var habits = []struct {
+	spelling *regexp.Regexp
+	expected string
+}{
+	{regexp.MustCompile(`\bheaders\.\w+-[\w-]+`), `a name in brackets and quotes, as in headers["x-cache"]`},
+	{regexp.MustCompile(`(?i)\bis\s+null\b`), `== "", or == 0 for a number`},
+	{regexp.MustCompile(`(?i)\bis\s+not\s+null\b`), `!= "", or != 0 for a number`},
+	{regexp.MustCompile(`(?i)\bnull\b`), `"", or 0 for a number`},
+	{regexp.MustCompile(`\bAND\b|&&?`), "and, or &&"},
+	{regexp.MustCompile(`\bOR\b|\|\|?`), "or, or ||"},
+	{regexp.MustCompile(`\bNOT\b`), "not"},
+	{regexp.MustCompile(`(?i)\bin\s*\(`), "a list in brackets, as in status in [404, 500]"},
+	{regexp.MustCompile(`\bIN\b`), "in"},
+	{regexp.MustCompile(`<>`), "!="},
+	{regexp.MustCompile(`(?i)\b(r?like)\b|=?~=?`), `contains, or matches for a regular expression`},
+}
+
+// habit returns an error for a condition that fails and has a spelling of another language; nil: it
+// has none.
+func habit(condition string) error {
+	plain := quoted.ReplaceAllStringFunc(condition, func(text string) string { return strings.Repeat(`"`, len(text)) })
+	for _, h := range habits {
+		for _, at := range h.spelling.FindAllStringIndex(plain, -1) {
+			typed := plain[at[0]:at[1]]
+			if typed == "&&" || typed == "||" {
+				continue
+			}
+			return fmt.Errorf("%.64s at character %d, expected %s", typed, utf8.RuneCountInString(condition[:at[0]])+1, h.expected)
+		}
+	}
+	return nil
+}
+
+// ofLinks are fields of links that no other record has.
+var ofLinks = []string{"kind", "to", "tag", "attr", "rel"}
+
+// inWords returns the error of the library on a condition in one line, with the field that may be
+// meant.
+func inWords(condition string, err error, all []field) error {
 	var e *file.Error
 	if !errors.As(err, &e) {
 		return err
 	}
+	if wrong := habit(condition); wrong != nil {
+		return wrong
+	}
 	name := unknown.FindStringSubmatch(e.Message)
 	if name == nil {
 		return brief(err)
+	}
+	if slices.Contains(ofLinks, name[1]) {
+		return fmt.Errorf("unknown field %s: links have it, which weft export writes with --table links", name[1])
 	}
 	if meant := near.Word(name[1], append(names(all), builtin.Names...)); meant != "" {
 		return fmt.Errorf("unknown field %s: did you mean %s?", name[1], meant)
@@ -233,6 +281,8 @@ func brief(err error) error {
 	switch {
 	case strings.HasPrefix(e.Message, `unexpected token Operator("=")`):
 		return fmt.Errorf("= at character %d, expected ==", e.Column+1)
+	case strings.Contains(e.Message, "mismatched types time.Time and string"), strings.Contains(e.Message, "mismatched types string and time.Time"):
+		return fmt.Errorf("a time beside a text, at character %d, expected one such as date(\"2026-11-01\")", e.Column+1)
 	case strings.Contains(e.Message, "mismatched types int64 and string"), strings.Contains(e.Message, "mismatched types string and int64"):
 		return fmt.Errorf("a number beside a text, at character %d, expected a number without quotes, as in status == 404", e.Column+1)
 	}
