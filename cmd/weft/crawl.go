@@ -139,6 +139,11 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 		}
 		return nil, usage("%s: no URL given, expected one such as https://example.org/, or -i FILE", command)
 	}
+	if o.Keep.Archive && !f.forCheck && f.mirror == "" {
+		if err := noArchive(args); err != nil {
+			return nil, err
+		}
+	}
 	if err := noFiles("crawl", args); err != nil {
 		return nil, err
 	}
@@ -215,6 +220,17 @@ func (f *crawlFlags) archives(o *weft.Options) {
 	if f.texts.any() && f.again() == "" && !o.Keep.KeepBodies {
 		o.Keep.Archive = true
 	}
+}
+
+// noArchive refuses the name of an archive as a URL: it was meant for --warc.
+func noArchive(args []string) error {
+	for _, arg := range args {
+		name := strings.TrimSuffix(strings.ToLower(arg), ".gz")
+		if strings.HasSuffix(name, ".warc") && !hasScheme(arg) {
+			return usage("--warc takes no value such as %.128q: the archive is JOB/archive", arg)
+		}
+	}
+	return nil
 }
 
 // noFiles refuses arguments that name a file or a job: as URLs without a scheme, both would only

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/near"
 )
 
 // orders are the orders of weft ctl, for help and completion. weft.ParseOrder reads them
@@ -84,6 +85,27 @@ func isOrder(name string) bool {
 	return slices.ContainsFunc(orders, func(o struct{ name, args, does string }) bool { return o.name == name })
 }
 
+// misspelt refuses the name of an order or of a setting that is nearly right, and says which.
+func misspelt(order []string) error {
+	var names []string
+	for _, o := range orders {
+		names = append(names, o.name)
+	}
+	if meant := near.Word(order[0], names); meant != "" && meant != order[0] {
+		return usage("ctl: order %.64q: did you mean %s?", order[0], meant)
+	}
+	if order[0] != "set" {
+		return nil
+	}
+	for _, arg := range order[1:] {
+		name, _, _ := strings.Cut(arg, "=")
+		if meant := near.Word(name, settings); meant != "" && meant != name+"=" {
+			return usage("ctl: set: %.64q: did you mean %s?", arg, strings.TrimSuffix(meant, "="))
+		}
+	}
+	return nil
+}
+
 // control carries out an order.
 func control(job string, order []string) error {
 	if order[0] == "tasks" {
@@ -91,6 +113,9 @@ func control(job string, order []string) error {
 			return usage("ctl: tasks: %.64q, expected no argument", order[1])
 		}
 		return inJob(job, printTasks)
+	}
+	if err := misspelt(order); err != nil {
+		return err
 	}
 	parsed, err := weft.ParseOrder(order...)
 	switch {

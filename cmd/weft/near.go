@@ -1,18 +1,21 @@
 package main
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft/internal/near"
 )
 
 // foreign are flags of other crawlers, with the flag of weft that does the same.
 var foreign = map[string]string{
-	"accept-regex": "include", "connections": "concurrency", "domains": "scope", "ignore-robots": "no-robots",
-	"level": "depth", "load-cookies": "cookies", "no-check-certificate": "insecure", "no-verify": "insecure",
+	"accept": "include", "accept-regex": "include", "connections": "concurrency", "domains": "scope", "ignore-robots": "no-robots",
+	"level": "depth", "max-pages": "limit", "port": "listen", "proxy-server": "proxy", "reject": "exclude", "load-cookies": "cookies", "no-check-certificate": "insecure", "no-verify": "insecure",
 	"obey-robots": "no-robots", "out": "output", "output-document": "output", "page-requisites": "assets",
-	"parallel": "concurrency", "post": "post-data", "quota": "limit", "reject-regex": "exclude", "span-hosts": "scope",
+	"parallel": "concurrency", "post": "post-data", "reject-regex": "exclude", "span-hosts": "scope",
 	"threads": "concurrency", "tries": "retries", "ua": "user-agent", "wait": "delay", "workers": "concurrency",
 }
 
@@ -26,7 +29,43 @@ var unneeded = map[string]string{
 	"continue": itResumes, "mirror": "weft mirror saves a site as files", "recursive": "weft crawl follows links, unless --scope page is given",
 	"headless": noScripts, "javascript": noScripts, "js": noScripts, "render": noScripts, "resume": itResumes,
 	"screenshot": noScripts, "screenshots": noScripts,
-	"wacz": "crawl with --warc, then weft wacz JOB packs the archive",
+	"wacz":          "crawl with --warc, then weft wacz JOB packs the archive",
+	"convert-links": "weft mirror saves a site as files whose links lead to one another",
+}
+
+// wantsLines says how a command that writes records writes JSON.
+const wantsLines = "-o FILE.jsonl writes lines of JSON"
+
+// inPlace has flags of other crawlers, with what a command has in their place, by the command's
+// name; crawl is also for those that take the flags of a crawl.
+var inPlace = map[string]map[string]string{
+	"crawl": {
+		"quota":           "--limit N ends the crawl after N URLs, --max-time D after a time",
+		"subdomains":      "--scope domain follows links to subdomains, too",
+		"no-parent":       "--scope prefix stays in the folder of a seed",
+		"follow-external": "--scope any follows links to other sites, --check-external only checks them",
+		"spider":          "weft check looks for broken links",
+		"json":            wantsLines,
+		"csv":             "-o FILE.csv writes CSV",
+	},
+	"check":  {"fail-on": "broken links end it with status 2, unless --accept, --ignore or --no-rule says otherwise", "json": "", "csv": "", "spider": "weft check is that"},
+	"mirror": {"update": "weft mirror -o DIR brings a mirror up to date", "json": "", "csv": ""},
+	"export": {"json": wantsLines, "csv": "-o FILE.csv writes CSV"},
+	"read":   {"json": wantsLines},
+}
+
+// instead says what a command has in place of a flag that it lacks; "": nothing is known.
+func instead(cmd *cobra.Command, flag string) string {
+	says, known := inPlace[cmd.Name()][flag]
+	switch {
+	case known:
+		return says
+	case cmd.Annotations[takesURLs] != "":
+		says = inPlace["crawl"][flag]
+	case flag == "job" && slices.Contains(strings.FieldsFunc(cmd.Use, func(r rune) bool { return r == ' ' || r == '|' }), "JOB"):
+		return "the JOB is an argument, as in " + cmd.CommandPath() + " JOB"
+	}
+	return cmp.Or(says, unneeded[flag])
 }
 
 // nearFlag returns the long flag that is meant by a name that no flag has: one that a few slips

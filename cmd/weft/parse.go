@@ -16,6 +16,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/near"
 )
 
 // number reads a whole number not below least.
@@ -50,6 +51,9 @@ func some(what string) func(string) (string, error) {
 
 // someJob reads the folder of a job: not the flag behind the one that was to have it.
 func someJob(s string) (string, error) {
+	if s == "--job" {
+		return "", errors.New("a flag, expected the folder of a job in its place, such as example.org.weft")
+	}
 	if s == "" || strings.HasPrefix(s, "--") {
 		return "", errors.New("expected the folder of a job, such as example.org.weft")
 	}
@@ -215,6 +219,9 @@ func oneOf[T ~string](words ...T) func(string) (T, error) {
 				return w, nil
 			}
 			names[i] = string(w)
+		}
+		if meant := near.Word(strings.ToLower(s), names); meant != "" {
+			return "", fmt.Errorf("expected one of %s: did you mean %s?", strings.Join(names, ", "), meant)
 		}
 		return "", fmt.Errorf("expected one of %s", strings.Join(names, ", "))
 	}
