@@ -269,7 +269,9 @@ func (f *crawlFlags) check(o *weft.Options) error {
 		switch {
 		case strings.EqualFold(filepath.Ext(f.output), ".csv"):
 			o.Format = weft.FormatCSV
-		case mistakenEnd(f.output, ".json", ".jsonl", ".ndjson"):
+		case strings.EqualFold(filepath.Ext(f.output), ".urls"):
+			o.Format = weft.FormatURLs
+		case mistakenEnd(f.output, ".jsonl", ".ndjson"):
 			return usage("--output %.128q: expected FILE.jsonl or FILE.csv, or --format; weft export and weft read write others from the job", f.output)
 		}
 	}

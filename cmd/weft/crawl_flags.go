@@ -246,7 +246,7 @@ func (f *crawlFlags) outputOptions() []option {
 			Value: to(&o.Format, oneOf(weft.FormatJSONL, weft.FormatURLs, weft.FormatCSV)),
 			words: []string{"jsonl", "urls", "csv"},
 			help:  "write -o as jsonl, urls or csv", def: "jsonl", advanced: true,
-			more: "FILE.csv is csv by default. urls: the URLs that were answered with a 2xx status."},
+			more: "FILE.csv is csv by default, FILE.urls urls: the URLs that were answered with a 2xx status."},
 		{name: "fields", arg: "NAMES", field: "Fields", Value: to(&o.Fields, csvFields),
 			help: "columns of csv, such as url,status", def: "all", advanced: true},
 		{name: "markdown", Value: on(&f.texts.markdown),

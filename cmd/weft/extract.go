@@ -197,6 +197,9 @@ func (f *fieldsFlags) ofJob(x *extract.Extractor, dir string) error {
 	if !holdsJob(dir) {
 		return noJob(dir, "no job")
 	}
+	if mistakenEnd(f.output, ".jsonl", ".ndjson") {
+		return misused("output", f.output, errors.New("expected FILE.jsonl; weft crawl --extract and weft export --table items write others"))
+	}
 	sum := weft.Summary{}
 	err := writeOutput(context.Background(), f.output, func(ctx context.Context, w io.Writer) error {
 		for item, err := range x.Job(ctx, dir) {

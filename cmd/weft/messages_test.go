@@ -159,6 +159,49 @@ func TestAdvised(t *testing.T) {
 	}
 }
 
+// TestEndings: the end of a file's name says what is written to it, or is refused.
+func TestEndings(t *testing.T) {
+	t.Parallel()
+	site := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>A</title><h1>A</h1><p>Words of a <b>page</b> about words.")
+	})
+	e := crawls(t, exitDone, "--bodies", "--job", "j", site.URL)
+	if err := os.Mkdir(filepath.Join(e.dir, "empty"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args, file, want string // the beginning of file, or what is said
+		code             int
+	}{
+		{"read " + site.URL + " -o a.txt", "a.txt", "A\n", exitDone}, {"read " + site.URL + " -o a.md", "a.md", "# A\n", exitDone},
+		{"read j " + site.URL + "/ -o b.txt", "b.txt", "A\n", exitDone}, {"read j " + site.URL + "/ -o b.jsonl", "b.jsonl", "{", exitDone},
+		{"read j " + site.URL + "/ -o c.csv", "c.csv", "FILE.md for Markdown, FILE.txt for text", exitUsage},
+		{"read " + site.URL + " -o c.json", "c.json", "or FILE.jsonl", exitUsage},
+		{"read j --llms-txt -o c.csv", "c.csv", "expected FILE.txt or FILE.md with --llms-txt", exitUsage},
+		{"read j --llms-txt -o llms.txt", "llms.txt", "# ", exitDone},
+		{"extract j --extract t=h1 -o c.csv", "c.csv", "expected FILE.jsonl", exitUsage},
+		{"extract j --extract t=h1 -o c.xlsx", "c.xlsx", "expected FILE.jsonl", exitUsage},
+		{"extract j --extract t=h1 -o t.jsonl", "t.jsonl", "{", exitDone},
+		{"crawl -o c.json " + site.URL, "c.json", "expected FILE.jsonl or FILE.csv", exitUsage},
+		{"crawl -q -o u.urls " + site.URL, "u.urls", site.URL + "/\n", exitDone},
+		{"wacz j", "j.wacz", `"j": no archive, expected a job of weft crawl --warc`, exitError},
+		{"wacz empty -o x.wacz", "x.wacz", "a folder without a job, expected a JOB of weft crawl --warc, or WARC files", exitUsage},
+		{"read j --chunk-overlap 9", "j/markdown", "--chunk-overlap: expected together with --chunks", exitUsage},
+	} {
+		got := weftIn(t, e.dir, strings.Fields(c.args)...)
+		_, missing := os.Stat(filepath.Join(e.dir, c.file))
+		switch {
+		case got.code != c.code:
+			t.Errorf("weft %s: exit %d, %s", c.args, got.code, got.stderr)
+		case c.code == exitDone && !strings.HasPrefix(got.file(c.file), c.want):
+			t.Errorf("weft %s: %q, expected %q", c.args, got.file(c.file), c.want)
+		case c.code != exitDone && (!strings.Contains(got.stderr, c.want) || strings.Count(got.stderr, "\n") != 1 || missing == nil):
+			t.Errorf("weft %s: %s, and %v; expected %s", c.args, got.stderr, missing, c.want)
+		}
+	}
+}
+
 // TestWhatHelps: status 401 and an address that is not public are reported with the flag that helps.
 func TestWhatHelps(t *testing.T) {
 	t.Parallel()
@@ -345,6 +388,7 @@ func TestListLimits(t *testing.T) {
 		head int // lines before the list
 	}{
 		{"urls j", 0}, {"urls --json j", 0}, {"hosts j", 1}, {"links " + s.URL, 0}, {"links --json " + s.URL, 0},
+		{"warc index " + archives[0], 0},
 		{"sitemap --content-type text/plain " + list, 0}, {"warc ls " + archives[0], 0}, {"warc ls --jsonl " + archives[0], 0},
 	} {
 		words := strings.Fields(c.args)

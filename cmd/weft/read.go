@@ -144,13 +144,18 @@ func (f *readFlags) run(args []string) error {
 	if f.options.Chunk > 0 && f.output != "-" && !f.isJSONL() {
 		return usage("--chunks: expected with lines of JSON: -o FILE.jsonl, -o - or --format jsonl")
 	}
-	if o := &f.options; o.Overlap > 0 && 2*o.Overlap > o.Chunk {
+	if o := &f.options; o.Chunk > 0 && 2*o.Overlap > o.Chunk {
 		return usage("--chunk-overlap %d: expected at most half of --chunks, which is %d", o.Overlap, o.Chunk)
+	}
+	if o := &f.options; o.Overlap > 0 && o.Chunk == 0 {
+		return usage("--chunk-overlap: expected together with --chunks")
 	}
 	if len(args) == 0 && f.explain != "" {
 		args = []string{f.explain}
 	}
 	switch {
+	case f.llms && mistakenEnd(f.output, ".md", ".markdown", ".txt"):
+		return misused("output", f.output, errors.New("expected FILE.txt or FILE.md with --llms-txt"))
 	case len(args) == 0:
 		return usage("read: nothing given, expected a JOB, a URL, a FILE, or - for standard input")
 	case holdsJob(args[0]):
@@ -162,7 +167,26 @@ func (f *readFlags) run(args []string) error {
 	case f.llms, len(f.options.Languages) > 0, f.options.NoDuplicates, f.options.Where != "":
 		return noJob(args[0], "no job")
 	}
+	if err := f.endsWell(); err != nil {
+		return err
+	}
 	return f.page(args[0])
+}
+
+// wrongEnd refuses the name of a file that is neither Markdown, text nor JSON lines.
+func wrongEnd(output string) error {
+	return misused("output", output, errors.New("expected a folder, FILE.md for Markdown, FILE.txt for text, or FILE.jsonl"))
+}
+
+// endsWell lets the end of the name of --output say how one page is written, as it does for a job.
+func (f *readFlags) endsWell() error {
+	if f.isDocument() || f.format != "" || f.isJSONL() || !mistakenEnd(f.output) {
+		return nil
+	}
+	if info, err := os.Stat(f.output); err == nil && !info.Mode().IsRegular() {
+		return nil
+	}
+	return wrongEnd(f.output)
 }
 
 // page reads one page.
@@ -294,6 +318,9 @@ func (f *readFlags) job(dir string, urls []string) error {
 		if wrong != nil {
 			return &exit{exitUsage, wrong}
 		}
+		if err := f.endsWell(); err != nil {
+			return err
+		}
 		var p read.Page
 		if p, err = read.Find(ctx, dir, u.URL.String(), f.options); err == nil {
 			return f.print(p.URL, p)
@@ -375,7 +402,7 @@ func (f *readFlags) texts(ctx context.Context, dir string) error {
 		if info, wrong := os.Stat(to); wrong == nil && !info.IsDir() || errors.Is(wrong, syscall.ENOTDIR) {
 			return misused("output", to, errors.New("not a directory, expected a folder, FILE.md, FILE.txt or FILE.jsonl"))
 		} else if wrong != nil && f.format == "" && mistakenEnd(to) {
-			return misused("output", to, errors.New("expected a folder, FILE.md for Markdown, FILE.txt for text, or FILE.jsonl"))
+			return wrongEnd(to)
 		}
 		if err := os.MkdirAll(to, 0o777); err != nil {
 			return unwritten(to, err)

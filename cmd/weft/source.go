@@ -47,7 +47,7 @@ func isRemote(s string) bool {
 // fileTypes are the extensions of files that weft reads or writes; no domain ends so.
 var fileTypes = []string{".atom", ".css", ".csv", ".gz", ".htm", ".html", ".js", ".json", ".jsonl", ".rss",
 	".svg", ".txt", ".warc", ".xhtml", ".xml",
-	".db", ".edgelist", ".edges", ".epub", ".graphml", ".markdown", ".ndjson", ".parquet", ".pdf", ".sqlite", ".sqlite3", ".wacz"}
+	".db", ".edgelist", ".edges", ".epub", ".graphml", ".markdown", ".ndjson", ".parquet", ".pdf", ".sqlite", ".sqlite3", ".wacz", ".xls", ".xlsx"}
 
 // mistakenEnd reports whether the name of a file to write ends as files of other types do.
 func mistakenEnd(path string, known ...string) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -62,6 +63,12 @@ func (f *waczFlags) pack(args []string) error {
 	job, err := oneFolder(args)
 	if err != nil {
 		return err
+	}
+	if files, err := os.ReadDir(filepath.Join(args[0], "archive")); job && len(files) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		if holdsJob(args[0]) {
+			return &exit{exitError, fmt.Errorf("%.128q: no archive, expected a job of weft crawl --warc", args[0])}
+		}
+		return usage("wacz: %.128q: a folder without a job, expected a JOB of weft crawl --warc, or WARC files", args[0])
 	}
 	switch {
 	case f.output != "":

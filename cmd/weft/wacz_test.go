@@ -48,7 +48,7 @@ func TestWaczMistakes(t *testing.T) {
 		"no output":     {[]string{"good.warc.gz"}, exitUsage, "no --output, expected the FILE"},
 		"no such file":  {[]string{"-o", "x", "missing"}, exitUsage, "missing"},
 		"folder, files": {[]string{"-o", "x", ".", "good.warc.gz"}, exitUsage, "a folder, expected one JOB folder alone"},
-		"no job":        {[]string{"-o", "x", "."}, exitError, "captures.cdxj"},
+		"no job":        {[]string{"-o", "x", "."}, exitUsage, "a folder without a job, expected a JOB"},
 		"no folder":     {[]string{"-o", "missing/x", "good.warc.gz"}, exitError, "missing/x"},
 		"check nothing": {[]string{"check", "missing"}, exitUsage, "missing"},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 func warcIndexCommand() *cobra.Command {
 	var output string
+	var limit int
 	cmd := &cobra.Command{
 		Use:   "index [flags] FILE...",
 		Short: "Index archives by URL",
@@ -31,16 +33,18 @@ Exit status: 0 done; 1 a file is damaged or cannot be read, or the output cannot
 be written; 3 usage error; 5 interrupted.`),
 		Example: `  weft warc index crawl-*.warc.gz -o index.cdxj`,
 		Args:    arguments(1, math.MaxInt, "file", "WARC or ARC files"),
-		RunE:    func(_ *cobra.Command, args []string) error { return indexArchives(args, output) },
+		RunE:    func(_ *cobra.Command, args []string) error { return indexArchives(args, output, limit) },
 	}
 	define(cmd, group{"Output", []option{
+		limitOption(&limit, "records"),
 		{name: "output", short: "o", arg: "FILE", Value: to(&output, some("a FILE")),
 			help: "write the index to FILE, when it is complete"},
 	}})
 	return cmd
 }
 
-func indexArchives(paths []string, output string) error {
+// indexArchives writes the index of archives, at most limit lines of it; 0: all.
+func indexArchives(paths []string, output string, limit int) error {
 	dir := ""
 	if output != "" {
 		dir = filepath.Dir(output)
@@ -63,8 +67,11 @@ func indexArchives(paths []string, output string) error {
 		}
 	}
 	write := func(_ context.Context, w io.Writer) error {
+		if limit > 0 {
+			w = &firstLines{w, limit}
+		}
 		_, err := x.WriteTo(w)
-		return err
+		return unlessEnough(err)
 	}
 	if err := writeOutput(context.Background(), output, write); err != nil {
 		return err
@@ -73,4 +80,26 @@ func indexArchives(paths []string, output string) error {
 		return &exit{exitError, nil}
 	}
 	return nil
+}
+
+// firstLines is a writer of the first lines; then it returns errEnough.
+type firstLines struct {
+	io.Writer
+	left int
+}
+
+func (w *firstLines) Write(p []byte) (int, error) {
+	end := 0
+	for w.left > 0 {
+		i := bytes.IndexByte(p[end:], '\n')
+		if i < 0 {
+			return w.Writer.Write(p)
+		}
+		end += i + 1
+		w.left--
+	}
+	if n, err := w.Writer.Write(p[:end]); err != nil {
+		return n, err
+	}
+	return end, errEnough
 }
