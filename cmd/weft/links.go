@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -105,7 +106,11 @@ func (f *linksFlags) run(args []string) error {
 	p.contentType = cmp.Or(f.contentType, p.contentType)
 	switch {
 	case p.contentType == "" && p.status == 0:
-		p.contentType = cmp.Or(typesOfFiles[strings.ToLower(filepath.Ext(args[0]))], "text/html")
+		end := strings.ToLower(filepath.Ext(args[0]))
+		if end == ".json" {
+			p.contentType = sniff.Type("application/json", "", p.body)
+		}
+		p.contentType = cmp.Or(p.contentType, typesOfFiles[end], "text/html")
 	case !links.Reads(p.contentType):
 		return &exit{exitError, fmt.Errorf(
 			"%s: content type %.64q, expected one with links such as text/html: see --content-type",

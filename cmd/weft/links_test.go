@@ -221,3 +221,32 @@ func TestCrawlScripts(t *testing.T) {
 		t.Errorf("requested %s", got)
 	}
 }
+
+// TestJSONFeed: JSON that says that it is a feed has links, as a file and from a server.
+func TestJSONFeed(t *testing.T) {
+	t.Parallel()
+	feed := `{"version": "https://jsonfeed.org/version/1", "items": [{"url": "/a"}]}`
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/a" {
+			html(w)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		fmt.Fprint(w, feed)
+	})
+	e := weftAmong(t, map[string][]byte{"feed.json": []byte(feed), "data.json": []byte(`{"url": "/a"}`)}, "links", "feed.json")
+	if e.stdout != "http://localhost/a\n" {
+		t.Errorf("%+v", e)
+	}
+	if e := weftIn(t, e.dir, "links", "data.json"); e.stdout != "" {
+		t.Errorf("%+v", e)
+	}
+	if e := weftRun(t, "links", s.URL); e.stdout != s.URL+"/a\n" {
+		t.Errorf("%+v", e)
+	}
+	e = crawls(t, exitDone, "--job", "j", s.URL)
+	if e := weftIn(t, e.dir, "urls", "--only-urls", "j"); e.stdout != s.URL+"/\n"+s.URL+"/a\n" {
+		t.Errorf("%+v", e)
+	}
+}

@@ -3,8 +3,8 @@
 //
 // A Content-Type that is missing, invalid, */*, unknown/unknown or application/unknown says
 // nothing: then the first bytes decide. Text that servers label by default may be binary, and a
-// page may be a feed. Any other type is believed, also where a browser would look into an image:
-// no link depends on it.
+// page may be a feed. Beyond the standard, JSON is a JSON Feed if it says so. Any other type is
+// believed, also where a browser would look into an image: no link depends on it.
 //
 // # Limits
 //

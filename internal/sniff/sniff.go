@@ -2,6 +2,7 @@ package sniff
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 
 	"github.com/weftcrawl/weft/internal/markup"
@@ -18,6 +19,8 @@ const (
 	typeBinary = "application/octet-stream"
 	typeRSS    = "application/rss+xml"
 	typeAtom   = "application/atom+xml"
+	typeJSON   = "application/json"
+	typeFeed   = "application/feed+json"
 )
 
 // Type returns the media type that a body has, if it is not that of its Content-Type; else "". With
@@ -35,6 +38,8 @@ func Type(contentType, typeOptions string, body []byte) string {
 	switch {
 	case saysNothing(given):
 		return unknown(head, !noSniff)
+	case strings.EqualFold(given, typeJSON): // which a JSON Feed is, too, whatever nosniff says
+		return jsonFeedIn(head)
 	case noSniff:
 		return ""
 	case isApacheDefault(contentType):
@@ -45,6 +50,45 @@ func Type(contentType, typeOptions string, body []byte) string {
 		return feedIn(head)
 	}
 	return ""
+}
+
+// jsonFeedIn returns the type of JSON Feed if the object that begins so is one by its version: see
+// https://www.jsonfeed.org/version/1.1/. The standard has no such rule; version 1 had no type of its
+// own.
+func jsonFeedIn(head []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))))
+	depth, name := 0, "" // of the object at depth 1, while its value is next
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		text, isText := token.(string)
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			if depth == 0 && token == json.Delim('[') {
+				return ""
+			}
+			depth++
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+			name = ""
+			continue
+		}
+		switch {
+		case depth != 1:
+		case name == "version":
+			if strings.HasPrefix(text, "https://jsonfeed.org/version/1") {
+				return typeFeed
+			}
+			return ""
+		case name == "" && isText:
+			name = text
+		default:
+			name = ""
+		}
+	}
 }
 
 // saysNothing reports whether a media type leaves everything open: it is unknown, or no type at

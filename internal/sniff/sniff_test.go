@@ -61,6 +61,15 @@ func TestType(t *testing.T) {
 
 		// Types that are believed.
 		{"application/json", "<html>", ""},
+		{"application/json", `{"version": 1}`, ""},
+		{"application/json", `{"x": {"version": "https://jsonfeed.org/version/1"}}`, ""},
+		{"application/json", `{"x": "version", "y": "https://jsonfeed.org/version/1"}`, ""},
+		{"application/json", `["version", "https://jsonfeed.org/version/1"]`, ""},
+		{"application/json", `"version"`, ""},
+		{"text/plain", `{"version": "https://jsonfeed.org/version/1.1"}`, ""},
+
+		{"application/json; charset=utf-8", `{"version": "https://jsonfeed.org/version/1.1", "items": [`, "application/feed+json"},
+		{"application/json", "\xef\xbb\xbf" + ` {"title": "a", "author": {"name": "b", "of": []}, "n": 1, "version": "https:\/\/jsonfeed.org\/version\/1"}`, "application/feed+json"},
 		{"image/png", "<html>", ""},
 		{"application/octet-stream", "<html>", ""},
 	} {
