@@ -49,7 +49,8 @@ type Hooks struct {
 	// OnError is OnRecord for records with an error.
 	OnError func(*Record)
 
-	// OnWarning reports a problem that does not end the crawl.
+	// OnWarning reports a problem that does not end the crawl; an error with a method Notice() is
+	// none: an order that was carried out.
 	OnWarning func(error)
 
 	elements []elementHook // of OnHTML

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -96,4 +97,23 @@ func isValue(field, value string) error {
 		return fmt.Errorf("%s %.64q: no such value, expected one of %s", field, value, strings.Join(all, ", "))
 	}
 	return nil
+}
+
+func errorKinds() []string {
+	var names []string
+	for _, k := range weft.Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// errorKind reads the name of an error kind.
+func errorKind(s string) (string, error) {
+	if slices.Contains(errorKinds(), s) {
+		return s, nil
+	}
+	if meant := near.Word(s, errorKinds()); meant != "" {
+		return "", fmt.Errorf("no error kind: did you mean %s?", meant)
+	}
+	return "", errors.New("expected an error kind that weft kinds lists, such as dns")
 }

@@ -28,6 +28,7 @@ type console struct {
 // voice is the form of the messages: text or JSON.
 type voice interface {
 	warn(text string)
+	say(text string)  // what is no problem
 	failed(err error) // ends the process
 	record(r *weft.Record)
 	progress(s sample)
@@ -64,9 +65,22 @@ func (c *console) warn(text string) {
 	}
 }
 
+// say prints a message that is no problem.
+func (c *console) say(text string) {
+	if !c.quiet {
+		c.voice.say(text)
+	}
+}
+
 // hooks makes the crawl print its warnings, and with --verbose each URL.
 func (c *console) hooks() weft.Hooks {
-	hooks := weft.Hooks{OnWarning: func(err error) { c.warn(err.Error()) }}
+	hooks := weft.Hooks{OnWarning: func(err error) {
+		if _, fine := err.(interface{ Notice() }); fine {
+			c.say(err.Error())
+			return
+		}
+		c.warn(err.Error())
+	}}
 	if c.verbose {
 		hooks.OnRecord = c.record
 	}
@@ -77,6 +91,8 @@ func (c *console) hooks() weft.Hooks {
 type textVoice struct{ w io.Writer }
 
 func (v textVoice) warn(text string) { fmt.Fprintf(v.w, "weft: %s\n", printable(text)) }
+
+func (v textVoice) say(text string) { v.warn(text) }
 
 func (v textVoice) failed(err error) { v.warn(err.Error()) }
 
@@ -106,6 +122,8 @@ func (v textVoice) report(r report) { _, _ = io.WriteString(v.w, elided(r.String
 type jsonVoice struct{ log *slog.Logger }
 
 func (v jsonVoice) warn(text string) { v.log.Warn(text) }
+
+func (v jsonVoice) say(text string) { v.log.Info(text) }
 
 func (v jsonVoice) failed(err error) { v.log.Error(err.Error()) }
 

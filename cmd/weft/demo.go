@@ -74,7 +74,7 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 	if job == "" {
 		kept = "; --job DIR keeps the records"
 	}
-	con.warn(fmt.Sprintf("crawling %s, a generated site of %s (--seed %d)%s",
+	con.say(fmt.Sprintf("crawling %s, a generated site of %s (--seed %d)%s",
 		home, plural(web.Pages, "page"), web.Seed, kept))
 	_, err = con.crawl(c, out, false)
 	return err

@@ -193,38 +193,12 @@ func arguments(least, most int, noun, expected string) cobra.PositionalArgs {
 	}
 }
 
-// meansJob returns the command lines that people mean by a word for what is done to a job.
-func meansJob(word string) string {
-	switch {
-	case word == "resume":
-		return "weft ctl JOB resume after a pause, or weft crawl --job JOB if it does not run"
-	case word == "update", word == "recrawl":
-		return "weft crawl --update JOB"
-	case word == "retry":
-		return "weft crawl --retry-failed JOB"
-	case isOrder(word):
-		return "weft ctl JOB " + word
-	}
-	return ""
-}
-
-// jobOr returns the job among arguments, or the word for it.
-func jobOr(args []string) string {
-	if len(args) > 0 && holdsJob(args[0]) {
-		return args[0]
-	}
-	return "JOB"
-}
-
 // oneCommand refuses the name of a command that cmd does not have.
 func oneCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	hint := ""
-	if !cmd.HasParent() && meansJob(args[0]) != "" {
-		return usage("%q: no command, expected %s", args[0], strings.ReplaceAll(meansJob(args[0]), "JOB", jobOr(args[1:])))
-	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf(": did you mean %s?", near[0])
 	} else if strings.ContainsAny(args[0], ".:/") && !cmd.HasParent() { // no command has these

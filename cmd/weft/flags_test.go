@@ -863,6 +863,20 @@ var effects = map[string]func(t *testing.T){
 		if checkJSONLog(t, e.stderr, nil); !strings.Contains(e.stderr, `"level":"ERROR"`) {
 			t.Errorf("the last word: %s", e.stderr)
 		}
+		job := filepath.Join(t.TempDir(), "job")
+		steered := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/a" {
+				weftRun(t, "ctl", job, "set", "delay=1ms")
+			}
+			star(w, r)
+		})
+		crawls(t, exitLimit, "--limit", "1", "--job", job, steered.URL)
+		e = crawls(t, exitDone, "--log-format", "json", "--job", job, steered.URL)
+		for _, said := range []string{`"level":"INFO","msg":"` + job + `: resuming: `, `"level":"INFO","msg":"order set delay=1ms: `} {
+			if !strings.Contains(e.stderr, said) || strings.Contains(e.stderr, "WARN") {
+				t.Errorf("%s, expected %s and no warning", e.stderr, said)
+			}
+		}
 	},
 	"log-interval": func(t *testing.T) {
 		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {

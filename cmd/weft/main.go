@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
@@ -48,7 +49,7 @@ func rootCommand(out io.Writer) *cobra.Command {
 		Version:       weft.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          oneCommand,
+		Args:          knownCommand,
 		RunE:          showHelp,
 
 		SuggestionsMinimumDistance: 2,
@@ -72,6 +73,37 @@ func rootCommand(out io.Writer) *cobra.Command {
 	adoptHelp(root)
 	adoptCompletion(root)
 	return root
+}
+
+// knownCommand is oneCommand that also knows words for a change of a job.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && meansJob(args[0]) != "" {
+		return usage("%q: no command, expected %s", args[0], strings.ReplaceAll(meansJob(args[0]), "JOB", jobOr(args[1:])))
+	}
+	return oneCommand(cmd, args)
+}
+
+// meansJob returns the command lines that people mean by a word for a change of a job.
+func meansJob(word string) string {
+	switch {
+	case word == "resume":
+		return "weft ctl JOB resume after a pause, or weft crawl --job JOB if it does not run"
+	case word == "update", word == "recrawl":
+		return "weft crawl --update JOB"
+	case word == "retry":
+		return "weft crawl --retry-failed JOB"
+	case isOrder(word):
+		return "weft ctl JOB " + word
+	}
+	return ""
+}
+
+// jobOr returns the job among arguments, or the word for it.
+func jobOr(args []string) string {
+	if len(args) > 0 && holdsJob(args[0]) {
+		return args[0]
+	}
+	return "JOB"
 }
 
 // adoptHelp makes cobra's help command refuse unknown commands.

@@ -202,7 +202,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// TestWhatHelps: status 401 and an address that is not public are reported with the flag that helps.
+// TestWhatHelps: status 401 and an address that is not public are reported with the flag for them.
 func TestWhatHelps(t *testing.T) {
 	t.Parallel()
 	site := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {

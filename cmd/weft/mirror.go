@@ -225,7 +225,7 @@ func (c *console) written() func(done, of int) {
 			return
 		}
 		if !next.IsZero() {
-			c.warn(fmt.Sprintf("writing: %s of %s", count(done), plural(of, "file")))
+			c.say(fmt.Sprintf("writing: %s of %s", count(done), plural(of, "file")))
 		}
 		next = now.Add(cmp.Or(c.every, printEvery))
 	}

@@ -121,7 +121,7 @@ func (f *clusterFlags) joins(con *console) opener {
 		servers.Wait = 20 * time.Second // they may be started together
 		servers.OnWarning = func(err error) { con.warn(err.Error()) }
 		servers.OnChange = func(s cluster.Share) {
-			con.warn(fmt.Sprintf("crawl %s: %s; this one has %s of %s partitions", f.Name, plural(s.Nodes, "node"), count(s.Partitions), count(s.All)))
+			con.say(fmt.Sprintf("crawl %s: %s; this one has %s of %s partitions", f.Name, plural(s.Nodes, "node"), count(s.Partitions), count(s.All)))
 		}
 		if at, ok := f.embeds(); ok {
 			if err := f.serve(con, at); err != nil {
@@ -135,10 +135,10 @@ func (f *clusterFlags) joins(con *console) opener {
 			return nil, err
 		}
 		if n.Began() {
-			con.warn("crawl " + f.Name + " begins: the servers had none of this name")
+			con.say("crawl " + f.Name + " begins: the servers had none of this name")
 		}
 		if f.server != nil {
-			con.warn("others join with --cluster " + f.server.LoginURL() + " --name " + f.Name + confirmed(&o))
+			con.say("others join with --cluster " + f.server.LoginURL() + " --name " + f.Name + confirmed(&o))
 		}
 		if f.server != nil {
 			return &host{n, f.failed}, nil

@@ -350,7 +350,7 @@ func (f *readFlags) job(dir string, urls []string) error {
 	return &exit{exitError, err}
 }
 
-// meantIn returns the URL of a job that a person means by one that it has not; empty: there is none.
+// meantIn returns the URL of a job that a person means by one that it has not; "": there is none.
 func meantIn(ctx context.Context, dir, url string) string {
 	job, err := weft.OpenJob(ctx, dir)
 	if err != nil {

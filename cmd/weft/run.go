@@ -67,7 +67,7 @@ func (con *console) crawl(c crawler, out *output, more bool) (weft.Summary, erro
 		if len(earlier.Broken) > 0 {
 			failed = "--retry-failed " + c.Job() + " asks again for what failed, "
 		}
-		con.warn(c.Job() + " is finished; " + con.job.command + " --update " + c.Job() + " recrawls it, " + failed +
+		con.say(c.Job() + " is finished; " + con.job.command + " --update " + c.Job() + " recrawls it, " + failed +
 			"--fresh starts over, --amend adds URLs")
 		r := report{summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
 		err := con.end(r, false, nil)
@@ -104,13 +104,13 @@ func (con *console) announce(job string, earlier weft.Summary) {
 	visit := max(1, earlier.Visit)
 	switch {
 	case con.job.flag == "retry-failed":
-		con.warn(fmt.Sprintf("%s: asking again for what failed: %s", job, progress))
+		con.say(fmt.Sprintf("%s: asking again for what failed: %s", job, progress))
 	case earlier.Runs > 0 && visit > 1:
-		con.warn(fmt.Sprintf("%s: resuming visit %d: %s", job, visit, progress))
+		con.say(fmt.Sprintf("%s: resuming visit %d: %s", job, visit, progress))
 	case earlier.Runs > 0:
-		con.warn(fmt.Sprintf("%s: resuming: %s", job, progress))
+		con.say(fmt.Sprintf("%s: resuming: %s", job, progress))
 	case visit > 1:
-		con.warn(fmt.Sprintf("%s: recrawling: visit %d", job, visit))
+		con.say(fmt.Sprintf("%s: recrawling: visit %d", job, visit))
 	}
 }
 
@@ -176,7 +176,7 @@ func (con *console) handleSignals(c crawler, stop func(), ended <-chan struct{})
 		<-con.signals
 		interrupted.Store(true)
 		c.Drain()
-		con.warn(fmt.Sprintf("finishing the fetches that have started, for at most %s; "+
+		con.say(fmt.Sprintf("finishing the fetches that have started, for at most %s; "+
 			"interrupt again to stop at once", clock(weft.DrainTime)))
 		<-con.signals
 		stop()

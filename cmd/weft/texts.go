@@ -59,7 +59,7 @@ func (f *textFlags) write(con *console, dir string, ended error) error {
 		}
 		for line := range strings.Lines(said(to, c, false)) {
 			if !strings.Contains(line, emptyPages) { // the report of the crawl has said so
-				con.warn(strings.TrimSpace(line))
+				con.say(strings.TrimSpace(line))
 			}
 		}
 	}

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/internal/near"
 	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/results"
 )
@@ -220,23 +218,4 @@ func statusRange(s string) weft.StatusRange {
 		return n
 	}
 	return weft.StatusRange{From: code(from), To: code(to)}
-}
-
-func errorKinds() []string {
-	var names []string
-	for _, k := range weft.Kinds() {
-		names = append(names, k.Name)
-	}
-	return names
-}
-
-// errorKind reads the name of an error kind.
-func errorKind(s string) (string, error) {
-	if slices.Contains(errorKinds(), s) {
-		return s, nil
-	}
-	if meant := near.Word(s, errorKinds()); meant != "" {
-		return "", fmt.Errorf("no error kind: did you mean %s?", meant)
-	}
-	return "", errors.New("expected an error kind that weft kinds lists, such as dns")
 }

@@ -53,8 +53,8 @@ func Type(contentType, typeOptions string, body []byte) string {
 }
 
 // jsonFeedIn returns the type of JSON Feed if the object that begins so is one by its version: see
-// https://www.jsonfeed.org/version/1.1/. The standard has no such rule; version 1 had no type of its
-// own.
+// https://www.jsonfeed.org/version/1.1/. The standard has no such rule; version 1 had no type of
+// its own.
 func jsonFeedIn(head []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))))
 	depth, name := 0, "" // of the object at depth 1, while its value is next
