@@ -28,7 +28,7 @@ type console struct {
 // voice is the form of the messages: text or JSON.
 type voice interface {
 	warn(text string)
-	say(text string)  // what is no problem
+	say(text string)  // of no problem
 	failed(err error) // ends the process
 	record(r *weft.Record)
 	progress(s sample)
