@@ -72,7 +72,7 @@ func (r report) showBroken(out *sheet) {
 		case g.status == http.StatusUnauthorized:
 			name += ": " + logsIn
 		case g.kind == string(httpclient.KindBlocked):
-			name += ": " + leadsThere
+			name += ": " + privateHint
 		}
 		out.line("broken", "%s", name)
 		for _, b := range g.urls {

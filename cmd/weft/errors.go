@@ -24,6 +24,9 @@ const (
 	exitPipe        = 128 + int(syscall.SIGPIPE) // as a shell reports a process that SIGPIPE ended
 )
 
+// logsIn says what may be done about status 401.
+const logsIn = "--auth HOST=USER:PASSWORD logs in"
+
 // exit is an error with the exit code of the process.
 type exit struct {
 	code int
@@ -209,16 +212,13 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 		weft.WithoutSecrets(args[0]), cmd.CommandPath(), hint)
 }
 
-// leadsThere says what may be done about an address that pages must not lead to.
-const leadsThere = "--allow-private lets pages lead there"
-
-// logsIn says what may be done about status 401.
-const logsIn = "--auth HOST=USER:PASSWORD logs in"
+// privateHint helps with an address that is not public.
+const privateHint = "--allow-private lets pages lead there"
 
 // advised adds to the text of an error what may be done about it.
 func advised(text string) string {
 	if strings.Contains(text, "blocked-address: ") {
-		return text + ": " + leadsThere
+		return text + ": " + privateHint
 	}
 	_, fault, found := strings.Cut(text, httpclient.ErrCertificate.Error())
 	if !found {
