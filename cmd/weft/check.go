@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +32,7 @@ type checkFlags struct {
 	internal      bool // links out of scope are not checked
 	hugeBytes     int
 
+	typed   []string // the options of a crawl on the command line
 	signals *interrupts
 	stopped error // the exit status of a crawl that has not come to its end; or nil
 	resumes bool  // the same command goes on with it
@@ -71,7 +74,10 @@ command goes on.`),
 		Example: `  weft check https://example.org/
   weft check --format github docs/
   weft check --accept 200..299,403 --ignore '//twitter[.]com/' example.org.weft`,
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.typed = f.typedFor(cmd)
+			return f.run(args)
+		},
 	}
 	cmd.Annotations[takesURLs] = "yes"
 	define(cmd, f.groups()...)
@@ -187,6 +193,9 @@ func (f *checkFlags) check(ctx context.Context, args []string) error {
 		return usage("check: nothing given, expected URLs, a job, or files and folders")
 	}
 	if len(args) == 1 && holdsJob(args[0]) {
+		if err := f.checksJob(args[0]); err != nil {
+			return err
+		}
 		r, err := check.Job(ctx, args[0], f.options)
 		return f.report(format, r, err)
 	}
@@ -199,12 +208,74 @@ func (f *checkFlags) check(ctx context.Context, args []string) error {
 	}
 	var r *check.Report
 	if files {
+		if err := f.checksFiles(); err != nil {
+			return err
+		}
 		r, err = f.files(ctx, args)
 	} else {
 		r, err = f.site(ctx, args)
 	}
 	err = f.report(format, r, err)
 	return cmp.Or(err, f.stopped)
+}
+
+// typedFor returns the options of a crawl that the command line has. Those of a configuration file
+// may be meant for other commands.
+func (f *checkFlags) typedFor(cmd *cobra.Command) (names []string) {
+	for _, g := range f.groups()[2:] {
+		for _, o := range g.options {
+			if typed(cmd, o.name) {
+				names = append(names, o.name)
+			}
+		}
+	}
+	return names
+}
+
+// ofReading are the options of a crawl that the reading of pages needs, too.
+var ofReading = []string{"user-agent", "canon"}
+
+// ofJobs are those that name a job to crawl.
+var ofJobs = []string{"job", "update", "retry-failed"}
+
+// ofSelection are those that select URLs of a job that is crawled again.
+var ofSelection = []string{"older-than", "status", "error", "where"}
+
+// ofSeeds are those that mean nothing where the links of files are the seeds, and nothing is
+// followed.
+var ofSeeds = []string{"input", "strict", "post-data", "post-form", "post-type", "scope", "depth", "include", "sitemaps", "prune-duplicates"}
+
+// checksJob refuses a folder that is no job, and options of a crawl beside a job, whose check
+// requests nothing.
+func (f *checkFlags) checksJob(dir string) error {
+	for _, name := range f.typed {
+		switch {
+		case slices.Contains(ofReading, name):
+		case slices.Contains(ofJobs, name):
+			return usage("--%s and %.128q: expected one of them", name, dir)
+		case slices.Contains(ofSelection, name):
+			return usage("--%s: expected with --update or --retry-failed: the check of a job is of all that it has", name)
+		default:
+			return usage("--%s: an option of a crawl, expected with URLs, --update or --retry-failed: the check of a job requests nothing", name)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "pages.jsonl")); errors.Is(err, fs.ErrNotExist) {
+		return noJob(dir, "no such job")
+	}
+	return mayBeJob(dir)
+}
+
+// checksFiles refuses options of a crawl that mean nothing beside files.
+func (f *checkFlags) checksFiles() error {
+	for _, name := range f.typed {
+		switch {
+		case slices.Contains(ofSeeds, name):
+			return usage("--%s: expected with URLs: the check of files requests each link to the Web once", name)
+		case f.internal && !slices.Contains(ofReading, name):
+			return usage("--%s: expected without --no-external: the check of files requests nothing with it", name)
+		}
+	}
+	return nil
 }
 
 // site checks what the seeds lead to, or a job that is crawled again.

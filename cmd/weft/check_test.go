@@ -144,21 +144,64 @@ func TestCheckAgain(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	for args, code := range map[string]int{
-		"check -q --update job.weft":                    exitBroken,
-		"check -q --job job.weft":                       exitBroken,
-		"check -q --retry-failed job.weft":              exitBroken,
-		"check -q --scope page " + site:                 exitBroken,
-		"check -q -o none/report.html " + site:          exitUsage,
-		"check -q -o . " + site:                         exitUsage,
-		"check -q --retry-failed none " + site:          exitUsage,
-		"check -q job.weft/pages.jsonl none.html":       exitUsage,
-		"check -q --update none":                        exitUsage,
-		"check -q --job job.weft --depth 3":             exitUsage,
-		"check -q -o report.html --scope page job.weft": exitBroken,
+		"check -q --update job.weft":              exitBroken,
+		"check -q --job job.weft":                 exitBroken,
+		"check -q --retry-failed job.weft":        exitBroken,
+		"check -q --scope page " + site:           exitBroken,
+		"check -q -o none/report.html " + site:    exitUsage,
+		"check -q -o . " + site:                   exitUsage,
+		"check -q --retry-failed none " + site:    exitUsage,
+		"check -q job.weft/pages.jsonl none.html": exitUsage,
+		"check -q --update none":                  exitUsage,
+		"check -q --job job.weft --depth 3":       exitUsage,
+		"check -q -o report.html job.weft":        exitBroken,
 	} {
 		got := weftIn(t, e.dir, strings.Fields(args)...)
 		if got.code != code || code == exitUsage && got.stderr == "" || code == exitBroken && got.stderr != "" {
 			t.Errorf("weft %s: %+v, expected %d", args, got, code)
+		}
+	}
+}
+
+// TestCheckRefuses: options of a crawl that mean nothing beside a job or files are refused, and so is
+// a job that does not exist. Those that say how to read pages are not, nor those of a configuration
+// file, which may be meant for a crawl.
+func TestCheckRefuses(t *testing.T) {
+	t.Parallel()
+	e := weftAmong(t, map[string][]byte{"a.html": []byte("<a href=a.html>a</a>"), "c.toml": []byte("depth = 3\n")}, "check", "a.html")
+	if e.code != exitDone {
+		t.Fatalf("%+v", e)
+	}
+	job := filepath.Join(e.dir, "x.weft")
+	line := `{"url":"http://a.test/","status":200,"content_type":"text/html"}` + "\n"
+	if err := errors.Join(os.Mkdir(job, 0o777), os.WriteFile(filepath.Join(job, "pages.jsonl"), []byte(line), 0o666), os.Mkdir(filepath.Join(e.dir, "empty.weft"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"--where status==404 x.weft":          "--where: expected with --update or --retry-failed",
+		"--status 404 x.weft":                 "--status: expected with --update or --retry-failed",
+		"--error dns x.weft":                  "--error: expected with --update or --retry-failed",
+		"--older-than 1d x.weft":              "--older-than: expected with --update or --retry-failed",
+		"--depth 2 x.weft":                    "--depth: an option of a crawl",
+		"--update y.weft x.weft":              "--update: an option of a crawl",
+		"-H K:V x.weft":                       "--header: an option of a crawl",
+		"--depth 2 a.html":                    "--depth: expected with URLs",
+		"--no-external --delay 1s a.html":     "--delay: expected without --no-external",
+		"nope.weft":                           `"nope.weft": no such job, expected the folder of a job`,
+		"empty.weft":                          `"empty.weft": no such job, expected the folder of a job`,
+		"-A me --canon sort-query x.weft":     "",
+		"-A me --delay 1s a.html":             "",
+		"-q --config c.toml x.weft":           "",
+		"-q --config c.toml a.html":           "",
+		"--where status==404 --update y.weft": `--update "y.weft": no job`,
+	} {
+		got := weftIn(t, e.dir, append([]string{"check"}, strings.Fields(args)...)...)
+		wanted := exitUsage
+		if want == "" {
+			wanted = exitDone
+		}
+		if got.code != wanted || !strings.Contains(got.stderr, want) || wanted == exitUsage && (got.stdout != "" || strings.Count(got.stderr, "\n") != 1) {
+			t.Errorf("weft check %s: %+v, expected %d, %s", args, got, wanted, want)
 		}
 	}
 }
