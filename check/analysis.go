@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -43,8 +44,36 @@ type Options struct {
 	// else the reading. The report is about what was checked until then. nil: never.
 	Stop context.Context
 
+	Hints Hints // said behind what they may help with
+
 	part   string // the reason why the crawl is only a part of the site; "": it is whole
 	bounds bounds
+}
+
+// Hints say in the words of whoever checks what may be done next, such as which option helps.
+// Empty: nothing.
+type Hints struct {
+	Login    string // about a host of the seeds that asks for a login
+	Private  string // about an address that is not public
+	Sitemaps string // about rules that need sitemaps, where none was read
+}
+
+// of returns a hint about an outcome, to stand behind its message.
+func (h *Hints) of(o *outcome) string {
+	switch {
+	case o.own && o.status == http.StatusUnauthorized:
+		return behind(h.Login)
+	case o.kind == "blocked-address":
+		return behind(h.Private)
+	}
+	return ""
+}
+
+func behind(hint string) string {
+	if hint == "" {
+		return ""
+	}
+	return ": " + hint
 }
 
 // analysis collects the findings of a check.
@@ -71,6 +100,7 @@ func newAnalysis(ctx context.Context, subject string, o Options) *analysis {
 		count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
 			Subject: subject, Part: o.part, Order: o.Order, ctx: ctx, dir: o.Dir, findings: extsort.New(o.Dir), problems: newProblems(o.Dir, o.bounds.disk/2), baseline: o.Baseline,
+			hints: o.Hints,
 			Totals: Totals{
 				Rules: make(map[string]int), Statuses: make(map[string]int), Depths: make(map[int]int),
 				Times: buckets(timeBounds), Sizes: buckets(sizeBounds),
@@ -338,7 +368,7 @@ func (a *analysis) verdict(o *outcome, f Finding) {
 		a.found(f)
 		return
 	case o.verdict == Unknown:
-		f.Rule, f.Message = UnknownLink, o.message
+		f.Rule, f.Message = UnknownLink, o.message+a.options.Hints.of(o)
 		if o.own && a.options.Rules.Has(OwnUnknown) {
 			f.Rule = OwnUnknown
 		}

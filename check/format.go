@@ -283,6 +283,13 @@ func quoted(text string) string {
 	return "“" + text + "”"
 }
 
+// WriteSummary writes the last lines of a report as text: the totals, and what was not read.
+func WriteSummary(w io.Writer, r *Report, s Style) error {
+	out := bufio.NewWriter(w)
+	s.summary(out, r)
+	return out.Flush()
+}
+
 // summary writes the last lines.
 func (s Style) summary(out io.Writer, r *Report) {
 	t := &r.Totals
@@ -318,7 +325,7 @@ func (s Style) summary(out io.Writer, r *Report) {
 		fmt.Fprintf(out, "; %s damaged", plural(t.Unread, "body"))
 	}
 	fmt.Fprintln(out)
-	for _, line := range t.unseen() {
+	for _, line := range r.unseen() {
 		fmt.Fprintln(out, line)
 	}
 	if r.Part != "" {
@@ -329,6 +336,13 @@ func (s Style) summary(out io.Writer, r *Report) {
 // pages are the pages that were read, in words; of files, with their kinds.
 func (t *Totals) pages() string {
 	text, f := plural(t.Pages, "page"), &t.Files
+	if t.NoBodies {
+		all := 0
+		for _, n := range t.Depths {
+			all += n
+		}
+		text = "0 of " + plural(all, "page") + " read"
+	}
 	var kinds []string
 	for _, k := range []struct {
 		n    int
@@ -357,7 +371,14 @@ func (t *Totals) links() string {
 }
 
 // unseen says what was not read, in lines.
-func (t *Totals) unseen() (all []string) {
+func (r *Report) unseen() (all []string) {
+	t := &r.Totals
+	if t.NoBodies {
+		all = append(all, "the job has no bodies: lines, fragments, and images that it did not request were not checked")
+	}
+	if r.noMaps {
+		all = append(all, "no sitemap was read"+behind(r.hints.Sitemaps))
+	}
 	if n := t.NeedScripts; n == 1 {
 		all = append(all, "1 page looks empty without scripts, which Weft does not run")
 	} else if n > 1 {

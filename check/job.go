@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/results"
-	"github.com/weftcrawl/weft/sitemap"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -48,6 +46,8 @@ func (j *site) check(dir string) (*Report, error) {
 		return nil, err
 	}
 	report.Began, report.Ended = t.began, t.ended
+	report.Totals.NoBodies = len(t.all) > 0 && !j.bodies.Any()
+	report.noMaps = j.siteMaps == 0 && j.options.Rules.needSitemaps()
 	report.pages = j.rows
 	report.close = append(report.close, t.close)
 	return report, nil
@@ -108,9 +108,10 @@ func (s *site) record(n *target, r *record.Record) error {
 	if err != nil {
 		return err
 	}
-	if n.flags&isProbe == 0 {
+	if n.flags&isProbe == 0 && !isMissingGuess(r) {
 		s.requested(r, &o)
 	}
+	s.fromRobots(r, &o)
 	if n.flags&isSeed != 0 {
 		s.given(r, &o)
 	}
@@ -194,60 +195,6 @@ func (s *site) visited(from *target) func(weburl.URL, *links.Link, *outcome) {
 		if end := s.targets.find(o.end); end != nil && end != from {
 			end.flags |= isLinked
 		}
-	}
-}
-
-// mostInSitemap bounds the entries of a sitemap: https://www.sitemaps.org/protocol.html. Its other
-// limit, 50 MiB, is the one up to which package sitemap reads.
-const mostInSitemap = 50_000
-
-// sitemap checks a sitemap and its entries.
-func (s *site) sitemap(u weburl.URL, r *record.Record, received *results.Response) {
-	s.siteMaps++
-	defer s.open(r.URL)()
-	entries := 0
-	read := sitemap.Read(sitemap.Document{Base: u, ContentType: r.Type(), Body: received.Body}, sitemap.Options{}, func(e sitemap.Entry) bool {
-		s.report.Totals.Links++
-		if e.Kind != sitemap.Alternate {
-			entries++
-		}
-		f := Finding{Page: r.URL, Tag: "sitemap", Attr: "loc", URL: e.URL.String()}
-		if s.ignores(f.URL) {
-			return true
-		}
-		if n := s.targets.find(s.targets.keyOf(e.URL)); n != nil {
-			n.flags |= inSitemap
-		}
-		o, err := s.look(e.URL)
-		s.fail(err)
-		f.Status, f.ErrorKind, f.Error, f.Redirects = o.status, o.kind, o.err, o.chain
-		if (o.verdict == OK || o.verdict == Unchecked) && len(o.chain) > 0 {
-			f.Rule, f.Message = RedirectInSitemap, "the sitemap has a URL that redirects to "+o.chain[len(o.chain)-1].To
-			s.found(f)
-			return s.err == nil
-		}
-		if o.verdict == Broken && o.rule != Soft404 {
-			o.rule = BrokenInSitemap
-		}
-		s.verdict(&o, f)
-		return s.err == nil
-	})
-	f := Finding{Rule: BrokenSitemap, Page: r.URL}
-	isFeed := read.Type == sitemap.RSS || read.Type == sitemap.Atom
-	switch {
-	case r.ErrorKind == "early-end":
-		f.Message = "cut off: the connection ended before it did"
-	case entries > mostInSitemap && !isFeed:
-		f.Message = fmt.Sprintf("more than %s URLs, and search engines read no more", number(mostInSitemap))
-	case !received.Whole:
-		f.Rule, f.Message = NotRead, "the sitemap is not checked to its end: the job has only its beginning"
-	case errors.Is(read.Err, sitemap.ErrLimit):
-		f.Message = "too large: " + read.Err.Error()
-	case read.Err != nil:
-		f.Message = "cut off or malformed: " + strings.TrimPrefix(read.Err.Error(), sitemap.ErrBroken.Error()+": ")
-	}
-	if f.Message != "" {
-		s.found(f)
 	}
 }
 
@@ -341,8 +288,9 @@ func (s *site) listed(n *target, r *record.Record) error {
 		f.Rule, f.Message = NoindexInSitemap, "noindex, and in the sitemap"
 		s.found(f)
 	}
+	ofRobots, _ := isOfRobots(r)
 	switch {
-	case s.report.Part != "": // nobody knows what links to a page, or lists it
+	case s.report.Part != "" || ofRobots: // nobody knows what links to a page, or lists it
 	case n.flags&inSitemap != 0 && n.flags&isLinked == 0 && r.Depth > 0:
 		f.Rule, f.Message = Orphan, "in the sitemap, and no page links to it"
 		s.found(f)
@@ -390,9 +338,17 @@ func (s *site) duplicates() {
 	}
 	for i := range t.all {
 		if n := &t.all[i]; n.flags&(isNoIndex|isLinked) == isNoIndex|isLinked {
-			s.about(n, NoindexLinked, func(*record.Record) string { return fmt.Sprintf("noindex, and %d links lead here", n.in) })
+			s.about(n, NoindexLinked, func(*record.Record) string { return fmt.Sprintf("noindex, and %s here", leads(n.in)) })
 		}
 	}
+}
+
+// leads is "1 link leads".
+func leads(links uint32) string {
+	if links == 1 {
+		return "1 link leads"
+	}
+	return fmt.Sprintf("%d links lead", links)
 }
 
 // mostOthers bounds the others that a finding names.

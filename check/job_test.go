@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -165,6 +166,123 @@ func TestSitemaps(t *testing.T) {
 			if got := found(t, r, err); !slices.Equal(got, c.want) {
 				t.Errorf("%s: %q\nwant %q", name, got, c.want)
 			}
+		}
+	}
+}
+
+// TestNamedSitemaps: what robots.txt or an index names as a sitemap is to be one, and the URLs in it
+// are to be valid and absolute. One that nobody has named may be missing.
+func TestNamedSitemaps(t *testing.T) {
+	const robots, index = "http://a.test/robots.txt", "http://a.test/index.xml"
+	at := func(url, from, typ, body string) made {
+		m := htmlPage("http://a.test"+url, body)
+		m.From, m.Sitemap = from, typ
+		if typ != "" {
+			m.ContentType = "text/xml"
+		}
+		return m
+	}
+	fails := func(url, from string, status int) made {
+		m := answer("http://a.test"+url, status, "")
+		m.From = from
+		return m
+	}
+	list := func(urls ...string) string {
+		return "<urlset>\n<url><loc>" + strings.Join(urls, "</loc></url>\n<url><loc>") + "</loc></url></urlset>"
+	}
+	indexed := func(url string) made {
+		return at("/index.xml", robots, "index", "<sitemapindex><sitemap><loc>http://a.test"+url+"</loc></sitemap></sitemapindex>")
+	}
+	again := at("/s.xml", robots, "", "")
+	again.Status, again.UnchangedBy, again.ContentType = 304, record.SameNotModified, ""
+	for name, c := range map[string]struct {
+		pages  []made
+		want   []string
+		broken int
+	}{
+		"an error":            {[]made{fails("/s.xml", robots, 500)}, []string{robots + ":0:0 broken-link http://a.test/s.xml"}, 1},
+		"missing":             {[]made{fails("/s.xml", robots, 404)}, []string{robots + ":0:0 broken-link http://a.test/s.xml"}, 1},
+		"a page":              {[]made{at("/s.xml", robots, "", "<p>x")}, []string{"http://a.test/s.xml:0:0 broken-sitemap "}, 0},
+		"unchanged":           {[]made{again}, nil, 0},
+		"a guess":             {[]made{fails("/sitemap.xml", robots, 404)}, nil, 0},
+		"a guess, a page":     {[]made{at("/sitemap.xml", robots, "", "<p>x")}, nil, 0},
+		"a guess, an error":   {[]made{fails("/sitemap.xml", robots, 500)}, []string{robots + ":0:0 broken-link http://a.test/sitemap.xml"}, 1},
+		"a link":              {[]made{at("/x", "http://a.test/", "", "<p>x")}, nil, 0},
+		"empty in an index":   {[]made{indexed("/s.xml"), at("/s.xml", index, "urlset", "<urlset></urlset>")}, []string{"http://a.test/s.xml:0:0 broken-sitemap "}, 0},
+		"void in an index":    {[]made{indexed("/s.xml"), at("/s.xml", index, "", "")}, []string{"http://a.test/s.xml:0:0 broken-sitemap "}, 0},
+		"a page in an index":  {[]made{indexed("/s"), at("/s", index, "", "<p>x")}, []string{"http://a.test/s:0:0 broken-sitemap "}, 0},
+		"sound in an index":   {[]made{indexed("/s.xml"), at("/s.xml", index, "urlset", list("http://a.test/"))}, nil, 0},
+		"mistyped":            {[]made{at("/s.xml", robots, "urlset", list("http://a.test/", "htp://a.test/bad"))}, []string{"http://a.test/s.xml:3:11 invalid-url htp://a.test/bad"}, 0},
+		"another scheme":      {[]made{at("/s.xml", robots, "urlset", list("http://a.test/", "ftp://a.test/x"))}, []string{"http://a.test/s.xml:3:11 invalid-url ftp://a.test/x"}, 0},
+		"relative":            {[]made{at("/s.xml", robots, "urlset", list("http://a.test/", "/rel", "//a.test/rel"))}, []string{"http://a.test/s.xml:3:11 broken-sitemap "}, 0},
+		"of an image":         {[]made{at("/s.xml", robots, "urlset", strings.Replace(list("http://a.test/"), "</url>", "<image:image><image:loc>/i</image:loc></image:image></url>", 1))}, nil, 0},
+		"with a prefix":       {[]made{at("/s.xml", robots, "urlset", "<s:urlset><s:url><s:loc>http://a.test/</s:loc></s:url><s:url><s:loc>htp://a.test/</s:loc></s:url></s:urlset>")}, []string{"http://a.test/s.xml:1:69 invalid-url htp://a.test/"}, 0},
+		"mistyped, in gzip":   {[]made{at("/s.xml", robots, "urlset", gzipped(t, list("http://a.test/", "htp://a.test/bad")))}, []string{"http://a.test/s.xml:3:11 invalid-url htp://a.test/bad"}, 0},
+		"mistyped, in a text": {[]made{at("/s.xml", robots, "text", "http://a.test/\n# htp://\nhtp://a.test/bad\n")}, []string{"http://a.test/s.xml:3:1 invalid-url htp://a.test/bad"}, 0},
+	} {
+		r, err := Job(t.Context(), makeJob(t, append(c.pages, at("/", "", "", "<title>home</title>"))...), Options{Rules: RuleSet(0).orDefault() | named(BrokenSitemap)})
+		if got := found(t, r, err); !slices.Equal(got, c.want) || r.Totals.Broken != c.broken {
+			t.Errorf("%s: %q, %d broken\nwant %q, %d", name, got, r.Totals.Broken, c.want, c.broken)
+		}
+	}
+}
+
+func gzipped(t *testing.T, text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := io.WriteString(z, text)
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestLastLines: the last lines say what was not read, with what may be done about it in the words of
+// whoever checks.
+func TestLastLines(t *testing.T) {
+	login, inner := answer("http://a.test/in", 401, ""), answer("http://b.test/", 0, "")
+	inner.ErrorKind, inner.Role = "blocked-address", record.RoleExternal
+	home := htmlPage("http://a.test/", "<a href=/in></a><a href=http://b.test/></a>")
+	home.From, home.Depth = "", 0
+	hints := Hints{Login: "log in", Private: "allow it", Sitemaps: "read them"}
+	for name, c := range map[string]struct {
+		rules string
+		bare  bool
+		hints Hints
+		want  []string
+		not   string
+	}{
+		"links":       {"links", false, hints, []string{"401 Unauthorized: it asks for a login: log in", "its address is not public: allow it", "1 page, 2 links"}, "sitemap"},
+		"no hints":    {"links", false, Hints{}, []string{"it asks for a login  own", "its address is not public  unknown"}, "log in"},
+		"site":        {"site", false, hints, []string{"\nno sitemap was read: read them\n"}, "bodies"},
+		"one":         {"broken-in-sitemap", false, Hints{}, []string{"\nno sitemap was read\n"}, "read:"},
+		"without":     {"all,-broken-in-sitemap,-orphan,-not-in-sitemap,-redirect-in-sitemap,-noindex-in-sitemap,-broken-sitemap", false, hints, nil, "no sitemap"},
+		"no bodies":   {"links", true, hints, []string{"\n0 of 1 page read, ", "\nthe job has no bodies: lines, fragments, "}, "sitemap"},
+		"for nothing": {"-own-unknown", false, hints, []string{"it asks for a login: log in  unknown"}, "own-unknown"},
+	} {
+		rules, err := ParseRules(c.rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := makeJob(t, home, login, inner)
+		if c.bare {
+			err = os.RemoveAll(filepath.Join(dir, "bodies"))
+		}
+		r, err2 := Job(t.Context(), dir, Options{Rules: rules, Hints: c.hints})
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		var out, last bytes.Buffer
+		if err := errors.Join(writeText(&out, r, Style{}), WriteSummary(&last, r, Style{}), r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: %s\nwant %s", name, &out, want)
+			}
+		}
+		if strings.Contains(out.String(), c.not) || last.Len() == 0 || !strings.HasSuffix(out.String(), last.String()) {
+			t.Errorf("%s: %s\nin the end %s", name, &out, &last)
 		}
 	}
 }

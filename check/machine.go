@@ -298,7 +298,7 @@ func writeMarkdown(w io.Writer, r *Report, s Style) error {
 
 // markdownProblems writes a list of problems.
 func (s Style) markdownProblems(out io.Writer, r *Report) error {
-	for _, line := range r.Totals.unseen() {
+	for _, line := range r.unseen() {
 		fmt.Fprintf(out, "\n%s.\n", line)
 	}
 	head, first := heads(), true

@@ -28,6 +28,7 @@ type Totals struct {
 	Files       FileTotals            `json:"files,omitzero"`
 	NeedScripts int                   `json:"need_scripts,omitempty"` // pages that look empty
 	Documents   record.DocumentCounts `json:"documents,omitzero"`     // URLs, or files, not read
+	NoBodies    bool                  `json:"no_bodies,omitempty"`    // the job has none: no page was read
 
 	Errors   int            `json:"errors"` // findings of this level
 	Warnings int            `json:"warnings"`
@@ -115,6 +116,8 @@ type Report struct {
 	findings *extsort.Sorter
 	problems *problems
 	baseline *Baseline
+	hints    Hints
+	noMaps   bool // rules need sitemaps, and none was read
 	pages    func(yield func(PageRow, error) bool)
 	close    []func() error
 }

@@ -100,10 +100,29 @@ var rules = []Rule{
 	{NotInSitemap, Note, GroupSite, "the page is in no sitemap"},
 	{RedirectInSitemap, Warning, GroupSite, "the sitemap has a URL that redirects"},
 	{NoindexInSitemap, Warning, GroupSite, "the page is in the sitemap, and has noindex"},
-	{BrokenSitemap, Warning, GroupSite, "the sitemap is cut off, malformed, or too large"},
+	{BrokenSitemap, Warning, GroupSite, "the sitemap is none, empty, cut off, malformed, or too large"},
 	{Deep, Note, GroupSite, "the page is many links away from the start"},
 	{Slow, Warning, GroupSite, "the page took long"},
 	{Huge, Warning, GroupSite, "the page is very large"},
+}
+
+// ofSitemaps are the rules that need sitemaps.
+var ofSitemaps = []string{BrokenInSitemap, Orphan, NotInSitemap, RedirectInSitemap, NoindexInSitemap, BrokenSitemap}
+
+// NeedsSitemaps reports whether the rule finds something only where sitemaps are read.
+func (r Rule) NeedsSitemaps() bool { return slices.Contains(ofSitemaps, r.Name) }
+
+// needSitemaps reports whether somebody has asked for a rule that needs sitemaps: those of links
+// have one, too.
+func (s RuleSet) needSitemaps() bool {
+	var some RuleSet
+	for _, name := range ofSitemaps {
+		some |= named(name)
+	}
+	if links := named(GroupLinks); s.orDefault()&links != some&links {
+		some &^= links
+	}
+	return s.orDefault()&some != 0
 }
 
 // Rules returns all rules, those of links first.

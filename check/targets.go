@@ -42,17 +42,18 @@ type target struct {
 type flags uint16
 
 const (
-	isPage     flags = 1 << iota // HTML that was received
-	isRead                       // its links were read
-	isLinked                     // by a page, another than itself
-	inSitemap                    // a sitemap has it
-	isNoIndex                    // it is not to be indexed
-	isSeed                       // nothing led to it
-	isMissing                    // it says that it is missing, with a status of 200
-	hasIssue                     // its record alone does not say ok
-	isExternal                   // it is not crawled, only links to it are checked
-	isProbe                      // no link led to it: see record.RoleProbe
-	isNamed                      // a link names a place on it: see Job.unread
+	isPage       flags = 1 << iota // HTML that was received
+	isRead                         // its links were read
+	isLinked                       // by a page, another than itself
+	inSitemap                      // a sitemap has it
+	isNoIndex                      // it is not to be indexed
+	isSeed                         // nothing led to it
+	isMissing                      // it says that it is missing, with a status of 200
+	hasIssue                       // its record alone does not say ok
+	isExternal                     // it is not crawled, only links to it are checked
+	isProbe                        // no link led to it: see record.RoleProbe
+	mayBeSitemap                   // it is one, or nobody knows
+	isNamed                        // a link names a place on it: see Job.unread
 )
 
 // targets are the URLs of a job, each by its last record.
@@ -146,6 +147,9 @@ func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 	}
 	if r.From == "" {
 		n.flags |= isSeed
+	}
+	if r.Sitemap != "" || r.UnchangedBy != "" || r.ErrorKind != "" || r.Cut != "" {
+		n.flags |= mayBeSitemap
 	}
 	if v, _, _ := judge(r, accept); v != OK || r.Redirect != "" {
 		n.flags |= hasIssue

@@ -31,6 +31,7 @@ type checkFlags struct {
 	writeBaseline string
 	internal      bool // links out of scope are not checked
 	hugeBytes     int
+	sitemaps      bool // --rules names a rule on them
 
 	typed   []string // the options of a crawl on the command line
 	signals *interrupts
@@ -127,9 +128,10 @@ func (f *checkFlags) checkOptions() []option {
 		{name: "external-fragments", Value: on(&o.ExternalFragments),
 			help: "check fragments of links out of scope, too",
 			more: "Requests each such page once more, with GET, and reads up to 4 MiB of it."},
-		{name: "rules", arg: "NAMES", Value: to(&o.Rules, check.ParseRules),
+		{name: "rules", arg: "NAMES", Value: to(&o.Rules, f.readRules),
 			help: "apply these rules", def: "links",
-			more: "Names, links, site or all, separated by commas; those with - in front are left out."},
+			more: "Names, links, site or all, separated by commas; those with - in front are left out. " +
+				"The name of a rule on sitemaps turns --sitemaps on."},
 		{name: "no-rule", arg: "NAME", Value: appended(&f.without, some("a rule")),
 			help: "do not apply a rule; repeatable"},
 		{name: "baseline", arg: "FILE", Value: to(&f.baseline, some("a FILE")),
@@ -143,6 +145,15 @@ func (f *checkFlags) checkOptions() []option {
 		{name: "huge", arg: "SIZE", Value: to(&f.hugeBytes, size), advanced: true,
 			help: "rule huge: pages larger than SIZE", def: "2MiB"},
 	}
+}
+
+// readRules reads --rules. Who names a rule on sitemaps wants them read; site and all are also for
+// those who do not, as more is crawled then, and pages have another depth.
+func (f *checkFlags) readRules(list string) (check.RuleSet, error) {
+	f.sitemaps = slices.ContainsFunc(check.Rules(), func(r check.Rule) bool {
+		return r.NeedsSitemaps() && slices.ContainsFunc(strings.Split(list, ","), func(word string) bool { return strings.TrimSpace(word) == r.Name })
+	})
+	return check.ParseRules(list)
 }
 
 func (f *checkFlags) outputOptions() []option {
@@ -180,11 +191,10 @@ func (f *checkFlags) run(args []string) error {
 func (f *checkFlags) check(ctx context.Context, args []string) error {
 	format, err := check.FormatOf(f.format, f.output)
 	if err != nil {
-		option := "format"
 		if f.format == "" {
-			option = "output"
+			return usage("--output: %w: --format names one", err)
 		}
-		return usage("--%s: %w", option, err)
+		return usage("--format: %w", err)
 	}
 	if err := f.complete(); err != nil {
 		return err
@@ -305,6 +315,13 @@ func (f *checkFlags) files(ctx context.Context, paths []string) (*check.Report, 
 // prepare reads the options of a check that crawls.
 func (f *checkFlags) prepare(seeds []string) (check.SiteOptions, *prepared, error) {
 	f.crawl.forCheck = true
+	if hasSeeds := len(seeds) > 0 || f.crawl.input != ""; hasSeeds { // otherwise the job has its options
+		on := &f.crawl.options.Reach.Sitemaps
+		*on = *on || f.sitemaps && !slices.Contains(f.typed, "sitemaps")
+		if f.options.Hints.Sitemaps = "--sitemaps reads them"; *on {
+			f.options.Hints.Sitemaps = ""
+		}
+	}
 	p, err := f.crawl.prepare(seeds)
 	if err != nil {
 		return check.SiteOptions{}, nil, err
@@ -365,6 +382,7 @@ func (f *checkFlags) complete() (err error) {
 			return misused("no-rule", name, err)
 		}
 	}
+	f.options.Hints = check.Hints{Login: "--auth logs in", Private: privateHint, Sitemaps: "a crawl with --sitemaps reads them"}
 	f.options.HugeBytes = int64(f.hugeBytes)
 	f.options.Agent, f.options.Canon = f.crawl.client.UserAgent, f.crawl.options.Reach.Canon
 	if f.baseline == "" {
@@ -433,7 +451,11 @@ func (f *checkFlags) whatIsLeft(r *check.Report) string {
 func (f *checkFlags) write(format check.Format, r *check.Report) error {
 	style := check.Style{Clean: printable}
 	if f.output != "" && f.output != "-" {
-		return unwritten(f.output, atomicfile.Write(f.output, 0o666, func(w io.Writer) error { return format.Write(w, r, style) }))
+		err := atomicfile.Write(f.output, 0o666, func(w io.Writer) error { return format.Write(w, r, style) })
+		if err != nil || f.crawl.console.quiet {
+			return unwritten(f.output, err)
+		}
+		return f.summarize(r, style)
 	}
 	out := terminal(os.Stdout)
 	if format.Name == "text" {
@@ -441,4 +463,18 @@ func (f *checkFlags) write(format check.Format, r *check.Report) error {
 		style.Color = term.IsTerminal(os.Stdout.Fd()) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
 	return standardOutput(format.Write(out, r, style))
+}
+
+// summarize says on standard error what is in a report that went to a file. JSON for the progress of
+// a crawl has no lines of text in between.
+func (f *checkFlags) summarize(r *check.Report, style check.Style) error {
+	if f.crawl.console.format == "json" {
+		return nil
+	}
+	out := terminal(os.Stderr)
+	if err := check.WriteSummary(out, r, style); err != nil {
+		return &exit{exitError, fmt.Errorf("standard error: %w", reason(err))}
+	}
+	fmt.Fprintf(out, "report: %s\n", printable(f.output))
+	return nil
 }

@@ -183,7 +183,7 @@ func TestCheckRefuses(t *testing.T) {
 		"--error dns x.weft":                  "--error: expected with --update or --retry-failed",
 		"--older-than 1d x.weft":              "--older-than: expected with --update or --retry-failed",
 		"--depth 2 x.weft":                    "--depth: an option of a crawl",
-		"--update y.weft x.weft":              "--update: an option of a crawl",
+		"--update y.weft x.weft":              `--update and "x.weft": expected one of them`,
 		"-H K:V x.weft":                       "--header: an option of a crawl",
 		"--depth 2 a.html":                    "--depth: expected with URLs",
 		"--no-external --delay 1s a.html":     "--delay: expected without --no-external",
