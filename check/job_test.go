@@ -227,6 +227,15 @@ func TestNamedSitemaps(t *testing.T) {
 	}
 }
 
+// TestLeads: the number of links decides the verb.
+func TestLeads(t *testing.T) {
+	for n, want := range map[uint32]string{1: "1 link leads", 2: "2 links lead"} {
+		if got := leads(n); got != want {
+			t.Errorf("%s, expected %s", got, want)
+		}
+	}
+}
+
 func gzipped(t *testing.T, text string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

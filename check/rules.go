@@ -100,7 +100,7 @@ var rules = []Rule{
 	{NotInSitemap, Note, GroupSite, "the page is in no sitemap"},
 	{RedirectInSitemap, Warning, GroupSite, "the sitemap has a URL that redirects"},
 	{NoindexInSitemap, Warning, GroupSite, "the page is in the sitemap, and has noindex"},
-	{BrokenSitemap, Warning, GroupSite, "the sitemap is none, empty, cut off, malformed, or too large"},
+	{BrokenSitemap, Warning, GroupSite, "the sitemap is none, empty, malformed, or too large"},
 	{Deep, Note, GroupSite, "the page is many links away from the start"},
 	{Slow, Warning, GroupSite, "the page took long"},
 	{Huge, Warning, GroupSite, "the page is very large"},

@@ -66,8 +66,8 @@ Rules. Those of links, down to not-read, apply by default; the others with
 
 ` + ruleList() + `
 Exit status: 0 nothing is broken, 1 error or nothing could be checked, 2
-something is broken, 3 usage error, 4 stopped by --limit or --max-time with
-nothing broken so far, 5 interrupted.
+something is broken, 3 usage error, 4 its crawl was stopped by --limit or
+--max-time with nothing broken so far, 5 interrupted.
 
 Ctrl-C ends the crawl and reports what was checked until then, as a part; a
 second one while the report is made ends without it. With --job, the same

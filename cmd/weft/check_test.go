@@ -206,6 +206,89 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
+// TestCheckFileSummary: when the report goes to a file, standard error has its last lines, unless
+// nobody wants to read them.
+func TestCheckFileSummary(t *testing.T) {
+	t.Parallel()
+	const page = `<a href=gone.html>a</a>`
+	e := weftAmong(t, map[string][]byte{"a.html": []byte(page)}, "check", "-o", "r.csv", "a.html")
+	want := "1 error, 0 warnings, 0 notes\n1 page (1 HTML), 1 link (1 to files, 0 to the Web); 0 URLs: 0 ok, 0 broken, 0 unknown\nreport: r.csv\n"
+	if e.code != exitBroken || e.stdout != "" || e.stderr != want || e.file("r.csv") == "" {
+		t.Errorf("%+v, expected %s", e, want)
+	}
+	for args, want := range map[string]string{
+		"-q -o r.csv a.html":                 "",
+		"--log-format json -o r.csv a.html":  "",
+		"-o r.xyz a.html":                    "or a format: --format names one\n",
+		"-q --format csv -o r.xyz -q a.html": "",
+		"-o none/r.csv a.html":               "--output",
+		"-o - --format csv a.html":           "",
+	} {
+		got := weftIn(t, e.dir, append([]string{"check"}, strings.Fields(args)...)...)
+		if !strings.Contains(got.stderr, want) || want == "" && got.stderr != "" || strings.Contains(got.stderr, "report:") {
+			t.Errorf("weft check %s: %+v, expected %s", args, got, want)
+		}
+	}
+}
+
+// TestCheckSitemaps: the name of a rule on sitemaps has them read; groups say that none was.
+func TestCheckSitemaps(t *testing.T) {
+	t.Parallel()
+	var s *asked
+	s = newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			html(w)
+		case "/sitemap.xml":
+			w.Header().Set("Content-Type", "text/xml")
+			io.WriteString(w, "<urlset><url><loc>"+s.URL+"/alone</loc></url></urlset>")
+		case "/alone":
+			html(w)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})
+	const unread = "\nno sitemap was read: --sitemaps reads them\n"
+	for args, want := range map[string]string{
+		"--rules orphan":                    "  orphan\n",
+		"--rules links,orphan":              "  orphan\n",
+		"--rules site --sitemaps":           "  orphan\n",
+		"--rules site":                      unread,
+		"--rules all,-orphan":               unread,
+		"--rules orphan --sitemaps=false":   unread,
+		"--rules links":                     "nothing is broken",
+		"--rules orphan --limit-per-host 1": "\nno sitemap was read\n",
+	} {
+		e := weftRun(t, append([]string{"check", "-q", "--no-rule", "soft-404", s.URL}, strings.Fields(args)...)...)
+		if !strings.Contains(e.stdout, want) || want != unread && strings.Contains(e.stdout, unread) {
+			t.Errorf("%s: %+v, expected %s", args, e, want)
+		}
+	}
+	e := weftRun(t, "crawl", "-q", "--warc", "--job", "x.weft", s.URL)
+	if got := weftIn(t, e.dir, "check", "--rules", "orphan", "x.weft"); !strings.Contains(got.stdout, "\nno sitemap was read: a crawl with --sitemaps reads them\n") {
+		t.Errorf("a job: %+v", got)
+	}
+}
+
+// TestCheckHints: the report names options that help.
+func TestCheckHints(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path != "/" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		io.WriteString(w, "<a href=/in>x</a><a href=http://10.0.0.1/>y</a>")
+	}))
+	defer s.Close()
+	e := weftRun(t, "check", "-q", "--rules", "unknown,own-unknown", s.URL)
+	for _, want := range []string{"401 Unauthorized: it asks for a login: --auth logs in  own-unknown", "its address is not public: --allow-private lets pages lead there  unknown"} {
+		if e.code != exitBroken || !strings.Contains(e.stdout, want) {
+			t.Errorf("%+v, expected %s", e, want)
+		}
+	}
+}
+
 // TestCheckCanon: links are those of the job, by its rules.
 func TestCheckCanon(t *testing.T) {
 	t.Parallel()
