@@ -58,8 +58,8 @@ type Hints struct {
 	Sitemaps string // about rules that need sitemaps, where none was read
 }
 
-// of returns a hint about an outcome, to stand behind its message.
-func (h *Hints) of(o *outcome) string {
+// about returns a hint about an outcome, to stand behind its message.
+func (h *Hints) about(o *outcome) string {
 	switch {
 	case o.own && o.status == http.StatusUnauthorized:
 		return behind(h.Login)
@@ -100,7 +100,6 @@ func newAnalysis(ctx context.Context, subject string, o Options) *analysis {
 		count: func(*Finding) {}, name: weburl.URL.String,
 		report: &Report{
 			Subject: subject, Part: o.part, Order: o.Order, ctx: ctx, dir: o.Dir, findings: extsort.New(o.Dir), problems: newProblems(o.Dir, o.bounds.disk/2), baseline: o.Baseline,
-			hints: o.Hints,
 			Totals: Totals{
 				Rules: make(map[string]int), Statuses: make(map[string]int), Depths: make(map[int]int),
 				Times: buckets(timeBounds), Sizes: buckets(sizeBounds),
@@ -368,7 +367,7 @@ func (a *analysis) verdict(o *outcome, f Finding) {
 		a.found(f)
 		return
 	case o.verdict == Unknown:
-		f.Rule, f.Message = UnknownLink, o.message+a.options.Hints.of(o)
+		f.Rule, f.Message = UnknownLink, o.message+a.options.Hints.about(o)
 		if o.own && a.options.Rules.Has(OwnUnknown) {
 			f.Rule = OwnUnknown
 		}

@@ -376,8 +376,8 @@ func (r *Report) unseen() (all []string) {
 	if t.NoBodies {
 		all = append(all, "the job has no bodies: lines, fragments, and images that it did not request were not checked")
 	}
-	if r.noMaps {
-		all = append(all, "no sitemap was read"+behind(r.hints.Sitemaps))
+	if r.maps != "" {
+		all = append(all, r.maps)
 	}
 	if n := t.NeedScripts; n == 1 {
 		all = append(all, "1 page looks empty without scripts, which Weft does not run")

@@ -47,7 +47,9 @@ func (j *site) check(dir string) (*Report, error) {
 	}
 	report.Began, report.Ended = t.began, t.ended
 	report.Totals.NoBodies = len(t.all) > 0 && !j.bodies.Any()
-	report.noMaps = j.siteMaps == 0 && j.options.Rules.needSitemaps()
+	if j.siteMaps == 0 && j.options.Rules.needSitemaps() {
+		report.maps = "no sitemap was read" + behind(j.options.Hints.Sitemaps)
+	}
 	report.pages = j.rows
 	report.close = append(report.close, t.close)
 	return report, nil

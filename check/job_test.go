@@ -170,8 +170,8 @@ func TestSitemaps(t *testing.T) {
 	}
 }
 
-// TestNamedSitemaps: what robots.txt or an index names as a sitemap is to be one, and the URLs in it
-// are to be valid and absolute. One that nobody has named may be missing.
+// TestNamedSitemaps: what robots.txt or an index names as a sitemap is to be one, and the URLs in
+// it are to be valid and absolute. One that nobody has named may be missing.
 func TestNamedSitemaps(t *testing.T) {
 	const robots, index = "http://a.test/robots.txt", "http://a.test/index.xml"
 	at := func(url, from, typ, body string) made {
@@ -246,8 +246,8 @@ func gzipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// TestLastLines: the last lines say what was not read, with what may be done about it in the words of
-// whoever checks.
+// TestLastLines: the last lines say what was not read, with what may be done about it in the words
+// of whoever checks.
 func TestLastLines(t *testing.T) {
 	login, inner := answer("http://a.test/in", 401, ""), answer("http://b.test/", 0, "")
 	inner.ErrorKind, inner.Role = "blocked-address", record.RoleExternal

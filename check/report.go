@@ -28,7 +28,7 @@ type Totals struct {
 	Files       FileTotals            `json:"files,omitzero"`
 	NeedScripts int                   `json:"need_scripts,omitempty"` // pages that look empty
 	Documents   record.DocumentCounts `json:"documents,omitzero"`     // URLs, or files, not read
-	NoBodies    bool                  `json:"no_bodies,omitempty"`    // the job has none: no page was read
+	NoBodies    bool                  `json:"no_bodies,omitempty"`    // of the job
 
 	Errors   int            `json:"errors"` // findings of this level
 	Warnings int            `json:"warnings"`
@@ -116,8 +116,7 @@ type Report struct {
 	findings *extsort.Sorter
 	problems *problems
 	baseline *Baseline
-	hints    Hints
-	noMaps   bool // rules need sitemaps, and none was read
+	maps     string // that no sitemap was read, in a line; "": no rule misses one
 	pages    func(yield func(PageRow, error) bool)
 	close    []func() error
 }

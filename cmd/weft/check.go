@@ -245,13 +245,13 @@ func (f *checkFlags) typedFor(cmd *cobra.Command) (names []string) {
 // ofReading are the options of a crawl that the reading of pages needs, too.
 var ofReading = []string{"user-agent", "canon"}
 
-// ofJobs are those that name a job to crawl.
+// ofJobs are the options that name a job to crawl.
 var ofJobs = []string{"job", "update", "retry-failed"}
 
-// ofSelection are those that select URLs of a job that is crawled again.
+// ofSelection are the options that select URLs of a job that is crawled again.
 var ofSelection = []string{"older-than", "status", "error", "where"}
 
-// ofSeeds are those that mean nothing where the links of files are the seeds, and nothing is
+// ofSeeds are the options without a meaning where links of files are the seeds: nothing is
 // followed.
 var ofSeeds = []string{"input", "strict", "post-data", "post-form", "post-type", "scope", "depth", "include", "sitemaps", "prune-duplicates"}
 
@@ -315,7 +315,7 @@ func (f *checkFlags) files(ctx context.Context, paths []string) (*check.Report, 
 // prepare reads the options of a check that crawls.
 func (f *checkFlags) prepare(seeds []string) (check.SiteOptions, *prepared, error) {
 	f.crawl.forCheck = true
-	if hasSeeds := len(seeds) > 0 || f.crawl.input != ""; hasSeeds { // otherwise the job has its options
+	if len(seeds) > 0 || f.crawl.input != "" { // else the options of the job hold
 		on := &f.crawl.options.Reach.Sitemaps
 		*on = *on || f.sitemaps && !slices.Contains(f.typed, "sitemaps")
 		if f.options.Hints.Sitemaps = "--sitemaps reads them"; *on {
@@ -465,8 +465,8 @@ func (f *checkFlags) write(format check.Format, r *check.Report) error {
 	return standardOutput(format.Write(out, r, style))
 }
 
-// summarize says on standard error what is in a report that went to a file. JSON for the progress of
-// a crawl has no lines of text in between.
+// summarize says on standard error what is in a report that went to a file. Beside progress as JSON
+// there are no lines of text.
 func (f *checkFlags) summarize(r *check.Report, style check.Style) error {
 	if f.crawl.console.format == "json" {
 		return nil

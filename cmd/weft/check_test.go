@@ -163,9 +163,9 @@ func TestCheckAgain(t *testing.T) {
 	}
 }
 
-// TestCheckRefuses: options of a crawl that mean nothing beside a job or files are refused, and so is
-// a job that does not exist. Those that say how to read pages are not, nor those of a configuration
-// file, which may be meant for a crawl.
+// TestCheckRefuses: options of a crawl that mean nothing beside a job or files are refused, and so
+// is a job that does not exist. Those that say how to read pages are not, nor those of a file of
+// options, which may be meant for a crawl.
 func TestCheckRefuses(t *testing.T) {
 	t.Parallel()
 	e := weftAmong(t, map[string][]byte{"a.html": []byte("<a href=a.html>a</a>"), "c.toml": []byte("depth = 3\n")}, "check", "a.html")

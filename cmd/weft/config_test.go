@@ -133,7 +133,7 @@ func TestConfigFound(t *testing.T) {
 		{name: "output above", text: "[check]\noutput = '../report'", stderr: `weft: weft.toml: line 2: output = "../report": a place elsewhere, expected one below`},
 		{name: "output above, on the way", text: "[check]\noutput = 'new/../../report'", stderr: "weft: weft.toml: line 2: output"},
 		{name: "output elsewhere", text: "[check]\noutput = '" + precious + "'", stderr: "weft: weft.toml: line 2: output"},
-		{name: "output elsewhere, named", text: "[check]\noutput = '" + precious + "'", args: "--config weft.toml", made: precious},
+		{name: "output elsewhere, named", text: "[check]\noutput = '" + precious + "'", args: "-q --config weft.toml", made: precious},
 		{name: "output elsewhere, of a profile", text: "[profile.ci.check]\noutput = '" + precious + "'", args: "--profile ci", stderr: "weft: weft.toml: line 2: output"},
 		{name: "output elsewhere, of all commands", text: "output = '" + precious + "'", stderr: "weft: weft.toml: line 1: output"},
 		{name: "output by a link out", text: "[check]\noutput = 'to'", link: "to", to: precious, stderr: `weft: weft.toml: line 2: output = "to": a`},
