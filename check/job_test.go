@@ -251,8 +251,12 @@ func gzipped(t *testing.T, text string) string {
 func TestLastLines(t *testing.T) {
 	login, inner := answer("http://a.test/in", 401, ""), answer("http://b.test/", 0, "")
 	inner.ErrorKind, inner.Role = "blocked-address", record.RoleExternal
-	home := htmlPage("http://a.test/", "<a href=/in></a><a href=http://b.test/></a>")
+	other := answer("http://c.test/", 401, "")
+	other.Role = record.RoleExternal
+	home := htmlPage("http://a.test/", "<a href=/in></a><a href=http://b.test/></a><a href=http://c.test/></a>")
 	home.From, home.Depth = "", 0
+	list := htmlPage("http://a.test/sitemap.xml", "<urlset><url><loc>http://a.test/</loc></url></urlset>")
+	list.Sitemap, list.ContentType = "urlset", "text/xml"
 	hints := Hints{Login: "log in", Private: "allow it", Sitemaps: "read them"}
 	for name, c := range map[string]struct {
 		rules string
@@ -261,9 +265,10 @@ func TestLastLines(t *testing.T) {
 		want  []string
 		not   string
 	}{
-		"links":       {"links", false, hints, []string{"401 Unauthorized: it asks for a login: log in", "its address is not public: allow it", "1 page, 2 links"}, "sitemap"},
+		"links":       {"links", false, hints, []string{"401 Unauthorized: it asks for a login: log in", "its address is not public: allow it", "it asks for a login  unknown", "1 page, 3 links"}, "sitemap"},
 		"no hints":    {"links", false, Hints{}, []string{"it asks for a login  own", "its address is not public  unknown"}, "log in"},
 		"site":        {"site", false, hints, []string{"\nno sitemap was read: read them\n"}, "bodies"},
+		"read":        {"site", false, hints, nil, "no sitemap"},
 		"one":         {"broken-in-sitemap", false, Hints{}, []string{"\nno sitemap was read\n"}, "read:"},
 		"without":     {"all,-broken-in-sitemap,-orphan,-not-in-sitemap,-redirect-in-sitemap,-noindex-in-sitemap,-broken-sitemap", false, hints, nil, "no sitemap"},
 		"no bodies":   {"links", true, hints, []string{"\n0 of 1 page read, ", "\nthe job has no bodies: lines, fragments, "}, "sitemap"},
@@ -273,7 +278,11 @@ func TestLastLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir := makeJob(t, home, login, inner)
+		all := []made{home, login, inner, other}
+		if name == "read" {
+			all = append(all, list)
+		}
+		dir := makeJob(t, all...)
 		if c.bare {
 			err = os.RemoveAll(filepath.Join(dir, "bodies"))
 		}
