@@ -151,6 +151,7 @@ func (a *analysis) found(f Finding) {
 	a.count(&f)
 	a.report.count(&f)
 	a.fail(a.report.problems.add(&f))
+	a.report.Totals.Ungrouped = a.report.problems.left
 	line := a.report.line(&f)
 	if !a.room.take(len(line)) {
 		a.report.Totals.Unlisted++

@@ -312,7 +312,7 @@ func (s Style) summary(out io.Writer, r *Report) {
 	}
 	unlisted := t.Unlisted
 	if r.Order == ByProblem {
-		unlisted = r.problems.left
+		unlisted = t.Ungrouped
 	}
 	if unlisted > 0 {
 		fmt.Fprintf(out, ", %d not listed", unlisted)

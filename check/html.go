@@ -122,7 +122,7 @@ func (v *htmlReport) Tiles() (all []tile) {
 		{noun(t.Unknown, "URL") + " unknown", "", t.Unknown},
 		{noun(t.Unchecked, "link") + " not checked", "", t.Unchecked},
 		{"known findings", "", t.Known},
-		{"findings not listed", "", t.Unlisted},
+		{"findings not listed", "", t.Unlisted}, {"findings in no problem", "", t.Ungrouped},
 		{"damaged " + noun(t.Unread, "body"), "", t.Unread},
 		{noun(t.NeedScripts, "page") + " empty without scripts", "", t.NeedScripts},
 		{noun(t.Documents.Total(), "document") + " not read", "", t.Documents.Total()},

@@ -301,6 +301,9 @@ func (s Style) markdownProblems(out io.Writer, r *Report) error {
 	for _, line := range r.unseen() {
 		fmt.Fprintf(out, "\n%s.\n", line)
 	}
+	if n := r.Totals.Ungrouped; n > 0 {
+		fmt.Fprintf(out, "\n%s in no problem: there was no room for more.\n", plural(n, "finding"))
+	}
 	head, first := heads(), true
 	for p, err := range r.Problems() {
 		if err != nil {

@@ -213,4 +213,15 @@ func TestProblemsRoom(t *testing.T) {
 	if last := got[len(got)-1]; last != "false broken-link 1/1 http://a.test/z/0 /z:0:0" || len(got) < 30 || len(got)+a.report.problems.left != 2001 {
 		t.Errorf("%d problems, %d findings without one, the last is %s", len(got), a.report.problems.left, last)
 	}
+	a.report.Order = ByProblem
+	for name, want := range map[string]string{"text": " not listed\n", "markdown": " findings in no problem: there was no room for more.\n", "json": `"ungrouped":19`} {
+		f, err := FormatOf(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := f.Write(&out, a.report, Style{}); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: no %q: %v, %.300s", name, want, err, out.String())
+		}
+	}
 }

@@ -37,6 +37,8 @@ type Totals struct {
 	Known    int            `json:"known"`              // in the baseline, and counted only here
 	Unlisted int            `json:"unlisted,omitempty"` // findings that count, too many to be listed
 
+	Ungrouped int `json:"ungrouped,omitempty"` // findings in no problem: there was no room for more
+
 	Statuses map[string]int `json:"statuses"` // URLs by status, or error kind
 	Depths   map[int]int    `json:"depths"`   // pages by the links from a seed
 	Times    []Bucket       `json:"times"`    // pages by response time, in milliseconds
