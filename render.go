@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"net/http"
 	"os"
 	"strings"
@@ -199,20 +200,15 @@ func fieldsOf(h httpclient.Header) (all []render.Field) {
 
 // renderedOf makes one document of a page and its frames.
 func renderedOf(d *render.Document, reason string) *Rendered {
-	html := []byte(d.HTML)
+	text := []byte(d.HTML)
 	for _, f := range d.Frames {
-		html = fmt.Appendf(html, "\n<iframe srcdoc=\"%s\"></iframe>", quoteAttribute(`<base href="`+quoteAttribute(f.URL)+`">`+f.HTML))
+		text = fmt.Appendf(text, "\n<iframe srcdoc=\"%s\"></iframe>", html.EscapeString(`<base href="`+html.EscapeString(f.URL)+`">`+f.HTML))
 	}
 	out := &Rendered{
-		Reason: reason, URL: d.URL, HTML: html, Targets: d.Targets, Errors: d.Errors, Requests: d.Requests, Took: d.Took, Cut: d.Cut,
+		Reason: reason, URL: d.URL, HTML: text, Targets: d.Targets, Errors: d.Errors, Requests: d.Requests, Took: d.Took, Cut: d.Cut,
 	}
 	for _, x := range d.Refused {
 		out.Refused = append(out.Refused, RefusedRequest{x.URL, string(x.Type), x.Reason})
 	}
 	return out
-}
-
-// quoteAttribute makes a text the value of an attribute in double quotes.
-func quoteAttribute(text string) string {
-	return strings.NewReplacer("&", "&amp;", `"`, "&quot;").Replace(text)
 }

@@ -258,7 +258,11 @@ func (f *readFlags) print(name string, p read.Page) error {
 	case p.Markdown+p.Text == "":
 		return &exit{exitError, fmt.Errorf("%.128q: no text", name)}
 	case p.NeedsScripts != "":
-		fmt.Fprintf(os.Stderr, "weft: %s looks %s\n", printable(name), emptyPages)
+		hint := ""
+		if isRemote(name) {
+			hint = ": --render has Chromium run them"
+		}
+		fmt.Fprintf(os.Stderr, "weft: %s looks %s%s\n", printable(name), emptyPages, hint)
 	}
 	return nil
 }

@@ -114,29 +114,17 @@ func TestRotate(t *testing.T) {
 }
 
 // appeared returns a function that waits until a file is made in a folder.
-func appeared(t *testing.T, dir string) (wait func()) {
-	t.Helper()
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
-	if err == nil {
-		_, err = unix.InotifyAddWatch(fd, dir, unix.IN_CREATE)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		defer unix.Close(fd)
-		if n, err := unix.Read(fd, make([]byte, 4096)); n <= 0 {
-			t.Fatal(n, err)
-		}
-	}
-}
+func appeared(t *testing.T, dir string) (wait func()) { return noticed(t, dir, unix.IN_CREATE) }
 
 // opened returns a function that waits until somebody opens a file.
-func opened(t *testing.T, path string) (wait func()) {
+func opened(t *testing.T, path string) (wait func()) { return noticed(t, path, unix.IN_OPEN) }
+
+// noticed returns a function that waits for an event of inotify.
+func noticed(t *testing.T, path string, event uint32) (wait func()) {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err == nil {
-		_, err = unix.InotifyAddWatch(fd, path, unix.IN_OPEN)
+		_, err = unix.InotifyAddWatch(fd, path, event)
 	}
 	if err != nil {
 		t.Fatal(err)

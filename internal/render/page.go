@@ -40,15 +40,10 @@ type Type string
 
 // Types that matter to callers.
 const (
-	TypeDocument   Type = "Document"
-	TypeStylesheet Type = "Stylesheet"
-	TypeImage      Type = "Image"
-	TypeMedia      Type = "Media"
-	TypeFont       Type = "Font"
-	TypeScript     Type = "Script"
-	TypeXHR        Type = "XHR"
-	TypeFetch      Type = "Fetch"
-	TypePing       Type = "Ping"
+	TypeDocument Type = "Document"
+	TypeImage    Type = "Image"
+	TypeMedia    Type = "Media"
+	TypeFont     Type = "Font"
 )
 
 // Response answers a request.

@@ -51,7 +51,7 @@ func flagsOf(profile string, o Options) []string {
 		"--disable-background-networking", "--disable-component-update", "--disable-domain-reliability", "--disable-sync",
 		"--disable-client-side-phishing-detection", "--no-pings", "--disable-extensions", "--disable-breakpad", "--disable-default-apps",
 
-		"--block-new-web-contents", "--disable-popup-blocking=0", "--deny-permission-prompts", "--mute-audio", "--hide-scrollbars",
+		"--block-new-web-contents", "--deny-permission-prompts", "--mute-audio", "--hide-scrollbars",
 		"--disable-gpu", "--in-process-gpu", "--disable-dev-shm-usage", "--password-store=basic", "--use-mock-keychain",
 		"--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows",
 		"--disable-hang-monitor", "--disable-prompt-on-repost", "--metrics-recording-only",

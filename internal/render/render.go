@@ -19,6 +19,10 @@ const (
 	cutDocument = "document"
 )
 
+// The steps of virtual time: the first look is after firstBudget, when requests and frames are
+// quiet; then what timers bring until the limit.
+const firstBudget = time.Second
+
 // render shows the page, waits until it is quiet, and reads it.
 func (r *run) render(ctx context.Context) (*Document, error) {
 	r.doc.URL = r.page.URL

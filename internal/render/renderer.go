@@ -15,7 +15,7 @@ type Options struct {
 	Program   string // path of the browser: see Find
 	Temp      string // folder for its profile; "": that for temporary files
 	Tabs      int    // pages at a time; 0: 2
-	Memory    int64  // bytes that its processes may take; 0: any number
+	Memory    int64  // bytes that its processes may take; 0: 1 GiB
 	UserAgent string // of the browser's scripts; "": its own
 	Sandbox   bool   // there is none for a browser that runs as root
 }
@@ -34,6 +34,9 @@ type Renderer struct {
 func New(o Options) *Renderer {
 	if o.Tabs <= 0 {
 		o.Tabs = 2
+	}
+	if o.Memory <= 0 {
+		o.Memory = 1 << 30
 	}
 	r := &Renderer{o: o, free: make(chan struct{}, o.Tabs)}
 	for range o.Tabs {
@@ -116,9 +119,8 @@ type browser struct {
 	process *process
 	conn    *conn
 
-	busy   atomic.Int32          // pages being rendered
-	memory atomic.Int64          // bytes that it took when it was last looked at
-	cause  atomic.Pointer[error] // of the last end of a renderer; nil: none was ended
+	busy  atomic.Int32          // pages being rendered
+	cause atomic.Pointer[error] // of the last end of a renderer; nil: none was ended
 
 	mu   sync.Mutex
 	idle []*tab

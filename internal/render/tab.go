@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // tab renders one page at a time.
@@ -265,7 +264,7 @@ func (t *tab) fulfil(p *paused, res *Response) {
 	params = append(strconv.AppendInt(append(params, `,"responseCode":`...), int64(status), 10), `,"responseHeaders":[`...)
 	first := true
 	for _, f := range res.Header {
-		if unsuitable[lower(f.Name)] {
+		if unsuitable[strings.ToLower(f.Name)] {
 			continue
 		}
 		if !first {
@@ -288,17 +287,3 @@ func quoted(s string) []byte {
 	text, _ := json.Marshal(s) // a string is JSON always
 	return text
 }
-
-func lower(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
-}
-
-// The steps of virtual time: the first look is after firstBudget, when requests and frames are
-// quiet; then what timers bring until the limit.
-const firstBudget = time.Second

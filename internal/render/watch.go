@@ -30,8 +30,7 @@ type usage struct {
 	cpu      time.Duration // since its start
 }
 
-// watch ends renderers that are beyond a limit, until the browser has ended. It returns the bytes
-// of memory to be taken for the browser as a whole in b.memory.
+// watch ends renderers that are beyond a limit, until the browser has ended.
 func (b *browser) watch(most int64) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -71,8 +70,7 @@ func (b *browser) watch(most int64) {
 				delete(since, u.pid)
 			}
 		}
-		b.memory.Store(sum)
-		if most > 0 && sum > most && largest.pid != 0 && largest.memory > most/4 {
+		if sum > most && largest.pid != 0 && largest.memory > most/4 {
 			b.end(largest.pid, errMemory)
 		}
 	}
