@@ -217,6 +217,7 @@ var imports = map[string][]string{
 	"internal/inflate":     {},
 	"internal/long":        {},
 	"internal/markup":      {"golang.org/x/net/html"},
+	"internal/blocklist":   {"weburl"},
 	"internal/blocks":      {"golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/config":      {"github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/unstable"},
 	"internal/css":         {"internal/near", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
@@ -248,6 +249,7 @@ var imports = map[string][]string{
 
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
+	"internal/blocklist",
 	"internal/css",
 	"content", "guard", "weburl", "links", "robots", "sitemap", "internal/fingerprint", "inspect", "record", "internal/scope", "internal/scope/shapes", "option", "seed", "internal/blocks", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff", "internal/appshell", "markdown",
 	"internal/frontier", "internal/frontier/names", "internal/frontier/queue", "internal/frontier/seen", "internal/frontier/variants", "internal/http2",
