@@ -451,7 +451,8 @@ func (a *analysis) scripts(name string, reason appshell.Reason) {
 
 // shells are the reasons to take a page for an app shell, in words.
 var shells = map[appshell.Reason]string{
-	appshell.Mount: "an empty mount", appshell.NoScript: "it asks for JavaScript", appshell.NoText: "it has no text",
+	appshell.Mount: "an empty mount", appshell.NoScript: "it asks for JavaScript", appshell.Template: "a template that is not filled",
+	appshell.Hollow: "an empty place for its content", appshell.NoText: "it has no text",
 }
 
 // anchors reads which names a page has, whose links do not count.

@@ -70,8 +70,8 @@ type Record struct {
 	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // first URL with nearly this text
 	Pruned          bool   `json:"pruned,omitempty"`            // links are not followed
 
-	// NeedsScripts is the evidence that the page looks empty until its scripts run: mount, noscript
-	// or no-text. Of a page that was read; an unchanged one is not.
+	// NeedsScripts is the evidence that the page looks empty until its scripts run: mount, noscript,
+	// template, no-text or hollow. Of a page that was read; an unchanged one is not.
 	NeedsScripts string `json:"needs_scripts,omitempty"`
 
 	// Of a URL beyond the bounds of the crawl: why it was requested, and the method of the request

@@ -23,7 +23,7 @@ var closed = map[string]func() []string{
 	"role":          namesOf(record.RoleAsset, record.RoleExternal, record.RoleProbe),
 	"change":        namesOf(record.ChangeUnchanged, record.ChangeChanged, record.ChangeGone, record.ChangeNew),
 	"unchanged_by":  namesOf(record.SameNotModified, record.SameBody, record.SameText),
-	"needs_scripts": namesOf("mount", "noscript", "no-text"),
+	"needs_scripts": namesOf("mount", "noscript", "template", "hollow", "no-text"),
 }
 
 func namesOf[T ~string](all ...T) func() []string {

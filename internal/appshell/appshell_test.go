@@ -44,7 +44,19 @@ func TestJudge(t *testing.T) {
 
 		{"it says that it loads", page(`<div id=main><p>Please wait while the shop is loading its products for you …</p></div>`), appshell.NoText},
 
+		{"a template", page(`<h1>Tasks</h1><ul><li v-for="t in tasks">{{ t.title }}</li></ul>`), appshell.Template},
+		{"a text to be written", page(`<h1>Task 5</h1><p>Owner: <b data-bind="text: owner"></b></p>`), appshell.Template},
+		{"an empty list", page(nav + `<h1>Products</h1><ul id=products></ul><footer>` + words(40) + `</footer>`), appshell.Hollow},
+		{"an empty place", page(nav + `<h1>Products</h1><div class="product-grid"><div></div></div>`), appshell.Hollow},
+		{"a custom element", page(nav + `<h1>Portal</h1><energy-portal></energy-portal><div class=legal>` + words(20) + `</div>`), appshell.Hollow},
+		{"placeholder blocks", page(nav + `<main><h1>Feed</h1><div class="skeleton"><i></i></div></main>`), appshell.Hollow},
+		{"it is written as it is read", page(`<h1>Results</h1><script>for (r of rs) document.write("<p>" + r)</script>`), appshell.Hollow},
+
 		// What needs no script.
+		{"places of a template in code", page(`<h1>Values</h1><p>Write <code>{{ name }}</code>.</p>`), ""},
+		{"an empty place for comments", page(`<h1>Note</h1><p>Saw a swallow today.</p><section id=comments></section>`), ""},
+		{"text written over", page(`<h1>Cart</h1><p>It has <b x-text="n">0</b> things in it.</p>`), ""},
+		{"a declarative shadow root", page(`<x-page><template shadowrootmode=open><h1>Hours</h1><p>Open on Sundays.</p></template></x-page>`), ""},
 		{"it works", page(`<h1>It works!</h1><p>All good here today.</p>`), ""},
 		{"opening hours", page(`<h1>Opening hours</h1><p>Monday to Friday, nine to five.</p>`), ""},
 		{"a map", page(`<h1>Contact</h1><p>Example Street 1, 12345 Example. Telephone: 0123 456789, every day from nine to five. Write to us at the address above, or come by; our door is the green one, next to the bakery.</p><noscript>Enable JavaScript for the map</noscript>`), ""},

@@ -91,3 +91,14 @@ func TestJudgeSites(t *testing.T) {
 		t.Errorf("right of %.1f %% and %.1f %%, expected 98 %% and 97 %%", needs, plain)
 	}
 }
+
+func BenchmarkJudgeSites(b *testing.B) {
+	pages := sitePages(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, p := range pages {
+			appshell.Judge([]byte(p.body))
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(pages)), "µs/page")
+}

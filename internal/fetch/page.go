@@ -327,7 +327,7 @@ func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte
 // furniture are counted, and its links. Others are not judged, which would cost a look at them.
 const (
 	fewWords = 250
-	fewLinks = 60
+	fewLinks = 200 // a shop's menu has a hundred
 )
 
 // looksShort reports whether a page may be an app shell: see package appshell.
