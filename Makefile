@@ -150,6 +150,12 @@ bench-read:
 	go -C bench run ./read -weft "$$bin/weft" -runs $(or $(RUNS),5) -o ../docs/bench/read.md
 	WEFT_LONG=1 go test -count=1 -run TestSites ./markdown
 
+## bench-render: crawls that render pages beside other crawlers that drive Chromium, into docs/bench/render.md (an hour; npm, Chromium; RUNS=, PAGES=, ARGS=)
+.PHONY: bench-render
+bench-render:
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
+	go -C bench run ./render -weft "$$bin/weft" -runs $(or $(RUNS),3) -pages $(or $(PAGES),100) -o ../docs/bench/render.md $(ARGS)
+
 ## bench-tls: handshakes and requests over TLS beside net/http and OpenSSL, into docs/bench/tls.md (4 minutes; RUNS=)
 .PHONY: bench-tls
 bench-tls:

@@ -1,0 +1,108 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// marks are Weft's figures beside the marks that it has to reach: the worst of all sites.
+type marks struct {
+	rendered, plain  float64 // ms of CPU time a page
+	ratio, speed     float64 // CPU time of a page and pages a second, beside the best peer's
+	first            time.Duration
+	peak             int64
+	drift            float64 // of PSS, between the second quarter of a run and the last one
+	looks            int     // at PSS, of the longest run
+	lost             int
+	measured, failed bool
+}
+
+func (m *marks) add(s site, rows []row) {
+	i := slices.IndexFunc(rows, func(r row) bool { return r.tool.Name == "weft" })
+	if i < 0 {
+		return
+	}
+	r := rows[i]
+	m.measured = true
+	m.failed = m.failed || r.failed != nil
+	m.lost = max(m.lost, r.Lost+r.Wrong)
+	if !s.Rendered {
+		m.plain = max(m.plain, perPage(r))
+		return
+	}
+	m.rendered = max(m.rendered, perPage(r))
+	if best := bestPeer(rows); best > 0 {
+		m.ratio = max(m.ratio, perPage(r)/best)
+	}
+	if best := fastestPeer(rows); best > 0 {
+		if speed := float64(r.Pages) / r.Took.Seconds() / best; m.speed == 0 || speed < m.speed {
+			m.speed = speed
+		}
+	}
+	m.first, m.peak, m.drift = max(m.first, r.First), max(m.peak, r.peak()), max(m.drift, drift(r.PSS))
+	m.looks = max(m.looks, len(r.PSS))
+}
+
+// fastestPeer is the most pages a second of a peer that has lost none.
+func fastestPeer(rows []row) (best float64) {
+	for _, r := range rows {
+		if r.tool.Peer && r.failed == nil && r.Lost == 0 {
+			best = max(best, float64(r.Pages)/r.Took.Seconds())
+		}
+	}
+	return best
+}
+
+// longRun is the fewest looks at memory from which its growth is told: of half a minute.
+const longRun = 60
+
+// drift is how much memory has grown, relative to before: the mean of the last quarter beside that
+// of the second one.
+func drift(pss []int64) float64 {
+	n := len(pss)
+	if n < longRun {
+		return 0
+	}
+	before, after := mean(pss[n/4:n/2]), mean(pss[n-n/4:])
+	if before == 0 {
+		return 0
+	}
+	return after/before - 1
+}
+
+func mean(all []int64) float64 {
+	sum := 0.0
+	for _, v := range all {
+		sum += float64(v)
+	}
+	return sum / float64(len(all))
+}
+
+// write writes the marks, and whether they are reached.
+func (m *marks) write(b *bytes.Buffer) {
+	if !m.measured {
+		return
+	}
+	fmt.Fprintf(b, "\n## Marks\n\nOf the headless shell: the worst of all sites.\n\n| figure | mark | measured | |\n|---|---|---|---|\n")
+	line := func(name, mark, value string, reached bool) {
+		says := "missed"
+		if reached && !m.failed {
+			says = "reached"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", name, mark, value, says)
+	}
+	line("CPU of a rendered page", "≤ 90 ms", fmt.Sprintf("%.0f ms", m.rendered), m.rendered <= 90)
+	line("beside the best peer", "≤ 0.27 ×", fmt.Sprintf("%.2f ×", m.ratio), m.ratio <= 0.27)
+	line("CPU of a page that needs none", "≤ 1 ms", fmt.Sprintf("%.1f ms", m.plain), m.plain <= 1)
+	line("pages a second beside the fastest peer", "≥ 3 ×", fmt.Sprintf("%.1f ×", m.speed), m.speed >= 3)
+	line("pages lost or wrong", "0", fmt.Sprint(m.lost), m.lost == 0)
+	line("first page", "≤ 1 s", fmt.Sprintf("%.2f s", m.first.Seconds()), m.first <= time.Second)
+	line("PSS of the browser", "≤ 400 MB", fmt.Sprintf("%d MB", m.peak>>20), m.peak <= 400<<20)
+	if m.looks >= longRun {
+		line("growth of its PSS", "± 10 %", fmt.Sprintf("%+.0f %%", 100*m.drift), m.drift <= 0.1)
+	}
+}
