@@ -171,7 +171,7 @@ var imports = map[string][]string{
 		"cluster/server",
 		"read",
 		"results",
-		".", "export", "internal/frontier", "httpclient", "links", "record", "internal/refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "export", "internal/frontier", "httpclient", "links", "record", "internal/refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/render", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"check",
 		"content",
 		"extract",
@@ -230,7 +230,7 @@ var imports = map[string][]string{
 	"internal/regular":     {},
 	"internal/sniff":       {"internal/markup"},
 	"internal/appshell":    {"internal/markup"},
-	"internal/render":      {},
+	"internal/render":      {"weburl"},
 	"internal/cost":        {"internal/process"},
 
 	"internal/where": {

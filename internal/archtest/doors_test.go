@@ -100,7 +100,7 @@ var doors = map[string]string{
 	"internal/render/conn.go":     "replies of the browser",
 	"internal/render/process.go":  "the browser ends when it likes",
 	"internal/render/renderer.go": "pages of any goroutine share a browser",
-	"internal/render/render.go":   "a page waits for events",
+	"internal/render/quiet.go":    "a page waits for events",
 	"internal/render/tab.go":      "events come while a page waits",
 	"internal/render/watch.go":    "memory and CPU time are looked at",
 	"render.go":                   "a browser asks for what a page needs",

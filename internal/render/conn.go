@@ -185,6 +185,11 @@ func (c *conn) call(ctx context.Context, session, method string, params, result 
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
+	return c.await(ctx, method, id, reply, result)
+}
+
+// await reads the reply to a command that was sent.
+func (c *conn) await(ctx context.Context, method string, id int, reply <-chan *message, result any) error {
 	select {
 	case m := <-reply:
 		if m.Error != nil {

@@ -18,11 +18,16 @@ type Page struct {
 	Header []Field
 	Body   []byte // decoded
 
-	// Fetch answers a request of the page. An error refuses it; its text is in Document.Refused.
-	// Several may run at once. nil: all are refused.
+	// Fetch answers a request of the page. An error refuses it; its text is in Document.Refused,
+	// and a ByRule is marked there. Several may run at once. nil: all are refused.
 	Fetch func(context.Context, *Request) (*Response, error)
 
 	Limits Limits
+	Steps  Steps // before it is read
+
+	// Screenshot and PDF ask for pictures of the page: see IsSeen.
+	Screenshot Screenshot
+	PDF        bool
 }
 
 // Request is a request of a page.
@@ -89,23 +94,34 @@ type Document struct {
 
 	// Targets are URLs that scripts have led to: by navigation, in new windows, in the history.
 	Targets []string
-	Refused []Refusal // requests that were not answered
-	Errors  []string  // messages of scripts that failed
+	Refused []Refusal // requests that have failed
+	Errors  []string  // of scripts: exceptions that none catches, and calls of console.error
+
+	Screenshot []byte // PNG
+	PDF        []byte
+	Missing    string // the reason for a screenshot or PDF that is missing; or empty
 
 	Requests int           // with the refused ones
 	Took     time.Duration // real time
-	Cut      string        // the limit that ended it early: time, requests, document; or empty
+	Cut      string        // the limit that ended it early: time, requests, document, wait; or empty
 }
 
 // Frame is a document within a page.
 type Frame struct{ URL, HTML string }
 
-// Refusal is a request that was not answered.
+// Refusal is a request that has failed: refused, without an answer, or answered by an error.
 type Refusal struct {
 	URL    string
 	Type   Type
 	Reason string
+	Status int  // of the answer, 400 or more; 0: there was none
+	ByRule bool // it was not made, by a rule of the caller or a limit: no fault of the page
 }
+
+// ByRule is an error of Page.Fetch: the request is not made, by a rule that it names.
+type ByRule string
+
+func (e ByRule) Error() string { return string(e) }
 
 // The most of each list of a document, and bytes of a text in one.
 const (

@@ -54,8 +54,10 @@ func flagsOf(profile string, o Options) []string {
 		"--block-new-web-contents", "--deny-permission-prompts", "--mute-audio", "--hide-scrollbars",
 		"--disable-gpu", "--in-process-gpu", "--disable-dev-shm-usage", "--password-store=basic", "--use-mock-keychain",
 		"--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows",
+		// Frames of other sites are part of the page, on its clock. It has no secrets.
+		"--disable-site-isolation-trials",
 		"--disable-hang-monitor", "--disable-prompt-on-repost", "--metrics-recording-only",
-		"--disable-features=WebRtcHideLocalIpsWithMdns,BackForwardCache,Translate,MediaRouter,OptimizationHints,AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider",
+		"--disable-features=IsolateOrigins,site-per-process,WebRtcHideLocalIpsWithMdns,BackForwardCache,Translate,MediaRouter,OptimizationHints,AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider",
 	}
 	if o.UserAgent != "" {
 		flags = append(flags, "--user-agent="+o.UserAgent)
@@ -88,7 +90,8 @@ func startProcess(program string, o Options) (*process, error) {
 	if temp == "" {
 		temp = os.TempDir()
 	}
-	profile := filepath.Join(temp, "weft-browser-"+rand.Text())
+	// A socket in a folder within takes 108 bytes at most.
+	profile := filepath.Join(temp, "weft-browser-"+rand.Text()[:10])
 	p := &process{profile: profile, ended: make(chan struct{})}
 	fromUs, in, err := os.Pipe()
 	if err != nil {
@@ -167,17 +170,20 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last returns the last line that is no complaint about D-Bus, which every start has.
-func (t *tail) last() string {
+// last returns the last line that is no complaint about D-Bus, which every start has; of a browser
+// that gave up, the line that says why.
+func (t *tail) last() (text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if !strings.Contains(lines[i], "dbus") {
-			return lines[i]
+	for line := range strings.Lines(string(t.text)) {
+		if strings.Contains(line, ":FATAL:") {
+			return strings.TrimSpace(line)
+		}
+		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, "dbus") {
+			text = line
 		}
 	}
-	return ""
+	return text
 }
 
 // tree returns a process and all that descend from it, as far as they are not orphans.

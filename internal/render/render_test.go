@@ -3,6 +3,9 @@ package render_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,10 +39,31 @@ func rendererWith(t *testing.T, o render.Options) *render.Renderer {
 	if _, err := render.Find(""); err != nil {
 		t.Skip(err)
 	}
-	o.Temp = t.TempDir()
+	temp, err := os.MkdirTemp("", "weft-") // its name is short, as the browser's socket wants
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Temp = temp
 	r := render.New(o)
-	t.Cleanup(func() { r.Close() })
+	t.Cleanup(func() {
+		r.Close()
+		os.RemoveAll(temp)
+	})
 	return r
+}
+
+// inBrowsers runs a test in each kind of browser that there is.
+func inBrowsers(t *testing.T, tabs int, test func(*testing.T, *render.Renderer)) {
+	t.Helper()
+	for _, program := range []string{"chromium-headless-shell", "chromium"} {
+		t.Run(program, func(t *testing.T) {
+			path, err := render.Find(program)
+			if err != nil {
+				t.Skip(err)
+			}
+			test(t, rendererWith(t, render.Options{Program: path, Tabs: tabs}))
+		})
+	}
 }
 
 func page(url, html string, pages map[string]string) *render.Page {
@@ -49,7 +73,10 @@ func page(url, html string, pages map[string]string) *render.Page {
 // TestRender: what scripts, timers, shadow roots, workers and frames bring is in the document, in
 // each of several pages of one tab; and what they lead to is known.
 func TestRender(t *testing.T) {
-	r := renderer(t, 1)
+	inBrowsers(t, 1, testRender)
+}
+
+func testRender(t *testing.T, r *render.Renderer) {
 	for i := range 4 {
 		host := "http://" + string(rune('a'+i)) + ".test"
 		pages := map[string]string{
@@ -167,5 +194,42 @@ func TestHostile(t *testing.T) {
 				t.Errorf("the next page: %+v, %v", d, err)
 			}
 		})
+	}
+}
+
+// TestErrors: what scripts complain of, and each request that has failed, is in the document: with
+// the status of an answer, and whether a rule has refused it. Lists and texts are bounded.
+func TestErrors(t *testing.T) {
+	p := page("http://a.test/", `<!doctype html><script src=/missing.js></script><img src=/a.png><script>
+		console.error('no', {a: 1}, 7, new Error('inside')); console.log('not this'); console.warn('nor this')
+		Promise.reject(new TypeError('unhandled'))
+		fetch('/broken').catch(() => 0); fetch('/api')
+		for (let i = 0; i < 100; i++) console.error('x'.repeat(10000))</script>`, nil)
+	p.Fetch = func(_ context.Context, q *render.Request) (*render.Response, error) {
+		switch {
+		case strings.HasSuffix(q.URL, "/missing.js"):
+			return &render.Response{Status: 404}, nil
+		case strings.HasSuffix(q.URL, "/a.png"):
+			return nil, fmt.Errorf("image: %w", render.ByRule("not needed"))
+		case strings.HasSuffix(q.URL, "/broken"):
+			return nil, errors.New("connection refused")
+		}
+		return &render.Response{Status: 200}, nil
+	}
+	d, err := renderer(t, 1).Render(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Errors) != 50 || !strings.HasPrefix(d.Errors[0], "console.error: no Object 7 Error: inside\n") || len(d.Errors[49]) > 2<<10 || strings.Contains(strings.Join(d.Errors, " "), "this") {
+		t.Errorf("%.300q", d.Errors)
+	}
+	slices.SortFunc(d.Refused, func(a, b render.Refusal) int { return strings.Compare(a.URL, b.URL) })
+	want := []render.Refusal{
+		{URL: "http://a.test/a.png", Type: "Image", Reason: "image: not needed", ByRule: true},
+		{URL: "http://a.test/broken", Type: "XHR", Reason: "connection refused"},
+		{URL: "http://a.test/missing.js", Type: "Script", Reason: "status 404", Status: 404},
+	}
+	if !slices.Equal(d.Refused, want) {
+		t.Errorf("%+v", d.Refused)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -121,11 +122,13 @@ type browser struct {
 
 	busy  atomic.Int32          // pages being rendered
 	cause atomic.Pointer[error] // of the last end of a renderer; nil: none was ended
+	shell bool                  // it is the headless shell
 
-	mu   sync.Mutex
-	idle []*tab
-	tabs map[string]*tab // by session
-	in   map[string]*tab // by id of a frame
+	mu    sync.Mutex
+	plain bool // a tab has the default context
+	idle  []*tab
+	tabs  map[string]*tab // by session
+	in    map[string]*tab // by id of a frame
 }
 
 // startTime is the most time that a browser takes to start.
@@ -157,6 +160,14 @@ func startBrowser(ctx context.Context, program string, o Options) (*browser, err
 			return nil, fmt.Errorf("browser %s does not start: %w", program, err)
 		}
 	}
+	var version struct {
+		Product string
+	}
+	if err := b.conn.call(ctx, "", "Browser.getVersion", nil, &version); err != nil {
+		p.kill()
+		return nil, fmt.Errorf("browser %s does not start: %w", program, err)
+	}
+	b.shell = strings.HasPrefix(version.Product, "Headless")
 	return b, nil
 }
 
@@ -206,33 +217,17 @@ func (b *browser) paused(p *paused) {
 // take returns a tab that is idle, or a new one.
 func (b *browser) take(ctx context.Context) (*tab, error) {
 	b.mu.Lock()
+	var t *tab
 	if n := len(b.idle); n > 0 {
-		t := b.idle[n-1]
-		b.idle = b.idle[:n-1]
-		b.mu.Unlock()
-		return t, nil
+		t, b.idle = b.idle[n-1], b.idle[:n-1]
 	}
 	b.mu.Unlock()
-	t := &tab{conn: b.conn}
-	var made struct {
-		TargetID, SessionID string
+	if t == nil {
+		return b.open(ctx)
 	}
-	if err := b.conn.call(ctx, "", "Target.createTarget", []byte(`{"url":"about:blank"}`), &made); err != nil {
+	if err := t.clean(ctx); err != nil {
+		b.drop(t)
 		return nil, err
-	}
-	t.target = made.TargetID
-	attach := map[string]any{"targetId": made.TargetID, "flatten": true}
-	if err := b.conn.call(ctx, "", "Target.attachToTarget", attach, &made); err != nil {
-		return nil, err
-	}
-	t.session = made.SessionID
-	b.mu.Lock()
-	b.tabs[t.session], b.in[t.target] = t, t
-	b.mu.Unlock()
-	for _, method := range []string{"Page.enable", "Inspector.enable", "Runtime.enable"} {
-		if err := b.conn.call(ctx, t.session, method, nil, nil); err != nil {
-			return nil, err
-		}
 	}
 	return t, nil
 }
@@ -248,15 +243,10 @@ func (b *browser) give(t *tab, sound bool) {
 	}
 	if sound {
 		b.idle = append(b.idle, t)
-	} else {
-		delete(b.tabs, t.session)
-		delete(b.in, t.target)
 	}
 	b.mu.Unlock()
 	if !sound {
-		// A renderer that hangs ends at once: this is for its thread of messages.
-		_ = b.conn.post(t.session, "Page.crash", nil)
-		_ = b.conn.post("", "Target.closeTarget", map[string]string{"targetId": t.target})
+		b.drop(t)
 	}
 }
 
@@ -277,6 +267,6 @@ func (b *browser) render(ctx context.Context, p *Page) (doc *Document, err error
 	if errors.Is(err, errCrashed) {
 		err = b.why()
 	}
-	b.give(t, err == nil && doc.Cut == "")
+	b.give(t, err == nil && (doc.Cut == "" || doc.Cut == cutWait && !r.hangs))
 	return doc, err
 }

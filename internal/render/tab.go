@@ -16,9 +16,14 @@ type tab struct {
 	conn    *conn
 	target  string // id, which is that of its main frame, too
 	session string
+	context string // the browser context that is its own; "": the default one
+	inFront bool   // it is drawn always: all tabs of the headless shell are
+	focused bool   // it is drawn for now
 
-	mu  sync.Mutex
-	run *run // the page that it renders; nil: none
+	mu      sync.Mutex
+	run     *run            // the page that it renders; nil: none
+	top     string          // the origin of the last page
+	origins map[string]bool // of documents since the tab was last clean
 }
 
 // run is the rendering of a page. Its fields are guarded by mu: events come on another goroutine.
@@ -36,6 +41,7 @@ type run struct {
 	pending int             // requests under way
 	expired bool            // the budget of virtual time is used up
 	failed  error           // the tab is lost
+	hangs   bool            // its time was up
 	changed chan struct{}   // something of these may have; of capacity 1
 }
 
@@ -88,8 +94,10 @@ func (t *tab) event(m *message) {
 		FrameID string
 		URL     string
 		Frame   struct {
-			ID string
+			ID, SecurityOrigin string
 		}
+		Type             string
+		Args             []argument
 		ExceptionDetails struct {
 			Text      string
 			Exception struct {
@@ -102,6 +110,7 @@ func (t *tab) event(m *message) {
 	}
 	switch m.Method {
 	case "Page.frameNavigated":
+		t.visit(p.Frame.SecurityOrigin, p.Frame.ID != t.target)
 		if p.Frame.ID == t.target {
 			r.update(func() { r.shown = true })
 		}
@@ -125,12 +134,45 @@ func (t *tab) event(m *message) {
 		if text == "" {
 			text = p.ExceptionDetails.Text
 		}
-		r.update(func() {
-			if len(r.doc.Errors) < mostErrors {
-				r.doc.Errors = append(r.doc.Errors, clipped(text))
-			}
-		})
+		r.scriptError(text)
+	case "Runtime.consoleAPICalled":
+		if p.Type == "error" {
+			r.scriptError("console.error: " + said(p.Args))
+		}
 	}
+}
+
+// argument is one of a call of the console.
+type argument struct {
+	Type        string
+	Value       json.RawMessage
+	Description string // of what is no plain value
+}
+
+// said returns arguments as a console shows them, in one line.
+func said(all []argument) string {
+	var words []string
+	for _, a := range all[:min(len(all), 20)] {
+		text := a.Description
+		if text == "" {
+			text = string(a.Value)
+		}
+		var plain string
+		if a.Type == "string" && json.Unmarshal(a.Value, &plain) == nil {
+			text = plain
+		}
+		words = append(words, text)
+	}
+	return strings.Join(words, " ")
+}
+
+// scriptError notes an error of a script.
+func (r *run) scriptError(text string) {
+	r.update(func() {
+		if len(r.doc.Errors) < mostErrors {
+			r.doc.Errors = append(r.doc.Errors, clipped(text))
+		}
+	})
 }
 
 // target notes a URL that a script has led to.
@@ -208,9 +250,9 @@ func (r *run) admits(p *paused) (ok bool) {
 		r.doc.Requests++
 		switch {
 		case r.page.Fetch == nil:
-			r.refused(p, "no request is made")
+			r.refused(p, ByRule("no request is made"))
 		case r.doc.Requests > r.limits.Requests:
-			r.refused(p, "too many requests of one page")
+			r.refused(p, ByRule("too many requests of one page"))
 			r.doc.Cut = cutRequests
 		default:
 			r.pending++
@@ -220,9 +262,16 @@ func (r *run) admits(p *paused) (ok bool) {
 	return ok
 }
 
-func (r *run) refused(p *paused, reason string) {
+func (r *run) refused(p *paused, reason error) {
+	var rule ByRule
+	r.note(p, Refusal{Reason: reason.Error(), ByRule: errors.As(reason, &rule)})
+}
+
+// note notes a request that has failed. r.mu is held.
+func (r *run) note(p *paused, f Refusal) {
 	if len(r.doc.Refused) < mostRefused {
-		r.doc.Refused = append(r.doc.Refused, Refusal{clipped(p.Request.URL), p.ResourceType, clipped(reason)})
+		f.URL, f.Type, f.Reason = clipped(p.Request.URL), p.ResourceType, clipped(f.Reason)
+		r.doc.Refused = append(r.doc.Refused, f)
 	}
 }
 
@@ -241,8 +290,12 @@ func (r *run) fetch(p *paused) {
 		r.tab.fulfil(p, res)
 	}
 	r.update(func() {
-		if r.pending--; err != nil {
-			r.refused(p, err.Error())
+		r.pending--
+		switch {
+		case err != nil:
+			r.refused(p, err)
+		case res.Status >= 400:
+			r.note(p, Refusal{Reason: "status " + strconv.Itoa(res.Status), Status: res.Status})
 		}
 	})
 }

@@ -1,0 +1,87 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// errLate ends what has taken all of Limits.Time.
+var errLate = errors.New("too late")
+
+// errCut ends the steps of a page that is at a limit: Document.Cut says which.
+var errCut = errors.New("the page is at a limit")
+
+// Document.Cut of a page that was not quiet when its time was up, made too many requests, is too
+// long, or lacks the element that was waited for.
+const (
+	cutTime     = "time"
+	cutRequests = "requests"
+	cutDocument = "document"
+	cutWait     = "wait"
+)
+
+// The steps of virtual time: the first look is after firstBudget, when requests and frames are
+// quiet; then what timers bring until the limit.
+const firstBudget = time.Second
+
+// grant lets a span of virtual time pass. It stands still while requests are under way.
+func (r *run) grant(span time.Duration) error {
+	r.update(func() { r.expired = false })
+	return r.tab.conn.post(r.tab.session, "Emulation.setVirtualTimePolicy", map[string]any{
+		"policy": "pauseIfNetworkFetchesPending", "budget": span.Milliseconds(), "maxVirtualTimeTaskStarvationCount": 1000,
+	})
+}
+
+// pass lets a span of virtual time pass, and waits until the page is quiet. errCut: it is not, and
+// gets no more.
+func (r *run) pass(ctx context.Context, span time.Duration) error {
+	if err := r.grant(span); err != nil {
+		return err
+	}
+	return r.settle(ctx)
+}
+
+// settle waits until virtual time is used up and nothing is under way; what is found under way then
+// gets more of it.
+func (r *run) settle(ctx context.Context) error {
+	for {
+		r.mu.Lock()
+		expired, busy, failed := r.expired, r.pending > 0 || len(r.frames) > 0 || !r.shown, r.failed
+		cut, shown := r.doc.Cut != "", r.shown
+		r.mu.Unlock()
+		switch {
+		case failed != nil:
+			return failed
+		case cut && shown:
+			return errCut
+		case expired && !busy:
+			return nil
+		case expired:
+			if err := r.grant(firstBudget / 10); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-r.changed:
+		case <-r.tab.conn.ended:
+			return errGone
+		case <-ctx.Done():
+			return r.late(context.Cause(ctx))
+		}
+	}
+}
+
+// late makes errCut of an error that says that time is up.
+func (r *run) late(err error) error {
+	if !errors.Is(err, errLate) {
+		return err
+	}
+	r.update(func() {
+		r.hangs = true
+		if r.doc.Cut == "" {
+			r.doc.Cut = cutTime
+		}
+	})
+	return errCut
+}

@@ -1,0 +1,153 @@
+package render
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// freshStart runs in each document before its own scripts. A page that is left has no say: what it
+// would store then, the next page of its site would find. And it finds nothing that belongs to the
+// tab.
+const freshStart = `for (const type of ['pagehide', 'unload', 'beforeunload', 'visibilitychange']) addEventListener(type, e => e.stopImmediatePropagation(), true)
+if (window === top) try { window.name = ''; if (sessionStorage.length) sessionStorage.clear() } catch {}`
+
+// stored lists the stores of a page, cookies apart.
+const stored = "local_storage,indexeddb,cache_storage,service_workers,file_systems"
+
+// mostOrigins bounds the origins that are cleaned up after.
+const mostOrigins = 100
+
+// open makes a tab. Each has a context of its own, so that pages of one site that are rendered at
+// the same time share nothing. Not so in the full browser, where a context is a window, which is
+// drawn all the time.
+func (b *browser) open(ctx context.Context) (*tab, error) {
+	t := &tab{conn: b.conn, inFront: b.shell, origins: make(map[string]bool)}
+	var made struct {
+		BrowserContextID, TargetID, SessionID string
+	}
+	b.mu.Lock()
+	own := b.shell && b.plain
+	b.plain = b.plain || !own
+	b.mu.Unlock()
+	params := map[string]any{"url": "about:blank"}
+	if own {
+		if err := b.conn.call(ctx, "", "Target.createBrowserContext", nil, &made); err != nil {
+			return nil, err
+		}
+		t.context = made.BrowserContextID
+		params["browserContextId"] = t.context
+	}
+	if err := b.conn.call(ctx, "", "Target.createTarget", params, &made); err != nil {
+		return nil, err
+	}
+	t.target = made.TargetID
+	attach := map[string]any{"targetId": made.TargetID, "flatten": true}
+	if err := b.conn.call(ctx, "", "Target.attachToTarget", attach, &made); err != nil {
+		return nil, err
+	}
+	t.session = made.SessionID
+	b.mu.Lock()
+	b.tabs[t.session], b.in[t.target] = t, t
+	b.mu.Unlock()
+	for _, c := range []struct {
+		method string
+		params any
+	}{
+		{"Page.enable", nil}, {"Inspector.enable", nil}, {"Runtime.enable", nil},
+		{"Page.addScriptToEvaluateOnNewDocument", map[string]string{"source": freshStart}},
+		{"Emulation.setDeviceMetricsOverride", map[string]any{"width": viewportWidth, "height": viewportHeight, "deviceScaleFactor": 1, "mobile": false}},
+	} {
+		if err := b.conn.call(ctx, t.session, c.method, c.params, nil); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// drop closes a tab that is lost, or may hang.
+func (b *browser) drop(t *tab) {
+	b.mu.Lock()
+	delete(b.tabs, t.session)
+	delete(b.in, t.target)
+	if t.context == "" {
+		b.plain = false
+	}
+	b.mu.Unlock()
+	// A renderer that hangs ends at once: this is for its thread of messages.
+	_ = b.conn.post(t.session, "Page.crash", nil)
+	_ = b.conn.post("", "Target.closeTarget", map[string]string{"targetId": t.target})
+	if t.context != "" {
+		_ = b.conn.post("", "Target.disposeBrowserContext", map[string]string{"browserContextId": t.context})
+	}
+}
+
+// visit notes the origin of a document that is shown, in the tab or in a frame of it.
+func (t *tab) visit(origin string, inFrame bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !strings.HasPrefix(origin, "http") || len(t.origins) >= mostOrigins {
+		return
+	}
+	if !inFrame {
+		t.top = origin
+	}
+	t.origins[origin] = true
+}
+
+// clean removes what the page before has stored, so that a page is the same whether it is the first
+// of a tab or the thousandth.
+func (t *tab) clean(ctx context.Context) error {
+	t.mu.Lock()
+	keys := storageKeys(t.top, t.origins)
+	t.origins = make(map[string]bool)
+	t.mu.Unlock()
+	cookies := map[string]string{}
+	if t.context != "" {
+		cookies["browserContextId"] = t.context
+	}
+	if err := t.conn.call(ctx, "", "Storage.clearCookies", cookies, nil); err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if err := t.conn.call(ctx, t.session, "Storage.clearDataForStorageKey", map[string]string{"storageKey": key, "storageTypes": stored}, nil); err != nil {
+			return err
+		}
+		// That of the tab is reached through a document that has it: one of a frame may be gone.
+		_ = t.conn.post(t.session, "DOMStorage.clear", map[string]any{"storageId": map[string]any{"storageKey": key, "isLocalStorage": false}})
+	}
+	return nil
+}
+
+// storageKeys returns the keys of the stores of documents within a page, as Chromium writes them
+// (third_party/blink/common/storage_key). A frame of another site has others in each site.
+func storageKeys(top string, origins map[string]bool) (keys []string) {
+	for origin := range origins {
+		key := origin + "/"
+		if site := siteOf(top); site != siteOf(origin) {
+			key += "^0" + site
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// siteOf returns the scheme and the registrable domain of an origin.
+func siteOf(origin string) string {
+	u, err := weburl.Parse(origin)
+	if err != nil {
+		return origin
+	}
+	return u.Scheme() + "://" + cmp.Or(weburl.RegistrableDomain(u.Hostname()), u.Hostname())
+}
+
+// focus has the tab drawn although another is in front of it. That costs a third more CPU time.
+func (t *tab) focus(ctx context.Context, on bool) error {
+	if t.inFront || on == t.focused {
+		return nil
+	}
+	t.focused = on
+	return t.conn.call(ctx, t.session, "Emulation.setFocusEmulationEnabled", map[string]bool{"enabled": on}, nil)
+}

@@ -1,0 +1,52 @@
+package render
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+//go:embed steps.js
+var stepsScript string
+
+// answerTime is the most time that a page takes to do what it is asked, two frames included.
+const answerTime = 5 * time.Second
+
+// ask calls a function of steps.js in the page. The world that it runs in sees the document, and
+// none of the page's own globals; it is made when it is first asked for.
+func (r *run) ask(ctx context.Context, call string, result any) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errLate)
+	defer cancel()
+	t := r.tab
+	var world struct {
+		ExecutionContextID int
+	}
+	if err := t.conn.call(ctx, t.session, "Page.createIsolatedWorld", map[string]string{"frameId": t.target, "worldName": "weft"}, &world); err != nil {
+		return r.late(err)
+	}
+	var answer struct {
+		Result struct {
+			Value json.RawMessage
+		}
+		ExceptionDetails *struct {
+			Exception struct {
+				Description string
+			}
+		}
+	}
+	err := t.conn.call(ctx, t.session, "Runtime.evaluate", map[string]any{
+		"expression": "(globalThis.weft ??= " + stepsScript + ")." + call, "contextId": world.ExecutionContextID,
+		"awaitPromise": true, "returnByValue": true, "userGesture": true,
+	}, &answer)
+	switch {
+	case err != nil:
+		return r.late(err)
+	case answer.ExceptionDetails != nil:
+		return fmt.Errorf("%.512s", answer.ExceptionDetails.Exception.Description)
+	case result == nil:
+		return nil
+	}
+	return json.Unmarshal(answer.Result.Value, result)
+}
