@@ -122,7 +122,7 @@ func newFetcher(url string, o FetchOptions) (*fetcher, error) {
 	}
 	c := config{Options: Options{HTTP: o.HTTP}}
 	c.asked = c.Options
-	if err := cmp.Or(c.checkTimes(), c.checkRequest()); err != nil {
+	if err := cmp.Or(c.checkTimes(), c.checkRequest(), o.Render.check()); err != nil {
 		return nil, err
 	}
 	o.HTTP, o.MaxRedirects = c.HTTP, orDefault(o.MaxRedirects, 10)

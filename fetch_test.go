@@ -334,6 +334,19 @@ func TestFetchRendered(t *testing.T) {
 	if p, err := Fetch(t.Context(), s.URL+"/missing", o); err != nil || p.Rendered != nil {
 		t.Errorf("a page that is missing: %+v, %v", p.Rendered, err)
 	}
+	o.Render.Wait = "3"
+	var wrong *OptionError
+	if _, err := Fetch(t.Context(), s.URL+"/text", o); !errors.As(err, &wrong) || wrong.Option != "Wait" {
+		t.Errorf("wait: %v", err)
+	}
+	o.Render.Wait, o.Render.Screenshot, o.Render.PDF = "p", ScreenshotViewport, true
+	p, err = Fetch(t.Context(), s.URL+"/", o)
+	if err != nil || p.Rendered.Cut != "wait" || !strings.HasPrefix(string(p.Rendered.Screenshot), "\x89PNG") || !strings.HasPrefix(string(p.Rendered.PDF), "%PDF-") || p.Rendered.Missing != "" {
+		t.Errorf("pictures: %+v, %v", p.Rendered, err)
+	}
+	if n := slices.IndexFunc(p.Rendered.Refused, func(x RefusedRequest) bool { return x.URL == s.URL+"/a.png" }); n < 0 || p.Rendered.Refused[n].Status != 404 || p.Rendered.Refused[n].ByRule {
+		t.Errorf("an image that is missing: %+v", p.Rendered.Refused)
+	}
 	o.Render.Browser = "no-such-browser"
 	if _, err := Fetch(t.Context(), s.URL+"/text", o); err == nil || !strings.Contains(err.Error(), "no-such-browser") {
 		t.Errorf("no browser: %v", err)

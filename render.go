@@ -7,6 +7,7 @@ import (
 	"html"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,14 +34,38 @@ const (
 type Render struct {
 	Pages   Rendering // empty: RenderNever
 	Browser string    // name or path of Chromium; empty: the first that is found
+
+	// Wait says when a page has come as far as it should: a CSS selector, of an element that must be
+	// there within 30 s of page time, or a duration of page time such as 5s. Empty: 10s. Page time
+	// jumps from timer to timer, so that it takes little.
+	Wait string
+	// Scroll is the most screens to scroll by, until nothing new comes; 0: none. It opens <details>,
+	// too.
+	Scroll int
+	// Click is a CSS selector of elements to click, such as buttons for more, each until it is gone
+	// or brings nothing new, at most 200 times in all. Empty: none.
+	Click string
+
+	Screenshot Screenshot // empty: none
+	PDF        bool       // of at most 200 pages, on A4 unless the page says otherwise
 }
+
+// Screenshot says how much of a page its picture shows. Images, media and fonts of the page are
+// requested for it.
+type Screenshot string
+
+// Screenshots, 1,280 pixels wide.
+const (
+	ScreenshotViewport Screenshot = "viewport" // the first 800 pixels
+	ScreenshotFull     Screenshot = "full"     // from top to bottom, at most 16,384 pixels
+)
 
 // Rendered is a page as a browser has it when its scripts have done their work.
 //
 // The browser gets the response that was received, and asks nobody for anything: each request of
 // the page is made by Weft's client, within the options and the address guard of the call, and
-// robots.txt is read as little as for the page. Images, media and fonts are not requested, nor is
-// anything by another method than GET.
+// robots.txt is read as little as for the page. Images, media and fonts are requested for pictures
+// only, and nothing by another method than GET.
 type Rendered struct {
 	// Reason is the evidence for rendering: RenderAlways, or that of Record.NeedsScripts.
 	Reason string
@@ -49,15 +74,27 @@ type Rendered struct {
 	// frame follows at the end as the srcdoc of an <iframe> of its own.
 	HTML     []byte
 	Targets  []string         // URLs that scripts have led to: navigations, windows, the history
-	Errors   []string         // of scripts, at most 50
+	Errors   []string         // of scripts, at most 50: exceptions, and calls of console.error
 	Requests int              // with the refused ones
 	Refused  []RefusedRequest // at most 1,000
-	Took     time.Duration
-	Cut      string // the limit that ended the page before it was quiet: time, document; or empty
+
+	Screenshot []byte // PNG
+	PDF        []byte
+	Missing    string // the reason for a screenshot or PDF that is missing; or empty
+
+	Took time.Duration
+	// Cut is the limit that ended the page before it was quiet: time, requests, document; wait, if
+	// the element of Render.Wait has not come; or empty.
+	Cut string
 }
 
-// RefusedRequest is a request of a page that was not answered, and why.
-type RefusedRequest struct{ URL, Type, Reason string }
+// RefusedRequest is a request of a page that has failed: refused, without an answer, or answered by
+// an error.
+type RefusedRequest struct {
+	URL, Type, Reason string
+	Status            int  // of the answer, 400 or more; 0: there was none
+	ByRule            bool // Weft does not make it, by a rule that Reason names: no fault of the page
+}
 
 // ErrNoBrowser is returned for a page to render where there is no browser.
 var ErrNoBrowser = render.ErrNoBrowser
@@ -65,6 +102,29 @@ var ErrNoBrowser = render.ErrNoBrowser
 // FindBrowser returns the path of the browser of this name or path, or of the first one there is.
 // Error: ErrNoBrowser, or why the named one cannot be run.
 func FindBrowser(name string) (string, error) { return render.Find(name) }
+
+// check refuses options that have no meaning.
+func (o *Render) check() error {
+	_, err := o.steps()
+	switch {
+	case err != nil:
+		return invalid("Wait", o.Wait, err)
+	case o.Scroll < 0:
+		return invalid("Scroll", strconv.Itoa(o.Scroll), errNegative)
+	case o.Screenshot != "" && o.Screenshot != ScreenshotViewport && o.Screenshot != ScreenshotFull:
+		return invalid("Screenshot", string(o.Screenshot), errors.New("expected viewport or full"))
+	}
+	return nil
+}
+
+// steps returns the steps that a page is taken through.
+func (o *Render) steps() (s render.Steps, err error) {
+	s.Scroll, s.Click = o.Scroll, o.Click
+	if o.Wait != "" {
+		s.Wait, err = render.ParseWait(o.Wait)
+	}
+	return s, err
+}
 
 // reason returns why a page is to be rendered; empty: it is not.
 func (o *Render) reason(p *Page) string {
@@ -86,24 +146,32 @@ type rendering struct {
 	*fetcher
 	client *httpclient.Client
 	door   *aio.Handle
+	isSeen bool // it is for eyes
 	asked  aio.Queue[func(*aio.Task) error]
 }
 
 // render renders a page, and requests what it needs on t's loop.
 func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason string) error {
-	r := &rendering{fetcher: f, client: client, door: t.Loop().Handle()}
+	steps, err := f.Render.steps()
+	if err != nil {
+		return err
+	}
+	page := &render.Page{
+		URL: p.URL, Status: p.Status, Header: fieldsOf(p.Header), Body: p.Body,
+		Steps: steps, Screenshot: render.Screenshot(f.Render.Screenshot), PDF: f.Render.PDF,
+	}
+	r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), isSeen: page.IsSeen()}
+	page.Fetch = r.fetch
 	defer r.door.Close()
 	var doc *render.Document
-	err := t.Group(func(g *aio.Group) error {
+	err = t.Group(func(g *aio.Group) error {
 		g.Go("requests", func(t *aio.Task) error { return r.serve(t, g) })
 		g.Go("render", func(t *aio.Task) (err error) {
 			defer r.asked.Close()
 			doc, err = aio.Offload(t, func(ctx context.Context) (*render.Document, error) {
 				browser := render.New(render.Options{Program: f.Render.Browser, Tabs: 1, Sandbox: os.Geteuid() != 0, UserAgent: f.HTTP.UserAgent})
 				defer browser.Close()
-				return browser.Render(ctx, &render.Page{
-					URL: p.URL, Status: p.Status, Header: fieldsOf(p.Header), Body: p.Body, Fetch: r.fetch,
-				})
+				return browser.Render(ctx, page)
 			})
 			return err
 		})
@@ -135,11 +203,11 @@ func (r *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	u, err := weburl.Parse(q.URL)
 	switch {
 	case err != nil || !u.IsHTTP():
-		return nil, errors.New("no URL of http or https")
+		return nil, render.ByRule("no URL of http or https")
 	case q.Method != http.MethodGet:
-		return nil, errors.New("method " + q.Method)
-	case q.Type == render.TypeImage || q.Type == render.TypeMedia || q.Type == render.TypeFont:
-		return nil, errors.New("not needed")
+		return nil, render.ByRule("method " + q.Method)
+	case !r.isSeen && (q.Type == render.TypeImage || q.Type == render.TypeMedia || q.Type == render.TypeFont):
+		return nil, render.ByRule("not needed")
 	}
 	type answer struct {
 		res *render.Response
@@ -185,7 +253,11 @@ func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*
 	if res != nil {
 		defer res.Close()
 	}
-	if err != nil {
+	var e *httpclient.Error
+	switch {
+	case errors.As(err, &e) && e.Kind == httpclient.KindBlocked:
+		return nil, render.ByRule(err.Error())
+	case err != nil:
 		return nil, err
 	}
 	return &render.Response{Status: res.Status, Header: fieldsOf(res.Header), Body: append([]byte(nil), res.Body...)}, nil
@@ -205,10 +277,11 @@ func renderedOf(d *render.Document, reason string) *Rendered {
 		text = fmt.Appendf(text, "\n<iframe srcdoc=\"%s\"></iframe>", html.EscapeString(`<base href="`+html.EscapeString(f.URL)+`">`+f.HTML))
 	}
 	out := &Rendered{
-		Reason: reason, URL: d.URL, HTML: text, Targets: d.Targets, Errors: d.Errors, Requests: d.Requests, Took: d.Took, Cut: d.Cut,
+		Reason: reason, URL: d.URL, HTML: text, Targets: d.Targets, Errors: d.Errors, Requests: d.Requests,
+		Screenshot: d.Screenshot, PDF: d.PDF, Missing: d.Missing, Took: d.Took, Cut: d.Cut,
 	}
 	for _, x := range d.Refused {
-		out.Refused = append(out.Refused, RefusedRequest{x.URL, string(x.Type), x.Reason})
+		out.Refused = append(out.Refused, RefusedRequest{x.URL, string(x.Type), x.Reason, x.Status, x.ByRule})
 	}
 	return out
 }

@@ -38,7 +38,8 @@ Exit status: 0 a complete and valid response, whatever its status; 1 an error;
   weft fetch -I https://example.org/big.iso
   weft fetch -H 'If-None-Match: "65a1-10"' https://example.org/
   weft fetch --follow -o page.html http://example.org/
-  weft fetch -d 'q=red+shoes' https://example.org/search`,
+  weft fetch -d 'q=red+shoes' https://example.org/search
+  weft fetch --screenshot=full -o page.png https://example.org/`,
 		Args:              arguments(1, 1, "URL", "one such as https://example.org/"),
 		ValidArgsFunction: nothing,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,6 +55,11 @@ Exit status: 0 a complete and valid response, whatever its status; 1 an error;
 		{name: "output", short: "o", arg: "FILE",
 			Value: to(&f.output, some("a FILE, or - for standard output")),
 			help:  "write the decoded body to FILE (-: stdout)"},
+		{name: "screenshot", arg: "WHICH", bare: string(weft.ScreenshotViewport), words: []string{"viewport", "full"},
+			Value: to(&f.client.render.Screenshot, oneOf(weft.ScreenshotViewport, weft.ScreenshotFull)),
+			help:  "write a picture of the page to --output: PNG",
+			more:  "viewport, as without WHICH: its first 1280 x 800 pixels; full: all of it, to 16,384 pixels. " + rendersAlways},
+		{name: "pdf", Value: on(&f.client.render.PDF), help: "write the page to --output as PDF", more: "At most 200 pages. " + rendersAlways},
 		{name: "follow", Value: on(&f.follow), help: "follow redirects"},
 		redirectsOption(&f.redirects, "follow at most N redirects, with --follow"),
 	}}, {"POST", []option{
@@ -87,10 +93,44 @@ func (f *fetchFlags) check(redirectsGiven bool) error {
 		return usage("--post-data and --post-form: expected one of them: one request is sent")
 	case f.post.contentType != "" && len(f.post.data) == 0:
 		return misused("post-type", f.post.contentType, errors.New("expected together with --post-data"))
+	case f.client.render.Screenshot != "" && f.client.render.PDF:
+		return usage("--screenshot and --pdf: expected one of them")
+	case f.takes() != "" && f.output == "":
+		return usage("--%s: expected together with --output FILE", f.takes())
+	case f.takes() != "" && (f.head || f.post.any()):
+		return usage("--%s: expected a GET request", f.takes())
 	case f.asJSON && f.output == "-":
 		return usage("--json and --output -: expected one of them: both write to standard output")
 	}
 	return nil
+}
+
+// takes returns the flag of the picture that is taken, or "".
+func (f *fetchFlags) takes() string {
+	switch {
+	case f.client.render.Screenshot != "":
+		return "screenshot"
+	case f.client.render.PDF:
+		return "pdf"
+	}
+	return ""
+}
+
+// written returns what is written of the last response.
+func (f *fetchFlags) written(p *weft.Page) ([]byte, error) {
+	picture := f.takes()
+	switch r := p.Rendered; {
+	case picture == "" && r == nil:
+		return p.Body, nil
+	case picture == "":
+		return r.HTML, nil
+	case r == nil:
+		return nil, &exit{exitError, fmt.Errorf("%s: --%s: status %d and content type %.64q, expected a page of HTML", printable(p.URL), picture, p.Status, p.Type())}
+	case r.Missing != "":
+		return nil, &exit{exitError, fmt.Errorf("%s: --%s: %s", printable(p.URL), picture, printable(r.Missing))}
+	default:
+		return append(r.Screenshot, r.PDF...), nil
+	}
 }
 
 func (f *fetchFlags) run(address string) error {
@@ -122,14 +162,14 @@ func (f *fetchFlags) run(address string) error {
 	if err == nil && last.Status == http.StatusUnauthorized && !f.asJSON {
 		fmt.Fprintf(os.Stderr, "weft: %s: status 401: %s\n", printable(last.URL), logsIn)
 	}
-	if err != nil || f.output == "" {
+	if err = cmp.Or(err, f.client.inTime(last)); err != nil || f.output == "" {
+		return err
+	}
+	body, err := f.written(last)
+	if err != nil {
 		return err
 	}
 	return writeOutput(context.Background(), f.output, func(_ context.Context, w io.Writer) error {
-		body := last.Body
-		if last.Rendered != nil {
-			body = last.Rendered.HTML
-		}
 		_, err := w.Write(body)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/render"
 )
 
 // renderOptions are those of commands that read a page.
@@ -15,14 +16,52 @@ func (c *clientFlags) renderOptions() group {
 			Value: to(&c.render.Pages, oneOf(weft.RenderAuto, weft.RenderAlways, weft.RenderNever)),
 			help:  "have Chromium run scripts", def: "never",
 			more: "auto, as without WHICH: if it looks empty without them; always; never."},
+		{name: "wait", arg: "SELECTOR|D", Value: to(&c.render.Wait, waited),
+			help: "wait for an element, or for D of page time", def: "10s",
+			more: "SELECTOR is CSS. An element that is not there after 30 s is an error. Page time jumps from timer to timer. " + rendersAlways},
+		{name: "scroll", arg: "N", Value: to(&c.render.Scroll, number(1)),
+			help: "scroll by up to N screens, until nothing new comes",
+			more: "<details> are opened, too. " + rendersAlways},
+		{name: "click", arg: "SELECTOR", Value: to(&c.render.Click, some("a CSS selector such as .more")),
+			help: "click what brings more, until nothing new comes",
+			more: "Each element is clicked until it is gone or brings nothing new, 200 times in all at most. " + rendersAlways},
 		{name: "browser", arg: "PROGRAM", Value: to(&c.render.Browser, some("the name or path of Chromium")), advanced: true,
 			help: "render with PROGRAM", more: "Default: chromium-headless-shell, chromium or google-chrome, the first that is found."},
 	}}
 }
 
+// rendersAlways ends the help of options of single pages.
+const rendersAlways = "Implies --render=always."
+
+// waited checks what is to be waited for.
+func waited(s string) (string, error) {
+	_, err := render.ParseWait(s)
+	return s, err
+}
+
+// needsBrowser returns the flag that has a browser render the page, or "".
+func (c *clientFlags) needsBrowser() string {
+	r := &c.render
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"wait", r.Wait != ""}, {"scroll", r.Scroll > 0}, {"click", r.Click != ""}, {"screenshot", r.Screenshot != ""}, {"pdf", r.PDF}, {"render", r.Pages != ""}} {
+		if f.given {
+			return f.name
+		}
+	}
+	return ""
+}
+
 // readyToRender looks for the browser, before anything is fetched in vain, and says how its sandbox
 // stands.
 func (c *clientFlags) readyToRender() error {
+	if flag := c.needsBrowser(); flag != "" && flag != "render" {
+		if c.render.Pages == weft.RenderNever {
+			return usage("--%s and --render=never: expected one of them", flag)
+		}
+		c.render.Pages = weft.RenderAlways
+	}
 	if cmp.Or(c.render.Pages, weft.RenderNever) == weft.RenderNever {
 		return nil
 	}
@@ -33,6 +72,32 @@ func (c *clientFlags) readyToRender() error {
 	c.render.Browser = path
 	if os.Geteuid() == 0 {
 		fmt.Fprintln(os.Stderr, "weft: the browser runs as root, and so without its sandbox: run weft as another user where pages are not trusted")
+	}
+	return nil
+}
+
+// mostAwaited is the page time for an element to come.
+const mostAwaited = "30 s of page time"
+
+// inTime says what a page that was rendered has not had the time or the room for. It is an error
+// where the page lacks what it was to have.
+func (c *clientFlags) inTime(p *weft.Page) error {
+	if p == nil || p.Rendered == nil {
+		return nil
+	}
+	said := ""
+	switch p.Rendered.Cut {
+	case "wait":
+		return &exit{exitError, fmt.Errorf("%s: nothing matches --wait %.128q after %s", printable(p.URL), c.render.Wait, mostAwaited)}
+	case "time":
+		said = "it was not quiet after 30 s"
+	case "requests":
+		said = "it made more than 500 requests"
+	case "document":
+		return &exit{exitError, fmt.Errorf("%s: rendered, it is longer than 32 MiB", printable(p.URL))}
+	}
+	if said != "" {
+		fmt.Fprintf(os.Stderr, "weft: %s is incomplete: %s\n", printable(p.URL), said)
 	}
 	return nil
 }

@@ -77,8 +77,8 @@ func withScheme(s string) string {
 func (c *clientFlags) read(command, arg string, most, redirects int) (source, error) {
 	c.MaxBody = cmp.Or(c.MaxBody, most)
 	if !isRemote(arg) {
-		if c.render.Pages != "" {
-			return source{}, usage("--render: expected a URL: a file has no site to ask for what it needs")
+		if flag := c.needsBrowser(); flag != "" {
+			return source{}, usage("--%s: expected a URL: a file has no site to ask for what it needs", flag)
 		}
 		body, err := readFile(command, arg, c.MaxBody)
 		return source{body: body}, err
@@ -108,7 +108,7 @@ func (c *clientFlags) fetch(
 ) (s source, err error) {
 	err = c.send(redirects, func(ctx context.Context, o weft.FetchOptions) error {
 		p, err := call(ctx, url, o)
-		if err != nil {
+		if err = cmp.Or(err, c.inTime(p)); err != nil {
 			return err
 		}
 		s = source{status: p.Status, header: p.Header, contentType: p.Type(), body: p.Body}

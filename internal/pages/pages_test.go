@@ -197,6 +197,9 @@ func alike(a, b string) bool {
 // unrun are commands that are not for a test: they install, build or measure.
 var unrun = regexp.MustCompile(`^(CGO_ENABLED=0 )?(go (install|get|test|tool)|go -C bench|go run \./examples|make|git|weft-lab)\b`)
 
+// rendered are commands that take a browser.
+var rendered = regexp.MustCompile(`--(render|wait|scroll|click|screenshot|pdf)\b`)
+
 // hasBrowser reports whether there is a browser that renders pages.
 func hasBrowser() bool {
 	_, err := render.Find("")
@@ -219,7 +222,7 @@ func (p *manual) command(line int, text string) (output string, ran bool) {
 	if command == "" || strings.HasPrefix(command, "#") || unrun.MatchString(command) {
 		return "", false
 	}
-	if strings.Contains(command, "--render") && !hasBrowser() {
+	if rendered.MatchString(command) && !hasBrowser() {
 		p.t.Logf("line %d: %s: not run, as there is no Chromium", line, command)
 		return "", false
 	}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+)
+
+// TestRenderFlags: a page is taken as far as the flags say, its picture is written, and what stands
+// in the way is said in one line.
+func TestRenderFlags(t *testing.T) {
+	t.Parallel()
+	if _, err := weft.FindBrowser(""); err != nil {
+		t.Skip(err)
+	}
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprint(w, `<!doctype html><title>Shop</title><body style="margin: 0; background: rgb(0, 100, 0)"><h1>Shop</h1><div id=list></div><div style="height: 2000px"></div><button class=more>More</button><img src=/a.png><script>
+				let n = 0; document.querySelector('.more').onclick = async e => { list.innerHTML += await (await fetch('/more?' + n)).text(); if (++n === 3) e.target.remove() }
+				setTimeout(() => { list.insertAdjacentHTML('beforeend', '<p class=late>late</p>') }, 15000)
+				addEventListener('scroll', () => { if (scrollY > 1000) list.insertAdjacentHTML('beforeend', '<a href=/scrolled>s</a>') })</script>`)
+		case "/more":
+			fmt.Fprintf(w, "<a href=/more/%s>m</a>", r.URL.RawQuery)
+		case "/moved":
+			http.Redirect(w, r, "/", http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	dir := t.TempDir()
+	run := func(code int, args ...string) ended {
+		t.Helper()
+		e := weftIn(t, dir, args...)
+		if e.code != code {
+			t.Errorf("%q: exit %d, expected %d: %s%s", args, e.code, code, e.stdout, e.stderr)
+		}
+		return e
+	}
+	if e := run(exitDone, "links", "--click", ".more", "--scroll", "10", s.URL); !strings.Contains(e.stdout, "/more/0\n") || !strings.Contains(e.stdout, "/more/2\n") || !strings.Contains(e.stdout, "/scrolled\n") {
+		t.Errorf("%s", e.stdout)
+	}
+	if e := run(exitDone, "read", "--whole", "--wait", ".late", s.URL); !strings.Contains(e.stdout, "late") {
+		t.Errorf("%s", e.stdout)
+	}
+	if e := run(exitError, "extract", "--extract", "x=h1", "--wait", ".never", s.URL); !strings.HasSuffix(e.stderr, `/: nothing matches --wait ".never" after 30 s of page time`+"\n") || e.stdout != "" {
+		t.Errorf("%s%s", e.stdout, e.stderr)
+	}
+	before := len(s.got())
+	run(exitDone, "fetch", "--screenshot=full", "-o", "full.png", s.URL)
+	if all := s.got()[before:]; !slices.ContainsFunc(all, func(r *http.Request) bool { return r.URL.Path == "/a.png" }) {
+		t.Errorf("%d requests, none for the image", len(all))
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "full.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := png.Decode(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, g, b, _ := m.At(1000, 1500).RGBA(); m.Bounds().Dx() != 1280 || m.Bounds().Dy() < 2000 || r>>8 != 0 || g>>8 != 100 || b>>8 != 0 {
+		t.Errorf("%v, %d %d %d", m.Bounds(), r>>8, g>>8, b>>8)
+	}
+	run(exitDone, "fetch", "--follow", "--pdf", "-o", "shop.pdf", s.URL+"/moved")
+	if text, err := os.ReadFile(filepath.Join(dir, "shop.pdf")); err != nil || !bytes.HasPrefix(text, []byte("%PDF-")) {
+		t.Errorf("%.20q, %v", text, err)
+	}
+	for args, want := range map[string]string{
+		"--screenshot -o a.png " + s.URL + "/moved": "--screenshot: status 302",
+		"--pdf " + s.URL:                    "--pdf: expected together with --output FILE",
+		"--pdf --screenshot -o x " + s.URL:  "--screenshot and --pdf: expected one of them",
+		"--wait 5 " + s.URL:                 "--wait",
+		"--wait 5s --render=never " + s.URL: "--wait and --render=never: expected one of them",
+		"--scroll 0 " + s.URL:               "--scroll",
+		"--screenshot=half -o x " + s.URL:   "expected one of viewport, full",
+		"--pdf -I " + s.URL:                 "--pdf: expected",
+	} {
+		if e := weftIn(t, dir, append([]string{"fetch"}, strings.Fields(args)...)...); e.code == exitDone || !strings.Contains(e.stderr, want) {
+			t.Errorf("%s: exit %d, %s", args, e.code, e.stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a.png")); err == nil {
+		t.Error("a file without a picture")
+	}
+}
