@@ -61,7 +61,7 @@ Exit status: 0 a complete and valid response, whatever its status; 1 an error;
 			more:  "viewport, as without WHICH: its first 1280 x 800 pixels; full: all of it, to 16,384 pixels. " + rendersAlways},
 		{name: "pdf", Value: on(&f.client.render.PDF), help: "write the page to --output as PDF", more: "At most 200 pages. " + rendersAlways},
 		{name: "follow", Value: on(&f.follow), help: "follow redirects"},
-		redirectsOption(&f.redirects, "follow at most N redirects, with --follow"),
+		redirectsOption(&f.redirects, "at most N redirects, with --follow"),
 	}}, {"POST", []option{
 		{name: "post-data", short: "d", arg: "DATA", Value: appended(&f.post.data, postData), secret: true,
 			help: "send DATA, or @FILE, by POST; repeatable",
