@@ -298,7 +298,7 @@ func TestFetchRendered(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	o := FetchOptions{HTTP: HTTP{UserAgent: "testbot/1"}, Render: Render{Pages: RenderAuto}}
+	o := FetchOptions{HTTP: HTTP{UserAgent: "testbot/1"}, Render: Render{Rendering: RenderAuto}}
 	p, err := Fetch(t.Context(), s.URL+"/", o)
 	if err != nil || p.Rendered == nil {
 		t.Fatalf("%+v, %v", p, err)
@@ -327,7 +327,7 @@ func TestFetchRendered(t *testing.T) {
 	if p, err := Fetch(t.Context(), s.URL+"/text", o); err != nil || p.Rendered != nil {
 		t.Errorf("a page with text: %+v, %v", p.Rendered, err)
 	}
-	o.Render.Pages = RenderAlways
+	o.Render.Rendering = RenderAlways
 	if p, err := Fetch(t.Context(), s.URL+"/text", o); err != nil || p.Rendered == nil || p.Rendered.Reason != "always" || !strings.Contains(string(p.Rendered.HTML), "</p>and more") {
 		t.Errorf("always: %+v, %v", p.Rendered, err)
 	}

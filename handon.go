@@ -112,6 +112,10 @@ var handedOn = []struct {
 	{"RootCAs", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.RootCAs = c.HTTP.RootCAs }},
 	{"Resolve", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.Resolve = c.HTTP.Resolve }},
 
+	// To the browser.
+	{"Browser", func(c *config, to *crawl.Config) { to.Browser.Program = c.Render.Browser }},
+	{"Memory", func(c *config, to *crawl.Config) { to.Browser.Memory = int64(max(c.Memory, leastBrowser)) }},
+
 	// To the job.
 	{"Job", func(c *config, to *crawl.Config) { to.Job.Dir = c.Job }},
 	{"Fresh", func(c *config, to *crawl.Config) { to.Job.Fresh = c.Rerun.Fresh }},
@@ -130,6 +134,9 @@ var handedOn = []struct {
 // heads is the number of URLs of an origin that wait in memory: a site of some thousand pages is
 // not read back.
 const heads = 2048
+
+// leastBrowser is the least memory of a browser, in bytes: what four tabs take, and some room.
+const leastBrowser = 512 << 20
 
 // spills returns the room in memory of a table that goes on in the store of the job; 0, any room,
 // without a job.

@@ -46,6 +46,8 @@ var others = map[string]func(*Options){
 	"Canon":   func(o *Options) { o.Reach.Canon, _ = weburl.ParseRules("sort-query") },
 	"Assets":  func(o *Options) { o.Reach.Assets = AssetsAny },
 
+	"Rendering": func(o *Options) { o.Render.Rendering = RenderAuto },
+
 	"Header":  func(o *Options) { o.HTTP.Header = httpclient.Header{{Name: "X-A", Value: "b"}} },
 	"Cookies": func(o *Options) { o.HTTP.Cookies, _ = cookiejar.New(nil) },
 	"Auth":    func(o *Options) { o.HTTP.Auth = []httpclient.Credential{{Scheme: "http", Host: "a.test", User: "b"}} },

@@ -47,7 +47,8 @@ type Options struct {
 	Traps  Traps
 	Limits Limits // when it stops
 	Pace   Pace
-	HTTP   HTTP // one fetch
+	HTTP   HTTP   // one fetch
+	Render Render // pages that need scripts
 
 	Job   string // folder of records and state; a job in it resumes. Empty: nothing is kept
 	Rerun Rerun  // of the job that is in the folder
@@ -439,6 +440,8 @@ func (c *config) checkJob() error {
 		return invalid("ArchiveDigest", string(c.Keep.ArchiveDigest), errors.New("expected sha256 or sha1"))
 	case c.Reach.PruneDuplicates && c.Keep.Duplicates == DuplicatesOff:
 		return &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
+	case !slices.Contains([]Rendering{"", RenderNever, RenderAuto, RenderAlways}, c.Render.Rendering):
+		return invalid("Rendering", string(c.Render.Rendering), errors.New("expected never, auto or always"))
 	case c.Job == "" && (c.Keep.KeepLinks || c.Keep.KeepBodies || c.Keep.Archive):
 		return &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
 	}

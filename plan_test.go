@@ -39,6 +39,7 @@ func TestPlan(t *testing.T) {
 		"KeepLinks":       func(o *weft.Options) { o.Keep.KeepLinks = false },
 		"Duplicates":      func(o *weft.Options) { o.Keep.Duplicates = weft.DuplicatesOff },
 		"PruneDuplicates": func(o *weft.Options) { o.Reach.PruneDuplicates = true },
+		"Rendering":       func(o *weft.Options) { o.Render.Rendering = weft.RenderAlways },
 		"Archive":         func(o *weft.Options) { o.Keep.Archive = true },
 		"KeepBodies":      func(o *weft.Options) { o.Keep.KeepBodies = true },
 		"NoRobots":        func(o *weft.Options) { o.Reach.NoRobots = true },

@@ -3,8 +3,6 @@ package weft
 import (
 	"context"
 	"errors"
-	"fmt"
-	"html"
 	"net/http"
 	"os"
 	"strconv"
@@ -32,8 +30,8 @@ const (
 
 // Render are the options of rendering: see Rendered.
 type Render struct {
-	Pages   Rendering // empty: RenderNever
-	Browser string    // name or path of Chromium; empty: the first that is found
+	Rendering Rendering // the pages; empty: RenderNever
+	Browser   string    // name or path of Chromium; empty: the first that is found
 
 	// Wait says when a page has come as far as it should: a CSS selector, of an element that must be
 	// there within 30 s of page time, or a duration of page time such as 5s. Empty: 10s. Page time
@@ -131,7 +129,7 @@ func (o *Render) reason(p *Page) string {
 	if p.Status < 200 || p.Status > 299 || !record.IsHTML(p.Type()) {
 		return ""
 	}
-	switch o.Pages {
+	switch o.Rendering {
 	case RenderAlways:
 		return string(RenderAlways)
 	case RenderAuto:
@@ -272,12 +270,8 @@ func fieldsOf(h httpclient.Header) (all []render.Field) {
 
 // renderedOf makes one document of a page and its frames.
 func renderedOf(d *render.Document, reason string) *Rendered {
-	text := []byte(d.HTML)
-	for _, f := range d.Frames {
-		text = fmt.Appendf(text, "\n<iframe srcdoc=\"%s\"></iframe>", html.EscapeString(`<base href="`+html.EscapeString(f.URL)+`">`+f.HTML))
-	}
 	out := &Rendered{
-		Reason: reason, URL: d.URL, HTML: text, Targets: d.Targets, Errors: d.Errors, Requests: d.Requests,
+		Reason: reason, URL: d.URL, HTML: d.Text(), Targets: d.Targets, Errors: d.Errors, Requests: d.Requests,
 		Screenshot: d.Screenshot, PDF: d.PDF, Missing: d.Missing, Took: d.Took, Cut: d.Cut,
 	}
 	for _, x := range d.Refused {

@@ -116,7 +116,7 @@ func (r *Record) begin(m *member) (err error) {
 // is reports whether a record is that of the capture.
 func (c Capture) is(r *warc.Record) bool {
 	switch r.Type() {
-	case warc.Response, warc.Revisit, warc.Resource:
+	case warc.Response, warc.Revisit, warc.Resource, warc.Conversion:
 		return (r.URL() == c.URL || warc.SURT(r.URL()) == warc.SURT(c.URL)) && (c.Date.IsZero() || r.Date().Truncate(time.Second).Equal(c.Date))
 	}
 	return false

@@ -446,7 +446,7 @@ func (a *analysis) scripts(name string, reason appshell.Reason) {
 		return
 	}
 	a.report.Totals.NeedScripts++
-	a.found(Finding{Rule: NeedsScripts, Page: name, Message: "the page looks empty without scripts (" + shells[reason] + "), which Weft does not run: links that they make are not checked"})
+	a.found(Finding{Rule: NeedsScripts, Page: name, Message: "the page looks empty without scripts (" + shells[reason] + "), which only --render runs: links that they make are not checked"})
 }
 
 // shells are the reasons to take a page for an app shell, in words.

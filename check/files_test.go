@@ -101,12 +101,12 @@ func TestFilesCounted(t *testing.T) {
 	if err := writeText(&out, r, Style{}); err != nil {
 		t.Fatal(err)
 	}
-	const want = `warning  the page looks empty without scripts (an empty mount), which Weft does not run: links that they make are not checked  needs-scripts
+	const want = `warning  the page looks empty without scripts (an empty mount), which only --render runs: links that they make are not checked  needs-scripts
          on docs/app.html
 
 nothing is broken, 1 warning, 0 notes in 1 problem
 4 pages (2 HTML, 2 Markdown) of 8 files, 8 links (6 to files, 1 to the Web); 0 URLs: 0 ok, 0 broken, 0 unknown; 1 link not checked
-1 page looks empty without scripts, which Weft does not run
+1 page looks empty without scripts, which only --render runs
 2 documents not read: 1 PDF, 1 Word
 `
 	if out.String() != want {

@@ -380,9 +380,9 @@ func (r *Report) unseen() (all []string) {
 		all = append(all, r.maps)
 	}
 	if n := t.NeedScripts; n == 1 {
-		all = append(all, "1 page looks empty without scripts, which Weft does not run")
+		all = append(all, "1 page looks empty without scripts, which only --render runs")
 	} else if n > 1 {
-		all = append(all, fmt.Sprintf("%d pages look empty without scripts, which Weft does not run", n))
+		all = append(all, fmt.Sprintf("%d pages look empty without scripts, which only --render runs", n))
 	}
 	if n := t.Documents.Total(); n > 0 {
 		all = append(all, fmt.Sprintf("%s not read: %s", plural(n, "document"), t.Documents))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/charset"
@@ -172,7 +173,9 @@ func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
 	facts := s.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, received.Header, found)
 	n.flags |= isRead
 	if n.flags&isPage != 0 {
-		s.scripts(r.URL, appshell.Judge(text))
+		if r.Rendered == nil {
+			s.scripts(r.URL, appshell.Judge(text))
+		}
 	}
 	n.out = uint32(d.links)
 	s.report.Totals.Pages++
@@ -219,9 +222,27 @@ func (s *site) page(n *target, r *record.Record) {
 		f.Rule, f.Message = Huge, fmt.Sprintf("%.1f MB", float64(r.BodyBytes)/1e6)
 		s.found(f)
 	}
+	s.rendered(r)
 	if !s.bodies.Any() { // else these are known of what the page says of itself
 		s.duplicate(r)
 		s.scripts(r.URL, appshell.Reason(r.NeedsScripts))
+	}
+}
+
+// rendered reports what went wrong when a browser rendered a page.
+func (s *site) rendered(r *record.Record) {
+	if r.Rendered == nil {
+		return
+	}
+	if r.Rendered.Error != "" {
+		s.found(Finding{Rule: ScriptError, Page: r.URL, Message: "the page could not be rendered: " + r.Rendered.Error})
+	}
+	for _, message := range r.Rendered.Errors {
+		s.found(Finding{Rule: ScriptError, Page: r.URL, Message: message})
+	}
+	for _, request := range r.Rendered.Failed {
+		url, reason, _ := strings.Cut(request, " ")
+		s.found(Finding{Rule: FailedRequest, Page: r.URL, URL: url, Message: reason})
 	}
 }
 

@@ -45,6 +45,8 @@ const (
 	Soft404           = "soft-404"
 	NeedsScripts      = "needs-scripts"
 	NotRead           = "not-read"
+	ScriptError       = "script-error"
+	FailedRequest     = "failed-request"
 
 	MissingTitle         = "missing-title"
 	DuplicateTitle       = "duplicate-title"
@@ -87,6 +89,8 @@ var rules = []Rule{
 	{Soft404, Warning, GroupLinks, "a page that does not exist has status 200"},
 	{NeedsScripts, Warning, GroupLinks, "the page looks empty, as no scripts run"},
 	{NotRead, Warning, GroupLinks, "a part of the page is not read: it is beyond a limit"},
+	{ScriptError, Warning, GroupLinks, "a script of the page fails, or nothing renders it"},
+	{FailedRequest, Warning, GroupLinks, "a request of the page fails, or is not made"},
 
 	{MissingTitle, Warning, GroupSite, "the page has no title"},
 	{DuplicateTitle, Warning, GroupSite, "other pages have the same title"},

@@ -209,7 +209,9 @@ func (r *reading) reader(one *result, of *site) func(*results.Bodies) {
 			one.err = err
 			return
 		}
-		one.page = oneOf(s, r.Options, of)
+		if one.page = oneOf(s, r.Options, of); one.entry.record.Rendered != nil {
+			one.page.NeedsScripts = "" // they have run
+		}
 	}
 }
 

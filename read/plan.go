@@ -88,7 +88,7 @@ func newPlan(ctx context.Context, dir, host string, o *Options) (*plan, error) {
 		}
 		small, err := json.Marshal(&record.Record{
 			URL: r.URL, ContentType: r.ContentType, SniffedType: r.SniffedType, SHA256: r.SHA256, Method: r.Method, WARCFile: r.WARCFile, WARCOffset: r.WARCOffset,
-			BodyBytes: r.BodyBytes,
+			BodyBytes: r.BodyBytes, Rendered: r.Rendered.Place(),
 		})
 		if err != nil {
 			return nil, err

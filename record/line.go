@@ -62,6 +62,10 @@ func (r *Record) AppendLine(to []byte) []byte {
 	l.text("near_duplicate_of", r.NearDuplicateOf)
 	l.flag("pruned", r.Pruned)
 	l.text("needs_scripts", r.NeedsScripts)
+	if r.Rendered != nil {
+		l.name("rendered")
+		l = append(l, bytes.TrimSuffix(jsonLine(r.Rendered), []byte("\n"))...)
+	}
 	l.text("role", string(r.Role))
 	l.text("method", r.Method)
 	l.count("visit", int64(r.Visit))

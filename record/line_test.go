@@ -52,6 +52,10 @@ func fillIn(t *testing.T, random *rand.Rand, field reflect.Value) {
 		}
 	case *bool:
 		*v = true
+	case **record.Rendered:
+		if *v = nil; random.IntN(2) == 0 {
+			*v = &record.Rendered{Reason: texts[random.IntN(len(texts))], MS: random.Int64N(1000), Failed: texts}
+		}
 	default:
 		switch field.Kind() {
 		case reflect.String:

@@ -74,6 +74,10 @@ type Record struct {
 	// template, no-text or hollow. Of a page that was read; an unchanged one is not.
 	NeedsScripts string `json:"needs_scripts,omitempty"`
 
+	// Rendered is the fate of the page in a browser; nil: it was not rendered. Title, links and
+	// text are those of the rendered document.
+	Rendered *Rendered `json:"rendered,omitempty"`
+
 	// Of a URL beyond the bounds of the crawl: why it was requested, and the method of the request
 	// that was answered if that is not GET.
 	Role   Role   `json:"role,omitempty"`

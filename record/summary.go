@@ -53,6 +53,19 @@ type ItemCounts struct {
 type ScriptCounts struct {
 	NeedScripts int    `json:"need_scripts,omitempty"`         // pages with Record.NeedsScripts
 	NeedsFirst  string `json:"need_scripts_example,omitempty"` // URL of the first
+	Rendered    int    `json:"rendered,omitempty"`             // pages that a browser has rendered
+	NotRendered int    `json:"not_rendered,omitempty"`         // and those that it could not
+}
+
+// tallyRendered adds n to the counter of what became of a page in a browser.
+func (c *ScriptCounts) tallyRendered(r *Rendered, n int) {
+	switch {
+	case r == nil:
+	case r.Error != "":
+		c.NotRendered += n
+	default:
+		c.Rendered += n
+	}
 }
 
 // CountScripts adds a page with its Record.NeedsScripts, if that is not empty.
@@ -229,6 +242,7 @@ func (s *Summary) tally(r *Record, n int) {
 	if r.Redirect != "" {
 		s.Redirects += n
 	}
+	s.tallyRendered(r.Rendered, n)
 	if r.DuplicateOf != "" {
 		s.Duplicates += n
 	}

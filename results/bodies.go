@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/weftcrawl/weft/archive"
 	"github.com/weftcrawl/weft/record"
@@ -63,8 +64,46 @@ type Response struct {
 	Whole  bool        // that is all of it
 }
 
-// Response returns the response that a record describes, with the error of Read.
+// Response returns the response that a record describes, with the error of Read. The body of a page
+// that was rendered is its rendered document, with a byte order mark of UTF-8.
 func (b *Bodies) Response(r *record.Record) (all Response, err error) {
+	if all, err = b.received(r); err != nil || r.Rendered == nil || r.Rendered.SHA256 == "" {
+		return all, err
+	}
+	if html, err := b.rendered(r); err == nil {
+		all.Body, all.Whole = html, len(html) < MaxBody
+	}
+	return all, nil
+}
+
+// byteOrderMark makes a text UTF-8 whatever a header or a <meta> says of what was received.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// rendered returns the rendered document of a page.
+func (b *Bodies) rendered(r *record.Record) (html []byte, err error) {
+	var from io.Reader
+	if b.archive != nil {
+		capture, err := b.archive.Read(b.archive.At(r.URL, r.Rendered.WARCFile, r.Rendered.WARCOffset))
+		if err != nil {
+			return nil, err
+		}
+		defer capture.Close()
+		if from, err = capture.Body(); err != nil {
+			return nil, err
+		}
+	} else {
+		f, err := archive.OpenBody(b.dir, r.Rendered.SHA256)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		from = f
+	}
+	return io.ReadAll(io.LimitReader(io.MultiReader(strings.NewReader(byteOrderMark), from), MaxBody))
+}
+
+// received returns the response as it was received.
+func (b *Bodies) received(r *record.Record) (all Response, err error) {
 	if b.archive != nil {
 		return b.fromArchive(r)
 	}

@@ -262,6 +262,7 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	if o.HTTP, err = f.client.http(); err != nil {
 		return err
 	}
+	o.Render = f.client.render
 	if err := f.cluster.check(o, f.again() != ""); err != nil {
 		return err
 	}
@@ -335,6 +336,8 @@ func (f *crawlFlags) refused(err error, job naming, noURL bool) error {
 		return &exit{exitUsage, otherBeginning(plan, &f.cluster)}
 	case errors.Is(err, cluster.ErrLimit):
 		return &exit{exitLimit, err}
+	case errors.Is(err, weft.ErrNoBrowser):
+		return &exit{exitError, weft.ErrNoBrowser}
 	case errors.Is(err, weft.ErrJobUnusable):
 		return &exit{exitError, byFlag(err, job)}
 	case errors.Is(err, cluster.ErrAbsent):

@@ -31,7 +31,7 @@ type crawlFlags struct {
 // groups returns all options, in the order of the help.
 func (f *crawlFlags) groups() []group {
 	all := []group{
-		{"Where it goes", f.reachOptions()},
+		{"Where it goes", append(f.reachOptions(), f.client.renderOptions().options...)},
 		{"When it stops", f.limitOptions()},
 		{"Pace", f.paceOptions()},
 	}
@@ -132,7 +132,7 @@ func (f *crawlFlags) limitOptions() []option {
 		{name: "limit", arg: "N", Value: to(&o.Limits.Limit, number(1)), field: "Limit",
 			help: "stop after fetching N URLs", def: "no limit",
 			more: "With --cluster, all nodes together."},
-		{name: "limit-per-host", arg: "N", Value: to(&o.Limits.LimitPerHost, number(1)), field: "LimitPerHost",
+		{name: "limit-per-host", arg: "N", Value: to(&o.Limits.LimitPerHost, number(1)), field: "LimitPerHost", advanced: true,
 			help: "fetch at most N URLs per host", def: "no limit",
 			more: "A host's sitemaps count."},
 		{name: "max-time", arg: "D", Value: to(&o.Limits.MaxTime, duration), field: "MaxTime",

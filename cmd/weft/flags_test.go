@@ -678,6 +678,20 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("of none: exit %d, %s", e.code, e.stderr)
 		}
 	},
+	"render": func(t *testing.T) {
+		a := newApp(t)
+		e := crawls(t, exitDone, "--render", "--assets", "none", "--job", "job", a.URL+"/p/0")
+		a.check(t, a.records(t, filepath.Join(e.dir, "job")))
+		if e := weftRun(t, "crawl", "--render=often", a.URL); e.code != exitUsage || !strings.Contains(e.stderr, "expected one of auto, always, never") {
+			t.Errorf("exit %d: %s", e.code, e.stderr)
+		}
+	},
+	"browser": func(t *testing.T) {
+		e := weftRun(t, "crawl", "--render", "--browser", "no-such-browser", "--job", "job", newAsked(t, false, star).URL)
+		if e.code != exitUsage || !strings.Contains(e.stderr, `browser "no-such-browser"`) {
+			t.Errorf("exit %d: %s", e.code, e.stderr)
+		}
+	},
 	"bodies": func(t *testing.T) {
 		e := crawls(t, exitDone, "--bodies", "--job", "job", newAsked(t, false, star).URL)
 		if kept, _ := os.ReadDir(filepath.Join(e.dir, "job/bodies")); len(kept) == 0 {

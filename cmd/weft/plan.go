@@ -70,6 +70,7 @@ var frozenInWords = map[string]struct{ what, yes, no string }{
 	"Structured":      {"structured data", "extracted", "not extracted"},
 	"Archive":         {"archive", "written", "not written"},
 	"Duplicates":      {what: "duplicates to mark"},
+	"Rendering":       {what: "pages to render"},
 	"PruneDuplicates": {"links of duplicates", "not followed", "followed"},
 	"Include":         {what: "inclusions"},
 	"Exclude":         {what: "exclusions"},

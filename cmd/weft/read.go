@@ -258,11 +258,7 @@ func (f *readFlags) print(name string, p read.Page) error {
 	case p.Markdown+p.Text == "":
 		return &exit{exitError, fmt.Errorf("%.128q: no text", name)}
 	case p.NeedsScripts != "":
-		hint := ""
-		if isRemote(name) {
-			hint = ": --render has Chromium run them"
-		}
-		fmt.Fprintf(os.Stderr, "weft: %s looks %s%s\n", printable(name), emptyPages, hint)
+		fmt.Fprintf(os.Stderr, "weft: %s looks %s\n", printable(name), emptyPages)
 	}
 	return nil
 }

@@ -13,19 +13,19 @@ import (
 func (c *clientFlags) renderOptions() group {
 	return group{"Browser", []option{
 		{name: "render", arg: "WHICH", bare: string(weft.RenderAuto), words: []string{"auto", "always", "never"},
-			Value: to(&c.render.Pages, oneOf(weft.RenderAuto, weft.RenderAlways, weft.RenderNever)),
-			help:  "have Chromium run scripts", def: "never",
+			field: "Rendering", Value: to(&c.render.Rendering, oneOf(weft.RenderAuto, weft.RenderAlways, weft.RenderNever)),
+			help: "have Chromium run scripts", def: "never",
 			more: "auto, as without WHICH: if it looks empty without them; always; never."},
-		{name: "wait", arg: "SELECTOR|D", Value: to(&c.render.Wait, waited),
+		{name: "wait", field: "Wait", advanced: true, arg: "SELECTOR|D", Value: to(&c.render.Wait, waited),
 			help: "wait for an element, or D of time", def: "10s",
 			more: "SELECTOR is CSS. An element that is not there after 30 s is an error. The time is that of the page, which jumps from timer to timer. " + rendersAlways},
-		{name: "scroll", arg: "N", Value: to(&c.render.Scroll, number(1)),
+		{name: "scroll", field: "Scroll", advanced: true, arg: "N", Value: to(&c.render.Scroll, number(1)),
 			help: "scroll by up to N screens, until nothing new comes",
 			more: "<details> are opened, too. " + rendersAlways},
-		{name: "click", arg: "SELECTOR", Value: to(&c.render.Click, some("a CSS selector such as .more")),
+		{name: "click", field: "Click", advanced: true, arg: "SELECTOR", Value: to(&c.render.Click, some("a CSS selector such as .more")),
 			help: "click what brings more, until nothing new comes",
 			more: "Each element is clicked until it is gone or brings nothing new, 200 times in all at most. " + rendersAlways},
-		{name: "browser", arg: "PROGRAM", Value: to(&c.render.Browser, some("the name or path of Chromium")), advanced: true,
+		{name: "browser", arg: "PROGRAM", field: "Browser", Value: to(&c.render.Browser, some("the name or path of Chromium")), advanced: true,
 			help: "render with PROGRAM", more: "Default: chromium-headless-shell, chromium or google-chrome, the first that is found."},
 	}}
 }
@@ -45,7 +45,7 @@ func (c *clientFlags) needsBrowser() string {
 	for _, f := range []struct {
 		name  string
 		given bool
-	}{{"wait", r.Wait != ""}, {"scroll", r.Scroll > 0}, {"click", r.Click != ""}, {"screenshot", r.Screenshot != ""}, {"pdf", r.PDF}, {"render", r.Pages != ""}} {
+	}{{"wait", r.Wait != ""}, {"scroll", r.Scroll > 0}, {"click", r.Click != ""}, {"screenshot", r.Screenshot != ""}, {"pdf", r.PDF}, {"render", r.Rendering != ""}} {
 		if f.given {
 			return f.name
 		}
@@ -57,12 +57,12 @@ func (c *clientFlags) needsBrowser() string {
 // stands.
 func (c *clientFlags) readyToRender() error {
 	if flag := c.needsBrowser(); flag != "" && flag != "render" {
-		if c.render.Pages == weft.RenderNever {
+		if c.render.Rendering == weft.RenderNever {
 			return usage("--%s and --render=never: expected one of them", flag)
 		}
-		c.render.Pages = weft.RenderAlways
+		c.render.Rendering = weft.RenderAlways
 	}
-	if cmp.Or(c.render.Pages, weft.RenderNever) == weft.RenderNever {
+	if cmp.Or(c.render.Rendering, weft.RenderNever) == weft.RenderNever {
 		return nil
 	}
 	path, err := weft.FindBrowser(c.render.Browser)

@@ -73,6 +73,7 @@ func (r report) String() string {
 		out.line("duplicates", "%s identical to another, %s nearly",
 			plural(r.summary.Duplicates, "page"), count(r.summary.Near))
 	}
+	out.some("rendered", rendered(r.summary.ScriptCounts))
 	out.some("empty", needingScripts(r.summary.ScriptCounts))
 	counts(out, "error", r.summary.Errors)
 	out.figures("not followed", r.summary.NotFollowed)
@@ -114,7 +115,19 @@ func beyond(c weft.Counters) string {
 }
 
 // emptyPages ends what is said of pages that only scripts fill.
-const emptyPages = "empty without scripts, which Weft does not run"
+const emptyPages = "empty without scripts, which only --render runs"
+
+// rendered says how many pages a browser has rendered; empty: none.
+func rendered(c weft.ScriptCounts) string {
+	if c.Rendered+c.NotRendered == 0 {
+		return ""
+	}
+	text := plural(c.Rendered, "page")
+	if c.NotRendered > 0 {
+		text += fmt.Sprintf("; %s could not be", count(c.NotRendered))
+	}
+	return text
+}
 
 // needingScripts says how many pages look empty without scripts; empty: none.
 func needingScripts(c weft.ScriptCounts) string {

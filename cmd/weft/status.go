@@ -105,6 +105,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 	if keepsItems(s.Job, s.Items) {
 		out.line("items", "%s", itemsInWords(s.ItemCounts, s.Visit))
 	}
+	out.some("rendered", rendered(s.ScriptCounts))
 	out.some("empty", needingScripts(s.ScriptCounts))
 	if s.Memory > 0 {
 		used, most := humanize.IBytes(uint64(s.Memory)), humanize.IBytes(uint64(s.MaxMemory))

@@ -28,6 +28,8 @@ var doors = map[string]string{
 	"internal/capture/capture.go":  "all loops look up what the coordinator has placed",
 	"cookies/jar.go":               "all loops share a jar",
 	"dns/files.go":                 "resolvers on all loops share what one of them has read",
+	"internal/fetch/rendering.go":  "the browser asks for what a page needs on goroutines of its own",
+	"internal/httpcache":           "all loops share what pages need",
 	"internal/fetch/heard.go":      "all loops note when bytes of a server come, and the coordinator looks",
 	"httpclient/roots.go":          "clients on all loops share the roots that the first one has read",
 	"extract/xpath.go":             "pages in several goroutines share compiled expressions",

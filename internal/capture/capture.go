@@ -180,6 +180,18 @@ func (a *Archive) Note(url string, at time.Time, fields warc.Header) *Capture {
 	return &Capture{Records: records}
 }
 
+// Rendered makes the record of a rendered document: a conversion of the response to a URL that was
+// requested at a time. It is in no index: an archive shows the response, whose scripts run again,
+// with the responses that they have asked for.
+func (a *Archive) Rendered(url string, requested, at time.Time, html []byte) *Capture {
+	e := a.encoders.Get().(*warc.Encoder)
+	defer a.encoders.Put(e)
+	records, _ := e.Note(nil, &warc.Note{
+		Type: warc.Conversion, URL: url, Date: at, RefersTo: a.ID(url, requested), ContentType: "text/html; charset=utf-8", Block: html,
+	})
+	return &Capture{Records: records}
+}
+
 func (a *Archive) refer(url string, at time.Time) *warc.Original {
 	return &warc.Original{ID: a.ID(url, at), URL: url, Date: at}
 }

@@ -3,6 +3,7 @@ package crawl
 import (
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -19,6 +20,8 @@ type Config struct {
 	Software string         // the program, as archives name it
 	Digest   warc.Algorithm // of the records of the archive
 	Metadata bool           // the archive has metadata records: see weft.Keep.ArchiveMetadata
+
+	Browser render.Options // but for what the plan says, Tabs and Sandbox: of pages that are rendered
 
 	Node *Node // nil: the crawl is whole
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/weftcrawl/weft/internal/cdxj"
 	"github.com/weftcrawl/weft/internal/control"
 	"github.com/weftcrawl/weft/internal/engine"
+	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/internal/view"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/seed"
@@ -20,8 +22,9 @@ import (
 
 // Crawl is one crawl. Any goroutine may use it.
 type Crawl struct {
-	Engine *engine.Crawl
-	job    *job.Job // nil: nothing is kept
+	Engine    *engine.Crawl
+	job       *job.Job         // nil: nothing is kept
+	rendering *fetch.Rendering // nil: no page is rendered
 }
 
 // New opens the job, which it starts or resumes; it may wait for room on a full disk. Nothing is
@@ -38,6 +41,9 @@ func New(cfg *Config) (*Crawl, error) {
 	}
 	c := new(Crawl)
 	plan := &own.Job.Plan
+	if err := own.findBrowser(plan); err != nil {
+		return nil, err
+	}
 	if own.Job.Dir != "" {
 		own.Job.Waiting = e.Disk.Waiting
 		j, err := job.Open(own.Job)
@@ -52,11 +58,30 @@ func New(cfg *Config) (*Crawl, error) {
 		}
 		return nil, &job.OptionError{Option: "Job", Value: own.Job.Dir, Err: job.Damaged("plan", err)}
 	}
+	if c.rendering = e.Fetch.Render; c.rendering != nil {
+		if err := own.findBrowser(plan); err != nil { // of a job that resumes
+			return nil, errors.Join(err, c.job.Close())
+		}
+		if e.OnWarning != nil && !render.CanSandbox() {
+			e.OnWarning(render.ErrNoSandbox)
+		}
+	}
 	e.Serve = func() (stop func()) {
 		return control.Serve(&view.View{Job: c.job, Crawl: c.Engine}, e.OnWarning)
 	}
 	c.Engine = engine.New(*e)
 	return c, nil
+}
+
+// findBrowser looks for the browser, if a plan has pages rendered: before anything is fetched.
+func (c *Config) findBrowser(p *job.Plan) error {
+	if p.Rendering != renderAuto && p.Rendering != renderAlways {
+		return nil
+	}
+	if _, err := render.Find(c.Browser.Program); err != nil {
+		return &job.OptionError{Option: "Browser", Value: c.Browser.Program, Err: err}
+	}
+	return nil
 }
 
 // follow hands the plan of the crawl to the rooms that follow it.
@@ -98,6 +123,9 @@ func (c *Config) seeds(p *job.Plan) error {
 // it, too: a crawl that was interrupted does not wait for it.
 func (c *Crawl) Run(ctx context.Context) (record.Summary, error) {
 	sum, err := c.Engine.Run(ctx)
+	if c.rendering != nil {
+		err = errors.Join(err, c.rendering.Browser.Close(), c.rendering.Cache.Close())
+	}
 	if sum.Finished && c.job != nil && c.job.Plan.Archive && c.job.Files == store.Disk {
 		err = errors.Join(err, cdxj.Update(filepath.Join(c.job.Dir, job.ArchiveDir), cdxj.All))
 	}

@@ -3,13 +3,17 @@ package crawl
 import (
 	"cmp"
 	"encoding/json"
+	"os"
 	"regexp"
+	"runtime"
 
 	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/fetch"
+	"github.com/weftcrawl/weft/internal/httpcache"
 	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
@@ -45,6 +49,7 @@ var planned = []struct {
 	{"Duplicates", func(p plan, c *Config) { c.Engine.Fetch.Duplicates = p.said.Duplicates != duplicatesOff }},
 	{"Duplicates", func(p plan, c *Config) { c.Engine.Fetch.Near = p.said.Duplicates == duplicatesNear }},
 	{"Duplicates", func(p plan, c *Config) { c.Engine.Duplicates = remembered(p, c) }},
+	{"Rendering", rendering},
 	{"PruneDuplicates", func(p plan, c *Config) { c.Engine.Fetch.Prune = p.said.PruneDuplicates }},
 }
 
@@ -52,6 +57,12 @@ var planned = []struct {
 const (
 	duplicatesOff  = "off"
 	duplicatesNear = "near"
+)
+
+// Values of Plan.Rendering that render pages.
+const (
+	renderAuto   = "auto"
+	renderAlways = "always"
 )
 
 // plan is the plan of the crawl, with what it has as text parsed.
@@ -97,6 +108,31 @@ func remembered(p plan, c *Config) int {
 		return 0
 	}
 	return min(maxDuplicates, c.Engine.Shares.Duplicates/costOfDuplicate)
+}
+
+// rendering has a browser render pages.
+func rendering(p plan, c *Config) {
+	if p.said.Rendering != renderAuto && p.said.Rendering != renderAlways {
+		c.Engine.Fetch.Render = nil
+		return
+	}
+	o := c.Browser
+	o.UserAgent = p.said.UserAgent
+	o.Tabs, o.Sandbox = runtime.NumCPU()+1, render.CanSandbox()
+	c.Engine.MostRendered = 4 * o.Tabs
+	c.Engine.Fetch.Render = &fetch.Rendering{
+		Always: p.said.Rendering == renderAlways, Assets: p.said.Assets == scope.AssetsAny, Browser: render.New(o),
+		Cache: httpcache.New(int64(c.Engine.Memory/16), c.spillFile),
+	}
+}
+
+// spillFile makes a file that is gone when it is closed, or the process ends.
+func (c *Config) spillFile() (*os.File, error) {
+	f, err := os.CreateTemp(c.Job.Dir, "responses-*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
 }
 
 // keepBodies has the job keep bodies, unless its archive does.

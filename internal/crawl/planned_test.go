@@ -30,6 +30,7 @@ func TestPlanned(t *testing.T) {
 		"Canon":      func(p *job.Plan) { p.Canon = "sort-query" },
 		"Extract":    func(p *job.Plan) { p.Extract = []string{`{"fields": [{"name": "a", "select": "h1"}]}`} },
 		"Duplicates": func(p *job.Plan) { p.Duplicates = "near" },
+		"Rendering":  func(p *job.Plan) { p.Rendering = "auto" },
 	}
 	before := followed(t, func(*job.Plan) {})
 	var text strings.Builder

@@ -59,8 +59,9 @@ func serialOf(name string) int {
 	return n
 }
 
-// place adds a capture to a batch, and its place to the record of its URL, if there is one.
-func (a *archive) place(b *store.Batch, c *capture.Capture, r *record.Record, now time.Time) {
+// place adds a capture to a batch, and its place to the record of its URL, if there is one. It
+// returns the place.
+func (a *archive) place(b *store.Batch, c *capture.Capture, r *record.Record, now time.Time) (file string, offset int64) {
 	if a.name != "" && a.size+int64(len(c.Records)) > a.most {
 		a.end(b)
 	}
@@ -69,7 +70,8 @@ func (a *archive) place(b *store.Batch, c *capture.Capture, r *record.Record, no
 		a.name, a.size = nameOf(now, a.serial), 0
 		a.append(b, a.encoder.Info(nil, a.captures.ID(a.name, now), now.UTC().Truncate(time.Microsecond), path.Base(a.name), a.about))
 	}
-	c.Index.Filename, c.Index.Offset = path.Base(a.name), a.size
+	file, offset = path.Base(a.name), a.size
+	c.Index.Filename, c.Index.Offset = file, offset
 	if r != nil && c.Index.URL != "" {
 		r.WARCFile, r.WARCOffset = c.Index.Filename, c.Index.Offset
 	}
@@ -79,6 +81,7 @@ func (a *archive) place(b *store.Batch, c *capture.Capture, r *record.Record, no
 		b.Append(job.CapturesFile, a.line)
 	}
 	a.captures.Placed(c)
+	return file, offset
 }
 
 func (a *archive) append(b *store.Batch, records []byte) {

@@ -135,8 +135,8 @@ func (c *committer) keep(out *fetch.Outcome) {
 	if out.Read && (len(out.Targets) > 0 || out.Again) {
 		c.open.refs = refs.Append(c.open.refs, out.Record.URL, leadsBy(out.Record), out.Again, out.Targets)
 	}
-	if out.Folder != "" {
-		c.open.state.SyncDir(out.Folder)
+	for _, folder := range out.Folders {
+		c.open.state.SyncDir(folder)
 	}
 }
 
@@ -155,6 +155,10 @@ func leadsBy(r *record.Record) refs.Kind {
 func (c *committer) place(out *fetch.Outcome, now time.Time) {
 	if out.Capture != nil && !out.Retry {
 		c.archive.place(c.open.state, out.Capture, out.Record, now)
+	}
+	if out.Rendered != nil {
+		r := out.Record.Rendered
+		r.WARCFile, r.WARCOffset = c.archive.place(c.open.state, out.Rendered, nil, now)
 	}
 }
 

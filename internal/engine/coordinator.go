@@ -46,6 +46,7 @@ type Coordinator struct {
 	resting   resting
 	refusals  refusals
 	leases    dispatcher
+	errands   errands
 	outcomes  outcomes
 	sharing   *sharing // nil: the crawl is whole
 }
@@ -72,6 +73,9 @@ func newCoordinator(cfg *Config) *Coordinator {
 	if cfg.MaxAlike > 0 {
 		c.traps.shapes = shapes.NewTable(cfg.Shares.Shapes, cfg.MaxAlike)
 	}
+	if r := cfg.Fetch.Render; r != nil {
+		r.Drained, c.ending.drained = context.WithCancel(context.Background())
+	}
 	c.connect()
 	c.recall()
 	if cfg.Output != nil {
@@ -89,7 +93,7 @@ func (c *Coordinator) connect() {
 	}
 	reading := func() bool { return c.seeds.reading }
 
-	c.ending = ending{clock: clock, loops: &c.loops, abandon: c.committer.abandon, dispatch: c.Dispatch, patience: cmp.Or(cfg.DrainTime, DrainTime)}
+	c.ending = ending{drained: c.ending.drained, clock: clock, loops: &c.loops, abandon: c.committer.abandon, dispatch: c.Dispatch, patience: cmp.Or(cfg.DrainTime, DrainTime)}
 	c.committer = committer{
 		clock: clock, frontier: f, ending: &c.ending, history: c.history, dispatch: c.Dispatch,
 		job: cfg.Job, most: cfg.Shares.Batch,
@@ -120,6 +124,13 @@ func (c *Coordinator) connect() {
 	c.leases = dispatcher{
 		clock: clock, frontier: f, loops: &c.loops, bodies: c.shared.Bodies, traps: &c.traps, outage: &c.outage,
 		dispatch: c.Dispatch, slots: slots{most: cfg.Concurrency},
+	}
+	if cfg.Fetch.Render != nil {
+		c.leases.mostRendered = max(1, cfg.MostRendered)
+	}
+	c.errands = errands{
+		clock: clock, frontier: f, loops: &c.loops, slots: &c.leases.slots, reach: &c.reach, admission: &c.admission,
+		ending: &c.ending,
 	}
 	c.outcomes = outcomes{
 		clock: clock, frontier: f, loops: &c.loops, leases: &c.leases, outage: &c.outage, admission: &c.admission,
@@ -166,6 +177,9 @@ func (c *Coordinator) start(own *aio.Loop, loops []*aio.Loop) {
 	c.shared.Heard.Start(own.Now())
 	c.loops.start(c.cfg, c.shared, own, loops, fetch.Report{
 		Outcomes: c.outcomes.receive, Network: c.reach.openNetwork, Links: c.outcomes.receiveLinks,
+		Responded: func(loop int, l fetch.Lease, a frontier.Result) { c.errands.responded(loop, l, a); c.Dispatch() },
+		Errand:    func(u frontier.URL) { c.errands.add(u); c.Dispatch() },
+		Dropped:   func(u frontier.URL) { c.errands.dropped(u); c.Dispatch() },
 	})
 }
 
@@ -293,6 +307,7 @@ func (c *Coordinator) Dispatch() {
 	if starts {
 		leases := c.leases.lease()
 		c.refusals.record()
+		c.errands.refused()
 		c.leases.hand(leases)
 		c.committer.read(c.frontier.Reads())
 	}

@@ -20,6 +20,8 @@ type dispatcher struct {
 	outage   *outage
 	dispatch func()
 
+	mostRendered int // pages; 0: none is rendered
+
 	slots slots
 	next  *aio.Callback // dispatch, when the next host is due
 }
@@ -41,7 +43,7 @@ func (d *dispatcher) room() room {
 		r.all = max(0, min(idle-d.loops.workers/reserved, left-d.slots.most/reserved))
 	}
 	switch {
-	case d.bodies.Full(true):
+	case d.bodies.Full(true), d.mostRendered > 0 && d.frontier.Errands().Held() >= d.mostRendered:
 		return room{}
 	case d.bodies.Full(false):
 		r.all = 0
@@ -51,15 +53,28 @@ func (d *dispatcher) room() room {
 
 // lease takes URLs from the frontier.
 func (d *dispatcher) lease() []frontier.URL {
-	now, room := d.clock.now(), d.room()
+	now, errands := d.clock.now(), d.errands()
+	room := d.room()
+	room.all, room.prompt = max(0, room.all-len(errands)), max(0, room.prompt-len(errands))
 	leases := d.frontier.Lease(now, room.all)
 	if room.prompt > room.all {
 		leases = append(leases, d.frontier.LeasePrompt(now, room.prompt-len(leases))...)
 	}
+	leases = append(errands, leases...)
 	if d.outage.down && len(leases) > 0 {
 		d.outage.probed(d.clock.loop.Now())
 	}
 	return leases
+}
+
+// errands takes what pages need that are being rendered: they come first, whatever waits, as they
+// hold memory.
+func (d *dispatcher) errands() []frontier.URL {
+	if d.mostRendered == 0 {
+		return nil
+	}
+	now := d.clock.loop.Now()
+	return d.frontier.Errands().Lease(d.clock.now(), d.outage.limit(now, min(d.loops.idle(), d.slots.left(now))))
 }
 
 // hand hands URLs that are leased to the fetch loops.
@@ -99,6 +114,25 @@ func (d *dispatcher) wake(starts bool) {
 
 // nextStart returns when the next lease may start, unless an outcome comes before.
 func (d *dispatcher) nextStart() (at time.Time, ok bool) {
+	if at, ok := d.frontier.Errands().Next(); ok && d.loops.idle() > 0 {
+		if page, any := d.nextPage(); !any || d.clock.onLoop(at).Before(page) {
+			return later(d.clock.onLoop(at), d.slotFree()), true
+		}
+	}
+	return d.nextPage()
+}
+
+// slotFree returns when there is a slot; zero: now.
+func (d *dispatcher) slotFree() time.Time {
+	if d.slots.left(d.clock.loop.Now()) > 0 {
+		return time.Time{}
+	}
+	at, _ := d.slots.next()
+	return at
+}
+
+// nextPage is nextStart for URLs of the crawl.
+func (d *dispatcher) nextPage() (at time.Time, ok bool) {
 	room := d.room()
 	at, ok = d.frontier.Next()
 	at = d.clock.onLoop(at)

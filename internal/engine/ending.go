@@ -18,6 +18,8 @@ type ending struct {
 	abandon  func() // ends all waiting for room on the disk
 	dispatch func() // ends the crawl once nothing is in flight
 
+	drained func() // leaves the pages that are being rendered; nil: none are
+
 	patience time.Duration // DrainTime, but for tests
 	draining bool          // no more fetches start
 	until    time.Time     // draining: then what is in flight is broken off
@@ -34,6 +36,9 @@ func (e *ending) drain() {
 	if !e.draining {
 		e.draining, e.until = true, e.clock.loop.Now().Add(e.patience)
 		e.breakOff = e.clock.loop.CallAt(e.until, e.loops.breakOff)
+		if e.drained != nil {
+			e.drained()
+		}
 	}
 	e.dispatch()
 }
@@ -65,6 +70,9 @@ func (e *ending) finish() {
 
 // close cancels what was to happen after the end.
 func (e *ending) close() {
+	if e.drained != nil {
+		e.drained()
+	}
 	if e.giveUp != nil {
 		e.giveUp.Cancel()
 	}

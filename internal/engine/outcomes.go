@@ -147,18 +147,22 @@ func leads(out *fetch.Outcome, yield func(weburl.URL) bool) bool {
 // take takes outcomes into the frontier and the open batch: first what all of them found,
 // then how each lease ended.
 func (o *outcomes) take(loop int, batch []*fetch.Outcome) {
-	o.loops.ended(loop, len(batch))
+	for _, out := range batch {
+		if !out.URL.Responded { // its worker and its slot are free
+			o.loops.ended(loop, 1)
+			o.leases.slots.end(out.Ticket)
+		}
+	}
 	if err := o.outage.sense(batch); err != nil {
 		o.fail(err)
 	}
 	now := o.clock.now()
 	for _, out := range batch {
-		o.leases.slots.end(out.Ticket)
-		if !out.URL.Resolve && o.postpones(now, out) {
+		if !out.URL.Resolve && out.URL.Errand == nil && o.postpones(now, out) {
 			continue
 		}
 		o.committer.place(out, o.clock.loop.Wall())
-		if out.URL.Resolve {
+		if out.URL.Resolve || out.URL.Errand != nil {
 			continue
 		}
 		o.takeLinks(out)
@@ -209,6 +213,11 @@ func (o *outcomes) takeLinks(out *fetch.Outcome) {
 
 // endLease reports the result of a lease to the frontier.
 func (o *outcomes) endLease(now time.Time, out *fetch.Outcome) {
+	if out.URL.Errand != nil {
+		o.progress.summary.Bytes += out.Bytes
+		o.frontier.Errands().End(now, out.URL, out.Result)
+		return
+	}
 	if !out.Postpone && !out.Await && out.Robots == nil && !out.URL.Resolve {
 		out.URL.Past = append(out.URL.Past, try(out, o.clock.loop.Wall()))
 	}
@@ -247,10 +256,13 @@ func try(out *fetch.Outcome, now time.Time) frontier.Try {
 	return try
 }
 
-// unfollowed says which page a fetched one duplicates, and why its links are not followed although
-// they would be elsewhere.
+// unfollowed says how a fetched page was rendered, which one it duplicates, and why its links are
+// not followed although they would be elsewhere.
 func unfollowed(out *fetch.Outcome) string {
 	var words []string
+	if r := out.Record.Rendered; r != nil {
+		words = append(words, r.Words())
+	}
 	if d := out.Record.DuplicateWords(); d != "" {
 		words = append(words, d)
 	}

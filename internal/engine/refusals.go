@@ -68,15 +68,15 @@ func (r *refusals) excluded(u weburl.URL) (kind, reason string) {
 // record records the URLs that the frontier refuses to lease, and counts the origins that it gives
 // up.
 func (r *refusals) record() {
-	for _, g := range r.frontier.GivenUp() {
+	refused := r.frontier.Refused()
+	for _, g := range refused.GivenUp {
 		r.progress.summary.GiveUp(record.GivenUp{Origin: g.Origin, Kind: g.Kind, Reason: g.Reason, URLs: g.Pending})
 	}
-	refused := r.frontier.Refused()
-	if len(refused) == 0 {
+	if len(refused.URLs) == 0 {
 		return
 	}
 	now := r.clock.loop.Wall()
-	for _, u := range refused {
+	for _, u := range refused.URLs {
 		rec := fetch.Refused(u, r.fetch.Visit, now)
 		if instead, ok := fetch.Instead(u.URL, u.Kind); ok {
 			rec.Error = fetch.TriedInstead(rec.Error, instead.URL)

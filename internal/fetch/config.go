@@ -37,8 +37,9 @@ type Config struct {
 	Visit     int  // of the job: see record.Record
 	Job       bool // there is one, which a later visit compares with
 	KeepLinks bool
-	Headers   []string  // names of the header fields that records have, in lower case
-	Extract   Extractor // of items; nil: none
+	Headers   []string   // names of the header fields that records have, in lower case
+	Extract   Extractor  // of items; nil: none
+	Render    *Rendering // of pages; nil: none is rendered
 
 	// KeepBody is called from any goroutine; nil: bodies are not kept.
 	KeepBody func(hash string, body []byte) (folder string, err error)
@@ -78,6 +79,14 @@ type Report struct {
 	// Links are those of an outcome that is to come. Once they are admitted, the coordinator calls
 	// admitted with how many were new, and how many there are too many of.
 	Links func(links []frontier.URL, admitted func(added, tooMany int))
+
+	// Responded says that a page has been received that is being rendered: its lease takes no worker
+	// any more.
+	Responded func(loop int, l Lease, a frontier.Result)
+	// Errand has an errand leased: its Errand.For is an *Errand. Dropped says that one is not needed
+	// any more.
+	Errand  func(frontier.URL)
+	Dropped func(frontier.URL)
 }
 
 // Hooks are those of weft.Hooks that a fetch loop calls.
@@ -134,7 +143,9 @@ type Page struct {
 	redirect bool       // kept, and not shown to OnPage
 	checked  bool       // shown, and not kept
 	added    []addition
-	items    bool // there may be some: see Extractor
+	items    bool   // there may be some: see Extractor
+	why      string // it is to be rendered; empty: it is not
+	rendered []byte // the rendered document; nil: there is none
 }
 
 // addition is a URL that OnPage has added.

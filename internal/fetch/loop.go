@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 
 	"github.com/weftcrawl/weft/aio"
@@ -36,28 +35,7 @@ type Loop struct {
 	pages    pageReader
 	fetcher  fetcher
 	robots   robotsFetcher
-}
-
-// workers are the tasks of a loop that take leases, one at a time.
-type workers struct {
-	most  int
-	begun int
-	idle  int        // of these
-	group *aio.Group // of these; nil: none has begun
-}
-
-// add begins a worker.
-func (w *workers) add(loop int, work func(*aio.Task) error) {
-	w.begun++
-	w.idle++
-	w.group.Go(fmt.Sprintf("worker %d.%d", loop, w.begun), work)
-}
-
-// take takes in that a worker has a lease, and reports whether another is to begin: as long as
-// there may be more workers, one is idle.
-func (w *workers) take() (more bool) {
-	w.idle--
-	return w.idle == 0 && w.begun < w.most
+	errands  errandFetcher
 }
 
 // NewLoop returns the fetch loop that runs on loop with at most so many workers; its reports are
@@ -85,6 +63,8 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, m
 		cfg: cfg, clock: &f.clock, posts: shared.Posts, reach: &f.reach, pages: &f.pages, archiver: &f.archiver,
 	}
 	f.robots = robotsFetcher{fetcher: &f.fetcher, bounds: f.bounds}
+	f.errands = errandFetcher{fetcher: &f.fetcher}
+	f.pages.renders = renders{cfg: cfg, reports: &f.reports, clock: &f.clock, workers: &f.workers}
 	return f
 }
 
@@ -96,6 +76,9 @@ func (f *Loop) Lease(leases []Lease) {
 	f.reports.post(func() { // a loop ends before the coordinator only by an error, which ends all
 		for _, l := range leases {
 			f.leases.TryPut(&fetching{lease: l})
+		}
+		if f.workers.lacks() { // some have left
+			f.workers.add(f.reports.id, f.work)
 		}
 	})
 }
@@ -210,17 +193,22 @@ func (f *Loop) work(t *aio.Task) error {
 			out, err = f.resolve(t, x.lease.URL)
 		case x.lease.URL.Robots:
 			f.robots.ask(x)
+		case x.lease.URL.Errand != nil:
+			out = f.errands.ask(x)
 		default:
 			out = f.fetcher.ask(x)
 		}
 		if out == nil {
 			return f.client.DoThen(t, &x.req, func(t *aio.Task, res *httpclient.Response, err error) error {
 				take := f.fetcher.fetched
-				if x.lease.URL.Robots {
+				switch {
+				case x.lease.URL.Robots:
 					take = f.robots.fetched
+				case x.lease.URL.Errand != nil:
+					take = f.errands.fetched
 				}
 				out, err := take(t, x, res, err)
-				if err := f.finish(x, out, err); err != nil {
+				if err := f.finish(x, out, err); err != nil || x.lease.URL.Responded {
 					return err
 				}
 				return t.Then(f.work)
@@ -240,7 +228,9 @@ func (f *Loop) finish(x *fetching, out *Outcome, err error) error {
 	if err != nil {
 		return err
 	}
-	f.workers.idle++
+	if !x.lease.URL.Responded { // else the task is no worker any more
+		f.workers.idle++
+	}
 	out.Ticket, out.Began = x.lease.Ticket, f.clock.startOf(x)
 	f.reports.send(out)
 	return nil

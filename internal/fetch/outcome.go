@@ -57,6 +57,7 @@ type Outcome struct {
 	Cookies   Cookies            // of the exchange
 	Before    *frontier.Snapshot // Known of the URL, before this try
 	Saved     int64              // bytes that a 304 spared
+	Bytes     int64              // received, of an errand
 	Moved     bool               // it redirects, and did not when it was first fetched
 	Duplicate duplicates.Verdict // zero: not judged
 	Sketch    uint64             // see fingerprint.Reader.Sketch; 0: not read
@@ -64,8 +65,9 @@ type Outcome struct {
 	Lines     []byte           // for links.jsonl
 	Items     []record.Item    // that rules have found on the page
 	ItemLines []byte           // for items.jsonl
-	Folder    string           // of the body
+	Folders   []string         // of the body, and of the rendered document
 	Capture   *capture.Capture // for the archive; nil: none
+	Rendered  *capture.Capture // of the rendered document; nil: none
 
 	Holds []*budget.Hold // memory of a big outcome, or of many rules, until it is saved
 

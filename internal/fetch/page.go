@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
@@ -41,18 +43,25 @@ type pageReader struct {
 	short *extractors // of pages that are read in one go
 	long  *extractors // of long ones, which are read in parts; nil: none yet
 	known map[sitemapKey]knownSitemap
+
+	renders renders
 }
 
-// read reads a response, then delivers its page.
-func (p *pageReader) read(t *aio.Task, out *Outcome, res *httpclient.Response) error {
+// read reads a response to a request of a time, then delivers its page.
+func (p *pageReader) read(t *aio.Task, l *Lease, at time.Time, out *Outcome, res *httpclient.Response) error {
 	page, err := p.readInTurn(t, out, res)
 	if err != nil {
 		return err
 	}
+	if page != nil && page.why != "" {
+		if err := p.readRendered(t, l, at, out, res, page); err != nil {
+			return err
+		}
+	}
 	if err := p.items.find(t, out, page); err != nil {
 		return err
 	}
-	out.Folder, err = p.deliver(t, page)
+	out.Folders, err = p.deliver(t, page)
 	if err == nil && page != nil && len(page.added) > 0 {
 		t.OnLoop(func() { p.followAdded(out, page.added) })
 	}
@@ -171,7 +180,9 @@ func (p *pageReader) readText(t *aio.Task, out *Outcome, res *httpclient.Respons
 	var made int
 	err = p.pages.read(t, long, func() {
 		made = p.collect(out, res, page, text)
-		p.cfg.compare(out, res)
+		if page == nil || page.why == "" {
+			p.cfg.compare(out, res)
+		}
 	})
 	res.Keep(made - before)
 	p.lines.weigh(out, res, page)
@@ -179,25 +190,101 @@ func (p *pageReader) readText(t *aio.Task, out *Outcome, res *httpclient.Respons
 	return err
 }
 
-// deliver does with a page what takes time: it keeps the body, in the folder that it returns, and
-// calls the user's hook.
-func (p *pageReader) deliver(t *aio.Task, page *Page) (folder string, err error) {
-	if page == nil || p.cfg.KeepBody == nil && p.cfg.Hooks.OnPage == nil {
-		return "", nil
+// readRendered reads a page as a browser renders it. If that fails, the page counts as it was
+// received.
+func (p *pageReader) readRendered(t *aio.Task, l *Lease, at time.Time, out *Outcome, res *httpclient.Response, page *Page) error {
+	p.renders.leave(l, out.Result)
+	out.URL.Responded = true
+	doc, cached, err := p.renders.render(t, out, page)
+	if errors.Is(err, ErrDrained) {
+		out.Postpone, out.Broken = true, true
+		return nil
 	}
-	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
-		if p.cfg.KeepBody != nil && len(page.Body) > 0 && !page.checked {
-			if folder, err = p.cfg.KeepBody(page.Record.SHA256, page.Body); err != nil {
-				return "", err
-			}
+	if err != nil && endsCrawl(err) {
+		return err
+	}
+	r := &record.Rendered{Reason: page.why, Cached: cached}
+	out.Record.Rendered = r
+	body, base := page.Text, out.URL.URL
+	if err != nil {
+		r.Error = frontier.Brief(err.Error())
+	} else {
+		page.rendered = doc.Text()
+		body = page.rendered
+		base = takeDocument(r, doc, base)
+		out.content = sha256.Sum256(body)
+		r.SHA256 = hex.EncodeToString(out.content[:])
+		page.Text, r.Bytes = body, len(body)
+		p.renders.archive(out, at, body)
+	}
+	long := len(body) > longPage
+	done, err := p.lines.wait(t, out, long)
+	if err != nil {
+		return err
+	}
+	err = p.pages.read(t, long, func() {
+		c := p.newCollector(p.extractors(), out)
+		c.page, c.showAll, c.most = page, p.cfg.Hooks.OnPage != nil, mostLinkText(len(body))
+		out.Read = true
+		p.extract(&c, res, body, base)
+		p.cfg.compare(out, res)
+	})
+	if err == nil && doc != nil {
+		t.OnLoop(func() { p.followTargets(out, doc.Targets, base) })
+	}
+	p.lines.weigh(out, res, page)
+	done()
+	return err
+}
+
+// followTargets follows the URLs that scripts have led to.
+func (p *pageReader) followTargets(out *Outcome, targets []string, base weburl.URL) {
+	c := p.newCollector(p.short, out)
+	for _, target := range targets {
+		to, err := base.Resolve(target)
+		if err == nil && to.IsHTTP() && !c.link(links.Link{Raw: target, URL: to, Tag: "script", Attr: "location", Kind: links.KindPage}) {
+			break
+		}
+	}
+	out.Links = append(out.Links, c.wanted...)
+}
+
+// deliver does with a page what takes time: it keeps the body, in the folders that it returns, and
+// calls the user's hook.
+func (p *pageReader) deliver(t *aio.Task, page *Page) (folders []string, err error) {
+	if page == nil || p.cfg.KeepBody == nil && p.cfg.Hooks.OnPage == nil {
+		return nil, nil
+	}
+	return aio.Offload(t, func(ctx context.Context) (folders []string, err error) {
+		if folders, err = p.keepBodies(page); err != nil {
+			return nil, err
 		}
 		if p.cfg.Hooks.OnPage != nil && !page.redirect {
 			if err := p.cfg.Hooks.OnPage(ctx, page); err != nil {
-				return "", fmt.Errorf("OnPage of %.128s: %w", page.Record.URL, err)
+				return nil, fmt.Errorf("OnPage of %.128s: %w", page.Record.URL, err)
 			}
 		}
-		return folder, nil
+		return folders, nil
 	})
+}
+
+// keepBodies keeps the body of a page, and its rendered document.
+func (p *pageReader) keepBodies(page *Page) (folders []string, err error) {
+	if p.cfg.KeepBody == nil || page.checked {
+		return nil, nil
+	}
+	keep := func(hash string, body []byte) {
+		if len(body) > 0 && err == nil {
+			var folder string
+			folder, err = p.cfg.KeepBody(hash, body)
+			folders = append(folders, folder)
+		}
+	}
+	keep(page.Record.SHA256, page.Body)
+	if r := page.Record.Rendered; r != nil {
+		keep(r.SHA256, page.rendered)
+	}
+	return folders, err
 }
 
 // look fills the record from a response, as far as that needs no text, and returns the page to
@@ -215,7 +302,7 @@ func (p *pageReader) look(out *Outcome, res *httpclient.Response) (page *Page, r
 		r.SHA256 = hex.EncodeToString(out.content[:])
 	}
 	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
-	if p.cfg.KeepBody != nil || p.cfg.Hooks.OnPage != nil || p.cfg.Extract != nil {
+	if p.cfg.KeepBody != nil || p.cfg.Hooks.OnPage != nil || p.cfg.Extract != nil || p.cfg.Render != nil {
 		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, Addr: res.Addr, Data: dataOf(&u), url: u.URL}
 	}
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
@@ -226,7 +313,7 @@ func (p *pageReader) look(out *Outcome, res *httpclient.Response) (page *Page, r
 		page.redirect = true
 		return page, false
 	}
-	if p.cfg.Hooks.OnPage == nil && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
+	if p.cfg.Hooks.OnPage == nil && p.cfg.Render == nil && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
 		out.text.Hash = u.Known.Text
 		p.originals.judge(out, !IsSitemap(u))
 		return page, false // its links were found when they were new
@@ -254,6 +341,11 @@ func (p *pageReader) collect(out *Outcome, res *httpclient.Response, page *Page,
 	if res.Status < 200 || res.Status >= 300 && !showAll {
 		return made
 	}
+	if page != nil {
+		if page.why = p.cfg.Render.wants(out, body); page.why != "" {
+			return made
+		}
+	}
 	c := p.newCollector(p.extractors(), out)
 	c.follow = res.Status < 300 && (out.URL.Role != frontier.RoleAsset || isStyle(out.Record) || p.cfg.KeepLinks && links.IsScript(out.Record.Type()))
 	c.page, c.showAll, c.most = page, showAll, mostLinkText(len(body))
@@ -262,7 +354,7 @@ func (p *pageReader) collect(out *Outcome, res *httpclient.Response, page *Page,
 		p.originals.judge(out, false)
 		return made
 	}
-	p.extract(&c, res, body)
+	p.extract(&c, res, body, out.URL.URL)
 	return made
 }
 
@@ -278,12 +370,13 @@ func (p *pageReader) extractors() *extractors {
 }
 
 // extract finds links, title, directives and, where it is of use, the text of a page.
-func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte) {
+// Relative references are resolved against base.
+func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte, base weburl.URL) {
 	out, r := c.out, c.out.Record
 	links.Header(out.URL.URL, res.Header.Values("Link"), c.headerLink)
 	links.RefreshHeader(out.URL.URL, res.Header.Values("Refresh"), c.link)
 	var found links.Page
-	doc := links.Document{Base: out.URL.URL, ContentType: r.Type(), Body: body, Charset: r.Charset}
+	doc := links.Document{Base: base, ContentType: r.Type(), Body: body, Charset: r.Charset}
 	if p.pages.page.long {
 		doc.Pause = p.pages.pause
 	}
@@ -303,7 +396,7 @@ func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte
 	if r.IsPage() && !found.Canonical.IsZero() { // it comes before that of the header
 		r.Canonical = p.cfg.canonical(found.Canonical)
 	}
-	if found.Scripted && r.IsPage() && out.URL.Role == frontier.RolePage && looksShort(p.cfg, out, c.n) {
+	if found.Scripted && r.IsPage() && r.Rendered == nil && out.URL.Role == frontier.RolePage && looksShort(p.cfg, out, c.n) {
 		r.NeedsScripts = string(appshell.Judge(body))
 	}
 	if found.Cut {

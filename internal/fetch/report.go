@@ -5,6 +5,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/internal/frontier"
 )
 
 // reports are the way from a loop to the coordinator.
@@ -31,6 +32,11 @@ func (r *reports) send(out *Outcome) {
 		// nobody needs them.
 		_ = r.outbox.Post(func() { r.report.Outcomes(r.id, ended) })
 	})
+}
+
+// responded reports that the page of a lease is being rendered.
+func (r *reports) responded(l Lease, a frontier.Result) {
+	_ = r.outbox.Post(func() { r.report.Responded(r.id, l, a) })
 }
 
 // networkOpened reports a network that this loop opened, before the outcome with the links to it.

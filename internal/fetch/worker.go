@@ -57,7 +57,8 @@ func (f *fetcher) ask(x *fetching) *Outcome {
 	if err := makePost(f.posts, req, &u); err != nil {
 		return f.unasked(x, string(httpclient.KindScheme), err)
 	}
-	if req.Method == "" && (f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero()) {
+	// A page whose scripts ask for what may have changed is needed in full.
+	if req.Method == "" && f.cfg.Render == nil && (f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero()) {
 		// A 304 refers to a capture.
 		req.Header = conditions(u.Known)
 	}
@@ -119,8 +120,11 @@ func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, er
 	if res.Truncated {
 		cut = warc.CutLength
 	}
-	if err := f.pages.read(t, out, res); err != nil {
+	if err := f.pages.read(t, &x.lease, at, out, res); err != nil {
 		return out, err
+	}
+	if out.Postpone {
+		return out, nil
 	}
 	if req.Method == methodHead { // an archive has what GET brings
 		return out, nil

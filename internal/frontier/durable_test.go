@@ -227,7 +227,7 @@ func (w *smallWeb) crawl(cfg frontier.Config) map[string]string {
 			}
 			w.answer(f, now, u, 0)
 		}
-		for _, r := range f.Refused() {
+		for _, r := range f.Refused().URLs {
 			ends[short(r.URL)] = r.Kind
 		}
 		if next, ok := f.Next(); ok && next.After(now) {

@@ -211,7 +211,7 @@ func (h *host) canWait() bool {
 	}
 	for o := range h.each {
 		refilling := o.backlog != nil && o.backlog.refill != nil
-		if o.leased > 0 || o.starved || o.robots.waits() || refilling || !storable(o.name) {
+		if o.leased > 0 || o.errands != nil || o.starved || o.robots.waits() || refilling || !storable(o.name) {
 			return false
 		}
 	}
@@ -239,7 +239,7 @@ func (h *host) isIdle() bool {
 	}
 	for o := range h.each {
 		queued := o.pending > 0 || o.retry != nil || o.backlog != nil
-		if queued || o.leased > 0 || o.starved || o.robots.waits() || !storable(o.name) {
+		if queued || o.leased > 0 || o.errands != nil || o.starved || o.robots.waits() || !storable(o.name) {
 			return false
 		}
 	}

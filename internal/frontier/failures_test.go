@@ -21,7 +21,7 @@ func TestAsksForAYear(t *testing.T) {
 		f.Add(parsed(t, "http://a.example/1"))
 		f.Add(parsed(t, "http://a.example/2"))
 		f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Result{Overload: true, Status: 503, RetryAfter: 365 * 24 * time.Hour})
-		if all := f.GivenUp(); len(all) != given {
+		if all := f.Refused().GivenUp; len(all) != given {
 			t.Errorf("a crawl that waits for %v gives up %v", giveUp, all)
 		}
 		if next, ok := f.Next(); given == 0 && (!ok || next != at(time.Hour)) {

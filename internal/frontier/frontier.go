@@ -22,6 +22,7 @@ type Frontier struct {
 	robots     Robots
 	partitions Partitions
 	addresses  Addresses
+	errands    Errands
 
 	refuse func(*URL) (kind, reason string)
 	work   int // of this Lease: see maxWork
@@ -43,6 +44,9 @@ func New(cfg Config) *Frontier {
 		clock: c, agenda: a, politeness: p, residency: r, ownership: &r.ownership, robots: &f.robots,
 	}
 	f.addresses = Addresses{clock: c, politeness: p, residency: r}
+	f.errands = Errands{
+		clock: c, agenda: a, politeness: p, residency: r, robots: &f.robots, leased: make(map[*Errand]*origin),
+	}
 	return f
 }
 
@@ -54,6 +58,9 @@ func (f *Frontier) Partitions() *Partitions { return &f.partitions }
 
 // Addresses returns the part that learns and shares the addresses of hosts.
 func (f *Frontier) Addresses() *Addresses { return &f.addresses }
+
+// Errands returns the part that leases what pages need while they are rendered.
+func (f *Frontier) Errands() *Errands { return &f.errands }
 
 // RefuseBy makes the frontier ask fn about each URL whose turn comes, before its origin's
 // robots.txt: the URL is refused if kind is not empty.
@@ -71,14 +78,18 @@ func (f *Frontier) DelayLevels(now time.Time, wait time.Duration) {
 // stats returns the counts.
 func (f *Frontier) stats() Stats {
 	s := f.agenda.stats
-	s.Leased = f.politeness.leased
+	s.Leased = f.leased()
 	s.Origins = f.residency.origins + f.residency.evicted
 	s.LimitReached = f.agenda.limited() && f.agenda.fresh > 0
 	return s
 }
 
+// leased returns how much is leased: URLs, with those being rendered, errands, robots.txt files and
+// addresses.
+func (f *Frontier) leased() int { return f.politeness.leased + f.errands.held }
+
 // quiet reports whether nothing is leased, refused and not collected, or being read.
 func (f *Frontier) quiet() bool {
-	return f.politeness.leased == 0 && len(f.agenda.refused) == 0 &&
+	return f.politeness.leased == 0 && !f.errands.any() && len(f.agenda.refused) == 0 &&
 		f.agenda.refills.unread == 0 && !f.residency.reading()
 }

@@ -158,7 +158,7 @@ func (m *groupModel) lease(n int) {
 	for _, u := range m.f.Lease(at(m.now), n) {
 		m.leased(u)
 	}
-	refused := m.f.Refused()
+	refused := m.f.Refused().URLs
 	for _, r := range refused {
 		m.refused(r)
 	}

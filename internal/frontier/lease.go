@@ -147,7 +147,7 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 			due, ok = revival, true
 		}
 	}
-	if wait, waits := f.agenda.nextLevel(f.clock.now, f.politeness.leased); waits && (!ok || wait < due) {
+	if wait, waits := f.agenda.nextLevel(f.clock.now, f.leased()); waits && (!ok || wait < due) {
 		due, ok = wait, true
 	}
 	if !ok {
@@ -172,7 +172,7 @@ func (f *Frontier) nextTurn(all bool) (h *host, at moment) {
 	if f.agenda.exhausted() {
 		return nil, 0
 	}
-	f.agenda.openLevels(f.clock.now, f.politeness.leased)
+	f.agenda.openLevels(f.clock.now, f.leased())
 	return f.politeness.nextWithin(f.clock.now, all)
 }
 
@@ -188,16 +188,15 @@ func (f *Frontier) stuck(h *host) bool {
 	return !known || !o.robots.wanted(f.clock.now)
 }
 
-// Refused returns the refusals since the last call. The crawl is not over while there are any.
-func (f *Frontier) Refused() []Refusal {
-	refused := f.agenda.refused
-	f.agenda.refused = nil
-	return refused
+// Refusals are URLs and origins that were refused.
+type Refusals struct {
+	URLs    []Refusal
+	GivenUp []GivenUp // origins, of those with something pending
 }
 
-// GivenUp returns the origins given up since the last call, of those with something pending.
-func (f *Frontier) GivenUp() []GivenUp {
-	all := f.politeness.patience.givenUp
-	f.politeness.patience.givenUp = nil
-	return all
+// Refused returns the refusals since the last call. The crawl is not over while there are any.
+func (f *Frontier) Refused() Refusals {
+	r := Refusals{f.agenda.refused, f.politeness.patience.givenUp}
+	f.agenda.refused, f.politeness.patience.givenUp = nil, nil
+	return r
 }

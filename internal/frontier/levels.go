@@ -195,7 +195,7 @@ func (ls *levels) stand(now moment, o *origin) {
 	if any && !o.unfinished() && ls.nearer.on(o) {
 		ls.nearer.hurry = true
 	}
-	blocks := o.leased > 0 || o.retry != nil || s.index < 0 && (any || o.tried > 0)
+	blocks := o.leased > 0 || o.errands != nil || o.retry != nil || s.index < 0 && (any || o.tried > 0)
 	ls.setBlocks(o, blocks && !ls.leftBehind(now, o))
 }
 
@@ -373,7 +373,9 @@ func (o *origin) nextDepth() (depth int, any bool) {
 }
 
 // unfinished reports whether something of o is leased, or is to be tried again.
-func (o *origin) unfinished() bool { return o.leased > 0 || o.retry != nil || o.tried > 0 }
+func (o *origin) unfinished() bool {
+	return o.leased > 0 || o.errands != nil || o.retry != nil || o.tried > 0
+}
 
 // descended takes in that a URL of a depth is leased for the first time.
 func (o *origin) descended(depth int) {

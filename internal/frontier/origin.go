@@ -18,6 +18,8 @@ type origin struct {
 	tried    int32    // of these, neither done nor refused
 	capped   bool     // it has had LimitPerHost
 
+	errands *errands // those of Errands; nil: none
+
 	// Politeness's.
 	index     int32 // among the origins of its host that are due; -1: not there
 	leased    int32 // with robots.txt
@@ -52,3 +54,22 @@ func (o *origin) seeded() bool {
 
 // isRobotsRedirects reports whether o stands for its host's robots.txt redirects.
 func (o *origin) isRobotsRedirects() bool { return o.name == "" }
+
+// errands are the errands of an origin, and the pages of it that are being rendered. While there
+// are any, the origin stays in memory.
+type errands struct {
+	waiting []URL
+	leased  int32
+	held    int32 // pages that have been received, and whose lease has not ended
+}
+
+// beyond returns how many more pages of o are leased than count as leases.
+func (x *errands) beyond() int32 {
+	if x == nil {
+		return 0
+	}
+	return x.held - x.leased
+}
+
+// over reports whether there is nothing left of them.
+func (x *errands) over() bool { return len(x.waiting) == 0 && x.leased == 0 && x.held == 0 }

@@ -14,7 +14,7 @@ func (h *host) isQuiet() bool {
 		return false
 	}
 	for o := range h.each {
-		if o.leased > 0 || o.robots.waits() || o.backlog != nil && o.backlog.refill != nil {
+		if o.leased > 0 || o.errands != nil || o.robots.waits() || o.backlog != nil && o.backlog.refill != nil {
 			return false
 		}
 	}

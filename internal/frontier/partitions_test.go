@@ -149,7 +149,7 @@ func (c *shared) lease(n *node) {
 		}
 		n.leases = append(n.leases, u)
 	}
-	for _, r := range n.f.Refused() {
+	for _, r := range n.f.Refused().URLs {
 		c.end(short(r.URL), r.Kind)
 	}
 	n.reads = append(n.reads, n.f.Reads()...)

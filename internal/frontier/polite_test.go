@@ -96,7 +96,7 @@ func (w *web) crawl() {
 func (w *web) wait(next time.Duration) {
 	if next > w.now {
 		w.now = next - 1
-		if got := w.f.Lease(at(w.now), 9); len(got) > 0 || len(w.f.Refused()) > 0 {
+		if got := w.f.Lease(at(w.now), 9); len(got) > 0 || len(w.f.Refused().URLs) > 0 {
 			w.t.Fatalf("Next() = %v, and %d were leased before", next, len(got))
 		}
 		w.now = next
@@ -145,7 +145,7 @@ func (w *web) lease() int {
 			w.t.Fatalf("%v: %s has %d leases at pace %d", w.now, h.Origin, h.Leased, h.Pace)
 		}
 	}
-	refused := w.f.Refused()
+	refused := w.f.Refused().URLs
 	for _, r := range refused {
 		if !w.cfg.Robots {
 			w.t.Fatalf("%s refused", short(r.URL))

@@ -108,7 +108,7 @@ func (r *residency) recall(now moment, s OriginState, rules robots.Rules, ofAnot
 func (r *residency) state(now moment, o *origin) OriginState {
 	s := OriginState{
 		Name:     o.name,
-		Pending:  int(o.pending + o.leased),
+		Pending:  int(o.pending + o.leased + o.errands.beyond()),
 		Tried:    int(o.tried),
 		Answered: int(o.answered),
 		Capped:   o.capped,

@@ -74,7 +74,7 @@ func TestRulesKeepWithinMemory(t *testing.T) {
 					done++
 					f.Done(at(now), lease, frontier.Result{})
 				}
-				refused += len(f.Refused())
+				refused += len(f.Refused().URLs)
 				if held := f.RulesHeld(); room > 0 && held > max(room, 2*large) {
 					t.Fatalf("rules hold %d bytes, expected at most %d", held, room)
 				}

@@ -36,7 +36,7 @@ func TestRedirectsTakeTheirTurn(t *testing.T) {
 	add(t, f, "hoster/1")
 	expectNext(t, f, time.Second)
 	f.Robots().Set(at(time.Second), asks(t, f, time.Second, "b", "hoster/rules"), rulesOf(""), frontier.Result{})
-	if refused := f.Refused(); len(refused) != 1 || short(refused[0].URL) != "a/1" {
+	if refused := f.Refused().URLs; len(refused) != 1 || short(refused[0].URL) != "a/1" {
 		t.Errorf("refused %v", refused)
 	}
 	f.Done(at(time.Second), expectLease(t, f, time.Second, 9, "b/1")[0], frontier.Result{})
@@ -68,7 +68,7 @@ func TestRedirectToTheDead(t *testing.T) {
 			}
 			f.Robots().Failed(now, lease, frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", false)
 		}
-		for _, r := range f.Refused() {
+		for _, r := range f.Refused().URLs {
 			reasons[r.Kind+": "+r.Reason]++
 		}
 		next, ok := f.Next()

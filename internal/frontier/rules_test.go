@@ -56,7 +56,7 @@ func TestManyRefusals(t *testing.T) {
 		if f.View().Over() {
 			t.Error("over, and refusals are not collected")
 		}
-		got := len(f.Refused())
+		got := len(f.Refused().URLs)
 		if total += got; got != want {
 			t.Errorf("%d refused at once, want %d", got, want)
 		}
@@ -86,7 +86,7 @@ func TestMuchToCompare(t *testing.T) {
 			}
 		}
 		bytes := 0
-		for _, r := range f.Refused() {
+		for _, r := range f.Refused().URLs {
 			bytes += len(r.URL.URL.RequestTarget())
 			total++
 		}
@@ -103,7 +103,7 @@ func TestRefusalQuotesLittleOfALongRule(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true}, "a/1")
 	f.Robots().Set(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"+strings.Repeat("*", 10_000)), frontier.Result{})
 	f.Lease(at(0), 1)
-	if r := f.Refused(); len(r) != 1 || len(r[0].Reason) > 250 || !strings.HasPrefix(r[0].Reason, "line 2: Disallow: /*") {
+	if r := f.Refused().URLs; len(r) != 1 || len(r[0].Reason) > 250 || !strings.HasPrefix(r[0].Reason, "line 2: Disallow: /*") {
 		t.Errorf("refused %.300s", fmt.Sprint(r))
 	}
 }
@@ -127,7 +127,7 @@ func TestRobotsFailedForGood(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 5}, "a/1")
 	f.Robots().Failed(at(0), f.Lease(at(0), 9)[0], frontier.Result{}, "dns", "no such host", true)
 	expectLease(t, f, 0, 9, "")
-	if r := f.Refused(); len(r) != 1 || r[0].Kind != "dns" || r[0].Reason != "no such host" {
+	if r := f.Refused().URLs; len(r) != 1 || r[0].Kind != "dns" || r[0].Reason != "no such host" {
 		t.Errorf("refused %+v", r)
 	}
 	if !f.View().Over() {

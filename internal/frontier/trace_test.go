@@ -124,7 +124,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 			out = " nothing"
 		}
 		out = fmt.Sprintf("%v lease:%s\n", tr.now, out)
-		for _, r := range tr.f.Refused() {
+		for _, r := range tr.f.Refused().URLs {
 			out += fmt.Sprintf("%v refused: %s: %s: %s\n", tr.now, short(r.URL), r.Kind, r.Reason)
 		}
 		return out

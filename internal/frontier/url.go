@@ -30,9 +30,11 @@ type URL struct {
 	Resolve bool        // only the address of its host is wanted, by Resolved
 	Pinned  bool        // request it from Addr, even if its name leads elsewhere by now: see pinFor
 	Robots  bool        // this is the origin's robots.txt, for URLs of Depth or more
+	Errand  *Errand     // nil: it is a URL of the crawl
 	At      *weburl.URL // of a robots.txt: where Hops redirects say that it is; nil: at URL
 	Addr    netip.Addr  // assumed address of its host; invalid: unknown
 
+	Responded bool      // set by the caller before it ends a lease: see Errands.Responded
 	Seq       uint64    // set by Add, unique within a crawl and ascending
 	NotBefore time.Time // earliest time of a retry, set by Retry; zero: any time
 	Past      []Try     // ends of its tries; the caller appends to it before it ends a lease

@@ -56,6 +56,8 @@ type Plan struct {
 	Extract      []string     `json:"extract,omitempty"` // rules, as JSON: see package extract
 	Structured   bool         `json:"structured,omitempty"`
 
+	Rendering string `json:"rendering,omitempty"` // of pages: never, auto, always
+
 	Duplicates      string `json:"duplicates"`
 	PruneDuplicates bool   `json:"prune_duplicates"`
 }
@@ -95,6 +97,7 @@ var Frozen = []FrozenOption{
 	{Name: "Archive", words: yesNo},
 	{Name: "Extract", words: rules},
 	{Name: "Structured", words: yesNo},
+	{Name: "Rendering", words: text("never")},
 	{Name: "Duplicates", words: text("same")},
 	{Name: "PruneDuplicates", words: yesNo},
 	{Name: "Include", words: list},

@@ -45,10 +45,12 @@ type Type string
 
 // Types that matter to callers.
 const (
-	TypeDocument Type = "Document"
-	TypeImage    Type = "Image"
-	TypeMedia    Type = "Media"
-	TypeFont     Type = "Font"
+	TypeDocument   Type = "Document"
+	TypeImage      Type = "Image"
+	TypeMedia      Type = "Media"
+	TypeFont       Type = "Font"
+	TypeScript     Type = "Script"
+	TypeStylesheet Type = "Stylesheet"
 )
 
 // Response answers a request.

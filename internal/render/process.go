@@ -20,6 +20,12 @@ var programs = []string{"chromium-headless-shell", "chrome-headless-shell", "chr
 // ErrNoBrowser is returned when there is no browser.
 var ErrNoBrowser = errors.New("no browser found, expected Chromium: Debian has it as chromium-headless-shell, and --browser names another")
 
+// ErrNoSandbox is a warning.
+var ErrNoSandbox = errors.New("the browser runs as root, and so without its sandbox: run weft as another user where pages are not trusted")
+
+// CanSandbox reports whether a browser of this process has a sandbox: Chromium's refuses root.
+func CanSandbox() bool { return os.Geteuid() != 0 }
+
 // Find returns the path of a browser: the one that is named, or the best one there is.
 func Find(name string) (string, error) {
 	if name != "" {

@@ -485,6 +485,18 @@ func (q *explainer) tries() {
 		}
 		q.say(try.At, "try", "%d:%s", i+1, text)
 	}
+	q.unrendered()
+}
+
+// unrendered says why a page was not rendered that the crawl could have had rendered.
+func (q *explainer) unrendered() {
+	past, known := q.entry.URL.Past, q.entry.URL.Known
+	if q.plan.Rendering != "auto" || q.why.Role != "" || len(past) == 0 || known == nil || !record.IsHTML(known.Type) {
+		return
+	}
+	if last := past[len(past)-1]; last.Status >= 200 && last.Status < 300 && !strings.Contains(last.Reason, "rendered (") {
+		q.say(last.At, "rendering", "auto: not rendered, as it shows its text or links without scripts")
+	}
 }
 
 // visits explains what the visits of the job know of the URL, if there are several.

@@ -1,0 +1,87 @@
+package fetch
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/httpcache"
+	"github.com/weftcrawl/weft/internal/render"
+)
+
+// Errand is a request of a page that is being rendered: see frontier.Errand.
+type Errand struct {
+	request *render.Request
+	answer  func(httpcache.Response, error) // called once, from any goroutine
+}
+
+// Refuse ends an errand that is not requested.
+func (e *Errand) Refuse(err error) { e.answer(httpcache.Response{}, err) }
+
+// errandFetcher makes the requests of pages that are being rendered.
+// Owner: one loop.
+type errandFetcher struct{ fetcher *fetcher }
+
+// ours are fields of a browser's request that Weft's client sends as it does, or nobody.
+var ours = map[string]bool{
+	"host": true, "connection": true, "content-length": true, "accept-encoding": true, "user-agent": true, "te": true,
+	"upgrade-insecure-requests": true, "cache-control": true, "pragma": true, "purpose": true,
+}
+
+// ask makes the request of an errand, or the outcome if there is to be none.
+func (f *errandFetcher) ask(x *fetching) *Outcome {
+	errand := errandOf(x)
+	x.req = f.fetcher.request(x.lease, x.lease.URL.URL)
+	x.req.Once, x.req.Fresh = false, false
+	for _, field := range errand.request.Header {
+		name := strings.ToLower(field.Name)
+		if !ours[name] && !strings.HasPrefix(name, "sec-") && (name != "cookie" || f.fetcher.cfg.HTTP.Cookies == nil) {
+			x.req.Header = append(x.req.Header, httpclient.Field{Name: field.Name, Value: field.Value})
+		}
+	}
+	if err := f.fetcher.askHook(x.lease.URL, &x.req); err != nil {
+		errand.Refuse(err)
+		return &Outcome{URL: x.lease.URL}
+	}
+	return nil
+}
+
+func errandOf(x *fetching) *Errand { return x.lease.URL.Errand.For.(*Errand) }
+
+// fetched takes in what came of that request: see fetcher.fetched. A redirect is a response: the
+// browser asks for its target.
+func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
+	u, out := x.lease.URL, &Outcome{URL: x.lease.URL}
+	if res != nil {
+		defer res.Close()
+		out.Result, out.Network = f.fetcher.reach.answered(u, u.URL, res, f.fetcher.clock.loop.Wall()), NetworkUp
+	}
+	if res != nil {
+		out.Bytes = res.Wire
+	}
+	if err != nil {
+		if endsCrawl(err) {
+			errandOf(x).Refuse(err)
+			return out, err
+		}
+		var e *httpclient.Error
+		errors.As(err, &e)
+		out.Result.Total, out.Result.Overload = e.Timing.Total, e.Overloaded()
+		out.blameNetwork(e, res != nil)
+		if res == nil && !e.Overloaded() {
+			blameHost(&out.Result, e)
+		}
+		errandOf(x).Refuse(e.Err)
+		return out, nil
+	}
+	cut := ""
+	if res.Truncated {
+		cut = "length"
+		errandOf(x).Refuse(errors.New("longer than a body may be"))
+	} else {
+		errandOf(x).answer(httpcache.Response{Status: res.Status, Header: slices.Clone(res.Header), Body: slices.Clone(res.Body)}, nil)
+	}
+	return out, f.fetcher.archiver.add(t, out, u.URL, res, f.fetcher.clock.when(f.fetcher.clock.startOf(x)), cut)
+}

@@ -1,0 +1,197 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/appshell"
+	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/httpcache"
+	"github.com/weftcrawl/weft/internal/render"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Rendering are the means by which the loops of a crawl render pages.
+type Rendering struct {
+	Always  bool // each page; else those that look empty without their scripts
+	Browser *render.Renderer
+	Cache   *httpcache.Cache
+	Assets  bool // images, media and fonts are requested, too
+	Posts   bool // POST requests of a page to its own site are sent
+	// Drained is done when the crawl is drained: pages that are being rendered wait for its next run.
+	Drained context.Context
+}
+
+// wants returns why a page is to be rendered, of which body is the text; empty: it is not.
+func (r *Rendering) wants(out *Outcome, body []byte) string {
+	switch {
+	case r == nil, out.URL.Role.Beyond(), !record.IsHTML(out.Record.Type()), out.Record.Status < 200, out.Record.Status > 299, IsSitemap(out.URL):
+		return ""
+	case r.Always:
+		return record.RenderedAlways
+	}
+	return string(appshell.Judge(body))
+}
+
+// ErrDrained ends the rendering of pages when the crawl is drained.
+var ErrDrained = errors.New("the crawl is being drained")
+
+// renders renders the pages of a loop.
+// Owner: the loop; fetch runs on goroutines of the browser.
+type renders struct {
+	cfg     *Config
+	reports *reports
+	clock   *clock
+	workers *workers
+}
+
+// takeDocument puts into the record what became of a page, and returns the URL of its document:
+// that of the page, unless scripts have changed it within the origin.
+func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) weburl.URL {
+	r.MS, r.Requests, r.Cut = doc.Took.Milliseconds(), doc.Requests, doc.Cut
+	for _, x := range doc.Refused {
+		if x.Reason != errNotNeeded.Error() {
+			r.AddFailed(x.URL, x.Reason)
+		}
+	}
+	for _, message := range doc.Errors {
+		r.AddError(message)
+	}
+	at, err := weburl.Parse(doc.URL)
+	if err != nil || at.Origin() != page.Origin() || at == page {
+		return page
+	}
+	r.URL = at.String()
+	return at
+}
+
+// leave has the worker of a lease, whose page is being rendered, count as none: another may begin.
+func (s *renders) leave(l *Lease, a frontier.Result) {
+	l.URL.Responded = true
+	s.workers.leave()
+	s.reports.responded(*l, a)
+}
+
+// render has the browser render a page. It returns how many bytes of what the page needs were
+// requested for an earlier one, too.
+func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (doc *render.Document, cached int64, err error) {
+	r, one := s.cfg.Render, &rendering{renders: s, from: out.Record.URL, depth: out.URL.Depth + 1}
+	doc, err = aio.Offload(t, func(ctx context.Context) (*render.Document, error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(r.Drained, func() { cancel(ErrDrained) })()
+		doc, err := r.Browser.Render(ctx, &render.Page{
+			URL: out.URL.URL.String(), Status: out.Record.Status, Header: fieldsOf(page.Header), Body: page.Body, Fetch: one.fetch,
+		})
+		if err != nil && r.Drained.Err() != nil {
+			err = ErrDrained
+		}
+		return doc, err
+	})
+	return doc, one.cached.Load(), err
+}
+
+// archive makes the record of a rendered document, of a page that was requested at a time.
+func (s *renders) archive(out *Outcome, requested time.Time, html []byte) {
+	if a := s.cfg.Archive; a != nil {
+		out.Rendered = a.Rendered(out.URL.URL.String(), requested.UTC().Truncate(time.Microsecond), s.clock.loop.Wall().UTC().Truncate(time.Microsecond), html)
+	}
+}
+
+// Reasons to refuse a request of a page.
+var (
+	errScheme    = errors.New("no URL of http or https")
+	errNotNeeded = errors.New("not needed for the text")
+	errMethod    = errors.New("only GET requests are made")
+)
+
+// rendering is a page that is being rendered.
+type rendering struct {
+	*renders
+	from   string // its URL
+	depth  int
+	cached atomic.Int64 // bytes that were requested for an earlier page
+}
+
+// fetch is render.Page.Fetch: the response comes from the cache, or by an errand of the crawl.
+func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Response, error) {
+	u, err := weburl.Parse(q.URL)
+	switch {
+	case err != nil || !u.IsHTTP():
+		return nil, errScheme
+	case q.Method != http.MethodGet:
+		return nil, errMethod
+	case !s.cfg.Render.Assets && (q.Type == render.TypeImage || q.Type == render.TypeMedia || q.Type == render.TypeFont):
+		return nil, errNotNeeded
+	}
+	key, asset := cacheKey(u, q), q.Type == render.TypeScript || q.Type == render.TypeStylesheet || q.Type == render.TypeFont
+	if key == "" {
+		res, err := s.errand(ctx, u, q)
+		return responseOf(res), err
+	}
+	res, kept, err := s.cfg.Render.Cache.Do(ctx, key, func() (res httpcache.Response, life time.Duration, err error) {
+		if res, err = s.errand(ctx, u, q); err == nil {
+			life = httpcache.Lifetime(&res, asset, time.Now())
+		}
+		return res, life, err
+	})
+	if kept {
+		s.cached.Add(int64(len(res.Body)))
+	}
+	return responseOf(res), err
+}
+
+// cacheKey returns the key of a request in the cache: with the origin that it is for, which servers
+// name in what they allow. Empty: the response is for this request alone.
+func cacheKey(u weburl.URL, q *render.Request) string {
+	origin := ""
+	for _, f := range q.Header {
+		switch {
+		case strings.EqualFold(f.Name, "Authorization"), strings.EqualFold(f.Name, "Range"):
+			return ""
+		case strings.EqualFold(f.Name, "Origin"):
+			origin = f.Value
+		}
+	}
+	return u.String() + " " + origin
+}
+
+// errand has the crawl make a request.
+func (s *rendering) errand(ctx context.Context, u weburl.URL, q *render.Request) (httpcache.Response, error) {
+	type answer struct {
+		res httpcache.Response
+		err error
+	}
+	answered := make(chan answer, 1)
+	errand := frontier.URL{URL: u, From: s.from, Depth: s.depth, Errand: &frontier.Errand{For: &Errand{
+		request: q, answer: func(res httpcache.Response, err error) { answered <- answer{res, err} },
+	}}}
+	if err := s.reports.outbox.Post(func() { s.reports.report.Errand(errand) }); err != nil {
+		return httpcache.Response{}, err
+	}
+	select {
+	case a := <-answered:
+		return a.res, a.err
+	case <-ctx.Done():
+		_ = s.reports.outbox.Post(func() { s.reports.report.Dropped(errand) }) // it may be over
+		return httpcache.Response{}, context.Cause(ctx)
+	}
+}
+
+func responseOf(r httpcache.Response) *render.Response {
+	return &render.Response{Status: r.Status, Header: fieldsOf(r.Header), Body: r.Body}
+}
+
+func fieldsOf(h httpclient.Header) (all []render.Field) {
+	for _, f := range h {
+		all = append(all, render.Field{Name: f.Name, Value: f.Value})
+	}
+	return all
+}

@@ -1,0 +1,209 @@
+// Package httpcache keeps responses that the pages of a crawl share: scripts, style sheets, and
+// what servers let caches keep (RFC 9111).
+//
+// # Limits
+//
+// Bodies beyond the cache's memory go to a file, the longest unused first; beyond the size of that
+// file the cache starts anew. What cannot be written is forgotten.
+//
+// # Concurrency
+//
+// Any goroutine may use a cache. Of several that ask for one response at once, one requests it.
+package httpcache
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/weftcrawl/weft/httpclient"
+)
+
+// Response is a response as it is kept. Nobody changes it.
+type Response struct {
+	Status int
+	Header httpclient.Header
+	Body   []byte // decoded
+}
+
+// mostSpilled bounds the file, in bytes.
+const mostSpilled = 1 << 30
+
+// overhead is the memory of an entry without its body: about that of a header and a URL.
+const overhead = 1 << 10
+
+// Cache keeps responses by their keys.
+type Cache struct {
+	most  int64                    // bytes in memory
+	spill func() (*os.File, error) // makes the file
+	now   func() time.Time
+
+	mu      sync.Mutex
+	entries map[string]*entry
+	clock   uint64 // counts uses
+	memory  int64
+	file    *os.File // nil: none was needed
+	size    int64    // of the file
+}
+
+type entry struct {
+	loaded  chan struct{} // closed when what follows is set
+	ok      bool
+	res     Response // without its body, if that is in the file
+	until   time.Time
+	used    uint64
+	spilled bool
+	offset  int64
+	length  int
+}
+
+// New returns a cache that takes so many bytes of memory. spill makes the file for what is beyond;
+// it may have no name any more.
+func New(memory int64, spill func() (*os.File, error)) *Cache {
+	return &Cache{most: memory, spill: spill, now: time.Now, entries: make(map[string]*entry)}
+}
+
+// Close closes the file.
+func (c *Cache) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries = make(map[string]*entry)
+	if c.file == nil {
+		return nil
+	}
+	err := c.file.Close()
+	c.file = nil
+	return err
+}
+
+// Do returns the response of a key: the one that is kept, or that of load, which says for how long
+// it is kept. While load runs, others who ask for the key wait for it; if it fails, they load for
+// themselves.
+func (c *Cache) Do(ctx context.Context, key string, load func() (Response, time.Duration, error)) (res Response, kept bool, err error) {
+	for {
+		c.mu.Lock()
+		e := c.entries[key]
+		if e == nil {
+			e = &entry{loaded: make(chan struct{})}
+			c.entries[key] = e
+			c.mu.Unlock()
+			res, err = c.load(key, e, load)
+			return res, false, err
+		}
+		c.mu.Unlock()
+		select {
+		case <-e.loaded:
+		case <-ctx.Done():
+			return res, false, context.Cause(ctx)
+		}
+		if res, ok := c.take(key, e); ok {
+			return res, true, nil
+		}
+	}
+}
+
+// load fills in an entry, which is forgotten if it cannot be kept.
+func (c *Cache) load(key string, e *entry, load func() (Response, time.Duration, error)) (res Response, err error) {
+	res, lifetime, err := load()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer close(e.loaded)
+	if err != nil || lifetime <= 0 || int64(len(res.Body)) > c.most/4 {
+		delete(c.entries, key)
+		return res, err
+	}
+	c.clock++
+	e.ok, e.res, e.until, e.used = true, res, c.now().Add(lifetime), c.clock
+	c.memory += overhead + int64(len(res.Body))
+	c.makeRoom()
+	return res, nil
+}
+
+// take returns the response of an entry that is loaded, unless it is too old.
+func (c *Cache) take(key string, e *entry) (res Response, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !e.ok {
+		return res, false
+	}
+	if c.now().After(e.until) {
+		c.forget(key, e)
+		return res, false
+	}
+	c.clock++
+	e.used = c.clock
+	res = e.res
+	if e.spilled {
+		res.Body = make([]byte, e.length)
+		if _, err := c.file.ReadAt(res.Body, e.offset); err != nil {
+			c.forget(key, e)
+			return res, false
+		}
+	}
+	return res, true
+}
+
+func (c *Cache) forget(key string, e *entry) {
+	if c.entries[key] != e {
+		return
+	}
+	delete(c.entries, key)
+	c.memory -= overhead + int64(len(e.res.Body))
+}
+
+// makeRoom brings bodies to the file until memory suffices. If entries alone take too much, or the
+// file does, all are forgotten.
+func (c *Cache) makeRoom() {
+	if c.memory <= c.most {
+		return
+	}
+	var inMemory []string
+	for key, e := range c.entries {
+		if e.ok && len(e.res.Body) > 0 {
+			inMemory = append(inMemory, key)
+		}
+	}
+	slices.SortFunc(inMemory, func(a, b string) int { return int(c.entries[a].used) - int(c.entries[b].used) })
+	for _, key := range inMemory {
+		if c.memory <= c.most*3/4 {
+			return
+		}
+		e := c.entries[key]
+		if err := c.write(e); err != nil {
+			c.forget(key, e)
+		}
+	}
+	if c.memory > c.most {
+		for key, e := range c.entries {
+			if e.ok {
+				c.forget(key, e)
+			}
+		}
+		c.size = 0
+	}
+}
+
+var errFull = errors.New("the file is full")
+
+// write brings the body of an entry to the file.
+func (c *Cache) write(e *entry) (err error) {
+	if c.file == nil {
+		if c.file, err = c.spill(); err != nil {
+			return err
+		}
+	}
+	if c.size+int64(len(e.res.Body)) > mostSpilled {
+		return errFull
+	}
+	if _, err := c.file.WriteAt(e.res.Body, c.size); err != nil {
+		return err
+	}
+	e.spilled, e.offset, e.length = true, c.size, len(e.res.Body)
+	c.size += int64(e.length)
+	c.memory -= int64(e.length)
+	e.res.Body = nil
+	return nil
+}

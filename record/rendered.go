@@ -1,0 +1,80 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Rendered is the fate of a page in a browser. Lists and texts are cut to what a person reads.
+type Rendered struct {
+	// Reason is the evidence for rendering: always, or that of a page that looks empty until its
+	// scripts run, as Record.NeedsScripts has it.
+	Reason string `json:"reason"`
+	// Error says why there is no rendered document: the page counts as it was received.
+	Error    string   `json:"error,omitempty"`
+	MS       int64    `json:"ms"`               // real time, waits for other servers included
+	Requests int      `json:"requests"`         // of the page, with the refused ones
+	Cached   int64    `json:"cached,omitempty"` // bytes that were requested for an earlier page
+	Bytes    int      `json:"bytes,omitempty"`  // of the rendered document
+	SHA256   string   `json:"sha256,omitempty"` // of the rendered document, hexadecimal
+	Cut      string   `json:"cut,omitempty"`    // its limit: time, requests, document
+	URL      string   `json:"url,omitempty"`    // of the document, if its scripts have changed it
+	Failed   []string `json:"failed,omitempty"` // requests without a good response: URL and reason
+	Errors   []string `json:"errors,omitempty"` // messages of scripts that failed
+
+	// The place of the rendered document in the archive, as of a response.
+	WARCFile   string `json:"warc_file,omitempty"`
+	WARCOffset int64  `json:"warc_offset,omitempty"`
+}
+
+// The most of a list of Rendered, and bytes of a text in one.
+const (
+	mostRendered    = 20
+	longestRendered = 300
+)
+
+// Words says what became of the page in a browser.
+func (r *Rendered) Words() string {
+	why := "it looks empty without scripts: " + r.Reason
+	if r.Reason == RenderedAlways {
+		why = "as each page"
+	}
+	if r.Error != "" {
+		return fmt.Sprintf("not rendered (%s): %s", why, r.Error)
+	}
+	requests := "1 request"
+	if r.Requests != 1 {
+		requests = fmt.Sprint(r.Requests, " requests")
+	}
+	return fmt.Sprintf("rendered (%s) in %d ms with %s", why, r.MS, requests)
+}
+
+// RenderedAlways is the Reason of a page that was rendered as each is.
+const RenderedAlways = "always"
+
+// Place returns what finds the rendered document; nil if there is none.
+func (r *Rendered) Place() *Rendered {
+	if r == nil || r.SHA256 == "" {
+		return nil
+	}
+	return &Rendered{Reason: r.Reason, SHA256: r.SHA256, WARCFile: r.WARCFile, WARCOffset: r.WARCOffset}
+}
+
+// AddFailed adds a request without a good response.
+func (r *Rendered) AddFailed(url, reason string) { r.Failed = addText(r.Failed, url+" "+reason) }
+
+// AddError adds a message of a script that failed: its first line.
+func (r *Rendered) AddError(message string) {
+	first, _, _ := strings.Cut(message, "\n")
+	r.Errors = addText(r.Errors, first)
+}
+
+func addText(to []string, text string) []string {
+	if len(to) == mostRendered {
+		return to
+	}
+	if len(text) > longestRendered {
+		text = strings.ToValidUTF8(text[:longestRendered], "") + "…"
+	}
+	return append(to, text)
+}
