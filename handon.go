@@ -6,6 +6,7 @@ import (
 	"github.com/weftcrawl/weft/internal/crawl"
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/frontier/store"
+	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/seed"
 )
 
@@ -114,6 +115,11 @@ var handedOn = []struct {
 
 	// To the browser.
 	{"Browser", func(c *config, to *crawl.Config) { to.Browser.Program = c.Render.Browser }},
+	{"Wait", func(c *config, to *crawl.Config) { to.Steps = c.Render.plannedSteps() }},
+	{"Scroll", func(c *config, to *crawl.Config) { to.Steps = c.Render.plannedSteps() }},
+	{"Click", func(c *config, to *crawl.Config) { to.Steps = c.Render.plannedSteps() }},
+	{"Screenshot", func(c *config, to *crawl.Config) { to.Screenshot = render.Screenshot(c.Render.Screenshot) }},
+	{"PDF", func(c *config, to *crawl.Config) { to.PDF = c.Render.PDF }},
 	{"Memory", func(c *config, to *crawl.Config) { to.Browser.Memory = int64(max(c.Memory, leastBrowser)) }},
 
 	// To the job.

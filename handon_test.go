@@ -46,7 +46,9 @@ var others = map[string]func(*Options){
 	"Canon":   func(o *Options) { o.Reach.Canon, _ = weburl.ParseRules("sort-query") },
 	"Assets":  func(o *Options) { o.Reach.Assets = AssetsAny },
 
-	"Rendering": func(o *Options) { o.Render.Rendering = RenderAuto },
+	"Rendering":  func(o *Options) { o.Render.Rendering = RenderAuto },
+	"Wait":       func(o *Options) { o.Render.Wait = "5s" },
+	"Screenshot": func(o *Options) { o.Render.Screenshot = ScreenshotFull },
 
 	"Header":  func(o *Options) { o.HTTP.Header = httpclient.Header{{Name: "X-A", Value: "b"}} },
 	"Cookies": func(o *Options) { o.HTTP.Cookies, _ = cookiejar.New(nil) },

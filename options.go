@@ -440,6 +440,8 @@ func (c *config) checkJob() error {
 		return invalid("ArchiveDigest", string(c.Keep.ArchiveDigest), errors.New("expected sha256 or sha1"))
 	case c.Reach.PruneDuplicates && c.Keep.Duplicates == DuplicatesOff:
 		return &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
+	case c.Render.check() != nil:
+		return c.Render.check()
 	case !slices.Contains([]Rendering{"", RenderNever, RenderAuto, RenderAlways}, c.Render.Rendering):
 		return invalid("Rendering", string(c.Render.Rendering), errors.New("expected never, auto or always"))
 	case c.Job == "" && (c.Keep.KeepLinks || c.Keep.KeepBodies || c.Keep.Archive):

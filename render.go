@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -124,6 +123,12 @@ func (o *Render) steps() (s render.Steps, err error) {
 	return s, err
 }
 
+// plannedSteps is steps of options that were checked.
+func (o *Render) plannedSteps() render.Steps {
+	s, _ := o.steps()
+	return s
+}
+
 // reason returns why a page is to be rendered; empty: it is not.
 func (o *Render) reason(p *Page) string {
 	if p.Status < 200 || p.Status > 299 || !record.IsHTML(p.Type()) {
@@ -167,7 +172,7 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 		g.Go("render", func(t *aio.Task) (err error) {
 			defer r.asked.Close()
 			doc, err = aio.Offload(t, func(ctx context.Context) (*render.Document, error) {
-				browser := render.New(render.Options{Program: f.Render.Browser, Tabs: 1, Sandbox: os.Geteuid() != 0, UserAgent: f.HTTP.UserAgent})
+				browser := render.New(render.Options{Program: f.Render.Browser, Tabs: 1, Sandbox: render.CanSandbox(), UserAgent: f.HTTP.UserAgent})
 				defer browser.Close()
 				return browser.Render(ctx, page)
 			})

@@ -240,7 +240,7 @@ func (s *site) rendered(r *record.Record) {
 	for _, message := range r.Rendered.Errors {
 		s.found(Finding{Rule: ScriptError, Page: r.URL, Message: message})
 	}
-	for _, request := range r.Rendered.Failed {
+	for _, request := range r.Rendered.Failed { // what was refused is no fault of the page
 		url, reason, _ := strings.Cut(request, " ")
 		s.found(Finding{Rule: FailedRequest, Page: r.URL, URL: url, Message: reason})
 	}

@@ -90,7 +90,7 @@ var rules = []Rule{
 	{NeedsScripts, Warning, GroupLinks, "the page looks empty, as no scripts run"},
 	{NotRead, Warning, GroupLinks, "a part of the page is not read: it is beyond a limit"},
 	{ScriptError, Warning, GroupLinks, "a script of the page fails, or nothing renders it"},
-	{FailedRequest, Warning, GroupLinks, "a request of the page fails, or is not made"},
+	{FailedRequest, Warning, GroupLinks, "a request of the page fails"},
 
 	{MissingTitle, Warning, GroupSite, "the page has no title"},
 	{DuplicateTitle, Warning, GroupSite, "other pages have the same title"},

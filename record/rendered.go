@@ -12,15 +12,16 @@ type Rendered struct {
 	Reason string `json:"reason"`
 	// Error says why there is no rendered document: the page counts as it was received.
 	Error    string   `json:"error,omitempty"`
-	MS       int64    `json:"ms"`               // real time, waits for other servers included
-	Requests int      `json:"requests"`         // of the page, with the refused ones
-	Cached   int64    `json:"cached,omitempty"` // bytes that were requested for an earlier page
-	Bytes    int      `json:"bytes,omitempty"`  // of the rendered document
-	SHA256   string   `json:"sha256,omitempty"` // of the rendered document, hexadecimal
-	Cut      string   `json:"cut,omitempty"`    // its limit: time, requests, document
-	URL      string   `json:"url,omitempty"`    // of the document, if its scripts have changed it
-	Failed   []string `json:"failed,omitempty"` // requests without a good response: URL and reason
-	Errors   []string `json:"errors,omitempty"` // messages of scripts that failed
+	MS       int64    `json:"ms"`                // real time, waits for other servers included
+	Requests int      `json:"requests"`          // of the page, with the refused ones
+	Cached   int64    `json:"cached,omitempty"`  // bytes that were requested for an earlier page
+	Bytes    int      `json:"bytes,omitempty"`   // of the rendered document
+	SHA256   string   `json:"sha256,omitempty"`  // of the rendered document, hexadecimal
+	Cut      string   `json:"cut,omitempty"`     // its limit: time, requests, document
+	URL      string   `json:"url,omitempty"`     // of the document, if its scripts have changed it
+	Failed   []string `json:"failed,omitempty"`  // requests without a good response: URL and reason
+	Refused  []string `json:"refused,omitempty"` // requests that a rule forbids: URL and reason
+	Errors   []string `json:"errors,omitempty"`  // messages of scripts that failed
 
 	// The place of the rendered document in the archive, as of a response.
 	WARCFile   string `json:"warc_file,omitempty"`
@@ -62,6 +63,9 @@ func (r *Rendered) Place() *Rendered {
 
 // AddFailed adds a request without a good response.
 func (r *Rendered) AddFailed(url, reason string) { r.Failed = addText(r.Failed, url+" "+reason) }
+
+// AddRefused adds a request that was not made, by a rule.
+func (r *Rendered) AddRefused(url, reason string) { r.Refused = addText(r.Refused, url+" "+reason) }
 
 // AddError adds a message of a script that failed: its first line.
 func (r *Rendered) AddError(message string) {

@@ -262,6 +262,9 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	if o.HTTP, err = f.client.http(); err != nil {
 		return err
 	}
+	if err := f.client.implied(); err != nil {
+		return err
+	}
 	o.Render = f.client.render
 	if err := f.cluster.check(o, f.again() != ""); err != nil {
 		return err

@@ -53,14 +53,22 @@ func (c *clientFlags) needsBrowser() string {
 	return ""
 }
 
-// readyToRender looks for the browser, before anything is fetched in vain, and says how its sandbox
-// stands.
-func (c *clientFlags) readyToRender() error {
+// implied has pages rendered for options that mean nothing without.
+func (c *clientFlags) implied() error {
 	if flag := c.needsBrowser(); flag != "" && flag != "render" {
 		if c.render.Rendering == weft.RenderNever {
 			return usage("--%s and --render=never: expected one of them", flag)
 		}
 		c.render.Rendering = weft.RenderAlways
+	}
+	return nil
+}
+
+// readyToRender looks for the browser, before anything is fetched in vain, and says how its sandbox
+// stands.
+func (c *clientFlags) readyToRender() error {
+	if err := c.implied(); err != nil {
+		return err
 	}
 	if cmp.Or(c.render.Rendering, weft.RenderNever) == weft.RenderNever {
 		return nil
@@ -70,8 +78,8 @@ func (c *clientFlags) readyToRender() error {
 		return &exit{exitError, err}
 	}
 	c.render.Browser = path
-	if os.Geteuid() == 0 {
-		fmt.Fprintln(os.Stderr, "weft: the browser runs as root, and so without its sandbox: run weft as another user where pages are not trusted")
+	if !render.CanSandbox() {
+		fmt.Fprintln(os.Stderr, "weft:", render.ErrNoSandbox)
 	}
 	return nil
 }

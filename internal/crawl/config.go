@@ -23,6 +23,10 @@ type Config struct {
 
 	Browser render.Options // but for what the plan says, Tabs and Sandbox: of pages that are rendered
 
+	Steps      render.Steps // of pages that are rendered
+	Screenshot render.Screenshot
+	PDF        bool
+
 	Node *Node // nil: the crawl is whole
 }
 

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/weftcrawl/weft/internal/fetch"
@@ -26,11 +24,11 @@ type errands struct {
 // add has an errand leased.
 func (e *errands) add(u frontier.URL) {
 	if e.ending.draining {
-		refuse(u, fetch.ErrDrained)
+		errandOf(u).Refuse(fetch.ErrDrained)
 		return
 	}
 	if reason := e.reach.bounds.Forbids(u.URL); reason != "" {
-		refuse(u, fmt.Errorf("excluded: %s", reason))
+		errandOf(u).Forbid("excluded: " + reason)
 		return
 	}
 	e.admission.admit(nil, slices.Values([]weburl.URL{u.URL}), func() { e.frontier.Errands().Add(e.clock.now(), u) })
@@ -52,8 +50,8 @@ func (e *errands) responded(loop int, l fetch.Lease, a frontier.Result) {
 // refused tells pages which of their requests are not made.
 func (e *errands) refused() {
 	for _, r := range e.frontier.Errands().Refused() {
-		refuse(r.URL, errors.New(r.Kind+": "+r.Reason))
+		errandOf(r.URL).Refused(r.Kind, r.Reason)
 	}
 }
 
-func refuse(u frontier.URL, err error) { u.Errand.For.(*fetch.Errand).Refuse(err) }
+func errandOf(u frontier.URL) *fetch.Errand { return u.Errand.For.(*fetch.Errand) }

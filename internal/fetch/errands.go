@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/httpcache"
 	"github.com/weftcrawl/weft/internal/render"
+	"github.com/weftcrawl/weft/record"
 )
 
 // Errand is a request of a page that is being rendered: see frontier.Errand.
@@ -17,8 +18,21 @@ type Errand struct {
 	answer  func(httpcache.Response, error) // called once, from any goroutine
 }
 
-// Refuse ends an errand that is not requested.
+// Refuse ends an errand that has failed.
 func (e *Errand) Refuse(err error) { e.answer(httpcache.Response{}, err) }
+
+// Forbid ends an errand that is not requested, by a rule.
+func (e *Errand) Forbid(reason string) { e.Refuse(render.ByRule(reason)) }
+
+// Refused ends an errand that the frontier refuses to lease.
+func (e *Errand) Refused(kind, reason string) {
+	switch kind {
+	case record.KindRobots, record.KindNoRobots, string(httpclient.KindBlocked):
+		e.Forbid(kind + ": " + reason)
+	default:
+		e.Refuse(errors.New(kind + ": " + reason))
+	}
+}
 
 // errandFetcher makes the requests of pages that are being rendered.
 // Owner: one loop.
@@ -42,7 +56,7 @@ func (f *errandFetcher) ask(x *fetching) *Outcome {
 		}
 	}
 	if err := f.fetcher.askHook(x.lease.URL, &x.req); err != nil {
-		errand.Refuse(err)
+		errand.Forbid(err.Error())
 		return &Outcome{URL: x.lease.URL}
 	}
 	return nil
@@ -73,7 +87,11 @@ func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 		if res == nil && !e.Overloaded() {
 			blameHost(&out.Result, e)
 		}
-		errandOf(x).Refuse(e.Err)
+		if e.Kind == httpclient.KindBlocked {
+			errandOf(x).Forbid(e.Err.Error())
+		} else {
+			errandOf(x).Refuse(e.Err)
+		}
 		return out, nil
 	}
 	cut := ""

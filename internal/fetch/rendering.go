@@ -24,7 +24,11 @@ type Rendering struct {
 	Browser *render.Renderer
 	Cache   *httpcache.Cache
 	Assets  bool // images, media and fonts are requested, too
-	Posts   bool // POST requests of a page to its own site are sent
+
+	Steps      render.Steps // of each page, before it is read
+	Screenshot render.Screenshot
+	PDF        bool
+
 	// Drained is done when the crawl is drained: pages that are being rendered wait for its next run.
 	Drained context.Context
 }
@@ -57,8 +61,11 @@ type renders struct {
 func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) weburl.URL {
 	r.MS, r.Requests, r.Cut = doc.Took.Milliseconds(), doc.Requests, doc.Cut
 	for _, x := range doc.Refused {
-		if x.Reason != errNotNeeded.Error() {
+		switch {
+		case !x.ByRule:
 			r.AddFailed(x.URL, x.Reason)
+		case x.Reason != string(errNotNeeded):
+			r.AddRefused(x.URL, x.Reason)
 		}
 	}
 	for _, message := range doc.Errors {
@@ -83,13 +90,16 @@ func (s *renders) leave(l *Lease, a frontier.Result) {
 // requested for an earlier one, too.
 func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (doc *render.Document, cached int64, err error) {
 	r, one := s.cfg.Render, &rendering{renders: s, from: out.Record.URL, depth: out.URL.Depth + 1}
+	shown := &render.Page{
+		URL: out.URL.URL.String(), Status: out.Record.Status, Header: fieldsOf(page.Header), Body: page.Body, Fetch: one.fetch,
+		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF,
+	}
+	one.seen = r.Assets || shown.IsSeen()
 	doc, err = aio.Offload(t, func(ctx context.Context) (*render.Document, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(r.Drained, func() { cancel(ErrDrained) })()
-		doc, err := r.Browser.Render(ctx, &render.Page{
-			URL: out.URL.URL.String(), Status: out.Record.Status, Header: fieldsOf(page.Header), Body: page.Body, Fetch: one.fetch,
-		})
+		doc, err := r.Browser.Render(ctx, shown)
 		if err != nil && r.Drained.Err() != nil {
 			err = ErrDrained
 		}
@@ -106,10 +116,10 @@ func (s *renders) archive(out *Outcome, requested time.Time, html []byte) {
 }
 
 // Reasons to refuse a request of a page.
-var (
-	errScheme    = errors.New("no URL of http or https")
-	errNotNeeded = errors.New("not needed for the text")
-	errMethod    = errors.New("only GET requests are made")
+const (
+	errScheme    render.ByRule = "no URL of http or https"
+	errNotNeeded render.ByRule = "not needed for the text"
+	errMethod    render.ByRule = "only GET requests are made"
 )
 
 // rendering is a page that is being rendered.
@@ -117,6 +127,7 @@ type rendering struct {
 	*renders
 	from   string // its URL
 	depth  int
+	seen   bool         // images, media and fonts matter
 	cached atomic.Int64 // bytes that were requested for an earlier page
 }
 
@@ -128,7 +139,7 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 		return nil, errScheme
 	case q.Method != http.MethodGet:
 		return nil, errMethod
-	case !s.cfg.Render.Assets && (q.Type == render.TypeImage || q.Type == render.TypeMedia || q.Type == render.TypeFont):
+	case !s.seen && (q.Type == render.TypeImage || q.Type == render.TypeMedia || q.Type == render.TypeFont):
 		return nil, errNotNeeded
 	}
 	key, asset := cacheKey(u, q), q.Type == render.TypeScript || q.Type == render.TypeStylesheet || q.Type == render.TypeFont
