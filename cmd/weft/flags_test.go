@@ -686,6 +686,11 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("exit %d: %s", e.code, e.stderr)
 		}
 	},
+	"wait":  func(t *testing.T) { reveals(t, "setTimeout(show, 15000)", "--wait", "20s") },
+	"click": func(t *testing.T) { reveals(t, "document.querySelector('button').onclick = show", "--click", "button") },
+	"scroll": func(t *testing.T) {
+		reveals(t, "new IntersectionObserver(all => all[0].isIntersecting && show()).observe(document.querySelector('i'))", "--scroll", "9")
+	},
 	"browser": func(t *testing.T) {
 		e := weftRun(t, "crawl", "--render", "--browser", "no-such-browser", "--job", "job", newAsked(t, false, star).URL)
 		if e.code != exitUsage || !strings.Contains(e.stderr, `browser "no-such-browser"`) {

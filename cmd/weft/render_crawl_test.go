@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -203,6 +204,29 @@ func TestCrawlRenderedKilled(t *testing.T) {
 	slices.Sort(places)
 	if len(slices.Compact(places)) != appPages {
 		t.Errorf("%d rendered documents in the archive", len(places))
+	}
+}
+
+// reveals expects a link that a page shows in the end to be followed with these options.
+func reveals(t *testing.T, script string, options ...string) {
+	t.Helper()
+	if _, err := weft.FindBrowser(""); err != nil {
+		t.Skip(err)
+	}
+	var found atomic.Bool
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		found.Store(found.Load() || r.URL.Path == "/found")
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprintf(w, "<!doctype html><title>List</title><div id=root></div><button>more</button><div style='height: 3000px'></div><i>end</i>"+
+			"<script>const show = () => { document.body.insertAdjacentHTML('beforeend', '<a href=/found>found</a>') }; %s</script>", script)
+	}))
+	defer s.Close()
+	crawls(t, exitDone, append(options, "--render=always", "--job", "job", s.URL)...)
+	if !found.Load() {
+		t.Errorf("%q: the link was not followed", options)
 	}
 }
 
