@@ -108,6 +108,14 @@ var tables = map[string][]string{
 		"fetch.Outcome.Items", "record.Item.Fields", "record.Item.Missing", "record.Item.Notes", "record.Structured.JSONLD", "record.Structured.Meta", "record.Structured.Microdata",
 		"record.Structured.DublinCore", "record.Structured.OpenGraph", "record.Structured.RDFa", "record.Structured.Twitter", "record.Thing.Properties", "record.Thing.Type",
 	},
+	"a sixteenth of Memory: see httpcache.New": {"httpcache.Cache.entries", "httpcache.Response.Body", "httpcache.Response.Header"},
+	"pages rendered at once, four a tab, within render.Limits": {
+		"fetch.Outcome.Folders", "frontier.Errands.leased", "frontier.Errands.refused", "frontier.Errands.waiting", "frontier.errands.waiting",
+		"record.Rendered.Errors", "record.Rendered.Failed", "record.Rendered.Refused", "render.Document.Errors", "render.Document.Frames",
+		"render.Document.PDF", "render.Document.Refused", "render.Document.Screenshot", "render.Document.Targets", "render.Page.Body",
+		"render.Page.Header", "render.browser.idle", "render.browser.in", "render.browser.tabs", "render.conn.replies", "render.run.frames",
+		"render.tab.origins", "render.tail.text",
+	},
 	"private networks that there are": {"guard.Guard.open", "job.Job.Networks"},
 	"2 MiB of a hosts file":           {"dns.names.bits"},
 	"what the user gives, or 1,000 seeds ahead": {
