@@ -175,7 +175,7 @@ func TestReadPage(t *testing.T) {
 	if err := os.WriteFile(nothing, []byte("<!doctype html><div id=app></div><script>render()</script>"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if e := weftRun(t, "read", nothing); e.code != exitError || !strings.HasSuffix(e.stderr, "nothing.html\": no text: it looks empty without scripts, which Weft does not run\n") {
+	if e := weftRun(t, "read", nothing); e.code != exitError || !strings.HasSuffix(e.stderr, "nothing.html\": no text: it looks empty without scripts, which only --render runs\n") {
 		t.Errorf("a page without text: exit %d, %s", e.code, e.stderr)
 	}
 	cmd, stderr := weftCommand(t, "read", "--whole", "--base", "https://example.org/x/", "--text=false", "-")
@@ -242,7 +242,7 @@ func TestAppShell(t *testing.T) {
 		}
 	})
 	e := crawls(t, exitDone, "--markdown", "--assets", "none", "--job", "job", s.URL)
-	want := "1 page looks empty without scripts, which Weft does not run: " + s.URL + "/\n"
+	want := "1 page looks empty without scripts, which only --render runs: " + s.URL + "/\n"
 	if n := strings.Count(e.stderr, want); n != 1 || !strings.Contains(e.stderr, "1 document not read: 1 PDF\n") {
 		t.Errorf("%d times in the report, expected once: %s", n, e.stderr)
 	}
