@@ -121,3 +121,48 @@ func (c Capture) is(r *warc.Record) bool {
 	}
 	return false
 }
+
+// ErrNotRendered is returned by Rendered if there is no such document.
+var ErrNotRendered = errors.New("no rendered document of the capture")
+
+// furtherRecords is the number of records behind that of a response among which its rendered
+// document is looked for: the request is one of them.
+const furtherRecords = 3
+
+// Rendered opens the rendered document of a capture: the record of type conversion that refers to
+// it, and stands behind it in its file, where a crawl writes it. It has to be closed.
+func (a *Archive) Rendered(c Capture) (*Record, error) {
+	m, err := c.source.members.open(c.Filename)
+	if err != nil {
+		return nil, c.where(err)
+	}
+	r := &Record{Capture: c, open: []func() error{m.close}}
+	if err := r.rendered(m); err != nil {
+		m.close()
+		return nil, c.where(err)
+	}
+	return r, nil
+}
+
+func (r *Record) rendered(m *member) error {
+	if r.Offset < 0 || r.Offset >= m.size {
+		return ErrNotRendered
+	}
+	records := warc.NewReader(io.NewSectionReader(m, r.Offset, m.size-r.Offset))
+	response, err := records.Next()
+	if err != nil {
+		return err
+	}
+	id := response.Header.Get("WARC-Record-ID")
+	for range furtherRecords {
+		next, err := records.Next()
+		if err != nil {
+			return ErrNotRendered
+		}
+		if next.Type() == warc.Conversion && next.Header.Get("WARC-Refers-To") == id && next.URL() == r.URL {
+			r.Record, r.Size = next, next.Length
+			return nil
+		}
+	}
+	return ErrNotRendered
+}

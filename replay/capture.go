@@ -50,6 +50,14 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 		s.fail(w, http.StatusInternalServerError, err)
 		return
 	}
+	shown := false
+	if a.view == rewritten && isPage(record) {
+		// Its scripts have run, and would not find what they need in the sandbox.
+		if doc, err := s.archive.Rendered(c); err == nil {
+			record.Close()
+			record, shown = doc, true
+		}
+	}
 	defer record.Close()
 	base, err := weburl.Parse(c.URL)
 	if err != nil {
@@ -61,6 +69,9 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 		may = mayShow
 	}
 	sandbox(h, r, may)
+	if shown {
+		h.Add("Content-Security-Policy", "script-src http://"+r.Host+s.root+"-/page.js")
+	}
 	h.Set("Memento-Datetime", c.Date.Format(http.TimeFormat)) // RFC 7089
 	prefix := s.root + a.date + string(a.view) + "/"
 	if to, err := base.Resolve(weburl.EscapeInvalid(sent.header.Get("Location"))); err == nil && sent.status/100 == 3 && to.IsHTTP() {
@@ -90,6 +101,15 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 	}
 	sent.body = io.MultiReader(bytes.NewReader(d.text), d.body)
 	s.send(w, r, c, sent)
+}
+
+// isPage reports whether a record is that of an HTML page, which may have been rendered.
+func isPage(record *archive.Record) bool {
+	if record.Message == nil || record.Message.Status()/100 != 2 {
+		return false
+	}
+	mediaType, _, _ := strings.Cut(strings.ToLower(record.Message.Header.Get("Content-Type")), ";")
+	return strings.TrimSpace(mediaType) == "text/html" || strings.TrimSpace(mediaType) == "application/xhtml+xml"
 }
 
 // answer is an archived response as a replay sends it.

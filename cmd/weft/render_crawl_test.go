@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/replay"
 )
 
 // app is a site of pages that a script fills from an API, and of one that needs no script.
@@ -160,11 +163,37 @@ func TestCrawlRenders(t *testing.T) {
 			if !strings.Contains(why, "auto: not rendered") {
 				t.Errorf("why: %s", why)
 			}
+			if keeps == "--warc" {
+				a.replays(t, job)
+			}
 			report := weftIn(t, e.dir, "check", "job").stdout
 			if !strings.Contains(report, "failed-request") {
 				t.Errorf("check: %s", report)
 			}
 		})
+	}
+}
+
+// replays expects a replay of the archive to show rendered documents, and to run no script of
+// theirs.
+func (a *app) replays(t *testing.T, job string) {
+	t.Helper()
+	x, err := archive.Open(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	s := replay.New(x, "job", func(err error) { t.Error(err) })
+	server := httptest.NewServer(s)
+	defer server.Close()
+	res, err := http.Get(server.URL + s.Root() + "2mp_/" + a.URL + "/p/3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if policies := strings.Join(res.Header.Values("Content-Security-Policy"), "\n"); err != nil || !strings.Contains(string(body), "<h1>Pagé 3</h1>") || !strings.Contains(policies, "\nscript-src http") {
+		t.Errorf("replayed, %v: %s %s", err, policies, body)
 	}
 }
 

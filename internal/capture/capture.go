@@ -181,8 +181,7 @@ func (a *Archive) Note(url string, at time.Time, fields warc.Header) *Capture {
 }
 
 // Rendered makes the record of a rendered document: a conversion of the response to a URL that was
-// requested at a time. It is in no index: an archive shows the response, whose scripts run again,
-// with the responses that they have asked for.
+// requested at a time. It is in no index: see archive.Archive.Rendered.
 func (a *Archive) Rendered(url string, requested, at time.Time, html []byte) *Capture {
 	e := a.encoders.Get().(*warc.Encoder)
 	defer a.encoders.Put(e)

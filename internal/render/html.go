@@ -10,7 +10,7 @@ import (
 func (d *Document) Text() []byte {
 	text := []byte(d.HTML)
 	for _, f := range d.Frames {
-		text = fmt.Appendf(text, "\n<iframe srcdoc=\"%s\"></iframe>", html.EscapeString(`<base href="`+html.EscapeString(f.URL)+`">`+f.HTML))
+		text = fmt.Appendf(text, "\n<iframe hidden srcdoc=\"%s\"></iframe>", html.EscapeString(`<base href="`+html.EscapeString(f.URL)+`">`+f.HTML))
 	}
 	return text
 }
