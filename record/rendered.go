@@ -53,6 +53,14 @@ func (r *Rendered) Words() string {
 // RenderedAlways is the Reason of a page that was rendered as each is.
 const RenderedAlways = "always"
 
+// JSON returns the object as a text; "" if there is none.
+func (r *Rendered) JSON() string {
+	if r == nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(jsonLine(r)), "\n")
+}
+
 // Place returns what finds the rendered document; nil if there is none.
 func (r *Rendered) Place() *Rendered {
 	if r == nil || r.SHA256 == "" {

@@ -150,7 +150,7 @@ var csvHeader = []string{
 	"warc_file", "warc_offset",
 	"role", "method",
 	"protocol", "tls", "needs_scripts",
-	"description", "h1", "canonical", "words", "indexability", "headers",
+	"description", "h1", "canonical", "words", "indexability", "headers", "rendered",
 }
 
 func (r *Record) csv() []string {
@@ -182,6 +182,6 @@ func (r *Record) csv() []string {
 		r.WARCFile, offset,
 		string(r.Role), r.Method,
 		r.Protocol, r.TLS, r.NeedsScripts,
-		r.Description, r.H1, r.Canonical, words, string(r.Indexability), r.Headers.JSON(),
+		r.Description, r.H1, r.Canonical, words, string(r.Indexability), r.Headers.JSON(), r.Rendered.JSON(),
 	}
 }

@@ -165,6 +165,10 @@ func TestCrawlRenders(t *testing.T) {
 			}
 			if keeps == "--warc" {
 				a.replays(t, job)
+				files, _ := filepath.Glob(filepath.Join(job, "archive", "*.warc.gz"))
+				if e := weftIn(t, e.dir, append([]string{"warc", "check"}, files...)...); e.code != exitDone {
+					t.Errorf("the archive: %s%s", e.stdout, e.stderr)
+				}
 			}
 			report := weftIn(t, e.dir, "check", "job").stdout
 			if !strings.Contains(report, "failed-request") {

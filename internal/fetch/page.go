@@ -205,6 +205,8 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, at time.Time, out *Outc
 	}
 	r := &record.Rendered{Reason: page.why, Cached: cached}
 	out.Record.Rendered = r
+	received := out.content // which the archive needs
+	defer func() { out.content = received }()
 	body, base := page.Text, out.URL.URL
 	if err != nil {
 		r.Error = frontier.Brief(err.Error())
