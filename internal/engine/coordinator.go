@@ -99,7 +99,10 @@ func (c *Coordinator) connect() {
 		job: cfg.Job, most: cfg.Shares.Batch,
 	}
 	c.progress = progress{clock: clock, committer: &c.committer, hooks: &cfg.Hooks, summary: record.NewSummary()}
-	c.pauses = pauses{loops: &c.loops, lifted: c.resumed}
+	c.pauses = pauses{loops: &c.loops, lifted: c.resumed, render: func(bool) {}}
+	if r := cfg.Fetch.Render; r != nil {
+		c.pauses.render = r.Browser.Pause
+	}
 	c.outage = outage{
 		clock: clock, heard: &c.shared.Heard, frontier: f, progress: &c.progress,
 		giveUp: cfg.Frontier.GiveUp, resumed: cfg.Job != nil && cfg.Job.Resumed,

@@ -26,6 +26,7 @@ const (
 type pauses struct {
 	loops  *loops
 	lifted func() // called when a reason has gone
+	render func(paused bool)
 
 	reasons map[string]bool
 }
@@ -44,11 +45,13 @@ func (p *pauses) set(reason string, on bool) {
 			p.reasons = make(map[string]bool)
 		}
 		p.reasons[reason] = true
+		p.render(true)
 		if reason == PausedDescriptors { // a kept connection has one
 			p.loops.disconnect()
 		}
 	case p.reasons[reason]:
 		delete(p.reasons, reason)
+		p.render(p.any())
 		p.lifted()
 	}
 }
