@@ -99,7 +99,7 @@ func (c *Coordinator) connect() {
 		job: cfg.Job, most: cfg.Shares.Batch,
 	}
 	c.progress = progress{clock: clock, committer: &c.committer, hooks: &cfg.Hooks, summary: record.NewSummary()}
-	c.pauses = pauses{loops: &c.loops, lifted: c.resumed, render: func(bool) {}}
+	c.pauses = pauses{loops: &c.loops, lifted: c.resumed}
 	if r := cfg.Fetch.Render; r != nil {
 		c.pauses.render = r.Browser.Pause
 	}

@@ -26,7 +26,7 @@ var (
 	errMemory  = errors.New("the page takes more memory than the browser may")
 	errCPU     = errors.New("the page computes without end")
 	errGone    = errors.New("the browser has ended")
-	errLate    = errors.New("too late")
+	errLate    = errors.New("the page does not answer in time")
 )
 
 // KindOf returns the kind of an error of Render.
