@@ -19,7 +19,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// shows is a server of pages by path: a Content-Type, or where they lead, and a line below the body.
+// shows is a server of pages by path: a line with a Content-Type, or the path of a redirect, and the
+// body below.
 func shows(t *testing.T, pages map[string]string) *httptest.Server {
 	t.Helper()
 	if _, err := weft.FindBrowser(""); err != nil {
@@ -67,8 +68,8 @@ func wholeOf(t *testing.T, s *httptest.Server, job string) map[string]*weft.Reco
 	return all
 }
 
-// TestCrawlHostile: pages that hang, take all memory, never come to rest or are in any encoding have
-// records that say so, and the crawl goes on.
+// TestCrawlHostile: pages that hang, take all memory, never come to rest, or have names to break a
+// terminal by have records that say so, and the crawl goes on.
 func TestCrawlHostile(t *testing.T) {
 	t.Parallel()
 	pages := sound("<a href=/hang>x</a><a href=/hog>x</a><a href=/never>x</a><a href=/around>x</a><a href=/names>x</a><a href=/long>x</a>")

@@ -8,8 +8,8 @@ import (
 // Kind says why a page has no rendered document.
 type Kind string
 
-// Kinds. A page fails by one of the first three if it does so twice: the fault may be that of a page
-// beside it.
+// Kinds. A page fails by one of the first three if it does so twice: the fault may be that of a
+// page beside it.
 const (
 	KindCrash  Kind = "crash"  // its process has died
 	KindMemory Kind = "memory" // it takes more memory than the browser may

@@ -8,8 +8,8 @@ import (
 // stopwatch ends something after a time that counts only while nothing holds it.
 type stopwatch struct {
 	mu    sync.Mutex
-	left  time.Duration // when it last began to count
-	since time.Time     // when that was
+	left  time.Duration // at the last begin of counting
+	since time.Time     // that begin
 	holds int
 	timer *time.Timer
 }
