@@ -19,8 +19,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// shows is a server of pages by path: a line with a Content-Type, or the path of a redirect, and the
-// body below.
+// shows is a server of pages by path: a line with a Content-Type, or the path of a redirect, and
+// the body below.
 func shows(t *testing.T, pages map[string]string) *httptest.Server {
 	t.Helper()
 	if _, err := weft.FindBrowser(""); err != nil {

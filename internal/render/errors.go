@@ -55,7 +55,7 @@ func mayRecover(err error) bool {
 // StartError is returned for a browser that does not start. No page is rendered any more.
 type StartError struct {
 	Program string
-	Err     error // what it said, or did
+	Err     error // its last words, or its end
 }
 
 func (e *StartError) Error() string {

@@ -20,8 +20,8 @@ func slow(after time.Duration) func(context.Context, *render.Request) (*render.R
 	}
 }
 
-// TestSlowRequests: the time of a page is that of the browser, without the waits for requests. These
-// are bounded on their own, but for pauses of the renderer.
+// TestSlowRequests: the time of a page is that of the browser, without the waits for requests.
+// These are bounded on their own, but for pauses of the renderer.
 func TestSlowRequests(t *testing.T) {
 	t.Parallel()
 	r := renderer(t, 3)
