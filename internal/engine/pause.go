@@ -25,7 +25,7 @@ const (
 // Owner: the coordinator's loop.
 type pauses struct {
 	loops  *loops
-	lifted func() // called when a reason has gone
+	lifted func()            // called when a reason has gone
 	render func(paused bool) // tells the pages that are being rendered; nil: none ever is
 
 	reasons map[string]bool
