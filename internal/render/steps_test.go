@@ -146,7 +146,7 @@ func TestWait(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	p.Steps.Wait.Selector, p.Limits.Time = ".never", 2*time.Second
+	p.Steps.Wait.Selector, p.Limits.Total = ".never", 2*time.Second
 	if d, err := r.Render(t.Context(), p); err != nil || d.Cut != "time" {
 		t.Errorf("%+v, %v", d, err)
 	}
