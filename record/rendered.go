@@ -11,17 +11,18 @@ type Rendered struct {
 	// scripts run, as Record.NeedsScripts has it.
 	Reason string `json:"reason"`
 	// Error says why there is no rendered document: the page counts as it was received.
-	Error    string   `json:"error,omitempty"`
-	MS       int64    `json:"ms"`                // real time, waits for other servers included
-	Requests int      `json:"requests"`          // of the page, with the refused ones
-	Cached   int64    `json:"cached,omitempty"`  // bytes that were requested for an earlier page
-	Bytes    int      `json:"bytes,omitempty"`   // of the rendered document
-	SHA256   string   `json:"sha256,omitempty"`  // of the rendered document, hexadecimal
-	Cut      string   `json:"cut,omitempty"`     // its limit: time, requests, document
-	URL      string   `json:"url,omitempty"`     // of the document, if its scripts have changed it
-	Failed   []string `json:"failed,omitempty"`  // requests without a good response: URL and reason
-	Refused  []string `json:"refused,omitempty"` // requests that a rule forbids: URL and reason
-	Errors   []string `json:"errors,omitempty"`  // messages of scripts that failed
+	Error     string   `json:"error,omitempty"`
+	ErrorKind string   `json:"error_kind,omitempty"` // crash, memory, cpu, gone, time or other
+	MS        int64    `json:"ms"`                   // real time, waits for other servers included
+	Requests  int      `json:"requests"`             // of the page, with the refused ones
+	Cached    int64    `json:"cached,omitempty"`     // bytes requested for an earlier page
+	Bytes     int      `json:"bytes,omitempty"`      // of the rendered document
+	SHA256    string   `json:"sha256,omitempty"`     // of the rendered document, hexadecimal
+	Cut       string   `json:"cut,omitempty"`        // its limit: time, requests, document
+	URL       string   `json:"url,omitempty"`        // of the document, if scripts have changed it
+	Failed    []string `json:"failed,omitempty"`     // requests without a good response, with reasons
+	Refused   []string `json:"refused,omitempty"`    // requests that a rule forbids: URL and reason
+	Errors    []string `json:"errors,omitempty"`     // messages of scripts that failed
 
 	// The place of the rendered document in the archive, as of a response.
 	WARCFile   string `json:"warc_file,omitempty"`

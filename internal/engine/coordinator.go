@@ -100,6 +100,9 @@ func (c *Coordinator) connect() {
 	}
 	c.progress = progress{clock: clock, committer: &c.committer, hooks: &cfg.Hooks, summary: record.NewSummary()}
 	c.pauses = pauses{loops: &c.loops, lifted: c.resumed}
+	if r := cfg.Fetch.Render; r != nil {
+		c.pauses.render = r.Browser.Pause
+	}
 	c.outage = outage{
 		clock: clock, heard: &c.shared.Heard, frontier: f, progress: &c.progress,
 		giveUp: cfg.Frontier.GiveUp, resumed: cfg.Job != nil && cfg.Job.Resumed,

@@ -25,7 +25,8 @@ const (
 // Owner: the coordinator's loop.
 type pauses struct {
 	loops  *loops
-	lifted func() // called when a reason has gone
+	lifted func()            // called when a reason has gone
+	render func(paused bool) // tells the pages that are being rendered; nil: none ever is
 
 	reasons map[string]bool
 }
@@ -44,12 +45,21 @@ func (p *pauses) set(reason string, on bool) {
 			p.reasons = make(map[string]bool)
 		}
 		p.reasons[reason] = true
+		p.tell()
 		if reason == PausedDescriptors { // a kept connection has one
 			p.loops.disconnect()
 		}
 	case p.reasons[reason]:
 		delete(p.reasons, reason)
+		p.tell()
 		p.lifted()
+	}
+}
+
+// tell tells the pages that are being rendered whether their requests are made.
+func (p *pauses) tell() {
+	if p.render != nil {
+		p.render(p.any())
 	}
 }
 

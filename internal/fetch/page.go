@@ -13,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/links"
@@ -200,7 +201,7 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, at time.Time, out *Outc
 		out.Postpone, out.Broken = true, true
 		return nil
 	}
-	if err != nil && endsCrawl(err) {
+	if err != nil && (errors.Is(err, aio.ErrCanceled) || render.KindOf(err) == render.KindStart) {
 		return err
 	}
 	r := &record.Rendered{Reason: page.why, Cached: cached}
@@ -209,7 +210,7 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, at time.Time, out *Outc
 	defer func() { out.content = received }()
 	body, base := page.Text, out.URL.URL
 	if err != nil {
-		r.Error = frontier.Brief(err.Error())
+		r.Error, r.ErrorKind = frontier.Brief(err.Error()), string(render.KindOf(err))
 	} else {
 		page.rendered = doc.Text()
 		body = page.rendered

@@ -56,10 +56,7 @@ func (e *protocolError) Error() string { return e.Message }
 // longer one is dropped, and who waits for it gets an error.
 const maxMessage = 64 << 20
 
-var (
-	errGone = errors.New("the browser has ended")
-	errHuge = &protocolError{Message: "the reply is too long"}
-)
+var errHuge = &protocolError{Message: "the reply is too long"}
 
 // newConn serves a connection until the browser ends it.
 func newConn(out io.Reader, in writer, event func(*message)) *conn {
@@ -100,6 +97,8 @@ func (c *conn) serve(out *bufio.Reader) {
 	}
 	if errors.Is(err, io.EOF) {
 		err = errGone
+	} else {
+		err = fmt.Errorf("%w: %w", errGone, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,7 +199,7 @@ func (c *conn) await(ctx context.Context, method string, id int, reply <-chan *m
 		}
 		return json.Unmarshal(m.Result, result)
 	case <-c.ended:
-		return fmt.Errorf("%s: %w", method, errGone)
+		return fmt.Errorf("%s: %w", method, c.err)
 	case <-ctx.Done():
 		c.forget(id)
 		return fmt.Errorf("%s: %w", method, context.Cause(ctx))

@@ -14,6 +14,7 @@ import (
 // TestConn: replies and events arrive in order, a reply that is too long is an error of its command
 // alone, and a browser that ends, or says what is no JSON, ends every wait.
 func TestConn(t *testing.T) {
+	t.Parallel()
 	fromBrowser, browser, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

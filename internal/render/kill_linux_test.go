@@ -20,6 +20,7 @@ import (
 // TestKills: whoever renders is killed at some moment; no process of the browser and no file of it
 // stays. A child says when it has begun, and goes on until it is killed.
 func TestKills(t *testing.T) {
+	t.Parallel()
 	if temp := os.Getenv("WEFT_TEST_KILLED"); temp != "" {
 		r := render.New(render.Options{Temp: temp, Tabs: 2})
 		fmt.Println("begun")
@@ -33,10 +34,7 @@ func TestKills(t *testing.T) {
 		}
 	}
 	renderer(t, 1)
-	kills := 8
-	if long.Enabled() {
-		kills = 100
-	}
+	kills := long.Or(6, 100)
 	for i := range kills {
 		temp := t.TempDir()
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestKills$")

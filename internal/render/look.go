@@ -13,8 +13,12 @@ type look struct {
 	cut    bool // it is longer than it may be
 }
 
-// readTime is the time for reading a document, beyond that of the page.
-const readTime = 3 * time.Second
+// The time for reading a document, beyond that of the page: until the page answers at all, and for
+// the rest, as 10 MB take seconds on a busy machine.
+const (
+	answersTime = 3 * time.Second
+	readTime    = 30 * time.Second
+)
 
 // look reads the document and its frames. A page that hangs does not answer: then it is an error.
 func (r *run) look(ctx context.Context) (l look, err error) {
@@ -26,7 +30,9 @@ func (r *run) look(ctx context.Context) (l look, err error) {
 		}
 	}
 	t := r.tab
-	if err := t.conn.call(ctx, t.session, "DOM.getDocument", []byte(`{"depth":0}`), &root); err != nil {
+	soon, stop := context.WithTimeoutCause(ctx, answersTime, errLate)
+	defer stop()
+	if err := t.conn.call(soon, t.session, "DOM.getDocument", []byte(`{"depth":0}`), &root); err != nil {
 		return l, err
 	}
 	if l.HTML, err = t.outer(ctx, root.Root.BackendNodeID); err != nil {

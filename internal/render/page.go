@@ -62,19 +62,23 @@ type Response struct {
 
 // Limits bound a page. Zero fields are those of DefaultLimits.
 type Limits struct {
-	Time     time.Duration // from the start to the document, requests included
+	Time     time.Duration // of the browser: while no request of the page is under way
+	Total    time.Duration // from the start to the document, but for pauses of the renderer
 	Virtual  time.Duration // virtual time
 	Requests int           // of the page
 	Document int           // bytes of the rendered document, with its frames
 }
 
 // DefaultLimits are the limits of a page that names none.
-var DefaultLimits = Limits{Time: 30 * time.Second, Virtual: 10 * time.Second, Requests: 500, Document: 32 << 20}
+var DefaultLimits = Limits{Time: 30 * time.Second, Total: 10 * time.Minute, Virtual: 10 * time.Second, Requests: 500, Document: 32 << 20}
 
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits
 	if l.Time > 0 {
 		d.Time = l.Time
+	}
+	if l.Total > 0 {
+		d.Total = l.Total
 	}
 	if l.Virtual > 0 {
 		d.Virtual = l.Virtual

@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -190,6 +191,21 @@ func (t *tail) last() (text string) {
 		}
 	}
 	return text
+}
+
+// lastWords returns why a browser that was killed has not started: what it has said, if it ended by
+// itself.
+func (p *process) lastWords(err error) error {
+	var foreign *json.SyntaxError
+	switch last := p.stderr.last(); {
+	case errors.As(err, &foreign):
+		return errors.New("it does not speak the DevTools protocol")
+	case !errors.Is(err, errGone):
+		return err
+	case last != "":
+		return fmt.Errorf("it says %.512q", last)
+	}
+	return errors.New("it ends without a word")
 }
 
 // tree returns a process and all that descend from it, as far as they are not orphans.

@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// errLate ends what has taken all of Limits.Time.
-var errLate = errors.New("too late")
-
 // errCut ends the steps of a page that is at a limit: Document.Cut says which.
 var errCut = errors.New("the page is at a limit")
 

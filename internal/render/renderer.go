@@ -23,11 +23,14 @@ type Options struct {
 
 // Renderer renders pages in one browser, which it starts when it is needed.
 type Renderer struct {
-	o    Options
-	free chan struct{} // room for pages: one for each tab
+	o      Options
+	free   chan struct{} // room for pages: one for each tab
+	pauses pauses
 
 	mu      sync.Mutex
 	browser *browser // nil: none runs
+	started bool     // one has run
+	broken  error    // none starts, and why
 	closed  bool
 }
 
@@ -49,9 +52,8 @@ func New(o Options) *Renderer {
 // ErrClosed is returned by a renderer that is closed.
 var ErrClosed = errors.New("the renderer is closed")
 
-// Render renders a page. Errors: ErrNoBrowser and that of a browser that does not start; those of
-// ctx; that the page's process, or the browser, has died. A page at a limit is no error: see
-// Document.Cut.
+// Render renders a page. Errors: ErrNoBrowser and StartError, then of all pages that follow, too;
+// those of ctx; those that KindOf knows. A page at a limit is no error: see Document.Cut.
 func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 	select {
 	case <-r.free:
@@ -65,7 +67,7 @@ func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 			return nil, err
 		}
 		began := time.Now()
-		doc, err := b.render(ctx, p)
+		doc, err := r.shown(ctx, b, p)
 		if err == nil {
 			doc.Took = time.Since(began)
 			return doc, nil
@@ -73,19 +75,35 @@ func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		// The fault may be that of a page beside this one.
-		if again := errors.Is(err, errGone) || errors.Is(err, errCrashed) || errors.Is(err, errMemory); !again || try == 2 {
+		if !mayRecover(err) || try == 2 {
 			return nil, err
 		}
 	}
 }
 
+// shown renders a page within its limits of time.
+func (r *Renderer) shown(ctx context.Context, b *browser, p *Page) (*Document, error) {
+	limits := p.Limits.orDefault()
+	ctx, cancel := context.WithCancelCause(ctx)
+	late := func() { cancel(errLate) }
+	own, total := startStopwatch(limits.Time, late), startStopwatch(limits.Total, late)
+	defer own.stop()
+	r.pauses.begin(total)
+	defer r.pauses.end(total)
+	defer cancel(nil)
+	return b.render(ctx, p, own)
+}
+
+// Pause says that nobody answers requests of pages for now, or does again: pages may wait for that
+// as long as it takes.
+func (r *Renderer) Pause(on bool) { r.pauses.set(on) }
+
 // running returns a browser that runs.
 func (r *Renderer) running(ctx context.Context) (*browser, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
-		return nil, ErrClosed
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	if r.browser != nil {
 		select {
@@ -93,14 +111,44 @@ func (r *Renderer) running(ctx context.Context) (*browser, error) {
 			r.browser.process.kill()
 			r.browser = nil
 		default:
-			return r.browser, nil
 		}
 	}
-	program, err := Find(r.o.Program)
-	if err == nil {
-		r.browser, err = startBrowser(ctx, program, r.o)
+	switch {
+	case r.closed:
+		return nil, ErrClosed
+	case r.broken != nil:
+		return nil, r.broken
+	case r.browser == nil:
+		return r.start(ctx)
 	}
-	return r.browser, err
+	return r.browser, nil
+}
+
+// pausesOfStarts are those between the starts of a browser that has run before. What keeps it from
+// starting, such as a full disk, may go away.
+var pausesOfStarts = []time.Duration{time.Second, 5 * time.Second}
+
+// start starts a browser. If the first one of all does not start, or several in a row, none ever
+// will. r.mu is held.
+func (r *Renderer) start(ctx context.Context) (b *browser, err error) {
+	for try := 0; ; try++ {
+		if b, err = startBrowser(ctx, r.o); err == nil {
+			r.browser, r.started = b, true
+			return b, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if !r.started || try == len(pausesOfStarts) {
+			r.broken = err
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pausesOfStarts[try]):
+		}
+	}
 }
 
 // Close ends the browser. Pages that are being rendered fail.
@@ -134,16 +182,29 @@ type browser struct {
 // startTime is the most time that a browser takes to start.
 const startTime = 30 * time.Second
 
-func startBrowser(ctx context.Context, program string, o Options) (*browser, error) {
-	p, err := startProcess(program, o)
+func startBrowser(ctx context.Context, o Options) (*browser, error) {
+	program, err := Find(o.Program)
 	if err != nil {
 		return nil, err
+	}
+	p, err := startProcess(program, o)
+	if err != nil {
+		return nil, &StartError{program, err}
 	}
 	b := &browser{process: p, tabs: make(map[string]*tab), in: make(map[string]*tab)}
 	b.conn = newConn(p.out, p.in, b.event)
 	go b.watch(o.Memory)
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTime, fmt.Errorf("it has not answered in %v", startTime))
 	defer cancel()
+	if err := b.greet(ctx); err != nil {
+		p.kill()
+		return nil, &StartError{program, p.lastWords(err)}
+	}
+	return b, nil
+}
+
+// greet makes a browser ready.
+func (b *browser) greet(ctx context.Context) error {
 	for _, c := range []struct {
 		method string
 		params any
@@ -153,22 +214,15 @@ func startBrowser(ctx context.Context, program string, o Options) (*browser, err
 		{"Browser.setDownloadBehavior", []byte(`{"behavior":"deny","eventsEnabled":true}`)},
 	} {
 		if err := b.conn.call(ctx, "", c.method, c.params, nil); err != nil {
-			p.kill()
-			if last := p.stderr.last(); errors.Is(err, errGone) && last != "" {
-				err = errors.New(last)
-			}
-			return nil, fmt.Errorf("browser %s does not start: %w", program, err)
+			return err
 		}
 	}
 	var version struct {
 		Product string
 	}
-	if err := b.conn.call(ctx, "", "Browser.getVersion", nil, &version); err != nil {
-		p.kill()
-		return nil, fmt.Errorf("browser %s does not start: %w", program, err)
-	}
+	err := b.conn.call(ctx, "", "Browser.getVersion", nil, &version)
 	b.shell = strings.HasPrefix(version.Product, "Headless")
-	return b, nil
+	return err
 }
 
 // event takes an event of any session.
@@ -251,17 +305,14 @@ func (b *browser) give(t *tab, sound bool) {
 }
 
 // render renders a page in a tab.
-func (b *browser) render(ctx context.Context, p *Page) (doc *Document, err error) {
+func (b *browser) render(ctx context.Context, p *Page, own *stopwatch) (doc *Document, err error) {
 	b.busy.Add(1)
 	defer b.busy.Add(-1)
-	limits := p.Limits.orDefault()
-	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time, errLate)
-	defer cancel()
 	t, err := b.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := newRun(ctx, t, p)
+	r := newRun(ctx, t, p, own)
 	t.set(r)
 	doc, err = r.render(ctx)
 	if errors.Is(err, errCrashed) {

@@ -64,7 +64,7 @@ func TestSteps(t *testing.T) {
 		"an endless scroller, to its end": {short, render.Steps{Scroll: 100},
 			[]string{">item0<", ">item39<"}, nil},
 		"so many screens": {strings.ReplaceAll(endless, "MOST", "1e9"), render.Steps{Scroll: 5},
-			[]string{">item10<"}, []string{">item40<"}},
+			[]string{">item5<"}, []string{">item40<"}},
 		"poisoned": {strings.ReplaceAll(short, "add = all => { for (const x of all) {", "add = all => { for (let i = 0; i < all.length; i++) { const x = all[i];") + "<script>" + poison + "</script>", render.Steps{Scroll: 100}, []string{">item39<"}, nil},
 		"a list that scrolls in the page": {`<!doctype html><style>body { margin: 0 } #pane { height: 100vh; overflow: auto } .item { height: 300px }</style><div id=pane><div id=list></div><p id=end>end</p></div>` +
 			short[strings.Index(short, "<script>"):], render.Steps{Scroll: 100}, []string{">item39<"}, nil},
@@ -130,6 +130,7 @@ func TestSteps(t *testing.T) {
 // TestWait: an element that never comes ends the page with a word for it, and a selector that is
 // none fails; the tab goes on.
 func TestWait(t *testing.T) {
+	t.Parallel()
 	r := renderer(t, 1)
 	p := page("http://a.test/", "<p>text", nil)
 	p.Steps.Wait.Selector = ".never"
@@ -145,7 +146,7 @@ func TestWait(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	p.Steps.Wait.Selector, p.Limits.Time = ".never", 2*time.Second
+	p.Steps.Wait.Selector, p.Limits.Total = ".never", 2*time.Second
 	if d, err := r.Render(t.Context(), p); err != nil || d.Cut != "time" {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -174,6 +175,7 @@ func TestParseWait(t *testing.T) {
 
 // TestEndlessClicks: what brings more for ever ends.
 func TestEndlessClicks(t *testing.T) {
+	t.Parallel()
 	p := page("http://a.test/", `<p id=p><button onclick="p.append('x'); p.append(document.createElement('i'))">+</button>`, nil)
 	p.Steps.Click = "button"
 	d, err := renderer(t, 1).Render(t.Context(), p)

@@ -32,6 +32,7 @@ type run struct {
 	page   *Page
 	limits Limits
 	ctx    context.Context // of the page's requests
+	own    *stopwatch      // the browser's time: requests that are under way hold it
 
 	mu      sync.Mutex
 	doc     Document
@@ -45,11 +46,8 @@ type run struct {
 	changed chan struct{}   // something of these may have; of capacity 1
 }
 
-// errCrashed is the failure of a page whose renderer has died.
-var errCrashed = errors.New("the page's process has died")
-
-func newRun(ctx context.Context, t *tab, p *Page) *run {
-	return &run{tab: t, page: p, limits: p.Limits.orDefault(), ctx: ctx, frames: make(map[string]bool), changed: make(chan struct{}, 1)}
+func newRun(ctx context.Context, t *tab, p *Page, own *stopwatch) *run {
+	return &run{tab: t, page: p, limits: p.Limits.orDefault(), ctx: ctx, own: own, frames: make(map[string]bool), changed: make(chan struct{}, 1)}
 }
 
 // update changes the run, and wakes whoever waits for it.
@@ -256,6 +254,7 @@ func (r *run) admits(p *paused) (ok bool) {
 			r.doc.Cut = cutRequests
 		default:
 			r.pending++
+			r.own.hold()
 			ok = true
 		}
 	})
@@ -291,6 +290,7 @@ func (r *run) fetch(p *paused) {
 	}
 	r.update(func() {
 		r.pending--
+		r.own.release()
 		switch {
 		case err != nil:
 			r.refused(p, err)

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -14,12 +13,6 @@ const (
 	watchEvery = 500 * time.Millisecond
 	cpuWindow  = 10 * time.Second // a renderer that has computed for most of it hangs
 	mostCPU    = cpuWindow * 8 / 10
-)
-
-// Errors of pages whose process was ended, as it was beyond a limit.
-var (
-	errMemory = errors.New("the page takes more memory than the browser may")
-	errCPU    = errors.New("the page computes without end")
 )
 
 // usage holds the memory and CPU time of a process.

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+)
+
+// shows is a server of pages by path: a line with a Content-Type, or the path of a redirect, and
+// the body below.
+func shows(t *testing.T, pages map[string]string) *httptest.Server {
+	t.Helper()
+	if _, err := weft.FindBrowser(""); err != nil {
+		t.Skip(err)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head, body, ok := strings.Cut(pages[r.URL.Path], "\n")
+		switch {
+		case !ok:
+			http.NotFound(w, r)
+		case strings.HasPrefix(head, "/"):
+			http.Redirect(w, r, head, http.StatusFound)
+		default:
+			w.Header().Set("Content-Type", head)
+			fmt.Fprint(w, body)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// sound are pages that a crawl has in full, whatever others do.
+func sound(links string) map[string]string {
+	pages := map[string]string{"/": "text/html\n<!doctype html><title>start</title><p id=p>" + links}
+	for i := range 6 {
+		path := "/sound" + strconv.Itoa(i)
+		pages["/"] += "<a href=" + path + ">x</a>"
+		pages[path] = "text/html\n<!doctype html><title>sound</title><p id=p><script>p.innerHTML = '<a href=/shown" + strconv.Itoa(i) + ">x</a>'</script>"
+		pages["/shown"+strconv.Itoa(i)] = "text/html\n<!doctype html><title>shown</title>text"
+	}
+	return pages
+}
+
+// wholeOf expects records of the sound pages, and returns all.
+func wholeOf(t *testing.T, s *httptest.Server, job string) map[string]*weft.Record {
+	t.Helper()
+	all := (&app{Server: s}).records(t, job)
+	for i := range 6 {
+		for _, path := range []string{"/sound", "/shown"} {
+			if r := all[path+strconv.Itoa(i)]; r == nil || r.Rendered == nil || r.Rendered.Error != "" || r.Title != path[1:] {
+				t.Errorf("%s%d: %+v", path, i, r)
+			}
+		}
+	}
+	return all
+}
+
+// TestCrawlHostile: pages that hang, take all memory, never come to rest, or have names to break a
+// terminal by have records that say so, and the crawl goes on.
+func TestCrawlHostile(t *testing.T) {
+	t.Parallel()
+	pages := sound("<a href=/hang>x</a><a href=/hog>x</a><a href=/never>x</a><a href=/around>x</a><a href=/names>x</a><a href=/long>x</a>")
+	pages["/hang"] = "text/html\n<p>x<script>while (true) {}</script>"
+	pages["/hog"] = "text/html\n<p>x<script>const all = []; (async () => { for (;;) { await new Promise(f => setTimeout(f)); all.push(new Uint8Array(20 << 20).fill(1)) } })()</script>"
+	pages["/never"] = "text/html\n<title>never</title><p>x<script>setInterval(() => fetch('/data?' + Math.random()), 10)</script>"
+	pages["/data"] = "text/plain\nx"
+	pages["/around"] = "text/html\n<title>around</title><p>x<script>fetch('/loop').catch(() => 0); let n = 0; setInterval(() => { location = '/around?' + n++ % 2 }, 10)</script>"
+	pages["/loop"] = "/loop\n"
+	pages["/names"] = "text/html; charset=utf-8\n<p>x<script>document.title = '\\x1b[31mred\\x07\\0\\ud800\\u202e'; window.name = '\\0'.repeat(1e6); console.error('\\x1b]0;x\\x07', '\\ud800'); fetch('/\\x1b[2J?\\ud800%00'); history.pushState({}, '', '/names?\\x1b[31m%1b\\ud800'); throw new Error('x'.repeat(1e7) + '\\0')</script>"
+	pages["/long"] = "text/html\n<title>long</title>" + strings.Repeat("<p>"+strings.Repeat("0123456789 ", 1000), 10<<20/11003) + "<script>document.body.append('the end')</script>"
+	s := shows(t, pages)
+	e := crawls(t, exitDone, "--render=always", "--memory", "512MiB", "--limit", "100", "--job", "job", s.URL)
+	all := wholeOf(t, s, filepath.Join(e.dir, "job"))
+	for path, want := range map[string]string{"/hang": "cpu|time", "/hog": "memory|crash", "/never": "", "/around": "", "/names": "", "/long": ""} {
+		r := all[path]
+		if r == nil {
+			t.Errorf("%s: no record", path)
+			continue
+		}
+		if r.Rendered == nil || !strings.Contains("|"+want+"|", "|"+r.Rendered.ErrorKind+"|") {
+			t.Errorf("%s: %+v", path, r.Rendered)
+			continue
+		}
+		t.Logf("%s: %.600s", path, fmt.Sprintf("%q %+v", r.Title, *r.Rendered))
+	}
+	if strings.ContainsAny(e.stderr+e.stdout, "\x1b\x07\x00") {
+		t.Errorf("control characters: %q", e.stderr)
+	}
+}
+
+// TestCrawlEncodings: a browser reads pages in their encodings, as Weft does.
+func TestCrawlEncodings(t *testing.T) {
+	t.Parallel()
+	pages := map[string]string{"/": "text/html\n"}
+	want := map[string]string{}
+	for charset, c := range map[string][2]string{
+		"windows-1251": {"\xcf\xf0\xe8\xe2\xe5\xf2", "Привет"},
+		"shift_jis":    {"\x93\xfa\x96\x7b", "日本"},
+		"gb18030":      {"\xd6\xd0\xb9\xfa", "中国"},
+		"iso-2022-jp":  {"\x1b$BF|K\\\x1b(B", "日本"},
+		"utf-16le":     {"", "日本"},
+	} {
+		body := "<!doctype html><title>" + c[0] + "</title><script>document.title += '!'</script>"
+		if charset == "utf-16le" {
+			body = utf16le("\ufeff<!doctype html><title>日本</title><script>document.title += '!'</script>")
+		}
+		pages["/"] += "<a href=/" + charset + ">x</a>"
+		pages["/"+charset] = "text/html; charset=" + charset + "\n" + body
+		want["/"+charset] = c[1] + "!"
+	}
+	s := shows(t, pages)
+	e := crawls(t, exitDone, "--render=always", "--job", "job", s.URL)
+	all := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))
+	for path, title := range want {
+		if r := all[path]; r == nil || r.Rendered == nil || r.Title != title {
+			t.Errorf("%s: %+v, expected %s", path, r, title)
+		}
+	}
+}
+
+func utf16le(text string) string {
+	var b []byte
+	for _, r := range text { // of the basic plane
+		b = append(b, byte(r), byte(r>>8))
+	}
+	return string(b)
+}
+
+// TestCrawlNoStart: a browser that does not start ends the crawl, with a word of it; the pages stay
+// pending, and the next run renders them.
+func TestCrawlNoStart(t *testing.T) {
+	t.Parallel()
+	s := shows(t, sound(""))
+	e := crawls(t, exitError, "--render=always", "--browser", "false", "--job", "job", s.URL)
+	if strings.Count(e.stderr, "does not start") != 1 || !strings.Contains(e.stderr, "expected Chromium") {
+		t.Errorf("stderr: %s", e.stderr)
+	}
+	program, _ := weft.FindBrowser("")
+	if e = weftIn(t, e.dir, "crawl", "--job", "job", "--browser", program); e.code != exitDone {
+		t.Fatalf("resumed: %d, %s", e.code, e.stderr)
+	}
+	wholeOf(t, s, filepath.Join(e.dir, "job"))
+}
+
+// TestCrawlBrowserKilled: when somebody kills the browser, pages are rendered by another.
+func TestCrawlBrowserKilled(t *testing.T) {
+	t.Parallel()
+	temp, err := os.MkdirTemp("", "weft-") // short: see render.Options
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(temp)
+	pages := sound("")
+	var asked sync.Once
+	var killed atomic.Int32
+	s := shows(t, pages)
+	inner := s.Config.Handler
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/shown0" { // the browser has rendered some pages
+			asked.Do(func() { killed.Store(int32(killBrowser(temp))) })
+		}
+		inner.ServeHTTP(w, r)
+	})
+	cmd, stderr := weftCommand(t, "crawl", "--render=always", "--job", "job", s.URL)
+	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	wholeOf(t, s, filepath.Join(cmd.Dir, "job"))
+	if killed.Load() != 1 {
+		t.Errorf("killed %d browsers", killed.Load())
+	}
+	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+}
+
+// killBrowser kills the browsers, without their children, that have a profile below a folder.
+func killBrowser(temp string) (n int) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		command, _ := os.ReadFile(path)
+		text := string(command)
+		if strings.Contains(text, "--user-data-dir="+temp) && !strings.Contains(text, "--type=") && !strings.HasPrefix(text, "/bin/sh") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			if syscall.Kill(pid, syscall.SIGKILL) == nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// ownNetwork names the test that runs in a network of its own.
+const ownNetwork = "WEFT_TEST_OWN_NETWORK"
+
+// TestCrawlFenced: no way that a page has leads to a private address that the crawl was not given,
+// to a file, or to a page of the browser. The network is the test's own: 10.9.9.9 and hidden.test,
+// which is a name for it, are its machine, too.
+func TestCrawlFenced(t *testing.T) {
+	if os.Getenv(ownNetwork) == "" {
+		t.Parallel()
+		shows(t, nil)
+		for _, tool := range []string{"unshare", "ip", "mount"} {
+			if _, err := exec.LookPath(tool); err != nil {
+				t.Skip(err)
+			}
+		}
+		hosts := filepath.Join(t.TempDir(), "hosts")
+		if err := os.WriteFile(hosts, []byte("127.0.0.1 localhost\n10.9.9.9 hidden.test\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		script := `ip link set lo up && ip addr add 10.9.9.9/32 dev lo && mount --bind "$1" /etc/hosts && exec "$0" -test.run '^TestCrawlFenced$' -test.v`
+		cmd := exec.CommandContext(t.Context(), "unshare", "--net", "--mount", "sh", "-c", script, os.Args[0], hosts)
+		cmd.Env = append(os.Environ(), ownNetwork+"=1")
+		out, err := cmd.CombinedOutput()
+		if strings.Contains(string(out), "unshare failed") {
+			t.Skipf("%s", out)
+		}
+		if err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		return
+	}
+	heard := listen(t, "10.9.9.9:80")
+	s := shows(t, nil)
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, waysOut)
+		case "/sw.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, "fetch('http://10.9.9.9/from-service-worker'); importScripts('http://10.9.9.9/imported-by-service-worker')")
+		case "/302":
+			http.Redirect(w, r, "http://10.9.9.9/redirected", http.StatusFound)
+		case "/meta":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<meta http-equiv=refresh content='0;url=http://hidden.test/refreshed'><p>x")
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	e := crawls(t, exitDone, "--render=always", "--assets", "any", "--bodies", "--job", "job", s.URL)
+	if all := heard(); len(all) != 1 { // the test itself
+		t.Errorf("reached: %q", all)
+	}
+	r := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))["/"]
+	if r == nil || r.Rendered == nil || r.Rendered.Error != "" {
+		t.Fatalf("%+v", r)
+	}
+	refused := strings.Join(append(r.Rendered.Refused, r.Rendered.Failed...), "\n")
+	if !strings.Contains(refused, "http://10.9.9.9/") {
+		t.Errorf("refused: %s", refused)
+	}
+	if text := weftIn(t, e.dir, "read", "job", "-o", "-").stdout; strings.Contains(text, "root:") {
+		t.Errorf("a file was read: %s", text)
+	}
+}
+
+// listen returns what reaches an address.
+func listen(t *testing.T, address string) (heard func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var all []string
+	tcp, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	udp, err := net.ListenPacket("udp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, what)
+	}
+	go func() {
+		for {
+			c, err := tcp.Accept()
+			if err != nil {
+				return
+			}
+			first := make([]byte, 200)
+			n, _ := c.Read(first)
+			note(string(first[:n]))
+			c.Close()
+		}
+	}()
+	go func() {
+		for b := make([]byte, 2000); ; {
+			n, from, err := udp.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			note(fmt.Sprint(n, " bytes from ", from))
+		}
+	}()
+	t.Cleanup(func() {
+		tcp.Close()
+		udp.Close()
+	})
+	// The listener itself works.
+	if c, err := new(net.Dialer).DialContext(context.Background(), "tcp", address); err != nil {
+		t.Fatal(err)
+	} else {
+		fmt.Fprint(c, "hello")
+		c.Close()
+	}
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return all
+	}
+}
+
+// waysOut is a page that tries to reach 10.9.9.9 and hidden.test in every way that a page has.
+const waysOut = `<!doctype html><title>ways out</title><link rel=preconnect href=http://10.9.9.9><link rel=prefetch href=http://10.9.9.9/prefetch><link rel=preload as=image href=http://10.9.9.9/preload><link rel=modulepreload href=http://10.9.9.9/module.js>
+<img src=http://10.9.9.9/img><img src=/302><iframe src=/302></iframe><iframe src=/meta></iframe><iframe src=http://hidden.test/frame></iframe><iframe src=file:///etc/passwd></iframe><iframe src=chrome://version></iframe><iframe src=devtools://devtools/bundled/inspector.html></iframe>
+<a href=file:///etc/passwd>file</a><a href=chrome://settings>chrome</a><a href=http://10.9.9.9/link>link</a><a href=/302>302</a><a href=/meta>meta</a><form id=f method=post action=http://10.9.9.9/post target=_blank><input name=x></form><p>text<script>
+const go = f => { try { f() } catch (e) {} }
+for (const to of ['10.9.9.9', 'hidden.test', '[::ffff:10.9.9.9]', '0xa090909']) {
+  go(() => fetch('http://' + to + '/fetch', {mode: 'no-cors'}).catch(() => 0))
+  go(() => fetch('http://' + to + '/keepalive', {method: 'POST', body: 'x', keepalive: true, mode: 'no-cors'}).catch(() => 0))
+  go(() => { const x = new XMLHttpRequest; x.open('GET', 'http://' + to + '/xhr'); x.send() })
+  go(() => new WebSocket('ws://' + to + '/ws'))
+  go(() => new EventSource('http://' + to + '/events'))
+  go(() => navigator.sendBeacon('http://' + to + '/beacon', 'x'))
+  go(() => open('http://' + to + '/open'))
+  go(() => new WebTransport('https://' + to + '/quic'))
+  go(() => { const c = new RTCPeerConnection({iceServers: [{urls: 'stun:' + to + ':80'}, {urls: 'turn:' + to + ':80', username: 'x', credential: 'y'}]}); c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o)) })
+  go(() => new Worker(URL.createObjectURL(new Blob(["fetch('http://" + to + "/worker'); importScripts('http://" + to + "/import.js')"]))))
+  go(() => new SharedWorker(URL.createObjectURL(new Blob(["fetch('http://" + to + "/shared')"]))))
+}
+go(() => navigator.serviceWorker.register('/sw.js')); go(() => f.submit()); go(() => fetch('/302').catch(() => 0)); go(() => fetch('file:///etc/passwd').then(r => r.text()).then(t => document.body.append(t)))
+setTimeout(() => { location = 'http://10.9.9.9/location' }, 200); setTimeout(() => { location = 'file:///etc/passwd' }, 400); setTimeout(() => { location = 'chrome://settings' }, 500)
+addEventListener('pagehide', () => navigator.sendBeacon('http://10.9.9.9/bye', 'x'))
+</script>`

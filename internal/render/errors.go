@@ -1,0 +1,65 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind says why a page has no rendered document.
+type Kind string
+
+// Kinds. A page fails by one of the first three if it does so twice: the fault may be that of a
+// page beside it.
+const (
+	KindCrash  Kind = "crash"  // its process has died
+	KindMemory Kind = "memory" // it takes more memory than the browser may
+	KindGone   Kind = "gone"   // the browser has ended
+	KindCPU    Kind = "cpu"    // it computes without end
+	KindTime   Kind = "time"   // it hangs: its document cannot be read
+	KindStart  Kind = "start"  // the browser does not start: see StartError
+	KindOther  Kind = "other"  // the browser refuses it
+)
+
+// Errors of pages.
+var (
+	errCrashed = errors.New("the page's process has died")
+	errMemory  = errors.New("the page takes more memory than the browser may")
+	errCPU     = errors.New("the page computes without end")
+	errGone    = errors.New("the browser has ended")
+	errLate    = errors.New("the page does not answer in time")
+)
+
+// KindOf returns the kind of an error of Render.
+func KindOf(err error) Kind {
+	var start *StartError
+	if errors.As(err, &start) || errors.Is(err, ErrNoBrowser) {
+		return KindStart
+	}
+	for kind, of := range map[Kind]error{KindCrash: errCrashed, KindMemory: errMemory, KindCPU: errCPU, KindGone: errGone, KindTime: errLate} {
+		if errors.Is(err, of) {
+			return kind
+		}
+	}
+	return KindOther
+}
+
+// mayRecover reports whether a page may be whole at a second try.
+func mayRecover(err error) bool {
+	switch KindOf(err) {
+	case KindCrash, KindMemory, KindGone:
+		return true
+	}
+	return false
+}
+
+// StartError is returned for a browser that does not start. No page is rendered any more.
+type StartError struct {
+	Program string
+	Err     error // its last words, or its end
+}
+
+func (e *StartError) Error() string {
+	return fmt.Sprintf("browser %s does not start: %v; expected Chromium, and room for its profile in the folder for temporary files (TMPDIR)", e.Program, e.Err)
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
