@@ -48,6 +48,10 @@ var others = map[string]func(*Options){
 
 	"Rendering":  func(o *Options) { o.Render.Rendering = RenderAuto },
 	"Wait":       func(o *Options) { o.Render.Wait = "5s" },
+	"Block": func(o *Options) {
+		list, _ := ReadBlockList(strings.NewReader("ads.test"))
+		o.Render.Block = []*BlockList{list}
+	},
 	"Screenshot": func(o *Options) { o.Render.Screenshot = ScreenshotFull },
 
 	"Header":  func(o *Options) { o.HTTP.Header = httpclient.Header{{Name: "X-A", Value: "b"}} },

@@ -47,6 +47,13 @@ func newApp(t *testing.T) *app {
 	return a
 }
 
+// times returns how often a path was requested.
+func (a *app) times(path string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.asked[path]
+}
+
 func (a *app) serve(w http.ResponseWriter, r *http.Request) {
 	var n int
 	switch path := r.URL.Path; {

@@ -122,7 +122,7 @@ func rendering(p plan, c *Config) {
 	c.Engine.MostRendered = 4 * o.Tabs
 	c.Engine.Fetch.Render = &fetch.Rendering{
 		Always: p.said.Rendering == renderAlways, Assets: p.said.Assets == scope.AssetsAny, Browser: render.New(o),
-		Steps: c.Steps, Screenshot: c.Screenshot, PDF: c.PDF,
+		Block: c.Block, Steps: c.Steps, Screenshot: c.Screenshot, PDF: c.PDF,
 		Cache: httpcache.New(int64(c.Engine.Memory/16), c.spillFile),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/appshell"
+	"github.com/weftcrawl/weft/internal/blocklist"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/httpcache"
 	"github.com/weftcrawl/weft/internal/render"
@@ -24,6 +25,7 @@ type Rendering struct {
 	Browser *render.Renderer
 	Cache   *httpcache.Cache
 	Assets  bool // images, media and fonts are requested, too
+	Block   blocklist.Lists
 
 	Steps      render.Steps // of each page, before it is read
 	Screenshot render.Screenshot
@@ -89,7 +91,7 @@ func (s *renders) leave(l *Lease, a frontier.Result) {
 // render has the browser render a page. It returns how many bytes of what the page needs were
 // requested for an earlier one, too.
 func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (doc *render.Document, cached int64, err error) {
-	r, one := s.cfg.Render, &rendering{renders: s, from: out.Record.URL, depth: out.URL.Depth + 1}
+	r, one := s.cfg.Render, &rendering{renders: s, page: out.URL.URL, from: out.Record.URL, depth: out.URL.Depth + 1}
 	shown := &render.Page{
 		URL: out.URL.URL.String(), Status: out.Record.Status, Header: fieldsOf(page.Header), Body: page.Body, Fetch: one.fetch,
 		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF,
@@ -125,7 +127,8 @@ const (
 // rendering is a page that is being rendered.
 type rendering struct {
 	*renders
-	from   string // its URL
+	page   weburl.URL
+	from   string // its URL, as the record has it
 	depth  int
 	seen   bool         // images, media and fonts matter
 	cached atomic.Int64 // bytes that were requested for an earlier page
@@ -137,10 +140,14 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	switch {
 	case err != nil || !u.IsHTTP():
 		return nil, errScheme
-	case q.Method != http.MethodGet:
-		return nil, errMethod
 	case !s.seen && (q.Type == render.TypeImage || q.Type == render.TypeMedia || q.Type == render.TypeFont):
 		return nil, errNotNeeded
+	}
+	if rule := s.cfg.Render.Block.Blocks(blocklist.Request{URL: u, Page: s.page, Type: string(q.Type)}); rule != "" {
+		return nil, render.ByRule("blocked: " + rule)
+	}
+	if q.Method != http.MethodGet {
+		return nil, errMethod
 	}
 	key, asset := cacheKey(u, q), q.Type == render.TypeScript || q.Type == render.TypeStylesheet || q.Type == render.TypeFont
 	if key == "" {
