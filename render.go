@@ -48,6 +48,8 @@ type Render struct {
 	// Block are lists of requests that pages do not make, each with exceptions of its own.
 	Block []*BlockList
 
+	// Pictures of a page. A crawl needs a job for them: they are files in its folders screenshots and
+	// pdf, which the record of the page names, and conversion records of its archive.
 	Screenshot Screenshot // empty: none
 	PDF        bool       // of at most 200 pages, on A4 unless the page says otherwise
 }
@@ -151,6 +153,9 @@ func (o *Render) check() error {
 	}
 	return nil
 }
+
+// takesPictures reports whether pages are pictured.
+func (o *Render) takesPictures() bool { return o.Screenshot != "" || o.PDF }
 
 // steps returns the steps that a page is taken through.
 func (o *Render) steps() (s render.Steps, err error) {

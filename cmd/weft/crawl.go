@@ -85,7 +85,7 @@ func (f *crawlFlags) run(args []string) error {
 	if len(args) > 0 || f.input != "" { // otherwise a job has its own
 		f.archives(&o)
 	}
-	if o.Job == "" && (f.output == "" || o.Keep.KeepLinks || o.Keep.KeepBodies || o.Keep.Archive || len(o.Keep.Extract) > 0 || o.Keep.Structured) {
+	if o.Job == "" && (f.output == "" || o.Keep.KeepLinks || o.Keep.KeepBodies || o.Keep.Archive || o.Render.Screenshot != "" || o.Render.PDF || len(o.Keep.Extract) > 0 || o.Keep.Structured) {
 		first := ""
 		switch {
 		case len(args) > 0:

@@ -691,6 +691,8 @@ var effects = map[string]func(t *testing.T){
 	"scroll": func(t *testing.T) {
 		reveals(t, "new IntersectionObserver(all => all[0].isIntersecting && show()).observe(document.querySelector('i'))", "--scroll", "9")
 	},
+	"screenshot": func(t *testing.T) { pictured(t, "--screenshot", "screenshots", ".png", "image/png", "\x89PNG") },
+	"pdf":        func(t *testing.T) { pictured(t, "--pdf", "pdf", ".pdf", "application/pdf", "%PDF-") },
 	"block": func(t *testing.T) {
 		a := newApp(t)
 		dir := t.TempDir()

@@ -243,6 +243,44 @@ func TestCrawlRenderedKilled(t *testing.T) {
 	}
 }
 
+// pictured expects a crawl to keep a picture of a page as a file that the record names, and in the
+// archive; of a later visit, in place of the earlier one.
+func pictured(t *testing.T, flag, folder, ext, mime, begins string) {
+	t.Helper()
+	a := newApp(t)
+	e := crawls(t, exitDone, flag, "--warc", "--assets", "none", "--scope", "page", a.URL+"/p/0")
+	var job string
+	if all, _ := filepath.Glob(filepath.Join(e.dir, "*.weft")); len(all) == 1 {
+		job = all[0]
+	}
+	r := a.records(t, job)["/p/0"].Rendered
+	name := strings.Replace(strings.TrimPrefix(a.URL, "http://"), ":", "_", 1) + "/p/0" + ext
+	if got := r.Screenshot + r.PDF; got != folder+"/"+name || r.Missing != "" {
+		t.Errorf("the record names %s, and %q is missing", got, r.Missing)
+	}
+	file := filepath.Join(job, folder, name)
+	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), begins) {
+		t.Errorf("%v: %.20q", err, text)
+	}
+	if err := os.WriteFile(file, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if e := weftIn(t, e.dir, "crawl", "--update", job, flag); e.code != exitDone {
+		t.Errorf("exit %d: %s", e.code, e.stderr)
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), begins) {
+		t.Errorf("updated: %v: %.20q", err, text)
+	}
+	archives, _ := filepath.Glob(filepath.Join(job, "archive", "*.warc.gz"))
+	kept := weftIn(t, e.dir, append([]string{"warc", "ls"}, archives...)...).stdout
+	if n := strings.Count(kept, "conversion   -  "+mime); n != 2 {
+		t.Errorf("%d pictures in the archive: %s", n, kept)
+	}
+	if e := weftIn(t, e.dir, append([]string{"warc", "check"}, archives...)...); e.code != exitDone {
+		t.Errorf("the archive: %s%s", e.stdout, e.stderr)
+	}
+}
+
 // reveals expects a link that a page shows in the end to be followed with these options.
 func reveals(t *testing.T, script string, options ...string) {
 	t.Helper()

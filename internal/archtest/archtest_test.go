@@ -91,7 +91,7 @@ var imports = map[string][]string{
 	"internal/scope/places": {},
 	"internal/scope/shapes": {"weburl"},
 	"seed":                  {"httpclient", "weburl"},
-	"internal/job":          {"option", "internal/capture", "internal/cdxj", "internal/extsort", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
+	"internal/job":          {"internal/filename", "option", "internal/capture", "internal/cdxj", "internal/extsort", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
 	"internal/fetch":        {"internal/blocklist", "internal/httpcache", "internal/render", "aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/appshell", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
 	"internal/engine":       {"aio", "internal/budget", "internal/capture", "internal/shard/changelog", "internal/shard/share", "internal/duplicates", "internal/fetch", "internal/frontier", "internal/frontier/store", "guard", "internal/job", "record", "internal/refs", "robots", "internal/scope", "internal/scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/blocklist"
+	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/httpcache"
 	"github.com/weftcrawl/weft/internal/render"
@@ -30,6 +33,9 @@ type Rendering struct {
 	Steps      render.Steps // of each page, before it is read
 	Screenshot render.Screenshot
 	PDF        bool
+	// KeepPicture keeps a picture of a page as a file, whose name it returns. It is called from any
+	// goroutine; nil: none are taken.
+	KeepPicture func(url, mime string, picture []byte) (name string, err error)
 
 	// Drained is done when the crawl is drained: pages that are being rendered wait for its next run.
 	Drained context.Context
@@ -56,12 +62,14 @@ type renders struct {
 	reports *reports
 	clock   *clock
 	workers *workers
+
+	outcomes *budget.Meter // see Shared
 }
 
 // takeDocument puts into the record what became of a page, and returns the URL of its document:
 // that of the page, unless scripts have changed it within the origin.
 func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) weburl.URL {
-	r.MS, r.Requests, r.Cut = doc.Took.Milliseconds(), doc.Requests, doc.Cut
+	r.MS, r.Requests, r.Cut, r.Missing = doc.Took.Milliseconds(), doc.Requests, doc.Cut, doc.Missing
 	for _, x := range doc.Refused {
 		switch {
 		case !x.ByRule:
@@ -113,8 +121,57 @@ func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (doc *render.Doc
 // archive makes the record of a rendered document, of a page that was requested at a time.
 func (s *renders) archive(out *Outcome, requested time.Time, html []byte) {
 	if a := s.cfg.Archive; a != nil {
-		out.Rendered = a.Rendered(out.URL.URL.String(), requested.UTC().Truncate(time.Microsecond), s.clock.loop.Wall().UTC().Truncate(time.Microsecond), html)
+		out.Rendered = a.Rendered(out.URL.URL.String(), whole(requested), whole(s.clock.loop.Wall()), "text/html; charset=utf-8", html)
 	}
+}
+
+// whole returns a time in microseconds, as archives have it.
+func whole(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
+
+// pictures are those of a page, to be kept.
+type pictures struct {
+	requested, at time.Time // the page, and they
+	screenshot    []byte
+	pdf           []byte
+}
+
+func (p *pictures) any() bool { return len(p.screenshot)+len(p.pdf) > 0 }
+
+// hold counts the records of pictures until they are in the archive.
+func (s *renders) hold(out *Outcome) {
+	if len(out.Pictures) > 0 {
+		hold := s.outcomes.Open(out.URL.Prompt)
+		for _, c := range out.Pictures {
+			hold.Set(hold.Size() + len(c.Records))
+		}
+		out.Holds = append(out.Holds, &hold)
+	}
+}
+
+// keepPictures keeps the pictures of a page as files, and returns their folders and their records
+// for the archive. It runs off the loop.
+func (s *renders) keepPictures(page *Page) (folders []string, captures []*capture.Capture, err error) {
+	for _, p := range []struct {
+		mime    string
+		picture []byte
+		name    *string
+	}{
+		{"image/png", page.pictures.screenshot, &page.Record.Rendered.Screenshot},
+		{"application/pdf", page.pictures.pdf, &page.Record.Rendered.PDF},
+	} {
+		if len(p.picture) == 0 {
+			continue
+		}
+		url := page.url.String()
+		if *p.name, err = s.cfg.Render.KeepPicture(url, p.mime, p.picture); err != nil {
+			return nil, nil, err
+		}
+		folders = append(folders, path.Dir(*p.name))
+		if a := s.cfg.Archive; a != nil {
+			captures = append(captures, a.Rendered(url, whole(page.pictures.requested), whole(page.pictures.at), p.mime, p.picture))
+		}
+	}
+	return folders, captures, nil
 }
 
 // Reasons to refuse a request of a page.

@@ -10,6 +10,12 @@ func (s *Store) WriteFile(name string, data []byte) error {
 	if _, err := s.fs.Stat(path); err == nil {
 		return nil
 	}
+	return s.ReplaceFile(name, data)
+}
+
+// ReplaceFile is WriteFile for a file that may be there with other bytes: it has the new ones then.
+func (s *Store) ReplaceFile(name string, data []byte) error {
+	path := s.fs.PathJoin(s.dir, name)
 	dirs := []string{s.partialDir()}
 	for i, c := range name {
 		if c == '/' {
