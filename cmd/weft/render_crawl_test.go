@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,8 +65,10 @@ func (a *app) serve(w http.ResponseWriter, r *http.Request) {
 	case path == "/app.js":
 		w.Header().Set("Content-Type", "text/javascript")
 		fmt.Fprint(w, `
+			document.title = 'Loading'
 			const n = Number(location.pathname.split('/')[2])
-			fetch('/api/secret').catch(() => {})
+			fetch('/api/secret')
+			setTimeout(() => broken())
 			fetch('http://10.1.2.3/private').catch(() => {})
 			fetch('/api/' + n).then(r => r.json()).then(d => {
 				document.title = d.title
@@ -240,6 +243,50 @@ func TestCrawlRenderedKilled(t *testing.T) {
 	slices.Sort(places)
 	if len(slices.Compact(places)) != appPages {
 		t.Errorf("%d rendered documents in the archive", len(places))
+	}
+}
+
+// TestCheckRenders: the check of a site sees what its pages are with scripts, and their faults. What
+// Weft does not request by a rule is none.
+func TestCheckRenders(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	e := weftRun(t, "check", "--render", "--wait", "h1", a.URL+"/p/3")
+	for what, n := range map[string]int{"broken-link": 1, "/missing.js": 2, "failed-request": 1, "ReferenceError: broken is not defined  script-error": 1, "http://10.1.2.3/": 0, "Failed to fetch": 0, "/p/7 ": 0} {
+		if got := strings.Count(e.stdout, what); got != n {
+			t.Errorf("%q: %d times, expected %d", what, got, n)
+		}
+	}
+	if e.code != exitBroken || a.times("/p/7") != 1 {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+}
+
+// TestMirrorRenders: the files of a mirror show what the scripts of pages have shown, and lead to one
+// another, in a browser without a network.
+func TestMirrorRenders(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	browser, _ := weft.FindBrowser("") // newApp has
+	e := weftRun(t, "mirror", "--render", a.URL+"/p/0")
+	if e.code != exitDone {
+		t.Fatalf("exit %d: %s", e.code, e.stderr)
+	}
+	a.Close()
+	for n := range appPages {
+		all, _ := filepath.Glob(filepath.Join(e.dir, "127*", "p", fmt.Sprint(n, ".html")))
+		if len(all) != 1 {
+			t.Fatalf("the files of page %d: %q", n, all)
+		}
+		if n > 1 { // two show it
+			continue
+		}
+		shown, err := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "file://"+all[0]).Output()
+		for _, want := range []string{fmt.Sprintf("<title>Pagé %d</title>", n), fmt.Sprintf("<h1>Pagé %d</h1>", n), fmt.Sprintf(`<a href="%d.html">`, 2*n+1), `<a href="../static.html">`} {
+			if !strings.Contains(string(shown), want) {
+				t.Errorf("page %d without %s: %v, %s", n, want, err, shown)
+			}
+		}
 	}
 }
 

@@ -66,6 +66,10 @@ type renders struct {
 	outcomes *budget.Meter // see Shared
 }
 
+// errUnanswered is the error of a script that does not care for the failure of its request. If a
+// rule forbids that, it is no fault of the page.
+const errUnanswered = "TypeError: Failed to fetch"
+
 // takeDocument puts into the record what became of a page, and returns the URL of its document:
 // that of the page, unless scripts have changed it within the origin.
 func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) weburl.URL {
@@ -79,7 +83,9 @@ func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) web
 		}
 	}
 	for _, message := range doc.Errors {
-		r.AddError(message)
+		if first, _, _ := strings.Cut(message, "\n"); len(r.Refused) == 0 || !strings.HasSuffix(first, errUnanswered) {
+			r.AddError(message)
+		}
 	}
 	at, err := weburl.Parse(doc.URL)
 	if err != nil || at.Origin() != page.Origin() || at == page {
