@@ -45,8 +45,8 @@ func renderedOf(body []byte) []byte {
 	return body
 }
 
-// document returns the body of a page as its file has it, under a policy. A file has no header: what
-// the header said of the charset is written into it.
+// document returns the body of a page as its file has it, under a policy. A file has no header:
+// what the header said of the charset is written into it.
 func document(base weburl.URL, contentType string, body []byte, policy string, others links) []byte {
 	mediaType := strings.ToLower(record.MediaType(contentType))
 	html := mediaType == "text/html"

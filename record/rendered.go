@@ -26,7 +26,7 @@ type Rendered struct {
 	// Pictures of the page: files, from the folder of the job.
 	Screenshot string `json:"screenshot,omitempty"`
 	PDF        string `json:"pdf,omitempty"`
-	Missing    string `json:"missing,omitempty"` // why there is no such file that was asked for
+	Missing    string `json:"missing,omitempty"` // the reason for a picture that is missing
 
 	// The place of the rendered document in the archive, as of a response.
 	WARCFile   string `json:"warc_file,omitempty"`

@@ -246,8 +246,8 @@ func TestCrawlRenderedKilled(t *testing.T) {
 	}
 }
 
-// TestCheckRenders: the check of a site sees what its pages are with scripts, and their faults. What
-// Weft does not request by a rule is none.
+// TestCheckRenders: the check of a site sees what its pages are with scripts, and their faults.
+// What Weft does not request by a rule is none.
 func TestCheckRenders(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
@@ -262,8 +262,8 @@ func TestCheckRenders(t *testing.T) {
 	}
 }
 
-// TestMirrorRenders: the files of a mirror show what the scripts of pages have shown, and lead to one
-// another, in a browser without a network.
+// TestMirrorRenders: the files of a mirror show what the scripts of pages have shown, and lead to
+// one another, in a browser without a network.
 func TestMirrorRenders(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

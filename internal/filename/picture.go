@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Picture returns a relative path for a picture of a page, of the media type mime: host and path, as
-// of [Style.Of]. No other URL has the same, in any run, but for the case of letters. A host that is
-// asked by http has the port 80 in its name.
+// Picture returns a relative path for a picture of a page, of the media type mime: host and path,
+// as of [Style.Of]. No other URL has the same, in any run, but for the case of letters. A host that
+// is asked by http has the port 80 in its name.
 func Picture(url, mime string) string {
 	scheme, rest, _ := strings.Cut(url, "://")
 	rest, _, ambiguous := strings.Cut(rest, "#")
@@ -23,7 +23,8 @@ func Picture(url, mime string) string {
 	name := Style{}.Of(url, mime)
 	ext := path.Ext(name)
 	if slices.ContainsFunc(strings.Split(strings.ToLower(dir), "/"), func(part string) bool { return strings.HasSuffix(part, ext) }) {
-		return path.Join(strings.Split(name, "/")[0], Digest(url)+ext) // a file may have the folder's name
+		// A file may have the folder's name.
+		return path.Join(strings.Split(name, "/")[0], Digest(url)+ext)
 	}
 	if ambiguous || base == "index" || extension(base, mime) == "" || strings.Contains("/"+rest, "//") || strings.ContainsAny(rest, "@~") ||
 		strings.Contains(query, ".") || escapes(rest+query) {

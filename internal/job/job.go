@@ -487,7 +487,7 @@ func (*Job) SetNetwork(b *store.Batch, n guard.Network) { b.Set(noteNetwork+n.St
 // body's record has to sync.
 func (j *Job) KeepBody(hash string, body []byte) (dir string, err error) {
 	dir = path.Join(bodiesDir, hash[:2])
-	return dir, j.Store.WriteFile(path.Join(dir, hash), body)
+	return dir, j.Store.WriteFile(path.Join(dir, hash), body, false)
 }
 
 // KeepPicture keeps a picture of a page, a PNG or a PDF, in place of an earlier one. It returns the
@@ -498,7 +498,7 @@ func (j *Job) KeepPicture(url, mime string, picture []byte) (name string, err er
 		dir = pdfDir
 	}
 	name = path.Join(dir, filename.Picture(url, mime))
-	return name, j.Store.ReplaceFile(name, picture)
+	return name, j.Store.WriteFile(name, picture, true)
 }
 
 // Free returns how many bytes may still be written to the disk.
