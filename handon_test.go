@@ -46,8 +46,12 @@ var others = map[string]func(*Options){
 	"Canon":   func(o *Options) { o.Reach.Canon, _ = weburl.ParseRules("sort-query") },
 	"Assets":  func(o *Options) { o.Reach.Assets = AssetsAny },
 
-	"Rendering":  func(o *Options) { o.Render.Rendering = RenderAuto },
-	"Wait":       func(o *Options) { o.Render.Wait = "5s" },
+	"Rendering": func(o *Options) { o.Render.Rendering = RenderAuto },
+	"Wait":      func(o *Options) { o.Render.Wait = "5s" },
+	"Block": func(o *Options) {
+		list, _ := ReadBlockList(strings.NewReader("ads.test"))
+		o.Render.Block = []*BlockList{list}
+	},
 	"Screenshot": func(o *Options) { o.Render.Screenshot = ScreenshotFull },
 
 	"Header":  func(o *Options) { o.HTTP.Header = httpclient.Header{{Name: "X-A", Value: "b"}} },

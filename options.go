@@ -444,8 +444,8 @@ func (c *config) checkJob() error {
 		return c.Render.check()
 	case !slices.Contains([]Rendering{"", RenderNever, RenderAuto, RenderAlways}, c.Render.Rendering):
 		return invalid("Rendering", string(c.Render.Rendering), errors.New("expected never, auto or always"))
-	case c.Job == "" && (c.Keep.KeepLinks || c.Keep.KeepBodies || c.Keep.Archive):
-		return &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
+	case c.Job == "" && (c.Keep.KeepLinks || c.Keep.KeepBodies || c.Keep.Archive || c.Render.takesPictures()):
+		return &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links, bodies or pictures to keep")}
 	}
 	return nil
 }

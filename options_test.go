@@ -57,6 +57,7 @@ func TestOptionError(t *testing.T) {
 	expect("header", func(o *weft.Options) { o.HTTP.Header = httpclient.Header{{Name: "a b", Value: "c"}} }, `option Header: field "a b": expected`)
 	expect("name server", func(o *weft.Options) { o.HTTP.DNS = []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:0")} }, `option DNS "192.0.2.1:0": expected an address and a port`)
 	expect("links without a job", func(o *weft.Options) { o.Keep.KeepLinks = true }, "option Job: none, expected a folder")
+	expect("pictures without a job", func(o *weft.Options) { o.Render.PDF = true }, "option Job: none, expected a folder")
 	expect("job in a file", func(o *weft.Options) { o.Job = filepath.Join(file, "job") }, "not a directory, expected a new folder")
 	expect("job name", func(o *weft.Options) { o.Job = filepath.Join(dir, strings.Repeat("a", 300)) }, "file name too long, expected a new folder")
 

@@ -3,6 +3,7 @@ package weft
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/appshell"
+	"github.com/weftcrawl/weft/internal/blocklist"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/record"
@@ -43,6 +45,11 @@ type Render struct {
 	// or brings nothing new, at most 200 times in all. Empty: none.
 	Click string
 
+	// Block are lists of requests that pages do not make, each with exceptions of its own.
+	Block []*BlockList
+
+	// Pictures of a page. A crawl needs a job for them: they are files in its folders screenshots and
+	// pdf, which the record of the page names, and conversion records of its archive.
 	Screenshot Screenshot // empty: none
 	PDF        bool       // of at most 200 pages, on A4 unless the page says otherwise
 }
@@ -93,6 +100,39 @@ type RefusedRequest struct {
 	ByRule            bool // Weft does not make it, by a rule that Reason names: no fault of the page
 }
 
+// BlockList holds rules on which requests of pages are not made. It does not change and can be
+// shared.
+type BlockList struct{ list *blocklist.List }
+
+// ReadBlockList reads block rules: filters of Adblock Plus, as EasyList has them, lines of a hosts
+// file, or domains. It is an error if no line is a rule that can be judged, or there are more than
+// 64 MiB of them.
+func ReadBlockList(r io.Reader) (*BlockList, error) {
+	list, err := blocklist.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	return &BlockList{list}, nil
+}
+
+// Len returns the number of rules.
+func (l *BlockList) Len() int { return l.list.Len() }
+
+// Skipped returns how many rules cannot be judged, as regular expressions and rare options cannot,
+// and the line of the first, with the reason.
+func (l *BlockList) Skipped() (rules, line int, reason string) {
+	s := l.list.Skipped()
+	return s.Rules, s.Line, s.Why
+}
+
+// blocks returns the rules of o.
+func (o *Render) blocks() (all blocklist.Lists) {
+	for _, l := range o.Block {
+		all = append(all, l.list)
+	}
+	return all
+}
+
 // ErrNoBrowser is returned for a page to render where there is no browser.
 var ErrNoBrowser = render.ErrNoBrowser
 
@@ -113,6 +153,9 @@ func (o *Render) check() error {
 	}
 	return nil
 }
+
+// takesPictures reports whether pages are pictured.
+func (o *Render) takesPictures() bool { return o.Screenshot != "" || o.PDF }
 
 // steps returns the steps that a page is taken through.
 func (o *Render) steps() (s render.Steps, err error) {
@@ -149,6 +192,8 @@ type rendering struct {
 	*fetcher
 	client *httpclient.Client
 	door   *aio.Handle
+	page   weburl.URL
+	blocks blocklist.Lists
 	isSeen bool // it is for eyes
 	asked  aio.Queue[func(*aio.Task) error]
 }
@@ -163,7 +208,10 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 		URL: p.URL, Status: p.Status, Header: fieldsOf(p.Header), Body: p.Body,
 		Steps: steps, Screenshot: render.Screenshot(f.Render.Screenshot), PDF: f.Render.PDF,
 	}
-	r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), isSeen: page.IsSeen()}
+	r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), blocks: f.Render.blocks(), isSeen: page.IsSeen()}
+	if r.page, err = weburl.Parse(p.URL); err != nil {
+		return err
+	}
 	page.Fetch = r.fetch
 	defer r.door.Close()
 	var doc *render.Document
@@ -207,10 +255,14 @@ func (r *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	switch {
 	case err != nil || !u.IsHTTP():
 		return nil, render.ByRule("no URL of http or https")
-	case q.Method != http.MethodGet:
-		return nil, render.ByRule("method " + q.Method)
 	case !r.isSeen && (q.Type == render.TypeImage || q.Type == render.TypeMedia || q.Type == render.TypeFont):
 		return nil, render.ByRule("not needed")
+	}
+	if rule := r.blocks.Blocks(blocklist.Request{URL: u, Page: r.page, Type: string(q.Type)}); rule != "" {
+		return nil, render.ByRule("blocked: " + rule)
+	}
+	if q.Method != http.MethodGet {
+		return nil, render.ByRule("method " + q.Method)
 	}
 	type answer struct {
 		res *render.Response

@@ -20,6 +20,10 @@ const offline = `<meta http-equiv="Content-Security-Policy" content="default-src
 	`<script>new MutationObserver(() => document.querySelectorAll("script[type=speculationrules i]").forEach(s => s.remove()))` +
 	`.observe(document, { childList: true, subtree: true })</script>`
 
+// still is the policy of a page that was rendered: it shows what its scripts have made of it, and
+// they would begin anew, with nobody to ask.
+const still = `<meta http-equiv="Content-Security-Policy" content="default-src 'self' file: data: blob: 'unsafe-inline'; script-src 'none'" />`
+
 // byteOrderMark says that a text is UTF-8.
 const byteOrderMark = "\ufeff"
 
@@ -31,9 +35,19 @@ type links interface {
 	misses(u weburl.URL)
 }
 
-// document returns the body of a page as its file has it. A file has no header: what the header
-// said of the charset is written into it.
-func document(base weburl.URL, contentType string, body []byte, others links) []byte {
+// renderedOf returns the document of a page that was rendered, without those of its frames, which
+// follow it: the page loads them.
+func renderedOf(body []byte) []byte {
+	const end = "</html>"
+	if at := bytes.LastIndex(body, []byte(end)); at >= 0 {
+		return body[:at+len(end)]
+	}
+	return body
+}
+
+// document returns the body of a page as its file has it, under a policy. A file has no header:
+// what the header said of the charset is written into it.
+func document(base weburl.URL, contentType string, body []byte, policy string, others links) []byte {
 	mediaType := strings.ToLower(record.MediaType(contentType))
 	html := mediaType == "text/html"
 	xml := isXML(mediaType)
@@ -70,7 +84,7 @@ func document(base weburl.URL, contentType string, body []byte, others links) []
 	}}
 	p.Data = xml && mediaType != "image/svg+xml" && mediaType != "application/xhtml+xml"
 	if html || xml && !(p.Data && inert(body)) {
-		p.Insert = offline
+		p.Insert = policy
 	}
 	if html && source == charset.Header && !declares(body, encoding) {
 		p.Insert = `<meta charset="` + encoding.Name() + `" />` + p.Insert

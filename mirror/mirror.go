@@ -151,8 +151,11 @@ func (m *mirror) survey(ctx context.Context) error {
 		}
 		switch {
 		case taken(r):
-			mediaType := strings.ToLower(record.MediaType(r.Type()))
-			m.pages[r.URL] = &page{url: r.URL, wish: style.Of(r.URL, mediaType), digest: r.SHA256}
+			mediaType, digest := strings.ToLower(record.MediaType(r.Type())), r.SHA256
+			if rendered := r.Rendered.Place(); rendered != nil {
+				mediaType, digest = htmlType, rendered.SHA256
+			}
+			m.pages[r.URL] = &page{url: r.URL, wish: style.Of(r.URL, mediaType), digest: digest}
 		case r.Redirect != "":
 			m.redirects[r.URL] = r.Redirect
 			m.gone[r.URL] = true
@@ -256,6 +259,9 @@ func (m *mirror) write(ctx context.Context) error {
 	return nil
 }
 
+// htmlType is the type of what a browser has rendered, whatever it was.
+const htmlType = "text/html"
+
 // page writes the file of a page.
 func (m *mirror) page(r *record.Record, name string) error {
 	body, err := m.bodies.Read(r)
@@ -265,11 +271,15 @@ func (m *mirror) page(r *record.Record, name string) error {
 		}
 		return nil
 	}
-	base, err := weburl.Parse(r.URL)
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.URL, err)
+	at, contentType, policy := r.URL, r.Type(), offline
+	if r.Rendered.Place() != nil {
+		at, contentType, policy, body = cmp.Or(r.Rendered.URL, at), htmlType, still, renderedOf(body)
 	}
-	text := document(base, r.Type(), body, &neighbours{m, name})
+	base, err := weburl.Parse(at)
+	if err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	text := document(base, contentType, body, policy, &neighbours{m, name})
 	switch came, err := m.put(r.URL, name, text); {
 	case err != nil:
 		return naming(name, err)

@@ -24,6 +24,11 @@ type Rendered struct {
 	Refused   []string `json:"refused,omitempty"`    // requests that a rule forbids: URL and reason
 	Errors    []string `json:"errors,omitempty"`     // messages of scripts that failed
 
+	// Pictures of the page: files, from the folder of the job.
+	Screenshot string `json:"screenshot,omitempty"`
+	PDF        string `json:"pdf,omitempty"`
+	Missing    string `json:"missing,omitempty"` // the reason for a picture that is missing
+
 	// The place of the rendered document in the archive, as of a response.
 	WARCFile   string `json:"warc_file,omitempty"`
 	WARCOffset int64  `json:"warc_offset,omitempty"`

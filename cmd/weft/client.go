@@ -20,6 +20,7 @@ type clientFlags struct {
 	acceptCookies bool
 	proxy         *proxyChoice // nil: the environment decides
 	render        weft.Render  // of commands that read a page
+	blocks        []blocked    // for render
 }
 
 // groups returns the options; maxBody is the default of --max-body, for the help.

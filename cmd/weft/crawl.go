@@ -85,7 +85,7 @@ func (f *crawlFlags) run(args []string) error {
 	if len(args) > 0 || f.input != "" { // otherwise a job has its own
 		f.archives(&o)
 	}
-	if o.Job == "" && (f.output == "" || o.Keep.KeepLinks || o.Keep.KeepBodies || o.Keep.Archive || len(o.Keep.Extract) > 0 || o.Keep.Structured) {
+	if o.Job == "" && (f.output == "" || o.Keep.KeepLinks || o.Keep.KeepBodies || o.Keep.Archive || o.Render.Screenshot != "" || o.Render.PDF || len(o.Keep.Extract) > 0 || o.Keep.Structured) {
 		first := ""
 		switch {
 		case len(args) > 0:
@@ -126,6 +126,12 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 	limitMemory(o.Memory)
 	p.con = newConsole(f.console, f.output)
 	p.con.forCheck = f.forCheck
+	// Without seeds, a job says whether pages are rendered.
+	if len(f.client.blocks) > 0 && !f.client.renders() && (len(args) > 0 || f.input != "") {
+		return nil, errNothingToBlock
+	}
+	f.client.block(p.con.warn)
+	o.Render = f.client.render
 	if f.anyDepth {
 		p.con.warn("--depth 0: no limit, as without it; --scope page fetches only the given URLs")
 	}
@@ -265,7 +271,6 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	if err := f.client.implied(); err != nil {
 		return err
 	}
-	o.Render = f.client.render
 	if err := f.cluster.check(o, f.again() != ""); err != nil {
 		return err
 	}

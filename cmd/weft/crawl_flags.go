@@ -261,6 +261,12 @@ func (f *crawlFlags) outputOptions() []option {
 			more: "As the object headers: names in lower case, values of at most 1 KiB."},
 		{name: "bodies", Value: on(&o.Keep.KeepBodies), field: "KeepBodies", advanced: true,
 			help: "save response bodies in JOB/bodies"},
+		{name: "screenshot", field: "Screenshot", advanced: true, arg: "WHICH", bare: string(weft.ScreenshotViewport), words: []string{"viewport", "full"},
+			Value: to(&f.client.render.Screenshot, oneOf(weft.ScreenshotViewport, weft.ScreenshotFull)),
+			help:  "save a picture of every page in JOB/screenshots: PNG",
+			more:  "viewport, as without WHICH: its first 1280 x 800 pixels; full: all of it, to 16,384 pixels. " + rendersAlways},
+		{name: "pdf", field: "PDF", advanced: true, Value: on(&f.client.render.PDF),
+			help: "save every page as PDF in JOB/pdf", more: "At most 200 pages each. " + rendersAlways},
 		{name: "warc", Value: on(&o.Keep.Archive), field: "Archive",
 			help: "archive requests and responses in JOB/archive, as WARC",
 			more: "Files are gzip, a record a member, with an index. Then --bodies saves no " +

@@ -25,6 +25,9 @@ func (c *clientFlags) renderOptions() group {
 		{name: "click", field: "Click", advanced: true, arg: "SELECTOR", Value: to(&c.render.Click, some("a CSS selector such as .more")),
 			help: "click what brings more, until nothing new comes",
 			more: "Each element is clicked until it is gone or brings nothing new, 200 times in all at most. " + rendersAlways},
+		{name: "block", field: "Block", advanced: true, arg: "FILE", Value: appended(&c.blocks, blockList),
+			help: "make no request of pages that FILE blocks; repeatable",
+			more: "FILE has filters as EasyList has them, domains, or lines of a hosts file."},
 		{name: "browser", arg: "PROGRAM", field: "Browser", Value: to(&c.render.Browser, some("the name or path of Chromium")), advanced: true,
 			help: "render with PROGRAM", more: "Default: chromium-headless-shell, chromium or google-chrome, the first that is found."},
 	}}
@@ -32,6 +35,33 @@ func (c *clientFlags) renderOptions() group {
 
 // rendersAlways ends the help of options of single pages.
 const rendersAlways = "Implies --render=always."
+
+// blocked is the list of a file.
+type blocked struct {
+	file string
+	list *weft.BlockList
+}
+
+// blockList reads a file of block rules.
+func blockList(file string) (b blocked, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return b, fmt.Errorf("%w, expected a file of block rules", reason(err))
+	}
+	defer f.Close()
+	list, err := weft.ReadBlockList(f)
+	return blocked{file, list}, reason(err)
+}
+
+// block hands on the block rules. It calls warn for rules that are skipped.
+func (c *clientFlags) block(warn func(string)) {
+	for _, b := range c.blocks {
+		c.render.Block = append(c.render.Block, b.list)
+		if n, line, why := b.list.Skipped(); n > 0 {
+			warn(fmt.Sprintf("--block %.128q: %s of %s skipped, the first in line %d: %s", b.file, count(n), plural(n+b.list.Len(), "rule"), line, why))
+		}
+	}
+}
 
 // waited checks what is to be waited for.
 func waited(s string) (string, error) {
@@ -64,15 +94,27 @@ func (c *clientFlags) implied() error {
 	return nil
 }
 
+// errNothingToBlock is the error of --block where no page is rendered.
+var errNothingToBlock = usage("--block: expected together with --render")
+
+// renders reports whether any page may be rendered.
+func (c *clientFlags) renders() bool {
+	return cmp.Or(c.render.Rendering, weft.RenderNever) != weft.RenderNever
+}
+
 // readyToRender looks for the browser, before anything is fetched in vain, and says how its sandbox
 // stands.
 func (c *clientFlags) readyToRender() error {
 	if err := c.implied(); err != nil {
 		return err
 	}
-	if cmp.Or(c.render.Rendering, weft.RenderNever) == weft.RenderNever {
+	switch {
+	case !c.renders() && len(c.blocks) > 0:
+		return errNothingToBlock
+	case !c.renders():
 		return nil
 	}
+	c.block(func(text string) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(text)) })
 	path, err := weft.FindBrowser(c.render.Browser)
 	if err != nil {
 		return &exit{exitError, err}

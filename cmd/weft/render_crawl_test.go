@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,6 +48,13 @@ func newApp(t *testing.T) *app {
 	return a
 }
 
+// times returns how often a path was requested.
+func (a *app) times(path string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.asked[path]
+}
+
 func (a *app) serve(w http.ResponseWriter, r *http.Request) {
 	var n int
 	switch path := r.URL.Path; {
@@ -57,8 +65,10 @@ func (a *app) serve(w http.ResponseWriter, r *http.Request) {
 	case path == "/app.js":
 		w.Header().Set("Content-Type", "text/javascript")
 		fmt.Fprint(w, `
+			document.title = 'Loading'
 			const n = Number(location.pathname.split('/')[2])
-			fetch('/api/secret').catch(() => {})
+			fetch('/api/secret')
+			setTimeout(() => broken())
 			fetch('http://10.1.2.3/private').catch(() => {})
 			fetch('/api/' + n).then(r => r.json()).then(d => {
 				document.title = d.title
@@ -237,6 +247,88 @@ func TestCrawlRenderedKilled(t *testing.T) {
 	slices.Sort(places)
 	if len(slices.Compact(places)) != appPages {
 		t.Errorf("%d rendered documents in the archive", len(places))
+	}
+}
+
+// TestCheckRenders: the check of a site sees what its pages are with scripts, and their faults.
+// What Weft does not request by a rule is none.
+func TestCheckRenders(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	e := weftRun(t, "check", "--render", "--wait", "h1", a.URL+"/p/3")
+	for what, n := range map[string]int{"broken-link": 1, "/missing.js": 2, "failed-request": 1, "ReferenceError: broken is not defined  script-error": 1, "http://10.1.2.3/": 0, "Failed to fetch": 0, "/p/7 ": 0} {
+		if got := strings.Count(e.stdout, what); got != n {
+			t.Errorf("%q: %d times, expected %d", what, got, n)
+		}
+	}
+	if e.code != exitBroken || a.times("/p/7") != 1 {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+}
+
+// TestMirrorRenders: the files of a mirror show what the scripts of pages have shown, and lead to
+// one another, in a browser without a network.
+func TestMirrorRenders(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	browser, _ := weft.FindBrowser("") // newApp has
+	e := weftRun(t, "mirror", "--render", a.URL+"/p/0")
+	if e.code != exitDone {
+		t.Fatalf("exit %d: %s", e.code, e.stderr)
+	}
+	a.Close()
+	for n := range appPages {
+		all, _ := filepath.Glob(filepath.Join(e.dir, "127*", "p", fmt.Sprint(n, ".html")))
+		if len(all) != 1 {
+			t.Fatalf("the files of page %d: %q", n, all)
+		}
+		if n > 1 { // two show it
+			continue
+		}
+		shown, err := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "file://"+all[0]).Output()
+		for _, want := range []string{fmt.Sprintf("<title>Pagé %d</title>", n), fmt.Sprintf("<h1>Pagé %d</h1>", n), fmt.Sprintf(`<a href="%d.html">`, 2*n+1), `<a href="../static.html">`} {
+			if !strings.Contains(string(shown), want) {
+				t.Errorf("page %d without %s: %v, %s", n, want, err, shown)
+			}
+		}
+	}
+}
+
+// pictured expects a crawl to keep a picture of a page as a file that the record names, and in the
+// archive; of a later visit, in place of the earlier one.
+func pictured(t *testing.T, flag, folder, ext, mime, begins string) {
+	t.Helper()
+	a := newApp(t)
+	e := crawls(t, exitDone, flag, "--warc", "--assets", "none", "--scope", "page", a.URL+"/p/0")
+	var job string
+	if all, _ := filepath.Glob(filepath.Join(e.dir, "*.weft")); len(all) == 1 {
+		job = all[0]
+	}
+	r := a.records(t, job)["/p/0"].Rendered
+	name := strings.Replace(strings.TrimPrefix(a.URL, "http://"), ":", "_", 1) + "/p/0" + ext
+	if got := r.Screenshot + r.PDF; got != folder+"/"+name || r.Missing != "" {
+		t.Errorf("the record names %s, and %q is missing", got, r.Missing)
+	}
+	file := filepath.Join(job, folder, name)
+	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), begins) {
+		t.Errorf("%v: %.20q", err, text)
+	}
+	if err := os.WriteFile(file, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if e := weftIn(t, e.dir, "crawl", "--update", job, flag); e.code != exitDone {
+		t.Errorf("exit %d: %s", e.code, e.stderr)
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), begins) {
+		t.Errorf("updated: %v: %.20q", err, text)
+	}
+	archives, _ := filepath.Glob(filepath.Join(job, "archive", "*.warc.gz"))
+	kept := weftIn(t, e.dir, append([]string{"warc", "ls"}, archives...)...).stdout
+	if n := strings.Count(kept, "conversion   -  "+mime); n != 2 {
+		t.Errorf("%d pictures in the archive: %s", n, kept)
+	}
+	if e := weftIn(t, e.dir, append([]string{"warc", "check"}, archives...)...); e.code != exitDone {
+		t.Errorf("the archive: %s%s", e.stdout, e.stderr)
 	}
 }
 

@@ -55,6 +55,13 @@ func TestRenderFlags(t *testing.T) {
 	if e := run(exitError, "extract", "--extract", "x=h1", "--wait", ".never", s.URL); !strings.HasSuffix(e.stderr, `/: nothing matches --wait ".never" after 30 s of page time`+"\n") || e.stdout != "" {
 		t.Errorf("%s%s", e.stdout, e.stderr)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "list"), []byte("/more?1$xhr\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if e := run(exitDone, "links", "--click", ".more", "--block", "list", s.URL); !strings.Contains(e.stdout, "/more/0\n") || strings.Contains(e.stdout, "/more/1\n") {
+		t.Errorf("with a list: %s", e.stdout)
+	}
+	run(exitUsage, "read", "--block", "list", s.URL)
 	before := len(s.got())
 	run(exitDone, "fetch", "--screenshot=full", "-o", "full.png", s.URL)
 	if all := s.got()[before:]; !slices.ContainsFunc(all, func(r *http.Request) bool { return r.URL.Path == "/a.png" }) {

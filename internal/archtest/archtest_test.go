@@ -91,8 +91,8 @@ var imports = map[string][]string{
 	"internal/scope/places": {},
 	"internal/scope/shapes": {"weburl"},
 	"seed":                  {"httpclient", "weburl"},
-	"internal/job":          {"option", "internal/capture", "internal/cdxj", "internal/extsort", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
-	"internal/fetch":        {"internal/httpcache", "internal/render", "aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/appshell", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
+	"internal/job":          {"internal/filename", "option", "internal/capture", "internal/cdxj", "internal/extsort", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
+	"internal/fetch":        {"internal/blocklist", "internal/httpcache", "internal/render", "aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/appshell", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
 	"internal/engine":       {"aio", "internal/budget", "internal/capture", "internal/shard/changelog", "internal/shard/share", "internal/duplicates", "internal/fetch", "internal/frontier", "internal/frontier/store", "guard", "internal/job", "record", "internal/refs", "robots", "internal/scope", "internal/scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 
 	// A crawl on several machines: what is decided without a network.
@@ -113,8 +113,8 @@ var imports = map[string][]string{
 	"internal/control": {"internal/engine", "internal/frontier", "internal/frontier/store", "inspect", "internal/ctl", "internal/job", "internal/view", "seed"},
 
 	// Level 5: the product, above what opens a crawl.
-	"internal/crawl": {"internal/httpcache", "internal/render", "aio", "extract", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "internal/view", "record", "seed", "warc", "weburl"},
-	".":              {"internal/appshell", "internal/render", "option", "aio", "dns", "guard", "internal/budget", "internal/charset", "internal/control", "internal/crawl", "internal/engine", "internal/sniff", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "robots", "internal/refs", "internal/scope", "internal/view", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	"internal/crawl": {"internal/blocklist", "internal/httpcache", "internal/render", "aio", "extract", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "internal/view", "record", "seed", "warc", "weburl"},
+	".":              {"internal/appshell", "internal/blocklist", "internal/render", "option", "aio", "dns", "guard", "internal/budget", "internal/charset", "internal/control", "internal/crawl", "internal/engine", "internal/sniff", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "robots", "internal/refs", "internal/scope", "internal/view", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {

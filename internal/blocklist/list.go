@@ -114,6 +114,19 @@ func (l *List) Blocks(r Request) (rule string) {
 	return by.line
 }
 
+// Lists are several lists, each with exceptions of its own.
+type Lists []*List
+
+// Blocks returns the first rule that blocks a request, or "": see List.Blocks.
+func (all Lists) Blocks(r Request) (rule string) {
+	for _, l := range all {
+		if rule := l.Blocks(r); rule != "" {
+			return rule
+		}
+	}
+	return ""
+}
+
 // passes reports whether an exception is for all that a page requests.
 func (l *List) passes(page weburl.URL) bool {
 	if len(l.pages.rules) == 0 {

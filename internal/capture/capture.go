@@ -180,13 +180,14 @@ func (a *Archive) Note(url string, at time.Time, fields warc.Header) *Capture {
 	return &Capture{Records: records}
 }
 
-// Rendered makes the record of a rendered document: a conversion of the response to a URL that was
-// requested at a time. It is in no index: see archive.Archive.Rendered.
-func (a *Archive) Rendered(url string, requested, at time.Time, html []byte) *Capture {
+// Rendered makes the record of a rendered document, or of a picture of one, of a type: a conversion
+// of the response to a URL that was requested at a time. It is in no index: see
+// archive.Archive.Rendered.
+func (a *Archive) Rendered(url string, requested, at time.Time, contentType string, block []byte) *Capture {
 	e := a.encoders.Get().(*warc.Encoder)
 	defer a.encoders.Put(e)
 	records, _ := e.Note(nil, &warc.Note{
-		Type: warc.Conversion, URL: url, Date: at, RefersTo: a.ID(url, requested), ContentType: "text/html; charset=utf-8", Block: html,
+		Type: warc.Conversion, URL: url, Date: at, RefersTo: a.ID(url, requested), ContentType: contentType, Block: block,
 	})
 	return &Capture{Records: records}
 }

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"github.com/weftcrawl/weft/internal/blocklist"
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/render"
@@ -23,7 +24,8 @@ type Config struct {
 
 	Browser render.Options // but for what the plan says, Tabs and Sandbox: of pages that are rendered
 
-	Steps      render.Steps // of pages that are rendered
+	Block      blocklist.Lists // of requests of pages that are rendered
+	Steps      render.Steps    // of these pages
 	Screenshot render.Screenshot
 	PDF        bool
 

@@ -120,9 +120,13 @@ func rendering(p plan, c *Config) {
 	o.UserAgent = p.said.UserAgent
 	o.Tabs, o.Sandbox = runtime.NumCPU()+1, render.CanSandbox()
 	c.Engine.MostRendered = 4 * o.Tabs
+	var keep func(url, mime string, picture []byte) (string, error)
+	if j := c.Engine.Job; j != nil {
+		keep = j.KeepPicture
+	}
 	c.Engine.Fetch.Render = &fetch.Rendering{
 		Always: p.said.Rendering == renderAlways, Assets: p.said.Assets == scope.AssetsAny, Browser: render.New(o),
-		Steps: c.Steps, Screenshot: c.Screenshot, PDF: c.PDF,
+		Block: c.Block, Steps: c.Steps, Screenshot: c.Screenshot, PDF: c.PDF, KeepPicture: keep,
 		Cache: httpcache.New(int64(c.Engine.Memory/16), c.spillFile),
 	}
 }

@@ -160,6 +160,9 @@ func (c *committer) place(out *fetch.Outcome, now time.Time) {
 		r := out.Record.Rendered
 		r.WARCFile, r.WARCOffset = c.archive.place(c.open.state, out.Rendered, nil, now)
 	}
+	for _, picture := range out.Pictures {
+		c.archive.place(c.open.state, picture, nil, now)
+	}
 }
 
 // hold keeps the memory of an outcome until its batch is committed. Without a job its links are in

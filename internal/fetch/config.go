@@ -146,6 +146,7 @@ type Page struct {
 	items    bool   // there may be some: see Extractor
 	why      string // it is to be rendered; empty: it is not
 	rendered []byte // the rendered document; nil: there is none
+	pictures pictures
 }
 
 // addition is a URL that OnPage has added.

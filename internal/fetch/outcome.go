@@ -65,9 +65,10 @@ type Outcome struct {
 	Lines     []byte           // for links.jsonl
 	Items     []record.Item    // that rules have found on the page
 	ItemLines []byte           // for items.jsonl
-	Folders   []string         // of the body, and of the rendered document
+	Folders   []string         // of the body, of the rendered document and its pictures
 	Capture   *capture.Capture // for the archive; nil: none
 	Rendered  *capture.Capture // of the rendered document; nil: none
+	Pictures  []*capture.Capture
 
 	Holds []*budget.Hold // memory of a big outcome, or of many rules, until it is saved
 

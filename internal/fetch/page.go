@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/appshell"
+	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/render"
@@ -62,7 +63,7 @@ func (p *pageReader) read(t *aio.Task, l *Lease, at time.Time, out *Outcome, res
 	if err := p.items.find(t, out, page); err != nil {
 		return err
 	}
-	out.Folders, err = p.deliver(t, page)
+	err = p.deliver(t, out, page)
 	if err == nil && page != nil && len(page.added) > 0 {
 		t.OnLoop(func() { p.followAdded(out, page.added) })
 	}
@@ -213,6 +214,7 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, at time.Time, out *Outc
 		r.Error, r.ErrorKind = frontier.Brief(err.Error()), string(render.KindOf(err))
 	} else {
 		page.rendered = doc.Text()
+		page.pictures = pictures{at, p.renders.clock.loop.Wall(), doc.Screenshot, doc.PDF}
 		body = page.rendered
 		base = takeDocument(r, doc, base)
 		out.content = sha256.Sum256(body)
@@ -252,23 +254,37 @@ func (p *pageReader) followTargets(out *Outcome, targets []string, base weburl.U
 	out.Links = append(out.Links, c.wanted...)
 }
 
-// deliver does with a page what takes time: it keeps the body, in the folders that it returns, and
-// calls the user's hook.
-func (p *pageReader) deliver(t *aio.Task, page *Page) (folders []string, err error) {
-	if page == nil || p.cfg.KeepBody == nil && p.cfg.Hooks.OnPage == nil {
-		return nil, nil
+// deliver does with a page what takes time: it keeps the body and pictures, in folders that the
+// outcome has then, and calls the user's hook.
+func (p *pageReader) deliver(t *aio.Task, out *Outcome, page *Page) error {
+	if page == nil || p.cfg.KeepBody == nil && p.cfg.Hooks.OnPage == nil && !page.pictures.any() {
+		return nil
 	}
-	return aio.Offload(t, func(ctx context.Context) (folders []string, err error) {
-		if folders, err = p.keepBodies(page); err != nil {
-			return nil, err
+	type kept struct {
+		folders  []string
+		captures []*capture.Capture
+	}
+	all, err := aio.Offload(t, func(ctx context.Context) (all kept, err error) {
+		if all.folders, err = p.keepBodies(page); err != nil {
+			return all, err
+		}
+		if page.pictures.any() {
+			var folders []string
+			if folders, all.captures, err = p.renders.keepPictures(page); err != nil {
+				return all, err
+			}
+			all.folders = append(all.folders, folders...)
 		}
 		if p.cfg.Hooks.OnPage != nil && !page.redirect {
 			if err := p.cfg.Hooks.OnPage(ctx, page); err != nil {
-				return nil, fmt.Errorf("OnPage of %.128s: %w", page.Record.URL, err)
+				return all, fmt.Errorf("OnPage of %.128s: %w", page.Record.URL, err)
 			}
 		}
-		return folders, nil
+		return all, nil
 	})
+	out.Folders, out.Pictures = all.folders, all.captures
+	p.renders.hold(out)
+	return err
 }
 
 // keepBodies keeps the body of a page, and its rendered document.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,9 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/appshell"
+	"github.com/weftcrawl/weft/internal/blocklist"
+	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/httpcache"
 	"github.com/weftcrawl/weft/internal/render"
@@ -24,10 +28,14 @@ type Rendering struct {
 	Browser *render.Renderer
 	Cache   *httpcache.Cache
 	Assets  bool // images, media and fonts are requested, too
+	Block   blocklist.Lists
 
 	Steps      render.Steps // of each page, before it is read
 	Screenshot render.Screenshot
 	PDF        bool
+	// KeepPicture keeps a picture of a page as a file, whose name it returns. It is called from any
+	// goroutine; nil: none are taken.
+	KeepPicture func(url, mime string, picture []byte) (name string, err error)
 
 	// Drained is done when the crawl is drained: pages that are being rendered wait for its next run.
 	Drained context.Context
@@ -54,12 +62,18 @@ type renders struct {
 	reports *reports
 	clock   *clock
 	workers *workers
+
+	outcomes *budget.Meter // see Shared
 }
+
+// errUnanswered is the error of a script that does not care for the failure of its request. If a
+// rule forbids that, it is no fault of the page.
+const errUnanswered = "TypeError: Failed to fetch"
 
 // takeDocument puts into the record what became of a page, and returns the URL of its document:
 // that of the page, unless scripts have changed it within the origin.
 func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) weburl.URL {
-	r.MS, r.Requests, r.Cut = doc.Took.Milliseconds(), doc.Requests, doc.Cut
+	r.MS, r.Requests, r.Cut, r.Missing = doc.Took.Milliseconds(), doc.Requests, doc.Cut, doc.Missing
 	for _, x := range doc.Refused {
 		switch {
 		case !x.ByRule:
@@ -69,7 +83,9 @@ func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) web
 		}
 	}
 	for _, message := range doc.Errors {
-		r.AddError(message)
+		if first, _, _ := strings.Cut(message, "\n"); len(r.Refused) == 0 || !strings.HasSuffix(first, errUnanswered) {
+			r.AddError(message)
+		}
 	}
 	at, err := weburl.Parse(doc.URL)
 	if err != nil || at.Origin() != page.Origin() || at == page {
@@ -89,7 +105,7 @@ func (s *renders) leave(l *Lease, a frontier.Result) {
 // render has the browser render a page. It returns how many bytes of what the page needs were
 // requested for an earlier one, too.
 func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (doc *render.Document, cached int64, err error) {
-	r, one := s.cfg.Render, &rendering{renders: s, from: out.Record.URL, depth: out.URL.Depth + 1}
+	r, one := s.cfg.Render, &rendering{renders: s, page: out.URL.URL, from: out.Record.URL, depth: out.URL.Depth + 1}
 	shown := &render.Page{
 		URL: out.URL.URL.String(), Status: out.Record.Status, Header: fieldsOf(page.Header), Body: page.Body, Fetch: one.fetch,
 		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF,
@@ -111,8 +127,57 @@ func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (doc *render.Doc
 // archive makes the record of a rendered document, of a page that was requested at a time.
 func (s *renders) archive(out *Outcome, requested time.Time, html []byte) {
 	if a := s.cfg.Archive; a != nil {
-		out.Rendered = a.Rendered(out.URL.URL.String(), requested.UTC().Truncate(time.Microsecond), s.clock.loop.Wall().UTC().Truncate(time.Microsecond), html)
+		out.Rendered = a.Rendered(out.URL.URL.String(), whole(requested), whole(s.clock.loop.Wall()), "text/html; charset=utf-8", html)
 	}
+}
+
+// whole returns a time in microseconds, as archives have it.
+func whole(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
+
+// pictures are those of a page, to be kept.
+type pictures struct {
+	requested, at time.Time // the page, and they
+	screenshot    []byte
+	pdf           []byte
+}
+
+func (p *pictures) any() bool { return len(p.screenshot)+len(p.pdf) > 0 }
+
+// hold counts the records of pictures until they are in the archive.
+func (s *renders) hold(out *Outcome) {
+	if len(out.Pictures) > 0 {
+		hold := s.outcomes.Open(out.URL.Prompt)
+		for _, c := range out.Pictures {
+			hold.Set(hold.Size() + len(c.Records))
+		}
+		out.Holds = append(out.Holds, &hold)
+	}
+}
+
+// keepPictures keeps the pictures of a page as files, and returns their folders and their records
+// for the archive. It runs off the loop.
+func (s *renders) keepPictures(page *Page) (folders []string, captures []*capture.Capture, err error) {
+	for _, p := range []struct {
+		mime    string
+		picture []byte
+		name    *string
+	}{
+		{"image/png", page.pictures.screenshot, &page.Record.Rendered.Screenshot},
+		{"application/pdf", page.pictures.pdf, &page.Record.Rendered.PDF},
+	} {
+		if len(p.picture) == 0 {
+			continue
+		}
+		url := page.url.String()
+		if *p.name, err = s.cfg.Render.KeepPicture(url, p.mime, p.picture); err != nil {
+			return nil, nil, err
+		}
+		folders = append(folders, path.Dir(*p.name))
+		if a := s.cfg.Archive; a != nil {
+			captures = append(captures, a.Rendered(url, whole(page.pictures.requested), whole(page.pictures.at), p.mime, p.picture))
+		}
+	}
+	return folders, captures, nil
 }
 
 // Reasons to refuse a request of a page.
@@ -125,7 +190,8 @@ const (
 // rendering is a page that is being rendered.
 type rendering struct {
 	*renders
-	from   string // its URL
+	page   weburl.URL
+	from   string // its URL, as the record has it
 	depth  int
 	seen   bool         // images, media and fonts matter
 	cached atomic.Int64 // bytes that were requested for an earlier page
@@ -137,10 +203,14 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	switch {
 	case err != nil || !u.IsHTTP():
 		return nil, errScheme
-	case q.Method != http.MethodGet:
-		return nil, errMethod
 	case !s.seen && (q.Type == render.TypeImage || q.Type == render.TypeMedia || q.Type == render.TypeFont):
 		return nil, errNotNeeded
+	}
+	if rule := s.cfg.Render.Block.Blocks(blocklist.Request{URL: u, Page: s.page, Type: string(q.Type)}); rule != "" {
+		return nil, render.ByRule("blocked: " + rule)
+	}
+	if q.Method != http.MethodGet {
+		return nil, errMethod
 	}
 	key, asset := cacheKey(u, q), q.Type == render.TypeScript || q.Type == render.TypeStylesheet || q.Type == render.TypeFont
 	if key == "" {

@@ -16,7 +16,7 @@
 //
 // # Concurrency
 //
-// A Job belongs to the coordinator. KeepBody may be called from any goroutine.
+// A Job belongs to the coordinator. KeepBody and KeepPicture may be called from any goroutine.
 //
 // # Limits
 //

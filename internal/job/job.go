@@ -18,6 +18,7 @@ import (
 	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/cdxj"
 	"github.com/weftcrawl/weft/internal/ctl"
+	"github.com/weftcrawl/weft/internal/filename"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/refs"
@@ -32,6 +33,9 @@ const (
 	LinksFile = "links.jsonl"
 	ItemsFile = "items.jsonl"
 	bodiesDir = "bodies"
+
+	screenshotsDir = "screenshots"
+	pdfDir         = "pdf"
 
 	ArchiveDir   = "archive"
 	CapturesFile = ArchiveDir + "/" + cdxj.CapturesFile
@@ -53,7 +57,7 @@ const (
 )
 
 // Job is the folder of a crawl: its outputs, and the state from which it resumes.
-// Owner: the coordinator. Any goroutine may call KeepBody.
+// Owner: the coordinator. Any goroutine may call KeepBody and KeepPicture.
 type Job struct {
 	Dir      string
 	Files    store.FS
@@ -228,7 +232,7 @@ func (j *Job) open(o *Options) error {
 }
 
 // outputs are the files and folders that a job starts without.
-var outputs = []string{PagesFile, ReferrersFile, LinksFile, ItemsFile, bodiesDir, ArchiveDir}
+var outputs = []string{PagesFile, ReferrersFile, LinksFile, ItemsFile, bodiesDir, screenshotsDir, pdfDir, ArchiveDir}
 
 // Extracts reports whether the job has items.
 func (p *Plan) Extracts() bool { return len(p.Extract) > 0 || p.Structured }
@@ -483,7 +487,18 @@ func (*Job) SetNetwork(b *store.Batch, n guard.Network) { b.Set(noteNetwork+n.St
 // body's record has to sync.
 func (j *Job) KeepBody(hash string, body []byte) (dir string, err error) {
 	dir = path.Join(bodiesDir, hash[:2])
-	return dir, j.Store.WriteFile(path.Join(dir, hash), body)
+	return dir, j.Store.WriteFile(path.Join(dir, hash), body, false)
+}
+
+// KeepPicture keeps a picture of a page, a PNG or a PDF, in place of an earlier one. It returns the
+// name of the file, whose folder is to be synced: see KeepBody.
+func (j *Job) KeepPicture(url, mime string, picture []byte) (name string, err error) {
+	dir := screenshotsDir
+	if mime == "application/pdf" {
+		dir = pdfDir
+	}
+	name = path.Join(dir, filename.Picture(url, mime))
+	return name, j.Store.WriteFile(name, picture, true)
 }
 
 // Free returns how many bytes may still be written to the disk.

@@ -82,7 +82,7 @@ func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (c
 			p.seen[u.URL.Fingerprint()], p.pending[u.URL.String()] = true, u
 		}
 		if i >= bodies {
-			if err := s.WriteFile(body(i), []byte(body(i))); err != nil {
+			if err := s.WriteFile(body(i), []byte(body(i)), false); err != nil {
 				return committed, errors.Join(err, s.Close())
 			}
 			g.SyncDir(path.Dir(body(i)))

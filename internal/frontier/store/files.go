@@ -3,11 +3,11 @@ package store
 import "strconv"
 
 // WriteFile creates a file, relative to the job's folder, whole or not at all. It is durable once a
-// batch that lists its folder in SyncDir is committed. Any goroutine may call it. Concurrent calls
-// with the same name must write the same bytes: an existing file is left alone.
-func (s *Store) WriteFile(name string, data []byte) error {
+// batch that lists its folder in SyncDir is committed. Any goroutine may call it. An existing file
+// is replaced, or left alone: then concurrent calls with the same name must write the same bytes.
+func (s *Store) WriteFile(name string, data []byte, replace bool) error {
 	path := s.fs.PathJoin(s.dir, name)
-	if _, err := s.fs.Stat(path); err == nil {
+	if _, err := s.fs.Stat(path); err == nil && !replace {
 		return nil
 	}
 	dirs := []string{s.partialDir()}

@@ -115,7 +115,7 @@ func TestForeignFolders(t *testing.T) {
 			b.Append("archive/1.warc", []byte("1"))
 			return s.Commit(b)
 		},
-		"bodies": func(s *store.Store) error { return s.WriteFile("bodies/aa/aa", []byte("body")) },
+		"bodies": func(s *store.Store) error { return s.WriteFile("bodies/aa/aa", []byte("body"), false) },
 	} {
 		for _, fresh := range []bool{false, true} {
 			dir, elsewhere := filepath.Join(t.TempDir(), "job"), t.TempDir()
@@ -185,7 +185,7 @@ func TestMovedJob(t *testing.T) {
 				b.End("archive/1.warc")
 				return s.Commit(b)
 			},
-			"a body":       func(s *store.Store) error { return s.WriteFile("bodies/aa/aa", []byte("body")) },
+			"a body":       func(s *store.Store) error { return s.WriteFile("bodies/aa/aa", []byte("body"), false) },
 			"many changes": func(s *store.Store) error { return fillUp(s) },
 		} {
 			t.Run(name+", "+what, func(t *testing.T) {

@@ -34,7 +34,7 @@ func old(t *testing.T) *storetest.FS {
 	commit(t, s, g)
 	shut(t, s)
 	s = open(t, store.Options{FS: fs}) // turns the log into a table
-	if err := s.WriteFile("bodies/ab/abcd", []byte("body")); err != nil {
+	if err := s.WriteFile("bodies/ab/abcd", []byte("body"), false); err != nil {
 		t.Fatal(err)
 	}
 	g = pages(s, "b\n")

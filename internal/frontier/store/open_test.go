@@ -407,7 +407,7 @@ func TestDisk(t *testing.T) {
 	}
 	g := pages(s, "a\n")
 	for range 2 { // the second call finds the file there
-		if err := s.WriteFile("bodies/ab/abcd", []byte("body")); err != nil {
+		if err := s.WriteFile("bodies/ab/abcd", []byte("body"), false); err != nil {
 			t.Fatal(err)
 		}
 	}
