@@ -71,7 +71,7 @@ func kindOf(t reflect.Type) (kind, bool) {
 		return date, true
 	case t == reflect.TypeFor[[]string]():
 		return list, true
-	case t == reflect.TypeFor[record.Headers]():
+	case t == reflect.TypeFor[record.Headers](), t == reflect.TypeFor[*record.Rendered]():
 		return object, true
 	}
 	switch t.Kind() {
@@ -95,6 +95,9 @@ func (c *column) value(row reflect.Value) (v reflect.Value, ok bool) {
 	}
 	if h, ok := v.Interface().(record.Headers); ok {
 		v = reflect.ValueOf(h.JSON())
+	}
+	if r, ok := v.Interface().(*record.Rendered); ok {
+		v = reflect.ValueOf(r.JSON())
 	}
 	return v, !c.optional || !v.IsZero()
 }

@@ -115,7 +115,7 @@ func stopsAtLimit(t *testing.T, servers string) {
 		"crawl --job few.weft":          "weft: few.weft: the job of a crawl on several machines, expected --cluster and --name, or another folder\n",
 		"crawl --update few.weft":       "weft: few.weft: the job of a crawl on several machines, expected one that a single machine has crawled\n",
 		"urls " + of:                    "weft: crawl few: no node runs, and what its nodes have done is in their folders: ",
-		"crawl --render x.test " + of:   "weft: --cluster and --render: expected one of them\n",
+		"crawl --render x.test " + of:   "weft: --render \"auto\": expected never in a crawl on several machines\n",
 		"crawl --update few.weft " + of: "weft: --cluster: expected without --update, --fresh, --amend and --retry-failed\n",
 	} {
 		if e := weftIn(t, dir, strings.Fields(args)...); !strings.HasPrefix(e.stdout+e.stderr, want) {

@@ -103,8 +103,6 @@ func (f *clusterFlags) check(o *weft.Options, again bool) error {
 		return err
 	case again || o.Rerun.Fresh || o.Rerun.Amend:
 		return usage("--cluster: expected without --update, --fresh, --amend and --retry-failed")
-	case o.Render.Rendering != "" && o.Render.Rendering != weft.RenderNever:
-		return usage("--cluster and --render: expected one of them")
 	}
 	if _, ok := f.embeds(); ok && len(f.Servers) > 1 {
 		return usage("--cluster %s: expected no other server beside it", embedded)

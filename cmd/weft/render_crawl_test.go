@@ -305,6 +305,9 @@ func pictured(t *testing.T, flag, folder, ext, mime, begins string) {
 		job = all[0]
 	}
 	r := a.records(t, job)["/p/0"].Rendered
+	if r == nil {
+		t.Fatal("the page was not rendered")
+	}
 	name := strings.Replace(strings.TrimPrefix(a.URL, "http://"), ":", "_", 1) + "/p/0" + ext
 	if got := r.Screenshot + r.PDF; got != folder+"/"+name || r.Missing != "" {
 		t.Errorf("the record names %s, and %q is missing", got, r.Missing)

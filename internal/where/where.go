@@ -147,11 +147,17 @@ func plain(t reflect.Type) (reflect.Type, bool) {
 	if t.ConvertibleTo(lists) {
 		return reflect.TypeFor[map[string]string](), true
 	}
+	if t.Implements(objects) {
+		return reflect.TypeFor[string](), true
+	}
 	return t, t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[[]string]()
 }
 
 // lists are of texts, by their names. A condition has each as one text.
 var lists = reflect.TypeFor[map[string][]string]()
+
+// objects are fields that a condition has as text: that of their JSON.
+var objects = reflect.TypeFor[interface{ JSON() string }]()
 
 // environment returns a new struct whose fields an expression knows by their JSON names.
 func environment(all []field) reflect.Value {
@@ -170,6 +176,9 @@ func (f *field) copy(env, record reflect.Value) {
 	switch to.Kind() {
 	case reflect.String:
 		text := from.String()
+		if o, ok := from.Interface().(interface{ JSON() string }); ok {
+			text = o.JSON()
+		}
 		if f.host {
 			text = Host(text)
 		}
