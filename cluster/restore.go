@@ -141,14 +141,15 @@ func (r *Rebuilt) incomplete() error {
 }
 
 // waitingPlan returns the plan of a crawl that is not over and has no nodes. A node that has just
-// been killed still counts: waitingPlan waits until its silence shows that it has ended.
+// been killed still counts: waitingPlan waits until its silence shows that it has ended, and as long
+// again, as what it sent last may come late.
 func (c *Client) waitingPlan(ctx context.Context) (p Plan, err error) {
 	if p, err = c.remote.plan(ctx); err != nil {
 		return p, err
 	}
 	for began := now(); ; {
 		err := c.waits(ctx)
-		if !errors.Is(err, ErrInUse) || now()-began > (beatsOfSilence+1)*c.remote.beat {
+		if !errors.Is(err, ErrInUse) || now()-began > 2*(beatsOfSilence+1)*c.remote.beat {
 			return p, err
 		}
 		if err := pause(ctx, c.remote.beat/4); err != nil {
