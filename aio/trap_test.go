@@ -567,7 +567,7 @@ func TestIdleLoopUsesNoCPU(t *testing.T) {
 				return err
 			}
 			used, turned := cpuTime(t)-began, task.Loop().Stats().Turns-turns
-			if used > watched/100 {
+			if used > watched/10 { // the runtime has work of its own
 				t.Errorf("an idle second cost %v of CPU", used)
 			}
 			if turned > 20 { // one, except for interrupted calls
