@@ -179,7 +179,8 @@ func TestOptionsAreClassified(t *testing.T) {
 		"Concurrency", "RateLimit", "Memory", "Loops", "Loop", "Hooks", // of a process
 		"Job", "MinFree", "ArchiveSize", "Output", "Format", "Fields", // of a disk
 		"Proxy", "RootCAs", "DNS", // of a network
-		"Browser", "Wait", "Scroll", "Click", "Screenshot", "PDF", "Block", // of a single machine: see join
+		// Of a single machine: see join.
+		"Browser", "Wait", "Scroll", "Click", "Screenshot", "PDF", "Block",
 	} {
 		class[name]++
 	}

@@ -141,8 +141,8 @@ func (r *Rebuilt) incomplete() error {
 }
 
 // waitingPlan returns the plan of a crawl that is not over and has no nodes. A node that has just
-// been killed still counts: waitingPlan waits until its silence shows that it has ended, and as long
-// again, as what it sent last may come late.
+// been killed still counts: waitingPlan waits until its silence shows that it has ended, and as
+// long again, as what it sent last may come late.
 func (c *Client) waitingPlan(ctx context.Context) (p Plan, err error) {
 	if p, err = c.remote.plan(ctx); err != nil {
 		return p, err
