@@ -562,16 +562,19 @@ func TestIdleLoopUsesNoCPU(t *testing.T) {
 			defer far.Cancel()
 			settle(task)
 			runtime.GC()
-			began, turns := cpuTime(t), task.Loop().Stats().Turns
-			if err := task.Sleep(watched); err != nil {
-				return err
+			least := watched // of three: the runtime has work of its own now and then
+			for try := 0; try < 3 && least > watched/100; try++ {
+				began, turns := cpuTime(t), task.Loop().Stats().Turns
+				if err := task.Sleep(watched); err != nil {
+					return err
+				}
+				least = min(least, cpuTime(t)-began)
+				if turned := task.Loop().Stats().Turns - turns; turned > 20 { // one, except for interrupted calls
+					t.Errorf("an idle second had %d turns", turned)
+				}
 			}
-			used, turned := cpuTime(t)-began, task.Loop().Stats().Turns-turns
-			if used > watched/10 { // the runtime has work of its own
-				t.Errorf("an idle second cost %v of CPU", used)
-			}
-			if turned > 20 { // one, except for interrupted calls
-				t.Errorf("an idle second had %d turns", turned)
+			if least > watched/100 {
+				t.Errorf("an idle second cost %v of CPU", least)
 			}
 			g.Cancel()
 			return nil

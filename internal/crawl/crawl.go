@@ -123,8 +123,8 @@ func (c *Config) seeds(p *job.Plan) error {
 // it, too: a crawl that was interrupted does not wait for it.
 func (c *Crawl) Run(ctx context.Context) (record.Summary, error) {
 	sum, err := c.Engine.Run(ctx)
-	if c.rendering != nil {
-		err = errors.Join(err, c.rendering.Browser.Close(), c.rendering.Cache.Close())
+	if ended := c.endRendering(); ended != nil {
+		err = errors.Join(err, ended)
 	}
 	if sum.Finished && c.job != nil && c.job.Plan.Archive && c.job.Files == store.Disk {
 		err = errors.Join(err, cdxj.Update(filepath.Join(c.job.Dir, job.ArchiveDir), cdxj.All))
@@ -133,7 +133,21 @@ func (c *Crawl) Run(ctx context.Context) (record.Summary, error) {
 }
 
 // RunOn is Run on the loop of t, next to other tasks.
-func (c *Crawl) RunOn(t *aio.Task) (record.Summary, error) { return c.Engine.RunOn(t) }
+func (c *Crawl) RunOn(t *aio.Task) (record.Summary, error) {
+	sum, err := c.Engine.RunOn(t)
+	if ended := c.endRendering(); ended != nil {
+		err = errors.Join(err, ended)
+	}
+	return sum, err
+}
+
+// endRendering ends the browser, and lets go of what pages have shared.
+func (c *Crawl) endRendering() error {
+	if c.rendering == nil {
+		return nil
+	}
+	return errors.Join(c.rendering.Browser.Close(), c.rendering.Cache.Close())
+}
 
 // Drain ends the crawl in good order: see engine.Crawl.Drain.
 func (c *Crawl) Drain() { c.Engine.Drain() }
