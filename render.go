@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -14,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/blocklist"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
@@ -192,9 +191,7 @@ type rendering struct {
 	*fetcher
 	client *httpclient.Client
 	door   *aio.Handle
-	page   weburl.URL
-	blocks blocklist.Lists
-	isSeen bool // it is for eyes
+	rules  fetch.PageRules
 	asked  aio.Queue[func(*aio.Task) error]
 }
 
@@ -205,11 +202,12 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 		return err
 	}
 	page := &render.Page{
-		URL: p.URL, Status: p.Status, Header: fieldsOf(p.Header), Body: p.Body,
+		URL: p.URL, Status: p.Status, Header: fetch.ForBrowser(p.Header), Body: p.Body,
 		Steps: steps, Screenshot: render.Screenshot(f.Render.Screenshot), PDF: f.Render.PDF,
 	}
-	r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), blocks: f.Render.blocks(), isSeen: page.IsSeen()}
-	if r.page, err = weburl.Parse(p.URL); err != nil {
+	r := &rendering{fetcher: f, client: client, door: t.Loop().Handle()}
+	r.rules = fetch.PageRules{Block: f.Render.blocks(), Seen: page.IsSeen()}
+	if r.rules.Page, err = weburl.Parse(p.URL); err != nil {
 		return err
 	}
 	page.Fetch = r.fetch
@@ -251,18 +249,9 @@ func (r *rendering) serve(t *aio.Task, g *aio.Group) error {
 
 // fetch is render.Page.Fetch: it runs on goroutines of the browser.
 func (r *rendering) fetch(ctx context.Context, q *render.Request) (*render.Response, error) {
-	u, err := weburl.Parse(q.URL)
-	switch {
-	case err != nil || !u.IsHTTP():
-		return nil, render.ByRule("no URL of http or https")
-	case !r.isSeen && (q.Type == render.TypeImage || q.Type == render.TypeMedia || q.Type == render.TypeFont):
-		return nil, render.ByRule("not needed")
-	}
-	if rule := r.blocks.Blocks(blocklist.Request{URL: u, Page: r.page, Type: string(q.Type)}); rule != "" {
-		return nil, render.ByRule("blocked: " + rule)
-	}
-	if q.Method != http.MethodGet {
-		return nil, render.ByRule("method " + q.Method)
+	u, err := r.rules.Judge(q)
+	if err != nil {
+		return nil, err
 	}
 	type answer struct {
 		res *render.Response
@@ -287,23 +276,10 @@ func (r *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	}
 }
 
-// ours are fields of a browser's request that Weft's client sends as it does, or nobody.
-var ours = map[string]bool{
-	"host": true, "connection": true, "content-length": true, "accept-encoding": true, "user-agent": true, "te": true,
-	"upgrade-insecure-requests": true, "cache-control": true, "pragma": true, "purpose": true,
-}
-
 // exchangeFor makes a request of the page. A redirect is a response: the browser asks for its
 // target.
 func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*render.Response, error) {
-	ask := httpclient.Request{Method: q.Method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: r.chain.allow(u)}
-	for _, f := range q.Header {
-		name := strings.ToLower(f.Name)
-		if ours[name] || strings.HasPrefix(name, "sec-") || name == "cookie" && r.HTTP.Cookies != nil {
-			continue
-		}
-		ask.Header = append(ask.Header, httpclient.Field{Name: f.Name, Value: f.Value})
-	}
+	ask := httpclient.Request{Method: q.Method, Header: fetch.FromBrowser(q, r.HTTP.Cookies != nil), Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: r.chain.allow(u)}
 	res, err := r.client.Do(t, ask)
 	if res != nil {
 		defer res.Close()
@@ -315,14 +291,7 @@ func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*
 	case err != nil:
 		return nil, err
 	}
-	return &render.Response{Status: res.Status, Header: fieldsOf(res.Header), Body: append([]byte(nil), res.Body...)}, nil
-}
-
-func fieldsOf(h httpclient.Header) (all []render.Field) {
-	for _, f := range h {
-		all = append(all, render.Field{Name: f.Name, Value: f.Value})
-	}
-	return all
+	return &render.Response{Status: res.Status, Header: fetch.ForBrowser(res.Header), Body: append([]byte(nil), res.Body...)}, nil
 }
 
 // renderedOf makes one document of a page and its frames.

@@ -59,7 +59,7 @@ type look struct {
 // lookAt looks at a process. Memory that it shares with its descendants, the program, counts once.
 func lookAt(pid int) look {
 	var l look
-	for i, p := range family(pid) {
+	for i, p := range Family(pid) {
 		s, err := process.ReadStatus(p)
 		if err != nil {
 			continue // it has ended
@@ -70,12 +70,7 @@ func lookAt(pid int) look {
 			l.children += s.Anonymous
 		}
 		l.threads += s.Threads
-		// proc(5): fields 14 and 15 of stat; stat returns the fields from the third on.
-		if f := stat(p); len(f) > 12 {
-			user, _ := strconv.Atoi(f[11])
-			system, _ := strconv.Atoi(f[12])
-			l.cpu += time.Duration(user+system) * 10 * time.Millisecond
-		}
+		l.cpu += CPUOf(p)
 	}
 	return l
 }
@@ -86,8 +81,19 @@ func stat(pid int) []string {
 	return strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
 }
 
-// family returns a process and its descendants.
-func family(pid int) []int {
+// CPUOf returns the CPU time of one process, in ticks of 10 ms; 0: it has ended.
+func CPUOf(pid int) time.Duration {
+	f := stat(pid)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(f[11]) // proc(5): fields 14 and 15; stat has those from the third on
+	system, _ := strconv.Atoi(f[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// Family returns a process and its descendants.
+func Family(pid int) []int {
 	children := make(map[int][]int)
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {

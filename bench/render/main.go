@@ -49,7 +49,7 @@ func main() {
 	flag.IntVar(&o.pages, "pages", 100, "pages of each site")
 	flag.DurationVar(&o.most, "most", 5*time.Minute, "end a run after that time")
 	flag.Parse()
-	page, err := measure(o)
+	page, err := measureAll(o)
 	machine.Publish("render", *out, page, err)
 }
 
@@ -60,7 +60,7 @@ type row struct {
 	failed error
 }
 
-func measure(o options) ([]byte, error) {
+func measureAll(o options) ([]byte, error) {
 	if err := o.findPrograms(); err != nil {
 		return nil, err
 	}

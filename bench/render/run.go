@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/bench/measure"
 	"github.com/weftcrawl/weft/internal/process"
 	"golang.org/x/sys/unix"
 )
@@ -71,7 +71,7 @@ func run(ctx context.Context, dir, output, program string, args ...string) (f fi
 				continue
 			}
 			looked = now
-			f.Driver = max(f.Driver, cpuOf(p.PID()))
+			f.Driver = max(f.Driver, measure.CPUOf(p.PID()))
 			if now.Sub(weighed) >= everyPSS {
 				weighed = now
 				f.PSS = append(f.PSS, browserPSS(p.PID()))
@@ -110,7 +110,7 @@ func reap() (left int) {
 			return left
 		case pid == 0 && !killed && time.Now().After(deadline):
 			killed = true
-			for _, child := range family(os.Getpid())[1:] {
+			for _, child := range measure.Family(os.Getpid())[1:] {
 				left++
 				_ = unix.Kill(child, unix.SIGKILL)
 			}
@@ -127,48 +127,10 @@ func children() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// stat returns the fields of /proc/PID/stat after the name, from the third on (proc(5)).
-func stat(pid int) []string {
-	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
-}
-
-// cpuOf returns the CPU time of one process, in ticks of 10 ms.
-func cpuOf(pid int) time.Duration {
-	f := stat(pid)
-	if len(f) < 13 {
-		return 0
-	}
-	user, _ := strconv.Atoi(f[11])
-	system, _ := strconv.Atoi(f[12])
-	return time.Duration(user+system) * 10 * time.Millisecond
-}
-
-// family returns a process and its descendants.
-func family(pid int) []int {
-	of := make(map[int][]int)
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		p, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if f := stat(p); len(f) > 1 {
-			parent, _ := strconv.Atoi(f[1])
-			of[parent] = append(of[parent], p)
-		}
-	}
-	all := []int{pid}
-	for i := 0; i < len(all); i++ {
-		all = append(all, of[all[i]]...)
-	}
-	return all
-}
-
 // browserPSS returns the memory of the processes of Chromium below a process, with what they share
 // counted once.
 func browserPSS(pid int) (sum int64) {
-	for _, p := range family(pid)[1:] {
+	for _, p := range measure.Family(pid)[1:] {
 		exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p))
 		if err != nil || !strings.Contains(filepath.Base(exe), "chrom") && !strings.Contains(filepath.Base(exe), "headless") {
 			continue

@@ -72,11 +72,16 @@ func wholeOf(t *testing.T, s *httptest.Server, job string) map[string]*weft.Reco
 // TestCrawlHostile: pages that hang, take all memory, never come to rest, or have names to break a
 // terminal by have records that say so, and the crawl goes on.
 func TestCrawlHostile(t *testing.T) {
-	if !long.Enabled() {
-		t.Skip("takes a minute: in the long form")
-	}
 	t.Parallel()
-	pages := sound("<a href=/hang>x</a><a href=/hog>x</a><a href=/never>x</a><a href=/around>x</a><a href=/names>x</a>")
+	want := map[string]string{"/never": "", "/around": "", "/names": ""}
+	if long.Enabled() { // half a minute more
+		want["/hang"], want["/hog"] = "cpu|time", "memory|crash"
+	}
+	links := ""
+	for path := range want {
+		links += "<a href=" + path + ">x</a>"
+	}
+	pages := sound(links)
 	pages["/hang"] = "text/html\n<p>x<script>while (true) {}</script>"
 	pages["/hog"] = "text/html\n<p>x<script>const all = []; (async () => { for (;;) { await new Promise(f => setTimeout(f)); all.push(new Uint8Array(20 << 20).fill(1)) } })()</script>"
 	pages["/never"] = "text/html\n<title>never</title><p>x<script>setInterval(() => fetch('/data?' + Math.random()), 10)</script>"
@@ -87,7 +92,7 @@ func TestCrawlHostile(t *testing.T) {
 	s := shows(t, pages)
 	e := crawls(t, exitDone, "--render=always", "--memory", "512MiB", "--limit", "100", "--job", "job", s.URL)
 	all := wholeOf(t, s, filepath.Join(e.dir, "job"))
-	for path, want := range map[string]string{"/hang": "cpu|time", "/hog": "memory|crash", "/never": "", "/around": "", "/names": ""} {
+	for path, want := range want {
 		r := all[path]
 		if r == nil {
 			t.Errorf("%s: no record", path)
@@ -101,6 +106,23 @@ func TestCrawlHostile(t *testing.T) {
 	}
 	if strings.ContainsAny(e.stderr+e.stdout, "\x1b\x07\x00") {
 		t.Errorf("control characters: %q", e.stderr)
+	}
+}
+
+// TestCrawlLong: a page of 10 MB is read to its end.
+func TestCrawlLong(t *testing.T) {
+	t.Parallel()
+	pages := sound("<a href=/long>x</a>")
+	pages["/long"] = "text/html\n<title>long</title>" + strings.Repeat("<p>"+strings.Repeat("0123456789 ", 1000), 10<<20/11003) + "<script>document.body.append('the end')</script>"
+	s := shows(t, pages)
+	e := crawls(t, exitDone, "--render=always", "--bodies", "--job", "job", s.URL)
+	all := wholeOf(t, s, filepath.Join(e.dir, "job"))
+	r := all["/long"]
+	if r == nil || r.Rendered == nil || r.Rendered.Error != "" || r.Rendered.Bytes < r.BodyBytes {
+		t.Fatalf("%+v", r.Rendered)
+	}
+	if text := e.file("job/bodies/" + r.Rendered.SHA256[:2] + "/" + r.Rendered.SHA256); !strings.Contains(text, "the end") {
+		t.Errorf("a document of %d bytes without its end", len(text))
 	}
 }
 

@@ -3,7 +3,6 @@ package fetch
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
@@ -38,23 +37,12 @@ func (e *Errand) Refused(kind, reason string) {
 // Owner: one loop.
 type errandFetcher struct{ fetcher *fetcher }
 
-// ours are fields of a browser's request that Weft's client sends as it does, or nobody.
-var ours = map[string]bool{
-	"host": true, "connection": true, "content-length": true, "accept-encoding": true, "user-agent": true, "te": true,
-	"upgrade-insecure-requests": true, "cache-control": true, "pragma": true, "purpose": true,
-}
-
 // ask makes the request of an errand, or the outcome if there is to be none.
 func (f *errandFetcher) ask(x *fetching) *Outcome {
 	errand := errandOf(x)
 	x.req = f.fetcher.request(x.lease, x.lease.URL.URL)
 	x.req.Once, x.req.Fresh = false, false
-	for _, field := range errand.request.Header {
-		name := strings.ToLower(field.Name)
-		if !ours[name] && !strings.HasPrefix(name, "sec-") && (name != "cookie" || f.fetcher.cfg.HTTP.Cookies == nil) {
-			x.req.Header = append(x.req.Header, httpclient.Field{Name: field.Name, Value: field.Value})
-		}
-	}
+	x.req.Header = append(x.req.Header, FromBrowser(errand.request, f.fetcher.cfg.HTTP.Cookies != nil)...)
 	if err := f.fetcher.askHook(x.lease.URL, &x.req); err != nil {
 		errand.Forbid(err.Error())
 		return &Outcome{URL: x.lease.URL}
@@ -71,8 +59,6 @@ func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 	if res != nil {
 		defer res.Close()
 		out.Result, out.Network = f.fetcher.reach.answered(u, u.URL, res, f.fetcher.clock.loop.Wall()), NetworkUp
-	}
-	if res != nil {
 		out.Bytes = res.Wire
 	}
 	if err != nil {

@@ -3,14 +3,12 @@ package fetch
 import (
 	"context"
 	"errors"
-	"net/http"
 	"path"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/blocklist"
 	"github.com/weftcrawl/weft/internal/budget"
@@ -105,12 +103,12 @@ func (s *renders) leave(l *Lease, a frontier.Result) {
 // render has the browser render a page. It returns how many bytes of what the page needs were
 // requested for an earlier one, too.
 func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (doc *render.Document, cached int64, err error) {
-	r, one := s.cfg.Render, &rendering{renders: s, page: out.URL.URL, from: out.Record.URL, depth: out.URL.Depth + 1}
+	r, one := s.cfg.Render, &rendering{renders: s, from: out.Record.URL, depth: out.URL.Depth + 1}
 	shown := &render.Page{
-		URL: out.URL.URL.String(), Status: out.Record.Status, Header: fieldsOf(page.Header), Body: page.Body, Fetch: one.fetch,
+		URL: out.URL.URL.String(), Status: out.Record.Status, Header: ForBrowser(page.Header), Body: page.Body, Fetch: one.fetch,
 		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF,
 	}
-	one.seen = r.Assets || shown.IsSeen()
+	one.rules = PageRules{Page: out.URL.URL, Block: r.Block, Seen: r.Assets || shown.IsSeen()}
 	doc, err = aio.Offload(t, func(ctx context.Context) (*render.Document, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
@@ -180,37 +178,20 @@ func (s *renders) keepPictures(page *Page) (folders []string, captures []*captur
 	return folders, captures, nil
 }
 
-// Reasons to refuse a request of a page.
-const (
-	errScheme    render.ByRule = "no URL of http or https"
-	errNotNeeded render.ByRule = "not needed for the text"
-	errMethod    render.ByRule = "only GET requests are made"
-)
-
 // rendering is a page that is being rendered.
 type rendering struct {
 	*renders
-	page   weburl.URL
+	rules  PageRules
 	from   string // its URL, as the record has it
 	depth  int
-	seen   bool         // images, media and fonts matter
 	cached atomic.Int64 // bytes that were requested for an earlier page
 }
 
 // fetch is render.Page.Fetch: the response comes from the cache, or by an errand of the crawl.
 func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Response, error) {
-	u, err := weburl.Parse(q.URL)
-	switch {
-	case err != nil || !u.IsHTTP():
-		return nil, errScheme
-	case !s.seen && (q.Type == render.TypeImage || q.Type == render.TypeMedia || q.Type == render.TypeFont):
-		return nil, errNotNeeded
-	}
-	if rule := s.cfg.Render.Block.Blocks(blocklist.Request{URL: u, Page: s.page, Type: string(q.Type)}); rule != "" {
-		return nil, render.ByRule("blocked: " + rule)
-	}
-	if q.Method != http.MethodGet {
-		return nil, errMethod
+	u, err := s.rules.Judge(q)
+	if err != nil {
+		return nil, err
 	}
 	key, asset := cacheKey(u, q), q.Type == render.TypeScript || q.Type == render.TypeStylesheet || q.Type == render.TypeFont
 	if key == "" {
@@ -267,12 +248,5 @@ func (s *rendering) errand(ctx context.Context, u weburl.URL, q *render.Request)
 }
 
 func responseOf(r httpcache.Response) *render.Response {
-	return &render.Response{Status: r.Status, Header: fieldsOf(r.Header), Body: r.Body}
-}
-
-func fieldsOf(h httpclient.Header) (all []render.Field) {
-	for _, f := range h {
-		all = append(all, render.Field{Name: f.Name, Value: f.Value})
-	}
-	return all
+	return &render.Response{Status: r.Status, Header: ForBrowser(r.Header), Body: r.Body}
 }

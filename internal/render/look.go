@@ -16,7 +16,7 @@ type look struct {
 // The time for reading a document, beyond that of the page: until the page answers at all, and for
 // the rest, as 10 MB take seconds on a busy machine.
 const (
-	answersTime = 3 * time.Second
+	answersTime = 10 * time.Second
 	readTime    = 30 * time.Second
 )
 
