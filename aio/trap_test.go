@@ -569,7 +569,8 @@ func TestIdleLoopUsesNoCPU(t *testing.T) {
 					return err
 				}
 				least = min(least, cpuTime(t)-began)
-				if turned := task.Loop().Stats().Turns - turns; turned > 20 { // one, except for interrupted calls
+				turned := task.Loop().Stats().Turns - turns // one, except for interrupted calls
+				if turned > 20 {
 					t.Errorf("an idle second had %d turns", turned)
 				}
 			}
