@@ -142,8 +142,8 @@ var handedOn = []struct {
 // not read back.
 const heads = 2048
 
-// leastBrowser is the least memory of a browser, in bytes: what four tabs take, and some room.
-const leastBrowser = 512 << 20
+// leastBrowser is the least memory of a browser, in bytes: what tabs take with pages of 10 MB.
+const leastBrowser = 1 << 30
 
 // spills returns the room in memory of a table that goes on in the store of the job; 0, any room,
 // without a job.

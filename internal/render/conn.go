@@ -19,10 +19,17 @@ type conn struct {
 	event func(*message) // called in the order of arrival; must not wait for a command
 
 	mu      sync.Mutex
-	last    int                   // id of the last command
-	replies map[int]chan *message // of commands under way
-	err     error                 // the connection has ended, and why
-	ended   chan struct{}         // closed when err is set
+	last    int             // id of the last command
+	replies map[int]replyTo // of commands under way
+	crashed map[string]bool // sessions of tabs whose process has died
+	err     error           // the connection has ended, and why
+	ended   chan struct{}   // closed when err is set
+}
+
+// replyTo is the way of a reply to whoever waits for it.
+type replyTo struct {
+	session string
+	to      chan *message // of capacity 1
 }
 
 // writer is the way of commands to the browser.
@@ -60,7 +67,7 @@ var errHuge = &protocolError{Message: "the reply is too long"}
 
 // newConn serves a connection until the browser ends it.
 func newConn(out io.Reader, in writer, event func(*message)) *conn {
-	c := &conn{in: in, event: event, replies: make(map[int]chan *message), ended: make(chan struct{})}
+	c := &conn{in: in, event: event, replies: make(map[int]replyTo), crashed: make(map[string]bool), ended: make(chan struct{})}
 	go c.serve(bufio.NewReaderSize(out, 1<<20))
 	return c
 }
@@ -84,15 +91,18 @@ func (c *conn) serve(out *bufio.Reader) {
 			break
 		}
 		if m.Method != "" {
+			if m.Method == "Inspector.targetCrashed" {
+				c.crash(m.Session)
+			}
 			c.event(m)
 			continue
 		}
 		c.mu.Lock()
-		reply := c.replies[m.ID]
+		reply, waits := c.replies[m.ID]
 		delete(c.replies, m.ID)
 		c.mu.Unlock()
-		if reply != nil {
-			reply <- m
+		if waits {
+			reply.to <- m
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -103,6 +113,26 @@ func (c *conn) serve(out *bufio.Reader) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.end(err)
+}
+
+// crash ends the waits of a session: its tab answers no more.
+func (c *conn) crash(session string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.crashed[session] = true
+	for id, reply := range c.replies {
+		if reply.session == session {
+			delete(c.replies, id)
+			close(reply.to)
+		}
+	}
+}
+
+// leave forgets a session.
+func (c *conn) leave(session string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.crashed, session)
 }
 
 // end notes that the connection has ended. c.mu is held.
@@ -136,6 +166,9 @@ func (c *conn) start(session, method string, params []byte) (id int, reply <-cha
 	if c.err != nil {
 		return 0, nil, c.err
 	}
+	if c.crashed[session] {
+		return 0, nil, errCrashed
+	}
 	c.last++
 	text := fmt.Appendf(make([]byte, 0, len(method)+len(session)+len(params)+64), `{"id":%d,"method":"%s"`, c.last, method)
 	if session != "" {
@@ -145,7 +178,7 @@ func (c *conn) start(session, method string, params []byte) (id int, reply <-cha
 		text = append(append(text, `,"params":`...), params...)
 	}
 	to := make(chan *message, 1)
-	c.replies[c.last] = to
+	c.replies[c.last] = replyTo{session, to}
 	_ = c.in.SetWriteDeadline(time.Now().Add(writeTime)) // of a pipe: it has one
 	if _, err := c.in.Write(append(text, '}', 0)); err != nil {
 		c.end(errGone) // half a command may be on its way
@@ -191,6 +224,9 @@ func (c *conn) call(ctx context.Context, session, method string, params, result 
 func (c *conn) await(ctx context.Context, method string, id int, reply <-chan *message, result any) error {
 	select {
 	case m := <-reply:
+		if m == nil {
+			return fmt.Errorf("%s: %w", method, errCrashed)
+		}
 		if m.Error != nil {
 			return fmt.Errorf("%s: %w", method, m.Error)
 		}

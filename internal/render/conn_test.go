@@ -48,12 +48,19 @@ func TestConn(t *testing.T) {
 	if err := c.call(t.Context(), "", "C", nil, nil); err == nil || err.Error() != "C: no such thing" {
 		t.Errorf("a refusal: %v", err)
 	}
+	go answer(`{"id":4,"method":"D","sessionId":"s"}`, `{"method":"Inspector.targetCrashed","sessionId":"s"}`)
+	if err := c.call(t.Context(), "s", "D", nil, nil); KindOf(err) != KindCrash {
+		t.Errorf("a tab that crashes in a call: %v", err)
+	}
+	if err := c.call(t.Context(), "s", "D", nil, nil); <-events == "" || KindOf(err) != KindCrash {
+		t.Errorf("a call of a tab that has crashed: %v", err)
+	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, errLate)
 	defer cancel()
 	if err := c.call(ctx, "", "D", nil, nil); !errors.Is(err, errLate) {
 		t.Errorf("no reply: %v", err)
 	}
-	go answer(`{"id":4,"method":"D"}`, "no JSON")
+	go answer(`{"id":5,"method":"D"}`, "no JSON")
 	<-c.ended
 	if err := c.call(t.Context(), "", "E", nil, nil); err == nil {
 		t.Error("a command after the end")

@@ -22,15 +22,15 @@ const (
 
 // look reads the document and its frames. A page that hangs does not answer: then it is an error.
 func (r *run) look(ctx context.Context) (l look, err error) {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), readTime, errLate)
-	defer cancel()
+	ctx, _, stop := r.clocks.within(context.WithoutCancel(ctx), readTime)
+	defer stop()
 	var root struct {
 		Root struct {
 			BackendNodeID int
 		}
 	}
 	t := r.tab
-	soon, stop := context.WithTimeoutCause(ctx, answersTime, errLate)
+	soon, _, stop := r.clocks.within(ctx, answersTime)
 	defer stop()
 	if err := t.conn.call(soon, t.session, "DOM.getDocument", []byte(`{"depth":0}`), &root); err != nil {
 		return l, err

@@ -42,8 +42,8 @@ func (r *run) picture(ctx context.Context) {
 		r.missing("the page", r.pose(ctx))
 	}
 	// The page may have used up its own time.
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), pictureTime, errLate)
-	defer cancel()
+	ctx, _, stop := r.clocks.within(context.WithoutCancel(ctx), pictureTime)
+	defer stop()
 	if r.page.Screenshot != ScreenshotNone {
 		png, err := r.screenshot(ctx)
 		r.missing("the screenshot", err)

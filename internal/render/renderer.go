@@ -23,9 +23,9 @@ type Options struct {
 
 // Renderer renders pages in one browser, which it starts when it is needed.
 type Renderer struct {
-	o      Options
-	free   chan struct{} // room for pages: one for each tab
-	pauses pauses
+	o     Options
+	free  chan struct{} // room for pages: one for each tab
+	total clocks        // of the time of each page in all
 
 	mu      sync.Mutex
 	browser *browser // nil: none runs
@@ -83,20 +83,14 @@ func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 
 // shown renders a page within its limits of time.
 func (r *Renderer) shown(ctx context.Context, b *browser, p *Page) (*Document, error) {
-	limits := p.Limits.orDefault()
-	ctx, cancel := context.WithCancelCause(ctx)
-	late := func() { cancel(errLate) }
-	own, total := startStopwatch(limits.Time, late), startStopwatch(limits.Total, late)
-	defer own.stop()
-	r.pauses.begin(total)
-	defer r.pauses.end(total)
-	defer cancel(nil)
-	return b.render(ctx, p, own)
+	ctx, _, stop := r.total.within(ctx, p.Limits.orDefault().Total)
+	defer stop()
+	return b.render(ctx, p)
 }
 
 // Pause says that nobody answers requests of pages for now, or does again: pages may wait for that
 // as long as it takes.
-func (r *Renderer) Pause(on bool) { r.pauses.set(on) }
+func (r *Renderer) Pause(on bool) { r.total.pause(on) }
 
 // running returns a browser that runs.
 func (r *Renderer) running(ctx context.Context) (*browser, error) {
@@ -169,6 +163,7 @@ type browser struct {
 	conn    *conn
 
 	busy  atomic.Int32          // pages being rendered
+	own   clocks                // of the browser's time for each page
 	cause atomic.Pointer[error] // of the last end of a renderer; nil: none was ended
 	shell bool                  // it is the headless shell
 
@@ -305,14 +300,16 @@ func (b *browser) give(t *tab, sound bool) {
 }
 
 // render renders a page in a tab.
-func (b *browser) render(ctx context.Context, p *Page, own *stopwatch) (doc *Document, err error) {
+func (b *browser) render(ctx context.Context, p *Page) (doc *Document, err error) {
 	b.busy.Add(1)
 	defer b.busy.Add(-1)
+	ctx, own, stop := b.own.within(ctx, p.Limits.orDefault().Time)
+	defer stop()
 	t, err := b.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := newRun(ctx, t, p, own)
+	r := newRun(ctx, t, p, own, &b.own)
 	t.set(r)
 	doc, err = r.render(ctx)
 	if errors.Is(err, errCrashed) {

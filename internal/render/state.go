@@ -76,6 +76,7 @@ func (b *browser) drop(t *tab) {
 		b.plain = false
 	}
 	b.mu.Unlock()
+	defer b.conn.leave(t.session)
 	// A renderer that hangs ends at once: this is for its thread of messages.
 	_ = b.conn.post(t.session, "Page.crash", nil)
 	_ = b.conn.post("", "Target.closeTarget", map[string]string{"targetId": t.target})

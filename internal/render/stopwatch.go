@@ -37,6 +37,22 @@ func (s *stopwatch) release() {
 	}
 }
 
+// extend gives it more time.
+func (s *stopwatch) extend(by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case by <= 0:
+	case s.holds > 0:
+		s.left += by
+	case s.timer.Stop():
+		now := time.Now()
+		s.left += by - now.Sub(s.since)
+		s.since = now
+		s.timer.Reset(max(s.left, 0))
+	}
+}
+
 func (s *stopwatch) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,6 +31,7 @@ type run struct {
 	tab    *tab
 	page   *Page
 	limits Limits
+	clocks *clocks         // of the browser
 	ctx    context.Context // of the page's requests
 	own    *stopwatch      // the browser's time: requests that are under way hold it
 
@@ -46,8 +47,11 @@ type run struct {
 	changed chan struct{}   // something of these may have; of capacity 1
 }
 
-func newRun(ctx context.Context, t *tab, p *Page, own *stopwatch) *run {
-	return &run{tab: t, page: p, limits: p.Limits.orDefault(), ctx: ctx, own: own, frames: make(map[string]bool), changed: make(chan struct{}, 1)}
+func newRun(ctx context.Context, t *tab, p *Page, own *stopwatch, of *clocks) *run {
+	return &run{
+		tab: t, page: p, limits: p.Limits.orDefault(), clocks: of, ctx: ctx, own: own,
+		frames: make(map[string]bool), changed: make(chan struct{}, 1),
+	}
 }
 
 // update changes the run, and wakes whoever waits for it.

@@ -21,6 +21,7 @@ type usage struct {
 	renderer bool
 	memory   int64         // bytes that are its own
 	cpu      time.Duration // since its start
+	waited   time.Duration // since its start: its main thread could run, and had no core
 }
 
 // watch ends renderers that are beyond a limit, until the browser has ended.
@@ -28,10 +29,11 @@ func (b *browser) watch(most int64) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	type sample struct {
-		at  time.Time
-		cpu time.Duration
+		at time.Time
+		usage
 	}
-	since := make(map[int]sample) // by pid, at the beginning of its window
+	since := make(map[int]sample)         // by pid, at the beginning of its window
+	waited := make(map[int]time.Duration) // by pid, at the last look
 	for {
 		select {
 		case <-b.conn.ended:
@@ -40,12 +42,14 @@ func (b *browser) watch(most int64) {
 		}
 		if b.busy.Load() == 0 {
 			clear(since)
+			clear(waited)
 			continue
 		}
 		all := usages(b.process.cmd.Process.Pid)
 		now := time.Now()
 		var sum int64
 		var largest usage
+		var longest time.Duration
 		for _, u := range all {
 			sum += u.memory
 			if !u.renderer {
@@ -54,15 +58,20 @@ func (b *browser) watch(most int64) {
 			if u.memory > largest.memory {
 				largest = u
 			}
+			if before, known := waited[u.pid]; known {
+				longest = max(longest, u.waited-before)
+			}
+			waited[u.pid] = u.waited
 			s, known := since[u.pid]
 			switch {
-			case !known || now.Sub(s.at) > cpuWindow:
-				since[u.pid] = sample{now, u.cpu}
+			case !known || now.Sub(s.at)-(u.waited-s.waited) > cpuWindow:
+				since[u.pid] = sample{now, u}
 			case u.cpu-s.cpu > mostCPU:
 				b.end(u.pid, errCPU)
 				delete(since, u.pid)
 			}
 		}
+		b.own.extend(min(longest, watchEvery))
 		if sum > most && largest.pid != 0 && largest.memory > most/4 {
 			b.end(largest.pid, errMemory)
 		}
@@ -113,6 +122,10 @@ func usages(root int) (all []usage) {
 				u.cpu = time.Duration(user+system) * clockTick
 			}
 		}
+		var ran, waited int64 // in nanoseconds; see Documentation/scheduler/sched-stats.rst
+		schedstat, _ := os.ReadFile(folder + "schedstat")
+		fmt.Sscan(string(schedstat), &ran, &waited)
+		u.waited = time.Duration(waited)
 		all = append(all, u)
 	}
 	return all

@@ -17,8 +17,8 @@ const answerTime = 5 * time.Second
 // ask calls a function of steps.js in the page. The world that it runs in sees the document, and
 // none of the page's own globals; it is made when it is first asked for.
 func (r *run) ask(ctx context.Context, call string, result any) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errLate)
-	defer cancel()
+	ctx, _, stop := r.clocks.within(ctx, answerTime)
+	defer stop()
 	t := r.tab
 	var world struct {
 		ExecutionContextID int
