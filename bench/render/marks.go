@@ -57,7 +57,7 @@ func fastestPeer(rows []row) (best float64) {
 	return best
 }
 
-// longRun is the fewest looks at memory from which its growth is told: of half a minute.
+// longRun is the least number of looks at memory, one every half second, for a figure of its growth.
 const longRun = 60
 
 // drift is how much memory has grown, relative to before: the mean of the last quarter beside that

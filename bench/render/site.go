@@ -28,7 +28,7 @@ type site struct {
 	Built    string
 }
 
-// sites are those of frameworks, of which the first four need scripts, and a static one.
+// sites returns four sites that need scripts, one that a server renders, and a static one.
 func sites(built string) []site {
 	var all []site
 	for _, name := range []string{"react", "vue", "svelte", "solid"} {

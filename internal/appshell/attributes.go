@@ -111,7 +111,7 @@ func fetchesAtOnce(trigger []byte) bool {
 	return bytes.HasPrefix(trigger, []byte("load")) || bytes.HasPrefix(trigger, []byte("revealed")) || bytes.HasPrefix(trigger, []byte("intersect"))
 }
 
-// first returns the value of an attribute, of which the first counts.
+// first returns a, the attribute that came first, unless there is none.
 func first(a, b []byte) []byte {
 	if a != nil {
 		return a

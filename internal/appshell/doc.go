@@ -36,9 +36,9 @@
 // testdata/sites has 97 sites with 232 pages. They were written before Judge read them. The first
 // 83 found it right of 63 % of the pages that need scripts and of 76 % of those that do not, when
 // its evidence was mounts, noscript and no text. The last 14 were written when it was right of 99 %
-// and 100 % of these, and found it right of 47 % and 82 %: what they taught is in it, so that how
-// it does with the Web is between these figures and those of TestJudgeSites. The documentation of
-// Rust, Python and Node.js has 110,000 pages with scripts, of which it takes 5 for app shells.
+// and 100 % of these, and found it right of 47 % and 82 %. Judge was changed after both, so its
+// figures for the Web lie between these and those of TestJudgeSites. The documentation of Rust,
+// Python and Node.js has 110,000 pages with scripts; Judge takes 4 of them for app shells.
 //
 // The package has no state and does no I/O.
 package appshell

@@ -53,7 +53,7 @@ var headings = []string{"h1", "h2", "h3", "h4", "h5", "h6"}
 // inlines are elements within text.
 var inlines = []string{"a", "b", "i", "em", "strong", "span", "small", "code", "br", "img", "font", "u"}
 
-// voids are elements without an end, and those that name no place.
+// voids are elements without an end tag, and elements that say nothing of their place.
 var voids = []string{
 	"html", "head", "body", "img", "br", "hr", "input", "link", "area", "base", "col", "embed", "frame", "source", "track", "wbr", "param",
 }

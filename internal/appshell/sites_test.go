@@ -68,8 +68,8 @@ func fill(mark string) string {
 	return b.String()
 }
 
-// TestJudgeSites: Judge is right by page of 98 % of the pages that need their scripts, and of 97 %
-// of those that do not.
+// TestJudgeSites: of the pages that need their scripts, Judge is right of at least 98 %, and of the
+// others of at least 97 %.
 func TestJudgeSites(t *testing.T) {
 	var pages, right [2]int
 	for _, p := range sitePages(t) {

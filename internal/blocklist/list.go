@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// The bounds of a list. The largest lists that are in common use have half of them.
+// The bounds of a list: twice those of the largest lists in common use.
 const (
 	MaxSize  = 64 << 20  // bytes
 	MaxLine  = 64 << 10  // bytes: a rule can name a thousand domains

@@ -64,7 +64,7 @@ func TestSteps(t *testing.T) {
 		"an endless scroller, to its end": {short, render.Steps{Scroll: 100},
 			[]string{">item0<", ">item39<"}, nil},
 		"so many screens": {strings.ReplaceAll(endless, "MOST", "1e9"), render.Steps{Scroll: 5},
-			[]string{">item5<"}, []string{">item40<"}},
+			[]string{">item10<"}, []string{">item40<"}},
 		"poisoned": {strings.ReplaceAll(short, "add = all => { for (const x of all) {", "add = all => { for (let i = 0; i < all.length; i++) { const x = all[i];") + "<script>" + poison + "</script>", render.Steps{Scroll: 100}, []string{">item39<"}, nil},
 		"a list that scrolls in the page": {`<!doctype html><style>body { margin: 0 } #pane { height: 100vh; overflow: auto } .item { height: 300px }</style><div id=pane><div id=list></div><p id=end>end</p></div>` +
 			short[strings.Index(short, "<script>"):], render.Steps{Scroll: 100}, []string{">item39<"}, nil},
