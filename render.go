@@ -218,7 +218,7 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 		g.Go("render", func(t *aio.Task) (err error) {
 			defer r.asked.Close()
 			doc, err = aio.Offload(t, func(ctx context.Context) (*render.Document, error) {
-				browser := render.New(render.Options{Program: f.Render.Browser, Tabs: 1, Sandbox: render.CanSandbox(), UserAgent: f.HTTP.UserAgent})
+				browser := render.New(render.Options{Program: f.Render.Browser, Tabs: 1, UserAgent: f.HTTP.UserAgent})
 				defer browser.Close()
 				return browser.Render(ctx, page)
 			})

@@ -204,7 +204,15 @@ func TestThree(t *testing.T) {
 		}
 	}
 	js := connect(t, all[0].URL()+","+all[1].URL()+","+all[2].URL(), nats.RootCAs(files.ca), nats.ClientCert(files.cert, files.key), nats.Token("secret"))
-	kv, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "b", Replicas: 3})
+	var kv jetstream.KeyValue
+	var err error
+	var refusal *jetstream.APIError
+	for kv == nil { // the leader may take a server that has just come for one that is away
+		kv, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "b", Replicas: 3})
+		if !errors.As(err, &refusal) || refusal.ErrorCode != 10005 {
+			break
+		}
+	}
 	if err == nil {
 		_, err = kv.Create(ctx, "key", []byte("value"))
 	}

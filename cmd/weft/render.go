@@ -120,8 +120,8 @@ func (c *clientFlags) readyToRender() error {
 		return &exit{exitError, err}
 	}
 	c.render.Browser = path
-	if !render.CanSandbox() {
-		fmt.Fprintln(os.Stderr, "weft:", render.ErrNoSandbox)
+	if reason := render.NoSandbox(path, ""); reason != "" {
+		fmt.Fprintln(os.Stderr, "weft:", printable(reason))
 	}
 	return nil
 }

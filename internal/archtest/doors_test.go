@@ -100,7 +100,7 @@ var doors = map[string]string{
 	"cmd/weft/suspend.go":     "signals stop and resume the process",
 
 	"internal/render/conn.go":      "replies of the browser",
-	"internal/render/pauses.go":    "pages of any goroutine stand still while a crawl is paused",
+	"internal/render/clocks.go":    "pages of any goroutine stand still while a crawl is paused",
 	"internal/render/stopwatch.go": "the time of a page is up whenever it is",
 	"internal/render/process.go":   "the browser ends when it likes",
 	"internal/render/renderer.go":  "pages of any goroutine share a browser",
@@ -207,6 +207,7 @@ var waiting = map[string]string{
 	"internal/durability/crash_test.go": "polls the state of a crawl over real sockets",
 	"internal/torture/torture_test.go":  "kills a real process at an instant",
 
+	"internal/render/clocks_test.go":     "virtual time",
 	"internal/render/kill_linux_test.go": "the same, and looks for processes that are not its own",
 	"internal/engine/commit_test.go":     "a server that is slow on purpose, and a look at what does not happen",
 }

@@ -22,7 +22,7 @@ type Config struct {
 	Digest   warc.Algorithm // of the records of the archive
 	Metadata bool           // the archive has metadata records: see weft.Keep.ArchiveMetadata
 
-	Browser render.Options // but for what the plan says, Tabs and Sandbox: of pages that are rendered
+	Browser render.Options // but for what the plan says, and Tabs: of pages that are rendered
 
 	Block      blocklist.Lists // of requests of pages that are rendered
 	Steps      render.Steps    // of these pages

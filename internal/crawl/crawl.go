@@ -62,8 +62,8 @@ func New(cfg *Config) (*Crawl, error) {
 		if err := own.findBrowser(plan); err != nil { // of a job that resumes
 			return nil, errors.Join(err, c.job.Close())
 		}
-		if e.OnWarning != nil && !render.CanSandbox() {
-			e.OnWarning(render.ErrNoSandbox)
+		if reason := own.noSandbox(); e.OnWarning != nil && reason != "" {
+			e.OnWarning(errors.New(reason))
 		}
 	}
 	e.Serve = func() (stop func()) {
@@ -82,6 +82,12 @@ func (c *Config) findBrowser(p *job.Plan) error {
 		return &job.OptionError{Option: "Browser", Value: c.Browser.Program, Err: err}
 	}
 	return nil
+}
+
+// noSandbox returns the reason why the browser runs without its sandbox, or "".
+func (c *Config) noSandbox() string {
+	program, _ := render.Find(c.Browser.Program) // findBrowser has
+	return render.NoSandbox(program, c.Browser.Temp)
 }
 
 // follow hands the plan of the crawl to the rooms that follow it.

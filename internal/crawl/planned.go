@@ -118,7 +118,7 @@ func rendering(p plan, c *Config) {
 	}
 	o := c.Browser
 	o.UserAgent = p.said.UserAgent
-	o.Tabs, o.Sandbox = runtime.NumCPU()+1, render.CanSandbox()
+	o.Tabs = runtime.NumCPU() + 1
 	c.Engine.MostRendered = 4 * o.Tabs
 	var keep func(url, mime string, picture []byte) (string, error)
 	if j := c.Engine.Job; j != nil {

@@ -482,14 +482,22 @@ func (c *nodes) move(task *aio.Task, to *member, snapshots map[int]snapshot, num
 	return off(task, func(ctx context.Context) error { return from.crawl.Drop(ctx, numbers...) })
 }
 
-// kill ends a node: nothing that it has done for a while, or does from now on, is known to others.
-func (c *nodes) kill(task *aio.Task, m *member, while time.Duration) error {
+// kill ends a node when it has finished something more, or ten seconds later: nothing of that is
+// known to others.
+func (c *nodes) kill(task *aio.Task, m *member) error {
 	m.dead = true
 	for p := range c.owner {
 		c.moving[p] = c.moving[p] || c.owner[p] == m
 	}
-	err := task.Sleep(while)
+	done := 0
+	err := still(task, func(context.Context) error { done = m.crawl.Crawl().Stats().Done; return nil })
+	if err == nil {
+		err = task.Timeout(10*time.Second, func(task *aio.Task) error { return c.until(task, m, done+1) })
+	}
 	m.task.Cancel()
+	if errors.Is(err, aio.ErrTimeout) {
+		err = nil
+	}
 	return err
 }
 
@@ -784,7 +792,7 @@ func TestMovingPartitions(t *testing.T) {
 // log: nothing is missing, and only what was finished but not in the log is fetched again.
 func TestNodeKilled(t *testing.T) {
 	t.Parallel()
-	again := 0
+	again, logged := 0, 0
 	for seed := uint64(0); seed < 3 || again == 0 && seed < 10; seed++ {
 		_, want, _ := crawltest.CrawlSynthetic(t, nodeWeb(3+seed), nodeOptions)
 		ended := make(map[string]bool) // in the log when the node was killed
@@ -799,7 +807,7 @@ func TestNodeKilled(t *testing.T) {
 			if err := c.until(task, c.all[0], 30+10*int(seed%3)); err != nil {
 				return err
 			}
-			if err := c.kill(task, c.all[0], 200*time.Millisecond); err != nil {
+			if err := c.kill(task, c.all[0]); err != nil {
 				return err
 			}
 			for p := range nodePartitions {
@@ -827,9 +835,10 @@ func TestNodeKilled(t *testing.T) {
 				t.Errorf("%s was in the log, and is fetched again", u)
 			}
 		}
-		if again += len(twice); len(ended) < 20 {
-			t.Errorf("%d URLs were in the log when the node was killed", len(ended))
-		}
+		again, logged = again+len(twice), logged+len(ended)
+	}
+	if logged < 20 {
+		t.Errorf("%d URLs were in the log when the node was killed", logged)
 	}
 	if again == 0 {
 		t.Error("nothing was finished and not in the log")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,12 +21,6 @@ var programs = []string{"chromium-headless-shell", "chrome-headless-shell", "chr
 
 // ErrNoBrowser is returned when there is no browser.
 var ErrNoBrowser = errors.New("no browser found, expected Chromium: Debian has it as chromium-headless-shell, and --browser names another")
-
-// ErrNoSandbox is a warning.
-var ErrNoSandbox = errors.New("the browser runs as root, and so without its sandbox: run weft as another user where pages are not trusted")
-
-// CanSandbox reports whether a browser of this process has a sandbox: Chromium's refuses root.
-func CanSandbox() bool { return os.Geteuid() != 0 }
 
 // Find returns the path of a browser: the one that is named, or the best one there is.
 func Find(name string) (string, error) {
@@ -49,7 +44,7 @@ func Find(name string) (string, error) {
 const deadEnd = "http://255.255.255.255:1"
 
 // flagsOf are the flags of a browser that has no way out but the protocol, and calls nobody.
-func flagsOf(profile string, o Options) []string {
+func flagsOf(profile string, o Options, s sandbox) []string {
 	flags := []string{
 		"--headless", "--remote-debugging-pipe", "--user-data-dir=" + profile, "--no-first-run", "--no-default-browser-check",
 
@@ -69,7 +64,7 @@ func flagsOf(profile string, o Options) []string {
 	if o.UserAgent != "" {
 		flags = append(flags, "--user-agent="+o.UserAgent)
 	}
-	if !o.Sandbox {
+	if s.missing != "" {
 		flags = append(flags, "--no-sandbox")
 	}
 	return flags
@@ -89,16 +84,12 @@ type process struct {
 
 // keeper makes the profile, runs the browser, and removes it. So there is no moment at which a kill
 // of Weft would leave it. Interrupts of the terminal are for Weft.
-const keeper = `trap '' INT HUP QUIT TERM; profile=$0; mkdir -m 700 "$profile" || exit 1; "$@" </dev/null; exec 3<&- 4>&-; for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$profile" 2>/dev/null && break; sleep 0.2; done`
+const keeper = `trap '' INT HUP QUIT TERM; profile=$0; mkdir -m 700 "$profile" || exit 1; [ "$1" = 0 ] || chown "$1" "$profile"; shift; "$@" </dev/null; exec 3<&- 4>&-; for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$profile" 2>/dev/null && break; sleep 0.2; done`
 
 // startProcess starts a browser with a profile below a folder.
 func startProcess(program string, o Options) (*process, error) {
-	temp := o.Temp
-	if temp == "" {
-		temp = os.TempDir()
-	}
 	// A socket in a folder within takes 108 bytes at most.
-	profile := filepath.Join(temp, "weft-browser-"+rand.Text()[:10])
+	profile := filepath.Join(tempOr(o.Temp), "weft-browser-"+rand.Text()[:10])
 	p := &process{profile: profile, ended: make(chan struct{})}
 	fromUs, in, err := os.Pipe()
 	if err != nil {
@@ -109,10 +100,12 @@ func startProcess(program string, o Options) (*process, error) {
 		return nil, errors.Join(err, fromUs.Close(), in.Close())
 	}
 	p.in, p.out = in, out
-	p.cmd = exec.Command("/bin/sh", append([]string{"-c", keeper, profile, program}, flagsOf(profile, o)...)...)
+	s := findSandbox(program, o.Temp)
+	arguments := append([]string{"-c", keeper, profile, strconv.Itoa(s.user)}, s.switches()...)
+	p.cmd = exec.Command("/bin/sh", append(append(arguments, program), flagsOf(profile, o, s)...)...)
 	p.cmd.ExtraFiles = []*os.File{fromUs, toUs}
 	p.cmd.Stderr = &p.stderr
-	p.cmd.Env = append(os.Environ(), "HOME="+profile, "TMPDIR="+profile, "XDG_CONFIG_HOME="+profile, "XDG_CACHE_HOME="+profile, "DBUS_SESSION_BUS_ADDRESS=/dev/null")
+	p.cmd.Env = append(environment(os.Environ()), "HOME="+profile, "TMPDIR="+profile, "XDG_CONFIG_HOME="+profile, "XDG_CACHE_HOME="+profile, "DBUS_SESSION_BUS_ADDRESS=/dev/null")
 	ownGroup(p.cmd)
 	err = p.cmd.Start()
 	fromUs.Close()
@@ -125,6 +118,21 @@ func startProcess(program string, o Options) (*process, error) {
 		close(p.ended)
 	}()
 	return p, nil
+}
+
+// environment returns the variables that a browser needs. It gets no others: they may be secrets,
+// and pages are strangers.
+func environment(all []string) (some []string) {
+	for _, v := range all {
+		name, _, _ := strings.Cut(v, "=")
+		switch {
+		case name == "PATH", name == "LANG", name == "LANGUAGE", name == "TZ", name == "DISPLAY", name == "WAYLAND_DISPLAY",
+			name == "XDG_RUNTIME_DIR", name == "XAUTHORITY", name == "LD_LIBRARY_PATH",
+			strings.HasPrefix(name, "LC_"), strings.HasPrefix(name, "FONTCONFIG_"):
+			some = append(some, v)
+		}
+	}
+	return some
 }
 
 // kill ends all processes of the browser at once, and waits for its keeper, which removes the

@@ -18,7 +18,6 @@ type Options struct {
 	Tabs      int    // pages at a time; 0: 2
 	Memory    int64  // bytes that its processes may take; 0: 1 GiB
 	UserAgent string // of the browser's scripts; "": its own
-	Sandbox   bool   // there is none for a browser that runs as root
 }
 
 // Renderer renders pages in one browser, which it starts when it is needed.

@@ -1,9 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -240,14 +240,6 @@ func (q *explainer) parent(href string) (inspect.URLStatus, error) {
 	return urlStatus(e, false, q.clock), nil
 }
 
-// linksAway returns a depth in words.
-func linksAway(n int) string {
-	if n == 1 {
-		return "1 link"
-	}
-	return fmt.Sprintf("%d links", n)
-}
-
 // askBounds applies scope, depth, traps and expressions.
 func (q *explainer) askBounds(context.Context) error {
 	b := q.bounds
@@ -367,20 +359,6 @@ func (q *explainer) expressions(seed bool) error {
 	return nil
 }
 
-// matching returns the index of the first expression that matches; −1: none does.
-func matching(expressions []string, s string) (int, error) {
-	for i, text := range expressions {
-		re, err := regexp.Compile(text)
-		if err != nil {
-			return -1, err
-		}
-		if re.MatchString(s) {
-			return i, nil
-		}
-	}
-	return -1, nil
-}
-
 // askHost reads the state of the URL's host.
 func (q *explainer) askHost(ctx context.Context) error {
 	h, found, err := q.view.Job.Store.Origin(q.url.Origin())
@@ -457,6 +435,74 @@ func (q *explainer) robots() {
 		q.say(read, "robots", "allowed by line %d: %s", v.Line, v.Rule)
 	default:
 		q.say(read, "robots", "allowed, as no rule matches")
+	}
+}
+
+// tries explains how each try ended, after what earlier visits found.
+func (q *explainer) tries() {
+	q.visits()
+	for i, try := range q.entry.URL.Past {
+		text := ""
+		if q.why.Role == record.RoleExternal && i == 0 {
+			text = " HEAD"
+		}
+		if try.Status != 0 {
+			text += fmt.Sprintf(" status %d", try.Status)
+		}
+		if try.Kind != "" {
+			text += " " + try.Kind
+		}
+		if try.Reason != "" {
+			between := ": "
+			if try.Kind == "" && record.IsRedirect(try.Status) {
+				between = ", leads to "
+			} else if try.Kind == "" {
+				between = ", "
+			}
+			text += between + try.Reason
+		}
+		q.say(try.At, "try", "%d:%s", i+1, text)
+	}
+	q.unrendered()
+}
+
+// unrendered says why a page was not rendered that the crawl could have had rendered.
+func (q *explainer) unrendered() {
+	past, known := q.entry.URL.Past, q.entry.URL.Known
+	if q.plan.Rendering != "auto" || q.why.Role != "" || len(past) == 0 || known == nil || !record.IsHTML(known.Type) {
+		return
+	}
+	if last := past[len(past)-1]; last.Status >= 200 && last.Status < 300 && !strings.Contains(last.Reason, "rendered (") {
+		q.say(last.At, "rendering", "auto: not rendered, as it shows its text or links without scripts")
+	}
+}
+
+// visits explains what the visits of the job know of the URL, if there are several.
+func (q *explainer) visits() {
+	v := q.why.Known
+	if v == nil || q.history.Summary.Visit <= 1 {
+		return
+	}
+	found := cmp.Or(string(v.Change), "first seen")
+	text := fmt.Sprintf("%d: %s, status %d", v.Visit, found, v.Status)
+	if !v.ChangedAt.Equal(v.At) {
+		text += ", as since " + v.ChangedAt.UTC().Format(time.RFC3339)
+	}
+	switch {
+	case v.ETag != "":
+		text += ", ETag " + v.ETag
+	case v.LastModified != "":
+		text += ", Last-Modified " + v.LastModified
+	}
+	q.say(v.At, "visit", "%s", text)
+}
+
+// rests says when a URL is asked again that is gone for long.
+func (q *explainer) rests() {
+	if v := q.why.Known; v != nil && v.GoneSince > 0 && q.entry.State == store.Done && q.why.From != "" {
+		if next := job.NextAsked(v.GoneSince, v.Visit); next > max(1, q.history.Summary.Visit)+1 {
+			q.say(time.Time{}, "next", "gone since visit %d: asked again at visit %d, or when a new page links to it", v.GoneSince, next)
+		}
 	}
 }
 
