@@ -38,6 +38,9 @@ func (r *run) further(ctx context.Context, passed, most time.Duration, early loo
 	err := r.wait(ctx, passed, most)
 	awaited := err == nil && r.page.Steps.Wait.Selector != ""
 	if err == nil {
+		err = r.draw(ctx)
+	}
+	if err == nil && r.page.Steps.any() {
 		err = r.walk(ctx)
 	}
 	if err != nil && err != errCut {
@@ -49,6 +52,21 @@ func (r *run) further(ctx context.Context, passed, most time.Duration, early loo
 		late = early
 	}
 	return late, err
+}
+
+// draw has the page drawn if it waits for that, and lets what that brings come. Virtual time draws
+// nothing.
+func (r *run) draw(ctx context.Context) error {
+	if !r.page.Steps.any() && !r.awaitsFrames() {
+		return nil
+	}
+	if err := r.tab.focus(ctx, true); err != nil {
+		return err
+	}
+	if err := r.ask(ctx, "draw()", nil); err != nil {
+		return err
+	}
+	return r.pass(ctx, stepTime)
 }
 
 // show opens the page. The one before gets no more time: it is granted when this one is shown.

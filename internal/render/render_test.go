@@ -41,17 +41,25 @@ func rendererWith(t *testing.T, o render.Options) *render.Renderer {
 	if _, err := render.Find(""); err != nil {
 		t.Skip(err)
 	}
-	temp, err := os.MkdirTemp("", "weft-") // its name is short, as the browser's socket wants
+	o.Temp = shortTemp(t)
+	r := render.New(o)
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// shortTemp makes a folder that all users may enter. Its name is short, as the browser's socket
+// wants.
+func shortTemp(t *testing.T) string {
+	t.Helper()
+	temp, err := os.MkdirTemp("", "weft-")
+	if err == nil {
+		err = os.Chmod(temp, 0o755)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Temp = temp
-	r := render.New(o)
-	t.Cleanup(func() {
-		r.Close()
-		os.RemoveAll(temp)
-	})
-	return r
+	t.Cleanup(func() { os.RemoveAll(temp) })
+	return temp
 }
 
 // inBrowsers runs a test in the headless shell; a long run, in the full browser, too.

@@ -102,9 +102,23 @@ func (r *run) walk(ctx context.Context) error {
 			return err
 		}
 		if clicks -= more; more == 0 || screens == 0 {
-			return nil
+			return r.keepDropped(ctx)
 		}
 	}
+}
+
+// keepDropped notes the links of what a list has shown, and dropped again when it was out of view.
+func (r *run) keepDropped(ctx context.Context) error {
+	var links []string
+	if err := r.ask(ctx, "dropped()", &links); err != nil {
+		return err
+	}
+	r.update(func() {
+		for _, link := range links {
+			r.target(link)
+		}
+	})
+	return nil
 }
 
 // scroll scrolls by at most so many screens, until the page ends. It returns how many are left.

@@ -2,6 +2,7 @@
 // does not count here. Nothing here waits for a timer, as the clock of the page stands still.
 (() => {
   const done = new WeakSet() // elements of which a click brings no more
+  const links = new Set() // to which the page has led so far
   let last, before // the element that was clicked, and the size of the page until then
 
   // roots are the document and the open shadow roots in it.
@@ -17,6 +18,10 @@
   // frames lets the page be drawn: observers and scroll handlers see what is new in the second frame.
   const frame = () => new Promise(then => requestAnimationFrame(then))
   const frames = async () => { await frame(); await frame() }
+
+  // note keeps the links that are there: a list may drop what is out of view.
+  const hrefs = () => matching('a[href]').map(a => String(a.href))
+  const note = () => { for (const href of hrefs()) if (links.size < 10000) links.add(href) }
 
   const isSeen = e => e.isConnected && !e.disabled && e.checkVisibility({ visibilityProperty: true })
 
@@ -55,6 +60,7 @@
     // scroll scrolls by a screen, or at the end up and down again: an element that stays in view,
     // and calls for more when it comes into view, is left for a moment.
     async scroll() {
+      note()
       const moved = scrollBy(0.9)
       if (!moved && scrollBy(-0.9)) {
         await frames()
@@ -71,11 +77,17 @@
     async click(selector) {
       last = matching(selector).find(e => !done.has(e) && isSeen(e))
       if (!last) return false
+      note()
       before = size()
       last.scrollIntoView({ block: 'center', behavior: 'instant' })
       press(last)
       await frames()
       return true
+    },
+    // dropped returns links that were there, and are there no more.
+    dropped() {
+      const left = new Set(hrefs())
+      return [...links].filter(href => !left.has(href)).slice(0, 1000)
     },
     // clicked reports whether something came of it. What a click closes, another opens again.
     async clicked() {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -44,6 +45,7 @@ type run struct {
 	expired bool            // the budget of virtual time is used up
 	failed  error           // the tab is lost
 	hangs   bool            // its time was up
+	drawn   bool            // its scripts ask for frames
 	changed chan struct{}   // something of these may have; of capacity 1
 }
 
@@ -212,6 +214,7 @@ func (t *tab) answer(p *paused) {
 	case r == nil: // of a page that is done
 		t.refuse(p, "BlockedByClient")
 	case main && r.begins(p):
+		r.reads(r.page.Body)
 		t.fulfil(p, &Response{r.page.Status, r.page.Header, r.page.Body})
 	case main: // it leads elsewhere, and the document that is there stays
 		r.update(func() { r.target(p.Request.URL) })
@@ -235,6 +238,21 @@ func (r *run) isShown() bool {
 // isIcon reports whether the browser wants the icon that a page has by default.
 func isIcon(p *paused) bool {
 	return p.ResourceType == "Other" && strings.HasSuffix(p.Request.URL, "/favicon.ico")
+}
+
+// reads notes whether a script or a document with scripts asks for frames: it may load content when
+// that is in view.
+func (r *run) reads(body []byte) {
+	if bytes.Contains(body, []byte("IntersectionObserver")) || bytes.Contains(body, []byte("requestAnimationFrame")) {
+		r.update(func() { r.drawn = true })
+	}
+}
+
+// awaitsFrames reports whether the page asks for frames.
+func (r *run) awaitsFrames() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.drawn
 }
 
 // begins reports whether a request is that for the page itself.
@@ -290,6 +308,9 @@ func (r *run) fetch(p *paused) {
 	if err != nil {
 		r.tab.refuse(p, "BlockedByClient")
 	} else {
+		if q.Type == TypeScript || q.Frame {
+			r.reads(res.Body)
+		}
 		r.tab.fulfil(p, res)
 	}
 	r.update(func() {

@@ -1,0 +1,52 @@
+package render_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/internal/render"
+)
+
+// TestFrames: what a page loads when it is drawn, or in view, is in the document without any step,
+// though virtual time draws nothing.
+func TestFrames(t *testing.T) {
+	const more = "fetch('/more').then(r => r.text()).then(text => p.append(text))"
+	inEach(t, 1, browsers, func(t *testing.T, r *render.Renderer) {
+		for name, script := range map[string]string{
+			"in view":       "new IntersectionObserver(all => { if (all[0].isIntersecting) " + more + " }).observe(p)",
+			"in a frame":    "setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => " + more + ")), 2000)",
+			"frame by turn": "requestAnimationFrame(() => setTimeout(() => " + more + ", 100))",
+		} {
+			for range 5 { // whether it is drawn anyway is a matter of luck
+				pages := map[string]string{"http://a.test/app.js": script, "http://a.test/more": "more"}
+				d, err := r.Render(t.Context(), page("http://a.test/", "<!doctype html><p id=p>text <script src=/app.js></script>", pages))
+				if err != nil || !strings.Contains(d.HTML, "more</p>") {
+					t.Fatalf("%s: %+v, %v", name, d, err)
+				}
+			}
+		}
+	})
+}
+
+// TestVirtualList: the links of a list that keeps only what is in view are those of all its parts.
+func TestVirtualList(t *testing.T) {
+	const list = `<!doctype html><style>body { margin: 0 } #all { position: relative; height: 30000px } a { position: absolute; height: 100px }</style><div id=all></div><script>
+const show = () => { const from = Math.floor(scrollY / 100); all.innerHTML = ''; for (let i = from; i < Math.min(300, from + 10); i++) { const a = document.createElement('a'); a.href = '/item' + i; a.style.top = 100 * i + 'px'; a.textContent = i; all.append(a) } }
+addEventListener('scroll', show); show()
+</script>`
+	inBrowsers(t, 1, func(t *testing.T, r *render.Renderer) {
+		p := page("http://a.test/", list, nil)
+		p.Steps.Scroll = 100
+		d, err := r.Render(t.Context(), p)
+		if err != nil || !strings.Contains(d.HTML, `"/item299"`) {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		for i := range 290 {
+			if link := fmt.Sprint("http://a.test/item", i); !slices.Contains(d.Targets, link) && !strings.Contains(d.HTML, fmt.Sprintf(`"/item%d"`, i)) {
+				t.Errorf("no %s", link)
+			}
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package render_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/internal/render"
+)
+
+// TestSandbox: no process of root's browser is root's, its pages are in Chromium's sandbox, and it
+// has no secret of the environment.
+func TestSandbox(t *testing.T) {
+	t.Setenv("WEFT_TEST_SECRET", "secret")
+	path, err := render.Find("")
+	if err != nil {
+		t.Skip(err)
+	}
+	temp := shortTemp(t)
+	if reason := render.NoSandbox(path, temp); reason != "" {
+		t.Skip(reason)
+	}
+	r := render.New(render.Options{Program: path, Temp: temp})
+	defer r.Close()
+	if _, err := r.Render(t.Context(), page("http://a.test/", "x", nil)); err != nil {
+		t.Fatal(err)
+	}
+	pages := 0
+	for _, pid := range withArgument(temp) {
+		folder := fmt.Sprintf("/proc/%d/", pid)
+		command, _ := os.ReadFile(folder + "cmdline")
+		status, err := os.ReadFile(folder + "status")
+		if err != nil || strings.HasPrefix(string(command), "/bin/sh\x00-c") { // it has ended; the keeper
+			continue
+		}
+		if os.Geteuid() == 0 && regexp.MustCompile(`(?m)^Uid:\s+0\b`).Match(status) {
+			t.Errorf("root's: %q", command)
+		}
+		if environment, _ := os.ReadFile(folder + "environ"); strings.Contains(string(environment), "secret") {
+			t.Errorf("%q has all of the environment", command)
+		}
+	}
+	for _, pid := range renderers(withArgument(temp)) {
+		pages++
+		if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil && !strings.Contains(string(status), "Seccomp:\t2") {
+			t.Errorf("a renderer without filters of system calls: %s", status)
+		}
+	}
+	if pages == 0 {
+		t.Error("no renderer")
+	}
+}
+
+// renderers returns the processes of pages that descend from one of some.
+func renderers(of []int) (all []int) {
+	for _, pid := range withArgument("--type=renderer") {
+		for parent := pid; parent > 1; {
+			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", parent))
+			parent = 0
+			if _, after, ok := strings.Cut(string(status), "PPid:\t"); ok {
+				fmt.Sscan(after, &parent)
+			}
+			if slices.Contains(of, parent) {
+				all = append(all, pid)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// TestNoSandbox: where root's browser cannot be nobody's, it says why, and renders.
+func TestNoSandbox(t *testing.T) {
+	t.Parallel()
+	path, err := render.Find("")
+	if err != nil {
+		t.Skip(err)
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root's browser runs as another user")
+	}
+	temp := filepath.Join(shortTemp(t), "mine")
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if reason := render.NoSandbox(path, temp); !strings.Contains(reason, "that user may not enter "+temp) {
+		t.Errorf("reason %q", reason)
+	}
+	r := render.New(render.Options{Program: path, Temp: temp})
+	defer r.Close()
+	if d, err := r.Render(t.Context(), page("http://a.test/", "<p>text", nil)); err != nil || !strings.Contains(d.HTML, "text") {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
