@@ -162,6 +162,7 @@ type browser struct {
 	conn    *conn
 
 	busy  atomic.Int32          // pages being rendered
+	full  atomic.Bool           // it takes three quarters of its memory
 	own   clocks                // of the browser's time for each page
 	cause atomic.Pointer[error] // of the last end of a renderer; nil: none was ended
 	shell bool                  // it is the headless shell
@@ -280,7 +281,8 @@ func (b *browser) take(ctx context.Context) (*tab, error) {
 	return t, nil
 }
 
-// give takes a tab back; one that is lost, or may hang, is closed.
+// give takes a tab back; one that is lost, or may hang, is closed, and any while memory is scarce:
+// its process gives back what pages have left there.
 func (b *browser) give(t *tab, sound bool) {
 	t.set(nil)
 	b.mu.Lock()
@@ -289,6 +291,7 @@ func (b *browser) give(t *tab, sound bool) {
 			delete(b.in, frame)
 		}
 	}
+	sound = sound && !b.full.Load()
 	if sound {
 		b.idle = append(b.idle, t)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/internal/render"
 )
@@ -94,5 +95,39 @@ func TestNoSandbox(t *testing.T) {
 	defer r.Close()
 	if d, err := r.Render(t.Context(), page("http://a.test/", "<p>text", nil)); err != nil || !strings.Contains(d.HTML, "text") {
 		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// TestRecycled: while memory is scarce, the process of a page ends with the page.
+func TestRecycled(t *testing.T) {
+	t.Parallel()
+	path, err := render.Find("")
+	if err != nil {
+		t.Skip(err)
+	}
+	temp := shortTemp(t)
+	r := render.New(render.Options{Program: path, Temp: temp, Tabs: 1, Memory: 420 << 20})
+	defer r.Close()
+	shown := func(html string) []int {
+		p := page("http://a.test/", html, nil)
+		p.Fetch = slow(1500 * time.Millisecond) // the browser is looked at meanwhile
+		if d, err := r.Render(t.Context(), p); err != nil || d.Cut != "" {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		return renderers(withArgument(temp))
+	}
+	const large = "<p>x<script>const all = []; for (let i = 0; i < 26; i++) all.push(new Uint8Array(10 << 20).fill(1)); fetch('/')</script>"
+	kept := shown("<p>x")
+	if again := shown("<p>y"); !slices.ContainsFunc(again, func(pid int) bool { return slices.Contains(kept, pid) }) {
+		t.Fatalf("renderers %v, then %v: expected the same for small pages", kept, again)
+	}
+	after := shown(large)
+	for range 2 {
+		after = shown("<p>z")
+	}
+	for _, pid := range kept {
+		if slices.Contains(after, pid) {
+			t.Errorf("renderers %v, and %v after a large page", kept, after)
+		}
 	}
 }

@@ -71,6 +71,7 @@ func (b *browser) watch(most int64) {
 				delete(since, u.pid)
 			}
 		}
+		b.full.Store(sum > most*3/4)
 		b.own.extend(min(longest, watchEvery))
 		if sum > most && largest.pid != 0 && largest.memory > most/4 {
 			b.end(largest.pid, errMemory)
