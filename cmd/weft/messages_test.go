@@ -34,7 +34,7 @@ func TestDidYouMean(t *testing.T) {
 		"robots":             {"crawl --ignore-robots", "did you mean --no-robots?"},
 		"the output":         {"crawl --out a", "did you mean --output?"},
 		"of no use":          {"crawl --resume", "--resume: unknown flag: the same command resumes a crawl, --update visits a finished one again\n"},
-		"scripts":            {"crawl --js", "weft runs no scripts"},
+		"scripts":            {"crawl --js", "--render has a browser run"},
 		"a command for it":   {"crawl --wacz", "weft wacz JOB"},
 		"nothing near":       {"crawl --frobnicate", "--frobnicate: unknown flag, expected one that weft crawl --help-all lists\n"},
 		"JSON of a crawl":    {"crawl --json", "--json: unknown flag: -o FILE.jsonl writes lines of JSON\n"},

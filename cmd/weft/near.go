@@ -20,15 +20,16 @@ var foreign = map[string]string{
 }
 
 const (
-	noScripts = "weft runs no scripts: pages are read as their server sends them"
+	renders   = "--render has a browser run the scripts of pages that need them"
+	pictures  = "weft crawl and weft fetch take pictures of pages by --screenshot"
 	itResumes = "the same command resumes a crawl, --update visits a finished one again"
 )
 
 // unneeded are flags of other crawlers, with what weft does without them.
 var unneeded = map[string]string{
 	"continue": itResumes, "mirror": "weft mirror saves a site as files", "recursive": "weft crawl follows links, unless --scope page is given",
-	"headless": noScripts, "javascript": noScripts, "js": noScripts, "render": noScripts, "resume": itResumes,
-	"screenshot": noScripts, "screenshots": noScripts,
+	"headless": renders, "javascript": renders, "js": renders, "resume": itResumes,
+	"screenshot": pictures, "screenshots": pictures,
 	"wacz":          "crawl with --warc, then weft wacz JOB packs the archive",
 	"convert-links": "weft mirror saves a site as files whose links lead to one another",
 }

@@ -48,22 +48,8 @@ addEventListener('pagehide', () => navigator.sendBeacon('http://10.9.9.9/bye', '
 // way out sends none; and each way that is a request was seen.
 func TestOneWire(t *testing.T) {
 	if os.Getenv(inside) == "" {
-		for _, tool := range []string{"unshare", "ip"} {
-			if _, err := exec.LookPath(tool); err != nil {
-				t.Skip(err)
-			}
-		}
 		renderer(t, 1)
-		script := `ip link add out type veth peer name far && ip link set far addrgenmode none up && ip link set out addrgenmode none && ip addr add 10.9.9.1/24 dev out && ip link set out up && ip link set lo up && ip route add default dev out && exec "$0" -test.run '^TestOneWire$' -test.v`
-		cmd := exec.CommandContext(t.Context(), "unshare", "--net", "sh", "-c", script, os.Args[0])
-		cmd.Env = append(os.Environ(), inside+"=1")
-		out, err := cmd.CombinedOutput()
-		if strings.Contains(string(out), "unshare failed") {
-			t.Skipf("%s", out)
-		}
-		if err != nil {
-			t.Errorf("%v: %s", err, out)
-		}
+		again(t, "--net", `ip link add out type veth peer name far && ip link set far addrgenmode none up && ip link set out addrgenmode none && ip addr add 10.9.9.1/24 dev out && ip link set out up && ip link set lo up && ip route add default dev out`)
 		return
 	}
 	r := renderer(t, 1)
@@ -99,6 +85,56 @@ func TestOneWire(t *testing.T) {
 	}
 	if strings.Contains(d.HTML+fmt.Sprint(d.Frames), "root:") {
 		t.Error("a file was read")
+	}
+}
+
+// again runs the test once more, with a namespace of its own that a script has prepared.
+func again(t *testing.T, namespace, script string) {
+	t.Helper()
+	for _, tool := range []string{"unshare", "ip", "mount"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	only := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
+	cmd := exec.CommandContext(t.Context(), "unshare", namespace, "sh", "-c", script+` && exec "$0" -test.run "$1" -test.v`, os.Args[0], only)
+	cmd.Env = append(os.Environ(), inside+"=1")
+	out, err := cmd.CombinedOutput()
+	if strings.Contains(string(out), "unshare failed") {
+		t.Skipf("%s", out)
+	}
+	if err != nil || !strings.Contains(string(out), "--- PASS") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestPoorMachine: a machine without shared memory or fonts, or with a full disk, renders pages and
+// takes pictures of them.
+func TestPoorMachine(t *testing.T) {
+	for name, script := range map[string]string{
+		"no shared memory": "mount -t tmpfs -o size=4k,mode=0 none /dev/shm",
+		"no fonts":         `mkdir "$TMPDIR/none" && for d in /usr/share/fonts /etc/fonts /var/cache/fontconfig /usr/share/fontconfig; do [ ! -d $d ] || mount --bind "$TMPDIR/none" $d; done`,
+		"a full disk":      `mount -t tmpfs -o size=64k none "$TMPDIR" && { head -c 1m /dev/zero >"$TMPDIR/all" 2>/dev/null; [ -s "$TMPDIR/all" ]; }`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if os.Getenv(inside) == "" {
+				t.Setenv("TMPDIR", shortTemp(t))
+				renderer(t, 1)
+				again(t, "--mount", script)
+				return
+			}
+			path, err := render.Find("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := render.New(render.Options{Program: path})
+			defer r.Close()
+			p := page("http://a.test/", "<!doctype html><title>x</title><p id=p><script>p.textContent = 'by ' + 'script'</script>", nil)
+			p.Screenshot = render.ScreenshotViewport
+			if d, err := r.Render(t.Context(), p); err != nil || !strings.Contains(d.HTML, "by script") || d.Missing != "" {
+				t.Errorf("%+v, %v", d, err)
+			}
+		})
 	}
 }
 
