@@ -50,3 +50,26 @@ addEventListener('scroll', show); show()
 		}
 	})
 }
+
+// TestFirstEntry: a list that heeds only the first of what an observer reports goes on to its end,
+// each time: an element that leaves the view and comes into it is two reports.
+func TestFirstEntry(t *testing.T) {
+	const shop = `<!doctype html><style>a { display: block; height: 200px }</style><div id=list></div><p id=end>more</p><script>
+let n = 0, busy = false
+new IntersectionObserver(async all => {
+  if (!all[0].isIntersecting || busy || n >= 30) return
+  busy = true
+  for (const x of (await (await fetch('/items?from=' + n)).text()).split(' ')) { const a = document.createElement('a'); a.href = '/' + x; list.append(a) }
+  n += 5
+  busy = false
+}).observe(end)</script>`
+	inBrowsers(t, 1, func(t *testing.T, r *render.Renderer) {
+		for range 6 {
+			p := page("http://a.test/", shop, nil)
+			p.Fetch, p.Steps.Scroll = items(nil), 50
+			if d, err := r.Render(t.Context(), p); err != nil || !strings.Contains(d.HTML, `"/item29"`) {
+				t.Fatalf("%+v, %v", d, err)
+			}
+		}
+	})
+}

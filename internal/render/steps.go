@@ -132,11 +132,15 @@ func (r *run) scroll(ctx context.Context, screens int) (left int, err error) {
 		if err := r.ask(ctx, "scroll()", &moved); err != nil {
 			return 0, err
 		}
-		span := endTime
-		if moved {
-			span = stepTime
+		if !moved {
+			if err := r.comeAgain(ctx); err != nil {
+				return 0, err
+			}
 		}
-		if err := r.pass(ctx, span); err != nil {
+		if err := r.pass(ctx, stepTime); err != nil {
+			return 0, err
+		}
+		if err := r.drawFrames(ctx); err != nil {
 			return 0, err
 		}
 		if moved {
@@ -150,6 +154,29 @@ func (r *run) scroll(ctx context.Context, screens int) (left int, err error) {
 		}
 	}
 	return 0, nil
+}
+
+// comeAgain leaves the end of the page for a moment: an element that stays in view there may call
+// for more when it comes into view.
+func (r *run) comeAgain(ctx context.Context) error {
+	for _, call := range []string{"scroll(true)", "scroll()"} {
+		if err := r.ask(ctx, call, nil); err != nil {
+			return err
+		}
+		if err := r.pass(ctx, endTime); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawFrames has the page drawn, and lets what it does then come to an end. Between two frames, its
+// observers are to be heard: what comes into view and has just left it would be one event to them.
+func (r *run) drawFrames(ctx context.Context) error {
+	if err := r.ask(ctx, "draw()", nil); err != nil {
+		return err
+	}
+	return r.pass(ctx, stepTime)
 }
 
 // click clicks at most so often. It returns how many clicks have brought something.

@@ -57,15 +57,10 @@
     size,
     has: selector => matching(selector).length > 0,
     async draw() { await frames() },
-    // scroll scrolls by a screen, or at the end up and down again: an element that stays in view,
-    // and calls for more when it comes into view, is left for a moment.
-    async scroll() {
+    // scroll scrolls by a screen, or back by one, and reports whether anything has moved.
+    async scroll(back) {
       note()
-      const moved = scrollBy(0.9)
-      if (!moved && scrollBy(-0.9)) {
-        await frames()
-        scrollBy(0.9)
-      }
+      const moved = scrollBy(back ? -0.9 : 0.9)
       await frames()
       return moved
     },

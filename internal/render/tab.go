@@ -255,6 +255,13 @@ func (r *run) awaitsFrames() bool {
 	return r.drawn
 }
 
+// requests is the number of requests that the page has made.
+func (r *run) requests() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.doc.Requests
+}
+
 // begins reports whether a request is that for the page itself.
 func (r *run) begins(p *paused) (first bool) {
 	r.update(func() {
