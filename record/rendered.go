@@ -7,9 +7,11 @@ import (
 
 // Rendered is the fate of a page in a browser. Lists and texts are cut to what a person reads.
 type Rendered struct {
-	// Reason is the evidence for rendering: always, or that of a page that looks empty until its
-	// scripts run, as Record.NeedsScripts has it.
+	// Reason is the evidence for rendering: always; that of a page that looks empty until its
+	// scripts run, as Record.NeedsScripts has it; of others, learned or sample.
 	Reason string `json:"reason"`
+	// AsReceived says that the page counts as it was received, and why: learned or same.
+	AsReceived string `json:"as_received,omitempty"`
 	// Error says why there is no rendered document: the page counts as it was received.
 	Error     string   `json:"error,omitempty"`
 	ErrorKind string   `json:"error_kind,omitempty"` // crash, memory, cpu, gone, time or other
@@ -42,22 +44,44 @@ const (
 
 // Words says what became of the page in a browser.
 func (r *Rendered) Words() string {
-	why := "it looks empty without scripts: " + r.Reason
-	if r.Reason == RenderedAlways {
-		why = "as each page"
-	}
-	if r.Error != "" {
+	why := r.because()
+	switch {
+	case r.AsReceived == RenderedLearned:
+		return fmt.Sprintf("not rendered (%s): rendering has added nothing to pages like it", why)
+	case r.Error != "":
 		return fmt.Sprintf("not rendered (%s): %s", why, r.Error)
 	}
 	requests := "1 request"
 	if r.Requests != 1 {
 		requests = fmt.Sprint(r.Requests, " requests")
 	}
-	return fmt.Sprintf("rendered (%s) in %d ms with %s", why, r.MS, requests)
+	text := fmt.Sprintf("rendered (%s) in %d ms with %s", why, r.MS, requests)
+	if r.AsReceived == RenderedSame {
+		text += ": that has added next to nothing, so the page counts as it was received"
+	}
+	return text
 }
 
-// RenderedAlways is the Reason of a page that was rendered as each is.
-const RenderedAlways = "always"
+// because says why the page was to be rendered.
+func (r *Rendered) because() string {
+	switch r.Reason {
+	case RenderedAlways:
+		return "as each page"
+	case RenderedLearned:
+		return "scripts add much to pages like it"
+	case RenderedSample:
+		return "as a sample of pages like it"
+	}
+	return "it looks empty without scripts: " + r.Reason
+}
+
+// Values of Reason and AsReceived, besides those of Record.NeedsScripts.
+const (
+	RenderedAlways  = "always"  // as each page
+	RenderedLearned = "learned" // or not, by what pages of its shape have shown
+	RenderedSample  = "sample"  // to see what that adds to pages of its shape
+	RenderedSame    = "same"    // rendering has added next to nothing
+)
 
 // JSON returns the object as a text; "" if there is none.
 func (r *Rendered) JSON() string {

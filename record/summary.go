@@ -60,7 +60,7 @@ type ScriptCounts struct {
 // tallyRendered adds n to the counter of what became of a page in a browser.
 func (c *ScriptCounts) tallyRendered(r *Rendered, n int) {
 	switch {
-	case r == nil:
+	case r == nil, r.AsReceived == RenderedLearned:
 	case r.Error != "":
 		c.NotRendered += n
 	default:

@@ -54,6 +54,7 @@ type page struct {
 
 	blanks int // named pieces of text that are empty
 
+	bones   *skeleton // nil: nobody wants it
 	open    stack
 	inBlock bool // the text is that of a paragraph, heading or item
 	heading bool // ... of a heading
@@ -69,7 +70,27 @@ type counts struct {
 
 // Judge returns the reason to take a page for an app shell. The body is UTF-8, and is not kept.
 func Judge(body []byte) Reason {
-	var p page
+	return new(page).judge(body)
+}
+
+// Look is a page as it looks without scripts.
+type Look struct {
+	Reason   Reason
+	Thin     bool   // it shows a short text of its own, and next to no links
+	Skeleton []byte // see skeleton
+}
+
+// LookAt is Judge, and appends the skeleton of the page to room, which should have MaxSkeleton
+// bytes.
+func LookAt(body, room []byte) Look {
+	k := skeleton{text: room}
+	p := page{bones: &k}
+	reason := p.judge(body)
+	return Look{reason, p.own.text <= longPage && p.own.links <= maxLinks, k.text}
+}
+
+// judge is Judge.
+func (p *page) judge(body []byte) Reason {
 	s := markup.Scanner{Body: body}
 	for {
 		kind := s.Next()
@@ -180,6 +201,7 @@ func (p *page) start(s *markup.Scanner) {
 	if s.Cut {
 		return
 	}
+	p.bone(name, &a)
 	if p.open.ignored == 0 {
 		p.template = max(p.template, a.template)
 		p.hollow = max(p.hollow, a.hollow)

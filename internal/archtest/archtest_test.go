@@ -66,8 +66,9 @@ var imports = map[string][]string{
 	"httpclient":     {"aio", "internal/budget", "dns", "guard", "internal/http2", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
-	"internal/duplicates": {"internal/fingerprint"},
-	"internal/capture":    {"internal/frontier", "record", "warc"},
+	"internal/appshell/lessons": {"internal/appshell", "internal/markup", "weburl", "github.com/cespare/xxhash/v2"},
+	"internal/duplicates":       {"internal/fingerprint"},
+	"internal/capture":          {"internal/frontier", "record", "warc"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"internal/frontier":          {"record", "weburl", "robots", "internal/frontier/names", "internal/frontier/queue", "internal/frontier/seen", "internal/frontier/variants", "internal/heap"},
@@ -92,8 +93,8 @@ var imports = map[string][]string{
 	"internal/scope/shapes": {"weburl"},
 	"seed":                  {"httpclient", "weburl"},
 	"internal/job":          {"internal/filename", "option", "internal/capture", "internal/cdxj", "internal/extsort", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
-	"internal/fetch":        {"internal/blocklist", "internal/httpcache", "internal/render", "aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/appshell", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
-	"internal/engine":       {"aio", "internal/budget", "internal/capture", "internal/shard/changelog", "internal/shard/share", "internal/duplicates", "internal/fetch", "internal/frontier", "internal/frontier/store", "guard", "internal/job", "record", "internal/refs", "robots", "internal/scope", "internal/scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
+	"internal/fetch":        {"internal/blocklist", "internal/httpcache", "internal/render", "aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/appshell", "internal/appshell/lessons", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
+	"internal/engine":       {"aio", "internal/appshell/lessons", "internal/budget", "internal/capture", "internal/shard/changelog", "internal/shard/share", "internal/duplicates", "internal/fetch", "internal/frontier", "internal/frontier/store", "guard", "internal/job", "record", "internal/refs", "robots", "internal/scope", "internal/scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 
 	// A crawl on several machines: what is decided without a network.
 	"internal/shard/partition": {"weburl"},
@@ -113,7 +114,7 @@ var imports = map[string][]string{
 	"internal/control": {"internal/engine", "internal/frontier", "internal/frontier/store", "inspect", "internal/ctl", "internal/job", "internal/view", "seed"},
 
 	// Level 5: the product, above what opens a crawl.
-	"internal/crawl": {"internal/blocklist", "internal/httpcache", "internal/render", "aio", "extract", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "internal/view", "record", "seed", "warc", "weburl"},
+	"internal/crawl": {"internal/appshell/lessons", "internal/blocklist", "internal/httpcache", "internal/render", "aio", "extract", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "internal/view", "record", "seed", "warc", "weburl"},
 	".":              {"internal/appshell", "internal/blocklist", "internal/render", "option", "aio", "dns", "guard", "internal/budget", "internal/charset", "internal/control", "internal/crawl", "internal/engine", "internal/sniff", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "robots", "internal/refs", "internal/scope", "internal/view", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// A crawl on several machines: the only one that sees NATS.

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/weftcrawl/weft/extract"
+	"github.com/weftcrawl/weft/internal/appshell/lessons"
 	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/fetch"
@@ -125,9 +126,12 @@ func rendering(p plan, c *Config) {
 		keep = j.KeepPicture
 	}
 	c.Engine.Fetch.Render = &fetch.Rendering{
-		Always: p.said.Rendering == renderAlways, Assets: p.said.Assets == scope.AssetsAny, Browser: render.New(o),
+		Assets: p.said.Assets == scope.AssetsAny, Browser: render.New(o),
 		Block: c.Block, Steps: c.Steps, Screenshot: c.Screenshot, PDF: c.PDF, KeepPicture: keep,
 		Cache: httpcache.New(int64(c.Engine.Memory/16), c.spillFile),
+	}
+	if p.said.Rendering == renderAuto {
+		c.Engine.Fetch.Render.Lessons = lessons.New()
 	}
 }
 

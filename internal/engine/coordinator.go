@@ -240,6 +240,11 @@ func (c *Coordinator) resume(t *aio.Task) error {
 		if err := c.outcomes.duplicates.recall(j.Store); err != nil {
 			return err
 		}
+		if r := c.cfg.Fetch.Render; r != nil && r.Lessons != nil {
+			if err := recallLessons(r.Lessons, j.Store); err != nil {
+				return err
+			}
+		}
 		if j.Resumed {
 			c.restorer.AskedUntil(now)
 		}

@@ -332,6 +332,7 @@ func (o *outcomes) keep(out *fetch.Outcome) {
 	o.progress.countItems(out.Items)
 	if b := o.committer.open.state; b != nil {
 		o.duplicates.add(b, out.Duplicate)
+		saveLesson(b, out.Lesson)
 		o.committer.keep(out)
 	}
 }

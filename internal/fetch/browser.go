@@ -23,6 +23,9 @@ const (
 	errNotNeeded render.ByRule = "not needed"
 )
 
+// blockedBy begins the reason of a request that a list blocks.
+const blockedBy = "blocked: "
+
 // Judge returns the URL of a request, or a render.ByRule that forbids it.
 func (p *PageRules) Judge(q *render.Request) (weburl.URL, error) {
 	u, err := weburl.Parse(q.URL)
@@ -33,7 +36,7 @@ func (p *PageRules) Judge(q *render.Request) (weburl.URL, error) {
 		return u, errNotNeeded
 	}
 	if rule := p.Block.Blocks(blocklist.Request{URL: u, Page: p.Page, Type: string(q.Type)}); rule != "" {
-		return u, render.ByRule("blocked: " + rule)
+		return u, render.ByRule(blockedBy + rule)
 	}
 	if q.Method != http.MethodGet {
 		return u, render.ByRule("method " + q.Method)

@@ -8,6 +8,7 @@ import (
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/appshell/lessons"
 	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/duplicates"
@@ -145,6 +146,7 @@ type Page struct {
 	added    []addition
 	items    bool   // there may be some: see Extractor
 	why      string // it is to be rendered; empty: it is not
+	shape    lessons.Shape
 	rendered []byte // the rendered document; nil: there is none
 	pictures pictures
 }

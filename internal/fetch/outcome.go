@@ -3,6 +3,7 @@ package fetch
 import (
 	"time"
 
+	"github.com/weftcrawl/weft/internal/appshell/lessons"
 	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/duplicates"
@@ -69,6 +70,7 @@ type Outcome struct {
 	Capture   *capture.Capture // for the archive; nil: none
 	Rendered  *capture.Capture // of the rendered document; nil: none
 	Pictures  []*capture.Capture
+	Lesson    *lessons.Known // of rendering; nil: none
 
 	Holds []*budget.Hold // memory of a big outcome, or of many rules, until it is saved
 

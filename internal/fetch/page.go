@@ -194,10 +194,10 @@ func (p *pageReader) readText(t *aio.Task, out *Outcome, res *httpclient.Respons
 
 // readRendered reads a page as a browser renders it. If that fails, the page counts as it was
 // received.
-func (p *pageReader) readRendered(t *aio.Task, l *Lease, at time.Time, out *Outcome, res *httpclient.Response, page *Page) error {
+func (p *pageReader) readRendered(t *aio.Task, l *Lease, requested time.Time, out *Outcome, res *httpclient.Response, page *Page) error {
 	p.renders.leave(l, out.Result)
 	out.URL.Responded = true
-	doc, cached, err := p.renders.render(t, out, page)
+	doc, err := p.renders.render(t, out, page)
 	if errors.Is(err, ErrDrained) {
 		out.Postpone, out.Broken = true, true
 		return nil
@@ -205,22 +205,23 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, at time.Time, out *Outc
 	if err != nil && (errors.Is(err, aio.ErrCanceled) || render.KindOf(err) == render.KindStart) {
 		return err
 	}
-	r := &record.Rendered{Reason: page.why, Cached: cached}
+	r := &record.Rendered{Reason: page.why, Cached: doc.cached}
 	out.Record.Rendered = r
 	received := out.content // which the archive needs
 	defer func() { out.content = received }()
-	body, base := page.Text, out.URL.URL
+	body, base, targets := page.Text, out.URL.URL, []string(nil)
 	if err != nil {
 		r.Error, r.ErrorKind = frontier.Brief(err.Error()), string(render.KindOf(err))
+	} else if at := takeDocument(r, doc.Document, base); !p.renders.learn(out, page, doc) {
+		r.AsReceived, r.URL = record.RenderedSame, ""
 	} else {
-		page.rendered = doc.Text()
-		page.pictures = pictures{at, p.renders.clock.loop.Wall(), doc.Screenshot, doc.PDF}
-		body = page.rendered
-		base = takeDocument(r, doc, base)
+		page.rendered = doc.text
+		page.pictures = pictures{requested, p.renders.clock.loop.Wall(), doc.Screenshot, doc.PDF}
+		body, base, targets = doc.text, at, doc.Targets
 		out.content = sha256.Sum256(body)
 		r.SHA256 = hex.EncodeToString(out.content[:])
 		page.Text, r.Bytes = body, len(body)
-		p.renders.archive(out, at, body)
+		p.renders.archive(out, requested, body)
 	}
 	long := len(body) > longPage
 	done, err := p.lines.wait(t, out, long)
@@ -234,8 +235,8 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, at time.Time, out *Outc
 		p.extract(&c, res, body, base)
 		p.cfg.compare(out, res)
 	})
-	if err == nil && doc != nil {
-		t.OnLoop(func() { p.followTargets(out, doc.Targets, base) })
+	if err == nil && len(targets) > 0 {
+		t.OnLoop(func() { p.followTargets(out, targets, base) })
 	}
 	p.lines.weigh(out, res, page)
 	done()
@@ -361,7 +362,7 @@ func (p *pageReader) collect(out *Outcome, res *httpclient.Response, page *Page,
 		return made
 	}
 	if page != nil {
-		if page.why = p.cfg.Render.wants(out, body); page.why != "" {
+		if p.cfg.Render.judge(out, page, body); page.why != "" {
 			return made
 		}
 	}
@@ -415,7 +416,7 @@ func (p *pageReader) extract(c *collector, res *httpclient.Response, body []byte
 	if r.IsPage() && !found.Canonical.IsZero() { // it comes before that of the header
 		r.Canonical = p.cfg.canonical(found.Canonical)
 	}
-	if found.Scripted && r.IsPage() && r.Rendered == nil && out.URL.Role == frontier.RolePage && looksShort(p.cfg, out, c.n) {
+	if found.Scripted && r.IsPage() && p.cfg.Render == nil && out.URL.Role == frontier.RolePage && looksShort(p.cfg, out, c.n) {
 		r.NeedsScripts = string(appshell.Judge(body))
 	}
 	if found.Cut {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/internal/appshell"
+	"github.com/weftcrawl/weft/internal/appshell/lessons"
 	"github.com/weftcrawl/weft/internal/blocklist"
 	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/capture"
@@ -22,7 +23,7 @@ import (
 
 // Rendering are the means by which the loops of a crawl render pages.
 type Rendering struct {
-	Always  bool // each page; else those that look empty without their scripts
+	Lessons *lessons.Table // of pages that gain by it; nil: each is rendered
 	Browser *render.Renderer
 	Cache   *httpcache.Cache
 	Assets  bool // images, media and fonts are requested, too
@@ -39,15 +40,29 @@ type Rendering struct {
 	Drained context.Context
 }
 
-// wants returns why a page is to be rendered, of which body is the text; empty: it is not.
-func (r *Rendering) wants(out *Outcome, body []byte) string {
+// judge says in a page why it is to be rendered, if it is. body is its text.
+func (r *Rendering) judge(out *Outcome, page *Page, body []byte) {
 	switch {
 	case r == nil, out.URL.Role.Beyond(), !record.IsHTML(out.Record.Type()), out.Record.Status < 200, out.Record.Status > 299, IsSitemap(out.URL):
-		return ""
-	case r.Always:
-		return record.RenderedAlways
+		return
+	case r.Lessons == nil:
+		page.why = record.RenderedAlways
+		return
 	}
-	return string(appshell.Judge(body))
+	var room [appshell.MaxSkeleton]byte
+	look := appshell.LookAt(body, room[:0])
+	page.shape, page.why = lessons.ShapeOf(out.URL.URL.Host(), look), string(look.Reason)
+	switch r.Lessons.Ask(page.shape, func() bool { return appshell.Runs(body) }) {
+	case lessons.Sample:
+		page.why = record.RenderedSample
+	case lessons.Learned:
+		if !page.shape.Doubtful() {
+			page.why = record.RenderedLearned
+			return
+		}
+		out.Record.Rendered = &record.Rendered{Reason: page.why, AsReceived: record.RenderedLearned}
+		page.why = ""
+	}
 }
 
 // ErrDrained ends the rendering of pages when the crawl is drained.
@@ -100,26 +115,68 @@ func (s *renders) leave(l *Lease, a frontier.Result) {
 	s.reports.responded(*l, a)
 }
 
-// render has the browser render a page. It returns how many bytes of what the page needs were
-// requested for an earlier one, too.
-func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (doc *render.Document, cached int64, err error) {
+// shown is a page as the browser has it.
+type shown struct {
+	*render.Document
+	text   []byte
+	gain   lessons.Gain
+	cached int64 // bytes of what it needs that were requested for an earlier page, too
+}
+
+// render has the browser render a page.
+func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (*shown, error) {
 	r, one := s.cfg.Render, &rendering{renders: s, from: out.Record.URL, depth: out.URL.Depth + 1}
-	shown := &render.Page{
+	ask := &render.Page{
 		URL: out.URL.URL.String(), Status: out.Record.Status, Header: ForBrowser(page.Header), Body: page.Body, Fetch: one.fetch,
 		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF,
 	}
-	one.rules = PageRules{Page: out.URL.URL, Block: r.Block, Seen: r.Assets || shown.IsSeen()}
-	doc, err = aio.Offload(t, func(ctx context.Context) (*render.Document, error) {
+	one.rules = PageRules{Page: out.URL.URL, Block: r.Block, Seen: r.Assets || ask.IsSeen()}
+	got, err := aio.Offload(t, func(ctx context.Context) (got shown, err error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(r.Drained, func() { cancel(ErrDrained) })()
-		doc, err := r.Browser.Render(ctx, shown)
-		if err != nil && r.Drained.Err() != nil {
-			err = ErrDrained
+		got.Document, err = r.Browser.Render(ctx, ask)
+		switch {
+		case err != nil && r.Drained.Err() != nil:
+			return got, ErrDrained
+		case err != nil:
+			return got, err
 		}
-		return doc, err
+		got.text = got.Text()
+		if r.Lessons != nil {
+			got.gain = lessons.Compare(out.URL.URL, page.Text, got.text)
+		}
+		return got, nil
 	})
-	return doc, one.cached.Load(), err
+	got.cached = one.cached.Load()
+	return &got, err
+}
+
+// learn takes in what rendering a page has added, and reports whether the rendered document is the
+// page: one that shows its text and links stays as it was received, unless scripts add much.
+func (s *renders) learn(out *Outcome, page *Page, doc *shown) bool {
+	r := s.cfg.Render
+	if r.Lessons == nil {
+		return true
+	}
+	known := r.Lessons.Learn(page.shape, doc.gain, isClean(doc.Document))
+	out.Lesson = &known
+	return page.shape.Doubtful() || doc.gain.Much()
+}
+
+// isClean reports whether nothing has failed of a page that could be of use to it, so that what it
+// lacks is no accident.
+func isClean(doc *render.Document) bool {
+	if doc.Cut != "" || len(doc.Errors) > 0 {
+		return false
+	}
+	for _, x := range doc.Refused {
+		byChoice := x.ByRule && (x.Reason == string(errNotNeeded) || strings.HasPrefix(x.Reason, blockedBy))
+		if !byChoice && x.Type != render.TypePing {
+			return false
+		}
+	}
+	return true
 }
 
 // archive makes the record of a rendered document, of a page that was requested at a time.

@@ -86,7 +86,7 @@ var tables = map[string][]string{
 	"16,384 entries":                              {"engine.again.pending"},
 	"16,384 entries, and 1 MiB of URLs":           {"engine.resting.urls"},
 	"redirects in a row, at most --max-redirects": {"engine.intent.past"},
-	"4,096 entries":                               {"engine.http1.hosts"},
+	"4,096 entries":                               {"engine.http1.hosts", "appshell/lessons.Table.mu.shapes"},
 	"10,000 entries":                              {"httpclient.muxes.habits", "engine.shortage.since", "scope/shapes.Table.traps"},
 	"5 hosts":                                     {"engine.outage.lost"},
 	"4 MiB":                                       {"frontier/variants.Counter.counts", "frontier.redirects.middle"},

@@ -54,6 +54,7 @@ const (
 	noteArchive   = "archive"  // the salt of its identifiers
 	noteTrap      = "trap/"    // + name of a shape whose URLs are refused
 	NoteDuplicate = "first/"   // + number: a page that later ones may duplicate
+	NoteLesson    = "lesson/"  // + place in a table of what rendering adds to pages
 )
 
 // Job is the folder of a crawl: its outputs, and the state from which it resumes.

@@ -51,6 +51,7 @@ const (
 	TypeFont       Type = "Font"
 	TypeScript     Type = "Script"
 	TypeStylesheet Type = "Stylesheet"
+	TypePing       Type = "Ping" // a beacon
 )
 
 // Response answers a request.

@@ -1,0 +1,156 @@
+package lessons
+
+import (
+	"bytes"
+	"cmp"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/weftcrawl/weft/internal/markup"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Gain is the part of a rendered document that the received one lacks.
+type Gain struct {
+	Links, Own int // different URLs that links lead to, and those on the page's own site
+	Text       int // bytes of words
+	Frames     int // documents of frames, but for next to empty ones
+
+	hadOwn, hadText int // of the received document
+}
+
+// A page that shows its text and links gains much with as many links to its own site, or as much
+// text, which must be a part of what it has had, too: fewer are a widget's.
+const (
+	muchLinks    = 3
+	partOfLinks  = 10 // the tenth part
+	muchText     = 500
+	partOfText   = 2
+	hardlyAny    = 12 // bytes of words: a clock
+	mostWords    = 1 << 16
+	mostLinks    = 1 << 16
+	emptyFrame   = 256 // bytes of one that has nothing to show
+	longestHref  = 4 << 10
+	longestWords = 64
+)
+
+// Any reports whether there is something.
+func (g Gain) Any() bool { return g.Links > 0 || g.Text > hardlyAny || g.Frames > 0 }
+
+// Much reports whether a page is poorer without.
+func (g Gain) Much() bool {
+	return g.Own >= muchLinks && g.Own*partOfLinks >= g.hadOwn || g.Text >= muchText && g.Text*partOfText >= g.hadText
+}
+
+// Compare returns what rendering has added to a page. Both documents are UTF-8. Its time is linear
+// in them, and its memory bounded: of a page with more than 65,536 words or links, the others do
+// not count.
+func Compare(page weburl.URL, received, rendered []byte) Gain {
+	c := comparison{page: page, words: make(map[uint64]struct{}), links: make(map[uint64]struct{})}
+	c.read(received)
+	c.gain = Gain{hadOwn: c.gain.Own, hadText: c.gain.Text}
+	c.read(rendered)
+	return c.gain
+}
+
+// comparison reads two documents, one after the other.
+type comparison struct {
+	page  weburl.URL
+	words map[uint64]struct{} // hashes of those met
+	links map[uint64]struct{}
+	gain  Gain // of what is new
+}
+
+// hidden are elements whose text is not shown, or not to those who run scripts.
+var hidden = []string{"script", "style", "title", "noscript", "template", "xmp", "noembed", "noframes"}
+
+// read takes in a document.
+func (c *comparison) read(body []byte) {
+	for s := (markup.Scanner{Body: body}); ; {
+		kind := s.Next()
+		c.text(s.Text)
+		switch kind {
+		case markup.EOF:
+			return
+		case markup.StartTag:
+			c.start(&s)
+		case markup.EndTag:
+			for ok := true; ok; {
+				_, _, ok = s.Attr()
+			}
+		}
+	}
+}
+
+// start takes in a start tag.
+func (c *comparison) start(s *markup.Scanner) {
+	name, attr, shadow := s.Name, "href", false
+	if markup.EqualFold(name, "iframe") || markup.EqualFold(name, "frame") {
+		attr = "src"
+	}
+	leads := attr == "src" || markup.EqualFold(name, "a") || markup.EqualFold(name, "area")
+	for {
+		key, value, ok := s.Attr()
+		switch {
+		case !ok:
+			c.skip(s, name, shadow)
+			return
+		case leads && markup.EqualFold(key, attr):
+			c.link(value)
+		case markup.EqualFold(key, "shadowrootmode"):
+			shadow = true
+		case markup.EqualFold(key, "srcdoc") && len(value) > emptyFrame:
+			c.gain.Frames++
+		}
+	}
+}
+
+// skip passes over the text of an element that is not shown. A declarative shadow root is.
+func (c *comparison) skip(s *markup.Scanner, name []byte, shadow bool) {
+	for _, h := range hidden {
+		if markup.EqualFold(name, h) && !shadow {
+			s.RawText(h)
+			return
+		}
+	}
+}
+
+// link takes in a link.
+func (c *comparison) link(href []byte) {
+	href, _, _ = bytes.Cut(markup.Trim(href), []byte("#"))
+	if len(href) == 0 || len(href) > longestHref || !isNew(c.links, href, mostLinks) {
+		return
+	}
+	to, err := c.page.Resolve(string(href))
+	if err != nil || !to.IsHTTP() {
+		return
+	}
+	c.gain.Links++
+	if siteOf(to) == siteOf(c.page) {
+		c.gain.Own++
+	}
+}
+
+// siteOf returns the registrable domain, or the host if it is an address or a public suffix.
+func siteOf(u weburl.URL) string {
+	return cmp.Or(weburl.RegistrableDomain(u.Hostname()), u.Hostname())
+}
+
+// text takes in a piece of text.
+func (c *comparison) text(text []byte) {
+	for _, word := range bytes.Fields(text) {
+		if isNew(c.words, word[:min(len(word), longestWords)], mostWords) {
+			c.gain.Text += len(word)
+		}
+	}
+}
+
+// isNew adds a text to those met, and reports whether it was none of them. With as many as there
+// may be, none is.
+func isNew(met map[uint64]struct{}, text []byte, most int) bool {
+	hash := xxhash.Sum64(text)
+	if _, is := met[hash]; is || len(met) == most {
+		return false
+	}
+	met[hash] = struct{}{}
+	return true
+}
