@@ -108,7 +108,7 @@ func (s *Simulation) crawl() error {
 		free := s.Concurrency - len(s.inFlight)
 		began := time.Now()
 		leases := s.frontier.Lease(s.now, free)
-		refused := s.frontier.Refused()
+		refused := s.frontier.Refused().URLs
 		next, ok := s.frontier.Next()
 		s.Leasing += time.Since(began)
 		s.Leases += len(leases)
