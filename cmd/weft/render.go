@@ -120,8 +120,8 @@ func (c *clientFlags) readyToRender() error {
 		return &exit{exitError, err}
 	}
 	c.render.Browser = path
-	if reason := render.NoSandbox(path, ""); reason != "" {
-		fmt.Fprintln(os.Stderr, "weft:", printable(reason))
+	if text, _ := render.Sandbox(path, ""); text != "" {
+		fmt.Fprintln(os.Stderr, "weft:", printable(text))
 	}
 	return nil
 }

@@ -266,13 +266,13 @@ const thisRun = ", for this run"
 // errStarting is returned when a crawl cannot be steered yet.
 var errStarting = errors.New("the crawl is still reading its last run's state, try again in a moment")
 
-// notice is a message that is no problem: see weft.Hooks.OnWarning.
-type notice string
+// Notice is a message that is no problem: see weft.Hooks.OnWarning.
+type Notice string
 
-func (n notice) Error() string { return string(n) }
+func (n Notice) Error() string { return string(n) }
 
 // Notice tells it from a problem.
-func (n notice) Notice() {}
+func (n Notice) Notice() {}
 
 // do carries out an order, and notes it, if note is not nil, on the coordinator's loop.
 func do(ctx context.Context, c *engine.Crawl, o Order, note func(error)) ([]string, error) {
@@ -285,7 +285,7 @@ func do(ctx context.Context, c *engine.Crawl, o Order, note func(error)) ([]stri
 		case !d.Over():
 			lines, refused = o.do(d), nil
 			if note != nil {
-				note(notice(fmt.Sprintf("order %.500s: %.500s", strings.Join(o.words, " "), strings.Join(lines, "; "))))
+				note(Notice(fmt.Sprintf("order %.500s: %.500s", strings.Join(o.words, " "), strings.Join(lines, "; "))))
 			}
 		}
 	})

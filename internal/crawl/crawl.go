@@ -62,8 +62,8 @@ func New(cfg *Config) (*Crawl, error) {
 		if err := own.findBrowser(plan); err != nil { // of a job that resumes
 			return nil, errors.Join(err, c.job.Close())
 		}
-		if reason := own.noSandbox(); e.OnWarning != nil && reason != "" {
-			e.OnWarning(errors.New(reason))
+		if e.OnWarning != nil {
+			own.saySandbox(e.OnWarning)
 		}
 	}
 	e.Serve = func() (stop func()) {
@@ -84,10 +84,15 @@ func (c *Config) findBrowser(p *job.Plan) error {
 	return nil
 }
 
-// noSandbox returns the reason why the browser runs without its sandbox, or "".
-func (c *Config) noSandbox() string {
+// saySandbox says how the sandbox of the browser stands, if that is not as usual.
+func (c *Config) saySandbox(say func(error)) {
 	program, _ := render.Find(c.Browser.Program) // findBrowser has
-	return render.NoSandbox(program, c.Browser.Temp)
+	switch text, isThere := render.Sandbox(program, c.Browser.Temp); {
+	case !isThere:
+		say(errors.New(text))
+	case text != "":
+		say(control.Notice(text))
+	}
 }
 
 // follow hands the plan of the crawl to the rooms that follow it.

@@ -19,9 +19,15 @@ type sandbox struct {
 	user    int    // that the browser runs as; 0: whoever runs this process
 }
 
-// NoSandbox returns the reason why a browser, by its path, runs without its sandbox, or "". Its
-// profile is in a folder; "": that for temporary files.
-func NoSandbox(program, temp string) (reason string) { return findSandbox(program, temp).missing }
+// Sandbox says how the sandbox of a browser stands, by the browser's path; empty: it runs as this
+// process does, in its sandbox. Its profile is in a folder; "": that for temporary files.
+func Sandbox(program, temp string) (text string, isThere bool) {
+	s := findSandbox(program, temp)
+	if s.missing == "" && s.user != 0 {
+		return fmt.Sprintf("the browser runs as user %d (nobody), in its sandbox", s.user), true
+	}
+	return s.missing, s.missing == ""
+}
 
 // nobody is the user that a browser of root runs as: Chromium has no sandbox for root.
 const nobody = 65534
