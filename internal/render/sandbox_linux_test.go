@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/internal/render"
 )
 
-// TestSandbox: no process of root's browser is root's, its pages are in Chromium's sandbox, and it
+// TestSandbox: where a sandbox can be, no process of root's browser is root's, its pages are in Chromium's sandbox, and it
 // has no secret of the environment.
 func TestSandbox(t *testing.T) {
 	t.Setenv("WEFT_TEST_SECRET", "secret")
@@ -22,9 +22,8 @@ func TestSandbox(t *testing.T) {
 		t.Skip(err)
 	}
 	temp := shortTemp(t)
-	if reason, _ := render.Sandbox(path, temp); reason != "the browser runs as user 65534 (nobody), in its sandbox" && reason != "" {
-		t.Skip(reason)
-	}
+	text, isThere := render.Sandbox(path, temp)
+	t.Log(text)
 	r := render.New(render.Options{Program: path, Temp: temp})
 	defer r.Close()
 	if _, err := r.Render(t.Context(), page("http://a.test/", "x", nil)); err != nil {
@@ -38,7 +37,7 @@ func TestSandbox(t *testing.T) {
 		if err != nil || strings.HasPrefix(string(command), "/bin/sh\x00-c") { // it has ended; the keeper
 			continue
 		}
-		if os.Geteuid() == 0 && regexp.MustCompile(`(?m)^Uid:\s+0\b`).Match(status) {
+		if isThere && os.Geteuid() == 0 && regexp.MustCompile(`(?m)^Uid:\s+0\b`).Match(status) {
 			t.Errorf("root's: %q", command)
 		}
 		if environment, _ := os.ReadFile(folder + "environ"); strings.Contains(string(environment), "secret") {
@@ -47,7 +46,7 @@ func TestSandbox(t *testing.T) {
 	}
 	for _, pid := range renderers(withArgument(temp)) {
 		pages++
-		if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil && !strings.Contains(string(status), "Seccomp:\t2") {
+		if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); isThere && err == nil && !strings.Contains(string(status), "Seccomp:\t2") {
 			t.Errorf("a renderer without filters of system calls: %s", status)
 		}
 	}
