@@ -51,6 +51,8 @@ func freeze(v reflect.Value, as reflect.Type) reflect.Value {
 			texts = append(texts, re.String())
 		}
 		return reflect.ValueOf(job.Union(texts))
+	case *Session:
+		return reflect.ValueOf(v != nil)
 	case weburl.RuleSet:
 		return reflect.ValueOf(v.String())
 	case []extract.Rule:

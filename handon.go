@@ -107,6 +107,7 @@ var handedOn = []struct {
 	{"Memory", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.MaxSessionBytes = c.shares.Sessions }},
 	{"Header", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.Header = c.HTTP.Header }},
 	{"Cookies", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.Cookies = c.HTTP.Cookies }},
+	{"Session", func(c *config, to *crawl.Config) { to.Engine.Fetch.Session = c.HTTP.Session.inner() }},
 	{"Auth", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.Auth = c.HTTP.Auth }},
 	{"Proxy", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.Proxy = c.HTTP.Proxy }},
 	{"Insecure", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.Insecure = c.HTTP.Insecure }},

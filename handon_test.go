@@ -56,6 +56,7 @@ var others = map[string]func(*Options){
 
 	"Header":  func(o *Options) { o.HTTP.Header = httpclient.Header{{Name: "X-A", Value: "b"}} },
 	"Cookies": func(o *Options) { o.HTTP.Cookies, _ = cookiejar.New(nil) },
+	"Session": func(o *Options) { o.HTTP.Session = new(Session) },
 	"Auth":    func(o *Options) { o.HTTP.Auth = []httpclient.Credential{{Scheme: "http", Host: "a.test", User: "b"}} },
 	"Proxy":   func(o *Options) { o.HTTP.Proxy = func(string, string) *httpclient.Proxy { return nil } },
 	"RootCAs": func(o *Options) { o.HTTP.RootCAs = x509.NewCertPool() },
@@ -158,8 +159,9 @@ func TestHandedOn(t *testing.T) {
 	golden.Equal(t, "testdata/handed-on.txt", text.String())
 }
 
-// compared are options that a job has by themselves: see job.Plan.
-var compared = []string{"Seeds", "SeedSeq", "Posts"}
+// compared are options that a job has by themselves, or of which it has that they are given: see
+// job.Plan.
+var compared = []string{"Seeds", "SeedSeq", "Posts", "Session"}
 
 // TestFrozenOptions: users learn the whole table, in its order.
 func TestFrozenOptions(t *testing.T) {

@@ -158,6 +158,10 @@ type HTTP struct {
 	// Cookies are shared by all loops, so safe for concurrent use. Nil: none are sent or kept, and no
 	// gate or login is passed.
 	Cookies http.CookieJar
+	// Session logs in: by its cookies, in place of Cookies, and by the storage that pages which are
+	// rendered find. A crawl with it follows no link that logs out, and pauses when it is logged out.
+	// Its job remembers that it was logged in, and nothing of the session. Of one machine only.
+	Session *Session
 	Auth    []httpclient.Credential // for one origin each; those of Seeds follow
 	// Proxy is called by all loops; nil: none. See httpclient.Options.
 	Proxy    func(scheme, host string) *httpclient.Proxy
@@ -404,6 +408,12 @@ func (c *config) checkRequest() error {
 	}
 	if err := c.HTTP.Header.Check(); err != nil {
 		return &OptionError{Option: "Header", Err: err}
+	}
+	if c.HTTP.Session != nil {
+		if c.HTTP.Cookies != nil {
+			return &OptionError{Option: "Session", Err: errors.New("expected without Cookies: it has its own")}
+		}
+		c.HTTP.Cookies = c.HTTP.Session.inner()
 	}
 	var err error
 	if c.Keep.HeaderFields, err = record.HeaderNames(c.Keep.HeaderFields); err != nil {

@@ -1,9 +1,11 @@
 package weft
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -193,6 +195,7 @@ type rendering struct {
 	door   *aio.Handle
 	rules  fetch.PageRules
 	asked  aio.Queue[func(*aio.Task) error]
+	sites  map[string]bool // with rules.Posts: those that POSTs may go to
 }
 
 // render renders a page, and requests what it needs on t's loop.
@@ -204,6 +207,7 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 	page := &render.Page{
 		URL: p.URL, Status: p.Status, Header: fetch.ForBrowser(p.Header), Body: p.Body,
 		Steps: steps, Screenshot: render.Screenshot(f.Render.Screenshot), PDF: f.Render.PDF,
+		Stores: fetch.Stores(f.HTTP.Session.inner()),
 	}
 	r := &rendering{fetcher: f, client: client, door: t.Loop().Handle()}
 	r.rules = fetch.PageRules{Block: f.Render.blocks(), Seen: page.IsSeen()}
@@ -211,26 +215,34 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 		return err
 	}
 	page.Fetch = r.fetch
-	defer r.door.Close()
 	var doc *render.Document
-	err = t.Group(func(g *aio.Group) error {
-		g.Go("requests", func(t *aio.Task) error { return r.serve(t, g) })
-		g.Go("render", func(t *aio.Task) (err error) {
-			defer r.asked.Close()
-			doc, err = aio.Offload(t, func(ctx context.Context) (*render.Document, error) {
-				browser := render.New(render.Options{Program: f.Render.Browser, Tabs: 1, UserAgent: f.HTTP.UserAgent})
-				defer browser.Close()
-				return browser.Render(ctx, page)
-			})
-			return err
-		})
-		return nil
+	err = r.run(t, func(ctx context.Context, browser *render.Renderer) (err error) {
+		doc, err = browser.Render(ctx, page)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	p.Rendered = renderedOf(doc, reason)
 	return nil
+}
+
+// run has fn use a browser, whose requests it makes.
+func (r *rendering) run(t *aio.Task, fn func(context.Context, *render.Renderer) error) error {
+	defer r.door.Close()
+	return t.Group(func(g *aio.Group) error {
+		g.Go("requests", func(t *aio.Task) error { return r.serve(t, g) })
+		g.Go("render", func(t *aio.Task) error {
+			defer r.asked.Close()
+			_, err := aio.Offload(t, func(ctx context.Context) (struct{}, error) {
+				browser := render.New(render.Options{Program: r.Render.Browser, Tabs: 1, UserAgent: r.HTTP.UserAgent})
+				defer browser.Close()
+				return struct{}{}, fn(ctx, browser)
+			})
+			return err
+		})
+		return nil
+	})
 }
 
 // serve makes the requests of the page, each in a task of its own.
@@ -279,7 +291,14 @@ func (r *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 // exchangeFor makes a request of the page. A redirect is a response: the browser asks for its
 // target.
 func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*render.Response, error) {
-	ask := httpclient.Request{Method: q.Method, Header: fetch.FromBrowser(q, r.HTTP.Cookies != nil), Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: r.chain.allow(u)}
+	switch site := siteOf(u); {
+	case !r.rules.Posts:
+	case q.Method != http.MethodGet && !r.sites[site]:
+		return nil, render.ByRule("method " + q.Method + " to another site")
+	case q.Type == render.TypeDocument && !q.Frame:
+		r.sites[site] = true
+	}
+	ask := httpclient.Request{Method: q.Method, Body: q.Body, Header: fetch.FromBrowser(q, r.HTTP.Cookies != nil), Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: r.chain.allow(u)}
 	res, err := r.client.Do(t, ask)
 	if res != nil {
 		defer res.Close()
@@ -292,6 +311,11 @@ func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*
 		return nil, err
 	}
 	return &render.Response{Status: res.Status, Header: fetch.ForBrowser(res.Header), Body: append([]byte(nil), res.Body...)}, nil
+}
+
+// siteOf returns the registrable domain of a URL, or its host, if that has none.
+func siteOf(u weburl.URL) string {
+	return cmp.Or(weburl.RegistrableDomain(u.Hostname()), u.Hostname())
 }
 
 // renderedOf makes one document of a page and its frames.

@@ -63,6 +63,9 @@ func join(ctx context.Context, servers *Options, o weft.Options, f *figures) (*n
 	if o.Job == "" || o.Rerun.Update || o.Rerun.Fresh || o.Rerun.RetryFailed != nil {
 		return nil, errors.New("a crawl on several machines: expected a job, and neither Update, Fresh nor RetryFailed")
 	}
+	if o.HTTP.Session != nil {
+		return nil, &weft.OptionError{Option: "Session", Err: errors.New("expected none in a crawl on several machines")}
+	}
 	if r := o.Render.Rendering; r != "" && r != weft.RenderNever {
 		return nil, &weft.OptionError{Option: "Rendering", Value: string(r), Err: errors.New("expected never in a crawl on several machines")}
 	}

@@ -179,7 +179,7 @@ func TestOptionsAreClassified(t *testing.T) {
 		"Concurrency", "RateLimit", "Memory", "Loops", "Loop", "Hooks", // of a process
 		"Job", "MinFree", "ArchiveSize", "Output", "Format", "Fields", // of a disk
 		"Proxy", "RootCAs", "DNS", // of a network
-		// Of a single machine: see join.
+		// Of a single machine: see join. (Session is of the job's plan, too.)
 		"Browser", "Wait", "Scroll", "Click", "Screenshot", "PDF", "Block",
 	} {
 		class[name]++

@@ -25,15 +25,20 @@ type clientFlags struct {
 
 // groups returns the options; maxBody is the default of --max-body, for the help.
 func (c *clientFlags) groups(maxBody string) []group {
+	return c.groupsOf(append(c.identityOptions(), c.cookieOptions()...), maxBody)
+}
+
+// groupsOf is groups with some options of requests.
+func (c *clientFlags) groupsOf(ofRequests []option, maxBody string) []group {
 	c.UserAgent = weft.DefaultUserAgent
 	return []group{
-		{"Request", append(c.requestOptions(), c.credentialOptions()...)},
+		{"Request", append(ofRequests, c.credentialOptions()...)},
 		{"Network", c.networkOptions()},
 		{"Timeouts and sizes", c.timeoutOptions(maxBody)},
 	}
 }
 
-func (c *clientFlags) requestOptions() []option {
+func (c *clientFlags) identityOptions() []option {
 	return []option{
 		{name: "user-agent", short: "A", arg: "S", Value: to(&c.UserAgent, userAgent), field: "UserAgent",
 			help: "send S as the User-Agent, to name the crawler",
@@ -43,11 +48,19 @@ func (c *clientFlags) requestOptions() []option {
 			help:  "add a header field to every request; repeatable",
 			more: "Authorization and Cookie are sent to the origins of the given URLs only, " +
 				"Proxy-Authorization to an HTTP proxy only."},
+	}
+}
+
+func (c *clientFlags) cookieOptions() []option {
+	return []option{
 		{name: "cookies", arg: "FILE", Value: to(&c.Cookies, cookieFile), field: "Cookies",
 			help: "send the cookies in FILE (Netscape format)",
 			more: "Sites may set further cookies, which are kept in memory."},
 		{name: "accept-cookies", Value: on(&c.acceptCookies), advanced: true,
 			help: "let sites set cookies, without a cookie file"},
+		{name: "session", arg: "FILE", Value: to(&c.Session, openSession), field: "Session", advanced: true,
+			help: "be logged in, as weft login left it in FILE",
+			more: "A crawl follows no link that logs out then, and pauses when it is logged out."},
 	}
 }
 
@@ -122,7 +135,7 @@ func (c *clientFlags) http() (weft.HTTP, error) {
 	if o.HTTP1 && o.HTTP2 {
 		return o, usage("--http1.1 and --http2: expected one of them")
 	}
-	if o.Cookies == nil && c.acceptCookies {
+	if o.Cookies == nil && o.Session == nil && c.acceptCookies {
 		o.Cookies = cookies.New()
 	}
 	if c.proxy != nil {

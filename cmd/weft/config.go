@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -79,6 +80,9 @@ func (c *configFlags) apply(cmd *cobra.Command, args []string) ([]string, error)
 		return nil, err
 	}
 	quiet := typed(cmd, "quiet")
+	if err := c.logIn(cmd, options); err != nil {
+		return nil, err
+	}
 	var names []string // of what the file sets
 	if flag := cmd.Flags().Lookup("extract"); flag != nil && !flag.Changed {
 		all, err := rulesOf(options, c.profile)
@@ -163,10 +167,15 @@ func (c *configFlags) read(root *cobra.Command) ([]config.Option, error) {
 			return nil, c.misused(e.Line, e.Err)
 		}
 	}
-	for _, o := range options {
-		if ofItems(o) {
+	for i := range options {
+		if ofItems(options[i]) {
 			continue
 		}
+		o, err := asField(options[i])
+		if err != nil {
+			return nil, c.misused(o.Line, err)
+		}
+		options[i] = o
 		if err := known(root, o); err != nil {
 			return nil, c.misused(o.Line, err)
 		}
@@ -335,6 +344,44 @@ func set(flag *pflag.Flag, o config.Option) error {
 		case err != nil:
 			return fmt.Errorf("%s = %.128q: %w", o.Name, optionOf(flag).public(v), err)
 		}
+	}
+	return nil
+}
+
+// loginOf returns the file of the session that the recipe of a file makes, and the line that says
+// so; "": there is no recipe.
+func (c *configFlags) loginOf(root *cobra.Command, options []config.Option) (file string, line int, err error) {
+	cmd, _, _ := root.Find([]string{"login"})
+	for _, o := range effective(options, c.profile, cmd) {
+		switch {
+		case o.Command == "":
+		case o.Name == "session":
+			return o.Values[0], o.Line, nil
+		case o.Name == "url":
+			line = o.Line
+			file, err = sessionFile(o.Values[0])
+		}
+	}
+	return file, line, err
+}
+
+// logIn gives a command that crawls the session of the recipe in the file, unless another is named.
+func (c *configFlags) logIn(cmd *cobra.Command, options []config.Option) error {
+	flag := cmd.Flags().Lookup("session")
+	if flag == nil || flag.Changed || cmd.Annotations[takesURLs] == "" || slices.ContainsFunc(effective(options, c.profile, cmd), func(o config.Option) bool { return o.Name == flag.Name }) {
+		return nil
+	}
+	file, line, err := c.loginOf(cmd.Root(), options)
+	switch {
+	case err != nil:
+		return c.misused(line, err)
+	case file == "":
+		return nil
+	case c.file == "":
+		return c.misused(line, fmt.Errorf("[login]: expected --config %s: a file that is only found may not set it", configFile))
+	}
+	if err := flag.Value.Set(file); err != nil {
+		return &exit{exitError, fmt.Errorf("%.128q: %w: weft login --config %s makes one", file, err, cmp.Or(c.file, configFile))}
 	}
 	return nil
 }

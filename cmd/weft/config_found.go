@@ -22,6 +22,7 @@ import (
 var personal = []string{
 	"allow-private", "ca", "dns", "insecure", "proxy", "resolve",
 	"cookies", "header", "post-data", "post-form", "post-type",
+	"session", "signed-out", "submit", "success", "url",
 	"cluster", "cluster-ca", "cluster-cert", "cluster-creds", "cluster-key",
 	"cert", "key", "listen", "listen-peers", "login", "peers", "store",
 	"amend", "delete", "force", "fresh",

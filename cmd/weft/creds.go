@@ -30,6 +30,15 @@ func cookieFile(path string) (http.CookieJar, error) {
 	return jar, nil
 }
 
+// openSession reads the file of a session.
+func openSession(file string) (*weft.Session, error) {
+	s, err := weft.OpenSession(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w, expected the file of a session, which weft login makes", err)
+	}
+	return s, nil
+}
+
 // basicCredential reads ORIGIN=USER:PASSWORD or ORIGIN=@FILE.
 func basicCredential(s string) (httpclient.Credential, error) {
 	c, text, err := credential(s, "HOST=USER:PASSWORD")

@@ -43,6 +43,20 @@ func effectCookies(t *testing.T) {
 	tellsNothing(t, e, "sesame")
 }
 
+// effectSession checks that the cookies of a session are sent, and that what may log out is not
+// requested.
+func effectSession(t *testing.T) {
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, "/one", "/logout") })
+	file := dataFile(t, "127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tsesame\n")
+	crawls(t, exitDone, "--session", file, "--job", "job", s.URL)
+	expect(t, "requested", s.paths(), "/ /one")
+	for _, r := range s.got() {
+		if sid, err := r.Cookie("sid"); err != nil || sid.Value != "sesame" {
+			t.Errorf("%s: %v", r.URL, r.Header)
+		}
+	}
+}
+
 // effectAcceptCookies: cookies that sites set are sent back with the flag only.
 func effectAcceptCookies(t *testing.T) {
 	for _, flags := range [][]string{{"--accept-cookies"}, nil} {

@@ -576,6 +576,7 @@ var effects = map[string]func(t *testing.T){
 	},
 	"cookies":        effectCookies,
 	"accept-cookies": effectAcceptCookies,
+	"session":        effectSession,
 	"auth":           effectAuth,
 	"bearer":         effectBearer,
 	"proxy":          effectProxy,

@@ -61,7 +61,7 @@ func rootCommand(out io.Writer) *cobra.Command {
 	root.AddGroup(sections...)
 	cobra.EnableCommandSorting = false // the help lists them in this order
 	root.AddCommand(
-		crawlCommand(), checkCommand(), mirrorCommand(), demoCommand(),
+		crawlCommand(), checkCommand(), mirrorCommand(), loginCommand(), demoCommand(),
 		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), exportCommand(), readCommand(), ctlCommand(),
 		fetchCommand(), linksCommand(), fieldsCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
 		warcCommand(), waczCommand(), replayCommand(), clusterCommand(), kindsCommand(), manCommand(), configCommand(&c), versionCommand(), labCommand(),
@@ -111,7 +111,7 @@ func adoptHelp(root *cobra.Command) {
 	root.SetHelpCommandGroupID(sectionTools)
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
-	help.Short = "Show the help of a command"
+	help.Short, help.Hidden = "Show the help of a command", true // the last line says the same
 	help.Args = func(_ *cobra.Command, args []string) error {
 		cmd, rest, _ := root.Find(args)
 		return oneCommand(cmd, rest)

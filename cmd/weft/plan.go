@@ -71,6 +71,7 @@ var frozenInWords = map[string]struct{ what, yes, no string }{
 	"Archive":         {"archive", "written", "not written"},
 	"Duplicates":      {what: "duplicates to mark"},
 	"Rendering":       {what: "pages to render"},
+	"Session":         {"session", "given", "not given"},
 	"PruneDuplicates": {"links of duplicates", "not followed", "followed"},
 	"Include":         {what: "inclusions"},
 	"Exclude":         {what: "exclusions"},

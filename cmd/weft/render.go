@@ -28,9 +28,13 @@ func (c *clientFlags) renderOptions() group {
 		{name: "block", field: "Block", advanced: true, arg: "FILE", Value: appended(&c.blocks, blockList),
 			help: "make no request of pages that FILE blocks; repeatable",
 			more: "FILE has filters as EasyList has them, domains, or lines of a hosts file."},
-		{name: "browser", arg: "PROGRAM", field: "Browser", Value: to(&c.render.Browser, some("the name or path of Chromium")), advanced: true,
-			help: "render with PROGRAM", more: "Default: chromium-headless-shell, chromium or google-chrome, the first that is found."},
+		c.browserOption(),
 	}}
+}
+
+func (c *clientFlags) browserOption() option {
+	return option{name: "browser", arg: "PROGRAM", field: "Browser", Value: to(&c.render.Browser, some("the name or path of Chromium")), advanced: true,
+		help: "render with PROGRAM", more: "Default: chromium-headless-shell, chromium or google-chrome, the first that is found."}
 }
 
 // rendersAlways ends the help of options of single pages.

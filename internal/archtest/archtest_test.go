@@ -93,7 +93,7 @@ var imports = map[string][]string{
 	"internal/scope/shapes": {"weburl"},
 	"seed":                  {"httpclient", "weburl"},
 	"internal/job":          {"internal/filename", "option", "internal/capture", "internal/cdxj", "internal/extsort", "internal/frontier", "internal/frontier/store", "guard", "internal/ctl", "record", "internal/refs", "robots", "internal/scope", "seed", "weburl"},
-	"internal/fetch":        {"internal/blocklist", "internal/httpcache", "internal/render", "aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/appshell", "internal/appshell/lessons", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
+	"internal/fetch":        {"internal/login", "internal/blocklist", "internal/httpcache", "internal/render", "aio", "internal/budget", "internal/capture", "dns", "internal/duplicates", "internal/frontier", "guard", "httpclient", "internal/appshell", "internal/appshell/lessons", "internal/charset", "internal/sniff", "links", "record", "internal/refs", "robots", "internal/scope", "seed", "sitemap", "internal/fingerprint", "warc", "weburl"},
 	"internal/engine":       {"aio", "internal/appshell/lessons", "internal/budget", "internal/capture", "internal/shard/changelog", "internal/shard/share", "internal/duplicates", "internal/fetch", "internal/frontier", "internal/frontier/store", "guard", "internal/job", "record", "internal/refs", "robots", "internal/scope", "internal/scope/shapes", "seed", "warc", "weburl", "github.com/dustin/go-humanize"},
 
 	// A crawl on several machines: what is decided without a network.
@@ -115,7 +115,7 @@ var imports = map[string][]string{
 
 	// Level 5: the product, above what opens a crawl.
 	"internal/crawl": {"internal/appshell/lessons", "internal/blocklist", "internal/httpcache", "internal/render", "aio", "extract", "internal/capture", "internal/cdxj", "internal/control", "internal/engine", "internal/fetch", "internal/frontier/store", "internal/job", "internal/scope", "internal/view", "record", "seed", "warc", "weburl"},
-	".":              {"internal/appshell", "internal/blocklist", "internal/render", "option", "aio", "dns", "guard", "internal/budget", "internal/charset", "internal/control", "internal/crawl", "internal/engine", "internal/sniff", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "robots", "internal/refs", "internal/scope", "internal/view", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".":              {"internal/login", "internal/appshell", "internal/blocklist", "internal/render", "option", "aio", "dns", "guard", "internal/budget", "internal/charset", "internal/control", "internal/crawl", "internal/engine", "internal/sniff", "extract", "internal/fetch", "internal/flat", "internal/frontier/store", "httpclient", "inspect", "internal/job", "links", "record", "robots", "internal/refs", "internal/scope", "internal/view", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// A crawl on several machines: the only one that sees NATS.
 	"cluster": {
@@ -222,6 +222,7 @@ var imports = map[string][]string{
 	"internal/httpcache":   {"httpclient"},
 	"internal/blocks":      {"golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/config":      {"github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/unstable"},
+	"internal/login":       {"cookies", "internal/atomicfile", "internal/css", "weburl", "golang.org/x/net/html"},
 	"internal/css":         {"internal/near", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/fields":      {},
 	"internal/flat":        {},

@@ -84,10 +84,11 @@ func pause(d *engine.Coordinator) []string {
 }
 
 func resume(d *engine.Coordinator) []string {
-	if !d.PausedBy(engine.PausedByHand) {
+	if !d.PausedBy(engine.PausedByHand) && !d.PausedBy(engine.PausedSignedOut) {
 		return []string{"not paused by hand"}
 	}
 	d.Pause(engine.PausedByHand, false)
+	d.Pause(engine.PausedSignedOut, false)
 	for _, reason := range d.Paused() {
 		return []string{"still paused: " + reason}
 	}
@@ -276,6 +277,11 @@ func (n Notice) Notice() {}
 
 // do carries out an order, and notes it, if note is not nil, on the coordinator's loop.
 func do(ctx context.Context, c *engine.Crawl, o Order, note func(error)) ([]string, error) {
+	if o.words[0] == "resume" {
+		if err := c.ReadSession(); err != nil {
+			return nil, err
+		}
+	}
 	var lines []string // if Ask fails, the coordinator may yet write it, and refused
 	refused := engine.ErrEnded
 	err := c.Ask(ctx, func(d *engine.Coordinator) {

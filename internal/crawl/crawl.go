@@ -52,6 +52,9 @@ func New(cfg *Config) (*Crawl, error) {
 		}
 		c.job, e.Job, plan = j, j, &j.Plan
 	}
+	if plan.Session && e.Fetch.Session == nil { // of a job that resumes
+		return nil, errors.Join(&job.OptionError{Option: "Session", Err: errNoSession}, c.job.Close())
+	}
 	if err := own.follow(plan); err != nil {
 		if c.job != nil { // job.Open has checked the plan: this cannot be
 			_ = c.job.Close()
@@ -72,6 +75,9 @@ func New(cfg *Config) (*Crawl, error) {
 	c.Engine = engine.New(*e)
 	return c, nil
 }
+
+// errNoSession is returned for a job whose first run was logged in.
+var errNoSession = errors.New("none, expected one: the job is that of a crawl that is logged in")
 
 // findBrowser looks for the browser, if a plan has pages rendered: before anything is fetched.
 func (c *Config) findBrowser(p *job.Plan) error {

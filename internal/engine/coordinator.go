@@ -138,7 +138,7 @@ func (c *Coordinator) connect() {
 	c.outcomes = outcomes{
 		clock: clock, frontier: f, loops: &c.loops, leases: &c.leases, outage: &c.outage, admission: &c.admission,
 		committer: &c.committer, reach: &c.reach, promises: &c.promises, again: &c.again, resting: &c.resting, traps: &c.traps,
-		refusals: &c.refusals, progress: &c.progress, fail: c.ending.fail, dispatch: c.Dispatch, warn: warn,
+		refusals: &c.refusals, progress: &c.progress, pauses: &c.pauses, fail: c.ending.fail, dispatch: c.Dispatch, warn: warn,
 		links:      linkAdder{frontier: f, traps: &c.traps},
 		duplicates: c.outcomes.duplicates, maxRedirects: cfg.Frontier.MaxRedirects,
 	}

@@ -32,6 +32,7 @@ type outcomes struct {
 	traps     *traps
 	refusals  *refusals
 	progress  *progress
+	pauses    *pauses
 	fail      func(error)
 	dispatch  func()
 	warn      func(error)
@@ -185,6 +186,9 @@ func (o *outcomes) take(loop int, batch []*fetch.Outcome) {
 // postpones reports whether an outcome leaves its URL pending without a try, and marks it so.
 func (o *outcomes) postpones(now time.Time, out *fetch.Outcome) bool {
 	switch {
+	case out.SignedOut != "":
+		out.Postpone = true
+		o.signedOut(out)
 	case o.outage.excuses(out):
 		out.Postpone = true
 	case o.frontier.View().Outlasts(now, out.URL, out.Result):

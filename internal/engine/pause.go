@@ -17,6 +17,7 @@ const (
 	PausedDescriptors = "no file descriptor is left"
 	PausedFree        = "free disk space is below the minimum"
 	PausedByHand      = "by hand"
+	PausedSignedOut   = "it is logged out"
 	PausedOutbox      = "messages wait to be delivered to other nodes"
 	pausedMemory      = "waiting for memory"
 )

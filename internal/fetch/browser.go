@@ -15,6 +15,7 @@ type PageRules struct {
 	Page  weburl.URL
 	Block blocklist.Lists
 	Seen  bool // images, media and fonts matter
+	Posts bool // POSTs are made, too: the caller decides where to
 }
 
 // Reasons to refuse a request of a page.
@@ -38,7 +39,7 @@ func (p *PageRules) Judge(q *render.Request) (weburl.URL, error) {
 	if rule := p.Block.Blocks(blocklist.Request{URL: u, Page: p.Page, Type: string(q.Type)}); rule != "" {
 		return u, render.ByRule(blockedBy + rule)
 	}
-	if q.Method != http.MethodGet {
+	if q.Method != http.MethodGet && (q.Method != http.MethodPost || !p.Posts) {
 		return u, render.ByRule("method " + q.Method)
 	}
 	return u, nil

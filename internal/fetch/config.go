@@ -13,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/duplicates"
 	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/login"
 	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
@@ -38,9 +39,10 @@ type Config struct {
 	Visit     int  // of the job: see record.Record
 	Job       bool // there is one, which a later visit compares with
 	KeepLinks bool
-	Headers   []string   // names of the header fields that records have, in lower case
-	Extract   Extractor  // of items; nil: none
-	Render    *Rendering // of pages; nil: none is rendered
+	Headers   []string       // names of the header fields that records have, in lower case
+	Extract   Extractor      // of items; nil: none
+	Render    *Rendering     // of pages; nil: none is rendered
+	Session   *login.Session // nil: the crawl is not logged in
 
 	// KeepBody is called from any goroutine; nil: bodies are not kept.
 	KeepBody func(hash string, body []byte) (folder string, err error)

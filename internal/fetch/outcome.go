@@ -37,15 +37,16 @@ type Outcome struct {
 	NoProxy bool    // with NetworkDown: there is no host of the proxy's name
 	Err     error   // with NoProxy
 
-	Retry    bool           // an error that may pass, with tries left
-	Try      frontier.Try   // with Retry: how this try ended
-	AtOnce   bool           // with Retry: a kept connection ended, or the server dislikes a HEAD
-	Postpone bool           // this machine lacks something: no try, and no error unless it lasts
-	Crowded  bool           // with Postpone of a robots.txt: others hold memory for bodies
-	Broken   bool           // with Postpone: it was broken off, as the crawl ends
-	Await    bool           // its origin cannot be reached, or wants to be left alone: no try
-	Robots   *Robots        // of a lease of robots.txt
-	Record   *record.Record // if none of the above, and with Postpone
+	Retry     bool           // an error that may pass, with tries left
+	Try       frontier.Try   // with Retry: how this try ended
+	AtOnce    bool           // with Retry: a kept connection ended, or the server dislikes a HEAD
+	Postpone  bool           // this machine lacks something: no try, and no error unless it lasts
+	Crowded   bool           // with Postpone of a robots.txt: others hold memory for bodies
+	Broken    bool           // with Postpone: it was broken off, as the crawl ends
+	SignedOut string         // with a session, why the page says that it holds no more; the URL waits
+	Await     bool           // its origin cannot be reached, or wants to be left alone: no try
+	Robots    *Robots        // of a lease of robots.txt
+	Record    *record.Record // if none of the above, and with Postpone
 
 	Links   []frontier.URL // to follow, not sent lately
 	Target  *frontier.URL  // of a redirect that is followed

@@ -56,7 +56,7 @@ func (p *pageReader) read(t *aio.Task, l *Lease, at time.Time, out *Outcome, res
 		return err
 	}
 	if page != nil && page.why != "" {
-		if err := p.readRendered(t, l, at, out, res, page); err != nil {
+		if err := p.readRendered(t, l, at, out, res, page); err != nil || out.SignedOut != "" {
 			return err
 		}
 	}
@@ -204,6 +204,12 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, requested time.Time, ou
 	}
 	if err != nil && (errors.Is(err, aio.ErrCanceled) || render.KindOf(err) == render.KindStart) {
 		return err
+	}
+	if err == nil {
+		t.OnLoop(func() { out.SignedOut = p.cfg.signedOutBy(out.URL.URL, doc.Document, doc.text) })
+		if out.SignedOut != "" {
+			return nil
+		}
 	}
 	r := &record.Rendered{Reason: page.why, Cached: doc.cached}
 	out.Record.Rendered = r

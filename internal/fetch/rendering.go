@@ -128,7 +128,7 @@ func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (*shown, error) 
 	r, one := s.cfg.Render, &rendering{renders: s, from: out.Record.URL, depth: out.URL.Depth + 1}
 	ask := &render.Page{
 		URL: out.URL.URL.String(), Status: out.Record.Status, Header: ForBrowser(page.Header), Body: page.Body, Fetch: one.fetch,
-		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF,
+		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF, Stores: Stores(s.cfg.Session),
 	}
 	one.rules = PageRules{Page: out.URL.URL, Block: r.Block, Seen: r.Assets || ask.IsSeen()}
 	got, err := aio.Offload(t, func(ctx context.Context) (got shown, err error) {

@@ -113,6 +113,12 @@ func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, er
 		out.Retry, out.AtOnce, out.Try = true, !again, frontier.Try{Status: res.Status}
 		return out, nil
 	}
+	if err == nil {
+		t.OnLoop(func() { out.SignedOut = f.cfg.signedOut(&u, res) })
+		if out.SignedOut != "" {
+			return out, nil
+		}
+	}
 	out.Record = f.newRecord(u, started)
 	f.received(out.Record, res)
 	out.Record.Method = req.Method
@@ -123,7 +129,7 @@ func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, er
 	if err := f.pages.read(t, &x.lease, at, out, res); err != nil {
 		return out, err
 	}
-	if out.Postpone {
+	if out.Postpone || out.SignedOut != "" {
 		return out, nil
 	}
 	if req.Method == methodHead { // an archive has what GET brings

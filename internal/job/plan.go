@@ -57,6 +57,7 @@ type Plan struct {
 	Structured   bool         `json:"structured,omitempty"`
 
 	Rendering string `json:"rendering,omitempty"` // of pages: never, auto, always
+	Session   bool   `json:"session,omitempty"`   // the crawl is logged in
 
 	Duplicates      string `json:"duplicates"`
 	PruneDuplicates bool   `json:"prune_duplicates"`
@@ -98,6 +99,7 @@ var Frozen = []FrozenOption{
 	{Name: "Extract", words: rules},
 	{Name: "Structured", words: yesNo},
 	{Name: "Rendering", words: text("never")},
+	{Name: "Session", words: yesNo},
 	{Name: "Duplicates", words: text("same")},
 	{Name: "PruneDuplicates", words: yesNo},
 	{Name: "Include", words: list},
@@ -286,7 +288,7 @@ func encode(v any) []byte {
 
 // Rules returns where the crawl may go. It fails if the plan is damaged.
 func (p *Plan) Rules() (r scope.Rules, err error) {
-	r = scope.Rules{Scope: p.Scope, Depth: p.Depth, Assets: p.Assets, Traps: scope.Traps{Length: p.MaxURLLength, Depth: p.MaxPathDepth, Repeats: p.MaxRepeats}}
+	r = scope.Rules{Scope: p.Scope, Depth: p.Depth, Assets: p.Assets, LoggedIn: p.Session, Traps: scope.Traps{Length: p.MaxURLLength, Depth: p.MaxPathDepth, Repeats: p.MaxRepeats}}
 	if r.Include, err = compile(p.Include); err == nil {
 		r.Exclude, err = compile(slices.Concat(p.Exclude, p.Late))
 	}

@@ -198,7 +198,7 @@ func alike(a, b string) bool {
 var unrun = regexp.MustCompile(`^(CGO_ENABLED=0 )?(go (install|get|test|tool)|go -C bench|go run \./examples|make|git|weft-lab)\b`)
 
 // rendered are commands that take a browser.
-var rendered = regexp.MustCompile(`--(render|wait|scroll|click|screenshot|pdf)\b`)
+var rendered = regexp.MustCompile(`--(render|wait|scroll|click|screenshot|pdf)\b|weft login .*--field`)
 
 // hasBrowser reports whether there is a browser that renders pages.
 func hasBrowser() bool {
@@ -496,6 +496,8 @@ func (exampleSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case path == "/cookie":
 		http.SetCookie(w, &http.Cookie{Name: "visit", Value: "1"})
+	case path == "/account":
+		http.SetCookie(w, &http.Cookie{Name: "member", Value: "1"})
 	case path == "/old":
 		http.Redirect(w, r, "/docs/", http.StatusMovedPermanently)
 		return
@@ -530,6 +532,8 @@ var examplePages = func() map[string]string {
 		"/style.css": `body { background: url(/background.png) }`,
 		"/traps":     "<a href=/a/b/c/d>1</a> <a href=/x/x>2</a> <a href=/a-name-so-long-that-nobody-types-it>3</a> <a href=/list?page=1>4</a> <a href=/list?page=2>5</a>",
 		"/cookie":    "<a href=/headers>Headers</a>",
+		"/login":     "<title>Log in</title><form method=post action=/account><input name=user><input name=password type=password><button class=login>Log in</button></form>",
+		"/account":   "<p class=account>Ada</p><a href=/headers>Headers</a> <a href=/logout>Log out</a>",
 
 		"/app": "<!doctype html><title>App</title><div id=root></div><script>root.innerHTML = '<h1>Made by a script</h1><p>There is more to say.</p><a href=/about>About</a>'</script>",
 	}

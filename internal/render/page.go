@@ -23,11 +23,18 @@ type Page struct {
 	Fetch func(context.Context, *Request) (*Response, error)
 
 	Limits Limits
-	Steps  Steps // before it is read
+	Steps  Steps   // before it is read
+	Stores []Store // that its documents find
 
 	// Screenshot and PDF ask for pictures of the page: see IsSeen.
 	Screenshot Screenshot
 	PDF        bool
+}
+
+// Store is the localStorage of an origin: names and values.
+type Store struct {
+	Origin string      `json:"origin"`
+	Items  [][2]string `json:"items"`
 }
 
 // Request is a request of a page.

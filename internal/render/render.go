@@ -85,6 +85,9 @@ func (r *run) show(ctx context.Context) error {
 	if err := t.focus(ctx, r.page.Steps.any() || r.page.IsSeen()); err != nil {
 		return err
 	}
+	if err := r.stock(ctx); err != nil {
+		return err
+	}
 	if err := t.conn.call(ctx, t.session, "Page.navigate", map[string]string{"url": r.page.URL}, &to); err != nil {
 		return err
 	}

@@ -314,6 +314,7 @@ func (b *browser) render(ctx context.Context, p *Page) (doc *Document, err error
 	r := newRun(ctx, t, p, own, &b.own)
 	t.set(r)
 	doc, err = r.render(ctx)
+	r.unstock()
 	if errors.Is(err, errCrashed) {
 		err = b.why()
 	}

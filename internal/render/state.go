@@ -23,7 +23,10 @@ const mostOrigins = 100
 // open makes a tab. Each has a context of its own, so that pages of one site that are rendered at
 // the same time share nothing. Not so in the full browser, where a context is a window, which is
 // drawn all the time.
-func (b *browser) open(ctx context.Context) (*tab, error) {
+func (b *browser) open(ctx context.Context) (*tab, error) { return b.openWith(ctx, freshStart) }
+
+// openWith is open with a script that runs in each document.
+func (b *browser) openWith(ctx context.Context, script string) (*tab, error) {
 	t := &tab{conn: b.conn, inFront: b.shell, origins: make(map[string]bool)}
 	var made struct {
 		BrowserContextID, TargetID, SessionID string
@@ -57,7 +60,7 @@ func (b *browser) open(ctx context.Context) (*tab, error) {
 		params any
 	}{
 		{"Page.enable", nil}, {"Inspector.enable", nil}, {"Runtime.enable", nil},
-		{"Page.addScriptToEvaluateOnNewDocument", map[string]string{"source": freshStart}},
+		{"Page.addScriptToEvaluateOnNewDocument", map[string]string{"source": script}},
 		{"Emulation.setDeviceMetricsOverride", map[string]any{"width": viewportWidth, "height": viewportHeight, "deviceScaleFactor": 1, "mobile": false}},
 	} {
 		if err := b.conn.call(ctx, t.session, c.method, c.params, nil); err != nil {

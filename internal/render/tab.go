@@ -36,6 +36,9 @@ type run struct {
 	ctx    context.Context // of the page's requests
 	own    *stopwatch      // the browser's time: requests that are under way hold it
 
+	travels bool   // the tab goes where the page leads: see Login
+	stocks  string // id of the script that fills stores: see stock
+
 	mu      sync.Mutex
 	doc     Document
 	begun   bool            // the response of the page was handed out
@@ -203,6 +206,8 @@ type paused struct {
 		Method   string
 		Headers  map[string]string
 		PostData string
+		// PostDataEntries are its parts, in base64.
+		PostDataEntries []struct{ Bytes []byte }
 	}
 }
 
@@ -213,6 +218,12 @@ func (t *tab) answer(p *paused) {
 	switch {
 	case r == nil: // of a page that is done
 		t.refuse(p, "BlockedByClient")
+	case main && r.travels:
+		if r.admits(p) {
+			go r.fetch(p)
+		} else {
+			t.refuse(p, "BlockedByClient")
+		}
 	case main && r.begins(p):
 		r.reads(r.page.Body)
 		t.fulfil(p, &Response{r.page.Status, r.page.Header, r.page.Body})
@@ -306,7 +317,14 @@ func (r *run) note(p *paused, f Refusal) {
 // fetch has a request answered.
 func (r *run) fetch(p *paused) {
 	q := &Request{
-		URL: p.Request.URL, Method: p.Request.Method, Body: []byte(p.Request.PostData), Type: p.ResourceType, Frame: p.ResourceType == TypeDocument,
+		URL: p.Request.URL, Method: p.Request.Method, Body: []byte(p.Request.PostData), Type: p.ResourceType,
+		Frame: p.ResourceType == TypeDocument && p.FrameID != r.tab.target,
+	}
+	if len(p.Request.PostDataEntries) > 0 { // PostData is text
+		q.Body = nil
+		for _, part := range p.Request.PostDataEntries {
+			q.Body = append(q.Body, part.Bytes...)
+		}
 	}
 	for name, value := range p.Request.Headers {
 		q.Header = append(q.Header, Field{name, value})

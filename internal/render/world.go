@@ -17,6 +17,11 @@ const answerTime = 5 * time.Second
 // ask calls a function of steps.js in the page. The world that it runs in sees the document, and
 // none of the page's own globals; it is made when it is first asked for.
 func (r *run) ask(ctx context.Context, call string, result any) error {
+	return r.evaluate(ctx, "(globalThis.weft ??= "+stepsScript+")."+call, result)
+}
+
+// evaluate evaluates an expression in that world.
+func (r *run) evaluate(ctx context.Context, expression string, result any) error {
 	ctx, _, stop := r.clocks.within(ctx, answerTime)
 	defer stop()
 	t := r.tab
@@ -37,7 +42,7 @@ func (r *run) ask(ctx context.Context, call string, result any) error {
 		}
 	}
 	err := t.conn.call(ctx, t.session, "Runtime.evaluate", map[string]any{
-		"expression": "(globalThis.weft ??= " + stepsScript + ")." + call, "contextId": world.ExecutionContextID,
+		"expression": expression, "contextId": world.ExecutionContextID,
 		"awaitPromise": true, "returnByValue": true, "userGesture": true,
 	}, &answer)
 	switch {

@@ -29,6 +29,7 @@ type Rules struct {
 	Depth            int // links from a seed; 0: any number, negative: none
 	Assets           Assets
 	Traps            Traps
+	LoggedIn         bool // links that log out are left
 }
 
 // Bounds is the scope that the seeds have opened. Those of several loops share what is open. A seed
@@ -157,6 +158,14 @@ func (b *Bounds) Refuses(u weburl.URL, depth int) string {
 	if reason := b.filtered(u); reason != "" {
 		return reason
 	}
+	return b.unwise(u)
+}
+
+// unwise returns why u is not to be requested whoever links to it.
+func (b *Bounds) unwise(u weburl.URL) string {
+	if b.LoggedIn && LogsOut(u) {
+		return ReasonLogout
+	}
 	return b.Traps.Reason(u)
 }
 
@@ -169,7 +178,7 @@ func (b *Bounds) RefusesTarget(to weburl.URL, depth int) string {
 	if b.BlocksPort(to) {
 		return ReasonPort
 	}
-	return b.Traps.Reason(to)
+	return b.unwise(to)
 }
 
 // Forbids is Refuses for a URL that need not be within the bounds: a sitemap, an asset, or a link
@@ -181,7 +190,7 @@ func (b *Bounds) Forbids(u weburl.URL) string {
 	case b.excluded(u.String()):
 		return ReasonExclude
 	}
-	return b.Traps.Reason(u)
+	return b.unwise(u)
 }
 
 // TooDeep reports whether links at a depth are beyond Depth.

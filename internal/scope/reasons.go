@@ -16,6 +16,7 @@ const (
 	ReasonDepth   = "depth"
 	ReasonExclude = "exclude"
 	ReasonInclude = "include"
+	ReasonLogout  = "logout"
 	ReasonTooLong = "too-long"
 	ReasonTooDeep = "too-deep"
 	ReasonRepeats = "repeats"
@@ -46,6 +47,7 @@ func Reasons() []Reason {
 		{ReasonDepth, "it is further from a seed than --depth"},
 		{ReasonExclude, "an --exclude matches its URL"},
 		{ReasonInclude, "no --include matches its URL"},
+		{ReasonLogout, "it may log out, and the crawl is logged in: see --session"},
 		{ReasonTooLong, "its URL is longer than --max-url-length, or than 16 KiB"},
 		{ReasonTooDeep, "its path has more segments than --max-path-depth"},
 		{ReasonRepeats, "a segment of its path repeats more often than --max-repeats"},

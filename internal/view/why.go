@@ -186,6 +186,7 @@ func (q *explainer) absence() string {
 		scope.ReasonDepth:   "no links are followed",
 		scope.ReasonExclude: "it is excluded",
 		scope.ReasonInclude: "it is not included",
+		scope.ReasonLogout:  "it may log out, and the crawl is logged in",
 		scope.ReasonTooLong: "it looks like a trap",
 		scope.ReasonTooDeep: "it looks like a trap",
 		scope.ReasonRepeats: "it looks like a trap",
@@ -267,6 +268,9 @@ func (q *explainer) askBounds(context.Context) error {
 		q.say(time.Time{}, "depth", "at most %s from a seed are followed; others are not kept", linksAway(max(0, b.Depth)))
 	default:
 		q.say(time.Time{}, "depth", "%d of at most %d", q.why.Depth, max(0, b.Depth))
+	}
+	if b.LoggedIn && scope.LogsOut(q.url) {
+		q.say(time.Time{}, "logout", "it may log out; a crawl that is logged in follows no such link")
 	}
 	if trap := b.Traps.Words(q.url); trap != "" && !seed {
 		if q.why.State != inspect.URLUnseen {

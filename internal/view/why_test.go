@@ -57,6 +57,8 @@ func TestWhyReasons(t *testing.T) {
 		{reason: "repeats", web: home("302 /x/x/x/x"), path: "/x/x/x/x", want: "unseen … trap: a segment of its path repeats 4 times"},
 		{reason: "too-many", web: home(strings.Repeat("<a href=/>", 100_001) + crawltest.Links("/x")), path: "/x",
 			want: "unseen … not kept: the last links of pages with too many (1)"},
+		{reason: "logout", web: home(crawltest.Links("/sign-out")), o: weft.Options{HTTP: weft.HTTP{Session: new(weft.Session)}}, path: "/sign-out",
+			want: "unseen … it may log out, and the crawl is logged in … logout: it may log out"},
 		{reason: "nofollow", web: home(`<meta name=robots content=nofollow>` + crawltest.Links("/x")), path: "/x",
 			want: "unseen … not kept: links of pages that say nofollow (1)"},
 		{reason: "nofollow", web: home(`<meta name=robots content=none><meta http-equiv=refresh content="0; /x"><iframe src=/x></iframe>`), path: "/x",

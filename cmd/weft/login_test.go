@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+)
+
+// club is a site behind a login: a form with a token against forgery, and an application that keeps
+// a token in its storage.
+type club struct {
+	*httptest.Server
+	mu       sync.Mutex
+	sessions map[string]bool
+	logins   int
+	ends     int // requests of pages after which the sessions are over; 0: never
+	pages    int // requests of pages with a session
+	outs     int // requests that have logged out
+}
+
+const clubPages = 8
+
+func newClub(t *testing.T) *club {
+	t.Helper()
+	if _, err := weft.FindBrowser(""); err != nil {
+		t.Skip(err)
+	}
+	c := &club{sessions: make(map[string]bool)}
+	c.Server = httptest.NewServer(http.HandlerFunc(c.serve))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *club) serve(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	switch path := r.URL.Path; {
+	case path == "/robots.txt":
+		http.NotFound(w, r)
+	case path == "/login" && r.Method == http.MethodPost:
+		c.logIn(w, r)
+	case path == "/login":
+		http.SetCookie(w, &http.Cookie{Name: "csrf", Value: "t0ken", Path: "/", HttpOnly: true})
+		fmt.Fprint(w, `<!doctype html><title>Log in</title><form id=search action=/search><input name=q><button>Search</button></form>
+			<form method=post action=/login><input type=hidden name=csrf value=t0ken><input name=user><input type=password name=password>
+			<input type=checkbox name=stay value=yes><button name=go value=in>Log in</button></form>`)
+	case path == "/app/login":
+		fmt.Fprint(w, `<!doctype html><title>App</title><div id=root>Loading</div><script>
+			setTimeout(() => {
+				document.querySelector('#root').innerHTML = '<input id=who placeholder=User><input id=pw type=password><div class=go role=button>Go</div>'
+				let who = ''
+				document.querySelector('#who').addEventListener('input', e => who = e.target.value)
+				document.querySelector('.go').addEventListener('click', async () => {
+					const r = await fetch('/app/api/login', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ who, pw: document.querySelector('#pw').value }) })
+					if (!r.ok) { document.querySelector('#root').append('Wrong'); return }
+					localStorage.setItem('token', (await r.json()).token)
+					history.pushState(null, '', '/app/')
+					document.querySelector('#root').innerHTML = '<h1 class=home>Welcome</h1>'
+				})
+			}, 100)</script>`)
+	case path == "/app/api/login":
+		body, _ := io.ReadAll(r.Body)
+		if string(body) != `{"who":"ada","pw":"lovelace"}` {
+			http.Error(w, "no", http.StatusForbidden)
+			return
+		}
+		fmt.Fprint(w, `{"token":"a \"b\"\tc"}`)
+	case path == "/app/api/page":
+		if r.Header.Get("X-Token") != `a "b"_c` {
+			http.Error(w, "no", http.StatusForbidden)
+			return
+		}
+		fmt.Fprint(w, `{"text":"Secret of the application"}`)
+	case strings.HasPrefix(path, "/app/"):
+		fmt.Fprint(w, `<!doctype html><title>App</title><div id=root></div><script>
+			const token = localStorage.getItem('token')
+			if (!token) location = '/app/login?next=' + location.pathname
+			else fetch('/app/api/page', { headers: { 'X-Token': token.replace('\t', '_') } }).then(r => r.json()).then(d => {
+				document.title = d.text
+				document.querySelector('#root').innerHTML = '<h1>' + d.text + '</h1><a href=/app/two>two</a><a href=/app/logout>out</a>'
+			})</script>`)
+	case path == "/logout":
+		c.outs++
+		clear(c.sessions)
+		http.Redirect(w, r, "/login", http.StatusFound)
+	default:
+		c.page(w, r)
+	}
+}
+
+func (c *club) logIn(w http.ResponseWriter, r *http.Request) {
+	csrf, err := r.Cookie("csrf")
+	if err != nil || csrf.Value != r.PostFormValue("csrf") || r.PostFormValue("user") != "ada" || r.PostFormValue("password") != "lovelace" || r.PostFormValue("go") != "in" {
+		http.Redirect(w, r, "/login?failed", http.StatusSeeOther)
+		return
+	}
+	c.logins++
+	id := fmt.Sprint("session-", c.logins, "-secret")
+	c.sessions[id] = true
+	http.SetCookie(w, &http.Cookie{Name: "sid", Value: id, Path: "/", HttpOnly: true})
+	http.Redirect(w, r, "/home", http.StatusSeeOther)
+}
+
+// page is a page of the club, or leads to the login.
+func (c *club) page(w http.ResponseWriter, r *http.Request) {
+	sid, err := r.Cookie("sid")
+	if err != nil || !c.sessions[sid.Value] {
+		http.Redirect(w, r, "/login?next="+r.URL.Path, http.StatusFound)
+		return
+	}
+	if c.pages++; c.pages == c.ends {
+		clear(c.sessions)
+	}
+	fmt.Fprintf(w, "<!doctype html><title>Inside %s</title><p class=account>Ada<a href=/logout>Log out</a><a href=/bye?action=logout>Bye</a>", r.URL.Path)
+	for n := range clubPages {
+		fmt.Fprintf(w, "<a href=/p/%d>%[1]d</a> ", n)
+	}
+}
+
+func (c *club) did(fn func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fn()
+}
+
+// recipe is a file of options with a login.
+func (c *club) recipe(more string) string {
+	return fmt.Sprintf("[login]\nurl = %q\n%s\n[login.fields]\nuser = \"ada\"\npassword = \"$CLUB_PASSWORD\"\n", c.URL+"/login", more)
+}
+
+// TestLogin: a recipe logs in, through a form with a hidden token and a redirect, and a crawl is
+// logged in with it. The session is in a file of its user, and nowhere else.
+func TestLogin(t *testing.T) {
+	c := newClub(t)
+	dir := withConfig(t, c.recipe(`success = ".account"`))
+	state := filepath.Join(t.TempDir(), "state")
+	t.Setenv("XDG_STATE_HOME", state)
+	t.Setenv("CLUB_PASSWORD", "lovelace")
+	if e := weftIn(t, dir, "crawl", "--config", "weft.toml", c.URL+"/p/0"); e.code != exitError || !strings.Contains(e.stderr, "weft login --config weft.toml makes one") {
+		t.Errorf("without a session: %+v", e)
+	}
+	e := weftIn(t, dir, "login", "--config", "weft.toml")
+	if e.code != exitDone || strings.Contains(e.stderr+e.stdout, "lovelace") {
+		t.Fatalf("%+v", e)
+	}
+	file := filepath.Join(state, "weft", strings.Replace(strings.TrimPrefix(c.URL, "http://"), ":", "_", 1)+".session")
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%v, %v", info, err)
+	}
+	e = weftIn(t, dir, "crawl", "--config", "weft.toml", "--warc", "--job", "job", c.URL+"/p/0")
+	if e.code != exitDone {
+		t.Fatalf("%+v", e)
+	}
+	pages := e.file("job/pages.jsonl")
+	if n := strings.Count(pages, `"title":"Inside /p/`); n != clubPages || c.outs > 0 || strings.Contains(pages, "logout") {
+		t.Errorf("%d pages, expected %d; %d logouts: %s", n, clubPages, c.outs, pages)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "job")); err != nil {
+		t.Fatal(err)
+	}
+	_ = filepath.Walk(filepath.Join(dir, "job"), func(path string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() {
+			if text := e.file(mustRel(dir, path)); strings.Contains(text, "session-1") || strings.Contains(text, "lovelace") {
+				t.Errorf("%s has a secret", path)
+			}
+		}
+		return nil
+	})
+	if e := weftIn(t, dir, "why", "job", c.URL+"/logout"); !strings.Contains(e.stdout, "may log out") {
+		t.Errorf("why: %+v", e)
+	}
+	if e := weftIn(t, dir, "crawl", "--no-config", "--job", "job"); e.code == exitDone || !strings.Contains(e.stderr, "--session") {
+		t.Errorf("without the session: %+v", e)
+	}
+}
+
+func mustRel(dir, path string) string {
+	name, err := filepath.Rel(dir, path)
+	if err != nil {
+		panic(err)
+	}
+	return name
+}
+
+// TestLoginFails: a wrong password, a missing field and a missing variable say so, and write
+// nothing.
+func TestLoginFails(t *testing.T) {
+	c := newClub(t)
+	dir := t.TempDir()
+	for _, test := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--field user=ada --field password=wrong", exitError, "asks for the password again"},
+		{"--field user=ada --field password=$NO_SUCH_VARIABLE", exitUsage, "$NO_SUCH_VARIABLE is not set"},
+		{"--field user=ada --success [", exitUsage, "--success"},
+		{"--field user", exitUsage, "expected NAME=VALUE"},
+	} {
+		e := weftIn(t, dir, append([]string{"login", "--session", "s", c.URL + "/login"}, strings.Fields(test.args)...)...)
+		if e.code != test.code || !strings.Contains(e.stderr, test.want) || strings.Contains(e.stderr, "wrong") {
+			t.Errorf("%s: %+v, expected %s", test.args, e, test.want)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "s")); err == nil {
+			t.Errorf("%s: a session was written", test.args)
+		}
+	}
+}
+
+// TestLoginOfApplication: a login by a script, whose token is in the storage of its pages; pages
+// that are rendered find it there.
+func TestLoginOfApplication(t *testing.T) {
+	c := newClub(t)
+	dir := t.TempDir()
+	e := weftIn(t, dir, "login", "--session", "s", "--field", "#who=ada", "--field", "input[type=password]=lovelace", "--submit", ".go", "--success", "/app/", c.URL+"/app/login")
+	if e.code != exitDone {
+		t.Fatalf("%+v", e)
+	}
+	e = weftIn(t, dir, "crawl", "--render=always", "--session", "s", "--job", "job", c.URL+"/app/one")
+	if e.code != exitDone || strings.Count(e.file("job/pages.jsonl"), `"title":"Secret of the application"`) != 2 || strings.Contains(e.file("job/pages.jsonl"), "/app/logout") {
+		t.Errorf("%+v: %s", e, e.file("job/pages.jsonl"))
+	}
+	if e := weftIn(t, dir, "links", "--render=always", "--session", "s", c.URL+"/app/one"); !strings.Contains(e.stdout, "/app/two") {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestLoggedOut: a crawl whose session ends says so once, and waits; with another login it goes on,
+// and has lost nothing.
+func TestLoggedOut(t *testing.T) {
+	c := newClub(t)
+	c.ends = 4
+	dir := t.TempDir()
+	in := func() {
+		t.Helper()
+		if e := weftIn(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", c.URL+"/login"); e.code != exitDone {
+			t.Fatalf("%+v", e)
+		}
+	}
+	in()
+	cmd, _ := weftCommand(t, "crawl", "--session", "s", "--job", "job", c.URL+"/p/0")
+	cmd.Dir, cmd.Stderr = dir, nil
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said, all := 0, ""
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		all += lines.Text() + "\n"
+		if !strings.Contains(lines.Text(), "the crawl is logged out") {
+			continue
+		}
+		if said++; said > 1 {
+			continue
+		}
+		if e := weftIn(t, dir, "status", "job"); !strings.Contains(e.stdout, "logged out") {
+			t.Errorf("%+v", e)
+		}
+		in()
+		if e := weftIn(t, dir, "ctl", "job", "resume"); e.code != exitDone || e.stdout != "resumed\n" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if code := exitCode(cmd.Wait()); code != exitDone || said != 1 {
+		t.Errorf("exit %d, said %d times: %s", code, said, all)
+	}
+	pages := ended{dir: dir}.file("job/pages.jsonl")
+	if n := strings.Count(pages, `"title":"Inside /p/`); n != clubPages || strings.Count(pages, "\n") != clubPages {
+		t.Errorf("%d pages, expected %d: %s", n, clubPages, pages)
+	}
+}
+
+// TestLoggedOutWithoutJob: such a crawl ends, as nobody can have it go on.
+func TestLoggedOutWithoutJob(t *testing.T) {
+	c := newClub(t)
+	dir := t.TempDir()
+	if e := weftIn(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", c.URL+"/login"); e.code != exitDone {
+		t.Fatalf("%+v", e)
+	}
+	c.did(func() { clear(c.sessions) })
+	if e := weftIn(t, dir, "crawl", "--session", "s", "-o", "-", c.URL+"/p/0"); e.code != exitError || !strings.Contains(e.stderr, "the crawl is logged out: "+c.URL+"/p/0: it redirects to the login page") {
+		t.Errorf("%+v", e)
+	}
+}

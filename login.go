@@ -1,0 +1,102 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/dns"
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/fetch"
+	"github.com/weftcrawl/weft/internal/login"
+	"github.com/weftcrawl/weft/internal/render"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// ErrLogin is returned when a site does not log in: wrapped by how far that has come.
+var ErrLogin = errors.New("not logged in")
+
+// check refuses a recipe that has no meaning.
+func (l *Login) check() error {
+	if len(l.Fields) == 0 {
+		return errors.New("no fields, expected those of the form")
+	}
+	for name, text := range map[string]string{"success": l.Success, "signed-out": l.SignedOut} {
+		if err := login.CheckSign(text); err != nil {
+			return fmt.Errorf("%s %.128q: %w", name, text, err)
+		}
+	}
+	return nil
+}
+
+// LogIn carries out a recipe in a browser, and writes the session to a file that its user alone may
+// read. The requests are made by Weft's client, as those of [Rendered]; POSTs go to the
+// sites of the URL and of the pages that are shown. Errors: ErrLogin; those of Fetch, of o.
+func LogIn(ctx context.Context, l Login, file string, o FetchOptions) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	o.HTTP.Cookies, o.HTTP.Session = nil, nil // the browser has them
+	f, err := newFetcher(l.URL, o)
+	if err != nil {
+		return err
+	}
+	state, err := f.logIn(ctx, &l)
+	var failed *render.LoginError
+	if errors.As(err, &failed) {
+		return fmt.Errorf("%w: %w", ErrLogin, failed)
+	}
+	if err != nil {
+		return err
+	}
+	return saveSession(file, state, l.SignedOut)
+}
+
+// saveSession writes the file of a session.
+func saveSession(file string, state *render.State, signedOut string) error {
+	about := login.About{Page: state.Page, Form: state.Form, SignedOut: signedOut}
+	if len(state.Stored) > 0 {
+		about.Stores = []login.Store{{Origin: state.Origin, Items: state.Stored}}
+	}
+	var all []login.Cookie
+	for _, c := range state.Cookies {
+		all = append(all, login.Cookie(c))
+	}
+	return login.Save(file, about, all)
+}
+
+// logIn has a browser log in, and makes its requests.
+func (f *fetcher) logIn(ctx context.Context, l *Login) (state *render.State, err error) {
+	in := &render.Login{URL: f.given.URL.String(), Submit: l.Submit}
+	for _, field := range l.Fields {
+		in.Fields = append(in.Fields, [2]string{field.Name, field.Value})
+	}
+	var pattern string
+	if in.Selector, in.Text, pattern = login.SignParts(l.Success); pattern != "" {
+		in.Matches = func(url string) bool {
+			u, err := weburl.Parse(url)
+			return err == nil && login.MatchURL(pattern, u)
+		}
+	}
+	f.chain = chain{first: f.given.URL, distrust: f.HTTP.Distrust, guard: guard.Guard{AllowAll: f.HTTP.AllowPrivate}}
+	options := f.HTTP.client()
+	options.Trusted = f.chain.trusted
+	err = aio.Run(ctx, func(t *aio.Task) error {
+		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: f.HTTP.DNS})
+		client := httpclient.NewClient(t.Loop(), options)
+		defer client.Close()
+		r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), sites: map[string]bool{siteOf(f.given.URL): true}}
+		r.rules = fetch.PageRules{Page: f.given.URL, Block: f.Render.blocks(), Posts: true}
+		in.Fetch = r.fetch
+		return r.run(t, func(ctx context.Context, browser *render.Renderer) (err error) {
+			state, err = browser.LogIn(ctx, in)
+			return err
+		})
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return state, err
+}
