@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft/internal/render"
 )
 
-// TestSandbox: where a sandbox can be, no process of root's browser is root's, its pages are in Chromium's sandbox, and it
-// has no secret of the environment.
+// TestSandbox: where a sandbox can be, no process of root's browser is root's, its pages are in
+// Chromium's sandbox, and it has no secret of the environment.
 func TestSandbox(t *testing.T) {
 	t.Setenv("WEFT_TEST_SECRET", "secret")
 	path, err := render.Find("")
