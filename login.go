@@ -54,11 +54,34 @@ func LogIn(ctx context.Context, l Login, file string, o FetchOptions) error {
 	return saveSession(file, state, l.SignedOut)
 }
 
+// LogInByHand has a person log in in the window of a browser, until the windows are closed or done
+// is closed, and writes the session to a file. It is a person's browser: it requests by itself,
+// without Weft's client, and has a new profile, which is removed. Of the recipe, URL and SignedOut
+// count; browser is its name or path, or empty. Errors: ErrLogin, if nothing was stored; those of
+// ReadSeed and ctx.
+func LogInByHand(ctx context.Context, l Login, file, browser string, done <-chan struct{}) error {
+	s, err := ReadSeed(l.URL)
+	if err != nil {
+		return err
+	}
+	if err := login.CheckSign(l.SignedOut); err != nil {
+		return fmt.Errorf("signed-out %.128q: %w", l.SignedOut, err)
+	}
+	state, err := render.ByHand(ctx, render.Options{Program: browser}, s.URL.String(), done)
+	switch {
+	case err != nil:
+		return err
+	case len(state.Cookies)+len(state.Stores) == 0:
+		return fmt.Errorf("%w: %s has neither set a cookie nor stored anything", ErrLogin, s.URL.Host())
+	}
+	return saveSession(file, state, l.SignedOut)
+}
+
 // saveSession writes the file of a session.
 func saveSession(file string, state *render.State, signedOut string) error {
 	about := login.About{Page: state.Page, Form: state.Form, SignedOut: signedOut}
-	if len(state.Stored) > 0 {
-		about.Stores = []login.Store{{Origin: state.Origin, Items: state.Stored}}
+	for _, s := range state.Stores {
+		about.Stores = append(about.Stores, login.Store(s))
 	}
 	var all []login.Cookie
 	for _, c := range state.Cookies {

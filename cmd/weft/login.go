@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -28,7 +30,7 @@ func loginCommand() *cobra.Command {
 		Use:     "login [flags] [URL]",
 		Short:   "Log in to a site, for crawls that need it",
 		GroupID: sectionCrawl,
-		Long: `Log in to a site in a browser that nobody sees, and keep the session in a file:
+		Long: `Log in to a site in a browser without a window, and keep the session in a file:
 the cookies, and what the pages have stored. weft crawl --session FILE uses it.
 
 The recipe stands in weft.toml. --config weft.toml names that file, as one that
@@ -43,7 +45,10 @@ is only found may be a stranger's. A crawl with it uses the session, too:
   password = "$PASSWORD"
 
 A field is found by its name, or by a CSS selector. "$NAME" is the value of a
-variable of the environment, "@FILE" what a file has.`,
+variable of the environment, "@FILE" what a file has.
+
+Without fields, a browser opens in which you log in; it requests by itself, and
+has a new profile, which is removed. Then close it, or press Enter here.`,
 		Annotations: detailed(`
 The fields may be those of several pages, one after the other. Requests are made
 by weft, and POSTs go to the sites of the URL and of the pages that are shown.
@@ -172,6 +177,51 @@ func (f *loginFlags) run(args []string) (err error) {
 			return &exit{exitUsage, err}
 		}
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(l.Fields) == 0 {
+		err = f.byHand(ctx, l, file)
+	} else {
+		err = f.carryOut(ctx, l, file)
+	}
+	var wrong *weft.OptionError
+	var e *exit
+	switch {
+	case ctx.Err() != nil:
+		return &exit{exitInterrupted, nil}
+	case errors.As(err, &e):
+		return err
+	case errors.As(err, &wrong):
+		return &exit{exitUsage, err}
+	case err != nil:
+		return &exit{exitError, err}
+	}
+	fmt.Fprintf(os.Stderr, "weft: logged in; the session is in %s\n", printable(file))
+	return nil
+}
+
+// byHand has a person log in.
+func (f *loginFlags) byHand(ctx context.Context, l weft.Login, file string) error {
+	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return errors.New("no screen for a browser's window ($DISPLAY), expected the fields of a recipe: see weft login --help")
+	}
+	fmt.Fprintln(os.Stderr, "weft: log in in the window of the browser, which requests by itself; then close it, or press Enter here")
+	return weft.LogInByHand(ctx, l, file, f.client.render.Browser, entered(os.Stdin))
+}
+
+// entered returns a channel that is closed when a line was typed.
+func entered(in io.Reader) <-chan struct{} {
+	typed := make(chan struct{})
+	go func() {
+		if _, err := bufio.NewReader(in).ReadString('\n'); err == nil {
+			close(typed)
+		}
+	}()
+	return typed
+}
+
+// carryOut logs in by the recipe.
+func (f *loginFlags) carryOut(ctx context.Context, l weft.Login, file string) (err error) {
 	o := weft.FetchOptions{Render: f.client.render}
 	if o.HTTP, err = f.client.http(); err != nil {
 		return err
@@ -181,18 +231,5 @@ func (f *loginFlags) run(args []string) (err error) {
 		return err
 	}
 	o.Render.Browser = f.client.render.Browser
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err = weft.LogIn(ctx, l, file, o)
-	var wrong *weft.OptionError
-	switch {
-	case ctx.Err() != nil:
-		return &exit{exitInterrupted, nil}
-	case errors.As(err, &wrong):
-		return &exit{exitUsage, err}
-	case err != nil:
-		return &exit{exitError, err}
-	}
-	fmt.Fprintf(os.Stderr, "weft: logged in; the session is in %s\n", printable(file))
-	return nil
+	return weft.LogIn(ctx, l, file, o)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -294,5 +295,81 @@ func TestLoggedOutWithoutJob(t *testing.T) {
 	c.did(func() { clear(c.sessions) })
 	if e := weftIn(t, dir, "crawl", "--session", "s", "-o", "-", c.URL+"/p/0"); e.code != exitError || !strings.Contains(e.stderr, "the crawl is logged out: "+c.URL+"/p/0: it redirects to the login page") {
 		t.Errorf("%+v", e)
+	}
+}
+
+// TestLoginByHand: a person logs in in a window, and closes it, or presses Enter. Nothing of the
+// browser stays.
+func TestLoginByHand(t *testing.T) {
+	cmd, stderr := weftCommand(t, "login", "http://127.0.0.1:1/")
+	cmd.Env = append(cmd.Env, "DISPLAY=", "WAYLAND_DISPLAY=")
+	if code := exitCode(cmd.Run()); code != exitError || !strings.Contains(stderr.String(), "no screen") || !strings.Contains(stderr.String(), "recipe") {
+		t.Errorf("without a screen: exit %d, %s", code, stderr)
+	}
+	for _, name := range []string{"Xvfb", "chromium"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip(err)
+		}
+	}
+	screen := exec.Command("Xvfb", "-displayfd", "3", "-ac", "-screen", "0", "1024x768x24")
+	number, display, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen.ExtraFiles = []*os.File{display}
+	if err := screen.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = screen.Process.Kill(); _ = screen.Wait() })
+	at, err := bufio.NewReader(number).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The page is the person: it logs in, and then may close the window.
+	asked := make(chan bool, 10)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/by-enter", "/by-closing":
+			fmt.Fprintf(w, `<!doctype html><title>Log in</title><input type=password><script>
+				fetch('/in').then(() => { localStorage.setItem('token', 't1'); setTimeout(() => fetch('/done').then(() => { if (%t) close() }), 1500) })</script>`, r.URL.Path == "/by-closing")
+		case "/in":
+			http.SetCookie(w, &http.Cookie{Name: "sid", Value: "s1", Path: "/", HttpOnly: true})
+		case "/done":
+			asked <- true
+		}
+	}))
+	defer s.Close()
+	for _, how := range []string{"/by-enter", "/by-closing"} {
+		cmd, stderr := weftCommand(t, "login", "--session", "s", s.URL+how)
+		temp, err := os.MkdirTemp("", "weft")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(temp)
+		if err := os.Chmod(temp, 0o777|os.ModeSticky); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(cmd.Env, "DISPLAY=:"+strings.TrimSpace(at), "TMPDIR="+temp)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		if how == "/by-enter" {
+			fmt.Fprintln(in)
+		}
+		if code := exitCode(cmd.Wait()); code != exitDone {
+			t.Errorf("%s: exit %d: %s", how, code, stderr)
+		}
+		text := ended{dir: cmd.Dir}.file("s")
+		if !strings.Contains(text, "#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\ts1\n") || !strings.Contains(text, "#weft-stored\t"+s.URL+"\t\"token\"\t\"t1\"\n") || !strings.Contains(text, "#weft-page\t"+s.URL+how+"\n") {
+			t.Errorf("%s: %s, %s", how, text, stderr)
+		}
+		if left, _ := os.ReadDir(temp); len(left) > 0 {
+			t.Errorf("%s: %v is left", how, left)
+		}
 	}
 }

@@ -36,8 +36,7 @@ type State struct {
 	Form    []string // selectors of the fields that were found there
 	URL     string   // of the page at the end
 	Cookies []Cookie
-	Origin  string      // of Stored
-	Stored  [][2]string // localStorage
+	Stores  []Store
 }
 
 // Cookie is a cookie as the protocol has it.
@@ -240,10 +239,7 @@ func (l *loggingIn) call(ctx context.Context, call string, result any) error {
 // state reads what the browser has.
 func (l *loggingIn) state(ctx context.Context) (*State, error) {
 	t := l.run.tab
-	var stored struct {
-		Origin string
-		Items  [][2]string
-	}
+	var stored Store
 	var now view
 	if err := l.until(ctx, "its storage cannot be read", func(v view, _ time.Duration) (bool, error) {
 		now = v
@@ -253,7 +249,9 @@ func (l *loggingIn) state(ctx context.Context) (*State, error) {
 		return nil, err
 	}
 	s := l.found
-	s.URL, s.Origin, s.Stored = now.URL, stored.Origin, stored.Items
+	if s.URL = now.URL; len(stored.Items) > 0 {
+		s.Stores = []Store{stored}
+	}
 	all, err := cookiesOf(ctx, t.conn, t.context)
 	s.Cookies = all
 	return &s, err

@@ -43,8 +43,8 @@ func Find(name string) (string, error) {
 // a request by the protocol, such as a WebSocket or a preconnect, ends there.
 const deadEnd = "http://255.255.255.255:1"
 
-// flagsOf are the flags of a browser that has no way out but the protocol, and calls nobody.
-func flagsOf(profile string, o Options, s sandbox) []string {
+// flags are those of a browser that has no way out but the protocol, and calls nobody.
+func (o Options) flags(profile string, s sandbox) []string {
 	flags := []string{
 		"--headless", "--remote-debugging-pipe", "--user-data-dir=" + profile, "--no-first-run", "--no-default-browser-check",
 
@@ -86,8 +86,8 @@ type process struct {
 // of Weft would leave it. Interrupts of the terminal are for Weft.
 const keeper = `trap '' INT HUP QUIT TERM; profile=$0; mkdir -m 700 "$profile" || exit 1; [ "$1" = 0 ] || chown "$1" "$profile"; shift; "$@" </dev/null; exec 3<&- 4>&-; for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$profile" 2>/dev/null && break; sleep 0.2; done`
 
-// startProcess starts a browser with a profile below a folder.
-func startProcess(program string, o Options) (*process, error) {
+// startProcess starts a browser with a profile below a folder, and with the flags that it is given.
+func startProcess(program string, o Options, flags func(profile string, s sandbox) []string) (*process, error) {
 	// A socket in a folder within takes 108 bytes at most.
 	profile := filepath.Join(tempOr(o.Temp), "weft-browser-"+rand.Text()[:10])
 	p := &process{profile: profile, ended: make(chan struct{})}
@@ -102,7 +102,7 @@ func startProcess(program string, o Options) (*process, error) {
 	p.in, p.out = in, out
 	s := findSandbox(program, o.Temp)
 	arguments := append([]string{"-c", keeper, profile, strconv.Itoa(s.user)}, s.switches()...)
-	p.cmd = exec.Command("/bin/sh", append(append(arguments, program), flagsOf(profile, o, s)...)...)
+	p.cmd = exec.Command("/bin/sh", append(append(arguments, program), flags(profile, s)...)...)
 	p.cmd.ExtraFiles = []*os.File{fromUs, toUs}
 	p.cmd.Stderr = &p.stderr
 	p.cmd.Env = append(environment(os.Environ()), "HOME="+profile, "TMPDIR="+profile, "XDG_CONFIG_HOME="+profile, "XDG_CACHE_HOME="+profile, "DBUS_SESSION_BUS_ADDRESS=/dev/null")

@@ -182,7 +182,7 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := startProcess(program, o)
+	p, err := startProcess(program, o, o.flags)
 	if err != nil {
 		return nil, &StartError{program, err}
 	}

@@ -24,12 +24,16 @@ func (r *run) ask(ctx context.Context, call string, result any) error {
 func (r *run) evaluate(ctx context.Context, expression string, result any) error {
 	ctx, _, stop := r.clocks.within(ctx, answerTime)
 	defer stop()
-	t := r.tab
+	return r.late(inWorld(ctx, r.tab.conn, r.tab.session, r.tab.target, expression, result))
+}
+
+// inWorld evaluates an expression in that world of a page, by its session and its main frame.
+func inWorld(ctx context.Context, c *conn, session, frame, expression string, result any) error {
 	var world struct {
 		ExecutionContextID int
 	}
-	if err := t.conn.call(ctx, t.session, "Page.createIsolatedWorld", map[string]string{"frameId": t.target, "worldName": "weft"}, &world); err != nil {
-		return r.late(err)
+	if err := c.call(ctx, session, "Page.createIsolatedWorld", map[string]string{"frameId": frame, "worldName": "weft"}, &world); err != nil {
+		return err
 	}
 	var answer struct {
 		Result struct {
@@ -41,13 +45,13 @@ func (r *run) evaluate(ctx context.Context, expression string, result any) error
 			}
 		}
 	}
-	err := t.conn.call(ctx, t.session, "Runtime.evaluate", map[string]any{
+	err := c.call(ctx, session, "Runtime.evaluate", map[string]any{
 		"expression": expression, "contextId": world.ExecutionContextID,
 		"awaitPromise": true, "returnByValue": true, "userGesture": true,
 	}, &answer)
 	switch {
 	case err != nil:
-		return r.late(err)
+		return err
 	case answer.ExceptionDetails != nil:
 		return fmt.Errorf("%.512s", answer.ExceptionDetails.Exception.Description)
 	case result == nil:
