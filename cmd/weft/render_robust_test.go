@@ -164,6 +164,38 @@ func utf16le(text string) string {
 	return string(b)
 }
 
+// TestCrawlPageRequests: what a crawl excludes is not requested for pages, and a response that
+// allows one origin is not given to pages of another.
+func TestCrawlPageRequests(t *testing.T) {
+	t.Parallel()
+	var out atomic.Int32
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/out/data" {
+			out.Add(1)
+		}
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Cache-Control", "max-age=1000")
+		w.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		fmt.Fprint(w, "from the API")
+	}))
+	t.Cleanup(api.Close)
+	page := "text/html\n<p id=p><script>for (const path of ['/data', '/out/data']) fetch('" + api.URL + "' + path).then(r => r.text()).then(text => p.append(text)).catch(() => 0)</script>"
+	a, b := shows(t, map[string]string{"/": page}), shows(t, map[string]string{"/": page})
+	e := crawls(t, exitDone, "--render=always", "--markdown", "--allow-private", "--exclude", "/out/", "--job", "job", a.URL, b.URL)
+	for _, s := range []*httptest.Server{a, b} {
+		if x := weftIn(t, e.dir, "read", "job", s.URL+"/"); strings.Count(x.stdout, "from the API") != 1 {
+			t.Errorf("%s: %s%s", s.URL, x.stdout, x.stderr)
+		}
+		r := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))["/"]
+		if refused := strings.Join(r.Rendered.Refused, "\n"); !strings.Contains(refused, "/out/data excluded") {
+			t.Errorf("refused: %q", refused)
+		}
+	}
+	if out.Load() > 0 {
+		t.Error("requested what is excluded")
+	}
+}
+
 // TestCrawlNoStart: a browser that does not start ends the crawl, with a word of it; the pages stay
 // pending, and the next run renders them.
 func TestCrawlNoStart(t *testing.T) {

@@ -1,6 +1,7 @@
 package frontier_test
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -153,4 +154,27 @@ func TestErrandsHoldLevels(t *testing.T) {
 	page.Responded = true
 	f.Done(at(time.Hour), page, frontier.Result{})
 	expectLease(t, f, 2*time.Hour, 9, "a/2")
+}
+
+// TestErrandsOfAnAddress: an errand waits for the address of its host, and then until that address
+// and its domain may be asked, whatever other host was asked there.
+func TestErrandsOfAnAddress(t *testing.T) {
+	f := with(t, frontier.Config{Resolve: true, Delay: time.Second, DomainDelay: -1, AddressDelay: 3 * time.Second}, "a/1")
+	resolve := func(leases []frontier.URL) {
+		t.Helper()
+		if len(leases) != 1 || !leases[0].Resolve {
+			t.Fatalf("leased %v, expected the address of a host", leases)
+		}
+		f.Addresses().Resolved(at(0), leases[0], netip.MustParseAddr("10.0.0.1"))
+	}
+	resolve(f.Lease(at(0), 9))
+	page := expectLease(t, f, 0, 9, "a/1")[0]
+	f.Errands().Responded(at(0), page, frontier.Result{})
+	f.Errands().Add(at(0), errand(t, "cdn/app.js"))
+	resolve(f.Errands().Lease(at(0), 9))
+	expectErrandAt(t, f, 3*time.Second)
+	if early := f.Errands().Lease(at(2*time.Second), 9); len(early) > 0 {
+		t.Errorf("leased %v: its address was asked 2 s before", early)
+	}
+	run(t, f, 3*time.Second, "cdn/app.js")
 }

@@ -121,7 +121,9 @@ func TestLifetime(t *testing.T) {
 	}{
 		{status: 200, want: 0},
 		{status: 200, asset: true, want: time.Hour},
-		{status: 404, asset: true, want: 0},
+		{status: 404, asset: true, want: time.Hour},
+		{status: 404, header: "Cache-Control: max-age=10", want: 0},
+		{status: 503, asset: true, want: 0},
 		{status: 200, header: "Cache-Control: max-age=60", want: time.Minute},
 		{status: 200, header: "Cache-Control: public, max-age=7200", asset: true, want: 2 * time.Hour},
 		{status: 200, header: "Cache-Control: max-age=60, no-store", asset: true, want: 0},

@@ -21,6 +21,10 @@ const (
 func Lifetime(r *Response, asset bool, now time.Time) time.Duration {
 	switch r.Status {
 	case http.StatusOK, http.StatusMovedPermanently, http.StatusPermanentRedirect:
+	case http.StatusNotFound, http.StatusGone: // of an asset that many pages name
+		if !asset {
+			return 0
+		}
 	default:
 		return 0
 	}

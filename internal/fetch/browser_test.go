@@ -1,0 +1,72 @@
+package fetch_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/blocklist"
+	"github.com/weftcrawl/weft/internal/fetch"
+	"github.com/weftcrawl/weft/internal/render"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// TestPageRules: of the requests of a page, those are made that it needs to show its text.
+func TestPageRules(t *testing.T) {
+	t.Parallel()
+	list, err := blocklist.Read(strings.NewReader("||ads.test^\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := weburl.Parse("https://a.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		q    render.Request
+		seen bool
+		want string // in the reason for not making it
+	}{
+		{render.Request{URL: "https://a.test/app.js", Type: render.TypeScript}, false, ""},
+		{render.Request{URL: "https://a.test/i.png", Type: render.TypeImage}, false, "not needed"},
+		{render.Request{URL: "https://a.test/i.png", Type: render.TypeImage}, true, ""},
+		{render.Request{URL: "https://a.test/m.mp4", Type: render.TypeMedia}, false, "not needed"},
+		{render.Request{URL: "https://a.test/f.woff2", Type: render.TypeFont}, false, "not needed"},
+		{render.Request{URL: "https://ads.test/ad.js", Type: render.TypeScript}, true, "blocked: ||ads.test^"},
+		{render.Request{URL: "https://a.test/api", Method: "DELETE", Type: "Fetch"}, true, "method DELETE"},
+		{render.Request{URL: "file:///etc/passwd", Type: "Fetch"}, true, "http"},
+		{render.Request{URL: "ws://a.test/", Type: "WebSocket"}, true, "http"},
+	} {
+		if c.q.Method == "" {
+			c.q.Method = "GET"
+		}
+		rules := fetch.PageRules{Page: page, Block: blocklist.Lists{list}, Seen: c.seen}
+		_, err := rules.Judge(&c.q)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, expected %q", c.q, err, c.want)
+		}
+	}
+}
+
+// TestFromBrowser: a server sees the fields that a script has set, and none by which a browser
+// tells who it is; the crawl's own cookies are those of its jar.
+func TestFromBrowser(t *testing.T) {
+	t.Parallel()
+	q := new(render.Request)
+	for _, name := range strings.Fields("X-Token Accept Referer Origin Cookie User-Agent sec-ch-ua Sec-Fetch-Mode Host Accept-Encoding Cache-Control") {
+		q.Header = append(q.Header, render.Field{Name: name, Value: "x"})
+	}
+	for jar, want := range map[bool]string{true: "X-Token Accept Referer Origin", false: "X-Token Accept Referer Origin Cookie"} {
+		var names []string
+		for _, f := range fetch.FromBrowser(q, jar) {
+			names = append(names, f.Name)
+		}
+		if !slices.Equal(names, strings.Fields(want)) {
+			t.Errorf("%q, expected %s", names, want)
+		}
+	}
+	if all := fetch.ForBrowser(httpclient.Header{{Name: "A", Value: "1"}, {Name: "a", Value: "2"}}); len(all) != 2 || all[1].Value != "2" {
+		t.Errorf("%v", all)
+	}
+}
