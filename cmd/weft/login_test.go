@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/weftcrawl/weft"
@@ -75,20 +76,24 @@ func (c *club) serve(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "no", http.StatusForbidden)
 			return
 		}
-		fmt.Fprint(w, `{"token":"a \"b\"\tc"}`)
+		c.logins++
+		c.sessions[fmt.Sprintf(`a "b"_%d`, c.logins)] = true
+		fmt.Fprintf(w, `{"token":"a \"b\"\t%d"}`, c.logins)
 	case path == "/app/api/page":
-		if r.Header.Get("X-Token") != `a "b"_c` {
+		if !c.sessions[r.Header.Get("X-Token")] {
 			http.Error(w, "no", http.StatusForbidden)
 			return
 		}
+		c.served()
 		fmt.Fprint(w, `{"text":"Secret of the application"}`)
 	case strings.HasPrefix(path, "/app/"):
 		fmt.Fprint(w, `<!doctype html><title>App</title><div id=root></div><script>
 			const token = localStorage.getItem('token')
 			if (!token) location = '/app/login?next=' + location.pathname
-			else fetch('/app/api/page', { headers: { 'X-Token': token.replace('\t', '_') } }).then(r => r.json()).then(d => {
+			else fetch('/app/api/page?of=' + location.pathname, { headers: { 'X-Token': token.replace('\t', '_') } }).then(r => r.ok ? r.json() : null).then(d => {
+				if (!d) { location = '/app/login?next=' + location.pathname; return }
 				document.title = d.text
-				document.querySelector('#root').innerHTML = '<h1>' + d.text + '</h1><a href=/app/two>two</a><a href=/app/logout>out</a>'
+				document.querySelector('#root').innerHTML = '<h1>' + d.text + '</h1><a href=/app/two>two</a><a href=/app/three>three</a><a href=/app/logout>out</a>'
 			})</script>`)
 	case path == "/logout":
 		c.outs++
@@ -119,12 +124,17 @@ func (c *club) page(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/login?next="+r.URL.Path, http.StatusFound)
 		return
 	}
-	if c.pages++; c.pages == c.ends {
-		clear(c.sessions)
-	}
+	c.served()
 	fmt.Fprintf(w, "<!doctype html><title>Inside %s</title><p class=account>Ada<a href=/logout>Log out</a><a href=/bye?action=logout>Bye</a>", r.URL.Path)
 	for n := range clubPages {
 		fmt.Fprintf(w, "<a href=/p/%d>%[1]d</a> ", n)
+	}
+}
+
+// served counts a page, and ends the sessions after some.
+func (c *club) served() {
+	if c.pages++; c.pages == c.ends {
+		clear(c.sessions)
 	}
 }
 
@@ -229,7 +239,7 @@ func TestLoginOfApplication(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	e = weftIn(t, dir, "crawl", "--render=always", "--session", "s", "--job", "job", c.URL+"/app/one")
-	if e.code != exitDone || strings.Count(e.file("job/pages.jsonl"), `"title":"Secret of the application"`) != 2 || strings.Contains(e.file("job/pages.jsonl"), "/app/logout") {
+	if e.code != exitDone || strings.Count(e.file("job/pages.jsonl"), `"title":"Secret of the application"`) != 3 || strings.Contains(e.file("job/pages.jsonl"), "/app/logout") {
 		t.Errorf("%+v: %s", e, e.file("job/pages.jsonl"))
 	}
 	if e := weftIn(t, dir, "links", "--render=always", "--session", "s", c.URL+"/app/one"); !strings.Contains(e.stdout, "/app/two") {
@@ -243,14 +253,41 @@ func TestLoggedOut(t *testing.T) {
 	c := newClub(t)
 	c.ends = 4
 	dir := t.TempDir()
-	in := func() {
+	c.waits(t, dir, func() {
 		t.Helper()
 		if e := weftIn(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", c.URL+"/login"); e.code != exitDone {
 			t.Fatalf("%+v", e)
 		}
+	}, "--session", "s", "--job", "job", c.URL+"/p/0")
+	pages := ended{dir: dir}.file("job/pages.jsonl")
+	if n := strings.Count(pages, `"title":"Inside /p/`); n != clubPages || strings.Count(pages, "\n") != clubPages {
+		t.Errorf("%d pages, expected %d: %s", n, clubPages, pages)
 	}
+}
+
+// TestApplicationLoggedOut: an application says by its scripts that a session has ended.
+func TestApplicationLoggedOut(t *testing.T) {
+	c := newClub(t)
+	c.ends = 1
+	dir := t.TempDir()
+	c.waits(t, dir, func() {
+		t.Helper()
+		if e := weftIn(t, dir, "login", "--session", "s", "--field", "#who=ada", "--field", "#pw=lovelace", "--submit", ".go", "--success", ".home", c.URL+"/app/login"); e.code != exitDone {
+			t.Fatalf("%+v", e)
+		}
+	}, "--render=always", "--session", "s", "--job", "job", c.URL+"/app/one")
+	pages := ended{dir: dir}.file("job/pages.jsonl")
+	if strings.Count(pages, `"title":"Secret of the application"`) != 3 || strings.Count(pages, "\n") != 3 {
+		t.Error(pages)
+	}
+}
+
+// waits crawls with a session that ends, logs in again when the crawl says so, and expects that it
+// says so once, and goes on.
+func (c *club) waits(t *testing.T, dir string, in func(), args ...string) {
+	t.Helper()
 	in()
-	cmd, _ := weftCommand(t, "crawl", "--session", "s", "--job", "job", c.URL+"/p/0")
+	cmd, _ := weftCommand(t, append([]string{"crawl"}, args...)...)
 	cmd.Dir, cmd.Stderr = dir, nil
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -279,9 +316,76 @@ func TestLoggedOut(t *testing.T) {
 	if code := exitCode(cmd.Wait()); code != exitDone || said != 1 {
 		t.Errorf("exit %d, said %d times: %s", code, said, all)
 	}
-	pages := ended{dir: dir}.file("job/pages.jsonl")
-	if n := strings.Count(pages, `"title":"Inside /p/`); n != clubPages || strings.Count(pages, "\n") != clubPages {
-		t.Errorf("%d pages, expected %d: %s", n, clubPages, pages)
+}
+
+// TestSignedOut: the form of the login in place of a page, and the stated sign, say that a crawl is
+// logged out; the crawl that starts again has lost nothing.
+func TestSignedOut(t *testing.T) {
+	c := newClub(t)
+	var how atomic.Value
+	how.Store("")
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/p" || how.Load() == "":
+			c.serve(w, r)
+		case how.Load() == "form":
+			r.URL.Path = "/login"
+			c.serve(w, r)
+		default:
+			fmt.Fprint(w, "<p>You are a <b>guest</b>")
+		}
+	}))
+	defer s.Close()
+	dir := t.TempDir()
+	for _, now := range []string{"form", "sign"} {
+		if e := weftIn(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", "--signed-out", "text=a guest", s.URL+"/login"); e.code != exitDone {
+			t.Fatalf("%+v", e)
+		}
+		how.Store(now)
+		e := weftIn(t, dir, "crawl", "--session", "s", "--job", now, "--scope", "page", "--max-time", "3s", s.URL+"/p")
+		if e.code == exitDone || strings.Count(e.stderr, "the crawl is logged out: "+s.URL+"/p: it ") != 1 || e.file(now+"/pages.jsonl") != "" {
+			t.Errorf("%s: %+v", now, e)
+		}
+		how.Store("")
+		e = weftIn(t, dir, "crawl", "--session", "s", "--job", now, "--scope", "page", s.URL+"/p")
+		if e.code != exitDone || strings.Count(e.file(now+"/pages.jsonl"), "Inside /p") != 1 {
+			t.Errorf("%s, again: %+v", now, e)
+		}
+	}
+}
+
+// TestLoginOnTwoPages: a login that asks for the name first, and hands it on in the storage of the
+// session, as a login through another site does.
+func TestLoginOnTwoPages(t *testing.T) {
+	newClub(t)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprint(w, `<form action=/second onsubmit="sessionStorage.setItem('user', this.user.value)"><input name=user><button disabled>Next</button></form>
+				<script>setTimeout(() => document.querySelector('button').disabled = false, 600)</script>`)
+		case "/second":
+			fmt.Fprint(w, `<form><input name=password type=password><select name=role><option>guest<option>member</select></form><script>
+				const form = document.querySelector('form')
+				form.addEventListener('submit', e => {
+					e.preventDefault()
+					fetch('/in', { method: 'POST', body: new URLSearchParams({ user: sessionStorage.getItem('user'), password: form.password.value, role: form.role.value }) })
+						.then(r => { if (r.ok) location = '/inside'; else alert('no') })
+				})</script>`)
+		case "/in":
+			if r.Method != http.MethodPost || r.PostFormValue("user") != "ada" || r.PostFormValue("password") != "lovelace" || r.PostFormValue("role") != "member" {
+				http.Error(w, "no", http.StatusForbidden)
+				return
+			}
+			http.SetCookie(w, &http.Cookie{Name: "sid", Value: "inside", Path: "/"})
+		case "/inside":
+			fmt.Fprint(w, "<h1>Hello</h1>")
+		}
+	}))
+	defer s.Close()
+	e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", "--field", "role=member", "--success", "text=Hello", s.URL)
+	if e.code != exitDone || !strings.Contains(e.file("s"), "sid\tinside") || !strings.Contains(e.file("s"), "#weft-page\t"+s.URL+"/second?user=ada\n") {
+		t.Errorf("%+v: %s", e, e.file("s"))
 	}
 }
 

@@ -75,6 +75,7 @@ type Outcome struct {
 
 	Holds []*budget.Hold // memory of a big outcome, or of many rules, until it is saved
 
+	session int                     // Reads of it, when the URL was requested
 	content [32]byte                // SHA-256 of the body; zero: none
 	text    fingerprint.Fingerprint // of the page's text; zero: not read
 	watched bool                    // the page is to be sketched

@@ -56,7 +56,7 @@ func (p *pageReader) read(t *aio.Task, l *Lease, at time.Time, out *Outcome, res
 		return err
 	}
 	if page != nil && page.why != "" {
-		if err := p.readRendered(t, l, at, out, res, page); err != nil || out.SignedOut != "" {
+		if err := p.readRendered(t, l, at, out, res, page); err != nil || out.Postpone || out.SignedOut != "" {
 			return err
 		}
 	}
@@ -206,8 +206,9 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, requested time.Time, ou
 		return err
 	}
 	if err == nil {
-		t.OnLoop(func() { out.SignedOut = p.cfg.signedOutBy(out.URL.URL, doc.Document, doc.text) })
-		if out.SignedOut != "" {
+		why := ""
+		t.OnLoop(func() { why = p.cfg.signedOutBy(out.URL.URL, doc.Document, doc.text) })
+		if p.cfg.signOut(out, why) {
 			return nil
 		}
 	}

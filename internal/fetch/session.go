@@ -41,6 +41,20 @@ func (c *Config) signedOut(u *frontier.URL, res *httpclient.Response) string {
 	return s.LoggedOut(u.URL, text)
 }
 
+// signOut takes in why a page says that the crawl is not logged in, and reports whether it says so.
+// One that was requested before the session was read again is requested once more.
+func (c *Config) signOut(out *Outcome, why string) bool {
+	switch {
+	case why == "":
+		return false
+	case out.session != c.Session.Reads():
+		out.Postpone, out.Broken = true, true
+	default:
+		out.SignedOut = why
+	}
+	return true
+}
+
 // signedOutBy returns why a rendered page, of which text is the document, says so.
 func (c *Config) signedOutBy(u weburl.URL, doc *render.Document, text []byte) string {
 	s := c.Session

@@ -19,6 +19,7 @@ type fetching struct {
 	lease   Lease
 	req     httpclient.Request
 	started time.Duration // since clock.began
+	session int           // Reads of it, then
 }
 
 // clock tells when leases were tried.
@@ -51,6 +52,7 @@ type fetcher struct {
 func (f *fetcher) ask(x *fetching) *Outcome {
 	l := x.lease
 	u := l.URL
+	x.session = f.cfg.Session.Reads()
 	x.req = f.request(l, u.URL)
 	req := &x.req
 	req.Cut = IsSitemap(u) // the part that came is of use
@@ -88,6 +90,7 @@ func (f *fetcher) unasked(x *fetching, kind string, err error) *Outcome {
 // the disk.
 func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
 	out, u, req, started := newOutcome(x.lease), x.lease.URL, &x.req, f.clock.startOf(x)
+	out.session = x.session
 	if res != nil {
 		defer res.Close()
 		out.Cookies = f.cfg.cookiesOf(req, res)
@@ -114,8 +117,9 @@ func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, er
 		return out, nil
 	}
 	if err == nil {
-		t.OnLoop(func() { out.SignedOut = f.cfg.signedOut(&u, res) })
-		if out.SignedOut != "" {
+		why := ""
+		t.OnLoop(func() { why = f.cfg.signedOut(&u, res) })
+		if f.cfg.signOut(out, why) {
 			return out, nil
 		}
 	}

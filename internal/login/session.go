@@ -26,6 +26,7 @@ type Session struct {
 
 	mu struct {
 		sync.Mutex
+		reads int // of the file
 		jar   *cookies.Jar
 		limit int // of the jar; 0: its own
 		about About
@@ -172,7 +173,19 @@ func (s *Session) set(jar *cookies.Jar, about About) (err error) {
 		jar.Limit(s.mu.limit)
 	}
 	s.mu.jar, s.mu.about, s.mu.login, s.mu.out, s.mu.form = jar, about, login, out, form
+	s.mu.reads++
 	return nil
+}
+
+// Reads returns how often the file was read: what was requested before the last time says nothing
+// about the session now. s may be nil.
+func (s *Session) Reads() int {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.reads
 }
 
 func (s *Session) jar() *cookies.Jar {
