@@ -120,6 +120,7 @@ var handedOn = []struct {
 	{"Scroll", func(c *config, to *crawl.Config) { to.Steps = c.Render.plannedSteps() }},
 	{"Click", func(c *config, to *crawl.Config) { to.Steps = c.Render.plannedSteps() }},
 	{"Block", func(c *config, to *crawl.Config) { to.Block = c.Render.blocks() }},
+	{"RenderPost", func(c *config, to *crawl.Config) { to.RenderPost = c.Render.RenderPost }},
 	{"Screenshot", func(c *config, to *crawl.Config) { to.Screenshot = render.Screenshot(c.Render.Screenshot) }},
 	{"PDF", func(c *config, to *crawl.Config) { to.PDF = c.Render.PDF }},
 	{"Memory", func(c *config, to *crawl.Config) { to.Browser.Memory = int64(max(c.Memory, leastBrowser)) }},

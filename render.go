@@ -46,6 +46,10 @@ type Render struct {
 	// or brings nothing new, at most 200 times in all. Empty: none.
 	Click string
 
+	// RenderPost lets the scripts of a page send POSTs to its own site: its registrable domain, or
+	// its host if that is an address.
+	RenderPost bool
+
 	// Block are lists of requests that pages do not make, each with exceptions of its own.
 	Block []*BlockList
 
@@ -70,7 +74,7 @@ const (
 // The browser gets the response that was received, and asks nobody for anything: each request of
 // the page is made by Weft's client, within the options and the address guard of the call, and
 // robots.txt is read as little as for the page. Images, media and fonts are requested for pictures
-// only, and nothing by another method than GET.
+// only. Nothing is requested by another method than GET, but POST with Render.RenderPost.
 type Rendered struct {
 	// Reason is the evidence for rendering: RenderAlways, or that of Record.NeedsScripts.
 	Reason string
@@ -210,7 +214,7 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 		Stores: fetch.Stores(f.HTTP.Session.inner()),
 	}
 	r := &rendering{fetcher: f, client: client, door: t.Loop().Handle()}
-	r.rules = fetch.PageRules{Block: f.Render.blocks(), Seen: page.IsSeen()}
+	r.rules = fetch.PageRules{Block: f.Render.blocks(), Seen: page.IsSeen(), OwnPosts: f.Render.RenderPost}
 	if r.rules.Page, err = weburl.Parse(p.URL); err != nil {
 		return err
 	}
@@ -264,6 +268,9 @@ func (r *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	u, err := r.rules.Judge(q)
 	if err != nil {
 		return nil, err
+	}
+	if answer := fetch.Preflight(q); answer != nil {
+		return answer, nil
 	}
 	type answer struct {
 		res *render.Response

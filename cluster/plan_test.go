@@ -180,7 +180,7 @@ func TestOptionsAreClassified(t *testing.T) {
 		"Job", "MinFree", "ArchiveSize", "Output", "Format", "Fields", // of a disk
 		"Proxy", "RootCAs", "DNS", // of a network
 		// Of a single machine: see join. (Session is of the job's plan, too.)
-		"Browser", "Wait", "Scroll", "Click", "Screenshot", "PDF", "Block",
+		"Browser", "Wait", "Scroll", "Click", "Screenshot", "PDF", "Block", "RenderPost",
 	} {
 		class[name]++
 	}

@@ -127,8 +127,8 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 	p.con = newConsole(f.console, f.output)
 	p.con.forCheck = f.forCheck
 	// Without seeds, a job says whether pages are rendered.
-	if len(f.client.blocks) > 0 && !f.client.renders() && (len(args) > 0 || f.input != "") {
-		return nil, errNothingToBlock
+	if err := f.client.idle(); err != nil && (len(args) > 0 || f.input != "") {
+		return nil, err
 	}
 	f.client.block(p.con.warn)
 	o.Render = f.client.render

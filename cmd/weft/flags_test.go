@@ -692,6 +692,13 @@ var effects = map[string]func(t *testing.T){
 	"scroll": func(t *testing.T) {
 		reveals(t, "new IntersectionObserver(all => all[0].isIntersecting && show()).observe(document.querySelector('i'))", "--scroll", "9")
 	},
+	"render-post": func(t *testing.T) {
+		g := newGraph(t)
+		for sent, option := range []string{"-q", "--render-post"} {
+			_, all := g.crawls(t, []string{"/once"}, option)
+			expect(t, "content by POST", all["/once"].H1 != "", sent == 1)
+		}
+	},
 	"screenshot": func(t *testing.T) { pictured(t, "--screenshot", "screenshots", ".png", "image/png", "\x89PNG") },
 	"pdf":        func(t *testing.T) { pictured(t, "--pdf", "pdf", ".pdf", "application/pdf", "%PDF-") },
 	"block": func(t *testing.T) {

@@ -25,6 +25,9 @@ func (c *clientFlags) renderOptions() group {
 		{name: "click", field: "Click", advanced: true, arg: "SELECTOR", Value: to(&c.render.Click, some("a CSS selector such as .more")),
 			help: "click what brings more, until nothing new comes",
 			more: "Each element is clicked until it is gone or brings nothing new, 200 times in all at most. " + rendersAlways},
+		{name: "render-post", field: "RenderPost", advanced: true, Value: on(&c.render.RenderPost),
+			help: "let scripts of pages send POSTs to their own site",
+			more: "The site is the registrable domain of the page. Without, a page whose content comes by POST, as with GraphQL, lacks it."},
 		{name: "block", field: "Block", advanced: true, arg: "FILE", Value: appended(&c.blocks, blockList),
 			help: "make no request of pages that FILE blocks; repeatable",
 			more: "FILE has filters as EasyList has them, domains, or lines of a hosts file."},
@@ -98,8 +101,18 @@ func (c *clientFlags) implied() error {
 	return nil
 }
 
-// errNothingToBlock is the error of --block where no page is rendered.
-var errNothingToBlock = usage("--block: expected together with --render")
+// idle returns the error of an option about pages that are rendered, where none is.
+func (c *clientFlags) idle() error {
+	switch {
+	case c.renders():
+		return nil
+	case len(c.blocks) > 0:
+		return usage("--block: expected together with --render")
+	case c.render.RenderPost:
+		return usage("--render-post: expected together with --render")
+	}
+	return nil
+}
 
 // renders reports whether any page may be rendered.
 func (c *clientFlags) renders() bool {
@@ -112,11 +125,8 @@ func (c *clientFlags) readyToRender() error {
 	if err := c.implied(); err != nil {
 		return err
 	}
-	switch {
-	case !c.renders() && len(c.blocks) > 0:
-		return errNothingToBlock
-	case !c.renders():
-		return nil
+	if err := c.idle(); err != nil || !c.renders() {
+		return err
 	}
 	c.block(func(text string) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(text)) })
 	path, err := weft.FindBrowser(c.render.Browser)

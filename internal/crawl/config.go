@@ -25,6 +25,7 @@ type Config struct {
 	Browser render.Options // but for what the plan says, and Tabs: of pages that are rendered
 
 	Block      blocklist.Lists // of requests of pages that are rendered
+	RenderPost bool            // these may send POSTs to their own sites
 	Steps      render.Steps    // of these pages
 	Screenshot render.Screenshot
 	PDF        bool

@@ -127,7 +127,7 @@ func rendering(p plan, c *Config) {
 	}
 	c.Engine.Fetch.Render = &fetch.Rendering{
 		Assets: p.said.Assets == scope.AssetsAny, Browser: render.New(o),
-		Block: c.Block, Steps: c.Steps, Screenshot: c.Screenshot, PDF: c.PDF, KeepPicture: keep,
+		Block: c.Block, OwnPosts: c.RenderPost, Steps: c.Steps, Screenshot: c.Screenshot, PDF: c.PDF, KeepPicture: keep,
 		Cache: httpcache.New(int64(c.Engine.Memory/16), c.spillFile),
 	}
 	if p.said.Rendering == renderAuto {

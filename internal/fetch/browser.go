@@ -1,12 +1,14 @@
 package fetch
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/blocklist"
 	"github.com/weftcrawl/weft/internal/render"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -16,6 +18,8 @@ type PageRules struct {
 	Block blocklist.Lists
 	Seen  bool // images, media and fonts matter
 	Posts bool // POSTs are made, too: the caller decides where to
+
+	OwnPosts bool // POSTs to the page's own site are made
 }
 
 // Reasons to refuse a request of a page.
@@ -39,10 +43,69 @@ func (p *PageRules) Judge(q *render.Request) (weburl.URL, error) {
 	if rule := p.Block.Blocks(blocklist.Request{URL: u, Page: p.Page, Type: string(q.Type)}); rule != "" {
 		return u, render.ByRule(blockedBy + rule)
 	}
-	if q.Method != http.MethodGet && (q.Method != http.MethodPost || !p.Posts) {
-		return u, render.ByRule("method " + q.Method)
+	return u, p.judgeMethod(u, q)
+}
+
+// judgeMethod judges the method of a request, or that which a preflight asks for.
+func (p *PageRules) judgeMethod(u weburl.URL, q *render.Request) error {
+	method, own := q.Method, siteOf(u) == siteOf(p.Page)
+	asks := isPreflight(q)
+	if asks {
+		method = fieldOf(q, "Access-Control-Request-Method")
 	}
-	return u, nil
+	switch {
+	case method == http.MethodGet && !(asks && !own), method == http.MethodPost && p.Posts && !asks:
+		return nil
+	case method == http.MethodGet:
+		return render.ByRule("method OPTIONS to another site")
+	case method != http.MethodPost:
+		return render.ByRule("method " + method)
+	case !p.OwnPosts && !p.Posts:
+		return render.ByRule("method POST, which --render-post allows to the page's site")
+	case !own:
+		return render.ByRule("method POST to another site")
+	case len(q.Body) > seed.MaxPost:
+		return render.ByRule(fmt.Sprintf("a body of %d bytes, of at most %d", len(q.Body), seed.MaxPost))
+	}
+	return nil
+}
+
+// isPreflight reports whether a request asks whether another one may be made:
+// https://fetch.spec.whatwg.org/#cors-preflight-request.
+func isPreflight(q *render.Request) bool {
+	return q.Method == http.MethodOptions && fieldOf(q, "Access-Control-Request-Method") != ""
+}
+
+// Preflight returns the answer to a preflight that was judged; nil: the request is none. The server
+// is not asked: both are of one site, and whether the page may have the response, that says.
+func Preflight(q *render.Request) *render.Response {
+	if !isPreflight(q) {
+		return nil
+	}
+	return &render.Response{Status: http.StatusNoContent, Header: []render.Field{
+		{Name: "Access-Control-Allow-Origin", Value: fieldOf(q, "Origin")},
+		{Name: "Access-Control-Allow-Credentials", Value: "true"},
+		{Name: "Access-Control-Allow-Methods", Value: fieldOf(q, "Access-Control-Request-Method")},
+		{Name: "Access-Control-Allow-Headers", Value: fieldOf(q, "Access-Control-Request-Headers")},
+	}}
+}
+
+// fieldOf returns a field of a request, or "".
+func fieldOf(q *render.Request, name string) string {
+	for _, f := range q.Header {
+		if strings.EqualFold(f.Name, name) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// postBy returns the POST that a request of a page is; nil: it is none.
+func postBy(q *render.Request) *seed.Post {
+	if q.Method != http.MethodPost {
+		return nil
+	}
+	return &seed.Post{URL: q.URL, Type: fieldOf(q, "Content-Type"), Body: q.Body}
 }
 
 // ours are fields of a browser's request that Weft's client sends as it does, or nobody.

@@ -48,8 +48,8 @@ func (a *archiver) add(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 		return nil
 	}
 	at = at.UTC().Truncate(time.Microsecond)
-	var sent *seed.Post
-	if u.Post() != "" {
+	sent := out.sent
+	if sent == nil && u.Post() != "" {
 		sent, _ = postOf(a.posts, &out.URL) // ask has found it
 	}
 	n := res.RawLen()

@@ -42,6 +42,9 @@ func (f *errandFetcher) ask(x *fetching) *Outcome {
 	errand := errandOf(x)
 	x.req = f.fetcher.request(x.lease, x.lease.URL.URL)
 	x.req.Once, x.req.Fresh = false, false
+	if post := postBy(errand.request); post != nil {
+		x.req.Method, x.req.Body = methodPost, post.Body
+	}
 	x.req.Header = append(x.req.Header, FromBrowser(errand.request, f.fetcher.cfg.HTTP.Cookies != nil)...)
 	if err := f.fetcher.askHook(x.lease.URL, &x.req); err != nil {
 		errand.Forbid(err.Error())
@@ -55,7 +58,10 @@ func errandOf(x *fetching) *Errand { return x.lease.URL.Errand.For.(*Errand) }
 // fetched takes in what came of that request: see fetcher.fetched. A redirect is a response: the
 // browser asks for its target.
 func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
-	u, out := x.lease.URL, &Outcome{URL: x.lease.URL}
+	u, at, out := x.lease.URL, x.lease.URL.URL, &Outcome{URL: x.lease.URL}
+	if out.sent = postBy(errandOf(x).request); out.sent != nil {
+		at = at.WithPost(out.sent.Digest())
+	}
 	if res != nil {
 		defer res.Close()
 		out.Result, out.Network = f.fetcher.reach.answered(u, u.URL, res, f.fetcher.clock.loop.Wall()), NetworkUp
@@ -87,5 +93,5 @@ func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 	} else {
 		errandOf(x).answer(httpcache.Response{Status: res.Status, Header: slices.Clone(res.Header), Body: slices.Clone(res.Body)}, nil)
 	}
-	return out, f.fetcher.archiver.add(t, out, u.URL, res, f.fetcher.clock.when(f.fetcher.clock.startOf(x)), cut)
+	return out, f.fetcher.archiver.add(t, out, at, res, f.fetcher.clock.when(f.fetcher.clock.startOf(x)), cut)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/internal/scope"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -78,6 +79,7 @@ type Outcome struct {
 	session int                     // Reads of it, when the URL was requested
 	content [32]byte                // SHA-256 of the body; zero: none
 	text    fingerprint.Fingerprint // of the page's text; zero: not read
+	sent    *seed.Post              // by an errand; nil: it was a GET
 	watched bool                    // the page is to be sketched
 	reading budget.Hold             // from lines.wait to lines.weigh
 }

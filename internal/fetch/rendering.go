@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"errors"
+	"net/http"
 	"path"
 	"strings"
 	"sync/atomic"
@@ -23,11 +24,12 @@ import (
 
 // Rendering are the means by which the loops of a crawl render pages.
 type Rendering struct {
-	Lessons *lessons.Table // of pages that gain by it; nil: each is rendered
-	Browser *render.Renderer
-	Cache   *httpcache.Cache
-	Assets  bool // images, media and fonts are requested, too
-	Block   blocklist.Lists
+	Lessons  *lessons.Table // of pages that gain by it; nil: each is rendered
+	Browser  *render.Renderer
+	Cache    *httpcache.Cache
+	Assets   bool // images, media and fonts are requested, too
+	Block    blocklist.Lists
+	OwnPosts bool // see PageRules
 
 	Steps      render.Steps // of each page, before it is read
 	Screenshot render.Screenshot
@@ -130,7 +132,7 @@ func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (*shown, error) 
 		URL: out.URL.URL.String(), Status: out.Record.Status, Header: ForBrowser(page.Header), Body: page.Body, Fetch: one.fetch,
 		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF, Stores: Stores(s.cfg.Session),
 	}
-	one.rules = PageRules{Page: out.URL.URL, Block: r.Block, Seen: r.Assets || ask.IsSeen()}
+	one.rules = PageRules{Page: out.URL.URL, Block: r.Block, Seen: r.Assets || ask.IsSeen(), OwnPosts: r.OwnPosts}
 	got, err := aio.Offload(t, func(ctx context.Context) (got shown, err error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
@@ -250,6 +252,9 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	if err != nil {
 		return nil, err
 	}
+	if answer := Preflight(q); answer != nil {
+		return answer, nil
+	}
 	key, asset := cacheKey(u, q), q.Type == render.TypeScript || q.Type == render.TypeStylesheet || q.Type == render.TypeFont
 	if key == "" {
 		res, err := s.errand(ctx, u, q)
@@ -270,6 +275,9 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 // cacheKey returns the key of a request in the cache: with the origin that it is for, which servers
 // name in what they allow. Empty: the response is for this request alone.
 func cacheKey(u weburl.URL, q *render.Request) string {
+	if q.Method != http.MethodGet {
+		return ""
+	}
 	origin := ""
 	for _, f := range q.Header {
 		switch {

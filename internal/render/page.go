@@ -42,7 +42,7 @@ type Request struct {
 	URL    string
 	Method string
 	Header []Field
-	Body   []byte // of a POST, if the browser hands it out
+	Body   []byte // of a POST
 	Type   Type
 	Frame  bool // it is for the document of a frame
 }
@@ -59,6 +59,7 @@ const (
 	TypeScript     Type = "Script"
 	TypeStylesheet Type = "Stylesheet"
 	TypePing       Type = "Ping" // a beacon
+	TypeWebSocket  Type = "WebSocket"
 )
 
 // Response answers a request.

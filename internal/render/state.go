@@ -59,7 +59,7 @@ func (b *browser) openWith(ctx context.Context, script string) (*tab, error) {
 		method string
 		params any
 	}{
-		{"Page.enable", nil}, {"Inspector.enable", nil}, {"Runtime.enable", nil},
+		{"Page.enable", nil}, {"Inspector.enable", nil}, {"Runtime.enable", nil}, {"Log.enable", nil},
 		{"Page.addScriptToEvaluateOnNewDocument", map[string]string{"source": script}},
 		{"Emulation.setDeviceMetricsOverride", map[string]any{"width": viewportWidth, "height": viewportHeight, "deviceScaleFactor": 1, "mobile": false}},
 	} {

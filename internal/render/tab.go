@@ -103,7 +103,10 @@ func (t *tab) event(m *message) {
 		Frame   struct {
 			ID, SecurityOrigin string
 		}
-		Type             string
+		Type  string
+		Entry struct {
+			Text string
+		}
 		Args             []argument
 		ExceptionDetails struct {
 			Text      string
@@ -142,6 +145,8 @@ func (t *tab) event(m *message) {
 			text = p.ExceptionDetails.Text
 		}
 		r.scriptError(text)
+	case "Log.entryAdded":
+		r.logged(p.Entry.Text)
 	case "Runtime.consoleAPICalled":
 		if p.Type == "error" {
 			r.scriptError("console.error: " + said(p.Args))
@@ -182,6 +187,26 @@ func (r *run) scriptError(text string) {
 	})
 }
 
+// A WebSocket is no request that is intercepted: it ends at the proxy that is none, and the log of
+// the browser says so, that of workers, too.
+var socketFailed = [2]string{"WebSocket connection to '", "' failed: "}
+
+// logged notes the WebSocket that a message of the browser is about.
+func (r *run) logged(text string) {
+	url, ok := strings.CutPrefix(text, socketFailed[0])
+	if !ok {
+		return
+	}
+	if url, _, ok = strings.Cut(url, socketFailed[1]); ok {
+		p := &paused{ResourceType: TypeWebSocket}
+		p.Request.URL = url
+		r.update(func() {
+			r.doc.Requests++
+			r.refused(p, ByRule("WebSockets are refused"))
+		})
+	}
+}
+
 // target notes a URL that a script has led to.
 func (r *run) target(url string) {
 	if len(r.doc.Targets) < mostTargets && len(url) <= longestText && url != r.page.URL && !slices.Contains(r.doc.Targets, url) {
@@ -202,13 +227,20 @@ type paused struct {
 	FrameID      string
 	ResourceType Type
 	Request      struct {
-		URL      string
-		Method   string
-		Headers  map[string]string
-		PostData string
-		// PostDataEntries are its parts, in base64.
+		URL     string
+		Method  string
+		Headers map[string]string
+		// PostDataEntries are the parts of what is sent, in base64.
 		PostDataEntries []struct{ Bytes []byte }
 	}
+}
+
+// body returns what the request sends.
+func (p *paused) body() (all []byte) {
+	for _, e := range p.Request.PostDataEntries {
+		all = append(all, e.Bytes...)
+	}
+	return all
 }
 
 // answer answers a request of the tab, or refuses it.
@@ -317,14 +349,8 @@ func (r *run) note(p *paused, f Refusal) {
 // fetch has a request answered.
 func (r *run) fetch(p *paused) {
 	q := &Request{
-		URL: p.Request.URL, Method: p.Request.Method, Body: []byte(p.Request.PostData), Type: p.ResourceType,
+		URL: p.Request.URL, Method: p.Request.Method, Body: p.body(), Type: p.ResourceType,
 		Frame: p.ResourceType == TypeDocument && p.FrameID != r.tab.target,
-	}
-	if len(p.Request.PostDataEntries) > 0 { // PostData is text
-		q.Body = nil
-		for _, part := range p.Request.PostDataEntries {
-			q.Body = append(q.Body, part.Bytes...)
-		}
 	}
 	for name, value := range p.Request.Headers {
 		q.Header = append(q.Header, Field{name, value})
