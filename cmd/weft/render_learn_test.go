@@ -21,7 +21,8 @@ func row(n int, head, body string) map[string]string {
 }
 
 // fateOfEach returns a letter for the fate of each page of a row: that of its Reason, a capital if
-// it counts as it was received, e for one that failed, - for one that is not rendered.
+// it has gained nothing, e for one that failed, - for one that is not rendered, . for one that
+// would be, but for what others have shown.
 func fateOfEach(t *testing.T, of map[string]*weft.Record, n int) string {
 	t.Helper()
 	all := make([]byte, n)
@@ -34,6 +35,8 @@ func fateOfEach(t *testing.T, of map[string]*weft.Record, n int) string {
 			all[i] = '-'
 		case r.Rendered.Error != "":
 			all[i] = 'e'
+		case r.Rendered.AsReceived == "learned":
+			all[i] = '.'
 		case r.Rendered.AsReceived != "":
 			all[i] = strings.ToUpper(r.Rendered.Reason)[0]
 		default:
@@ -70,7 +73,7 @@ func TestCrawlLearnsEmpty(t *testing.T) {
 	}
 	all := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))
 	// In the next run, the pages since the last one that was rendered are counted anew.
-	if got, want := fateOfEach(t, all, 24), "mmmMMM"+"MMMMMMMm"+"MMMMMMMMMM"; got != want {
+	if got, want := fateOfEach(t, all, 24), "MMM..."+".......M"+".........."; got != want {
 		t.Errorf("pages are rendered as %s, expected %s", got, want)
 	}
 	if r := all["/4"]; r.Rendered.AsReceived != "learned" || r.NeedsScripts != "" || r.Title != "4" {
@@ -124,11 +127,15 @@ func TestCrawlSamples(t *testing.T) {
 	}
 }
 
-// TestCrawlLearnsNothing: pages whose rendering fails, and those that lack something, are no reason
-// to leave out others.
+// TestCrawlLearnsNothing: pages whose rendering fails, those that lack something, and those that
+// lead elsewhere are no reason to leave out others.
 func TestCrawlLearnsNothing(t *testing.T) {
 	t.Parallel()
-	learns(t, 8, row(8, hollow, ""), "mmmmmmmm") // the script is missing
+	learns(t, 8, row(8, hollow, ""), "MMMMMMMM") // the script is missing
+	_, all := learns(t, 8, row(8, "", "<script>location.href = '/to' + location.pathname</script>"), "nnnnnnnn")
+	if all["/to/7"] == nil {
+		t.Error("a page to which a script leads")
+	}
 	if long.Enabled() {
 		learns(t, 5, row(5, "<div id=root></div><script>for (;;);</script>", ""), "eeeee")
 	}

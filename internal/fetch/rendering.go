@@ -146,7 +146,7 @@ func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (*shown, error) 
 		}
 		got.text = got.Text()
 		if r.Lessons != nil {
-			got.gain = lessons.Compare(out.URL.URL, page.Text, got.text)
+			got.gain = lessons.Compare(out.URL.URL, page.Text, got.text, got.Targets)
 		}
 		return got, nil
 	})
@@ -155,7 +155,8 @@ func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (*shown, error) 
 }
 
 // learn takes in what rendering a page has added, and reports whether the rendered document is the
-// page: one that shows its text and links stays as it was received, unless scripts add much.
+// page. Without a gain it stays as it was received, so that a later visit, which may not render it,
+// finds it unchanged.
 func (s *renders) learn(out *Outcome, page *Page, doc *shown) bool {
 	r := s.cfg.Render
 	if r.Lessons == nil {
@@ -163,7 +164,7 @@ func (s *renders) learn(out *Outcome, page *Page, doc *shown) bool {
 	}
 	known := r.Lessons.Learn(page.shape, doc.gain, isClean(doc.Document))
 	out.Lesson = &known
-	return page.shape.Doubtful() || doc.gain.Much()
+	return doc.gain.Much() || page.shape.Doubtful() && doc.gain.Any()
 }
 
 // isClean reports whether nothing has failed of a page that could be of use to it, so that what it

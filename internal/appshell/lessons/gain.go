@@ -11,8 +11,9 @@ import (
 
 // Gain is the part of a rendered document that the received one lacks.
 type Gain struct {
-	Links, Own int // different URLs that links lead to, and those on the page's own site
-	Text       int // bytes of words
+	Links, Own int // different URLs that links and scripts lead to, and those on the page's own site
+	Text       int // bytes of words, also of the title, of meta elements and of JSON-LD
+	Contents   int // pictures, tables, forms and the like
 	Frames     int // documents of frames, but for next to empty ones
 
 	hadOwn, hadText int // of the received document
@@ -34,21 +35,25 @@ const (
 )
 
 // Any reports whether there is something.
-func (g Gain) Any() bool { return g.Links > 0 || g.Text > hardlyAny || g.Frames > 0 }
+func (g Gain) Any() bool { return g.Links > 0 || g.Text > hardlyAny || g.Contents > 0 || g.Frames > 0 }
 
 // Much reports whether a page is poorer without.
 func (g Gain) Much() bool {
 	return g.Own >= muchLinks && g.Own*partOfLinks >= g.hadOwn || g.Text >= muchText && g.Text*partOfText >= g.hadText
 }
 
-// Compare returns what rendering has added to a page. Both documents are UTF-8. Its time is linear
-// in them, and its memory bounded: of a page with more than 65,536 words or links, the others do
-// not count.
-func Compare(page weburl.URL, received, rendered []byte) Gain {
+// Compare returns what rendering has added to a page. Targets are URLs that its scripts have led
+// to. Both documents are UTF-8. Its time is linear in them, and its memory bounded: of a page with
+// more than 65,536 words or links, the others do not count.
+func Compare(page weburl.URL, received, rendered []byte, targets []string) Gain {
 	c := comparison{page: page, words: make(map[uint64]struct{}), links: make(map[uint64]struct{})}
 	c.read(received)
-	c.gain = Gain{hadOwn: c.gain.Own, hadText: c.gain.Text}
+	had := c.gain
+	c.gain = Gain{hadOwn: had.Own, hadText: had.Text, Contents: -had.Contents}
 	c.read(rendered)
+	for _, to := range targets {
+		c.link([]byte(to))
+	}
 	return c.gain
 }
 
@@ -61,7 +66,10 @@ type comparison struct {
 }
 
 // hidden are elements whose text is not shown, or not to those who run scripts.
-var hidden = []string{"script", "style", "title", "noscript", "template", "xmp", "noembed", "noframes"}
+var hidden = []string{"script", "style", "noscript", "template", "xmp", "noembed", "noframes"}
+
+// contents are the elements that show something without text.
+var contents = []string{"img", "picture", "video", "audio", "object", "embed", "canvas", "svg", "table", "input", "select", "textarea", "button"}
 
 // read takes in a document.
 func (c *comparison) read(body []byte) {
@@ -83,31 +91,52 @@ func (c *comparison) read(body []byte) {
 
 // start takes in a start tag.
 func (c *comparison) start(s *markup.Scanner) {
-	name, attr, shadow := s.Name, "href", false
-	if markup.EqualFold(name, "iframe") || markup.EqualFold(name, "frame") {
+	name, shown := s.Name, false
+	attr := "href"
+	switch {
+	case markup.EqualFold(name, "iframe"), markup.EqualFold(name, "frame"):
 		attr = "src"
+	case markup.EqualFold(name, "a"), markup.EqualFold(name, "area"):
+	case markup.EqualFold(name, "meta"):
+		attr = "content"
+	default:
+		attr = ""
 	}
-	leads := attr == "src" || markup.EqualFold(name, "a") || markup.EqualFold(name, "area")
+	if isOneOf(name, contents) {
+		c.gain.Contents++
+	}
 	for {
 		key, value, ok := s.Attr()
 		switch {
 		case !ok:
-			c.skip(s, name, shadow)
+			c.skip(s, name, shown)
 			return
-		case leads && markup.EqualFold(key, attr):
+		case attr == "content" && markup.EqualFold(key, attr):
+			c.text(value)
+		case attr != "" && markup.EqualFold(key, attr):
 			c.link(value)
-		case markup.EqualFold(key, "shadowrootmode"):
-			shadow = true
+		case markup.EqualFold(key, "shadowrootmode"), markup.EqualFold(key, "type") && markup.EqualFold(value, "application/ld+json"):
+			shown = true
 		case markup.EqualFold(key, "srcdoc") && len(value) > emptyFrame:
 			c.gain.Frames++
 		}
 	}
 }
 
-// skip passes over the text of an element that is not shown. A declarative shadow root is.
-func (c *comparison) skip(s *markup.Scanner, name []byte, shadow bool) {
+func isOneOf(name []byte, all []string) bool {
+	for _, one := range all {
+		if markup.EqualFold(name, one) {
+			return true
+		}
+	}
+	return false
+}
+
+// skip passes over the text of an element that is not shown. A declarative shadow root is, and
+// JSON-LD counts as if it were.
+func (c *comparison) skip(s *markup.Scanner, name []byte, shown bool) {
 	for _, h := range hidden {
-		if markup.EqualFold(name, h) && !shadow {
+		if markup.EqualFold(name, h) && !shown {
 			s.RawText(h)
 			return
 		}

@@ -179,7 +179,12 @@ func TestCompare(t *testing.T) {
 		any, much                bool
 	}{
 		{"the same", "<a href=/a>a</a> text", "<html><head></head><body><a href=\"/a\">a</a> text</body></html>", false, false},
-		{"styles and scripts", "<div id=root></div>", "<style>" + words + "</style><script>" + words + "</script><title>" + words + "</title><div id=root></div>", false, false},
+		{"styles and scripts", "<div id=root></div>", "<style>" + words + "</style><script>" + words + "</script><title></title><div id=root></div>", false, false},
+		{"a title", "<title>App</title>", "<title>The title of the page</title>", true, false},
+		{"a description", "", "<meta name=description content='" + words + "'>", true, false},
+		{"a product", "", "<script type=application/ld+json>{\"name\": \"" + words + "\"}</script>", true, false},
+		{"pictures", "<img src=spinner>", "<img src=a><img src=b>", true, false},
+		{"a picture in place of another", "<img src=spinner>", "<img src=a>", false, false},
 		{"a request to enable scripts", "<noscript>" + words + "</noscript>", "<noscript>" + words + "</noscript>", false, false},
 		{"less", words + "<a href=/a>", "", false, false},
 		{"a clock", "<p>now</p>", "<p>12:30:55</p>", false, false},
@@ -197,9 +202,22 @@ func TestCompare(t *testing.T) {
 		{"much text", "text", "text" + unlike(300), true, true},
 		{"a widget's text", unlike(3000), unlike(3300), true, false},
 	} {
-		gain := lessons.Compare(page, []byte(c.received), []byte(c.rendered))
+		gain := lessons.Compare(page, []byte(c.received), []byte(c.rendered), nil)
 		if gain.Any() != c.any || gain.Much() != c.much {
 			t.Errorf("%s: %+v: any %v, much %v", c.name, gain, gain.Any(), gain.Much())
+		}
+	}
+}
+
+// TestCompareTargets: where scripts lead is a gain, but for where links have led before.
+func TestCompareTargets(t *testing.T) {
+	page, err := weburl.Parse("http://a.test/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for to, want := range map[string]bool{"http://a.test/en/": true, "http://b.test/": true, "/known": false, "about:blank": false} {
+		if gain := lessons.Compare(page, []byte("<a href=/known>"), nil, []string{to}); gain.Any() != want {
+			t.Errorf("%s: %+v", to, gain)
 		}
 	}
 }
