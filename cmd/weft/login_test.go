@@ -160,6 +160,14 @@ func TestLogin(t *testing.T) {
 	if e := weftIn(t, dir, "crawl", "--config", "weft.toml", c.URL+"/p/0"); e.code != exitError || !strings.Contains(e.stderr, "weft login --config weft.toml makes one") {
 		t.Errorf("without a session: %+v", e)
 	}
+	for _, line := range []string{"login", "crawl " + c.URL + "/p/0"} {
+		if e := weftIn(t, dir, strings.Fields(line)...); e.code != exitUsage || !strings.Contains(e.stderr, "expected --config weft.toml: a file that is only found may not set it") {
+			t.Errorf("weft %s: %+v", line, e)
+		}
+	}
+	if e := weftIn(t, dir, "config", "show", "--config", "weft.toml", "login"); strings.Contains(e.stdout, "PASSWORD") || strings.Count(e.stdout, "field = (secret)") != 2 {
+		t.Errorf("%+v", e)
+	}
 	e := weftIn(t, dir, "login", "--config", "weft.toml")
 	if e.code != exitDone || strings.Contains(e.stderr+e.stdout, "lovelace") {
 		t.Fatalf("%+v", e)
@@ -216,6 +224,7 @@ func TestLoginFails(t *testing.T) {
 	}{
 		{"--field user=ada --field password=wrong", exitError, "asks for the password again"},
 		{"--field user=ada --field password=$NO_SUCH_VARIABLE", exitUsage, "$NO_SUCH_VARIABLE is not set"},
+		{"--field user=ada --field password=lovelace --success .nowhere", exitError, "it does not show that the login has succeeded"},
 		{"--field user=ada --success [", exitUsage, "--success"},
 		{"--field user", exitUsage, "expected NAME=VALUE"},
 	} {
@@ -226,6 +235,40 @@ func TestLoginFails(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, "s")); err == nil {
 			t.Errorf("%s: a session was written", test.args)
 		}
+	}
+}
+
+// TestLoginErrors: a page that is none, before the login or after it, is no success.
+func TestLoginErrors(t *testing.T) {
+	newClub(t)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.Error(w, "no", http.StatusForbidden)
+			return
+		}
+		fmt.Fprint(w, "<!doctype html><form action=/in method=post><input name=user><input type=password name=password></form>")
+	}))
+	defer s.Close()
+	for url, want := range map[string]string{s.URL: s.URL + "/in: status 403", "http://127.0.0.1:1/": "connection refused"} {
+		if e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", url); e.code != exitError || !strings.Contains(e.stderr, want) {
+			t.Errorf("%s: %+v, expected %s", url, e, want)
+		}
+	}
+}
+
+// TestLoginPosts: the form of a page is sent to the site of the page, and to no other.
+func TestLoginPosts(t *testing.T) {
+	newClub(t)
+	var stolen atomic.Int32
+	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { stolen.Add(1) }))
+	defer thief.Close()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "<!doctype html><form method=post action=%s><input name=user><input type=password name=password></form>", strings.Replace(thief.URL, "127.0.0.1", "localhost", 1))
+	}))
+	defer s.Close()
+	e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", s.URL)
+	if e.code != exitError || stolen.Load() > 0 || !strings.Contains(e.stderr, "method POST to another site") {
+		t.Errorf("%d POSTs elsewhere: %+v", stolen.Load(), e)
 	}
 }
 
@@ -303,7 +346,8 @@ func (c *club) waits(t *testing.T, dir string, in func(), args ...string) {
 			continue
 		}
 		if said++; said > 1 {
-			continue
+			_ = cmd.Process.Kill()
+			break
 		}
 		if e := weftIn(t, dir, "status", "job"); !strings.Contains(e.stdout, "logged out") {
 			t.Errorf("%+v", e)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -85,6 +86,9 @@ func (r *Renderer) LogIn(ctx context.Context, l *Login) (*State, error) {
 	in.run.travels = true
 	t.set(in.run)
 	if err := in.run.show(ctx); err != nil {
+		if why := in.refused(""); why != "" {
+			err = &LoginError{l.URL, why}
+		}
 		return nil, err
 	}
 	if err := in.logIn(ctx); err != nil {
@@ -119,16 +123,34 @@ func (l *loggingIn) logIn(ctx context.Context) error {
 		}
 	}
 	return l.until(ctx, "it does not show that the login has succeeded", func(v view, quiet time.Duration) (bool, error) {
+		failed := l.refused(v.URL)
 		switch {
 		case l.succeeded(v):
 			return true, nil
-		case !l.hasSign() && !v.Password && quiet >= loginSettled:
+		case quiet < loginSettled:
+			return false, nil
+		case failed != "":
+			return false, &LoginError{l.of.URL, failed}
+		case !l.hasSign() && !v.Password:
 			return true, nil
 		case v.Password && quiet >= loginQuiet:
 			return false, &LoginError{v.URL, "it asks for the password again: the login has failed"}
 		}
 		return false, nil
 	})
+}
+
+// refused returns why the page at a URL is none; "": it is one. The browser shows one of its own,
+// which has no URL of http, in place of a document that it does not get.
+func (l *loggingIn) refused(url string) string {
+	l.run.mu.Lock()
+	defer l.run.mu.Unlock()
+	for _, x := range slices.Backward(l.run.doc.Refused) {
+		if x.Type == TypeDocument && (x.URL == url || !strings.HasPrefix(url, "http")) {
+			return fmt.Sprintf("%s: %s", x.URL, x.Reason)
+		}
+	}
+	return ""
 }
 
 func (l *loggingIn) hasSign() bool {

@@ -137,7 +137,7 @@ func (w *window) look(ctx context.Context) (open bool, err error) {
 		return false, nil
 	}
 	cookies, err := cookiesOf(ctx, w.conn, "")
-	if err == nil {
+	if len(cookies) > 0 { // a browser that is closing has none any more
 		w.state.Cookies = cookies
 	}
 	return true, err
@@ -166,7 +166,6 @@ func (w *window) read(ctx context.Context, target string) {
 		w.state.Page = seen.Look.URL
 	}
 	w.state.URL = seen.Look.URL
-	delete(w.stores, seen.Stored.Origin)
 	if len(seen.Stored.Items) > 0 {
 		w.stores[seen.Stored.Origin] = seen.Stored
 	}
