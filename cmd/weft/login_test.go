@@ -93,7 +93,7 @@ func (c *club) serve(w http.ResponseWriter, r *http.Request) {
 			else fetch('/app/api/page?of=' + location.pathname, { headers: { 'X-Token': token.replace('\t', '_') } }).then(r => r.ok ? r.json() : null).then(d => {
 				if (!d) { location = '/app/login?next=' + location.pathname; return }
 				document.title = d.text
-				document.querySelector('#root').innerHTML = '<h1>' + d.text + '</h1><a href=/app/two>two</a><a href=/app/three>three</a><a href=/app/logout>out</a>'
+				document.querySelector('#root').innerHTML = '<h1>' + d.text + '</h1><a href=/app/logout>out</a>' + Array.from({ length: 8 }, (_, n) => '<a href=/app/p/' + n + '>' + n + '</a>').join('')
 			})</script>`)
 	case path == "/logout":
 		c.outs++
@@ -282,10 +282,10 @@ func TestLoginOfApplication(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	e = weftIn(t, dir, "crawl", "--render=always", "--session", "s", "--job", "job", c.URL+"/app/one")
-	if e.code != exitDone || strings.Count(e.file("job/pages.jsonl"), `"title":"Secret of the application"`) != 3 || strings.Contains(e.file("job/pages.jsonl"), "/app/logout") {
+	if e.code != exitDone || strings.Count(e.file("job/pages.jsonl"), `"title":"Secret of the application"`) != clubPages+1 || strings.Contains(e.file("job/pages.jsonl"), "/app/logout") {
 		t.Errorf("%+v: %s", e, e.file("job/pages.jsonl"))
 	}
-	if e := weftIn(t, dir, "links", "--render=always", "--session", "s", c.URL+"/app/one"); !strings.Contains(e.stdout, "/app/two") {
+	if e := weftIn(t, dir, "links", "--render=always", "--session", "s", c.URL+"/app/one"); !strings.Contains(e.stdout, "/app/p/7") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -320,7 +320,7 @@ func TestApplicationLoggedOut(t *testing.T) {
 		}
 	}, "--render=always", "--session", "s", "--job", "job", c.URL+"/app/one")
 	pages := ended{dir: dir}.file("job/pages.jsonl")
-	if strings.Count(pages, `"title":"Secret of the application"`) != 3 || strings.Count(pages, "\n") != 3 {
+	if strings.Count(pages, `"title":"Secret of the application"`) != clubPages+1 || strings.Count(pages, "\n") != clubPages+1 {
 		t.Error(pages)
 	}
 }
