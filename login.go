@@ -110,7 +110,7 @@ func (f *fetcher) logIn(ctx context.Context, l *Login) (state *render.State, err
 		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: f.HTTP.DNS})
 		client := httpclient.NewClient(t.Loop(), options)
 		defer client.Close()
-		r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), sites: map[string]bool{siteOf(f.given.URL): true}}
+		r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), sites: map[string]bool{fetch.SiteOf(f.given.URL): true}}
 		r.rules = fetch.PageRules{Page: f.given.URL, Block: f.Render.blocks(), Posts: true}
 		in.Fetch = r.fetch
 		return r.run(t, func(ctx context.Context, browser *render.Renderer) (err error) {

@@ -1,7 +1,6 @@
 package weft
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -298,7 +297,7 @@ func (r *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 // exchangeFor makes a request of the page. A redirect is a response: the browser asks for its
 // target.
 func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*render.Response, error) {
-	switch site := siteOf(u); {
+	switch site := fetch.SiteOf(u); {
 	case !r.rules.Posts:
 	case q.Method != http.MethodGet && !r.sites[site]:
 		return nil, render.ByRule("method " + q.Method + " to another site")
@@ -318,11 +317,6 @@ func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*
 		return nil, err
 	}
 	return &render.Response{Status: res.Status, Header: fetch.ForBrowser(res.Header), Body: append([]byte(nil), res.Body...)}, nil
-}
-
-// siteOf returns the registrable domain of a URL, or its host, if that has none.
-func siteOf(u weburl.URL) string {
-	return cmp.Or(weburl.RegistrableDomain(u.Hostname()), u.Hostname())
 }
 
 // renderedOf makes one document of a page and its frames.

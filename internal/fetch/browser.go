@@ -48,7 +48,7 @@ func (p *PageRules) Judge(q *render.Request) (weburl.URL, error) {
 
 // judgeMethod judges the method of a request, or that which a preflight asks for.
 func (p *PageRules) judgeMethod(u weburl.URL, q *render.Request) error {
-	method, own := q.Method, siteOf(u) == siteOf(p.Page)
+	method, own := q.Method, SiteOf(u) == SiteOf(p.Page)
 	asks := isPreflight(q)
 	if asks {
 		method = fieldOf(q, "Access-Control-Request-Method")

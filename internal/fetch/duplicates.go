@@ -48,11 +48,11 @@ func sameSite(u weburl.URL, other string) bool {
 		return false
 	}
 	v, err := weburl.Parse(other)
-	return err == nil && siteOf(u) == siteOf(v)
+	return err == nil && SiteOf(u) == SiteOf(v)
 }
 
-// siteOf returns the registrable domain, or the host if it is an address or a public suffix.
-func siteOf(u weburl.URL) string {
+// SiteOf returns the registrable domain, or the host if it is an address or a public suffix.
+func SiteOf(u weburl.URL) string {
 	return cmp.Or(weburl.RegistrableDomain(u.Hostname()), u.Hostname())
 }
 
