@@ -88,7 +88,7 @@ func TestCrawlHostile(t *testing.T) {
 	pages["/data"] = "text/plain\nx"
 	pages["/around"] = "text/html\n<title>around</title><p>x<script>fetch('/loop').catch(() => 0); let n = 0; setInterval(() => { location = '/around?' + n++ % 2 }, 10)</script>"
 	pages["/loop"] = "/loop\n"
-	pages["/names"] = "text/html; charset=utf-8\n<p>x<script>document.title = '\\x1b[31mred\\x07\\0\\ud800\\u202e'; window.name = '\\0'.repeat(1e6); console.error('\\x1b]0;x\\x07', '\\ud800'); fetch('/\\x1b[2J?\\ud800%00'); history.pushState({}, '', '/names?\\x1b[31m%1b\\ud800'); throw new Error('x'.repeat(1e7) + '\\0')</script>"
+	pages["/names"] = "text/html; charset=utf-8\n<p>x<script>document.title = '\\x1b[31mred\\x07\\0\\ud800\\u202e'; window.name = '\\0'.repeat(1e6); console.error('\\x1b]0;x\\x07', '\\ud800'); fetch('/\\x1b[2J?\\ud800%00'); history.pushState({}, '', '/names?\\x1b[31m%1b\\ud800'); throw new Error('x'.repeat(1e6) + '\\0')</script>"
 	s := shows(t, pages)
 	e := crawls(t, exitDone, "--render=always", "--memory", "512MiB", "--limit", "100", "--job", "job", s.URL)
 	all := wholeOf(t, s, filepath.Join(e.dir, "job"))
@@ -109,11 +109,11 @@ func TestCrawlHostile(t *testing.T) {
 	}
 }
 
-// TestCrawlLong: a page of 10 MB is read to its end.
+// TestCrawlLong: a page of 10 MB, or 3 in the short form, is read to its end.
 func TestCrawlLong(t *testing.T) {
 	t.Parallel()
 	pages := sound("<a href=/long>x</a>")
-	pages["/long"] = "text/html\n<title>long</title>" + strings.Repeat("<p>"+strings.Repeat("0123456789 ", 1000), 10<<20/11003) + "<script>document.body.append('the end')</script>"
+	pages["/long"] = "text/html\n<title>long</title>" + strings.Repeat("<p>"+strings.Repeat("0123456789 ", 1000), long.Or(3, 10)<<20/11003) + "<script>document.body.append('the end')</script>"
 	s := shows(t, pages)
 	e := crawls(t, exitDone, "--render=always", "--bodies", "--job", "job", s.URL)
 	all := wholeOf(t, s, filepath.Join(e.dir, "job"))
