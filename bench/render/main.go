@@ -150,6 +150,10 @@ func (o *options) once(t tool, base string, pages []content) row {
 		return r
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // Weft's browser may be another user
+		r.failed = err
+		return r
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), o.most)
 	defer cancel()
 	var got []found
@@ -170,8 +174,9 @@ others. PSS is the largest of all of the browser's processes, of looks twice a s
 		fmt.Fprintf(b, "| %s | %s |\n", t.Name, t.Says)
 	}
 	fmt.Fprintf(b, `
-Each opens four pages at a time, in Debian's Chromium, follows all links within the host and writes
-title, text and links of each page. Each site has %d pages. A page is a document, a style, a font,
+Each opens four pages at a time, Weft one more than cores, in Debian's Chromium, follows all links
+within the host and writes title, text and links of each page. Weft's browser runs in its sandbox, the others without, as
+root. Each site has %d pages. A page is a document, a style, a font,
 scripts and %d pictures, and, but for the static site, an answer of an API. The pages of React, Vue,
 Svelte and Solid are empty without their scripts, those of Astro and of the static site are not. A
 page is lost that is not in the output, and wrong without its title, a paragraph or a link. Left are
