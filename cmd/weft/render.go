@@ -157,8 +157,9 @@ func (c *clientFlags) inTime(p *weft.Page) error {
 		said = "it was not quiet after 30 s"
 	case "requests":
 		said = "it made more than 500 requests"
-	case "document":
-		return &exit{exitError, fmt.Errorf("%s: rendered, it is longer than 32 MiB", printable(p.URL))}
+	case "":
+	default:
+		said = "it failed after a while: " + p.Rendered.Cut
 	}
 	if said != "" {
 		fmt.Fprintf(os.Stderr, "weft: %s is incomplete: %s\n", printable(p.URL), said)

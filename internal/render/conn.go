@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -59,9 +60,14 @@ type protocolError struct {
 
 func (e *protocolError) Error() string { return e.Message }
 
-// maxMessage bounds a message of the browser, in bytes: a document, with its escapes. The rest of a
-// longer one is dropped, and who waits for it gets an error.
-const maxMessage = 64 << 20
+// The bounds of a message of the browser, in bytes: a document, with its escapes; an event, such as
+// a request with what it posts. The rest of a longer one is dropped. Who waits for a reply gets an
+// error, and a request is refused.
+const (
+	maxMessage = 64 << 20
+	maxEvent   = 4 << 20
+	keptBuffer = 1 << 20 // what the buffer keeps behind a message
+)
 
 var errHuge = &protocolError{Message: "the reply is too long"}
 
@@ -77,16 +83,19 @@ func (c *conn) serve(out *bufio.Reader) {
 	var err error
 	var text []byte
 	for {
-		text, err = readMessage(out, text[:0])
+		if cap(text) > keptBuffer {
+			text = nil
+		}
+		var whole bool
+		text, whole, err = readMessage(out, text[:0])
 		if err != nil {
 			break
 		}
 		m := new(message)
-		if len(text) > maxMessage {
-			if _, err := fmt.Sscanf(string(text[:64]), `{"id":%d,`, &m.ID); err != nil {
-				continue // an event
+		if !whole {
+			if !m.begins(text) {
+				continue // an event that nobody misses
 			}
-			m.Error = errHuge
 		} else if err = json.Unmarshal(text, m); err != nil {
 			break
 		}
@@ -143,20 +152,41 @@ func (c *conn) end(err error) {
 	}
 }
 
-// readMessage appends the next message to a buffer, without its NUL.
-func readMessage(out *bufio.Reader, to []byte) ([]byte, error) {
-	for {
+// readMessage appends the next message to a buffer, without its NUL. Of one that is too long it
+// returns the beginning.
+func readMessage(out *bufio.Reader, to []byte) (text []byte, whole bool, err error) {
+	most := maxMessage
+	for whole = true; ; {
 		part, err := out.ReadSlice(0)
-		if len(to) <= maxMessage {
-			to = append(to, part...)
+		switch {
+		case len(to) == 0 && bytes.HasPrefix(part, []byte(`{"method":`)):
+			most = maxEvent
+		case len(to) > most:
+			whole, part = false, nil
 		}
+		to = append(to, part...)
 		switch {
 		case err == nil:
-			return bytes.TrimSuffix(to, []byte{0}), nil
+			return bytes.TrimSuffix(to, []byte{0}), whole && len(to) <= most, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return to, err
+			return to, false, err
 		}
 	}
+}
+
+// begins reads what matters of a message that is too long, if anything does: which reply it is, or
+// which request.
+func (m *message) begins(text []byte) bool {
+	const request = `{"method":"Fetch.requestPaused","params":{"requestId":"`
+	text = text[:min(len(text), 256)]
+	if _, err := fmt.Sscanf(string(text), `{"id":%d,`, &m.ID); err == nil {
+		m.Error = errHuge
+		return true
+	}
+	after, ok := strings.CutPrefix(string(text), request)
+	id, _, ended := strings.Cut(after, `"`)
+	m.Method, m.Params = "Fetch.requestPaused", []byte(`{"requestId":"`+id+`"}`)
+	return ok && ended && !strings.Contains(id, `\`)
 }
 
 // start sends a command without waiting for its reply. Params are JSON, or nil.

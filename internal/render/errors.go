@@ -8,8 +8,8 @@ import (
 // Kind says why a page has no rendered document.
 type Kind string
 
-// Kinds. A page fails by one of the first three if it does so twice: the fault may be that of a
-// page beside it.
+// Kinds. A page fails by one of the first four if it does so twice: the fault may be that of a page
+// beside it, or a script waits for the clock.
 const (
 	KindCrash  Kind = "crash"  // its process has died
 	KindMemory Kind = "memory" // it takes more memory than the browser may
@@ -17,6 +17,7 @@ const (
 	KindCPU    Kind = "cpu"    // it computes without end
 	KindTime   Kind = "time"   // it hangs: its document cannot be read
 	KindStart  Kind = "start"  // the browser does not start: see StartError
+	KindLength Kind = "length" // the document is too long
 	KindOther  Kind = "other"  // the browser refuses it
 )
 
@@ -27,6 +28,10 @@ var (
 	errCPU     = errors.New("the page computes without end")
 	errGone    = errors.New("the browser has ended")
 	errLate    = errors.New("the page does not answer in time")
+
+	errReplaced = errors.New("a script has put another document in the page's place")
+	errHugeBody = fmt.Errorf("longer than the %d MiB that a browser takes", mostBody>>20)
+	errTooLong  = errors.New("the rendered document is too long")
 )
 
 // KindOf returns the kind of an error of Render.
@@ -35,7 +40,7 @@ func KindOf(err error) Kind {
 	if errors.As(err, &start) || errors.Is(err, ErrNoBrowser) {
 		return KindStart
 	}
-	for kind, of := range map[Kind]error{KindCrash: errCrashed, KindMemory: errMemory, KindCPU: errCPU, KindGone: errGone, KindTime: errLate} {
+	for kind, of := range map[Kind]error{KindCrash: errCrashed, KindMemory: errMemory, KindCPU: errCPU, KindGone: errGone, KindTime: errLate, KindLength: errTooLong} {
 		if errors.Is(err, of) {
 			return kind
 		}
@@ -46,7 +51,7 @@ func KindOf(err error) Kind {
 // mayRecover reports whether a page may be whole at a second try.
 func mayRecover(err error) bool {
 	switch KindOf(err) {
-	case KindCrash, KindMemory, KindGone:
+	case KindCrash, KindMemory, KindGone, KindCPU: // the last on another clock
 		return true
 	}
 	return false

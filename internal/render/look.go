@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -10,7 +11,6 @@ import (
 type look struct {
 	HTML   string
 	Frames []Frame
-	cut    bool // it is longer than it may be
 }
 
 // The time for reading a document, beyond that of the page: until the page answers at all, and for
@@ -39,6 +39,9 @@ func (r *run) look(ctx context.Context) (l look, err error) {
 		return l, err
 	}
 	size := len(l.HTML)
+	if size > r.limits.Document {
+		return look{}, errTooLong
+	}
 	var tree struct {
 		FrameTree frameTree
 	}
@@ -53,11 +56,10 @@ func (r *run) look(ctx context.Context) (l look, err error) {
 		if err != nil {
 			continue // it has gone, or is one of another kind
 		}
-		size += len(html)
+		if size += len(html) + escaped*(strings.Count(html, `"`)+strings.Count(html, "&")); size > r.limits.Document {
+			return look{}, errTooLong
+		}
 		l.Frames = append(l.Frames, Frame{f.URL, html})
-	}
-	if size > r.limits.Document {
-		return look{cut: true}, nil
 	}
 	return l, nil
 }

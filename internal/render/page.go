@@ -118,7 +118,7 @@ type Document struct {
 
 	Requests int           // with the refused ones
 	Took     time.Duration // real time
-	Cut      string        // the limit that ended it early: time, requests, document, wait; or empty
+	Cut      string        // what ended it early: time, requests, wait, or a Kind; or empty
 }
 
 // Frame is a document within a page.
@@ -144,5 +144,6 @@ const (
 	mostRefused = 1000
 	mostErrors  = 50
 	mostFrames  = 50
+	mostBody    = 64 << 20 // of a response: Chromium ends at a message of 100 MB, in base64
 	longestText = 2 << 10
 )

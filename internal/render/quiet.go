@@ -9,12 +9,11 @@ import (
 // errCut ends the steps of a page that is at a limit: Document.Cut says which.
 var errCut = errors.New("the page is at a limit")
 
-// Document.Cut of a page that was not quiet when its time was up, made too many requests, is too
-// long, or lacks the element that was waited for.
+// Document.Cut of a page that was not quiet when its time was up, made too many requests, or lacks
+// the element that was waited for. It is the Kind of the error of a page that failed after a look.
 const (
 	cutTime     = "time"
 	cutRequests = "requests"
-	cutDocument = "document"
 	cutWait     = "wait"
 )
 
@@ -22,9 +21,17 @@ const (
 // quiet; then what timers bring until the limit.
 const firstBudget = time.Second
 
+// mostReal bounds the time that a page gets at once that is on the real clock: where a script waits
+// for the clock, virtual time never passes.
+const mostReal = 2 * time.Second
+
 // grant lets a span of virtual time pass. It stands still while requests are under way.
 func (r *run) grant(span time.Duration) error {
 	r.update(func() { r.expired = false })
+	if r.real {
+		time.AfterFunc(min(span, mostReal), func() { r.update(func() { r.expired = true }) })
+		return nil
+	}
 	return r.tab.conn.post(r.tab.session, "Emulation.setVirtualTimePolicy", map[string]any{
 		"policy": "pauseIfNetworkFetchesPending", "budget": span.Milliseconds(), "maxVirtualTimeTaskStarvationCount": 1000,
 	})
@@ -46,6 +53,9 @@ func (r *run) settle(ctx context.Context) error {
 		r.mu.Lock()
 		expired, busy, failed := r.expired, r.pending > 0 || len(r.frames) > 0 || !r.shown, r.failed
 		cut, shown := r.doc.Cut != "", r.shown
+		if failed == nil && r.replaced {
+			failed = errReplaced
+		}
 		r.mu.Unlock()
 		switch {
 		case failed != nil:

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// render shows the page, waits until it is quiet, takes it through its steps, and reads it.
+// render shows the page, waits until it is quiet, takes it through its steps, and reads it. With an
+// error, the document is that of a look before; or nil.
 func (r *run) render(ctx context.Context) (*Document, error) {
 	if err := r.show(ctx); err != nil {
 		return nil, err
@@ -26,7 +27,7 @@ func (r *run) render(ctx context.Context) (*Document, error) {
 	}
 	if err == nil && (most > first || r.page.Steps.any()) {
 		if seen, err = r.further(ctx, first, most, seen); err != nil {
-			return nil, err
+			return r.finish(seen), err
 		}
 	}
 	r.picture(ctx)
@@ -47,11 +48,14 @@ func (r *run) further(ctx context.Context, passed, most time.Duration, early loo
 		return early, err
 	}
 	late, err := r.look(ctx)
+	if err != nil {
+		return early, err
+	}
 	// A page may clear itself after a while, as behind a notice.
-	if err == nil && len(late.HTML) < len(early.HTML)/2 && !awaited {
+	if len(late.HTML) < len(early.HTML)/2 && !awaited {
 		late = early
 	}
-	return late, err
+	return late, nil
 }
 
 // draw has the page drawn if it waits for that, and lets what that brings come. Virtual time draws
@@ -102,9 +106,6 @@ func (r *run) finish(l look) *Document {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.doc.HTML, r.doc.Frames = l.HTML, l.Frames
-	if l.cut && r.doc.Cut == "" {
-		r.doc.Cut = cutDocument
-	}
 	doc := r.doc
 	return &doc
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,31 +61,36 @@ func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 		return nil, context.Cause(ctx)
 	}
 	defer func() { r.free <- struct{}{} }()
+	real := false // its clock
 	for try := 1; ; try++ {
 		b, err := r.running(ctx)
 		if err != nil {
 			return nil, err
 		}
 		began := time.Now()
-		doc, err := r.shown(ctx, b, p)
-		if err == nil {
-			doc.Took = time.Since(began)
-			return doc, nil
-		}
-		if ctx.Err() != nil {
+		doc, err := r.shown(ctx, b, p, real)
+		real = err != nil && KindOf(err) == KindCPU
+		again := err != nil && mayRecover(err) && try == 1
+		switch {
+		case ctx.Err() != nil && err != nil:
 			return nil, context.Cause(ctx)
-		}
-		if !mayRecover(err) || try == 2 {
+		case again:
+			continue
+		case err != nil && (doc == nil || KindOf(err) == KindOther && !errors.Is(err, errReplaced)):
 			return nil, err
+		case err != nil: // what was seen before is worth more than nothing
+			doc.Cut = cmp.Or(doc.Cut, string(KindOf(err)))
 		}
+		doc.Took = time.Since(began)
+		return doc, nil
 	}
 }
 
 // shown renders a page within its limits of time.
-func (r *Renderer) shown(ctx context.Context, b *browser, p *Page) (*Document, error) {
+func (r *Renderer) shown(ctx context.Context, b *browser, p *Page, real bool) (*Document, error) {
 	ctx, _, stop := r.total.within(ctx, p.Limits.orDefault().Total)
 	defer stop()
-	return b.render(ctx, p)
+	return b.render(ctx, p, real)
 }
 
 // Pause says that nobody answers requests of pages for now, or does again: pages may wait for that
@@ -164,7 +170,7 @@ type browser struct {
 	busy  atomic.Int32          // pages being rendered
 	full  atomic.Bool           // it takes three quarters of its memory
 	own   clocks                // of the browser's time for each page
-	cause atomic.Pointer[error] // of the last end of a renderer; nil: none was ended
+	cause atomic.Pointer[error] // of the last end of a renderer, until a page has it; nil: none
 	shell bool                  // it is the headless shell
 
 	mu    sync.Mutex
@@ -189,6 +195,7 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	b := &browser{process: p, tabs: make(map[string]*tab), in: make(map[string]*tab)}
 	b.conn = newConn(p.out, p.in, b.event)
 	go b.watch(o.Memory)
+	go b.ping()
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, fmt.Errorf("it has not answered in %v", startTime))
 	defer cancel()
 	if err := b.greet(ctx); err != nil {
@@ -257,10 +264,32 @@ func (b *browser) paused(p *paused) {
 	b.mu.Lock()
 	t := b.in[p.FrameID]
 	b.mu.Unlock()
-	if t == nil {
-		t = &tab{conn: b.conn} // of no page: refused
+	if t != nil {
+		t.answer(p)
+		return
 	}
-	t.answer(p)
+	(&tab{conn: b.conn}).refuse(p, "BlockedByClient")
+	for _, r := range b.runs() {
+		if from := p.Request.Headers["Referer"]; from != "" && isFrom(p, r.page.URL) {
+			r.update(func() {
+				r.doc.Requests++
+				r.refused(p, ByRule("of no document, as that of a service worker"))
+			})
+			return
+		}
+	}
+}
+
+// runs returns the pages that are being rendered.
+func (b *browser) runs() (all []*run) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.tabs {
+		if r := t.current(); r != nil {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // take returns a tab that is idle, or a new one.
@@ -302,16 +331,21 @@ func (b *browser) give(t *tab, sound bool) {
 }
 
 // render renders a page in a tab.
-func (b *browser) render(ctx context.Context, p *Page) (doc *Document, err error) {
+func (b *browser) render(ctx context.Context, p *Page, real bool) (doc *Document, err error) {
 	b.busy.Add(1)
 	defer b.busy.Add(-1)
 	ctx, own, stop := b.own.within(ctx, p.Limits.orDefault().Time)
 	defer stop()
-	t, err := b.take(ctx)
+	take := b.take
+	if real {
+		take = b.open // it has had no virtual time
+	}
+	t, err := take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := newRun(ctx, t, p, own, &b.own)
+	r.real = real
 	t.set(r)
 	doc, err = r.render(ctx)
 	r.unstock()

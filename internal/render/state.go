@@ -10,8 +10,9 @@ import (
 
 // freshStart runs in each document before its own scripts. A page that is left has no say: what it
 // would store then, the next page of its site would find. And it finds nothing that belongs to the
-// tab.
-const freshStart = `for (const type of ['pagehide', 'unload', 'beforeunload', 'visibilitychange']) addEventListener(type, e => e.stopImmediatePropagation(), true)
+// tab: the way back in its history leads to the pages before.
+const freshStart = `for (const way of ['back', 'forward', 'go']) History.prototype[way] = () => {}
+for (const type of ['pagehide', 'unload', 'beforeunload', 'visibilitychange']) addEventListener(type, e => e.stopImmediatePropagation(), true)
 if (window === top) try { window.name = ''; if (sessionStorage.length) sessionStorage.clear() } catch {}`
 
 // stored lists the stores of a page, cookies apart.

@@ -39,17 +39,20 @@ type run struct {
 	travels bool   // the tab goes where the page leads: see Login
 	stocks  string // id of the script that fills stores: see stock
 
-	mu      sync.Mutex
-	doc     Document
-	begun   bool            // the response of the page was handed out
-	shown   bool            // the tab shows the page
-	frames  map[string]bool // ids of frames that are loading
-	pending int             // requests under way
-	expired bool            // the budget of virtual time is used up
-	failed  error           // the tab is lost
-	hangs   bool            // its time was up
-	drawn   bool            // its scripts ask for frames
-	changed chan struct{}   // something of these may have; of capacity 1
+	mu       sync.Mutex
+	doc      Document
+	begun    bool            // the response of the page was handed out
+	shown    bool            // the tab shows the page
+	early    []*paused       // requests until then
+	replaced bool            // another document is in its place
+	frames   map[string]bool // ids of frames that are loading
+	pending  int             // requests under way
+	expired  bool            // the budget of virtual time is used up
+	failed   error           // the tab is lost
+	hangs    bool            // its time was up
+	drawn    bool            // its scripts ask for frames
+	real     bool            // its clock is the real one
+	changed  chan struct{}   // something of these may have; of capacity 1
 }
 
 func newRun(ctx context.Context, t *tab, p *Page, own *stopwatch, of *clocks) *run {
@@ -121,8 +124,12 @@ func (t *tab) event(m *message) {
 	switch m.Method {
 	case "Page.frameNavigated":
 		t.visit(p.Frame.SecurityOrigin, p.Frame.ID != t.target)
-		if p.Frame.ID == t.target {
-			r.update(func() { r.shown = true })
+		switch {
+		case p.Frame.ID != t.target:
+		case r.isShown(): // a document that needs no request, such as that of a blob
+			r.update(func() { r.replaced = true })
+		default:
+			r.begin()
 		}
 	case "Page.frameStartedLoading":
 		r.update(func() { r.frames[p.FrameID] = true })
@@ -262,20 +269,57 @@ func (t *tab) answer(p *paused) {
 	case main: // it leads elsewhere, and the document that is there stays
 		r.update(func() { r.target(p.Request.URL) })
 		t.fulfil(p, &Response{Status: 204})
-	case !r.isShown(), isIcon(p): // of the page before, or of the browser itself
+	case isIcon(p): // of the browser itself
 		t.refuse(p, "BlockedByClient")
+	case !r.isShown():
+		if !r.keeps(p) {
+			t.refuse(p, "BlockedByClient")
+		}
 	case r.admits(p):
 		go r.fetch(p)
+	case p.isStream(): // of which the browser asks no more then
+		t.fulfil(p, &Response{Status: 204})
 	default:
 		t.refuse(p, "BlockedByClient")
 	}
 }
+
+// isStream reports whether a request is that of an EventSource.
+func (p *paused) isStream() bool { return p.Request.Headers["Accept"] == "text/event-stream" }
 
 // isShown reports whether the tab shows the page, and no longer the one before.
 func (r *run) isShown() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.shown
+}
+
+// keeps keeps a request until the page is shown: a header of its response may have asked for it.
+// It reports whether it has; if not, the request is one of the page before.
+func (r *run) keeps(p *paused) (kept bool) {
+	r.update(func() {
+		if kept = !r.shown && r.begun && isFrom(p, r.page.URL); kept {
+			r.early = append(r.early, p)
+		}
+	})
+	return kept
+}
+
+// isFrom reports whether a request may be that of a page, by the URL or the origin of its Referer.
+func isFrom(p *paused, page string) bool {
+	return strings.HasPrefix(page, p.Request.Headers["Referer"])
+}
+
+// begin takes in that the page is shown.
+func (r *run) begin() {
+	var early []*paused
+	r.update(func() {
+		r.shown = true
+		early, r.early = r.early, nil
+	})
+	for _, p := range early {
+		r.tab.answer(p)
+	}
 }
 
 // isIcon reports whether the browser wants the icon that a page has by default.
@@ -324,6 +368,8 @@ func (r *run) admits(p *paused) (ok bool) {
 		case r.doc.Requests > r.limits.Requests:
 			r.refused(p, ByRule("too many requests of one page"))
 			r.doc.Cut = cutRequests
+		case p.isStream():
+			r.refused(p, ByRule("a stream has no end"))
 		default:
 			r.pending++
 			r.own.hold()
@@ -356,6 +402,9 @@ func (r *run) fetch(p *paused) {
 		q.Header = append(q.Header, Field{name, value})
 	}
 	res, err := r.page.Fetch(r.ctx, q)
+	if err == nil && len(res.Body) > mostBody {
+		err = errHugeBody
+	}
 	if err != nil {
 		r.tab.refuse(p, "BlockedByClient")
 	} else {

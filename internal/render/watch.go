@@ -1,6 +1,8 @@
 package render
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -79,6 +81,30 @@ func (b *browser) watch(most int64) {
 	}
 }
 
+// pingTime is the most time that a browser takes for a command of its own.
+const pingTime = 15 * time.Second
+
+// ping ends a browser that does not answer while it renders pages: these are rendered by another.
+func (b *browser) ping() {
+	for tick := time.NewTicker(pingTime / 5); ; {
+		select {
+		case <-b.conn.ended:
+			tick.Stop()
+			return
+		case <-tick.C:
+		}
+		if b.busy.Load() == 0 {
+			continue
+		}
+		ctx, _, stop := b.own.within(context.Background(), pingTime)
+		err := b.conn.call(ctx, "", "Browser.getVersion", nil, nil)
+		stop()
+		if errors.Is(err, errLate) {
+			b.process.kill()
+		}
+	}
+}
+
 // end ends a renderer. Its pages fail with the cause.
 func (b *browser) end(pid int, cause error) {
 	b.cause.Store(&cause)
@@ -87,7 +113,7 @@ func (b *browser) end(pid int, cause error) {
 
 // why is the cause of a crash.
 func (b *browser) why() error {
-	if cause := b.cause.Load(); cause != nil {
+	if cause := b.cause.Swap(nil); cause != nil {
 		return *cause
 	}
 	return errCrashed

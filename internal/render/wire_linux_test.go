@@ -77,6 +77,9 @@ func TestOneWire(t *testing.T) {
 	for url := range seen {
 		all += " " + url
 	}
+	for _, refused := range d.Refused {
+		all += " " + refused.URL
+	}
 	t.Log(all)
 	for _, want := range []string{"img", "frame", "object", "embed", "css", "background", "fetch", "keepalive", "xhr", "events", "beacon", "open", "import.js", "worker", "script.js", "location"} {
 		if !strings.Contains(all, "/"+want) {
