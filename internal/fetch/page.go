@@ -197,6 +197,7 @@ func (p *pageReader) readText(t *aio.Task, out *Outcome, res *httpclient.Respons
 func (p *pageReader) readRendered(t *aio.Task, l *Lease, requested time.Time, out *Outcome, res *httpclient.Response, page *Page) error {
 	p.renders.leave(l, out.Result)
 	out.URL.Responded = true
+	began := p.renders.clock.loop.Wall()
 	doc, err := p.renders.render(t, out, page)
 	if errors.Is(err, ErrDrained) {
 		out.Postpone, out.Broken = true, true
@@ -218,7 +219,7 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, requested time.Time, ou
 	defer func() { out.content = received }()
 	body, base, targets := page.Text, out.URL.URL, []string(nil)
 	if err != nil {
-		r.Error, r.ErrorKind = frontier.Brief(err.Error()), string(render.KindOf(err))
+		r.Error, r.ErrorKind, r.MS = frontier.Brief(err.Error()), string(render.KindOf(err)), p.renders.clock.loop.Wall().Sub(began).Milliseconds()
 	} else if at := takeDocument(r, doc.Document, base); !p.renders.learn(out, page, doc) {
 		r.AsReceived, r.URL = record.RenderedSame, ""
 	} else {

@@ -45,7 +45,7 @@ type Rendering struct {
 // judge says in a page why it is to be rendered, if it is. body is its text.
 func (r *Rendering) judge(out *Outcome, page *Page, body []byte) {
 	switch {
-	case r == nil, out.URL.Role.Beyond(), !record.IsHTML(out.Record.Type()), out.Record.Status < 200, out.Record.Status > 299, IsSitemap(out.URL):
+	case r == nil, out.URL.Role.Beyond(), !record.IsHTML(out.Record.Type()), out.Record.Status < 200, out.Record.Status > 299, out.Record.Status == http.StatusNoContent, IsSitemap(out.URL):
 		return
 	case r.Lessons == nil:
 		page.why = record.RenderedAlways
@@ -85,6 +85,9 @@ type renders struct {
 // rule forbids that, it is no fault of the page.
 const errUnanswered = "TypeError: Failed to fetch"
 
+// longestURL bounds the URL that scripts give to a document, in bytes.
+const longestURL = 2 << 10
+
 // takeDocument puts into the record what became of a page, and returns the URL of its document:
 // that of the page, unless scripts have changed it within the origin.
 func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) weburl.URL {
@@ -103,7 +106,7 @@ func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) web
 		}
 	}
 	at, err := weburl.Parse(doc.URL)
-	if err != nil || at.Origin() != page.Origin() || at == page {
+	if err != nil || len(doc.URL) > longestURL || at.Origin() != page.Origin() || at == page {
 		return page
 	}
 	r.URL = at.String()
