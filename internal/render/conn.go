@@ -66,7 +66,7 @@ func (e *protocolError) Error() string { return e.Message }
 const (
 	maxMessage = 64 << 20
 	maxEvent   = 4 << 20
-	keptBuffer = 1 << 20 // what the buffer keeps behind a message
+	keptBuffer = 1 << 20 // a larger buffer is not used again
 )
 
 var errHuge = &protocolError{Message: "the reply is too long"}

@@ -34,20 +34,25 @@ func pageOf(url, html string, answers map[string]string, header ...Field) *Page 
 	}
 }
 
+// u is the URL of a page.
+const u = "http://a.test/"
+
 // TestPreloadedByHeader: what a response asks for by its header, before the page is shown, is
 // requested for the page.
 func TestPreloadedByHeader(t *testing.T) {
 	t.Parallel()
 	r := rendererOf(t, 1)
 	for i := range 40 {
-		p := pageOf("http://a.test/", "<p id=p><script src=/app.js></script>", map[string]string{"http://a.test/app.js": "p.textContent = 'shown'"}, Field{"Link", "</app.js>; rel=preload; as=script"})
+		const html = "<p id=p><script src=/app.js></script>"
+		p := pageOf(u, html, map[string]string{u + "app.js": "p.textContent = 'shown'"},
+			Field{"Link", "</app.js>; rel=preload; as=script"})
 		if d, err := r.Render(t.Context(), p); err != nil || !strings.Contains(d.HTML, "shown") {
 			t.Fatalf("%d: %+v, %v", i, d, err)
 		}
 	}
 }
 
-// TestFailsLater: a page that fails after it was seen is what it was then, with the kind of failure;
+// TestFailsLater: a page that fails after a look is what it was then, with the kind of failure;
 // one that is too long is an error, so that the response counts.
 func TestFailsLater(t *testing.T) {
 	t.Parallel()
@@ -64,7 +69,7 @@ func TestFailsLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := rendererOf(t, 1).Render(t.Context(), pageOf("http://a.test/", "<p id=p>seen<script>"+c.script+"</script>", nil))
+			d, err := rendererOf(t, 1).Render(t.Context(), pageOf(u, "<p id=p>seen<script>"+c.script+"</script>", nil))
 			switch {
 			case c.kind != "":
 				if err == nil || KindOf(err) != c.kind {
@@ -82,7 +87,7 @@ func TestFailsLater(t *testing.T) {
 func TestWaitsForClock(t *testing.T) {
 	t.Parallel()
 	const wait = "<p id=p><script>const from = Date.now(); while (Date.now() - from < 20); p.textContent = 'awake'; setTimeout(() => p.append(', later'), 500)</script>"
-	if d, err := rendererOf(t, 1).Render(t.Context(), pageOf("http://a.test/", wait, nil)); err != nil || !strings.Contains(d.HTML, "awake, later") {
+	if d, err := rendererOf(t, 1).Render(t.Context(), pageOf(u, wait, nil)); err != nil || !strings.Contains(d.HTML, "awake, later") {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -90,7 +95,7 @@ func TestWaitsForClock(t *testing.T) {
 // TestStream: a stream that a page opens is refused, and not waited for.
 func TestStream(t *testing.T) {
 	t.Parallel()
-	p := pageOf("http://a.test/", "<p id=p>text<script>new EventSource('/stream')</script>", nil)
+	p := pageOf(u, "<p id=p>text<script>new EventSource('/stream')</script>", nil)
 	d, err := rendererOf(t, 1).Render(t.Context(), p)
 	if err != nil || d.Cut != "" || len(d.Refused) != 1 || d.Refused[0].Reason != "a stream has no end" {
 		t.Errorf("%+v, %v", d, err)
@@ -101,7 +106,7 @@ func TestStream(t *testing.T) {
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	r := rendererOf(t, 1)
-	for _, url := range []string{"http://a.test/before", "http://b.test/"} {
+	for _, url := range []string{u + "before", "http://b.test/"} {
 		d, err := r.Render(t.Context(), pageOf(url, "<p id=p>text<script>history.back(); p.append(' is here')</script>", nil))
 		if err != nil || d.Cut != "" || !strings.Contains(d.HTML, " is here") || len(d.Targets) > 0 {
 			t.Errorf("%s: %+v, %v", url, d, err)
@@ -114,16 +119,16 @@ func TestHistory(t *testing.T) {
 func TestLongEvents(t *testing.T) {
 	t.Parallel()
 	const script = `<p id=p>text<script>const s = 'x'.repeat(15 << 20); console.error(s, s, s); fetch('/', {method: 'POST', body: s}).catch(() => p.append(', refused'))</script>`
-	if d, err := rendererOf(t, 1).Render(t.Context(), pageOf("http://a.test/", script, nil)); err != nil || d.Cut != "" || !strings.Contains(d.HTML, "</script>, refused") {
+	if d, err := rendererOf(t, 1).Render(t.Context(), pageOf(u, script, nil)); err != nil || d.Cut != "" || !strings.Contains(d.HTML, "</script>, refused") {
 		t.Errorf("%.300v, %v", d, err)
 	}
 }
 
-// TestLongResponse: a response that is longer than a browser takes is refused, and the browser lives.
+// TestLongResponse: a response that is longer than a browser takes is refused; the browser lives.
 func TestLongResponse(t *testing.T) {
 	t.Parallel()
 	r := rendererOf(t, 1)
-	p := pageOf("http://a.test/", "<p>text<script src=/long.js></script>", nil)
+	p := pageOf(u, "<p>text<script src=/long.js></script>", nil)
 	p.Fetch = func(context.Context, *Request) (*Response, error) {
 		return &Response{Status: 200, Body: make([]byte, 90<<20)}, nil
 	}
@@ -138,7 +143,7 @@ func TestLongResponse(t *testing.T) {
 func TestBrowserHangs(t *testing.T) {
 	t.Parallel()
 	r := rendererOf(t, 1)
-	p := pageOf("http://a.test/", "<p id=p><script>fetch('/a').then(() => { p.textContent = 'shown' })</script>", nil)
+	p := pageOf(u, "<p id=p><script>fetch('/a').then(() => { p.textContent = 'shown' })</script>", nil)
 	answer, hung := p.Fetch, false
 	p.Fetch = func(ctx context.Context, q *Request) (*Response, error) {
 		if !hung {

@@ -118,7 +118,7 @@ type Document struct {
 
 	Requests int           // with the refused ones
 	Took     time.Duration // real time
-	Cut      string        // what ended it early: time, requests, wait, or a Kind; or empty
+	Cut      string        // the limit or the Kind that ended it early; or empty
 }
 
 // Frame is a document within a page.
