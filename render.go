@@ -198,7 +198,7 @@ type rendering struct {
 	door   *aio.Handle
 	rules  fetch.PageRules
 	asked  aio.Queue[func(*aio.Task) error]
-	sites  map[string]bool // with rules.Posts: those that POSTs may go to
+	sites  map[string]bool // of the pages of a login, to which POSTs may go; nil: it is none
 }
 
 // render renders a page, and requests what it needs on t's loop.
@@ -297,12 +297,8 @@ func (r *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 // exchangeFor makes a request of the page. A redirect is a response: the browser asks for its
 // target.
 func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*render.Response, error) {
-	switch site := fetch.SiteOf(u); {
-	case !r.rules.Posts:
-	case q.Method != http.MethodGet && !r.sites[site]:
-		return nil, render.ByRule("method " + q.Method + " to another site")
-	case q.Type == render.TypeDocument && !q.Frame:
-		r.sites[site] = true
+	if err := r.visits(q, u); err != nil {
+		return nil, err
 	}
 	ask := httpclient.Request{Method: q.Method, Body: q.Body, Header: fetch.FromBrowser(q, r.HTTP.Cookies != nil), Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: r.chain.allow(u)}
 	res, err := r.client.Do(t, ask)
@@ -316,7 +312,33 @@ func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*
 	case err != nil:
 		return nil, err
 	}
+	r.visited(u, res)
 	return &render.Response{Status: res.Status, Header: fetch.ForBrowser(res.Header), Body: append([]byte(nil), res.Body...)}, nil
+}
+
+// visits notes where the pages of a login lead, and refuses a POST to any other site.
+func (r *rendering) visits(q *render.Request, u weburl.URL) error {
+	switch site := fetch.SiteOf(u); {
+	case r.sites == nil: // a page that is rendered goes nowhere
+	case q.Method != http.MethodGet && !r.sites[site]:
+		return render.ByRule("method " + q.Method + " to another site")
+	case q.Type == render.TypeDocument && !q.Frame:
+		r.sites[site] = true
+	}
+	return nil
+}
+
+// visited takes in to which addresses a login may lead from now on: see chain.
+func (r *rendering) visited(u weburl.URL, res *httpclient.Response) {
+	if r.sites == nil {
+		return
+	}
+	r.chain.answered(u, res.Addr, res.Private)
+	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
+		if to, err := u.Resolve(weburl.EscapeInvalid(location)); err == nil {
+			r.chain.redirect(u, to)
+		}
+	}
 }
 
 // renderedOf makes one document of a page and its frames.

@@ -238,6 +238,19 @@ func TestLoginFails(t *testing.T) {
 	}
 }
 
+// TestLoginElsewhere: a site whose login page is on another port of this machine.
+func TestLoginElsewhere(t *testing.T) {
+	c := newClub(t)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, c.URL+"/login", http.StatusFound)
+	}))
+	defer s.Close()
+	e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", s.URL)
+	if e.code != exitDone || !strings.Contains(e.file("s"), "#weft-page\t"+c.URL+"/login\n") {
+		t.Errorf("%+v: %s", e, e.file("s"))
+	}
+}
+
 // TestLoginErrors: a page that is none, before the login or after it, is no success.
 func TestLoginErrors(t *testing.T) {
 	newClub(t)
@@ -246,11 +259,15 @@ func TestLoginErrors(t *testing.T) {
 			http.Error(w, "no", http.StatusForbidden)
 			return
 		}
-		fmt.Fprint(w, "<!doctype html><form action=/in method=post><input name=user><input type=password name=password></form>")
+		method := "action=/in method=post"
+		if r.URL.RawQuery != "" {
+			method = ""
+		}
+		fmt.Fprintf(w, "<!doctype html><form %s><input name=user><input type=password name=password></form>", method)
 	}))
 	defer s.Close()
-	for url, want := range map[string]string{s.URL: s.URL + "/in: status 403", "http://127.0.0.1:1/": "connection refused"} {
-		if e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", url); e.code != exitError || !strings.Contains(e.stderr, want) {
+	for url, want := range map[string]string{s.URL: s.URL + "/in: status 403", s.URL + "/?by=get": s.URL + "/: it asks for the password again", "http://127.0.0.1:1/": "connection refused"} {
+		if e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", url); e.code != exitError || !strings.Contains(e.stderr, want) || strings.Contains(e.stderr, "lovelace") {
 			t.Errorf("%s: %+v, expected %s", url, e, want)
 		}
 	}
@@ -428,7 +445,7 @@ func TestLoginOnTwoPages(t *testing.T) {
 	}))
 	defer s.Close()
 	e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", "--field", "role=member", "--success", "text=Hello", s.URL)
-	if e.code != exitDone || !strings.Contains(e.file("s"), "sid\tinside") || !strings.Contains(e.file("s"), "#weft-page\t"+s.URL+"/second?user=ada\n") {
+	if e.code != exitDone || !strings.Contains(e.file("s"), "sid\tinside") || !strings.Contains(e.file("s"), "#weft-page\t"+s.URL+"/second\n") {
 		t.Errorf("%+v: %s", e, e.file("s"))
 	}
 }

@@ -33,7 +33,7 @@ type Login struct {
 
 // State is that of a browser in which a person is logged in.
 type State struct {
-	Page    string   // URL of the page that asked for the password, or else for the first field
+	Page    string   // URL, without its query, of the page that asked for the password, or a first field
 	Form    []string // selectors of the fields that were found there
 	URL     string   // of the page at the end
 	Cookies []Cookie
@@ -53,7 +53,18 @@ type LoginError struct {
 	Reason string
 }
 
-func (e *LoginError) Error() string { return fmt.Sprintf("%s: %s", e.URL, e.Reason) }
+func (e *LoginError) Error() string { return fmt.Sprintf("%s: %s", withoutQuery(e.URL), e.Reason) }
+
+// withoutQuery returns a URL without what may be secret: a form without a script, or with a broken
+// one, puts its fields into the query.
+func withoutQuery(url string) string {
+	url, fragment, has := strings.Cut(url, "#")
+	url, _, _ = strings.Cut(url, "?")
+	if fragment, _, _ = strings.Cut(fragment, "?"); has {
+		url += "#" + fragment
+	}
+	return url
+}
 
 const (
 	loginTime     = 5 * time.Minute        // for all
@@ -147,7 +158,7 @@ func (l *loggingIn) refused(url string) string {
 	defer l.run.mu.Unlock()
 	for _, x := range slices.Backward(l.run.doc.Refused) {
 		if x.Type == TypeDocument && (x.URL == url || !strings.HasPrefix(url, "http")) {
-			return fmt.Sprintf("%s: %s", x.URL, x.Reason)
+			return fmt.Sprintf("%s: %s", withoutQuery(x.URL), x.Reason)
 		}
 	}
 	return ""
@@ -182,7 +193,7 @@ func (l *loggingIn) fill(ctx context.Context) error {
 			return false, nil
 		}
 		if v.Password || l.found.Page == "" {
-			l.found.Page, l.found.Form = v.URL, form
+			l.found.Page, l.found.Form = withoutQuery(v.URL), form
 		}
 		l.left = left
 		return true, nil

@@ -163,7 +163,7 @@ func (w *window) read(ctx context.Context, target string) {
 		return
 	}
 	if seen.Look.Password {
-		w.state.Page = seen.Look.URL
+		w.state.Page = withoutQuery(seen.Look.URL)
 	}
 	w.state.URL = seen.Look.URL
 	if len(seen.Stored.Items) > 0 {
