@@ -33,7 +33,7 @@ type Login struct {
 
 // State is that of a browser in which a person is logged in.
 type State struct {
-	Page    string   // URL, without its query, of the page that asked for the password, or a first field
+	Page    string   // URL of the page that asked for the password, or a first field
 	Form    []string // selectors of the fields that were found there
 	URL     string   // of the page at the end
 	Cookies []Cookie
