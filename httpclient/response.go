@@ -97,6 +97,9 @@ func (r *Response) Make(t *aio.Task, n int) error { return r.hold.Grow(t, n) }
 // for data made from the body that outlives Close.
 func (r *Response) Hand(to *budget.Hold) { r.hold.Move(to) }
 
+// CountWith counts everything with another meter than Options.Meter from now on.
+func (r *Response) CountWith(m *budget.Meter) { r.hold.MoveTo(m) }
+
 // Close returns the buffer of the body: Body is no longer valid.
 func (r *Response) Close() {
 	r.hold.Release()

@@ -10,8 +10,9 @@ import (
 var inner = map[string]string{
 	"weft.Options.Config": "the door of ADR 43", "weft.Options.Unfollowed": "the same",
 
-	"httpclient.Options.Meter": "a client of a crawl shares the memory of bodies",
-	"httpclient.Response.Hand": "the same",
+	"httpclient.Options.Meter":      "a client of a crawl shares the memory of bodies",
+	"httpclient.Response.Hand":      "the same",
+	"httpclient.Response.CountWith": "the same",
 
 	"cluster.Plan.Options": "the frozen options of a crawl, as the servers have them",
 }

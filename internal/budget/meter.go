@@ -147,6 +147,14 @@ func (h *Hold) Move(to *Hold) {
 	*h = Hold{}
 }
 
+// MoveTo makes h count with another meter, without waiting for room there.
+func (h *Hold) MoveTo(m *Meter) {
+	n, prompt := h.n, h.prompt
+	h.Release()
+	*h = m.Open(prompt)
+	h.Set(int(n))
+}
+
 // limit returns the limit that applies to a Hold of n bytes.
 func (m *Meter) limit(n int64, prompt bool) int64 {
 	switch small := n <= Small; {

@@ -57,7 +57,7 @@ type Config struct {
 	MaxAlike     int // pages like one another in a row before more are refused; 0: any number
 	MaxTime      time.Duration
 	DrainTime    time.Duration // for fetches in flight when the crawl drains; 0: that of the constant
-	MostRendered int           // pages being rendered, beyond which no other is requested
+	MostRendered int           // pages being rendered, beyond which their hosts wait
 	MinFree      int           // bytes; while less is free on the job's disk no fetch starts
 	Loop         aio.Options
 

@@ -74,6 +74,8 @@ func newCoordinator(cfg *Config) *Coordinator {
 		c.traps.shapes = shapes.NewTable(cfg.Shares.Shapes, cfg.MaxAlike)
 	}
 	if r := cfg.Fetch.Render; r != nil {
+		c.frontier.Errands().Bound(max(1, cfg.MostRendered))
+		c.shared.Rendered = budget.New(int64(cfg.Shares.Bodies / 2))
 		r.Drained, c.ending.drained = context.WithCancel(context.Background())
 	}
 	c.connect()
@@ -125,11 +127,8 @@ func (c *Coordinator) connect() {
 		exclusions: cfg.Late, maxAlike: cfg.MaxAlike,
 	}
 	c.leases = dispatcher{
-		clock: clock, frontier: f, loops: &c.loops, bodies: c.shared.Bodies, traps: &c.traps, outage: &c.outage,
+		clock: clock, frontier: f, loops: &c.loops, bodies: c.shared.Bodies, rendered: c.shared.Rendered, traps: &c.traps, outage: &c.outage,
 		dispatch: c.Dispatch, slots: slots{most: cfg.Concurrency},
-	}
-	if cfg.Fetch.Render != nil {
-		c.leases.mostRendered = max(1, cfg.MostRendered)
 	}
 	c.errands = errands{
 		clock: clock, frontier: f, loops: &c.loops, slots: &c.leases.slots, reach: &c.reach, admission: &c.admission,

@@ -20,7 +20,7 @@ type dispatcher struct {
 	outage   *outage
 	dispatch func()
 
-	mostRendered int // pages; 0: none is rendered
+	rendered *budget.Meter // pages that are being rendered; nil: none is
 
 	slots slots
 	next  *aio.Callback // dispatch, when the next host is due
@@ -43,7 +43,7 @@ func (d *dispatcher) room() room {
 		r.all = max(0, min(idle-d.loops.workers/reserved, left-d.slots.most/reserved))
 	}
 	switch {
-	case d.bodies.Full(true), d.mostRendered > 0 && d.frontier.Errands().Held() >= d.mostRendered:
+	case d.bodies.Full(true), d.rendered.Full(true):
 		return room{}
 	case d.bodies.Full(false):
 		r.all = 0
@@ -70,7 +70,7 @@ func (d *dispatcher) lease() []frontier.URL {
 // errands takes what pages need that are being rendered: they come first, whatever waits, as they
 // hold memory.
 func (d *dispatcher) errands() []frontier.URL {
-	if d.mostRendered == 0 {
+	if d.rendered == nil {
 		return nil
 	}
 	now := d.clock.loop.Now()

@@ -66,6 +66,7 @@ type Check struct {
 // Shared is the state that the loops of a crawl share.
 type Shared struct {
 	Bodies     *budget.Meter     // bodies in memory
+	Rendered   *budget.Meter     // pages that are being rendered; nil: none is
 	Outcomes   *budget.Meter     // big outcomes that are not saved yet
 	Bounds     *scope.Bounds     // the coordinator's
 	Duplicates *duplicates.Index // first pages of each content; nil: none are remembered

@@ -64,7 +64,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, m
 	}
 	f.robots = robotsFetcher{fetcher: &f.fetcher, bounds: f.bounds}
 	f.errands = errandFetcher{fetcher: &f.fetcher}
-	f.pages.renders = renders{cfg: cfg, reports: &f.reports, clock: &f.clock, workers: &f.workers, outcomes: shared.Outcomes}
+	f.pages.renders = renders{cfg: cfg, reports: &f.reports, clock: &f.clock, workers: &f.workers, shared: shared}
 	return f
 }
 

@@ -195,10 +195,11 @@ func (p *pageReader) readText(t *aio.Task, out *Outcome, res *httpclient.Respons
 // readRendered reads a page as a browser renders it. If that fails, the page counts as it was
 // received.
 func (p *pageReader) readRendered(t *aio.Task, l *Lease, requested time.Time, out *Outcome, res *httpclient.Response, page *Page) error {
-	p.renders.leave(l, out.Result)
+	p.renders.leave(l, out.Result, res)
 	out.URL.Responded = true
 	began := p.renders.clock.loop.Wall()
 	doc, err := p.renders.render(t, out, page)
+	p.renders.back(res, len(doc.text))
 	if errors.Is(err, ErrDrained) {
 		out.Postpone, out.Broken = true, true
 		return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/appshell/lessons"
 	"github.com/weftcrawl/weft/internal/blocklist"
@@ -78,7 +79,7 @@ type renders struct {
 	clock   *clock
 	workers *workers
 
-	outcomes *budget.Meter // see Shared
+	shared *Shared
 }
 
 // errUnanswered is the error of a script that does not care for the failure of its request. If a
@@ -114,10 +115,19 @@ func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) web
 }
 
 // leave has the worker of a lease, whose page is being rendered, count as none: another may begin.
-func (s *renders) leave(l *Lease, a frontier.Result) {
+// What the page holds is no room of bodies any more, which it waits for.
+func (s *renders) leave(l *Lease, a frontier.Result, res *httpclient.Response) {
 	l.URL.Responded = true
+	res.CountWith(s.shared.Rendered)
+	res.Keep(budget.PerRequest)
 	s.workers.leave()
 	s.reports.responded(*l, a)
+}
+
+// back takes in that the page of a response is rendered, with so many bytes.
+func (s *renders) back(res *httpclient.Response, n int) {
+	res.Keep(n - budget.PerRequest)
+	res.CountWith(s.shared.Bodies)
 }
 
 // shown is a page as the browser has it.
@@ -207,7 +217,7 @@ func (p *pictures) any() bool { return len(p.screenshot)+len(p.pdf) > 0 }
 // hold counts the records of pictures until they are in the archive.
 func (s *renders) hold(out *Outcome) {
 	if len(out.Pictures) > 0 {
-		hold := s.outcomes.Open(out.URL.Prompt)
+		hold := s.shared.Outcomes.Open(out.URL.Prompt)
 		for _, c := range out.Pictures {
 			hold.Set(hold.Size() + len(c.Records))
 		}

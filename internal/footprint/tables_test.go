@@ -108,7 +108,8 @@ var tables = map[string][]string{
 		"fetch.Outcome.Items", "record.Item.Fields", "record.Item.Missing", "record.Item.Notes", "record.Structured.JSONLD", "record.Structured.Meta", "record.Structured.Microdata",
 		"record.Structured.DublinCore", "record.Structured.OpenGraph", "record.Structured.RDFa", "record.Structured.Twitter", "record.Thing.Properties", "record.Thing.Type",
 	},
-	"a sixteenth of Memory: see httpcache.New": {"httpcache.Cache.entries", "httpcache.Response.Body", "httpcache.Response.Header"},
+	"a sixteenth of Memory: see httpcache.New":          {"httpcache.Cache.entries", "httpcache.Response.Body", "httpcache.Response.Header"},
+	"half a share of bodies: see fetch.Shared.Rendered": {"frontier.rendering.of"},
 	"pages rendered at once, four a tab, within render.Limits": {
 		"fetch.Outcome.Folders", "fetch.Outcome.Pictures", "frontier.Errands.leased", "frontier.Errands.refused", "frontier.Errands.waiting", "frontier.errands.waiting",
 		"record.Rendered.Errors", "record.Rendered.Failed", "record.Rendered.Refused", "render.Document.Errors", "render.Document.Frames",

@@ -30,8 +30,11 @@ type Errands struct {
 	waiting []*origin // those with errands that wait, in the order in which they began to
 	leased  map[*Errand]*origin
 	refused []Refusal // not collected
-	held    int       // pages: see Responded
 }
+
+// Bound has nothing leased, while so many pages are being rendered, of hosts that have any of them;
+// 0: any number may be. Errands are no part of that.
+func (e *Errands) Bound(pages int) { e.politeness.rendering.most = pages }
 
 // Add makes an errand wait: u.Errand is set. Its origin has been given to Prepare as that of a
 // seed.
@@ -218,7 +221,7 @@ func (e *Errands) Responded(now time.Time, u URL, a Result) {
 		o.errands = new(errands)
 	}
 	o.errands.held++
-	e.held++
+	e.politeness.rendered(e.clock.now, o.host)
 	e.politeness.end(e.clock.now, o, a)
 }
 
@@ -227,16 +230,16 @@ func (e *Errands) ended(now time.Time, u *URL) *origin {
 	e.clock.advance(now)
 	o := e.agenda.end(u)
 	o.errands.held--
-	e.held--
 	e.tidy(o)
+	e.politeness.endRendering(e.clock.now, o.host)
 	e.politeness.journal.originChanged(o)
 	return o
 }
 
-// Held returns how many pages are leased whose response is here.
-func (e *Errands) Held() int { return e.held }
+// held returns how many pages are leased whose response is here.
+func (e *Errands) held() int { return e.politeness.rendering.pages }
 
 // any reports whether an errand waits, or a page is held.
 func (e *Errands) any() bool {
-	return e.held > 0 || len(e.waiting) > 0 || len(e.refused) > 0
+	return e.held() > 0 || len(e.waiting) > 0 || len(e.refused) > 0
 }

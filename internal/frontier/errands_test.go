@@ -178,3 +178,41 @@ func TestErrandsOfAnAddress(t *testing.T) {
 	}
 	run(t, f, 3*time.Second, "cdn/app.js")
 }
+
+// TestMostRendered: while as many pages are being rendered as may be, nothing more is leased of
+// their hosts, and of others whatever there is.
+func TestMostRendered(t *testing.T) {
+	f := with(t, frontier.Config{PerHost: 9}, "a/1 a/2 a/3 a/4 b/1 b/2 b/3 c/1 c/2")
+	f.Errands().Bound(3)
+	pages := make(map[string]frontier.URL)
+	for _, page := range expectLease(t, f, 0, 4, "a/1 b/1 c/1 a/2") {
+		pages[short(page)] = page
+	}
+	responded := func(page string) {
+		f.Errands().Responded(at(0), pages[page], frontier.Result{})
+	}
+	done := func(page string) {
+		u := pages[page]
+		u.Responded = true
+		f.Done(at(0), u, frontier.Result{})
+	}
+	responded("a/1")
+	responded("b/1")
+	f.Done(at(0), pages["c/1"], frontier.Result{})
+	responded("a/2")
+	pages["c/2"] = expectLease(t, f, 0, 9, "c/2")[0]
+	if at, ok := f.Next(); ok {
+		t.Errorf("the next lease is due at %v, and each host has its fill", at)
+	}
+	responded("c/2")
+	f.Errands().Add(at(0), errand(t, "a/app.js"))
+	run(t, f, 0, "a/app.js")
+	done("b/1")
+	for _, page := range expectLease(t, f, 0, 1, "b/2") { // nothing of it is rendered any more
+		pages[short(page)] = page
+	}
+	done("a/1")
+	if leases := shorts(f.Lease(at(0), 9)); leases != "a/3 b/3 a/4" && leases != "b/3 a/3 a/4" {
+		t.Errorf("leased %q with room for one more page", leases)
+	}
+}

@@ -86,7 +86,7 @@ func (f *Frontier) stats() Stats {
 
 // leased returns how much is leased: URLs, with those being rendered, errands, robots.txt files and
 // addresses.
-func (f *Frontier) leased() int { return f.politeness.leased + f.errands.held }
+func (f *Frontier) leased() int { return f.politeness.leased + f.errands.held() }
 
 // quiet reports whether nothing is leased, refused and not collected, or being read.
 func (f *Frontier) quiet() bool {

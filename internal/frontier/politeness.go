@@ -98,13 +98,14 @@ func (p *politeness) remove(h *host) {
 // turns of hosts and origins, the groups whose delay and pace hosts share, what failures have
 // taught, and the rules of robots.txt. What there is to lease it asks the agenda.
 type politeness struct {
-	cfg      *Config
-	epoch    *epoch
-	journal  *journal
-	agenda   *agenda
-	groups   groups
-	patience patience
-	rules    robotsCache
+	cfg       *Config
+	epoch     *epoch
+	journal   *journal
+	agenda    *agenda
+	groups    groups
+	patience  patience
+	rules     robotsCache
+	rendering rendering
 
 	prompt, others line   // ready hosts that are prompt, or are not: see turn
 	lastly         moment // when a prompt lease ended last; never: none did
@@ -116,10 +117,11 @@ type politeness struct {
 func newPoliteness(cfg *Config, e *epoch, j *journal, a *agenda) *politeness {
 	return &politeness{
 		cfg: cfg, epoch: e, journal: j, agenda: a,
-		groups:   newGroups(cfg),
-		patience: patience{cfg: cfg, epoch: e},
-		rules:    robotsCache{limit: cfg.RulesBytes},
-		lastly:   never,
+		groups:    newGroups(cfg),
+		patience:  patience{cfg: cfg, epoch: e},
+		rules:     robotsCache{limit: cfg.RulesBytes},
+		lastly:    never,
+		rendering: rendering{of: make(map[*host]int)},
 	}
 }
 

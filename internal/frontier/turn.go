@@ -244,10 +244,25 @@ func (p *politeness) dueOf(now moment, o *origin) (at moment, refused, ok bool) 
 	return o.chance(at)
 }
 
+// rendering are the pages that are being rendered: those of Errands.Responded. While there are
+// most of them, their hosts have no turn, as what they have would be rendered, too, for the most
+// part. Other hosts go on, as theirs may need no rendering.
+type rendering struct {
+	most  int           // 0: any number
+	pages int           // of all hosts
+	of    map[*host]int // hosts with any
+}
+
+// bars reports whether h has no turn for its pages that are being rendered.
+func (p *politeness) bars(h *host) bool {
+	r := &p.rendering
+	return r.most > 0 && r.pages >= r.most && r.of[h] > 0
+}
+
 // due returns the same of a host, as far as that depends on it alone.
 func (p *politeness) due(now moment, h *host) (at moment, ok bool) {
 	o := p.top(h)
-	if o == nil || h.held {
+	if o == nil || h.held || p.bars(h) {
 		return 0, false
 	}
 	at, refused, ok := p.dueOf(now, o)

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+)
+
+// linkTo returns links to so many pages of a path.
+func linkTo(n int, path string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "<a href=%s%d>x</a>", path, i)
+	}
+	return b.String()
+}
+
+// TestCrawlHeld: pages whose scripts do not come hold up no other host.
+func TestCrawlHeld(t *testing.T) {
+	t.Parallel()
+	if _, err := weft.FindBrowser(""); err != nil {
+		t.Skip(err)
+	}
+	const pages = 60
+	text := "<p>" + strings.Repeat("A page with its text. ", 60)
+	var asked atomic.Int32
+	full, others := make(chan struct{}), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			return
+		}
+		select {
+		case <-others:
+		case <-r.Context().Done():
+		}
+		w.Header().Set("Content-Type", "text/javascript")
+	}))
+	t.Cleanup(slow.Close)
+	spa := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/" {
+			fmt.Fprint(w, text, linkTo(40, "/p"))
+		} else {
+			fmt.Fprint(w, "<div id=root></div><script src=", slow.URL, "/a.js></script>")
+			if asked.Add(1) == 12 {
+				close(full)
+			}
+		}
+	}))
+	t.Cleanup(spa.Close)
+	static := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path != "/robots.txt" {
+			select {
+			case <-full:
+			case <-r.Context().Done():
+			}
+		}
+		n, _ := strconv.Atoi(r.URL.Path[1:])
+		fmt.Fprint(w, text, "<a href=/", min(n+1, pages), ">next</a>")
+		if n == pages {
+			close(others)
+		}
+	}))
+	t.Cleanup(static.Close)
+	e := crawls(t, exitDone, "--render", "--allow-private", "--delay", "0s", "--timeout", "20s", "--job", "job", spa.URL, strings.Replace(static.URL, "127.0.0.1", "localhost", 1))
+	select {
+	case <-others:
+	default:
+		t.Errorf("%d pages did not come while scripts of another host did not: %s", pages, e.stderr)
+	}
+}
+
+// TestCrawlHeldMemory: pages that wait for their scripts leave room for them, however large they
+// are.
+func TestCrawlHeldMemory(t *testing.T) {
+	t.Parallel()
+	if _, err := weft.FindBrowser(""); err != nil {
+		t.Skip(err)
+	}
+	const pages = 10
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		filler := strings.Repeat("x", 2<<20)
+		switch path := r.URL.Path; {
+		case path == "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, linkTo(pages, "/p/"))
+		case strings.HasPrefix(path, "/p/"):
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, "<div id=root></div><!--%s--><script src=/js%s></script>", filler, path)
+		case strings.HasPrefix(path, "/js/"):
+			w.Header().Set("Content-Type", "text/javascript")
+			w.Header().Set("Cache-Control", "no-store")
+			fmt.Fprintf(w, "/*%s*/document.title = 'came'", filler)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	e := crawls(t, exitDone, "--render", "--delay", "0s", "--memory", "64MB", "--timeout", "2s", "--job", "job", s.URL)
+	all := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))
+	for i := range pages {
+		if r := all[fmt.Sprint("/p/", i)]; r == nil || r.Title != "came" {
+			t.Errorf("/p/%d: %+v, of %s", i, r, e.stderr)
+		}
+	}
+}
