@@ -163,3 +163,23 @@ func TestBrowserHangs(t *testing.T) {
 	}
 	t.Log(time.Since(began))
 }
+
+// TestDocumentsGo: a document is no memory any more when the next one is shown.
+func TestDocumentsGo(t *testing.T) {
+	t.Parallel()
+	r := rendererOf(t, 1)
+	for range 20 {
+		if _, err := r.Render(t.Context(), pageOf(u, "<p id=p>text<script>setInterval(() => p.append('x'), 100)</script>", nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tab := r.browser.idle[0]
+	var count struct{ Documents int }
+	err := tab.conn.call(t.Context(), tab.session, "HeapProfiler.collectGarbage", nil, nil)
+	if err == nil {
+		err = tab.conn.call(t.Context(), tab.session, "Memory.getDOMCounters", nil, &count)
+	}
+	if err != nil || count.Documents > 3 {
+		t.Errorf("%d documents, %v", count.Documents, err)
+	}
+}

@@ -136,7 +136,7 @@ func (t *tab) event(m *message) {
 	case "Page.frameStoppedLoading", "Page.frameDetached":
 		r.update(func() { delete(r.frames, p.FrameID) })
 	case "Emulation.virtualTimeBudgetExpired":
-		r.update(func() { r.expired = true })
+		r.update(func() { r.expired = r.shown })
 	case "Page.navigatedWithinDocument":
 		r.update(func() {
 			if p.FrameID == t.target {
