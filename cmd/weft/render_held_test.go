@@ -78,6 +78,47 @@ func TestCrawlHeld(t *testing.T) {
 	}
 }
 
+// TestCrawlRetriesErrands: what a page needs is asked for again where a URL would be.
+func TestCrawlRetriesErrands(t *testing.T) {
+	t.Parallel()
+	if _, err := weft.FindBrowser(""); err != nil {
+		t.Skip(err)
+	}
+	var tries [3]atomic.Int32
+	var s *httptest.Server
+	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<title>x</title><div id=root></div><script src=/busy.js></script><script src=/cut.js></script><script src="+strings.Replace(s.URL, "127.0.0.1", "localhost", 1)+"/gone.js></script>")
+		case "/busy.js":
+			if tries[0].Add(1) < 3 {
+				w.Header().Set("Retry-After", "1")
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+		case "/cut.js":
+			if tries[1].Add(1) < 2 {
+				w.Header().Set("Content-Length", "1000")
+			}
+		case "/gone.js":
+			tries[2].Add(1)
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, "document.title += '", r.URL.Path, "'")
+	}))
+	t.Cleanup(s.Close)
+	e := crawls(t, exitDone, "--render", "--allow-private", "--delay", "0s", "--job", "job", s.URL)
+	if r := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))["/"]; r.Title != "x/busy.js/cut.js" || tries[2].Load() != 1 {
+		t.Errorf("title %q, after %d and %d tries, %d of what asks to be left alone: %+v", r.Title, tries[0].Load(), tries[1].Load(), tries[2].Load(), r.Rendered)
+	}
+}
+
 // TestCrawlHeldMemory: pages that wait for their scripts leave room for them, however large they
 // are.
 func TestCrawlHeldMemory(t *testing.T) {

@@ -157,6 +157,7 @@ func (o *outcomes) take(loop int, batch []*fetch.Outcome) {
 	if err := o.outage.sense(batch); err != nil {
 		o.fail(err)
 	}
+	o.pauses.offline(o.outage.down)
 	now := o.clock.now()
 	for _, out := range batch {
 		if !out.URL.Resolve && out.URL.Errand == nil && o.postpones(now, out) {
@@ -218,8 +219,7 @@ func (o *outcomes) takeLinks(out *fetch.Outcome) {
 // endLease reports the result of a lease to the frontier.
 func (o *outcomes) endLease(now time.Time, out *fetch.Outcome) {
 	if out.URL.Errand != nil {
-		o.progress.summary.Bytes += out.Bytes
-		o.frontier.Errands().End(now, out.URL, out.Result)
+		o.endErrand(now, out)
 		return
 	}
 	if !out.Postpone && !out.Await && out.Robots == nil && !out.URL.Resolve {
@@ -248,6 +248,25 @@ func (o *outcomes) endLease(now time.Time, out *fetch.Outcome) {
 		o.progress.countDropped(out.Dropped)
 	}
 	o.again.leaseEnded(out)
+}
+
+// endErrand ends the lease of an errand: it waits for its next try, or its page learns that it has
+// failed. What is no fault of the server is no try.
+func (o *outcomes) endErrand(now time.Time, out *fetch.Outcome) {
+	o.progress.summary.Bytes += out.Bytes
+	u, a, again := out.URL, out.Result, time.Time{}
+	switch {
+	case out.Postpone, o.outage.excuses(out):
+		a, again = frontier.Result{}, now.Add(time.Second)
+	case out.Await:
+		again = now
+	case out.Retry:
+		again = now.Add(retryWait(out))
+		u.Tries++
+	case out.Failed != nil:
+		errandOf(u).Refuse(out.Failed)
+	}
+	o.frontier.Errands().End(now, u, a, again)
 }
 
 // try returns how a try ended.

@@ -146,3 +146,17 @@ func TestNested(t *testing.T) {
 		t.Errorf("%d added and %d too many, expected %d and 2", added, tooMany, fetch.MaxNested+2)
 	}
 }
+
+// TestErrandOutage: while the network is down, an errand that fails waits, and its page hears
+// nothing of it.
+func TestErrandOutage(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	f := frontier.New(frontier.Config{})
+	o := &outcomes{frontier: f, outage: &outage{down: true}, progress: &progress{summary: record.NewSummary()}}
+	f.Errands().Add(now, frontier.URL{URL: url(t, "http://a.test/app.js"), Errand: &frontier.Errand{For: new(fetch.Errand)}})
+	u := f.Errands().Lease(now, 1)[0]
+	o.endErrand(now, &fetch.Outcome{URL: u, Network: fetch.NetworkLost, Failed: fmt.Errorf("no route"), Result: frontier.Result{Failure: "connect", Unreached: true}})
+	if leases := f.Errands().Lease(now.Add(time.Second), 1); len(leases) != 1 || leases[0].Tries != 0 {
+		t.Errorf("leased %v a second later, expected the errand again, without a try", leases)
+	}
+}

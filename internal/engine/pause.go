@@ -30,6 +30,7 @@ type pauses struct {
 	render func(paused bool) // tells the pages that are being rendered; nil: none ever is
 
 	reasons map[string]bool
+	down    bool // the network is
 }
 
 // any reports whether a reason holds.
@@ -60,7 +61,15 @@ func (p *pauses) set(reason string, on bool) {
 // tell tells the pages that are being rendered whether their requests are made.
 func (p *pauses) tell() {
 	if p.render != nil {
-		p.render(p.any())
+		p.render(p.down || p.any())
+	}
+}
+
+// offline takes in whether the network is down: no page is to blame for what does not come then.
+func (p *pauses) offline(down bool) {
+	if p.down != down {
+		p.down = down
+		p.tell()
 	}
 }
 

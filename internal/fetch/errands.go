@@ -3,6 +3,7 @@ package fetch
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
@@ -41,7 +42,7 @@ type errandFetcher struct{ fetcher *fetcher }
 func (f *errandFetcher) ask(x *fetching) *Outcome {
 	errand := errandOf(x)
 	x.req = f.fetcher.request(x.lease, x.lease.URL.URL)
-	x.req.Once, x.req.Fresh = false, false
+	x.req.Once = false
 	if post := postBy(errand.request); post != nil {
 		x.req.Method, x.req.Body = methodPost, post.Body
 	}
@@ -82,8 +83,13 @@ func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 		if e.Kind == httpclient.KindBlocked {
 			errandOf(x).Forbid(e.Err.Error())
 		} else {
-			errandOf(x).Refuse(e.Err)
+			out.Failed = e.Err
+			f.mayPass(x, out, res, e)
 		}
+		return out, nil
+	}
+	if mayPass(res.Status) && u.Tries < f.fetcher.cfg.Retries && repeatable(&x.req, res, nil) && out.Result.RetryAfter <= mostPatience {
+		out.Retry = true
 		return out, nil
 	}
 	cut := ""
@@ -94,4 +100,24 @@ func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 		errandOf(x).answer(httpcache.Response{Status: res.Status, Header: slices.Clone(res.Header), Body: slices.Clone(res.Body)}, nil)
 	}
 	return out, f.fetcher.archiver.add(t, out, at, res, f.fetcher.clock.when(f.fetcher.clock.startOf(x)), cut)
+}
+
+// mostPatience bounds the wait before the next try of an errand, whose page has a tab all the time.
+const mostPatience = time.Minute
+
+// mayPass says of an errand that has failed whether it is tried again, as fetcher.fail does of a
+// URL.
+func (f *errandFetcher) mayPass(x *fetching, out *Outcome, res *httpclient.Response, e *httpclient.Error) {
+	tries, most, crowded := x.lease.URL.Tries, f.fetcher.cfg.Retries, errors.Is(e, httpclient.ErrNoRoom)
+	switch {
+	case !repeatable(&x.req, res, e):
+	case e.Overloaded() && (e.Unsent() || !e.Alone()):
+		out.Await = true
+	case crowded:
+		out.Retry = tries < most+crowdedTries
+	case e.Kind == httpclient.KindResource:
+		out.Postpone = true
+	default:
+		out.Retry = e.Temporary() && tries < most
+	}
 }

@@ -61,6 +61,7 @@ type Outcome struct {
 	Before    *frontier.Snapshot // Known of the URL, before this try
 	Saved     int64              // bytes that a 304 spared
 	Bytes     int64              // received, of an errand
+	Failed    error              // of an errand that its page waits for; nil: it has an answer
 	Moved     bool               // it redirects, and did not when it was first fetched
 	Duplicate duplicates.Verdict // zero: not judged
 	Sketch    uint64             // see fingerprint.Reader.Sketch; 0: not read

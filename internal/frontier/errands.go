@@ -13,6 +13,9 @@ import (
 // it.
 type Errand struct {
 	For any // the caller's
+
+	after   moment // it is not leased before
+	dropped bool
 }
 
 // Errands are the requests of pages that are being rendered. Those that wait come before the URLs
@@ -40,18 +43,30 @@ func (e *Errands) Bound(pages int) { e.politeness.rendering.most = pages }
 // seed.
 func (e *Errands) Add(now time.Time, u URL) {
 	e.clock.advance(now)
-	o := e.residency.originOf(e.clock.now, u.URL)
+	if !u.Errand.dropped {
+		u.Errand.after = e.clock.now
+		e.wait(e.residency.originOf(e.clock.now, u.URL), u)
+	}
+}
+
+// wait makes an errand wait among those of o, which are in the order of their times.
+func (e *Errands) wait(o *origin, u URL) {
 	if o.errands == nil {
 		o.errands = new(errands)
 	}
 	if len(o.errands.waiting) == 0 {
 		e.waiting = append(e.waiting, o)
 	}
-	o.errands.waiting = append(o.errands.waiting, u)
+	i := len(o.errands.waiting)
+	for i > 0 && o.errands.waiting[i-1].Errand.after > u.Errand.after {
+		i--
+	}
+	o.errands.waiting = slices.Insert(o.errands.waiting, i, u)
 }
 
-// Drop forgets an errand that waits. One that is leased ends as if it were needed.
+// Drop forgets an errand that waits. One that is leased does not wait again.
 func (e *Errands) Drop(u *URL) {
+	u.Errand.dropped = true
 	o := e.residency.origin(u.URL.Origin())
 	if o == nil || o.errands == nil {
 		return
@@ -161,7 +176,7 @@ func (e *Errands) due(now moment, o *origin) (at moment, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	at = max(at, free, p.free)
+	at = max(at, free, p.free, o.errands.waiting[0].Errand.after)
 	for _, g := range [...]*group{h.domain(), h.address} {
 		if g != nil {
 			if g.busy >= p.groups.limit(g) {
@@ -195,8 +210,8 @@ func (e *Errands) Refused() []Refusal {
 	return refused
 }
 
-// End ends the lease of an errand.
-func (e *Errands) End(now time.Time, u URL, a Result) {
+// End ends the lease of an errand. It waits again, until a time at least; zero: it is over.
+func (e *Errands) End(now time.Time, u URL, a Result, again time.Time) {
 	o := e.leased[u.Errand]
 	if o == nil {
 		panic(fmt.Sprintf("frontier: result of %s, which is not leased as an errand", u.URL))
@@ -204,6 +219,10 @@ func (e *Errands) End(now time.Time, u URL, a Result) {
 	e.clock.advance(now)
 	delete(e.leased, u.Errand)
 	o.errands.leased--
+	if !again.IsZero() && !u.Errand.dropped {
+		u.Errand.after = e.clock.moment(again)
+		e.wait(o, u)
+	}
 	e.tidy(o)
 	e.politeness.end(e.clock.now, o, a)
 }

@@ -22,7 +22,7 @@ func run(t *testing.T, f *frontier.Frontier, now time.Duration, want string) {
 	if shorts(leases) != want || leases[0].Errand == nil {
 		t.Fatalf("%v: errands %v, expected %s", now, leases, want)
 	}
-	f.Errands().End(at(now), leases[0], frontier.Result{})
+	f.Errands().End(at(now), leases[0], frontier.Result{}, time.Time{})
 }
 
 // expectErrandAt expects the next errand to be due at a time.
@@ -63,7 +63,7 @@ func TestErrands(t *testing.T) {
 		t.Errorf("leased %v beside an errand", more)
 	}
 	for _, lease := range leases {
-		f.Errands().End(at(2*time.Second), lease, frontier.Result{})
+		f.Errands().End(at(2*time.Second), lease, frontier.Result{}, time.Time{})
 	}
 	if more := f.Errands().Lease(at(3*time.Second), 9); len(more) > 0 {
 		t.Errorf("leased %v, which robots.txt disallows", more)
@@ -119,7 +119,7 @@ func TestErrandsOfTheDead(t *testing.T) {
 			if asked++; short(lease) == "dead/left" {
 				t.Fatal("leased what was dropped")
 			}
-			f.Errands().End(now, lease, frontier.Result{Failure: "connect", Reason: "refused", Unreached: true})
+			f.Errands().End(now, lease, frontier.Result{Failure: "connect", Reason: "refused", Unreached: true}, time.Time{})
 		}
 		for _, r := range f.Errands().Refused() {
 			if refused++; r.Kind != "connect" {
@@ -214,5 +214,32 @@ func TestMostRendered(t *testing.T) {
 	done("a/1")
 	if leases := shorts(f.Lease(at(0), 9)); leases != "a/3 b/3 a/4" && leases != "b/3 a/3 a/4" {
 		t.Errorf("leased %q with room for one more page", leases)
+	}
+}
+
+// TestErrandsAgain: an errand that has failed waits, and holds up no other one of its host; what is
+// not needed any more does not.
+func TestErrandsAgain(t *testing.T) {
+	f := with(t, frontier.Config{}, "a/1")
+	page := expectLease(t, f, 0, 9, "a/1")[0]
+	f.Errands().Responded(at(0), page, frontier.Result{})
+	dropped := errand(t, "a/dropped")
+	f.Errands().Add(at(0), errand(t, "a/app.js"))
+	f.Errands().Add(at(0), dropped)
+	for _, u := range f.Errands().Lease(at(0), 9) {
+		if u.Errand == dropped.Errand {
+			f.Errands().Drop(&u)
+		}
+		u.Tries++
+		f.Errands().End(at(0), u, frontier.Result{}, at(5*time.Second))
+	}
+	expectErrandAt(t, f, 5*time.Second)
+	f.Errands().Add(at(time.Second), errand(t, "a/other.js"))
+	run(t, f, time.Second, "a/other.js")
+	if early := f.Errands().Lease(at(4*time.Second), 9); len(early) > 0 {
+		t.Errorf("leased %v early", early)
+	}
+	if leases := f.Errands().Lease(at(5*time.Second), 9); shorts(leases) != "a/app.js" || leases[0].Tries != 1 {
+		t.Errorf("leased %v, expected a/app.js again", leases)
 	}
 }
