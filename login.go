@@ -112,6 +112,7 @@ func (f *fetcher) logIn(ctx context.Context, l *Login) (state *render.State, err
 		defer client.Close()
 		r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), sites: map[string]bool{fetch.SiteOf(f.given.URL): true}}
 		r.rules = fetch.PageRules{Page: f.given.URL, Block: f.Render.blocks(), Posts: true}
+		r.cookies = fetch.NewPageCookies(nil, f.given.URL) // the browser has them
 		in.Fetch = r.fetch
 		return r.run(t, func(ctx context.Context, browser *render.Renderer) (err error) {
 			state, err = browser.LogIn(ctx, in)

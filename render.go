@@ -194,11 +194,12 @@ func (o *Render) reason(p *Page) string {
 // rendering is the rendering of one page. Its requests come to the loop that fetched the page.
 type rendering struct {
 	*fetcher
-	client *httpclient.Client
-	door   *aio.Handle
-	rules  fetch.PageRules
-	asked  aio.Queue[func(*aio.Task) error]
-	sites  map[string]bool // of the pages of a login, to which POSTs may go; nil: it is none
+	client  *httpclient.Client
+	door    *aio.Handle
+	rules   fetch.PageRules
+	cookies *fetch.PageCookies
+	asked   aio.Queue[func(*aio.Task) error]
+	sites   map[string]bool // of the pages of a login, to which POSTs may go; nil: it is none
 }
 
 // render renders a page, and requests what it needs on t's loop.
@@ -208,7 +209,7 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 		return err
 	}
 	page := &render.Page{
-		URL: p.URL, Status: p.Status, Header: fetch.ForBrowser(p.Header), Body: p.Body,
+		URL: p.URL, Status: p.Status, Body: p.Body,
 		Steps: steps, Screenshot: render.Screenshot(f.Render.Screenshot), PDF: f.Render.PDF,
 		Stores: fetch.Stores(f.HTTP.Session.inner()),
 	}
@@ -218,6 +219,8 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 		return err
 	}
 	page.Fetch = r.fetch
+	r.cookies = fetch.NewPageCookies(r.HTTP.Cookies, r.rules.Page)
+	page.Header, page.Cookies = r.cookies.Give(p.Header)
 	var doc *render.Document
 	err = r.run(t, func(ctx context.Context, browser *render.Renderer) (err error) {
 		doc, err = browser.Render(ctx, page)
@@ -300,7 +303,7 @@ func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*
 	if err := r.visits(q, u); err != nil {
 		return nil, err
 	}
-	ask := httpclient.Request{Method: q.Method, Body: q.Body, Header: fetch.FromBrowser(q, r.HTTP.Cookies != nil), Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: r.chain.allow(u)}
+	ask := httpclient.Request{Method: q.Method, Body: q.Body, Header: fetch.FromBrowser(q), Cookies: r.cookies.Of(q, u), Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: r.chain.allow(u)}
 	res, err := r.client.Do(t, ask)
 	if res != nil {
 		defer res.Close()

@@ -16,7 +16,7 @@ import (
 // maxLine bounds a line of a file, in bytes; the line of a cookie within the limits is shorter.
 const maxLine = 16 << 10
 
-// httpOnly begins a line whose cookie is hidden from scripts, which a crawler does not run.
+// httpOnly begins a line whose cookie is hidden from scripts.
 const httpOnly = "#HttpOnly_"
 
 // Load reads a file in Netscape's format: one cookie a line, as seven fields separated by tabs:
@@ -35,13 +35,15 @@ func (j *Jar) Load(r io.Reader) error {
 		if n == 1 {
 			line = strings.TrimPrefix(line, "\ufeff")
 		}
-		line = strings.TrimPrefix(strings.TrimSuffix(line, "\r"), httpOnly)
+		line, hidden := strings.CutPrefix(strings.TrimSuffix(line, "\r"), httpOnly)
 		if strings.TrimSpace(line) == "" || line[0] == '#' {
 			continue
 		}
 		u, c, err := parseLine(line)
-		if err == nil && !j.give(u, c) {
-			err = fmt.Errorf("expected at most %d cookies of one registrable domain", maxPerSite)
+		if err == nil {
+			if c.HttpOnly = hidden; !j.give(u, c) {
+				err = fmt.Errorf("expected at most %d cookies of one registrable domain", maxPerSite)
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)

@@ -52,9 +52,10 @@ type site struct {
 // kept identifies a cookie as the library does.
 type kept struct {
 	host, domain, path, name string // domain is the attribute without its dot
+	value                    string
 	bytes                    int
-	given                    bool // by a file
-	secure                   bool
+	given                    bool      // by a file
+	secure, hidden           bool      // hidden: from scripts
 	expires                  time.Time // zero: with the crawl
 }
 
@@ -117,6 +118,36 @@ func (j *Jar) Cookies(u *url.URL) []*http.Cookie {
 	return s.jar.Cookies(&url.URL{Scheme: u.Scheme, Host: host, Path: u.Path})
 }
 
+// Site returns the cookies of the site of a host, for a browser that is to send them itself: as
+// they are sent, and with Domain, which begins with a dot if it includes subdomains, Path, Secure
+// and HttpOnly.
+func (j *Jar) Site(host string) (all []*http.Cookie) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s := j.mu.sites[siteOf(hostOf(&url.URL{Host: host}))]
+	if s == nil {
+		return nil
+	}
+	now := time.Now()
+	for _, k := range s.kept {
+		c := &http.Cookie{Name: k.name, Value: k.value, Domain: k.scope(), Path: k.path, Secure: k.secure, HttpOnly: k.hidden}
+		if k.domain != "" {
+			c.Domain = "." + k.domain
+		}
+		if (k.expires.IsZero() || k.expires.After(now)) && s.has(k) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// has reports whether the library has a cookie, which it refuses for a public suffix.
+func (s *site) has(k kept) bool {
+	return slices.ContainsFunc(s.jar.Cookies(&url.URL{Scheme: "https", Host: k.scope(), Path: k.path}), func(c *http.Cookie) bool {
+		return c.Name == k.name && strings.Trim(c.Value, `"`) == strings.Trim(k.value, `"`)
+	})
+}
+
 // SetCookies stores the cookies that a response from u has set: of thousands, the last ones, as
 // they would replace the others.
 func (j *Jar) SetCookies(u *url.URL, cookies []*http.Cookie) {
@@ -131,7 +162,10 @@ func (j *Jar) SetCookies(u *url.URL, cookies []*http.Cookie) {
 // set stores one cookie and reports whether there was room for it. (A cookie that may not be set
 // needs none.) The caller holds mu.
 func (j *Jar) set(u *url.URL, c *http.Cookie, given bool) bool {
-	k := kept{host: hostOf(u), domain: strings.ToLower(strings.TrimPrefix(c.Domain, ".")), path: c.Path, name: c.Name, given: given}
+	k := kept{host: hostOf(u), domain: strings.ToLower(strings.TrimPrefix(c.Domain, ".")), path: c.Path, name: c.Name, value: c.Value, given: given, hidden: c.HttpOnly}
+	if c.Quoted {
+		k.value = `"` + c.Value + `"`
+	}
 	if !strings.HasPrefix(k.path, "/") {
 		k.path = folder(u.Path)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -224,5 +225,37 @@ func BenchmarkCookies(b *testing.B) {
 				j.Cookies(u)
 			}
 		})
+	}
+}
+
+// TestSite: a browser gets the cookies of a site as they are sent, and what it has to know to send
+// them itself; none that has gone or was never taken.
+func TestSite(t *testing.T) {
+	j := cookies.New()
+	if err := j.Load(strings.NewReader("#HttpOnly_.a.example\tTRUE\t/x\tTRUE\t0\thidden\t1\nb.example\tFALSE\t/\tFALSE\t0\tother\t1\n")); err != nil {
+		t.Fatal(err)
+	}
+	u := &url.URL{Scheme: "https", Host: "www.a.example:444", Path: "/dir/page"}
+	for _, line := range []string{
+		"host=1", `quoted="2 3"; Domain=A.example; Path=/`, "gone=1", "gone=1; Max-Age=0", "public=1; Domain=example", "js=1; HttpOnly; Max-Age=100", "js=2",
+	} {
+		c, err := http.ParseSetCookie(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.SetCookies(u, []*http.Cookie{c})
+	}
+	var got []string
+	for _, c := range j.Site("WWW.a.example:444") {
+		got = append(got, fmt.Sprint(c.Domain, " ", c.Path, " ", c.Name, "=", c.Value, " ", c.Secure, " ", c.HttpOnly))
+	}
+	want := []string{
+		".a.example /x hidden=1 true true", "www.a.example /dir host=1 false false", `.a.example / quoted="2 3" false false`, "www.a.example /dir js=2 false false",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	if all := j.Site("c.example"); len(all) > 0 {
+		t.Errorf("%v", all)
 	}
 }

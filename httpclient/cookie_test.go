@@ -78,12 +78,17 @@ func TestOwnFields(t *testing.T) {
 		name   string
 		opt    httpclient.Options
 		header httpclient.Header // of the request
+		more   string            // Request.Cookies; "-": none, not even of the jar
 		want   string            // its lines with cookies or credentials
 	}{
-		{"known", known, nil, "Cookie: n=v|Authorization: Basic bWU6cGFzczp3b3Jk"},
-		{"of all requests", own, nil, "cookie: own=1|authorization: Own"},
-		{"of this one", own, httpclient.Header{{Name: "Cookie", Value: "this=1"}, {Name: "Authorization", Value: "This"}}, "Cookie: this=1|Authorization: This"},
-		{"none of them", known, httpclient.Header{{Name: "Cookie"}, {Name: "Authorization"}}, ""},
+		{"known", known, nil, "", "Cookie: n=v|Authorization: Basic bWU6cGFzczp3b3Jk"},
+		{"of all requests", own, nil, "", "cookie: own=1|authorization: Own"},
+		{"of this one", own, httpclient.Header{{Name: "Cookie", Value: "this=1"}, {Name: "Authorization", Value: "This"}}, "", "Cookie: this=1|Authorization: This"},
+		{"none of them", known, httpclient.Header{{Name: "Cookie"}, {Name: "Authorization"}}, "", ""},
+		{"in place of the jar", known, nil, "page=1", "Cookie: page=1|Authorization: Basic bWU6cGFzczp3b3Jk"},
+		{"in place of the jar, none", known, nil, "-", "Authorization: Basic bWU6cGFzczp3b3Jk"},
+		{"beside those of all requests", own, nil, "page=1", "cookie: own=1; page=1|authorization: Own"},
+		{"beside those of all requests, none", own, nil, "-", "cookie: own=1|authorization: Own"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			playBoth(t, c.opt,
@@ -101,7 +106,7 @@ func TestOwnFields(t *testing.T) {
 					p.send(ok("x"))
 				},
 				func(b *browser) {
-					res, err := b.client.Do(b.task, httpclient.Request{Scheme: "http", Host: "www.example", Target: "/", Header: c.header})
+					res, err := b.client.Do(b.task, httpclient.Request{Scheme: "http", Host: "www.example", Target: "/", Header: c.header, Cookies: cookiesOf(c.more)})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -109,6 +114,17 @@ func TestOwnFields(t *testing.T) {
 				})
 		})
 	}
+}
+
+// cookiesOf returns cookies of a request: see TestOwnFields.
+func cookiesOf(text string) *string {
+	switch text {
+	case "":
+		return nil
+	case "-":
+		return new(string)
+	}
+	return &text
 }
 
 // TestSetCookieForms checks that cookies are parsed as browsers parse them.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/weftcrawl/weft/aio"
 )
@@ -26,7 +27,14 @@ func (c *Client) addFields(t *aio.Task, req *Request, page *url.URL, to route) {
 			}
 		}
 	}
-	if page != nil {
+	switch {
+	case req.Cookies != nil:
+		if i := slices.IndexFunc(req.Header, func(f Field) bool { return isName(f.Name, "Cookie") }); i >= 0 && *req.Cookies != "" {
+			req.Header = slices.Clone(req.Header)
+			req.Header[i].Value = strings.Trim(req.Header[i].Value+"; "+*req.Cookies, "; ")
+		}
+		add("Cookie", *req.Cookies)
+	case page != nil:
 		add("Cookie", c.cookies(t, page))
 	}
 	if len(c.auth) > 0 {

@@ -23,6 +23,10 @@ type Request struct {
 	// is not sent itself.
 	Header Header
 
+	// Cookies, unless nil, are sent in place of those of the jar, and beside those of Options.Header:
+	// a Cookie field.
+	Cookies *string
+
 	// Allow judges each address of the host after the look-up, just before a connection to it is
 	// made. Addresses for which it returns an error are left out; if none is left, the error is of
 	// KindBlocked. It runs on the loop. An address that an Override names for the host is not
@@ -79,7 +83,11 @@ func (r *Request) check() *Error {
 	case !strings.HasPrefix(r.Target, "/") || !visible(r.Target):
 		return fail(KindScheme, "target %.64q, expected a path and query, percent-encoded", r.Target)
 	}
-	if err := r.Header.Check(); err != nil {
+	checked := r.Header
+	if r.Cookies != nil {
+		checked = append(slices.Clip(checked), Field{"Cookie", *r.Cookies})
+	}
+	if err := checked.Check(); err != nil {
 		return &Error{Kind: KindScheme, Err: err}
 	}
 	return nil

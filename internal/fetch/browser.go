@@ -114,12 +114,11 @@ var ours = map[string]bool{
 	"upgrade-insecure-requests": true, "cache-control": true, "pragma": true, "purpose": true,
 }
 
-// FromBrowser returns the header of a browser's request as Weft sends it. The cookies are those of
-// the browser, unless there is a jar.
-func FromBrowser(q *render.Request, jar bool) (h httpclient.Header) {
+// FromBrowser returns the header of a browser's request as Weft sends it, but for cookies.
+func FromBrowser(q *render.Request) (h httpclient.Header) {
 	for _, f := range q.Header {
 		name := strings.ToLower(f.Name)
-		if !ours[name] && !strings.HasPrefix(name, "sec-") && (name != "cookie" || !jar) {
+		if !ours[name] && !strings.HasPrefix(name, "sec-") && name != "cookie" {
 			h = append(h, httpclient.Field{Name: f.Name, Value: f.Value})
 		}
 	}

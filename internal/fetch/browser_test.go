@@ -50,21 +50,19 @@ func TestPageRules(t *testing.T) {
 }
 
 // TestFromBrowser: a server sees the fields that a script has set, and none by which a browser
-// tells who it is; the crawl's own cookies are those of its jar.
+// tells who it is.
 func TestFromBrowser(t *testing.T) {
 	t.Parallel()
 	q := new(render.Request)
 	for _, name := range strings.Fields("X-Token Accept Referer Origin Cookie User-Agent sec-ch-ua Sec-Fetch-Mode Host Accept-Encoding Cache-Control") {
 		q.Header = append(q.Header, render.Field{Name: name, Value: "x"})
 	}
-	for jar, want := range map[bool]string{true: "X-Token Accept Referer Origin", false: "X-Token Accept Referer Origin Cookie"} {
-		var names []string
-		for _, f := range fetch.FromBrowser(q, jar) {
-			names = append(names, f.Name)
-		}
-		if !slices.Equal(names, strings.Fields(want)) {
-			t.Errorf("%q, expected %s", names, want)
-		}
+	var names []string
+	for _, f := range fetch.FromBrowser(q) {
+		names = append(names, f.Name)
+	}
+	if want := strings.Fields("X-Token Accept Referer Origin"); !slices.Equal(names, want) {
+		t.Errorf("%q, expected %q", names, want)
 	}
 	if all := fetch.ForBrowser(httpclient.Header{{Name: "A", Value: "1"}, {Name: "a", Value: "2"}}); len(all) != 2 || all[1].Value != "2" {
 		t.Errorf("%v", all)

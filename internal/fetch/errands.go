@@ -15,6 +15,7 @@ import (
 // Errand is a request of a page that is being rendered: see frontier.Errand.
 type Errand struct {
 	request *render.Request
+	cookies *PageCookies
 	answer  func(httpcache.Response, error) // called once, from any goroutine
 }
 
@@ -46,7 +47,8 @@ func (f *errandFetcher) ask(x *fetching) *Outcome {
 	if post := postBy(errand.request); post != nil {
 		x.req.Method, x.req.Body = methodPost, post.Body
 	}
-	x.req.Header = append(x.req.Header, FromBrowser(errand.request, f.fetcher.cfg.HTTP.Cookies != nil)...)
+	x.req.Header = append(x.req.Header, FromBrowser(errand.request)...)
+	x.req.Cookies = errand.cookies.Of(errand.request, x.lease.URL.URL)
 	if err := f.fetcher.askHook(x.lease.URL, &x.req); err != nil {
 		errand.Forbid(err.Error())
 		return &Outcome{URL: x.lease.URL}

@@ -142,9 +142,11 @@ type shown struct {
 func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (*shown, error) {
 	r, one := s.cfg.Render, &rendering{renders: s, from: out.Record.URL, depth: out.URL.Depth + 1}
 	ask := &render.Page{
-		URL: out.URL.URL.String(), Status: out.Record.Status, Header: ForBrowser(page.Header), Body: page.Body, Fetch: one.fetch,
+		URL: out.URL.URL.String(), Status: out.Record.Status, Body: page.Body, Fetch: one.fetch,
 		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF, Stores: Stores(s.cfg.Session),
 	}
+	one.cookies = NewPageCookies(s.cfg.HTTP.Cookies, out.URL.URL)
+	ask.Header, ask.Cookies = one.cookies.Give(page.Header)
 	one.rules = PageRules{Page: out.URL.URL, Block: r.Block, Seen: r.Assets || ask.IsSeen(), OwnPosts: r.OwnPosts}
 	got, err := aio.Offload(t, func(ctx context.Context) (got shown, err error) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -254,10 +256,11 @@ func (s *renders) keepPictures(page *Page) (folders []string, captures []*captur
 // rendering is a page that is being rendered.
 type rendering struct {
 	*renders
-	rules  PageRules
-	from   string // its URL, as the record has it
-	depth  int
-	cached atomic.Int64 // bytes that were requested for an earlier page
+	rules   PageRules
+	cookies *PageCookies
+	from    string // its URL, as the record has it
+	depth   int
+	cached  atomic.Int64 // bytes that were requested for an earlier page
 }
 
 // fetch is render.Page.Fetch: the response comes from the cache, or by an errand of the crawl.
@@ -281,6 +284,7 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 		return res, life, err
 	})
 	if kept {
+		res.Header = s.cookies.withoutSet(res.Header)
 		s.cached.Add(int64(len(res.Body)))
 	}
 	return responseOf(res), err
@@ -312,7 +316,7 @@ func (s *rendering) errand(ctx context.Context, u weburl.URL, q *render.Request)
 	}
 	answered := make(chan answer, 1)
 	errand := frontier.URL{URL: u, From: s.from, Depth: s.depth, Errand: &frontier.Errand{For: &Errand{
-		request: q, answer: func(res httpcache.Response, err error) { answered <- answer{res, err} },
+		request: q, cookies: s.cookies, answer: func(res httpcache.Response, err error) { answered <- answer{res, err} },
 	}}}
 	if err := s.reports.outbox.Post(func() { s.reports.report.Errand(errand) }); err != nil {
 		return httpcache.Response{}, err

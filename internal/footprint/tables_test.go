@@ -115,7 +115,7 @@ var tables = map[string][]string{
 		"record.Rendered.Errors", "record.Rendered.Failed", "record.Rendered.Refused", "render.Document.Errors", "render.Document.Frames",
 		"render.Document.PDF", "render.Document.Refused", "render.Document.Screenshot", "render.Document.Targets", "render.Page.Body",
 		"render.Page.Header", "render.browser.idle", "render.browser.in", "render.browser.tabs", "render.conn.replies", "render.run.frames",
-		"render.tab.origins", "render.tail.text", "render.clocks.all", "render.conn.crashed",
+		"render.tab.origins", "render.tab.cookies", "render.Page.Cookies", "render.tail.text", "render.clocks.all", "render.conn.crashed",
 	},
 	"private networks that there are": {"guard.Guard.open", "job.Job.Networks"},
 	"2 MiB of a hosts file":           {"dns.names.bits"},

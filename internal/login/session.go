@@ -200,6 +200,9 @@ func (s *Session) Cookies(u *url.URL) []*http.Cookie { return s.jar().Cookies(u)
 // SetCookies is that of the jar.
 func (s *Session) SetCookies(u *url.URL, all []*http.Cookie) { s.jar().SetCookies(u, all) }
 
+// Site is that of the jar.
+func (s *Session) Site(host string) []*http.Cookie { return s.jar().Site(host) }
+
 // Limit is that of the jar.
 func (s *Session) Limit(bytes int) {
 	s.mu.Lock()

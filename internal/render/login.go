@@ -40,13 +40,6 @@ type State struct {
 	Stores  []Store
 }
 
-// Cookie is a cookie as the protocol has it.
-type Cookie struct {
-	Domain, Path, Name, Value string
-	Expires                   float64 // seconds since 1970, or -1
-	Secure, HTTPOnly          bool
-}
-
 // LoginError says how far a login has come.
 type LoginError struct {
 	URL    string // of the page at the end
@@ -288,17 +281,4 @@ func (l *loggingIn) state(ctx context.Context) (*State, error) {
 	all, err := cookiesOf(ctx, t.conn, t.context)
 	s.Cookies = all
 	return &s, err
-}
-
-// cookiesOf returns the cookies of a browser context.
-func cookiesOf(ctx context.Context, c *conn, browserContext string) ([]Cookie, error) {
-	params := map[string]string{}
-	if browserContext != "" {
-		params["browserContextId"] = browserContext
-	}
-	var all struct {
-		Cookies []Cookie
-	}
-	err := c.call(ctx, "", "Storage.getCookies", params, &all)
-	return slices.Clip(all.Cookies), err
 }

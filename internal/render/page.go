@@ -26,6 +26,10 @@ type Page struct {
 	Steps  Steps   // before it is read
 	Stores []Store // that its documents find
 
+	// Cookies are those that the browser has before it shows the page: all others are gone. Those of
+	// Header are added.
+	Cookies []Cookie
+
 	// Screenshot and PDF ask for pictures of the page: see IsSeen.
 	Screenshot Screenshot
 	PDF        bool

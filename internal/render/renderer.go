@@ -315,6 +315,7 @@ func (b *browser) take(ctx context.Context) (*tab, error) {
 func (b *browser) give(t *tab, sound bool) {
 	t.set(nil)
 	b.mu.Lock()
+	t.cookies = nil
 	for frame, of := range b.in {
 		if of == t && frame != t.target {
 			delete(b.in, frame)
@@ -342,6 +343,10 @@ func (b *browser) render(ctx context.Context, p *Page, real bool) (doc *Document
 	}
 	t, err := take(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := b.setCookies(ctx, t, p); err != nil {
+		b.give(t, false)
 		return nil, err
 	}
 	r := newRun(ctx, t, p, own, &b.own)

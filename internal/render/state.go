@@ -102,20 +102,13 @@ func (t *tab) visit(origin string, inFrame bool) {
 	t.origins[origin] = true
 }
 
-// clean removes what the page before has stored, so that a page is the same whether it is the first
-// of a tab or the thousandth.
+// clean removes what the page before has stored, but for cookies (see setCookies), so that a page
+// is the same whether it is the first of a tab or the thousandth.
 func (t *tab) clean(ctx context.Context) error {
 	t.mu.Lock()
 	keys := storageKeys(t.top, t.origins)
 	t.origins = make(map[string]bool)
 	t.mu.Unlock()
-	cookies := map[string]string{}
-	if t.context != "" {
-		cookies["browserContextId"] = t.context
-	}
-	if err := t.conn.call(ctx, "", "Storage.clearCookies", cookies, nil); err != nil {
-		return err
-	}
 	for _, key := range keys {
 		if err := t.conn.call(ctx, t.session, "Storage.clearDataForStorageKey", map[string]string{"storageKey": key, "storageTypes": stored}, nil); err != nil {
 			return err

@@ -21,6 +21,8 @@ type tab struct {
 	inFront bool   // it is drawn always: all tabs of the headless shell are
 	focused bool   // it is drawn for now
 
+	cookies []Cookie // of its page; guarded by the browser's mu
+
 	mu      sync.Mutex
 	run     *run            // the page that it renders; nil: none
 	top     string          // the origin of the last page
