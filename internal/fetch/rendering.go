@@ -291,21 +291,26 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 }
 
 // cacheKey returns the key of a request in the cache: with the origin that it is for, which servers
-// name in what they allow. Empty: the response is for this request alone.
+// name in what they allow, and with what a script may ask for, on which responses may vary. Empty:
+// the response is for this request alone.
 func cacheKey(u weburl.URL, q *render.Request) string {
 	if q.Method != http.MethodGet {
 		return ""
 	}
-	origin := ""
+	var origin, accept, language string
 	for _, f := range q.Header {
 		switch {
 		case strings.EqualFold(f.Name, "Authorization"), strings.EqualFold(f.Name, "Range"):
 			return ""
 		case strings.EqualFold(f.Name, "Origin"):
 			origin = f.Value
+		case strings.EqualFold(f.Name, "Accept"):
+			accept = f.Value
+		case strings.EqualFold(f.Name, "Accept-Language"):
+			language = f.Value
 		}
 	}
-	return u.String() + " " + origin
+	return strings.Join([]string{u.String(), origin, accept, language}, "\n")
 }
 
 // errand has the crawl make a request.

@@ -62,7 +62,7 @@ func Lifetime(r *Response, asset bool, now time.Time) time.Duration {
 	return min(max(life, 0), mostLifetime)
 }
 
-// alike are the fields that are the same in all requests of a crawl, or part of the key.
+// alike are the fields that are the same in all requests of a crawl, or part of its key.
 var alike = map[string]bool{"": true, "accept": true, "accept-encoding": true, "accept-language": true, "user-agent": true, "origin": true}
 
 // varies reports whether a response depends on fields that may differ.
