@@ -153,3 +153,20 @@ func TestCrawlHeldMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestCrawlTargetsNoFollow: where scripts of a page lead is not followed if the page's links are
+// not.
+func TestCrawlTargetsNoFollow(t *testing.T) {
+	t.Parallel()
+	moves := "text/html\n%s<p id=p>x<script>setTimeout(() => location = '%s', 10)</script>"
+	s := shows(t, map[string]string{
+		"/":    "text/html\n<a href=/yes>x</a><a href=/no>x</a>",
+		"/yes": fmt.Sprintf(moves, "", "/there"),
+		"/no":  fmt.Sprintf(moves, "<meta name=robots content=nofollow>", "/nowhere"),
+	})
+	e := crawls(t, exitDone, "--render=always", "--job", "job", s.URL)
+	all := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))
+	if all["/there"] == nil || all["/nowhere"] != nil {
+		t.Errorf("%d records, of /there %v, of /nowhere %v", len(all), all["/there"], all["/nowhere"])
+	}
+}

@@ -50,6 +50,7 @@ type collector struct {
 	plain   bool           // a link to where another one has led adds nothing but its number
 	showAll bool           // to OnPage
 	added   bool           // by OnPage
+	forgot  bool           // its links: see forget
 	depth   int            // of the URLs that the links lead to
 	rank    int8           // the same
 	n       int            // links
@@ -228,6 +229,7 @@ func (c *collector) probe(to weburl.URL) {
 // forget withdraws the links to follow, except links that OnLink follows by any mention. With a
 // nofollow, assets stay, and the others may be checked.
 func (c *collector) forget(reason string) {
+	c.forgot = true
 	kept := c.out.Links[:0]
 	for _, u := range c.out.Links {
 		if RoleOf(&u) == record.RoleProbe { // its link does not count

@@ -237,14 +237,16 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, requested time.Time, ou
 	if err != nil {
 		return err
 	}
+	forgotten := false // the links of the page are
 	err = p.pages.read(t, long, func() {
 		c := p.newCollector(p.extractors(), out)
 		c.page, c.showAll, c.most = page, p.cfg.Hooks.OnPage != nil, mostLinkText(len(body))
 		out.Read = true
 		p.extract(&c, res, body, base)
 		p.cfg.compare(out, res)
+		forgotten = c.forgot
 	})
-	if err == nil && len(targets) > 0 {
+	if err == nil && len(targets) > 0 && !forgotten {
 		t.OnLoop(func() { p.followTargets(out, targets, base) })
 	}
 	p.lines.weigh(out, res, page)
