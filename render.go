@@ -147,9 +147,15 @@ func FindBrowser(name string) (string, error) { return render.Find(name) }
 // check refuses options that have no meaning.
 func (o *Render) check() error {
 	_, err := o.steps()
+	if err != nil {
+		return invalid("Wait", o.Wait, err)
+	}
+	if o.Click != "" {
+		err = render.CheckSelector(o.Click)
+	}
 	switch {
 	case err != nil:
-		return invalid("Wait", o.Wait, err)
+		return invalid("Click", o.Click, err)
 	case o.Scroll < 0:
 		return invalid("Scroll", strconv.Itoa(o.Scroll), errNegative)
 	case o.Screenshot != "" && o.Screenshot != ScreenshotViewport && o.Screenshot != ScreenshotFull:

@@ -22,7 +22,7 @@ func (c *clientFlags) renderOptions() group {
 		{name: "scroll", field: "Scroll", advanced: true, arg: "N", Value: to(&c.render.Scroll, number(1)),
 			help: "scroll by up to N screens, until nothing new comes",
 			more: "<details> are opened, too. " + rendersAlways},
-		{name: "click", field: "Click", advanced: true, arg: "SELECTOR", Value: to(&c.render.Click, some("a CSS selector such as .more")),
+		{name: "click", field: "Click", advanced: true, arg: "SELECTOR", Value: to(&c.render.Click, selector),
 			help: "click what brings more, until nothing new comes",
 			more: "Each element is clicked until it is gone or brings nothing new, 200 times in all at most. " + rendersAlways},
 		{name: "render-post", field: "RenderPost", advanced: true, Value: on(&c.render.RenderPost),
@@ -68,6 +68,15 @@ func (c *clientFlags) block(warn func(string)) {
 			warn(fmt.Sprintf("--block %.128q: %s of %s skipped, the first in line %d: %s", b.file, count(n), plural(n+b.list.Len(), "rule"), line, why))
 		}
 	}
+}
+
+// selector checks what is to be clicked.
+func selector(s string) (string, error) {
+	s, err := some("a CSS selector such as .more")(s)
+	if err == nil {
+		err = render.CheckSelector(s)
+	}
+	return s, err
 }
 
 // waited checks what is to be waited for.

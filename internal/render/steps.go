@@ -30,7 +30,10 @@ func ParseWait(text string) (Wait, error) {
 	if text == "" {
 		return Wait{}, errors.New("expected a CSS selector such as .results, or a duration such as 5s")
 	}
-	if text[0] < '0' || text[0] > '9' {
+	if first := strings.TrimPrefix(text, "-"); first == "" || first[0] < '0' || first[0] > '9' {
+		if err := CheckSelector(text); err != nil {
+			return Wait{}, err
+		}
 		return Wait{Selector: text}, nil
 	}
 	d, err := time.ParseDuration(text)

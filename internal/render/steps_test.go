@@ -164,7 +164,7 @@ func TestWait(t *testing.T) {
 func TestParseWait(t *testing.T) {
 	for text, want := range map[string]render.Wait{
 		" .late ": {Selector: ".late"}, "#a > b": {Selector: "#a > b"}, "5s": {Time: 5 * time.Second}, "1m30s": {Time: 90 * time.Second},
-		"": {}, "5": {}, "5 s": {}, "2h": {}, "0s": {}, "3d": {},
+		"": {}, "5": {}, "5 s": {}, "2h": {}, "0s": {}, "3d": {}, "-5s": {}, "a[[": {},
 	} {
 		got, err := render.ParseWait(text)
 		if got != want || (err == nil) == (want == render.Wait{}) {
