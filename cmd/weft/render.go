@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/render"
@@ -152,11 +153,14 @@ func (c *clientFlags) readyToRender() error {
 // mostAwaited is the page time for an element to come.
 const mostAwaited = "30 s of page time"
 
-// inTime says what a page that was rendered has not had the time or the room for. It is an error
-// where the page lacks what it was to have.
+// inTime says what of a page that was rendered has failed, and what it has not had the time or the
+// room for. It is an error where the page lacks what it was to have.
 func (c *clientFlags) inTime(p *weft.Page) error {
 	if p == nil || p.Rendered == nil {
 		return nil
+	}
+	if text := troubles(p.Rendered); text != "" {
+		fmt.Fprintf(os.Stderr, "weft: %s: %s\n", printable(p.URL), text)
 	}
 	said := ""
 	switch p.Rendered.Cut {
@@ -174,4 +178,43 @@ func (c *clientFlags) inTime(p *weft.Page) error {
 		fmt.Fprintf(os.Stderr, "weft: %s is incomplete: %s\n", printable(p.URL), said)
 	}
 	return nil
+}
+
+// troubles returns how many requests and scripts of a page have failed, and the first of each; "":
+// none. A script that complains of a request which Weft does not make, by a rule, has no fault.
+func troubles(r *weft.Rendered) string {
+	var failed, errs []string
+	byRule := false
+	for _, x := range r.Refused {
+		if byRule = byRule || x.ByRule; !x.ByRule {
+			failed = append(failed, x.URL+" ("+x.Reason+")")
+		}
+	}
+	for _, message := range r.Errors {
+		if first, _, _ := strings.Cut(message, "\n"); !byRule || !strings.HasSuffix(first, "TypeError: Failed to fetch") {
+			errs = append(errs, first)
+		}
+	}
+	var parts []string
+	for _, t := range []struct {
+		noun string
+		all  []string
+	}{{"request", failed}, {"script", errs}} {
+		switch n := len(t.all); {
+		case n == 1:
+			parts = append(parts, fmt.Sprintf("a %s failed: %s", t.noun, brief(t.all[0])))
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%s failed, the first: %s", plural(n, t.noun), brief(t.all[0])))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// brief returns the beginning of a text for a message.
+func brief(text string) string {
+	const most = 160
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return printable(text)
 }
