@@ -310,8 +310,11 @@ func (b *browser) take(ctx context.Context) (*tab, error) {
 	return t, nil
 }
 
-// give takes a tab back; one that is lost, or may hang, is closed, and any while memory is scarce:
-// its process gives back what pages have left there.
+// tabPages is the number of pages that a tab renders: its process grows by 20 kB with each.
+const tabPages = 256
+
+// give takes a tab back; one that is lost, or may hang, is closed, and any that is old, or while
+// memory is scarce: its process gives back what pages have left there.
 func (b *browser) give(t *tab, sound bool) {
 	t.set(nil)
 	b.mu.Lock()
@@ -321,7 +324,8 @@ func (b *browser) give(t *tab, sound bool) {
 			delete(b.in, frame)
 		}
 	}
-	sound = sound && !b.full.Load()
+	t.pages++
+	sound = sound && t.pages < tabPages && !b.full.Load()
 	if sound {
 		b.idle = append(b.idle, t)
 	}
