@@ -13,7 +13,7 @@ import (
 
 // Request is a GET, a HEAD or a POST.
 type Request struct {
-	Method string // "GET", "HEAD" or "POST"; empty: GET
+	Method string // "GET", "HEAD", "OPTIONS" or "POST"; empty: GET
 	Scheme string // "http" or "https"
 	Host   string // HOST or HOST:PORT, as in the URL
 	Target string // path and query, beginning with "/"
@@ -72,8 +72,8 @@ func (r *Request) repeats() bool { return !r.Once && r.Method != "POST" }
 // check refuses a request that would not arrive as it is.
 func (r *Request) check() *Error {
 	switch {
-	case r.Method != "" && r.Method != "GET" && r.Method != "HEAD" && r.Method != "POST":
-		return fail(KindScheme, "method %.20q, expected GET, HEAD or POST", r.Method)
+	case r.Method != "" && r.Method != "GET" && r.Method != "HEAD" && r.Method != "OPTIONS" && r.Method != "POST":
+		return fail(KindScheme, "method %.20q, expected GET, HEAD, OPTIONS or POST", r.Method)
 	case len(r.Body) > 0 && r.Method != "POST":
 		return fail(KindScheme, "a body of %d bytes, expected none without POST", len(r.Body))
 	case r.Scheme != "http" && r.Scheme != "https":

@@ -170,3 +170,23 @@ func TestCrawlTargetsNoFollow(t *testing.T) {
 		t.Errorf("%d records, of /there %v, of /nowhere %v", len(all), all["/there"], all["/nowhere"])
 	}
 }
+
+// TestCrawlPreflight: a server hears whether a page of another site may send it a field, and HEAD.
+func TestCrawlPreflight(t *testing.T) {
+	t.Parallel()
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
+		h.Set("Access-Control-Expose-Headers", "X-Said")
+		h.Set("X-Said", r.Method+r.Header.Get("X-Key"))
+	}))
+	t.Cleanup(api.Close)
+	s := shows(t, map[string]string{"/": "text/html\n<title>x</title><div id=root></div><script>for (const method of ['GET', 'HEAD']) fetch('" +
+		api.URL + "', {method, headers: {'X-Key': 'k'}}).then(r => document.title += r.headers.get('X-Said'))</script>"})
+	e := crawls(t, exitDone, "--render=always", "--warc", "--allow-private", "--job", "job", s.URL)
+	r := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))["/"]
+	if !strings.Contains(r.Title, "GETk") || !strings.Contains(r.Title, "HEADk") {
+		t.Errorf("title %q: %+v", r.Title, r.Rendered)
+	}
+}

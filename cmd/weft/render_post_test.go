@@ -122,7 +122,7 @@ func TestRenderPost(t *testing.T) {
 		"/other": {"", "http://other.test:" + g.port() + "/graphql method POST to another site"},
 		"/put":   {"", "/graphql method PUT"},
 
-		"/header": {"", "/get method OPTIONS to another site"},
+		"/header": {"", ""}, // the server does not agree
 	} {
 		r := all[page]
 		if r == nil || r.Rendered == nil || r.H1 != want.h1 {
@@ -137,6 +137,7 @@ func TestRenderPost(t *testing.T) {
 		t.Error("the links of an answer")
 	}
 	want := []string{
+		"OPTIONS other.test/get  ",
 		`POST api.weft.test/graphql application/json {"query":"/cross"}`,
 		"POST www.weft.test/graphql application/json {\"query\":\"/307\"}",
 		"POST www.weft.test/graphql application/json {\"query\":\"/once\"}",

@@ -54,10 +54,8 @@ func (p *PageRules) judgeMethod(u weburl.URL, q *render.Request) error {
 		method = fieldOf(q, "Access-Control-Request-Method")
 	}
 	switch {
-	case method == http.MethodGet && !(asks && !own), method == http.MethodPost && p.Posts && !asks:
+	case method == http.MethodGet, method == http.MethodHead, method == http.MethodPost && p.Posts && !asks:
 		return nil
-	case method == http.MethodGet:
-		return render.ByRule("method OPTIONS to another site")
 	case method != http.MethodPost:
 		return render.ByRule("method " + method)
 	case !p.OwnPosts && !p.Posts:
@@ -76,10 +74,11 @@ func isPreflight(q *render.Request) bool {
 	return q.Method == http.MethodOptions && fieldOf(q, "Access-Control-Request-Method") != ""
 }
 
-// Preflight returns the answer to a preflight that was judged; nil: the request is none. The server
+// Preflight returns the answer to the preflight of a POST that was judged; nil: it is another
+// request. The server
 // is not asked: both are of one site, and whether the page may have the response, that says.
 func Preflight(q *render.Request) *render.Response {
-	if !isPreflight(q) {
+	if !isPreflight(q) || fieldOf(q, "Access-Control-Request-Method") != http.MethodPost {
 		return nil
 	}
 	return &render.Response{Status: http.StatusNoContent, Header: []render.Field{

@@ -35,6 +35,11 @@ func TestPageRules(t *testing.T) {
 		{render.Request{URL: "https://a.test/f.woff2", Type: render.TypeFont}, false, "not needed"},
 		{render.Request{URL: "https://ads.test/ad.js", Type: render.TypeScript}, true, "blocked: ||ads.test^"},
 		{render.Request{URL: "https://a.test/api", Method: "DELETE", Type: "Fetch"}, true, "method DELETE"},
+		{render.Request{URL: "https://b.test/api", Method: "HEAD", Type: "Fetch"}, true, ""},
+		{preflight("https://b.test/api", "GET"), true, ""},
+		{preflight("https://b.test/api", "POST"), true, "POST"},
+		{preflight("https://a.test/api", "DELETE"), true, "method DELETE"},
+		{render.Request{URL: "https://a.test/api", Method: "OPTIONS", Type: "Fetch"}, true, "method OPTIONS"},
 		{render.Request{URL: "file:///etc/passwd", Type: "Fetch"}, true, "http"},
 		{render.Request{URL: "ws://a.test/", Type: "WebSocket"}, true, "http"},
 	} {
@@ -47,6 +52,11 @@ func TestPageRules(t *testing.T) {
 			t.Errorf("%+v: %v, expected %q", c.q, err, c.want)
 		}
 	}
+}
+
+// preflight returns a request that asks whether one of a method may be made.
+func preflight(url, method string) render.Request {
+	return render.Request{URL: url, Method: "OPTIONS", Type: "Preflight", Header: []render.Field{{Name: "Access-Control-Request-Method", Value: method}}}
 }
 
 // TestFromBrowser: a server sees the fields that a script has set, and none by which a browser

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 	"time"
 
@@ -44,8 +45,9 @@ func (f *errandFetcher) ask(x *fetching) *Outcome {
 	errand := errandOf(x)
 	x.req = f.fetcher.request(x.lease, x.lease.URL.URL)
 	x.req.Once = false
+	x.req.Method = errand.request.Method
 	if post := postBy(errand.request); post != nil {
-		x.req.Method, x.req.Body = methodPost, post.Body
+		x.req.Body = post.Body
 	}
 	x.req.Header = append(x.req.Header, FromBrowser(errand.request)...)
 	x.req.Cookies = errand.cookies.Of(errand.request, x.lease.URL.URL)
@@ -100,6 +102,10 @@ func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 		errandOf(x).Refuse(errors.New("longer than a body may be"))
 	} else {
 		errandOf(x).answer(httpcache.Response{Status: res.Status, Header: slices.Clone(res.Header), Body: slices.Clone(res.Body)}, nil)
+	}
+	// An archive has what GET and POST bring.
+	if x.req.Method == methodHead || x.req.Method == http.MethodOptions {
+		return out, nil
 	}
 	return out, f.fetcher.archiver.add(t, out, at, res, f.fetcher.clock.when(f.fetcher.clock.startOf(x)), cut)
 }
