@@ -61,6 +61,7 @@ func mayRecover(err error) bool {
 type StartError struct {
 	Program string
 	Err     error // its last words, or its end
+	again   bool  // another try may do: it has crashed, or not answered in its time
 }
 
 func (e *StartError) Error() string {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -84,7 +85,7 @@ type process struct {
 
 // keeper makes the profile, runs the browser, and removes it. So there is no moment at which a kill
 // of Weft would leave it. Interrupts of the terminal are for Weft.
-const keeper = `trap '' INT HUP QUIT TERM; profile=$0; mkdir -m 700 "$profile" || exit 1; [ "$1" = 0 ] || chown "$1" "$profile"; shift; "$@" </dev/null; exec 3<&- 4>&-; for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$profile" 2>/dev/null && break; sleep 0.2; done`
+const keeper = `trap '' INT HUP QUIT TERM; profile=$0; mkdir -m 700 "$profile" || exit 1; [ "$1" = 0 ] || chown "$1" "$profile"; shift; "$@" </dev/null; status=$?; exec 3<&- 4>&-; for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$profile" 2>/dev/null && break; sleep 0.2; done; exit $status`
 
 // startProcess starts a browser with a profile below a folder, and with the flags that it is given.
 func startProcess(program string, o Options, flags func(profile string, s sandbox) []string) (*process, error) {
@@ -114,7 +115,7 @@ func startProcess(program string, o Options, flags func(profile string, s sandbo
 		return nil, errors.Join(err, in.Close(), out.Close())
 	}
 	go func() {
-		_ = p.cmd.Wait() // its status says nothing
+		_ = p.cmd.Wait() // see crashed
 		close(p.ended)
 	}()
 	return p, nil
@@ -165,6 +166,21 @@ func (p *process) close(ctx context.Context, c *conn) {
 	case <-ctx.Done():
 		p.kill()
 	}
+}
+
+// crashed reports whether a browser that was killed had died before, by another signal. If it has
+// said why it cannot run, it has not crashed.
+func (p *process) crashed() bool {
+	select {
+	case <-p.ended:
+	default:
+		return false
+	}
+	switch p.cmd.ProcessState.ExitCode() - 128 { // as shells have it
+	case int(syscall.SIGSEGV), int(syscall.SIGBUS), int(syscall.SIGILL), int(syscall.SIGTRAP), int(syscall.SIGABRT):
+		return !strings.Contains(p.stderr.last(), ":FATAL:")
+	}
+	return false
 }
 
 // tail keeps the end of what a browser says, for an error that it cannot start.

@@ -128,7 +128,7 @@ func (r *Renderer) running(ctx context.Context) (*browser, error) {
 var pausesOfStarts = []time.Duration{time.Second, 5 * time.Second}
 
 // start starts a browser. If the first one of all does not start, or several in a row, none ever
-// will. r.mu is held.
+// will. A crash at the very first start may come of load: there is a second one. r.mu is held.
 func (r *Renderer) start(ctx context.Context) (b *browser, err error) {
 	for try := 0; ; try++ {
 		if b, err = startBrowser(ctx, r.o); err == nil {
@@ -137,6 +137,10 @@ func (r *Renderer) start(ctx context.Context) (b *browser, err error) {
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		var failed *StartError
+		if !r.started && try == 0 && errors.As(err, &failed) && failed.again {
+			continue
 		}
 		if !r.started || try == len(pausesOfStarts) {
 			r.broken = err
@@ -181,7 +185,7 @@ type browser struct {
 }
 
 // startTime is the most time that a browser takes to start.
-const startTime = 30 * time.Second
+var startTime = 30 * time.Second
 
 func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	program, err := Find(o.Program)
@@ -190,7 +194,7 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	}
 	p, err := startProcess(program, o, o.flags)
 	if err != nil {
-		return nil, &StartError{program, err}
+		return nil, &StartError{Program: program, Err: err}
 	}
 	b := &browser{process: p, tabs: make(map[string]*tab), in: make(map[string]*tab)}
 	b.conn = newConn(p.out, p.in, b.event)
@@ -200,7 +204,8 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	defer cancel()
 	if err := b.greet(ctx); err != nil {
 		p.kill()
-		return nil, &StartError{program, p.lastWords(err)}
+		gone := errors.Is(err, errGone)
+		return nil, &StartError{Program: program, Err: p.lastWords(err), again: gone && p.crashed() || !gone && ctx.Err() != nil}
 	}
 	return b, nil
 }

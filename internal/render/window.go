@@ -60,7 +60,7 @@ func ByHand(ctx context.Context, o Options, url string, done <-chan struct{}) (*
 	}
 	p, err := startProcess(program, o, func(profile string, s sandbox) []string { return windowFlags(profile, url, s) })
 	if err != nil {
-		return nil, &StartError{program, err}
+		return nil, &StartError{Program: program, Err: err}
 	}
 	w := &window{process: p, sessions: make(map[string]string), stores: make(map[string]Store)}
 	w.conn = newConn(p.out, p.in, func(*message) {})
@@ -70,13 +70,13 @@ func ByHand(ctx context.Context, o Options, url string, done <-chan struct{}) (*
 	for { // until it shows a page
 		open, err := w.look(first)
 		if err != nil {
-			return nil, &StartError{program, p.lastWords(err)}
+			return nil, &StartError{Program: program, Err: p.lastWords(err)}
 		}
 		if open {
 			break
 		}
 		if err := sleep(first, lookAgain); err != nil {
-			return nil, &StartError{program, err}
+			return nil, &StartError{Program: program, Err: err}
 		}
 	}
 	return w.watch(ctx, done)
