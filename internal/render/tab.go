@@ -301,7 +301,7 @@ func (r *run) isShown() bool {
 // It reports whether it has; if not, the request is one of the page before.
 func (r *run) keeps(p *paused) (kept bool) {
 	r.update(func() {
-		if kept = !r.shown && r.begun && isFrom(p, r.page.URL); kept {
+		if kept = !r.shown && r.begun && len(r.early) < r.limits.Requests && isFrom(p, r.page.URL); kept {
 			r.early = append(r.early, p)
 		}
 	})
