@@ -95,9 +95,11 @@ func (r *run) show(ctx context.Context) error {
 	if err := r.stock(ctx); err != nil {
 		return err
 	}
-	// The page before, whose clock stands, would stay in memory for ever: its last tasks never run.
-	if err := r.grant(leaveTime); err != nil {
-		return err
+	if t.pages > 0 {
+		// That page, whose clock stands, would stay in memory for ever: its last tasks never run.
+		if err := r.grant(leaveTime); err != nil {
+			return err
+		}
 	}
 	if err := t.conn.call(ctx, t.session, "Page.navigate", map[string]string{"url": r.page.URL}, &to); err != nil {
 		return err

@@ -129,7 +129,7 @@ func (t *tab) event(m *message) {
 		t.visit(p.Frame.SecurityOrigin, p.Frame.ID != t.target)
 		switch {
 		case p.Frame.ID != t.target:
-		case r.isShown(): // a document that needs no request, such as that of a blob
+		case r.isShown() && !r.travels: // a document that needs no request, such as that of a blob
 			r.update(func() { r.replaced = true })
 		default:
 			r.begin()
