@@ -34,8 +34,10 @@ const (
 	longestWords = 64
 )
 
-// Any reports whether there is something.
-func (g Gain) Any() bool { return g.Links > 0 || g.Text > hardlyAny || g.Contents > 0 || g.Frames > 0 }
+// Any reports whether there is something: of a page without any text, each word is.
+func (g Gain) Any() bool {
+	return g.Links > 0 || g.Text > hardlyAny || g.Text > 0 && g.hadText == 0 || g.Contents > 0 || g.Frames > 0
+}
 
 // Much reports whether a page is poorer without.
 func (g Gain) Much() bool {
