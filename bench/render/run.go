@@ -81,9 +81,6 @@ func run(ctx context.Context, dir, output, program string, args ...string) (f fi
 	f.Took = time.Since(start)
 	f.Left = reap()
 	f.Browser = max(0, children()-before-f.Driver)
-	if f.peak() == 0 { // it had none
-		f.Driver, f.Browser = f.Driver+f.Browser, 0
-	}
 	if err := p.Wait(); !errors.Is(err, exec.ErrWaitDelay) { // what it left holds its standard error open
 		return f, err
 	}
