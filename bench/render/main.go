@@ -177,10 +177,10 @@ others. PSS is the largest of all of the browser's processes, of looks twice a s
 Each opens four pages at a time, Weft one more than cores, in Debian's Chromium, follows all links
 within the host and writes title, text and links of each page. Weft's browser runs in its sandbox,
 those of the others without, as root. Each site has %d pages. A page is a document, a style, a
-font, scripts and %d pictures, and, but for the static site, an answer of an API. The pages of React,
-Vue, Svelte and Solid are empty without their scripts, those of Astro and of the static site are not.
-A page is lost that is not in the output, and wrong without its title, a paragraph or a link. Left are
-processes that had to be killed two seconds after the end of the tool.
+font, scripts and %d pictures, and, but for the static site, an answer of an API. The pages of
+React, Vue, Svelte and Solid are empty without their scripts, those of Astro and of the static
+site are not. A page is lost that is not in the output, and wrong without its title, a paragraph
+or a link. Left are processes that had to be killed two seconds after the end of the tool.
 `, o.pages, pictures)
 }
 
