@@ -112,9 +112,9 @@ func (b *bakery) args(more ...string) []string {
 	return append(more, "--render=always", "--allow-private", "http://www.weft.test:"+b.port()+"/one")
 }
 
-// TestRenderCookies: the scripts of a page see the cookies of the jar, but for those that are
-// hidden from scripts. Its requests are sent those that scripts have set, too, which end with the
-// page. What the browser does not send is not sent, and nothing crosses sites.
+// TestRenderCookies: the scripts of a page see the cookies of the jar that are not HttpOnly. Its
+// requests carry the cookies that scripts have set, too, which end with the page. Weft sends no
+// cookie that the browser leaves out, and none crosses sites.
 func TestRenderCookies(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"chromium-headless-shell", "chromium"} {
@@ -146,8 +146,7 @@ func TestRenderCookies(t *testing.T) {
 	}
 }
 
-// TestRenderCookiesOfPage: the same of a page alone, whose cookies come from a file, and whose
-// user sends one beside them.
+// TestRenderCookiesOfPage: the same for a single page, with cookies of a file and one of -H.
 func TestRenderCookiesOfPage(t *testing.T) {
 	t.Parallel()
 	b := newBakery(t)

@@ -127,8 +127,8 @@ func TestCrawlSamples(t *testing.T) {
 	}
 }
 
-// TestCrawlLearnsNothing: pages whose rendering fails, those that lack something, and those that
-// lead elsewhere are no reason to leave out others.
+// TestCrawlLearnsNothing: Weft goes on rendering a shape although its pages fail, lack a response,
+// or lead elsewhere.
 func TestCrawlLearnsNothing(t *testing.T) {
 	t.Parallel()
 	learns(t, 8, row(8, hollow, ""), "MMMMMMMM") // the script is missing

@@ -9,8 +9,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestRenderTroubles: commands of one page say in a line which of its requests and scripts have
-// failed, and nothing of those that Weft does not make.
+// TestRenderTroubles: commands of one page name its failed requests and scripts in one line, and
+// pass over requests that Weft refuses.
 func TestRenderTroubles(t *testing.T) {
 	t.Parallel()
 	if _, err := weft.FindBrowser(""); err != nil {
