@@ -83,6 +83,7 @@ func TestRotate(t *testing.T) {
 		}
 		path, moved := filepath.Join(cmd.Dir, name), filepath.Join(cmd.Dir, "moved")
 		<-asked
+		holdsLines(t, path, 1+strings.Count(name, ".csv"))
 		made := appeared(t, cmd.Dir)
 		if err := os.Rename(path, moved); err != nil {
 			t.Fatal(err)
@@ -113,6 +114,20 @@ func TestRotate(t *testing.T) {
 	}
 }
 
+// holdsLines waits until a file has at least n lines.
+func holdsLines(t *testing.T, path string, n int) {
+	t.Helper()
+	for {
+		written := noticed(t, path, unix.IN_MODIFY)
+		if data, err := os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		} else if bytes.Count(data, []byte("\n")) >= n {
+			return
+		}
+		written()
+	}
+}
+
 // appeared returns a function that waits until a file is made in a folder.
 func appeared(t *testing.T, dir string) (wait func()) { return noticed(t, dir, unix.IN_CREATE) }
 
@@ -129,8 +144,8 @@ func noticed(t *testing.T, path string, event uint32) (wait func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
 	return func() {
-		defer unix.Close(fd)
 		if n, err := unix.Read(fd, make([]byte, 4096)); n <= 0 {
 			t.Fatal(n, err)
 		}
