@@ -74,6 +74,9 @@ func suitsBrowser(c *http.Cookie) bool {
 // browser sends a cookie as it was given, the jar's counts, which may be newer.
 func (c *PageCookies) Of(q *render.Request, u weburl.URL) *string {
 	sent := fieldOf(q, "Cookie")
+	if isPreflight(q) { // which goes without credentials, whatever it asks for
+		return new(string)
+	}
 	if c.jar == nil || SiteOf(u) != SiteOf(c.page) {
 		return &sent
 	}

@@ -71,3 +71,24 @@ func TestPageCookies(t *testing.T) {
 		}
 	}
 }
+
+// TestPreflightCookies: the question whether a page may make a request goes without cookies, those
+// of the jar that the browser does not know included.
+func TestPreflightCookies(t *testing.T) {
+	t.Parallel()
+	u, err := weburl.Parse("http://a.test/api")
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar, _ := cookiejar.New(nil)
+	jar.SetCookies(&neturl.URL{Scheme: "http", Host: "a.test"}, []*http.Cookie{{Name: "sid", Value: "1", Path: "/"}})
+	of := fetch.NewPageCookies(jar, u)
+	for want, header := range map[string][]render.Field{
+		"":      {{Name: "Access-Control-Request-Method", Value: "GET"}},
+		"sid=1": nil, // an OPTIONS of another kind
+	} {
+		if got := *of.Of(&render.Request{Method: "OPTIONS", URL: u.String(), Header: header}, u); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
