@@ -329,8 +329,25 @@ func TestLoopbackUnrequested(t *testing.T) {
 	}
 }
 
-// TestTimingOfABusyLoop: the times of a response do not include what the client did meanwhile.
+// TestTimingOfABusyLoop: the times of a response do not include what the client did meanwhile. On a
+// busy machine the server may be late, too: it has a few tries.
 func TestTimingOfABusyLoop(t *testing.T) {
+	wrong := timeBusyLoop(t)
+	for range 4 {
+		if wrong == "" {
+			return
+		}
+		wrong = timeBusyLoop(t)
+	}
+	if wrong != "" {
+		t.Error(wrong)
+	}
+}
+
+// timeBusyLoop says what is wrong with the times of two responses to a client that is busy when
+// they come; "": nothing is.
+func timeBusyLoop(t *testing.T) (wrong string) {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -386,7 +403,7 @@ func TestTimingOfABusyLoop(t *testing.T) {
 				return err
 			}
 			if tm := res.Timing; res.Reused != kept || tm.FirstByte > busy/3 || tm.Total > busy/2 {
-				t.Errorf("a kept connection: %v, took %+v, with a client that was busy for %v", res.Reused, tm, busy)
+				wrong = fmt.Sprintf("a kept connection: %v, took %+v, with a client that was busy for %v", res.Reused, tm, busy)
 			}
 			res.Close()
 		}
@@ -395,6 +412,7 @@ func TestTimingOfABusyLoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return wrong
 }
 
 // TestOneFullHandshake: of requests that come at once to a server of HTTP/1.1, one does a full

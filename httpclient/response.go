@@ -100,6 +100,14 @@ func (r *Response) Hand(to *budget.Hold) { r.hold.Move(to) }
 // CountWith counts everything with another meter than Options.Meter from now on.
 func (r *Response) CountWith(m *budget.Meter) { r.hold.MoveTo(m) }
 
+// Detached returns a copy that outlives Close: without the body, also as it was received, and
+// counted by nobody. Header is shared.
+func (r *Response) Detached() Response {
+	d := *r
+	d.Body, d.whole, d.wire, d.frames, d.hold = nil, nil, nil, frames{}, budget.Hold{}
+	return d
+}
+
 // Close returns the buffer of the body: Body is no longer valid.
 func (r *Response) Close() {
 	r.hold.Release()

@@ -31,6 +31,7 @@ var doors = map[string]string{
 	"internal/fetch/rendering.go":        "the browser asks for what a page needs on goroutines of its own",
 	"internal/login/session.go":          "all loops share a session",
 	"internal/httpcache":                 "all loops share what pages need",
+	"internal/fetch/exchange.go":         "the coordinator says where the archive has what a page has requested",
 	"internal/fetch/heard.go":            "all loops note when bytes of a server come, and the coordinator looks",
 	"httpclient/roots.go":                "clients on all loops share the roots that the first one has read",
 	"extract/xpath.go":                   "pages in several goroutines share compiled expressions",

@@ -154,7 +154,11 @@ func leadsBy(r *record.Record) refs.Kind {
 // place adds what an outcome has for the archive, and the place to its record, if it has one.
 func (c *committer) place(out *fetch.Outcome, now time.Time) {
 	if out.Capture != nil && !out.Retry {
-		c.archive.place(c.open.state, out.Capture, out.Record, now)
+		past := out.Capture.Past
+		file, offset := c.archive.place(c.open.state, out.Capture, out.Record, now)
+		if out.URL.Errand != nil && out.Exchange != nil {
+			out.Exchange.Placed(file, offset, past)
+		}
 	}
 	if out.Rendered != nil {
 		r := out.Record.Rendered

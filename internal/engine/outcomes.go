@@ -239,6 +239,9 @@ func (o *outcomes) endLease(now time.Time, out *fetch.Outcome) {
 	default:
 		o.frontier.Done(now, out.URL, out.Result)
 		o.progress.count(out.Record)
+		if out.Exchange != nil { // whose bytes were counted
+			o.progress.received(-out.Record.Bytes)
+		}
 		s := &o.progress.summary
 		if out.Moved && out.URL.Depth == 0 && out.Record.ErrorKind == "" {
 			// Its target may be known by a link, and then is no seed.
@@ -253,7 +256,7 @@ func (o *outcomes) endLease(now time.Time, out *fetch.Outcome) {
 // endErrand ends the lease of an errand: it waits for its next try, or its page learns that it has
 // failed. What is no fault of the server is no try.
 func (o *outcomes) endErrand(now time.Time, out *fetch.Outcome) {
-	o.progress.summary.Bytes += out.Bytes
+	o.progress.received(out.Bytes)
 	u, a, again := out.URL, out.Result, time.Time{}
 	switch {
 	case out.Postpone, o.outage.excuses(out):
@@ -318,7 +321,7 @@ func backOff(tries int) time.Duration { return time.Second << min(tries, 6) }
 // endRobots reports the result of a host's robots.txt to the frontier.
 func (o *outcomes) endRobots(now time.Time, out *fetch.Outcome) {
 	r := out.Robots
-	o.progress.summary.Bytes += r.Bytes
+	o.progress.received(r.Bytes)
 	if r.At != nil {
 		o.frontier.Robots().Redirected(now, out.URL, out.Result, *r.At)
 		return

@@ -57,7 +57,7 @@ func (p *progress) count(r *record.Record) {
 	if p.summary.Count(r); len(p.summary.Broken) > broken {
 		p.keepBroken()
 	}
-	p.rate.count(p.clock.loop.Now(), r.Bytes)
+	p.rate.count(p.clock.loop.Now(), 1, r.Bytes)
 	p.growth.add(r.NewLinks)
 	if hook := p.hooks.OnRecord; hook != nil {
 		hook(r)
@@ -65,6 +65,12 @@ func (p *progress) count(r *record.Record) {
 	if hook := p.hooks.OnError; hook != nil && r.ErrorKind != "" {
 		hook(r)
 	}
+}
+
+// received counts bytes that are of no record.
+func (p *progress) received(n int64) {
+	p.summary.Bytes += n
+	p.rate.count(p.clock.loop.Now(), 0, n)
 }
 
 // discount takes a record back: its URL is asked again.

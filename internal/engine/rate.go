@@ -18,13 +18,13 @@ type second struct {
 	bytes int64
 }
 
-func (r *rate) count(now time.Time, bytes int64) {
+func (r *rate) count(now time.Time, urls int, bytes int64) {
 	unix := now.Unix()
 	s := &r.seconds[unix%int64(len(r.seconds))]
 	if s.unix != unix {
 		*s = second{unix: unix}
 	}
-	s.urls++
+	s.urls += urls
 	s.bytes += bytes
 	if r.first == 0 {
 		r.first = unix

@@ -73,13 +73,13 @@ func TestRate(t *testing.T) {
 		}
 	}
 	is(0, 0, 0)
-	r.count(at(0), 100)
+	r.count(at(0), 1, 100)
 	is(0.5, 1, 100) // a second at least
-	r.count(at(1), 300)
+	r.count(at(1), 1, 300)
 	is(2, 1, 200)
 	for s := 2.0; s < 20; s++ {
-		r.count(at(s), 10)
-		r.count(at(s), 10)
+		r.count(at(s), 1, 10)
+		r.count(at(s), 1, 10)
 	}
 	is(20, 2, 20)
 	is(20+rateOver, 0, 0)

@@ -77,7 +77,7 @@ func (a *archiver) add(t *aio.Task, out *Outcome, u weburl.URL, res *httpclient.
 		hold.Set(cap(out.Capture.Records))
 		out.Holds = append(out.Holds, &hold)
 	}
-	out.captured(a.visit)
+	out.captured(out.Capture.Past, a.visit)
 	return nil
 }
 
@@ -126,9 +126,9 @@ func (x *archived) encode(a *capture.Archive, out *Outcome, sent *seed.Post, u w
 }
 
 // captured notes the capture for the next visit, with what compare has taken from the response.
-func (out *Outcome) captured(visit int) {
+func (out *Outcome) captured(past frontier.Capture, visit int) {
 	if known := out.URL.Known; known != nil && known.Number == visit && out.Record != nil {
-		known.Capture = out.Capture.Past
+		known.Capture = past
 	}
 }
 

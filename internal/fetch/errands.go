@@ -101,7 +101,8 @@ func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 		cut = "length"
 		errandOf(x).Refuse(errors.New("longer than a body may be"))
 	} else {
-		errandOf(x).answer(httpcache.Response{Status: res.Status, Header: slices.Clone(res.Header), Body: slices.Clone(res.Body)}, nil)
+		out.Exchange = newExchange(res, f.fetcher.clock.when(f.fetcher.clock.startOf(x)))
+		errandOf(x).answer(httpcache.Response{Status: res.Status, Header: out.Exchange.res.Header, Body: slices.Clone(res.Body), Exchange: out.Exchange}, nil)
 	}
 	// An archive has what GET and POST bring.
 	if x.req.Method == methodHead || x.req.Method == http.MethodOptions {

@@ -188,6 +188,7 @@ func (f *Loop) work(t *aio.Task) error {
 			f.workers.add(f.reports.id, f.work)
 		}
 		var out *Outcome
+		var res *httpclient.Response // which is here already
 		switch {
 		case x.lease.URL.Resolve:
 			out, err = f.resolve(t, x.lease.URL)
@@ -196,28 +197,38 @@ func (f *Loop) work(t *aio.Task) error {
 		case x.lease.URL.Errand != nil:
 			out = f.errands.ask(x)
 		default:
-			out = f.fetcher.ask(x)
+			if out = f.fetcher.ask(x); out == nil {
+				res = f.fetcher.kept(x)
+			}
 		}
-		if out == nil {
+		switch {
+		case res != nil:
+			return f.take(t, x, res, nil)
+		case out == nil:
 			return f.client.DoThen(t, &x.req, func(t *aio.Task, res *httpclient.Response, err error) error {
-				take := f.fetcher.fetched
-				switch {
-				case x.lease.URL.Robots:
-					take = f.robots.fetched
-				case x.lease.URL.Errand != nil:
-					take = f.errands.fetched
-				}
-				out, err := take(t, x, res, err)
-				if err := f.finish(x, out, err); err != nil || x.lease.URL.Responded {
-					return err
-				}
-				return t.Then(f.work)
+				return f.take(t, x, res, err)
 			})
 		}
 		if err := f.finish(x, out, err); err != nil {
 			return err
 		}
 	}
+}
+
+// take takes in what came of a request.
+func (f *Loop) take(t *aio.Task, x *fetching, res *httpclient.Response, err error) error {
+	take := f.fetcher.fetched
+	switch {
+	case x.lease.URL.Robots:
+		take = f.robots.fetched
+	case x.lease.URL.Errand != nil:
+		take = f.errands.fetched
+	}
+	out, err := take(t, x, res, err)
+	if err := f.finish(x, out, err); err != nil || x.lease.URL.Responded {
+		return err
+	}
+	return t.Then(f.work)
 }
 
 // finish reports the outcome of a lease. An error ends the crawl.

@@ -71,6 +71,7 @@ type Outcome struct {
 	ItemLines []byte           // for items.jsonl
 	Folders   []string         // of the body, of the rendered document and its pictures
 	Capture   *capture.Capture // for the archive; nil: none
+	Exchange  *Exchange        // of the errand, or of one that has requested the URL
 	Rendered  *capture.Capture // of the rendered document; nil: none
 	Pictures  []*capture.Capture
 	Lesson    *lessons.Known // of rendering; nil: none

@@ -272,17 +272,12 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	if answer := Preflight(q); answer != nil {
 		return answer, nil
 	}
-	key, asset := cacheKey(u, q), q.Type == render.TypeScript || q.Type == render.TypeStylesheet || q.Type == render.TypeFont
+	key := cacheKey(u, q, s.cfg.Render.isAsset(q))
 	if key == "" {
 		res, err := s.errand(ctx, u, q)
 		return responseOf(res), err
 	}
-	res, kept, err := s.cfg.Render.Cache.Do(ctx, key, func() (res httpcache.Response, life time.Duration, err error) {
-		if res, err = s.errand(ctx, u, q); err == nil {
-			life = httpcache.Lifetime(&res, asset, time.Now())
-		}
-		return res, life, err
-	})
+	res, kept, err := s.load(ctx, key, u, q)
 	if kept {
 		res.Header = s.cookies.withoutSet(res.Header)
 		s.cached.Add(int64(len(res.Body)))
@@ -290,10 +285,32 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	return responseOf(res), err
 }
 
+// load returns the response of a key: the one that is kept, or that of an errand. Requests for an
+// asset that name an origin, and those that name none, share what all may read.
+func (s *rendering) load(ctx context.Context, key string, u weburl.URL, q *render.Request) (res httpcache.Response, kept bool, err error) {
+	cache, asset := s.cfg.Render.Cache, s.cfg.Render.isAsset(q)
+	crosses := asset && key != assetKey(u)
+	if crosses {
+		if res, ok := cache.Get(assetKey(u)); ok && res.Header.Get("Access-Control-Allow-Origin") == "*" {
+			return res, true, nil
+		}
+	}
+	return cache.Do(ctx, key, func() (res httpcache.Response, life time.Duration, err error) {
+		if res, err = s.errand(ctx, u, q); err != nil {
+			return res, 0, err
+		}
+		life = httpcache.Lifetime(&res, asset, time.Now())
+		if crosses {
+			cache.Keep(assetKey(u), res, life)
+		}
+		return res, life, nil
+	})
+}
+
 // cacheKey returns the key of a request in the cache: with the origin that it is for, which servers
-// name in what they allow, and with what a script may ask for, on which responses may vary. Empty:
-// the response is for this request alone.
-func cacheKey(u weburl.URL, q *render.Request) string {
+// name in what they allow, and, unless it is for an asset, with what a script may ask for, on which
+// responses may vary. Empty: the response is for this request alone.
+func cacheKey(u weburl.URL, q *render.Request, asset bool) string {
 	if q.Method != http.MethodGet {
 		return ""
 	}
@@ -309,6 +326,12 @@ func cacheKey(u weburl.URL, q *render.Request) string {
 		case strings.EqualFold(f.Name, "Accept-Language"):
 			language = f.Value
 		}
+	}
+	switch {
+	case asset && origin == "":
+		return assetKey(u)
+	case asset:
+		return assetKey(u) + "\n" + origin
 	}
 	return strings.Join([]string{u.String(), origin, accept, language}, "\n")
 }

@@ -20,6 +20,7 @@ type fetching struct {
 	req     httpclient.Request
 	started time.Duration // since clock.began
 	session int           // Reads of it, then
+	kept    *Exchange     // of a page, which has brought the response; nil: none
 }
 
 // clock tells when leases were tried.
@@ -90,9 +91,11 @@ func (f *fetcher) unasked(x *fetching, kind string, err error) *Outcome {
 // the disk.
 func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, err error) (*Outcome, error) {
 	out, u, req, started := newOutcome(x.lease), x.lease.URL, &x.req, f.clock.startOf(x)
-	out.session = x.session
+	out.session, out.Exchange = x.session, x.kept
 	if res != nil {
 		defer res.Close()
+	}
+	if res != nil && x.kept == nil {
 		out.Cookies = f.cfg.cookiesOf(req, res)
 		out.Result = f.reach.answered(u, u.URL, res, f.clock.loop.Wall())
 		out.Network = NetworkUp
@@ -127,6 +130,10 @@ func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, er
 	f.received(out.Record, res)
 	out.Record.Method = req.Method
 	at := f.clock.when(started)
+	if x.kept != nil {
+		at = x.kept.at
+		out.Record.Started = at.UTC().Truncate(time.Millisecond)
+	}
 	if res.Truncated {
 		cut = warc.CutLength
 	}
@@ -136,9 +143,14 @@ func (f *fetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Response, er
 	if out.Postpone || out.SignedOut != "" {
 		return out, nil
 	}
-	if req.Method == methodHead { // an archive has what GET brings
+	switch {
+	case x.kept != nil: // it is there
+		x.kept.placeIn(out, f.cfg.Visit)
+		return out, nil
+	case req.Method == methodHead: // an archive has what GET brings
 		return out, nil
 	}
+	f.keep(x, out.Record, res)
 	return out, f.archiver.add(t, out, u.URL, res, at, cut)
 }
 

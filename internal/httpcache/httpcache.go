@@ -27,6 +27,8 @@ type Response struct {
 	Status int
 	Header httpclient.Header
 	Body   []byte // decoded
+
+	Exchange any // the caller's, of the request that has brought it
 }
 
 // mostSpilled bounds the file, in bytes.
@@ -103,6 +105,36 @@ func (c *Cache) Do(ctx context.Context, key string, load func() (Response, time.
 			return res, true, nil
 		}
 	}
+}
+
+// Get returns the response of a key, if it is kept.
+func (c *Cache) Get(key string) (res Response, ok bool) {
+	c.mu.Lock()
+	e := c.entries[key]
+	c.mu.Unlock()
+	if e == nil {
+		return res, false
+	}
+	select {
+	case <-e.loaded:
+		return c.take(key, e)
+	default:
+		return res, false
+	}
+}
+
+// Keep keeps a response that came otherwise, unless there is one of its key, or one is being
+// loaded.
+func (c *Cache) Keep(key string, res Response, lifetime time.Duration) {
+	c.mu.Lock()
+	if c.entries[key] != nil {
+		c.mu.Unlock()
+		return
+	}
+	e := &entry{loaded: make(chan struct{})}
+	c.entries[key] = e
+	c.mu.Unlock()
+	_, _ = c.load(key, e, func() (Response, time.Duration, error) { return res, lifetime, nil })
 }
 
 // load fills in an entry, which is forgotten if it cannot be kept.

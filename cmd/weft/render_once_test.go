@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+)
+
+// TestCrawlAssetsOnce: scripts, style sheets and images that pages need are requested once, whether
+// a page or the crawl asks first. Their records tell of that request, and where the archive has it.
+func TestCrawlAssetsOnce(t *testing.T) {
+	t.Parallel()
+	if _, err := weft.FindBrowser(""); err != nil {
+		t.Skip(err)
+	}
+	cdn := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("Content-Type", "text/javascript")
+		fmt.Fprint(w, "document.body.append('cdn')")
+	})
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/", "/b":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, `<!doctype html><title>A</title><link rel=stylesheet href=/a.css><script src=/early.js></script><script src=/a.js></script><script src=/gone.js></script><script crossorigin src=%s/c.js></script><img src=/a.png><a href=/b>b</a>`, cdn.URL)
+		case "/a.js", "/early.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, "/*", strings.Repeat("a", 2000), "*/")
+		case "/a.css":
+			w.Header().Set("Content-Type", "text/css")
+			fmt.Fprint(w, "body { color: red; background: url(/back.png) }")
+		case "/a.png", "/back.png":
+			w.Header().Set("Content-Type", "image/png")
+			fmt.Fprint(w, "\x89PNG\r\n\x1a\n")
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	e := crawls(t, exitDone, "--render=always", "--warc", "--assets", "any", "-c", "1", "--allow-private", "--job", "job", s.URL+"/early.js", s.URL)
+	asked, want := make(map[string]int), []string{"/", "/b", "/a.css", "/early.js", "/a.js", "/gone.js", "/a.png", "/back.png", "/c.js"}
+	for _, r := range append(s.got(), cdn.got()...) {
+		asked[r.URL.Path]++
+	}
+	text, err := os.ReadFile(filepath.Join(e.dir, "job", "pages.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, bytes := make(map[string]weft.Record), int64(0)
+	for line := range strings.Lines(string(text)) {
+		var r weft.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		records[r.URL[strings.LastIndexByte(r.URL, '/'):]] = r
+		bytes += r.Bytes
+	}
+	for _, path := range want {
+		r, ok := records[path]
+		if asked[path] != 1 || !ok || r.WARCFile == "" || r.Bytes == 0 || r.IP == "" || r.Started.IsZero() {
+			t.Errorf("%s: %d requests, record %+v", path, asked[path], r)
+			continue
+		}
+		listed, n := weftIn(t, e.dir, "warc", "ls", filepath.Join("job", "archive", r.WARCFile)), 0
+		for line := range strings.Lines(listed.stdout) {
+			if strings.HasSuffix(line, " "+r.URL+"\n") && (strings.Contains(line, " response ") || strings.Contains(line, " revisit ")) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s: %d responses in the archive: %s%s", path, n, listed.stdout, listed.stderr)
+		}
+	}
+	if len(records) != len(want) {
+		t.Errorf("%d records, expected %d", len(records), len(want))
+	}
+	var status struct{ Bytes int64 }
+	if err := json.Unmarshal([]byte(weftIn(t, e.dir, "status", "--json", "job").stdout), &status); err != nil || status.Bytes < bytes || status.Bytes > bytes+1000 {
+		t.Errorf("%d bytes received, %v; the records have %d, without robots.txt", status.Bytes, err, bytes)
+	}
+	if e := weftIn(t, e.dir, "crawl", "--update", "job"); e.code != exitDone {
+		t.Errorf("again: exit %d, %s", e.code, e.stderr)
+	}
+	for _, r := range append(s.got(), cdn.got()...) {
+		asked[r.URL.Path]++
+	}
+	for path, n := range asked {
+		if n > 3 {
+			t.Errorf("%s: requested %d times by the second visit", path, n-2)
+		}
+	}
+}
