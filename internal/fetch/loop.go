@@ -188,7 +188,7 @@ func (f *Loop) work(t *aio.Task) error {
 			f.workers.add(f.reports.id, f.work)
 		}
 		var out *Outcome
-		var res *httpclient.Response // which is here already
+		var res *httpclient.Response // of an earlier request
 		switch {
 		case x.lease.URL.Resolve:
 			out, err = f.resolve(t, x.lease.URL)
