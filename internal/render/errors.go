@@ -9,7 +9,7 @@ import (
 type Kind string
 
 // Kinds. A page fails by one of the first four if it does so twice: the fault may be that of a page
-// beside it, or a script waits for the clock.
+// beside it, or a script waits for the clock, unless that is the real one.
 const (
 	KindCrash  Kind = "crash"  // its process has died
 	KindMemory Kind = "memory" // it takes more memory than the browser may
@@ -29,6 +29,7 @@ var (
 	errGone    = errors.New("the browser has ended")
 	errLate    = errors.New("the page does not answer in time")
 
+	errEndless  = fmt.Errorf("%w, by the real clock", errCPU)
 	errReplaced = errors.New("a script has put another document in the page's place")
 	errHugeBody = fmt.Errorf("longer than the %d MiB that a browser takes", mostBody>>20)
 	errTooLong  = errors.New("the rendered document is too long")
@@ -51,8 +52,10 @@ func KindOf(err error) Kind {
 // mayRecover reports whether a page may be whole at a second try.
 func mayRecover(err error) bool {
 	switch KindOf(err) {
-	case KindCrash, KindMemory, KindGone, KindCPU: // the last on another clock
+	case KindCrash, KindMemory, KindGone:
 		return true
+	case KindCPU: // on another clock
+		return !errors.Is(err, errEndless)
 	}
 	return false
 }

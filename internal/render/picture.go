@@ -121,7 +121,7 @@ func (r *run) print(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	// What is lazy still is loaded for paper, which takes page time.
-	if err := r.grant(endTime); err != nil {
+	if err := r.grant(ctx, endTime); err != nil {
 		return nil, err
 	}
 	err = t.conn.await(ctx, "Page.printToPDF", id, reply, &pdf)

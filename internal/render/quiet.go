@@ -26,21 +26,25 @@ const firstBudget = time.Second
 const mostReal = 2 * time.Second
 
 // grant lets a span of virtual time pass. It stands still while requests are under way.
-func (r *run) grant(span time.Duration) error {
+func (r *run) grant(ctx context.Context, span time.Duration) error {
 	r.update(func() { r.expired = false })
 	if r.real {
 		time.AfterFunc(min(span, mostReal), func() { r.update(func() { r.expired = true }) })
 		return nil
 	}
-	return r.tab.conn.post(r.tab.session, "Emulation.setVirtualTimePolicy", map[string]any{
-		"policy": "pauseIfNetworkFetchesPending", "budget": span.Milliseconds(), "maxVirtualTimeTaskStarvationCount": 1000,
-	})
+	params := map[string]any{"policy": "pauseIfNetworkFetchesPending", "budget": span.Milliseconds(), "maxVirtualTimeTaskStarvationCount": 1000}
+	if r.tab.virtual {
+		return r.tab.conn.post(r.tab.session, "Emulation.setVirtualTimePolicy", params)
+	}
+	err := r.tab.conn.call(ctx, r.tab.session, "Emulation.setVirtualTimePolicy", params, nil)
+	r.tab.virtual = err == nil
+	return r.late(err)
 }
 
 // pass lets a span of virtual time pass, and waits until the page is quiet. errCut: it is not, and
 // gets no more.
 func (r *run) pass(ctx context.Context, span time.Duration) error {
-	if err := r.grant(span); err != nil {
+	if err := r.grant(ctx, span); err != nil {
 		return err
 	}
 	return r.settle(ctx)
@@ -65,7 +69,7 @@ func (r *run) settle(ctx context.Context) error {
 		case expired && !busy:
 			return nil
 		case expired:
-			if err := r.grant(firstBudget / 10); err != nil {
+			if err := r.grant(ctx, firstBudget/10); err != nil {
 				return err
 			}
 		}

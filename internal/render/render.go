@@ -97,7 +97,7 @@ func (r *run) show(ctx context.Context) error {
 	}
 	if t.pages > 0 {
 		// That page, whose clock stands, would stay in memory for ever: its last tasks never run.
-		if err := r.grant(leaveTime); err != nil {
+		if err := r.grant(ctx, leaveTime); err != nil {
 			return err
 		}
 	}

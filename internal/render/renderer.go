@@ -364,7 +364,9 @@ func (b *browser) render(ctx context.Context, p *Page, real bool) (doc *Document
 	doc, err = r.render(ctx)
 	r.unstock()
 	if errors.Is(err, errCrashed) {
-		err = b.why()
+		if err = b.why(); err == errCPU && b.shell && !t.virtual {
+			err = errEndless // no tab shares its process
+		}
 	}
 	b.give(t, err == nil && (doc.Cut == "" || doc.Cut == cutWait && !r.hangs))
 	return doc, err

@@ -21,6 +21,7 @@ type tab struct {
 	inFront bool   // it is drawn always: all tabs of the headless shell are
 	focused bool   // it is drawn for now
 	pages   int    // that it has rendered
+	virtual bool   // its clock is a virtual one
 
 	cookies []Cookie // of its page; guarded by the browser's mu
 
