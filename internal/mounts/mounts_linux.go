@@ -1,15 +1,17 @@
-// Package mounts lets tests mount file systems: small ones, and ones that cannot be written to.
+// Package mounts lets tests mount file systems, such as small ones and ones that cannot be written
+// to, and run in namespaces that a script has prepared.
 package mounts
 
 import (
 	"errors"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 )
 
-// child is set in the process that may mount.
+// child is set in the process that has namespaces of its own.
 const child = "WEFT_TEST_MOUNTS"
 
 // Inside reports whether this process may mount. Otherwise it runs the test again in one that may,
@@ -19,8 +21,7 @@ func Inside(t *testing.T) bool {
 	if os.Getenv(child) != "" {
 		return true
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.run", "^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), child+"=1")
+	cmd := again(t, "/proc/self/exe")
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
@@ -34,6 +35,47 @@ func Inside(t *testing.T) bool {
 		t.Errorf("%v\n%s", err, out)
 	}
 	return false
+}
+
+// Alone reports whether this process has namespaces of its own. Otherwise it runs the test again in
+// one that has, by unshare with some flags, after a script of sh has prepared them. Its folder for
+// temporary files is new, and all users may enter it. Only root may do that.
+func Alone(t *testing.T, script string, flags ...string) bool {
+	t.Helper()
+	if os.Getenv(child) != "" {
+		return true
+	}
+	for _, tool := range []string{"unshare", "ip", "mount"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	temp, err := os.MkdirTemp("", "weft-") // short, as sockets want
+	if err == nil {
+		err = os.Chmod(temp, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(temp) })
+	cmd := again(t, "unshare", append(flags, "sh", "-c", script+` && exec "$0" "$@"`, os.Args[0])...)
+	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+	out, err := cmd.CombinedOutput()
+	if strings.Contains(string(out), "unshare failed") {
+		t.Skipf("%s", out)
+	}
+	if err != nil || !strings.Contains(string(out), "--- PASS") {
+		t.Errorf("%v: %s", err, out)
+	}
+	return false
+}
+
+// again returns a command that runs the test as a child.
+func again(t *testing.T, name string, args ...string) *exec.Cmd {
+	only := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
+	cmd := exec.CommandContext(t.Context(), name, append(args, "-test.run", only, "-test.v")...)
+	cmd.Env = append(os.Environ(), child+"=1")
+	return cmd
 }
 
 // Small mounts a file system of a size, such as 256k, in memory.

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -6,46 +6,19 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/render"
 )
-
-// rendererOf returns a renderer that ends with the test, with a profile in a folder that all may
-// enter.
-func rendererOf(t *testing.T, tabs int) *Renderer {
-	t.Helper()
-	if _, err := Find(""); err != nil {
-		t.Skip(err)
-	}
-	r := New(Options{Tabs: tabs})
-	t.Cleanup(func() { r.Close() })
-	return r
-}
-
-// pageOf returns a page whose requests are answered from a table by their URLs.
-func pageOf(url, html string, answers map[string]string, header ...Field) *Page {
-	return &Page{
-		URL: url, Status: 200, Header: append(header, Field{"Content-Type", "text/html"}), Body: []byte(html),
-		Fetch: func(_ context.Context, q *Request) (*Response, error) {
-			body, ok := answers[q.URL]
-			if !ok {
-				return &Response{Status: 404}, nil
-			}
-			return &Response{Status: 200, Header: []Field{{"Content-Type", "text/javascript"}, {"Access-Control-Allow-Origin", "*"}}, Body: []byte(body)}, nil
-		},
-	}
-}
-
-// u is the URL of a page.
-const u = "http://a.test/"
 
 // TestPreloadedByHeader: what a response asks for by its header, before the page is shown, is
 // requested for the page.
 func TestPreloadedByHeader(t *testing.T) {
 	t.Parallel()
-	r := rendererOf(t, 1)
+	r := renderer(t, 1)
 	for i := range 40 {
 		const html = "<p id=p><script src=/app.js></script>"
-		p := pageOf(u, html, map[string]string{u + "app.js": "p.textContent = 'shown'"},
-			Field{"Link", "</app.js>; rel=preload; as=script"})
+		p := page(u, html, map[string]string{u + "app.js": "p.textContent = 'shown'"})
+		p.Header = append(p.Header, render.Field{"Link", "</app.js>; rel=preload; as=script"})
 		if d, err := r.Render(t.Context(), p); err != nil || !strings.Contains(d.HTML, "shown") {
 			t.Fatalf("%d: %+v, %v", i, d, err)
 		}
@@ -59,20 +32,24 @@ func TestFailsLater(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
 		cut    string
-		kind   Kind
+		kind   render.Kind
 	}{
 		"computes without end": {"setTimeout(() => { for (;;); }, 1500)", "cpu", ""},
 		"grows":                {"setTimeout(() => document.append(document.createComment('x'.repeat(40 << 20))), 3000)", "length", ""},
-		"is too long at once":  {"document.append(document.createComment('x'.repeat(40 << 20)))", "", KindLength},
-		"in frames":            {"const c = document.createComment('x'.repeat(20 << 20)); for (let i = 0; i < 20; i++) { const f = document.createElement('iframe'); document.body.append(f); f.contentDocument.append(f.contentDocument.importNode(c)) }", "", KindLength},
-		"goes to no page":      {"location = 'about:blank'", "", KindOther},
+		"is too long at once":  {"document.append(document.createComment('x'.repeat(40 << 20)))", "", render.KindLength},
+		"in frames":            {"const c = document.createComment('x'.repeat(20 << 20)); for (let i = 0; i < 20; i++) { const f = document.createElement('iframe'); document.body.append(f); f.contentDocument.append(f.contentDocument.importNode(c)) }", "", render.KindLength},
+		"goes to no page":      {"location = 'about:blank'", "", render.KindOther},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := rendererOf(t, 1).Render(t.Context(), pageOf(u, "<p id=p>seen<script>"+c.script+"</script>", nil))
+			o := render.Options{Tabs: 1}
+			if c.cut == "cpu" {
+				o = hangs
+			}
+			d, err := rendererWith(t, o).Render(t.Context(), page(u, "<p id=p>seen<script>"+c.script+"</script>", nil))
 			switch {
 			case c.kind != "":
-				if err == nil || KindOf(err) != c.kind {
+				if err == nil || render.KindOf(err) != c.kind {
 					t.Errorf("%v, expected kind %s", err, c.kind)
 				}
 			case err != nil || d.Cut != c.cut || !strings.Contains(d.HTML, "seen") || d.Took == 0:
@@ -87,7 +64,7 @@ func TestFailsLater(t *testing.T) {
 func TestWaitsForClock(t *testing.T) {
 	t.Parallel()
 	const wait = "<p id=p><script>const from = Date.now(); while (Date.now() - from < 20); p.textContent = 'awake'; setTimeout(() => p.append(', later'), 500)</script>"
-	if d, err := rendererOf(t, 1).Render(t.Context(), pageOf(u, wait, nil)); err != nil || !strings.Contains(d.HTML, "awake, later") {
+	if d, err := rendererWith(t, hangs).Render(t.Context(), page(u, wait, nil)); err != nil || !strings.Contains(d.HTML, "awake, later") {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -95,8 +72,8 @@ func TestWaitsForClock(t *testing.T) {
 // TestStream: a stream that a page opens is refused, and not waited for.
 func TestStream(t *testing.T) {
 	t.Parallel()
-	p := pageOf(u, "<p id=p>text<script>new EventSource('/stream')</script>", nil)
-	d, err := rendererOf(t, 1).Render(t.Context(), p)
+	p := page(u, "<p id=p>text<script>new EventSource('/stream')</script>", nil)
+	d, err := renderer(t, 1).Render(t.Context(), p)
 	if err != nil || d.Cut != "" || len(d.Refused) != 1 || d.Refused[0].Reason != "a stream has no end" {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -105,9 +82,9 @@ func TestStream(t *testing.T) {
 // TestHistory: the pages that a tab has shown before are no part of the history of the next one.
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	r := rendererOf(t, 1)
+	r := renderer(t, 1)
 	for _, url := range []string{u + "before", "http://b.test/"} {
-		d, err := r.Render(t.Context(), pageOf(url, "<p id=p>text<script>history.back(); p.append(' is here')</script>", nil))
+		d, err := r.Render(t.Context(), page(url, "<p id=p>text<script>history.back(); p.append(' is here')</script>", nil))
 		if err != nil || d.Cut != "" || !strings.Contains(d.HTML, " is here") || len(d.Targets) > 0 {
 			t.Errorf("%s: %+v, %v", url, d, err)
 		}
@@ -119,7 +96,9 @@ func TestHistory(t *testing.T) {
 func TestLongEvents(t *testing.T) {
 	t.Parallel()
 	const script = `<p id=p>text<script>const s = 'x'.repeat(15 << 20); console.error(s, s, s); fetch('/', {method: 'POST', body: s}).catch(() => p.append(', refused'))</script>`
-	if d, err := rendererOf(t, 1).Render(t.Context(), pageOf(u, script, nil)); err != nil || d.Cut != "" || !strings.Contains(d.HTML, "</script>, refused") {
+	p := page(u, script, nil)
+	p.Fetch = slow(0)
+	if d, err := renderer(t, 1).Render(t.Context(), p); err != nil || d.Cut != "" || !strings.Contains(d.HTML, "</script>, refused") {
 		t.Errorf("%.300v, %v", d, err)
 	}
 }
@@ -127,10 +106,10 @@ func TestLongEvents(t *testing.T) {
 // TestLongResponse: a response that is longer than a browser takes is refused; the browser lives.
 func TestLongResponse(t *testing.T) {
 	t.Parallel()
-	r := rendererOf(t, 1)
-	p := pageOf(u, "<p>text<script src=/long.js></script>", nil)
-	p.Fetch = func(context.Context, *Request) (*Response, error) {
-		return &Response{Status: 200, Body: make([]byte, 90<<20)}, nil
+	r := renderer(t, 1)
+	p := page(u, "<p>text<script src=/long.js></script>", nil)
+	p.Fetch = func(context.Context, *render.Request) (*render.Response, error) {
+		return &render.Response{Status: 200, Body: make([]byte, 90<<20)}, nil
 	}
 	d, err := r.Render(t.Context(), p)
 	if err != nil || len(d.Refused) != 1 || !strings.Contains(d.Refused[0].Reason, "longer than") {
@@ -142,20 +121,17 @@ func TestLongResponse(t *testing.T) {
 // another.
 func TestBrowserHangs(t *testing.T) {
 	t.Parallel()
-	r := rendererOf(t, 1)
-	p := pageOf(u, "<p id=p><script>fetch('/a').then(() => { p.textContent = 'shown' })</script>", nil)
-	answer, hung := p.Fetch, false
-	p.Fetch = func(ctx context.Context, q *Request) (*Response, error) {
+	r := renderer(t, 1)
+	p := page(u, "<p id=p><script>fetch('/a').then(() => { p.textContent = 'shown' })</script>", nil)
+	hung := false
+	p.Fetch = func(context.Context, *render.Request) (*render.Response, error) {
 		if !hung {
 			hung = true
-			r.mu.Lock()
-			all, _ := tree(r.browser.process.cmd.Process.Pid)
-			r.mu.Unlock()
-			for _, pid := range all[1:] {
+			for _, pid := range r.Processes()[1:] {
 				_ = syscall.Kill(pid, syscall.SIGSTOP)
 			}
 		}
-		return answer(ctx, q)
+		return &render.Response{Status: 200}, nil
 	}
 	began := time.Now()
 	if d, err := r.Render(t.Context(), p); err != nil || !strings.Contains(d.HTML, "shown") {
@@ -167,19 +143,13 @@ func TestBrowserHangs(t *testing.T) {
 // TestDocumentsGo: a document is no memory any more when the next one is shown.
 func TestDocumentsGo(t *testing.T) {
 	t.Parallel()
-	r := rendererOf(t, 1)
+	r := renderer(t, 1)
 	for range 20 {
-		if _, err := r.Render(t.Context(), pageOf(u, "<p id=p>text<script>setInterval(() => p.append('x'), 100)</script>", nil)); err != nil {
+		if _, err := r.Render(t.Context(), page(u, "<p id=p>text<script>setInterval(() => p.append('x'), 100)</script>", nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	tab := r.browser.idle[0]
-	var count struct{ Documents int }
-	err := tab.conn.call(t.Context(), tab.session, "HeapProfiler.collectGarbage", nil, nil)
-	if err == nil {
-		err = tab.conn.call(t.Context(), tab.session, "Memory.getDOMCounters", nil, &count)
-	}
-	if err != nil || count.Documents > 3 {
-		t.Errorf("%d documents, %v", count.Documents, err)
+	if n, err := r.Documents(t.Context()); err != nil || n > 3 {
+		t.Errorf("%d documents, %v", n, err)
 	}
 }

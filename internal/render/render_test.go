@@ -3,8 +3,10 @@ package render_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -28,6 +30,21 @@ func site(pages map[string]string) func(context.Context, *render.Request) (*rend
 		}
 		return &render.Response{Status: 200, Header: []render.Field{{"Content-Type", kind}, {"Access-Control-Allow-Origin", "*"}}, Body: []byte(text)}, nil
 	}
+}
+
+// u is the URL of a page.
+const u = "http://a.test/"
+
+// hangs are options for pages that compute without end: 10 s of that are the default.
+var hangs = render.Options{}.Impatient(0, nil, 3*time.Second)
+
+// TestMain has more tests wait for browsers at the same time than there are cores.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if runtime.GOMAXPROCS(0) < 6 {
+		_ = flag.Set("test.parallel", "6")
+	}
+	os.Exit(m.Run())
 }
 
 // renderer returns one that ends with the test.
@@ -197,7 +214,7 @@ func sound(t *testing.T, r *render.Renderer) error {
 // TestHostile: a page that hangs, floods, or leads away costs itself alone.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	r := renderer(t, 2)
+	quick, endless := renderer(t, 2), rendererWith(t, hangs)
 	for name, c := range map[string]struct {
 		html string
 		cut  string
@@ -217,9 +234,10 @@ func TestHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := page("http://hostile.test/", c.html, map[string]string{"http://hostile.test/f": "<iframe src=/f></iframe><iframe src=/f></iframe>"})
+			r := quick
 			p.Limits.Time = 15 * time.Second
 			if c.cut == "time" {
-				p.Limits.Time = 3 * time.Second
+				r, p.Limits.Time = endless, time.Second
 			}
 			p.Limits.Requests = 50
 			d, err := r.Render(t.Context(), p)

@@ -19,6 +19,33 @@ type Options struct {
 	Tabs      int    // pages at a time; 0: 2
 	Memory    int64  // bytes that its processes may take; 0: 1 GiB
 	UserAgent string // of the browser's scripts; "": its own
+
+	patience patience // zero fields are those of defaultPatience
+}
+
+// patience is the time that browsers and their renderers are given.
+type patience struct {
+	start  time.Duration   // to start
+	pauses []time.Duration // between the starts of a browser that has run before
+	cpu    time.Duration   // a renderer that computes for most of it hangs
+}
+
+// defaultPatience is that of a renderer that names none. It has pauses as what keeps a browser from
+// starting, such as a full disk, may go away.
+var defaultPatience = patience{start: 30 * time.Second, pauses: []time.Duration{time.Second, 5 * time.Second}, cpu: 10 * time.Second}
+
+func (p patience) orDefault() patience {
+	d := defaultPatience
+	if p.start > 0 {
+		d.start = p.start
+	}
+	if p.pauses != nil {
+		d.pauses = p.pauses
+	}
+	if p.cpu > 0 {
+		d.cpu = p.cpu
+	}
+	return d
 }
 
 // Renderer renders pages in one browser, which it starts when it is needed.
@@ -42,6 +69,7 @@ func New(o Options) *Renderer {
 	if o.Memory <= 0 {
 		o.Memory = 1 << 30
 	}
+	o.patience = o.patience.orDefault()
 	r := &Renderer{o: o, free: make(chan struct{}, o.Tabs)}
 	for range o.Tabs {
 		r.free <- struct{}{}
@@ -123,10 +151,6 @@ func (r *Renderer) running(ctx context.Context) (*browser, error) {
 	return r.browser, nil
 }
 
-// pausesOfStarts are those between the starts of a browser that has run before. What keeps it from
-// starting, such as a full disk, may go away.
-var pausesOfStarts = []time.Duration{time.Second, 5 * time.Second}
-
 // start starts a browser. If the first one of all does not start, or several in a row, none ever
 // will. A crash at the very first start may come of load: there is a second one. r.mu is held.
 func (r *Renderer) start(ctx context.Context) (b *browser, err error) {
@@ -142,14 +166,14 @@ func (r *Renderer) start(ctx context.Context) (b *browser, err error) {
 		if !r.started && try == 0 && errors.As(err, &failed) && failed.again {
 			continue
 		}
-		if !r.started || try == len(pausesOfStarts) {
+		if !r.started || try == len(r.o.patience.pauses) {
 			r.broken = err
 			return nil, err
 		}
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-time.After(pausesOfStarts[try]):
+		case <-time.After(r.o.patience.pauses[try]):
 		}
 	}
 }
@@ -184,9 +208,6 @@ type browser struct {
 	in    map[string]*tab // by id of a frame
 }
 
-// startTime is the most time that a browser takes to start.
-var startTime = 30 * time.Second
-
 func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	program, err := Find(o.Program)
 	if err != nil {
@@ -198,9 +219,9 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	}
 	b := &browser{process: p, tabs: make(map[string]*tab), in: make(map[string]*tab)}
 	b.conn = newConn(p.out, p.in, b.event)
-	go b.watch(o.Memory)
+	go b.watch(o.Memory, o.patience.cpu)
 	go b.ping()
-	ctx, cancel := context.WithTimeoutCause(ctx, startTime, fmt.Errorf("it has not answered in %v", startTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, o.patience.start, fmt.Errorf("it has not answered in %v", o.patience.start))
 	defer cancel()
 	if err := b.greet(ctx); err != nil {
 		p.kill()

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"fmt"
@@ -7,59 +7,63 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/render"
 )
+
+// scripted returns options with a browser that a line of shell stands before, in which $n is the
+// number of the start, and how often it was started.
+func scripted(t *testing.T, line string) (o render.Options, starts func() int) {
+	t.Helper()
+	real, err := render.Find("")
+	if err != nil {
+		t.Skip(err)
+	}
+	o.Temp = shortTemp(t)
+	if err := os.Chmod(o.Temp, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	o.Program = filepath.Join(o.Temp, "browser")
+	script := fmt.Sprintf("#!/bin/sh\necho >>%[1]s.starts\nn=$(wc -l <%[1]s.starts)\n%[2]s\nexec %[3]s \"$@\"\n", o.Program, line, real)
+	if err := os.WriteFile(o.Program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return o, func() int {
+		text, _ := os.ReadFile(o.Program + ".starts")
+		return strings.Count(string(text), "\n")
+	}
+}
 
 // TestStarts: a browser that has run and ends is started again, three times before that is given
 // up for good.
 func TestStarts(t *testing.T) {
-	real, err := Find("")
-	if err != nil {
-		t.Skip(err)
-	}
-	pauses := pausesOfStarts
-	pausesOfStarts = []time.Duration{0, 0}
-	defer func() { pausesOfStarts = pauses }()
+	t.Parallel()
 	for name, c := range map[string]struct {
-		working string // numbers of the starts that succeed
-		kind    Kind   // of the second page
+		working string      // patterns of the numbers of starts that succeed
+		kind    render.Kind // of the second page
 		starts  int
 	}{
-		"at the third try": {"1 4", "", 4},
-		"never again":      {"1", KindStart, 4},
-		"never":            {"", KindStart, 1},
+		"at the third try": {"1|4", "", 4},
+		"never again":      {"1", render.KindStart, 4},
+		"never":            {"none", render.KindStart, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			temp, err := os.MkdirTemp("", "weft-")
-			if err == nil {
-				err = os.Chmod(temp, 0o777)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer os.RemoveAll(temp)
-			program := filepath.Join(temp, "browser")
-			script := fmt.Sprintf("#!/bin/sh\necho >>%[1]s.starts\ncase ' %[2]s ' in *\" $(wc -l <%[1]s.starts) \"*) exec %[3]s \"$@\" ;; esac\nexit 1\n", program, c.working, real)
-			if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			r := New(Options{Program: program, Temp: temp})
+			t.Parallel()
+			o, starts := scripted(t, "case $n in "+c.working+") ;; *) exit 1 ;; esac")
+			r := render.New(o.Impatient(0, []time.Duration{0, 0}, 0))
 			defer r.Close()
-			page := &Page{URL: "http://a.test/", Status: 200, Body: []byte("<p>text")}
-			_, err = r.Render(t.Context(), page)
-			if (err == nil) != (c.working != "") {
+			text := page(u, "<p>text", nil)
+			if _, err := r.Render(t.Context(), text); (err == nil) != (c.starts > 1) {
 				t.Fatal(err)
 			}
-			if r.browser != nil {
-				r.browser.process.kill()
-				<-r.browser.conn.ended
-			}
+			r.Kill()
 			for range 2 { // the second one starts nothing
-				if _, err := r.Render(t.Context(), page); (err == nil) != (c.kind == "") || err != nil && KindOf(err) != c.kind {
+				if _, err := r.Render(t.Context(), text); (err == nil) != (c.kind == "") || err != nil && render.KindOf(err) != c.kind {
 					t.Errorf("%v, expected kind %q", err, c.kind)
 				}
 			}
-			if starts, _ := os.ReadFile(program + ".starts"); strings.Count(string(starts), "\n") != c.starts {
-				t.Errorf("%d starts, expected %d", strings.Count(string(starts), "\n"), c.starts)
+			if n := starts(); n != c.starts {
+				t.Errorf("%d starts, expected %d", n, c.starts)
 			}
 		})
 	}
@@ -68,12 +72,7 @@ func TestStarts(t *testing.T) {
 // TestStartsAgain: a browser that crashes when it is first started, or does not answer, is started
 // once more; one that says why it cannot run is not.
 func TestStartsAgain(t *testing.T) {
-	real, err := Find("")
-	if err != nil {
-		t.Skip(err)
-	}
-	patience := startTime
-	defer func() { startTime = patience }()
+	t.Parallel()
 	for name, c := range map[string]struct {
 		first   string // commands of the first starts
 		fails   int    // their number
@@ -81,35 +80,23 @@ func TestStartsAgain(t *testing.T) {
 		works   bool
 		started int
 	}{
-		"a crash":       {"kill -SEGV $$", 1, patience, true, 2},
-		"no answer":     {"exec sleep 100", 1, 6 * time.Second, true, 2},
-		"two crashes":   {"kill -SEGV $$", 9, patience, false, 2},
-		"a status":      {"exit 3", 1, patience, false, 1},
-		"a fatal error": {"echo '[1:1:FATAL:x.cc(1)] no sandbox' >&2; kill -TRAP $$", 1, patience, false, 1},
+		"a crash":       {"kill -SEGV $$", 1, 0, true, 2},
+		"no answer":     {"exec sleep 100", 1, 10 * time.Second, true, 2},
+		"two crashes":   {"kill -SEGV $$", 9, 0, false, 2},
+		"a status":      {"exit 3", 1, 0, false, 1},
+		"a fatal error": {"echo '[1:1:FATAL:x.cc(1)] no sandbox' >&2; kill -TRAP $$", 1, 0, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			startTime = c.time
-			temp, err := os.MkdirTemp("", "weft-")
-			if err == nil {
-				err = os.Chmod(temp, 0o777)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer os.RemoveAll(temp)
-			program := filepath.Join(temp, "browser")
-			script := fmt.Sprintf("#!/bin/sh\necho >>%[1]s.starts\n[ $(wc -l <%[1]s.starts) -gt %[2]d ] || { %[3]s; }\nexec %[4]s \"$@\"\n", program, c.fails, c.first, real)
-			if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			r := New(Options{Program: program, Temp: temp})
+			t.Parallel()
+			o, starts := scripted(t, fmt.Sprintf("[ $n -gt %d ] || { %s; }", c.fails, c.first))
+			r := render.New(o.Impatient(c.time, nil, 0))
 			defer r.Close()
-			_, err = r.Render(t.Context(), &Page{URL: "http://a.test/", Status: 200, Body: []byte("<p>text")})
-			if (err == nil) != c.works || err != nil && KindOf(err) != KindStart {
+			_, err := r.Render(t.Context(), page(u, "<p>text", nil))
+			if (err == nil) != c.works || err != nil && render.KindOf(err) != render.KindStart {
 				t.Error(err)
 			}
-			if starts, _ := os.ReadFile(program + ".starts"); strings.Count(string(starts), "\n") != c.started {
-				t.Errorf("%d starts, expected %d", strings.Count(string(starts), "\n"), c.started)
+			if n := starts(); n != c.started {
+				t.Errorf("%d starts, expected %d", n, c.started)
 			}
 		})
 	}

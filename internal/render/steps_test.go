@@ -131,7 +131,7 @@ func TestSteps(t *testing.T) {
 // none fails; the tab goes on.
 func TestWait(t *testing.T) {
 	t.Parallel()
-	r := renderer(t, 1)
+	r := rendererWith(t, hangs)
 	p := page("http://a.test/", "<p>text", nil)
 	p.Steps.Wait.Selector = ".never"
 	if d, err := r.Render(t.Context(), p); err != nil || d.Cut != "wait" || !strings.Contains(d.HTML, "text") {

@@ -10,12 +10,8 @@ import (
 	"time"
 )
 
-// Bounds on renderers, and how often they are looked at.
-const (
-	watchEvery = 500 * time.Millisecond
-	cpuWindow  = 10 * time.Second // a renderer that has computed for most of it hangs
-	mostCPU    = cpuWindow * 8 / 10
-)
+// watchEvery is the time between two looks at renderers.
+const watchEvery = 500 * time.Millisecond
 
 // usage holds the memory and CPU time of a process.
 type usage struct {
@@ -26,8 +22,9 @@ type usage struct {
 	waited   time.Duration // since its start: its main thread could run, and had no core
 }
 
-// watch ends renderers that are beyond a limit, until the browser has ended.
-func (b *browser) watch(most int64) {
+// watch ends renderers until the browser has ended: the largest, if all take more memory than they
+// may; one that has computed for most of a window of time.
+func (b *browser) watch(most int64, window time.Duration) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	type sample struct {
@@ -66,9 +63,9 @@ func (b *browser) watch(most int64) {
 			waited[u.pid] = u.waited
 			s, known := since[u.pid]
 			switch {
-			case !known || now.Sub(s.at)-(u.waited-s.waited) > cpuWindow:
+			case !known || now.Sub(s.at)-(u.waited-s.waited) > window:
 				since[u.pid] = sample{now, u}
-			case u.cpu-s.cpu > mostCPU:
+			case u.cpu-s.cpu > window*8/10:
 				b.end(u.pid, errCPU)
 				delete(since, u.pid)
 			}

@@ -65,7 +65,7 @@ func ByHand(ctx context.Context, o Options, url string, done <-chan struct{}) (*
 	w := &window{process: p, sessions: make(map[string]string), stores: make(map[string]Store)}
 	w.conn = newConn(p.out, p.in, func(*message) {})
 	defer p.close(context.WithoutCancel(ctx), w.conn)
-	first, cancel := context.WithTimeout(ctx, startTime)
+	first, cancel := context.WithTimeout(ctx, defaultPatience.start)
 	defer cancel()
 	for { // until it shows a page
 		open, err := w.look(first)

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/mounts"
 	"github.com/weftcrawl/weft/internal/render"
 )
-
-// inside names the test that runs in a network of its own.
-const inside = "WEFT_TEST_INSIDE"
 
 // waysOut is a page that tries to reach other addresses in every way that a page has.
 const waysOut = `<!doctype html><meta http-equiv=refresh content="1;url=http://10.9.9.9/refresh">
@@ -47,12 +44,11 @@ addEventListener('pagehide', () => navigator.sendBeacon('http://10.9.9.9/bye', '
 // TestOneWire: in a network of its own, whose only way out counts packets, a page that tries every
 // way out sends none; and each way that is a request was seen.
 func TestOneWire(t *testing.T) {
-	if os.Getenv(inside) == "" {
-		renderer(t, 1)
-		again(t, "--net", `ip link add out type veth peer name far && ip link set far addrgenmode none up && ip link set out addrgenmode none && ip addr add 10.9.9.1/24 dev out && ip link set out up && ip link set lo up && ip route add default dev out`)
+	t.Parallel()
+	r := renderer(t, 1)
+	if !mounts.Alone(t, `ip link add out type veth peer name far && ip link set far addrgenmode none up && ip link set out addrgenmode none && ip addr add 10.9.9.1/24 dev out && ip link set out up && ip link set lo up && ip route add default dev out`, "--net") {
 		return
 	}
-	r := renderer(t, 1)
 	seen := make(chan string, 1000)
 	p := page("http://hostile.test/", waysOut, nil)
 	p.Fetch = func(_ context.Context, q *render.Request) (*render.Response, error) {
@@ -91,44 +87,23 @@ func TestOneWire(t *testing.T) {
 	}
 }
 
-// again runs the test once more, with a namespace of its own that a script has prepared.
-func again(t *testing.T, namespace, script string) {
-	t.Helper()
-	for _, tool := range []string{"unshare", "ip", "mount"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(err)
-		}
-	}
-	only := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
-	cmd := exec.CommandContext(t.Context(), "unshare", namespace, "sh", "-c", script+` && exec "$0" -test.run "$1" -test.v`, os.Args[0], only)
-	cmd.Env = append(os.Environ(), inside+"=1")
-	out, err := cmd.CombinedOutput()
-	if strings.Contains(string(out), "unshare failed") {
-		t.Skipf("%s", out)
-	}
-	if err != nil || !strings.Contains(string(out), "--- PASS") {
-		t.Errorf("%v: %s", err, out)
-	}
-}
-
 // TestPoorMachine: a machine without shared memory or fonts, or with a full disk, renders pages and
 // takes pictures of them.
 func TestPoorMachine(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"no shared memory": "mount -t tmpfs -o size=4k,mode=0 none /dev/shm",
 		"no fonts":         `mkdir "$TMPDIR/none" && for d in /usr/share/fonts /etc/fonts /var/cache/fontconfig /usr/share/fontconfig; do [ ! -d $d ] || mount --bind "$TMPDIR/none" $d; done`,
 		"a full disk":      `mount -t tmpfs -o size=64k none "$TMPDIR" && { head -c 1m /dev/zero >"$TMPDIR/all" 2>/dev/null; [ -s "$TMPDIR/all" ]; }`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if os.Getenv(inside) == "" {
-				t.Setenv("TMPDIR", shortTemp(t))
-				renderer(t, 1)
-				again(t, "--mount", script)
-				return
-			}
+			t.Parallel()
 			path, err := render.Find("")
 			if err != nil {
-				t.Fatal(err)
+				t.Skip(err)
+			}
+			if !mounts.Alone(t, script, "--mount") {
+				return
 			}
 			r := render.New(render.Options{Program: path})
 			defer r.Close()

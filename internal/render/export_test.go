@@ -1,0 +1,54 @@
+package render
+
+import (
+	"context"
+	"time"
+)
+
+// Impatient returns options with other times for a browser to start in, between its starts, and for
+// a renderer to compute in. Zero is the default of each.
+func (o Options) Impatient(start time.Duration, pauses []time.Duration, cpu time.Duration) Options {
+	o.patience = patience{start, pauses, cpu}
+	return o
+}
+
+// Processes returns those of the browser, its keeper first; none if none runs.
+func (r *Renderer) Processes() []int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.browser == nil {
+		return nil
+	}
+	all, _ := tree(r.browser.process.cmd.Process.Pid)
+	return all
+}
+
+// Kill ends the browser as a crash does; nothing, if none runs.
+func (r *Renderer) Kill() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.browser != nil {
+		r.browser.process.kill()
+		<-r.browser.conn.ended
+	}
+}
+
+// EndRenderers ends those of the browser, as if they had computed for too long.
+func (r *Renderer) EndRenderers() {
+	for _, one := range usages(r.browser.process.cmd.Process.Pid) {
+		if one.renderer {
+			r.browser.end(one.pid, errCPU)
+		}
+	}
+}
+
+// Documents returns how many a tab without a page has in memory.
+func (r *Renderer) Documents(ctx context.Context) (int, error) {
+	tab := r.browser.idle[0]
+	var count struct{ Documents int }
+	err := tab.conn.call(ctx, tab.session, "HeapProfiler.collectGarbage", nil, nil)
+	if err == nil {
+		err = tab.conn.call(ctx, tab.session, "Memory.getDOMCounters", nil, &count)
+	}
+	return count.Documents, err
+}
