@@ -361,6 +361,15 @@ func (b *browser) give(t *tab, sound bool) {
 	}
 }
 
+// crash is the reason for which a tab has crashed.
+func (b *browser) crash(t *tab) error {
+	err := b.why()
+	if err == errCPU && b.shell && !t.virtual {
+		return errEndless // no tab shares its process
+	}
+	return err
+}
+
 // render renders a page in a tab.
 func (b *browser) render(ctx context.Context, p *Page, real bool) (doc *Document, err error) {
 	b.busy.Add(1)
@@ -385,9 +394,7 @@ func (b *browser) render(ctx context.Context, p *Page, real bool) (doc *Document
 	doc, err = r.render(ctx)
 	r.unstock()
 	if errors.Is(err, errCrashed) {
-		if err = b.why(); err == errCPU && b.shell && !t.virtual {
-			err = errEndless // no tab shares its process
-		}
+		err = b.crash(t)
 	}
 	b.give(t, err == nil && (doc.Cut == "" || doc.Cut == cutWait && !r.hangs))
 	return doc, err
