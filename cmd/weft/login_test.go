@@ -152,23 +152,26 @@ func (c *club) recipe(more string) string {
 // TestLogin: a recipe logs in, through a form with a hidden token and a redirect, and a crawl is
 // logged in with it. The session is in a file of its user, and nowhere else.
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	c := newClub(t)
 	dir := withConfig(t, c.recipe(`success = ".account"`))
 	state := filepath.Join(t.TempDir(), "state")
-	t.Setenv("XDG_STATE_HOME", state)
-	t.Setenv("CLUB_PASSWORD", "lovelace")
-	if e := weftIn(t, dir, "crawl", "--config", "weft.toml", c.URL+"/p/0"); e.code != exitError || !strings.Contains(e.stderr, "weft login --config weft.toml makes one") {
+	run := func(args ...string) ended {
+		t.Helper()
+		return weftWith(t, dir, []string{"XDG_STATE_HOME=" + state, "CLUB_PASSWORD=lovelace"}, args...)
+	}
+	if e := run("crawl", "--config", "weft.toml", c.URL+"/p/0"); e.code != exitError || !strings.Contains(e.stderr, "weft login --config weft.toml makes one") {
 		t.Errorf("without a session: %+v", e)
 	}
 	for _, line := range []string{"login", "crawl " + c.URL + "/p/0"} {
-		if e := weftIn(t, dir, strings.Fields(line)...); e.code != exitUsage || !strings.Contains(e.stderr, "expected --config weft.toml: a file that is only found may not set it") {
+		if e := run(strings.Fields(line)...); e.code != exitUsage || !strings.Contains(e.stderr, "expected --config weft.toml: a file that is only found may not set it") {
 			t.Errorf("weft %s: %+v", line, e)
 		}
 	}
-	if e := weftIn(t, dir, "config", "show", "--config", "weft.toml", "login"); strings.Contains(e.stdout, "PASSWORD") || strings.Count(e.stdout, "field = (secret)") != 2 {
+	if e := run("config", "show", "--config", "weft.toml", "login"); strings.Contains(e.stdout, "PASSWORD") || strings.Count(e.stdout, "field = (secret)") != 2 {
 		t.Errorf("%+v", e)
 	}
-	e := weftIn(t, dir, "login", "--config", "weft.toml")
+	e := run("login", "--config", "weft.toml")
 	if e.code != exitDone || strings.Contains(e.stderr+e.stdout, "lovelace") {
 		t.Fatalf("%+v", e)
 	}
@@ -177,7 +180,7 @@ func TestLogin(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", info, err)
 	}
-	e = weftIn(t, dir, "crawl", "--config", "weft.toml", "--warc", "--job", "job", c.URL+"/p/0")
+	e = run("crawl", "--config", "weft.toml", "--warc", "--job", "job", c.URL+"/p/0")
 	if e.code != exitDone {
 		t.Fatalf("%+v", e)
 	}
@@ -196,10 +199,10 @@ func TestLogin(t *testing.T) {
 		}
 		return nil
 	})
-	if e := weftIn(t, dir, "why", "job", c.URL+"/logout"); !strings.Contains(e.stdout, "may log out") {
+	if e := run("why", "job", c.URL+"/logout"); !strings.Contains(e.stdout, "may log out") {
 		t.Errorf("why: %+v", e)
 	}
-	if e := weftIn(t, dir, "crawl", "--no-config", "--job", "job"); e.code == exitDone || !strings.Contains(e.stderr, "--session") {
+	if e := run("crawl", "--no-config", "--job", "job"); e.code == exitDone || !strings.Contains(e.stderr, "--session") {
 		t.Errorf("without the session: %+v", e)
 	}
 }
@@ -215,8 +218,8 @@ func mustRel(dir, path string) string {
 // TestLoginFails: a wrong password, a missing field and a missing variable say so, and write
 // nothing.
 func TestLoginFails(t *testing.T) {
+	t.Parallel()
 	c := newClub(t)
-	dir := t.TempDir()
 	for _, test := range []struct {
 		args string
 		code int
@@ -228,18 +231,22 @@ func TestLoginFails(t *testing.T) {
 		{"--field user=ada --success [", exitUsage, "--success"},
 		{"--field user", exitUsage, "expected NAME=VALUE"},
 	} {
-		e := weftIn(t, dir, append([]string{"login", "--session", "s", c.URL + "/login"}, strings.Fields(test.args)...)...)
-		if e.code != test.code || !strings.Contains(e.stderr, test.want) || strings.Contains(e.stderr, "wrong") {
-			t.Errorf("%s: %+v, expected %s", test.args, e, test.want)
-		}
-		if _, err := os.Stat(filepath.Join(dir, "s")); err == nil {
-			t.Errorf("%s: a session was written", test.args)
-		}
+		t.Run(test.args, func(t *testing.T) {
+			t.Parallel()
+			e := weftRun(t, append([]string{"login", "--session", "s", c.URL + "/login"}, strings.Fields(test.args)...)...)
+			if e.code != test.code || !strings.Contains(e.stderr, test.want) || strings.Contains(e.stderr, "wrong") {
+				t.Errorf("%+v, expected %s", e, test.want)
+			}
+			if _, err := os.Stat(filepath.Join(e.dir, "s")); err == nil {
+				t.Error("a session was written")
+			}
+		})
 	}
 }
 
 // TestLoginElsewhere: a site whose login page is on another port of this machine.
 func TestLoginElsewhere(t *testing.T) {
+	t.Parallel()
 	c := newClub(t)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, c.URL+"/login", http.StatusFound)
@@ -253,6 +260,7 @@ func TestLoginElsewhere(t *testing.T) {
 
 // TestLoginErrors: a page that is none, before the login or after it, is no success.
 func TestLoginErrors(t *testing.T) {
+	t.Parallel()
 	newClub(t)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
@@ -275,6 +283,7 @@ func TestLoginErrors(t *testing.T) {
 
 // TestLoginPosts: the form of a page is sent to the site of the page, and to no other.
 func TestLoginPosts(t *testing.T) {
+	t.Parallel()
 	newClub(t)
 	var stolen atomic.Int32
 	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { stolen.Add(1) }))
@@ -292,6 +301,7 @@ func TestLoginPosts(t *testing.T) {
 // TestLoginOfApplication: a login by a script, whose token is in the storage of its pages; pages
 // that are rendered find it there.
 func TestLoginOfApplication(t *testing.T) {
+	t.Parallel()
 	c := newClub(t)
 	dir := t.TempDir()
 	e := weftIn(t, dir, "login", "--session", "s", "--field", "#who=ada", "--field", "input[type=password]=lovelace", "--submit", ".go", "--success", "/app/", c.URL+"/app/login")
@@ -310,6 +320,7 @@ func TestLoginOfApplication(t *testing.T) {
 // TestLoggedOut: a crawl whose session ends says so once, and waits; with another login it goes on,
 // and has lost nothing.
 func TestLoggedOut(t *testing.T) {
+	t.Parallel()
 	c := newClub(t)
 	c.ends = 4
 	dir := t.TempDir()
@@ -327,6 +338,7 @@ func TestLoggedOut(t *testing.T) {
 
 // TestApplicationLoggedOut: an application says by its scripts that a session has ended.
 func TestApplicationLoggedOut(t *testing.T) {
+	t.Parallel()
 	c := newClub(t)
 	c.ends = 1
 	dir := t.TempDir()
@@ -348,24 +360,8 @@ func (c *club) waits(t *testing.T, dir string, in func(), args ...string) {
 	t.Helper()
 	in()
 	cmd, _ := weftCommand(t, append([]string{"crawl"}, args...)...)
-	cmd.Dir, cmd.Stderr = dir, nil
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	said, all := 0, ""
-	for lines := bufio.NewScanner(stderr); lines.Scan(); {
-		all += lines.Text() + "\n"
-		if !strings.Contains(lines.Text(), "the crawl is logged out") {
-			continue
-		}
-		if said++; said > 1 {
-			_ = cmd.Process.Kill()
-			break
-		}
+	cmd.Dir = dir
+	code, all := onceSaid(t, cmd, "the crawl is logged out", func() {
 		if e := weftIn(t, dir, "status", "job"); !strings.Contains(e.stdout, "logged out") {
 			t.Errorf("%+v", e)
 		}
@@ -373,15 +369,46 @@ func (c *club) waits(t *testing.T, dir string, in func(), args ...string) {
 		if e := weftIn(t, dir, "ctl", "job", "resume"); e.code != exitDone || e.stdout != "resumed\n" {
 			t.Errorf("%+v", e)
 		}
+	})
+	if code != exitDone {
+		t.Errorf("exit %d: %s", code, all)
 	}
-	if code := exitCode(cmd.Wait()); code != exitDone || said != 1 {
-		t.Errorf("exit %d, said %d times: %s", code, said, all)
+}
+
+// onceSaid runs a command that says something once, has then be done, and returns the exit code and
+// all that was said. Saying it twice ends the command.
+func onceSaid(t *testing.T, cmd *exec.Cmd, what string, then func()) (code int, all string) {
+	t.Helper()
+	cmd.Stderr = nil
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		all += lines.Text() + "\n"
+		if !strings.Contains(lines.Text(), what) {
+			continue
+		}
+		if said++; said > 1 {
+			_ = cmd.Process.Kill()
+			break
+		}
+		then()
+	}
+	if code = exitCode(cmd.Wait()); said != 1 {
+		t.Errorf("said %d times: %s", said, all)
+	}
+	return code, all
 }
 
 // TestSignedOut: the form of the login in place of a page, and the stated sign, say that a crawl is
 // logged out; the crawl that starts again has lost nothing.
 func TestSignedOut(t *testing.T) {
+	t.Parallel()
 	c := newClub(t)
 	var how atomic.Value
 	how.Store("")
@@ -403,12 +430,14 @@ func TestSignedOut(t *testing.T) {
 			t.Fatalf("%+v", e)
 		}
 		how.Store(now)
-		e := weftIn(t, dir, "crawl", "--session", "s", "--job", now, "--scope", "page", "--max-time", "3s", s.URL+"/p")
-		if e.code == exitDone || strings.Count(e.stderr, "the crawl is logged out: "+s.URL+"/p: it ") != 1 || e.file(now+"/pages.jsonl") != "" {
-			t.Errorf("%s: %+v", now, e)
+		cmd, _ := weftCommand(t, "crawl", "--session", "s", "--job", now, "--scope", "page", s.URL+"/p")
+		cmd.Dir = dir
+		code, all := onceSaid(t, cmd, "the crawl is logged out: "+s.URL+"/p: it ", func() { _ = cmd.Process.Signal(os.Interrupt) })
+		if code != exitInterrupted || (ended{dir: dir}).file(now+"/pages.jsonl") != "" {
+			t.Errorf("%s: exit %d, %s", now, code, all)
 		}
 		how.Store("")
-		e = weftIn(t, dir, "crawl", "--session", "s", "--job", now, "--scope", "page", s.URL+"/p")
+		e := weftIn(t, dir, "crawl", "--session", "s", "--job", now, "--scope", "page", s.URL+"/p")
 		if e.code != exitDone || strings.Count(e.file(now+"/pages.jsonl"), "Inside /p") != 1 {
 			t.Errorf("%s, again: %+v", now, e)
 		}
@@ -418,6 +447,7 @@ func TestSignedOut(t *testing.T) {
 // TestLoginOnTwoPages: a login that asks for the name first, and hands it on in the storage of the
 // session, as a login through another site does.
 func TestLoginOnTwoPages(t *testing.T) {
+	t.Parallel()
 	newClub(t)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -452,6 +482,7 @@ func TestLoginOnTwoPages(t *testing.T) {
 
 // TestLoggedOutWithoutJob: such a crawl ends, as nobody can have it go on.
 func TestLoggedOutWithoutJob(t *testing.T) {
+	t.Parallel()
 	c := newClub(t)
 	dir := t.TempDir()
 	if e := weftIn(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", c.URL+"/login"); e.code != exitDone {
@@ -466,6 +497,7 @@ func TestLoggedOutWithoutJob(t *testing.T) {
 // TestLoginByHand: a person logs in in a window, and closes it, or presses Enter. Nothing of the
 // browser stays.
 func TestLoginByHand(t *testing.T) {
+	t.Parallel()
 	cmd, stderr := weftCommand(t, "login", "http://127.0.0.1:1/")
 	cmd.Env = append(cmd.Env, "DISPLAY=", "WAYLAND_DISPLAY=")
 	if code := exitCode(cmd.Run()); code != exitError || !strings.Contains(stderr.String(), "no screen") || !strings.Contains(stderr.String(), "recipe") {

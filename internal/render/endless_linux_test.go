@@ -7,8 +7,8 @@ import (
 	"github.com/weftcrawl/weft/internal/render"
 )
 
-// TestEndless: a page that computes without end is rendered again in a tab whose clock was a virtual
-// one, as it may wait for the clock.
+// TestEndless: a page that computes without end is rendered again where the clock of its tab was a
+// virtual one, as it may wait for that.
 func TestEndless(t *testing.T) {
 	t.Parallel()
 	r := renderer(t, 1)
