@@ -202,8 +202,8 @@ type browser struct {
 	shell bool                  // it is the headless shell
 
 	mu    sync.Mutex
-	plain bool // a tab has the default context
 	idle  []*tab
+	stale []string        // keys of stores in the default context that tabs have left
 	tabs  map[string]*tab // by session
 	in    map[string]*tab // by id of a frame
 }
@@ -318,16 +318,19 @@ func (b *browser) runs() (all []*run) {
 	return all
 }
 
-// take returns a tab that is idle, or a new one.
-func (b *browser) take(ctx context.Context) (*tab, error) {
+// take returns a tab that is idle, or a new one; a fresh one, a new one.
+func (b *browser) take(ctx context.Context, fresh bool) (*tab, error) {
 	b.mu.Lock()
 	var t *tab
-	if n := len(b.idle); n > 0 {
+	if n := len(b.idle); n > 0 && !fresh {
 		t, b.idle = b.idle[n-1], b.idle[:n-1]
 	}
 	b.mu.Unlock()
 	if t == nil {
-		return b.open(ctx)
+		var err error
+		if t, err = b.open(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := t.clean(ctx); err != nil {
 		b.drop(t)
@@ -376,11 +379,7 @@ func (b *browser) render(ctx context.Context, p *Page, real bool) (doc *Document
 	defer b.busy.Add(-1)
 	ctx, own, stop := b.own.within(ctx, p.Limits.orDefault().Time)
 	defer stop()
-	take := b.take
-	if real {
-		take = b.open // it has had no virtual time
-	}
-	t, err := take(ctx)
+	t, err := b.take(ctx, real) // a fresh one has had no virtual time
 	if err != nil {
 		return nil, err
 	}

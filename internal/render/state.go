@@ -18,8 +18,9 @@ if (window === top) try { window.name = ''; if (sessionStorage.length) sessionSt
 // stored lists the stores of a page, cookies apart.
 const stored = "local_storage,indexeddb,cache_storage,service_workers,file_systems"
 
-// mostOrigins bounds the origins that are cleaned up after.
-const mostOrigins = 100
+// mostOrigins bounds the origins that are cleaned up after in the full browser. A page has fewer,
+// by its limit of requests.
+const mostOrigins = 1000
 
 // open makes a tab. Each has a context of its own, so that pages of one site that are rendered at
 // the same time share nothing. Not so in the full browser, where a context is a window, which is
@@ -32,12 +33,8 @@ func (b *browser) openWith(ctx context.Context, script string) (*tab, error) {
 	var made struct {
 		BrowserContextID, TargetID, SessionID string
 	}
-	b.mu.Lock()
-	own := b.shell && b.plain
-	b.plain = b.plain || !own
-	b.mu.Unlock()
 	params := map[string]any{"url": "about:blank"}
-	if own {
+	if b.shell {
 		if err := b.conn.call(ctx, "", "Target.createBrowserContext", nil, &made); err != nil {
 			return nil, err
 		}
@@ -55,6 +52,9 @@ func (b *browser) openWith(ctx context.Context, script string) (*tab, error) {
 	t.session = made.SessionID
 	b.mu.Lock()
 	b.tabs[t.session], b.in[t.target] = t, t
+	if t.context == "" {
+		t.stale, b.stale = b.stale, nil
+	}
 	b.mu.Unlock()
 	for _, c := range []struct {
 		method string
@@ -77,7 +77,7 @@ func (b *browser) drop(t *tab) {
 	delete(b.tabs, t.session)
 	delete(b.in, t.target)
 	if t.context == "" {
-		b.plain = false
+		b.stale = append(b.stale, t.leftKeys()...)
 	}
 	b.mu.Unlock()
 	defer b.conn.leave(t.session)
@@ -103,31 +103,41 @@ func (t *tab) visit(origin string, inFrame bool) {
 }
 
 // clean removes what the page before has stored, but for cookies (see setCookies), so that a page
-// is the same whether it is the first of a tab or the thousandth.
+// is the same whether it is the first of a tab or the thousandth: all that the tab's own context
+// has, or, of a shared one, what documents of the tab may have stored there.
 func (t *tab) clean(ctx context.Context) error {
-	t.mu.Lock()
-	keys := storageKeys(t.top, t.origins)
-	t.origins = make(map[string]bool)
-	t.mu.Unlock()
+	keys := t.leftKeys()
+	if t.context != "" && len(keys) > 0 {
+		return t.conn.call(ctx, t.session, "Storage.clearDataForOrigin", map[string]string{"origin": "*", "storageTypes": stored}, nil)
+	}
 	for _, key := range keys {
 		if err := t.conn.call(ctx, t.session, "Storage.clearDataForStorageKey", map[string]string{"storageKey": key, "storageTypes": stored}, nil); err != nil {
 			return err
 		}
-		// That of the tab is reached through a document that has it: one of a frame may be gone.
-		_ = t.conn.post(t.session, "DOMStorage.clear", map[string]any{"storageId": map[string]any{"storageKey": key, "isLocalStorage": false}})
 	}
 	return nil
 }
 
+// leftKeys returns the keys of stores that the tab has to clear, once.
+func (t *tab) leftKeys() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	keys := append(t.stale, storageKeys(t.top, t.origins)...)
+	t.stale, t.origins = nil, make(map[string]bool)
+	return keys
+}
+
 // storageKeys returns the keys of the stores of documents within a page, as Chromium writes them
-// (third_party/blink/common/storage_key). A frame of another site has others in each site.
+// (third_party/blink/common/storage_key). A frame of another site has others in each site; one of
+// the page's own site, in a frame of another.
 func storageKeys(top string, origins map[string]bool) (keys []string) {
+	site := siteOf(top)
 	for origin := range origins {
-		key := origin + "/"
-		if site := siteOf(top); site != siteOf(origin) {
-			key += "^0" + site
+		if siteOf(origin) != site {
+			keys = append(keys, origin+"/^0"+site)
+			continue
 		}
-		keys = append(keys, key)
+		keys = append(keys, origin+"/", origin+"/^31")
 	}
 	return keys
 }

@@ -29,6 +29,7 @@ type tab struct {
 	run     *run            // the page that it renders; nil: none
 	top     string          // the origin of the last page
 	origins map[string]bool // of documents since the tab was last clean
+	stale   []string        // keys of stores that a tab before has left
 }
 
 // run is the rendering of a page. Its fields are guarded by mu: events come on another goroutine.
