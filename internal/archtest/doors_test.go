@@ -109,6 +109,7 @@ var doors = map[string]string{
 	"cmd/weft/login.go":            "a person presses Enter, or logs in",
 	"internal/render/login.go":     "a login waits for its pages",
 	"internal/render/process.go":   "the browser ends when it likes",
+	"internal/render/queue.go":     "pages of any goroutine wait for a tab",
 	"internal/render/renderer.go":  "pages of any goroutine share a browser",
 	"internal/render/quiet.go":     "a page waits for events",
 	"internal/render/tab.go":       "events come while a page waits",

@@ -35,8 +35,8 @@ type Errands struct {
 	refused []Refusal // not collected
 }
 
-// Bound has nothing leased, while so many pages are being rendered, of hosts that have any of them;
-// 0: any number may be. Errands are no part of that.
+// Bound has nothing leased, while so many pages are being rendered, of origins that have any of
+// them; 0: any number may be. Errands are no part of that.
 func (e *Errands) Bound(pages int) { e.politeness.rendering.most = pages }
 
 // Add makes an errand wait: u.Errand is set. Its origin has been given to Prepare as that of a
@@ -240,7 +240,7 @@ func (e *Errands) Responded(now time.Time, u URL, a Result) {
 		o.errands = new(errands)
 	}
 	o.errands.held++
-	e.politeness.rendered(e.clock.now, o.host)
+	e.politeness.rendered(e.clock.now, o)
 	e.politeness.end(e.clock.now, o, a)
 }
 
@@ -250,7 +250,7 @@ func (e *Errands) ended(now time.Time, u *URL) *origin {
 	o := e.agenda.end(u)
 	o.errands.held--
 	e.tidy(o)
-	e.politeness.endRendering(e.clock.now, o.host)
+	e.politeness.endRendering(e.clock.now, o)
 	e.politeness.journal.originChanged(o)
 	return o
 }

@@ -121,7 +121,7 @@ func newPoliteness(cfg *Config, e *epoch, j *journal, a *agenda) *politeness {
 		patience:  patience{cfg: cfg, epoch: e},
 		rules:     robotsCache{limit: cfg.RulesBytes},
 		lastly:    never,
-		rendering: rendering{of: make(map[*host]int)},
+		rendering: rendering{of: make(map[*origin]int)},
 	}
 }
 

@@ -3,40 +3,37 @@ package frontier
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
-// rendered takes in that a page of h is being rendered.
-func (p *politeness) rendered(now moment, h *host) {
+// rendered takes in that a page of o is being rendered.
+func (p *politeness) rendered(now moment, o *origin) {
 	r := &p.rendering
 	r.pages++
-	r.of[h]++
+	r.of[o]++
 	if r.pages == r.most {
 		p.placeRendering(now)
 	} else {
-		p.placeHost(now, h)
+		p.place(now, o)
 	}
 }
 
-// endRendering takes in that a page of h is not being rendered any more.
-func (p *politeness) endRendering(now moment, h *host) {
+// endRendering takes in that a page of o is not being rendered any more.
+func (p *politeness) endRendering(now moment, o *origin) {
 	r := &p.rendering
 	r.pages--
-	if r.of[h]--; r.of[h] == 0 {
-		delete(r.of, h)
+	if r.of[o]--; r.of[o] == 0 {
+		delete(r.of, o)
 	}
 	if r.pages == r.most-1 {
 		p.placeRendering(now)
 	}
-	p.placeHost(now, h)
+	p.place(now, o)
 }
 
-// placeRendering places the hosts with pages that are being rendered: bars holds for all of them
+// placeRendering places the origins with pages that are being rendered: bars holds for all of them
 // from now on, or for none.
 func (p *politeness) placeRendering(now moment) {
-	for _, h := range slices.SortedFunc(maps.Keys(p.rendering.of), byHostName) {
-		p.placeHost(now, h)
+	for _, o := range slices.SortedFunc(maps.Keys(p.rendering.of), byName) {
+		p.place(now, o)
 	}
 }
-
-func byHostName(a, b *host) int { return strings.Compare(a.own.name, b.own.name) }

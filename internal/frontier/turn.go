@@ -238,31 +238,31 @@ func (p *politeness) dueAt(now moment, h *host, at moment) {
 // dueOf returns when the next URL of o may be leased or refused, or its robots.txt leased, as far
 // as that depends on o alone. Refused: it takes no request.
 func (p *politeness) dueOf(now moment, o *origin) (at moment, refused, ok bool) {
-	if at, ok = p.agenda.due(now, o); !ok {
+	if at, ok = p.agenda.due(now, o); !ok || p.bars(o) {
 		return 0, false, false
 	}
 	return o.chance(at)
 }
 
 // rendering are the pages that are being rendered: those of Errands.Responded. While there are
-// most of them, their hosts have no turn, as what they have would be rendered, too, for the most
-// part. Other hosts go on, as theirs may need no rendering.
+// most of them, their origins have no turn, as what they have would be rendered, too, for the most
+// part. Other origins go on, as theirs may need no rendering.
 type rendering struct {
-	most  int           // 0: any number
-	pages int           // of all hosts
-	of    map[*host]int // hosts with any
+	most  int             // 0: any number
+	pages int             // of all origins
+	of    map[*origin]int // origins with any
 }
 
-// bars reports whether h has no turn for its pages that are being rendered.
-func (p *politeness) bars(h *host) bool {
+// bars reports whether o has no turn for its pages that are being rendered.
+func (p *politeness) bars(o *origin) bool {
 	r := &p.rendering
-	return r.most > 0 && r.pages >= r.most && r.of[h] > 0
+	return r.most > 0 && r.pages >= r.most && r.of[o] > 0
 }
 
 // due returns the same of a host, as far as that depends on it alone.
 func (p *politeness) due(now moment, h *host) (at moment, ok bool) {
 	o := p.top(h)
-	if o == nil || h.held || p.bars(h) {
+	if o == nil || h.held {
 		return 0, false
 	}
 	at, refused, ok := p.dueOf(now, o)

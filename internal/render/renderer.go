@@ -51,8 +51,8 @@ func (p patience) orDefault() patience {
 // Renderer renders pages in one browser, which it starts when it is needed.
 type Renderer struct {
 	o     Options
-	free  chan struct{} // room for pages: one for each tab
-	total clocks        // of the time of each page in all
+	tabs  *queue // of pages for tabs
+	total clocks // of the time of each page in all
 
 	mu      sync.Mutex
 	browser *browser // nil: none runs
@@ -70,11 +70,7 @@ func New(o Options) *Renderer {
 		o.Memory = 1 << 30
 	}
 	o.patience = o.patience.orDefault()
-	r := &Renderer{o: o, free: make(chan struct{}, o.Tabs)}
-	for range o.Tabs {
-		r.free <- struct{}{}
-	}
-	return r
+	return &Renderer{o: o, tabs: newQueue(o.Tabs)}
 }
 
 // ErrClosed is returned by a renderer that is closed.
@@ -83,12 +79,11 @@ var ErrClosed = errors.New("the renderer is closed")
 // Render renders a page. Errors: ErrNoBrowser and StartError, then of all pages that follow, too;
 // those of ctx; those that KindOf knows. A page at a limit is no error: see Document.Cut.
 func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
-	select {
-	case <-r.free:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	leave, err := r.tabs.enter(ctx, originOf(p.URL))
+	if err != nil {
+		return nil, err
 	}
-	defer func() { r.free <- struct{}{} }()
+	defer leave()
 	real := false // its clock
 	for try := 1; ; try++ {
 		b, err := r.running(ctx)
