@@ -679,52 +679,14 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("of none: exit %d, %s", e.code, e.stderr)
 		}
 	},
-	"render": func(t *testing.T) {
-		a := newApp(t)
-		e := crawls(t, exitDone, "--render", "--assets", "none", "--job", "job", a.URL+"/p/0")
-		a.check(t, a.records(t, filepath.Join(e.dir, "job")))
-		if e := weftRun(t, "crawl", "--render=often", a.URL); e.code != exitUsage || !strings.Contains(e.stderr, "expected one of auto, always, never") {
-			t.Errorf("exit %d: %s", e.code, e.stderr)
-		}
-	},
-	"wait":  func(t *testing.T) { reveals(t, "setTimeout(show, 15000)", "--wait", "20s") },
-	"click": func(t *testing.T) { reveals(t, "document.querySelector('button').onclick = show", "--click", "button") },
-	"scroll": func(t *testing.T) {
-		reveals(t, "new IntersectionObserver(all => all[0].isIntersecting && show()).observe(document.querySelector('i'))", "--scroll", "9")
-	},
-	"render-post": func(t *testing.T) {
-		g := newGraph(t)
-		for sent, option := range []string{"-q", "--render-post"} {
-			_, all := g.crawls(t, []string{"/once"}, option)
-			expect(t, "content by POST", all["/once"].H1 != "", sent == 1)
-		}
-	},
-	"screenshot": func(t *testing.T) { pictured(t, "--screenshot", "screenshots", ".png", "image/png", "\x89PNG") },
-	"pdf":        func(t *testing.T) { pictured(t, "--pdf", "pdf", ".pdf", "application/pdf", "%PDF-") },
-	"block": func(t *testing.T) {
-		a := newApp(t)
-		dir := t.TempDir()
-		ads, apis := filepath.Join(dir, "ads"), filepath.Join(dir, "apis")
-		for file, rules := range map[string]string{ads: "ads.test\n/[0-9]/\n", apis: "! the rest\n/app.js$script\n"} {
-			if err := os.WriteFile(file, []byte(rules), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for requested, lists := range [][]string{{"--block", ads, "--block", apis}, {"--block", ads}} {
-			e := crawls(t, exitDone, append(lists, "--render", "--job", "job", a.URL+"/p/0")...)
-			if n := strings.Count(e.stderr, fmt.Sprintf("--block %q: 1 of 2 rules skipped, the first in line 2: a regular expression", ads)); n != 1 {
-				t.Errorf("skipped rules: %s", e.stderr)
-			}
-			refused := fmt.Sprint(a.records(t, filepath.Join(e.dir, "job"))["/p/0"].Rendered.Refused)
-			expect(t, "refused", strings.Contains(refused, "/app.js blocked: /app.js$script"), requested == 0)
-			expect(t, "requested", a.times("/app.js"), requested)
-		}
-		for file, want := range map[string]string{filepath.Join(dir, "none"): "no such file", ads: "--block: expected together with --render"} {
-			if e := weftRun(t, "crawl", "--block", file, a.URL); e.code != exitUsage || !strings.Contains(e.stderr, want) {
-				t.Errorf("exit %d: %s, expected %s", e.code, e.stderr, want)
-			}
-		}
-	},
+	"render":      effectRender,
+	"wait":        func(t *testing.T) { reveals(t, "setTimeout(show, 15000)", "--wait", "20s") },
+	"click":       func(t *testing.T) { reveals(t, "button.onclick = () => { show(); button.remove() }", "--click", "button") },
+	"scroll":      effectScroll,
+	"render-post": func(t *testing.T) { reveals(t, "fetch('/', {method: 'POST'}).then(show)", "--render-post") },
+	"screenshot":  func(t *testing.T) { pictured(t, "--screenshot", "screenshots", ".png", "image/png", "\x89PNG") },
+	"pdf":         func(t *testing.T) { pictured(t, "--pdf", "pdf", ".pdf", "application/pdf", "%PDF-") },
+	"block":       effectBlock,
 	"browser": func(t *testing.T) {
 		e := weftRun(t, "crawl", "--render", "--browser", "no-such-browser", "--job", "job", newAsked(t, false, star).URL)
 		if e.code != exitUsage || !strings.Contains(e.stderr, `browser "no-such-browser"`) {

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -291,70 +290,6 @@ func TestMirrorRenders(t *testing.T) {
 				t.Errorf("page %d without %s: %v, %s", n, want, err, shown)
 			}
 		}
-	}
-}
-
-// pictured expects a crawl to keep a picture of a page as a file that the record names, and in the
-// archive; of a later visit, in place of the earlier one.
-func pictured(t *testing.T, flag, folder, ext, mime, begins string) {
-	t.Helper()
-	a := newApp(t)
-	e := crawls(t, exitDone, flag, "--warc", "--assets", "none", "--scope", "page", a.URL+"/p/0")
-	var job string
-	if all, _ := filepath.Glob(filepath.Join(e.dir, "*.weft")); len(all) == 1 {
-		job = all[0]
-	}
-	r := a.records(t, job)["/p/0"].Rendered
-	if r == nil {
-		t.Fatal("the page was not rendered")
-	}
-	name := strings.Replace(strings.TrimPrefix(a.URL, "http://"), ":", "_", 1) + "/p/0" + ext
-	if got := r.Screenshot + r.PDF; got != folder+"/"+name || r.Missing != "" {
-		t.Errorf("the record names %s, and %q is missing", got, r.Missing)
-	}
-	file := filepath.Join(job, folder, name)
-	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), begins) {
-		t.Errorf("%v: %.20q", err, text)
-	}
-	if err := os.WriteFile(file, []byte("old"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if e := weftIn(t, e.dir, "crawl", "--update", job, flag); e.code != exitDone {
-		t.Errorf("exit %d: %s", e.code, e.stderr)
-	}
-	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), begins) {
-		t.Errorf("updated: %v: %.20q", err, text)
-	}
-	archives, _ := filepath.Glob(filepath.Join(job, "archive", "*.warc.gz"))
-	kept := weftIn(t, e.dir, append([]string{"warc", "ls"}, archives...)...).stdout
-	if n := strings.Count(kept, "conversion   -  "+mime); n != 2 {
-		t.Errorf("%d pictures in the archive: %s", n, kept)
-	}
-	if e := weftIn(t, e.dir, append([]string{"warc", "check"}, archives...)...); e.code != exitDone {
-		t.Errorf("the archive: %s%s", e.stdout, e.stderr)
-	}
-}
-
-// reveals expects a link that a page shows in the end to be followed with these options.
-func reveals(t *testing.T, script string, options ...string) {
-	t.Helper()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
-	var found atomic.Bool
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		found.Store(found.Load() || r.URL.Path == "/found")
-		if r.URL.Path != "/" {
-			http.NotFound(w, r)
-			return
-		}
-		fmt.Fprintf(w, "<!doctype html><title>List</title><div id=root></div><button>more</button><div style='height: 3000px'></div><i>end</i>"+
-			"<script>const show = () => { document.body.insertAdjacentHTML('beforeend', '<a href=/found>found</a>') }; %s</script>", script)
-	}))
-	defer s.Close()
-	crawls(t, exitDone, append(options, "--render=always", "--job", "job", s.URL)...)
-	if !found.Load() {
-		t.Errorf("%q: the link was not followed", options)
 	}
 }
 

@@ -83,7 +83,7 @@ func TestCrawlHostile(t *testing.T) {
 	pages["/hog"] = "text/html\n<p>x<script>const all = []; (async () => { for (;;) { await new Promise(f => setTimeout(f)); all.push(new Uint8Array(20 << 20).fill(1)) } })()</script>"
 	pages["/never"] = "text/html\n<title>never</title><p>x<script>setInterval(() => fetch('/data?' + Math.random()), 10)</script>"
 	pages["/data"] = "text/plain\nx"
-	pages["/around"] = "text/html\n<title>around</title><p>x<script>fetch('/loop').catch(() => 0); let n = 0; setInterval(() => { location = '/around?' + n++ % 2 }, 10)</script>"
+	pages["/around"] = "text/html\n<title>around</title><p>x<script>fetch('/loop').catch(() => 0); let n = 0; setInterval(() => { location = '/around?' + n++ % 2 }, 100)</script>"
 	pages["/loop"] = "/loop\n"
 	pages["/names"] = "text/html; charset=utf-8\n<p>x<script>document.title = '\\x1b[31mred\\x07\\0\\ud800\\u202e'; window.name = '\\0'.repeat(1e6); console.error('\\x1b]0;x\\x07', '\\ud800'); fetch('/\\x1b[2J?\\ud800%00'); history.pushState({}, '', '/names?\\x1b[31m%1b\\ud800'); throw new Error('x'.repeat(1e6) + '\\0')</script>"
 	s := shows(t, pages)
