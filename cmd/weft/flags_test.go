@@ -679,9 +679,11 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("of none: exit %d, %s", e.code, e.stderr)
 		}
 	},
-	"render":      effectRender,
-	"wait":        func(t *testing.T) { reveals(t, "setTimeout(show, 15000)", "--wait", "20s") },
-	"click":       func(t *testing.T) { reveals(t, "button.onclick = () => { show(); button.remove() }", "--click", "button") },
+	"render": effectRender,
+	"wait":   func(t *testing.T) { reveals(t, "setTimeout(show, 15000)", "--wait", "20s") },
+	"click": func(t *testing.T) {
+		reveals(t, "button.onclick = () => { show(); button.remove() }", "--click", "button")
+	},
 	"scroll":      effectScroll,
 	"render-post": func(t *testing.T) { reveals(t, "fetch('/', {method: 'POST'}).then(show)", "--render-post") },
 	"screenshot":  func(t *testing.T) { pictured(t, "--screenshot", "screenshots", ".png", "image/png", "\x89PNG") },

@@ -287,14 +287,8 @@ func TestLookMistakes(t *testing.T) {
 // weftIn runs weft in a folder.
 func weftIn(t *testing.T, dir string, args ...string) ended {
 	t.Helper()
-	return weftWith(t, dir, nil, args...)
-}
-
-// weftWith runs the command in a folder, with further variables of the environment.
-func weftWith(t *testing.T, dir string, env []string, args ...string) ended {
-	t.Helper()
 	cmd, stderr := weftCommand(t, args...)
-	cmd.Path, cmd.Dir, cmd.Env = unraced(), dir, append(cmd.Env, env...)
+	cmd.Path, cmd.Dir = unraced(), dir
 	out, err := cmd.Output()
 	return ended{exitCode(err), string(out), stderr.String(), dir}
 }

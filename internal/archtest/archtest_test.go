@@ -248,6 +248,8 @@ var imports = map[string][]string{
 	"internal/torture":         {".", "internal/frontier/store", "internal/webtest", "internal/refs", "warc", "warc"},
 	"internal/servers":         {"internal/process"},
 	"internal/pages":           {},
+	"internal/rendered":        {},
+	"internal/wefttest":        {"internal/process"},
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.

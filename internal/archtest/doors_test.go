@@ -126,6 +126,7 @@ var doors = map[string]string{
 	"internal/http2/http2test/referee.go": "the sides of a connection may belong to several goroutines",
 	"internal/servers":                    "a server runs beside the crawl",
 	"internal/crawltest":                  "sites serve on sockets, and crawls run beside the test",
+	"internal/wefttest":                   "parallel tests share the command that the first one builds",
 	"internal/webtest/...":                "servers log requests of several connections",
 }
 

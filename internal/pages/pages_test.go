@@ -3,14 +3,12 @@ package pages_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -26,7 +24,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -34,6 +31,7 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/render"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestPages runs every command of the pages for people, as a reader would: in order, in one
@@ -49,7 +47,7 @@ import (
 // cmd/weft.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	weft := command(t)
+	weft := wefttest.Program(t)
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages: %v", err)
@@ -81,33 +79,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// buildDir is the folder of the command, and build builds it once for all tests.
-var buildDir string
-
-var build = sync.OnceValues(func() (string, error) { return process.BuildWeft(context.Background(), buildDir) })
-
-func TestMain(m *testing.M) {
-	var err error
-	if buildDir, err = os.MkdirTemp("", "weft-pages-*"); err != nil {
-		log.Fatal(err)
-	}
-	code := m.Run()
-	os.RemoveAll(buildDir)
-	os.Exit(code)
-}
-
-// command returns the path of the command.
-func command(t *testing.T) string {
-	t.Helper()
-	weft, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return weft
-}
-
-// interrupted is the exit code of a crawl that a signal has ended.
-const interrupted = 5
+func TestMain(m *testing.M) { wefttest.Main(m, 4) }
 
 // manual is one page whose commands are run.
 type manual struct {
@@ -352,7 +324,7 @@ func (s *bash) run(command string, want int) (code int, output string) {
 	early := ofCrawl && len(s.background) > 0
 	for until := time.Now().Add(20 * time.Second); ; {
 		var out bytes.Buffer
-		code = exitCode(s.command(command, &out).Run())
+		code = wefttest.ExitCode(s.command(command, &out).Run())
 		if code == want || !early || time.Now().After(until) {
 			return code, out.String()
 		}
@@ -375,21 +347,10 @@ func (s *bash) end() {
 		}
 	}
 	for _, cmd := range s.background {
-		if code := exitCode(cmd.Wait()); code != 0 && code != interrupted {
+		if code := wefttest.ExitCode(cmd.Wait()); code != wefttest.Done && code != wefttest.Interrupted {
 			s.t.Errorf("%s: exit status %d", cmd.Args[2], code)
 		}
 	}
-}
-
-func exitCode(err error) int {
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
-		return failed.ExitCode()
-	}
-	if err != nil {
-		return -1
-	}
-	return 0
 }
 
 // freeAddress returns an address of this machine on which nobody listens.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // blocks returns the fenced blocks of a kind in a page.
@@ -29,7 +31,7 @@ func blocks(t *testing.T, path, kind string) (all []string) {
 // Where it is missing, they are at least files of its form.
 func TestServiceUnits(t *testing.T) {
 	t.Parallel()
-	weft := command(t)
+	weft := wefttest.Program(t)
 	dir := t.TempDir()
 	line := regexp.MustCompile(`^(#.*|\[[A-Z][a-z]+\]|[A-Z][A-Za-z]+=.+|    \S.*|)$`)
 	var units []string
@@ -69,7 +71,7 @@ func TestServiceImage(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can leave the file system")
 	}
-	weft := command(t)
+	weft := wefttest.Program(t)
 	of := blocks(t, "../../docs/service.md", "dockerfile")
 	repository, err := os.ReadFile("../../Dockerfile")
 	if err != nil || len(of) != 1 {

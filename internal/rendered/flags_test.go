@@ -1,4 +1,4 @@
-package main
+package rendered_test
 
 import (
 	"bytes"
@@ -7,21 +7,17 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestRenderFlags: a page is taken as far as the flags say, its picture is written, and what stands
 // in the way is said in one line.
 func TestRenderFlags(t *testing.T) {
 	t.Parallel()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/":
@@ -38,34 +34,33 @@ func TestRenderFlags(t *testing.T) {
 		}
 	})
 	dir := t.TempDir()
-	run := func(code int, args ...string) ended {
+	run := func(code int, args ...string) wefttest.Ended {
 		t.Helper()
-		e := weftIn(t, dir, args...)
-		if e.code != code {
-			t.Errorf("%q: exit %d, expected %d: %s%s", args, e.code, code, e.stdout, e.stderr)
+		e := wefttest.In(t, dir, args...)
+		if e.Code != code {
+			t.Errorf("%q: exit %d, expected %d: %s%s", args, e.Code, code, e.Stdout, e.Stderr)
 		}
 		return e
 	}
-	if e := run(exitDone, "links", "--click", ".more", "--scroll", "10", s.URL); !strings.Contains(e.stdout, "/more/0\n") || !strings.Contains(e.stdout, "/more/2\n") || !strings.Contains(e.stdout, "/scrolled\n") {
-		t.Errorf("%s", e.stdout)
+	if e := run(wefttest.Done, "links", "--click", ".more", "--scroll", "10", s.URL); !strings.Contains(e.Stdout, "/more/0\n") || !strings.Contains(e.Stdout, "/more/2\n") || !strings.Contains(e.Stdout, "/scrolled\n") {
+		t.Errorf("%s", e.Stdout)
 	}
-	if e := run(exitDone, "read", "--whole", "--wait", ".late", s.URL); !strings.Contains(e.stdout, "late") {
-		t.Errorf("%s", e.stdout)
+	if e := run(wefttest.Done, "read", "--whole", "--wait", ".late", s.URL); !strings.Contains(e.Stdout, "late") {
+		t.Errorf("%s", e.Stdout)
 	}
-	if e := run(exitError, "extract", "--extract", "x=h1", "--wait", ".never", s.URL); !strings.HasSuffix(e.stderr, `/: nothing matches --wait ".never" after 30 s of page time`+"\n") || e.stdout != "" {
-		t.Errorf("%s%s", e.stdout, e.stderr)
+	if e := run(wefttest.Failed, "extract", "--extract", "x=h1", "--wait", ".never", s.URL); !strings.HasSuffix(e.Stderr, `/: nothing matches --wait ".never" after 30 s of page time`+"\n") || e.Stdout != "" {
+		t.Errorf("%s%s", e.Stdout, e.Stderr)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "list"), []byte("/more?1$xhr\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if e := run(exitDone, "links", "--click", ".more", "--block", "list", s.URL); !strings.Contains(e.stdout, "/more/0\n") || strings.Contains(e.stdout, "/more/1\n") {
-		t.Errorf("with a list: %s", e.stdout)
+	if e := run(wefttest.Done, "links", "--click", ".more", "--block", "list", s.URL); !strings.Contains(e.Stdout, "/more/0\n") || strings.Contains(e.Stdout, "/more/1\n") {
+		t.Errorf("with a list: %s", e.Stdout)
 	}
-	run(exitUsage, "read", "--block", "list", s.URL)
-	before := len(s.got())
-	run(exitDone, "fetch", "--screenshot=full", "-o", "full.png", s.URL)
-	if all := s.got()[before:]; !slices.ContainsFunc(all, func(r *http.Request) bool { return r.URL.Path == "/a.png" }) {
-		t.Errorf("%d requests, none for the image", len(all))
+	run(wefttest.Misused, "read", "--block", "list", s.URL)
+	run(wefttest.Done, "fetch", "--screenshot=full", "-o", "full.png", s.URL)
+	if n := s.times()["/a.png"]; n != 1 {
+		t.Errorf("%d requests for the image, expected that of the picture", n)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "full.png"))
 	if err != nil {
@@ -78,7 +73,7 @@ func TestRenderFlags(t *testing.T) {
 	if r, g, b, _ := m.At(1000, 1500).RGBA(); m.Bounds().Dx() != 1280 || m.Bounds().Dy() < 2000 || r>>8 != 0 || g>>8 != 100 || b>>8 != 0 {
 		t.Errorf("%v, %d %d %d", m.Bounds(), r>>8, g>>8, b>>8)
 	}
-	run(exitDone, "fetch", "--follow", "--pdf", "-o", "shop.pdf", s.URL+"/moved")
+	run(wefttest.Done, "fetch", "--follow", "--pdf", "-o", "shop.pdf", s.URL+"/moved")
 	if text, err := os.ReadFile(filepath.Join(dir, "shop.pdf")); err != nil || !bytes.HasPrefix(text, []byte("%PDF-")) {
 		t.Errorf("%.20q, %v", text, err)
 	}
@@ -95,8 +90,8 @@ func TestRenderFlags(t *testing.T) {
 		"--screenshot=half -o x " + s.URL:   "expected one of viewport, full",
 		"--pdf -I " + s.URL:                 "--pdf: expected",
 	} {
-		if e := weftIn(t, dir, append([]string{"fetch"}, strings.Fields(args)...)...); e.code == exitDone || !strings.Contains(e.stderr, want) {
-			t.Errorf("%s: exit %d, %s", args, e.code, e.stderr)
+		if e := wefttest.In(t, dir, append([]string{"fetch"}, strings.Fields(args)...)...); e.Code == wefttest.Done || !strings.Contains(e.Stderr, want) {
+			t.Errorf("%s: exit %d, %s", args, e.Code, e.Stderr)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "a.png")); err == nil {

@@ -1,9 +1,8 @@
-package main
+package rendered_test
 
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,30 +14,8 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/long"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
-
-// shows is a server of pages by path: a line with a Content-Type, or the path of a redirect, and
-// the body below.
-func shows(t *testing.T, pages map[string]string) *httptest.Server {
-	t.Helper()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		head, body, ok := strings.Cut(pages[r.URL.Path], "\n")
-		switch {
-		case !ok:
-			http.NotFound(w, r)
-		case strings.HasPrefix(head, "/"):
-			http.Redirect(w, r, head, http.StatusFound)
-		default:
-			w.Header().Set("Content-Type", head)
-			fmt.Fprint(w, body)
-		}
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
 
 // sound are pages that a crawl has in full, whatever others do.
 func sound(links string) map[string]string {
@@ -53,9 +30,9 @@ func sound(links string) map[string]string {
 }
 
 // wholeOf expects records of the sound pages, and returns all.
-func wholeOf(t *testing.T, s *httptest.Server, job string) map[string]*weft.Record {
+func wholeOf(t *testing.T, s *site, job string) map[string]*weft.Record {
 	t.Helper()
-	all := (&app{Server: s}).records(t, job)
+	all := s.records(t, job)
 	for i := range 6 {
 		for _, path := range []string{"/sound", "/shown"} {
 			if r := all[path+strconv.Itoa(i)]; r == nil || r.Rendered == nil || r.Rendered.Error != "" || r.Title != path[1:] {
@@ -87,8 +64,8 @@ func TestCrawlHostile(t *testing.T) {
 	pages["/loop"] = "/loop\n"
 	pages["/names"] = "text/html; charset=utf-8\n<p>x<script>document.title = '\\x1b[31mred\\x07\\0\\ud800\\u202e'; window.name = '\\0'.repeat(1e6); console.error('\\x1b]0;x\\x07', '\\ud800'); fetch('/\\x1b[2J?\\ud800%00'); history.pushState({}, '', '/names?\\x1b[31m%1b\\ud800'); throw new Error('x'.repeat(1e6) + '\\0')</script>"
 	s := shows(t, pages)
-	e := crawls(t, exitDone, "--render=always", "--memory", "512MiB", "--limit", "100", "--job", "job", s.URL)
-	all := wholeOf(t, s, filepath.Join(e.dir, "job"))
+	e := crawls(t, wefttest.Done, "--render=always", "--memory", "512MiB", "--limit", "100", "--job", "job", s.URL)
+	all := wholeOf(t, s, filepath.Join(e.Dir, "job"))
 	for path, want := range want {
 		r := all[path]
 		if r == nil {
@@ -101,8 +78,8 @@ func TestCrawlHostile(t *testing.T) {
 		}
 		t.Logf("%s: %.600s", path, fmt.Sprintf("%q %+v", r.Title, *r.Rendered))
 	}
-	if strings.ContainsAny(e.stderr+e.stdout, "\x1b\x07\x00") {
-		t.Errorf("control characters: %q", e.stderr)
+	if strings.ContainsAny(e.Stderr+e.Stdout, "\x1b\x07\x00") {
+		t.Errorf("control characters: %q", e.Stderr)
 	}
 }
 
@@ -112,13 +89,13 @@ func TestCrawlLong(t *testing.T) {
 	pages := sound("<a href=/long>x</a>")
 	pages["/long"] = "text/html\n<title>long</title>" + strings.Repeat("<p>"+strings.Repeat("0123456789 ", 1000), long.Or(3, 10)<<20/11003) + "<script>document.body.append('the end')</script>"
 	s := shows(t, pages)
-	e := crawls(t, exitDone, "--render=always", "--bodies", "--job", "job", s.URL)
-	all := wholeOf(t, s, filepath.Join(e.dir, "job"))
+	e := crawls(t, wefttest.Done, "--render=always", "--bodies", "--job", "job", s.URL)
+	all := wholeOf(t, s, filepath.Join(e.Dir, "job"))
 	r := all["/long"]
 	if r == nil || r.Rendered == nil || r.Rendered.Error != "" || r.Rendered.Bytes < r.BodyBytes {
 		t.Fatalf("%+v", r.Rendered)
 	}
-	if text := e.file("job/bodies/" + r.Rendered.SHA256[:2] + "/" + r.Rendered.SHA256); !strings.Contains(text, "the end") {
+	if text := e.File("job/bodies/" + r.Rendered.SHA256[:2] + "/" + r.Rendered.SHA256); !strings.Contains(text, "the end") {
 		t.Errorf("a document of %d bytes without its end", len(text))
 	}
 }
@@ -144,8 +121,8 @@ func TestCrawlEncodings(t *testing.T) {
 		want["/"+charset] = c[1] + "!"
 	}
 	s := shows(t, pages)
-	e := crawls(t, exitDone, "--render=always", "--job", "job", s.URL)
-	all := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))
+	e := crawls(t, wefttest.Done, "--render=always", "--job", "job", s.URL)
+	all := s.records(t, filepath.Join(e.Dir, "job"))
 	for path, title := range want {
 		if r := all[path]; r == nil || r.Rendered == nil || r.Title != title {
 			t.Errorf("%s: %+v, expected %s", path, r, title)
@@ -166,7 +143,7 @@ func utf16le(text string) string {
 func TestCrawlPageRequests(t *testing.T) {
 	t.Parallel()
 	var out atomic.Int32
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	api := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/out/data" {
 			out.Add(1)
 		}
@@ -174,16 +151,15 @@ func TestCrawlPageRequests(t *testing.T) {
 		w.Header().Set("Cache-Control", "max-age=1000")
 		w.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
 		fmt.Fprint(w, "from the API")
-	}))
-	t.Cleanup(api.Close)
+	})
 	page := "text/html\n<p id=p><script>for (const path of ['/data', '/out/data']) fetch('" + api.URL + "' + path).then(r => r.text()).then(text => p.append(text)).catch(() => 0)</script>"
 	a, b := shows(t, map[string]string{"/": page}), shows(t, map[string]string{"/": page})
-	e := crawls(t, exitDone, "--render=always", "--markdown", "--allow-private", "--exclude", "/out/", "--job", "job", a.URL, b.URL)
-	for _, s := range []*httptest.Server{a, b} {
-		if x := weftIn(t, e.dir, "read", "job", s.URL+"/"); strings.Count(x.stdout, "from the API") != 1 {
-			t.Errorf("%s: %s%s", s.URL, x.stdout, x.stderr)
+	e := crawls(t, wefttest.Done, "--render=always", "--markdown", "--allow-private", "--exclude", "/out/", "--job", "job", a.URL, b.URL)
+	for _, s := range []*site{a, b} {
+		if x := wefttest.In(t, e.Dir, "read", "job", s.URL+"/"); strings.Count(x.Stdout, "from the API") != 1 {
+			t.Errorf("%s: %s%s", s.URL, x.Stdout, x.Stderr)
 		}
-		r := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))["/"]
+		r := s.records(t, filepath.Join(e.Dir, "job"))["/"]
 		if refused := strings.Join(r.Rendered.Refused, "\n"); !strings.Contains(refused, "/out/data excluded") {
 			t.Errorf("refused: %q", refused)
 		}
@@ -198,15 +174,15 @@ func TestCrawlPageRequests(t *testing.T) {
 func TestCrawlNoStart(t *testing.T) {
 	t.Parallel()
 	s := shows(t, sound(""))
-	e := crawls(t, exitError, "--render=always", "--browser", "false", "--job", "job", s.URL)
-	if strings.Count(e.stderr, "does not start") != 1 || !strings.Contains(e.stderr, "expected Chromium") {
-		t.Errorf("stderr: %s", e.stderr)
+	e := crawls(t, wefttest.Failed, "--render=always", "--browser", "false", "--job", "job", s.URL)
+	if strings.Count(e.Stderr, "does not start") != 1 || !strings.Contains(e.Stderr, "expected Chromium") {
+		t.Errorf("stderr: %s", e.Stderr)
 	}
 	program, _ := weft.FindBrowser("")
-	if e = weftIn(t, e.dir, "crawl", "--job", "job", "--browser", program); e.code != exitDone {
-		t.Fatalf("resumed: %d, %s", e.code, e.stderr)
+	if e = wefttest.In(t, e.Dir, "crawl", "--job", "job", "--browser", program); e.Code != wefttest.Done {
+		t.Fatalf("resumed: %d, %s", e.Code, e.Stderr)
 	}
-	wholeOf(t, s, filepath.Join(e.dir, "job"))
+	wholeOf(t, s, filepath.Join(e.Dir, "job"))
 }
 
 // TestCrawlBrowserKilled: when somebody kills the browser, pages are rendered by another.
@@ -228,7 +204,7 @@ func TestCrawlBrowserKilled(t *testing.T) {
 		}
 		inner.ServeHTTP(w, r)
 	})
-	cmd, stderr := weftCommand(t, "crawl", "--render=always", "--job", "job", s.URL)
+	cmd, stderr := wefttest.Command(t, "crawl", "--render=always", "--job", "job", s.URL)
 	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, stderr)

@@ -1,4 +1,4 @@
-package main
+package rendered_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/long"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // row is a site of n pages, each of which leads to the next, the last one to the first. head and
@@ -47,11 +48,11 @@ func fateOfEach(t *testing.T, of map[string]*weft.Record, n int) string {
 }
 
 // learns crawls a row of n pages and expects their fates. It returns the run and the records.
-func learns(t *testing.T, n int, pages map[string]string, want string, options ...string) (ended, map[string]*weft.Record) {
+func learns(t *testing.T, n int, pages map[string]string, want string, options ...string) (wefttest.Ended, map[string]*weft.Record) {
 	t.Helper()
 	s := shows(t, pages)
-	e := crawls(t, exitDone, append(options, "--render", "--job", "job", s.URL+"/0")...)
-	all := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))
+	e := crawls(t, wefttest.Done, append(options, "--render", "--job", "job", s.URL+"/0")...)
+	all := s.records(t, filepath.Join(e.Dir, "job"))
 	if got := fateOfEach(t, all, n); got != want {
 		t.Errorf("pages are rendered as %s, expected %s", got, want)
 	}
@@ -67,11 +68,11 @@ func TestCrawlLearnsEmpty(t *testing.T) {
 	pages := row(24, hollow, "")
 	pages["/nothing.js"] = "text/javascript\n1"
 	s := shows(t, pages)
-	e := crawls(t, exitLimit, "--render", "--limit", "6", "--job", "job", s.URL+"/0")
-	if e := weftIn(t, e.dir, "crawl", "--limit", "100", "--job", "job"); e.code != exitDone {
-		t.Fatalf("resumed: %s", e.stderr)
+	e := crawls(t, wefttest.Limited, "--render", "--limit", "6", "--job", "job", s.URL+"/0")
+	if e := wefttest.In(t, e.Dir, "crawl", "--limit", "100", "--job", "job"); e.Code != wefttest.Done {
+		t.Fatalf("resumed: %s", e.Stderr)
 	}
-	all := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))
+	all := s.records(t, filepath.Join(e.Dir, "job"))
 	// In the next run, the pages since the last one that was rendered are counted anew.
 	if got, want := fateOfEach(t, all, 24), "MMM..."+".......M"+".........."; got != want {
 		t.Errorf("pages are rendered as %s, expected %s", got, want)
@@ -79,10 +80,10 @@ func TestCrawlLearnsEmpty(t *testing.T) {
 	if r := all["/4"]; r.Rendered.AsReceived != "learned" || r.NeedsScripts != "" || r.Title != "4" {
 		t.Errorf("%+v", r.Rendered)
 	}
-	if status := weftIn(t, e.dir, "status", "job").stdout; strings.Contains(status, "empty without scripts") {
+	if status := wefttest.In(t, e.Dir, "status", "job").Stdout; strings.Contains(status, "empty without scripts") {
 		t.Errorf("status: %s", status)
 	}
-	why := weftIn(t, e.dir, "why", "job", s.URL+"/4").stdout
+	why := wefttest.In(t, e.Dir, "why", "job", s.URL+"/4").Stdout
 	if !strings.Contains(why, "not rendered (it looks empty without scripts: mount): rendering has added nothing to pages like it") {
 		t.Errorf("why: %s", why)
 	}
@@ -108,7 +109,7 @@ func TestCrawlLearnsFull(t *testing.T) {
 		"/3": "auto: not rendered", "/7": "rendered (as a sample of pages like it)", "/9": "rendered (scripts add much to pages like it)",
 	} {
 		url := strings.TrimSuffix(all["/0"].URL, "/0") + page
-		if why := weftIn(t, e.dir, "why", "job", url).stdout; !strings.Contains(why, want) {
+		if why := wefttest.In(t, e.Dir, "why", "job", url).Stdout; !strings.Contains(why, want) {
 			t.Errorf("why %s: %s", page, why)
 		}
 	}

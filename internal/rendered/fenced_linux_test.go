@@ -1,4 +1,4 @@
-package main
+package rendered_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/mounts"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestCrawlFenced: no way that a page has leads to a private address that the crawl was not given,
@@ -42,11 +43,11 @@ func TestCrawlFenced(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	e := crawls(t, exitDone, "--render=always", "--assets", "any", "--bodies", "--job", "job", s.URL)
+	e := crawls(t, wefttest.Done, "--render=always", "--assets", "any", "--bodies", "--job", "job", s.URL)
 	if all := heard(); len(all) != 1 { // the test itself
 		t.Errorf("reached: %q", all)
 	}
-	r := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))["/"]
+	r := s.records(t, filepath.Join(e.Dir, "job"))["/"]
 	if r == nil || r.Rendered == nil || r.Rendered.Error != "" {
 		t.Fatalf("%+v", r)
 	}
@@ -54,7 +55,7 @@ func TestCrawlFenced(t *testing.T) {
 	if !strings.Contains(refused, "http://10.9.9.9/") {
 		t.Errorf("refused: %s", refused)
 	}
-	if text := weftIn(t, e.dir, "read", "job", "-o", "-").stdout; strings.Contains(text, "root:") {
+	if text := wefttest.In(t, e.Dir, "read", "job", "-o", "-").Stdout; strings.Contains(text, "root:") {
 		t.Errorf("a file was read: %s", text)
 	}
 }

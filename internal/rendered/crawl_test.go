@@ -1,8 +1,7 @@
-package main
+package rendered_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,48 +12,26 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"github.com/weftcrawl/weft/replay"
 )
 
 // app is a site of pages that a script fills from an API, and of one that needs no script.
-type app struct {
-	*httptest.Server
-	mu    sync.Mutex
-	asked map[string]int // requests by path
-}
+type app struct{ *site }
 
 const appPages = 12
 
-func newApp(t *testing.T) *app {
+func newApp(t *testing.T) app {
 	t.Helper()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
-	a := &app{asked: make(map[string]int)}
-	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a.mu.Lock()
-		a.asked[r.URL.Path]++
-		a.mu.Unlock()
-		a.serve(w, r)
-	}))
-	t.Cleanup(a.Close)
-	return a
+	return app{newSite(t, serveApp)}
 }
 
-// times returns how often a path was requested.
-func (a *app) times(path string) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.asked[path]
-}
-
-func (a *app) serve(w http.ResponseWriter, r *http.Request) {
+func serveApp(w http.ResponseWriter, r *http.Request) {
 	var n int
 	switch path := r.URL.Path; {
 	case path == "/robots.txt":
@@ -91,30 +68,8 @@ func (a *app) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// records returns those of a job, by the paths of their URLs. A URL has one.
-func (a *app) records(t *testing.T, job string) map[string]*weft.Record {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(job, "pages.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := make(map[string]*weft.Record)
-	for line := range bytes.Lines(text) {
-		r := new(weft.Record)
-		if err := json.Unmarshal(line, r); err != nil {
-			t.Fatal(err)
-		}
-		path := strings.TrimPrefix(r.URL, a.URL)
-		if all[path] != nil {
-			t.Errorf("two records of %s", path)
-		}
-		all[path] = r
-	}
-	return all
-}
-
 // check compares records with the site.
-func (a *app) check(t *testing.T, all map[string]*weft.Record) {
+func (a app) check(t *testing.T, all map[string]*weft.Record) {
 	t.Helper()
 	for n := range appPages {
 		r := all[fmt.Sprint("/p/", n)]
@@ -146,40 +101,40 @@ func TestCrawlRenders(t *testing.T) {
 		t.Run(keeps, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t)
-			e := crawls(t, exitDone, "--render", keeps, "--assets", "none", "--job", "job", a.URL+"/p/0")
-			if !strings.Contains(e.stderr, "rendered      12 pages") {
-				t.Errorf("report: %s", e.stderr)
+			e := crawls(t, wefttest.Done, "--render", keeps, "--assets", "none", "--job", "job", a.URL+"/p/0")
+			if !strings.Contains(e.Stderr, "rendered      12 pages") {
+				t.Errorf("report: %s", e.Stderr)
 			}
-			job := filepath.Join(e.dir, "job")
+			job := filepath.Join(e.Dir, "job")
 			a.check(t, a.records(t, job))
-			for path, n := range a.asked {
+			for path, n := range a.times() {
 				if n > 1 {
 					t.Errorf("%s was requested %d times", path, n)
 				}
 			}
-			if a.asked["/api/secret"] > 0 {
+			if a.times()["/api/secret"] > 0 {
 				t.Error("requested what robots.txt disallows")
 			}
-			text := weftIn(t, e.dir, "read", "job", "-o", "-").stdout
+			text := wefttest.In(t, e.Dir, "read", "job", "-o", "-").Stdout
 			if n := strings.Count(text, "# Pagé "); n != appPages {
 				t.Errorf("the texts of %d pages of %d: %s", n, appPages, text)
 			}
-			why := weftIn(t, e.dir, "why", "job", a.URL+"/p/3").stdout
+			why := wefttest.In(t, e.Dir, "why", "job", a.URL+"/p/3").Stdout
 			if !strings.Contains(why, "rendered (it looks empty without scripts: mount)") {
 				t.Errorf("why: %s", why)
 			}
-			why = weftIn(t, e.dir, "why", "job", a.URL+"/static").stdout
+			why = wefttest.In(t, e.Dir, "why", "job", a.URL+"/static").Stdout
 			if !strings.Contains(why, "auto: not rendered") {
 				t.Errorf("why: %s", why)
 			}
 			if keeps == "--warc" {
 				a.replays(t, job)
 				files, _ := filepath.Glob(filepath.Join(job, "archive", "*.warc.gz"))
-				if e := weftIn(t, e.dir, append([]string{"warc", "check"}, files...)...); e.code != exitDone {
-					t.Errorf("the archive: %s%s", e.stdout, e.stderr)
+				if e := wefttest.In(t, e.Dir, append([]string{"warc", "check"}, files...)...); e.Code != wefttest.Done {
+					t.Errorf("the archive: %s%s", e.Stdout, e.Stderr)
 				}
 			}
-			report := weftIn(t, e.dir, "check", "job").stdout
+			report := wefttest.In(t, e.Dir, "check", "job").Stdout
 			if !strings.Contains(report, "failed-request") {
 				t.Errorf("check: %s", report)
 			}
@@ -189,7 +144,7 @@ func TestCrawlRenders(t *testing.T) {
 
 // replays expects a replay of the archive to show rendered documents, and to run no script of
 // theirs.
-func (a *app) replays(t *testing.T, job string) {
+func (a app) replays(t *testing.T, job string) {
 	t.Helper()
 	x, err := archive.Open(job)
 	if err != nil {
@@ -215,7 +170,7 @@ func (a *app) replays(t *testing.T, job string) {
 func TestCrawlRenderedKilled(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	cmd, _ := weftCommand(t, "crawl", "--render", "--warc", "--assets", "none", "--job", "job", "-o", "-", a.URL+"/p/0")
+	cmd, _ := wefttest.Command(t, "crawl", "--render", "--warc", "--assets", "none", "--job", "job", "-o", "-", a.URL+"/p/0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -232,8 +187,8 @@ func TestCrawlRenderedKilled(t *testing.T) {
 	if n := len(a.records(t, job)); n < 1 || n > appPages {
 		t.Errorf("%d records when it was killed", n)
 	}
-	if e := weftIn(t, cmd.Dir, "crawl", "--job", "job"); e.code != exitDone {
-		t.Fatalf("resumed: %d, %s", e.code, e.stderr)
+	if e := wefttest.In(t, cmd.Dir, "crawl", "--job", "job"); e.Code != wefttest.Done {
+		t.Fatalf("resumed: %d, %s", e.Code, e.Stderr)
 	}
 	all := a.records(t, job)
 	a.check(t, all)
@@ -254,14 +209,14 @@ func TestCrawlRenderedKilled(t *testing.T) {
 func TestCheckRenders(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	e := weftRun(t, "check", "--render", "--wait", "h1", a.URL+"/p/3")
+	e := wefttest.Run(t, "check", "--render", "--wait", "h1", a.URL+"/p/3")
 	for what, n := range map[string]int{"broken-link": 1, "/missing.js": 2, "failed-request": 1, "ReferenceError: broken is not defined  script-error": 1, "http://10.1.2.3/": 0, "Failed to fetch": 0, "/p/7 ": 0} {
-		if got := strings.Count(e.stdout, what); got != n {
+		if got := strings.Count(e.Stdout, what); got != n {
 			t.Errorf("%q: %d times, expected %d", what, got, n)
 		}
 	}
-	if e.code != exitBroken || a.times("/p/7") != 1 {
-		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	if e.Code != wefttest.Broken || a.times()["/p/7"] != 1 {
+		t.Errorf("exit %d: %s%s", e.Code, e.Stdout, e.Stderr)
 	}
 }
 
@@ -271,13 +226,13 @@ func TestMirrorRenders(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	browser, _ := weft.FindBrowser("") // newApp has
-	e := weftRun(t, "mirror", "--render", a.URL+"/p/0")
-	if e.code != exitDone {
-		t.Fatalf("exit %d: %s", e.code, e.stderr)
+	e := wefttest.Run(t, "mirror", "--render", a.URL+"/p/0")
+	if e.Code != wefttest.Done {
+		t.Fatalf("exit %d: %s", e.Code, e.Stderr)
 	}
 	a.Close()
 	for n := range appPages {
-		all, _ := filepath.Glob(filepath.Join(e.dir, "127*", "p", fmt.Sprint(n, ".html")))
+		all, _ := filepath.Glob(filepath.Join(e.Dir, "127*", "p", fmt.Sprint(n, ".html")))
 		if len(all) != 1 {
 			t.Fatalf("the files of page %d: %q", n, all)
 		}
@@ -295,14 +250,14 @@ func TestMirrorRenders(t *testing.T) {
 
 // TestNoBrowser: a crawl that cannot render says so, and does nothing.
 func TestNoBrowser(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request") }))
 	defer s.Close()
-	e := weftRun(t, "crawl", "--render", "--job", "job", s.URL)
-	if e.code != exitError || !strings.Contains(e.stderr, "Debian has it as chromium-headless-shell") || strings.Count(e.stderr, "\n") != 1 || e.file("job/pages.jsonl") != "" {
-		t.Errorf("exit %d: %s", e.code, e.stderr)
+	e := wefttest.With(t, t.TempDir(), []string{"PATH=" + t.TempDir()}, "crawl", "--render", "--job", "job", s.URL)
+	if e.Code != wefttest.Failed || !strings.Contains(e.Stderr, "Debian has it as chromium-headless-shell") || strings.Count(e.Stderr, "\n") != 1 || e.File("job/pages.jsonl") != "" {
+		t.Errorf("exit %d: %s", e.Code, e.Stderr)
 	}
-	if _, err := os.Stat(filepath.Join(e.dir, "job")); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(e.Dir, "job")); !os.IsNotExist(err) {
 		t.Errorf("a folder of the job: %v", err)
 	}
 }

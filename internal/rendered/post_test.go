@@ -1,4 +1,4 @@
-package main
+package rendered_test
 
 import (
 	"fmt"
@@ -13,13 +13,14 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"github.com/weftcrawl/weft/replay"
 )
 
 // graph is a site whose pages get their content by POST, one of them twice with the same body, and
 // send beacons; one page has an API on another host of its site, which is asked for leave.
 type graph struct {
-	*httptest.Server
+	*site
 	mu    sync.Mutex
 	asked []string // method, path, type and body of each request but GET
 }
@@ -41,12 +42,8 @@ navigator.sendBeacon('/beacon', 'seen')
 
 func newGraph(t *testing.T) *graph {
 	t.Helper()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
 	g := new(graph)
-	g.Server = httptest.NewServer(http.HandlerFunc(g.serve))
-	t.Cleanup(g.Close)
+	g.site = newSite(t, g.serve)
 	return g
 }
 
@@ -91,7 +88,7 @@ func (g *graph) sent() []string {
 }
 
 // crawls crawls pages of the graph as www.weft.test, and returns their records.
-func (g *graph) crawls(t *testing.T, pages []string, options ...string) (ended, map[string]*weft.Record) {
+func (g *graph) crawls(t *testing.T, pages []string, options ...string) (wefttest.Ended, map[string]*weft.Record) {
 	t.Helper()
 	base := "http://www.weft.test:" + g.port()
 	args := append(options, "--render", "--job", "job", "--allow-private")
@@ -101,8 +98,8 @@ func (g *graph) crawls(t *testing.T, pages []string, options ...string) (ended, 
 	for _, page := range pages {
 		args = append(args, base+page)
 	}
-	e := crawls(t, exitDone, args...)
-	return e, (&app{Server: &httptest.Server{URL: base}}).records(t, filepath.Join(e.dir, "job"))
+	e := crawls(t, wefttest.Done, args...)
+	return e, recordsOf(t, filepath.Join(e.Dir, "job"), base)
 }
 
 var graphPages = []string{"/once", "/cross", "/other", "/put", "/header", "/form", "/302", "/307"}
@@ -152,10 +149,10 @@ func TestRenderPost(t *testing.T) {
 	if got := g.sent(); !slices.Equal(got, want) {
 		t.Errorf("requests:\n%s\nexpected:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	g.replays(t, filepath.Join(e.dir, "job"))
-	files, _ := filepath.Glob(filepath.Join(e.dir, "job/archive/*.warc.gz"))
-	if e := weftIn(t, e.dir, append([]string{"warc", "check"}, files...)...); e.code != exitDone {
-		t.Errorf("the archive: %s%s", e.stdout, e.stderr)
+	g.replays(t, filepath.Join(e.Dir, "job"))
+	files, _ := filepath.Glob(filepath.Join(e.Dir, "job/archive/*.warc.gz"))
+	if e := wefttest.In(t, e.Dir, append([]string{"warc", "check"}, files...)...); e.Code != wefttest.Done {
+		t.Errorf("the archive: %s%s", e.Stdout, e.Stderr)
 	}
 }
 
@@ -204,11 +201,11 @@ func TestReadPost(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	for option, want := range map[string]int{"--render-post": 1, "--render=auto": 0} {
-		if e := weftRun(t, "read", "--render", option, g.URL+"/once"); strings.Count(e.stdout, "# Answer 17") != want {
-			t.Errorf("%s: %s%s", option, e.stdout, e.stderr)
+		if e := wefttest.Run(t, "read", "--render", option, g.URL+"/once"); strings.Count(e.Stdout, "# Answer 17") != want {
+			t.Errorf("%s: %s%s", option, e.Stdout, e.Stderr)
 		}
 	}
-	if e := weftRun(t, "read", "--render-post", g.URL); e.code != exitUsage || !strings.Contains(e.stderr, "--render-post: expected together with --render") {
-		t.Errorf("exit %d: %s", e.code, e.stderr)
+	if e := wefttest.Run(t, "read", "--render-post", g.URL); e.Code != wefttest.Misused || !strings.Contains(e.Stderr, "--render-post: expected together with --render") {
+		t.Errorf("exit %d: %s", e.Code, e.Stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package rendered_test
 
 import (
 	"bufio"
@@ -14,13 +14,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // club is a site behind a login: a form with a token against forgery, and an application that keeps
 // a token in its storage.
 type club struct {
-	*httptest.Server
+	*site
 	mu       sync.Mutex
 	sessions map[string]bool
 	logins   int
@@ -33,12 +33,8 @@ const clubPages = 8
 
 func newClub(t *testing.T) *club {
 	t.Helper()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
 	c := &club{sessions: make(map[string]bool)}
-	c.Server = httptest.NewServer(http.HandlerFunc(c.serve))
-	t.Cleanup(c.Close)
+	c.site = newSite(t, c.serve)
 	return c
 }
 
@@ -154,25 +150,28 @@ func (c *club) recipe(more string) string {
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
-	dir := withConfig(t, c.recipe(`success = ".account"`))
-	state := filepath.Join(t.TempDir(), "state")
-	run := func(args ...string) ended {
-		t.Helper()
-		return weftWith(t, dir, []string{"XDG_STATE_HOME=" + state, "CLUB_PASSWORD=lovelace"}, args...)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "weft.toml"), []byte(c.recipe(`success = ".account"`)), 0o666); err != nil {
+		t.Fatal(err)
 	}
-	if e := run("crawl", "--config", "weft.toml", c.URL+"/p/0"); e.code != exitError || !strings.Contains(e.stderr, "weft login --config weft.toml makes one") {
+	state := filepath.Join(t.TempDir(), "state")
+	run := func(args ...string) wefttest.Ended {
+		t.Helper()
+		return wefttest.With(t, dir, []string{"XDG_STATE_HOME=" + state, "CLUB_PASSWORD=lovelace"}, args...)
+	}
+	if e := run("crawl", "--config", "weft.toml", c.URL+"/p/0"); e.Code != wefttest.Failed || !strings.Contains(e.Stderr, "weft login --config weft.toml makes one") {
 		t.Errorf("without a session: %+v", e)
 	}
 	for _, line := range []string{"login", "crawl " + c.URL + "/p/0"} {
-		if e := run(strings.Fields(line)...); e.code != exitUsage || !strings.Contains(e.stderr, "expected --config weft.toml: a file that is only found may not set it") {
+		if e := run(strings.Fields(line)...); e.Code != wefttest.Misused || !strings.Contains(e.Stderr, "expected --config weft.toml: a file that is only found may not set it") {
 			t.Errorf("weft %s: %+v", line, e)
 		}
 	}
-	if e := run("config", "show", "--config", "weft.toml", "login"); strings.Contains(e.stdout, "PASSWORD") || strings.Count(e.stdout, "field = (secret)") != 2 {
+	if e := run("config", "show", "--config", "weft.toml", "login"); strings.Contains(e.Stdout, "PASSWORD") || strings.Count(e.Stdout, "field = (secret)") != 2 {
 		t.Errorf("%+v", e)
 	}
 	e := run("login", "--config", "weft.toml")
-	if e.code != exitDone || strings.Contains(e.stderr+e.stdout, "lovelace") {
+	if e.Code != wefttest.Done || strings.Contains(e.Stderr+e.Stdout, "lovelace") {
 		t.Fatalf("%+v", e)
 	}
 	file := filepath.Join(state, "weft", strings.Replace(strings.TrimPrefix(c.URL, "http://"), ":", "_", 1)+".session")
@@ -181,10 +180,10 @@ func TestLogin(t *testing.T) {
 		t.Fatalf("%v, %v", info, err)
 	}
 	e = run("crawl", "--config", "weft.toml", "--warc", "--job", "job", c.URL+"/p/0")
-	if e.code != exitDone {
+	if e.Code != wefttest.Done {
 		t.Fatalf("%+v", e)
 	}
-	pages := e.file("job/pages.jsonl")
+	pages := e.File("job/pages.jsonl")
 	if n := strings.Count(pages, `"title":"Inside /p/`); n != clubPages || c.outs > 0 || strings.Contains(pages, "logout") {
 		t.Errorf("%d pages, expected %d; %d logouts: %s", n, clubPages, c.outs, pages)
 	}
@@ -193,16 +192,16 @@ func TestLogin(t *testing.T) {
 	}
 	_ = filepath.Walk(filepath.Join(dir, "job"), func(path string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().IsRegular() {
-			if text := e.file(mustRel(dir, path)); strings.Contains(text, "session-1") || strings.Contains(text, "lovelace") {
+			if text := e.File(mustRel(dir, path)); strings.Contains(text, "session-1") || strings.Contains(text, "lovelace") {
 				t.Errorf("%s has a secret", path)
 			}
 		}
 		return nil
 	})
-	if e := run("why", "job", c.URL+"/logout"); !strings.Contains(e.stdout, "may log out") {
+	if e := run("why", "job", c.URL+"/logout"); !strings.Contains(e.Stdout, "may log out") {
 		t.Errorf("why: %+v", e)
 	}
-	if e := run("crawl", "--no-config", "--job", "job"); e.code == exitDone || !strings.Contains(e.stderr, "--session") {
+	if e := run("crawl", "--no-config", "--job", "job"); e.Code == wefttest.Done || !strings.Contains(e.Stderr, "--session") {
 		t.Errorf("without the session: %+v", e)
 	}
 }
@@ -225,19 +224,19 @@ func TestLoginFails(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--field user=ada --field password=wrong", exitError, "asks for the password again"},
-		{"--field user=ada --field password=$NO_SUCH_VARIABLE", exitUsage, "$NO_SUCH_VARIABLE is not set"},
-		{"--field user=ada --field password=lovelace --success .nowhere", exitError, "it does not show that the login has succeeded"},
-		{"--field user=ada --success [", exitUsage, "--success"},
-		{"--field user", exitUsage, "expected NAME=VALUE"},
+		{"--field user=ada --field password=wrong", wefttest.Failed, "asks for the password again"},
+		{"--field user=ada --field password=$NO_SUCH_VARIABLE", wefttest.Misused, "$NO_SUCH_VARIABLE is not set"},
+		{"--field user=ada --field password=lovelace --success .nowhere", wefttest.Failed, "it does not show that the login has succeeded"},
+		{"--field user=ada --success [", wefttest.Misused, "--success"},
+		{"--field user", wefttest.Misused, "expected NAME=VALUE"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			t.Parallel()
-			e := weftRun(t, append([]string{"login", "--session", "s", c.URL + "/login"}, strings.Fields(test.args)...)...)
-			if e.code != test.code || !strings.Contains(e.stderr, test.want) || strings.Contains(e.stderr, "wrong") {
+			e := wefttest.Run(t, append([]string{"login", "--session", "s", c.URL + "/login"}, strings.Fields(test.args)...)...)
+			if e.Code != test.code || !strings.Contains(e.Stderr, test.want) || strings.Contains(e.Stderr, "wrong") {
 				t.Errorf("%+v, expected %s", e, test.want)
 			}
-			if _, err := os.Stat(filepath.Join(e.dir, "s")); err == nil {
+			if _, err := os.Stat(filepath.Join(e.Dir, "s")); err == nil {
 				t.Error("a session was written")
 			}
 		})
@@ -248,21 +247,19 @@ func TestLoginFails(t *testing.T) {
 func TestLoginElsewhere(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, c.URL+"/login", http.StatusFound)
-	}))
-	defer s.Close()
-	e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", s.URL)
-	if e.code != exitDone || !strings.Contains(e.file("s"), "#weft-page\t"+c.URL+"/login\n") {
-		t.Errorf("%+v: %s", e, e.file("s"))
+	})
+	e := wefttest.Run(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", s.URL)
+	if e.Code != wefttest.Done || !strings.Contains(e.File("s"), "#weft-page\t"+c.URL+"/login\n") {
+		t.Errorf("%+v: %s", e, e.File("s"))
 	}
 }
 
 // TestLoginErrors: a page that is none, before the login or after it, is no success.
 func TestLoginErrors(t *testing.T) {
 	t.Parallel()
-	newClub(t)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.Error(w, "no", http.StatusForbidden)
 			return
@@ -272,10 +269,9 @@ func TestLoginErrors(t *testing.T) {
 			method = ""
 		}
 		fmt.Fprintf(w, "<!doctype html><form %s><input name=user><input type=password name=password></form>", method)
-	}))
-	defer s.Close()
+	})
 	for url, want := range map[string]string{s.URL: s.URL + "/in: status 403", s.URL + "/?by=get": s.URL + "/: it asks for the password again", "http://127.0.0.1:1/": "connection refused"} {
-		if e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", url); e.code != exitError || !strings.Contains(e.stderr, want) || strings.Contains(e.stderr, "lovelace") {
+		if e := wefttest.Run(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", url); e.Code != wefttest.Failed || !strings.Contains(e.Stderr, want) || strings.Contains(e.Stderr, "lovelace") {
 			t.Errorf("%s: %+v, expected %s", url, e, want)
 		}
 	}
@@ -284,16 +280,14 @@ func TestLoginErrors(t *testing.T) {
 // TestLoginPosts: the form of a page is sent to the site of the page, and to no other.
 func TestLoginPosts(t *testing.T) {
 	t.Parallel()
-	newClub(t)
 	var stolen atomic.Int32
 	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { stolen.Add(1) }))
 	defer thief.Close()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "<!doctype html><form method=post action=%s><input name=user><input type=password name=password></form>", strings.Replace(thief.URL, "127.0.0.1", "localhost", 1))
-	}))
-	defer s.Close()
-	e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", s.URL)
-	if e.code != exitError || stolen.Load() > 0 || !strings.Contains(e.stderr, "method POST to another site") {
+	})
+	e := wefttest.Run(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", s.URL)
+	if e.Code != wefttest.Failed || stolen.Load() > 0 || !strings.Contains(e.Stderr, "method POST to another site") {
 		t.Errorf("%d POSTs elsewhere: %+v", stolen.Load(), e)
 	}
 }
@@ -304,15 +298,15 @@ func TestLoginOfApplication(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
 	dir := t.TempDir()
-	e := weftIn(t, dir, "login", "--session", "s", "--field", "#who=ada", "--field", "input[type=password]=lovelace", "--submit", ".go", "--success", "/app/", c.URL+"/app/login")
-	if e.code != exitDone {
+	e := wefttest.In(t, dir, "login", "--session", "s", "--field", "#who=ada", "--field", "input[type=password]=lovelace", "--submit", ".go", "--success", "/app/", c.URL+"/app/login")
+	if e.Code != wefttest.Done {
 		t.Fatalf("%+v", e)
 	}
-	e = weftIn(t, dir, "crawl", "--render=always", "--session", "s", "--job", "job", c.URL+"/app/one")
-	if e.code != exitDone || strings.Count(e.file("job/pages.jsonl"), `"title":"Secret of the application"`) != clubPages+1 || strings.Contains(e.file("job/pages.jsonl"), "/app/logout") {
-		t.Errorf("%+v: %s", e, e.file("job/pages.jsonl"))
+	e = wefttest.In(t, dir, "crawl", "--render=always", "--session", "s", "--job", "job", c.URL+"/app/one")
+	if e.Code != wefttest.Done || strings.Count(e.File("job/pages.jsonl"), `"title":"Secret of the application"`) != clubPages+1 || strings.Contains(e.File("job/pages.jsonl"), "/app/logout") {
+		t.Errorf("%+v: %s", e, e.File("job/pages.jsonl"))
 	}
-	if e := weftIn(t, dir, "links", "--render=always", "--session", "s", c.URL+"/app/one"); !strings.Contains(e.stdout, "/app/p/7") {
+	if e := wefttest.In(t, dir, "links", "--render=always", "--session", "s", c.URL+"/app/one"); !strings.Contains(e.Stdout, "/app/p/7") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -326,11 +320,11 @@ func TestLoggedOut(t *testing.T) {
 	dir := t.TempDir()
 	c.waits(t, dir, func() {
 		t.Helper()
-		if e := weftIn(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", c.URL+"/login"); e.code != exitDone {
+		if e := wefttest.In(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", c.URL+"/login"); e.Code != wefttest.Done {
 			t.Fatalf("%+v", e)
 		}
 	}, "--session", "s", "--job", "job", c.URL+"/p/0")
-	pages := ended{dir: dir}.file("job/pages.jsonl")
+	pages := wefttest.Ended{Dir: dir}.File("job/pages.jsonl")
 	if n := strings.Count(pages, `"title":"Inside /p/`); n != clubPages || strings.Count(pages, "\n") != clubPages {
 		t.Errorf("%d pages, expected %d: %s", n, clubPages, pages)
 	}
@@ -344,11 +338,11 @@ func TestApplicationLoggedOut(t *testing.T) {
 	dir := t.TempDir()
 	c.waits(t, dir, func() {
 		t.Helper()
-		if e := weftIn(t, dir, "login", "--session", "s", "--field", "#who=ada", "--field", "#pw=lovelace", "--submit", ".go", "--success", ".home", c.URL+"/app/login"); e.code != exitDone {
+		if e := wefttest.In(t, dir, "login", "--session", "s", "--field", "#who=ada", "--field", "#pw=lovelace", "--submit", ".go", "--success", ".home", c.URL+"/app/login"); e.Code != wefttest.Done {
 			t.Fatalf("%+v", e)
 		}
 	}, "--render=always", "--session", "s", "--job", "job", c.URL+"/app/one")
-	pages := ended{dir: dir}.file("job/pages.jsonl")
+	pages := wefttest.Ended{Dir: dir}.File("job/pages.jsonl")
 	if strings.Count(pages, `"title":"Secret of the application"`) != clubPages+1 || strings.Count(pages, "\n") != clubPages+1 {
 		t.Error(pages)
 	}
@@ -359,18 +353,18 @@ func TestApplicationLoggedOut(t *testing.T) {
 func (c *club) waits(t *testing.T, dir string, in func(), args ...string) {
 	t.Helper()
 	in()
-	cmd, _ := weftCommand(t, append([]string{"crawl"}, args...)...)
+	cmd, _ := wefttest.Command(t, append([]string{"crawl"}, args...)...)
 	cmd.Dir = dir
 	code, all := onceSaid(t, cmd, "the crawl is logged out", func() {
-		if e := weftIn(t, dir, "status", "job"); !strings.Contains(e.stdout, "logged out") {
+		if e := wefttest.In(t, dir, "status", "job"); !strings.Contains(e.Stdout, "logged out") {
 			t.Errorf("%+v", e)
 		}
 		in()
-		if e := weftIn(t, dir, "ctl", "job", "resume"); e.code != exitDone || e.stdout != "resumed\n" {
+		if e := wefttest.In(t, dir, "ctl", "job", "resume"); e.Code != wefttest.Done || e.Stdout != "resumed\n" {
 			t.Errorf("%+v", e)
 		}
 	})
-	if code != exitDone {
+	if code != wefttest.Done {
 		t.Errorf("exit %d: %s", code, all)
 	}
 }
@@ -399,7 +393,7 @@ func onceSaid(t *testing.T, cmd *exec.Cmd, what string, then func()) (code int, 
 		}
 		then()
 	}
-	if code = exitCode(cmd.Wait()); said != 1 {
+	if code = wefttest.ExitCode(cmd.Wait()); said != 1 {
 		t.Errorf("said %d times: %s", said, all)
 	}
 	return code, all
@@ -412,7 +406,7 @@ func TestSignedOut(t *testing.T) {
 	c := newClub(t)
 	var how atomic.Value
 	how.Store("")
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path != "/p" || how.Load() == "":
 			c.serve(w, r)
@@ -422,23 +416,22 @@ func TestSignedOut(t *testing.T) {
 		default:
 			fmt.Fprint(w, "<p>You are a <b>guest</b>")
 		}
-	}))
-	defer s.Close()
+	})
 	dir := t.TempDir()
 	for _, now := range []string{"form", "sign"} {
-		if e := weftIn(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", "--signed-out", "text=a guest", s.URL+"/login"); e.code != exitDone {
+		if e := wefttest.In(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", "--signed-out", "text=a guest", s.URL+"/login"); e.Code != wefttest.Done {
 			t.Fatalf("%+v", e)
 		}
 		how.Store(now)
-		cmd, _ := weftCommand(t, "crawl", "--session", "s", "--job", now, "--scope", "page", s.URL+"/p")
+		cmd, _ := wefttest.Command(t, "crawl", "--session", "s", "--job", now, "--scope", "page", s.URL+"/p")
 		cmd.Dir = dir
 		code, all := onceSaid(t, cmd, "the crawl is logged out: "+s.URL+"/p: it ", func() { _ = cmd.Process.Signal(os.Interrupt) })
-		if code != exitInterrupted || (ended{dir: dir}).file(now+"/pages.jsonl") != "" {
+		if code != wefttest.Interrupted || (wefttest.Ended{Dir: dir}).File(now+"/pages.jsonl") != "" {
 			t.Errorf("%s: exit %d, %s", now, code, all)
 		}
 		how.Store("")
-		e := weftIn(t, dir, "crawl", "--session", "s", "--job", now, "--scope", "page", s.URL+"/p")
-		if e.code != exitDone || strings.Count(e.file(now+"/pages.jsonl"), "Inside /p") != 1 {
+		e := wefttest.In(t, dir, "crawl", "--session", "s", "--job", now, "--scope", "page", s.URL+"/p")
+		if e.Code != wefttest.Done || strings.Count(e.File(now+"/pages.jsonl"), "Inside /p") != 1 {
 			t.Errorf("%s, again: %+v", now, e)
 		}
 	}
@@ -448,8 +441,7 @@ func TestSignedOut(t *testing.T) {
 // session, as a login through another site does.
 func TestLoginOnTwoPages(t *testing.T) {
 	t.Parallel()
-	newClub(t)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/":
@@ -472,11 +464,10 @@ func TestLoginOnTwoPages(t *testing.T) {
 		case "/inside":
 			fmt.Fprint(w, "<h1>Hello</h1>")
 		}
-	}))
-	defer s.Close()
-	e := weftRun(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", "--field", "role=member", "--success", "text=Hello", s.URL)
-	if e.code != exitDone || !strings.Contains(e.file("s"), "sid\tinside") || !strings.Contains(e.file("s"), "#weft-page\t"+s.URL+"/second\n") {
-		t.Errorf("%+v: %s", e, e.file("s"))
+	})
+	e := wefttest.Run(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", "--field", "role=member", "--success", "text=Hello", s.URL)
+	if e.Code != wefttest.Done || !strings.Contains(e.File("s"), "sid\tinside") || !strings.Contains(e.File("s"), "#weft-page\t"+s.URL+"/second\n") {
+		t.Errorf("%+v: %s", e, e.File("s"))
 	}
 }
 
@@ -485,11 +476,11 @@ func TestLoggedOutWithoutJob(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
 	dir := t.TempDir()
-	if e := weftIn(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", c.URL+"/login"); e.code != exitDone {
+	if e := wefttest.In(t, dir, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", c.URL+"/login"); e.Code != wefttest.Done {
 		t.Fatalf("%+v", e)
 	}
 	c.did(func() { clear(c.sessions) })
-	if e := weftIn(t, dir, "crawl", "--session", "s", "-o", "-", c.URL+"/p/0"); e.code != exitError || !strings.Contains(e.stderr, "the crawl is logged out: "+c.URL+"/p/0: it redirects to the login page") {
+	if e := wefttest.In(t, dir, "crawl", "--session", "s", "-o", "-", c.URL+"/p/0"); e.Code != wefttest.Failed || !strings.Contains(e.Stderr, "the crawl is logged out: "+c.URL+"/p/0: it redirects to the login page") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -498,9 +489,9 @@ func TestLoggedOutWithoutJob(t *testing.T) {
 // browser stays.
 func TestLoginByHand(t *testing.T) {
 	t.Parallel()
-	cmd, stderr := weftCommand(t, "login", "http://127.0.0.1:1/")
+	cmd, stderr := wefttest.Command(t, "login", "http://127.0.0.1:1/")
 	cmd.Env = append(cmd.Env, "DISPLAY=", "WAYLAND_DISPLAY=")
-	if code := exitCode(cmd.Run()); code != exitError || !strings.Contains(stderr.String(), "no screen") || !strings.Contains(stderr.String(), "recipe") {
+	if code := wefttest.ExitCode(cmd.Run()); code != wefttest.Failed || !strings.Contains(stderr.String(), "no screen") || !strings.Contains(stderr.String(), "recipe") {
 		t.Errorf("without a screen: exit %d, %s", code, stderr)
 	}
 	for _, name := range []string{"Xvfb", "chromium"} {
@@ -524,7 +515,7 @@ func TestLoginByHand(t *testing.T) {
 	}
 	// The page is the person: it logs in, and then may close the window.
 	asked := make(chan bool, 10)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/by-enter", "/by-closing":
 			fmt.Fprintf(w, `<!doctype html><title>Log in</title><input type=password><script>
@@ -534,10 +525,9 @@ func TestLoginByHand(t *testing.T) {
 		case "/done":
 			asked <- true
 		}
-	}))
-	defer s.Close()
+	})
 	for _, how := range []string{"/by-enter", "/by-closing"} {
-		cmd, stderr := weftCommand(t, "login", "--session", "s", s.URL+how)
+		cmd, stderr := wefttest.Command(t, "login", "--session", "s", s.URL+how)
 		temp, err := os.MkdirTemp("", "weft")
 		if err != nil {
 			t.Fatal(err)
@@ -558,10 +548,10 @@ func TestLoginByHand(t *testing.T) {
 		if how == "/by-enter" {
 			fmt.Fprintln(in)
 		}
-		if code := exitCode(cmd.Wait()); code != exitDone {
+		if code := wefttest.ExitCode(cmd.Wait()); code != wefttest.Done {
 			t.Errorf("%s: exit %d: %s", how, code, stderr)
 		}
-		text := ended{dir: cmd.Dir}.file("s")
+		text := wefttest.Ended{Dir: cmd.Dir}.File("s")
 		if !strings.Contains(text, "#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\ts1\n") || !strings.Contains(text, "#weft-stored\t"+s.URL+"\t\"token\"\t\"t1\"\n") || !strings.Contains(text, "#weft-page\t"+s.URL+how+"\n") {
 			t.Errorf("%s: %s, %s", how, text, stderr)
 		}

@@ -1,9 +1,8 @@
-package main
+package rendered_test
 
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,11 +12,12 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // bakery is a site whose servers and scripts set cookies. Each page asks /api what its scripts see.
 type bakery struct {
-	*httptest.Server
+	*site
 	mu    sync.Mutex
 	asked map[string]string // the cookies of requests, by path and what scripts saw
 }
@@ -46,12 +46,8 @@ fetch('/theirs')</script>`
 
 func newBakery(t *testing.T) *bakery {
 	t.Helper()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
 	b := &bakery{asked: make(map[string]string)}
-	b.Server = httptest.NewServer(http.HandlerFunc(b.serve))
-	t.Cleanup(b.Close)
+	b.site = newSite(t, b.serve)
 	return b
 }
 
@@ -124,7 +120,7 @@ func TestRenderCookies(t *testing.T) {
 				t.Skip(err)
 			}
 			b := newBakery(t)
-			e := crawls(t, exitDone, b.args("--job", "job", "--accept-cookies", "--browser", name)...)
+			e := crawls(t, wefttest.Done, b.args("--job", "job", "--accept-cookies", "--browser", name)...)
 			b.expect(t, map[string]string{
 				"/first one csrf=t srv=2":               "csrf=t sid=secret srv=2",
 				"/second one csrf=t js=one srv=2":       "csrf=t js=one sid=secret srv=2",
@@ -136,7 +132,7 @@ func TestRenderCookies(t *testing.T) {
 				"/forged":                               "",
 			})
 			// Cookies are secrets: the job has none of them.
-			_ = filepath.WalkDir(filepath.Join(e.dir, "job"), func(path string, d os.DirEntry, _ error) error {
+			_ = filepath.WalkDir(filepath.Join(e.Dir, "job"), func(path string, d os.DirEntry, _ error) error {
 				if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), "secret") {
 					t.Errorf("%s has cookies", path)
 				}
@@ -153,8 +149,8 @@ func TestRenderCookiesOfPage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cookies.txt")
 	reads := func(args []string) {
 		t.Helper()
-		if e := weftRun(t, append([]string{"read"}, args...)...); e.code != exitDone {
-			t.Fatalf("exit %d: %s", e.code, e.stderr)
+		if e := wefttest.Run(t, append([]string{"read"}, args...)...); e.Code != wefttest.Done {
+			t.Fatalf("exit %d: %s", e.Code, e.Stderr)
 		}
 	}
 	lines := "www.weft.test\tFALSE\t/\tFALSE\t0\tfile\t1\n#HttpOnly_.weft.test\tTRUE\t/\tFALSE\t0\thidden\t1\nother.test\tFALSE\t/\tFALSE\t0\ttheirs\t1\n"

@@ -1,4 +1,4 @@
-package main
+package rendered_test
 
 import (
 	"fmt"
@@ -6,17 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestRenderTroubles: commands of one page name its failed requests and scripts in one line, and
 // pass over requests that Weft refuses.
 func TestRenderTroubles(t *testing.T) {
 	t.Parallel()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/large":
@@ -31,13 +28,13 @@ func TestRenderTroubles(t *testing.T) {
 		}
 	})
 	for _, command := range [][]string{{"read"}, {"links"}, {"extract", "--extract", "x=p"}, {"fetch"}} {
-		e := weftRun(t, append(command, "--render=always", "--max-body", "1MiB", s.URL+"/large")...)
+		e := wefttest.Run(t, append(command, "--render=always", "--max-body", "1MiB", s.URL+"/large")...)
 		want := "weft: " + s.URL + "/large: a request failed: " + s.URL + "/3mb.js ("
-		if !strings.Contains(e.stderr, want) || !strings.Contains(e.stderr, "2 scripts failed, the first: Error: one") || strings.Contains(e.stderr, "\x1b") || strings.Count(e.stderr, "failed") != 2 {
-			t.Errorf("%q: %s", command, e.stderr)
+		if !strings.Contains(e.Stderr, want) || !strings.Contains(e.Stderr, "2 scripts failed, the first: Error: one") || strings.Contains(e.Stderr, "\x1b") || strings.Count(e.Stderr, "failed") != 2 {
+			t.Errorf("%q: %s", command, e.Stderr)
 		}
 	}
-	if e := weftRun(t, "read", "--render=always", s.URL+"/fine"); e.code != exitDone || strings.Contains(e.stderr, "failed") {
-		t.Errorf("exit %d: %s", e.code, e.stderr)
+	if e := wefttest.Run(t, "read", "--render=always", s.URL+"/fine"); e.Code != wefttest.Done || strings.Contains(e.Stderr, "failed") {
+		t.Errorf("exit %d: %s", e.Code, e.Stderr)
 	}
 }

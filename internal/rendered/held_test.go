@@ -1,16 +1,15 @@
-package main
+package rendered_test
 
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // linkTo returns links to so many pages of a path.
@@ -25,14 +24,11 @@ func linkTo(n int, path string) string {
 // TestCrawlHeld: pages whose scripts do not come hold up no other host.
 func TestCrawlHeld(t *testing.T) {
 	t.Parallel()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
 	const pages = 60
 	text := "<p>" + strings.Repeat("A page with its text. ", 60)
 	var asked atomic.Int32
 	full, others := make(chan struct{}), make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	slow := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			return
 		}
@@ -41,9 +37,8 @@ func TestCrawlHeld(t *testing.T) {
 		case <-r.Context().Done():
 		}
 		w.Header().Set("Content-Type", "text/javascript")
-	}))
-	t.Cleanup(slow.Close)
-	spa := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	})
+	spa := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/" {
 			fmt.Fprint(w, text, linkTo(40, "/p"))
@@ -53,9 +48,8 @@ func TestCrawlHeld(t *testing.T) {
 				close(full)
 			}
 		}
-	}))
-	t.Cleanup(spa.Close)
-	static := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	})
+	static := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path != "/robots.txt" {
 			select {
@@ -68,25 +62,21 @@ func TestCrawlHeld(t *testing.T) {
 		if n == pages {
 			close(others)
 		}
-	}))
-	t.Cleanup(static.Close)
-	e := crawls(t, exitDone, "--render", "--allow-private", "--delay", "0s", "--timeout", "20s", "--job", "job", spa.URL, strings.Replace(static.URL, "127.0.0.1", "localhost", 1))
+	})
+	e := crawls(t, wefttest.Done, "--render", "--allow-private", "--delay", "0s", "--timeout", "20s", "--job", "job", spa.URL, strings.Replace(static.URL, "127.0.0.1", "localhost", 1))
 	select {
 	case <-others:
 	default:
-		t.Errorf("%d pages did not come while scripts of another host did not: %s", pages, e.stderr)
+		t.Errorf("%d pages did not come while scripts of another host did not: %s", pages, e.Stderr)
 	}
 }
 
 // TestCrawlRetriesErrands: what a page needs is asked for again where a URL would be.
 func TestCrawlRetriesErrands(t *testing.T) {
 	t.Parallel()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
 	var tries [3]atomic.Int32
-	var s *httptest.Server
-	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	var s *site
+	s = newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/javascript")
 		switch r.URL.Path {
 		case "/":
@@ -111,10 +101,9 @@ func TestCrawlRetriesErrands(t *testing.T) {
 			return
 		}
 		fmt.Fprint(w, "document.title += '", r.URL.Path, "'")
-	}))
-	t.Cleanup(s.Close)
-	e := crawls(t, exitDone, "--render", "--allow-private", "--delay", "0s", "--job", "job", s.URL)
-	if r := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))["/"]; r.Title != "x/busy.js/cut.js" || tries[2].Load() != 1 {
+	})
+	e := crawls(t, wefttest.Done, "--render", "--allow-private", "--delay", "0s", "--job", "job", s.URL)
+	if r := s.records(t, filepath.Join(e.Dir, "job"))["/"]; r.Title != "x/busy.js/cut.js" || tries[2].Load() != 1 {
 		t.Errorf("title %q, after %d and %d tries, %d of what asks to be left alone: %+v", r.Title, tries[0].Load(), tries[1].Load(), tries[2].Load(), r.Rendered)
 	}
 }
@@ -123,11 +112,8 @@ func TestCrawlRetriesErrands(t *testing.T) {
 // are.
 func TestCrawlHeldMemory(t *testing.T) {
 	t.Parallel()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
 	const pages = 10
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		filler := strings.Repeat("x", 2<<20)
 		switch path := r.URL.Path; {
 		case path == "/":
@@ -143,13 +129,12 @@ func TestCrawlHeldMemory(t *testing.T) {
 		default:
 			http.NotFound(w, r)
 		}
-	}))
-	t.Cleanup(s.Close)
-	e := crawls(t, exitDone, "--render", "--delay", "0s", "--memory", "64MB", "--timeout", "2s", "--job", "job", s.URL)
-	all := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))
+	})
+	e := crawls(t, wefttest.Done, "--render", "--delay", "0s", "--memory", "64MB", "--timeout", "2s", "--job", "job", s.URL)
+	all := s.records(t, filepath.Join(e.Dir, "job"))
 	for i := range pages {
 		if r := all[fmt.Sprint("/p/", i)]; r == nil || r.Title != "came" {
-			t.Errorf("/p/%d: %+v, of %s", i, r, e.stderr)
+			t.Errorf("/p/%d: %+v, of %s", i, r, e.Stderr)
 		}
 	}
 }
@@ -164,8 +149,8 @@ func TestCrawlTargetsNoFollow(t *testing.T) {
 		"/yes": fmt.Sprintf(moves, "", "/there"),
 		"/no":  fmt.Sprintf(moves, "<meta name=robots content=nofollow>", "/nowhere"),
 	})
-	e := crawls(t, exitDone, "--render=always", "--job", "job", s.URL)
-	all := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))
+	e := crawls(t, wefttest.Done, "--render=always", "--job", "job", s.URL)
+	all := s.records(t, filepath.Join(e.Dir, "job"))
 	if all["/there"] == nil || all["/nowhere"] != nil {
 		t.Errorf("%d records, of /there %v, of /nowhere %v", len(all), all["/there"], all["/nowhere"])
 	}
@@ -174,18 +159,17 @@ func TestCrawlTargetsNoFollow(t *testing.T) {
 // TestCrawlPreflight: a server hears whether a page of another site may send it a field, and HEAD.
 func TestCrawlPreflight(t *testing.T) {
 	t.Parallel()
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	api := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
 		h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
 		h.Set("Access-Control-Expose-Headers", "X-Said")
 		h.Set("X-Said", r.Method+r.Header.Get("X-Key"))
-	}))
-	t.Cleanup(api.Close)
+	})
 	s := shows(t, map[string]string{"/": "text/html\n<title>x</title><div id=root></div><script>for (const method of ['GET', 'HEAD']) fetch('" +
 		api.URL + "', {method, headers: {'X-Key': 'k'}}).then(r => document.title += r.headers.get('X-Said'))</script>"})
-	e := crawls(t, exitDone, "--render=always", "--warc", "--allow-private", "--job", "job", s.URL)
-	r := (&app{Server: s}).records(t, filepath.Join(e.dir, "job"))["/"]
+	e := crawls(t, wefttest.Done, "--render=always", "--warc", "--allow-private", "--job", "job", s.URL)
+	r := s.records(t, filepath.Join(e.Dir, "job"))["/"]
 	if !strings.Contains(r.Title, "GETk") || !strings.Contains(r.Title, "HEADk") {
 		t.Errorf("title %q: %+v", r.Title, r.Rendered)
 	}

@@ -1,4 +1,4 @@
-package main
+package rendered_test
 
 import (
 	"encoding/json"
@@ -10,21 +10,19 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestCrawlAssetsOnce: scripts, style sheets and images that pages need are requested once, whether
 // a page or the crawl asks first. Their records tell of that request, and where the archive has it.
 func TestCrawlAssetsOnce(t *testing.T) {
 	t.Parallel()
-	if _, err := weft.FindBrowser(""); err != nil {
-		t.Skip(err)
-	}
-	cdn := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	cdn := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		w.Header().Set("Content-Type", "text/javascript")
 		fmt.Fprint(w, "document.body.append('cdn')")
 	})
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/", "/b":
 			w.Header().Set("Content-Type", "text/html")
@@ -42,12 +40,17 @@ func TestCrawlAssetsOnce(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	e := crawls(t, exitDone, "--render=always", "--warc", "--assets", "any", "-c", "1", "--allow-private", "--job", "job", s.URL+"/early.js", s.URL)
+	e := crawls(t, wefttest.Done, "--render=always", "--warc", "--assets", "any", "-c", "1", "--allow-private", "--job", "job", s.URL+"/early.js", s.URL)
 	asked, want := make(map[string]int), []string{"/", "/b", "/a.css", "/early.js", "/a.js", "/gone.js", "/a.png", "/back.png", "/c.js"}
-	for _, r := range append(s.got(), cdn.got()...) {
-		asked[r.URL.Path]++
+	count := func() {
+		for _, of := range []*site{s, cdn} {
+			for path, n := range of.times() {
+				asked[path] += n
+			}
+		}
 	}
-	text, err := os.ReadFile(filepath.Join(e.dir, "job", "pages.jsonl"))
+	count()
+	text, err := os.ReadFile(filepath.Join(e.Dir, "job", "pages.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,29 +69,27 @@ func TestCrawlAssetsOnce(t *testing.T) {
 			t.Errorf("%s: %d requests, record %+v", path, asked[path], r)
 			continue
 		}
-		listed, n := weftIn(t, e.dir, "warc", "ls", filepath.Join("job", "archive", r.WARCFile)), 0
-		for line := range strings.Lines(listed.stdout) {
+		listed, n := wefttest.In(t, e.Dir, "warc", "ls", filepath.Join("job", "archive", r.WARCFile)), 0
+		for line := range strings.Lines(listed.Stdout) {
 			if strings.HasSuffix(line, " "+r.URL+"\n") && (strings.Contains(line, " response ") || strings.Contains(line, " revisit ")) {
 				n++
 			}
 		}
 		if n != 1 {
-			t.Errorf("%s: %d responses in the archive: %s%s", path, n, listed.stdout, listed.stderr)
+			t.Errorf("%s: %d responses in the archive: %s%s", path, n, listed.Stdout, listed.Stderr)
 		}
 	}
 	if len(records) != len(want) {
 		t.Errorf("%d records, expected %d", len(records), len(want))
 	}
 	var status struct{ Bytes int64 }
-	if err := json.Unmarshal([]byte(weftIn(t, e.dir, "status", "--json", "job").stdout), &status); err != nil || status.Bytes < bytes || status.Bytes > bytes+1000 {
+	if err := json.Unmarshal([]byte(wefttest.In(t, e.Dir, "status", "--json", "job").Stdout), &status); err != nil || status.Bytes < bytes || status.Bytes > bytes+1000 {
 		t.Errorf("%d bytes received, %v; the records have %d, without robots.txt", status.Bytes, err, bytes)
 	}
-	if e := weftIn(t, e.dir, "crawl", "--update", "job"); e.code != exitDone {
-		t.Errorf("again: exit %d, %s", e.code, e.stderr)
+	if e := wefttest.In(t, e.Dir, "crawl", "--update", "job"); e.Code != wefttest.Done {
+		t.Errorf("again: exit %d, %s", e.Code, e.Stderr)
 	}
-	for _, r := range append(s.got(), cdn.got()...) {
-		asked[r.URL.Path]++
-	}
+	count()
 	for path, n := range asked {
 		if n > 3 {
 			t.Errorf("%s: requested %d times by the second visit", path, n-2)
