@@ -112,6 +112,7 @@ var doors = map[string]string{
 	"internal/render/queue.go":     "pages of any goroutine wait for a tab",
 	"internal/render/renderer.go":  "pages of any goroutine share a browser",
 	"internal/render/quiet.go":     "a page waits for events",
+	"internal/render/services.go":  "whoever renders a page looks whether the browser is whole",
 	"internal/render/tab.go":       "events come while a page waits",
 	"internal/render/watch.go":     "memory and CPU time are looked at",
 	"login.go":                     "a person says when he is logged in",

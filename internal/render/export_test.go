@@ -42,6 +42,15 @@ func (r *Renderer) EndRenderers() {
 	}
 }
 
+// EndServices ends the processes that all pages share.
+func (r *Renderer) EndServices() {
+	for _, one := range usages(r.browser.process.cmd.Process.Pid) {
+		if one.service {
+			kill(one.pid)
+		}
+	}
+}
+
 // Documents returns how many a tab without a page has in memory.
 func (r *Renderer) Documents(ctx context.Context) (int, error) {
 	tab := r.browser.idle[0]

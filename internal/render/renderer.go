@@ -196,6 +196,8 @@ type browser struct {
 	cause atomic.Pointer[error] // of the last end of a renderer, until a page has it; nil: none
 	shell bool                  // it is the headless shell
 
+	services services
+
 	mu    sync.Mutex
 	idle  []*tab
 	stale []string        // keys of stores in the default context that tabs have left
@@ -223,6 +225,7 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 		gone := errors.Is(err, errGone)
 		return nil, &StartError{Program: program, Err: p.lastWords(err), again: gone && p.crashed() || !gone && ctx.Err() != nil}
 	}
+	b.services.take(usages(p.cmd.Process.Pid))
 	return b, nil
 }
 
@@ -389,6 +392,9 @@ func (b *browser) render(ctx context.Context, p *Page, real bool) (doc *Document
 	r.unstock()
 	if errors.Is(err, errCrashed) {
 		err = b.crash(t)
+	}
+	if !b.isWhole() {
+		err = errGone
 	}
 	b.give(t, err == nil && (doc.Cut == "" || doc.Cut == cutWait && !r.hangs))
 	return doc, err

@@ -17,6 +17,7 @@ const watchEvery = 500 * time.Millisecond
 type usage struct {
 	pid      int
 	renderer bool
+	service  bool
 	memory   int64         // bytes that are its own
 	cpu      time.Duration // since its start
 	waited   time.Duration // since its start: its main thread could run, and had no core
@@ -45,6 +46,10 @@ func (b *browser) watch(most int64, window time.Duration) {
 			continue
 		}
 		all := usages(b.process.cmd.Process.Pid)
+		b.services.take(all)
+		if !b.isWhole() {
+			return
+		}
 		now := time.Now()
 		var sum int64
 		var largest usage
@@ -128,8 +133,8 @@ func usages(root int) (all []usage) {
 	for _, pid := range members {
 		u := usage{pid: pid}
 		folder := fmt.Sprintf("/proc/%d/", pid)
-		command, _ := os.ReadFile(folder + "cmdline") // it may have ended
-		u.renderer = strings.Contains(string(command), "--type=renderer")
+		command := commandOf(pid)
+		u.renderer, u.service = strings.Contains(command, "--type=renderer"), isService(command)
 		status, _ := os.ReadFile(folder + "status")
 		for line := range strings.Lines(string(status)) {
 			name, value, _ := strings.Cut(line, ":")
