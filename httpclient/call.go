@@ -36,5 +36,6 @@ type attempt interface {
 
 // patience returns how long the first bytes of the response may take.
 func (k *call) patience() limit {
-	return k.total.within(k.client.opt.FirstByteTimeout, k.sent, KindFirstByteTimeout)
+	most := k.total.within(k.client.opt.FirstByteTimeout, k.sent, KindFirstByteTimeout)
+	return most.within(k.req.FirstByteTimeout, k.sent, KindFirstByteTimeout)
 }

@@ -58,6 +58,10 @@ type Request struct {
 	// Options.DialTimeout leaves; 0: does not. Connecting by way of a proxy it does not limit.
 	ConnectTimeout time.Duration
 
+	// FirstByteTimeout limits the time until the first byte of the response to less than
+	// Options.FirstByteTimeout and Options.Timeout; 0: does not.
+	FirstByteTimeout time.Duration
+
 	Body []byte // of a POST; its Content-Type is a field of Header
 
 	MaxBody int // overrides Options.MaxBody; 0 or negative: does not

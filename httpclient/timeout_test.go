@@ -107,6 +107,19 @@ func TestEachTimeHasItsLimit(t *testing.T) {
 	}
 }
 
+// TestFirstByteTimeoutOfRequest: a request has less time for the first byte than others, not more.
+func TestFirstByteTimeoutOfRequest(t *testing.T) {
+	for own, after := range map[time.Duration]time.Duration{2 * time.Second: 2 * time.Second, 9 * time.Second: 3 * time.Second} {
+		playBoth(t, httpclient.Options{FirstByteTimeout: 3 * time.Second}, func(s *site) { s.ignore("/") }, func(b *browser) {
+			_, err := b.client.Do(b.task, httpclient.Request{Scheme: "http", Host: "www.example", Target: "/", FirstByteTimeout: own})
+			expectKind(t, err, httpclient.KindFirstByteTimeout)
+			if got := now(b.task).Truncate(time.Second); got != after {
+				t.Errorf("%v after %v, want %v", err, got, after)
+			}
+		})
+	}
+}
+
 // A request that the server does not read times out.
 func TestTimeoutOfTheRequest(t *testing.T) {
 	// More than the network holds.

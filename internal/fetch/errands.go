@@ -46,6 +46,9 @@ func (f *errandFetcher) ask(x *fetching) *Outcome {
 	x.req = f.fetcher.request(x.lease, x.lease.URL.URL)
 	x.req.Once = false
 	x.req.Method = errand.request.Method
+	if errand.request.Type.MayStayOpen() {
+		x.req.FirstByteTimeout = mostOpen
+	}
 	if post := postBy(errand.request); post != nil {
 		x.req.Body = post.Body
 	}
@@ -55,6 +58,7 @@ func (f *errandFetcher) ask(x *fetching) *Outcome {
 		errand.Forbid(err.Error())
 		return &Outcome{URL: x.lease.URL}
 	}
+	errand.request.Sent()
 	return nil
 }
 
@@ -80,6 +84,10 @@ func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 		var e *httpclient.Error
 		errors.As(err, &e)
 		out.Result.Total, out.Result.Overload = e.Timing.Total, e.Overloaded()
+		if e.Kind == httpclient.KindFirstByteTimeout && x.req.FirstByteTimeout > 0 {
+			out.Failed = e.Err // no fault of the host
+			return out, nil
+		}
 		out.blameNetwork(e, res != nil)
 		if res == nil && !e.Overloaded() {
 			blameHost(&out.Result, e)
@@ -110,6 +118,10 @@ func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 	}
 	return out, f.fetcher.archiver.add(t, out, at, res, f.fetcher.clock.when(f.fetcher.clock.startOf(x)), cut)
 }
+
+// mostOpen is the most time that a request of a script waits for the first byte of its response.
+// Its page has gone on by then, and a long poll would hold one of the host's connections.
+var mostOpen = render.DefaultLimits.Open + 2*time.Second
 
 // mostPatience bounds the wait before the next try of an errand, whose page has a tab all the time.
 const mostPatience = time.Minute

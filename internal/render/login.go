@@ -86,7 +86,7 @@ func (r *Renderer) LogIn(ctx context.Context, l *Login) (*State, error) {
 	}
 	defer b.give(t, false)
 	page := &Page{URL: l.URL, Fetch: l.Fetch, Limits: Limits{Requests: loginRequests}}
-	in := &loggingIn{run: newRun(ctx, t, page, own, &b.own), of: l, left: l.Fields}
+	in := &loggingIn{run: newRun(ctx, t, page, own, &b.own, b.total), of: l, left: l.Fields}
 	in.run.travels = true
 	t.set(in.run)
 	if err := in.run.show(ctx); err != nil {

@@ -49,6 +49,15 @@ type Request struct {
 	Body   []byte // of a POST
 	Type   Type
 	Frame  bool // it is for the document of a frame
+
+	sent func() // nil: nobody wants to know
+}
+
+// Sent says that the request is made, once it has waited for its turn.
+func (q *Request) Sent() {
+	if q.sent != nil {
+		q.sent()
+	}
 }
 
 // Type is the purpose of a request, as the protocol names it.
@@ -66,6 +75,16 @@ const (
 	TypeWebSocket  Type = "WebSocket"
 )
 
+// MayStayOpen reports whether a request is one of a script, which a server may leave open. What a
+// document needs is waited for.
+func (t Type) MayStayOpen() bool {
+	switch t {
+	case TypeDocument, TypeScript, TypeStylesheet, TypeFont, TypeImage, TypeMedia:
+		return false
+	}
+	return true
+}
+
 // Response answers a request.
 type Response struct {
 	Status int
@@ -77,13 +96,14 @@ type Response struct {
 type Limits struct {
 	Time     time.Duration // of the browser: while no request of the page is under way
 	Total    time.Duration // from the start to the document, but for pauses of the renderer
+	Open     time.Duration // for which a script's request is waited for, once it is Sent
 	Virtual  time.Duration // virtual time
 	Requests int           // of the page
 	Document int           // bytes of the rendered document, with its frames
 }
 
 // DefaultLimits are the limits of a page that names none.
-var DefaultLimits = Limits{Time: 30 * time.Second, Total: 10 * time.Minute, Virtual: 10 * time.Second, Requests: 500, Document: 32 << 20}
+var DefaultLimits = Limits{Time: 30 * time.Second, Total: 10 * time.Minute, Open: 8 * time.Second, Virtual: 10 * time.Second, Requests: 500, Document: 32 << 20}
 
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits
@@ -92,6 +112,9 @@ func (l Limits) orDefault() Limits {
 	}
 	if l.Total > 0 {
 		d.Total = l.Total
+	}
+	if l.Open > 0 {
+		d.Open = l.Open
 	}
 	if l.Virtual > 0 {
 		d.Virtual = l.Virtual

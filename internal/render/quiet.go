@@ -32,7 +32,11 @@ func (r *run) grant(ctx context.Context, span time.Duration) error {
 		time.AfterFunc(min(span, mostReal), func() { r.update(func() { r.expired = true }) })
 		return nil
 	}
-	params := map[string]any{"policy": "pauseIfNetworkFetchesPending", "budget": span.Milliseconds(), "maxVirtualTimeTaskStarvationCount": 1000}
+	policy := "pauseIfNetworkFetchesPending"
+	if r.hasOpen() {
+		policy = "advance"
+	}
+	params := map[string]any{"policy": policy, "budget": span.Milliseconds(), "maxVirtualTimeTaskStarvationCount": 1000}
 	if r.tab.virtual {
 		return r.tab.conn.post(r.tab.session, "Emulation.setVirtualTimePolicy", params)
 	}
@@ -44,18 +48,30 @@ func (r *run) grant(ctx context.Context, span time.Duration) error {
 // pass lets a span of virtual time pass, and waits until the page is quiet. errCut: it is not, and
 // gets no more.
 func (r *run) pass(ctx context.Context, span time.Duration) error {
-	if err := r.grant(ctx, span); err != nil {
-		return err
+	for step := max(openStep, span/100); span > 0; {
+		part := span
+		if r.hasOpen() {
+			part = min(span, step)
+		}
+		if err := r.grant(ctx, part); err != nil {
+			return err
+		}
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+		span -= part
 	}
-	return r.settle(ctx)
+	return nil
 }
 
 // settle waits until virtual time is used up and nothing is under way; what is found under way then
 // gets more of it.
 func (r *run) settle(ctx context.Context) error {
+	stands := !r.hasOpen()
 	for {
 		r.mu.Lock()
-		expired, busy, failed := r.expired, r.pending > 0 || len(r.frames) > 0 || !r.shown, r.failed
+		awaits, open := r.pending > len(r.open), len(r.open) > 0
+		expired, busy, failed := r.expired, awaits || len(r.frames) > 0 || !r.shown, r.failed
 		cut, shown := r.doc.Cut != "", r.shown
 		if failed == nil && r.replaced {
 			failed = errReplaced
@@ -68,7 +84,12 @@ func (r *run) settle(ctx context.Context) error {
 			return errCut
 		case expired && !busy:
 			return nil
-		case expired:
+		case stands && open && !expired:
+			stands = false
+			if err := r.advance(); err != nil {
+				return err
+			}
+		case expired && !(open && awaits):
 			if err := r.grant(ctx, firstBudget/10); err != nil {
 				return err
 			}

@@ -115,6 +115,9 @@ func (r *run) finish(l look) *Document {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.doc.HTML, r.doc.Frames = l.HTML, l.Frames
+	for _, p := range r.open {
+		r.note(p, Refusal{Reason: "left open, without an answer in time"})
+	}
 	doc := r.doc
 	return &doc
 }

@@ -151,6 +151,7 @@ func (r *Renderer) running(ctx context.Context) (*browser, error) {
 func (r *Renderer) start(ctx context.Context) (b *browser, err error) {
 	for try := 0; ; try++ {
 		if b, err = startBrowser(ctx, r.o); err == nil {
+			b.total = &r.total
 			r.browser, r.started = b, true
 			return b, nil
 		}
@@ -193,6 +194,7 @@ type browser struct {
 	busy  atomic.Int32          // pages being rendered
 	full  atomic.Bool           // it takes three quarters of its memory
 	own   clocks                // of the browser's time for each page
+	total *clocks               // those of the renderer
 	cause atomic.Pointer[error] // of the last end of a renderer, until a page has it; nil: none
 	shell bool                  // it is the headless shell
 
@@ -385,7 +387,7 @@ func (b *browser) render(ctx context.Context, p *Page, real bool) (doc *Document
 		b.give(t, false)
 		return nil, err
 	}
-	r := newRun(ctx, t, p, own, &b.own)
+	r := newRun(ctx, t, p, own, &b.own, b.total)
 	r.real = real
 	t.set(r)
 	doc, err = r.render(ctx)

@@ -2,7 +2,6 @@ package render
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -30,52 +29,6 @@ type tab struct {
 	top     string          // the origin of the last page
 	origins map[string]bool // of documents since the tab was last clean
 	stale   []string        // keys of stores that a tab before has left
-}
-
-// run is the rendering of a page. Its fields are guarded by mu: events come on another goroutine.
-type run struct {
-	tab    *tab
-	page   *Page
-	limits Limits
-	clocks *clocks         // of the browser
-	ctx    context.Context // of the page's requests
-	own    *stopwatch      // the browser's time: requests that are under way hold it
-
-	travels bool   // the tab goes where the page leads: see Login
-	stocks  string // id of the script that fills stores: see stock
-
-	mu       sync.Mutex
-	doc      Document
-	begun    bool            // the response of the page was handed out
-	shown    bool            // the tab shows the page
-	early    []*paused       // requests until then
-	replaced bool            // another document is in its place
-	frames   map[string]bool // ids of frames that are loading
-	pending  int             // requests under way
-	expired  bool            // the budget of virtual time is used up
-	failed   error           // the tab is lost
-	hangs    bool            // its time was up
-	drawn    bool            // its scripts ask for frames
-	real     bool            // its clock is the real one
-	changed  chan struct{}   // something of these may have; of capacity 1
-}
-
-func newRun(ctx context.Context, t *tab, p *Page, own *stopwatch, of *clocks) *run {
-	return &run{
-		tab: t, page: p, limits: p.Limits.orDefault(), clocks: of, ctx: ctx, own: own,
-		frames: make(map[string]bool), changed: make(chan struct{}, 1),
-	}
-}
-
-// update changes the run, and wakes whoever waits for it.
-func (r *run) update(fn func()) {
-	r.mu.Lock()
-	fn()
-	r.mu.Unlock()
-	select {
-	case r.changed <- struct{}{}:
-	default:
-	}
 }
 
 // current returns the page that the tab renders, or nil.
@@ -406,6 +359,11 @@ func (r *run) fetch(p *paused) {
 	for name, value := range p.Request.Headers {
 		q.Header = append(q.Header, Field{name, value})
 	}
+	sent, answered := make(chan struct{}), make(chan struct{})
+	q.sent = sync.OnceFunc(func() { close(sent) })
+	if p.ResourceType.MayStayOpen() {
+		go r.attend(p, sent, answered)
+	}
 	res, err := r.page.Fetch(r.ctx, q)
 	if err == nil && len(res.Body) > mostBody {
 		err = errHugeBody
@@ -419,8 +377,8 @@ func (r *run) fetch(p *paused) {
 		r.tab.fulfil(p, res)
 	}
 	r.update(func() {
-		r.pending--
-		r.own.release()
+		close(answered)
+		r.answered(p)
 		switch {
 		case err != nil:
 			r.refused(p, err)
