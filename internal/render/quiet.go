@@ -25,7 +25,8 @@ const firstBudget = time.Second
 // for the clock, virtual time never passes.
 const mostReal = 2 * time.Second
 
-// grant lets a span of virtual time pass. It stands still while requests are under way.
+// grant lets a span of virtual time pass, a millisecond at least: the end of none is no event. It
+// stands still while requests are under way.
 func (r *run) grant(ctx context.Context, span time.Duration) error {
 	r.update(func() { r.expired = false })
 	if r.real {
@@ -36,7 +37,7 @@ func (r *run) grant(ctx context.Context, span time.Duration) error {
 	if r.hasOpen() {
 		policy = "advance"
 	}
-	params := map[string]any{"policy": policy, "budget": span.Milliseconds(), "maxVirtualTimeTaskStarvationCount": 1000}
+	params := map[string]any{"policy": policy, "budget": max(span.Milliseconds(), 1), "maxVirtualTimeTaskStarvationCount": 1000}
 	if r.tab.virtual {
 		return r.tab.conn.post(r.tab.session, "Emulation.setVirtualTimePolicy", params)
 	}

@@ -55,6 +55,8 @@ func items(pages map[string]string) func(context.Context, *render.Request) (*ren
 // have broken their globals, too; and nothing of it unless it is asked for.
 func TestSteps(t *testing.T) {
 	short := strings.ReplaceAll(endless, "MOST", "40")
+	const details = `<!doctype html><details id=d><summary>x</summary></details><script>
+			document.getElementById('d').addEventListener('toggle', async () => { document.getElementById('d').append(await (await fetch('/items?from=7')).text()) })</script>`
 	cases := map[string]struct {
 		html      string
 		steps     render.Steps
@@ -74,9 +76,9 @@ func TestSteps(t *testing.T) {
 		"lazy images": {`<!doctype html><div style="height: 5000px"></div><img id=i width=10 height=10 data-src=/a.png><script>
 			new IntersectionObserver((all, o) => { for (const e of all) if (e.isIntersecting) { e.target.src = e.target.dataset.src; o.unobserve(e.target) } }).observe(document.getElementById('i'))</script>`,
 			render.Steps{Scroll: 20}, []string{` src="/a.png"`}, nil},
-		"details": {`<!doctype html><details id=d><summary>x</summary></details><script>
-			document.getElementById('d').addEventListener('toggle', async () => { document.getElementById('d').append(await (await fetch('/items?from=7')).text()) })</script>`,
-			render.Steps{Scroll: 1}, []string{"item7 item8"}, nil},
+		"details":                    {details, render.Steps{Scroll: 1}, []string{"item7 item8"}, nil},
+		"the time of the first look": {details, render.Steps{Scroll: 1, Wait: render.Wait{Time: time.Second}}, []string{"item7 item8"}, nil},
+		"hardly any time":            {details, render.Steps{Scroll: 1, Wait: render.Wait{Time: time.Microsecond}}, []string{"item7 item8"}, nil},
 		"a more button": {`<!doctype html><div id=list></div><button id=more class=more>More</button><script>` + poison + `
 			let n = 0; const more = document.getElementById('more')
 			more.onclick = () => fetch('/items?from=' + n).then(r => r.text()).then(text => { document.getElementById('list').innerHTML += '<p>' + text; n += 5; if (n === 30) more.remove() })</script>`,
