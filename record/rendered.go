@@ -20,7 +20,7 @@ type Rendered struct {
 	Cached    int64    `json:"cached,omitempty"`     // bytes requested for an earlier page
 	Bytes     int      `json:"bytes,omitempty"`      // of the rendered document
 	SHA256    string   `json:"sha256,omitempty"`     // of the rendered document, hexadecimal
-	Cut       string   `json:"cut,omitempty"`        // its limit: time, requests, document
+	Cut       string   `json:"cut,omitempty"`        // its limit: time, requests, bytes
 	URL       string   `json:"url,omitempty"`        // of the document, if scripts have changed it
 	Failed    []string `json:"failed,omitempty"`     // requests without a good response, with reasons
 	Refused   []string `json:"refused,omitempty"`    // requests that a rule forbids: URL and reason

@@ -99,11 +99,12 @@ type Limits struct {
 	Open     time.Duration // for which a script's request is waited for, once it is Sent
 	Virtual  time.Duration // virtual time
 	Requests int           // of the page
+	Bytes    int           // of what answers them, decoded
 	Document int           // bytes of the rendered document, with its frames
 }
 
 // DefaultLimits are the limits of a page that names none.
-var DefaultLimits = Limits{Time: 30 * time.Second, Total: 10 * time.Minute, Open: 8 * time.Second, Virtual: 10 * time.Second, Requests: 500, Document: 32 << 20}
+var DefaultLimits = Limits{Time: 30 * time.Second, Total: 10 * time.Minute, Open: 8 * time.Second, Virtual: 10 * time.Second, Requests: 500, Bytes: 128 << 20, Document: 32 << 20}
 
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits
@@ -121,6 +122,9 @@ func (l Limits) orDefault() Limits {
 	}
 	if l.Requests > 0 {
 		d.Requests = l.Requests
+	}
+	if l.Bytes > 0 {
+		d.Bytes = l.Bytes
 	}
 	if l.Document > 0 {
 		d.Document = l.Document

@@ -9,11 +9,13 @@ import (
 // errCut ends the steps of a page that is at a limit: Document.Cut says which.
 var errCut = errors.New("the page is at a limit")
 
-// Document.Cut of a page that was not quiet when its time was up, made too many requests, or lacks
-// the element that was waited for. It is the Kind of the error of a page that failed after a look.
+// Document.Cut of a page that was not quiet when its time was up, made too many requests, got too
+// many bytes for them, or lacks the element that was waited for. It is the Kind of the error of a
+// page that failed after a look.
 const (
 	cutTime     = "time"
 	cutRequests = "requests"
+	cutBytes    = "bytes"
 	cutWait     = "wait"
 )
 

@@ -27,6 +27,7 @@ type run struct {
 	frames   map[string]bool // ids of frames that are loading
 	pending  int             // requests under way
 	open     []*paused       // those of them that are left open
+	bytes    int             // of answers
 	expired  bool            // the budget of virtual time is used up
 	failed   error           // the tab is lost
 	hangs    bool            // its time was up

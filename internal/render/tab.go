@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -337,6 +338,17 @@ func (r *run) admits(p *paused) (ok bool) {
 	return ok
 }
 
+// takes counts the bytes of an answer, and reports whether the page may have them.
+func (r *run) takes(n int) (ok bool) {
+	r.update(func() {
+		r.bytes += n
+		if ok = r.bytes <= r.limits.Bytes; !ok {
+			r.doc.Cut = cmp.Or(r.doc.Cut, cutBytes)
+		}
+	})
+	return ok
+}
+
 func (r *run) refused(p *paused, reason error) {
 	var rule ByRule
 	r.note(p, Refusal{Reason: reason.Error(), ByRule: errors.As(reason, &rule)})
@@ -367,6 +379,9 @@ func (r *run) fetch(p *paused) {
 	res, err := r.page.Fetch(r.ctx, q)
 	if err == nil && len(res.Body) > mostBody {
 		err = errHugeBody
+	}
+	if err == nil && !r.takes(len(res.Body)) {
+		err = ByRule("too many bytes of one page")
 	}
 	if err != nil {
 		r.tab.refuse(p, "BlockedByClient")
