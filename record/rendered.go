@@ -14,7 +14,7 @@ type Rendered struct {
 	AsReceived string `json:"as_received,omitempty"`
 	// Error says why there is no rendered document: the page counts as it was received.
 	Error     string   `json:"error,omitempty"`
-	ErrorKind string   `json:"error_kind,omitempty"` // crash, memory, cpu, gone, time or other
+	ErrorKind string   `json:"error_kind,omitempty"` // crash, cpu, time, left or another
 	MS        int64    `json:"ms"`                   // real time, waits for other servers included
 	Requests  int      `json:"requests"`             // of the page, with the refused ones
 	Cached    int64    `json:"cached,omitempty"`     // bytes requested for an earlier page

@@ -233,7 +233,7 @@ var imports = map[string][]string{
 	"internal/regular":     {},
 	"internal/sniff":       {"internal/markup"},
 	"internal/appshell":    {"internal/markup"},
-	"internal/render":      {"weburl"},
+	"internal/render":      {"internal/markup", "weburl"},
 	"internal/cost":        {"internal/process"},
 
 	"internal/where": {

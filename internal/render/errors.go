@@ -11,14 +11,16 @@ type Kind string
 // Kinds. A page fails by one of the first four if it does so twice: the fault may be that of a page
 // beside it, or a script waits for the clock, unless that is the real one.
 const (
-	KindCrash  Kind = "crash"  // its process has died
-	KindMemory Kind = "memory" // it takes more memory than the browser may
-	KindGone   Kind = "gone"   // the browser has ended
-	KindCPU    Kind = "cpu"    // it computes without end
-	KindTime   Kind = "time"   // it hangs: its document cannot be read
-	KindStart  Kind = "start"  // the browser does not start: see StartError
-	KindLength Kind = "length" // the document is too long
-	KindOther  Kind = "other"  // the browser refuses it
+	KindCrash   Kind = "crash"   // its process has died
+	KindMemory  Kind = "memory"  // it takes more memory than the browser may
+	KindGone    Kind = "gone"    // the browser has ended
+	KindCPU     Kind = "cpu"     // it computes without end
+	KindTime    Kind = "time"    // it hangs: its document cannot be read
+	KindStart   Kind = "start"   // the browser does not start: see StartError
+	KindLeft    Kind = "left"    // a script has put another document in its place
+	KindEmptied Kind = "emptied" // scripts have removed all of its content
+	KindLength  Kind = "length"  // the document is too long
+	KindOther   Kind = "other"   // the browser refuses it
 )
 
 // Errors of pages.
@@ -31,6 +33,7 @@ var (
 
 	errEndless  = fmt.Errorf("%w, by the real clock", errCPU)
 	errReplaced = errors.New("a script has put another document in the page's place")
+	errEmptied  = errors.New("scripts have removed all of the page's content")
 	errHugeBody = fmt.Errorf("longer than the %d MiB that a browser takes", mostBody>>20)
 	errTooLong  = errors.New("the rendered document is too long")
 )
@@ -41,7 +44,7 @@ func KindOf(err error) Kind {
 	if errors.As(err, &start) || errors.Is(err, ErrNoBrowser) {
 		return KindStart
 	}
-	for kind, of := range map[Kind]error{KindCrash: errCrashed, KindMemory: errMemory, KindCPU: errCPU, KindGone: errGone, KindTime: errLate, KindLength: errTooLong} {
+	for kind, of := range map[Kind]error{KindCrash: errCrashed, KindMemory: errMemory, KindCPU: errCPU, KindGone: errGone, KindTime: errLate, KindLength: errTooLong, KindLeft: errReplaced, KindEmptied: errEmptied} {
 		if errors.Is(err, of) {
 			return kind
 		}
@@ -52,7 +55,7 @@ func KindOf(err error) Kind {
 // mayRecover reports whether a page may be whole at a second try.
 func mayRecover(err error) bool {
 	switch KindOf(err) {
-	case KindCrash, KindMemory, KindGone:
+	case KindCrash, KindMemory, KindGone, KindLeft, KindEmptied: // the last two if they are read soon
 		return true
 	case KindCPU: // on another clock
 		return !errors.Is(err, errEndless)

@@ -38,7 +38,7 @@ func TestFailsLater(t *testing.T) {
 		"grows":                {"setTimeout(() => document.append(document.createComment('x'.repeat(40 << 20))), 3000)", "length", ""},
 		"is too long at once":  {"document.append(document.createComment('x'.repeat(40 << 20)))", "", render.KindLength},
 		"in frames":            {"const c = document.createComment('x'.repeat(20 << 20)); for (let i = 0; i < 20; i++) { const f = document.createElement('iframe'); document.body.append(f); f.contentDocument.append(f.contentDocument.importNode(c)) }", "", render.KindLength},
-		"goes to no page":      {"location = 'about:blank'", "", render.KindOther},
+		"goes to no page":      {"location = 'about:blank'", "", render.KindLeft},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -71,7 +71,7 @@ func (r *run) hasOpen() bool {
 // advance has virtual time pass that has stood still for a request, which is open now. What was
 // granted stays: another grant would not replace it, but end with it.
 func (r *run) advance() error {
-	if r.real {
+	if r.how.real {
 		return nil
 	}
 	return r.tab.conn.post(r.tab.session, "Emulation.setVirtualTimePolicy", []byte(`{"policy":"advance"}`))

@@ -31,7 +31,7 @@ const mostReal = 2 * time.Second
 // stands still while requests are under way.
 func (r *run) grant(ctx context.Context, span time.Duration) error {
 	r.update(func() { r.expired = false })
-	if r.real {
+	if r.how.real {
 		time.AfterFunc(min(span, mostReal), func() { r.update(func() { r.expired = true }) })
 		return nil
 	}

@@ -16,19 +16,30 @@ func (r *run) render(ctx context.Context) (*Document, error) {
 	if wait := r.page.Steps.Wait.Time; wait > 0 {
 		most = wait
 	}
-	first := min(firstBudget, most)
-	err := r.pass(ctx, first)
+	first, passed, soon := min(firstBudget, most), time.Duration(0), look{}
+	var err error
+	if r.how.soon {
+		if passed, soon, err = r.lookEarly(ctx); err != nil && err != errCut {
+			return r.found(soon), err
+		}
+	}
+	if err == nil {
+		err = r.pass(ctx, first-passed)
+	}
 	if err != nil && err != errCut {
-		return nil, err
+		return r.found(soon), err
 	}
 	seen, wrong := r.look(ctx)
 	if wrong != nil {
-		return nil, wrong
+		return r.found(soon), wrong
 	}
 	if err == nil && (most > first || r.page.Steps.any()) {
 		if seen, err = r.further(ctx, first, most, seen); err != nil {
 			return r.finish(seen), err
 		}
+	}
+	if seen, err = r.judge(seen, soon); err != nil {
+		return r.found(seen), err
 	}
 	r.picture(ctx)
 	return r.finish(seen), nil
@@ -108,6 +119,14 @@ func (r *run) show(ctx context.Context) error {
 		return fmt.Errorf("the page is not shown: %s", to.ErrorText)
 	}
 	return nil
+}
+
+// found is finish, or nil if nothing was seen.
+func (r *run) found(l look) *Document {
+	if l.HTML == "" {
+		return nil
+	}
+	return r.finish(l)
 }
 
 // finish returns the document of a look with what the run has noted.

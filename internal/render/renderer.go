@@ -84,22 +84,22 @@ func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 		return nil, err
 	}
 	defer leave()
-	real := false // its clock
+	var how manner
 	for try := 1; ; try++ {
 		b, err := r.running(ctx)
 		if err != nil {
 			return nil, err
 		}
 		began := time.Now()
-		doc, err := r.shown(ctx, b, p, real)
-		real = err != nil && KindOf(err) == KindCPU
-		again := err != nil && mayRecover(err) && try == 1
+		doc, err := r.shown(ctx, b, p, how)
+		how = mannerAfter(err)
+		again := err != nil && mayRecover(err) && try == 1 && (doc == nil || !how.soon)
 		switch {
 		case ctx.Err() != nil && err != nil:
 			return nil, context.Cause(ctx)
 		case again:
 			continue
-		case err != nil && (doc == nil || KindOf(err) == KindOther && !errors.Is(err, errReplaced)):
+		case err != nil && (doc == nil || KindOf(err) == KindOther):
 			return nil, err
 		case err != nil: // what was seen before is worth more than nothing
 			doc.Cut = cmp.Or(doc.Cut, string(KindOf(err)))
@@ -109,11 +109,23 @@ func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 	}
 }
 
+// manner says how a page is rendered.
+type manner struct {
+	real bool // its clock is the real one
+	soon bool // it is read soon, too
+}
+
+// mannerAfter returns that of another try.
+func mannerAfter(err error) manner {
+	kind := KindOf(err)
+	return manner{real: kind == KindCPU, soon: kind == KindLeft || kind == KindEmptied}
+}
+
 // shown renders a page within its limits of time.
-func (r *Renderer) shown(ctx context.Context, b *browser, p *Page, real bool) (*Document, error) {
+func (r *Renderer) shown(ctx context.Context, b *browser, p *Page, how manner) (*Document, error) {
 	ctx, _, stop := r.total.within(ctx, p.Limits.orDefault().Total)
 	defer stop()
-	return b.render(ctx, p, real)
+	return b.render(ctx, p, how)
 }
 
 // Pause says that nobody answers requests of pages for now, or does again: pages may wait for that
@@ -374,12 +386,12 @@ func (b *browser) crash(t *tab) error {
 }
 
 // render renders a page in a tab.
-func (b *browser) render(ctx context.Context, p *Page, real bool) (doc *Document, err error) {
+func (b *browser) render(ctx context.Context, p *Page, how manner) (doc *Document, err error) {
 	b.busy.Add(1)
 	defer b.busy.Add(-1)
 	ctx, own, stop := b.own.within(ctx, p.Limits.orDefault().Time)
 	defer stop()
-	t, err := b.take(ctx, real) // a fresh one has had no virtual time
+	t, err := b.take(ctx, how.real) // a fresh one has had no virtual time
 	if err != nil {
 		return nil, err
 	}
@@ -388,7 +400,7 @@ func (b *browser) render(ctx context.Context, p *Page, real bool) (doc *Document
 		return nil, err
 	}
 	r := newRun(ctx, t, p, own, &b.own, b.total)
-	r.real = real
+	r.how = how
 	t.set(r)
 	doc, err = r.render(ctx)
 	r.unstock()

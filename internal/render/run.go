@@ -15,6 +15,7 @@ type run struct {
 	own    *stopwatch      // the browser's time: requests that are under way hold it
 	total  *clocks         // of the time in all
 
+	how     manner
 	travels bool   // the tab goes where the page leads: see Login
 	stocks  string // id of the script that fills stores: see stock
 
@@ -32,7 +33,6 @@ type run struct {
 	failed   error           // the tab is lost
 	hangs    bool            // its time was up
 	drawn    bool            // its scripts ask for frames
-	real     bool            // its clock is the real one
 	changed  chan struct{}   // something of these may have; of capacity 1
 }
 
