@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/weftcrawl/weft"
 )
@@ -133,8 +132,6 @@ type asked struct {
 	mu struct {
 		sync.Mutex
 		requests []*http.Request
-		first    time.Time // of the requests
-		latest   time.Time
 		robots   int
 		now      int
 		most     int // at once
@@ -150,10 +147,6 @@ func newAsked(t *testing.T, tls bool, handler http.HandlerFunc) *asked {
 			a.mu.Unlock()
 			http.NotFound(w, r)
 			return
-		}
-		a.mu.latest = time.Now()
-		if len(a.mu.requests) == 0 {
-			a.mu.first = a.mu.latest
 		}
 		a.mu.requests = append(a.mu.requests, r)
 		a.mu.now++
@@ -204,13 +197,6 @@ func (a *asked) atOnce() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.mu.most
-}
-
-// took is the time between the first request and the last.
-func (a *asked) took() time.Duration {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.mu.latest.Sub(a.mu.first)
 }
 
 // paths returns the requested paths, sorted.
