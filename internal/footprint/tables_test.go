@@ -114,7 +114,7 @@ var tables = map[string][]string{
 		"fetch.Outcome.Folders", "fetch.Outcome.Pictures", "frontier.Errands.leased", "frontier.Errands.refused", "frontier.Errands.waiting", "frontier.errands.waiting",
 		"record.Rendered.Errors", "record.Rendered.Failed", "record.Rendered.Refused", "render.Document.Errors", "render.Document.Frames",
 		"render.Document.PDF", "render.Document.Refused", "render.Document.Screenshot", "render.Document.Targets", "render.Page.Body",
-		"render.Page.Header", "render.browser.idle", "render.browser.in", "render.browser.tabs", "render.conn.replies", "render.run.early", "render.run.frames", "render.paused.Request.Headers", "render.paused.Request.PostDataEntries", "render.paused.Request.PostDataEntries.Bytes",
+		"render.Page.Header", "render.browser.idle", "render.browser.in", "render.browser.tabs", "render.conn.replies", "render.run.early", "render.run.open", "render.browser.stale", "render.tab.stale", "render.queue.taken", "render.queue.waiting", "render.services.pids", "render.patience.pauses", "render.run.frames", "render.paused.Request.Headers", "render.paused.Request.PostDataEntries", "render.paused.Request.PostDataEntries.Bytes",
 		"render.tab.origins", "render.tab.cookies", "render.Page.Cookies", "render.tail.text", "render.clocks.all", "render.conn.crashed",
 	},
 	"private networks that there are": {"guard.Guard.open", "job.Job.Networks"},

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -32,23 +33,27 @@ func (r *run) lookEarly(ctx context.Context) (passed time.Duration, seen look, e
 	return passed, seen, nil
 }
 
-// judge returns what counts of a page by its last look, and by an early one at another try. A page
-// that is empty may be whole, or its scripts have emptied it.
+// judge returns what counts of a page by its last look, and by an early one at another try.
 func (r *run) judge(last, early look) (look, error) {
-	r.mu.Lock()
-	leads := len(r.doc.Targets) > 0 // as of a page that only redirects
-	r.mu.Unlock()
 	switch {
-	case leads, !isEmpty(last.HTML):
+	case !isEmpty(last.HTML) || !r.showed():
 		return last, nil
-	case !r.how.soon:
-		return look{}, errEmptied
-	case early.HTML != "":
+	case r.how.soon:
 		return early, errEmptied
-	case !isEmpty(string(r.page.Body)):
-		return look{}, errEmptied
 	}
-	return last, nil
+	return look{}, errEmptied
+}
+
+// showed reports whether a page has shown something, as far as that is known: its document was
+// there, or it was received with content. One that leads elsewhere may be empty; one in UTF-16, the
+// browser alone reads.
+func (r *run) showed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.doc.Targets) > 0 {
+		return false
+	}
+	return r.fate.opened || !bytes.Contains(r.page.Body, []byte{0}) && !isEmpty(string(r.page.Body))
 }
 
 // Elements that show something without text, and those whose text is not shown.

@@ -76,7 +76,7 @@ func (r *run) settle(ctx context.Context) error {
 		awaits, open := r.pending > len(r.open), len(r.open) > 0
 		expired, busy, failed := r.expired, awaits || len(r.frames) > 0 || !r.shown, r.failed
 		cut, shown := r.doc.Cut != "", r.shown
-		if failed == nil && r.replaced {
+		if failed == nil && r.fate.replaced {
 			failed = errReplaced
 		}
 		r.mu.Unlock()

@@ -86,10 +86,12 @@ func (t *tab) event(m *message) {
 		switch {
 		case p.Frame.ID != t.target:
 		case r.isShown() && !r.travels: // a document that needs no request, such as that of a blob
-			r.update(func() { r.replaced = true })
+			r.update(func() { r.fate.replaced = true })
 		default:
 			r.begin()
 		}
+	case "Page.documentOpened":
+		r.update(func() { r.fate.opened = r.fate.opened || p.Frame.ID == t.target })
 	case "Page.frameStartedLoading":
 		r.update(func() { r.frames[p.FrameID] = true })
 	case "Page.frameStoppedLoading", "Page.frameDetached":
