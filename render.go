@@ -309,7 +309,7 @@ func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*
 	if err := r.visits(q, u); err != nil {
 		return nil, err
 	}
-	ask := httpclient.Request{Method: q.Method, Body: q.Body, Header: fetch.FromBrowser(q), Cookies: r.cookies.Of(q, u), Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: r.chain.allow(u)}
+	ask := httpclient.Request{Method: q.Method, Body: q.Body, Header: fetch.FromBrowser(q), Cookies: r.cookies.Of(q, u), Stranger: r.cookies.Stranger(q, u), Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: r.chain.allow(u)}
 	q.Sent()
 	res, err := r.client.Do(t, ask)
 	if res != nil {

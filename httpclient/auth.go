@@ -93,6 +93,9 @@ func authorizations(credentials []Credential) map[origin]string {
 
 // authorization returns the Authorization value for req; "" for none.
 func (c *Client) authorization(req *Request) string {
+	if req.Stranger {
+		return ""
+	}
 	host := strings.ToLower(req.Host)
 	if value, ok := c.auth[origin{req.Scheme, host}]; ok {
 		return value
@@ -105,7 +108,7 @@ func (c *Client) authorization(req *Request) string {
 
 // trusts reports whether secrets that name no origin may be sent with req.
 func (c *Client) trusts(req *Request) bool {
-	return c.opt.Trusted == nil || c.opt.Trusted(req.Scheme, req.Host)
+	return !req.Stranger && (c.opt.Trusted == nil || c.opt.Trusted(req.Scheme, req.Host))
 }
 
 // isSecret reports whether a field identifies the user: see Options.Trusted.

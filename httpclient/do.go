@@ -60,7 +60,7 @@ func (c *Client) call(t *aio.Task, req *Request) (*call, error) {
 			return nil, err
 		}
 	}
-	if c.opt.Cookies != nil {
+	if c.opt.Cookies != nil && !req.Stranger {
 		k.page = pageOf(req)
 	}
 	c.addFields(t, req, k.page, routeOf(req, k.via))

@@ -70,6 +70,13 @@ func suitsBrowser(c *http.Cookie) bool {
 		strings.TrimSpace(c.Name) == c.Name && strings.TrimSpace(c.Value) == c.Value && !strings.Contains(c.Name, "=")
 }
 
+// Stranger reports whether a request of the page is to another site, or asks whether it may be made:
+// it carries no secret of the crawl, whose answer the page might read, and its response sets no
+// cookie but the browser's.
+func (c *PageCookies) Stranger(q *render.Request, u weburl.URL) bool {
+	return isPreflight(q) || SiteOf(u) != SiteOf(c.page)
+}
+
 // Of returns the cookies of a request of the page to u: see httpclient.Request.Cookies. Where the
 // browser sends a cookie as it was given, the jar's counts, which may be newer.
 func (c *PageCookies) Of(q *render.Request, u weburl.URL) *string {
@@ -77,7 +84,7 @@ func (c *PageCookies) Of(q *render.Request, u weburl.URL) *string {
 	if isPreflight(q) { // which goes without credentials, whatever it asks for
 		return new(string)
 	}
-	if c.jar == nil || SiteOf(u) != SiteOf(c.page) {
+	if c.jar == nil || c.Stranger(q, u) {
 		return &sent
 	}
 	own, asked := make(map[string]string), make(map[string]bool)

@@ -54,6 +54,7 @@ func (f *errandFetcher) ask(x *fetching) *Outcome {
 	}
 	x.req.Header = append(x.req.Header, FromBrowser(errand.request)...)
 	x.req.Cookies = errand.cookies.Of(errand.request, x.lease.URL.URL)
+	x.req.Stranger = errand.cookies.Stranger(errand.request, x.lease.URL.URL)
 	if err := f.fetcher.askHook(x.lease.URL, &x.req); err != nil {
 		errand.Forbid(err.Error())
 		return &Outcome{URL: x.lease.URL}

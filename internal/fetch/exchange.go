@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -47,9 +48,28 @@ func (x *Exchange) placeIn(out *Outcome, visit int) {
 	}
 }
 
+// cachedAs returns the name of a URL in the cache, which is another one for requests that carry a
+// secret of the crawl: strangers may not read what those bring.
+func (c *Config) cachedAs(u weburl.URL, stranger bool) string {
+	if stranger || !c.identifies(u) {
+		return u.String()
+	}
+	return u.String() + "\nown"
+}
+
+// identifies reports whether a request of the crawl for a URL may carry a secret.
+func (c *Config) identifies(u weburl.URL) bool {
+	isSecret := func(f httpclient.Field) bool {
+		return strings.EqualFold(f.Name, "Authorization") || strings.EqualFold(f.Name, "Cookie")
+	}
+	isFor := func(k httpclient.Credential) bool { return strings.EqualFold(k.Host, u.Host()) }
+	return slices.ContainsFunc(c.HTTP.Header, isSecret) || slices.ContainsFunc(c.HTTP.Auth, isFor) ||
+		c.HTTP.Cookies != nil && c.CookiesFor(u) != 0
+}
+
 // assetKey is the key of a script, a style sheet or the like in the cache, for requests that name
 // no origin.
-func assetKey(u weburl.URL) string { return u.String() + "\nasset" }
+func assetKey(name string) string { return name + "\nasset" }
 
 // isAsset reports whether a request of a page is for a part of it that hardly changes during a
 // crawl.
@@ -69,7 +89,7 @@ func (f *fetcher) kept(x *fetching) *httpclient.Response {
 	if f.cfg.Render == nil || x.req.Method != "" || x.lease.URL.Tries > 0 {
 		return nil
 	}
-	got, ok := f.cfg.Render.Cache.Get(assetKey(x.lease.URL.URL))
+	got, ok := f.cfg.Render.Cache.Get(assetKey(f.cfg.cachedAs(x.lease.URL.URL, false)))
 	from, _ := got.Exchange.(*Exchange)
 	if !ok || from == nil || f.cfg.Archive != nil && !from.placed.Load() {
 		return nil
@@ -93,6 +113,6 @@ func (f *fetcher) keep(x *fetching, r *record.Record, res *httpclient.Response) 
 	kept := httpcache.Response{Status: res.Status, Header: slices.Clone(res.Header)}
 	if life := httpcache.Lifetime(&kept, true, f.clock.loop.Wall()); life > 0 {
 		kept.Body = slices.Clone(res.Body)
-		f.cfg.Render.Cache.Keep(assetKey(x.lease.URL.URL), kept, life)
+		f.cfg.Render.Cache.Keep(assetKey(f.cfg.cachedAs(x.lease.URL.URL, false)), kept, life)
 	}
 }

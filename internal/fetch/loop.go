@@ -225,7 +225,7 @@ func (f *Loop) take(t *aio.Task, x *fetching, res *httpclient.Response, err erro
 		take = f.errands.fetched
 	}
 	out, err := take(t, x, res, err)
-	if err := f.finish(x, out, err); err != nil || x.lease.URL.Responded {
+	if err := f.finish(x, out, err); err != nil || x.lease.URL.Responded && !f.workers.rejoin() {
 		return err
 	}
 	return t.Then(f.work)

@@ -272,12 +272,13 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	if answer := Preflight(q); answer != nil {
 		return answer, nil
 	}
-	key := cacheKey(u, q, s.cfg.Render.isAsset(q))
+	name := s.cfg.cachedAs(u, s.cookies.Stranger(q, u))
+	key := cacheKey(name, q, s.cfg.Render.isAsset(q))
 	if key == "" {
 		res, err := s.errand(ctx, u, q)
 		return responseOf(res), err
 	}
-	res, kept, err := s.load(ctx, key, u, q)
+	res, kept, err := s.load(ctx, name, key, u, q)
 	if kept {
 		res.Header = s.cookies.withoutSet(res.Header)
 		s.cached.Add(int64(len(res.Body)))
@@ -285,13 +286,14 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	return responseOf(res), err
 }
 
-// load returns the response of a key: the one that is kept, or that of an errand. Requests for an
-// asset that name an origin, and those that name none, share what all may read.
-func (s *rendering) load(ctx context.Context, key string, u weburl.URL, q *render.Request) (res httpcache.Response, kept bool, err error) {
+// load returns the response of a key, of a name in the cache: the one that is kept, or that of an
+// errand. Requests for an asset that name an origin, and those that name none, share what all may
+// read.
+func (s *rendering) load(ctx context.Context, name, key string, u weburl.URL, q *render.Request) (res httpcache.Response, kept bool, err error) {
 	cache, asset := s.cfg.Render.Cache, s.cfg.Render.isAsset(q)
-	crosses := asset && key != assetKey(u)
+	crosses := asset && key != assetKey(name)
 	if crosses {
-		if res, ok := cache.Get(assetKey(u)); ok && res.Header.Get("Access-Control-Allow-Origin") == "*" {
+		if res, ok := cache.Get(assetKey(name)); ok && res.Header.Get("Access-Control-Allow-Origin") == "*" {
 			return res, true, nil
 		}
 	}
@@ -301,16 +303,16 @@ func (s *rendering) load(ctx context.Context, key string, u weburl.URL, q *rende
 		}
 		life = httpcache.Lifetime(&res, asset, time.Now())
 		if crosses {
-			cache.Keep(assetKey(u), res, life)
+			cache.Keep(assetKey(name), res, life)
 		}
 		return res, life, nil
 	})
 }
 
-// cacheKey returns the key of a request in the cache: with the origin that it is for, which servers
-// name in what they allow, and, unless it is for an asset, with what a script may ask for, on which
-// responses may vary. Empty: the response is for this request alone.
-func cacheKey(u weburl.URL, q *render.Request, asset bool) string {
+// cacheKey returns the key of a request in the cache, by the name of its URL: with the origin that
+// it is for, which servers name in what they allow, and, unless it is for an asset, with what a
+// script may ask for, on which responses may vary. Empty: the response is for this request alone.
+func cacheKey(name string, q *render.Request, asset bool) string {
 	if q.Method != http.MethodGet {
 		return ""
 	}
@@ -329,11 +331,11 @@ func cacheKey(u weburl.URL, q *render.Request, asset bool) string {
 	}
 	switch {
 	case asset && origin == "":
-		return assetKey(u)
+		return assetKey(name)
 	case asset:
-		return assetKey(u) + "\n" + origin
+		return assetKey(name) + "\n" + origin
 	}
-	return strings.Join([]string{u.String(), origin, accept, language}, "\n")
+	return strings.Join([]string{name, origin, accept, language}, "\n")
 }
 
 // errand has the crawl make a request.

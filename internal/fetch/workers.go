@@ -31,5 +31,16 @@ func (w *workers) take() (more bool) {
 // leave takes in that a task is no worker any more, which has a lease.
 func (w *workers) leave() { w.begun-- }
 
+// rejoin has a task that has left be a worker again if none is idle, and reports whether it is one:
+// the group must not be empty, or it ends, and the loop with it.
+func (w *workers) rejoin() bool {
+	if !w.lacks() {
+		return false
+	}
+	w.begun++
+	w.idle++
+	return true
+}
+
 // lacks reports whether another is to begin for a lease that comes.
 func (w *workers) lacks() bool { return w.idle == 0 && w.group != nil && w.begun < w.most }

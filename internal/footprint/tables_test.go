@@ -122,7 +122,7 @@ var tables = map[string][]string{
 	"what the user gives, or 1,000 seeds ahead": {
 		"record.Form.Fields", "record.Stream.fields",
 		"css.Selector.all", "css.complex.combinators", "css.complex.compounds", "css.compound.tests", "login.About.Form", "login.About.Stores",
-		"login.Session.mu.form", "login.Store.Items", "render.Page.Stores", "render.Store.Items",
+		"login.Session.mu.form", "login.Session.mu.sites", "login.Store.Items", "render.Page.Stores", "render.Store.Items",
 		"blocklist.domains.sorted", "blocklist.table.entries", "blocklist.table.keyless", "blocklist.table.rules", "blocklist.table.starts", "fetch.Rendering.Block",
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers",
 		"engine.Config.Late", "engine.refusals.exclusions", "engine.Config.Seeds", "engine.loops.free", "engine.loops.assigned", "engine.loops.all", "engine.pauses.reasons",

@@ -128,6 +128,11 @@ func TestLoggedOut(t *testing.T) {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
+	about.SignedOut = ".guest"
+	s, _ := saved(t, about)
+	if got := s.LoggedOut(parsed(t, "https://evil.test/p"), []byte(`<p class=guest>`+form)); got != "" {
+		t.Errorf("a page of another site: %q", got)
+	}
 	if got := new(login.Session).LoggedOut(parsed(t, "https://a.test/p"), []byte(form)); got != "" {
 		t.Errorf("of a session that knows no login page: %q", got)
 	}
@@ -149,8 +154,9 @@ func TestRedirectsOut(t *testing.T) {
 		{"https://a.test/#/login", "https://a.test/#/p", "https://a.test/#/login?next=p", true},
 		{"https://a.test/#/login", "https://a.test/p", "https://a.test/", false},
 		{"", "https://a.test/p", "https://a.test/login", false},
+		{"https://a.test/login", "https://evil.test/p", "https://a.test/login", false},
 	} {
-		s, _ := saved(t, login.About{Page: c.page})
+		s, _ := saved(t, login.About{Page: c.page}, login.Cookie{Domain: "a.test", Path: "/", Name: "sid", Value: "1", Expires: 1})
 		if got := s.RedirectsOut(parsed(t, c.from), parsed(t, c.to)); got != c.want {
 			t.Errorf("%+v: %t", c, got)
 		}

@@ -28,7 +28,8 @@ type Session struct {
 		sync.Mutex
 		reads int // of the file
 		jar   *cookies.Jar
-		limit int // of the jar; 0: its own
+		sites map[string]bool // of the cookies in the file, expired ones included
+		limit int             // of the jar; 0: its own
 		about About
 		login weburl.URL // About.Page; zero: none is known
 		out   sign       // About.SignedOut
@@ -111,11 +112,24 @@ func (s *Session) read(text []byte) error {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
+	sites := sitesOf(cookieLines.Bytes())
 	jar := cookies.New()
 	if err := jar.Load(&cookieLines); err != nil {
 		return err
 	}
-	return s.set(jar, about)
+	return s.set(jar, sites, about)
+}
+
+// sitesOf returns the sites of cookies in a file: each line begins with a domain.
+func sitesOf(text []byte) map[string]bool {
+	sites := make(map[string]bool)
+	for line := range bytes.Lines(text) {
+		domain, _, isCookie := strings.Cut(strings.TrimPrefix(string(line), "#HttpOnly_"), "\t")
+		if isCookie && !strings.HasPrefix(domain, "#") {
+			sites[siteOf(strings.TrimPrefix(strings.ToLower(domain), "."))] = true
+		}
+	}
+	return sites
 }
 
 // take takes in the fields of a line.
@@ -148,7 +162,7 @@ func (a *About) take(fields []string) error {
 }
 
 // set has the session be another one.
-func (s *Session) set(jar *cookies.Jar, about About) (err error) {
+func (s *Session) set(jar *cookies.Jar, sites map[string]bool, about About) (err error) {
 	var login weburl.URL
 	if about.Page != "" {
 		if login, err = weburl.Parse(about.Page); err != nil {
@@ -172,7 +186,7 @@ func (s *Session) set(jar *cookies.Jar, about About) (err error) {
 	if s.mu.limit > 0 {
 		jar.Limit(s.mu.limit)
 	}
-	s.mu.jar, s.mu.about, s.mu.login, s.mu.out, s.mu.form = jar, about, login, out, form
+	s.mu.jar, s.mu.sites, s.mu.about, s.mu.login, s.mu.out, s.mu.form = jar, sites, about, login, out, form
 	s.mu.reads++
 	return nil
 }

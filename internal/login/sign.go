@@ -2,8 +2,10 @@ package login
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/internal/css"
@@ -128,7 +130,7 @@ func (s *Session) LoggedOut(at weburl.URL, text []byte) string {
 	s.mu.Lock()
 	out, form := s.mu.out, s.mu.form
 	s.mu.Unlock()
-	if s.IsLogin(at) {
+	if s.IsLogin(at) || !s.isFor(at) {
 		return ""
 	}
 	if out.url != "" && MatchURL(out.url, at) {
@@ -153,7 +155,28 @@ func (s *Session) LoggedOut(at weburl.URL, text []byte) string {
 }
 
 // RedirectsOut reports whether a redirect leads from a page to the login page.
-func (s *Session) RedirectsOut(from, to weburl.URL) bool { return s.IsLogin(to) && !s.IsLogin(from) }
+func (s *Session) RedirectsOut(from, to weburl.URL) bool {
+	return s.IsLogin(to) && !s.IsLogin(from) && s.isFor(from)
+}
+
+// isFor reports whether a page is of a site that the session is for: that of the login page, of a
+// cookie in its file, or of a store. Others may lead to the login page, and mean nothing by it.
+func (s *Session) isFor(u weburl.URL) bool {
+	s.mu.Lock()
+	sites, login, stores := s.mu.sites, s.mu.login, s.mu.about.Stores
+	s.mu.Unlock()
+	site := siteOf(u.Hostname())
+	if sites[site] || !login.IsZero() && siteOf(login.Hostname()) == site {
+		return true
+	}
+	return slices.ContainsFunc(stores, func(store Store) bool {
+		origin, err := weburl.Parse(store.Origin)
+		return err == nil && siteOf(origin.Hostname()) == site
+	})
+}
+
+// siteOf is the registrable domain of a host, or the host.
+func siteOf(host string) string { return cmp.Or(weburl.RegistrableDomain(host), host) }
 
 func has(root *html.Node, selector *css.Selector) bool {
 	w := &css.Work{Steps: steps, Scope: root}
