@@ -26,8 +26,8 @@ type Request struct {
 	// Cookies, unless nil, are sent in place of those of the jar, and beside those of Options.Header:
 	// a Cookie field.
 	Cookies *string
-	// Stranger sends no other secret of the client's, such as a credential, and stores no cookie of the
-	// response: somebody else has asked for it.
+	// Stranger sends no other secret of the client's, such as a credential, and stores no cookie of
+	// the response: somebody else has asked for it.
 	Stranger bool
 
 	// Allow judges each address of the host after the look-up, just before a connection to it is

@@ -70,9 +70,9 @@ func suitsBrowser(c *http.Cookie) bool {
 		strings.TrimSpace(c.Name) == c.Name && strings.TrimSpace(c.Value) == c.Value && !strings.Contains(c.Name, "=")
 }
 
-// Stranger reports whether a request of the page is to another site, or asks whether it may be made:
-// it carries no secret of the crawl, whose answer the page might read, and its response sets no
-// cookie but the browser's.
+// Stranger reports whether a request of the page is to another site, or asks whether it may be
+// made: it carries no secret of the crawl, whose answer the page might read, and its response sets
+// no cookie but the browser's.
 func (c *PageCookies) Stranger(q *render.Request, u weburl.URL) bool {
 	return isPreflight(q) || SiteOf(u) != SiteOf(c.page)
 }

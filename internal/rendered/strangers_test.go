@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
-// TestStrangers: what pages of another site ask for goes without the crawl's credential and cookies,
-// is not shared with the site's own pages, and changes no cookie of theirs.
+// TestStrangers: what pages of another site ask for goes without the crawl's credential and
+// cookies, is not shared with the site's own pages, and changes no cookie of theirs.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
