@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/scope"
@@ -152,7 +153,7 @@ func TestNested(t *testing.T) {
 func TestErrandOutage(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	f := frontier.New(frontier.Config{})
-	o := &outcomes{frontier: f, outage: &outage{down: true}, progress: &progress{summary: record.NewSummary()}}
+	o := &outcomes{frontier: f, outage: &outage{down: true}, progress: &progress{clock: &clock{loop: aio.NewLoop(aio.Options{})}, summary: record.NewSummary()}}
 	f.Errands().Add(now, frontier.URL{URL: url(t, "http://a.test/app.js"), Errand: &frontier.Errand{For: new(fetch.Errand)}})
 	u := f.Errands().Lease(now, 1)[0]
 	o.endErrand(now, &fetch.Outcome{URL: u, Network: fetch.NetworkLost, Failed: fmt.Errorf("no route"), Result: frontier.Result{Failure: "connect", Unreached: true}})
