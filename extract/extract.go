@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -108,8 +109,10 @@ func Parse(body []byte) (*html.Node, error) {
 }
 
 // Tree is Page for a page that [Parse] has parsed, with the error that it returned. Unless it is
-// nil, found is called with what selectors have found.
+// nil, found is called with what selectors have found. The frames of a rendered document are opened
+// in the tree.
 func (x *Extractor) Tree(url weburl.URL, root *html.Node, cut error, found func(Match)) (items []record.Item) {
+	cut = cmp.Or(cut, content.OpenFrames(root, url))
 	p := newPage(url, root, found)
 	p.allow(x.steps)
 	if cut != nil {

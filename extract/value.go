@@ -3,6 +3,7 @@ package extract
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -19,11 +20,13 @@ const whiteSpace = " \t\n\f\r"
 // MaxValue bounds a value, in bytes: of a longer one the beginning counts.
 const MaxValue = 64 << 10
 
-// unseen are the elements whose text is not read by people.
-func unseen(a atom.Atom) bool {
-	switch a {
-	case atom.Script, atom.Style, atom.Template, atom.Noscript:
+// unseen reports whether the text of an element is not read by people. That of a shadow root is.
+func unseen(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Noscript:
 		return true
+	case atom.Template:
+		return !slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "shadowrootmode" })
 	}
 	return false
 }
@@ -47,7 +50,7 @@ func (p *page) textOf(root *html.Node) (text string, cut bool) {
 			addText(&b, n.Data)
 		}
 		endsWord(&b, n)
-		if n.FirstChild != nil && (n == root || !unseen(n.DataAtom)) {
+		if n.FirstChild != nil && (n == root || !unseen(n)) {
 			n = n.FirstChild
 			continue
 		}

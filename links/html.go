@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft/internal/markup"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // html reads a page. When no more links are wanted, it continues for the text reader, if any.
@@ -12,7 +13,7 @@ func (x *Extractor) html() {
 	s := &x.scan
 	if x.reader != nil {
 		s.textOutput = &x.output
-		*s.textOutput = textOutput{reader: x.reader, watched: partLengths}
+		*s.textOutput = textOutput{reader: x.reader, home: x.page.Base, watched: partLengths}
 		defer func() { *s.textOutput = textOutput{} }()
 	}
 	for !x.stopped || s.textOutput != nil {
@@ -83,6 +84,22 @@ func (x *Extractor) innerText(kind markup.Token) {
 	}
 }
 
+// readsFrame reports whether the text reader receives that of a document in srcdoc: of a frame of
+// the page's own site, in a rendered document. There, what a page has in a srcdoc of its own is in
+// such a frame, too.
+func (x *Extractor) readsFrame(document []byte) bool {
+	s := &x.scan
+	if s.textOutput == nil || s.passing.depth > 1 || !markup.EqualFold(s.passing.name, "iframe") {
+		return false
+	}
+	text, ok := markup.FrameURL(document)
+	if !ok || text == "" {
+		return ok
+	}
+	u, err := weburl.Parse(text)
+	return err == nil && weburl.SameSite(u, s.home)
+}
+
 // xhtml reads a page in XML. There a tag that closes itself has no content, and CDATA sections
 // are text anywhere.
 func (x *Extractor) xhtml() {
@@ -125,7 +142,7 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	if e != nil && e.svg && !x.foreign.svg() {
 		e = nil
 	}
-	if s.only && e != nil && !e.raw && !e.root {
+	if s.only && e != nil && !e.raw && !e.root && e.tag != "iframe" {
 		e = nil
 	}
 	x.attrs.reset()
@@ -147,7 +164,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		foreign = x.foreign.start(name, s.SelfClosing)
 		x.setRules()
 	}
-	s.startPart(name, s.role, s.SelfClosing && (s.xml || foreign || e != nil && e.root))
+	if !s.isShadowRoot(name, attributes) {
+		s.startPart(name, s.role, s.SelfClosing && (s.xml || foreign || e != nil && e.root))
+	}
 	if s.style != nil && !s.only {
 		x.styleAttribute(name, s.style)
 	}
@@ -439,11 +458,21 @@ func (x *Extractor) scriptKind() string {
 // Its title and what it says to robots do not count.
 func (x *Extractor) srcDocument() {
 	raw := x.attrs.raw(srcDoc)
-	if raw == nil || x.frames == maxFrames || x.stopped {
+	if raw == nil || x.frames == maxFrames || x.stopped && x.reader == nil {
+		return
+	}
+	document := x.attrs.decode(raw)
+	reads := x.readsFrame(document)
+	if x.stopped && !reads {
 		return
 	}
 	outer := x.reading
-	x.begin(x.attrs.decode(raw), outer.yield)
+	x.begin(document, outer.yield)
+	if reads {
+		output := x.output
+		defer func() { x.output = output }()
+		x.reader, x.stopped = outer.reader, outer.stopped
+	}
 	// Those of the outer page stay as they are.
 	x.attrs.decoded, x.pending.text.buf, x.heading.text.buf, x.foreign.open = nil, nil, nil, nil
 	x.mentioned, x.charset, x.frames = outer.mentioned, outer.charset, outer.frames+1

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft/internal/markup"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // A TextReader receives the text of a page while its links are extracted, in document order: the
@@ -17,9 +18,11 @@ type TextReader interface {
 	Text(body []byte, pieces []Piece, plain bool)
 
 	// Start receives a start tag named article, aside, footer, header, iframe, main, nav,
-	// noframes, section, svg, template or time, or any that has a role attribute. To pass over
-	// the content of the element, it returns true; the name must be shorter than 32 letters.
-	// The next call is then End for the end tag that balances this one, if there is one.
+	// noframes, section, svg, template or time, or any that has a role attribute, but no shadow
+	// root: that is a part of its host. To pass over the content of the element, it returns true;
+	// the name must be shorter than 32 letters. The next call is then End for the end tag that
+	// balances this one, if there is one. Only a frame of a rendered document comes between, with
+	// the text and tags of its own document, if it is one of the page's site.
 	Start(tag, role []byte) (pass bool)
 
 	// End receives the end tags of the same names.
@@ -54,8 +57,8 @@ func (s *scanner) watches(name []byte) bool {
 	if !s.watched.mayHave(name) {
 		return false
 	}
-	if s.passing != nil {
-		return bytes.EqualFold(name, s.passing)
+	if s.passing.name != nil {
+		return bytes.EqualFold(name, s.passing.name)
 	}
 	return slices.ContainsFunc(parts, func(part string) bool { return markup.EqualFold(name, part) })
 }
@@ -63,11 +66,17 @@ func (s *scanner) watches(name []byte) bool {
 // A textOutput buffers what goes to a text reader.
 type textOutput struct {
 	reader  TextReader // or nil
+	home    weburl.URL // of the page
 	watched lengthSet  // names of the tags that it receives
-	passing []byte     // name of the element being passed over, or nil
-	depth   int        // open elements of that name
-	n       int        // buffered pieces
+	passing passing
+	n       int // buffered pieces
 	pieces  [128]Piece
+}
+
+// passing is the element being passed over.
+type passing struct {
+	name  []byte // nil: none is
+	depth int    // open elements of that name
 }
 
 // addText buffers text, unless it is empty or a single blank, as so often between two tags.
@@ -82,7 +91,7 @@ func (s *scanner) addText(from, to int) {
 
 // flush sends the buffered text, unless its element is being passed over.
 func (s *scanner) flush(plain bool) {
-	if s.n > 0 && s.passing == nil {
+	if s.n > 0 && s.passing.name == nil {
 		s.reader.Text(s.Body, s.pieces[:s.n], plain)
 	}
 	s.n = 0
@@ -102,16 +111,31 @@ func (s *scanner) sendText(from, to int, plain bool) {
 func (s *scanner) startPart(name, role []byte, closed bool) {
 	switch {
 	case s.textOutput == nil || closed:
-	case s.passing != nil:
+	case s.passing.name != nil:
 		if s.watches(name) {
-			s.depth++
+			s.passing.depth++
 		}
 	case role != nil || s.watches(name):
 		s.flush(false)
 		if s.reader.Start(name, role) && len(name) < 32 {
-			s.passing, s.depth = name, 1
+			s.passing = passing{name, 1}
 			s.watched = lengthSet{}
 			s.watched.add(string(name))
+		}
+	}
+}
+
+// isShadowRoot reports whether a start tag that has just been read is that of a shadow root, of
+// which the reader receives the text.
+func (s *scanner) isShadowRoot(name []byte, attributes int) bool {
+	if s.textOutput == nil || s.passing.name != nil || !markup.EqualFold(name, "template") {
+		return false
+	}
+	a := markup.Scanner{Body: s.Body[:s.Pos], Pos: attributes}
+	for {
+		key, _, ok := a.Attr()
+		if !ok || markup.EqualFold(key, "shadowrootmode") {
+			return ok
 		}
 	}
 }
@@ -121,12 +145,12 @@ func (s *scanner) endPart(name []byte) {
 	if s.textOutput == nil || !s.watches(name) {
 		return
 	}
-	if s.passing != nil {
-		if s.depth--; s.depth > 0 {
+	if s.passing.name != nil {
+		if s.passing.depth--; s.passing.depth > 0 {
 			return
 		}
 	}
 	s.flush(false) // drops the text of an element being passed over
-	s.passing, s.watched = nil, partLengths
+	s.passing, s.watched = passing{}, partLengths
 	s.reader.End(name)
 }

@@ -249,7 +249,7 @@ func (r *reading) parsed(sample []*entry, look func(url weburl.URL, root *html.N
 				return
 			}
 			text, _ := charset.UTF8(s.ContentType, s.Body)
-			root, _ := content.Parse(text)
+			root, _ := content.ParsePage(s.URL, text)
 			add := look(s.URL, root)
 			mu.Lock()
 			defer mu.Unlock()

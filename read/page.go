@@ -82,7 +82,7 @@ func One(s Source, o Options) Page { return oneOf(s, o, nil) }
 // oneOf reads a page of a site, which may be nil.
 func oneOf(s Source, o Options, of *site) Page {
 	text, _ := charset.UTF8(s.ContentType, s.Body)
-	root, err := content.Parse(text) // of a page that is too long, what was read counts
+	root, err := content.ParsePage(s.URL, text) // of a page that is too long, what was read counts
 	base := baseOf(root, s.URL)
 	var removed []Removal
 	if of != nil && !o.Whole {

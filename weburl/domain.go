@@ -33,6 +33,17 @@ func RegistrableDomain(host string) string {
 	return lastLabels(host, strings.Count(domain, ".")+1)
 }
 
+// SameSite reports whether two URLs have the same registrable domain, or the same host if that is
+// an address or a public suffix.
+func SameSite(a, b URL) bool {
+	x, y := a.Hostname(), b.Hostname()
+	if x == y {
+		return true
+	}
+	domain := RegistrableDomain(x)
+	return domain != "" && domain == RegistrableDomain(y)
+}
+
 // isAddress reports whether host is an IP address, in brackets or not.
 func isAddress(host string) bool {
 	if host == "" || !isDigit(host[len(host)-1]) && strings.IndexByte(host, ':') < 0 {

@@ -58,7 +58,7 @@ var imports = map[string][]string{
 		"golang.org/x/net/html/atom",
 	},
 	"archive":        {"internal/cdxj", "internal/extsort", "internal/filename", "internal/regular", "warc", "weburl"},
-	"content":        {"internal/blocks", "weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
+	"content":        {"internal/blocks", "internal/markup", "weburl", "github.com/cespare/xxhash/v2", "golang.org/x/net/html", "golang.org/x/net/html/atom"},
 	"internal/cdxj":  {"internal/atomicfile", "internal/extsort", "internal/regular", "warc"},
 	"replay":         {"archive", "warc", "weburl", "internal/atomicfile", "internal/charset", "internal/markup", "internal/rewrite", "internal/sniff"},
 	"wacz":           {"internal/cdxj", "internal/charset", "internal/extsort", "internal/regular", "internal/job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},

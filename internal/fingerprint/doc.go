@@ -17,7 +17,9 @@
 //
 // In HTML and XHTML: the text between tags, with character references decoded, and the title. Not
 // the content of script, style, template, svg, time, iframe and similar elements; no comment, no
-// attribute, no value of a form. In text/plain: everything. Other types have no text here.
+// attribute, no value of a form. A template that is a shadow root has text, and so has a frame of
+// a rendered document, if it is one of the page's own site. In text/plain: everything. Other types
+// have no text here.
 //
 // Package links decides what is a tag: [Reader.Extract] yields a page's links in the same pass.
 // Words are copied to a buffer eight bytes at a time (fill.go); stamps are cut out there
