@@ -13,7 +13,6 @@ package httpcache
 
 import (
 	"context"
-	"errors"
 	"os"
 	"slices"
 	"sync"
@@ -39,9 +38,10 @@ const overhead = 1 << 10
 
 // Cache keeps responses by their keys.
 type Cache struct {
-	most  int64                    // bytes in memory
-	spill func() (*os.File, error) // makes the file
-	now   func() time.Time
+	most        int64                    // bytes in memory
+	mostSpilled int64                    // of the file
+	spill       func() (*os.File, error) // makes the file
+	now         func() time.Time
 
 	mu      sync.Mutex
 	entries map[string]*entry
@@ -65,7 +65,7 @@ type entry struct {
 // New returns a cache that takes so many bytes of memory. spill makes the file for what is beyond;
 // it may have no name any more.
 func New(memory int64, spill func() (*os.File, error)) *Cache {
-	return &Cache{most: memory, spill: spill, now: time.Now, entries: make(map[string]*entry)}
+	return &Cache{most: memory, mostSpilled: mostSpilled, spill: spill, now: time.Now, entries: make(map[string]*entry)}
 }
 
 // Close closes the file.
@@ -186,8 +186,8 @@ func (c *Cache) forget(key string, e *entry) {
 	c.memory -= overhead + int64(len(e.res.Body))
 }
 
-// makeRoom brings bodies to the file until memory suffices. If entries alone take too much, or the
-// file does, all are forgotten.
+// makeRoom brings bodies to the file until memory suffices. If entries alone take too much, all are
+// forgotten; if the file does, those in it. Who reads a body of it holds the lock.
 func (c *Cache) makeRoom() {
 	if c.memory <= c.most {
 		return
@@ -204,21 +204,29 @@ func (c *Cache) makeRoom() {
 			return
 		}
 		e := c.entries[key]
+		if c.size+int64(len(e.res.Body)) > c.mostSpilled {
+			c.startAnew(func(e *entry) bool { return e.spilled })
+		}
 		if err := c.write(e); err != nil {
 			c.forget(key, e)
 		}
 	}
 	if c.memory > c.most {
-		for key, e := range c.entries {
-			if e.ok {
-				c.forget(key, e)
-			}
-		}
-		c.size = 0
+		c.startAnew(func(*entry) bool { return true })
 	}
 }
 
-var errFull = errors.New("the file is full")
+// startAnew forgets the entries that a function picks, those in the file among them, which is
+// written from its beginning then.
+func (c *Cache) startAnew(picks func(*entry) bool) {
+	for key, e := range c.entries {
+		if e.ok && picks(e) {
+			c.forget(key, e)
+			e.ok = false // whoever has it already
+		}
+	}
+	c.size = 0
+}
 
 // write brings the body of an entry to the file.
 func (c *Cache) write(e *entry) (err error) {
@@ -226,9 +234,6 @@ func (c *Cache) write(e *entry) (err error) {
 		if c.file, err = c.spill(); err != nil {
 			return err
 		}
-	}
-	if c.size+int64(len(e.res.Body)) > mostSpilled {
-		return errFull
 	}
 	if _, err := c.file.WriteAt(e.res.Body, c.size); err != nil {
 		return err
