@@ -62,10 +62,18 @@ func (p *PageRules) judgeMethod(u weburl.URL, q *render.Request) error {
 		return render.ByRule("method POST, which --render-post allows to the page's site")
 	case !own:
 		return render.ByRule("method POST to another site")
+	case !p.isOwn(fieldOf(q, "Origin")):
+		return render.ByRule("method POST of a frame of another site")
 	case len(q.Body) > seed.MaxPost:
 		return render.ByRule(fmt.Sprintf("a body of %d bytes, of at most %d", len(q.Body), seed.MaxPost))
 	}
 	return nil
+}
+
+// isOwn reports whether an origin that a browser names is one of the page's site; "": it names none.
+func (p *PageRules) isOwn(origin string) bool {
+	u, err := weburl.Parse(origin)
+	return origin == "" || err == nil && SiteOf(u) == SiteOf(p.Page)
 }
 
 // isPreflight reports whether a request asks whether another one may be made:
