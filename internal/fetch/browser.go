@@ -70,7 +70,7 @@ func (p *PageRules) judgeMethod(u weburl.URL, q *render.Request) error {
 	return nil
 }
 
-// isOwn reports whether an origin that a browser names is one of the page's site; "": it names none.
+// isOwn reports whether an origin that a browser names, if it does, is one of the page's site.
 func (p *PageRules) isOwn(origin string) bool {
 	u, err := weburl.Parse(origin)
 	return origin == "" || err == nil && SiteOf(u) == SiteOf(p.Page)

@@ -34,6 +34,7 @@ var (
 	errEndless  = fmt.Errorf("%w, by the real clock", errCPU)
 	errReplaced = errors.New("a script has put another document in the page's place")
 	errEmptied  = errors.New("scripts have removed all of the page's content")
+	errRestless = errors.New("the page before makes requests") // another tab is of use
 	errHugeBody = fmt.Errorf("longer than the %d MiB that a browser takes", mostBody>>20)
 	errTooLong  = errors.New("the rendered document is too long")
 )

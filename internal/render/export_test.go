@@ -8,7 +8,7 @@ import (
 // Impatient returns options with other times for a browser to start in, between its starts, and for
 // a renderer to compute in. Zero is the default of each.
 func (o Options) Impatient(start time.Duration, pauses []time.Duration, cpu time.Duration) Options {
-	o.patience = patience{start, pauses, cpu}
+	o.patience = patience{start: start, pauses: pauses, cpu: cpu}
 	return o
 }
 

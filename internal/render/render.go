@@ -93,6 +93,22 @@ const mostDraws = 4
 // leaveTime is the virtual time of a page that is left.
 const leaveTime = time.Millisecond
 
+// leave has the last tasks of the page before run: its clock stands, so that it would stay in
+// memory for ever. Its scripts have no part in them, or they would make requests in the name of
+// this page.
+func (r *run) leave(ctx context.Context) error {
+	switch {
+	case r.tab.pages == 0:
+		return nil
+	case !r.tab.mayServe():
+		return errRestless
+	}
+	if err := r.tab.setScripts(ctx, false); err != nil {
+		return err
+	}
+	return r.grant(ctx, leaveTime)
+}
+
 // show opens the page.
 func (r *run) show(ctx context.Context) error {
 	r.doc.URL = r.page.URL
@@ -106,11 +122,8 @@ func (r *run) show(ctx context.Context) error {
 	if err := r.stock(ctx); err != nil {
 		return err
 	}
-	if t.pages > 0 {
-		// That page, whose clock stands, would stay in memory for ever: its last tasks never run.
-		if err := r.grant(ctx, leaveTime); err != nil {
-			return err
-		}
+	if err := r.leave(ctx); err != nil {
+		return err
 	}
 	if err := t.conn.call(ctx, t.session, "Page.navigate", map[string]string{"url": r.page.URL}, &to); err != nil {
 		return err

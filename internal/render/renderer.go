@@ -26,13 +26,14 @@ type Options struct {
 // patience is the time that browsers and their renderers are given.
 type patience struct {
 	start  time.Duration   // to start
+	first  []time.Duration // between the first starts of all, when they crash
 	pauses []time.Duration // between the starts of a browser that has run before
 	cpu    time.Duration   // a renderer that computes for most of it hangs
 }
 
 // defaultPatience is that of a renderer that names none. It has pauses as what keeps a browser from
 // starting, such as a full disk, may go away.
-var defaultPatience = patience{start: 30 * time.Second, pauses: []time.Duration{time.Second, 5 * time.Second}, cpu: 10 * time.Second}
+var defaultPatience = patience{start: 30 * time.Second, first: []time.Duration{0, 300 * time.Millisecond, time.Second}, pauses: []time.Duration{time.Second, 5 * time.Second}, cpu: 10 * time.Second}
 
 func (p patience) orDefault() patience {
 	d := defaultPatience
@@ -159,7 +160,8 @@ func (r *Renderer) running(ctx context.Context) (*browser, error) {
 }
 
 // start starts a browser. If the first one of all does not start, or several in a row, none ever
-// will. A crash at the very first start may come of load: there is a second one. r.mu is held.
+// will. A crash at the very first start may come of load, also twice in a row: there are further
+// ones. r.mu is held.
 func (r *Renderer) start(ctx context.Context) (b *browser, err error) {
 	for try := 0; ; try++ {
 		if b, err = startBrowser(ctx, r.o); err == nil {
@@ -170,18 +172,23 @@ func (r *Renderer) start(ctx context.Context) (b *browser, err error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+		pauses := r.o.patience.pauses
 		var failed *StartError
-		if !r.started && try == 0 && errors.As(err, &failed) && failed.again {
-			continue
+		switch {
+		case r.started:
+		case errors.As(err, &failed) && failed.again:
+			pauses = r.o.patience.first
+		default:
+			pauses = nil
 		}
-		if !r.started || try == len(r.o.patience.pauses) {
+		if try >= len(pauses) {
 			r.broken = err
 			return nil, err
 		}
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-time.After(r.o.patience.pauses[try]):
+		case <-time.After(pauses[try]):
 		}
 	}
 }
@@ -308,7 +315,7 @@ func (b *browser) paused(p *paused) {
 	}
 	(&tab{conn: b.conn}).refuse(p, "BlockedByClient")
 	for _, r := range b.runs() {
-		if from := p.Request.Headers["Referer"]; from != "" && isFrom(p, r.page.URL) {
+		if isFrom(p, r.page.URL) {
 			r.update(func() {
 				r.doc.Requests++
 				r.refused(p, ByRule("of no document, as that of a service worker"))
@@ -366,7 +373,7 @@ func (b *browser) give(t *tab, sound bool) {
 		}
 	}
 	t.pages++
-	sound = sound && t.pages < tabPages && !b.full.Load()
+	sound = sound && t.mayServe() && t.pages < tabPages && !b.full.Load()
 	if sound {
 		b.idle = append(b.idle, t)
 	}
@@ -385,13 +392,21 @@ func (b *browser) crash(t *tab) error {
 	return err
 }
 
-// render renders a page in a tab.
+// render renders a page in a tab, or in a fresh one if that is of no use.
 func (b *browser) render(ctx context.Context, p *Page, how manner) (doc *Document, err error) {
+	fresh := how.real // such a tab has had no virtual time
+	if doc, err = b.renderIn(ctx, p, how, fresh); errors.Is(err, errRestless) {
+		doc, err = b.renderIn(ctx, p, how, true)
+	}
+	return doc, err
+}
+
+func (b *browser) renderIn(ctx context.Context, p *Page, how manner, fresh bool) (doc *Document, err error) {
 	b.busy.Add(1)
 	defer b.busy.Add(-1)
 	ctx, own, stop := b.own.within(ctx, p.Limits.orDefault().Time)
 	defer stop()
-	t, err := b.take(ctx, how.real) // a fresh one has had no virtual time
+	t, err := b.take(ctx, fresh)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func TestStarts(t *testing.T) {
 }
 
 // TestStartsAgain: a browser that crashes when it is first started, or does not answer, is started
-// once more; one that says why it cannot run is not.
+// again, three times at most; one that says why it cannot run is not.
 func TestStartsAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -82,7 +82,8 @@ func TestStartsAgain(t *testing.T) {
 	}{
 		"a crash":       {"kill -SEGV $$", 1, 0, true, 2},
 		"no answer":     {"exec sleep 100", 1, 10 * time.Second, true, 2},
-		"two crashes":   {"kill -SEGV $$", 9, 0, false, 2},
+		"three crashes": {"kill -SEGV $$", 3, 0, true, 4},
+		"four crashes":  {"kill -SEGV $$", 9, 0, false, 4},
 		"a status":      {"exit 3", 1, 0, false, 1},
 		"a fatal error": {"echo '[1:1:FATAL:x.cc(1)] no sandbox' >&2; kill -TRAP $$", 1, 0, false, 1},
 	} {

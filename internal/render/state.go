@@ -60,6 +60,8 @@ func (b *browser) openWith(ctx context.Context, script string) (*tab, error) {
 		method string
 		params any
 	}{
+		// To workers: see mayServe.
+		{"Target.setAutoAttach", map[string]bool{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true}},
 		{"Page.enable", nil}, {"Inspector.enable", nil}, {"Runtime.enable", nil}, {"Log.enable", nil},
 		{"Page.addScriptToEvaluateOnNewDocument", map[string]string{"source": script}},
 		{"Emulation.setDeviceMetricsOverride", map[string]any{"width": viewportWidth, "height": viewportHeight, "deviceScaleFactor": 1, "mobile": false}},

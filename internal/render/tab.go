@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -25,11 +26,13 @@ type tab struct {
 
 	cookies []Cookie // of its page; guarded by the browser's mu
 
-	mu      sync.Mutex
-	run     *run            // the page that it renders; nil: none
-	top     string          // the origin of the last page
-	origins map[string]bool // of documents since the tab was last clean
-	stale   []string        // keys of stores that a tab before has left
+	mu       sync.Mutex
+	worked   bool            // a worker has run in it
+	restless bool            // its page made requests when it was done
+	run      *run            // the page that it renders; nil: none
+	top      string          // the origin of the last page
+	origins  map[string]bool // of documents since the tab was last clean
+	stale    []string        // keys of stores that a tab before has left
 }
 
 // current returns the page that the tab renders, or nil.
@@ -49,6 +52,8 @@ func (t *tab) set(r *run) {
 func (t *tab) event(m *message) {
 	r := t.current()
 	switch m.Method {
+	case "Target.attachedToTarget":
+		t.work()
 	case "Page.javascriptDialogOpening": // the page stands still until it is answered
 		_ = t.conn.post(t.session, "Page.handleJavaScriptDialog", []byte(`{"accept":false}`))
 	case "Inspector.targetCrashed":
@@ -100,7 +105,7 @@ func (t *tab) event(m *message) {
 		r.update(func() { r.expired = r.shown })
 	case "Page.navigatedWithinDocument":
 		r.update(func() {
-			if p.FrameID == t.target {
+			if p.FrameID == t.target && len(p.URL) <= longestURL {
 				r.doc.URL = p.URL
 			}
 			r.target(p.URL)
@@ -141,7 +146,7 @@ func said(all []argument) string {
 		if a.Type == "string" && json.Unmarshal(a.Value, &plain) == nil {
 			text = plain
 		}
-		words = append(words, text)
+		words = append(words, clipped(text))
 	}
 	return strings.Join(words, " ")
 }
@@ -184,7 +189,7 @@ func (r *run) target(url string) {
 
 func clipped(text string) string {
 	if len(text) > longestText {
-		text = text[:longestText]
+		text = strings.Clone(text[:longestText]) // what is cut off is no memory any more
 	}
 	return text
 }
@@ -216,8 +221,20 @@ func (t *tab) answer(p *paused) {
 	r := t.current()
 	main := p.ResourceType == TypeDocument && p.FrameID == t.target
 	switch {
-	case r == nil: // of a page that is done
+	case p.excess() != "":
 		t.refuse(p, "BlockedByClient")
+		if r != nil {
+			r.update(func() {
+				r.doc.Requests++
+				r.refused(p, p.excess())
+			})
+		}
+	case isIcon(p): // of the browser itself
+		t.refuse(p, "BlockedByClient")
+	case r == nil && main: // it leads elsewhere, and is done
+		t.fulfil(p, &Response{Status: 204})
+	case r == nil:
+		t.stray(p)
 	case main && r.travels:
 		if r.admits(p) {
 			go r.fetch(p)
@@ -225,16 +242,13 @@ func (t *tab) answer(p *paused) {
 			t.refuse(p, "BlockedByClient")
 		}
 	case main && r.begins(p):
-		r.reads(r.page.Body)
-		t.fulfil(p, &Response{r.page.Status, r.page.Header, r.page.Body})
+		go r.present(p)
 	case main: // it leads elsewhere, and the document that is there stays
 		r.update(func() { r.target(p.Request.URL) })
 		t.fulfil(p, &Response{Status: 204})
-	case isIcon(p): // of the browser itself
-		t.refuse(p, "BlockedByClient")
 	case !r.isShown():
 		if !r.keeps(p) {
-			t.refuse(p, "BlockedByClient")
+			t.stray(p)
 		}
 	case r.admits(p):
 		go r.fetch(p)
@@ -243,6 +257,15 @@ func (t *tab) answer(p *paused) {
 	default:
 		t.refuse(p, "BlockedByClient")
 	}
+}
+
+// present answers the request for the page itself.
+func (r *run) present(p *paused) {
+	if r.tab.pages > 0 && r.tab.setScripts(r.ctx, true) != nil {
+		return // the tab is lost
+	}
+	r.reads(r.page.Body)
+	r.tab.fulfil(p, &Response{r.page.Status, r.page.Header, r.page.Body})
 }
 
 // isStream reports whether a request is that of an EventSource.
@@ -259,16 +282,19 @@ func (r *run) isShown() bool {
 // It reports whether it has; if not, the request is one of the page before.
 func (r *run) keeps(p *paused) (kept bool) {
 	r.update(func() {
-		if kept = !r.shown && r.begun && len(r.early) < r.limits.Requests && isFrom(p, r.page.URL); kept {
+		mayBe := r.tab.pages == 0 || r.begun && isFrom(p, r.page.URL)
+		if kept = mayBe && len(r.early) < r.limits.Requests; kept {
 			r.early = append(r.early, p)
 		}
 	})
 	return kept
 }
 
-// isFrom reports whether a request may be that of a page, by the URL or the origin of its Referer.
+// isFrom reports whether a request is that of a page or of an earlier one of its origin, by the URL
+// or the origin of its Referer, which a page of another origin cannot make up.
 func isFrom(p *paused, page string) bool {
-	return strings.HasPrefix(page, p.Request.Headers["Referer"])
+	from := p.Request.Headers["Referer"]
+	return from != "" && strings.HasPrefix(page, from)
 }
 
 // begin takes in that the page is shown.
@@ -313,8 +339,9 @@ func (r *run) requests() int {
 // begins reports whether a request is that for the page itself.
 func (r *run) begins(p *paused) (first bool) {
 	r.update(func() {
-		first = !r.begun
-		r.begun = true
+		// One of the page before may lead elsewhere.
+		first = !r.begun && originOf(p.Request.URL) == originOf(r.page.URL)
+		r.begun = r.begun || first
 	})
 	return first
 }
@@ -444,4 +471,37 @@ func (t *tab) refuse(p *paused, reason string) {
 func quoted(s string) []byte {
 	text, _ := json.Marshal(s) // a string is JSON always
 	return text
+}
+
+// stray refuses a request of a page that is done. What it goes on with may be made in the name of
+// the next page, so that the tab shows none any more.
+func (t *tab) stray(p *paused) {
+	t.refuse(p, "BlockedByClient")
+	t.mu.Lock()
+	t.restless = true
+	r := t.run
+	t.mu.Unlock()
+	if r != nil {
+		r.update(func() { r.failed = errRestless })
+	}
+}
+
+// setScripts allows scripts in the tab's documents, or forbids them.
+func (t *tab) setScripts(ctx context.Context, on bool) error {
+	return t.conn.call(ctx, t.session, "Emulation.setScriptExecutionDisabled", map[string]bool{"value": !on}, nil)
+}
+
+// mayServe reports whether the tab may render another page. Workers go on when their page has ended
+// (Chromium gives them 2 s), and the real clock never stands.
+func (t *tab) mayServe() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.worked && !t.restless && (t.virtual || t.pages == 0)
+}
+
+// work takes in that a worker runs in the tab.
+func (t *tab) work() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.worked = true
 }
