@@ -211,8 +211,8 @@ func sound(t *testing.T, r *render.Renderer) error {
 	return err
 }
 
-// TestHostile: a page that hangs, floods, or leads away costs itself alone.
-func TestHostile(t *testing.T) {
+// TestHostilePages: a page that hangs, floods, or leads away costs itself alone.
+func TestHostilePages(t *testing.T) {
 	t.Parallel()
 	quick, endless := renderer(t, 2), rendererWith(t, hangs)
 	for name, c := range map[string]struct {
