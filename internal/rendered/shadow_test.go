@@ -1,6 +1,7 @@
 package rendered_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ func TestShadowText(t *testing.T) {
 		"/frame": "text/html\n<h2>In a frame</h2><p>" + prose + " Ten years later there was a railway, a bank, and a newspaper.</p>",
 	})
 	crawled := crawls(t, wefttest.Done, "--render=always", "--bodies", "--delay", "0s", "--job", "job", s.URL)
-	if words := s.records(t, crawled.File("job"))["/"].Words; words != 55 {
+	if words := s.records(t, filepath.Join(crawled.Dir, "job"))["/"].Words; words != 55 {
 		t.Errorf("%d words, expected 55 with those of shadow root and frame", words)
 	}
 	for _, args := range [][]string{{"read", "--render=always", s.URL}, {"read", "-o", "-", "job"}} {
