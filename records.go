@@ -25,6 +25,7 @@ type (
 	Counters     = record.Counters
 	ItemCounts   = record.ItemCounts
 	ScriptCounts = record.ScriptCounts
+	Unrendered   = record.Unrendered
 	Count        = record.Count
 	Format       = record.Format
 	Stats        = record.Stats

@@ -26,6 +26,10 @@ type Rendered struct {
 	Refused   []string `json:"refused,omitempty"`    // requests that a rule forbids: URL and reason
 	Errors    []string `json:"errors,omitempty"`     // messages of scripts that failed
 
+	// Further requests, beyond the most of Failed and Refused.
+	MoreFailed  int `json:"more_failed,omitempty"`
+	MoreRefused int `json:"more_refused,omitempty"`
+
 	// Pictures of the page: files, from the folder of the job.
 	Screenshot string `json:"screenshot,omitempty"`
 	PDF        string `json:"pdf,omitempty"`
@@ -100,10 +104,20 @@ func (r *Rendered) Place() *Rendered {
 }
 
 // AddFailed adds a request without a good response.
-func (r *Rendered) AddFailed(url, reason string) { r.Failed = addText(r.Failed, url+" "+reason) }
+func (r *Rendered) AddFailed(url, reason string) {
+	if len(r.Failed) == mostRendered {
+		r.MoreFailed++
+	}
+	r.Failed = addText(r.Failed, url+" "+reason)
+}
 
 // AddRefused adds a request that was not made, by a rule.
-func (r *Rendered) AddRefused(url, reason string) { r.Refused = addText(r.Refused, url+" "+reason) }
+func (r *Rendered) AddRefused(url, reason string) {
+	if len(r.Refused) == mostRendered {
+		r.MoreRefused++
+	}
+	r.Refused = addText(r.Refused, url+" "+reason)
+}
 
 // AddError adds a message of a script that failed: its first line.
 func (r *Rendered) AddError(message string) {

@@ -55,14 +55,52 @@ type ScriptCounts struct {
 	NeedsFirst  string `json:"need_scripts_example,omitempty"` // URL of the first
 	Rendered    int    `json:"rendered,omitempty"`             // pages that a browser has rendered
 	NotRendered int    `json:"not_rendered,omitempty"`         // and those that it could not
+	// Unrendered sorts those of NotRendered, in the order in which their kinds came.
+	Unrendered []Unrendered `json:"not_rendered_by,omitempty"`
+}
+
+// Unrendered counts the pages of one kind that a browser could not render.
+type Unrendered struct {
+	Kind  string `json:"kind"` // Rendered.ErrorKind; "other" beyond 20 of them
+	Pages int    `json:"pages"`
+	First string `json:"example,omitempty"` // URL of the first
+}
+
+// unrendered adds n to the counter of a page's kind.
+func (c *ScriptCounts) unrendered(r *Record, n int) {
+	kind := r.Rendered.ErrorKind
+	at := func(kind string) int {
+		return slices.IndexFunc(c.Unrendered, func(u Unrendered) bool { return u.Kind == kind })
+	}
+	i := at(kind)
+	if i < 0 && len(c.Unrendered) >= maxUnrendered {
+		kind = "other"
+		i = at(kind)
+	}
+	if i < 0 && n > 0 {
+		i = len(c.Unrendered)
+		c.Unrendered = append(c.Unrendered, Unrendered{Kind: kind})
+	}
+	if i < 0 {
+		return // an earlier version has counted it
+	}
+	switch u := &c.Unrendered[i]; {
+	case u.Pages+n <= 0:
+		c.Unrendered = slices.Delete(c.Unrendered, i, i+1)
+	case n < 0 && u.First == r.URL:
+		u.Pages, u.First = u.Pages+n, ""
+	default:
+		u.Pages, u.First = u.Pages+n, cmp.Or(u.First, r.URL)
+	}
 }
 
 // tallyRendered adds n to the counter of what became of a page in a browser.
-func (c *ScriptCounts) tallyRendered(r *Rendered, n int) {
-	switch {
+func (c *ScriptCounts) tallyRendered(page *Record, n int) {
+	switch r := page.Rendered; {
 	case r == nil, r.AsReceived == RenderedLearned:
 	case r.Error != "":
 		c.NotRendered += n
+		c.unrendered(page, n)
 	default:
 		c.Rendered += n
 	}
@@ -140,6 +178,7 @@ const (
 	maxGivenUp      = 20
 	maxTraps        = 20
 	maxSlowest      = 10
+	maxUnrendered   = 20
 )
 
 // NewSummary returns an empty summary.
@@ -156,6 +195,7 @@ func (s Summary) Clone() Summary {
 	s.Errors, s.NotFollowed, s.Missing = maps.Clone(s.Errors), maps.Clone(s.NotFollowed), maps.Clone(s.Missing)
 	s.GivenUp, s.Traps = slices.Clone(s.GivenUp), slices.Clone(s.Traps)
 	s.Opened, s.Slowest, s.Broken = slices.Clone(s.Opened), slices.Clone(s.Slowest), slices.Clone(s.Broken)
+	s.Unrendered = slices.Clone(s.Unrendered)
 	return s
 }
 
@@ -242,7 +282,7 @@ func (s *Summary) tally(r *Record, n int) {
 	if r.Redirect != "" {
 		s.Redirects += n
 	}
-	s.tallyRendered(r.Rendered, n)
+	s.tallyRendered(r, n)
 	if r.DuplicateOf != "" {
 		s.Duplicates += n
 	}

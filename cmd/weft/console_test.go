@@ -56,8 +56,9 @@ func TestReport(t *testing.T) {
 			{URL: "http://a.test/slow", Status: 200, TotalMS: 12345},
 			{URL: "http://a.test/" + hostile, Status: 404, TotalMS: 345},
 		},
-		Broken:  lost,
-		Stopped: "limit",
+		Broken:       lost,
+		ScriptCounts: weft.ScriptCounts{Rendered: 35, NotRendered: 3, Unrendered: []weft.Unrendered{{Kind: "crash", Pages: 2, First: "http://a.test/x"}, {Kind: "time", Pages: 1}}},
+		Stopped:      "limit",
 	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}, false, false}
 	golden.Equal(t, "testdata/report.txt", r.String())
 	golden.Equal(t, "testdata/report-empty.txt", report{summary: weft.Summary{Interrupted: true}, job: "a.test.weft"}.String())

@@ -74,6 +74,7 @@ func (r report) String() string {
 			plural(r.summary.Duplicates, "page"), count(r.summary.Near))
 	}
 	out.some("rendered", rendered(r.summary.ScriptCounts))
+	out.unrendered(r.summary.Unrendered)
 	out.some("empty", needingScripts(r.summary.ScriptCounts))
 	counts(out, "error", r.summary.Errors)
 	out.figures("not followed", r.summary.NotFollowed)
@@ -127,6 +128,17 @@ func rendered(c weft.ScriptCounts) string {
 		text += fmt.Sprintf("; %s could not be", count(c.NotRendered))
 	}
 	return text
+}
+
+// unrendered prints why pages could not be rendered, each kind with its first page.
+func (s *sheet) unrendered(all []weft.Unrendered) {
+	for _, u := range all {
+		first := ""
+		if u.First != "" {
+			first = "  " + u.First
+		}
+		s.figure("not rendered", u.Kind, u.Pages, first)
+	}
 }
 
 // needingScripts says how many pages look empty without scripts; empty: none.

@@ -106,6 +106,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 		out.line("items", "%s", itemsInWords(s.ItemCounts, s.Visit))
 	}
 	out.some("rendered", rendered(s.ScriptCounts))
+	out.unrendered(s.Unrendered)
 	out.some("empty", needingScripts(s.ScriptCounts))
 	if s.Memory > 0 {
 		used, most := humanize.IBytes(uint64(s.Memory)), humanize.IBytes(uint64(s.MaxMemory))

@@ -124,6 +124,7 @@ type storedSummary struct {
 	NeedsFirst   string                  `json:"need_scripts_example,omitempty"`
 	Rendered     int                     `json:"rendered,omitempty"`
 	NotRendered  int                     `json:"not_rendered,omitempty"`
+	Unrendered   []record.Unrendered     `json:"not_rendered_by,omitempty"`
 	FirstError   string                  `json:"first_error"`
 	Slowest      []record.Record         `json:"slowest"`
 	Bytes        int64                   `json:"bytes"`
@@ -170,7 +171,7 @@ func (h *History) stored() stored {
 		Summary: storedSummary{
 			Started: s.Started, Elapsed: s.Elapsed, Done: s.Recorded(), Refused: s.Refused,
 			Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Duplicates: s.Duplicates, Near: s.Near, Items: s.Items, Missing: s.Missing, Robots: s.Robots,
-			NeedScripts: s.NeedScripts, NeedsFirst: s.NeedsFirst, Rendered: s.Rendered, NotRendered: s.NotRendered,
+			NeedScripts: s.NeedScripts, NeedsFirst: s.NeedsFirst, Rendered: s.Rendered, NotRendered: s.NotRendered, Unrendered: s.Unrendered,
 			SeedsFetched: s.SeedsFetched, Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors,
 			NotFollowed: s.NotFollowed, Opened: s.Opened, FirstError: s.FirstError, Slowest: s.Slowest,
 			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
@@ -191,7 +192,7 @@ func (d *stored) history() History {
 				Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved, Robots: s.Robots, Bytes: s.Bytes,
 			},
 			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, ItemCounts: record.ItemCounts{Items: s.Items, Missing: s.Missing},
-			ScriptCounts: record.ScriptCounts{NeedScripts: s.NeedScripts, NeedsFirst: s.NeedsFirst, Rendered: s.Rendered, NotRendered: s.NotRendered}, SeedsFetched: s.SeedsFetched,
+			ScriptCounts: record.ScriptCounts{NeedScripts: s.NeedScripts, NeedsFirst: s.NeedsFirst, Rendered: s.Rendered, NotRendered: s.NotRendered, Unrendered: s.Unrendered}, SeedsFetched: s.SeedsFetched,
 			Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors, NotFollowed: s.NotFollowed, Opened: s.Opened,
 			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs, Narrowed: d.Narrowed,
 		},

@@ -33,6 +33,8 @@ func CheckSelector(text string) error {
 			i += n + 3
 		case c == '[' && inside && open[len(open)-1] == ']':
 			return unexpected(text[i:])
+		case c == '[' && !beginsName(strings.TrimLeft(text[i+1:], " \t\n*|")) && !strings.HasPrefix(text[i+1:], "/*"):
+			return unexpected(text[i:])
 		case c == '[' || c == '(':
 			open = append(open, map[byte]byte{'[': ']', '(': ')'}[c])
 			compound = true
