@@ -55,11 +55,11 @@ func LogIn(ctx context.Context, l Login, file string, o FetchOptions) error {
 }
 
 // LogInByHand has a person log in in the window of a browser, until the windows are closed or done
-// is closed, and writes the session to a file. It is a person's browser: it requests by itself,
-// without Weft's client, and has a new profile, which is removed. Of the recipe, URL and SignedOut
-// count; browser is its name or path, or empty. Errors: ErrLogin, if nothing was stored; those of
-// ReadSeed and ctx.
-func LogInByHand(ctx context.Context, l Login, file, browser string, done <-chan struct{}) error {
+// is closed, and writes the session to a file. Opened is called when the window is there. It is a
+// person's browser: it requests by itself, without Weft's client, and has a new profile, which is
+// removed. Of the recipe, URL and SignedOut count; browser is its name or path, or empty. Errors:
+// ErrLogin, if nothing was stored; those of ReadSeed and ctx.
+func LogInByHand(ctx context.Context, l Login, file, browser string, opened func(), done <-chan struct{}) error {
 	s, err := ReadSeed(l.URL)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func LogInByHand(ctx context.Context, l Login, file, browser string, done <-chan
 	if err := login.CheckSign(l.SignedOut); err != nil {
 		return fmt.Errorf("signed-out %.128q: %w", l.SignedOut, err)
 	}
-	state, err := render.ByHand(ctx, render.Options{Program: browser}, s.URL.String(), done)
+	state, err := render.ByHand(ctx, render.Options{Program: browser}, s.URL.String(), opened, done)
 	switch {
 	case err != nil:
 		return err

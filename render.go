@@ -184,7 +184,7 @@ func (o *Render) plannedSteps() render.Steps {
 
 // reason returns why a page is to be rendered; empty: it is not.
 func (o *Render) reason(p *Page) string {
-	if p.Status < 200 || p.Status > 299 || !record.IsHTML(p.Type()) {
+	if p.Status < 200 || p.Status > 299 || len(p.Body) == 0 && hasNone(p.Status) || !record.IsHTML(p.Type()) {
 		return ""
 	}
 	switch o.Rendering {
@@ -195,6 +195,11 @@ func (o *Render) reason(p *Page) string {
 		return string(appshell.Judge(text))
 	}
 	return ""
+}
+
+// hasNone reports whether a response of the status has no document: No Content, Reset Content.
+func hasNone(status int) bool {
+	return status == http.StatusNoContent || status == http.StatusResetContent
 }
 
 // rendering is the rendering of one page. Its requests come to the loop that fetched the page.

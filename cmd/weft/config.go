@@ -80,6 +80,7 @@ func (c *configFlags) apply(cmd *cobra.Command, args []string) ([]string, error)
 		return nil, err
 	}
 	quiet := typed(cmd, "quiet")
+	browser := typed(cmd, "browser")
 	if err := c.logIn(cmd, options); err != nil {
 		return nil, err
 	}
@@ -116,10 +117,21 @@ func (c *configFlags) apply(cmd *cobra.Command, args []string) ([]string, error)
 			names = append(names, o.Name)
 		}
 	}
+	if browser && len(args) > 0 && isIdle(cmd, names) {
+		return nil, usage("--browser: expected together with --render")
+	}
 	if c.file == "" && len(names) > 0 && !quiet {
 		fmt.Fprintf(os.Stderr, "weft: options from %s: %s\n", configFile, strings.Join(names, ", "))
 	}
 	return args, nil
+}
+
+// isIdle reports whether a command that renders pages on request has no such request, typed or
+// among the names that the file sets. A job may have one.
+func isIdle(cmd *cobra.Command, names []string) bool {
+	renders := []string{"render", "wait", "scroll", "click", "screenshot", "pdf", "update", "retry-failed"}
+	return cmd.Flags().Lookup("render") != nil && !typed(cmd, renders...) &&
+		!slices.ContainsFunc(names, func(name string) bool { return slices.Contains(renders, name) })
 }
 
 // set sets a flag as the file says, if it may.

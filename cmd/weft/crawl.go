@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -339,11 +340,14 @@ func (f *crawlFlags) naming(o *weft.Options) naming {
 func (f *crawlFlags) refused(err error, job naming, noURL bool) error {
 	var wrong *weft.OptionError
 	var plan *weft.PlanError
+	var missing *render.NotFoundError
 	switch {
 	case f.cluster.any() && errors.As(err, &plan):
 		return &exit{exitUsage, otherBeginning(plan, &f.cluster)}
 	case errors.Is(err, cluster.ErrLimit):
 		return &exit{exitLimit, err}
+	case errors.As(err, &missing):
+		return &exit{exitError, missing}
 	case errors.Is(err, weft.ErrNoBrowser):
 		return &exit{exitError, weft.ErrNoBrowser}
 	case errors.Is(err, weft.ErrJobUnusable):

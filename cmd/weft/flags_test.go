@@ -712,7 +712,7 @@ var effects = map[string]func(t *testing.T){
 	"block":       effectBlock,
 	"browser": func(t *testing.T) {
 		e := weftRun(t, "crawl", "--render", "--browser", "no-such-browser", "--job", "job", newAsked(t, false, star).URL)
-		if e.code != exitUsage || !strings.Contains(e.stderr, `browser "no-such-browser"`) {
+		if e.code != exitError || !strings.Contains(e.stderr, `browser "no-such-browser"`) {
 			t.Errorf("exit %d: %s", e.code, e.stderr)
 		}
 	},

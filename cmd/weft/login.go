@@ -205,8 +205,10 @@ func (f *loginFlags) byHand(ctx context.Context, l weft.Login, file string) erro
 	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return errors.New("no screen for a browser's window ($DISPLAY), expected the fields of a recipe: see weft login --help")
 	}
-	fmt.Fprintln(os.Stderr, "weft: log in in the window of the browser, which requests by itself; then close it, or press Enter here")
-	return weft.LogInByHand(ctx, l, file, f.client.render.Browser, entered(os.Stdin))
+	opened := func() {
+		fmt.Fprintln(os.Stderr, "weft: log in in the window of the browser, which requests by itself; then close it, or press Enter here")
+	}
+	return weft.LogInByHand(ctx, l, file, f.client.render.Browser, opened, entered(os.Stdin))
 }
 
 // entered returns a channel that is closed when a line was typed.

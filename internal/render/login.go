@@ -46,7 +46,13 @@ type LoginError struct {
 	Reason string
 }
 
-func (e *LoginError) Error() string { return fmt.Sprintf("%s: %s", withoutQuery(e.URL), e.Reason) }
+func (e *LoginError) Error() string {
+	at := withoutQuery(e.URL)
+	if strings.HasPrefix(e.Reason, at) { // of its request
+		return e.Reason
+	}
+	return at + ": " + e.Reason
+}
 
 // withoutQuery returns a URL without what may be secret: a form without a script, or with a broken
 // one, puts its fields into the query.

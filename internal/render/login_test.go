@@ -75,3 +75,17 @@ func TestLogIn(t *testing.T) {
 		}
 	})
 }
+
+// TestLoginErrorNamesOnce: the error of a request, which names its URL, is not named again.
+func TestLoginErrorNamesOnce(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]string{
+		"it asks for more":                        "http://a.test/in: it asks for more",
+		"http://a.test/in: connect: refused":      "http://a.test/in: connect: refused",
+		"http://b.test/x: status 404 of its form": "http://a.test/in: http://b.test/x: status 404 of its form",
+	} {
+		if got := (&render.LoginError{URL: "http://a.test/in?x=1", Reason: reason}).Error(); got != want {
+			t.Errorf("%s, expected %s", got, want)
+		}
+	}
+}

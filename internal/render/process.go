@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,12 +24,30 @@ var programs = []string{"chromium-headless-shell", "chrome-headless-shell", "chr
 // ErrNoBrowser is returned when there is no browser.
 var ErrNoBrowser = errors.New("no browser found, expected Chromium: Debian has it as chromium-headless-shell, and --browser names another")
 
+// NotFoundError is returned for a browser that cannot be run.
+type NotFoundError struct {
+	Name string
+	Err  error // without the name
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("browser %.128q: %v", e.Name, e.Err) }
+
+func (e *NotFoundError) Unwrap() error { return e.Err }
+
 // Find returns the path of a browser: the one that is named, or the best one there is.
 func Find(name string) (string, error) {
 	if name != "" {
 		path, err := exec.LookPath(name)
 		if err != nil {
-			return "", fmt.Errorf("browser %.128q: %w", name, err)
+			var of *exec.Error
+			var at *fs.PathError
+			if errors.As(err, &of) {
+				err = of.Err
+			}
+			if errors.As(err, &at) {
+				err = at.Err
+			}
+			return "", &NotFoundError{name, err}
 		}
 		return path, nil
 	}

@@ -53,7 +53,7 @@ const lookAgain = 300 * time.Millisecond
 
 // ByHand has a person log in in a browser's window, until its windows are closed or done is closed.
 // The browser requests what it needs itself, and has a new profile, which is removed.
-func ByHand(ctx context.Context, o Options, url string, done <-chan struct{}) (*State, error) {
+func ByHand(ctx context.Context, o Options, url string, opened func(), done <-chan struct{}) (*State, error) {
 	program, err := FindWindows(o.Program)
 	if err != nil {
 		return nil, err
@@ -79,6 +79,7 @@ func ByHand(ctx context.Context, o Options, url string, done <-chan struct{}) (*
 			return nil, &StartError{Program: program, Err: err}
 		}
 	}
+	opened()
 	return w.watch(ctx, done)
 }
 

@@ -98,3 +98,50 @@ func TestRenderFlags(t *testing.T) {
 		t.Error("a file without a picture")
 	}
 }
+
+// TestBrowserFlags: what is wrong with a browser is said once, before anything is fetched; a
+// response without a document is not rendered; and --browser without --render is misused, unless
+// the file has it.
+func TestBrowserFlags(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if w.Header().Set("Content-Type", "text/html"); r.URL.Path == "/none" {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		fmt.Fprint(w, "<p>Text enough to be read by a person.</p>")
+	})
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"crawl --render --browser /no/browser --job a ", wefttest.Failed, "weft: browser \"/no/browser\": no such file or directory\n"},
+		{"read --render --browser /no/browser ", wefttest.Failed, "weft: browser \"/no/browser\": no such file or directory\n"},
+		{"crawl --browser chromium --job b ", wefttest.Misused, "weft: --browser: expected together with --render\n"},
+		{"read --browser chromium ", wefttest.Misused, "weft: --browser: expected together with --render\n"},
+		{"crawl --render --click a[ --job c ", wefttest.Misused, `weft: --click "a[": unexpected "[" in a CSS selector` + "\n"},
+	} {
+		if e := wefttest.In(t, dir, append(strings.Fields(c.args), s.URL)...); e.Code != c.code || e.Stderr != c.want {
+			t.Errorf("%s: exit %d, %s", c.args, e.Code, e.Stderr)
+		}
+	}
+	if n := s.times()["/"]; n != 0 {
+		t.Errorf("%d requests", n)
+	}
+	e := wefttest.In(t, dir, "read", "--render=always", s.URL+"/none")
+	if e.Code != wefttest.Failed || !strings.HasSuffix(e.Stderr, "/none\": no text\n") {
+		t.Errorf("204: exit %d, %s", e.Code, e.Stderr)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "c.toml"), []byte("browser = \"chromium\"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if e := wefttest.In(t, dir, "read", "--config", "c.toml", s.URL); e.Code != wefttest.Done {
+		t.Errorf("--browser in a file: exit %d, %s", e.Code, e.Stderr)
+	}
+	e = wefttest.In(t, dir, "crawl", "-q", "--render", "--job", "d", s.URL+"/none")
+	if why := wefttest.In(t, dir, "why", "d", s.URL+"/none"); !strings.Contains(why.Stdout, "auto: not rendered, as it has no document") {
+		t.Errorf("%s%s", e.Stderr, why.Stdout)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -477,7 +478,11 @@ func (q *explainer) unrendered() {
 		return
 	}
 	if last := past[len(past)-1]; last.Status >= 200 && last.Status < 300 && !strings.Contains(last.Reason, "rendered (") {
-		q.say(last.At, "rendering", "auto: not rendered, as it shows its text or links without scripts")
+		why := "it shows its text or links without scripts"
+		if last.Status == http.StatusNoContent || last.Status == http.StatusResetContent {
+			why = "it has no document"
+		}
+		q.say(last.At, "rendering", "auto: not rendered, as %s", why)
 	}
 }
 
