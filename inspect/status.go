@@ -42,6 +42,7 @@ type Status struct {
 	record.Counters
 	record.ItemCounts
 	record.ScriptCounts
+	Unrendered []record.Unrendered `json:"not_rendered_by,omitempty"` // of NotRendered, 20 kinds
 
 	Statuses    map[int]int    `json:"statuses"`
 	Errors      map[string]int `json:"errors"`       // URLs failed and refused, by error kind

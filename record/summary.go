@@ -55,8 +55,6 @@ type ScriptCounts struct {
 	NeedsFirst  string `json:"need_scripts_example,omitempty"` // URL of the first
 	Rendered    int    `json:"rendered,omitempty"`             // pages that a browser has rendered
 	NotRendered int    `json:"not_rendered,omitempty"`         // and those that it could not
-	// Unrendered sorts those of NotRendered, in the order in which their kinds came.
-	Unrendered []Unrendered `json:"not_rendered_by,omitempty"`
 }
 
 // Unrendered counts the pages of one kind that a browser could not render.
@@ -67,26 +65,29 @@ type Unrendered struct {
 }
 
 // unrendered adds n to the counter of a page's kind.
-func (c *ScriptCounts) unrendered(r *Record, n int) {
+func (s *Summary) unrendered(r *Record, n int) {
+	if r.Rendered == nil || r.Rendered.Error == "" || r.Rendered.AsReceived == RenderedLearned {
+		return
+	}
 	kind := r.Rendered.ErrorKind
 	at := func(kind string) int {
-		return slices.IndexFunc(c.Unrendered, func(u Unrendered) bool { return u.Kind == kind })
+		return slices.IndexFunc(s.Unrendered, func(u Unrendered) bool { return u.Kind == kind })
 	}
 	i := at(kind)
-	if i < 0 && len(c.Unrendered) >= maxUnrendered {
+	if i < 0 && len(s.Unrendered) >= maxUnrendered {
 		kind = "other"
 		i = at(kind)
 	}
 	if i < 0 && n > 0 {
-		i = len(c.Unrendered)
-		c.Unrendered = append(c.Unrendered, Unrendered{Kind: kind})
+		i = len(s.Unrendered)
+		s.Unrendered = append(s.Unrendered, Unrendered{Kind: kind})
 	}
 	if i < 0 {
 		return // an earlier version has counted it
 	}
-	switch u := &c.Unrendered[i]; {
+	switch u := &s.Unrendered[i]; {
 	case u.Pages+n <= 0:
-		c.Unrendered = slices.Delete(c.Unrendered, i, i+1)
+		s.Unrendered = slices.Delete(s.Unrendered, i, i+1)
 	case n < 0 && u.First == r.URL:
 		u.Pages, u.First = u.Pages+n, ""
 	default:
@@ -95,12 +96,11 @@ func (c *ScriptCounts) unrendered(r *Record, n int) {
 }
 
 // tallyRendered adds n to the counter of what became of a page in a browser.
-func (c *ScriptCounts) tallyRendered(page *Record, n int) {
-	switch r := page.Rendered; {
+func (c *ScriptCounts) tallyRendered(r *Rendered, n int) {
+	switch {
 	case r == nil, r.AsReceived == RenderedLearned:
 	case r.Error != "":
 		c.NotRendered += n
-		c.unrendered(page, n)
 	default:
 		c.Rendered += n
 	}
@@ -140,20 +140,21 @@ type Summary struct {
 	Errors       map[string]Count `json:"errors"`        // by error kind
 	ItemCounts
 	ScriptCounts
-	NotFollowed map[string]int `json:"not_followed"`  // by reason: weft.Reasons, or OnLink's own
-	GivenUp     []GivenUp      `json:"given_up"`      // origins whose URLs were refused, the first 20
-	MoreGivenUp int            `json:"more_given_up"` // further ones
-	Traps       []string       `json:"traps"`         // 20 endless paths, as http://h/cal/#/#/
-	MoreTraps   int            `json:"more_traps"`    // further ones
-	Opened      []string       `json:"opened"`        // hosts that redirects of seeds opened: 20
-	FirstError  string         `json:"first_error"`   // the first URL that failed, and why
-	Slowest     []Record       `json:"slowest"`       // responses, at most 10; long texts are cut
-	Broken      []Broken       `json:"broken"`        // 10 of each error kind and status, 100 of all
-	Stopped     string         `json:"stopped"`       // limit that ended it: "limit", "max-time" or ""
-	Interrupted bool           `json:"interrupted"`   // URLs are left, because of Drain or the context
-	Finished    bool           `json:"finished"`      // no URL is left
-	Runs        int            `json:"runs"`          // runs of the visit, with this one
-	Narrowed    bool           `json:"narrowed"`      // the visit asks chosen URLs of the job only
+	Unrendered  []Unrendered   `json:"not_rendered_by,omitempty"` // of NotRendered, 20 kinds
+	NotFollowed map[string]int `json:"not_followed"`              // by reason: weft.Reasons, or OnLink's own
+	GivenUp     []GivenUp      `json:"given_up"`                  // origins whose URLs were refused, the first 20
+	MoreGivenUp int            `json:"more_given_up"`             // further ones
+	Traps       []string       `json:"traps"`                     // 20 endless paths, as http://h/cal/#/#/
+	MoreTraps   int            `json:"more_traps"`                // further ones
+	Opened      []string       `json:"opened"`                    // hosts that redirects of seeds opened: 20
+	FirstError  string         `json:"first_error"`               // the first URL that failed, and why
+	Slowest     []Record       `json:"slowest"`                   // responses, at most 10; long texts are cut
+	Broken      []Broken       `json:"broken"`                    // 10 of each error kind and status, 100 of all
+	Stopped     string         `json:"stopped"`                   // limit that ended it: "limit", "max-time" or ""
+	Interrupted bool           `json:"interrupted"`               // URLs are left, because of Drain or the context
+	Finished    bool           `json:"finished"`                  // no URL is left
+	Runs        int            `json:"runs"`                      // runs of the visit, with this one
+	Narrowed    bool           `json:"narrowed"`                  // the visit asks chosen URLs of the job only
 }
 
 // GivenUp is an origin whose URLs were refused: it did not respond, or let the crawl wait, for too
@@ -282,7 +283,8 @@ func (s *Summary) tally(r *Record, n int) {
 	if r.Redirect != "" {
 		s.Redirects += n
 	}
-	s.tallyRendered(r, n)
+	s.tallyRendered(r.Rendered, n)
+	s.unrendered(r, n)
 	if r.DuplicateOf != "" {
 		s.Duplicates += n
 	}

@@ -57,7 +57,8 @@ func TestReport(t *testing.T) {
 			{URL: "http://a.test/" + hostile, Status: 404, TotalMS: 345},
 		},
 		Broken:       lost,
-		ScriptCounts: weft.ScriptCounts{Rendered: 35, NotRendered: 3, Unrendered: []weft.Unrendered{{Kind: "crash", Pages: 2, First: "http://a.test/x"}, {Kind: "time", Pages: 1}}},
+		ScriptCounts: weft.ScriptCounts{Rendered: 35, NotRendered: 3},
+		Unrendered:   []weft.Unrendered{{Kind: "crash", Pages: 2, First: "http://a.test/x"}, {Kind: "time", Pages: 1}},
 		Stopped:      "limit",
 	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}, false, false}
 	golden.Equal(t, "testdata/report.txt", r.String())

@@ -192,7 +192,7 @@ func (d *stored) history() History {
 				Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved, Robots: s.Robots, Bytes: s.Bytes,
 			},
 			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, ItemCounts: record.ItemCounts{Items: s.Items, Missing: s.Missing},
-			ScriptCounts: record.ScriptCounts{NeedScripts: s.NeedScripts, NeedsFirst: s.NeedsFirst, Rendered: s.Rendered, NotRendered: s.NotRendered, Unrendered: s.Unrendered}, SeedsFetched: s.SeedsFetched,
+			ScriptCounts: record.ScriptCounts{NeedScripts: s.NeedScripts, NeedsFirst: s.NeedsFirst, Rendered: s.Rendered, NotRendered: s.NotRendered}, Unrendered: s.Unrendered, SeedsFetched: s.SeedsFetched,
 			Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors, NotFollowed: s.NotFollowed, Opened: s.Opened,
 			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs, Narrowed: d.Narrowed,
 		},

@@ -88,7 +88,7 @@ func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) i
 	sum := h.Summary
 	s := inspect.Status{
 		Job: dir, Version: p.Version, Begun: p.Begun, Ended: h.Ended, Runs: sum.Runs, Seconds: sum.Elapsed.Seconds(), Scope: p.Scope, Canon: p.Canon,
-		Counters: sum.Counters, ItemCounts: sum.ItemCounts, ScriptCounts: sum.ScriptCounts,
+		Counters: sum.Counters, ItemCounts: sum.ItemCounts, ScriptCounts: sum.ScriptCounts, Unrendered: sum.Unrendered,
 		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
 		Traps: sum.Traps, MoreTraps: sum.MoreTraps,
 	}
