@@ -140,21 +140,23 @@ type Summary struct {
 	Errors       map[string]Count `json:"errors"`        // by error kind
 	ItemCounts
 	ScriptCounts
-	Unrendered  []Unrendered   `json:"not_rendered_by,omitempty"` // of NotRendered, 20 kinds
-	NotFollowed map[string]int `json:"not_followed"`              // by reason: weft.Reasons, or OnLink's own
-	GivenUp     []GivenUp      `json:"given_up"`                  // origins whose URLs were refused, the first 20
-	MoreGivenUp int            `json:"more_given_up"`             // further ones
-	Traps       []string       `json:"traps"`                     // 20 endless paths, as http://h/cal/#/#/
-	MoreTraps   int            `json:"more_traps"`                // further ones
-	Opened      []string       `json:"opened"`                    // hosts that redirects of seeds opened: 20
-	FirstError  string         `json:"first_error"`               // the first URL that failed, and why
-	Slowest     []Record       `json:"slowest"`                   // responses, at most 10; long texts are cut
-	Broken      []Broken       `json:"broken"`                    // 10 of each error kind and status, 100 of all
-	Stopped     string         `json:"stopped"`                   // limit that ended it: "limit", "max-time" or ""
-	Interrupted bool           `json:"interrupted"`               // URLs are left, because of Drain or the context
-	Finished    bool           `json:"finished"`                  // no URL is left
-	Runs        int            `json:"runs"`                      // runs of the visit, with this one
-	Narrowed    bool           `json:"narrowed"`                  // the visit asks chosen URLs of the job only
+	// Unrendered sorts those of NotRendered: at most 20 kinds, then "other".
+	Unrendered []Unrendered `json:"not_rendered_by,omitempty"`
+
+	NotFollowed map[string]int `json:"not_followed"`  // by reason: weft.Reasons, or OnLink's own
+	GivenUp     []GivenUp      `json:"given_up"`      // origins whose URLs were refused, the first 20
+	MoreGivenUp int            `json:"more_given_up"` // further ones
+	Traps       []string       `json:"traps"`         // 20 endless paths, as http://h/cal/#/#/
+	MoreTraps   int            `json:"more_traps"`    // further ones
+	Opened      []string       `json:"opened"`        // hosts that redirects of seeds opened: 20
+	FirstError  string         `json:"first_error"`   // the first URL that failed, and why
+	Slowest     []Record       `json:"slowest"`       // responses, at most 10; long texts are cut
+	Broken      []Broken       `json:"broken"`        // 10 of each error kind and status, 100 of all
+	Stopped     string         `json:"stopped"`       // limit that ended it: "limit", "max-time" or ""
+	Interrupted bool           `json:"interrupted"`   // URLs are left, because of Drain or the context
+	Finished    bool           `json:"finished"`      // no URL is left
+	Runs        int            `json:"runs"`          // runs of the visit, with this one
+	Narrowed    bool           `json:"narrowed"`      // the visit asks chosen URLs of the job only
 }
 
 // GivenUp is an origin whose URLs were refused: it did not respond, or let the crawl wait, for too
