@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -232,4 +233,24 @@ func killBrowser(temp string) (n int) {
 		}
 	}
 	return n
+}
+
+// TestCrawlUnrendered: report and status name the kinds of pages that could not be rendered, with
+// the first of each.
+func TestCrawlUnrendered(t *testing.T) {
+	t.Parallel()
+	const empties = "text/html\n<p>Some text, and <a href=/two>a link</a>.<script>document.documentElement.innerHTML = ''</script>"
+	s := shows(t, map[string]string{"/": empties, "/two": empties})
+	e := crawls(t, wefttest.Done, "--render=always", "--delay", "0s", "--job", "job", s.URL)
+	status := wefttest.In(t, e.Dir, "status", "job")
+	for _, said := range []string{e.Stdout + e.Stderr, status.Stdout} {
+		line := regexp.MustCompile(`not rendered +emptied +2  ` + regexp.QuoteMeta(s.URL) + `/(two)?\n`)
+		if !strings.Contains(said, "0 pages; 2 could not be") || !line.MatchString(said) {
+			t.Errorf("%s, expected the two pages that were emptied", said)
+		}
+	}
+	status = wefttest.In(t, e.Dir, "status", "--json", "job")
+	if !strings.Contains(status.Stdout, `"not_rendered_by":[{"kind":"emptied","pages":2,"example":"`+s.URL) {
+		t.Errorf("%s", status.Stdout)
+	}
 }
