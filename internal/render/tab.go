@@ -244,7 +244,9 @@ func (t *tab) answer(p *paused) {
 	case main && r.begins(p):
 		go r.present(p)
 	case main: // it leads elsewhere, and the document that is there stays
-		r.update(func() { r.target(p.Request.URL) })
+		if p.Request.Method == "GET" { // a POST is no link
+			r.update(func() { r.target(p.Request.URL) })
+		}
 		t.fulfil(p, &Response{Status: 204})
 	case !r.isShown():
 		if !r.keeps(p) {
