@@ -49,6 +49,34 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
+// FuzzParsePage: whatever the bytes, nothing panics, a tree is a tree, and no text is lost.
+func FuzzParsePage(f *testing.F) {
+	const shadow = "<template shadowrootmode=open>"
+	for _, seed := range []string{
+		"<x-a>" + shadow + "<slot>a<slot name=b>c</slot></slot></template>d<p slot=b>e</x-a>", "<slot>" + shadow + "<slot>" + shadow + "<slot></slot></template></slot></template>a</slot>",
+		"<iframe src=/f></iframe>" + framed("http://a.example/f", "a<iframe src=/g></iframe>"+shadow) + framed("http://a.example/g", "<p>b"), framed("about:blank", "<iframe hidden srcdoc=a>"),
+		"<table>" + shadow + "<tr><slot>", "<svg><slot>" + shadow + "a",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		root, _ := content.ParsePage(parsedURL(t), body)
+		nodes := 0
+		for n := range root.Descendants() {
+			if nodes++; nodes > 1<<20 || n.NextSibling != nil && n.NextSibling.PrevSibling != n || n.FirstChild != nil && n.FirstChild.Parent != n {
+				t.Fatal("no tree")
+			}
+		}
+		if strings.Contains(string(body), "<iframe") || strings.Contains(string(body), "slot") {
+			return // a frame has no fallback, and a slot that is filled no content
+		}
+		whole, _ := content.Parse(body)
+		if before, after := len(strings.Join(pieces(whole), "")), len(strings.Join(pieces(root), "")); before != after {
+			t.Fatalf("%d bytes of text, expected %d", after, before)
+		}
+	})
+}
+
 // pieces are the texts of a tree.
 func pieces(root *html.Node) (all []string) {
 	for n := range root.Descendants() {
