@@ -8,11 +8,12 @@ import (
 // Kind says why a page has no rendered document.
 type Kind string
 
-// Kinds. A page fails by one of the first four if it does so twice: the fault may be that of a page
+// Kinds. A page fails by one of the first five if it does so twice: the fault may be that of a page
 // beside it, or a script waits for the clock, unless that is the real one.
 const (
 	KindCrash   Kind = "crash"   // its process has died
 	KindMemory  Kind = "memory"  // it takes more memory than the browser may
+	KindDisk    Kind = "disk"    // it stores more than the browser may
 	KindGone    Kind = "gone"    // the browser has ended
 	KindCPU     Kind = "cpu"     // it computes without end
 	KindTime    Kind = "time"    // it hangs: its document cannot be read
@@ -31,6 +32,9 @@ var (
 	errGone    = errors.New("the browser has ended")
 	errLate    = errors.New("the page does not answer in time")
 
+	errDisk = errors.New("the page stores more than the browser may")
+
+	errOutside  = fmt.Errorf("%w, outside its process", errMemory)
 	errEndless  = fmt.Errorf("%w, by the real clock", errCPU)
 	errReplaced = errors.New("a script has put another document in the page's place")
 	errEmptied  = errors.New("scripts have removed all of the page's content")
@@ -45,7 +49,7 @@ func KindOf(err error) Kind {
 	if errors.As(err, &start) || errors.Is(err, ErrNoBrowser) {
 		return KindStart
 	}
-	for kind, of := range map[Kind]error{KindCrash: errCrashed, KindMemory: errMemory, KindCPU: errCPU, KindGone: errGone, KindTime: errLate, KindLength: errTooLong, KindLeft: errReplaced, KindEmptied: errEmptied} {
+	for kind, of := range map[Kind]error{KindCrash: errCrashed, KindMemory: errMemory, KindCPU: errCPU, KindGone: errGone, KindTime: errLate, KindLength: errTooLong, KindDisk: errDisk, KindLeft: errReplaced, KindEmptied: errEmptied} {
 		if errors.Is(err, of) {
 			return kind
 		}
@@ -56,7 +60,8 @@ func KindOf(err error) Kind {
 // mayRecover reports whether a page may be whole at a second try.
 func mayRecover(err error) bool {
 	switch KindOf(err) {
-	case KindCrash, KindMemory, KindGone, KindLeft, KindEmptied: // the last two if they are read soon
+	case KindCrash, KindMemory, KindDisk, KindGone,
+		KindLeft, KindEmptied: // if they are read soon
 		return true
 	case KindCPU: // on another clock
 		return !errors.Is(err, errEndless)

@@ -61,3 +61,10 @@ func (r *Renderer) Documents(ctx context.Context) (int, error) {
 	}
 	return count.Documents, err
 }
+
+// Profile returns the folder of the browser's profile.
+func (r *Renderer) Profile() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.browser.process.profile
+}

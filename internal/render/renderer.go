@@ -55,6 +55,8 @@ type Renderer struct {
 	tabs  *queue // of pages for tabs
 	total clocks // of the time of each page in all
 
+	beside sync.RWMutex // held by a page that is being rendered, for itself if it is to be alone
+
 	mu      sync.Mutex
 	browser *browser // nil: none runs
 	started bool     // one has run
@@ -87,14 +89,11 @@ func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 	defer leave()
 	var how manner
 	for try := 1; ; try++ {
-		b, err := r.running(ctx)
-		if err != nil {
-			return nil, err
-		}
 		began := time.Now()
-		doc, err := r.shown(ctx, b, p, how)
+		doc, err := r.shown(ctx, p, how)
+		first := try == 1 || !how.alone && mannerAfter(err).alone
 		how = mannerAfter(err)
-		again := err != nil && mayRecover(err) && try == 1 && (doc == nil || !how.soon)
+		again := err != nil && mayRecover(err) && first && (doc == nil || !how.soon)
 		switch {
 		case ctx.Err() != nil && err != nil:
 			return nil, context.Cause(ctx)
@@ -112,18 +111,30 @@ func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 
 // manner says how a page is rendered.
 type manner struct {
-	real bool // its clock is the real one
-	soon bool // it is read soon, too
+	real  bool // its clock is the real one
+	soon  bool // it is read soon, too
+	alone bool // no page is beside it
 }
 
 // mannerAfter returns that of another try.
 func mannerAfter(err error) manner {
 	kind := KindOf(err)
-	return manner{real: kind == KindCPU, soon: kind == KindLeft || kind == KindEmptied}
+	outside := errors.Is(err, errOutside) || kind == KindDisk // of any page that the browser had
+	return manner{real: kind == KindCPU, soon: kind == KindLeft || kind == KindEmptied, alone: outside}
 }
 
-// shown renders a page within its limits of time.
-func (r *Renderer) shown(ctx context.Context, b *browser, p *Page, how manner) (*Document, error) {
+// shown renders a page within its limits of time, in a browser that runs.
+func (r *Renderer) shown(ctx context.Context, p *Page, how manner) (*Document, error) {
+	beside := r.beside.RLocker()
+	if how.alone {
+		beside = &r.beside
+	}
+	beside.Lock()
+	defer beside.Unlock()
+	b, err := r.running(ctx)
+	if err != nil {
+		return nil, err
+	}
 	ctx, _, stop := r.total.within(ctx, p.Limits.orDefault().Total)
 	defer stop()
 	return b.render(ctx, p, how)
@@ -215,6 +226,7 @@ type browser struct {
 	own   clocks                // of the browser's time for each page
 	total *clocks               // those of the renderer
 	cause atomic.Pointer[error] // of the last end of a renderer, until a page has it; nil: none
+	over  atomic.Pointer[error] // the limit at which the browser was ended; nil: none
 	shell bool                  // it is the headless shell
 
 	services services
@@ -424,6 +436,9 @@ func (b *browser) renderIn(ctx context.Context, p *Page, how manner, fresh bool)
 	}
 	if !b.isWhole() {
 		err = errGone
+	}
+	if over := b.over.Load(); over != nil && err != nil {
+		err = *over
 	}
 	b.give(t, err == nil && (doc.Cut == "" || doc.Cut == cutWait && !r.hangs))
 	return doc, err

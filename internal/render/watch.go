@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -51,12 +53,13 @@ func (b *browser) watch(most int64, window time.Duration) {
 			return
 		}
 		now := time.Now()
-		var sum int64
+		var sum, outside int64
 		var largest usage
 		var longest time.Duration
 		for _, u := range all {
 			sum += u.memory
 			if !u.renderer {
+				outside += u.memory
 				continue
 			}
 			if u.memory > largest.memory {
@@ -79,6 +82,11 @@ func (b *browser) watch(most int64, window time.Duration) {
 		b.own.extend(min(longest, watchEvery))
 		if sum > most && largest.pid != 0 && largest.memory > most/4 {
 			b.end(largest.pid, errMemory)
+		} else if sum > most && outside > most/2 {
+			b.endAll(errOutside)
+		}
+		if folderSize(b.process.profile) > mostStored {
+			b.endAll(errDisk)
 		}
 	}
 }
@@ -105,6 +113,28 @@ func (b *browser) ping() {
 			b.process.kill()
 		}
 	}
+}
+
+// endAll ends the browser for what a page, who knows which, keeps outside its process.
+func (b *browser) endAll(cause error) {
+	b.over.Store(&cause)
+	b.process.kill()
+}
+
+// mostStored bounds what a browser stores for its pages, in bytes.
+const mostStored = 512 << 20
+
+// folderSize returns the bytes of the files in a folder, as far as they stay while it looks.
+func folderSize(folder string) (sum int64) {
+	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			if info, err := e.Info(); err == nil {
+				sum += info.Size()
+			}
+		}
+		return nil
+	})
+	return sum
 }
 
 // end ends a renderer. Its pages fail with the cause.
