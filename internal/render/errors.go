@@ -73,7 +73,8 @@ func mayRecover(err error) bool {
 type StartError struct {
 	Program string
 	Err     error // its last words, or its end
-	again   bool  // another try may do: it has crashed, or not answered in its time
+	crashed bool  // by a signal: a further try may do
+	silent  bool  // it has not answered in its time: one further try may do
 }
 
 func (e *StartError) Error() string {

@@ -187,8 +187,10 @@ func (r *Renderer) start(ctx context.Context) (b *browser, err error) {
 		var failed *StartError
 		switch {
 		case r.started:
-		case errors.As(err, &failed) && failed.again:
+		case errors.As(err, &failed) && failed.crashed:
 			pauses = r.o.patience.first
+		case failed != nil && failed.silent:
+			pauses = r.o.patience.first[:1]
 		default:
 			pauses = nil
 		}
@@ -256,7 +258,7 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	if err := b.greet(ctx); err != nil {
 		p.kill()
 		gone := errors.Is(err, errGone)
-		return nil, &StartError{Program: program, Err: p.lastWords(err), again: gone && p.crashed() || !gone && ctx.Err() != nil}
+		return nil, &StartError{Program: program, Err: p.lastWords(err), crashed: gone && p.crashed(), silent: !gone && ctx.Err() != nil}
 	}
 	b.services.take(usages(p.cmd.Process.Pid))
 	return b, nil
