@@ -70,7 +70,7 @@ var tables = map[string][]string{
 	},
 	"a buffer of a loop, of 64 KiB or less": {
 		"aio.Loop.buffers", "httpclient.Client.opened", "fingerprint.Reader.buf", "fingerprint.sketch.own", "fingerprint.sketch.word", "links.collapsed.buf", "links.heading.spare", "links.attributes.decoded", "links.attributes.values",
-		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
+		"links.passing.name", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
 		"markup.Scanner.CDATA", "markup.Scanner.Name", "markup.Scanner.Text", "weburl.Resolver.block",
 	},
 	"an exchange of a loop that is archived: its heads, and 512 pieces of its body": {
@@ -103,7 +103,7 @@ var tables = map[string][]string{
 	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.batch.reads", "frontier.dormant.left"},
 	"collected after each lease":                     {"frontier.agenda.refused", "frontier.patience.givenUp"},
 	"a field or a directive of a page in flight":     {"links.Robots.Directives", "record.Record.Robots", "record.Record.Headers"},
-	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
+	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Unrendered", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
 	"2 MiB of a page, of which there is one a loop unless it is short": {
 		"fetch.Outcome.Items", "record.Item.Fields", "record.Item.Missing", "record.Item.Notes", "record.Structured.JSONLD", "record.Structured.Meta", "record.Structured.Microdata",
 		"record.Structured.DublinCore", "record.Structured.OpenGraph", "record.Structured.RDFa", "record.Structured.Twitter", "record.Thing.Properties", "record.Thing.Type",
@@ -114,7 +114,7 @@ var tables = map[string][]string{
 		"fetch.Outcome.Folders", "fetch.Outcome.Pictures", "frontier.Errands.leased", "frontier.Errands.refused", "frontier.Errands.waiting", "frontier.errands.waiting",
 		"record.Rendered.Errors", "record.Rendered.Failed", "record.Rendered.Refused", "render.Document.Errors", "render.Document.Frames",
 		"render.Document.PDF", "render.Document.Refused", "render.Document.Screenshot", "render.Document.Targets", "render.Page.Body",
-		"render.Page.Header", "render.browser.idle", "render.browser.in", "render.browser.tabs", "render.conn.replies", "render.run.early", "render.run.open", "render.browser.stale", "render.tab.stale", "render.queue.taken", "render.queue.waiting", "render.services.pids", "render.patience.pauses", "render.run.frames", "render.paused.Request.Headers", "render.paused.Request.PostDataEntries", "render.paused.Request.PostDataEntries.Bytes",
+		"render.Page.Header", "render.browser.idle", "render.browser.in", "render.browser.tabs", "render.conn.replies", "render.run.early", "render.run.open", "render.browser.stale", "render.tab.stale", "render.queue.taken", "render.queue.waiting", "render.services.pids", "render.patience.pauses", "render.patience.first", "render.run.frames", "render.paused.Request.Headers", "render.paused.Request.PostDataEntries", "render.paused.Request.PostDataEntries.Bytes",
 		"render.tab.origins", "render.tab.cookies", "render.Page.Cookies", "render.tail.text", "render.clocks.all", "render.conn.crashed",
 	},
 	"private networks that there are": {"guard.Guard.open", "job.Job.Networks"},
