@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -161,17 +162,15 @@ func newCut(t *testing.T, web webtest.Config) (c *crawl, l *link, b *member) {
 	return c, l, b
 }
 
-// hears waits until a node has warned of something.
-func (m *member) hears(t *testing.T, text string) {
+// hears waits until a node has warned of something, of each of several in any order.
+func (m *member) hears(t *testing.T, texts ...string) {
 	t.Helper()
-	for {
+	for len(texts) > 0 {
 		select {
 		case w := <-m.warnings:
-			if strings.Contains(w.Error(), text) {
-				return
-			}
+			texts = slices.DeleteFunc(texts, func(text string) bool { return strings.Contains(w.Error(), text) })
 		case <-m.done:
-			t.Fatalf("%s has ended without a word of %q: %v", m.name, text, m.err)
+			t.Fatalf("%s has ended without a word of %q: %v", m.name, texts, m.err)
 		}
 	}
 }

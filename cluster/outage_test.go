@@ -199,8 +199,7 @@ func TestFull(t *testing.T) {
 			}
 		}
 	}
-	a.hears(t, "no room")
-	a.hears(t, "no fetch starts")
+	a.hears(t, "no room", "no fetch starts")
 	if held, most := a.node.Held(), int64(c.options.Memory/32); held == 0 || held > most {
 		t.Errorf("%d bytes wait, expected some, and %d at most: a 32nd of the memory", held, most)
 	}
