@@ -165,10 +165,13 @@ func (o *options) once(t tool, base string, pages []content) row {
 // head writes the beginning of the page. Its sentences are to be reviewed whenever the page is
 // measured again.
 func (o *options) head(b *bytes.Buffer, all []tool) {
-	how := fmt.Sprintf(`%s at commit %s, with %s on %d cores, %s. Medians of %d runs in turns, by CPU time; faults are the most
-of all runs. CPU is user and system time of all processes of a tool: the driver, the first one, and the browser, all
+	runs := "One run of each, in turns"
+	if o.runs > 1 {
+		runs = fmt.Sprintf("Medians of %d runs in turns, by CPU time; faults are the most of all runs", o.runs)
+	}
+	how := fmt.Sprintf(`%s at commit %s, with %s on %d cores, %s. %s. CPU is user and system time of all processes of a tool: the driver, the first one, and the browser, all
 others. PSS is the largest of all of the browser's processes, of looks twice a second.`,
-		"`"+o.command+"`", machine.Commit(), runtime.Version(), runtime.NumCPU(), machine.Load(), o.runs)
+		"`"+o.command+"`", machine.Commit(), runtime.Version(), runtime.NumCPU(), machine.Load(), runs)
 	fmt.Fprintf(b, "# Rendering\n\n## How it was measured\n\n%s\n\n| tool | |\n|---|---|\n", machine.Fill(how))
 	for _, t := range all {
 		fmt.Fprintf(b, "| %s | %s |\n", t.Name, t.Says)
