@@ -110,7 +110,7 @@ func (f *fetcher) logIn(ctx context.Context, l *Login) (state *render.State, err
 		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: f.HTTP.DNS})
 		client := httpclient.NewClient(t.Loop(), options)
 		defer client.Close()
-		r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), sites: map[string]bool{fetch.SiteOf(f.given.URL): true}}
+		r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), sites: map[string]bool{weburl.Site(f.given.URL.Hostname()): true}}
 		r.rules = fetch.PageRules{Page: f.given.URL, Block: f.Render.blocks(), Posts: true}
 		r.cookies = fetch.NewPageCookies(nil, f.given.URL) // the browser has them
 		in.Fetch = r.fetch

@@ -333,7 +333,7 @@ func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*
 
 // visits notes where the pages of a login lead, and refuses a POST to any other site.
 func (r *rendering) visits(q *render.Request, u weburl.URL) error {
-	switch site := fetch.SiteOf(u); {
+	switch site := weburl.Site(u.Hostname()); {
 	case r.sites == nil: // a page that is rendered goes nowhere
 	case q.Method != http.MethodGet && !r.sites[site]:
 		return render.ByRule("method " + q.Method + " to another site")

@@ -119,6 +119,12 @@ func isSecret(f Field) bool {
 // isForProxy reports whether a field is for the proxy alone.
 func isForProxy(f Field) bool { return isName(f.Name, "Proxy-Authorization") }
 
+// Identifies reports whether a request to a host may carry a secret of o, cookies of the jar apart.
+func (o *Options) Identifies(host string) bool {
+	isFor := func(c Credential) bool { return strings.EqualFold(c.Host, host) }
+	return slices.ContainsFunc(o.Header, isSecret) || slices.ContainsFunc(o.Auth, isFor)
+}
+
 // NeedsTrusted reports whether o has a secret that names no origin.
 func (o *Options) NeedsTrusted() bool {
 	schemeless := func(c Credential) bool { return c.Scheme == "" }

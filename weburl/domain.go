@@ -1,6 +1,7 @@
 package weburl
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 
@@ -33,15 +34,14 @@ func RegistrableDomain(host string) string {
 	return lastLabels(host, strings.Count(domain, ".")+1)
 }
 
-// SameSite reports whether two URLs have the same registrable domain, or the same host if that is
-// an address or a public suffix.
+// Site returns the registrable domain of host, or host itself if it is an address or a public
+// suffix.
+func Site(host string) string { return cmp.Or(RegistrableDomain(host), host) }
+
+// SameSite reports whether two URLs are of the same [Site].
 func SameSite(a, b URL) bool {
 	x, y := a.Hostname(), b.Hostname()
-	if x == y {
-		return true
-	}
-	domain := RegistrableDomain(x)
-	return domain != "" && domain == RegistrableDomain(y)
+	return x == y || Site(x) == Site(y)
 }
 
 // isAddress reports whether host is an IP address, in brackets or not.

@@ -48,7 +48,7 @@ func (p *PageRules) Judge(q *render.Request) (weburl.URL, error) {
 
 // judgeMethod judges the method of a request, or that which a preflight asks for.
 func (p *PageRules) judgeMethod(u weburl.URL, q *render.Request) error {
-	method, own := q.Method, SiteOf(u) == SiteOf(p.Page)
+	method, own := q.Method, weburl.SameSite(u, p.Page)
 	asks := isPreflight(q)
 	if asks {
 		method = fieldOf(q, "Access-Control-Request-Method")
@@ -73,7 +73,7 @@ func (p *PageRules) judgeMethod(u weburl.URL, q *render.Request) error {
 // isOwn reports whether an origin that a browser names, if it does, is one of the page's site.
 func (p *PageRules) isOwn(origin string) bool {
 	u, err := weburl.Parse(origin)
-	return origin == "" || err == nil && SiteOf(u) == SiteOf(p.Page)
+	return origin == "" || err == nil && weburl.SameSite(u, p.Page)
 }
 
 // isPreflight reports whether a request asks whether another one may be made:

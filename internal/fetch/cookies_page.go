@@ -74,7 +74,7 @@ func suitsBrowser(c *http.Cookie) bool {
 // made: it carries no secret of the crawl, whose answer the page might read, and its response sets
 // no cookie but the browser's.
 func (c *PageCookies) Stranger(q *render.Request, u weburl.URL) bool {
-	return isPreflight(q) || SiteOf(u) != SiteOf(c.page)
+	return isPreflight(q) || !weburl.SameSite(u, c.page)
 }
 
 // Of returns the cookies of a request of the page to u: see httpclient.Request.Cookies. Where the

@@ -48,12 +48,7 @@ func sameSite(u weburl.URL, other string) bool {
 		return false
 	}
 	v, err := weburl.Parse(other)
-	return err == nil && SiteOf(u) == SiteOf(v)
-}
-
-// SiteOf returns the registrable domain, or the host if it is an address or a public suffix.
-func SiteOf(u weburl.URL) string {
-	return cmp.Or(weburl.RegistrableDomain(u.Hostname()), u.Hostname())
+	return err == nil && weburl.SameSite(u, v)
 }
 
 // hexadecimal returns 16 digits, as many readers of JSON cut numbers of 64 bits; "" for 0.

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -59,12 +58,7 @@ func (c *Config) cachedAs(u weburl.URL, stranger bool) string {
 
 // identifies reports whether a request of the crawl for a URL may carry a secret.
 func (c *Config) identifies(u weburl.URL) bool {
-	isSecret := func(f httpclient.Field) bool {
-		return strings.EqualFold(f.Name, "Authorization") || strings.EqualFold(f.Name, "Cookie")
-	}
-	isFor := func(k httpclient.Credential) bool { return strings.EqualFold(k.Host, u.Host()) }
-	return slices.ContainsFunc(c.HTTP.Header, isSecret) || slices.ContainsFunc(c.HTTP.Auth, isFor) ||
-		c.HTTP.Cookies != nil && c.CookiesFor(u) != 0
+	return c.HTTP.Identifies(u.Host()) || c.HTTP.Cookies != nil && c.CookiesFor(u) != 0
 }
 
 // assetKey is the key of a script, a style sheet or the like in the cache, for requests that name
@@ -105,9 +99,11 @@ func (f *fetcher) kept(x *fetching) *httpclient.Response {
 // keep lets pages use the response to the request of a URL: none asks again for a script that the
 // crawl has fetched.
 func (f *fetcher) keep(x *fetching, r *record.Record, res *httpclient.Response) {
+	if f.cfg.Render == nil || x.req.Method != "" || res.Truncated {
+		return
+	}
 	role := x.lease.URL.Role
-	isAsset := role == frontier.RoleNeeded || role == frontier.RoleAsset || links.IsScript(r.Type()) || isStyle(r)
-	if f.cfg.Render == nil || x.req.Method != "" || res.Truncated || !isAsset {
+	if role != frontier.RoleNeeded && role != frontier.RoleAsset && !links.IsScript(r.Type()) && !isStyle(r) {
 		return
 	}
 	kept := httpcache.Response{Status: res.Status, Header: slices.Clone(res.Header)}

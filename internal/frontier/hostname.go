@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -41,8 +40,7 @@ func rootOf(origin string) weburl.URL {
 
 // siteOf returns the registrable domain of an origin, or its host.
 func siteOf(origin string) string {
-	name := Hostname(origin)
-	return cmp.Or(weburl.RegistrableDomain(name), name)
+	return weburl.Site(Hostname(origin))
 }
 
 // originOf returns the origin in the text of a canonical URL.

@@ -126,7 +126,7 @@ func sitesOf(text []byte) map[string]bool {
 	for line := range bytes.Lines(text) {
 		domain, _, isCookie := strings.Cut(strings.TrimPrefix(string(line), "#HttpOnly_"), "\t")
 		if isCookie && !strings.HasPrefix(domain, "#") {
-			sites[siteOf(strings.TrimPrefix(strings.ToLower(domain), "."))] = true
+			sites[weburl.Site(strings.TrimPrefix(strings.ToLower(domain), "."))] = true
 		}
 	}
 	return sites

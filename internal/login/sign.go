@@ -2,7 +2,6 @@ package login
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -165,18 +164,15 @@ func (s *Session) isFor(u weburl.URL) bool {
 	s.mu.Lock()
 	sites, login, stores := s.mu.sites, s.mu.login, s.mu.about.Stores
 	s.mu.Unlock()
-	site := siteOf(u.Hostname())
-	if sites[site] || !login.IsZero() && siteOf(login.Hostname()) == site {
+	site := weburl.Site(u.Hostname())
+	if sites[site] || !login.IsZero() && weburl.Site(login.Hostname()) == site {
 		return true
 	}
 	return slices.ContainsFunc(stores, func(store Store) bool {
 		origin, err := weburl.Parse(store.Origin)
-		return err == nil && siteOf(origin.Hostname()) == site
+		return err == nil && weburl.Site(origin.Hostname()) == site
 	})
 }
-
-// siteOf is the registrable domain of a host, or the host.
-func siteOf(host string) string { return cmp.Or(weburl.RegistrableDomain(host), host) }
 
 func has(root *html.Node, selector *css.Selector) bool {
 	w := &css.Work{Steps: steps, Scope: root}

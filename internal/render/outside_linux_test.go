@@ -22,17 +22,7 @@ func TestOutside(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			r := rendererWith(t, render.Options{Tabs: 2, Memory: 500 << 20})
-			beside := make(chan error)
-			hog, done := context.WithCancel(t.Context())
-			go func() {
-				for hog.Err() == nil {
-					if err := sound(t, r); err != nil {
-						beside <- err
-						return
-					}
-				}
-				beside <- nil
-			}()
+			done := soundBeside(t, r)
 			p := page("https://hog.test/", "<p>x<script>fetch('/hold').catch(() => 0); "+script+"</script>", nil)
 			p.Fetch = func(ctx context.Context, q *render.Request) (*render.Response, error) {
 				switch q.URL {
@@ -50,12 +40,12 @@ func TestOutside(t *testing.T) {
 			}
 			p.Limits.Open, p.Limits.Total = time.Minute, 20*time.Second
 			d, err := r.Render(t.Context(), p)
-			done()
+			besides := done()
 			if d == nil && string(render.KindOf(err)) != kind || d != nil && d.Cut != kind {
 				t.Errorf("%+v, %v", d, err)
 			}
-			if err := errors.Join(<-beside, sound(t, r)); err != nil {
-				t.Error(err)
+			if besides != nil {
+				t.Error(besides)
 			}
 		})
 	}

@@ -166,17 +166,7 @@ func TestMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rendererWith(t, render.Options{Tabs: 2, Memory: most})
-			beside := make(chan error)
-			hog, done := context.WithCancel(t.Context())
-			go func() {
-				for hog.Err() == nil {
-					if err := sound(t, r); err != nil {
-						beside <- err
-						return
-					}
-				}
-				beside <- nil
-			}()
+			done := soundBeside(t, r)
 			p := page("http://hog.test/", "<p>x<script>const all = []; (async () => { for (let n = 1;; n++) { await fetch('/took?' + n); "+script+" } })()</script>", nil)
 			var took atomic.Int64 // in 50 MiB
 			p.Fetch = func(_ context.Context, q *render.Request) (*render.Response, error) {
@@ -186,7 +176,7 @@ func TestMemory(t *testing.T) {
 			p.Limits.Virtual, p.Limits.Requests = time.Hour, 1<<20
 			began := time.Now()
 			d, err := r.Render(t.Context(), p)
-			done()
+			besides := done()
 			if err == nil && d.Cut != "time" {
 				t.Errorf("%d bytes, cut %q, expected a limit", len(d.HTML), d.Cut)
 			}
@@ -195,8 +185,8 @@ func TestMemory(t *testing.T) {
 				t.Errorf("took %d MiB of %d", bytes>>20, most>>20)
 			}
 			t.Log(time.Since(began), took.Load()*50, "MiB", err)
-			if err := errors.Join(<-beside, sound(t, r)); err != nil {
-				t.Error(err)
+			if besides != nil {
+				t.Error(besides)
 			}
 		})
 	}
@@ -209,6 +199,29 @@ func sound(t *testing.T, r *render.Renderer) error {
 		err = fmt.Errorf("the sound page: %s, cut %q", d.HTML, d.Cut)
 	}
 	return err
+}
+
+// soundBeside renders such pages, one after the other, until done is called, which renders a last
+// one. It returns what was wrong with any.
+func soundBeside(t *testing.T, r *render.Renderer) (done func() error) {
+	end := make(chan struct{})
+	wrong := make(chan error, 1)
+	go func() {
+		var err error
+		for ended := false; err == nil && !ended; {
+			err = sound(t, r)
+			select {
+			case <-end:
+				ended = true
+			default:
+			}
+		}
+		wrong <- err
+	}()
+	return func() error {
+		close(end)
+		return errors.Join(<-wrong, sound(t, r))
+	}
 }
 
 // TestHostilePages: a page that hangs, floods, or leads away costs itself alone.

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
@@ -150,7 +149,7 @@ func siteOf(origin string) string {
 	if err != nil {
 		return origin
 	}
-	return u.Scheme() + "://" + cmp.Or(weburl.RegistrableDomain(u.Hostname()), u.Hostname())
+	return u.Scheme() + "://" + weburl.Site(u.Hostname())
 }
 
 // focus has the tab drawn although another is in front of it. That costs a third more CPU time.

@@ -16,9 +16,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/archive"
 	"github.com/weftcrawl/weft/internal/wefttest"
-	"github.com/weftcrawl/weft/replay"
 )
 
 // app is a site of pages that a script fills from an API, and of one that needs no script.
@@ -146,15 +144,7 @@ func TestCrawlRenders(t *testing.T) {
 // theirs.
 func (a app) replays(t *testing.T, job string) {
 	t.Helper()
-	x, err := archive.Open(job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	s := replay.New(x, "job", func(err error) { t.Error(err) })
-	server := httptest.NewServer(s)
-	defer server.Close()
-	res, err := http.Get(server.URL + s.Root() + "2mp_/" + a.URL + "/p/3")
+	res, err := http.Get(replayOf(t, job) + "2mp_/" + a.URL + "/p/3")
 	if err != nil {
 		t.Fatal(err)
 	}

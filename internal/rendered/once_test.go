@@ -1,15 +1,14 @@
 package rendered_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
@@ -50,22 +49,13 @@ func TestCrawlAssetsOnce(t *testing.T) {
 		}
 	}
 	count()
-	text, err := os.ReadFile(filepath.Join(e.Dir, "job", "pages.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, bytes := make(map[string]weft.Record), int64(0)
-	for line := range strings.Lines(string(text)) {
-		var r weft.Record
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
-		records[r.URL[strings.LastIndexByte(r.URL, '/'):]] = r
+	records, bytes := s.records(t, filepath.Join(e.Dir, "job")), int64(0)
+	for _, r := range records {
 		bytes += r.Bytes
 	}
 	for _, path := range want {
-		r, ok := records[path]
-		if asked[path] != 1 || !ok || r.WARCFile == "" || r.Bytes == 0 || r.IP == "" || r.Started.IsZero() {
+		r := cmp.Or(records[path], records[cdn.URL+path])
+		if asked[path] != 1 || r == nil || r.WARCFile == "" || r.Bytes == 0 || r.IP == "" || r.Started.IsZero() {
 			t.Errorf("%s: %d requests, record %+v", path, asked[path], r)
 			continue
 		}

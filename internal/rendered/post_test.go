@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,9 +11,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/archive"
 	"github.com/weftcrawl/weft/internal/wefttest"
-	"github.com/weftcrawl/weft/replay"
 )
 
 // graph is a site whose pages get their content by POST, one of them twice with the same body, and
@@ -159,16 +156,9 @@ func TestRenderPost(t *testing.T) {
 // replays expects a replay to answer each POST of a page for its body, and no other.
 func (g *graph) replays(t *testing.T, job string) {
 	t.Helper()
-	x, err := archive.Open(job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	s := replay.New(x, "job", func(err error) { t.Error(err) })
-	server := httptest.NewServer(s)
-	defer server.Close()
+	root := replayOf(t, job)
 	for body, want := range map[string]string{`{"query":"/once"}`: "Answer 17", `{"query":"/307"}`: "Answer 16", `{"query":"/none"}`: ""} {
-		res, err := http.Post(server.URL+s.Root()+"2mp_/http://www.weft.test:"+g.port()+"/graphql", "application/json", strings.NewReader(body))
+		res, err := http.Post(root+"2mp_/http://www.weft.test:"+g.port()+"/graphql", "application/json", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

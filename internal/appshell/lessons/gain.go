@@ -2,7 +2,6 @@ package lessons
 
 import (
 	"bytes"
-	"cmp"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/weftcrawl/weft/internal/markup"
@@ -156,14 +155,9 @@ func (c *comparison) link(href []byte) {
 		return
 	}
 	c.gain.Links++
-	if siteOf(to) == siteOf(c.page) {
+	if weburl.SameSite(to, c.page) {
 		c.gain.Own++
 	}
-}
-
-// siteOf returns the registrable domain, or the host if it is an address or a public suffix.
-func siteOf(u weburl.URL) string {
-	return cmp.Or(weburl.RegistrableDomain(u.Hostname()), u.Hostname())
 }
 
 // text takes in a piece of text.
