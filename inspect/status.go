@@ -56,10 +56,39 @@ type Status struct {
 	Memory    int64 `json:"memory,omitempty"`
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	Outlook // while it runs
+	Outlook           // while it runs
+	Waits   []Waiting `json:"waits,omitempty"` // while it runs: most URLs first
 
 	EndsIn float64 `json:"ends_in,omitempty"` // seconds until requests in flight are broken off
 }
+
+// Waiting is the hosts that wait for one thing, of the first 4,096 in memory.
+type Waiting struct {
+	For     Reason    `json:"for"`
+	Hosts   int       `json:"hosts"` // origins with URLs that wait
+	Pending int       `json:"pending"`
+	Example string    `json:"example"`        // of the hosts
+	Until   time.Time `json:"until,omitzero"` // of the host that waits least; zero: unknown
+}
+
+// Reason is the cause why a host is not requested.
+type Reason string
+
+// Reasons why a host is not requested, but for that of the whole crawl: see Status.Reasons.
+const (
+	ByNothing    Reason = "turn"       // nothing holds it: its next URL is about to be leased
+	ByRequests   Reason = "requests"   // as many are in flight as its pace allows
+	ByPace       Reason = "pace"       // delay
+	ByDomain     Reason = "domain"     // hosts of its registrable domain share a pace
+	ByAddress    Reason = "address"    // hosts at its address share a pace
+	ByBackOff    Reason = "back-off"   // it was overloaded, or asked for it: Retry-After
+	BySilence    Reason = "silence"    // it is parked, or given up: it does not respond
+	ByRobots     Reason = "robots.txt" // it is being fetched, or cannot be
+	ByResolution Reason = "dns"        // its address is being looked up
+	ByDepth      Reason = "depth"      // --depth takes nearer URLs first
+	ByMemory     Reason = "memory"     // there is no room for its robots.txt
+	ByLimit      Reason = "limit"      // it has had --limit-per-host
+)
 
 // Outlook is the speed of a running job, over the last seconds, and the time that it takes.
 type Outlook struct {

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"errors"
 	"time"
 
 	"github.com/weftcrawl/weft/record"
@@ -60,6 +61,19 @@ type URLFilter struct {
 	State     URLState      // or a record.Change of the last visit; empty: any
 	Status    []StatusRange // of the last response, in any of them; empty: any, or none
 	ErrorKind string        // of the last error; empty: any, or none
+}
+
+// Errors of the arguments of a list.
+var (
+	ErrState  = errors.New("expected pending, leased, done, failed, refused, unchanged, changed, gone or new")
+	ErrCursor = errors.New("cursor: expected one of an earlier part")
+)
+
+// ListPart is a part of a list: the first so many behind a cursor that are found in a time.
+type ListPart struct {
+	After  string        // the cursor; empty: the beginning
+	AtMost int           // values
+	Within time.Duration // to look for them; 0: any time
 }
 
 // StatusRange is the statuses from one to another.

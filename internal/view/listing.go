@@ -38,8 +38,8 @@ func List(j *job.Job) (*Listing, error) {
 // atOnce is the number of hosts that a running crawl is asked about at a time.
 const atOnce = 256
 
-// Hosts yields the hosts of the job, by name.
-func (l *Listing) Hosts(ctx context.Context) iter.Seq2[inspect.HostStatus, error] {
+// Hosts yields the hosts of the job behind one of them, or all behind "", by name.
+func (l *Listing) Hosts(ctx context.Context, after string) iter.Seq2[inspect.HostStatus, error] {
 	return func(yield func(inspect.HostStatus, error) bool) {
 		p, _, err := l.Job.SavedPlan()
 		var traps map[string][]string
@@ -50,7 +50,7 @@ func (l *Listing) Hosts(ctx context.Context) iter.Seq2[inspect.HostStatus, error
 			yield(inspect.HostStatus{}, err)
 			return
 		}
-		for some, err := range chunks(l.Job.Store.Origins(), atOnce) {
+		for some, err := range chunks(l.Job.Store.Origins(after), atOnce) {
 			var infos map[string]frontier.OriginInfo
 			if err == nil {
 				infos, err = l.infos(ctx, some)
@@ -134,21 +134,39 @@ func chunks[T any](values iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
 // others by URL.
 func (l *Listing) URLs(f inspect.URLFilter) iter.Seq2[inspect.URLStatus, error] {
 	return func(yield func(inspect.URLStatus, error) bool) {
-		h, err := l.Job.SavedHistory()
-		if err == nil && f.State != "" && !slices.Contains(states, f.State) {
-			err = fmt.Errorf("state %.32q, expected pending, leased, done, failed, refused, unchanged, changed, gone or new", f.State)
-		}
-		if err != nil {
-			yield(inspect.URLStatus{}, err)
-			return
-		}
-		for e, err := range l.entries(f.State) {
-			if err != nil {
-				yield(inspect.URLStatus{}, err)
+		for c, err := range l.candidates(f, "") {
+			if (err != nil || c.selected) && !yield(c.URLStatus, err) {
 				return
 			}
-			u := urlStatus(e, l.isLeased(e), l.Clock)
-			if selects(f, &u, h.Summary.Visit) && !yield(u, nil) {
+		}
+	}
+}
+
+// candidate is a URL that a filter has judged.
+type candidate struct {
+	inspect.URLStatus
+	selected bool
+	entry    store.Entry
+}
+
+// candidates yields the URLs behind a cursor that may be in the state of a filter.
+func (l *Listing) candidates(f inspect.URLFilter, after string) iter.Seq2[candidate, error] {
+	return func(yield func(candidate, error) bool) {
+		h, err := l.Job.SavedHistory()
+		if err == nil && f.State != "" && !slices.Contains(states, f.State) {
+			err = fmt.Errorf("state %.32q, %w", f.State, inspect.ErrState)
+		}
+		if err != nil {
+			yield(candidate{}, err)
+			return
+		}
+		for e, err := range l.entries(f.State, after) {
+			c := candidate{entry: e}
+			if err == nil {
+				c.URLStatus = urlStatus(e, l.isLeased(e), l.Clock)
+				c.selected = selects(f, &c.URLStatus, h.Summary.Visit)
+			}
+			if !yield(c, err) || err != nil {
 				return
 			}
 		}
@@ -164,26 +182,29 @@ func (l *Listing) isLeased(e store.Entry) bool {
 	return leased
 }
 
-// entries yields what is saved of the URLs that may be in a state.
-func (l *Listing) entries(state inspect.URLState) iter.Seq2[store.Entry, error] {
+// entries yields what is saved of the URLs behind a cursor that may be in a state.
+func (l *Listing) entries(state inspect.URLState, after string) iter.Seq2[store.Entry, error] {
 	s := l.Job.Store
 	switch state {
 	case inspect.URLLeased:
-		return l.leased
+		return func(yield func(store.Entry, error) bool) { l.leased(after, yield) }
 	case inspect.URLPending:
-		return s.URLs(store.Pending)
+		return s.URLs(store.Pending, after)
 	case inspect.URLRefused:
-		return s.URLs(store.Refused)
+		return s.URLs(store.Refused, after)
 	case "":
-		return s.URLs(0)
+		return s.URLs(0, after)
 	}
-	return s.URLs(store.Done)
+	return s.URLs(store.Done, after)
 }
 
-// leased yields what is saved of the URLs that are being fetched. It leaves out one that is not
-// saved yet.
-func (l *Listing) leased(yield func(store.Entry, error) bool) {
+// leased yields what is saved of the URLs behind another that are being fetched. It leaves out one
+// that is not saved yet.
+func (l *Listing) leased(after string, yield func(store.Entry, error) bool) {
 	for _, name := range l.Leased {
+		if name <= after {
+			continue
+		}
 		u, err := weburl.Parse(name)
 		var e store.Entry
 		var found bool

@@ -18,6 +18,13 @@ import (
 type View struct {
 	Job   *job.Job
 	Crawl *engine.Crawl // nil: it does not run
+
+	Version string                 // of Weft
+	Browser func() *record.Browser // that renders pages of the crawl; nil: none does
+
+	// Whole returns the status of the whole crawl, for JSON, if this one is a node's part; nil: it is
+	// whole.
+	Whole func(context.Context) (any, error)
 }
 
 // phase is the stage of a crawl, by which its answers are known.
@@ -61,9 +68,14 @@ func (v *View) saved() (p job.Plan, h job.History, err error) {
 
 // Status returns where the job stands.
 func (v *View) Status(ctx context.Context) (inspect.Status, error) {
-	now, phase, err := ask(ctx, v, (*engine.Coordinator).Snapshot)
+	now, phase, err := ask(ctx, v, func(d *engine.Coordinator) inspect.Status {
+		now := d.Snapshot()
+		s := runningStatus(v.Job.Dir, now)
+		s.Waits = waiting(d, now.Plan)
+		return s
+	})
 	if phase == live {
-		return runningStatus(v.Job.Dir, now), nil
+		return now, nil
 	}
 	if err != nil {
 		return inspect.Status{}, err
@@ -129,6 +141,9 @@ func runningStatus(dir string, now engine.Snapshot) inspect.Status {
 	switch {
 	case now.Stats.Ending:
 		s.State, s.EndsIn = inspect.JobEnding, now.Stats.EndsIn.Seconds()
+		if slices.Contains(now.Stats.Paused, engine.PausedFull) {
+			s.Reasons = []string{engine.PausedFull} // the end waits for this one alone
+		}
 	case len(now.Stats.Paused) > 0:
 		s.State, s.Reasons = inspect.JobPaused, now.Stats.Paused
 	default:
@@ -170,13 +185,4 @@ func (v *View) Clock(ctx context.Context) (job.Clock, error) {
 	}
 	_, h, err := v.saved()
 	return h.Clock, err
-}
-
-// dateInfo turns times of the job into those of the calendar.
-func dateInfo(c job.Clock, h *frontier.OriginInfo) {
-	for _, t := range []*time.Time{
-		&h.Asked, &h.Hold, &h.Next, &h.Trouble.Since, &h.Trouble.Until, &h.Robots.Until,
-	} {
-		*t = c.Date(*t)
-	}
 }

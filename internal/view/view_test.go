@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/crawltest"
 	"github.com/weftcrawl/weft/internal/frontier/store"
 )
@@ -186,5 +188,20 @@ func TestListWhileCrawlEnds(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(r.Dir, "state/looks/*")); len(left) > 0 {
 		t.Errorf("left: %q", left)
+	}
+}
+
+// TestWaits: a crawl that runs says what its hosts wait for, with how many URLs, and until when.
+func TestWaits(t *testing.T) {
+	site := crawltest.NewHeld(t)
+	r := crawltest.Start(t, weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), Reach: weft.Reach{NoRobots: true}, Pace: weft.Pace{Delay: time.Hour}})
+	r.Inspect()
+	s := r.Await("waiting for its delay", func(s weft.Status) bool { return s.Done == 1 && s.InFlight == 0 })
+	if len(s.Waits) != 1 || s.Waits[0].For != inspect.ByPace || s.Waits[0].Hosts != 1 || s.Waits[0].Pending != 7 || s.Waits[0].Example != site.URL || time.Until(s.Waits[0].Until) < 50*time.Minute {
+		t.Errorf("%+v", s.Waits)
+	}
+	r.End()
+	if s := crawltest.Status(t, crawltest.Open(t, r.Dir)); len(s.Waits) > 0 {
+		t.Errorf("of a crawl that does not run: %+v", s.Waits)
 	}
 }

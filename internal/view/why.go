@@ -402,7 +402,7 @@ func (q *explainer) askRobotsRedirect(ctx context.Context) error {
 	}
 	dateInfo(q.clock, &e.host)
 	q.host.Waits = "its robots.txt redirects to " + frontier.Brief(e.at.String()) + ", which is requested at its turn"
-	what, until := waitsFor(q.now, e.host)
+	_, what, until := waitsFor(q.now, e.host)
 	if what == "" && e.host.Full {
 		what = "all of its concurrent requests are in flight"
 	}
