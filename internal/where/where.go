@@ -214,28 +214,22 @@ func Host(url string) string {
 	return name
 }
 
-// unknown is the library's report of a name that nothing has.
-var unknown = regexp.MustCompile(`^unknown name (\S+)$`)
-
 // quoted are the texts of a condition.
 var quoted = regexp.MustCompile("\"(?:\\\\.|[^\"\\\\])*\"|'(?:\\\\.|[^'\\\\])*'|`[^`]*`")
 
 // habits are spellings of other languages, with what is written instead.
-var habits = []struct {
-	spelling *regexp.Regexp
-	expected string
-}{
-	{regexp.MustCompile(`\bheaders\.\w+-[\w-]+`), `a name in brackets and quotes, as in headers["x-cache"]`},
-	{regexp.MustCompile(`(?i)\bis\s+null\b`), `== "", or == 0 for a number`},
-	{regexp.MustCompile(`(?i)\bis\s+not\s+null\b`), `!= "", or != 0 for a number`},
-	{regexp.MustCompile(`(?i)\bnull\b`), `"", or 0 for a number`},
-	{regexp.MustCompile(`\bAND\b|&&?`), "and, or &&"},
-	{regexp.MustCompile(`\bOR\b|\|\|?`), "or, or ||"},
-	{regexp.MustCompile(`\bNOT\b`), "not"},
-	{regexp.MustCompile(`(?i)\bin\s*\(`), "a list in brackets, as in status in [404, 500]"},
-	{regexp.MustCompile(`\bIN\b`), "in"},
-	{regexp.MustCompile(`<>`), "!="},
-	{regexp.MustCompile(`(?i)\b(r?like)\b|=?~=?`), `contains, or matches for a regular expression`},
+var habits = []struct{ spelling, expected string }{
+	{`\bheaders\.\w+-[\w-]+`, `a name in brackets and quotes, as in headers["x-cache"]`},
+	{`(?i)\bis\s+null\b`, `== "", or == 0 for a number`},
+	{`(?i)\bis\s+not\s+null\b`, `!= "", or != 0 for a number`},
+	{`(?i)\bnull\b`, `"", or 0 for a number`},
+	{`\bAND\b|&&?`, "and, or &&"},
+	{`\bOR\b|\|\|?`, "or, or ||"},
+	{`\bNOT\b`, "not"},
+	{`(?i)\bin\s*\(`, "a list in brackets, as in status in [404, 500]"},
+	{`\bIN\b`, "in"},
+	{`<>`, "!="},
+	{`(?i)\b(r?like)\b|=?~=?`, `contains, or matches for a regular expression`},
 }
 
 // habit returns an error for a condition that fails and has a spelling of another language; nil: it
@@ -243,7 +237,7 @@ var habits = []struct {
 func habit(condition string) error {
 	plain := quoted.ReplaceAllStringFunc(condition, func(text string) string { return strings.Repeat(`"`, len(text)) })
 	for _, h := range habits {
-		for _, at := range h.spelling.FindAllStringIndex(plain, -1) {
+		for _, at := range regexp.MustCompile(h.spelling).FindAllStringIndex(plain, -1) {
 			typed := plain[at[0]:at[1]]
 			if typed == "&&" || typed == "||" {
 				continue
@@ -267,18 +261,18 @@ func inWords(condition string, err error, all []field) error {
 	if wrong := habit(condition); wrong != nil {
 		return wrong
 	}
-	name := unknown.FindStringSubmatch(e.Message)
-	if name == nil {
+	name, isUnknown := strings.CutPrefix(e.Message, "unknown name ")
+	if !isUnknown || strings.Contains(name, " ") {
 		return brief(err)
 	}
-	if slices.Contains(ofLinks, name[1]) {
-		return fmt.Errorf("unknown field %s: links have it, which weft export writes with --table links", name[1])
+	if slices.Contains(ofLinks, name) {
+		return fmt.Errorf("unknown field %s: links have it, which weft export writes with --table links", name)
 	}
-	if meant := near.Word(name[1], append(names(all), builtin.Names...)); meant != "" {
-		return fmt.Errorf("unknown field %s: did you mean %s?", name[1], meant)
+	if meant := near.Word(name, append(names(all), builtin.Names...)); meant != "" {
+		return fmt.Errorf("unknown field %s: did you mean %s?", name, meant)
 	}
 	return fmt.Errorf("unknown field %s, expected a text in quotes, or one of %s",
-		name[1], strings.Join(names(all), ", "))
+		name, strings.Join(names(all), ", "))
 }
 
 // brief returns an error of the library without its excerpt of the condition.

@@ -1,0 +1,90 @@
+package crawls
+
+import "time"
+
+// Wait is the reason why a queued crawl does not run.
+type Wait struct {
+	For   WaitReason `json:"for" enum:"crawls,token,host,crash" doc:"crawls: as many run as may; token: as many of its token; host: a crawl of one of its hosts runs; crash: a pause after its process has crashed"`
+	Crawl string     `json:"crawl,omitempty" doc:"the crawl of its host"`
+	Until *time.Time `json:"until,omitempty" doc:"the end of the pause"`
+}
+
+// WaitReason is a cause that keeps a crawl queued.
+type WaitReason string
+
+// The reasons.
+const (
+	ForCrawls WaitReason = "crawls" // as many run as may
+	ForToken  WaitReason = "token"  // as many of its user's run as may
+	ForHost   WaitReason = "host"   // a crawl of one of its hosts runs
+	ForCrash  WaitReason = "crash"  // its process has crashed
+)
+
+// Without returns it without the name of the crawl, which is not for everybody.
+func (w *Wait) Without() *Wait {
+	return &Wait{For: w.For, Until: w.Until}
+}
+
+// String says it in words.
+func (w *Wait) String() string {
+	switch w.For {
+	case ForToken:
+		return "as many crawls of its token run as may"
+	case ForHost:
+		if w.Crawl == "" {
+			return "a crawl of one of its hosts runs"
+		}
+		return "a crawl of one of its hosts runs: " + w.Crawl
+	case ForCrash:
+		return "a pause after a crash, until " + w.Until.Format(time.TimeOnly)
+	}
+	return "as many crawls run as may"
+}
+
+// running are the crawls that run, by what they take of others' room.
+type running struct {
+	all   int
+	hosts map[string]string // crawls
+	own   map[string]int    // by user
+	most  map[string]int    // of a user; 0: any
+}
+
+func newRunning() *running {
+	return &running{hosts: make(map[string]string), own: make(map[string]int), most: make(map[string]int)}
+}
+
+func (r *running) take(e *entry) {
+	r.all++
+	r.own[e.By]++
+	for _, host := range e.Hosts {
+		r.hosts[host] = e.Name
+	}
+}
+
+// waitFor returns the reason for which a crawl waits for those that run; nil: it need not. Two
+// crawls of a host would each keep the pace that the host bears.
+func (r *running) waitFor(e *entry, now time.Time, o *Options) *Wait {
+	if now.Before(e.after) {
+		until := e.after.UTC()
+		return &Wait{For: ForCrash, Until: &until}
+	}
+	for _, host := range e.Hosts {
+		if other := r.hosts[host]; other != "" {
+			return &Wait{For: ForHost, Crawl: other}
+		}
+	}
+	if r.own[e.By] > 0 {
+		most, known := r.most[e.By]
+		if !known {
+			most = o.Limits(e.By).Running
+			r.most[e.By] = most
+		}
+		if most > 0 && r.own[e.By] >= most {
+			return &Wait{For: ForToken}
+		}
+	}
+	if r.all >= o.Running {
+		return &Wait{For: ForCrawls}
+	}
+	return nil
+}

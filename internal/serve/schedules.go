@@ -1,0 +1,50 @@
+package serve
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/crawls"
+	"github.com/weftcrawl/weft/internal/schedule"
+)
+
+// Schedule is the rule of a crawl's visits.
+type Schedule struct {
+	Every  string `json:"every,omitempty" maxLength:"100" doc:"the time from one visit to the next: this or cron" example:"6h"`
+	Cron   string `json:"cron,omitempty" maxLength:"100" doc:"minute, hour, day of the month, month, day of the week; or @daily and the like" example:"0 3 * * 1-5"`
+	Zone   string `json:"zone,omitempty" maxLength:"100" doc:"of cron; without it, UTC" example:"Europe/Berlin"`
+	Jitter string `json:"jitter,omitempty" maxLength:"100" doc:"visits are late by up to this, each by a time of its own" example:"10m"`
+	Missed string `json:"missed,omitempty" enum:"once,skip" doc:"of the visits that could not begin in time, one is caught up (once, as without it) or none"`
+}
+
+// Scheduled is a schedule with what follows from it.
+type Scheduled struct {
+	Schedule
+	Next time.Time `json:"next" doc:"when the next visit is due"`
+}
+
+func scheduled(s *crawls.Schedule) *Scheduled {
+	if s == nil {
+		return nil
+	}
+	return &Scheduled{Schedule{s.Every, s.Cron, s.Zone, s.Jitter, s.Missed}, s.Next}
+}
+
+// shortest is the shortest time between visits of a crawl of a stranger.
+const shortest = time.Hour
+
+// rule checks a schedule that somebody asks for; nil: none.
+func (s *Schedule) rule(by *Token) (*schedule.Rule, error) {
+	if s == nil {
+		return nil, nil
+	}
+	r := schedule.Rule{Every: s.Every, Cron: s.Cron, Zone: s.Zone, Jitter: s.Jitter, Missed: s.Missed}
+	t, err := r.Compile("", time.Now())
+	if err == nil && by != operator && t.Shortest() < shortest {
+		err = fmt.Errorf("visits %s apart, expected at least %s with a token", t.Shortest(), shortest)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("schedule: %w", err)
+	}
+	return &r, nil
+}
