@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/dns"
-	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/login"
@@ -103,14 +101,9 @@ func (f *fetcher) logIn(ctx context.Context, l *Login) (state *render.State, err
 			return err == nil && login.MatchURL(pattern, u)
 		}
 	}
-	f.chain = chain{first: f.given.URL, distrust: f.HTTP.Distrust, guard: guard.Guard{AllowAll: f.HTTP.AllowPrivate}}
-	options := f.HTTP.client()
-	options.Trusted = f.chain.trusted
-	err = aio.Run(ctx, func(t *aio.Task) error {
-		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: f.HTTP.DNS})
-		client := httpclient.NewClient(t.Loop(), options)
-		defer client.Close()
-		r := &rendering{fetcher: f, client: client, door: t.Loop().Handle(), sites: map[string]bool{weburl.Site(f.given.URL.Hostname()): true}}
+	err = f.withClient(ctx, f.given.URL, func(t *aio.Task, client *httpclient.Client) error {
+		r := f.newRendering(t, client)
+		r.sites = map[string]bool{weburl.Site(f.given.URL.Hostname()): true}
 		r.rules = fetch.PageRules{Page: f.given.URL, Block: f.Render.blocks(), Posts: true}
 		r.cookies = fetch.NewPageCookies(nil, f.given.URL) // the browser has them
 		in.Fetch = r.fetch
@@ -119,8 +112,8 @@ func (f *fetcher) logIn(ctx context.Context, l *Login) (state *render.State, err
 			return err
 		})
 	})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if err != nil {
+		return nil, err
 	}
-	return state, err
+	return state, nil
 }

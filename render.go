@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -19,7 +20,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Rendering says which pages a browser renders.
+// Rendering selects the pages that a browser renders.
 type Rendering string
 
 // Renderings.
@@ -34,9 +35,9 @@ type Render struct {
 	Rendering Rendering // the pages; empty: RenderNever
 	Browser   string    // name or path of Chromium; empty: the first that is found
 
-	// Wait says when a page has come as far as it should: a CSS selector, of an element that must be
-	// there within 30 s of page time, or a duration of page time such as 5s. Empty: 10s. Page time
-	// jumps from timer to timer, so that it takes little.
+	// Wait is the sign that a page has come as far as it should: a CSS selector, of an element that
+	// must be there within 30 s of page time, or a duration of page time such as 5s. Empty: 10s. Page
+	// time jumps from timer to timer, so that it takes little.
 	Wait string
 	// Scroll is the most screens to scroll by, until nothing new comes; 0: none. It opens <details>,
 	// too.
@@ -58,7 +59,7 @@ type Render struct {
 	PDF        bool       // of at most 200 pages, on A4 unless the page says otherwise
 }
 
-// Screenshot says how much of a page its picture shows. Images, media and fonts of the page are
+// Screenshot is the part of a page that its picture shows. Images, media and fonts of the page are
 // requested for it.
 type Screenshot string
 
@@ -91,8 +92,10 @@ type Rendered struct {
 	Missing    string // the reason for a screenshot or PDF that is missing; or empty
 
 	Took time.Duration
-	// Cut is the limit that ended the page before it was quiet: time, requests, document; wait, if
-	// the element of Render.Wait has not come; or empty.
+	// Cut is the limit that ended the page before it was quiet: time, requests, bytes (of what they
+	// brought), or wait, if the element of Render.Wait has not come; or the kind of failure after
+	// which it is as it was seen before: crash, memory, disk, gone, cpu, time, length, left, emptied,
+	// other; or empty.
 	Cut string
 }
 
@@ -176,10 +179,10 @@ func (o *Render) steps() (s render.Steps, err error) {
 	return s, err
 }
 
-// plannedSteps is steps of options that were checked.
-func (o *Render) plannedSteps() render.Steps {
+// wait is Wait of options that were checked.
+func (o *Render) wait() render.Wait {
 	s, _ := o.steps()
-	return s
+	return s.Wait
 }
 
 // reason returns why a page is to be rendered; empty: it is not.
@@ -210,7 +213,16 @@ type rendering struct {
 	rules   fetch.PageRules
 	cookies *fetch.PageCookies
 	asked   aio.Queue[func(*aio.Task) error]
-	sites   map[string]bool // of the pages of a login, to which POSTs may go; nil: it is none
+	hosts   map[string]*aio.Semaphore // of requests under way, by origin
+	sites   map[string]bool           // of the pages of a login, where POSTs may go; nil: it is none
+}
+
+// mostAtHost is the most requests of a page that are under way at an origin, as browsers have it,
+// without those that servers leave open.
+const mostAtHost = 6
+
+func (f *fetcher) newRendering(t *aio.Task, client *httpclient.Client) *rendering {
+	return &rendering{fetcher: f, client: client, door: t.Loop().Handle(), hosts: make(map[string]*aio.Semaphore)}
 }
 
 // render renders a page, and requests what it needs on t's loop.
@@ -222,14 +234,13 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 	page := &render.Page{
 		URL: p.URL, Status: p.Status, Body: p.Body,
 		Steps: steps, Screenshot: render.Screenshot(f.Render.Screenshot), PDF: f.Render.PDF,
-		Stores: fetch.Stores(f.HTTP.Session.inner()),
 	}
-	r := &rendering{fetcher: f, client: client, door: t.Loop().Handle()}
+	r := f.newRendering(t, client)
 	r.rules = fetch.PageRules{Block: f.Render.blocks(), Seen: page.IsSeen(), OwnPosts: f.Render.RenderPost}
 	if r.rules.Page, err = weburl.Parse(p.URL); err != nil {
 		return err
 	}
-	page.Fetch = r.fetch
+	page.Fetch, page.Stores = r.fetch, fetch.Stores(r.HTTP.Session.inner(), r.rules.Page)
 	r.cookies = fetch.NewPageCookies(r.HTTP.Cookies, r.rules.Page)
 	page.Header, page.Cookies = r.cookies.Give(p.Header)
 	var doc *render.Document
@@ -248,7 +259,7 @@ func (f *fetcher) render(t *aio.Task, client *httpclient.Client, p *Page, reason
 func (r *rendering) run(t *aio.Task, fn func(context.Context, *render.Renderer) error) error {
 	defer r.door.Close()
 	return t.Group(func(g *aio.Group) error {
-		g.Go("requests", func(t *aio.Task) error { return r.serve(t, g) })
+		g.Go("requests", r.serve)
 		g.Go("render", func(t *aio.Task) error {
 			defer r.asked.Close()
 			_, err := aio.Offload(t, func(ctx context.Context) (struct{}, error) {
@@ -262,18 +273,22 @@ func (r *rendering) run(t *aio.Task, fn func(context.Context, *render.Renderer) 
 	})
 }
 
-// serve makes the requests of the page, each in a task of its own.
-func (r *rendering) serve(t *aio.Task, g *aio.Group) error {
-	for {
-		request, err := r.asked.Get(t)
-		if errors.Is(err, aio.ErrQueueClosed) {
-			return nil
+// serve makes the requests of the page, each in a task of its own, until the page is done: what a
+// server leaves open then is cancelled.
+func (r *rendering) serve(t *aio.Task) error {
+	return t.Group(func(g *aio.Group) error {
+		for {
+			request, err := r.asked.Get(t)
+			if errors.Is(err, aio.ErrQueueClosed) {
+				g.Cancel()
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			g.Go("request", request)
 		}
-		if err != nil {
-			return err
-		}
-		g.Go("request", request)
-	}
+	})
 }
 
 // fetch is render.Page.Fetch: it runs on goroutines of the browser.
@@ -315,7 +330,18 @@ func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*
 		return nil, err
 	}
 	ask := httpclient.Request{Method: q.Method, Body: q.Body, Header: fetch.FromBrowser(q), Cookies: r.cookies.Of(q, u), Stranger: r.cookies.Stranger(q, u), Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: r.chain.allow(u)}
+	turn := r.turnAt(u.Origin())
+	if err := turn.Acquire(t); err != nil {
+		return nil, err
+	}
+	leave := sync.OnceFunc(turn.Release)
+	defer leave()
 	q.Sent()
+	if q.Type.MayStayOpen() {
+		// The page goes on without it then, and what it still needs would wait for the turn.
+		open := t.Loop().CallLater(render.DefaultLimits.Open, leave)
+		defer open.Cancel()
+	}
 	res, err := r.client.Do(t, ask)
 	if res != nil {
 		defer res.Close()
@@ -328,7 +354,15 @@ func (r *rendering) exchangeFor(t *aio.Task, q *render.Request, u weburl.URL) (*
 		return nil, err
 	}
 	r.visited(u, res)
-	return &render.Response{Status: res.Status, Header: fetch.ForBrowser(res.Header), Body: append([]byte(nil), res.Body...)}, nil
+	return &render.Response{Status: res.Status, Header: fetch.ForBrowser(res.Header), Body: res.Lasting()}, nil
+}
+
+// turnAt returns the turns of requests at an origin.
+func (r *rendering) turnAt(origin string) *aio.Semaphore {
+	if r.hosts[origin] == nil {
+		r.hosts[origin] = aio.NewSemaphore(mostAtHost)
+	}
+	return r.hosts[origin]
 }
 
 // visits notes where the pages of a login lead, and refuses a POST to any other site.

@@ -16,7 +16,7 @@ type link struct {
 	Title string `json:"title"`
 }
 
-// content is what a page of a site shows: the answer of its API.
+// content is the text of a page of a site: the answer of its API.
 type content struct {
 	Title      string   `json:"title"`
 	Paragraphs []string `json:"paragraphs"`

@@ -21,7 +21,7 @@ import (
 
 // figures are those of a run.
 type figures struct {
-	Took, First     time.Duration // until the end, and until the first page is in the output; 0: at the end
+	Took, First     time.Duration // until the end, and until the output has a page; 0: at the end
 	Driver, Browser time.Duration // CPU time
 	PSS             []int64       // of the browser's processes, in bytes, twice a second
 	Left            int           // processes that outlived the tool
@@ -38,7 +38,7 @@ func (f *figures) peak() (most int64) {
 	return most
 }
 
-// How often a run is looked at: its output, its processes, their memory.
+// The times between two looks at a run: at its output, its processes, their memory.
 const (
 	everyOutput = 10 * time.Millisecond
 	everyLook   = 100 * time.Millisecond
@@ -81,7 +81,7 @@ func run(ctx context.Context, dir, output, program string, args ...string) (f fi
 	f.Took = time.Since(start)
 	f.Left = reap()
 	f.Browser = max(0, children()-before-f.Driver)
-	if err := p.Wait(); !errors.Is(err, exec.ErrWaitDelay) { // what it left holds its standard error open
+	if err := p.Wait(); !errors.Is(err, exec.ErrWaitDelay) { // a child holds its standard error open
 		return f, err
 	}
 	return f, nil

@@ -52,7 +52,7 @@ func tools(weft, cache, browser, shell string) []tool {
 		}
 		all = append(all, tool{w.name, false, w.says, func(ctx context.Context, dir, start string) (figures, []found, error) {
 			job := filepath.Join(dir, "job")
-			f, err := run(ctx, dir, filepath.Join(job, "pages.jsonl"), weft, "crawl", "-q", "--no-config", "--links", "--bodies", "--render", "--browser", w.browser, "--job", job, start)
+			f, err := run(ctx, dir, filepath.Join(job, "pages.jsonl"), weft, "crawl", "-q", "--no-config", "--links", "--warc", "--assets=none", "--render", "--browser", w.browser, "--job", job, start)
 			if err != nil {
 				return f, nil, err
 			}
@@ -72,7 +72,8 @@ func withPages(f figures, err error, out string) (figures, []found, error) {
 	return f, pages, err
 }
 
-// pagesOf reads a job: titles from its records, links from its links, texts by weft read.
+// pagesOf reads a job: titles from its records, links from its links, texts of its archive by weft
+// read.
 func pagesOf(weft, job string) ([]found, error) {
 	byURL := make(map[string]*found)
 	err := lines(filepath.Join(job, "pages.jsonl"), func(r struct{ URL, Title string }) { byURL[r.URL] = &found{URL: r.URL, Title: r.Title} })

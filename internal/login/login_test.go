@@ -1,6 +1,7 @@
 package login_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/internal/login"
 	"github.com/weftcrawl/weft/weburl"
@@ -77,6 +79,57 @@ func TestSession(t *testing.T) {
 	}
 	if err := s.Reload(); err == nil || cookies(s, "https://a.test/") != "own=4" {
 		t.Errorf("%v: a session that cannot be read", err)
+	}
+}
+
+// TestHolds: a value of a session is known in a field, also as scripts take it out of what they
+// have stored, and so are those that its sites have set since the file was read.
+func TestHolds(t *testing.T) {
+	items := [][2]string{
+		{"token", "store-token"}, {"state", `{"user":{"jwt":"json-token"}}`}, {"lang", "en"},
+		{"persist:root", `{"auth":"{\"access\":\"inner-token\",\"deep\":\"{\\\"refresh\\\":\\\"innermost-token\\\"}\"}"}`},
+	}
+	s, _ := saved(t, login.About{Stores: []login.Store{{Origin: "https://a.test", Items: items}}},
+		login.Cookie{Domain: "a.test", Path: "/", Name: "csrf", Value: "a%2Bcookie=="})
+	for to, values := range map[string][]string{"https://www.a.test/": {"renewed-token", "xsrf%2Btoken"}, "https://b.test/": {"of another"}} {
+		u, _ := url.Parse(to)
+		for _, value := range values {
+			s.SetCookies(u, []*http.Cookie{{Name: value[:4], Value: value}})
+		}
+		for i := range 2000 {
+			s.SetCookies(u, []*http.Cookie{{Name: "rotates", Value: fmt.Sprint("rotated-", i, "-")}})
+		}
+	}
+	for field, want := range map[string]bool{
+		"X-Auth: Bearer store-token": true, "X-Auth: json-token": true, "X-Csrf: a%2Bcookie==": true, "X-Csrf: a+cookie==": true,
+		"X-Auth: Bearer inner-token": true, "X-Auth: innermost-token": true, "X-Auth: renewed-token": true, "X-Xsrf: xsrf+token": true,
+		"X-Xsrf: rotated-1999-": true, "X-Xsrf: rotated-1900-": true,
+		"Accept-Language: en": false, "X-Auth: store": false, "X-Auth: store-tokem": false, "X: of another": false, "X: rotated-0-": false,
+	} {
+		if s.Holds(field) != want {
+			t.Errorf("%s: %t, expected %t", field, !want, want)
+		}
+	}
+}
+
+// TestHoldsMany: a store of many short values takes no time from each field.
+func TestHoldsMany(t *testing.T) {
+	var value strings.Builder
+	for i := range 1 << 20 {
+		fmt.Fprintf(&value, `"%08x`, i/2)
+	}
+	s, _ := saved(t, login.About{Stores: []login.Store{{Origin: "https://a.test", Items: [][2]string{{"n", value.String()}}}}})
+	began := time.Now()
+	for range 1000 {
+		if s.Holds("X-Of-Scripts: " + strings.Repeat("no secret ", 10)) {
+			t.Fatal("no secret")
+		}
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("%v for 1,000 fields", took)
+	}
+	if !s.Holds("X: 0007ffff") {
+		t.Error("the last one is unknown")
 	}
 }
 

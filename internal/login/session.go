@@ -26,7 +26,9 @@ type Session struct {
 
 	mu struct {
 		sync.Mutex
-		reads int // of the file
+		reads int         // of the file
+		holds secrets     // of it
+		set   []setCookie // since then
 		jar   *cookies.Jar
 		sites map[string]bool // of the cookies in the file, expired ones included
 		limit int             // of the jar; 0: its own
@@ -112,12 +114,12 @@ func (s *Session) read(text []byte) error {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	sites := sitesOf(cookieLines.Bytes())
+	sites, holds := sitesOf(cookieLines.Bytes()), secretsOf(cookieLines.Bytes(), about.Stores)
 	jar := cookies.New()
 	if err := jar.Load(&cookieLines); err != nil {
 		return err
 	}
-	return s.set(jar, sites, about)
+	return s.set(jar, sites, holds, about)
 }
 
 // sitesOf returns the sites of cookies in a file: each line begins with a domain.
@@ -162,7 +164,7 @@ func (a *About) take(fields []string) error {
 }
 
 // set has the session be another one.
-func (s *Session) set(jar *cookies.Jar, sites map[string]bool, about About) (err error) {
+func (s *Session) set(jar *cookies.Jar, sites map[string]bool, holds secrets, about About) (err error) {
 	var login weburl.URL
 	if about.Page != "" {
 		if login, err = weburl.Parse(about.Page); err != nil {
@@ -186,7 +188,8 @@ func (s *Session) set(jar *cookies.Jar, sites map[string]bool, about About) (err
 	if s.mu.limit > 0 {
 		jar.Limit(s.mu.limit)
 	}
-	s.mu.jar, s.mu.sites, s.mu.about, s.mu.login, s.mu.out, s.mu.form = jar, sites, about, login, out, form
+	s.mu.jar, s.mu.sites, s.mu.holds, s.mu.about, s.mu.login, s.mu.out, s.mu.form = jar, sites, holds, about, login, out, form
+	s.mu.set = nil
 	s.mu.reads++
 	return nil
 }
@@ -211,8 +214,13 @@ func (s *Session) jar() *cookies.Jar {
 // Cookies is that of the jar.
 func (s *Session) Cookies(u *url.URL) []*http.Cookie { return s.jar().Cookies(u) }
 
-// SetCookies is that of the jar.
-func (s *Session) SetCookies(u *url.URL, all []*http.Cookie) { s.jar().SetCookies(u, all) }
+// SetCookies is that of the jar. Cookies of the session's sites are secrets from now on.
+func (s *Session) SetCookies(u *url.URL, all []*http.Cookie) {
+	if site := weburl.Site(u.Hostname()); s.isFor(site) {
+		s.remember(site, all)
+	}
+	s.jar().SetCookies(u, all)
+}
 
 // Site is that of the jar.
 func (s *Session) Site(host string) []*http.Cookie { return s.jar().Site(host) }

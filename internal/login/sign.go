@@ -129,7 +129,7 @@ func (s *Session) LoggedOut(at weburl.URL, text []byte) string {
 	s.mu.Lock()
 	out, form := s.mu.out, s.mu.form
 	s.mu.Unlock()
-	if s.IsLogin(at) || !s.isFor(at) {
+	if s.IsLogin(at) || !s.isFor(weburl.Site(at.Hostname())) {
 		return ""
 	}
 	if out.url != "" && MatchURL(out.url, at) {
@@ -155,23 +155,28 @@ func (s *Session) LoggedOut(at weburl.URL, text []byte) string {
 
 // RedirectsOut reports whether a redirect leads from a page to the login page.
 func (s *Session) RedirectsOut(from, to weburl.URL) bool {
-	return s.IsLogin(to) && !s.IsLogin(from) && s.isFor(from)
+	return s.IsLogin(to) && !s.IsLogin(from) && s.isFor(weburl.Site(from.Hostname()))
 }
 
-// isFor reports whether a page is of a site that the session is for: that of the login page, of a
-// cookie in its file, or of a store. Others may lead to the login page, and mean nothing by it.
-func (s *Session) isFor(u weburl.URL) bool {
+// isFor reports whether a site is one of the session: that of the login page, of a cookie in its
+// file, or of a store. Others may lead to the login page, and mean nothing by it.
+func (s *Session) isFor(site string) bool {
 	s.mu.Lock()
 	sites, login, stores := s.mu.sites, s.mu.login, s.mu.about.Stores
 	s.mu.Unlock()
-	site := weburl.Site(u.Hostname())
 	if sites[site] || !login.IsZero() && weburl.Site(login.Hostname()) == site {
 		return true
 	}
-	return slices.ContainsFunc(stores, func(store Store) bool {
-		origin, err := weburl.Parse(store.Origin)
-		return err == nil && weburl.Site(origin.Hostname()) == site
-	})
+	return slices.ContainsFunc(stores, func(store Store) bool { return siteOf(store) == site })
+}
+
+// siteOf returns the site of a store; "": its origin is none.
+func siteOf(store Store) string {
+	origin, err := weburl.Parse(store.Origin)
+	if err != nil {
+		return ""
+	}
+	return weburl.Site(origin.Hostname())
 }
 
 func has(root *html.Node, selector *css.Selector) bool {

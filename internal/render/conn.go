@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,8 +19,10 @@ import (
 type conn struct {
 	in    writer
 	event func(*message) // called in the order of arrival; must not wait for a command
+	most  int            // bytes of a reply
 
 	mu      sync.Mutex
+	text    []byte          // of the last command
 	last    int             // id of the last command
 	replies map[int]replyTo // of commands under way
 	crashed map[string]bool // sessions of tabs whose process has died
@@ -30,7 +33,19 @@ type conn struct {
 // replyTo is the way of a reply to whoever waits for it.
 type replyTo struct {
 	session string
-	to      chan *message // of capacity 1
+	result  any        // that it is read into; nil: what it says does not matter
+	to      chan error // of capacity 1: whether it is a refusal
+}
+
+// read reads a reply.
+func (r *replyTo) read(m *message, text []byte) error {
+	switch {
+	case m.Error != nil:
+		return m.Error
+	case r.result == nil:
+		return nil
+	}
+	return json.Unmarshal(text, &struct{ Result any }{r.result})
 }
 
 // writer is the way of commands to the browser.
@@ -39,16 +54,20 @@ type writer interface {
 	SetWriteDeadline(time.Time) error
 }
 
-// writeTime is the most time that the browser takes to read a command, or it hangs.
+// writeTime is the most time that the browser takes to read a command, or a piece of a long one, or
+// it hangs.
 const writeTime = 10 * time.Second
 
-// message is a reply or an event.
+// pieceOfBody is the part of a body that is written at a time, in bytes. Base64 makes four of each
+// three.
+const pieceOfBody = 192 << 10
+
+// message is a reply, without its result, or an event.
 type message struct {
 	ID      int             `json:"id"`
 	Session string          `json:"sessionId"`
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params"`
-	Result  json.RawMessage `json:"result"`
 	Error   *protocolError  `json:"error"`
 }
 
@@ -65,15 +84,16 @@ func (e *protocolError) Error() string { return e.Message }
 // error, and a request is refused.
 const (
 	maxMessage = 64 << 20
-	maxEvent   = 4 << 20
+	eventPart  = 16      // of that, an event may have one
 	keptBuffer = 1 << 20 // a larger buffer is not used again
 )
 
 var errHuge = &protocolError{Message: "the reply is too long"}
 
-// newConn serves a connection until the browser ends it.
-func newConn(out io.Reader, in writer, event func(*message)) *conn {
-	c := &conn{in: in, event: event, replies: make(map[int]replyTo), crashed: make(map[string]bool), ended: make(chan struct{})}
+// newConn serves a connection until the browser ends it. Replies have so many bytes at most, and
+// events a part of that.
+func newConn(out io.Reader, in writer, most int, event func(*message)) *conn {
+	c := &conn{in: in, event: event, most: most, replies: make(map[int]replyTo), crashed: make(map[string]bool), ended: make(chan struct{})}
 	go c.serve(bufio.NewReaderSize(out, 1<<20))
 	return c
 }
@@ -87,7 +107,7 @@ func (c *conn) serve(out *bufio.Reader) {
 			text = nil
 		}
 		var whole bool
-		text, whole, err = readMessage(out, text[:0])
+		text, whole, err = readMessage(out, text[:0], c.most)
 		if err != nil {
 			break
 		}
@@ -110,8 +130,8 @@ func (c *conn) serve(out *bufio.Reader) {
 		reply, waits := c.replies[m.ID]
 		delete(c.replies, m.ID)
 		c.mu.Unlock()
-		if waits {
-			reply.to <- m
+		if waits { // it is read here: of several long ones, one is in memory twice
+			reply.to <- reply.read(m, text)
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -132,7 +152,7 @@ func (c *conn) crash(session string) {
 	for id, reply := range c.replies {
 		if reply.session == session {
 			delete(c.replies, id)
-			close(reply.to)
+			reply.to <- errCrashed
 		}
 	}
 }
@@ -152,15 +172,14 @@ func (c *conn) end(err error) {
 	}
 }
 
-// readMessage appends the next message to a buffer, without its NUL. Of one that is too long it
-// returns the beginning.
-func readMessage(out *bufio.Reader, to []byte) (text []byte, whole bool, err error) {
-	most := maxMessage
+// readMessage appends the next message to a buffer, without its NUL. Of one that is too long, such
+// as a reply of more than so many bytes, it returns the beginning.
+func readMessage(out *bufio.Reader, to []byte, most int) (text []byte, whole bool, err error) {
 	for whole = true; ; {
 		part, err := out.ReadSlice(0)
 		switch {
 		case len(to) == 0 && bytes.HasPrefix(part, []byte(`{"method":`)):
-			most = maxEvent
+			most /= eventPart
 		case len(to) > most:
 			whole, part = false, nil
 		}
@@ -189,32 +208,57 @@ func (m *message) begins(text []byte) bool {
 	return ok && ended && !strings.Contains(id, `\`)
 }
 
-// start sends a command without waiting for its reply. Params are JSON, or nil.
-func (c *conn) start(session, method string, params []byte) (id int, reply <-chan *message, err error) {
+// send sends a command without waiting for its reply, which reply is for; nil: nobody waits. Params
+// are JSON, or nil. If there is a tail, they are the beginning of JSON: a body follows, in base64,
+// and the tail. A long body is encoded and written piece by piece.
+func (c *conn) send(session, method string, params, body []byte, tail string, reply *replyTo) (id int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
-		return 0, nil, c.err
+		return 0, c.err
 	}
 	if c.crashed[session] {
-		return 0, nil, errCrashed
+		return 0, errCrashed
 	}
 	c.last++
-	text := fmt.Appendf(make([]byte, 0, len(method)+len(session)+len(params)+64), `{"id":%d,"method":"%s"`, c.last, method)
+	text := fmt.Appendf(c.text[:0], `{"id":%d,"method":"%s"`, c.last, method)
 	if session != "" {
 		text = fmt.Appendf(text, `,"sessionId":"%s"`, session)
 	}
 	if params != nil {
 		text = append(append(text, `,"params":`...), params...)
 	}
-	to := make(chan *message, 1)
-	c.replies[c.last] = replyTo{session, to}
-	_ = c.in.SetWriteDeadline(time.Now().Add(writeTime)) // of a pipe: it has one
-	if _, err := c.in.Write(append(text, '}', 0)); err != nil {
-		c.end(errGone) // half a command may be on its way
-		return 0, nil, errGone
+	if reply != nil {
+		reply.session = session
+		c.replies[c.last] = *reply
 	}
-	return c.last, to, nil
+	for len(body) > 0 && err == nil {
+		piece := body[:min(len(body), pieceOfBody)]
+		body = body[len(piece):]
+		if text = base64.StdEncoding.AppendEncode(text, piece); len(body) > 0 {
+			err = c.write(text)
+			text = text[:0]
+		}
+	}
+	if err == nil {
+		text = append(append(text, tail...), '}', 0)
+		err = c.write(text)
+	}
+	if c.text = text; cap(text) > keptBuffer {
+		c.text = nil
+	}
+	if err != nil {
+		c.end(errGone) // half a command may be on its way
+		return 0, errGone
+	}
+	return c.last, nil
+}
+
+// write writes a part of a command. c.mu is held.
+func (c *conn) write(text []byte) error {
+	_ = c.in.SetWriteDeadline(time.Now().Add(writeTime)) // of a pipe: it has one
+	_, err := c.in.Write(text)
+	return err
 }
 
 // post sends a command whose reply does not matter.
@@ -223,17 +267,8 @@ func (c *conn) post(session, method string, params any) error {
 	if err != nil {
 		return err
 	}
-	id, _, err := c.start(session, method, text)
-	if err == nil {
-		c.forget(id)
-	}
+	_, err = c.send(session, method, text, nil, "", nil)
 	return err
-}
-
-func (c *conn) forget(id int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.replies, id)
 }
 
 // call sends a command, and reads its reply into result unless that is nil. A session that has
@@ -243,33 +278,46 @@ func (c *conn) call(ctx context.Context, session, method string, params, result 
 	if err != nil {
 		return err
 	}
-	id, reply, err := c.start(session, method, text)
+	wait, err := c.start(session, method, text, result)
 	if err != nil {
-		return fmt.Errorf("%s: %w", method, err)
+		return err
 	}
-	return c.await(ctx, method, id, reply, result)
+	return wait(ctx)
 }
 
-// await reads the reply to a command that was sent.
-func (c *conn) await(ctx context.Context, method string, id int, reply <-chan *message, result any) error {
-	select {
-	case m := <-reply:
-		if m == nil {
-			return fmt.Errorf("%s: %w", method, errCrashed)
-		}
-		if m.Error != nil {
-			return fmt.Errorf("%s: %w", method, m.Error)
-		}
-		if result == nil {
-			return nil
-		}
-		return json.Unmarshal(m.Result, result)
-	case <-c.ended:
-		return fmt.Errorf("%s: %w", method, c.err)
-	case <-ctx.Done():
-		c.forget(id)
-		return fmt.Errorf("%s: %w", method, context.Cause(ctx))
+// start is call without the wait for the reply.
+func (c *conn) start(session, method string, params []byte, result any) (wait func(context.Context) error, err error) {
+	reply := &replyTo{result: result, to: make(chan error, 1)}
+	id, err := c.send(session, method, params, nil, "", reply)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
 	}
+	return func(ctx context.Context) (err error) {
+		select {
+		case err = <-reply.to:
+		case <-c.ended:
+			err = c.forget(id, reply, c.err)
+		case <-ctx.Done():
+			err = c.forget(id, reply, context.Cause(ctx))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
+		return nil
+	}, nil
+}
+
+// forget ends the wait for a reply, for a reason. One that is being read comes soon: result is
+// nobody's before.
+func (c *conn) forget(id int, reply *replyTo, reason error) error {
+	c.mu.Lock()
+	_, waits := c.replies[id]
+	delete(c.replies, id)
+	c.mu.Unlock()
+	if waits {
+		return reason
+	}
+	return <-reply.to
 }
 
 // paramsOf encodes parameters; bytes are JSON already.

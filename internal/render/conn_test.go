@@ -24,7 +24,7 @@ func TestConn(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := make(chan string, 10)
-	c := newConn(fromBrowser, in, func(m *message) { events <- m.Method + string(m.Params) })
+	c := newConn(fromBrowser, in, 1<<20, func(m *message) { events <- m.Method + string(m.Params) })
 	read := bufio.NewReader(commands)
 	answer := func(want string, replies ...string) {
 		text, err := read.ReadString(0)
@@ -40,7 +40,10 @@ func TestConn(t *testing.T) {
 	if err := c.call(t.Context(), "s", "A", map[string]int{"y": 2}, &result); err != nil || result.X != 3 || <-events != "E{}" {
 		t.Errorf("%+v, %v", result, err)
 	}
-	go answer(`{"id":2,"method":"B"}`, `{"id":2,"result":{"text":"`+strings.Repeat("x", maxMessage)+`"}}`, `{"method":"F"}`)
+	go func() {
+		answer(`{"id":2,"method":"B"}`)
+		io.WriteString(browser, `{"id":2,"result":{"text":"`+strings.Repeat("x", 1<<20)+`"}}`+"\x00"+`{"method":"F"}`+"\x00")
+	}()
 	if err := c.call(t.Context(), "", "B", nil, nil); !errors.Is(err, errHuge) || <-events != "F" {
 		t.Errorf("a long reply: %v", err)
 	}

@@ -7,11 +7,9 @@ import (
 	"github.com/weftcrawl/weft/internal/render"
 )
 
-// TestEndless: a page that computes without end is rendered again where the clock of its tab was a
+// testEndless: a page that computes without end is rendered again where the clock of its tab was a
 // virtual one, as it may wait for that.
-func TestEndless(t *testing.T) {
-	t.Parallel()
-	r := renderer(t, 1)
+func testEndless(t *testing.T, r *render.Renderer) {
 	if _, err := r.Render(t.Context(), page(u, "<p>text", nil)); err != nil {
 		t.Fatal(err)
 	}

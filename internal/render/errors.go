@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Kind says why a page has no rendered document.
+// Kind is the reason for which a page has no rendered document.
 type Kind string
 
 // Kinds. A page fails by one of the first five if it does so twice: the fault may be that of a page
@@ -35,6 +35,7 @@ var (
 	errDisk = errors.New("the page stores more than the browser may")
 
 	errOutside  = fmt.Errorf("%w, outside its process", errMemory)
+	errUndrawn  = fmt.Errorf("%w: it draws nothing any more", errGone)
 	errEndless  = fmt.Errorf("%w, by the real clock", errCPU)
 	errReplaced = errors.New("a script has put another document in the page's place")
 	errEmptied  = errors.New("scripts have removed all of the page's content")

@@ -22,3 +22,10 @@ func (p *paused) excess() ByRule {
 	}
 	return ""
 }
+
+// mostSent bounds the bytes that requests of a page send while they have no answer, which may be
+// long.
+const mostSent = 4 << 20
+
+// errMuchSent refuses a request beyond that.
+const errMuchSent ByRule = "requests under way send 4 MiB at most"

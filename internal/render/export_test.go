@@ -12,6 +12,31 @@ func (o Options) Impatient(start time.Duration, pauses []time.Duration, cpu time
 	return o
 }
 
+// Longest returns options with another bound of the browser's replies, in bytes.
+func (o Options) Longest(most int) Options {
+	o.longest = most
+	return o
+}
+
+// AloneFor returns options with another time for a page that has a browser of its own.
+func (o Options) AloneFor(most time.Duration) Options {
+	o.patience.alone = most
+	return o
+}
+
+// Start starts the browser unless it runs.
+func (r *Renderer) Start(ctx context.Context) error {
+	_, err := r.running(ctx)
+	return err
+}
+
+// Most returns the memory that the browser for all pages may take.
+func (r *Renderer) Most() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.browser.most.Load()
+}
+
 // Processes returns those of the browser, its keeper first; none if none runs.
 func (r *Renderer) Processes() []int {
 	r.mu.Lock()
@@ -62,9 +87,19 @@ func (r *Renderer) Documents(ctx context.Context) (int, error) {
 	return count.Documents, err
 }
 
-// Profile returns the folder of the browser's profile.
+// Profile returns the folder of the browser's profile; of that for one page alone, if there is one.
 func (r *Renderer) Profile() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.alone != nil {
+		return r.alone.process.profile
+	}
 	return r.browser.process.profile
+}
+
+// LoseFrames has the pages of all renderers lose the frames that their steps wait for.
+func LoseFrames() (undo func()) {
+	whole := stepsScript
+	stepsScript = "(globalThis.requestAnimationFrame = () => 0, " + whole + ")"
+	return func() { stepsScript = whole }
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/render"
 )
 
@@ -13,13 +14,13 @@ import (
 // though virtual time draws nothing.
 func TestFrames(t *testing.T) {
 	const more = "fetch('/more').then(r => r.text()).then(text => p.append(text))"
-	inEach(t, 1, browsers, func(t *testing.T, r *render.Renderer) {
+	inEach(t, 0, browsers, func(t *testing.T, r *render.Renderer) {
 		for name, script := range map[string]string{
 			"in view":       "new IntersectionObserver(all => { if (all[0].isIntersecting) " + more + " }).observe(p)",
 			"in a frame":    "setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => " + more + ")), 2000)",
 			"frame by turn": "requestAnimationFrame(() => setTimeout(() => " + more + ", 100))",
 		} {
-			for range 5 { // whether it is drawn anyway is a matter of luck
+			for range long.Or(2, 4) { // whether it is drawn anyway is a matter of luck
 				pages := map[string]string{"http://a.test/app.js": script, "http://a.test/more": "more"}
 				d, err := r.Render(t.Context(), page("http://a.test/", "<!doctype html><p id=p>text <script src=/app.js></script>", pages))
 				if err != nil || !strings.Contains(d.HTML, "more</p>") {
@@ -36,7 +37,7 @@ func TestVirtualList(t *testing.T) {
 const show = () => { const from = Math.floor(scrollY / 100); all.innerHTML = ''; for (let i = from; i < Math.min(300, from + 10); i++) { const a = document.createElement('a'); a.href = '/item' + i; a.style.top = 100 * i + 'px'; a.textContent = i; all.append(a) } }
 addEventListener('scroll', show); show()
 </script>`
-	inBrowsers(t, 1, func(t *testing.T, r *render.Renderer) {
+	inBrowsers(t, 0, func(t *testing.T, r *render.Renderer) {
 		p := page("http://a.test/", list, nil)
 		p.Steps.Scroll = 100
 		d, err := r.Render(t.Context(), p)
@@ -63,8 +64,8 @@ new IntersectionObserver(async all => {
   n += 5
   busy = false
 }).observe(end)</script>`
-	inBrowsers(t, 1, func(t *testing.T, r *render.Renderer) {
-		for range 6 {
+	inBrowsers(t, 0, func(t *testing.T, r *render.Renderer) {
+		for range 4 {
 			p := page("http://a.test/", shop, nil)
 			p.Fetch, p.Steps.Scroll = items(nil), 50
 			if d, err := r.Render(t.Context(), p); err != nil || !strings.Contains(d.HTML, `"/item29"`) {

@@ -45,41 +45,37 @@ const over = setInterval(async () => { if (await (await fetch('/over')).text() =
 	return p
 }
 
-// TestNoStateOfFrames: a frame finds nothing that those of earlier pages have stored, however deep
+// testNoStateOfFrames: a frame finds nothing that those of earlier pages have stored, however deep
 // they were.
-func TestNoStateOfFrames(t *testing.T) {
-	inBrowsers(t, 1, func(t *testing.T, r *render.Renderer) {
-		for i := range 3 {
-			d, err := r.Render(t.Context(), nested(""))
-			if err != nil || len(d.Frames) != 3 || d.Cut != "" {
-				t.Fatalf("page %d: %+v, %v", i, d, err)
-			}
-			for _, f := range d.Frames[1:] {
-				if !strings.Contains(f.HTML, "found: .") {
-					t.Errorf("page %d: %s: %.100s", i, f.URL, f.HTML[strings.Index(f.HTML, "<pre"):])
-				}
+func testNoStateOfFrames(t *testing.T, r *render.Renderer) {
+	for i := range 3 {
+		d, err := r.Render(t.Context(), nested(""))
+		if err != nil || len(d.Frames) != 3 || d.Cut != "" {
+			t.Fatalf("page %d: %+v, %v", i, d, err)
+		}
+		for _, f := range d.Frames[1:] {
+			if !strings.Contains(f.HTML, "found: .") {
+				t.Errorf("page %d: %s: %.100s", i, f.URL, f.HTML[strings.Index(f.HTML, "<pre"):])
 			}
 		}
-		p := page("https://a.test/", "<iframe src=https://d.test/></iframe>", nil)
-		p.Fetch, p.Limits = nested("").Fetch, nested("").Limits
-		if d, err := r.Render(t.Context(), p); err != nil || !strings.Contains(d.Frames[0].HTML, "found: .") {
-			t.Errorf("%+v, %v", d, err)
-		}
-	})
+	}
+	p := page("https://a.test/", "<iframe src=https://d.test/></iframe>", nil)
+	p.Fetch, p.Limits = nested("").Fetch, nested("").Limits
+	if d, err := r.Render(t.Context(), p); err != nil || !strings.Contains(d.Frames[0].HTML, "found: .") {
+		t.Errorf("%+v, %v", d, err)
+	}
 }
 
-// TestNoStateOfLostTabs: a page finds nothing that one has stored whose tab is closed since.
-func TestNoStateOfLostTabs(t *testing.T) {
-	inBrowsers(t, 1, func(t *testing.T, r *render.Renderer) {
-		for i := range 3 {
-			p := page("https://a.test/", `<p id=found><script>
+// testNoStateOfLostTabs: a page finds nothing that one has stored whose tab is closed since.
+func testNoStateOfLostTabs(t *testing.T, r *render.Renderer) {
+	for i := range 3 {
+		p := page("https://a.test/", `<p id=found><script>
 				found.textContent = 'found: ' + localStorage.length; localStorage.x = 'y'
 				for (let i = 0; i < 20; i++) fetch('/' + i).catch(() => 0)</script>`, nil)
-			p.Limits.Requests = 10
-			d, err := r.Render(t.Context(), p)
-			if err != nil || d.Cut != "requests" || !strings.Contains(d.HTML, "found: 0") {
-				t.Errorf("page %d: %+v, %v", i, d, err)
-			}
+		p.Limits.Requests = 10
+		d, err := r.Render(t.Context(), p)
+		if err != nil || d.Cut != "requests" || !strings.Contains(d.HTML, "found: 0") {
+			t.Errorf("page %d: %+v, %v", i, d, err)
 		}
-	})
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,7 +35,7 @@ func TestKills(t *testing.T) {
 		}
 	}
 	renderer(t, 1)
-	kills := long.Or(6, 100)
+	kills := long.Or(4, 100)
 	for i := range kills {
 		temp := t.TempDir()
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestKills$")
@@ -65,6 +66,42 @@ func TestKills(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOrphans: a full browser's handlers of crashes are no children of it, and one that traces a
+// page while that is killed waits for ever. It ends with the browser.
+func TestOrphans(t *testing.T) {
+	t.Parallel()
+	path, err := render.Find("")
+	if err != nil {
+		t.Skip(err)
+	}
+	o, _ := scripted(t, `
+(cd "$TMPDIR" && mkfifo never && cp /bin/sh chrome_crashpad_handler &&
+	setsid ./chrome_crashpad_handler -c 'read line <never' "$@" 3<&- 4>&- & )
+exec `+path+` "$@"`)
+	r := render.New(o)
+	defer r.Close()
+	if _, err := r.Render(t.Context(), page(u, "<p>text", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if all := withArgument("read line <never"); len(all) == 0 {
+		t.Fatal("no handler")
+	}
+	r.Close()
+	gone(t, o.Temp)
+}
+
+// gone waits until no process has a text in its command line.
+func gone(t *testing.T, text string) {
+	t.Helper()
+	var running []int
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); runtime.Gosched() {
+		if running = withArgument(text); len(running) == 0 {
+			return
+		}
+	}
+	t.Errorf("processes %v with %s", running, text)
 }
 
 // withArgument returns the processes that have a text in their command line, but for this one.

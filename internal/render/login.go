@@ -40,7 +40,7 @@ type State struct {
 	Stores  []Store
 }
 
-// LoginError says how far a login has come.
+// LoginError is the error of a login that has ended early, with the page at its end.
 type LoginError struct {
 	URL    string // of the page at the end
 	Reason string
@@ -175,8 +175,12 @@ func (l *loggingIn) succeeded(v view) bool {
 func (l *loggingIn) fill(ctx context.Context) error {
 	return l.until(ctx, fmt.Sprintf("it has no field %.128q", l.left[0][0]), func(v view, quiet time.Duration) (bool, error) {
 		var by []string
+		secure := strings.HasPrefix(l.of.URL, "https:")
+		if secure && strings.HasPrefix(v.URL, "http:") {
+			return false, &LoginError{v.URL, "it is not https, as the URL of the login is: nothing is filled in there"}
+		}
 		text, _ := json.Marshal(l.left) // texts are JSON always
-		if err := l.call(ctx, "fill("+string(text)+")", &by); err != nil {
+		if err := l.call(ctx, fmt.Sprintf("fill(%s, %t)", text, secure), &by); err != nil {
 			return false, err
 		}
 		var left [][2]string
@@ -248,7 +252,7 @@ func (l *loggingIn) until(ctx context.Context, otherwise string, done func(v vie
 func (l *loggingIn) isBusy() bool {
 	l.run.mu.Lock()
 	defer l.run.mu.Unlock()
-	return l.run.pending > 0 || len(l.run.frames) > 0
+	return l.run.pending > 0 || len(l.run.frames.loading) > 0
 }
 
 // quietFor returns for how long nothing has been under way.
@@ -263,9 +267,12 @@ func (l *loggingIn) quietFor() time.Duration {
 	return time.Since(l.quiet)
 }
 
+// loginOf is the place of the functions of login.js in the world of steps.js.
+const loginOf = "globalThis[Symbol.for('weft login')]"
+
 // call calls a function of login.js.
 func (l *loggingIn) call(ctx context.Context, call string, result any) error {
-	return l.run.evaluate(ctx, "(globalThis.weftLogin ??= "+loginScript+")."+call, result)
+	return l.run.evaluate(ctx, "("+loginOf+" ??= "+loginScript+")."+call, result)
 }
 
 // state reads what the browser has.

@@ -50,7 +50,8 @@
 
   return {
     // fill fills in those fields that are there. It returns the selectors that found them, or ''.
-    fill: fields => fields.map(([field, value]) => {
+    // Secure: nothing is filled in over http, and nothing returned.
+    fill: (fields, secure) => secure && location.protocol === 'http:' ? [] : fields.map(([field, value]) => {
       const [e, selector] = find(field)
       if (!e) return ''
       enter(e, value)

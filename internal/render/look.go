@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 )
@@ -53,8 +54,12 @@ func (r *run) look(ctx context.Context) (l look, err error) {
 			break
 		}
 		html, err := t.frame(ctx, f.ID)
-		if err != nil {
+		var refused *protocolError
+		if errors.As(err, &refused) {
 			continue // it has gone, or is one of another kind
+		}
+		if err != nil {
+			return look{}, err
 		}
 		if size += len(html) + escaped*(strings.Count(html, `"`)+strings.Count(html, "&")); size > r.limits.Document {
 			return look{}, errTooLong
@@ -113,5 +118,8 @@ func (t *tab) outer(ctx context.Context, id int) (string, error) {
 		OuterHTML string
 	}
 	err := t.conn.call(ctx, t.session, "DOM.getOuterHTML", map[string]any{"backendNodeId": id, "includeShadowDOM": true}, &text)
+	if errors.Is(err, errHuge) {
+		err = errTooLong
+	}
 	return text.OuterHTML, err
 }

@@ -54,6 +54,7 @@ func (r *run) stayOpen(p *paused, answered <-chan struct{}) {
 // answered takes in that a request is not under way any more. r.mu is held.
 func (r *run) answered(p *paused) {
 	r.pending--
+	r.traffic.answered(len(p.body))
 	if i := slices.Index(r.open, p); i >= 0 {
 		r.open = slices.Delete(r.open, i, i+1)
 	} else {

@@ -13,11 +13,11 @@ import (
 // and no timer and no other request of it; the document names it. One that waits for its turn is
 // waited for.
 func TestOpenRequests(t *testing.T) {
-	inBrowsers(t, 2, func(t *testing.T, r *render.Renderer) {
+	inBrowsers(t, 0, func(t *testing.T, r *render.Renderer) {
 		const html = `<p id=p>text<script>
 			const get = path => fetch(path).then(r => r.text()).then(t => p.append(', ' + t))
 			get('/poll?1'); get('/turn'); setTimeout(() => get('/poll?2'), 500)
-			setTimeout(() => get('/slow').then(() => setTimeout(() => get('/last'), 3000)), 4000)
+			setTimeout(() => get('/slow').then(() => setTimeout(() => get('/last'), 1000)), 2000)
 		</script>`
 		for range 2 {
 			p := page(u, html, nil)

@@ -2,6 +2,8 @@ package render
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -50,6 +52,10 @@ type Request struct {
 	Type   Type
 	Frame  bool // it is for the document of a frame
 
+	// From are the origins of the documents that may have made it, "null" for an opaque one; none:
+	// the page's.
+	From []string
+
 	sent func() // nil: nobody wants to know
 }
 
@@ -90,6 +96,13 @@ type Response struct {
 	Status int
 	Header []Field
 	Body   []byte // decoded
+	Done   func() // called when the browser has it, or nobody needs it; or nil
+}
+
+// isRedirect reports whether a browser goes on from a response to another one:
+// https://fetch.spec.whatwg.org/#redirect-status.
+func (r *Response) isRedirect() bool {
+	return slices.Contains([]int{301, 302, 303, 307, 308}, r.Status) && slices.ContainsFunc(r.Header, func(f Field) bool { return strings.EqualFold(f.Name, "Location") })
 }
 
 // Limits bound a page. Zero fields are those of DefaultLimits.

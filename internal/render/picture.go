@@ -2,11 +2,12 @@ package render
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
 
-// Screenshot says how much of a page its picture shows.
+// Screenshot is the part of a page that its picture shows.
 type Screenshot string
 
 // Screenshots.
@@ -24,19 +25,19 @@ const (
 
 // Bounds on pictures.
 const (
-	mostHeight  = 16384 // CSS pixels of a full screenshot: no surface of Chromium is longer
-	mostPages   = 200   // of a PDF
-	pictureTime = 20 * time.Second
+	mostHeight  = 16384            // CSS pixels of a full screenshot: no surface of Chromium is longer
+	mostPages   = 200              // of a PDF
+	pictureTime = 30 * time.Second // of both; that of a long page takes seconds
 )
 
 // IsSeen reports whether the page is for eyes: then it needs its images, media and fonts.
 func (p *Page) IsSeen() bool { return p.Screenshot != ScreenshotNone || p.PDF }
 
 // picture takes what is asked of screenshot and PDF. What cannot be taken leaves the document
-// whole: Document.Missing says why.
-func (r *run) picture(ctx context.Context) {
+// whole: Document.Missing says why. An error says that another browser may.
+func (r *run) picture(ctx context.Context) error {
 	if !r.page.IsSeen() {
-		return
+		return nil
 	}
 	if r.stands() {
 		r.missing("the page", r.pose(ctx))
@@ -46,6 +47,12 @@ func (r *run) picture(ctx context.Context) {
 	defer stop()
 	if r.page.Screenshot != ScreenshotNone {
 		png, err := r.screenshot(ctx)
+		switch {
+		case errors.Is(err, errGone):
+			return err
+		case errors.Is(err, errLate) && !r.how.alone: // any page may be the reason
+			return errUndrawn
+		}
 		r.missing("the screenshot", err)
 		r.update(func() { r.doc.Screenshot = png })
 	}
@@ -54,6 +61,7 @@ func (r *run) picture(ctx context.Context) {
 		r.missing("the PDF", err)
 		r.update(func() { r.doc.PDF = pdf })
 	}
+	return nil
 }
 
 // stands reports whether the page has reached no limit.
@@ -115,8 +123,8 @@ func (r *run) print(ctx context.Context) ([]byte, error) {
 		Data []byte
 	}
 	t := r.tab
-	id, reply, err := t.conn.start(t.session, "Page.printToPDF", fmt.Appendf(nil,
-		`{"printBackground":true,"preferCSSPageSize":true,"paperWidth":8.27,"paperHeight":11.69,"pageRanges":"1-%d"}`, mostPages))
+	wait, err := t.conn.start(t.session, "Page.printToPDF", fmt.Appendf(nil,
+		`{"printBackground":true,"preferCSSPageSize":true,"paperWidth":8.27,"paperHeight":11.69,"pageRanges":"1-%d"}`, mostPages), &pdf)
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +132,6 @@ func (r *run) print(ctx context.Context) ([]byte, error) {
 	if err := r.grant(ctx, endTime); err != nil {
 		return nil, err
 	}
-	err = t.conn.await(ctx, "Page.printToPDF", id, reply, &pdf)
+	err = wait(ctx)
 	return pdf.Data, err
 }

@@ -38,53 +38,51 @@ new IntersectionObserver(all => { for (const e of all) if (e.isIntersecting) e.t
 // TestPictures: a screenshot has the size and the colours of the page, that of a whole page its
 // lazy images, too; a PDF is one. The document is as without them.
 func TestPictures(t *testing.T) {
-	inBrowsers(t, 2, func(t *testing.T, r *render.Renderer) {
-		for range 2 { // in each of two tabs, one of which is behind the other
-			p := page("http://a.test/", seenPage, nil)
-			p.Fetch = func(_ context.Context, q *render.Request) (*render.Response, error) {
-				c := color.RGBA{20, 30, 220, 255}
-				if strings.HasSuffix(q.URL, "green.png") {
-					c = color.RGBA{10, 160, 30, 255}
-				}
-				return &render.Response{Status: 200, Header: []render.Field{{"Content-Type", "image/png"}}, Body: dot(t, c)}, nil
+	inBrowsers(t, 0, func(t *testing.T, r *render.Renderer) {
+		p := page("http://a.test/", seenPage, nil)
+		p.Fetch = func(_ context.Context, q *render.Request) (*render.Response, error) {
+			c := color.RGBA{20, 30, 220, 255}
+			if strings.HasSuffix(q.URL, "green.png") {
+				c = color.RGBA{10, 160, 30, 255}
 			}
-			p.Screenshot, p.PDF = render.ScreenshotFull, true
-			d, err := r.Render(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
+			return &render.Response{Status: 200, Header: []render.Field{{"Content-Type", "image/png"}}, Body: dot(t, c)}, nil
+		}
+		p.Screenshot, p.PDF = render.ScreenshotFull, true
+		d, err := r.Render(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keep(t, d)
+		m := decode(t, d.Screenshot)
+		if size := m.Bounds().Size(); size.X != 1280 || size.Y != 6000 {
+			t.Errorf("size %v", size)
+		}
+		for at, want := range map[image.Point]string{{640, 150}: "200 10 20", {50, 350}: "20 30 220", {640, 350}: "255 255 255", {50, 5050}: "10 160 30", {50, 5150}: "10 160 30"} {
+			if got := colour(m, at); got != want {
+				t.Errorf("at %v: %s, expected %s", at, got, want)
 			}
-			keep(t, d)
-			m := decode(t, d.Screenshot)
-			if size := m.Bounds().Size(); size.X != 1280 || size.Y != 6000 {
-				t.Errorf("size %v", size)
-			}
-			for at, want := range map[image.Point]string{{640, 150}: "200 10 20", {50, 350}: "20 30 220", {640, 350}: "255 255 255", {50, 5050}: "10 160 30", {50, 5150}: "10 160 30"} {
-				if got := colour(m, at); got != want {
-					t.Errorf("at %v: %s, expected %s", at, got, want)
-				}
-			}
-			if !bytes.HasPrefix(d.PDF, []byte("%PDF-")) || d.Missing != "" || !strings.Contains(d.HTML, "loading=\"lazy\"") {
-				t.Errorf("%.20q, missing %q, %s", d.PDF, d.Missing, d.HTML)
-			}
-			p.Screenshot, p.PDF, p.Steps.Scroll = render.ScreenshotViewport, false, 100
-			if d, err = r.Render(t.Context(), p); err != nil {
-				t.Fatal(err)
-			}
-			m = decode(t, d.Screenshot)
-			if size := m.Bounds().Size(); size.X != 1280 || size.Y != 800 || colour(m, image.Pt(640, 150)) != "200 10 20" || d.PDF != nil {
-				t.Errorf("the first screen: %v, %s", size, colour(m, image.Pt(640, 150)))
-			}
-			if p.Screenshot = render.ScreenshotNone; p.IsSeen() {
-				t.Error("a page without pictures is not seen")
-			}
+		}
+		if !bytes.HasPrefix(d.PDF, []byte("%PDF-")) || d.Missing != "" || !strings.Contains(d.HTML, "loading=\"lazy\"") {
+			t.Errorf("%.20q, missing %q, %s", d.PDF, d.Missing, d.HTML)
+		}
+		p.Screenshot, p.PDF, p.Steps.Scroll = render.ScreenshotViewport, false, 100
+		if d, err = r.Render(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		m = decode(t, d.Screenshot)
+		if size := m.Bounds().Size(); size.X != 1280 || size.Y != 800 || colour(m, image.Pt(640, 150)) != "200 10 20" || d.PDF != nil {
+			t.Errorf("the first screen: %v, %s", size, colour(m, image.Pt(640, 150)))
+		}
+		if p.Screenshot = render.ScreenshotNone; p.IsSeen() {
+			t.Error("a page without pictures is not seen")
 		}
 	})
 }
 
-// TestTallPage: a page of a million pixels is cut off, in its pictures.
+// TestTallPage: a page of 300,000 pixels is cut off, in its pictures.
 func TestTallPage(t *testing.T) {
-	inBrowsers(t, 1, func(t *testing.T, r *render.Renderer) {
-		p := page("http://a.test/", `<!doctype html><style>p { height: 1000px; margin: 0 }</style>`+strings.Repeat("<p>x", 1000), nil)
+	inBrowsers(t, 0, func(t *testing.T, r *render.Renderer) {
+		p := page("http://a.test/", `<!doctype html><style>p { height: 1000px; margin: 0 }</style>`+strings.Repeat("<p>x", 300), nil)
 		p.Screenshot, p.PDF = render.ScreenshotFull, true
 		d, err := r.Render(t.Context(), p)
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 )
 
-// TestQueue: an origin whose pages keep their tabs has all of them only while no other waits, and
-// pages that wait are served by turns of their origins.
+// TestQueue: a site whose pages keep their tabs has all of them only while no other waits, and
+// pages that wait are served by turns of their sites, each of which may have many hosts.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -32,7 +32,7 @@ func TestQueue(t *testing.T) {
 				leaveOf := make(map[string]func())
 				for _, page := range strings.Fields(c.arrive) {
 					go func() {
-						leave, err := q.enter(over, page[:1])
+						leave, err := q.enter(over, domainOf("http://"+page+"."+page[:1]+".example/"))
 						if err == nil {
 							got = append(got, page)
 							leaveOf[page] = leave

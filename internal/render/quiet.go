@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -31,13 +32,10 @@ const mostReal = 2 * time.Second
 // stands still while requests are under way.
 func (r *run) grant(ctx context.Context, span time.Duration) error {
 	r.update(func() { r.expired = false })
-	if r.how.real {
+	policy := r.how.policy(r.hasOpen())
+	if policy == "" {
 		time.AfterFunc(min(span, mostReal), func() { r.update(func() { r.expired = true }) })
 		return nil
-	}
-	policy := "pauseIfNetworkFetchesPending"
-	if r.hasOpen() {
-		policy = "advance"
 	}
 	params := map[string]any{"policy": policy, "budget": max(span.Milliseconds(), 1), "maxVirtualTimeTaskStarvationCount": 1000}
 	if r.tab.virtual {
@@ -74,11 +72,8 @@ func (r *run) settle(ctx context.Context) error {
 	for {
 		r.mu.Lock()
 		awaits, open := r.pending > len(r.open), len(r.open) > 0
-		expired, busy, failed := r.expired, awaits || len(r.frames) > 0 || !r.shown, r.failed
+		expired, busy, failed := r.expired, awaits || len(r.frames.loading) > 0 || !r.shown, cmp.Or(r.failed, r.fate.err())
 		cut, shown := r.doc.Cut != "", r.shown
-		if failed == nil && r.fate.replaced {
-			failed = errReplaced
-		}
 		r.mu.Unlock()
 		switch {
 		case failed != nil:

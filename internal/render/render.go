@@ -41,8 +41,8 @@ func (r *run) render(ctx context.Context) (*Document, error) {
 	if seen, err = r.judge(seen, soon); err != nil {
 		return r.found(seen), err
 	}
-	r.picture(ctx)
-	return r.finish(seen), nil
+	err = r.picture(ctx)
+	return r.finish(seen), err
 }
 
 // further takes a page that was quiet further, and looks again.
@@ -50,7 +50,7 @@ func (r *run) further(ctx context.Context, passed, most time.Duration, early loo
 	err := r.wait(ctx, passed, most)
 	awaited := err == nil && r.page.Steps.Wait.Selector != ""
 	if err == nil {
-		err = r.draw(ctx)
+		err = r.draw(ctx, most)
 	}
 	if err == nil && r.page.Steps.any() {
 		err = r.walk(ctx)
@@ -70,10 +70,14 @@ func (r *run) further(ctx context.Context, passed, most time.Duration, early loo
 }
 
 // draw has the page drawn if it waits for that, and lets what that brings come. Virtual time draws
-// nothing.
-func (r *run) draw(ctx context.Context) error {
+// nothing. The first document of a tab has no frame, however long it waits, before a tenth of a
+// second of it has passed.
+func (r *run) draw(ctx context.Context, passed time.Duration) error {
 	if !r.page.Steps.any() && !r.awaitsFrames() {
 		return nil
+	}
+	if err := r.pass(ctx, stepTime-passed); err != nil {
+		return err
 	}
 	if err := r.tab.focus(ctx, true); err != nil {
 		return err
@@ -87,7 +91,7 @@ func (r *run) draw(ctx context.Context) error {
 	return nil
 }
 
-// mostDraws bounds how often a page is drawn whose drawing brings requests.
+// mostDraws is the most times that a page is drawn whose drawing brings requests.
 const mostDraws = 4
 
 // leaveTime is the virtual time of a page that is left.

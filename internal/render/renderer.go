@@ -16,10 +16,12 @@ import (
 type Options struct {
 	Program   string // path of the browser: see Find
 	Temp      string // folder for its profile; "": that for temporary files
-	Tabs      int    // pages at a time; 0: 2
+	Tabs      int    // pages at a time; 0: 2; no more than Memory has room for
 	Memory    int64  // bytes that its processes may take; 0: 1 GiB
 	UserAgent string // of the browser's scripts; "": its own
 
+	window   bool     // a person looks at the browser
+	longest  int      // bytes of a reply; 0: maxMessage
 	patience patience // zero fields are those of defaultPatience
 }
 
@@ -29,11 +31,12 @@ type patience struct {
 	first  []time.Duration // between the first starts of all, when they crash
 	pauses []time.Duration // between the starts of a browser that has run before
 	cpu    time.Duration   // a renderer that computes for most of it hangs
+	alone  time.Duration   // for a page that has a browser of its own: others wait for that
 }
 
 // defaultPatience is that of a renderer that names none. It has pauses as what keeps a browser from
 // starting, such as a full disk, may go away.
-var defaultPatience = patience{start: 30 * time.Second, first: []time.Duration{0, 300 * time.Millisecond, time.Second}, pauses: []time.Duration{time.Second, 5 * time.Second}, cpu: 10 * time.Second}
+var defaultPatience = patience{start: 30 * time.Second, first: []time.Duration{0, 300 * time.Millisecond, time.Second}, pauses: []time.Duration{time.Second, 5 * time.Second}, cpu: 10 * time.Second, alone: time.Minute}
 
 func (p patience) orDefault() patience {
 	d := defaultPatience
@@ -46,6 +49,9 @@ func (p patience) orDefault() patience {
 	if p.cpu > 0 {
 		d.cpu = p.cpu
 	}
+	if p.alone > 0 {
+		d.alone = p.alone
+	}
 	return d
 }
 
@@ -55,14 +61,23 @@ type Renderer struct {
 	tabs  *queue // of pages for tabs
 	total clocks // of the time of each page in all
 
-	beside sync.RWMutex // held by a page that is being rendered, for itself if it is to be alone
+	single chan struct{} // held by the page that has a browser of its own
 
 	mu      sync.Mutex
 	browser *browser // nil: none runs
+	alone   *browser // that of single; nil: none runs
+	apart   int      // pages that have or await a browser of their own
 	started bool     // one has run
 	broken  error    // none starts, and why
 	closed  bool
+
+	// For Figures, which waits for no start.
+	latest atomic.Pointer[browser] // nil: none has run
+	starts atomic.Int64
 }
+
+// tabMemory is the memory that a tab may need, with its part of what all share, in bytes.
+const tabMemory = 128 << 20
 
 // New returns a renderer.
 func New(o Options) *Renderer {
@@ -72,9 +87,14 @@ func New(o Options) *Renderer {
 	if o.Memory <= 0 {
 		o.Memory = 1 << 30
 	}
+	// Beyond three quarters of the memory, tabs are closed behind each page: see browser.watch.
+	o.Tabs = min(o.Tabs, max(1, int(o.Memory*3/4/tabMemory)))
 	o.patience = o.patience.orDefault()
-	return &Renderer{o: o, tabs: newQueue(o.Tabs)}
+	return &Renderer{o: o, tabs: newQueue(o.Tabs), single: make(chan struct{}, 1)}
 }
+
+// Tabs returns the number of pages at a time.
+func (r *Renderer) Tabs() int { return r.o.Tabs }
 
 // ErrClosed is returned by a renderer that is closed.
 var ErrClosed = errors.New("the renderer is closed")
@@ -82,7 +102,7 @@ var ErrClosed = errors.New("the renderer is closed")
 // Render renders a page. Errors: ErrNoBrowser and StartError, then of all pages that follow, too;
 // those of ctx; those that KindOf knows. A page at a limit is no error: see Document.Cut.
 func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
-	leave, err := r.tabs.enter(ctx, originOf(p.URL))
+	leave, err := r.tabs.enter(ctx, domainOf(p.URL))
 	if err != nil {
 		return nil, err
 	}
@@ -91,15 +111,19 @@ func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 	for try := 1; ; try++ {
 		began := time.Now()
 		doc, err := r.shown(ctx, p, how)
-		first := try == 1 || !how.alone && mannerAfter(err).alone
-		how = mannerAfter(err)
+		next := mannerAfter(err, try)
+		first := try == 1 || !how.alone && next.alone
+		how = next
 		again := err != nil && mayRecover(err) && first && (doc == nil || !how.soon)
 		switch {
 		case ctx.Err() != nil && err != nil:
 			return nil, context.Cause(ctx)
 		case again:
+			if how.alone {
+				leave() // it needs no tab
+			}
 			continue
-		case err != nil && (doc == nil || KindOf(err) == KindOther):
+		case err != nil && (doc == nil || errors.Is(err, errSelector)):
 			return nil, err
 		case err != nil: // what was seen before is worth more than nothing
 			doc.Cut = cmp.Or(doc.Cut, string(KindOf(err)))
@@ -109,35 +133,102 @@ func (r *Renderer) Render(ctx context.Context, p *Page) (*Document, error) {
 	}
 }
 
-// manner says how a page is rendered.
+// manner is the way to render a page.
 type manner struct {
 	real  bool // its clock is the real one
 	soon  bool // it is read soon, too
-	alone bool // no page is beside it
+	alone bool // it has a browser of its own
 }
 
-// mannerAfter returns that of another try.
-func mannerAfter(err error) manner {
+// mannerAfter returns that of the next try. What any page of a browser may have done, a page does
+// alone then, so that it costs no other: a browser may end once for another reason.
+func mannerAfter(err error, try int) manner {
 	kind := KindOf(err)
-	outside := errors.Is(err, errOutside) || kind == KindDisk // of any page that the browser had
-	return manner{real: kind == KindCPU, soon: kind == KindLeft || kind == KindEmptied, alone: outside}
+	ofAny := errors.Is(err, errOutside) || errors.Is(err, errUndrawn) || kind == KindDisk || kind == KindGone && try > 1
+	return manner{real: kind == KindCPU, soon: kind == KindLeft || kind == KindEmptied, alone: ofAny}
 }
 
 // shown renders a page within its limits of time, in a browser that runs.
 func (r *Renderer) shown(ctx context.Context, p *Page, how manner) (*Document, error) {
-	beside := r.beside.RLocker()
+	running, total := r.running, p.Limits.orDefault().Total
 	if how.alone {
-		beside = &r.beside
+		running, total = r.startAlone, min(total, r.o.patience.alone)
+		r.part(1)
+		defer r.part(-1)
+		select {
+		case r.single <- struct{}{}:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		defer r.endAlone()
 	}
-	beside.Lock()
-	defer beside.Unlock()
-	b, err := r.running(ctx)
+	b, err := running(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ctx, _, stop := r.total.within(ctx, p.Limits.orDefault().Total)
+	ctx, _, stop := r.total.within(ctx, total)
 	defer stop()
 	return b.render(ctx, p, how)
+}
+
+// part takes in that there is a page more, or one less, that has or awaits a browser of its own.
+// While there is any, the other browser has half the memory, and half the tabs.
+func (r *Renderer) part(by int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	had := r.apart > 0
+	r.apart += by
+	switch {
+	case had == (r.apart > 0):
+		return
+	case had:
+		r.tabs.grow(r.o.Tabs / 2)
+	default:
+		r.tabs.grow(-r.o.Tabs / 2)
+	}
+	if r.browser != nil {
+		r.browser.most.Store(r.share())
+	}
+}
+
+// share is the memory that the browser for all pages may take. r.mu is held.
+func (r *Renderer) share() int64 {
+	if r.apart > 0 {
+		return r.o.Memory / 2
+	}
+	return r.o.Memory
+}
+
+// startAlone starts a browser for one page, with half the memory: the page is suspected of taking
+// all. If that does not start, there is still the other. r.single is held.
+func (r *Renderer) startAlone(ctx context.Context) (*browser, error) {
+	o := r.o
+	o.Memory /= 2
+	b, err := startBrowser(ctx, o)
+	if err != nil {
+		return nil, cmp.Or(context.Cause(ctx), errGone)
+	}
+	b.total = &r.total
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		b.process.kill()
+		return nil, ErrClosed
+	}
+	r.alone = b
+	return b, nil
+}
+
+// endAlone ends that browser, and lets the next page have one.
+func (r *Renderer) endAlone() {
+	r.mu.Lock()
+	b := r.alone
+	r.alone = nil
+	r.mu.Unlock()
+	if b != nil {
+		b.process.kill()
+	}
+	<-r.single
 }
 
 // Pause says that nobody answers requests of pages for now, or does again: pages may wait for that
@@ -174,10 +265,14 @@ func (r *Renderer) running(ctx context.Context) (*browser, error) {
 // will. A crash at the very first start may come of load, also twice in a row: there are further
 // ones. r.mu is held.
 func (r *Renderer) start(ctx context.Context) (b *browser, err error) {
+	o := r.o
+	o.Memory = r.share()
 	for try := 0; ; try++ {
-		if b, err = startBrowser(ctx, r.o); err == nil {
+		if b, err = startBrowser(ctx, o); err == nil {
 			b.total = &r.total
 			r.browser, r.started = b, true
+			r.latest.Store(b)
+			r.starts.Add(1)
 			return b, nil
 		}
 		if ctx.Err() != nil {
@@ -211,6 +306,9 @@ func (r *Renderer) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
+	if r.alone != nil {
+		r.alone.process.kill()
+	}
 	if r.browser != nil {
 		r.browser.process.close(context.Background(), r.browser.conn)
 		r.browser = nil
@@ -224,7 +322,9 @@ type browser struct {
 	conn    *conn
 
 	busy  atomic.Int32          // pages being rendered
-	full  atomic.Bool           // it takes three quarters of its memory
+	most  atomic.Int64          // bytes of memory that it may take
+	held  atomic.Int64          // that it takes, at the last look
+	full  atomic.Bool           // it takes three quarters of them
 	own   clocks                // of the browser's time for each page
 	total *clocks               // those of the renderer
 	cause atomic.Pointer[error] // of the last end of a renderer, until a page has it; nil: none
@@ -250,8 +350,9 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 		return nil, &StartError{Program: program, Err: err}
 	}
 	b := &browser{process: p, tabs: make(map[string]*tab), in: make(map[string]*tab)}
-	b.conn = newConn(p.out, p.in, b.event)
-	go b.watch(o.Memory, o.patience.cpu)
+	b.conn = newConn(p.out, p.in, cmp.Or(o.longest, maxMessage), b.event)
+	b.most.Store(o.Memory)
+	go b.watch(o.patience.cpu)
 	go b.ping()
 	ctx, cancel := context.WithTimeoutCause(ctx, o.patience.start, fmt.Errorf("it has not answered in %v", o.patience.start))
 	defer cancel()
@@ -266,17 +367,12 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 
 // greet makes a browser ready.
 func (b *browser) greet(ctx context.Context) error {
-	for _, c := range []struct {
-		method string
-		params any
-	}{
-		// Of the browser itself, this catches what workers and service workers ask for, too.
-		{"Fetch.enable", []byte(`{"patterns":[{"urlPattern":"*"}]}`)},
-		{"Browser.setDownloadBehavior", []byte(`{"behavior":"deny","eventsEnabled":true}`)},
-	} {
-		if err := b.conn.call(ctx, "", c.method, c.params, nil); err != nil {
-			return err
-		}
+	// Of the browser itself, this catches what workers and service workers ask for, too.
+	if err := b.conn.call(ctx, "", "Fetch.enable", []byte(`{"patterns":[{"urlPattern":"*"}]}`), nil); err != nil {
+		return err
+	}
+	if err := b.denyDownloads(ctx, ""); err != nil {
+		return err
 	}
 	var version struct {
 		Product string
@@ -291,6 +387,7 @@ func (b *browser) event(m *message) {
 	if m.Method == "Fetch.requestPaused" {
 		var p paused
 		if json.Unmarshal(m.Params, &p) == nil {
+			p.join()
 			b.paused(&p)
 		}
 		return
@@ -330,10 +427,7 @@ func (b *browser) paused(p *paused) {
 	(&tab{conn: b.conn}).refuse(p, "BlockedByClient")
 	for _, r := range b.runs() {
 		if isFrom(p, r.page.URL) {
-			r.update(func() {
-				r.doc.Requests++
-				r.refused(p, ByRule("of no document, as that of a service worker"))
-			})
+			r.forbids(p, "of no document, as that of a service worker")
 			return
 		}
 	}
@@ -438,6 +532,9 @@ func (b *browser) renderIn(ctx context.Context, p *Page, how manner, fresh bool)
 	}
 	if !b.isWhole() {
 		err = errGone
+	}
+	if errors.Is(err, errUndrawn) {
+		b.endAll(errUndrawn)
 	}
 	if over := b.over.Load(); over != nil && err != nil {
 		err = *over

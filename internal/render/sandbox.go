@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// sandbox says how that of a browser stands: it keeps the machine from a page that has taken over
-// its process.
+// sandbox is the state of a browser's sandbox, which keeps the machine from a page that has taken
+// over its process.
 type sandbox struct {
 	missing string // the reason, if there is none
 	user    int    // that the browser runs as; 0: whoever runs this process

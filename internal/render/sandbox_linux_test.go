@@ -16,21 +16,18 @@ import (
 // TestSandbox: where a sandbox can be, no process of root's browser is root's, its pages are in
 // Chromium's sandbox, and it has no secret of the environment.
 func TestSandbox(t *testing.T) {
-	t.Setenv("WEFT_TEST_SECRET", "secret")
 	path, err := render.Find("")
 	if err != nil {
 		t.Skip(err)
 	}
-	temp := shortTemp(t)
-	text, isThere := render.Sandbox(path, temp)
+	text, isThere := render.Sandbox(path, "")
 	t.Log(text)
-	r := render.New(render.Options{Program: path, Temp: temp})
-	defer r.Close()
+	r := anyRenderer(t, "") // no other test does at this time
 	if _, err := r.Render(t.Context(), page("http://a.test/", "x", nil)); err != nil {
 		t.Fatal(err)
 	}
 	pages := 0
-	for _, pid := range withArgument(temp) {
+	for _, pid := range r.Processes() {
 		folder := fmt.Sprintf("/proc/%d/", pid)
 		command, _ := os.ReadFile(folder + "cmdline")
 		status, err := os.ReadFile(folder + "status")
@@ -44,7 +41,7 @@ func TestSandbox(t *testing.T) {
 			t.Errorf("%q has all of the environment", command)
 		}
 	}
-	for _, pid := range renderers(withArgument(temp)) {
+	for _, pid := range renderers(r.Processes()) {
 		pages++
 		if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); isThere && err == nil && !strings.Contains(string(status), "Seccomp:\t2") {
 			t.Errorf("a renderer without filters of system calls: %s", status)

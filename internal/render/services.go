@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// services are the processes that all pages of a browser share: those for its network and its
-// storage. Requests that one had under way fail as it ends, and commands are never answered.
+// services are the processes that all pages of a browser share, such as that for its storage. What
+// one had under way fails as it ends, and commands are never answered.
 type services struct {
 	mu   sync.Mutex
 	pids []int

@@ -8,10 +8,18 @@ import (
 )
 
 // freshStart runs in each document before its own scripts. A page that is left has no say: what it
-// would store then, the next page of its site would find. And it finds nothing that belongs to the
-// tab: the way back in its history leads to the pages before.
+// would store or request then, the next page of its site would have. And it finds nothing that
+// belongs to the tab: the way back in its history leads to the pages before.
 const freshStart = `for (const way of ['back', 'forward', 'go']) History.prototype[way] = () => {}
-for (const type of ['pagehide', 'unload', 'beforeunload', 'visibilitychange']) addEventListener(type, e => e.stopImmediatePropagation(), true)
+Object.defineProperty(History.prototype, 'length', {get: () => 1})
+if (self.Navigation) {
+  const none = () => { const p = Promise.reject(new DOMException('no such entry', 'InvalidStateError')); p.catch(() => {}); return {committed: p, finished: p} }
+  for (const way of ['back', 'forward', 'traverseTo']) Navigation.prototype[way] = none
+  for (const way of ['canGoBack', 'canGoForward']) Object.defineProperty(Navigation.prototype, way, {get: () => false})
+  Navigation.prototype.entries = function () { return this.currentEntry ? [this.currentEntry] : [] }
+}
+for (const type of ['pageswap', 'pagehide', 'unload', 'beforeunload', 'visibilitychange']) addEventListener(type, e => e.stopImmediatePropagation(), true)
+delete self.fetchLater
 if (window === top) try { window.name = ''; if (sessionStorage.length) sessionStorage.clear() } catch {}`
 
 // stored lists the stores of a page, cookies apart.
@@ -39,6 +47,9 @@ func (b *browser) openWith(ctx context.Context, script string) (*tab, error) {
 		}
 		t.context = made.BrowserContextID
 		params["browserContextId"] = t.context
+		if err := b.denyDownloads(ctx, t.context); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.conn.call(ctx, "", "Target.createTarget", params, &made); err != nil {
 		return nil, err
@@ -66,10 +77,21 @@ func (b *browser) openWith(ctx context.Context, script string) (*tab, error) {
 		{"Emulation.setDeviceMetricsOverride", map[string]any{"width": viewportWidth, "height": viewportHeight, "deviceScaleFactor": 1, "mobile": false}},
 	} {
 		if err := b.conn.call(ctx, t.session, c.method, c.params, nil); err != nil {
+			b.drop(t)
 			return nil, err
 		}
 	}
 	return t, nil
+}
+
+// denyDownloads has a browser context, "" for the default one, make no file of what a page would
+// have a person download, but say which URL it is.
+func (b *browser) denyDownloads(ctx context.Context, id string) error {
+	params := map[string]any{"behavior": "deny", "eventsEnabled": true}
+	if id != "" {
+		params["browserContextId"] = id
+	}
+	return b.conn.call(ctx, "", "Browser.setDownloadBehavior", params, nil)
 }
 
 // drop closes a tab that is lost, or may hang.

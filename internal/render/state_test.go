@@ -41,43 +41,79 @@ let stores = true;
 })()
 </script>`
 
-// TestNoState: a page finds nothing of those that its tab has shown before, whatever they have
-// stored, in frames of other sites, too.
-func TestNoState(t *testing.T) {
+// TestOneTab: pages that a tab shows one after the other know nothing of each other.
+func TestOneTab(t *testing.T) {
 	inBrowsers(t, 1, func(t *testing.T, r *render.Renderer) {
-		for i := range 4 {
-			p := page("https://a.test/", storing+"<iframe src=https://b.test/></iframe><iframe src=https://a.test/frame></iframe>", nil)
-			p.Header = append(p.Header, render.Field{"Set-Cookie", "h=i; HttpOnly; Max-Age=100000"})
-			p.Limits.Requests = 10_000 // stores take real time, as each request does
-			cookies := make(chan string, 100)
-			p.Fetch = func(_ context.Context, q *render.Request) (*render.Response, error) {
-				kind, body := "text/html", "x"
-				switch u, _ := url.Parse(q.URL); u.Path {
-				case "/sw.js":
-					kind, body = "text/javascript", "oninstall = () => skipWaiting()"
-				case "/":
-					body = storing
-					for _, f := range q.Header {
-						if strings.EqualFold(f.Name, "cookie") {
-							cookies <- f.Value
-						}
-					}
-				}
-				return &render.Response{Status: 200, Header: []render.Field{{"Content-Type", kind}}, Body: []byte(body)}, nil
-			}
-			d, err := r.Render(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Log(d.Took, d.Cut, d.Errors)
-			if len(d.Frames) != 2 || d.Cut != "" || len(cookies) > 0 {
-				t.Fatalf("page %d: %d frames, cut %q, %d cookies", i, len(d.Frames), d.Cut, len(cookies))
-			}
-			for _, html := range []string{d.HTML, d.Frames[0].HTML} {
-				if !strings.Contains(html, "found: .") {
-					t.Errorf("page %d: %.100s", i, html[strings.Index(html, "<pre"):])
-				}
-			}
+		for name, test := range map[string]func(*testing.T, *render.Renderer){
+			"no state": testNoState, "no state of frames": testNoStateOfFrames, "no state of lost tabs": testNoStateOfLostTabs,
+			"stores": testStores, "no requests": testNoRequestsOfEarlierPages, "history": testHistory, "documents go": testDocumentsGo,
+		} {
+			t.Run(name, func(t *testing.T) { test(t, r) })
 		}
 	})
+}
+
+// testNoState: a page finds nothing of those that its tab has shown before, whatever they have
+// stored, in frames of other sites, too.
+func testNoState(t *testing.T, r *render.Renderer) {
+	for i := range 4 {
+		p := page("https://a.test/", storing+"<iframe src=https://b.test/></iframe><iframe src=https://a.test/frame></iframe>", nil)
+		p.Header = append(p.Header, render.Field{"Set-Cookie", "h=i; HttpOnly; Max-Age=100000"})
+		p.Limits.Requests = 10_000 // stores take real time, as each request does
+		cookies := make(chan string, 100)
+		p.Fetch = func(_ context.Context, q *render.Request) (*render.Response, error) {
+			kind, body := "text/html", "x"
+			switch u, _ := url.Parse(q.URL); u.Path {
+			case "/sw.js":
+				kind, body = "text/javascript", "oninstall = () => skipWaiting()"
+			case "/":
+				body = storing
+				for _, f := range q.Header {
+					if strings.EqualFold(f.Name, "cookie") {
+						cookies <- f.Value
+					}
+				}
+			}
+			return &render.Response{Status: 200, Header: []render.Field{{"Content-Type", kind}}, Body: []byte(body)}, nil
+		}
+		d, err := r.Render(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(d.Took, d.Cut, d.Errors)
+		if len(d.Frames) != 2 || d.Cut != "" || len(cookies) > 0 {
+			t.Fatalf("page %d: %d frames, cut %q, %d cookies", i, len(d.Frames), d.Cut, len(cookies))
+		}
+		for _, html := range []string{d.HTML, d.Frames[0].HTML} {
+			if !strings.Contains(html, "found: .") {
+				t.Errorf("page %d: %.100s", i, html[strings.Index(html, "<pre"):])
+			}
+		}
+	}
+}
+
+// testHistory: the pages that a tab has shown before are no part of the history of the next one,
+// and a page has no request made once it is left.
+func testHistory(t *testing.T, r *render.Renderer) {
+	const script = `history.back(); navigation.back()
+		navigation.traverseTo(navigation.entries()[0].key).committed.catch(() => 0)
+		p.append(' is here ' + [history.length, navigation.entries().length, navigation.canGoBack, typeof fetchLater])`
+	for _, url := range []string{"https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/"} {
+		d, err := r.Render(t.Context(), page(url, "<p id=p>text<script>"+script+"</script>", nil))
+		if err != nil || d.Cut != "" || !strings.Contains(d.HTML, " is here 1,1,false,undefined") || len(d.Targets) > 0 {
+			t.Errorf("%s: %+v, %v", url, d, err)
+		}
+	}
+}
+
+// testDocumentsGo: a document is no memory any more when the next one is shown.
+func testDocumentsGo(t *testing.T, r *render.Renderer) {
+	for range 20 {
+		if _, err := r.Render(t.Context(), page(u, "<p id=p>text<script>setInterval(() => p.append('x'), 100)</script>", nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := r.Documents(t.Context()); err != nil || n > 3 {
+		t.Errorf("%d documents, %v", n, err)
+	}
 }

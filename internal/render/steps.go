@@ -18,7 +18,7 @@ type Steps struct {
 // any reports whether there are steps in the page.
 func (s Steps) any() bool { return s.Scroll > 0 || s.Click != "" || s.Wait.Selector != "" }
 
-// Wait says when a page has come as far as it should: one of these, or neither.
+// Wait is the sign that a page has come as far as it should: one of these, or neither.
 type Wait struct {
 	Selector string        // CSS: an element that matches is there
 	Time     time.Duration // of virtual time has passed; 0: Limits.Virtual

@@ -16,11 +16,22 @@
   const size = () => roots().reduce((n, root) => n + root.querySelectorAll('*').length, 0)
 
   // frames lets the page be drawn: observers and scroll handlers see what is new in the second frame.
+  // Frames that are lost do not come: skip ends the wait for them, until the next call.
+  let skip = () => {}, skipped = false
   const frame = () => new Promise(then => requestAnimationFrame(then))
-  const frames = async () => { await frame(); await frame() }
+  const drawn = async () => { await frame(); await frame() }
+  const frames = () => Promise.race([drawn(), new Promise(then => { skip = then; if (skipped) then() })])
 
   // note keeps the links that are there: a list may drop what is out of view.
-  const hrefs = () => matching('a[href]').map(a => String(a.href))
+  // An element named a may be one of a drawing, whose href is an object, or of a formula without one.
+  const hrefOf = a => {
+    try {
+      return typeof a.href === 'string' ? a.href : new URL(a.getAttribute('href'), a.baseURI).href
+    } catch {
+      return '' // no URL
+    }
+  }
+  const hrefs = () => matching('a[href]').map(hrefOf).filter(href => href)
   const note = () => { for (const href of hrefs()) if (links.size < 10000) links.add(href) }
 
   const isSeen = e => e.isConnected && !e.disabled && e.checkVisibility({ visibilityProperty: true })
@@ -55,6 +66,8 @@
 
   return {
     size,
+    anew() { skipped = false; return this },
+    skip() { skipped = true; skip() },
     has: selector => matching(selector).length > 0,
     async draw() { await frames() },
     // scroll scrolls by a screen, or back by one, and reports whether anything has moved.

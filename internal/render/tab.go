@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -65,10 +64,10 @@ func (t *tab) event(m *message) {
 		return
 	}
 	var p struct {
-		FrameID string
-		URL     string
-		Frame   struct {
-			ID, SecurityOrigin string
+		FrameID, ParentFrameID string
+		URL                    string
+		Frame                  struct {
+			ID, URL, SecurityOrigin string
 		}
 		Type  string
 		Entry struct {
@@ -90,6 +89,7 @@ func (t *tab) event(m *message) {
 		t.visit(p.Frame.SecurityOrigin, p.Frame.ID != t.target)
 		switch {
 		case p.Frame.ID != t.target:
+			r.update(func() { r.frames.document(p.Frame.ID, p.Frame.URL, p.Frame.SecurityOrigin) })
 		case r.isShown() && !r.travels: // a document that needs no request, such as that of a blob
 			r.update(func() { r.fate.replaced = true })
 		default:
@@ -97,10 +97,8 @@ func (t *tab) event(m *message) {
 		}
 	case "Page.documentOpened":
 		r.update(func() { r.fate.opened = r.fate.opened || p.Frame.ID == t.target })
-	case "Page.frameStartedLoading":
-		r.update(func() { r.frames[p.FrameID] = true })
-	case "Page.frameStoppedLoading", "Page.frameDetached":
-		r.update(func() { delete(r.frames, p.FrameID) })
+	case "Page.frameAttached", "Page.frameDetached", "Page.frameStartedLoading", "Page.frameStoppedLoading":
+		r.update(func() { r.frames.event(m.Method, p.FrameID, p.ParentFrameID) })
 	case "Emulation.virtualTimeBudgetExpired":
 		r.update(func() { r.expired = r.shown })
 	case "Page.navigatedWithinDocument":
@@ -203,17 +201,24 @@ type paused struct {
 		URL     string
 		Method  string
 		Headers map[string]string
-		// PostDataEntries are the parts of what is sent, in base64.
+		// PostDataEntries are the parts of what is sent, in base64: see join.
 		PostDataEntries []struct{ Bytes []byte }
 	}
+
+	body    []byte // that it sends
+	counted bool   // in run.traffic
 }
 
-// body returns what the request sends.
-func (p *paused) body() (all []byte) {
-	for _, e := range p.Request.PostDataEntries {
-		all = append(all, e.Bytes...)
+// join makes one body of the parts of what the request sends.
+func (p *paused) join() {
+	for i, e := range p.Request.PostDataEntries {
+		if i == 0 {
+			p.body = e.Bytes
+		} else {
+			p.body = append(p.body, e.Bytes...)
+		}
 	}
-	return all
+	p.Request.PostDataEntries = nil
 }
 
 // answer answers a request of the tab, or refuses it.
@@ -224,10 +229,7 @@ func (t *tab) answer(p *paused) {
 	case p.excess() != "":
 		t.refuse(p, "BlockedByClient")
 		if r != nil {
-			r.update(func() {
-				r.doc.Requests++
-				r.refused(p, p.excess())
-			})
+			r.forbids(p, p.excess())
 		}
 	case isIcon(p): // of the browser itself
 		t.refuse(p, "BlockedByClient")
@@ -248,6 +250,9 @@ func (t *tab) answer(p *paused) {
 			r.update(func() { r.target(p.Request.URL) })
 		}
 		t.fulfil(p, &Response{Status: 204})
+	case !r.sends(p):
+		t.refuse(p, "BlockedByClient")
+		r.forbids(p, errMuchSent)
 	case !r.isShown():
 		if !r.keeps(p) {
 			t.stray(p)
@@ -267,7 +272,7 @@ func (r *run) present(p *paused) {
 		return // the tab is lost
 	}
 	r.reads(r.page.Body)
-	r.tab.fulfil(p, &Response{r.page.Status, r.page.Header, r.page.Body})
+	r.tab.fulfil(p, &Response{Status: r.page.Status, Header: r.page.Header, Body: r.page.Body})
 }
 
 // isStream reports whether a request is that of an EventSource.
@@ -369,11 +374,28 @@ func (r *run) admits(p *paused) (ok bool) {
 	return ok
 }
 
+// sends counts the bytes of a request until it is answered, and reports whether the page may send
+// them.
+func (r *run) sends(p *paused) (ok bool) {
+	r.update(func() {
+		p.counted = p.counted || r.traffic.sends(len(p.body))
+		ok = p.counted
+	})
+	return ok
+}
+
+// forbids notes a request that is not made, by a rule.
+func (r *run) forbids(p *paused, rule ByRule) {
+	r.update(func() {
+		r.doc.Requests++
+		r.refused(p, rule)
+	})
+}
+
 // takes counts the bytes of an answer, and reports whether the page may have them.
 func (r *run) takes(n int) (ok bool) {
 	r.update(func() {
-		r.bytes += n
-		if ok = r.bytes <= r.limits.Bytes; !ok {
+		if ok = r.traffic.takes(n, r.limits.Bytes); !ok {
 			r.doc.Cut = cmp.Or(r.doc.Cut, cutBytes)
 		}
 	})
@@ -396,9 +418,10 @@ func (r *run) note(p *paused, f Refusal) {
 // fetch has a request answered.
 func (r *run) fetch(p *paused) {
 	q := &Request{
-		URL: p.Request.URL, Method: p.Request.Method, Body: p.body(), Type: p.ResourceType,
+		URL: p.Request.URL, Method: p.Request.Method, Body: p.body, Type: p.ResourceType,
 		Frame: p.ResourceType == TypeDocument && p.FrameID != r.tab.target,
 	}
+	r.update(func() { q.From = r.frames.from(p.FrameID, r.tab.target) })
 	for name, value := range p.Request.Headers {
 		q.Header = append(q.Header, Field{name, value})
 	}
@@ -408,6 +431,9 @@ func (r *run) fetch(p *paused) {
 		go r.attend(p, sent, answered)
 	}
 	res, err := r.page.Fetch(r.ctx, q)
+	if err == nil && res.Done != nil {
+		defer res.Done()
+	}
 	if err == nil && len(res.Body) > mostBody {
 		err = errHugeBody
 	}
@@ -419,6 +445,9 @@ func (r *run) fetch(p *paused) {
 	} else {
 		if q.Type == TypeScript || q.Frame {
 			r.reads(res.Body)
+		}
+		if q.Frame && !res.isRedirect() {
+			r.update(func() { r.frames.shows(p.FrameID, originOf(q.URL)) })
 		}
 		r.tab.fulfil(p, res)
 	}
@@ -461,8 +490,8 @@ func (t *tab) fulfil(p *paused, res *Response) {
 		params = append(append(append(append(append(params, `{"name":`...), quoted(f.Name)...), `,"value":`...), quoted(f.Value)...), '}')
 	}
 	params = append(params, `],"body":"`...)
-	params = append(base64.StdEncoding.AppendEncode(params, res.Body), `"}`...)
-	_ = t.conn.post("", "Fetch.fulfillRequest", params) // the page may have gone
+	// The page may have gone.
+	_, _ = t.conn.send("", "Fetch.fulfillRequest", params, res.Body, `"}`, nil)
 }
 
 func (t *tab) refuse(p *paused, reason string) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ type usage struct {
 
 // watch ends renderers until the browser has ended: the largest, if all take more memory than they
 // may; one that has computed for most of a window of time.
-func (b *browser) watch(most int64, window time.Duration) {
+func (b *browser) watch(window time.Duration) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	type sample struct {
@@ -53,6 +54,12 @@ func (b *browser) watch(most int64, window time.Duration) {
 			return
 		}
 		now := time.Now()
+		for pid := range waited { // an ended process is forgotten
+			if !slices.ContainsFunc(all, func(u usage) bool { return u.pid == pid }) {
+				delete(waited, pid)
+				delete(since, pid)
+			}
+		}
 		var sum, outside int64
 		var largest usage
 		var longest time.Duration
@@ -78,17 +85,33 @@ func (b *browser) watch(most int64, window time.Duration) {
 				delete(since, u.pid)
 			}
 		}
+		b.held.Store(sum)
+		most := b.most.Load()
 		b.full.Store(sum > most*3/4)
 		b.own.extend(min(longest, watchEvery))
-		if sum > most && largest.pid != 0 && largest.memory > most/4 {
-			b.end(largest.pid, errMemory)
-		} else if sum > most && outside > most/2 {
+		switch excess(most, sum, outside, largest.memory) {
+		case errOutside:
 			b.endAll(errOutside)
+		case errMemory:
+			b.end(largest.pid, errMemory)
 		}
 		if folderSize(b.process.profile) > mostStored {
 			b.endAll(errDisk)
 		}
 	}
+}
+
+// excess says what to end where processes take more memory than they may: the largest renderer
+// (errMemory); or the browser (errOutside), if more than a quarter is outside of renderers, and no
+// renderer has as much.
+func excess(most, sum, outside, largest int64) error {
+	switch {
+	case sum <= most:
+		return nil
+	case largest <= most/4 && outside > most/4:
+		return errOutside
+	}
+	return errMemory
 }
 
 // pingTime is the most time that a browser takes for a command of its own.
@@ -121,7 +144,7 @@ func (b *browser) endAll(cause error) {
 	b.process.kill()
 }
 
-// mostStored bounds what a browser stores for its pages, in bytes.
+// mostStored is the most bytes that a browser stores for its pages.
 const mostStored = 512 << 20
 
 // folderSize returns the bytes of the files in a folder, as far as they stay while it looks.
@@ -188,4 +211,27 @@ func usages(root int) (all []usage) {
 		all = append(all, u)
 	}
 	return all
+}
+
+// Figures are a renderer at a moment.
+type Figures struct {
+	Busy   int   // pages being rendered
+	Starts int64 // of browsers, but for those of one page alone
+	Held   int64 // bytes of the browser's processes, when it last rendered
+	Most   int64 // that it may take
+}
+
+// Figures returns what the renderer does.
+func (r *Renderer) Figures() Figures {
+	f := Figures{Starts: r.starts.Load(), Most: r.o.Memory}
+	b := r.latest.Load()
+	if b == nil {
+		return f
+	}
+	select {
+	case <-b.conn.ended:
+	default:
+		f.Busy, f.Held, f.Most = int(b.busy.Load()), b.held.Load(), b.most.Load()
+	}
+	return f
 }

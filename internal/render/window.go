@@ -58,14 +58,15 @@ func ByHand(ctx context.Context, o Options, url string, opened func(), done <-ch
 	if err != nil {
 		return nil, err
 	}
+	o.window = true
 	p, err := startProcess(program, o, func(profile string, s sandbox) []string { return windowFlags(profile, url, s) })
 	if err != nil {
 		return nil, &StartError{Program: program, Err: err}
 	}
 	w := &window{process: p, sessions: make(map[string]string), stores: make(map[string]Store)}
-	w.conn = newConn(p.out, p.in, func(*message) {})
+	w.conn = newConn(p.out, p.in, maxMessage, func(*message) {})
 	defer p.close(context.WithoutCancel(ctx), w.conn)
-	first, cancel := context.WithTimeout(ctx, defaultPatience.start)
+	first, cancel := context.WithTimeout(ctx, 4*defaultPatience.start) // a person sees what is slow
 	defer cancel()
 	for { // until it shows a page
 		open, err := w.look(first)
@@ -159,7 +160,7 @@ func (w *window) read(ctx context.Context, target string) {
 		Look   view
 		Stored Store
 	}
-	script := "(me => ({ look: me.look('', ''), stored: me.stored() }))(globalThis.weftLogin ??= " + loginScript + ")"
+	script := "(me => ({ look: me.look('', ''), stored: me.stored() }))(" + loginOf + " ??= " + loginScript + ")"
 	if inWorld(ctx, w.conn, w.sessions[target], target, script, &seen) != nil {
 		return
 	}

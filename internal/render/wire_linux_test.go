@@ -44,8 +44,10 @@ addEventListener('pagehide', () => navigator.sendBeacon('http://10.9.9.9/bye', '
 // TestOneWire: in a network of its own, whose only way out counts packets, a page that tries every
 // way out sends none; and each way that is a request was seen.
 func TestOneWire(t *testing.T) {
-	t.Parallel()
-	r := renderer(t, 1)
+	inEach(t, 1, browsers, testOneWire)
+}
+
+func testOneWire(t *testing.T, r *render.Renderer) {
 	if !mounts.Alone(t, `ip link add out type veth peer name far && ip link set far addrgenmode none up && ip link set out addrgenmode none && ip addr add 10.9.9.1/24 dev out && ip link set out up && ip link set lo up && ip route add default dev out`, "--net") {
 		return
 	}
@@ -92,9 +94,8 @@ func TestOneWire(t *testing.T) {
 func TestPoorMachine(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
-		"no shared memory": "mount -t tmpfs -o size=4k,mode=0 none /dev/shm",
-		"no fonts":         `mkdir "$TMPDIR/none" && for d in /usr/share/fonts /etc/fonts /var/cache/fontconfig /usr/share/fontconfig; do [ ! -d $d ] || mount --bind "$TMPDIR/none" $d; done`,
-		"a full disk":      `mount -t tmpfs -o size=64k none "$TMPDIR" && { head -c 1m /dev/zero >"$TMPDIR/all" 2>/dev/null; [ -s "$TMPDIR/all" ]; }`,
+		"no shared memory and no fonts": `mount -t tmpfs -o size=4k,mode=0 none /dev/shm && mkdir "$TMPDIR/none" && for d in /usr/share/fonts /etc/fonts /var/cache/fontconfig /usr/share/fontconfig; do [ ! -d $d ] || mount --bind "$TMPDIR/none" $d; done`,
+		"a full disk":                   `mount -t tmpfs -o size=64k none "$TMPDIR" && { head -c 1m /dev/zero >"$TMPDIR/all" 2>/dev/null; [ -s "$TMPDIR/all" ]; }`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

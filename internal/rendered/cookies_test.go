@@ -17,7 +17,7 @@ import (
 
 // bakery is a site whose servers and scripts set cookies. Each page asks /api what its scripts see.
 type bakery struct {
-	*site
+	*wefttest.Site
 	mu    sync.Mutex
 	asked map[string]string // the cookies of requests, by path and what scripts saw
 }
@@ -47,7 +47,7 @@ fetch('/theirs')</script>`
 func newBakery(t *testing.T) *bakery {
 	t.Helper()
 	b := &bakery{asked: make(map[string]string)}
-	b.site = newSite(t, b.serve)
+	b.Site = wefttest.NewSite(t, b.serve)
 	return b
 }
 
@@ -120,7 +120,7 @@ func TestRenderCookies(t *testing.T) {
 				t.Skip(err)
 			}
 			b := newBakery(t)
-			e := crawls(t, wefttest.Done, b.args("--job", "job", "--accept-cookies", "--browser", name)...)
+			e := wefttest.Crawl(t, wefttest.Done, b.args("--job", "job", "--accept-cookies", "--browser", name)...)
 			b.expect(t, map[string]string{
 				"/first one csrf=t srv=2":               "csrf=t sid=secret srv=2",
 				"/second one csrf=t js=one srv=2":       "csrf=t js=one sid=secret srv=2",

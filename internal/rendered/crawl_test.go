@@ -20,13 +20,13 @@ import (
 )
 
 // app is a site of pages that a script fills from an API, and of one that needs no script.
-type app struct{ *site }
+type app struct{ *wefttest.Site }
 
 const appPages = 12
 
 func newApp(t *testing.T) app {
 	t.Helper()
-	return app{newSite(t, serveApp)}
+	return app{wefttest.NewSite(t, serveApp)}
 }
 
 func serveApp(w http.ResponseWriter, r *http.Request) {
@@ -99,18 +99,18 @@ func TestCrawlRenders(t *testing.T) {
 		t.Run(keeps, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t)
-			e := crawls(t, wefttest.Done, "--render", keeps, "--assets", "none", "--job", "job", a.URL+"/p/0")
+			e := wefttest.Crawl(t, wefttest.Done, "--render", keeps, "--assets", "none", "--job", "job", a.URL+"/p/0")
 			if !strings.Contains(e.Stderr, "rendered      12 pages") {
 				t.Errorf("report: %s", e.Stderr)
 			}
 			job := filepath.Join(e.Dir, "job")
-			a.check(t, a.records(t, job))
-			for path, n := range a.times() {
+			a.check(t, a.Records(t, job))
+			for path, n := range a.Times() {
 				if n > 1 {
 					t.Errorf("%s was requested %d times", path, n)
 				}
 			}
-			if a.times()["/api/secret"] > 0 {
+			if a.Times()["/api/secret"] > 0 {
 				t.Error("requested what robots.txt disallows")
 			}
 			text := wefttest.In(t, e.Dir, "read", "job", "-o", "-").Stdout
@@ -174,13 +174,13 @@ func TestCrawlRenderedKilled(t *testing.T) {
 	_ = cmd.Process.Signal(syscall.SIGKILL)
 	_ = cmd.Wait() // killed
 	job := filepath.Join(cmd.Dir, "job")
-	if n := len(a.records(t, job)); n < 1 || n > appPages {
+	if n := len(a.Records(t, job)); n < 1 || n > appPages {
 		t.Errorf("%d records when it was killed", n)
 	}
 	if e := wefttest.In(t, cmd.Dir, "crawl", "--job", "job"); e.Code != wefttest.Done {
 		t.Fatalf("resumed: %d, %s", e.Code, e.Stderr)
 	}
-	all := a.records(t, job)
+	all := a.Records(t, job)
 	a.check(t, all)
 	var places []int64
 	for _, r := range all {
@@ -205,7 +205,7 @@ func TestCheckRenders(t *testing.T) {
 			t.Errorf("%q: %d times, expected %d", what, got, n)
 		}
 	}
-	if e.Code != wefttest.Broken || a.times()["/p/7"] != 1 {
+	if e.Code != wefttest.Broken || a.Times()["/p/7"] != 1 {
 		t.Errorf("exit %d: %s%s", e.Code, e.Stdout, e.Stderr)
 	}
 }

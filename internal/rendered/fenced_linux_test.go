@@ -19,13 +19,13 @@ import (
 // which is a name for it, are its machine, too.
 func TestCrawlFenced(t *testing.T) {
 	t.Parallel()
-	shows(t, nil)
+	wefttest.Shows(t, nil)
 	hosts := `printf '127.0.0.1 localhost\n10.9.9.9 hidden.test\n' >"$TMPDIR/hosts" && mount --bind "$TMPDIR/hosts" /etc/hosts`
 	if !mounts.Alone(t, "ip link set lo up && ip addr add 10.9.9.9/32 dev lo && "+hosts, "--net", "--mount") {
 		return
 	}
 	heard := listen(t, "10.9.9.9:80")
-	s := shows(t, nil)
+	s := wefttest.Shows(t, nil)
 	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
@@ -43,20 +43,22 @@ func TestCrawlFenced(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	e := crawls(t, wefttest.Done, "--render=always", "--assets", "any", "--bodies", "--job", "job", s.URL)
-	if all := heard(); len(all) != 1 { // the test itself
-		t.Errorf("reached: %q", all)
-	}
-	r := s.records(t, filepath.Join(e.Dir, "job"))["/"]
-	if r == nil || r.Rendered == nil || r.Rendered.Error != "" {
-		t.Fatalf("%+v", r)
-	}
-	refused := strings.Join(append(r.Rendered.Refused, r.Rendered.Failed...), "\n")
-	if !strings.Contains(refused, "http://10.9.9.9/") {
-		t.Errorf("refused: %s", refused)
-	}
-	if text := wefttest.In(t, e.Dir, "read", "job", "-o", "-").Stdout; strings.Contains(text, "root:") {
-		t.Errorf("a file was read: %s", text)
+	for _, browser := range []string{"chromium-headless-shell", "chromium"} {
+		e := wefttest.Crawl(t, wefttest.Done, "--render=always", "--assets", "any", "--bodies", "--browser", browser, "--job", "job", s.URL)
+		if all := heard(); len(all) != 1 { // the test itself
+			t.Errorf("reached: %q", all)
+		}
+		r := s.Records(t, filepath.Join(e.Dir, "job"))["/"]
+		if r == nil || r.Rendered == nil || r.Rendered.Error != "" {
+			t.Fatalf("%+v", r)
+		}
+		refused := strings.Join(append(r.Rendered.Refused, r.Rendered.Failed...), "\n")
+		if !strings.Contains(refused, "http://10.9.9.9/") {
+			t.Errorf("refused: %s", refused)
+		}
+		if text := wefttest.In(t, e.Dir, "read", "job", "-o", "-").Stdout; strings.Contains(text, "root:") {
+			t.Errorf("a file was read: %s", text)
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // in the way is said in one line.
 func TestRenderFlags(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/":
@@ -59,7 +59,7 @@ func TestRenderFlags(t *testing.T) {
 	}
 	run(wefttest.Misused, "read", "--block", "list", s.URL)
 	run(wefttest.Done, "fetch", "--screenshot=full", "-o", "full.png", s.URL)
-	if n := s.times()["/a.png"]; n != 1 {
+	if n := s.Times()["/a.png"]; n != 1 {
 		t.Errorf("%d requests for the image, expected that of the picture", n)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "full.png"))
@@ -104,7 +104,7 @@ func TestRenderFlags(t *testing.T) {
 // the file has it.
 func TestBrowserFlags(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if w.Header().Set("Content-Type", "text/html"); r.URL.Path == "/none" {
 			w.WriteHeader(http.StatusNoContent)
 			return
@@ -127,7 +127,7 @@ func TestBrowserFlags(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", c.args, e.Code, e.Stderr)
 		}
 	}
-	if n := s.times()["/"]; n != 0 {
+	if n := s.Times()["/"]; n != 0 {
 		t.Errorf("%d requests", n)
 	}
 	e := wefttest.In(t, dir, "read", "--render=always", s.URL+"/none")

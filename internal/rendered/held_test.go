@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestCrawlHeld(t *testing.T) {
 	text := "<p>" + strings.Repeat("A page with its text. ", 60)
 	var asked atomic.Int32
 	full, others := make(chan struct{}), make(chan struct{})
-	slow := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	slow := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			return
 		}
@@ -38,7 +39,7 @@ func TestCrawlHeld(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", "text/javascript")
 	})
-	spa := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	spa := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/" {
 			fmt.Fprint(w, text, linkTo(40, "/p"))
@@ -49,7 +50,7 @@ func TestCrawlHeld(t *testing.T) {
 			}
 		}
 	})
-	static := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	static := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path != "/robots.txt" {
 			select {
@@ -63,7 +64,7 @@ func TestCrawlHeld(t *testing.T) {
 			close(others)
 		}
 	})
-	e := crawls(t, wefttest.Done, "--render", "--allow-private", "--delay", "0s", "--timeout", "20s", "--job", "job", spa.URL, strings.Replace(static.URL, "127.0.0.1", "localhost", 1))
+	e := wefttest.Crawl(t, wefttest.Done, "--render", "--allow-private", "--delay", "0s", "--timeout", "20s", "--job", "job", spa.URL, strings.Replace(static.URL, "127.0.0.1", "localhost", 1))
 	select {
 	case <-others:
 	default:
@@ -71,12 +72,67 @@ func TestCrawlHeld(t *testing.T) {
 	}
 }
 
+// TestCrawlHeldRequests: pages with many requests that do not come hold up no other host, and one
+// of them has a part of what they all may have.
+func TestCrawlHeldRequests(t *testing.T) {
+	t.Parallel()
+	const pages = 60
+	text := "<p>" + strings.Repeat("A page with its text. ", 60)
+	var under, most, lost atomic.Int32
+	full, others := make(chan struct{}), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(full) })
+	slow := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			return
+		}
+		n := under.Add(1)
+		defer under.Add(-1)
+		if most.Store(max(n, most.Load())); n == 6 {
+			begin()
+		}
+		select {
+		case <-others:
+		case <-r.Context().Done():
+			lost.Add(1)
+		}
+		w.Header().Set("Content-Type", "text/javascript")
+	})
+	spa := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<div id=root></div>")
+		for i := range 40 {
+			fmt.Fprint(w, "<script async src=", slow.URL, "/", i, ".js></script>")
+		}
+	})
+	static := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path != "/robots.txt" {
+			select {
+			case <-full:
+			case <-r.Context().Done():
+			}
+		}
+		n, _ := strconv.Atoi(r.URL.Path[1:])
+		fmt.Fprint(w, text, "<a href=/", min(n+1, pages), ">next</a>")
+		if n == pages {
+			close(others)
+		}
+	})
+	e := wefttest.Crawl(t, wefttest.Done, "--render", "--allow-private", "--delay", "0s", "--timeout", "60s", "--concurrency", "16", "--job", "job", spa.URL, strings.Replace(static.URL, "127.0.0.1", "localhost", 1))
+	if lost.Load() > 0 {
+		t.Errorf("%d pages did not come while many scripts of another host did not: %s", pages, e.Stderr)
+	}
+	if n := most.Load(); n != 6 {
+		t.Errorf("%d requests of one page at once, expected 6", n)
+	}
+}
+
 // TestCrawlRetriesErrands: what a page needs is asked for again where a URL would be.
 func TestCrawlRetriesErrands(t *testing.T) {
 	t.Parallel()
 	var tries [3]atomic.Int32
-	var s *site
-	s = newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	var s *wefttest.Site
+	s = wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/javascript")
 		switch r.URL.Path {
 		case "/":
@@ -102,8 +158,8 @@ func TestCrawlRetriesErrands(t *testing.T) {
 		}
 		fmt.Fprint(w, "document.title += '", r.URL.Path, "'")
 	})
-	e := crawls(t, wefttest.Done, "--render", "--allow-private", "--delay", "0s", "--job", "job", s.URL)
-	if r := s.records(t, filepath.Join(e.Dir, "job"))["/"]; r.Title != "x/busy.js/cut.js" || tries[2].Load() != 1 {
+	e := wefttest.Crawl(t, wefttest.Done, "--render", "--allow-private", "--delay", "0s", "--job", "job", s.URL)
+	if r := s.Records(t, filepath.Join(e.Dir, "job"))["/"]; r.Title != "x/busy.js/cut.js" || tries[2].Load() != 1 {
 		t.Errorf("title %q, after %d and %d tries, %d of what asks to be left alone: %+v", r.Title, tries[0].Load(), tries[1].Load(), tries[2].Load(), r.Rendered)
 	}
 }
@@ -113,7 +169,7 @@ func TestCrawlRetriesErrands(t *testing.T) {
 func TestCrawlHeldMemory(t *testing.T) {
 	t.Parallel()
 	const pages = 10
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		filler := strings.Repeat("x", 2<<20)
 		switch path := r.URL.Path; {
 		case path == "/":
@@ -130,8 +186,8 @@ func TestCrawlHeldMemory(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	e := crawls(t, wefttest.Done, "--render", "--delay", "0s", "--memory", "64MB", "--timeout", "2s", "--job", "job", s.URL)
-	all := s.records(t, filepath.Join(e.Dir, "job"))
+	e := wefttest.Crawl(t, wefttest.Done, "--render", "--delay", "0s", "--memory", "64MB", "--timeout", "2s", "--job", "job", s.URL)
+	all := s.Records(t, filepath.Join(e.Dir, "job"))
 	for i := range pages {
 		if r := all[fmt.Sprint("/p/", i)]; r == nil || r.Title != "came" {
 			t.Errorf("/p/%d: %+v, of %s", i, r, e.Stderr)
@@ -144,13 +200,13 @@ func TestCrawlHeldMemory(t *testing.T) {
 func TestCrawlTargetsNoFollow(t *testing.T) {
 	t.Parallel()
 	moves := "text/html\n%s<p id=p>x<script>setTimeout(() => location = '%s', 10)</script>"
-	s := shows(t, map[string]string{
+	s := wefttest.Shows(t, map[string]string{
 		"/":    "text/html\n<a href=/yes>x</a><a href=/no>x</a>",
 		"/yes": fmt.Sprintf(moves, "", "/there"),
 		"/no":  fmt.Sprintf(moves, "<meta name=robots content=nofollow>", "/nowhere"),
 	})
-	e := crawls(t, wefttest.Done, "--render=always", "--job", "job", s.URL)
-	all := s.records(t, filepath.Join(e.Dir, "job"))
+	e := wefttest.Crawl(t, wefttest.Done, "--render=always", "--job", "job", s.URL)
+	all := s.Records(t, filepath.Join(e.Dir, "job"))
 	if all["/there"] == nil || all["/nowhere"] != nil {
 		t.Errorf("%d records, of /there %v, of /nowhere %v", len(all), all["/there"], all["/nowhere"])
 	}
@@ -159,17 +215,17 @@ func TestCrawlTargetsNoFollow(t *testing.T) {
 // TestCrawlPreflight: a server hears whether a page of another site may send it a field, and HEAD.
 func TestCrawlPreflight(t *testing.T) {
 	t.Parallel()
-	api := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	api := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
 		h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
 		h.Set("Access-Control-Expose-Headers", "X-Said")
 		h.Set("X-Said", r.Method+r.Header.Get("X-Key"))
 	})
-	s := shows(t, map[string]string{"/": "text/html\n<title>x</title><div id=root></div><script>for (const method of ['GET', 'HEAD']) fetch('" +
+	s := wefttest.Shows(t, map[string]string{"/": "text/html\n<title>x</title><div id=root></div><script>for (const method of ['GET', 'HEAD']) fetch('" +
 		api.URL + "', {method, headers: {'X-Key': 'k'}}).then(r => document.title += r.headers.get('X-Said'))</script>"})
-	e := crawls(t, wefttest.Done, "--render=always", "--warc", "--allow-private", "--job", "job", s.URL)
-	r := s.records(t, filepath.Join(e.Dir, "job"))["/"]
+	e := wefttest.Crawl(t, wefttest.Done, "--render=always", "--warc", "--allow-private", "--job", "job", s.URL)
+	r := s.Records(t, filepath.Join(e.Dir, "job"))["/"]
 	if !strings.Contains(r.Title, "GETk") || !strings.Contains(r.Title, "HEADk") {
 		t.Errorf("title %q: %+v", r.Title, r.Rendered)
 	}

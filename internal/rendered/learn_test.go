@@ -50,9 +50,9 @@ func fateOfEach(t *testing.T, of map[string]*weft.Record, n int) string {
 // learns crawls a row of n pages and expects their fates. It returns the run and the records.
 func learns(t *testing.T, n int, pages map[string]string, want string, options ...string) (wefttest.Ended, map[string]*weft.Record) {
 	t.Helper()
-	s := shows(t, pages)
-	e := crawls(t, wefttest.Done, append(options, "--render", "--job", "job", s.URL+"/0")...)
-	all := s.records(t, filepath.Join(e.Dir, "job"))
+	s := wefttest.Shows(t, pages)
+	e := wefttest.Crawl(t, wefttest.Done, append(options, "--render", "--job", "job", s.URL+"/0")...)
+	all := s.Records(t, filepath.Join(e.Dir, "job"))
 	if got := fateOfEach(t, all, n); got != want {
 		t.Errorf("pages are rendered as %s, expected %s", got, want)
 	}
@@ -67,12 +67,12 @@ func TestCrawlLearnsEmpty(t *testing.T) {
 	t.Parallel()
 	pages := row(24, hollow, "")
 	pages["/nothing.js"] = "text/javascript\n1"
-	s := shows(t, pages)
-	e := crawls(t, wefttest.Limited, "--render", "--limit", "6", "--job", "job", s.URL+"/0")
+	s := wefttest.Shows(t, pages)
+	e := wefttest.Crawl(t, wefttest.Limited, "--render", "--limit", "6", "--job", "job", s.URL+"/0")
 	if e := wefttest.In(t, e.Dir, "crawl", "--limit", "100", "--job", "job"); e.Code != wefttest.Done {
 		t.Fatalf("resumed: %s", e.Stderr)
 	}
-	all := s.records(t, filepath.Join(e.Dir, "job"))
+	all := s.Records(t, filepath.Join(e.Dir, "job"))
 	// In the next run, the pages since the last one that was rendered are counted anew.
 	if got, want := fateOfEach(t, all, 24), "MMM..."+".......M"+".........."; got != want {
 		t.Errorf("pages are rendered as %s, expected %s", got, want)

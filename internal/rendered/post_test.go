@@ -17,7 +17,7 @@ import (
 // graph is a site whose pages get their content by POST, one of them twice with the same body, and
 // send beacons; one page has an API on another host of its site, which is asked for leave.
 type graph struct {
-	*site
+	*wefttest.Site
 	mu    sync.Mutex
 	asked []string // method, path, type and body of each request but GET
 }
@@ -40,7 +40,7 @@ navigator.sendBeacon('/beacon', 'seen')
 func newGraph(t *testing.T) *graph {
 	t.Helper()
 	g := new(graph)
-	g.site = newSite(t, g.serve)
+	g.Site = wefttest.NewSite(t, g.serve)
 	return g
 }
 
@@ -95,8 +95,8 @@ func (g *graph) crawls(t *testing.T, pages []string, options ...string) (wefttes
 	for _, page := range pages {
 		args = append(args, base+page)
 	}
-	e := crawls(t, wefttest.Done, args...)
-	return e, recordsOf(t, filepath.Join(e.Dir, "job"), base)
+	e := wefttest.Crawl(t, wefttest.Done, args...)
+	return e, wefttest.RecordsOf(t, filepath.Join(e.Dir, "job"), base)
 }
 
 var graphPages = []string{"/once", "/cross", "/other", "/put", "/header", "/form", "/302", "/307"}

@@ -31,9 +31,9 @@ func sound(links string) map[string]string {
 }
 
 // wholeOf expects records of the sound pages, and returns all.
-func wholeOf(t *testing.T, s *site, job string) map[string]*weft.Record {
+func wholeOf(t *testing.T, s *wefttest.Site, job string) map[string]*weft.Record {
 	t.Helper()
-	all := s.records(t, job)
+	all := s.Records(t, job)
 	for i := range 6 {
 		for _, path := range []string{"/sound", "/shown"} {
 			if r := all[path+strconv.Itoa(i)]; r == nil || r.Rendered == nil || r.Rendered.Error != "" || r.Title != path[1:] {
@@ -64,8 +64,8 @@ func TestCrawlHostile(t *testing.T) {
 	pages["/around"] = "text/html\n<title>around</title><p>x<script>fetch('/loop').catch(() => 0); let n = 0; setInterval(() => { location = '/around?' + n++ % 2 }, 100)</script>"
 	pages["/loop"] = "/loop\n"
 	pages["/names"] = "text/html; charset=utf-8\n<p>x<script>document.title = '\\x1b[31mred\\x07\\0\\ud800\\u202e'; window.name = '\\0'.repeat(1e6); console.error('\\x1b]0;x\\x07', '\\ud800'); fetch('/\\x1b[2J?\\ud800%00'); history.pushState({}, '', '/names?\\x1b[31m%1b\\ud800'); throw new Error('x'.repeat(1e6) + '\\0')</script>"
-	s := shows(t, pages)
-	e := crawls(t, wefttest.Done, "--render=always", "--memory", "512MiB", "--limit", "100", "--job", "job", s.URL)
+	s := wefttest.Shows(t, pages)
+	e := wefttest.Crawl(t, wefttest.Done, "--render=always", "--memory", "512MiB", "--limit", "100", "--job", "job", s.URL)
 	all := wholeOf(t, s, filepath.Join(e.Dir, "job"))
 	for path, want := range want {
 		r := all[path]
@@ -89,8 +89,8 @@ func TestCrawlLong(t *testing.T) {
 	t.Parallel()
 	pages := sound("<a href=/long>x</a>")
 	pages["/long"] = "text/html\n<title>long</title>" + strings.Repeat("<p>"+strings.Repeat("0123456789 ", 1000), long.Or(3, 10)<<20/11003) + "<script>document.body.append('the end')</script>"
-	s := shows(t, pages)
-	e := crawls(t, wefttest.Done, "--render=always", "--bodies", "--job", "job", s.URL)
+	s := wefttest.Shows(t, pages)
+	e := wefttest.Crawl(t, wefttest.Done, "--render=always", "--bodies", "--job", "job", s.URL)
 	all := wholeOf(t, s, filepath.Join(e.Dir, "job"))
 	r := all["/long"]
 	if r == nil || r.Rendered == nil || r.Rendered.Error != "" || r.Rendered.Bytes < r.BodyBytes {
@@ -121,9 +121,9 @@ func TestCrawlEncodings(t *testing.T) {
 		pages["/"+charset] = "text/html; charset=" + charset + "\n" + body
 		want["/"+charset] = c[1] + "!"
 	}
-	s := shows(t, pages)
-	e := crawls(t, wefttest.Done, "--render=always", "--job", "job", s.URL)
-	all := s.records(t, filepath.Join(e.Dir, "job"))
+	s := wefttest.Shows(t, pages)
+	e := wefttest.Crawl(t, wefttest.Done, "--render=always", "--job", "job", s.URL)
+	all := s.Records(t, filepath.Join(e.Dir, "job"))
 	for path, title := range want {
 		if r := all[path]; r == nil || r.Rendered == nil || r.Title != title {
 			t.Errorf("%s: %+v, expected %s", path, r, title)
@@ -144,7 +144,7 @@ func utf16le(text string) string {
 func TestCrawlPageRequests(t *testing.T) {
 	t.Parallel()
 	var out atomic.Int32
-	api := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	api := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/out/data" {
 			out.Add(1)
 		}
@@ -154,13 +154,13 @@ func TestCrawlPageRequests(t *testing.T) {
 		fmt.Fprint(w, "from the API")
 	})
 	page := "text/html\n<p id=p><script>for (const path of ['/data', '/out/data']) fetch('" + api.URL + "' + path).then(r => r.text()).then(text => p.append(text)).catch(() => 0)</script>"
-	a, b := shows(t, map[string]string{"/": page}), shows(t, map[string]string{"/": page})
-	e := crawls(t, wefttest.Done, "--render=always", "--markdown", "--allow-private", "--exclude", "/out/", "--job", "job", a.URL, b.URL)
-	for _, s := range []*site{a, b} {
+	a, b := wefttest.Shows(t, map[string]string{"/": page}), wefttest.Shows(t, map[string]string{"/": page})
+	e := wefttest.Crawl(t, wefttest.Done, "--render=always", "--markdown", "--allow-private", "--exclude", "/out/", "--job", "job", a.URL, b.URL)
+	for _, s := range []*wefttest.Site{a, b} {
 		if x := wefttest.In(t, e.Dir, "read", "job", s.URL+"/"); strings.Count(x.Stdout, "from the API") != 1 {
 			t.Errorf("%s: %s%s", s.URL, x.Stdout, x.Stderr)
 		}
-		r := s.records(t, filepath.Join(e.Dir, "job"))["/"]
+		r := s.Records(t, filepath.Join(e.Dir, "job"))["/"]
 		if refused := strings.Join(r.Rendered.Refused, "\n"); !strings.Contains(refused, "/out/data excluded") {
 			t.Errorf("refused: %q", refused)
 		}
@@ -174,8 +174,8 @@ func TestCrawlPageRequests(t *testing.T) {
 // pending, and the next run renders them.
 func TestCrawlNoStart(t *testing.T) {
 	t.Parallel()
-	s := shows(t, sound(""))
-	e := crawls(t, wefttest.Failed, "--render=always", "--browser", "false", "--job", "job", s.URL)
+	s := wefttest.Shows(t, sound(""))
+	e := wefttest.Crawl(t, wefttest.Failed, "--render=always", "--browser", "false", "--job", "job", s.URL)
 	if strings.Count(e.Stderr, "does not start") != 1 || !strings.Contains(e.Stderr, "expected Chromium") {
 		t.Errorf("stderr: %s", e.Stderr)
 	}
@@ -197,7 +197,7 @@ func TestCrawlBrowserKilled(t *testing.T) {
 	pages := sound("")
 	var asked sync.Once
 	var killed atomic.Int32
-	s := shows(t, pages)
+	s := wefttest.Shows(t, pages)
 	inner := s.Config.Handler
 	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/shown0" { // the browser has rendered some pages
@@ -240,8 +240,8 @@ func killBrowser(temp string) (n int) {
 func TestCrawlUnrendered(t *testing.T) {
 	t.Parallel()
 	const empties = "text/html\n<p>Some text, and <a href=/two>a link</a>.<script>document.documentElement.innerHTML = ''</script>"
-	s := shows(t, map[string]string{"/": empties, "/two": empties})
-	e := crawls(t, wefttest.Done, "--render=always", "--delay", "0s", "--job", "job", s.URL)
+	s := wefttest.Shows(t, map[string]string{"/": empties, "/two": empties})
+	e := wefttest.Crawl(t, wefttest.Done, "--render=always", "--delay", "0s", "--job", "job", s.URL)
 	status := wefttest.In(t, e.Dir, "status", "job")
 	for _, said := range []string{e.Stdout + e.Stderr, status.Stdout} {
 		line := regexp.MustCompile(`not rendered +emptied +2  ` + regexp.QuoteMeta(s.URL) + `/(two)?\n`)

@@ -13,7 +13,7 @@ import (
 // pass over requests that Weft refuses.
 func TestRenderTroubles(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/large":

@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tabs is how many pages are open at a time.
+// tabs is the number of pages that are open at a time.
 const tabs = 4
 
 type found struct {

@@ -1,7 +1,10 @@
-package rendered_test
+// Package login_test logs in to sites, with the command, too.
+package login_test
 
 import (
 	"bufio"
+	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/internal/wefttest"
 )
@@ -20,7 +24,7 @@ import (
 // club is a site behind a login: a form with a token against forgery, and an application that keeps
 // a token in its storage.
 type club struct {
-	*site
+	*wefttest.Site
 	mu       sync.Mutex
 	sessions map[string]bool
 	logins   int
@@ -29,12 +33,14 @@ type club struct {
 	outs     int // requests that have logged out
 }
 
+func TestMain(m *testing.M) { wefttest.Main(m, 6) }
+
 const clubPages = 8
 
 func newClub(t *testing.T) *club {
 	t.Helper()
 	c := &club{sessions: make(map[string]bool)}
-	c.site = newSite(t, c.serve)
+	c.Site = wefttest.NewSite(t, c.serve)
 	return c
 }
 
@@ -82,6 +88,8 @@ func (c *club) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		c.served()
 		fmt.Fprint(w, `{"text":"Secret of the application"}`)
+	case path == "/app/p/0" && c.logins > 1:
+		http.NotFound(w, r)
 	case strings.HasPrefix(path, "/app/"):
 		fmt.Fprint(w, `<!doctype html><title>App</title><div id=root></div><script>
 			const token = localStorage.getItem('token')
@@ -192,7 +200,7 @@ func TestLogin(t *testing.T) {
 	}
 	_ = filepath.Walk(filepath.Join(dir, "job"), func(path string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().IsRegular() {
-			if text := e.File(mustRel(dir, path)); strings.Contains(text, "session-1") || strings.Contains(text, "lovelace") {
+			if text := unpacked(t, e.File(mustRel(dir, path))); strings.Contains(text, "session-1") || strings.Contains(text, "lovelace") {
 				t.Errorf("%s has a secret", path)
 			}
 		}
@@ -204,6 +212,23 @@ func TestLogin(t *testing.T) {
 	if e := run("crawl", "--no-config", "--job", "job"); e.Code == wefttest.Done || !strings.Contains(e.Stderr, "--session") {
 		t.Errorf("without the session: %+v", e)
 	}
+}
+
+// unpacked returns the text of a file, which may be a WARC.
+func unpacked(t *testing.T, text string) string {
+	t.Helper()
+	if !strings.HasPrefix(text, "\x1f\x8b") {
+		return text
+	}
+	z, err := gzip.NewReader(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 func mustRel(dir, path string) string {
@@ -247,7 +272,7 @@ func TestLoginFails(t *testing.T) {
 func TestLoginElsewhere(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, c.URL+"/login", http.StatusFound)
 	})
 	e := wefttest.Run(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", s.URL)
@@ -259,7 +284,7 @@ func TestLoginElsewhere(t *testing.T) {
 // TestLoginErrors: a page that is none, before the login or after it, is no success.
 func TestLoginErrors(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.Error(w, "no", http.StatusForbidden)
 			return
@@ -283,7 +308,7 @@ func TestLoginPosts(t *testing.T) {
 	var stolen atomic.Int32
 	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { stolen.Add(1) }))
 	defer thief.Close()
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "<!doctype html><form method=post action=%s><input name=user><input type=password name=password></form>", strings.Replace(thief.URL, "127.0.0.1", "localhost", 1))
 	})
 	e := wefttest.Run(t, "login", "--session", "s", "--field", "user=ada", "--field", "password=lovelace", s.URL)
@@ -311,9 +336,9 @@ func TestLoginOfApplication(t *testing.T) {
 	}
 }
 
-// TestLoggedOut: a crawl whose session ends says so once, and waits; with another login it goes on,
-// and has lost nothing.
-func TestLoggedOut(t *testing.T) {
+// TestCrawlLoggedOut: a crawl whose session ends says so once, and waits; with another login it
+// goes on, and has lost nothing.
+func TestCrawlLoggedOut(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
 	c.ends = 4
@@ -330,7 +355,8 @@ func TestLoggedOut(t *testing.T) {
 	}
 }
 
-// TestApplicationLoggedOut: an application says by its scripts that a session has ended.
+// TestApplicationLoggedOut: an application says by its scripts that a session has ended. A page
+// that has led to the login is gone then.
 func TestApplicationLoggedOut(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -343,7 +369,7 @@ func TestApplicationLoggedOut(t *testing.T) {
 		}
 	}, "--render=always", "--session", "s", "--job", "job", c.URL+"/app/one")
 	pages := wefttest.Ended{Dir: dir}.File("job/pages.jsonl")
-	if strings.Count(pages, `"title":"Secret of the application"`) != clubPages+1 || strings.Count(pages, "\n") != clubPages+1 {
+	if strings.Count(pages, `"title":"Secret of the application"`) != clubPages || strings.Count(pages, `"status":404`) != 1 || strings.Count(pages, "\n") != clubPages+1 {
 		t.Error(pages)
 	}
 }
@@ -406,7 +432,7 @@ func TestSignedOut(t *testing.T) {
 	c := newClub(t)
 	var how atomic.Value
 	how.Store("")
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path != "/p" || how.Load() == "":
 			c.serve(w, r)
@@ -441,7 +467,7 @@ func TestSignedOut(t *testing.T) {
 // session, as a login through another site does.
 func TestLoginOnTwoPages(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/":
@@ -515,7 +541,7 @@ func TestLoginByHand(t *testing.T) {
 	}
 	// The page is the person: it logs in, and then may close the window.
 	asked := make(chan bool, 10)
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/by-enter", "/by-closing":
 			fmt.Fprintf(w, `<!doctype html><title>Log in</title><input type=password><script>
@@ -526,6 +552,8 @@ func TestLoginByHand(t *testing.T) {
 			asked <- true
 		}
 	})
+	window, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
 	for _, how := range []string{"/by-enter", "/by-closing"} {
 		cmd, stderr := wefttest.Command(t, "login", "--session", "s", s.URL+how)
 		temp, err := os.MkdirTemp("", "weft")
@@ -544,11 +572,19 @@ func TestLoginByHand(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		<-asked
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case <-asked:
+		case err := <-ended:
+			t.Fatalf("%s: before the page was shown: %v, %s", how, err, stderr)
+		case <-window.Done():
+			t.Fatalf("%s: no page is shown: %s", how, stderr)
+		}
 		if how == "/by-enter" {
 			fmt.Fprintln(in)
 		}
-		if code := wefttest.ExitCode(cmd.Wait()); code != wefttest.Done {
+		if code := wefttest.ExitCode(<-ended); code != wefttest.Done {
 			t.Errorf("%s: exit %d: %s", how, code, stderr)
 		}
 		text := wefttest.Ended{Dir: cmd.Dir}.File("s")
