@@ -13,11 +13,12 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/process"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // bareSite is a site that runs on one port, and what its pages were asked for.
-func bareSite(t *testing.T, secure bool) (s *asked, port string) {
-	s = newAsked(t, secure, star)
+func bareSite(t *testing.T, secure bool) (s *wefttest.Asked, port string) {
+	s = wefttest.NewAsked(t, secure, wefttest.Star)
 	_, port, _ = net.SplitHostPort(s.Listener.Addr().String())
 	return s, port
 }
@@ -49,7 +50,7 @@ func TestBareHost(t *testing.T) {
 	closed := closedPort(t)
 	for name, c := range map[string]struct {
 		seed, resolve string
-		site          *asked
+		site          *wefttest.Asked
 		begin         string // of the records
 	}{
 		"https":      {"a.test", "a.test:443:127.0.0.1:" + securePort, secure, "https://a.test/ OK "},
@@ -121,7 +122,11 @@ func TestBareCommands(t *testing.T) {
 		"robots test a.test a.test/ok": "allowed     a.test/ok  no rule",
 	} {
 		e := weftIn(t, dir, append(strings.Fields(command), resolve...)...)
-		if e.code != answerCode(want) || !strings.Contains(e.stdout, want) || strings.Count(e.stderr, "\n") != 1 ||
+		code := exitDone
+		if strings.HasPrefix(want, "disallowed ") {
+			code = exitError
+		}
+		if e.code != code || !strings.Contains(e.stdout, want) || strings.Count(e.stderr, "\n") != 1 ||
 			!strings.Contains(e.stderr, "; http://a.test/") || !strings.HasSuffix(e.stderr, " is tried instead\n") {
 			t.Errorf("%s: %+v", command, e)
 		}
@@ -183,7 +188,7 @@ func TestBareList(t *testing.T) {
 // effectStrict: with --strict a line that is no URL ends the crawl with a usage error, wherever it
 // stands; without, it is skipped, and many are counted.
 func effectStrict(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(star))
+	s := httptest.NewServer(http.HandlerFunc(wefttest.Star))
 	defer s.Close()
 	long := strings.Repeat(s.URL+"/\n", 20_000)
 	for name, c := range map[string]struct {

@@ -87,7 +87,7 @@ func (c *clientFlags) credentialOptions() []option {
 
 func (c *clientFlags) networkOptions() []option {
 	return []option{
-		{name: "http1.1", Value: on(&c.HTTP1), field: "HTTP1", advanced: true,
+		{name: "http1.1", caller: true, Value: on(&c.HTTP1), field: "HTTP1", advanced: true,
 			help: "speak HTTP/1.1 only",
 			more: "By default a server chooses between HTTP/2 and HTTP/1.1 over TLS, and without TLS gets " +
 				"HTTP/1.1."},
@@ -109,7 +109,7 @@ func (c *clientFlags) networkOptions() []option {
 
 func (c *clientFlags) timeoutOptions(maxBody string) []option {
 	return []option{
-		{name: "timeout", arg: "D", Value: to(&c.Timeout, duration), field: "Timeout", def: "30s",
+		{name: "timeout", caller: true, arg: "D", Value: to(&c.Timeout, duration), field: "Timeout", def: "30s",
 			advanced: true, help: "give up a fetch after D"},
 		{name: "connect-timeout", arg: "D", Value: to(&c.DialTimeout, duration), field: "DialTimeout",
 			advanced: true, help: "limit name lookup and connecting to D", def: "10s"},
@@ -123,7 +123,7 @@ func (c *clientFlags) timeoutOptions(maxBody string) []option {
 		{name: "min-rate", arg: "SIZE", Value: to(&c.MinRate, size), field: "MinRate", advanced: true,
 			help: "give up responses slower than SIZE per second", def: "no limit",
 			more: "The rate counts once 10 s have passed."},
-		{name: "max-body", arg: "SIZE", Value: to(&c.MaxBody, size), field: "MaxBody", advanced: true,
+		{name: "max-body", caller: true, arg: "SIZE", Value: to(&c.MaxBody, size), field: "MaxBody", advanced: true,
 			help: "give up bodies larger than SIZE", def: maxBody,
 			more: "The limit applies to the body as sent and as decoded."},
 	}

@@ -26,11 +26,11 @@ func clusterCommand() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		DisableFlagsInUseLine:      true,
 	}
-	cmd.AddCommand(serveCommand(), listCommand(), removeCommand(), restoreCommand(), collectCommand())
+	cmd.AddCommand(clusterServeCommand(), listCommand(), removeCommand(), restoreCommand(), collectCommand())
 	return cmd
 }
 
-func serveCommand() *cobra.Command {
+func clusterServeCommand() *cobra.Command {
 	var o server.Options
 	cmd := &cobra.Command{
 		Use:   "serve [flags]",
@@ -52,7 +52,7 @@ Exit status: 0 interrupted; 1 it cannot run; 3 usage error.`),
   weft cluster serve --listen 10.0.0.1 --peers 10.0.0.1,10.0.0.2,10.0.0.3`,
 		Args:              noArguments,
 		ValidArgsFunction: nothing,
-		RunE:              func(*cobra.Command, []string) error { return serve(o) },
+		RunE:              func(*cobra.Command, []string) error { return serveStreams(o) },
 	}
 	define(cmd,
 		group{"Addresses", []option{
@@ -111,7 +111,7 @@ func secretOrFile(s string) (string, error) {
 }
 
 // serve runs a server until it is interrupted.
-func serve(o server.Options) error {
+func serveStreams(o server.Options) error {
 	if o.Store == "" {
 		o.Store = serverStore
 	}

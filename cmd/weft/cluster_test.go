@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestClusterServe: the command prints where it serves, and ends when it is interrupted; what is
@@ -80,7 +81,7 @@ func TestNodeTable(t *testing.T) {
 // listsCrawls: a crawl that is over is listed, and removed once.
 func listsCrawls(t *testing.T, servers string) {
 	t.Helper()
-	crawls(t, exitDone, "--cluster", servers, "--name", "some", newAsked(t, false, star).URL)
+	crawlArgs(t, exitDone, "--cluster", servers, "--name", "some", wefttest.NewAsked(t, false, wefttest.Star).URL)
 	for _, step := range []struct {
 		args   string
 		code   int
@@ -107,7 +108,7 @@ func listsCrawls(t *testing.T, servers string) {
 func stopsAtLimit(t *testing.T, servers string) {
 	t.Helper()
 	of := "--cluster " + servers + " --name few"
-	dir := crawls(t, exitLimit, append(strings.Fields(of), "--limit", "2", newAsked(t, false, star).URL)...).dir
+	dir := crawlArgs(t, exitLimit, append(strings.Fields(of), "--limit", "2", wefttest.NewAsked(t, false, wefttest.Star).URL)...).dir
 	for args, want := range map[string]string{
 		"status " + of:                  "few: stopped by --limit 2; weft crawl --cluster with a higher limit continues it\n",
 		"status few.weft":               "few.weft: stopped by --limit, weft crawl --cluster resumes it\n",
@@ -138,7 +139,7 @@ func stopsAtLimit(t *testing.T, servers string) {
 func TestEmbeddedLogin(t *testing.T) {
 	t.Parallel()
 	at := "nats://" + freeAddress(t)
-	site := newAsked(t, false, star)
+	site := wefttest.NewAsked(t, false, wefttest.Star)
 	first, _ := weftCommand(t, "crawl", "--cluster", "embedded@"+strings.TrimPrefix(at, "nats://"), "--name", "docs", "--delay", "1h", "--allow-private", "--job", "one", site.URL)
 	join := strings.Fields(saysAfter(t, first, "others join with "))
 	if len(join) != 5 || !strings.HasSuffix(join[1], "@"+strings.TrimPrefix(at, "nats://")) || join[4] != "--allow-private" {
@@ -181,7 +182,7 @@ func TestEmbeddedLogin(t *testing.T) {
 // forms are sent, and images of previews.
 func TestCheckCluster(t *testing.T) {
 	t.Parallel()
-	site := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	site := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)
 			return

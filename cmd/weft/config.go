@@ -37,7 +37,7 @@ func (c *configFlags) define(root *cobra.Command) {
 		{name: "profile", arg: "NAME", Value: to(&c.profile, some("a NAME")),
 			help: "use the profile NAME of the file, too"},
 	} {
-		o.group = "Options from a file, for all commands"
+		o.group = "Options from a file (weft config)"
 		flag := f.VarPF(&o, o.name, "", o.help)
 		if o.arg == "" {
 			flag.NoOptDefVal = "true"
@@ -179,8 +179,11 @@ func (c *configFlags) read(root *cobra.Command) ([]config.Option, error) {
 			return nil, c.misused(e.Line, e.Err)
 		}
 	}
+	if line, err := checkSchedule(options); err != nil {
+		return nil, c.misused(line, fmt.Errorf("[%s]: %w", scheduleTable, err))
+	}
 	for i := range options {
-		if ofItems(options[i]) {
+		if ofItems(options[i]) || ofSchedule(options[i]) {
 			continue
 		}
 		o, err := asField(options[i])

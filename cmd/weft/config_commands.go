@@ -154,7 +154,7 @@ func (c *configFlags) mustRead(root *cobra.Command) ([]config.Option, error) {
 
 // checkValue sets an option of commands that will not run.
 func checkValue(o config.Option) error {
-	if o.Name == urlsKey || ofItems(o) {
+	if o.Name == urlsKey || ofItems(o) || ofSchedule(o) {
 		return nil
 	}
 	for cmd := range below(rootCommand(io.Discard)) {

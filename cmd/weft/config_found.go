@@ -26,6 +26,7 @@ var personal = []string{
 	"cluster", "cluster-ca", "cluster-cert", "cluster-creds", "cluster-key",
 	"cert", "key", "listen", "listen-peers", "login", "peers", "store",
 	"amend", "delete", "force", "fresh",
+	"metrics", "otlp", "web", "host", "plain-http", "tls-cert", "tls-key", "add-token", "remove-token",
 }
 
 // foundMaySet reports why a file that was found may not set a flag so.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft/internal/config"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // withConfig makes a folder with a file of options.
@@ -33,7 +34,7 @@ func TestConfig(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
-			html(w, "/a.zip", "/b/", "/c", "/d")
+			wefttest.HTML(w, "/a.zip", "/b/", "/c", "/d")
 		case "/robots.txt":
 			http.NotFound(w, r)
 		case "/missing":

@@ -21,6 +21,7 @@ type console struct {
 	every   time.Duration // between two lines of progress; 0: printEvery, negative: there are none
 	job     naming
 	signals chan os.Signal // end the crawl: see start
+	monitor *monitor       // nil: nobody else watches
 
 	forCheck bool // no report, and a seed that fails is no error: weft check reports it
 }
@@ -28,7 +29,9 @@ type console struct {
 // voice is the form of the messages: text or JSON.
 type voice interface {
 	warn(text string)
-	say(text string)  // of no problem
+	say(text string) // of no problem
+	// event is say of something that a log names, with keys and values.
+	event(text, name string, keys ...any)
 	failed(err error) // ends the process
 	record(r *weft.Record)
 	progress(s sample)
@@ -72,9 +75,21 @@ func (c *console) say(text string) {
 	}
 }
 
+// event prints a message that is no problem, which a log names.
+func (c *console) event(text, name string, keys ...any) {
+	if !c.quiet {
+		c.voice.event(text, name, keys...)
+	}
+}
+
 // hooks makes the crawl print its warnings, and with --verbose each URL.
 func (c *console) hooks() weft.Hooks {
 	hooks := weft.Hooks{OnWarning: func(err error) {
+		if e, named := err.(interface{ Event() (string, []any) }); named {
+			name, keys := e.Event()
+			c.event(err.Error(), name, keys...)
+			return
+		}
 		if _, fine := err.(interface{ Notice() }); fine {
 			c.say(err.Error())
 			return
@@ -93,6 +108,8 @@ type textVoice struct{ w io.Writer }
 func (v textVoice) warn(text string) { fmt.Fprintf(v.w, "weft: %s\n", printable(text)) }
 
 func (v textVoice) say(text string) { v.warn(text) }
+
+func (v textVoice) event(text, _ string, _ ...any) { v.warn(text) }
 
 func (v textVoice) failed(err error) { v.warn(err.Error()) }
 
@@ -118,16 +135,20 @@ func (v textVoice) progress(s sample) { fmt.Fprintln(v.w, s) }
 
 func (v textVoice) report(r report) { _, _ = io.WriteString(v.w, elided(r.String(), os.Stderr)) }
 
-// jsonVoice writes one JSON object per message.
+// jsonVoice writes one JSON object per message. docs/metrics.md lists the events and their keys.
 type jsonVoice struct{ log *slog.Logger }
 
-func (v jsonVoice) warn(text string) { v.log.Warn(text) }
+func (v jsonVoice) warn(text string) { v.log.Warn(text, "event", "warning") }
 
-func (v jsonVoice) say(text string) { v.log.Info(text) }
+func (v jsonVoice) say(text string) { v.event(text, "notice") }
 
-func (v jsonVoice) failed(err error) { v.log.Error(err.Error()) }
+func (v jsonVoice) event(text, name string, keys ...any) {
+	v.log.Info(text, append([]any{"event", name}, keys...)...)
+}
 
-func (v jsonVoice) record(r *weft.Record) { v.log.Info("url", "record", r) }
+func (v jsonVoice) failed(err error) { v.log.Error(err.Error(), "event", "failure") }
+
+func (v jsonVoice) record(r *weft.Record) { v.event("url", "url", "record", r) }
 
 func (v jsonVoice) progress(s sample) {
 	args := []any{
@@ -160,7 +181,7 @@ func (v jsonVoice) progress(s sample) {
 		}
 		args = append(args, "held_seconds", held)
 	}
-	v.log.Info("progress", args...)
+	v.event("progress", "progress", args...)
 }
 
 func (v jsonVoice) report(r report) {
@@ -181,5 +202,5 @@ func (v jsonVoice) report(r report) {
 		args = append(args, "visit", r.summary.Visit, "unchanged", r.summary.Unchanged, "changed", r.summary.Changed,
 			"gone", r.summary.Gone, "new", r.summary.New, "bytes_saved", r.summary.BytesSaved)
 	}
-	v.log.Info("report", args...)
+	v.event("report", "report", args...)
 }

@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// consoleFlags say what is printed on standard error.
+// consoleFlags are about the output on standard error.
 type consoleFlags struct {
 	quiet, verbose bool
 	format         string

@@ -3,8 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +24,8 @@ func checkJSONLog(t *testing.T, text string, want map[string]int) {
 	t.Helper()
 	got := make(map[string]int)
 	for line := range strings.Lines(text) {
-		var entry struct{ Time, Level, Msg string }
-		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Time == "" || entry.Level == "" {
+		var entry struct{ Time, Level, Msg, Event string }
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Time == "" || entry.Level == "" || entry.Event == "" {
 			t.Errorf("%s: %v", line, err)
 		}
 		got[entry.Msg]++
@@ -171,5 +176,83 @@ func TestEscape(t *testing.T) {
 	var b strings.Builder
 	if n, err := (escaped{&b}).Write([]byte("{\"a\x9b\":\t1}\n")); n != 10 || err != nil || b.String() != "{\"a\\x9b\":\t1}\n" {
 		t.Errorf("%d, %v, %q", n, err, b.String())
+	}
+}
+
+// logged are the events of a log, each with all of its keys.
+func logged(t *testing.T) (lines []map[string]any) {
+	t.Helper()
+	var b bytes.Buffer
+	con := &console{voice: jsonVoice{slog.New(slog.NewJSONHandler(&b, nil))}}
+	whole := running
+	whole.stats.Memory, whole.stats.MaxMemory, whole.stats.Paused = 1, 2, []string{"by hand"}
+	whole.stats.Ending, whole.stats.EndsIn, whole.stats.Bound = true, time.Second, "limit"
+	con.progress(whole)
+	con.voice.report(report{summary: weft.Summary{Counters: weft.Counters{Visit: 2}}})
+	con.record(&weft.Record{})
+	var paused pauseLog
+	down := "the network is unreachable"
+	for _, reasons := range [][]string{nil, {"waiting for memory"}, nil, {down + "; trying again in 2s"}, {down + "; trying again in 1s"}, {down}, nil, nil} {
+		paused.note(con, reasons)
+	}
+	hooks := con.hooks()
+	hooks.OnWarning(errors.New("a problem"))
+	hooks.OnWarning(noted{})
+	con.say("something to know")
+	con.failed(errors.New("it ends"))
+	con.quiet = true
+	con.event("quiet", "quiet")
+	for line := range bytes.Lines(b.Bytes()) {
+		entry := make(map[string]any)
+		if err := json.Unmarshal(line, &entry); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, entry)
+	}
+	return lines
+}
+
+// noted is an order as package control notes it.
+type noted struct{}
+
+func (noted) Error() string { return "order pause: paused" }
+
+func (noted) Event() (string, []any) { return "order", []any{"order", "pause", "answer", "paused"} }
+
+// TestLogPage: docs/metrics.md lists the events of a log, with the level and the keys of each.
+func TestLogPage(t *testing.T) {
+	const page = "../../docs/metrics.md"
+	var b strings.Builder
+	b.WriteString("| event | level | keys |\n|---|---|---|\n")
+	for _, entry := range logged(t) {
+		var keys []string
+		for _, key := range slices.Sorted(maps.Keys(entry)) {
+			if !slices.Contains([]string{"time", "level", "msg", "event"}, key) {
+				keys = append(keys, "`"+key+"`")
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", entry["event"], entry["level"], strings.Join(keys, ", "))
+	}
+	was, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^\| event \| level \|.*\n(\|.*\n)+`)
+	if !rows.Match(was) {
+		t.Fatalf("%s has no table of events", page)
+	}
+	golden.Equal(t, page, string(rows.ReplaceAllLiteral(was, []byte(b.String()))))
+}
+
+// TestLogPauses: the log has a pause once, however its words change, and a momentary one never.
+func TestLogPauses(t *testing.T) {
+	var got []string
+	for _, entry := range logged(t) {
+		if e := entry["event"]; e == "pause" || e == "resume" {
+			got = append(got, entry["msg"].(string))
+		}
+	}
+	if want := []string{"paused: the network is unreachable", "resumed"}; !slices.Equal(got, want) {
+		t.Errorf("%q, expected %q", got, want)
 	}
 }

@@ -86,7 +86,7 @@ func (f *crawlFlags) run(args []string) error {
 	if len(args) > 0 || f.input != "" { // otherwise a job has its own
 		f.archives(&o)
 	}
-	if o.Job == "" && (f.output == "" || o.Keep.KeepLinks || o.Keep.KeepBodies || o.Keep.Archive || o.Render.Screenshot != "" || o.Render.PDF || len(o.Keep.Extract) > 0 || o.Keep.Structured) {
+	if o.Job == "" && (f.output == "" || f.monitor.web.IsValid() || o.Keep.KeepLinks || o.Keep.KeepBodies || o.Keep.Archive || o.Render.Screenshot != "" || o.Render.PDF || len(o.Keep.Extract) > 0 || o.Keep.Structured) {
 		first := ""
 		switch {
 		case len(args) > 0:
@@ -207,6 +207,11 @@ func (p *prepared) crawl(o weft.Options) (weft.Summary, error) {
 	onLink := o.Hooks.OnLink // of check.Site
 	o.Hooks = con.hooks()
 	o.Hooks.OnLink = onLink
+	if con.monitor, err = p.monitor.start(con, &o); err != nil {
+		out.discard()
+		return weft.Summary{}, err
+	}
+	defer con.monitor.close()
 	c, err := con.start(o, out, p.cluster.joins(con))
 	if err != nil {
 		return weft.Summary{}, p.refused(err, con.job, p.noURL)
@@ -262,7 +267,7 @@ func noFiles(command string, args []string) error {
 
 // check completes the options, and refuses flags that exclude each other.
 func (f *crawlFlags) check(o *weft.Options) error {
-	if err := f.console.check(); err != nil {
+	if err := cmp.Or(f.console.check(), f.monitor.check()); err != nil {
 		return err
 	}
 	var err error

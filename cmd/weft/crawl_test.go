@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // many answers with links to a number of pages.
@@ -18,12 +20,12 @@ func many(pages int) http.HandlerFunc {
 		for i := range pages {
 			paths = append(paths, fmt.Sprintf("/%d", i))
 		}
-		html(w, paths...)
+		wefttest.HTML(w, paths...)
 	}
 }
 
 func TestCrawlCommand(t *testing.T) {
-	s := newAsked(t, false, many(5))
+	s := wefttest.NewAsked(t, false, many(5))
 	e := weftRun(t, "crawl", "-c", "2", s.URL)
 	if e.code != exitDone || e.stdout != "" {
 		t.Fatalf("%+v", e)
@@ -50,19 +52,19 @@ func TestCrawlCommand(t *testing.T) {
 
 	again, stderr := weftCommand(t, "crawl", s.URL)
 	again.Dir = e.dir
-	if code := exitCode(again.Run()); code != exitDone || len(s.got()) != 6 || !strings.Contains(stderr.String(), " recrawls it, --fresh starts over") {
-		t.Errorf("a second crawl into the same folder: exit %d, %d requests in all: %q", code, len(s.got()), stderr)
+	if code := exitCode(again.Run()); code != exitDone || len(s.Got()) != 6 || !strings.Contains(stderr.String(), " recrawls it, --fresh starts over") {
+		t.Errorf("a second crawl into the same folder: exit %d, %d requests in all: %q", code, len(s.Got()), stderr)
 	}
 }
 
 // TestStream: with -o -, standard output holds records only; a reader that leaves ends the crawl.
 func TestStream(t *testing.T) {
-	s := newAsked(t, false, star)
+	s := wefttest.NewAsked(t, false, wefttest.Star)
 	e := weftRun(t, "crawl", "-o", "-", s.URL)
 	if left, _ := os.ReadDir(e.dir); e.code != exitDone || strings.Count(e.stdout, "\n") != 4 || len(left) > 0 || !strings.Contains(e.stderr, "4 URLs in") {
 		t.Errorf("%+v, left behind: %v", e, left)
 	}
-	endless := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a", r.URL.Path+"b") })
+	endless := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) { wefttest.HTML(w, r.URL.Path+"a", r.URL.Path+"b") })
 	cmd, stderr := weftCommand(t, "crawl", "-o", "-", endless.URL)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -83,7 +85,7 @@ func TestStream(t *testing.T) {
 // TestFullOutput: after a partial write, the file holds whole records.
 func TestFullOutput(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, many(100))
+	s := wefttest.NewAsked(t, false, many(100))
 	for _, format := range []string{"jsonl", "csv", "urls"} {
 		// The limit counts blocks of 512 bytes.
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 2; "+os.Args[0]+" crawl --format "+format+" -o out "+s.URL)
@@ -98,7 +100,7 @@ func TestFullOutput(t *testing.T) {
 
 // TestNobodyListens: a crawl continues when standard error is closed.
 func TestNobodyListens(t *testing.T) {
-	s := newAsked(t, false, many(20))
+	s := wefttest.NewAsked(t, false, many(20))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", os.Args[0]+" crawl -v --job job "+s.URL+" 2>&- >&-")
 	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
 	err := cmd.Run()
@@ -110,11 +112,11 @@ func TestNobodyListens(t *testing.T) {
 
 // TestSeedList: a list is read as a stream, from a file or standard input.
 func TestSeedList(t *testing.T) {
-	s := newAsked(t, false, star)
+	s := wefttest.NewAsked(t, false, wefttest.Star)
 	cmd, stderr := weftCommand(t, "crawl", "--scope", "page", "-i", "-", "-o", "-", "--format", "urls", s.URL+"/first")
 	cmd.Stdin = strings.NewReader("# seeds\n\n  " + s.URL + "/one  \nnot a URL\x1b\n" + strings.Repeat("x", maxLine+1) + "\r\n" + s.URL + "/two\r\n" + s.URL + "/last")
 	out, err := cmd.Output()
-	if got := s.paths(); err != nil || got != "/first /last /one /two" || strings.Count(string(out), "\n") != 4 {
+	if got := s.Paths(); err != nil || got != "/first /last /one /two" || strings.Count(string(out), "\n") != 4 {
 		t.Errorf("%v: requested %s, wrote %s", err, got, out)
 	}
 	for _, want := range []string{"standard input:4: ", `\x1b`, "standard input:5: longer than"} {
@@ -256,7 +258,7 @@ func TestOutputKept(t *testing.T) {
 	if b, _ := os.ReadFile(path); string(b) != "kept" {
 		t.Errorf("it has %q", b)
 	}
-	s := newAsked(t, false, star)
+	s := wefttest.NewAsked(t, false, wefttest.Star)
 	weftRun(t, "crawl", "-o", path, s.URL)
 	if b, _ := os.ReadFile(path); !strings.HasPrefix(string(b), "{") {
 		t.Errorf("after a crawl it has %q", b)
@@ -289,7 +291,7 @@ func TestNothingFetchedSaysOnce(t *testing.T) {
 // them.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, many(200))
+	s := wefttest.NewAsked(t, false, many(200))
 	sh := func(args string) (int, string) {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -n 64; exec "+os.Args[0]+" crawl --job job "+args+" "+s.URL)
 		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
@@ -308,7 +310,7 @@ func TestFewDescriptors(t *testing.T) {
 // lines.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, many(100))
+	s := wefttest.NewAsked(t, false, many(100))
 	// The limit counts blocks of 512 bytes.
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 8; exec "+os.Args[0]+" crawl --job job "+s.URL)
 	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
@@ -336,9 +338,9 @@ func TestFullDisk(t *testing.T) {
 // TestDepthZero: 0 is no limit, as weft.Reach.Depth has it, and the command says so: some expect it
 // to be none.
 func TestDepthZero(t *testing.T) {
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if len(r.URL.Path) < 5 {
-			html(w, r.URL.Path+"a")
+			wefttest.HTML(w, r.URL.Path+"a")
 		}
 	})
 	const hint = "weft: --depth 0: no limit, as without it; --scope page fetches only the given URLs\n"

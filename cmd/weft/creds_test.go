@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // write writes a file and returns its path.
@@ -20,21 +22,18 @@ func write(t *testing.T, text string) string {
 	return path
 }
 
-// address returns HOST:PORT of a server.
-func (a *asked) address() string { return a.Listener.Addr().String() }
-
 // counting is star with a cookie in each response.
 func counting(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{Name: "set", Value: "by" + strings.ReplaceAll(r.URL.Path, "/", "-"), Path: "/"})
-	star(w, r)
+	wefttest.Star(w, r)
 }
 
 // effectCookies checks that the cookies of the file and of sites are sent.
 func effectCookies(t *testing.T) {
-	s := newAsked(t, false, counting)
+	s := wefttest.NewAsked(t, false, counting)
 	jar := "127.0.0.1\tFALSE\t/\tFALSE\t0\tgiven\tsesame\nother.test\tFALSE\t/\tFALSE\t0\tn\tv\n"
-	e := crawls(t, exitDone, "--cookies", write(t, jar), "-c", "1", s.URL)
-	for i, r := range s.got() {
+	e := crawlArgs(t, exitDone, "--cookies", write(t, jar), "-c", "1", s.URL)
+	for i, r := range s.Got() {
 		given, err := r.Cookie("given")
 		if err != nil || given.Value != "sesame" || len(r.Cookies()) != min(i, 1)+1 {
 			t.Errorf("request %d brought %q", i, r.Header["Cookie"])
@@ -46,11 +45,11 @@ func effectCookies(t *testing.T) {
 // effectSession checks that the cookies of a session are sent, and that what may log out is not
 // requested.
 func effectSession(t *testing.T) {
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, "/one", "/logout") })
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) { wefttest.HTML(w, "/one", "/logout") })
 	file := dataFile(t, "127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tsesame\n")
-	crawls(t, exitDone, "--session", file, "--job", "job", s.URL)
-	expect(t, "requested", s.paths(), "/ /one")
-	for _, r := range s.got() {
+	crawlArgs(t, exitDone, "--session", file, "--job", "job", s.URL)
+	expect(t, "requested", s.Paths(), "/ /one")
+	for _, r := range s.Got() {
 		if sid, err := r.Cookie("sid"); err != nil || sid.Value != "sesame" {
 			t.Errorf("%s: %v", r.URL, r.Header)
 		}
@@ -60,9 +59,9 @@ func effectSession(t *testing.T) {
 // effectAcceptCookies: cookies that sites set are sent back with the flag only.
 func effectAcceptCookies(t *testing.T) {
 	for _, flags := range [][]string{{"--accept-cookies"}, nil} {
-		s := newAsked(t, false, counting)
-		crawls(t, exitDone, append(flags, "-c", "1", s.URL)...)
-		for i, r := range s.got() {
+		s := wefttest.NewAsked(t, false, counting)
+		crawlArgs(t, exitDone, append(flags, "-c", "1", s.URL)...)
+		for i, r := range s.Got() {
 			if set := len(r.Cookies()); set != min(i, len(flags)) {
 				t.Errorf("%q: request %d brought %q", flags, i, r.Header["Cookie"])
 			}
@@ -79,7 +78,7 @@ func locked(authorization, away string) http.HandlerFunc {
 		case r.URL.Path == "/a":
 			http.Redirect(w, r, away+"/redirected", http.StatusFound)
 		case r.URL.Path == "/":
-			html(w, "/a", "/b", away+"/linked")
+			wefttest.HTML(w, "/a", "/b", away+"/linked")
 		}
 	}
 }
@@ -88,24 +87,24 @@ func locked(authorization, away string) http.HandlerFunc {
 const sesame = "Basic QWxpOm9wZW46c2VzYW1l"
 
 func effectAuth(t *testing.T) {
-	away := newAsked(t, false, star)
-	plain, secure := newAsked(t, false, locked(sesame, away.URL)), newAsked(t, true, locked(sesame, away.URL))
+	away := wefttest.NewAsked(t, false, wefttest.Star)
+	plain, secure := wefttest.NewAsked(t, false, locked(sesame, away.URL)), wefttest.NewAsked(t, true, locked(sesame, away.URL))
 	for name, args := range map[string][]string{
 		"http":  {"--auth", plain.URL + "=Ali:open:sesame", plain.URL},
-		"https": {"-k", "--auth", secure.address() + "=Ali:open:sesame", secure.URL},
-		"file":  {"-k", "--auth", secure.address() + "=@" + write(t, "Ali:open:sesame\n"), secure.URL},
+		"https": {"-k", "--auth", secure.Address() + "=Ali:open:sesame", secure.URL},
+		"file":  {"-k", "--auth", secure.Address() + "=@" + write(t, "Ali:open:sesame\n"), secure.URL},
 		"seed":  {strings.Replace(plain.URL, "//", "//Ali:open%3Asesame@", 1)},
 	} {
-		e := crawls(t, exitDone, append(args, "--scope", "any", "--job", "job", "--bodies", "--links")...)
+		e := crawlArgs(t, exitDone, append(args, "--scope", "any", "--job", "job", "--bodies", "--links")...)
 		if n := strings.Count(e.file("job/pages.jsonl"), `"status":200`); n != 4 {
 			t.Errorf("%s: %d answers of 200, expected 4: %s", name, n, e.file("job/pages.jsonl"))
 		}
 		tellsNothing(t, e, "sesame")
 	}
-	if len(away.got()) == 0 {
+	if len(away.Got()) == 0 {
 		t.Error("no link out was followed")
 	}
-	for _, r := range away.got() {
+	for _, r := range away.Got() {
 		if r.Header.Get("Authorization") != "" {
 			t.Errorf("%s brought %q to another origin", r.URL, r.Header["Authorization"])
 		}
@@ -113,21 +112,21 @@ func effectAuth(t *testing.T) {
 }
 
 func effectBearer(t *testing.T) {
-	away := newAsked(t, false, star)
-	s := newAsked(t, false, locked("Bearer open-sesame", away.URL))
-	e := crawls(t, exitDone, "--bearer", s.URL+"=open-sesame", s.URL)
-	if n := strings.Count(e.file("127.0.0.1_"+strings.TrimPrefix(s.address(), "127.0.0.1:")+".weft/pages.jsonl"), `"status":200`); n != 2 {
+	away := wefttest.NewAsked(t, false, wefttest.Star)
+	s := wefttest.NewAsked(t, false, locked("Bearer open-sesame", away.URL))
+	e := crawlArgs(t, exitDone, "--bearer", s.URL+"=open-sesame", s.URL)
+	if n := strings.Count(e.file("127.0.0.1_"+strings.TrimPrefix(s.Address(), "127.0.0.1:")+".weft/pages.jsonl"), `"status":200`); n != 2 {
 		t.Errorf("%d answers of 200, expected 2", n)
 	}
 	tellsNothing(t, e, "sesame")
 }
 
 func effectProxy(t *testing.T) {
-	plain, secure := newAsked(t, false, star), newAsked(t, true, star)
-	hosts := map[string]string{"a.test:80": plain.address(), "a.test:443": secure.address()}
+	plain, secure := wefttest.NewAsked(t, false, wefttest.Star), wefttest.NewAsked(t, true, wefttest.Star)
+	hosts := map[string]string{"a.test:80": plain.Address(), "a.test:443": secure.Address()}
 	want := []string{"forward a.test:80", "tunnel a.test:443"}
 	p := newHTTPProxy(t, "Ali:sesame", hosts)
-	e := crawls(t, exitDone, "-k", "--job", "job", "--proxy", strings.Replace(p.url, "//", "//Ali:sesame@", 1), "http://a.test/", "https://a.test/")
+	e := crawlArgs(t, exitDone, "-k", "--job", "job", "--proxy", strings.Replace(p.url, "//", "//Ali:sesame@", 1), "http://a.test/", "https://a.test/")
 	if got := p.got(); !slices.Equal(got, want) {
 		t.Errorf("requests to the proxy: %q", got)
 	}
@@ -139,7 +138,7 @@ func effectProxy(t *testing.T) {
 	kind(t, "proxy", "--proxy", strings.Replace(p.url, "//", "//Ali:open@", 1), "https://a.test/")
 
 	s := newSOCKS(t, hosts)
-	crawls(t, exitDone, "-k", "--proxy", s.url, "http://a.test/", "https://a.test/")
+	crawlArgs(t, exitDone, "-k", "--proxy", s.url, "http://a.test/", "https://a.test/")
 	if got := s.got(); !slices.Equal(got, []string{"socks a.test:443", "socks a.test:80"}) {
 		t.Errorf("requests to the SOCKS proxy: %q", got)
 	}
@@ -170,8 +169,8 @@ func tellsNothing(t *testing.T, e ended, secret string) {
 // TestEnvironmentProxy: the proxy variables of the environment work as in other tools.
 func TestEnvironmentProxy(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, star)
-	p := newHTTPProxy(t, "", map[string]string{"a.test:80": s.address()})
+	s := wefttest.NewAsked(t, false, wefttest.Star)
+	p := newHTTPProxy(t, "", map[string]string{"a.test:80": s.Address()})
 	for name, c := range map[string]struct {
 		env  []string
 		args []string
@@ -246,7 +245,7 @@ func TestSecretsMisused(t *testing.T) {
 
 // TestFetchWho: weft fetch sends cookies and credentials across redirects.
 func TestFetchWho(t *testing.T) {
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if _, password, _ := r.BasicAuth(); password != "sesame" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return

@@ -24,7 +24,7 @@ const (
 	exitPipe        = 128 + int(syscall.SIGPIPE) // as a shell reports a process that SIGPIPE ended
 )
 
-// logsIn says what may be done about status 401.
+// logsIn is the advice for status 401.
 const logsIn = "--auth HOST=USER:PASSWORD logs in"
 
 // exit is an error with the exit code of the process.

@@ -44,7 +44,7 @@ func TestFlagMistakes(t *testing.T) {
 // TestFlagOf: every option of the library that is not code has a flag, and its errors name that
 // flag.
 func TestFlagOf(t *testing.T) {
-	code := []string{"Seeds", "Hooks", "Loops", "Loop", "Distrust"} // the last one for weft check
+	code := []string{"Seeds", "Hooks", "Loops", "Loop"}
 	flags := crawlCommand().Flags()
 	fields := 0
 	for f := range flat.Fields(reflect.TypeFor[weft.Options]()) {
@@ -78,5 +78,25 @@ func TestFrozenInWords(t *testing.T) {
 		if frozenInWords[option].what == "" {
 			t.Errorf("no words for %s", option)
 		}
+	}
+}
+
+// TestAdvised: what may be done about a certificate is said where it helps.
+func TestAdvised(t *testing.T) {
+	const any, others = ": -k accepts any certificate", ", --ca FILE trusts other authorities"
+	for fault, want := range map[string]string{
+		"it is self-signed":                              any + others,
+		`its authority "A" is not trusted`:               any + others,
+		`its authority "A" is unknown`:                   any + others,
+		"it expired on 2026-11-21, 2 days ago":           any,
+		"it is for www.example, not for www.example.org": any,
+	} {
+		text := "tls: certificate not accepted: " + fault
+		if got := advised(text); got != text+want {
+			t.Errorf("%s, expected %s", got, text+want)
+		}
+	}
+	if text := "early-end: the connection ended"; advised(text) != text {
+		t.Errorf("%s, expected %s", advised(text), text)
 	}
 }

@@ -172,7 +172,7 @@ func printItems(w io.Writer, items []record.Item, matches []extract.Match, lineO
 	}
 }
 
-// shortText bounds what is shown of a text, in characters.
+// shortText is the most characters that are shown of a text.
 const shortText = 200
 
 func cutText(s string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/webtest"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // odd is a server with one response of each kind.
@@ -28,7 +29,7 @@ func odd(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("half"))
 	case "/hostile":
 		w.Header().Set("X-Name", "\u202eevil\u009b31m")
-		html(w)
+		wefttest.HTML(w)
 	case "/gone":
 		w.WriteHeader(http.StatusGone)
 	case "/cached":
@@ -46,7 +47,7 @@ func odd(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestFetch(t *testing.T) {
-	plain, secure := newAsked(t, false, odd), newAsked(t, true, odd)
+	plain, secure := wefttest.NewAsked(t, false, odd), wefttest.NewAsked(t, true, odd)
 	for name, c := range map[string]struct {
 		args   []string
 		code   int
@@ -73,7 +74,7 @@ func TestFetch(t *testing.T) {
 		"any certificate":    {[]string{"-k", secure.URL}, exitDone, []string{"tls       TLS 1.3"}, ""},
 		"known authority":    {[]string{"--ca", certificate(t, secure), secure.URL}, exitDone, []string{"HTTP/2 200"}, ""},
 		"limit of body":      {[]string{"--max-body", "5", plain.URL}, exitError, nil, "too-large: "},
-		"limit of time":      {[]string{"--timeout", "100ms", newAsked(t, false, hang("")).URL}, exitError, nil, "timeout: "},
+		"limit of time":      {[]string{"--timeout", "100ms", wefttest.NewAsked(t, false, hang("")).URL}, exitError, nil, "timeout: "},
 		"limit of handshake": {[]string{"--tls-timeout", "100ms", "https://" + silent(t)}, exitError, nil, "tls-timeout: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +95,7 @@ func TestFetch(t *testing.T) {
 // TestFetchPost: curl's habits. A redirect with 307 keeps what is sent, others lead to a GET.
 func TestFetchPost(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch body, _ := io.ReadAll(r.Body); r.URL.Path {
 		case "/307":
 			http.Redirect(w, r, "/x", http.StatusTemporaryRedirect)
@@ -135,7 +136,7 @@ func TestFetchPost(t *testing.T) {
 }
 
 func TestFetchOutput(t *testing.T) {
-	s := newAsked(t, false, odd)
+	s := wefttest.NewAsked(t, false, odd)
 	if e := weftRun(t, "fetch", "-o", "page", s.URL); e.code != exitDone || e.file("page") != "<p>the end</p>" {
 		t.Errorf("%+v, %q", e, e.file("page"))
 	}
@@ -146,7 +147,7 @@ func TestFetchOutput(t *testing.T) {
 
 // TestFetchJSON: each request is an object, failed ones included.
 func TestFetchJSON(t *testing.T) {
-	s := newAsked(t, false, odd)
+	s := wefttest.NewAsked(t, false, odd)
 	e := weftRun(t, "fetch", "--json", "--follow", s.URL+"/go")
 	var got []fetched
 	for line := range strings.Lines(e.stdout) {
@@ -162,7 +163,7 @@ func TestFetchJSON(t *testing.T) {
 	}
 	e = weftRun(t, "fetch", "--json", "-I", s.URL)
 	var head fetched
-	if err := json.Unmarshal([]byte(e.stdout), &head); err != nil || head.Method != "HEAD" || s.got()[2].Method != "HEAD" || head.BodyBytes != 0 || e.code != exitDone {
+	if err := json.Unmarshal([]byte(e.stdout), &head); err != nil || head.Method != "HEAD" || s.Got()[2].Method != "HEAD" || head.BodyBytes != 0 || e.code != exitDone {
 		t.Errorf("of a head: %v: %+v", err, e)
 	}
 	e = weftRun(t, "fetch", "--json", s.URL+"/cut")
@@ -174,7 +175,7 @@ func TestFetchJSON(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/go":
 			http.Redirect(w, r, "/dir/", http.StatusFound)
@@ -182,7 +183,7 @@ func TestLinks(t *testing.T) {
 		case "/header":
 			w.Header().Add("Link", `</next>; rel="next", <//b.test/>; rel=alternate`)
 			w.Header().Add("Link", "</last>; rel=last")
-			html(w, "/text")
+			wefttest.HTML(w, "/text")
 			return
 		case "/404":
 			w.WriteHeader(http.StatusNotFound)

@@ -9,16 +9,17 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // scripted is a site whose page has an empty element and a script. The test is skipped if nothing
 // runs it.
-func scripted(t *testing.T, script string) *asked {
+func scripted(t *testing.T, script string) *wefttest.Asked {
 	t.Helper()
 	if _, err := weft.FindBrowser(""); err != nil {
 		t.Skip(err)
 	}
-	return newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	return wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/app.js":
 			w.Header().Set("Content-Type", "text/javascript")
@@ -36,9 +37,9 @@ func scripted(t *testing.T, script string) *asked {
 func reveals(t *testing.T, script string, options ...string) {
 	t.Helper()
 	s := scripted(t, "const show = () => { document.body.insertAdjacentHTML('beforeend', '<a href=/found>found</a>') }; "+script)
-	crawls(t, exitDone, append(options, "--render=always", "--job", "job", s.URL)...)
-	if !strings.Contains(s.paths(), "/found") {
-		t.Errorf("%q: the link was not followed: %s", options, s.paths())
+	crawlArgs(t, exitDone, append(options, "--render=always", "--job", "job", s.URL)...)
+	if !strings.Contains(s.Paths(), "/found") {
+		t.Errorf("%q: the link was not followed: %s", options, s.Paths())
 	}
 }
 
@@ -63,12 +64,12 @@ func effectBlock(t *testing.T) {
 		}
 	}
 	for requested, lists := range [][]string{{"--block", ads, "--block", apis}, {"--block", ads}} {
-		e := crawls(t, exitDone, append(lists, "--render", "--job", "job", s.URL)...)
+		e := crawlArgs(t, exitDone, append(lists, "--render", "--job", "job", s.URL)...)
 		if n := strings.Count(e.stderr, fmt.Sprintf("--block %q: 1 of 2 rules skipped, the first in line 2: a regular expression", ads)); n != 1 {
 			t.Errorf("skipped rules: %s", e.stderr)
 		}
 		expect(t, "refused", strings.Contains(e.file("job/pages.jsonl"), "/app.js blocked: /app.js$script"), requested == 0)
-		expect(t, "requested", strings.Count(s.paths(), "/app.js"), requested)
+		expect(t, "requested", strings.Count(s.Paths(), "/app.js"), requested)
 	}
 	for file, want := range map[string]string{filepath.Join(dir, "none"): "no such file", ads: "--block: expected together with --render"} {
 		if e := weftRun(t, "crawl", "--block", file, s.URL); e.code != exitUsage || !strings.Contains(e.stderr, want) {
@@ -82,7 +83,7 @@ func effectBlock(t *testing.T) {
 func pictured(t *testing.T, flag, folder, ext, mime, begins string) {
 	t.Helper()
 	s := scripted(t, "1")
-	e := crawls(t, exitDone, flag, "--warc", "--assets", "none", "--job", "job", s.URL)
+	e := crawlArgs(t, exitDone, flag, "--warc", "--assets", "none", "--job", "job", s.URL)
 	name := strings.Replace(strings.TrimPrefix(s.URL, "http://"), ":", "_", 1) + "/index" + ext
 	if records := e.file("job/pages.jsonl"); !strings.Contains(records, fmt.Sprintf(`"%s/%s"`, folder, name)) || strings.Contains(records, `"missing"`) {
 		t.Errorf("the record names no %s/%s: %s", folder, name, records)
@@ -107,5 +108,16 @@ func pictured(t *testing.T, flag, folder, ext, mime, begins string) {
 	}
 	if e := weftIn(t, e.dir, append([]string{"warc", "check"}, archives...)...); e.code != exitDone {
 		t.Errorf("the archive: %s%s", e.stdout, e.stderr)
+	}
+}
+
+// TestLimitsInWords: each limit of a page has words, which name no constant.
+func TestLimitsInWords(t *testing.T) {
+	for cut, want := range map[string]string{
+		"": "", "time": "30 s", "requests": "500 requests", "bytes": "brought more than 128 MiB", "crash": "failed after a while: crash",
+	} {
+		if got := lackOf(cut); !strings.Contains(got, want) || (got == "") != (cut == "") {
+			t.Errorf("%s: %q, expected %q", cut, got, want)
+		}
 	}
 }

@@ -24,10 +24,11 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/webtest"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // chain serves pages /, /a, /aa and so on, each with a link to the next.
-func chain(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a") }
+func chain(w http.ResponseWriter, r *http.Request) { wefttest.HTML(w, r.URL.Path+"a") }
 
 // two is star whose links wait for a second concurrent request: for long, if there is to be one.
 func two(expected bool) http.HandlerFunc {
@@ -49,7 +50,7 @@ func two(expected bool) http.HandlerFunc {
 			case <-time.After(patience):
 			}
 		}
-		star(w, r)
+		wefttest.Star(w, r)
 	}
 }
 
@@ -58,7 +59,7 @@ func two(expected bool) http.HandlerFunc {
 func copies(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/":
-		html(w, "/a/", "/b/", "/c/", "/d/")
+		wefttest.HTML(w, "/a/", "/b/", "/c/", "/d/")
 	case "/a/", "/b/", "/c/", "/d/":
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/b/" {
@@ -84,10 +85,10 @@ func hang(text string) http.HandlerFunc {
 }
 
 // newPosted returns a site and what was posted to it, sorted.
-func newPosted(t *testing.T) (*asked, func() string) {
+func newPosted(t *testing.T) (*wefttest.Asked, func() string) {
 	var mu sync.Mutex
 	var all []string
-	s := newAsked(t, false, func(_ http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
 		defer mu.Unlock()
@@ -130,7 +131,7 @@ func deaf(t *testing.T) string {
 	return c.LocalAddr().String()
 }
 
-func certificate(t *testing.T, s *asked) string {
+func certificate(t *testing.T, s *wefttest.Asked) string {
 	path := filepath.Join(t.TempDir(), "ca.pem")
 	b := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	if err := os.WriteFile(path, b, 0o666); err != nil {
@@ -140,7 +141,7 @@ func certificate(t *testing.T, s *asked) string {
 }
 
 // crawls runs weft crawl with args, and expects an exit code.
-func crawls(t *testing.T, code int, args ...string) ended {
+func crawlArgs(t *testing.T, code int, args ...string) ended {
 	t.Helper()
 	e := weftRun(t, append([]string{"crawl"}, args...)...)
 	if e.code != code {
@@ -154,10 +155,10 @@ func crawls(t *testing.T, code int, args ...string) ended {
 func retries(t *testing.T, requests int, args ...string) {
 	t.Helper()
 	s, _ := newFailing(t)
-	first := crawls(t, exitDone, "--job", "job", "--retries", "0", s.URL)
-	before := len(s.got())
+	first := crawlArgs(t, exitDone, "--job", "job", "--retries", "0", s.URL)
+	before := len(s.Got())
 	e := weftIn(t, first.dir, append([]string{"crawl", "--retry-failed", "job", "--retries", "0"}, args...)...)
-	if n := len(s.got()) - before; e.code != exitDone || n != requests {
+	if n := len(s.Got()) - before; e.code != exitDone || n != requests {
 		t.Errorf("%q: exit %d, %d requests, expected %d: %s", args, e.code, n, requests, e.stderr)
 	}
 }
@@ -190,24 +191,24 @@ func expect(t *testing.T, what string, got, want any) {
 
 // siblings crawls two hosts of one domain, on one address, and returns their server. The crawl's
 // folder is job, in dir.
-func siblings(t *testing.T, serve http.HandlerFunc, args ...string) (s *asked, e ended) {
+func siblings(t *testing.T, serve http.HandlerFunc, args ...string) (s *wefttest.Asked, e ended) {
 	t.Helper()
-	s = newAsked(t, false, serve)
+	s = wefttest.NewAsked(t, false, serve)
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
-	return s, crawls(t, exitDone, append(args, "--no-robots", "--resolve", "*:80:127.0.0.1:"+port, "--job", "job", "http://a.site.test/", "http://b.site.test/")...)
+	return s, crawlArgs(t, exitDone, append(args, "--no-robots", "--resolve", "*:80:127.0.0.1:"+port, "--job", "job", "http://a.site.test/", "http://b.site.test/")...)
 }
 
 // twoAtOnce reports whether the server of the siblings had two requests at once.
 func twoAtOnce(t *testing.T, expected bool, args ...string) bool {
 	t.Helper()
 	s, _ := siblings(t, two(expected), args...)
-	return s.atOnce() > 1
+	return s.AtOnce() > 1
 }
 
 // delayed crawls the siblings with a delay of 100 ms for their group: 8 URLs, one after the other.
 func delayed(t *testing.T, flag, other string) {
 	t.Helper()
-	_, e := siblings(t, star, flag, "100ms", other, "0s")
+	_, e := siblings(t, wefttest.Star, flag, "100ms", other, "0s")
 	spread(t, e, 700*time.Millisecond)
 }
 
@@ -233,217 +234,217 @@ func spread(t *testing.T, e ended, least time.Duration) {
 var effects = map[string]func(t *testing.T){
 	"strict": effectStrict,
 	"input": func(t *testing.T) {
-		s := newAsked(t, false, star)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
 		list := filepath.Join(t.TempDir(), "list")
 		if err := os.WriteFile(list, []byte(s.URL+"/one\n"+s.URL+"/two\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		crawls(t, exitDone, "-i", list)
-		expect(t, "requested", s.paths(), "/one /two")
+		crawlArgs(t, exitDone, "-i", list)
+		expect(t, "requested", s.Paths(), "/one /two")
 	},
 	"scope": func(t *testing.T) {
 		for scope, want := range map[string]string{"page": "/docs/", "prefix": "/docs/ /docs/in", "host": "/docs/ /docs/in /out"} {
-			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/docs/in", "/out") })
-			crawls(t, exitDone, "--scope", scope, s.URL+"/docs/")
-			expect(t, scope, s.paths(), want)
+			s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w, "/docs/in", "/out") })
+			crawlArgs(t, exitDone, "--scope", scope, s.URL+"/docs/")
+			expect(t, scope, s.Paths(), want)
 		}
-		other := newAsked(t, false, star)
-		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, other.URL+"/a") })
-		crawls(t, exitDone, "--scope", "any", s.URL)
-		expect(t, "any, of another host", other.paths(), "/a")
+		other := wefttest.NewAsked(t, false, wefttest.Star)
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w, other.URL+"/a") })
+		crawlArgs(t, exitDone, "--scope", "any", s.URL)
+		expect(t, "any, of another host", other.Paths(), "/a")
 	},
 	"post-data": func(t *testing.T) {
 		s, got := newPosted(t)
-		e := crawls(t, exitDone, "--post-data", "q=a b", "--post-data", "@"+dataFile(t, "x"), s.URL+"/form")
+		e := crawlArgs(t, exitDone, "--post-data", "q=a b", "--post-data", "@"+dataFile(t, "x"), s.URL+"/form")
 		expect(t, "posted", got(), "POST /form application/x-www-form-urlencoded q=a b\nPOST /form application/x-www-form-urlencoded x")
 		expect(t, "job", weftIn(t, e.dir, "crawl", "--post-data", "x", s.URL+"/form").code, exitUsage)
 	},
 	"post-form": func(t *testing.T) {
 		s, got := newPosted(t)
-		crawls(t, exitDone, "--post-form", "q=a b", "--post-form", "f=@"+dataFile(t, "x"), s.URL+"/form")
+		crawlArgs(t, exitDone, "--post-form", "q=a b", "--post-form", "f=@"+dataFile(t, "x"), s.URL+"/form")
 		for _, want := range []string{"POST /form multipart/form-data; boundary=weft-", `name="q"`, "a b", `name="f"; filename="data"`, "application/octet-stream"} {
 			expect(t, want, strings.Contains(got(), want), true)
 		}
 	},
 	"post-type": func(t *testing.T) {
 		s, got := newPosted(t)
-		crawls(t, exitDone, "--post-type", "application/json", "--post-data", "{}", s.URL+"/form")
+		crawlArgs(t, exitDone, "--post-type", "application/json", "--post-data", "{}", s.URL+"/form")
 		expect(t, "posted", got(), "POST /form application/json {}")
 	},
 	"include": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		crawls(t, exitDone, "--include", "/a$", "--include", "/c$", s.URL)
-		expect(t, "requested", s.paths(), "/ /a /c")
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		crawlArgs(t, exitDone, "--include", "/a$", "--include", "/c$", s.URL)
+		expect(t, "requested", s.Paths(), "/ /a /c")
 	},
 	"exclude": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		crawls(t, exitDone, "--exclude", "/a$", "--exclude", "/c$", s.URL)
-		expect(t, "requested", s.paths(), "/ /b")
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		crawlArgs(t, exitDone, "--exclude", "/a$", "--exclude", "/c$", s.URL)
+		expect(t, "requested", s.Paths(), "/ /b")
 	},
 	"canon": func(t *testing.T) {
-		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/?b=1&a=2", "/?a=2&b=1&utm_source=x") })
-		crawls(t, exitDone, "--canon", "sort-query,drop-tracking", s.URL)
-		expect(t, "requested", s.paths(), "/ /") // by path: one of the two links
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w, "/?b=1&a=2", "/?a=2&b=1&utm_source=x") })
+		crawlArgs(t, exitDone, "--canon", "sort-query,drop-tracking", s.URL)
+		expect(t, "requested", s.Paths(), "/ /") // by path: one of the two links
 	},
 	"depth": func(t *testing.T) {
 		for depth, want := range map[string]string{"1": "/ /a", "2": "/ /a /aa"} {
-			s := newAsked(t, false, chain)
-			crawls(t, exitDone, "-d", depth, s.URL)
-			expect(t, "depth "+depth, s.paths(), want)
+			s := wefttest.NewAsked(t, false, chain)
+			crawlArgs(t, exitDone, "-d", depth, s.URL)
+			expect(t, "depth "+depth, s.Paths(), want)
 		}
 	},
 	"max-url-length": func(t *testing.T) {
-		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/a", "/"+strings.Repeat("b", 80)) })
-		crawls(t, exitDone, "--max-url-length", "80", s.URL)
-		expect(t, "requested", s.paths(), "/ /a")
-		if e := crawls(t, exitUsage, "--max-url-length", "16385", s.URL); !strings.Contains(e.stderr, `--max-url-length "16385": expected at most 16384`) {
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w, "/a", "/"+strings.Repeat("b", 80)) })
+		crawlArgs(t, exitDone, "--max-url-length", "80", s.URL)
+		expect(t, "requested", s.Paths(), "/ /a")
+		if e := crawlArgs(t, exitUsage, "--max-url-length", "16385", s.URL); !strings.Contains(e.stderr, `--max-url-length "16385": expected at most 16384`) {
 			t.Errorf("too long: %s", e.stderr)
 		}
 	},
 	"max-path-depth": func(t *testing.T) {
 		for depth, want := range map[string]string{"2": "/ /a/b/", "0": "/ /a/b/ /a/b/c"} {
-			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/a/b/", "/a/b/c") })
-			crawls(t, exitDone, "--max-path-depth", depth, s.URL)
-			expect(t, "depth "+depth, s.paths(), want)
+			s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w, "/a/b/", "/a/b/c") })
+			crawlArgs(t, exitDone, "--max-path-depth", depth, s.URL)
+			expect(t, "depth "+depth, s.Paths(), want)
 		}
 	},
 	"max-repeats": func(t *testing.T) {
 		for times, want := range map[string]string{"2": "/ /x/x", "0": "/ /x/1/x/2/x/3 /x/x /x/x/x/x"} {
-			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/x/x", "/x/1/x/2/x/3", "/x/x/x/x") })
-			crawls(t, exitDone, "--max-repeats", times, s.URL)
-			expect(t, "times "+times, s.paths(), want)
+			s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w, "/x/x", "/x/1/x/2/x/3", "/x/x/x/x") })
+			crawlArgs(t, exitDone, "--max-repeats", times, s.URL)
+			expect(t, "times "+times, s.Paths(), want)
 		}
 	},
 	"max-variants": func(t *testing.T) {
 		for most, want := range map[string]string{"2": "/ /p /p /q", "0": "/ /p /p /p /q"} { // by path
-			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/p?a", "/p?b", "/p?c", "/q?a") })
-			e := crawls(t, exitDone, "--max-variants", most, s.URL)
-			expect(t, "most "+most, s.paths(), want)
+			s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w, "/p?a", "/p?b", "/p?c", "/q?a") })
+			e := crawlArgs(t, exitDone, "--max-variants", most, s.URL)
+			expect(t, "most "+most, s.Paths(), want)
 			expect(t, "cut "+most, strings.Contains(e.stderr, "cut           1 URL by --max-variants"), most == "2")
 		}
 	},
 	"max-alike": func(t *testing.T) {
 		for most, status := range map[string]int{"20": exitDone, "0": exitLimit} {
-			s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 				n, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/day/"))
-				html(w, fmt.Sprintf("/day/%d", n+1))
+				wefttest.HTML(w, fmt.Sprintf("/day/%d", n+1))
 			})
-			e := crawls(t, status, "--max-alike", most, "--limit", "400", s.URL)
+			e := crawlArgs(t, status, "--max-alike", most, "--limit", "400", s.URL)
 			expect(t, "most "+most, strings.Contains(e.stderr, "/day/#: ever more pages with nothing new, others like it are refused"), most == "20")
 		}
 	},
 	"max-redirects": func(t *testing.T) {
 		for limit, want := range map[string]string{"0": "/", "2": "/ /a /aa"} {
-			s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"a", http.StatusFound) })
-			crawls(t, exitError, "--max-redirects", limit, s.URL)
-			expect(t, "of "+limit, s.paths(), want)
+			s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"a", http.StatusFound) })
+			crawlArgs(t, exitError, "--max-redirects", limit, s.URL)
+			expect(t, "of "+limit, s.Paths(), want)
 		}
 	},
 	"no-robots": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		crawls(t, exitDone, s.URL)
-		expect(t, "robots.txt without it", s.forRobots(), 1)
-		crawls(t, exitDone, "--no-robots", s.URL)
-		expect(t, "robots.txt with it", s.forRobots(), 1)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		crawlArgs(t, exitDone, s.URL)
+		expect(t, "robots.txt without it", s.ForRobots(), 1)
+		crawlArgs(t, exitDone, "--no-robots", s.URL)
+		expect(t, "robots.txt with it", s.ForRobots(), 1)
 		for args, want := range map[string]string{"--no-robots": "/ /a", "--no-robots=false": "/"} {
-			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
+			s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/html")
 				fmt.Fprint(w, `<a rel=nofollow href=/a>`)
 			})
-			crawls(t, exitDone, args, s.URL)
-			expect(t, args, s.paths(), want)
+			crawlArgs(t, exitDone, args, s.URL)
+			expect(t, args, s.Paths(), want)
 		}
 	},
 	"sitemaps": func(t *testing.T) {
-		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/sitemap.xml":
 				_, _ = w.Write([]byte("<urlset><url><loc>/listed</loc></url></urlset>"))
 			default:
-				html(w)
+				wefttest.HTML(w)
 			}
 		})
-		crawls(t, exitDone, s.URL)
-		expect(t, "requested without it", s.paths(), "/")
-		crawls(t, exitDone, "--sitemaps", s.URL)
-		expect(t, "requested with it", s.paths(), "/ / /listed /sitemap.xml")
+		crawlArgs(t, exitDone, s.URL)
+		expect(t, "requested without it", s.Paths(), "/")
+		crawlArgs(t, exitDone, "--sitemaps", s.URL)
+		expect(t, "requested with it", s.Paths(), "/ / /listed /sitemap.xml")
 	},
 	"assets": func(t *testing.T) {
-		far := newAsked(t, false, star)
-		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
-			html(w)
+		far := wefttest.NewAsked(t, false, wefttest.Star)
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			wefttest.HTML(w)
 			if r.URL.Path == "/" {
 				fmt.Fprintf(w, `<img src=/a.png><img src="%s/b.png">`, far.URL)
 			}
 		})
 		host, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
 		prefix := []string{"--scope", "prefix"}
-		crawls(t, exitDone, append(prefix, s.URL)...)
-		expect(t, "requested without it", s.paths(), "/")
-		crawls(t, exitDone, append(prefix, "--assets", s.URL)...)
-		expect(t, "requested with it", s.paths(), "/ / /a.png")
-		expect(t, "requested elsewhere", far.paths(), "")
+		crawlArgs(t, exitDone, append(prefix, s.URL)...)
+		expect(t, "requested without it", s.Paths(), "/")
+		crawlArgs(t, exitDone, append(prefix, "--assets", s.URL)...)
+		expect(t, "requested with it", s.Paths(), "/ / /a.png")
+		expect(t, "requested elsewhere", far.Paths(), "")
 		for _, args := range [][]string{{"--assets", "any", s.URL}, {s.URL, "--assets=any"}} {
-			e := crawls(t, exitDone, append(prefix, args...)...)
+			e := crawlArgs(t, exitDone, append(prefix, args...)...)
 			if !strings.Contains(e.stderr+e.stdout, "1 asset from elsewhere") {
 				t.Errorf("%q: the report: %s", args, e.stderr)
 			}
 		}
-		expect(t, "requested elsewhere with any", far.paths(), "/b.png /b.png")
-		e := crawls(t, exitUsage, "--assets=all", host+":"+port)
+		expect(t, "requested elsewhere with any", far.Paths(), "/b.png /b.png")
+		e := crawlArgs(t, exitUsage, "--assets=all", host+":"+port)
 		if !strings.Contains(e.stderr, `--assets "all": expected one of scope, any, none`) {
 			t.Errorf("another value: %s", e.stderr)
 		}
 	},
 	"check-external": func(t *testing.T) {
-		far := newAsked(t, false, star)
-		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, far.URL+"/x", far.URL+"/y") })
-		crawls(t, exitDone, "--scope", "prefix", s.URL)
-		expect(t, "requested elsewhere", far.paths(), "")
-		e := crawls(t, exitDone, "--scope", "prefix", "--check-external", s.URL)
-		expect(t, "requested elsewhere", far.paths(), "/x /y")
+		far := wefttest.NewAsked(t, false, wefttest.Star)
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w, far.URL+"/x", far.URL+"/y") })
+		crawlArgs(t, exitDone, "--scope", "prefix", s.URL)
+		expect(t, "requested elsewhere", far.Paths(), "")
+		e := crawlArgs(t, exitDone, "--scope", "prefix", "--check-external", s.URL)
+		expect(t, "requested elsewhere", far.Paths(), "/x /y")
 		if !strings.Contains(e.stderr+e.stdout, "2 external links checked") {
 			t.Errorf("the report: %s", e.stderr)
 		}
 	},
 	"limit": func(t *testing.T) {
-		s := newAsked(t, false, chain)
-		e := crawls(t, exitLimit, "--limit", "3", s.URL)
-		expect(t, "requested", s.paths(), "/ /a /aa")
+		s := wefttest.NewAsked(t, false, chain)
+		e := crawlArgs(t, exitLimit, "--limit", "3", s.URL)
+		expect(t, "requested", s.Paths(), "/ /a /aa")
 		if !strings.Contains(e.stderr, "stopped by --limit") {
 			t.Errorf("the report: %s", e.stderr)
 		}
 	},
 	"limit-per-host": func(t *testing.T) {
-		s := newAsked(t, false, chain)
-		crawls(t, exitDone, "--limit-per-host", "3", s.URL)
-		expect(t, "requested", s.paths(), "/ /a /aa")
+		s := wefttest.NewAsked(t, false, chain)
+		crawlArgs(t, exitDone, "--limit-per-host", "3", s.URL)
+		expect(t, "requested", s.Paths(), "/ /a /aa")
 	},
 	"max-time": func(t *testing.T) {
-		s := newAsked(t, false, chain)
-		if e := crawls(t, exitLimit, "--max-alike", "0", "--max-time", "100ms", s.URL); !strings.Contains(e.stderr, "stopped by --max-time") {
+		s := wefttest.NewAsked(t, false, chain)
+		if e := crawlArgs(t, exitLimit, "--max-alike", "0", "--max-time", "100ms", s.URL); !strings.Contains(e.stderr, "stopped by --max-time") {
 			t.Errorf("the report: %s", e.stderr)
 		}
 	},
 	"concurrency": func(t *testing.T) {
 		for args, want := range map[string]bool{"-c1": false, "-c2": true} {
-			s := newAsked(t, false, two(want))
-			crawls(t, exitDone, args, s.URL)
-			expect(t, args+", two at once", s.atOnce() > 1, want)
+			s := wefttest.NewAsked(t, false, two(want))
+			crawlArgs(t, exitDone, args, s.URL)
+			expect(t, args+", two at once", s.AtOnce() > 1, want)
 		}
 	},
 	"memory": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		crawls(t, exitDone, "--max-body", "40MiB", s.URL)
-		crawls(t, exitDone, "--memory", "64MB", s.URL)
-		e := crawls(t, exitUsage, "--memory", "64MiB", "--max-body", "40MiB", s.URL)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		crawlArgs(t, exitDone, "--max-body", "40MiB", s.URL)
+		crawlArgs(t, exitDone, "--memory", "64MB", s.URL)
+		e := crawlArgs(t, exitUsage, "--memory", "64MiB", "--max-body", "40MiB", s.URL)
 		expect(t, "message", e.stderr, "weft: --max-body \"40 MiB\": expected at most 21 MiB within 64 MiB of memory, as a page is there as sent, as decoded and in UTF-8\n")
 	},
 	"per-host": func(t *testing.T) {
 		for args, want := range map[string]bool{"--per-host=1": false, "--per-host=2": true} {
-			s := newAsked(t, false, two(want))
-			crawls(t, exitDone, args, s.URL)
-			expect(t, args+", two at once", s.atOnce() > 1, want)
+			s := wefttest.NewAsked(t, false, two(want))
+			crawlArgs(t, exitDone, args, s.URL)
+			expect(t, args+", two at once", s.AtOnce() > 1, want)
 		}
 	},
 	"per-domain": func(t *testing.T) {
@@ -459,18 +460,18 @@ var effects = map[string]func(t *testing.T){
 	"domain-delay":  func(t *testing.T) { delayed(t, "--domain-delay", "--address-delay") },
 	"address-delay": func(t *testing.T) { delayed(t, "--address-delay", "--domain-delay") },
 	"delay": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		spread(t, crawls(t, exitDone, "--delay", "200ms", "--job", "job", s.URL), 600*time.Millisecond)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		spread(t, crawlArgs(t, exitDone, "--delay", "200ms", "--job", "job", s.URL), 600*time.Millisecond)
 	},
 	"rate-limit": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		spread(t, crawls(t, exitDone, "--no-robots", "--rate-limit", "5", "--job", "job", s.URL), 600*time.Millisecond)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		spread(t, crawlArgs(t, exitDone, "--no-robots", "--rate-limit", "5", "--job", "job", s.URL), 600*time.Millisecond)
 	},
 	"retries": func(t *testing.T) {
 		for tries, want := range map[string]string{"0": "/", "1": "/ /"} {
-			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+			s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 			weftRun(t, "crawl", "--retries", tries, s.URL)
-			expect(t, "requested, with retries "+tries, s.paths(), want)
+			expect(t, "requested, with retries "+tries, s.Paths(), want)
 		}
 	},
 	"give-up": func(t *testing.T) {
@@ -486,15 +487,15 @@ var effects = map[string]func(t *testing.T){
 		})
 		s.Start()
 		t.Cleanup(s.Close)
-		e := crawls(t, exitDone, "--give-up", "1s", "--max-time", "8s", s.URL) // else it waits for hours
+		e := crawlArgs(t, exitDone, "--give-up", "1s", "--max-time", "8s", s.URL) // not hours
 		if !strings.Contains(e.stderr, "no response for 1s") {
 			// It may be that of the server, or of each URL in flight.
 			t.Errorf("the report: %s", e.stderr)
 		}
-		crawls(t, exitUsage, "--give-up", "0", s.URL)
+		crawlArgs(t, exitUsage, "--give-up", "0", s.URL)
 	},
 	"timeout": func(t *testing.T) {
-		kind(t, "timeout", "--timeout", "200ms", newAsked(t, false, hang("")).URL)
+		kind(t, "timeout", "--timeout", "200ms", wefttest.NewAsked(t, false, hang("")).URL)
 	},
 	"connect-timeout": func(t *testing.T) {
 		kind(t, "dial-timeout", "--connect-timeout", "200ms", "--dns", deaf(t), "http://example.test/")
@@ -503,66 +504,66 @@ var effects = map[string]func(t *testing.T){
 		kind(t, "tls-timeout", "--tls-timeout", "200ms", "https://"+silent(t))
 	},
 	"first-byte-timeout": func(t *testing.T) {
-		kind(t, "first-byte-timeout", "--first-byte-timeout", "200ms", newAsked(t, false, hang("")).URL)
+		kind(t, "first-byte-timeout", "--first-byte-timeout", "200ms", wefttest.NewAsked(t, false, hang("")).URL)
 	},
 	"idle-timeout": func(t *testing.T) {
-		kind(t, "idle-timeout", "--idle-timeout", "200ms", newAsked(t, false, hang("half")).URL)
+		kind(t, "idle-timeout", "--idle-timeout", "200ms", wefttest.NewAsked(t, false, hang("half")).URL)
 	},
 	"min-rate": func(t *testing.T) {
-		kind(t, "too-slow", "--min-rate", "1k", newAsked(t, false, hang("half")).URL)
+		kind(t, "too-slow", "--min-rate", "1k", wefttest.NewAsked(t, false, hang("half")).URL)
 	},
 	"max-body": func(t *testing.T) {
-		kind(t, "too-large", "--max-body", "10", newAsked(t, false, star).URL)
+		kind(t, "too-large", "--max-body", "10", wefttest.NewAsked(t, false, wefttest.Star).URL)
 	},
 	"header": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		crawls(t, exitDone, "-H", "Accept-Language: eo", "-H", "X-Name: weft", s.URL)
-		for _, r := range s.got() {
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		crawlArgs(t, exitDone, "-H", "Accept-Language: eo", "-H", "X-Name: weft", s.URL)
+		for _, r := range s.Got() {
 			if r.Header.Get("Accept-Language") != "eo" || r.Header.Get("X-Name") != "weft" {
 				t.Errorf("%s was requested with %v", r.URL, r.Header)
 			}
 		}
 	},
 	"user-agent": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		crawls(t, exitDone, "-A", "spider/1", s.URL)
-		expect(t, "user agent", s.got()[0].UserAgent(), "spider/1")
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		crawlArgs(t, exitDone, "-A", "spider/1", s.URL)
+		expect(t, "user agent", s.Got()[0].UserAgent(), "spider/1")
 	},
 	"resolve": func(t *testing.T) {
-		s := newAsked(t, false, star)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
 		_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
-		crawls(t, exitDone, "--resolve", "*:80:127.0.0.1:"+port, "http://example.test/")
-		expect(t, "host", s.got()[0].Host, "example.test")
+		crawlArgs(t, exitDone, "--resolve", "*:80:127.0.0.1:"+port, "http://example.test/")
+		expect(t, "host", s.Got()[0].Host, "example.test")
 	},
 	"http1.1": func(t *testing.T) {
-		s := newAsked(t, true, star)
+		s := wefttest.NewAsked(t, true, wefttest.Star)
 		for proto, flags := range map[string][]string{"HTTP/2.0": nil, "HTTP/1.1": {"--http1.1"}} {
-			crawls(t, exitDone, append(flags, "-k", s.URL)...)
-			expect(t, "protocol", s.last().Proto, proto)
+			crawlArgs(t, exitDone, append(flags, "-k", s.URL)...)
+			expect(t, "protocol", s.Last().Proto, proto)
 		}
 	},
 	"http2": func(t *testing.T) {
-		s := newAsked(t, true, star)
-		crawls(t, exitDone, "--http2", "-k", s.URL)
-		expect(t, "protocol", s.last().Proto, "HTTP/2.0")
-		plain := newAsked(t, false, star)
-		crawls(t, exitDone, "--http2", plain.URL)
-		expect(t, "protocol", plain.last().Proto, "HTTP/2.0")
-		crawls(t, exitUsage, "--http2", "--http1.1", s.URL)
+		s := wefttest.NewAsked(t, true, wefttest.Star)
+		crawlArgs(t, exitDone, "--http2", "-k", s.URL)
+		expect(t, "protocol", s.Last().Proto, "HTTP/2.0")
+		plain := wefttest.NewAsked(t, false, wefttest.Star)
+		crawlArgs(t, exitDone, "--http2", plain.URL)
+		expect(t, "protocol", plain.Last().Proto, "HTTP/2.0")
+		crawlArgs(t, exitUsage, "--http2", "--http1.1", s.URL)
 	},
 	"allow-private": func(t *testing.T) {
-		inner := newAsked(t, false, star)
-		outer := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inner.URL, http.StatusFound) })
+		inner := wefttest.NewAsked(t, false, wefttest.Star)
+		outer := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inner.URL, http.StatusFound) })
 		_, port, _ := net.SplitHostPort(outer.Listener.Addr().String())
 		public := []string{"--resolve", "example.test:80:127.0.0.1:" + port, "http://example.test/"}
 		kind(t, "blocked-address", public...)
-		expect(t, "requests", len(inner.got()), 0)
-		crawls(t, exitDone, append(public, "--allow-private")...)
-		if len(inner.got()) == 0 {
+		expect(t, "requests", len(inner.Got()), 0)
+		crawlArgs(t, exitDone, append(public, "--allow-private")...)
+		if len(inner.Got()) == 0 {
 			t.Error("nothing was requested")
 		}
 		for _, command := range []string{"fetch", "links"} {
-			before := len(inner.got())
+			before := len(inner.Got())
 			args := append([]string{command}, public...)
 			if command == "fetch" {
 				args = append(args, "--follow")
@@ -571,7 +572,7 @@ var effects = map[string]func(t *testing.T){
 			if e.code != exitError || !strings.Contains(e.stderr, "blocked-address: 127.0.0.1 is loopback (127.0.0.0/8): --allow-private lets pages lead there\n") {
 				t.Errorf("%s: exit %d, %q", command, e.code, e.stderr)
 			}
-			expect(t, "requests", len(inner.got()), before)
+			expect(t, "requests", len(inner.Got()), before)
 			if e := weftRun(t, append(args, "--allow-private")...); e.code != exitDone {
 				t.Errorf("%s: exit %d, %q", command, e.code, e.stderr)
 			}
@@ -583,17 +584,17 @@ var effects = map[string]func(t *testing.T){
 	},
 	"dns": func(t *testing.T) {
 		web := webtest.Start(t, webtest.Config{Seed: 1, Hosts: 2, Pages: 2, Clean: true})
-		e := crawls(t, exitDone, "--dns", "127.0.0.1:1", "--dns", web.DNS.Addr(), "--scope", "page", "-o", "-", "--format", "urls", web.Web.Home(0))
+		e := crawlArgs(t, exitDone, "--dns", "127.0.0.1:1", "--dns", web.DNS.Addr(), "--scope", "page", "-o", "-", "--format", "urls", web.Web.Home(0))
 		expect(t, "fetched", e.stdout, web.Web.Home(0)+"\n")
 	},
 	"insecure": func(t *testing.T) {
-		s := newAsked(t, true, star)
+		s := wefttest.NewAsked(t, true, wefttest.Star)
 		kind(t, "tls", s.URL)
-		crawls(t, exitDone, "-k", s.URL)
+		crawlArgs(t, exitDone, "-k", s.URL)
 	},
 	"ca": func(t *testing.T) {
-		s := newAsked(t, true, star)
-		crawls(t, exitDone, "--ca", certificate(t, s), s.URL)
+		s := wefttest.NewAsked(t, true, wefttest.Star)
+		crawlArgs(t, exitDone, "--ca", certificate(t, s), s.URL)
 	},
 	"cookies":        effectCookies,
 	"accept-cookies": effectAcceptCookies,
@@ -602,7 +603,7 @@ var effects = map[string]func(t *testing.T){
 	"bearer":         effectBearer,
 	"proxy":          effectProxy,
 	"job": func(t *testing.T) {
-		e := crawls(t, exitDone, "--job", "job", newAsked(t, false, star).URL)
+		e := crawlArgs(t, exitDone, "--job", "job", wefttest.NewAsked(t, false, wefttest.Star).URL)
 		expect(t, "records", strings.Count(e.file("job/pages.jsonl"), "\n"), 4)
 	},
 	"cluster":       effectCluster,
@@ -612,15 +613,15 @@ var effects = map[string]func(t *testing.T){
 	"cluster-cert":  effectClusterFile("--cluster-cert", "--cluster-key", "key.pem"),
 	"cluster-key":   effectClusterFile("--cluster-key", "--cluster-cert", "cert.pem"),
 	"output": func(t *testing.T) {
-		e := crawls(t, exitDone, "-o", "records", newAsked(t, false, star).URL)
+		e := crawlArgs(t, exitDone, "-o", "records", wefttest.NewAsked(t, false, wefttest.Star).URL)
 		expect(t, "records", strings.Count(e.file("records"), "\n"), 4)
 		if left, _ := os.ReadDir(e.dir); len(left) != 1 {
 			t.Errorf("in the folder: %v", left)
 		}
 	},
 	"fields": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		e := crawls(t, exitDone, "-o", "out.csv", "--fields", "status,url", s.URL)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		e := crawlArgs(t, exitDone, "-o", "out.csv", "--fields", "status,url", s.URL)
 		if got := e.file("out.csv"); !strings.HasPrefix(got, "status,url\n200,"+s.URL+"/\n") || strings.Count(got, "\n") != 5 {
 			t.Errorf("out.csv: %s", got)
 		}
@@ -635,46 +636,46 @@ var effects = map[string]func(t *testing.T){
 		}
 	},
 	"format": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		e := crawls(t, exitDone, "-o", "-", "--format", "urls", s.URL)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		e := crawlArgs(t, exitDone, "-o", "-", "--format", "urls", s.URL)
 		if got := strings.Fields(e.stdout); len(got) != 4 || got[0] != s.URL+"/" {
 			t.Errorf("urls: %q", got)
 		}
-		e = crawls(t, exitDone, "-o", "-", "--format", "csv", s.URL)
+		e = crawlArgs(t, exitDone, "-o", "-", "--format", "csv", s.URL)
 		if !strings.HasPrefix(e.stdout, "url,status,") || strings.Count(e.stdout, "\n") != 5 {
 			t.Errorf("csv: %s", e.stdout)
 		}
-		e = crawls(t, exitDone, "-o", "out.csv", s.URL)
+		e = crawlArgs(t, exitDone, "-o", "out.csv", s.URL)
 		if !strings.HasPrefix(e.file("out.csv"), "url,status,") {
 			t.Errorf("out.csv: %s", e.file("out.csv"))
 		}
-		e = crawls(t, exitDone, "-o", "out.csv", "--format", "jsonl", s.URL)
+		e = crawlArgs(t, exitDone, "-o", "out.csv", "--format", "jsonl", s.URL)
 		if !strings.HasPrefix(e.file("out.csv"), "{") {
 			t.Errorf("out.csv as JSON lines: %s", e.file("out.csv"))
 		}
 	},
 	"links": func(t *testing.T) {
-		e := crawls(t, exitDone, "--links", "--job", "job", newAsked(t, false, star).URL)
+		e := crawlArgs(t, exitDone, "--links", "--job", "job", wefttest.NewAsked(t, false, wefttest.Star).URL)
 		expect(t, "links", strings.Count(e.file("job/links.jsonl"), "\n"), 3)
 	},
 	"extract": func(t *testing.T) {
-		e := crawls(t, exitDone, "--extract", "links:url[]=a", "--job", "job", newAsked(t, false, star).URL)
+		e := crawlArgs(t, exitDone, "--extract", "links:url[]=a", "--job", "job", wefttest.NewAsked(t, false, wefttest.Star).URL)
 		expect(t, "items", strings.Count(e.file("job/items.jsonl"), `"links":[`), 1)
 		if !strings.Contains(e.stderr, "1 item") {
 			t.Errorf("no items in the report: %s", e.stderr)
 		}
 	},
 	"structured": func(t *testing.T) {
-		e := crawls(t, exitDone, "--structured", "--job", "job", newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
+		e := crawlArgs(t, exitDone, "--structured", "--job", "job", wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<meta name=author content=Ada>")
 		}).URL)
 		expect(t, "items", strings.Count(e.file("job/items.jsonl"), `"structured":{"meta":{"author":"Ada"}}`), 1)
 	},
 	"duplicates": func(t *testing.T) {
-		s := newAsked(t, false, copies)
+		s := wefttest.NewAsked(t, false, copies)
 		for duplicates, want := range map[string]string{"off": "", "same": "/c/ /d/", "near": "/b/ /c/ /d/"} {
-			e := crawls(t, exitDone, "-c", "1", "--duplicates", duplicates, "-o", "-", s.URL)
+			e := crawlArgs(t, exitDone, "-c", "1", "--duplicates", duplicates, "-o", "-", s.URL)
 			var marked []string
 			for line := range strings.Lines(e.stdout) {
 				var r weft.Record
@@ -687,15 +688,15 @@ var effects = map[string]func(t *testing.T){
 			}
 			expect(t, duplicates, strings.Join(marked, " "), want)
 		}
-		e := crawls(t, exitDone, "-c", "1", "--duplicates", "near", "--job", "job", s.URL)
+		e := crawlArgs(t, exitDone, "-c", "1", "--duplicates", "near", "--job", "job", s.URL)
 		if want := "2 pages identical to another, 1 nearly"; !strings.Contains(e.stderr, want) {
 			t.Errorf("%s, expected %s", e.stderr, want)
 		}
 	},
 	"prune-duplicates": func(t *testing.T) {
-		s := newAsked(t, false, copies)
-		crawls(t, exitDone, "-c", "1", "--prune-duplicates", s.URL)
-		expect(t, "requested", s.paths(), "/ /a/ /a/in /b/ /b/in /c/ /d/")
+		s := wefttest.NewAsked(t, false, copies)
+		crawlArgs(t, exitDone, "-c", "1", "--prune-duplicates", s.URL)
+		expect(t, "requested", s.Paths(), "/ /a/ /a/in /b/ /b/in /c/ /d/")
 		if e := weftRun(t, "crawl", "--prune-duplicates", "--duplicates", "off", s.URL); e.code != exitUsage || !strings.Contains(e.stderr, "--prune-duplicates: expected") {
 			t.Errorf("of none: exit %d, %s", e.code, e.stderr)
 		}
@@ -711,26 +712,26 @@ var effects = map[string]func(t *testing.T){
 	"pdf":         func(t *testing.T) { pictured(t, "--pdf", "pdf", ".pdf", "application/pdf", "%PDF-") },
 	"block":       effectBlock,
 	"browser": func(t *testing.T) {
-		e := weftRun(t, "crawl", "--render", "--browser", "no-such-browser", "--job", "job", newAsked(t, false, star).URL)
+		e := weftRun(t, "crawl", "--render", "--browser", "no-such-browser", "--job", "job", wefttest.NewAsked(t, false, wefttest.Star).URL)
 		if e.code != exitError || !strings.Contains(e.stderr, `browser "no-such-browser"`) {
 			t.Errorf("exit %d: %s", e.code, e.stderr)
 		}
 	},
 	"bodies": func(t *testing.T) {
-		e := crawls(t, exitDone, "--bodies", "--job", "job", newAsked(t, false, star).URL)
+		e := crawlArgs(t, exitDone, "--bodies", "--job", "job", wefttest.NewAsked(t, false, wefttest.Star).URL)
 		if kept, _ := os.ReadDir(filepath.Join(e.dir, "job/bodies")); len(kept) == 0 {
 			t.Error("no body was kept")
 		}
 	},
 	"markdown": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		e := crawls(t, exitDone, "--markdown", "--job", "job", s.URL)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		e := crawlArgs(t, exitDone, "--markdown", "--job", "job", s.URL)
 		if files, _ := filepath.Glob(filepath.Join(e.dir, "job/markdown/*/*.md")); len(files) != 4 || !strings.Contains(e.stderr, "4 texts in job/markdown") {
 			t.Errorf("files %q, %s", files, e.stderr)
 		}
 	},
 	"text": func(t *testing.T) {
-		e := crawls(t, exitLimit, "--text", "--bodies", "--limit", "2", "--job", "job", newAsked(t, false, star).URL)
+		e := crawlArgs(t, exitLimit, "--text", "--bodies", "--limit", "2", "--job", "job", wefttest.NewAsked(t, false, wefttest.Star).URL)
 		if files, _ := filepath.Glob(filepath.Join(e.dir, "job/text/*/*.txt")); len(files) != 2 {
 			t.Errorf("files %q, %s", files, e.stderr)
 		}
@@ -739,8 +740,8 @@ var effects = map[string]func(t *testing.T){
 		}
 	},
 	"warc": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		e := crawls(t, exitDone, "--warc", "--bodies", "--job", "job", s.URL)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		e := crawlArgs(t, exitDone, "--warc", "--bodies", "--job", "job", s.URL)
 		if files, _ := filepath.Glob(filepath.Join(e.dir, "job/archive/weft-*-00001.warc.gz")); len(files) != 1 {
 			t.Errorf("archives %q", files)
 		}
@@ -753,30 +754,30 @@ var effects = map[string]func(t *testing.T){
 			{"--assets none", "/", ""},
 			{"--assets=none", "/", ""},
 		} {
-			far := newAsked(t, false, star)
-			page := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
-				html(w)
+			far := wefttest.NewAsked(t, false, wefttest.Star)
+			page := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
+				wefttest.HTML(w)
 				fmt.Fprintf(w, `<img src=/a.png><img src="%s/b.png">`, far.URL)
 			})
-			crawls(t, exitDone, append(strings.Fields("--warc "+c.args), page.URL)...)
-			expect(t, c.args, page.paths(), c.here)
-			expect(t, c.args+", elsewhere", far.paths(), c.there)
+			crawlArgs(t, exitDone, append(strings.Fields("--warc "+c.args), page.URL)...)
+			expect(t, c.args, page.Paths(), c.here)
+			expect(t, c.args+", elsewhere", far.Paths(), c.there)
 		}
 	},
 	"warc-size": func(t *testing.T) {
-		e := crawls(t, exitDone, "--warc", "--warc-size", "2KB", "--job", "job", newAsked(t, false, star).URL)
+		e := crawlArgs(t, exitDone, "--warc", "--warc-size", "2KB", "--job", "job", wefttest.NewAsked(t, false, wefttest.Star).URL)
 		if files, _ := filepath.Glob(filepath.Join(e.dir, "job/archive/weft-*.warc.gz")); len(files) < 2 {
 			t.Errorf("archives %q", files)
 		}
 	},
 	"warc-digest": func(t *testing.T) {
-		e := crawls(t, exitDone, "--warc", "--warc-digest", "sha1", "--job", "job", newAsked(t, false, star).URL)
+		e := crawlArgs(t, exitDone, "--warc", "--warc-digest", "sha1", "--job", "job", wefttest.NewAsked(t, false, wefttest.Star).URL)
 		if index, _ := os.ReadFile(filepath.Join(e.dir, "job/archive/index.cdxj")); bytes.Count(index, []byte(`"sha1:`)) != bytes.Count(index, []byte("\n")) || len(index) == 0 {
 			t.Errorf("%s", index)
 		}
 	},
 	"header-fields": func(t *testing.T) {
-		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Cache", "HIT")
 			w.Header().Set("Server", "a <b>")
 			w.Header().Add("Set-Cookie", "a=1")
@@ -785,7 +786,7 @@ var effects = map[string]func(t *testing.T){
 				http.Redirect(w, r, "/", http.StatusFound)
 			}
 		})
-		e := crawls(t, exitDone, "--header-fields", "Server, set-cookie,x-none", "--job", "job", s.URL+"/moved")
+		e := crawlArgs(t, exitDone, "--header-fields", "Server, set-cookie,x-none", "--job", "job", s.URL+"/moved")
 		long := "b=" + strings.Repeat("x", 1022)
 		want := `"headers":{"server":"a <b>","set-cookie":["a=1","` + long + `"]},`
 		if strings.Count(e.file("job/pages.jsonl"), want) != 2 {
@@ -801,37 +802,37 @@ var effects = map[string]func(t *testing.T){
 		}
 	},
 	"warc-metadata": func(t *testing.T) {
-		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, `<a href="http://localhost:1999/">`)
 		})
-		e := crawls(t, exitDone, "--warc", "--warc-metadata", "--scope", "any", "--retries", "0", "--job", "job", s.URL)
+		e := crawlArgs(t, exitDone, "--warc", "--warc-metadata", "--scope", "any", "--retries", "0", "--job", "job", s.URL)
 		files, _ := filepath.Glob(filepath.Join(e.dir, "job/archive/*.warc.gz"))
 		if list := weftRun(t, append([]string{"warc", "ls"}, files...)...); strings.Count(list.stdout, "metadata") < 2 || !strings.Contains(list.stdout, "http://localhost:1999/") || !strings.Contains(list.stdout, "dns:localhost") {
 			t.Errorf("%s%s", list.stdout, list.stderr)
 		}
 	},
 	"fresh": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		first := crawls(t, exitDone, "--job", "job", s.URL)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		first := crawlArgs(t, exitDone, "--job", "job", s.URL)
 		for _, c := range []struct {
 			flag     string
 			requests int
 		}{{"--fresh=false", 4}, {"--fresh", 8}} {
 			again, stderr := weftCommand(t, "crawl", "--job", "job", c.flag, s.URL)
 			again.Dir = first.dir
-			if code := exitCode(again.Run()); code != exitDone || len(s.got()) != c.requests {
-				t.Errorf("%s: exit %d, %d requests in all, expected %d: %s", c.flag, code, len(s.got()), c.requests, stderr)
+			if code := exitCode(again.Run()); code != exitDone || len(s.Got()) != c.requests {
+				t.Errorf("%s: exit %d, %d requests in all, expected %d: %s", c.flag, code, len(s.Got()), c.requests, stderr)
 			}
 		}
 	},
 	"update": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		first := crawls(t, exitDone, "--job", "job", s.URL)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		first := crawlArgs(t, exitDone, "--job", "job", s.URL)
 		again, stderr := weftCommand(t, "crawl", "--update", "job")
 		again.Dir = first.dir
-		if code := exitCode(again.Run()); code != exitDone || len(s.got()) != 8 {
-			t.Errorf("exit %d, %d requests in all, expected 8: %s", code, len(s.got()), stderr)
+		if code := exitCode(again.Run()); code != exitDone || len(s.Got()) != 8 {
+			t.Errorf("exit %d, %d requests in all, expected 8: %s", code, len(s.Got()), stderr)
 		}
 	},
 	"retry-failed": func(t *testing.T) { retries(t, 2) },
@@ -839,8 +840,8 @@ var effects = map[string]func(t *testing.T){
 	"error":        func(t *testing.T) { retries(t, 1, "--error", "early-end") },
 	"where":        func(t *testing.T) { retries(t, 4, "--where", "status != 404") },
 	"amend": func(t *testing.T) {
-		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) })
-		first := crawls(t, exitDone, "--job", "job", s.URL+"/one")
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w) })
+		first := crawlArgs(t, exitDone, "--job", "job", s.URL+"/one")
 		for _, c := range []struct {
 			flag  string
 			code  int
@@ -848,43 +849,43 @@ var effects = map[string]func(t *testing.T){
 		}{{"--amend=false", exitUsage, "/one"}, {"--amend", exitDone, "/one /two"}} {
 			again, stderr := weftCommand(t, "crawl", "--job", "job", c.flag, s.URL+"/one", s.URL+"/two")
 			again.Dir = first.dir
-			if code := exitCode(again.Run()); code != c.code || s.paths() != c.asked {
-				t.Errorf("%s: exit %d, requested %s; expected %d, %s: %s", c.flag, code, s.paths(), c.code, c.asked, stderr)
+			if code := exitCode(again.Run()); code != c.code || s.Paths() != c.asked {
+				t.Errorf("%s: exit %d, requested %s; expected %d, %s: %s", c.flag, code, s.Paths(), c.code, c.asked, stderr)
 			}
 		}
 	},
 	"older-than": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		dir := crawls(t, exitDone, "--job", "job", s.URL).dir
-		first := len(s.got())
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		dir := crawlArgs(t, exitDone, "--job", "job", s.URL).dir
+		first := len(s.Got())
 		for _, c := range []struct {
 			age  string
 			more int
 		}{{"0.5d", 0}, {"1w", 0}, {"1h", 0}, {"1ns", first}} {
-			before := len(s.got())
-			if e := weftIn(t, dir, "crawl", "--update", "job", "--older-than", c.age); e.code != exitDone || len(s.got()) != before+c.more {
-				t.Errorf("%s: exit %d, %d requests, expected %d: %s", c.age, e.code, len(s.got())-before, c.more, e.stderr)
+			before := len(s.Got())
+			if e := weftIn(t, dir, "crawl", "--update", "job", "--older-than", c.age); e.code != exitDone || len(s.Got()) != before+c.more {
+				t.Errorf("%s: exit %d, %d requests, expected %d: %s", c.age, e.code, len(s.Got())-before, c.more, e.stderr)
 			}
 		}
 	},
 	"min-free": func(t *testing.T) {
-		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 			<-time.After(20 * time.Millisecond)
 			chain(w, r)
 		})
 		// Without it, the limit is there in a second.
-		e := crawls(t, exitLimit, "--job", "job", "--min-free", "7EiB", "--max-time", "4s", "--limit", "50", s.URL)
+		e := crawlArgs(t, exitLimit, "--job", "job", "--min-free", "7EiB", "--max-time", "4s", "--limit", "50", s.URL)
 		if !strings.Contains(e.stderr, "stopped by --max-time") {
-			t.Errorf("%d requests while less than that is free: %s", len(s.got()), e.stderr)
+			t.Errorf("%d requests while less than that is free: %s", len(s.Got()), e.stderr)
 		}
 	},
 	"quiet": func(t *testing.T) {
-		e := crawls(t, exitDone, "-q", newAsked(t, false, star).URL)
+		e := crawlArgs(t, exitDone, "-q", wefttest.NewAsked(t, false, wefttest.Star).URL)
 		expect(t, "printed", e.stdout+e.stderr, "")
 	},
 	"verbose": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		e := crawls(t, exitDone, "-v", s.URL)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		e := crawlArgs(t, exitDone, "-v", s.URL)
 		lines := strings.Split(e.stderr, "\n")
 		for _, path := range []string{"/", "/a", "/b", "/c"} {
 			if !slices.ContainsFunc(lines, func(line string) bool {
@@ -895,47 +896,58 @@ var effects = map[string]func(t *testing.T){
 		}
 	},
 	"log-format": func(t *testing.T) {
-		s := newAsked(t, false, star)
-		e := crawls(t, exitDone, "-v", "--log-format", "json", s.URL)
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		e := crawlArgs(t, exitDone, "-v", "--log-format", "json", s.URL)
 		checkJSONLog(t, e.stderr, map[string]int{"url": 4, "report": 1})
-		e = crawls(t, exitError, "--log-format", "json", "--retries", "0", "http://127.0.0.1:1/")
+		e = crawlArgs(t, exitError, "--log-format", "json", "--retries", "0", "http://127.0.0.1:1/")
 		if checkJSONLog(t, e.stderr, nil); !strings.Contains(e.stderr, `"level":"ERROR"`) {
 			t.Errorf("the last word: %s", e.stderr)
 		}
 		job := filepath.Join(t.TempDir(), "job")
-		steered := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		steered := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/a" {
 				weftRun(t, "ctl", job, "set", "delay=1ms")
 			}
-			star(w, r)
+			wefttest.Star(w, r)
 		})
-		crawls(t, exitLimit, "--limit", "1", "--job", job, steered.URL)
-		e = crawls(t, exitDone, "--log-format", "json", "--job", job, steered.URL)
+		crawlArgs(t, exitLimit, "--limit", "1", "--job", job, steered.URL)
+		e = crawlArgs(t, exitDone, "--log-format", "json", "--job", job, steered.URL)
 		for _, said := range []string{`"level":"INFO","msg":"` + job + `: resuming: `, `"level":"INFO","msg":"order set delay=1ms: `} {
 			if !strings.Contains(e.stderr, said) || strings.Contains(e.stderr, "WARN") {
 				t.Errorf("%s, expected %s and no warning", e.stderr, said)
 			}
 		}
 	},
+	"metrics": effectMetrics,
+	"web":     effectWeb,
+	"distrust": func(t *testing.T) {
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		e := crawlArgs(t, exitError, "--distrust", s.URL)
+		if !strings.Contains(e.stderr, "127.0.0.1") || s.Paths() != "" {
+			t.Errorf("%s, %v", e.stderr, s.Paths())
+		}
+	},
+	"otlp":         effectTraces,
+	"trace-sample": effectTraceSample,
 	"log-interval": func(t *testing.T) {
-		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 			<-time.After(20 * time.Millisecond)
 			chain(w, r)
 		})
 		for interval, some := range map[string]bool{"50ms": true, "never": false} {
-			e := crawls(t, exitLimit, "--log-interval", interval, "--limit", "20", s.URL)
+			e := crawlArgs(t, exitLimit, "--log-interval", interval, "--limit", "20", s.URL)
 			if strings.Contains(e.stderr, " waiting, ") != some {
 				t.Errorf("%s: %s", interval, e.stderr)
 			}
 		}
 	},
 	"help-all": func(t *testing.T) {
-		if e := crawls(t, exitDone, "--help-all"); !strings.Contains(e.stdout, "--max-repeats N") {
+		if e := crawlArgs(t, exitDone, "--help-all"); !strings.Contains(e.stdout, "--max-repeats N") {
 			t.Errorf("%s", e.stdout)
 		}
 	},
 	"help": func(t *testing.T) {
-		if e := crawls(t, exitDone, "--help"); !strings.Contains(e.stdout, "Usage:") || strings.Contains(e.stdout, "--max-repeats N") {
+		if e := crawlArgs(t, exitDone, "--help"); !strings.Contains(e.stdout, "Usage:") || strings.Contains(e.stdout, "--max-repeats N") {
 			t.Errorf("%s", e.stdout)
 		}
 	},
@@ -943,14 +955,14 @@ var effects = map[string]func(t *testing.T){
 
 // effectCluster: a node crawls into the folder that the crawl's name says.
 func effectCluster(t *testing.T) {
-	e := crawls(t, exitDone, "--cluster", "embedded@"+freeAddress(t), "--name", "some", newAsked(t, false, star).URL)
+	e := crawlArgs(t, exitDone, "--cluster", "embedded@"+freeAddress(t), "--name", "some", wefttest.NewAsked(t, false, wefttest.Star).URL)
 	expect(t, "records", strings.Count(e.file("some.weft/pages.jsonl"), "\n"), 4)
 }
 
 // effectClusterFile: the file of a flag is read.
 func effectClusterFile(flag string, more ...string) func(*testing.T) {
 	return func(t *testing.T) {
-		e := crawls(t, exitUsage, append(more, "--cluster", "embedded@"+freeAddress(t), "--name", "some", flag, "absent.pem", "http://a.test/")...)
+		e := crawlArgs(t, exitUsage, append(more, "--cluster", "embedded@"+freeAddress(t), "--name", "some", flag, "absent.pem", "http://a.test/")...)
 		if !strings.Contains(e.stderr, "no such file") {
 			t.Errorf("%s", e.stderr)
 		}

@@ -81,7 +81,7 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		fmt.Fprintf(w, "\n%s\n", cmd.Annotations[detail])
 	}
 	if cmd.Runnable() {
-		fmt.Fprintf(w, "\nUsage: %s\n", cmd.UseLine())
+		fmt.Fprintf(w, "\nUsage: %s%s\n", cmd.UseLine(), explains(cmd))
 	}
 	if strings.Contains(cmd.Example, "\n") {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
@@ -102,17 +102,35 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		}
 	}
 	for _, g := range groups {
+		if !cmd.HasParent() { // the commands need the lines
+			writeBrief(w, g)
+			continue
+		}
 		fmt.Fprintf(w, "\n%s:\n", g.title)
 		for _, o := range g.options {
 			o.write(w, width, all)
 		}
 	}
-	switch {
-	case cmd.HasAvailableSubCommands():
-		fmt.Fprintf(w, "\n%s COMMAND --help explains a command.\n", cmd.CommandPath())
-	case !all && cmd.Flags().Lookup("help-all") != nil:
+	if !all && cmd.Flags().Lookup("help-all") != nil {
 		fmt.Fprintf(w, "\n%s --help-all shows all flags and details.\n", cmd.CommandPath())
 	}
+}
+
+// explains says how to come by the help of the sub-commands.
+func explains(cmd *cobra.Command) string {
+	if !cmd.HasAvailableSubCommands() {
+		return ""
+	}
+	return fmt.Sprintf(" (%s COMMAND --help explains it)", cmd.CommandPath())
+}
+
+// writeBrief lists the options of a group without what they do.
+func writeBrief(w io.Writer, g group) {
+	names := make([]string, len(g.options))
+	for i, o := range g.options {
+		names[i] = strings.TrimSpace(o.synopsis())
+	}
+	fmt.Fprintf(w, "\n%s: %s\n", g.title, strings.Join(names, ", "))
 }
 
 // summary is the text above everything else.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,7 +70,11 @@ func TestHelp(t *testing.T) {
 		}
 		for _, g := range flagGroups(cmd, true) {
 			for _, o := range g.options {
-				if !strings.Contains(all, o.synopsis()) || strings.Contains(brief, o.synopsis()) == o.advanced {
+				synopsis := o.synopsis()
+				if !cmd.HasParent() { // which has them in one line
+					synopsis = strings.TrimSpace(synopsis)
+				}
+				if !strings.Contains(all, synopsis) || strings.Contains(brief, synopsis) == o.advanced {
 					t.Errorf("%s: --%s stands in the wrong help", name, o.name)
 				}
 				if o.help == "" || strings.Contains(o.help, "\n") || strings.HasSuffix(o.help, ".") {
@@ -190,6 +196,18 @@ func TestComplete(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%q: %q, expected %q", c.args, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+// TestMakers: a command is the same alone and among all others.
+func TestMakers(t *testing.T) {
+	whole := rootCommand(io.Discard)
+	for _, m := range makers(new(configFlags)) {
+		alone, _, err := rootCommand(io.Discard, m.name).Find([]string{m.name})
+		among, _, wrong := whole.Find([]string{m.name})
+		if err != nil || wrong != nil || alone.Name() != m.name || among.Name() != m.name || alone.UsageString() != among.UsageString() {
+			t.Errorf("%s: %s alone, %s among others, %v", m.name, alone.Name(), among.Name(), errors.Join(err, wrong))
 		}
 	}
 }

@@ -44,7 +44,7 @@ func extractOptions(to *[]extract.Rule, structured *bool) []option {
 			help: "take a field of pages, by CSS or XPath; repeatable",
 			more: "price:number=.price converts, to number, date, url or html; tags[]=.tag takes all. " +
 				"Without it, the rules of weft.toml hold: see docs/extract.md."},
-		{name: "structured", advanced: true, Value: on(structured), field: "Structured",
+		{name: "structured", caller: true, advanced: true, Value: on(structured), field: "Structured",
 			help: "take JSON-LD, microdata, RDFa, OpenGraph and meta"},
 	}
 }

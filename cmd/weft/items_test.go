@@ -9,6 +9,7 @@ import (
 
 	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/internal/config"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // rulesIn reads the rules of a file.
@@ -113,7 +114,7 @@ func TestExtractTyped(t *testing.T) {
 	_, stderr, code = run("extract", "--extract", "n=h3", "page.html")
 	expect(t, "nothing found", stderr, "weft: page.html: nothing was found\n")
 	expect(t, "exit", code, exitError)
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, "/a", "/b") })
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) { wefttest.HTML(w, "/a", "/b") })
 	write("weft.toml", "[items.p]\nfields.n = { select = 'h1', required = true }\nfields.a = 'a'\n")
 	_, stderr, _ = run("crawl", "--job", "job", s.URL)
 	if warning := "\nweft: p.n is required, and missing in 3 of 3 items\n"; !strings.HasSuffix(stderr, warning) {

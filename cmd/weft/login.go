@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/config"
+	"github.com/weftcrawl/weft/internal/render"
 )
 
 // loginFlags are the options of weft login.
@@ -205,10 +206,15 @@ func (f *loginFlags) byHand(ctx context.Context, l weft.Login, file string) erro
 	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return errors.New("no screen for a browser's window ($DISPLAY), expected the fields of a recipe: see weft login --help")
 	}
+	path, err := render.FindWindows(f.client.render.Browser)
+	if err != nil {
+		return err
+	}
+	saySandbox(path)
 	opened := func() {
 		fmt.Fprintln(os.Stderr, "weft: log in in the window of the browser, which requests by itself; then close it, or press Enter here")
 	}
-	return weft.LogInByHand(ctx, l, file, f.client.render.Browser, opened, entered(os.Stdin))
+	return weft.LogInByHand(ctx, l, file, path, opened, entered(os.Stdin))
 }
 
 // entered returns a channel that is closed when a line was typed.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/golden"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // lookedAt is the time of these tests, local like the times printed.
@@ -26,6 +27,7 @@ func TestWriteStatus(t *testing.T) {
 		Statuses: map[int]int{200: 12000, 404: 100}, Errors: map[string]int{"robots": 12, "timeout": 45},
 		NotFollowed: map[string]int{"scope": 400}, FirstError: "https://example.org/\x1b[31m: timeout: late",
 		Outlook: weft.Outlook{URLsPerSecond: 120.4, BytesPerSecond: 8.3e6, SecondsLeft: 473.4},
+		Waits:   []weft.Waiting{{For: "pace", Hosts: 120, Pending: 50000}, {For: "back-off", Hosts: 1, Pending: 12}},
 	}
 	var b strings.Builder
 	writeStatus(&b, full)
@@ -94,14 +96,14 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	t.Parallel()
 	var once sync.Once
 	asked, answer := make(chan bool), make(chan bool)
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
-			html(w, "/a", "/b", "/secret")
+			wefttest.HTML(w, "/a", "/b", "/secret")
 		case "/a":
 			once.Do(func() { close(asked); <-answer })
 		}
-		html(w)
+		wefttest.HTML(w)
 	})
 	defer s.CloseClientConnections()
 	cmd, stderr := weftCommand(t, "crawl", "--job", "job", "--per-host", "1", "-q", s.URL)
@@ -170,10 +172,10 @@ func TestLookAtKilledCrawl(t *testing.T) {
 func TestLookAtStoppedProcess(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan bool, 10), make(chan bool)
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		asked <- true
 		<-answer
-		html(w)
+		wefttest.HTML(w)
 	})
 	cmd, stderr := weftCommand(t, "crawl", "--job", "job", "-q", s.URL)
 	if err := cmd.Start(); err != nil {
@@ -222,8 +224,8 @@ func awaitSaved(t *testing.T, dir, u string) {
 func TestStopByControl(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan bool, 100), make(chan bool)
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
-		html(w, "/a", "/b")
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		wefttest.HTML(w, "/a", "/b")
 		asked <- true
 		<-answer
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ import (
 
 func main() {
 	out := &watched{Writer: os.Stdout}
-	root := rootCommand(out)
+	root := rootCommand(out, os.Args[1:]...)
 	root.SetArgs(joined(root, os.Args[1:]))
 	err := root.Execute()
 	if out.err != nil {
@@ -38,8 +39,9 @@ func main() {
 	os.Exit(e.code)
 }
 
-// rootCommand returns the command tree, which prints to out.
-func rootCommand(out io.Writer) *cobra.Command {
+// rootCommand returns the command tree, which prints to out. With the arguments of a command it has
+// that one alone, and starts sooner, unless a file may have options of all.
+func rootCommand(out io.Writer, args ...string) *cobra.Command {
 	var c configFlags
 	root := &cobra.Command{
 		Use:           "weft COMMAND",
@@ -60,12 +62,15 @@ func rootCommand(out io.Writer) *cobra.Command {
 	root.SetFlagErrorFunc(misread)
 	root.AddGroup(sections...)
 	cobra.EnableCommandSorting = false // the help lists them in this order
-	root.AddCommand(
-		crawlCommand(), checkCommand(), mirrorCommand(), loginCommand(), demoCommand(),
-		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), exportCommand(), readCommand(), ctlCommand(),
-		fetchCommand(), linksCommand(), fieldsCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
-		warcCommand(), waczCommand(), replayCommand(), clusterCommand(), kindsCommand(), manCommand(), configCommand(&c), versionCommand(), labCommand(),
-	)
+	all := makers(&c)
+	if len(args) > 0 && !namesFile(args) {
+		if i := slices.IndexFunc(all, func(m maker) bool { return m.name == args[0] && !m.shows }); i >= 0 {
+			all = all[i : i+1]
+		}
+	}
+	for _, m := range all {
+		root.AddCommand(m.make())
+	}
 	c.define(root)
 	c.adopt(root)
 	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
@@ -73,6 +78,61 @@ func rootCommand(out io.Writer) *cobra.Command {
 	adoptHelp(root)
 	adoptCompletion(root)
 	return root
+}
+
+// namesFile reports whether there may be a file of options: the one that is found, or one that the
+// arguments name.
+func namesFile(args []string) bool {
+	_, err := os.Stat(configFile)
+	return err == nil || slices.ContainsFunc(args, func(arg string) bool {
+		return strings.HasPrefix(arg, "--config") || strings.HasPrefix(arg, "--profile")
+	})
+}
+
+// maker makes a command.
+type maker struct {
+	name  string
+	make  func() *cobra.Command
+	shows bool // others, too
+}
+
+// makers are those of all commands, in the order of the help.
+func makers(c *configFlags) []maker {
+	return []maker{
+		{"crawl", crawlCommand, false},
+		{"check", checkCommand, false},
+		{"mirror", mirrorCommand, false},
+		{"login", loginCommand, false},
+		{"demo", demoCommand, false},
+		{"status", statusCommand, false},
+		{"hosts", hostsCommand, false},
+		{"urls", urlsCommand, false},
+		{"why", whyCommand, false},
+		{"cat", catCommand, false},
+		{"export", exportCommand, false},
+		{"read", readCommand, false},
+		{"diff", diffCommand, false},
+		{"ctl", ctlCommand, false},
+		{"web", webCommand, false},
+		{"fetch", fetchCommand, false},
+		{"links", linksCommand, false},
+		{"extract", fieldsCommand, false},
+		{"sitemap", sitemapCommand, false},
+		{"robots", robotsCommand, false},
+		{"url", urlCommand, false},
+		{"charset", charsetCommand, false},
+		{"warc", warcCommand, false},
+		{"wacz", waczCommand, false},
+		{"replay", replayCommand, false},
+		{"serve", serveCommand, false},
+		{"mcp", mcpCommand, false},
+		{"cluster", clusterCommand, false},
+		{"kinds", kindsCommand, false},
+		{"man", manCommand, true},
+		{"config", func() *cobra.Command { return configCommand(c) }, true},
+		{"version", versionCommand, false},
+		{"lab", labCommand, false},
+	}
 }
 
 // knownCommand is oneCommand that also knows words for a change of a job.
@@ -111,7 +171,7 @@ func adoptHelp(root *cobra.Command) {
 	root.SetHelpCommandGroupID(sectionTools)
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
-	help.Short, help.Hidden = "Show the help of a command", true // the last line says the same
+	help.Short, help.Hidden = "Show the help of a command", true // the usage says the same
 	help.Args = func(_ *cobra.Command, args []string) error {
 		cmd, rest, _ := root.Find(args)
 		return oneCommand(cmd, rest)

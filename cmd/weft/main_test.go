@@ -5,15 +5,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -124,106 +120,6 @@ func exitCode(err error) int {
 		return -1
 	}
 	return 0
-}
-
-// asked is a server that keeps its requests, except those for robots.txt.
-type asked struct {
-	*httptest.Server
-	mu struct {
-		sync.Mutex
-		requests []*http.Request
-		robots   int
-		now      int
-		most     int // at once
-	}
-}
-
-func newAsked(t *testing.T, tls bool, handler http.HandlerFunc) *asked {
-	a := new(asked)
-	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a.mu.Lock()
-		if r.URL.Path == "/robots.txt" {
-			a.mu.robots++
-			a.mu.Unlock()
-			http.NotFound(w, r)
-			return
-		}
-		a.mu.requests = append(a.mu.requests, r)
-		a.mu.now++
-		a.mu.most = max(a.mu.most, a.mu.now)
-		a.mu.Unlock()
-		defer func() {
-			a.mu.Lock()
-			a.mu.now--
-			a.mu.Unlock()
-		}()
-		handler(w, r)
-	})
-	a.Server = httptest.NewUnstartedServer(serve)
-	if tls {
-		a.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that clients refuse
-		a.EnableHTTP2 = true
-		a.StartTLS()
-	} else {
-		a.Config.Protocols = new(http.Protocols)
-		a.Config.Protocols.SetHTTP1(true)
-		a.Config.Protocols.SetUnencryptedHTTP2(true)
-		a.Start()
-	}
-	t.Cleanup(a.Close)
-	return a
-}
-
-func (a *asked) got() []*http.Request {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Clone(a.mu.requests)
-}
-
-func (a *asked) forRobots() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.mu.robots
-}
-
-// last is the last request.
-func (a *asked) last() *http.Request {
-	got := a.got()
-	return got[len(got)-1]
-}
-
-// atOnce is the maximum of concurrent requests.
-func (a *asked) atOnce() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.mu.most
-}
-
-// paths returns the requested paths, sorted.
-func (a *asked) paths() string {
-	var all []string
-	for _, r := range a.got() {
-		all = append(all, r.URL.Path)
-	}
-	slices.Sort(all)
-	return strings.Join(all, " ")
-}
-
-// html responds with links to paths.
-func html(w http.ResponseWriter, paths ...string) {
-	w.Header().Set("Content-Type", "text/html")
-	for _, p := range paths {
-		_, _ = w.Write([]byte(`<a href="` + p + `">x</a>`))
-	}
-}
-
-// star is a home page with links to /a, /b and /c.
-func star(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/" {
-		html(w, "/a", "/b", "/c")
-	} else {
-		html(w)
-	}
 }
 
 // TestStandardOutputFull: output that cannot be written is an error, for every command.

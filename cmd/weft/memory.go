@@ -38,14 +38,16 @@ func limitMemory(n int) {
 		n = cmp.Or(n, weft.DefaultMemory)
 		debug.SetMemoryLimit(int64(n - min(program, n/8)))
 	}
-	if os.Getenv("GOGC") == "" {
-		limitGarbage()
-	}
+	limitGarbage()
 }
 
-// limitGarbage sets when the collector runs next, and does so again each time that it has run: the
-// object that nobody refers to is found then, and early, since few are as small.
+// limitGarbage sets when the collector runs next, unless the environment says so, and does so again
+// each time that it has run: the object that nobody refers to is found then, and early, since few
+// are as small.
 func limitGarbage() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	least := uint64(garbage)

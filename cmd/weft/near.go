@@ -34,7 +34,7 @@ var unneeded = map[string]string{
 	"convert-links": "weft mirror saves a site as files whose links lead to one another",
 }
 
-// wantsLines says how a command that writes records writes JSON.
+// wantsLines is the way to JSON from a command that writes records.
 const wantsLines = "-o FILE.jsonl writes lines of JSON"
 
 // inPlace has flags of other crawlers, with what a command has in their place, by the command's

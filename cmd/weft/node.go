@@ -39,7 +39,7 @@ func (f *clusterFlags) embeds() (at string, ok bool) {
 	return at, name == embedded
 }
 
-// clusterFlags say which crawl of several machines is meant.
+// clusterFlags name a crawl of several machines.
 type clusterFlags struct {
 	cluster.Options
 	server *server.Server  // in this process; nil: none

@@ -27,6 +27,7 @@ type option struct {
 	advanced bool     // listed by --help-all only
 	hidden   bool     // an older way, listed nowhere
 	secret   bool     // messages never repeat its value
+	caller   bool     // a request to weft serve may set it
 	group    string   // set by define
 }
 

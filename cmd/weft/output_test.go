@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestOutputResumed: a resumed job appends its records to whole lines.
@@ -51,7 +53,7 @@ func TestOutputResumed(t *testing.T) {
 // line loses no record.
 func TestHeader(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, star)
+	s := wefttest.NewAsked(t, false, wefttest.Star)
 	args := []string{"crawl", "--job", "job", "-o", "out.csv", "--fields", "url,status", "-c", "1", "--retries", "0", s.URL}
 	e := weftRun(t, append(args, "--limit", "1")...)
 	for i, change := range []func(path string) error{os.Remove, func(path string) error { return os.Truncate(path, 0) }} {

@@ -37,7 +37,7 @@ func pagesForPeople(t *testing.T) (all []string) {
 }
 
 // others are programs that pages name with options of theirs: no test runs them.
-var others = regexp.MustCompile(`^(CGO_ENABLED=0|chromium|curl|docker|go|kubectl|make|python3|systemctl|systemd-run|weft-lab|wget)$`)
+var others = regexp.MustCompile(`^(CGO_ENABLED=0|chromium|curl|docker|go|kubectl|make|python3|ssh|systemctl|systemd-run|weft-lab|wget)$`)
 
 // ofOthers are options of other programs that pages name by themselves: those of weft-lab, docker,
 // systemctl, Chromium and curl.

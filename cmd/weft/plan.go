@@ -46,7 +46,7 @@ func (n naming) another() string {
 	}
 }
 
-// frozenInWords says what a frozen option is about, and what yes and no mean if it is a switch.
+// frozenInWords has the subject of each frozen option, and the meanings of yes and no for a switch.
 var frozenInWords = map[string]struct{ what, yes, no string }{
 	"Scope":           {what: "scope"},
 	"Canon":           {what: "canonical rules"},

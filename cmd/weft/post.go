@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// postFlags say what is sent to the URLs of a command.
+// postFlags are the content of the requests of a command.
 type postFlags struct {
 	data        [][]byte
 	parts       []weft.Part

@@ -15,6 +15,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/weftcrawl/weft/internal/webtest"
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"golang.org/x/sys/unix"
 )
 
@@ -192,7 +193,7 @@ func firstLine(text string) string {
 
 // TestTerminalDumb: nothing is drawn where the cursor cannot be moved.
 func TestTerminalDumb(t *testing.T) {
-	s := newAsked(t, false, star)
+	s := wefttest.NewAsked(t, false, wefttest.Star)
 	drawn, text := newSession(t, "dumb", "make\n", "crawl", "-v", "--job", "job", s.URL).end(exitDone)
 	if len(drawn) > 0 || !strings.Contains(text, s.URL+"/a\r\n") || !strings.Contains(text, "4 URLs in ") {
 		t.Errorf("%q and %q", text, drawn)
@@ -214,8 +215,8 @@ func TestTerminalInterrupt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked, answer := make(chan bool, 10), make(chan bool)
-			server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
-				html(w, "/a", "/b")
+			server := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+				wefttest.HTML(w, "/a", "/b")
 				asked <- true
 				<-answer
 			})
@@ -251,8 +252,8 @@ func TestTerminalInterrupt(t *testing.T) {
 func TestTerminalResize(t *testing.T) {
 	t.Parallel()
 	answer := make(chan bool)
-	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
-		if html(w, "/a"); r.URL.Path == "/a" {
+	server := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if wefttest.HTML(w, "/a"); r.URL.Path == "/a" {
 			<-answer
 		}
 	})
@@ -278,8 +279,8 @@ func TestTerminalResize(t *testing.T) {
 func TestTerminalSuspend(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan bool, 10), make(chan bool)
-	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
-		html(w)
+	server := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		wefttest.HTML(w)
 		asked <- true
 		<-answer
 	})
@@ -308,9 +309,9 @@ IFS= read -r line; echo "typed: $line"`
 // TestTerminalHeld: the screen shows a host that backs off.
 func TestTerminalHeld(t *testing.T) {
 	t.Parallel()
-	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	server := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
-			html(w, "/a")
+			wefttest.HTML(w, "/a")
 			return
 		}
 		w.Header().Set("Retry-After", "100")

@@ -13,14 +13,14 @@ import (
 // renderOptions are those of commands that read a page.
 func (c *clientFlags) renderOptions() group {
 	return group{"Browser", []option{
-		{name: "render", arg: "WHICH", bare: string(weft.RenderAuto), words: []string{"auto", "always", "never"},
+		{name: "render", caller: true, arg: "WHICH", bare: string(weft.RenderAuto), words: []string{"auto", "always", "never"},
 			field: "Rendering", Value: to(&c.render.Rendering, oneOf(weft.RenderAuto, weft.RenderAlways, weft.RenderNever)),
 			help: "have Chromium run scripts", def: "never",
 			more: "auto, as without WHICH: if it looks empty without them; always; never."},
-		{name: "wait", field: "Wait", advanced: true, arg: "SELECTOR|D", Value: to(&c.render.Wait, waited),
+		{name: "wait", caller: true, field: "Wait", advanced: true, arg: "SELECTOR|D", Value: to(&c.render.Wait, waited),
 			help: "wait for an element, or D of time", def: "10s",
 			more: "SELECTOR is CSS. An element that is not there after 30 s is an error. The time is that of the page, which jumps from timer to timer. " + rendersAlways},
-		{name: "scroll", field: "Scroll", advanced: true, arg: "N", Value: to(&c.render.Scroll, number(1)),
+		{name: "scroll", caller: true, field: "Scroll", advanced: true, arg: "N", Value: to(&c.render.Scroll, number(1)),
 			help: "scroll by up to N screens, until nothing new comes",
 			more: "<details> are opened, too. " + rendersAlways},
 		{name: "click", field: "Click", advanced: true, arg: "SELECTOR", Value: to(&c.render.Click, selector),
@@ -139,15 +139,25 @@ func (c *clientFlags) readyToRender() error {
 		return err
 	}
 	c.block(func(text string) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(text)) })
-	path, err := weft.FindBrowser(c.render.Browser)
-	if err != nil {
-		return &exit{exitError, err}
-	}
+	path, err := readyBrowser(c.render.Browser)
 	c.render.Browser = path
+	return err
+}
+
+// readyBrowser looks for the browser, and says how its sandbox stands.
+func readyBrowser(program string) (path string, err error) {
+	if path, err = weft.FindBrowser(program); err != nil {
+		return "", &exit{exitError, err}
+	}
+	saySandbox(path)
+	return path, nil
+}
+
+// saySandbox says how the sandbox of a browser stands.
+func saySandbox(path string) {
 	if text, _ := render.Sandbox(path, ""); text != "" {
 		fmt.Fprintln(os.Stderr, "weft:", printable(text))
 	}
-	return nil
 }
 
 // mostAwaited is the page time for an element to come.
@@ -162,22 +172,28 @@ func (c *clientFlags) inTime(p *weft.Page) error {
 	if text := troubles(p.Rendered); text != "" {
 		fmt.Fprintf(os.Stderr, "weft: %s: %s\n", printable(p.URL), text)
 	}
-	said := ""
-	switch p.Rendered.Cut {
-	case "wait":
+	if p.Rendered.Cut == "wait" {
 		return &exit{exitError, fmt.Errorf("%s: nothing matches --wait %.128q after %s", printable(p.URL), c.render.Wait, mostAwaited)}
-	case "time":
-		said = "it was not quiet after 30 s"
-	case "requests":
-		said = "it made more than 500 requests"
-	case "":
-	default:
-		said = "it failed after a while: " + p.Rendered.Cut
 	}
-	if said != "" {
+	if said := lackOf(p.Rendered.Cut); said != "" {
 		fmt.Fprintf(os.Stderr, "weft: %s is incomplete: %s\n", printable(p.URL), said)
 	}
 	return nil
+}
+
+// lackOf says why a page is incomplete, by its limit; "": it is whole.
+func lackOf(cut string) string {
+	switch cut {
+	case "":
+		return ""
+	case "time":
+		return "it was not quiet after 30 s"
+	case "requests":
+		return "it made more than 500 requests"
+	case "bytes":
+		return "its requests brought more than 128 MiB"
+	}
+	return "it failed after a while: " + cut
 }
 
 // troubles returns how many requests and scripts of a page have failed, and the first of each; "":

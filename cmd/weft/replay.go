@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -29,7 +26,7 @@ type replayFlags struct {
 }
 
 func replayCommand() *cobra.Command {
-	f := &replayFlags{listen: netip.MustParseAddrPort("127.0.0.1:8080")}
+	f := &replayFlags{}
 	cmd := &cobra.Command{
 		Use:   "replay [flags] JOB|FILE...",
 		Short: "Serve archived sites to a browser on this machine",
@@ -60,9 +57,7 @@ use; 3 usage error.`),
 		RunE:    func(_ *cobra.Command, args []string) error { return f.run(args) },
 	}
 	define(cmd, group{"Server", []option{
-		{name: "listen", arg: "IP:PORT", def: "127.0.0.1:8080", Value: to(&f.listen, loopback),
-			help: "serve at this loopback address",
-			more: "Port 0 takes any that is free."},
+		listenOption(&f.listen, "127.0.0.1:8080"),
 	}}, group{"Proxy", []option{
 		{name: "proxy", Value: on(&f.proxy), help: "serve as an HTTP proxy"},
 		{name: "date", arg: "DATE", def: "the latest", Value: to(&f.date, replay.ParseDate),
@@ -73,15 +68,6 @@ use; 3 usage error.`),
 			more: "The default is in XDG_CONFIG_HOME, if that is set. Only you may write to DIR."},
 	}})
 	return cmd
-}
-
-// loopback reads an address that only this machine can reach.
-func loopback(s string) (netip.AddrPort, error) {
-	addr, err := netip.ParseAddrPort(strings.Replace(s, "localhost:", "127.0.0.1:", 1))
-	if err != nil || !addr.Addr().IsLoopback() {
-		return addr, errors.New("expected an address of loopback and a port, such as 127.0.0.1:8080")
-	}
-	return addr, nil
 }
 
 func (f *replayFlags) run(paths []string) error {
@@ -97,12 +83,9 @@ func (f *replayFlags) run(paths []string) error {
 	for _, damage := range a.Damage {
 		report(damage)
 	}
-	listener, err := net.Listen("tcp", f.listen.String())
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return &exit{exitError, fmt.Errorf("replay: %s is in use by another program: --listen names another address, such as %s:0 for any free port", f.listen, f.listen.Addr())}
-	}
+	listener, err := listen("replay", f.listen)
 	if err != nil {
-		return &exit{exitError, fmt.Errorf("replay: %w", err)}
+		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -115,7 +115,7 @@ func beyond(c weft.Counters) string {
 	return strings.Join(all, ", ")
 }
 
-// emptyPages ends what is said of pages that only scripts fill.
+// emptyPages ends the report of pages that only scripts fill.
 const emptyPages = "empty without scripts, which only --render runs"
 
 // rendered says how many pages a browser has rendered; empty: none.

@@ -6,20 +6,22 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // newFailing returns a site whose pages /broken and /cut fail until works is set; /lost is never
 // there.
-func newFailing(t *testing.T) (s *asked, works *atomic.Bool) {
+func newFailing(t *testing.T) (s *wefttest.Asked, works *atomic.Bool) {
 	works = new(atomic.Bool)
-	return newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	return wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case path == "/":
-			html(w, "/well", "/broken", "/cut", "/lost")
+			wefttest.HTML(w, "/well", "/broken", "/cut", "/lost")
 		case path == "/lost":
 			http.NotFound(w, r)
 		case path == "/well" || works.Load():
-			html(w)
+			wefttest.HTML(w)
 		case path == "/cut":
 			panic(http.ErrAbortHandler)
 		default:
@@ -63,11 +65,11 @@ func TestRetryFailed(t *testing.T) {
 		{"crawl --retry-failed job --fresh", exitUsage, []string{"weft: --retry-failed and --fresh: expected one of them\n"}, 0, true},
 	} {
 		works.Store(step.works)
-		before := len(s.got())
+		before := len(s.Got())
 		e := weftIn(t, dir, strings.Fields(strings.ReplaceAll(step.args, "URL", s.URL))...)
 		printed := strings.ReplaceAll(e.stderr+e.stdout, s.URL, "URL")
 		lines += step.asked
-		if n, got := len(s.got())-before, strings.Count(e.file("job/pages.jsonl"), "\n"); e.code != step.code || n != step.asked || got != lines {
+		if n, got := len(s.Got())-before, strings.Count(e.file("job/pages.jsonl"), "\n"); e.code != step.code || n != step.asked || got != lines {
 			t.Fatalf("weft %s: exit %d, %d requests, %d records; expected %d, %d, %d: %s", step.args, e.code, n, got, step.code, step.asked, lines, printed)
 		}
 		for _, want := range step.says {
@@ -85,14 +87,14 @@ func TestRetryKilled(t *testing.T) {
 	var retries atomic.Int32 // requests of the first retry
 	var first atomic.Bool
 	stuck := make(chan struct{})
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/":
 			var pages []string
 			for i := range 20 {
 				pages = append(pages, fmt.Sprintf("/%d", i))
 			}
-			html(w, pages...)
+			wefttest.HTML(w, pages...)
 		case first.Load() && retries.Add(1) == 11:
 			close(stuck)
 			<-r.Context().Done()

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -24,6 +25,7 @@ type crawler interface {
 	Run(context.Context) (weft.Summary, error)
 	Drain()
 	Stats() weft.Stats
+	Figures(context.Context) (weft.Figures, error)
 	Earlier() weft.Summary
 	Job() string
 }
@@ -60,6 +62,9 @@ func (con *console) start(o weft.Options, out *output, open opener) (crawler, er
 // crawl runs c, whose records go to out, prints progress and the report, and returns the exit
 // status as an error. For a finished job it prints the report only, unless there may be more to do.
 func (con *console) crawl(c crawler, out *output, more bool) (weft.Summary, error) {
+	manager := newNotifier()
+	manager.tell("READY=1")
+	defer manager.tell("STOPPING=1")
 	earlier := c.Earlier()
 	if earlier.Finished && !more {
 		out.discard()
@@ -84,8 +89,10 @@ func (con *console) crawl(c crawler, out *output, more bool) (weft.Summary, erro
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	ended := make(chan struct{})
-	interrupted := con.handleSignals(c, stop, ended)
+	interrupted := con.handleSignals(c, stop, ended, manager)
+	defer manager.follow(c)()
 	over := con.watch(c)
+	con.monitor.watch(con, c)
 	s, err := c.Run(ctx)
 	close(ended)
 	over()
@@ -170,12 +177,13 @@ func noneFetched(s weft.Summary) string {
 // finish, the second cancels them, the third ends the process. The second does, too, if the
 // crawl has not ended some time after it, as parsing a page of a million links is not
 // interrupted. Uncommitted work is lost then, as if the process were killed.
-func (con *console) handleSignals(c crawler, stop func(), ended <-chan struct{}) *atomic.Bool {
+func (con *console) handleSignals(c crawler, stop func(), ended <-chan struct{}, manager *notifier) *atomic.Bool {
 	var interrupted atomic.Bool
 	go func() {
 		<-con.signals
 		interrupted.Store(true)
 		c.Drain()
+		manager.tell("STOPPING=1")
 		con.say(fmt.Sprintf("finishing the fetches that have started, for at most %s; "+
 			"interrupt again to stop at once", clock(weft.DrainTime)))
 		<-con.signals
@@ -214,10 +222,10 @@ const (
 // watch shows progress until the function it returns is called; that returns when the last
 // line is written.
 func (con *console) watch(c crawler) (over func()) {
-	if con.quiet || con.screen == nil && con.every < 0 {
+	if con.quiet {
 		return func() {}
 	}
-	every, show := cmp.Or(con.every, printEvery), con.progress
+	every, show := cmp.Or(max(0, con.every), printEvery), con.progress
 	if con.screen != nil {
 		every, show = drawEvery, con.screen.draw
 		con.screen.open()
@@ -226,16 +234,26 @@ func (con *console) watch(c crawler) (over func()) {
 	done := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		tick := time.NewTicker(every)
+		tick := time.NewTicker(min(every, printEvery))
 		defer tick.Stop()
 		var m meter
+		var paused pauseLog
+		shown := time.Now()
 		m.sample(c.Stats())
 		for {
 			select {
 			case <-done:
 				return
-			case <-tick.C:
-				show(m.sample(c.Stats()))
+			case now := <-tick.C:
+				s := m.sample(c.Stats())
+				if con.screen == nil {
+					paused.note(con, s.stats.Paused)
+				}
+				due := now.Sub(shown) >= every-every/10 // a tick may be early
+				if due && (con.screen != nil || con.every >= 0) {
+					show(s)
+					shown = now
+				}
 			}
 		}
 	})
@@ -244,4 +262,25 @@ func (con *console) watch(c crawler) (over func()) {
 		watching.Wait()
 		con.screen.close()
 	}
+}
+
+// pauseLog says that a crawl is paused, or that it is no more, once that lasts from one look to the
+// next: waiting for memory is over in no time, again and again.
+type pauseLog struct{ last, said []string }
+
+func (l *pauseLog) note(con *console, paused []string) {
+	var reasons []string
+	for _, reason := range paused {
+		why, _, _ := strings.Cut(reason, "; ") // what follows changes: the next try
+		reasons = append(reasons, why)
+	}
+	lasts := slices.Equal(reasons, l.last)
+	if l.last = reasons; !lasts || slices.Equal(reasons, l.said) {
+		return
+	}
+	if l.said = reasons; len(reasons) == 0 {
+		con.event("resumed", "resume")
+		return
+	}
+	con.event("paused: "+strings.Join(reasons, ", "), "pause", "reasons", reasons)
 }

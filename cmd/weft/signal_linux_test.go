@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,7 +25,7 @@ func TestInterruptBeforeBegin(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for one that does not end
 	defer cancel()
-	s := newAsked(t, false, star)
+	s := wefttest.NewAsked(t, false, wefttest.Star)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if sig == syscall.SIGHUP && signal.Ignored(sig) {
 			t.Logf("%v: not tried, as it is ignored around here, as by nohup", sig)
@@ -66,12 +67,12 @@ func TestRotate(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"out.jsonl", "out.csv"} {
 		asked, answer := make(chan string), make(chan bool)
-		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/" && r.URL.Path != "/robots.txt" {
 				asked <- r.URL.Path
 				<-answer
 			}
-			star(w, r)
+			wefttest.Star(w, r)
 		})
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "crawl", "-c", "1", "-o", name, s.URL)
 		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()

@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestInterrupt: the first Ctrl-C lets started fetches finish; the second does not.
@@ -29,8 +32,8 @@ func TestInterrupt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var once sync.Once
 			asked, answer := make(chan bool), make(chan bool)
-			s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
-				html(w, "/a", "/b")
+			s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+				wefttest.HTML(w, "/a", "/b")
 				once.Do(func() { close(asked); <-answer })
 			})
 			cmd, _ := weftCommand(t, "crawl", "--job", "job", s.URL)
@@ -86,10 +89,10 @@ func stuck(url string) {
 // TestNohup: a crawl that ignores hangups continues after one.
 func TestNohup(t *testing.T) {
 	asked, answer := make(chan bool, 10), make(chan bool)
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		asked <- true
 		<-answer
-		star(w, r)
+		wefttest.Star(w, r)
 	})
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "trap '' HUP; exec "+os.Args[0]+" crawl --job job "+s.URL)
 	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
@@ -101,15 +104,15 @@ func TestNohup(t *testing.T) {
 	<-asked
 	_ = cmd.Process.Signal(syscall.SIGHUP)
 	close(answer)
-	if code := exitCode(cmd.Wait()); code != exitDone || s.paths() != "/ /a /b /c" {
-		t.Errorf("exit %d, requested %s: %s", code, s.paths(), &stderr)
+	if code := exitCode(cmd.Wait()); code != exitDone || s.Paths() != "/ /a /b /c" {
+		t.Errorf("exit %d, requested %s: %s", code, s.Paths(), &stderr)
 	}
 }
 
 // TestInterruptStuck: a second Ctrl-C soon ends the process, even if a loop hangs.
 func TestInterruptStuck(t *testing.T) {
 	t.Parallel() // it waits for the patience with the crawl
-	s := newAsked(t, false, star)
+	s := wefttest.NewAsked(t, false, wefttest.Star)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], s.URL)
 	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=stuck"), t.TempDir()
 	stderr, err := cmd.StderrPipe()
@@ -142,7 +145,7 @@ func TestInterruptStuck(t *testing.T) {
 // TestInterruptWhileSeedsWait: Ctrl-C ends a crawl that waits for more seeds.
 func TestInterruptWhileSeedsWait(t *testing.T) {
 	asked := make(chan bool, 10)
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w); asked <- true })
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) { wefttest.HTML(w); asked <- true })
 	cmd, stderr := weftCommand(t, "crawl", "-i", "-", "--job", "job")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -156,5 +159,16 @@ func TestInterruptWhileSeedsWait(t *testing.T) {
 	_ = cmd.Process.Signal(os.Interrupt)
 	if code := exitCode(cmd.Wait()); code != exitInterrupted || !strings.Contains(stderr.String(), "1 URL in") {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestCheckInterruptedBefore: after a signal, nothing is crawled.
+func TestCheckInterruptedBefore(t *testing.T) {
+	first, stop := context.WithCancel(t.Context())
+	stop()
+	f := checkFlags{signals: &interrupts{Context: t.Context(), first: first}}
+	var e *exit
+	if _, err := f.crawled(nil, weft.Options{}); !errors.As(err, &e) || e.code != exitInterrupted {
+		t.Errorf("%v, expected an exit with %d", err, exitInterrupted)
 	}
 }

@@ -77,6 +77,9 @@ func writeStatus(w io.Writer, s weft.Status) {
 		if s.EndsIn > 0 {
 			state += ", for at most " + clock(roundUp(fromSeconds(s.EndsIn)))
 		}
+		if len(s.Reasons) > 0 {
+			state += "; paused: " + strings.Join(s.Reasons, ", ")
+		}
 	case weft.JobStopped:
 		state += " by --" + strings.Join(s.Reasons, ", ") + ", weft crawl " + again + " resumes it"
 	}
@@ -118,6 +121,9 @@ func writeStatus(w io.Writer, s weft.Status) {
 	out.some("estimate", inWords(weft.Estimate{
 		Left: fromSeconds(s.SecondsLeft), Bound: s.LeftBound, NewPerURL: s.NewPerURL, Growing: s.Growing,
 	}))
+	for _, w := range s.Waits {
+		out.line("hosts wait", "%s: %s with %s", w.For, plural(w.Hosts, "host"), plural(w.Pending, "URL"))
+	}
 	for _, status := range slices.Sorted(maps.Keys(s.Statuses)) {
 		out.figure("status", fmt.Sprint(status), s.Statuses[status], "")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"golang.org/x/sys/unix"
 )
 
@@ -42,8 +43,8 @@ func newTerminal(t *testing.T) (person, program *os.File) {
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 	drawn := make(chan bool)
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
-		if star(w, r); r.URL.Path == "/b" {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if wefttest.Star(w, r); r.URL.Path == "/b" {
 			<-drawn
 		}
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/results"
 )
 
-// textFlags say which texts a crawl writes when it ends.
+// textFlags select the texts that a crawl writes when it ends.
 type textFlags struct{ markdown, plain bool }
 
 func (f *textFlags) any() bool { return f.markdown || f.plain }

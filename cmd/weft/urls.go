@@ -3,15 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/results"
 )
@@ -86,7 +85,7 @@ of pages.jsonl, and host, in the language of https://expr-lang.org.` + jobExit,
 		group{"Filters", []option{
 			{name: "state", arg: "STATE", Value: to(&filter.State, oneOf(urlStates...)), words: stateNames(),
 				help: "list the URLs in STATE", def: "all"},
-			{name: "status", arg: "STATUS", Value: to(&filter.Status, statuses),
+			{name: "status", arg: "STATUS", Value: to(&filter.Status, inspect.ParseStatuses),
 				help: "list URLs by status: 404, 4xx, 500..599 or 404,410"},
 			{name: "error", arg: "KIND", Value: to(&filter.ErrorKind, errorKind), words: errorKinds(),
 				help: "list URLs by error kind: see weft kinds"},
@@ -187,35 +186,4 @@ func selected(urls iter.Seq2[weft.URLStatus, error], condition *urlCondition) it
 			}
 		}
 	}
-}
-
-// statuses reads statuses and ranges of them, such as 404,5xx or 400..499.
-func statuses(s string) (all []weft.StatusRange, err error) {
-	for one := range strings.SplitSeq(s, ",") {
-		r := statusRange(strings.TrimSpace(one))
-		if r.From < 100 || r.To < r.From {
-			return nil, errors.New("expected one such as 404, 4xx, 500..599 or 404,410")
-		}
-		all = append(all, r)
-	}
-	return all, nil
-}
-
-// statusRange reads 404, 4xx, 500..599 or 500-599; what is none of them has a status below 100.
-func statusRange(s string) weft.StatusRange {
-	from, to, isRange := strings.Cut(strings.Replace(s, "..", "-", 1), "-")
-	switch class, isClass := strings.CutSuffix(strings.ToLower(s), "xx"); {
-	case isClass:
-		from, to = class+"00", class+"99"
-	case !isRange:
-		to = from
-	}
-	code := func(s string) int {
-		n, err := strconv.Atoi(s)
-		if err != nil || len(s) != 3 {
-			return 0
-		}
-		return n
-	}
-	return weft.StatusRange{From: code(from), To: code(to)}
 }

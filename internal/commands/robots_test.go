@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"bufio"
@@ -13,18 +13,18 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // weftFed runs weft with a text on standard input and one in the file robots.txt.
-func weftFed(t *testing.T, stdin, file string, args ...string) ended {
+func weftFed(t *testing.T, stdin, file string, args ...string) wefttest.Ended {
 	t.Helper()
-	cmd, stderr := weftCommand(t, args...)
+	cmd, stderr := wefttest.Command(t, args...)
 	cmd.Stdin = strings.NewReader(stdin)
 	if err := os.WriteFile(filepath.Join(cmd.Dir, "robots.txt"), []byte(file), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.Output()
-	return ended{exitCode(err), string(out), stderr.String(), cmd.Dir}
+	return wefttest.End(cmd, stderr)
 }
 
 func TestRobotsTest(t *testing.T) {
@@ -46,18 +46,18 @@ disallowed  http://example.org:8080/%7ejoe/#top  line 4: Disallow: /~joe
 disallowed  /\u001b[2J  line 5: Disallow: /\u001b[2J
 allowed     http://example.org  no rule
 `
-	for name, e := range map[string]ended{
+	for name, e := range map[string]wefttest.Ended{
 		"from a file":         weftFed(t, "", file, append([]string{"robots", "test", "robots.txt"}, urls...)...),
 		"from standard input": weftFed(t, file, "", append([]string{"robots", "test", "-"}, urls...)...),
 	} {
-		if e.code != exitError || e.stdout != want || e.stderr != "" {
-			t.Errorf("%s: exit %d\n%swant\n%s%s", name, e.code, e.stdout, want, e.stderr)
+		if e.Code != wefttest.Failed || e.Stdout != want || e.Stderr != "" {
+			t.Errorf("%s: exit %d\n%swant\n%s%s", name, e.Code, e.Stdout, want, e.Stderr)
 		}
 	}
 
 	e := weftFed(t, "", file, "robots", "test", "--ua", "OtherBot/2.0 (x)", "robots.txt", "/a")
-	if e.code != exitError || e.stdout != "disallowed  /a  line 8: Disallow: /\n" {
-		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	if e.Code != wefttest.Failed || e.Stdout != "disallowed  /a  line 8: Disallow: /\n" {
+		t.Errorf("exit %d: %s%s", e.Code, e.Stdout, e.Stderr)
 	}
 }
 
@@ -79,8 +79,8 @@ func TestRobotsMistakes(t *testing.T) {
 		"jsonl with URL": {[]string{"--jsonl", "robots.txt", "/"}, "one FILE or none"},
 	} {
 		e := weftFed(t, "", "", append([]string{"robots", "test"}, c.args...)...)
-		if e.code != exitUsage || e.stdout != "" || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 || strings.Contains(e.stderr, "\x1b") {
-			t.Errorf("%s: exit %d, %q%q; expected exit %d and one line with %q", name, e.code, e.stdout, e.stderr, exitUsage, c.want)
+		if e.Code != wefttest.Misused || e.Stdout != "" || !strings.Contains(e.Stderr, c.want) || strings.Count(e.Stderr, "\n") != 1 || strings.Contains(e.Stderr, "\x1b") {
+			t.Errorf("%s: exit %d, %q%q; expected exit %d and one line with %q", name, e.Code, e.Stdout, e.Stderr, wefttest.Misused, c.want)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestRobotsJSONL(t *testing.T) {
 		{`{"id":8,"robots_b64":""}` + "\n", `{"id":8,"error":"line 8: no url, expected one such as https://example.org/","kind":"url"}`},
 		{jsonl("9", "", "x", "example.org"), `{"id":9,"error":"line 9: URL \"example.org\": no scheme, expected http or https, as in https://example.org/, or a path that starts with /","kind":"url"}`},
 		{`{"id":10,"robots_b64":"","url":5}` + "\n", `{"id":10,"error":"line 10: url: a number, expected a string","kind":"json"}`},
-		{`"` + strings.Repeat("x", maxAsked) + "\"\n", `{"error":"line 11: longer than 33554432 bytes","kind":"json"}`},
+		{`"` + strings.Repeat("x", 32<<20) + "\"\n", `{"error":"line 11: longer than 33554432 bytes","kind":"json"}`},
 		{jsonl("12", huge, "weft", "/a<"), `{"id":12,"allowed":false,"rule":"Disallow: /a<","line":3,"crawl_delay":1.5,"sitemaps":["https://example.org/s.xml","/t"]}`},
 		{jsonl("13", "User-agent: weft\nDisallow: /", "", ""), `{"id":13,"allowed":true,"rule":"","line":0,"crawl_delay":null,"sitemaps":[]}`},
 		// It has the name of --ua, and no line feed.
@@ -120,19 +120,19 @@ func TestRobotsJSONL(t *testing.T) {
 			want.WriteString(l.out + "\n")
 		}
 	}
-	for name, e := range map[string]ended{
+	for name, e := range map[string]wefttest.Ended{
 		"standard input": weftFed(t, in.String(), "", "robots", "test", "--jsonl"),
 		"a file":         weftFed(t, "", in.String(), "robots", "test", "--jsonl", "robots.txt"),
 	} {
-		if e.code != exitDone || e.stdout != want.String() || e.stderr != "" {
-			t.Errorf("%s: exit %d\n%s\nwant\n%s%s", name, e.code, e.stdout, want.String(), e.stderr)
+		if e.Code != wefttest.Done || e.Stdout != want.String() || e.Stderr != "" {
+			t.Errorf("%s: exit %d\n%s\nwant\n%s%s", name, e.Code, e.Stdout, want.String(), e.Stderr)
 		}
 	}
 }
 
 // TestRobotsJSONLStreams: each answer comes before the next question is read.
 func TestRobotsJSONLStreams(t *testing.T) {
-	cmd, _ := weftCommand(t, "robots", "test", "--jsonl", "-")
+	cmd, _ := wefttest.Command(t, "robots", "test", "--jsonl", "-")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -162,9 +162,9 @@ func TestRobotsJSONLStreams(t *testing.T) {
 func TestRobotsConformance(t *testing.T) {
 	suite := conformance.Read(t, "robots-google.jsonl")
 	e := weftFed(t, string(suite), "", "robots", "test", "--jsonl")
-	answers := strings.Split(strings.TrimSuffix(e.stdout, "\n"), "\n")
-	if e.code != exitDone || len(answers) != 400 || e.stderr != "" {
-		t.Fatalf("exit %d, %d answers; %s", e.code, len(answers), e.stderr)
+	answers := strings.Split(strings.TrimSuffix(e.Stdout, "\n"), "\n")
+	if e.Code != wefttest.Done || len(answers) != 400 || e.Stderr != "" {
+		t.Fatalf("exit %d, %d answers; %s", e.Code, len(answers), e.Stderr)
 	}
 	passed, differ := 0, 0
 	for line := range bytes.Lines(suite) {

@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"fmt"
@@ -8,21 +8,22 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/golden"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // faulty is a site with planted faults.
 func faulty(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == "/":
-		html(w, "/docs/", "/team", "/crash", "/loop", "/secret/plans", "/broken-off", "/moved")
+		wefttest.HTML(w, "/docs/", "/team", "/crash", "/loop", "/secret/plans", "/broken-off", "/moved")
 	case path == "/docs/":
 		var pages []string
 		for i := range 57 {
 			pages = append(pages, fmt.Sprintf("/docs/chapter-%02d", i+1))
 		}
-		html(w, append(pages, "/")...)
+		wefttest.HTML(w, append(pages, "/")...)
 	case path == "/team":
-		html(w, "/team/ada", "/team/bob?tab=cv", "http://127.0.0.1:2/", "/packed", "/nowhere", "/crash", "/docs/chapter-01")
+		wefttest.HTML(w, "/team/ada", "/team/bob?tab=cv", "http://127.0.0.1:2/", "/packed", "/nowhere", "/crash", "/docs/chapter-01")
 	case path == "/team/ada":
 		w.WriteHeader(http.StatusGone)
 	case path == "/crash":
@@ -50,10 +51,10 @@ func faulty(w http.ResponseWriter, r *http.Request) {
 
 // plantedFaults crawls a site with planted faults, and returns what the command printed with the
 // site as example.org, and times and sizes as N.
-func plantedFaults(t *testing.T) (e ended, printed func(string) string) {
-	s := newAsked(t, false, faulty)
-	e = weftRun(t, "crawl", "--job", "example.org.weft", "--scope", "any", "--retries", "0", "-c", "1", s.URL)
-	e.stderr, _ = strings.CutPrefix(e.stderr, "weft: ")
+func plantedFaults(t *testing.T) (e wefttest.Ended, printed func(string) string) {
+	s := wefttest.NewAsked(t, false, faulty)
+	e = wefttest.Run(t, "crawl", "--job", "example.org.weft", "--scope", "any", "--retries", "0", "-c", "1", s.URL)
+	e.Stderr, _ = strings.CutPrefix(e.Stderr, "weft: ")
 	clean := regexp.MustCompile(`[0-9.]+ m?s\b|[0-9,.]+/s|[0-9.]+ k?B|(?m)^ +slowest.*\n( {18,}[0-9].*\n)*`)
 	return e, func(text string) string {
 		return clean.ReplaceAllStringFunc(strings.ReplaceAll(text, s.URL, "http://example.org"), func(m string) string {
@@ -69,10 +70,10 @@ func plantedFaults(t *testing.T) (e ended, printed func(string) string) {
 func TestReportOfFaults(t *testing.T) {
 	t.Parallel()
 	e, clean := plantedFaults(t)
-	if e.code != exitDone {
-		t.Errorf("exit %d", e.code)
+	if e.Code != wefttest.Done {
+		t.Errorf("exit %d", e.Code)
 	}
-	golden.Equal(t, "testdata/report-faults.txt", clean(e.stderr))
+	golden.Equal(t, "testdata/report-faults.txt", clean(e.Stderr))
 }
 
 // TestURLsOfFaults: weft urls lists what the report leaves out.
@@ -81,17 +82,17 @@ func TestURLsOfFaults(t *testing.T) {
 	e, clean := plantedFaults(t)
 	list := func(args ...string) string {
 		t.Helper()
-		l := weftIn(t, e.dir, append([]string{"urls", "example.org.weft"}, args...)...)
-		if l.code != exitDone || l.stderr != "" {
-			t.Errorf("%q: exit %d, %s", args, l.code, l.stderr)
+		l := wefttest.In(t, e.Dir, append([]string{"urls", "example.org.weft"}, args...)...)
+		if l.Code != wefttest.Done || l.Stderr != "" {
+			t.Errorf("%q: exit %d, %s", args, l.Code, l.Stderr)
 		}
-		return clean(l.stdout)
+		return clean(l.Stdout)
 	}
 	missing, all := list("--status", "404"), list()
 	if n := strings.Count(missing, "from http://example.org/docs/\n"); n != 57 || strings.Count(missing, "\n") != 60 {
 		t.Errorf("%d chapters are missing: %s", n, missing)
 	}
-	if n := strings.Count(e.file("example.org.weft/pages.jsonl"), "\n"); strings.Count(all, "\n") != n || !strings.Contains(all, "200          http://example.org/team\n") {
+	if n := strings.Count(e.File("example.org.weft/pages.jsonl"), "\n"); strings.Count(all, "\n") != n || !strings.Contains(all, "200          http://example.org/team\n") {
 		t.Errorf("%d records, and listed\n%s", n, all)
 	}
 	for args, want := range map[string]string{
@@ -112,8 +113,8 @@ func TestURLsOfFaults(t *testing.T) {
 		t.Errorf("4xx: %s", got)
 	}
 	for _, args := range []string{"--status 40", "--status xx", "--status 500-400", "--status many", "--status 404,", "--status 4...5", "--error 404", "--where status=404", "--where foo>1"} {
-		l := weftIn(t, e.dir, append([]string{"urls", "example.org.weft"}, strings.Fields(args)...)...)
-		if l.code != exitUsage || !strings.Contains(l.stderr, "expected") {
+		l := wefttest.In(t, e.Dir, append([]string{"urls", "example.org.weft"}, strings.Fields(args)...)...)
+		if l.Code != wefttest.Misused || !strings.Contains(l.Stderr, "expected") {
 			t.Errorf("%s: %+v", args, l)
 		}
 	}

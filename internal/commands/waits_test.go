@@ -1,10 +1,12 @@
-package main
+package commands_test
 
 import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestWaitsSayWhy: a host that is left alone for a while says why, in weft hosts and weft why.
@@ -18,7 +20,7 @@ func TestWaitsSayWhy(t *testing.T) {
 			func(w http.ResponseWriter, r *http.Request) {
 				switch r.URL.Path {
 				case "/":
-					html(w, "/a")
+					wefttest.HTML(w, "/a")
 				case "/a":
 					w.Header().Set("Retry-After", "12")
 					w.WriteHeader(http.StatusServiceUnavailable)
@@ -36,9 +38,9 @@ func TestWaitsSayWhy(t *testing.T) {
 			func(w http.ResponseWriter, r *http.Request) {
 				switch r.URL.Path {
 				case "/":
-					html(w, "/a", "/slow")
+					wefttest.HTML(w, "/a", "/slow")
 				case "/a":
-					html(w, "/deep")
+					wefttest.HTML(w, "/deep")
 				case "/slow":
 					<-r.Context().Done()
 				}
@@ -50,7 +52,7 @@ func TestWaitsSayWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(c.handler)
 			defer s.Close()
-			cmd, stderr := weftCommand(t, "crawl", "--job", "job", "--retries", "9", "--depth", "5", s.URL)
+			cmd, stderr := wefttest.Command(t, "crawl", "--job", "job", "--retries", "9", "--depth", "5", s.URL)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +65,7 @@ func TestWaitsSayWhy(t *testing.T) {
 				t.Helper()
 				var last string
 				for range 200 {
-					if last = weftIn(t, cmd.Dir, args...).stdout; strings.Contains(last, want) {
+					if last = wefttest.In(t, cmd.Dir, args...).Stdout; strings.Contains(last, want) {
 						return
 					}
 				}

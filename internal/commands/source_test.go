@@ -1,10 +1,12 @@
-package main
+package commands_test
 
 import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestSources: each command that reads a page or a file takes a file, standard input or a URL, and
@@ -47,8 +49,8 @@ func TestSources(t *testing.T) {
 		command, more := strings.Fields(c.command), strings.Fields(c.more)
 		for _, arg := range []string{s.URL + c.path, "robots.txt", "-"} {
 			e := weftFed(t, c.input, c.input, append(append(command, arg), more...)...)
-			if e.code != answerCode(c.want) || e.stdout != c.want || e.stderr != "" {
-				t.Errorf("weft %s %s: exit %d, %q, expected %q\n%s", c.command, arg, e.code, e.stdout, c.want, e.stderr)
+			if e.Code != answerCode(c.want) || e.Stdout != c.want || e.Stderr != "" {
+				t.Errorf("weft %s %s: exit %d, %q, expected %q\n%s", c.command, arg, e.Code, e.Stdout, c.want, e.Stderr)
 			}
 		}
 		for arg, want := range map[string]string{
@@ -57,15 +59,15 @@ func TestSources(t *testing.T) {
 			"http://a b/":     "http://a b/",
 			s.URL + "/nosuch": "/nosuch: status 404",
 		} {
-			e := weftRun(t, append(append(command, arg), more...)...)
-			code := exitUsage
+			e := wefttest.Run(t, append(append(command, arg), more...)...)
+			code := wefttest.Misused
 			if strings.HasSuffix(arg, "/nosuch") {
-				if code = exitError; c.command == "robots test" {
-					code = exitDone
+				if code = wefttest.Failed; c.command == "robots test" {
+					code = wefttest.Done
 				}
 			}
-			if e.code != code || !strings.Contains(e.stdout+e.stderr, want) || strings.Count(e.stdout+e.stderr, "\n") != 1 {
-				t.Errorf("weft %s %s: exit %d, %s%s", c.command, arg, e.code, e.stdout, e.stderr)
+			if e.Code != code || !strings.Contains(e.Stdout+e.Stderr, want) || strings.Count(e.Stdout+e.Stderr, "\n") != 1 {
+				t.Errorf("weft %s %s: exit %d, %s%s", c.command, arg, e.Code, e.Stdout, e.Stderr)
 			}
 		}
 	}
@@ -76,8 +78,8 @@ func TestSources(t *testing.T) {
 		"robots test URL/nosuch /x":                    "allowed     /x  URL/nosuch: status 404\n",
 		"robots test --user-agent other/1 URL/page /b": "allowed     /b  no rule\n",
 	} {
-		if e := weftRun(t, strings.Fields(strings.ReplaceAll(args, "URL", s.URL))...); e.code != answerCode(want) || strings.ReplaceAll(e.stdout, s.URL, "URL") != want {
-			t.Errorf("weft %s: exit %d, %s%s, expected %s", args, e.code, e.stdout, e.stderr, want)
+		if e := wefttest.Run(t, strings.Fields(strings.ReplaceAll(args, "URL", s.URL))...); e.Code != answerCode(want) || strings.ReplaceAll(e.Stdout, s.URL, "URL") != want {
+			t.Errorf("weft %s: exit %d, %s%s, expected %s", args, e.Code, e.Stdout, e.Stderr, want)
 		}
 	}
 }
@@ -85,9 +87,9 @@ func TestSources(t *testing.T) {
 // answerCode is the exit code of a command that prints an answer.
 func answerCode(answer string) int {
 	if strings.HasPrefix(answer, "disallowed ") {
-		return exitError
+		return wefttest.Failed
 	}
-	return exitDone
+	return wefttest.Done
 }
 
 // TestRobotsUnavailable: a robots.txt that the server cannot deliver disallows everything, as in a
@@ -97,11 +99,11 @@ func TestRobotsUnavailable(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	want := "disallowed  /  " + s.URL + "/robots.txt: status 503\n"
-	if e := weftRun(t, "robots", "test", s.URL+"/", "/"); e.code != exitError || e.stdout != want {
-		t.Errorf("exit %d, %s%s", e.code, e.stdout, e.stderr)
+	if e := wefttest.Run(t, "robots", "test", s.URL+"/", "/"); e.Code != wefttest.Failed || e.Stdout != want {
+		t.Errorf("exit %d, %s%s", e.Code, e.Stdout, e.Stderr)
 	}
 	s.Close()
-	if e := weftRun(t, "robots", "test", s.URL+"/", "/"); e.code != exitError || !strings.Contains(e.stderr, "connect") {
-		t.Errorf("exit %d, %s%s", e.code, e.stdout, e.stderr)
+	if e := wefttest.Run(t, "robots", "test", s.URL+"/", "/"); e.Code != wefttest.Failed || !strings.Contains(e.Stderr, "connect") {
+		t.Errorf("exit %d, %s%s", e.Code, e.Stdout, e.Stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -37,7 +38,7 @@ func TestWarcExtract(t *testing.T) {
 	add("parts", "200 OK\r\nTransfer-Encoding: chunked", "5\r\nparts\r\n0\r\n\r\n")
 	add("whole", "200 OK\r\nTransfer-Encoding: chunked", "whole")
 
-	cmd, stderr := weftCommand(t, "warc", "extract", "a.warc.gz", "-o", "site")
+	cmd, stderr := wefttest.Command(t, "warc", "extract", "a.warc.gz", "-o", "site")
 	outside := t.TempDir()
 	for _, err := range []error{
 		os.WriteFile(filepath.Join(cmd.Dir, "a.warc.gz"), file, 0o666),
@@ -49,7 +50,7 @@ func TestWarcExtract(t *testing.T) {
 		}
 	}
 	out, err := cmd.Output()
-	if code := exitCode(err); code != exitError || strings.Count(stderr.String(), "\n") != 2 {
+	if code := wefttest.ExitCode(err); code != wefttest.Failed || strings.Count(stderr.String(), "\n") != 2 {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	var got []string
@@ -75,15 +76,15 @@ func TestWarcExtract(t *testing.T) {
 	files := map[string][]byte{"a.warc.gz": file}
 	for _, c := range []struct{ arg, want string }{{"--offset=0", "start"}, {"--url=https://example.org/lost", ""}} {
 		e := weftAmong(t, files, "warc", "extract", "a.warc.gz", c.arg)
-		if e.code != exitDone || c.want != "" && e.stdout != c.want {
-			t.Errorf("%s: exit %d: %s%s", c.arg, e.code, e.stdout, e.stderr)
+		if e.Code != wefttest.Done || c.want != "" && e.Stdout != c.want {
+			t.Errorf("%s: exit %d: %s%s", c.arg, e.Code, e.Stdout, e.Stderr)
 		}
-		if b, err := os.ReadFile(filepath.Join(e.dir, "example.org/lost")); c.want == "" && (err != nil || string(b) != "lost") {
+		if b, err := os.ReadFile(filepath.Join(e.Dir, "example.org/lost")); c.want == "" && (err != nil || string(b) != "lost") {
 			t.Errorf("%s: %v", c.arg, err)
 		}
 	}
-	if e := weftAmong(t, files, "warc", "extract", "a.warc.gz", "--offset", "0", "--raw"); e.stdout != gzipped(t, "start") {
-		t.Errorf("exit %d: %q", e.code, e.stdout)
+	if e := weftAmong(t, files, "warc", "extract", "a.warc.gz", "--offset", "0", "--raw"); e.Stdout != gzipped(t, "start") {
+		t.Errorf("exit %d: %q", e.Code, e.Stdout)
 	}
 }
 
@@ -111,15 +112,15 @@ func TestWarcExtractBomb(t *testing.T) {
 		return n
 	}
 	e := weftAmong(t, map[string][]byte{"one.warc.gz": file(1)}, "warc", "extract", "one.warc.gz")
-	if n := size(e.dir); e.code != exitError || n < 60<<20 || n > 70<<20 || !strings.Contains(e.stderr, "one.warc.gz: offset 0: a payload of ") {
-		t.Errorf("exit %d, %d bytes: %s", e.code, n, e.stderr)
+	if n := size(e.Dir); e.Code != wefttest.Failed || n < 60<<20 || n > 70<<20 || !strings.Contains(e.Stderr, "one.warc.gz: offset 0: a payload of ") {
+		t.Errorf("exit %d, %d bytes: %s", e.Code, n, e.Stderr)
 	}
 	e = weftAmong(t, map[string][]byte{"many.warc.gz": file(9)}, "warc", "extract", "many.warc.gz")
-	if n := size(e.dir); e.code != exitError || n < 200<<20 || n > 280<<20 || !strings.HasSuffix(e.stderr, ": the bodies have more than 268 MB in all: --max-size allows more\n") {
-		t.Errorf("exit %d, %d bytes: %s", e.code, n, e.stderr)
+	if n := size(e.Dir); e.Code != wefttest.Failed || n < 200<<20 || n > 280<<20 || !strings.HasSuffix(e.Stderr, ": the bodies have more than 268 MB in all: --max-size allows more\n") {
+		t.Errorf("exit %d, %d bytes: %s", e.Code, n, e.Stderr)
 	}
 	e = weftAmong(t, map[string][]byte{"many.warc.gz": file(9)}, "warc", "extract", "--max-size", "1MB", "many.warc.gz")
-	if n := size(e.dir); e.code != exitError || n > 2<<20 || !strings.Contains(e.stderr, "more than 1.0 MB in all") {
-		t.Errorf("exit %d, %d bytes: %s", e.code, n, e.stderr)
+	if n := size(e.Dir); e.Code != wefttest.Failed || n > 2<<20 || !strings.Contains(e.Stderr, "more than 1.0 MB in all") {
+		t.Errorf("exit %d, %d bytes: %s", e.Code, n, e.Stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"bufio"
@@ -13,13 +13,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestReplay: the command prints where it serves, and ends when it is interrupted.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	good, _ := anArchive(t)
-	cmd, stderr := weftCommand(t, "replay", "--listen", "127.0.0.1:0", "good.warc.gz")
+	cmd, stderr := wefttest.Command(t, "replay", "--listen", "127.0.0.1:0", "good.warc.gz")
 	if err := os.WriteFile(filepath.Join(cmd.Dir, "good.warc.gz"), good, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +53,8 @@ func TestReplay(t *testing.T) {
 		"--listen example.org:1 none": `weft: --listen "example.org:1": expected an address of loopback`,
 		"":                            "weft: replay: 0 archives given",
 	} {
-		e := weftRun(t, append([]string{"replay"}, strings.Fields(args)...)...)
-		if e.code == exitDone || !strings.HasPrefix(e.stderr, want) {
+		e := wefttest.Run(t, append([]string{"replay"}, strings.Fields(args)...)...)
+		if e.Code == wefttest.Done || !strings.HasPrefix(e.Stderr, want) {
 			t.Errorf("%s: %+v", args, e)
 		}
 	}
@@ -62,7 +64,7 @@ func TestReplay(t *testing.T) {
 // client that does so gets what was archived.
 func TestReplayProxy(t *testing.T) {
 	good, _ := anArchive(t)
-	cmd, stderr := weftCommand(t, "replay", "--proxy", "--listen", "127.0.0.1:0", "--date", "2026", "good.warc.gz")
+	cmd, stderr := wefttest.Command(t, "replay", "--proxy", "--listen", "127.0.0.1:0", "--date", "2026", "good.warc.gz")
 	// A stranger's archive may bring such files.
 	config, foreign := t.TempDir(), filepath.Join(cmd.Dir, "replay-ca-key.pem")
 	cmd.Env = append(cmd.Env, "XDG_CONFIG_HOME="+config)

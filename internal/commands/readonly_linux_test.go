@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/internal/mounts"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // looks are commands that look at a job.
@@ -30,25 +31,25 @@ func TestReadOnlyJob(t *testing.T) {
 	if !mounts.Inside(t) {
 		return
 	}
-	s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<title>A page</title><main><p>Some words of text, which are the content of this page.</p></main>")
 	})
 	for _, killed := range []bool{false, true} {
-		e := crawls(t, exitDone, "--warc", "--links", "--job", "job", s.URL)
+		e := wefttest.Crawl(t, wefttest.Done, "--warc", "--links", "--job", "job", s.URL)
 		if killed {
-			if err := os.Remove(filepath.Join(e.dir, "job/archive/index.cdxj")); err != nil {
+			if err := os.Remove(filepath.Join(e.Dir, "job/archive/index.cdxj")); err != nil {
 				t.Fatal(err)
 			}
 		}
-		mounts.ReadOnly(t, filepath.Join(e.dir, "job"))
-		if err := os.WriteFile(filepath.Join(e.dir, "job/new"), nil, 0o600); !errors.Is(err, syscall.EROFS) {
+		mounts.ReadOnly(t, filepath.Join(e.Dir, "job"))
+		if err := os.WriteFile(filepath.Join(e.Dir, "job/new"), nil, 0o600); !errors.Is(err, syscall.EROFS) {
 			t.Fatalf("%v, expected %v", err, syscall.EROFS)
 		}
 		for _, line := range looks {
 			line = strings.ReplaceAll(line, "%s", s.URL)
-			if e := weftIn(t, e.dir, strings.Fields(line)...); e.code != exitDone {
-				t.Errorf("weft %s: exit %d, %s", line, e.code, e.stderr)
+			if e := wefttest.In(t, e.Dir, strings.Fields(line)...); e.Code != wefttest.Done {
+				t.Errorf("weft %s: exit %d, %s", line, e.Code, e.Stderr)
 			}
 		}
 	}
@@ -58,14 +59,14 @@ func TestReadOnlyJob(t *testing.T) {
 // ends.
 func TestLookWithoutDescriptors(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) })
-	dir := crawls(t, exitDone, "--job", "job", s.URL).dir
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w) })
+	dir := wefttest.Crawl(t, wefttest.Done, "--job", "job", s.URL).Dir
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, command := range []string{"status job", "check --no-external job"} {
 		refused := 0
 		for limit := 4; limit < 24; limit++ {
-			of, _ := weftCommand(t)
+			of, _ := wefttest.Command(t)
 			cmd := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf("ulimit -n %d; exec %s %s", limit, of.Path, command))
 			cmd.Env, cmd.Dir = of.Env, dir
 			out, err := cmd.CombinedOutput()

@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 func TestURL(t *testing.T) {
@@ -17,7 +18,7 @@ func TestURL(t *testing.T) {
 		out  string
 		err  string
 	}{
-		"parts": {[]string{"HTTPS://me:pw@www.Bücher.example:8443/a/../b?q=ü#top"}, exitDone, `HTTPS://me:pw@www.Bücher.example:8443/a/../b?q=ü#top
+		"parts": {[]string{"HTTPS://me:pw@www.Bücher.example:8443/a/../b?q=ü#top"}, wefttest.Done, `HTTPS://me:pw@www.Bücher.example:8443/a/../b?q=ü#top
   href         https://me:pw@www.xn--bcher-kva.example:8443/b?q=%C3%BC#top
   origin       https://www.xn--bcher-kva.example:8443
   protocol     https:
@@ -33,7 +34,7 @@ func TestURL(t *testing.T) {
   registrable  xn--bcher-kva.example
   fingerprint  fb4be9eb26b550ab97c062cbe75b9562
 `, ""},
-		"a link, rules": {[]string{"--base", "http://www.example.org/a/b?c", "--canon", "sort-query,strip-www,drop-empty-query", "?z=%7e&a"}, exitDone, `?z=%7e&a
+		"a link, rules": {[]string{"--base", "http://www.example.org/a/b?c", "--canon", "sort-query,strip-www,drop-empty-query", "?z=%7e&a"}, wefttest.Done, `?z=%7e&a
   href         http://www.example.org/a/b?z=%7e&a
   origin       http://www.example.org
   protocol     http:
@@ -46,7 +47,7 @@ func TestURL(t *testing.T) {
   registrable  example.org
   fingerprint  ed934ca9838ab4a61fa8e151d432fb54
 `, ""},
-		"one that is none": {[]string{"http://a b/", "\x1b[2J", "x:y"}, exitError, `http://a b/
+		"one that is none": {[]string{"http://a b/", "\x1b[2J", "x:y"}, wefttest.Failed, `http://a b/
   error        invalid host
 
 \u001b[2J
@@ -62,8 +63,8 @@ x:y
 `, "weft: url: 2 of 3 URLs could not be parsed\n"},
 	} {
 		e := weftFed(t, "", "", append([]string{"url"}, c.args...)...)
-		if e.code != c.code || e.stdout != c.out || e.stderr != c.err {
-			t.Errorf("%s: exit %d\n%swant exit %d\n%s%s", name, e.code, e.stdout, c.code, c.out, e.stderr)
+		if e.Code != c.code || e.Stdout != c.out || e.Stderr != c.err {
+			t.Errorf("%s: exit %d\n%swant exit %d\n%s%s", name, e.Code, e.Stdout, c.code, c.out, e.Stderr)
 		}
 	}
 }
@@ -83,8 +84,8 @@ func TestURLMistakes(t *testing.T) {
 		"no such file":      {[]string{"--jsonl", "missing"}, "missing"},
 	} {
 		e := weftFed(t, "", "", append([]string{"url"}, c.args...)...)
-		if e.code != exitUsage || e.stdout != "" || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 {
-			t.Errorf("%s: exit %d, %q%q; expected exit %d and one line with %q", name, e.code, e.stdout, e.stderr, exitUsage, c.want)
+		if e.Code != wefttest.Misused || e.Stdout != "" || !strings.Contains(e.Stderr, c.want) || strings.Count(e.Stderr, "\n") != 1 {
+			t.Errorf("%s: exit %d, %q%q; expected exit %d and one line with %q", name, e.Code, e.Stdout, e.Stderr, wefttest.Misused, c.want)
 		}
 	}
 }
@@ -110,12 +111,12 @@ func TestURLJSONL(t *testing.T) {
 		in.WriteString(l.in + "\n")
 		want.WriteString(l.out + "\n")
 	}
-	if e := weftFed(t, in.String(), "", "url", "--jsonl"); e.code != exitDone || e.stdout != want.String() || e.stderr != "" {
-		t.Errorf("exit %d\n%s\nwant\n%s%s", e.code, e.stdout, want.String(), e.stderr)
+	if e := weftFed(t, in.String(), "", "url", "--jsonl"); e.Code != wefttest.Done || e.Stdout != want.String() || e.Stderr != "" {
+		t.Errorf("exit %d\n%s\nwant\n%s%s", e.Code, e.Stdout, want.String(), e.Stderr)
 	}
 	e := weftFed(t, `{"input":"http://www.a.org/?b&a"}`, "", "url", "--jsonl", "--canon", "strip-www,sort-query", "-")
-	if !strings.Contains(e.stdout, `"canon":"http://a.org/?a&b"`) {
-		t.Errorf("with rules: %s%s", e.stdout, e.stderr)
+	if !strings.Contains(e.Stdout, `"canon":"http://a.org/?a&b"`) {
+		t.Errorf("with rules: %s%s", e.Stdout, e.Stderr)
 	}
 }
 
@@ -124,9 +125,9 @@ func TestURLConformance(t *testing.T) {
 	for name, count := range map[string]int{"url-wpt.jsonl": 891, "psl.jsonl": 78} {
 		suite := conformance.Read(t, name)
 		e := weftFed(t, string(suite), "", "url", "--jsonl", "-")
-		answers := strings.Split(strings.TrimSuffix(e.stdout, "\n"), "\n")
-		if e.code != exitDone || len(answers) != count || e.stderr != "" {
-			t.Fatalf("%s: exit %d, %d answers; %s", name, e.code, len(answers), e.stderr)
+		answers := strings.Split(strings.TrimSuffix(e.Stdout, "\n"), "\n")
+		if e.Code != wefttest.Done || len(answers) != count || e.Stderr != "" {
+			t.Fatalf("%s: exit %d, %d answers; %s", name, e.Code, len(answers), e.Stderr)
 		}
 		passed := 0
 		for line := range bytes.Lines(suite) {

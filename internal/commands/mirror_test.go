@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestMirror: a site becomes files, again what has changed, and what is gone on request; and a job
@@ -35,9 +37,9 @@ func TestMirror(t *testing.T) {
 	dir := t.TempDir()
 	run := func(want int, args ...string) string {
 		t.Helper()
-		cmd, stderr := weftCommand(t, append([]string{"mirror"}, args...)...)
+		cmd, stderr := wefttest.Command(t, append([]string{"mirror"}, args...)...)
 		cmd.Dir = dir
-		if code := exitCode(cmd.Run()); code != want {
+		if code := wefttest.ExitCode(cmd.Run()); code != want {
 			t.Fatalf("weft mirror %q: exit %d: %s", args, code, stderr)
 		}
 		return stderr.String()
@@ -46,13 +48,13 @@ func TestMirror(t *testing.T) {
 		b, _ := os.ReadFile(filepath.Join(dir, name))
 		return string(b)
 	}
-	if said := run(exitLimit, "--limit", "1", "-o", "copy", s.URL); !strings.Contains(said, "1 file, ") {
+	if said := run(wefttest.Limited, "--limit", "1", "-o", "copy", s.URL); !strings.Contains(said, "1 file, ") {
 		t.Error(said)
 	}
-	if said := run(exitDone, "-o", "copy", s.URL); !strings.Contains(said, "4 files, ") || !strings.Contains(said, filepath.Join("copy", host, "index.html")) {
+	if said := run(wefttest.Done, "-o", "copy", s.URL); !strings.Contains(said, "4 files, ") || !strings.Contains(said, filepath.Join("copy", host, "index.html")) {
 		t.Error(said)
 	}
-	if said := run(exitUsage, "-o", "copy", s.URL+"/b"); !strings.HasPrefix(said, "weft: copy holds another crawl (seeds: "+s.URL+"/, not "+s.URL+"/b)\n  weft mirror -o copy ") || !strings.Contains(said, "\n  -o copy-2 ") {
+	if said := run(wefttest.Misused, "-o", "copy", s.URL+"/b"); !strings.HasPrefix(said, "weft: copy holds another crawl (seeds: "+s.URL+"/, not "+s.URL+"/b)\n  weft mirror -o copy ") || !strings.Contains(said, "\n  -o copy-2 ") {
 		t.Error(said)
 	}
 	if got := read("copy/" + host + "/index.html"); !strings.Contains(got, `<a href="b.html">b</a><img src="i.png">`) {
@@ -62,22 +64,22 @@ func TestMirror(t *testing.T) {
 	pages["/"] = `<!doctype html><a href=/b>b</a><p>changed`
 	delete(pages, "/c")
 	mu.Unlock()
-	if said := run(exitDone, "-o", "copy", s.URL); !strings.Contains(said, "4 files, ") || !strings.Contains(said, ": 1 written") || !strings.Contains(said, "1 file of pages that are gone") {
+	if said := run(wefttest.Done, "-o", "copy", s.URL); !strings.Contains(said, "4 files, ") || !strings.Contains(said, ": 1 written") || !strings.Contains(said, "1 file of pages that are gone") {
 		t.Error(said)
 	}
-	if said := run(exitDone, "-o", "copy", "--delete"); !strings.Contains(said, "3 files, ") || !strings.Contains(said, "1 removed") {
+	if said := run(wefttest.Done, "-o", "copy", "--delete"); !strings.Contains(said, "3 files, ") || !strings.Contains(said, "1 removed") {
 		t.Error(said)
 	}
-	if run(exitDone, "-q", "--from", "copy/.weft/job", "-o", "other", "--windows"); read("other/"+host+"/b.html") != read("copy/"+host+"/b.html") {
+	if run(wefttest.Done, "-q", "--from", "copy/.weft/job", "-o", "other", "--windows"); read("other/"+host+"/b.html") != read("copy/"+host+"/b.html") {
 		t.Error("the same job makes other files")
 	}
 	for range 2 { // made, and brought up to date
-		if run(exitDone, "-q", s.URL); read(host+"/index.html") == "" || read(host+"/"+host+"/index.html") != "" {
+		if run(wefttest.Done, "-q", s.URL); read(host+"/index.html") == "" || read(host+"/"+host+"/index.html") != "" {
 			t.Error("a mirror without -o: expected its pages right in its folder")
 		}
 	}
-	run(exitDone, "-q", "-o", host) // as its first run made it
-	run(exitDone, "-q", "-o", "copy")
+	run(wefttest.Done, "-q", "-o", host) // as its first run made it
+	run(wefttest.Done, "-q", "-o", "copy")
 	if read(host+"/b.html") == "" || read("copy/"+host+"/b.html") == "" {
 		t.Error("files of a mirror have moved")
 	}
@@ -85,8 +87,8 @@ func TestMirror(t *testing.T) {
 	mu.Lock()
 	pages["/long"], pages[long] = `<a href=`+long+`>`, "<p>long"
 	mu.Unlock()
-	run(exitDone, "-q", "--assets", "scope", "-o", "scoped", s.URL+"/long")
-	run(exitDone, "-q", "-o", "scoped") // with the options that it has
+	run(wefttest.Done, "-q", "--assets", "scope", "-o", "scoped", s.URL+"/long")
+	run(wefttest.Done, "-q", "-o", "scoped") // with the options that it has
 	if found, _ := filepath.Glob(filepath.Join(dir, "scoped", host, "nnn*.html")); len(found) != 1 || len(filepath.Base(found[0])) > 255 {
 		t.Errorf("a page with a long name: %q", found)
 	}
@@ -100,13 +102,13 @@ func TestMirror(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		run(exitUsage, "-o", fmt.Sprint("killed", i))
-		if said := run(exitDone, "-o", fmt.Sprint("killed", i), s.URL); !strings.Contains(said, " 2 written") {
+		run(wefttest.Misused, "-o", fmt.Sprint("killed", i))
+		if said := run(wefttest.Done, "-o", fmt.Sprint("killed", i), s.URL); !strings.Contains(said, " 2 written") {
 			t.Error(said)
 		}
 	}
 	for _, args := range [][]string{{}, {"--from", "copy"}, {"--from", "copy/.weft/job", s.URL}, {"--from", "copy/.weft/job"}, {"copy"}, {"-o", "copy/.weft/files.jsonl", s.URL}, {"-o", "other"}} {
-		if said := run(exitUsage, args...); strings.Count(said, "\n") != 1 {
+		if said := run(wefttest.Misused, args...); strings.Count(said, "\n") != 1 {
 			t.Errorf("%q: %s", args, said)
 		}
 	}
@@ -121,7 +123,7 @@ func TestMirrorLinked(t *testing.T) {
 		if link = filepath.Join(dir, link); os.MkdirAll(filepath.Dir(link), 0o777) != nil || os.Symlink(outside, link) != nil {
 			t.Fatal(link)
 		}
-		cmd, stderr := weftCommand(t, "mirror", "-q", "-o", dir, "http://127.0.0.1:1/")
+		cmd, stderr := wefttest.Command(t, "mirror", "-q", "-o", dir, "http://127.0.0.1:1/")
 		if err := cmd.Run(); err == nil || !strings.Contains(stderr.String(), ": expected a f") {
 			t.Errorf("%s: %v, %s", link, err, stderr)
 		}
@@ -134,7 +136,7 @@ func TestMirrorLinked(t *testing.T) {
 		if pipe = filepath.Join(dir, pipe); os.MkdirAll(filepath.Dir(pipe), 0o777) != nil || syscall.Mkfifo(pipe, 0o666) != nil {
 			t.Fatal(pipe)
 		}
-		cmd, stderr := weftCommand(t, "mirror", "-q", "-o", dir, "--limit", "1", "http://127.0.0.1:1/")
+		cmd, stderr := wefttest.Command(t, "mirror", "-q", "-o", dir, "--limit", "1", "http://127.0.0.1:1/")
 		if err := cmd.Run(); err == nil || !strings.HasSuffix(stderr.String(), ": expected a file\n") {
 			t.Errorf("%s: %v, %s", pipe, err, stderr)
 		}

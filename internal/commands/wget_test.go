@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -58,14 +59,14 @@ func TestWget(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), wget, "--no-config", "--no-proxy", "-q", "-r", "-l", "inf", "--compression=gzip", "--warc-file=wget", server.URL+"/")
 	cmd.Dir = dir
 	const serverError = 8 // the 404
-	if out, err := cmd.CombinedOutput(); exitCode(err) != serverError {
+	if out, err := cmd.CombinedOutput(); wefttest.ExitCode(err) != serverError {
 		t.Fatalf("wget: %v\n%s", err, out)
 	}
-	e := weftRun(t, "crawl", "--warc", "--job", "job", "-q", server.URL+"/")
-	if e.code != exitDone {
-		t.Fatalf("exit %d\n%s", e.code, e.stderr)
+	e := wefttest.Run(t, "crawl", "--warc", "--job", "job", "-q", server.URL+"/")
+	if e.Code != wefttest.Done {
+		t.Fatalf("exit %d\n%s", e.Code, e.Stderr)
 	}
-	names, _ := filepath.Glob(filepath.Join(e.dir, "job", "archive", "*.warc.gz"))
+	names, _ := filepath.Glob(filepath.Join(e.Dir, "job", "archive", "*.warc.gz"))
 	if len(names) != 1 {
 		t.Fatalf("archives: %q", names)
 	}

@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"bufio"
@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // exportedJob is a job of two visits with links: a page that changes, one that does not, one that
@@ -21,7 +23,7 @@ import (
 func exportedJob(t *testing.T) (dir, site string) {
 	t.Helper()
 	var visit atomic.Int32
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/":
@@ -49,10 +51,10 @@ func exportedJob(t *testing.T) (dir, site string) {
 		}
 	})
 	visit.Store(1)
-	dir = crawls(t, exitDone, "--links", "--job", "job", s.URL).dir
+	dir = wefttest.Crawl(t, wefttest.Done, "--links", "--job", "job", s.URL).Dir
 	visit.Store(2)
-	if e := weftIn(t, dir, "crawl", "--update", "job"); e.code != exitDone {
-		t.Fatalf("exit %d, %s", e.code, e.stderr)
+	if e := wefttest.In(t, dir, "crawl", "--update", "job"); e.Code != wefttest.Done {
+		t.Fatalf("exit %d, %s", e.Code, e.Stderr)
 	}
 	return dir, s.URL
 }
@@ -79,11 +81,11 @@ func TestExport(t *testing.T) {
 	dir, site := exportedJob(t)
 	export := func(file string, args ...string) string {
 		t.Helper()
-		e := weftIn(t, dir, append([]string{"export", "job", "-o", file}, args...)...)
-		if e.code != exitDone || e.stderr != "" {
-			t.Errorf("export %s %q: exit %d, %s", file, args, e.code, e.stderr)
+		e := wefttest.In(t, dir, append([]string{"export", "job", "-o", file}, args...)...)
+		if e.Code != wefttest.Done || e.Stderr != "" {
+			t.Errorf("export %s %q: exit %d, %s", file, args, e.Code, e.Stderr)
 		}
-		return strings.ReplaceAll(e.stdout, site, "")
+		return strings.ReplaceAll(e.Stdout, site, "")
 	}
 	t.Run("csv", func(t *testing.T) {
 		export("pages.csv", "--fields", "url,status,title")
@@ -166,7 +168,7 @@ print(len(nodes), len(edges), all(a in nodes and b in nodes for a, b in edges))`
 // TestExportMistakes: each is said in a line, and FILE stays as it was.
 func TestExportMistakes(t *testing.T) {
 	t.Parallel()
-	dir := crawls(t, exitDone, "--job", "job", newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) }).URL).dir
+	dir := wefttest.Crawl(t, wefttest.Done, "--job", "job", wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w) }).URL).Dir
 	if err := os.WriteFile(filepath.Join(dir, "old.graphml"), []byte("old"), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +192,8 @@ func TestExportMistakes(t *testing.T) {
 		"job -o /dev/full --format edges":             `1: weft: `,
 		"job -o a.csv --where split(url,'x')[9]==url": `1: weft: --where "split(url,'x')[9]==url": index out of range`,
 	} {
-		e := weftIn(t, dir, append([]string{"export"}, strings.Fields(args)...)...)
-		if got := fmt.Sprintf("%d: %s", e.code, e.stderr); !strings.HasPrefix(got, want) || strings.Count(e.stderr, "\n") != 1 || e.stdout != "" {
+		e := wefttest.In(t, dir, append([]string{"export"}, strings.Fields(args)...)...)
+		if got := fmt.Sprintf("%d: %s", e.Code, e.Stderr); !strings.HasPrefix(got, want) || strings.Count(e.Stderr, "\n") != 1 || e.Stdout != "" {
 			t.Errorf("%s: %s, expected %s", args, got, want)
 		}
 	}
@@ -206,13 +208,13 @@ func TestExportMistakes(t *testing.T) {
 // TestExportPipe: a reader that leaves, such as head, is no mistake.
 func TestExportPipe(t *testing.T) {
 	t.Parallel()
-	dir := crawls(t, exitDone, "--job", "job", newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) }).URL).dir
+	dir := wefttest.Crawl(t, wefttest.Done, "--job", "job", wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w) }).URL).Dir
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = out.Close()
-	cmd, stderr := weftCommand(t, "export", "job", "-o", "-")
+	cmd, stderr := wefttest.Command(t, "export", "job", "-o", "-")
 	cmd.Dir, cmd.Stdout = dir, in
 	if err := cmd.Run(); err == nil || stderr.String() != "" { // ended by SIGPIPE, as a shell expects
 		t.Errorf("%v, %s", err, stderr)
@@ -223,7 +225,7 @@ func TestExportPipe(t *testing.T) {
 // beside it.
 func TestExportInterrupted(t *testing.T) {
 	t.Parallel()
-	dir := crawls(t, exitDone, "--job", "job", newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) }).URL).dir
+	dir := wefttest.Crawl(t, wefttest.Done, "--job", "job", wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { wefttest.HTML(w) }).URL).Dir
 	pages, err := os.OpenFile(filepath.Join(dir, "job/pages.jsonl"), os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +245,7 @@ func TestExportInterrupted(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte("old"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		cmd, stderr := weftCommand(t, "export", "job", "-o", file)
+		cmd, stderr := wefttest.Command(t, "export", "job", "-o", file)
 		cmd.Dir = dir
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -253,14 +255,14 @@ func TestExportInterrupted(t *testing.T) {
 			return left
 		}
 		ended := make(chan int, 1)
-		go func() { ended <- exitCode(cmd.Wait()) }()
+		go func() { ended <- wefttest.ExitCode(cmd.Wait()) }()
 		for len(beside()) == 0 && len(ended) == 0 {
 			runtime.Gosched()
 		}
 		_ = cmd.Process.Signal(sig)
 		code := <-ended
-		if want := fmt.Sprintf("weft: interrupted: nothing was written to %q\n", file); code != exitInterrupted || stderr.String() != want {
-			t.Errorf("%s: exit %d, %q, expected %d, %q", file, code, stderr, exitInterrupted, want)
+		if want := fmt.Sprintf("weft: interrupted: nothing was written to %q\n", file); code != wefttest.Interrupted || stderr.String() != want {
+			t.Errorf("%s: exit %d, %q, expected %d, %q", file, code, stderr, wefttest.Interrupted, want)
 		}
 		old, err := os.ReadFile(filepath.Join(dir, file))
 		if left := beside(); string(old) != "old" || len(left) > 0 {
@@ -273,38 +275,38 @@ func TestExportInterrupted(t *testing.T) {
 // a state or referrers have. The commands that are named where it is refused take it.
 func TestExportCollected(t *testing.T) {
 	t.Parallel()
-	dir := crawls(t, exitDone, "--links", "--warc", "--bodies", "--job", "job", newAsked(t, false, star).URL).dir
-	run := func(code int, line string) ended {
+	dir := wefttest.Crawl(t, wefttest.Done, "--links", "--warc", "--bodies", "--job", "job", wefttest.NewAsked(t, false, wefttest.Star).URL).Dir
+	run := func(code int, line string) wefttest.Ended {
 		t.Helper()
-		e := weftIn(t, dir, strings.Fields(line)...)
-		if e.code != code {
-			t.Errorf("%s: exit %d, %s", line, e.code, e.stderr)
+		e := wefttest.In(t, dir, strings.Fields(line)...)
+		if e.Code != code {
+			t.Errorf("%s: exit %d, %s", line, e.Code, e.Stderr)
 		}
 		return e
 	}
-	run(exitDone, "cluster collect -o all job")
+	run(wefttest.Done, "cluster collect -o all job")
 	for _, what := range []string{
 		"--format csv", "--format jsonl", "--format csv --table links", "--format jsonl --table redirects", "--format csv --table errors",
 		"--format graphml", "--format edges", "--state done", "--where depth==1 --fields url",
 	} {
-		want, got := run(exitDone, "export job -o - "+what).stdout, run(exitDone, "export all -o - "+what).stdout
+		want, got := run(wefttest.Done, "export job -o - "+what).Stdout, run(wefttest.Done, "export all -o - "+what).Stdout
 		// It has no referrers.
 		want = strings.NewReplacer(`,"links_in":1`, "", ",done,1\n", ",done,\n").Replace(want)
 		if strings.ReplaceAll(got, "n1-", "") != want { // the names of archives
 			t.Errorf("%s: %q, expected %q", what, got, want)
 		}
 	}
-	run(exitDone, "export all -o all.parquet")
-	run(exitDone, "export all -o all.sqlite")
+	run(wefttest.Done, "export all -o all.parquet")
+	run(wefttest.Done, "export all -o all.sqlite")
 	if got := reader(t, dir, "sqlite3", "all.sqlite", "SELECT count(*), (SELECT count(*) FROM links), (SELECT count(*) FROM hosts) FROM pages"); got != "4|3|0\n" {
 		t.Error(got)
 	}
 	for _, what := range []string{"--table hosts", "--state pending", "--state leased"} {
-		if e := run(exitError, "export all -o - "+what); e.stderr != "weft: all: has results and no state, expected the folder that a crawl was made in\n" {
-			t.Errorf("%s: %s", what, e.stderr)
+		if e := run(wefttest.Failed, "export all -o - "+what); e.Stderr != "weft: all: has results and no state, expected the folder that a crawl was made in\n" {
+			t.Errorf("%s: %s", what, e.Stderr)
 		}
 	}
 	for _, line := range []string{"read -o texts all", "check all", "extract --extract page=body all", "mirror --from all -o copy", "wacz all -o all.wacz"} {
-		run(exitDone, line)
+		run(wefttest.Done, line)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"github.com/weftcrawl/weft/weburl"
 	tokenizer "golang.org/x/net/html"
 )
@@ -62,9 +63,9 @@ func TestLinksLines(t *testing.T) {
 		"another type":   {`{"html":"<a href=http://h.test>","content_type":"text/plain"}`, `{"links":[],"base":"","charset":"utf-8","refresh":null,"robots":[]}`},
 	} {
 		e := weftFed(t, c.in+"\n{}\n", "", "links", "--jsonl")
-		first, _, _ := strings.Cut(e.stdout, "\n")
-		if e.code != exitDone || !strings.HasSuffix(first, c.want) || strings.Count(e.stdout, "\n") != 2 {
-			t.Errorf("%s: exit %d\n got %s\nwant %s\n%s", name, e.code, first, c.want, e.stderr)
+		first, _, _ := strings.Cut(e.Stdout, "\n")
+		if e.Code != wefttest.Done || !strings.HasSuffix(first, c.want) || strings.Count(e.Stdout, "\n") != 2 {
+			t.Errorf("%s: exit %d\n got %s\nwant %s\n%s", name, e.Code, first, c.want, e.Stderr)
 		}
 	}
 }
@@ -73,16 +74,16 @@ func TestLinksLines(t *testing.T) {
 func TestLinksOfAPage(t *testing.T) {
 	t.Parallel()
 	e := weftFed(t, "<meta charset=shift_jis><a href='?\x93\xfa'>", "", "links", "--base", "http://h.test/", "-")
-	if e.code != exitDone || e.stdout != "http://h.test/?%93%FA\n" {
-		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
+	if e.Code != wefttest.Done || e.Stdout != "http://h.test/?%93%FA\n" {
+		t.Errorf("exit %d, %q\n%s", e.Code, e.Stdout, e.Stderr)
 	}
 	e = weftFed(t, "<a href=/a>1</a><a href=/b>2</a><a href=/a>3</a>", "", "links", "--base", "http://h.test/", "-")
-	if e.stdout != "http://h.test/a\nhttp://h.test/b\n" {
-		t.Errorf("%q, expected each link once", e.stdout)
+	if e.Stdout != "http://h.test/a\nhttp://h.test/b\n" {
+		t.Errorf("%q, expected each link once", e.Stdout)
 	}
 	e = weftFed(t, "<base href=foo:/"+strings.Repeat("a", 64000)+"/>"+strings.Repeat("<a href=x>", 2000), "", "links", "-")
-	if e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, "some are not listed") {
-		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
+	if e.Code != wefttest.Failed || e.Stdout != "" || !strings.Contains(e.Stderr, "some are not listed") {
+		t.Errorf("exit %d, %q\n%s", e.Code, e.Stdout, e.Stderr)
 	}
 }
 
@@ -119,15 +120,15 @@ func TestLinksConformance(t *testing.T) {
 		}
 	}
 	e := weftFed(t, in.String(), "", "links", "--jsonl")
-	lines := strings.Split(strings.TrimSuffix(e.stdout, "\n"), "\n")
-	if e.code != exitDone || len(lines) != len(want) {
-		t.Fatalf("exit %d, %d lines, expected %d\n%s", e.code, len(lines), len(want), e.stderr)
+	lines := strings.Split(strings.TrimSuffix(e.Stdout, "\n"), "\n")
+	if e.Code != wefttest.Done || len(lines) != len(want) {
+		t.Fatalf("exit %d, %d lines, expected %d\n%s", e.Code, len(lines), len(want), e.Stderr)
 	}
 	found := 0
 	for i, line := range lines {
 		var a struct {
 			ID    string
-			Links []linkAnswer
+			Links []struct{ Tag, Attr, Raw, URL string }
 		}
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			t.Fatal(err)
@@ -179,13 +180,13 @@ func TestLinksFlags(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"a feed":       {"<rss><channel><link>http://a.test/</link>", []string{"--content-type", "application/rss+xml"}, exitDone, "http://a.test/\n"},
-		"scripts":      {"<script>f('/api/x')</script>", []string{"--scripts", "--base", "http://a.test"}, exitDone, "http://a.test/api/x\n"},
-		"none":         {"<script>f('/api/x')</script>", []string{"--base", "http://a.test"}, exitDone, ""},
-		"unknown type": {"", []string{"--content-type", "image/png"}, exitUsage, ""},
+		"a feed":       {"<rss><channel><link>http://a.test/</link>", []string{"--content-type", "application/rss+xml"}, wefttest.Done, "http://a.test/\n"},
+		"scripts":      {"<script>f('/api/x')</script>", []string{"--scripts", "--base", "http://a.test"}, wefttest.Done, "http://a.test/api/x\n"},
+		"none":         {"<script>f('/api/x')</script>", []string{"--base", "http://a.test"}, wefttest.Done, ""},
+		"unknown type": {"", []string{"--content-type", "image/png"}, wefttest.Misused, ""},
 	} {
 		e := weftFed(t, c.stdin, "", append(append([]string{"links"}, c.args...), "-")...)
-		if e.code != c.code || e.stdout != c.want {
+		if e.Code != c.code || e.Stdout != c.want {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -195,7 +196,7 @@ func TestLinksFlags(t *testing.T) {
 // the scripts that they load, and follows none of it.
 func TestCrawlScripts(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
 			w.Header().Set("Content-Type", "text/html")
@@ -207,8 +208,8 @@ func TestCrawlScripts(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	e := crawls(t, exitDone, "--links", "--assets", "scope", "--job", "job", s.URL)
-	list := e.file("job/links.jsonl")
+	e := wefttest.Crawl(t, wefttest.Done, "--links", "--assets", "scope", "--job", "job", s.URL)
+	list := e.File("job/links.jsonl")
 	for _, want := range []string{
 		`"from":"` + s.URL + `/","to":"` + s.URL + `/inline?id=1","tag":"script","attr":"text","kind":"text"`,
 		`"from":"` + s.URL + `/app.js","to":"` + s.URL + `/api/v1/users?page=","tag":"script","attr":"text","kind":"text"`,
@@ -217,7 +218,7 @@ func TestCrawlScripts(t *testing.T) {
 			t.Errorf("no %s in %s", want, list)
 		}
 	}
-	if got := s.paths(); got != "/ /app.js /page" {
+	if got := s.Paths(); got != "/ /app.js /page" {
 		t.Errorf("requested %s", got)
 	}
 }
@@ -226,9 +227,9 @@ func TestCrawlScripts(t *testing.T) {
 func TestJSONFeed(t *testing.T) {
 	t.Parallel()
 	feed := `{"version": "https://jsonfeed.org/version/1", "items": [{"url": "/a"}]}`
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/a" {
-			html(w)
+			wefttest.HTML(w)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -236,17 +237,17 @@ func TestJSONFeed(t *testing.T) {
 		fmt.Fprint(w, feed)
 	})
 	e := weftAmong(t, map[string][]byte{"feed.json": []byte(feed), "data.json": []byte(`{"url": "/a"}`)}, "links", "feed.json")
-	if e.stdout != "http://localhost/a\n" {
+	if e.Stdout != "http://localhost/a\n" {
 		t.Errorf("%+v", e)
 	}
-	if e := weftIn(t, e.dir, "links", "data.json"); e.stdout != "" {
+	if e := wefttest.In(t, e.Dir, "links", "data.json"); e.Stdout != "" {
 		t.Errorf("%+v", e)
 	}
-	if e := weftRun(t, "links", s.URL); e.stdout != s.URL+"/a\n" {
+	if e := wefttest.Run(t, "links", s.URL); e.Stdout != s.URL+"/a\n" {
 		t.Errorf("%+v", e)
 	}
-	e = crawls(t, exitDone, "--job", "j", s.URL)
-	if e := weftIn(t, e.dir, "urls", "--only-urls", "j"); e.stdout != s.URL+"/\n"+s.URL+"/a\n" {
+	e = wefttest.Crawl(t, wefttest.Done, "--job", "j", s.URL)
+	if e := wefttest.In(t, e.Dir, "urls", "--only-urls", "j"); e.Stdout != s.URL+"/\n"+s.URL+"/a\n" {
 		t.Errorf("%+v", e)
 	}
 }

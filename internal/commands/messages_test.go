@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"bytes"
@@ -10,7 +10,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestDidYouMean: a flag, a command or a folder that is nearly right is suggested, and a wrong
@@ -74,10 +77,10 @@ func TestDidYouMean(t *testing.T) {
 		"man and a command":  {"man crawl", "a command, expected a folder for the manual pages: weft crawl --help-all explains it"},
 		"man and two":        {"man robots test", "expected a folder"},
 	} {
-		e := weftRun(t, strings.Fields(c.args)...)
-		left, _ := os.ReadDir(e.dir)
-		if e.code != exitUsage || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 || e.stdout != "" || len(left) > 0 {
-			t.Errorf("%s: weft %s: exit %d, %s%s, left %v; expected %s", name, c.args, e.code, e.stdout, e.stderr, left, c.want)
+		e := wefttest.Run(t, strings.Fields(c.args)...)
+		left, _ := os.ReadDir(e.Dir)
+		if e.Code != wefttest.Misused || !strings.Contains(e.Stderr, c.want) || strings.Count(e.Stderr, "\n") != 1 || e.Stdout != "" || len(left) > 0 {
+			t.Errorf("%s: weft %s: exit %d, %s%s, left %v; expected %s", name, c.args, e.Code, e.Stdout, e.Stderr, left, c.want)
 		}
 	}
 }
@@ -107,9 +110,9 @@ func TestNoJobFolder(t *testing.T) {
 			} else {
 				words = append(words, arg)
 			}
-			cmd, stderr := weftCommand(t, words...)
+			cmd, stderr := wefttest.Command(t, words...)
 			cmd.Dir = dir
-			if code := exitCode(cmd.Run()); code != exitUsage || !strings.HasSuffix(stderr.String(), want+"\n") || strings.Count(stderr.String(), "\n") != 1 {
+			if code := wefttest.ExitCode(cmd.Run()); code != wefttest.Misused || !strings.HasSuffix(stderr.String(), want+"\n") || strings.Count(stderr.String(), "\n") != 1 {
 				t.Errorf("weft %s: exit %d, %s, expected %s", words, code, stderr, want)
 			}
 		}
@@ -120,84 +123,64 @@ func TestNoJobFolder(t *testing.T) {
 // names what to do; an error of the host is not one of its robots.txt.
 func TestCertificateMessage(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, true, star)
+	s := wefttest.NewAsked(t, true, wefttest.Star)
 	const want = "certificate not accepted: it is self-signed: " +
 		"-k accepts any certificate, --ca FILE trusts other authorities"
 	for _, args := range [][]string{{"crawl", "-o", "-"}, {"crawl"}, {"fetch"}, {"links"}, {"sitemap"}} {
-		e := weftRun(t, append(args, s.URL)...)
-		if e.code != exitError || strings.Count(e.stderr, "self-signed") != 1 || !strings.Contains(e.stderr, s.URL+"/") || !strings.HasSuffix(e.stderr, ": tls: "+want+"\n") {
-			t.Errorf("weft %s: exit %d\n%s", args, e.code, e.stderr)
+		e := wefttest.Run(t, append(args, s.URL)...)
+		if e.Code != wefttest.Failed || strings.Count(e.Stderr, "self-signed") != 1 || !strings.Contains(e.Stderr, s.URL+"/") || !strings.HasSuffix(e.Stderr, ": tls: "+want+"\n") {
+			t.Errorf("weft %s: exit %d\n%s", args, e.Code, e.Stderr)
 		}
-		if strings.Contains(e.stderr+e.stdout, " robots.txt: ") {
-			t.Errorf("weft %s blames robots.txt:\n%s%s", args, e.stderr, e.stdout)
+		if strings.Contains(e.Stderr+e.Stdout, " robots.txt: ") {
+			t.Errorf("weft %s blames robots.txt:\n%s%s", args, e.Stderr, e.Stdout)
 		}
 	}
 	for _, u := range []string{"http://127.0.0.1:9/", "http://nowhere.invalid/"} {
-		if e := weftRun(t, "crawl", "--retries", "0", "-o", "-", u); e.code != exitError || strings.Contains(e.stderr+e.stdout, "robots.txt") {
-			t.Errorf("%s: exit %d\n%s%s", u, e.code, e.stdout, e.stderr)
+		if e := wefttest.Run(t, "crawl", "--retries", "0", "-o", "-", u); e.Code != wefttest.Failed || strings.Contains(e.Stderr+e.Stdout, "robots.txt") {
+			t.Errorf("%s: exit %d\n%s%s", u, e.Code, e.Stdout, e.Stderr)
 		}
-	}
-}
-
-// TestAdvised: what may be done about a certificate is said where it helps.
-func TestAdvised(t *testing.T) {
-	const any, others = ": -k accepts any certificate", ", --ca FILE trusts other authorities"
-	for fault, want := range map[string]string{
-		"it is self-signed":                              any + others,
-		`its authority "A" is not trusted`:               any + others,
-		`its authority "A" is unknown`:                   any + others,
-		"it expired on 2026-11-21, 2 days ago":           any,
-		"it is for www.example, not for www.example.org": any,
-	} {
-		text := "tls: certificate not accepted: " + fault
-		if got := advised(text); got != text+want {
-			t.Errorf("%s, expected %s", got, text+want)
-		}
-	}
-	if text := "early-end: the connection ended"; advised(text) != text {
-		t.Errorf("%s, expected %s", advised(text), text)
 	}
 }
 
 // TestEndings: the end of a file's name says what is written to it, or is refused.
 func TestEndings(t *testing.T) {
 	t.Parallel()
-	site := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
+	site := wefttest.NewAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<title>A</title><h1>A</h1><p>Words of a <b>page</b> about words.")
 	})
-	e := crawls(t, exitDone, "--bodies", "--job", "j", site.URL)
-	if err := os.Mkdir(filepath.Join(e.dir, "empty"), 0o777); err != nil {
+	e := wefttest.Crawl(t, wefttest.Done, "--bodies", "--job", "j", site.URL)
+	if err := os.Mkdir(filepath.Join(e.Dir, "empty"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		args, file, want string // the beginning of file, or what is said
 		code             int
 	}{
-		{"read " + site.URL + " -o a.txt", "a.txt", "A\n", exitDone}, {"read " + site.URL + " -o a.md", "a.md", "# A\n", exitDone},
-		{"read j " + site.URL + "/ -o b.txt", "b.txt", "A\n", exitDone}, {"read j " + site.URL + "/ -o b.jsonl", "b.jsonl", "{", exitDone},
-		{"read j " + site.URL + "/ -o c.csv", "c.csv", "FILE.md for Markdown, FILE.txt for text", exitUsage},
-		{"read " + site.URL + " -o c.json", "c.json", "or FILE.jsonl", exitUsage},
-		{"read j --llms-txt -o c.csv", "c.csv", "expected FILE.txt or FILE.md with --llms-txt", exitUsage},
-		{"read j --llms-txt -o llms.txt", "llms.txt", "# ", exitDone},
-		{"extract j --extract t=h1 -o c.csv", "c.csv", "expected FILE.jsonl", exitUsage},
-		{"extract j --extract t=h1 -o c.xlsx", "c.xlsx", "expected FILE.jsonl", exitUsage},
-		{"extract j --extract t=h1 -o t.jsonl", "t.jsonl", "{", exitDone},
-		{"crawl -o c.json " + site.URL, "c.json", "expected FILE.jsonl or FILE.csv", exitUsage},
-		{"crawl -q -o u.urls " + site.URL, "u.urls", site.URL + "/\n", exitDone},
-		{"wacz j", "j.wacz", `"j": no archive, expected a job of weft crawl --warc`, exitError},
-		{"wacz empty -o x.wacz", "x.wacz", "a folder without a job, expected a JOB of weft crawl --warc, or WARC files", exitUsage},
-		{"read j --chunk-overlap 9", "j/markdown", "--chunk-overlap: expected together with --chunks", exitUsage},
+		{"read " + site.URL + " -o a.txt", "a.txt", "A\n", wefttest.Done}, {"read " + site.URL + " -o a.md", "a.md", "# A\n", wefttest.Done},
+		{"read j " + site.URL + "/ -o b.txt", "b.txt", "A\n", wefttest.Done}, {"read j " + site.URL + "/ -o b.jsonl", "b.jsonl", "{", wefttest.Done},
+		{"read j " + site.URL + "/ -o c.csv", "c.csv", "FILE.md for Markdown, FILE.txt for text", wefttest.Misused},
+		{"read " + site.URL + " -o c.json", "c.json", "or FILE.jsonl", wefttest.Misused},
+		{"read j --llms-txt -o c.csv", "c.csv", "expected FILE.txt or FILE.md with --llms-txt", wefttest.Misused},
+		{"read j --llms-txt -o llms.txt", "llms.txt", "# ", wefttest.Done},
+		{"extract j --extract t=h1 -o c.csv", "c.csv", "expected FILE.jsonl", wefttest.Misused},
+		{"extract j --extract t=h1 -o c.xlsx", "c.xlsx", "expected FILE.jsonl", wefttest.Misused},
+		{"extract j --extract t=h1 -o t.jsonl", "t.jsonl", "{", wefttest.Done},
+		{"crawl -o c.json " + site.URL, "c.json", "expected FILE.jsonl or FILE.csv", wefttest.Misused},
+		{"crawl -q -o u.urls " + site.URL, "u.urls", site.URL + "/\n", wefttest.Done},
+		{"wacz j", "j.wacz", `"j": no archive, expected a job of weft crawl --warc`, wefttest.Failed},
+		{"wacz empty -o x.wacz", "x.wacz", "a folder without a job, expected a JOB of weft crawl --warc, or WARC files", wefttest.Misused},
+		{"read j --chunk-overlap 9", "j/markdown", "--chunk-overlap: expected together with --chunks", wefttest.Misused},
 	} {
-		got := weftIn(t, e.dir, strings.Fields(c.args)...)
-		_, missing := os.Stat(filepath.Join(e.dir, c.file))
+		got := wefttest.In(t, e.Dir, strings.Fields(c.args)...)
+		_, missing := os.Stat(filepath.Join(e.Dir, c.file))
 		switch {
-		case got.code != c.code:
-			t.Errorf("weft %s: exit %d, %s", c.args, got.code, got.stderr)
-		case c.code == exitDone && !strings.HasPrefix(got.file(c.file), c.want):
-			t.Errorf("weft %s: %q, expected %q", c.args, got.file(c.file), c.want)
-		case c.code != exitDone && (!strings.Contains(got.stderr, c.want) || strings.Count(got.stderr, "\n") != 1 || missing == nil):
-			t.Errorf("weft %s: %s, and %v; expected %s", c.args, got.stderr, missing, c.want)
+		case got.Code != c.code:
+			t.Errorf("weft %s: exit %d, %s", c.args, got.Code, got.Stderr)
+		case c.code == wefttest.Done && !strings.HasPrefix(got.File(c.file), c.want):
+			t.Errorf("weft %s: %q, expected %q", c.args, got.File(c.file), c.want)
+		case c.code != wefttest.Done && (!strings.Contains(got.Stderr, c.want) || strings.Count(got.Stderr, "\n") != 1 || missing == nil):
+			t.Errorf("weft %s: %s, and %v; expected %s", c.args, got.Stderr, missing, c.want)
 		}
 	}
 }
@@ -205,32 +188,32 @@ func TestEndings(t *testing.T) {
 // TestWhatHelps: status 401 and an address that is not public are reported with the flag for them.
 func TestWhatHelps(t *testing.T) {
 	t.Parallel()
-	site := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	site := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/secret" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		html(w, "/secret", "http://10.0.0.1/")
+		wefttest.HTML(w, "/secret", "http://10.0.0.1/")
 	})
 	const login, private = "--auth HOST=USER:PASSWORD logs in", "--allow-private lets pages lead there"
-	e := crawls(t, exitDone, "--scope", "any", "--job", "j", site.URL)
+	e := wefttest.Crawl(t, wefttest.Done, "--scope", "any", "--job", "j", site.URL)
 	for _, want := range []string{"401 Unauthorized: " + login, "blocked-address: " + private} {
-		if !strings.Contains(e.stderr, want) {
-			t.Errorf("report:\n%s\nexpected %s", e.stderr, want)
+		if !strings.Contains(e.Stderr, want) {
+			t.Errorf("report:\n%s\nexpected %s", e.Stderr, want)
 		}
 	}
 	for _, c := range []struct {
 		args, want string
 		code       int
 	}{
-		{"why j " + site.URL + "/secret", login, exitDone}, {"why j http://10.0.0.1/", private, exitDone}, {"status j", private, exitDone},
-		{"fetch " + site.URL + "/secret", "status 401: " + login, exitDone},
-		{"read " + site.URL + "/secret", "status 401, expected 2xx: " + login, exitError},
-		{"links " + site.URL + "/secret", "status 401, expected 2xx: " + login, exitError},
+		{"why j " + site.URL + "/secret", login, wefttest.Done}, {"why j http://10.0.0.1/", private, wefttest.Done}, {"status j", private, wefttest.Done},
+		{"fetch " + site.URL + "/secret", "status 401: " + login, wefttest.Done},
+		{"read " + site.URL + "/secret", "status 401, expected 2xx: " + login, wefttest.Failed},
+		{"links " + site.URL + "/secret", "status 401, expected 2xx: " + login, wefttest.Failed},
 	} {
-		got := weftIn(t, e.dir, strings.Fields(c.args)...)
-		if said := got.stdout + got.stderr; got.code != c.code || strings.Count(said, c.want) != 1 {
-			t.Errorf("weft %s: exit %d\n%s\nexpected %s", c.args, got.code, said, c.want)
+		got := wefttest.In(t, e.Dir, strings.Fields(c.args)...)
+		if said := got.Stdout + got.Stderr; got.Code != c.code || strings.Count(said, c.want) != 1 {
+			t.Errorf("weft %s: exit %d\n%s\nexpected %s", c.args, got.Code, said, c.want)
 		}
 	}
 }
@@ -239,7 +222,7 @@ func TestWhatHelps(t *testing.T) {
 // SIGPIPE ends it or is ignored.
 func TestReaderLeaves(t *testing.T) {
 	t.Parallel()
-	endless := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a", r.URL.Path+"b") })
+	endless := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) { wefttest.HTML(w, r.URL.Path+"a", r.URL.Path+"b") })
 	dir := t.TempDir()
 	var question bytes.Buffer
 	for i := range 10_000 {
@@ -248,7 +231,7 @@ func TestReaderLeaves(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "questions"), question.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	weft := func(args string) string { return unraced() + " " + args }
+	weft := func(args string) string { return wefttest.Program(t) + " " + args }
 	for _, command := range []string{
 		weft("crawl --job many --limit 3000 -q "+endless.URL) + "; " + weft("urls many --state done"),
 		weft("crawl -o - " + endless.URL), weft("crawl -o - --format csv --log-format json " + endless.URL),
@@ -275,8 +258,8 @@ func TestReaderLeaves(t *testing.T) {
 // report.
 func TestReaderLeavesJob(t *testing.T) {
 	t.Parallel()
-	endless := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a", r.URL.Path+"b") })
-	cmd, stderr := weftCommand(t, "crawl", "--job", "job", "-o", "-", endless.URL)
+	endless := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) { wefttest.HTML(w, r.URL.Path+"a", r.URL.Path+"b") })
+	cmd, stderr := wefttest.Command(t, "crawl", "--job", "job", "-o", "-", endless.URL)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -286,7 +269,7 @@ func TestReaderLeavesJob(t *testing.T) {
 	}
 	_, _ = out.Read(make([]byte, 1))
 	out.Close()
-	if code := exitCode(cmd.Wait()); code != exitPipe || !strings.Contains(stderr.String(), "the same command resumes it") || strings.Contains(stderr.String(), "weft: ") {
+	if code := wefttest.ExitCode(cmd.Wait()); code != 128+int(syscall.SIGPIPE) || !strings.Contains(stderr.String(), "the same command resumes it") || strings.Contains(stderr.String(), "weft: ") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -294,10 +277,10 @@ func TestReaderLeavesJob(t *testing.T) {
 // TestNextStep: a mistake at the next step after a crawl is answered with what was meant.
 func TestNextStep(t *testing.T) {
 	t.Parallel()
-	site := newAsked(t, false, star)
-	e := crawls(t, exitDone, "--warc", "--job", "j", site.URL)
+	site := wefttest.NewAsked(t, false, wefttest.Star)
+	e := wefttest.Crawl(t, wefttest.Done, "--warc", "--job", "j", site.URL)
 	for name, text := range map[string]string{"app.js": `x = "/a"`, "site/index.html": "", "style.CSS": "@import '/b'"} {
-		path := filepath.Join(e.dir, name)
+		path := filepath.Join(e.Dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -315,71 +298,71 @@ func TestNextStep(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"warc", "ls", "j"}, exitUsage, `"j": a folder, expected WARC files`},
-		{[]string{"wacz", "check", "j"}, exitUsage, `"j": a folder, expected a WACZ file: weft wacz JOB -o FILE packs a job`},
-		{[]string{"replay", "--listen", listener.Addr().String(), "j"}, exitError, "in use by another program: --listen names another address"},
-		{[]string{"ctl", "j", "set", "delay", "2s"}, exitUsage, "set: delay without a value, expected delay=VALUE"},
-		{[]string{"ctl", "set", "delay=2s"}, exitUsage, "no JOB before set, expected the folder of a job"},
-		{[]string{"crawl", "--update", "--limit", "9", "j"}, exitUsage, `--update "--limit": expected the folder of a job`},
-		{[]string{"urls", "j", "--where", "status = 404"}, exitUsage, "= at character 8, expected =="},
-		{[]string{"urls", "j", "--where", `status == "404"`}, exitUsage, "expected a number without quotes"},
-		{[]string{"urls", "j", "--error", "dnss"}, exitUsage, "no error kind: did you mean dns?"},
-		{[]string{"urls", "j", "--where", `error_kind == "dnss"`}, exitUsage, `"dnss": no error kind: did you mean dns?`},
-		{[]string{"export", "j", "-o", "a.csv", "--where", `error_kind != 'dnss'`}, exitUsage, `"dnss": no error kind: did you mean dns?`},
-		{[]string{"export", "j", "-o", "a.csv", "--table", "links", "--where", `kind == "img"`}, exitUsage, `kind "img": no such value: did you mean image?`},
-		{[]string{"export", "j", "-o", "a.csv", "--where", `kind == "image"`}, exitUsage, "unknown field kind: links have it, which weft export writes with --table links"},
-		{[]string{"urls", "j", "--where", `kind == "image"`}, exitUsage, "--table links"},
-		{[]string{"urls", "j", "--where", `indexability == "indexible"`}, exitUsage, "did you mean indexable?"},
-		{[]string{"read", "j", "--where", `indexability in ["noindex", "Canonical"]`}, exitUsage, `indexability "Canonical": no such value: did you mean canonical?`},
-		{[]string{"urls", "j", "--where", `state == "donne"`}, exitUsage, "did you mean done?"},
-		{[]string{"urls", "j", "--where", `title=="" && role != 'assets'`}, exitUsage, `role "assets": no such value: did you mean asset?`},
-		{[]string{"urls", "j", "--where", `change == "new1"`}, exitUsage, "did you mean new?"},
-		{[]string{"urls", "j", "--where", `unchanged_by == "body"`}, exitUsage, "expected one of not-modified, answer, text"},
-		{[]string{"urls", "j", "--where", `needs_scripts == "mounts" or cut != ""`}, exitUsage, "did you mean mount?"},
-		{[]string{"urls", "j", "--where", `cut == "unclosd"`}, exitUsage, "did you mean unclosed?"},
-		{[]string{"urls", "j", "--where", `NOT pruned`}, exitUsage, "NOT at character 1, expected not"},
-		{[]string{"export", "j", "-o", "a.csv", "--visit", "2"}, exitUsage, `--visit "2": the job has had 1 visit`},
-		{[]string{"wacz", "j"}, exitDone, "writing j.wacz"},
-		{[]string{"wacz", "j/archive/no.warc.gz"}, exitUsage, "no such file"},
-		{[]string{"mirror", "site"}, exitUsage, `mirror: "site": a folder, expected a URL`},
-		{[]string{"mirror", "j", "http://127.0.0.1:9/"}, exitUsage, `mirror: "j": a job, expected URLs, or one JOB`},
-		{[]string{"mirror", "-q", "j", "-o", "m"}, exitDone, ""},
-		{[]string{"mirror", "m", "-o", "m2"}, exitUsage, `mirror: "m": a mirror, expected a URL: -o m brings it up to date`},
-		{[]string{"lab"}, exitUsage, "git clone https://github.com/weftcrawl/weft"},
-		{[]string{"crawl", "--job", "site", "http://127.0.0.1:9/"}, exitUsage, "expected a new folder: name another with --job"},
-		{[]string{"read", "j", site.URL + "/A/"}, exitError, "/A/: no page of the job: did you mean " + site.URL + "/a?"},
-		{[]string{"links", "app.js"}, exitDone, "app.js: a script: --scripts lists what looks like a URL in it"},
-		{[]string{"links", "--scripts", "app.js"}, exitDone, "http://localhost/a"},
-		{[]string{"links", "style.CSS"}, exitDone, "http://localhost/b"},
+		{[]string{"warc", "ls", "j"}, wefttest.Misused, `"j": a folder, expected WARC files`},
+		{[]string{"wacz", "check", "j"}, wefttest.Misused, `"j": a folder, expected a WACZ file: weft wacz JOB -o FILE packs a job`},
+		{[]string{"replay", "--listen", listener.Addr().String(), "j"}, wefttest.Failed, "in use by another program: --listen names another address"},
+		{[]string{"ctl", "j", "set", "delay", "2s"}, wefttest.Misused, "set: delay without a value, expected delay=VALUE"},
+		{[]string{"ctl", "set", "delay=2s"}, wefttest.Misused, "no JOB before set, expected the folder of a job"},
+		{[]string{"crawl", "--update", "--limit", "9", "j"}, wefttest.Misused, `--update "--limit": expected the folder of a job`},
+		{[]string{"urls", "j", "--where", "status = 404"}, wefttest.Misused, "= at character 8, expected =="},
+		{[]string{"urls", "j", "--where", `status == "404"`}, wefttest.Misused, "expected a number without quotes"},
+		{[]string{"urls", "j", "--error", "dnss"}, wefttest.Misused, "no error kind: did you mean dns?"},
+		{[]string{"urls", "j", "--where", `error_kind == "dnss"`}, wefttest.Misused, `"dnss": no error kind: did you mean dns?`},
+		{[]string{"export", "j", "-o", "a.csv", "--where", `error_kind != 'dnss'`}, wefttest.Misused, `"dnss": no error kind: did you mean dns?`},
+		{[]string{"export", "j", "-o", "a.csv", "--table", "links", "--where", `kind == "img"`}, wefttest.Misused, `kind "img": no such value: did you mean image?`},
+		{[]string{"export", "j", "-o", "a.csv", "--where", `kind == "image"`}, wefttest.Misused, "unknown field kind: links have it, which weft export writes with --table links"},
+		{[]string{"urls", "j", "--where", `kind == "image"`}, wefttest.Misused, "--table links"},
+		{[]string{"urls", "j", "--where", `indexability == "indexible"`}, wefttest.Misused, "did you mean indexable?"},
+		{[]string{"read", "j", "--where", `indexability in ["noindex", "Canonical"]`}, wefttest.Misused, `indexability "Canonical": no such value: did you mean canonical?`},
+		{[]string{"urls", "j", "--where", `state == "donne"`}, wefttest.Misused, "did you mean done?"},
+		{[]string{"urls", "j", "--where", `title=="" && role != 'assets'`}, wefttest.Misused, `role "assets": no such value: did you mean asset?`},
+		{[]string{"urls", "j", "--where", `change == "new1"`}, wefttest.Misused, "did you mean new?"},
+		{[]string{"urls", "j", "--where", `unchanged_by == "body"`}, wefttest.Misused, "expected one of not-modified, answer, text"},
+		{[]string{"urls", "j", "--where", `needs_scripts == "mounts" or cut != ""`}, wefttest.Misused, "did you mean mount?"},
+		{[]string{"urls", "j", "--where", `cut == "unclosd"`}, wefttest.Misused, "did you mean unclosed?"},
+		{[]string{"urls", "j", "--where", `NOT pruned`}, wefttest.Misused, "NOT at character 1, expected not"},
+		{[]string{"export", "j", "-o", "a.csv", "--visit", "2"}, wefttest.Misused, `--visit "2": the job has had 1 visit`},
+		{[]string{"wacz", "j"}, wefttest.Done, "writing j.wacz"},
+		{[]string{"wacz", "j/archive/no.warc.gz"}, wefttest.Misused, "no such file"},
+		{[]string{"mirror", "site"}, wefttest.Misused, `mirror: "site": a folder, expected a URL`},
+		{[]string{"mirror", "j", "http://127.0.0.1:9/"}, wefttest.Misused, `mirror: "j": a job, expected URLs, or one JOB`},
+		{[]string{"mirror", "-q", "j", "-o", "m"}, wefttest.Done, ""},
+		{[]string{"mirror", "m", "-o", "m2"}, wefttest.Misused, `mirror: "m": a mirror, expected a URL: -o m brings it up to date`},
+		{[]string{"lab"}, wefttest.Misused, "git clone https://github.com/weftcrawl/weft"},
+		{[]string{"crawl", "--job", "site", "http://127.0.0.1:9/"}, wefttest.Misused, "expected a new folder: name another with --job"},
+		{[]string{"read", "j", site.URL + "/A/"}, wefttest.Failed, "/A/: no page of the job: did you mean " + site.URL + "/a?"},
+		{[]string{"links", "app.js"}, wefttest.Done, "app.js: a script: --scripts lists what looks like a URL in it"},
+		{[]string{"links", "--scripts", "app.js"}, wefttest.Done, "http://localhost/a"},
+		{[]string{"links", "style.CSS"}, wefttest.Done, "http://localhost/b"},
 	} {
-		got := weftIn(t, e.dir, c.args...)
-		if said := got.stdout + got.stderr; got.code != c.code || !strings.Contains(said, c.want) || strings.Count(said, "\n") != min(1, len(c.want)) {
-			t.Errorf("weft %q: exit %d, %s; expected %d, a line with %s", c.args, got.code, said, c.code, c.want)
+		got := wefttest.In(t, e.Dir, c.args...)
+		if said := got.Stdout + got.Stderr; got.Code != c.code || !strings.Contains(said, c.want) || strings.Count(said, "\n") != min(1, len(c.want)) {
+			t.Errorf("weft %q: exit %d, %s; expected %d, a line with %s", c.args, got.Code, said, c.code, c.want)
 		}
 	}
 	for _, typed := range []string{"/a/", "/A", "/A/"} {
 		for _, scheme := range []string{"http://", "https://"} {
 			_, address, _ := strings.Cut(site.URL, "://")
-			if got := weftIn(t, e.dir, "why", "j", scheme+address+typed); got.code != exitDone || !strings.Contains(got.stdout, "meant      the crawl knows "+site.URL+"/a\n") {
-				t.Errorf("%s%s: exit %d, %s%s", scheme, typed, got.code, got.stdout, got.stderr)
+			if got := wefttest.In(t, e.Dir, "why", "j", scheme+address+typed); got.Code != wefttest.Done || !strings.Contains(got.Stdout, "meant      the crawl knows "+site.URL+"/a\n") {
+				t.Errorf("%s%s: exit %d, %s%s", scheme, typed, got.Code, got.Stdout, got.Stderr)
 			}
 		}
 	}
-	if got := weftIn(t, e.dir, "why", "j", site.URL+"/other"); strings.Contains(got.stdout, "meant") {
-		t.Errorf("%s", got.stdout)
+	if got := wefttest.In(t, e.Dir, "why", "j", site.URL+"/other"); strings.Contains(got.Stdout, "meant") {
+		t.Errorf("%s", got.Stdout)
 	}
 }
 
 // TestListLimits: each command that lists something ends the list at --limit.
 func TestListLimits(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, star)
-	e := crawls(t, exitDone, "--warc", "--job", "j", s.URL)
-	archives, err := filepath.Glob(filepath.Join(e.dir, "j/archive/*.warc.gz"))
+	s := wefttest.NewAsked(t, false, wefttest.Star)
+	e := wefttest.Crawl(t, wefttest.Done, "--warc", "--job", "j", s.URL)
+	archives, err := filepath.Glob(filepath.Join(e.Dir, "j/archive/*.warc.gz"))
 	if err != nil || len(archives) != 1 {
 		t.Fatal(archives, err)
 	}
-	list := filepath.Join(e.dir, "sitemap.txt")
+	list := filepath.Join(e.Dir, "sitemap.txt")
 	if err := os.WriteFile(list, []byte("http://a.test/1\nhttp://a.test/2\nhttp://a.test/3\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -392,12 +375,12 @@ func TestListLimits(t *testing.T) {
 		{"sitemap --content-type text/plain " + list, 0}, {"warc ls " + archives[0], 0}, {"warc ls --jsonl " + archives[0], 0},
 	} {
 		words := strings.Fields(c.args)
-		all := weftIn(t, e.dir, words...)
+		all := wefttest.In(t, e.Dir, words...)
 		for _, n := range []string{"1", "2"} {
-			few := weftIn(t, e.dir, append(words, "--limit", n)...)
-			lines := strings.Count(few.stdout, "\n") - c.head
-			if few.code != exitDone || !strings.HasPrefix(all.stdout, few.stdout) || strconv.Itoa(lines) != n && !strings.HasPrefix(c.args, "hosts") {
-				t.Errorf("%s --limit %s: exit %d, %s%s", c.args, n, few.code, few.stdout, few.stderr)
+			few := wefttest.In(t, e.Dir, append(words, "--limit", n)...)
+			lines := strings.Count(few.Stdout, "\n") - c.head
+			if few.Code != wefttest.Done || !strings.HasPrefix(all.Stdout, few.Stdout) || strconv.Itoa(lines) != n && !strings.HasPrefix(c.args, "hosts") {
+				t.Errorf("%s --limit %s: exit %d, %s%s", c.args, n, few.Code, few.Stdout, few.Stderr)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -41,16 +42,23 @@ func anArchive(t *testing.T) (file []byte, offsets []int) {
 	return file, offsets
 }
 
-func weftAmong(t *testing.T, files map[string][]byte, args ...string) ended {
+// listed is a line of weft warc ls --jsonl.
+type listed struct {
+	ID, URL, Digest string
+	Offset          int64
+	Status          int
+}
+
+// weftAmong runs weft in a folder with files.
+func weftAmong(t *testing.T, files map[string][]byte, args ...string) wefttest.Ended {
 	t.Helper()
-	cmd, stderr := weftCommand(t, args...)
+	cmd, stderr := wefttest.Command(t, args...)
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(cmd.Dir, name), content, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	out, err := cmd.Output()
-	return ended{exitCode(err), string(out), stderr.String(), cmd.Dir}
+	return wefttest.End(cmd, stderr)
 }
 
 // TestWarc lists, prints and checks a good archive, and one with a damaged record.
@@ -67,46 +75,46 @@ func TestWarc(t *testing.T) {
 %11d  revisit    200  text/html                        44  2026-11-22T12:00:00.000000Z  https://example.org/again
 %11d  response   404  text/plain                       57  2026-11-22T12:00:00.000000Z  https://example.org/lost
 `, length, at[1], at[2])
-	if e.code != exitDone || e.stdout != want {
-		t.Errorf("exit %d\n%swant\n%s%s", e.code, e.stdout, want, e.stderr)
+	if e.Code != wefttest.Done || e.Stdout != want {
+		t.Errorf("exit %d\n%swant\n%s%s", e.Code, e.Stdout, want, e.Stderr)
 	}
 	e = weftAmong(t, files, "warc", "ls", "--jsonl", "bad.warc.gz")
 	var lines []listed
-	for d := json.NewDecoder(strings.NewReader(e.stdout)); d.More(); {
+	for d := json.NewDecoder(strings.NewReader(e.Stdout)); d.More(); {
 		var l listed
 		if err := d.Decode(&l); err != nil {
 			t.Fatal(err)
 		}
 		lines = append(lines, l)
 	}
-	if e.code != exitError || len(lines) != 2 || lines[1].Status != 404 || lines[1].Offset != int64(at[2]) || !strings.HasPrefix(lines[0].Digest, "sha256:") {
-		t.Errorf("exit %d: %+v", e.code, lines)
+	if e.Code != wefttest.Failed || len(lines) != 2 || lines[1].Status != 404 || lines[1].Offset != int64(at[2]) || !strings.HasPrefix(lines[0].Digest, "sha256:") {
+		t.Errorf("exit %d: %+v", e.Code, lines)
 	}
-	if want := fmt.Sprintf("weft: bad.warc.gz: offset %d: ", at[1]); !strings.HasPrefix(e.stderr, want) || strings.Count(e.stderr, "\n") != 1 {
-		t.Errorf("%swant %s", e.stderr, want)
+	if want := fmt.Sprintf("weft: bad.warc.gz: offset %d: ", at[1]); !strings.HasPrefix(e.Stderr, want) || strings.Count(e.Stderr, "\n") != 1 {
+		t.Errorf("%swant %s", e.Stderr, want)
 	}
 
 	for _, which := range []string{"0", "https://example.org/"} {
-		if e := weftAmong(t, files, "warc", "cat", "good.warc.gz", which); e.code != exitDone || e.stdout != "<p>a page\x1b[2J</p>\n" {
-			t.Errorf("exit %d: %q%s", e.code, e.stdout, e.stderr)
+		if e := weftAmong(t, files, "warc", "cat", "good.warc.gz", which); e.Code != wefttest.Done || e.Stdout != "<p>a page\x1b[2J</p>\n" {
+			t.Errorf("exit %d: %q%s", e.Code, e.Stdout, e.Stderr)
 		}
 	}
-	if e := weftAmong(t, files, "warc", "cat", "-i", "bad.warc.gz", "https://example.org/lost"); e.stdout != "HTTP/1.1 404 Not Found\r\nContent-Type: TEXT/plain\r\n\r\nlost\n" {
-		t.Errorf("exit %d: %q%s", e.code, e.stdout, e.stderr)
+	if e := weftAmong(t, files, "warc", "cat", "-i", "bad.warc.gz", "https://example.org/lost"); e.Stdout != "HTTP/1.1 404 Not Found\r\nContent-Type: TEXT/plain\r\n\r\nlost\n" {
+		t.Errorf("exit %d: %q%s", e.Code, e.Stdout, e.Stderr)
 	}
-	if e := weftAmong(t, files, "warc", "cat", "--raw", "good.warc.gz", fmt.Sprint(at[1])); !strings.HasPrefix(e.stdout, "WARC/1.1\r\nWARC-Type: revisit\r\n") || !strings.HasSuffix(e.stdout, "Content-Type: text/html\r\n\r\n") {
-		t.Errorf("exit %d: %q%s", e.code, e.stdout, e.stderr)
+	if e := weftAmong(t, files, "warc", "cat", "--raw", "good.warc.gz", fmt.Sprint(at[1])); !strings.HasPrefix(e.Stdout, "WARC/1.1\r\nWARC-Type: revisit\r\n") || !strings.HasSuffix(e.Stdout, "Content-Type: text/html\r\n\r\n") {
+		t.Errorf("exit %d: %q%s", e.Code, e.Stdout, e.Stderr)
 	}
 
-	if e := weftAmong(t, files, "warc", "check", "good.warc.gz"); e.code != exitDone || e.stdout != "3 records: no faults\n" {
-		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	if e := weftAmong(t, files, "warc", "check", "good.warc.gz"); e.Code != wefttest.Done || e.Stdout != "3 records: no faults\n" {
+		t.Errorf("exit %d: %s%s", e.Code, e.Stdout, e.Stderr)
 	}
 	e = weftAmong(t, map[string][]byte{"a.warc.gz": good[at[1]:at[2]], "b.warc.gz": good[at[2]:], "c.warc.gz": good[:at[1]]}, "warc", "check", "a.warc.gz", "b.warc.gz")
-	if want := "a.warc.gz: offset 0: revisit of https://example.org/, captured 2026-11-22T12:00:00.000000Z: no whole response of it is here\n2 records: 1 fault\n"; e.code != exitError || e.stdout != want {
-		t.Errorf("exit %d: %s", e.code, e.stdout)
+	if want := "a.warc.gz: offset 0: revisit of https://example.org/, captured 2026-11-22T12:00:00.000000Z: no whole response of it is here\n2 records: 1 fault\n"; e.Code != wefttest.Failed || e.Stdout != want {
+		t.Errorf("exit %d: %s", e.Code, e.Stdout)
 	}
-	if e := weftAmong(t, map[string][]byte{"a.warc.gz": good[at[1]:], "b.warc.gz": good[:at[1]]}, "warc", "check", "a.warc.gz", "b.warc.gz"); e.code != exitDone {
-		t.Errorf("exit %d: %s", e.code, e.stdout) // in any order
+	if e := weftAmong(t, map[string][]byte{"a.warc.gz": good[at[1]:], "b.warc.gz": good[:at[1]]}, "warc", "check", "a.warc.gz", "b.warc.gz"); e.Code != wefttest.Done {
+		t.Errorf("exit %d: %s", e.Code, e.Stdout) // in any order
 	}
 }
 
@@ -120,17 +128,17 @@ func TestWarcMistakes(t *testing.T) {
 		code int
 		want string
 	}{
-		"no file":         {[]string{"ls"}, exitUsage, "expected a WARC or ARC file"},
-		"no such file":    {[]string{"check", "missing"}, exitUsage, "missing"},
-		"no archive":      {[]string{"ls", "page.html"}, exitError, "expected a gzip member, WARC/1.1 or the five fields of ARC"},
-		"no such URL":     {[]string{"cat", "good.warc.gz", "https://example.org/x"}, exitError, "no response of https://example.org/x"},
-		"beyond the end":  {[]string{"cat", "good.warc.gz", "9999"}, exitError, "offset 9999: the file ends before"},
-		"within a record": {[]string{"cat", "good.warc.gz", fmt.Sprint(at[1] + 1)}, exitError, "expected a gzip member"},
-		"a wrong command": {[]string{"list"}, exitUsage, "unknown command"},
+		"no file":         {[]string{"ls"}, wefttest.Misused, "expected a WARC or ARC file"},
+		"no such file":    {[]string{"check", "missing"}, wefttest.Misused, "missing"},
+		"no archive":      {[]string{"ls", "page.html"}, wefttest.Failed, "expected a gzip member, WARC/1.1 or the five fields of ARC"},
+		"no such URL":     {[]string{"cat", "good.warc.gz", "https://example.org/x"}, wefttest.Failed, "no response of https://example.org/x"},
+		"beyond the end":  {[]string{"cat", "good.warc.gz", "9999"}, wefttest.Failed, "offset 9999: the file ends before"},
+		"within a record": {[]string{"cat", "good.warc.gz", fmt.Sprint(at[1] + 1)}, wefttest.Failed, "expected a gzip member"},
+		"a wrong command": {[]string{"list"}, wefttest.Misused, "unknown command"},
 	} {
 		e := weftAmong(t, files, append([]string{"warc"}, c.args...)...)
-		if e.code != c.code || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 || strings.Contains(e.stderr, "\x1b") {
-			t.Errorf("%s: exit %d: %s", name, e.code, e.stderr)
+		if e.Code != c.code || !strings.Contains(e.Stderr, c.want) || strings.Count(e.Stderr, "\n") != 1 || strings.Contains(e.Stderr, "\x1b") {
+			t.Errorf("%s: exit %d: %s", name, e.Code, e.Stderr)
 		}
 	}
 }
@@ -170,14 +178,14 @@ func TestWarcCatURL(t *testing.T) {
 			"http://example.org/none":                "",
 		} {
 			got := weftAmong(t, files, "warc", "cat", name, url)
-			if got.stdout != want || (got.code == exitDone) != (want != "") {
-				t.Errorf("%s, %s: exit %d: %s%s", name, url, got.code, got.stdout, got.stderr)
+			if got.Stdout != want || (got.Code == wefttest.Done) != (want != "") {
+				t.Errorf("%s, %s: exit %d: %s%s", name, url, got.Code, got.Stdout, got.Stderr)
 			}
 		}
 	}
 	got := weftAmong(t, files, "warc", "extract", "a.warc.gz", "--url", "HTTPS://www.EXAMPLE.org")
-	if want := "www.example.org/index\thttps://www.example.org/\n"; got.stdout != want {
-		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	if want := "www.example.org/index\thttps://www.example.org/\n"; got.Stdout != want {
+		t.Errorf("exit %d: %s%s", got.Code, got.Stdout, got.Stderr)
 	}
 }
 
@@ -190,12 +198,12 @@ func TestWarcEscapes(t *testing.T) {
 	for _, args := range [][]string{{"ls"}, {"ls", "--jsonl"}, {"index"}, {"check"}, {"extract"}} {
 		e := weftAmong(t, map[string][]byte{"a.warc": file}, append([]string{"warc"}, append(args, "a.warc")...)...)
 		bad := func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
-		if out := e.stdout + e.stderr; strings.ContainsFunc(out, bad) || !utf8.ValidString(out) || !strings.Contains(out, "009b") {
-			t.Errorf("%s: exit %d: %q", args, e.code, out)
+		if out := e.Stdout + e.Stderr; strings.ContainsFunc(out, bad) || !utf8.ValidString(out) || !strings.Contains(out, "009b") {
+			t.Errorf("%s: exit %d: %q", args, e.Code, out)
 		}
 		if args[len(args)-1] == "--jsonl" {
 			var l listed
-			if err := json.Unmarshal([]byte(e.stdout), &l); err != nil || l.URL != "http://a.test/\u009b31m\u202e%FF" || l.ID != "<urn:\u202e\U000e0041>" {
+			if err := json.Unmarshal([]byte(e.Stdout), &l); err != nil || l.URL != "http://a.test/\u009b31m\u202e%FF" || l.ID != "<urn:\u202e\U000e0041>" {
 				t.Errorf("%+v, %v", l, err)
 			}
 		}
@@ -214,13 +222,13 @@ func TestWarcPlain(t *testing.T) {
 		in, want string
 		code     int
 	}{
-		{record, "1 record: no faults\n1 payload digest of a body with its transfer coding\n", exitDone},
-		{strings.Replace(record, "abc", "abd", 1), "-: offset 0: the payload does not match its digest sha1:" + base32.StdEncoding.EncodeToString(sum[:]) + "\n1 record: 1 fault\n", exitError},
+		{record, "1 record: no faults\n1 payload digest of a body with its transfer coding\n", wefttest.Done},
+		{strings.Replace(record, "abc", "abd", 1), "-: offset 0: the payload does not match its digest sha1:" + base32.StdEncoding.EncodeToString(sum[:]) + "\n1 record: 1 fault\n", wefttest.Failed},
 	} {
-		cmd, stderr := weftCommand(t, "warc", "check", "-")
+		cmd, stderr := wefttest.Command(t, "warc", "check", "-")
 		cmd.Stdin = strings.NewReader(c.in)
 		out, err := cmd.Output()
-		if string(out) != c.want || exitCode(err) != c.code {
+		if string(out) != c.want || wefttest.ExitCode(err) != c.code {
 			t.Errorf("%s%swant %s", out, stderr, c.want)
 		}
 	}
@@ -234,8 +242,8 @@ func TestWarcDamagedBody(t *testing.T) {
 		Response: []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nno size\r\n")})
 	for _, args := range [][]string{{"cat", "a.warc.gz", "0"}, {"extract", "--offset", "0", "a.warc.gz"}} {
 		e := weftAmong(t, map[string][]byte{"a.warc.gz": file}, append([]string{"warc"}, args...)...)
-		if want := "weft: a.warc.gz: offset 0: chunk size \"no size\\r\\n\", expected a hexadecimal number\n"; e.code != exitError || e.stdout != "abc" || e.stderr != want {
-			t.Errorf("%s: exit %d: %q, %q, expected %q", args, e.code, e.stdout, e.stderr, want)
+		if want := "weft: a.warc.gz: offset 0: chunk size \"no size\\r\\n\", expected a hexadecimal number\n"; e.Code != wefttest.Failed || e.Stdout != "abc" || e.Stderr != want {
+			t.Errorf("%s: exit %d: %q, %q, expected %q", args, e.Code, e.Stdout, e.Stderr, want)
 		}
 	}
 }
@@ -249,9 +257,9 @@ func TestWarcIndex(t *testing.T) {
 	files := map[string][]byte{"b.warc.gz": good, "a.warc.gz": good, "bad.warc.gz": bad}
 
 	e := weftAmong(t, files, "warc", "index", "b.warc.gz", "a.warc.gz")
-	lines := strings.Split(strings.TrimSpace(e.stdout), "\n")
-	if e.code != exitDone || len(lines) != 6 || !slices.IsSorted(lines) {
-		t.Fatalf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	lines := strings.Split(strings.TrimSpace(e.Stdout), "\n")
+	if e.Code != wefttest.Done || len(lines) != 6 || !slices.IsSorted(lines) {
+		t.Fatalf("exit %d: %s%s", e.Code, e.Stdout, e.Stderr)
 	}
 	want := fmt.Sprintf(`org,example)/lost 20261122120000 {"url":"https://example.org/lost","mime":"text/plain","status":"404",`+
 		`"digest":"sha256:%x","length":"%d","offset":"%d","filename":"`, sha256.Sum256([]byte("lost\n")), len(good)-at[2], at[2])
@@ -259,13 +267,13 @@ func TestWarcIndex(t *testing.T) {
 		t.Errorf("%s\n%s\nwant %s", lines[4], lines[5], want)
 	}
 	e = weftAmong(t, files, "warc", "index", "a.warc.gz", "-o", "/dev/full")
-	expect(t, "a full disk", e.stderr, `weft: --output "/dev/full": no space left on device`+"\n")
+	wefttest.Expect(t, "a full disk", e.Stderr, `weft: --output "/dev/full": no space left on device`+"\n")
 	e = weftAmong(t, files, "warc", "index", "bad.warc.gz", "-o", "index.cdxj")
-	made, err := os.ReadFile(filepath.Join(e.dir, "index.cdxj"))
-	if e.code != exitError || err != nil || strings.Count(string(made), "\n") != 2 || e.stdout != "" {
-		t.Errorf("exit %d: %v: %s", e.code, err, made)
+	made, err := os.ReadFile(filepath.Join(e.Dir, "index.cdxj"))
+	if e.Code != wefttest.Failed || err != nil || strings.Count(string(made), "\n") != 2 || e.Stdout != "" {
+		t.Errorf("exit %d: %v: %s", e.Code, err, made)
 	}
-	if want := fmt.Sprintf("weft: bad.warc.gz: offset %d: ", at[1]); !strings.HasPrefix(e.stderr, want) || strings.Count(e.stderr, "\n") != 1 {
-		t.Errorf("%swant %s", e.stderr, want)
+	if want := fmt.Sprintf("weft: bad.warc.gz: offset %d: ", at[1]); !strings.HasPrefix(e.Stderr, want) || strings.Count(e.Stderr, "\n") != 1 {
+		t.Errorf("%swant %s", e.Stderr, want)
 	}
 }

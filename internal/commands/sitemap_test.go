@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"github.com/weftcrawl/weft/robots"
 )
 
@@ -62,9 +63,9 @@ func TestSitemapLines(t *testing.T) {
 		"an array":       {`[1]`, `{"error":"line 1: array, expected an object, see weft sitemap --help-all","kind":"json"}`},
 	} {
 		e := weftFed(t, c.in+"\n{}\n", "", "sitemap", "--jsonl")
-		first, _, _ := strings.Cut(e.stdout, "\n")
-		if e.code != exitDone || !strings.HasSuffix(first, c.want) || strings.Count(e.stdout, "\n") != 2 {
-			t.Errorf("%s: exit %d\n got %s\nwant %s\n%s", name, e.code, first, c.want, e.stderr)
+		first, _, _ := strings.Cut(e.Stdout, "\n")
+		if e.Code != wefttest.Done || !strings.HasSuffix(first, c.want) || strings.Count(e.Stdout, "\n") != 2 {
+			t.Errorf("%s: exit %d\n got %s\nwant %s\n%s", name, e.Code, first, c.want, e.Stderr)
 		}
 	}
 }
@@ -80,17 +81,17 @@ func TestSitemap(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		"whole":  {body + "</urlset>", []string{"--base", "http://e.test/m/"}, exitDone, "http://e.test/a\t2024-05\\u000a\\u001b\tpage\nhttp://e.test/s.xml\t-\tsitemap\n", ""},
-		"broken": {body, []string{"--base", "http://e.test"}, exitError, "http://e.test/a\t2024-05\\u000a\\u001b\tpage\nhttp://e.test/s.xml\t-\tsitemap\n", "-: broken: line 2: the end, expected </urlset> first"},
-		"none":   {"hello", nil, exitError, "", "-: no sitemap, expected XML, or a URL a line"},
-		"JSON":   {"http://e.test\n", []string{"--json"}, exitDone, `{"url":"http://e.test/","kind":"page","priority":0.5}` + "\n", ""},
-		"JSON, a date": {"<feed><entry><link href='http://e.test'/><updated>2024-05-01T10:00:00.5+01:00</updated></entry></feed>", []string{"--json"}, exitDone,
+		"whole":  {body + "</urlset>", []string{"--base", "http://e.test/m/"}, wefttest.Done, "http://e.test/a\t2024-05\\u000a\\u001b\tpage\nhttp://e.test/s.xml\t-\tsitemap\n", ""},
+		"broken": {body, []string{"--base", "http://e.test"}, wefttest.Failed, "http://e.test/a\t2024-05\\u000a\\u001b\tpage\nhttp://e.test/s.xml\t-\tsitemap\n", "-: broken: line 2: the end, expected </urlset> first"},
+		"none":   {"hello", nil, wefttest.Failed, "", "-: no sitemap, expected XML, or a URL a line"},
+		"JSON":   {"http://e.test\n", []string{"--json"}, wefttest.Done, `{"url":"http://e.test/","kind":"page","priority":0.5}` + "\n", ""},
+		"JSON, a date": {"<feed><entry><link href='http://e.test'/><updated>2024-05-01T10:00:00.5+01:00</updated></entry></feed>", []string{"--json"}, wefttest.Done,
 			`{"url":"http://e.test/","kind":"page","lastmod":"2024-05-01T10:00:00.5+01:00","time":"2024-05-01T09:00:00.5Z","priority":0.5}` + "\n", ""},
-		"an encoding": {"<urlset><url><loc>http://e.test/\xcf</loc></url></urlset>", []string{"--content-type", "text/xml;charset=windows-1251"}, exitDone, "http://e.test/%D0%9F\t-\tpage\n", ""},
-		"too large":   {"http://e.test/\n", []string{"--max-body", "3"}, exitError, "", `sitemap: "-": larger than 3 bytes, see --max-body`},
+		"an encoding": {"<urlset><url><loc>http://e.test/\xcf</loc></url></urlset>", []string{"--content-type", "text/xml;charset=windows-1251"}, wefttest.Done, "http://e.test/%D0%9F\t-\tpage\n", ""},
+		"too large":   {"http://e.test/\n", []string{"--max-body", "3"}, wefttest.Failed, "", `sitemap: "-": larger than 3 bytes, see --max-body`},
 	} {
 		e := weftFed(t, c.stdin, "", append(append([]string{"sitemap"}, c.args...), "-")...)
-		if e.code != c.code || e.stdout != c.stdout || !strings.Contains(e.stderr, c.stderr) || (c.stderr == "") != (e.stderr == "") {
+		if e.Code != c.code || e.Stdout != c.stdout || !strings.Contains(e.Stderr, c.stderr) || (c.stderr == "") != (e.Stderr == "") {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -98,7 +99,7 @@ func TestSitemap(t *testing.T) {
 	if err := os.WriteFile(path, []byte(gzipped(t, "http://e.test/1\n")), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if e := weftRun(t, "sitemap", path); e.code != exitDone || e.stdout != "http://e.test/1\t-\tpage\n" {
+	if e := wefttest.Run(t, "sitemap", path); e.Code != wefttest.Done || e.Stdout != "http://e.test/1\t-\tpage\n" {
 		t.Errorf("a file: %+v", e)
 	}
 }
@@ -133,14 +134,14 @@ func TestSitemapOfASite(t *testing.T) {
 		stdout    string
 		stderr    string
 	}{
-		{"a site", s.URL, 1, exitDone, s.URL + "/dir/1.xml\t-\tsitemap\nhttp://e.test/2.xml\t-\tsitemap\n", ""},
-		{"a site without", s.URL + "/", 0, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
-		{"a URL", s.URL + "/dir/map", 1, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
-		{"a site with too many", s.URL, robots.MaxSitemaps, exitError, strings.Repeat(s.URL+"/dir/1.xml\t-\tsitemap\n", robots.MaxSitemaps), "/robots.txt: more than 1000 sitemaps, the others are not listed"},
-		{"not found", s.URL + "/no.xml", 1, exitError, "", "/no.xml: status 404, expected 2xx"},
+		{"a site", s.URL, 1, wefttest.Done, s.URL + "/dir/1.xml\t-\tsitemap\nhttp://e.test/2.xml\t-\tsitemap\n", ""},
+		{"a site without", s.URL + "/", 0, wefttest.Done, s.URL + "/dir/a\t-\tpage\n", ""},
+		{"a URL", s.URL + "/dir/map", 1, wefttest.Done, s.URL + "/dir/a\t-\tpage\n", ""},
+		{"a site with too many", s.URL, robots.MaxSitemaps, wefttest.Failed, strings.Repeat(s.URL+"/dir/1.xml\t-\tsitemap\n", robots.MaxSitemaps), "/robots.txt: more than 1000 sitemaps, the others are not listed"},
+		{"not found", s.URL + "/no.xml", 1, wefttest.Failed, "", "/no.xml: status 404, expected 2xx"},
 	} {
 		named.Store(c.named)
-		if e := weftRun(t, "sitemap", c.url); e.code != c.code || e.stdout != c.stdout || !strings.Contains(e.stderr, c.stderr) {
+		if e := wefttest.Run(t, "sitemap", c.url); e.Code != c.code || e.Stdout != c.stdout || !strings.Contains(e.Stderr, c.stderr) {
 			t.Errorf("%s: %+v", c.name, e)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package commands_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/internal/webtest"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // TestMemoryOfTheProcess: the process stays near its budget where concurrent bodies are many times
@@ -21,7 +22,7 @@ import (
 func TestMemoryOfTheProcess(t *testing.T) {
 	const size, pages, most = 8 << 20, 30, 130 // MiB
 	text := bytes.Repeat([]byte("x"), size)
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			w.Header().Set("Content-Type", "text/plain")
 			_, _ = w.Write(text)
@@ -31,7 +32,7 @@ func TestMemoryOfTheProcess(t *testing.T) {
 		for i := range pages {
 			links = append(links, fmt.Sprintf("/%d", i))
 		}
-		html(w, links...)
+		wefttest.HTML(w, links...)
 	})
 	resident := residentAtMost(t, "crawl", "--memory", "64MiB", s.URL)
 	if resident > most {
@@ -48,7 +49,7 @@ func TestMemoryOverTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { html(w, "/a", "/b") }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { wefttest.HTML(w, "/a", "/b") }))
 	s.TLS = config
 	s.StartTLS()
 	defer s.Close()
@@ -66,8 +67,7 @@ func TestMemoryOverTLS(t *testing.T) {
 // residentAtMost runs the command and returns the most MiB that were resident.
 func residentAtMost(t *testing.T, args ...string) int {
 	t.Helper()
-	cmd, stderr := weftCommand(t, args...)
-	cmd.Path = unraced() // the race detector takes several times the memory
+	cmd, stderr := wefttest.Command(t, args...)
 	cmd.Env = append(cmd.Env, "GOGC=100")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,7 @@
-package main
+package commands_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -19,8 +18,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/check"
+	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
 // faultySite serves a home page with a few faults.
@@ -50,7 +49,7 @@ func faultySite(t *testing.T) string {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	site := faultySite(t)
-	e := weftRun(t, "check", "-q", "--job", "job.weft", site)
+	e := wefttest.Run(t, "check", "-q", "--job", "job.weft", site)
 	const summary = `
 2 pages, 6 links; 5 URLs: 3 ok, 1 broken, 1 unknown
 `
@@ -86,14 +85,14 @@ warning  301 Moved Permanently to ` + site + `/b  permanent-redirect
             ` + site + `/gone  <a href> “again”
 
 5 errors, 1 warning, 0 notes` + summary
-	if e.code != exitBroken || e.stderr != "" || e.stdout != want {
-		t.Errorf("%d %s\n%s\nwant\n%s", e.code, e.stderr, e.stdout, want)
+	if e.Code != wefttest.Broken || e.Stderr != "" || e.Stdout != want {
+		t.Errorf("%d %s\n%s\nwant\n%s", e.Code, e.Stderr, e.Stdout, want)
 	}
-	job := filepath.Join(e.dir, "job.weft")
-	if got := weftRun(t, "check", "--sort", "page", job); unindented(got.stdout) != unindented(byPage) {
-		t.Errorf("by page: %s\nwant\n%s", got.stdout, byPage)
+	job := filepath.Join(e.Dir, "job.weft")
+	if got := wefttest.Run(t, "check", "--sort", "page", job); unindented(got.Stdout) != unindented(byPage) {
+		t.Errorf("by page: %s\nwant\n%s", got.Stdout, byPage)
 	}
-	if again := weftRun(t, "check", "--job", job, site); !strings.Contains(again.stderr, "is finished; weft check --update "+job+" recrawls it") {
+	if again := wefttest.Run(t, "check", "--job", job, site); !strings.Contains(again.Stderr, "is finished; weft check --update "+job+" recrawls it") {
 		t.Errorf("%+v", again)
 	}
 	for name, c := range map[string]struct {
@@ -101,35 +100,35 @@ warning  301 Moved Permanently to ` + site + `/b  permanent-redirect
 		code int
 		want string
 	}{
-		"by target":  {[]string{"--sort", "target"}, exitBroken, site + "/gone\n"},
-		"accepted":   {[]string{"--accept", "200..299,404", "--no-rule", "missing-fragment", "--no-rule", "own-unknown"}, exitDone, "nothing is broken, 1 warning, 1 note"},
-		"ignored":    {[]string{"--ignore", "/gone$", "--ignore", "#no", "--accept", "200..299,403"}, exitDone, "nothing is broken"},
-		"other":      {[]string{"--rules", "site"}, exitDone, "nothing is broken, 1 warning, 0 notes"},
-		"bad rule":   {[]string{"--rules", "x"}, exitUsage, ""},
-		"bad status": {[]string{"--accept", "2xx"}, exitUsage, ""},
-		"baseline":   {[]string{"--write-baseline", filepath.Join(e.dir, "known")}, exitBroken, "5 errors"},
-		"github":     {[]string{"--format", "github"}, exitBroken, "::error title=broken-link::" + site + "/:2:9: " + site + "/gone: 404 Not Found"},
-		"csv":        {[]string{"--format", "csv"}, exitBroken, "\nerror,broken-link,404 Not Found," + site + "/,2,9,<a href>,Gone," + site + "/gone,404,,"},
-		"markdown":   {[]string{"--format", "markdown"}, exitBroken, "- **error** 404 Not Found: <" + site + "/gone>, on 2 pages, 3 times (broken-link)\n  - <" + site + "/> at 2:9 in `<a href>`"},
+		"by target":  {[]string{"--sort", "target"}, wefttest.Broken, site + "/gone\n"},
+		"accepted":   {[]string{"--accept", "200..299,404", "--no-rule", "missing-fragment", "--no-rule", "own-unknown"}, wefttest.Done, "nothing is broken, 1 warning, 1 note"},
+		"ignored":    {[]string{"--ignore", "/gone$", "--ignore", "#no", "--accept", "200..299,403"}, wefttest.Done, "nothing is broken"},
+		"other":      {[]string{"--rules", "site"}, wefttest.Done, "nothing is broken, 1 warning, 0 notes"},
+		"bad rule":   {[]string{"--rules", "x"}, wefttest.Misused, ""},
+		"bad status": {[]string{"--accept", "2xx"}, wefttest.Misused, ""},
+		"baseline":   {[]string{"--write-baseline", filepath.Join(e.Dir, "known")}, wefttest.Broken, "5 errors"},
+		"github":     {[]string{"--format", "github"}, wefttest.Broken, "::error title=broken-link::" + site + "/:2:9: " + site + "/gone: 404 Not Found"},
+		"csv":        {[]string{"--format", "csv"}, wefttest.Broken, "\nerror,broken-link,404 Not Found," + site + "/,2,9,<a href>,Gone," + site + "/gone,404,,"},
+		"markdown":   {[]string{"--format", "markdown"}, wefttest.Broken, "- **error** 404 Not Found: <" + site + "/gone>, on 2 pages, 3 times (broken-link)\n  - <" + site + "/> at 2:9 in `<a href>`"},
 	} {
-		got := weftRun(t, append([]string{"check", job}, c.args...)...)
-		if got.code != c.code || !strings.Contains(got.stdout, c.want) {
+		got := wefttest.Run(t, append([]string{"check", job}, c.args...)...)
+		if got.Code != c.code || !strings.Contains(got.Stdout, c.want) {
 			t.Errorf("%s: %+v, want %d %s", name, got, c.code, c.want)
 		}
 	}
-	if got := weftRun(t, "check", "-q", "--update", job); got.code != exitBroken || !strings.Contains(got.stdout, "5 errors, 1 warning, 0 notes in 4 problems\n2 pages") {
+	if got := wefttest.Run(t, "check", "-q", "--update", job); got.Code != wefttest.Broken || !strings.Contains(got.Stdout, "5 errors, 1 warning, 0 notes in 4 problems\n2 pages") {
 		t.Errorf("checked again: %+v", got)
 	}
-	both := filepath.Join(e.dir, "both")
-	for _, baseline := range []string{filepath.Join(e.dir, "known"), both} { // what is known stays so
-		if got := weftRun(t, "check", "--baseline", baseline, "--write-baseline", both, job); got.code != exitDone || !strings.Contains(got.stdout, "6 known") {
+	both := filepath.Join(e.Dir, "both")
+	for _, baseline := range []string{filepath.Join(e.Dir, "known"), both} { // what is known stays so
+		if got := wefttest.Run(t, "check", "--baseline", baseline, "--write-baseline", both, job); got.Code != wefttest.Done || !strings.Contains(got.Stdout, "6 known") {
 			t.Errorf("baseline after baseline: %+v", got)
 		}
 	}
-	if got := weftRun(t, "check"); got.code != exitUsage {
+	if got := wefttest.Run(t, "check"); got.Code != wefttest.Misused {
 		t.Errorf("nothing to check: %+v", got)
 	}
-	if got := weftRun(t, "check", "--baseline", filepath.Join(e.dir, "known"), job); got.code != exitDone || !strings.Contains(got.stdout, "0 warnings, 0 notes, 6 known") {
+	if got := wefttest.Run(t, "check", "--baseline", filepath.Join(e.Dir, "known"), job); got.Code != wefttest.Done || !strings.Contains(got.Stdout, "0 warnings, 0 notes, 6 known") {
 		t.Errorf("with a baseline: %+v", got)
 	}
 }
@@ -139,25 +138,25 @@ warning  301 Moved Permanently to ` + site + `/b  permanent-redirect
 func TestCheckAgain(t *testing.T) {
 	t.Parallel()
 	site := faultySite(t)
-	e := weftRun(t, "check", "-q", "--job", "job.weft", "--no-external", "--canon", "sort-query,drop-tracking", site)
-	if e.code != exitBroken {
+	e := wefttest.Run(t, "check", "-q", "--job", "job.weft", "--no-external", "--canon", "sort-query,drop-tracking", site)
+	if e.Code != wefttest.Broken {
 		t.Fatalf("%+v", e)
 	}
 	for args, code := range map[string]int{
-		"check -q --update job.weft":              exitBroken,
-		"check -q --job job.weft":                 exitBroken,
-		"check -q --retry-failed job.weft":        exitBroken,
-		"check -q --scope page " + site:           exitBroken,
-		"check -q -o none/report.html " + site:    exitUsage,
-		"check -q -o . " + site:                   exitUsage,
-		"check -q --retry-failed none " + site:    exitUsage,
-		"check -q job.weft/pages.jsonl none.html": exitUsage,
-		"check -q --update none":                  exitUsage,
-		"check -q --job job.weft --depth 3":       exitUsage,
-		"check -q -o report.html job.weft":        exitBroken,
+		"check -q --update job.weft":              wefttest.Broken,
+		"check -q --job job.weft":                 wefttest.Broken,
+		"check -q --retry-failed job.weft":        wefttest.Broken,
+		"check -q --scope page " + site:           wefttest.Broken,
+		"check -q -o none/report.html " + site:    wefttest.Misused,
+		"check -q -o . " + site:                   wefttest.Misused,
+		"check -q --retry-failed none " + site:    wefttest.Misused,
+		"check -q job.weft/pages.jsonl none.html": wefttest.Misused,
+		"check -q --update none":                  wefttest.Misused,
+		"check -q --job job.weft --depth 3":       wefttest.Misused,
+		"check -q -o report.html job.weft":        wefttest.Broken,
 	} {
-		got := weftIn(t, e.dir, strings.Fields(args)...)
-		if got.code != code || code == exitUsage && got.stderr == "" || code == exitBroken && got.stderr != "" {
+		got := wefttest.In(t, e.Dir, strings.Fields(args)...)
+		if got.Code != code || code == wefttest.Misused && got.Stderr == "" || code == wefttest.Broken && got.Stderr != "" {
 			t.Errorf("weft %s: %+v, expected %d", args, got, code)
 		}
 	}
@@ -169,12 +168,12 @@ func TestCheckAgain(t *testing.T) {
 func TestCheckRefuses(t *testing.T) {
 	t.Parallel()
 	e := weftAmong(t, map[string][]byte{"a.html": []byte("<a href=a.html>a</a>"), "c.toml": []byte("depth = 3\n")}, "check", "a.html")
-	if e.code != exitDone {
+	if e.Code != wefttest.Done {
 		t.Fatalf("%+v", e)
 	}
-	job := filepath.Join(e.dir, "x.weft")
+	job := filepath.Join(e.Dir, "x.weft")
 	line := `{"url":"http://a.test/","status":200,"content_type":"text/html"}` + "\n"
-	if err := errors.Join(os.Mkdir(job, 0o777), os.WriteFile(filepath.Join(job, "pages.jsonl"), []byte(line), 0o666), os.Mkdir(filepath.Join(e.dir, "empty.weft"), 0o777)); err != nil {
+	if err := errors.Join(os.Mkdir(job, 0o777), os.WriteFile(filepath.Join(job, "pages.jsonl"), []byte(line), 0o666), os.Mkdir(filepath.Join(e.Dir, "empty.weft"), 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
@@ -195,12 +194,12 @@ func TestCheckRefuses(t *testing.T) {
 		"-q --config c.toml a.html":           "",
 		"--where status==404 --update y.weft": `--update "y.weft": no job`,
 	} {
-		got := weftIn(t, e.dir, append([]string{"check"}, strings.Fields(args)...)...)
-		wanted := exitUsage
+		got := wefttest.In(t, e.Dir, append([]string{"check"}, strings.Fields(args)...)...)
+		wanted := wefttest.Misused
 		if want == "" {
-			wanted = exitDone
+			wanted = wefttest.Done
 		}
-		if got.code != wanted || !strings.Contains(got.stderr, want) || wanted == exitUsage && (got.stdout != "" || strings.Count(got.stderr, "\n") != 1) {
+		if got.Code != wanted || !strings.Contains(got.Stderr, want) || wanted == wefttest.Misused && (got.Stdout != "" || strings.Count(got.Stderr, "\n") != 1) {
 			t.Errorf("weft check %s: %+v, expected %d, %s", args, got, wanted, want)
 		}
 	}
@@ -213,7 +212,7 @@ func TestCheckFileSummary(t *testing.T) {
 	const page = `<a href=gone.html>a</a>`
 	e := weftAmong(t, map[string][]byte{"a.html": []byte(page)}, "check", "-o", "r.csv", "a.html")
 	want := "1 error, 0 warnings, 0 notes\n1 page (1 HTML), 1 link (1 to files, 0 to the Web); 0 URLs: 0 ok, 0 broken, 0 unknown\nreport: r.csv\n"
-	if e.code != exitBroken || e.stdout != "" || e.stderr != want || e.file("r.csv") == "" {
+	if e.Code != wefttest.Broken || e.Stdout != "" || e.Stderr != want || e.File("r.csv") == "" {
 		t.Errorf("%+v, expected %s", e, want)
 	}
 	for args, want := range map[string]string{
@@ -224,8 +223,8 @@ func TestCheckFileSummary(t *testing.T) {
 		"-o none/r.csv a.html":               "--output",
 		"-o - --format csv a.html":           "",
 	} {
-		got := weftIn(t, e.dir, append([]string{"check"}, strings.Fields(args)...)...)
-		if !strings.Contains(got.stderr, want) || want == "" && got.stderr != "" || strings.Contains(got.stderr, "report:") {
+		got := wefttest.In(t, e.Dir, append([]string{"check"}, strings.Fields(args)...)...)
+		if !strings.Contains(got.Stderr, want) || want == "" && got.Stderr != "" || strings.Contains(got.Stderr, "report:") {
 			t.Errorf("weft check %s: %+v, expected %s", args, got, want)
 		}
 	}
@@ -234,16 +233,16 @@ func TestCheckFileSummary(t *testing.T) {
 // TestCheckSitemaps: the name of a rule on sitemaps has them read; groups say that none was.
 func TestCheckSitemaps(t *testing.T) {
 	t.Parallel()
-	var s *asked
-	s = newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	var s *wefttest.Asked
+	s = wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
-			html(w)
+			wefttest.HTML(w)
 		case "/sitemap.xml":
 			w.Header().Set("Content-Type", "text/xml")
 			io.WriteString(w, "<urlset><url><loc>"+s.URL+"/alone</loc></url></urlset>")
 		case "/alone":
-			html(w)
+			wefttest.HTML(w)
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -259,13 +258,13 @@ func TestCheckSitemaps(t *testing.T) {
 		"--rules links":                     "nothing is broken",
 		"--rules orphan --limit-per-host 1": "\nno sitemap was read\n",
 	} {
-		e := weftRun(t, append([]string{"check", "-q", "--no-rule", "soft-404", s.URL}, strings.Fields(args)...)...)
-		if !strings.Contains(e.stdout, want) || want != unread && strings.Contains(e.stdout, unread) {
+		e := wefttest.Run(t, append([]string{"check", "-q", "--no-rule", "soft-404", s.URL}, strings.Fields(args)...)...)
+		if !strings.Contains(e.Stdout, want) || want != unread && strings.Contains(e.Stdout, unread) {
 			t.Errorf("%s: %+v, expected %s", args, e, want)
 		}
 	}
-	e := weftRun(t, "crawl", "-q", "--warc", "--job", "x.weft", s.URL)
-	if got := weftIn(t, e.dir, "check", "--rules", "orphan", "x.weft"); !strings.Contains(got.stdout, "\nno sitemap was read: a crawl with --sitemaps reads them\n") {
+	e := wefttest.Run(t, "crawl", "-q", "--warc", "--job", "x.weft", s.URL)
+	if got := wefttest.In(t, e.Dir, "check", "--rules", "orphan", "x.weft"); !strings.Contains(got.Stdout, "\nno sitemap was read: a crawl with --sitemaps reads them\n") {
 		t.Errorf("a job: %+v", got)
 	}
 }
@@ -281,9 +280,9 @@ func TestCheckHints(t *testing.T) {
 		io.WriteString(w, "<a href=/in>x</a><a href=http://10.0.0.1/>y</a>")
 	}))
 	defer s.Close()
-	e := weftRun(t, "check", "-q", "--rules", "unknown,own-unknown", s.URL)
+	e := wefttest.Run(t, "check", "-q", "--rules", "unknown,own-unknown", s.URL)
 	for _, want := range []string{"401 Unauthorized: it asks for a login: --auth logs in  own-unknown", "its address is not public: --allow-private lets pages lead there  unknown"} {
-		if e.code != exitBroken || !strings.Contains(e.stdout, want) {
+		if e.Code != wefttest.Broken || !strings.Contains(e.Stdout, want) {
 			t.Errorf("%+v, expected %s", e, want)
 		}
 	}
@@ -299,12 +298,12 @@ func TestCheckCanon(t *testing.T) {
 		io.WriteString(w, "<a href='/gone?b=2&a=1'>x</a>")
 	}))
 	defer s.Close()
-	e := weftRun(t, "check", "-q", "--job", "job.weft", "--canon", "sort-query", s.URL)
+	e := wefttest.Run(t, "check", "-q", "--job", "job.weft", "--canon", "sort-query", s.URL)
 	for range 2 {
-		if e.code != exitBroken || !strings.Contains(e.stdout, "404 Not Found") || strings.Contains(e.stdout, "not checked") {
+		if e.Code != wefttest.Broken || !strings.Contains(e.Stdout, "404 Not Found") || strings.Contains(e.Stdout, "not checked") {
 			t.Errorf("%+v", e)
 		}
-		e = weftIn(t, e.dir, "check", "job.weft")
+		e = wefttest.In(t, e.Dir, "check", "job.weft")
 	}
 }
 
@@ -320,16 +319,16 @@ func unindented(text string) string {
 func TestCheckFormats(t *testing.T) {
 	t.Parallel()
 	site := faultySite(t)
-	e := weftRun(t, "check", "-q", "--job", "job.weft", "-o", "r.json", site)
+	e := wefttest.Run(t, "check", "-q", "--job", "job.weft", "-o", "r.json", site)
 	var report struct {
 		Totals   check.Totals
 		Findings []check.Finding
 	}
-	if err := json.Unmarshal([]byte(e.file("r.json")), &report); err != nil || report.Totals.Errors != 5 || len(report.Findings) != 6 || report.Findings[0].Line != 2 {
+	if err := json.Unmarshal([]byte(e.File("r.json")), &report); err != nil || report.Totals.Errors != 5 || len(report.Findings) != 6 || report.Findings[0].Line != 2 {
 		t.Errorf("%v %+v", err, report)
 	}
 	for _, name := range []string{"r.sarif", "r.xml"} {
-		if got := weftRun(t, "check", "-o", filepath.Join(e.dir, name), filepath.Join(e.dir, "job.weft")); got.code != exitBroken || got.stdout != "" {
+		if got := wefttest.Run(t, "check", "-o", filepath.Join(e.Dir, name), filepath.Join(e.Dir, "job.weft")); got.Code != wefttest.Broken || got.Stdout != "" {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -350,7 +349,7 @@ func TestCheckFormats(t *testing.T) {
 			}
 		}
 	}
-	b, _ := os.ReadFile(filepath.Join(e.dir, "r.sarif"))
+	b, _ := os.ReadFile(filepath.Join(e.Dir, "r.sarif"))
 	if err := json.Unmarshal(b, &sarif); err != nil || sarif.Version != "2.1.0" || len(sarif.Runs[0].Tool.Driver.Rules) != 4 ||
 		len(sarif.Runs[0].Results) != 6 || sarif.Runs[0].Results[0].Locations[0].PhysicalLocation.Region.StartColumn != 9 {
 		t.Errorf("%v %s", err, b)
@@ -364,7 +363,7 @@ func TestCheckFormats(t *testing.T) {
 			} `xml:"testcase"`
 		} `xml:"testsuite"`
 	}
-	b, _ = os.ReadFile(filepath.Join(e.dir, "r.xml"))
+	b, _ = os.ReadFile(filepath.Join(e.Dir, "r.xml"))
 	if err := xml.Unmarshal(b, &suites); err != nil || suites.Suite.Tests != 7 || suites.Suite.Failures != 5 || len(suites.Suite.Cases) != 7 {
 		t.Errorf("%v %s", err, b)
 	}
@@ -374,10 +373,10 @@ func TestCheckFormats(t *testing.T) {
 func TestCheckReferrers(t *testing.T) {
 	t.Parallel()
 	site := faultySite(t)
-	e := weftRun(t, "crawl", "-q", "--job", "job.weft", site)
-	got := weftRun(t, "check", filepath.Join(e.dir, "job.weft"))
+	e := wefttest.Run(t, "crawl", "-q", "--job", "job.weft", site)
+	got := wefttest.Run(t, "check", filepath.Join(e.Dir, "job.weft"))
 	for _, want := range []string{" on " + site + "/\n", " " + site + "/b\n", "error    404 Not Found", "error    403", "3 errors, 1 warning, 0 notes"} {
-		if got.code != exitBroken || !strings.Contains(got.stdout, want) {
+		if got.Code != wefttest.Broken || !strings.Contains(got.Stdout, want) {
 			t.Errorf("%+v, want %s", got, want)
 		}
 	}
@@ -396,16 +395,16 @@ func TestCheckStrangersFiles(t *testing.T) {
 	defer s.Close()
 	files := map[string][]byte{"a.md": []byte("[x](" + s.URL + "/x) [mail](http://127.0.0.1:25/)\n")}
 	e := weftAmong(t, files, "check", "-q", "-H", "Authorization: Bearer sesame", "a.md")
-	if e.code != exitDone || len(got) > 0 || !strings.Contains(e.stdout, "its address is not public") || !strings.Contains(e.stdout, "1 link not checked") {
+	if e.Code != wefttest.Done || len(got) > 0 || !strings.Contains(e.Stdout, "its address is not public") || !strings.Contains(e.Stdout, "1 link not checked") {
 		t.Errorf("%+v, requests %q", e, got)
 	}
 	e = weftAmong(t, files, "check", "-q", "--job", "a.weft", "a.md")
-	again := weftRun(t, "check", "-q", "--update", filepath.Join(e.dir, "a.weft"), "-H", "Authorization: Bearer sesame")
-	if len(got) > 0 || !strings.Contains(again.stdout, "its address is not public") {
+	again := wefttest.Run(t, "check", "-q", "--update", filepath.Join(e.Dir, "a.weft"), "-H", "Authorization: Bearer sesame")
+	if len(got) > 0 || !strings.Contains(again.Stdout, "its address is not public") {
 		t.Errorf("checked again: %+v, requests %q", again, got)
 	}
 	e = weftAmong(t, files, "check", "-q", "--allow-private", "-H", "Authorization: Bearer sesame", "a.md")
-	if e.code != exitDone || len(got) != 1 || got[0] != "/x" || !strings.Contains(e.stdout, "nothing is broken, 0 warnings, 0 notes") {
+	if e.Code != wefttest.Done || len(got) != 1 || got[0] != "/x" || !strings.Contains(e.Stdout, "nothing is broken, 0 warnings, 0 notes") {
 		t.Errorf("%+v, requests %q", e, got)
 	}
 }
@@ -421,8 +420,8 @@ func TestOwnPages(t *testing.T) {
 		}
 		args = append(args, path)
 	}
-	if e := weftRun(t, args...); e.code != exitDone || !strings.Contains(e.stdout, "nothing is broken") {
-		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	if e := wefttest.Run(t, args...); e.Code != wefttest.Done || !strings.Contains(e.Stdout, "nothing is broken") {
+		t.Errorf("exit %d: %s%s", e.Code, e.Stdout, e.Stderr)
 	}
 }
 
@@ -468,19 +467,19 @@ func TestCheckExternalFragments(t *testing.T) {
 	}))
 	defer site.Close()
 	want := []string{"5:9  error  no element has this id or name: gone", "6:9  error  no element has this id or name: moved", "12:9  error  no element has this id or name: no"}
-	e := weftRun(t, "check", "-q", "--sort", "page", "--external-fragments", "--job", "x.weft", site.URL)
-	job := filepath.Join(e.dir, "x.weft")
-	again := weftRun(t, "check", "-q", "--sort", "page", "--external-fragments", job)
+	e := wefttest.Run(t, "check", "-q", "--sort", "page", "--external-fragments", "--job", "x.weft", site.URL)
+	job := filepath.Join(e.Dir, "x.weft")
+	again := wefttest.Run(t, "check", "-q", "--sort", "page", "--external-fragments", job)
 	files := weftAmong(t, map[string][]byte{"a.html": []byte(links)}, "check", "-q", "--sort", "page", "--external-fragments", "--allow-private", "a.html")
-	for total, got := range map[string]ended{"\n3 errors": e, "\n3 errors,": again, "\n4 errors": files} {
+	for total, got := range map[string]wefttest.Ended{"\n3 errors": e, "\n3 errors,": again, "\n4 errors": files} {
 		// All of /long is read for files.
 		for _, line := range append(want, total) {
-			if got.code != exitBroken || !strings.Contains(got.stdout, line) {
-				t.Errorf("%d %s%s, want %s", got.code, got.stdout, got.stderr, line)
+			if got.Code != wefttest.Broken || !strings.Contains(got.Stdout, line) {
+				t.Errorf("%d %s%s, want %s", got.Code, got.Stdout, got.Stderr, line)
 			}
 		}
 	}
-	if e := weftRun(t, "check", "-q", job); e.code != exitDone {
+	if e := wefttest.Run(t, "check", "-q", job); e.Code != wefttest.Done {
 		t.Errorf("without the option: %+v", e)
 	}
 	for request, n := range map[string]int{"HEAD /page": 1, "HEAD /plain": 1, "HEAD /long": 1, "GET /plain": 1, "GET /image": 1, "GET /never": 0} {
@@ -495,20 +494,20 @@ func TestCheckNothing(t *testing.T) {
 	t.Parallel()
 	down := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	defer down.Close()
-	e := weftRun(t, "check", "-q", "--retries", "0", "--job", "x.weft", down.URL)
-	if e.code != exitError || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "nothing was checked: no seed could be fetched") {
+	e := wefttest.Run(t, "check", "-q", "--retries", "0", "--job", "x.weft", down.URL)
+	if e.Code != wefttest.Failed || strings.Count(e.Stderr, "\n") != 1 || !strings.Contains(e.Stderr, "nothing was checked: no seed could be fetched") {
 		t.Errorf("%+v", e)
 	}
-	if e := weftRun(t, "check", filepath.Join(e.dir, "x.weft")); e.code != exitError {
+	if e := wefttest.Run(t, "check", filepath.Join(e.Dir, "x.weft")); e.Code != wefttest.Failed {
 		t.Errorf("of the job: %+v", e)
 	}
-	if e := weftAmong(t, map[string][]byte{"a.md": []byte("no link")}, "check", "a.md"); e.code != exitDone {
+	if e := weftAmong(t, map[string][]byte{"a.md": []byte("no link")}, "check", "a.md"); e.Code != wefttest.Done {
 		t.Errorf("%+v", e)
 	}
-	if e := weftRun(t, "check", "docs/none.md"); e.code != exitUsage || !strings.Contains(e.stderr, "no such file") {
+	if e := wefttest.Run(t, "check", "docs/none.md"); e.Code != wefttest.Misused || !strings.Contains(e.Stderr, "no such file") {
 		t.Errorf("of a file that is not there: %+v", e)
 	}
-	if e := weftRun(t, "check", t.TempDir()); e.code != exitError {
+	if e := wefttest.Run(t, "check", t.TempDir()); e.Code != wefttest.Failed {
 		t.Errorf("of an empty folder: %+v", e)
 	}
 }
@@ -522,13 +521,13 @@ func TestCheckIgnored(t *testing.T) {
 		io.WriteString(w, "<a href=/a/1></a><a href='/b#no'></a>")
 	}))
 	defer s.Close()
-	e := weftRun(t, "check", "-q", "--job", "x.weft", "--ignore", "/a/", "--ignore", "#no", "--no-rule", "soft-404", s.URL)
+	e := wefttest.Run(t, "check", "-q", "--job", "x.weft", "--ignore", "/a/", "--ignore", "#no", "--no-rule", "soft-404", s.URL)
 	close(asked)
 	var all []string
 	for path := range asked {
 		all = append(all, path)
 	}
-	if e.code != exitDone || slices.Contains(all, "/a/1") || !slices.Contains(all, "/b") {
+	if e.Code != wefttest.Done || slices.Contains(all, "/a/1") || !slices.Contains(all, "/b") {
 		t.Errorf("%+v, asked for %q", e, all)
 	}
 }
@@ -540,24 +539,24 @@ func TestCheckInterrupted(t *testing.T) {
 	for name, more := range map[string][]string{"kept": {"--job", "x.weft"}, "not kept": nil} {
 		t.Run(name, func(t *testing.T) {
 			asked, answer := make(chan bool), make(chan bool)
-			s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 				switch r.URL.Path {
 				case "/":
-					html(w, "/slow", "/gone", "/a", "/b")
+					wefttest.HTML(w, "/slow", "/gone", "/a", "/b")
 				case "/slow":
 					if r.Method == http.MethodGet {
 						asked <- true
 						<-answer
 					}
-					html(w, "/never")
+					wefttest.HTML(w, "/never")
 				case "/a", "/b":
-					html(w, "/")
+					wefttest.HTML(w, "/")
 				default:
 					w.WriteHeader(http.StatusNotFound)
 				}
 			})
 			args := append([]string{"check", "--per-host", "1", "--no-rule", "soft-404", "--write-baseline", "known"}, more...)
-			cmd, _ := weftCommand(t, append(args, s.URL+"/", "-o", "report.txt")...)
+			cmd, _ := wefttest.Command(t, append(args, s.URL+"/", "-o", "report.txt")...)
 			cmd.Stderr = nil
 			stderr, err := cmd.StderrPipe()
 			if err != nil {
@@ -580,13 +579,13 @@ func TestCheckInterrupted(t *testing.T) {
 			}
 			close(answer)
 			printed, _ := io.ReadAll(lines)
-			code := exitCode(cmd.Wait())
+			code := wefttest.ExitCode(cmd.Wait())
 			last := "weft: interrupted: only a part was checked; "
 			if more != nil {
 				last += "the same command goes on; "
 			}
 			last += "nothing was written to \"known\"\n"
-			if code != exitInterrupted || !strings.HasSuffix(string(printed), last) || !strings.Contains(report(), "nothing is broken so far") ||
+			if code != wefttest.Interrupted || !strings.HasSuffix(string(printed), last) || !strings.Contains(report(), "nothing is broken so far") ||
 				!strings.Contains(report(), "\n2 pages, 5 links; ") || !strings.Contains(report(), "\nonly a part was checked: the crawl is interrupted, ") {
 				t.Errorf("exit %d, printed %s, reported %s", code, printed, report())
 			}
@@ -597,9 +596,9 @@ func TestCheckInterrupted(t *testing.T) {
 			if more == nil {
 				return
 			}
-			if e := weftIn(t, cmd.Dir, append([]string{"check", "-q", "--job", "x.weft", "-o", "report.txt"}, s.URL+"/", "--per-host", "1")...); e.code != exitBroken ||
-				strings.Contains(report(), "only a part") || !strings.Contains(report(), "2 errors") || strings.Count(s.paths()+" ", "/slow ") != 1 {
-				t.Errorf("resumed: %+v, %s; requests %s", e, report(), s.paths())
+			if e := wefttest.In(t, cmd.Dir, append([]string{"check", "-q", "--job", "x.weft", "-o", "report.txt"}, s.URL+"/", "--per-host", "1")...); e.Code != wefttest.Broken ||
+				strings.Contains(report(), "only a part") || !strings.Contains(report(), "2 errors") || strings.Count(s.Paths()+" ", "/slow ") != 1 {
+				t.Errorf("resumed: %+v, %s; requests %s", e, report(), s.Paths())
 			}
 		})
 	}
@@ -609,26 +608,15 @@ func TestCheckInterrupted(t *testing.T) {
 func TestCheckPart(t *testing.T) {
 	t.Parallel()
 	site := faultySite(t)
-	e := weftRun(t, "check", "-q", "--limit", "1", "--no-rule", "soft-404", "--job", "x.weft", site)
-	if e.code != exitLimit || !strings.Contains(e.stdout, "nothing is broken so far, ") || !strings.HasSuffix(e.stdout, "only a part was checked: the crawl is stopped, 5 URLs left\n") {
+	e := wefttest.Run(t, "check", "-q", "--limit", "1", "--no-rule", "soft-404", "--job", "x.weft", site)
+	if e.Code != wefttest.Limited || !strings.Contains(e.Stdout, "nothing is broken so far, ") || !strings.HasSuffix(e.Stdout, "only a part was checked: the crawl is stopped, 5 URLs left\n") {
 		t.Errorf("%+v", e)
 	}
-	if e := weftIn(t, e.dir, "check", "x.weft"); e.code != exitDone || !strings.Contains(e.stdout, "the crawl is stopped, 5 URLs left") {
+	if e := wefttest.In(t, e.Dir, "check", "x.weft"); e.Code != wefttest.Done || !strings.Contains(e.Stdout, "the crawl is stopped, 5 URLs left") {
 		t.Errorf("the job: %+v", e)
 	}
-	if e := weftIn(t, e.dir, "check", "-q", "--job", "x.weft", site); e.code != exitBroken || strings.Contains(e.stdout, "only a part") {
+	if e := wefttest.In(t, e.Dir, "check", "-q", "--job", "x.weft", site); e.Code != wefttest.Broken || strings.Contains(e.Stdout, "only a part") {
 		t.Errorf("the whole: %+v", e)
-	}
-}
-
-// TestCheckInterruptedBefore: after a signal, nothing is crawled.
-func TestCheckInterruptedBefore(t *testing.T) {
-	first, stop := context.WithCancel(t.Context())
-	stop()
-	f := checkFlags{signals: &interrupts{Context: t.Context(), first: first}}
-	var e *exit
-	if _, err := f.crawled(nil, weft.Options{}); !errors.As(err, &e) || e.code != exitInterrupted {
-		t.Errorf("%v, expected an exit with %d", err, exitInterrupted)
 	}
 }
 
@@ -637,18 +625,18 @@ func TestCheckInterruptedBefore(t *testing.T) {
 func TestCheckInterruptedWriting(t *testing.T) {
 	t.Parallel()
 	page := "<title>x</title>" + strings.Repeat("<a href='http://['>no valid URL</a>\n", 50_000)
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		io.WriteString(w, page)
 	})
-	cmd, stderr := weftCommand(t, "check", "-o", "report.html", s.URL)
+	cmd, stderr := wefttest.Command(t, "check", "-o", "report.html", s.URL)
 	temp, report := t.TempDir(), filepath.Join(cmd.Dir, "report.html")
 	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
 	if err := errors.Join(os.WriteFile(report, []byte("old"), 0o666), cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan int, 1)
-	go func() { ended <- exitCode(cmd.Wait()) }()
+	go func() { ended <- wefttest.ExitCode(cmd.Wait()) }()
 	writing := func() bool {
 		parts, _ := filepath.Glob(filepath.Join(cmd.Dir, ".weft-*.part"))
 		return len(parts) > 0
@@ -658,7 +646,7 @@ func TestCheckInterruptedWriting(t *testing.T) {
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
 	_ = cmd.Process.Signal(syscall.SIGTERM) // two of a kind may count as one
-	if code := <-ended; code != exitInterrupted || !strings.HasSuffix(stderr.String(), "weft: interrupted: no report was written\n") || strings.Contains(stderr.String(), "finishing") {
+	if code := <-ended; code != wefttest.Interrupted || !strings.HasSuffix(stderr.String(), "weft: interrupted: no report was written\n") || strings.Contains(stderr.String(), "finishing") {
 		t.Errorf("exit %d, printed %q", code, stderr)
 	}
 	old, err := os.ReadFile(report)
@@ -685,7 +673,7 @@ func TestCheckListSoft404(t *testing.T) {
 	}))
 	defer site.Close()
 	e := weftAmong(t, map[string][]byte{"seeds": []byte(site.URL + "/a\n" + site.URL + "/b\n")}, "check", "-q", "-i", "seeds")
-	if e.code != exitDone || !strings.Contains(e.stdout, "soft-404, on 2 pages") || asked.Load() != 1 {
+	if e.Code != wefttest.Done || !strings.Contains(e.Stdout, "soft-404, on 2 pages") || asked.Load() != 1 {
 		t.Errorf("%d requests: %+v", asked.Load(), e)
 	}
 }

@@ -1,20 +1,26 @@
-package main
+package commands_test
 
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/wefttest"
 	"github.com/weftcrawl/weft/record"
 )
 
 // conditionsOfPage returns the conditions that docs/jobs.md shows.
 func conditionsOfPage(t *testing.T) (all []string) {
 	t.Helper()
-	_, section, _ := strings.Cut(readPage(t, "../../docs/jobs.md"), "## Conditions")
+	page, err := os.ReadFile("../../docs/jobs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "## Conditions")
 	section, _, _ = strings.Cut(section, "\n## ")
 	for line := range strings.Lines(section) {
 		cells := strings.Split(line, "|")
@@ -37,7 +43,7 @@ func conditionsOfPage(t *testing.T) (all []string) {
 // URLs in weft urls and weft export, and weft read takes it.
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/sitemap.xml":
 			fmt.Fprintf(w, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://%s/7</loc></url></urlset>`, r.Host)
@@ -51,17 +57,17 @@ func TestConditions(t *testing.T) {
 			fmt.Fprint(w, `<title>A page</title><p>`, strings.Repeat("The same on two pages. ", 30))
 		}
 	})
-	e := weftRun(t, "crawl", "-q", "--sitemaps", "--warc", "--job", "job", s.URL+"/")
-	if e.code != exitDone {
+	e := wefttest.Run(t, "crawl", "-q", "--sitemaps", "--warc", "--job", "job", s.URL+"/")
+	if e.Code != wefttest.Done {
 		t.Fatalf("%+v", e)
 	}
 	found := func(args ...string) string {
 		t.Helper()
-		l := weftIn(t, e.dir, args...)
-		if l.code != exitDone || l.stderr != "" {
-			t.Errorf("%q: exit %d, %s", args, l.code, l.stderr)
+		l := wefttest.In(t, e.Dir, args...)
+		if l.Code != wefttest.Done || l.Stderr != "" {
+			t.Errorf("%q: exit %d, %s", args, l.Code, l.Stderr)
 		}
-		all := strings.Split(strings.TrimPrefix(l.stdout, "url\n"), "\n")
+		all := strings.Split(strings.TrimPrefix(l.Stdout, "url\n"), "\n")
 		slices.Sort(all)
 		return strings.TrimSpace(strings.ReplaceAll(strings.Join(all, " "), s.URL, ""))
 	}
@@ -79,8 +85,8 @@ func TestConditions(t *testing.T) {
 		if exported := found("export", "job", "-o", "-", "--format", "csv", "--fields", "url", "--where", c); listed != exported {
 			t.Errorf("%s: weft urls lists %s, weft export %s", c, listed, exported)
 		}
-		l := weftIn(t, e.dir, "read", "job", "-o", "-", "--where", c)
-		if empty := strings.Contains(l.stderr, "no page"); l.code != exitDone && !empty {
+		l := wefttest.In(t, e.Dir, "read", "job", "-o", "-", "--where", c)
+		if empty := strings.Contains(l.Stderr, "no page"); l.Code != wefttest.Done && !empty {
 			t.Errorf("weft read --where %q: %+v", c, l)
 		}
 		switch want := map[string]string{
@@ -96,8 +102,8 @@ func TestConditions(t *testing.T) {
 	if got := found("urls", "--only-urls", "--where", `as_sitemap && sitemap != "" && state == "done"`, "job"); got != "/sitemap.xml" {
 		t.Errorf("fields of both: %s", got)
 	}
-	l := weftIn(t, e.dir, "urls", "--cluster", "nats://127.0.0.1:1", "--name", "x", "--where", `title == ""`)
-	if l.code != exitUsage || !strings.Contains(l.stderr, "--where: unknown field title, expected") {
+	l := wefttest.In(t, e.Dir, "urls", "--cluster", "nats://127.0.0.1:1", "--name", "x", "--where", `title == ""`)
+	if l.Code != wefttest.Misused || !strings.Contains(l.Stderr, "--where: unknown field title, expected") {
 		t.Errorf("a crawl on several machines: %+v", l)
 	}
 }
@@ -106,25 +112,25 @@ func TestConditions(t *testing.T) {
 // has none.
 func TestConditionsOfVisits(t *testing.T) {
 	t.Parallel()
-	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+	s := wefttest.NewAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") != "" && r.URL.Path == "/" {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
 		w.Header().Set("ETag", `"1"`)
-		html(w, "/a", "/b")
+		wefttest.HTML(w, "/a", "/b")
 	})
-	e := weftRun(t, "crawl", "-q", "--job", "job", "--limit", "1", s.URL+"/")
+	e := wefttest.Run(t, "crawl", "-q", "--job", "job", "--limit", "1", s.URL+"/")
 	for _, c := range []struct{ condition, want string }{
 		{`body_bytes > 0`, s.URL + "/\n"}, {`body_bytes == 0`, s.URL + "/a\n" + s.URL + "/b\n"}, {`body_bytes == 0 && state != "pending"`, ""},
 	} {
-		if l := weftIn(t, e.dir, "urls", "--only-urls", "--where", c.condition, "job"); l.stdout != c.want || l.code != exitDone {
+		if l := wefttest.In(t, e.Dir, "urls", "--only-urls", "--where", c.condition, "job"); l.Stdout != c.want || l.Code != wefttest.Done {
 			t.Errorf("%s: %+v", c.condition, l)
 		}
 	}
-	weftIn(t, e.dir, "crawl", "-q", "--job", "job")
-	weftIn(t, e.dir, "crawl", "-q", "--update", "job")
-	if l := weftIn(t, e.dir, "urls", "--only-urls", "--where", `unchanged_by == "not-modified" && visit == 2`, "job"); l.stdout != s.URL+"/\n" {
+	wefttest.In(t, e.Dir, "crawl", "-q", "--job", "job")
+	wefttest.In(t, e.Dir, "crawl", "-q", "--update", "job")
+	if l := wefttest.In(t, e.Dir, "urls", "--only-urls", "--where", `unchanged_by == "not-modified" && visit == 2`, "job"); l.Stdout != s.URL+"/\n" {
 		t.Errorf("the second visit: %+v", l)
 	}
 }
