@@ -1,7 +1,8 @@
 .DEFAULT_GOAL := help
 
-# One program on every path: see cmd/weft/build_test.go.
-BUILD = CGO_ENABLED=0 go build -trimpath -ldflags=-s
+# One program on every path, without C code: see cmd/weft/build_test.go. The race detector needs it.
+export CGO_ENABLED = 0
+BUILD = go build -trimpath -ldflags=-s
 
 STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -18,7 +19,7 @@ build:
 ## man: the manual pages, into ./man
 .PHONY: man
 man:
-	CGO_ENABLED=0 go run ./cmd/weft man man
+	go run ./cmd/weft man man
 
 ## test: install missing packages and run every test (three minutes; the first time six)
 .PHONY: test
@@ -37,13 +38,11 @@ test-long:
 
 ## test-bench: vet and tests of the benchmarks, the proofs and the lab, a module of their own (a minute)
 .PHONY: test-bench
-test-bench: export CGO_ENABLED = 0
 test-bench:
 	cd bench && go vet ./... && go test -vet=off ./...
 
 ## check: formatting, vet, staticcheck
 .PHONY: check
-check: export CGO_ENABLED = 0
 check:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet ./...
@@ -61,7 +60,7 @@ fuzz:
 mutants:
 	@go run ./internal/mutants -only '$(ONLY)'
 
-## interop: what warcio.js and ReplayWeb.page make of archives, DuckDB of Parquet; needs npm and chromium
+## interop: warcio.js, ReplayWeb.page, DuckDB, and the clients of MCP and Firecrawl; needs npm, chromium
 .PHONY: interop
 interop:
 	./script/interop
@@ -116,6 +115,12 @@ bench-recrawl:
 bench-archive:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
 	go -C bench run ./archive -weft "$$bin/weft" -o ../docs/bench/archive.md
+
+## bench-serve: the server of crawls and pages beside a plain one, into docs/bench/serve.md (15 minutes)
+.PHONY: bench-serve
+bench-serve:
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
+	go -C bench run ./serve -weft "$$bin/weft" -o ../docs/bench/serve.md
 
 ## bench-content: main content beside other extractors, into docs/bench/content.md (CORPORA=folder of aeb, wcxb, fundus)
 .PHONY: bench-content
@@ -203,6 +208,16 @@ proof-nodes:
 proof-memory:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
 	go -C bench run ./memory -command "make proof-memory" -o ../docs/proof/memory.md "$$bin/weft"
+
+## stale: which figures of docs/bench and docs/proof are older than the code, and by how many commits
+.PHONY: stale
+stale:
+	@script/stale
+
+## proof-serve: a server killed 100 times between 1,000 crawls, into docs/proof/serve.md (10 minutes)
+.PHONY: proof-serve
+proof-serve:
+	@script/proof-serve
 
 ## proof-neighbours: a healthy site beside sites that hurt, into docs/proof/neighbours.md (about 10 minutes)
 .PHONY: proof-neighbours

@@ -8,9 +8,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// chain decides which addresses a URL and its redirects may lead to: the host of the first URL may
-// have any address until it answers from a public one; other hosts follow the rules of a crawl.
-// With distrust it is a host like others.
+// chain is the guard of a URL and its redirects: the host of the first URL may have any address
+// until it answers from a public one; other hosts follow the rules of a crawl. With distrust it is
+// a host like others.
 type chain struct {
 	first    weburl.URL
 	distrust bool

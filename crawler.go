@@ -2,6 +2,7 @@ package weft
 
 import (
 	"context"
+	"errors"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/internal/crawl"
@@ -53,6 +54,16 @@ func (c *Crawler) Drain() { c.crawl.Drain() }
 // Stats returns where the crawl is: zero before Run. It takes time in proportion to the hosts in
 // memory. A hook that a loop calls must not call it: it would wait for itself.
 func (c *Crawler) Stats() Stats { return c.crawl.Stats() }
+
+// Figures returns the running crawl as monitoring reads it. It takes time as Stats does. Errors:
+// ErrNotRunning, that of ctx.
+func (c *Crawler) Figures(ctx context.Context) (Figures, error) {
+	f, err := c.crawl.Figures(ctx)
+	if errors.Is(err, engine.ErrEnded) {
+		err = ErrNotRunning
+	}
+	return f, err
+}
 
 // Earlier returns what the job had come to in its earlier runs; Runs is 0 if it is new.
 func (c *Crawler) Earlier() Summary { return c.crawl.Earlier() }

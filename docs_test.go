@@ -44,6 +44,21 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
+// TestStalePages: make stale knows what code the figures of each page are of.
+func TestStalePages(t *testing.T) {
+	script, err := os.ReadFile("script/stale")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range pages(t) {
+		page, ok := strings.CutPrefix(strings.TrimSuffix(path, ".md"), "docs/")
+		figures := strings.HasPrefix(page, "bench/") || strings.HasPrefix(page, "proof/")
+		if ok && figures && page != "bench/README" && !strings.Contains(string(script), "\n"+page+" ") {
+			t.Errorf("script/stale has no row for %s", path)
+		}
+	}
+}
+
 // TestRecordsPage checks that docs/records.md has a row for each JSON field of each exported struct
 // that a job writes or a command prints, with the right type and the right "may be absent" column,
 // and no other rows.

@@ -13,7 +13,9 @@ import (
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/fetch"
+	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
@@ -153,13 +155,7 @@ func (f *fetcher) robots(ctx context.Context) (p *Page, at weburl.URL, err error
 
 // get requests u, of the given URL's site.
 func (f *fetcher) get(ctx context.Context, u weburl.URL) (p *Page, err error) {
-	f.chain = chain{first: u, distrust: f.HTTP.Distrust, guard: guard.Guard{AllowAll: f.HTTP.AllowPrivate}}
-	options := f.HTTP.client()
-	options.Trusted = f.chain.trusted
-	err = aio.Run(ctx, func(t *aio.Task) error {
-		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: f.HTTP.DNS})
-		client := httpclient.NewClient(t.Loop(), options)
-		defer client.Close()
+	err = f.withClient(ctx, u, func(t *aio.Task, client *httpclient.Client) error {
 		if p, err = f.follow(ctx, t, client, u); err != nil {
 			return err
 		}
@@ -168,10 +164,25 @@ func (f *fetcher) get(ctx context.Context, u weburl.URL) (p *Page, err error) {
 		}
 		return err
 	})
-	if ctx.Err() != nil {
-		return p, ctx.Err()
-	}
 	return p, err
+}
+
+// withClient has fn make requests, of which the first is for a URL. A page that is rendered makes
+// hundreds at once: of what these bring, there is no more in memory than it may have in all.
+func (f *fetcher) withClient(ctx context.Context, first weburl.URL, fn func(*aio.Task, *httpclient.Client) error) error {
+	f.chain = chain{first: first, distrust: f.HTTP.Distrust, guard: guard.Guard{AllowAll: f.HTTP.AllowPrivate}}
+	options := f.HTTP.client()
+	options.Trusted, options.Meter = f.chain.trusted, budget.New(int64(render.DefaultLimits.Bytes))
+	err := aio.Run(ctx, func(t *aio.Task) error {
+		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: f.HTTP.DNS})
+		client := httpclient.NewClient(t.Loop(), options)
+		defer client.Close()
+		return fn(t, client)
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 // follow requests u and what it redirects to.

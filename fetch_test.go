@@ -13,9 +13,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/fetch"
+	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -350,5 +354,51 @@ func TestFetchRendered(t *testing.T) {
 	o.Render.Browser = "no-such-browser"
 	if _, err := Fetch(t.Context(), s.URL+"/text", o); err == nil || !strings.Contains(err.Error(), "no-such-browser") {
 		t.Errorf("no browser: %v", err)
+	}
+}
+
+// TestPageMemory: a page that is rendered alone has no more of responses in memory than it may have
+// in all: a server that holds memory of which others need some is not waited for.
+func TestPageMemory(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(8<<20+1))
+		_, _ = w.Write(make([]byte, 8<<20))
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer site.Close()
+	o := FetchOptions{HTTP: HTTP{AllowPrivate: true, Timeout: time.Minute}}
+	const hosts = 4 // with as many requests under way as there may be: 192 MiB
+	at := parsed(t, site.URL)
+	for i := range hosts {
+		o.HTTP.Resolve = append(o.HTTP.Resolve, httpclient.Override{Host: fmt.Sprintf("h%d.test", i), Port: uint16(at.EffectivePort()), Addr: netip.MustParseAddr("127.0.0.1")})
+	}
+	f, err := newFetcher(site.URL, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := make(chan error, hosts*mostAtHost)
+	err = f.withClient(t.Context(), f.given.URL, func(t *aio.Task, client *httpclient.Client) error {
+		r := f.newRendering(t, client)
+		r.rules, r.cookies = fetch.PageRules{Page: f.given.URL}, fetch.NewPageCookies(nil, f.given.URL)
+		return r.run(t, func(ctx context.Context, _ *render.Renderer) error {
+			ctx, end := context.WithCancel(ctx)
+			defer end()
+			for i := range cap(failed) {
+				url := fmt.Sprintf("http://h%d.test:%d/%d", i%hosts, at.EffectivePort(), i)
+				go func() {
+					_, err := r.fetch(ctx, &render.Request{Method: "GET", URL: url, Type: render.TypeScript})
+					failed <- err
+				}()
+			}
+			if err := <-failed; !errors.Is(err, httpclient.ErrHeldUp) {
+				return fmt.Errorf("the first that fails: %w", err)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -18,27 +18,29 @@ func (o Options) Config() (*crawl.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.handOn(), nil
+	return c.handOn(handedOn), nil
 }
 
-// handOn returns what the rooms of the crawl are given.
-func (c *config) handOn() *crawl.Config {
+// handOn returns what the rooms of the crawl are given: by the rows of handedOn.
+func (c *config) handOn(rows []handing) *crawl.Config {
 	to := &crawl.Config{Software: "weft/" + Version}
 	to.Engine.Fetch.Visit, to.Engine.Frontier.Resolve = 1, true
 	to.Job.Files, to.Job.Plan, to.Job.Asked = store.Disk, c.plan(c.seeds), c.asked.plan(nil)
-	for _, row := range handedOn {
+	for _, row := range rows {
 		row.on(c, to)
 	}
 	return to
 }
 
-// handedOn hands on what may differ from run to run, each row one thing to one room; it has the
-// name of the option that decides it. What a job freezes the plan hands on: see package
-// internal/crawl.
-var handedOn = []struct {
-	option string
+// handing hands one thing to one room.
+type handing struct {
+	option string // that decides it
 	on     func(*config, *crawl.Config)
-}{
+}
+
+// handedOn hands on what may differ from run to run. What a job freezes the plan hands on: see
+// package internal/crawl.
+var handedOn = []handing{
 	// To the engine.
 	{"Seeds", func(c *config, to *crawl.Config) { to.Engine.Seeds = c.seeds }},
 	{"SeedSeq", func(c *config, to *crawl.Config) { to.Engine.SeedSeq = c.seedSeq() }},
@@ -69,7 +71,9 @@ var handedOn = []struct {
 	{"RateLimit", func(c *config, to *crawl.Config) { to.Engine.Frontier.RateLimit = c.Pace.RateLimit }},
 	{"Retries", func(c *config, to *crawl.Config) { to.Engine.Frontier.RobotsTries = c.Pace.Retries + 1 }},
 	{"GiveUp", func(c *config, to *crawl.Config) { to.Engine.Frontier.GiveUp = c.Pace.GiveUp }},
-	{"Limit", func(c *config, to *crawl.Config) { to.Engine.Frontier.Limit = c.Limits.Limit }},
+	{"Limit", func(c *config, to *crawl.Config) {
+		to.Engine.Frontier.Limit, to.Job.Limit = c.Limits.Limit, c.Limits.Limit
+	}},
 	{"Memory", func(c *config, to *crawl.Config) { to.Engine.Frontier.RulesBytes = c.shares.Rules }},
 	{"Memory", func(c *config, to *crawl.Config) { to.Engine.Frontier.InMemory = c.spills(c.shares.Pending) }},
 	{"Memory", func(c *config, to *crawl.Config) { to.Engine.Frontier.SeenBytes = c.spills(c.shares.Seen) }},
@@ -116,9 +120,9 @@ var handedOn = []struct {
 
 	// To the browser.
 	{"Browser", func(c *config, to *crawl.Config) { to.Browser.Program = c.Render.Browser }},
-	{"Wait", func(c *config, to *crawl.Config) { to.Steps = c.Render.plannedSteps() }},
-	{"Scroll", func(c *config, to *crawl.Config) { to.Steps = c.Render.plannedSteps() }},
-	{"Click", func(c *config, to *crawl.Config) { to.Steps = c.Render.plannedSteps() }},
+	{"Wait", func(c *config, to *crawl.Config) { to.Steps.Wait = c.Render.wait() }},
+	{"Scroll", func(c *config, to *crawl.Config) { to.Steps.Scroll = c.Render.Scroll }},
+	{"Click", func(c *config, to *crawl.Config) { to.Steps.Click = c.Render.Click }},
 	{"Block", func(c *config, to *crawl.Config) { to.Block = c.Render.blocks() }},
 	{"RenderPost", func(c *config, to *crawl.Config) { to.RenderPost = c.Render.RenderPost }},
 	{"Screenshot", func(c *config, to *crawl.Config) { to.Screenshot = render.Screenshot(c.Render.Screenshot) }},

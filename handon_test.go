@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"iter"
 	"net/http/cookiejar"
 	"net/netip"
 	"os"
@@ -86,7 +87,7 @@ var others = map[string]func(*Options){
 	},
 	"Job":         func(o *Options) { o.Job = "" },
 	"unfollowed":  func(o *Options) { *o.Unfollowed() = fetch.Check{All: true, HTTPS: true, Body: 1 << 10} },
-	"Memory":      func(o *Options) { o.Memory = 80_000_000 },
+	"Memory":      func(o *Options) { o.Memory = 2 * leastBrowser },
 	"Concurrency": func(o *Options) { o.Pace.Concurrency = 400 },
 }
 
@@ -111,52 +112,83 @@ func change(t *testing.T, o *Options, option string) {
 	}
 }
 
-// TestHandedOn checks where each option and each share of memory arrives. What arrives nowhere is
-// lost, whatever the golden file says.
+// TestHandedOn checks where each option and each share of memory arrives, and that no row can be
+// deleted unseen. What arrives nowhere is lost, whatever the golden file says.
 func TestHandedOn(t *testing.T) {
-	before := configured(t, basic())
-	var text strings.Builder
-	say := func(what string, after *crawl.Config) {
-		paths := leaves.Changed(*before, *after)
+	var lines []string
+	for what, paths := range arrivals(t, handedOn) {
+		lines = append(lines, arrival(what, paths))
 		if len(paths) == 0 {
 			t.Errorf("%s is handed on to nobody", what)
 		}
-		fmt.Fprintf(&text, "%s: %s\n", what, strings.Join(paths, " "))
-	}
-	for f := range flat.Fields(reflect.TypeFor[Options]()) {
-		o := basic()
-		change(t, &o, f.Name)
-		after := configured(t, o)
-		say(f.Name, after)
-		frozen := slices.Contains(FrozenOptions(), f.Name)
-		for _, path := range leaves.Changed(*before, *after) {
+		name, ofShare := strings.CutPrefix(what, "share ")
+		if in, whole := sharesOfRooms[name]; ofShare && whole {
+			if tests, err := os.ReadFile(in); err != nil || !strings.Contains(string(tests), fmt.Sprintf("\t%q: ", name)) {
+				t.Errorf("%s has no row of the share %s: %v", in, name, err)
+			}
+		} else if ofShare && len(paths) < 2 {
+			t.Errorf("no room has the share %s", name)
+		}
+		frozen := slices.Contains(FrozenOptions(), what)
+		for _, path := range paths {
 			planned := strings.HasPrefix(path, "Job.Plan.") || strings.HasPrefix(path, "Job.Asked.")
-			if planned != frozen && !slices.Contains(compared, f.Name) {
-				t.Errorf("%s is frozen: %t, and arrives at %s", f.Name, frozen, path)
+			if planned != frozen && !slices.Contains(compared, what) {
+				t.Errorf("%s is frozen: %t, and arrives at %s", what, frozen, path)
 			}
 		}
 	}
-	text.WriteString("\n")
-	o := basic()
-	for f := range reflect.TypeFor[budget.Shares]().Fields() {
+	golden.Equal(t, "testdata/handed-on.txt", strings.Join(lines, ""))
+	for i, row := range handedOn {
+		n, seen := 0, false
+		for what, paths := range arrivals(t, slices.Delete(slices.Clone(handedOn), i, i+1)) {
+			if seen = arrival(what, paths) != lines[n]; seen {
+				break
+			}
+			n++
+		}
+		if !seen {
+			t.Errorf("row %d, of %s, can be deleted unseen", i, row.option)
+		}
+	}
+}
+
+func arrival(what string, paths []string) string {
+	return fmt.Sprintf("%s: %s\n", what, strings.Join(paths, " "))
+}
+
+// arrivals returns where each option and each share arrives by rows of handedOn.
+func arrivals(t *testing.T, rows []handing) iter.Seq2[string, []string] {
+	t.Helper()
+	checked := func(o Options) *config {
 		c, err := o.check()
 		if err != nil {
 			t.Fatal(err)
 		}
-		share := reflect.ValueOf(&c.shares).Elem().FieldByIndex(f.Index)
-		share.SetInt(share.Int() + 1)
-		to := c.handOn()
-		to.Job.Plan.Begun = before.Job.Plan.Begun
-		say(f.Name, to)
-		if in, whole := sharesOfRooms[f.Name]; whole {
-			if tests, err := os.ReadFile(in); err != nil || !strings.Contains(string(tests), fmt.Sprintf("\t%q: ", f.Name)) {
-				t.Errorf("%s has no row of the share %s: %v", in, f.Name, err)
+		return c
+	}
+	arrived := func(c *config) *crawl.Config {
+		to := c.handOn(rows)
+		to.Job.Plan.Begun = time.Time{}
+		return to
+	}
+	return func(yield func(string, []string) bool) {
+		before := arrived(checked(basic()))
+		for f := range flat.Fields(reflect.TypeFor[Options]()) {
+			o := basic()
+			change(t, &o, f.Name)
+			if !yield(f.Name, leaves.Changed(*before, *arrived(checked(o)))) {
+				return
 			}
-		} else if len(leaves.Changed(*before, *to)) < 2 {
-			t.Errorf("no room has the share %s", f.Name)
+		}
+		for f := range reflect.TypeFor[budget.Shares]().Fields() {
+			c := checked(basic())
+			share := reflect.ValueOf(&c.shares).Elem().FieldByIndex(f.Index)
+			share.SetInt(share.Int() + 1)
+			if !yield("share "+f.Name, leaves.Changed(*before, *arrived(c))) {
+				return
+			}
 		}
 	}
-	golden.Equal(t, "testdata/handed-on.txt", text.String())
 }
 
 // compared are options that a job has by themselves, or of which it has that they are given: see
@@ -182,15 +214,4 @@ var sharesOfRooms = map[string]string{
 	"Cookies":    "internal/crawl/crawl_test.go",
 	"Originals":  "internal/crawl/crawl_test.go",
 	"Duplicates": "internal/crawl/crawl_test.go",
-}
-
-// configured returns what the rooms get from options.
-func configured(t *testing.T, o Options) *crawl.Config {
-	t.Helper()
-	c, err := o.Config()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Job.Plan.Begun = time.Time{}
-	return c
 }

@@ -122,7 +122,7 @@ type Verdict struct {
 	Reason   string // of Drop: counted in Summary.NotFollowed
 }
 
-// Decision says whether a link is followed.
+// Decision is the answer of OnLink about a link.
 type Decision int
 
 // MaxData bounds the data of AddWith, in bytes.

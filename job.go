@@ -22,11 +22,14 @@ import (
 type (
 	Status      = inspect.Status
 	Outlook     = inspect.Outlook
+	Figures     = inspect.Figures
 	JobState    = inspect.JobState
 	HostStatus  = inspect.HostStatus
 	URLStatus   = inspect.URLStatus
 	URLState    = inspect.URLState
 	URLFilter   = inspect.URLFilter
+	ListPart    = inspect.ListPart
+	Waiting     = inspect.Waiting
 	StatusRange = inspect.StatusRange
 	Known       = inspect.Known
 	Why         = inspect.Why
@@ -145,9 +148,17 @@ func (j *Job) Status(ctx context.Context) (Status, error) {
 	return j.view.Status(ctx)
 }
 
+// Figures returns the running crawl as monitoring reads it, or ErrNotRunning.
+func (j *Job) Figures(ctx context.Context) (Figures, error) {
+	if j.client == nil {
+		return Figures{}, ErrNotRunning
+	}
+	return j.client.Figures(ctx)
+}
+
 // Hosts yields the hosts, by name.
 func (j *Job) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
-	return list(ctx, j, func(l *view.Listing) iter.Seq2[HostStatus, error] { return l.Hosts(ctx) })
+	return list(ctx, j, func(l *view.Listing) iter.Seq2[HostStatus, error] { return l.Hosts(ctx, "") })
 }
 
 // URLs yields the URLs that a filter selects: pending ones by host, in the order of its queue, then
@@ -156,30 +167,61 @@ func (j *Job) URLs(ctx context.Context, f URLFilter) iter.Seq2[URLStatus, error]
 	return list(ctx, j, func(l *view.Listing) iter.Seq2[URLStatus, error] { return l.URLs(f) })
 }
 
-// list yields what a listing of the job has. This process reads it, not the crawl's, from a
-// snapshot of the state.
+// SomeHosts returns a part of the hosts, by name, and the cursor of the next; "" if there is none.
+func (j *Job) SomeHosts(ctx context.Context, p ListPart) (hosts []HostStatus, next string, err error) {
+	err = j.listing(ctx, func(l *view.Listing) error {
+		hosts, next, err = l.SomeHosts(ctx, p)
+		return err
+	})
+	return hosts, next, err
+}
+
+// SomeURLs returns a part of the URLs that a filter selects, in the order of URLs, and the cursor
+// of the next; "" if there is none. Where the time is short, there may be fewer URLs, or none.
+// While the crawl runs, each part is of another moment: a URL that is fetched in between may be in
+// both or in none.
+func (j *Job) SomeURLs(ctx context.Context, f URLFilter, p ListPart) (urls []URLStatus, next string, err error) {
+	err = j.listing(ctx, func(l *view.Listing) error {
+		urls, next, err = l.SomeURLs(f, p)
+		return err
+	})
+	return urls, next, err
+}
+
+// list yields what a listing of the job has.
 func list[T any](ctx context.Context, j *Job, of func(*view.Listing) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var l *view.Listing
-		var err error
-		done := func() error { return nil }
-		if j.client != nil {
-			l, done, err = j.client.Listing(ctx)
-		} else {
-			l, err = view.List(j.view.Job)
-		}
+		err := j.listing(ctx, func(l *view.Listing) error {
+			for v, err := range of(l) {
+				if !yield(v, err) {
+					break
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			var none T
 			yield(none, err)
-			return
-		}
-		defer func() { _ = done() }() // everything was read
-		for v, err := range of(l) {
-			if !yield(v, err) {
-				return
-			}
 		}
 	}
+}
+
+// listing calls read with a listing of the job. This process reads it, not the crawl's, from a
+// snapshot of the state.
+func (j *Job) listing(ctx context.Context, read func(*view.Listing) error) error {
+	if j.client == nil {
+		l, err := view.List(j.view.Job)
+		if err != nil {
+			return err
+		}
+		return read(l)
+	}
+	l, done, err := j.client.Listing(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = done() }() // everything was read
+	return read(l)
 }
 
 // Why explains what has become of a URL, and why. A URL without a scheme is that by https if the

@@ -33,8 +33,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options configure a crawl, in groups as weft crawl --help-all has them. The zero value of each
-// option is its default. The name of an option is that of its field, without its group.
+// Options configure a crawl, most of them in groups. The zero value of each option is its default.
+// The name of an option is that of its field, without its group.
 // FrozenOptions lists those that a job keeps for good; the others may differ from run to run.
 type Options struct {
 	// Seeds are http and https URLs; without a scheme, see ReadSeed. User and password are for their

@@ -83,7 +83,7 @@ const (
 // ParseScope reads the name of a scope; the empty name is ScopeHost.
 func ParseScope(name string) (Scope, error) { return option.ParseScope(name) }
 
-// Assets says which assets of pages are fetched: see package option.
+// Assets selects the assets of pages that are fetched: see package option.
 type Assets = option.Assets
 
 // The choices of assets.
@@ -103,7 +103,7 @@ const (
 	RoleProbe    = record.RoleProbe
 )
 
-// Duplicates says which pages are recognized as duplicates of others.
+// Duplicates selects the pages that are recognized as duplicates of others.
 type Duplicates string
 
 // The kinds of duplicates.

@@ -9,7 +9,7 @@ type coroutine struct {
 	task   *Task // to be run next; nil: none
 }
 
-// keptCoroutines bounds how many free coroutines a loop keeps.
+// keptCoroutines is the most free coroutines that a loop keeps.
 const keptCoroutines = 64
 
 // lend gives t a coroutine.

@@ -20,7 +20,7 @@
 //
 //   - turn: one round of the loop. It runs what was ready when it began, then
 //     collects outside events. The clock stands still during a turn.
-//   - step: what a task does between two suspensions.
+//   - step: the work of a task between two suspensions.
 //   - wait: a call that takes a *Task and may suspend it.
 //   - park, wake: the operations that every wait is made of; see [Lot].
 //   - cancel scope: a region of a task's code that can be cancelled by itself.

@@ -18,7 +18,7 @@ type Group struct {
 	lot     Lot // the owner, waiting for the tasks
 }
 
-// groupErrors bounds how many errors a group keeps: after the first one the rest is cancelled, and
+// groupErrors is the most errors that a group keeps: after the first one the rest is cancelled, and
 // later failures are mostly consequences.
 const groupErrors = 8
 

@@ -1,8 +1,8 @@
 package aio
 
-// Quota bounds how much long, uninterruptible work the tasks of a loop do in one turn: however
-// many tasks have such work, everything else waits for one quota and at most one more piece of
-// work, not for all of them.
+// Quota bounds the long, uninterruptible work that the tasks of a loop do in one turn: however many
+// tasks have such work, everything else waits for one quota and at most one more piece of work, not
+// for all of them.
 //
 // A task calls Take, does its work without a wait, and reports its size with Spend. The size is
 // unknown beforehand, so the first task of a turn always goes; of the tasks that have to wait, one

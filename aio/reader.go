@@ -10,7 +10,7 @@ import (
 // bufferSize is the size of the buffers that readers borrow from their loop.
 const bufferSize = 32 << 10
 
-// keptBuffers bounds how many free buffers a loop keeps.
+// keptBuffers is the most free buffers that a loop keeps.
 const keptBuffers = 64
 
 // Reader reads a Conn through a buffer that it borrows when bytes have arrived and returns before

@@ -110,7 +110,7 @@ func (systemNetwork) Listen(t *Task, on net.Addr) (Listener, error) {
 	return ln, nil
 }
 
-// backlog exceeds what kernels grant; each kernel reduces it to its own limit.
+// backlog is more than any kernel grants; each reduces it to its own limit.
 const backlog = 4096
 
 // openSocket makes a non-blocking socket of the family of addr: a datagram socket for a

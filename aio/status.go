@@ -55,8 +55,8 @@ func (s *status) waited(err error) {
 // ignored counts a cancelled wait.
 func (s *status) ignored() { s.ignore = min(s.ignore+1, ignoreLimit+1) }
 
-// opsPerStep bounds how many operations that need no wait (an item is available, bytes have
-// arrived) a task may do before others get their turn.
+// opsPerStep is the most operations without a wait (an item is available, bytes have arrived) that
+// a task may do before others get their turn.
 const opsPerStep = 128
 
 // ignoreLimit is the number of cancelled waits in a row after which a task is reported.

@@ -141,7 +141,11 @@ func Nearest(captures []Capture, at time.Time) Capture {
 	return nearest
 }
 
-// mostScanned bounds how many lines of an index a search for similar URLs reads, for each prefix.
+// All yields the captures of all sources, one source after another, each in the order of its index.
+// An error ends it.
+func (a *Archive) All() iter.Seq2[Capture, error] { return a.prefixed("") }
+
+// mostScanned is the most lines of an index that a search for similar URLs reads, for each prefix.
 const mostScanned = 10_000
 
 // Similar returns captures of URLs like one that is missing, one for each URL: other spellings,

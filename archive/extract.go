@@ -11,8 +11,8 @@ import (
 	"github.com/weftcrawl/weft/warc"
 )
 
-// ExtractOptions say which bodies an [Extractor] writes. The zero value: those of resource records,
-// and of responses with a status of 2xx, decoded.
+// ExtractOptions select the bodies that an [Extractor] writes. The zero value: those of resource
+// records, and of responses with a status of 2xx, decoded.
 type ExtractOptions struct {
 	URL     string // records of this URL, in any spelling, whatever their status; empty: of all
 	All     bool   // responses of every status

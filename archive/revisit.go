@@ -52,7 +52,7 @@ func without(h warc.Header, names ...string) warc.Header {
 	})
 }
 
-// mostOriginals bounds how many captures are opened for the original of a revisit.
+// mostOriginals is the most captures that are opened for the original of a revisit.
 const mostOriginals = 20
 
 // original opens what a revisit refers to. The digest of its payload says what that is (ISO 28500,

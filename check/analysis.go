@@ -18,7 +18,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Options choose what is checked, and how it is judged. The zero value checks links.
+// Options select the links to check, the rules, and the form of findings. The zero value checks
+// links.
 type Options struct {
 	Accept   []Range          // statuses that are ok; none: 200..299
 	Ignore   []*regexp.Regexp // links whose URL matches one are not checked

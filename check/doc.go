@@ -8,8 +8,8 @@
 // # Vocabulary
 //
 //   - target: a URL that a link leads to.
-//   - verdict: what is known of a target: ok, broken, unknown, or unchecked without a request.
-//   - finding: what a rule has to say of one link or one page, with page, line and column.
+//   - verdict: the judgement of a target: ok, broken, unknown, or unchecked without a request.
+//   - finding: a fault of one link or one page that a rule has found, with page, line and column.
 //   - problem: the findings of a rule that have one subject, such as the target of links.
 //   - rule: a kind of finding, by name. Findings of a rule have one level: error, warning or note.
 //   - baseline: findings that are known, and not reported again.

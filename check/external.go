@@ -6,7 +6,7 @@ import (
 	"github.com/weftcrawl/weft/record"
 )
 
-// ExternalBody bounds what is read of an external page for its fragments, in bytes.
+// ExternalBody is the most bytes that are read of an external page for its fragments.
 const ExternalBody = 4 << 20
 
 // unread returns the external pages of a job, by their URL, that links name a place on and whose

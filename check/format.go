@@ -22,8 +22,9 @@ type Style struct {
 	Clean func(string) string // makes strings of the Web harmless; nil: control characters go
 }
 
-// inLog begins what CI servers take for commands: anywhere in a line ##[command] of GitHub and
-// ##vso[command] of Azure Pipelines, and at the beginning of a line, behind spaces, ::command::.
+// inLog matches the beginning of a command to a CI server: anywhere in a line ##[command] of GitHub
+// and ##vso[command] of Azure Pipelines, and at the beginning of a line, behind spaces,
+// ::command::.
 var inLog = regexp.MustCompile(`##[A-Za-z]*\[`)
 
 // clean replaces what could drive a terminal, line ends, and the beginnings of commands to CI

@@ -378,7 +378,7 @@ func inMarkdown(text string) string {
 // commands are the workflow commands by level.
 var commands = map[Level]string{Error: "error", Warning: "warning", Note: "notice"}
 
-// mostAnnotations bounds what is written for GitHub, which shows ten of a level for each step.
+// mostAnnotations is the most annotations that GitHub gets: it shows ten of a level for each step.
 const mostAnnotations = 1000
 
 // writeGitHub writes workflow commands: an annotation for each finding in a file, at its line.

@@ -11,11 +11,12 @@ var (
 	// webScheme begins a URL of the Web as it is written: its scheme, and what stands between that
 	// and the host.
 	webScheme = regexp.MustCompile(`(?i)^(https?):([:/\\]*)`)
-	// twice begins what follows http:// if another scheme stands there.
+	// twice matches a second scheme, behind http://.
 	twice = regexp.MustCompile(`(?i)^https?:?[/\\]{2}`)
-	// likeScheme begins what may be a URL of the Web whose scheme, or what ends it, is mistyped.
+	// likeScheme matches the beginning of a probable URL of the Web whose scheme, or its end, is
+	// mistyped.
 	likeScheme = regexp.MustCompile(`(?i)^([a-z]{3,7})[ ;:.,]{0,2}[/\\]{2}[/\\]*`)
-	// likeHost begins what may be one without a scheme.
+	// likeHost matches that of a probable one without a scheme.
 	likeHost = regexp.MustCompile(`(?i)^www\.[^/?#\s]+\.[a-z]{2,}([/?#:]|$)`)
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Level says how bad the findings of a rule are.
+// Level is the severity of a rule's findings.
 type Level string
 
 // The levels.

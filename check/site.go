@@ -19,9 +19,8 @@ import (
 type SiteOptions struct {
 	Options
 
-	// Crawl says where the crawl goes, and how. With seeds, Archive, External and Assets are those of
-	// a check. Without Job, nothing is kept; a finished job is not crawled again, unless Update says
-	// so.
+	// Crawl has the options of the crawl. With seeds, Archive, External and Assets are those of a
+	// check. Without Job, nothing is kept; a finished job is not crawled again, unless Update says so.
 	Crawl      weft.Options
 	NoExternal bool // do not request what lies beyond the scope
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/big"
 	"strings"
 	"time"
 
@@ -24,13 +25,14 @@ const (
 
 // answers are those of a node to questions of people. Each is an operation.
 type answers struct {
-	remote *remote
-	loop   *loop
-	watch  *watch
-	orders *obedience    // Owner: the loop
-	listed func() []bool // by the loop: which partitions the node lists
-	id     string        // of the node
-	job    string        // its folder
+	remote     *remote
+	loop       *loop
+	watch      *watch
+	orders     *obedience      // Owner: the loop
+	listed     func() *big.Int // by the loop: the partitions that the node lists, by bits
+	id         string          // of the node
+	job        string          // its folder
+	partitions int             // of the crawl
 }
 
 // listen has the node answer questions until stop is called.
@@ -76,6 +78,7 @@ type reply struct {
 	ctx   context.Context
 	inbox string
 	lines bytes.Buffer
+	parts *big.Int // the partitions that the answer lists, by bits; nil: it lists none
 }
 
 // about answers a question, but for the last message.
@@ -91,9 +94,9 @@ func (r *reply) about(text []byte) error {
 	defer job.Close()
 	switch q.Command {
 	case askHosts:
-		return put(r, ofListed(r, job.Hosts(r.ctx), func(h weft.HostStatus) string { return h.Host }))
+		return put(r, ofListed(r, q.Only, job.Hosts(r.ctx), func(h weft.HostStatus) string { return h.Host }))
 	case askURLs:
-		return put(r, ofListed(r, job.URLs(r.ctx, q.Filter), func(u weft.URLStatus) string { return u.URL }))
+		return put(r, ofListed(r, q.Only, job.URLs(r.ctx, q.Filter), func(u weft.URLStatus) string { return u.URL }))
 	case askWhy:
 		if len(q.Args) != 1 {
 			return errors.New("why: expected a URL")
@@ -129,21 +132,41 @@ func (r *reply) do(job *weft.Job, q question) ([]string, error) {
 }
 
 // ofListed drops what has a URL or an origin in a partition that the node does not list.
-func ofListed[T any](r *reply, all iter.Seq2[T, error], href func(T) string) iter.Seq2[T, error] {
+func ofListed[T any](r *reply, only *big.Int, all iter.Seq2[T, error], href func(T) string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		listed, err := ask(r.ctx, r.from.loop, r.from.listed)
-		if err != nil {
+		listed, err := r.lists(only)
+		if err != nil || listed.Sign() == 0 {
 			return
 		}
+		// A partition that has left before the snapshot is not in it, or in parts.
+		still := func() bool {
+			if r.parts == nil {
+				r.parts, err = r.lists(listed)
+			}
+			return err == nil
+		}
 		for v, err := range all {
-			if err == nil && !listed[partition.OfURL(href(v), len(listed))] {
+			if !still() {
+				return
+			}
+			if err == nil && r.parts.Bit(partition.OfURL(href(v), r.from.partitions)) == 0 {
 				continue
 			}
 			if !yield(v, err) {
 				return
 			}
 		}
+		still()
 	}
+}
+
+// lists returns which of these partitions the node lists now, by bits; of nil: of all.
+func (r *reply) lists(these *big.Int) (*big.Int, error) {
+	all, err := ask(r.ctx, r.from.loop, r.from.listed)
+	if err == nil && these != nil {
+		all.And(all, these)
+	}
+	return all, err
 }
 
 // put answers with values.
@@ -176,6 +199,9 @@ func (r *reply) send(failed error, end bool) error {
 	m := r.message(data)
 	if end {
 		m.Header.Set(headerEnd, "1")
+		if r.parts != nil && failed == nil {
+			m.Header.Set(headerParts, r.parts.Text(big.MaxBase))
+		}
 	}
 	if failed != nil {
 		m.Header.Set(headerError, strings.NewReplacer("\r", " ", "\n", " ").Replace(failed.Error()))

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	// Nodes wait for beats and for each other: they take a tenth of a core.
-	_ = flag.Set("test.parallel", "6")
+	// Nodes wait for beats and for each other: ten tests take half a core.
+	_ = flag.Set("test.parallel", "10")
 	os.Exit(m.Run())
 }
 

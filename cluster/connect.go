@@ -20,7 +20,7 @@ import (
 	"github.com/weftcrawl/weft/internal/frontier/store"
 )
 
-// Options say where a crawl's servers are. The zero value of each but Name is its default.
+// Options name a crawl and its servers. The zero value of each but Name is its default.
 type Options struct {
 	Servers    []string      // such as nats://HOST:4222, of one cluster; empty: this machine's
 	Name       string        // of the crawl

@@ -118,6 +118,11 @@ func (c *Crawl) Drain() {
 // Stats returns where this machine's part of the crawl is.
 func (c *Crawl) Stats() weft.Stats { return c.now().crawler.Stats() }
 
+// Figures returns this machine's part of the running crawl: see weft.Crawler.Figures.
+func (c *Crawl) Figures(ctx context.Context) (weft.Figures, error) {
+	return c.now().crawler.Figures(ctx)
+}
+
 // Earlier is that of the job: see weft.Crawler.Earlier.
 func (c *Crawl) Earlier() weft.Summary { return c.now().crawler.Earlier() }
 

@@ -58,7 +58,7 @@ func (l layout) aboutAddresses(node string) string { return l.subject() + ".addr
 const (
 	headerEpoch    = "Weft-Epoch"    // of a log: at which its writer owns the partition
 	headerID       = "Weft-Id"       // of a log: of the message, so that its writer knows it again
-	headerKind     = "Weft-Kind"     // of a log: see logs.go
+	headerKind     = "Weft-Kind"     // of a log: see kindOpening
 	headerSnapshot = "Weft-Snapshot" // of a log: the last message before a snapshot
 	headerWhole    = "Weft-Whole"    // of a log: the last snapshot that is whole
 	headerMore     = "Weft-More"     // of a log: the next message continues this one
@@ -79,11 +79,11 @@ const (
 	keyProbe   = "probe"   // nothing: its writer learns how far the bucket has come
 )
 
-var nameOf = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var nameOf = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // checkName checks the name of a crawl.
 func checkName(name string) error {
-	if !nameOf.MatchString(name) {
+	if len(name) > 64 || !nameOf.MatchString(name) {
 		return fmt.Errorf("name %.100q: expected up to 64 letters, digits, - and _", name)
 	}
 	return nil

@@ -70,8 +70,8 @@ func (l *limits) stop(lasted time.Duration) string {
 	return ""
 }
 
-// mostAllowed bounds what a process may begin and has not: as much of the limit is lost when it
-// dies.
+// mostAllowed is the most URLs that a process may begin and has not: as much of the limit is lost
+// when it dies.
 const mostAllowed = 1000
 
 // with returns the limits after a process has begun some of the URLs of its allowance and, if it

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/big"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -50,31 +51,72 @@ func listing[T any](ctx context.Context, c *Client, q question, href func(T) str
 			yield(none, err)
 			return
 		}
-		for v, err := range once(p.Partitions, c.ask(ctx, "", q), href) {
-			if !yield(v, err) {
-				return
-			}
-		}
+		whole(p.Partitions, q, func(q question) iter.Seq2[answer, error] { return c.ask(ctx, "", q) }, href)(yield)
 	}
 }
 
-// once yields what nodes list, by a URL or an origin. Of each partition it takes what the first
-// node lists. While a partition changes hands, two nodes may list it: the giver, until the beat of
-// the taker says that it has started.
-func once[T any](partitions int, all iter.Seq2[answer, error], href func(T) string) iter.Seq2[T, error] {
+// mostAsked is the most times that nodes are asked for partitions without a list.
+const mostAsked = 3
+
+// whole yields what nodes list, by a URL or an origin. It asks again for partitions that none of
+// them has listed: one that changes hands between two answers may be missing in both, as its giver
+// knows that the taker has started, and the taker had not when it answered. Partitions that nobody
+// has, as those of a node that died, end the list with an error: what they hold is not in it.
+func whole[T any](partitions int, q question, ask func(question) iter.Seq2[answer, error], href func(T) string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		first := make([]string, partitions)
+		left := 0
+		for range mostAsked {
+			for v, err := range once(first, ask(q), href) {
+				if !yield(v, err) || err != nil {
+					return
+				}
+			}
+			q.Only, left = new(big.Int), 0
+			for p, node := range first {
+				if node == "" {
+					q.Only.SetBit(q.Only, p, 1)
+					left++
+				}
+			}
+			if left == 0 {
+				return
+			}
+		}
+		var zero T
+		yield(zero, fmt.Errorf("%w: %d of %d, and what they hold is not listed: ask again", errUnlisted, left, partitions))
+	}
+}
+
+// errUnlisted: no node has listed some of the partitions.
+var errUnlisted = errors.New("no node has some of the partitions at present")
+
+// once yields what nodes list. Of each partition it takes what the first node lists, and notes the
+// node. While a partition changes hands, two nodes may list it: the giver, until the beat of the
+// taker says that it has started.
+func once[T any](first []string, all iter.Seq2[answer, error], href func(T) string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		from := ""
 		lines := func(yield func(answer, error) bool) {
 			for a, err := range all {
-				if from = a.node; !yield(a, err) {
-					return
+				from = a.node
+				switch {
+				case err != nil || a.listed == nil:
+					if !yield(a, err) {
+						return
+					}
+				default:
+					for p := range first {
+						if a.listed.Bit(p) == 1 {
+							first[p] = cmp.Or(first[p], from)
+						}
+					}
 				}
 			}
 		}
 		for v, err := range values[T](lines) {
 			if err == nil {
-				is := &first[partition.OfURL(href(v), partitions)]
+				is := &first[partition.OfURL(href(v), len(first))]
 				if *is = cmp.Or(*is, from); *is != from {
 					continue
 				}

@@ -112,7 +112,7 @@ func (n *node) join(ctx context.Context, servers *Options, o weft.Options, f *fi
 	cfg.Job.Plan, cfg.Job.Asked, cfg.Job.Files = n.plan.Options, job.Plan{}, cmp.Or(servers.files, cfg.Job.Files)
 	cfg.Node = &crawl.Node{
 		Partition: func(host string) int { return partition.Of(host, n.plan.Partitions) },
-		Ours:      disk, Engine: n.engineConfig(disk),
+		Ours:      disk, Engine: n.engineConfig(disk), Whole: n.whole,
 	}
 	if n.crawler, err = crawl.New(cfg); err != nil {
 		return err
@@ -130,6 +130,13 @@ func (n *node) join(ctx context.Context, servers *Options, o weft.Options, f *fi
 	}
 	n.assemble(own, servers, s, warnings, f, cmp.Or(o.Memory, weft.DefaultMemory)/32)
 	return nil
+}
+
+// whole returns the status of the crawl, for a person who looks at this node.
+func (n *node) whole(ctx context.Context) (any, error) {
+	s, err := (&Client{n.remote}).Status(ctx)
+	s.Seeds = nil // they may be millions
+	return s, err
 }
 
 // attach finds what the crawl has on the servers, or makes it.
@@ -222,7 +229,8 @@ func (n *node) assemble(own *ownership.Node, o *Options, s *streams, w *warnings
 	}
 	n.reporter = &reporter{bucket: s.bucket, crawl: crawl, stats: n.crawler.Stats, node: n.identity, name: nodeName(n.crawler.Job()), figures: f}
 	n.answers = &answers{
-		remote: r, loop: l, watch: n.watch, orders: n.orders, listed: n.parts.listed, id: n.identity.Node, job: n.crawler.Job(),
+		remote: r, loop: l, watch: n.watch, orders: n.orders, listed: n.parts.listed, partitions: n.plan.Partitions,
+		id: n.identity.Node, job: n.crawler.Job(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -312,6 +313,8 @@ func TestSlow(t *testing.T) {
 	web.Hosts, web.Pages, web.Rates.Across = 80, 4, 0.6
 	c := newCrawl(t, web)
 	gate := make(chan struct{})
+	open := sync.OnceFunc(func() { close(gate) })
+	defer open()
 	c.slow, c.narrow = map[string]chan struct{}{"b": gate}, 4
 	a, b := c.join("a"), c.join("b")
 	b.until(t, 1)
@@ -337,10 +340,10 @@ func TestSlow(t *testing.T) {
 		}
 	}
 	if links <= few || units != c.narrow {
-		t.Errorf("%d messages of links wait, expected more than %d; and %d in memory, expected %d", links, few, units, c.narrow)
+		t.Fatalf("%d messages of links wait, expected more than %d; and %d in memory, expected %d", links, few, units, c.narrow)
 	}
 	a.until(t, 1) // it goes on
-	close(gate)
+	open()
 	c.wait()
 	if a.err != nil || b.err != nil {
 		t.Errorf("%v; %v", a.err, b.err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -224,11 +225,13 @@ func (s *partitions) snapshot(p int, end *logEnd, from uint64) {
 	})
 }
 
-// listed returns which partitions the node lists.
-func (s *partitions) listed() []bool {
-	all := make([]bool, len(s.all))
+// listed returns the partitions that the node lists, by bits.
+func (s *partitions) listed() *big.Int {
+	all := new(big.Int)
 	for p := range s.all {
-		all[p] = s.all[p].listed
+		if s.all[p].listed {
+			all.SetBit(all, p, 1)
+		}
 	}
 	return all
 }

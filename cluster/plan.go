@@ -78,7 +78,7 @@ func (r *remote) decodePlan(text []byte) (p Plan, err error) {
 	return p, nil
 }
 
-// mostPartitions bounds what a plan may ask of a node's memory.
+// mostPartitions is the most partitions of a plan: each takes memory of a node.
 const mostPartitions = 1 << 16
 
 // begin returns the plan of the crawl, which it begins with these options if there is none. A node

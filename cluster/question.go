@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -31,14 +32,16 @@ type question struct {
 	Command  string         `json:"command"`
 	Args     []string       `json:"args,omitempty"`
 	Filter   weft.URLFilter `json:"filter"`
+	Only     *big.Int       `json:"only,omitempty"`     // the partitions to list, by bits; nil: all
 	Revision uint64         `json:"revision,omitempty"` // of the orders in force; 0: it does not last
 	New      bool           `json:"new,omitempty"`      // it is new with that revision
 }
 
-// answer is a value of the answer of a node.
+// answer is a value of the answer of a node, or the end of what it lists.
 type answer struct {
-	node  string
-	value json.RawMessage
+	node   string
+	value  json.RawMessage
+	listed *big.Int // at the end: the partitions that the answer has, by bits
 }
 
 // Header fields of answers.
@@ -46,6 +49,7 @@ const (
 	headerNode  = "Weft-Node"
 	headerEnd   = "Weft-End"   // the answer's last message
 	headerError = "Weft-Error" // the reason why there is no more
+	headerParts = "Weft-Parts" // with the end: the partitions that the node lists; bits, in base 62
 )
 
 // answerWithin is the silence after which a node counts as one that does not answer.
@@ -135,9 +139,12 @@ func (c *Client) converse(ctx context.Context, id string, q question, names map[
 			continue
 		}
 		for line := range bytes.Lines(m.Data) {
-			if !yield(answer{name, line}, nil) {
+			if !yield(answer{node: name, value: line}, nil) {
 				return nil
 			}
+		}
+		if listed, ok := new(big.Int).SetString(m.Header.Get(headerParts), big.MaxBase); ok && !yield(answer{node: name, listed: listed}, nil) {
+			return nil
 		}
 		if text := m.Header.Get(headerError); text != "" {
 			failures = append(failures, fmt.Errorf("%s: %s", name, text))

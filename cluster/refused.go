@@ -33,7 +33,7 @@ const noPeers = 10005
 // noRoom are the codes of JetStream's errors for a full disk, stream or account.
 var noRoom = []jetstream.ErrorCode{10002, 10023, 10028, 10047, 10077}
 
-// tooSmall says what an account must allow, by the code of the error if it does not.
+// tooSmall has the needs of a crawl that an account may refuse, by the code of the error.
 var tooSmall = map[jetstream.ErrorCode]string{
 	10026: "two consumers on a stream for each node",
 	10027: "three streams for each crawl (weft cluster list shows crawls that are over)",

@@ -19,7 +19,7 @@ import (
 // restorable is a web that takes a few seconds.
 func restorable() webtest.Config {
 	web := small()
-	web.Hosts, web.Latency = 12, 30*time.Millisecond
+	web.Hosts, web.Latency = 20, 30*time.Millisecond
 	return web
 }
 

@@ -2,7 +2,7 @@ package cluster
 
 import "context"
 
-// room bounds what is in memory, by bytes. One goroutine takes of it.
+// room bounds the bytes in memory. One goroutine takes of it.
 type room chan struct{}
 
 const (

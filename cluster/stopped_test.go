@@ -17,7 +17,7 @@ import (
 	"github.com/weftcrawl/weft/internal/process"
 )
 
-// nodeEnv has what a process of its own needs to be a node: see asProcess.
+// nodeEnv has the arguments of a node in a process of its own: see asProcess.
 const nodeEnv = "WEFT_TEST_NODE"
 
 // orders are for a node that is a process.

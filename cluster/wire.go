@@ -31,7 +31,7 @@ func pack(blocks [][]byte) []byte {
 	return s2.Encode(nil, all)
 }
 
-// mostUnpacked bounds what a message may say that it unpacks to.
+// mostUnpacked is the largest unpacked size that a message may announce.
 const mostUnpacked = 64 << 20
 
 var errPacked = errors.New("not what a node has packed")

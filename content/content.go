@@ -117,7 +117,7 @@ func Extract(p Page, o Options) Content {
 // have shown the text that the page holds for search engines.
 const fewWords = 40
 
-// selection says which blocks of a page are kept.
+// selection is the choice of the blocks of a page that are kept.
 type selection struct {
 	page *blocks.Page
 	keep []bool   // for each block

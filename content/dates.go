@@ -3,6 +3,7 @@ package content
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -38,7 +39,7 @@ func dayIn(text string) string {
 	if len(text) > 400 || !strings.Contains(text, "19") && !strings.Contains(text, "20") {
 		return ""
 	}
-	for _, found := range days.FindAllString(text, 3) {
+	for _, found := range days().FindAllString(text, 3) {
 		if !day(found).IsZero() {
 			return day(found).Format(time.DateOnly)
 		}
@@ -47,11 +48,13 @@ func dayIn(text string) string {
 }
 
 // days are the words that may be a day in a text.
-var days = regexp.MustCompile(`(?i)\b(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4}|` +
-	`[a-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}(?:st|nd|rd|th)?\.? [a-z]{3,9}\.?,? \d{4})\b`)
+var days = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4}|` +
+		`[a-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}(?:st|nd|rd|th)?\.? [a-z]{3,9}\.?,? \d{4})\b`)
+})
 
 // ordinals are the endings behind the number of a day.
-var ordinals = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)
+var ordinals = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`) })
 
 // day reads a day that is written for people.
 func day(s string) time.Time {
@@ -59,7 +62,7 @@ func day(s string) time.Time {
 	if len(s) < 8 || len(s) > 30 || !strings.ContainsAny(s, "0123456789") {
 		return time.Time{}
 	}
-	s = strings.NewReplacer(".", " ", ",", " ", "/", "-").Replace(ordinals.ReplaceAllString(s, "$1"))
+	s = strings.NewReplacer(".", " ", ",", " ", "/", "-").Replace(ordinals().ReplaceAllString(s, "$1"))
 	s = strings.Join(strings.Fields(s), " ")
 	for _, layout := range [...]string{"2006-1-2", "2006 1 2", "2 1 2006", "1-2-2006", "January 2 2006", "Jan 2 2006", "2 January 2006", "2 Jan 2006"} {
 		if t, err := time.Parse(layout, s); err == nil && isLikely(t) {

@@ -2,13 +2,13 @@
 //
 // # Vocabulary
 //
-//   - main content: what people come to a page for. An article without navigation, adverts and
-//     links to others; all posts of a thread; a product with its description; the entries of a
+//   - main content: the part of a page that people come for. An article without navigation, adverts
+//     and links to others; all posts of a thread; a product with its description; the entries of a
 //     list.
 //   - block: an element that begins a new line and has words of its own, in no block further
 //     inside.
 //   - repeat: an element that says again what is kept before it.
-//   - removal: what was left out, with the name of the rule that spoke most against it.
+//   - removal: a part that was left out, with the name of the rule that spoke most against it.
 //
 // # Method
 //

@@ -2,6 +2,7 @@ package content
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/weftcrawl/weft/internal/blocks"
@@ -59,7 +60,7 @@ func (r *reading) add(text string) {
 			return
 		}
 		if len(word) > 1 && len(word) <= 16 { // letters stand for sizes and parts, too
-			for _, l := range functionWords[strings.ToLower(word)] {
+			for _, l := range functionWords()[strings.ToLower(word)] {
 				r.words[l]++
 			}
 		}
@@ -128,7 +129,7 @@ func (r reading) other(declared string) string {
 		return ""
 	}
 	if family := families[best]; family == nil && r.scripts[best] == 0 {
-		if !known[declared] || r.words[best] < 3*r.words[declared]+5 {
+		if commonWords[declared] == "" || r.words[best] < 3*r.words[declared]+5 {
 			return ""
 		}
 		return best
@@ -165,7 +166,9 @@ var letters = map[rune][]string{
 
 // functionWords are the words that stand in every text of a language, and the languages they are
 // of.
-var functionWords = invert(map[string]string{
+var functionWords = sync.OnceValue(func() map[string][]string { return invert(commonWords) })
+
+var commonWords = map[string]string{
 	"en": "the of and to in is that for it with as was on are be this by not have from you which or an at",
 	"de": "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden hat oder",
 	"fr": "de la le et les des en un du une que est pour qui dans par plus pas au sur ne se ce il sont ou à",
@@ -200,18 +203,7 @@ var functionWords = invert(map[string]string{
 	"sr": "и у на се је да за од су или који не као по свако има бити",
 	"mk": "и на во се да за од е со не или што има кој како",
 	"ru": "и в не на что с по как это из для или он к от имеет а",
-})
-
-// known are the languages that have function words here.
-var known = func() map[string]bool {
-	known := make(map[string]bool)
-	for _, languages := range functionWords {
-		for _, l := range languages {
-			known[l] = true
-		}
-	}
-	return known
-}()
+}
 
 // invert makes a table of words.
 func invert(lists map[string]string) map[string][]string {

@@ -272,8 +272,8 @@ func closed(open []*html.Node, name string, few int) []*html.Node {
 	return open
 }
 
-// ends lists what an element ends that is open where it begins: end tags that people leave out.
-// https://html.spec.whatwg.org/multipage/syntax.html#optional-tags
+// ends lists the open elements that an element ends where it begins: end tags that people leave
+// out. https://html.spec.whatwg.org/multipage/syntax.html#optional-tags
 var ends = map[atom.Atom][]atom.Atom{
 	atom.P: {atom.P}, atom.Li: {atom.Li}, atom.Dt: {atom.Dt, atom.Dd}, atom.Dd: {atom.Dt, atom.Dd},
 	atom.Td: {atom.Td, atom.Th}, atom.Th: {atom.Td, atom.Th}, atom.Tr: {atom.Td, atom.Th, atom.Tr},

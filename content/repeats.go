@@ -66,7 +66,14 @@ type shingle struct {
 }
 
 // shingles reads all that is kept, up to mostShingles and a block more.
-func (s *selection) shingles() (all []shingle) {
+func (s *selection) shingles() []shingle {
+	room := int32(0)
+	for k, i := range s.page.Index {
+		if s.keep[k] && s.why[k] == "" {
+			room += s.page.All[i].Own
+		}
+	}
+	all := make([]shingle, 0, min(room, mostShingles))
 	for k, i := range s.page.Index {
 		if !s.keep[k] || s.why[k] != "" || len(all) > mostShingles {
 			continue
@@ -122,9 +129,9 @@ func eachWord(text string, yield func(uint64)) {
 	}
 }
 
-// firsts knows in which element each shingle stands first. It is a hash table with open addressing,
-// at most half full. A page may be made so that all its shingles meet in one place: beyond
-// mostProbes they are new.
+// firsts has the first element of each shingle. It is a hash table with open addressing, at most
+// half full. A page may be made so that all its shingles meet in one place: beyond mostProbes they
+// are new.
 type firsts []shingle
 
 const mostProbes = 256

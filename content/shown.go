@@ -35,7 +35,7 @@ type note struct {
 	mark  mark
 }
 
-// A mark says how a note is known.
+// A mark is the sign by which a note is known.
 type mark uint8
 
 const (

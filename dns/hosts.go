@@ -66,9 +66,9 @@ func addrsIn(path, name string) (addrs []netip.Addr, err error) {
 	return addrs, err
 }
 
-// names says which names a hosts file may have, in a sixteenth of its size: a Bloom filter. Files
-// that block advertisements have millions of names, of which a crawl meets few. The zero names has
-// none.
+// names is the set of the names that a hosts file may have, in a sixteenth of its size: a Bloom
+// filter. Files that block advertisements have millions of names, of which a crawl meets few. The
+// zero names has none.
 type names struct {
 	seed maphash.Seed
 	bits []uint64 // a power of two of them

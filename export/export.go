@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// Options say what is exported. The zero value is all pages.
+// Options select the rows and columns of an export. The zero value is all pages.
 type Options struct {
 	Format string        // one of Formats
 	Table  string        // one of Tables, for formats of one table; empty: pages

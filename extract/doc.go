@@ -2,12 +2,12 @@
 //
 // # Vocabulary
 //
-//   - rule: which fields the pages of a kind have, and by which URLs the kind is known.
+//   - rule: the fields of a kind of pages, and the URLs by which the kind is known.
 //   - selector: CSS (package internal/css), or XPath 1.0, which tells itself by its first
 //     characters.
-//   - item: what a rule has found on a page, or in one of its elements.
-//   - structured data: what a page says for machines, in JSON-LD, microdata, RDFa Lite, OpenGraph,
-//     cards of Twitter and meta elements.
+//   - item: the fields that a rule has found on a page, or in one of its elements.
+//   - structured data: the statements of a page for machines, in JSON-LD, microdata, RDFa Lite,
+//     OpenGraph, cards of Twitter and meta elements.
 //
 // # Limits
 //

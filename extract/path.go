@@ -3,12 +3,13 @@ package extract
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/weftcrawl/weft/internal/css"
 )
 
 // pathParts are the beginnings of paths of XPath, and the same in CSS.
-var pathParts = func() (parts []pathPart) {
+var pathParts = sync.OnceValue(func() (parts []pathPart) {
 	const name, text = `([a-z][a-z0-9_-]*)`, `("[^"\\\pC]+"|'[^'\\\pC]+')`
 	for _, p := range [][2]string{
 		{`//` + name, ` $1`},
@@ -23,7 +24,7 @@ var pathParts = func() (parts []pathPart) {
 		parts = append(parts, pathPart{regexp.MustCompile(`^` + p[0]), p[1]})
 	}
 	return parts
-}()
+})
 
 type pathPart struct {
 	xpath *regexp.Regexp
@@ -42,7 +43,7 @@ func asCSS(path string) *css.Selector {
 	var text []byte
 	for rest != "" {
 		before := len(rest)
-		for _, part := range pathParts {
+		for _, part := range pathParts() {
 			if at := part.xpath.FindStringSubmatchIndex(rest); at != nil {
 				text = part.xpath.ExpandString(text, part.css, rest, at)
 				rest = rest[at[1]:]

@@ -7,10 +7,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/weftcrawl/weft/internal/pattern"
 )
 
-// Rule says which fields the pages of one kind have. Each page that it is about becomes an item, or
-// each of its elements that Each selects does.
+// Rule has the fields of one kind of pages. Each page that it is about becomes an item, or each of
+// its elements that Each selects does.
 type Rule struct {
 	Name string `json:"name,omitempty"` // of the kind, such as "product"
 	// URLs is an expression for those of its pages; with ^/ in front, for their paths; "": all.
@@ -104,9 +106,11 @@ const (
 	mostRules  = 100
 	mostFields = 1000 // of all rules
 	mostDepth  = 8    // of records in records
+
+	mostPattern = 100_000 // cost of all expressions: see pattern.Cost
 )
 
-// RuleError says which part of the rules is wrong.
+// RuleError is an error in one part of the rules.
 type RuleError struct {
 	Rule  string   // its name
 	Field []string // with those around it; none: it is the rule
@@ -144,12 +148,21 @@ type field struct {
 	Field
 	selector *selector
 	match    *regexp.Regexp
+	cost     int // of match, for each byte
 	layout   string
 	fields   []*field
 }
 
 // isName holds for the names of kinds and fields: they become columns of other tools.
-var isName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`).MatchString
+func isName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'; !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= 64
+}
 
 var errName = errors.New("expected a name of letters, digits, _ and -, not longer than 64")
 
@@ -158,9 +171,9 @@ func compile(rules []Rule) (all []*kind, err error) {
 	if len(rules) > mostRules {
 		return nil, &RuleError{Err: fmt.Errorf("%d rules, expected at most %d", len(rules), mostRules)}
 	}
-	room := mostFields
+	left := room{fields: mostFields, patterns: mostPattern}
 	for _, r := range rules {
-		k, err := compileRule(r, &room)
+		k, err := compileRule(r, &left)
 		if err != nil {
 			return nil, err
 		}
@@ -172,7 +185,13 @@ func compile(rules []Rule) (all []*kind, err error) {
 	return all, nil
 }
 
-func compileRule(r Rule, room *int) (*kind, error) {
+// room bounds the fields and expressions that are still to come.
+type room struct {
+	fields   int
+	patterns pattern.Room
+}
+
+func compileRule(r Rule, left *room) (*kind, error) {
 	fail := func(key string, err error) error { return &RuleError{Rule: r.Name, Key: key, Err: err} }
 	k := &kind{name: r.Name, ofPath: strings.HasPrefix(r.URLs, "^/")}
 	var err error
@@ -183,6 +202,9 @@ func compileRule(r Rule, room *int) (*kind, error) {
 		return nil, fail("", errors.New("no fields, expected at least one"))
 	}
 	if r.URLs != "" {
+		if err := left.patterns.Take(r.URLs); err != nil {
+			return nil, fail("urls", err)
+		}
 		if k.urls, err = regexp.Compile(r.URLs); err != nil {
 			return nil, fail("urls", expression(r.URLs, err))
 		}
@@ -192,7 +214,7 @@ func compileRule(r Rule, room *int) (*kind, error) {
 			return nil, fail("each", err)
 		}
 	}
-	k.fields, err = compileFields(r.Fields, room, 1)
+	k.fields, err = compileFields(r.Fields, left, 1)
 	var e *RuleError
 	if errors.As(err, &e) {
 		e.Rule = r.Name
@@ -200,18 +222,21 @@ func compileRule(r Rule, room *int) (*kind, error) {
 	return k, err
 }
 
-func compileFields(fields []Field, room *int, depth int) (all []*field, err error) {
+func compileFields(fields []Field, left *room, depth int) (all []*field, err error) {
 	for i := range fields {
 		f := &fields[i]
-		if *room--; *room < 0 {
+		if left.fields--; left.fields < 0 {
 			return nil, &RuleError{Err: fmt.Errorf("expected at most %d fields", mostFields)}
+		}
+		if err := left.patterns.Take(f.Match); err != nil {
+			return nil, &RuleError{Field: []string{f.Name}, Key: "match", Err: err}
 		}
 		c, err := compileField(f)
 		if err == nil && len(f.Fields) > 0 {
 			if depth == mostDepth {
 				return nil, &RuleError{Field: []string{f.Name}, Err: fmt.Errorf("expected records at most %d deep", mostDepth)}
 			}
-			if c.fields, err = compileFields(f.Fields, room, depth+1); err != nil {
+			if c.fields, err = compileFields(f.Fields, left, depth+1); err != nil {
 				var e *RuleError
 				if errors.As(err, &e) {
 					e.Field = append([]string{f.Name}, e.Field...)
@@ -255,6 +280,7 @@ func compileField(f *Field) (*field, error) {
 		if c.match, err = regexp.Compile(f.Match); err != nil {
 			return nil, fail("match", expression(f.Match, err))
 		}
+		c.cost = pattern.Cost(f.Match)
 		if n := c.match.NumSubexp(); n > 1 {
 			return nil, fail("match", fmt.Errorf("%.64q: %d groups, expected at most one: (?:…) groups without counting", f.Match, n))
 		}

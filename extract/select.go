@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/weftcrawl/weft/internal/css"
 	"golang.org/x/net/html"
@@ -23,15 +24,18 @@ type hit struct {
 	isText bool // text counts, not the element
 }
 
-// isXPath holds for what is no CSS: a path, an attribute, a call of a function.
-var isXPath = regexp.MustCompile(`^\s*(/|\./|\.\.|\.$|@|\(|((re|set|str|math|date):)?[a-z-]+\(|(child|descendant|ancestor|self|parent|following|preceding|attribute)(-or-self|-sibling)?::)`).MatchString
+// isXPath matches the beginning of XPath that is no CSS: a path, an attribute, a call of a
+// function.
+var isXPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(/|\./|\.\.|\.$|@|\(|((re|set|str|math|date):)?[a-z-]+\(|(child|descendant|ancestor|self|parent|following|preceding|attribute)(-or-self|-sibling)?::)`)
+})
 
 // parseSelector reads a selector in either language. Its error says where it is wrong.
 func parseSelector(text string) (*selector, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("no selector, expected CSS such as h1 or .price::text, or XPath such as //h1")
 	}
-	if isXPath(text) {
+	if isXPath().MatchString(text) {
 		x, err := parseXPath(text)
 		path := strings.Trim(text, whiteSpace)
 		if plain := asCSS(path); err == nil && plain != nil {

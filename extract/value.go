@@ -173,7 +173,7 @@ func (p *page) raw(f *field, h hit) (text string, cut bool) {
 // convert makes a value of a text; nil: it is none.
 func (p *page) convert(f *field, text string) any {
 	if f.match != nil {
-		if !p.spend(len(text)) {
+		if !p.spend(len(text) * (1 + f.cost>>8)) { // most of a long expression is asleep
 			return nil
 		}
 		m := f.match.FindStringSubmatch(text)

@@ -11,10 +11,10 @@
 // special-purpose registries of the IANA, and the metadata addresses of the clouds. An IPv6
 // address that stands for an IPv4 address has the class of that address.
 //
-// A Network is what a seed opens for the links of a crawl: the registered block of its address;
-// on this machine one port; of a metadata service only its address.
+// A Network is the range of addresses that a seed opens for the links of a crawl: the registered
+// block of its address; on this machine one port; of a metadata service only its address.
 //
-// Trust says who named the host of a URL: a page (Linked), a list of seeds (Listed), or the user
+// Trust is the source of a URL's host: a page (Linked), a list of seeds (Listed), or the user
 // (Given).
 //
 // # Lifecycle

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Guard decides which addresses the links of a crawl may lead to: public ones, and those of
-// the networks that were opened. The zero Guard is ready. Owner: one loop. A Guard must not be
+// Guard judges the addresses to which the links of a crawl lead: public ones are allowed, and those
+// of the networks that were opened. The zero Guard is ready. Owner: one loop. A Guard must not be
 // copied after its first use.
 type Guard struct {
 	AllowAll bool          // links may lead to any address
@@ -18,7 +18,7 @@ type Guard struct {
 	judge func(netip.AddrPort) error // a method value, made once
 }
 
-// Trust says who named the host of a URL.
+// Trust is the source of a URL's host.
 type Trust uint8
 
 // The levels of trust.

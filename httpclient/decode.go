@@ -12,7 +12,7 @@ import (
 	"github.com/weftcrawl/weft/internal/inflate"
 )
 
-// maxCodings bounds how many codings are decoded one after the other.
+// maxCodings is the most codings that are decoded one after the other.
 const maxCodings = 4
 
 // The bytes between two codings are compressed, and decoding them hardly expands them: they may be

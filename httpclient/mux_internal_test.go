@@ -28,7 +28,7 @@ func TestHTTP1ForAnHour(t *testing.T) {
 	})
 }
 
-// sends counts what a connection sends.
+// sends counts the calls and bytes that a connection sends.
 type sends struct {
 	aio.Conn
 	n, bytes int

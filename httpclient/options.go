@@ -63,9 +63,9 @@ type Options struct {
 	// MaxKept limits the buffers kept for later responses in bytes, once for raw and once for
 	// decoded bodies; 0 or negative: 32 MiB.
 	MaxKept int
-	// MaxIdleBytes limits what the certificates of idle connections take; 0 or negative: 16 MiB.
+	// MaxIdleBytes is the most memory of the certificates of idle connections; 0 or negative: 16 MiB.
 	MaxIdleBytes int
-	// MaxSessionBytes limits what TLS sessions take that are remembered for resumption; 0 or
+	// MaxSessionBytes is the most memory of the TLS sessions that are remembered for resumption; 0 or
 	// negative: 16 MiB.
 	MaxSessionBytes int
 

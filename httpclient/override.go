@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Override says where to connect for a host and port, bypassing the name service.
+// Override is the address to connect to for a host and port, in place of the name service's.
 type Override struct {
 	Host string     // as in a URL, IPv6 without brackets; case is ignored; "*": every host
 	Port uint16     // in the URL

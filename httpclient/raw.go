@@ -46,8 +46,8 @@ func (r *Response) RawLen() int {
 	return n
 }
 
-// manyFrames is from how many pieces of framing on AppendRaw copies: a hostile server sends a chunk
-// for each byte.
+// manyFrames is the least number of pieces of framing from which AppendRaw copies: a hostile server
+// sends a chunk for each byte.
 const manyFrames = 256
 
 // AppendRaw appends the pieces of the response that follow RawHead, as received: the body with its

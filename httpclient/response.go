@@ -3,6 +3,7 @@ package httpclient
 import (
 	"crypto/tls"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ type Response struct {
 	hold   budget.Hold
 }
 
-// Timing says where the time of an exchange went. Steps that were not reached are 0, and so are
+// Timing is the time of an exchange, step by step. Steps that were not reached are 0, and so are
 // the first three steps over a kept connection. If a request was sent twice, because the end of a
 // kept connection crossed it, the second try is described.
 //
@@ -62,8 +63,8 @@ type Timing struct {
 	DNS     time.Duration // until the host's addresses were known, possibly from a cache
 	Connect time.Duration // until there was a connection
 	TLS     time.Duration // the handshake
-	// FirstByte lasts from when the system had taken the whole request to the first bytes of a
-	// response, possibly interim.
+	// FirstByte is the time from the moment at which the system had taken the whole request to the
+	// first bytes of a response, possibly interim.
 	FirstByte time.Duration
 	// Total is the first three and the time from the request to the last bytes of the response.
 	// Decoding is not part of it. With an error, it is the time of the call of Do.
@@ -96,6 +97,15 @@ func (r *Response) Make(t *aio.Task, n int) error { return r.hold.Grow(t, n) }
 // Hand moves everything counted, including the body, to the caller's hold, who must release it:
 // for data made from the body that outlives Close.
 func (r *Response) Hand(to *budget.Hold) { r.hold.Move(to) }
+
+// Lasting returns the body as memory that nobody counts, and that stays valid after Close. It is no
+// copy if its buffer is too long to be used again.
+func (r *Response) Lasting() []byte {
+	if r.whole != nil && cap(*r.whole) > keptBody {
+		return r.Body
+	}
+	return slices.Clone(r.Body)
+}
 
 // CountWith counts everything with another meter than Options.Meter from now on.
 func (r *Response) CountWith(m *budget.Meter) { r.hold.MoveTo(m) }

@@ -56,7 +56,7 @@ type Page struct {
 	Robots        // directives of its meta elements
 }
 
-// Options choose what to extract. The zero value extracts everything except Scripts.
+// Options select the links to extract. The zero value extracts everything except Scripts.
 type Options struct {
 	Kinds   Kinds // kinds to yield; 0 means all
 	Bare    bool  // leave Raw, Rel, Text and the fragment of URL empty, so that nothing is copied
@@ -66,9 +66,9 @@ type Options struct {
 	// Link.URL is zero. Neither is a link of CSS.
 	Every bool
 
-	// Positions says where each link stands, by line and column of Document.Body: where its URL
-	// begins, or where the text begins that it was decoded from, such as the attribute. For what
-	// a srcdoc with references holds, this is that attribute.
+	// Positions yields the place of each link, by line and column of Document.Body: the beginning of
+	// its URL, or of the text that it was decoded from, such as the attribute. For links in a srcdoc
+	// with references, this is that attribute.
 	Positions bool
 
 	Agent string // the crawler's name or User-Agent: meta elements that name it count in Robots

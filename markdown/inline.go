@@ -20,7 +20,7 @@ func (c *converter) raised(n *html.Node) {
 	}
 }
 
-// mostRaised bounds how many elements raise or lower in one another: each begins again in each
+// mostRaised is the most elements in one another that raise or lower: each begins again in each
 // paragraph.
 const mostRaised = 3
 

@@ -13,9 +13,9 @@ import (
 const (
 	// longestTarget bounds the target of a link or an image, in bytes.
 	longestTarget = 8 << 10
-	// mostTargets bounds what targets take in all beyond what stands in the page: a long base would
-	// make hundreds of megabytes of short references, and so would a link around many paragraphs.
-	// Beyond it, links are their text.
+	// mostTargets is the most bytes of all targets beyond those that stand in the page: a long base
+	// would make hundreds of megabytes of short references, and so would a link around many
+	// paragraphs. Beyond it, links are their text.
 	mostTargets = 16 << 20
 )
 

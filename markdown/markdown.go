@@ -5,7 +5,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Options say what becomes of a tree. The zero value means Markdown, with links as they stand.
+// Options are the form of a tree as text. The zero value means Markdown, with links as they stand.
 type Options struct {
 	Base weburl.URL // that links are resolved against
 	Text bool       // plain text: no marks, no link targets
@@ -29,7 +29,7 @@ type Heading struct {
 // deepest bounds the nesting of containers: each adds to every line in it.
 const deepest = 10
 
-// converter holds what is known between two nodes.
+// converter is the state of a conversion between two nodes.
 type converter struct {
 	Options
 	resolver weburl.Resolver

@@ -100,7 +100,7 @@ func (s *notes) skipTitlesIn(root *html.Node) {
 // isRubric reports whether a paragraph is a title, as Sphinx writes them.
 func isRubric(n *html.Node) bool { return n.DataAtom == atom.P && hasClass(n, "rubric") }
 
-// longestTitle bounds what is compared of a title, in bytes.
+// longestTitle is the most bytes that are compared of a title.
 const longestTitle = 100
 
 // named notes the names of an element that a footnote may link back to.

@@ -50,7 +50,7 @@ func (g glyph) String() string {
 	return fmt.Sprintf("%q gap %d in %s link %q%s", g.char, g.gap, g.in, g.link, marks)
 }
 
-// glyphs lists what a tree shows. Blanks are gaps.
+// glyphs lists the characters that a tree shows. Blanks are gaps.
 type glyphs struct {
 	all   []glyph
 	now   glyph

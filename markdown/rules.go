@@ -22,8 +22,8 @@ func Convert(root *html.Node, o Options) Document {
 	return c.out.document()
 }
 
-// rules says what becomes of elements. Others are containers if they have blocks in them, and their
-// content stands in the line if not.
+// rules has the conversions of elements. Others are containers if they have blocks in them, and
+// their content stands in the line if not.
 var rules map[atom.Atom]func(*converter, *html.Node)
 
 func init() { // the rules refer to the table

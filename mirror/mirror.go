@@ -316,7 +316,7 @@ func (n *neighbours) misses(u weburl.URL) {
 	}
 }
 
-// mostRedirects bounds how many redirects a link is followed through.
+// mostRedirects is the most redirects that a link is followed through.
 const mostRedirects = 10
 
 // file returns the file of a URL, or of where it redirects to, and the fragment to show; "" if

@@ -26,8 +26,8 @@ var (
 type SiteOptions struct {
 	Options
 
-	// Crawl says what is fetched, and how. Site sets Job, Update and Archive. Without seeds, the
-	// crawl is that of the folder. Zero Assets are AssetsAny, a zero MaxURLLength is LongestURL.
+	// Crawl has the options of the crawl. Site sets Job, Update and Archive. Without seeds, the crawl
+	// is that of the folder. Zero Assets are AssetsAny, a zero MaxURLLength is LongestURL.
 	Crawl    weft.Options
 	NoAssets bool // fetch pages alone, with their style sheets
 

@@ -30,8 +30,8 @@ func ParseScope(name string) (Scope, error) {
 	return "", fmt.Errorf("scope %.64q, expected page, prefix, host, domain or any", name)
 }
 
-// Assets says which assets of pages a crawl fetches: what a browser loads to show a page, such as
-// images, scripts and fonts.
+// Assets selects the assets of pages that a crawl fetches: the files that a browser loads to show a
+// page, such as images, scripts and fonts.
 type Assets string
 
 // The choices of assets.

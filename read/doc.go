@@ -3,12 +3,12 @@
 //
 // # Vocabulary
 //
-//   - text: what a reader wants of a page, as Markdown or plain text.
+//   - text: the content of a page for a reader, as Markdown or plain text.
 //   - boilerplate: blocks that stand in the same place on at least half of the pages of a site. A
 //     site is a host with its port.
 //   - sample: the pages of a site that are looked at for its boilerplate, at most [SampleSize].
 //   - chunk: a part of a text that fits into a number of characters, for search by meaning.
-//   - change: what has become of a text since the same output was written before.
+//   - change: the difference of a text from the same output as it was written before.
 //
 // # Order
 //

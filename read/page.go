@@ -12,16 +12,20 @@ import (
 	"github.com/weftcrawl/weft/content"
 	"github.com/weftcrawl/weft/internal/appshell"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/unseen"
 	"github.com/weftcrawl/weft/markdown"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
-// Options say what a text has. The zero value is Markdown of the main content of every page.
+// Options select the parts and the form of a text. The zero value is Markdown of the main content
+// of every page.
 type Options struct {
 	Text    bool // plain text rather than Markdown
 	Whole   bool // the page as it is, with its menus and footers
+	Seen    bool // without what people do not see: see Page.Unseen
+	HTML    bool // the same as HTML, too
 	Chunk   int  // characters of a chunk at most; 0: no chunks
 	Overlap int  // of these, those that the chunk before has, too
 
@@ -50,11 +54,14 @@ type Page struct {
 	Hash        string     `json:"hash,omitempty"` // SHA-256 of the text, hexadecimal
 	Markdown    string     `json:"markdown,omitempty"`
 	Text        string     `json:"text,omitempty"`
+	HTML        string     `json:"-"`
 	Chunks      []Chunk    `json:"-"` // lines of their own
 
 	// NeedsScripts is the evidence that the page looks empty until its scripts run, as in
 	// record.Record.
 	NeedsScripts string `json:"needs_scripts,omitempty"`
+
+	Unseen Unseen `json:"-"` // with Options.Seen
 
 	Removed []Removal `json:"-"` // parts of the page that are not in the text
 	Err     error     `json:"-"` // the reason why a part of the page was not read, or nil
@@ -67,6 +74,14 @@ type Removal struct {
 	Text  string `json:"text"`            // its beginning
 	Pages int    `json:"pages,omitempty"` // of the sample, that have it; of the site's boilerplate
 	Of    int    `json:"of,omitempty"`    // pages in the sample
+}
+
+// Unseen counts the parts that Options.Seen has left out, as orders to models are hidden there from
+// people: text that an attribute or a style hides, that is written in the color of its background,
+// too small to be read or off the page, and characters without a shape.
+type Unseen struct {
+	Elements   int // and texts, with a word in them
+	Characters int
 }
 
 // Source is a page to read.
@@ -91,6 +106,10 @@ func oneOf(s Source, o Options, of *site) Page {
 	if hasPanels(text) {
 		openTabs(root)
 	}
+	var hidden Unseen
+	if o.Seen {
+		hidden = Unseen(unseen.Remove(root))
+	}
 	c := content.Extract(content.Page{URL: s.URL, Root: root}, of.options(o))
 	for _, r := range c.Removed {
 		removed = append(removed, Removal{Rule: r.Rule, Path: r.Path, Text: r.Text})
@@ -99,7 +118,15 @@ func oneOf(s Source, o Options, of *site) Page {
 	p := Page{
 		URL: s.URL.String(), Title: of.bare(line(c.Title, longestTitle)), Author: line(c.Author, 1000), Site: line(c.Site, 1000),
 		Description: line(c.Description, 4000), Language: line(c.Language, 100),
-		Date: timeOf(c.Date), Modified: timeOf(c.Modified), Removed: removed,
+		Date: timeOf(c.Date), Modified: timeOf(c.Modified), Removed: removed, Unseen: hidden,
+	}
+	if o.Seen {
+		for _, said := range []*string{&p.Title, &p.Author, &p.Site, &p.Description, &p.Language} {
+			*said, _ = unseen.Characters(*said) // structured data has some
+		}
+	}
+	if o.HTML {
+		p.HTML = htmlOf(c.Node)
 	}
 	if errors.Is(err, content.ErrTooLong) {
 		p.Err = content.ErrTooLong
@@ -124,6 +151,17 @@ func oneOf(s Source, o Options, of *site) Page {
 		p.Markdown, p.Text = "", d.Text
 	}
 	return p
+}
+
+// htmlOf writes the elements in a tree, up to one that cannot be written.
+func htmlOf(root *html.Node) string {
+	var b strings.Builder
+	for n := range root.ChildNodes() {
+		if html.Render(&b, n) != nil {
+			break
+		}
+	}
+	return b.String()
 }
 
 // shortText is the length of a text below which its page may look empty without scripts.

@@ -3,7 +3,7 @@
 //
 // # Vocabulary
 //
-//   - record: what became of one URL, one line of pages.jsonl.
+//   - record: the fate of one URL, one line of pages.jsonl.
 //   - done: fetched, with a response or an error. Refused: finished without a request, by
 //     robots.txt, an exclusion or a host that is down. Each such URL has one record.
 //   - visit: one pass of a job over all its URLs; a recrawl starts the next one.

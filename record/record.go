@@ -91,7 +91,7 @@ type Record struct {
 	ChangedAt   time.Time `json:"changed_at,omitzero"` // last visit that found the page new or changed
 }
 
-// Indexability says whether search engines may list a URL, or the first reason why not.
+// Indexability is a URL's admission to the lists of search engines, or the first reason against it.
 type Indexability string
 
 // Values. None: the URL says nothing of it, as it did not respond, or is no page.

@@ -12,7 +12,7 @@ type Rendered struct {
 	Reason string `json:"reason"`
 	// AsReceived says that the page counts as it was received, and why: learned or same.
 	AsReceived string `json:"as_received,omitempty"`
-	// Error says why there is no rendered document: the page counts as it was received.
+	// Error is the reason for which there is no rendered document: the page counts as it was received.
 	Error     string   `json:"error,omitempty"`
 	ErrorKind string   `json:"error_kind,omitempty"` // crash, cpu, time, left or another
 	MS        int64    `json:"ms"`                   // real time, waits for other servers included
@@ -20,7 +20,7 @@ type Rendered struct {
 	Cached    int64    `json:"cached,omitempty"`     // bytes requested for an earlier page
 	Bytes     int      `json:"bytes,omitempty"`      // of the rendered document
 	SHA256    string   `json:"sha256,omitempty"`     // of the rendered document, hexadecimal
-	Cut       string   `json:"cut,omitempty"`        // its limit: time, requests, bytes
+	Cut       string   `json:"cut,omitempty"`        // its limit: see weft.Rendered
 	URL       string   `json:"url,omitempty"`        // of the document, if scripts have changed it
 	Failed    []string `json:"failed,omitempty"`     // requests without a good response, with reasons
 	Refused   []string `json:"refused,omitempty"`    // requests that a rule forbids: URL and reason

@@ -41,7 +41,7 @@ type Counters struct {
 // Recorded returns the number of URLs that have a record.
 func (c *Counters) Recorded() int { return c.Done + c.Refused }
 
-// ItemCounts says what rules for fields have found.
+// ItemCounts counts the finds of rules for fields.
 type ItemCounts struct {
 	Items int `json:"items,omitempty"` // lines of items.jsonl
 	// Missing counts items without a required field, by its name after that of the rule:
@@ -49,7 +49,7 @@ type ItemCounts struct {
 	Missing map[string]int `json:"missing_fields,omitempty"`
 }
 
-// ScriptCounts say how many pages a crawl has seen without their content.
+// ScriptCounts count the pages that a crawl has seen without their content.
 type ScriptCounts struct {
 	NeedScripts int    `json:"need_scripts,omitempty"`         // pages with Record.NeedsScripts
 	NeedsFirst  string `json:"need_scripts_example,omitempty"` // URL of the first

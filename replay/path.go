@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// view says how a capture is shown.
+// view is the way in which a capture is shown.
 type view string
 
 const (

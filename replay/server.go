@@ -9,13 +9,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/internal/loopback"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -56,7 +55,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// a server that reads from them what the page knows:
 	// https://wicg.github.io/connection-allowlists/.
 	h.Set("Connection-Allowlist", "(response-origin)")
-	if !isLoopback(r.Host) {
+	if !loopback.IsHost(r.Host) {
 		http.Error(w, "This server has no such name.", http.StatusMisdirectedRequest)
 		return
 	}
@@ -105,20 +104,6 @@ func own(h http.Header) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; "+
 		"frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-}
-
-// isLoopback reports whether the Host of a request is a name of this machine to itself. A page on
-// the Web may have its own name lead here, and read what it loads by it.
-func isLoopback(host string) bool {
-	if name, port, err := net.SplitHostPort(host); err == nil {
-		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			return false
-		}
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	addr, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && addr.IsLoopback()
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, target string) {

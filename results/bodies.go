@@ -21,6 +21,7 @@ const MaxBody = 64 << 20
 type Bodies struct {
 	dir     string
 	archive *archive.Archive // or nil
+	heads   archive.Heads    // of the former
 	folder  bool             // there is a folder of bodies
 }
 
@@ -74,6 +75,16 @@ func (b *Bodies) Response(r *record.Record) (all Response, err error) {
 		all.Body, all.Whole = html, len(html) < MaxBody
 	}
 	return all, nil
+}
+
+// Header returns the header fields of the response that a record describes, without its body: those
+// that the server sent then, also with a body that is the same as before. Its error is ErrNoBody if
+// the job has no archive, or not that response.
+func (b *Bodies) Header(r *record.Record) (warc.Header, error) {
+	if b.archive == nil || r.WARCFile == "" {
+		return nil, ErrNoBody
+	}
+	return b.heads.Read(b.archive.At(r.URL, r.WARCFile, r.WARCOffset))
 }
 
 // byteOrderMark makes a text UTF-8 whatever a header or a <meta> says of what was received.
@@ -170,5 +181,5 @@ func (b *Bodies) Close() error {
 	if b.archive == nil {
 		return nil
 	}
-	return b.archive.Close()
+	return errors.Join(b.heads.Close(), b.archive.Close())
 }

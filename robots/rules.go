@@ -15,14 +15,14 @@ type Rules struct {
 	hasDelay bool
 }
 
-// A Verdict says whether a target may be fetched and why.
+// A Verdict is the permission to fetch a target, or the lack of it, with the rule that decides.
 type Verdict struct {
 	Allowed bool
 	Line    int    // of the deciding rule, from 1; 0 if there is none
 	Rule    string // the deciding rule as written, "Disallow: /a", without comment; "" if none
 }
 
-// TooMany says why a target is disallowed that is [Verdict.Undecided].
+// TooMany is the reason for which a target is disallowed that is [Verdict.Undecided].
 const TooMany = "too many rules with wildcards may apply"
 
 // Undecided reports whether the target is disallowed by no rule, but since too many rules with

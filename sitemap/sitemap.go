@@ -15,7 +15,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// A Kind says what an entry leads to.
+// A Kind is the kind of an entry's target.
 type Kind uint8
 
 // The kinds.
@@ -93,7 +93,7 @@ var (
 	ErrLimit = errors.New("over the limit")
 )
 
-// A Result describes how reading a sitemap went.
+// A Result is the outcome of reading a sitemap.
 type Result struct {
 	Type    Type
 	Entries int   // yielded

@@ -35,7 +35,7 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("%s: offset %d: %v", f.Entry, f.Offset, f.Err)
 }
 
-// Checked counts what a package holds.
+// Checked counts the parts of a package.
 type Checked struct{ Archives, Captures, Pages int }
 
 // Check checks a package: its structure, the digests and lengths of its resources, that archives

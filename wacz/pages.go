@@ -106,7 +106,7 @@ func (l *pageList) write(w io.Writer) (first page, err error) {
 	return first, err
 }
 
-// mostTitle bounds how much of a page is read for its title, in bytes.
+// mostTitle is the most bytes of a page that are read for its title.
 const mostTitle = 256 << 10
 
 // titleOf returns the title of a page, or "".

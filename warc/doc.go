@@ -4,8 +4,8 @@
 // # Vocabulary
 //
 //   - record: named fields and a block of bytes. Its type says what the block is.
-//   - capture: what an exchange over HTTP leaves behind: a response record, and the request record
-//     that led to it.
+//   - capture: an exchange over HTTP as records: a response record, and the request record that led
+//     to it.
 //   - block: the bytes behind the fields. That of a response is status line, fields and body as
 //     they came over the wire.
 //   - payload: of a response, the body without its transfer coding, and with its content coding.

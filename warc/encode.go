@@ -16,7 +16,7 @@ import (
 	"github.com/weftcrawl/weft/internal/deflate"
 )
 
-// Options say how records are written.
+// Options are the form of the records that are written.
 type Options struct {
 	Digest Algorithm // of blocks and payloads; default SHA256
 	NewID  func() ID // default: random

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// maxPostQuery bounds what of a request's body is in an index, in bytes.
+// maxPostQuery is the most bytes of a request's body that are in an index.
 const maxPostQuery = 4 << 10
 
 // PostKey returns the key by which indexes sort what a POST has brought, and the body as they have
@@ -174,5 +174,5 @@ func ReadPost(block io.Reader) (contentType string, body []byte, ok bool) {
 	return m.Header.Get("Content-Type"), body, err == nil
 }
 
-// MaxPostBody bounds what is read of the body of a request, in bytes.
+// MaxPostBody is the most bytes that are read of the body of a request.
 const MaxPostBody = 1 << 20

@@ -53,6 +53,13 @@ func NewReader(from io.Reader) *Reader {
 	return r
 }
 
+// Reset makes the reader one of another file, and keeps its buffers.
+func (r *Reader) Reset(from io.Reader) {
+	*r = Reader{from: counter{r: from}, in: r.in, gzip: r.gzip, member: r.member}
+	r.in.Reset(&r.from)
+	r.member.Reset(nil)
+}
+
 // Next returns the next record, or io.EOF at the end. After a *DamageError, Next may be called
 // again. Other errors are those of the file, and last.
 func (r *Reader) Next() (*Record, error) {
@@ -105,8 +112,8 @@ func (r *Reader) lose(err error) error {
 	return &DamageError{r.at, err}
 }
 
-// mostReread bounds how much of a file is read again, beyond its own size: members could be made
-// so that each swallows all others.
+// mostReread is the most bytes of a file that are read again, beyond its own size: members could be
+// made so that each swallows all others.
 const mostReread = 64 << 20
 
 // rewind goes back to behind the first byte of a member.

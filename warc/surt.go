@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // SURT returns the key by which indexes sort a URL: the labels of its host in reverse, then path
@@ -141,17 +142,21 @@ func appendReversed(b []byte, host string) []byte {
 
 // Session identifiers that servers put into URLs.
 var (
-	pathSessions = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)$`),
-		regexp.MustCompile(`(?i)^(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)$`),
-	}
-	querySessions = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(.*)jsessionid=[0-9a-z]{32}(?:&(.*))?$`),
-		regexp.MustCompile(`(?i)^(.*)phpsessid=[0-9a-z]{32}(?:&(.*))?$`),
-		regexp.MustCompile(`(?i)^(.*)sid=[0-9a-z]{32}(?:&(.*))?$`),
-		regexp.MustCompile(`(?i)^(.*)aspsessionid[a-z]{8}=[a-z]{24}(?:&(.*))?$`),
-		regexp.MustCompile(`(?i)^(.*)cfid=[^&]+&cftoken=[^&]+(?:&(.*))?$`),
-	}
+	pathSessions = sync.OnceValue(func() []*regexp.Regexp {
+		return []*regexp.Regexp{
+			regexp.MustCompile(`(?i)^(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)$`),
+			regexp.MustCompile(`(?i)^(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)$`),
+		}
+	})
+	querySessions = sync.OnceValue(func() []*regexp.Regexp {
+		return []*regexp.Regexp{
+			regexp.MustCompile(`(?i)^(.*)jsessionid=[0-9a-z]{32}(?:&(.*))?$`),
+			regexp.MustCompile(`(?i)^(.*)phpsessid=[0-9a-z]{32}(?:&(.*))?$`),
+			regexp.MustCompile(`(?i)^(.*)sid=[0-9a-z]{32}(?:&(.*))?$`),
+			regexp.MustCompile(`(?i)^(.*)aspsessionid[a-z]{8}=[a-z]{24}(?:&(.*))?$`),
+			regexp.MustCompile(`(?i)^(.*)cfid=[^&]+&cftoken=[^&]+(?:&(.*))?$`),
+		}
+	})
 )
 
 // appendPath appends the key of a path.
@@ -181,7 +186,7 @@ func keyOfPath(path string) string { return tidy(resolve("/" + unescape(path))) 
 func tidy(path string) string {
 	path = lower(escape(path))
 	if strings.Contains(path, "/(") {
-		for _, session := range pathSessions {
+		for _, session := range pathSessions() {
 			path = session.ReplaceAllString(path, "$1$2")
 		}
 	}
@@ -224,7 +229,7 @@ func keyOfQuery(query string) string {
 	}
 	query = lower(escape(unescape(query)))
 	if strings.Contains(query, "id") { // in the names of all
-		for _, session := range querySessions {
+		for _, session := range querySessions() {
 			query = session.ReplaceAllString(query, "$1$2")
 		}
 	}

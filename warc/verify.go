@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Verdict says how a digest of a record compares with what it is of.
+// Verdict is the result of comparing a record's digest with the bytes that it is of.
 type Verdict string
 
 // The verdicts. Many writers digest a body with its chunked coding, which the standard's payload is

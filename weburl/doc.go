@@ -8,14 +8,14 @@
 //     components, so every accessor is a slice of one string.
 //   - special scheme: http, https, ws, wss, ftp or file. Only these have
 //     default ports, domain names as hosts, and '\' as another '/'.
-//   - opaque path: what follows the colon in mailto:me@example.org. Nothing
-//     but a fragment resolves against it.
+//   - opaque path: the rest behind the colon in mailto:me@example.org. Nothing but a fragment
+//     resolves against it.
 //   - canonical form: the href without fragment and with its percent-encoding
 //     normalised ([URL.Canonical]). Two URLs are the same page to the frontier
 //     if their canonical forms are equal; [URL.Fingerprint] is 128 bits of it.
 //   - identity: the canonical form, and for a POST a fragment that names its body ([URL.Identity]).
-//   - rule: what a crawl may remove from the canonical form beyond the
-//     standards, such as tracking parameters ([Rules], [RuleSet]).
+//   - rule: a part that a crawl may remove from the canonical form beyond the standards, such as
+//     tracking parameters ([Rules], [RuleSet]).
 //   - registrable domain: the public suffix of a host and one more label, the
 //     unit that has one owner ([RegistrableDomain]).
 //

@@ -23,32 +23,39 @@ import (
 	"github.com/weftcrawl/weft/internal/process"
 )
 
-// gives says what the command has of a dependency that it imports.
+// gives has the use of each dependency that the command imports.
 var gives = map[string]string{
-	"github.com/cockroachdb/pebble/v2":    "the frontier's store",
-	"github.com/nats-io/nats-server/v2":   "`--cluster embedded`: crawls of several machines without a server to install",
-	"github.com/nats-io/nats.go":          "crawls of several machines",
-	"github.com/andybalholm/brotli":       "pages that come in brotli",
-	"github.com/klauspost/compress":       "zstd and faster gzip, of pages, archives, stores and logs",
-	"github.com/expr-lang/expr":           "conditions: `--where`, `--follow-if`",
-	"github.com/spf13/cobra":              "commands and their help",
-	"github.com/PuerkitoBio/goquery":      "trees of pages: selectors, fields",
-	"github.com/antchfx/xpath":            "fields by XPath",
-	"github.com/yuin/goldmark":            "`weft check` of Markdown",
-	"github.com/pelletier/go-toml/v2":     "configuration files",
-	"github.com/charmbracelet/x/ansi":     "progress: the width of texts",
-	"golang.org/x/net":                    "HTML, HTTP/2's tables, public suffixes",
-	"golang.org/x/text":                   "charsets, Unicode",
-	"golang.org/x/sys":                    "system calls",
-	"github.com/dustin/go-humanize":       "figures in words",
-	"github.com/RaduBerinde/btreemap":     "sorted keys of the store",
-	"github.com/cespare/xxhash/v2":        "hashes",
-	"github.com/andybalholm/cascadia":     "CSS selectors",
-	"github.com/nlnwa/whatwg-url":         "tests",
-	"github.com/nats-io/nuid":             "names of messages",
-	"github.com/spf13/pflag":              "flags",
-	"github.com/charmbracelet/x/term":     "terminals",
-	"github.com/google/go-cmp":            "tests",
+	"github.com/cockroachdb/pebble/v2":  "the frontier's store",
+	"github.com/nats-io/nats-server/v2": "`--cluster embedded`: crawls of several machines without a server to install",
+	"github.com/nats-io/nats.go":        "crawls of several machines",
+	"github.com/andybalholm/brotli":     "pages that come in brotli",
+	"github.com/klauspost/compress":     "zstd and faster gzip, of pages, archives, stores and logs",
+	"github.com/expr-lang/expr":         "conditions: `--where`, `--follow-if`",
+	"github.com/spf13/cobra":            "commands and their help",
+	"github.com/PuerkitoBio/goquery":    "trees of pages: selectors, fields",
+	"github.com/antchfx/xpath":          "fields by XPath",
+	"github.com/yuin/goldmark":          "`weft check` of Markdown",
+	"github.com/pelletier/go-toml/v2":   "configuration files",
+	"github.com/charmbracelet/x/ansi":   "progress: the width of texts",
+	"golang.org/x/net":                  "HTML, HTTP/2's tables, public suffixes",
+	"golang.org/x/text":                 "charsets, Unicode",
+	"golang.org/x/sys":                  "system calls",
+	"github.com/dustin/go-humanize":     "figures in words",
+	"github.com/RaduBerinde/btreemap":   "sorted keys of the store",
+	"github.com/cespare/xxhash/v2":      "hashes",
+	"github.com/andybalholm/cascadia":   "CSS selectors",
+	"github.com/nlnwa/whatwg-url":       "tests",
+	"github.com/nats-io/nuid":           "names of messages",
+	"github.com/spf13/pflag":            "flags",
+	"github.com/charmbracelet/x/term":   "terminals",
+	"github.com/google/go-cmp":          "tests",
+	"github.com/danielgtaylor/huma/v2":  "the HTTP API of `weft serve`, and its description",
+
+	"github.com/modelcontextprotocol/go-sdk": "`weft mcp`: tools for agents",
+
+	"github.com/google/jsonschema-go":     "what these tools take, said and checked",
+	"github.com/netresearch/go-cron":      "cron expressions of schedules",
+	"github.com/sergi/go-diff":            "`weft diff`: words that have changed",
 	"github.com/weftcrawl/weft":           "the crawler itself",
 	"github.com/DataDog/zstd":             "C code of Pebble's, which CGO_ENABLED=0 leaves out",
 	"github.com/prometheus/client_golang": "Pebble's and NATS's metrics, unused",
@@ -79,7 +86,7 @@ func (p *pkg) module() string {
 	return p.Module.Path
 }
 
-// cost is what a package, or several, take.
+// cost is the price of a package, or of several.
 type cost struct {
 	cpu   time.Duration // of compiling
 	bytes int64         // of code and data in the binary

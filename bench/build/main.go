@@ -36,10 +36,6 @@ const (
 	markCold    = 9 * time.Minute  // its second command, nothing built
 	markWarm    = 4 * time.Minute  // the same, everything built
 	markPackage = time.Minute      // the tests of a package
-
-	// markStandard is the CPU time of compiling the standard library's packages on the machine on which
-	// the marks were set.
-	markStandard = 37 * time.Second
 )
 
 func main() {
@@ -190,7 +186,7 @@ func shell(ctx context.Context, root, dir, command string, env ...string) (run, 
 	}
 	fmt.Fprintf(os.Stderr, "build: %s\n", command)
 	start := time.Now()
-	p, err := process.Run(ctx, process.Options{Dir: root, Env: append(env, "GOCACHE="+cache), Stderr: os.Stderr}, "bash", "-c", command)
+	p, err := process.Run(ctx, process.Options{Dir: root, Env: append(env, "GOCACHE="+cache), Stderr: os.Stderr}, "bash", "-c", "exec 1>&2; "+command)
 	if err != nil {
 		return run{}, fmt.Errorf("%s: %w", command, err)
 	}
@@ -215,7 +211,7 @@ func write(runs []run, command, load string) []byte {
 	}
 	fmt.Fprintf(&b, "\n%s\n", machine.Fill(fmt.Sprintf("The marks are of a machine that compiles the standard library's part in %.0f s of CPU time. "+
 		"This one takes %s, so the first page would be there after %.0f s. `make costs` tells what each module takes.",
-		markStandard.Seconds(), seconds(runs[0].standard), runs[0].wall.Seconds()*markStandard.Seconds()/runs[0].standard.Seconds())))
+		machine.MarkStandard.Seconds(), seconds(runs[0].standard), runs[0].wall.Seconds()*machine.MarkStandard.Seconds()/runs[0].standard.Seconds())))
 	if len(runs) > 2 {
 		fmt.Fprintf(&b, "\n%s\n\n| package | cache empty | cache full | mark |\n|---|---|---|---|\n",
 			machine.Fill("The packages whose tests take longest; two run at a time, while the cache is empty, beside the compiler:"))

@@ -1,7 +1,7 @@
 // Command charset makes the models of internal/charset's detection, and measures its accuracy.
 //
-//	go -C bench run ./charset -train DIR > models.bin
-//	go -C bench run ./charset -test DIR
+//	CGO_ENABLED=0 go -C bench run ./charset -train DIR > models.bin
+//	CGO_ENABLED=0 go -C bench run ./charset -test DIR
 //
 // DIR holds a UTF-8 text per language in a file named for it, such as ru. Train and test must use
 // different texts.

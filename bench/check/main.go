@@ -2,10 +2,12 @@
 
 // Check measures weft check beside other link checkers, and writes docs/bench/check.md.
 //
-//	check [-o FILE] [-runs N] [-most D] [-weft FILE] [-linkchecker FILE] [-linkinator FILE] [-command TEXT]
+//	check [-o FILE] [-runs N] [-most D] [-weft FILE] [-linkchecker FILE] [-linkinator FILE]
+//	    [-command TEXT]
 //
-// The sites are the documentation in Debian's python3.11-doc and libboost1.81-doc, served by an nginx
-// that the program starts, and the faults of internal/webtest. A checker that is not there is left out.
+// The sites are the documentation in Debian's python3.11-doc and libboost1.81-doc, served by an
+// nginx that the program starts, and the faults of internal/webtest. A checker that is not there is
+// left out.
 package main
 
 import (

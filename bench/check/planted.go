@@ -77,8 +77,8 @@ func servePlanted() (site *webtest.LinkFaults, url string, stop func(), err erro
 	}, nil
 }
 
-// sort puts a report with the fault that it means, or with the false alarms. Whatever is said of the
-// faulty link, or of another than the sound one on its page, means the fault.
+// sort puts a report with the fault that it means, or with the false alarms. Whatever is said of
+// the faulty link, or of another than the sound one on its page, means the fault.
 func sort(r report, site string, faults []webtest.LinkFault, found, alarms map[string]bool) {
 	page := strings.TrimPrefix(r.page, site)
 	link := strings.TrimPrefix(r.url, site)
@@ -94,8 +94,8 @@ func sort(r report, site string, faults []webtest.LinkFault, found, alarms map[s
 	}
 }
 
-// sameLink reports whether a link is the faulty one, which no other page has, unless it is a fragment
-// of its own page.
+// sameLink reports whether a link is the faulty one, which no other page has, unless it is a
+// fragment of its own page.
 func sameLink(link string, f webtest.LinkFault) bool {
 	plain := func(s string) string {
 		if u, err := url.PathUnescape(s); err == nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/weftcrawl/weft/content"
 )
 
-// about is what a page says about itself, as an extractor or a person has found it.
+// about is the data of a page about itself, as an extractor or a person has found it.
 type about struct {
 	Title  string    `json:"title"`
 	Author string    `json:"author"`
 	Date   time.Time `json:"date"`
 }
 
-// about is what package content finds.
+// about returns the finds of package content.
 func (d *document) about() about {
 	root, _ := content.Parse(d.body)
 	c := content.Extract(content.Page{URL: d.url, Root: root}, content.Options{})
@@ -55,8 +55,8 @@ func names(line string) map[string]bool {
 
 var between = regexp.MustCompile(`(?i)[,;&/]|\s(and|und|et|y|with)\s`)
 
-// fields are what is compared of a page, and what one has to say to be right: the words of the
-// title, one of the authors at least and nobody else, the day.
+// fields are the compared data of a page. Right are the words of the title, one of the authors at
+// least and nobody else, the day.
 var fields = []struct {
 	name  string
 	has   func(about) bool
@@ -79,7 +79,7 @@ var fields = []struct {
 	}},
 }
 
-// tally counts what was found of a field.
+// tally counts the finds of a field.
 type tally struct{ right, wrong, missing, extra int }
 
 func (t *tally) add(found, truth, right bool) {

@@ -63,7 +63,8 @@ func folded(all []*document) []*document {
 	return all
 }
 
-// folds is how many parts the pages are divided into: each is judged with weights of the others.
+// folds is the number of parts into which the pages are divided: each is judged with weights of the
+// others.
 const folds = 5
 
 // siteOf is the registrable domain of a URL, or another name if there is none.

@@ -34,8 +34,8 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// TestLoad: both corpora are read, each page with its text, type, site and what it says about itself;
-// all pages of a site are in one fold, and the test part stays unread.
+// TestLoad: both corpora are read, each page with its text, type, site and what it says about
+// itself; all pages of a site are in one fold, and the test part stays unread.
 func TestLoad(t *testing.T) {
 	all, err := load(folder(t, map[string]string{
 		"aeb/ground-truth.json":         `{"b": {"articleBody": "Two Words", "url": "https://news.site.example/1"}}`,
@@ -78,8 +78,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestLessons: of the texts that the versions of a parser find, a page has the one that it contains most
-// of; without any of them, it teaches nothing.
+// TestLessons: of the texts that the versions of a parser find, a page has the one that it contains
+// most of; without any of them, it teaches nothing.
 func TestLessons(t *testing.T) {
 	const data = "fundus/tests/resources/parser/test_data/"
 	all, err := lessons(folder(t, map[string]string{

@@ -14,10 +14,10 @@ import (
 // lesson is the kind of a page that teaches and judges nothing.
 const lesson = "lesson"
 
-// lessons reads the pages of DIR/fundus, with which the parsers of Fundus are tested, and what each finds.
-// A publisher has several parsers where it has changed its pages, and a file for all of them: the text
-// of a page is the one that it has most of. Those of a site that a fold judges teach nothing there, as
-// all pages of a site are in one fold.
+// lessons reads the pages of DIR/fundus, with which the parsers of Fundus are tested, and what each
+// finds. A publisher has several parsers where it has changed its pages, and a file for all of
+// them: the text of a page is the one that it has most of. Those of a site that a fold judges teach
+// nothing there, as all pages of a site are in one fold.
 func lessons(dir string) ([]*document, error) {
 	dir = filepath.Join(dir, "fundus", "tests", "resources", "parser", "test_data")
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.html.gz"))
@@ -57,7 +57,7 @@ func lessons(dir string) ([]*document, error) {
 	return folded(all), err
 }
 
-// leastFound is which part of its text a page must have.
+// leastFound is the least part of its text that a page must have.
 const leastFound = 0.9
 
 // dated is the end of a page's name behind that of its publisher.

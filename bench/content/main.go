@@ -1,13 +1,14 @@
 // Command content measures how well package content finds the main content of pages, and finds the
 // weight of its facts.
 //
+//	export CGO_ENABLED=0
 //	go -C bench run ./content -corpora DIR -o ../docs/bench/content.md
 //	go -C bench run ./content -corpora DIR -words -o ../internal/blocks/vocabulary_words.go
 //	go -C bench run ./content -corpora DIR -train -o ../internal/blocks/weights.go
 //
 // DIR/aeb is https://github.com/scrapinghub/article-extraction-benchmark, DIR/wcxb is the
-// development part of https://github.com/Murrough-Foley/web-content-extraction-benchmark. DIR/fundus is
-// https://github.com/flairNLP/fundus, whose pages only teach.
+// development part of https://github.com/Murrough-Foley/web-content-extraction-benchmark.
+// DIR/fundus is https://github.com/flairNLP/fundus, whose pages only teach.
 package main
 
 import (

@@ -30,7 +30,8 @@ func every(*document) bool { return true }
 // types are those of the pages of WCXB.
 var types = []string{"article", "documentation", "service", "forum", "listing", "collection", "product"}
 
-// page measures all, with what teachers teach, and returns the page that reports it, with what speed has written.
+// page measures all, with what teachers teach, and returns the page that reports it, with what
+// speed has written.
 func page(all, teachers []*document, peers, speeds string) ([]byte, error) {
 	rows, err := readPeers(peers)
 	if err != nil {
@@ -127,8 +128,8 @@ func timed(pages [][]byte) float64 {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// speed measures the pages of a documentation site, and writes a section. It is called before the corpora are in
-// memory: the garbage collector would walk through them, too.
+// speed measures the pages of a documentation site, and writes a section. It is called before the
+// corpora are in memory: the garbage collector would walk through them, too.
 func speed(site string) (string, error) {
 	var pages [][]byte
 	size := 0

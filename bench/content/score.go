@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// score is how well a text meets the truth.
+// score is the agreement of a text with the truth.
 type score struct{ precision, recall, f1 float64 }
 
 // measure compares a text with the truth as the benchmark of the document does: the article

@@ -107,9 +107,9 @@ func covered(tokens []string, n int, grams map[string]bool, left map[string]int)
 	return float64(count) / float64(len(tokens))
 }
 
-// learn finds the model of the documents that use selects. Trees are made from sums of weights that other
-// sites have found, and weights for the types that others have told, as they will be on pages that nobody
-// has seen.
+// learn finds the model of the documents that use selects. Trees are made from sums of weights that
+// other sites have found, and weights for the types that others have told, as they will be on pages
+// that nobody has seen.
 func learn(all []*document, use func(*document) bool) blocks.Model {
 	var some []*document
 	for _, d := range all {
@@ -145,8 +145,8 @@ func learn(all []*document, use func(*document) bool) blocks.Model {
 	return m
 }
 
-// weight is what a fact counts, and how steep its slope has been: AdaGrad takes small steps where much has
-// been learned.
+// weight is the value of a fact, and the sum of its squared slopes: AdaGrad takes small steps where
+// much has been learned.
 type weight struct{ value, seen float64 }
 
 func (w *weight) step(slope, rate float64) {
@@ -154,8 +154,8 @@ func (w *weight) step(slope, rate float64) {
 	w.value -= rate * slope / (math.Sqrt(w.seen) + 1e-8)
 }
 
-// tell finds what facts about pages say of their type, by multinomial logistic regression on the documents that
-// use selects.
+// tell finds what facts about pages say of their type, by multinomial logistic regression on the
+// documents that use selects.
 func tell(all []*document, use func(*document) bool) []blocks.Mix {
 	const (
 		epochs = 12
@@ -204,9 +204,9 @@ func tell(all []*document, use func(*document) bool) []blocks.Mix {
 // are articles.
 func (d *document) typeOf() int { return max(0, slices.Index(types, d.kind)) }
 
-// fit finds the weight of each fact, and what to add to it on pages of each type, by logistic regression on
-// the documents that use selects (AdaGrad, one step a page). The weights are the means of those after each of
-// the last epochs.
+// fit finds the weight of each fact, and what to add to it on pages of each type, by logistic
+// regression on the documents that use selects (AdaGrad, one step a page). The weights are the
+// means of those after each of the last epochs.
 func fit(all []*document, use func(*document) bool) (m blocks.Model) {
 	const epochs, last = 6, 3
 	some := slices.DeleteFunc(slices.Clone(all), func(d *document) bool { return !use(d) })
@@ -245,7 +245,7 @@ func fit(all []*document, use func(*document) bool) (m blocks.Model) {
 	return m
 }
 
-// fitting is what fit has found so far.
+// fitting is the state of fit.
 type fitting struct {
 	weights []weight               // of each fact
 	shifts  [][blocks.Types]weight // of each that is no word
@@ -294,7 +294,7 @@ func (f *fitting) mix(mix blocks.Mix) {
 
 // slopes adds up the slope of some blocks of a page, and returns the facts about them.
 func (f *fitting) slopes(d *document) (touched []uint16) {
-	const sample = 150 // about how many blocks
+	const sample = 150 // blocks, roughly
 	every := max(1, len(d.facts)/sample)
 	for k := f.order.IntN(every); k < len(d.facts); k += every {
 		odds := 0.0

@@ -17,7 +17,7 @@ const (
 	damp  = 2   // pages that a leaf must speak for
 	part  = .4  // of the pages, by which each tree is made
 	some  = .6  // of the values, which it may ask for
-	most  = 150 // about how many blocks of a page teach a tree
+	most  = 150 // blocks of a page that teach a tree, roughly
 )
 
 // example is a block to learn from.
@@ -25,12 +25,12 @@ type example struct {
 	bin           [len(blocks.Around{})]uint8
 	label, weight float64
 	score         float64
-	times         float64 // for how many of the page it stands
+	times         float64 // the number of the page's blocks for which it stands
 	leaf          uint8
 }
 
-// boost makes trees that correct the scores of blocks, one after another: each follows the slope of the
-// loss (gradient boosting with Newton steps). Its levels ask one question each.
+// boost makes trees that correct the scores of blocks, one after another: each follows the slope of
+// the loss (gradient boosting with Newton steps). Its levels ask one question each.
 func boost(docs []*document) []blocks.Tree {
 	bounds := boundsOf(docs)
 	var all []example
@@ -89,7 +89,7 @@ type slope struct{ first, second float64 }
 
 func (s *slope) add(o slope) { s.first, s.second = s.first+o.first, s.second+o.second }
 
-// gain is what the best step along a slope gains.
+// gain is the gain of the best step along a slope.
 func (s slope) gain() float64 { return s.first * s.first / (s.second + damp*.25) }
 
 func slopeOf(e *example) slope {

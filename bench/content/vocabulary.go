@@ -32,7 +32,8 @@ func (c census) first(most int) []string {
 	return words[:min(most, len(words))]
 }
 
-// vocabulary is the Go file of the words that stand on most sites. What of a page is content has no part in it.
+// vocabulary is the Go file of the words that stand on most sites. What of a page is content has no
+// part in it.
 func vocabulary(all []*document) []byte {
 	names, terms := make(census), make(census)
 	for _, d := range all {

@@ -4,8 +4,8 @@
 //
 //	export [-o FILE] [-urls N] [-jobs DIR] [-weft FILE] [-command TEXT]
 //
-// The job is a small crawl whose records are replaced by N made-up ones, each with two links: a tenth
-// of the URLs have a second one.
+// The job is a small crawl whose records are replaced by N made-up ones, each with two links: a
+// tenth of the URLs have a second one.
 package main
 
 import (

@@ -5,8 +5,8 @@
 //
 //	extract [-o FILE] [-runs N] [-jobs DIR] [-weft FILE] [-command TEXT]
 //
-// The sites are the documentation in Debian's python3.11-doc and libboost1.81-doc, served by an nginx
-// that the program starts.
+// The sites are the documentation in Debian's python3.11-doc and libboost1.81-doc, served by an
+// nginx that the program starts.
 package main
 
 import (
@@ -36,7 +36,7 @@ var (
 	xpath = []string{"title=//title", "heading=//h2", "next=//a[@accesskey='n']/@href", "author[]=//*[@class='author']", "code[]=//pre[@class='programlisting']"}
 )
 
-// every is how many pages there are for one that is read again and again.
+// every is the number of pages for one that is read again and again.
 const every = 10
 
 func main() { machine.Main("extract", 9, measure) }

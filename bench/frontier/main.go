@@ -67,7 +67,7 @@ func numbers(list string) (all []int, err error) {
 	return all, nil
 }
 
-// task is what a child process measures.
+// task is the measurement of a child process.
 type task struct {
 	Dir    string
 	Marks  []int // URLs of the crawl to measure at

@@ -101,7 +101,7 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 		if err := c.look(&r); err != nil {
 			return err
 		}
-		r.Table = c.front.View().SeenBytes()
+		r.Table = c.front.View().Bytes().Seen
 		status, err := process.ReadStatus(os.Getpid())
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ import (
 	"github.com/weftcrawl/weft/internal/process"
 )
 
-// task is what a client process does.
+// task is the work of a client process.
 type task struct {
 	What       string // append, read, beat, rest
 	Servers    string
@@ -33,7 +33,7 @@ type task struct {
 	Logs       int // to read by one consumer
 }
 
-// result is what a client has measured. The first one has only been prepared.
+// result has the figures of a client. The first one has only been prepared.
 type result struct {
 	Done     bool
 	N        int // messages
@@ -120,8 +120,8 @@ func (c *client) measure(fn func() (result, error)) error {
 	return c.out.Encode(r)
 }
 
-// each calls fn Count times from InFlight goroutines, and returns how long the calls took. A goroutine is
-// given numbers that no other one is.
+// each calls fn Count times from InFlight goroutines, and returns how long the calls took. A
+// goroutine is given numbers that no other one is.
 func (c *client) each(fn func(worker, n int) error) (r result, err error) {
 	took := make([]time.Duration, c.Count)
 	var next atomic.Int64
@@ -180,7 +180,8 @@ func (c *client) fill(payload []byte) (result, error) {
 	})
 }
 
-// read reads the logs of some partitions from their beginning, by one consumer, and purges the first.
+// read reads the logs of some partitions from their beginning, by one consumer, and purges the
+// first.
 func (c *client) read() error {
 	if _, err := c.append(); err != nil {
 		return err

@@ -5,8 +5,8 @@
 //
 //	jetstream [-o FILE] [-jobs DIR] [-runs N] [-command TEXT]
 //
-// The servers are processes of their own, one or three of them, and so is the client, which appends,
-// reads and beats as the nodes of a crawl do. CPU times are those of whole processes.
+// The servers are processes of their own, one or three of them, and so is the client, which
+// appends, reads and beats as the nodes of a crawl do. CPU times are those of whole processes.
 package main
 
 import (

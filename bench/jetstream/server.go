@@ -15,8 +15,8 @@ import (
 	"github.com/weftcrawl/weft/internal/process"
 )
 
-// serverEnv marks a process that is a server: its arguments are its folder, its number, whether it syncs
-// each write, and for a cluster the ports of clients and routes of all.
+// serverEnv marks a process that is a server: its arguments are its folder, its number, whether it
+// syncs each write, and for a cluster the ports of clients and routes of all.
 const serverEnv = "WEFT_BENCH_SERVER"
 
 // serve runs a server until standard input ends, and answers each line of it with what it has used.
@@ -79,7 +79,7 @@ func start(ctx context.Context, dir string, number int, always bool) (*servers, 
 	return s, nil
 }
 
-// usage is what servers have used.
+// usage is the resources that servers have used.
 type usage struct {
 	process.Used
 	disk float64

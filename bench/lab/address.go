@@ -14,17 +14,17 @@ import (
 type address struct {
 	family   int
 	sockaddr unix.Sockaddr
-	err      error // why there is none
+	err      error // the reason for which there is none
 }
 
 // addresses caches look-ups by host and port.
 type addresses map[string]address
 
-// of returns the address of a host and port. The kernel knows no names, so a name must be resolved
-// before a socket can connect. Doing that without blocking is a topic of its own; here the standard
-// library does it, once per host, and blocks. If a name has several addresses, of uses the first
-// IPv4 address, or else the first one.
-func (a addresses) of(ctx context.Context, host string) (address, error) {
+// resolve returns the address of a host and port. The kernel knows no names, so a name must be
+// resolved before a socket can connect. Doing that without blocking is a topic of its own; here the
+// standard library does it, once per host, and blocks. If a name has several addresses, resolve
+// uses the first IPv4 address, or else the first one.
+func (a addresses) resolve(ctx context.Context, host string) (address, error) {
 	found, ok := a[host]
 	if !ok {
 		found = lookUp(ctx, host)

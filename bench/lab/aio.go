@@ -9,11 +9,11 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Aio is what Weft is built on: one thread and an epoll, as in callbacks.go, and each fetch written
-// from top to bottom, as in blocking.go. A function that takes a *aio.Task may wait: the loop
-// suspends its coroutine, runs others, and resumes it when the socket is ready. Between two such
-// calls nothing else runs on the loop, so what tasks share needs no lock, and the code shows where
-// others may run.
+// Aio is the way of Weft: one thread and an epoll, as in callbacks.go, and each fetch written from
+// top to bottom, as in blocking.go. A function that takes a *aio.Task may wait: the loop suspends
+// its coroutine, runs others, and resumes it when the socket is ready. Between two such calls
+// nothing else runs on the loop, so what tasks share needs no lock, and the code shows where others
+// may run.
 var Aio = Way{
 	Name:  "aio",
 	About: "coroutines on one event loop",

@@ -77,7 +77,7 @@ func blockingExchange(ctx context.Context, known addresses, rawURL string) ([]by
 	if err != nil {
 		return nil, err
 	}
-	to, err := known.of(ctx, target.Host)
+	to, err := known.resolve(ctx, target.Host)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func busyFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 	known := make(addresses)
 	for _, u := range urls { // first: a look-up blocks, and later it would hold up all others
 		if target, err := ParseTarget(u); err == nil {
-			_, _ = known.of(ctx, target.Host)
+			_, _ = known.resolve(ctx, target.Host)
 		}
 	}
 
@@ -62,9 +62,9 @@ func busyFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 
 // busySocket is a fetch in flight: the variables of blockingExchange, as fields.
 type busySocket struct {
-	page     *Page // where it goes
+	page     *Page // of the URL
 	fd       int
-	request  []byte // what is left to send
+	request  []byte // the rest to send
 	response []byte
 }
 
@@ -76,7 +76,7 @@ func busyBegin(ctx context.Context, known addresses, rawURL string) (*busySocket
 	if err != nil {
 		return nil, err
 	}
-	to, err := known.of(ctx, target.Host)
+	to, err := known.resolve(ctx, target.Host)
 	if err != nil {
 		return nil, err
 	}

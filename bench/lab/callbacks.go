@@ -27,7 +27,7 @@ func callbacksFetch(ctx context.Context, urls []string, atOnce int) ([]Page, err
 	c := callbackCrawl{atOnce: atOnce, known: make(addresses), urlsTodo: slices.Clone(urls)}
 	for _, u := range urls { // first: a look-up blocks, and later it would hold up all others
 		if target, err := ParseTarget(u); err == nil {
-			_, _ = c.known.of(ctx, target.Host)
+			_, _ = c.known.resolve(ctx, target.Host)
 		}
 	}
 	err := c.run(ctx)
@@ -104,7 +104,7 @@ type fetcher struct {
 	crawl    *callbackCrawl
 	at       int // the index of its page
 	fd       int
-	request  []byte // what is left to send
+	request  []byte // the rest to send
 	response []byte
 }
 
@@ -114,7 +114,7 @@ func (f *fetcher) fetch(ctx context.Context) {
 		f.done(err)
 		return
 	}
-	to, err := f.crawl.known.of(ctx, target.Host)
+	to, err := f.crawl.known.resolve(ctx, target.Host)
 	if err != nil {
 		f.done(err)
 		return

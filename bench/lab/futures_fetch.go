@@ -149,7 +149,7 @@ func runFutures(ctx context.Context, urls []string, main func(f *futureFetcher) 
 	f := &futureFetcher{loop: loop, known: make(addresses)}
 	for _, u := range urls { // first: a look-up blocks, and later it would hold up all tasks
 		if target, err := ParseTarget(u); err == nil {
-			_, _ = f.known.of(ctx, target.Host)
+			_, _ = f.known.resolve(ctx, target.Host)
 		}
 	}
 	if err := loop.Run(ctx, main(f)); ctx.Err() == nil {

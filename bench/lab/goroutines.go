@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Goroutines is what a Go programmer writes: a goroutine for each page, and net/http. A waiting
+// Goroutines is the way of most Go programs: a goroutine for each page, and net/http. A waiting
 // goroutine sleeps in Go's scheduler, which has an epoll of its own and wakes the goroutine when
 // its socket is ready: it reads like blocking.go, and runs like callbacks.go. Goroutines run on all
 // processors, so what they share needs a lock, or an owner.

@@ -36,7 +36,7 @@ type Page struct {
 	Status int // 0: no response
 	Header []byte
 	Body   []byte
-	Err    error // why there is no complete response
+	Err    error // the reason for which there is no complete response
 }
 
 // Target is the host of a URL, and the request to send it.

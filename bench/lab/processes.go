@@ -27,7 +27,7 @@ var Processes = Way{
 // childName is the name (argv[0]) of a child, by which it knows its role; ps shows it.
 const childName = "weft-lab-child"
 
-// childReply is what a child sends back for a URL. An error crosses the pipe as its text.
+// childReply is a child's response for a URL. An error crosses the pipe as its text.
 type childReply struct {
 	Page Page // without its error
 	Err  string

@@ -63,8 +63,8 @@ func WriteWait(fd int) SystemCall {
 	return func(k *kernel, t *kernelTask) { k.waitFor(t, fd, unix.EPOLLOUT) }
 }
 
-// lot is where tasks wait for each other. Its two system calls are all that a kernel needs so that
-// programs can build locks, queues and the like: they are futex(2).
+// lot is a place where tasks wait for each other. Its two system calls are all that a kernel needs
+// so that programs can build locks, queues and the like: they are futex(2).
 type lot []*kernelTask
 
 // Park waits in a lot for Unpark.

@@ -20,7 +20,7 @@ func newSysFetcher(ctx context.Context, urls ...string) *sysFetcher {
 	f := &sysFetcher{known: make(addresses), buf: make([]byte, 16<<10)}
 	for _, u := range urls { // first: a look-up blocks, and later it would hold up all tasks
 		if target, err := ParseTarget(u); err == nil {
-			_, _ = f.known.of(ctx, target.Host)
+			_, _ = f.known.resolve(ctx, target.Host)
 		}
 	}
 	return f

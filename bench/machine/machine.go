@@ -1,5 +1,5 @@
-// Package machine is what programs share that make pages of docs/bench: their flags, the names of
-// machine and commit, the page as a file.
+// Package machine has the common parts of programs that make pages of docs/bench: their flags, the
+// names of machine and commit, the page as a file.
 package machine
 
 import (
@@ -58,7 +58,32 @@ func Commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-// Measurement is what a program that measures whole commands is asked for.
+// MarkStandard is the CPU time of compiling the packages of the standard library that the command
+// has, on the machine on which marks of time were set.
+const MarkStandard = 37 * time.Second
+
+// Standard measures that time on this machine, with a build cache of its own.
+func Standard() (time.Duration, error) {
+	cache, err := os.MkdirTemp("/var/tmp", "standard")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(cache)
+	list := exec.Command("go", "list", "-C", "..", "-deps", "-f", "{{if .Standard}}{{.ImportPath}}{{end}}", "./cmd/weft")
+	list.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := list.Output()
+	if err != nil {
+		return 0, fmt.Errorf("go list: %w", err)
+	}
+	build := exec.Command("go", append([]string{"build"}, strings.Fields(string(out))...)...)
+	build.Env = append(list.Env, "GOCACHE="+cache)
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return build.ProcessState.UserTime() + build.ProcessState.SystemTime(), nil
+}
+
+// Measurement is the task of a program that measures whole commands.
 type Measurement struct {
 	Weft    string // the command to measure
 	Jobs    string // a folder for its jobs
@@ -80,8 +105,8 @@ func Main(program string, runs int, measure func(Measurement) (page []byte, err 
 	Publish(program, *out, page, err)
 }
 
-// How says what the figures of a page come from: the command, commit and machine, and which of the runs
-// is given, such as "the median by the node's CPU time".
+// How says what the figures of a page come from: the command, commit and machine, and which of the
+// runs is given, such as "the median by the node's CPU time".
 func (m Measurement) How(median string) string {
 	runs := "one run"
 	if m.Runs > 1 {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bound is where the lab stops a way before the system does.
+// bound is the number of connections at which the lab stops a way before the system does.
 type bound struct {
 	most int
 	why  string
@@ -43,7 +43,7 @@ type Holding struct {
 	Begin func(lab.Way) // called before each way
 }
 
-// Held is how a way held connections.
+// Held has the figures of a way that held connections.
 type Held struct {
 	Name          string  `json:"way"`
 	About         string  `json:"about"`

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usage is what a process and the children it has waited for have used.
+// usage is the resources that a process and the children it has waited for have used.
 type usage struct {
 	CPU      time.Duration // user and system
 	Switches int64         // context switches, voluntary and involuntary

@@ -35,7 +35,7 @@ import (
 
 func main() {
 	out := flag.String("o", "", "file to write; empty: standard output")
-	command := flag.String("command", "go -C bench run ./memory ./weft", "command to name on the page")
+	command := flag.String("command", "CGO_ENABLED=0 go -C bench run ./memory ./weft", "command to name on the page")
 	budgets := flag.String("budgets", "64MiB,128MiB,512MiB", "values of --memory")
 	runs := flag.Int("runs", 11, "crawls per setting of the collector; 0: leave that table out")
 	waits := flag.Int("waits", 5, "crawls whose requests wait, by protocol; 0: leave that table out")

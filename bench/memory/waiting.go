@@ -32,14 +32,14 @@ const (
 	many = 10_000
 )
 
-// addresses is the number of addresses of the server that keeps requests waiting: a client has 28,000
-// ports for one.
+// addresses is the number of addresses of the server that keeps requests waiting: a client has
+// 28,000 ports for one.
 const addresses = 8
 
-// patience is how long a crawl may take until all of its requests wait.
+// patience is the longest time of a crawl until all of its requests wait.
 const patience = 2 * time.Minute
 
-// protocol is how requests that wait were sent.
+// protocol is the way in which requests that wait were sent.
 type protocol struct {
 	name string
 	mark int // bytes of memory for one, at most

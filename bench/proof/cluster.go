@@ -67,8 +67,7 @@ type Cluster struct {
 // fine is a number of partitions that others divide, so that one pass over the hosts serves all.
 const fine = 1 << 12
 
-// Share is how evenly partitions, hosts and pages are spread over nodes: the most of a node, by the
-// mean.
+// Share is the spread of partitions, hosts and pages over nodes: the most of a node, by the mean.
 type Share struct {
 	Nodes, Partitions   int
 	Owned, Hosts, Pages float64
@@ -165,8 +164,8 @@ func (c *Cluster) spread() {
 	}
 }
 
-// of sums fine partitions up.
-func of(fineParts []int, partitions int) []int {
+// coarse sums fine partitions up.
+func coarse(fineParts []int, partitions int) []int {
 	all := make([]int, partitions)
 	for i, n := range fineParts {
 		all[i%partitions] += n
@@ -178,7 +177,7 @@ func of(fineParts []int, partitions int) []int {
 func (c *Cluster) share(nodes int, owners []string) {
 	partitions := len(owners)
 	hosts, pages, owned := make(map[string]int), make(map[string]int), make(map[string]int)
-	allHosts, allPages := of(c.hosts, partitions), of(c.pages, partitions)
+	allHosts, allPages := coarse(c.hosts, partitions), coarse(c.pages, partitions)
 	for i, owner := range owners {
 		hosts[owner] += allHosts[i]
 		pages[owner] += allPages[i]

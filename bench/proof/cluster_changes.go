@@ -29,7 +29,7 @@ type changes struct {
 func (c *Cluster) newChanges(partitions int) *changes {
 	return &changes{
 		Cluster: c, World: shardtest.New(c.Seed, shardtest.Network{Latency: latency, Batch: 50 * time.Millisecond}),
-		partitions: partitions, urls: of(c.pages, partitions), since: make([]time.Duration, partitions),
+		partitions: partitions, urls: coarse(c.pages, partitions), since: make([]time.Duration, partitions),
 		reading: make(map[*shardtest.Process]*logs), disks: make(map[string]map[int]uint64), fresh: true,
 	}
 }
@@ -122,8 +122,8 @@ func (s *changes) obey(p *shardtest.Process, o ownership.Order) {
 	}
 }
 
-// logs are those that a process reads, and those that wait for them: as package cluster does it, the next ones
-// begin when all before them are read. Their messages are mixed, so all end at once.
+// logs are those that a process reads, and those that wait for them: as package cluster does it,
+// the next ones begin when all before them are read. Their messages are mixed, so all end at once.
 type logs struct {
 	now, next []ownership.Order
 	busy      bool // it reads, or gathers what to read

@@ -15,14 +15,14 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// gathering says what goes out at once.
+// gathering has the rules for messages that go out at once.
 type gathering struct {
 	commit time.Duration // after which a node commits
 	size   int           // bytes: a commit of that size does not wait; 0: any
 	gather time.Duration // the least between two messages for a partition: see package sending
 }
 
-// built is what nodes do: see package engine.
+// built is the gathering of real nodes: see package engine.
 var built = gathering{time.Second, 1 << 20, time.Second}
 
 var gatherings = []gathering{{50 * time.Millisecond, 0, 50 * time.Millisecond}, built, {time.Second, 1 << 20, 5 * time.Second}}
@@ -34,7 +34,7 @@ func (g gathering) label() string {
 	return g.gather.String()
 }
 
-// Traffic is what one node sends, on average of a page.
+// Traffic is the messages and bytes that one node sends, on average of a page.
 type Traffic struct {
 	Nodes int
 	Rate  int // pages a second of each node
@@ -52,8 +52,8 @@ type Traffic struct {
 func (t *Traffic) messages() float64 { return t.Links + t.Log }
 func (t *Traffic) bytes() float64    { return t.LinkBytes + t.LogBytes }
 
-// sender is a node of which only the messages count. Its frontier crawls a web of random links; what it reports is
-// packed, commit by commit, as it goes to the servers.
+// sender is a node of which only the messages count. Its frontier crawls a web of random links;
+// what it reports is packed, commit by commit, as it goes to the servers.
 type sender struct {
 	*Cluster
 	rand     *rand.Rand
@@ -90,7 +90,8 @@ func (c *posted) Post(p int, kind byte, data []byte) {
 	c.messages = append(c.messages, store.Message{Partition: p, Kind: kind, Data: data})
 }
 
-// send simulates what one node sends, after a time of the same length in which its frontier learns what it has sent.
+// send simulates what one node sends, after a time of the same length in which its frontier learns
+// what it has sent.
 func (c *Cluster) send(nodes, rate int, g gathering) (Traffic, error) {
 	r := rand.New(rand.NewPCG(c.Seed, 2))
 	s := &sender{
@@ -114,7 +115,8 @@ func (c *Cluster) send(nodes, rate int, g gathering) (Traffic, error) {
 	}, err
 }
 
-// begin gives the frontier every nodes-th partition, and as many of the sites there as it takes to be polite.
+// begin gives the frontier every nodes-th partition, and as many of the sites there as it takes to
+// be polite.
 func (s *sender) begin() error {
 	place := func(host string) int { return partition.Of(host, s.Partitions) }
 	var ours []int

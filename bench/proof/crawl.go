@@ -102,7 +102,7 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 	return r, err
 }
 
-// settle is how long after a kill the servers may still read requests sent before it.
+// settle is the time after a kill for which the servers may still read requests sent before it.
 const settle = time.Second
 
 // run runs the command until it ends; or until all runs together have made kill requests, and then

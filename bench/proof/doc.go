@@ -14,10 +14,10 @@
 //
 // Crawl runs the real command against real sockets of this machine, kills it on the way and starts
 // it again. Simulate drives a frontier alone, on virtual time and without a socket, so that a
-// million hosts take minutes. SimulateCluster shares a crawl out to many nodes, with what they own and
-// send, on virtual time, too. Beside.Run crawls a healthy site beside a neighbour that may hurt it,
-// Over.Run a folder over a real web server. CrawlByNodes crawls with several nodes, each in a network namespace
-// of its own, and strikes them on the way. Each writes a page of Markdown.
+// million hosts take minutes. SimulateCluster shares a crawl out to many nodes, with what they own
+// and send, on virtual time, too. Beside.Run crawls a healthy site beside a neighbour that may hurt
+// it, Over.Run a folder over a real web server. CrawlByNodes crawls with several nodes, each in a
+// network namespace of its own, and strikes them on the way. Each writes a page of Markdown.
 //
 // # Limits
 //

@@ -45,7 +45,8 @@ type Case struct {
 	Flags  []string // of the weft command
 }
 
-// A crawl of Over sends so many requests at once, from so many fetch loops: over HTTP/2 from one of them.
+// A crawl of Over sends so many requests at once, from so many fetch loops: over HTTP/2 from one of
+// them.
 const (
 	parallel = 16
 	loops    = 2

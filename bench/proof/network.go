@@ -11,8 +11,9 @@ import (
 	"github.com/weftcrawl/weft/internal/process"
 )
 
-// network is a web and a line between machines, which are network namespaces of Linux (ip-netns(8)). This
-// process is at the hub of both: the web's addresses are its own. Without one, all machines are this one.
+// network is a web and a line between machines, which are network namespaces of Linux
+// (ip-netns(8)). This process is at the hub of both: the web's addresses are its own. Without one,
+// all machines are this one.
 type network struct {
 	machines []*machine
 }
@@ -39,8 +40,9 @@ const (
 // hubEnv marks a process that is at the hub.
 const hubEnv = "WEFT_PROOF_HUB"
 
-// AtHub runs this program again, with the same arguments, in a network of its own that this machine's other
-// processes do not see, and returns true once it has ended. In that process it returns false.
+// AtHub runs this program again, with the same arguments, in a network of its own that this
+// machine's other processes do not see, and returns true once it has ended. In that process it
+// returns false.
 func AtHub(ctx context.Context) (ran bool, err error) {
 	if os.Getenv(hubEnv) != "" {
 		return false, nil

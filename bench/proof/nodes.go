@@ -39,7 +39,7 @@ type NodesTask struct {
 	Logf        func(format string, args ...any)
 }
 
-// Blow is what happens to a node.
+// Blow is a fault that strikes a node.
 type Blow int
 
 const (
@@ -53,8 +53,8 @@ func (b Blow) String() string {
 	return [...]string{"killed, disk kept", "killed, disk lost", "cut off from the servers", "cut off from servers and web"}[b]
 }
 
-// Blows are those of the proof: nodes are killed three times, with the loss of a disk twice, and the link of one is cut
-// twice.
+// Blows are those of the proof: nodes are killed three times, with the loss of a disk twice, and
+// the link of one is cut twice.
 func Blows() []Blow { return []Blow{Lose, Cut, Kill, Off, Lose} }
 
 // The times of blows.
@@ -153,8 +153,8 @@ type mark struct {
 	requests int
 }
 
-// CrawlByNodes runs a crawl and judges it. The error is one of running or judging; mistakes of the nodes are
-// in the result.
+// CrawlByNodes runs a crawl and judges it. The error is one of running or judging; mistakes of the
+// nodes are in the result.
 func CrawlByNodes(ctx context.Context, task NodesTask) (r *NodesResult, err error) {
 	r = &NodesResult{NodesTask: task}
 	c := &crowd{NodesResult: r, cut: -1, now: make([]*Stint, task.Nodes), waits: make([]bool, task.Nodes), losses: make([]int, task.Nodes), rng: rand.New(rand.NewPCG(task.Seed, 1))}

@@ -44,8 +44,8 @@ type Scaling struct {
 	One, Several *NodesResult
 }
 
-// Scale crawls a web of slow responses with one node, then with all nodes of a task. No fault strikes them, and each has
-// few requests in flight.
+// Scale crawls a web of slow responses with one node, then with all nodes of a task. No fault
+// strikes them, and each has few requests in flight.
 func Scale(ctx context.Context, task NodesTask, hosts int) (s Scaling, err error) {
 	task.Web, task.Seeds = LatencyWeb(hosts), hosts/4
 	task.Delay, task.Concurrency, task.Blows = 10*time.Millisecond, 30, nil
@@ -57,7 +57,7 @@ func Scale(ctx context.Context, task NodesTask, hosts int) (s Scaling, err error
 	return s, err
 }
 
-// Faster is how many times the requests a second of one node several make.
+// Faster is the requests a second of several nodes, by those of one.
 func (s *Scaling) Faster() float64 { return s.Several.Rate / s.One.Rate }
 
 // Whole is Faster for whole crawls, from start to end.
@@ -65,12 +65,12 @@ func (s *Scaling) Whole() float64 { return wholeRate(s.Several) / wholeRate(s.On
 
 func wholeRate(r *NodesResult) float64 { return float64(r.Verdict.Requests) / r.Took.Seconds() }
 
-// fixed is how much longer the crawl took than all its requests would at the steady rate.
+// fixed is the time of the crawl beyond that of all its requests at the steady rate.
 func (r *NodesResult) fixed() time.Duration {
 	return r.Took - time.Duration(float64(r.Verdict.Requests)/r.Rate*float64(time.Second))
 }
 
-// Dearer is how many times the CPU time of one node, for a request, the nodes of several take.
+// Dearer is the CPU time for a request of several nodes, by that of one.
 func (s *Scaling) Dearer() float64 { return cpuPerRequest(s.Several) / cpuPerRequest(s.One) }
 
 func cpuPerRequest(r *NodesResult) float64 { return perRequest(r.NodeCPU(), r.Verdict.Requests) }
@@ -141,7 +141,7 @@ func WriteNodes(w io.Writer, command string, r *NodesResult, s *Scaling) error {
 	p.prose("%d more are second records of URLs that were fetched again, %d of them in the same job. All but %d of these URLs were "+
 		"done at most %v before the last fetch that their node began before a fault. A node starts no fetch while its work has "+
 		"waited for %v to be acknowledged; a busy machine adds up to %v.",
-		r.Again.N, r.Again.Same, r.Again.Others, r.Again.Within.Round(10*time.Millisecond), untold, mostWithin-untold)
+		r.Again.N, r.Again.Same, r.Again.Others, r.Again.Within.Round(10*time.Millisecond), unacknowledged, mostWithin-unacknowledged)
 	p.line("")
 	p.prose("%d URLs have a record on a lost disk only. The logs say that they are done and what they have led to, so no node fetches "+
 		"them again. But their records, pages and archives are lost, as they are when the disk of a single machine is.",
@@ -245,8 +245,9 @@ func (p *page) scaling(s *Scaling) {
 		l.P50, l.P99, l.Max)
 }
 
-// LatencyWeb returns a web in which only responses take long: single hosts without faults, none of them large. A large
-// host gets one request at a time, so it would take one node and many nodes equally long.
+// LatencyWeb returns a web in which only responses take long: single hosts without faults, none of
+// them large. A large host gets one request at a time, so it would take one node and many nodes
+// equally long.
 func LatencyWeb(hosts int) webtest.Config {
 	return webtest.Config{Seed: 5, Hosts: hosts, Pages: 5, MostPages: 12, Links: 2, PageBytes: 4000, Latency: 200 * time.Millisecond, Clean: true,
 		Rates: webtest.Rates{Across: 0.2}}

@@ -16,7 +16,7 @@ type left struct {
 	lost bool // with its disk
 }
 
-// Again is what nodes fetched more than once, and why.
+// Again counts the fetches that nodes made more than once, by their reasons.
 type Again struct {
 	N      int           // records beyond the first of their URL
 	Same   int           // of these, in the job whose record counts: the node came back with its disk
@@ -25,12 +25,12 @@ type Again struct {
 	Gone   int           // URLs with a record only on a lost disk
 }
 
-// The bounds of what may be fetched again because of a blow: what the node finished within this time before its last
-// fetch began. The servers have acknowledged all that is older (ADR 35).
+// The bounds of what may be fetched again because of a blow: what the node finished within this
+// time before its last fetch began. The servers have acknowledged all that is older (ADR 35).
 const (
-	untold     = 3 * time.Second
-	mostWithin = untold + time.Second               // delay between loops on a busy machine
-	mostAfter  = 2*10*time.Second/3 + 2*time.Second // a cut: until what is in flight is broken off
+	unacknowledged = 3 * time.Second
+	mostWithin     = unacknowledged + time.Second       // delay between loops on a busy machine
+	mostAfter      = 2*10*time.Second/3 + 2*time.Second // a cut: until what is in flight is broken off
 )
 
 // seen is a record of a URL.
@@ -41,9 +41,10 @@ type seen struct {
 	kind           string // of its error
 }
 
-// compareNodes compares the records of all nodes with the truth, and notes what they say of each blow. Of the records of
-// a URL, the one that was made last counts, as for weft cluster collect: what a node that is cut off finds of a host
-// that it no longer reaches counts only if no other node has asked the host since.
+// compareNodes compares the records of all nodes with the truth, and notes what they say of each
+// blow. Of the records of a URL, the one that was made last counts, as for weft cluster collect:
+// what a node that is cut off finds of a host that it no longer reaches counts only if no other
+// node has asked the host since.
 func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again, error) {
 	r := newRecords(web)
 	known := make(map[string][]seen, len(r.truth))
@@ -109,8 +110,8 @@ func compareNodes(all []left, web *webtest.Web, struck []Struck) (Records, Again
 	return *r, a, nil
 }
 
-// blowOf returns the next blow to a node that has made a record, -1 if there is none. A node that is cut off goes on
-// for a while.
+// blowOf returns the next blow to a node that has made a record, -1 if there is none. A node that
+// is cut off goes on for a while.
 func blowOf(s seen, node int, struck []Struck) int {
 	return slices.IndexFunc(struck, func(b Struck) bool {
 		until := b.At

@@ -11,8 +11,9 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// TestAgain: a blow explains that a node's pages are fetched again which it finished shortly before the last fetch
-// that it began, and no others: neither older ones, nor those of a node that nothing happened to.
+// TestAgain: a blow explains that a node's pages are fetched again which it finished shortly before
+// the last fetch that it began, and no others: neither older ones, nor those of a node that nothing
+// happened to.
 func TestAgain(t *testing.T) {
 	cfg := LatencyWeb(3)
 	cfg.Port = 80
@@ -28,7 +29,7 @@ func TestAgain(t *testing.T) {
 		first  time.Time // record of the page that is fetched again
 		others int
 	}{
-		"in time":              {Kill, 0, at(time.Minute + untold), 0},
+		"in time":              {Kill, 0, at(time.Minute + unacknowledged), 0},
 		"too old":              {Kill, 0, at(time.Minute + mostWithin + 2*time.Second), 1},
 		"of another node":      {Kill, 1, at(time.Minute), 1},
 		"after a kill":         {Kill, 0, at(-time.Second), 1},
@@ -74,8 +75,9 @@ func write(t *testing.T, dir, job string, records ...weft.Record) {
 	}
 }
 
-// TestStoodStill: a partition stands still from a blow until another process fetches from it. A node that is cut off
-// goes on for a while; what it had long before, or nobody fetches from again, does not count.
+// TestStoodStill: a partition stands still from a blow until another process fetches from it. A
+// node that is cut off goes on for a while; what it had long before, or nobody fetches from again,
+// does not count.
 func TestStoodStill(t *testing.T) {
 	blow := time.Unix(1000, 0)
 	at := func(seconds int) time.Time { return blow.Add(time.Duration(seconds) * time.Second) }

@@ -15,7 +15,7 @@ const (
 	closely = 250 * time.Millisecond // after a blow, until the crawl has recovered
 )
 
-// statuses are what the servers say of a crawl. Owner: the goroutine of conduct.
+// statuses are the states of a crawl as the servers report them. Owner: the goroutine of conduct.
 type statuses struct {
 	client  *cluster.Client // nil: there is no cluster
 	said    chan *cluster.Status
@@ -132,7 +132,7 @@ func nodeOf(status *cluster.Status, s *Stint) *cluster.NodeStatus {
 // reported is the time within which nodes say what they have done.
 const reported = 2500 * time.Millisecond
 
-// restored is what all processes together have restored.
+// restored returns the sum of what all processes have restored.
 func (r *NodesResult) restored() (all cluster.Restored) {
 	for _, s := range r.Stints {
 		one := s.Status.Restored
@@ -141,7 +141,7 @@ func (r *NodesResult) restored() (all cluster.Restored) {
 	return all
 }
 
-// logged is what all processes together have written to the logs.
+// logged returns the sum of what all processes have written to the logs.
 func (r *NodesResult) logged() (messages, bytes int64) {
 	for _, s := range r.Stints {
 		messages, bytes = messages+s.Status.LogMessages, bytes+s.Status.LogBytes

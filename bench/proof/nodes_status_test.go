@@ -7,8 +7,9 @@ import (
 	"github.com/weftcrawl/weft/cluster"
 )
 
-// TestTakenOver: the partitions of a node that was struck have owners when its process owns none and every partition has
-// an owner. The crawl is restored when nodes fetch from all partitions. What they read for that is known a little later.
+// TestTakenOver: the partitions of a node that was struck have owners when its process owns none
+// and every partition has an owner. The crawl is restored when nodes fetch from all partitions.
+// What they read for that is known a little later.
 func TestTakenOver(t *testing.T) {
 	at := time.Unix(1000, 0)
 	stint := &Stint{Job: "/jobs/n2"}

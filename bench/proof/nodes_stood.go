@@ -9,14 +9,16 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/partition"
 )
 
-// Stood is how long the partitions of a struck node stood still: from the blow until another process fetched from them.
-// A partition to which the crawl never came back had nothing left, and does not count.
+// Stood is the time for which the partitions of a struck node stood still: from the blow until
+// another process fetched from them. A partition to which the crawl never came back had nothing
+// left, and does not count.
 type Stood struct {
 	Partitions      int           // of the node's last seconds, and of another process later
 	Half, Most, All time.Duration // until others have fetched from half of them, 99 of 100, all
 }
 
-// recently is how long before a blow the node fetched from the partitions that stand still after it, at most.
+// recently is the longest time before a blow in which the node fetched from the partitions that
+// stand still after it.
 const recently = 10 * time.Second
 
 // fetched is a fetch by the owner of a partition.

@@ -16,7 +16,7 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// dir is for what tests share.
+// dir is the folder of files that tests share.
 var dir string
 
 func TestMain(m *testing.M) {
@@ -56,8 +56,8 @@ func expectPolite(t *testing.T, v webtest.Verdict) {
 	}
 }
 
-// TestNodes is a small proof of a crawl by two nodes, of which one is killed: no URL is lost, and what is fetched
-// again is what the blow explains.
+// TestNodes is a small proof of a crawl by two nodes, of which one is killed: no URL is lost, and
+// what is fetched again is what the blow explains.
 func TestNodes(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("samples of memory are read from Linux's /proc")
@@ -192,8 +192,8 @@ func expectPage(t *testing.T, write func(*bytes.Buffer, string) error, parts ...
 	}
 }
 
-// TestSimulateCluster: partitions that nodes hand over are as many as needed and no more, and a page
-// costs messages as batches of its links allow.
+// TestSimulateCluster: partitions that nodes hand over are as many as needed and no more, and a
+// page costs messages as batches of its links allow.
 func TestSimulateCluster(t *testing.T) {
 	c, err := proof.SimulateCluster(proof.ClusterTask{Nodes: 12, Hosts: 20_000, Partitions: 64, Rate: 20, Fast: 100, Span: 10 * time.Second, Seed: 1, Logf: t.Logf})
 	if err != nil {

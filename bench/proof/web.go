@@ -40,14 +40,14 @@ func (t *Task) costs() webtest.Costs {
 	return webtest.Costs{Delay: t.Delay, Patience: t.Patience, Dial: dial, RobotsTries: retries + 1, Pause: time.Second, Hold: time.Second, Variants: t.Variants}
 }
 
-// forgetsVariants is how far a count of variants may be behind after a kill, unless an eighth is
-// more.
+// forgetsVariants is the most that a count of variants may be behind after a kill, unless an eighth
+// is more.
 const forgetsVariants = 64
 
-// lag is how much earlier than the servers the command may start to wait for a response that it
-// gives up: its time includes the connection.
+// lag is the most time by which the command starts to wait earlier than the servers for a response
+// that it gives up: its time includes the connection.
 const lag = dial
 
-// forgets is how much work the command may lose when it is killed: a batch being committed, and the
+// forgets is the work that the command may lose when it is killed: a batch being committed, and the
 // work that waits behind it; longer on a busy disk.
 const forgets = 500 * time.Millisecond

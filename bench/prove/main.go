@@ -1,10 +1,10 @@
 // Command proof crawls a broad synthetic web with the weft command, judges the crawl, and writes a
 // page:
 //
-//	go -C bench run ./prove -hosts 100000 -o ../docs/proof/broad.md
-//	go -C bench run ./prove -http2 /usr/share/doc/python3.11/html -o ../docs/proof/http2.md
-//	go -C bench run ./prove -simulate -hosts 1000000 -o ../docs/proof/simulation.md
-//	go -C bench run ./prove -nodes 100 -hosts 10000000 -o ../docs/proof/cluster.md
+//	CGO_ENABLED=0 go -C bench run ./prove -hosts 100000 -o ../docs/proof/broad.md
+//	CGO_ENABLED=0 go -C bench run ./prove -http2 FOLDER -o ../docs/proof/http2.md
+//	CGO_ENABLED=0 go -C bench run ./prove -simulate -hosts 1000000 -o ../docs/proof/simulation.md
+//	CGO_ENABLED=0 go -C bench run ./prove -nodes 100 -hosts 10000000 -o ../docs/proof/cluster.md
 package main
 
 import (
@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string) (err error) {
 		defer func() { err = errors.Join(err, file.Close()) }()
 		w = file
 	}
-	line := strings.Join(append([]string{"go -C bench run ./prove"}, args...), " ")
+	line := strings.Join(append([]string{"CGO_ENABLED=0 go -C bench run ./prove"}, args...), " ")
 	logf := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	task := proof.Task{
 		Web: proof.Web(*hosts, *delay), Delay: *delay, Patience: *patience, Concurrency: *concurrency, Variants: *variants,

@@ -4,8 +4,8 @@
 //
 //	read [-o FILE] [-runs N] [-jobs DIR] [-weft FILE] [-command TEXT]
 //
-// The sites are the documentation in Debian's python3.11-doc and libboost1.81-doc, served by an nginx
-// that the program starts.
+// The sites are the documentation in Debian's python3.11-doc and libboost1.81-doc, served by an
+// nginx that the program starts.
 package main
 
 import (
@@ -107,7 +107,7 @@ weft read FILE does; *whole* is weft read --whole.
 	return page.Bytes(), nil
 }
 
-// structure is what the Makefile's bench-read does when the figures are taken.
+// structure describes the check that the Makefile's bench-read makes when the figures are taken.
 const structure = `
 ## Structure
 

@@ -18,7 +18,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// manual says where the text of a manual's pages stands: in all of main but for rest. Both are selectors.
+// manual has the selectors for the text of a manual's pages: all of main but for rest.
 type manual struct{ main, rest string }
 
 // The markup of Sphinx, which made the small site, and of BoostBook, which made the medium one.
@@ -44,7 +44,7 @@ func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// compared is how the texts of pages meet those of the manual: sums over pages.
+// compared is the agreement of the texts of pages with those of the manual: sums over pages.
 type compared struct {
 	pages                 int
 	precision, recall, f1 float64
@@ -79,8 +79,8 @@ func (c *compared) String() string {
 	return fmt.Sprintf("%.4f | %.4f | %.4f | %d of %d", c.f1/n, c.precision/n, c.recall/n, c.whole, c.pages)
 }
 
-// beside compares what a job writes of its pages with the text of the manual whose files are in root: knowing the
-// site, page by page, and the whole pages.
+// beside compares what a job writes of its pages with the text of the manual whose files are in
+// root: knowing the site, page by page, and the whole pages.
 func beside(job, root string, m manual) (site, alone, whole compared, err error) {
 	var lines bytes.Buffer
 	if _, err := read.Lines(context.Background(), job, &lines, nil, read.Options{Text: true}); err != nil {

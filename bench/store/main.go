@@ -41,10 +41,10 @@ func main() {
 	machine.Publish("store", *out, page, err)
 }
 
-// place is where jobs are stored.
+// place is a folder for jobs, with its name.
 type place struct{ name, dir string }
 
-// task is what a child process measures.
+// task is the measurement of a child process.
 type task struct {
 	What  string // "commit", "fill" or "restart"
 	Dir   string // the job

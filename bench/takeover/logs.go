@@ -63,8 +63,8 @@ func hostsOf(partitions, each int) [][]string {
 	return all
 }
 
-// write writes all logs. The large blocks of a log come first, as a snapshot's do; then its messages, in turn with
-// those of other logs.
+// write writes all logs. The large blocks of a log come first, as a snapshot's do; then its
+// messages, in turn with those of other logs.
 func (l *logs) write(ctx context.Context) error {
 	large := l.URLs - l.Small
 	for p := range l.Partitions {

@@ -32,7 +32,7 @@ func main() {
 
 const program = "takeover"
 
-// task is what a process does, and for which crawl.
+// task is the work of a process, and its crawl.
 type task struct {
 	What       string // take, join, read, scan
 	Servers    int
@@ -44,7 +44,7 @@ type task struct {
 	At         []string
 }
 
-// result is what a process has measured. The first one says that it is about to begin.
+// result has the figures of a process. The first one says that it is about to begin.
 type result struct {
 	Done    bool
 	Took    time.Duration // until all its partitions are restored; of take: since their owner's death

@@ -15,7 +15,7 @@ import (
 // serverEnv marks a process that is a server: its value is the server's options.
 const serverEnv = "WEFT_BENCH_SERVER"
 
-// address is what a server is told.
+// address is the configuration of a server.
 type address struct {
 	Store, Name, Listen, ListenPeers string
 	Peers                            []string

@@ -1,6 +1,6 @@
 // Command text measures which pages the fingerprints of package text take for duplicates.
 //
-//	go -C bench run ./text LIST ROOT
+//	CGO_ENABLED=0 go -C bench run ./text LIST ROOT
 //
 // LIST holds the URLs of a site's pages, one per line; ROOT is the folder of the site.
 package main

@@ -22,10 +22,10 @@ import (
 	"github.com/weftcrawl/weft/internal/process"
 )
 
-// atOnce is how many requests a client has in flight.
+// atOnce is the number of requests that a client has in flight.
 const atOnce = 10
 
-// task is what a client is to fetch.
+// task is the fetches of a client.
 type task struct {
 	name, what string
 	requests   int

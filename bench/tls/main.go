@@ -25,7 +25,7 @@ import (
 	"github.com/weftcrawl/weft/internal/process"
 )
 
-// origins is how many servers there are, each with a name and a certificate.
+// origins is the number of servers, each with a name and a certificate.
 const origins = 1_000
 
 // roleEnv marks a process that this program has started: its arguments are a role's.
@@ -180,11 +180,11 @@ func runOnce(self, client, name, port, roots string) (f figure, err error) {
 	return f, scanned
 }
 
-// connections is what openssl s_time says at its end.
+// connections matches the last line of openssl s_time.
 var connections = regexp.MustCompile(`(?m)^(\d+) connections in [\d.]+s;`)
 
-// runOpenSSL lets OpenSSL connect for 3 seconds. It counts only whole handshakes, and the process has
-// started before: both are small beside the rest.
+// runOpenSSL lets OpenSSL connect for 3 seconds. It counts only whole handshakes, and the process
+// has started before: both are small beside the rest.
 func runOpenSSL(how, port, roots string) (f figure, err error) {
 	p, err := process.Start(context.Background(), process.Options{Pipes: true}, "openssl", "s_time", "-connect", "127.0.0.1:"+port, how,
 		"-time", "3", "-CAfile", roots, "-verify", "4", "-www", "/page.html")

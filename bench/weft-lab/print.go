@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/bench/measure"
 )
 
-// mostDisagreements is how many a table lists.
+// mostDisagreements is the most that a table lists.
 const mostDisagreements = 20
 
 // where identifies the machine of a measurement.

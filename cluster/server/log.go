@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -24,7 +26,7 @@ const fresh = 5 * time.Second
 // peerWatch counts.
 var usual = []string{"Plaintext passwords detected", noRoute, "Waiting for routing", "JetStream has not established contact"}
 
-// noRoute begins what a server says of a peer that does not answer, about once a second.
+// noRoute begins a server's line about a peer that does not answer, about one a second.
 const noRoute = "Error trying to connect to route"
 
 // logger passes on what the server warns of.
@@ -38,7 +40,7 @@ type logger struct {
 	}
 }
 
-// mostKinds is about how many formats the server has.
+// mostKinds is the number of the server's formats, roughly.
 const mostKinds = 64
 
 func newLogger(warn func(string)) *logger {
@@ -71,8 +73,12 @@ func (l *logger) Errorf(format string, v ...any) { l.Warnf(format, v...) }
 // Warnf warns in one line, and not too often.
 func (l *logger) Warnf(format string, v ...any) {
 	text, kind, now := connection.ReplaceAllString(line(format, v), "$1: "), format, time.Now()
-	if kind == "%s" || connection.MatchString(kind) { // the server has put the message together
+	ofConnection := connection.MatchString(format)
+	if ofConnection || format == "%s" { // the server has put the message together
 		kind = text
+	}
+	if ofConnection && slices.ContainsFunc(v, brokenOff) {
+		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,6 +97,14 @@ func (l *logger) Warnf(format string, v ...any) {
 // connection matches the beginning of a message of one: the port and number of that one, which the
 // next does not have.
 var connection = regexp.MustCompile(`^(\S+):\d+ - [a-z_]+:\d+ - `)
+
+// brokenOff reports whether v is the error of a connection whose other side has gone, in the middle
+// of whatever was going on: peerWatch counts the peers that are here, and a client that is alive
+// connects again.
+func brokenOff(v any) bool {
+	err, ok := v.(error)
+	return ok && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
+}
 
 // tell warns of what this package finds, which NATS does not log.
 func (l *logger) tell(text string) {

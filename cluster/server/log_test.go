@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"slices"
@@ -13,7 +14,7 @@ import (
 )
 
 // TestLogger: what NATS says becomes lines that are not repeated. Of peers that do not answer it
-// says nothing, and keeps why.
+// says nothing, and keeps why; of connections that break off it says nothing.
 func TestLogger(t *testing.T) {
 	var lines []string
 	l := newLogger(func(text string) { lines = append(lines, text) })
@@ -26,6 +27,9 @@ func TestLogger(t *testing.T) {
 		l.Warnf("%s", "100% of one\nthing")
 		l.Warnf("%s", "and of another")
 		l.Errorf(fmt.Sprintf("10.0.0.3:%d - rid:%d - %%s", 5000+i, i), "authentication error")
+		for _, err := range []error{syscall.EPIPE, syscall.ECONNRESET, io.EOF} {
+			l.Errorf("10.0.0.4:6222 - rid:7 - TLS route handshake error: %v%s", &net.OpError{Op: "write", Net: "tcp", Err: err}, "")
+		}
 	}
 	if want := []string{"disk at 0 %", "100% of one thing", "and of another", "10.0.0.3: authentication error"}; !slices.Equal(lines, want) {
 		t.Errorf("%q, expected %q", lines, want)

@@ -51,7 +51,7 @@ type (
 	}
 )
 
-// startsWithin bounds how long a server reads its store before it takes connections.
+// startsWithin is the longest time for which a server reads its store before it takes connections.
 const startsWithin = time.Minute
 
 // Start starts a server. Its errors name what is wrong in one line: an option, a store that cannot
@@ -208,7 +208,7 @@ func (s *Server) Deserted(ctx context.Context) error {
 	return nil
 }
 
-// closesWithin bounds how long Close waits for a server that may be stuck in its store.
+// closesWithin is the longest wait of Close for a server that may be stuck in its store.
 const closesWithin = 15 * time.Second
 
 // Close ends the server, and returns when its store is complete. A server whose disk was full may

@@ -1,6 +1,6 @@
 // Command polite crawls all hosts in a list, one seed a line:
 //
-//	go run ./examples/polite -job news.weft seeds.txt
+//	CGO_ENABLED=0 go run ./examples/polite -job news.weft seeds.txt
 //
 // Such a crawl is broad: it visits many hosts at once, so it is fast although each host gets few
 // requests. Without a list it crawls three hosts that it serves itself.

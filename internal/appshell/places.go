@@ -98,7 +98,7 @@ var parts = table(map[place]string{
 		sidebar scrollbox progress spinner loader`,
 })
 
-// A vocabulary tells which place a word names.
+// A vocabulary has the places that words name.
 type vocabulary map[string]place
 
 func table(of map[place]string) vocabulary {

@@ -35,17 +35,22 @@ func program(t *testing.T, sources ...string) (*product, *room) {
 func TestFieldCount(t *testing.T) {
 	_, r := program(t, `
 type inner struct{ a, b, c int }
+type able struct{ l, m int }
+func (*able) act() {}
+type options struct{ N, O int }
 type outer struct {
 	*inner
 	part inner
+	able able
+	opts options
 	d, e int
 	f    struct{ g, h int }
 	i    []struct{ j, k int }
 	error
 }`)
 	outer := r.types.Scope().Lookup("outer").Type().Underlying().(*types.Struct)
-	if n := fieldCount(outer); n != 3+1+2+2+1+1 {
-		t.Errorf("%d fields, expected 10", n)
+	if n := fieldCount(r.types, outer); n != 3+3+1+1+2+2+1+1 {
+		t.Errorf("%d fields, expected 14", n)
 	}
 }
 
@@ -62,7 +67,7 @@ func TestFileGraph(t *testing.T) {
 		t.Errorf("%s arrows run up, expected 2", got)
 	}
 	way := p.route(r, r.types.Scope().Lookup("a").(*types.Func))
-	if way != (route{stops: 4, returns: 2, functions: 4}) {
+	if way.stops != 4 || way.returns != 2 || way.functions != 4 {
 		t.Errorf("the way %+v", way)
 	}
 }
@@ -139,29 +144,56 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestClause(t *testing.T) {
-	for text, defines := range map[string]bool{
-		"shake is what a channel has more during the handshake.": true,
-		"Names are how it is called.":                            true,
-		"warned is of what the user was warned once.":            true,
-		"a, b and c are when it ends.":                           true,
-		"shake is the extra state of a channel.":                 false,
-		"Has reports whether it is what it was.":                 false,
+func TestClauses(t *testing.T) {
+	for source, expected := range map[string]int{
+		"// shake is what a channel has more during the handshake.\nvar shake int":   1,
+		"// Names are how it is called.\nfunc Names() {}":                            1,
+		"// warned is of what the user was warned once.\nvar warned int":             1,
+		"// a, b and c are when it ends.\nvar a, b, c int":                           1,
+		"// bytes is about how much memory it takes.\nfunc bytes() int { return 0 }": 1,
+		"// shake is the extra state of a channel.\nvar shake int":                   0,
+		"// Has reports whether it is what it was.\nfunc Has() {}":                   0,
+
+		"// fate says what becomes of it.\ntype fate int":           1,
+		"// Options say which are meant.\ntype Options struct{}":    1,
+		"// most bounds how many there are.\nconst most = 1":        1,
+		"// rate is right, whatever they say.\nconst rate = 1":      0,
+		"// says returns what becomes of it.\nfunc says() {}":       0,
+		"type s struct {\n// a counts what there is.\na int\n}":     1,
+		"type s struct {\n// a reports what there is.\na func()\n}": 0,
+		"type s struct {\n// a reports whether it is.\na bool\n}":   0,
+		"type s struct {\na int // the task whose waits it ends\n}": 0,
+		"type i interface {\n// a returns what there is.\na()\n}":   0,
+		"const (\n// a has what is left.\na = 1\n)":                 1,
+		"const (\na = 1 // what the store has\n)":                   1,
+		"const (\na = 1 // Why there is none.\n)":                   1,
+		"const (\na = 1 // for how long it lasts\n)":                1,
+		"const (\na = 1 // when it ends\n)":                         0,
+		"const (\na = 1 // whatever it is\n)":                       0,
 	} {
-		if clause.MatchString(text) != defines {
-			t.Errorf("%q: a clause %v, expected %v", text, !defines, defines)
+		if n := clausesOf(t, "package p\n"+source); n != expected {
+			t.Errorf("%q: %d clauses, expected %d", source, n, expected)
 		}
 	}
-	for text, defines := range map[string]bool{
-		"what the store has": true,
-		"Why there is none.": true,
-		"when it ends":       false,
-		"whatever it is":     false,
+	for doc, expected := range map[string]int{
+		"Package p says what is right.":                              0,
+		"Package p is what is right.":                                1,
+		"Package p works.\n//\n// A phase is what goes out at once.": 1,
+		"Package p works.\n//\n//   - phase: what goes out.":         1,
+		"Package p works.\n//\n//   - phase: a part. What it is.":    0,
 	} {
-		if bare.MatchString(text) != defines {
-			t.Errorf("%q: a bare clause %v, expected %v", text, !defines, defines)
+		if n := clausesOf(t, "// "+doc+"\npackage p"); n != expected {
+			t.Errorf("%q: %d clauses, expected %d", doc, n, expected)
 		}
 	}
+}
+
+func clausesOf(t *testing.T, source string) int {
+	f, err := parser.ParseFile(token.NewFileSet(), "p.go", source, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(clauses(f))
 }
 
 func TestWords(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 
 // doors are the places where goroutines meet: a file, a package, or with a final /... all packages
 // below a folder, each with the reason. All other code is owned by one loop or one caller: it
-// starts no goroutine, has no channel and imports neither sync nor sync/atomic.
+// starts no goroutine, has no channel and imports neither sync, but for sync.OnceValue, nor
+// sync/atomic.
 var doors = map[string]string{
 	// Loops: where threads come in.
 	"aio/handle.go":        "other goroutines post to a loop",
@@ -29,11 +30,11 @@ var doors = map[string]string{
 	"cookies/jar.go":                     "all loops share a jar",
 	"dns/files.go":                       "resolvers on all loops share what one of them has read",
 	"internal/fetch/rendering.go":        "the browser asks for what a page needs on goroutines of its own",
+	"internal/fetch/errands.go":          "hands what came of a request to the goroutine of its page",
 	"internal/login/session.go":          "all loops share a session",
 	"internal/httpcache":                 "all loops share what pages need",
 	"internal/fetch/exchange.go":         "the coordinator says where the archive has what a page has requested",
 	"internal/fetch/heard.go":            "all loops note when bytes of a server come, and the coordinator looks",
-	"httpclient/roots.go":                "clients on all loops share the roots that the first one has read",
 	"extract/xpath.go":                   "pages in several goroutines share compiled expressions",
 	"internal/appshell/lessons/table.go": "all loops share what rendering has added",
 	"internal/duplicates/index.go":       "all loops share an index",
@@ -80,27 +81,53 @@ var doors = map[string]string{
 	// Uses of a finished job.
 	"read/job.go":        "pages are read on all cores",
 	"check/site.go":      "a stop drains the crawl",
-	"replay/serve.go":    "the end of a context ends the server",
+	"diff/compare.go":    "both sides are read at once",
 	"archive/digests.go": "requests to a replay share an index that the first one makes",
 
+	"internal/loopback/loopback.go": "the end of a context ends the server",
+	"internal/crawls/folder.go":     "any goroutine may ask for crawls",
+	"internal/crawls/run.go":        "processes end when they like",
+	"internal/serve/door.go":        "connections have goroutines of their own",
+	"internal/serve/sessions.go":    "requests share the sessions of people",
+	"internal/webhook/webhook.go":   "crawls have their events delivered beside one another",
+	"internal/serve/certificate.go": "connections share the certificate",
+	"internal/serve/tokens.go":      "requests share the tokens",
+	"internal/serve/fetches.go":     "requests are counted",
+	"internal/serve/body.go":        "requests wait for others",
+	"internal/serve/server.go":      "requests of a token are counted",
+	"internal/serve/pages.go":       "requests share the pages of crawls",
+	"internal/live/looks.go":        "all who look share a look",
+	"internal/metrics/server.go":    "all who scrape share a look",
+	"internal/traces/traces.go":     "fetches wait for a collector",
+	"internal/live/reading.go":      "requests wait for others that read the job",
+	"internal/live/server.go":       "it has the room in which they wait",
+
+	"internal/mcp/server.go":  "clients on several connections share tools",
+	"internal/mcp/carrier.go": "calls of a batch share a response",
+	"internal/mcp/quote.go":   "calls share what is quoted",
+	"internal/mcp/look.go":    "looks at jobs wait for each other",
+	"internal/mcp/tools.go":   "a call reports while it runs",
+	"internal/scrape/gate.go": "calls wait for each other",
+	"internal/scrape/kept.go": "calls share results",
+
 	// Tables that are made once.
-	"internal/charset/detect.go":    "a pool of detectors",
-	"internal/charset/model.go":     "a table decoded at its first use",
-	"internal/charset/multibyte.go": "a table made at its first use",
 
 	// The command: signals, the terminal, and output that hooks share.
-	"cmd/weft/cluster.go":     "a signal ends the server",
-	"cmd/weft/console.go":     "signals of the terminal",
-	"cmd/weft/crawl_flags.go": "a table made at its first use",
-	"cmd/weft/interrupts.go":  "signals end a check, or its crawl",
-	"cmd/weft/memory.go":      "the collector runs when it likes",
-	"cmd/weft/mirror.go":      "a signal ends the writing of files",
-	"cmd/weft/node.go":        "a node ends with its server",
-	"cmd/weft/output.go":      "a signal ends an export",
-	"cmd/weft/rotate.go":      "a hang-up has the output opened again",
-	"cmd/weft/run.go":         "signals, progress and the crawl meet",
-	"cmd/weft/screen.go":      "progress and hooks write to one terminal",
-	"cmd/weft/suspend.go":     "signals stop and resume the process",
+	"cmd/weft/cluster.go":    "a signal ends the server",
+	"cmd/weft/console.go":    "signals of the terminal",
+	"cmd/weft/interrupts.go": "signals end a check, or its crawl",
+	"cmd/weft/mcp.go":        "crawls of agents go on beside their calls",
+	"cmd/weft/memory.go":     "the collector runs when it likes",
+	"cmd/weft/mirror.go":     "a signal ends the writing of files",
+	"cmd/weft/monitor.go":    "series are served while a crawl runs",
+	"cmd/weft/node.go":       "a node ends with its server",
+	"cmd/weft/notify.go":     "signs of life are sent while a crawl runs",
+	"cmd/weft/output.go":     "a signal ends an export",
+	"cmd/weft/rotate.go":     "a hang-up has the output opened again",
+	"cmd/weft/run.go":        "signals, progress and the crawl meet",
+	"cmd/weft/screen.go":     "progress and hooks write to one terminal",
+	"cmd/weft/serve.go":      "a signal ends the server",
+	"cmd/weft/suspend.go":    "signals stop and resume the process",
 
 	"internal/render/conn.go":      "replies of the browser",
 	"internal/render/clocks.go":    "pages of any goroutine stand still while a crawl is paused",
@@ -116,6 +143,7 @@ var doors = map[string]string{
 	"internal/render/run.go":       "events come while a page waits",
 	"internal/render/services.go":  "whoever renders a page looks whether the browser is whole",
 	"internal/render/tab.go":       "events come while a page waits",
+	"internal/render/world.go":     "a frame is given up while a step waits for it",
 	"internal/render/watch.go":     "memory and CPU time are looked at",
 	"login.go":                     "a person says when he is logged in",
 	"render.go":                    "a browser asks for what a page needs",
@@ -179,7 +207,7 @@ func doorOf(f file) (door string, ok bool) {
 func crossings(f file) map[ast.Node]string {
 	found := make(map[ast.Node]string)
 	for _, spec := range f.ast.Imports {
-		if p, _ := strconv.Unquote(spec.Path.Value); p == "sync" || strings.HasPrefix(p, "sync/") {
+		if p, _ := strconv.Unquote(spec.Path.Value); p == "sync" && !onlyOnce(f) || strings.HasPrefix(p, "sync/") {
 			found[spec] = "imports " + p
 		}
 	}
@@ -208,20 +236,36 @@ func crossings(f file) map[ast.Node]string {
 	return found
 }
 
+// onlyOnce reports whether a file has of package sync nothing but values that are made when they
+// are first asked for, such as a table: no goroutine sees another by one.
+func onlyOnce(f file) bool {
+	only := true
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "sync" {
+				only = only && (s.Sel.Name == "OnceValue" || s.Sel.Name == "OnceValues")
+			}
+		}
+		return true
+	})
+	return only
+}
+
 // waits are the functions of package time that a test waits with.
 var waits = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Sleep", "Tick"}
 
 // waiting are the test files that may use them, each with the reason. A bound on a hang is not one:
 // that is a context with a timeout.
 var waiting = map[string]string{
-	"cmd/weft/flags_test.go":            "servers that are slow on purpose",
-	"cmd/weft/memory_linux_test.go":     "samples the memory of another process",
-	"internal/durability/crash_test.go": "polls the state of a crawl over real sockets",
-	"internal/torture/torture_test.go":  "kills a real process at an instant",
+	"cmd/weft/flags_test.go":                 "servers that are slow on purpose",
+	"internal/commands/memory_linux_test.go": "samples the memory of another process",
+	"internal/durability/crash_test.go":      "polls the state of a crawl over real sockets",
+	"internal/torture/torture_test.go":       "kills a real process at an instant",
 
-	"internal/render/clocks_test.go":     "virtual time",
-	"internal/render/kill_linux_test.go": "the same, and looks for processes that are not its own",
-	"internal/engine/commit_test.go":     "a server that is slow on purpose, and a look at what does not happen",
+	"internal/render/clocks_test.go":          "virtual time",
+	"internal/rendered/outside_linux_test.go": "samples the memory of another process, and kills it at an instant",
+	"internal/render/kill_linux_test.go":      "the same, and looks for processes that are not its own",
+	"internal/engine/commit_test.go":          "a server that is slow on purpose, and a look at what does not happen",
 }
 
 // TestNoSleep: a test that waits for a time is slow when it passes and flaky when it does not.

@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"cmp"
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -323,10 +324,11 @@ func topFolder(name string) string {
 }
 
 // route is a walk along the calls of a function within its package, in the order of the code. A
-// call into another file is a stop, and a stop in a file that was entered before is a return. The
-// calls of a function count once.
+// field that was given functions calls these. A call into another file is a stop, and a stop in a
+// file that was entered before is a return. The calls of a function count once.
 type route struct {
 	stops, returns, functions int
+	back                      []string // the returns
 }
 
 func (p *product) route(r *room, from *types.Func) (way route) {
@@ -338,9 +340,25 @@ func (p *product) route(r *room, from *types.Func) (way route) {
 			}
 		}
 	}
+	given, gives := r.given()
 	files := make(map[string]bool)
 	entered := make(map[*types.Func]bool)
 	var enter func(fn *types.Func)
+	call := func(fn, to *types.Func) {
+		if bodies[to] == nil {
+			return
+		}
+		if p.file(to) != p.file(fn) {
+			way.stops++
+			if files[p.file(to)] {
+				way.returns++
+				way.back = append(way.back, fmt.Sprintf("%s calls %s", fn.FullName(), to.FullName()))
+			}
+		}
+		if !entered[to] {
+			enter(to)
+		}
+	}
 	enter = func(fn *types.Func) {
 		entered[fn] = true
 		way.functions++
@@ -350,18 +368,13 @@ func (p *product) route(r *room, from *types.Func) (way route) {
 			if !ok {
 				return true
 			}
-			to := r.function(id)
-			if to == nil || bodies[to] == nil {
-				return true
+			if to := r.function(id); to != nil {
+				call(fn, to)
 			}
-			if p.file(to) != p.file(fn) {
-				way.stops++
-				if files[p.file(to)] {
-					way.returns++
+			if field := r.field(id); field != nil && !gives[id] {
+				for _, to := range given[field] {
+					call(fn, to)
 				}
-			}
-			if !entered[to] {
-				enter(to)
 			}
 			return true
 		})

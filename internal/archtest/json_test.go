@@ -19,8 +19,12 @@ var foreign = map[string]string{
 
 	"ruleId": "SARIF 2.1.0", "physicalLocation": "SARIF 2.1.0", "artifactLocation": "SARIF 2.1.0",
 	"startLine": "SARIF 2.1.0", "startColumn": "SARIF 2.1.0",
+	"traceId": "OTLP 1.0", "spanId": "OTLP 1.0", "parentSpanId": "OTLP 1.0",
+	"startTimeUnixNano": "OTLP 1.0", "endTimeUnixNano": "OTLP 1.0",
 	"sessionId":        "Chrome DevTools Protocol",
 	"shortDescription": "SARIF 2.1.0", "defaultConfiguration": "SARIF 2.1.0",
+	"rawHtml": "Firecrawl v2", "publishedTime": "Firecrawl v2", "modifiedTime": "Firecrawl v2", "sourceURL": "Firecrawl v2", "statusCode": "Firecrawl v2", "contentType": "Firecrawl v2",
+	"fullPage": "Firecrawl v2", "checkPromptInjection": "Firecrawl v2", "invalidURLs": "Firecrawl v2", "creditsUsed": "Firecrawl v2", "robotsBlocked": "Firecrawl v2", "teamId": "Firecrawl v2", "webhookId": "Firecrawl v2",
 }
 
 // TestJSONKeys: every key is in snake case, and no exported field of a struct with keys is without

@@ -30,14 +30,14 @@ type measure struct {
 
 var measures = []measure{
 	{"methods", "methods of a type, promoted ones and functions of its package that take it first included", 60, false, countMethods},
-	{"fields", "fields of a struct, promoted ones included; records and options excepted", mostFields, false, countFields},
+	{"fields", "fields of a struct, promoted ones and those of parts without methods included; records and options excepted", mostFields, false, countFields},
 	{"facade", "exported methods of `Frontier`", 25, false, countFacade},
 	{"parts", "exported methods of `Frontier` and of the parts that it returns", 72, true, countParts},
 	{"arrows", "arrows between files of a package that run back up", 30, true, countArrows},
 	{"folders", "imports between folders that run back up", 0, true, countFolders},
 	{"owners", "fields of the frontier's hosts and origins that more than one part sets", 0, true, countOwners},
 	{"returns", "returns to a file on the way of an outcome through the frontier", 30, false, countReturns},
-	{"public", "public packages", 29, false, countPublic},
+	{"public", "public packages", 30, false, countPublic},
 	{"unlisted", "public packages that docs/library.md does not list", 0, true, countUnlisted},
 	{"root-tests", "test files of the root package", 12, false, countRootTests},
 	{"clauses", "comments that define a noun by a clause", 0, true, countClauses},
@@ -100,6 +100,8 @@ var largeStructs = map[string]string{
 	"inspect/Status":               "a record: the answer of weft status",
 	"internal/engine/Config":       "options",
 	"record/Stats":                 "a record: the progress of a crawl",
+	"record/Figures":               "a record: a crawl for monitoring",
+	"inspect/Figures":              "a record: the same, with what hosts wait for",
 	"internal/fetch/Outcome":       "a record: a worker's report of a lease",
 	"internal/frontier/OriginInfo": "a record: one row of weft hosts",
 	"internal/job/Plan":            "options: those that a job freezes",
@@ -110,9 +112,9 @@ var largeStructs = map[string]string{
 
 func countFields(t *testing.T) map[string]int {
 	n := make(map[string]int)
-	declaredTypes(checked(t), func(_ *room, name string, tn *types.TypeName) {
+	declaredTypes(checked(t), func(r *room, name string, tn *types.TypeName) {
 		if s, ok := tn.Type().Underlying().(*types.Struct); ok {
-			n[name] = max(n[name], fieldCount(s))
+			n[name] = max(n[name], fieldCount(r.types, s))
 		}
 	})
 	for name := range largeStructs {
@@ -124,9 +126,10 @@ func countFields(t *testing.T) map[string]int {
 	return n
 }
 
-// fieldCount counts the fields of a struct, with those of embedded structs and of anonymous ones in
-// it. Of another module's, it counts those that this one can see.
-func fieldCount(s *types.Struct) (n int) {
+// fieldCount counts the fields of a struct, with those of embedded structs, of anonymous ones in
+// it, and of those of its package that have no behaviour of their own: a struct does not get
+// smaller by such a part. Of another module's, it counts those that this one can see.
+func fieldCount(pkg *types.Package, s *types.Struct) (n int) {
 	for field := range s.Fields() {
 		typ := field.Type()
 		if p, ok := typ.(*types.Pointer); ok && field.Embedded() {
@@ -135,7 +138,7 @@ func fieldCount(s *types.Struct) (n int) {
 		inner, isStruct := typ.Underlying().(*types.Struct)
 		_, named := types.Unalias(typ).(*types.Named)
 		switch {
-		case !isStruct || named && !field.Embedded():
+		case !isStruct || named && !field.Embedded() && !isBare(pkg, types.Unalias(typ).(*types.Named)):
 			n++
 		case named && !strings.HasPrefix(types.Unalias(typ).(*types.Named).Obj().Pkg().Path(), module):
 			visible := 0
@@ -146,10 +149,24 @@ func fieldCount(s *types.Struct) (n int) {
 			}
 			n += max(1, visible)
 		default:
-			n += fieldCount(inner)
+			n += fieldCount(pkg, inner)
 		}
 	}
 	return n
+}
+
+// isBare reports whether a struct is of a package and has no methods, and is no record and no
+// options, whose fields are all exported.
+func isBare(pkg *types.Package, named *types.Named) bool {
+	if named.Obj().Pkg() != pkg || types.NewMethodSet(types.NewPointer(named)).Len() > 0 {
+		return false
+	}
+	for field := range named.Underlying().(*types.Struct).Fields() {
+		if !field.Exported() {
+			return true
+		}
+	}
+	return false
 }
 
 func countFacade(t *testing.T) map[string]int {
@@ -209,7 +226,7 @@ func countFolders(t *testing.T) map[string]int {
 }
 
 // wayIn is the method by which the outcome of a fetch enters the frontier.
-const wayIn = "Frontier.endLease"
+const wayIn = "Frontier.Done"
 
 func countReturns(t *testing.T) map[string]int {
 	p := checked(t)
@@ -219,6 +236,9 @@ func countReturns(t *testing.T) map[string]int {
 			if fn, ok := decl.(*ast.FuncDecl); ok && funcName(fn) == wayIn {
 				way := p.route(r, r.info.Defs[fn.Name].(*types.Func))
 				t.Logf("%s: %d functions, %d stops, %d returns", wayIn, way.functions, way.stops, way.returns)
+				for _, call := range way.back {
+					t.Log(call)
+				}
 				return map[string]int{"internal/frontier/" + wayIn: way.returns}
 			}
 		}
@@ -284,26 +304,69 @@ func countRootTests(t *testing.T) map[string]int {
 	return map[string]int{".": n}
 }
 
-// clause is a definition that says what its noun does instead of what it is, and bare one without
-// the noun, as behind a field. A time may be "when …", as in the standard library.
-var bare = regexp.MustCompile(`^(?i:what|how|why|which|where|who|whom|whose)\b`)
-var clause = regexp.MustCompile(`^(?:(?:A|An|The|Each) )?[\w.]+(?:,? (?:and|or) [\w.]+|, [\w.]+)* (?:is|are) (?:of )?(?:what|how|why|which|whether|where|when|who|whom|whose)\b`)
+// Definitions that say what a noun does instead of what it is: defines of anything, tells of a
+// noun, as only functions may, bare without the noun, as behind a field. A time may be "when …", as
+// in the standard library, and a switch may report whether.
+var (
+	defines = regexp.MustCompile(`^` + defined + ` (?:is|are) ` + clause)
+	tells   = regexp.MustCompile(`^` + defined + ` (?:says?|has|have|counts?|tells?|holds?|knows?|decides?|chooses?|describes?|shows?|names?|lists?|bounds?|limits?|exceeds?|begins?|ends?|lasts?) ` + clause)
+	bare    = regexp.MustCompile(`^(?i:what|why|which|where|who|whom|whose|(?:(?:about|for|from|of|until) )?how)\b`)
+	item    = regexp.MustCompile(`^[ \t]*- [\w ]+: `)
+)
+
+const (
+	defined = `(?:(?:A|An|The|Each|Package|Command) )?([\w.]+(?:,? (?:and|or) [\w.]+|, [\w.]+)*)`
+	clause  = `(?:(?:about|as|at|by|for|from|in|of|on|to|up to|until|with) )?(?:what|how|why|which|whether|where|when|who|whom|whose)\b`
+)
 
 func countClauses(t *testing.T) map[string]int {
 	n := make(map[string]int)
-	for _, f := range files(t) {
-		ast.Inspect(f.ast, func(node ast.Node) bool {
-			for _, doc := range docs(node) {
-				text := strings.Join(strings.Fields(doc.Text()), " ")
-				if clause.MatchString(text) || mayBeBare(node) && bare.MatchString(text) {
-					n[f.pkg]++
-				}
-			}
-			return true
-		})
+	for _, f := range allFiles(t) {
+		for _, c := range clauses(f.ast) {
+			t.Logf("%s: %s", f.at(c.of), c.text)
+			n[f.pkg]++
+		}
 	}
 	return n
 }
+
+// described is a comment in one line.
+type described struct {
+	of   *ast.CommentGroup
+	text string
+}
+
+// clauses returns the comments of a file that define a noun by a clause.
+func clauses(f *ast.File) (found []described) {
+	for paragraph := range strings.SplitSeq(f.Doc.Text(), "\n\n") {
+		if text := oneLine(paragraph); defines.MatchString(text) {
+			found = append(found, described{f.Doc, text})
+		}
+	}
+	for line := range strings.Lines(f.Doc.Text()) {
+		if name := item.FindString(line); name != "" && bare.MatchString(line[len(name):]) {
+			found = append(found, described{f.Doc, oneLine(line)})
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		names, function := nouns(n)
+		for _, doc := range docs(n) {
+			text := oneLine(doc.Text())
+			tell := tells.FindStringSubmatch(text)
+			switch {
+			case defines.MatchString(text), mayBeBare(n) && bare.MatchString(text),
+				tell != nil && !function && slices.ContainsFunc(strings.Fields(tell[1]), func(word string) bool {
+					return slices.Contains(names, strings.TrimSuffix(word, ","))
+				}):
+				found = append(found, described{doc, text})
+			}
+		}
+		return true
+	})
+	return found
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // mayBeBare reports whether the comments of a declaration need not begin with its name.
 func mayBeBare(n ast.Node) bool {
@@ -314,6 +377,25 @@ func mayBeBare(n ast.Node) bool {
 		return true
 	}
 	return false
+}
+
+// nouns returns the names that the comments of a declaration are about, and reports whether they
+// are of functions.
+func nouns(n ast.Node) (names []string, function bool) {
+	switch n := n.(type) {
+	case *ast.FuncDecl:
+		return nil, true
+	case *ast.GenDecl:
+		if !n.Lparen.IsValid() {
+			return nouns(n.Specs[0])
+		}
+	case *ast.Field:
+		_, function = n.Type.(*ast.FuncType)
+	}
+	for _, id := range declaredNames(n) {
+		names = append(names, id.Name)
+	}
+	return names, function
 }
 
 // docs are the comments of a declaration.
@@ -341,7 +423,7 @@ var ownNames = []string{"goOn", "none", "of", "one"}
 
 func countNames(t *testing.T) map[string]int {
 	n := make(map[string]int)
-	for _, f := range files(t) {
+	for _, f := range allFiles(t) {
 		ast.Inspect(f.ast, func(node ast.Node) bool {
 			for _, id := range declaredNames(node) {
 				if slices.ContainsFunc(words(id.Name), func(w string) bool { return slices.Contains(ownWords, w) }) {
@@ -406,7 +488,7 @@ func words(name string) (words []string) {
 // countColumns counts lines that are a comment or end with one. A tab is one column.
 func countColumns(t *testing.T) map[string]int {
 	n := make(map[string]int)
-	for _, f := range files(t) {
+	for _, f := range allFiles(t) {
 		source, err := os.ReadFile(path.Join("../..", f.pkg, f.name))
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,7 +73,11 @@ func source(t *testing.T, name string) (text []byte) {
 	return text
 }
 
-// TestPackagesPage: ARCHITECTURE.md's table of packages has each package of the product.
+// pureRow is the end of a row about pure packages.
+var pureRow = regexp.MustCompile(`\. Pure(: [^|]*)?\s*$`)
+
+// TestPackagesPage: ARCHITECTURE.md's table of packages has each package of the product, and says
+// which are pure.
 func TestPackagesPage(t *testing.T) {
 	page, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {
@@ -84,10 +89,14 @@ func TestPackagesPage(t *testing.T) {
 		if len(cells) != 4 || !strings.HasPrefix(cells[1], " `") {
 			continue
 		}
+		isPure := pureRow.MatchString(cells[2])
 		parent := ""
 		for _, m := range code.FindAllStringSubmatch(cells[1], -1) { // `internal/a`, `b` and `a`, `a/b`
 			name := strings.TrimSuffix(m[1], "/…")
 			listed[name], listed[parent+name] = true, true
+			if isPure != slices.Contains(pure, parent+name) {
+				t.Errorf("ARCHITECTURE.md says that %s is pure: %t; the list of archtest differs", parent+name, isPure)
+			}
 			if at := strings.LastIndex(m[1], "/"); parent == "" && at >= 0 {
 				parent = m[1][:at+1]
 			}

@@ -62,6 +62,59 @@ type listed struct {
 
 func (l *listed) own() bool { return l.Module.Path == module }
 
+// sources are the positions of all files.
+var sources = token.NewFileSet()
+
+// parsedFiles has by path what read has returned: most files are of all systems.
+var parsedFiles sync.Map // of func() (*ast.File, error)
+
+// read parses a file once. One of another module lacks the bodies of its functions, and
+// the elements of tables whose types are written out.
+func read(path string, own bool) (*ast.File, error) {
+	parse, _ := parsedFiles.LoadOrStore(path, sync.OnceValues(func() (*ast.File, error) {
+		mode := parser.SkipObjectResolution
+		if own {
+			mode |= parser.ParseComments
+		}
+		f, err := parser.ParseFile(sources, path, nil, mode)
+		if err != nil || own {
+			return f, err
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				d.Body = nil
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if v, ok := s.(*ast.ValueSpec); ok && d.Tok == token.VAR && v.Type != nil {
+						v.Values = nil
+					} else if ok && d.Tok == token.VAR {
+						for _, value := range v.Values {
+							emptied(value)
+						}
+					}
+				}
+			}
+		}
+		return f, nil
+	}))
+	return parse.(func() (*ast.File, error))()
+}
+
+// emptied removes the elements of a table, but where they say how many it has.
+func emptied(value ast.Expr) {
+	table, ok := value.(*ast.CompositeLit)
+	if !ok {
+		return
+	}
+	if array, ok := table.Type.(*ast.ArrayType); ok && array.Len != nil {
+		if _, counted := array.Len.(*ast.Ellipsis); counted {
+			return
+		}
+	}
+	table.Elts = nil
+}
+
 // checker type-checks from source, so that counting compiles nothing. Only the module's own
 // packages are checked with their functions' bodies.
 type checker struct {
@@ -77,7 +130,7 @@ type checker struct {
 func newChecker(system, arch string, packages ...string) (*checker, error) {
 	c := &checker{
 		os: system, arch: arch,
-		product: &product{fset: token.NewFileSet(), rooms: make(map[string]*room)},
+		product: &product{fset: sources, rooms: make(map[string]*room)},
 		listed:  make(map[string]*listed),
 		done:    map[string]*types.Package{"unsafe": types.Unsafe},
 		failed:  make(map[string]error),
@@ -138,7 +191,7 @@ func (c *checker) check(path string) (*types.Package, error) {
 	}
 	var syntax []*ast.File
 	for _, name := range l.GoFiles {
-		f, err := parser.ParseFile(c.product.fset, filepath.Join(l.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		f, err := read(filepath.Join(l.Dir, name), l.own())
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ type rule struct {
 	matchCase bool
 }
 
-// anchors say where in a URL a pattern matches.
+// anchors are the places in a URL to which a pattern is tied.
 type anchors uint8
 
 const (

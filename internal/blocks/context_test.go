@@ -77,7 +77,9 @@ func TestBlend(t *testing.T) {
 func TestTree(t *testing.T) {
 	tree := Tree{Value: [4]uint8{aWords, aScore, aWords, aKind}, Bound: [4]float32{1, 0, 9, 2}, Leaf: [16]float32{1: .25, 2: .5, 3: .75, 11: 1}}
 	for _, c := range []struct{ words, score, kind, want float32 }{{2, -1, 0, .25}, {0, 1, 0, .5}, {2, 1, 0, .75}, {2, 1, 3, 1}, {1, 0, 2, 0}} {
-		if got := tree.leaf(&Around{aWords: c.words, aScore: c.score, aKind: c.kind}); got != c.want {
+		score := []float32{0}
+		if tree.add(score, []Around{{aWords: c.words, aScore: c.score, aKind: c.kind}}); score[0] != c.want {
+			got := score[0]
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

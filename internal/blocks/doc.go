@@ -4,17 +4,18 @@
 //
 //   - block: an element that begins a new line and has words of its own, in no block further
 //     inside.
-//   - hint: what name, role, id or classes of an element say about what it contains.
+//   - hint: a sign of an element's content in its name, role, id or classes.
 //   - cue: a word that boilerplate has and other text has not.
 //   - prose: a block of a sentence or more, mostly outside links.
 //   - fact: something that is true of a block, such as a hint around it or the share of links.
-//   - style: what blocks have that look alike: their element and the two around it, by name and
-//     classes.
+//   - style: the element of a block and the two around it, by name and classes: blocks that look
+//     alike have one.
 //   - core: the smallest element that has most of the words which are most likely content.
-//   - type: what a page is: article, documentation, service, forum, listing, collection or product.
-//   - mix: how likely a page is of each type, by facts about the whole page (types.go).
-//   - weight: what a fact counts, measured on pages whose content is known (weights.go); it is
-//     shifted by the types of the page.
+//   - type: the kind of a page: article, documentation, service, forum, listing, collection or
+//     product.
+//   - mix: the chances that a page is of each type, by facts about the whole page (types.go).
+//   - weight: the number that a fact adds, measured on pages whose content is known (weights.go);
+//     it is shifted by the types of the page.
 //   - tree: four questions about what is around a block (context.go), and what the answers count.
 //
 // # Method

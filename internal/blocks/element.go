@@ -188,7 +188,7 @@ func Count(text string) (words, marks int32) {
 
 // hints returns what name, role, id and classes say of an element, and notes their words.
 func (s *scanner) hints(n *html.Node) uint64 {
-	hints, from := elementHints[n.DataAtom], len(s.names)
+	hints, from, names := elementHints[n.DataAtom], len(s.names), names()
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "class", "id", "aria-label", "data-testid", "data-component":

@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"math/bits"
+	"strings"
 
 	"golang.org/x/net/html/atom"
 )
@@ -52,7 +53,7 @@ const (
 	Words = fName // from here on, each fact is a word of a vocabulary
 )
 
-// groups names what is not named by its hint or cue.
+// groups has the names of facts that no hint or cue names.
 var groups = []struct {
 	from feature
 	name string
@@ -343,11 +344,11 @@ func name(f feature) string {
 	}
 	switch {
 	case f >= fTermAbove:
-		return "under " + termWords[f-fTermAbove]
+		return "under " + strings.Fields(termList)[f-fTermAbove]
 	case f >= fTerm:
-		return "says " + termWords[(f-fTerm)%MostTerms]
+		return "says " + strings.Fields(termList)[(f-fTerm)%MostTerms]
 	case f >= fName:
-		return "named " + nameWords[(f-fName)%MostNames]
+		return "named " + strings.Fields(nameList)[(f-fName)%MostNames]
 	}
 	rule := ""
 	for _, g := range groups {

@@ -134,9 +134,10 @@ func (p *Page) Scores(m *Model) []float32 {
 	scores := p.Sums(m, mix)
 	if len(m.Trees) > 0 {
 		arounds := p.Around(scores, mix)
-		for k := range arounds {
+		for from := 0; from < len(arounds); from += atOnce {
+			to := min(from+atOnce, len(arounds))
 			for t := range m.Trees {
-				scores[k] += m.Trees[t].leaf(&arounds[k])
+				m.Trees[t].add(scores[from:to], arounds[from:to])
 			}
 		}
 		p.blend(scores)

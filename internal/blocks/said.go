@@ -34,6 +34,7 @@ type reader struct {
 // block most like it.
 func (p *Page) read(title, description string) {
 	r := reader{title: newPhrase(title), about: newPhrase(description)}
+	terms := terms()
 	eachTerm(title[:min(len(title), mostPhraseBytes)], func(w word) {
 		if m := terms.entry(w); m != nil {
 			p.terms = note(p.terms, 0, m.number)
@@ -78,6 +79,7 @@ func (r *reader) block(n *html.Node) said {
 // text reads a piece of text.
 func (r *reader) text(s string) {
 	r.cues |= signsIn(s)
+	terms := terms()
 	eachTerm(s, func(w word) {
 		r.words++
 		if m := terms.entry(w); m != nil {

@@ -21,8 +21,8 @@ const (
 	pTalk              = pProse + 8        // its share of prose in comments
 	pMarks             = pTalk + 5         // commas and sentence ends for its words
 	pWords             = pMarks + 6        // its length in words
-	pBlocks            = pWords + 9        // of how many blocks
-	pHeadings          = pBlocks + 8       // of how many sections
+	pBlocks            = pWords + 9        // its number of blocks
+	pHeadings          = pBlocks + 8       // its number of sections
 	pBest              = pHeadings + 7     // the share of the element with most of the prose
 	pAlike             = pBest + 7         // in the largest list of alike elements: how many
 	pAlikePart         = pAlike + 7        // its share of the page

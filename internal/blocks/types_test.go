@@ -21,8 +21,8 @@ func TestPageFacts(t *testing.T) {
 		{"a hint on all of the page", long, About{}, pHint + 5*feature(hPost) + 4},
 		{"a hint in a hint", "<div class=post><div class=post>one two</div></div>" + strings.Repeat("<p>three four five six", 3), About{}, pHint + 5*feature(hPost) + 2},
 		{"a cue on many blocks", long, About{}, pCue + 5*feature(cComment) + 4},
-		{"a word in a block", long, About{}, pTerm + terms.entry(wordOf("works")).number},
-		{"a word of the title", long, About{Title: "Reviews"}, pTitled + terms.entry(wordOf("reviews")).number},
+		{"a word in a block", long, About{}, pTerm + terms().entry(wordOf("works")).number},
+		{"a word of the title", long, About{Title: "Reviews"}, pTitled + terms().entry(wordOf("reviews")).number},
 		{"the title on top", "<h1>The driver</h1>" + long, About{Title: "The driver"}, pTitle + 1},
 	} {
 		facts := parsed(t, c.page, c.about).PageFacts()

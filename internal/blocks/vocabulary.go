@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/html"
 )
@@ -38,8 +39,8 @@ func (w word) String() string {
 	return string(b)
 }
 
-// lexicon tells what is known of a word. It is a hash table with open addressing, at most a quarter
-// full.
+// lexicon has the meanings of known words. It is a hash table with open addressing, at most a
+// quarter full.
 type lexicon struct {
 	slots []uint16 // indexes of known
 	known []meaning
@@ -106,11 +107,8 @@ const (
 )
 
 var (
-	nameWords = strings.Fields(nameList)
-	termWords = strings.Fields(termList)
-
-	names = newLexicon(slices.Values(nameWords), hintWords, 2*MostNames)
-	terms = newLexicon(slices.Values(termWords), cueWords, 2*MostTerms)
+	names = sync.OnceValue(func() *lexicon { return newLexicon(strings.FieldsSeq(nameList), hintWords, 2*MostNames) })
+	terms = sync.OnceValue(func() *lexicon { return newLexicon(strings.FieldsSeq(termList), cueWords, 2*MostTerms) })
 )
 
 // mostNoted bounds the words of the vocabulary that are noted of an element.

@@ -11,7 +11,7 @@ import (
 // Small is the largest Hold that may use what is reserved for small ones. Most pages fit into it.
 const Small = 64 << 10
 
-// Meter counts what responses hold. A nil Meter counts nothing and has unlimited room.
+// Meter counts the bytes that responses hold. A nil Meter counts nothing and has unlimited room.
 type Meter struct {
 	share int64
 	held  atomic.Int64 // without aside
@@ -74,7 +74,7 @@ func (m *Meter) Crowded() bool { return m != nil && (m.waiting.Load() > 0 || m.F
 // Open returns an empty Hold; a prompt one may use what is reserved for these.
 func (m *Meter) Open(prompt bool) Hold { return Hold{meter: m, prompt: prompt} }
 
-// Hold counts what one response holds. The zero Hold counts nothing. It must not be copied; Move
+// Hold counts the bytes of one response. The zero Hold counts nothing. It must not be copied; Move
 // passes it on.
 type Hold struct {
 	meter    *Meter

@@ -1,5 +1,5 @@
-// Package capture is how a crawl archives its exchanges: which record an exchange becomes, its
-// identifier, and which earlier capture a later one with the same payload refers to.
+// Package capture makes archive records of exchanges: the type and identifier of each, and the
+// reference to an earlier capture with the same payload.
 //
 // A capture is encoded where it was fetched, by any fetch loop. The coordinator places it: it
 // appends the records to a file, in the order of its batches, and only then may others refer to it
@@ -39,6 +39,9 @@ type Archive struct {
 	Metadata bool     // there are notes: see Note
 	Secret   []string // names of fields that are left out of requests: see Public
 
+	// Holds reports whether a field of a request has a secret in it; nil: none has.
+	Holds func(field string) bool
+
 	salt     Salt
 	encoders sync.Pool // *warc.Encoder
 	captures sync.Pool // *Capture, with room for records
@@ -46,7 +49,7 @@ type Archive struct {
 	mu struct {
 		sync.Mutex
 		young, old map[[16]byte]original // by payload
-		size       int                   // of young, in bytes
+		size, was  int                   // of young, and of old, in bytes
 	}
 	most int // bytes of each map
 }
@@ -218,10 +221,17 @@ func (a *Archive) remember(c *Capture) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.mu.size >= a.most || a.mu.young == nil {
-		a.mu.old, a.mu.young, a.mu.size = a.mu.young, make(map[[16]byte]original), 0
+		a.mu.old, a.mu.young, a.mu.was, a.mu.size = a.mu.young, make(map[[16]byte]original), a.mu.size, 0
 	}
 	a.mu.size += originalBytes + len(c.Index.URL)
 	a.mu.young[c.key] = original{c.Index.URL, c.Index.Date.UnixMicro()}
+}
+
+// Bytes returns the memory of the captures that later ones may refer to.
+func (a *Archive) Bytes() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mu.size + a.mu.was
 }
 
 func (a *Archive) find(key [16]byte) (o original, ok bool) {
@@ -236,13 +246,22 @@ func (a *Archive) find(key [16]byte) (o original, ok bool) {
 // secret are the fields of a request that are not archived, besides the user's own.
 var secret = []string{"Authorization", "Cookie", "Proxy-Authorization"}
 
+// plain are names of fields that are no script's: what is in them and in a session, such as the
+// name of a site, is no secret. Without them an archive has no request.
+var plain = []string{
+	"Host", "User-Agent", "Accept", "Accept-Encoding", "Accept-Language", "Referer", "Origin",
+	"Connection", "Content-Type", "Content-Length",
+}
+
 // Public appends a request without what may be secret, which a job never has on the disk:
-// credentials, cookies, and the fields of Secret.
+// credentials, cookies, the fields of Secret, and those with a secret in them.
 func (a *Archive) Public(b []byte, request string) []byte {
+	first := true // the line with the URL, which the record has anyway
 	for line := range strings.Lines(request) {
-		if !named(secret, line) && !named(a.Secret, line) {
+		if !named(secret, line) && !named(a.Secret, line) && (first || a.Holds == nil || named(plain, line) || !a.Holds(line)) {
 			b = append(b, line...)
 		}
+		first = false
 	}
 	return b
 }

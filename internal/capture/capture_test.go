@@ -62,4 +62,13 @@ func TestPublic(t *testing.T) {
 	if got := string(a.Public([]byte("before "), request)); got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
+	a.Holds = func(field string) bool { return strings.Contains(field, "t0ken") }
+	if got := string(a.Public([]byte("before "), strings.Replace(request, "\r\n\r\n", "\r\nX-Auth: Bearer t0ken\r\n\r\n", 1))); got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	// A site may store its own name, or its language.
+	a.Holds = func(field string) bool { return strings.Contains(field, "a.example") }
+	if got := string(a.Public([]byte("before "), request)); got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
 }

@@ -127,7 +127,7 @@ func mediaType(s string) string {
 	return strings.ToLower(strings.TrimSpace(s[:min(len(s), maxWord)]))
 }
 
-// counter knows where in a file the next byte is read from.
+// counter counts the bytes read: at is the place of the next one in the file.
 type counter struct {
 	io.Reader
 	at int64

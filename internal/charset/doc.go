@@ -5,7 +5,7 @@
 //
 //   - encoding, label, name: as in the Encoding Standard (https://encoding.spec.whatwg.org/);
 //     names are in lower case.
-//   - source: what decided the encoding ([Source]).
+//   - source: the evidence that decided the encoding ([Source]).
 //   - prescan: the search for a declaration in the first 1,024 bytes.
 //
 // # Lifecycle

@@ -15,8 +15,8 @@ import (
 //go:embed models.bin
 var modelBytes []byte
 
-// A letterModel holds how well characters follow each other in a language written with letters, as
-// eighths of a bit: -8 log2 of the probability. Characters are grouped into classes: space (all
+// A letterModel has the chances of one character behind another in a language written with letters,
+// as eighths of a bit: -8 log2 of the probability. Characters are grouped into classes: space (all
 // ASCII except letters), the letters of ASCII (a single class where the language uses others),
 // punctuation beyond ASCII, the letters of the language, and others.
 type letterModel struct {

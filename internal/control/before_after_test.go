@@ -35,10 +35,13 @@ func TestBeforeAndAfter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect := func(want inspect.JobState, refused error) {
+	expect := func(want, figures inspect.JobState, refused error) {
 		t.Helper()
 		if s, err := v.Status(t.Context()); err != nil || s.State != want || s.Seeds != 1 {
 			t.Errorf("%+v, error %v, expected %s", s, err, want)
+		}
+		if f, err := v.Figures(t.Context()); f.State != figures || err != nil && !errors.Is(err, refused) {
+			t.Errorf("figures %+v, error %v, expected %q", f, err, figures)
 		}
 		if infos, err := v.Origins(t.Context(), []string{"http://site.test"}); len(infos) != 0 || err != nil {
 			t.Errorf("%+v, error %v", infos, err)
@@ -48,7 +51,7 @@ func TestBeforeAndAfter(t *testing.T) {
 		}
 	}
 
-	expect(inspect.JobKilled, engine.ErrEnded) // it has not begun
+	expect(inspect.JobKilled, "", engine.ErrEnded) // it has not begun
 	writing, looked := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	files.Before(func(storetest.Op, string) error {
@@ -62,7 +65,7 @@ func TestBeforeAndAfter(t *testing.T) {
 		ended <- err
 	}()
 	<-writing
-	expect(inspect.JobStarting, errStarting)
+	expect(inspect.JobStarting, inspect.JobStarting, errStarting)
 	crawl.Drain()
 	close(looked)
 	if err := <-ended; err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/job"
+	"github.com/weftcrawl/weft/internal/pattern"
 	"github.com/weftcrawl/weft/seed"
 )
 
@@ -185,9 +186,16 @@ func parseSettings(args []string) (action, error) {
 	}, nil
 }
 
+// mostPattern is the highest cost of an order's expressions together: about 5 MB.
+const mostPattern = 100_000
+
 func parseExclusions(args []string) (action, error) {
 	if len(args) == 0 {
 		return nil, errors.New("expected an expression such as '/private/'")
+	}
+	room := pattern.Room(mostPattern)
+	if err := room.Take(args...); err != nil {
+		return nil, err
 	}
 	var all []*regexp.Regexp
 	for _, arg := range args {
@@ -261,7 +269,7 @@ func (o Order) OnNode(c *engine.Crawl, done func(lines []string)) error {
 	})
 }
 
-// thisRun ends what is said of an order that later runs do not keep. Nodes are given it again.
+// thisRun ends the answer to an order that later runs do not keep. Nodes are given it again.
 const thisRun = ", for this run"
 
 // errStarting is returned when a crawl cannot be steered yet.
@@ -274,6 +282,19 @@ func (n Notice) Error() string { return string(n) }
 
 // Notice tells it from a problem.
 func (n Notice) Notice() {}
+
+// carriedOut is the notice of an order.
+type carriedOut struct{ order, answer string }
+
+func (c carriedOut) Error() string { return "order " + c.order + ": " + c.answer }
+
+// Notice tells it from a problem.
+func (c carriedOut) Notice() {}
+
+// Event returns it as a log has it.
+func (c carriedOut) Event() (name string, keys []any) {
+	return "order", []any{"order", c.order, "answer", c.answer}
+}
 
 // do carries out an order, and notes it, if note is not nil, on the coordinator's loop.
 func do(ctx context.Context, c *engine.Crawl, o Order, note func(error)) ([]string, error) {
@@ -291,7 +312,7 @@ func do(ctx context.Context, c *engine.Crawl, o Order, note func(error)) ([]stri
 		case !d.Over():
 			lines, refused = o.do(d), nil
 			if note != nil {
-				note(Notice(fmt.Sprintf("order %.500s: %.500s", strings.Join(o.words, " "), strings.Join(lines, "; "))))
+				note(carriedOut{fmt.Sprintf("%.500s", strings.Join(o.words, " ")), fmt.Sprintf("%.500s", strings.Join(lines, "; "))})
 			}
 		}
 	})

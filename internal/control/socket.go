@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -37,6 +38,8 @@ const (
 	commandOrigins  = "origins"  // names → OriginInfos of those in memory
 	commandDo       = "do"       // Order → lines of text
 	commandTasks    = "tasks"    // → TaskStatuses
+	commandFigures  = "figures"  // → Figures
+	commandWhole    = "whole"    // → the cluster.Status of a node
 )
 
 func commands(v *view.View, note func(error)) map[string]ctl.Command {
@@ -59,6 +62,13 @@ func commands(v *view.View, note func(error)) map[string]ctl.Command {
 				return failed[string](err)
 			}
 			return each(do(ctx, v.Crawl, o, note))
+		}),
+		commandFigures: command(func(ctx context.Context, _ []string) iter.Seq2[inspect.Figures, error] { return only(v.Figures(ctx)) }),
+		commandWhole: command(func(ctx context.Context, _ []string) iter.Seq2[any, error] {
+			if v.Whole == nil {
+				return failed[any](errWhole)
+			}
+			return only(v.Whole(ctx))
 		}),
 		commandTasks: command(func(ctx context.Context, _ []string) iter.Seq2[engine.TaskStatus, error] {
 			return each(v.Crawl.Tasks(ctx))
@@ -142,6 +152,19 @@ func (c *Client) Why(ctx context.Context, url string) (inspect.Why, error) {
 func (c *Client) Do(ctx context.Context, o Order) ([]string, error) {
 	return collect(ctl.Ask[string](ctx, c.ctl, commandDo, o.words...))
 }
+
+// Figures returns the crawl as monitoring reads it.
+func (c *Client) Figures(ctx context.Context) (inspect.Figures, error) {
+	return theOne(ctl.Ask[inspect.Figures](ctx, c.ctl, commandFigures))
+}
+
+// Whole returns the status of the whole crawl, in JSON, if this one is a node's part.
+func (c *Client) Whole(ctx context.Context) (json.RawMessage, error) {
+	return theOne(ctl.Ask[json.RawMessage](ctx, c.ctl, commandWhole))
+}
+
+// errWhole is the error for a crawl that is no node's part.
+var errWhole = errors.New("the crawl has no other nodes")
 
 // Tasks returns the tasks of all loops of the crawl.
 func (c *Client) Tasks(ctx context.Context) ([]engine.TaskStatus, error) {

@@ -1,6 +1,8 @@
 package crawl
 
 import (
+	"context"
+
 	"github.com/weftcrawl/weft/internal/blocklist"
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/job"
@@ -38,6 +40,8 @@ type Node struct {
 	Partition func(host string) int
 	Ours      []int // partitions that are on the disk
 	Engine    engine.NodeConfig
+
+	Whole func(context.Context) (any, error) // status of all nodes, for JSON
 }
 
 // share makes the crawl that of the node.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/cdxj"
 	"github.com/weftcrawl/weft/internal/control"
 	"github.com/weftcrawl/weft/internal/engine"
@@ -23,6 +25,7 @@ import (
 // Crawl is one crawl. Any goroutine may use it.
 type Crawl struct {
 	Engine    *engine.Crawl
+	view      *view.View
 	job       *job.Job         // nil: nothing is kept
 	rendering *fetch.Rendering // nil: no page is rendered
 }
@@ -69,10 +72,15 @@ func New(cfg *Config) (*Crawl, error) {
 			own.saySandbox(e.OnWarning)
 		}
 	}
-	e.Serve = func() (stop func()) {
-		return control.Serve(&view.View{Job: c.job, Crawl: c.Engine}, e.OnWarning)
-	}
+	e.Serve = func() (stop func()) { return control.Serve(c.view, e.OnWarning) }
 	c.Engine = engine.New(*e)
+	c.view = &view.View{Job: c.job, Crawl: c.Engine, Version: strings.TrimPrefix(own.Software, "weft/")}
+	if c.rendering != nil {
+		c.view.Browser = c.browser
+	}
+	if own.Node != nil {
+		c.view.Whole = own.Node.Whole
+	}
 	return c, nil
 }
 
@@ -171,6 +179,15 @@ func (c *Crawl) Drain() { c.Engine.Drain() }
 
 // Stats returns where the crawl is: zero before Run.
 func (c *Crawl) Stats() engine.Stats { return c.Engine.Stats() }
+
+// Figures returns the running crawl as monitoring reads it. Errors: engine.ErrEnded, that of ctx.
+func (c *Crawl) Figures(ctx context.Context) (inspect.Figures, error) { return c.view.Figures(ctx) }
+
+// browser returns figures of the browser.
+func (c *Crawl) browser() *record.Browser {
+	f := c.rendering.Browser.Figures()
+	return &record.Browser{Tabs: c.rendering.Browser.Tabs(), Busy: f.Busy, Starts: f.Starts, Memory: f.Held, MaxMemory: f.Most}
+}
 
 // Earlier returns what the job had come to in its earlier runs; Runs is 0 if it is new.
 func (c *Crawl) Earlier() record.Summary {

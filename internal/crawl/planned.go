@@ -10,7 +10,6 @@ import (
 	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/internal/appshell/lessons"
 	"github.com/weftcrawl/weft/internal/capture"
-	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/httpcache"
 	"github.com/weftcrawl/weft/internal/job"
@@ -114,19 +113,18 @@ func remembered(p plan, c *Config) int {
 // rendering has a browser render pages.
 func rendering(p plan, c *Config) {
 	if p.said.Rendering != renderAuto && p.said.Rendering != renderAlways {
-		c.Engine.Fetch.Render = nil
 		return
 	}
-	o := c.Browser
-	o.UserAgent = p.said.UserAgent
-	o.Tabs = runtime.NumCPU() + 1
-	c.Engine.MostRendered = 4 * o.Tabs
+	c.Browser.UserAgent = p.said.UserAgent
+	c.Browser.Tabs = runtime.NumCPU() + 1
+	browser := render.New(c.Browser)
+	c.Engine.Tabs = browser.Tabs()
 	var keep func(url, mime string, picture []byte) (string, error)
 	if j := c.Engine.Job; j != nil {
 		keep = j.KeepPicture
 	}
 	c.Engine.Fetch.Render = &fetch.Rendering{
-		Assets: p.said.Assets == scope.AssetsAny, Browser: render.New(o),
+		Assets: p.said.Assets == scope.AssetsAny, Browser: browser,
 		Block: c.Block, OwnPosts: c.RenderPost, Steps: c.Steps, Screenshot: c.Screenshot, PDF: c.PDF, KeepPicture: keep,
 		Cache: httpcache.New(int64(c.Engine.Memory/16), c.spillFile),
 	}
@@ -155,7 +153,6 @@ func keepBodies(p plan, c *Config) {
 func archive(p plan, c *Config) {
 	j, f := c.Engine.Job, &c.Engine.Fetch
 	if j == nil || !p.said.Archive {
-		c.Engine.Archive = engine.ArchiveConfig{}
 		return
 	}
 	robots := "obey"
@@ -171,6 +168,9 @@ func archive(p plan, c *Config) {
 	}
 	f.Archive = capture.New(j.Salt, cmp.Or(c.Digest, warc.SHA256), c.Engine.Shares.Originals)
 	f.Archive.Metadata = c.Metadata
+	if f.Session != nil {
+		f.Archive.Holds = f.Session.Holds
+	}
 	for _, field := range f.HTTP.Header {
 		if !field.Shown() {
 			f.Archive.Secret = append(f.Archive.Secret, field.Name)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// page has what the selectors of these tests tell apart.
+// page has the elements that the selectors of these tests tell apart.
 const page = `<!doctype html><html><head><title>T</title><meta name=description content="About cats"></head>
 <body class="home page"><div id=main class="box wide"><h1>Cats</h1><p class=lead>First <b>bold</b></p><p>Second</p><p lang=en-GB></p>
 <ul><li>1<li class=on>2<li>3<li>4<ul><li>4.1</ul><li>5</ul><a href="/a.PDF" rel="next nofollow">A</a><a href=/b>B</a><a name=c>C</a></div>

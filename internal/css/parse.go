@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Error says where a selector is wrong, and what was expected there.
+// Error is a fault in a selector: its place, the text there, and the expected one.
 type Error struct {
 	Column   int    // of the character, from 1
 	Found    string // the text that stands there; "": the end
@@ -25,7 +25,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("column %d: %.32q, expected %s", e.Column, e.Found, e.Expected)
 }
 
-// mostNested bounds how deep :not( and the like stand in one another.
+// mostNested is the deepest nesting of :not( and the like.
 const mostNested = 32
 
 // Parse reads a selector. Its error is an *Error.

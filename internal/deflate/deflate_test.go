@@ -194,7 +194,7 @@ func TestTables(t *testing.T) {
 		}
 	}
 	complete("code lengths", codeLengths[:], 7)
-	for i, c := range tables {
+	for i, c := range tables() {
 		var lit, dist []uint8
 		for _, e := range c.lit {
 			lit = append(lit, uint8(e&63))

@@ -29,6 +29,8 @@ const (
 	bits     = 64 / blocks          // per block
 	crowd    = 64                   // pages of a chain that are compared, the latest ones
 	urlBytes = 128                  // per page, on average
+
+	pageBytes = 64 // of a page without its URL
 )
 
 // Index remembers the pages of a crawl.
@@ -150,6 +152,17 @@ func (x *Index) follow(at uint32, age int) (*entry, int) {
 
 func (x *Index) entry(seq uint64) *entry {
 	return &x.mu.entries[(seq-x.mu.base)%uint64(x.capacity)]
+}
+
+// Bytes returns the memory of the pages.
+func (x *Index) Bytes() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	chains := len(x.mu.same)
+	for _, near := range x.mu.near {
+		chains += len(near)
+	}
+	return pageBytes*len(x.mu.entries) + x.mu.urls + 4*chains
 }
 
 func (x *Index) slot(content uint64) int { return int(content % uint64(len(x.mu.same))) }

@@ -36,7 +36,7 @@ type world struct {
 	beyond    bool // the crawl keeps to a host, and fetches assets and checks links beyond it
 }
 
-// retries exceeds what the web's flaky pages need, because a resumed crawl may meet a server that
+// retries is more than the web's flaky pages need, because a resumed crawl may meet a server that
 // has forgotten its earlier failures.
 const retries = 4
 
@@ -71,7 +71,7 @@ func newWorldOf(t *testing.T, cfg webtest.Config, beyond bool) *world {
 	return w
 }
 
-// schedule says what happens to one run of a crawl, and when.
+// schedule is the events of one run of a crawl, and their times.
 type schedule struct {
 	clock  *aiotest.Clock  // nil: a new one
 	server *webtest.Server // nil: a new one

@@ -95,7 +95,7 @@ func newEndedURLs(most int) endedURLs {
 	return endedURLs{at: make(map[[16]byte]*list.Element), most: most}
 }
 
-// costOfEnded is about what an ended URL takes without its texts, in bytes.
+// costOfEnded is the memory of an ended URL without its texts, in bytes, roughly.
 const costOfEnded = 2000
 
 // add adds an ended URL, and reports whether no other had to make room. The store has what was in

@@ -27,6 +27,8 @@ type archive struct {
 	size   int64  // of it, with what is in batches
 	serial int    // of the last file
 	line   []byte // scratch
+
+	placed, bytes int64 // captures of this process, and what it has added
 }
 
 // openArchive goes on where the last run has stopped.
@@ -81,12 +83,14 @@ func (a *archive) place(b *store.Batch, c *capture.Capture, r *record.Record, no
 		b.Append(job.CapturesFile, a.line)
 	}
 	a.captures.Placed(c)
+	a.placed++
 	return file, offset
 }
 
 func (a *archive) append(b *store.Batch, records []byte) {
 	b.Append(a.name, records)
 	a.size += int64(len(records))
+	a.bytes += int64(len(records))
 }
 
 // end ends the open file. Whatever comes goes to the next.

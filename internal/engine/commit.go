@@ -65,15 +65,17 @@ type committer struct {
 	gathers func() time.Duration // wait of the open batch for more
 
 	open    batch
-	sealed  int         // batches so far: the number of the open one
-	saved   int         // of these
-	dirty   aio.Event   // open has a change
-	hurry   aio.Event   // that waits for no others
-	line    []byte      // scratch of record
-	began   time.Time   // of the commit that runs; zero: none does
-	last    job.History // of the last batch that was committed
-	waiting []func()    // called when the commit that runs has ended: see receiveLinks
-	failure error       // of the first commit or look-up that failed: nothing is committed after it
+	sealed  int          // batches so far: the number of the open one
+	saved   int          // of these
+	dirty   aio.Event    // open has a change
+	hurry   aio.Event    // that waits for no others
+	line    []byte       // scratch of record
+	began   time.Time    // of the commit that runs; zero: none does
+	took    record.Times // commits of this process
+	lastly  time.Time    // end of the last of them; zero: there was none
+	last    job.History  // of the last batch that was committed
+	waiting []func()     // called when the commit that runs has ended: see receiveLinks
+	failure error        // of the first commit or look-up that failed: nothing is committed after it
 }
 
 // note adds something to the open batch, if there is a job.
@@ -329,6 +331,7 @@ func (c *committer) commit(t *aio.Task) error {
 		}
 		return c.write(ctx, sealed), nil
 	})
+	began := c.began
 	c.began = time.Time{}
 	release(sealed.holds)
 	for _, fn := range c.waiting {
@@ -341,6 +344,8 @@ func (c *committer) commit(t *aio.Task) error {
 	if done.saved {
 		c.last = sealed.history
 		c.saved++
+		c.lastly = c.clock.loop.Now()
+		c.took.Add(c.lastly.Sub(began))
 		c.frontier.Saved()
 	}
 	c.committed(sealed.since, sealed.after, done.err)

@@ -197,7 +197,8 @@ func TestDrainOnFullDisk(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "x") }))
 	defer s.Close()
 	d := &fullDisk{refused: make(chan bool)}
-	c := crawltest.New(t, weft.Options{Seeds: []string{s.URL + "/"}, Output: d}, func(c *crawl.Config) { c.Engine.DrainTime = 10 * time.Millisecond })
+	c := crawltest.New(t, weft.Options{Seeds: []string{s.URL + "/"}, Output: d})
+	c.Engine.SetPatience(10 * time.Millisecond)
 	go func() {
 		<-d.refused
 		c.Drain()

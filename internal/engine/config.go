@@ -48,18 +48,17 @@ type Config struct {
 	Amend   bool                   // SeedSeq may be another list than the job's
 	Late    []*regexp.Regexp       // exclusions that apply to pending URLs, too
 
-	Loops        int // fetch loops, of Run
-	Concurrency  int // requests in flight
-	Workers      int // the same, including requests that only wait: see slots
-	Memory       int
-	Shares       budget.Shares
-	Duplicates   int // pages to remember; 0: none
-	MaxAlike     int // pages like one another in a row before more are refused; 0: any number
-	MaxTime      time.Duration
-	DrainTime    time.Duration // for fetches in flight when the crawl drains; 0: that of the constant
-	MostRendered int           // pages being rendered, beyond which their hosts wait
-	MinFree      int           // bytes; while less is free on the job's disk no fetch starts
-	Loop         aio.Options
+	Loops       int // fetch loops, of Run
+	Concurrency int // requests in flight
+	Workers     int // the same, including requests that only wait: see slots
+	Memory      int
+	Shares      budget.Shares
+	Duplicates  int // pages to remember; 0: none
+	MaxAlike    int // pages like one another in a row before more are refused; 0: any number
+	MaxTime     time.Duration
+	Tabs        int // of the browser: pages that it renders at once
+	MinFree     int // bytes; while less is free on the job's disk no fetch starts
+	Loop        aio.Options
 
 	Archive ArchiveConfig
 

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -74,7 +73,9 @@ func newCoordinator(cfg *Config) *Coordinator {
 		c.traps.shapes = shapes.NewTable(cfg.Shares.Shapes, cfg.MaxAlike)
 	}
 	if r := cfg.Fetch.Render; r != nil {
-		c.frontier.Errands().Bound(max(1, cfg.MostRendered))
+		tabs := max(1, cfg.Tabs)
+		c.frontier.Errands().Bound(4 * tabs)
+		r.AtOnce = max(leastOfPage, errandsOf(cfg.Workers)/tabs)
 		c.shared.Rendered = budget.New(int64(cfg.Shares.Bodies / 2))
 		r.Drained, c.ending.drained = context.WithCancel(context.Background())
 	}
@@ -95,12 +96,12 @@ func (c *Coordinator) connect() {
 	}
 	reading := func() bool { return c.seeds.reading }
 
-	c.ending = ending{drained: c.ending.drained, clock: clock, loops: &c.loops, abandon: c.committer.abandon, dispatch: c.Dispatch, patience: cmp.Or(cfg.DrainTime, DrainTime)}
+	c.ending = ending{drained: c.ending.drained, clock: clock, loops: &c.loops, abandon: c.committer.abandon, dispatch: c.Dispatch, patience: DrainTime}
 	c.committer = committer{
 		clock: clock, frontier: f, ending: &c.ending, history: c.history, dispatch: c.Dispatch,
 		job: cfg.Job, most: cfg.Shares.Batch,
 	}
-	c.progress = progress{clock: clock, committer: &c.committer, hooks: &cfg.Hooks, summary: record.NewSummary()}
+	c.progress = progress{clock: clock, committer: &c.committer, hooks: &cfg.Hooks, summary: record.NewSummary(), work: record.NewWork()}
 	c.pauses = pauses{loops: &c.loops, lifted: c.resumed}
 	if r := cfg.Fetch.Render; r != nil {
 		c.pauses.render = r.Browser.Pause
@@ -148,7 +149,7 @@ func (c *Coordinator) connect() {
 		c.sharing = &sharing{
 			cfg: cfg.Node, clock: clock, frontier: f, store: cfg.Job.Store, reach: &c.reach, admission: &c.admission,
 			committer: &c.committer, again: &c.again, pauses: &c.pauses, ending: &c.ending,
-			stop: c.stop, reading: reading, dispatch: c.Dispatch,
+			stop: c.stop, reading: reading, dispatch: c.Dispatch, maxOutbox: maxOutbox,
 		}
 	}
 	c.committer.gathers, c.committer.committed = c.sharing.gathers, c.sharing.committed
@@ -312,10 +313,11 @@ func (c *Coordinator) Dispatch() {
 	}
 	starts := c.mayStart()
 	if starts {
-		leases := c.leases.lease()
+		errands, urls := c.leases.lease()
 		c.refusals.record()
 		c.errands.refused()
-		c.leases.hand(leases)
+		c.leases.hand(errands, true)
+		c.leases.hand(urls, false)
 		c.committer.read(c.frontier.Reads())
 	}
 	s := c.frontier.View().Stats()

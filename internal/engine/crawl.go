@@ -203,14 +203,12 @@ func (c *Crawl) Stats() Stats {
 // Errors: ErrEnded; that of ctx.
 func (c *Crawl) Ask(ctx context.Context, fn func(*Coordinator)) error {
 	done := make(chan struct{})
-	c.mu.Lock()
-	posted := c.mu.inbox != nil && c.mu.inbox.Post(func() {
+	err := c.post(func() {
 		fn(c.coordinator)
 		close(done)
-	}) == nil
-	c.mu.Unlock()
-	if !posted {
-		return ErrEnded
+	})
+	if err != nil {
+		return err
 	}
 	select {
 	case <-done:
@@ -218,6 +216,16 @@ func (c *Crawl) Ask(ctx context.Context, fn func(*Coordinator)) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// post has fn run on the coordinator's loop, if that runs; otherwise it returns ErrEnded.
+func (c *Crawl) post(fn func()) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.inbox == nil || c.mu.inbox.Post(fn) != nil {
+		return ErrEnded
+	}
+	return nil
 }
 
 // WhenReady has fn run on the coordinator's loop when the crawl can be steered, after those that

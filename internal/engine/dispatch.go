@@ -33,15 +33,17 @@ type room struct{ all, prompt int }
 // memory for bodies: see budget.
 const reserved = 8
 
-// room returns how many leases may start now. Without hosts that need it nothing is reserved.
+// errandsOf returns how many of so many workers or slots errands may have: half, or pages whose
+// requests hang hold up the crawl of all hosts.
+func errandsOf(n int) int { return max(1, n/2) }
+
+// leastOfPage bounds, from below, the requests of a page at once: browsers have as many at a host.
+// Otherwise the pages that are rendered at once share the workers for errands.
+const leastOfPage = 6
+
+// room returns how many leases of URLs may start now.
 func (d *dispatcher) room() room {
-	now := d.clock.loop.Now()
-	idle, left := d.loops.idle(), d.slots.left(now)
-	most := d.outage.limit(now, min(idle, left))
-	r := room{most, most}
-	if !d.outage.down && d.frontier.View().Reserves(d.clock.now()) {
-		r.all = max(0, min(idle-d.loops.workers/reserved, left-d.slots.most/reserved))
-	}
+	r := d.free()
 	switch {
 	case d.bodies.Full(true), d.rendered.Full(true):
 		return room{}
@@ -51,38 +53,49 @@ func (d *dispatcher) room() room {
 	return r
 }
 
-// lease takes URLs from the frontier.
-func (d *dispatcher) lease() []frontier.URL {
-	now, errands := d.clock.now(), d.errands()
+// free returns how many leases may start now, whatever they take of memory. Without hosts that need
+// it nothing is reserved.
+func (d *dispatcher) free() room {
+	now := d.clock.loop.Now()
+	idle, left := d.loops.idle(), d.slots.left(now)
+	most := d.outage.limit(now, min(idle, left))
+	r := room{most, most}
+	if !d.outage.down && d.frontier.View().Reserves(d.clock.now()) {
+		r.all = max(0, min(idle-d.loops.workers/reserved, left-d.slots.most/reserved))
+	}
+	return r
+}
+
+// lease takes errands and URLs from the frontier.
+func (d *dispatcher) lease() (errands, urls []frontier.URL) {
+	now := d.clock.now()
+	if d.rendered != nil { // they come first, whatever waits, as their pages hold memory
+		errands = d.frontier.Errands().Lease(now, d.errandRoom(), d.bodies.Full(false) || d.rendered.Full(true))
+	}
 	room := d.room()
 	room.all, room.prompt = max(0, room.all-len(errands)), max(0, room.prompt-len(errands))
-	leases := d.frontier.Lease(now, room.all)
+	urls = d.frontier.Lease(now, room.all)
 	if room.prompt > room.all {
-		leases = append(leases, d.frontier.LeasePrompt(now, room.prompt-len(leases))...)
+		urls = append(urls, d.frontier.LeasePrompt(now, room.prompt-len(urls))...)
 	}
-	leases = append(errands, leases...)
-	if d.outage.down && len(leases) > 0 {
+	if d.outage.down && len(errands)+len(urls) > 0 {
 		d.outage.probed(d.clock.loop.Now())
 	}
-	return leases
+	return errands, urls
 }
 
-// errands takes what pages need that are being rendered: they come first, whatever waits, as they
-// hold memory.
-func (d *dispatcher) errands() []frontier.URL {
-	if d.rendered == nil {
-		return nil
-	}
-	now := d.clock.loop.Now()
-	return d.frontier.Errands().Lease(d.clock.now(), d.outage.limit(now, min(d.loops.idle(), d.slots.left(now))))
+// errandRoom returns how many leases of errands may start now.
+func (d *dispatcher) errandRoom() int {
+	all, has := d.free().all, &d.slots.errands
+	return min(all, errandsOf(d.loops.workers)-has.all, errandsOf(d.slots.most)-has.busy)
 }
 
-// hand hands URLs that are leased to the fetch loops.
-func (d *dispatcher) hand(leases []frontier.URL) {
+// hand hands what is leased to the fetch loops, as errands or as URLs.
+func (d *dispatcher) hand(leases []frontier.URL, errands bool) {
 	now := d.clock.loop.Now()
 	for _, u := range leases {
 		d.loops.assign(&fetch.Lease{
-			URL: u, Ticket: d.slots.take(now, &u), Sketch: d.traps.watch(&u), Guess: d.isGuess(&u),
+			URL: u, Ticket: d.slots.take(now, &u, errands), Sketch: d.traps.watch(&u), Guess: d.isGuess(&u),
 		})
 	}
 	d.loops.send()
@@ -114,21 +127,27 @@ func (d *dispatcher) wake(starts bool) {
 
 // nextStart returns when the next lease may start, unless an outcome comes before.
 func (d *dispatcher) nextStart() (at time.Time, ok bool) {
-	if at, ok := d.frontier.Errands().Next(); ok && d.loops.idle() > 0 {
-		if page, any := d.nextPage(); !any || d.clock.onLoop(at).Before(page) {
-			return later(d.clock.onLoop(at), d.slotFree()), true
-		}
+	at, ok = d.nextPage()
+	if errand, may := d.nextErrand(); may && (!ok || errand.Before(at)) {
+		return errand, true
 	}
-	return d.nextPage()
+	return at, ok
 }
 
-// slotFree returns when there is a slot; zero: now.
-func (d *dispatcher) slotFree() time.Time {
-	if d.slots.left(d.clock.loop.Now()) > 0 {
-		return time.Time{}
+// nextErrand is nextStart for errands.
+func (d *dispatcher) nextErrand() (at time.Time, ok bool) {
+	at, ok = d.frontier.Errands().Next()
+	at = d.clock.onLoop(at)
+	switch {
+	case !ok || d.loops.idle() == 0:
+		return at, false
+	case d.outage.down:
+		return later(at, d.outage.probe), true
+	case d.errandRoom() > 0:
+		return at, true
 	}
-	at, _ := d.slots.next()
-	return at
+	slot, waits := d.slots.next()
+	return later(at, slot), waits
 }
 
 // nextPage is nextStart for URLs of the crawl.

@@ -8,7 +8,7 @@
 //   - batch: the changes of at most 50 ms, saved together or not at all.
 //   - admission: outcomes and seeds on their way into the frontier, which may first need to read
 //     the store.
-//   - slot: what a lease takes of Concurrency.
+//   - slot: the part of Concurrency that a lease takes.
 //   - node: an engine that has some partitions of a crawl: see [Node]. What it finds for others,
 //     and what must outlive its disk, goes with each batch into the outbox of the store.
 //

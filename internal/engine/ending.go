@@ -20,7 +20,7 @@ type ending struct {
 
 	drained func() // leaves the pages that are being rendered; nil: none are
 
-	patience time.Duration // DrainTime, but for tests
+	patience time.Duration // for what is in flight, and for room on the disk: DrainTime
 	draining bool          // no more fetches start
 	until    time.Time     // draining: then what is in flight is broken off
 	breakOff *aio.Callback // at until

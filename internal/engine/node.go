@@ -38,9 +38,6 @@ type NodeConfig struct {
 	// Short is called once after each Node.Allow, on the coordinator's loop, when half of the URLs
 	// that were left then are begun. It does not block. nil: any number of URLs may be fetched.
 	Short func()
-	// MaxOutbox bounds the messages that may wait in the outbox, in bytes: while there are more, no
-	// fetch starts, until half of them are delivered. 0: 32 MiB.
-	MaxOutbox int64
 }
 
 // Node is a crawl as one of several nodes, as whoever connects them sees it: they share a crawl,
@@ -127,11 +124,11 @@ func (n *Node) Forget(ids ...uint64) error {
 
 // Open takes in a message of Opened. What is given to Deliver after it returns is judged by it.
 func (n *Node) Open(what []byte) error {
-	o, err := readOpening(string(what))
+	w, err := readWidening(string(what))
 	if err != nil {
 		return err
 	}
-	return n.post(func(s *sharing) { s.open(o) })
+	return n.post(func(s *sharing) { s.widen(w) })
 }
 
 // Activity reports whether the node is idle: nothing is left to do, and nothing to be sent; and a

@@ -860,8 +860,10 @@ func TestOutboxFull(t *testing.T) {
 			cfg := nodeWeb(1)
 			cfg.Clean = true // else what comes of a host may depend on when it is asked
 			_, want, _ := crawltest.CrawlSynthetic(t, cfg, o)
-			narrow := func(c *crawl.Config) { c.Node.Engine.MaxOutbox = tt.most }
 			c, _ := runNodes(t, cfg, 2, o, func(task *aio.Task, c *nodes) error {
+				for _, m := range c.all {
+					m.crawl.SetMaxOutbox(tt.most)
+				}
 				m := c.all[0]
 				if err := c.until(task, m, 10); err != nil {
 					return err
@@ -910,7 +912,7 @@ func TestOutboxFull(t *testing.T) {
 				m.mute = false
 				m.publish()
 				return nil
-			}, narrow)
+			})
 			if twice := c.compareNodes(t, want); len(twice) > 0 {
 				t.Errorf("two nodes have fetched %q", twice)
 			}

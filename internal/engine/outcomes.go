@@ -327,6 +327,7 @@ func (o *outcomes) endRobots(now time.Time, out *fetch.Outcome) {
 		return
 	}
 	o.progress.summary.Robots++
+	o.progress.work.Robots++
 	if r.Kind == "" {
 		o.frontier.Robots().Set(now, out.URL, r.Rules, out.Result)
 		for _, u := range r.Sitemaps {
@@ -366,7 +367,7 @@ func (o *outcomes) keep(out *fetch.Outcome) {
 // checkMemory warns, once, that pending URLs exceed their share: without a job they cannot spill to
 // disk.
 func (o *outcomes) checkMemory() {
-	if most := o.mostQueued; most > 0 && o.frontier.View().QueuedBytes() > most {
+	if most := o.mostQueued; most > 0 && o.frontier.View().Bytes().Queued > most {
 		o.mostQueued = 0
 		o.warn(fmt.Errorf("queued URLs take more than %s, their share of the memory budget; with a job they would spill to disk", humanize.IBytes(uint64(most))))
 	}

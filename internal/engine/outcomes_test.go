@@ -155,9 +155,9 @@ func TestErrandOutage(t *testing.T) {
 	f := frontier.New(frontier.Config{})
 	o := &outcomes{frontier: f, outage: &outage{down: true}, progress: &progress{clock: &clock{loop: aio.NewLoop(aio.Options{})}, summary: record.NewSummary()}}
 	f.Errands().Add(now, frontier.URL{URL: url(t, "http://a.test/app.js"), Errand: &frontier.Errand{For: new(fetch.Errand)}})
-	u := f.Errands().Lease(now, 1)[0]
+	u := f.Errands().Lease(now, 1, false)[0]
 	o.endErrand(now, &fetch.Outcome{URL: u, Network: fetch.NetworkLost, Failed: fmt.Errorf("no route"), Result: frontier.Result{Failure: "connect", Unreached: true}})
-	if leases := f.Errands().Lease(now.Add(time.Second), 1); len(leases) != 1 || leases[0].Tries != 0 {
+	if leases := f.Errands().Lease(now.Add(time.Second), 1, false); len(leases) != 1 || leases[0].Tries != 0 {
 		t.Errorf("leased %v a second later, expected the errand again, without a try", leases)
 	}
 }

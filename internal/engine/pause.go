@@ -22,6 +22,12 @@ const (
 	pausedMemory      = "waiting for memory"
 )
 
+// shortNames are those of reasons, as monitoring has them.
+var shortNames = map[string]string{
+	PausedFull: "disk", PausedDescriptors: "descriptors", PausedFree: "free-space", PausedByHand: "hand",
+	PausedSignedOut: "login", PausedOutbox: "outbox", pausedMemory: "memory",
+}
+
 // pauses are the reasons why no fetch starts; without one they do.
 // Owner: the coordinator's loop.
 type pauses struct {

@@ -20,7 +20,8 @@ type progress struct {
 	started time.Time      // this run
 	rate    rate
 	growth  growth
-	ended   bool // the summary is whole
+	ended   bool        // the summary is whole
+	work    record.Work // of this process
 }
 
 // resume continues from what earlier runs have come to.
@@ -57,6 +58,7 @@ func (p *progress) count(r *record.Record) {
 	if p.summary.Count(r); len(p.summary.Broken) > broken {
 		p.keepBroken()
 	}
+	p.work.Count(r)
 	p.rate.count(p.clock.loop.Now(), 1, r.Bytes)
 	p.growth.add(r.NewLinks)
 	if hook := p.hooks.OnRecord; hook != nil {
@@ -70,6 +72,7 @@ func (p *progress) count(r *record.Record) {
 // received counts bytes that are of no record.
 func (p *progress) received(n int64) {
 	p.summary.Bytes += n
+	p.work.Bytes += n
 	p.rate.count(p.clock.loop.Now(), 0, n)
 }
 

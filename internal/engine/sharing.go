@@ -13,8 +13,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// defaultOutbox is the size of the messages of about half a minute, at 1,000 pages a second.
-const defaultOutbox = 32 << 20
+// maxOutbox bounds the messages that wait in the outbox, in bytes: while there are more, no fetch
+// starts, until half of them are delivered. It is about half a minute, at 1,000 pages a second.
+const maxOutbox = 32 << 20
 
 // sharing is the crawl as one of several nodes: what is told others, and which partitions are
 // theirs. A nil sharing is that of a whole crawl. Owner: the coordinator's loop.
@@ -34,6 +35,7 @@ type sharing struct {
 	stop      func(limit string)
 	reading   func() bool // the list of seeds
 	dispatch  func()
+	maxOutbox int64 // the constant
 
 	ended       bool   // the crawl is over everywhere
 	asked       bool   // Leaving was called
@@ -203,11 +205,10 @@ func (s *sharing) committed(since time.Time, after []func(uint64, error), err er
 // limitOutbox pauses the crawl while too much waits in the outbox: what others do not take in, or
 // the streams have no room for, stays on this disk, and is lost with it.
 func (s *sharing) limitOutbox() {
-	most := cmp.Or(s.cfg.MaxOutbox, defaultOutbox)
 	switch _, bytes := s.store.Waiting(); {
-	case bytes > most:
+	case bytes > s.maxOutbox:
 		s.pauses.set(PausedOutbox, true)
-	case bytes <= most/2:
+	case bytes <= s.maxOutbox/2:
 		s.pauses.set(PausedOutbox, false)
 	}
 }
@@ -324,29 +325,29 @@ func (s *sharing) abandonJoin(number int) {
 	s.dispatch()
 }
 
-// opening is a private network that another node has opened, or a URL that has widened its scope.
-type opening struct {
+// widening is a private network that another node has opened, or a URL that has widened its scope.
+type widening struct {
 	network guard.Network
 	url     weburl.URL // zero: a network
 }
 
-func readOpening(text string) (o opening, err error) {
-	if o.network, err = guard.ParseNetwork(text); err == nil {
-		return o, nil
+func readWidening(text string) (w widening, err error) {
+	if w.network, err = guard.ParseNetwork(text); err == nil {
+		return w, nil
 	}
-	if o.url, err = weburl.Parse(text); err != nil {
-		return o, fmt.Errorf("%.100q: expected a network or a URL", text)
+	if w.url, err = weburl.Parse(text); err != nil {
+		return w, fmt.Errorf("%.100q: expected a network or a URL", text)
 	}
-	return o, nil
+	return w, nil
 }
 
-// open takes in what another node has opened.
-func (s *sharing) open(o opening) {
-	if o.url.IsZero() {
-		s.reach.acceptNetwork(o.network)
+// widen takes in a widening of another node.
+func (s *sharing) widen(w widening) {
+	if w.url.IsZero() {
+		s.reach.acceptNetwork(w.network)
 		return
 	}
-	s.reach.open(o.url)
+	s.reach.open(w.url)
 }
 
 // release lets fetches of partitions start that were held.

@@ -21,6 +21,8 @@ type slots struct {
 	busy  int // in flight, and counting
 	queue []*slot
 
+	errands struct{ all, busy int } // those that errands take, in flight and counting
+
 	oldest, newest *slot // in flight, in the order in which they began
 }
 
@@ -29,6 +31,7 @@ type slot struct {
 	began time.Time
 	free  bool // it counts no more
 
+	errand  bool // it is for one, or takes the turn of one
 	url     weburl.URL
 	try     int
 	address bool // it is for the address of the host
@@ -37,8 +40,8 @@ type slot struct {
 }
 
 // take counts a lease that starts.
-func (s *slots) take(now time.Time, u *frontier.URL) *slot {
-	l := &slot{began: now, url: u.Where(), try: u.Tries + 1, address: u.Resolve, older: s.newest}
+func (s *slots) take(now time.Time, u *frontier.URL, errand bool) *slot {
+	l := &slot{began: now, errand: errand, url: u.Where(), try: u.Tries + 1, address: u.Resolve, older: s.newest}
 	if s.newest != nil {
 		s.newest.newer = l
 	} else {
@@ -46,6 +49,10 @@ func (s *slots) take(now time.Time, u *frontier.URL) *slot {
 	}
 	s.newest = l
 	s.busy++
+	if errand {
+		s.errands.all++
+		s.errands.busy++
+	}
 	s.queue = append(s.queue, l)
 	return l
 }
@@ -64,6 +71,9 @@ func (s *slots) end(ticket any) {
 		s.newest = l.older
 	}
 	l.older, l.newer = nil, nil
+	if l.errand {
+		s.errands.all--
+	}
 	s.give(l)
 }
 
@@ -72,6 +82,9 @@ func (s *slots) give(l *slot) {
 	if !l.free {
 		l.free = true
 		s.busy--
+		if l.errand {
+			s.errands.busy--
+		}
 	}
 }
 

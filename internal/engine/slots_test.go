@@ -14,7 +14,7 @@ func TestSlots(t *testing.T) {
 	s := slots{most: 2}
 	began := time.Unix(1000, 0)
 	at := func(d time.Duration) time.Time { return began.Add(d) }
-	take := func(d time.Duration) *slot { return s.take(at(d), &frontier.URL{URL: url(t, "http://a.test/")}) }
+	u := &frontier.URL{URL: url(t, "http://a.test/")}
 	left := func(d time.Duration, want int) {
 		t.Helper()
 		if n := s.left(at(d)); n != want {
@@ -22,7 +22,7 @@ func TestSlots(t *testing.T) {
 		}
 	}
 	left(0, 2)
-	slow, quick := take(0), take(10*time.Millisecond)
+	slow, quick := s.take(began, u, true), s.take(at(10*time.Millisecond), u, true)
 	left(20*time.Millisecond, 0)
 	s.end(quick)
 	left(waitsFrom-1, 1)
@@ -30,9 +30,12 @@ func TestSlots(t *testing.T) {
 		t.Errorf("the next counts no more at %v, %v", next, ok)
 	}
 	left(waitsFrom, 2)
+	if s.errands.all != 1 || s.errands.busy != 0 {
+		t.Errorf("%+v, and one errand is in flight that does not count", s.errands)
+	}
 	s.end(slow)
 	left(waitsFrom, 2)
-	if _, ok := s.next(); ok || s.oldest != nil || s.newest != nil {
+	if _, ok := s.next(); ok || s.oldest != nil || s.newest != nil || s.errands.all != 0 {
 		t.Error("something is in flight, and all has ended")
 	}
 }
@@ -44,7 +47,7 @@ func TestLongest(t *testing.T) {
 	var all []*slot
 	for i := range mostLong + 3 {
 		u := &frontier.URL{URL: url(t, fmt.Sprintf("http://%d.test/", i)), Tries: i, Resolve: i == 2}
-		all = append(all, s.take(began.Add(time.Duration(i)*time.Second), u))
+		all = append(all, s.take(began.Add(time.Duration(i)*time.Second), u, false))
 	}
 	s.end(all[1])
 	got := fmt.Sprint(s.longest(began.Add(longFrom + 3*time.Second)))

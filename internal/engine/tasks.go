@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/record"
@@ -43,6 +44,47 @@ func tasksOf(name string, l *aio.Loop) []TaskStatus {
 	for _, t := range l.Tasks() {
 		since := t.Since.Add(ahead)
 		all = append(all, TaskStatus{Loop: name, ID: t.ID, Task: t.Name, Parent: t.Parent, State: t.State, Waits: t.Waits, Since: since})
+	}
+	return all
+}
+
+// Loops returns figures of all loops; of one that does not answer until ctx is done, for how long
+// it has not. The coordinator's loop must have answered before: see Ask.
+func (c *Crawl) Loops(ctx context.Context) []record.Loop {
+	type answer struct {
+		at   int
+		loop record.Loop
+	}
+	var all []record.Loop
+	began, answers := time.Now(), make(chan answer, 1+len(c.coordinator.loops.all))
+	ask := func(name string, l *aio.Loop, post func(func()) bool) {
+		at := len(all)
+		if post(func() {
+			s := l.Stats()
+			answers <- answer{at, record.Loop{
+				Name: name, Lag: s.Lag.Seconds(), Answer: time.Since(began).Seconds(), Turns: s.Turns, Tasks: s.Tasks, Open: s.Descriptors,
+			}}
+		}) { // otherwise it has ended
+			all = append(all, record.Loop{Name: name})
+		}
+	}
+	own := c.coordinator.clock.loop
+	ask("coordinator", own, func(fn func()) bool { return c.post(fn) == nil })
+	for i, f := range c.coordinator.loops.all { // which do not change
+		if f.AIO() != own {
+			ask(fmt.Sprintf("fetch %d", i+1), f.AIO(), f.Ask)
+		}
+	}
+	for range all {
+		select {
+		case a := <-answers:
+			all[a.at] = a.loop
+		case <-ctx.Done():
+			for i := range all {
+				all[i].Answer = max(all[i].Answer, time.Since(began).Seconds())
+			}
+			return all
+		}
 	}
 	return all
 }

@@ -5,7 +5,7 @@
 // # Vocabulary
 //
 //   - entry: an item of RSS or an entry of Atom: one page that the feed announces.
-//   - role: what a URL or date is to the feed ([Role]).
+//   - role: the part of a URL or date in the feed ([Role]).
 //
 // # Lifecycle
 //

@@ -31,8 +31,8 @@ func (c *Config) wanted() links.Kinds {
 	return wanted
 }
 
-// maxImports bounds how many assets in a row lead from one to the next: style sheets that import
-// style sheets. An asset's rank is how many came before it, negative.
+// maxImports is the longest chain of assets that lead from one to the next: style sheets that
+// import style sheets. An asset's rank is the number of those before it, negative.
 const maxImports = 8
 
 // roles are those of frontier as records have them.
@@ -105,7 +105,7 @@ func dislikesHead(req *httpclient.Request, status int, e *httpclient.Error) bool
 	return false
 }
 
-// isStyle reports whether a response is a style sheet.
-func isStyle(r *record.Record) bool {
-	return strings.EqualFold(record.MediaType(r.Type()), "text/css")
+// isStyle reports whether a Content-Type is that of a style sheet.
+func isStyle(contentType string) bool {
+	return strings.EqualFold(record.MediaType(contentType), "text/css")
 }

@@ -3,6 +3,7 @@ package fetch
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/httpclient"
@@ -12,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// PageRules say which requests of a page are made that a browser renders, in a crawl and alone.
+// PageRules select the requests to make of a page that a browser renders, in a crawl and alone.
 type PageRules struct {
 	Page  weburl.URL
 	Block blocklist.Lists
@@ -62,7 +63,7 @@ func (p *PageRules) judgeMethod(u weburl.URL, q *render.Request) error {
 		return render.ByRule("method POST, which --render-post allows to the page's site")
 	case !own:
 		return render.ByRule("method POST to another site")
-	case !p.isOwn(fieldOf(q, "Origin")):
+	case !isBySite(q, p.Page):
 		return render.ByRule("method POST of a frame of another site")
 	case len(q.Body) > seed.MaxPost:
 		return render.ByRule(fmt.Sprintf("a body of %d bytes, of at most %d", len(q.Body), seed.MaxPost))
@@ -70,10 +71,15 @@ func (p *PageRules) judgeMethod(u weburl.URL, q *render.Request) error {
 	return nil
 }
 
-// isOwn reports whether an origin that a browser names, if it does, is one of the page's site.
-func (p *PageRules) isOwn(origin string) bool {
-	u, err := weburl.Parse(origin)
-	return origin == "" || err == nil && weburl.SameSite(u, p.Page)
+// isBySite reports whether a request is made by documents of the page's site alone, as far as is
+// known, and by the origin that the browser names, if it does.
+func isBySite(q *render.Request, page weburl.URL) bool {
+	isOther := func(origin string) bool {
+		u, err := weburl.Parse(origin)
+		return err != nil || !weburl.SameSite(u, page)
+	}
+	named := fieldOf(q, "Origin")
+	return !slices.ContainsFunc(q.From, isOther) && (named == "" || !isOther(named))
 }
 
 // isPreflight reports whether a request asks whether another one may be made:
@@ -83,8 +89,8 @@ func isPreflight(q *render.Request) bool {
 }
 
 // Preflight returns the answer to the preflight of a POST that was judged; nil: it is another
-// request. The server
-// is not asked: both are of one site, and whether the page may have the response, that says.
+// request. The server is not asked: both are of one site, and whether the page may have the
+// response, that says.
 func Preflight(q *render.Request) *render.Response {
 	if !isPreflight(q) || fieldOf(q, "Access-Control-Request-Method") != http.MethodPost {
 		return nil

@@ -24,29 +24,36 @@ func TestPageRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		q    render.Request
-		seen bool
-		want string // in the reason for not making it
+		q     render.Request
+		seen  bool
+		want  string // in the reason for not making it
+		posts bool   // POSTs are allowed to the page's site
 	}{
-		{render.Request{URL: "https://a.test/app.js", Type: render.TypeScript}, false, ""},
-		{render.Request{URL: "https://a.test/i.png", Type: render.TypeImage}, false, "not needed"},
-		{render.Request{URL: "https://a.test/i.png", Type: render.TypeImage}, true, ""},
-		{render.Request{URL: "https://a.test/m.mp4", Type: render.TypeMedia}, false, "not needed"},
-		{render.Request{URL: "https://a.test/f.woff2", Type: render.TypeFont}, false, "not needed"},
-		{render.Request{URL: "https://ads.test/ad.js", Type: render.TypeScript}, true, "blocked: ||ads.test^"},
-		{render.Request{URL: "https://a.test/api", Method: "DELETE", Type: "Fetch"}, true, "method DELETE"},
-		{render.Request{URL: "https://b.test/api", Method: "HEAD", Type: "Fetch"}, true, ""},
-		{preflight("https://b.test/api", "GET"), true, ""},
-		{preflight("https://b.test/api", "POST"), true, "POST"},
-		{preflight("https://a.test/api", "DELETE"), true, "method DELETE"},
-		{render.Request{URL: "https://a.test/api", Method: "OPTIONS", Type: "Fetch"}, true, "method OPTIONS"},
-		{render.Request{URL: "file:///etc/passwd", Type: "Fetch"}, true, "http"},
-		{render.Request{URL: "ws://a.test/", Type: "WebSocket"}, true, "http"},
+		{render.Request{URL: "https://a.test/app.js", Type: render.TypeScript}, false, "", false},
+		{render.Request{URL: "https://a.test/i.png", Type: render.TypeImage}, false, "not needed", false},
+		{render.Request{URL: "https://a.test/i.png", Type: render.TypeImage}, true, "", false},
+		{render.Request{URL: "https://a.test/m.mp4", Type: render.TypeMedia}, false, "not needed", false},
+		{render.Request{URL: "https://a.test/f.woff2", Type: render.TypeFont}, false, "not needed", false},
+		{render.Request{URL: "https://ads.test/ad.js", Type: render.TypeScript}, true, "blocked: ||ads.test^", false},
+		{render.Request{URL: "https://a.test/api", Method: "DELETE", Type: "Fetch"}, true, "method DELETE", false},
+		{render.Request{URL: "https://b.test/api", Method: "HEAD", Type: "Fetch"}, true, "", false},
+		{preflight("https://b.test/api", "GET"), true, "", false},
+		{preflight("https://b.test/api", "POST"), true, "POST", false},
+		{preflight("https://a.test/api", "DELETE"), true, "method DELETE", false},
+		{render.Request{URL: "https://a.test/api", Method: "OPTIONS", Type: "Fetch"}, true, "method OPTIONS", false},
+		{render.Request{URL: "file:///etc/passwd", Type: "Fetch"}, true, "http", false},
+		{render.Request{URL: "ws://a.test/", Type: "WebSocket"}, true, "http", false},
+		{render.Request{URL: "https://a.test/api", Method: "POST", Type: "Fetch"}, true, "--render-post", false},
+		{render.Request{URL: "https://a.test/api", Method: "POST", Type: "Fetch"}, true, "", true},
+		{render.Request{URL: "https://www.a.test/api", Method: "POST", Type: "Fetch"}, true, "", true},
+		{render.Request{URL: "https://b.test/api", Method: "POST", Type: "Fetch"}, true, "another site", true},
+		{preflight("https://b.test/api", "POST"), true, "another site", true},
+		{render.Request{URL: "https://a.test/api", Method: "POST", Type: "Fetch", From: []string{"https://b.test"}}, true, "a frame of another site", true},
 	} {
 		if c.q.Method == "" {
 			c.q.Method = "GET"
 		}
-		rules := fetch.PageRules{Page: page, Block: blocklist.Lists{list}, Seen: c.seen}
+		rules := fetch.PageRules{Page: page, Block: blocklist.Lists{list}, Seen: c.seen, OwnPosts: c.posts}
 		_, err := rules.Judge(&c.q)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, expected %q", c.q, err, c.want)

@@ -55,7 +55,7 @@ type Config struct {
 	Hooks Hooks
 }
 
-// Check says which links are checked that a crawl does not follow.
+// Check selects the links to check that a crawl does not follow.
 type Check struct {
 	Beyond bool // those that lead beyond the bounds
 	All    bool // those to what no crawl follows, such as where a form is sent
@@ -112,7 +112,7 @@ type Request struct {
 	Header httpclient.Header
 }
 
-// Decision says whether a link is followed.
+// Decision is the answer of a hook about a link.
 type Decision int
 
 // Decisions.

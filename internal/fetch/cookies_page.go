@@ -9,10 +9,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// PageCookies decide which cookies the requests of a page are sent that a browser renders. The
-// browser gets those of the page's site from the jar, and says by its requests which of them are to
-// be sent, and which ones scripts have set or removed. What scripts set ends with the page.
-// Nobody changes it.
+// PageCookies are the cookies for the requests of a page that a browser renders. The browser gets
+// those of the page's site from the jar, and says by its requests which of them are to be sent, and
+// which ones scripts have set or removed. What scripts set ends with the page. Nobody changes it.
 type PageCookies struct {
 	jar    http.CookieJar // nil: there is none, and the browser's cookies are all
 	page   weburl.URL
@@ -70,11 +69,11 @@ func suitsBrowser(c *http.Cookie) bool {
 		strings.TrimSpace(c.Name) == c.Name && strings.TrimSpace(c.Value) == c.Value && !strings.Contains(c.Name, "=")
 }
 
-// Stranger reports whether a request of the page is to another site, or asks whether it may be
-// made: it carries no secret of the crawl, whose answer the page might read, and its response sets
-// no cookie but the browser's.
+// Stranger reports whether a request of the page is to another site or by a frame of one, or asks
+// whether it may be made: it carries no secret of the crawl, whose answer another site might read,
+// and its response sets no cookie but the browser's.
 func (c *PageCookies) Stranger(q *render.Request, u weburl.URL) bool {
-	return isPreflight(q) || !weburl.SameSite(u, c.page)
+	return isPreflight(q) || !weburl.SameSite(u, c.page) || !isBySite(q, c.page)
 }
 
 // Of returns the cookies of a request of the page to u: see httpclient.Request.Cookies. Where the

@@ -3,11 +3,11 @@ package fetch
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/httpcache"
 	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/record"
@@ -17,11 +17,29 @@ import (
 type Errand struct {
 	request *render.Request
 	cookies *PageCookies
-	answer  func(httpcache.Response, error) // called once, from any goroutine
+	to      chan answer // of capacity 1: full, when nobody waits any more
+}
+
+// answer is the outcome of an errand, for its page.
+type answer struct {
+	res  httpcache.Response
+	held *budget.Hold // of res; nil: there is none
+	err  error
+}
+
+// give ends an errand, once, from any goroutine.
+func (e *Errand) give(a answer) {
+	select {
+	case e.to <- a:
+	default: // nobody waits any more
+		if a.held != nil {
+			a.held.Release()
+		}
+	}
 }
 
 // Refuse ends an errand that has failed.
-func (e *Errand) Refuse(err error) { e.answer(httpcache.Response{}, err) }
+func (e *Errand) Refuse(err error) { e.give(answer{err: err}) }
 
 // Forbid ends an errand that is not requested, by a rule.
 func (e *Errand) Forbid(reason string) { e.Refuse(render.ByRule(reason)) }
@@ -110,8 +128,12 @@ func (f *errandFetcher) fetched(t *aio.Task, x *fetching, res *httpclient.Respon
 		cut = "length"
 		errandOf(x).Refuse(errors.New("longer than a body may be"))
 	} else {
-		out.Exchange = newExchange(res, f.fetcher.clock.when(f.fetcher.clock.startOf(x)))
-		errandOf(x).answer(httpcache.Response{Status: res.Status, Header: out.Exchange.res.Header, Body: slices.Clone(res.Body), Exchange: out.Exchange}, nil)
+		out.Exchange = newExchange(errandOf(x).request, res, f.fetcher.clock.when(f.fetcher.clock.startOf(x)))
+		// What it takes counts until the browser has it, so that the next long one waits for that.
+		a := answer{httpcache.Response{Status: res.Status, Header: out.Exchange.res.Header, Body: res.Lasting(), Exchange: out.Exchange}, new(budget.Hold), nil}
+		res.Hand(a.held)
+		res.CountWith(f.fetcher.archiver.bodies)
+		errandOf(x).give(a)
 	}
 	// An archive has what GET and POST bring.
 	if x.req.Method == methodHead || x.req.Method == http.MethodOptions {

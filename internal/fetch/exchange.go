@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -17,8 +18,9 @@ import (
 // Exchange is a request that a page has made while it was rendered, for the record of its URL, if
 // the crawl comes to that, too: the URL is not requested twice.
 type Exchange struct {
-	res httpclient.Response // without its body
-	at  time.Time           // it was requested
+	res    httpclient.Response // without its body
+	at     time.Time           // it was requested
+	accept string              // the field of the request
 
 	placed atomic.Bool // by the coordinator, which sets the rest
 	file   string
@@ -26,11 +28,20 @@ type Exchange struct {
 	past   frontier.Capture
 }
 
-// newExchange returns the exchange of a response.
-func newExchange(res *httpclient.Response, at time.Time) *Exchange {
-	x := &Exchange{res: res.Detached(), at: at}
+// newExchange returns the exchange of a request of a page.
+func newExchange(q *render.Request, res *httpclient.Response, at time.Time) *Exchange {
+	x := &Exchange{res: res.Detached(), at: at, accept: fieldOf(q, "Accept")}
 	x.res.Header = slices.Clone(x.res.Header)
 	return x
+}
+
+// Size is the memory of the exchange beside that of the response as pages get it: see httpcache.
+func (x *Exchange) Size() int {
+	n := len(x.res.RawHead) + len(x.res.Sent) + len(x.accept)
+	for _, f := range x.res.Trailer {
+		n += len(f.Name) + len(f.Value)
+	}
+	return n
 }
 
 // Placed takes in where the archive has the exchange.
@@ -47,18 +58,37 @@ func (x *Exchange) placeIn(out *Outcome, visit int) {
 	}
 }
 
-// cachedAs returns the name of a URL in the cache, which is another one for requests that carry a
-// secret of the crawl: strangers may not read what those bring.
-func (c *Config) cachedAs(u weburl.URL, stranger bool) string {
-	if stranger || !c.identifies(u) {
-		return u.String()
+// cachedAs returns the name of a URL in the cache. Strangers have one of their own: they may not
+// read what a secret of the crawl brings, and by the Referer and the Accept that they choose, a
+// server may tell them something else. What was requested before a session was read again, by its
+// Reads then, may be what is shown to those who are logged out.
+func cachedAs(u weburl.URL, stranger bool, session int) string {
+	name := u.String()
+	if stranger {
+		return name
 	}
-	return u.String() + "\nown"
+	name += "\nown"
+	if session > 1 {
+		name += "\n" + strconv.Itoa(session)
+	}
+	return name
+}
+
+// isForeign reports whether a URL is an asset beyond the bounds that pages of other sites may need,
+// which request it as strangers. Of which page a style sheet is that needs it, nobody knows.
+func isForeign(u *frontier.URL) bool {
+	from, err := weburl.Parse(u.From)
+	return u.Role == frontier.RoleAsset && (u.Rank < 0 || err == nil && !weburl.SameSite(from, u.URL))
 }
 
 // identifies reports whether a request of the crawl for a URL may carry a secret.
 func (c *Config) identifies(u weburl.URL) bool {
 	return c.HTTP.Identifies(u.Host()) || c.HTTP.Cookies != nil && c.CookiesFor(u) != 0
+}
+
+// carriesSecret reports whether a request of the crawl was sent with one.
+func carriesSecret(req *httpclient.Request) bool {
+	return req.Header.Get("Cookie")+req.Header.Get("Authorization") != ""
 }
 
 // assetKey is the key of a script, a style sheet or the like in the cache, for requests that name
@@ -77,15 +107,25 @@ func (r *Rendering) isAsset(q *render.Request) bool {
 	return false
 }
 
+// isPart reports whether a URL of the crawl is a part of pages, by its role, or by the Content-Type
+// of its response: another one may be a page, which servers show in the form that is accepted.
+func isPart(role frontier.Role, contentType string) bool {
+	return role == frontier.RoleNeeded || role == frontier.RoleAsset || links.IsScript(contentType) || isStyle(contentType)
+}
+
 // kept returns the response to a URL that a page has requested; nil: none has, or the place of the
 // exchange in the archive is not known yet.
 func (f *fetcher) kept(x *fetching) *httpclient.Response {
-	if f.cfg.Render == nil || x.req.Method != "" || x.lease.URL.Tries > 0 {
+	u := &x.lease.URL
+	if f.cfg.Render == nil || x.req.Method != "" || u.Tries > 0 {
 		return nil
 	}
-	got, ok := f.cfg.Render.Cache.Get(assetKey(f.cfg.cachedAs(x.lease.URL.URL, false)))
+	got, ok := f.cfg.Render.Cache.Get(assetKey(cachedAs(u.URL, false, x.session)))
+	if !ok && isForeign(u) && !f.cfg.identifies(u.URL) {
+		got, ok = f.cfg.Render.Cache.Get(assetKey(cachedAs(u.URL, true, x.session)))
+	}
 	from, _ := got.Exchange.(*Exchange)
-	if !ok || from == nil || f.cfg.Archive != nil && !from.placed.Load() {
+	if !ok || from == nil || !isPart(u.Role, from.res.Header.Get("Content-Type")) || f.cfg.Archive != nil && !from.placed.Load() {
 		return nil
 	}
 	x.kept = from
@@ -99,16 +139,16 @@ func (f *fetcher) kept(x *fetching) *httpclient.Response {
 // keep lets pages use the response to the request of a URL: none asks again for a script that the
 // crawl has fetched.
 func (f *fetcher) keep(x *fetching, r *record.Record, res *httpclient.Response) {
-	if f.cfg.Render == nil || x.req.Method != "" || res.Truncated {
-		return
-	}
-	role := x.lease.URL.Role
-	if role != frontier.RoleNeeded && role != frontier.RoleAsset && !links.IsScript(r.Type()) && !isStyle(r) {
+	u := &x.lease.URL
+	if f.cfg.Render == nil || x.req.Method != "" || res.Truncated || !isPart(u.Role, r.Type()) {
 		return
 	}
 	kept := httpcache.Response{Status: res.Status, Header: slices.Clone(res.Header)}
-	if life := httpcache.Lifetime(&kept, true, f.clock.loop.Wall()); life > 0 {
+	if life := httpcache.Lifetime(&kept, true, f.clock.loop.Wall()); life > 0 && !httpcache.Varies(&kept, "Accept") {
 		kept.Body = slices.Clone(res.Body)
-		f.cfg.Render.Cache.Keep(assetKey(f.cfg.cachedAs(x.lease.URL.URL, false)), kept, life)
+		f.cfg.Render.Cache.Keep(assetKey(cachedAs(u.URL, false, x.session)), kept, life)
+		if u.Role == frontier.RoleAsset && !carriesSecret(&x.req) {
+			f.cfg.Render.Cache.Keep(assetKey(cachedAs(u.URL, true, x.session)), kept, life)
+		}
 	}
 }

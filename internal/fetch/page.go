@@ -221,7 +221,7 @@ func (p *pageReader) readRendered(t *aio.Task, l *Lease, requested time.Time, ou
 	body, base, targets := page.Text, out.URL.URL, []string(nil)
 	if err != nil {
 		r.Error, r.ErrorKind, r.MS = frontier.Brief(err.Error()), string(render.KindOf(err)), p.renders.clock.loop.Wall().Sub(began).Milliseconds()
-	} else if at := takeDocument(r, doc.Document, base); !p.renders.learn(out, page, doc) {
+	} else if at := takeDocument(r, doc.Document, base, p.cfg.Session); !p.renders.learn(out, page, doc) {
 		r.AsReceived, r.URL = record.RenderedSame, ""
 	} else {
 		page.rendered = doc.text
@@ -378,7 +378,7 @@ func (p *pageReader) collect(out *Outcome, res *httpclient.Response, page *Page,
 		}
 	}
 	c := p.newCollector(p.extractors(), out)
-	c.follow = res.Status < 300 && (out.URL.Role != frontier.RoleAsset || isStyle(out.Record) || p.cfg.KeepLinks && links.IsScript(out.Record.Type()))
+	c.follow = res.Status < 300 && (out.URL.Role != frontier.RoleAsset || isStyle(out.Record.Type()) || p.cfg.KeepLinks && links.IsScript(out.Record.Type()))
 	c.page, c.showAll, c.most = page, showAll, mostLinkText(len(body))
 	out.Read = c.follow
 	if c.follow && !out.URL.Role.Beyond() && p.mayBeSitemap(out, res) && p.sitemap(&c, res) {

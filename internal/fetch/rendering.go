@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	neturl "net/url"
 	"path"
 	"strings"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"github.com/weftcrawl/weft/internal/capture"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/httpcache"
+	"github.com/weftcrawl/weft/internal/login"
 	"github.com/weftcrawl/weft/internal/render"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
@@ -31,6 +33,7 @@ type Rendering struct {
 	Assets   bool // images, media and fonts are requested, too
 	Block    blocklist.Lists
 	OwnPosts bool // see PageRules
+	AtOnce   int  // requests of a page, at most: others wait
 
 	Steps      render.Steps // of each page, before it is read
 	Screenshot render.Screenshot
@@ -90,28 +93,59 @@ const errUnanswered = "TypeError: Failed to fetch"
 const longestURL = 2 << 10
 
 // takeDocument puts into the record what became of a page, and returns the URL of its document:
-// that of the page, unless scripts have changed it within the origin.
-func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL) weburl.URL {
+// that of the page, unless scripts have changed it within the origin. Nothing with a secret of the
+// session is in it.
+func takeDocument(r *record.Rendered, doc *render.Document, page weburl.URL, session *login.Session) weburl.URL {
+	holds := func(text string) bool {
+		if session == nil {
+			return false
+		}
+		decoded, _ := neturl.QueryUnescape(text)
+		return session.Holds(text) || session.Holds(decoded)
+	}
 	r.MS, r.Requests, r.Cut, r.Missing = doc.Took.Milliseconds(), doc.Requests, doc.Cut, doc.Missing
 	for _, x := range doc.Refused {
+		u := x.URL
+		if holds(u) {
+			u = withoutSecrets(u, holds)
+		}
 		switch {
 		case !x.ByRule:
-			r.AddFailed(x.URL, x.Reason)
+			r.AddFailed(u, x.Reason)
 		case x.Reason != string(errNotNeeded):
-			r.AddRefused(x.URL, x.Reason)
+			r.AddRefused(u, x.Reason)
 		}
 	}
 	for _, message := range doc.Errors {
-		if first, _, _ := strings.Cut(message, "\n"); len(r.Refused) == 0 || !strings.HasSuffix(first, errUnanswered) {
+		first, _, _ := strings.Cut(message, "\n")
+		switch {
+		case len(r.Refused) > 0 && strings.HasSuffix(first, errUnanswered):
+		case holds(message):
+			r.AddError(secretMessage)
+		default:
 			r.AddError(message)
 		}
 	}
 	at, err := weburl.Parse(doc.URL)
-	if err != nil || len(doc.URL) > longestURL || at.Origin() != page.Origin() || at == page {
+	if err != nil || len(doc.URL) > longestURL || at.Origin() != page.Origin() || at == page || holds(doc.URL) {
 		return page
 	}
 	r.URL = at.String()
 	return at
+}
+
+// secretMessage stands for a message of a script that has a secret of the session.
+const secretMessage = "a message with a secret of the session"
+
+// withoutSecrets returns a URL without its query, or its origin alone.
+func withoutSecrets(u string, holds func(string) bool) string {
+	bare, _, _ := strings.Cut(u, "?")
+	if !holds(bare) {
+		return bare
+	}
+	scheme, rest, _ := strings.Cut(bare, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host + "/"
 }
 
 // leave has the worker of a lease, whose page is being rendered, count as none: another may begin.
@@ -141,9 +175,10 @@ type shown struct {
 // render has the browser render a page.
 func (s *renders) render(t *aio.Task, out *Outcome, page *Page) (*shown, error) {
 	r, one := s.cfg.Render, &rendering{renders: s, from: out.Record.URL, depth: out.URL.Depth + 1}
+	one.turns = make(chan struct{}, r.AtOnce)
 	ask := &render.Page{
 		URL: out.URL.URL.String(), Status: out.Record.Status, Body: page.Body, Fetch: one.fetch,
-		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF, Stores: Stores(s.cfg.Session),
+		Steps: r.Steps, Screenshot: r.Screenshot, PDF: r.PDF, Stores: Stores(s.cfg.Session, out.URL.URL),
 	}
 	one.cookies = NewPageCookies(s.cfg.HTTP.Cookies, out.URL.URL)
 	ask.Header, ask.Cookies = one.cookies.Give(page.Header)
@@ -260,7 +295,8 @@ type rendering struct {
 	cookies *PageCookies
 	from    string // its URL, as the record has it
 	depth   int
-	cached  atomic.Int64 // bytes that were requested for an earlier page
+	turns   chan struct{} // of its requests: see Rendering.AtOnce
+	cached  atomic.Int64  // bytes that were requested for an earlier page
 }
 
 // fetch is render.Page.Fetch: the response comes from the cache, or by an errand of the crawl.
@@ -272,41 +308,112 @@ func (s *rendering) fetch(ctx context.Context, q *render.Request) (*render.Respo
 	if answer := Preflight(q); answer != nil {
 		return answer, nil
 	}
-	name := s.cfg.cachedAs(u, s.cookies.Stranger(q, u))
-	key := cacheKey(name, q, s.cfg.Render.isAsset(q))
-	if key == "" {
-		res, err := s.errand(ctx, u, q)
-		return responseOf(res), err
+	sends := s.shared.Rendered.Open(false)
+	sends.Set(len(q.Body))
+	defer sends.Release()
+	select {
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	res, kept, err := s.load(ctx, name, key, u, q)
+	a := s.askFor(u, q)
+	if a.key == "" {
+		res, err := s.errand(ctx, a)
+		return a.answer(res), err
+	}
+	res, kept, err := s.load(ctx, a)
 	if kept {
+		hold := s.shared.Rendered.Open(false) // the cache may have read it from its file
+		hold.Set(len(res.Body))
+		a.held = &hold
 		res.Header = s.cookies.withoutSet(res.Header)
 		s.cached.Add(int64(len(res.Body)))
 	}
-	return responseOf(res), err
+	return a.answer(res), err
 }
 
-// load returns the response of a key, of a name in the cache: the one that is kept, or that of an
-// errand. Requests for an asset that name an origin, and those that name none, share what all may
-// read.
-func (s *rendering) load(ctx context.Context, name, key string, u weburl.URL, q *render.Request) (res httpcache.Response, kept bool, err error) {
-	cache, asset := s.cfg.Render.Cache, s.cfg.Render.isAsset(q)
-	crosses := asset && key != assetKey(name)
+// ask is a request of a page, as the cache knows it.
+type ask struct {
+	*render.Request
+	url      weburl.URL
+	asset    bool
+	stranger bool
+	personal bool   // it is a stranger's, and carries a cookie that its site has set
+	key      string // of its response; empty: that is for this request alone
+	anyOne   string // of one that is for any origin
+	refusal  string // of one to a stranger that pages of its site share; empty: they share none
+
+	held *budget.Hold // of the response, until the browser has it; nil: it is in the cache
+}
+
+func (s *rendering) askFor(u weburl.URL, q *render.Request) *ask {
+	a := &ask{Request: q, url: u, asset: s.cfg.Render.isAsset(q), stranger: s.cookies.Stranger(q, u)}
+	a.personal = a.stranger && fieldOf(q, "Cookie") != ""
+	name := cachedAs(u, a.stranger, s.cfg.Session.Reads())
+	a.key, a.anyOne = cacheKey(name, q, a.asset), assetKey(name)
+	if a.stranger && isBySite(q, s.rules.Page) {
+		a.refusal = a.key + "\nfor " + weburl.Site(s.rules.Page.Hostname())
+	}
+	return a
+}
+
+// load returns a response: one that is kept, or that of an errand. Pages wait for each other's
+// request of an asset alone: other responses may come late, and be for one page. Requests for an
+// asset that name an origin, and those that name none, share what all may read. What a server
+// refuses a stranger, by its Referer, it may grant another.
+func (s *rendering) load(ctx context.Context, a *ask) (res httpcache.Response, kept bool, err error) {
+	cache, crosses := s.cfg.Render.Cache, a.asset && a.key != a.anyOne
 	if crosses {
-		if res, ok := cache.Get(assetKey(name)); ok && res.Header.Get("Access-Control-Allow-Origin") == "*" {
+		if res, ok := cache.Get(a.anyOne); ok && isForAll(&res) && a.accepts(&res) {
 			return res, true, nil
 		}
 	}
-	return cache.Do(ctx, key, func() (res httpcache.Response, life time.Duration, err error) {
-		if res, err = s.errand(ctx, u, q); err != nil {
+	load := func() (httpcache.Response, time.Duration, error) {
+		if res, ok := cache.Get(a.refusal); ok && a.accepts(&res) {
+			return res, 0, nil
+		}
+		res, err := s.errand(ctx, a)
+		if err != nil || a.personal {
 			return res, 0, err
 		}
-		life = httpcache.Lifetime(&res, asset, time.Now())
-		if crosses {
-			cache.Keep(assetKey(name), res, life)
+		life := httpcache.Lifetime(&res, a.asset, time.Now())
+		switch {
+		case a.stranger && res.Status != http.StatusOK:
+			if a.refusal != "" {
+				cache.Keep(a.refusal, res, life)
+			}
+			return res, 0, nil
+		case crosses && isForAll(&res):
+			cache.Keep(a.anyOne, res, life)
 		}
 		return res, life, nil
-	})
+	}
+	if a.asset && !a.personal {
+		if res, kept, err = cache.Do(ctx, a.key, load); !kept || a.accepts(&res) {
+			return res, kept, err
+		}
+	} else if res, kept = cache.Get(a.key); kept && a.accepts(&res) {
+		return res, true, nil
+	}
+	res, life, err := load()
+	if err == nil {
+		cache.Keep(a.key, res, life)
+	}
+	return res, false, err
+}
+
+// accepts reports whether a response that is kept has a form that the request accepts: the key of
+// an asset does not say it, as almost all requests for one accept the same.
+func (a *ask) accepts(r *httpcache.Response) bool {
+	x, _ := r.Exchange.(*Exchange)
+	return x == nil || !httpcache.Varies(r, "Accept") || x.accept == fieldOf(a.Request, "Accept")
+}
+
+// isForAll reports whether a response to a request that names an origin, or to one that names none,
+// is the same for any.
+func isForAll(r *httpcache.Response) bool {
+	return !httpcache.Varies(r, "Origin") && r.Header.Get("Access-Control-Allow-Origin") == "*"
 }
 
 // cacheKey returns the key of a request in the cache, by the name of its URL: with the origin that
@@ -338,28 +445,38 @@ func cacheKey(name string, q *render.Request, asset bool) string {
 	return strings.Join([]string{name, origin, accept, language}, "\n")
 }
 
-// errand has the crawl make a request.
-func (s *rendering) errand(ctx context.Context, u weburl.URL, q *render.Request) (httpcache.Response, error) {
-	type answer struct {
-		res httpcache.Response
-		err error
-	}
-	answered := make(chan answer, 1)
-	errand := frontier.URL{URL: u, From: s.from, Depth: s.depth, Errand: &frontier.Errand{For: &Errand{
-		request: q, cookies: s.cookies, answer: func(res httpcache.Response, err error) { answered <- answer{res, err} },
-	}}}
+// errand has the crawl make a request. Its response counts among the bodies.
+func (s *rendering) errand(ctx context.Context, a *ask) (httpcache.Response, error) {
+	e := &Errand{request: a.Request, cookies: s.cookies, to: make(chan answer, 1)}
+	errand := frontier.URL{URL: a.url, From: s.from, Depth: s.depth, Errand: &frontier.Errand{
+		Foreign: !weburl.SameSite(a.url, s.rules.Page),
+		For:     e,
+	}}
 	if err := s.reports.outbox.Post(func() { s.reports.report.Errand(errand) }); err != nil {
 		return httpcache.Response{}, err
 	}
 	select {
-	case a := <-answered:
-		return a.res, a.err
+	case x := <-e.to:
+		a.held = x.held
+		return x.res, x.err
 	case <-ctx.Done():
+		select {
+		case e.to <- answer{}: // nobody waits any more
+		default:
+			if x := <-e.to; x.held != nil {
+				x.held.Release()
+			}
+		}
 		_ = s.reports.outbox.Post(func() { s.reports.report.Dropped(errand) }) // it may be over
 		return httpcache.Response{}, context.Cause(ctx)
 	}
 }
 
-func responseOf(r httpcache.Response) *render.Response {
-	return &render.Response{Status: r.Status, Header: ForBrowser(r.Header), Body: r.Body}
+// answer returns a response as the browser gets it.
+func (a *ask) answer(r httpcache.Response) *render.Response {
+	res := &render.Response{Status: r.Status, Header: ForBrowser(r.Header), Body: r.Body}
+	if a.held != nil {
+		res.Done = a.held.Release
+	}
+	return res
 }

@@ -10,13 +10,16 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Stores returns what documents of a page find stored; s may be nil.
-func Stores(s *login.Session) (all []render.Store) {
+// Stores returns what documents of a page find stored: what s has, which may be nil, for the page's
+// site. A frame has another store in pages of each site, as browsers partition them.
+func Stores(s *login.Session, page weburl.URL) (all []render.Store) {
 	if s == nil {
 		return nil
 	}
 	for _, store := range s.Stores() {
-		all = append(all, render.Store(store))
+		if origin, err := weburl.Parse(store.Origin); err == nil && weburl.SameSite(origin, page) {
+			all = append(all, render.Store(store))
+		}
 	}
 	return all
 }

@@ -23,7 +23,7 @@ type fetching struct {
 	kept    *Exchange     // of a page, which has brought the response; nil: none
 }
 
-// clock tells when leases were tried.
+// clock times the tries of leases.
 type clock struct {
 	loop  *aio.Loop
 	began time.Time // about when the loop was made, on its clock

@@ -6,7 +6,7 @@ import (
 	"github.com/weftcrawl/weft/links"
 )
 
-// A role says how to read a part of a page.
+// A role is the way to read a part of a page.
 type role uint8
 
 const (

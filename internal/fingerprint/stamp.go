@@ -225,8 +225,7 @@ func kindOf(word []byte) kind {
 	return k
 }
 
-// closing holds what may stand at the end of a word: bytes.TrimRight would make this table for
-// each.
+// closing has the punctuation at the end of words: bytes.TrimRight would make this table for each.
 var closing = [256]bool{'.': true, ',': true, ';': true, ':': true, ')': true, ']': true}
 
 // isShortNumber reports whether a word is one to four digits.

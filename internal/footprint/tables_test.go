@@ -103,6 +103,7 @@ var tables = map[string][]string{
 	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.batch.reads", "frontier.dormant.left"},
 	"collected after each lease":                     {"frontier.agenda.refused", "frontier.patience.givenUp"},
 	"a field or a directive of a page in flight":     {"links.Robots.Directives", "record.Record.Robots", "record.Record.Headers"},
+	"outcomes, classes of status, kinds":             {"record.Work.URLs", "record.Work.Statuses", "record.Work.Errors", "record.Work.Unrendered"},
 	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Unrendered", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
 	"2 MiB of a page, of which there is one a loop unless it is short": {
 		"fetch.Outcome.Items", "record.Item.Fields", "record.Item.Missing", "record.Item.Notes", "record.Structured.JSONLD", "record.Structured.Meta", "record.Structured.Microdata",
@@ -111,10 +112,10 @@ var tables = map[string][]string{
 	"a sixteenth of Memory: see httpcache.New":          {"httpcache.Cache.entries", "httpcache.Response.Body", "httpcache.Response.Header"},
 	"half a share of bodies: see fetch.Shared.Rendered": {"frontier.rendering.of"},
 	"pages rendered at once, four a tab, within render.Limits": {
-		"fetch.Outcome.Folders", "fetch.Outcome.Pictures", "frontier.Errands.leased", "frontier.Errands.refused", "frontier.Errands.waiting", "frontier.errands.waiting",
+		"fetch.Outcome.Folders", "fetch.Outcome.Pictures", "frontier.Errands.leased", "frontier.Errands.refused", "frontier.Errands.waiting", "frontier.errands.own", "frontier.errands.foreign",
 		"record.Rendered.Errors", "record.Rendered.Failed", "record.Rendered.Refused", "render.Document.Errors", "render.Document.Frames",
 		"render.Document.PDF", "render.Document.Refused", "render.Document.Screenshot", "render.Document.Targets", "render.Page.Body",
-		"render.Page.Header", "render.browser.idle", "render.browser.in", "render.browser.tabs", "render.conn.replies", "render.run.early", "render.run.open", "render.browser.stale", "render.tab.stale", "render.queue.taken", "render.queue.waiting", "render.services.pids", "render.patience.pauses", "render.patience.first", "render.run.frames", "render.paused.Request.Headers", "render.paused.Request.PostDataEntries", "render.paused.Request.PostDataEntries.Bytes",
+		"render.Page.Header", "render.browser.idle", "render.browser.in", "render.browser.tabs", "render.conn.replies", "render.run.early", "render.run.open", "render.browser.stale", "render.tab.stale", "render.queue.taken", "render.queue.waiting", "render.services.pids", "render.patience.pauses", "render.patience.first", "render.frames.all", "render.frames.loading", "render.frames.origins", "render.frames.parents", "render.paused.Request.Headers", "render.paused.Request.PostDataEntries", "render.paused.Request.PostDataEntries.Bytes", "render.paused.body", "render.conn.text",
 		"render.tab.origins", "render.tab.cookies", "render.Page.Cookies", "render.tail.text", "render.clocks.all", "render.conn.crashed",
 	},
 	"private networks that there are": {"guard.Guard.open", "job.Job.Networks"},
@@ -122,7 +123,7 @@ var tables = map[string][]string{
 	"what the user gives, or 1,000 seeds ahead": {
 		"record.Form.Fields", "record.Stream.fields",
 		"css.Selector.all", "css.complex.combinators", "css.complex.compounds", "css.compound.tests", "login.About.Form", "login.About.Stores",
-		"login.Session.mu.form", "login.Session.mu.sites", "login.Store.Items", "render.Page.Stores", "render.Store.Items",
+		"login.Session.mu.form", "login.Session.mu.holds", "login.Session.mu.set", "login.Session.mu.sites", "login.Store.Items", "render.Page.Stores", "render.Store.Items",
 		"blocklist.domains.sorted", "blocklist.table.entries", "blocklist.table.keyless", "blocklist.table.rules", "blocklist.table.starts", "fetch.Rendering.Block",
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers",
 		"engine.Config.Late", "engine.refusals.exclusions", "engine.Config.Seeds", "engine.loops.free", "engine.loops.assigned", "engine.loops.all", "engine.pauses.reasons",

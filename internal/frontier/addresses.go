@@ -64,7 +64,7 @@ func (s *Addresses) AskAgain(now time.Time) {
 		for g.isShut() && g.waiting.Len() > 0 {
 			h := g.waiting.First()
 			p.leave(h)
-			p.join(h, nobody)
+			p.join(h, BlockedByNone)
 		}
 	}
 }

@@ -275,6 +275,7 @@ func (a *agenda) reopen(o *origin, u *URL, now time.Time) {
 
 // wait makes a URL of o pending that was leased before, not before a time.
 func (a *agenda) wait(o *origin, u URL, at moment) {
+	u.Responded = false // that was the lease before
 	a.queueAgain(o, u, at)
 	o.pending++
 	a.stats.Pending++

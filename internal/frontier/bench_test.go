@@ -348,7 +348,7 @@ func BenchmarkWaiting(b *testing.B) {
 			r.Origin(time.Unix(0, 0), frontier.OriginState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})
 		}
 		b.ReportMetric(float64(heapInUse()-before)/hosts, "heap-B/host")
-		b.ReportMetric(float64(f.View().HostBytes())/hosts, "counted-B/host")
+		b.ReportMetric(float64(f.View().Bytes().Hosts)/hosts, "counted-B/host")
 	}
 	runtime.KeepAlive(f)
 }

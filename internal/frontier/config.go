@@ -56,10 +56,10 @@ type Config struct {
 	// requires a journal.
 	SeenBytes int
 
-	// HostBytes is about how much memory hosts may take. Beyond that, hosts with nothing left to
-	// do are evicted, then hosts whose pending URLs are all in the store. They are read back when
-	// one of their URLs is added, or at their turn: see Prepare and Reads. 0: any amount, 300
-	// bytes each plus their robots.txt. More than 0 requires a journal.
+	// HostBytes is the most memory of hosts, roughly. Beyond that, hosts with nothing left to do are
+	// evicted, then hosts whose pending URLs are all in the store. They are read back when one of
+	// their URLs is added, or at their turn: see Prepare and Reads. 0: any amount, 300 bytes each plus
+	// their robots.txt. More than 0 requires a journal.
 	HostBytes int
 
 	// Heads is the number of URLs of an origin, never leased, that stay in memory, and up to twice as

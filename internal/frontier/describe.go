@@ -35,10 +35,10 @@ func (v View) describe(info *OriginInfo, o *origin, from moment) {
 	next := max(p.earliest(h), from)
 	if info.Full = h.busy >= pace; !info.Full {
 		if !p.groups.free(h.domain(), max(next, v.f.clock.now)) {
-			info.HeldBy, next = HeldByDomain, max(next, p.groups.freeAt(h.domain()))
+			info.WaitsFor, next = BlockedByDomain, max(next, p.groups.freeAt(h.domain()))
 		}
 		if !p.groups.free(h.address, max(next, v.f.clock.now)) {
-			info.HeldBy, next = cmp.Or(info.HeldBy, HeldByAddress), max(next, p.groups.freeAt(h.address))
+			info.WaitsFor, next = cmp.Or(info.WaitsFor, BlockedByAddress), max(next, p.groups.freeAt(h.address))
 		}
 	}
 	info.Next = v.f.clock.time(next)

@@ -36,22 +36,24 @@
 //
 // A Frontier is a facade: it takes in the time, and carries what one part finds out to the next.
 //
-//   - agenda: which URL of an origin is next. It owns the URLs seen (seenSet), their redirects and
-//     variants, the levels, the queues with their refills, and the counts.
-//   - politeness: when an origin may be leased from. It owns the turns of hosts and origins, the
-//     groups, the patience with failures, and the rules of robots.txt. Of the agenda it asks what
-//     there is to lease.
-//   - residency: what is in memory. It owns the index of hosts, their eviction, the dormant ones
-//     and the ownership of partitions. It brings hosts back as the other two knew them.
+//   - agenda: the choice of an origin's next URL. It owns the URLs seen (seenSet), their redirects
+//     and variants, the levels, the queues with their refills, and the counts.
+//   - politeness: the time at which an origin may be leased from. It owns the turns of hosts and
+//     origins, the groups, the patience with failures, and the rules of robots.txt. Of the agenda
+//     it asks what there is to lease.
+//   - residency: the choice of the hosts in memory. It owns the index of hosts, their eviction, the
+//     dormant ones and the ownership of partitions. It brings hosts back as the other two knew
+//     them.
 //
 // Host and origin are records that the parts share: each writes its own fields. All three record in
 // the journal, which is the facade's, and are given the time by those that call them. Calls lead
 // down: facade, residency, politeness, agenda, journal, origin and host, and what those are made of
-// (pace, trouble, robots, backlog, queue). The agenda calls up by two functions that it is given:
-// see above.
+// (pace, trouble, robots, backlog, queue). The agenda calls up by two functions that it is given,
+// see above, and Errands by one, yield.
 //
 // What few callers need stands beside the facade: View looks, Robots takes in robots.txt files,
-// Addresses learns and shares addresses, Partitions takes over and gives away parts of a crawl.
+// Addresses learns and shares addresses, Partitions takes over and gives away parts of a crawl,
+// Errands hands out the requests of pages that are being rendered.
 //
 // # Lifecycle
 //

@@ -126,14 +126,33 @@ func (d *dormant) answered(now moment, revived int, last string) (missed bool) {
 	return missed
 }
 
+// residence is the state of a host in memory.
+type residence struct {
+	noted   uint32 // the last NoteOrigins that recorded it
+	idling  bool   // in the line residency.idle
+	waiting bool   // in the line dormant.waiting
+	owed    bool   // it came back for its turn, which it has not had
+	evicted bool
+}
+
+// isKept reports whether a commit has kept the last record of the host.
+func (x *residence) isKept(j *journal) bool { return x.noted <= j.saved }
+
+// leased takes in a lease of the host, and reports whether it came back for its turn. A robots.txt
+// is no turn.
+func (x *residence) leased(u *URL) (owed bool) {
+	owed = x.owed
+	x.owed = owed && u.Robots
+	return owed
+}
+
 // leased takes in a lease of h.
 func (d *dormant) leased(h *host, u *URL) {
 	if d.origins > 0 {
 		d.credit++
 	}
-	if h.residence.owed { // reviving it was not in vain
+	if h.residence.leased(u) { // reviving it was not in vain
 		d.pause, d.notBefore = 0, 0
-		h.residence.owed = u.Robots
 	}
 }
 

@@ -123,7 +123,7 @@ func (w *wideWeb) lease() int {
 			}
 		}
 		if w.now < w.held[host] {
-			w.t.Fatalf("%v: %s leased, its host is held until %v", w.now, short(lease), w.held[host])
+			w.t.Fatalf("%v: %s leased, its host is backs off until %v", w.now, short(lease), w.held[host])
 		}
 		if w.fetched[lease.URL] {
 			w.t.Fatalf("%v: %s leased twice", w.now, short(lease))
@@ -264,7 +264,7 @@ func TestDormantHosts(t *testing.T) {
 						w.find(fmt.Sprintf("h%d.d%d", n, n%c.domains), from, 2)
 						if n%10 == 0 {
 							w.save()
-							if got := w.f.View().HostBytes(); got > room+40_000 {
+							if got := w.f.View().Bytes().Hosts; got > room+40_000 {
 								t.Fatalf("%d bytes of hosts, expected about %d", got, room)
 							}
 						}

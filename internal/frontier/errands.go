@@ -7,19 +7,10 @@ import (
 	"time"
 )
 
-// Errand is a request that a page makes while it is rendered: for a script, or what a script asks
-// for. It obeys robots.txt, delays and paces as a URL does, and is none: it is in no queue and not
-// in the seen set, no limit counts it, and it does not outlive the process. Its pointer identifies
-// it.
-type Errand struct {
-	For any // the caller's
-
-	after   moment // it is not leased before
-	dropped bool
-}
-
 // Errands are the requests of pages that are being rendered. Those that wait come before the URLs
-// of all hosts.
+// of all hosts. But what pages of other sites ask of a host or a domain alternates with what its
+// own ask for, then with its URLs; at an address, whose hosts may belong to anybody, and under
+// Config.RateLimit all errands do with URLs: no other site keeps a host from being crawled.
 //
 // An errand is refused when its turn comes, by robots.txt or because its host is dead; what is
 // parked waits. The caller drops what it does not need any more.
@@ -30,9 +21,11 @@ type Errands struct {
 	residency  *residency
 	robots     *Robots
 
-	waiting []*origin // those with errands that wait, in the order in which they began to
+	waiting []*origin // those with errands that wait, in turn
 	leased  map[*Errand]*origin
 	refused []Refusal // not collected
+
+	yield func(*host, *Errand, *URL) bool // of the Frontier
 }
 
 // Bound has nothing leased, while so many pages are being rendered, of origins that have any of
@@ -54,14 +47,15 @@ func (e *Errands) wait(o *origin, u URL) {
 	if o.errands == nil {
 		o.errands = new(errands)
 	}
-	if len(o.errands.waiting) == 0 {
+	if !o.errands.wait() {
 		e.waiting = append(e.waiting, o)
 	}
-	i := len(o.errands.waiting)
-	for i > 0 && o.errands.waiting[i-1].Errand.after > u.Errand.after {
+	line := o.errands.line(u.Errand)
+	i := len(*line)
+	for i > 0 && (*line)[i-1].Errand.after > u.Errand.after {
 		i--
 	}
-	o.errands.waiting = slices.Insert(o.errands.waiting, i, u)
+	*line = slices.Insert(*line, i, u)
 }
 
 // Drop forgets an errand that waits. One that is leased does not wait again.
@@ -71,13 +65,14 @@ func (e *Errands) Drop(u *URL) {
 	if o == nil || o.errands == nil {
 		return
 	}
-	o.errands.waiting = slices.DeleteFunc(o.errands.waiting, func(w URL) bool { return w.Errand == u.Errand })
+	line := o.errands.line(u.Errand)
+	*line = slices.DeleteFunc(*line, func(w URL) bool { return w.Errand == u.Errand })
 	e.emptied(o)
 }
 
 // emptied takes in that an origin may have no errand that waits.
 func (e *Errands) emptied(o *origin) {
-	if len(o.errands.waiting) == 0 {
+	if !o.errands.wait() {
 		e.waiting = slices.DeleteFunc(e.waiting, func(w *origin) bool { return w == o })
 		e.tidy(o)
 		e.residency.consider(o.host)
@@ -92,33 +87,59 @@ func (e *Errands) tidy(o *origin) {
 }
 
 // Lease hands out at most max errands whose hosts may be requested now, or what they need before:
-// the address of a host, or its robots.txt.
-func (e *Errands) Lease(now time.Time, max int) (leases []URL) {
+// the address of a host, or its robots.txt; and URLs that are due before them. Alone: no URL may be
+// leased, and none is due.
+func (e *Errands) Lease(now time.Time, max int, alone bool) (leases []URL) {
 	e.clock.advance(now)
 	for _, o := range slices.Clone(e.waiting) {
-		for len(leases) < max && e.politeness.free <= e.clock.now {
-			u, ok := e.lease(e.clock.now, o)
+		for len(leases) < max && e.politeness.free <= e.clock.now && o.errands.wait() {
+			first := e.first(e.clock.now, o)
+			u, ok := e.lease(e.clock.now, first, alone)
+			e.emptied(first)
 			if !ok {
 				break
 			}
 			leases = append(leases, u)
+			if u.Errand != nil && first.errands.wait() { // others of its domain or its address may wait
+				e.waiting = append(slices.DeleteFunc(e.waiting, func(w *origin) bool { return w == first }), first)
+			}
 		}
-		e.emptied(o)
 	}
 	return leases
 }
 
-// lease takes a lease from o. It returns false if nothing of it is due.
-func (e *Errands) lease(now moment, o *origin) (u URL, ok bool) {
+// first returns the origin whose errand comes before those of o: another of its domain if it is the
+// turn of the domain's own pages, else o.
+func (e *Errands) first(now moment, o *origin) *origin {
+	domain := o.host.domain()
+	if domain == nil || !domain.visited {
+		return o
+	}
+	if line, at, ok := e.due(now, o); !ok || at > now || line == &o.errands.own {
+		return o
+	}
+	for _, other := range e.waiting {
+		if other.host.domain() == domain {
+			if line, at, ok := e.due(now, other); ok && at <= now && line == &other.errands.own {
+				return other
+			}
+		}
+	}
+	return o
+}
+
+// lease takes a lease from o. It returns false if nothing of it is due. Alone: see Lease.
+func (e *Errands) lease(now moment, o *origin, alone bool) (u URL, ok bool) {
 	p, h := e.politeness, o.host
-	for len(o.errands.waiting) > 0 {
-		if at, ok := e.due(now, o); !ok || at > now {
+	for o.errands.wait() {
+		line, at, ok := e.due(now, o)
+		if !ok || at > now {
 			break
 		}
-		next := &o.errands.waiting[0]
-		if kind, reason := e.refuses(now, o, next); kind != "" {
-			e.refused = append(e.refused, Refusal{*next, kind, reason})
-			o.errands.waiting = o.errands.waiting[1:]
+		next := (*line)[0]
+		if kind, reason := e.refuses(now, o, &next); kind != "" {
+			e.refused = append(e.refused, Refusal{next, kind, reason})
+			*line = (*line)[1:]
 			continue
 		}
 		switch {
@@ -126,13 +147,15 @@ func (e *Errands) lease(now moment, o *origin) (u URL, ok bool) {
 			p.lendAddress(h)
 			p.placeHost(now, h)
 			return URL{URL: rootOf(h.own.name), Resolve: true}, true
+		case !alone && e.yield(h, next.Errand, &u):
+			return u, true
 		case o.robots.wanted(now):
 			if !e.robots.pick(now, o, next.Depth, &u) {
 				return u, false
 			}
 		default:
-			u = *next
-			o.errands.waiting = o.errands.waiting[1:]
+			u = next
+			*line = (*line)[1:]
 			o.errands.leased++
 			e.leased[u.Errand] = o
 		}
@@ -140,7 +163,7 @@ func (e *Errands) lease(now moment, o *origin) (u URL, ok bool) {
 		if u.Addr, u.Pinned = (netip.Addr{}), false; h.address != nil {
 			u.Addr, u.Pinned = h.address.addr, h.pinned(now)
 		}
-		p.lend(now, o)
+		p.lend(now, o, next.Errand)
 		p.place(now, o)
 		return u, true
 	}
@@ -161,31 +184,50 @@ func (e *Errands) refuses(now moment, o *origin, u *URL) (kind, reason string) {
 	return o.robots.refuse(u.URL.RequestTarget())
 }
 
-// due returns when the next errand of o may be leased or refused; ok is false if time alone does
-// not help.
-func (e *Errands) due(now moment, o *origin) (at moment, ok bool) {
+// due returns when the next errand of o may be leased or refused, and its line; ok is false if
+// time alone does not help.
+func (e *Errands) due(now moment, o *origin) (line *[]URL, at moment, ok bool) {
 	p, h := e.politeness, o.host
 	at, refused, ok := o.chance(now)
 	switch {
 	case !ok || h.held || h.resolve == addressAsked:
-		return 0, false
+		return nil, 0, false
 	case refused:
-		return at, true
+		line, _ = e.next(now, o, at)
+		return line, at, true
 	}
 	free, ok := p.freeAt(h)
 	if !ok {
-		return 0, false
+		return nil, 0, false
 	}
-	at = max(at, free, p.free, o.errands.waiting[0].Errand.after)
+	at = max(at, free, p.free)
 	for _, g := range [...]*group{h.domain(), h.address} {
 		if g != nil {
 			if g.busy >= p.groups.limit(g) {
-				return 0, false
+				return nil, 0, false
 			}
 			at = max(at, p.groups.freeAt(g))
 		}
 	}
-	return at, true
+	line, at = e.next(now, o, at)
+	return line, at, true
+}
+
+// next returns which line of o is next, one of which is not empty, and when; both wait until a
+// time.
+func (e *Errands) next(now moment, o *origin, at moment) (line *[]URL, first moment) {
+	h := o.host
+	for _, l := range [...]*[]URL{&o.errands.own, &o.errands.foreign} {
+		if len(*l) == 0 {
+			continue
+		}
+		due := max(at, (*l)[0].Errand.after)
+		sooner := max(due, now) - max(first, now)
+		if line == nil || sooner < 0 || sooner == 0 && !h.visited && (*l)[0].Errand.after < (*line)[0].Errand.after {
+			line, first = l, due
+		}
+	}
+	return line, first
 }
 
 // Next returns the earliest time at which Lease will have a lease or a refusal, if nothing is added
@@ -193,7 +235,7 @@ func (e *Errands) due(now moment, o *origin) (at moment, ok bool) {
 func (e *Errands) Next() (at time.Time, ok bool) {
 	var first moment
 	for _, o := range e.waiting {
-		if due, may := e.due(e.clock.now, o); may && (!ok || due < first) {
+		if _, due, may := e.due(e.clock.now, o); may && (!ok || due < first) {
 			first, ok = due, true
 		}
 	}
@@ -225,6 +267,7 @@ func (e *Errands) End(now time.Time, u URL, a Result, again time.Time) {
 	}
 	e.tidy(o)
 	e.politeness.end(e.clock.now, o, a)
+	e.politeness.changed(e.clock.now, o)
 }
 
 // Responded takes in that the response to a URL is here, which is leased: its host may be requested
@@ -239,26 +282,15 @@ func (e *Errands) Responded(now time.Time, u URL, a Result) {
 	if o.errands == nil {
 		o.errands = new(errands)
 	}
-	o.errands.held++
+	o.errands.rendering++
 	e.politeness.rendered(e.clock.now, o)
 	e.politeness.end(e.clock.now, o, a)
+	e.politeness.changed(e.clock.now, o)
 }
 
-// ended ends the lease of a page that had responded, and returns its origin.
-func (e *Errands) ended(now time.Time, u *URL) *origin {
-	e.clock.advance(now)
-	o := e.agenda.end(u)
-	o.errands.held--
+// ended takes in that the lease of a page of o has ended, which had responded.
+func (e *Errands) ended(now moment, o *origin) {
+	o.errands.rendering--
 	e.tidy(o)
-	e.politeness.endRendering(e.clock.now, o)
-	e.politeness.journal.originChanged(o)
-	return o
-}
-
-// held returns how many pages are leased whose response is here.
-func (e *Errands) held() int { return e.politeness.rendering.pages }
-
-// any reports whether an errand waits, or a page is held.
-func (e *Errands) any() bool {
-	return e.held() > 0 || len(e.waiting) > 0 || len(e.refused) > 0
+	e.politeness.endRendering(now, o)
 }

@@ -18,7 +18,7 @@ func errand(t *testing.T, short string) frontier.URL {
 // run expects an errand to be leased at a time, and ends it.
 func run(t *testing.T, f *frontier.Frontier, now time.Duration, want string) {
 	t.Helper()
-	leases := f.Errands().Lease(at(now), 9)
+	leases := f.Errands().Lease(at(now), 9, false)
 	if shorts(leases) != want || leases[0].Errand == nil {
 		t.Fatalf("%v: errands %v, expected %s", now, leases, want)
 	}
@@ -42,7 +42,7 @@ func TestErrands(t *testing.T) {
 	for _, path := range []string{"a/app.js", "a/api/secret", "cdn/style.css"} {
 		f.Errands().Add(at(time.Second), errand(t, path))
 	}
-	leases := f.Errands().Lease(at(time.Second), 9)
+	leases := f.Errands().Lease(at(time.Second), 9, false)
 	if len(leases) != 1 || !leases[0].Robots || short(leases[0]) != "cdn/robots.txt" {
 		t.Fatalf("leased %v: expected the robots.txt of cdn, as a has one lease at once", leases)
 	}
@@ -52,7 +52,7 @@ func TestErrands(t *testing.T) {
 		t.Errorf("%d URLs pending of a as the disk has it, expected the page and another", info.Pending)
 	}
 	expectErrandAt(t, f, 2*time.Second)
-	leases = f.Errands().Lease(at(2*time.Second), 9)
+	leases = f.Errands().Lease(at(2*time.Second), 9, false)
 	if shorts(leases) != "a/app.js cdn/style.css" {
 		t.Fatalf("errands %v", leases)
 	}
@@ -65,7 +65,7 @@ func TestErrands(t *testing.T) {
 	for _, lease := range leases {
 		f.Errands().End(at(2*time.Second), lease, frontier.Result{}, time.Time{})
 	}
-	if more := f.Errands().Lease(at(3*time.Second), 9); len(more) > 0 {
+	if more := f.Errands().Lease(at(3*time.Second), 9, false); len(more) > 0 {
 		t.Errorf("leased %v, which robots.txt disallows", more)
 	}
 	if refused := f.Errands().Refused(); len(refused) != 1 || short(refused[0].URL) != "a/api/secret" || refused[0].Kind != "robots" {
@@ -115,7 +115,7 @@ func TestErrandsOfTheDead(t *testing.T) {
 	}
 	asked, refused := 0, 0
 	for now := at(0); ; {
-		for _, lease := range f.Errands().Lease(now, 9) {
+		for _, lease := range f.Errands().Lease(now, 9, false) {
 			if asked++; short(lease) == "dead/left" {
 				t.Fatal("leased what was dropped")
 			}
@@ -138,6 +138,31 @@ func TestErrandsOfTheDead(t *testing.T) {
 	page.Responded = true
 	f.Retry(at(time.Hour), page, frontier.Result{}, at(time.Hour))
 	expectLease(t, f, time.Hour, 9, "a/1")
+}
+
+// TestRenderedOnce: a page that was rendered, and is requested again, is as any other: it may not
+// be rendered then.
+func TestRenderedOnce(t *testing.T) {
+	for name, again := range map[string]func(*frontier.Frontier, frontier.URL){
+		"postponed": func(f *frontier.Frontier, page frontier.URL) {
+			f.Postpone(at(0), page, frontier.Result{}, at(time.Second))
+		},
+		"retried": func(f *frontier.Frontier, page frontier.URL) {
+			f.Retry(at(0), page, frontier.Result{}, at(time.Second))
+		},
+	} {
+		f := with(t, frontier.Config{}, "a/1 a/2")
+		page := expectLease(t, f, 0, 1, "a/1")[0]
+		f.Errands().Responded(at(0), page, frontier.Result{})
+		page.Responded = true
+		again(f, page)
+		page = expectLease(t, f, time.Second, 1, "a/1")[0]
+		f.Done(at(time.Second), page, frontier.Result{})
+		f.Done(at(time.Second), expectLease(t, f, time.Second, 9, "a/2")[0], frontier.Result{})
+		if !f.View().Over() {
+			t.Errorf("%s: not over: %+v", name, f.View().Stats())
+		}
+	}
 }
 
 // TestErrandsHoldLevels: with a depth, pages wait for those that lead to them to be rendered.
@@ -171,9 +196,9 @@ func TestErrandsOfAnAddress(t *testing.T) {
 	page := expectLease(t, f, 0, 9, "a/1")[0]
 	f.Errands().Responded(at(0), page, frontier.Result{})
 	f.Errands().Add(at(0), errand(t, "cdn/app.js"))
-	resolve(f.Errands().Lease(at(0), 9))
+	resolve(f.Errands().Lease(at(0), 9, false))
 	expectErrandAt(t, f, 3*time.Second)
-	if early := f.Errands().Lease(at(2*time.Second), 9); len(early) > 0 {
+	if early := f.Errands().Lease(at(2*time.Second), 9, false); len(early) > 0 {
 		t.Errorf("leased %v: its address was asked 2 s before", early)
 	}
 	run(t, f, 3*time.Second, "cdn/app.js")
@@ -226,7 +251,7 @@ func TestErrandsAgain(t *testing.T) {
 	dropped := errand(t, "a/dropped")
 	f.Errands().Add(at(0), errand(t, "a/app.js"))
 	f.Errands().Add(at(0), dropped)
-	for _, u := range f.Errands().Lease(at(0), 9) {
+	for _, u := range f.Errands().Lease(at(0), 9, false) {
 		if u.Errand == dropped.Errand {
 			f.Errands().Drop(&u)
 		}
@@ -236,10 +261,10 @@ func TestErrandsAgain(t *testing.T) {
 	expectErrandAt(t, f, 5*time.Second)
 	f.Errands().Add(at(time.Second), errand(t, "a/other.js"))
 	run(t, f, time.Second, "a/other.js")
-	if early := f.Errands().Lease(at(4*time.Second), 9); len(early) > 0 {
+	if early := f.Errands().Lease(at(4*time.Second), 9, false); len(early) > 0 {
 		t.Errorf("leased %v early", early)
 	}
-	if leases := f.Errands().Lease(at(5*time.Second), 9); shorts(leases) != "a/app.js" || leases[0].Tries != 1 {
+	if leases := f.Errands().Lease(at(5*time.Second), 9, false); shorts(leases) != "a/app.js" || leases[0].Tries != 1 {
 		t.Errorf("leased %v, expected a/app.js again", leases)
 	}
 }

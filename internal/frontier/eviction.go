@@ -32,7 +32,7 @@ func (r *residency) noted(h *host) {
 // that is known of it. A host that time alone will free stays, unless there are too many: its turn
 // would come in vain, and late once it is free.
 func (r *residency) settled(now moment, h *host) bool {
-	if h.residence.noted > r.journal.saved || r.delaysOthers(now, h) || r.freedAt(now, h) > now && !r.givesWay(now, h) {
+	if !h.residence.isKept(r.journal) || r.delaysOthers(now, h) || r.freedAt(now, h) > now && !r.givesWay(now, h) {
 		return false
 	}
 	answered := int32(0)
@@ -221,7 +221,7 @@ func (h *host) canWait() bool {
 // waitsForGroup reports whether h waits for others: of its domain, or its address.
 func (h *host) waitsForGroup() bool {
 	if h.turn.index >= 0 {
-		return h.waitsFor != nobody
+		return h.waitsFor != BlockedByNone
 	}
 	return h.turn.rank >= 0
 }

@@ -7,8 +7,7 @@ import (
 	"unsafe"
 )
 
-// patience decides how long the failures and overloads of origins are borne, and which origins are
-// given up.
+// patience bears the failures and overloads of origins for a while, and gives origins up.
 type patience struct {
 	cfg     *Config
 	epoch   *epoch
@@ -179,9 +178,9 @@ func (p *patience) restore(now moment, o *origin, s *OriginState, ofAnother bool
 }
 
 const (
-	// parkFrom is from which failure in a row on an origin is parked that has never responded;
-	// before, the fault may be the pages'. A parked origin is tried with one lease at once, after a
-	// pause that doubles.
+	// parkFrom is the number of failures in a row from which an origin is parked that has never
+	// responded; before, the fault may be the pages'. A parked origin is tried with one lease at once,
+	// after a pause that doubles.
 	parkFrom = 3
 
 	// maxFails is the number of leases in a row that an origin which has never responded may leave
@@ -294,14 +293,6 @@ func (o *origin) setDoubtful(is bool) {
 	} else if all != nil {
 		all.vouchers++
 		all.probing -= o.leased
-	}
-}
-
-// countLeases counts n more leases of o.
-func (o *origin) countLeases(n int32) {
-	o.leased += n
-	if all := o.host.origins; all != nil && o.doubtful {
-		all.probing += n
 	}
 }
 

@@ -172,7 +172,7 @@ func TestClockSetBack(t *testing.T) {
 		state frontier.OriginState
 		most  time.Duration
 	}{
-		"back-off": {frontier.OriginState{Hold: far, Strikes: 1, Overload: true}, time.Hour},
+		"back-off": {frontier.OriginState{BackOffEnd: far, Strikes: 1, Overload: true}, time.Hour},
 		"delay":    {frontier.OriginState{Asked: far}, 0},
 		"parked":   {frontier.OriginState{Trouble: frontier.TroubleState{Since: far, Failures: 5, Until: far}}, 5 * time.Minute},
 		"robots.txt that failed": {

@@ -3,7 +3,8 @@ package frontier
 import "time"
 
 // Frontier holds the URLs of a crawl. It passes the time to its parts, and carries what one of them
-// finds out to the next: calls lead from here to residency, politeness and agenda, and never back.
+// finds out to the next: calls lead from here to residency, politeness and agenda. Back lead three
+// functions that parts are given: the two of above, and Errands.yield.
 //
 // Invariants: every URL seen is in exactly one state. A host has a turn if and only if time
 // alone will let it have another lease, refusal or refill, as far as that depends on the host;
@@ -59,9 +60,6 @@ func (f *Frontier) Partitions() *Partitions { return &f.partitions }
 // Addresses returns the part that learns and shares the addresses of hosts.
 func (f *Frontier) Addresses() *Addresses { return &f.addresses }
 
-// Errands returns the part that leases what pages need while they are rendered.
-func (f *Frontier) Errands() *Errands { return &f.errands }
-
 // RefuseBy makes the frontier ask fn about each URL whose turn comes, before its origin's
 // robots.txt: the URL is refused if kind is not empty.
 func (f *Frontier) RefuseBy(fn func(*URL) (kind, reason string)) { f.refuse = fn }
@@ -86,10 +84,11 @@ func (f *Frontier) stats() Stats {
 
 // leased returns how much is leased: URLs, with those being rendered, errands, robots.txt files and
 // addresses.
-func (f *Frontier) leased() int { return f.politeness.leased + f.errands.held() }
+func (f *Frontier) leased() int { return f.politeness.leased + f.politeness.rendering.pages }
 
-// quiet reports whether nothing is leased, refused and not collected, or being read.
+// quiet reports whether nothing is leased, refused and not collected, or being read, and no errand
+// waits.
 func (f *Frontier) quiet() bool {
-	return f.politeness.leased == 0 && !f.errands.any() && len(f.agenda.refused) == 0 &&
+	return f.leased() == 0 && len(f.errands.waiting)+len(f.errands.refused)+len(f.agenda.refused) == 0 &&
 		f.agenda.refills.unread == 0 && !f.residency.reading()
 }

@@ -28,6 +28,7 @@ type group struct {
 	soon     moment // of an address that is shared: see dueAt
 	index    int32  // in that heap; -1: it is not there
 	prompt   bool   // that heap is of prompt hosts, as that host is
+	visited  bool   // its last lease was for an errand: of a domain, for a page of another site
 }
 
 func (g *group) before(h *host) bool {
@@ -52,9 +53,10 @@ func (byTurn) Before(a, b *group) bool {
 func (byTurn) Moved(g *group, i int) { g.index = int32(i) }
 
 // lend counts a lease.
-func (g *group) lend(now moment) {
+func (g *group) lend(now moment, visited bool) {
 	if g != nil {
 		g.busy++
+		g.visited = visited
 		g.last = now // until the response says when it really ended
 	}
 }
@@ -111,7 +113,7 @@ const costOfGroup = int(unsafe.Sizeof(group{})) + 120
 // sweepFrom is the number of groups without a host that are left alone.
 const sweepFrom = 64
 
-// bytes is about how much memory the groups take.
+// bytes returns the memory that the groups take, roughly.
 func (gs *groups) bytes() int { return costOfGroup * gs.len() }
 
 func (gs *groups) len() int { return len(gs.addresses) + len(gs.domains) }

@@ -372,22 +372,22 @@ func (m *groupModel) compare() {
 	}
 }
 
-// TestHeldBy checks what is reported of a host that waits for its group: which, and for how long.
-func TestHeldBy(t *testing.T) {
+// TestWaitsFor checks what is reported of a host that waits for its group: which, and for how long.
+func TestWaitsFor(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		cfg   frontier.Config
 		asked string
-		by    frontier.Holder
+		by    frontier.Blocker
 		next  time.Duration
 		full  bool
 	}{
-		{name: "another of its domain", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://b.one.example/", by: frontier.HeldByDomain, next: 3 * time.Second},
-		{name: "another at its address", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://two.example/", by: frontier.HeldByAddress, next: 3 * time.Second},
-		{name: "as many as there may be at its address", cfg: frontier.Config{PerAddress: 1}, asked: "http://two.example/", by: frontier.HeldByAddress},
+		{name: "another of its domain", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://b.one.example/", by: frontier.BlockedByDomain, next: 3 * time.Second},
+		{name: "another at its address", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://two.example/", by: frontier.BlockedByAddress, next: 3 * time.Second},
+		{name: "as many as there may be at its address", cfg: frontier.Config{PerAddress: 1}, asked: "http://two.example/", by: frontier.BlockedByAddress},
 		{name: "its own delay", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://a.one.example/1", next: 3 * time.Second, full: true},
 		{name: "as many of its own as there may be", cfg: frontier.Config{PerHost: 1}, asked: "http://a.one.example/1", full: true},
-		{name: "a longer one of its address", cfg: frontier.Config{AddressDelay: 3 * time.Second}, asked: "http://a.one.example/1", by: frontier.HeldByAddress, next: 3 * time.Second},
+		{name: "a longer one of its address", cfg: frontier.Config{AddressDelay: 3 * time.Second}, asked: "http://a.one.example/1", by: frontier.BlockedByAddress, next: 3 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cfg.Resolve = true
@@ -401,8 +401,8 @@ func TestHeldBy(t *testing.T) {
 				t.Fatalf("leased %v", leases)
 			}
 			info, _ := f.View().Origin(at(0), "http://a.one.example")
-			if info.HeldBy != c.by || info.Next.Sub(at(0)) != c.next || info.Full != c.full {
-				t.Errorf("held by %d for %v, full %t, expected %d, %v, %t", info.HeldBy, info.Next.Sub(at(0)), info.Full, c.by, c.next, c.full)
+			if info.WaitsFor != c.by || info.Next.Sub(at(0)) != c.next || info.Full != c.full {
+				t.Errorf("waits for %d for %v, full %t, expected %d, %v, %t", info.WaitsFor, info.Next.Sub(at(0)), info.Full, c.by, c.next, c.full)
 			}
 		})
 	}
@@ -415,7 +415,7 @@ func TestAddressesAreForgotten(t *testing.T) {
 		f := frontier.New(frontier.Config{Resolve: true, Delay: delay})
 		f.Add(parsed(t, "http://a.example/"))
 		f.Addresses().Resolved(at(0), f.Lease(at(0), 1)[0], netip.MustParseAddr("2001:db8::"))
-		before, now := f.View().HostBytes(), at(0)
+		before, now := f.View().Bytes().Hosts, at(0)
 		for i := range 5000 {
 			f.Add(parsed(t, fmt.Sprintf("http://a.example/%d", i)))
 			leases := f.Lease(now, 1)
@@ -425,7 +425,7 @@ func TestAddressesAreForgotten(t *testing.T) {
 			f.Done(now, leases[0], frontier.Result{Addr: netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 8), byte(i)})})
 			now = now.Add(delay)
 		}
-		if grown := f.View().HostBytes() - before; grown > 64<<10 {
+		if grown := f.View().Bytes().Hosts - before; grown > 64<<10 {
 			t.Errorf("delay %v: 5,000 addresses have left %d bytes", delay, grown)
 		}
 	}

@@ -25,9 +25,10 @@ type host struct {
 	siblings *siblings // nil: it is alone in its registrable domain
 	turn     turn
 	busy     int32   // leases of all origins
-	waitsFor blocker // the holder of the line that its host turn is in
+	waitsFor Blocker // the holder of the line that its host turn is in
 	resolve  uint8   // state of its address
 	quick    uint8   // pages in a row that came within PromptTime, up to promptPages
+	visited  bool    // its last lease was for an errand of a page of another site
 	prompt   bool    // it has the host turns of prompt ones: see stalls
 	located  uint16  // the minute in which it came to its address: see pinned
 
@@ -82,15 +83,6 @@ type origins struct {
 	probed   moment // when a doubtful one was leased last
 	order    uint64 // of that lease
 	park     moment // no doubtful one is leased before
-}
-
-// residence is the state of a host in memory.
-type residence struct {
-	noted   uint32 // the last NoteOrigins that recorded it
-	idling  bool   // in the line residency.idle
-	waiting bool   // in the line dormant.waiting
-	owed    bool   // it came back for its turn, which it has not had
-	evicted bool
 }
 
 // isRedirecting reports whether robots.txt redirects to the host wait, or are leased.

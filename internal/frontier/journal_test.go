@@ -443,7 +443,7 @@ func originText(o frontier.OriginState) string {
 		text += fmt.Sprintf(", %d at once", o.Most)
 	}
 	if o.Overload {
-		text += fmt.Sprintf(", overload %d, held until %v", o.Strikes, o.Hold.Sub(epoch))
+		text += fmt.Sprintf(", overload %d, backs off until %v", o.Strikes, o.BackOffEnd.Sub(epoch))
 	}
 	r := o.Robots
 	if r.Have {

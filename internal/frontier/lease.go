@@ -74,7 +74,7 @@ func (f *Frontier) lease(h *host, u *URL) bool {
 			u.Addr, u.Pinned = h.address.addr, h.pinned(f.clock.now)
 		}
 		u.Prompt = h.prompt
-		f.politeness.lend(f.clock.now, o)
+		f.politeness.lend(f.clock.now, o, nil)
 		f.residency.dormant.leased(h, u)
 	}
 	if f.agenda.mayRefill(o) && f.agenda.levels.mayDescend(o) {
@@ -82,6 +82,29 @@ func (f *Frontier) lease(h *host, u *URL) bool {
 	}
 	f.politeness.place(f.clock.now, o)
 	return ok
+}
+
+// Errands returns the part that leases what pages need while they are rendered.
+func (f *Frontier) Errands() *Errands {
+	if f.errands.yield == nil {
+		f.errands.yield = f.yield
+	}
+	return &f.errands
+}
+
+// yield takes the lease that is due before an errand at h, which could be leased now: of the host
+// or group where it would follow another errand, or of any under RateLimit. It returns false if
+// there is none.
+func (f *Frontier) yield(h *host, e *Errand, u *URL) bool {
+	p, now := f.politeness, f.clock.now
+	owed := p.owed(now, h, e)
+	if owed == nil && p.visited {
+		if next, at := f.nextTurn(true); next != nil && at <= now && !p.endedByLimit(now, next) {
+			owed = next
+		}
+	}
+	f.work = 0
+	return owed != nil && !f.stuck(owed) && f.lease(owed, u)
 }
 
 // pick takes a lease from o, which is due: its robots.txt, or the first URL that is allowed. It

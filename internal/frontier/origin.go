@@ -58,18 +58,29 @@ func (o *origin) isRobotsRedirects() bool { return o.name == "" }
 // errands are the errands of an origin, and the pages of it that are being rendered. While there
 // are any, the origin stays in memory.
 type errands struct {
-	waiting []URL
-	leased  int32
-	held    int32 // pages that have been received, and whose lease has not ended
+	own, foreign []URL // that wait: of pages of its site, and of others
+	leased       int32
+	rendering    int32 // pages that have been received, and whose lease has not ended
 }
+
+// line returns the line of an errand.
+func (x *errands) line(e *Errand) *[]URL {
+	if e.Foreign {
+		return &x.foreign
+	}
+	return &x.own
+}
+
+// wait reports whether any errand waits.
+func (x *errands) wait() bool { return x != nil && len(x.own)+len(x.foreign) > 0 }
 
 // beyond returns how many more pages of o are leased than count as leases.
 func (x *errands) beyond() int32 {
 	if x == nil {
 		return 0
 	}
-	return x.held - x.leased
+	return x.rendering - x.leased
 }
 
 // over reports whether there is nothing left of them.
-func (x *errands) over() bool { return len(x.waiting) == 0 && x.leased == 0 && x.held == 0 }
+func (x *errands) over() bool { return !x.wait() && x.leased == 0 && x.rendering == 0 }

@@ -167,7 +167,7 @@ func (w *web) check(lease frontier.URL) {
 	}
 	switch {
 	case w.now < h.held:
-		w.t.Fatalf("%v: %s leased, its host is held until %v", w.now, name, h.held)
+		w.t.Fatalf("%v: %s leased, its host is backs off until %v", w.now, name, h.held)
 	case h.any && w.now < max(h.lastEnd, h.lastLease)+delay:
 		w.t.Fatalf("%v: %s leased, the delay is over at %v", w.now, name, max(h.lastEnd, h.lastLease)+delay)
 	case w.cfg.PerHost > 0 && h.leased >= w.cfg.PerHost, w.cfg.PerHost == 0 && delay > 0 && h.leased > 0, h.leased >= 16:

@@ -31,8 +31,8 @@ func (p *politeness) endAddress(h *host) {
 	h.resolve = addressKnown
 }
 
-// lend counts a lease of o.
-func (p *politeness) lend(now moment, o *origin) {
+// lend counts a lease of o: of an errand, or what that needs before, or, without one, of the crawl.
+func (p *politeness) lend(now moment, o *origin, e *Errand) {
 	o.countLeases(1)
 	p.leased++
 	if all := o.host.origins; all != nil && o.doubtful {
@@ -43,11 +43,13 @@ func (p *politeness) lend(now moment, o *origin) {
 		h.moved = now
 	}
 	h.asked, h.last = now, now // until the response says when it really ended
-	h.domain().lend(now)
-	h.address.lend(now)
+	h.visited = e.isForeign()
+	h.domain().lend(now, e.isForeign())
+	h.address.lend(now, e != nil)
 	p.placeGroups(h)
 	p.agenda.levels.stir(now, o)
 	p.journal.originChanged(o)
+	p.visited = e != nil && p.cfg.RateLimit > 0
 	if p.cfg.RateLimit > 0 {
 		p.free = max(p.free, now-rateSlack) + p.spacing()
 	}
@@ -61,7 +63,15 @@ func (p *politeness) spacing() moment {
 	return moment(min(float64(time.Second)/p.cfg.RateLimit, float64(maxSpacing)))
 }
 
-// end takes in the end of a lease of o.
+// countLeases counts n more leases of o.
+func (o *origin) countLeases(n int32) {
+	o.leased += n
+	if all := o.host.origins; all != nil && o.doubtful {
+		all.probing += n
+	}
+}
+
+// end takes in the end of a lease of o, which has changed.
 func (p *politeness) end(now moment, o *origin, a Result) {
 	h := o.host
 	o.countLeases(-1)
@@ -74,8 +84,6 @@ func (p *politeness) end(now moment, o *origin, a Result) {
 		p.moveTo(now, h, a.Addr)
 	}
 	o.seed = o.seed && !a.Public
-	p.journal.originChanged(o)
-	p.place(now, o)
 }
 
 // placeGroups places the groups of a host.
@@ -112,6 +120,7 @@ type politeness struct {
 	order          uint64 // of the last turn given
 	leased         int    // URLs, robots.txt files and addresses
 	free           moment // RateLimit allows nothing before
+	visited        bool   // there is a RateLimit, and the last lease was for an errand
 }
 
 func newPoliteness(cfg *Config, e *epoch, j *journal, a *agenda) *politeness {
@@ -176,8 +185,8 @@ func (p *politeness) restore(now moment, o *origin, s *OriginState, rules robots
 			h.pace.most = uint8(s.Most) // unbounded or not
 		}
 	}
-	if !s.Hold.IsZero() {
-		h.pace.backOffEnd = max(h.pace.backOffEnd, p.epoch.restored(now, s.Hold, MaxRetryAfter))
+	if !s.BackOffEnd.IsZero() {
+		h.pace.backOffEnd = max(h.pace.backOffEnd, p.epoch.restored(now, s.BackOffEnd, MaxRetryAfter))
 	}
 	if ofAnother {
 		p.waitFrom(h, now)
@@ -212,7 +221,7 @@ func (p *politeness) restoreRobots(now moment, o *origin, s RobotsState, rules r
 	o.host.rulesChanged(o, 0)
 }
 
-// bytes is about how much memory groups and troubles take.
+// bytes returns the memory that groups and troubles take, roughly.
 func (p *politeness) bytes() int { return p.groups.bytes() + p.patience.bytes }
 
 // learn takes in what the end of a lease of a host says of its pace, and of its groups'.
@@ -225,8 +234,8 @@ func (p *politeness) learn(now moment, h *host, a Result) {
 	p.groups.learn(now, h, &a, as, overloaded)
 }
 
-// pinFor is for how many minutes requests to a host go to the address found, even if its name
-// leads elsewhere by then. The turn of a lease belongs to one address; if names whose records
+// pinFor is the time, in minutes, for which requests to a host go to the address found, even if its
+// name leads elsewhere by then. The turn of a lease belongs to one address; if names whose records
 // rotate were looked up each time, the request would mostly go to another. Heritrix keeps an
 // address for 6 hours, too.
 const pinFor = 6 * 60

@@ -133,7 +133,7 @@ func (r *residency) state(now moment, o *origin) OriginState {
 		s.Asked = r.epoch.time(o.host.asked)
 	}
 	if o.host.pace.backOffEnd > now {
-		s.Hold = r.epoch.time(o.host.pace.backOffEnd)
+		s.BackOffEnd = r.epoch.time(o.host.pace.backOffEnd)
 	}
 	if o.robots.phase != off {
 		s.Robots = o.robots.state(now, r.epoch)

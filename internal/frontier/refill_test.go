@@ -166,7 +166,7 @@ func TestCountsThatAreWrong(t *testing.T) {
 func TestOriginStateRoundTrip(t *testing.T) {
 	full := frontier.OriginState{
 		Name: "http://a.example", Pending: 7, Tried: 2, Answered: 3, Capped: true,
-		Asked: at(time.Second), Took: 3 * time.Second, Best: 2 * time.Second, Most: 5, Hold: at(time.Hour), Strikes: 4, Overload: true,
+		Asked: at(time.Second), Took: 3 * time.Second, Best: 2 * time.Second, Most: 5, BackOffEnd: at(time.Hour), Strikes: 4, Overload: true,
 		Robots: frontier.RobotsState{Have: true, Until: at(3 * time.Hour), Tries: 1},
 	}
 	shut := frontier.OriginState{

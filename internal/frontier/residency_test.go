@@ -203,14 +203,14 @@ func TestHeldHostsLeave(t *testing.T) {
 			}
 			crawl.add("a/new")
 			is, _ := crawl.View().Origin(at(now), "http://a.example")
-			held := is.Hold
+			held := is.BackOffEnd
 			if is.Trouble.Until.After(held) {
 				held = is.Trouble.Until
 			}
 			if was.Pending, is.Pending = 0, 0; is != was || !held.After(at(now)) {
 				t.Errorf("the host came back as\n%+v, was\n%+v", is, was)
 			}
-			end := is.Hold
+			end := is.BackOffEnd
 			if is.Trouble.GivenUp { // and the new URL is refused
 				end = at(now)
 			}
@@ -269,15 +269,15 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 			}
 		}
 		crawl.save()
-		if got := crawl.View().HostBytes(); got > room+10_000 {
+		if got := crawl.View().Bytes().Hosts; got > room+10_000 {
 			t.Fatalf("%d bytes of hosts after %d, expected about %d", got, 3*n, room)
 		}
 		if _, known := crawl.View().Origin(at(now), fmt.Sprintf("http://h%d.example", n)); !known {
 			t.Fatalf("the host that was asked last has left")
 		}
 	}
-	if s := crawl.View().Stats(); s.Origins != 1200 || crawl.View().Evicted() < 900 || crawl.View().HostBytes() < room/2 {
-		t.Errorf("%d hosts, %d have left, %d bytes", s.Origins, crawl.View().Evicted(), crawl.View().HostBytes())
+	if s := crawl.View().Stats(); s.Origins != 1200 || crawl.View().Evicted() < 900 || crawl.View().Bytes().Hosts < room/2 {
+		t.Errorf("%d hosts, %d have left, %d bytes", s.Origins, crawl.View().Evicted(), crawl.View().Bytes().Hosts)
 	}
 }
 
@@ -375,11 +375,11 @@ func TestHeldHostsKeepWithinMemory(t *testing.T) {
 			f.NoteOrigins()
 			f.Saved()
 		}
-		if held := f.View().HostBytes(); held > 2*most+2*batch*6000 {
+		if held := f.View().Bytes().Hosts; held > 2*most+2*batch*6000 {
 			t.Fatalf("%d hosts take %d bytes, expected about %d", i, held, 2*most)
 		}
 	}
-	if held := f.View().HostBytes(); held < most {
+	if held := f.View().Bytes().Hosts; held < most {
 		t.Errorf("hosts take %d bytes: the retries do not count", held)
 	}
 }

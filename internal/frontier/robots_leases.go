@@ -126,8 +126,8 @@ func (r *Robots) end(now moment, u URL, a Result, responded bool) (o, leased *or
 	r.politeness.end(now, leased, a)
 	if responded {
 		r.politeness.patience.responded(now, leased, &Result{})
-		r.politeness.place(now, leased)
 	}
+	r.politeness.changed(now, leased)
 	if leased != o {
 		leased.host.dropRedirects()
 		r.journal.originChanged(o)

@@ -36,12 +36,12 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 			longest := 1000 + c.length // of a URL, and what is around it
 			for i := range c.hosts * c.urls {
 				f.Add(u(t, fmt.Sprintf("h%04d/%d/%s", i%c.hosts, i/c.hosts, long)))
-				if f.View().QueuedBytes() > room+longest {
-					t.Fatalf("%d bytes in memory after %d URLs, expected at most %d", f.View().QueuedBytes(), i+1, room)
+				if f.View().Bytes().Queued > room+longest {
+					t.Fatalf("%d bytes in memory after %d URLs, expected at most %d", f.View().Bytes().Queued, i+1, room)
 				}
 			}
-			if all := c.hosts * c.urls * 200; all > room && f.View().QueuedBytes() < room/3 {
-				t.Errorf("%d bytes in memory, expected the room for %d to be used", f.View().QueuedBytes(), room)
+			if all := c.hosts * c.urls * 200; all > room && f.View().Bytes().Queued < room/3 {
+				t.Errorf("%d bytes in memory, expected the room for %d to be used", f.View().Bytes().Queued, room)
 			}
 			next := make(map[string]int) // by host
 			refills := 0
@@ -65,12 +65,12 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 					now = max(now, when.Sub(epoch))
 				}
 				// A refill brings each of 1,000 hosts one URL, that it is leased with.
-				if most := room + 512*200 + 1000*longest; f.View().QueuedBytes() > most {
-					t.Fatalf("%d bytes in memory, expected at most %d", f.View().QueuedBytes(), most)
+				if most := room + 512*200 + 1000*longest; f.View().Bytes().Queued > most {
+					t.Fatalf("%d bytes in memory, expected at most %d", f.View().Bytes().Queued, most)
 				}
 			}
-			if got := f.View().Stats().Done; got != c.hosts*c.urls || f.View().QueuedBytes() != 0 {
-				t.Errorf("%d URLs are done, expected %d; they take %d bytes, expected 0", got, c.hosts*c.urls, f.View().QueuedBytes())
+			if got := f.View().Stats().Done; got != c.hosts*c.urls || f.View().Bytes().Queued != 0 {
+				t.Errorf("%d URLs are done, expected %d; they take %d bytes, expected 0", got, c.hosts*c.urls, f.View().Bytes().Queued)
 			}
 			if refills > c.refills {
 				t.Errorf("%d refills of %d URLs, expected at most %d", refills, c.hosts*c.urls, c.refills)

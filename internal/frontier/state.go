@@ -97,13 +97,13 @@ type OriginState struct {
 	Capped   bool   // it has had LimitPerHost
 	Seed     bool   // a seed is on it, and it has not answered from a public address
 
-	Asked    time.Time     // its last request or response; zero: none
-	Took     time.Duration // smoothed response time; 0: unknown
-	Best     time.Duration // smallest Took; 0: unknown
-	Most     int           // leases at once, 0 to 255; 0: any number
-	Hold     time.Time     // end of its back-off; zero: there is none
-	Strikes  int           // overloads in a row, 0 to 255
-	Overload bool          // has ever been overloaded
+	Asked      time.Time     // its last request or response; zero: none
+	Took       time.Duration // smoothed response time; 0: unknown
+	Best       time.Duration // smallest Took; 0: unknown
+	Most       int           // leases at once, 0 to 255; 0: any number
+	BackOffEnd time.Time     // end of its back-off; zero: there is none
+	Strikes    int           // overloads in a row, 0 to 255
+	Overload   bool          // has ever been overloaded
 
 	Levels    LevelState
 	Responded bool // ever

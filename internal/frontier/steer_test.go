@@ -94,7 +94,7 @@ func TestOriginInfo(t *testing.T) {
 		t.Errorf("with a lease: %+v", i)
 	}
 	f.Done(at(5*time.Second), lease, frontier.Result{Overload: true, RetryAfter: time.Minute})
-	if i := info(5 * time.Second); i.Leased != 0 || i.Pending != 1 || i.Answered != 1 || !i.Next.Equal(at(65*time.Second)) || !i.Hold.Equal(i.Next) {
+	if i := info(5 * time.Second); i.Leased != 0 || i.Pending != 1 || i.Answered != 1 || !i.Next.Equal(at(65*time.Second)) || !i.BackOffEnd.Equal(i.Next) {
 		t.Errorf("overloaded: %+v", i)
 	}
 	for range f.View().Leased() {

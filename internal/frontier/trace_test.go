@@ -173,7 +173,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 		for _, h := range tr.f.View().Slowest(10) {
 			out += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Origin, h.Pending, h.Leased, h.Took, h.Pace)
 			if !h.BackOff.IsZero() {
-				out += fmt.Sprintf(", held until %v", h.BackOff.Sub(epoch))
+				out += fmt.Sprintf(", backs off until %v", h.BackOff.Sub(epoch))
 			}
 			out += "\n"
 		}

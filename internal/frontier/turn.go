@@ -52,7 +52,7 @@ type line = heap.Heap[*host, inLine]
 
 type inLine struct{}
 
-func (inLine) Before(a, b *host) bool { return a.before(b) }
+func (inLine) Before(a, b *host) bool { return a.turn.before(&b.turn) }
 
 func (inLine) Moved(h *host, i int) { h.turn.index = int32(i) }
 
@@ -61,24 +61,25 @@ type family = heap.Heap[*host, inFamily]
 
 type inFamily struct{}
 
-func (inFamily) Before(a, b *host) bool { return a.before(b) }
+func (inFamily) Before(a, b *host) bool { return a.turn.before(&b.turn) }
 
 func (inFamily) Moved(h *host, i int) { h.turn.rank = int32(i) }
 
-// blocker is the group that a host waits for.
-type blocker uint8
+// Blocker is the group that a host waits for.
+type Blocker uint8
 
+// The groups.
 const (
-	nobody blocker = iota
-	itsDomain
-	itsAddress
+	BlockedByNone Blocker = iota
+	BlockedByDomain
+	BlockedByAddress
 )
 
-func (h *host) before(t *host) bool {
-	if h.turn.at != t.turn.at {
-		return h.turn.at < t.turn.at
+func (t *turn) before(other *turn) bool {
+	if t.at != other.at {
+		return t.at < other.at
 	}
-	return h.turn.order < t.turn.order
+	return t.order < other.order
 }
 
 // siblings are the hosts of one domain with one address. A domain with a single host has none.
@@ -193,6 +194,12 @@ func (p *politeness) endOrigins(now moment, h *host) {
 	}
 }
 
+// changed takes in that o has changed, in what it has to lease or refuse and in what is recorded.
+func (p *politeness) changed(now moment, o *origin) {
+	p.journal.originChanged(o)
+	p.place(now, o)
+}
+
 // place takes in that what o has to lease or refuse, or its host, has changed.
 func (p *politeness) place(now moment, o *origin) {
 	p.agenda.levels.stand(now, o)
@@ -221,7 +228,7 @@ func (p *politeness) placeHost(now moment, h *host) {
 		p.changeTurn(h, at, p.nextOrder())
 	}
 	if p.waitsWithSiblings(h, at) != (h.turn.rank >= 0) ||
-		h.turn.index >= 0 && h.waitsFor != nobody && !p.requests(h, at) {
+		h.turn.index >= 0 && h.waitsFor != BlockedByNone && !p.requests(h, at) {
 		p.move(now, h)
 	}
 }
@@ -429,9 +436,9 @@ func (p *politeness) waitsWithSiblings(h *host, at moment) bool {
 // groupOf returns the group that h waits for; nil: none.
 func (h *host) groupOf() *group {
 	switch h.waitsFor {
-	case itsDomain:
+	case BlockedByDomain:
 		return h.siblings.domain
-	case itsAddress:
+	case BlockedByAddress:
 		return h.address
 	}
 	return nil
@@ -456,7 +463,7 @@ func (p *politeness) readyOf(prompt bool) *line {
 // lineChanged takes in that the first in the line of h may have changed.
 func (p *politeness) lineChanged(h *host) { p.groups.place(h.groupOf()) }
 
-func (p *politeness) join(h *host, waitsFor blocker) {
+func (p *politeness) join(h *host, waitsFor Blocker) {
 	h.waitsFor = waitsFor
 	p.lineOf(h).Push(h)
 	p.lineChanged(h)
@@ -471,7 +478,7 @@ func (p *politeness) leave(h *host) {
 func (p *politeness) giveTurn(now moment, h *host, at moment, order uint64) {
 	h.turn.at, h.turn.order = at, order
 	if !p.waitsWithSiblings(h, max(at, now)) {
-		p.join(h, nobody)
+		p.join(h, BlockedByNone)
 		return
 	}
 	old := h.siblings.first()
@@ -517,7 +524,7 @@ func (p *politeness) represent(b *siblings, old *host) {
 	if first == old {
 		return
 	}
-	waitsFor := nobody
+	waitsFor := BlockedByNone
 	if old != nil {
 		waitsFor = old.waitsFor
 		p.leave(old)
@@ -552,9 +559,9 @@ func (p *politeness) next(now moment, all bool) (h *host, at moment) {
 		}
 		by := p.blockedBy(h, max(at, now))
 		switch {
-		case by == nobody:
+		case by == BlockedByNone:
 			return h, at
-		case by == itsAddress && h.address.isShut() && !p.groups.ask(h.address.addr):
+		case by == BlockedByAddress && h.address.isShut() && !p.groups.ask(h.address.addr):
 			return nil, 0
 		}
 		p.leave(h)
@@ -563,13 +570,13 @@ func (p *politeness) next(now moment, all bool) (h *host, at moment) {
 }
 
 // blockedBy returns what keeps h from being leased from at a time at which it has its turn.
-func (p *politeness) blockedBy(h *host, at moment) blocker {
+func (p *politeness) blockedBy(h *host, at moment) Blocker {
 	switch {
 	case !p.requests(h, at):
 	case !p.groups.free(h.domain(), at):
-		return itsDomain
+		return BlockedByDomain
 	case !p.groups.free(h.address, at):
-		return itsAddress
+		return BlockedByAddress
 	}
-	return nobody
+	return BlockedByNone
 }

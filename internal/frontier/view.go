@@ -77,15 +77,15 @@ func (v View) OnlyRank(name string, rank int8) bool {
 	return true
 }
 
-// SeenBytes returns how much memory the fingerprints take.
-func (v View) SeenBytes() int { return v.f.agenda.seen.table.Bytes() }
+// Bytes returns how much memory a frontier takes.
+func (v View) Bytes() Bytes {
+	return Bytes{v.f.agenda.seen.table.Bytes(), v.f.agenda.refills.bytes, v.f.residency.hostBytes(), v.f.politeness.rules.bytes}
+}
 
-// QueuedBytes returns how much memory the pending URLs take that were never leased.
-func (v View) QueuedBytes() int { return v.f.agenda.refills.bytes }
-
-// HostBytes returns about how much memory the hosts take, with their origins, names and groups,
-// without what their robots.txt say.
-func (v View) HostBytes() int { return v.f.residency.hostBytes() }
+// Bytes is the memory of a frontier, in bytes: that of the fingerprints; of the pending URLs that
+// were never leased; about, of the hosts with their origins, names and groups; and of what their
+// robots.txt say.
+type Bytes struct{ Seen, Queued, Hosts, Rules int }
 
 // Evicted returns how many origins are not in memory, dormant ones included.
 func (v View) Evicted() int { return v.f.residency.evicted }
@@ -130,19 +130,9 @@ type OriginInfo struct {
 	Full        bool          // it has as many leases as it may have
 	Ahead       bool          // its next URL is deeper than its level: nearer ones come first
 	Starved     bool          // there is no room for its robots.txt among the rules in memory
-	BackOff     string        // the reason to leave it alone up to Hold, in words; empty: none
-	HeldBy      Holder        // the group that keeps it from being requested by itself
+	BackOff     string        // the reason to leave it alone up to BackOffEnd, in words; empty: none
+	WaitsFor    Blocker       // the group that keeps it from being requested by itself
 }
-
-// Holder is a group that an origin waits for.
-type Holder int
-
-// The holders of an origin.
-const (
-	HeldByNone Holder = iota
-	HeldByDomain
-	HeldByAddress
-)
 
 // Origin describes a resident origin.
 func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
@@ -151,7 +141,12 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 		return OriginInfo{}, false
 	}
 	v.f.clock.advance(now)
-	info = OriginInfo{
+	return v.info(o), true
+}
+
+// info describes an origin.
+func (v View) info(o *origin) OriginInfo {
+	info := OriginInfo{
 		OriginState: v.f.residency.state(v.f.clock.now, o), Leased: int(o.leased), Asking: o.robots.waits(),
 		Delay: v.f.politeness.delay(o.host), Starved: o.starved, Ahead: o.step != nil && o.step.index >= 0,
 	}
@@ -162,7 +157,20 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 		info.Leased--
 	}
 	v.describe(&info, o, max(o.robots.notBefore(), o.parked()))
-	return info, true
+	return info
+}
+
+// Waiting yields resident origins with URLs that wait, of as many as maxLooked, for a display.
+func (v View) Waiting(now time.Time) iter.Seq[OriginInfo] {
+	v.f.clock.advance(now)
+	return func(yield func(OriginInfo) bool) {
+		left := maxLooked
+		for o := range v.f.residency.each {
+			if left--; left < 0 || o.pending > 0 && !o.isRobotsRedirects() && !yield(v.info(o)) {
+				return
+			}
+		}
+	}
 }
 
 // RobotsRedirect returns where the robots.txt of an origin is to be requested
@@ -194,8 +202,8 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Or
 // OriginStat is the state of an origin for a display.
 type OriginStat = record.Origin
 
-// maxLooked bounds the origins without a lease that Slowest looks at: a million would take seconds
-// in which nothing is leased.
+// maxLooked bounds the origins without a lease that Slowest and Waiting look at: a million would
+// take seconds in which nothing is leased.
 const maxLooked = 4096
 
 // looked yields origins for a display, some of them twice: those with URLs leased, and up to
@@ -249,5 +257,5 @@ func (v View) Slowest(n int) []OriginStat {
 	return stats
 }
 
-// longWait is from when on a delay explains why a host is left alone.
+// longWait is the least delay that explains a host which is left alone.
 const longWait = time.Minute

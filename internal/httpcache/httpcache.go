@@ -8,7 +8,8 @@
 //
 // # Concurrency
 //
-// Any goroutine may use a cache. Of several that ask for one response at once, one requests it.
+// Any goroutine may use a cache. Of several that ask by Do for one response at once, one requests
+// it. That is for responses that are kept in all likelihood: the others wait for it, once.
 package httpcache
 
 import (
@@ -27,14 +28,22 @@ type Response struct {
 	Header httpclient.Header
 	Body   []byte // decoded
 
-	Exchange any // the caller's, of the request that has brought it
+	Exchange Exchange // nil: there is none
+}
+
+// Exchange is the caller's, of the request that has brought a response.
+type Exchange interface {
+	Size() int // bytes of memory, without the response's own
 }
 
 // mostSpilled bounds the file, in bytes.
 const mostSpilled = 1 << 30
 
-// overhead is the memory of an entry without its body: about that of a header and a URL.
-const overhead = 1 << 10
+// overhead is the memory of an entry beside its texts, and fieldOverhead that of a header field.
+const (
+	overhead      = 1 << 10
+	fieldOverhead = 32
+)
 
 // Cache keeps responses by their keys.
 type Cache struct {
@@ -53,8 +62,11 @@ type Cache struct {
 
 type entry struct {
 	loaded  chan struct{} // closed when what follows is set
+	unkept  bool          // it was for who has loaded it alone
+	err     error         // of that, which those who have waited share
 	ok      bool
 	res     Response // without its body, if that is in the file
+	cost    int64    // bytes of memory
 	until   time.Time
 	used    uint64
 	spilled bool
@@ -82,8 +94,9 @@ func (c *Cache) Close() error {
 }
 
 // Do returns the response of a key: the one that is kept, or that of load, which says for how long
-// it is kept. While load runs, others who ask for the key wait for it; if it fails, they load for
-// themselves.
+// it is kept. While load runs, others who ask for the key wait for it. They share an error of it,
+// unless ctx is done by then. If the response is not kept, all of them load for themselves: one
+// after the other, each would wait for all before it.
 func (c *Cache) Do(ctx context.Context, key string, load func() (Response, time.Duration, error)) (res Response, kept bool, err error) {
 	for {
 		c.mu.Lock()
@@ -92,7 +105,7 @@ func (c *Cache) Do(ctx context.Context, key string, load func() (Response, time.
 			e = &entry{loaded: make(chan struct{})}
 			c.entries[key] = e
 			c.mu.Unlock()
-			res, err = c.load(key, e, load)
+			res, err = c.load(ctx, key, e, load)
 			return res, false, err
 		}
 		c.mu.Unlock()
@@ -101,8 +114,17 @@ func (c *Cache) Do(ctx context.Context, key string, load func() (Response, time.
 		case <-ctx.Done():
 			return res, false, context.Cause(ctx)
 		}
-		if res, ok := c.take(key, e); ok {
+		switch res, ok := c.take(key, e); {
+		case ok:
 			return res, true, nil
+		case e.err != nil:
+			return res, false, e.err
+		case e.unkept:
+			res, lifetime, err := load()
+			if err == nil {
+				c.Keep(key, res, lifetime)
+			}
+			return res, false, err
 		}
 	}
 }
@@ -134,24 +156,40 @@ func (c *Cache) Keep(key string, res Response, lifetime time.Duration) {
 	e := &entry{loaded: make(chan struct{})}
 	c.entries[key] = e
 	c.mu.Unlock()
-	_, _ = c.load(key, e, func() (Response, time.Duration, error) { return res, lifetime, nil })
+	_, _ = c.load(context.Background(), key, e, func() (Response, time.Duration, error) { return res, lifetime, nil })
 }
 
 // load fills in an entry, which is forgotten if it cannot be kept.
-func (c *Cache) load(key string, e *entry, load func() (Response, time.Duration, error)) (res Response, err error) {
+func (c *Cache) load(ctx context.Context, key string, e *entry, load func() (Response, time.Duration, error)) (res Response, err error) {
 	res, lifetime, err := load()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer close(e.loaded)
-	if err != nil || lifetime <= 0 || int64(len(res.Body)) > c.most/4 {
+	e.cost = cost(key, &res)
+	if err != nil || lifetime <= 0 || e.cost > c.most/4 {
 		delete(c.entries, key)
+		if ctx.Err() == nil {
+			e.unkept, e.err = true, err
+		}
 		return res, err
 	}
 	c.clock++
 	e.ok, e.res, e.until, e.used = true, res, c.now().Add(lifetime), c.clock
-	c.memory += overhead + int64(len(res.Body))
+	c.memory += e.cost
 	c.makeRoom()
 	return res, nil
+}
+
+// cost returns the memory of an entry, in bytes.
+func cost(key string, res *Response) int64 {
+	n := overhead + len(key) + cap(res.Body)
+	for _, f := range res.Header {
+		n += fieldOverhead + len(f.Name) + len(f.Value)
+	}
+	if res.Exchange != nil {
+		n += res.Exchange.Size()
+	}
+	return int64(n)
 }
 
 // take returns the response of an entry that is loaded, unless it is too old.
@@ -183,7 +221,7 @@ func (c *Cache) forget(key string, e *entry) {
 		return
 	}
 	delete(c.entries, key)
-	c.memory -= overhead + int64(len(e.res.Body))
+	c.memory -= e.cost
 }
 
 // makeRoom brings bodies to the file until memory suffices. If entries alone take too much, all are
@@ -240,7 +278,8 @@ func (c *Cache) write(e *entry) (err error) {
 	}
 	e.spilled, e.offset, e.length = true, c.size, len(e.res.Body)
 	c.size += int64(e.length)
-	c.memory -= int64(e.length)
+	e.cost -= int64(cap(e.res.Body))
+	c.memory -= int64(cap(e.res.Body))
 	e.res.Body = nil
 	return nil
 }

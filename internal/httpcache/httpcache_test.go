@@ -1,11 +1,14 @@
 package httpcache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,45 +27,76 @@ func loads(body string, n *int) func() (Response, time.Duration, error) {
 	}
 }
 
-// TestOnce: of many who want one response at once, one loads it; when that fails, another does.
+// TestOnce: of many who want one response at once, one loads it, and the others wait for that at
+// most: they share a kept response, and a failure, unless the loader itself has ended.
 func TestOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := New(1<<20, temp(t))
-		n, begun := 0, make(chan struct{})
-		results := make(chan error, 10)
-		do := func() {
-			res, _, err := c.Do(t.Context(), "a", func() (Response, time.Duration, error) {
-				if n++; n == 1 {
-					<-begun
-					return Response{}, 0, errors.New("broken")
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name     string
+		lifetime time.Duration
+		err      error
+		leaves   bool // the first one
+		loads    int
+		fail     int
+		took     time.Duration
+	}{
+		{"kept", time.Minute, nil, false, 1, 0, time.Second},
+		{"for one", 0, nil, false, 10, 0, 2 * time.Second},
+		{"failed", 0, broken, false, 1, 10, time.Second},
+		{"left", time.Minute, nil, true, 2, 1, 2 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			cache, begun := New(1<<20, temp(t)), time.Now()
+			var loads, failed atomic.Int32
+			load := func(ctx context.Context) func() (Response, time.Duration, error) {
+				return func() (Response, time.Duration, error) {
+					loads.Add(1)
+					wait, end := context.WithTimeout(context.Background(), time.Second)
+					defer end()
+					<-wait.Done()
+					return Response{Status: 200, Body: []byte("body")}, c.lifetime, cmp.Or(ctx.Err(), c.err)
 				}
-				return Response{Status: 200, Body: []byte("body")}, time.Minute, nil
-			})
-			if err == nil && string(res.Body) != "body" {
-				err = fmt.Errorf("body %q", res.Body)
 			}
-			results <- err
-		}
-		for range 10 {
-			go do()
-		}
-		synctest.Wait()
-		close(begun)
-		failed := 0
-		for range 10 {
-			if err := <-results; err != nil {
-				failed++
+			var all sync.WaitGroup
+			do := func(ctx context.Context) {
+				all.Go(func() {
+					if res, _, err := cache.Do(ctx, "a", load(ctx)); err != nil {
+						failed.Add(1)
+					} else if string(res.Body) != "body" {
+						t.Errorf("%s: body %q", c.name, res.Body)
+					}
+				})
 			}
+			first, leave := context.WithCancel(t.Context())
+			defer leave()
+			do(first)
+			synctest.Wait()
+			for range 9 {
+				do(t.Context())
+			}
+			synctest.Wait()
+			if c.leaves {
+				leave()
+			}
+			all.Wait()
+			if took := time.Since(begun); int(loads.Load()) != c.loads || int(failed.Load()) != c.fail || took != c.took {
+				t.Errorf("%s: loaded %d times, %d of ten have failed, after %v; expected %d, %d, %v", c.name, loads.Load(), failed.Load(), took, c.loads, c.fail, c.took)
+			}
+		})
+	}
+}
+
+// TestOld: what is too old is loaded once more.
+func TestOld(t *testing.T) {
+	c, n := New(1<<20, temp(t)), 0
+	for i, want := range []int{1, 1, 2} {
+		if i == 2 {
+			c.now = func() time.Time { return time.Now().Add(2 * time.Minute) }
 		}
-		if failed != 1 || n != 2 {
-			t.Errorf("%d of ten have failed, loaded %d times, expected 1 and 2", failed, n)
+		if _, _, err := c.Do(t.Context(), "a", loads("body", &n)); err != nil || n != want {
+			t.Errorf("loaded %d times, expected %d; %v", n, want, err)
 		}
-		c.now = func() time.Time { return time.Now().Add(2 * time.Minute) } // it is too old
-		do()
-		if n != 3 {
-			t.Errorf("loaded %d times, expected once more when it is too old", n)
-		}
-	})
+	}
 }
 
 // TestWait: whoever waits for a response that another loads stops with its context.
@@ -136,6 +170,8 @@ func TestLifetime(t *testing.T) {
 		{status: 200, header: "Vary: *", asset: true, want: 0},
 		{status: 200, header: "Vary: Accept-Encoding, Origin", asset: true, want: time.Hour},
 		{status: 200, header: "Vary: Cookie", asset: true, want: 0},
+		{status: 200, header: "Vary: Accept, Cookie", asset: true, want: 0},
+		{status: 200, header: "Vary: Accept", asset: true, want: time.Hour},
 	} {
 		r := Response{Status: c.status}
 		if name, value, ok := strings.Cut(c.header, ": "); ok {

@@ -2,6 +2,7 @@ package httpcache
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ const (
 	// leastAsset is the least lifetime of a script, a style sheet or a font: a crawl takes them for
 	// the same during that time, where a browser would ask again.
 	leastAsset = time.Hour
-	// mostLifetime bounds what a server can ask for.
+	// mostLifetime is the longest lifetime that a server can ask for.
 	mostLifetime = 7 * 24 * time.Hour
 )
 
@@ -53,7 +54,7 @@ func Lifetime(r *Response, asset bool, now time.Time) time.Duration {
 		}
 		life = expires.Sub(date)
 	}
-	if varies(r.Header.Values("Vary")) {
+	if slices.ContainsFunc(varies(r), differs) {
 		return 0
 	}
 	if asset {
@@ -62,17 +63,26 @@ func Lifetime(r *Response, asset bool, now time.Time) time.Duration {
 	return min(max(life, 0), mostLifetime)
 }
 
-// alike are the fields that are the same in all requests of a crawl, or part of its key.
+// alike are the fields that are the same in all requests of a crawl, part of a key, or looked at by
+// who asks: see Varies.
 var alike = map[string]bool{"": true, "accept": true, "accept-encoding": true, "accept-language": true, "user-agent": true, "origin": true}
 
-// varies reports whether a response depends on fields that may differ.
-func varies(fields []string) bool {
-	for _, field := range fields {
+// differs reports whether requests of a crawl may differ in a field.
+func differs(name string) bool {
+	return !alike[name] && !strings.HasPrefix(name, "sec-") && !strings.HasPrefix(name, "access-control-")
+}
+
+// Varies reports whether a response depends on a field of the request.
+func Varies(r *Response, field string) bool {
+	return slices.Contains(varies(r), strings.ToLower(field))
+}
+
+// varies returns the fields of the request that a response depends on, in lower case.
+func varies(r *Response) (names []string) {
+	for _, field := range r.Header.Values("Vary") {
 		for name := range strings.SplitSeq(strings.ToLower(field), ",") {
-			if name = strings.TrimSpace(name); !alike[name] && !strings.HasPrefix(name, "sec-") && !strings.HasPrefix(name, "access-control-") {
-				return true
-			}
+			names = append(names, strings.TrimSpace(name))
 		}
 	}
-	return false
+	return names
 }

@@ -73,9 +73,10 @@ type Job struct {
 	retry      func(*record.Record) bool // that of Options, if a retry starts
 	retryBatch int
 	narrowing  narrowing // of the visit that starts
+	knownFirst bool      // it asks what is known before what is left
 }
 
-// Options say how a job is opened.
+// Options are those of opening a job.
 type Options struct {
 	Dir    string
 	Files  store.FS
@@ -86,6 +87,10 @@ type Options struct {
 	// asked last so long ago; zero: all.
 	Only      func(*record.Record) bool
 	OlderThan time.Duration
+
+	// Limit is the one of a visit, in URLs; 0: none. A visit that it has ended is over for a recrawl,
+	// which asks what is known before what is left.
+	Limit int
 
 	Amend bool // seeds and exclusions may come on top of the job's
 	List  bool // there is a SeedSeq
@@ -118,7 +123,7 @@ func (j *Job) narrows(o *Options) error {
 	j.narrowing = narrowing{o.Only, o.OlderThan}
 	h := &j.History
 	switch {
-	case j.narrowing.any() && !h.Summary.Finished && !h.Narrowed:
+	case j.narrowing.any() && !h.over(o.Limit) && !h.Narrowed:
 		return &OptionError{Option: "Update", Value: o.Dir, Err: errGoesOn}
 	case !j.narrowing.any() && h.Narrowed && h.Turning:
 		return &OptionError{Option: "Update", Value: o.Dir, Err: errChoice}
@@ -131,6 +136,7 @@ func (j *Job) narrows(o *Options) error {
 func Open(o Options) (*Job, error) {
 	j := &Job{Dir: o.Dir, Files: o.Files, Plan: o.Plan}
 	err := j.open(&o)
+	j.knownFirst = j.Plan.LimitPerHost > 0 || o.Limit > 0
 	if err == nil {
 		return j, nil
 	}
@@ -280,7 +286,7 @@ func (j *Job) begin(o *Options, begun bool) error {
 		return err
 	}
 	switch {
-	case o.Update && j.History.Summary.Finished:
+	case o.Update && j.History.over(o.Limit):
 		j.History = j.History.nextVisit()
 		j.History.Narrowed = j.narrowing.any()
 		j.SetHistory(b, j.History)
@@ -294,6 +300,12 @@ func (j *Job) begin(o *Options, begun bool) error {
 		j.SetHistory(b, j.History)
 	}
 	return j.Store.Commit(b)
+}
+
+// over reports whether nothing is left to do in a visit of at most so many URLs.
+func (h *History) over(limit int) bool {
+	s := &h.Summary
+	return s.Finished || s.Stopped == "limit" && limit > 0 && s.Done >= limit && h.Retry != retryTurning
 }
 
 // retrying reports whether a retry is to begin, or to begin again: one that has got as far as its
@@ -509,6 +521,26 @@ func (j *Job) Free() (uint64, error) {
 		return 0, fmt.Errorf("room on the disk of %s: %w", j.Dir, err)
 	}
 	return usage.AvailBytes, nil
+}
+
+// Usage returns the size of the disk that the job is on, how much of it may still be written, and
+// the size of parts of the folder. Saved bodies and pictures are not counted: they are too many.
+func (j *Job) Usage() (record.Disk, error) {
+	usage, err := j.Files.GetDiskUsage(j.Dir)
+	if err != nil {
+		return record.Disk{}, err
+	}
+	d := record.Disk{Free: usage.AvailBytes, Size: usage.TotalBytes, Parts: make(map[string]int64)}
+	for part, dir := range map[string]string{"records": "", "state": stateDir, "archive": ArchiveDir} {
+		dir = j.Files.PathJoin(j.Dir, dir)
+		names, _ := j.Files.List(dir) // a job has no archive, or a file goes meanwhile
+		for _, name := range names {
+			if info, err := j.Files.Stat(j.Files.PathJoin(dir, name)); err == nil && !info.IsDir() {
+				d.Parts[part] += info.Size()
+			}
+		}
+	}
+	return d, nil
 }
 
 // Close closes the store.

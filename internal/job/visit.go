@@ -41,7 +41,7 @@ func (j *Job) StartVisit(ctx context.Context) error {
 			return stay || asked(e).After(before), err
 		}
 	}
-	if err := j.Store.Recrawl(ctx, j.Plan.LimitPerHost > 0, j.Plan.Depth > 0, stays); err != nil {
+	if err := j.Store.Recrawl(ctx, j.knownFirst, j.Plan.Depth > 0, stays); err != nil {
 		return err
 	}
 	left, err := j.Store.Counts()
@@ -75,7 +75,7 @@ func (j *Job) Resting(ctx context.Context) (map[refs.Key]weburl.URL, error) {
 		return nil, nil
 	}
 	all, text := make(map[refs.Key]weburl.URL), 0
-	for e, err := range j.Store.URLs(store.Done) {
+	for e, err := range j.Store.URLs(store.Done, "") {
 		if err == nil {
 			err = ctx.Err()
 		}

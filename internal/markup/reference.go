@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html" // unlike the standard library's, it has &nGt; and &nLt;
 )
 
-// A Rule says which character references count.
+// A Rule selects the character references that count.
 type Rule uint8
 
 // The rules.

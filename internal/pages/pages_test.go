@@ -267,9 +267,12 @@ func newBash(t *testing.T, weft string) *bash {
 	// Linux has all of 127.0.0.0/8.
 	nats, machines := freeAddress(t), fmt.Sprintf("127.%d.%d.", 1+os.Getpid()/256%250, os.Getpid()%256)
 	s.write(certificateFor(t, machines+"5"))
-	s.rewrite = strings.NewReplacer("127.0.0.1:8000", at(plain), "127.0.0.1:8443", at(secure),
+	server := freeAddress(t)
+	s.rewrite = strings.NewReplacer("weft serve crawls", "weft serve --listen "+server+" crawls", "127.0.0.1:9339", server, "127.0.0.1:9337", freeAddress(t), "curl ", "curl -f --noproxy '*' ",
+		"127.0.0.1:8000", at(plain), "127.0.0.1:8443", at(secure),
 		"http://proxy.example:3128", proxy,
 		"--cluster embedded", "--cluster embedded@"+nats, "weft replay e", "weft replay --listen 127.0.0.1:0 e", "127.0.0.1:4222", nats,
+		"--job one.weft", "--job one.weft --delay 1s", // it must not end before a node has joined
 		"10.0.0.", machines, "/var/lib/weft", s.dir)
 	s.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+s.dir,
 		"http_proxy="+proxy, "https_proxy="+proxy, "SSL_CERT_FILE="+trusted)
@@ -309,7 +312,7 @@ func (s *bash) serveNKey(host string) {
 }
 
 // run runs a command. One that ends in & is left running until the page ends. A ctl, and what is
-// for the nodes of a crawl, wait until it has begun.
+// for a server or the nodes of a crawl, wait until it has begun.
 func (s *bash) run(command string, want int) (code int, output string) {
 	command, inBackground := strings.CutSuffix(command, "&")
 	if inBackground {
@@ -320,7 +323,7 @@ func (s *bash) run(command string, want int) (code int, output string) {
 		s.background = append(s.background, cmd)
 		return want, ""
 	}
-	ofCrawl := strings.HasPrefix(command, "weft ctl ") || strings.Contains(command, " --cluster ")
+	ofCrawl := strings.HasPrefix(command, "weft ctl ") || strings.HasPrefix(command, "curl ") || strings.Contains(command, " --cluster ")
 	early := ofCrawl && len(s.background) > 0
 	for until := time.Now().Add(20 * time.Second); ; {
 		var out bytes.Buffer
@@ -342,7 +345,7 @@ func (s *bash) command(text string, output io.Writer) *exec.Cmd {
 // end waits for what was left running. A server runs until it is interrupted.
 func (s *bash) end() {
 	for _, cmd := range s.background {
-		if strings.Contains(cmd.Args[2], "weft cluster serve") {
+		if strings.Contains(cmd.Args[2], "weft cluster serve") || strings.Contains(cmd.Args[2], "weft serve") {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
 		}
 	}

@@ -50,7 +50,7 @@ func TestServiceUnits(t *testing.T) {
 			units = append(units, name)
 		}
 	}
-	if !slices.Equal(units, []string{"weft.service", "weft-update.service", "weft-update.timer"}) {
+	if !slices.Equal(units, []string{"weft.service", "weft-update.service", "weft-update.timer", "weft-serve.service"}) {
 		t.Fatalf("units %q", units)
 	}
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Policy says what becomes of the URLs of a document.
+// Policy has the rules for the URLs of a document.
 type Policy struct {
 	// URL returns what stands for a URL of http or https from now on. It is given a URL with its
 	// fragment.
@@ -249,7 +249,7 @@ func (w *Rewriter) instruction(s *markup.Scanner, out []byte, done int) ([]byte,
 	return append(out, s.Body[done:from]...), s.Pos
 }
 
-// instruction begins what names a style sheet of an XML document.
+// instruction begins the processing instruction that names a style sheet of an XML document.
 const instruction = "<?xml-stylesheet"
 
 // place returns where a part of a body begins.

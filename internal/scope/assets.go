@@ -2,7 +2,7 @@ package scope
 
 import "github.com/weftcrawl/weft/option"
 
-// Assets says which assets of pages a crawl fetches.
+// Assets selects the assets of pages that a crawl fetches.
 type Assets = option.Assets
 
 // The choices of assets.

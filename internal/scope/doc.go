@@ -4,7 +4,7 @@
 //
 //   - scope: the part of the Web that seeds open, by page, prefix, host or domain.
 //   - trap: a page that makes links without end; limits on the shape of a URL end it.
-//   - reason: why a link is not followed.
+//   - reason: the rule by which a link is not followed.
 //
 // # Lifecycle
 //

@@ -3,7 +3,7 @@
 // # Vocabulary
 //
 //   - server: a program, as it is installed, or net/http's server in this process.
-//   - reload: what a server does when it is told to take in its configuration anew: connections end
+//   - reload: a server takes in its configuration anew when it is told to: connections end
 //     gracefully, and new ones are accepted all the time.
 //
 // # Lifecycle

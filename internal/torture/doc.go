@@ -4,7 +4,8 @@
 // # Vocabulary
 //
 //   - left: a job's outputs and state after the next opening has cut what was not committed.
-//   - whole: what a finished crawl must have left, by the ground truth of the synthetic web.
+//   - whole: the state of a finished crawl that has left all it must, by the ground truth of the
+//     synthetic web.
 //
 // # Tests
 //

@@ -64,7 +64,7 @@ func Open(files store.FS, dir string) (l Left, err error) {
 func (l *Left) against(s *store.Store) error {
 	finished := 0
 	for _, state := range []store.State{store.Done, store.Refused} {
-		for e, err := range s.URLs(state) {
+		for e, err := range s.URLs(state, "") {
 			if err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func (l *Left) against(s *store.Store) error {
 		return fmt.Errorf("%d records, but %d finished URLs", len(l.Records), finished)
 	}
 	l.Pending = make(map[string]bool)
-	for e, err := range s.URLs(store.Pending) {
+	for e, err := range s.URLs(store.Pending, "") {
 		if err != nil {
 			return err
 		}

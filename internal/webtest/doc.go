@@ -13,7 +13,7 @@
 //   - resource: a node of the link graph, as numbers: host, kind, number, variant. URLs are its
 //     spelling.
 //   - fate: the outcome of a URL in a crawl that loses nothing: a status or an error.
-//   - manners: how politely a crawler behaved, from the log of the server.
+//   - manners: the politeness of a crawler, from the log of the server.
 //   - neighbour: a site, or many, that may hurt a healthy site of the same crawl.
 //   - referee: judges politeness during a crawl, in memory that does not grow with the requests.
 //

@@ -106,8 +106,31 @@ func With(t *testing.T, dir string, env []string, args ...string) Ended {
 	t.Helper()
 	cmd, stderr := Command(t, args...)
 	cmd.Dir, cmd.Env = dir, append(cmd.Env, env...)
+	return End(cmd, stderr)
+}
+
+// End runs a command to its end. Its standard error output goes to a buffer.
+func End(cmd *exec.Cmd, stderr *bytes.Buffer) Ended {
 	out, err := cmd.Output()
-	return Ended{ExitCode(err), string(out), stderr.String(), dir}
+	return Ended{ExitCode(err), string(out), stderr.String(), cmd.Dir}
+}
+
+// Crawl runs weft crawl with arguments, and expects an exit code.
+func Crawl(t *testing.T, code int, args ...string) Ended {
+	t.Helper()
+	e := Run(t, append([]string{"crawl"}, args...)...)
+	if e.Code != code {
+		t.Fatalf("%q: exit %d, expected %d: %s%s", args, e.Code, code, e.Stdout, e.Stderr)
+	}
+	return e
+}
+
+// Expect compares a value with the expected one.
+func Expect(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v, expected %v", what, got, want)
+	}
 }
 
 // ExitCode returns that of a command, by the error of its run; -1 if a signal has ended it.

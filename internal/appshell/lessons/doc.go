@@ -5,8 +5,7 @@
 //
 //   - shape: a host, the judgement of package appshell, and the skeleton of the document: the
 //     scripts and the elements around the content. The URL does not count.
-//   - gain: what a rendered document has that the received one lacks: links, and words. See
-//     [Compare].
+//   - gain: the links and words of a rendered document that the received one lacks. See [Compare].
 //   - doubtful: a page that looks empty without scripts. Its default is to be rendered, that of
 //     others is not to be.
 //

@@ -75,7 +75,7 @@ const (
 // New returns an empty table. It takes no memory before it is used.
 func New() *Table { return new(Table) }
 
-// Answer says whether a page is to be rendered.
+// Answer is the advice to render a page, or not to.
 type Answer int
 
 // Answers.

@@ -31,7 +31,7 @@ func TestAgain(t *testing.T) {
 			}
 			for i, state := range []store.State{store.Pending, store.Done} {
 				n := 0
-				for _, err := range s.URLs(state) {
+				for _, err := range s.URLs(state, "") {
 					if n++; err != nil {
 						t.Fatal(err)
 					}

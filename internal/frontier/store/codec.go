@@ -234,7 +234,7 @@ func appendOrigin(b []byte, o frontier.OriginState) []byte {
 	b = appendInt(b, int(o.Took))
 	b = appendInt(b, int(o.Best))
 	b = appendInt(b, o.Most)
-	b = appendTime(b, o.Hold)
+	b = appendTime(b, o.BackOffEnd)
 	b = appendInt(b, o.Strikes)
 	b = appendBool(b, o.Overload)
 	b = appendBool(b, o.Robots.Have)
@@ -262,7 +262,7 @@ func decodeOrigin(name string, value []byte) (frontier.OriginState, error) {
 	o := frontier.OriginState{Name: name}
 	o.Pending, o.Tried, o.Answered, o.Capped = d.int(), d.int(), d.int(), d.bool()
 	o.Asked, o.Took, o.Best, o.Most = d.time(), d.duration(), d.duration(), d.int()
-	o.Hold, o.Strikes, o.Overload = d.time(), d.int(), d.bool()
+	o.BackOffEnd, o.Strikes, o.Overload = d.time(), d.int(), d.bool()
 	o.Robots.Have, o.Robots.Shut, o.Robots.Until = d.bool(), d.bool(), d.time()
 	o.Robots.Tries, o.Robots.Kind, o.Robots.Reason = d.int(), d.Text(), d.Text()
 	if len(d.Rest) > 0 { // jobs that predate marked seeds end here
@@ -282,7 +282,7 @@ func decodeOrigin(name string, value []byte) (frontier.OriginState, error) {
 	// In older jobs a parked host held back all of its origins.
 	o.Responded = o.Robots.Have || o.Took > 0
 	if o.Trouble.Failures > 0 {
-		o.Trouble.Since, o.Trouble.Until, o.Hold = o.Asked, o.Hold, time.Time{}
+		o.Trouble.Since, o.Trouble.Until, o.BackOffEnd = o.Asked, o.BackOffEnd, time.Time{}
 	}
 	return o, d.end()
 }

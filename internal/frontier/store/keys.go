@@ -196,3 +196,14 @@ func prefixEnd(prefix []byte) []byte {
 	end[len(end)-1]++ // no name ends with byte 255, which UTF-8 lacks
 	return end
 }
+
+// behind returns the first key of a kind that may follow another key, of any kind or none.
+func behind(kind byte, after string) []byte {
+	if end := []byte{kind + 1}; after >= string(end) {
+		return end
+	}
+	if after < string(kind) {
+		return []byte{kind}
+	}
+	return append([]byte(after), 0)
+}

@@ -96,7 +96,7 @@ func dumped(s *store.Store) (string, error) {
 		fmt.Fprintf(&b, "seen %x\n", fp)
 	}
 	origin, i := "", 0
-	for e, err := range s.URLs(store.Pending) {
+	for e, err := range s.URLs(store.Pending, "") {
 		if err != nil {
 			return "", err
 		}
@@ -107,14 +107,14 @@ func dumped(s *store.Store) (string, error) {
 		i++
 	}
 	for _, state := range []store.State{store.Done, store.Refused} {
-		for e, err := range s.URLs(state) {
+		for e, err := range s.URLs(state, "") {
 			if err != nil {
 				return "", err
 			}
 			b.WriteString(ended(e))
 		}
 	}
-	for o, err := range s.Origins() {
+	for o, err := range s.Origins("") {
 		if err != nil {
 			return "", err
 		}
@@ -395,6 +395,7 @@ func TestModel(t *testing.T) {
 				p.check(t, s)
 				p.checkPending(t, s)
 				p.checkFind(t, s)
+				p.checkParts(t, s)
 				p.checkOutputs(t, fs)
 				shut(t, s)
 			}
@@ -430,6 +431,43 @@ func (p *player) checkPending(t *testing.T, s *store.Store) {
 			if origin == "http://h.test" {
 				break
 			}
+		}
+	}
+}
+
+// checkParts reads URLs and origins from the middle on: behind one comes the next.
+func (p *player) checkParts(t *testing.T, s *store.Store) {
+	t.Helper()
+	cursors := func(state store.State, after string) (all []string) {
+		for e, err := range s.URLs(state, after) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, e.Cursor())
+		}
+		return all
+	}
+	for state := range store.Dropped {
+		all := cursors(state, "")
+		for _, i := range append(p.rng.Perm(len(all))[:len(all)/8], len(all)-1) {
+			if got := cursors(state, all[i]); !slices.Equal(got, all[i+1:]) {
+				t.Fatalf("state %d: behind %q are %d of %d: %q", state, all[i], len(got), len(all)-i-1, got)
+			}
+		}
+	}
+	if got := cursors(store.Pending, "u"); len(got) > 0 {
+		t.Errorf("behind all pending URLs are %q", got)
+	}
+	before := ""
+	for o, err := range s.Origins("") {
+		for next, err := range s.Origins(before) {
+			if err != nil || next.Name != o.Name {
+				t.Fatalf("%q follows %q, expected %q: %v", next.Name, before, o.Name, err)
+			}
+			break
+		}
+		if before = o.Name; err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -350,7 +350,7 @@ func TestLock(t *testing.T) {
 		s, err := store.Open(os.Getenv("WEFT_LOCK"), store.Options{})
 		fmt.Println("opened", err)
 		bufio.NewReader(os.Stdin).ReadByte() // until it is killed
-		_ = s
+		runtime.KeepAlive(s)                 // its lock ends with its file
 		return
 	}
 	s, err := store.Open(dir, store.Options{})

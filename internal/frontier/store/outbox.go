@@ -66,7 +66,7 @@ func (b *Batch) Forget(ids ...uint64) {
 	}
 }
 
-// delivered counts what a batch removes from the outbox.
+// delivered counts the messages that a batch removes from the outbox.
 type delivered struct{ count, bytes int64 }
 
 // Outbox returns the messages after one, in the order of posting, at most of so many bytes, but one

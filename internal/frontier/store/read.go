@@ -51,6 +51,15 @@ type Entry struct {
 	Drop frontier.Drop // the reason, for a dropped one
 }
 
+// Cursor returns the place of a URL that is not dropped among those that Store.URLs yields: any
+// bytes.
+func (e *Entry) Cursor() string {
+	if e.State == Pending {
+		return string(appendPendingKey(nil, e.URL.URL.Origin(), e.URL.QueueKey()))
+	}
+	return string(appendEntryKey(nil, &e.URL))
+}
+
 // Origin is the store's knowledge of an origin.
 type Origin = frontier.StoredOrigin
 
@@ -83,14 +92,14 @@ func (s *Store) Restore(now time.Time, to *frontier.Restorer) error {
 		to.Seen(fp)
 	}
 	whole := true
-	for o, err := range s.Origins() {
+	for o, err := range s.Origins("") {
 		if err != nil {
 			return err
 		}
 		whole = to.Origin(now, o.OriginState, o.Rules) && whole
 	}
 	if !whole {
-		for o, err := range s.Origins() {
+		for o, err := range s.Origins("") {
 			if err != nil {
 				return err
 			}
@@ -173,9 +182,14 @@ func (s *Store) Known(fingerprints [][16]byte) ([]bool, error) {
 	return read(&s.table, func() ([]bool, error) { return s.table.engine.has(keys) })
 }
 
-// Origins yields the origins of the frontier, by name, then by scheme and port.
-func (s *Store) Origins() iter.Seq2[Origin, error] {
-	return s.table.origins([]byte{keyOrigin}, []byte{keyOrigin + 1})
+// Origins yields the origins of the frontier, by name, then by scheme and port: those behind one of
+// them, or all behind "".
+func (s *Store) Origins(after string) iter.Seq2[Origin, error] {
+	from := []byte{keyOrigin}
+	if after != "" {
+		from = append(originKey(after, originState), 0)
+	}
+	return s.table.origins(from, []byte{keyOrigin + 1})
 }
 
 // Origin returns one of them by name.
@@ -311,14 +325,15 @@ func (s *Store) Pending(origin string, after frontier.QueueKey, n int) (urls []f
 }
 
 // URLs yields the URLs in a state: pending ones by origin, each origin's in the order of its queue;
-// done or refused ones by URL; 0: all of these, one after the other. It yields no dropped URLs:
-// only their fingerprints are stored.
-func (s *Store) URLs(state State) iter.Seq2[Entry, error] {
-	pending := each(&s.table, []byte{keyPending}, []byte{keyPending + 1}, func(key, value []byte) (Entry, bool, error) {
+// done or refused ones by URL; 0: all of these, one after the other. It begins behind the cursor of
+// one of them, or with the first behind "". It yields no dropped URLs: only their fingerprints are
+// stored.
+func (s *Store) URLs(state State, after string) iter.Seq2[Entry, error] {
+	pending := each(&s.table, behind(keyPending, after), []byte{keyPending + 1}, func(key, value []byte) (Entry, bool, error) {
 		u, ok, err := pendingEntry(key, value)
 		return Entry{URL: u, State: Pending}, ok, err
 	})
-	ended := each(&s.table, []byte{keyEntry}, []byte{keyEntry + 1}, func(_, value []byte) (Entry, bool, error) {
+	ended := each(&s.table, behind(keyEntry, after), []byte{keyEntry + 1}, func(_, value []byte) (Entry, bool, error) {
 		e, err := decodeEntry(value)
 		return e, e.State == state || state == 0, err
 	})

@@ -28,7 +28,7 @@ func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after str
 	for h := range hosts {
 		origin := fmt.Sprintf("http://h%d.test", h)
 		state := frontier.OriginState{
-			Name: origin, Answered: urls, Capped: h == 1, Asked: epoch, Took: time.Second, Most: 3, Hold: epoch.Add(time.Hour), Strikes: 1,
+			Name: origin, Answered: urls, Capped: h == 1, Asked: epoch, Took: time.Second, Most: 3, BackOffEnd: epoch.Add(time.Hour), Strikes: 1,
 			Robots: frontier.RobotsState{Have: true, Until: epoch.Add(24 * time.Hour)},
 		}
 		again := state
@@ -181,7 +181,7 @@ func recrawledAfter(left *storetest.FS, urls int, after string) (pending int, er
 	}
 	ended := 0
 	for state, n := range map[store.State]*int{store.Pending: &pending, store.Done: &ended, store.Refused: &ended} {
-		for _, err := range s.URLs(state) {
+		for _, err := range s.URLs(state, "") {
 			if err != nil {
 				return 0, err
 			}

@@ -72,7 +72,7 @@ func TestPageOfLongURLs(t *testing.T) {
 
 func urlsOf(t *testing.T, s *store.Store) (n int) {
 	t.Helper()
-	for _, err := range s.URLs(0) {
+	for _, err := range s.URLs(0, "") {
 		if err != nil {
 			t.Fatal(err)
 		}

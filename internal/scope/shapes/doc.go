@@ -3,8 +3,8 @@
 //
 // # Vocabulary
 //
-//   - shape: what the paths of an origin have in common that differ in numbers, dates and tokens
-//     only: /cal/#/#/ of /cal/2026/11/, /s/@/topic/# of /s/8f3k20qz/topic/7. See [Of].
+//   - shape: the common form of an origin's paths that differ in numbers, dates and tokens only:
+//     /cal/#/#/ of /cal/2026/11/, /s/@/topic/# of /s/8f3k20qz/topic/7. See [Of].
 //   - sketch: a hash of what a page says that its URL does not explain. See package text.
 //   - alike: a page whose sketch another page of its shape has had.
 //   - growth: as many URLs of the shape are found on pages that are alike as pages are fetched.

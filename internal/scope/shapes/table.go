@@ -170,5 +170,8 @@ func (t *Table) IsTrap(s Shape) bool {
 	return is
 }
 
+// Bytes returns the memory of the table without its traps.
+func (t *Table) Bytes() int { return entryBytes*len(t.shapes) + sketchBytes*len(t.sketches) }
+
 // Traps returns how many there are.
 func (t *Table) Traps() int { return len(t.traps) }

@@ -262,14 +262,14 @@ func tell(v any, to frontier.Journal) {
 // TestOtherClock: who replays a block an hour later, by another clock, waits as long from then on.
 func TestOtherClock(t *testing.T) {
 	e := changelog.NewEncoder(epoch, calendar)
-	e.Origin(frontier.OriginState{Name: "http://a.test", Asked: epoch.Add(-time.Second), Hold: epoch.Add(time.Minute)})
+	e.Origin(frontier.OriginState{Name: "http://a.test", Asked: epoch.Add(-time.Second), BackOffEnd: epoch.Add(time.Minute)})
 	var got recorder
 	later := epoch.Add(1000 * time.Hour)
 	if err := changelog.Replay(e.Block(), later, &got); err != nil {
 		t.Fatal(err)
 	}
 	o := got.changes[0].(frontier.OriginState)
-	if !o.Asked.Equal(later.Add(-time.Second)) || !o.Hold.Equal(later.Add(time.Minute)) || !o.Trouble.Since.IsZero() {
+	if !o.Asked.Equal(later.Add(-time.Second)) || !o.BackOffEnd.Equal(later.Add(time.Minute)) || !o.Trouble.Since.IsZero() {
 		t.Errorf("%+v", o)
 	}
 }

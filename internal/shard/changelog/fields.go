@@ -57,7 +57,7 @@ func originFields(o *frontier.OriginState) []field {
 	return []field{
 		number(&o.Pending), number(&o.Answered), moment(&o.Asked), span(&o.Took), span(&o.Best), number(&o.Most), is(&o.Responded),
 		is(&r.Have), moment(&r.Until),
-		number(&o.Tried), is(&o.Capped), is(&o.Seed), moment(&o.Hold), number(&o.Strikes), is(&o.Overload),
+		number(&o.Tried), is(&o.Capped), is(&o.Seed), moment(&o.BackOffEnd), number(&o.Strikes), is(&o.Overload),
 		number(&o.Levels.Least), is(&o.Levels.Joint),
 		moment(&t.Since), number(&t.Failures), moment(&t.Until), is(&t.GivenUp), text(&t.Kind), text(&t.Reason),
 		is(&r.Shut), number(&r.Tries), text(&r.Kind), text(&r.Reason),

@@ -3,7 +3,7 @@
 // # Vocabulary
 //
 //   - node: one process of the crawl. Its ID names its job folder; its incarnation, the process.
-//   - beat: what a node writes under its key every [Config.Beat], to say that it is alive.
+//   - beat: a node's write under its key every [Config.Beat], to say that it is alive.
 //   - epoch: the revision of a partition's key at which its owner was written. It is the fencing
 //     token: all that an owner writes for a partition bears it.
 //   - drain: lease nothing more of a partition, and wait for what is in flight.

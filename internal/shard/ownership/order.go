@@ -8,7 +8,7 @@ var ErrDead = errors.New("this node was silent for too long, and others have tak
 // ErrReplaced ends a node whose key another process has taken.
 var ErrReplaced = errors.New("another process has this node's ID")
 
-// Kind says what a process has to do.
+// Kind is the task that an order gives a process.
 type Kind uint8
 
 const (

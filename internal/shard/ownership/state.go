@@ -40,8 +40,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// patience is for how long a node acts without a renewal. The rest of the TTL is for clocks that
-// differ in speed.
+// patience is the time for which a node acts without a renewal. The rest of the TTL is for clocks
+// that differ in speed.
 func (c *Config) patience() time.Duration { return c.TTL * 2 / 3 }
 
 // Node is one process's part in the ownership of partitions.

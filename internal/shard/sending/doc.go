@@ -8,10 +8,10 @@
 //
 // # Phases
 //
-// A phase is what goes out at once: all that waits of what was found, by however many commits, and
-// all that the commits before the first of these have done. Commits that wait together thus become
-// one: what they have for a partition shares one message on the servers, and what is done shares it
-// with what was found next.
+// A phase is the messages that go out at once: all that waits of what was found, by however many
+// commits, and all that the commits before the first of these have done. Commits that wait together
+// thus become one: what they have for a partition shares one message on the servers, and what is
+// done shares it with what was found next.
 //
 // That keeps the order. If a phase has what a commit has done, an earlier phase had all that the
 // commit has found, and was acknowledged as a whole before this one began. Within the log of a

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
-// Network says what happens to messages.
+// Network is the behaviour of the network: delays and losses of messages.
 type Network struct {
 	Latency time.Duration // of a message, one way
 	// Rough makes latencies vary, so that messages overtake each other.
@@ -19,7 +19,7 @@ type Network struct {
 	Lost    float64       // share of messages that are lost; events of a watch are late instead
 	Twice   float64       // share of events of a watch that come twice
 	TimeOut time.Duration // of a request; 0: 1 s
-	// Batch is for how long a process collects what its watch shows before it acts on it.
+	// Batch is the time for which a process collects the events of its watch before it acts on them.
 	Batch time.Duration
 }
 

@@ -15,7 +15,7 @@
 //   - to hold: only the holder starts requests. To rest: nothing is in flight, and the delay is
 //     over.
 //   - quantum: the time for which a holder may go on while others wait.
-//   - table: what the home knows of a partition's addresses, in one epoch. It is complete once
+//   - table: the addresses of a partition as its home knows them, in one epoch. It is complete once
 //     every process has declared what it holds of them.
 //
 // # The bound

@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/internal/shard/ownership"
 )
 
-// Home says who holds the addresses of the partitions that a node owns. Its time is any monotonic
-// one.
+// Home has the holders of the addresses of the partitions that a node owns. Its time is any
+// monotonic one.
 //
 // Invariant: whoever may hold an address of a complete table is the holder of its entry.
 type Home struct {

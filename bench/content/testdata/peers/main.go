@@ -1,5 +1,5 @@
-// Command peers writes what other extractors find in the pages of both corpora, one file of JSON for
-// each: peers CORPORA OUT.
+// Command peers writes what other extractors find in the pages of both corpora, one file of JSON
+// for each: peers CORPORA OUT.
 package main
 
 import (
@@ -55,14 +55,14 @@ func trafilaturaText(root *html.Node, o trafilatura.Options) (string, error) {
 	return r.ContentText, nil
 }
 
-// about is what a page says about itself.
+// about is the data of a page about itself.
 type about struct {
 	Title  string    `json:"title"`
 	Author string    `json:"author"`
 	Date   time.Time `json:"date"`
 }
 
-// metadata is what some of the peers find of it. Trafilatura is asked for it on pages without a text, too.
+// metadata has the finds of some peers. Trafilatura is asked for it on pages without a text, too.
 var metadata = map[string]func(root *html.Node) (about, error){
 	"go-readability v2 (readeck)": func(root *html.Node) (about, error) {
 		p := readability.NewParser()
