@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-
-	"golang.org/x/net/http2/hpack"
 )
 
 // Referee judges the client of a connection.
@@ -26,30 +24,15 @@ type Referee struct {
 	settled  bool   // its settings have come
 	away     bool   // it has sent GOAWAY
 	last     uint32 // stream that it has opened
-	open     uint32 // stream whose fields are coming; 0: none
-	ends     bool   // they end the client's side
-	trailer  bool   // they are a trailer
-	block    []byte
-	decoder  *hpack.Decoder
-	fields   []hpack.HeaderField
-	table    uint32 // bytes that its table of HPACK has at most, as it has said
+	head     head
 
 	streams map[uint32]*stream
-	credit  int64    // bytes that the client may send
-	window  int64    // bytes that the server may send
-	initial int64    // the same of a new stream
-	limits  limits   // those that the client has acknowledged
-	pending []limits // those that it has not
+	credit  int64 // bytes that the client may send
+	window  int64 // bytes that the server may send
+	initial int64 // the same of a new stream
+	terms   terms
 	pings   [][]byte // of the server, unanswered
 	barred  bool     // the server has sent GOAWAY
-}
-
-// limits are the bounds that the server's settings set.
-type limits struct {
-	streams uint32
-	window  int64
-	frame   int
-	table   uint32
 }
 
 // stream is the state of a stream.
@@ -141,21 +124,12 @@ func (r *Referee) init() {
 		return
 	}
 	r.streams = make(map[uint32]*stream)
-	r.credit, r.window, r.initial, r.table = firstWindow, firstWindow, firstWindow, firstTable
-	r.limits = limits{math.MaxUint32, firstWindow, firstFrame, firstTable}
-	r.decoder = hpack.NewDecoder(firstTable, func(f hpack.HeaderField) { r.fields = append(r.fields, f) })
+	r.credit, r.window, r.initial = firstWindow, firstWindow, firstWindow
+	r.terms.known = limits{math.MaxUint32, firstWindow, firstFrame, firstTable}
+	r.head.init()
 }
 
 func (r *Referee) fault(format string, args ...any) { r.Report(fmt.Sprintf(format, args...)) }
-
-// allowed returns the most that the server's settings allow as far as the client may know them.
-func (r *Referee) allowed() limits {
-	l := r.limits
-	for _, p := range r.pending {
-		l = limits{max(l.streams, p.streams), max(l.window, p.window), max(l.frame, p.frame), max(l.table, p.table)}
-	}
-	return l
-}
 
 // Client takes what the client has sent, in pieces of any size.
 func (r *Referee) Client(b []byte) {
@@ -189,11 +163,11 @@ func (r *Referee) End() {
 	switch {
 	case len(r.client.bytes) > 0:
 		r.fault("%d bytes at the end are no frame", len(r.client.bytes))
-	case r.open != 0:
-		r.fault("the fields of stream %d have no end", r.open)
+	case r.head.open != 0:
+		r.fault("the fields of stream %d have no end", r.head.open)
 	case r.away:
-	case len(r.pending) > 0:
-		r.fault("%d SETTINGS without acknowledgement", len(r.pending))
+	case len(r.terms.pending) > 0:
+		r.fault("%d SETTINGS without acknowledgement", len(r.terms.pending))
 	case len(r.pings) > 0:
 		r.fault("%d PING without response", len(r.pings))
 	}
@@ -208,10 +182,10 @@ func (r *Referee) judge(f frame) {
 		r.fault("%v after GOAWAY", f)
 	case !r.settled && (f.kind != settings || f.flags&ack != 0):
 		r.fault("%v, expected SETTINGS first", f)
-	case len(f.payload) > r.allowed().frame:
-		r.fault("%v, expected at most %d bytes", f, r.allowed().frame)
-	case r.open != 0 && (f.kind != continuation || f.id != r.open):
-		r.fault("%v within the fields of stream %d", f, r.open)
+	case len(f.payload) > r.terms.allowed().frame:
+		r.fault("%v, expected at most %d bytes", f, r.terms.allowed().frame)
+	case r.head.open != 0 && (f.kind != continuation || f.id != r.head.open):
+		r.fault("%v within the fields of stream %d", f, r.head.open)
 	case int(f.kind) < len(flags) && f.flags&^flags[f.kind] != 0:
 		r.fault("%v with flags %#x", f, f.flags)
 	}
@@ -241,7 +215,7 @@ func (r *Referee) judge(f frame) {
 	case windowUpdate:
 		r.windowUpdate(f)
 	case continuation:
-		if r.open == 0 {
+		if r.head.open == 0 {
 			r.fault("%v, expected HEADERS before", f)
 			return
 		}
@@ -285,7 +259,7 @@ func (r *Referee) data(f frame) {
 	n := int64(len(f.payload))
 	s.credit -= n
 	r.credit -= n
-	if left := r.allowed().window + s.credit; n > 0 && left < 0 {
+	if left := r.terms.allowed().window + s.credit; n > 0 && left < 0 {
 		r.fault("%v: %d bytes beyond the window of the stream", f, -left)
 	}
 	if n > 0 && r.credit < 0 {
@@ -306,7 +280,6 @@ func (r *Referee) end(f frame, s *stream) {
 
 func (r *Referee) headers(f frame) {
 	s := r.streams[f.id]
-	r.trailer = s != nil
 	switch {
 	case f.id%2 == 0:
 		r.fault("%v, expected an odd stream", f)
@@ -319,14 +292,15 @@ func (r *Referee) headers(f frame) {
 	case s == nil && r.Prompt && r.barred:
 		r.fault("%v after the server's GOAWAY", f)
 	}
-	if s == nil {
+	trailer := s != nil
+	if !trailer {
 		open := 1
 		for _, s := range r.streams {
 			if !s.closed() {
 				open++
 			}
 		}
-		if most := r.allowed().streams; open > int(most) {
+		if most := r.terms.allowed().streams; open > int(most) {
 			r.fault("%v: the server allows %d", f, most)
 		}
 		r.last = max(r.last, f.id)
@@ -340,36 +314,31 @@ func (r *Referee) headers(f frame) {
 		}
 		block = block[5:]
 	}
-	r.open, r.ends = f.id, f.flags&endStream != 0
+	r.head.begin(f, trailer)
 	r.take(f, block)
 }
 
 // take takes a piece of fields.
 func (r *Referee) take(f frame, b []byte) {
-	if r.block = append(r.block, b...); f.flags&endHeaders == 0 {
+	r.head.block = append(r.head.block, b...)
+	if f.flags&endHeaders == 0 {
 		return
 	}
-	s, block := r.streams[r.open], r.block
-	r.open, r.block, r.fields = 0, nil, nil
-	r.table = tableSize(block, r.table)
-	if most := r.allowed().table; r.table > most {
-		r.fault("%v: a table of HPACK of %d bytes, expected at most %d", f, r.table, most)
-	}
-	r.decoder.SetAllowedMaxDynamicTableSize(r.allowed().table)
-	_, err := r.decoder.Write(block)
-	if err == nil {
-		err = r.decoder.Close()
+	s, most := r.streams[r.head.open], r.terms.allowed().table
+	err := r.head.end(most)
+	if r.head.table > most {
+		r.fault("%v: a table of HPACK of %d bytes, expected at most %d", f, r.head.table, most)
 	}
 	if err != nil {
 		r.fault("%v: fields that cannot be decoded: %v", f, err)
 		return
 	}
-	if length, wrong := request(r.fields, r.trailer); wrong != "" {
+	if length, wrong := request(r.head.fields, r.head.trailer); wrong != "" {
 		r.fault("%v: %s", f, wrong)
-	} else if !r.trailer {
+	} else if !r.head.trailer {
 		s.length = length
 	}
-	if r.ends {
+	if r.head.ends {
 		r.end(f, s)
 	}
 }
@@ -391,12 +360,9 @@ func (r *Referee) rstStream(f frame) {
 
 func (r *Referee) settings(f frame) {
 	if f.flags&ack != 0 {
-		r.size(f, 0)
-		if len(r.pending) == 0 {
+		if r.size(f, 0); !r.terms.acknowledge() {
 			r.fault("%v acknowledges nothing", f)
-			return
 		}
-		r.limits, r.pending = r.pending[0], r.pending[1:]
 		return
 	}
 	if len(f.payload)%6 != 0 {

@@ -33,7 +33,9 @@ func (r *Referee) learn(f frame) {
 	case rstStream:
 		s.serverReset = s.serverReset || len(f.payload) == 4
 	case settings:
-		r.learnSettings(f)
+		if f.flags&ack == 0 && f.id == 0 && len(f.payload)%6 == 0 {
+			r.terms.propose(f.payload, r.Prompt)
+		}
 	case ping:
 		if f.id == 0 && f.flags&ack == 0 && len(f.payload) == 8 {
 			r.pings = append(r.pings, append([]byte(nil), f.payload...))
@@ -50,34 +52,4 @@ func (r *Referee) learn(f frame) {
 			}
 		}
 	}
-}
-
-func (r *Referee) learnSettings(f frame) {
-	if f.flags&ack != 0 || f.id != 0 || len(f.payload)%6 != 0 {
-		return
-	}
-	l := r.limits
-	if n := len(r.pending); n > 0 {
-		l = r.pending[n-1]
-	}
-	for b := f.payload; len(b) > 0; b = b[6:] {
-		switch id, value := binary.BigEndian.Uint16(b), binary.BigEndian.Uint32(b[2:]); {
-		case id == 1:
-			l.table = value
-		case id == 3:
-			l.streams = value
-		case id == 4 && value <= maxWindow:
-			l.window = int64(value)
-		case id == 5 && value >= firstFrame && value <= largestFrame:
-			l.frame = int(value)
-		}
-	}
-	if r.Prompt { // the client has read them when it sends more
-		r.limits.streams, r.limits.window, r.limits.frame = l.streams, l.window, l.frame
-		for i := range r.pending {
-			p := &r.pending[i]
-			p.streams, p.window, p.frame = l.streams, l.window, l.frame
-		}
-	}
-	r.pending = append(r.pending, l)
 }
