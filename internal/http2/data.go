@@ -4,10 +4,7 @@ package http2
 func (c *Conn) beginData() {
 	in := &c.input
 	f := in.frame
-	in.data, in.padding, in.moved = c.streams[f.id], 0, false
-	if f.has(flagPadded) {
-		in.padding = -1
-	}
+	in.expect(c.streams[f.id])
 	switch {
 	case f.id >= c.next || f.id%2 == 0:
 		c.broken(ProtocolError, "DATA on stream %d, which was not opened", f.id)
@@ -32,14 +29,11 @@ func (c *Conn) data(b []byte) {
 	in := &c.input
 	all := len(b)
 	c.arrived(all)
-	if in.padding < 0 {
-		if in.padding, b = int(b[0]), b[1:]; in.padding > in.frame.length-1 {
-			c.broken(ProtocolError, "padding of %d bytes in DATA of %d", in.padding, in.frame.length)
-			return
-		}
+	b, ok := in.unpad(b)
+	if !ok {
+		c.broken(ProtocolError, "padding of %d bytes in DATA of %d", in.padding, in.frame.length)
+		return
 	}
-	// What has arrived of the padding is at the end.
-	b = b[:max(0, len(b)-max(0, in.padding-in.left))]
 	s := in.data
 	if s == nil || s.closed {
 		return

@@ -11,12 +11,7 @@ func (c *Conn) arrived(n int) {
 
 // Credit returns how many bytes may still come: those that the server may send, and the rest of a
 // frame whose beginning has arrived.
-func (s *Stream) Credit() int {
-	if in := &s.conn.input; in.data == s {
-		return s.credit + in.left
-	}
-	return s.credit
-}
+func (s *Stream) Credit() int { return s.credit + s.conn.input.coming(s) }
 
 // Grant lets the server send n bytes more.
 func (s *Stream) Grant(n int) {

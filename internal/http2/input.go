@@ -1,7 +1,5 @@
 package http2
 
-import "time"
-
 // input is the frame that is arriving.
 type input struct {
 	head    [headLen]byte
@@ -14,106 +12,59 @@ type input struct {
 	moved   bool // there was some of a body in it
 }
 
-// Feed takes what has arrived. Its error is an *Error: the connection has ended; what Output
-// returns then says so to the server.
-func (c *Conn) Feed(b []byte, now time.Time) error {
-	c.now = now
-	for c.err == nil && len(b) > 0 {
-		b = b[c.step(b):]
-	}
-	if c.err != nil {
-		return c.err
-	}
-	return nil
-}
-
-// step takes some of what has arrived, and returns how much.
-func (c *Conn) step(b []byte) int {
-	in := &c.input
-	if in.got < headLen {
-		n := copy(in.head[in.got:], b)
-		if in.got += n; in.got == headLen {
-			c.begin()
-		}
-		return n
-	}
-	n := min(len(b), in.left)
-	in.left -= n
-	switch {
-	case in.frame.kind == kindData:
-		c.data(b[:n])
-	case in.left > 0 || len(in.payload) > 0:
-		in.payload = append(in.payload, b[:n]...)
-	}
-	if in.left == 0 {
-		payload := b[:n]
-		if len(in.payload) > 0 {
-			payload = in.payload
-		}
-		c.finish(payload)
+// addHead takes some of the head, and returns how much.
+func (in *input) addHead(b []byte) int {
+	n := copy(in.head[in.got:], b)
+	if in.got += n; in.got == headLen {
+		in.frame = readHead(in.head[:])
+		in.left = in.frame.length
 	}
 	return n
 }
 
-// begin takes the head of a frame.
-func (c *Conn) begin() {
-	in := &c.input
-	in.frame = readHead(in.head[:])
-	in.left = in.frame.length
-	f := in.frame
-	switch {
-	case !c.peer.known && (f.kind != kindSettings || f.has(flagAck)):
-		if string(in.head[:5]) == "HTTP/" {
-			c.end(&Error{Code: HTTP11Required, Text: "the server speaks HTTP/1, expected HTTP/2", Whole: true, Peer: true})
-			return
+// piece takes some of the payload, and returns it.
+func (in *input) piece(b []byte) []byte {
+	b = b[:min(len(b), in.left)]
+	in.left -= len(b)
+	return b
+}
+
+// gather returns what has arrived of the payload, with a piece that does. It keeps none that is the
+// whole.
+func (in *input) gather(b []byte) []byte {
+	if in.left == 0 && len(in.payload) == 0 {
+		return b
+	}
+	in.payload = append(in.payload, b...)
+	return in.payload
+}
+
+// expect begins DATA of a stream, or of one that was closed: nil.
+func (in *input) expect(s *Stream) {
+	in.data, in.padding, in.moved = s, 0, false
+	if in.frame.has(flagPadded) {
+		in.padding = -1
+	}
+}
+
+// unpad returns a piece of DATA without padding; ok is false if that is longer than the payload.
+func (in *input) unpad(b []byte) (content []byte, ok bool) {
+	if in.padding < 0 {
+		if in.padding, b = int(b[0]), b[1:]; in.padding > in.frame.length-1 {
+			return nil, false
 		}
-		c.fault(0, malformed("the server's first frame is of type %d, expected its settings", f.kind))
-	case f.length > maxFrame:
-		c.broken(FrameSizeError, "frame of %d bytes, expected at most %d", f.length, maxFrame)
-	case c.fields.open != 0 && (f.kind != kindContinuation || f.id != c.fields.open):
-		c.fault(c.fields.open, malformed("frame of type %d within the fields of stream %d", f.kind, c.fields.open))
-	case f.kind == kindData:
-		c.beginData()
 	}
-	if c.err == nil && f.length == 0 {
-		c.finish(nil)
-	}
+	// What has arrived of the padding is at the end.
+	return b[:max(0, len(b)-max(0, in.padding-in.left))], true
 }
 
-// finish takes a frame whose payload has arrived.
-func (c *Conn) finish(payload []byte) {
-	in := &c.input
-	in.got = 0
-	if c.err == nil {
-		c.take(in.frame, payload)
+// coming returns how many bytes of the frame are still to come for a stream.
+func (in *input) coming(s *Stream) int {
+	if in.data == s {
+		return in.left
 	}
-	in.payload = kept(in.payload)
+	return 0
 }
 
-// take takes a frame. That of data has been taken but for its end.
-func (c *Conn) take(f frame, b []byte) {
-	switch f.kind {
-	case kindData:
-		c.endData()
-	case kindHeaders:
-		c.headers(f, b)
-	case kindContinuation:
-		c.continuation(f, b)
-	case kindReset:
-		c.reset(f, b)
-	case kindSettings:
-		c.settings(f, b)
-	case kindPush:
-		c.broken(ProtocolError, "server push, which was refused")
-	case kindPing:
-		c.ping(f, b)
-	case kindGoAway:
-		c.goAway(f, b)
-	case kindWindowUpdate:
-		c.windowUpdate(f, b)
-	case kindPriority:
-		c.priority(f)
-	default: // RFC 9113, section 4.1: of a type that is not known
-		c.idle()
-	}
-}
+// end forgets the frame.
+func (in *input) end() { in.got, in.payload = 0, kept(in.payload) }
