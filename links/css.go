@@ -239,9 +239,9 @@ func (x *Extractor) cssLinks(tag, attr string, text, from []byte) {
 	if x.options.Kinds&cssKinds == 0 {
 		return
 	}
-	if x.charset != "" {
-		x.urls.Reset(x.page.Base)
-		defer x.urls.ResetIn(x.page.Base, x.charset)
+	if charset := x.resolver.charset; charset != "" {
+		x.resolver.setCharset("")
+		defer x.resolver.setCharset(charset)
 	}
 	s := cssScanner{text: text}
 	for !x.stopped {

@@ -16,13 +16,6 @@ const (
 	maxDescription = 1 << 10  // a page's description
 )
 
-// Each link costs as much as the base is long. The part of the base beyond longBase is paid from
-// maxExcess, or a page of a megabyte could become gigabytes of links. In bytes.
-const (
-	longBase  = 4 << 10
-	maxExcess = 64 << 20
-)
-
 // A Link is a URL that a page mentions. Its strings can be kept.
 type Link struct {
 	Raw      string     // the attribute, references decoded
@@ -77,11 +70,11 @@ type Options struct {
 // An Extractor extracts the links of one page after another. It keeps its buffers, so that a
 // page costs next to no allocation. One task at a time uses it.
 type Extractor struct {
-	options Options
-	agent   string
-	strings arena
-	urls    weburl.Resolver
-	output  textOutput
+	options  Options
+	agent    string
+	strings  arena
+	resolver resolver
+	output   textOutput
 	reading
 }
 
@@ -90,12 +83,8 @@ type reading struct {
 	yield     func(Link) bool
 	mentioned func(Mention) bool // instead of yield, or nil
 	stopped   bool               // yield has returned false
-	reader    TextReader         // receives the page's text; or nil
-	tag       func(*Tag)         // receives its tags; or nil
+	tag       func(*Tag)         // receives the page's tags; or nil
 
-	charset  string
-	excess   int // bytes of the base beyond longBase
-	spent    int // bytes of maxExcess
 	page     Page
 	hasBase  bool
 	hasTitle bool
@@ -209,24 +198,17 @@ func (x *Extractor) link(m *Mention) (l Link, ok bool) {
 	return l, true
 }
 
-// setBase resolves links against base from here on.
-func (x *Extractor) setBase(base weburl.URL) {
-	x.page.Base = base
-	x.excess = max(0, len(base.String())-longBase)
-	x.urls.ResetIn(base, x.charset)
-}
-
 // resolve resolves a value against the base. Bytes that are not UTF-8 count as U+FFFD.
 func (x *Extractor) resolve(value []byte) (weburl.URL, bool) {
-	if x.spent += x.excess; x.spent > maxExcess {
-		x.stopped, x.page.Cut = true, true
+	if !x.resolver.pay() {
+		x.stopped = true
 		return weburl.URL{}, false
 	}
 	if x.options.Bare {
-		u, err := x.urls.ResolvePage(value)
+		u, err := x.resolver.urls.ResolvePage(value)
 		return u, err == nil
 	}
-	u, err := x.urls.Resolve(value)
+	u, err := x.resolver.urls.Resolve(value)
 	return u, err == nil
 }
 

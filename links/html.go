@@ -5,18 +5,12 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft/internal/markup"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // html reads a page. When no more links are wanted, it continues for the text reader, if any.
 func (x *Extractor) html() {
 	s := &x.scan
-	if x.reader != nil {
-		s.textOutput = &x.output
-		*s.textOutput = textOutput{reader: x.reader, home: x.page.Base, watched: partLengths}
-		defer func() { *s.textOutput = textOutput{} }()
-	}
-	for !x.stopped || s.textOutput != nil {
+	for !x.stopped || s.output != nil {
 		if s.Pos >= s.due {
 			s.rest(s.Pos)
 		}
@@ -31,10 +25,10 @@ func (x *Extractor) html() {
 		if x.heading.open && !x.heading.add(s.Text, s.CDATA) {
 			x.closeHeading()
 		}
-		if s.textOutput != nil {
-			s.addText(s.From, s.From+len(s.Text))
+		if s.output != nil {
+			s.output.add(s.From, s.From+len(s.Text))
 			if s.CDATA != nil {
-				s.sendText(s.CDATAFrom, s.CDATAFrom+len(s.CDATA), true)
+				s.output.send(s.CDATAFrom, s.CDATAFrom+len(s.CDATA), true)
 			}
 		}
 		if x.inner != nil {
@@ -52,7 +46,7 @@ func (x *Extractor) html() {
 				x.styleAttribute(s.Name, s.style)
 			}
 			x.backgroundAttribute(s.Name)
-			s.startPart(s.Name, s.role, false)
+			s.output.startPart(s.Name, s.role, false)
 		case markup.EndTag:
 			x.endTag(s.Name)
 		case markup.Other:
@@ -61,8 +55,8 @@ func (x *Extractor) html() {
 			x.page.Hidden = mayHaveLinks(s.hidden)
 			x.closeAnchor()
 			x.closeHeading()
-			if s.textOutput != nil {
-				s.flush(false)
+			if s.output != nil {
+				s.output.flush(false)
 			}
 			return
 		}
@@ -84,22 +78,6 @@ func (x *Extractor) innerText(kind markup.Token) {
 	}
 }
 
-// readsFrame reports whether the text reader receives that of a document in srcdoc: of a frame of
-// the page's own site, in a rendered document. There, what a page has in a srcdoc of its own is in
-// such a frame, too.
-func (x *Extractor) readsFrame(document []byte) bool {
-	s := &x.scan
-	if s.textOutput == nil || s.passing.depth > 1 || !markup.EqualFold(s.passing.name, "iframe") {
-		return false
-	}
-	text, ok := markup.FrameURL(document)
-	if !ok || text == "" {
-		return ok
-	}
-	u, err := weburl.Parse(text)
-	return err == nil && weburl.SameSite(u, s.home)
-}
-
 // xhtml reads a page in XML. There a tag that closes itself has no content, and CDATA sections
 // are text anywhere.
 func (x *Extractor) xhtml() {
@@ -110,7 +88,7 @@ func (x *Extractor) xhtml() {
 
 // svgDocument reads an image.
 func (x *Extractor) svgDocument() {
-	x.reader = nil // text readers want pages
+	x.scan.output = nil // text readers want pages
 	x.xhtml()
 }
 
@@ -134,7 +112,7 @@ func (x *Extractor) endTag(name []byte) {
 		x.foreign.end(name)
 		x.setRules()
 	}
-	s.endPart(name)
+	s.output.endPart(name)
 }
 
 func (x *Extractor) startTag(name []byte, e *element) {
@@ -156,16 +134,17 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		s.hidden = s.Body[attributes:]
 		return
 	}
+	written := s.Body[attributes:s.Pos]
 	if x.tag != nil {
-		x.tag(&Tag{Name: name, x: x, attributes: s.Body[attributes:s.Pos]})
+		x.tag(&Tag{Name: name, x: x, attributes: written})
 	}
 	foreign := false
 	if len(x.foreign.open) > 0 || e != nil && e.root {
 		foreign = x.foreign.start(name, s.SelfClosing)
 		x.setRules()
 	}
-	if !s.isShadowRoot(name, attributes) {
-		s.startPart(name, s.role, s.SelfClosing && (s.xml || foreign || e != nil && e.root))
+	if !s.output.isShadowRoot(name, written) {
+		s.output.startPart(name, s.role, s.SelfClosing && (s.xml || foreign || e != nil && e.root))
 	}
 	if s.style != nil && !s.only {
 		x.styleAttribute(name, s.style)
@@ -199,9 +178,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		}
 		switch e.tag {
 		case "title":
-			s.sendText(from, from+len(text), false)
+			s.output.send(from, from+len(text), false)
 		case "plaintext", "xmp":
-			s.sendText(from, from+len(text), true)
+			s.output.send(from, from+len(text), true)
 		}
 	}
 }
@@ -329,7 +308,7 @@ func (x *Extractor) base(*element) {
 	x.hasBase = true
 	u, ok := x.resolve(x.attrs.value(href))
 	if ok && u.Scheme() != "data" && u.Scheme() != "javascript" {
-		x.setBase(u)
+		x.resolver.setBase(u)
 	}
 }
 
@@ -458,32 +437,31 @@ func (x *Extractor) scriptKind() string {
 // Its title and what it says to robots do not count.
 func (x *Extractor) srcDocument() {
 	raw := x.attrs.raw(srcDoc)
-	if raw == nil || x.frames == maxFrames || x.stopped && x.reader == nil {
+	if raw == nil || x.frames == maxFrames || x.stopped && x.scan.output == nil {
 		return
 	}
 	document := x.attrs.decode(raw)
-	reads := x.readsFrame(document)
+	reads := x.scan.output.readsFrame(document)
 	if x.stopped && !reads {
 		return
 	}
-	outer := x.reading
+	outer, base := x.reading, x.resolver.urls.Base()
 	x.begin(document, outer.yield)
 	if reads {
 		output := x.output
 		defer func() { x.output = output }()
-		x.reader, x.stopped = outer.reader, outer.stopped
+		x.scan.output = x.output.begin(output.reader, document, base)
 	}
 	// Those of the outer page stay as they are.
 	x.attrs.decoded, x.pending.text.buf, x.heading.text.buf, x.foreign.open = nil, nil, nil, nil
-	x.mentioned, x.charset, x.frames = outer.mentioned, outer.charset, outer.frames+1
+	x.mentioned, x.stopped, x.frames = outer.mentioned, outer.stopped, outer.frames+1
 	x.places = outer.places
 	x.places.find(raw)
-	x.excess, x.spent, x.page.Base = outer.excess, outer.spent, outer.page.Base
 	x.scan.pauses = pauses{outer.scan.pause, pauseStep}
 	x.html()
-	outer.stopped, outer.spent, outer.page.Cut, outer.places = x.stopped, x.spent, x.page.Cut, x.places
-	moved := x.hasBase
-	if x.reading = outer; moved {
-		x.setBase(x.page.Base)
+	if x.hasBase {
+		x.resolver.setBase(base)
 	}
+	outer.stopped, outer.places = x.stopped, x.places
+	x.reading = outer
 }

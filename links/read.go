@@ -51,23 +51,13 @@ var partLengths = func() (l lengthSet) {
 	return l
 }()
 
-// watches reports whether the text reader receives a tag whatever its attributes are, or the tag
-// counts for the depth of the element being passed over.
-func (s *scanner) watches(name []byte) bool {
-	if !s.watched.mayHave(name) {
-		return false
-	}
-	if s.passing.name != nil {
-		return bytes.EqualFold(name, s.passing.name)
-	}
-	return slices.ContainsFunc(parts, func(part string) bool { return markup.EqualFold(name, part) })
-}
-
-// A textOutput buffers what goes to a text reader.
+// A textOutput sends the text of a document and the tags that matter to its reader, but for the
+// content of elements that the reader passes over. A nil one sends nothing.
 type textOutput struct {
-	reader  TextReader // or nil
+	reader  TextReader
+	body    []byte     // of the document
 	home    weburl.URL // of the page
-	watched lengthSet  // names of the tags that it receives
+	watched lengthSet  // names of the tags that the reader receives
 	passing passing
 	n       int // buffered pieces
 	pieces  [128]Piece
@@ -79,59 +69,81 @@ type passing struct {
 	depth int    // open elements of that name
 }
 
-// addText buffers text, unless it is empty or a single blank, as so often between two tags.
-func (s *scanner) addText(from, to int) {
-	s.pieces[s.n] = Piece{from, to}
-	if to > from+1 || to > from && s.Body[from] > ' ' {
-		if s.n++; s.n == len(s.pieces) {
-			s.flush(false)
+// begin begins a document. It returns nil if nobody reads it.
+func (o *textOutput) begin(reader TextReader, body []byte, home weburl.URL) *textOutput {
+	o.reader, o.body, o.home = reader, body, home
+	o.watched, o.passing, o.n = partLengths, passing{}, 0
+	if reader == nil {
+		return nil
+	}
+	return o
+}
+
+// watches reports whether the reader receives a tag whatever its attributes are, or the tag counts
+// for the depth of the element being passed over.
+func (o *textOutput) watches(name []byte) bool {
+	if !o.watched.mayHave(name) {
+		return false
+	}
+	if o.passing.name != nil {
+		return bytes.EqualFold(name, o.passing.name)
+	}
+	return slices.ContainsFunc(parts, func(part string) bool { return markup.EqualFold(name, part) })
+}
+
+// add buffers text, unless it is empty or a single blank, as so often between two tags.
+func (o *textOutput) add(from, to int) {
+	o.pieces[o.n] = Piece{from, to}
+	if to > from+1 || to > from && o.body[from] > ' ' {
+		if o.n++; o.n == len(o.pieces) {
+			o.flush(false)
 		}
 	}
 }
 
 // flush sends the buffered text, unless its element is being passed over.
-func (s *scanner) flush(plain bool) {
-	if s.n > 0 && s.passing.name == nil {
-		s.reader.Text(s.Body, s.pieces[:s.n], plain)
+func (o *textOutput) flush(plain bool) {
+	if o.n > 0 && o.passing.name == nil {
+		o.reader.Text(o.body, o.pieces[:o.n], plain)
 	}
-	s.n = 0
+	o.n = 0
 }
 
-// sendText sends a piece of the body, after the buffered ones.
-func (s *scanner) sendText(from, to int, plain bool) {
-	if s.textOutput == nil {
+// send sends a piece of the body, after the buffered ones.
+func (o *textOutput) send(from, to int, plain bool) {
+	if o == nil {
 		return
 	}
-	s.flush(false)
-	s.addText(from, to)
-	s.flush(plain)
+	o.flush(false)
+	o.add(from, to)
+	o.flush(plain)
 }
 
 // startPart sends a start tag. A tag that closes itself has no content.
-func (s *scanner) startPart(name, role []byte, closed bool) {
+func (o *textOutput) startPart(name, role []byte, closed bool) {
 	switch {
-	case s.textOutput == nil || closed:
-	case s.passing.name != nil:
-		if s.watches(name) {
-			s.passing.depth++
+	case o == nil || closed:
+	case o.passing.name != nil:
+		if o.watches(name) {
+			o.passing.depth++
 		}
-	case role != nil || s.watches(name):
-		s.flush(false)
-		if s.reader.Start(name, role) && len(name) < 32 {
-			s.passing = passing{name, 1}
-			s.watched = lengthSet{}
-			s.watched.add(string(name))
+	case role != nil || o.watches(name):
+		o.flush(false)
+		if o.reader.Start(name, role) && len(name) < 32 {
+			o.passing = passing{name, 1}
+			o.watched = lengthSet{}
+			o.watched.add(string(name))
 		}
 	}
 }
 
-// isShadowRoot reports whether a start tag that has just been read is that of a shadow root, of
-// which the reader receives the text.
-func (s *scanner) isShadowRoot(name []byte, attributes int) bool {
-	if s.textOutput == nil || s.passing.name != nil || !markup.EqualFold(name, "template") {
+// isShadowRoot reports whether a start tag with these attributes is that of a shadow root, of which
+// the reader receives the text.
+func (o *textOutput) isShadowRoot(name, attributes []byte) bool {
+	if o == nil || o.passing.name != nil || !markup.EqualFold(name, "template") {
 		return false
 	}
-	a := markup.Scanner{Body: s.Body[:s.Pos], Pos: attributes}
+	a := markup.Scanner{Body: attributes}
 	for {
 		key, _, ok := a.Attr()
 		if !ok || markup.EqualFold(key, "shadowrootmode") {
@@ -141,16 +153,31 @@ func (s *scanner) isShadowRoot(name []byte, attributes int) bool {
 }
 
 // endPart sends an end tag.
-func (s *scanner) endPart(name []byte) {
-	if s.textOutput == nil || !s.watches(name) {
+func (o *textOutput) endPart(name []byte) {
+	if o == nil || !o.watches(name) {
 		return
 	}
-	if s.passing.name != nil {
-		if s.passing.depth--; s.passing.depth > 0 {
+	if o.passing.name != nil {
+		if o.passing.depth--; o.passing.depth > 0 {
 			return
 		}
 	}
-	s.flush(false) // drops the text of an element being passed over
-	s.passing, s.watched = passing{}, partLengths
-	s.reader.End(name)
+	o.flush(false) // drops the text of an element being passed over
+	o.passing, o.watched = passing{}, partLengths
+	o.reader.End(name)
+}
+
+// readsFrame reports whether the reader receives a document in srcdoc: that of a frame of the
+// page's own site, in a rendered document. There, what a page has in a srcdoc of its own is in such
+// a frame, too.
+func (o *textOutput) readsFrame(document []byte) bool {
+	if o == nil || o.passing.depth > 1 || !markup.EqualFold(o.passing.name, "iframe") {
+		return false
+	}
+	text, ok := markup.FrameURL(document)
+	if !ok || text == "" {
+		return ok
+	}
+	u, err := weburl.Parse(text)
+	return err == nil && weburl.SameSite(u, o.home)
 }

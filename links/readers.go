@@ -45,10 +45,10 @@ func Reads(contentType string) bool { return readerOf(contentType) != nil }
 // that is not in the package's table has no links.
 func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
 	x.begin(d.Body, yield)
-	x.charset, x.reader, x.stopped = d.Charset, d.Text, yield == nil
-	x.tag, x.places.body = d.Tag, d.Body
+	x.resolver.begin(d.Base, d.Charset)
+	x.stopped, x.tag, x.places.body = yield == nil, d.Tag, d.Body
 	x.scan.pauses = pauses{d.Pause, pauseStep}
-	x.setBase(d.Base)
+	x.scan.output = x.output.begin(d.Text, d.Body, d.Base)
 	return x.end(d.ContentType)
 }
 
@@ -58,7 +58,7 @@ func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
 func (x *Extractor) Mentions(contentType string, body []byte, yield func(Mention) bool) Page {
 	x.begin(body, nil)
 	x.mentioned = yield
-	x.setBase(weburl.URL{})
+	x.resolver.begin(weburl.URL{}, "")
 	return x.end(contentType)
 }
 
@@ -68,7 +68,9 @@ func (x *Extractor) end(contentType string) Page {
 		read(x)
 	}
 	page := x.page
+	page.Base, page.Cut = x.resolver.urls.Base(), x.resolver.isSpent()
 	x.begin(nil, nil) // keeps nothing of the page
+	x.output.begin(nil, nil, weburl.URL{})
 	return page
 }
 

@@ -23,8 +23,8 @@ type scanner struct {
 
 	hidden []byte // text cut off by the end of the body, where a tag or the like should have ended
 
-	only bool // nothing matters but text
-	*textOutput
+	only   bool        // nothing matters but text
+	output *textOutput // of the text; or nil
 	pauses
 }
 
@@ -62,8 +62,7 @@ func (s *scanner) next() markup.Token {
 // no tag; with a text reader, also the tags that matter to it. It does what next and skip do again
 // and again, in one loop: most of a page goes by here.
 func (s *scanner) seek() markup.Token {
-	body, at := s.Body, s.Pos
-	reads := s.textOutput != nil
+	body, at, output := s.Body, s.Pos, s.output
 	s.CDATA, s.background = nil, nil
 	for {
 		if at >= s.due {
@@ -89,7 +88,7 @@ func (s *scanner) seek() markup.Token {
 			end++
 		}
 		isEnd := from == at+2
-		if reads && s.watched.mayHave(body[from:end]) && s.watches(body[from:end]) {
+		if output != nil && output.watched.mayHave(body[from:end]) && output.watches(body[from:end]) {
 			s.Text, s.From, s.Name, s.Pos = body[text:at], text, body[from:end], end
 			s.SelfClosing, s.Cut = false, false
 			if isEnd {
@@ -99,8 +98,8 @@ func (s *scanner) seek() markup.Token {
 			return markup.StartTag
 		}
 		if isEnd && end < len(body) && body[end] == '>' {
-			if reads {
-				s.addText(text, at)
+			if output != nil {
+				output.add(text, at)
 			}
 			at = end + 1
 			continue
@@ -123,13 +122,13 @@ func (s *scanner) seek() markup.Token {
 				s.hidden = body[end:]
 			}
 		}
-		if !isEnd && (style != nil || reads && role != nil || s.background != nil) {
+		if !isEnd && (style != nil || output != nil && role != nil || s.background != nil) {
 			s.Text, s.From = body[text:at], text
 			s.Name, s.style, s.role, s.Pos = body[from:end], style, role, after
 			return skipped
 		}
-		if reads {
-			s.addText(text, at)
+		if output != nil {
+			output.add(text, at)
 		}
 		at, s.background = after, nil
 	}
