@@ -133,7 +133,7 @@ func (p *patience) setTrouble(o *origin, t *trouble) {
 
 // count counts the memory of the trouble of o, or with -1 not any more.
 func (p *patience) count(o *origin, n int) {
-	if o.trouble != nil && !o.isRobotsRedirects() {
+	if o.trouble != nil {
 		p.bytes += n * costOfTrouble
 	}
 }

@@ -155,9 +155,6 @@ func (gs *groups) address(now moment, addr netip.Addr) *group {
 
 // move moves h, with what it has leased, from one group to another.
 func (gs *groups) move(h *host, from, to *group) {
-	if from == to {
-		return
-	}
 	gs.drop(h, from)
 	if to.hosts == 0 {
 		gs.empty--

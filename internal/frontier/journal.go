@@ -60,9 +60,6 @@ func (j *journal) seal(record func(*origin)) {
 
 // originChanged marks an origin as changed since the last seal.
 func (j *journal) originChanged(o *origin) {
-	if o.isRobotsRedirects() {
-		o = &o.host.own // the pace is the host's
-	}
 	if j.to != nil && !o.dirty && !o.host.foreign {
 		o.dirty = true
 		j.changed = append(j.changed, o)
@@ -76,8 +73,9 @@ func (j *journal) urlLeased(o *origin, u *URL) {
 	}
 }
 
-// leaseEnded drops what urlLeased has kept.
+// leaseEnded takes in that a lease of a URL of o has ended. It drops what urlLeased has kept.
 func (j *journal) leaseEnded(o *origin, seq uint64) {
+	j.originChanged(o)
 	if len(j.leased) == 0 {
 		return
 	}

@@ -55,32 +55,11 @@ func (o *origin) seeded() bool {
 // isRobotsRedirects reports whether o stands for its host's robots.txt redirects.
 func (o *origin) isRobotsRedirects() bool { return o.name == "" }
 
-// errands are the errands of an origin, and the pages of it that are being rendered. While there
-// are any, the origin stays in memory.
-type errands struct {
-	own, foreign []URL // that wait: of pages of its site, and of others
-	leased       int32
-	rendering    int32 // pages that have been received, and whose lease has not ended
-}
-
-// line returns the line of an errand.
-func (x *errands) line(e *Errand) *[]URL {
-	if e.Foreign {
-		return &x.foreign
+// recorded returns the origin whose record shows that o was leased: of robots.txt redirects only
+// the pace is kept, which is the host's.
+func (o *origin) recorded() *origin {
+	if o.isRobotsRedirects() {
+		return &o.host.own
 	}
-	return &x.own
+	return o
 }
-
-// wait reports whether any errand waits.
-func (x *errands) wait() bool { return x != nil && len(x.own)+len(x.foreign) > 0 }
-
-// beyond returns how many more pages of o are leased than count as leases.
-func (x *errands) beyond() int32 {
-	if x == nil {
-		return 0
-	}
-	return x.rendering - x.leased
-}
-
-// over reports whether there is nothing left of them.
-func (x *errands) over() bool { return !x.wait() && x.leased == 0 && x.rendering == 0 }

@@ -48,7 +48,7 @@ func (p *politeness) lend(now moment, o *origin, e *Errand) {
 	h.address.lend(now, e != nil)
 	p.placeGroups(h)
 	p.agenda.levels.stir(now, o)
-	p.journal.originChanged(o)
+	p.journal.originChanged(o.recorded())
 	p.visited = e != nil && p.cfg.RateLimit > 0
 	if p.cfg.RateLimit > 0 {
 		p.free = max(p.free, now-rateSlack) + p.spacing()
@@ -96,9 +96,12 @@ func (p *politeness) placeGroups(h *host) {
 func (p *politeness) remove(h *host) {
 	p.groups.drop(h, h.domain())
 	p.groups.drop(h, h.address)
-	h.enter(nil)
+	h.leaveSiblings()
 	for o := range h.each {
 		p.patience.count(o, -1)
+	}
+	if all := h.origins; all != nil && all.redirects != nil {
+		p.patience.count(all.redirects, -1)
 	}
 }
 
@@ -253,6 +256,6 @@ func (p *politeness) moveTo(now moment, h *host, addr netip.Addr) {
 		h.located = minute(now)
 	}
 	if h.address != g {
-		p.regroup(now, h, h.domain(), g)
+		p.regroup(now, h, h.address, g)
 	}
 }

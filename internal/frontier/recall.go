@@ -18,15 +18,15 @@ func (r *residency) joinDomain(now moment, h *host, name string) {
 	switch {
 	case domain == "":
 	case r.politeness.groups.domains[domain] != nil:
-		r.politeness.regroup(now, h, r.politeness.groups.domains[domain], h.address)
+		r.politeness.regroup(now, h, nil, r.politeness.groups.domains[domain])
 	case first == nil:
 		if !names.ShareKey(name, domain) {
 			names.Add(domain, h)
 		}
 	default:
 		g := r.politeness.groups.domainOf(domain, first)
-		r.politeness.regroup(now, first, g, first.address)
-		r.politeness.regroup(now, h, g, h.address)
+		r.politeness.regroup(now, first, nil, g)
+		r.politeness.regroup(now, h, nil, g)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 func (f *Frontier) Done(now time.Time, u URL, a Result) {
 	o := f.end(now, &u, a)
 	f.agenda.done(o, &u)
-	f.politeness.changed(f.clock.now, o)
+	f.politeness.place(f.clock.now, o)
 }
 
 // Retry ends a lease: the URL is pending again, not before at. It counts as a try.
@@ -17,7 +17,7 @@ func (f *Frontier) Retry(now time.Time, u URL, a Result, at time.Time) {
 	o := f.end(now, &u, a)
 	f.agenda.failed(o, &u, at)
 	f.agenda.wait(o, u, f.clock.moment(at))
-	f.politeness.changed(f.clock.now, o)
+	f.politeness.place(f.clock.now, o)
 }
 
 // Postpone is a Retry that counts as no try: the obstacle was not the host's, or its origin is
@@ -30,10 +30,10 @@ func (f *Frontier) Postpone(now time.Time, u URL, a Result, at time.Time) {
 	}
 	o := f.end(now, &u, a)
 	f.agenda.wait(o, u, f.clock.moment(at))
-	f.politeness.changed(f.clock.now, o)
+	f.politeness.place(f.clock.now, o)
 }
 
-// end takes in the end of a lease of a URL, and returns its origin, which has changed.
+// end takes in the end of a lease of a URL, and returns its origin, which is to be placed anew.
 func (f *Frontier) end(now time.Time, u *URL, a Result) *origin {
 	f.clock.advance(now)
 	o := f.agenda.end(u)

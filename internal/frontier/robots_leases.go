@@ -127,7 +127,8 @@ func (r *Robots) end(now moment, u URL, a Result, responded bool) (o, leased *or
 	if responded {
 		r.politeness.patience.responded(now, leased, &Result{})
 	}
-	r.politeness.changed(now, leased)
+	r.journal.originChanged(leased.recorded())
+	r.politeness.place(now, leased)
 	if leased != o {
 		leased.host.dropRedirects()
 		r.journal.originChanged(o)

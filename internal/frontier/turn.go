@@ -96,14 +96,28 @@ func (b *siblings) first() *host {
 	return b.turns.First()
 }
 
-// enter makes h, which has no turn, a sibling of the hosts of a domain with its address; nil: of
-// none.
-func (h *host) enter(domain *group) {
-	if b := h.siblings; b != nil {
-		if b.n--; b.n == 0 {
-			delete(b.domain.siblings, b.address)
-		}
-		h.siblings = nil
+// leaveSiblings makes h, which has no turn, a sibling of none. It returns its domain; nil: it was
+// alone there.
+func (h *host) leaveSiblings() (domain *group) {
+	b := h.siblings
+	if b == nil {
+		return nil
+	}
+	if b.n--; b.n == 0 {
+		delete(b.domain.siblings, b.address)
+	}
+	h.siblings = nil
+	return b.domain
+}
+
+// enter makes h, which has no turn, one of the hosts of an address or a domain, and a sibling of
+// those with which it shares both.
+func (h *host) enter(g *group) {
+	domain := h.leaveSiblings()
+	if g.addr.IsValid() {
+		h.address = g
+	} else {
+		domain = g
 	}
 	if domain == nil {
 		return
@@ -123,18 +137,13 @@ func (h *host) enter(domain *group) {
 // hasTurn reports whether h has a turn, in a line or among its siblings.
 func (h *host) hasTurn() bool { return h.turn.index >= 0 || h.turn.rank >= 0 }
 
-// regroup makes h, with what it has leased, one of the hosts of a domain, nil if it is alone
-// there, and of an address, nil if that is unknown. It keeps its turn, if it has one, whose time
-// may be another now.
-func (p *politeness) regroup(now moment, h *host, domain, address *group) {
+// regroup moves h, with what it has leased, from one address or domain to another; from nil if it
+// had none. It keeps its turn, if it has one, whose time may be another now.
+func (p *politeness) regroup(now moment, h *host, from, to *group) {
 	had := h.hasTurn()
 	p.withdraw(h)
-	oldDomain, oldAddress := h.domain(), h.address
-	h.address = address
-	h.enter(domain)
-	for _, change := range [...][2]*group{{oldDomain, domain}, {oldAddress, address}} {
-		p.groups.move(h, change[0], change[1])
-	}
+	h.enter(to)
+	p.groups.move(h, from, to)
 	if had {
 		p.giveTurn(now, h, h.turn.at, h.turn.order)
 		p.placeHost(now, h)

@@ -41,21 +41,6 @@ type URL struct {
 	Known     *Snapshot // of its last fetch; nil: none. The caller sets it before it ends a lease
 }
 
-// Errand is a request that a page makes while it is rendered: for a script, or what a script asks
-// for. It obeys robots.txt, delays and paces as a URL does, and is none: it is in no queue and not
-// in the seen set, no limit counts it, and it does not outlive the process. Its pointer identifies
-// it.
-type Errand struct {
-	For     any  // the caller's
-	Foreign bool // the page is of another site than the errand
-
-	after   moment // it is not leased before
-	dropped bool
-}
-
-// isForeign reports whether there is an errand, and its page is of another site.
-func (e *Errand) isForeign() bool { return e != nil && e.Foreign }
-
 // Role is the reason for which a crawl requests a URL.
 type Role uint8
 
