@@ -5,10 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
-	"unsafe"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/internal/budget"
 	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/frontier/store"
@@ -29,20 +27,6 @@ const (
 	// next, no fetch starts: a slow disk makes a slow crawl, not a big memory.
 	holdAfter = 100 * time.Millisecond
 )
-
-// batch is the work of the coordinator since the last commit began. It is saved as a whole or
-// not at all, but for the stream: what Output was given cannot be taken back.
-type batch struct {
-	state  *store.Batch // nil: there is no job
-	stream []byte       // for Output, once the batch is sealed
-	refs   []byte       // entries of package refs, to be packed
-	plan   bool         // the job's plan has changed
-	since  time.Time    // of its first change; zero: there is none
-
-	holds []*budget.Hold                   // memory of its big outcomes, until it is committed
-	after []func(posted uint64, err error) // called when it is committed, or has failed to be
-	reads []frontier.Request               // to be read from the store once it is committed
-}
 
 // committer saves the coordinator's work: batch after batch, in order, off the loop. All
 // outputs of a crawl go through it.
@@ -125,34 +109,6 @@ func (c *committer) record(r *record.Record) {
 	}
 }
 
-// keep adds lines for links.jsonl and items.jsonl, what the page leads to, and the folder of a body
-// to sync.
-func (c *committer) keep(out *fetch.Outcome) {
-	if len(out.Lines) > 0 {
-		c.open.state.Append(job.LinksFile, out.Lines)
-	}
-	if len(out.ItemLines) > 0 {
-		c.open.state.Append(job.ItemsFile, out.ItemLines)
-	}
-	if out.Read && (len(out.Targets) > 0 || out.Again) {
-		c.open.refs = refs.Append(c.open.refs, out.Record.URL, leadsBy(out.Record), out.Again, out.Targets)
-	}
-	for _, folder := range out.Folders {
-		c.open.state.SyncDir(folder)
-	}
-}
-
-// leadsBy returns how the page of a record leads to its targets.
-func leadsBy(r *record.Record) refs.Kind {
-	switch {
-	case r.Redirect != "":
-		return refs.Redirect
-	case r.Sitemap != "":
-		return refs.Sitemap
-	}
-	return refs.Links
-}
-
 // place adds what an outcome has for the archive, and the place to its record, if it has one.
 func (c *committer) place(out *fetch.Outcome, now time.Time) {
 	if out.Capture != nil && !out.Retry {
@@ -171,26 +127,9 @@ func (c *committer) place(out *fetch.Outcome, now time.Time) {
 	}
 }
 
-// hold keeps the memory of an outcome until its batch is committed. Without a job its links are in
-// the frontier by now, or gone.
-func (c *committer) hold(holds []*budget.Hold) {
-	if c.job == nil {
-		release(holds)
-		return
-	}
-	c.open.holds = append(c.open.holds, holds...)
-}
-
-// release frees the memory that big outcomes hold.
-func release(holds []*budget.Hold) {
-	for _, hold := range holds {
-		hold.Release()
-	}
-}
-
 // changed says that the open batch has a change.
 func (c *committer) changed() {
-	if c.open.since.IsZero() {
+	if c.open.empty() {
 		c.open.since = c.clock.loop.Now()
 		c.dirty.Set()
 	}
@@ -201,12 +140,9 @@ func (c *committer) changed() {
 
 // size is that of the open batch, in bytes.
 func (c *committer) size() int {
-	n := 0
+	n := c.open.size()
 	if c.output != nil {
 		n += c.output.stream.Len()
-	}
-	if c.job != nil {
-		n += c.open.state.Size() + len(c.open.refs)
 	}
 	if c.log != nil {
 		n += c.log.Size()
@@ -215,7 +151,7 @@ func (c *committer) size() int {
 }
 
 // idle reports whether there is nothing to commit, and nothing is being committed.
-func (c *committer) idle() bool { return c.open.since.IsZero() && c.began.IsZero() }
+func (c *committer) idle() bool { return c.open.empty() && c.began.IsZero() }
 
 // commitSoon has the open batch wait for no others.
 func (c *committer) commitSoon() {
@@ -263,7 +199,7 @@ func (c *committer) full() bool { return !c.began.IsZero() && c.size() >= c.most
 // which as much waits as they hold, do not count: they have a bound of their own.
 func (c *committer) behind(big int64) bool {
 	now := c.clock.loop.Now()
-	return !c.began.IsZero() && !c.open.since.IsZero() &&
+	return !c.began.IsZero() && !c.open.empty() &&
 		(c.size() >= c.most+int(big) || now.Sub(c.open.since) >= holdAfter)
 }
 
@@ -272,7 +208,7 @@ func (c *committer) gather(t *aio.Task) error {
 	if err := c.dirty.Wait(t); err != nil {
 		return err
 	}
-	if c.open.since.IsZero() || c.job == nil { // the reader of a stream need not wait
+	if c.open.empty() || c.job == nil { // the reader of a stream need not wait
 		return nil
 	}
 	err := t.Deadline(c.open.since.Add(c.gathers()), c.hurry.Wait)
@@ -292,7 +228,7 @@ func (c *committer) commitAll(t *aio.Task) error {
 			c.ending.broken = true
 			return errors.Join(err, t.Shield(c.commit))
 		}
-		if c.open.since.IsZero() {
+		if c.open.empty() {
 			return nil
 		}
 		if err := c.commit(t); err != nil {
@@ -333,7 +269,7 @@ func (c *committer) commit(t *aio.Task) error {
 	})
 	began := c.began
 	c.began = time.Time{}
-	release(sealed.holds)
+	sealed.release()
 	for _, fn := range c.waiting {
 		c.clock.loop.CallSoon(fn)
 	}
@@ -370,12 +306,6 @@ func (c *committer) refill(sealed sealed, done committed) {
 	}
 }
 
-// sealed is a batch that takes no more changes.
-type sealed struct {
-	batch
-	history job.History
-}
-
 // seal takes the open batch and opens the next.
 func (c *committer) seal() sealed {
 	c.frontier.NoteOrigins()
@@ -405,12 +335,8 @@ func (c *committer) seal() sealed {
 type committed struct {
 	saved bool
 	pages []frontier.Page // for each request, from the first on
-	size  int             // of these, in bytes
 	err   error
 }
-
-// costOfURL is the memory of a URL read from the store, without its text.
-const costOfURL = int(unsafe.Sizeof(frontier.URL{}))
 
 // write saves a batch and reads what is wanted. It runs off the loops.
 //
@@ -426,27 +352,9 @@ func (c *committer) write(ctx context.Context, b sealed) (done committed) {
 		return committed{saved: true}
 	}
 	defer c.job.Store.AbandonWith(ctx)()
-	c.job.SetHistory(b.state, b.history)
-	if len(b.refs) > 0 {
-		b.state.Append(job.ReferrersFile, c.refs.Pack(b.refs))
-	}
-	if err := c.job.Store.Commit(b.state); err != nil {
+	if err := b.save(c.job, c.refs); err != nil {
 		return committed{err: err}
 	}
-	done.saved = true
-	for _, r := range b.reads {
-		if done.size >= c.most { // the others wait for the next commit
-			break
-		}
-		page, err := c.job.Store.Read(r)
-		if err != nil {
-			done.err = err
-			return done
-		}
-		done.pages = append(done.pages, page)
-		for i := range page.URLs {
-			done.size += len(page.URLs[i].URL.String()) + len(page.URLs[i].From) + len(page.URLs[i].Written) + len(page.URLs[i].Data) + costOfURL
-		}
-	}
-	return done
+	pages, err := b.answer(c.job.Store, c.most)
+	return committed{true, pages, err}
 }

@@ -31,7 +31,7 @@
 //   - promises.go, again.go, links.go, traps.go, reach.go: what outcomes lead to
 //   - admission.go: the way into the frontier
 //   - outage.go, progress.go: what outcomes say of the network, and of the crawl
-//   - commit.go: the way to the disk
+//   - commit.go, batch.go: the way to the disk
 //   - pause.go, ending.go, loops.go, slots.go, clock.go: what the others stand on
 //
 // A part reaches those before it by functions that the coordinator gives it, such as dispatch.

@@ -178,7 +178,7 @@ func (o *outcomes) take(loop int, batch []*fetch.Outcome) {
 		o.endLease(now, out)
 	}
 	for _, out := range batch {
-		o.committer.hold(out.Holds)
+		o.committer.open.hold(out.Holds)
 	}
 	o.checkMemory()
 	o.committer.changed()
@@ -360,7 +360,7 @@ func (o *outcomes) keep(out *fetch.Outcome) {
 	if b := o.committer.open.state; b != nil {
 		o.duplicates.add(b, out.Duplicate)
 		saveLesson(b, out.Lesson)
-		o.committer.keep(out)
+		o.committer.open.keep(out)
 	}
 }
 
