@@ -40,12 +40,12 @@ func (f *Folder) attend(e *entry) {
 		f.saved(e)
 		return
 	}
-	if v.Compared < v.Ended && f.comparing < mostComparing && e.then.compares.may(now) {
+	if f.comparing < mostComparing && e.then.mustCompare(v, now) {
 		f.comparing++
 		ctx := e.then.compares.begin(now, f.life, compareTakes)
 		f.beside.Go(func() { f.compare(ctx, e, v.Ended) })
 	}
-	if v.Noticed < v.Compared && e.then.notify.Command != nil && f.noticing < mostNoticing && e.then.notices.may(now) {
+	if f.noticing < mostNoticing && e.then.mustNotice(v, now) {
 		f.noticing++
 		ctx, n := e.then.notices.begin(now, f.life, noticeTakes), e.then.notify
 		f.beside.Go(func() { f.notice(ctx, e, v.Noticed+1, n) })
@@ -68,10 +68,7 @@ func (f *Folder) compare(ctx context.Context, e *entry, visit int) {
 	if !f.tried(e, &e.then.compares, err, e.then.compares.tries+1 >= compareTries, fmt.Sprintf("comparison of visit %d", visit)) {
 		return
 	}
-	e.Visits.Compared = visit
-	if e.then.notify.Command == nil || e.Visits.Noticed == visit-1 && (unread != nil || !changes.Differ()) {
-		e.Visits.Noticed = visit
-	}
+	e.then.compared(&e.Visits, visit, unread == nil && changes.Differ())
 	f.saved(e)
 }
 

@@ -2,7 +2,6 @@ package crawls
 
 import (
 	"context"
-	"os/exec"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/schedule"
@@ -61,12 +60,9 @@ func (v *Visits) reached(at Visited) {
 // entry is a crawl with its process.
 type entry struct {
 	Crawl
-	command *exec.Cmd // nil: none that this process has started
-	after   time.Time // it starts no earlier
-
-	table *schedule.Timetable // of Schedule; nil: none
-
-	then following
+	process process
+	table   *schedule.Timetable // of Schedule; nil: none
+	then    following
 }
 
 // rests reports whether nothing writes to the files of a crawl.
@@ -84,6 +80,36 @@ type following struct {
 	notify            schedule.Notice // the operator's
 	compares, notices attempts
 	size              size
+}
+
+// mustCompare reports whether a visit is to be compared with the one before, and may be now.
+func (w *following) mustCompare(v Visits, now time.Time) bool {
+	return v.Compared < v.Ended && w.compares.may(now)
+}
+
+// compared takes in that a visit was compared with the one before. The operator's command, if there
+// is one, has notice of it if they differ, or if an earlier visit waits for its notice.
+func (w *following) compared(v *Visits, visit int, differ bool) {
+	v.Compared = visit
+	if w.notify.Command == nil || v.Noticed == visit-1 && !differ {
+		v.Noticed = visit
+	}
+}
+
+// mustNotice reports whether the operator's command is to have notice of a visit, and may now.
+func (w *following) mustNotice(v Visits, now time.Time) bool {
+	return v.Noticed < v.Compared && w.notify.Command != nil && w.notices.may(now)
+}
+
+// breakOff ends an attempt that is made, and reports whether there is one.
+func (w *following) breakOff() bool {
+	for _, a := range []*attempts{&w.compares, &w.notices} {
+		if a.busy {
+			a.quit()
+			return true
+		}
+	}
+	return false
 }
 
 // size is that of the files of a crawl.

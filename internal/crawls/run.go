@@ -53,7 +53,7 @@ func (f *Folder) look() {
 	all := f.inOrder()
 	for _, e := range all {
 		switch {
-		case e.State == Running && e.command == nil && f.isFree(e.Name):
+		case e.State == Running && !e.process.runs() && f.isFree(e.Name):
 			// It has ended while nobody saw how: its job says so when it is started again.
 			e.State = Queued
 		case e.State == Running && e.Stopping:
@@ -141,11 +141,8 @@ func (f *Folder) isFree(name string) bool {
 // settle records that a crawl which shall not run does not, or removes it. f.mu is held.
 func (f *Folder) settle(e *entry) {
 	if e.Deleting {
-		for _, a := range []*attempts{&e.then.compares, &e.then.notices} {
-			if a.busy {
-				a.quit()
-				return // it reads and writes those files
-			}
+		if e.then.breakOff() {
+			return // it reads and writes those files
 		}
 		if err := f.remove(e.Name); err != nil {
 			f.o.Warn(err)
@@ -226,7 +223,7 @@ func (f *Folder) launch(e *entry, log *os.File, next bool) {
 		f.crashed(e, err)
 		return
 	}
-	e.command = command
+	e.process.command = command
 	if err := f.save(&e.Crawl); err != nil {
 		f.o.Warn(err)
 	}
@@ -236,8 +233,7 @@ func (f *Folder) launch(e *entry, log *os.File, next bool) {
 
 // wait takes in the end of a process.
 func (f *Folder) wait(e *entry) {
-	err := e.command.Wait()
-	status := e.command.ProcessState.ExitCode()
+	status, err := e.process.wait()
 	at, unread := Visited{}, error(nil)
 	if status == 0 || status == exitLimit {
 		at, unread = f.o.Visited(f.Job(e.Name))
@@ -245,7 +241,7 @@ func (f *Folder) wait(e *entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.awake()
-	e.command, e.Status, e.after = nil, status, time.Time{}
+	e.process, e.Status = process{}, status
 	if at.Whole {
 		e.Retry = nil
 	}
@@ -279,23 +275,13 @@ func (f *Folder) crashed(e *entry, err error) {
 	if e.Crashes++; e.Crashes >= mostCrashes {
 		e.State, e.Ended = Failed, time.Now()
 	}
-	e.after = time.Now().Add(time.Second << e.Crashes)
+	e.process.after = time.Now().Add(time.Second << e.Crashes)
 	f.ended(e)
 }
 
 // interrupt asks a process to end its crawl, or kills it if its files are to go. f.mu is held.
 func (f *Folder) interrupt(e *entry) {
-	if time.Now().Before(e.after) {
-		return
-	}
-	e.after = time.Now().Add(time.Hour) // once more would break off its requests
-	switch {
-	case e.command != nil && e.Deleting:
-		_ = e.command.Process.Kill()
-	case e.command != nil:
-		_ = e.command.Process.Signal(syscall.SIGTERM)
-	default:
-		e.after = time.Now().Add(5 * time.Second)
+	if e.process.interrupt(time.Now(), e.Deleting) {
 		go order(f.Job(e.Name))
 	}
 }
@@ -321,7 +307,7 @@ func (f *Folder) leave() {
 	f.end()
 	for _, e := range f.all {
 		if e.State == Running {
-			e.after = time.Time{}
+			e.process.after = time.Time{}
 			f.interrupt(e)
 		}
 	}
@@ -344,7 +330,7 @@ func (f *Folder) anyRuns() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range f.all {
-		if e.command != nil || e.State == Running && !f.isFree(e.Name) {
+		if e.process.runs() || e.State == Running && !f.isFree(e.Name) {
 			return true
 		}
 	}

@@ -64,8 +64,8 @@ func (r *running) take(e *entry) {
 // waitFor returns the reason for which a crawl waits for those that run; nil: it need not. Two
 // crawls of a host would each keep the pace that the host bears.
 func (r *running) waitFor(e *entry, now time.Time, o *Options) *Wait {
-	if now.Before(e.after) {
-		until := e.after.UTC()
+	if now.Before(e.process.after) {
+		until := e.process.after.UTC()
 		return &Wait{For: ForCrash, Until: &until}
 	}
 	for _, host := range e.Hosts {
