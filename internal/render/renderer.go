@@ -539,6 +539,6 @@ func (b *browser) renderIn(ctx context.Context, p *Page, how manner, fresh bool)
 	if over := b.over.Load(); over != nil && err != nil {
 		err = *over
 	}
-	b.give(t, err == nil && (doc.Cut == "" || doc.Cut == cutWait && !r.hangs))
+	b.give(t, err == nil && !t.blind && (doc.Cut == "" || doc.Cut == cutWait && !r.hangs))
 	return doc, err
 }

@@ -152,7 +152,7 @@ func TestLostFrames(t *testing.T) {
 	defer render.LoseFrames()()
 	const html = `<!doctype html><button class=more onclick="this.replaceWith('clicked')">+</button>`
 	p := page("http://a.test/", html, nil)
-	p.Steps, p.Limits.Time = render.Steps{Click: ".more"}, 4*time.Second
+	p.Steps, p.Limits.Time = render.Steps{Scroll: 100, Click: ".more"}, 8*time.Second
 	d, err := r.Render(t.Context(), p)
 	if err != nil || d.Cut != "" || !strings.Contains(d.HTML, "clicked") {
 		t.Errorf("%+v, %v", d, err)

@@ -20,6 +20,7 @@ type tab struct {
 	context string // the browser context that is its own; "": the default one
 	inFront bool   // it is drawn always: all tabs of the headless shell are
 	focused bool   // it is drawn for now
+	blind   bool   // frames of its page were lost
 	pages   int    // that it has rendered
 	virtual bool   // its clock is a virtual one
 

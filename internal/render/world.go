@@ -26,11 +26,16 @@ const stepsOf = "globalThis[Symbol.for('weft')]"
 
 // ask calls a function of steps.js in the page. The world that it runs in sees the document, and
 // none of the page's own globals; it is made when it is first asked for. A browser may lose frames
-// that the function waits for: after a quarter of the page's time, it goes on without.
+// that the function waits for: after a quarter of the page's time, it goes on without, and after
+// less from then on, as the tab's next frames are lost, too.
 func (r *run) ask(ctx context.Context, call string, result any) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	late, _, stop := r.clocks.within(ctx, r.limits.Time/4)
+	patience := r.limits.Time / 4
+	if r.tab.blind {
+		patience = r.limits.Time / 100
+	}
+	late, _, stop := r.clocks.within(ctx, patience)
 	defer stop()
 	ended := make(chan struct{})
 	drop := context.AfterFunc(late, func() {
@@ -41,6 +46,7 @@ func (r *run) ask(ctx context.Context, call string, result any) error {
 	})
 	err := r.evaluate(ctx, "("+stepsOf+" ??= "+stepsScript+").anew()."+call, result)
 	if !drop() {
+		r.tab.blind = true
 		cancel() // nothing of it meets a later page of the tab
 		<-ended
 	}

@@ -27,7 +27,7 @@ import (
 func TestMemoryOfPages(t *testing.T) {
 	t.Parallel()
 	const pages, size, most = 3, 16 << 20, 155
-	asked := long.Or(4, 8)
+	asked := long.Or(2, 8)
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	_, _ = z.Write(bytes.Repeat([]byte("x"), size))
@@ -54,7 +54,9 @@ func TestMemoryOfPages(t *testing.T) {
 	}
 	all := s.Records(t, cmd.Dir+"/job")
 	for i := range pages {
-		if r := all["/p"+strconv.Itoa(i)]; r == nil || r.Title != strconv.Itoa(asked*size) {
+		r := all["/p"+strconv.Itoa(i)]
+		// A busy machine may not have the time for so much.
+		if r == nil || r.Title != strconv.Itoa(asked*size) && (r.Rendered == nil || r.Rendered.Cut != "time") {
 			t.Errorf("page %d: %+v", i, r)
 		}
 	}
