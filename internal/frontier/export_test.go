@@ -19,6 +19,9 @@ func (f *Frontier) Hops() int { return len(f.agenda.redirects.hops) }
 // RulesHeld returns how many bytes the rules of robots.txt in memory take.
 func (f *Frontier) RulesHeld() int { return f.politeness.rules.bytes }
 
+// Troubles returns how many bytes the troubles of origins in memory take.
+func (f *Frontier) Troubles() int { return f.politeness.patience.bytes }
+
 // Early returns a request whose page may be provided before NoteOrigins is called.
 func (r Request) Early() Request {
 	r.seal = 0

@@ -221,6 +221,30 @@ func TestHeldHostsLeave(t *testing.T) {
 	}
 }
 
+// TestTroubleLeaves checks that the trouble of a host leaves memory with it, that of the robots.txt
+// redirects to it included.
+func TestTroubleLeaves(t *testing.T) {
+	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1, Robots: true, RobotsTries: 1})
+	frontier.Crowd(crawl.Frontier)
+	crawl.add("a/1")
+	lease, to := asks(t, crawl.Frontier, 0, "a", "a/robots.txt"), u(t, "dead/robots.txt")
+	if r, ok := crawl.Prepare(noURLs, locations([]frontier.URL{to})); ok {
+		crawl.Provide(at(0), crawl.l.lookup(r))
+	}
+	crawl.Robots().Redirected(at(0), lease, frontier.Result{}, to.URL)
+	lease = asks(t, crawl.Frontier, 0, "a", "dead/robots.txt")
+	crawl.Robots().Failed(at(0), lease, frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", true)
+	crawl.Lease(at(0), 9)
+	if refused := crawl.Refused().URLs; len(refused) != 1 || crawl.Troubles() == 0 {
+		t.Fatalf("refused %v; the trouble takes %d bytes", refused, crawl.Troubles())
+	}
+	crawl.save()
+	crawl.leave()
+	if crawl.View().Evicted() != 2 || crawl.Troubles() != 0 {
+		t.Errorf("%d hosts have left, expected 2, and the troubles of those that stay take %d bytes", crawl.View().Evicted(), crawl.Troubles())
+	}
+}
+
 // TestFailuresOfAnotherScheme checks that the failures of an origin stay its own, when another of
 // its host responds.
 func TestFailuresOfAnotherScheme(t *testing.T) {
