@@ -16,6 +16,29 @@ type timer struct {
 	entry  uint64 // seq of that entry, which distinguishes it from dead ones
 }
 
+// enter returns a new entry of the timer, which replaces the one before.
+func (t *timer) enter() timerEntry {
+	t.queued, t.entry = t.when, t.seq
+	return timerEntry{t.when, t.seq, t}
+}
+
+// alive reports whether an entry with a seq stands for the timer: none replaced it, and the timer
+// is armed.
+func (t *timer) alive(seq uint64) bool { return t.entry == seq && t.when != 0 }
+
+// leave notes that an entry which is not alive leaves the heap.
+func (t *timer) leave(seq uint64) {
+	if t.entry == seq {
+		t.queued, t.entry = 0, 0
+	}
+}
+
+// expire disarms the timer, whose entry has left the heap, and calls the alarm.
+func (t *timer) expire() {
+	t.when, t.queued, t.entry = 0, 0, 0
+	t.owner.alarm()
+}
+
 // timers is a 4-ary min-heap of (when, order of arming).
 //
 // Disarming leaves the entry in the heap, and so does arming for a later time: the entry moves
@@ -53,8 +76,7 @@ func (h *timers) arm(t *timer, when int64) {
 	if t.queued != 0 && !revived {
 		h.dead++ // the old entry; a revived one is counted already
 	}
-	t.queued, t.entry = when, t.seq
-	h.push(timerEntry{when, t.seq, t})
+	h.push(t.enter())
 	h.sweep()
 }
 
@@ -74,13 +96,10 @@ func (h *timers) disarm(t *timer) {
 func (h *timers) next() int64 {
 	for len(h.heap) > 0 {
 		e := &h.heap[0]
-		switch t := e.t; {
-		case t.entry != e.seq: // replaced by an earlier entry
-		case t.when == 0: // disarmed
-			t.queued, t.entry = 0, 0
-		default:
+		if e.t.alive(e.seq) {
 			return e.when
 		}
+		e.t.leave(e.seq)
 		h.dead--
 		h.pop()
 	}
@@ -98,15 +117,13 @@ func (h *timers) fire(now int64) (late time.Duration, fired bool) {
 		e := &h.heap[0]
 		t := e.t
 		if t.seq != e.seq { // armed again, for later
-			t.queued, t.entry = t.when, t.seq
-			e.when, e.seq = t.when, t.seq
+			*e = t.enter()
 			h.down(0)
 			continue
 		}
 		late, fired = max(late, time.Duration(now-when)), true
 		h.pop()
-		t.when, t.queued, t.entry = 0, 0, 0
-		t.owner.alarm()
+		t.expire()
 	}
 }
 
@@ -117,13 +134,10 @@ func (h *timers) sweep() {
 	}
 	live := h.heap[:0]
 	for _, e := range h.heap {
-		switch t := e.t; {
-		case t.entry != e.seq:
-		case t.when == 0:
-			t.queued, t.entry = 0, 0
-		default:
-			t.queued, t.entry = t.when, t.seq
-			live = append(live, timerEntry{t.when, t.seq, t})
+		if e.t.alive(e.seq) {
+			live = append(live, e.t.enter())
+		} else {
+			e.t.leave(e.seq)
 		}
 	}
 	clear(h.heap[len(live):])
