@@ -10,14 +10,15 @@ import (
 
 // fdTable holds the descriptors of one loop.
 type fdTable struct {
-	loop   *Loop
-	slots  []*descriptor
-	free   []uint32
-	gen    uint32              // of the most recently assigned slot: part of the token
-	byFD   map[int]*descriptor // descriptors watched by OnReadable and WaitReadable
-	n      int
-	waits  int // waiting tasks and active callbacks
-	events []poll.Event
+	loop     *Loop
+	selector poll.Selector // nil with Options.Clock
+	slots    []*descriptor
+	free     []uint32
+	gen      uint32              // of the most recently assigned slot: part of the token
+	byFD     map[int]*descriptor // descriptors watched by OnReadable and WaitReadable
+	n        int
+	waits    int // waiting tasks and active callbacks
+	events   []poll.Event
 }
 
 // descriptor is a watched descriptor. Sockets of this package are registered once, edge-triggered
@@ -54,15 +55,14 @@ type direction struct {
 // add registers fd, with a new descriptor. own marks a socket of this package, which is read and
 // written until it would block.
 func (tab *fdTable) add(d *descriptor, fd int, own bool) error {
-	l := tab.loop
-	if l.selector == nil {
+	if tab.selector == nil {
 		return ErrNoDescriptors
 	}
 	// The waiters have been woken and will find fd closed, or reused.
 	if old := tab.byFD[fd]; old != nil {
 		tab.drop(old)
 	}
-	d.loop, d.fd, d.own, d.edge = l, fd, own, own && l.selector.Edge()
+	d.loop, d.fd, d.own, d.edge = tab.loop, fd, own, own && tab.selector.Edge()
 	// A new socket rarely has anything to read, and always has room to write.
 	d.read = direction{d: d, in: poll.Read}
 	d.write = direction{d: d, in: poll.Write, ready: own}
@@ -78,7 +78,7 @@ func (tab *fdTable) add(d *descriptor, fd int, own bool) error {
 	if d.edge {
 		d.registered = poll.Read | poll.Write | poll.Edge
 	}
-	if err := l.selector.Add(fd, d.token, d.registered); err != nil {
+	if err := tab.selector.Add(fd, d.token, d.registered); err != nil {
 		tab.free = append(tab.free, slot)
 		return fmt.Errorf("aio: descriptor %d cannot be watched: %w", fd, err)
 	}
@@ -95,7 +95,7 @@ func (tab *fdTable) remove(d *descriptor) {
 	}
 	d.closed = true
 	// Fails if somebody closed it under us: then it is already out.
-	_ = tab.loop.selector.Remove(d.fd)
+	_ = tab.selector.Remove(d.fd)
 	slot := uint32(d.token)
 	tab.slots[slot] = nil
 	tab.free = append(tab.free, slot)
@@ -111,7 +111,6 @@ func (tab *fdTable) remove(d *descriptor) {
 // poll asks the selector and wakes the waiters. A wait of 0 does not wait, a negative one has no
 // end. Its error is the selector's.
 func (tab *fdTable) poll(wait time.Duration) error {
-	l := tab.loop
 	if want := max(64, min(tab.n+1, 1024)); len(tab.events) < want {
 		tab.events = make([]poll.Event, 2*want)
 	}
@@ -119,11 +118,11 @@ func (tab *fdTable) poll(wait time.Duration) error {
 	var err error
 	switch {
 	case wait == 0:
-		n, err = l.selector.Poll(tab.events)
+		n, err = tab.selector.Poll(tab.events)
 	case wait < 0:
-		n, err = l.selector.Wait(tab.events, time.Time{})
+		n, err = tab.selector.Wait(tab.events, time.Time{})
 	default:
-		n, err = l.selector.Wait(tab.events, l.time.at(addTime(l.time.now, wait)))
+		n, err = tab.selector.Wait(tab.events, tab.loop.time.at(addTime(tab.loop.time.now, wait)))
 	}
 	if err != nil {
 		return err
@@ -165,7 +164,7 @@ func (d *descriptor) register() error {
 	if in == d.registered {
 		return nil
 	}
-	if err := d.loop.selector.Modify(d.fd, d.token, in); err != nil {
+	if err := d.loop.fds.selector.Modify(d.fd, d.token, in); err != nil {
 		return fmt.Errorf("aio: descriptor %d cannot be watched: %w", d.fd, err)
 	}
 	d.registered = in
@@ -390,8 +389,9 @@ func (d *descriptor) unused() bool {
 	return !d.read.busy() && !d.write.busy()
 }
 
-// closeAll closes the sockets that are still open when the loop ends, and reports them.
-func (tab *fdTable) closeAll() {
+// close closes the sockets that are still open when the loop ends, reports them, and closes the
+// selector.
+func (tab *fdTable) close() {
 	var leaks []Report
 	for _, d := range tab.slots {
 		if d == nil {
@@ -405,5 +405,8 @@ func (tab *fdTable) closeAll() {
 	}
 	for _, r := range leaks {
 		tab.loop.report(r)
+	}
+	if tab.selector != nil {
+		tab.selector.Close()
 	}
 }

@@ -24,13 +24,13 @@ func (h *Handle) Post(fn func()) error {
 	if h.closed.Load() {
 		return ErrClosed
 	}
-	return h.loop.post(fn)
+	return h.loop.inbox.post(fn)
 }
 
 // Close closes the handle. Any goroutine may call it, more than once; what was posted before still
 // runs.
 func (h *Handle) Close() {
 	if !h.closed.Swap(true) {
-		_ = h.loop.post(func() { h.loop.handles-- }) // an ended loop no longer counts
+		_ = h.loop.inbox.post(func() { h.loop.handles-- }) // an ended loop no longer counts
 	}
 }

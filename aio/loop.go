@@ -3,8 +3,6 @@ package aio
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/weftcrawl/weft/aio/internal/poll"
@@ -73,21 +71,8 @@ type Loop struct {
 	stats Stats
 	watch watchdog
 
-	selector poll.Selector
-	sleeper  Sleeper
-	inbox    inbox
-}
-
-// inbox holds the functions that other goroutines have posted to a loop.
-type inbox struct {
-	sleeping atomic.Bool // the loop waits, or is about to: a Post must wake it
-	filled   atomic.Bool // posted is not empty
-	mu       struct {
-		sync.Mutex
-		posted []func()
-		closed bool
-		ran    bool
-	}
+	sleeper Sleeper // with Options.Clock
+	inbox   inbox
 }
 
 // idlePolls bounds the turns that pass without asking the selector and the clock while nothing
@@ -116,11 +101,7 @@ func Run(ctx context.Context, main func(t *Task) error) error {
 // Errors: main's error; *DeadlockError; *PanicError if a callback panicked; ErrLoopClosed if the
 // loop has run before; the selector's error if none could be made.
 func (l *Loop) Run(ctx context.Context, main func(t *Task) error) error {
-	l.inbox.mu.Lock()
-	ran := l.inbox.mu.ran
-	l.inbox.mu.ran = true
-	l.inbox.mu.Unlock()
-	if ran {
+	if !l.inbox.open() {
 		return ErrLoopClosed
 	}
 	l.ctx = ctx
@@ -131,7 +112,7 @@ func (l *Loop) Run(ctx context.Context, main func(t *Task) error) error {
 	if ctx.Err() != nil {
 		l.main.Cancel() // nor here
 	}
-	stop := context.AfterFunc(ctx, func() { _ = l.post(func() { l.main.Cancel() }) })
+	stop := context.AfterFunc(ctx, func() { _ = l.inbox.post(func() { l.main.Cancel() }) })
 
 	// The loop has a goroutine of its own, because a Goexit in a task ends the goroutine that
 	// resumed it: then another one continues at the same point.
@@ -160,12 +141,13 @@ func (l *Loop) Run(ctx context.Context, main func(t *Task) error) error {
 func (l *Loop) start() error {
 	if l.opt.Clock != nil {
 		l.sleeper = l.opt.Clock.Attach()
+		l.inbox.waker = l.sleeper
 	} else {
 		s, err := poll.New(l.opt.Selector)
 		if err != nil {
 			return err
 		}
-		l.selector = s
+		l.fds.selector, l.inbox.waker = s, s
 	}
 	l.startWatchdog()
 	return nil
@@ -175,10 +157,7 @@ func (l *Loop) start() error {
 func (l *Loop) stop() {
 	l.watch.stop()
 	l.dismiss()
-	l.fds.closeAll()
-	if l.selector != nil {
-		l.selector.Close()
-	}
+	l.fds.close()
 	if l.sleeper != nil {
 		l.sleeper.Close()
 	}
@@ -270,11 +249,8 @@ func (l *Loop) poll(busy bool) {
 		}
 	}
 	asked := l.time.now
-	if wait != 0 {
-		l.inbox.sleeping.Store(true)
-		if l.inbox.filled.Load() { // posted before sleeping was set: nobody will wake us
-			wait = 0
-		}
+	if wait != 0 && !l.inbox.sleep() {
+		wait = 0
 	}
 	l.watch.idle.Store(l.watch.on)
 	if l.sleeper != nil {
@@ -289,7 +265,7 @@ func (l *Loop) poll(busy bool) {
 		l.fail(err)
 	}
 	l.watch.idle.Store(false)
-	l.inbox.sleeping.Store(false)
+	l.inbox.wake()
 	l.time.selected(asked, busy)
 	if until != 0 {
 		if late, fired := l.timers.fire(l.time.now); fired {
@@ -315,12 +291,7 @@ func (l *Loop) deadlocked() bool {
 }
 
 func (l *Loop) takePosted() {
-	l.inbox.mu.Lock()
-	posted := l.inbox.mu.posted
-	l.inbox.mu.posted = nil
-	l.inbox.filled.Store(false)
-	l.inbox.mu.Unlock()
-	for _, fn := range posted {
+	for _, fn := range l.inbox.take() {
 		l.ready.push(function(fn))
 	}
 }
@@ -328,32 +299,10 @@ func (l *Loop) takePosted() {
 // shut closes the inbox. Everything posted successfully runs: it forms the last turn; pending
 // callbacks are dropped. It reports whether there is such a turn.
 func (l *Loop) shut() bool {
-	l.inbox.mu.Lock()
-	l.inbox.mu.closed = true
-	l.inbox.mu.Unlock()
+	l.inbox.close()
 	l.ready = ready{}
 	l.takePosted()
 	return l.ready.len() > 0
-}
-
-// post schedules fn on the loop. Any goroutine may call it. It wakes the loop with the mutex held:
-// once the inbox is closed, nobody is left at the selector, whose descriptors may be closed.
-func (l *Loop) post(fn func()) error {
-	l.inbox.mu.Lock()
-	defer l.inbox.mu.Unlock()
-	if l.inbox.mu.closed {
-		return ErrLoopClosed
-	}
-	l.inbox.mu.posted = append(l.inbox.mu.posted, fn)
-	l.inbox.filled.Store(true)
-	if l.inbox.sleeping.Swap(false) {
-		if l.sleeper != nil {
-			l.sleeper.Wake()
-		} else {
-			l.selector.Wake()
-		}
-	}
-	return nil
 }
 
 // Network returns Options.Network: nil for the system's.

@@ -29,7 +29,7 @@ func Offload[T any](t *Task, fn func(ctx context.Context) (T, error)) (T, error)
 				err = panicked(r)
 			}
 			// The loop cannot have ended: it waits for t.
-			_ = l.post(func() {
+			_ = l.inbox.post(func() {
 				done = true
 				l.offloads--
 				lot.Unpark(nil)

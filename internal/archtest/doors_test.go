@@ -18,6 +18,7 @@ import (
 var doors = map[string]string{
 	// Loops: where threads come in.
 	"aio/handle.go":        "other goroutines post to a loop",
+	"aio/inbox.go":         "other goroutines leave functions for a loop",
 	"aio/loop.go":          "the loop runs tasks as goroutines, one at a time",
 	"aio/offload.go":       "blocking calls run on goroutines of their own",
 	"aio/scope.go":         "a scope is canceled from any goroutine",
