@@ -32,7 +32,7 @@ var tables = map[string][]string{
 		"httpclient.Response.Body", "httpclient.Response.whole", "httpclient.Response.Header", "httpclient.Response.Trailer",
 		"httpclient.parser.body", "httpclient.parser.lines", "httpclient.Response.wire", "httpclient.frames.marks", "httpclient.frames.text", "inflate.stream.out", "inflate.stream.src", "markup.Scanner.Body",
 		"fetch.Outcome.Links", "fetch.Outcome.Lines", "fetch.Outcome.Targets", "fetch.Outcome.Holds", "engine.batch.holds",
-		"links.positioner.body", "http2.Conn.out", "http2.fields.block", "http2.fields.list", "http2.input.payload",
+		"links.positioner.body", "links.textOutput.body", "http2.Conn.out", "http2.fields.block", "http2.fields.list", "http2.input.payload",
 		"capture.Capture.Records", "fetch.Outcome.ItemLines",
 	},
 	"Kept":     {"httpclient.buffers.free"},
