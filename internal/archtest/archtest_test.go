@@ -302,6 +302,7 @@ var imports = map[string][]string{
 	"internal/servers":         {"internal/process"},
 	"internal/pages":           {},
 	"internal/rendered":        {},
+	"internal/rendered/faults": {},
 	"internal/commands":        {},
 	"internal/served":          {},
 	"internal/wefttest":        {".", "internal/process"},

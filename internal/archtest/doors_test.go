@@ -263,10 +263,10 @@ var waiting = map[string]string{
 	"internal/durability/crash_test.go":      "polls the state of a crawl over real sockets",
 	"internal/torture/torture_test.go":       "kills a real process at an instant",
 
-	"internal/render/clocks_test.go":          "virtual time",
-	"internal/rendered/outside_linux_test.go": "samples the memory of another process, and kills it at an instant",
-	"internal/render/kill_linux_test.go":      "the same, and looks for processes that are not its own",
-	"internal/engine/commit_test.go":          "a server that is slow on purpose, and a look at what does not happen",
+	"internal/render/clocks_test.go":                 "virtual time",
+	"internal/rendered/faults/outside_linux_test.go": "samples the memory of another process, and kills it at an instant",
+	"internal/render/kill_linux_test.go":             "the same, and looks for processes that are not its own",
+	"internal/engine/commit_test.go":                 "a server that is slow on purpose, and a look at what does not happen",
 }
 
 // TestNoSleep: a test that waits for a time is slow when it passes and flaky when it does not.

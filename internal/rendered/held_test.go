@@ -13,15 +13,6 @@ import (
 	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
-// linkTo returns links to so many pages of a path.
-func linkTo(n int, path string) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "<a href=%s%d>x</a>", path, i)
-	}
-	return b.String()
-}
-
 // TestCrawlHeld: pages whose scripts do not come hold up no other host.
 func TestCrawlHeld(t *testing.T) {
 	t.Parallel()
@@ -42,7 +33,7 @@ func TestCrawlHeld(t *testing.T) {
 	spa := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/" {
-			fmt.Fprint(w, text, linkTo(40, "/p"))
+			fmt.Fprint(w, text, wefttest.LinksTo(40, "/p"))
 		} else {
 			fmt.Fprint(w, "<div id=root></div><script src=", slow.URL, "/a.js></script>")
 			if asked.Add(1) == 12 {
@@ -174,7 +165,7 @@ func TestCrawlHeldMemory(t *testing.T) {
 		switch path := r.URL.Path; {
 		case path == "/":
 			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, linkTo(pages, "/p/"))
+			fmt.Fprint(w, wefttest.LinksTo(pages, "/p/"))
 		case strings.HasPrefix(path, "/p/"):
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprintf(w, "<div id=root></div><!--%s--><script src=/js%s></script>", filler, path)

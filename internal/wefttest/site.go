@@ -95,3 +95,12 @@ func RecordsOf(t *testing.T, job, base string) map[string]*weft.Record {
 	}
 	return all
 }
+
+// LinksTo returns links to so many pages of a path.
+func LinksTo(n int, path string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "<a href=%s%d>x</a>", path, i)
+	}
+	return b.String()
+}

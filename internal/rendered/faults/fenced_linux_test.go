@@ -1,4 +1,4 @@
-package rendered_test
+package faults_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package rendered_test
+package faults_test
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func TestMemoryOfPages(t *testing.T) {
 			_, _ = w.Write(zipped.Bytes())
 		case "/":
 			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, "<title>start</title>", linkTo(pages, "/p"))
+			fmt.Fprint(w, "<title>start</title>", wefttest.LinksTo(pages, "/p"))
 		default:
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<p><script>Promise.all(Array.from({length: ", asked, "}, (_, i) => fetch('/big?' + i + location.pathname).then(r => r.arrayBuffer()).then(b => b.byteLength)))"+
@@ -101,7 +101,7 @@ func TestKills(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			switch r.URL.Path {
 			case "/":
-				_, _ = w.Write([]byte("<title>start</title>" + linkTo(pages, "/p")))
+				_, _ = w.Write([]byte("<title>start</title>" + wefttest.LinksTo(pages, "/p")))
 			case "/data":
 				if int(asked.Add(1)) >= 1+i%pages {
 					ready()
